@@ -59,7 +59,7 @@ LDHARDEN = -pie -Wl,-z,relro,-z,now -Wl,--as-needed
 # pkg-config runs only when something is built, so `make help` and `make demo`
 # work before deploy/setup has installed anything.
 PKG_CFLAGS = $(eval PKG_CFLAGS := $$(shell pkg-config --cflags $(PKGS)))$(PKG_CFLAGS)
-PKG_LIBS = $(eval PKG_LIBS := $$(shell pkg-config --libs $(PKGS)))$(PKG_LIBS)
+PKG_LIBS = $(eval PKG_LIBS := $$(shell pkg-config --libs $(PKGS) ncursesw))$(PKG_LIBS)
 
 objects = $(patsubst %.c,$(BUILD)/objects/%.o,$(1))
 
@@ -96,7 +96,7 @@ FAULT_TESTS = $(patsubst %.c,$(BUILD)/%,$(shell grep -ls \
 SIMULATION = $(BUILD)/tests/simulation/simulate
 LAB = $(patsubst tests/lab/%.c,$(BUILD)/lab/%,$(wildcard tests/lab/*.c))
 # Those that run on the host and speak the protocol.
-LAB_PEERS = $(filter %/peer,$(LAB))
+LAB_PEERS = $(filter %/peer %/evil,$(LAB))
 # Programs are tests/bench/*_bench.c; the other files there are part of each.
 BENCH_SOURCES = $(wildcard tests/bench/*_bench.c)
 BENCH = $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(BENCH_SOURCES))
@@ -142,7 +142,9 @@ $(BUILD)/objects/%.o: %.c Makefile $(BUILD)/.flags
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(BASE) -MMD -MP $(HARDEN) $(CFLAGS) $(PKG_CFLAGS) -c -o $@ $<
 
-# It holds the script beside it.
+# They hold the files beside them.
+$(BUILD)/objects/controller/web/web_page.o: controller/web/style.css \
+	controller/web/script.js
 $(BUILD)/objects/controller/sweep/flagperf/python_files.o: \
 	controller/sweep/flagperf/python_files.py
 

@@ -265,10 +265,17 @@ struct agent *agent_new(sd_event *loop, const struct agent_config *config,
 		},
 		.changed = session_task_changed,
 		.progress = session_task_progress,
+		.say = session_say_command,
 		.gone = session_task_gone,
 		.arg = agent,
 	};
 	return take(agent);
+}
+
+void agent_policy_changed(struct agent *agent)
+{
+	agent->inventory_due = true;
+	session_tell_inventory(agent);
 }
 
 size_t agent_tasks(const struct agent *agent)

@@ -63,6 +63,9 @@ struct engine; /* agent/docker/engine.h */
 struct agent *agent_new(sd_event *loop, const struct agent_config *config,
 			struct engine *engine, struct error *err);
 
+/* The policy was read again: the controller is told. */
+void agent_policy_changed(struct agent *agent);
+
 /* Tasks that it has. */
 size_t agent_tasks(const struct agent *agent);
 

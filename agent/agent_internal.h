@@ -103,6 +103,8 @@ int session_say_content(void *arg, enum message_type type, const void *body,
 			const void *data, size_t size);
 int session_ask_room(void *arg, const struct message_image_room *room);
 void session_tell_images(void *arg, const struct message_image_state *state);
+void session_say_command(void *arg, enum message_type type, const void *body,
+			 const void *data, size_t size);
 int session_send_log(void *arg, const struct message_log *log, const void *data,
 		     size_t size);
 

@@ -30,6 +30,7 @@ struct program {
 	char server_public[KEY_TEXT_SIZE];
 	char state[PATH_MAX];
 	struct node_policy *node_policy;
+	struct agent *agent; /* while it runs */
 };
 
 static void program_clear(struct program *program)
@@ -234,6 +235,7 @@ static void reload(void *arg)
 	else
 		log_info("settings read again, policy=%s",
 			 node_policy_name(program->node_policy));
+	agent_policy_changed(program->agent);
 }
 
 /* The certificates of a tcp:// engine; as docker has them where nothing says
@@ -264,6 +266,7 @@ static int serve(struct program *program, sd_event *loop, struct error *err)
 					    err) < 0) ||
 	    program_on_reload(loop, reload, program, err) < 0)
 		return -1;
+	program->agent = agent;
 	log_info("node=%s policy=%s", program->config.key.name,
 		 node_policy_name(program->node_policy));
 	program_ready(loop);

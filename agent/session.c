@@ -52,7 +52,10 @@ static int fill_report(struct agent *agent, struct message_report *report)
 void session_tell_inventory(struct agent *agent)
 {
 	const struct devices *devices = inventory_devices(agent->inventory);
-	struct message_inventory message = { devices->list, devices->count };
+	struct message_inventory message = {
+		devices->list, devices->count,
+		(char *)node_policy_text(agent->config->node_policy)
+	};
 
 	if (!agent->session || !agent->inventory_due)
 		return;
@@ -195,6 +198,16 @@ int session_ask_room(void *arg, const struct message_image_room *room)
 		       : -1;
 }
 
+/* task_room.say: what is lost is sent again. */
+void session_say_command(void *arg, enum message_type type, const void *body,
+			 const void *data, size_t size)
+{
+	struct agent *agent = arg;
+
+	if (agent->session)
+		wire_client_send(agent->wire, type, body, data, size, NULL);
+}
+
 int session_send_log(void *arg, const struct message_log *log, const void *data,
 		     size_t size)
 {
@@ -304,9 +317,32 @@ static void on_stop(struct agent *agent, void *body)
 	enum failure reason = failure_from(stop->reason);
 
 	if (entry)
-		task_stop(entry->task, reason ? reason : FAILURE_CANCELLED);
+		task_stop(entry->task, stop->done ? FAILURE_NONE
+				       : reason   ? reason
+						  : FAILURE_CANCELLED);
 	else
 		report_run(NULL, 0, agent);
+}
+
+static void on_command(struct agent *agent, const struct message_command *body,
+		       const void *data, size_t size)
+{
+	struct task_id id = { body->job, body->attempt, body->to };
+	struct task_entry *entry = entry_find(agent, &id);
+
+	if (entry)
+		task_command(entry->task, body, data, size);
+}
+
+static void on_command_answer(struct agent *agent,
+			      const struct message_command_answer *body,
+			      const void *data, size_t size)
+{
+	struct task_id id = { body->job, body->attempt, body->rank };
+	struct task_entry *entry = entry_find(agent, &id);
+
+	if (entry)
+		task_command_answer(entry->task, body, data, size);
 }
 
 static void on_look(struct agent *agent, void *body)
@@ -366,8 +402,12 @@ static void heard(void *arg, enum message_type type, void *body,
 	/* clang-format on */
 	struct agent *agent = arg;
 
-	if (!node_blobs_heard(agent->blobs, type, body, payload, size) &&
-	    handlers[type])
+	if (type == MESSAGE_COMMAND)
+		on_command(agent, body, payload, size);
+	else if (type == MESSAGE_COMMAND_ANSWER)
+		on_command_answer(agent, body, payload, size);
+	else if (!node_blobs_heard(agent->blobs, type, body, payload, size) &&
+		 handlers[type])
 		handlers[type](agent, body);
 }
 
@@ -389,6 +429,7 @@ static cJSON *all_facts(struct agent *agent)
 		.engine = agent->engine_version,
 	};
 	const struct devices *devices = inventory_devices(agent->inventory);
+	const char *policy = node_policy_text(agent->config->node_policy);
 	cJSON *facts = host_facts_read(&source, NULL);
 
 	host_facts_versions(facts, &agent->versions);
@@ -399,6 +440,8 @@ static cJSON *all_facts(struct agent *agent)
 	if (agent->abilities.isolation)
 		cJSON_AddStringToObject(facts, "engine_isolation",
 					agent->abilities.isolation);
+	if (policy)
+		cJSON_AddStringToObject(facts, "policy", policy);
 	if (devices->pretended)
 		cJSON_AddBoolToObject(facts, "pretended", true);
 	return facts;

@@ -10,6 +10,7 @@
 #include "controller/catalog/catalog.h"
 #include "controller/causes/failure_patterns.h"
 #include "controller/effects.h"
+#include "controller/gang_relay.h"
 #include "controller/images/image_progress.h"
 #include "controller/images/image_rollout.h"
 #include "controller/images/logins.h"
@@ -65,8 +66,9 @@ struct controller {
 	int64_t refused_ms; /* monotonic; last refused peer in the audit */
 	int64_t ticked_ms;
 	int64_t drain_until_ms;
-	char status[80]; /* as systemd was told */
-	struct web *web; /* NULL: none */
+	char status[80];         /* as systemd was told */
+	struct viewers *viewers; /* of the web */
+	struct web *web;         /* NULL: none */
 };
 
 /* The turn. */
@@ -140,8 +142,10 @@ static int turn_run(sd_event_source *source, void *arg)
 	if (!commit(controller))
 		return 0;
 	logins_settle(controller->parts.logins);
-	if (news_any(&controller->news))
+	if (news_any(&controller->news)) {
+		web_news(controller->web);
 		server_wake(controller->server);
+	}
 	wire_server_flush(controller->wire);
 	server_sent(controller->server);
 	return 0;
@@ -258,6 +262,14 @@ static void from_agent(struct controller *controller, struct node *node,
 		break;
 	case MESSAGE_CONTENT_READ:
 		blob_service_read(controller->blobs, node, body);
+		break;
+	case MESSAGE_COMMAND:
+		gang_relay_command(controller->parts.table, node, body, payload,
+				   size);
+		break;
+	case MESSAGE_COMMAND_ANSWER:
+		gang_relay_answer(controller->parts.table, node, body, payload,
+				  size);
 		break;
 	case MESSAGE_HEARTBEAT:
 		/* It missed something: begin again with a report. */
@@ -511,9 +523,9 @@ static int open_state(struct controller *controller,
 	return controller->backups ? 0 : -1;
 }
 
-static int open_server(struct controller *controller, struct error *err)
+static struct api api_of(struct controller *controller)
 {
-	const struct api api = {
+	return (struct api){
 		.store = controller->store,
 		.logs = controller->logs,
 		.jobs = controller->jobs,
@@ -528,8 +540,18 @@ static int open_server(struct controller *controller, struct error *err)
 		.retention = controller->retention,
 		.wire = controller->wire,
 		.news = &controller->news,
+		.viewers = controller->viewers,
 	};
+}
 
+static int open_server(struct controller *controller, struct error *err)
+{
+	struct api api;
+
+	controller->viewers = viewers_new(err);
+	if (!controller->viewers)
+		return -1;
+	api = api_of(controller);
 	controller->server = server_new(&api, err);
 	return controller->server ? 0 : -1;
 }
@@ -558,11 +580,18 @@ static int open_wire(struct controller *controller,
 static int open_web(struct controller *controller,
 		    const struct controller_config *config, struct error *err)
 {
+	struct web_config with = {
+		.loop = controller->loop,
+		.http = &config->web,
+		.sources.parts = controller->parts,
+		.counters = &controller->world.counters,
+		.viewers = controller->viewers,
+	};
+
 	if (!config->web.address)
 		return 0;
-	controller->web =
-		web_new(controller->loop, &controller->parts,
-			&controller->world.counters, &config->web, err);
+	with.sources.api = api_of(controller);
+	controller->web = web_new(&with, err);
 	return controller->web ? 0 : -1;
 }
 
@@ -616,6 +645,7 @@ void controller_free(struct controller *controller)
 		wire_server_flush(controller->wire);
 	wire_server_free(controller->wire);
 	server_free(controller->server);
+	viewers_free(controller->viewers);
 	retention_free(controller->retention);
 	backups_free(controller->backups);
 	access_free(controller->access);

@@ -4,6 +4,7 @@
 
 #include "controller/blobs/artifact_fetch.h"
 #include "controller/blobs/blob_service.h"
+#include "controller/jobs/gang.h"
 #include "controller/jobs/jobs.h"
 #include "controller/logs/log_store.h"
 #include "controller/nodes/node.h"
@@ -28,7 +29,7 @@ static int deadline_run(sd_event_source *source, uint64_t usec, void *arg)
 {
 	const struct world *world = arg;
 
-	jobs_deadlines(world->jobs);
+	gang_deadlines(world->jobs);
 	return 0;
 }
 

@@ -15,6 +15,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define FILES_ELSE 400 /* open besides those of peers: logs, the store */
+
 struct start {
 	int argc;
 	char **argv;
@@ -102,6 +104,7 @@ static int serve(struct start *start, sd_event *loop, struct error *err)
 	struct controller_config config = { 0 };
 	owned(controller_free) struct controller *controller = NULL;
 	uint64_t lifeline = settings->common.lifeline;
+	size_t files = program_files();
 	int code;
 
 	if (complete(settings, &config, err) < 0)
@@ -114,6 +117,8 @@ static int serve(struct start *start, sd_event *loop, struct error *err)
 	    program_on_reload(loop, reload, start, err) < 0)
 		return -1;
 	log_info("listening at %s", controller_endpoint(controller));
+	log_info("the limit of %zu open files lets about %zu peers connect",
+		 files, files > FILES_ELSE ? files - FILES_ELSE : 0);
 	program_ready(loop);
 	code = sd_event_loop(loop);
 	if (code < 0)

@@ -1,5 +1,6 @@
 /* environment.c - the environment of a process: the container's, then ours. */
 #include "agent/init/environment.h"
+#include "agent/init/init.h"
 
 #include <stdbool.h>
 
@@ -89,4 +90,24 @@ const char *environment_get(char **environment, const char *name)
 			return *environment + length + 1;
 	}
 	return NULL;
+}
+
+/* The array of start has room: for each record of its file, and one command is
+ * among them.
+ */
+int environment_prepend(char **base, struct start *start)
+{
+	const char *path = environment_get(base, "PATH"), *own;
+
+	start->env[start->env_count] = NULL;
+	for (char **env = start->env; (own = environment_get(env, "PATH"));
+	     env++)
+		path = own;
+	if (asprintf(&start->path, "PATH=%s:%s", INIT_BIN,
+		     path ? path : DEFAULT_PATH) < 0) {
+		start->path = NULL;
+		return -1;
+	}
+	start->env[start->env_count++] = start->path;
+	return 0;
 }

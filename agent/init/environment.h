@@ -5,6 +5,10 @@
 
 #include "agent/init/start.h"
 
+/* Where programs are looked for without a PATH. */
+#define DEFAULT_PATH                                                           \
+	"/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
 /* A NULL-ended array of NAME=VALUE: `base`, over it the start file's env=
  * records (the last of a name counts), over both RANK and LOCAL_RANK when it
  * asks for them. Sorted by name. The strings of base and start are borrowed.
@@ -12,6 +16,8 @@
  */
 char **environment_new(char **base, const struct start *start, uint32_t rank,
 		       uint32_t local_rank);
+/* Put INIT_BIN before the PATH of all that is started, once. -1: no memory. */
+int environment_prepend(char **base, struct start *start);
 void environment_free(char **environment); /* NULL is fine */
 
 /* The value of a name, or NULL. */

@@ -21,6 +21,8 @@
  *	suid=1		  no seccomp filter of ours: the command may set setuid
  *			  and setgid bits and make device nodes, as far as its
  *			  capabilities go (agent/init/seccomp_filter.h)
+ *	ssh=1		  the command reaches the tasks of its job by ssh, and
+ *			  they it; see below
  *	follow=PATTERN	  files to be copied here as they grow; up to 64
  *	env=NAME=VALUE	  set over the container's own environment; many
  *	prepare=TEXT	  a command that runs once before, with the environment
@@ -98,6 +100,29 @@
  * cut to that size again and again while the command writes on, undisturbed.
  * It may exceed the limit by what comes between two looks.
  *
+ * ssh=1: PATH begins with INIT_BIN, where the agent mounts this program as ssh
+ * and scp. `ssh HOST COMMAND` hands a command to the task of the same job on
+ * that node, through agents and controller, all by files:
+ *
+ *	out/ssh-<ID>.request	 of ssh, to the agent: "host=H" NUL "command=C"
+ *				 NUL, then all of its standard input. ID: 1 to
+ *				 32 of 0-9, a-f, in the order of time
+ *	in/ssh-<N>-<ID>.run	 the same file, from the agent of the node that
+ *				 it is for; N: node rank of who asks
+ *	out/ssh-<N>-<ID>.stdout, .stderr  what the command prints. The first is
+ *				 made with O_EXCL, so no command runs twice
+ *	out/ssh-<N>-<ID>.answer  "exit=N" NUL "stdout=BYTES" NUL, then what it
+ *				 printed: the first INIT_SSH_OUTPUT_MAX bytes of
+ *				 each
+ *	in/ssh-<ID>.answer	 the same file, for ssh, which removes its
+ *				 request then
+ *
+ * The command is run by /bin/sh, as the user of the container, in its working
+ * folder, with the environment of the first process. INIT_SSH_RUNNING_MAX of
+ * them run at a time, the others wait. Processes that it leaves in the
+ * background go on. On another node than rank 0 regatta-init lives until it is
+ * told to end by SIGTERM, which is then no failure.
+ *
  * Behaviour: stdin is /dev/null; each process leads its own session. SIGTERM,
  * SIGINT, SIGHUP, SIGQUIT, SIGUSR1 and SIGUSR2 are forwarded to the group of
  * every process; after SIGTERM or SIGINT, SIGKILL follows in grace_ms. The
@@ -112,6 +137,7 @@
 #define INIT_PROGRAM "/regatta/init"
 #define INIT_IN "/regatta/in"
 #define INIT_OUT "/regatta/out"
+#define INIT_BIN "/regatta/bin"
 #define INIT_START_MAX (1 << 20)
 #define INIT_PROCESSES_MAX 64
 #define INIT_PATTERNS_MAX 64
@@ -119,5 +145,10 @@
 #define INIT_NAME_MAX 64    /* bytes in a stream's name */
 #define INIT_LOOK_MS 50     /* between looks at files that are followed */
 #define INIT_SCAN_MS 500    /* between looks for new ones, at least */
+
+#define INIT_SSH_REQUEST_MAX (512 << 10) /* bytes, with its input */
+#define INIT_SSH_OUTPUT_MAX (256 << 10)
+#define INIT_SSH_ANSWER_MAX (2 * INIT_SSH_OUTPUT_MAX + 64)
+#define INIT_SSH_RUNNING_MAX 64
 
 #endif

@@ -4,11 +4,14 @@
  * outside a container.
  */
 #include "agent/init/cgroup.h"
+#include "agent/init/environment.h"
 #include "agent/init/init.h"
 #include "agent/init/output_files.h"
 #include "agent/init/process.h"
 #include "agent/init/record.h"
 #include "agent/init/seccomp_filter.h"
+#include "agent/init/ssh_client.h"
+#include "agent/init/ssh_server.h"
 #include "agent/init/start.h"
 
 #include <dirent.h>
@@ -33,11 +36,13 @@ struct init {
 	int64_t kill_at;   /* monotonic ms, 0: no stop is under way */
 	bool killed;       /* SIGKILL was sent */
 	bool failed;       /* the record's exit code is settled */
+	bool told;         /* to end, by a signal */
 	uint32_t running;  /* processes of the command */
 	bool preparing;    /* the one that runs is the command before it */
 	int64_t oom_kills; /* before we began */
 	struct start start;
 	struct output_files *output; /* NULL: nothing runs yet */
+	struct ssh_server *ssh;      /* NULL: the job does without */
 	struct record record;
 };
 
@@ -62,6 +67,14 @@ static void signal_all(const struct init *init, int signal)
 		if (!process->ended)
 			kill(-process->pid, signal);
 	}
+	if (init->ssh)
+		ssh_server_signal(init->ssh, signal);
+}
+
+/* Other tasks may have something to be run here, until node rank 0 ends. */
+static bool serves(const struct init *init)
+{
+	return init->ssh && init->start.node > 0;
 }
 
 static void stop_begin(struct init *init)
@@ -99,7 +112,7 @@ static void prepared(struct init *init)
 					"the command that prepares exited with "
 					"code %d",
 					process->exit_code);
-	} else if (init->kill_at) { /* told to stop, and ended well */
+	} else if (init->told) { /* and ended well */
 		fail(init, 128 + SIGTERM, SIGTERM);
 	} else {
 		close(process->log);
@@ -118,12 +131,14 @@ static void reaped(struct init *init, pid_t pid, int status,
 			continue;
 		process_end(process, status, usage, clock_ms(CLOCK_REALTIME));
 		init->running--;
-		if (process->exit_code)
+		if (process->exit_code && !(init->told && serves(init)))
 			fail(init, process->exit_code, process->signal);
 		if (init->preparing)
 			prepared(init);
 		return;
 	}
+	if (init->ssh)
+		ssh_server_reaped(init->ssh, pid, status);
 }
 
 /* false: no child is left at all. */
@@ -162,7 +177,8 @@ static void run(struct init *init)
 {
 	int64_t look_at = 1;
 
-	while (init->running) {
+	while (init->running ||
+	       (serves(init) && !init->failed && !init->told)) {
 		int64_t kill_at = init->killed ? 0 : init->kill_at;
 		int signal = signal_wait(init, kill_at && kill_at < look_at
 						       ? kill_at
@@ -173,13 +189,20 @@ static void run(struct init *init)
 			reap(init);
 		} else if (signal) {
 			signal_all(init, signal);
-			if (signal == SIGTERM || signal == SIGINT)
+			if (signal == SIGTERM || signal == SIGINT) {
+				init->told = true;
 				stop_begin(init);
+			}
 		} else if (kill_at && now >= kill_at) {
 			signal_all(init, SIGKILL);
 			init->killed = true;
 		}
 		look_at = output_files_look(init->output, now);
+		if (init->ssh && !init->failed && !init->told) {
+			int64_t next = ssh_server_look(init->ssh, now);
+
+			look_at = next < look_at ? next : look_at;
+		}
 	}
 }
 
@@ -332,6 +355,16 @@ static void out_of_memory(struct init *init)
 	fail(init, EXIT_OURS, 0);
 }
 
+/* false: out of memory. in: the path of the start file. */
+static bool ssh_open(struct init *init, const char *in)
+{
+	if (!init->start.ssh)
+		return true;
+	if (environment_prepend(environ, &init->start) == 0)
+		init->ssh = ssh_server_new(&init->start, in, init->out);
+	return init->ssh;
+}
+
 static int init_run(struct init *init, const char *in)
 {
 	struct record *record = &init->record;
@@ -344,7 +377,8 @@ static int init_run(struct init *init, const char *in)
 	    start_read(in, &init->start, &record->why) < 0 ||
 	    (!init->start.suid && seccomp_filter_install(&record->why) < 0))
 		fail(init, EXIT_OURS, 0);
-	else if (!(init->output =
+	else if (!ssh_open(init, in) ||
+		 !(init->output =
 			   output_files_new(&init->start, record, init->out)))
 		out_of_memory(init);
 	else
@@ -354,6 +388,7 @@ static int init_run(struct init *init, const char *in)
 	if (init->output)
 		output_files_finish(init->output);
 	output_files_free(init->output);
+	ssh_server_free(init->ssh);
 	record->ended_ms = clock_ms(CLOCK_REALTIME);
 	record->oom_kills = cgroup_oom_kills() - init->oom_kills;
 	record->memory_peak_bytes = cgroup_memory_peak();
@@ -373,6 +408,8 @@ int main(int argc, char **argv)
 	struct start_error why = { 0 };
 	int code;
 
+	if (argc > 0 && (code = ssh_client_main(argc, argv)) >= 0)
+		return code;
 	if (argc > 1) {
 		snprintf(in, sizeof(in), "%s/in/start", argv[1]);
 		snprintf(out, sizeof(out), "%s/out", argv[1]);

@@ -10,9 +10,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define DEFAULT_PATH                                                           \
-	"/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-
 /* What a child says through the pipe when exec fails. */
 struct refusal {
 	int code;    /* errno */

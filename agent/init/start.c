@@ -22,6 +22,7 @@ static const struct number {
 	NUMBER(node,       0,     0, START_RANK_MAX),
 	NUMBER(log_limit,  0,     0, INT64_MAX),
 	NUMBER(suid,       0,     0, 1),
+	NUMBER(ssh,        0,     0, 1),
 };
 /* clang-format on */
 #define NUMBERS (sizeof(numbers) / sizeof(numbers[0]))
@@ -29,6 +30,7 @@ static const struct number {
 void start_clear(struct start *start)
 {
 	free(start->bytes);
+	free(start->path);
 	free(start->env);
 	free(start->prepare);
 	free(start->args);
@@ -125,8 +127,8 @@ static int start_take(struct start *start, char *record, uint32_t *seen,
 	return start_error_set(why,
 			       "\"%.40s\" is not valid here; expected "
 			       "processes=, first_rank=, rank_env=, grace_ms=, "
-			       "node=, log_limit=, suid=, follow=, env=, "
-			       "prepare= or arg=",
+			       "node=, log_limit=, suid=, ssh=, follow=, "
+			       "env=, prepare= or arg=",
 			       record);
 }
 

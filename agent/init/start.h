@@ -22,6 +22,7 @@ struct start {
 	uint64_t node;      /* at most START_RANK_MAX */
 	uint64_t log_limit; /* bytes, at most INT64_MAX; 0: none */
 	uint64_t suid;      /* 0 or 1 */
+	uint64_t ssh;       /* 0 or 1 */
 	char **follow;      /* patterns, follow_count of them */
 	size_t follow_count;
 	char **env; /* NAME=VALUE, env_count of them, then NULL */
@@ -30,6 +31,7 @@ struct start {
 	size_t prepare_count;
 	char **args; /* the command, arg_count of them, then NULL */
 	size_t arg_count;
+	char *path; /* PATH=... of environment_prepend(), or NULL */
 };
 
 /* Read and check the file at path. On failure *start is empty and *why says

@@ -1,11 +1,11 @@
 /* judge_rights.h - as whom may a container run, and which files may it make?
  *
- * Pure, but for resolving links; beside agent/policy/policy_check.h.
+ * Pure, but for resolving links; beside protocol/config/policy_check.h.
  */
 #ifndef AGENT_POLICY_JUDGE_RIGHTS_H
 #define AGENT_POLICY_JUDGE_RIGHTS_H
 
-#include "agent/policy/policy_check.h"
+#include "protocol/config/policy_check.h"
 
 /* user: what the sweep asks for, else what the image says; "" and "root" are 0.
  * A number with or without a group is matched as a pattern; a name means what

@@ -3,7 +3,8 @@
  */
 #include "agent/policy/node_policy.h"
 #include "agent/policy/judge_rights.h"
-#include "agent/policy/policy_check.h"
+#include "protocol/base/file.h"
+#include "protocol/config/policy_check.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -15,6 +16,7 @@ struct node_policy {
 	char *path; /* NULL: nothing is judged */
 	bool optional;
 	struct policy *policy;
+	char *text; /* of the file; NULL: as node_policy_text() */
 };
 
 static void task_spec_clear(struct task_spec *spec)
@@ -31,17 +33,28 @@ OWNED_POINTER(cJSON, json_free)
 
 int node_policy_reload(struct node_policy *node_policy, struct error *err)
 {
+	const char *path = node_policy->path;
+	owned(buffer_clear) struct buffer text;
 	struct policy *policy;
 
-	if (!node_policy->path)
+	buffer_init(&text, POLICY_FILE_MAX);
+	if (!path)
 		policy = policy_any(err);
-	else if (node_policy->optional && access(node_policy->path, F_OK) < 0 &&
+	else if (node_policy->optional && access(path, F_OK) < 0 &&
 		 errno == ENOENT)
 		policy = policy_default(err);
+	else if (file_read_any(path, &text, err) < 0)
+		return -1;
 	else
-		policy = policy_read(node_policy->path, err);
+		policy = policy_parse(text.size ? text.data : "", text.size,
+				      path, err);
 	if (!policy)
 		return -1;
+	free(node_policy->text);
+	node_policy->text =
+		path && text.size <= NODE_POLICY_TEXT_MAX
+			? strndup(text.size ? text.data : "", text.size)
+			: NULL;
 	policy_free(node_policy->policy);
 	node_policy->policy = policy;
 	return 0;
@@ -68,12 +81,18 @@ void node_policy_free(struct node_policy *node_policy)
 		return;
 	policy_free(node_policy->policy);
 	free(node_policy->path);
+	free(node_policy->text);
 	free(node_policy);
 }
 
 const char *node_policy_name(const struct node_policy *node_policy)
 {
 	return node_policy->policy->file;
+}
+
+const char *node_policy_text(const struct node_policy *node_policy)
+{
+	return node_policy->text;
 }
 
 void node_policy_limit(const struct node_policy *node_policy,

@@ -25,6 +25,12 @@ int node_policy_reload(struct node_policy *node_policy, struct error *err);
 /* The file, or words for what stands for it. */
 const char *node_policy_name(const struct node_policy *node_policy);
 
+/* The text of the file, "" where there is none, for who plans for this node;
+ * NULL: nothing is judged, or it is longer than NODE_POLICY_TEXT_MAX bytes.
+ */
+#define NODE_POLICY_TEXT_MAX 16384
+const char *node_policy_text(const struct node_policy *node_policy);
+
 /* Put the policy's limits where an order has none; before it is kept. */
 void node_policy_limit(const struct node_policy *node_policy,
 		       struct container_spec *container);
@@ -65,8 +71,8 @@ bool node_policy_pin_allowed(const struct node_policy *node_policy,
 			     const char *name, const char *pin);
 
 /* May this task, completed for its devices, run at that place? Room for its
- * output is looked for below place->out_folder. EPERM, ENOSPC (agent/policy/
- * policy_check.h) and others; all are of class `policy` but ENOMEM.
+ * output is looked for below place->out_folder. EPERM, ENOSPC
+ * (protocol/config/policy_check.h) and others; all are of class `policy` but ENOMEM.
  */
 int node_policy_check(const struct node_policy *node_policy,
 		      const struct device_binding_source *allot,

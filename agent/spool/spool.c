@@ -186,6 +186,72 @@ int spool_write_in(struct spool *spool, const struct task_id *id,
 	return file_write(spool->fd, path, data, size, 0444, 0, err);
 }
 
+static void side_name(const struct task_id *id, enum spool_side side,
+		      const char *name, char path[PATH_MAX])
+{
+	char inside[NAME_MAX + 8];
+
+	snprintf(inside, sizeof(inside), "%s/%s",
+		 side == SPOOL_IN ? "in" : "out", name);
+	name_of(id, inside, path);
+}
+
+int spool_read_out(struct spool *spool, const struct task_id *id,
+		   const char *name, struct buffer *out, struct error *err)
+{
+	char path[PATH_MAX];
+
+	side_name(id, SPOOL_OUT, name, path);
+	return file_read(spool->fd, path, out, err);
+}
+
+int64_t spool_age_ms(struct spool *spool, const struct task_id *id,
+		     enum spool_side side, const char *name)
+{
+	char path[PATH_MAX];
+	struct stat st;
+	int64_t age;
+
+	side_name(id, side, name, path);
+	if (fstatat(spool->fd, path, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return -1;
+	age = clock_wall_ms() - ((int64_t)st.st_mtim.tv_sec * 1000 +
+				 st.st_mtim.tv_nsec / 1000000);
+	return age < 0 ? 0 : age;
+}
+
+void spool_forget(struct spool *spool, const struct task_id *id,
+		  enum spool_side side, const char *name)
+{
+	char path[PATH_MAX];
+
+	side_name(id, side, name, path);
+	unlinkat(spool->fd, path, 0);
+}
+
+void spool_names(struct spool *spool, const struct task_id *id,
+		 enum spool_side side, spool_name_fn *fn, void *arg)
+{
+	const struct dirent *entry;
+	char path[PATH_MAX];
+	DIR *dir;
+	int fd;
+
+	side_name(id, side, ".", path);
+	fd = openat(spool->fd, path,
+		    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	dir = fd < 0 ? NULL : fdopendir(fd);
+	if (!dir) {
+		if (fd >= 0)
+			close(fd);
+		return;
+	}
+	while ((entry = readdir(dir)))
+		if (entry->d_name[0] != '.')
+			fn(arg, entry->d_name);
+	closedir(dir);
+}
+
 int spool_write_start(struct spool *spool, const struct task_id *id,
 		      const void *data, size_t size, struct error *err)
 {

@@ -68,6 +68,28 @@ int spool_write_in(struct spool *spool, const struct task_id *id,
 		   const char *name, const void *data, size_t size,
 		   struct error *err);
 
+/* The files of a task's two folders that others than the above know: what the
+ * container only reads, and what it writes.
+ */
+enum spool_side { SPOOL_IN, SPOOL_OUT };
+
+/* Read out/<name>, which the container wrote: EINVAL, ELOOP or E2BIG, where it
+ * is no file, or does not fit.
+ */
+int spool_read_out(struct spool *spool, const struct task_id *id,
+		   const char *name, struct buffer *out, struct error *err);
+
+/* Milliseconds since the file was written; -1: there is none. */
+int64_t spool_age_ms(struct spool *spool, const struct task_id *id,
+		     enum spool_side side, const char *name);
+void spool_forget(struct spool *spool, const struct task_id *id,
+		  enum spool_side side, const char *name);
+
+/* Call fn for each name in that folder; it may remove it. */
+typedef void spool_name_fn(void *arg, const char *name);
+void spool_names(struct spool *spool, const struct task_id *id,
+		 enum spool_side side, spool_name_fn *fn, void *arg);
+
 /* in/start is there: the order to start came. */
 bool spool_ordered(struct spool *spool, const struct task_id *id);
 

@@ -266,6 +266,7 @@ int command_build(const struct task_spec *spec, const struct strings *argv,
 	    (container->grace_ms &&
 	     add_number(out, "grace_ms", container->grace_ms, err) < 0) ||
 	    (container->processes && add_number(out, "rank_env", 1, err) < 0) ||
+	    (container->ssh && add_number(out, "ssh", 1, err) < 0) ||
 	    add_number(out, "node", spec->rank, err) < 0 ||
 	    add_number(out, "log_limit",
 		       container->log_limit_bytes ? container->log_limit_bytes

@@ -245,12 +245,14 @@ void task_free(struct task *task)
 	loop_source_free(&task->silent);
 	disk_watch_free(task->disk);
 	spool_watch_free(task->output);
+	gang_ssh_free(task->ssh);
 	if (task->port_fd >= 0)
 		close(task->port_fd);
 	strings_clear(&task->image_argv);
 	codec_clear(&task_spec_schema, &task->spec);
 	codec_clear(&task_spec_schema, &task->filled);
 	cJSON_Delete(task->facts);
+	free(task->ends);
 	free(task->image_id);
 	free(task->image_pin);
 	free(task->image_user);
@@ -292,6 +294,21 @@ void task_stop(struct task *task, enum failure reason)
 	task_event(task, ORDER_STOP);
 }
 
+void task_command(struct task *task, const struct message_command *command,
+		  const void *data, size_t size)
+{
+	if (task->ssh)
+		gang_ssh_run(task->ssh, command, data, size);
+}
+
+void task_command_answer(struct task *task,
+			 const struct message_command_answer *answer,
+			 const void *data, size_t size)
+{
+	if (task->ssh)
+		gang_ssh_answered(task->ssh, answer, data, size);
+}
+
 void task_discard(struct task *task)
 {
 	task_event(task, ORDER_DISCARD);
@@ -307,6 +324,19 @@ void task_touch(const struct task *task)
 {
 	if (task->collect)
 		collect_touch(task->collect);
+}
+
+static int copy_ends(const struct task *task, struct task_status *status)
+{
+	if (!task->ends_count)
+		return 0;
+	status->ends = calloc(task->ends_count, sizeof(*status->ends));
+	if (!status->ends)
+		return -1;
+	memcpy(status->ends, task->ends,
+	       task->ends_count * sizeof(*status->ends));
+	status->ends_count = task->ends_count;
+	return 0;
 }
 
 int task_status(struct task *task, struct task_status *status,
@@ -334,6 +364,7 @@ int task_status(struct task *task, struct task_status *status,
 	    copy_text(&status->text, outcome->text) < 0 ||
 	    copy_text(&status->image_id, task->image_id) < 0 ||
 	    copy_text(&status->image_pin, task->image_pin) < 0 ||
+	    copy_ends(task, status) < 0 ||
 	    (state >= TASK_RUNNING &&
 	     streams_list(&task->streams, &status->streams,
 			  &status->streams_count) < 0) ||

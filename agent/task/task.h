@@ -18,6 +18,7 @@
 #include "agent/policy/node_policy.h"
 #include "agent/spool/spool.h"
 #include "agent/task/command.h"
+#include "agent/task/gang_ssh.h"
 #include "agent/task/preflight.h"
 #include "protocol/message/message.h"
 #include "protocol/message/state.h"
@@ -50,6 +51,8 @@ struct task_room {
 	void (*changed)(void *arg, struct task *task);
 	void (*progress)(void *arg, struct task *task,
 			 const struct image_progress *progress);
+	/* A message of the task's own, for the controller; may be lost. */
+	gang_ssh_send_fn *say;
 	/* Container and spool are gone. The task is freed after this. */
 	void (*gone)(void *arg, struct task *task);
 	void *arg;
@@ -78,9 +81,16 @@ const struct task_id *task_id(const struct task *task);
  * What the rendezvous has is copied.
  */
 void task_start(struct task *task, const struct rendezvous *rendezvous);
-void task_stop(struct task *task, enum failure reason);
+void task_stop(struct task *task, enum failure reason); /* none: it is done */
 void task_look(struct task *task, uint64_t round, bool stops);
 void task_discard(struct task *task);
+
+/* What the tasks of its job hand to each other (container_spec.ssh). */
+void task_command(struct task *task, const struct message_command *command,
+		  const void *data, size_t size);
+void task_command_answer(struct task *task,
+			 const struct message_command_answer *answer,
+			 const void *data, size_t size);
 
 /* The images that it has or is to have: fills needs[], whose texts are borrowed
  * until the loop goes on. Returns how many.

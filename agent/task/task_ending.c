@@ -9,10 +9,25 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 /* host/ended: the record was believed (empty), or why it was not. */
 #define CONCLUSION "ended"
 #define CONCLUSION_MAX 4096
+
+static void keep_ends(struct task *task, const struct exit_record *record)
+{
+	free(task->ends);
+	task->ends = calloc(record->processes_count + 1, sizeof(*task->ends));
+	task->ends_count = task->ends ? record->processes_count : 0;
+	for (size_t i = 0; i < task->ends_count; i++)
+		task->ends[i] = (struct rank_end){
+			.rank = record->processes[i].rank,
+			.exit_code = record->processes[i].exit_code,
+			.signal = record->processes[i].signal,
+			.ended_ms = record->processes[i].ended_ms,
+		};
+}
 
 static void from_record(struct task *task, const struct exit_record *record)
 {
@@ -20,6 +35,7 @@ static void from_record(struct task *task, const struct exit_record *record)
 	const char *cut;
 
 	exit_status_from_record(&task->outcome, record, task->ordered);
+	keep_ends(task, record);
 	for (size_t i = 0; i < record->processes_count; i++)
 		written += record->processes[i].log_bytes;
 	streams_look(&task->streams);

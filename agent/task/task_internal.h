@@ -88,11 +88,14 @@ struct task {
 	enum failure ordered;       /* why it was told to stop */
 	struct disk_watch *disk;    /* while the command runs; NULL: no limit */
 	struct spool_watch *output; /* the same */
+	struct gang_ssh *ssh;       /* the same; NULL: its job does without */
 	char reason[200];           /* why it was stopped, in words; or "" */
 	bool forged;     /* something was put in the record's place */
 	bool look_stops; /* in the look tools may halt the processes */
 	bool aborted;    /* its stacks were asked for before the stop */
 	struct exit_status outcome;
+	struct rank_end *ends; /* of its processes, by the record */
+	size_t ends_count;
 	int code; /* errno value behind a failure before the run */
 	struct streams streams;
 	struct collect *collect;        /* its files, once it has ended */

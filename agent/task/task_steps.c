@@ -96,6 +96,8 @@ static int watch_run(sd_event_source *source, const struct inotify_event *event,
 		step_record_seen(task);
 	if (event->len && !strncmp(event->name, "node-", 5))
 		streams_look(&task->streams);
+	if (event->len && task->ssh && !(event->mask & IN_MODIFY))
+		gang_ssh_seen(task->ssh, event->name);
 	log_sender_wake(task->room->sender);
 	return 0;
 }
@@ -199,8 +201,22 @@ static void limit_output(struct task *task)
 		log_warning("output: %s", err.text);
 }
 
-static void limits_drop(struct task *task)
+static void carry_commands(struct task *task)
 {
+	struct error err;
+
+	if (task->ssh || !task->spec.container.ssh)
+		return;
+	task->ssh = gang_ssh_new(task->room->loop, task->room->spool, &task->id,
+				 task->room->say, task->room->arg, &err);
+	if (!task->ssh)
+		log_warning("ssh: %s", err.text);
+}
+
+/* What is done while the command runs. */
+static void run_leave(struct task *task)
+{
+	gang_ssh_free(take(task->ssh));
 	disk_watch_free(take(task->disk));
 	spool_watch_free(take(task->output));
 }
@@ -213,6 +229,7 @@ void step_run(struct task *task)
 	step_sample(task);
 	limit_disk(task);
 	limit_output(task);
+	carry_commands(task);
 	task->call = engine_container_wait(task->room->engine, task->container,
 					   wait_done, task, &err);
 	if (!task->call)
@@ -611,6 +628,7 @@ void step_start(struct task *task)
 	/* The engine follows links now, and not when it makes the container. */
 	if (!task_allowed(task, &place))
 		return;
+	carry_commands(task);
 	/* Of one that is adopted it is there, as its order was. */
 	if (task->address && write_start(task, &place, &err) < 0) {
 		step_fail(task, FAILURE_CREATE, &err);
@@ -639,7 +657,7 @@ void step_stop(struct task *task)
 	uint32_t grace_s = grace_ms / 1000 + STOP_MARGIN_S;
 	struct error err;
 
-	limits_drop(task);
+	run_leave(task);
 	step_watch(task);
 	if (look_abort(task))
 		return;
@@ -685,7 +703,7 @@ void step_ended(struct task *task)
 {
 	loop_source_free(&task->watch);
 	loop_source_free(&task->silent);
-	limits_drop(task);
+	run_leave(task);
 	look_drop(task);
 	monitor_end(take(task->samples));
 	if (task->port_fd >= 0)
@@ -770,7 +788,7 @@ void step_remove(struct task *task)
 	struct error err;
 
 	loop_source_free(&task->watch);
-	limits_drop(task);
+	run_leave(task);
 	look_drop(task);
 	monitor_end(take(task->samples));
 	collect_free(take(task->collect));

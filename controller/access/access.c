@@ -749,7 +749,9 @@ int access_rotate(struct access *access, const char *public,
 	/* Sent again after its answer was lost. */
 	if (there_already(access, message->public, key.name, key.role,
 			  key.name))
-		return answer_rotate(access, message->public, reply, err);
+		return answer_rotate(access, message->public, reply, err) < 0
+			       ? -1
+			       : 1;
 	if (check_rotate(access, &key, message, err) < 0 ||
 	    succeed(access, &key, machine, message, err) < 0)
 		return -1;

@@ -55,7 +55,8 @@ int access_enrol(struct access *access, const char *token, const char *address,
 
 /* Whoever connected with the key `public` gets another one; both are good for
  * a time. EBUSY: the one before that is still good. machine: the one that the
- * new key is bound to where the old one was not; NULL: none.
+ * new key is bound to where the old one was not; NULL: none. 1: it was so
+ * already.
  */
 int access_rotate(struct access *access, const char *public,
 		  const char *machine, const struct message_rotate *message,

@@ -25,6 +25,8 @@ static api_fn *const queries[QUERY_KINDS] = {
 	[QUERY_AUDIT] = api_audit,
 	[QUERY_FILES] = api_files,
 	[QUERY_IMAGE] = api_image,
+	[QUERY_WEB] = api_web,
+	[QUERY_DESCRIPTIONS] = api_descriptions,
 };
 
 static api_fn *const requests[MESSAGE_TYPES] = {

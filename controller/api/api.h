@@ -27,6 +27,7 @@ struct nodes;
 struct retention;
 struct store;
 struct sweep_logins;
+struct viewers;
 struct wire_peer;
 struct wire_server;
 
@@ -46,6 +47,7 @@ struct api {
 	struct retention *retention;
 	struct wire_server *wire;
 	struct news *news;
+	struct viewers *viewers;
 };
 
 struct api_request {
@@ -73,7 +75,7 @@ api_fn api_results, api_series, api_history;
 api_fn api_nodes, api_node, api_drain, api_label;
 /* keys.c */
 api_fn api_keys, api_tokens, api_audit, api_token, api_admit, api_revoke,
-	api_enrol, api_rotate;
+	api_enrol, api_rotate, api_web;
 /* contents.c */
 api_fn api_files, api_content_put, api_content_get;
 /* images.c */
@@ -82,6 +84,8 @@ api_fn api_image, api_image_order, api_image_list;
 api_fn api_log_read;
 /* submit.c */
 api_fn api_submit;
+/* descriptions.c */
+api_fn api_descriptions;
 /* stacks.c */
 api_fn api_stacks;
 /* cancel.c */

@@ -5,6 +5,7 @@
 #include "controller/api/streams.h"
 #include "controller/images/image_progress.h"
 #include "controller/jobs/dependencies.h"
+#include "controller/jobs/hang.h"
 #include "controller/jobs/job.h"
 #include "controller/jobs/unschedulable.h"
 #include "controller/logs/log_reader.h"
@@ -65,6 +66,10 @@ static int add_progress(const struct job *job, struct job_info *to,
 		return -1;
 	if (latest)
 		add_step(latest, progress);
+	if (job->state == JOB_RUNNING) {
+		progress->step_age = hang_step_age(gang);
+		progress->suspected = hang_suspected(gang);
+	}
 	return 0;
 }
 
@@ -236,6 +241,7 @@ static int add_result(const struct result_row *row, void *arg)
 	to->provenance =
 		cJSON_DetachItemFromObjectCaseSensitive(both, "provenance");
 	to->reason = cJSON_DetachItemFromObjectCaseSensitive(both, "reason");
+	to->ends = cJSON_DetachItemFromObjectCaseSensitive(both, "ends");
 	cJSON_Delete(both);
 	return 0;
 }

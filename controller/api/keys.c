@@ -1,6 +1,7 @@
 /* keys.c - who may connect, who did what: asked, and changed.
  */
 #include "controller/access/access.h"
+#include "controller/access/viewers.h"
 #include "controller/api/api.h"
 #include "controller/api/page.h"
 #include "controller/blobs/blob_service.h"
@@ -150,9 +151,12 @@ int api_rotate(struct api_request *request, void *reply, struct error *err)
 {
 	const struct node *node = node_find(request->api->nodes, request->by);
 
-	return access_rotate(request->api->access, request->public,
-			     node ? node->machine : NULL, request->message,
-			     reply, err);
+	int rc = access_rotate(request->api->access, request->public,
+			       node ? node->machine : NULL, request->message,
+			       reply, err);
+
+	request->goes_on = rc > 0;
+	return rc;
 }
 
 /* Nobody loses work by accident. */
@@ -225,4 +229,12 @@ int api_revoke(struct api_request *request, void *reply, struct error *err)
 		return remove_node(request, message->name, to, err);
 	wire_server_recheck(api->wire);
 	return 0;
+}
+
+int api_web(struct api_request *request, void *reply, struct error *err)
+{
+	struct reply_web *to = reply;
+
+	to->address = viewers_address(request->api->viewers, err);
+	return to->address ? 0 : -1;
 }

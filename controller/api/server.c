@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/queue.h>
 
+#define REFUSALS_MAX 10     /* of viewers, agents, joiners a second */
 #define AUDIT_TEXT_MAX 4096 /* of a request; a longer one is left out */
 
 /* A request that waits for news. */
@@ -31,6 +32,8 @@ struct server {
 	struct api api;
 	TAILQ_HEAD(, parked) parked;
 	bool recheck; /* of who may be connected, once answers are sent */
+	int64_t refusals_ms; /* since when these are counted */
+	unsigned int refusals;
 };
 
 struct server *server_new(const struct api *api, struct error *err)
@@ -297,6 +300,23 @@ static void leave_out_sealed(cJSON *object)
 	}
 }
 
+/* Operators answer for what they try. Of others only so many refusals are told,
+ * so that nobody can drive the orders out of the log.
+ */
+static bool too_many_refusals(struct server *server,
+			      const struct wire_peer *peer)
+{
+	int64_t now = clock_mono_ms();
+
+	if (wire_peer_role(peer) == ROLE_OPERATOR)
+		return false;
+	if (now - server->refusals_ms >= 1000) {
+		server->refusals_ms = now;
+		server->refusals = 0;
+	}
+	return ++server->refusals > REFUSALS_MAX;
+}
+
 /* In the queue that is committed with the act. */
 static void audit(struct server *server, const struct wire_peer *peer,
 		  enum message_type type, const void *body, const char *refusal)
@@ -346,7 +366,8 @@ void server_request(struct server *server, struct wire_peer *peer,
 		return;
 	request = *(const uint64_t *)body;
 	rc = take_request(server, &asked, body, &err);
-	if (message_kinds[type].audited && !(rc == 0 && asked.goes_on))
+	if (message_kinds[type].audited && !(rc == 0 && asked.goes_on) &&
+	    !(rc < 0 && too_many_refusals(server, peer)))
 		audit(server, peer, type, body, rc < 0 ? err.text : NULL);
 	if (rc < 0)
 		refuse(peer, request, &err);

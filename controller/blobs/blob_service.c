@@ -542,18 +542,6 @@ int blob_service_note_gone(struct blob_service *blobs, struct file_info *files,
 	return 0;
 }
 
-static bool is_over(struct blob_service *blobs, uint64_t sweep)
-{
-	uint64_t counts[JOB_STATES] = { 0 };
-
-	if (store_sweep_counts(blobs->store, sweep, counts, NULL) < 0)
-		return false;
-	for (int state = 0; state < JOB_STATES; state++)
-		if (counts[state] && !job_state_final((enum job_state)state))
-			return false;
-	return true;
-}
-
 /* blob_store_user_fn */
 static void release_old(void *arg, const char *hash, const char *user,
 			int64_t used_ms)
@@ -565,7 +553,7 @@ static void release_old(void *arg, const char *hash, const char *user,
 
 	if (strncmp(user, FOR_SWEEP, prefix) != 0 ||
 	    clock_wall_ms() - used_ms < BLOB_SERVICE_OVER_MS ||
-	    !is_over(blobs, strtoull(user + prefix, NULL, 10)))
+	    !store_sweep_over(blobs->store, strtoull(user + prefix, NULL, 10)))
 		return;
 	if (blob_store_release(blob_service_contents(blobs), hash, user, &bytes,
 			       &err) < 0)

@@ -578,16 +578,22 @@ bool catalog_near(const struct catalog *catalog, enum catalog_kind kind,
 int catalog_unknown(const struct catalog *catalog, enum catalog_kind kind,
 		    const struct value *found, struct error *err)
 {
+	/* A file of one's own does, unless a known name was meant. */
+	bool own = kind == CATALOG_FRAMEWORK &&
+		   !catalog_near(catalog, kind, value_text(found));
 	char text[96], near[160];
 
 	if (catalog->base)
 		return catalog_unknown(catalog->base, kind, found, err);
 	if (name_index_suggest(&catalog->shelves[kind], value_text(found), near,
-			       sizeof(near)) < 0)
+			       own ? sizeof(near) - 60 : sizeof(near)) < 0)
 		return error_nomem(err, value_file(found));
 	value_found(found, text, sizeof(text));
-	return value_error(found, err, "unknown %s %s%s",
-			   catalog->shelves[kind].kind, text, near);
+	return value_error(found, err, "unknown %s %s%s%s",
+			   catalog->shelves[kind].kind, text, near,
+			   own ? "; one of yours: frameworks/NAME.yaml in "
+				 "--images DIR"
+			       : "");
 }
 
 int catalog_unknown_name(const struct catalog *catalog, enum catalog_kind kind,

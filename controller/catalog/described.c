@@ -3,6 +3,7 @@
 #include "controller/catalog/described.h"
 
 #include "controller/catalog/catalog_internal.h"
+#include "protocol/yaml/value_json.h"
 
 #include <errno.h>
 #include <string.h>
@@ -167,9 +168,8 @@ static const struct framework *framework_of(const struct catalog *catalog,
 	return framework;
 }
 
-static int take_framework(const struct catalog *catalog, const cJSON *all,
-			  const char *name, cJSON **described,
-			  struct error *err)
+int described_frameworks(const struct catalog *catalog, const char *name,
+			 struct strings *names, struct error *err)
 {
 	const struct framework *framework = catalog_framework(catalog, name);
 	const struct value *logs[CATALOG_LOGS_MAX];
@@ -180,15 +180,97 @@ static int take_framework(const struct catalog *catalog, const cJSON *all,
 	if (framework->log &&
 	    catalog_logs(catalog, framework, logs, &count, err) < 0)
 		return -1;
-	for (size_t i = 0; i < count; i++) {
+	/* Its own rules are the last. */
+	for (size_t i = 0; i + 1 < count; i++) {
 		const struct framework *like = framework_of(catalog, logs[i]);
 
-		if (like && take_one(all, CATALOG_FRAMEWORK, like->name,
-				     described, err) < 0)
+		if (like && strings_add(names, like->name, err) < 0)
 			return -1;
 	}
-	return take_one(all, CATALOG_FRAMEWORK, framework->name, described,
-			err);
+	return strings_add(names, framework->name, err);
+}
+
+static int take_framework(const struct catalog *catalog, const cJSON *all,
+			  const char *name, cJSON **described,
+			  struct error *err)
+{
+	owned(strings_clear) struct strings names = { 0 };
+
+	if (described_frameworks(catalog, name, &names, err) < 0)
+		return -1;
+	for (size_t i = 0; i < names.count; i++)
+		if (take_one(all, CATALOG_FRAMEWORK, names.items[i], described,
+			     err) < 0)
+			return -1;
+	return 0;
+}
+
+/* As JSON, but for numbers, which stay as they are written: a version 1.10. */
+static cJSON *exact(const struct value *value)
+{
+	bool map = value_kind(value) == VALUE_MAP;
+	double number;
+	cJSON *list;
+
+	if (value_kind(value) == VALUE_SCALAR && !value_quoted(value) &&
+	    strchr("+-.0123456789", *value_text(value)) &&
+	    value_double(value, -1e300, 1e300, &number, NULL) == 0)
+		return cJSON_CreateRaw(value_text(value));
+	if (!map && value_kind(value) != VALUE_LIST)
+		return value_to_json(value);
+	list = map ? cJSON_CreateObject() : cJSON_CreateArray();
+	for (size_t i = 0; list && i < value_count(value); i++) {
+		cJSON *item = exact(value_at(value, i));
+
+		if (item &&
+		    (map ? cJSON_AddItemToObject(list, value_key(value, i),
+						 item)
+			 : cJSON_AddItemToArray(list, item)))
+			continue;
+		cJSON_Delete(item);
+		cJSON_Delete(list);
+		return NULL;
+	}
+	return list;
+}
+
+static const struct value *entry_of(const struct catalog *catalog,
+				    enum catalog_kind kind, const char *name)
+{
+	const struct framework *framework;
+	const struct vendor *vendor;
+	const struct model *model;
+
+	switch (kind) {
+	case CATALOG_FRAMEWORK:
+		framework = catalog_framework(catalog, name);
+		return framework ? framework->value : NULL;
+	case CATALOG_MODEL:
+		model = catalog_model(catalog, name);
+		return model ? model->value : NULL;
+	case CATALOG_VENDOR:
+		vendor = catalog_vendor(catalog, name);
+		return vendor ? vendor->value : NULL;
+	case CATALOG_CHIP:
+		break;
+	}
+	return NULL;
+}
+
+char *described_text(const struct catalog *catalog, enum catalog_kind kind,
+		     const char *name)
+{
+	const struct value *entry = entry_of(catalog, kind, name);
+	cJSON *json = entry ? exact(entry) : NULL;
+	char *text = json ? cJSON_PrintUnformatted(json) : NULL;
+
+	cJSON_Delete(json);
+	return text;
+}
+
+const char *described_kind(enum catalog_kind kind)
+{
+	return kinds[kind];
 }
 
 int described_take(const struct catalog *catalog, const cJSON *all,

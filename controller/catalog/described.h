@@ -13,6 +13,7 @@
 #define CONTROLLER_CATALOG_DESCRIBED_H
 
 #include "controller/catalog/catalog.h"
+#include "protocol/message/codec.h"
 
 #include <cjson/cJSON.h>
 
@@ -32,6 +33,20 @@ struct catalog *catalog_described(const struct catalog *base,
 int described_take(const struct catalog *catalog, const cJSON *all,
 		   const char *framework, const char *model, const char *vendor,
 		   cJSON **described, struct error *err);
+
+/* The names of a framework and of those whose rules it has, too. ENOMEM. */
+int described_frameworks(const struct catalog *catalog, const char *name,
+			 struct strings *names, struct error *err);
+
+/* The text that describes what has this name, made from its file; two
+ * catalogs that have the same give the same text. The caller frees it; NULL:
+ * there is none, or no memory.
+ */
+char *described_text(const struct catalog *catalog, enum catalog_kind kind,
+		     const char *name);
+
+/* "models", "frameworks", "vendors". */
+const char *described_kind(enum catalog_kind kind);
 
 /* Put a text there. ENOMEM. */
 int described_put(cJSON **described, enum catalog_kind kind, const char *name,

@@ -279,6 +279,18 @@ static int read_grace(const struct value *value, const struct key_rule *rule,
 	return 0;
 }
 
+static int read_patience(const struct value *value, const struct key_rule *rule,
+			 uint64_t *ms, struct error *err)
+{
+	const char *text = value_text(value);
+
+	if (text && !strcmp(text, "off")) {
+		*ms = HANG_OFF;
+		return 0;
+	}
+	return value_duration_ms(value, rule->min, rule->max, ms, err);
+}
+
 /* Read by the table, all but what has placeholders. */
 static int read_key(const struct value *value, size_t key, struct cell *cell,
 		    struct error *err)
@@ -304,6 +316,8 @@ static int read_key(const struct value *value, size_t key, struct cell *cell,
 		return value_duration_ms(value, rule->min, rule->max, at, err);
 	case TYPE_GRACE:
 		return read_grace(value, rule, at, err);
+	case TYPE_PATIENCE:
+		return read_patience(value, rule, at, err);
 	case TYPE_SIZE:
 		return value_size_bytes(value, rule->min, rule->max, at, err);
 	case TYPE_WORD:

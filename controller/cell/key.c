@@ -164,7 +164,7 @@ int spec_key(const struct job_spec *spec, char key[SPEC_KEY_SIZE],
 	content.values = NULL;
 	content.repeat = 0;
 	content.priority = 0;
-	content.timeout_ms = 0;
+	content.timeout_ms = content.hang_ms = 0;
 	content.retries = 0;
 	content.measure.spread_percent = 0;
 	content.about = NULL;

@@ -118,12 +118,18 @@ const struct key_rule key_rules[KEYS] = {
 	[KEY_TIMEOUT] = { "timeout", TYPE_DURATION, PLACE(uint64_t, spec.timeout_ms), 0, 365 * DAY_MS, NULL, NULL,
 		NULL,
 		"The job fails when its commands take longer; 0: never." },
+	[KEY_HANG] = { "hang", TYPE_PATIENCE, PLACE(uint64_t, spec.hang_ms), 1000, 365 * DAY_MS, NULL, NULL,
+		NULL,
+		"The job fails when it shows no sign of life for so long." },
 	[KEY_RETRIES] = { "retries", TYPE_U32, PLACE(uint32_t, spec.retries), 0, 100, "2", NULL,
 		NULL,
 		"Further attempts when a node, an image or an engine fails." },
 	[KEY_GRACE] = { "grace", TYPE_GRACE, PLACE(uint32_t, spec.container.grace_ms), 0, 3600000, "10s", NULL,
 		NULL,
 		"From SIGTERM to SIGKILL when a job is stopped." },
+	[KEY_SSH] = { "ssh", TYPE_BOOL, PLACE(bool, spec.container.ssh), 0, 0, "false", NULL,
+		NULL,
+		"Whether the nodes of the job start commands on each other by ssh." },
 	[KEY_FOLLOW] = { "follow", TYPE_OTHER, 0, 1, 4000, NULL, NULL,
 		"[pattern, ...]",
 		"Files that are kept while they are written." },
@@ -378,6 +384,11 @@ void key_form(const struct key_rule *rule, char form[KEY_FORM_BYTES])
 					    : "duration, at most %" PRIu64 "d",
 			 rule->max /
 				 (rule->max % DAY_MS ? DAY_MS / 24 : DAY_MS));
+		return;
+	case TYPE_PATIENCE:
+		snprintf(form, KEY_FORM_BYTES,
+			 "duration, at most %" PRIu64 "d, or off",
+			 rule->max / DAY_MS);
 		return;
 	case TYPE_SIZE:
 		most = in_unit(rule->max, 1024, "BKMGT", &letter);

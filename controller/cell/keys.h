@@ -46,8 +46,10 @@ enum sweep_key {
 	KEY_REPEAT,
 	KEY_PRIORITY,
 	KEY_TIMEOUT,
+	KEY_HANG,
 	KEY_RETRIES,
 	KEY_GRACE,
+	KEY_SSH,
 	KEY_FOLLOW,
 	KEY_LOG,
 	KEY_LOG_LIMIT,
@@ -98,6 +100,7 @@ enum key_type {
 	TYPE_BOOL,     /* true, false: bool */
 	TYPE_DURATION, /* min to max milliseconds: uint64_t */
 	TYPE_GRACE,    /* the same: uint32_t */
+	TYPE_PATIENCE, /* the same, or off (HANG_OFF): uint64_t */
 	TYPE_SIZE,     /* min to max bytes: uint64_t */
 	TYPE_TEXT,     /* a text of at most max bytes: char * */
 	TYPE_WORD,     /* one of words: char * */

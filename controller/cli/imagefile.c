@@ -19,15 +19,15 @@
 struct image_file {
 	const char *path;
 	uint64_t size; /* of the file itself */
-	struct image_bundle recipe;
+	struct image_bundle bundle;
 	struct texts texts; /* of the small files in it */
-	size_t *places;     /* of each entry of the recipe, in the file */
+	size_t *places;     /* of each entry of the bundle, in the file */
 	image_file_progress_fn *progress;
 	void *arg;
 	/* The second reading. */
 	struct archive *in;
 	size_t at; /* headers that were read: behind the last are its bytes */
-	size_t entry; /* of the recipe, that is being sent */
+	size_t entry; /* of the bundle, that is being sent */
 	uint64_t sent;
 	uint64_t total;
 	transfer_progress_fn *sending;
@@ -76,15 +76,15 @@ static struct image_bundle_entry *add_entry(struct image_file *file,
 					    const char *path, size_t place,
 					    struct error *err)
 {
-	struct image_bundle *recipe = &file->recipe;
+	struct image_bundle *bundle = &file->bundle;
 	struct image_bundle_entry *entries =
-		reallocarray(recipe->entries, recipe->entries_count + 1,
+		reallocarray(bundle->entries, bundle->entries_count + 1,
 			     sizeof(*entries));
 	size_t *places;
 
 	if (entries)
-		recipe->entries = entries;
-	places = reallocarray(file->places, recipe->entries_count + 1,
+		bundle->entries = entries;
+	places = reallocarray(file->places, bundle->entries_count + 1,
 			      sizeof(*places));
 	if (places)
 		file->places = places;
@@ -92,15 +92,15 @@ static struct image_bundle_entry *add_entry(struct image_file *file,
 		error_nomem(err, "image file");
 		return NULL;
 	}
-	places[recipe->entries_count] = place;
-	entries += recipe->entries_count;
+	places[bundle->entries_count] = place;
+	entries += bundle->entries_count;
 	memset(entries, 0, sizeof(*entries));
 	entries->path = strdup(path);
 	if (!entries->path) {
 		error_nomem(err, "image file");
 		return NULL;
 	}
-	recipe->entries_count++;
+	bundle->entries_count++;
 	return entries;
 }
 
@@ -122,9 +122,8 @@ static int check_name(const struct image_file *file,
 	    !strcmp(name + strlen(BLOBS), entry->content))
 		return 0;
 	return error_set(err, EINVAL,
-			 "%s: \"%.90s\" has other bytes than its name says; "
-			 "the "
-			 "file is damaged, make it anew",
+			 "%s: the bytes of \"%.90s\" do not match its "
+			 "name; the file is damaged",
 			 file->path, entry->path);
 }
 
@@ -179,7 +178,8 @@ static int take_entry(struct image_file *file, struct archive_entry *from,
 				 "%s: \"%.80s\" is neither a file nor a link",
 				 file->path, path);
 	if (!unpack_stays(path, target))
-		return error_set(err, EINVAL, "%s: \"%.80s\" leads out of it",
+		return error_set(err, EINVAL,
+				 "%s: \"%.80s\" leads out of the file's root",
 				 file->path, path);
 	entry = add_entry(file, path, place, err);
 	if (!entry)
@@ -197,7 +197,7 @@ static int read_file(struct image_file *file, struct error *err)
 	int rc;
 
 	while ((rc = next_header(file, &entry, err)) > 0) {
-		if (file->recipe.entries_count >= IMAGE_BUNDLE_ENTRIES_MAX)
+		if (file->bundle.entries_count >= IMAGE_BUNDLE_ENTRIES_MAX)
 			return error_set(err, EINVAL,
 					 "%s: more than %d files in it",
 					 file->path, IMAGE_BUNDLE_ENTRIES_MAX);
@@ -244,8 +244,9 @@ struct image_file *image_file_open(const char *path,
 	file->arg = arg;
 	if (!strcmp(path, "-")) {
 		error_set(err, EINVAL,
-			  "standard input will not do, for the file is read "
-			  "twice: docker save -o FILE IMAGE makes one");
+			  "standard input is not valid here; expected "
+			  "a file, which is read twice: docker save -o "
+			  "FILE IMAGE");
 		return NULL;
 	}
 	if (stat(path, &st) < 0) {
@@ -254,15 +255,15 @@ struct image_file *image_file_open(const char *path,
 	}
 	if (!S_ISREG(st.st_mode)) {
 		error_set(err, EINVAL,
-			  "%s: not a file; it is read twice, so a pipe or a "
-			  "folder will not do",
+			  "%s is not a regular file; expected one, as "
+			  "it is read twice",
 			  path);
 		return NULL;
 	}
 	file->size = (uint64_t)st.st_size;
 	if (open_reader(file, err) < 0 || read_file(file, err) < 0)
 		return NULL;
-	rc = image_list(&file->texts, &file->recipe, err);
+	rc = image_list(&file->texts, &file->bundle, err);
 	if (rc < 0) {
 		error_prefix(err, "%s", path);
 		return NULL;
@@ -276,14 +277,14 @@ void image_file_free(struct image_file *file)
 		return;
 	archive_read_free(file->in);
 	texts_clear(&file->texts);
-	image_bundle_clear(&file->recipe);
+	image_bundle_clear(&file->bundle);
 	free(file->places);
 	free(file);
 }
 
-const struct image_bundle *image_file_recipe(const struct image_file *file)
+const struct image_bundle *image_file_bundle(const struct image_file *file)
 {
-	return &file->recipe;
+	return &file->bundle;
 }
 
 /* The second reading. */
@@ -303,7 +304,7 @@ static int begin_entry(void *arg, struct error *err)
 		file->at++;
 	}
 	return rc > 0 ? 0
-		      : error_set(err, EINVAL, "%s: has changed meanwhile",
+		      : error_set(err, EINVAL, "%s changed while it was read",
 				  file->path);
 }
 
@@ -368,7 +369,7 @@ static int send_memory(struct client *client, const char *data, size_t size,
 static int send_entry(struct image_file *file, struct client *client,
 		      size_t index, struct error *err)
 {
-	const struct image_bundle_entry *entry = &file->recipe.entries[index];
+	const struct image_bundle_entry *entry = &file->bundle.entries[index];
 	const struct text *text = texts_find(&file->texts, entry->path);
 	struct transfer transfer = {
 		.hash = entry->content,
@@ -388,14 +389,14 @@ static int send_entry(struct image_file *file, struct client *client,
 		       : 0;
 }
 
-int image_file_send_recipe(const struct image_file *file, struct client *client,
+int image_file_send_bundle(const struct image_file *file, struct client *client,
 			   char hash[CONTENT_HASH_SIZE], struct error *err)
 {
 	owned(buffer_clear) struct buffer text;
 	struct digest digest;
 
 	buffer_init(&text, IMAGE_BUNDLE_BYTES_MAX);
-	if (codec_encode(&image_bundle_schema, &file->recipe, &text, err) < 0)
+	if (codec_encode(&image_bundle_schema, &file->bundle, &text, err) < 0)
 		return -1;
 	digest_init(&digest);
 	digest_add(&digest, text.data, text.size);
@@ -407,13 +408,13 @@ int image_file_send_recipe(const struct image_file *file, struct client *client,
 static int send_entries(struct image_file *file, struct client *client,
 			bool texts, struct error *err)
 {
-	for (size_t i = 0; i < file->recipe.entries_count; i++) {
+	for (size_t i = 0; i < file->bundle.entries_count; i++) {
 		const struct image_bundle_entry *entry =
-			&file->recipe.entries[i];
+			&file->bundle.entries[i];
 		bool is_text = texts_find(&file->texts, entry->path);
 
 		if (!entry->content || is_text != texts ||
-		    image_bundle_repeats(&file->recipe, i))
+		    image_bundle_repeats(&file->bundle, i))
 			continue;
 		if (send_entry(file, client, i, err) < 0)
 			return -1;
@@ -431,7 +432,7 @@ int image_file_send(struct image_file *file, struct client *client,
 	file->sending = progress;
 	file->arg = arg;
 	file->sent = 0;
-	file->total = image_bundle_bytes(&file->recipe);
+	file->total = image_bundle_bytes(&file->bundle);
 	if (open_reader(file, err) < 0)
 		return -1;
 	return send_entries(file, client, true, err) < 0 ||

@@ -22,10 +22,10 @@ struct image_file *image_file_open(const char *path,
 void image_file_free(struct image_file *file);
 OWNED_POINTER(struct image_file, image_file_free)
 
-const struct image_bundle *image_file_recipe(const struct image_file *file);
+const struct image_bundle *image_file_bundle(const struct image_file *file);
 
-/* Have its recipe at the controller; *hash: which that is. */
-int image_file_send_recipe(const struct image_file *file, struct client *client,
+/* Have its bundle at the controller; *hash: which that is. */
+int image_file_send_bundle(const struct image_file *file, struct client *client,
 			   char hash[CONTENT_HASH_SIZE], struct error *err);
 
 /* Have all its parts there, in their order. */

@@ -90,26 +90,26 @@ static cJSON *parse(const struct texts *texts, const char *path,
 	cJSON *json = text ? codec_parse(text->data, text->size, err) : NULL;
 
 	if (!text)
-		error_set(err, EINVAL, "no %.80s in it", path);
+		error_set(err, EINVAL, "no %.80s in the file", path);
 	else if (!json)
 		error_set(err, EINVAL, "%.80s is not JSON", path);
 	return json;
 }
 
 static const struct image_bundle_entry *
-find_entry(const struct image_bundle *recipe, const char *path)
+find_entry(const struct image_bundle *bundle, const char *path)
 {
-	for (size_t i = 0; i < recipe->entries_count; i++)
-		if (!strcmp(plain(recipe->entries[i].path), plain(path)))
-			return &recipe->entries[i];
+	for (size_t i = 0; i < bundle->entries_count; i++)
+		if (!strcmp(plain(bundle->entries[i].path), plain(path)))
+			return &bundle->entries[i];
 	return NULL;
 }
 
 static struct image_bundle_image *
-add_image(struct image_bundle *recipe, const char *config, struct error *err)
+add_image(struct image_bundle *bundle, const char *config, struct error *err)
 {
 	struct image_bundle_image *images =
-		reallocarray(recipe->images, recipe->images_count + 1,
+		reallocarray(bundle->images, bundle->images_count + 1,
 			     sizeof(*images));
 	struct image_bundle_image *image;
 
@@ -117,21 +117,21 @@ add_image(struct image_bundle *recipe, const char *config, struct error *err)
 		error_nomem(err, "image file");
 		return NULL;
 	}
-	recipe->images = images;
-	image = &images[recipe->images_count];
+	bundle->images = images;
+	image = &images[bundle->images_count];
 	memset(image, 0, sizeof(*image));
 	if (asprintf(&image->id, "sha256:%s", config) < 0) {
 		image->id = NULL;
 		error_nomem(err, "image file");
 		return NULL;
 	}
-	recipe->images_count++;
+	bundle->images_count++;
 	return image;
 }
 
 /* What docker save lists. */
 
-static int check_layers(const struct image_bundle *recipe, const cJSON *layers,
+static int check_layers(const struct image_bundle *bundle, const cJSON *layers,
 			struct error *err)
 {
 	const cJSON *layer;
@@ -140,28 +140,28 @@ static int check_layers(const struct image_bundle *recipe, const cJSON *layers,
 	{
 		const char *path = cJSON_GetStringValue(layer);
 
-		if (!path || !find_entry(recipe, path))
+		if (!path || !find_entry(bundle, path))
 			return error_set(err, EINVAL,
-					 "the layer %.80s is not in it",
+					 "no layer %.80s in the file",
 					 path ? path : "");
 	}
 	return 0;
 }
 
-static int take_listed(struct image_bundle *recipe, const cJSON *item,
+static int take_listed(struct image_bundle *bundle, const cJSON *item,
 		       struct error *err)
 {
 	const char *config = text_in(item, "Config");
-	const struct image_bundle_entry *entry = find_entry(recipe, config);
+	const struct image_bundle_entry *entry = find_entry(bundle, config);
 	struct image_bundle_image *image;
 	const cJSON *tag;
 
 	if (!entry || !entry->content)
-		return error_set(err, EINVAL, "the config %.80s is not in it",
+		return error_set(err, EINVAL, "no config %.80s in the file",
 				 config);
-	if (check_layers(recipe, list_in(item, "Layers"), err) < 0)
+	if (check_layers(bundle, list_in(item, "Layers"), err) < 0)
 		return -1;
-	image = add_image(recipe, entry->content, err);
+	image = add_image(bundle, entry->content, err);
 	if (!image)
 		return -1;
 	cJSON_ArrayForEach(tag, list_in(item, "RepoTags"))
@@ -173,7 +173,7 @@ static int take_listed(struct image_bundle *recipe, const cJSON *item,
 	return 0;
 }
 
-static int take_list(const struct texts *texts, struct image_bundle *recipe,
+static int take_list(const struct texts *texts, struct image_bundle *bundle,
 		     struct error *err)
 {
 	owned(json_free) cJSON *list = parse(texts, LIST_NAME, err);
@@ -183,10 +183,10 @@ static int take_list(const struct texts *texts, struct image_bundle *recipe,
 		return -1;
 	cJSON_ArrayForEach(item, list)
 	{
-		if (take_listed(recipe, item, err) < 0)
+		if (take_listed(bundle, item, err) < 0)
 			return -1;
 	}
-	return recipe->images_count
+	return bundle->images_count
 		       ? 0
 		       : error_set(err, EINVAL, LIST_NAME " names no image");
 }
@@ -215,20 +215,20 @@ static const char *image_name(const cJSON *descriptor)
 	return strpbrk(name, "/:") ? name : NULL;
 }
 
-static int add_blob(cJSON *list, const struct image_bundle *recipe,
+static int add_blob(cJSON *list, const struct image_bundle *bundle,
 		    const cJSON *descriptor, struct error *err)
 {
 	char path[96];
 
 	if (!blob_path(text_in(descriptor, "digest"), path) ||
-	    !find_entry(recipe, path))
-		return error_set(err, EINVAL, "the blob %.80s is not in it",
+	    !find_entry(bundle, path))
+		return error_set(err, EINVAL, "no blob %.80s in the file",
 				 text_in(descriptor, "digest"));
 	cJSON_AddItemToArray(list, cJSON_CreateString(path));
 	return 0;
 }
 
-static int take_manifest(const struct image_bundle *recipe,
+static int take_manifest(const struct image_bundle *bundle,
 			 const cJSON *manifest, const char *name, cJSON *list,
 			 struct error *err)
 {
@@ -241,7 +241,7 @@ static int take_manifest(const struct image_bundle *recipe,
 
 	cJSON_AddItemToArray(list, item);
 	if (!blob_path(text_in(config, "digest"), path))
-		return error_set(err, EINVAL, "a manifest without its config");
+		return error_set(err, EINVAL, "a manifest has no config");
 	cJSON_AddStringToObject(item, "Config", path);
 	tags = cJSON_AddArrayToObject(item, "RepoTags");
 	if (name)
@@ -249,7 +249,7 @@ static int take_manifest(const struct image_bundle *recipe,
 	layers = cJSON_AddArrayToObject(item, "Layers");
 	cJSON_ArrayForEach(layer, list_in(manifest, "layers"))
 	{
-		if (add_blob(layers, recipe, layer, err) < 0)
+		if (add_blob(layers, bundle, layer, err) < 0)
 			return -1;
 	}
 	return 0;
@@ -268,7 +268,7 @@ static bool is_image(const cJSON *manifest)
 }
 
 static int take_index(const struct texts *texts,
-		      const struct image_bundle *recipe, const cJSON *index,
+		      const struct image_bundle *bundle, const cJSON *index,
 		      const char *name, int depth, cJSON *list,
 		      struct error *err)
 {
@@ -289,17 +289,17 @@ static int take_index(const struct texts *texts,
 			return -1;
 		named = named ? named : name;
 		if (list_in(blob, "manifests") && depth < NESTED_MAX)
-			rc = take_index(texts, recipe, blob, named, depth + 1,
+			rc = take_index(texts, bundle, blob, named, depth + 1,
 					list, err);
 		else if (is_image(blob))
-			rc = take_manifest(recipe, blob, named, list, err);
+			rc = take_manifest(bundle, blob, named, list, err);
 		if (rc < 0)
 			return -1;
 	}
 	return 0;
 }
 
-static int make_list(struct texts *texts, const struct image_bundle *recipe,
+static int make_list(struct texts *texts, const struct image_bundle *bundle,
 		     struct error *err)
 {
 	owned(json_free) cJSON *index = parse(texts, "index.json", err);
@@ -307,7 +307,7 @@ static int make_list(struct texts *texts, const struct image_bundle *recipe,
 	char *text;
 	int rc;
 
-	if (!index || take_index(texts, recipe, index, NULL, 0, list, err) < 0)
+	if (!index || take_index(texts, bundle, index, NULL, 0, list, err) < 0)
 		return -1;
 	text = cJSON_PrintUnformatted(list);
 	if (!text)
@@ -317,7 +317,7 @@ static int make_list(struct texts *texts, const struct image_bundle *recipe,
 	return rc;
 }
 
-int image_list(struct texts *texts, struct image_bundle *recipe,
+int image_list(struct texts *texts, struct image_bundle *bundle,
 	       struct error *err)
 {
 	bool listed = texts_find(texts, LIST_NAME) != NULL;
@@ -327,7 +327,7 @@ int image_list(struct texts *texts, struct image_bundle *recipe,
 				 "not an image file: neither manifest.json "
 				 "(docker save) nor index.json (an OCI "
 				 "layout)");
-	if (!listed && make_list(texts, recipe, err) < 0)
+	if (!listed && make_list(texts, bundle, err) < 0)
 		return -1;
-	return take_list(texts, recipe, err) < 0 ? -1 : !listed;
+	return take_list(texts, bundle, err) < 0 ? -1 : !listed;
 }

@@ -33,11 +33,11 @@ int texts_add(struct texts *texts, const char *path, const char *data,
 	      size_t size, struct error *err);
 const struct text *texts_find(const struct texts *texts, const char *path);
 
-/* Fill the recipe's images, from its entries and the texts. 0; 1: there is no
+/* Fill the bundle's images, from its entries and the texts. 0; 1: there is no
  * manifest.json, and one was made of index.json: it is the last text now. -1:
  * EINVAL, it is not an image file, or something is missing in it.
  */
-int image_list(struct texts *texts, struct image_bundle *recipe,
+int image_list(struct texts *texts, struct image_bundle *bundle,
 	       struct error *err);
 
 #endif

@@ -47,8 +47,8 @@ static int add_keep_going(struct input *input, struct error *err)
 		return -1;
 	if (!value_get(document_root(document), "flagperf"))
 		return error_set(err, EINVAL,
-				 "--keep-going: %s has no flagperf: whose "
-				 "cases could be left out",
+				 "--keep-going: %s has no flagperf: block "
+				 "with cases to skip",
 				 input->name);
 	return buffer_text(&input->text,
 			   "\n---\nflagperf: {keep_going: true}\n", err);
@@ -88,7 +88,7 @@ static int check_tree(struct input *input, struct cli *cli, struct error *err)
 
 	if (!flagperf && folder)
 		return error_set(err, EINVAL,
-				 "--tree: %s has no flagperf: that has a tree",
+				 "--tree: %s has no flagperf: block",
 				 input->name);
 	if (!flagperf)
 		return 0;
@@ -232,7 +232,8 @@ static int check_settings(const struct input *input,
 		if (value_get(matrix, key))
 			return error_set(err, EINVAL,
 					 "--set %s: the matrix has a list of "
-					 "it, which wins; expected %s%s%s",
+					 "this "
+					 "key, which wins; expected %s%s%s",
 					 key,
 					 strchr(key, '.')
 						 ? "a change of the file"
@@ -318,8 +319,7 @@ int input_submit(const struct input *input, struct cli *cli,
 	reply = answer->reply;
 	if (!reply->sweep)
 		return error_set(err, EPROTO,
-				 "the controller did not say the sweep's "
-				 "number");
+				 "the controller's answer has no sweep number");
 	tell_cells(cli, reply->dropped, reply->dropped_count, "dropped",
 		   "regatta plan");
 	tell_cells(cli, reply->waiting, reply->waiting_count, "waits",

@@ -25,8 +25,8 @@ static void tool_ended(void *arg, const struct error *err,
 	if (err)
 		here->rc = error_set(here->err, err->code, "%s", err->text);
 	else if (output->exit_code == NOT_THERE)
-		here->rc = error_set(here->err, ENOENT,
-				     "there is no program %.60s", here->name);
+		here->rc = error_set(here->err, ENOENT, "no program %.60s",
+				     here->name);
 	else if (output->exit_code)
 		here->rc = error_set(here->err, EIO, "%.60s ended with %d%s%s",
 				     here->name, output->exit_code,

@@ -74,8 +74,8 @@ static int add_all(struct cli *cli, struct strings *hosts, struct error *err)
 		return wrong_file(err);
 	if (!hosts->count)
 		return error_set(err, ENOENT,
-				 "--registry-auth: no credentials in %.100s: "
-				 "docker login puts them there",
+				 "--registry-auth: no credentials in %.100s; "
+				 "docker login stores them",
 				 file);
 	return 0;
 }
@@ -172,8 +172,8 @@ static int ask_each(struct cli *cli, struct client *client, const char *file,
 			logins[(*count)++] = asking.login;
 		else if (hosts->count > 1)
 			cli_say(cli,
-				"no credentials for %s in %s: its images are "
-				"pulled as the nodes themselves may",
+				"no credentials for %s in %s; nodes pull its "
+				"images with their own rights",
 				hosts->items[i], file);
 	}
 	return 0;
@@ -189,8 +189,8 @@ static int seal(struct cli *cli, struct client *client,
 
 	if (hosts->count > LOGINS_MAX)
 		return error_set(err, E2BIG,
-				 "--registry-auth: %zu registries, at most %d "
-				 "are allowed",
+				 "--registry-auth: %zu registries; expected "
+				 "at most %d",
 				 hosts->count, LOGINS_MAX);
 	if (logins_file(cli, file, err) < 0)
 		return -1;
@@ -205,8 +205,8 @@ static int seal(struct cli *cli, struct client *client,
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	if (rc == 0 && !*count)
 		rc = error_set(err, ENOENT,
-			       "--registry-auth: no credentials for %.80s%s in "
-			       "%.100s: docker login puts them there",
+			       "--registry-auth: no credentials for %.80s%s "
+			       "in %.100s; docker login stores them",
 			       hosts->items[0],
 			       hosts->count > 1 ? ", or any other of its "
 						  "registries,"
@@ -223,8 +223,8 @@ static int collect(struct cli *cli, struct client *client,
 	size_t found = 0;
 
 	if (!hosts->count) {
-		cli_say(cli, "--registry-auth: no image of a registry is "
-			     "needed");
+		cli_say(cli, "--registry-auth: the sweep needs no image "
+			     "of a registry");
 		return 0;
 	}
 	if (seal(cli, client, hosts, &list, &found, err) < 0) {

@@ -196,6 +196,11 @@ static void training_detail(const struct progress_info *progress, char *to,
 		append(to, size, &used, "step %llu/%llu", step, steps);
 	else if (step)
 		append(to, size, &used, "step %llu", step);
+	if (progress->step_age)
+		append(to, size, &used, "%s%s ago", used ? ", " : "",
+		       human_time((int64_t)progress->step_age * 1000, text));
+	if (progress->suspected)
+		append(to, size, &used, "%ssuspected hang", used ? ", " : "");
 	if (isfinite(progress->loss))
 		append(to, size, &used, "%sloss %.4g", used ? ", " : "",
 		       progress->loss);

@@ -69,7 +69,7 @@ static int read_value(const struct cli *cli, const struct secret_source *source,
 	if (!value->size)
 		return error_set(err, EINVAL, "the value is empty");
 	if (memchr(value->data, 0, value->size))
-		return error_set(err, EINVAL, "a NUL byte is in the value");
+		return error_set(err, EINVAL, "the value has a NUL byte");
 	return 0;
 }
 
@@ -114,7 +114,7 @@ static int add_all(struct cli *cli, struct client *client,
 		else if (!again || why.code == ENOMEM)
 			return error_set(err, why.code, "%s", why.text);
 		else
-			cli_say(cli, "%s: it is not sent again", why.text);
+			cli_say(cli, "%s; it is not sent again", why.text);
 	}
 	return 0;
 }

@@ -78,8 +78,8 @@ int settings_file(const struct environment *environment, char path[PATH_MAX],
 		return -1;
 	if (!config.path[0])
 		return error_set(err, EINVAL,
-				 "no home folder for settings: set "
-				 "REGATTA_CONFIG to a file");
+				 "HOME is not set; set REGATTA_CONFIG to the "
+				 "settings file");
 	memcpy(path, config.path, PATH_MAX);
 	memcpy(folder, config.folder, PATH_MAX);
 	return 0;
@@ -231,8 +231,8 @@ static int find_own_key(const struct environment *environment,
 	if (connection->key.role != ROLE_OPERATOR &&
 	    connection->key.role != ROLE_VIEWER)
 		return error_set(err, EINVAL,
-				 "%.80s: a key of role %s; a person needs one "
-				 "of role operator or viewer",
+				 "%.80s: the role %s is not valid here; "
+				 "expected a key of role operator or viewer",
 				 given, role_name(connection->key.role));
 	return 0;
 }
@@ -302,8 +302,8 @@ int settings_images(const struct environment *environment,
 	if (try_path(installed_data, "images", R_OK, path))
 		return 0;
 	return error_set(err, ENOENT,
-			 "no folder with models, frameworks and vendors at "
-			 "%s/images: give --images DIR",
+			 "no folder of models, frameworks and vendors "
+			 "at %s/images; give --images DIR",
 			 installed_data);
 }
 

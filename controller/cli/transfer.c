@@ -43,7 +43,7 @@ OWNED_VALUE(struct sending, sending_clear)
 
 static int changed(struct error *err)
 {
-	return error_set(err, EINVAL, "it has changed while it was sent");
+	return error_set(err, EINVAL, "it changed while it was sent");
 }
 
 /* Read up to the whole piece, or to the end. */
@@ -118,7 +118,7 @@ static void put_done(void *arg, struct answer *answer, const struct error *err)
 	sending->whole = reply->whole;
 	if (sending->length > transfer->bytes)
 		error_set(&sending->error, EPROTO,
-			  "the controller has more than there is");
+			  "the controller has more bytes than the file");
 	else if (transfer->progress && sending->begun)
 		transfer->progress(transfer->arg, sending->length,
 				   transfer->bytes);
@@ -239,8 +239,8 @@ int transfer_get(struct client *client, const char *hash, int fd,
 			progress(arg, get.offset, total);
 	} while (get.offset < total);
 	digest_hex(&digest, found);
-	return strcmp(found, hash) ? error_set(err, EBADMSG,
-					       "other bytes came than its hash "
-					       "says")
-				   : 0;
+	return strcmp(found, hash)
+		       ? error_set(err, EBADMSG,
+				   "the bytes do not match their hash")
+		       : 0;
 }

@@ -274,8 +274,8 @@ static int take_job(struct watch *watch, const struct job_info *row,
 
 	if (!id || state == JOB_NONE)
 		return error_set(err, EPROTO,
-				 "the controller describes a job that we "
-				 "cannot read");
+				 "the controller's answer has a job that "
+				 "cannot be read");
 	job = watched(watch, id, &fresh);
 	if (!job)
 		return error_nomem(err, "watch");

@@ -130,8 +130,8 @@ int workspaces_bind(struct sweep *sweep, const char *file, struct cli *cli,
 			return -1;
 		if (access(folder, F_OK) < 0 && errno == ENOENT)
 			cli_say(cli,
-				"the workspace %s is not there: planned "
-				"without it, but submit needs it",
+				"no workspace %s; it is planned without, but "
+				"submit needs it",
 				folder);
 		else if (tree_open(&tree, sweep, i, file, err) < 0)
 			return -1;

@@ -16,6 +16,7 @@
 #include <sys/queue.h>
 
 struct gang_output;
+struct hang_watch;
 struct image_reference;
 struct job_life;
 struct jobs;
@@ -25,34 +26,42 @@ struct trial;
 struct task {
 	struct job *job;
 	uint32_t rank;
-	struct node *node; /* NULL: none yet */
-	bool held;         /* of the node's devices */
-	uint64_t devices;
 	enum task_state state;
 	enum failure failure;
+	uint32_t port;
 	char *text;
 	char *image_id;
 	char *image_pin; /* what its name means, as its node has it */
 	int64_t exit_code;
 	int64_t started_ms, ended_ms;
 	uint64_t memory_peak_bytes;
-	uint32_t port;
-	bool waits; /* to be told to prepare (image_digest.h) */
+	cJSON *facts; /* of its node, when it was checked; NULL: as the node's
+		       */
+	struct rank_end *ends; /* of its processes, once it ended */
+	size_t ends_count;
+	struct stream_size *streams; /* final sizes, once it ended */
+	size_t streams_count;
+	bool collecting; /* its files are not known yet */
+	bool discarding; /* told to discard */
+	bool reported;   /* in the report that is being read */
+	/* Of the jobs and of log_ingest.h, which finds out: */
+	bool collected; /* its streams and files are here, all of them */
+	/* Of log_ingest.h: */
+	bool crowded; /* the store has no place for one of its streams */
+	/* Of image_digest.h: */
+	bool waits; /* to be told to prepare */
+	/* Of node.h: */
+	bool held; /* of the node's devices */
+	uint64_t devices;
+	struct node *node; /* NULL: none yet */
+	TAILQ_ENTRY(task) by_node;
+	/* Of the jobs and of artifact_fetch.h, which checks them: */
+	struct collected_file *files; /* once it ended */
+	size_t files_count;
+	/* Of image_progress.h: */
 	struct message_progress *transfer; /* of its image; NULL: none told */
 	int64_t transfer_ms;               /* monotonic, when that began */
 	int64_t transfer_moved_ms;         /* and when it last went on */
-	cJSON *facts; /* of its node, when it was checked; NULL: as the node's
-		       */
-	struct stream_size *streams; /* final sizes, once it ended */
-	size_t streams_count;
-	struct collected_file *files; /* once it ended */
-	size_t files_count;
-	bool collected;  /* its streams and files are here, all of them */
-	bool collecting; /* its files are not known yet */
-	bool crowded;    /* the store has no place for one of them */
-	bool discarding; /* told to discard */
-	bool reported;   /* in the report that is being read */
-	TAILQ_ENTRY(task) by_node;
 };
 
 /* What only a job that holds nodes has. */
@@ -72,6 +81,8 @@ struct gang {
 	bool measured; /* and its result is stored: what ends it is done once */
 	TAILQ_ENTRY(gang) by_table;
 	int64_t deadline_ms; /* monotonic; 0: none */
+	int64_t heard_ms;    /* the same, when output came last: log_ingest.c */
+	struct hang_watch *hang; /* hang.c; NULL: not watched yet */
 	struct job *job;
 };
 
@@ -98,22 +109,25 @@ struct job {
 	struct shape shape; /* its texts and pins are owned */
 	struct gang *gang;  /* NULL while queued */
 	struct node *avoid; /* failed it in the last attempt */
-	uint64_t progress_seq;
+	uint64_t cell_index;
+	struct until_spec until;
+	double rate;           /* of its result; 0: none */
+	uint64_t progress_seq; /* news.h: of the last change that is no event */
+	struct jobs *jobs;     /* whose it is */
+	const struct job_life *life;
+	/* Of adaptive_repeats.h: */
+	struct trial *trial; /* NULL: its cell is not repeated, or it ended */
+	/* Of dependencies.h: */
 	struct follow *follows;
 	size_t follows_count;
 	bool same_nodes; /* as the first one that it goes after */
 	char *skip;      /* why it will never run; NULL */
 	LIST_HEAD(, follow) followers;
-	uint64_t cell_index;
-	struct until_spec until;
-	struct trial *trial; /* NULL: its cell is not repeated, or it ended */
-	double rate;         /* of its result; 0: none */
-	struct image_reference *need; /* its image (image_references.h) */
-	bool needs;                   /* it is counted there */
-	bool due;                     /* listed by dependencies.c */
+	bool due; /* listed */
 	TAILQ_ENTRY(job) by_due;
-	struct jobs *jobs; /* whose it is */
-	const struct job_life *life;
+	/* Of image_references.h: */
+	struct image_reference *need; /* its image */
+	bool needs;                   /* it is counted there */
 };
 
 /* What a job of this spec asks of the scheduler; borrows from the spec. */

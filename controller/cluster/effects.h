@@ -31,7 +31,7 @@ struct job_effects {
 	/* Time: the wall clock, which may jump, and one that does not. */
 	int64_t (*wall_ms)(void *arg);
 	int64_t (*mono_ms)(void *arg);
-	/* jobs_deadlines() is to run at that time of mono_ms(). Replaces what
+	/* gang_deadlines() is to run at that time of mono_ms(). Replaces what
 	 * was asked for before.
 	 */
 	void (*wake_at)(void *arg, int64_t mono_ms);

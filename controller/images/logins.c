@@ -283,18 +283,6 @@ void logins_ended(struct sweep_logins *kept, uint64_t sweep)
 			kept->sweeps[i].due = true;
 }
 
-static bool is_over(struct sweep_logins *kept, uint64_t sweep)
-{
-	uint64_t counts[JOB_STATES];
-
-	if (store_sweep_counts(kept->store, sweep, counts, NULL) < 0)
-		return false;
-	for (int i = 0; i < JOB_STATES; i++)
-		if (counts[i] && !job_state_final((enum job_state)i))
-			return false;
-	return true;
-}
-
 void logins_settle(struct sweep_logins *kept)
 {
 	size_t left = 0;
@@ -302,7 +290,7 @@ void logins_settle(struct sweep_logins *kept)
 	for (size_t i = 0; i < kept->count; i++) {
 		struct login_sweep *sweep = &kept->sweeps[i];
 
-		if (sweep->due && is_over(kept, sweep->id) &&
+		if (sweep->due && store_sweep_over(kept->store, sweep->id) &&
 		    store_drop_logins(kept->store, sweep->id, NULL) == 0) {
 			log_info("sweep=%" PRIu64 " is over: credentials and "
 				 "secrets forgotten",

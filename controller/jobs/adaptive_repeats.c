@@ -25,7 +25,7 @@ struct trial {
 	uint32_t active;
 	uint64_t last; /* the job that ended last */
 	uint32_t last_attempt;
-	bool ended; /* listed in cluster->ended */
+	bool ended; /* listed in jobs->ended */
 	TAILQ_ENTRY(trial) by_end;
 };
 

@@ -355,6 +355,18 @@ static bool is_held_up(struct job *job)
 	return false;
 }
 
+/* Its nodes start commands on each other: those of rank 0's did, and it has
+ * ended, so the others have nothing more to do.
+ */
+static void finish_served(const struct gang *gang)
+{
+	if (!gang->spec.container.ssh || gang->tasks[0].state != TASK_ENDED)
+		return;
+	for (uint32_t i = 1; i < gang->spec.nodes; i++)
+		if (gang->tasks[i].state == TASK_RUNNING)
+			node_command_finish(&gang->tasks[i]);
+}
+
 void gang_advance(struct job *job)
 {
 	if (is_held_up(job))
@@ -364,6 +376,8 @@ void gang_advance(struct job *job)
 		all_ready(job);
 	if (job->state == JOB_READY && all_tasks(job, TASK_RUNNING, TASK_ENDED))
 		job_event(job, JOB_EVENT_START, NULL, NULL);
+	if (job->state == JOB_RUNNING)
+		finish_served(job->gang);
 	if (job->state == JOB_RUNNING &&
 	    all_tasks(job, TASK_ENDED, TASK_ENDED) &&
 	    job_event(job, JOB_EVENT_END, NULL, NULL) == 0)

@@ -25,7 +25,9 @@ void gang_exception(struct job *job, enum failure failure, int64_t code,
 /* Something may have become true that the job waits for. */
 void gang_advance(struct job *job);
 
-/* End the gangs that are past their time limit. */
+/* End the gangs that are past their time limit, when the time that effects.h
+ * was asked to wake at has come.
+ */
 void gang_deadlines(struct jobs *jobs);
 
 /* After a restart: set the timers of jobs that run. */

@@ -190,29 +190,30 @@ static int record(const struct job *job, enum job_event event,
 		  const cJSON *data, int64_t now, struct job_row *row,
 		  struct error *err)
 {
+	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer allocated;
 	cJSON *allocation = allocation_json(job);
-	char *text = data ? cJSON_PrintUnformatted(data) : NULL;
-	char *allocated =
-		allocation ? cJSON_PrintUnformatted(allocation) : NULL;
-	const struct event_row event_row = {
+	struct event_row event_row = {
 		.job = job->id,
 		.attempt = row->attempt,
 		.time_ms = now,
 		.kind = job_event_name(event),
-		.data = text,
 	};
-	int rc;
+	int rc = 0;
 
-	row->allocation = allocated;
-	if ((data && !text) || (allocation && !allocated))
-		rc = error_nomem(err, "job");
-	else
+	buffer_init(&text, STORE_TEXT_MAX);
+	buffer_init(&allocated, STORE_TEXT_MAX);
+	if (data)
+		rc = codec_print(data, &text, err);
+	if (rc == 0 && allocation)
+		rc = codec_print(allocation, &allocated, err);
+	event_row.data = data ? text.data : NULL;
+	row->allocation = allocation ? allocated.data : NULL;
+	if (rc == 0)
 		rc = put(job->jobs->store, &event_row,
 			 changes_row(event) ? row : NULL, err);
 	row->allocation = NULL;
 	cJSON_Delete(allocation);
-	cJSON_free(allocated);
-	cJSON_free(text);
 	return rc;
 }
 
@@ -550,6 +551,7 @@ static void task_clear(struct task *task)
 	for (size_t i = 0; i < task->streams_count; i++)
 		free(task->streams[i].name);
 	free(task->streams);
+	free(task->ends);
 }
 
 void job_drop_gang(struct job *job)
@@ -564,6 +566,7 @@ void job_drop_gang(struct job *job)
 	gang_output_free(gang->output);
 	free(gang->tasks);
 	free(gang->address);
+	free(gang->hang);
 	strings_clear(&gang->addresses);
 	extract_rules_free(gang->own_rules);
 	catalog_free(gang->own_catalog);

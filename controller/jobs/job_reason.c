@@ -165,7 +165,7 @@ char *job_reason_sentence(const char *how, const cJSON *reason)
 		size = utf8_cut(line, REASON_LINE_MAX);
 	if (cJSON_IsNumber(rank)) {
 		snprintf(named, sizeof(named), "rank %d ", rank->valueint);
-		if (!strstr(how, named))
+		if (!strstr(how, named) && !strstr(line, named))
 			snprintf(who, sizeof(who), "rank %d: ", rank->valueint);
 	}
 	return asprintf(&text, "%s: %s%.*s", how, who, (int)size, line) < 0

@@ -5,9 +5,11 @@
 #include "controller/cell/reference_peak.h"
 #include "controller/jobs/adaptive_repeats.h"
 #include "controller/jobs/core.h"
+#include "controller/jobs/hang_evidence.h"
 #include "controller/jobs/homogeneity.h"
 #include "controller/jobs/job_reason.h"
 #include "controller/jobs/provenance.h"
+#include "controller/jobs/rank_ends.h"
 #include "controller/logs/log_reader.h"
 #include "controller/logs/sampling.h"
 #include "controller/nodes/node.h"
@@ -130,15 +132,15 @@ static void judge(struct job *job, const cJSON *result)
 }
 
 /* The result, where it comes from, and its curves, as the store keeps them. */
-static char *make_text(struct job *job, cJSON *result, const cJSON *reason,
-		       struct error *err)
+static int make_text(struct job *job, cJSON *result, const cJSON *reason,
+		     struct buffer *text, struct error *err)
 {
 	const struct extract *extract = log_reader_extract(job->gang);
 	const struct record *records = NULL;
 	size_t count = 0;
 	cJSON *all = cJSON_CreateObject();
-	cJSON *series;
-	char *text;
+	cJSON *series, *ends;
+	int rc;
 
 	if (extract)
 		records = extract_records(extract, &count);
@@ -147,6 +149,9 @@ static char *make_text(struct job *job, cJSON *result, const cJSON *reason,
 	if (reason)
 		cJSON_AddItemToObject(all, "reason",
 				      cJSON_Duplicate(reason, true));
+	ends = rank_ends_json(job->gang);
+	if (ends)
+		cJSON_AddItemToObject(all, "ends", ends);
 	series = series_new(records, count, &job->gang->spec.measure, err);
 	cJSON_AddItemToObject(series, "devices",
 			      samplings_curves(log_reader_samplings(job->gang),
@@ -156,11 +161,9 @@ static char *make_text(struct job *job, cJSON *result, const cJSON *reason,
 							    job->gang),
 						    err));
 	cJSON_AddItemToObject(all, "series", series);
-	text = cJSON_PrintUnformatted(all);
+	rc = codec_print(all, text, err);
 	cJSON_Delete(all);
-	if (!text)
-		error_nomem(err, "result");
-	return text;
+	return rc;
 }
 
 /* The task that ended next after this one, by time, then by rank. */
@@ -200,8 +203,8 @@ static void add_streams(struct reason_job *to, const struct task *task)
 	}
 }
 
-/* Why the job failed, where that was its own doing; NULL: not known. */
-static cJSON *read_reason(const struct job *job)
+/* Why the job failed, by what was seen or printed; NULL: nothing says it. */
+static cJSON *read_evidence(const struct job *job)
 {
 	struct reason_job asked = {
 		.effects = job->jobs->effects,
@@ -212,6 +215,8 @@ static cJSON *read_reason(const struct job *job)
 	};
 	const struct task *task = NULL;
 
+	if (job->failure == FAILURE_HANG)
+		return evidence_reason(job);
 	if (!job->jobs->failures ||
 	    (job->failure != FAILURE_EXIT && job->failure != FAILURE_OOM))
 		return NULL;
@@ -221,37 +226,59 @@ static cJSON *read_reason(const struct job *job)
 	return job_reason_read(job->jobs->failures, &asked);
 }
 
-/* The job's sentence goes on with its reason. */
-static void tell_reason(struct job *job, const cJSON *reason)
+/* Why the job failed; NULL: it did not. */
+static cJSON *read_reason(const struct job *job)
 {
-	char *text = job_reason_sentence(job->text, reason);
+	cJSON *reason = NULL;
 
+	if (job->failure && job->failure != FAILURE_CANCELLED)
+		reason = read_evidence(job);
+	if (!reason && job->failure && job->failure != FAILURE_CANCELLED)
+		reason = rank_ends_reason(job->gang, job->text);
+	return reason;
+}
+
+static void set_text(struct job *job, char *text)
+{
 	if (!text)
 		return;
 	free(job->text);
 	job->text = text;
 }
 
+/* The job's sentence goes on with its reason, and with who left before. */
+static void tell_reason(struct job *job, const cJSON *reason)
+{
+	char early[80], *text;
+
+	set_text(job, job_reason_sentence(job->text, reason));
+	if (job->failure == FAILURE_EXIT && job->text &&
+	    rank_ends_early(job->gang, early, sizeof(early)) &&
+	    asprintf(&text, "%s; %s", job->text, early) >= 0)
+		set_text(job, text);
+}
+
 int job_result_store(struct job *job, struct error *err)
 {
+	owned(buffer_clear) struct buffer text;
 	struct result_row row = { .job = job->id, .attempt = job->attempt };
 	cJSON *result = make_result(job, err);
 	cJSON *reason;
-	char *text;
 	int rc;
 
+	buffer_init(&text, STORE_TEXT_MAX);
 	if (!result)
 		return -1;
 	judge(job, result);
 	job->rate = adaptive_repeats_rate(result);
 	reason = read_reason(job);
-	text = make_text(job, result, reason, err);
-	row.json = text;
-	rc = text ? store_put_result(job->jobs->store, &row, err) : -1;
+	rc = make_text(job, result, reason, &text, err);
+	row.json = text.data;
+	if (rc == 0)
+		rc = store_put_result(job->jobs->store, &row, err);
 	if (rc == 0)
 		tell_reason(job, reason);
 	cJSON_Delete(reason);
-	cJSON_free(text);
 	return rc;
 }
 

@@ -10,6 +10,7 @@
 #include "controller/jobs/core.h"
 #include "controller/jobs/dependencies.h"
 #include "controller/jobs/gang.h"
+#include "controller/jobs/hang.h"
 #include "controller/jobs/job.h"
 #include "controller/jobs/node_events.h"
 #include "controller/logs/log_ingest.h"
@@ -217,16 +218,12 @@ void jobs_tick(struct jobs *jobs)
 			give_up(jobs, node);
 	}
 	look_again(jobs);
+	hang_tick(jobs);
 }
 
 void jobs_forgive(struct jobs *jobs, int64_t deaf_ms)
 {
 	nodes_forgive(jobs->nodes, deaf_ms);
-}
-
-void jobs_deadlines(struct jobs *jobs)
-{
-	gang_deadlines(jobs);
 }
 
 void jobs_read(struct jobs *jobs)

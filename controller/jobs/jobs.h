@@ -80,8 +80,6 @@ void jobs_tick(struct jobs *jobs);
 /* Nobody was heard for so long: no node is to blame for its silence. */
 void jobs_forgive(struct jobs *jobs, int64_t deaf_ms);
 
-/* The time that effects.h was asked to wake at has come. */
-void jobs_deadlines(struct jobs *jobs);
 /* Read output on, as effects.h was asked for. */
 void jobs_read(struct jobs *jobs);
 

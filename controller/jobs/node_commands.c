@@ -86,6 +86,19 @@ void node_command_stop(struct task *task)
 	tell(task, MESSAGE_STOP, &stop);
 }
 
+void node_command_finish(struct task *task)
+{
+	struct message_stop stop = {
+		.job = task->job->id,
+		.attempt = task->job->attempt,
+		.rank = task->rank,
+		.reason = (char *)"",
+		.done = true,
+	};
+
+	tell(task, MESSAGE_STOP, &stop);
+}
+
 uint64_t node_commands_look(struct gang *gang, bool stops)
 {
 	uint64_t round = (uint64_t)effects_wall_ms(gang->job->jobs->effects);

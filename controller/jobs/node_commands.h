@@ -15,6 +15,8 @@ void node_command_prepare(struct task *task);
 void node_command_waiting(struct jobs *jobs);
 void node_command_start(struct task *task);
 void node_command_stop(struct task *task);
+/* The job's work is done: the task ends, and well. */
+void node_command_finish(struct task *task);
 
 /* All nodes of the gang look at its processes, in the round that is returned.
  * stops: tools may halt them for it.

@@ -34,9 +34,10 @@ static void keep_facts(struct task *task, const cJSON *told)
 		"driver",  "sdk", "clock", "governor", "memory_available_bytes",
 		"warnings"
 	};
-	char *text = told ? cJSON_PrintUnformatted(told) : NULL;
+	owned(buffer_clear) struct buffer text;
 
-	if (text && strlen(text) <= FACTS_MAX) {
+	buffer_init(&text, FACTS_MAX);
+	if (told && codec_print(told, &text, NULL) == 0) {
 		cJSON_Delete(task->facts);
 		task->facts = cJSON_CreateObject();
 		for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -51,7 +52,6 @@ static void keep_facts(struct task *task, const cJSON *told)
 		}
 		node_renew(task->node, task->facts);
 	}
-	cJSON_free(text);
 }
 
 static void keep_status(struct task *task, struct task_status *status)
@@ -77,6 +77,10 @@ static void keep_status(struct task *task, struct task_status *status)
 	task->streams = take(status->streams);
 	task->streams_count = status->streams_count;
 	status->streams_count = 0;
+	free(task->ends);
+	task->ends = take(status->ends);
+	task->ends_count = status->ends_count;
+	status->ends_count = 0;
 	task_drop_files(task);
 	task->files = take(status->files);
 	task->files_count = status->files_count;

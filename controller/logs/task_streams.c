@@ -21,6 +21,15 @@ void task_stream_name(const struct task *task, uint32_t i, char name[32])
 	snprintf(name, 32, "rank-%u", task->rank * task_stream_count(task) + i);
 }
 
+bool task_stream_is_output(const struct task *task, const char *stream)
+{
+	char name[32];
+
+	sample_format_stream(task->rank, name);
+	return strcmp(name, stream) != 0 &&
+	       !evidence_is_stream(task->rank, stream);
+}
+
 bool task_stream_expected(const struct task *task, const char *stream)
 {
 	char name[32];

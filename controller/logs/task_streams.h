@@ -16,6 +16,9 @@ uint32_t task_stream_count(const struct task *task);
 void task_stream_name(const struct task *task, uint32_t i,
 		      char name[TASK_STREAM_SIZE]);
 
+/* Is it written by the command? */
+bool task_stream_is_output(const struct task *task, const char *stream);
+
 /* May the task have a stream of this name? */
 bool task_stream_expected(const struct task *task, const char *stream);
 

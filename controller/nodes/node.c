@@ -1,29 +1,16 @@
 /* node.c - the registry of nodes: who is there, what it has, since when not.
  */
-#include "controller/nodes/node.h"
+#include "controller/nodes/node_internal.h"
+
 #include "controller/cluster/active_job.h"
-#include "controller/nodes/labels.h"
-#include "controller/store/store.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define DISCARDS_MAX 4096     /* of one node, that are waited for */
-#define MACHINE_MAX 64        /* bytes of what tells machines apart */
-#define LABELS_MAX 64         /* of one node */
-#define INVENTORY "inventory" /* in the row, beside the facts */
-
-struct nodes {
-	const struct job_effects *effects;
-	struct store *store;
-	struct news *news;
-	struct node **list;
-	struct slot *slots; /* of list[i], as the scheduler sees it */
-	size_t count;
-	bool changed; /* since nodes_changed() */
-};
+#define DISCARDS_MAX 4096 /* of one node, that are waited for */
+#define MACHINE_MAX 64    /* bytes of what tells machines apart */
 
 struct nodes *nodes_new(const struct job_effects *effects, struct store *store,
 			struct news *news, struct error *err)
@@ -152,234 +139,6 @@ void nodes_free(struct nodes *nodes)
 	free(nodes);
 }
 
-struct loading {
-	struct nodes *nodes;
-	struct error *err;
-};
-
-/* What people said of it, and where it is, as the store keeps it. */
-
-static bool drained_at(const struct node *node, int64_t now_ms)
-{
-	return node->drain && node->drain_from_ms <= now_ms &&
-	       (!node->drain_until_ms || now_ms < node->drain_until_ms);
-}
-
-static int64_t number_of(const cJSON *object, const char *name)
-{
-	const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, name);
-
-	return cJSON_IsNumber(item) ? (int64_t)item->valuedouble : 0;
-}
-
-/* The key is this machine's from now on. Without memory it is anybody's. */
-static void bind(struct node *node, const char *key, const char *machine)
-{
-	snprintf(node->key, sizeof(node->key), "%s", key);
-	free(node->machine);
-	node->machine = machine ? strdup(machine) : NULL;
-}
-
-static void settings_load(struct node *node, const char *text)
-{
-	cJSON *settings = codec_parse(text, strlen(text), NULL);
-	const cJSON *reason =
-		cJSON_GetObjectItemCaseSensitive(settings, "reason");
-	const char *key = cJSON_GetStringValue(
-		cJSON_GetObjectItemCaseSensitive(settings, "key"));
-	const char *machine = cJSON_GetStringValue(
-		cJSON_GetObjectItemCaseSensitive(settings, "machine"));
-
-	node->drain_from_ms = number_of(settings, "from_ms");
-	node->drain_until_ms = number_of(settings, "until_ms");
-	if (cJSON_IsString(reason))
-		node->reason = strdup(reason->valuestring);
-	node->labels =
-		cJSON_DetachItemFromObjectCaseSensitive(settings, "labels");
-	node->label_text = labels_text(node->labels);
-	if (key && machine)
-		bind(node, key, machine);
-	cJSON_Delete(settings);
-}
-
-static cJSON *settings_json(const struct node *node)
-{
-	cJSON *settings = cJSON_CreateObject();
-
-	cJSON_AddNumberToObject(settings, "from_ms",
-				(double)node->drain_from_ms);
-	cJSON_AddNumberToObject(settings, "until_ms",
-				(double)node->drain_until_ms);
-	if (node->reason)
-		cJSON_AddStringToObject(settings, "reason", node->reason);
-	if (node->labels)
-		cJSON_AddItemToObject(settings, "labels",
-				      cJSON_Duplicate(node->labels, true));
-	if (node->machine) {
-		cJSON_AddStringToObject(settings, "key", node->key);
-		cJSON_AddStringToObject(settings, "machine", node->machine);
-	}
-	return settings;
-}
-
-static int load_row(const struct node_row *row, void *arg)
-{
-	struct loading *loading = arg;
-	struct node *node = node_get(loading->nodes, row->name, loading->err);
-	cJSON *inventory;
-
-	if (!node)
-		return -1;
-	node->drain = row->drained;
-	if (row->settings)
-		settings_load(node, row->settings);
-	node->drained =
-		drained_at(node, effects_wall_ms(loading->nodes->effects));
-	node->seen_ms = row->seen_ms;
-	if (row->facts)
-		node->facts = codec_parse(row->facts, strlen(row->facts), NULL);
-	inventory =
-		cJSON_DetachItemFromObjectCaseSensitive(node->facts, INVENTORY);
-	node_devices_load(node, inventory);
-	cJSON_Delete(inventory);
-	return 0;
-}
-
-int node_load(struct nodes *nodes, struct error *err)
-{
-	struct loading loading = { nodes, err };
-
-	return store_nodes(nodes->store, load_row, &loading, err);
-}
-
-static int node_save(struct nodes *nodes, const struct node *node,
-		     struct error *err)
-{
-	cJSON *both = node->facts ? cJSON_Duplicate(node->facts, true)
-				  : cJSON_CreateObject();
-	char *facts =
-		cJSON_AddItemToObject(both, INVENTORY, node_devices_json(node))
-			? cJSON_PrintUnformatted(both)
-			: NULL;
-	cJSON *said = settings_json(node);
-	char *settings = cJSON_PrintUnformatted(said);
-	struct node_row row = {
-		.name = node->name,
-		.drained = node->drain,
-		.facts = facts,
-		.seen_ms = node->seen_ms,
-		.settings = settings,
-	};
-	int rc = store_put_node(nodes->store, &row, err);
-
-	cJSON_Delete(both);
-	cJSON_Delete(said);
-	cJSON_free(facts);
-	cJSON_free(settings);
-	return rc;
-}
-
-/* Its state, or what people said of it: who waits for news wants to know. */
-static void tell(struct nodes *nodes, struct node *node)
-{
-	node_refresh(nodes, node);
-	news_progress(nodes->news);
-}
-
-/* What is said of its drain, stored; reason is moved. */
-static int set_drain(struct nodes *nodes, struct node *node, bool drain,
-		     int64_t from_ms, int64_t until_ms, char *reason,
-		     struct error *err)
-{
-	const struct node was = *node;
-
-	node->drain = drain;
-	node->drain_from_ms = from_ms;
-	node->drain_until_ms = until_ms;
-	node->reason = reason;
-	if (node_save(nodes, node, err) < 0) {
-		node->drain = was.drain;
-		node->drain_from_ms = was.drain_from_ms;
-		node->drain_until_ms = was.drain_until_ms;
-		node->reason = was.reason;
-		free(reason);
-		return -1;
-	}
-	free(was.reason);
-	node->drained = drained_at(node, effects_wall_ms(nodes->effects));
-	tell(nodes, node);
-	return 0;
-}
-
-int node_drain(struct nodes *nodes, struct node *node, int64_t from_ms,
-	       int64_t until_ms, const char *reason, struct error *err)
-{
-	int64_t now_ms = effects_wall_ms(nodes->effects);
-	char *copy = reason ? strdup(reason) : NULL;
-
-	if (until_ms && (until_ms <= now_ms || until_ms <= from_ms)) {
-		free(copy);
-		return error_set(err, EINVAL,
-				 "until: it is past, or before it begins");
-	}
-	if (reason && !copy)
-		return error_nomem(err, "node");
-	return set_drain(nodes, node, true, from_ms, until_ms, copy, err);
-}
-
-int node_undrain(struct nodes *nodes, struct node *node, struct error *err)
-{
-	return set_drain(nodes, node, false, 0, 0, NULL, err);
-}
-
-void node_settle_drain(struct nodes *nodes, struct node *node, int64_t now_ms)
-{
-	if (!node->drain || drained_at(node, now_ms) == node->drained)
-		return;
-	node->drained = !node->drained;
-	tell(nodes, node);
-}
-
-int node_label(struct nodes *nodes, struct node *node, const cJSON *labels,
-	       struct error *err)
-{
-	cJSON *was = node->labels, *now = labels_merge(was, labels, err);
-
-	if (!now)
-		return -1;
-	node->labels = now;
-	if (node_save(nodes, node, err) < 0) {
-		node->labels = was;
-		cJSON_Delete(now);
-		return -1;
-	}
-	cJSON_Delete(was);
-	/* Without memory it has none: nothing runs where it should not. */
-	free(node->label_text);
-	node->label_text = labels_text(now);
-	tell(nodes, node);
-	return 0;
-}
-
-int node_remove(struct nodes *nodes, struct node *node, struct error *err)
-{
-	if (store_remove_node(nodes->store, node->name, err) < 0)
-		return -1;
-	node->removed = true;
-	free(node->reason);
-	node->reason = NULL;
-	node->drain = node->drained = false;
-	bind(node, "", NULL);
-	cJSON_Delete(node->labels);
-	node->labels = NULL;
-	free(node->label_text);
-	node->label_text = NULL;
-	/* No job waits for it to come back. */
-	node_slot(nodes, node)->devices = 0;
-	node_refresh(nodes, node);
-	return 0;
-}
-
 int node_check_machine(const struct node *node, const char *key,
 		       const char *machine, struct error *err)
 {
@@ -447,13 +206,13 @@ int node_join(struct nodes *nodes, struct node *node, struct wire_peer *peer,
 	cJSON_Delete(node->facts);
 	node->facts = cJSON_Duplicate(hello->facts, true);
 	node->peer = peer;
-	bind(node, public, hello->machine);
+	node_bind(node, public, hello->machine);
 	node->removed = false;
 	node->reported = false;
 	node->seen_ms = effects_wall_ms(nodes->effects);
 	node->lost_since_ms = 0;
 	node_slot(nodes, node)->devices = hello->devices;
-	tell(nodes, node);
+	node_tell(nodes, node);
 	return node_save(nodes, node, err);
 }
 
@@ -463,6 +222,12 @@ int node_inventory(struct nodes *nodes, struct node *node,
 	if (node_devices_take(node, &message->inventory,
 			      &message->inventory_count, err) < 0)
 		return -1;
+	if (cJSON_IsObject(node->facts)) {
+		cJSON_DeleteItemFromObjectCaseSensitive(node->facts, "policy");
+		if (message->policy)
+			cJSON_AddStringToObject(node->facts, "policy",
+						message->policy);
+	}
 	node_refresh(nodes, node);
 	return node_save(nodes, node, err);
 }
@@ -488,7 +253,7 @@ void node_leave(struct nodes *nodes, struct node *node)
 	node->peer = NULL;
 	node->reported = false;
 	node->lost_since_ms = effects_mono_ms(nodes->effects);
-	tell(nodes, node);
+	node_tell(nodes, node);
 }
 
 void node_refresh(struct nodes *nodes, struct node *node)

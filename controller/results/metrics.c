@@ -6,6 +6,17 @@
 
 #include <math.h>
 
+static double last_of(const struct record *records, size_t count, size_t metric)
+{
+	double number;
+
+	while (count--)
+		if (record_metric(&records[count], metric, &number) &&
+		    isfinite(number))
+			return number;
+	return NAN;
+}
+
 /* values has room for all records. */
 static double steps_median(const struct record *records, size_t count,
 			   size_t first, size_t metric, double *values)
@@ -44,7 +55,11 @@ static bool add_all(cJSON *to, const struct extract *extract, size_t first,
 	for (size_t m = 0; (name = extract_metric_name(extract, m)); m++) {
 		double number;
 
-		if (!record_metric(summary, m, &number))
+		if (record_metric(summary, m, &number))
+			; /* its own word */
+		else if (extract_rules_counter(extract_rules_of(extract), name))
+			number = last_of(records, count, m);
+		else
 			number = steps_median(records, count, first, m, values);
 		if (!add(to, name, number))
 			return false;

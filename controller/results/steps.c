@@ -153,6 +153,9 @@ static void forget(const struct steps *steps, struct record *record,
 				record->has_metric &= ~((uint64_t)1 << metric);
 		}
 	}
+	/* What a clock told of it. */
+	if (rule->elapsed != FIELD_NONE)
+		record->has &= ~(1u << RECORD_ITERATION_MS);
 	for (size_t m = 0; rule->others && m < steps->metric_count; m++)
 		if (steps->metrics[m] >=
 		    RECORD_FIELDS + steps->names.base->count)
@@ -310,8 +313,8 @@ static void put_interval(struct record *record, const struct caught *caught,
 	record->has |= 1u << RECORD_ITERATION_MS;
 }
 
-/* A clock that runs from the start, to the time of the steps since the last
- * match. One that began anew says nothing.
+/* A clock, to the time of the steps since the last match, where that is not
+ * printed. One that began anew says nothing.
  */
 static void put_elapsed(struct steps *steps, struct record *record,
 			const struct caught *caught)
@@ -328,7 +331,8 @@ static void put_elapsed(struct steps *steps, struct record *record,
 		last[0] = last[1];
 	last[1] = (struct elapsed){ clock->number, record->step };
 	seconds = last[1].seconds - last[0].seconds;
-	if (last[0].seconds > 0 && seconds > 0 && record->step > last[0].step) {
+	if (last[0].seconds > 0 && seconds > 0 && record->step > last[0].step &&
+	    !record_has(record, RECORD_ITERATION_MS)) {
 		record->iteration_ms =
 			seconds * 1000 / (double)(record->step - last[0].step);
 		record->has |= 1u << RECORD_ITERATION_MS;

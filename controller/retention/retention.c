@@ -84,15 +84,16 @@ int64_t retention_removed(struct retention *retention, uint64_t job,
 	return finding.time_ms;
 }
 
-static int note_removal(struct retention *retention, const struct job_row *row,
-			uint32_t attempt, uint64_t bytes, struct error *err)
+static int note(const struct retention *retention, uint64_t job,
+		uint32_t attempt, const char *kind, uint64_t bytes,
+		struct error *err)
 {
 	char data[40];
 	const struct event_row event = {
-		.job = row->id,
+		.job = job,
 		.attempt = attempt,
 		.time_ms = clock_wall_ms(),
-		.kind = RETENTION_REMOVED,
+		.kind = kind,
 		.data = data,
 	};
 
@@ -119,7 +120,8 @@ static int remove_output(struct walk *walk, const struct job_row *row,
 			    store_pending(retention->with.store, NULL))
 				return 1;
 			noted = true;
-			rc = note_removal(retention, row, i, bytes, err);
+			rc = note(retention, row->id, i, RETENTION_REMOVED,
+				  bytes, err);
 		} else if (rc == 0 && bytes) {
 			rc = log_store_remove(retention->with.logs, row->id, i,
 					      walk->until_ms, &walk->bytes,
@@ -131,22 +133,6 @@ static int remove_output(struct walk *walk, const struct job_row *row,
 	return noted;
 }
 
-static int note_files(struct retention *retention, const struct job_row *row,
-		      uint64_t bytes, struct error *err)
-{
-	char data[40];
-	const struct event_row event = {
-		.job = row->id,
-		.attempt = row->attempt,
-		.time_ms = clock_wall_ms(),
-		.kind = RETENTION_FILES_REMOVED,
-		.data = data,
-	};
-
-	snprintf(data, sizeof(data), "{\"bytes\":%" PRIu64 "}", bytes);
-	return store_put_event(retention->with.store, &event, NULL, err);
-}
-
 /* Collected files. What others collected, too, is no byte less. */
 static int remove_files(struct walk *walk, const struct job_row *row,
 			struct error *err)
@@ -156,7 +142,8 @@ static int remove_files(struct walk *walk, const struct job_row *row,
 					 &bytes, err);
 
 	walk->bytes += bytes;
-	return rc == 0 && bytes ? note_files(walk->retention, row, bytes, err)
+	return rc == 0 && bytes ? note(walk->retention, row->id, row->attempt,
+				       RETENTION_FILES_REMOVED, bytes, err)
 				: rc;
 }
 

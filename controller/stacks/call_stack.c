@@ -74,7 +74,7 @@ static bool read_gdb(char *text, struct frame *frame)
 	name += strspn(name, " ");
 	name[strcspn(name, " (")] = 0;
 	*frame = (struct frame){ name, "", 0 };
-	return *name != 0;
+	return *name && *name != '?';
 }
 
 static void copy(char to[64], const char *from)

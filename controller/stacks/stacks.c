@@ -18,8 +18,8 @@ struct standing {
 	char *node;
 	struct evidence seen;
 	char where[CALL_STACK_SIZE];
-	bool framed; /* where is the program's word, not the kernel's */
-	bool awaits; /* others */
+	bool printed; /* where is what the program itself printed */
+	bool awaits;  /* others */
 	size_t group;
 };
 
@@ -57,6 +57,11 @@ void stacks_free(struct stacks *stacks)
 	free(stacks);
 }
 
+size_t stacks_count(const struct stacks *stacks)
+{
+	return stacks->count;
+}
+
 uint64_t stacks_written(const struct stacks *stacks)
 {
 	return stacks->written;
@@ -77,8 +82,8 @@ static void describe_kernel(struct standing *standing)
 {
 	static const char *const sleeps[] = { "sleep", NULL };
 	static const char *const network[] = {
-		"poll", "select", "sk_wait", "wait_woken", "recv",
-		"tcp",  "skb",    "accept",  NULL
+		"poll",        "select", "sk_wait", "wait_woken", "recv",
+		"unix_stream", "tcp",    "skb",     "accept",     NULL
 	};
 	static const char *const locks[] = { "futex", NULL };
 	const struct evidence *seen = &standing->seen;
@@ -118,14 +123,23 @@ static void set_frames(struct standing *standing,
 	};
 	char where[CALL_STACK_SIZE];
 
+	bool awaits = has(frames->inner, calls) ||
+		      !strcmp(frames->inner, "wait") ||
+		      !strcmp(frames->inner, "send");
+
 	call_stack_where(frames, where);
 	if (!*where)
 		return;
-	snprintf(standing->where, sizeof(standing->where), "%s", where);
-	standing->framed = true;
-	standing->awaits = has(frames->inner, calls) ||
-			   !strcmp(frames->inner, "wait") ||
-			   !strcmp(frames->inner, "send");
+	if (*frames->file || *frames->user) {
+		snprintf(standing->where, sizeof(standing->where), "%s", where);
+		standing->awaits = awaits;
+		return;
+	}
+	/* Of a call without its source the kernel says more. */
+	snprintf(standing->where + strlen(standing->where),
+		 sizeof(standing->where) - strlen(standing->where),
+		 ", in %.60s", where);
+	standing->awaits |= awaits;
 }
 
 static int add(struct stacks *stacks, const char *node, struct evidence *seen)
@@ -243,11 +257,20 @@ static struct standing *speaker(struct stacks *stacks, int64_t rank)
 	for (size_t i = 0; node && i < stacks->count; i++) {
 		struct standing *standing = &stacks->list[i];
 
-		if (standing->seen.rank >= rank && !standing->framed &&
+		if (standing->seen.rank >= rank && !standing->printed &&
 		    standing->node && !strcmp(standing->node, node))
 			return standing;
 	}
 	return NULL;
+}
+
+static void set_printed(struct standing *standing,
+			const struct call_stack *frames)
+{
+	if (!standing)
+		return;
+	set_frames(standing, frames);
+	standing->printed = true;
 }
 
 void stacks_take_output(struct stacks *stacks, int64_t rank, const char *text,
@@ -264,8 +287,7 @@ void stacks_take_output(struct stacks *stacks, int64_t rank, const char *text,
 		if (fatal && inside) {
 			struct standing *standing = speaker(stacks, rank);
 
-			if (standing)
-				set_frames(standing, &frames);
+			set_printed(standing, &frames);
 		}
 		if (fatal) {
 			frames = (struct call_stack){ 0 };
@@ -277,8 +299,7 @@ void stacks_take_output(struct stacks *stacks, int64_t rank, const char *text,
 	if (inside) {
 		struct standing *standing = speaker(stacks, rank);
 
-		if (standing)
-			set_frames(standing, &frames);
+		set_printed(standing, &frames);
 	}
 }
 

@@ -38,6 +38,9 @@ bool stacks_ended(const char *text, size_t size, uint64_t round);
 void stacks_take_output(struct stacks *stacks, int64_t rank, const char *text,
 			size_t size);
 
+/* Ranks that were seen. */
+size_t stacks_count(const struct stacks *stacks);
+
 /* Bytes that all processes wrote to files so far. */
 uint64_t stacks_written(const struct stacks *stacks);
 

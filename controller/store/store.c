@@ -44,7 +44,7 @@ static const char version_1[] =
 	" queued_ms INTEGER NOT NULL, started_ms INTEGER NOT NULL,"
 	" ended_ms INTEGER NOT NULL, allocation TEXT);"
 	"CREATE INDEX states_active ON states(job)"
-	" WHERE state NOT IN " FINAL_STATES ";"
+	" WHERE state NOT IN ('completed', 'failed', 'cancelled');"
 	"CREATE TABLE counts("
 	" sweep INTEGER, state TEXT, n INTEGER NOT NULL,"
 	" PRIMARY KEY(sweep, state)) WITHOUT ROWID;"
@@ -129,9 +129,14 @@ static const char version_7[] =
 /* Version 8. Rows of the audit log hold together (audit.h). */
 static const char version_8[] = "ALTER TABLE audit ADD COLUMN chain TEXT;";
 
+/* Version 9. The same index, whose condition is told without a list. */
+static const char version_9[] =
+	"DROP INDEX states_active;"
+	"CREATE INDEX states_active ON states(job) WHERE " STATE_ACTIVE ";";
+
 static const char *const upgrades[] = { version_1, version_2, version_3,
 					version_4, version_5, version_6,
-					version_7, version_8 };
+					version_7, version_8, version_9 };
 
 static const char set_state[] =
 	"UPDATE states SET state = ?2, attempt = ?3, failure = ?4, text = ?5,"

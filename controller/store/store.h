@@ -330,4 +330,7 @@ int store_logins(struct store *store, uint64_t sweep, store_login_fn *fn,
 int store_sweep_counts(struct store *store, uint64_t sweep,
 		       uint64_t counts[JOB_STATES], struct error *err);
 
+/* Are all of its jobs in a final state? false, too, when it cannot be read. */
+bool store_sweep_over(struct store *store, uint64_t sweep);
+
 #endif

@@ -9,8 +9,11 @@
 
 #include <sqlite3.h>
 
-/* In SQL: what job_state_final() says. */
-#define FINAL_STATES "('completed', 'failed', 'cancelled')"
+/* In SQL: not what job_state_final() says. For a list of more than two SQLite
+ * makes a table, anew for every row.
+ */
+#define STATE_ACTIVE                                                           \
+	"state <> 'completed' AND state <> 'failed' AND state <> 'cancelled'"
 
 /* Digits of a cell's key by which runs are found: 64 bits. In SQL. */
 #define RUN_DIGITS "16"

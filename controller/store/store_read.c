@@ -19,9 +19,8 @@ static const char *const queries[QUERIES] = {
 			 " ORDER BY id LIMIT ?2",
 	[QUERY_SWEEP] = "SELECT * FROM sweeps WHERE id = ?1",
 	[QUERY_LAST_SWEEP] = "SELECT * FROM sweeps ORDER BY id DESC LIMIT 1",
-	[QUERY_ACTIVE] =
-		JOB_COLUMNS "states CROSS JOIN jobs ON id = job"
-			    " WHERE state NOT IN " FINAL_STATES " ORDER BY job",
+	[QUERY_ACTIVE] = JOB_COLUMNS "states CROSS JOIN jobs ON id = job"
+				     " WHERE " STATE_ACTIVE " ORDER BY job",
 	[QUERY_JOBS] = JOB_COLUMNS
 	"jobs CROSS JOIN states ON id = job"
 	" WHERE jobs.sweep = ?3 AND id > ?1 ORDER BY id LIMIT ?2",
@@ -526,4 +525,16 @@ int store_sweep_counts(struct store *store, uint64_t sweep,
 		return -1;
 	memcpy(counts, got, sizeof(got));
 	return 0;
+}
+
+bool store_sweep_over(struct store *store, uint64_t sweep)
+{
+	uint64_t counts[JOB_STATES] = { 0 };
+
+	if (store_sweep_counts(store, sweep, counts, NULL) < 0)
+		return false;
+	for (int state = 0; state < JOB_STATES; state++)
+		if (counts[state] && !job_state_final((enum job_state)state))
+			return false;
+	return true;
 }

@@ -65,6 +65,13 @@ OWNED_POINTER(struct sweep, sweep_free)
 
 const char *sweep_name(const struct sweep *sweep);
 
+/* The descriptions of the catalog that its cells name, and that the sweep does
+ * not bring itself: "frameworks/NAME", "models/NAME", "vendors/NAME", each
+ * once. ENOMEM.
+ */
+int sweep_uses(const struct sweep *sweep, struct strings *keys,
+	       struct error *err);
+
 /* Its secrets: where their values come from. Borrowed. */
 const struct secret_sources *sweep_secrets(const struct sweep *sweep);
 

@@ -1,49 +1,174 @@
-/* web.c - what a controller answers over HTTP.
+/* web.c - what a controller answers over HTTP: pages for people, and metrics.
  */
 #include "controller/web/web.h"
+#include "controller/web/live.h"
 #include "controller/web/metrics.h"
+#include "controller/web/report_page.h"
 #include "protocol/base/log.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#define COOKIE "regatta"
+
 struct web {
-	const struct jobs_parts *parts;
+	struct web_sources sources;
 	const struct counters *counters;
+	struct viewers *viewers;
+	bool encrypted;
+	struct live *live;
 	struct http_server *server;
 };
 
-static void answer(void *arg, const struct http_request *request,
-		   struct http_reply *reply)
+typedef int route_fn(struct web *web, const struct http_request *request,
+		     struct http_reply *reply, struct error *err);
+
+static int send_metrics(struct web *web, const struct http_request *request,
+			struct http_reply *reply, struct error *err)
+{
+	metrics_answer(&web->sources.parts, web->counters, request, reply);
+	return 0;
+}
+
+static int send_style(struct web *web, const struct http_request *request,
+		      struct http_reply *reply, struct error *err)
+{
+	reply->type = "text/css; charset=utf-8";
+	return buffer_text(&reply->body, web_style, err);
+}
+
+static int send_script(struct web *web, const struct http_request *request,
+		       struct http_reply *reply, struct error *err)
+{
+	reply->type = "text/javascript; charset=utf-8";
+	return buffer_text(&reply->body, web_script, err);
+}
+
+static int login(struct web *web, const struct http_request *request,
+		 struct http_reply *reply, struct error *err)
+{
+	char cookie[VIEWERS_SECRET_SIZE];
+
+	if (!viewers_enter(web->viewers, http_argument(request, "ticket"),
+			   cookie))
+		return error_set(err, EACCES,
+				 "this address was used, or is too old; "
+				 "`regatta web` prints a new one");
+	snprintf(reply->cookie, sizeof(reply->cookie),
+		 COOKIE "=%s; Max-Age=%d; Path=/; HttpOnly; SameSite=Lax%s",
+		 cookie, VIEWERS_COOKIE_S, web->encrypted ? "; Secure" : "");
+	reply->status = 303;
+	reply->location = "/";
+	return 0;
+}
+
+static int open_stream(struct web *web, const struct http_request *request,
+		       struct http_reply *reply, struct error *err)
+{
+	const char *path = http_argument(request, "page");
+	const char *shape = http_argument(request, "shape");
+
+	return live_open(web->live, path ? path : "",
+			 shape ? strtoull(shape, NULL, 16) : 0, reply, err);
+}
+
+static int send_page(struct web *web, const struct http_request *request,
+		     struct http_reply *reply, struct error *err)
+{
+	owned(web_page_clear) struct web_page page;
+	const char *path = http_path(request);
+	unsigned long long sweep;
+	int end = 0;
+
+	web_page_init(&page, &web->sources);
+	if (sscanf(path, "/sweep/%llu/report%n", &sweep, &end) == 1 && end &&
+	    !path[end])
+		return report_page_answer(&web->sources, sweep, reply, err);
+	reply->type = "text/html; charset=utf-8";
+	return web_page_render(&page, path, err) < 0
+		       ? -1
+		       : web_page_document(&page, path, &reply->body, err);
+}
+
+/* All other paths are pages. */
+static const struct {
+	const char *path;
+	route_fn *answer;
+	bool open; /* to whoever asks */
+} routes[] = {
+	{ "/metrics", send_metrics, true },  { "/style.css", send_style, true },
+	{ "/script.js", send_script, true }, { "/login", login, true },
+	{ "/live", open_stream, false },
+};
+
+static int route(struct web *web, const struct http_request *request,
+		 struct http_reply *reply, struct error *err)
+{
+	route_fn *answer = send_page;
+	bool open = false;
+
+	for (size_t i = 0; i < sizeof(routes) / sizeof(routes[0]); i++)
+		if (!strcmp(http_path(request), routes[i].path)) {
+			answer = routes[i].answer;
+			open = routes[i].open;
+		}
+	if (!open && !viewers_know(web->viewers, http_cookie(request, COOKIE)))
+		return error_set(err, EACCES,
+				 "who may look here has an address from "
+				 "`regatta web`");
+	return answer(web, request, reply, err);
+}
+
+static void on_request(void *arg, const struct http_request *request,
+		       struct http_reply *reply)
+{
+	struct error err = { 0 };
+
+	if (route(arg, request, reply, &err) == 0)
+		return;
+	buffer_clear(&reply->body);
+	reply->type = "text/plain; charset=utf-8";
+	reply->status = err.code == EACCES   ? 403
+			: err.code == ENOENT ? 404
+					     : 500;
+	buffer_printf(&reply->body, NULL, "%s\n", err.text);
+}
+
+static void on_stream_gone(void *arg, void *topic)
 {
 	struct web *web = arg;
 
-	if (!strcmp(http_path(request), "/metrics")) {
-		metrics_answer(web->parts, web->counters, request, reply);
-		return;
-	}
-	reply->status = 404;
-	buffer_text(&reply->body, "no such page\n", NULL);
+	live_gone(web->live, topic);
 }
 
-struct web *web_new(sd_event *loop, const struct jobs_parts *parts,
-		    const struct counters *counters,
-		    const struct http_config *config, struct error *err)
+struct web *web_new(const struct web_config *config, struct error *err)
 {
-	static const struct http_handler handler = { .answer = answer };
+	static const struct http_handler handler = {
+		.answer = on_request,
+		.stream_gone = on_stream_gone,
+	};
 	owned(web_free) struct web *web = calloc(1, sizeof(*web));
 
 	if (!web) {
 		error_nomem(err, "web");
 		return NULL;
 	}
-	web->parts = parts;
-	web->counters = counters;
-	web->server = http_server_new(loop, config, &handler, web, err);
+	web->sources = config->sources;
+	web->counters = config->counters;
+	web->viewers = config->viewers;
+	web->encrypted = config->http->certificate;
+	web->live = live_new(config->loop, &web->sources, err);
+	if (!web->live)
+		return NULL;
+	web->server =
+		http_server_new(config->loop, config->http, &handler, web, err);
 	if (!web->server) {
 		error_prefix(err, "web");
 		return NULL;
 	}
+	live_serve(web->live, web->server);
+	viewers_serve(web->viewers, http_server_url(web->server));
 	log_info("web at %s", http_server_url(web->server));
 	return take(web);
 }
@@ -53,5 +178,12 @@ void web_free(struct web *web)
 	if (!web)
 		return;
 	http_server_free(web->server);
+	live_free(web->live);
 	free(web);
+}
+
+void web_news(struct web *web)
+{
+	if (web)
+		live_news(web->live);
 }

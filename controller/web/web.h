@@ -1,18 +1,39 @@
-/* web.h - what a controller answers over HTTP.
+/* web.h - what a controller answers over HTTP: pages for people, and metrics.
+ *
+ *	/			sweeps
+ *	/sweep/ID[/AFTER]	its jobs, as a board and a table
+ *	/sweep/ID/report	the report, as one page
+ *	/job/ID			how far it is, curves, nodes, devices, output
+ *	/nodes
+ *	/live?page=PATH&shape=	events for a page that is open (live.h)
+ *	/login?ticket=		access/viewers.h
+ *	/metrics		metrics.h, without a login
+ *
+ * Nothing can be changed here. Who looks is a viewer, who sees no values of
+ * `env`.
  */
 #ifndef CONTROLLER_WEB_WEB_H
 #define CONTROLLER_WEB_WEB_H
 
-#include "controller/jobs/jobs.h"
+#include "controller/access/viewers.h"
 #include "controller/web/counters.h"
+#include "controller/web/web_page.h"
 #include "protocol/http/http_server.h"
 
+struct web_config {
+	sd_event *loop;
+	const struct http_config *http;
+	struct web_sources sources;
+	const struct counters *counters; /* borrowed */
+	struct viewers *viewers;         /* borrowed; it learns the address */
+};
+
 struct web;
-/* What it is given is borrowed; the configuration only during the call. */
-struct web *web_new(sd_event *loop, const struct jobs_parts *parts,
-		    const struct counters *counters,
-		    const struct http_config *config, struct error *err);
+struct web *web_new(const struct web_config *config, struct error *err);
 void web_free(struct web *web);
 OWNED_POINTER(struct web, web_free)
+
+/* Something has changed: open pages may show it. NULL is fine. */
+void web_news(struct web *web);
 
 #endif

@@ -32,6 +32,14 @@ static bool is_ignored(int number)
 	       action.sa_handler == SIG_IGN;
 }
 
+size_t program_files(void)
+{
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_NOFILE, &limit) < 0 ? 0
+						    : (size_t)limit.rlim_cur;
+}
+
 sd_event *program_begin(struct error *err)
 {
 	bool stays = is_ignored(SIGTERM);

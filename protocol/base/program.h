@@ -22,6 +22,9 @@ enum exit_code {
  */
 sd_event *program_begin(struct error *err);
 
+/* How many files this process may have open. */
+size_t program_files(void);
+
 /* Run fn(arg) at SIGHUP, and tell systemd before and after. On a terminal that
  * signal is its end, and stays deadly.
  */

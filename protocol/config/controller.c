@@ -52,7 +52,7 @@ static const struct option_rule rules[] = {
 	{ OPTION("endpoint-file", OPTION_PATH, endpoint_file, "FILE"),
 	  .help = "write where it listens" },
 	{ OPTION("web", OPTION_TEXT, web, "ADDRESS:PORT"),
-	  .help = "serve /metrics there; by default nowhere" },
+	  .help = "serve pages and /metrics there; by default nowhere" },
 	{ OPTION("web-certificate", OPTION_PATH, web_certificate, "FILE"),
 	  .help = "serve over TLS with this certificate (PEM); without it "
 		  "only on 127.0.0.0/8 and ::1" },

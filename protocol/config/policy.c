@@ -11,7 +11,6 @@
 #include <string.h>
 
 #define POLICY_WORD_MAX 512
-#define FILE_BYTES 262144
 #define SIZE_MAX_BYTES (UINT64_C(512) << 40)
 #define PIDS_MIN 16
 #define PIDS_MAX 4194304              /* of any Linux: proc(5), pid_max */
@@ -347,7 +346,7 @@ static int read_policy(const struct value *root, struct policy *policy,
 	return limits ? read_limits(limits, &policy->limits, err) : 0;
 }
 
-static const struct document_limits limits = { .bytes = FILE_BYTES };
+static const struct document_limits limits = { .bytes = POLICY_FILE_MAX };
 
 static struct policy *from_document(const struct document *document,
 				    struct error *err)

@@ -42,6 +42,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define POLICY_FILE_MAX 262144 /* bytes */
 #define POLICY_ENTRIES_MAX 256 /* of any list */
 #define POLICY_LOOPBACK "loopback"
 #define POLICY_UNLIMITED (-1)

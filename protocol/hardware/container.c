@@ -293,7 +293,10 @@ static bool add_mounts(cJSON *host, const struct container_spec *spec,
 	if (!array ||
 	    !add_mount(array, place->init_program, CONTAINER_INIT, true) ||
 	    !add_mount(array, place->in_folder, CONTAINER_IN, true) ||
-	    !add_mount(array, place->out_folder, CONTAINER_OUT, false))
+	    !add_mount(array, place->out_folder, CONTAINER_OUT, false) ||
+	    (spec->ssh &&
+	     (!add_mount(array, place->init_program, CONTAINER_SSH, true) ||
+	      !add_mount(array, place->init_program, CONTAINER_SCP, true))))
 		return false;
 	for (size_t i = 0; i < spec->mounts_count; i++)
 		if (!add_mount(array, spec->mounts[i].host,

@@ -28,6 +28,10 @@
 
 /* Where regatta-init is inside, and its two folders: agent/init/init.h. */
 #define CONTAINER_INIT "/regatta/init"
+#define CONTAINER_SSH                                                          \
+	"/regatta/bin/ssh" /* the same program, where asked for                \
+			    */
+#define CONTAINER_SCP "/regatta/bin/scp"
 #define CONTAINER_IN "/regatta/in"
 #define CONTAINER_OUT "/regatta/out"
 

@@ -161,7 +161,8 @@ void http_server_publish(struct http_server *server, const void *topic,
 		if (!topic || stream->topic == topic)
 			stream_send(stream, text, size);
 	}
-	go_on(server);
+	/* No descriptor says that a connection was resumed. */
+	loop_timer(server->loop, &server->timer, 0, timer_run, server, NULL);
 }
 
 /* A client that went away unheard is found out by writing to it. */
@@ -360,6 +361,8 @@ static int set_url(struct http_server *server, int fd, struct error *err)
 	    getnameinfo((struct sockaddr *)&at, size, host, sizeof(host), port,
 			sizeof(port), NI_NUMERICHOST | NI_NUMERICSERV) != 0)
 		return error_errno(err, "web address");
+	if (!strcmp(host, "0.0.0.0") || !strcmp(host, "::"))
+		gethostname(host, sizeof(host) - 1);
 	snprintf(server->url, sizeof(server->url),
 		 at.ss_family == AF_INET6 ? "%s://[%s]:%s" : "%s://%s:%s",
 		 server->certificate ? "https" : "http", host, port);

@@ -82,6 +82,21 @@ int codec_encode(const struct schema *schema, const void *from,
 	return error_prefix(err, "%s", schema->name);
 }
 
+int codec_print(const cJSON *tree, struct buffer *out, struct error *err)
+{
+	struct json_tree_source source;
+	struct token_source *from = json_tree_source(&source, tree);
+	struct json_text_sink sink;
+	struct token token;
+	size_t size = out->size;
+
+	if (from->next(from, &token, err) == 0 &&
+	    token_copy(from, &token, json_text_sink(&sink, out), err) == 0)
+		return 0;
+	codec_undo(out, size);
+	return -1;
+}
+
 /* And back. */
 
 static int from_tree(const struct schema *schema, const cJSON *object,

@@ -207,6 +207,9 @@ int string_set(char **to, const char *text, struct error *err);
 /* Release what the struct owns and zero it. Zero is a valid empty struct. */
 void codec_clear(const struct schema *schema, void *data);
 
+/* Append the tree as one line of JSON text. Errors as codec_encode(). */
+int codec_print(const cJSON *tree, struct buffer *out, struct error *err);
+
 /* JSON text with nothing behind it to a tree the caller deletes; EPROTO. */
 cJSON *codec_parse(const char *text, size_t size, struct error *err);
 

@@ -3,40 +3,74 @@
 #include "protocol/message/token.h"
 
 #include <errno.h>
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The shortest of 15 and 17 digits that is this number again. */
-static int put_real(struct buffer *out, double value, struct error *err)
-{
-	char text[32];
+#define SHORT_MAX 40 /* bytes of a mark and a number or word */
 
-	snprintf(text, sizeof(text), "%1.15g", value);
-	if (strtod(text, NULL) != value)
-		snprintf(text, sizeof(text), "%1.17g", value);
-	return buffer_text(out, text, err);
+/* As cJSON does it: 15 digits, but 17 where the number would be another one. */
+static size_t real_text(double value, char *text, size_t size)
+{
+	int used = snprintf(text, size, isfinite(value) ? "%1.15g" : "null",
+			    value);
+
+	if (isfinite(value) &&
+	    fabs(strtod(text, NULL) - value) > fabs(value) * DBL_EPSILON)
+		used = snprintf(text, size, "%1.17g", value);
+	return (size_t)used;
 }
 
-static int put_integer(struct buffer *out, uint64_t size, bool negative,
-		       struct error *err)
+static size_t integer_text(uint64_t number, bool negative, char *text)
 {
-	char text[24], *at = text + sizeof(text);
-	bool quoted = size > TOKEN_EXACT_MAX;
+	char digits[24], *at = digits + sizeof(digits);
+	bool quoted = number > TOKEN_EXACT_MAX;
+	size_t used;
 
 	if (quoted)
 		*--at = '"';
 	do {
-		*--at = (char)('0' + size % 10);
-		size /= 10;
-	} while (size);
+		*--at = (char)('0' + number % 10);
+		number /= 10;
+	} while (number);
 	if (negative)
 		*--at = '-';
 	if (quoted)
 		*--at = '"';
-	return buffer_append(out, at, (size_t)(text + sizeof(text) - at), err);
+	used = (size_t)(digits + sizeof(digits) - at);
+	memcpy(text, at, used);
+	return used;
+}
+
+/* Numbers, words and brackets, behind their mark. */
+static int put_short(struct buffer *out, char mark, const struct token *token,
+		     struct error *err)
+{
+	char text[SHORT_MAX] = { mark }, *at = text + (mark ? 1 : 0);
+	const char *word = token->kind == TOKEN_LIST     ? "["
+			   : token->kind == TOKEN_OBJECT ? "{"
+			   : token->kind == TOKEN_NULL   ? "null"
+			   : token->flag                 ? "true"
+							 : "false";
+
+	if (token->kind == TOKEN_UNSIGNED)
+		at += integer_text(token->number, false, at);
+	else if (token->kind == TOKEN_NEGATIVE)
+		at += integer_text(-(uint64_t)token->negative, true, at);
+	else if (token->kind == TOKEN_REAL)
+		at += real_text(token->real, at, SHORT_MAX - 1);
+	else
+		while (*word)
+			*at++ = *word++;
+	return buffer_append(out, text, (size_t)(at - text), err);
+}
+
+static bool is_plain(unsigned char c)
+{
+	return c >= ' ' && c != '"' && c != '\\';
 }
 
 static int put_escaped(struct buffer *out, unsigned char c, struct error *err)
@@ -52,38 +86,49 @@ static int put_escaped(struct buffer *out, unsigned char c, struct error *err)
 	return buffer_text(out, text, err);
 }
 
-static int put_text(struct buffer *out, const char *text, size_t size,
+/* What is left of a text, from its first character that must be escaped. */
+static int put_rest(struct buffer *out, const char *text, const char *end,
 		    struct error *err)
 {
-	const char *end = text + size, *plain = text;
+	while (text < end) {
+		const char *plain = text;
 
-	if (buffer_append(out, "\"", 1, err) < 0)
-		return -1;
-	for (; text < end; text++) {
-		unsigned char c = (unsigned char)*text;
-
-		if (c >= ' ' && c != '"' && c != '\\')
-			continue;
-		if (buffer_append(out, plain, (size_t)(text - plain), err) <
-			    0 ||
-		    put_escaped(out, c, err) < 0)
+		while (text < end && is_plain((unsigned char)*text))
+			text++;
+		if (buffer_append(out, plain, (size_t)(text - plain), err) < 0)
 			return -1;
-		plain = text + 1;
+		if (text < end &&
+		    put_escaped(out, (unsigned char)*text++, err) < 0)
+			return -1;
 	}
-	if (buffer_append(out, plain, (size_t)(end - plain), err) < 0)
-		return -1;
 	return buffer_append(out, "\"", 1, err);
 }
 
-static int put_begin(struct json_text_sink *sink, bool list, struct error *err)
+/* Most texts are plain: one step takes them with their mark and quotes. */
+static int put_text(struct buffer *out, char mark, const struct token *token,
+		    struct error *err)
 {
-	if (sink->depth == TOKEN_DEPTH_MAX)
-		return error_set(err, EPROTO,
-				 "lists and objects nested more than %d deep",
-				 TOKEN_DEPTH_MAX);
-	sink->lists[sink->depth++] = list;
-	sink->first = true;
-	return buffer_append(sink->out, list ? "[" : "{", 1, err);
+	size_t plain = 0;
+	char *at;
+
+	while (plain < token->size &&
+	       is_plain((unsigned char)token->text[plain]))
+		plain++;
+	if (buffer_reserve(out, plain + 3, err) < 0)
+		return -1;
+	at = out->data + out->size;
+	if (mark)
+		*at++ = mark;
+	*at++ = '"';
+	memcpy(at, token->text, plain);
+	at += plain;
+	if (plain == token->size)
+		*at++ = '"';
+	*at = 0;
+	out->size = (size_t)(at - out->data);
+	return plain == token->size ? 0
+				    : put_rest(out, token->text + plain,
+					       token->text + token->size, err);
 }
 
 static int put_end(struct json_text_sink *sink, struct error *err)
@@ -93,60 +138,43 @@ static int put_end(struct json_text_sink *sink, struct error *err)
 			     1, err);
 }
 
-static int put_word(struct buffer *out, const struct token *token,
-		    struct error *err)
-{
-	return buffer_text(out,
-			   token->kind == TOKEN_NULL ? "null"
-			   : token->flag             ? "true"
-						     : "false",
-			   err);
-}
-
-static int put_value(struct json_text_sink *sink, const struct token *token,
-		     struct error *err)
-{
-	switch (token->kind) {
-	case TOKEN_UNSIGNED:
-		return put_integer(sink->out, token->number, false, err);
-	case TOKEN_NEGATIVE:
-		return put_integer(sink->out, -(uint64_t)token->negative, true,
-				   err);
-	case TOKEN_REAL:
-		return put_real(sink->out, token->real, err);
-	case TOKEN_TEXT:
-		return put_text(sink->out, token->text, token->size, err);
-	case TOKEN_LIST:
-	case TOKEN_OBJECT:
-		return put_begin(sink, token->kind == TOKEN_LIST, err);
-	default:
-		return put_word(sink->out, token, err);
-	}
-}
-
-/* The comma or colon that stands before the token. */
-static int put_mark(struct json_text_sink *sink, struct error *err)
+/* The comma or colon that stands before the token; 0: none. */
+static char next_mark(struct json_text_sink *sink)
 {
 	bool object = sink->depth && !sink->lists[sink->depth - 1];
-	const char *mark = sink->named                   ? ":"
-			   : !sink->depth || sink->first ? ""
-							 : ",";
+	char mark = ',';
 
+	if (sink->named)
+		mark = ':';
+	else if (!sink->depth || sink->first)
+		mark = 0;
 	sink->first = false;
 	sink->named = object && !sink->named;
-	return buffer_text(sink->out, mark, err);
+	return mark;
 }
 
 static int put(struct token_sink *base, const struct token *token,
 	       struct error *err)
 {
 	struct json_text_sink *sink = (struct json_text_sink *)base;
+	bool open = token->kind == TOKEN_LIST || token->kind == TOKEN_OBJECT;
+	char mark;
 
 	if (token->kind == TOKEN_END)
 		return put_end(sink, err);
-	if (put_mark(sink, err) < 0)
-		return -1;
-	return put_value(sink, token, err);
+	if (open && sink->depth == TOKEN_DEPTH_MAX)
+		return error_set(err, EPROTO,
+				 "lists and objects nested more than %d deep",
+				 TOKEN_DEPTH_MAX);
+	mark = next_mark(sink);
+	if (token->kind == TOKEN_TEXT)
+		return put_text(sink->out, mark, token, err);
+	if (open) {
+		sink->lists[sink->depth++] = token->kind == TOKEN_LIST;
+		sink->first = true;
+		sink->named = false;
+	}
+	return put_short(sink->out, mark, token, err);
 }
 
 struct token_sink *json_text_sink(struct json_text_sink *sink,

@@ -32,6 +32,14 @@ static const struct field collected_file_fields[] = {
 const struct schema collected_file_schema =
 	SCHEMA(collected_file, collected_file_fields);
 
+static const struct field rank_end_fields[] = {
+	FIELD(rank_end, rank),
+	FIELD(rank_end, exit_code),
+	FIELD_OPTIONAL(rank_end, signal),
+	FIELD(rank_end, ended_ms),
+};
+const struct schema rank_end_schema = SCHEMA(rank_end, rank_end_fields);
+
 static const struct field task_status_fields[] = {
 	TASK_NAME(task_status),
 	FIELD(task_status, state),
@@ -45,6 +53,7 @@ static const struct field task_status_fields[] = {
 	FIELD_OPTIONAL(task_status, started_ms),
 	FIELD_OPTIONAL(task_status, ended_ms),
 	FIELD_OPTIONAL(task_status, memory_peak_bytes),
+	FIELD_MANY(task_status, ends, rank_end_schema),
 	FIELD_MANY(task_status, streams, stream_size_schema),
 	FIELD_OPTIONAL(task_status, collecting),
 	FIELD_MANY(task_status, files, collected_file_schema),
@@ -86,7 +95,8 @@ MESSAGE(hello, F(hello, version), F(hello, software), O(hello, visits),
 	O(hello, devices), O(hello, peers), O(hello, machine),
 	O(hello, facts),
 	FIELD_MANY(message_hello, inventory, device_info_schema))
-MESSAGE(inventory, FIELD_MANY(message_inventory, inventory, device_info_schema))
+MESSAGE(inventory, FIELD_MANY(message_inventory, inventory, device_info_schema),
+	O(inventory, policy))
 MESSAGE(welcome, F(welcome, version), F(welcome, heartbeat_ms),
 	F(welcome, credit_bytes), F(welcome, time_ms))
 MESSAGE(report, FIELD_MANY(message_report, tasks, task_status_schema))
@@ -103,7 +113,10 @@ MESSAGE(log_ack, T(log_ack), F(log_ack, stream), F(log_ack, length),
 MESSAGE(prepare, FIELD_EMBED(message_prepare, task, task_spec_schema))
 MESSAGE(start, T(start), F(start, master_addr), F(start, master_port),
 	O(start, time_ms), O(start, addresses))
-MESSAGE(stop, T(stop), F(stop, reason))
+MESSAGE(stop, T(stop), F(stop, reason), O(stop, done))
+MESSAGE(command, T(command), F(command, id), F(command, host), O(command, to))
+MESSAGE(command_answer, T(command_answer), F(command_answer, id),
+	O(command_answer, text))
 MESSAGE(discard, T(discard))
 MESSAGE(look, T(look), F(look, round), O(look, stops))
 MESSAGE(resync, O(resync, unused))
@@ -206,6 +219,10 @@ const struct message_kind message_kinds[MESSAGE_TYPES] = {
 		ROLE_AGENT | ROLE_CONTROLLER, false },
 	[MESSAGE_CONTENT_PIECE] = { "content-piece", &content_piece_schema,
 		ROLE_AGENT | ROLE_CONTROLLER, true },
+	[MESSAGE_COMMAND] = { "command", &command_schema,
+		ROLE_AGENT | ROLE_CONTROLLER, true },
+	[MESSAGE_COMMAND_ANSWER] = { "command-answer", &command_answer_schema,
+		ROLE_AGENT | ROLE_CONTROLLER, true },
 	[MESSAGE_WELCOME] = { "welcome", &welcome_schema, ROLE_CONTROLLER, false },
 	[MESSAGE_PREPARE] = { "prepare", &prepare_schema, ROLE_CONTROLLER, false },
 	[MESSAGE_START] = { "start", &start_schema, ROLE_CONTROLLER, false },
@@ -279,6 +296,14 @@ const struct message_kind message_kinds[MESSAGE_TYPES] = {
 	[MESSAGE_REPLY] = { "reply", &reply_schema, ROLE_CONTROLLER, true },
 };
 /* clang-format on */
+
+bool command_id_valid(const char *id)
+{
+	size_t length = strlen(id);
+
+	return length && length < COMMAND_ID_SIZE &&
+	       strspn(id, "0123456789abcdef") == length;
+}
 
 const struct schema *message_reply_schema(enum message_type type,
 					  const void *body)

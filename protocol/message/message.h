@@ -46,6 +46,8 @@ enum message_type {
 	/* agent to agent, controller to agent and back */
 	MESSAGE_CONTENT_READ,
 	MESSAGE_CONTENT_PIECE,
+	MESSAGE_COMMAND,
+	MESSAGE_COMMAND_ANSWER,
 	/* controller to agent */
 	MESSAGE_WELCOME, /* to clients too */
 	MESSAGE_PREPARE,
@@ -115,10 +117,13 @@ struct message_hello {
 	size_t inventory_count;
 };
 
-/* The node's devices, when something about them changed since hello. */
+/* The node's devices, and its policy as a file, when something about them
+ * changed since hello.
+ */
 struct message_inventory {
 	struct device_info *inventory;
 	size_t inventory_count;
+	char *policy; /* as the fact of that name; NULL: none is told */
 };
 
 /* Contents: files by the SHA-256 of their bytes (protocol/blob/blob_store.h).
@@ -193,6 +198,15 @@ struct collected_file {
 };
 extern const struct schema collected_file_schema;
 
+/* How the process of a rank ended that regatta-init started. */
+struct rank_end {
+	uint32_t rank; /* global */
+	uint32_t exit_code;
+	uint32_t signal;   /* that ended it; 0: none */
+	uint64_t ended_ms; /* wall clock of the node */
+};
+extern const struct schema rank_end_schema;
+
 /* What an agent says of one task. */
 struct task_status {
 	uint64_t job;
@@ -210,6 +224,8 @@ struct task_status {
 	uint64_t started_ms; /* wall clock of the node, 0: never */
 	uint64_t ended_ms;
 	uint64_t memory_peak_bytes;
+	struct rank_end *ends; /* ended: of its processes */
+	size_t ends_count;
 	struct stream_size *streams; /* from running on; ended: final */
 	size_t streams_count;
 	bool collecting; /* ended, but files are still being collected */
@@ -294,6 +310,33 @@ struct message_stop {
 	uint32_t attempt;
 	uint32_t rank;
 	char *reason; /* failure_name() of the reason */
+	bool done;    /* no failure: the job's work is done */
+};
+
+/* A command that a task hands to another one of its job (container_spec.ssh);
+ * sent again until it is answered. Payload: the request, as agent/init/init.h
+ * says. The controller passes it on to the agent of the task that it is for.
+ */
+#define COMMAND_ID_SIZE 33
+struct message_command {
+	uint64_t job;
+	uint32_t attempt;
+	uint32_t rank; /* node rank of the task that asks */
+	char *id;      /* of the request there: 1 to 32 of 0-9, a-f */
+	char *host;    /* address or name of a node of the job, or localhost */
+	uint32_t to;   /* set by the controller: node rank of that node */
+};
+bool command_id_valid(const char *id);
+
+/* How it ended. Payload: the answer, as agent/init/init.h says; or a text: why
+ * it was not run.
+ */
+struct message_command_answer {
+	uint64_t job;
+	uint32_t attempt;
+	uint32_t rank; /* as in the command */
+	char *id;
+	char *text;
 };
 
 /* discard: remove container and spool, all is collected. discarded: gone. */

@@ -9,15 +9,25 @@
 #include "protocol/message/reply_sweeps.h"
 
 const char *const query_names[QUERY_KINDS + 1] = {
-	[QUERY_NONE] = "",         [QUERY_SWEEPS] = "sweeps",
-	[QUERY_SWEEP] = "sweep",   [QUERY_TEXT] = "text",
-	[QUERY_JOBS] = "jobs",     [QUERY_JOB] = "job",
-	[QUERY_NODES] = "nodes",   [QUERY_NODE] = "node",
-	[QUERY_EVENTS] = "events", [QUERY_RESULTS] = "results",
-	[QUERY_SERIES] = "series", [QUERY_HISTORY] = "history",
-	[QUERY_KEYS] = "keys",     [QUERY_TOKENS] = "tokens",
-	[QUERY_AUDIT] = "audit",   [QUERY_FILES] = "files",
+	[QUERY_NONE] = "",
+	[QUERY_SWEEPS] = "sweeps",
+	[QUERY_SWEEP] = "sweep",
+	[QUERY_TEXT] = "text",
+	[QUERY_JOBS] = "jobs",
+	[QUERY_JOB] = "job",
+	[QUERY_NODES] = "nodes",
+	[QUERY_NODE] = "node",
+	[QUERY_EVENTS] = "events",
+	[QUERY_RESULTS] = "results",
+	[QUERY_SERIES] = "series",
+	[QUERY_HISTORY] = "history",
+	[QUERY_KEYS] = "keys",
+	[QUERY_TOKENS] = "tokens",
+	[QUERY_AUDIT] = "audit",
+	[QUERY_FILES] = "files",
 	[QUERY_IMAGE] = "image",
+	[QUERY_WEB] = "web",
+	[QUERY_DESCRIPTIONS] = "descriptions",
 };
 
 const struct schema *const query_replies[QUERY_KINDS] = {
@@ -37,4 +47,6 @@ const struct schema *const query_replies[QUERY_KINDS] = {
 	[QUERY_AUDIT] = &reply_audit_schema,
 	[QUERY_FILES] = &reply_files_schema,
 	[QUERY_IMAGE] = &reply_image_schema,
+	[QUERY_WEB] = &reply_web_schema,
+	[QUERY_DESCRIPTIONS] = &reply_descriptions_schema,
 };

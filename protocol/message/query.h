@@ -24,6 +24,8 @@ enum query_kind {
 	QUERY_FILES, /* of job id */
 	QUERY_IMAGE, /* an order, by name; after: where its output is read on;
 			keys: nodes whose images are told */
+	QUERY_WEB,   /* an address of the pages */
+	QUERY_DESCRIPTIONS, /* keys: "frameworks/NAME", ... */
 	QUERY_KINDS
 };
 

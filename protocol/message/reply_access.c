@@ -68,6 +68,12 @@ static const struct field reply_audit_fields[] = {
 const struct schema reply_audit_schema =
 	SCHEMA(reply_audit, reply_audit_fields);
 
+static const struct field reply_web_fields[] = {
+	FIELD(reply_web, since),
+	FIELD(reply_web, address),
+};
+const struct schema reply_web_schema = SCHEMA(reply_web, reply_web_fields);
+
 static const struct field reply_token_fields[] = {
 	FIELD(reply_token, since),
 	FIELD(reply_token, token),

@@ -63,6 +63,12 @@ struct audit_info {
 };
 extern const struct schema audit_info_schema;
 
+/* It lets one browser in, once. */
+struct reply_web {
+	uint64_t since;
+	char *address; /* "http://127.0.0.1:7118/login?ticket=..." */
+};
+
 struct reply_audit {
 	uint64_t since;
 	struct audit_info *audit; /* by seq */
@@ -112,8 +118,8 @@ struct reply_gc {
 };
 
 extern const struct schema reply_keys_schema, reply_tokens_schema,
-	reply_audit_schema, reply_token_schema, reply_admit_schema,
-	reply_rotate_schema, reply_revoke_schema, reply_backup_schema,
-	reply_gc_schema;
+	reply_audit_schema, reply_web_schema, reply_token_schema,
+	reply_admit_schema, reply_rotate_schema, reply_revoke_schema,
+	reply_backup_schema, reply_gc_schema;
 
 #endif

@@ -33,6 +33,8 @@ static const struct field progress_fields[] = {
 	FIELD_OPTIONAL(progress_info, nodes_done),
 	FIELD_OPTIONAL(progress_info, step),
 	FIELD_OPTIONAL(progress_info, steps),
+	FIELD_OPTIONAL(progress_info, step_age),
+	FIELD_OPTIONAL(progress_info, suspected),
 	FIELD_KNOWN(progress_info, loss),
 	FIELD_KNOWN(progress_info, tokens_per_second),
 };
@@ -112,6 +114,7 @@ static const struct field job_details_fields[] = {
 	FIELD_NULLABLE(job_info, result),
 	FIELD_NULLABLE(job_info, provenance),
 	FIELD_NULLABLE(job_info, reason),
+	FIELD_NULLABLE(job_info, ends),
 };
 const struct schema job_details_schema = SCHEMA_NAMED(job_info, job_details_fields, "job_details");
 

@@ -29,7 +29,9 @@ struct progress_info {
 	uint32_t nodes_done; /* of a job: those that have all they need */
 	uint64_t step;
 	uint64_t steps;
-	double loss; /* NAN: not read */
+	uint64_t step_age; /* seconds, where that is long; else 0 */
+	bool suspected;    /* to hang */
+	double loss;       /* NAN: not read */
 	double tokens_per_second;
 };
 
@@ -104,6 +106,7 @@ struct job_info {
 	cJSON *result; /* controller/results/result.h; NULL: none */
 	cJSON *provenance;
 	cJSON *reason; /* controller/jobs/job_reason.h; NULL: none */
+	cJSON *ends;   /* controller/jobs/rank_ends.h; NULL: not known */
 };
 extern const struct schema job_info_schema;    /* in lists */
 extern const struct schema job_details_schema; /* of one */

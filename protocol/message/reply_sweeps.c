@@ -55,6 +55,13 @@ static const struct field reply_text_fields[] = {
 };
 const struct schema reply_text_schema = SCHEMA(reply_text, reply_text_fields);
 
+static const struct field reply_descriptions_fields[] = {
+	FIELD(reply_descriptions, since),
+	FIELD(reply_descriptions, hashes),
+};
+const struct schema reply_descriptions_schema =
+	SCHEMA(reply_descriptions, reply_descriptions_fields);
+
 static const struct field cell_note_fields[] = {
 	FIELD(cell_note, cell),
 	FIELD(cell_note, reason),

@@ -44,6 +44,13 @@ struct reply_text {
 	char *text; /* of the sweep file */
 };
 
+/* What the controller has of the descriptions that were asked for. */
+struct reply_descriptions {
+	uint64_t since;
+	struct strings hashes; /* as many as keys; "": it has none */
+};
+extern const struct schema reply_descriptions_schema;
+
 /* A cell that is not run, or cannot run at present, and why. */
 struct cell_note {
 	char *cell;

@@ -13,6 +13,7 @@
 
 #define LOG_LIMIT_DEFAULT (16ULL << 30)    /* bytes of output per task */
 #define COLLECT_LIMIT_DEFAULT (1ULL << 30) /* bytes of collected files */
+#define HANG_OFF UINT64_MAX                /* hang_ms: never */
 #define WORKSPACE_FOLDER                                                       \
 	"/workspace" /* in the container, unless it is said                    \
 		      */
@@ -91,6 +92,8 @@ struct container_spec {
 	uint32_t processes; /* processes per node that regatta-init starts with
 			       RANK and LOCAL_RANK; 0: one, without */
 	uint32_t grace_ms;  /* SIGTERM to SIGKILL */
+	bool ssh; /* its ssh and scp reach the tasks of its job, which live
+		     until the command of node rank 0 ends */
 	struct strings follow;    /* patterns of files in the container whose
 				     bytes are streams too (agent/init/init.h) */
 	uint64_t log_limit_bytes; /* of output kept per task; 0: the default */
@@ -184,6 +187,7 @@ struct job_spec {
 	bool shared;         /* single devices instead of whole nodes */
 	int64_t priority;    /* larger runs first */
 	uint64_t timeout_ms; /* from the gang's start; 0: none */
+	uint64_t hang_ms;    /* without a sign of life; 0: by default */
 	uint32_t retries; /* further attempts after infrastructure failures */
 	char *follows;    /* what it goes after, in words, or NULL */
 	struct after_spec *after;

@@ -1,6 +1,6 @@
 /* policy.c - any bytes as a node's policy: read and applied, or refused.
  */
-#include "agent/policy/policy_check.h"
+#include "protocol/config/policy_check.h"
 #include "protocol/hardware/container.h"
 
 #include <stdint.h>

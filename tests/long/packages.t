@@ -47,6 +47,25 @@ cli()
 run -t 900 debs_build
 is "$rc" 0 "the packages are built, and lintian finds them good"
 [[ $rc == 0 ]] || die "$err"
+# Made again from nothing they are the same, byte for byte.
+mkdir "$BED/first"
+cp "$DEBS"/*_"$DEBS_VERSION"_*.deb "$BED/first"
+rm -rf "$DEBS/objects"
+run -t 900 debs_build
+is "$rc" 0 "(they are built again)"
+different=0
+for file in "$BED"/first/*.deb; do
+	cmp "$file" "$DEBS/${file##*/}" || ((++different))
+done
+is "$different" 0 "what is built twice is the same"
+dpkg-deb --fsys-tarfile "$DEBS/regatta-controller_${DEBS_VERSION}_"*.deb |
+	tar -xO ./usr/share/doc/regatta-controller/sbom.spdx.json >"$BED/sbom"
+is "$(jq -r '.spdxVersion, .creationInfo.created,
+	(.packages[] | select(.name | test("^(libzmq5|libsqlite3-0)$")) | .name),
+	([.relationships[] | select(.relationshipType == "DYNAMIC_LINK")] |
+	length > 8)' "$BED/sbom" | tr '\n' ' ')" \
+	"SPDX-2.3 2026-11-21T00:00:00Z libsqlite3-0 libzmq5 true " \
+	"a package says what it is made of"
 must root_of "$DEBS/root.tar" ''
 mkdir -p "$shared/agent"
 must engine_up one

@@ -119,7 +119,7 @@ touch host/go-1
 submit slow slow.yaml -- -t 2 --signal=B:TERM@110
 must wait_for 'grep -q "job 2 .*running" slow/slurm.log' 60
 must over 'COMPLETED|FAILED|TIMEOUT'
-like "$(cat slow/slurm.log)" "go on with" "the limit ends the run in order"
+like "$(cat slow/slurm.log)" "continue with" "the limit ends the run in order"
 nothing slow "after the time limit"
 touch host/go-2
 run regatta slurm --resume "$BED/slow" -- -t 5

@@ -310,15 +310,41 @@ static int no_sweep(const struct sweep_row *row, void *arg)
 	return 0;
 }
 
+static int note_row(const struct node_row *row, void *arg)
+{
+	bool *rows = arg;
+
+	rows[strtoul(row->name + 1, NULL, 10)] = true;
+	return 0;
+}
+
+/* The nodes that have a row in the store, as after every change so far. */
+static void look_at_rows(struct world *world, bool check)
+{
+	bool *rows = calloc(world->plan.nodes, sizeof(*rows));
+
+	if (!rows)
+		abort();
+	store_nodes(world->store, note_row, rows, NULL);
+	for (uint32_t i = 0; i < world->plan.nodes; i++) {
+		struct agent *agent = &world->agents[i];
+
+		if (check && agent->stored != rows[i])
+			world_wrong(world, "%s: %s", agent->name,
+				    rows[i] ? "was removed, and is back"
+					    : "joined, and is forgotten");
+		agent->stored = rows[i];
+	}
+	free(rows);
+}
+
 void driver_boot(struct world *world)
 {
 	world->alive = true;
 	world->stalled = world->again = world->reading = false;
 	world->life++;
 	open_jobs(world);
-	for (uint32_t i = 0; i < world->plan.nodes; i++)
-		world->agents[i].stored =
-			node_find(world->parts.nodes, world->agents[i].name);
+	look_at_rows(world, false);
 	world_trace(world, "controller %u: %zu jobs", world->life,
 		    job_count(world->parts.table));
 	/* Until the first one is committed. */
@@ -373,6 +399,7 @@ void driver_kill(struct world *world)
 		/* The next one would begin like this. */
 		open_jobs(world);
 		snapshot_compare(world, before);
+		look_at_rows(world, true);
 		close_jobs(world);
 	}
 	world_later(world, (int64_t)random_below(&world->random, 30 * SECOND),
@@ -669,7 +696,7 @@ static void own_event(struct world *world, const struct sim_event *event)
 		break;
 	case SIM_DEADLINE:
 		if (world->now_us >= world->deadline_us) {
-			jobs_deadlines(world->jobs);
+			gang_deadlines(world->jobs);
 			run_turn(world);
 		}
 		break;

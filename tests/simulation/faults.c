@@ -153,12 +153,17 @@ static void drain(struct world *world)
 		&world->agents[random_below(&world->random, world->plan.nodes)];
 	struct node *node = node_find(world->parts.nodes, agent->name);
 
-	if (!node)
+	bool drains = node && !node->drain;
+	int rc;
+
+	if (!node || node->removed)
 		return;
-	if (node->drain)
-		node_undrain(world->parts.nodes, node, NULL);
-	else
-		node_drain(world->parts.nodes, node, 0, 0, NULL, NULL);
+	rc = drains ? node_drain(world->parts.nodes, node, 0, 0, NULL, NULL)
+		    : node_undrain(world->parts.nodes, node, NULL);
+	agent->stored |= rc == 0;
+	if ((rc == 0) != (node->drain == drains))
+		world_wrong(world, "%s: a drain was refused, and holds",
+			    node->name);
 }
 
 /* It has to be let in anew. */
@@ -285,7 +290,8 @@ void faults_heal(struct world *world)
 		struct agent *agent = &world->agents[i];
 		struct node *node = node_find(world->parts.nodes, agent->name);
 
-		if (node && node->drain)
-			node_undrain(world->parts.nodes, node, NULL);
+		if (node && node->drain &&
+		    node_undrain(world->parts.nodes, node, NULL) == 0)
+			agent->stored = true;
 	}
 }

@@ -234,7 +234,7 @@ forget "$locked/secret/tool"
 chmod 644 "$BED/docker/config.json"
 run regatta run "$BED/alone.yaml" --engine "$(engine_host "$engine")" \
 	--state "$BED/cluster/run2"
-like "$rc $err" "1 .*without credentials for registries: .*mode 0644" \
+like "$rc $err" "1 .*registry credentials are not used: .*mode 0644" \
 	"and says where it cannot use them"
 run regatta run "$BED/alone.yaml" --engine "$(engine_host "$engine")" \
 	--state "$BED/cluster/run3" --registry-auth

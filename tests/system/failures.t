@@ -71,10 +71,13 @@ is "$(head -1 "$BED/out")" "device-oom: $said" "diagnose tells it, too"
 run regatta diagnose "$exit_job" --format json
 is "$(jq -r '"\(.class) \(.line)"' "$BED/out")" "other null" \
 	"of a job that says nothing it tells no line"
-is "$(job_get "$exit_job" .reason)" null "without such a line there is none"
+is "$(job_get "$exit_job" '.reason | "\(.rank) \(.exit_code) \(.line)"')" \
+	"0 1 null" "but who failed, and how"
 
 must submit_tool signal print 1000 , abort
 failed "$JOB" exit "signal|SIGABRT|[Aa]borted" "a command that aborts"
+is "$(job_get "$JOB" '.ends[] | "\(.rank) \(.exit_code) \(.signal)"')" \
+	"0 134 6" "and how its rank ended"
 must submit_tool oom memory=32m print 1000 , eat 100000000
 failed "$JOB" oom "memory" "a memory limit"
 ok 'log_is $JOB 1 0 print 1000' "what it printed before is there"
@@ -136,6 +139,8 @@ command: [/tool]
 END
 must submit "$BED/mount.yaml"
 failed "$JOB" preflight "/nothing/there" "a folder that is not on the node"
+like "$(job_get "$JOB" '.reason | "\(.node) \(.how)"')" \
+	"^n[12] .*/nothing/there" "whose reason names the node"
 cat >"$BED/silent.yaml" <<END
 sweep: silent
 framework: cpu

@@ -70,8 +70,8 @@ like "$err" 'CLEAR_CACHES: the caches of the host are left' \
 	"what could not be carried over is told"
 like "$err" '--device /dev/kfd: the vendor.s profile gives' \
 	"and what the profile does instead"
-like "$err" "run a cluster, wait +regatta submit $BED/folder/flagperf-training.yaml --wait" \
-	"and what to type now"
+like "$err" "next: regatta plan $BED/folder/flagperf-training.yaml;" \
+	"and what to type next"
 is "$(grep -v '^#' "$BED/folder/flagperf-nodes")" "n1 10.1.2.2
 n2 10.1.2.3
 n3 10.1.2.9" "the nodes of all suites, once each"

@@ -19,7 +19,8 @@ must cluster_up 2 hosts
 # ---- the image -----------------------------------------------------------
 
 image=$BED/image
-must python_copy "$image" /usr/bin/tee
+must python_copy "$image" /usr/bin/{tee,cat,chmod,sleep}
+ln -s bash "$image/bin/sh"
 # Telling: SEEN and a line of JSON, in one write: two may tell at once.
 cat >"$image/usr/bin/seen.py" <<'END'
 import json, os, sys
@@ -129,10 +130,35 @@ END
 touch "$training/cpu/m-megatron/config/config_Xx1x2.py"
 # FlagScale's own runner writes what each host prints into a folder of logs.
 case_of flagscale Xx1x2 <<'END'
+import subprocess
 logs = next(w.split("=", 1)[1] for w in sys.argv if w.startswith("--log_dir="))
+hosts = next(w.split("=", 1)[1] for w in sys.argv if w.startswith("--hosts="))
+hosts = hosts.split(",")
+if "_noderank0" not in logs:
+    sys.exit(0)
 logs += "/outputs_m/logs"
 os.makedirs(logs)
-with open(logs + "/host_0_here.output", "w") as out:
+def tell(name, *words, **more):
+    done = subprocess.run(words, capture_output=True, text=True, **more)
+    print("SSH", name, done.returncode, done.stdout + done.stderr, flush=True)
+last = "%s/host_%d_here.output" % (logs, len(hosts) - 1)
+if len(hosts) > 1:
+    tell("far", "ssh", "-n", "-p", "1234", "root@" + hosts[1],
+         "echo $NODE_RANK is here; echo oh >&2; exit 7")
+    tell("own", "ssh", "-n", "localhost", "echo $NODE_RANK")
+    tell("input", "ssh", hosts[1], "cat", input="some words")
+    tell("nobody", "ssh", "-n", "10.77.0.99", "true")
+    tell("copy", "scp", "-P", "1234", sys.argv[0], hosts[1] + ":/tmp")
+    tell("there", "ssh", "-n", hosts[1], "cat /tmp/run_pretraining.py")
+    # One that waits for the next: both in the background.
+    meet = next(w.split("=", 1)[1] for w in sys.argv if w.startswith("--data_dir="))
+    for host in hosts[::-1]:
+        subprocess.run("ssh -f -n %s 'while [ ! -e %s/go ]; do sleep 0.1; done; "
+            "echo >%s/went$NODE_RANK'" % (host, meet, meet), shell=True, check=True)
+    open(meet + "/go", "w").close()
+    while not all(os.path.exists(meet + "/went%d" % i) for i in (0, 1)):
+        os.sched_yield()
+with open(last, "w") as out:
     for step in range(1, 20):
         out.write("[default1]: iteration %d/ 19 | consumed samples: 8 | elapsed "
             "time per iteration (ms): 50.0 | learning rate: 1.0E-04 | global "
@@ -140,6 +166,7 @@ with open(logs + "/host_0_here.output", "w") as out:
             "1.0 | number of skipped iterations: 0 | number of nan "
             "iterations: 0 |\n" % step)
 END
+touch "$training/cpu/m-flagscale/config/config_Xx2x2.py"
 # The tree's own launcher: shell, tee, and no exit code.
 mkdir -p "$training/run_benchmarks/pytorch"
 cat >"$training/run_benchmarks/pytorch/start_pytorch_task.py" <<'END'
@@ -198,6 +225,7 @@ flagperf:
     m:megatron_core060:X:2:2:1: $BED
     m:megatron_pai:X:1:2:1: $BED
     m:flagscale:X:1:2:1: $BED
+    m:flagscale:X:2:2:1: $BED
     m:paddle_2.5.1:TP2PP1SH1SP1X:1:2:1: $BED
     m:pytorch_1.13:X:1:2:1: $BED/fail
   base:
@@ -215,7 +243,7 @@ job_of()
 job=$(job_of m:paddle_2.5.1:TP2PP1SH1SP1X:1:2:1)
 must wait_for 'grep -q "\"h\":" "$CLUSTER/controller/logs/$job/1/samples-0.log"' 60
 touch "$BED/sampled"
-must wait_sweep "$SWEEP" 120
+must wait_sweep "$SWEEP" 180
 
 # ---- checking ------------------------------------------------------------
 
@@ -323,6 +351,21 @@ for nodes in 2 1; do
 	is "$(job_get "$job" .result.steps)" 29 \
 		"figures come from megatron.log.txt, or megatron_pai.log.txt"
 done
+completed m:flagscale:X:2:2:1
+is "$(job_get "$job" .result.steps)" 19 \
+	"those of flagscale on two nodes from the last host's file"
+is "$(cli logs "$job" --rank 0 | grep -A1 -E '^SSH|^oh' | sed '/^SSH there/,$d')" \
+	"SSH far 7 1 is here
+oh
+
+SSH own 0 0
+
+SSH input 0 some words
+SSH nobody 255 ssh: 10.77.0.99 is no node of this job (expected the address or the name of one)
+
+SSH copy 0 " "ssh runs commands on the other node, with input, output and exit code"
+is "$(cli logs "$job" --rank 0 | sed -n '/^SSH there/,$p')" "SSH there 0 $(<"$training/benchmarks/m/flagscale/run_pretraining.py")" \
+	"scp copies a file there"
 completed m:flagscale:X:1:2:1
 is "$(job_get "$job" .result.steps)" 19 \
 	"those of flagscale from its host's file"

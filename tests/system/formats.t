@@ -51,6 +51,34 @@ run cli report "$SWEEP" --recompute --format json
 ok 'grep -q "1 results\? computed again, 0 differ" "$BED/err"' \
 	"which the controller has kept for a second reading"
 
+# A folder of one's own has what the controller's has not, or otherwise.
+cp -r "$REGATTA_BUILD/images" "$BED/mine"
+cat >"$BED/mine/frameworks/rower.yaml" <<END
+framework: rower
+log: {like: [nanogpt], rules: [{match: '$RULE'}]}
+END
+sed -i 's/^title:.*/title: changed/' "$BED/mine/frameworks/nanogpt.yaml"
+export REGATTA_IMAGES=$BED/mine
+mkdir "$BED/host/sent"
+cp "$BED/host/own/log" "$BED/host/sent/log"
+must submit_tool sent framework=rower_2 show /host/log
+is "$(grep -o 'frameworks/.* goes along: .*' "$BED/words")" \
+	"frameworks/nanogpt goes along: the controller has another
+frameworks/rower goes along: the controller has none" \
+	"submit sends along what the controller lacks or has otherwise"
+unset REGATTA_IMAGES
+must wait_job "$JOB" completed 30
+is "$(job_get "$JOB" '"\(.result.steps) \(.result.loss.last) \(.provenance.framework)"')" \
+	'3 7.5 rower' "and the job's log is read by it"
+is "$(job_get "$JOB" '.provenance.described.frameworks | keys | join(" ")')" \
+	'nanogpt rower' "which the provenance names"
+run cli report "$SWEEP" --recompute --format json
+ok 'grep -q "1 results\? computed again, 0 differ" "$BED/err"' \
+	"and a second reading finds with the sweep"
+ok '! submit_tool unsent framework=rower show /host/log &&
+	grep -q "unknown framework .rower.; .* --images DIR" "$BED/words"' \
+	"a framework that is nowhere is an error that says how it comes along"
+
 must give other timm
 must submit_tool other log=nanogpt show /host/log
 must wait_job "$JOB" failed 30

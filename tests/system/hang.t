@@ -4,8 +4,11 @@
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=tests/system/cluster.sh
 . "$(dirname "$0")/cluster.sh"
+# shellcheck source=tests/lab/python.sh
+. "$(dirname "$0")/../lab/python.sh"
 need_root
 cluster_need
+need /usr/bin/python3
 must cluster_up 2 hosts
 
 step_of()
@@ -48,5 +51,81 @@ run cli cancel job "$JOB"
 must wait_job "$JOB" cancelled 30
 run cli stacks 999
 is "$rc" 2 "of a job that is not there nothing is told"
+# One that stands still, of four that wait for each other.
+train hang "hang: 6s"
+job=$JOB
+run cli stacks "$job" --format json
+pid=$(jq '.ranks[] | select(.rank == 1) | .pid' "$BED/out")
+kill -STOP "$pid"
+ok 'wait_for "[[ \$(cli jobs --sweep $SWEEP) == *suspected\ hang* ]]" 20' \
+	"a job that shows no life is suspected"
+like "$(cli jobs --sweep "$SWEEP")" "step [0-9]+/1000000, [0-9.]+s ago" \
+	"the age of its last step is told"
+must wait_job "$job" failed 40
+is "$(job_get "$job" .failure)" hang "and fails as hang"
+like "$(job_get "$job" .text)" "nothing written for [0-9]+ s after step [0-9]+: \
+n[12]: rank 1 halted .*; 3 ranks: waiting for the network" \
+	"which says who hangs: $(job_get "$job" .text)"
+is "$(job_get "$job" '.reason | "\(.rank) \(.class)"')" "1 other" \
+	"and names the rank"
+run cli stacks "$job"
+like "$(head -1 "$BED/out")" "rank 1 halted" "its stacks are kept"
+
+# Three ranks of a launcher, which share its output: one sleeps, two wait for it.
+image=$BED/image
+must python_copy "$image"
+cat >"$image/launch.py" <<'END'
+import os, subprocess, sys
+children = [subprocess.Popen([sys.executable, "/train.py"],
+    env=dict(os.environ, RANK=str(rank))) for rank in range(3)]
+sys.exit(max(child.wait() for child in children))
+END
+cat >"$image/train.py" <<'END'
+import os, socket, time
+def load_batch():
+    time.sleep(1000)
+def all_reduce():
+    pair = socket.socketpair()
+    pair[0].recv(1)
+def step():
+    all_reduce()
+print("begun", flush=True)
+load_batch() if os.environ["RANK"] == "1" else step()
+END
+tar -C "$image" --owner=0 --group=0 -c . >"$BED/image.tar"
+for engine in $(cluster_engines); do
+	must dk "$engine" import "$BED/image.tar" test/python:1 >/dev/null
+done
+cat >"$BED/python.yaml" <<'END'
+sweep: python
+image: test/python:1
+hang: 4s
+command: [python3, /launch.py]
+END
+must submit "$BED/python.yaml"
+must wait_job "$JOB" failed 60
+is "$(job_get "$JOB" .failure)" hang "a launcher whose ranks stand still hangs"
+like "$(job_get "$JOB" .text)" ": n[12]: rank 1 load_batch train.py:3; \
+2 ranks: all_reduce train.py:6$" \
+	"the stacks of Python say where: $(job_get "$JOB" .text)"
+run cli logs "$JOB"
+is "$(grep -c '^Fatal Python error: Aborted' "$BED/out")" 3 \
+	"each rank printed its stack"
+
+# One that leaves early, and another that fails for it.
+cat >"$BED/early.yaml" <<'END'
+sweep: early
+image: test/python:1
+processes: 2
+command: [python3, -c, "import os, sys, time; rank = int(os.environ['RANK']); \
+  time.sleep(rank * 2.5); sys.exit(rank * 3)"]
+END
+must submit "$BED/early.yaml"
+must wait_job "$JOB" failed 60
+like "$(job_get "$JOB" .text)" "rank 1 exited with code 3; rank 0 left first, \
+with 0, [23] s before$" "who left before is told: $(job_get "$JOB" .text)"
+run cli show job "$JOB"
+ok 'grep -qE "^ *0  n[12] .* 0 +0$" "$BED/out"' "and how all ranks ended"
+
 ok 'wait_for cluster_clean 20' "nothing is left on the nodes"
 done_testing

@@ -106,7 +106,7 @@ spawn watch regatta image build cpu/slow --nodes n1
 must wait_for 'log_of watch | grep -q "Running in"' 20
 kill -INT "$(pid_of watch)"
 ok '(($(code_of watch) != 0))' "Ctrl-C ends the command"
-like "$(log_of watch)" "the nodes go on, and the same command shows it again" \
+like "$(log_of watch)" "the nodes continue, and the same command shows them again" \
 	"which says what goes on"
 run cli image build cpu/slow --nodes n1
 is "$rc $(grep -c 'n1 | Step 1/4' <<<"$err")" "0 1" \

@@ -52,6 +52,31 @@ is "$(cli image list --format json | jq -r --arg image "$open/a:1" \
 	'.images[] | select(.name == $image) | .origin')" pulled \
 	"what is pulled so may go again, it is ours"
 
+# A sweep that names what it runs by digest.
+printf 'sweep: pinned\nimage: %s/a:1 # moves\ncommand: [/tool, print, "1"]\n' \
+	"$open" >"$BED/moves.yaml"
+cli plan "$BED/moves.yaml" --pin >"$BED/pinned.yaml" 2>"$BED/words"
+is $? 0 "a sweep is pinned: $(<"$BED/words")"
+digest=$(dk "$engine" image inspect --format '{{index .RepoDigests 0}}' \
+	"$open/a:1")
+is "$(tail -1 "$BED/pinned.yaml")" "image: $digest" "to the registry's digest"
+is "$(cli plan "$BED/pinned.yaml" --pin 2>/dev/null)" "$(<"$BED/pinned.yaml")" \
+	"again it stays as it is"
+must submit "$BED/pinned.yaml"
+must wait_sweep "$SWEEP" 60
+is "$(job_get "$JOB" '"\(.state) \(.spec.container.image)"')" \
+	"completed $digest" "and runs so"
+must random_image "$(node_engine 2)" "$open/a:1" 1
+run cli plan "$BED/moves.yaml" --pin
+like "$rc $err" "^2 .*n2: .*a:1 came from no registry" \
+	"an image of no registry has no digest: $err"
+dk "$(node_engine 2)" rmi -f "$open/a:1" >/dev/null
+sed 's/a:1/none:1/' "$BED/moves.yaml" >"$BED/none-yet.yaml"
+run cli plan "$BED/none-yet.yaml" --pin
+like "$rc $err" "^2 .*no node has .*none:1: 'regatta image pull'" \
+	"nor has one that is nowhere"
+must cli image pull "$open/a:1" --nodes n2
+
 # A sweep: all that its cells need, where they could run, and nothing else.
 cat >"$BED/sweep.yaml" <<END
 sweep: before
@@ -129,7 +154,7 @@ ok 'wait_for "grep -aqE \"n1 +\\[#+\\.+\\] pulling [0-9]+%, .* of 30.. MiB.*laye
 like "$(<"$BED/screen")" "pulling $PROXY/large:1: 0 of 1 nodes have it" \
 	"and how many have it"
 kill -INT "$(pgrep -f "^$REGATTA_BUILD/regatta image pull $PROXY/large:1")"
-ok 'wait_for "grep -aq \"the nodes go on, and the same command shows it again\" $BED/screen" 20' \
+ok 'wait_for "grep -aq \"the nodes continue, and the same command shows them again\" $BED/screen" 20' \
 	"Ctrl-C says what goes on"
 agent_kill 1
 must agent_up 1

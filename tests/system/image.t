@@ -249,7 +249,7 @@ echo other >"$BED/layout/$blob"
 tar -C "$BED/layout" -cf "$BED/layout.tar" .
 load "$BED/layout.tar"
 is $? 2 "and one with a blob that is damaged"
-like "$(<"$BED/words")" 'other bytes than its name says' "in words"
+like "$(<"$BED/words")" 'do not match its name' "in words"
 
 # A controller without room.
 controller_kill

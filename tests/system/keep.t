@@ -42,7 +42,7 @@ is "$(cli audit --format json |
 run cli verify "$steps"
 like "$rc $err" "^2 .*was removed" "who verifies is told"
 run cli report "$SWEEP" --recompute
-ok 'grep -q "job $steps stays as stored: .*was removed" "$BED/err"' \
+ok 'grep -q "job $steps keeps its stored result: .*was removed" "$BED/err"' \
 	"and a report takes what is stored"
 
 # By itself.

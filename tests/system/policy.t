@@ -102,13 +102,53 @@ must submit "$BED/link.yaml"
 refused "mounts: found $BED/host/away -> /etc, allowed by" \
 	"a link that leads out of what is allowed"
 
-echo 'users: [somebody]' >"$BED/policy.yaml"
+# What a sweep needs, and nothing beside it.
+rm "$BED/host/away"
+mkdir -p "$BED/host/first/inside"
+cat >"$BED/needs.yaml" <<END
+sweep: needs
+image: $TOOL_IMAGE
+mounts:
+  - {host: $BED/host/first, container: /x}
+  - {host: $BED/host/first/inside, container: /y, read_only: true}
+capabilities: [SYS_NICE]
+ipc: host
+ulimits: {nproc: 4096}
+matrix: {security: [[], [seccomp=unconfined]]}
+command: [/tool, append, /x/done, "1"]
+END
+run cli plan "$BED/needs.yaml"
+like "$out" "security=\[\] +n1 +capabilities: found SYS_NICE, allowed by the node's policy: nothing" \
+	"plan asks the nodes what their policies refuse"
+like "$out" "regatta policy suggest $BED/needs.yaml prints all" \
+	"and says how to allow it"
+must submit "$BED/needs.yaml"
+refused "capabilities: found SYS_NICE, allowed by .*: nothing" \
+	"a sweep that needs more"
+regatta policy suggest "$BED/needs.yaml" >"$BED/policy.yaml"
+is "$(grep -v '^ *#' "$BED/policy.yaml")" "mounts:
+  - {host: \"$BED/host/first\", write: true}
+ipc: [\"private\",\"shareable\",\"none\",\"host\"]
+capabilities: [\"SYS_NICE\"]
+security: [\"no-new-privileges\",\"seccomp=unconfined\"]
+ulimits: {\"core\":\"unlimited\",\"memlock\":\"unlimited\",\"nofile\":\"unlimited\",\"stack\":\"unlimited\",\"nproc\":4096}" \
+	"policy suggest prints the least that it needs"
 must reloaded 3
+ok 'wait_for "[[ \$(cli plan $BED/needs.yaml --format json | jq -c \".kept |
+	map(.refused)\") == \"[null,null]\" ]]" 10' \
+	"plan knows of the new policy"
+must submit "$BED/needs.yaml"
+must wait_sweep "$SWEEP" 30
+is "$(jobs_get "$SWEEP" 'map(.state) | unique | .[]')" completed \
+	"with which it runs"
+
+echo 'users: [somebody]' >"$BED/policy.yaml"
+must reloaded 4
 must submit_tool stranger print 1
 refused 'users: found [a-z]+, allowed by .*: somebody' "who may not"
 
 sed -i 's/verbose.*/stall: 3/' "$BED/agent.yaml"
-must reloaded 4
+must reloaded 5
 like "$(log_of cluster/agent1)" "W changed, for the next start: stall" \
 	"it says which settings wait for the next start"
 ok 'alive cluster/agent1' "and the agent runs on"

@@ -67,7 +67,7 @@ ok '((rc == 0)) && cmp "$BED/out" good/report.md' "so does report"
 run regatta compare --state good 1 1
 is $rc 0 "so does compare"
 run regatta jobs --state .
-like "$rc $err" "^2 .*no regatta run was ever in it" \
+like "$rc $err" "^2 .*no regatta run in this folder" \
 	"another folder is refused"
 gone good "after reading"
 run regatta run --resume good
@@ -171,19 +171,19 @@ like "$rc $err" "^2 .*labels: 'rack=a'.*without labels" \
 	"a cell that asks for labels is refused"
 echo '{sweep: wide, framework: cpu, devices: 4}' >wide.yaml
 run regatta run wide.yaml --devices 2
-like "$rc $err" "^2 .*devices: the sweep asks for 4, but --devices says .* 2;" \
+like "$rc $err" "^2 .*devices: the sweep asks for 4; expected at most the 2 of --devices" \
 	"and one that asks for more devices than --devices says"
 cat >none.yaml <<'END'
 {sweep: none, vendor: gaudi, image: "regatta-test/tool:1",
  command: [/tool, error, hello]}
 END
 run regatta run none.yaml --state none
-like "$err" "no device of gaudi is found on this machine: 1 are assumed" \
+like "$err" "no device of gaudi was found on this machine; 1 are assumed" \
 	"devices that are not there are told"
 
 must small_disk full 16
 run regatta run good.yaml --state full/good
-like "$rc $err" "^1 .*full/good: 1[0-9] MiB free on its disk, needed are" \
+like "$rc $err" "^1 .*full/good: 1[0-9] MiB free on this disk; expected at least" \
 	"nor does a run begin where there is no room for it"
 
 # Wrong, or out of reach.

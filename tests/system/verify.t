@@ -45,7 +45,7 @@ like "$(row 'provenance.image')" '^sha256:[0-9a-f]{64}$' "the image's id"
 # Again, from the log.
 run cli verify 1 2
 is "$rc" 0 "results come out of their logs again"
-is "$(grep -c 'comes out of its log as it is stored' "$BED/out")" 2 \
+is "$(grep -c 'the log gives the stored result' "$BED/out")" 2 \
 	"and each is told"
 run cli report "$SWEEP" --recompute --format json
 ok 'grep -q "2 results computed again, 0 differ" "$BED/err"' \

@@ -45,10 +45,9 @@ if command -v promtool >/dev/null; then
 fi
 
 # What is no request for a page.
-is "$(get /nothing)" 404 "no page"
 is "$(get /metrics -X POST -d x=1)" 405 "nothing is taken in"
 is "$(get /metrics -X DELETE)" 405 "nothing is removed"
-is "$(get /../../etc/passwd --path-as-is)" 404 "no file is read"
+is "$(get /../../etc/passwd --path-as-is)" 403 "no file is read"
 is "$(get /metrics -X GET -d x=1)" 000 "a GET with a body is cut off"
 get /metrics >/dev/null
 like "$(<"$BED/head")" "Content-Security-Policy: default-src 'none'" \
@@ -60,6 +59,60 @@ is "$(curl -s --max-time 20 -o /dev/null -w '%{http_code}' \
 	-H "X: $(printf '%020000d' 0)" "$web/metrics")" 431 \
 	"a head of 20,000 bytes is refused"
 
+# Who may look.
+is "$(get /)" 403 "no page without a login"
+is "$(get /live?page=/)" 403 "nor what changes in it"
+is "$(get "/login?ticket=$(printf '%064d' 0)")" 403 "a wrong address lets nobody in"
+address=$(cli web)
+like "$address" "^$web/login\\?ticket=[0-9a-f]{64}\$" "regatta web prints one"
+is "$(get "${address#"$web"}" -c "$BED/jar")" 303 "it lets in,"
+like "$(<"$BED/head")" \
+	'Set-Cookie: [^;]*; Max-Age=43200; Path=/; HttpOnly; SameSite=Lax' \
+	"with a cookie that no script and no other page has"
+is "$(get "${address#"$web"}")" 403 "once"
+look() # PATH [CURL ARGUMENT...]
+{
+	get "$@" -b "$BED/jar"
+}
+is "$(look /)" 200 "then pages are there"
+
+# Pages.
+cat >"$BED/sweep.yaml" <<'END'
+sweep: pages
+image: none@sha256:0000000000000000000000000000000000000000000000000000000000000000
+matrix: {a: [1, "<script>alert(1)</script>\"'&"]}
+command: [x, "${a}"]
+env: {PASSWORD: s3cret-word}
+END
+must submit "$BED/sweep.yaml"
+for path in / "/sweep/$SWEEP" "/sweep/$SWEEP/1" "/sweep/$SWEEP/report" /job/2 \
+	/nodes; do
+	is "$(look "$path")" 200 "$path is a page"
+	ok '! grep -q "<script>alert\|s3cret" "$BED/body"' \
+		"with what others wrote escaped, and no secret"
+done
+for path in /sweep/9 /job/9 /sweep/ /job/-1 /job/1x /nodes/0/0/0 /sweep/9/report \
+	/job/99999999999999999999 /nothing /etc/passwd; do
+	is "$(look "$path")" 404 "$path is none"
+done
+look "/sweep/$SWEEP" >/dev/null
+like "$(<"$BED/body")" 'a=&lt;script&gt;alert\(1\)&lt;/script&gt;&quot;&#39;&amp;' \
+	"a cell is text"
+
+# What changes comes by itself.
+shape=$(grep -o 'shape=[0-9a-f]*' "$BED/body")
+spawn stream curl -sN -b "$BED/jar" "$web/live?page=/sweep/$SWEEP&$shape"
+wait_for 'grep -q "data: j2" "$BED/stream.log"' 20
+ok '! grep -q cancelled "$BED/stream.log"' "an open page has its parts"
+cli cancel "$SWEEP" >/dev/null
+wait_for 'grep -q "id=\"j2\".*cancelled" "$BED/stream.log"' 20
+ok 'grep -q "id=\"j2\".*cancelled" "$BED/stream.log"' "and those that change"
+spawn other curl -sN -b "$BED/jar" "$web/live?page=/sweep/$SWEEP&shape=1"
+wait_for 'grep -q "event: whole" "$BED/other.log"' 20
+ok 'grep -q "event: whole" "$BED/other.log"' \
+	"a page with other parts is told to load itself"
+end other
+
 # Who floods is refused, and the controller works on.
 seq 1 600 | sed "s|.*|url = $web/metrics\noutput = /dev/null|" >"$BED/flood"
 curl -s --max-time 60 -Z --no-progress-meter --parallel-max 50 -K "$BED/flood" \
@@ -68,6 +121,8 @@ ok 'grep -q " 200$" "$BED/codes" && grep -q " 503$" "$BED/codes"' \
 	"more requests than $(tr -s ' \n' ' ' <"$BED/codes")are 503"
 ok 'cli nodes &>/dev/null' "while commands are answered"
 must controller_stop
+wait_for '! alive stream' 20
+ok '! alive stream' "open pages do not keep a controller from ending"
 
 # Who listens where.
 controller_fails() # ARGUMENT...
@@ -92,8 +147,9 @@ CONTROLLER_ARGS=(--web 0.0.0.0:0 --web-certificate "$BED/web.crt"
 rm -f "$CLUSTER/endpoint" "$BED/cluster/controller.log"
 must controller_up
 web=$(web_at cluster/controller)
-web=${web/0.0.0.0/127.0.0.1}
+web=https://127.0.0.1:${web##*:}
 is "$(get /metrics --cacert "$BED/web.crt")" 200 "with one it is HTTPS"
+like "$(cli web)" '^https://' "its address says so"
 is "$(curl -s --max-time 20 -o /dev/null -w '%{http_code}' \
 	--tls-max 1.1 --ciphers DEFAULT@SECLEVEL=0 --cacert "$BED/web.crt" \
 	"$web/metrics")" 000 "of TLS 1.2 at least"

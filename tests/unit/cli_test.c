@@ -48,7 +48,8 @@ static const struct {
 	  "job: 'three' is not valid here; expected its number, from 1 on" },
 	{ { "logs", "0" }, "job: '0'" },
 	{ { "logs", "--", "-3" }, "job: '-3'" },
-	{ { "cancel", "job" }, "cancel: the number of a job is missing" },
+	{ { "cancel", "job" },
+	  "cancel: missing argument ID (expected the number of a job)" },
 	{ { "cancel", "3", "node", "n1" }, "sweep: 'node'" },
 	{ { "retry", "x" }, "sweep: 'x'" },
 	{ { "report", "1", "--format", "text" },
@@ -60,7 +61,8 @@ static const struct {
 	  "key: 'make' is not valid here; expected new, show" },
 	{ { "key", "new" },
 	  "key new: missing argument; expected regatta key new FILE" },
-	{ { "key", "new", "x" }, "--name NAME and --role ROLE are needed" },
+	{ { "key", "new", "x" },
+	  "missing option; expected --name NAME and --role ROLE" },
 	{ { "key", "new", "x", "--name", "me", "--role", "king" },
 	  "--role: 'king' is not valid here; expected agent, operator, "
 	  "viewer" },
@@ -111,12 +113,13 @@ static const struct {
 	  "--nodes: ',' is not valid here; expected names of nodes with commas "
 	  "between them" },
 	{ { "image", "load", "-" },
-	  "standard input will not do, for the file is read twice: docker save "
-	  "-o FILE IMAGE makes one" },
-	{ { "verify" }, "JOB is missing, or --result FILE and --log FILE" },
+	  "standard input is not valid here; expected a file, which is read "
+	  "twice: docker save -o FILE IMAGE" },
+	{ { "verify" },
+	  "missing argument JOB (or --result FILE and --log FILE)" },
 	{ { "verify", "x" }, "job: 'x'" },
 	{ { "verify", "--log", "x" },
-	  "--result FILE and --log FILE belong together" },
+	  "--result FILE and --log FILE need each other" },
 	{ { "verify", "--log", "x", "--result", "y", "1", "2" },
 	  "2 jobs; expected one with --log" },
 	{ { "verify", "--log", "x", "--result", "/dev/null" }, "/dev/null: " },
@@ -130,10 +133,11 @@ static const struct {
 	{ { "plan", "/nowhere/s.yaml" }, "/nowhere/s.yaml" },
 	{ { "plan", "/dev/null", "--images", "/nowhere" },
 	  "--images /nowhere: No such file" },
-	{ { "run" }, "run: a sweep file is missing" },
-	{ { "run", "s", "--resume", "d" }, "run: --resume DIR stands alone" },
+	{ { "run" }, "run: missing argument SWEEP" },
+	{ { "run", "s", "--resume", "d" },
+	  "run: --resume DIR excludes a sweep file and --state" },
 	{ { "run", "--resume", "/nowhere" }, "/nowhere: No such file" },
-	{ { "run", "--resume", "/" }, "/: no regatta run was ever in it" },
+	{ { "run", "--resume", "/" }, "/: no regatta run in this folder" },
 	{ { "jobs" }, "no controller is named: give --controller" },
 	{ { "jobs", "--controller", "localhost:7117" },
 	  "controller: 'localhost:7117' is not valid here; expected "
@@ -284,16 +288,16 @@ static void test_plan(struct bed *bed)
 		   bed_printed(bed, "\"cells\":4,"),
 	   "what is set on the command line is laid over the file");
 	ok(bed_run(bed, "plan", file, "--set", "devices=1", NULL) == 2 &&
-		   bed_said(bed,
-			    "--set devices: the matrix has a list of it, which "
-			    "wins; expected --set 'matrix.devices=[...]'"),
+		   bed_said(bed, "--set devices: the matrix has a list of this "
+				 "key, which "
+				 "wins; expected --set 'matrix.devices=[...]'"),
 	   "but not where the matrix would win over it");
 	is_int(bed_run(bed, "plan", file, "--set", "matrix.devices=", "--set",
 		       "devices=1", NULL),
 	       0, "unless the list is taken away");
 	bed_run(bed, "plan", file, "--set", "workspace=./nowhere", NULL);
-	ok(bed_said(bed, "the workspace ") &&
-		   bed_said(bed, "nowhere is not there: planned without it") &&
+	ok(bed_said(bed, "no workspace ") &&
+		   bed_said(bed, "nowhere; it is planned without") &&
 		   bed_printed(bed, "demo: 8 cells, "),
 	   "a sweep may be planned where its code is not");
 	bed_write(bed, "bad.yaml", "sweep: demo\nframwork: cpu\n", 0644);
@@ -517,7 +521,7 @@ static void test_settings(struct bed *bed)
 	bed->environment = before;
 	bed_run(bed, "jobs", "--controller", "tcp://h:1", "--key",
 		bed->server_key, NULL);
-	ok(bed_said(bed, "a key of role controller; a person needs"),
+	ok(bed_said(bed, "the role controller is not valid here"),
 	   "the key of a daemon is not a person's");
 }
 
@@ -579,7 +583,7 @@ static void test_folder(struct bed *bed)
 	   "its label is random");
 	snprintf(cluster, sizeof(cluster), "%s", first.cluster);
 	ok(folder_make(&second, name, "x", &text, &err) < 0 &&
-		   strstr(err.text, "another regatta run is at work"),
+		   strstr(err.text, "another regatta run uses this folder"),
 	   "two runs in one folder are refused");
 	folder_clear(&second);
 	folder_clear(&first);
@@ -640,8 +644,8 @@ static void test_run(struct bed *bed)
 		  "sweep: two\nimage: i\ncommand: [a]\nnodes: 2\n", 0644);
 	make_programs(bed, "#!/bin/sh\necho last words >&2\nexit 2\n");
 	ok(bed_run(bed, "run", bed_file(bed, "two.yaml"), NULL) == 2 &&
-		   bed_said(bed, "nodes: the sweep asks for up to 2, but this "
-				 "machine is one"),
+		   bed_said(bed,
+			    "nodes: the sweep asks for up to 2; expected 1"),
 	   "a sweep for two nodes is refused before anything is made");
 	ok(bed_run(bed, "run", bed_file(bed, "one.yaml"), "--engine",
 		   "unix:///nowhere.sock", "--state", state, NULL) == 3 &&

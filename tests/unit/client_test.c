@@ -109,7 +109,7 @@ static void test_look(struct bed *bed)
 	bed_run(bed, "jobs", NULL);
 	ok(bed_printed(bed, " 17      3  a "), "those of the last sweep come");
 	is(bed->err,
-	   "jobs of sweep 3, the last one; --sweep ID or --all for others\n",
+	   "jobs of sweep 3, the last one; --sweep ID or --all shows others\n",
 	   "which is said");
 	bed_run(bed, "jobs", "--all", NULL);
 	ok(!bed->out[0] && bed_said(bed, "no jobs"), "or those of all");
@@ -145,13 +145,13 @@ static void test_look(struct bed *bed)
 	   "cancel says what it did");
 	bed_run(bed, "retry", "3", NULL);
 	is(bed->err,
-	   "secrets.HID: the variable REGATTA_TEST_UNSET is not set: it is not "
+	   "secrets.HID: the variable REGATTA_TEST_UNSET is not set; it is not "
 	   "sent again\n"
 	   "sweep 3: 2 jobs queued again\n"
-	   "the credentials for r.example that came with the sweep are gone; "
-	   "where its images are missing: regatta retry 3 --registry-auth\n"
-	   "the secret HID was forgotten when the sweep ended: its jobs fail; "
-	   "where its value can be read: regatta retry 3\n",
+	   "the sweep's credentials for r.example are gone; if a node lacks "
+	   "its images, use regatta retry 3 --registry-auth\n"
+	   "the secret HID was forgotten when the sweep ended, so its jobs "
+	   "fail; run regatta retry 3 where its value can be read\n",
 	   "so does retry, and names the credentials that are gone");
 	bed_unserve(bed);
 }

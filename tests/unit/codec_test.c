@@ -449,6 +449,38 @@ static void test_every_allocation(void)
 	cJSON_InitHooks(NULL);
 }
 
+/* A tree is printed as cJSON prints it. */
+static void test_print(void)
+{
+	static const char *const texts[] = {
+		"[]",
+		"{}",
+		"null",
+		"[[],{\"a\":{}},[{\"b\":[true,false,null]}],\"\"]",
+		"[0,-1,0.1,-2.5e-7,1e+20,123456789012345,0.30000000000000004,"
+		"16777217.25,1.5e+300]",
+		"[\"\\u0001 \\\"\\\\ \\b\\f\\n\\r\\t / \xc3\xa9\"]",
+		"[1e999]",
+	};
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		owned(buffer_clear) struct buffer out;
+		struct error err = { 0 };
+		cJSON *tree = codec_parse(texts[i], strlen(texts[i]), &err);
+		char *want = cJSON_PrintUnformatted(tree);
+
+		buffer_init(&out, 1000);
+		ok(codec_print(tree, &out, &err) == 0, "%s is printed: %s",
+		   texts[i], err.text);
+		is(out.data, want, "as cJSON does it");
+		out.limit = out.size + 1;
+		ok(codec_print(tree, &out, &err) < 0 && !strcmp(out.data, want),
+		   "past the limit nothing is added");
+		cJSON_free(want);
+		cJSON_Delete(tree);
+	}
+}
+
 static void test_strings(void)
 {
 	owned(strings_clear) struct strings list = { 0 };
@@ -495,6 +527,7 @@ int main(void)
 	test_what_is_not_written();
 	test_long_values();
 	test_every_allocation();
+	test_print();
 	test_strings();
 	return tap_done();
 }

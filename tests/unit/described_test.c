@@ -27,6 +27,11 @@ static struct catalog *described(const char *text, cJSON **json,
 	return catalog_described(base, *json, err);
 }
 
+static struct sweep *parse(const char *text, struct error *err)
+{
+	return sweep_parse(text, strlen(text), "f", base, err);
+}
+
 static void test_found(void)
 {
 	struct error err = { 0 };
@@ -60,6 +65,68 @@ static void test_found(void)
 	cJSON_Delete(json);
 }
 
+/* Each description of a kind, as text and read again, gives the same text. */
+static void same_again(enum catalog_kind kind, const char *name)
+{
+	struct error err = { 0 };
+	char *text = described_text(base, kind, name), *again;
+	struct catalog *own;
+	cJSON *json = NULL;
+
+	described_put(&json, kind, name, text ? text : "", &err);
+	own = catalog_described(base, json, &err);
+	again = own ? described_text(own, kind, name) : NULL;
+	ok(text && again && !strcmp(text, again), "%s/%s: the same again %s",
+	   described_kind(kind), name, err.text);
+	free(text);
+	free(again);
+	catalog_free(own);
+	cJSON_Delete(json);
+}
+
+static void test_texts(void)
+{
+	const struct framework *framework;
+	const struct vendor *vendor;
+
+	for (size_t i = 0; (framework = catalog_framework_at(base, i)); i++)
+		same_again(CATALOG_FRAMEWORK, framework->name);
+	for (size_t i = 0; (vendor = catalog_vendor_at(base, i)); i++)
+		same_again(CATALOG_VENDOR, vendor->name);
+	same_again(CATALOG_MODEL, "gpt3_6.7B");
+	same_again(CATALOG_MODEL, "llama3_70B");
+	ok(!described_text(base, CATALOG_MODEL, "nothing"),
+	   "what is not there has none");
+}
+
+static void test_uses(void)
+{
+	struct error err = { 0 };
+	owned(strings_clear) struct strings keys = { 0 };
+	owned(sweep_free) struct sweep *sweep =
+		parse("sweep: s\nimage: i\ncommand: [x]\nvendor: nvidia\n"
+		      "descriptions: {models: {mine: 'source: s'}}\n"
+		      "matrix:\n  model: [gpt3-6.7b, mine, other]\n"
+		      "  log: [auto, nanogpt, {like: [timm]}, megatron_core]\n"
+		      "include: [{framework: cpu, log: nanogpt, model: x}]\n",
+		      &err);
+	static const char *const want[] = {
+		"vendors/nvidia",      "models/gpt3_6.7B",
+		"frameworks/nanogpt",  "frameworks/timm",
+		"frameworks/megatron", "frameworks/megatron_core",
+		"frameworks/cpu",
+	};
+	bool same = sweep && sweep_uses(sweep, &keys, &err) == 0 &&
+		    keys.count == sizeof(want) / sizeof(want[0]);
+
+	for (size_t i = 0; i < keys.count; i++)
+		same &= i < sizeof(want) / sizeof(want[0]) &&
+			!strcmp(keys.items[i], want[i]);
+	for (size_t i = 0; !same && i < keys.count; i++)
+		printf("# %s\n", keys.items[i]);
+	ok(same, "a sweep tells what it uses of the folder %s", err.text);
+}
+
 static void test_refused(void)
 {
 	static const char *const wrong[][2] = {
@@ -90,11 +157,6 @@ static void test_refused(void)
 	ok(!catalog_described(base, json, &err) && err.code == E2BIG,
 	   "refused: %s", err.text);
 	cJSON_Delete(json);
-}
-
-static struct sweep *parse(const char *text, struct error *err)
-{
-	return sweep_parse(text, strlen(text), "f", base, err);
 }
 
 static char *measure(struct sweep *sweep, size_t job, const char *name)
@@ -209,6 +271,8 @@ int main(void)
 	base = catalog_load("images", &err);
 	if (ok(base != NULL, "the folder is read %s", err.text)) {
 		test_found();
+		test_texts();
+		test_uses();
 		test_refused();
 		test_sweep();
 		test_sweep_refused();

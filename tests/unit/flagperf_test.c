@@ -231,9 +231,11 @@ static void what_of_flagscale_is_followed(void)
 	build(&job, &start);
 	of_key(&start, "follow=", 2, text, sizeof(text));
 	is(text,
-	   LOGS("m:flagscale:A:1:8:1", "1",
-		"1_noderank0") "/outputs_*/logs/host_*.output|",
-	   "flagscale: each host's output in the folder of logs is followed");
+	   "/fp/training/result/run20251121080000/m:flagscale:A:1:8:1/round1/"
+	   "*_noderank0/outputs_*/logs/host_0_*.output|",
+	   "flagscale: the node's output in the first one's folder is "
+	   "followed");
+	ok(job.container.ssh, "flagscale: its nodes reach each other by ssh");
 	codec_clear(&job_spec_schema, &job);
 }
 

@@ -9,6 +9,8 @@ static const char rules_text[] =
 	"read: first\n"
 	"rules:\n"
 	"  - match: 'step (?<step>\\d+) acc (?<acc>\\S+) wide (?<wide>\\S+);'\n"
+	"  - match: 'step (?<step>\\d+) seen (?<seen>\\d+);'\n"
+	"    fields: {step: step, seen: 'seen:counter'}\n"
 	"  - match: '(?<finished>done) acc (?<acc>\\S+);'\n"
 	"  - match: 'rank \\d+ (?<what>bandwidth|latency)=(?<much>[\\d.]+);'\n"
 	"    fields: {what: what:text, much: much}\n"
@@ -67,6 +69,10 @@ int main(void)
 	number(metrics, "latency", 3, "of each name");
 	is_int(cJSON_GetArraySize(metrics), 4, "and no others");
 	is_int(told, 2, "two were told of the run");
+	cJSON_Delete(metrics);
+	metrics = read_log("step 1 seen 8;\nstep 2 seen 16;\nstep 3 seen 24;\n",
+			   0);
+	number(metrics, "seen", 24, "of a counter the last");
 	cJSON_Delete(metrics);
 
 	metrics = read_log("step 1 acc 0.1 wide 1;\ndone acc 0.75;\n", 0);

@@ -1,7 +1,7 @@
 /* policy_check_sweeps_test.c - the reference systems' sweeps run on a node
  * after the one choice that its policy file explains, and not before.
  */
-#include "agent/policy/policy_check.h"
+#include "protocol/config/policy_check.h"
 #include "controller/sweep/sweep.h"
 #include "protocol/base/file.h"
 #include "protocol/hardware/container.h"

@@ -1,7 +1,7 @@
 /* policy_check_test.c - each rule of a policy refuses what it should, and no
  * more.
  */
-#include "agent/policy/policy_check.h"
+#include "protocol/config/policy_check.h"
 #include "protocol/hardware/container.h"
 
 #include "tests/tap.h"

@@ -24,10 +24,10 @@ static struct sweep *parse(const char *text)
 }
 
 /* Nodes n1 ...: text is a list of them as a controller describes them. */
-static struct node_snapshot fleet_of(const char *text)
+static struct node_snapshot nodes_of(const char *text)
 {
 	cJSON *list = cJSON_Parse(text);
-	struct node_snapshot fleet = { 0 };
+	struct node_snapshot snapshot = { 0 };
 	struct error err;
 	const cJSON *item;
 
@@ -36,11 +36,11 @@ static struct node_snapshot fleet_of(const char *text)
 		struct node_info node;
 
 		codec_from_other(&node_info_schema, item, &node, NULL);
-		node_snapshot_add(&fleet, &node, &err);
+		node_snapshot_add(&snapshot, &node, &err);
 		codec_clear(&node_info_schema, &node);
 	}
 	cJSON_Delete(list);
-	return fleet;
+	return snapshot;
 }
 
 #define NODE(name, more)                                                       \
@@ -48,10 +48,10 @@ static struct node_snapshot fleet_of(const char *text)
 	"\"devices\":8,\"lost\":0,\"chips\":{}" more "}"
 
 /* "wave-last@start slots" of a cell. */
-static void cell_is(const struct schedule_simulation *forecast, size_t cell,
+static void cell_is(const struct schedule_simulation *simulation, size_t cell,
 		    const char *want)
 {
-	const struct schedule_simulation_cell *of = &forecast->cells[cell];
+	const struct schedule_simulation_cell *of = &simulation->cells[cell];
 	char got[400];
 	int used = snprintf(got, sizeof(got), "%u-%u@%llu", of->first_wave,
 			    of->last_wave, (unsigned long long)of->start_ms);
@@ -70,36 +70,37 @@ static void test_waves(void)
 	struct error err = { 0 };
 	const uint64_t times[4] = { 100, 300, 0, 200 };
 	const uint64_t unknown[4] = { 0 };
-	owned(node_snapshot_clear) struct node_snapshot fleet =
-		fleet_of("[" NODE("n1", "") "," NODE("n2", "") "]");
+	owned(node_snapshot_clear) struct node_snapshot snapshot =
+		nodes_of("[" NODE("n1", "") "," NODE("n2", "") "]");
 	owned(sweep_free) struct sweep *sweep =
 		parse("sweep: s\nimage: i\ncommand: [c, '${x}']\n"
 		      "matrix: {x: [{x: 1}, {x: 2}, {x: 3, nodes: 2},\n"
 		      "  {x: 4, repeat: 2}]}\n");
-	owned(schedule_simulation_free) struct schedule_simulation *forecast =
-		schedule_simulation_new(sweep, fleet.slots, fleet.count, times,
-					&err);
+	owned(schedule_simulation_free) struct schedule_simulation *simulation =
+		schedule_simulation_new(sweep, snapshot.slots, snapshot.count,
+					times, &err);
 	owned(schedule_simulation_free) struct schedule_simulation *order =
-		schedule_simulation_new(sweep, fleet.slots, fleet.count,
+		schedule_simulation_new(sweep, snapshot.slots, snapshot.count,
 					unknown, &err);
 
-	if (!ok(forecast && order, "a forecast is made (%s)", err.text) ||
-	    !forecast || !order)
+	if (!ok(simulation && order, "a forecast is made (%s)", err.text) ||
+	    !simulation || !order)
 		return;
-	cell_is(forecast, 0, "1-1@0 0");
-	cell_is(forecast, 1, "1-1@0 1");
-	cell_is(forecast, 2, "3-3@300 0 1");
-	cell_is(forecast, 3, "4-4@500 0");
-	ok(forecast->end_ms == 700 && forecast->waves == 4,
+	cell_is(simulation, 0, "1-1@0 0");
+	cell_is(simulation, 1, "1-1@0 1");
+	cell_is(simulation, 2, "3-3@300 0 1");
+	cell_is(simulation, 3, "4-4@500 0");
+	ok(simulation->end_ms == 700 && simulation->waves == 4,
 	   "a cell that never ran lasts as long as the median: until %llu in "
 	   "%u waves",
-	   (unsigned long long)forecast->end_ms, forecast->waves);
-	ok(forecast->known == 3 && forecast->unknown == 1, "which is told");
+	   (unsigned long long)simulation->end_ms, simulation->waves);
+	ok(simulation->known == 3 && simulation->unknown == 1, "which is told");
 	cell_is(order, 2, "2-2@0 0 1");
 	cell_is(order, 3, "3-3@0 0");
 	ok(!order->end_ms && order->waves == 3,
 	   "without any times only the order is known");
-	ok(fleet.slots && !fleet.slots[0].busy && !fleet.slots[1].exclusive,
+	ok(snapshot.slots && !snapshot.slots[0].busy &&
+		   !snapshot.slots[1].exclusive,
 	   "all nodes are free again");
 }
 
@@ -110,8 +111,8 @@ static void test_order(void)
 {
 	struct error err = { 0 };
 	const uint64_t times[8] = { 100, 10, 300, 10, 50, 10, 50, 10 };
-	owned(node_snapshot_clear) struct node_snapshot fleet =
-		fleet_of("[" NODE("n1", "") "," NODE("n2", "") "]");
+	owned(node_snapshot_clear) struct node_snapshot snapshot =
+		nodes_of("[" NODE("n1", "") "," NODE("n2", "") "]");
 	owned(sweep_free) struct sweep *sweep =
 		parse("sweep: s\nimage: i\ncommand: [c, '${x}', '${do}']\n"
 		      "matrix:\n  x: [1, 2]\n"
@@ -121,22 +122,23 @@ static void test_order(void)
 		      "     same_nodes: false}\n"
 		      "  - {x: 1, do: big, nodes: 3}\n"
 		      "  - {x: 1, do: behind, after: {do: big}}\n");
-	owned(schedule_simulation_free) struct schedule_simulation *forecast =
-		schedule_simulation_new(sweep, fleet.slots, fleet.count, times,
-					&err);
+	owned(schedule_simulation_free) struct schedule_simulation *simulation =
+		schedule_simulation_new(sweep, snapshot.slots, snapshot.count,
+					times, &err);
 
-	if (!ok(forecast != NULL, "a forecast in order (%s)", err.text) ||
-	    !forecast)
+	if (!ok(simulation != NULL, "a forecast in order (%s)", err.text) ||
+	    !simulation)
 		return;
-	cell_is(forecast, 0, "1-1@0 0");
-	cell_is(forecast, 1, "2-2@100 0");
-	cell_is(forecast, 2, "1-1@0 1");
-	cell_is(forecast, 3, "3-3@300 1");
-	cell_is(forecast, 4, "4-4@310 0");
-	cell_is(forecast, 6,
+	cell_is(simulation, 0, "1-1@0 0");
+	cell_is(simulation, 1, "2-2@100 0");
+	cell_is(simulation, 2, "1-1@0 1");
+	cell_is(simulation, 3, "3-3@300 1");
+	cell_is(simulation, 4, "4-4@310 0");
+	cell_is(simulation, 6,
 		"0-0@0 what it goes after cannot run, or on nodes that do not "
 		"suit it");
-	ok(!forecast->cut && forecast->end_ms == 360 && forecast->lacking == 2,
+	ok(!simulation->cut && simulation->end_ms == 360 &&
+		   simulation->lacking == 2,
 	   "what is held and what never comes is told apart");
 }
 
@@ -144,8 +146,8 @@ static void test_lacking(void)
 {
 	struct error err = { 0 };
 	const uint64_t times[4] = { 5, 5, 5, 5 };
-	owned(node_snapshot_clear) struct node_snapshot fleet =
-		fleet_of("[" NODE("n1", "") ","
+	owned(node_snapshot_clear) struct node_snapshot snapshot =
+		nodes_of("[" NODE("n1", "") ","
 					    "{\"name\":\"n2\",\"state\":\"up\","
 					    "\"drained\":true,"
 					    "\"vendor\":\"cpu\",\"devices\":8},"
@@ -159,43 +161,43 @@ static void test_lacking(void)
 		      "matrix: {devices: [8, 3, 9], nodes: [1, 2]}\n"
 		      "exclude: [{devices: 3, nodes: 2},\n"
 		      "  {devices: 9, nodes: 2}]\n");
-	owned(schedule_simulation_free) struct schedule_simulation *forecast =
-		schedule_simulation_new(sweep, fleet.slots, fleet.count, times,
-					&err);
+	owned(schedule_simulation_free) struct schedule_simulation *simulation =
+		schedule_simulation_new(sweep, snapshot.slots, snapshot.count,
+					times, &err);
 
-	if (!ok(forecast != NULL, "cells that lack nodes (%s)", err.text) ||
-	    !forecast)
+	if (!ok(simulation != NULL, "cells that lack nodes (%s)", err.text) ||
+	    !simulation)
 		return;
-	is_int((long long)fleet.usable, 2, "two nodes can be used");
-	cell_is(forecast, 0, "1-1@0 0");
-	cell_is(forecast, 1,
+	is_int((long long)snapshot.usable, 2, "two nodes can be used");
+	cell_is(simulation, 0, "1-1@0 0");
+	cell_is(simulation, 1,
 		"0-0@0 needs 2 nodes of cpu with 8 devices; of 2 that are "
 		"known "
 		"1 can take it, the others are down, drained or lack a device");
-	cell_is(forecast, 2, "2-2@5 0");
-	cell_is(forecast, 3,
+	cell_is(simulation, 2, "2-2@5 0");
+	cell_is(simulation, 3,
 		"0-0@0 needs 1 node of cpu with 9 devices; 0 are known, and 1 "
 		"that are down have not said what they have");
-	ok(forecast->lacking == 2 && forecast->end_ms == 10,
+	ok(simulation->lacking == 2 && simulation->end_ms == 10,
 	   "the others run without them");
 }
 
 static void test_chips(void)
 {
 	struct error err = { 0 };
-	owned(node_snapshot_clear) struct node_snapshot fleet =
-		fleet_of("[{\"name\":\"a\",\"state\":\"up\",\"vendor\":\"v\","
+	owned(node_snapshot_clear) struct node_snapshot snapshot =
+		nodes_of("[{\"name\":\"a\",\"state\":\"up\",\"vendor\":\"v\","
 			 "\"devices\":8,\"chips\":{\"X\":6,\"Y\":2}}]");
 	struct shape shape = {
 		.vendor = "v", .chip = "X", .nodes = 1, .devices = 6
 	};
 	char text[300];
 
-	ok(unschedulable_of(fleet.slots, 1, &shape, text, sizeof(text)) ==
+	ok(unschedulable_of(snapshot.slots, 1, &shape, text, sizeof(text)) ==
 		   UNSCHEDULABLE_NONE,
 	   "a node has devices of its chips");
 	shape.devices = 7;
-	ok(unschedulable_of(fleet.slots, 1, &shape, text, sizeof(text)) ==
+	ok(unschedulable_of(snapshot.slots, 1, &shape, text, sizeof(text)) ==
 		   UNSCHEDULABLE_EVER,
 	   "and no more of them");
 	is(text, "needs 1 node of v X with 7 devices; 0 are known",
@@ -206,7 +208,7 @@ static void test_chips(void)
 static void test_many(void)
 {
 	struct error err = { 0 };
-	owned(node_snapshot_clear) struct node_snapshot fleet = { 0 };
+	owned(node_snapshot_clear) struct node_snapshot snapshot = { 0 };
 	owned(sweep_free) struct sweep *sweep =
 		parse("sweep: s\nimage: i\ncommand: ['${a}', '${b}', '${c}']\n"
 		      "matrix:\n"
@@ -216,7 +218,7 @@ static void test_many(void)
 		      "  nodes: [1, 2, 5, 10]\nrepeat: 25\n");
 	size_t kept = sweep ? sweep_totals(sweep)->kept : 0;
 	owned_free uint64_t *times = calloc(kept + 1, sizeof(*times));
-	owned(schedule_simulation_free) struct schedule_simulation *forecast =
+	owned(schedule_simulation_free) struct schedule_simulation *simulation =
 		NULL;
 	uint64_t work = 0;
 	struct node_info node = { .name = (char *)"n",
@@ -225,20 +227,20 @@ static void test_many(void)
 				  .devices = 8 };
 
 	for (int i = 0; i < 100; i++)
-		node_snapshot_add(&fleet, &node, &err);
+		node_snapshot_add(&snapshot, &node, &err);
 	for (size_t i = 0; i < kept; i++) {
 		times[i] = 1000 + i * 7919 % 5000;
 		work += times[i] * 25 * (uint64_t[]){ 1, 2, 5, 10 }[i % 4];
 	}
-	forecast = schedule_simulation_new(sweep, fleet.slots, fleet.count,
-					   times, &err);
-	if (!ok(forecast && !forecast->cut, "100,000 jobs are placed (%s)",
+	simulation = schedule_simulation_new(sweep, snapshot.slots,
+					     snapshot.count, times, &err);
+	if (!ok(simulation && !simulation->cut, "100,000 jobs are placed (%s)",
 		err.text))
 		return;
-	ok(forecast->end_ms >= work / 100 &&
-		   forecast->end_ms < work / 100 * 11 / 10,
+	ok(simulation->end_ms >= work / 100 &&
+		   simulation->end_ms < work / 100 * 11 / 10,
 	   "and leave few nodes idle: %llu ms for %llu",
-	   (unsigned long long)forecast->end_ms,
+	   (unsigned long long)simulation->end_ms,
 	   (unsigned long long)(work / 100));
 }
 
@@ -253,8 +255,8 @@ static void test_faults(void)
 
 	for (n = 1; sweep; n++) {
 		struct error err = { 0 };
-		struct node_snapshot fleet = { 0 };
-		struct schedule_simulation *forecast = NULL;
+		struct node_snapshot snapshot = { 0 };
+		struct schedule_simulation *simulation = NULL;
 		cJSON *chips = cJSON_Parse("{\"X\":2}");
 		const struct node_info node = { .name = (char *)"n",
 						.state = (char *)"up",
@@ -264,18 +266,19 @@ static void test_faults(void)
 		bool failed;
 
 		fault_arm(n);
-		if (!node_snapshot_add(&fleet, &node, &err) &&
-		    !node_snapshot_add(&fleet, &node, &err))
-			forecast = schedule_simulation_new(sweep, fleet.slots,
-							   fleet.count, times,
-							   &err);
+		if (!node_snapshot_add(&snapshot, &node, &err) &&
+		    !node_snapshot_add(&snapshot, &node, &err))
+			simulation =
+				schedule_simulation_new(sweep, snapshot.slots,
+							snapshot.count, times,
+							&err);
 		failed = fault_disarm();
 		cJSON_Delete(chips);
-		if (failed == (forecast != NULL) ||
+		if (failed == (simulation != NULL) ||
 		    (failed && err.code != ENOMEM))
 			good = ok(false, "allocation %ld: %s", n, err.text);
-		schedule_simulation_free(forecast);
-		node_snapshot_clear(&fleet);
+		schedule_simulation_free(simulation);
+		node_snapshot_clear(&snapshot);
 		if (!failed)
 			break;
 	}

@@ -42,7 +42,9 @@ static int ask(struct receiving *receiving, struct error *err)
 	if (receiving->message.offset >= receiving->bytes)
 		return 1;
 	if (!answer.size)
-		return error_set(err, EPROTO, "the backup has no more bytes");
+		return error_set(err, EPROTO,
+				 "the controller sent fewer bytes than the "
+				 "backup has");
 	if (write(receiving->fd, answer.payload, answer.size) !=
 	    (ssize_t)answer.size)
 		return error_errno(err, "backup");
@@ -83,15 +85,18 @@ static int run_command(struct cli *cli, struct error *err)
 	uint64_t bytes = 0;
 
 	if (snprintf(part, sizeof(part), "%s.part", file) >= (int)sizeof(part))
-		return error_set(err, ENAMETOOLONG, "%.80s...: too long", file);
+		return error_set(err, ENAMETOOLONG,
+				 "%.80s...: the path is too long", file);
 	if (receive(cli, part, &bytes, err) < 0) {
 		unlink(part);
 		return -1;
 	}
 	if (rename(part, file) < 0)
 		return error_errno(err, "%s", file);
-	cli_say(cli, "%s: %s; back with: regatta-controller restore %s", file,
-		human_bytes(bytes, size), file);
+	cli_say(cli,
+		"wrote %s (%s); restore it with: "
+		"regatta-controller restore %s",
+		file, human_bytes(bytes, size), file);
 	return EXIT_GOOD;
 }
 

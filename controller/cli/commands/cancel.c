@@ -71,7 +71,9 @@ static int cancel_each(struct cli *cli, struct client *client, cJSON *list,
 	}
 	if (!numbers)
 		return error_set(err, EINVAL,
-				 "cancel: the number of a %s is missing", kind);
+				 "cancel: missing argument ID (expected the "
+				 "number of a %s)",
+				 kind);
 	return 0;
 }
 

@@ -204,7 +204,8 @@ static void print_words(FILE *out, char *const *words, size_t count)
 	if (!strncmp(last, "--", 2) && equals) {
 		snprintf(name, sizeof(name), "%.*s", (int)(equals - last),
 			 last);
-		snprintf(prefix, sizeof(prefix), "%s=", name);
+		snprintf(prefix, sizeof(prefix), "%.*s=", (int)(equals - last),
+			 last);
 		before = name;
 	}
 	rule = option_named(&tables, before);

@@ -58,7 +58,7 @@ static void print(struct cli *cli, const cJSON *verdict)
 	if (row_text(verdict, "line"))
 		print_line(cli, "", verdict);
 	else if (!row_text(verdict, "class"))
-		fprintf(cli->out, "nothing in it says that it failed\n");
+		fprintf(cli->out, "no line says that the program failed\n");
 	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
 		print_member(cli, verdict, members[i][0], members[i][1]);
 	if (cJSON_GetArraySize(others))
@@ -124,7 +124,7 @@ static cJSON *describe_job(const struct job_info *job)
 			      job->text ? cJSON_CreateString(job->text)
 					: cJSON_CreateNull());
 	cJSON_AddArrayToObject(document, "others");
-	if (!cJSON_IsObject(job->reason) && job->failure)
+	if (!row_text(job->reason, "class") && job->failure)
 		cJSON_ReplaceItemInObjectCaseSensitive(
 			document, "class",
 			cJSON_CreateString(causes_class_name(CAUSE_OTHER)));

@@ -13,6 +13,7 @@
  */
 #include "controller/catalog/catalog.h"
 #include "controller/cli/command.h"
+#include "controller/cli/commands/exported.h"
 #include "controller/cli/commands/monitors.h"
 #include "controller/cli/commands/streams.h"
 #include "controller/report/row.h"
@@ -60,19 +61,6 @@ static void show_time(int64_t ms, const char *form, char *text, size_t size)
 
 	gmtime_r(&seconds, &time);
 	strftime(text, size, form, &time);
-}
-
-/* A name of one folder or file, whatever it was: never empty, ".", ".." or with
- * a slash in it.
- */
-static void make_name(const char *from, char *name, size_t size)
-{
-	snprintf(name, size, "%s", *from ? from : "_");
-	for (char *c = name; *c; c++)
-		if (*c == '/' || (unsigned char)*c < ' ')
-			*c = '-';
-	if (!strcmp(name, ".") || !strcmp(name, ".."))
-		*name = '_';
 }
 
 /* Files. */
@@ -129,7 +117,8 @@ static int copy_stream(struct export *export, const struct job_info *job,
 	int rc;
 
 	if (snprintf(path, sizeof(path), "%s/%s", folder, file) >= PATH_MAX)
-		return error_set(err, ENAMETOOLONG, "%.200s: too long", path);
+		return error_set(err, ENAMETOOLONG,
+				 "%.200s: the path is too long", path);
 	copy.file = fopen(path, "we");
 	if (!copy.file)
 		return error_errno(err, "%s", path);
@@ -163,7 +152,8 @@ static int write_facts(const struct node_info *node, const char *folder,
 	FILE *file;
 
 	if (snprintf(path, sizeof(path), "%s/sys_info.log", folder) >= PATH_MAX)
-		return error_set(err, ENAMETOOLONG, "%.200s: too long", path);
+		return error_set(err, ENAMETOOLONG,
+				 "%.200s: the path is too long", path);
 	file = fopen(path, "we");
 	if (!file)
 		return error_errno(err, "%s", path);
@@ -181,136 +171,6 @@ static int write_facts(const struct node_info *node, const char *folder,
 }
 
 /* Jobs. */
-
-/* Of a spec: "" and 0 where it says nothing. */
-static const char *text_at(const cJSON *spec, const char *path)
-{
-	const char *text = row_text(spec, path);
-
-	return text ? text : "";
-}
-
-static uint32_t count_at(const cJSON *spec, const char *path)
-{
-	double number = row_double(spec, path);
-
-	return number > 0 ? (uint32_t)number : 0;
-}
-
-/* What is known of a job's case. */
-struct exported {
-	const struct job_info *job;
-	char name[256];    /* of its folder */
-	const char *suite; /* of flagperf.yaml */
-	struct names names;
-	const struct value *log; /* what its output is called, or NULL */
-	uint32_t processes;      /* streams per node */
-	uint32_t nodes;
-	cJSON *detail;      /* of the base suite, by host; else NULL */
-	char log_name[160]; /* of the base suite: where result lines stand */
-};
-
-static void exported_clear(struct exported *exported)
-{
-	names_clear(&exported->names);
-	cJSON_Delete(exported->detail);
-}
-OWNED_VALUE(struct exported, exported_clear)
-
-static const char *last_word(const cJSON *argv)
-{
-	int count = cJSON_GetArraySize(argv);
-	const char *word = cJSON_GetStringValue(
-		cJSON_GetArrayItem(argv, count ? count - 1 : 0));
-
-	return word ? word : "";
-}
-
-static bool has_word(const cJSON *argv, const char *end)
-{
-	const cJSON *word;
-
-	cJSON_ArrayForEach(word, argv)
-	{
-		size_t size =
-			cJSON_IsString(word) ? strlen(word->valuestring) : 0;
-
-		if (size >= strlen(end) &&
-		    !strcmp(word->valuestring + size - strlen(end), end))
-			return true;
-	}
-	return false;
-}
-
-/* The entry of flagperf.yaml that the job was started by; of jobs that no
- * FlagPerf block made, the one that a case of that framework would have.
- */
-static const struct value *entry_of(const struct export *export,
-				    const struct exported *exported,
-				    const char *launcher, const cJSON *argv)
-{
-	const struct value *suite =
-		value_get(value_get(catalog_flagperf(export->catalog),
-				    "suites"),
-			  exported->suite);
-	char start[160];
-
-	snprintf(start, sizeof(start), "/start_%s_task.py", launcher);
-	if (has_word(argv, start) || has_word(argv, "/container_main.py"))
-		return value_get(suite, "tree");
-	return value_get(value_get(suite, "launchers"), launcher);
-}
-
-static int describe(const struct export *export, struct exported *exported,
-		    struct error *err)
-{
-	const cJSON *spec = exported->job->spec;
-	const cJSON *argv = row_at(spec, "container.argv");
-	const struct value *suites =
-		value_get(catalog_flagperf(export->catalog), "suites");
-	const char *framework = text_at(spec, "measure.framework");
-	const char *name = text_at(spec, "values.case");
-	char made[256], launcher[128];
-
-	exported->nodes = count_at(spec, "nodes");
-	exported->processes = count_at(spec, "container.processes");
-	/* The logs of all but the training have rules of their suite's name. */
-	exported->suite = strcmp(framework, "training") != 0 &&
-					  value_get(suites, framework)
-				  ? framework
-				  : "training";
-	if (!*name) {
-		uint32_t devices = exported->job->devices; /* of all nodes */
-
-		if (exported->nodes)
-			devices /= exported->nodes;
-		snprintf(made, sizeof(made), "%s:%s:%s:%u:%u:1",
-			 text_at(spec, "measure.model"), framework,
-			 text_at(spec, "measure.chip"), exported->nodes,
-			 devices);
-		name = made;
-	}
-	make_name(name, exported->name, sizeof(exported->name));
-	framework = strchr(name, ':') ? strchr(name, ':') + 1 : "";
-	snprintf(launcher, sizeof(launcher), "%.*s",
-		 (int)strcspn(framework, "_:"), framework);
-	if (!strcmp(exported->suite, "base"))
-		snprintf(launcher, sizeof(launcher), "%s",
-			 !strcmp(last_word(argv), "main.sh") ? "toolkit"
-							     : "benchmark");
-	else if (strcmp(exported->suite, "training") != 0)
-		snprintf(launcher, sizeof(launcher), "%s", exported->suite);
-	if (!strcmp(exported->suite, "base")) {
-		snprintf(exported->log_name, sizeof(exported->log_name),
-			 "%s.log.txt", launcher);
-		exported->detail = cJSON_CreateObject();
-		if (!exported->detail)
-			return error_nomem(err, "export");
-	}
-	exported->log =
-		value_get(entry_of(export, exported, launcher, argv), "log");
-	return names_set(&exported->names, "launcher", launcher, err);
-}
 
 /* Where a node of the job goes. */
 struct place {
@@ -338,18 +198,18 @@ static int make_place(const struct export *export,
 
 	place->node = name ? node_of(export, name) : NULL;
 	address = place->node ? place->node->address : NULL;
-	make_name(address ? address
-		  : name  ? name
-			  : "unknown",
-		  host, sizeof(host));
+	export_name(address ? address
+		    : name  ? name
+			    : "unknown",
+		    host, sizeof(host));
 	if (!strcmp(exported->suite, "training"))
 		snprintf(round, sizeof(round), "/round%u",
 			 exported->job->repeat + 1);
 	if (snprintf(place->folder, PATH_MAX, "%s/%s%s/%s_noderank%u",
 		     export->run, exported->name, round, host,
 		     rank) >= PATH_MAX)
-		return error_set(err, ENAMETOOLONG, "%.200s: too long",
-				 place->folder);
+		return error_set(err, ENAMETOOLONG,
+				 "%.200s: the path is too long", place->folder);
 	place->detail = detail_of(exported->detail, host);
 	return file_make_folders(place->folder, 0755, err);
 }
@@ -406,8 +266,8 @@ static int export_stream(struct export *export, struct exported *exported,
 	if (!strcmp(kind, "node-")) {
 		if (!path)
 			return 0; /* the index */
-		make_name(strrchr(path, '/') ? strrchr(path, '/') + 1 : path,
-			  base, sizeof(base));
+		export_name(strrchr(path, '/') ? strrchr(path, '/') + 1 : path,
+			    base, sizeof(base));
 		snprintf(file, sizeof(file), "%s", base);
 		if (stream->part > 1)
 			snprintf(file, sizeof(file), "%s.%u", base,
@@ -417,7 +277,7 @@ static int export_stream(struct export *export, struct exported *exported,
 		    (exported->log && names_fill(&exported->names,
 						 exported->log, &log, err) < 0))
 			return -1;
-		make_name(log.size ? log.data : name, file, sizeof(file));
+		export_name(log.size ? log.data : name, file, sizeof(file));
 	}
 	return copy_stream(export, exported->job, name, place.folder, file,
 			   results_of(exported, place.detail, file), err);
@@ -436,10 +296,11 @@ static int export_samples(struct export *export,
 			  const struct exported *exported, struct error *err)
 {
 	const struct job_info *job = exported->job;
+	const char *vendor = row_text(job->spec, "vendor");
 	struct monitored monitored = {
 		.job = job->job,
 		.attempt = job->attempt,
-		.vendor = text_at(job->spec, "vendor"),
+		.vendor = vendor ? vendor : "",
 		.how = value_get(catalog_flagperf(export->catalog), "monitors"),
 	};
 
@@ -479,8 +340,8 @@ static int write_detail(const struct export *export,
 
 		if (snprintf(path, sizeof(path), "%s/%s/detail_result.json",
 			     export->run, folders[i]) >= PATH_MAX)
-			return error_set(err, ENAMETOOLONG, "%.200s: too long",
-					 path);
+			return error_set(err, ENAMETOOLONG,
+					 "%.200s: the path is too long", path);
 		if (file_write(AT_FDCWD, path, text, strlen(text), 0644, 0,
 			       err) < 0)
 			return -1;
@@ -513,7 +374,7 @@ static int export_job(struct export *export, uint64_t id, struct error *err)
 	if (client_query(export->client, &query, &answer, err) < 0)
 		return -1;
 	exported.job = job = &((const struct reply_job *)answer.reply)->job;
-	if (describe(export, &exported, err) < 0)
+	if (exported_describe(&exported, export->catalog, err) < 0)
 		return -1;
 	tell_driver(export, &exported);
 	for (int followed = 0; followed < 2; followed++)
@@ -538,11 +399,11 @@ static int open_run(struct export *export, const struct sweep_info *sweep,
 	show_time(sweep->submitted_ms, "%Y%m%d%H%M%S", time, sizeof(time));
 	if (snprintf(export->run, sizeof(export->run), "%s/run%s", folder,
 		     time) >= (int)sizeof(export->run))
-		return error_set(err, EINVAL, "%.200s: too long", folder);
+		return error_set(err, EINVAL, "%.200s: the path is too long",
+				 folder);
 	if (access(export->run, F_OK) == 0)
 		return error_set(err, EINVAL,
-				 "%s is there already: remove it, or name "
-				 "another folder",
+				 "%s exists; remove it, or name another folder",
 				 export->run);
 	if (file_make_folders(export->run, 0755, err) < 0)
 		return -1;

@@ -155,7 +155,9 @@ static void tell_losses(struct cli *cli, struct extract *extract)
 			(unsigned long long)losses->long_lines,
 			EXTRACT_LINE_MAX);
 	if (losses->match_limits)
-		cli_say(cli, "not read: %llu lines on which a rule gave up",
+		cli_say(cli,
+			"not read: %llu lines on which a rule hit "
+			"its limit",
 			(unsigned long long)losses->match_limits);
 	if (losses->steps)
 		cli_say(cli,
@@ -224,8 +226,8 @@ static int print(struct cli *cli, struct work *work, struct error *err)
 			return -1;
 	}
 	if (log_document_empty(&input)) {
-		cli_say(cli, "nothing was measured: nothing in the log matches "
-			     "the rules of this framework");
+		cli_say(cli, "nothing was measured: no line of the log "
+			     "matches the rules of this framework");
 		return EXIT_WORK_FAILED;
 	}
 	if (!document && print_summary(cli, work->extract, err) < 0)
@@ -261,8 +263,7 @@ static int add_formats(struct work *work, const struct catalog *catalog,
 						    "--framework", name, err);
 		if (!framework->log)
 			return error_set(err, EINVAL,
-					 "framework %s has no rules for its "
-					 "log",
+					 "framework %s has no log rules",
 					 framework->name);
 		return add_format(work, catalog, framework, err);
 	}

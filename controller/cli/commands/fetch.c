@@ -74,7 +74,7 @@ static void on_refused(void *arg, const char *path, const char *why)
 {
 	struct fetching *fetching = arg;
 
-	cli_say(fetching->cli, "left out: %s: %s", path, why);
+	cli_say(fetching->cli, "skipped: %s: %s", path, why);
 	fetching->refused++;
 }
 

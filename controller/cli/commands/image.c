@@ -23,13 +23,13 @@
 
 /* load */
 
-static void name_of(const struct image_bundle *recipe, char *name, size_t size)
+static void name_of(const struct image_bundle *bundle, char *name, size_t size)
 {
-	const struct image_bundle_image *image = &recipe->images[0];
+	const struct image_bundle_image *image = &bundle->images[0];
 
 	snprintf(name, size, "%s%s",
 		 image->tags.count ? image->tags.items[0] : image->id,
-		 recipe->images_count > 1 ? " and others" : "");
+		 bundle->images_count > 1 ? " and others" : "");
 }
 
 /* Ctrl-C, or a file that has changed: the nodes wait for the rest. */
@@ -38,7 +38,7 @@ static int not_sent(struct error *err)
 	return err->code == EINTR
 		       ? error_set(err, EINTR,
 				   "interrupted before all was sent; the same "
-				   "command goes on where it was")
+				   "command continues from there")
 		       : -1;
 }
 
@@ -61,11 +61,11 @@ static int load(struct cli *cli, struct error *err)
 	file = image_file_open(cli->args[1], image_view_draw, &view, err);
 	if (!file)
 		return -1;
-	name_of(image_file_recipe(file), name, sizeof(name));
+	name_of(image_file_bundle(file), name, sizeof(name));
 	/* Nodes get what comes while it comes. */
 	image_view_stage(&view, "sending");
 	if (image_view_connect(&view, err) < 0 ||
-	    image_file_send_recipe(file, view.client, order, err) < 0 ||
+	    image_file_send_bundle(file, view.client, order, err) < 0 ||
 	    image_view_send(&view, &message, err) < 0)
 		return not_sent(err);
 	if (image_file_send(file, view.client, image_view_draw, &view, err) < 0)
@@ -73,7 +73,7 @@ static int load(struct cli *cli, struct error *err)
 	/* The nodes may have been told that nobody sends it any more. */
 	if (view.lost && image_view_send(&view, &message, err) < 0)
 		return -1;
-	image_view_stage(&view, "nodes  ");
+	image_view_stage(&view, "waiting for nodes");
 	if (image_view_watch(&view, &message, &answer, err) < 0)
 		return -1;
 	image = image_answer(&answer);
@@ -176,7 +176,8 @@ static int check_target(const char *name, struct error *err)
 	struct stat st;
 
 	if (stat(name, &st) == 0 && S_ISDIR(st.st_mode))
-		return error_set(err, EINVAL, "%s: a folder; name a file",
+		return error_set(err, EINVAL,
+				 "%s is a folder; expected the name of a file",
 				 name);
 	if (snprintf(folder, sizeof(folder), "%.*s",
 		     slash ? (int)(slash - name) + 1 : 1,
@@ -210,7 +211,7 @@ static int save(struct cli *cli, struct error *err)
 	    image_view_init(&view, cli, err) < 0 ||
 	    image_view_connect(&view, err) < 0)
 		return -1;
-	image_view_stage(&view, "node   ");
+	image_view_stage(&view, "waiting for a node");
 	if (image_view_order(&view, &message, &answer, err) < 0)
 		return unsaved(err);
 	image = image_answer(&answer);

@@ -260,17 +260,24 @@ static int show_images(struct image_view *view, const struct rows_view *how,
 	return code == EXIT_GOOD && lacking ? EXIT_WORK_FAILED : code;
 }
 
-int images_list(struct cli *cli, struct error *err)
+int images_ask(struct image_view *view, struct cli *cli, struct answer *answer,
+	       struct error *err)
 {
-	owned(answer_clear) struct answer answer = { 0 };
-	owned(image_view_clear) struct image_view view = { 0 };
-	owned(rows_clear) struct rows rows = { 0 };
 	char name[CONTENT_HASH_SIZE];
 	struct message_image_order message = { .what = (char *)"list",
 					       .order = name };
 
 	image_order_name(name);
-	if (order_images(&view, cli, &message, "looking", &answer, err) < 0 ||
+	return order_images(view, cli, &message, "looking", answer, err);
+}
+
+int images_list(struct cli *cli, struct error *err)
+{
+	owned(answer_clear) struct answer answer = { 0 };
+	owned(image_view_clear) struct image_view view = { 0 };
+	owned(rows_clear) struct rows rows = { 0 };
+
+	if (images_ask(&view, cli, &answer, err) < 0 ||
 	    merge_all(&rows, image_answer(&answer), err) < 0)
 		return -1;
 	return show_images(&view, &list_view, image_answer(&answer),
@@ -306,7 +313,8 @@ int images_build(struct cli *cli, struct error *err)
 
 	if (snprintf(folder, sizeof(folder), "%s%s", vendors ? VENDORS : "",
 		     given) >= (int)sizeof(folder))
-		return error_set(err, EINVAL, "%.80s...: too long", given);
+		return error_set(err, EINVAL, "%.80s...: the path is too long",
+				 given);
 	/* As a job finds it. */
 	if (!message.image)
 		message.image = folder;
@@ -358,7 +366,7 @@ static int tell_removed(struct image_view *view,
 				       human_bytes(node->done_bytes, size));
 	}
 	if (!gone && !failed)
-		image_view_say(view, "%s: on none of these nodes", name);
+		image_view_say(view, "%s is on none of these nodes", name);
 	return gone && !failed ? EXIT_GOOD : EXIT_WORK_FAILED;
 }
 

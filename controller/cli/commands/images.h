@@ -4,7 +4,12 @@
 #define CONTROLLER_CLI_COMMANDS_IMAGES_H
 
 #include "controller/cli/command.h"
+#include "controller/cli/commands/imageview.h"
 
 command_fn images_list, images_pull, images_build, images_remove, images_gc;
+
+/* The images of all nodes, or of those of the options, as the order's nodes. */
+int images_ask(struct image_view *view, struct cli *cli, struct answer *answer,
+	       struct error *err);
 
 #endif

@@ -9,13 +9,13 @@
 #include "protocol/base/printable.h"
 
 #include <errno.h>
+#include <math.h>
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define POLL_MS 300
 #define AWAY_MS 15000 /* out of reach so long: not awaited */
-#define BAR 24
 #define AGAIN_MAX 3
 
 #define LINE_MAX_BYTES (16 << 10) /* of what a node prints */
@@ -95,33 +95,27 @@ void image_view_draw(void *arg, uint64_t bytes, uint64_t total)
 {
 	struct image_view *view = arg;
 	int64_t now = clock_mono_ms(), took = now - view->began_ms;
-	char done[HUMAN_SIZE], all[HUMAN_SIZE], rate[HUMAN_SIZE],
-		left[HUMAN_SIZE], bar[BAR + 1], line[300];
+	struct progress_info progress = { .phase = (char *)view->what,
+					  .done_bytes = bytes,
+					  .total_bytes = total,
+					  .eta_seconds = (double)NAN };
+	char bar[BAR_SIZE], detail[200], line[300];
 	const char *lines[1] = { line };
-	uint64_t speed;
-	int full;
 
 	if (!view->display || now - view->drawn_ms < 100)
 		return;
 	view->drawn_ms = now;
 	if (!view->began_at)
 		view->began_at = bytes;
-	speed = took > 500 ? (bytes - view->began_at) * 1000 / (uint64_t)took
-			   : 0;
-	full = total ? (int)((double)bytes / (double)total * BAR) : 0;
-	memset(bar, '-', BAR);
-	memset(bar, '#', (size_t)(full < BAR ? full : BAR));
-	bar[BAR] = 0;
-	if (speed)
-		snprintf(line, sizeof(line), "%s [%s] %s of %s, %s/s, %s left",
-			 view->what, bar, human_bytes(bytes, done),
-			 human_bytes(total, all), human_bytes(speed, rate),
-			 human_time((int64_t)((total - bytes) * 1000 / speed),
-				    left));
-	else
-		snprintf(line, sizeof(line), "%s [%s] %s of %s", view->what,
-			 bar, human_bytes(bytes, done),
-			 human_bytes(total, all));
+	if (took > 500 && bytes > view->began_at) {
+		progress.rate =
+			(double)(bytes - view->began_at) * 1000 / (double)took;
+		progress.eta_seconds = (double)(total - bytes) / progress.rate;
+	}
+	transfer_detail(&progress, detail, sizeof(detail));
+	snprintf(line, sizeof(line), "%s %s",
+		 bar_text(total ? (double)bytes / (double)total : -1, bar),
+		 detail);
 	display_draw(view->display, lines, 1);
 }
 
@@ -156,7 +150,7 @@ static int wait_a_little(struct image_view *view, struct error *err)
 	while (client_turn(view->client, &why) == 0)
 		;
 	if (view->interrupted)
-		return error_set(err, EINTR, "interrupted; the nodes go on");
+		return error_set(err, EINTR, "interrupted; the nodes continue");
 	if (why.code == EINTR)
 		return 0;
 	*err = why;
@@ -442,8 +436,8 @@ int image_view_watch(struct image_view *view,
 	}
 	if (rc < 0 && err->code == EINTR && lasts)
 		error_set(err, EINTR,
-			  "interrupted; the nodes go on, and the same command "
-			  "shows it again");
+			  "interrupted; the nodes continue, and the "
+			  "same command shows them again");
 	return rc;
 }
 

@@ -1,6 +1,7 @@
 /* import.c - import flagperf: the configuration of a FlagPerf tree to sweeps.
  */
 #include "controller/cli/command.h"
+#include "controller/cli/commands/import_sweep.h"
 #include "controller/cli/commands/import_training.h"
 #include "controller/sweep/flagperf/conf.h"
 #include "controller/sweep/flagperf/options.h"
@@ -8,23 +9,14 @@
 #include "protocol/base/file.h"
 #include "protocol/base/program.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <string.h>
 #include <unistd.h>
 
 #define TEXT_MAX ((size_t)4 << 20) /* of a sweep */
 
-/* One of FlagPerf's suites. */
-struct suite {
-	const char *name;
-	bool python;
-	const char *file;    /* its cases */
-	const char *cluster; /* its nodes; NULL: in the same file */
-};
 static const struct suite suites[] = {
 	{ "training", true, "training/run_benchmarks/config/test_conf.py",
 	  "training/run_benchmarks/config/cluster_conf.py" },
@@ -53,30 +45,6 @@ static void import_clear(struct import *import)
 	strings_clear(&import->refused);
 }
 OWNED_VALUE(struct import, import_clear)
-
-/* Texts of YAML, quoted as JSON is. */
-static int add_quoted(struct buffer *out, const char *text, struct error *err)
-{
-	cJSON *string = cJSON_CreateString(text);
-	char *quoted = string ? cJSON_PrintUnformatted(string) : NULL;
-	int rc = quoted ? buffer_text(out, quoted, err)
-			: error_nomem(err, "import");
-
-	cJSON_free(quoted);
-	cJSON_Delete(string);
-	return rc;
-}
-
-static int add_line(struct buffer *out, const char *key, const char *text,
-		    struct error *err)
-{
-	if (!*text)
-		return 0;
-	if (buffer_printf(out, err, "  %s: ", key) < 0 ||
-	    add_quoted(out, text, err) < 0)
-		return -1;
-	return buffer_text(out, "\n", err);
-}
 
 /* What is not carried over. */
 
@@ -158,237 +126,6 @@ static void tell_names(const struct import *import, const struct conf *conf)
 	}
 }
 
-/* The sweep. */
-
-/* A chip that all cases name by their hardware; NULL: there is none. */
-static const struct chip *chip_of(const struct import *import,
-				  const struct conf *conf)
-{
-	const struct vendor *vendor =
-		import->catalog ? catalog_vendor(import->catalog,
-						 conf_text(conf, "VENDOR"))
-				: NULL;
-	const struct chip *chip = NULL;
-
-	for (size_t i = 0; vendor && i < conf->count; i++) {
-		const char *at = conf->cases[i].name;
-		const struct chip *found;
-		char hardware[64];
-
-		for (int k = 0; at && k < 2; k++)
-			at = (at = strchr(at, ':')) ? at + 1 : NULL;
-		if (!at)
-			return NULL;
-		snprintf(hardware, sizeof(hardware), "%.*s",
-			 (int)strcspn(at, ":"), at);
-		/* TP2PP1SH1SP4A10040G */
-		for (at = hardware; *at && strchr("TPS", at[0]) &&
-				    strchr("PH", at[1]) && isdigit(at[2]);)
-			at += 2 + strspn(at + 2, "0123456789");
-		found = catalog_chip(import->catalog, vendor->name, at);
-		if (!found || (chip && found != chip))
-			return NULL;
-		chip = found;
-	}
-	return chip;
-}
-
-/* The cases name configurations, which may serve other chips as well: whoever
- * knows the nodes sets the chip.
- */
-static int add_chip(const struct import *import, const struct chip *chip,
-		    struct buffer *out, struct error *err)
-{
-	const struct vendor *vendor =
-		catalog_vendor(import->catalog, chip->vendor);
-	const struct value *chips =
-		vendor ? value_get(vendor->value, "chips") : NULL;
-
-	if (buffer_text(out,
-			"# The hardware that the cases name; with this line "
-			"nodes with another chip are\n# not used",
-			err) < 0)
-		return -1;
-	for (size_t i = 0; chips && i < value_count(chips); i++) {
-		const struct value *item = value_at(chips, i);
-		const struct value *aliases = value_get(item, "aliases");
-		const struct value *name = value_get(item, "name");
-
-		if (!aliases || strcmp(value_text(name), chip->name) != 0)
-			continue;
-		for (size_t k = 0; k < value_count(aliases); k++)
-			if (buffer_printf(out, err, "%s%s",
-					  k ? ", " : " (also known as ",
-					  value_text(value_at(aliases, k))) < 0)
-				return -1;
-		if (value_count(aliases) && buffer_text(out, ")", err) < 0)
-			return -1;
-	}
-	return buffer_printf(out, err, ".\n# chip: %s\n", chip->name);
-}
-
-/* "batch.micro" to ", batch: {micro: N}", behind the case's data. */
-static int add_hints(struct buffer *out, const struct conf_hint *hints,
-		     struct error *err)
-{
-	static const char *const tops[] = { "batch.", "parallel." };
-
-	for (size_t t = 0; t < 2; t++) {
-		size_t size = strlen(tops[t]), count = 0;
-
-		for (size_t i = 0; i < CONF_HINTS; i++) {
-			if (!hints[i].number ||
-			    strncmp(hints[i].key, tops[t], size) != 0)
-				continue;
-			if ((count ? buffer_text(out, ", ", err)
-				   : buffer_printf(out, err, ", %.*s: {",
-						   (int)size - 1, tops[t])) <
-				    0 ||
-			    buffer_printf(out, err, "%s: %" PRIu64,
-					  hints[i].key + size,
-					  hints[i].number) < 0)
-				return -1;
-			count++;
-		}
-		if (count && buffer_text(out, "}", err) < 0)
-			return -1;
-	}
-	return 0;
-}
-
-static int add_cases(const struct conf *conf, const char *indent,
-		     struct buffer *out, struct error *err)
-{
-	if (buffer_printf(out, err, "%scases:\n", indent) < 0)
-		return -1;
-	for (size_t i = 0; i < conf->count; i++) {
-		const struct conf_case *item = &conf->cases[i];
-		bool any = false;
-
-		for (size_t k = 0; k < CONF_HINTS; k++)
-			any |= item->hints[k].number > 0;
-		if (buffer_printf(out, err, "%s  ", indent) < 0 ||
-		    add_quoted(out, item->name, err) < 0 ||
-		    buffer_text(out, any ? ": {data: " : ": ", err) < 0 ||
-		    add_quoted(out, item->text, err) < 0 ||
-		    (any && (add_hints(out, item->hints, err) < 0 ||
-			     buffer_text(out, "}", err) < 0)) ||
-		    buffer_text(out, "\n", err) < 0)
-			return -1;
-	}
-	return 0;
-}
-
-/* FLAGPERF_PATH is the suite's folder in the container; the tree is above it.
- */
-static void paths_of(const struct import *import, const struct suite *suite,
-		     const struct conf *conf, char path[PATH_MAX],
-		     char log_path[PATH_MAX])
-{
-	const char *set = conf_text(conf, "FLAGPERF_PATH");
-	const char *logs = conf_text(conf, "FLAGPERF_LOG_PATH");
-	size_t size = strlen(set), name = strlen(suite->name);
-
-	while (size > 1 && set[size - 1] == '/')
-		size--;
-	snprintf(path, PATH_MAX, "%s", import->root);
-	if (*set == '/' && size > name + 1 && set[size - name - 1] == '/' &&
-	    !strncmp(set + size - name, suite->name, name))
-		snprintf(path, PATH_MAX, "%.*s", (int)(size - name - 1), set);
-	if (*logs == '/')
-		size = (size_t)snprintf(log_path, PATH_MAX, "%s", logs);
-	else
-		size = (size_t)snprintf(log_path, PATH_MAX, "%s/%s/%s", path,
-					suite->name, logs);
-	if (!*logs || size >= PATH_MAX)
-		*log_path = 0;
-	for (size = strlen(log_path); size > 1 && log_path[size - 1] == '/';)
-		log_path[--size] = 0;
-	/* Where they are anyway. */
-	if (!strncmp(log_path, path, strlen(path)) &&
-	    !strcmp(log_path + strlen(path), "/training/result"))
-		*log_path = 0;
-}
-
-static size_t hosts_count(const struct conf *conf)
-{
-	int count = cJSON_GetArraySize(
-		cJSON_GetObjectItemCaseSensitive(conf->values, "HOSTS"));
-
-	return count > 0 ? (size_t)count : 1;
-}
-
-static int add_section(const struct suite *suite, const struct conf *conf,
-		       struct buffer *out, struct error *err)
-{
-	const char *kind = conf_text(conf, "BENCHMARKS_OR_TOOLKITS");
-	const char *processes = conf_text(conf, "NPROC_PER_NODE");
-
-	if (suite->python)
-		return add_cases(conf, "  ", out, err);
-	/* Inference is for one node, and uses all its devices. */
-	if (buffer_printf(out, err, "  %s:\n    nodes: %zu\n", suite->name,
-			  !strcmp(suite->name, "inference")
-				  ? (size_t)1
-				  : hosts_count(conf)) < 0 ||
-	    (*processes &&
-	     buffer_printf(out, err, "    processes: %s\n", processes) < 0) ||
-	    (!strcmp(suite->name, "base") &&
-	     buffer_printf(out, err, "    kind: %s\n",
-			   !strcmp(kind, "TOOLKIT") ? "toolkit" : "benchmark") <
-		     0) ||
-	    (*conf_text(conf, "MODE") &&
-	     (buffer_text(out, "  ", err) < 0 ||
-	      add_line(out, "mode", conf_text(conf, "MODE"), err) < 0 ||
-	      buffer_text(out, "  ", err) < 0 ||
-	      add_line(out, "warmup", conf_text(conf, "WARMUP"), err) < 0)))
-		return -1;
-	return add_cases(conf, "    ", out, err);
-}
-
-static int write_sweep(const struct import *import, const struct suite *suite,
-		       const struct conf *conf, struct buffer *out,
-		       struct error *err)
-{
-	const struct chip *chip = suite->python ? chip_of(import, conf) : NULL;
-	const cJSON *ports =
-		cJSON_GetObjectItemCaseSensitive(conf->values, "HOSTS_PORTS");
-	const char *port = cJSON_GetStringValue(cJSON_GetArrayItem(ports, 0));
-	char path[PATH_MAX], log_path[PATH_MAX];
-
-	paths_of(import, suite, conf, path, log_path);
-	if (buffer_printf(out, err,
-			  "# From %s/%s, by regatta import flagperf.\n"
-			  "sweep: flagperf-%s\nvendor: ",
-			  import->root, suite->file, suite->name) < 0 ||
-	    add_quoted(out, conf_text(conf, "VENDOR"), err) < 0 ||
-	    buffer_text(out, "\n", err) < 0 ||
-	    (chip && add_chip(import, chip, out, err) < 0) ||
-	    (*conf_text(conf, "SHM_SIZE") &&
-	     buffer_printf(out, err, "shm: %s\n", conf_text(conf, "SHM_SIZE")) <
-		     0) ||
-	    buffer_text(out, "flagperf:\n", err) < 0 ||
-	    add_line(out, "tree", import->root, err) < 0 ||
-	    (strcmp(path, import->root) != 0 &&
-	     add_line(out, "path", path, err) < 0) ||
-	    add_line(out, "options", conf_text(conf, "ACCE_CONTAINER_OPT"),
-		     err) < 0 ||
-	    add_line(out, "visible",
-		     conf_text(conf, "ACCE_VISIBLE_DEVICE_ENV_NAME"),
-		     err) < 0 ||
-	    add_line(out, "pip_source", conf_text(conf, "PIP_SOURCE"), err) <
-		    0 ||
-	    add_line(out, "log_level", conf_text(conf, "FLAGPERF_LOG_LEVEL"),
-		     err) < 0 ||
-	    (port && strspn(port, " ") != strlen(port) &&
-	     add_line(out, "hosts_ports", port, err) < 0))
-		return -1;
-	/* The section has the path of its own logs. */
-	if (suite->python && add_line(out, "log_path", log_path, err) < 0)
-		return -1;
-	return add_section(suite, conf, out, err);
-}
-
 /* Reading. */
 
 /* Cases that the sweep refuses, or whose files are missing, are told, and come
@@ -451,7 +188,8 @@ static int check_cases(struct import *import, const struct suite *suite,
 	import->wrong += wrong;
 	if (wrong)
 		cli_say(import->cli,
-			"%s: %zu of %zu cases cannot run, and are left out",
+			"%s: %zu of %zu cases cannot run and are "
+			"left out",
 			suite->file, wrong, all);
 	while (conf->count > kept) {
 		struct conf_case *last = &conf->cases[--conf->count];
@@ -511,8 +249,7 @@ static int write_new(struct import *import, const char *name,
 	snprintf(path, sizeof(path), "%s/%s", import->folder, name);
 	if (access(path, F_OK) == 0)
 		return error_set(err, EINVAL,
-				 "%s is there already: remove it, or name "
-				 "another folder",
+				 "%s exists; remove it, or name another folder",
 				 path);
 	if (file_write(AT_FDCWD, path, text->data, text->size, 0644, 0, err) <
 	    0)
@@ -534,15 +271,18 @@ static int read_suite(struct import *import, const struct suite *suite,
 		return -1;
 	if (!conf->count && !conf->wrong.count)
 		return error_set(err, ENOENT, "%s: no cases", suite->file);
-	cli_say(import->cli, "%s: %zu case%s; not carried over:", suite->file,
-		conf->count, conf->count == 1 ? "" : "s");
+	cli_say(import->cli,
+		"%s: %zu case%s; these settings are not "
+		"carried over:",
+		suite->file, conf->count, conf->count == 1 ? "" : "s");
 	tell_names(import, conf);
 	if (tell_options(import, conf, err) < 0)
 		return -1;
 	if (!*conf_text(conf, "VENDOR"))
-		return error_set(err, EINVAL, "%s: no VENDOR that is a string",
+		return error_set(err, EINVAL, "%s: VENDOR is not a string",
 				 suite->file);
-	if (write_sweep(import, suite, conf, &text, err) < 0)
+	if (import_sweep_write(import->root, import->catalog, suite, conf,
+			       &text, err) < 0)
 		return -1;
 	return check_cases(import, suite, conf, &text, err);
 }
@@ -568,7 +308,8 @@ static int import_suite(struct import *import, const struct suite *suite,
 	}
 	if (!conf.count)
 		return 0;
-	if (write_sweep(import, suite, &conf, &text, err) < 0 ||
+	if (import_sweep_write(import->root, import->catalog, suite, &conf,
+			       &text, err) < 0 ||
 	    add_hosts(import, &conf, err) < 0)
 		return -1;
 	snprintf(name, sizeof(name), "flagperf-%s.yaml", suite->name);
@@ -603,37 +344,13 @@ static int write_nodes(struct import *import, struct error *err)
 	return write_new(import, "flagperf-nodes", &text, err);
 }
 
-/* What run.py did, and what to type now. */
-static void tell_words(const struct import *import)
+/* "regatta plan DIR/flagperf-training.yaml" */
+static void tell_next(const struct import *import)
 {
-	/* clang-format off */
-	static const char *const rows[][2] = {
-		{ "check hosts, paths, cases", "regatta plan SWEEP" },
-		{ "run one machine", "regatta run SWEEP" },
-		{ "run a cluster, wait", "regatta submit SWEEP --wait" },
-		{ "tail rank0.log.txt on a host", "regatta logs JOB -f --rank 0" },
-		{ "which case runs where", "regatta jobs; regatta nodes" },
-		{ "stop", "regatta cancel SWEEP-NUMBER" },
-		{ "comment out what is done, run again", "regatta retry SWEEP-NUMBER" },
-		{ "type a table from the logs", "regatta report SWEEP-NUMBER --style reference" },
-		{ "result/run*/ on the first host", "regatta export flagperf SWEEP-NUMBER" },
-		{ "<vendor>_monitor.log, sys_info.log", "regatta show job JOB; regatta show node NAME" },
-	};
-	/* clang-format on */
-	const char *sweep = import->sweeps.items[0];
-
-	cli_say(import->cli, "what run.py did, and what to type now "
-			     "(regatta-flagperf(7) has more):");
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		const char *word = rows[i][1];
-		const char *mark = strstr(word, " SWEEP");
-		bool file = mark && strncmp(mark, " SWEEP-", 7) != 0;
-
-		cli_say(import->cli, "  %-36s %.*s%s%s%s%s", rows[i][0],
-			file ? (int)(mark - word) + 1 : (int)strlen(word), word,
-			file ? import->folder : "", file ? "/" : "",
-			file ? sweep : "", file ? mark + strlen(" SWEEP") : "");
-	}
+	cli_say(import->cli,
+		"next: regatta plan %s/%s; regatta-flagperf(7) lists the "
+		"commands that replace run.py",
+		import->folder, import->sweeps.items[0]);
 }
 
 static int open_tree(struct import *import, struct error *err)
@@ -695,7 +412,7 @@ static int run_command(struct cli *cli, struct error *err)
 		cli_say(cli, "%s", import.refused.items[i]);
 	if (write_nodes(&import, err) < 0)
 		return -1;
-	tell_words(&import);
+	tell_next(&import);
 	return import.refused.count ||
 			       (import.wrong && !cli->options->keep_going)
 		       ? EXIT_WORK_FAILED
@@ -722,8 +439,7 @@ const struct command command_import = {
 		"without running them. Writes a sweep for each suite that has "
 		"cases, and a list of the nodes. Cases that cannot run are "
 		"listed and left out; the exit code is then 1. Says what it "
-		"did not carry over, and which commands replace run.py. Needs "
-		"no controller.",
+		"did not carry over. Needs no controller.",
 	.example = "regatta import flagperf /home/FlagPerf",
 	.fn = run_command,
 };

@@ -76,7 +76,9 @@ int import_training(struct cli *cli, const char *root,
 	for (size_t next = 0; next < conf->count;) {
 		if (read_hints(root, conf, &next, &why) == 0)
 			continue;
-		cli_say(cli, "  configurations of cases were not read: %s",
+		cli_say(cli,
+			"  the configurations of the cases were not "
+			"read: %s",
 			why.text);
 		break;
 	}

@@ -55,8 +55,8 @@ static int new_key(struct cli *cli, struct error *err)
 
 	if (!given(cli)->name || !given(cli)->role)
 		return error_set(err, EINVAL,
-				 "key new: --name NAME and --role ROLE are "
-				 "needed");
+				 "key new: missing option; expected --name "
+				 "NAME and --role ROLE");
 	if (key_generate(&key, given(cli)->name, role_from(given(cli)->role),
 			 err) < 0 ||
 	    key_save(&key, file, err) < 0)

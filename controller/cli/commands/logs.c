@@ -388,8 +388,8 @@ static int tell_none(const struct logs *logs, struct error *err)
 
 	if (logs->files && !logs->removed_ms)
 		return error_set(err, ENOENT,
-				 "job %llu has no stream of that name or file: "
-				 "%.100s; see regatta logs %llu --list",
+				 "job %llu has no stream or file %.100s; see "
+				 "regatta logs %llu --list",
 				 (unsigned long long)logs->job, logs->files,
 				 (unsigned long long)logs->job);
 	if (logs->removed_ms)
@@ -456,8 +456,9 @@ static int follow_on(struct logs *logs, struct error *err)
 			return -1;
 		fflush(logs->cli->out);
 		cli_say(logs->cli,
-			"job %llu is left as it is; regatta logs %llu -f "
-			"follows it again, regatta cancel job %llu ends it",
+			"job %llu continues; regatta logs %llu -f "
+			"follows it again, regatta cancel job %llu "
+			"ends it",
 			job, job, job);
 		return EXIT_INTERRUPTED;
 	}

@@ -37,6 +37,7 @@ struct question {
 	enum formula formula;
 	double rate;
 	struct reference_peak reference;
+	bool plain; /* 6 FLOPs, whatever the model's first stage */
 };
 
 static int read_rate(const char *text, double *rate, struct error *err)
@@ -119,7 +120,25 @@ static int look_up(const struct cli *cli, const struct catalog *catalog,
 				    !strcmp(options->parameters, "exact"));
 	if (!question->reference.learns)
 		return unknown_stage(question, err);
+	/* Who asks for 6n and no stage means 6. */
+	question->plain = options->formula && !options->stage &&
+			  question->formula == FORMULA_6N;
+	if (question->plain)
+		question->reference.flops.factor = formula_stage("pretrain");
 	return 0;
+}
+
+/* Why the FLOPs of a parameter are as they are. */
+static void explain_factor(const struct question *question, char *text,
+			   size_t size)
+{
+	const struct reference_peak *reference = &question->reference;
+
+	if (question->plain)
+		snprintf(text, size, "--formula 6n without --stage: 6");
+	else
+		snprintf(text, size, "stage %s of the model trains: %s",
+			 reference->stage, reference->learns);
 }
 
 /* Why there is no figure; "" when there is one. */
@@ -175,6 +194,7 @@ static void add_text(cJSON *to, const char *name, const char *text)
 static void add_inputs(cJSON *to, const struct question *question)
 {
 	const struct reference_peak *reference = &question->reference;
+	char why[160];
 
 	add_text(to, "model", question->model->name);
 	add_text(to, "chip", question->chip->name);
@@ -192,6 +212,8 @@ static void add_inputs(cJSON *to, const struct question *question)
 					      : "flagperf");
 	add_number(to, "sequence", reference->flops.sequence);
 	add_number(to, "flops_per_parameter", reference->flops.factor);
+	explain_factor(question, why, sizeof(why));
+	add_text(to, "flops_per_parameter_is", why);
 }
 
 static void add_sources(cJSON *to, const struct question *question)

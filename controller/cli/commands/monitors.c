@@ -79,7 +79,8 @@ static FILE *open_log(const struct monitors *monitors, const char *name,
 
 	if (snprintf(path, sizeof(path), "%s/%s", monitors->of->folder, name) >=
 	    PATH_MAX) {
-		error_set(err, ENAMETOOLONG, "%.200s: too long", path);
+		error_set(err, ENAMETOOLONG, "%.200s: the path is too long",
+			  path);
 		return NULL;
 	}
 	file = fopen(path, "we");

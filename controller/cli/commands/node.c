@@ -107,7 +107,7 @@ static int remove_node(struct cli *cli, struct error *err)
 
 	if (cli_call(cli, MESSAGE_REVOKE, &message, &answer, err) < 0)
 		return -1;
-	cli_say(cli, "%s is removed, its key refused%s", cli->args[1],
+	cli_say(cli, "%s is removed and its key is refused%s", cli->args[1],
 		!((const struct reply_revoke *)answer.reply)->reached
 			? "; it is out of reach: what it may still run it ends "
 			  "by itself, an hour after it was refused first"
@@ -155,9 +155,8 @@ static int read_time(const char *text, int64_t now_ms, uint64_t *to,
 	}
 	if (token_seconds(text, &seconds, NULL) < 0)
 		return error_set(err, EINVAL,
-				 "'%.60s' is not valid here; expected a time "
-				 "'2030-01-31 22:00', or from now on: 90m, 2h, "
-				 "1d",
+				 "'%.60s' is not valid here; expected a time: "
+				 "'2030-01-31 22:00', or 90m, 2h, 1d from now",
 				 text);
 	*to = (uint64_t)now_ms + seconds * UINT64_C(1000);
 	return 0;
@@ -174,7 +173,8 @@ static int maintain(struct cli *cli, struct error *err)
 
 	if (!given(cli)->until)
 		return error_set(err, EINVAL,
-				 "node maintain: --until TIME is missing");
+				 "node maintain: missing option; expected "
+				 "--until TIME");
 	if (given(cli)->from &&
 	    read_time(given(cli)->from, now_ms, &message.from_ms, err) < 0)
 		return error_prefix(err, "--from");

@@ -1,6 +1,8 @@
 /* plan.c - regatta plan: what a sweep would run, where, and for how long.
  */
 #include "controller/cli/command.h"
+#include "controller/cli/commands/image_options.h"
+#include "controller/cli/commands/plan_pin.h"
 #include "controller/cli/input.h"
 #include "controller/cli/plan/node_snapshot.h"
 #include "controller/cli/plan/schedule_simulation.h"
@@ -19,21 +21,26 @@
 #define PLAN_ROWS 1000    /* as text; all as JSON */
 #define KEYS_AT_ONCE 1000 /* that a controller answers about */
 
+struct plan_options {
+	struct image_options images; /* for whoever asks nodes for theirs */
+	bool pin;
+};
+
 /* What a controller adds to a plan. */
 struct outlook {
-	struct node_snapshot fleet;
+	struct node_snapshot snapshot;
 	uint64_t *times; /* by kept cell: how long a job took, 0: unknown */
 	uint32_t *runs;  /* and how many have run */
-	struct schedule_simulation *forecast; /* NULL: not checked */
-	char text[300];                       /* why not */
+	struct schedule_simulation *simulation; /* NULL: not checked */
+	char text[300];                         /* why not */
 };
 
 static void outlook_clear(struct outlook *outlook)
 {
-	node_snapshot_clear(&outlook->fleet);
+	node_snapshot_clear(&outlook->snapshot);
 	free(outlook->times);
 	free(outlook->runs);
-	schedule_simulation_free(outlook->forecast);
+	schedule_simulation_free(outlook->simulation);
 }
 OWNED_VALUE(struct outlook, outlook_clear)
 
@@ -141,17 +148,19 @@ static int outlook_init(struct outlook *outlook, struct cli *cli,
 	struct error why = { 0 };
 
 	client = cli_connect(cli, &why);
-	if (!client || node_snapshot_fetch(&outlook->fleet, client, &why) < 0 ||
+	if (!client ||
+	    node_snapshot_fetch(&outlook->snapshot, client, &why) < 0 ||
 	    fetch_history(outlook, sweep, client, &why) < 0) {
 		if (why.code == ENOMEM)
 			return error_nomem(err, "plan");
 		snprintf(outlook->text, sizeof(outlook->text), "%s", why.text);
 		return 0;
 	}
-	outlook->forecast = schedule_simulation_new(sweep, outlook->fleet.slots,
-						    outlook->fleet.count,
-						    outlook->times, err);
-	return outlook->forecast ? 0 : -1;
+	outlook->simulation =
+		schedule_simulation_new(sweep, outlook->snapshot.slots,
+					outlook->snapshot.count, outlook->times,
+					err);
+	return outlook->simulation ? 0 : -1;
 }
 
 /* As JSON. */
@@ -165,8 +174,8 @@ static bool add_number(cJSON *to, const char *name, bool known, uint64_t value)
 static bool add_cell(const struct outlook *outlook, size_t cell, cJSON *row)
 {
 	const struct schedule_simulation_cell *of =
-		&outlook->forecast->cells[cell];
-	bool timed = outlook->forecast->end_ms;
+		&outlook->simulation->cells[cell];
+	bool timed = outlook->simulation->end_ms;
 	cJSON *names;
 
 	if (!cJSON_AddBoolToObject(row, "fits",
@@ -183,8 +192,8 @@ static bool add_cell(const struct outlook *outlook, size_t cell, cJSON *row)
 	    !(names = cJSON_AddArrayToObject(row, "on")))
 		return false;
 	for (uint32_t i = 0; i < of->slots_count; i++) {
-		cJSON *name =
-			cJSON_CreateString(outlook->fleet.names[of->slots[i]]);
+		cJSON *name = cJSON_CreateString(
+			outlook->snapshot.names[of->slots[i]]);
 
 		if (!name || !cJSON_AddItemToArray(names, name)) {
 			cJSON_Delete(name);
@@ -196,38 +205,67 @@ static bool add_cell(const struct outlook *outlook, size_t cell, cJSON *row)
 
 static bool add_totals(const struct outlook *outlook, cJSON *plan)
 {
-	const struct schedule_simulation *forecast = outlook->forecast;
+	const struct schedule_simulation *simulation = outlook->simulation;
 	cJSON *cluster = cJSON_AddObjectToObject(plan, "cluster"), *to;
 
 	if (!cluster ||
-	    !cJSON_AddBoolToObject(cluster, "checked", forecast != NULL))
+	    !cJSON_AddBoolToObject(cluster, "checked", simulation != NULL))
 		return false;
-	if (!forecast)
+	if (!simulation)
 		return cJSON_AddStringToObject(cluster, "text",
 					       outlook->text) != NULL;
 	to = cJSON_AddObjectToObject(plan, "forecast");
-	return to && add_number(cluster, "nodes", true, outlook->fleet.count) &&
-	       add_number(cluster, "usable", true, outlook->fleet.usable) &&
-	       add_number(to, "waves", true, forecast->waves) &&
-	       add_number(to, "time_ms", forecast->end_ms, forecast->end_ms) &&
-	       add_number(to, "known", true, forecast->known) &&
-	       add_number(to, "unknown", true, forecast->unknown) &&
-	       add_number(to, "lacking", true, forecast->lacking) &&
-	       cJSON_AddBoolToObject(to, "cut", forecast->cut);
+	return to &&
+	       add_number(cluster, "nodes", true, outlook->snapshot.count) &&
+	       add_number(cluster, "usable", true, outlook->snapshot.usable) &&
+	       add_number(to, "waves", true, simulation->waves) &&
+	       add_number(to, "time_ms", simulation->end_ms,
+			  simulation->end_ms) &&
+	       add_number(to, "known", true, simulation->known) &&
+	       add_number(to, "unknown", true, simulation->unknown) &&
+	       add_number(to, "lacking", true, simulation->lacking) &&
+	       cJSON_AddBoolToObject(to, "cut", simulation->cut);
 }
 
-static int add_outlook(const struct outlook *outlook, cJSON *plan,
-		       struct error *err)
+/* What the policies of the nodes refuse of the cell, if there is anything. */
+static int add_refusals(const struct outlook *outlook, struct sweep *sweep,
+			size_t cell, cJSON *row, struct error *err)
+{
+	struct job_spec spec;
+	uint32_t repeats;
+	cJSON *refusals;
+
+	if (!outlook->snapshot.policies.count)
+		return 0;
+	if (sweep_job(sweep, sweep_cell_job(sweep, cell, &repeats), &spec,
+		      err) < 0)
+		return -1;
+	refusals = node_policies_refusals(&outlook->snapshot.policies,
+					  spec.vendor, &spec.container, err);
+	codec_clear(&job_spec_schema, &spec);
+	if (!refusals)
+		return -1;
+	if (cJSON_GetArraySize(refusals))
+		cJSON_AddItemToObject(row, "refused", refusals);
+	else
+		cJSON_Delete(refusals);
+	return 0;
+}
+
+static int add_outlook(const struct outlook *outlook, struct sweep *sweep,
+		       cJSON *plan, struct error *err)
 {
 	size_t cell = 0;
 	cJSON *row;
 
 	if (!add_totals(outlook, plan))
 		return error_nomem(err, "plan");
-	if (!outlook->forecast)
+	if (!outlook->simulation)
 		return 0;
 	cJSON_ArrayForEach(row, row_at(plan, "kept"))
 	{
+		if (add_refusals(outlook, sweep, cell, row, err) < 0)
+			return -1;
 		if (!add_cell(outlook, cell++, row))
 			return error_nomem(err, "plan");
 	}
@@ -363,6 +401,53 @@ static int print_dropped(struct cli *cli, const cJSON *plan, struct error *err)
 	return cli_print_table(cli, "\n", table, err);
 }
 
+/* What nodes refuse, a line for each rule that the cell meets first. */
+static int print_refused(struct cli *cli, const cJSON *plan, struct error *err)
+{
+	static const struct column columns[] = {
+		{ "CELL", false },
+		{ "NODES", false },
+		{ "WHAT THEIR POLICY REFUSES", false },
+		{ NULL, false },
+	};
+	owned(table_free) struct table *table = table_new(columns, err);
+	const cJSON *row, *refusal, *node;
+	bool any = false;
+	char names[200];
+
+	if (!table)
+		return -1;
+	cJSON_ArrayForEach(row, row_at(plan, "kept"))
+	{
+		cJSON_ArrayForEach(refusal, row_at(row, "refused"))
+		{
+			owned(strings_clear) struct strings nodes = { 0 };
+
+			cJSON_ArrayForEach(node, row_at(refusal, "nodes"))
+			{
+				if (strings_add(&nodes, node->valuestring,
+						err) < 0)
+					return -1;
+			}
+			table_cell(table, PLAIN, "%s", row_text(row, "cell"));
+			table_cell(table, PLAIN, "%s",
+				   job_nodes(&nodes, names, sizeof(names)));
+			table_cell(table, YELLOW, "%s",
+				   row_text(refusal, "text"));
+			any = true;
+		}
+	}
+	if (!any)
+		return 0;
+	if (cli_print_table(cli, "\n", table, err) < 0)
+		return -1;
+	fprintf(cli->out,
+		"\nregatta policy suggest %s prints all that a "
+		"policy has to allow\n",
+		cli->args[0]);
+	return 0;
+}
+
 static void print_totals(struct cli *cli, const struct sweep *sweep)
 {
 	const struct sweep_totals *totals = sweep_totals(sweep);
@@ -387,50 +472,53 @@ static void print_totals(struct cli *cli, const struct sweep *sweep)
 }
 
 static void print_time(struct cli *cli,
-		       const struct schedule_simulation *forecast)
+		       const struct schedule_simulation *simulation)
 {
 	char time[HUMAN_SIZE];
 
-	if (forecast->cut) {
-		fputs("; too many to look further", cli->out);
-	} else if (!forecast->end_ms) {
+	if (simulation->cut) {
+		fputs("; the forecast ends here, the sweep is too "
+		      "large",
+		      cli->out);
+	} else if (!simulation->end_ms) {
 		fputs("; time unknown: none of these cells has run before",
 		      cli->out);
 	} else {
 		fprintf(cli->out, "; about %s",
-			human_time((int64_t)forecast->end_ms, time));
-		if (forecast->unknown)
+			human_time((int64_t)simulation->end_ms, time));
+		if (simulation->unknown)
 			fprintf(cli->out,
 				", where %zu of %zu cells never ran (?) and "
 				"count as the median of the others",
-				forecast->unknown,
-				forecast->known + forecast->unknown);
+				simulation->unknown,
+				simulation->known + simulation->unknown);
 	}
 }
 
 static void print_outlook(struct cli *cli, const struct outlook *outlook)
 {
-	const struct schedule_simulation *forecast = outlook->forecast;
+	const struct schedule_simulation *simulation = outlook->simulation;
 	char clean[400];
 
-	if (!forecast) {
+	if (!simulation) {
 		fprintf(cli->out, "nodes and times were not checked: %s\n",
 			escape(outlook->text, clean, sizeof(clean)));
 		return;
 	}
 	fprintf(cli->out,
-		"with %zu of %zu nodes, all free: ", outlook->fleet.usable,
-		outlook->fleet.count);
-	if (forecast->waves) {
-		fprintf(cli->out, "%u wave%s", forecast->waves,
-			forecast->waves > 1 ? "s" : "");
-		print_time(cli, forecast);
+		"with %zu of %zu nodes, all free: ", outlook->snapshot.usable,
+		outlook->snapshot.count);
+	if (simulation->waves) {
+		fprintf(cli->out, "%u wave%s", simulation->waves,
+			simulation->waves > 1 ? "s" : "");
+		print_time(cli, simulation);
 	} else {
 		fputs("nothing would start", cli->out);
 	}
-	if (forecast->lacking)
+	if (simulation->lacking)
 		fprintf(cli->out, "; %zu cell%s would wait for nodes",
-			forecast->lacking, forecast->lacking > 1 ? "s" : "");
+			simulation->lacking,
+			simulation->lacking > 1 ? "s" : "");
 	fputc('\n', cli->out);
 }
 
@@ -438,9 +526,10 @@ static int print_plan(struct cli *cli, const cJSON *plan,
 		      const struct sweep *sweep, const struct outlook *outlook,
 		      struct error *err)
 {
-	if (print_kept(cli, plan, outlook->forecast, err) < 0 ||
+	if (print_kept(cli, plan, outlook->simulation, err) < 0 ||
 	    print_order(cli, plan, err) < 0 ||
-	    print_dropped(cli, plan, err) < 0)
+	    print_dropped(cli, plan, err) < 0 ||
+	    print_refused(cli, plan, err) < 0)
 		return -1;
 	print_totals(cli, sweep);
 	if (sweep_totals(sweep)->kept)
@@ -459,9 +548,11 @@ static int run_command(struct cli *cli, struct error *err)
 	if (input_init(&input, cli, cli->args[0], false, err) < 0 ||
 	    workspaces_bind(input.sweep, input.name, cli, err) < 0)
 		return -1;
+	if (((const struct plan_options *)cli->options)->pin)
+		return plan_pin(cli, &input, err);
 	plan = plan_new(input.sweep, json ? SWEEP_CELLS_MAX : PLAN_ROWS, err);
 	if (!plan || outlook_init(&outlook, cli, input.sweep, err) < 0 ||
-	    add_outlook(&outlook, plan, err) < 0)
+	    add_outlook(&outlook, input.sweep, plan, err) < 0)
 		return -1;
 	if (json ? cli_print_json(cli, plan, err) < 0
 		 : print_plan(cli, plan, input.sweep, &outlook, err) < 0)
@@ -475,6 +566,9 @@ static int run_command(struct cli *cli, struct error *err)
 
 /* clang-format off */
 static const struct option_rule rules[] = {
+	{ OPTION(plan_options, "pin", 0, OPTION_FLAG, pin, NULL),
+	  .help = "print the sweep with its image as NAME@DIGEST, as the nodes "
+		  "have it" },
 	OPTIONS_SWEEP,
 	OPTION_IMAGES,
 	OPTION_FORMAT(formats_text, "text or json"),
@@ -488,12 +582,13 @@ const struct command command_plan = {
 	.max_args = 1,
 	.connects = true,
 	.rules = rules,
+	.options_size = sizeof(struct plan_options),
 	.summary = "show the cells of a sweep: kept, dropped, and why",
 	.help =
 		"Reads and checks the sweep file; SWEEP may be - for standard "
 		"input. When a controller is in reach, it also shows on which "
-		"nodes and in which waves the cells would run, and how long "
-		"they took before.",
+		"nodes and in which waves the cells would run, how long they "
+		"took before, and what the policies of nodes refuse.",
 	.example = "regatta plan first.yaml",
 	.fn = run_command,
 };

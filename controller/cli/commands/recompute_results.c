@@ -169,7 +169,7 @@ static struct extract_rules *compile(struct recompute_results *reread,
 	reread->rules = rules;
 	rules += reread->rules_count;
 	if (!framework->log) {
-		error_set(err, EINVAL, "framework %s has no rules for its log",
+		error_set(err, EINVAL, "framework %s has no log rules",
 			  framework->name);
 		return NULL;
 	}
@@ -228,7 +228,9 @@ cJSON *recompute_results_result(struct recompute_results *reread,
 	if (!name || !strcmp(name, "auto"))
 		name = row_text(row, "provenance.log");
 	if (!name || !*name) {
-		error_set(err, EINVAL, "no framework says how its log is read");
+		error_set(err, EINVAL,
+			  "no framework is named, so the log cannot be "
+			  "read");
 		return NULL;
 	}
 	catalog = catalog_of(reread, &measure.described, err);
@@ -292,7 +294,7 @@ int recompute_results_rows(struct recompute_results *reread, struct cli *cli,
 				why.code == EINTR || why.code == ENOMEM))
 			return error_set(err, why.code, "%s", why.text);
 		if (!result) {
-			cli_say(cli, "job %.0f stays as stored: %s",
+			cli_say(cli, "job %.0f keeps its stored result: %s",
 				row_double(row, "job"), why.text);
 			continue;
 		}

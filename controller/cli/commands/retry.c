@@ -17,9 +17,9 @@ static void say_credentials_gone(struct cli *cli, uint64_t sweep,
 				 const char *registry)
 {
 	cli_say(cli,
-		"the credentials for %s that came with the sweep are gone; "
-		"where its images are missing: regatta retry %llu "
-		"--registry-auth",
+		"the sweep's credentials for %s are gone; if "
+		"a node lacks its images, use regatta retry "
+		"%llu --registry-auth",
 		registry, (unsigned long long)sweep);
 }
 
@@ -33,8 +33,8 @@ static void say_gone(struct cli *cli, uint64_t sweep,
 		if (variable)
 			cli_say(cli,
 				"the secret %s was forgotten when the sweep "
-				"ended: its jobs fail; where its value can be "
-				"read: regatta retry %llu",
+				"ended, so its jobs fail; run regatta retry "
+				"%llu where its value can be read",
 				variable, (unsigned long long)sweep);
 		else
 			say_credentials_gone(cli, sweep, gone->items[i]);

@@ -5,56 +5,34 @@
 #include "controller/cli/commands/results.h"
 #include "controller/cli/commands/results_about.h"
 #include "controller/cli/commands/results_table.h"
-#include "controller/cli/input.h"
 #include "controller/cli/logins.h"
 #include "controller/cli/render.h"
-#include "controller/cli/run/daemons.h"
-#include "controller/cli/run/folder.h"
-#include "controller/cli/run/probe.h"
+#include "controller/cli/run/setup.h"
 #include "controller/cli/secrets.h"
 #include "controller/cli/watch.h"
-#include "controller/report/row.h"
 #include "protocol/base/file.h"
 #include "protocol/base/program.h"
 #include "protocol/message/reply_jobs.h"
+#include "protocol/message/reply_access.h"
 #include "protocol/message/reply_nodes.h"
-#include "protocol/registry/credential.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
 
-#define ENGINE_DEFAULT "unix:///var/run/docker.sock"
 #define RELEASE_MS 60000 /* for containers to be removed after a failure */
 #define NODE_MS 10000    /* for the agent to say what it has */
 #define NODES_MS 60000   /* for those that Slurm starts */
 
-struct run_options {
-	struct options common;
-	const char *resume;
-	const char *engine;
-	const char *engine_tls;
-	uint64_t devices;
-	bool keep;
-	bool slurm;
-};
-
-static struct run_options *given(const struct cli *cli)
+static const struct run_options *given(const struct cli *cli)
 {
-	return (struct run_options *)cli->options;
+	return (const struct run_options *)cli->options;
 }
 
 struct run {
 	struct cli *cli;
-	struct input input;
-	struct folder folder;
-	struct allocation allocation; /* with --slurm */
-	struct daemons_config config;
-	char paths[4][PATH_MAX]; /* programs and images, for the config */
-	char credentials[PATH_MAX];
-	cJSON *choices; /* of an earlier run in the folder, or NULL */
-	char vendor[64];
+	struct run_setup setup;
 	sd_event *loop;
 	struct daemons *daemons;
 	struct client *client;
@@ -71,10 +49,7 @@ static void run_clear(struct run *run)
 	watch_free(run->watch);
 	client_free(run->client);
 	daemons_free(run->daemons);
-	folder_clear(&run->folder);
-	allocation_clear(&run->allocation);
-	input_clear(&run->input);
-	cJSON_Delete(run->choices);
+	run_setup_clear(&run->setup);
 	sd_event_unref(run->loop);
 }
 OWNED_VALUE(struct run, run_clear)
@@ -95,7 +70,7 @@ static int on_interrupt(sd_event_source *source,
 	struct run *run = arg;
 
 	/* Slurm may say it more than once: it is no impatient person. */
-	if (run->config.allocation && info->ssi_signo == SIGTERM &&
+	if (run->setup.config.allocation && info->ssi_signo == SIGTERM &&
 	    run->interrupts)
 		return 0;
 	run->interrupts++;
@@ -123,240 +98,15 @@ static void on_failed(void *arg, const struct error *why)
 	end_wait(run);
 }
 
-/* Before anything is started. */
-
-static void spec_clear(struct job_spec *spec)
-{
-	codec_clear(&job_spec_schema, spec);
-}
-OWNED_VALUE(struct job_spec, spec_clear)
-
-/* One agent is one vendor's: take it from the cells. */
-static int note_cell(struct run *run, struct sweep *sweep, size_t cell,
-		     struct error *err)
-{
-	owned(spec_clear) struct job_spec spec = { 0 };
-	uint32_t repeats;
-
-	if (sweep_job(sweep, sweep_cell_job(sweep, cell, &repeats), &spec,
-		      err) < 0)
-		return -1;
-	if (!run->vendor[0])
-		snprintf(run->vendor, sizeof(run->vendor), "%s", spec.vendor);
-	if (strcmp(run->vendor, spec.vendor) != 0)
-		return error_set(err, EINVAL,
-				 "%.80s: vendor: '%.40s' and '%.40s'; this "
-				 "machine runs as a node of one vendor",
-				 run->input.name, run->vendor, spec.vendor);
-	if (spec.labels)
-		return error_set(err, EINVAL,
-				 "%.80s: labels: '%.60s', this machine is a "
-				 "node without labels; expected none, or "
-				 "regatta submit to a cluster",
-				 run->input.name, spec.labels);
-	if (spec.devices > run->config.devices)
-		run->config.devices = spec.devices;
-	return 0;
-}
-
-static int check_sweep(struct run *run, struct error *err)
-{
-	struct sweep *sweep = run->input.sweep;
-	const struct sweep_totals *totals = sweep_totals(sweep);
-	const struct allocation *allocation = run->config.allocation;
-	uint64_t devices = given(run->cli)->devices;
-
-	if (input_check_jobs(&run->input, run->cli, err) < 0)
-		return -1;
-	if (allocation && totals->nodes_max > allocation->nodes.count)
-		return error_set(err, EINVAL,
-				 "%.80s: nodes: the sweep asks for up to %u, "
-				 "the allocation has %zu; expected as many",
-				 run->input.name, totals->nodes_max,
-				 allocation->nodes.count);
-	if (!allocation && totals->nodes_max > 1)
-		return error_set(err, EINVAL,
-				 "%.80s: nodes: the sweep asks for up to %u, "
-				 "but this machine is one node; expected 1, or "
-				 "regatta submit to a cluster",
-				 run->input.name, totals->nodes_max);
-	run->config.devices = 1;
-	for (size_t i = 0; i < totals->kept; i++)
-		if (note_cell(run, sweep, i, err) < 0)
-			return -1;
-	if (devices == OPTION_NONE)
-		return 0;
-	if (devices < run->config.devices)
-		return error_set(err, EINVAL,
-				 "%.80s: devices: the sweep asks for %u, but "
-				 "--devices says that this machine has %llu; "
-				 "expected as many at most",
-				 run->input.name, run->config.devices,
-				 (unsigned long long)devices);
-	run->config.devices = (uint32_t)devices;
-	return 0;
-}
-
-/* What the user's docker pull may, a run may: but a file that nobody asked for
- * by name ends no run.
- */
-static int find_credentials(struct run *run, struct error *err)
-{
-	const char *given = run->cli->options->registry_auth;
-	struct error why;
-
-	if (logins_file(run->cli, run->credentials, given ? err : NULL) < 0)
-		return given ? -1 : 0;
-	if (!given && access(run->credentials, F_OK) < 0)
-		return 0;
-	if (credential_check(run->credentials, &why) == 0)
-		run->config.registry_auth = run->credentials;
-	else if (given)
-		return error_set(err, why.code, "--registry-auth: %s",
-				 why.text);
-	else
-		cli_say(run->cli, "without credentials for registries: %s",
-			why.text);
-	return 0;
-}
-
-static int find_parts(struct run *run, struct error *err)
-{
-	const struct environment *environment = run->cli->environment;
-	const struct run_options *options = given(run->cli);
-	struct daemons_config *config = &run->config;
-
-	if (settings_program(environment, "regatta-controller", run->paths[0],
-			     err) < 0 ||
-	    settings_program(environment, "regatta-agent", run->paths[1], err) <
-		    0 ||
-	    settings_program(environment, "regatta-init", run->paths[2], err) <
-		    0 ||
-	    settings_images(environment, &options->common, run->paths[3], err) <
-		    0)
-		return -1;
-	config->controller = run->paths[0];
-	config->agent = run->paths[1];
-	config->init = run->paths[2];
-	config->images = run->paths[3];
-	config->vendor = run->vendor;
-	config->engine = options->engine;
-	if (!config->engine && environment->docker_host &&
-	    environment->docker_host[0])
-		config->engine = environment->docker_host;
-	if (!config->engine)
-		config->engine = ENGINE_DEFAULT;
-	config->engine_tls = options->engine_tls;
-	if (!config->engine_tls && environment->docker_tls &&
-	    environment->docker_tls[0] && !strncmp(config->engine, "tcp:", 4))
-		config->engine_tls = environment->docker_certs;
-	if (config->allocation)
-		config->engine = options->engine;
-	if (find_credentials(run, err) < 0)
-		return -1;
-	return config->allocation ? 0 : probe_engine(config->engine, err);
-}
-
-static void say_waiting(void *arg)
-{
-	cli_say(arg, "waiting for the earlier run to remove its containers");
-}
-
-/* Where a run began, it goes on: what its command line and environment said of
- * these counts again, unless this command line says something else.
- */
-static int save_choices(struct run *run, struct error *err)
-{
-	const struct run_options *options = given(run->cli);
-	const char *images = run->cli->environment->images;
-	owned(json_free) cJSON *choices = cJSON_CreateObject();
-	char tls[PATH_MAX], credentials[PATH_MAX];
-
-	if (run->config.engine)
-		cJSON_AddStringToObject(choices, "engine", run->config.engine);
-	if (run->config.engine_tls && realpath(run->config.engine_tls, tls))
-		cJSON_AddStringToObject(choices, "engine_tls", tls);
-	if (options->common.images || (images && images[0]))
-		cJSON_AddStringToObject(choices, "images", run->config.images);
-	if (options->common.registry_auth &&
-	    realpath(run->credentials, credentials))
-		cJSON_AddStringToObject(choices, "registry_auth", credentials);
-	return folder_save_choices(&run->folder, choices, err);
-}
-
-static int recall_choices(struct run *run, struct error *err)
-{
-	struct run_options *options = given(run->cli);
-	const char **const known[] = { &options->engine, &options->engine_tls,
-				       &options->common.images,
-				       &options->common.registry_auth };
-	static const char *const names[] = { "engine", "engine_tls", "images",
-					     "registry_auth" };
-
-	if (folder_choices(&run->folder, &run->choices, err) < 0)
-		return -1;
-	/* Another engine has certificates of its own. */
-	for (size_t i = options->engine ? 2 : 0; i < 4; i++) {
-		if (!*known[i])
-			*known[i] = row_text(run->choices, names[i]);
-	}
-	return 0;
-}
-
-/* A new folder, or that of an earlier run with the sweep in it. */
-static int open_folder(struct run *run, struct error *err)
-{
-	const struct run_options *options = given(run->cli);
-	owned(buffer_clear) struct buffer text;
-	char path[PATH_MAX];
-
-	buffer_init(&text, INPUT_MAX);
-	if (!options->resume) {
-		if (input_init(&run->input, run->cli, run->cli->args[0], false,
-			       err) < 0 ||
-		    check_sweep(run, err) < 0 || find_parts(run, err) < 0)
-			return -1;
-		if (folder_make(&run->folder, options->common.state,
-				sweep_name(run->input.sweep), &run->input.text,
-				err) < 0)
-			return -1;
-		return save_choices(run, err);
-	}
-	if (folder_resume(&run->folder, options->resume, &text, say_waiting,
-			  run->cli, err) < 0 ||
-	    recall_choices(run, err) < 0)
-		return -1;
-	folder_file(&run->folder, "sweep.yaml", path);
-	if (input_init(&run->input, run->cli, path, false, err) < 0)
-		return -1;
-	run->input.name = "sweep.yaml"; /* `path` ends here */
-	return check_sweep(run, err) < 0 || find_parts(run, err) < 0 ? -1 : 0;
-}
-
-static int check_words(const struct cli *cli, struct error *err)
-{
-	const struct run_options *options = given(cli);
-
-	if (options->resume && (cli->arg_count || options->common.state))
-		return error_set(err, EINVAL,
-				 "run: --resume DIR stands alone: sweep and "
-				 "state are in the folder");
-	if (!options->resume && !cli->arg_count)
-		return error_set(err, EINVAL,
-				 "run: a sweep file is missing; see regatta "
-				 "run --help");
-	return 0;
-}
-
 /* While the daemons run. */
 
 static int connect_own(struct run *run, struct error *err)
 {
-	struct connection connection = { .key = run->folder.operator};
+	struct connection connection = { .key = run->setup.folder.operator};
 
 	snprintf(connection.endpoint, sizeof(connection.endpoint), "%s",
 		 daemons_endpoint(run->daemons));
-	memcpy(connection.server_public, run->folder.controller.public,
+	memcpy(connection.server_public, run->setup.folder.controller.public,
 	       KEY_TEXT_SIZE);
 	run->client = client_new(run->loop, &connection, err);
 	return run->client ? 0 : -1;
@@ -369,18 +119,18 @@ static int tell_devices(struct run *run, struct error *err)
 {
 	owned(answer_clear) struct answer answer = { 0 };
 	struct message_query query = { .what = QUERY_NODE,
-				       .name = run->folder.agent.name };
+				       .name = run->setup.folder.agent.name };
 
-	if (!strcmp(run->vendor, "cpu"))
+	if (!strcmp(run->setup.vendor, "cpu"))
 		return 0;
 	if (client_query(run->client, &query, &answer, err) < 0)
 		return -1;
 	if (!((const struct reply_node *)answer.reply)->node.inventory_count)
 		cli_say(run->cli,
-			"no device of %s is found on this machine: %u are "
-			"assumed, and containers get none; regatta vendors "
-			"probe says what is missing",
-			run->vendor, run->config.devices);
+			"no device of %s was found on this machine; "
+			"%u are assumed, and containers get none; "
+			"regatta vendors probe says what is missing",
+			run->setup.vendor, run->setup.config.devices);
 	return 0;
 }
 
@@ -398,7 +148,7 @@ static size_t count_up(const struct reply_nodes *reply)
  */
 static int await_node(struct run *run, struct error *err)
 {
-	const struct allocation *allocation = run->config.allocation;
+	const struct allocation *allocation = run->setup.config.allocation;
 	int64_t end = clock_mono_ms() + (allocation ? NODES_MS : NODE_MS);
 	size_t wanted = allocation ? allocation->nodes.count : 1;
 	uint64_t since = 0;
@@ -420,6 +170,19 @@ static int await_node(struct run *run, struct error *err)
 	return 0;
 }
 
+/* Where a browser sees how far it is. */
+static int tell_pages(struct run *run, struct error *err)
+{
+	owned(answer_clear) struct answer answer = { 0 };
+	struct message_query query = { .what = QUERY_WEB };
+
+	if (client_query(run->client, &query, &answer, err) < 0)
+		return -1;
+	cli_say(run->cli, "live, for one browser: %s",
+		((const struct reply_web *)answer.reply)->address);
+	return 0;
+}
+
 /* The sweep that the controller of this folder has already; 0: none. */
 static int known_sweep(struct run *run, uint64_t *sweep, struct error *err)
 {
@@ -437,7 +200,7 @@ static int known_sweep(struct run *run, uint64_t *sweep, struct error *err)
 static int retry_sweep(struct run *run, struct error *err)
 {
 	owned(answer_clear) struct answer answer = { 0 };
-	struct input *input = &run->input;
+	struct input *input = &run->setup.input;
 	struct message_retry retry = { .sweep = run->sweep };
 	char jobs[HUMAN_SIZE];
 
@@ -450,7 +213,7 @@ static int retry_sweep(struct run *run, struct error *err)
 	if (client_call(run->client, MESSAGE_RETRY, &retry, NULL, 0, 0, &answer,
 			err) < 0)
 		return -1;
-	cli_say(run->cli, "going on with sweep %llu: %s to run again",
+	cli_say(run->cli, "sweep %llu continues: %s run again",
 		(unsigned long long)run->sweep,
 		human_jobs(((const struct reply_retry *)answer.reply)->retried,
 			   jobs));
@@ -465,13 +228,13 @@ static int begin_sweep(struct run *run, struct error *err)
 		return -1;
 	if (run->sweep)
 		return retry_sweep(run, err);
-	if (secrets_collect(run->cli, run->client, run->input.sweep,
-			    &run->input.logins, &run->input.logins_count,
-			    err) < 0)
+	if (secrets_collect(run->cli, run->client, run->setup.input.sweep,
+			    &run->setup.input.logins,
+			    &run->setup.input.logins_count, err) < 0)
 		return -1;
 	/* The label is random and of this folder alone: a good token. */
-	if (input_submit(&run->input, run->cli, run->client,
-			 run->folder.cluster, &answer, err) < 0)
+	if (input_submit(&run->setup.input, run->cli, run->client,
+			 run->setup.folder.cluster, &answer, err) < 0)
 		return -1;
 	run->sweep = ((const struct reply_submit *)answer.reply)->sweep;
 	return 0;
@@ -483,8 +246,9 @@ static int cancel_sweep(struct run *run, struct error *err)
 	struct message_cancel cancel = { .kind = (char *)"sweep",
 					 .id = run->sweep };
 
-	watch_say(run->watch, "cancelling: containers are stopped and removed; "
-			      "Ctrl-C again does not wait for that");
+	watch_say(run->watch, "cancelling: containers are stopped and "
+			      "removed; a second Ctrl-C does not wait for "
+			      "that");
 	return client_call(run->client, MESSAGE_CANCEL, &cancel, NULL, 0, 0,
 			   &answer, err);
 }
@@ -521,7 +285,7 @@ static int write_report(struct run *run, const struct results_about *about,
 	buffer_init(&text, RESULTS_MAX);
 	if (results_format(rows, &form, &text, err) < 0)
 		return -1;
-	return file_write(AT_FDCWD, folder_file(&run->folder, file, path),
+	return file_write(AT_FDCWD, folder_file(&run->setup.folder, file, path),
 			  text.data, text.size, 0644, 0, err);
 }
 
@@ -545,14 +309,15 @@ static int fetch_files(struct run *run, struct error *err)
 
 		snprintf(name, sizeof(name), "files/%llu",
 			 (unsigned long long)wanted.job);
-		folder_file(&run->folder, name, path);
+		folder_file(&run->setup.folder, name, path);
 		if (files_fetch(run->cli, run->client, &wanted, &files,
 				&refused, err) < 0)
 			return -1;
 		sum += files;
 	}
 	if (sum)
-		cli_say(run->cli, "files: %s/files/JOB", run->folder.path);
+		cli_say(run->cli, "files: %s/files/JOB",
+			run->setup.folder.path);
 	return 0;
 }
 
@@ -586,18 +351,19 @@ static int report(struct run *run, struct error *err)
 	fflush(run->cli->out);
 	cli_say(run->cli,
 		"report: %s/report.html, report.md, report.csv, report.json",
-		run->folder.path);
+		run->setup.folder.path);
 	cli_say(run->cli, "logs: %s/controller/logs/JOB/ATTEMPT/rank-N.log",
-		run->folder.path);
+		run->setup.folder.path);
 	return fetch_files(run, err);
 }
 
 /* --keep: go on serving until a signal comes. */
 static int keep_serving(struct run *run, struct error *err)
 {
-	const char *folder = run->folder.path;
+	const char *folder = run->setup.folder.path;
 
-	cli_say(run->cli, "controller and agent run until Ctrl-C; elsewhere:");
+	cli_say(run->cli, "controller and agent run until Ctrl-C; to "
+			  "use them from another terminal:");
 	cli_say(run->cli, "  export REGATTA_CONTROLLER=%s",
 		daemons_endpoint(run->daemons));
 	cli_say(run->cli,
@@ -627,9 +393,9 @@ static int finish(struct run *run, struct error *err)
 	daemons_stop(run->daemons);
 	if (!cancelled)
 		return completed == jobs ? EXIT_GOOD : EXIT_WORK_FAILED;
-	cli_say(run->cli, "stopped; nothing is left running");
-	cli_say(run->cli, "go on with: regatta run --resume %s",
-		run->folder.path);
+	cli_say(run->cli, "stopped; nothing is running any more");
+	cli_say(run->cli, "continue with: regatta run --resume %s",
+		run->setup.folder.path);
 	return EXIT_INTERRUPTED;
 }
 
@@ -646,28 +412,29 @@ static void cut_short(struct run *run)
 	if (!run->daemons)
 		return;
 	if (!hurry)
-		cli_say(run->cli, "removing what was started");
+		cli_say(run->cli, "removing the containers");
 	if (!daemons_release(run->daemons, hurry ? 0 : RELEASE_MS))
 		cli_say(run->cli,
-			"containers may be left for a while, they are being "
-			"removed; docker ps -a --filter "
+			"some containers are still being removed; "
+			"docker ps -a --filter "
 			"label=regatta.cluster=%s lists them",
-			run->folder.cluster);
+			run->setup.folder.cluster);
 	/* Nothing ends before it is written down that it does. */
-	if (folder_check_room(&run->folder, &why) < 0)
+	if (folder_check_room(&run->setup.folder, &why) < 0)
 		cli_say(run->cli, "%s", why.text);
 	if (run->sweep)
-		cli_say(run->cli, "go on with: regatta run --resume %s",
-			run->folder.path);
+		cli_say(run->cli, "continue with: regatta run --resume %s",
+			run->setup.folder.path);
 }
 
 static int run_sweep(struct run *run, struct error *err)
 {
-	cli_say(run->cli, "state, logs and results: %s", run->folder.path);
-	run->daemons = daemons_new(run->loop, &run->config, err);
+	cli_say(run->cli, "state, logs and results: %s",
+		run->setup.folder.path);
+	run->daemons = daemons_new(run->loop, &run->setup.config, err);
 	if (!run->daemons || connect_own(run, err) < 0 ||
-	    await_node(run, err) < 0 || begin_sweep(run, err) < 0 ||
-	    watch_sweep(run, err) < 0)
+	    await_node(run, err) < 0 || tell_pages(run, err) < 0 ||
+	    begin_sweep(run, err) < 0 || watch_sweep(run, err) < 0)
 		return -1;
 	return finish(run, err);
 }
@@ -678,16 +445,7 @@ static int run_command(struct cli *cli, struct error *err)
 	owned(interrupts_clear) struct interrupts interrupts = { 0 };
 	int rc;
 
-	if (check_words(cli, err) < 0)
-		return -1;
-	if (given(cli)->slurm) {
-		if (allocation_read(&run.allocation, err) < 0)
-			return -1;
-		run.config.allocation = &run.allocation;
-	}
-	if (open_folder(&run, err) < 0 ||
-	    (run.config.allocation &&
-	     folder_add_agents(&run.folder, &run.allocation.nodes, err) < 0))
+	if (run_setup_open(&run.setup, cli, err) < 0)
 		return -1;
 	rc = sd_event_new(&run.loop);
 	if (rc < 0)
@@ -696,11 +454,11 @@ static int run_command(struct cli *cli, struct error *err)
 	signal(SIGPIPE, SIG_IGN);
 	if (interrupts_init(&interrupts, run.loop, on_interrupt, &run, err) < 0)
 		return -1;
-	run.config.folder = &run.folder;
-	run.config.interrupted = &run.interrupted;
-	run.config.say = on_say;
-	run.config.failed = on_failed;
-	run.config.arg = &run;
+	run.setup.config.folder = &run.setup.folder;
+	run.setup.config.interrupted = &run.interrupted;
+	run.setup.config.say = on_say;
+	run.setup.config.failed = on_failed;
+	run.setup.config.arg = &run;
 	rc = run_sweep(&run, err);
 	if (rc < 0) {
 		if (run.failed)

@@ -81,8 +81,7 @@ static int run_command(struct cli *cli, struct error *err)
 		return unknown_vendor(&profiles, cli->args[0], err);
 	if (!profile->monitor.sampler)
 		return error_set(err, EINVAL,
-				 "vendor %s has no monitor: there is nothing "
-				 "to sample",
+				 "vendor %s has no monitor to sample",
 				 profile->vendor);
 	if ((given(cli)->from ? read_from(given(cli)->from, &text, err)
 			      : run_tool(profile, &text, err)) < 0 ||

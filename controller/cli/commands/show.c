@@ -5,6 +5,7 @@
 #include "controller/cli/commands/usage.h"
 #include "controller/cli/render.h"
 #include "controller/cli/run/session.h"
+#include "controller/report/row.h"
 #include "protocol/base/program.h"
 #include "protocol/message/reply_nodes.h"
 
@@ -212,10 +213,46 @@ static int print_devices(struct cli *cli, const struct node_info *node,
 	return cli_print_table(cli, "\ndevices:\n", table, err);
 }
 
+/* How its ranks ended, first to last. */
+static int print_ends(struct cli *cli, const struct job_info *job,
+		      struct error *err)
+{
+	static const struct column columns[] = {
+		{ "RANK", true },  { "NODE", false }, { "ENDED", false },
+		{ "AFTER", true }, { "CODE", true },  { "SIGNAL", true },
+		{ NULL, false },
+	};
+	owned(table_free) struct table *table = NULL;
+	char text[HUMAN_SIZE], name[300];
+	const cJSON *end;
+
+	if (!cJSON_GetArraySize(job->ends))
+		return 0;
+	table = table_new(columns, err);
+	if (!table)
+		return -1;
+	cJSON_ArrayForEach(end, job->ends)
+	{
+		const char *node = row_text(end, "node");
+		int64_t at = (int64_t)row_double(end, "ended_ms");
+
+		table_cell(table, PLAIN, "%.0f", row_double(end, "rank"));
+		table_cell(table, PLAIN, "%s",
+			   escape(node ? node : "", name, sizeof(name)));
+		table_cell(table, PLAIN, "%s", human_clock(at, text));
+		table_cell(table, PLAIN, "%s",
+			   human_time(at - job->started_ms, text));
+		table_cell(table, PLAIN, "%.0f", row_double(end, "exit_code"));
+		table_cell(table, PLAIN, "%.0f", row_double(end, "signal"));
+	}
+	return cli_print_table(cli, "\nends:\n", table, err);
+}
+
 static int print_job(struct cli *cli, const struct job_info *job,
 		     struct error *err)
 {
 	if (print_tasks(cli, job, err) < 0 || print_layers(cli, job, err) < 0 ||
+	    print_ends(cli, job, err) < 0 ||
 	    usage_print(cli, job->result, err) < 0 ||
 	    streams_print(cli, "\nstreams:\n", job, err) < 0)
 		return -1;
@@ -226,8 +263,9 @@ static int print_job(struct cli *cli, const struct job_info *job,
 static int print_answer(struct cli *cli, const struct answer *answer,
 			const char *kind, struct error *err)
 {
-	static const char *const apart[] = { "tasks", "events",    "streams",
-					     "usage", "inventory", NULL };
+	static const char *const apart[] = { "tasks",   "ends",  "events",
+					     "streams", "usage", "inventory",
+					     NULL };
 	const struct field *field = codec_field(answer->schema, kind);
 	const void *of = (const char *)answer->reply + field->offset;
 	owned(json_free) cJSON *object = codec_object(field->schema, of, err);

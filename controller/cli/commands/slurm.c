@@ -128,7 +128,7 @@ static int put_run(const struct cli *cli, const char *program,
 {
 	const struct options *options = &given(cli)->common;
 
-	if (buffer_text(out, "\nstate=", err) < 0 ||
+	if (buffer_text(out, "\numask 077\nstate=", err) < 0 ||
 	    put_word(out, folder, err) < 0 ||
 	    buffer_text(out, "\nregatta=", err) < 0 ||
 	    put_word(out, program, err) < 0 ||
@@ -260,8 +260,8 @@ static int run_command(struct cli *cli, struct error *err)
 				 "%.200s: there was a run in it already; go on "
 				 "with it by regatta slurm --resume",
 				 folder);
-	if (file_make_folders(folder, 0755, err) < 0 ||
-	    file_write(AT_FDCWD, path, script.data, script.size, 0755, 1, err) <
+	if (file_make_folders(folder, 0700, err) < 0 ||
+	    file_write(AT_FDCWD, path, script.data, script.size, 0700, 1, err) <
 		    0)
 		return -1;
 	cli_say(cli, "state, logs and results: %s", folder);

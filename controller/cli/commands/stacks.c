@@ -116,30 +116,19 @@ static int read_output(struct asking *asking, const char *stream, uint64_t rank,
 	return 0;
 }
 
-static bool has_stream(const struct job_info *job, const char *name)
-{
-	for (size_t i = 0; i < job->streams_count; i++)
-		if (!strcmp(job->streams[i].stream, name))
-			return true;
-	return false;
-}
-
 /* Nodes of a job that has ended have looked, or not. */
 static int read_kept(struct asking *asking, struct error *err)
 {
 	const struct job_info *job = asking->job;
-	char stream[EVIDENCE_STREAM_SIZE];
-	bool found = false;
 
 	for (uint32_t i = 0; i < job->allocation.count; i++) {
-		evidence_stream(i, stream);
-		if (!has_stream(job, stream))
-			continue;
-		found = true;
-		if (read_node(asking, i, job->allocation.items[i], err) < 0)
-			return -1;
+		struct error why = { 0 };
+
+		if (read_node(asking, i, job->allocation.items[i], &why) < 0 &&
+		    why.code != ENOENT)
+			return error_set(err, why.code, "%s", why.text);
 	}
-	if (!found)
+	if (!stacks_count(asking->stacks))
 		return error_set(err, ENOENT,
 				 "job %" PRIu64
 				 " does not run, and nobody looked at it "

@@ -2,6 +2,7 @@
  */
 #include "controller/cli/command.h"
 #include "controller/cli/commands/results.h"
+#include "controller/cli/descriptions.h"
 #include "controller/cli/input.h"
 #include "controller/cli/logins.h"
 #include "controller/cli/render.h"
@@ -38,7 +39,10 @@ static void say_how_back(struct cli *cli, uint64_t sweep)
 	};
 	unsigned long long id = sweep;
 
-	cli_say(cli, "sweep %llu runs on; come back with", id);
+	cli_say(cli,
+		"sweep %llu continues; these commands show "
+		"it again:",
+		id);
 	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
 		char line[60];
 
@@ -94,7 +98,7 @@ static int run_command(struct cli *cli, struct error *err)
 	input.take_over = given(cli)->take_over;
 	token_make(token);
 	client = cli_connect(cli, err);
-	if (!client ||
+	if (!client || descriptions_add(&input, cli, client, err) < 0 ||
 	    logins_collect(cli, client, input.sweep, &input.logins,
 			   &input.logins_count, err) < 0 ||
 	    secrets_collect(cli, client, input.sweep, &input.logins,

@@ -58,12 +58,15 @@ static int print(struct cli *cli, const char *line, const char *endpoint,
 	char until[HUMAN_SIZE];
 
 	human_clock(reply->until_ms, until);
-	cli_say(cli, "%s, until %s; there: %s TOKEN", reply->token, until,
-		words);
+	cli_say(cli,
+		"token %s is valid until %s; use it with: %s "
+		"TOKEN",
+		reply->token, until, words);
 	if (is_loopback(endpoint))
 		cli_say(cli,
-			"only this machine reaches the controller at %s; for "
-			"others: --address tcp://HOST:PORT",
+			"only this machine reaches the controller at "
+			"%s; other machines need --address "
+			"tcp://HOST:PORT",
 			endpoint);
 	if (!cli_format(cli, "json")) {
 		fprintf(cli->out, "%s\n", line);

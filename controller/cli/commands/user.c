@@ -43,8 +43,8 @@ static int add(struct cli *cli, struct error *err)
 {
 	if (!given(cli)->role)
 		return error_set(err, EINVAL,
-				 "user add: --role operator or --role viewer "
-				 "is missing");
+				 "user add: missing option; expected --role "
+				 "operator or --role viewer");
 	if (given(cli)->public)
 		return admit(cli, err);
 	return token_print(cli, &given(cli)->token, given(cli)->role,
@@ -93,7 +93,7 @@ static int remove_user(struct cli *cli, struct error *err)
 
 	if (cli_call(cli, MESSAGE_REVOKE, &message, &answer, err) < 0)
 		return -1;
-	cli_say(cli, "%s is removed, the key refused", cli->args[1]);
+	cli_say(cli, "%s is removed and the key is refused", cli->args[1]);
 	return cli_print_answer(cli, &answer, err);
 }
 

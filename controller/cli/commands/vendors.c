@@ -400,7 +400,8 @@ static int probing_print(const struct probing *probing, struct cli *cli,
 			probing->roots.dev, probing->roots.sys,
 			probing->roots.proc);
 	if (!table_rows(probing->devices)) {
-		fputs("No accelerator is found: this is a cpu node.\n\n",
+		fputs("No accelerator was found; this is a cpu "
+		      "node.\n\n",
 		      cli->out);
 	} else {
 		if (table_print(probing->devices, cli->out, colour, err) < 0)

@@ -99,8 +99,8 @@ static cJSON *file_row(const char *name, uint64_t job, struct error *err)
 			  fits, (unsigned long long)job);
 	else
 		error_set(err, EINVAL,
-			  "%.120s: %d rows; expected one, or the number of its "
-			  "job behind the options",
+			  "%.120s: %d rows; expected one, or JOB to "
+			  "choose one",
 			  name, fits);
 	return NULL;
 }
@@ -145,9 +145,7 @@ static int show(struct cli *cli, const struct verified *of, struct error *err)
 	const cJSON *entry;
 
 	if (of->same) {
-		fprintf(cli->out,
-			"job %llu: the result comes out of its log as it is "
-			"stored\n",
+		fprintf(cli->out, "job %llu: the log gives the stored result\n",
 			job);
 		return 0;
 	}
@@ -183,14 +181,15 @@ static int verify_row(struct cli *cli, struct recompute_results *reread,
 	};
 
 	if (!cJSON_IsObject(stored))
-		return error_set(err, EINVAL, "it has no result");
+		return error_set(err, EINVAL, "the job has no result");
 	result = recompute_results_result(reread, row, now, err);
 	list = result ? recompute_compare(stored, result, err) : NULL;
 	if (!list)
 		return -1;
 	if (*verified.rules_stored && strcmp(verified.rules_stored, now) != 0)
 		cli_say(cli,
-			"job %llu was read by other rules than those of today",
+			"job %llu was read with other rules than "
+			"today's",
 			(unsigned long long)verified.job);
 	verified.differences = list;
 	verified.same = !list->child;
@@ -212,8 +211,8 @@ static int verify_file(struct cli *cli, struct recompute_results *reread,
 
 	if (!given(cli)->result || !given(cli)->log)
 		return error_set(err, EINVAL,
-				 "--result FILE and --log FILE belong "
-				 "together");
+				 "--result FILE and --log FILE need each "
+				 "other");
 	if (cli->arg_count > 1)
 		return error_set(err, EINVAL,
 				 "%zu jobs; expected one with --log",
@@ -231,8 +230,8 @@ static int verify_jobs(struct cli *cli, struct recompute_results *reread,
 
 	if (!cli->arg_count)
 		return error_set(err, EINVAL,
-				 "JOB is missing, or --result FILE and --log "
-				 "FILE");
+				 "missing argument JOB (or --result FILE and "
+				 "--log FILE)");
 	for (size_t i = 0; i < cli->arg_count; i++) {
 		owned(json_free) cJSON *row = NULL;
 		uint64_t job;

@@ -7,40 +7,41 @@
 #include <stdlib.h>
 #include <string.h>
 
-void node_snapshot_clear(struct node_snapshot *fleet)
+void node_snapshot_clear(struct node_snapshot *snapshot)
 {
-	for (size_t i = 0; i < fleet->count; i++) {
-		struct slot *slot = &fleet->slots[i];
+	for (size_t i = 0; i < snapshot->count; i++) {
+		struct slot *slot = &snapshot->slots[i];
 
 		for (uint32_t k = 0; slot->parts && k < slot->devices; k++)
 			free((char *)slot->parts[k].chip);
 		free((struct slot_device *)slot->parts);
 		free((char *)slot->vendor);
 		free((char *)slot->labels);
-		free(fleet->names[i]);
+		free(snapshot->names[i]);
 	}
-	free(fleet->slots);
-	free(fleet->names);
-	*fleet = (struct node_snapshot){ 0 };
+	free(snapshot->slots);
+	free(snapshot->names);
+	node_policies_clear(&snapshot->policies);
+	*snapshot = (struct node_snapshot){ 0 };
 }
 
-static int grow(struct node_snapshot *fleet)
+static int grow(struct node_snapshot *snapshot)
 {
-	size_t room = fleet->count ? fleet->count * 2 : 1;
+	size_t room = snapshot->count ? snapshot->count * 2 : 1;
 	struct slot *slots;
 	char **names;
 
 	/* Room for powers of two, without a second counter. */
-	if (fleet->count & (fleet->count - 1))
+	if (snapshot->count & (snapshot->count - 1))
 		return 0;
-	slots = realloc(fleet->slots, room * sizeof(*slots));
+	slots = realloc(snapshot->slots, room * sizeof(*slots));
 	if (!slots)
 		return -1;
-	fleet->slots = slots;
-	names = realloc(fleet->names, room * sizeof(char *));
+	snapshot->slots = slots;
+	names = realloc(snapshot->names, room * sizeof(char *));
 	if (!names)
 		return -1;
-	fleet->names = names;
+	snapshot->names = names;
 	return 0;
 }
 
@@ -69,33 +70,35 @@ static int read_chips(struct slot *slot, const cJSON *chips)
 	return 0;
 }
 
-int node_snapshot_add(struct node_snapshot *fleet, const struct node_info *node,
-		      struct error *err)
+int node_snapshot_add(struct node_snapshot *snapshot,
+		      const struct node_info *node, struct error *err)
 {
 	uint32_t lost = node->lost;
 	struct slot *slot;
 
-	if (grow(fleet) < 0)
+	if (grow(snapshot) < 0)
 		return error_nomem(err, "nodes");
-	slot = &fleet->slots[fleet->count];
+	slot = &snapshot->slots[snapshot->count];
 	*slot = (struct slot){ .devices = SCHEDULER_DEVICES_MAX };
 	if (node->devices < SCHEDULER_DEVICES_MAX)
 		slot->devices = node->devices;
-	fleet->names[fleet->count++] = strdup(node->name);
+	snapshot->names[snapshot->count++] = strdup(node->name);
 	slot->vendor = strdup(node->vendor ? node->vendor : "");
-	if (!fleet->names[fleet->count - 1] || !slot->vendor ||
+	if (!snapshot->names[snapshot->count - 1] || !slot->vendor ||
 	    (slot->devices && read_chips(slot, node->chips) < 0))
 		return error_nomem(err, "nodes");
+	if (node_policies_add(&snapshot->policies, node, err) < 0)
+		return -1;
 	slot->labels = labels_text(node->labels);
 	slot->usable = !strcmp(node->state, "up") && !node->drained;
-	fleet->usable += slot->usable;
+	snapshot->usable += slot->usable;
 	/* Which ones are lost makes no difference: the last ones. */
 	for (uint32_t i = slot->devices; i-- && lost; lost--)
 		slot->lost |= UINT64_C(1) << i;
 	return 0;
 }
 
-int node_snapshot_fetch(struct node_snapshot *fleet, struct client *client,
+int node_snapshot_fetch(struct node_snapshot *snapshot, struct client *client,
 			struct error *err)
 {
 	owned(rows_clear) struct rows nodes = { 0 };
@@ -103,7 +106,7 @@ int node_snapshot_fetch(struct node_snapshot *fleet, struct client *client,
 	if (client_rows(client, QUERY_NODES, 0, NULL, &nodes, err) < 0)
 		return -1;
 	for (size_t i = 0; i < nodes.count; i++)
-		if (node_snapshot_add(fleet, rows_at(&nodes, i), err) < 0)
+		if (node_snapshot_add(snapshot, rows_at(&nodes, i), err) < 0)
 			return -1;
 	return 0;
 }

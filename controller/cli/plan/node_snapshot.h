@@ -7,6 +7,7 @@
 #define CONTROLLER_CLI_PLAN_NODE_SNAPSHOT_H
 
 #include "controller/cli/calls.h"
+#include "controller/cli/plan/node_policies.h"
 #include "controller/scheduler/scheduler.h"
 #include "protocol/message/reply_nodes.h"
 
@@ -15,17 +16,18 @@ struct node_snapshot {
 	char **names; /* of each slot */
 	size_t count;
 	size_t usable;
+	struct node_policies policies;
 };
 
-void node_snapshot_clear(struct node_snapshot *fleet);
+void node_snapshot_clear(struct node_snapshot *snapshot);
 OWNED_VALUE(struct node_snapshot, node_snapshot_clear)
 
 /* Add a node as a controller describes it. */
-int node_snapshot_add(struct node_snapshot *fleet, const struct node_info *node,
-		      struct error *err);
+int node_snapshot_add(struct node_snapshot *snapshot,
+		      const struct node_info *node, struct error *err);
 
 /* Add all nodes that the controller knows. */
-int node_snapshot_fetch(struct node_snapshot *fleet, struct client *client,
+int node_snapshot_fetch(struct node_snapshot *snapshot, struct client *client,
 			struct error *err);
 
 #endif

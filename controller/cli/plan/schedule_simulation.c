@@ -40,7 +40,7 @@ struct running {
 };
 
 struct play {
-	struct schedule_simulation *forecast;
+	struct schedule_simulation *simulation;
 	struct sweep *sweep; /* borrowed */
 	struct slot *slots;
 	size_t slot_count;
@@ -60,15 +60,15 @@ struct play {
 	bool failed; /* out of memory inside a callback */
 };
 
-void schedule_simulation_free(struct schedule_simulation *forecast)
+void schedule_simulation_free(struct schedule_simulation *simulation)
 {
-	struct play *play = forecast ? forecast->memory : NULL;
+	struct play *play = simulation ? simulation->memory : NULL;
 
-	if (!forecast)
+	if (!simulation)
 		return;
-	for (size_t i = 0; forecast->cells && i < forecast->count; i++)
-		free((uint32_t *)forecast->cells[i].slots);
-	free(forecast->cells);
+	for (size_t i = 0; simulation->cells && i < simulation->count; i++)
+		free((uint32_t *)simulation->cells[i].slots);
+	free(simulation->cells);
 	if (play) {
 		free(play->kinds);
 		free(play->cell_of);
@@ -83,7 +83,7 @@ void schedule_simulation_free(struct schedule_simulation *forecast)
 		free(play->heap);
 		free(play);
 	}
-	free(forecast);
+	free(simulation);
 }
 
 /* Kinds. */
@@ -148,7 +148,7 @@ static int hold(struct play *play, struct sweep *sweep, size_t cell,
 static int enter_cell(struct play *play, struct sweep *sweep, size_t cell,
 		      struct error *err)
 {
-	struct schedule_simulation_cell *to = &play->forecast->cells[cell];
+	struct schedule_simulation_cell *to = &play->simulation->cells[cell];
 	const struct kind *kind = kind_of(play, sweep_cell_kind(sweep, cell));
 	uint32_t repeats;
 	size_t first = sweep_cell_job(sweep, cell, &repeats);
@@ -213,7 +213,7 @@ static bool place(void *arg, uint64_t id, const struct shape *shape,
 {
 	struct play *play = arg;
 	uint32_t cell = play->cell_of[id - 1];
-	struct schedule_simulation_cell *to = &play->forecast->cells[cell];
+	struct schedule_simulation_cell *to = &play->simulation->cells[cell];
 	struct running running = { .job = (uint32_t)id - 1,
 				   .end = play->now + play->times[cell],
 				   .count = shape->nodes };
@@ -226,10 +226,10 @@ static bool place(void *arg, uint64_t id, const struct shape *shape,
 	memcpy(running.placements, placements,
 	       shape->nodes * sizeof(*placements));
 	heap_add(play, running);
-	to->last_wave = play->forecast->waves;
+	to->last_wave = play->simulation->waves;
 	if (to->first_wave)
 		return true;
-	to->first_wave = play->forecast->waves;
+	to->first_wave = play->simulation->waves;
 	to->start_ms = play->now;
 	slots = calloc(shape->nodes, sizeof(*slots));
 	play->failed |= !slots;
@@ -300,12 +300,12 @@ static void end_some(struct play *play)
 
 static int run(struct play *play, struct error *err)
 {
-	struct schedule_simulation *forecast = play->forecast;
+	struct schedule_simulation *simulation = play->simulation;
 	uint64_t work = 0;
 
 	while ((queue_length(play->queue) || play->running) &&
 	       work < SCHEDULE_SIMULATION_WORK) {
-		forecast->waves += queue_length(play->queue) > 0;
+		simulation->waves += queue_length(play->queue) > 0;
 		if (scheduler_run(play->queue, play->slots, play->slot_count,
 				  NULL, place, play, err) < 0)
 			return -1;
@@ -317,7 +317,7 @@ static int run(struct play *play, struct error *err)
 		end_some(play);
 		work += play->slot_count * (play->kind_count + 1);
 	}
-	forecast->cut = work >= SCHEDULE_SIMULATION_WORK;
+	simulation->cut = work >= SCHEDULE_SIMULATION_WORK;
 	return 0;
 }
 
@@ -355,7 +355,7 @@ static uint64_t median_time(const uint64_t *times, size_t count,
 static int set_times(struct play *play, const uint64_t *times, bool *known,
 		     struct error *err)
 {
-	size_t count = play->forecast->count;
+	size_t count = play->simulation->count;
 	uint64_t median = median_time(times, count, err);
 
 	if (median == UINT64_MAX)
@@ -368,23 +368,23 @@ static int set_times(struct play *play, const uint64_t *times, bool *known,
 
 static void sum_up(struct play *play, const uint64_t *times, bool known)
 {
-	struct schedule_simulation *forecast = play->forecast;
+	struct schedule_simulation *simulation = play->simulation;
 
-	for (size_t i = 0; i < forecast->count; i++) {
-		struct schedule_simulation_cell *cell = &forecast->cells[i];
+	for (size_t i = 0; i < simulation->count; i++) {
+		struct schedule_simulation_cell *cell = &simulation->cells[i];
 
-		if (!cell->first_wave && !cell->shortage && !forecast->cut) {
+		if (!cell->first_wave && !cell->shortage && !simulation->cut) {
 			cell->shortage = UNSCHEDULABLE_DOWN;
 			cell->lacks = "what it goes after cannot run, or on "
 				      "nodes that do not suit it";
 		}
-		forecast->lacking += cell->shortage != UNSCHEDULABLE_NONE;
-		forecast->known += !cell->shortage && times[i];
-		forecast->unknown += !cell->shortage && !times[i];
+		simulation->lacking += cell->shortage != UNSCHEDULABLE_NONE;
+		simulation->known += !cell->shortage && times[i];
+		simulation->unknown += !cell->shortage && !times[i];
 		if (!known)
 			cell->start_ms = 0;
 	}
-	forecast->end_ms = known && !forecast->cut ? play->end : 0;
+	simulation->end_ms = known && !simulation->cut ? play->end : 0;
 }
 
 static int make_room(struct play *play, struct sweep *sweep, struct error *err)
@@ -405,22 +405,22 @@ struct schedule_simulation *
 schedule_simulation_new(struct sweep *sweep, struct slot *slots, size_t count,
 			const uint64_t *times, struct error *err)
 {
-	owned(schedule_simulation_free) struct schedule_simulation *forecast =
-		calloc(1, sizeof(*forecast));
-	struct play *play = forecast ? calloc(1, sizeof(*play)) : NULL;
+	owned(schedule_simulation_free) struct schedule_simulation *simulation =
+		calloc(1, sizeof(*simulation));
+	struct play *play = simulation ? calloc(1, sizeof(*play)) : NULL;
 	bool known = false;
 
-	if (forecast) {
-		forecast->memory = play;
-		forecast->count = sweep_totals(sweep)->kept;
-		forecast->cells =
-			calloc(forecast->count + 1, sizeof(*forecast->cells));
+	if (simulation) {
+		simulation->memory = play;
+		simulation->count = sweep_totals(sweep)->kept;
+		simulation->cells = calloc(simulation->count + 1,
+					   sizeof(*simulation->cells));
 	}
-	if (!play || !forecast->cells) {
+	if (!play || !simulation->cells) {
 		error_nomem(err, "plan");
 		return NULL;
 	}
-	play->forecast = forecast;
+	play->simulation = simulation;
 	play->sweep = sweep;
 	play->jobs = sweep_totals(sweep)->jobs;
 	play->slots = slots;
@@ -428,11 +428,11 @@ schedule_simulation_new(struct sweep *sweep, struct slot *slots, size_t count,
 	if (make_room(play, sweep, err) < 0 ||
 	    set_times(play, times, &known, err) < 0)
 		return NULL;
-	for (size_t i = 0; i < forecast->count; i++)
+	for (size_t i = 0; i < simulation->count; i++)
 		if (enter_cell(play, sweep, i, err) < 0)
 			return NULL;
 	if (run(play, err) < 0)
 		return NULL;
 	sum_up(play, times, known);
-	return take(forecast);
+	return take(simulation);
 }

@@ -14,7 +14,7 @@
 #include "controller/jobs/unschedulable.h"
 #include "controller/sweep/sweep.h"
 
-/* Steps of work after which a forecast ends: about a second. */
+/* Steps of work after which a simulation ends: about a second. */
 #define SCHEDULE_SIMULATION_WORK 400000000u
 
 struct schedule_simulation_cell {
@@ -46,7 +46,7 @@ struct schedule_simulation {
 struct schedule_simulation *
 schedule_simulation_new(struct sweep *sweep, struct slot *slots, size_t count,
 			const uint64_t *times, struct error *err);
-void schedule_simulation_free(struct schedule_simulation *forecast);
+void schedule_simulation_free(struct schedule_simulation *simulation);
 OWNED_POINTER(struct schedule_simulation, schedule_simulation_free)
 
 #endif

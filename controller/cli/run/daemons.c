@@ -80,6 +80,8 @@ static char *const *controller_args(struct daemons *daemons, char **args)
 	if (daemons->config.agent) {
 		args[n++] = (char *)"--lifeline";
 		args[n++] = daemons->numbers[0];
+		args[n++] = (char *)"--web";
+		args[n++] = (char *)"127.0.0.1:0";
 	}
 	args[n] = NULL;
 	return args;
@@ -354,9 +356,9 @@ static int wait_for_endpoint(struct daemons *daemons, struct error *err)
 			return error_set(err, EINTR, "interrupted");
 		if (daemons->timed_out)
 			return error_set(err, ETIMEDOUT,
-					 "our own controller does not listen "
-					 "after %d s; its log: "
-					 "%.100s/controller.log",
+					 "the run's controller did not start "
+					 "within "
+					 "%d s; its log: %.100s/controller.log",
 					 DAEMONS_READY_MS / 1000,
 					 daemons->config.folder->path);
 	}

@@ -68,7 +68,7 @@ static int lock_folder(struct folder *folder, struct error *err)
 		return -1;
 	if (flock(folder->lock, LOCK_EX | LOCK_NB) < 0)
 		return error_set(err, EINVAL,
-				 "%.120s: another regatta run is at work in it",
+				 "%.120s: another regatta run uses this folder",
 				 folder->path);
 	return 0;
 }
@@ -104,8 +104,9 @@ int folder_check_room(const struct folder *folder, struct error *err)
 	if (bytes >= FOLDER_ROOM)
 		return 0;
 	return error_set(err, ENOSPC,
-			 "%.120s: %llu MiB free on its disk, needed are %llu: "
-			 "make room, or name another folder with --state",
+			 "%.120s: %llu MiB free on this disk; "
+			 "expected at least %llu; free some, or name "
+			 "another folder with --state",
 			 folder->path, (unsigned long long)(bytes >> 20),
 			 (unsigned long long)(FOLDER_ROOM >> 20));
 }
@@ -277,12 +278,27 @@ int folder_make(struct folder *folder, const char *name, const char *sweep,
 	folder_file(folder, "sweep.yaml", path);
 	if (access(path, F_OK) == 0)
 		return error_set(err, EEXIST,
-				 "%.120s: there was a run in it already; go on "
-				 "with it by regatta run --resume",
+				 "%.120s: the folder has an earlier run; "
+				 "regatta run --resume continues it",
 				 name);
 	if (fill(folder, NULL, NULL, err) < 0)
 		return -1;
 	return file_write(AT_FDCWD, path, text->data, text->size, 0644, 1, err);
+}
+
+/* The folder of an earlier run, and the path of its sweep. */
+static int find_run(struct folder *folder, const char *name,
+		    char path[PATH_MAX], struct error *err)
+{
+	*folder = (struct folder){ 0 };
+	if (set_path(folder, name, err) < 0)
+		return -1;
+	folder_file(folder, "sweep.yaml", path);
+	return access(path, F_OK) < 0
+		       ? error_set(err, ENOENT,
+				   "%.120s: no regatta run in this folder",
+				   name)
+		       : 0;
 }
 
 int folder_resume(struct folder *folder, const char *name, struct buffer *text,
@@ -290,14 +306,8 @@ int folder_resume(struct folder *folder, const char *name, struct buffer *text,
 {
 	char path[PATH_MAX];
 
-	*folder = (struct folder){ 0 };
-	if (set_path(folder, name, err) < 0)
-		return -1;
-	folder_file(folder, "sweep.yaml", path);
-	if (access(path, F_OK) < 0)
-		return error_set(err, ENOENT,
-				 "%.120s: no regatta run was ever in it", name);
-	if (lock_folder(folder, err) < 0 ||
+	if (find_run(folder, name, path, err) < 0 ||
+	    lock_folder(folder, err) < 0 ||
 	    file_read(AT_FDCWD, path, text, err) < 0)
 		return -1;
 	return fill(folder, wait, arg, err);
@@ -314,8 +324,8 @@ static int read_endpoint(const struct folder *folder, char endpoint[256],
 	if (file_read(AT_FDCWD, folder_file(folder, "endpoint", path), &text,
 		      err) < 0)
 		return error_set(err, EAGAIN,
-				 "%.120s: a run is about to begin in it; try "
-				 "again",
+				 "%.120s: a run is just starting in this "
+				 "folder; try again",
 				 folder->path);
 	snprintf(endpoint, 256, "%.*s", (int)strcspn(text.data, "\n"),
 		 text.data);
@@ -327,14 +337,8 @@ int folder_open(struct folder *folder, const char *name, char endpoint[256],
 {
 	char path[PATH_MAX];
 
-	*folder = (struct folder){ 0 };
-	if (set_path(folder, name, err) < 0)
-		return -1;
-	folder_file(folder, "sweep.yaml", path);
-	if (access(path, F_OK) < 0)
-		return error_set(err, ENOENT,
-				 "%.120s: no regatta run was ever in it", name);
-	if (key_load(&folder->controller,
+	if (find_run(folder, name, path, err) < 0 ||
+	    key_load(&folder->controller,
 		     folder_file(folder, "keys/controller.key", path),
 		     err) < 0 ||
 	    key_load(&folder->operator,
@@ -385,8 +389,7 @@ int folder_choices(const struct folder *folder, cJSON **choices,
 	return cJSON_IsObject(*choices)
 		       ? 0
 		       : error_set(err, EINVAL,
-				   "%.120s: no JSON object; expected what "
-				   "regatta run wrote there; without the file, "
-				   "--engine and --images say it",
+				   "%.120s: not a JSON object; remove it and "
+				   "give --engine and --images again",
 				   path);
 }

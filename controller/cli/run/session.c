@@ -79,7 +79,7 @@ int session_open(struct session *session, struct cli *cli, struct error *err)
 	}
 	if (cli->options->controller)
 		return error_set(err, EINVAL,
-				 "give --state or --controller, not both");
+				 "--state and --controller exclude each other");
 	rc = sd_event_new(&loop);
 	if (rc < 0)
 		return error_set(err, -rc, "event loop: cannot be made");

@@ -7,8 +7,8 @@
 #include <string.h>
 
 const char *const value_forms[] = {
-	"number", "text",     "clock",   "flag", "any", "percent",
-	"si",     "thousand", "million", "pace", NULL,
+	"number",   "text",    "clock", "flag",    "any",  "percent", "si",
+	"thousand", "million", "milli", "counter", "pace", NULL,
 };
 
 /* clang-format off */
@@ -267,7 +267,9 @@ static bool read_form(enum value_form form, const char *text, size_t size,
 		return false;
 	*number *= form == FORM_PERCENT    ? 100
 		   : form == FORM_THOUSAND ? 1e3
-					   : 1e6;
+		   : form == FORM_MILLION  ? 1e6
+		   : form == FORM_MILLI    ? 1e-3
+					   : 1;
 	return true;
 }
 

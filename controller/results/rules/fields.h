@@ -46,7 +46,10 @@ enum value_form {
 	FORM_SI,      /* 10.0k, 1.2M, 3B: a number with its decimal suffix */
 	FORM_THOUSAND,
 	FORM_MILLION,
-	FORM_PACE, /* 8.2s/it, 1.7it/s, 933us/step, 30 ms: seconds for one */
+	FORM_MILLI,   /* in thousandths */
+	FORM_COUNTER, /* a number that grows: of all steps the last one counts
+		       */
+	FORM_PACE,    /* 8.2s/it, 1.7it/s, 933us/step, 30 ms: seconds for one */
 };
 
 /* The forms' words, in their order; ends in NULL. */

@@ -37,7 +37,8 @@
  * and may have a form behind it: name:text, name:clock (H:MM:SS, in seconds),
  * name:percent (a share of 1, in percent), name:flag (true when there is
  * anything), name:any (a number, else text), name:si (10.0k, 1.2M, 3B),
- * name:thousand, name:million (in these), name:pace (8.2s/it, 1.7it/s,
+ * name:thousand, name:million, name:milli (in these), name:counter (of all
+ * steps the last one counts), name:pace (8.2s/it, 1.7it/s,
  * 933us/step, 30 ms: the seconds of one); "a/b" splits "3/60" into two. Numbers
  * may have commas between their thousands.
  * These names are known:
@@ -88,8 +89,8 @@
  *	interval: FIELD	the seconds of all steps since the record before: the
  *			time of one follows from the rate of steps that the same
  *			match has, else from the steps' numbers
- *	elapsed: FIELD	seconds since the start: the time of a step follows from
- *			those of the match before
+ *	elapsed: FIELD	seconds of any clock: the time of a step that has none
+ *			follows from those of the match before
  *	metric: {name: FIELD, value: FIELD, unit: FIELD}
  *			a result of the run, whose name stands in the log
  *	contains: [TEXT]	one of these stands in every match; makes a rule
@@ -159,5 +160,10 @@ bool extract_rules_column(const struct extract_rules *rules, const char *name);
 
 /* Is the number of this name in percent, by the form `percent` of a rule? */
 bool extract_rules_percent(const struct extract_rules *rules, const char *name);
+
+/* Does it count up, by the form `counter`? Then its last value is that of the
+ * run.
+ */
+bool extract_rules_counter(const struct extract_rules *rules, const char *name);
 
 #endif

@@ -134,7 +134,7 @@ static int read_form(const struct value *place, const char *word,
 	return value_error(place, err,
 			   "the form \"%.40s\" is not valid here; expected "
 			   "number, text, clock, flag, any, percent, si, "
-			   "thousand, million, pace%s%s%s",
+			   "thousand, million, milli, counter, pace%s%s%s",
 			   word, nearest ? "; did you mean \"" : "",
 			   nearest ? nearest : "", nearest ? "\"?" : "");
 }

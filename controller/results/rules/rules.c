@@ -57,11 +57,12 @@ bool extract_rules_column(const struct extract_rules *rules, const char *name)
 	return !rules->columns_said || matches_any(&rules->columns, name);
 }
 
-static bool source_percent(const struct extract_rules *rules,
-			   const struct source *source, const char *name)
+static bool source_has(const struct extract_rules *rules,
+		       const struct source *source, enum value_form form,
+		       const char *name)
 {
 	for (size_t i = 0; i < source->target_count; i++)
-		if (source->targets[i].form == FORM_PERCENT &&
+		if (source->targets[i].form == form &&
 		    !strcmp(fields_name(&rules->fields,
 					source->targets[i].field),
 			    name))
@@ -69,14 +70,25 @@ static bool source_percent(const struct extract_rules *rules,
 	return false;
 }
 
-bool extract_rules_percent(const struct extract_rules *rules, const char *name)
+static bool has_form(const struct extract_rules *rules, enum value_form form,
+		     const char *name)
 {
 	for (size_t i = 0; i < rules->count; i++)
 		for (size_t s = 0; s < rules->rules[i].source_count; s++)
-			if (source_percent(rules, &rules->rules[i].sources[s],
-					   name))
+			if (source_has(rules, &rules->rules[i].sources[s], form,
+				       name))
 				return true;
 	return false;
+}
+
+bool extract_rules_percent(const struct extract_rules *rules, const char *name)
+{
+	return has_form(rules, FORM_PERCENT, name);
+}
+
+bool extract_rules_counter(const struct extract_rules *rules, const char *name)
+{
+	return has_form(rules, FORM_COUNTER, name);
 }
 
 enum extract_read extract_rules_read(const struct extract_rules *rules)

@@ -1,7 +1,7 @@
 /* policy_check.c - may this node run that container? Pure, but for resolving
  * links.
  */
-#include "agent/policy/policy_check.h"
+#include "protocol/config/policy_check.h"
 #include "protocol/registry/reference.h"
 
 #include <arpa/inet.h>

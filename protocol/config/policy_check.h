@@ -10,8 +10,8 @@
  * found, and what is allowed: "mounts: found /etc, allowed by
  * /etc/regatta/policy.yaml: /data (read-only)".
  */
-#ifndef AGENT_POLICY_POLICY_CHECK_H
-#define AGENT_POLICY_POLICY_CHECK_H
+#ifndef PROTOCOL_CONFIG_POLICY_CHECK_H
+#define PROTOCOL_CONFIG_POLICY_CHECK_H
 
 #include "protocol/config/policy.h"
 #include "protocol/message/spec.h"

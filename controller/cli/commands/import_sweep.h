@@ -1,0 +1,25 @@
+/* import_sweep.h - a suite of a FlagPerf tree as the text of a sweep.
+ */
+#ifndef CONTROLLER_CLI_COMMANDS_IMPORT_SWEEP_H
+#define CONTROLLER_CLI_COMMANDS_IMPORT_SWEEP_H
+
+#include "controller/catalog/catalog.h"
+#include "controller/sweep/flagperf/conf.h"
+#include "protocol/base/buffer.h"
+
+/* One of FlagPerf's suites. */
+struct suite {
+	const char *name;
+	bool python;
+	const char *file;    /* its cases */
+	const char *cluster; /* its nodes; NULL: in the same file */
+};
+
+/* Append the sweep of the suite's cases. root: the tree, an absolute path;
+ * catalog: to know the chip by, or NULL.
+ */
+int import_sweep_write(const char *root, const struct catalog *catalog,
+		       const struct suite *suite, const struct conf *conf,
+		       struct buffer *out, struct error *err);
+
+#endif

@@ -1,0 +1,40 @@
+/* web.c - web: the address at which a browser sees the controller's pages.
+ */
+#include "controller/cli/command.h"
+#include "controller/cli/run/session.h"
+#include "protocol/base/program.h"
+#include "protocol/message/query.h"
+#include "protocol/message/reply_access.h"
+
+static int run_command(struct cli *cli, struct error *err)
+{
+	owned(session_clear) struct session session = { 0 };
+	owned(answer_clear) struct answer answer = { 0 };
+	struct message_query query = { .what = QUERY_WEB };
+	const struct reply_web *reply;
+
+	if (session_open(&session, cli, err) < 0 ||
+	    client_query(session.client, &query, &answer, err) < 0)
+		return -1;
+	reply = answer.reply;
+	fprintf(cli->out, "%s\n", reply->address);
+	return EXIT_GOOD;
+}
+
+/* clang-format off */
+static const struct option_rule rules[] = { { 0 } };
+
+const struct command command_web = {
+	.name = "web",
+	.args = "",
+	.connects = true,
+	.rules = rules,
+	.summary = "print an address that lets a browser in",
+	.help =
+		"The address of the controller's pages (regatta-controller "
+		"--web). It lets one\nbrowser in, once, within ten minutes, to "
+		"look for twelve hours.",
+	.example = "xdg-open \"$(regatta web)\"",
+	.fn = run_command,
+};
+/* clang-format on */

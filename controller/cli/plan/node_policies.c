@@ -1,0 +1,155 @@
+/* node_policies.c - what the policies of the nodes refuse of a sweep, known
+ * before anything runs.
+ */
+#include "controller/cli/plan/node_policies.h"
+
+#include "protocol/config/policy_check.h"
+#include "protocol/hardware/container.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct known_policy {
+	char *text;
+	char *vendor; /* of the nodes */
+	struct policy *policy;
+	struct strings nodes;
+};
+
+void node_policies_clear(struct node_policies *policies)
+{
+	for (size_t i = 0; i < policies->count; i++) {
+		free(policies->items[i].text);
+		free(policies->items[i].vendor);
+		policy_free(policies->items[i].policy);
+		strings_clear(&policies->items[i].nodes);
+	}
+	free(policies->items);
+	*policies = (struct node_policies){ 0 };
+}
+
+static struct known_policy *find(const struct node_policies *policies,
+				 const char *vendor, const char *text)
+{
+	for (size_t i = 0; i < policies->count; i++)
+		if (!strcmp(policies->items[i].text, text) &&
+		    !strcmp(policies->items[i].vendor, vendor))
+			return &policies->items[i];
+	return NULL;
+}
+
+static struct known_policy *add(struct node_policies *policies,
+				const char *vendor, const char *text,
+				struct error *err)
+{
+	struct known_policy *items = reallocarray(policies->items,
+						  policies->count + 1,
+						  sizeof(*items)),
+			    *item;
+	struct error unreadable;
+
+	if (!items) {
+		error_nomem(err, "policies");
+		return NULL;
+	}
+	policies->items = items;
+	item = &items[policies->count];
+	*item = (struct known_policy){ .text = strdup(text),
+				       .vendor = strdup(vendor) };
+	policies->count++;
+	if (!item->text || !item->vendor) {
+		error_nomem(err, "policies");
+		return NULL;
+	}
+	item->policy = policy_parse(text, strlen(text), "the node's policy",
+				    &unreadable);
+	return item;
+}
+
+int node_policies_add(struct node_policies *policies,
+		      const struct node_info *node, struct error *err)
+{
+	const char *text = cJSON_GetStringValue(
+		cJSON_GetObjectItemCaseSensitive(node->facts, "policy"));
+	const char *vendor = node->vendor ? node->vendor : "";
+	struct known_policy *item;
+
+	if (!text)
+		return 0;
+	item = find(policies, vendor, text);
+	if (!item)
+		item = add(policies, vendor, text, err);
+	return item ? strings_add(&item->nodes, node->name, err) : -1;
+}
+
+static int check(const struct policy *policy, const struct container_spec *job,
+		 struct error *err)
+{
+	/* Borrowed: neither is cleared. */
+	struct task_spec task = { .nodes = 1, .container = *job };
+	const struct task_spec bare = { .nodes = 1,
+					.container = { .image = job->image } };
+	const struct container_place place = {
+		.cluster = "plan",
+		.node = "plan",
+		.init_program = "/",
+		.in_folder = "/",
+		.out_folder = "/",
+		.image = job->image,
+		.pids = (uint32_t)policy->limits.pids,
+	};
+	cJSON *request, *own;
+	int rc;
+
+	policy_check_limit(policy, &task.container);
+	if ((job->build
+		     ? policy_check_build(policy, job->image, job->build, err)
+		     : policy_check_image(policy, job->image, err)) < 0 ||
+	    policy_check_needs(policy, &job->needs, NULL, err) < 0)
+		return -1;
+	request = container_body(&task, &place, err);
+	own = container_body(&bare, &place, err);
+	rc = request && own
+		     ? policy_check_request(policy, request, own, NULL, err)
+		     : -1;
+	cJSON_Delete(request);
+	cJSON_Delete(own);
+	return rc;
+}
+
+static bool add_refusal(cJSON *to, const struct known_policy *known,
+			const char *why)
+{
+	cJSON *refusal = cJSON_CreateObject();
+	cJSON *nodes = cJSON_AddArrayToObject(refusal, "nodes");
+
+	for (size_t i = 0; i < known->nodes.count; i++)
+		cJSON_AddItemToArray(nodes,
+				     cJSON_CreateString(known->nodes.items[i]));
+	return cJSON_AddStringToObject(refusal, "text", why) &&
+	       cJSON_AddItemToArray(to, refusal);
+}
+
+cJSON *node_policies_refusals(const struct node_policies *policies,
+			      const char *vendor,
+			      const struct container_spec *job,
+			      struct error *err)
+{
+	cJSON *refusals = cJSON_CreateArray();
+	bool good = refusals;
+
+	for (size_t i = 0; i < policies->count && good; i++) {
+		const struct known_policy *known = &policies->items[i];
+		struct error why;
+
+		if (known->policy && !strcmp(known->vendor, vendor) &&
+		    check(known->policy, job, &why) < 0 && why.code == EPERM)
+			good = add_refusal(refusals, known, why.text);
+	}
+	if (good)
+		return refusals;
+	cJSON_Delete(refusals);
+	error_nomem(err, "plan");
+	return NULL;
+}

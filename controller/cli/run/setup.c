@@ -1,0 +1,266 @@
+/* setup.c - what `regatta run` needs before it starts anything.
+ */
+#include "controller/cli/run/setup.h"
+#include "controller/cli/logins.h"
+#include "controller/cli/run/probe.h"
+#include "controller/report/row.h"
+#include "protocol/base/file.h"
+#include "protocol/registry/credential.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define ENGINE_DEFAULT "unix:///var/run/docker.sock"
+
+static struct run_options *given(const struct cli *cli)
+{
+	return (struct run_options *)cli->options;
+}
+
+static void spec_clear(struct job_spec *spec)
+{
+	codec_clear(&job_spec_schema, spec);
+}
+OWNED_VALUE(struct job_spec, spec_clear)
+
+/* One agent is one vendor's: take it from the cells. */
+static int note_cell(struct run_setup *run, struct sweep *sweep, size_t cell,
+		     struct error *err)
+{
+	owned(spec_clear) struct job_spec spec = { 0 };
+	uint32_t repeats;
+
+	if (sweep_job(sweep, sweep_cell_job(sweep, cell, &repeats), &spec,
+		      err) < 0)
+		return -1;
+	if (!run->vendor[0])
+		snprintf(run->vendor, sizeof(run->vendor), "%s", spec.vendor);
+	if (strcmp(run->vendor, spec.vendor) != 0)
+		return error_set(err, EINVAL,
+				 "%.80s: vendor: the sweep names '%.40s' and "
+				 "'%.40s'; expected one, as this machine is "
+				 "one node",
+				 run->input.name, run->vendor, spec.vendor);
+	if (spec.labels)
+		return error_set(err, EINVAL,
+				 "%.80s: labels: '%.60s' is not valid here; "
+				 "expected none, as this machine is a node "
+				 "without labels; use regatta submit for a "
+				 "cluster",
+				 run->input.name, spec.labels);
+	if (spec.devices > run->config.devices)
+		run->config.devices = spec.devices;
+	return 0;
+}
+
+static int check_sweep(struct run_setup *run, struct error *err)
+{
+	struct sweep *sweep = run->input.sweep;
+	const struct sweep_totals *totals = sweep_totals(sweep);
+	const struct allocation *allocation = run->config.allocation;
+	uint64_t devices = given(run->cli)->devices;
+
+	if (input_check_jobs(&run->input, run->cli, err) < 0)
+		return -1;
+	if (allocation && totals->nodes_max > allocation->nodes.count)
+		return error_set(err, EINVAL,
+				 "%.80s: nodes: the sweep asks for up to %u; "
+				 "expected at most the %zu of the allocation",
+				 run->input.name, totals->nodes_max,
+				 allocation->nodes.count);
+	if (!allocation && totals->nodes_max > 1)
+		return error_set(err, EINVAL,
+				 "%.80s: nodes: the sweep asks for up to %u; "
+				 "expected 1, as this machine is one node; "
+				 "use regatta submit for a cluster",
+				 run->input.name, totals->nodes_max);
+	run->config.devices = 1;
+	for (size_t i = 0; i < totals->kept; i++)
+		if (note_cell(run, sweep, i, err) < 0)
+			return -1;
+	if (devices == OPTION_NONE)
+		return 0;
+	if (devices < run->config.devices)
+		return error_set(err, EINVAL,
+				 "%.80s: devices: the sweep asks for %u; "
+				 "expected at most the %llu of --devices",
+				 run->input.name, run->config.devices,
+				 (unsigned long long)devices);
+	run->config.devices = (uint32_t)devices;
+	return 0;
+}
+
+/* What the user's docker pull may, a run may: but a file that nobody asked for
+ * by name ends no run.
+ */
+static int find_credentials(struct run_setup *run, struct error *err)
+{
+	const char *given = run->cli->options->registry_auth;
+	struct error why;
+
+	if (logins_file(run->cli, run->credentials, given ? err : NULL) < 0)
+		return given ? -1 : 0;
+	if (!given && access(run->credentials, F_OK) < 0)
+		return 0;
+	if (credential_check(run->credentials, &why) == 0)
+		run->config.registry_auth = run->credentials;
+	else if (given)
+		return error_set(err, why.code, "--registry-auth: %s",
+				 why.text);
+	else
+		cli_say(run->cli, "registry credentials are not used: %s",
+			why.text);
+	return 0;
+}
+
+static int find_parts(struct run_setup *run, struct error *err)
+{
+	const struct environment *environment = run->cli->environment;
+	const struct run_options *options = given(run->cli);
+	struct daemons_config *config = &run->config;
+
+	if (settings_program(environment, "regatta-controller", run->paths[0],
+			     err) < 0 ||
+	    settings_program(environment, "regatta-agent", run->paths[1], err) <
+		    0 ||
+	    settings_program(environment, "regatta-init", run->paths[2], err) <
+		    0 ||
+	    settings_images(environment, &options->common, run->paths[3], err) <
+		    0)
+		return -1;
+	config->controller = run->paths[0];
+	config->agent = run->paths[1];
+	config->init = run->paths[2];
+	config->images = run->paths[3];
+	config->vendor = run->vendor;
+	config->engine = options->engine;
+	if (!config->engine && environment->docker_host &&
+	    environment->docker_host[0])
+		config->engine = environment->docker_host;
+	if (!config->engine)
+		config->engine = ENGINE_DEFAULT;
+	config->engine_tls = options->engine_tls;
+	if (!config->engine_tls && environment->docker_tls &&
+	    environment->docker_tls[0] && !strncmp(config->engine, "tcp:", 4))
+		config->engine_tls = environment->docker_certs;
+	/* On other nodes it is theirs. */
+	if (config->allocation)
+		config->engine = options->engine;
+	if (find_credentials(run, err) < 0)
+		return -1;
+	return config->allocation ? 0 : probe_engine(config->engine, err);
+}
+
+static void say_waiting(void *arg)
+{
+	cli_say(arg, "waiting for the earlier run to remove its containers");
+}
+
+/* Where a run began, it goes on: what its command line and environment said of
+ * these counts again, unless this command line says something else.
+ */
+static int save_choices(struct run_setup *run, struct error *err)
+{
+	const struct run_options *options = given(run->cli);
+	const char *images = run->cli->environment->images;
+	owned(json_free) cJSON *choices = cJSON_CreateObject();
+	char tls[PATH_MAX], credentials[PATH_MAX];
+
+	if (run->config.engine)
+		cJSON_AddStringToObject(choices, "engine", run->config.engine);
+	if (run->config.engine_tls && realpath(run->config.engine_tls, tls))
+		cJSON_AddStringToObject(choices, "engine_tls", tls);
+	if (options->common.images || (images && images[0]))
+		cJSON_AddStringToObject(choices, "images", run->config.images);
+	if (options->common.registry_auth &&
+	    realpath(run->credentials, credentials))
+		cJSON_AddStringToObject(choices, "registry_auth", credentials);
+	return folder_save_choices(&run->folder, choices, err);
+}
+
+static int recall_choices(struct run_setup *run, struct error *err)
+{
+	struct run_options *options = given(run->cli);
+	const char **const known[] = { &options->engine, &options->engine_tls,
+				       &options->common.images,
+				       &options->common.registry_auth };
+	static const char *const names[] = { "engine", "engine_tls", "images",
+					     "registry_auth" };
+
+	if (folder_choices(&run->folder, &run->choices, err) < 0)
+		return -1;
+	/* Another engine has certificates of its own. */
+	for (size_t i = options->engine ? 2 : 0; i < 4; i++) {
+		if (!*known[i])
+			*known[i] = row_text(run->choices, names[i]);
+	}
+	return 0;
+}
+
+/* A new folder, or that of an earlier run with the sweep in it. */
+static int open_folder(struct run_setup *run, struct error *err)
+{
+	const struct run_options *options = given(run->cli);
+	owned(buffer_clear) struct buffer text;
+	char path[PATH_MAX];
+
+	buffer_init(&text, INPUT_MAX);
+	if (!options->resume) {
+		if (input_init(&run->input, run->cli, run->cli->args[0], false,
+			       err) < 0 ||
+		    check_sweep(run, err) < 0 || find_parts(run, err) < 0)
+			return -1;
+		if (folder_make(&run->folder, options->common.state,
+				sweep_name(run->input.sweep), &run->input.text,
+				err) < 0)
+			return -1;
+		return save_choices(run, err);
+	}
+	if (folder_resume(&run->folder, options->resume, &text, say_waiting,
+			  run->cli, err) < 0 ||
+	    recall_choices(run, err) < 0)
+		return -1;
+	folder_file(&run->folder, "sweep.yaml", path);
+	if (input_init(&run->input, run->cli, path, false, err) < 0)
+		return -1;
+	run->input.name = "sweep.yaml"; /* `path` ends here */
+	return check_sweep(run, err) < 0 || find_parts(run, err) < 0 ? -1 : 0;
+}
+
+static int check_words(const struct cli *cli, struct error *err)
+{
+	const struct run_options *options = given(cli);
+
+	if (options->resume && (cli->arg_count || options->common.state))
+		return error_set(err, EINVAL,
+				 "run: --resume DIR excludes a sweep file and "
+				 "--state: both are in the folder");
+	if (!options->resume && !cli->arg_count)
+		return error_set(err, EINVAL,
+				 "run: missing argument SWEEP (expected "
+				 "regatta run SWEEP)");
+	return 0;
+}
+
+int run_setup_open(struct run_setup *setup, struct cli *cli, struct error *err)
+{
+	setup->cli = cli;
+	if (check_words(cli, err) < 0)
+		return -1;
+	if (!given(cli)->slurm)
+		return open_folder(setup, err);
+	if (allocation_read(&setup->allocation, err) < 0)
+		return -1;
+	setup->config.allocation = &setup->allocation;
+	if (open_folder(setup, err) < 0)
+		return -1;
+	return folder_add_agents(&setup->folder, &setup->allocation.nodes, err);
+}
+
+void run_setup_clear(struct run_setup *setup)
+{
+	folder_clear(&setup->folder);
+	allocation_clear(&setup->allocation);
+	input_clear(&setup->input);
+	cJSON_Delete(setup->choices);
+}

@@ -1,0 +1,98 @@
+/* gang_relay.c - commands that the tasks of a job hand to each other, passed on
+ * between their nodes.
+ */
+#include "controller/gang_relay.h"
+
+#include "controller/nodes/node.h"
+#include "protocol/wire/wire.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void pass_on(const struct node *node, enum message_type type,
+		    const void *body, const void *data, size_t size)
+{
+	if (node && node->peer)
+		wire_server_send(node->peer, type, body, data, size, NULL);
+}
+
+static bool is_named(const struct task *task, const char *host)
+{
+	return task->node && (!strcmp(task->node->name, host) ||
+			      !strcmp(task->node->address, host));
+}
+
+/* The task on that host; the asking one's own is localhost, too. */
+static struct task *task_on(struct task *asking, const char *host)
+{
+	static const char *const own[] = { "localhost", "127.0.0.1", "::1" };
+	const struct gang *gang = asking->job->gang;
+
+	for (uint32_t i = 0; i < gang->spec.nodes; i++)
+		if (is_named(&gang->tasks[i], host))
+			return &gang->tasks[i];
+	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+		if (!strcmp(host, own[i]))
+			return asking;
+	return NULL;
+}
+
+static void refuse(struct node *node, const struct message_command *command,
+		   char *text)
+{
+	const struct message_command_answer answer = {
+		.job = command->job,
+		.attempt = command->attempt,
+		.rank = command->rank,
+		.id = command->id,
+		.text = text,
+	};
+
+	pass_on(node, MESSAGE_COMMAND_ANSWER, &answer, NULL, 0);
+}
+
+void gang_relay_command(const struct job_table *jobs, struct node *node,
+			struct message_command *command, const void *data,
+			size_t size)
+{
+	struct task *asking = task_find(jobs, node, command->job,
+					command->attempt, command->rank),
+		    *to;
+	char text[400];
+
+	if (!asking || !asking->job->gang->spec.container.ssh)
+		return;
+	to = task_on(asking, command->host);
+	if (!to)
+		snprintf(text, sizeof(text),
+			 "%.100s is no node of this job (expected the address "
+			 "or the name of one)",
+			 command->host);
+	else if (to->state == TASK_ENDED)
+		snprintf(text, sizeof(text), "the task on %.100s has ended",
+			 command->host);
+	if (!to || to->state == TASK_ENDED) {
+		refuse(node, command, text);
+		return;
+	}
+	command->to = to->rank;
+	pass_on(to->node, MESSAGE_COMMAND, command, data, size);
+}
+
+void gang_relay_answer(const struct job_table *jobs, struct node *node,
+		       const struct message_command_answer *answer,
+		       const void *data, size_t size)
+{
+	const struct job *job = job_find(jobs, answer->job);
+	const struct gang *gang = job ? job->gang : NULL;
+	bool is_member = false;
+
+	if (!gang || job->attempt != answer->attempt ||
+	    answer->rank >= gang->spec.nodes)
+		return;
+	for (uint32_t i = 0; i < gang->spec.nodes; i++)
+		is_member |= gang->tasks[i].node == node;
+	if (is_member)
+		pass_on(gang->tasks[answer->rank].node, MESSAGE_COMMAND_ANSWER,
+			answer, data, size);
+}

@@ -1,0 +1,223 @@
+/* hang.c - a running job that shows no sign of life.
+ */
+#include "controller/jobs/hang.h"
+#include "controller/jobs/core.h"
+#include "controller/jobs/hang_evidence.h"
+#include "controller/jobs/node_commands.h"
+#include "controller/logs/log_reader.h"
+#include "controller/nodes/node.h"
+#include "controller/results/extract.h"
+#include "protocol/base/log.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SECOND_MS INT64_C(1000)
+#define SUSPECT_MS (120 * SECOND_MS)
+#define SUSPECT_STEPS 10
+#define LIMIT_MS (900 * SECOND_MS)
+#define LIMIT_STEPS 30
+#define FIRST_STEP_MS (2700 * SECOND_MS)
+#define AGE_STEPS 3
+#define PACE_STEPS 65 /* the median is of so many of the last steps */
+#define ROUND_MS (40 * SECOND_MS) /* for all nodes to look */
+#define REST_MS (60 * SECOND_MS)  /* of a job that cannot hang as yet */
+#define POLL_MS (SECOND_MS / 2)
+
+struct hang_watch {
+	int64_t life_ms;  /* the last sign of life, monotonic */
+	int64_t next_ms;  /* nothing is to be done before */
+	int64_t until_ms; /* the last look is awaited; 0: there is none */
+	uint64_t suspicion, last; /* rounds of evidence; 0: none */
+};
+
+bool hang_suspected(const struct gang *gang)
+{
+	return gang->hang && gang->hang->suspicion;
+}
+
+/* The pace of a job's steps. */
+
+static int by_value(const void *a, const void *b)
+{
+	double one = *(const double *)a, other = *(const double *)b;
+
+	return (one > other) - (one < other);
+}
+
+/* By the log's own times, else by those at which its lines came; 0: not known.
+ */
+static double step_ms(const struct record *records, size_t count)
+{
+	size_t first = count > PACE_STEPS ? count - PACE_STEPS : 0;
+	double times[PACE_STEPS];
+	size_t found = 0;
+
+	for (size_t i = first; i < count; i++)
+		if (record_has(&records[i], RECORD_ITERATION_MS))
+			times[found++] = records[i].iteration_ms;
+		else if (i > first && records[i].came_ms &&
+			 records[i - 1].came_ms)
+			times[found++] = (double)(records[i].came_ms -
+						  records[i - 1].came_ms);
+	if (!found)
+		return 0;
+	qsort(times, found, sizeof(*times), by_value);
+	return times[found / 2];
+}
+
+static const struct record *steps_of(const struct gang *gang, size_t *count)
+{
+	const struct extract *extract = log_reader_extract(gang);
+
+	*count = 0;
+	return extract ? extract_records(extract, count) : NULL;
+}
+
+uint64_t hang_step_age(const struct gang *gang)
+{
+	const struct job_effects *effects = gang->job->jobs->effects;
+	size_t count;
+	const struct record *records = steps_of(gang, &count);
+	int64_t came = count ? records[count - 1].came_ms : 0;
+	int64_t age = effects_wall_ms(effects) - came;
+
+	if (!came || age < SECOND_MS ||
+	    (double)age <= AGE_STEPS * step_ms(records, count))
+		return 0;
+	return (uint64_t)(age / SECOND_MS);
+}
+
+/* When the job hangs, and when it is suspected; false: it cannot. */
+static bool limits_of(const struct gang *gang, int64_t *limit, int64_t *suspect)
+{
+	uint64_t given = gang->spec.hang_ms;
+	size_t count;
+	const struct record *records = steps_of(gang, &count);
+	double step = step_ms(records, count);
+
+	if (given == HANG_OFF || (!given && !count && !log_reader_named(gang)))
+		return false;
+	*limit = count ? LIMIT_MS : FIRST_STEP_MS;
+	if (step * LIMIT_STEPS > (double)*limit)
+		*limit = (int64_t)(step * LIMIT_STEPS);
+	if (given)
+		*limit = (int64_t)given;
+	*suspect = SUSPECT_MS;
+	if (step * SUSPECT_STEPS > (double)*suspect)
+		*suspect = (int64_t)(step * SUSPECT_STEPS);
+	if (*suspect > *limit / 2)
+		*suspect = *limit / 2;
+	return true;
+}
+
+/* Watching. */
+
+static void revive(struct gang *gang, int64_t now)
+{
+	struct hang_watch *watch = gang->hang;
+
+	if (watch->suspicion)
+		log_info("job=%" PRIu64 " shows life again", gang->job->id);
+	*watch = (struct hang_watch){ .life_ms = now };
+	gang->job->progress_seq = news_progress(gang->job->jobs->news);
+}
+
+static void suspect(struct gang *gang, int64_t silent_ms)
+{
+	log_warning("job=%" PRIu64 " is suspected to hang: no sign of life for "
+		    "%" PRId64 " s",
+		    gang->job->id, silent_ms / SECOND_MS);
+	gang->hang->suspicion = node_commands_look(gang, false);
+	gang->job->progress_seq = news_progress(gang->job->jobs->news);
+}
+
+static void end(struct gang *gang, int64_t silent_ms)
+{
+	char text[160], last[40] = "";
+	size_t count;
+	const struct record *records = steps_of(gang, &count);
+
+	if (count)
+		snprintf(last, sizeof(last), " after step %" PRIu64,
+			 records[count - 1].step);
+	snprintf(text, sizeof(text),
+		 "no step, no output and nothing written for %" PRId64 " s%s",
+		 silent_ms / SECOND_MS, last);
+	gang->job->life->exception(gang->job, FAILURE_HANG, 0, text);
+}
+
+/* Its silence says nothing while a node of it is out of reach. */
+static bool is_heard(const struct gang *gang)
+{
+	for (uint32_t i = 0; i < gang->spec.nodes; i++)
+		if (!gang->tasks[i].node || !gang->tasks[i].node->reported)
+			return false;
+	return true;
+}
+
+static void judge(struct gang *gang, int64_t now)
+{
+	struct hang_watch *watch = gang->hang;
+	int64_t silent = now - watch->life_ms;
+	int64_t limit, suspicion;
+
+	if (!limits_of(gang, &limit, &suspicion)) {
+		watch->next_ms = now + REST_MS;
+	} else if (watch->until_ms) {
+		if (now < watch->until_ms &&
+		    !evidence_complete(gang, watch->last))
+			watch->next_ms = now + POLL_MS;
+		else if (evidence_writes(gang, watch->suspicion, watch->last))
+			revive(gang, now);
+		else
+			end(gang, silent);
+	} else if (silent >= limit) {
+		watch->last = node_commands_look(gang, true);
+		watch->until_ms = now + ROUND_MS;
+	} else if (silent >= suspicion && !watch->suspicion) {
+		suspect(gang, silent);
+	} else {
+		watch->next_ms =
+			watch->life_ms + (watch->suspicion ? limit : suspicion);
+		if (watch->next_ms > now + REST_MS)
+			watch->next_ms = now + REST_MS;
+	}
+}
+
+static void look(struct gang *gang, int64_t now)
+{
+	struct hang_watch *watch = gang->hang;
+
+	if (!watch) {
+		gang->hang = calloc(1, sizeof(*gang->hang));
+		if (gang->hang)
+			gang->hang->life_ms = now;
+		return;
+	}
+	if (gang->heard_ms > watch->life_ms) {
+		if (watch->suspicion)
+			revive(gang, gang->heard_ms);
+		watch->life_ms = gang->heard_ms;
+	}
+	if (now < watch->next_ms)
+		return;
+	if (is_heard(gang))
+		judge(gang, now);
+	else
+		watch->life_ms = now;
+}
+
+void hang_tick(struct jobs *jobs)
+{
+	int64_t now = effects_mono_ms(jobs->effects);
+	struct gang *gang, *next;
+
+	for (gang = gang_first(jobs->table); gang; gang = next) {
+		next = gang_next(gang);
+		if (gang->job->state == JOB_RUNNING && !gang->job->failure)
+			look(gang, now);
+	}
+}

@@ -1,0 +1,139 @@
+/* hang_evidence.c - what the nodes saw of a job that does nothing.
+ */
+#include "controller/jobs/hang_evidence.h"
+#include "controller/jobs/core.h"
+#include "controller/logs/task_streams.h"
+#include "controller/nodes/node.h"
+#include "controller/stacks/stacks.h"
+#include "protocol/message/evidence.h"
+
+#include <stdlib.h>
+
+#define END_BYTES 1024                   /* of evidence: its last line */
+#define EVIDENCE_BYTES ((size_t)4 << 20) /* that are read of a node */
+#define OUTPUT_BYTES ((size_t)64 << 10)  /* the same of a rank's output */
+#define OUTPUTS_BYTES ((size_t)16 << 20) /* and of all ranks */
+
+/* Append the last bytes of a stream. */
+static int read_end(const struct job *job, const char *stream, size_t most,
+		    struct buffer *text)
+{
+	const struct job_effects *effects = job->jobs->effects;
+	owned_free char *bytes = NULL;
+	uint64_t length = 0;
+	size_t got = 1;
+
+	if (effects->log_length(effects->arg, job->id, job->attempt, stream,
+				&length, NULL) < 0 ||
+	    !length)
+		return 0;
+	bytes = malloc(most);
+	if (!bytes)
+		return -1;
+	for (uint64_t at = length > most ? length - most : 0; got; at += got)
+		if (effects->log_read(effects->arg, job->id, job->attempt,
+				      stream, at, bytes, most, &got,
+				      NULL) < 0 ||
+		    buffer_append(text, bytes, got, NULL) < 0)
+			return -1;
+	return 0;
+}
+
+bool evidence_complete(const struct gang *gang, uint64_t round)
+{
+	for (uint32_t i = 0; i < gang->spec.nodes; i++) {
+		owned(buffer_clear) struct buffer text;
+		char stream[EVIDENCE_STREAM_SIZE];
+
+		buffer_init(&text, (size_t)2 * END_BYTES);
+		evidence_stream(i, stream);
+		if (read_end(gang->job, stream, END_BYTES, &text) < 0 ||
+		    !text.size || !stacks_ended(text.data, text.size, round))
+			return false;
+	}
+	return true;
+}
+
+/* What all nodes saw in the round; 0: in the last one that is whole. */
+static struct stacks *read_round(const struct gang *gang, uint64_t round)
+{
+	owned(stacks_free) struct stacks *stacks = stacks_new(NULL);
+
+	for (uint32_t i = 0; stacks && i < gang->spec.nodes; i++) {
+		const struct node *node = gang->tasks[i].node;
+		owned(buffer_clear) struct buffer text;
+		char stream[EVIDENCE_STREAM_SIZE];
+
+		buffer_init(&text, 2 * EVIDENCE_BYTES);
+		evidence_stream(i, stream);
+		if (read_end(gang->job, stream, EVIDENCE_BYTES, &text) < 0 ||
+		    (text.size &&
+		     stacks_take(stacks, node ? node->name : "", round,
+				 text.data, text.size, NULL) < 0))
+			return NULL;
+	}
+	return take(stacks);
+}
+
+bool evidence_writes(const struct gang *gang, uint64_t first, uint64_t last)
+{
+	owned(stacks_free) struct stacks *before = read_round(gang, first);
+	owned(stacks_free) struct stacks *after = read_round(gang, last);
+
+	return before && after && stacks_written(before) &&
+	       stacks_written(after) > stacks_written(before);
+}
+
+static void read_outputs(const struct job *job, struct stacks *stacks)
+{
+	size_t left = OUTPUTS_BYTES;
+
+	for (uint32_t i = 0; i < job->gang->spec.nodes; i++) {
+		const struct task *task = &job->gang->tasks[i];
+		uint32_t processes = task_stream_count(task);
+
+		for (uint32_t p = 0; p < processes && left; p++) {
+			owned(buffer_clear) struct buffer text;
+			char stream[TASK_STREAM_SIZE];
+
+			buffer_init(&text, 2 * OUTPUT_BYTES);
+			task_stream_name(task, p, stream);
+			if (read_end(job, stream, OUTPUT_BYTES, &text) < 0 ||
+			    !text.size)
+				continue;
+			stacks_take_output(stacks, task->rank * processes + p,
+					   text.data, text.size);
+			left -= text.size < left ? text.size : left;
+		}
+	}
+}
+
+cJSON *evidence_reason(const struct job *job)
+{
+	owned(stacks_free) struct stacks *stacks = read_round(job->gang, 0);
+	char text[STACKS_TEXT_SIZE];
+	const char *node;
+	int64_t rank;
+	cJSON *reason;
+
+	if (!stacks || !stacks_count(stacks))
+		return NULL;
+	read_outputs(job, stacks);
+	if (stacks_verdict(stacks, text, &node, &rank, NULL) < 0)
+		return NULL;
+	reason = cJSON_CreateObject();
+	cJSON_AddItemToObject(reason, "node",
+			      node ? cJSON_CreateString(node)
+				   : cJSON_CreateNull());
+	cJSON_AddItemToObject(reason, "rank",
+			      node ? cJSON_CreateNumber((double)rank)
+				   : cJSON_CreateNull());
+	cJSON_AddStringToObject(reason, "how", job->text ? job->text : "");
+	cJSON_AddStringToObject(reason, "class", "other");
+	cJSON_AddNullToObject(reason, "exit_code");
+	cJSON_AddNullToObject(reason, "signal");
+	cJSON_AddStringToObject(reason, "line", text);
+	cJSON_AddNullToObject(reason, "stream");
+	cJSON_AddNullToObject(reason, "offset");
+	return reason;
+}

@@ -1,0 +1,19 @@
+/* hang_evidence.h - what the nodes saw of a job that does nothing.
+ */
+#ifndef CONTROLLER_JOBS_HANG_EVIDENCE_H
+#define CONTROLLER_JOBS_HANG_EVIDENCE_H
+
+#include "controller/cluster/active_job.h"
+
+/* Have all nodes looked in this round? */
+bool evidence_complete(const struct gang *gang, uint64_t round);
+
+/* Did the job's processes write to files between the two rounds? */
+bool evidence_writes(const struct gang *gang, uint64_t first, uint64_t last);
+
+/* Why a job that hung was ended: as job_reason_read(), from what its nodes saw
+ * and its ranks printed last. NULL: nothing was seen.
+ */
+cJSON *evidence_reason(const struct job *job);
+
+#endif

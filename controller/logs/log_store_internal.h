@@ -1,0 +1,59 @@
+/* log_store_internal.h - the fields of the log store, for the two files that
+ * make it up: log_store.c writes and reads streams, log_files.c has whole
+ * attempts.
+ */
+#ifndef CONTROLLER_LOGS_LOG_STORE_INTERNAL_H
+#define CONTROLLER_LOGS_LOG_STORE_INTERNAL_H
+
+#include "controller/logs/log_store.h"
+#include "controller/logs/log_times.h"
+#include "protocol/base/strings.h"
+
+#include <stdbool.h>
+
+#define TALLIES 64 /* attempts whose number of streams is remembered */
+
+/* An open stream, in a list with the latest used first. */
+struct stream {
+	struct stream *next;
+	uint64_t job;
+	uint32_t attempt;
+	char name[LOG_STORE_NAME_MAX + 1];
+	int log;
+	uint64_t length;
+	struct log_times times;
+};
+
+struct tally {
+	uint64_t job;
+	uint32_t attempt;
+	uint32_t streams;
+};
+
+struct log_store {
+	int folder; /* logs/ */
+	struct stream *streams;
+	size_t open;
+	struct tally tallies[TALLIES];
+	size_t next_tally;
+};
+
+bool log_name_valid(const char *name);
+
+/* "17/1/rank-0.log" below the folder; an empty suffix gives the attempt's own
+ * folder. Fits: 20 + 10 + 64 + 6 digits and letters.
+ */
+struct log_path {
+	char text[128];
+};
+
+struct log_path log_path_of(uint64_t job, uint32_t attempt, const char *stream,
+			    const char *suffix);
+
+/* Add the names of the attempt's logs, in order; *fd is its folder, -1 when
+ * there is none.
+ */
+int log_names(const struct log_store *store, uint64_t job, uint32_t attempt,
+	      struct strings *names, int *fd, struct error *err);
+
+#endif

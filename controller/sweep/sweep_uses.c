@@ -1,0 +1,111 @@
+/* sweep_uses.c - which descriptions of the catalog a sweep names.
+ */
+#include "controller/catalog/described.h"
+#include "controller/sweep/sweep_internal.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+struct uses {
+	const struct sweep *sweep;
+	struct strings *keys;
+	struct error *err;
+};
+
+static int add_key(const struct uses *uses, enum catalog_kind kind,
+		   const char *name)
+{
+	const char *word = described_kind(kind);
+	const cJSON *own =
+		cJSON_GetObjectItemCaseSensitive(uses->sweep->described, word);
+	char key[NAME_MAX + 32];
+
+	if (cJSON_GetObjectItemCaseSensitive(own, name))
+		return 0;
+	snprintf(key, sizeof(key), "%s/%.200s", word, name);
+	for (size_t i = 0; i < uses->keys->count; i++)
+		if (!strcmp(uses->keys->items[i], key))
+			return 0;
+	return strings_add(uses->keys, key, uses->err);
+}
+
+static int add_framework(const struct uses *uses, const struct value *name)
+{
+	owned(strings_clear) struct strings names = { 0 };
+
+	if (described_frameworks(uses->sweep->catalog, value_text(name), &names,
+				 uses->err) < 0)
+		return -1;
+	for (size_t i = 0; i < names.count; i++)
+		if (add_key(uses, CATALOG_FRAMEWORK, names.items[i]) < 0)
+			return -1;
+	return 0;
+}
+
+/* Rules in place are the sweep's; but not those that they are like. */
+static int add_log(const struct uses *uses, const struct value *log)
+{
+	const struct value *like = value_get(log, "like");
+
+	if (value_kind(log) != VALUE_MAP)
+		return add_framework(uses, log);
+	for (size_t i = 0; like && i < value_count(like); i++)
+		if (add_framework(uses, value_at(like, i)) < 0)
+			return -1;
+	return 0;
+}
+
+static int add_model(const struct uses *uses, const struct value *name)
+{
+	const struct model *model =
+		catalog_model(uses->sweep->catalog, value_text(name));
+
+	return model ? add_key(uses, CATALOG_MODEL, model->name) : 0;
+}
+
+static int add_vendor(const struct uses *uses, const struct value *name)
+{
+	const struct vendor *vendor =
+		catalog_vendor(uses->sweep->catalog, value_text(name));
+
+	return vendor ? add_key(uses, CATALOG_VENDOR, vendor->name) : 0;
+}
+
+static int add_layer(const struct uses *uses, const struct overlay *layer)
+{
+	static const struct {
+		size_t key;
+		int (*add)(const struct uses *uses, const struct value *value);
+	} named[] = {
+		{ KEY_FRAMEWORK, add_framework },
+		{ KEY_LOG, add_log },
+		{ KEY_MODEL, add_model },
+		{ KEY_VENDOR, add_vendor },
+	};
+
+	for (size_t i = 0; i < sizeof(named) / sizeof(named[0]); i++) {
+		const struct value *value = layer_value(layer, named[i].key);
+
+		if (value && named[i].add(uses, value) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int sweep_uses(const struct sweep *sweep, struct strings *keys,
+	       struct error *err)
+{
+	const struct uses uses = { sweep, keys, err };
+
+	if (add_layer(&uses, &sweep->base) < 0)
+		return -1;
+	for (size_t i = 0; i < sweep->axis_count; i++)
+		for (size_t k = 0; k < sweep->axes[i].count; k++)
+			if (add_layer(&uses, &sweep->axes[i].layers[k]) < 0)
+				return -1;
+	for (size_t i = 0; i < sweep->include_count; i++)
+		if (add_layer(&uses, &sweep->includes[i]) < 0)
+			return -1;
+	return 0;
+}

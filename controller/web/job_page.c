@@ -1,0 +1,250 @@
+/* job_page.c - one job: how far it is, curves, ranks, devices, its output.
+ */
+#include "controller/logs/log_reader.h"
+#include "controller/logs/sampling.h"
+#include "controller/report/chart.h"
+#include "controller/results/series.h"
+#include "controller/results/usage.h"
+#include "controller/web/web_page.h"
+#include "protocol/base/printable.h"
+#include "protocol/message/reply_logs.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TAIL_LINES 60
+#define TAIL_BYTES 16384 /* of them, the last ones */
+#define DEVICES_SHOWN 256
+#define TASKS_SHOWN 256
+
+typedef unsigned long long ull;
+
+static void put_head(struct web_page *page, const struct job_info *job)
+{
+	const struct progress_info *progress = job->progress;
+
+	web_part(page, "div", "", "head");
+	web_html(page, "<p><a href=\"/sweep/%llu\">Sweep %llu</a>: %s",
+		 (ull)job->sweep, (ull)job->sweep, job->state);
+	if (job->attempt > 1)
+		web_html(page, ", attempt %u", job->attempt);
+	web_html(page, ". Queued ");
+	web_time(page, job->queued_ms);
+	web_html(page, ", started ");
+	web_time(page, job->started_ms);
+	web_html(page, ", ended ");
+	web_time(page, job->ended_ms);
+	web_html(page, " UTC.</p>\n");
+	if (job->text || job->waits) {
+		web_html(page, "<p class=\"bad\">");
+		if (job->failure)
+			web_html(page, "%s: ", job->failure);
+		web_text(page, job->text ? job->text : job->waits);
+		web_html(page, "</p>\n");
+	}
+	if (progress && progress->steps)
+		web_html(page,
+			 "<p><progress max=\"%llu\" value=\"%llu\"></progress>"
+			 " step %llu of %llu",
+			 (ull)progress->steps, (ull)progress->step,
+			 (ull)progress->step, (ull)progress->steps);
+	if (progress && !isnan(progress->loss))
+		web_html(page, ", loss %.4f", progress->loss);
+	if (progress && !isnan(progress->tokens_per_second))
+		web_html(page, ", %.0f token/s", progress->tokens_per_second);
+	web_part_end(page, "div");
+}
+
+/* Curves. */
+
+static cJSON *running_series(const struct gang *gang)
+{
+	const struct extract *extract =
+		gang->output ? log_reader_extract(gang) : NULL;
+	const struct record *records;
+	size_t count = 0;
+
+	if (!extract)
+		return NULL;
+	records = extract_records(extract, &count);
+	return count ? series_new(records, count, &gang->spec.measure, NULL)
+		     : NULL;
+}
+
+static cJSON *stored_series(struct web_page *page, const struct job_info *job)
+{
+	struct message_query query = { .id = job->sweep,
+				       .after = job->job - 1,
+				       .limit = 1 };
+	struct api_request request = web_request(page, &query);
+	struct reply_series reply = { 0 };
+	cJSON *series = NULL;
+
+	if (api_series(&request, &reply, NULL) == 0 && reply.rows_count)
+		series = take(reply.rows->series);
+	codec_clear(&reply_series_schema, &reply);
+	return series;
+}
+
+static void put_curve(struct web_page *page, const cJSON *series,
+		      const char *name, const char *title, bool from_zero)
+{
+	struct chart chart = {
+		.title = title,
+		.x_label = "step",
+		.y_label = "",
+		.lines = { { title,
+			     cJSON_GetObjectItemCaseSensitive(series, name) } },
+		.count = 1,
+		.from_zero = from_zero
+	};
+
+	if (chart_svg(&chart, &page->text, NULL) < 0)
+		page->failed = true;
+}
+
+static void put_curves(struct web_page *page, const struct job_info *job,
+		       const struct gang *gang)
+{
+	cJSON *series = gang ? running_series(gang) : stored_series(page, job);
+
+	web_part(page, "div", " class=\"charts\"", "curves");
+	if (series) {
+		put_curve(page, series, "loss", "Loss", false);
+		put_curve(page, series, "tokens_per_second", "token/s", true);
+	}
+	web_part_end(page, "div");
+	cJSON_Delete(series);
+}
+
+/* Ranks and devices. */
+
+static void put_tasks(struct web_page *page, const struct job_info *job)
+{
+	web_part(page, "div", " class=\"wide\"", "tasks");
+	web_html(page, "<h2>Nodes</h2><table><tr><th>Rank</th><th>Node</th>"
+		       "<th>State</th><th>Why</th></tr>\n");
+	for (size_t i = 0; i < job->tasks_count && i < TASKS_SHOWN; i++) {
+		const struct task_info *task = &job->tasks[i];
+
+		web_html(page, "<tr><td class=\"n\">%u</td><td>", task->rank);
+		web_text(page, task->node);
+		web_html(page, "</td><td>%s</td><td>", task->state);
+		web_text(page, task->text);
+		web_html(page, "</td></tr>\n");
+	}
+	web_html(page, "</table>");
+	web_part_end(page, "div");
+}
+
+static void put_reading(struct web_page *page,
+			const struct device_metrics *device,
+			enum reading reading)
+{
+	web_html(page, "<td class=\"n\">");
+	if (device->has & 1U << reading)
+		web_html(page, "%.0f", device->value[reading]);
+	web_html(page, "</td>");
+}
+
+static void put_device(struct web_page *page,
+		       const struct device_metrics *device)
+{
+	web_html(page, "<tr><td>");
+	web_text(page, device->node);
+	web_html(page, "</td><td class=\"n\">%u</td><td>", device->index);
+	web_text(page, device->name);
+	web_html(page, "</td>");
+	put_reading(page, device, READING_POWER_W);
+	put_reading(page, device, READING_TEMP_C);
+	put_reading(page, device, READING_UTIL_PCT);
+	put_reading(page, device, READING_MEM_USED_MIB);
+	web_html(page, "</tr>\n");
+}
+
+static void put_devices(struct web_page *page, const struct gang *gang)
+{
+	struct device_metrics device = { .job = 0 };
+	size_t shown = 0;
+
+	web_part(page, "div", " class=\"wide\"", "devices");
+	web_html(page, "<h2>Devices</h2><table><tr><th>Node</th><th>Device</th>"
+		       "<th>Name</th><th>W</th><th>°C</th><th>%%</th>"
+		       "<th>MiB</th></tr>\n");
+	for (uint32_t rank = 0; gang->output && rank < gang->spec.nodes;
+	     rank++) {
+		const struct usage *usage =
+			samplings_usage(log_reader_samplings(gang), rank);
+
+		for (size_t i = 0; usage && shown < DEVICES_SHOWN &&
+				   usage_latest(usage, i, &device);
+		     i++, shown++)
+			put_device(page, &device);
+	}
+	web_html(page, "</table>");
+	web_part_end(page, "div");
+}
+
+/* Output. */
+
+/* Whole lines, of what is safe to show, at most TAIL_BYTES. */
+static void put_lines(struct web_page *page, struct buffer *bytes)
+{
+	size_t from = bytes->size > TAIL_BYTES ? bytes->size - TAIL_BYTES : 0;
+
+	for (char *at = bytes->data + from, *end;
+	     at < bytes->data + bytes->size; at = end + 1) {
+		end = memchr(at, '\n',
+			     (size_t)(bytes->data + bytes->size - at));
+		if (!end)
+			end = bytes->data + bytes->size;
+		printable(at, (size_t)(end - at));
+		*end = 0;
+		web_text(page, at);
+		web_html(page, "\n");
+	}
+}
+
+static void put_output(struct web_page *page, const struct job_info *job)
+{
+	struct message_log_read read = { .job = job->job,
+					 .stream = (char *)"rank-0",
+					 .tail_lines = TAIL_LINES };
+	owned(buffer_clear) struct buffer bytes;
+	struct api_request request = web_request(page, &read);
+	struct reply_log_read reply = { 0 };
+
+	buffer_init(&bytes, MESSAGE_PAYLOAD_MAX);
+	request.bytes = &bytes;
+	web_html(page, "<h2>Output of rank 0</h2>\n");
+	web_part(page, "pre", " tabindex=\"0\"", "output");
+	if (api_log_read(&request, &reply, NULL) == 0)
+		put_lines(page, &bytes);
+	web_part_end(page, "pre");
+	codec_clear(&reply_log_read_schema, &reply);
+}
+
+int web_job_render(struct web_page *page, uint64_t id, struct error *err)
+{
+	struct message_query query = { .id = id };
+	struct api_request request = web_request(page, &query);
+	const struct job *active = job_find(page->sources->parts.table, id);
+	const struct gang *gang =
+		active && !job_state_final(active->state) ? active->gang : NULL;
+	struct reply_job reply = { 0 };
+	int rc = api_job(&request, &reply, err);
+
+	if (rc == 0) {
+		snprintf(page->title, sizeof(page->title), "Job %llu, %.90s",
+			 (ull)id, reply.job.cell);
+		put_head(page, &reply.job);
+		put_curves(page, &reply.job, gang);
+		put_tasks(page, &reply.job);
+		if (gang)
+			put_devices(page, gang);
+		put_output(page, &reply.job);
+	}
+	codec_clear(&reply_job_schema, &reply);
+	return rc;
+}

@@ -1,0 +1,33 @@
+/* live.h - pages that are open: what changes in them is sent as it changes.
+ *
+ * A topic is a page that at least one browser has open. When something has
+ * changed it is rendered again, at most once a second, and less often where
+ * that would take more than a twentieth of the time; parts that differ go to
+ * all its browsers. So a hundred browsers cost a rendering for each different
+ * page, and the bytes.
+ */
+#ifndef CONTROLLER_WEB_LIVE_H
+#define CONTROLLER_WEB_LIVE_H
+
+#include "controller/web/web_page.h"
+#include "protocol/http/http_server.h"
+
+struct live;
+struct live *live_new(sd_event *loop, const struct web_sources *sources,
+		      struct error *err);
+void live_free(struct live *live); /* after the server */
+/* Borrowed, and set before anything is opened. */
+void live_serve(struct live *live, struct http_server *server);
+
+/* A browser has the page open, with the parts of that shape
+ * (web_page_shape()). Fills the reply's topic and what is sent first. ENOENT.
+ */
+int live_open(struct live *live, const char *path, uint64_t shape,
+	      struct http_reply *reply, struct error *err);
+/* http_handler.stream_gone. */
+void live_gone(struct live *live, void *topic);
+
+/* Something has changed. */
+void live_news(struct live *live);
+
+#endif

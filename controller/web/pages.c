@@ -1,0 +1,326 @@
+/* pages.c - sweeps, one sweep as a board, nodes.
+ */
+#include "controller/web/web_page.h"
+#include "protocol/message/reply_jobs.h"
+#include "protocol/message/reply_nodes.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SWEEPS_SHOWN 200
+
+typedef unsigned long long ull;
+
+/* Sweeps. */
+
+static void put_counts(struct web_page *page, const struct sweep_info *sweep)
+{
+	const char *before = "";
+
+	for (int state = JOB_QUEUED; state < JOB_STATES; state++) {
+		if (!sweep->counts.of[state])
+			continue;
+		web_html(page, "%s%llu %s", before,
+			 (ull)sweep->counts.of[state], job_state_name(state));
+		before = ", ";
+	}
+}
+
+static void put_sweep(struct web_page *page, const struct sweep_info *sweep)
+{
+	web_part(page, "tr", "", "s%llu", (ull)sweep->id);
+	web_html(page, "<td class=\"n\">%llu</td><td><a href=\"/sweep/%llu\">",
+		 (ull)sweep->id, (ull)sweep->id);
+	web_text(page, sweep->name);
+	web_html(page, "</a></td><td>%s</td><td>",
+		 sweep->final ? "ended" : "active");
+	put_counts(page, sweep);
+	web_html(page, "</td><td>");
+	web_time(page, sweep->submitted_ms);
+	web_html(page, "</td><td>");
+	web_text(page, sweep->client);
+	web_html(page, "</td>");
+	web_part_end(page, "tr");
+}
+
+/* The newest ones first. */
+static int sweeps_page(struct web_page *page, uint64_t unused, uint64_t after,
+		       struct error *err)
+{
+	struct message_query query = { .id = 0 };
+	struct reply_sweep last = { 0 };
+	struct reply_sweeps reply = { 0 };
+	struct api_request request = web_request(page, &query);
+	uint64_t newest = 0;
+	int rc;
+
+	if (api_sweep(&request, &last, NULL) == 0)
+		newest = last.sweep.id;
+	codec_clear(&reply_sweep_schema, &last);
+	snprintf(page->title, sizeof(page->title), "Sweeps");
+	query.after = newest > SWEEPS_SHOWN ? newest - SWEEPS_SHOWN : 0;
+	rc = api_sweeps(&request, &reply, err);
+	web_html(page, "<div class=\"wide\"><table><tr><th>Sweep</th>"
+		       "<th>Name</th><th>State</th><th>Jobs</th>"
+		       "<th>Submitted (UTC)</th><th>By</th></tr>\n");
+	for (size_t i = reply.sweeps_count; i-- > 0;)
+		put_sweep(page, &reply.sweeps[i]);
+	web_html(page, "</table></div>\n");
+	if (!reply.sweeps_count)
+		web_html(page, "<p class=\"mute\">No sweep was submitted yet.");
+	codec_clear(&reply_sweeps_schema, &reply);
+	return rc;
+}
+
+/* A sweep. */
+
+static void put_progress(struct web_page *page,
+			 const struct progress_info *progress)
+{
+	if (!progress) {
+		web_html(page, "<td></td><td></td><td></td>");
+		return;
+	}
+	web_html(page, "<td>");
+	if (progress->phase) {
+		web_text(page, progress->phase);
+	} else if (progress->steps) {
+		web_html(page,
+			 "<progress max=\"%llu\" value=\"%llu\"></progress> "
+			 "%llu of %llu",
+			 (ull)progress->steps, (ull)progress->step,
+			 (ull)progress->step, (ull)progress->steps);
+	} else if (progress->step) {
+		web_html(page, "step %llu", (ull)progress->step);
+	}
+	web_html(page, "</td><td class=\"n\">");
+	if (!isnan(progress->loss))
+		web_html(page, "%.4f", progress->loss);
+	web_html(page, "</td><td class=\"n\">");
+	if (!isnan(progress->tokens_per_second))
+		web_html(page, "%.0f", progress->tokens_per_second);
+	web_html(page, "</td>");
+}
+
+static void put_square(struct web_page *page, const struct job_info *job)
+{
+	char more[100];
+
+	snprintf(more, sizeof(more),
+		 " class=\"%s\" href=\"/job/%llu\" title=\"job %llu, %s\"",
+		 job->state, (ull)job->job, (ull)job->job, job->state);
+	web_part(page, "a", more, "c%llu", (ull)job->job);
+	if (job->progress && job->progress->steps)
+		web_html(page, "%.0f",
+			 100.0 * (double)job->progress->step /
+				 (double)job->progress->steps);
+	else
+		web_html(page, "%c", job->state[0]);
+	web_part_end(page, "a");
+}
+
+static void put_names(struct web_page *page, const struct strings *names)
+{
+	for (size_t i = 0; i < names->count && i < 4; i++) {
+		web_html(page, i ? ", " : "");
+		web_text(page, names->items[i]);
+	}
+	if (names->count > 4)
+		web_html(page, ", ... (%zu)", names->count);
+}
+
+static void put_job(struct web_page *page, const struct job_info *job)
+{
+	web_part(page, "tr", "", "j%llu", (ull)job->job);
+	web_html(page,
+		 "<td class=\"n\"><a href=\"/job/%llu\">%llu</a></td><td>",
+		 (ull)job->job, (ull)job->job);
+	web_text(page, job->cell);
+	if (job->repeat)
+		web_html(page, " <span class=\"mute\">repeat %u</span>",
+			 job->repeat);
+	web_html(page, "</td><td class=\"%s\">%s</td><td>", job->state,
+		 job->state);
+	put_names(page, &job->allocation);
+	web_html(page, "</td>");
+	put_progress(page, job->progress);
+	web_html(page, "<td>");
+	web_text(page, job->text ? job->text : job->waits);
+	web_html(page, "</td>");
+	web_part_end(page, "tr");
+}
+
+static void put_jobs(struct web_page *page, const struct reply_jobs *reply)
+{
+	web_html(page, "<div class=\"board\">\n");
+	for (size_t i = 0; i < reply->jobs_count; i++)
+		put_square(page, &reply->jobs[i]);
+	web_html(page, "</div>\n<div class=\"wide\"><table><tr><th>Job</th>"
+		       "<th>Cell</th><th>State</th><th>Nodes</th><th>Step</th>"
+		       "<th>Loss</th><th>token/s</th><th>Why</th></tr>\n");
+	for (size_t i = 0; i < reply->jobs_count; i++)
+		put_job(page, &reply->jobs[i]);
+	web_html(page, "</table></div>\n");
+}
+
+static void put_sweep_head(struct web_page *page,
+			   const struct sweep_info *sweep)
+{
+	snprintf(page->title, sizeof(page->title), "Sweep %llu, %.90s",
+		 (ull)sweep->id, sweep->name);
+	web_part(page, "p", "", "counts");
+	put_counts(page, sweep);
+	web_html(page, ". Submitted ");
+	web_time(page, sweep->submitted_ms);
+	web_html(page, " UTC by ");
+	web_text(page, sweep->client);
+	web_html(page, ". <a href=\"/sweep/%llu/report\">Report</a>",
+		 (ull)sweep->id);
+	web_part_end(page, "p");
+}
+
+static int sweep_page(struct web_page *page, uint64_t id, uint64_t after,
+		      struct error *err)
+{
+	struct message_query query = { .id = id, .after = after };
+	struct api_request request = web_request(page, &query);
+	struct reply_sweep sweep = { 0 };
+	struct reply_jobs reply = { 0 };
+	int rc = id ? api_sweep(&request, &sweep, err)
+		    : error_set(err, ENOENT, "no sweep 0");
+
+	if (rc == 0) {
+		put_sweep_head(page, &sweep.sweep);
+		rc = api_jobs(&request, &reply, err);
+	}
+	if (rc == 0)
+		put_jobs(page, &reply);
+	if (rc == 0 && reply.more)
+		web_html(page, "<p><a href=\"/sweep/%llu/%llu\">More jobs</a>",
+			 (ull)id, (ull)reply.jobs[reply.jobs_count - 1].job);
+	codec_clear(&reply_sweep_schema, &sweep);
+	codec_clear(&reply_jobs_schema, &reply);
+	return rc;
+}
+
+/* Nodes. */
+
+static void put_chips(struct web_page *page, const struct node_info *node)
+{
+	const cJSON *chip;
+
+	web_text(page, node->vendor);
+	cJSON_ArrayForEach(chip, node->chips)
+	{
+		web_html(page, ", %.0f ", chip->valuedouble);
+		web_text(page, chip->string);
+	}
+}
+
+static void put_node(struct web_page *page, const struct node_info *node,
+		     size_t number)
+{
+	bool up = !strcmp(node->state, "up");
+
+	web_part(page, "tr", "", "n%zu", number);
+	web_html(page, "<td>");
+	web_text(page, node->name);
+	web_html(page, "</td><td%s>%s%s</td><td>", up ? "" : " class=\"bad\"",
+		 node->state, node->drained ? ", drained" : "");
+	put_chips(page, node);
+	web_html(page, "</td><td class=\"n\">%u of %u free", node->free,
+		 node->devices);
+	if (node->lost)
+		web_html(page, ", <span class=\"bad\">%u lost</span>",
+			 node->lost);
+	web_html(page, "</td><td>");
+	for (size_t i = 0; i < node->jobs.count; i++)
+		web_html(page, "<a href=\"/job/%llu\">%llu</a> ",
+			 (ull)node->jobs.items[i], (ull)node->jobs.items[i]);
+	web_html(page, "</td><td>");
+	web_text(page, node->address);
+	web_html(page, "</td><td>");
+	if (node->drain)
+		web_text(page, node->drain->reason);
+	if (!up) {
+		web_html(page, " last heard ");
+		web_time(page, node->seen_ms);
+	}
+	web_html(page, "</td>");
+	web_part_end(page, "tr");
+}
+
+static int nodes_page(struct web_page *page, uint64_t unused, uint64_t after,
+		      struct error *err)
+{
+	struct message_query query = { .after = after };
+	struct api_request request = web_request(page, &query);
+	struct reply_nodes reply = { 0 };
+	int rc = api_nodes(&request, &reply, err);
+
+	snprintf(page->title, sizeof(page->title), "Nodes");
+	web_html(page, "<div class=\"wide\"><table><tr><th>Node</th>"
+		       "<th>State</th><th>Hardware</th><th>Devices</th>"
+		       "<th>Jobs</th><th>Address</th><th>Why</th></tr>\n");
+	for (size_t i = 0; i < reply.nodes_count; i++)
+		put_node(page, &reply.nodes[i], (size_t)after + i);
+	web_html(page, "</table></div>\n");
+	if (reply.more)
+		web_html(page, "<p><a href=\"/nodes/0/%llu\">More nodes</a>",
+			 (ull)after + reply.nodes_count);
+	codec_clear(&reply_nodes_schema, &reply);
+	return rc;
+}
+
+static int job_page(struct web_page *page, uint64_t id, uint64_t after,
+		    struct error *err)
+{
+	return web_job_render(page, id, err);
+}
+
+/* "/WORD", "/WORD/ID", "/WORD/ID/AFTER". */
+static const struct {
+	const char *word;
+	int (*render)(struct web_page *page, uint64_t id, uint64_t after,
+		      struct error *err);
+} pages[] = {
+	{ "", sweeps_page },
+	{ "sweep", sweep_page },
+	{ "job", job_page },
+	{ "nodes", nodes_page },
+};
+
+/* "/123": moves *at behind it; without one, 0. */
+static bool take_number(const char **at, uint64_t *number)
+{
+	char *end;
+
+	*number = 0;
+	if (!**at)
+		return true;
+	if ((*at)[0] != '/' || (*at)[1] < '0' || (*at)[1] > '9')
+		return false;
+	errno = 0;
+	*number = strtoull(*at + 1, &end, 10);
+	*at = end;
+	return errno == 0 && *number <= INT64_MAX;
+}
+
+int web_page_render(struct web_page *page, const char *path, struct error *err)
+{
+	const char *word = path + (*path == '/'), *at;
+	size_t length = strcspn(word, "/");
+	uint64_t id, after;
+
+	at = word + length;
+	if (!take_number(&at, &id) || !take_number(&at, &after) || *at)
+		return error_set(err, ENOENT, "no such page");
+	for (size_t i = 0; i < sizeof(pages) / sizeof(*pages); i++)
+		if (strlen(pages[i].word) == length &&
+		    !strncmp(pages[i].word, word, length))
+			return pages[i].render(page, id, after, err);
+	return error_set(err, ENOENT, "no such page");
+}

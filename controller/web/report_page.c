@@ -1,0 +1,91 @@
+/* report_page.c - the report of a sweep, as a page.
+ */
+#include "controller/web/report_page.h"
+#include "controller/report/anomalies.h"
+#include "controller/report/report.h"
+#include "controller/report/row.h"
+#include "protocol/message/query.h"
+#include "protocol/message/reply_jobs.h"
+
+#include <inttypes.h>
+
+OWNED_POINTER(cJSON, cJSON_Delete)
+
+/* The page has its styles in it, and no script at all. */
+static const char report_policy[] =
+	"default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; "
+	"form-action 'none'; frame-ancestors 'none'; sandbox";
+
+static cJSON *ask(const struct web_page *page, enum query_kind what,
+		  uint64_t sweep, struct error *err)
+{
+	struct message_query query = { .what = what, .id = sweep };
+	struct api_request request = web_request(page, &query);
+	cJSON *answer = api_answer(&request, MESSAGE_QUERY, err);
+	cJSON *rows = cJSON_DetachItemFromObjectCaseSensitive(answer, "rows");
+
+	cJSON_Delete(answer);
+	return rows;
+}
+
+/* Both are in order of the jobs. */
+static void add_curves(cJSON *rows, cJSON *curves)
+{
+	cJSON *row = rows->child, *of;
+
+	cJSON_ArrayForEach(of, curves)
+	{
+		while (row && number_at(row, "job") < number_at(of, "job"))
+			row = row->next;
+		if (row && number_at(row, "job") == number_at(of, "job"))
+			cJSON_AddItemToObject(
+				row, "series",
+				cJSON_DetachItemFromObjectCaseSensitive(
+					of, "series"));
+	}
+}
+
+static int put_report(const struct web_page *page, const struct sweep_info *of,
+		      struct buffer *out, struct error *err)
+{
+	owned(cJSON_Delete) cJSON *rows = ask(page, QUERY_RESULTS, of->id, err);
+	owned(cJSON_Delete) cJSON *curves =
+		rows ? ask(page, QUERY_SERIES, of->id, NULL) : NULL;
+	char title[120];
+	const struct report_about about = {
+		.title = title,
+		.sweep = of->id,
+		.name = of->name,
+		.client = of->client,
+		.submitted_ms = of->submitted_ms,
+	};
+
+	if (!rows)
+		return -1;
+	snprintf(title, sizeof(title), "Sweep %" PRIu64 ": %.80s", of->id,
+		 of->name);
+	add_curves(rows, curves);
+	return rows_gather(rows, err) < 0 || anomalies_add(rows, err) < 0
+		       ? -1
+		       : report_html(&about, rows, out, err);
+}
+
+int report_page_answer(const struct web_sources *sources, uint64_t sweep,
+		       struct http_reply *reply, struct error *err)
+{
+	owned(web_page_clear) struct web_page page;
+	struct message_query query = { .id = sweep };
+	struct reply_sweep of = { 0 };
+	struct api_request request;
+	int rc;
+
+	web_page_init(&page, sources);
+	request = web_request(&page, &query);
+	rc = api_sweep(&request, &of, err);
+	if (rc == 0)
+		rc = put_report(&page, &of.sweep, &reply->body, err);
+	codec_clear(&reply_sweep_schema, &of);
+	reply->type = "text/html; charset=utf-8";
+	reply->policy = report_policy;
+	return rc;
+}

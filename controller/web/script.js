@@ -1,0 +1,44 @@
+// Parts of the page that change while it is open. Without scripts the page
+// loads itself again.
+"use strict";
+(function () {
+	var state = document.getElementById("state");
+	var source = new EventSource(document.body.dataset.live);
+
+	source.onopen = function () {
+		state.textContent = "live";
+	};
+	source.onerror = function () {
+		state.textContent = "out of reach";
+	};
+	// "id\nhtml" of one element, rendered and escaped by the controller.
+	source.addEventListener("part", function (event) {
+		var end = event.data.indexOf("\n");
+		var old = document.getElementById(event.data.slice(0, end));
+		var within = old && old.contains(document.activeElement) ?
+			document.activeElement.getAttribute("href") : null;
+		var bottom = old && old.scrollTop + old.clientHeight >=
+			old.scrollHeight - 4, id = old && old.id;
+
+		if (!old)
+			return;
+		old.outerHTML = event.data.slice(end + 1);
+		old = document.getElementById(id);
+		if (bottom)
+			old.scrollTop = old.scrollHeight;
+		if (within)
+			[old].concat(Array.from(old.querySelectorAll("a")))
+				.forEach(function (a) {
+					if (a.getAttribute("href") === within)
+						a.focus();
+				});
+	});
+	// Other parts than those that are shown.
+	source.addEventListener("whole", function () {
+		source.close();
+		location.reload();
+	});
+	var log = document.querySelector("pre");
+	if (log)
+		log.scrollTop = log.scrollHeight;
+})();

@@ -1,0 +1,74 @@
+/* web_page.h - one page as HTML: a frame, and parts that change.
+ *
+ * A part is one element with an id. While a page is open, the server renders it
+ * again when something has changed, and sends the parts that differ (live.h).
+ * The text of every other byte is escaped by web_text(); web_html() is for our
+ * own words and numbers alone.
+ */
+#ifndef CONTROLLER_WEB_WEB_PAGE_H
+#define CONTROLLER_WEB_WEB_PAGE_H
+
+#include "controller/api/api.h"
+#include "controller/jobs/jobs.h"
+#include "protocol/base/buffer.h"
+
+struct web_part {
+	char id[24];
+	size_t start, end; /* in the text */
+};
+
+/* What pages are rendered from; borrowed. */
+struct web_sources {
+	struct api api;
+	struct jobs_parts parts;
+};
+
+struct web_page {
+	const struct web_sources *sources;
+	char title[120];
+	struct buffer text; /* of <main> */
+	struct web_part *list;
+	size_t count, room;
+	bool failed; /* no memory, or no room */
+};
+
+void web_page_init(struct web_page *page, const struct web_sources *sources);
+void web_page_clear(struct web_page *page);
+OWNED_VALUE(struct web_page, web_page_clear)
+
+void web_html(struct web_page *page, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+void web_text(struct web_page *page, const char *text); /* NULL: nothing */
+/* "2026-11-23 08:01:02" in UTC; 0: "-". */
+void web_time(struct web_page *page, int64_t wall_ms);
+
+/* A part begins: writes `<tag id="...">`, where more of the tag's attributes
+ * are our own words, or "".
+ */
+void web_part(struct web_page *page, const char *tag, const char *more,
+	      const char *id, ...) __attribute__((format(printf, 4, 5)));
+/* And ends: `</tag>`. */
+void web_part_end(struct web_page *page, const char *tag);
+
+/* What the page shows is asked as a viewer would ask; request.api is filled in.
+ */
+struct api_request web_request(const struct web_page *page,
+			       const void *message);
+
+/* Of the ids, in their order: another one means other parts. */
+uint64_t web_page_shape(const struct web_page *page);
+/* Of the part's bytes. */
+uint64_t web_part_hash(const struct web_page *page, size_t part);
+
+/* The whole document. path: of the page, with '/' first. */
+int web_page_document(const struct web_page *page, const char *path,
+		      struct buffer *out, struct error *err);
+
+/* pages.c and job_page.c: fill the page at this path. ENOENT: there is none.
+ */
+int web_page_render(struct web_page *page, const char *path, struct error *err);
+int web_job_render(struct web_page *page, uint64_t job, struct error *err);
+
+extern const char web_style[], web_script[];
+
+#endif
