@@ -59,7 +59,7 @@ LDHARDEN = -pie -Wl,-z,relro,-z,now -Wl,--as-needed
 # pkg-config runs only when something is built, so `make help` and `make demo`
 # work before deploy/setup has installed anything.
 PKG_CFLAGS = $(eval PKG_CFLAGS := $$(shell pkg-config --cflags $(PKGS)))$(PKG_CFLAGS)
-PKG_LIBS = $(eval PKG_LIBS := $$(shell pkg-config --libs $(PKGS)))$(PKG_LIBS)
+PKG_LIBS = $(eval PKG_LIBS := $$(shell pkg-config --libs $(PKGS) ncursesw))$(PKG_LIBS)
 
 objects = $(patsubst %.c,$(BUILD)/objects/%.o,$(1))
 

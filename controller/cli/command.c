@@ -27,6 +27,7 @@ static const struct command *const commands[] = {
 	&command_plan,
 	&command_submit,
 	&command_sweeps,
+	&command_watch,
 	&command_web,
 	&command_jobs,
 	&command_nodes,

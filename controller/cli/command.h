@@ -70,6 +70,7 @@ extern const struct command command_run;
 extern const struct command command_plan;
 extern const struct command command_submit;
 extern const struct command command_sweeps;
+extern const struct command command_watch;
 extern const struct command command_web;
 extern const struct command command_jobs;
 extern const struct command command_nodes;

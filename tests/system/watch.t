@@ -1,0 +1,76 @@
+#!/bin/bash
+# watch.t - a sweep on the whole terminal, narrow and wide, and in lines.
+#
+# Long: a terminal and an engine, which few changes touch.
+# shellcheck source=tests/system/lib.sh
+. "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/system/cluster.sh
+. "$(dirname "$0")/cluster.sh"
+need_root
+cluster_need
+need tmux
+
+must cluster_up 1
+mkdir -p "$BED/host/show"
+printf '\033[2J\033]0;taken\007<b>\n' >"$BED/host/show/hostile"
+must submit_tool show log=auto 'repeat=3' show /host/hostile , steps 20 50 , \
+	wait /host/go
+must wait_job "$JOB" running 30
+
+terminal()
+{
+	tmux -L "regatta-$BED_ID" -f /dev/null "$@"
+}
+# What the terminal shows; how many columns its longest line has.
+shown()
+{
+	terminal capture-pane -p -t 0
+}
+shows() # WORDS: waits for them
+{
+	wait_for "shown | grep -qF -- '$1'" 10
+}
+columns()
+{
+	shown | wc -L
+}
+spawn terminal tmux -L "regatta-$BED_ID" -f /dev/null -D
+wait_for 'terminal new-session -d -x 80 -y 24 bash' 20
+terminal set-option -g window-size manual
+terminal set-option -g remain-on-exit on
+terminal send-keys -t 0 "exec regatta watch; echo" Enter
+ok 'shows "sweep 1 [..........] 0 of 3 jobs ended"' "80 columns: the sweep"
+ok 'shows "step 20/20"' "how far its job is"
+like "$(shown)" '1 running +\[##########\].*▁' "as a bar, with its losses"
+like "$(shown)" '2 queued' "and what waits"
+terminal resize-window -t 0 -x 40 -y 12
+wait_for '(( $(columns) <= 40 ))' 20
+ok '(( $(columns) <= 40 ))' "40 columns, while it runs"
+ok 'shows "1 running"' "the job is still there"
+terminal resize-window -t 0 -x 200 -y 60
+ok 'shows "n1  ["' "200 columns: node and cell"
+terminal send-keys -t 0 l
+ok 'shows "<b>"' "l shows its output"
+ok 'shows "?[2J?]0;taken?"' "in which nothing is obeyed"
+terminal send-keys -t 0 Down c
+ok 'shows "cancel job 2? y: yes"' "c asks"
+terminal send-keys -t 0 n
+ok 'shows "q quit (the sweep runs on)"' "and takes no for an answer"
+terminal send-keys -t 0 c
+shows "cancel job 2?"
+terminal send-keys -t 0 y
+must wait_job 2 cancelled 30
+ok 'shows "2 cancelled"' "or yes"
+touch "$BED/host/show/go"
+must wait_sweep "$SWEEP" 60
+ok 'shows "sweep 1: 2 of 3 jobs completed"' "it ends with the sweep"
+terminal kill-server
+
+run cli watch 1
+is "$rc" 1 "without a terminal the exit code is that of the work"
+like "$err" "3 of 3 jobs had ended before" "and there are lines"
+run cli watch job 3
+is "$rc" 1 "a job is one of its sweep"
+run cli watch 9
+is "$rc $err" "2 regatta: no sweep 9" "no sweep of that number"
+done_testing
