@@ -419,11 +419,6 @@ static int run_command(struct cli *cli, struct error *err)
 	struct message_query query = { .what = QUERY_SWEEP };
 	owned(rows_clear) struct rows jobs = { 0 };
 
-	if (strcmp(cli->args[0], "flagperf") != 0)
-		return error_set(err, EINVAL,
-				 "export: '%.60s' is not valid here; expected "
-				 "flagperf",
-				 cli->args[0]);
 	if (cli_id(cli->args[1], "sweep", &query.id, err) < 0 ||
 	    !(export.catalog = cli_catalog(cli, err)) ||
 	    !(export.client = cli_connect(cli, err)) ||
@@ -448,6 +443,12 @@ static int run_command(struct cli *cli, struct error *err)
 }
 
 /* clang-format off */
+static const struct command_part parts[] = {
+	{ "flagperf", "SWEEP [DIR]", 1, 2, NULL,
+	  "write the folders that FlagPerf would have left", run_command },
+	{ 0 },
+};
+
 static const struct option_rule rules[] = {
 	OPTION_IMAGES,
 	{ 0 },
@@ -455,9 +456,7 @@ static const struct option_rule rules[] = {
 
 const struct command command_export = {
 	.name = "export",
-	.args = "flagperf SWEEP [DIR]",
-	.min_args = 2,
-	.max_args = 3,
+	.min_args = 1,
 	.connects = true,
 	.rules = rules,
 	.summary = "write the logs of a sweep as FlagPerf leaves them",
@@ -467,6 +466,6 @@ const struct command command_export = {
 		"samples, under the names that FlagPerf gives them. Prints "
 		"the folder.",
 	.example = "regatta export flagperf 3 results",
-	.fn = run_command,
+	.parts = parts,
 };
 /* clang-format on */

@@ -393,11 +393,6 @@ static int run_command(struct cli *cli, struct error *err)
 {
 	owned(import_clear) struct import import = { .cli = cli };
 
-	if (strcmp(cli->args[0], "flagperf") != 0)
-		return error_set(err, EINVAL,
-				 "import: '%.60s' is not valid here; expected "
-				 "flagperf",
-				 cli->args[0]);
 	import.tree = cli->args[1];
 	import.folder = cli->arg_count > 2 ? cli->args[2] : ".";
 	if (open_tree(&import, err) < 0 ||
@@ -420,6 +415,12 @@ static int run_command(struct cli *cli, struct error *err)
 }
 
 /* clang-format off */
+static const struct command_part parts[] = {
+	{ "flagperf", "TREE [DIR]", 1, 2, NULL,
+	  "write sweeps and a list of nodes", run_command },
+	{ 0 },
+};
+
 static const struct option_rule rules[] = {
 	{ OPTION(options, "keep-going", 0, OPTION_FLAG, keep_going, NULL),
 	  .help = "exit 0 even if some cases cannot run" },
@@ -429,9 +430,7 @@ static const struct option_rule rules[] = {
 
 const struct command command_import = {
 	.name = "import",
-	.args = "flagperf TREE [DIR]",
-	.min_args = 2,
-	.max_args = 3,
+	.min_args = 1,
 	.rules = rules,
 	.summary = "make sweeps of a FlagPerf checkout's configuration",
 	.help =
@@ -441,6 +440,6 @@ const struct command command_import = {
 		"listed and left out; the exit code is then 1. Says what it "
 		"did not carry over. Needs no controller.",
 	.example = "regatta import flagperf /home/FlagPerf",
-	.fn = run_command,
+	.parts = parts,
 };
 /* clang-format on */

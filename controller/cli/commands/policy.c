@@ -329,10 +329,6 @@ static int run_command(struct cli *cli, struct error *err)
 	owned(policy_free) struct policy *policy = NULL;
 	struct least least = { 0 };
 
-	if (strcmp(cli->args[0], "suggest") != 0)
-		return error_set(err, EINVAL,
-				 "'%.60s' is not valid here; expected suggest",
-				 cli->args[0]);
 	policy = policy_default(err);
 	if (!policy || input_init(&input, cli, cli->args[1], false, err) < 0)
 		return -1;
@@ -344,6 +340,12 @@ static int run_command(struct cli *cli, struct error *err)
 }
 
 /* clang-format off */
+static const struct command_part parts[] = {
+	{ "suggest", "SWEEP", 1, 1, NULL,
+	  "print the least policy for a sweep", run_command },
+	{ 0 },
+};
+
 static const struct option_rule rules[] = {
 	OPTIONS_SWEEP,
 	OPTION_IMAGES,
@@ -353,9 +355,7 @@ static const struct option_rule rules[] = {
 
 const struct command command_policy = {
 	.name = "policy",
-	.args = "suggest SWEEP",
-	.min_args = 2,
-	.max_args = 2,
+	.min_args = 1,
 	.rules = rules,
 	.summary = "print the least that a node must allow for a sweep",
 	.help =
@@ -365,6 +365,6 @@ const struct command command_policy = {
 		"the policy that is there: put both together. Needs no "
 		"controller.",
 	.example = "regatta policy suggest flagperf-training.yaml",
-	.fn = run_command,
+	.parts = parts,
 };
 /* clang-format on */
