@@ -52,7 +52,7 @@ static int put_short(struct buffer *out, char mark, const struct token *token,
 	char text[SHORT_MAX] = { mark }, *at = text + (mark ? 1 : 0);
 	const char *word = token->kind == TOKEN_LIST     ? "["
 			   : token->kind == TOKEN_OBJECT ? "{"
-			   : token->kind == TOKEN_NULL   ? "null"
+			   : token->kind != TOKEN_BOOL   ? "null"
 			   : token->flag                 ? "true"
 							 : "false";
 
