@@ -190,6 +190,9 @@ static int agent_open(struct agent *agent, struct error *err)
 				      .images = config->images,
 				      .state = config->state,
 				      .devices = config->devices,
+				      .only = config->only_devices
+						      ? &config->only_set
+						      : NULL,
 				      .cpus = agent_housekeeping(config),
 			      },
 			      begin_devices, agent, err);

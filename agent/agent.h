@@ -39,10 +39,13 @@ struct agent_config {
 	struct free_space
 		image_floor; /* agent/images/disk_watermark.h; 0: off */
 	uint32_t image_keep;
-	uint32_t stall_ms;        /* of image pulls; 0: the default */
-	uint32_t clock_limit_ms;  /* 0: the default (agent/task/preflight.h) */
-	int64_t refused_ms;       /* after that long its tasks end; 0: never */
-	const char *housekeeping; /* list of processors where tools run */
+	uint32_t stall_ms;       /* of image pulls; 0: the default */
+	uint32_t clock_limit_ms; /* 0: the default (agent/task/preflight.h) */
+	int64_t refused_ms;      /* after that long its tasks end; 0: never */
+	const char
+		*only_devices; /* list of those that are offered; NULL: all */
+	cpu_set_t only_set;    /* the same, read */
+	const char *housekeeping;   /* list of processors where tools run */
 	cpu_set_t housekeeping_set; /* the same, read */
 	uint32_t peer_port;  /* where other agents get contents; 0: any */
 	const char *metrics; /* ADDRESS:PORT of agent/exporter.h; NULL: none */

@@ -122,6 +122,15 @@ static int keep_house(struct agent_config *config, struct error *err)
 	return 0;
 }
 
+/* A list of devices is written as one of processors. */
+static int find_offered(struct agent_config *config, struct error *err)
+{
+	if (config->only_devices &&
+	    cpu_list_parse(config->only_devices, &config->only_set, err) < 0)
+		return error_prefix(err, "only-devices");
+	return 0;
+}
+
 /* The default file need not be there. */
 static int find_credentials(struct program *program, struct error *err)
 {
@@ -176,6 +185,9 @@ static int complete(struct program *program, struct error *err)
 	config->refused_ms = (int64_t)settings->refused_limit * 1000;
 	config->ipmi = settings->ipmi;
 	config->metrics = settings->metrics;
+	config->only_devices = settings->only_devices;
+	if (find_offered(config, err) < 0)
+		return -1;
 	config->housekeeping = settings->housekeeping_cpus;
 	if (keep_house(config, err) < 0)
 		return error_prefix(err, "housekeeping-cpus");

@@ -20,7 +20,7 @@ struct controller_config {
 	uint64_t node_lost_ms; /* out of reach this long: its tasks are lost */
 	struct keep keep;
 	struct http_config web; /* its address NULL: none */
-	struct key key; /* the controller's own */
+	struct key key;         /* the controller's own */
 };
 
 struct controller;

@@ -47,6 +47,25 @@ static bool discovers(const struct profile *profile)
 
 /* Looking. */
 
+/* What is not ours to offer is as if it were not there. */
+static void keep_offered(const struct inventory *inventory,
+			 struct devices *devices)
+{
+	const cpu_set_t *only = inventory->config.only;
+	size_t kept = 0;
+
+	for (size_t i = 0; only && i < devices->count; i++) {
+		struct device_info *device = &devices->list[i];
+
+		if (i < CPU_SETSIZE && CPU_ISSET(i, only))
+			devices->list[kept++] = *device;
+		else
+			codec_clear(&device_info_schema, device);
+	}
+	if (only)
+		devices->count = kept;
+}
+
 static int look(const struct inventory *inventory,
 		const struct profile *profile, struct devices *devices,
 		char why[WHY_MAX], struct error *err)
@@ -54,12 +73,14 @@ static int look(const struct inventory *inventory,
 	bool chosen = profile == inventory->profile;
 	const struct samples *told = inventory->told;
 
-	return devices_find(profile, inventory->config.roots,
-			    chosen && told[MONITOR].count ? &told[MONITOR]
-							  : NULL,
-			    chosen && told[MAP].count ? &told[MAP] : NULL,
-			    chosen ? &inventory->devices : NULL, devices, why,
-			    WHY_MAX, err);
+	if (devices_find(profile, inventory->config.roots,
+			 chosen && told[MONITOR].count ? &told[MONITOR] : NULL,
+			 chosen && told[MAP].count ? &told[MAP] : NULL,
+			 chosen ? &inventory->devices : NULL, devices, why,
+			 WHY_MAX, err) < 0)
+		return -1;
+	keep_offered(inventory, devices);
+	return 0;
 }
 
 /* The first vendor that has something here. */

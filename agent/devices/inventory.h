@@ -28,6 +28,8 @@ struct inventory_config {
 	const char *images;    /* folder with vendors/ in it, or NULL */
 	const char *state;     /* folder */
 	uint32_t devices;      /* how many there are when none can be found */
+	const cpu_set_t *only; /* the devices that are offered, by their order;
+				  NULL: all */
 	uint32_t pause_ms;     /* between looks; 0: INVENTORY_PAUSE_MS */
 	const cpu_set_t *cpus; /* where tools run; NULL: anywhere */
 };

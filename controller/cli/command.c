@@ -24,6 +24,7 @@ const char *const formats_report[] = { "markdown", "csv", "json", "html",
 
 static const struct command *const commands[] = {
 	&command_run,
+	&command_slurm,
 	&command_plan,
 	&command_submit,
 	&command_sweeps,

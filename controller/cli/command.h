@@ -84,6 +84,7 @@ extern const struct command command_retry;
 extern const struct command command_report;
 extern const struct command command_compare;
 extern const struct command command_trend;
+extern const struct command command_slurm;
 extern const struct command command_extract;
 extern const struct command command_diagnose;
 extern const struct command command_stacks;

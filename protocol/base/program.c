@@ -24,6 +24,14 @@ static int raise_files(struct error *err)
 	return 0;
 }
 
+static bool is_ignored(int number)
+{
+	struct sigaction action;
+
+	return sigaction(number, NULL, &action) == 0 &&
+	       action.sa_handler == SIG_IGN;
+}
+
 size_t program_files(void)
 {
 	struct rlimit limit;
@@ -34,6 +42,7 @@ size_t program_files(void)
 
 sd_event *program_begin(struct error *err)
 {
+	bool stays = is_ignored(SIGTERM);
 	sigset_t ending;
 	sd_event *loop = NULL;
 	int rc;
@@ -50,7 +59,7 @@ sd_event *program_begin(struct error *err)
 	sigprocmask(SIG_BLOCK, &ending, NULL);
 	rc = sd_event_new(&loop);
 	/* Without a callback the loop ends with the source's userdata. */
-	if (rc >= 0)
+	if (rc >= 0 && !stays)
 		rc = sd_event_add_signal(loop, NULL, SIGTERM, NULL, NULL);
 	if (rc >= 0)
 		rc = sd_event_add_signal(loop, NULL, SIGINT, NULL, NULL);

@@ -16,8 +16,9 @@ enum exit_code {
 };
 
 /* Block SIGCHLD, SIGTERM and SIGINT; the latter two end the loop with
- * EXIT_GOOD; ignore SIGPIPE, raise the limit of open files to the hard one, log
- * for the journal when it listens. NULL with *err set.
+ * EXIT_GOOD, but for a SIGTERM that whoever started us ignored; ignore SIGPIPE,
+ * raise the limit of open files to the hard one, log for the journal when it
+ * listens. NULL with *err set.
  */
 sd_event *program_begin(struct error *err);
 

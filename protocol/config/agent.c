@@ -60,6 +60,8 @@ static const struct option_rule rules[] = {
 	  .initial = "auto" },
 	{ OPTION("devices", OPTION_NUMBER, devices, "N"), .min = 1, .max = 64,
 	  .help = "how many, where none can be found" },
+	{ OPTION("only-devices", OPTION_TEXT, only_devices, "LIST"),
+	  .help = "offer these alone, by their order: 0,2-3; by default all" },
 	{ OPTION("device-root", OPTION_PATH, device_root, "DIR"),
 	  .help = "what stands for /dev: a pretended machine, for tests" },
 	{ OPTION("sysfs-root", OPTION_PATH, sysfs_root, "DIR"),

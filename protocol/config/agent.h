@@ -28,6 +28,7 @@ struct agent_settings {
 	const char *file_root;
 	const char *tools;
 	const char *cluster;
+	const char *only_devices; /* NULL: all */
 	const char *housekeeping_cpus;
 	const char *metrics; /* NULL: none */
 	uint64_t devices;

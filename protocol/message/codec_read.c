@@ -196,7 +196,7 @@ static int read_numbers(const struct field *field, const struct token *token,
 {
 	struct error *err = reading->err;
 	struct token one;
-	uint64_t number;
+	uint64_t number = 0;
 
 	if (token->kind != TOKEN_LIST)
 		return wrong(field, token, "a list of integers", err);

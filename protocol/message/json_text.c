@@ -45,16 +45,20 @@ static size_t integer_text(uint64_t number, bool negative, char *text)
 	return used;
 }
 
+static const char *word_of(const struct token *token)
+{
+	return token->kind == TOKEN_LIST     ? "["
+	       : token->kind == TOKEN_OBJECT ? "{"
+	       : token->kind == TOKEN_NULL   ? "null"
+	       : token->flag                 ? "true"
+					     : "false";
+}
+
 /* Numbers, words and brackets, behind their mark. */
 static int put_short(struct buffer *out, char mark, const struct token *token,
 		     struct error *err)
 {
 	char text[SHORT_MAX] = { mark }, *at = text + (mark ? 1 : 0);
-	const char *word = token->kind == TOKEN_LIST     ? "["
-			   : token->kind == TOKEN_OBJECT ? "{"
-			   : token->kind == TOKEN_NULL   ? "null"
-			   : token->flag                 ? "true"
-							 : "false";
 
 	if (token->kind == TOKEN_UNSIGNED)
 		at += integer_text(token->number, false, at);
@@ -63,8 +67,8 @@ static int put_short(struct buffer *out, char mark, const struct token *token,
 	else if (token->kind == TOKEN_REAL)
 		at += real_text(token->real, at, SHORT_MAX - 1);
 	else
-		while (*word)
-			*at++ = *word++;
+		for (const char *word = word_of(token); *word; word++)
+			*at++ = *word;
 	return buffer_append(out, text, (size_t)(at - text), err);
 }
 

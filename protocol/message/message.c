@@ -457,7 +457,7 @@ int message_next(const char **data, size_t *size, enum message_type *type,
 	enum message_type found = MESSAGE_NONE;
 	struct cbor_bytes_source bytes;
 	size_t used = *size;
-	void *space;
+	void *space = NULL;
 
 	if (*size > MESSAGE_REPLY_MAX)
 		return too_long("message", *size, MESSAGE_REPLY_MAX, err);
@@ -486,9 +486,9 @@ int message_next(const char **data, size_t *size, enum message_type *type,
 int message_decode(const char *data, size_t size, enum message_type *type,
 		   void **body, struct error *err)
 {
-	enum message_type found;
+	enum message_type found = MESSAGE_NONE;
 	size_t left = size;
-	void *space;
+	void *space = NULL;
 
 	if (message_next(&data, &left, &found, &space, err) < 0)
 		return -1;

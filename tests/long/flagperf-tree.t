@@ -1,8 +1,10 @@
 #!/bin/bash
-# flagperf-tree.t - every training case of the real FlagPerf tree is planned.
+# flagperf-tree.t - every case of the real FlagPerf tree is planned.
 #
 # FLAGPERF_TREE is a checkout of FlagOpen/FlagPerf at 1b5a0303, which is not part
-# of this project. A case is each config_HARDWARExNODESxPROCESSES.py of it.
+# of this project. A case of the training is each of its files
+# config_HARDWARExNODESxPROCESSES.py; of base and operation each folder
+# CASE/VENDOR/CHIP; of inference each model for each vendor that has an image.
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/../system/lib.sh"
 [[ ${FLAGPERF_TREE-} ]] ||
@@ -50,6 +52,56 @@ llama2_7b:deepspeed:A100:1:8:1 no training/nvidia/llama2_7b-deepspeed/config/ds_
 llama2_7b:deepspeed:H800:1:8:1 no training/nvidia/llama2_7b-deepspeed/config/ds_config.json
 llama3_8B:megatron-deepspeed:BI-V150:1:16:1 no training/benchmarks/llama3_8B/megatron-deepspeed" \
 	"the 12 others lack a file, which FlagPerf's launchers ask for, too"
+
+# planned SUITE VENDOR HEAD "CASE...": adds to the counts of the suite, cases and kept
+declare -A asked=() kept=()
+planned()
+{
+	[[ $4 ]] || return
+	{
+		printf 'sweep: all\nvendor: %s\nflagperf:\n  tree: %s\n  %s:\n' \
+			"$2" "$FLAGPERF_TREE" "$1"
+		[[ ! $3 ]] || echo "    $3"
+		echo "    cases:"
+		# shellcheck disable=SC2086 # no case has blanks
+		printf '      "%s": pytorch_2.3\n' $4
+	} >"$BED/$1.yaml"
+	run regatta plan "$BED/$1.yaml" --keep-going --format json
+	asked[$1]=$((${asked[$1]-0} + $(wc -l <<<"$4")))
+	kept[$1]=$((${kept[$1]-0} + $(jq '.kept | length' <<<"$out")))
+}
+# chips FOLDER VENDOR FORMAT: CASE and CHIP of each folder CASE/VENDOR/CHIP
+chips()
+{
+	find "$FLAGPERF_TREE/$1" -mindepth 3 -maxdepth 3 -type d -path "*/$2/*" \
+		-printf '%P\n' | LC_ALL=C sort | sed -E "s|(.*)/.*/(.*)|$3|"
+}
+vendors()
+{
+	find "$FLAGPERF_TREE/$1" -mindepth "$2" -maxdepth "$2" -type d \
+		-printf '%f\n' | LC_ALL=C sort -u
+}
+for kind in benchmark toolkit; do
+	for vendor in $(vendors base/${kind}s 2); do
+		planned base "$vendor" "kind: $kind" \
+			"$(chips base/${kind}s "$vendor" '\1:\2')"
+	done
+done
+is "${asked[base]} ${kept[base]}" "198 198" "all of the base suite"
+for vendor in $(vendors operation/benchmarks 2); do
+	planned operation "$vendor" "" \
+		"$(chips operation/benchmarks "$vendor" '\1:FP32:312:nativetorch:\2')"
+done
+is "${asked[operation]} ${kept[operation]}" "258 258" \
+	"all of the operation suite"
+# Regatta has no profile of hexaflake and zixiao.
+for vendor in $(vendors inference/docker_images 1 | grep -vx 'hexaflake\|zixiao'); do
+	planned inference "$vendor" "" \
+		"$(find "$FLAGPERF_TREE/inference/benchmarks" -mindepth 2 \
+			-maxdepth 2 -type d -printf '%P\n' | LC_ALL=C sort |
+			tr / :)"
+done
+is "${asked[inference]} ${kept[inference]}" "44 44" "all of inference"
 
 run regatta import flagperf "$FLAGPERF_TREE" "$BED/import"
 is $rc 1 "the shipped configuration has a case that cannot run"

@@ -74,7 +74,7 @@ char world_byte(uint64_t job, uint32_t attempt, uint32_t rank, uint64_t offset)
 	} last = { .line = UINT64_MAX };
 	uint64_t line = offset / SIM_LINE;
 	/* Repeats differ, and so do steps. */
-	uint64_t noise = job * 7919 + attempt * 31 + rank * 17 + line * 5;
+	uint64_t noise = job * 7919 + attempt * 31ULL + rank * 17ULL + line * 5;
 
 	if (last.job != job || last.attempt != attempt || last.rank != rank ||
 	    last.line != line) {

@@ -23,6 +23,7 @@
 
 #define RELEASE_MS 60000 /* for containers to be removed after a failure */
 #define NODE_MS 10000    /* for the agent to say what it has */
+#define NODES_MS 60000   /* for those that Slurm starts */
 
 static const struct run_options *given(const struct cli *cli)
 {
@@ -68,6 +69,10 @@ static int on_interrupt(sd_event_source *source,
 {
 	struct run *run = arg;
 
+	/* Slurm may say it more than once: it is no impatient person. */
+	if (run->setup.config.allocation && info->ssi_signo == SIGTERM &&
+	    run->interrupts)
+		return 0;
 	run->interrupts++;
 	run->interrupted = true;
 	end_wait(run);
@@ -129,12 +134,23 @@ static int tell_devices(struct run *run, struct error *err)
 	return 0;
 }
 
-/* Until the agent has said what it has: a sweep that comes before would be told
- * that there are no nodes. One that never does is said in other words.
+static size_t count_up(const struct reply_nodes *reply)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < reply->nodes_count; i++)
+		count += !strcmp(reply->nodes[i].state, "up");
+	return count;
+}
+
+/* Until each agent has said what it has: a sweep that comes before would be
+ * told that there are no nodes. One that never does is said in other words.
  */
 static int await_node(struct run *run, struct error *err)
 {
-	int64_t end = clock_mono_ms() + NODE_MS;
+	const struct allocation *allocation = run->setup.config.allocation;
+	int64_t end = clock_mono_ms() + (allocation ? NODES_MS : NODE_MS);
+	size_t wanted = allocation ? allocation->nodes.count : 1;
 	uint64_t since = 0;
 
 	while (clock_mono_ms() < end) {
@@ -147,8 +163,8 @@ static int await_node(struct run *run, struct error *err)
 		if (client_query(run->client, &query, &answer, err) < 0)
 			return -1;
 		reply = answer.reply;
-		if (reply->nodes_count && !strcmp(reply->nodes->state, "up"))
-			return tell_devices(run, err);
+		if (count_up(reply) >= wanted)
+			return allocation ? 0 : tell_devices(run, err);
 		since = reply->since;
 	}
 	return 0;
@@ -470,6 +486,9 @@ static const struct option_rule rules[] = {
 			       "asks for)" },
 	{ OPTION(run_options, "keep", 0, OPTION_FLAG, keep, NULL),
 	  .help = "keep the controller and agent running until Ctrl-C" },
+	{ OPTION(run_options, "slurm", 0, OPTION_FLAG, slurm, NULL),
+	  .help = "inside an allocation of Slurm: an agent on each of its "
+		  "nodes" },
 	OPTION_REGISTRY_AUTH("registry credentials (~/.docker/config.json)"),
 	OPTIONS_SWEEP,
 	OPTION_IMAGES,

@@ -44,6 +44,7 @@ struct daemons {
 	bool broken;
 	struct error why;
 	/* Texts for the arguments. */
+	char listen[80];
 	char paths[8][PATH_MAX];
 	char numbers[3][16];
 };
@@ -53,8 +54,11 @@ struct daemons {
 static char *const *controller_args(struct daemons *daemons, char **args)
 {
 	const struct folder *folder = daemons->config.folder;
+	const struct allocation *allocation = daemons->config.allocation;
 	size_t n = 0;
 
+	snprintf(daemons->listen, sizeof(daemons->listen), "tcp://%s:*",
+		 allocation ? allocation->address : "127.0.0.1");
 	snprintf(daemons->numbers[0], 16, "%d", daemons->a[0]);
 	args[n++] = (char *)daemons->config.controller;
 	args[n++] = (char *)"--config"; /* not that of a service here */
@@ -63,8 +67,7 @@ static char *const *controller_args(struct daemons *daemons, char **args)
 	args[n++] = folder_file(folder, "controller", daemons->paths[0]);
 	args[n++] = (char *)"--listen";
 	/* A second one listens where the agent looks for it. */
-	args[n++] = daemons->endpoint[0] ? daemons->endpoint
-					 : (char *)"tcp://127.0.0.1:*";
+	args[n++] = daemons->endpoint[0] ? daemons->endpoint : daemons->listen;
 	args[n++] = (char *)"--key";
 	args[n++] =
 		folder_file(folder, "keys/controller.key", daemons->paths[1]);
@@ -84,10 +87,36 @@ static char *const *controller_args(struct daemons *daemons, char **args)
 	return args;
 }
 
+/* One srun for all agents; their lifeline is its standard input. */
+static char *const *srun_args(struct daemons *daemons, char **args)
+{
+	const struct daemons_config *config = &daemons->config;
+	size_t n = 0;
+
+	snprintf(daemons->numbers[2], 16, "%u", config->devices);
+	for (size_t i = 0; allocation_srun[i]; i++)
+		args[n++] = (char *)allocation_srun[i];
+	args[n++] = (char *)config->agent;
+	args[n++] = daemons->endpoint;
+	args[n++] = (char *)config->folder->controller.public;
+	args[n++] = folder_file(config->folder, "keys", daemons->paths[5]);
+	args[n++] = (char *)config->images;
+	args[n++] = (char *)config->init;
+	args[n++] = (char *)config->vendor;
+	args[n++] = daemons->numbers[2];
+	args[n++] = (char *)config->folder->cluster;
+	args[n++] = (char *)(config->engine ? config->engine : "");
+	args[n] = NULL;
+	return args;
+}
+
 static char *const *agent_args(struct daemons *daemons, char **args)
 {
 	const struct daemons_config *config = &daemons->config;
 	size_t n = 0;
+
+	if (config->allocation)
+		return srun_args(daemons, args);
 
 	snprintf(daemons->numbers[1], 16, "%d", daemons->b[0]);
 	snprintf(daemons->numbers[2], 16, "%u", config->devices);
@@ -148,16 +177,23 @@ static void become(const struct daemons *daemons, const struct child *child,
 	if (!daemons->config.agent)
 		prctl(PR_SET_PDEATHSIG, SIGTERM);
 	signal(SIGPIPE, SIG_DFL);
+	/* Slurm sends it to all of a job at once, but jobs are cancelled and
+	 * collected before the daemons end.
+	 */
+	if (daemons->config.allocation)
+		signal(SIGTERM, SIG_IGN);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	if (daemons->config.allocation && !controller)
+		null = daemons->b[0];
 	if (null < 0 || dup2(null, STDIN_FILENO) < 0 ||
 	    dup2(log, STDOUT_FILENO) < 0 || dup2(log, STDERR_FILENO) < 0)
 		_exit(EXIT_WORK_FAILED);
 	for (size_t i = 0; i < sizeof(inherited) / sizeof(int); i++)
 		if (inherited[i] >= 0)
 			fcntl(inherited[i], F_SETFD, 0);
-	execv(args[0], args);
+	execvp(args[0], args);
 	_exit(127);
 }
 
@@ -439,13 +475,6 @@ static void end_child(struct daemons *daemons, struct child *child)
 	wait_for_end(daemons, child, DAEMONS_STOP_MS);
 }
 
-void daemons_stop(struct daemons *daemons)
-{
-	daemons->stopping = true;
-	end_child(daemons, &daemons->agent);
-	end_child(daemons, &daemons->controller);
-}
-
 bool daemons_release(struct daemons *daemons, uint64_t wait_ms)
 {
 	daemons->stopping = true;
@@ -453,6 +482,17 @@ bool daemons_release(struct daemons *daemons, uint64_t wait_ms)
 	close_end(&daemons->b[1]);
 	return wait_for_end(daemons, &daemons->controller, wait_ms) &&
 	       wait_for_end(daemons, &daemons->agent, wait_ms);
+}
+
+void daemons_stop(struct daemons *daemons)
+{
+	/* With Slurm they end by their lifelines alone (become()). */
+	if (daemons->config.allocation &&
+	    daemons_release(daemons, DAEMONS_STOP_MS))
+		return;
+	daemons->stopping = true;
+	end_child(daemons, &daemons->agent);
+	end_child(daemons, &daemons->controller);
 }
 
 void daemons_free(struct daemons *daemons)

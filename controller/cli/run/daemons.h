@@ -1,4 +1,4 @@
-/* daemons.h - a controller and an agent of our own, as children.
+/* daemons.h - a controller and agents of our own, as children.
  *
  * They live in sessions of their own, so that Ctrl-C reaches only us, and
  * notice by lifelines when we are gone, even by kill -9. Lifeline A: the
@@ -11,6 +11,7 @@
 #ifndef CONTROLLER_CLI_RUN_DAEMONS_H
 #define CONTROLLER_CLI_RUN_DAEMONS_H
 
+#include "controller/cli/run/allocation.h"
 #include "controller/cli/run/folder.h"
 
 #include <stdbool.h>
@@ -34,6 +35,11 @@ struct daemons_config {
 	const char *registry_auth; /* NULL: the agent's own */
 	const char *vendor;
 	uint32_t devices;
+	/* NULL: one agent, on this machine. Else an agent on each node of the
+	 * Slurm allocation that we are in, started by srun: the engine NULL is
+	 * that of each node's user.
+	 */
+	const struct allocation *allocation;
 	/* True: an interrupted wait ends (set by a signal's callback). */
 	const bool *interrupted;
 	/* A child died too often: what its log said last, line by line, then

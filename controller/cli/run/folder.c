@@ -13,6 +13,7 @@
 #include <time.h>
 
 #define CHOICES_MAX ((size_t)4 * PATH_MAX)
+#define AUTHORIZED_MAX ((size_t)1 << 20)
 
 char *folder_file(const struct folder *folder, const char *name,
 		  char path[PATH_MAX])
@@ -145,6 +146,38 @@ static int write_authorized(const struct folder *folder, struct error *err)
 	return file_write(AT_FDCWD,
 			  folder_file(folder, "keys/authorized", path), lines,
 			  (size_t)size, 0600, 1, err);
+}
+
+int folder_add_agents(const struct folder *folder, const struct strings *nodes,
+		      struct error *err)
+{
+	owned(buffer_clear) struct buffer lines;
+	char path[PATH_MAX], file[KEY_NAME_SIZE + 16], line[256];
+
+	buffer_init(&lines, AUTHORIZED_MAX);
+	for (size_t i = 0; i < nodes->count; i++) {
+		const char *node = nodes->items[i];
+		struct key key;
+
+		if (!name_valid(node) || !strcmp(node, "controller") ||
+		    !strcmp(node, "operator") || !strcmp(node, "agent"))
+			return error_set(err, EINVAL,
+					 "node '%.60s' is not valid here; "
+					 "expected a name that a key can have",
+					 node);
+		snprintf(file, sizeof(file), "keys/%s.key", node);
+		if (have_key(folder, file, node, ROLE_AGENT, &key, err) < 0)
+			return -1;
+		key_line(&key, line, sizeof(line));
+		if (buffer_text(&lines, line, err) < 0)
+			return -1;
+	}
+	key_line(&folder->operator, line, sizeof(line));
+	if (buffer_text(&lines, line, err) < 0)
+		return -1;
+	return file_write(AT_FDCWD,
+			  folder_file(folder, "keys/authorized", path),
+			  lines.data, lines.size, 0600, 1, err);
 }
 
 static int have_keys(struct folder *folder, struct error *err)

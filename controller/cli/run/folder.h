@@ -21,6 +21,7 @@
 
 #include "protocol/base/buffer.h"
 #include "protocol/base/error.h"
+#include "protocol/base/strings.h"
 #include "protocol/wire/key.h"
 
 #include <cjson/cJSON.h>
@@ -74,6 +75,12 @@ int folder_choices(const struct folder *folder, cJSON **choices,
 /* ENOSPC: its disk has less free than FOLDER_ROOM. */
 #define FOLDER_ROOM ((uint64_t)64 << 20)
 int folder_check_room(const struct folder *folder, struct error *err);
+
+/* Make keys/NODE.key for each of these nodes that has none yet, and let in
+ * these agents and the operator alone. EINVAL: a name that no key can have.
+ */
+int folder_add_agents(const struct folder *folder, const struct strings *nodes,
+		      struct error *err);
 
 void folder_clear(struct folder *folder); /* the files stay */
 OWNED_VALUE(struct folder, folder_clear)

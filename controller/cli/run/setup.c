@@ -57,11 +57,18 @@ static int check_sweep(struct run_setup *run, struct error *err)
 {
 	struct sweep *sweep = run->input.sweep;
 	const struct sweep_totals *totals = sweep_totals(sweep);
+	const struct allocation *allocation = run->config.allocation;
 	uint64_t devices = given(run->cli)->devices;
 
 	if (input_check_jobs(&run->input, run->cli, err) < 0)
 		return -1;
-	if (totals->nodes_max > 1)
+	if (allocation && totals->nodes_max > allocation->nodes.count)
+		return error_set(err, EINVAL,
+				 "%.80s: nodes: the sweep asks for up to %u; "
+				 "expected at most the %zu of the allocation",
+				 run->input.name, totals->nodes_max,
+				 allocation->nodes.count);
+	if (!allocation && totals->nodes_max > 1)
 		return error_set(err, EINVAL,
 				 "%.80s: nodes: the sweep asks for up to %u; "
 				 "expected 1, as this machine is one node; "
@@ -136,9 +143,12 @@ static int find_parts(struct run_setup *run, struct error *err)
 	if (!config->engine_tls && environment->docker_tls &&
 	    environment->docker_tls[0] && !strncmp(config->engine, "tcp:", 4))
 		config->engine_tls = environment->docker_certs;
+	/* On other nodes it is theirs. */
+	if (config->allocation)
+		config->engine = options->engine;
 	if (find_credentials(run, err) < 0)
 		return -1;
-	return probe_engine(config->engine, err);
+	return config->allocation ? 0 : probe_engine(config->engine, err);
 }
 
 static void say_waiting(void *arg)
@@ -156,7 +166,8 @@ static int save_choices(struct run_setup *run, struct error *err)
 	owned(json_free) cJSON *choices = cJSON_CreateObject();
 	char tls[PATH_MAX], credentials[PATH_MAX];
 
-	cJSON_AddStringToObject(choices, "engine", run->config.engine);
+	if (run->config.engine)
+		cJSON_AddStringToObject(choices, "engine", run->config.engine);
 	if (run->config.engine_tls && realpath(run->config.engine_tls, tls))
 		cJSON_AddStringToObject(choices, "engine_tls", tls);
 	if (options->common.images || (images && images[0]))
@@ -234,12 +245,22 @@ static int check_words(const struct cli *cli, struct error *err)
 int run_setup_open(struct run_setup *setup, struct cli *cli, struct error *err)
 {
 	setup->cli = cli;
-	return check_words(cli, err) < 0 ? -1 : open_folder(setup, err);
+	if (check_words(cli, err) < 0)
+		return -1;
+	if (!given(cli)->slurm)
+		return open_folder(setup, err);
+	if (allocation_read(&setup->allocation, err) < 0)
+		return -1;
+	setup->config.allocation = &setup->allocation;
+	if (open_folder(setup, err) < 0)
+		return -1;
+	return folder_add_agents(&setup->folder, &setup->allocation.nodes, err);
 }
 
 void run_setup_clear(struct run_setup *setup)
 {
 	folder_clear(&setup->folder);
+	allocation_clear(&setup->allocation);
 	input_clear(&setup->input);
 	cJSON_Delete(setup->choices);
 }

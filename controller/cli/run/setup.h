@@ -17,6 +17,7 @@ struct run_options {
 	const char *engine_tls;
 	uint64_t devices;
 	bool keep;
+	bool slurm;
 };
 
 /* Starts as zeros. */
@@ -24,6 +25,7 @@ struct run_setup {
 	struct cli *cli;
 	struct input input;
 	struct folder folder;
+	struct allocation allocation; /* with --slurm */
 	struct daemons_config config; /* what it points to is here */
 	char paths[4][PATH_MAX];      /* of the programs, and of the images */
 	char credentials[PATH_MAX];

@@ -1,0 +1,312 @@
+/* slurm.c - slurm: a sweep as a job of Slurm.
+ *
+ * The job's script runs `regatta run --slurm`, which starts a controller on its
+ * first node and an agent on each. A job that is requeued, or submitted again
+ * with --resume, goes on with the folder.
+ */
+#include "controller/cli/command.h"
+#include "controller/cli/input.h"
+#include "controller/cli/logins.h"
+#include "protocol/base/file.h"
+#include "protocol/base/program.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <time.h>
+
+#define SITE "/etc/regatta/slurm.sh"
+#define SITE_MAX 65536
+#define SCRIPT_MAX 1048576
+#define ARGS_MAX 70 /* of sbatch */
+#define WARN_S 120  /* before the time limit, for what runs to be collected */
+
+struct slurm_options {
+	struct options common;
+	const char *resume;
+	const char *site;
+	const char *engine;
+	bool print;
+};
+
+static const struct slurm_options *given(const struct cli *cli)
+{
+	return (const struct slurm_options *)cli->options;
+}
+
+/* In single quotes for the shell. */
+static int put_word(struct buffer *out, const char *text, struct error *err)
+{
+	if (buffer_append(out, "'", 1, err) < 0)
+		return -1;
+	for (; *text; text++)
+		if (buffer_append(out, *text == '\'' ? "'\\''" : text,
+				  *text == '\'' ? 4 : 1, err) < 0)
+			return -1;
+	return buffer_append(out, "'", 1, err);
+}
+
+static int put_option(struct buffer *out, const char *name, const char *text,
+		      struct error *err)
+{
+	if (!text)
+		return 0;
+	if (buffer_printf(out, err, " %s ", name) < 0)
+		return -1;
+	return put_word(out, text, err);
+}
+
+/* What the widest and the largest job need. */
+struct need {
+	uint32_t nodes;
+	uint32_t devices;
+	char vendor[64];
+};
+
+static int find_need(struct sweep *sweep, struct need *need, struct error *err)
+{
+	const struct sweep_totals *totals = sweep_totals(sweep);
+
+	need->nodes = totals->nodes_max;
+	for (size_t i = 0; i < totals->kept; i++) {
+		struct job_spec spec = { 0 };
+		uint32_t repeats;
+
+		if (sweep_job(sweep, sweep_cell_job(sweep, i, &repeats), &spec,
+			      err) < 0)
+			return -1;
+		if (spec.devices > need->devices)
+			need->devices = spec.devices;
+		snprintf(need->vendor, sizeof(need->vendor), "%s", spec.vendor);
+		codec_clear(&job_spec_schema, &spec);
+	}
+	return 0;
+}
+
+static int put_head(struct buffer *out, const struct input *input,
+		    const char *folder, struct error *err)
+{
+	struct need need = { 0 };
+
+	if (find_need(input->sweep, &need, err) < 0 ||
+	    buffer_printf(out, err,
+			  "#!/bin/bash\n"
+			  "#SBATCH --job-name=regatta-%s\n"
+			  "#SBATCH --nodes=%u\n"
+			  "#SBATCH --ntasks-per-node=1\n"
+			  "#SBATCH --signal=B:TERM@%d\n"
+			  "#SBATCH --requeue\n"
+			  "#SBATCH --open-mode=append\n"
+			  "#SBATCH --output=%s/slurm.log\n",
+			  sweep_name(input->sweep), need.nodes, WARN_S,
+			  folder) < 0)
+		return -1;
+	if (!strcmp(need.vendor, "cpu"))
+		return 0;
+	return buffer_printf(out, err, "#SBATCH --gres=gpu:%u\n", need.devices);
+}
+
+/* What a site needs: lines of #SBATCH, modules, variables. */
+static int put_site(const struct cli *cli, struct buffer *out,
+		    struct error *err)
+{
+	const char *site = given(cli)->site ? given(cli)->site : SITE;
+	owned(buffer_clear) struct buffer text;
+
+	buffer_init(&text, SITE_MAX);
+	if (!given(cli)->site && access(site, F_OK) < 0)
+		return 0;
+	if (file_read(AT_FDCWD, site, &text, err) < 0)
+		return error_prefix(err, "site");
+	return buffer_printf(out, err, "%s\n", text.data);
+}
+
+static int put_run(const struct cli *cli, const char *program,
+		   const char *folder, const char *sweep, struct buffer *out,
+		   struct error *err)
+{
+	const struct options *options = &given(cli)->common;
+
+	if (buffer_text(out, "\numask 077\nstate=", err) < 0 ||
+	    put_word(out, folder, err) < 0 ||
+	    buffer_text(out, "\nregatta=", err) < 0 ||
+	    put_word(out, program, err) < 0 ||
+	    buffer_text(out,
+			"\nif [ -e \"$state/sweep.yaml\" ]; then\n"
+			"	exec \"$regatta\" run --slurm --resume "
+			"\"$state\"\nfi\n"
+			"exec \"$regatta\" run --slurm --state \"$state\"",
+			err) < 0 ||
+	    put_option(out, "--images", options->images, err) < 0 ||
+	    put_option(out, "--registry-auth", options->registry_auth, err) <
+		    0 ||
+	    put_option(out, "--tree", options->tree, err) < 0 ||
+	    put_option(out, "--engine", given(cli)->engine, err) < 0)
+		return -1;
+	for (size_t i = 0; i < options->set.count; i++)
+		if (put_option(out, "--set", options->set.items[i], err) < 0)
+			return -1;
+	if (options->keep_going && buffer_text(out, " --keep-going", err) < 0)
+		return -1;
+	if (buffer_append(out, " ", 1, err) < 0 ||
+	    put_word(out, sweep, err) < 0)
+		return -1;
+	return buffer_append(out, "\n", 1, err);
+}
+
+/* Its own folder must be one path for sbatch, which splits at blanks. */
+static int choose_folder(const struct cli *cli, const struct input *input,
+			 char folder[PATH_MAX], struct error *err)
+{
+	char name[PATH_MAX], stamp[32] = "now", here[PATH_MAX];
+	const char *state = given(cli)->common.state;
+	time_t now = time(NULL);
+	struct tm tm;
+
+	if (localtime_r(&now, &tm))
+		strftime(stamp, sizeof(stamp), "%Y%m%d-%H%M%S", &tm);
+	snprintf(name, sizeof(name), "regatta-slurm-%.64s-%s",
+		 sweep_name(input->sweep), stamp);
+	if (state)
+		snprintf(name, sizeof(name), "%s", state);
+	if (!getcwd(here, sizeof(here)))
+		return error_errno(err, "this folder");
+	if (snprintf(folder, PATH_MAX, "%s%s%s", *name == '/' ? "" : here,
+		     *name == '/' ? "" : "/", name) >= PATH_MAX ||
+	    strpbrk(folder, " \t\n%\\"))
+		return error_set(err, EINVAL,
+				 "--state: '%.200s' is not valid here; "
+				 "expected a path without blanks, %% and \\, "
+				 "as Slurm writes its log there",
+				 name);
+	return 0;
+}
+
+static int make_script(struct cli *cli, struct buffer *script,
+		       char folder[PATH_MAX], struct error *err)
+{
+	owned(input_clear) struct input input = { 0 };
+	char program[PATH_MAX], sweep[PATH_MAX];
+
+	if (input_init(&input, cli, cli->args[0], false, err) < 0 ||
+	    input_check_jobs(&input, cli, err) < 0 ||
+	    choose_folder(cli, &input, folder, err) < 0)
+		return -1;
+	if (!realpath(cli->args[0], sweep))
+		return error_set(err, EINVAL,
+				 "%.120s: %s; expected a file that the nodes "
+				 "see, too",
+				 cli->args[0], strerror(errno));
+	if (!realpath("/proc/self/exe", program))
+		return error_errno(err, "/proc/self/exe");
+	if (put_head(script, &input, folder, err) < 0 ||
+	    put_site(cli, script, err) < 0)
+		return -1;
+	return put_run(cli, program, folder, sweep, script, err);
+}
+
+/* sbatch takes our place: its exit code is ours. */
+static int submit(struct cli *cli, const char *script, size_t first,
+		  struct error *err)
+{
+	char *args[ARGS_MAX];
+	size_t n = 0;
+
+	args[n++] = (char *)"sbatch";
+	for (size_t i = first; i < cli->arg_count; i++)
+		args[n++] = (char *)cli->args[i];
+	args[n++] = (char *)script;
+	args[n] = NULL;
+	fflush(cli->out);
+	execvp(args[0], args);
+	return error_set(err, ENOENT,
+			 "sbatch cannot be started (%s); is Slurm's command "
+			 "line in PATH?",
+			 strerror(errno));
+}
+
+static int run_command(struct cli *cli, struct error *err)
+{
+	owned(buffer_clear) struct buffer script;
+	const char *resume = given(cli)->resume;
+	char folder[PATH_MAX], path[PATH_MAX + 16];
+
+	if (resume) {
+		if (snprintf(path, sizeof(path), "%s/job.sh", resume) >=
+			    (int)sizeof(path) ||
+		    access(path, R_OK) < 0)
+			return error_set(err, EINVAL,
+					 "--resume: '%.200s' is not valid "
+					 "here; expected the folder of an "
+					 "earlier regatta slurm",
+					 resume);
+		return submit(cli, path, 0, err);
+	}
+	if (!cli->arg_count)
+		return error_set(err, EINVAL,
+				 "slurm: missing argument SWEEP (expected "
+				 "regatta slurm SWEEP [-- SBATCH-OPTIONS])");
+	buffer_init(&script, SCRIPT_MAX);
+	if (make_script(cli, &script, folder, err) < 0)
+		return -1;
+	if (given(cli)->print) {
+		fwrite(script.data, 1, script.size, cli->out);
+		return EXIT_GOOD;
+	}
+	snprintf(path, sizeof(path), "%s/job.sh", folder);
+	if (access(path, F_OK) == 0)
+		return error_set(err, EEXIST,
+				 "%.200s: there was a run in it already; go on "
+				 "with it by regatta slurm --resume",
+				 folder);
+	if (file_make_folders(folder, 0700, err) < 0 ||
+	    file_write(AT_FDCWD, path, script.data, script.size, 0700, 1, err) <
+		    0)
+		return -1;
+	cli_say(cli, "state, logs and results: %s", folder);
+	cli_say(cli, "what the job says: %s/slurm.log", folder);
+	return submit(cli, path, 1, err);
+}
+
+/* clang-format off */
+static const struct option_rule rules[] = {
+	{ OPTION(options, "state", 0, OPTION_TEXT, state, "DIR"),
+	  .help = "new folder for all that the run keeps, which all nodes see "
+		  "(./regatta-slurm-SWEEP-DATE-TIME)" },
+	{ OPTION(slurm_options, "resume", 0, OPTION_TEXT, resume, "DIR"),
+	  .help = "submit the job of that folder again: it runs what is "
+		  "missing" },
+	{ OPTION(slurm_options, "print", 0, OPTION_FLAG, print, NULL),
+	  .help = "print the script, and submit nothing" },
+	{ OPTION(slurm_options, "site", 0, OPTION_TEXT, site, "FILE"),
+	  .help = "lines for the script's head: #SBATCH, modules, variables ("
+		  SITE ")" },
+	{ OPTION(slurm_options, "engine", 0, OPTION_TEXT, engine, "HOST"),
+	  .help = "container engine on each node (DOCKER_HOST there, the "
+		  "machine's Docker, else the user's own Podman)" },
+	OPTION_REGISTRY_AUTH("registry credentials (~/.docker/config.json)"),
+	OPTIONS_SWEEP,
+	OPTION_IMAGES,
+	{ 0 },
+};
+
+const struct command command_slurm = {
+	.name = "slurm",
+	.args = "SWEEP [-- SBATCH-OPTIONS] | --resume DIR",
+	.max_args = ARGS_MAX - 6,
+	.rules = rules,
+	.options_size = sizeof(struct slurm_options),
+	.summary = "run a sweep as a job of Slurm",
+	.help =
+		"Submits a script that asks for what the sweep's widest job "
+		"needs, starts a controller on the first node and an agent on "
+		"each, runs the sweep and ends with its exit code. Nothing is "
+		"installed or left on the nodes. Two minutes before the time "
+		"limit what runs is cancelled and collected; a requeued job, "
+		"or --resume, runs what is missing. sbatch gets the words "
+		"behind --, and its exit code is that of this command.",
+	.example = "regatta slurm sweep.yaml -- -p gpu -t 8:00:00",
+	.fn = run_command,
+};
+/* clang-format on */

@@ -1,0 +1,94 @@
+# slurm.sh - a Slurm of a test's own: munged, slurmctld, slurmd for each node.
+# shellcheck shell=bash
+#
+# To be read after lib.sh, inside a network namespace of the test (unshare -n),
+# as its ports are fixed. All lies below $BED/slurm; the nodes are this machine.
+#
+#	slurm_up NODE...	start it, and wait until all nodes are idle
+#	slurm_node_kill NODE	SIGKILL of its slurmd
+#	slurm_down		end it
+#	slurm_state JOB		RUNNING, COMPLETED ...; empty: forgotten
+
+SLURM_PROGRAMS=(munged slurmctld slurmd sbatch srun scontrol squeue scancel)
+
+slurm_conf()
+{
+	local node port=17001 host
+	host=$(hostname)
+	cat <<-END
+	ClusterName=test
+	SlurmctldHost=$host(127.0.0.1)
+	SlurmUser=root
+	SlurmdUser=root
+	AuthType=auth/munge
+	AuthInfo=socket=$BED/slurm/munge.sock
+	StateSaveLocation=$BED/slurm/state
+	SlurmdSpoolDir=$BED/slurm/spool-%n
+	SlurmctldPidFile=$BED/slurm/slurmctld.pid
+	SlurmdPidFile=$BED/slurm/slurmd-%n.pid
+	SlurmctldLogFile=$BED/slurm/slurmctld.log
+	SlurmdLogFile=$BED/slurm/slurmd-%n.log
+	SlurmctldPort=16817
+	ProctrackType=proctrack/linuxproc
+	TaskPlugin=task/none
+	SelectType=select/cons_tres
+	SelectTypeParameters=CR_CPU
+	GresTypes=gpu
+	ReturnToService=2
+	MpiDefault=none
+	KillWait=30
+	OverTimeLimit=0
+	SlurmdParameters=config_overrides
+	SchedulerParameters=batch_sched_delay=0,sched_interval=1,sched_min_interval=0
+	END
+	for node; do
+		echo "NodeName=$node NodeHostname=$host NodeAddr=127.0.0.1" \
+			"Port=$((port++)) CPUs=8 RealMemory=1000 Gres=gpu:4"
+	done
+	echo "PartitionName=all Nodes=ALL Default=YES MaxTime=60 State=UP"
+}
+
+slurm_up()
+{
+	local node folder=$BED/slurm
+	mkdir -p "$folder/state"
+	chmod 755 "$folder"
+	dd if=/dev/urandom of="$folder/munge.key" bs=1024 count=1 status=none
+	chmod 400 "$folder/munge.key"
+	slurm_conf "$@" >"$folder/slurm.conf"
+	touch "$folder"/gpu{0..3}
+	echo "Name=gpu File=$folder/gpu[0-3]" >"$folder/gres.conf"
+	export SLURM_CONF=$folder/slurm.conf
+	munged --force --socket="$folder/munge.sock" \
+		--key-file="$folder/munge.key" --pid-file="$folder/munged.pid" \
+		--log-file="$folder/munged.log" --seed-file="$folder/seed" \
+		2>>"$folder/start.log" || return 1
+	slurmctld -c 2>>"$folder/start.log" || return 1
+	for node; do
+		mkdir -p "$folder/spool-$node"
+		slurmd -N "$node" 2>>"$folder/start.log" || return 1
+	done
+	wait_for "[[ \$(sinfo -h -o %t:%D) == idle:$# ]]" 30
+}
+
+slurm_node_kill()
+{
+	kill -9 "$(cat "$BED/slurm/slurmd-$1.pid")"
+}
+
+slurm_state()
+{
+	scontrol show job "$1" --oneliner 2>/dev/null |
+		sed -n 's/.* JobState=\([A-Z_]*\).*/\1/p'
+}
+
+slurm_down()
+{
+	local pid
+	for pid in "$BED"/slurm/{slurmd-*,slurmctld,munged}.pid; do
+		[[ -e $pid ]] && kill "$(cat "$pid")" 2>/dev/null
+	done
+	wait_for '! pgrep -f "$BED/slurm" >/dev/null' 20 ||
+		pkill -9 -f "$BED/slurm"
+	return 0
+}

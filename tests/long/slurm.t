@@ -1,0 +1,155 @@
+#!/bin/bash
+# slurm.t - regatta slurm: a sweep as a job of a real Slurm, and nothing left.
+if ((EUID == 0)) && [[ ! ${SLURM_ALONE-} ]]; then
+	exec env SLURM_ALONE=1 unshare -n "$0" "$@"
+fi
+: "${TEST_LIMIT:=600}"
+# shellcheck source=tests/system/lib.sh
+. "$(dirname "$0")/../system/lib.sh"
+need_root
+# shellcheck source=tests/lab/slurm.sh
+. "$ROOT/tests/lab/slurm.sh"
+need docker dockerd containerd jq "${SLURM_PROGRAMS[@]}" \
+	"$REGATTA_BUILD"/{regatta,lab/tool}
+
+must ip link set lo up
+# Names resolve only where there is an address beside the loopback's.
+must ip link add slurm0 type veth peer name slurm1
+must ip address add 10.99.0.1/24 dev slurm0
+must ip link set slurm0 up
+must ip link set slurm1 up
+must engine_up one
+must tool_image one
+must slurm_up a1 a2 a3
+trap 'slurm_down; bed_exit' EXIT
+unset REGATTA_CONFIG
+export HOME=$BED XDG_CONFIG_HOME=$BED/config TMPDIR=$BED/nodes
+DOCKER_HOST=$(engine_host one)
+export DOCKER_HOST
+export PATH=$REGATTA_BUILD:$PATH
+mkdir -p "$BED/nodes" "$BED/host"
+cd "$BED" || exit 1
+
+# nothing FOLDER WHAT: neither processes nor containers nor files on the nodes
+nothing()
+{
+	wait_for '[[ ! $(pgrep -f "regatta-agent.*$BED") ]]' 20
+	is "$(pgrep -af "regatta-(agent|controller).*$BED/$1")$(containers one)" \
+		"" "$2: no daemon and no container is left"
+	is "$(ls -A "$BED/nodes")" "" "nor a folder on a node"
+}
+states()
+{
+	jq -c '[.rows[].state]' "$1/report.json"
+}
+# submit FOLDER WORDS...: the number of the job in $job
+submit()
+{
+	local folder=$1
+	shift
+	run regatta slurm --state "$BED/$folder" "$@"
+	job=${out##* }
+	[[ $rc == 0 && $job =~ ^[0-9]+$ ]] || die "submit: $out $err"
+}
+over()
+{
+	wait_for "[[ \$(slurm_state $job) =~ ^($1)\$ ]]" 40
+}
+
+cat >good.yaml <<END
+sweep: good
+vendor: cpu
+framework: cpu
+image: regatta-test/tool:1
+mounts: [{host: $BED/host, container: /host}]
+command: [/tool, steps, "20", "5", ",", exit, "\${code}"]
+matrix:
+  nodes: [1, 2, 3]
+  code: [0]
+repeat: 2
+END
+
+# What would be submitted.
+run regatta slurm --print good.yaml -- -t 5
+like "$rc $out" "^0 #!/bin/bash.*--nodes=3.*--signal=B:TERM@120.*run --slurm" \
+	"the script asks for the widest job, and for a warning"
+ok 'bash -n "$BED/out"' "it is a script"
+run regatta slurm --print nowhere.yaml
+is "$rc" 2 "a sweep that is not there is a wrong request"
+run regatta run --slurm good.yaml
+like "$rc $err" "^2 .*allocation|^2 .*SLURM_JOB_NODELIST" \
+	"--slurm outside of an allocation says what is expected"
+
+# A sweep over three nodes.
+submit good good.yaml -- -t 5
+must over 'COMPLETED|FAILED'
+is "$(slurm_state "$job")" COMPLETED "the job's state is the sweep's"
+is "$(states good)" \
+	'["completed","completed","completed","completed","completed","completed"]' \
+	"every cell has its row"
+like "$(cat good/slurm.log)" "6 of 6 jobs completed" "the log has the outcome"
+is "$(jq -r '[.rows[].provenance.nodes[]] | unique | join(" ")' good/report.json)" \
+	"a1 a2 a3" "all three nodes worked"
+is "$(find good/keys -name '*.key' -perm /077)" "" "keys are their owner's"
+nothing good "after a sweep"
+run regatta jobs --state "$BED/good"
+like "$rc $out" "^0 .*completed" "what it kept can be read afterwards"
+run regatta slurm --state "$BED/good" good.yaml
+is "$rc" 2 "a folder is used once"
+
+# A sweep that fails.
+sed 's/code: \[0\]/code: [0, 3]/; s/^sweep: good/sweep: bad/' good.yaml >bad.yaml
+submit bad bad.yaml -- -t 5
+must over 'COMPLETED|FAILED'
+is "$(slurm_state "$job")" FAILED "a failed cell fails the job"
+nothing bad "after a failure"
+
+# The time limit comes while a cell runs; then the rest.
+cat >slow.yaml <<END
+sweep: slow
+vendor: cpu
+framework: cpu
+image: regatta-test/tool:1
+mounts: [{host: $BED/host, container: /host}]
+command: [/tool, steps, "20", "5", ",", wait, "/host/go-\${n}"]
+matrix:
+  n: [1, 2]
+END
+touch host/go-1
+submit slow slow.yaml -- -t 2 --signal=B:TERM@110
+must wait_for 'grep -q "job 2 .*running" slow/slurm.log' 60
+must over 'COMPLETED|FAILED|TIMEOUT'
+like "$(cat slow/slurm.log)" "continue with" "the limit ends the run in order"
+nothing slow "after the time limit"
+touch host/go-2
+run regatta slurm --resume "$BED/slow" -- -t 5
+job=${out##* }
+must over 'COMPLETED|FAILED'
+is "$(slurm_state "$job") $(states slow)" \
+	'COMPLETED ["completed","completed"]' "--resume runs what is missing"
+nothing slow "after the rest"
+
+# Cancelled, and requeued.
+rm -f host/go-*
+submit cancelled slow.yaml -- -t 5
+must wait_for 'grep -q "job 1 .*running" cancelled/slurm.log' 60
+must scancel "$job"
+must over 'CANCELLED|COMPLETED|FAILED'
+nothing cancelled "after scancel"
+submit requeued slow.yaml -- -t 5
+must wait_for 'grep -q "job 1 .*running" requeued/slurm.log' 60
+touch host/go-{1,2}
+must scontrol requeue "$job"
+# Slurm would wait two minutes.
+must wait_for '[[ $(slurm_state "$job") == PENDING ]]' 40
+must scontrol update "jobid=$job" StartTime=now
+must over 'COMPLETED'
+is "$(states requeued)" '["completed","completed"]' "a requeued job goes on"
+nothing requeued "after a requeue"
+
+# Two sweeps share the nodes' devices: each gets its own.
+run regatta slurm --print --engine "$DOCKER_HOST" good.yaml
+unlike='--gres'
+ok '[[ $out != *$unlike* ]]' "a sweep on processors asks for no devices"
+slurm_down
+done_testing
