@@ -334,7 +334,9 @@ static int make_groups(struct stacks *stacks)
 	stacks->groups = calloc(stacks->count + 1, sizeof(*stacks->groups));
 	if (!stacks->groups)
 		return -1;
-	qsort(stacks->list, stacks->count, sizeof(*stacks->list), by_rank);
+	if (stacks->count)
+		qsort(stacks->list, stacks->count, sizeof(*stacks->list),
+		      by_rank);
 	for (size_t i = 0; i < stacks->count; i++) {
 		size_t g = 0;
 

@@ -220,6 +220,10 @@ static void fake_sweep(struct fake *fake, struct wire_peer *peer,
 		answer_submit(peer, body, payload, size);
 	else if ((query = query_of(type, body, QUERY_RESULTS)))
 		fake_reply(peer, query->request, results, NULL, 0);
+	else if ((query = query_of(type, body, QUERY_SWEEP)))
+		fake_reply(peer, query->request,
+			   "{\"sweep\": {\"id\": 5, \"name\": \"s\"}}", NULL,
+			   0);
 	else if ((query = query_of(type, body, QUERY_JOBS)) && query->after)
 		fake_reply(peer, query->request,
 			   "{\"jobs\": [" JOB2(
@@ -310,7 +314,7 @@ static void test_submit(struct bed *bed)
 	bed_serve(bed, fake_interrupt);
 	is_int(bed_run(bed, "submit", "-w", file, NULL), 130,
 	       "Ctrl-C ends the waiting");
-	ok(bed_said(bed, "sweep 5 runs on") &&
+	ok(bed_said(bed, "sweep 5 continues") &&
 		   bed_said(bed, "regatta cancel 5"),
 	   "and says how to come back");
 	bed_unserve(bed);
