@@ -156,7 +156,7 @@ int api_rotate(struct api_request *request, void *reply, struct error *err)
 			       reply, err);
 
 	request->goes_on = rc > 0;
-	return rc;
+	return rc < 0 ? -1 : 0;
 }
 
 /* Nobody loses work by accident. */

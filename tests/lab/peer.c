@@ -190,29 +190,32 @@ static bool pour(struct flood *flood, size_t i)
 static int run_flood(const struct peer *peer, size_t count, int64_t for_ms,
 		     const struct frame *frames, size_t frames_count)
 {
-	static struct flood flood;
+	struct flood *flood = calloc(1, sizeof(*flood));
 	int64_t end_ms = clock_mono_ms() + for_ms, now_ms;
 
-	flood.peer = peer;
-	flood.frames = frames;
-	flood.count = frames_count;
+	if (!flood)
+		return 1;
+	flood->peer = peer;
+	flood->frames = frames;
+	flood->count = frames_count;
 	while ((now_ms = clock_mono_ms()) < end_ms) {
 		bool any = false;
 
 		for (size_t i = 0; i < count && i < FLOOD_MAX; i++) {
-			if ((!flood.all[i].socket ||
-			     now_ms - flood.all[i].since_ms > AGAIN_MS) &&
-			    open_one(&flood, i, now_ms) < 0)
+			if ((!flood->all[i].socket ||
+			     now_ms - flood->all[i].since_ms > AGAIN_MS) &&
+			    open_one(flood, i, now_ms) < 0)
 				return 1;
-			any |= pour(&flood, i);
+			any |= pour(flood, i);
 		}
 		if (!any)
 			zmq_poll(NULL, 0, 1);
 	}
 	for (size_t i = 0; i < count && i < FLOOD_MAX; i++)
-		zmq_close(flood.all[i].socket);
-	printf("%llu frames, %llu MiB, %llu connections\n", flood.sent,
-	       flood.bytes >> 20, flood.connections);
+		zmq_close(flood->all[i].socket);
+	printf("%llu frames, %llu MiB, %llu connections\n", flood->sent,
+	       flood->bytes >> 20, flood->connections);
+	free(flood);
 	return 0;
 }
 
@@ -249,7 +252,9 @@ int main(int argc, char **argv)
 		return 2;
 	texts = argv + (floods ? 7 : 5);
 	frames = calloc((size_t)argc, sizeof(*frames));
-	for (; frames && texts[count]; count++)
+	if (!frames)
+		return 2;
+	for (; texts[count]; count++)
 		if (!frame_read(&frames[count], texts[count]))
 			return 2;
 	if (floods) {

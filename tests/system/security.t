@@ -80,6 +80,8 @@ try node drain n1
 try node label n1 a=b
 try backup "$BED/backup.tar.gz"
 try gc
+try stacks "$steady"
+timeout 20 regatta stacks "$steady" >/dev/null 2>&1
 regatta user roles --format json >"$BED/roles"
 is "$(printf '%s\n' "${tried[@]}" | sort | tr '\n' ';')" \
 	"$(jq -r '.roles[] | select(.operator and (.viewer | not)) | .may' \

@@ -10,7 +10,7 @@
 
 /* What the name means, and on which node. Both are borrowed. */
 struct pin {
-	const char *digest; /* NAME@DIGEST; NULL: not known yet */
+	const char *digest; /* NAME@DIGEST; "": not known yet */
 	const char *node;
 };
 
@@ -77,7 +77,7 @@ static int look_on(const struct image_node *node, const char *name,
 					 "%s: %.200s came from no registry, so "
 					 "it has no digest",
 					 node->name, name);
-		if (pin->digest && strcmp(pin->digest, digest) != 0)
+		if (pin->digest[0] && strcmp(pin->digest, digest) != 0)
 			return error_set(err, EINVAL,
 					 "%s has another image as %.200s than "
 					 "%s",
@@ -97,7 +97,7 @@ static int find(const struct image_order_info *images, const char *name,
 	for (size_t i = 0; i < images->nodes_count; i++)
 		if (look_on(&images->nodes[i], name, &wanted, pin, err) < 0)
 			return -1;
-	if (pin->digest)
+	if (pin->digest[0])
 		return 0;
 	return error_set(err, ENOENT,
 			 "no node has %.200s: 'regatta image pull' brings it",
@@ -131,7 +131,7 @@ int plan_pin(struct cli *cli, struct input *input, struct error *err)
 	owned(strings_clear) struct strings images = { 0 };
 	owned(answer_clear) struct answer answer = { 0 };
 	owned(image_view_clear) struct image_view view = { 0 };
-	struct pin pin = { 0 };
+	struct pin pin = { "", "" };
 
 	if (collect(input->sweep, &images, err) < 0)
 		return -1;
