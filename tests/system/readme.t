@@ -1,7 +1,8 @@
 #!/bin/bash
-# readme.t - the command blocks of README.md work, one after the other.
+# readme.t - the command blocks of README.md, and then of regatta-tutorial(7),
+# work, one after the other.
 #
-# All ```sh blocks run in one shell, in a copy of the tree, with mounts and a
+# All ```sh blocks, and those of the page without an offset, run in one shell, in a copy of the tree, with mounts and a
 # network of their own: what `make install` writes to /usr/local, the engine's
 # socket in /run and the ports are this test's.
 if ((EUID == 0)) && [[ ! ${README_ALONE-} ]]; then
@@ -47,10 +48,15 @@ awk -v to="$blocks" '
 	/^```$/ { file = "" }
 	file { sub(/^make check$/, "make -n check >/dev/null"); print >file }
 ' "$tree/README.md"
+awk -v to="$blocks" '
+	/^\.Bd -literal$/ { file = sprintf("%s/t%02d", to, ++n); next }
+	/^\.Ed$/ { file = "" }
+	file { gsub(/\\e/, "\\"); sub(/^\\&/, ""); print >file }
+' "$tree/controller/cli/regatta-tutorial.7"
 
 cat >"$BED/session" <<-'END'
 	set -e
-	for block in "$1"/??; do
+	for block in "$1"/*[0-9]; do
 		. "$block"
 		echo "$block" >>"$1/done"
 	done
@@ -66,12 +72,20 @@ newcomer()
 }
 (newcomer)
 is $? 0 "the commands of the README run from the first to the last"
-for block in "$blocks"/??; do
+for block in "$blocks"/*[0-9]; do
 	ok 'grep -qx "$block" "$blocks/done"' \
 		"block ${block##*/}: $(head -1 "$block")"
 done
 ((tap_failed == 0)) || diag "$(tail -40 "$BED/session.out")"
 
+# The Chinese page has the same commands, whatever its comments say.
+commands()
+{
+	awk '/^```/ { inside = !inside; next } inside || /^    /' "$1" |
+		sed -E 's/ +#.*//'
+}
+is "$(commands "$ROOT/README.zh-CN.md")" "$(commands "$ROOT/README.md")" \
+	"README.zh-CN.md has the commands of README.md"
 ok '[[ -x /usr/local/bin/regatta && -x /usr/local/sbin/regatta-agent ]]' \
 	"make install puts the programs below /usr/local"
 is "$(cd /usr/local/share/man && echo man?/regatta*)" \

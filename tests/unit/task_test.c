@@ -296,6 +296,7 @@ static struct world *world_new(void)
 	world->node_policy = node_policy_new(NULL, false, &err);
 	world->exit_code = 137;
 	world->room = (struct task_room){
+		.address = "127.0.0.1",
 		.loop = world->loop,
 		.engine = world->engine,
 		.images = world->images,
