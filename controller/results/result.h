@@ -31,7 +31,7 @@
  *largest that the program printed, else of the fullest device as sampled, else
  *					 host_memory_mib
  *	 "memory_source": "reported",	 "sampled" or "cgroup"
- *	 "host_memory_mib": 312.3,	 peak of the fullest container
+ *	 "host_memory_mib": 312.3,	 fullest container, no page cache
  *	 "memory_by_rank_mib": [71680, ...],	 peak of each device as sampled,
  *					 by node rank and device; null unless
  *					 all of them told

@@ -115,5 +115,12 @@ is "$(jobs_get "$SWEEP" 'map(.failure // .state) | join(" ")')" \
 	"incomplete completed" "a training that ends early has failed"
 is "$(job_get "$JOB" .text)" "the log ends at step 8 of 9" "and why is told"
 
+# What a container reads and writes fills the page cache, and is no memory of its.
+must submit_tool cold into /file , print 150000000 , into - , eat 40000000 , \
+	steps 20 20
+must wait_job "$JOB" completed 30
+memory=$(job_get "$JOB" '.result.host_memory_mib | floor')
+ok '((memory >= 38 && memory < 60))' "the page cache is left out of ${memory:-no} MiB"
+
 ok 'wait_for cluster_clean 20' "nothing is left on the nodes"
 done_testing
