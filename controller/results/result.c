@@ -150,9 +150,15 @@ static void add_steps(struct making *making)
 static void flag_progress(struct making *making)
 {
 	const struct statistics *figures = &making->figures;
+	const struct extract *extract = making->input->extract;
 
-	if (!ends_early(figures))
+	if (!ends_early(figures)) {
+		if (making->input->record_count && !figures->finished &&
+		    extract && extract_rules_finish(extract_rules_of(extract)))
+			flag(making, "nothing in the log says that the "
+				     "training finished");
 		return;
+	}
 	flag(making,
 	     figures->finished
 		     ? "the training says that it finished at step %llu of %llu"
