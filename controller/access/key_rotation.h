@@ -14,8 +14,8 @@
 
 #define ACCESS_KEEP_S 86400 /* how long a rotated key stays good */
 #define ACCESS_KEEP_MIN_S 3600
-#define ACCESS_KEEP_MAX_S (7 * 86400)
-#define ACCESS_KEY_MIN_S (30 * 86400) /* of a new key that ends */
+#define ACCESS_KEEP_MAX_S (7 * 86400L)
+#define ACCESS_KEY_MIN_S (30 * 86400L) /* of a new key that ends */
 #define ACCESS_KEY_MAX_S (3660 * 86400L)
 
 struct access;
