@@ -143,6 +143,9 @@ struct extract_rules *extract_rules_new(const struct value *const *logs,
 void extract_rules_free(struct extract_rules *rules);
 OWNED_POINTER(struct extract_rules, extract_rules_free)
 
+/* Does a rule catch `finished`: will the training say that it is done? */
+bool extract_rules_finish(const struct extract_rules *rules);
+
 enum extract_read { EXTRACT_FIRST, EXTRACT_LAST, EXTRACT_ALL };
 
 /* Which ranks' streams are to be read: the first, the last, or each, into an
