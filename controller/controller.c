@@ -3,6 +3,7 @@
  */
 #include "controller/controller.h"
 #include "controller/access/access.h"
+#include "controller/access/key_rotation.h"
 #include "controller/api/backups.h"
 #include "controller/api/server.h"
 #include "controller/blobs/artifact_fetch.h"

@@ -36,23 +36,27 @@ static bool cgroup_find(bool *v1, char *path, size_t size)
 	return found;
 }
 
-/* The number behind "key " at the start of a line, or, with key "", the number
- * the file begins with. -1: no such file or line.
- */
+/* A file of a cgroup, and a line of it: "key number". */
+struct place {
+	const char *name;
+	const char *key;
+};
+
+/* -1: no such file or line. */
 static int64_t number_in(const char *folder, const char *below,
-			 const char *name, const char *key)
+			 const struct place *place)
 {
 	char path[2 * PATH_MAX];
 	char line[256];
-	size_t length = strlen(key);
+	size_t length = strlen(place->key);
 	int64_t value = -1;
 	FILE *file;
 
-	snprintf(path, sizeof(path), "%s%s/%s", folder, below, name);
+	snprintf(path, sizeof(path), "%s%s/%s", folder, below, place->name);
 	file = fopen(path, "re");
 	while (file && value < 0 && fgets(line, sizeof(line), file)) {
-		if (length &&
-		    (strncmp(line, key, length) != 0 || line[length] != ' '))
+		if (strncmp(line, place->key, length) != 0 ||
+		    line[length] != ' ')
 			continue;
 		value = strtoll(line + length, NULL, 10);
 	}
@@ -65,8 +69,8 @@ static int64_t number_in(const char *folder, const char *below,
  * while /proc/self/cgroup may still tell the path on the host: so first the
  * path, then the root.
  */
-static int64_t cgroup_number(const char *v1_name, const char *v2_name,
-			     const char *key)
+static int64_t cgroup_number(const struct place *in_v1,
+			     const struct place *in_v2)
 {
 	char below[PATH_MAX] = "";
 	int64_t value;
@@ -75,19 +79,24 @@ static int64_t cgroup_number(const char *v1_name, const char *v2_name,
 	if (!cgroup_find(&v1, below, sizeof(below)))
 		return 0;
 	value = number_in(v1 ? MEMORY_V1 : MEMORY_V2, below,
-			  v1 ? v1_name : v2_name, key);
+			  v1 ? in_v1 : in_v2);
 	if (value < 0)
 		value = number_in(v1 ? MEMORY_V1 : MEMORY_V2, "",
-				  v1 ? v1_name : v2_name, key);
+				  v1 ? in_v1 : in_v2);
 	return value < 0 ? 0 : value;
 }
 
 int64_t cgroup_oom_kills(void)
 {
-	return cgroup_number("memory.oom_control", "memory.events", "oom_kill");
+	return cgroup_number(&(struct place){ "memory.oom_control",
+					      "oom_kill" },
+			     &(struct place){ "memory.events", "oom_kill" });
 }
 
-int64_t cgroup_memory_peak(void)
+int64_t cgroup_memory_used(void)
 {
-	return cgroup_number("memory.max_usage_in_bytes", "memory.peak", "");
+	return cgroup_number(&(struct place){ "memory.stat", "total_rss" },
+			     &(struct place){ "memory.stat", "anon" }) +
+	       cgroup_number(&(struct place){ "memory.stat", "total_shmem" },
+			     &(struct place){ "memory.stat", "shmem" });
 }

@@ -67,7 +67,8 @@
  *	 "started_ms": N, "ended_ms": N,	  wall clock since 1970
  *	 "oom_kills": N,	  processes the kernel killed for memory in this
  *				  container's cgroup, 0 where it cannot be read
- *	 "memory_peak_bytes": N,  of the cgroup, 0 where it cannot be read
+ *	 "memory_peak_bytes": N,  the most that the cgroup was seen to use,
+ *looked at each second, without page cache; 0 where it cannot be read
  *	 "processes": [{"rank": R, "exit_code": N, "signal": N,
  *	   "ended_ms": N, "max_rss_kib": N, "user_ms": N, "system_ms": N,
  *	   "log_bytes": N}]}	  log_bytes: size of rank-<R>.log at the end

@@ -40,6 +40,8 @@ struct init {
 	uint32_t running;  /* processes of the command */
 	bool preparing;    /* the one that runs is the command before it */
 	int64_t oom_kills; /* before we began */
+	int64_t begun;     /* monotonic ms */
+	int64_t memory_at; /* when memory is looked at, likewise */
 	struct start start;
 	struct output_files *output; /* NULL: nothing runs yet */
 	struct ssh_server *ssh;      /* NULL: the job does without */
@@ -173,10 +175,37 @@ static int signal_wait(const struct init *init, int64_t until)
 	}
 }
 
+/* No kernel keeps a peak without page cache. What has run for a moment only is
+ * looked at more often. Returns when to look again.
+ */
+static int64_t look_at_memory(struct init *init, int64_t now)
+{
+	enum { SHARE = 10, OFTEN_MS = 20, SELDOM_MS = 1000 };
+	struct record *record = &init->record;
+	int64_t used, pause;
+
+	if (now < init->memory_at)
+		return init->memory_at;
+	used = cgroup_memory_used();
+	if (used > record->memory_peak_bytes)
+		record->memory_peak_bytes = used;
+	pause = (now - init->begun) / SHARE;
+	if (pause < OFTEN_MS)
+		pause = OFTEN_MS;
+	init->memory_at = now + (pause < SELDOM_MS ? pause : SELDOM_MS);
+	return init->memory_at;
+}
+
+static int64_t earlier(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
 static void run(struct init *init)
 {
 	int64_t look_at = 1;
 
+	init->begun = clock_ms(CLOCK_MONOTONIC);
 	while (init->running ||
 	       (serves(init) && !init->failed && !init->told)) {
 		int64_t kill_at = init->killed ? 0 : init->kill_at;
@@ -197,12 +226,11 @@ static void run(struct init *init)
 			signal_all(init, SIGKILL);
 			init->killed = true;
 		}
-		look_at = output_files_look(init->output, now);
-		if (init->ssh && !init->failed && !init->told) {
-			int64_t next = ssh_server_look(init->ssh, now);
-
-			look_at = next < look_at ? next : look_at;
-		}
+		look_at = earlier(output_files_look(init->output, now),
+				  look_at_memory(init, now));
+		if (init->ssh && !init->failed && !init->told)
+			look_at = earlier(look_at,
+					  ssh_server_look(init->ssh, now));
 	}
 }
 
@@ -391,7 +419,6 @@ static int init_run(struct init *init, const char *in)
 	ssh_server_free(init->ssh);
 	record->ended_ms = clock_ms(CLOCK_REALTIME);
 	record->oom_kills = cgroup_oom_kills() - init->oom_kills;
-	record->memory_peak_bytes = cgroup_memory_peak();
 	if (record->why.text[0])
 		complain(record->why.text);
 	if (record_write(record, init->out, init->reserved, &why) < 0)

@@ -19,16 +19,10 @@
 #include "protocol/message/reply_access.h"
 #include "protocol/wire/keyring.h"
 
-#define ACCESS_KEYS_MAX 65536 /* with those that are revoked */
 #define ACCESS_TOKENS_MAX 4096
 #define ACCESS_TOKEN_S 3600              /* how long a token holds */
 #define ACCESS_TOKEN_MAX_S (366 * 86400) /* at most */
 #define ACCESS_USES_MAX 16384
-#define ACCESS_KEEP_S 86400 /* how long a rotated key stays good */
-#define ACCESS_KEEP_MIN_S 3600
-#define ACCESS_KEEP_MAX_S (7 * 86400)
-#define ACCESS_KEY_MIN_S (30 * 86400) /* of a new key that ends */
-#define ACCESS_KEY_MAX_S (3660 * 86400L)
 
 /* Both are borrowed; what the store knows comes into the keyring. */
 struct access;
@@ -52,20 +46,6 @@ int access_revoke(struct access *access, const char *by,
 int access_enrol(struct access *access, const char *token, const char *address,
 		 const struct message_enrol *message, struct reply_admit *reply,
 		 struct error *err);
-
-/* Whoever connected with the key `public` gets another one; both are good for
- * a time. EBUSY: the one before that is still good. machine: the one that the
- * new key is bound to where the old one was not; NULL: none. 1: it was so
- * already.
- */
-int access_rotate(struct access *access, const char *public,
-		  const char *machine, const struct message_rotate *message,
-		  struct reply_rotate *reply, struct error *err);
-
-/* Revoke the keys that ended by then. True: there were some, so sessions are to
- * be held to the keyring.
- */
-bool access_expire(struct access *access, int64_t now_ms);
 
 /* May an agent with this key be on this machine (NULL: it did not tell)? A key
  * that was enrolled on one machine does not come from another. EACCES.

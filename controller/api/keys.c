@@ -1,6 +1,7 @@
 /* keys.c - who may connect, who did what: asked, and changed.
  */
 #include "controller/access/access.h"
+#include "controller/access/key_rotation.h"
 #include "controller/access/viewers.h"
 #include "controller/api/api.h"
 #include "controller/api/page.h"

@@ -19,11 +19,11 @@
 #define COLLECT_MAX 64 /* paths that are kept */
 #define NAMES_MAX 256  /* capabilities, groups, security options */
 
-/* What the reader of placeholders needs to know of the cell. */
+/* What the reader of placeholders needs to know of the cell, and tells it. */
 struct context {
 	struct cells *cells;
 	const struct value *const *values;
-	const struct cell *cell;
+	struct cell *cell;
 };
 
 static int find_model_figure(const struct context *context, const char *figure,
@@ -48,6 +48,16 @@ static int find_model_figure(const struct context *context, const char *figure,
 				 "models.yaml",
 				 model->name);
 	return buffer_text(out, value_text(value), err) < 0 ? -1 : 1;
+}
+
+/* What a cell gives its command as ${steps} is how far the training is to come.
+ */
+static void expect_steps(const struct context *context, const char *name,
+			 const struct value *value)
+{
+	if (!strcmp(name, "steps"))
+		value_u32(value, 1, UINT32_MAX,
+			  &context->cell->spec.measure.steps, NULL);
 }
 
 /* interpolate_lookup_fn */
@@ -76,6 +86,7 @@ static int look_up(void *arg, const char *name, struct buffer *out,
 	if (value_kind(value) != VALUE_SCALAR)
 		return error_set(err, EINVAL,
 				 "it is a list; expected single values");
+	expect_steps(context, name, value);
 	return buffer_text(out, value_text(value), err) < 0 ? -1 : 1;
 }
 

@@ -13,6 +13,7 @@
 #include "controller/logs/log_reader.h"
 #include "controller/logs/sampling.h"
 #include "controller/nodes/node.h"
+#include "controller/results/metrics.h"
 #include "controller/results/result.h"
 #include "controller/results/series.h"
 #include "controller/results/usage.h"
@@ -39,11 +40,25 @@ static void add_extents(struct result_input *input, const struct gang *gang)
 	}
 }
 
-/* What the search for the log's format did not find. */
-static void add_format_warnings(const struct gang *gang, cJSON *warnings)
+/* An exit code of 0, and no figures in any stream. */
+static bool nothing_read(const struct job *job)
 {
+	const struct extract *extract = log_reader_extract(job->gang);
+	size_t count;
+
+	if (!extract || job->failure)
+		return !job->failure;
+	extract_records(extract, &count);
+	return !count && !extract_summary(extract)->has &&
+	       !metrics_told(extract);
+}
+
+/* Formats that do not read the log, or not alone. */
+static void add_format_warnings(const struct job *job, cJSON *warnings)
+{
+	const struct gang *gang = job->gang;
 	const char(*lines)[LIKELY_LINE_BYTES];
-	size_t count = log_reader_likely(gang, &lines);
+	size_t count = nothing_read(job) ? log_reader_likely(gang, &lines) : 0;
 	char text[LIKELY_LINE_BYTES + 80];
 
 	if (log_reader_tied(gang))
@@ -58,11 +73,12 @@ static void add_format_warnings(const struct gang *gang, cJSON *warnings)
 		cJSON_AddItemToArray(warnings, cJSON_CreateString(text));
 	}
 	if (count)
-		cJSON_AddItemToArray(warnings,
-				     cJSON_CreateString(
-					     "rules for it: `regatta extract "
-					     "--learn` on the log, with the "
-					     "values of such a line"));
+		cJSON_AddItemToArray(
+			warnings,
+			cJSON_CreateString("try `regatta extract` on the log, "
+					   "for another format that fits, or "
+					   "with --learn and the values of "
+					   "such a line, for new rules"));
 }
 
 static cJSON *make_result(struct job *job, struct error *err)
@@ -105,7 +121,7 @@ static cJSON *make_result(struct job *job, struct error *err)
 		input.usage = usage;
 	warnings = cJSON_CreateArray();
 	gang_warnings(gang, warnings);
-	add_format_warnings(gang, warnings);
+	add_format_warnings(job, warnings);
 	if (!measure->framework && !log_reader_format(gang))
 		input.unread = "no format fits the log";
 	input.warnings = warnings;

@@ -55,7 +55,9 @@ const struct framework *log_reader_format(const struct gang *gang);
 /* Do two formats fit the log as well, and read other figures? */
 bool log_reader_tied(const struct gang *gang);
 
-/* Where no format fits: the lines that look most like figures; borrowed. */
+/* Where no format fits, or the one named reads nothing: the lines that look
+ * most like figures; borrowed.
+ */
 size_t log_reader_likely(const struct gang *gang,
 			 const char (**lines)[LIKELY_LINE_BYTES]);
 

@@ -22,7 +22,7 @@ struct log_reading {
 	uint64_t tried;                 /* the length when that was tried */
 	bool sure;
 	bool tied;
-	char (*likely)[LIKELY_LINE_BYTES]; /* where none fits */
+	char (*likely)[LIKELY_LINE_BYTES]; /* where none reads anything */
 	size_t likely_count;
 };
 
@@ -233,10 +233,26 @@ bool log_reading_done(struct log_reading *reading)
 		reading->offset >= length_of(reading));
 }
 
+/* Rules that were named and read nothing: what they should have read? */
+static void find_likely(struct log_reading *reading)
+{
+	owned_free char *text = malloc(FORMAT_TRIAL_BYTES);
+	size_t count;
+
+	extract_records(reading->extract, &count);
+	if (text && !count && !extract_summary(reading->extract)->has)
+		keep_likely(reading, text,
+			    format_trial_text(length_of(reading), read_bytes,
+					      reading, text));
+}
+
 void log_reading_finish(struct log_reading *reading)
 {
-	if (!reading->finished && reading->extract)
+	if (!reading->finished && reading->extract) {
 		extract_finish(reading->extract, NULL);
+		if (reading->source.rules)
+			find_likely(reading);
+	}
 	reading->finished = true;
 }
 

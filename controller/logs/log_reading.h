@@ -46,8 +46,8 @@ const char *log_reading_stream(const struct log_reading *reading);
 struct extract *log_reading_extract(const struct log_reading *reading);
 
 /* Of a format that was to be found: the one that fits; NULL: none. Does another
- * one fit as well, and read other figures? Where none fits: the lines that look
- * most like figures; borrowed.
+ * one fit as well, and read other figures? Where the rules read nothing, or
+ * none fit: the lines that look most like figures; borrowed.
  */
 const struct framework *log_reading_format(const struct log_reading *reading);
 bool log_reading_tied(const struct log_reading *reading);

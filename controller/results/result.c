@@ -70,17 +70,28 @@ __attribute__((format(printf, 2, 3))) static void flag(struct making *making,
 
 /* Steps. */
 
-/* Does the log end before its last step? A step that is only told now and then
- * may have come without being told.
+/* Does the log end before this step? A step that is only told now and then may
+ * have come without being told.
  */
-static bool ends_early(const struct statistics *figures)
+static bool ends_before(const struct statistics *figures, uint64_t step)
 {
-	return figures->total_known && figures->reached &&
-	       figures->reached + figures->stride <= figures->total;
+	return figures->reached && figures->reached + figures->stride <= step;
 }
 
-static cJSON *complete_value(const struct statistics *figures)
+static bool ends_early(const struct statistics *figures)
 {
+	return figures->total_known && ends_before(figures, figures->total);
+}
+
+/* A training may finish before what it announced, but not before what the sweep
+ * asks for.
+ */
+static cJSON *complete_value(const struct making *making)
+{
+	const struct statistics *figures = &making->figures;
+
+	if (ends_before(figures, making->input->measure->steps))
+		return cJSON_CreateFalse();
 	if (figures->finished)
 		return cJSON_CreateTrue();
 	if (!figures->total_known || !figures->reached)
@@ -128,7 +139,7 @@ static void add_steps(struct making *making)
 		   count ? (double)input->records[count - 1].step : NAN);
 	add_number(making, making->object, "steps_total",
 		   figures->total_known ? (double)figures->total : NAN);
-	add(making, making->object, "complete", complete_value(figures));
+	add(making, making->object, "complete", complete_value(making));
 	add_number(making, making->object, "warmup_steps",
 		   (double)figures->above);
 	add_text(making, making->object, "warmup",
@@ -139,9 +150,15 @@ static void add_steps(struct making *making)
 static void flag_progress(struct making *making)
 {
 	const struct statistics *figures = &making->figures;
+	const struct extract *extract = making->input->extract;
 
-	if (!ends_early(figures))
+	if (!ends_early(figures)) {
+		if (making->input->record_count && !figures->finished &&
+		    extract && extract_rules_finish(extract_rules_of(extract)))
+			flag(making, "nothing in the log says that the "
+				     "training finished");
 		return;
+	}
 	flag(making,
 	     figures->finished
 		     ? "the training says that it finished at step %llu of %llu"

@@ -6,10 +6,12 @@
  *	 "measured": true,		 false: "no-metric", and "text" says why
  *	 "text": null,
  *	 "steps": 60,			 number of the last step
- *	 "steps_total": 60,		 as the program announced it
+ *	 "steps_total": 60,		 as the program announced it, or the
+ *					 sweep's `steps` where that is more
  *	 "complete": true,		 false: the log ends before its last
  *					 step, and nothing says that it was
- *					 to; null: no number was announced
+ *					 to, or before the sweep's; null: no
+ *					 number is known
  *	 "warmup_steps": 6,		 steps up to this number are left out
  *	 "warmup": "found",		 or "given"
  *	 "slow_steps": {"count": 1,	 left out too: checkpoints, evaluations
@@ -31,7 +33,7 @@
  *largest that the program printed, else of the fullest device as sampled, else
  *					 host_memory_mib
  *	 "memory_source": "reported",	 "sampled" or "cgroup"
- *	 "host_memory_mib": 312.3,	 peak of the fullest container
+ *	 "host_memory_mib": 312.3,	 fullest container, no page cache
  *	 "memory_by_rank_mib": [71680, ...],	 peak of each device as sampled,
  *					 by node rank and device; null unless
  *					 all of them told

@@ -270,11 +270,17 @@ static int find_progress(const struct result_input *input,
 		total = &records[count - 1];
 	figures->total_known = total && record_has(total, RECORD_STEPS);
 	figures->total = figures->total_known ? total->steps_total : 0;
+	if (input->measure->steps > figures->total) {
+		figures->total_known = true;
+		figures->total = input->measure->steps;
+	}
 	figures->finished = input->summary && input->summary->finished;
 	figures->stride = 1;
 	if (!count)
 		return 0;
 	figures->reached = records[count - 1].step + !records[0].step;
+	if (count == 1)
+		figures->stride = figures->reached;
 	gaps = calloc(count, sizeof(*gaps));
 	if (!gaps)
 		return error_nomem(err, "result");

@@ -38,7 +38,7 @@ struct statistics {
 	double wall_s;
 	double memory_mib; /* largest that the program printed */
 	bool total_known;
-	uint64_t total;   /* steps announced */
+	uint64_t total;   /* steps announced, or asked for where that is more */
 	uint64_t reached; /* steps made, counted from 1; 0: unknown */
 	uint64_t stride;  /* steps from one record to the next, as a rule */
 	bool finished;    /* the program says that it is done */

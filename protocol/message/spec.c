@@ -87,6 +87,7 @@ static const struct field measure_spec_fields[] = {
 	FIELD_OPTIONAL(measure_spec, log),
 	FIELD_OPTIONAL(measure_spec, described),
 	FIELD_OPTIONAL(measure_spec, warmup_steps),
+	FIELD_OPTIONAL(measure_spec, steps),
 	FIELD_OPTIONAL(measure_spec, sequence),
 	FIELD_OPTIONAL(measure_spec, micro_batch),
 	FIELD_OPTIONAL(measure_spec, accumulate),

@@ -141,6 +141,7 @@ struct measure_spec {
 	cJSON *described;      /* what of all that is named here came along with
 				  the sweep, by kind and name; or NULL */
 	uint32_t warmup_steps; /* steps left out; 0: found by itself */
+	uint32_t steps;        /* that the training is to make; 0: unknown */
 	uint32_t sequence;     /* tokens per sample; 0: unknown */
 	uint32_t micro_batch;  /* samples per device and micro step */
 	uint32_t accumulate;   /* micro steps per step */

@@ -221,7 +221,10 @@ static int ask(struct asking *asking, const char *endpoint, const char *server,
 					on_time, asking, err) < 0)
 		asking->rc = -1;
 	else
-		sd_event_loop(asking->loop);
+		rc = sd_event_loop(asking->loop);
+	if (asking->rc > 0)
+		asking->rc = error_set(err, rc < 0 ? -rc : ECANCELED,
+				       "event loop: ended without an answer");
 	loop_source_free(&timer);
 	wire_client_free(asking->wire);
 	sd_event_unref(asking->loop);

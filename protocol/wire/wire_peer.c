@@ -52,6 +52,31 @@ struct wire_peer *wire_peers_find(struct wire_peers *peers,
 	return found ? *(struct wire_peer **)found : NULL;
 }
 
+struct wire_peer *wire_peers_twin(struct wire_peers *peers,
+				  const struct wire_peer *peer)
+{
+	struct wire_peer *twin;
+
+	TAILQ_FOREACH(twin, &peers->active, next)
+	{
+		if (twin != peer && !strcmp(twin->public, peer->public))
+			return twin;
+	}
+	return NULL;
+}
+
+struct wire_peer *wire_peers_of_fd(struct wire_peers *peers, int fd)
+{
+	struct wire_peer *peer;
+
+	TAILQ_FOREACH(peer, &peers->active, next)
+	{
+		if (peer->fd == fd && peer_connected(peer))
+			return peer;
+	}
+	return NULL;
+}
+
 void peer_move(struct wire_peer *peer, struct peer_list *to)
 {
 	if (peer->list)

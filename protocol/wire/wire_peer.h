@@ -1,6 +1,6 @@
 /* wire_peer.h - one session of the channel's server, and all of them.
  *
- * For wire_server.c alone: others know a peer by wire.h.
+ * For the server alone: others know a peer by wire.h.
  */
 #ifndef PROTOCOL_WIRE_WIRE_PEER_H
 #define PROTOCOL_WIRE_WIRE_PEER_H
@@ -29,8 +29,8 @@ struct wire_peer {
 	bool ended;   /* nothing is taken from it any more */
 	bool closed;  /* the last sweep found its connection closed */
 	bool lagged;
-	struct outgoing *unsent; /* to which messages can be added; NULL */
-	int64_t heard_ms;      /* or when it ended */
+	struct outgoing_frame *unsent; /* that takes more messages; NULL */
+	int64_t heard_ms;              /* or when it ended */
 	struct budget *budget; /* of its key; NULL: it has too many sessions */
 	void *data;
 	struct peer_list *list; /* that it is in */
@@ -52,6 +52,12 @@ void wire_peers_clear(struct wire_peers *peers);
 /* Who sent it, NULL: nobody who has sent before. */
 struct wire_peer *wire_peers_find(struct wire_peers *peers,
 				  const struct frames *frames);
+
+/* Another session of the peer's key that is not over; NULL: none. */
+struct wire_peer *wire_peers_twin(struct wire_peers *peers,
+				  const struct wire_peer *peer);
+/* Whose connection this is; NULL: nobody's who was heard. */
+struct wire_peer *wire_peers_of_fd(struct wire_peers *peers, int fd);
 
 /* Whoever sends its first message, well or badly; active. NULL: no memory. */
 struct wire_peer *wire_peers_add(struct wire_peers *peers,

@@ -5,6 +5,7 @@
 #include "protocol/base/file.h"
 #include "protocol/base/loop.h"
 #include "protocol/wire/connection_monitor.h"
+#include "protocol/wire/outgoing.h"
 #include "protocol/wire/unread.h"
 #include "protocol/wire/zap.h"
 
@@ -19,7 +20,6 @@
 #define BURST 256          /* messages per turn of the loop */
 #define RECEIVE_QUEUE 256  /* per peer, in libzmq */
 #define SEND_QUEUE 1000    /* per peer, in libzmq */
-#define BATCH_BYTES 65536  /* of messages that go in one frame */
 #define SWEEP_MS 1000      /* how often silent peers are looked for, at most */
 #define HANG_UP_MS 100     /* for the last words to a peer that is dropped */
 #define BACKLOG 4096       /* connections waiting for accept */
@@ -28,21 +28,6 @@
 #define ENVELOPE_MAX 1024  /* bytes that CURVE adds to a frame, and some */
 #define KEY_GONE "its key is no longer in the list"
 #define TOO_MANY "too many messages a second"
-
-STAILQ_HEAD(outgoing_list, outgoing);
-
-_Static_assert(MESSAGE_PAYLOAD_MAX <= MESSAGE_TEXT_MAX,
-	       "one limit for both frames");
-
-/* A frame to be: messages of one turn to one peer, or one with its payload. */
-struct outgoing {
-	uint8_t id[FRAMES_ID_MAX]; /* of the peer */
-	size_t id_size;
-	struct buffer messages;
-	zmq_msg_t payload;
-	bool has_payload;
-	STAILQ_ENTRY(outgoing) next;
-};
 
 struct wire_server {
 	sd_event *loop;
@@ -56,7 +41,7 @@ struct wire_server {
 	struct wire_server_handler handler;
 	void *arg;
 	struct wire_peers peers;
-	struct outgoing_list outgoing;
+	struct outgoing *outgoing;
 	char endpoint[256];
 	uint32_t heartbeat_ms;
 	bool paused;
@@ -161,160 +146,25 @@ static struct wire_peer *peer_new(struct wire_server *server,
 
 /* Sending. */
 
-static void frames_address(struct frames *frames, const struct wire_peer *peer)
-{
-	memcpy(frames->id, peer->id, peer->id_size);
-	frames->id_size = peer->id_size;
-}
-
-static int router_send(struct wire_server *server, struct frames *frames,
-		       struct error *err)
-{
-	zmq_watch_touch(server->router_watch);
-	return frames_send(server->router, true, frames, err);
-}
-
-/* Send at once, past the queue: answers that promise nothing. */
-static void send_now(struct wire_peer *peer, enum message_type type,
-		     const void *body)
-{
-	owned(buffer_clear) struct buffer text;
-	owned(frames_clear) struct frames frames;
-
-	frames_init(&frames);
-	buffer_init(&text, MESSAGE_TEXT_MAX);
-	frames_address(&frames, peer);
-	if (message_encode(type, body, &text, NULL) == 0 &&
-	    frames_fill(&frames, text.data, text.size, NULL, 0, NULL) == 0)
-		router_send(peer->server, &frames, NULL);
-}
-
 static void send_refused(struct wire_peer *peer, uint64_t request, int code,
 			 const char *why)
 {
 	struct message_refused refused = { request, code, (char *)why };
 
-	send_now(peer, MESSAGE_REFUSED, &refused);
-}
-
-static void outgoing_free(struct outgoing *item)
-{
-	if (!item)
-		return;
-	buffer_clear(&item->messages);
-	zmq_msg_close(&item->payload);
-	free(item);
-}
-
-static struct outgoing *outgoing_new(const struct wire_peer *peer,
-				     enum message_type type)
-{
-	struct outgoing *item = calloc(1, sizeof(*item));
-
-	if (!item)
-		return NULL;
-	memcpy(item->id, peer->id, peer->id_size);
-	item->id_size = peer->id_size;
-	zmq_msg_init(&item->payload);
-	buffer_init(&item->messages,
-		    message_kinds[type].senders == ROLE_CONTROLLER
-			    ? MESSAGE_REPLY_MAX
-			    : MESSAGE_TEXT_MAX);
-	return item;
-}
-
-static int send_with(struct outgoing *item, const void *payload, size_t size,
-		     struct error *err)
-{
-	if (size > MESSAGE_PAYLOAD_MAX)
-		return error_set(err, E2BIG,
-				 "payload of %zu bytes; expected at most %d",
-				 size, MESSAGE_PAYLOAD_MAX);
-	if (zmq_msg_init_size(&item->payload, size) < 0) {
-		zmq_msg_init(&item->payload);
-		return error_nomem(err, "message");
-	}
-	memcpy(zmq_msg_data(&item->payload), payload, size);
-	item->has_payload = true;
-	return 0;
-}
-
-/* Messages without payload are put behind each other. */
-static bool send_behind(struct wire_peer *peer, enum message_type type,
-			const void *body)
-{
-	struct outgoing *last = peer->unsent;
-
-	return last && !message_is_text(type) &&
-	       last->messages.size < BATCH_BYTES &&
-	       message_encode(type, body, &last->messages, NULL) == 0;
+	outgoing_now(peer->server->outgoing, peer, MESSAGE_REFUSED, &refused);
 }
 
 int wire_server_send(struct wire_peer *peer, enum message_type type,
 		     const void *body, const void *payload, size_t size,
 		     struct error *err)
 {
-	struct outgoing *item;
-
-	if (!payload && send_behind(peer, type, body))
-		return 0;
-	item = outgoing_new(peer, type);
-	if (!item)
-		return error_nomem(err, "message");
-	if (message_encode(type, body, &item->messages, err) < 0 ||
-	    (payload && send_with(item, payload, size, err) < 0)) {
-		outgoing_free(item);
-		return -1;
-	}
-	peer->unsent = payload || message_is_text(type) ? NULL : item;
-	STAILQ_INSERT_TAIL(&peer->server->outgoing, item, next);
-	return 0;
-}
-
-static void free_data(void *data, void *hint)
-{
-	free(data);
-}
-
-/* Gives the item's bytes to libzmq. */
-static int outgoing_send(struct wire_server *server, struct outgoing *item,
-			 struct frames *frames, struct error *err)
-{
-	size_t size = item->messages.size;
-	char *data = buffer_take(&item->messages);
-
-	memcpy(frames->id, item->id, item->id_size);
-	frames->id_size = item->id_size;
-	if (!data ||
-	    zmq_msg_init_data(&frames->text, data, size, free_data, NULL) < 0) {
-		free(data);
-		return error_nomem(err, "message");
-	}
-	zmq_msg_move(&frames->payload, &item->payload);
-	frames->has_payload = item->has_payload;
-	return router_send(server, frames, err);
+	return outgoing_put(peer->server->outgoing, peer, type, body, payload,
+			    size, err);
 }
 
 void wire_server_flush(struct wire_server *server)
 {
-	struct outgoing *item;
-
-	while ((item = STAILQ_FIRST(&server->outgoing))) {
-		owned(frames_clear) struct frames frames;
-		struct wire_peer *peer;
-		struct error err;
-		int rc;
-
-		STAILQ_REMOVE_HEAD(&server->outgoing, next);
-		frames_init(&frames);
-		rc = outgoing_send(server, item, &frames, &err);
-		peer = wire_peers_find(&server->peers, &frames);
-		if (peer)
-			peer->unsent = NULL;
-		if (peer && rc < 0 && err.code == EAGAIN)
-			peer->lagged = true;
-		outgoing_free(item);
-	}
+	outgoing_flush(server->outgoing, &server->peers);
 }
 
 void wire_server_refuse(struct wire_peer *peer, int code, const char *why)
@@ -326,19 +176,6 @@ void wire_server_refuse(struct wire_peer *peer, int code, const char *why)
 	peer_end(peer, why);
 }
 
-/* Another session of the key that is not over; NULL: none. */
-static struct wire_peer *peer_twin(const struct wire_peer *peer)
-{
-	struct wire_peer *twin;
-
-	TAILQ_FOREACH(twin, &peer->server->peers.active, next)
-	{
-		if (twin != peer && !strcmp(twin->public, peer->public))
-			return twin;
-	}
-	return NULL;
-}
-
 void wire_server_drop(struct wire_peer *peer, int code, const char *text)
 {
 	struct wire_peer *twin;
@@ -347,7 +184,7 @@ void wire_server_drop(struct wire_peer *peer, int code, const char *text)
 		return;
 	keyring_ban(peer->server->keyring, peer->name, WIRE_BAN_MS);
 	wire_server_refuse(peer, code, text);
-	while ((twin = peer_twin(peer))) {
+	while ((twin = wire_peers_twin(&peer->server->peers, peer))) {
 		send_refused(twin, 0, code, text);
 		peer_end(twin, text);
 	}
@@ -488,7 +325,7 @@ static void handle(struct wire_peer *peer, struct frames *frames,
 	if (type == MESSAGE_HEARTBEAT) {
 		struct message_heartbeat beat = { (uint64_t)clock_wall_ms() };
 
-		send_now(peer, type, &beat);
+		outgoing_now(server->outgoing, peer, type, &beat);
 	}
 	server->handler.message(server->arg, peer, type, body,
 				zmq_msg_data(&frames->payload),
@@ -690,11 +527,7 @@ static void cut(void *arg, int fd, size_t bytes)
 
 	snprintf(why, sizeof(why), "%zu MiB of messages that nobody has read",
 		 bytes >> 20);
-	TAILQ_FOREACH(peer, &server->peers.active, next)
-	{
-		if (peer->fd == fd && peer_connected(peer))
-			break;
-	}
+	peer = wire_peers_of_fd(&server->peers, fd);
 	if (!peer)
 		report(server, "somebody", why);
 	else if (peer->role == ROLE_AGENT)
@@ -767,6 +600,10 @@ static int server_open(struct wire_server *server, const struct key *key,
 					     BURST, router_ready, server, err);
 	if (!server->router_watch)
 		return -1;
+	server->outgoing =
+		outgoing_new(server->router, server->router_watch, err);
+	if (!server->outgoing)
+		return -1;
 	wire_server_set_heartbeat(server, WIRE_HEARTBEAT_MS);
 	return server->sweep ? 0 : error_nomem(err, "timer");
 }
@@ -783,7 +620,6 @@ struct wire_server *wire_server_new(sd_event *loop, const struct key *key,
 		error_nomem(err, "server");
 		return NULL;
 	}
-	STAILQ_INIT(&server->outgoing);
 	if (wire_peers_init(&server->peers, err) < 0)
 		return NULL;
 	server->loop = sd_event_ref(loop);
@@ -797,15 +633,10 @@ struct wire_server *wire_server_new(sd_event *loop, const struct key *key,
 
 void wire_server_free(struct wire_server *server)
 {
-	struct outgoing *item;
-
 	if (!server)
 		return;
 	wire_peers_clear(&server->peers);
-	while ((item = STAILQ_FIRST(&server->outgoing))) {
-		STAILQ_REMOVE_HEAD(&server->outgoing, next);
-		outgoing_free(item);
-	}
+	outgoing_free(server->outgoing);
 	loop_source_free(&server->sweep);
 	loop_source_free(&server->hang_up);
 	zmq_watch_free(server->router_watch);

@@ -3,16 +3,20 @@
  *
  *	evil send ENDPOINT SERVER_KEY AUTHORIZED ROLE
  *	evil order ENDPOINT KEY_FILE
+ *	evil tokens ENDPOINT SERVER_KEY KEY_FILE COUNT
  *
  * For each message there is one that is good, and for each of its fields some
  * that are not: missing, of another type, too long, too many, too deep, paths
  * and control characters; and bytes that are cut or changed. `send` sends each
  * to a controller in a session of its own, with a key of that role that it
  * writes into the list AUTHORIZED (of joiners: with the tokens that stand
- *there, one a line); messages that the role may not send are sent once. `order`
- *is a controller that sends each to the agent that connects. Both end by a
- *heartbeat, which somebody who lives answers. They print how many attempts
- *there were, and what became of them. Exit 1: somebody did not answer any more.
+ * there, one a line); messages that the role may not send are sent once.
+ * `order` is a controller that sends each to the agent that connects. Both end
+ * by a heartbeat, which somebody who lives answers. They print how many
+ * attempts there were, and what became of them. Exit 1: somebody did not answer
+ * any more.
+ *
+ * `tokens` is honest: an operator's session that prints so many new tokens.
  */
 #include "protocol/base/file.h"
 #include "protocol/message/message.h"
@@ -567,11 +571,60 @@ static int begin_ordering(struct evil *evil, char **words)
 	return zmq_bind(evil->socket, words[0]);
 }
 
+static void print_outcomes(const struct evil *evil)
+{
+	unsigned long attempts = 0;
+
+	for (int i = 0; i < OUTCOMES; i++)
+		attempts += evil->outcomes[i];
+	printf("%lu attempts:", attempts);
+	for (int i = 0; i < OUTCOMES; i++)
+		printf(" %lu %s%s", evil->outcomes[i], outcome_names[i],
+		       i + 1 < OUTCOMES ? "," : "\n");
+}
+
+/* Tokens. */
+
+static bool make_token(struct evil *evil)
+{
+	struct join_token token = { 0 };
+	cJSON *message = cJSON_CreateObject();
+	char line[JOIN_TOKEN_MAX];
+
+	snprintf(token.endpoint, sizeof(token.endpoint), "%s", evil->endpoint);
+	memcpy(token.server_public, evil->server, KEY_TEXT_SIZE);
+	zmq_curve_keypair(token.public, token.secret);
+	cJSON_AddStringToObject(message, "type", "token");
+	cJSON_AddNumberToObject(message, "request", 1);
+	cJSON_AddStringToObject(message, "public", token.public);
+	cJSON_AddStringToObject(message, "role", "agent");
+	send_object(evil, message);
+	if (!hear_type(evil, "reply") ||
+	    join_token_text(&token, line, NULL) < 0)
+		return false;
+	puts(line);
+	return true;
+}
+
+/* words: as after `tokens`. */
+static bool make_tokens(struct evil *evil, char **words)
+{
+	unsigned long count = strtoul(words[3], NULL, 10), made = 0;
+
+	evil->endpoint = words[0];
+	evil->role = ROLE_OPERATOR;
+	if (key_public(words[1], evil->server, NULL) < 0 ||
+	    key_load(&evil->keys[0], words[2], NULL) < 0 || !begin(evil))
+		return false;
+	while (made < count && make_token(evil))
+		made++;
+	return made == count;
+}
+
 int main(int argc, char **argv)
 {
 	struct evil evil = { .zmq = zmq_ctx_new(),
 			     .random = 88172645463325252ULL };
-	unsigned long attempts = 0;
 	bool good;
 	int rc = -1;
 
@@ -580,20 +633,23 @@ int main(int argc, char **argv)
 		rc = begin_sending(&evil, argv + 2);
 	else if (argc == 4 && !strcmp(argv[1], "order"))
 		rc = begin_ordering(&evil, argv + 2);
+	else if (argc == 6 && !strcmp(argv[1], "tokens"))
+		rc = 0;
 	if (rc < 0) {
 		fputs("usage: evil send ENDPOINT SERVER_KEY AUTHORIZED ROLE | "
-		      "order ENDPOINT KEY_FILE\n",
+		      "order ENDPOINT KEY_FILE | "
+		      "tokens ENDPOINT SERVER_KEY KEY_FILE COUNT\n",
 		      stderr);
 		return 2;
 	}
-	good = attempt_all(&evil);
-	for (int i = 0; i < OUTCOMES; i++)
-		attempts += evil.outcomes[i];
-	printf("%lu attempts:", attempts);
-	for (int i = 0; i < OUTCOMES; i++)
-		printf(" %lu %s%s", evil.outcomes[i], outcome_names[i],
-		       i + 1 < OUTCOMES ? "," : "\n");
-	zmq_close(evil.socket);
+	if (!strcmp(argv[1], "tokens")) {
+		good = make_tokens(&evil, argv + 2);
+	} else {
+		good = attempt_all(&evil);
+		print_outcomes(&evil);
+	}
+	if (evil.socket)
+		zmq_close(evil.socket);
 	zmq_ctx_term(evil.zmq);
 	free(evil.keys);
 	return !good;

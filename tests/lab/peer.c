@@ -125,6 +125,10 @@ static void *connect_to(const struct peer *peer)
 {
 	void *socket = zmq_socket(peer->zmq, ZMQ_DEALER);
 
+	if (!socket) {
+		perror("peer: socket");
+		return NULL;
+	}
 	zmq_setsockopt(socket, ZMQ_CURVE_SERVERKEY, peer->server,
 		       KEY_TEXT_SIZE);
 	zmq_setsockopt(socket, ZMQ_CURVE_PUBLICKEY, peer->key.public,
@@ -187,36 +191,43 @@ static bool pour(struct flood *flood, size_t i)
 	return any;
 }
 
+/* One round over all of them. 1: somebody took something. */
+static int flood_round(struct flood *flood, size_t count, int64_t now_ms)
+{
+	int any = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if ((!flood->all[i].socket ||
+		     now_ms - flood->all[i].since_ms > AGAIN_MS) &&
+		    open_one(flood, i, now_ms) < 0)
+			return -1;
+		any |= pour(flood, i);
+	}
+	return any;
+}
+
 static int run_flood(const struct peer *peer, size_t count, int64_t for_ms,
 		     const struct frame *frames, size_t frames_count)
 {
-	struct flood *flood = calloc(1, sizeof(*flood));
+	struct flood flood = { .peer = peer,
+			       .frames = frames,
+			       .count = frames_count };
 	int64_t end_ms = clock_mono_ms() + for_ms, now_ms;
+	int any = 0;
 
-	if (!flood)
-		return 1;
-	flood->peer = peer;
-	flood->frames = frames;
-	flood->count = frames_count;
-	while ((now_ms = clock_mono_ms()) < end_ms) {
-		bool any = false;
-
-		for (size_t i = 0; i < count && i < FLOOD_MAX; i++) {
-			if ((!flood->all[i].socket ||
-			     now_ms - flood->all[i].since_ms > AGAIN_MS) &&
-			    open_one(flood, i, now_ms) < 0)
-				return 1;
-			any |= pour(flood, i);
-		}
+	if (count > FLOOD_MAX)
+		count = FLOOD_MAX;
+	while (any >= 0 && (now_ms = clock_mono_ms()) < end_ms) {
+		any = flood_round(&flood, count, now_ms);
 		if (!any)
 			zmq_poll(NULL, 0, 1);
 	}
-	for (size_t i = 0; i < count && i < FLOOD_MAX; i++)
-		zmq_close(flood->all[i].socket);
-	printf("%llu frames, %llu MiB, %llu connections\n", flood->sent,
-	       flood->bytes >> 20, flood->connections);
-	free(flood);
-	return 0;
+	for (size_t i = 0; i < count; i++)
+		if (flood.all[i].socket)
+			zmq_close(flood.all[i].socket);
+	printf("%llu frames, %llu MiB, %llu connections\n", flood.sent,
+	       flood.bytes >> 20, flood.connections);
+	return any < 0;
 }
 
 static int read_peer(struct peer *peer, char *const *words)

@@ -84,6 +84,9 @@ must submit_tool other log=nanogpt show /host/log
 must wait_job "$JOB" failed 30
 is "$(job_get "$JOB" .failure)" no-metric \
 	"a log that is not in the named format gives no figures"
+is "$(job_get "$JOB" '.result.flags | map(select(test("^no format reads .*[0-9]"))) | length > 0')" \
+	true "but the lines that look most like them"
+like "$(job_get "$JOB" '.result.flags | last')" 'try `regatta extract`' "and what to try"
 must submit_tool nothing log=auto print 1000
 must wait_job "$JOB" failed 30
 is "$(job_get "$JOB" .failure)" no-metric "nor does one that is in none"

@@ -113,7 +113,36 @@ must submit "$BED/early.yaml"
 must wait_sweep "$SWEEP" 30
 is "$(jobs_get "$SWEEP" 'map(.failure // .state) | join(" ")')" \
 	"incomplete completed" "a training that ends early has failed"
+is "$(job_get "$((JOB + 1))" '.result.flags | last')" \
+	"nothing in the log says that the training finished" \
+	"one whose log lacks its last line is suspect"
 is "$(job_get "$JOB" .text)" "the log ends at step 8 of 9" "and why is told"
+
+# What a container reads and writes fills the page cache, and is no memory of its.
+must submit_tool cold into /file , print 150000000 , into - , eat 40000000 , \
+	steps 20 20
+must wait_job "$JOB" completed 30
+memory=$(job_get "$JOB" '.result.host_memory_mib | floor')
+ok '((memory >= 38 && memory < 60))' "the page cache is left out of ${memory:-no} MiB"
+
+# A log without an end of its own, that of a sweep with more steps.
+steps()
+{
+	printf 'pull %s: drag 9.5 in 20 ms\n' 1 2 3
+}
+mkdir -p "$BED/host/asked" "$BED/host/enough"
+steps >"$BED/host/asked/log"
+cp "$BED/host/asked/log" "$BED/host/enough/log"
+RULE='pull (?<step>\d+): drag (?<loss>\S+) in (?<iteration_ms>\d+) ms'
+must submit_tool asked "log={rules: [{match: '$RULE'}]}" steps=7 \
+	"env={STEPS: '\${steps}'}" retries=0 show /host/log
+must wait_job "$JOB" failed 30
+is "$(job_get "$JOB" '"\(.failure): \(.text)"')" \
+	"incomplete: the log ends at step 3 of 7" "the sweep asks for more steps"
+must submit_tool enough "log={rules: [{match: '$RULE'}]}" steps=3 \
+	"env={STEPS: '\${steps}'}" show /host/log
+must wait_job "$JOB" completed 30
+is "$(job_get "$JOB" '.result.flags | length')" 0 "those that it asks for are enough"
 
 ok 'wait_for cluster_clean 20' "nothing is left on the nodes"
 done_testing

@@ -1,6 +1,7 @@
 /* access_test.c - who may connect: tokens, enrolling, revoking, machines.
  */
 #include "controller/access/access.h"
+#include "controller/access/key_rotation.h"
 #include "controller/access/network.h"
 #include "protocol/base/file.h"
 #include "tests/tap.h"

@@ -120,6 +120,7 @@ static void test_cpu(void)
 			    "tokens/s\n";
 
 	ok(rules != NULL, "the rules are read");
+	ok(extract_rules_finish(rules), "one says that the training is done");
 	CHECK(rules, run, GOT("1", "5.5") " " GOT("2", "4.5"),
 	      "steps of the CPU trainer");
 	extract = read_text(rules, run, sizeof(run) - 1, 7);

@@ -8,6 +8,7 @@
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
+#include <systemd/sd-event.h>
 #include <unistd.h>
 #include <zmq.h>
 
@@ -73,6 +74,25 @@ static void fetching(const char *line)
 	unlink(path);
 }
 
+/* In place of libsystemd's: a loop that cannot go on. */
+int sd_event_loop(sd_event *loop)
+{
+	return -EBADF;
+}
+
+/* Never a failure without words, or one that looks like success. */
+static void broken_loop(void)
+{
+	struct join_token token = made("tcp://127.0.0.1:9");
+	struct error err = { 0 };
+	struct key key;
+
+	key_generate(&key, "n1", ROLE_AGENT, NULL);
+	is_int(join_enrol(&token, &key, true, NULL, 1000, &err), -1,
+	       "a loop that ends by itself is a failure");
+	ok(err.code == EBADF && err.text[0], "in words: %s", err.text);
+}
+
 int main(void)
 {
 	struct join_token token = made("tcp://[fe80::1%eth0]:7117"), got;
@@ -102,5 +122,6 @@ int main(void)
 		   refused("tcp://h:1\xe2\x80\xa8policy: any") &&
 		   refused("tcp://h:1\" # ") && refused("tcp://h:\\1"),
 	   "and one that would be more in a file of settings");
+	broken_loop();
 	return tap_done();
 }

@@ -615,6 +615,21 @@ static void test_complete(void)
 	for (size_t i = 0; i < 20; i++)
 		run.records[i].has &= ~(1u << RECORD_STEPS);
 	complete(&run, 20, 0, "null", "", "nothing was announced");
+
+	run.measure.steps = 200;
+	complete(&run, 20, 0, "true", "", "the sweep's steps are made");
+	run.measure.steps = 400;
+	complete(&run, 20, 0, "false", "the log ends at step 200 of 400",
+		 "the sweep asks for more");
+	run.input.summary = &summary;
+	complete(&run, 20, 0, "false",
+		 "the training says that it finished at step 200 of 400",
+		 "and does not take that for its end");
+	run.input.summary = NULL;
+	run.measure.steps = 19;
+	complete(&run, 1, 0, "true",
+		 "one step only: its warm-up is in the figures",
+		 "of a single line the next one may not have come");
 }
 
 static void test_inputs(void)

@@ -165,9 +165,11 @@ static void test_framework(void)
 	field_is(sweep, 1, "container/build", "cpu");
 	field_is(sweep, 1, "container/processes", "1");
 	field_is(sweep, 1, "measure/framework", "cpu");
+	field_is(sweep, 1, "measure/steps", "7");
 	field_is(image, 0, "container/image", "own");
 	field_is(image, 0, "container/build", NULL);
 	field_is(image, 0, "container/argv", "[\"a\"]");
+	field_is(image, 0, "measure/steps", NULL);
 }
 
 static const char matrix_text[] =

@@ -52,6 +52,8 @@
  *	memory_mib, memory_gib, memory_gb	2^20, 2^30 and 10^9 bytes
  *	rank			which rank says so
  *	finished		any text: the training says that it is done
+ *				(where a later step follows, it is not
+ *				believed, nor is another one in that log)
  *
  * Any other name is a metric of its own: a number that results and reports
  * carry under that name.
@@ -140,6 +142,9 @@ struct extract_rules *extract_rules_new(const struct value *const *logs,
 					size_t count, struct error *err);
 void extract_rules_free(struct extract_rules *rules);
 OWNED_POINTER(struct extract_rules, extract_rules_free)
+
+/* Does a rule catch `finished`: will the training say that it is done? */
+bool extract_rules_finish(const struct extract_rules *rules);
 
 enum extract_read { EXTRACT_FIRST, EXTRACT_LAST, EXTRACT_ALL };
 

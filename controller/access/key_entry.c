@@ -1,0 +1,199 @@
+/* key_entry.c - the keys that a controller let in: each as it is in the store
+ * and in the keyring.
+ */
+#include "controller/access/key_entry.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void key_entry_text(char *to, size_t size, const char *text)
+{
+	snprintf(to, size, "%s", text ? text : "");
+}
+
+struct key_entry *key_entry_find(const struct access *access,
+				 const char *public)
+{
+	for (size_t i = 0; i < access->count; i++)
+		if (!strcmp(access->entries[i].key.public, public))
+			return &access->entries[i];
+	return NULL;
+}
+
+struct key_entry *key_entry_add(struct access *access, struct error *err)
+{
+	struct key_entry *entries;
+
+	if (access->count >= ACCESS_KEYS_MAX) {
+		error_set(err, ENOSPC, "keys: at most %d", ACCESS_KEYS_MAX);
+		return NULL;
+	}
+	entries = reallocarray(access->entries, access->count + 1,
+			       sizeof(*entries));
+	if (!entries) {
+		error_nomem(err, "keys");
+		return NULL;
+	}
+	access->entries = entries;
+	memset(&entries[access->count], 0, sizeof(*entries));
+	return &entries[access->count];
+}
+
+static const char *or_null(const char *text)
+{
+	return *text ? text : NULL;
+}
+
+int key_entry_save(struct access *access, const struct key_entry *entry,
+		   struct error *err)
+{
+	const struct key_row row = {
+		.public = entry->key.public,
+		.name = entry->key.name,
+		.role = role_name(entry->key.role),
+		.machine = or_null(entry->machine),
+		.grants = role_name(entry->grants),
+		.for_name = or_null(entry->for_name),
+		.uses = entry->uses,
+		.renew = entry->renew,
+		.until_ms = entry->until_ms,
+		.by = entry->by,
+		.since_ms = entry->since_ms,
+		.revoked_ms = entry->revoked_ms,
+	};
+
+	return store_put_key(access->store, &row, err);
+}
+
+void key_entry_drop(struct access *access, struct key_entry *entry)
+{
+	keyring_forget(access->keyring, entry->key.public);
+	store_remove_key(access->store, entry->key.public, NULL);
+	*entry = access->entries[--access->count];
+}
+
+void key_entry_note_end(struct access *access, const struct key_entry *entry)
+{
+	if (entry->key.role != ROLE_JOINER && entry->until_ms &&
+	    !entry->revoked_ms && entry->until_ms < access->end_ms)
+		access->end_ms = entry->until_ms;
+}
+
+/* Loading. */
+
+struct loading {
+	struct access *access;
+	struct error *err;
+};
+
+/* Rows come by age: of two keys of one name the second is the one to stay. */
+static int hold(struct access *access, const struct key_entry *entry,
+		struct error *err)
+{
+	const struct key *key = &entry->key;
+	const struct key *there = keyring_named(access->keyring, key->name);
+
+	if (entry->revoked_ms)
+		return keyring_revoke(access->keyring, key->public, err);
+	if (there && there->role == key->role &&
+	    key_entry_find(access, there->public))
+		return keyring_succeed(access->keyring, there->public,
+				       key->public, err);
+	return keyring_admit(access->keyring, key->name, key->role, key->public,
+			     err);
+}
+
+static int load(const struct key_row *row, void *arg)
+{
+	struct loading *loading = arg;
+	struct access *access = loading->access;
+	struct key_entry *entry = key_entry_add(access, loading->err);
+
+	if (!entry)
+		return -1;
+	key_entry_text(entry->key.name, sizeof(entry->key.name), row->name);
+	key_entry_text(entry->key.public, sizeof(entry->key.public),
+		       row->public);
+	key_entry_text(entry->machine, sizeof(entry->machine), row->machine);
+	key_entry_text(entry->for_name, sizeof(entry->for_name), row->for_name);
+	key_entry_text(entry->by, sizeof(entry->by), row->by);
+	entry->key.role = role_from(row->role);
+	entry->grants = row->grants ? role_from(row->grants) : ROLE_NONE;
+	entry->uses = row->uses;
+	entry->renew = row->renew;
+	entry->until_ms = row->until_ms;
+	entry->since_ms = row->since_ms;
+	entry->revoked_ms = row->revoked_ms;
+	if (hold(access, entry, loading->err) < 0)
+		return -1;
+	access->count++;
+	key_entry_note_end(access, entry);
+	return 0;
+}
+
+int key_entries_load(struct access *access, struct error *err)
+{
+	struct loading loading = { access, err };
+
+	access->end_ms = INT64_MAX;
+	if (store_keys(access->store, load, &loading, err) < 0)
+		return error_prefix(err, "keys in the store");
+	return 0;
+}
+
+int key_entry_check_new(const struct access *access, const char *public,
+			struct error *err)
+{
+	const struct key *known;
+	const struct key_entry *entry;
+
+	if (!key_text_valid(public))
+		return error_set(err, EINVAL,
+				 "public: no key; expected 40 characters of "
+				 "Z85");
+	entry = key_entry_find(access, public);
+	if (entry && entry->revoked_ms)
+		return error_set(err, EACCES,
+				 "this key is revoked: make a new one");
+	known = keyring_known(access->keyring, public);
+	if (known)
+		return error_set(err, EEXIST, "this key is that of %s",
+				 known->name);
+	return 0;
+}
+
+bool key_entry_is(const struct access *access, const char *public,
+		  const char *name, enum role role, const char *by)
+{
+	const struct key_entry *entry = key_entry_find(access, public);
+
+	return entry && !entry->revoked_ms && entry->key.role == role &&
+	       !strcmp(entry->key.name, name) && !strcmp(entry->by, by);
+}
+
+struct key_entry *key_entry_of(struct access *access, const struct key *key,
+			       const char *by, struct error *err)
+{
+	struct key_entry *entry = key_entry_find(access, key->public);
+
+	if (entry)
+		return entry;
+	entry = key_entry_add(access, err);
+	if (!entry)
+		return NULL;
+	entry->key = *key;
+	key_entry_text(entry->by, sizeof(entry->by), by);
+	access->count++;
+	return entry;
+}
+
+int key_entry_revoke(struct access *access, struct key_entry *entry,
+		     int64_t at_ms, struct error *err)
+{
+	entry->revoked_ms = at_ms;
+	if (key_entry_save(access, entry, err) < 0)
+		return -1;
+	return keyring_revoke(access->keyring, entry->key.public, err);
+}

@@ -1,0 +1,30 @@
+/* outgoing.h - what a server sends: the messages of one turn, and the frames
+ * that they become.
+ *
+ * For wire_server.c alone: others send by wire.h.
+ */
+#ifndef PROTOCOL_WIRE_OUTGOING_H
+#define PROTOCOL_WIRE_OUTGOING_H
+
+#include "protocol/base/loop.h"
+#include "protocol/wire/wire_peer.h"
+
+/* Both are borrowed; the watch is touched when something is sent. */
+struct outgoing;
+struct outgoing *outgoing_new(void *router, struct zmq_watch *watch,
+			      struct error *err);
+void outgoing_free(struct outgoing *outgoing); /* with what waits */
+OWNED_POINTER(struct outgoing, outgoing_free)
+
+/* Queue a message: wire_server_send(). */
+int outgoing_put(struct outgoing *outgoing, struct wire_peer *peer,
+		 enum message_type type, const void *body, const void *payload,
+		 size_t size, struct error *err);
+/* Send what is queued. Peers that cannot take theirs have lagged. */
+void outgoing_flush(struct outgoing *outgoing, struct wire_peers *peers);
+
+/* Send at once, past the queue: answers that promise nothing. */
+void outgoing_now(struct outgoing *outgoing, const struct wire_peer *peer,
+		  enum message_type type, const void *body);
+
+#endif
