@@ -5,6 +5,8 @@
 #include "controller/results/inputs.h"
 
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #define SAME 1e-9 /* relative */
@@ -174,4 +176,62 @@ cJSON *recompute_compare(const cJSON *stored, const cJSON *computed,
 	cJSON_Delete(comparison.list);
 	error_nomem(err, "comparison");
 	return NULL;
+}
+
+/* What figures follow from beside the log, as it stands in a result. */
+static const struct {
+	const char *inputs; /* the object that has it; NULL: the result */
+	const char *name;
+	const char *said;
+} origins[] = {
+	{ NULL, "formula", "the version of the formulas" },
+	{ "inputs", "peak_flops", "the chip's peak" },
+	{ "inputs", "chip_memory_bytes", "the chip's memory" },
+	{ "inputs", "factor", "the model's k" },
+	{ "inputs", "parameters", "the model's parameters" },
+	{ "inputs", "layers", "the model's layers" },
+	{ "inputs", "hidden", "the model's hidden size" },
+};
+
+static double origin(const cJSON *result, size_t i)
+{
+	return cJSON_GetNumberValue(
+		get(origins[i].inputs ? get(result, origins[i].inputs) : result,
+		    origins[i].name));
+}
+
+__attribute__((format(printf, 2, 3))) static void
+add_reason(char *text, const char *fmt, ...)
+{
+	size_t used = strlen(text);
+	va_list args;
+
+	if (used)
+		used += (size_t)snprintf(text + used,
+					 RECOMPUTE_REASONS_TEXT - used, "; ");
+	if (used >= RECOMPUTE_REASONS_TEXT)
+		return;
+	va_start(args, fmt);
+	vsnprintf(text + used, RECOMPUTE_REASONS_TEXT - used, fmt, args);
+	va_end(args);
+}
+
+void recompute_reasons(const cJSON *row, const cJSON *computed,
+		       const char *rules, char text[RECOMPUTE_REASONS_TEXT])
+{
+	const cJSON *stored = get(row, "result");
+	const char *before =
+		cJSON_GetStringValue(get(get(row, "provenance"), "rules"));
+
+	*text = 0;
+	if (before && *before && strcmp(before, rules) != 0)
+		add_reason(text, "other rules (%.12s, now %.12s)", before,
+			   rules);
+	for (size_t i = 0; i < sizeof(origins) / sizeof(origins[0]); i++) {
+		double then = origin(stored, i), now = origin(computed, i);
+
+		if (isfinite(then) && isfinite(now) && !same_number(then, now))
+			add_reason(text, "%s (%g, now %g)", origins[i].said,
+				   then, now);
+	}
 }

@@ -30,4 +30,14 @@ cJSON *recompute_result(const cJSON *row, const struct measure_spec *measure,
 cJSON *recompute_compare(const cJSON *stored, const cJSON *computed,
 			 struct error *err);
 
+#define RECOMPUTE_REASONS_TEXT 480 /* bytes */
+
+/* Why the row's result and the computed one may differ: what each of them was
+ * computed with, where that is not the same: log rules (rules: the hash of
+ * today's), formulas, what the model and the chip are said to do. "" where
+ * nothing of it is known to differ.
+ */
+void recompute_reasons(const cJSON *row, const cJSON *computed,
+		       const char *rules, char text[RECOMPUTE_REASONS_TEXT]);
+
 #endif

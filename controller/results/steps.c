@@ -339,9 +339,22 @@ static void put_elapsed(struct steps *steps, struct record *record,
 	}
 }
 
+/* An end that a later step follows was none; what else this log calls an end
+ * is not believed either. Other steps than the last may come late, from other
+ * ranks.
+ */
+static void disprove_end(struct steps *steps)
+{
+	if (!steps->summary.finished)
+		return;
+	steps->summary.finished = false;
+	steps->went_on = true;
+}
+
 static int take_step(struct steps *steps, const struct caught *caught)
 {
 	struct record *record = NULL;
+	size_t count = steps->count;
 	uint64_t step, last;
 	int rc = step_number(steps, caught, &step);
 
@@ -353,6 +366,8 @@ static int take_step(struct steps *steps, const struct caught *caught)
 	rc = record_of(steps, step, &record);
 	if (!record)
 		return rc;
+	if (steps->count > count && steps->current == count)
+		disprove_end(steps);
 	if (outranked(record, caught))
 		return 0;
 	count_clash(steps, record, caught);
@@ -382,7 +397,11 @@ static int take_summary(struct steps *steps, const struct caught *caught,
 		return 0;
 	if (finished)
 		put_known(&steps->summary, RECORD_FINISHED, 1);
-	return put_caught(steps, &steps->summary, caught);
+	if (put_caught(steps, &steps->summary, caught) < 0)
+		return -1;
+	if (steps->went_on)
+		steps->summary.finished = false;
+	return 0;
 }
 
 static bool is_text(const struct caught_value *value, const char *text)

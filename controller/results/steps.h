@@ -46,6 +46,7 @@ struct steps {
 		uint64_t last; /* step of this epoch */
 		double length; /* where only the ends of epochs are told; 0 */
 	} epochs;
+	bool went_on;   /* behind what was called the end */
 	uint64_t lost;  /* steps past EXTRACT_RECORDS_MAX, or too unordered */
 	uint64_t moved; /* records, for those that came before them in order */
 };

@@ -269,7 +269,8 @@ int keyring_succeed(struct keyring *keyring, const char *old, const char *next,
 	if (check_key(keyring, key.name, key.role, next, err) < 0 ||
 	    reserve(keyring, err) < 0)
 		return -1;
-	entry = with_public(keyring, old);
+	/* The old one may have stood in the room that was left. */
+	entry = with_public(keyring, key.public);
 	entry->held = entry->leaves = true;
 	hold(keyring, key.name, key.role, next);
 	return 0;

@@ -9,6 +9,7 @@
 #	slurm_down		end it
 #	slurm_state JOB		RUNNING, COMPLETED ...; empty: forgotten
 
+# shellcheck disable=SC2034 # for tests
 SLURM_PROGRAMS=(munged slurmctld slurmd sbatch srun scontrol squeue scancel)
 
 slurm_conf()

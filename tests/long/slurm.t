@@ -147,9 +147,5 @@ must over 'COMPLETED'
 is "$(states requeued)" '["completed","completed"]' "a requeued job goes on"
 nothing requeued "after a requeue"
 
-# Two sweeps share the nodes' devices: each gets its own.
-run regatta slurm --print --engine "$DOCKER_HOST" good.yaml
-unlike='--gres'
-ok '[[ $out != *$unlike* ]]' "a sweep on processors asks for no devices"
 slurm_down
 done_testing

@@ -32,7 +32,7 @@ like "$(files_get "$first" '.[1].text')" 'none' \
 like "$(cli files "$first")" '/out/1 .* KiB' "as a table, too"
 cli fetch "$first" -o "$BED/back" 2>"$BED/words"
 is $? 1 "a link that leads out is no good"
-like "$(<"$BED/words")" 'left out: 0/bad: a link that leads out' "and is told"
+like "$(<"$BED/words")" 'skipped: 0/bad: a link that leads out' "and is told"
 "$REGATTA_BUILD/lab/tool" print 100000 >"$BED/want"
 ok 'cmp "$BED/want" "$BED/back/rank-1/1/a/log"' "all the others are here"
 is "$(readlink "$BED/back/rank-0/0/good")" a/log "links within are links"

@@ -161,7 +161,7 @@ ok '[[ $err != *waits* ]]' "no cell is said to wait"
 run env -u DOCKER_HOST regatta run --resume rows
 is $rc 0 "resume knows engine and images folder of the run"
 run regatta run --resume rows --images "$REGATTA_BUILD/images"
-like "$rc $err" '^2 .*unknown framework "rower"; expected .*, \.\.\.$' \
+like "$rc $err" '^2 .*unknown framework "rower"; expected .*, \.\.\.; one of yours: .*' \
 	"unless another is given"
 
 # What this machine is not.

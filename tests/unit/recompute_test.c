@@ -88,6 +88,40 @@ static void test_again(struct extract_rules *rules)
 	extract_free(extract);
 }
 
+static void test_reasons(void)
+{
+	static const struct {
+		const char *computed;
+		const char *rules;
+		const char *reasons;
+	} cases[] = {
+		{ "{\"formula\": 2, \"inputs\": {\"peak_flops\": 5}}", "ab",
+		  "" },
+		{ "{\"formula\": 2, \"inputs\": {\"peak_flops\": 5}}", "cd",
+		  "other rules (ab, now cd)" },
+		{ "{\"formula\": 3, \"inputs\": {\"peak_flops\": 5}}", "ab",
+		  "the version of the formulas (2, now 3)" },
+		{ "{\"formula\": 2, \"inputs\": {\"peak_flops\": 1e15}}", "ab",
+		  "the chip's peak (5, now 1e+15)" },
+		{ "{\"formula\": 3, \"inputs\": {\"peak_flops\": 6}}", "cd",
+		  "other rules (ab, now cd); the version of the formulas (2, "
+		  "now 3); the chip's peak (5, now 6)" },
+	};
+	cJSON *row = cJSON_Parse(
+		"{\"provenance\": {\"rules\": \"ab\"}, \"result\": "
+		"{\"formula\": 2, \"inputs\": {\"peak_flops\": 5}}}");
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		cJSON *computed = cJSON_Parse(cases[i].computed);
+		char text[RECOMPUTE_REASONS_TEXT];
+
+		recompute_reasons(row, computed, cases[i].rules, text);
+		is(text, cases[i].reasons, "reasons %zu", i);
+		cJSON_Delete(computed);
+	}
+	cJSON_Delete(row);
+}
+
 static const char *in_words(const cJSON *list)
 {
 	static char text[1000];
@@ -175,6 +209,7 @@ int main(void)
 
 	tap_begin(10);
 	test_again(rules);
+	test_reasons();
 	test_compare();
 	test_faults(rules);
 	extract_rules_free(rules);

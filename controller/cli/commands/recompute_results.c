@@ -274,6 +274,18 @@ static void tell_differences(struct cli *cli, double job, const cJSON *list)
 			cJSON_GetArraySize(list) - TOLD_MAX);
 }
 
+void recompute_results_reasons(struct cli *cli, const cJSON *row,
+			       const cJSON *result, const char *rules)
+{
+	char text[RECOMPUTE_REASONS_TEXT];
+
+	recompute_reasons(row, result, rules, text);
+	cli_say(cli, "job %.0f differs: %s", row_double(row, "job"),
+		*text ? text
+		      : "its rules, formulas and chip are as they were: the "
+			"log, or the program that reads it, is another");
+}
+
 int recompute_results_rows(struct recompute_results *reread, struct cli *cli,
 			   cJSON *rows, struct error *err)
 {
@@ -304,6 +316,8 @@ int recompute_results_rows(struct recompute_results *reread, struct cli *cli,
 		count++;
 		differ += list->child != NULL;
 		tell_differences(cli, row_double(row, "job"), list);
+		if (list->child)
+			recompute_results_reasons(cli, row, result, rules);
 		cJSON_ReplaceItemInObjectCaseSensitive(row, "result",
 						       take(result));
 	}

@@ -186,11 +186,8 @@ static int verify_row(struct cli *cli, struct recompute_results *reread,
 	list = result ? recompute_compare(stored, result, err) : NULL;
 	if (!list)
 		return -1;
-	if (*verified.rules_stored && strcmp(verified.rules_stored, now) != 0)
-		cli_say(cli,
-			"job %llu was read with other rules than "
-			"today's",
-			(unsigned long long)verified.job);
+	if (list->child)
+		recompute_results_reasons(cli, row, result, now);
 	verified.differences = list;
 	verified.same = !list->child;
 	outcome->differ |= !verified.same;

@@ -52,6 +52,8 @@
  *	memory_mib, memory_gib, memory_gb	2^20, 2^30 and 10^9 bytes
  *	rank			which rank says so
  *	finished		any text: the training says that it is done
+ *				(where a later step follows, it is not
+ *				believed, nor is another one in that log)
  *
  * Any other name is a metric of its own: a number that results and reports
  * carry under that name.

@@ -1,0 +1,36 @@
+/* expectations.h - logs of formats, and what they are to say.
+ *
+ * An expect file has steps, loss and records, computed without any extractor:
+ *
+ *	{"steps": {"count": 3, "first": 1, "last": 3},
+ *	 "loss": {"count": 3, "first": [1, 2.25], "last": [3, 1.75]},
+ *	 "records": [{"step": 1, "loss": 2.25, "iter_time_s": 0.5}, ...],
+ *	 "result": {"memory_mib": 29000}}	 what stands in no record;
+ *samples of 128 tokens
+ */
+#ifndef TESTS_UNIT_EXPECTATIONS_H
+#define TESTS_UNIT_EXPECTATIONS_H
+
+#include "controller/catalog/catalog.h"
+#include "controller/results/extract.h"
+#include "protocol/base/buffer.h"
+
+#include <cjson/cJSON.h>
+#include <stdbool.h>
+
+#define FORMAT_SAMPLES "tests/samples/formats/"
+
+/* The rules of a format; NULL: it says why. The caller frees them. */
+struct extract_rules *format_rules(const struct catalog *catalog,
+				   const char *name);
+
+/* All that the log says by these rules (document.h); the caller deletes it. */
+cJSON *format_read(struct extract_rules *rules, const struct buffer *log);
+
+/* An expect file; NULL: there is none. The caller deletes it. */
+cJSON *expectation_read(const char *path);
+
+/* Does the document say what is expected? tell: print what differs. */
+bool expectation_met(const cJSON *document, const cJSON *expect, bool tell);
+
+#endif
