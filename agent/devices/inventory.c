@@ -617,3 +617,9 @@ uint32_t inventory_count(const struct inventory *inventory)
 		return inventory->config.devices;
 	return discovers(inventory->profile) ? 0 : 1;
 }
+
+bool inventory_missing(const struct inventory *inventory)
+{
+	return discovers(inventory->profile) && !inventory->devices.count &&
+	       !sysroot_pretended(inventory->config.roots);
+}

@@ -61,4 +61,9 @@ const struct profile *inventory_profile(const struct inventory *inventory);
 const struct devices *inventory_devices(const struct inventory *inventory);
 uint32_t inventory_count(const struct inventory *inventory);
 
+/* Devices of this vendor can be found, and this machine, a real one, has none:
+ * those that are counted are not there.
+ */
+bool inventory_missing(const struct inventory *inventory);
+
 #endif

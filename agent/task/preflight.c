@@ -204,6 +204,18 @@ static uint64_t wanted_devices(const struct task_spec *spec)
 	return wanted;
 }
 
+static int check_devices(const struct preflight_room *room, struct error *err)
+{
+	const struct inventory *inventory = room->allot->inventory;
+
+	if (!inventory_missing(inventory))
+		return 0;
+	return error_set(err, ENODEV,
+			 "no %s device on %s; regatta vendors probe says what "
+			 "is missing",
+			 inventory_vendor(inventory), room->node);
+}
+
 static int begin(sd_event_source *timer, uint64_t usec, void *arg)
 {
 	struct preflight *preflight = arg;
@@ -218,7 +230,13 @@ static int begin(sd_event_source *timer, uint64_t usec, void *arg)
 		.cluster = room->cluster,
 		.node = room->node,
 	};
+	struct error err;
 
+	if (check_devices(room, &err) < 0) {
+		preflight->done(preflight->arg, &err, NULL);
+		preflight_cancel(preflight);
+		return 0;
+	}
 	if (source.profile && source.devices->count)
 		preflight->strangers =
 			foreign_processes_look(&source,

@@ -44,9 +44,10 @@ int preflight_check(const struct preflight_room *room,
 		    const struct task_spec *spec, const char *folder,
 		    struct error *err);
 
-/* From the loop, once. err: what forbids the task, or NULL: somebody else uses
- * its devices (EBUSY), unless the spec only wants to be told. facts: what the
- * host is right now, an object of which the callee is the owner; NULL with err:
+/* From the loop, once. err: what forbids the task, or NULL: no device of the
+ * node's vendor is there (ENODEV), or somebody else uses them (EBUSY), unless
+ *the spec only wants to be told. facts: what the host is right now, an object
+ *of which the callee is the owner; NULL with err:
  *
  *	{"driver", "sdk", "clock", "governor", "memory_available_bytes",
  *	 "warnings": ["..."]}	sentences, where there are any

@@ -178,8 +178,10 @@ cat >none.yaml <<'END'
  command: [/tool, error, hello]}
 END
 run regatta run none.yaml --state none
-like "$err" "no device of gaudi was found on this machine; 1 are assumed" \
+like "$err" "no device of gaudi was found on this machine" \
 	"devices that are not there are told"
+like "$rc $out" "^1 .*no gaudi device on" \
+	"and fail preflight"
 
 must small_disk full 16
 run regatta run good.yaml --state full/good

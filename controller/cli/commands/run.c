@@ -112,9 +112,7 @@ static int connect_own(struct run *run, struct error *err)
 	return run->client ? 0 : -1;
 }
 
-/* Of another vendor than cpu, devices that are not there are still taken on the
- * sweep's word: who runs it is to know.
- */
+/* Why all jobs are about to fail is told once, before. */
 static int tell_devices(struct run *run, struct error *err)
 {
 	owned(answer_clear) struct answer answer = { 0 };
@@ -128,9 +126,8 @@ static int tell_devices(struct run *run, struct error *err)
 	if (!((const struct reply_node *)answer.reply)->node.inventory_count)
 		cli_say(run->cli,
 			"no device of %s was found on this machine; "
-			"%u are assumed, and containers get none; "
 			"regatta vendors probe says what is missing",
-			run->setup.vendor, run->setup.config.devices);
+			run->setup.vendor);
 	return 0;
 }
 
