@@ -72,7 +72,8 @@ bool node_policy_pin_allowed(const struct node_policy *node_policy,
 
 /* May this task, completed for its devices, run at that place? Room for its
  * output is looked for below place->out_folder. EPERM, ENOSPC
- * (protocol/config/policy_check.h) and others; all are of class `policy` but ENOMEM.
+ * (protocol/config/policy_check.h) and others; all are of class `policy` but
+ * ENOMEM.
  */
 int node_policy_check(const struct node_policy *node_policy,
 		      const struct device_binding_source *allot,

@@ -75,9 +75,10 @@ void wire_server_set_heartbeat(struct wire_server *server,
 			       uint32_t heartbeat_ms);
 
 /* Queue a message for the peer; wire_server_flush() sends what is queued, in
- * order, and those to one peer together in frames of about 64 KiB. The caller commits what the messages speak of in between. Payload is
- * copied. E2BIG: more than MESSAGE_REPLY_MAX or MESSAGE_PAYLOAD_MAX; EINVAL: a
- * field is missing; ENOMEM.
+ * order, and those to one peer together in frames of about 64 KiB. The caller
+ * commits what the messages speak of in between. Payload is copied. E2BIG: more
+ * than MESSAGE_REPLY_MAX or MESSAGE_PAYLOAD_MAX; EINVAL: a field is missing;
+ * ENOMEM.
  */
 int wire_server_send(struct wire_peer *peer, enum message_type type,
 		     const void *body, const void *payload, size_t size,

@@ -44,6 +44,7 @@ run cli stacks "$JOB"
 like "$(head -1 "$BED/out")" "^n[12]: rank 2 halted.*; 3 ranks: waiting for" \
 	"one that stands still is named: $(head -1 "$BED/out")"
 kill -CONT "$pid"
+# shellcheck disable=SC2034 # below, in words
 step=$(step_of "$JOB")
 ok 'wait_for "((\$(step_of $JOB) > $step))" 20' \
 	"the job goes on"

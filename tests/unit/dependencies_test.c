@@ -36,8 +36,7 @@ static void open_jobs(struct bed *bed)
 	bed->world = (struct world){ 0 };
 	sd_event_new(&bed->world.loop);
 	effects_connect(&bed->world);
-	config.store = bed->store =
-		store_new(bed->folder, NULL);
+	config.store = bed->store = store_new(bed->folder, NULL);
 	bed->jobs = jobs_new(&config, NULL);
 	if (!bed->jobs)
 		abort();
