@@ -159,11 +159,10 @@ static int add_leader(struct evidence_round *round, const char *line,
 	if (!grown)
 		return -1;
 	round->leaders = grown;
-	grown[round->count++] = (struct leader){
-		.pid = (pid_t)evidence.pid,
-		.rank = evidence.rank,
-		.command = take(evidence.command),
-	};
+	grown += round->count++;
+	grown->pid = (pid_t)evidence.pid;
+	grown->rank = evidence.rank;
+	grown->command = take(evidence.command);
 	return 0;
 }
 

@@ -31,10 +31,10 @@ static void call_done(void *arg, struct answer *answer, const struct error *err)
 		memcpy(payload, answer->payload, answer->size);
 	*call->answer = (struct answer){
 		.schema = answer->schema,
-		.reply = take(answer->reply),
 		.payload = payload,
 		.size = answer->size,
 	};
+	call->answer->reply = take(answer->reply);
 }
 
 int client_call(struct client *client, enum message_type type, void *body,

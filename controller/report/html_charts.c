@@ -239,9 +239,11 @@ static int put_scaling(const cJSON *rows, const struct labels *labels,
 	owned(drawing_clear) struct drawing drawing = { 0 };
 	size_t total = (size_t)cJSON_GetArraySize(rows), count = 0, first = 0;
 	owned_free struct scaling *list = calloc(total + 1, sizeof(*list));
-	int rc = list ? drawing_init(&drawing, total, err)
-		      : error_nomem(err, "report");
+	int rc;
 
+	if (!list)
+		return error_nomem(err, "report");
+	rc = drawing_init(&drawing, total, err);
 	if (rc == 0)
 		rc = list_scaling(rows, list, &count, err);
 	for (size_t i = 0; rc == 0 && i < count; i++) {

@@ -122,7 +122,7 @@ static cJSON *time_of(const cJSON *value)
 {
 	char text[UTC_SIZE];
 
-	if (!cJSON_IsNumber(value) || value->valuedouble <= 0)
+	if (!value || !cJSON_IsNumber(value) || value->valuedouble <= 0)
 		return cJSON_CreateNull();
 	return cJSON_CreateString(utc_text((int64_t)value->valuedouble, text));
 }

@@ -108,6 +108,8 @@ static int add_rate(cJSON *cell, const struct report_about *about, double rate,
 	if ((!last || number_at(last, "sweep") != (double)about->sweep) &&
 	    add_point(cell, about, err) < 0)
 		return -1;
+	if (!points->child)
+		return error_nomem(err, "trend");
 	last = points->child->prev;
 	n = number_at(last, "n") + 1;
 	rate = number_at(last, "rate") + (rate - number_at(last, "rate")) / n;

@@ -358,7 +358,7 @@ static bool is_named(struct bed *bed, const struct key *key)
 
 static void test_rotate(void)
 {
-	const int64_t hour_ms = 3600 * 1000;
+	const int64_t hour_ms = 3600 * 1000L;
 	struct key keys[2] = { new_key("op", ROLE_OPERATOR),
 			       new_key("n1", ROLE_AGENT) };
 	struct key next = new_key("n1", ROLE_AGENT);
@@ -410,8 +410,8 @@ static void test_rotate(void)
 	   "it is rotated again; without a word the old one is kept a day");
 	bed_close(&bed);
 	bed_open(&bed);
-	ok(!access_expire(bed.access, now_ms + 29 * 24 * hour_ms) &&
-		   access_expire(bed.access, now_ms + 31 * 24 * hour_ms) &&
+	ok(!access_expire(bed.access, now_ms + 29L * 24 * hour_ms) &&
+		   access_expire(bed.access, now_ms + 31L * 24 * hour_ms) &&
 		   !knows(&bed, &third, ROLE_AGENT),
 	   "a key that ends does, whoever knows it");
 	bed_clear(&bed);

@@ -135,7 +135,8 @@ static int fetch_history(struct outlook *outlook, struct sweep *sweep,
 		strings_clear(&query.keys);
 		if (rc < 0)
 			return -1;
-		note_history(outlook, &keys, answer.reply);
+		if (answer.reply)
+			note_history(outlook, &keys, answer.reply);
 	}
 	return 0;
 }
