@@ -46,7 +46,7 @@ CFLAGS ?= -O2 -g
 SANITIZE ?=
 ifneq ($(SANITIZE),)
 HARDEN = -fPIE -fno-omit-frame-pointer
-CFLAGS = -O0 -g1 -fsanitize=$(SANITIZE) -fno-sanitize-recover=all
+CFLAGS = -O1 -g1 -fsanitize=$(SANITIZE) -fno-sanitize-recover=all
 endif
 DEFINES = -D_GNU_SOURCE -DREGATTA_VERSION='"$(VERSION)"'
 # Where the installed parts lie: data files, regatta-init, settings. One object

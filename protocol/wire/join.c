@@ -320,11 +320,12 @@ int join_rotate(struct join_rotation *rotation, const char *machine,
 
 /* The key, in its files. */
 
-static char *new_path(const char *path, struct error *err)
+/* Not ".new", where file_write() writes what replaces the key itself. */
+static char *next_path(const char *path, struct error *err)
 {
 	char *text = NULL;
 
-	if (asprintf(&text, "%s.new", path) >= 0)
+	if (asprintf(&text, "%s.next", path) >= 0)
 		return text;
 	error_nomem(err, "key");
 	return NULL;
@@ -333,7 +334,7 @@ static char *new_path(const char *path, struct error *err)
 int join_key_prepare(struct key *key, const char *path, const char *name,
 		     enum role role, struct error *err)
 {
-	owned_free char *file = new_path(path, err);
+	owned_free char *file = next_path(path, err);
 
 	if (!file)
 		return -1;
@@ -350,7 +351,7 @@ int join_key_prepare(struct key *key, const char *path, const char *name,
 
 int join_key_settle(const struct key *key, const char *path, struct error *err)
 {
-	owned_free char *file = new_path(path, err);
+	owned_free char *file = next_path(path, err);
 
 	if (!file)
 		return -1;
@@ -363,7 +364,7 @@ int join_key_settle(const struct key *key, const char *path, struct error *err)
 
 void join_key_forget(const char *path)
 {
-	owned_free char *file = new_path(path, NULL);
+	owned_free char *file = next_path(path, NULL);
 
 	if (file)
 		unlink(file);

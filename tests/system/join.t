@@ -155,13 +155,13 @@ for i in {1..12}; do
 	regatta nodes --key "$key" >/dev/null && ((survived++))
 	regatta key rotate "$key" >/dev/null 2>"$BED/rotate.err" ||
 		grep -q 'is good for another' "$BED/rotate.err"
-	regatta nodes --key "$key" >/dev/null && [[ ! -e $key.new ]] &&
+	regatta nodes --key "$key" >/dev/null && [[ ! -e $key.next ]] &&
 		((finished++))
 done
 is "$survived $finished" "12 12" "a rotation may be killed at any moment"
 must regatta key new "$BED/lost.key" --name rotated1 --role viewer \
 	>/dev/null 2>&1
-cp "$BED/rotated-1.key" "$BED/lost.key.new"
+cp "$BED/rotated-1.key" "$BED/lost.key.next"
 run regatta key rotate "$BED/lost.key"
 ok '[[ $rc == 0 ]] && cmp -s "$BED/lost.key" "$BED/rotated-1.key"' \
 	"also when the old key ended meanwhile"
