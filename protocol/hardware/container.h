@@ -28,9 +28,8 @@
 
 /* Where regatta-init is inside, and its two folders: agent/init/init.h. */
 #define CONTAINER_INIT "/regatta/init"
-#define CONTAINER_SSH                                                          \
-	"/regatta/bin/ssh" /* the same program, where asked for                \
-			    */
+/* Where it is once more, under these names, where the spec asks for it. */
+#define CONTAINER_SSH "/regatta/bin/ssh"
 #define CONTAINER_SCP "/regatta/bin/scp"
 #define CONTAINER_IN "/regatta/in"
 #define CONTAINER_OUT "/regatta/out"

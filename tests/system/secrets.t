@@ -52,7 +52,7 @@ is "$rc" 2 "a value that is not there is missed at once"
 like "$err" "secrets\.WANDB_API_KEY: the variable WANDB_API_KEY is not set" \
 	"in words: $err"
 spawn sniff "$REGATTA_BUILD/lab/sniff" "${REGATTA_CONTROLLER##*:}" "$BED/wire"
-must wait_for 'log_of sniff | grep -q ready' 10
+must wait_for 'log_of sniff | finds ready' 10
 WANDB_API_KEY=$first order
 is "$rc" 0 "a sweep is submitted with its secrets"
 like "$err" "env.HF_TOKEN looks like a secret" "a careless variable is told"
@@ -63,7 +63,7 @@ is "$(grep -E '^(WANDB_API_KEY|OTHER|THIRD)=' "$BED/host/env" | sort)" \
 	"$(printf '%s\n' "OTHER=$second" "THIRD=$third" "WANDB_API_KEY=$first")" \
 	"the command has them, without the line's end"
 rm "$BED/host/env"
-ok '! dk e1 inspect "$(task_container $JOB)" | grep -qE "$first|$second|$third"' \
+ok '! dk e1 inspect "$(task_container $JOB)" | finds -E "$first|$second|$third"' \
 	"the engine does not"
 
 # Viewers see names alone.
