@@ -318,6 +318,9 @@ static void what_surrounds_a_case(void)
 	is(job.vendor, "hygon", "FlagPerf's word for a vendor is known");
 	is(job.container.image, "flagperf-dcu-pytorch_1.13:t_v0.1",
 	   "the image keeps FlagPerf's");
+	is(job.container.build,
+	   "/here/FlagPerf/training/dcu/docker_image/pytorch_1.13",
+	   "and is built where it is not");
 	is(job.measure.framework, "pytorch", "whose log it is");
 	is(job.measure.model, "m", "the model");
 	ok(job.nodes == 1 && job.devices == 8, "nodes and devices");
@@ -469,7 +472,8 @@ static void the_workspace_may_have_it(void)
 	show_mounts(&job, text, sizeof(text));
 	is(text, "/d:/d|", "is not mounted");
 	is(job.container.workdir, "/w/training", "the command runs in it");
-	ok(!job.container.needs.count, "and the nodes need nothing for it");
+	ok(!job.container.needs.count && !job.container.build,
+	   "and the nodes need nothing for it, nor build anything");
 	codec_clear(&job_spec_schema, &job);
 }
 

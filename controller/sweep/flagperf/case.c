@@ -532,6 +532,19 @@ static const struct value *launcher_of(const struct flagperf_site *site,
 	return found ? found : value_get(section->book, "tree");
 }
 
+/* An image of another name is none of FlagPerf's folders'; and in a workspace
+ * nothing is built.
+ */
+static void choose_image(const struct flagperf_site *site,
+			 const struct flagperf_case *item, cJSON *cell)
+{
+	const struct value *map = value_at(item->map, item->index);
+
+	if (!*site->tree || value_get(site->root, "image") ||
+	    (value_kind(map) == VALUE_MAP && value_get(map, "image")))
+		cJSON_DeleteItemFromObjectCaseSensitive(cell, "build");
+}
+
 int case_fill(const struct flagperf_site *site,
 	      const struct flagperf_section *section,
 	      struct flagperf_case *item, cJSON *cell, struct error *err)
@@ -546,8 +559,10 @@ int case_fill(const struct flagperf_site *site,
 	if (!launcher ||
 	    template_fill(value_get(section->book, "cell"), &names, cell, err) <
 		    0 ||
-	    template_fill(value_get(launcher, "cell"), &names, cell, err) < 0 ||
-	    mount_logs(&names, cell, err) < 0 ||
+	    template_fill(value_get(launcher, "cell"), &names, cell, err) < 0)
+		return -1;
+	choose_image(site, item, cell);
+	if (mount_logs(&names, cell, err) < 0 ||
 	    add_options(site, section, cell, err) < 0 ||
 	    add_needs(value_get(section->book, "needs"), &names, item, cell,
 		      err) < 0 ||
