@@ -52,7 +52,7 @@ const struct key_rule key_rules[KEYS] = {
 	[KEY_IMAGE] = { "image", TYPE_FILLED, 0, 1, 512, NULL, NULL,
 		NULL,
 		"The container image." },
-	[KEY_BUILD] = { "build", TYPE_TEXT, PLACE(char *, spec.container.build), 1, 128, NULL, NULL,
+	[KEY_BUILD] = { "build", TYPE_TEXT, PLACE(char *, spec.container.build), 1, 1024, NULL, NULL,
 		NULL,
 		"The folder that the image is built from." },
 	[KEY_COMMAND] = { "command", TYPE_OTHER, 0, 0, 0, NULL, NULL,

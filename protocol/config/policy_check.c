@@ -535,6 +535,18 @@ int policy_check_build(const struct policy *policy, const char *image,
 	return may_be_found(image) ? policy_check_image(policy, image, err) : 0;
 }
 
+int policy_check_folder(const struct policy *policy, const char *build,
+			policy_check_resolve_fn *resolve, struct error *err)
+{
+	struct judging judging = { policy, resolve, err };
+	char path[PATH_MAX], text[ALLOWED_BYTES];
+
+	if (policy->any || !build || *build != '/' ||
+	    may_mount(&judging, resolved(&judging, build, path), true))
+		return 0;
+	return refuse(&judging, "mounts", build, mounts_in_words(policy, text));
+}
+
 int policy_check_remove(const struct policy *policy, const char *image,
 			bool ours, struct error *err)
 {

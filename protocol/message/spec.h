@@ -59,8 +59,9 @@ struct device_request {
  */
 struct container_spec {
 	char *image; /* reference; with build: the name to give it */
-	char *build; /* folder below the agent's images folder whose
-			Dockerfile makes the image, or NULL: pull */
+	char *build; /* folder whose Dockerfile makes the image, below the
+			agent's images folder, or an absolute path of the node,
+			whose NAME_install.sh adds to it; NULL: pull */
 	struct strings
 		argv; /* empty: the image's own entry point and command */
 	struct strings prepare; /* a command that runs once on each node before
