@@ -355,6 +355,8 @@ lint-cppcheck:
 lint-scripts:
 	$(call say,LINT,shellcheck)
 	$(Q)shellcheck $(SCRIPTS)
+	$(Q)! grep -nE '\| *grep -[a-zA-Z]*q' $(SCRIPTS) || \
+		{ echo "tests/system/lib.sh says why these are 'finds'"; exit 1; }
 
 lint-pages:
 	$(call say,LINT,manual pages)

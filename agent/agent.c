@@ -90,6 +90,33 @@ static int open_depot(struct agent *agent, struct error *err)
 	return agent->blobs ? 0 : -1;
 }
 
+/* images_devices_fn: all that jobs would get of the vendor's devices. */
+static int build_devices(void *arg, struct strings *devices, struct error *err)
+{
+	struct agent *agent = arg;
+	const struct devices *all = inventory_devices(agent->inventory);
+	struct task_spec bare = { .nodes = 1,
+				  .container.image = (char *)"any" };
+	struct task_spec completed;
+	int rc = 0;
+
+	if (!node_policy_profile(agent->config->node_policy))
+		return 0;
+	for (size_t i = 0; i < all->count && rc == 0; i++)
+		if (!all->list[i].gone && !all->list[i].text)
+			rc = strings_printf(&bare.devices, err, "%zu", i);
+	if (rc == 0)
+		rc = device_binding_apply(&agent->allot, &bare, false,
+					  &completed, err);
+	strings_clear(&bare.devices);
+	if (rc < 0)
+		return -1;
+	*devices = completed.container.device_nodes;
+	completed.container.device_nodes = (struct strings){ 0 };
+	codec_clear(&task_spec_schema, &completed);
+	return 0;
+}
+
 static int open_images(struct agent *agent, struct error *err)
 {
 	const struct agent_config *config = agent->config;
@@ -106,6 +133,9 @@ static int open_images(struct agent *agent, struct error *err)
 		.node_policy = config->node_policy,
 	};
 	images_use(agent->images, &agent->registries);
+	snprintf(agent->owner, sizeof(agent->owner), "%s/%s/%s",
+		 config->cluster, config->key.name, agent->instance);
+	images_install(agent->images, agent->owner, build_devices, agent);
 	agent->record = image_usage_new(agent->loop, config->state, err);
 	if (!agent->record)
 		return -1;

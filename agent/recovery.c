@@ -1,6 +1,7 @@
 /* recovery.c - what is there when an agent starts: devices, engine, tasks.
  */
 #include "agent/agent_internal.h"
+#include "agent/images/install.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -167,6 +168,7 @@ static void list_done(void *arg, const struct error *err, cJSON *answer)
 		begin_later(agent, &wrong);
 		return;
 	}
+	install_forget_strays(agent->engine, agent->owner);
 	agent->wire =
 		wire_client_new(agent->loop, config->zmq, config->controller,
 				&config->key, config->server_public,

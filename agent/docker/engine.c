@@ -264,6 +264,51 @@ struct engine_call *engine_container_wait(struct engine *engine, const char *id,
 	return simple(engine, "POST", path.data, 0, done, arg, err);
 }
 
+struct engine_call *engine_container_logs(struct engine *engine, const char *id,
+					  uint32_t stall_ms,
+					  engine_data_fn *data,
+					  engine_done_fn *done, void *arg,
+					  struct error *err)
+{
+	owned(buffer_clear) struct buffer path;
+	struct call_plan plan = {
+		.method = "GET",
+		.data = data,
+		.stall_ms = stall_ms,
+		.done = done,
+		.arg = arg,
+	};
+
+	if (container_path(&path, id, "/logs?follow=1&stdout=1&stderr=1", err) <
+	    0)
+		return NULL;
+	plan.path = path.data;
+	return call_begin(engine, &plan, err);
+}
+
+struct engine_call *
+engine_container_commit(struct engine *engine, const char *id, const char *tag,
+			const char *label, uint32_t timeout_ms,
+			engine_done_fn *done, void *arg, struct error *err)
+{
+	owned(buffer_clear) struct buffer path;
+	struct reference parts;
+	char change[200];
+
+	buffer_init(&path, PATH_LIMIT);
+	snprintf(change, sizeof(change), "LABEL %s=", label);
+	if (id_check(id, err) < 0 || reference_parse(tag, &parts, err) < 0 ||
+	    buffer_text(&path, "/commit", err) < 0 ||
+	    http_query(&path, "container", id, err) < 0 ||
+	    http_query(&path, "repo", parts.name, err) < 0 ||
+	    http_query(&path, "tag", parts.tag, err) < 0 ||
+	    http_query(&path, "changes", "CMD [\"sleep\", \"infinity\"]", err) <
+		    0 ||
+	    http_query(&path, "changes", change, err) < 0)
+		return NULL;
+	return simple(engine, "POST", path.data, timeout_ms, done, arg, err);
+}
+
 struct engine_call *engine_container_list(struct engine *engine, bool all,
 					  const struct strings *labels,
 					  uint32_t timeout_ms,

@@ -162,6 +162,23 @@ struct engine_call *engine_container_wait(struct engine *engine, const char *id,
 					  engine_done_fn *done, void *arg,
 					  struct error *err);
 
+/* What it prints, from its start until it ends: pieces, each behind 8 bytes, of
+ * which the last 4 are its length.
+ */
+struct engine_call *engine_container_logs(struct engine *engine, const char *id,
+					  uint32_t stall_ms,
+					  engine_data_fn *data,
+					  engine_done_fn *done, void *arg,
+					  struct error *err);
+
+/* Make an image of what it is now, under this name:tag; its command is to
+ * sleep, and the label says nothing any more. answer: {"Id": ...}.
+ */
+struct engine_call *
+engine_container_commit(struct engine *engine, const char *id, const char *tag,
+			const char *label, uint32_t timeout_ms,
+			engine_done_fn *done, void *arg, struct error *err);
+
 /* labels: "key=value" or "key", all of them must match; NULL: no filter.
  * all: also those that do not run. answer: an array.
  */

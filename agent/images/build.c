@@ -33,7 +33,9 @@ struct build {
 	struct engine_call *call;
 	sd_event_source *soon;
 	struct pull_progress *sums;
-	char last[LAST_MAX]; /* line that it printed */
+	char last[LAST_MAX];     /* line that it printed */
+	char base[LAST_MAX];     /* image that it asks for now, or "" */
+	char argument[LAST_MAX]; /* NAME=VALUE, the last before it */
 	struct image_progress now;
 	bool *gone; /* set when it is freed under a callback */
 	pull_progress_fn *progress;
@@ -107,6 +109,8 @@ static void built(void *arg, const struct error *err, cJSON *answer)
 	if (strstr(failure.text, "no space left on device")) {
 		failure.code = ENOSPC;
 		error_prefix(&failure, "disk full");
+	} else if (build->base[0]) {
+		error_prefix(&failure, "no base image %.100s", build->base);
 	} else if (build->last[0]) {
 		error_set(&failure, failure.code, "%.120s; it said \"%s\"",
 			  err->text, build->last);
@@ -126,6 +130,35 @@ static const char *text_of(const cJSON *object, const char *name)
 		cJSON_GetObjectItemCaseSensitive(object, name));
 
 	return text ? text : "";
+}
+
+/* "Step 1/3 : FROM name", where the name may be an argument's. */
+static void keep_step(struct build *build, const char *text)
+{
+	static const char from[] = "FROM ", argument[] = "ARG ";
+	const char *step =
+		strncmp(text, "Step ", 5) ? NULL : strstr(text, " : ");
+	size_t size;
+
+	if (!step)
+		return;
+	step += 3;
+	size = strcspn(step, "\r\n");
+	build->base[0] = 0;
+	if (!strncasecmp(step, argument, strlen(argument)))
+		snprintf(build->argument, sizeof(build->argument), "%.*s",
+			 (int)(size - strlen(argument)),
+			 step + strlen(argument));
+	if (strncasecmp(step, from, strlen(from)) != 0)
+		return;
+	snprintf(build->base, sizeof(build->base), "%.*s",
+		 (int)(size - strlen(from)), step + strlen(from));
+	size = strcspn(build->argument, "=");
+	if (!strncmp(build->base, "${", 2) && build->argument[size] &&
+	    !strncmp(build->base + 2, build->argument, size) &&
+	    build->base[2 + size] == '}')
+		snprintf(build->base, sizeof(build->base), "%s",
+			 build->argument + size + 1);
 }
 
 /* Not the engine's own lines, "Step 2/3 : RUN ..." and " ---> ...". */
@@ -163,6 +196,7 @@ static void build_object(void *arg, const cJSON *object)
 {
 	struct build *build = arg;
 
+	keep_step(build, text_of(object, "stream"));
 	keep_last(build, text_of(object, "stream"));
 	keep_base(build, object);
 	if (*text_of(object, "stream")) {

@@ -6,17 +6,21 @@
 #include "agent/images/build_context.h"
 #include "agent/docker/image_inspect.h"
 #include "agent/images/image_usage.h"
+#include "agent/images/install.h"
 #include "agent/docker/registry_access.h"
 #include "agent/images/pull.h"
 #include "protocol/base/file.h"
+#include "protocol/base/log.h"
 #include "protocol/base/loop.h"
 #include "protocol/registry/reference.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/queue.h>
+#include <unistd.h>
 
 #define STALL_MS 120000
 #define RETRY_MS 1000
@@ -25,6 +29,7 @@
 #define HASH_MS 20 /* of reading a context in one turn */
 #define HASH_PIECE (64 << 10)
 #define BUILD_MAX 255
+#define FOLDER_MAX 1024
 #define TARGET_MAX 640
 #define TAG_DIGITS 12
 #define CONTEXT_LABEL "regatta.context"
@@ -50,6 +55,8 @@ struct flight {
 	struct engine_call *call;
 	struct pull *pull;
 	struct build *building;
+	struct install *installing;
+	char temporary[40];            /* the image that it begins with */
 	struct registry_login *logins; /* of who asked first */
 	size_t logins_count;
 	unsigned char who[REGISTRY_ACCESS_WHO_BYTES]; /* what they amount to */
@@ -73,6 +80,9 @@ struct images {
 	char *folder;
 	struct pull_room pulls;
 	unsigned char key[REGISTRY_ACCESS_KEY_BYTES]; /* of flights' who */
+	const char *owner; /* of containers that install */
+	images_devices_fn *devices;
+	void *devices_arg;
 	struct flights flights;
 	struct flight *finishing;
 };
@@ -117,6 +127,7 @@ static void flight_free(struct flight *flight)
 	engine_call_cancel(flight->call);
 	pull_cancel(flight->pull);
 	build_cancel(flight->building);
+	install_cancel(flight->installing);
 	loop_source_free(&flight->hash);
 	build_context_free(flight->context);
 	logins_free(flight->logins, flight->logins_count);
@@ -251,10 +262,18 @@ static void pull(struct flight *flight)
 
 /* Build. */
 
+/* A folder of the node, whose script installs more (agent/images/install.h). */
+static bool installs(const struct flight *flight)
+{
+	return flight->build && *flight->build == '/';
+}
+
 static char *context_path(const struct flight *flight)
 {
 	char *path;
 
+	if (installs(flight))
+		return strdup(flight->build);
 	return asprintf(&path, "%s/%s", flight->images->folder, flight->build) <
 			       0
 		       ? NULL
@@ -287,6 +306,7 @@ static void built(void *arg, const struct error *err)
 	struct flight *flight = arg;
 
 	flight->building = NULL;
+	flight->installing = NULL;
 	if (err) {
 		finish(flight, err, NULL);
 		return;
@@ -296,6 +316,59 @@ static void built(void *arg, const struct error *err)
 		inspect(flight);
 }
 
+/* NAME_install.sh of a folder NAME, where there is one. */
+static bool has_script(const struct flight *flight, char *script, size_t size)
+{
+	const char *name = strrchr(flight->build, '/') + 1;
+	owned_free char *path = NULL;
+
+	snprintf(script, size, "%.200s_install.sh", name);
+	if (asprintf(&path, "%s/%s", flight->build, script) < 0)
+		path = NULL;
+	return path && access(path, F_OK) == 0;
+}
+
+static int start_install(struct flight *flight, struct error *err)
+{
+	struct images *images = flight->images;
+	owned(strings_clear) struct strings devices = { 0 };
+	char script[256];
+	struct error why;
+	const struct install_plan plan = {
+		.base = flight->temporary,
+		.folder = flight->build,
+		.script = has_script(flight, script, sizeof(script)) ? script
+								     : NULL,
+		.target = flight->target,
+		.owner = images->owner ? images->owner : "",
+		.devices = &devices,
+	};
+
+	if (images->devices &&
+	    images->devices(images->devices_arg, &devices, &why) < 0)
+		log_warning("image=%s is installed without devices: %s",
+			    flight->target, why.text);
+	flight->installing = install_begin(&images->pulls, &plan,
+					   build_progress, built, flight, err);
+	return flight->installing ? 0 : -1;
+}
+
+static void install(void *arg, const struct error *err)
+{
+	struct flight *flight = arg;
+	struct error why;
+
+	if (err) {
+		built(flight, err);
+		return;
+	}
+	flight->building = NULL;
+	if (start_install(flight, &why) == 0)
+		return;
+	error_prefix(&why, "build of %.100s", flight->target);
+	finish(flight, &why, NULL);
+}
+
 static int start_build(struct flight *flight, struct error *err)
 {
 	owned(strings_clear) struct strings labels = { 0 };
@@ -303,7 +376,7 @@ static int start_build(struct flight *flight, struct error *err)
 	const struct build_plan plan = {
 		.folder = path,
 		.name = flight->build,
-		.target = flight->target,
+		.target = installs(flight) ? flight->temporary : flight->target,
 		.hash = flight->context_hash,
 		.bytes = flight->context_size,
 		.labels = &labels,
@@ -316,8 +389,9 @@ static int start_build(struct flight *flight, struct error *err)
 	if (strings_printf(&labels, err, CONTEXT_LABEL "=%s",
 			   flight->context_hash) < 0)
 		return -1;
-	flight->building = build_begin(&flight->images->pulls, &plan,
-				       build_progress, built, flight, err);
+	flight->building =
+		build_begin(&flight->images->pulls, &plan, build_progress,
+			    installs(flight) ? install : built, flight, err);
 	return flight->building ? 0 : -1;
 }
 
@@ -370,9 +444,48 @@ static int hash_some(sd_event_source *source, void *arg)
 		 tarball_hash(tarball));
 	flight->context_size = tarball_size(tarball);
 	build_context_free(take(flight->context));
+	if (installs(flight)) {
+		build(flight);
+		return 0;
+	}
 	name_target(flight);
 	inspect(flight);
 	return 0;
+}
+
+static int begin_hash(struct flight *flight, struct error *err)
+{
+	int rc;
+
+	flight->context = context_open(flight, err);
+	if (!flight->context)
+		return error_prefix(err, "image %.80s", flight->reference);
+	rc = sd_event_add_defer(flight->images->loop, &flight->hash, hash_some,
+				flight);
+	return rc < 0 ? error_set(err, -rc, "image: event loop") : 0;
+}
+
+/* The image is not there: it is made from the node's folder, if there is one.
+ */
+static void begin_folder(struct flight *flight)
+{
+	owned_free char *path = NULL;
+	struct error err;
+
+	snprintf(flight->temporary, sizeof(flight->temporary),
+		 INSTALL_BASE ":%08" PRIx32, randombytes_random());
+	if (asprintf(&path, "%s/Dockerfile", flight->build) < 0) {
+		path = NULL;
+		error_nomem(&err, "image");
+	} else if (access(path, F_OK) < 0) {
+		error_set(&err, EINVAL,
+			  "image %.100s is not on this node, and there is no "
+			  "%.200s to build it from",
+			  flight->target, path);
+	} else if (begin_hash(flight, &err) == 0) {
+		return;
+	}
+	finish(flight, &err, NULL);
 }
 
 /* Inspect. */
@@ -396,7 +509,8 @@ static bool stale(const struct flight *flight, const cJSON *answer)
 {
 	const char *hash = image_inspect_label(answer, CONTEXT_LABEL);
 
-	return flight->build && *hash && strcmp(hash, flight->context_hash);
+	return flight->build && !installs(flight) && *hash &&
+	       strcmp(hash, flight->context_hash);
 }
 
 static bool is_id(const char *target)
@@ -418,7 +532,9 @@ static void inspected(void *arg, const struct error *err, cJSON *answer)
 	}
 	if (!err || (err->code == ENOENT && !flight->fetched &&
 		     !is_id(flight->target))) {
-		if (flight->build)
+		if (installs(flight))
+			begin_folder(flight);
+		else if (flight->build)
 			build(flight);
 		else
 			pull(flight);
@@ -445,6 +561,22 @@ static void inspect(struct flight *flight)
 }
 
 /* Asking. */
+
+/* A folder of the node: what is built there has the name that was given. */
+static int folder_check(const char *build, const struct reference *parts,
+			struct error *err)
+{
+	if (strlen(build) > FOLDER_MAX || strstr(build, "/.."))
+		return error_set(err, EINVAL,
+				 "build: \"%.80s\" found, expected an absolute "
+				 "path of at most %d bytes without \"..\"",
+				 build, FOLDER_MAX);
+	return parts->tag[0] ? 0
+			     : error_set(err, EINVAL,
+					 "image %.80s: one that is built from "
+					 "%.80s needs a tag, name:tag",
+					 parts->name, build);
+}
 
 /* Below the images folder: components without "..". */
 static int build_check(const char *build, struct error *err)
@@ -478,7 +610,7 @@ static int target_check(const struct images *images, const char *reference,
 		return -1;
 	if (!build_folder)
 		return 0;
-	if (!images->folder)
+	if (!images->folder && *build_folder != '/')
 		return error_set(err, EINVAL,
 				 "image %.80s: this agent has no images folder "
 				 "to build from",
@@ -488,7 +620,8 @@ static int target_check(const struct images *images, const char *reference,
 				 "image %.80s: one that is built has no digest "
 				 "yet, expected name[:tag]",
 				 reference);
-	return build_check(build_folder, err);
+	return *build_folder == '/' ? folder_check(build_folder, &parts, err)
+				    : build_check(build_folder, err);
 }
 
 /* Of an image that is pulled, only its own registry counts. */
@@ -529,20 +662,12 @@ static struct flight *flight_find(struct images *images,
 
 static int flight_begin(struct flight *flight, struct error *err)
 {
-	struct images *images = flight->images;
-	int rc;
-
-	if (!flight->build) {
-		flight->call = engine_image_inspect(images->engine,
-						    flight->target, INSPECT_MS,
-						    inspected, flight, err);
-		return flight->call ? 0 : -1;
-	}
-	flight->context = context_open(flight, err);
-	if (!flight->context)
-		return error_prefix(err, "image %.80s", flight->reference);
-	rc = sd_event_add_defer(images->loop, &flight->hash, hash_some, flight);
-	return rc < 0 ? error_set(err, -rc, "image: event loop") : 0;
+	if (flight->build && !installs(flight))
+		return begin_hash(flight, err);
+	flight->call =
+		engine_image_inspect(flight->images->engine, flight->target,
+				     INSPECT_MS, inspected, flight, err);
+	return flight->call ? 0 : -1;
 }
 
 static struct flight *flight_new(struct images *images,
@@ -666,6 +791,14 @@ void images_record(struct images *images, struct image_usage *record)
 void images_keep(struct images *images, struct disk_watermark *watermark)
 {
 	images->pulls.watermark = watermark;
+}
+
+void images_install(struct images *images, const char *owner,
+		    images_devices_fn *devices, void *arg)
+{
+	images->owner = owner;
+	images->devices = devices;
+	images->devices_arg = arg;
 }
 
 void images_free(struct images *images)

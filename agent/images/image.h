@@ -1,4 +1,5 @@
-/* image.h - brings images to the node: pulled, or built from a folder of ours.
+/* image.h - brings images to the node: pulled, or built from a folder of ours
+ * or of the node.
  *
  * Any number of tasks may want the same image at the same time: the work is
  * done once. It is bounded by no progress for stall_ms, never by wall clock.
@@ -52,6 +53,18 @@ void images_record(struct images *images, struct image_usage *record);
 /* Where an image does not fit, it makes room from now on (borrowed). */
 void images_keep(struct images *images, struct disk_watermark *watermark);
 
+/* Devices that what is installed in an image may want to see: appended,
+ * /dev/x[:/dev/y[:rwm]].
+ */
+typedef int images_devices_fn(void *arg, struct strings *devices,
+			      struct error *err);
+
+/* owner (borrowed): whose containers they are that install what belongs to an
+ * image (agent/images/install.h). Without it they are nobody's, and see none.
+ */
+void images_install(struct images *images, const char *owner,
+		    images_devices_fn *devices, void *arg);
+
 /* Cancels all; no callback runs any more. */
 void images_free(struct images *images);
 OWNED_POINTER(struct images, images_free)
@@ -63,8 +76,11 @@ OWNED_POINTER(struct images, images_free)
  */
 struct image_wanted {
 	const char *reference;
-	const char *build; /* NULL, or the folder below the images folder that
-			      its Dockerfile lies in */
+	const char *build; /* NULL, or the folder that its Dockerfile lies in:
+			      below the images folder; or an absolute path,
+			      whose NAME_install.sh then runs in a container
+			      (agent/images/install.h), if reference, with a
+			      tag, is not there */
 	/* Who the job is to registries, sealed for this node; what it does not
 	 * name, the node's own file does (registries.h).
 	 */

@@ -2,6 +2,8 @@
  * get?
  */
 #include "agent/metrics/foreign_processes.h"
+
+#include "agent/images/install.h"
 #include "agent/devices/sysfs.h"
 #include "protocol/base/file.h"
 #include "protocol/base/log.h"
@@ -373,9 +375,11 @@ static void listed(void *arg, const struct error *err, cJSON *answer)
 	{
 		const cJSON *labels =
 			cJSON_GetObjectItemCaseSensitive(container, "Labels");
-		bool ours = !strcmp(text_at(labels, LABEL_CLUSTER),
-				    source->cluster) &&
-			    !strcmp(text_at(labels, LABEL_NODE), source->node);
+		bool ours =
+			(!strcmp(text_at(labels, LABEL_CLUSTER),
+				 source->cluster) &&
+			 !strcmp(text_at(labels, LABEL_NODE), source->node)) ||
+			install_is_of(container, source->cluster, source->node);
 		struct strings *to =
 			ours ? &strangers->ours : &strangers->others;
 

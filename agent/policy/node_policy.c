@@ -124,12 +124,6 @@ int node_policy_pull(const struct node_policy *node_policy, const char *image,
 	return policy_check_image(node_policy->policy, image, err);
 }
 
-int node_policy_build(const struct node_policy *node_policy, const char *image,
-		      const char *build, struct error *err)
-{
-	return policy_check_build(node_policy->policy, image, build, err);
-}
-
 int node_policy_remove(const struct node_policy *node_policy, const char *image,
 		       bool ours, struct error *err)
 {
@@ -145,6 +139,15 @@ int node_policy_save_any(const struct node_policy *node_policy,
 static int resolve(const char *path, char *out)
 {
 	return realpath(path, out) ? 0 : -1;
+}
+
+int node_policy_build(const struct node_policy *node_policy, const char *image,
+		      const char *build, struct error *err)
+{
+	return policy_check_build(node_policy->policy, image, build, err) < 0
+		       ? -1
+		       : policy_check_folder(node_policy->policy, build,
+					     resolve, err);
 }
 
 /* What this node puts into a request by itself, for these devices. */
@@ -170,6 +173,11 @@ static cJSON *own_request(const struct node_policy *node_policy,
 	if (device_binding_apply(allot, &bare, false, &completed, err) < 0)
 		return NULL;
 	return container_body(&completed, place, err);
+}
+
+bool node_policy_profile(const struct node_policy *node_policy)
+{
+	return node_policy->policy->any || node_policy->policy->profile;
 }
 
 uint64_t node_policy_disk(const struct node_policy *node_policy)
@@ -236,7 +244,9 @@ int node_policy_check(const struct node_policy *node_policy,
 		return 0;
 	if (policy_check_order(node_policy->policy, task, err) < 0 ||
 	    policy_check_needs(node_policy->policy, &task->container.needs,
-			       resolve, err) < 0)
+			       resolve, err) < 0 ||
+	    policy_check_folder(node_policy->policy, task->container.build,
+				resolve, err) < 0)
 		return -1;
 	if (check_user(node_policy, completed, place, err) < 0)
 		return -1;

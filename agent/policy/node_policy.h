@@ -35,6 +35,9 @@ const char *node_policy_text(const struct node_policy *node_policy);
 void node_policy_limit(const struct node_policy *node_policy,
 		       struct container_spec *container);
 
+/* Do containers get what the profile of the vendor gives them, unasked? */
+bool node_policy_profile(const struct node_policy *node_policy);
+
 /* What a container may write to its own disk (agent/task/disk_watch.h), in
  * bytes; 0: any amount.
  */

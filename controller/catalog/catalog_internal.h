@@ -1,5 +1,6 @@
-/* catalog_internal.h - what makes a catalog: files (catalog.c), and texts that
- * came along with a sweep (described.c).
+/* catalog_internal.h - what makes a catalog: entries (catalog_entries.c) of
+ * files (catalog_folder.c), and of texts that came along with a sweep
+ * (described.c).
  */
 #ifndef CONTROLLER_CATALOG_CATALOG_INTERNAL_H
 #define CONTROLLER_CATALOG_CATALOG_INTERNAL_H

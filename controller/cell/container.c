@@ -593,11 +593,13 @@ static int read_image(const struct context *context, struct cell *cell,
 		return value_error(context->cells->root, err,
 				   "image: none; expected image, build, or a "
 				   "framework that brings one");
-	if (build &&
-	    (strstr(container->build, "..") || *container->build == '/'))
+	if (build && (strstr(container->build, "..") ||
+		      (*container->build == '/' && !image)))
 		return value_error(build, err,
 				   "\"%.60s\" is not valid here; expected a "
-				   "folder below the images folder",
+				   "folder below the images folder, or with "
+				   "image, NAME:TAG, an absolute path of the "
+				   "nodes",
 				   container->build);
 	if (!image)
 		return string_set(&container->image, container->build, err);

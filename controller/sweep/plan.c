@@ -69,6 +69,8 @@ static int add_kept(struct sweep *sweep, size_t cell, cJSON *list,
 	    !add_number(row, "nodes", spec.nodes) ||
 	    !add_number(row, "devices", spec.devices) ||
 	    !cJSON_AddStringToObject(row, "image", spec.container.image) ||
+	    (spec.container.build &&
+	     !cJSON_AddStringToObject(row, "build", spec.container.build)) ||
 	    !cJSON_AddItemToObject(row, "values", spec.values))
 		return error_nomem(err, "plan");
 	spec.values = NULL; /* it is the row's now */

@@ -1,5 +1,6 @@
 /* sweep_internal.h - the fields of a sweep, for the files that make it up:
- * expand.c reads the file, sweep.c builds the cells.
+ * expand.c reads the file, sweep.c builds the cells, sweep_jobs.c tells their
+ * jobs.
  */
 #ifndef CONTROLLER_SWEEP_SWEEP_INTERNAL_H
 #define CONTROLLER_SWEEP_SWEEP_INTERNAL_H
@@ -85,6 +86,9 @@ struct sweep {
 
 /* ENOMEM, with the file's name. */
 int sweep_nomem(const struct sweep *sweep, struct error *err);
+
+/* Why the case of the cell is left out; NULL: it is none, or it is not. */
+const char *sweep_case_reason(const struct sweep *sweep, size_t cell);
 
 /* Put the values of a cell, completed, into sweep->values. */
 int sweep_set_values(struct sweep *sweep, size_t cell, struct error *err);

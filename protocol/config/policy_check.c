@@ -357,6 +357,7 @@ static const struct part host_parts[] = {
 	{ .name = "SecurityOpt", .fn = policy_check_words, .list = POLICY_SECURITY },
 	{ .name = "ShmSize", .fn = policy_check_size,
 	  .offset = offsetof(struct policy_limits, shm_bytes) },
+	{ .name = "Tmpfs", .fn = policy_check_own_only },
 	{ .name = "Ulimits", .fn = policy_check_ulimits },
 	{ 0 },
 };
@@ -533,6 +534,18 @@ int policy_check_build(const struct policy *policy, const char *image,
 		return refuse(&judging, "build", build,
 			      "images that are pulled");
 	return may_be_found(image) ? policy_check_image(policy, image, err) : 0;
+}
+
+int policy_check_folder(const struct policy *policy, const char *build,
+			policy_check_resolve_fn *resolve, struct error *err)
+{
+	struct judging judging = { policy, resolve, err };
+	char path[PATH_MAX], text[ALLOWED_BYTES];
+
+	if (policy->any || !build || *build != '/' ||
+	    may_mount(&judging, resolved(&judging, build, path), true))
+		return 0;
+	return refuse(&judging, "mounts", build, mounts_in_words(policy, text));
 }
 
 int policy_check_remove(const struct policy *policy, const char *image,

@@ -41,6 +41,12 @@ int policy_check_load(const struct policy *policy, struct error *err);
 int policy_check_build(const struct policy *policy, const char *image,
 		       const char *build, struct error *err);
 
+/* May a folder of the node be what an image is built from? The scripts in it
+ * see and change it, so it is judged as a mount; a folder of images is not.
+ */
+int policy_check_folder(const struct policy *policy, const char *build,
+			policy_check_resolve_fn *resolve, struct error *err);
+
 /* May an image be removed that Regatta brought, or (not ours) that it did not?
  */
 int policy_check_remove(const struct policy *policy, const char *image,

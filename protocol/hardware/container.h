@@ -28,12 +28,12 @@
 
 /* Where regatta-init is inside, and its two folders: agent/init/init.h. */
 #define CONTAINER_INIT "/regatta/init"
-#define CONTAINER_SSH                                                          \
-	"/regatta/bin/ssh" /* the same program, where asked for                \
-			    */
+/* Where it is once more, under these names, where the spec asks for it. */
+#define CONTAINER_SSH "/regatta/bin/ssh"
 #define CONTAINER_SCP "/regatta/bin/scp"
 #define CONTAINER_IN "/regatta/in"
 #define CONTAINER_OUT "/regatta/out"
+#define CONTAINER_SECRETS "/run/secrets" /* a tmpfs */
 
 /* Where the task runs and what it gets there; all borrowed. */
 struct container_place {
@@ -43,6 +43,7 @@ struct container_place {
 	const char *in_folder;    /* host folder, read-only inside */
 	const char *out_folder;   /* host folder, writable inside */
 	const char *image;        /* id of the image, sha256:<64 hex> */
+	bool secrets;             /* CONTAINER_SECRETS is there */
 	uint32_t pids;            /* processes and threads; 0: no limit */
 	const char *image_user;   /* whom the image names, "" is nobody; NULL:
 				     not known yet. Only for the policy. */

@@ -1,20 +1,16 @@
 /* device.c - which accelerators a node has: a profile against /sys and /dev.
  */
-#include "protocol/hardware/device.h"
+#include "protocol/hardware/device_internal.h"
 #include "protocol/base/printable.h"
 #include "protocol/hardware/sysroot_path.h"
 
 #include <ctype.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define PCI_FOLDER "/sys/bus/pci/devices"
-#define WORD_MAX 32                      /* bytes of a number, with the 0 */
-#define VALUE_MAX ((size_t)2 * WORD_MAX) /* so that a long one can be told */
-#define NUMBER_FILE_MAX 65536
 
 void devices_clear(struct devices *devices)
 {
@@ -24,27 +20,6 @@ void devices_clear(struct devices *devices)
 	*devices = (struct devices){ 0 };
 }
 
-/* One that may become a device. */
-struct candidate {
-	struct device_info info;
-	char bus_id[BUS_ID_SIZE]; /* "" without PCI */
-	char pci_device[5];
-	const struct device_sample *row;    /* of the monitor, or NULL */
-	const struct device_sample *mapped; /* of the second tool, or NULL */
-};
-
-struct search {
-	const struct profile *profile;
-	const struct sysroot *roots;
-	const struct samples *monitor, *map;
-	const struct devices *known;
-	struct candidate *list;
-	size_t count;
-	char *why;
-	size_t room, used;
-	size_t left_out;
-};
-
 static void search_clear(struct search *search)
 {
 	for (size_t i = 0; i < search->count; i++)
@@ -53,9 +28,7 @@ static void search_clear(struct search *search)
 }
 OWNED_VALUE(struct search, search_clear)
 
-/* Add to the words that say what was not found, or not taken. */
-__attribute__((format(printf, 2, 3))) static void because(struct search *search,
-							  const char *fmt, ...)
+void search_because(struct search *search, const char *fmt, ...)
 {
 	size_t left = search->room - search->used;
 	va_list args;
@@ -76,10 +49,15 @@ __attribute__((format(printf, 2, 3))) static void because(struct search *search,
 	search->used += (size_t)size < left ? (size_t)size : left - 1;
 }
 
-static const char *candidate_name(const struct candidate *candidate)
+bool profile_lists(const struct profile_list *list, const char *word,
+		   bool prefix)
 {
-	return candidate->info.bus_id ? candidate->info.bus_id
-				      : candidate->info.numbers[0].value;
+	for (size_t i = 0; i < list->count; i++)
+		if (!strncasecmp(list->items[i], word,
+				 prefix ? strlen(list->items[i])
+					: strlen(word) + 1))
+			return true;
+	return false;
 }
 
 static struct candidate *candidate_add(struct search *search, struct error *err)
@@ -102,14 +80,6 @@ static struct candidate *candidate_add(struct search *search, struct error *err)
 	return list;
 }
 
-static void candidate_drop(struct search *search, size_t index)
-{
-	codec_clear(&device_info_schema, &search->list[index].info);
-	search->count--;
-	memmove(&search->list[index], &search->list[index + 1],
-		(search->count - index) * sizeof(*search->list));
-}
-
 static int text_set(char **to, const char *text, struct error *err)
 {
 	char *copy = strdup(text);
@@ -120,22 +90,6 @@ static int text_set(char **to, const char *text, struct error *err)
 	free(*to);
 	*to = copy;
 	return 0;
-}
-
-static int number_set(struct device_info *device, const char *name,
-		      const char *value, struct error *err)
-{
-	struct device_number *numbers =
-		realloc(device->numbers,
-			(device->numbers_count + 1) * sizeof(*numbers));
-
-	if (!numbers)
-		return error_nomem(err, "device");
-	device->numbers = numbers;
-	numbers += device->numbers_count;
-	*numbers = (struct device_number){ strdup(name), strdup(value) };
-	device->numbers_count++;
-	return numbers->name && numbers->value ? 0 : error_nomem(err, "device");
 }
 
 int device_path(const struct device_info *device, const char *pattern,
@@ -199,17 +153,6 @@ static bool pci_word(const struct sysroot *roots, const char *function,
 	return true;
 }
 
-static bool listed(const struct profile_list *list, const char *word,
-		   bool prefix)
-{
-	for (size_t i = 0; i < list->count; i++)
-		if (!strncasecmp(list->items[i], word,
-				 prefix ? strlen(list->items[i])
-					: strlen(word) + 1))
-			return true;
-	return false;
-}
-
 static bool pci_suits(const struct search *search, const char *function)
 {
 	const struct discover_rules *rules = &search->profile->discover;
@@ -218,13 +161,13 @@ static bool pci_suits(const struct search *search, const char *function)
 	struct stat st;
 
 	if (!pci_word(search->roots, function, "vendor", 4, word) ||
-	    !listed(&rules->pci_vendors, word, false))
+	    !profile_lists(&rules->pci_vendors, word, false))
 		return false;
 	if (rules->functions ? !(rules->functions & (1U << number)) : number)
 		return false;
 	if (rules->pci_classes.count &&
 	    (!pci_word(search->roots, function, "class", 6, word) ||
-	     !listed(&rules->pci_classes, word, true)))
+	     !profile_lists(&rules->pci_classes, word, true)))
 		return false;
 	/* A part of another device, made for virtual machines. */
 	snprintf(path, sizeof(path), PCI_FOLDER "/%s/physfn", function);
@@ -300,8 +243,8 @@ static void none_found(struct search *search, size_t seen)
 		used += (size_t)snprintf(classes + used, 16, "%s%.8s",
 					 i ? ", " : "",
 					 rules->pci_classes.items[i]);
-	because(search, "none of %zu PCI functions has vendor id %s%s%s", seen,
-		ids, *classes ? " and class " : "", classes);
+	search_because(search, "none of %zu PCI functions has vendor id %s%s%s",
+		       seen, ids, *classes ? " and class " : "", classes);
 }
 
 static int find_pci(struct search *search, struct error *err)
@@ -312,7 +255,7 @@ static int find_pci(struct search *search, struct error *err)
 	size_t seen = 0;
 
 	if (sysroot_list(search->roots, PCI_FOLDER, &names, &why) < 0) {
-		because(search, "no PCI devices: %s", why.text);
+		search_because(search, "no PCI devices: %s", why.text);
 		return 0;
 	}
 	if (names.count)
@@ -339,9 +282,9 @@ static int find_nodes(struct search *search, struct error *err)
 	const char *end = brace ? strchr(brace, '}') : NULL;
 	owned(strings_clear) struct strings paths = { 0 };
 	owned_free char *glob = NULL;
-	char name[WORD_MAX];
+	char name[NUMBER_SIZE];
 
-	if (!end || end - brace - 1 >= WORD_MAX)
+	if (!end || end - brace - 1 >= NUMBER_SIZE)
 		return error_set(err, EINVAL, "%s: expected one {name} in it",
 				 pattern);
 	snprintf(name, sizeof(name), "%.*s", (int)(end - brace - 1), brace + 1);
@@ -352,25 +295,25 @@ static int find_nodes(struct search *search, struct error *err)
 		return -1;
 	for (size_t i = 0; i < paths.count; i++) {
 		const char *digits = paths.items[i] + (brace - pattern);
-		char found[PATH_MAX], value[WORD_MAX];
+		char found[PATH_MAX], value[NUMBER_SIZE];
 		struct candidate *candidate;
 		struct error why;
 		struct stat st;
 
 		if (sysroot_find_node(search->roots, paths.items[i], found, &st,
 				      &why) < 0) {
-			because(search, "%s", why.text);
+			search_because(search, "%s", why.text);
 			continue;
 		}
 		candidate = candidate_add(search, err);
 		snprintf(value, sizeof(value), "%.*s",
 			 (int)strspn(digits, "0123456789"), digits);
 		if (!candidate ||
-		    number_set(&candidate->info, name, value, err) < 0)
+		    device_number_add(&candidate->info, name, value, err) < 0)
 			return -1;
 	}
 	if (!search->count)
-		because(search, "no device node %s", glob);
+		search_because(search, "no device node %s", glob);
 	return 0;
 }
 
@@ -430,238 +373,6 @@ static void rows_find(struct search *search)
 		candidate->row = row_find(search->monitor, candidate, nth);
 		candidate->mapped = map_find(search->map, candidate, nth);
 	}
-}
-
-static const char *row_word(const struct device_sample *row, const char *word)
-{
-	/* clang-format off */
-	static const struct {
-		const char *name;
-		size_t offset;
-	} words[] = {
-		{ "device", offsetof(struct device_sample, device) },
-		{ "bus_id", offsetof(struct device_sample, bus_id) },
-		{ "name", offsetof(struct device_sample, name) },
-		{ "uuid", offsetof(struct device_sample, uuid) },
-		{ "physical", offsetof(struct device_sample, physical) },
-	};
-	/* clang-format on */
-
-	for (size_t i = 0; row && i < sizeof(words) / sizeof(words[0]); i++)
-		if (!strcmp(words[i].name, word))
-			return (const char *)row + words[i].offset;
-	return NULL;
-}
-
-/* Numbers. */
-
-/* It becomes a part of paths and of lists with commas. */
-static bool number_good(const char *value)
-{
-	size_t size = strlen(value);
-
-	return size && size < WORD_MAX && isalnum((unsigned char)*value) &&
-	       strspn(value, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-			     "abcdefghijklmnopqrstuvwxyz._:-") == size;
-}
-
-static int number_of_file(const struct search *search,
-			  const struct number_rule *rule, const char *path,
-			  char value[VALUE_MAX], struct error *err)
-{
-	owned(buffer_clear) struct buffer text;
-
-	buffer_init(&text, NUMBER_FILE_MAX);
-	if (sysroot_read(search->roots, path, &text, err) < 0)
-		return -1;
-	if (rule->match)
-		return expression_find(rule->match, text.data, text.size, value,
-				       VALUE_MAX, err);
-	snprintf(value, VALUE_MAX, "%s", text.data);
-	return 0;
-}
-
-static int number_of_glob(const struct search *search, const char *path,
-			  char value[VALUE_MAX], struct error *err)
-{
-	owned(strings_clear) struct strings paths = { 0 };
-	const char *star = strchr(path, '*');
-	const char *digits;
-
-	if (!star)
-		return error_set(err, EINVAL, "%s: expected a '*' in it", path);
-	if (sysroot_glob(search->roots, path, true, &paths, err) < 0)
-		return -1;
-	if (!paths.count)
-		return error_set(err, ENOENT, "no %s", path);
-	digits = paths.items[0] + (star - path);
-	snprintf(value, VALUE_MAX, "%.*s", (int)strspn(digits, "0123456789"),
-		 digits);
-	return 0;
-}
-
-static int number_of_row(const struct number_rule *rule,
-			 const struct device_sample *row, const char *tool,
-			 char value[VALUE_MAX], struct error *err)
-{
-	const char *word = row_word(row, rule->word);
-
-	if (!word || !*word)
-		return error_set(err, ENOENT, "the %s tool does not tell it",
-				 tool);
-	if (rule->match)
-		return expression_find(rule->match, word, strlen(word), value,
-				       VALUE_MAX, err);
-	snprintf(value, VALUE_MAX, "%s", word);
-	return 0;
-}
-
-/* By its place on the bus, or by its node's number. */
-static bool is_known(const struct device_info *known,
-		     const struct candidate *candidate)
-{
-	const struct device_info *info = &candidate->info;
-
-	if (*candidate->bus_id || known->bus_id)
-		return known->bus_id &&
-		       !strcmp(known->bus_id, candidate->bus_id);
-	return known->numbers_count && info->numbers_count &&
-	       !strcmp(known->numbers[0].value, info->numbers[0].value);
-}
-
-/* The same one as it was known, the dies of a card by their order. */
-static const struct device_info *known_find(const struct search *search,
-					    size_t index)
-{
-	const struct candidate *candidate = &search->list[index];
-	size_t skip = 0;
-
-	for (size_t i = 0; *candidate->bus_id && i < index; i++)
-		skip += !strcmp(search->list[i].bus_id, candidate->bus_id);
-	for (size_t i = 0; search->known && i < search->known->count; i++)
-		if (is_known(&search->known->list[i], candidate) && !skip--)
-			return &search->known->list[i];
-	return NULL;
-}
-
-static bool number_used(const struct search *search, const char *name,
-			const char *value)
-{
-	const char *other;
-
-	for (size_t i = 0; search->known && i < search->known->count; i++) {
-		other = device_number(&search->known->list[i], name);
-		if (other && !strcmp(other, value))
-			return true;
-	}
-	for (size_t i = 0; i < search->count; i++) {
-		other = device_number(&search->list[i].info, name);
-		if (other && !strcmp(other, value))
-			return true;
-	}
-	return false;
-}
-
-static void number_of_order(const struct search *search,
-			    const struct number_rule *rule, size_t index,
-			    char value[VALUE_MAX])
-{
-	const struct device_info *known = known_find(search, index);
-	const char *before = known ? device_number(known, rule->name) : NULL;
-	size_t next = 0;
-
-	if (!strcmp(rule->word, "present")) {
-		snprintf(value, VALUE_MAX, "%zu", index);
-		return;
-	}
-	if (before) {
-		snprintf(value, VALUE_MAX, "%s", before);
-		return;
-	}
-	do
-		snprintf(value, VALUE_MAX, "%zu", next++);
-	while (number_used(search, rule->name, value));
-}
-
-static int number_find(const struct search *search,
-		       const struct number_rule *rule, size_t index,
-		       char value[VALUE_MAX], struct error *err)
-{
-	const struct candidate *candidate = &search->list[index];
-	char path[PATH_MAX];
-
-	if (rule->path &&
-	    device_path(&candidate->info, rule->path, path, err) < 0)
-		return -1;
-	switch (rule->from) {
-	case NUMBER_FILE:
-		return number_of_file(search, rule, path, value, err);
-	case NUMBER_GLOB:
-		return number_of_glob(search, path, value, err);
-	case NUMBER_ORDER:
-		number_of_order(search, rule, index, value);
-		return 0;
-	case NUMBER_MONITOR:
-		return number_of_row(rule, candidate->row, "monitor", value,
-				     err);
-	case NUMBER_MAP:
-		return number_of_row(rule, candidate->mapped, "map", value,
-				     err);
-	}
-	return error_set(err, EINVAL, "no such rule");
-}
-
-/* Find a number by this rule for a device that does not have it yet. 1: it has
- * it now, or had it; 0: it has not, and why says so.
- */
-static int number_one(struct search *search, const struct number_rule *rule,
-		      size_t index, struct error *why, struct error *err)
-{
-	struct device_info *info = &search->list[index].info;
-	char value[VALUE_MAX] = "";
-
-	if (device_number(info, rule->name))
-		return 1;
-	if (number_find(search, rule, index, value, why) < 0)
-		return 0;
-	if (!number_good(value)) {
-		error_set(why, EINVAL, "\"%s\", expected a number", value);
-		return 0;
-	}
-	return number_set(info, rule->name, value, err) < 0 ? -1 : 1;
-}
-
-/* Rule by rule, so that one may build on those before it, and an order counts
- * only what they have left. Rules of one name stand together.
- */
-static int number_all(struct search *search, struct error *err)
-{
-	const struct discover_rules *rules = &search->profile->discover;
-
-	for (size_t r = 0; r < rules->numbers_count; r++) {
-		const struct number_rule *rule = &rules->numbers[r];
-		bool last = r + 1 == rules->numbers_count ||
-			    strcmp(rule->name, rule[1].name) != 0;
-		bool required = listed(&rules->required, rule->name, false);
-
-		for (size_t i = 0; i < search->count;) {
-			struct error why;
-			int found = number_one(search, rule, i, &why, err);
-
-			if (found < 0)
-				return -1;
-			if (found || !last || !required) {
-				i++;
-				continue;
-			}
-			because(search, "%s left out: no number %s: %s",
-				candidate_name(&search->list[i]), rule->name,
-				why.text);
-			candidate_drop(search, i);
-			search->left_out++;
-		}
-	}
-	return 0;
 }
 
 /* What the tools know. */
@@ -762,11 +473,12 @@ int devices_find(const struct profile *profile, const struct sysroot *roots,
 	else if (rules->nodes)
 		rc = find_nodes(&search, err);
 	else
-		because(&search, "the profile names nothing to look for");
+		search_because(&search,
+			       "the profile names nothing to look for");
 	if (rc < 0)
 		return -1;
 	rows_find(&search);
-	if (number_all(&search, err) < 0)
+	if (search_numbers(&search, err) < 0)
 		return -1;
 	for (size_t i = 0; i < search.count; i++)
 		if (name_one(&search, &search.list[i], err) < 0 ||

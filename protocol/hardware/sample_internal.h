@@ -1,8 +1,7 @@
 /* sample_internal.h - the parts of a sampler: layouts, rows, and their readers.
  *
- * Private to sample*.c. sampler_read() (sample.c) makes a `reading_run` for a
- * text and hands it to the reader of each layout in turn, until one has found
- * a device.
+ * Private to sample*.c. sampler_read() (sample.c) makes a `run` for a text and
+ * hands it to the reader of each layout in turn, until one has found a device.
  */
 #ifndef PROTOCOL_HARDWARE_SAMPLE_INTERNAL_H
 #define PROTOCOL_HARDWARE_SAMPLE_INTERNAL_H
@@ -57,6 +56,12 @@ struct layout {
 
 struct words {
 	const char **list; /* borrowed from the document */
+	size_t count;
+};
+
+struct sampler {
+	struct words na;
+	struct layout *layouts;
 	size_t count;
 };
 

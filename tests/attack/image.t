@@ -87,7 +87,7 @@ run cli image save "$TOOL_IMAGE" "$BED/tool.tar"
 is "$rc" 0 "what a job used does: $err"
 printf '%s\n' "$mounts" 'remove: true' >"$BED/policy.yaml"
 kill -HUP "$(pid_of cluster/agent1)"
-must wait_for 'log_of cluster/agent1 | grep -q "settings read again"' 20
+must wait_for 'log_of cluster/agent1 | finds "settings read again"' 20
 run cli image load "$BED/evil.tar"
 is "$rc $(id_of others/app:1)" "1 $others" "without --replace it is refused"
 run cli image load --replace "$BED/evil.tar"

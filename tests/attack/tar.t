@@ -15,7 +15,7 @@ spawn controller "$REGATTA_BUILD/regatta-controller" \
 	--images "$REGATTA_BUILD/images" --key "$CLUSTER/c.key" \
 	--keys "$CLUSTER/authorized" --state "$BED/state" \
 	--listen tcp://127.0.0.1:0
-must wait_for 'log_of controller | grep -q "listening at"' 30
+must wait_for 'log_of controller | finds "listening at"' 30
 REGATTA_CONTROLLER=$(log_of controller | sed -n 's/.*listening at //p')
 export REGATTA_CONTROLLER REGATTA_CONTROLLER_KEY=$CLUSTER/c.public
 

@@ -24,7 +24,7 @@ controller()
 		--images "$REGATTA_BUILD/images" --key "$CLUSTER/c.key" \
 		--keys "$CLUSTER/authorized" --state "$BED/evil/state" \
 		--listen tcp://127.0.0.1:0
-	must wait_for 'log_of evil/controller | grep -q "listening at"' 60
+	must wait_for 'log_of evil/controller | finds "listening at"' 60
 	REGATTA_CONTROLLER=$(log_of evil/controller |
 		sed -n 's/.*listening at //p' | tail -1)
 }

@@ -3,11 +3,11 @@
  *	stall-proxy TARGET PORT stall|cut|slow BYTES [LISTEN]
  *
  * Listens on LISTEN (127.0.0.1), prints "listening on ADDRESS:PORT", and passes
- * connections to TARGET:PORT (IPv4 addresses). After BYTES of answers, over
- * all connections together:
+ * connections to TARGET:PORT (IPv4 addresses). After BYTES, of requests and
+ * answers, over all connections together:
  *
- *	stall	no connection gets another byte, yet all stay open and new ones
- *		are taken; prints "stalled"
+ *	stall	nobody gets another byte of an answer, yet all connections stay
+ *		open and new ones are taken; prints "stalled"
  *	cut	the connections of that moment are reset, once; those that come
  *		later pass; prints "cut"
  *	slow	so many more pass a second
@@ -159,6 +159,12 @@ static void happen(struct proxy *proxy)
 	say("stalled");
 }
 
+static void count(struct proxy *proxy, size_t passed)
+{
+	if (proxy->armed)
+		proxy->left -= passed < proxy->left ? passed : proxy->left;
+}
+
 /* What poll() shall watch for. No interest, no entry: a hang-up would spin. */
 static void pair_watch(const struct proxy *proxy, const struct pair *pair,
 		       struct pollfd *fds)
@@ -189,15 +195,16 @@ static void pair_turn(struct proxy *proxy, int i, short client, short server)
 	if (server & (POLLIN | POLLHUP | POLLERR) && !pair->down.size &&
 	    !pair->down.ended)
 		good = good && flow_read(&pair->down, pair->server);
-	if (good && pair->up.size)
+	if (good && pair->up.size) {
 		good = flow_write(&pair->up, pair->server, BLOCK, &sent);
+		count(proxy, sent);
+	}
 	flow_end(&pair->up, pair->server);
 	if (proxy->armed && proxy->left < most)
 		most = (size_t)proxy->left;
-	if (good && pair->down.size && !proxy->stalled) {
+	if (good && pair->down.size && most && !proxy->stalled) {
 		good = flow_write(&pair->down, pair->client, most, &sent);
-		if (proxy->armed)
-			proxy->left -= sent;
+		count(proxy, sent);
 	}
 	if (!proxy->stalled)
 		flow_end(&pair->down, pair->client);

@@ -103,6 +103,36 @@ for vendor in $(vendors inference/docker_images 1 | grep -vx 'hexaflake\|zixiao'
 done
 is "${asked[inference]} ${kept[inference]}" "44 44" "all of inference"
 
+# folders PATTERN CASE: what is built of each folder with a Dockerfile, as the
+# plan of a case of that vendor and framework tells it. The tree is not looked
+# into, as some folders have no case.
+folders()
+{
+	find "$FLAGPERF_TREE" -path "$FLAGPERF_TREE/$1" -name Dockerfile \
+		-printf '%P\n' | LC_ALL=C sort | while IFS=/ read -ra part; do
+		vendor=${part[${3-2}]} framework=${part[-2]}
+		# shellcheck disable=SC2059 # a format
+		printf "sweep: s\nvendor: cpu\nflagperf:\n  vendor: $vendor\n  tree: /no\n$2\n" \
+			"$framework" >"$BED/folder.yaml"
+		regatta plan "$BED/folder.yaml" --format json |
+			jq -r '.kept[] | .image + " " + .build'
+	done >"$BED/folders"
+	sed 's|.* /no/||; s|$|/Dockerfile|' "$BED/folders" | LC_ALL=C sort >"$BED/built"
+	find "$FLAGPERF_TREE" -path "$FLAGPERF_TREE/$1" -name Dockerfile \
+		-printf '%P\n' | LC_ALL=C sort >"$BED/there"
+	cmp "$BED/built" "$BED/there" && wc -l <"$BED/there"
+}
+is "$(folders 'training/*/docker_image/*' '  cases: {"m:%s:X:1:8:1": /d}' 1)" 46 \
+	"the 46 folders of images of the training are those that cases build"
+like "$(<"$BED/folders")" 'flagperf-metax-megatron_pai:t_v0.1 /no/training/metax/docker_image/megatron_pai' \
+	"under FlagPerf's names"
+is "$(folders 'base/*' '  base: {kind: benchmark, cases: {"computation-FP32:X": %s}}')" 14 \
+	"so are the 14 of base"
+is "$(folders 'operation/*' '  operation: {cases: {"a:FP32:1:native:X": %s}}')" 5 \
+	"the 5 of operation"
+is "$(folders 'inference/docker_images/[!hz]*' '  inference: {cases: {"m:%s": /d}}')" 5 \
+	"and the 5 of inference, but of vendors without a profile"
+
 run regatta import flagperf "$FLAGPERF_TREE" "$BED/import"
 is $rc 1 "the shipped configuration has a case that cannot run"
 like "$err" 'test_conf.py:174: llama3_8B:megatron:TG-V200:1:16:1: no training/nvidia/llama3_8B-megatron/config/config_TG-V200x1x16.py' \

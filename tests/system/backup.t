@@ -21,7 +21,7 @@ is $rc 0 "a backup is made while jobs run"
 is "$(stat -c %a "$BED/b.tar.gz")" 600 "it is for the owner's eyes only"
 is "$(tar tzf "$BED/b.tar.gz" | head -2 | tr '\n' ' ')" \
 	"regatta-backup regatta.db " "it is a tar file"
-ok '! tar xzOf "$BED/b.tar.gz" | grep -qaF "$(sed -n "s/^secret: //p" \
+ok '! tar xzOf "$BED/b.tar.gz" | finds -aF "$(sed -n "s/^secret: //p" \
 	"$CLUSTER/controller.key")"' "the controller's key is not in it"
 ok '[[ ! -e $CLUSTER/controller/backup.tar.gz* ]]' \
 	"nothing of it is left in the state folder"

@@ -52,6 +52,6 @@ is "$(states | tr ',' '\n' | sort -u)" "completed 1" \
 	"every job completed in its first attempt"
 is "$(job_get 4 '.started_ms > .ended_ms')" false \
 	"no job ended before it began, in a time that went on"
-ok '! log_of cluster/controller | grep -q "out of reach"' \
+ok '! log_of cluster/controller | finds "out of reach"' \
 	"no node was ever thought to be gone"
 done_testing

@@ -102,7 +102,7 @@ chmod 600 "$BED/wrong.json"
 
 # With them, from the user's own Docker settings.
 spawn sniff "$REGATTA_BUILD/lab/sniff" "${REGATTA_CONTROLLER##*:}" "$BED/wire"
-must wait_for 'log_of sniff | grep -q ready' 10
+must wait_for 'log_of sniff | finds ready' 10
 WORDS='wait, /host/go, ",", print, "1000"' sweep with \
 	"image: $locked/secret/tool:1"
 must order with --registry-auth
@@ -218,7 +218,7 @@ sweep plain "image: $open/tool:1"
 forget "$open/tool"
 echo 'insecure_registries: []' >>"$BED/policy.yaml"
 kill -HUP "$(pid_of cluster/agent1)"
-must wait_for 'log_of cluster/agent1 | grep -q "settings read again"' 10
+must wait_for 'log_of cluster/agent1 | finds "settings read again"' 10
 must order plain
 ok 'wait_job $JOB failed 60' "a registry without TLS may be forbidden"
 is "$(job_get "$JOB" .failure)" policy "as a matter of policy"

@@ -55,7 +55,7 @@ must dk one push -q "$REGISTRY/big:1" >/dev/null
 must proxy_up slow "$REGISTRY" stall 3000000
 must dk one rmi -f "$REGISTRY/big:1" >/dev/null
 spawn pull docker -H "$(engine_host one)" pull "$PROXY/big:1"
-ok 'wait_for "log_of proxy-slow | grep -q stalled" 20' \
+ok 'wait_for "log_of proxy-slow | finds stalled" 20' \
 	"a pull stalls in the middle of a layer"
 ok 'alive pull' "and hangs there"
 must proxy_pass slow

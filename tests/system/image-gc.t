@@ -103,7 +103,7 @@ must cp "$folder/tool" "$folder/../slow/"
 printf 'FROM scratch\nCOPY tool /tool\nRUN ["/tool", "print", "30", ",", "sleep", "5"]\n' \
 	>"$folder/../slow/Dockerfile"
 spawn watch regatta image build cpu/slow --nodes n1
-must wait_for 'log_of watch | grep -q "Running in"' 20
+must wait_for 'log_of watch | finds "Running in"' 20
 kill -INT "$(pid_of watch)"
 ok '(($(code_of watch) != 0))' "Ctrl-C ends the command"
 like "$(log_of watch)" "the nodes continue, and the same command shows them again" \

@@ -170,7 +170,7 @@ must random_image e1 test/fourth:1 60 3
 fourth=$(id_of 1 test/fourth:1)
 dk e1 save test/fourth:1 -o "$BED/fourth.tar"
 dk e1 rmi test/fourth:1 >/dev/null
-must proxy_up send "${REGATTA_CONTROLLER#tcp://}" stall 10000
+must proxy_up send "${REGATTA_CONTROLLER#tcp://}" stall $((30 << 20))
 REGATTA_CONTROLLER=tcp://$PROXY spawn send "$REGATTA_BUILD/regatta" \
 	image load "$BED/fourth.tar"
 ok 'wait_for behind 30' "nodes get a part of which not all is sent"
@@ -199,7 +199,7 @@ must random_image e1 test/fifth:1 30
 fifth=$(id_of 1 test/fifth:1)
 dk e1 save test/fifth:1 -o "$BED/fifth.tar"
 dk e1 rmi test/fifth:1 >/dev/null
-must proxy_up killed "${REGATTA_CONTROLLER#tcp://}" stall 6000
+must proxy_up killed "${REGATTA_CONTROLLER#tcp://}" stall $((15 << 20))
 REGATTA_CONTROLLER=tcp://$PROXY spawn killed "$REGATTA_BUILD/regatta" \
 	image load "$BED/fifth.tar"
 wait_for behind 30

@@ -89,7 +89,7 @@ like "$(cli show job "$JOB")" \
 	'layers:.*n1 +[0-9a-f]{12} +pulling +[0-9.]+ MiB +30.. MiB' \
 	"show has each layer that moves"
 kill -STOP "$(pid_of proxy-slow)"
-ok 'wait_for "cli jobs | grep -q \"%, silent for [5-9].0s, .* of 30.. MiB, layers\"" 9' \
+ok 'wait_for "cli jobs | finds \"%, silent for [5-9].0s, .* of 30.. MiB, layers\"" 9' \
 	"when nothing comes, both are replaced by that"
 kill -CONT "$(pid_of proxy-slow)"
 must proxy_pass slow

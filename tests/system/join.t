@@ -93,7 +93,7 @@ spawn thief unshare -m bash -c "mount --bind $BED/machine-id /etc/machine-id
 	exec $REGATTA_BUILD/regatta-agent --config $BED/n2/agent.yaml \
 	--state $BED/thief --engine $(engine_host e1) --policy any \
 	--images $REGATTA_BUILD/images --init $REGATTA_BUILD/regatta-init"
-ok 'wait_for "log_of cluster/controller | grep -q \"enrolled on another\"" 20' \
+ok 'wait_for "log_of cluster/controller | finds \"enrolled on another\"" 20' \
 	"a key that comes from another machine is refused, in words"
 must end thief
 joined n2
@@ -106,7 +106,7 @@ spawn thief unshare -m bash -c "mount --bind $BED/machine-id /etc/machine-id
 	--controller-key $CLUSTER/controller.key --key $CLUSTER/n1.key \
 	--state $BED/thief --engine $(engine_host e1) --policy any \
 	--images $REGATTA_BUILD/images --init $REGATTA_BUILD/regatta-init"
-ok 'wait_for "log_of cluster/controller | grep -q \"n1 is in use on another\"" 20' \
+ok 'wait_for "log_of cluster/controller | finds \"n1 is in use on another\"" 20' \
 	"so is one of the list of keys, also after a restart"
 must end thief
 must agent_up 1
@@ -117,7 +117,7 @@ token=$(regatta node rekey n2 2>/dev/null)
 cp "$BED/n2/agent.key" "$BED/old.key"
 join n2 "$token"
 is $rc 0 "a node gets a new key"
-ok 'wait_for "log_of cluster/controller | grep -q \"refused n2: its key\"" 5' \
+ok 'wait_for "log_of cluster/controller | finds \"refused n2: its key\"" 5' \
 	"the session of the old one ends"
 must end n2
 joined n2
@@ -184,9 +184,9 @@ is "$(nodes_get '[.[].name] | join(" ")')" n1 "it is gone from the list"
 echo "{sweep: pair, image: \"$TOOL_IMAGE\", nodes: 2}" >"$BED/pair.yaml"
 like "$(regatta plan "$BED/pair.yaml")" "needs 2 nodes of cpu; 1 is known" \
 	"no job waits for it to come back"
-ok 'wait_for "log_of n2 | grep -q \"no longer in the list\"" 10' \
+ok 'wait_for "log_of n2 | finds \"no longer in the list\"" 10' \
 	"its agent is told"
-ok 'wait_for "! containers e1 | grep -q $container" 20' "and ends what it ran"
+ok 'wait_for "! containers e1 | finds $container" 20' "and ends what it ran"
 end n2
 must regatta node undrain n1 2>/dev/null
 must regatta cancel job "$((JOB - 1))" 2>/dev/null
@@ -216,7 +216,7 @@ must wait_job "$JOB" failed 20
 is "$(job_get "$JOB" '"\(.failure) \(.text)"')" "node-lost n4 was removed" \
 	"its tasks are lost"
 joined n4 --refused-limit 2
-ok 'wait_for "! dk e1 ps -q --no-trunc | grep -q $container" 30' \
+ok 'wait_for "! dk e1 ps -q --no-trunc | finds $container" 30' \
 	"its agent ends them, once its key was refused long enough"
 end n4
 must regatta node undrain n1 2>/dev/null
@@ -246,9 +246,9 @@ like "$rc $err" "^2 .*viewer may not drain nodes" "and may do no more"
 spawn watching env -u REGATTA_KEY -u REGATTA_CONTROLLER_KEY \
 	-u REGATTA_CONTROLLER REGATTA_CONFIG="$BED/ann/config.yaml" \
 	regatta nodes --watch
-must wait_for 'log_of watching | grep -q n1' 10
+must wait_for 'log_of watching | finds n1' 10
 must regatta node label n1 rack=b 2>/dev/null
-ok 'wait_for "log_of watching | grep -q rack=b" 10' \
+ok 'wait_for "log_of watching | finds rack=b" 10' \
 	"--watch shows what changes"
 must regatta user remove ann 2>/dev/null
 ok '[[ $(code_of watching) == 3 ]]' "a removed user's open session ends"
@@ -267,7 +267,7 @@ is "$(regatta audit --format json | jq -r '.audit[].act' |
 	grep -v connect | tail -2 | tr '\n' ' ')" "revoke revoke " \
 	"and in which order"
 ann nodes
-ok 'wait_for "regatta audit | grep -q \"connect .*refused: key\"" 15' \
+ok 'wait_for "regatta audit | finds \"connect .*refused: key\"" 15' \
 	"and that a removed key was turned away"
 
 # Each row holds the one before.

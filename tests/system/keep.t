@@ -68,7 +68,7 @@ like "$rc $err" "^2 .*the output of job $old was removed on 20" \
 	"which is told to whom asks for it"
 like "$(job_get "$steps" '.result | type')" object "results stay"
 like "$(regatta show job "$old")" "output-removed" "it is an event of the job"
-ok 'wait_for "log_of cluster/controller | grep -q \"too much is stored\"" 20' \
+ok 'wait_for "log_of cluster/controller | finds \"too much is stored\"" 20' \
 	"what cannot be helped is said"
 ok 'wait_for "[[ ! -d \$CLUSTER/controller/logs/$young ]]" 20' \
 	"the younger one goes as well, when that is not enough"
@@ -85,13 +85,13 @@ done
 must controller_stop
 CONTROLLER_ARGS+=(--disk-free 1000T)
 must controller_up
-ok 'wait_for "regatta audit | grep -q audit-trim" 20' \
+ok 'wait_for "regatta audit | finds audit-trim" 20' \
 	"that old orders are forgotten is one"
 ok '(($(regatta audit --format json | jq ".audit | length") <= 6))' \
 	"the last ones are kept"
 is "$(regatta audit --format json |
 	jq '[.audit[].act | select(. == "audit-trim")] | length')" 1 "once"
-ok 'wait_for "regatta files $old | grep -q \"removed with\"" 20' \
+ok 'wait_for "regatta files $old | finds \"removed with\"" 20' \
 	"when the disk is full, collected files go, too"
 
 # Sweeps that are over for long, for who wants that.
@@ -109,7 +109,7 @@ must sqlite3 "$CLUSTER/controller/regatta.db" \
 	WHERE job IN ($old, $base, $JOB)"
 CONTROLLER_ARGS+=(--sweep-days 2)
 must controller_up
-ok 'wait_for "regatta audit | grep -q sweep-forget" 20' \
+ok 'wait_for "regatta audit | finds sweep-forget" 20' \
 	"a sweep that is over for long is forgotten"
 run regatta show job "$old"
 like "$rc $err" "^2 .*no job|not there|no such" "with its jobs"

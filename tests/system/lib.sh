@@ -248,6 +248,17 @@ run()
 	return $rc
 }
 
+# All of the input is read: a writer that is cut off has failed, and with it,
+# under pipefail, the pipe.
+finds()
+{
+	local rc=0
+
+	grep -q "$@" || rc=$?
+	cat >/dev/null
+	return $rc
+}
+
 wait_for()
 {
 	local end=$((${EPOCHREALTIME/[^0-9]/} + 3 * $2 * 1000000))

@@ -22,7 +22,7 @@ peer()
 # logged REGEX NAME: the controller's log has, or gets, a line
 logged()
 {
-	ok "wait_for 'log_of cluster/controller | grep -qE \"$1\"' 15" "$2"
+	ok "wait_for 'log_of cluster/controller | finds -E \"$1\"' 15" "$2"
 }
 
 # A job that prints all the while: whom it harms, it harms.
@@ -66,7 +66,7 @@ run regatta nodes --key "$BED/stranger.key"
 is $rc 3 "an unknown key is out of reach of everything"
 # shellcheck disable=SC2034 # in a condition
 public=$(sed -n 's/^public: "\(.*\)"/\1/p' "$BED/stranger.key")
-ok 'log_of cluster/controller | grep -F "$public" | grep -q "not in the list"' \
+ok 'log_of cluster/controller | grep -F "$public" | finds "not in the list"' \
 	"an unknown key has its line, with the key"
 
 # Known keys that want too much.

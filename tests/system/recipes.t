@@ -21,7 +21,7 @@ for file in "$images"/*/*/Dockerfile; do
 	count=$((count + 1))
 	is "$(sed -n 's/^FROM //p' "$file")" "$(base "$vendor" "$framework")" \
 		"$vendor/$framework is built from what its profile names"
-	ok '! grep "pip install" "$file" | grep -qv ==' \
+	ok '! grep "pip install" "$file" | finds -v ==' \
 		"and installs nothing without a version"
 done
 ok '((count >= 30))' "there are $count of them"

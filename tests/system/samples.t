@@ -65,7 +65,7 @@ metrics()
 		sed 's|/metrics$||')/metrics"
 }
 
-wait_for "metrics cluster/agent1 | grep -q POWER_USAGE" 30
+wait_for "metrics cluster/agent1 | finds POWER_USAGE" 30
 like "$(metrics cluster/agent1)" \
 	'DCGM_FI_DEV_POWER_USAGE\{gpu="1",[^}]*Hostname="n1",job=""\} 9' \
 	"an agent that is asked reads the devices of an idle node"

@@ -28,7 +28,7 @@ done
 
 # The wire, while a sweep goes over it and its output comes back.
 spawn sniff "$REGATTA_BUILD/lab/sniff" "$port" "$BED/wire"
-must wait_for 'log_of sniff | grep -q ready' 10
+must wait_for 'log_of sniff | finds ready' 10
 must submit_tool plainword 'env={CLEARNAME: clearvalue}' append /host/runs clearword , \
 	lines 2000 0 , wait /host/go
 steady=$JOB

@@ -28,7 +28,7 @@ exposure()
 }
 
 # Of systemd 250 and later.
-if systemd-analyze --help | grep -q -e --offline; then
+if systemd-analyze --help | finds -e --offline; then
 	exposure controller 20
 	exposure agent 50
 fi

@@ -28,7 +28,7 @@ shown()
 }
 shows() # WORDS: waits for them
 {
-	wait_for "shown | grep -qF -- '$1'" 10
+	wait_for "shown | finds -F -- '$1'" 10
 }
 columns()
 {

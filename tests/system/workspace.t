@@ -42,7 +42,7 @@ for i in 1 2 3; do
 	port=$(ss -Hltnp | grep -F "pid=$(pid_of "cluster/agent$i")," |
 		grep -oE '127.0.0.1:[0-9]+' | head -1)
 	spawn "sniff$i" "$REGATTA_BUILD/lab/sniff" "${port#*:}" "$BED/wire$i"
-	must wait_for "log_of sniff$i | grep -q ready" 10
+	must wait_for "log_of sniff$i | finds ready" 10
 done
 must submit "$BED/first.yaml"
 like "$(<"$BED/words")" 'workspace .*tree: .*, sent' "the tree is sent"

@@ -70,6 +70,7 @@ static void build(const struct job_spec *job, struct buffer *start)
 		.container = job->container,
 	};
 
+	task.container.recorder_off = true;
 	for (uint32_t i = 1; i <= job->nodes; i++)
 		strings_printf(&there.addresses, &err, "10.0.0.%u", i);
 	if (command_build(&task, &none, &there, start, &err) < 0)
@@ -318,6 +319,9 @@ static void what_surrounds_a_case(void)
 	is(job.vendor, "hygon", "FlagPerf's word for a vendor is known");
 	is(job.container.image, "flagperf-dcu-pytorch_1.13:t_v0.1",
 	   "the image keeps FlagPerf's");
+	is(job.container.build,
+	   "/here/FlagPerf/training/dcu/docker_image/pytorch_1.13",
+	   "and is built where it is not");
 	is(job.measure.framework, "pytorch", "whose log it is");
 	is(job.measure.model, "m", "the model");
 	ok(job.nodes == 1 && job.devices == 8, "nodes and devices");
@@ -469,7 +473,8 @@ static void the_workspace_may_have_it(void)
 	show_mounts(&job, text, sizeof(text));
 	is(text, "/d:/d|", "is not mounted");
 	is(job.container.workdir, "/w/training", "the command runs in it");
-	ok(!job.container.needs.count, "and the nodes need nothing for it");
+	ok(!job.container.needs.count && !job.container.build,
+	   "and the nodes need nothing for it, nor build anything");
 	codec_clear(&job_spec_schema, &job);
 }
 
@@ -573,6 +578,33 @@ static void the_others_go_on(void)
 	is(reason, "not there", "and one that is named is left out");
 }
 
+/* A job that has its node alone gets them from the profile. */
+static void a_part_of_a_node_has_the_network_it_asks_for(void)
+{
+	static const char *const shared[] = { "false", "true" };
+	char text[400];
+
+	for (size_t i = 0; i < 2; i++) {
+		struct error err = { 0 };
+		struct job_spec job;
+
+		snprintf(text, sizeof(text),
+			 "sweep: s\nvendor: nvidia\nshared: %s\nflagperf:\n"
+			 "  tree: /fp\n  options: '--device=/dev/infiniband "
+			 "--device /dev/dri'\n"
+			 "  cases: {'m:pytorch:A:1:4:1': /d}\n",
+			 shared[i]);
+		owned(sweep_free) struct sweep *sweep = parse(text, &err);
+		job = job_of(sweep, 0);
+		is(job.container.device_nodes.count
+			   ? job.container.device_nodes.items[0]
+			   : "",
+		   i ? "/dev/infiniband/*" : "", "shared: %s %s", shared[i],
+		   err.text);
+		codec_clear(&job_spec_schema, &job);
+	}
+}
+
 static void memory_may_run_out(void)
 {
 	static const char text[] =
@@ -633,6 +665,7 @@ int main(void)
 		the_other_suites(i);
 	what_is_wrong_is_told();
 	the_others_go_on();
+	a_part_of_a_node_has_the_network_it_asks_for();
 	fault_hook_cjson();
 	memory_may_run_out();
 	catalog_free(loaded);

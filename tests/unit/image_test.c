@@ -31,9 +31,12 @@ struct world {
 	const char *text[PULLS_MAX]; /* what the nth pull or build prints */
 	bool silent;                 /* and then nothing more */
 	bool touch;                  /* an inspect changes the build folder */
+	int exit_code;               /* of a container */
 	/* what it saw */
 	int inspects, pulls, builds;
-	char seen[600]; /* the last path but /version */
+	char seen[600];  /* the last path but /version */
+	char steps[800]; /* methods and paths of containers, without queries */
+	char body[1000]; /* of the last one that was created */
 	size_t context;
 	bool gone; /* a connection was closed */
 };
@@ -112,6 +115,47 @@ static void answer_work(struct world *world, struct fake_exchange *exchange,
 	world->present = !text || !strstr(text, "error");
 }
 
+/* A container, and what is made of it. */
+static void answer_container(struct world *world,
+			     struct fake_exchange *exchange,
+			     const struct fake_request *request)
+{
+	static const char frame[] = { 1,   0, 0, 0, 0, 0, 0, 4, 'h', 'a', 'l',
+				      'f', 2, 0, 0, 0, 0, 0, 0, 1,   '\n' };
+	const char *path = fake_path(request);
+	size_t used = strlen(world->steps);
+	char code[40];
+
+	snprintf(world->steps + used, sizeof(world->steps) - used, "%s%s ",
+		 used ? "\n" : "", request->method);
+	used = strlen(world->steps);
+	/* Names are random: eight digits. */
+	for (const char *at = path;
+	     *at && *at != '?' && used < sizeof(world->steps) - 1; at++) {
+		world->steps[used++] = *at;
+		if ((at[0] == '-' || at[0] == ':') &&
+		    strspn(at + 1, "0123456789abcdef") == 8)
+			at += 8;
+	}
+	world->steps[used] = 0;
+	if (strstr(path, "/logs?")) {
+		fake_begin(exchange, 200);
+		fake_bytes(exchange, frame, 5); /* broken anywhere */
+		fake_bytes(exchange, frame + 5, sizeof(frame) - 5);
+		fake_end(exchange);
+	} else if (strstr(path, "/wait?")) {
+		snprintf(code, sizeof(code), "{\"StatusCode\":%d}",
+			 world->exit_code);
+		fake_answer(exchange, 200, code);
+	} else if (strstr(path, "/create?")) {
+		snprintf(world->body, sizeof(world->body), "%s", request->body);
+		fake_answer(exchange, 201, "{\"Id\":\"abc\"}");
+	} else {
+		world->present |= !strncmp(path, "/commit", 7);
+		fake_answer(exchange, 200, "{}");
+	}
+}
+
 static void script(void *arg, struct fake_exchange *exchange,
 		   const struct fake_request *request)
 {
@@ -127,6 +171,12 @@ static void script(void *arg, struct fake_exchange *exchange,
 	} else if (!strncmp(path, "/build", 6)) {
 		world->context = request->size;
 		answer_work(world, exchange, world->builds++);
+		/* The image by the name that was asked for is another one. */
+		world->present &= !strstr(path, "regatta-build");
+	} else if (!strncmp(path, "/containers/", 12) ||
+		   !strncmp(path, "/commit", 7) ||
+		   !strcmp(request->method, "DELETE")) {
+		answer_container(world, exchange, request);
 	} else {
 		answer_inspect(world, exchange);
 	}
@@ -629,6 +679,67 @@ static void bad_builds(struct world *world)
 	reset(&outcome);
 }
 
+/* A folder of the node, as those of a FlagPerf tree. */
+static void folder_builds(struct world *world)
+{
+	static const char steps[] = "POST /containers/create\n"
+				    "POST /containers/regatta-install-/start\n"
+				    "GET /containers/regatta-install-/logs\n"
+				    "POST /containers/regatta-install-/wait\n"
+				    "POST /commit\n"
+				    "DELETE /containers/regatta-install-\n"
+				    "DELETE /images/regatta-build:";
+	struct outcome outcome = { 0 };
+	char folder[100], mount[300];
+
+	snprintf(folder, sizeof(folder), "%s/cpu", world->folder);
+	write_file(world->folder, "cpu/cpu_install.sh", "exit");
+	images_install(world->images, "c/n/1", NULL, NULL);
+	engine_with(world, 200, NULL);
+	ensure(world, &outcome, "flagperf-x-f:t_v0.1", folder);
+	ok(!outcome.err.code && world->builds == 1 && !world->pulls &&
+		   !strcmp(outcome.reference, "flagperf-x-f:t_v0.1"),
+	   "an image is made from a folder of the node: %s", outcome.err.text);
+	is(world->steps, steps, "in a container of what was built");
+	snprintf(mount, sizeof(mount),
+		 "\"Source\":\"%s\",\"Target\":\"/workspace/docker_image\"",
+		 folder);
+	ok(strstr(world->body, mount) &&
+		   strstr(world->body, "[\"bash\",\"/workspace/docker_image/"
+				       "cpu_install.sh\"]") &&
+		   strstr(world->body, "\"regatta.install\":\"c/n/1\""),
+	   "whose script runs there: %s", world->body);
+	world->builds = 0;
+	ensure(world, &outcome, "flagperf-x-f:t_v0.1", folder);
+	is_int(world->builds, 0, "one that is there is taken");
+	engine_with(world, 200, NULL);
+	world->exit_code = 3;
+	world->steps[0] = 0;
+	ensure(world, &outcome, "flagperf-x-f:t_v0.1", folder);
+	ok(strstr(outcome.err.text,
+		  "cpu_install.sh exited with code 3; it said "
+		  "\"half\"") &&
+		   !strstr(world->steps, "/commit") &&
+		   strstr(world->steps, "DELETE /images/"),
+	   "a script that fails says why, and nothing is kept: %s",
+	   outcome.err.text);
+	engine_with(world, 200,
+		    "{\"stream\":\"Step 1/2 : ARG A=some/base:1\\n\"}\n"
+		    "{\"stream\":\"Step 2/2 : FROM ${A}\\n\"}\n"
+		    "{\"errorDetail\":{\"message\":\"denied\"},"
+		    "\"error\":\"denied\"}\n");
+	ensure(world, &outcome, "flagperf-x-f:t_v0.1", folder);
+	ok(strstr(outcome.err.text, "no base image some/base:1") != NULL,
+	   "a base image that is not to be had is named: %s", outcome.err.text);
+	snprintf(folder, sizeof(folder), "%s/none", world->folder);
+	engine_with(world, 200, NULL);
+	ensure(world, &outcome, "flagperf-x-f:t_v0.1", folder);
+	ok(outcome.err.code == EINVAL &&
+		   strstr(outcome.err.text, "none/Dockerfile"),
+	   "so is a folder that is not there: %s", outcome.err.text);
+	reset(&outcome);
+}
+
 /* The sums, without an engine. */
 static void sums(void)
 {
@@ -719,6 +830,7 @@ int main(void)
 	builds(&world);
 	tagged_builds(&world);
 	bad_builds(&world);
+	folder_builds(&world);
 	sums();
 	extraction();
 	close_world(&world);

@@ -106,7 +106,8 @@ static int check(const struct policy *policy, const struct container_spec *job,
 	if ((job->build
 		     ? policy_check_build(policy, job->image, job->build, err)
 		     : policy_check_image(policy, job->image, err)) < 0 ||
-	    policy_check_needs(policy, &job->needs, NULL, err) < 0)
+	    policy_check_needs(policy, &job->needs, NULL, err) < 0 ||
+	    policy_check_folder(policy, job->build, NULL, err) < 0)
 		return -1;
 	request = container_body(&task, &place, err);
 	own = container_body(&bare, &place, err);

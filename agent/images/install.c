@@ -1,0 +1,487 @@
+/* install.c - an image made of another one by a script that runs in a
+ * container.
+ */
+#include "agent/images/install.h"
+
+#include "protocol/base/log.h"
+#include "protocol/base/loop.h"
+#include "protocol/base/printable.h"
+#include "protocol/registry/reference.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CALL_MS 60000
+#define COMMIT_MS 1800000 /* the engine packs gigabytes without a word */
+#define STALL_FACTOR 10   /* a script may be silent that much longer */
+#define INSIDE "/workspace/docker_image"
+#define LABEL_OWNER "regatta.install"
+#define HEAD 8 /* bytes before each piece of output */
+#define PIECE 4096
+#define LAST_MAX 120
+
+struct install {
+	const struct pull_room *room;
+	char *base;
+	char *script;
+	char *target;
+	char container[40];
+	cJSON *body;
+	struct engine_call *call;
+	sd_event_source *soon;
+	unsigned char head[HEAD];
+	size_t head_bytes;
+	uint32_t left;       /* of the piece */
+	char last[LAST_MAX]; /* line that it printed */
+	struct image_progress now;
+	struct error why; /* code 0: it is good */
+	bool clean;       /* nothing is left of it */
+	bool *gone;       /* set when it is freed under a callback */
+	pull_progress_fn *progress;
+	build_done_fn *done;
+	void *arg;
+};
+
+/* Nobody waits for these. */
+static void ignore(void *arg, const struct error *err, cJSON *answer)
+{
+}
+
+/* The end: nothing is left but the image, whatever became of it. It is gone
+ * afterwards.
+ */
+
+static void cleaned(void *arg, const struct error *err, cJSON *answer)
+{
+	struct install *install = arg;
+
+	install->call = NULL;
+	install->clean = true;
+	install->done(install->arg, install->why.code ? &install->why : NULL);
+	install_cancel(install);
+}
+
+static void removed(void *arg, const struct error *err, cJSON *answer)
+{
+	struct install *install = arg;
+
+	install->call =
+		engine_image_remove(install->room->engine, install->base, true,
+				    CALL_MS, cleaned, install, NULL);
+	if (!install->call)
+		cleaned(install, NULL, NULL);
+}
+
+static void clean(struct install *install)
+{
+	install->call =
+		engine_container_remove(install->room->engine,
+					install->container, true, true, CALL_MS,
+					removed, install, NULL);
+	if (!install->call)
+		removed(install, NULL, NULL);
+}
+
+static void failed(struct install *install, const struct error *why)
+{
+	install->why = *why;
+	error_prefix(&install->why, "build of %.100s", install->target);
+	clean(install);
+}
+
+/* What it prints: pieces, each behind its length. Source: Docker Engine API
+ * 1.41, "Attach to a container", stream format.
+ */
+
+static void keep_last(struct install *install, const char *text)
+{
+	size_t end = strlen(text), begin;
+
+	while (end && strchr("\r\n", text[end - 1]))
+		end--;
+	for (begin = end; begin && !strchr("\r\n", text[begin - 1]);)
+		begin--;
+	if (begin == end)
+		return;
+	snprintf(install->last, sizeof(install->last), "%.*s",
+		 (int)(end - begin), text + begin);
+	uncolour(install->last);
+	printable(install->last, strlen(install->last));
+}
+
+/* false: a callback has ended the installation. */
+static bool tell(struct install *install, const char *data, size_t size)
+{
+	char text[PIECE + 1];
+	bool gone = false;
+
+	for (size_t i = 0; i < size; i++)
+		text[i] = data[i] ? data[i] : ' ';
+	text[size] = 0;
+	keep_last(install, text);
+	install->now.output = text;
+	/* Reset below, unless the installation is gone. */
+	/* cppcheck-suppress autoVariables */
+	install->gone = &gone;
+	install->progress(install->arg, &install->now);
+	if (gone)
+		return false;
+	install->gone = NULL;
+	install->now.output = NULL;
+	return true;
+}
+
+/* engine_data_fn */
+static int printed(void *arg, const void *data, size_t size, struct error *err)
+{
+	struct install *install = arg;
+	const char *at = data;
+
+	while (size) {
+		size_t some = size < PIECE ? size : PIECE;
+
+		if (!install->left) {
+			install->head[install->head_bytes++] =
+				(unsigned char)*at++;
+			size--;
+			if (install->head_bytes < HEAD)
+				continue;
+			install->head_bytes = 0;
+			for (size_t i = 4; i < HEAD; i++)
+				install->left =
+					install->left << 8 | install->head[i];
+			continue;
+		}
+		if (some > install->left)
+			some = install->left;
+		if (!tell(install, at, some))
+			return 0;
+		install->left -= (uint32_t)some;
+		at += some;
+		size -= some;
+	}
+	return 0;
+}
+
+/* The steps, last to first. */
+
+static void committed(void *arg, const struct error *err, cJSON *answer)
+{
+	struct install *install = arg;
+
+	install->call = NULL;
+	if (err)
+		failed(install, err);
+	else
+		clean(install);
+}
+
+static void commit(struct install *install)
+{
+	struct error err;
+
+	install->call =
+		engine_container_commit(install->room->engine,
+					install->container, install->target,
+					LABEL_OWNER, COMMIT_MS, committed,
+					install, &err);
+	if (!install->call)
+		failed(install, &err);
+}
+
+static void ended(void *arg, const struct error *err, cJSON *answer)
+{
+	struct install *install = arg;
+	const cJSON *code =
+		cJSON_GetObjectItemCaseSensitive(answer, "StatusCode");
+	struct error why;
+
+	install->call = NULL;
+	if (err) {
+		failed(install, err);
+	} else if (!cJSON_IsNumber(code) || code->valueint != 0) {
+		error_set(&why, EIO, "%s exited with code %d%s%s%s",
+			  install->script ? install->script : "its container",
+			  cJSON_IsNumber(code) ? code->valueint : -1,
+			  install->last[0] ? "; it said \"" : "", install->last,
+			  install->last[0] ? "\"" : "");
+		failed(install, &why);
+	} else {
+		commit(install);
+	}
+}
+
+/* All is printed, or nothing comes any more. */
+static void silent(void *arg, const struct error *err, cJSON *answer)
+{
+	struct install *install = arg;
+	struct error why;
+
+	install->call = NULL;
+	if (err && err->code == ETIMEDOUT) {
+		failed(install, err);
+		return;
+	}
+	install->call =
+		engine_container_wait(install->room->engine, install->container,
+				      ended, install, &why);
+	if (!install->call)
+		failed(install, &why);
+}
+
+static void started(void *arg, const struct error *err, cJSON *answer)
+{
+	struct install *install = arg;
+	uint32_t stall_ms = install->room->stall_ms;
+	struct error why;
+
+	install->call = NULL;
+	if (err) {
+		failed(install, err);
+		return;
+	}
+	stall_ms = stall_ms < UINT32_MAX / STALL_FACTOR
+			   ? stall_ms * STALL_FACTOR
+			   : UINT32_MAX;
+	install->call =
+		engine_container_logs(install->room->engine, install->container,
+				      stall_ms, printed, silent, install, &why);
+	if (!install->call)
+		failed(install, &why);
+}
+
+static void created(void *arg, const struct error *err, cJSON *answer)
+{
+	struct install *install = arg;
+	struct error why;
+
+	install->call = NULL;
+	if (err) {
+		failed(install, err);
+		return;
+	}
+	install->call = engine_container_start(install->room->engine,
+					       install->container, CALL_MS,
+					       started, install, &why);
+	if (!install->call)
+		failed(install, &why);
+}
+
+static int start(sd_event_source *source, uint64_t usec, void *arg)
+{
+	struct install *install = arg;
+	struct error err;
+
+	install->call =
+		engine_container_create(install->room->engine,
+					install->container, install->body,
+					CALL_MS, created, install, &err);
+	if (!install->call)
+		failed(install, &err);
+	return 0;
+}
+
+/* The container. */
+
+/* "/dev/x[:/dev/y[:rwm]]" */
+static bool add_device(cJSON *list, const char *text)
+{
+	size_t host = strcspn(text, ":");
+	const char *inside = text[host] ? text + host + 1 : text;
+	size_t length = strcspn(inside, ":");
+	char path[2][256];
+	cJSON *device = cJSON_CreateObject();
+
+	snprintf(path[0], sizeof(path[0]), "%.*s", (int)host, text);
+	snprintf(path[1], sizeof(path[1]), "%.*s", (int)length, inside);
+	return device &&
+	       cJSON_AddStringToObject(device, "PathOnHost", path[0]) &&
+	       cJSON_AddStringToObject(device, "PathInContainer", path[1]) &&
+	       cJSON_AddStringToObject(device, "CgroupPermissions", "rwm") &&
+	       cJSON_AddItemToArray(list, device);
+}
+
+/* Its entry point stays that of the image, as with FlagPerf, which runs one
+ * that sleeps and the script beside it.
+ */
+static cJSON *body_new(const struct install_plan *plan)
+{
+	cJSON *body = cJSON_CreateObject();
+	cJSON *command = cJSON_AddArrayToObject(body, "Cmd");
+	cJSON *labels = cJSON_AddObjectToObject(body, "Labels");
+	cJSON *host = cJSON_AddObjectToObject(body, "HostConfig");
+	cJSON *mounts = cJSON_AddArrayToObject(host, "Mounts");
+	cJSON *log = cJSON_AddObjectToObject(host, "LogConfig");
+	cJSON *devices = cJSON_AddArrayToObject(host, "Devices");
+	cJSON *mount = cJSON_CreateObject();
+	char script[600];
+	bool good = true;
+
+	snprintf(script, sizeof(script), "%s%s",
+		 plan->script ? INSIDE "/" : "-c",
+		 plan->script ? plan->script : "");
+	cJSON_AddItemToArray(command, cJSON_CreateString("bash"));
+	cJSON_AddItemToArray(command, cJSON_CreateString(script));
+	if (!plan->script)
+		cJSON_AddItemToArray(command, cJSON_CreateString(":"));
+	cJSON_AddStringToObject(mount, "Type", "bind");
+	cJSON_AddStringToObject(mount, "Source", plan->folder);
+	cJSON_AddStringToObject(mount, "Target", INSIDE);
+	cJSON_AddItemToArray(mounts, mount);
+	for (size_t i = 0; i < plan->devices->count; i++)
+		good &= add_device(devices, plan->devices->items[i]);
+	if (good && cJSON_AddStringToObject(body, "Image", plan->base) &&
+	    cJSON_AddStringToObject(labels, LABEL_OWNER, plan->owner) &&
+	    cJSON_AddStringToObject(host, "NetworkMode", "host") &&
+	    cJSON_AddBoolToObject(host, "Init", true) &&
+	    cJSON_AddStringToObject(log, "Type", "json-file"))
+		return body;
+	cJSON_Delete(body);
+	return NULL;
+}
+
+struct install *install_begin(const struct pull_room *room,
+			      const struct install_plan *plan,
+			      pull_progress_fn *progress, build_done_fn *done,
+			      void *arg, struct error *err)
+{
+	owned(install_cancel) struct install *install =
+		calloc(1, sizeof(*install));
+
+	if (!install) {
+		error_nomem(err, "install");
+		return NULL;
+	}
+	install->room = room;
+	install->progress = progress;
+	install->done = done;
+	install->arg = arg;
+	install->now.attempt = 1;
+	install->now.phase = IMAGE_BUILDING;
+	install->base = strdup(plan->base);
+	install->target = strdup(plan->target);
+	install->script = plan->script ? strdup(plan->script) : NULL;
+	install->body = body_new(plan);
+	if (!install->base || !install->target || !install->body ||
+	    !install->script != !plan->script) {
+		error_nomem(err, "install");
+		return NULL;
+	}
+	snprintf(install->container, sizeof(install->container),
+		 "regatta-install-%08" PRIx32, randombytes_random());
+	if (loop_timer(room->loop, &install->soon, 0, start, install, err) < 0)
+		return NULL;
+	return take(install);
+}
+
+void install_cancel(struct install *install)
+{
+	if (!install)
+		return;
+	if (install->gone)
+		*install->gone = true;
+	loop_source_free(&install->soon);
+	engine_call_cancel(install->call);
+	if (install->container[0] && !install->clean) {
+		engine_container_remove(install->room->engine,
+					install->container, true, true, CALL_MS,
+					ignore, NULL, NULL);
+		engine_image_remove(install->room->engine, install->base, true,
+				    CALL_MS, ignore, NULL, NULL);
+	}
+	cJSON_Delete(install->body);
+	free(install->base);
+	free(install->script);
+	free(install->target);
+	free(install);
+}
+
+/* Strays. */
+
+/* How much of CLUSTER/NODE/INSTANCE is the name of the agent, with its slash.
+ */
+static size_t name_size(const char *owner)
+{
+	const char *slash = strrchr(owner, '/');
+
+	return slash ? (size_t)(slash - owner) + 1 : 0;
+}
+
+static const char *owner_of(const cJSON *container)
+{
+	const char *owner =
+		cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(
+			cJSON_GetObjectItemCaseSensitive(container, "Labels"),
+			LABEL_OWNER));
+
+	return owner ? owner : "";
+}
+
+bool install_is_of(const cJSON *container, const char *cluster,
+		   const char *node)
+{
+	const char *owner = owner_of(container);
+	size_t size = name_size(owner), length = strlen(cluster);
+
+	return size == length + strlen(node) + 2 &&
+	       !strncmp(owner, cluster, length) && owner[length] == '/' &&
+	       !strncmp(owner + length + 1, node, strlen(node));
+}
+
+struct forgetting {
+	struct engine *engine;
+	char owner[];
+};
+
+static void remove_stray(struct engine *engine, const cJSON *container)
+{
+	const char *id = cJSON_GetStringValue(
+		cJSON_GetObjectItemCaseSensitive(container, "Id"));
+	const char *image = cJSON_GetStringValue(
+		cJSON_GetObjectItemCaseSensitive(container, "Image"));
+
+	log_warning("container of a build removed id=%.12s", id ? id : "");
+	if (id)
+		engine_container_remove(engine, id, true, true, CALL_MS, ignore,
+					NULL, NULL);
+	if (image &&
+	    !strncmp(image, INSTALL_BASE ":", strlen(INSTALL_BASE) + 1))
+		engine_image_remove(engine, image, true, CALL_MS, ignore, NULL,
+				    NULL);
+}
+
+static void strays_listed(void *arg, const struct error *err, cJSON *answer)
+{
+	owned_free struct forgetting *forgetting = arg;
+	const char *mine = forgetting->owner;
+	const cJSON *container;
+
+	cJSON_ArrayForEach(container, answer)
+	{
+		const char *owner = owner_of(container);
+
+		if (!strncmp(owner, mine, name_size(mine)) &&
+		    name_size(owner) == name_size(mine) &&
+		    strcmp(owner, mine) != 0)
+			remove_stray(forgetting->engine, container);
+	}
+}
+
+void install_forget_strays(struct engine *engine, const char *owner)
+{
+	owned(strings_clear) struct strings labels = { 0 };
+	struct forgetting *forgetting =
+		malloc(sizeof(*forgetting) + strlen(owner) + 1);
+
+	if (!forgetting)
+		return;
+	forgetting->engine = engine;
+	memcpy(forgetting->owner, owner, strlen(owner) + 1);
+	if (strings_add(&labels, LABEL_OWNER, NULL) < 0 ||
+	    !engine_container_list(engine, true, &labels, CALL_MS,
+				   strays_listed, forgetting, NULL))
+		free(forgetting);
+}
