@@ -1,7 +1,12 @@
 /* schema.c - the tables of the store, version by version.
  */
 #include "controller/store/schema.h"
-#include "controller/store/store_internal.h"
+
+/* In SQL: not what job_state_final() says. For a list of more than two SQLite
+ * makes a table, anew for every row.
+ */
+#define STATE_ACTIVE                                                           \
+	"state <> 'completed' AND state <> 'failed' AND state <> 'cancelled'"
 
 /* Version 1. What changes in a job's life stands apart from its spec, so that
  * a change of state rewrites a short row; the counts are kept by triggers, so

@@ -4,19 +4,11 @@
 #ifndef CONTROLLER_STORE_STORE_INTERNAL_H
 #define CONTROLLER_STORE_STORE_INTERNAL_H
 
+#include "controller/store/schema.h"
 #include "controller/store/store.h"
 #include "protocol/base/buffer.h"
 
 #include <sqlite3.h>
-
-/* In SQL: not what job_state_final() says. For a list of more than two SQLite
- * makes a table, anew for every row.
- */
-#define STATE_ACTIVE                                                           \
-	"state <> 'completed' AND state <> 'failed' AND state <> 'cancelled'"
-
-/* Digits of a cell's key by which runs are found: 64 bits. In SQL. */
-#define RUN_DIGITS "16"
 
 enum write {
 	WRITE_BEGIN,
