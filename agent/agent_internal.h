@@ -54,7 +54,8 @@ struct agent {
 	bool inventory_due; /* it changed, and that was not told */
 	struct engine_features abilities;
 	struct device_binding_source allot;
-	char owner[400]; /* of containers that install, agent/images/install.h */
+	char owner[400]; /* of containers that install, agent/images/install.h
+			  */
 	struct version_query *query; /* at the start */
 	struct versions versions;    /* as last told */
 	struct engine_call *call;    /* at the start: version, info, list */

@@ -19,8 +19,9 @@ static const char *const queries[QUERIES] = {
 			 " ORDER BY id LIMIT ?2",
 	[QUERY_SWEEP] = "SELECT * FROM sweeps WHERE id = ?1",
 	[QUERY_LAST_SWEEP] = "SELECT * FROM sweeps ORDER BY id DESC LIMIT 1",
-	[QUERY_ACTIVE] = JOB_COLUMNS "states CROSS JOIN jobs ON id = job"
-				     " WHERE " STATE_ACTIVE " ORDER BY job",
+	[QUERY_ACTIVE] = JOB_COLUMNS
+	"active CROSS JOIN jobs ON id = active.job"
+	" CROSS JOIN states ON states.job = active.job ORDER BY active.job",
 	[QUERY_JOBS] = JOB_COLUMNS
 	"jobs CROSS JOIN states ON id = job"
 	" WHERE jobs.sweep = ?3 AND id > ?1 ORDER BY id LIMIT ?2",

@@ -460,6 +460,16 @@ static bool add_limits(cJSON *host, const struct container_spec *spec)
 				       round(spec->cpus * 1e9));
 }
 
+/* In memory alone: what regatta-init writes there is on no disk. */
+static bool add_secrets(cJSON *host)
+{
+	cJSON *tmpfs = cJSON_AddObjectToObject(host, "Tmpfs");
+
+	return tmpfs && cJSON_AddStringToObject(tmpfs, CONTAINER_SECRETS,
+						"rw,noexec,nosuid,nodev,size="
+						"1m,mode=1777");
+}
+
 /* Root of a container is root of the host where it may use a right: it has
  * those that are asked for, and gains none by running a setuid program.
  */
@@ -488,6 +498,7 @@ static bool add_host(cJSON *host, const struct container_spec *spec,
 				       spec->network ? spec->network
 						     : "host") &&
 	       add_rights(host, place) && add_limits(host, spec) &&
+	       (!place->secrets || add_secrets(host)) &&
 	       add_mounts(host, spec, place);
 }
 

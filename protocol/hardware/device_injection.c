@@ -584,10 +584,33 @@ static int add_rest(const struct device_injection *needs,
 	return add_all(&spec->security, &rules->security, err);
 }
 
+/* What the order asks for with a *: those that are there. */
+static int add_asked(const struct device_injection *needs,
+		     struct container_spec *spec, struct error *err)
+{
+	struct strings *nodes = &spec->device_nodes;
+
+	for (size_t i = 0; i < nodes->count;) {
+		owned_free char *pattern = NULL;
+
+		if (!strchr(nodes->items[i], '*')) {
+			i++;
+			continue;
+		}
+		pattern = nodes->items[i];
+		memmove(&nodes->items[i], &nodes->items[i + 1],
+			(--nodes->count - i) * sizeof(*nodes->items));
+		if (add_optional(needs, pattern, spec, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 int device_injection_apply(const struct device_injection *needs,
 			   struct container_spec *spec, struct error *err)
 {
-	if (add_nodes(needs, spec, err) < 0 ||
+	if (add_asked(needs, spec, err) < 0 ||
+	    add_nodes(needs, spec, err) < 0 ||
 	    add_software(needs, spec, err) < 0)
 		return -1;
 	return add_rest(needs, spec, err);

@@ -120,8 +120,9 @@ END
 run cli plan "$BED/needs.yaml"
 like "$out" "security=\[\] +n1 +capabilities: found SYS_NICE, allowed by the node's policy: nothing" \
 	"plan asks the nodes what their policies refuse"
-like "$out" "regatta policy suggest $BED/needs.yaml prints all" \
-	"and says how to allow it"
+is "$(sed -n '/^lines in the policy/,$p' <<<"$out" | sed -n '/^capa/p; /^  - /p')" \
+	"  - {host: \"$BED/host/first\", write: true}
+capabilities: [\"SYS_NICE\"]" "and the lines that would allow it"
 must submit "$BED/needs.yaml"
 refused "capabilities: found SYS_NICE, allowed by .*: nothing" \
 	"a sweep that needs more"

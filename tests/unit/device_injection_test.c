@@ -190,6 +190,26 @@ static void one_device(void)
 	is(spec.env.items[0], "CUDA_VISIBLE_DEVICES=0", "it is 0 inside");
 }
 
+static void asked(void)
+{
+	owned(machine_clear) struct machine machine;
+	owned(spec_clear) struct container_spec spec = { 0 };
+
+	nvidia_make(&machine);
+	lab_node(&machine.lab, "/dev/infiniband/uverbs0");
+	machine.needs.devices = &machine.chosen[1];
+	machine.needs.count = 1;
+	machine.needs.whole = false;
+	strings_add(&spec.device_nodes, "/dev/infiniband/*", NULL);
+	strings_add(&spec.device_nodes, "/dev/none*", NULL);
+	device_injection_apply(&machine.needs, &spec, NULL);
+	list_is(&spec.device_nodes, &machine.lab,
+		"@/dev/infiniband/uverbs0:/dev/infiniband/uverbs0 "
+		"@/dev/nvidia0:/dev/nvidia0 @/dev/nvidiactl:/dev/nvidiactl "
+		"@/dev/nvidia-uvm:/dev/nvidia-uvm",
+		"but those that the job asks for and that are there");
+}
+
 static void rdma(void)
 {
 	owned(machine_clear) struct machine machine;
@@ -539,6 +559,7 @@ int main(void)
 	}
 	plain_nodes();
 	one_device();
+	asked();
 	rdma();
 	missing();
 	runtime();

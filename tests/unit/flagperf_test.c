@@ -70,6 +70,7 @@ static void build(const struct job_spec *job, struct buffer *start)
 		.container = job->container,
 	};
 
+	task.container.recorder_off = true;
 	for (uint32_t i = 1; i <= job->nodes; i++)
 		strings_printf(&there.addresses, &err, "10.0.0.%u", i);
 	if (command_build(&task, &none, &there, start, &err) < 0)
@@ -577,6 +578,33 @@ static void the_others_go_on(void)
 	is(reason, "not there", "and one that is named is left out");
 }
 
+/* A job that has its node alone gets them from the profile. */
+static void a_part_of_a_node_has_the_network_it_asks_for(void)
+{
+	static const char *const shared[] = { "false", "true" };
+	char text[400];
+
+	for (size_t i = 0; i < 2; i++) {
+		struct error err = { 0 };
+		struct job_spec job;
+
+		snprintf(text, sizeof(text),
+			 "sweep: s\nvendor: nvidia\nshared: %s\nflagperf:\n"
+			 "  tree: /fp\n  options: '--device=/dev/infiniband "
+			 "--device /dev/dri'\n"
+			 "  cases: {'m:pytorch:A:1:4:1': /d}\n",
+			 shared[i]);
+		owned(sweep_free) struct sweep *sweep = parse(text, &err);
+		job = job_of(sweep, 0);
+		is(job.container.device_nodes.count
+			   ? job.container.device_nodes.items[0]
+			   : "",
+		   i ? "/dev/infiniband/*" : "", "shared: %s %s", shared[i],
+		   err.text);
+		codec_clear(&job_spec_schema, &job);
+	}
+}
+
 static void memory_may_run_out(void)
 {
 	static const char text[] =
@@ -637,6 +665,7 @@ int main(void)
 		the_other_suites(i);
 	what_is_wrong_is_told();
 	the_others_go_on();
+	a_part_of_a_node_has_the_network_it_asks_for();
 	fault_hook_cjson();
 	memory_may_run_out();
 	catalog_free(loaded);

@@ -4,6 +4,7 @@
 #include "controller/cli/commands/image_options.h"
 #include "controller/cli/commands/plan_pin.h"
 #include "controller/cli/input.h"
+#include "controller/cli/plan/least_policy.h"
 #include "controller/cli/plan/node_snapshot.h"
 #include "controller/cli/plan/schedule_simulation.h"
 #include "controller/cli/render.h"
@@ -32,7 +33,8 @@ struct outlook {
 	uint64_t *times; /* by kept cell: how long a job took, 0: unknown */
 	uint32_t *runs;  /* and how many have run */
 	struct schedule_simulation *simulation; /* NULL: not checked */
-	char text[300];                         /* why not */
+	struct least_policy least; /* of the cells that nodes refuse */
+	char text[300];            /* why not */
 };
 
 static void outlook_clear(struct outlook *outlook)
@@ -41,6 +43,7 @@ static void outlook_clear(struct outlook *outlook)
 	free(outlook->times);
 	free(outlook->runs);
 	schedule_simulation_free(outlook->simulation);
+	least_policy_clear(&outlook->least);
 }
 OWNED_VALUE(struct outlook, outlook_clear)
 
@@ -229,12 +232,13 @@ static bool add_totals(const struct outlook *outlook, cJSON *plan)
 }
 
 /* What the policies of the nodes refuse of the cell, if there is anything. */
-static int add_refusals(const struct outlook *outlook, struct sweep *sweep,
+static int add_refusals(struct outlook *outlook, struct sweep *sweep,
 			size_t cell, cJSON *row, struct error *err)
 {
 	struct job_spec spec;
 	uint32_t repeats;
 	cJSON *refusals;
+	int rc = 0;
 
 	if (!outlook->snapshot.policies.count)
 		return 0;
@@ -243,22 +247,27 @@ static int add_refusals(const struct outlook *outlook, struct sweep *sweep,
 		return -1;
 	refusals = node_policies_refusals(&outlook->snapshot.policies,
 					  spec.vendor, &spec.container, err);
+	if (!refusals || cJSON_GetArraySize(refusals))
+		rc = refusals ? least_policy_add(&outlook->least,
+						 &spec.container, err)
+			      : -1;
 	codec_clear(&job_spec_schema, &spec);
-	if (!refusals)
-		return -1;
 	if (cJSON_GetArraySize(refusals))
 		cJSON_AddItemToObject(row, "refused", refusals);
 	else
 		cJSON_Delete(refusals);
-	return 0;
+	return rc;
 }
 
-static int add_outlook(const struct outlook *outlook, struct sweep *sweep,
+static int add_outlook(struct outlook *outlook, struct sweep *sweep,
 		       cJSON *plan, struct error *err)
 {
 	size_t cell = 0;
+	bool refused = false;
 	cJSON *row;
 
+	if (least_policy_init(&outlook->least, err) < 0)
+		return -1;
 	if (!add_totals(outlook, plan))
 		return error_nomem(err, "plan");
 	if (!outlook->simulation)
@@ -269,7 +278,11 @@ static int add_outlook(const struct outlook *outlook, struct sweep *sweep,
 			return -1;
 		if (!add_cell(outlook, cell++, row))
 			return error_nomem(err, "plan");
+		refused |= cJSON_HasObjectItem(row, "refused");
 	}
+	if (refused)
+		cJSON_AddItemToObject(plan, "policy",
+				      least_policy_json(&outlook->least));
 	return 0;
 }
 
@@ -403,7 +416,8 @@ static int print_dropped(struct cli *cli, const cJSON *plan, struct error *err)
 }
 
 /* What nodes refuse, a line for each rule that the cell meets first. */
-static int print_refused(struct cli *cli, const cJSON *plan, struct error *err)
+static int print_refused(struct cli *cli, const cJSON *plan,
+			 const struct outlook *outlook, struct error *err)
 {
 	static const struct column columns[] = {
 		{ "CELL", false },
@@ -442,10 +456,10 @@ static int print_refused(struct cli *cli, const cJSON *plan, struct error *err)
 		return 0;
 	if (cli_print_table(cli, "\n", table, err) < 0)
 		return -1;
-	fprintf(cli->out,
-		"\nregatta policy suggest %s prints all that a "
-		"policy has to allow\n",
-		cli->args[0]);
+	fputs("\nlines in the policy of these nodes that would allow the "
+	      "cells, regatta-policy(5):\n\n",
+	      cli->out);
+	least_policy_print(&outlook->least, cli->out);
 	return 0;
 }
 
@@ -530,7 +544,7 @@ static int print_plan(struct cli *cli, const cJSON *plan,
 	if (print_kept(cli, plan, outlook->simulation, err) < 0 ||
 	    print_order(cli, plan, err) < 0 ||
 	    print_dropped(cli, plan, err) < 0 ||
-	    print_refused(cli, plan, err) < 0)
+	    print_refused(cli, plan, outlook, err) < 0)
 		return -1;
 	print_totals(cli, sweep);
 	if (sweep_totals(sweep)->kept)

@@ -2,190 +2,12 @@
  */
 #include "controller/cli/command.h"
 #include "controller/cli/input.h"
+#include "controller/cli/plan/least_policy.h"
 #include "controller/cli/render.h"
 #include "protocol/base/program.h"
-#include "protocol/config/policy.h"
-
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-/* A list of the policy, and what a word more in it means for the node. */
-static const struct opening {
-	enum policy_list list;
-	const char *opens;
-} openings[] = {
-	{ POLICY_NETWORK, "containers use that network" },
-	{ POLICY_IPC, "with host: containers meet the host's own processes in "
-		      "/dev/shm and its other shared memory" },
-	{ POLICY_CAPABILITIES,
-	  "processes that are root in a container have these rights of "
-	  "root: capabilities(7)" },
-	{ POLICY_SECURITY, "containers do without what these options take "
-			   "away, such as the filter of system calls" },
-	{ POLICY_DEVICES,
-	  "containers use these device nodes, beside those of the profile" },
-	{ POLICY_GROUPS, "containers have what these groups of the host may "
-			 "read and write" },
-	{ POLICY_RUNTIMES, "containers are run by another program" },
-};
-#define OPENINGS (sizeof(openings) / sizeof(openings[0]))
-
-/* What the jobs ask for; each list begins with what a node allows anyway. */
-struct least {
-	struct policy *policy; /* the defaults, and what is missing there */
-	bool longer[POLICY_LISTS];
-	bool more_ulimits;
-};
-
-static bool has_word(const struct strings *list, const char *word)
-{
-	for (size_t i = 0; i < list->count; i++)
-		if (!strcmp(list->items[i], word) ||
-		    !strcmp(list->items[i], "*"))
-			return true;
-	return false;
-}
-
-static int add_word(struct least *least, enum policy_list list,
-		    const char *word, struct error *err)
-{
-	struct strings *words = &least->policy->lists[list];
-
-	if (!word || !*word || has_word(words, word))
-		return 0;
-	least->longer[list] = true;
-	return strings_add(words, word, err);
-}
-
-static int add_words(struct least *least, enum policy_list list,
-		     const struct strings *words, struct error *err)
-{
-	for (size_t i = 0; i < words->count; i++)
-		if (add_word(least, list, words->items[i], err) < 0)
-			return -1;
-	return 0;
-}
-
-static bool is_below(const char *path, const char *folder)
-{
-	size_t length = strlen(folder);
-
-	while (length && folder[length - 1] == '/')
-		length--;
-	return !strncmp(path, folder, length) &&
-	       (!path[length] || path[length] == '/');
-}
-
-static void drop_mount(struct policy *policy, size_t at)
-{
-	free(policy->mounts[at].host);
-	policy->mounts[at] = policy->mounts[--policy->mounts_count];
-}
-
-/* No mount stands below another one that allows as much. */
-static int add_mount(struct policy *policy, const char *host, bool write,
-		     struct error *err)
-{
-	struct policy_mount *mounts;
-
-	for (size_t i = 0; i < policy->mounts_count; i++)
-		if (is_below(host, policy->mounts[i].host) &&
-		    policy->mounts[i].write >= write)
-			return 0;
-	for (size_t i = policy->mounts_count; i-- > 0;)
-		if (is_below(policy->mounts[i].host, host) &&
-		    policy->mounts[i].write <= write)
-			drop_mount(policy, i);
-	mounts = reallocarray(policy->mounts, policy->mounts_count + 1,
-			      sizeof(*mounts));
-	if (!mounts)
-		return error_nomem(err, "policy");
-	policy->mounts = mounts;
-	mounts[policy->mounts_count] =
-		(struct policy_mount){ .host = strdup(host), .write = write };
-	if (!mounts[policy->mounts_count].host)
-		return error_nomem(err, "policy");
-	policy->mounts_count++;
-	return 0;
-}
-
-/* Device nodes are /dev/x[:/dev/y[:rwm]]. */
-static int add_devices(struct least *least, const struct strings *nodes,
-		       struct error *err)
-{
-	char path[PATH_MAX];
-
-	for (size_t i = 0; i < nodes->count; i++) {
-		snprintf(path, sizeof(path), "%.*s",
-			 (int)strcspn(nodes->items[i], ":"), nodes->items[i]);
-		if (add_word(least, POLICY_DEVICES, path, err) < 0)
-			return -1;
-	}
-	return 0;
-}
-
-/* "name=soft[:hard]" */
-static int add_ulimit(struct least *least, const char *text, struct error *err)
-{
-	struct policy *policy = least->policy;
-	size_t length = strcspn(text, "=");
-	const char *hard = strrchr(text, ':');
-	int64_t max = strtoll(hard ? hard + 1 : text + length + 1, NULL, 10);
-	struct policy_ulimit *ulimits;
-
-	for (size_t i = 0; i < policy->ulimits_count; i++) {
-		struct policy_ulimit *ulimit = &policy->ulimits[i];
-
-		if (strlen(ulimit->name) != length ||
-		    strncmp(ulimit->name, text, length) != 0)
-			continue;
-		if (ulimit->max != POLICY_UNLIMITED &&
-		    (max == POLICY_UNLIMITED || max > ulimit->max))
-			ulimit->max = max;
-		return 0;
-	}
-	ulimits = reallocarray(policy->ulimits, policy->ulimits_count + 1,
-			       sizeof(*ulimits));
-	if (!ulimits)
-		return error_nomem(err, "policy");
-	policy->ulimits = ulimits;
-	ulimits[policy->ulimits_count] =
-		(struct policy_ulimit){ strndup(text, length), max };
-	if (!ulimits[policy->ulimits_count].name)
-		return error_nomem(err, "policy");
-	policy->ulimits_count++;
-	least->more_ulimits = true;
-	return 0;
-}
-
-static int add_job(struct least *least, const struct container_spec *job,
-		   struct error *err)
-{
-	for (size_t i = 0; i < job->mounts_count; i++)
-		if (add_mount(least->policy, job->mounts[i].host,
-			      !job->mounts[i].read_only, err) < 0)
-			return -1;
-	for (size_t i = 0; i < job->needs.count; i++)
-		if (add_mount(least->policy, job->needs.items[i], false, err) <
-		    0)
-			return -1;
-	for (size_t i = 0; i < job->ulimits.count; i++)
-		if (add_ulimit(least, job->ulimits.items[i], err) < 0)
-			return -1;
-	if (add_word(least, POLICY_NETWORK, job->network, err) < 0 ||
-	    add_word(least, POLICY_IPC, job->ipc, err) < 0 ||
-	    add_word(least, POLICY_RUNTIMES, job->runtime, err) < 0 ||
-	    add_words(least, POLICY_CAPABILITIES, &job->capabilities, err) <
-		    0 ||
-	    add_words(least, POLICY_SECURITY, &job->security, err) < 0 ||
-	    add_words(least, POLICY_GROUPS, &job->groups, err) < 0)
-		return -1;
-	return add_devices(least, &job->device_nodes, err);
-}
 
 /* The repeats of a cell ask for the same. */
-static int add_sweep(struct least *least, struct sweep *sweep,
+static int add_sweep(struct least_policy *least, struct sweep *sweep,
 		     struct error *err)
 {
 	for (size_t i = 0; i < sweep_totals(sweep)->kept; i++) {
@@ -196,7 +18,7 @@ static int add_sweep(struct least *least, struct sweep *sweep,
 		if (sweep_job(sweep, sweep_cell_job(sweep, i, &repeats), &spec,
 			      err) < 0)
 			return -1;
-		rc = add_job(least, &spec.container, err);
+		rc = least_policy_add(least, &spec.container, err);
 		codec_clear(&job_spec_schema, &spec);
 		if (rc < 0)
 			return -1;
@@ -204,139 +26,28 @@ static int add_sweep(struct least *least, struct sweep *sweep,
 	return 0;
 }
 
-static cJSON *mounts_json(const struct policy *policy)
-{
-	cJSON *mounts = cJSON_CreateArray();
-
-	for (size_t i = 0; i < policy->mounts_count; i++) {
-		cJSON *mount = cJSON_CreateObject();
-
-		cJSON_AddStringToObject(mount, "host", policy->mounts[i].host);
-		if (policy->mounts[i].write)
-			cJSON_AddBoolToObject(mount, "write", true);
-		cJSON_AddItemToArray(mounts, mount);
-	}
-	return mounts;
-}
-
-static cJSON *list_json(const struct strings *list)
-{
-	cJSON *words = cJSON_CreateArray();
-
-	for (size_t i = 0; i < list->count; i++)
-		cJSON_AddItemToArray(words, cJSON_CreateString(list->items[i]));
-	return words;
-}
-
-static cJSON *ulimits_json(const struct policy *policy)
-{
-	cJSON *ulimits = cJSON_CreateObject();
-
-	for (size_t i = 0; i < policy->ulimits_count; i++)
-		if (policy->ulimits[i].max == POLICY_UNLIMITED)
-			cJSON_AddStringToObject(ulimits,
-						policy->ulimits[i].name,
-						"unlimited");
-		else
-			cJSON_AddNumberToObject(ulimits,
-						policy->ulimits[i].name,
-						(double)policy->ulimits[i].max);
-	return ulimits;
-}
-
-/* One key of the file, which JSON is YAML enough for. */
-static void print_key(struct cli *cli, const char *key, cJSON *value,
-		      const char *opens)
-{
-	char *text = cJSON_PrintUnformatted(value);
-
-	fprintf(cli->out, "# %s\n%s: %s\n", opens, key, text ? text : "[]");
-	cJSON_free(text);
-	cJSON_Delete(value);
-}
-
-static void print_mounts(struct cli *cli, const struct policy *policy)
-{
-	owned(json_free) cJSON *mounts = mounts_json(policy);
-	const cJSON *mount;
-
-	fputs("mounts:\n", cli->out);
-	cJSON_ArrayForEach(mount, mounts)
-	{
-		const cJSON *host =
-			cJSON_GetObjectItemCaseSensitive(mount, "host");
-		bool write = cJSON_GetObjectItemCaseSensitive(mount, "write");
-		char *text = cJSON_PrintUnformatted(host);
-
-		fprintf(cli->out,
-			"  # containers %s what lies below\n"
-			"  - {host: %s%s}\n",
-			write ? "read, change and remove" : "read",
-			text ? text : "", write ? ", write: true" : "");
-		cJSON_free(text);
-	}
-}
-
-static int print_text(struct cli *cli, const struct sweep *sweep,
-		      const struct least *least)
-{
-	const struct policy *policy = least->policy;
-	bool more = policy->mounts_count || least->more_ulimits;
-
-	for (size_t i = 0; i < OPENINGS; i++)
-		more |= least->longer[openings[i].list];
-	fprintf(cli->out,
-		"# The least that a node has to allow for the sweep %s: "
-		"regatta-policy(5)\n",
-		sweep_name(sweep));
-	if (!more)
-		fputs("# A node without a policy file allows all of it.\n",
-		      cli->out);
-	if (policy->mounts_count)
-		print_mounts(cli, policy);
-	for (size_t i = 0; i < OPENINGS; i++)
-		if (least->longer[openings[i].list])
-			print_key(cli, policy_list_name(openings[i].list),
-				  list_json(&policy->lists[openings[i].list]),
-				  openings[i].opens);
-	if (least->more_ulimits)
-		print_key(cli, "ulimits", ulimits_json(policy),
-			  "containers set these limits as high");
-	return EXIT_GOOD;
-}
-
-static int print_json(struct cli *cli, const struct least *least,
-		      struct error *err)
-{
-	const struct policy *policy = least->policy;
-	owned(json_free) cJSON *object = cJSON_CreateObject();
-
-	if (policy->mounts_count)
-		cJSON_AddItemToObject(object, "mounts", mounts_json(policy));
-	for (size_t i = 0; i < OPENINGS; i++)
-		if (least->longer[openings[i].list])
-			cJSON_AddItemToObject(
-				object, policy_list_name(openings[i].list),
-				list_json(&policy->lists[openings[i].list]));
-	if (least->more_ulimits)
-		cJSON_AddItemToObject(object, "ulimits", ulimits_json(policy));
-	return cli_print_json(cli, object, err) < 0 ? -1 : EXIT_GOOD;
-}
-
 static int run_command(struct cli *cli, struct error *err)
 {
 	owned(input_clear) struct input input = { 0 };
-	owned(policy_free) struct policy *policy = NULL;
-	struct least least = { 0 };
+	owned(least_policy_clear) struct least_policy least = { 0 };
+	owned(json_free) cJSON *object = NULL;
 
-	policy = policy_default(err);
-	if (!policy || input_init(&input, cli, cli->args[1], false, err) < 0)
+	if (least_policy_init(&least, err) < 0 ||
+	    input_init(&input, cli, cli->args[1], false, err) < 0 ||
+	    add_sweep(&least, input.sweep, err) < 0)
 		return -1;
-	least.policy = policy;
-	if (add_sweep(&least, input.sweep, err) < 0)
-		return -1;
-	return cli_format(cli, "json") ? print_json(cli, &least, err)
-				       : print_text(cli, input.sweep, &least);
+	if (cli_format(cli, "json")) {
+		object = least_policy_json(&least);
+		return cli_print_json(cli, object, err) < 0 ? -1 : EXIT_GOOD;
+	}
+	fprintf(cli->out,
+		"# The least that a node has to allow for the sweep %s: "
+		"regatta-policy(5)\n",
+		sweep_name(input.sweep));
+	if (!least_policy_print(&least, cli->out))
+		fputs("# A node without a policy file allows all of it.\n",
+		      cli->out);
+	return EXIT_GOOD;
 }
 
 /* clang-format off */

@@ -545,6 +545,20 @@ static void choose_image(const struct flagperf_site *site,
 		cJSON_DeleteItemFromObjectCaseSensitive(cell, "build");
 }
 
+/* A job that has its nodes alone has all their network, unasked. */
+static void choose_devices(const struct flagperf_site *site,
+			   const struct flagperf_case *item, cJSON *cell)
+{
+	const struct value *map = value_at(item->map, item->index);
+	const struct value *shared =
+		value_kind(map) == VALUE_MAP ? value_get(map, "shared") : NULL;
+
+	if (!shared)
+		shared = value_get(site->root, "shared");
+	if (!shared || strcmp(value_text(shared), "true") != 0)
+		cJSON_DeleteItemFromObjectCaseSensitive(cell, "device_nodes");
+}
+
 int case_fill(const struct flagperf_site *site,
 	      const struct flagperf_section *section,
 	      struct flagperf_case *item, cJSON *cell, struct error *err)
@@ -563,8 +577,10 @@ int case_fill(const struct flagperf_site *site,
 		return -1;
 	choose_image(site, item, cell);
 	if (mount_logs(&names, cell, err) < 0 ||
-	    add_options(site, section, cell, err) < 0 ||
-	    add_needs(value_get(section->book, "needs"), &names, item, cell,
+	    add_options(site, section, cell, err) < 0)
+		return -1;
+	choose_devices(site, item, cell);
+	if (add_needs(value_get(section->book, "needs"), &names, item, cell,
 		      err) < 0 ||
 	    add_needs(value_get(launcher, "needs"), &names, item, cell, err) <
 		    0 ||

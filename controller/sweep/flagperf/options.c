@@ -151,6 +151,17 @@ static int take_nothing(cJSON *cell, const char *key, const char *value,
 	return 0;
 }
 
+/* Devices of the network, which a job that has its nodes alone gets anyway. */
+static int take_device(cJSON *cell, const char *key, const char *value,
+		       struct error *err)
+{
+	static const char rdma[] = "/dev/infiniband";
+
+	if (strncmp(value, rdma, strlen(rdma)) != 0)
+		return 0;
+	return take_item(cell, "device_nodes", "/dev/infiniband/*", err);
+}
+
 /* clang-format off */
 static const struct option {
 	const char *name;
@@ -159,7 +170,7 @@ static const struct option {
 	take_fn *put;
 } options[] = {
 	{ "--gpus", false, NULL, take_nothing },
-	{ "--device", false, NULL, take_nothing },
+	{ "--device", false, NULL, take_device },
 	{ "--group-add", false, NULL, take_nothing },
 	{ "--runtime", false, NULL, take_nothing },
 	{ "--privileged", true, NULL, take_nothing },

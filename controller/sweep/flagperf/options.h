@@ -15,7 +15,9 @@
 #include <cjson/cJSON.h>
 #include <stdbool.h>
 
-/* Add to the object what the options say: mounts, env, ulimits, capabilities,
+/* /dev/infiniband comes as device_nodes, for jobs that share a node.
+ *
+ * Add to the object what the options say: mounts, env, ulimits, capabilities,
  * security, shm, ipc, network, user. Words are split as a shell does, with
  * quotes and backslashes. EINVAL says what was found and what is allowed. fn,
  * if there is one, hears of each option (as it is written) and whether the
