@@ -12,13 +12,14 @@
 
 #include "protocol/message/message.h"
 
-struct key;
+struct controller_key;
 struct store;
 
-/* What it is given is borrowed; key: the controller's own. */
+/* What it is given is borrowed; keys: the controller's own. */
 struct sweep_logins;
 struct sweep_logins *sweep_logins_new(struct store *store,
-				      const struct key *key, struct error *err);
+				      const struct controller_key *keys,
+				      struct error *err);
 void sweep_logins_free(struct sweep_logins *kept);
 
 /* Those that the store has. */
