@@ -459,7 +459,8 @@ static int open_jobs(struct controller *controller,
 		.news = &controller->news,
 		.catalog = controller->catalog,
 		.failures = controller->failures,
-		.keys = &controller->keys,
+		.key = &controller->keys.current,
+		.former = &controller->keys.former,
 		.node_lost_ms = config->node_lost_ms,
 	};
 

@@ -3,7 +3,6 @@
  */
 #include "controller/images/logins.h"
 
-#include "controller/access/controller_key.h"
 #include "controller/cluster/active_job.h"
 #include "controller/store/store.h"
 #include "protocol/base/log.h"
@@ -24,7 +23,7 @@ struct login_sweep {
 
 struct sweep_logins {
 	struct store *store;
-	const struct controller_key *keys; /* the controller's own */
+	const struct key *key, *former; /* the controller's own */
 	struct login_sweep *sweeps;
 	size_t count;
 	/* The one that was opened last, for the nodes of a gang are told one
@@ -42,7 +41,8 @@ static void forget_opened(struct sweep_logins *kept)
 }
 
 struct sweep_logins *sweep_logins_new(struct store *store,
-				      const struct controller_key *keys,
+				      const struct key *key,
+				      const struct key *former,
 				      struct error *err)
 {
 	struct sweep_logins *kept = calloc(1, sizeof(*kept));
@@ -52,7 +52,8 @@ struct sweep_logins *sweep_logins_new(struct store *store,
 		return NULL;
 	}
 	kept->store = store;
-	kept->keys = keys;
+	kept->key = key;
+	kept->former = former;
 	return kept;
 }
 
@@ -98,12 +99,10 @@ static int open_login(const struct sweep_logins *kept,
 		      const struct registry_login *login, const char *from,
 		      struct credential *opened, struct error *err)
 {
-	const struct key *former = &kept->keys->former;
-
-	if (former->secret[0] &&
-	    login_open(login, former, from, opened, NULL) == 0)
+	if (kept->former->secret[0] &&
+	    login_open(login, kept->former, from, opened, NULL) == 0)
 		return 0;
-	return login_open(login, &kept->keys->current, from, opened, err);
+	return login_open(login, kept->key, from, opened, err);
 }
 
 int logins_load(struct sweep_logins *kept, struct error *err)
@@ -211,8 +210,8 @@ static int seal_anew(const struct giving *giving, const struct login_row *row,
 
 	if (open_row(kept, row, &why) == 0)
 		return login_seal(row->registry, &kept->opened,
-				  kept->keys->current.public, giving->public,
-				  login, giving->err);
+				  kept->key->public, giving->public, login,
+				  giving->err);
 	if (row->sealed)
 		log_warning("sweep=%" PRIu64 " %s", row->sweep, why.text);
 	login->registry = strdup(row->registry);

@@ -12,13 +12,16 @@
 
 #include "protocol/message/message.h"
 
-struct controller_key;
+struct key;
 struct store;
 
-/* What it is given is borrowed; keys: the controller's own. */
+/* What it is given is borrowed; key: the controller's own,
+ * former: the one that it had before, or one without a secret.
+ */
 struct sweep_logins;
 struct sweep_logins *sweep_logins_new(struct store *store,
-				      const struct controller_key *keys,
+				      const struct key *key,
+				      const struct key *former,
 				      struct error *err);
 void sweep_logins_free(struct sweep_logins *kept);
 

@@ -18,7 +18,7 @@ struct catalog;
 struct failure_patterns;
 struct image_digests;
 struct image_references;
-struct controller_key;
+struct key;
 struct log_ingest;
 struct nodes;
 struct store;
@@ -31,7 +31,9 @@ struct jobs_config {
 	struct news *news;                 /* what changed is added to it */
 	const struct catalog *catalog;     /* NULL: nothing is measured */
 	struct failure_patterns *failures; /* NULL: no reasons are read */
-	const struct controller_key *keys; /* its own; NULL: no logins */
+	const struct key *key; /* the controller's own; NULL: no logins */
+	const struct key
+		*former; /* the one before it; without a secret: none */
 	uint64_t node_lost_ms;
 };
 

@@ -1,7 +1,6 @@
 /* logins_test.c - what a sweep's logins go through at the controller.
  */
 #include "controller/images/logins.h"
-#include "controller/access/controller_key.h"
 
 #include "controller/store/store.h"
 #include "protocol/base/file.h"
@@ -18,7 +17,8 @@ struct bed {
 	struct sweep_logins *kept;
 	char folder[64];
 	struct key user, other, controller, node;
-	struct controller_key keys; /* that the controller uses */
+	struct key ours;   /* that the controller uses */
+	struct key before; /* that it used */
 };
 
 static void open_bed(struct bed *bed)
@@ -32,10 +32,11 @@ static void open_bed(struct bed *bed)
 	    key_generate(&bed->node, "n", ROLE_AGENT, NULL) < 0)
 		exit(1);
 	bed->store = store_new(bed->folder, NULL);
-	bed->kept = sweep_logins_new(bed->store, &bed->keys, NULL);
+	bed->kept =
+		sweep_logins_new(bed->store, &bed->ours, &bed->before, NULL);
 	if (!bed->store || !bed->kept)
 		exit(1);
-	bed->keys.current = bed->controller;
+	bed->ours = bed->controller;
 }
 
 static void close_bed(struct bed *bed)
@@ -101,9 +102,8 @@ static const char *given(struct bed *bed, uint64_t sweep, const char *image)
 		return "error";
 	for (size_t i = 0; i < count; i++) {
 		owned(credential_clear) struct credential who = { 0 };
-		bool open =
-			login_open(&list[i], &bed->node,
-				   bed->keys.current.public, &who, NULL) == 0;
+		bool open = login_open(&list[i], &bed->node, bed->ours.public,
+				       &who, NULL) == 0;
 
 		used += (size_t)snprintf(text + used, sizeof(text) - used,
 					 "%s%s=%s", i ? " " : "",
@@ -126,11 +126,11 @@ static void accepting(struct bed *bed)
 	ok(logins_accept(bed->kept, &login, 1, bed->other.public, &err) < 0 &&
 		   err.code == EINVAL,
 	   "from somebody else it is not: %s", err.text);
-	bed->keys.current = bed->node;
+	bed->ours = bed->node;
 	ok(logins_accept(bed->kept, &login, 1, bed->user.public, &err) < 0 &&
 		   err.code == EINVAL,
 	   "nor what is for another controller: %s", err.text);
-	bed->keys.current = bed->controller;
+	bed->ours = bed->controller;
 	login_clear(&login);
 }
 
@@ -161,14 +161,14 @@ static void giving(struct bed *bed)
 	is(given(bed, 3, NULL), "$HF_TOKEN=gone", "and goes with the last job");
 	login_clear(&secret);
 	logins_settle(bed->kept);
-	bed->keys.current = bed->other;
+	bed->ours = bed->other;
 	is(given(bed, 1, NULL), "docker.io=gone r:1=gone",
 	   "with another key they cannot be opened any more");
-	bed->keys.former = bed->controller;
+	bed->before = bed->controller;
 	is(given(bed, 1, "r:1/a:1"), "r:1=one",
 	   "but where it was put in the place of theirs");
-	bed->keys.former.secret[0] = 0;
-	bed->keys.current = bed->controller;
+	bed->before.secret[0] = 0;
+	bed->ours = bed->controller;
 	login_clear(&logins[0]);
 	login_clear(&logins[1]);
 }
@@ -194,7 +194,8 @@ static void ending(struct bed *bed)
 	is(given(bed, 1, "r:1/a"), "r:1=one", "whatever other sweeps do");
 	/* As after a restart. */
 	sweep_logins_free(bed->kept);
-	bed->kept = sweep_logins_new(bed->store, &bed->keys, NULL);
+	bed->kept =
+		sweep_logins_new(bed->store, &bed->ours, &bed->before, NULL);
 	logins_load(bed->kept, NULL);
 	is(given(bed, 1, "r:1/a"), "r:1=one", "also over a restart");
 	end_job(bed, 1);
