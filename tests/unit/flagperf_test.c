@@ -107,7 +107,11 @@ static const struct {
 	  "PYTHONUNBUFFERED=1|" VISIBLE },
 	{ "m:paddle_2.5.1:TP2PP1SH1SP4A10040G:1:8:1", 8,
 	  "bash|-c|*|flagperf|" CASE("paddle") "/config/environment_variables.sh"
-	  SCRIPT("paddle", "config_TP2PP1SH1SP4A10040Gx1x8.py"),
+	  "|python3|-u|" BENCH("paddle") "/run_pretraining.py|--data_dir|/d|"
+	  "--extern_config_dir|" CASE("paddle") "/config|--extern_config_file|"
+	  "config_TP2PP1SH1SP4A10040Gx1x8.py|--vendor|nvidia|"
+	  "--enable_extern_config|--extern_module_dir|" CASE("paddle")
+	  "/extern|",
 	  "PYTHONUNBUFFERED=1|" VISIBLE "PADDLE_TRAINERS_NUM=8|"
 	  "PADDLE_RANK_IN_NODE=0|PADDLE_WORLD_DEVICE_IDS=0,1,2,3,4,5,6,7|" },
 	{ "m:tensorflow2:A100:2:8:1", 0,
