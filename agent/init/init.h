@@ -23,8 +23,10 @@
  *			  capabilities go (agent/init/seccomp_filter.h)
  *	ssh=1		  the command reaches the tasks of its job by ssh, and
  *			  they it; see below
- *	follow=PATTERN	  files to be copied here as they grow; up to 64
+ *	follow=PATTERN	  files to be copied here as they grow; up to 65
  *	env=NAME=VALUE	  set over the container's own environment; many
+ *	secret=NAME=VALUE a file INIT_SECRETS/NAME of mode 0400 with that text,
+ *			  made before anything runs
  *	prepare=TEXT	  a command that runs once before, with the environment
  *			  of process 0 and its output ahead of that process's;
  *			  when it fails, nothing else is started
@@ -139,9 +141,10 @@
 #define INIT_IN "/regatta/in"
 #define INIT_OUT "/regatta/out"
 #define INIT_BIN "/regatta/bin"
+#define INIT_SECRETS "/run/secrets" /* a tmpfs that the agent asks for */
 #define INIT_START_MAX (1 << 20)
 #define INIT_PROCESSES_MAX 64
-#define INIT_PATTERNS_MAX 64
+#define INIT_PATTERNS_MAX 65 /* a sweep's 64, and the flight recorder's */
 #define INIT_FOLLOW_MAX 128 /* followed files, each part counted */
 #define INIT_NAME_MAX 64    /* bytes in a stream's name */
 #define INIT_LOOK_MS 50     /* between looks at files that are followed */

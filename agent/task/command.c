@@ -210,6 +210,20 @@ static const char *const default_env[] = {
 	"GLOO_SOCKET_IFNAME=${" INTERFACE "}", NULL
 };
 
+/* PyTorch keeps the last collectives of each rank, and writes them to a file
+ * when one times out. The second names are those of 2.9 and later. Source:
+ * PyTorch's documentation, "ProcessGroupNCCL Environment Variables".
+ */
+#define RECORDS "/tmp/regatta-recorder-" /* and the rank */
+static const char *const recorder_env[] = {
+	"TORCH_NCCL_TRACE_BUFFER_SIZE=2000",
+	"TORCH_FR_BUFFER_SIZE=2000",
+	"TORCH_NCCL_DUMP_ON_TIMEOUT=1",
+	"TORCH_NCCL_DEBUG_INFO_TEMP_FILE=" RECORDS,
+	"TORCH_FR_DUMP_TEMP_FILE=" RECORDS,
+	NULL,
+};
+
 /* One that names the interface is left out where there is none. */
 static int add_variable(struct buffer *out, const char *text,
 			const struct variables *variables, struct error *err)
@@ -226,6 +240,10 @@ static int add_environment(struct buffer *out,
 {
 	for (const char *const *text = default_env; *text; text++)
 		if (add_variable(out, *text, variables, err) < 0)
+			return -1;
+	for (const char *const *text = recorder_env;
+	     *text && !container->recorder_off; text++)
+		if (add_record(out, "env=", *text, variables, err) < 0)
 			return -1;
 	for (int i = 0; i < EXPORTED; i++)
 		if (buffer_printf(out, err,
@@ -277,6 +295,9 @@ int command_build(const struct task_spec *spec, const struct strings *argv,
 		if (add_record(out, "follow=", container->follow.items[i],
 			       variables, err) < 0)
 			return -1;
+	if (!container->recorder_off &&
+	    add_record(out, "follow=", RECORDS "*", variables, err) < 0)
+		return -1;
 	if (add_environment(out, container, variables, err) < 0)
 		return -1;
 	for (size_t i = 0; i < container->prepare.count; i++)

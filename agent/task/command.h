@@ -39,9 +39,9 @@ int command_text(const struct task_spec *spec, const char *text,
  * themselves. ${INTERFACE} is the network interface by which the nodes reach
  * each other; a variable of the spec that names it is left out where the task
  * is alone, or not in the host's network. PYTHONUNBUFFERED and
- * PYTHONFAULTHANDLER are 1, and
- * GLOO_SOCKET_IFNAME the interface unless the spec sets them. Other ${...} are
- * left as they are. EINVAL: nothing to run, or an address longer than 255
+ * PYTHONFAULTHANDLER are 1, GLOO_SOCKET_IFNAME is the interface, and PyTorch's
+ * flight recorder is switched on unless the spec sets them; what the recorder
+ * writes is followed. Other ${...} are left as they are. EINVAL: nothing to run, or an address longer than 255
  * bytes.
  */
 int command_build(const struct task_spec *spec, const struct strings *argv,

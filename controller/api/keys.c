@@ -127,8 +127,13 @@ int api_audit(struct api_request *request, void *reply, struct error *err)
 
 int api_token(struct api_request *request, void *reply, struct error *err)
 {
-	return access_token(request->api->access, request->by, request->message,
-			    reply, err);
+	struct reply_token *to = reply;
+
+	if (access_token(request->api->access, request->by, request->message,
+			 to, err) < 0)
+		return -1;
+	return string_set(&to->listens,
+			  wire_server_endpoint(request->api->wire), err);
 }
 
 int api_admit(struct api_request *request, void *reply, struct error *err)

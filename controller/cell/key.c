@@ -168,6 +168,7 @@ int spec_key(const struct job_spec *spec, char key[SPEC_KEY_SIZE],
 	content.retries = 0;
 	content.measure.spread_percent = 0;
 	content.measure.steps = 0; /* the command has it */
+	content.container.recorder_off = false;
 	content.about = NULL;
 	content.labels = NULL;
 	content.after_count = 0;

@@ -27,6 +27,7 @@ static const char *const ipcs[] = {
 };
 static const char *const recomputes[] = { "none", "selective", "full", NULL };
 static const char *const same_drivers[] = { "warn", "require", NULL };
+static const char *const switches[] = { "on", "off", NULL };
 static const char *const foreign[] = { "refuse", "warn", NULL };
 
 /* clang-format off */
@@ -133,6 +134,9 @@ const struct key_rule key_rules[KEYS] = {
 	[KEY_FOLLOW] = { "follow", TYPE_OTHER, 0, 1, 4000, NULL, NULL,
 		"[pattern, ...]",
 		"Files that are kept while they are written." },
+	[KEY_RECORDER] = { "recorder", TYPE_CHOICE, PLACE(bool, spec.container.recorder_off), 0, 0, "on", switches,
+		NULL,
+		"Whether PyTorch's flight recorder is switched on, and its dumps are kept." },
 	[KEY_LOG] = { "log", TYPE_OTHER, 0, 1, 64, NULL, NULL,
 		"name, auto, or {rules: [...]}",
 		"The format of the log, auto: the one that fits, or its rules." },
@@ -251,8 +255,8 @@ const struct key_section key_sections[KEY_SECTIONS] = {
 		"The name." },
 	{ "env", KEY_PREPARE, SHAPE_NAMES, "{NAME: value, ...}",
 		"Environment variables." },
-	{ "secrets", KEY_PREPARE, SHAPE_SWEEP, "{NAME: {from: env, file or stdin}, ...}",
-		"Variables whose values stand in no file of the sweep." },
+	{ "secrets", KEY_PREPARE, SHAPE_SWEEP, "{NAME: {from: env, file or stdin, as: variable or file}, ...}",
+		"Variables and files whose values stand in no file of the sweep." },
 	{ "workspace", KEY_PREPARE, SHAPE_KNOWN, "folder, or {path, ignore, container}",
 		"A code tree that goes with the sweep." },
 	{ "ulimits", KEY_CAPABILITIES, SHAPE_NAMES, "{name: soft[:hard], ...}",

@@ -35,7 +35,7 @@ int logins_put(struct sweep_logins *kept, uint64_t sweep,
 	       const struct registry_login *logins, size_t count,
 	       struct error *err);
 
-/* Add to a list the registries and "$NAME"s whose logins are gone, but for
+/* Add to a list the registries and secrets whose logins are gone, but for
  * those given. */
 int logins_gone(struct sweep_logins *kept, uint64_t sweep,
 		const struct registry_login *given, size_t count,

@@ -78,6 +78,7 @@ static const struct field reply_token_fields[] = {
 	FIELD(reply_token, since),
 	FIELD(reply_token, token),
 	FIELD(reply_token, until_ms),
+	FIELD(reply_token, listens),
 };
 const struct schema reply_token_schema =
 	SCHEMA(reply_token, reply_token_fields);

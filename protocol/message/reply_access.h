@@ -80,6 +80,7 @@ struct reply_token {
 	uint64_t since;
 	char *token; /* how it is called */
 	int64_t until_ms;
+	char *listens; /* the endpoint where the controller does */
 };
 
 /* As what the key may connect from now on: of admit and of enrol. */

@@ -58,6 +58,7 @@ static const struct field container_spec_fields[] = {
 	FIELD_OPTIONAL(container_spec, grace_ms),
 	FIELD_OPTIONAL(container_spec, ssh),
 	FIELD_OPTIONAL(container_spec, follow),
+	FIELD_OPTIONAL(container_spec, recorder_off),
 	FIELD_OPTIONAL(container_spec, log_limit_bytes),
 	FIELD_OPTIONAL(container_spec, workspace),
 	FIELD_OPTIONAL(container_spec, workspace_folder),

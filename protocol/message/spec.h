@@ -95,8 +95,11 @@ struct container_spec {
 	uint32_t grace_ms;  /* SIGTERM to SIGKILL */
 	bool ssh; /* its ssh and scp reach the tasks of its job, which live
 		     until the command of node rank 0 ends */
-	struct strings follow;    /* patterns of files in the container whose
-				     bytes are streams too (agent/init/init.h) */
+	struct strings follow; /* patterns of files in the container whose
+				  bytes are streams too (agent/init/init.h) */
+	bool recorder_off; /* PyTorch's flight recorder stays as the image has
+			    * it
+			    */
 	uint64_t log_limit_bytes; /* of output kept per task; 0: the default */
 	char *workspace; /* a content (SHA-256): a tar file that is unpacked
 			    into the container before it starts; NULL: none */

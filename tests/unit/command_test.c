@@ -52,6 +52,7 @@ static struct task_spec four_of_eight(void)
 		.first_rank = 6,
 		.world_size = 8,
 		.processes_per_node = 2,
+		.container.recorder_off = true,
 	};
 }
 
@@ -85,6 +86,35 @@ static void whole_file(void)
 		    "version=1|processes=1|first_rank=6|node=", 40),
 	   "without processes: one, that is not told its rank");
 	strings_clear(&spec.container.argv);
+}
+
+static void flight_recorder(void)
+{
+	owned(buffer_clear) struct buffer start;
+	struct task_spec spec = four_of_eight();
+	struct strings none = { 0 };
+	struct error err = { 0 };
+	const char *env;
+
+	buffer_init(&start, INIT_START_MAX);
+	spec.container.recorder_off = false;
+	strings_add(&spec.container.argv, "train", NULL);
+	strings_add(&spec.container.env, "TORCH_FR_BUFFER_SIZE=9", NULL);
+	is_int(command_build(&spec, &none, &there, &start, &err), 0,
+	       "a start file is made with PyTorch's flight recorder");
+	is(of_key(&start, "follow="), "/tmp/regatta-recorder-*|",
+	   "its dumps are followed");
+	env = of_key(&start, "env=");
+	ok(strstr(env, "|TORCH_NCCL_TRACE_BUFFER_SIZE=2000|") &&
+		   strstr(env, "|TORCH_NCCL_DUMP_ON_TIMEOUT=1|") &&
+		   strstr(env, "|TORCH_NCCL_DEBUG_INFO_TEMP_FILE="
+			       "/tmp/regatta-recorder-|"),
+	   "and its variables set");
+	ok(strstr(env, "|TORCH_FR_BUFFER_SIZE=9|") >
+		   strstr(env, "|TORCH_FR_BUFFER_SIZE=2000|"),
+	   "those of the sweep win");
+	strings_clear(&spec.container.argv);
+	strings_clear(&spec.container.env);
 }
 
 static void what_is_run(void)
@@ -350,6 +380,7 @@ int main(void)
 {
 	tap_begin(33);
 	whole_file();
+	flight_recorder();
 	what_is_run();
 	a_file();
 	placeholders();

@@ -167,6 +167,7 @@ static int build(struct sweep *sweep, uint32_t nodes, struct buffer *start,
 		.world_size = 8 * nodes,
 		.container = job.container,
 	};
+	task.container.recorder_off = true;
 	rc = command_build(&task, &none, &rendezvous, start, err);
 	codec_clear(&job_spec_schema, &job);
 	return rc;

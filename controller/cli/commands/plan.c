@@ -487,6 +487,22 @@ static void print_totals(struct cli *cli, const struct sweep *sweep)
 	fputc('\n', cli->out);
 }
 
+/* What names no format may fit none. */
+static void print_logs(struct cli *cli, const cJSON *plan)
+{
+	const cJSON *row;
+	size_t count = 0;
+
+	cJSON_ArrayForEach(row, row_at(plan, "kept")) count +=
+		!strcmp(row_text(row, "log"), "auto");
+	if (count)
+		fprintf(cli->out,
+			"%zu cell%s no framework and no log: the log is read "
+			"by the format that fits; where none fits, the job has "
+			"no figures\n",
+			count, count == 1 ? " names" : "s name");
+}
+
 static void print_time(struct cli *cli,
 		       const struct schedule_simulation *simulation)
 {
@@ -548,6 +564,7 @@ static int print_plan(struct cli *cli, const cJSON *plan,
 	    print_refused(cli, plan, outlook, err) < 0)
 		return -1;
 	print_totals(cli, sweep);
+	print_logs(cli, plan);
 	if (sweep_totals(sweep)->kept)
 		print_outlook(cli, outlook);
 	return 0;

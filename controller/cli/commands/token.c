@@ -68,6 +68,12 @@ static int print(struct cli *cli, const char *line, const char *endpoint,
 			"%s; other machines need --address "
 			"tcp://HOST:PORT",
 			endpoint);
+	else if (is_loopback(reply->listens))
+		cli_say(cli,
+			"the controller listens at %s, which only its own "
+			"machine reaches; for others its settings need listen: "
+			"tcp://0.0.0.0:PORT",
+			reply->listens);
 	if (!cli_format(cli, "json")) {
 		fprintf(cli->out, "%s\n", line);
 		return EXIT_GOOD;
