@@ -11,7 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-struct page {
+struct comparison {
 	const cJSON *cells;
 	const char *const *names;
 	size_t sweeps;
@@ -59,8 +59,8 @@ static bool ratio_bar(const cJSON *cell, size_t sweep, struct bar *bar)
 	return isfinite(bar->value);
 }
 
-static int put_bars(struct page *page, const char *title, const char *unit,
-		    bar_fn *fill)
+static int put_bars(struct comparison *page, const char *title,
+		    const char *unit, bar_fn *fill)
 {
 	size_t room = (size_t)cJSON_GetArraySize(page->cells) * page->sweeps;
 	owned_free struct bar *list = calloc(room + 1, sizeof(*list));
@@ -90,7 +90,7 @@ static int put_bars(struct page *page, const char *title, const char *unit,
 	return bars_svg(&bars, page->out, page->err);
 }
 
-static int put_cell(struct page *page, const char *text, bool number)
+static int put_cell(struct comparison *page, const char *text, bool number)
 {
 	if (buffer_text(page->out, number ? "<td class=\"n\">" : "<td>",
 			page->err) < 0 ||
@@ -99,7 +99,7 @@ static int put_cell(struct page *page, const char *text, bool number)
 	return buffer_text(page->out, "</td>", page->err);
 }
 
-static int put_side(struct page *page, const cJSON *side)
+static int put_side(struct comparison *page, const cJSON *side)
 {
 	char text[120] = "not there";
 
@@ -115,7 +115,7 @@ static int put_side(struct page *page, const cJSON *side)
 	return put_cell(page, text, true);
 }
 
-static int put_difference(struct page *page, const cJSON *difference)
+static int put_difference(struct comparison *page, const cJSON *difference)
 {
 	const cJSON *apart = row_at(difference, "apart");
 	double ratio = row_double(difference, "ratio");
@@ -137,7 +137,7 @@ static int put_difference(struct page *page, const cJSON *difference)
 			false);
 }
 
-static int put_heads(struct page *page)
+static int put_heads(struct comparison *page)
 {
 	if (buffer_text(page->out, "<tr><th>Cell</th>", page->err) < 0)
 		return -1;
@@ -153,7 +153,7 @@ static int put_heads(struct page *page)
 	return buffer_text(page->out, "</tr>\n", page->err);
 }
 
-static int put_row(struct page *page, const cJSON *cell)
+static int put_row(struct comparison *page, const cJSON *cell)
 {
 	char text[LABEL_SIZE];
 
@@ -168,7 +168,7 @@ static int put_row(struct page *page, const cJSON *cell)
 	return buffer_text(page->out, "</tr>\n", page->err);
 }
 
-static int put_table(struct page *page)
+static int put_table(struct comparison *page)
 {
 	const cJSON *cell;
 
@@ -186,7 +186,7 @@ static int put_table(struct page *page)
 	return buffer_text(page->out, "</table></div>\n", page->err);
 }
 
-static int put_title(struct page *page)
+static int put_title(struct comparison *page)
 {
 	char title[200];
 
@@ -206,11 +206,11 @@ static int put_title(struct page *page)
 int compare_html(const cJSON *cells, const char *const *names,
 		 size_t sweeps_count, struct buffer *out, struct error *err)
 {
-	struct page page = { .cells = cells,
-			     .names = names,
-			     .sweeps = sweeps_count,
-			     .out = out,
-			     .err = err };
+	struct comparison page = { .cells = cells,
+				   .names = names,
+				   .sweeps = sweeps_count,
+				   .out = out,
+				   .err = err };
 
 	labels_find(cells, &page.labels);
 	if (put_title(&page) < 0 ||
