@@ -123,7 +123,10 @@ flagperf_theirs()
 	PATH=$2:$PATH flagperf_time \
 		python3 "$training/run_benchmarks/run.py" || return
 	for log in "$training"/result/run*/m:*/round1/*/rank*.out.log; do
-		grep -q '"global_steps": 20' "$log" || return
+		grep -q '"global_steps": 20' "$log" 2>/dev/null || {
+			tail -20 "$training"/result/run*/flagperf_run.log >&2
+			return 1
+		}
 	done
 }
 
