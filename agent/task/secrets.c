@@ -32,8 +32,7 @@ static int add_one(const struct registry_login *login, const char *name,
 
 	if (!login_variable_valid(name))
 		return error_set(err, EPROTO, "secret: no name of a variable");
-	if (login_open(login, registries->key, registries->controller, &opened,
-		       err) < 0)
+	if (registries_open(registries, login, &opened, err) < 0)
 		return -1;
 	if (!opened.token)
 		return error_set(err, EPROTO, "the secret %s has no value",

@@ -15,10 +15,14 @@
 struct key;
 struct store;
 
-/* What it is given is borrowed; key: the controller's own. */
+/* What it is given is borrowed; key: the controller's own,
+ * former: the one that it had before, or one without a secret.
+ */
 struct sweep_logins;
 struct sweep_logins *sweep_logins_new(struct store *store,
-				      const struct key *key, struct error *err);
+				      const struct key *key,
+				      const struct key *former,
+				      struct error *err);
 void sweep_logins_free(struct sweep_logins *kept);
 
 /* Those that the store has. */

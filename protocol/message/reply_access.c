@@ -101,6 +101,14 @@ static const struct field reply_rotate_fields[] = {
 const struct schema reply_rotate_schema =
 	SCHEMA(reply_rotate, reply_rotate_fields);
 
+static const struct field reply_rotate_controller_fields[] = {
+	FIELD(reply_rotate_controller, since),
+	FIELD(reply_rotate_controller, public),
+	FIELD(reply_rotate_controller, from_ms),
+};
+const struct schema reply_rotate_controller_schema =
+	SCHEMA(reply_rotate_controller, reply_rotate_controller_fields);
+
 static const struct field reply_revoke_fields[] = {
 	FIELD(reply_revoke, since),
 	FIELD(reply_revoke, revoked),

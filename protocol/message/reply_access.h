@@ -98,6 +98,12 @@ struct reply_rotate {
 	int64_t until_ms;     /* and the new one; 0: without end */
 };
 
+struct reply_rotate_controller {
+	uint64_t since;
+	char *public;    /* the next key */
+	int64_t from_ms; /* when it counts */
+};
+
 struct reply_revoke {
 	uint64_t since;
 	uint32_t revoked; /* keys */
@@ -120,7 +126,7 @@ struct reply_gc {
 
 extern const struct schema reply_keys_schema, reply_tokens_schema,
 	reply_audit_schema, reply_web_schema, reply_token_schema,
-	reply_admit_schema, reply_rotate_schema, reply_revoke_schema,
-	reply_backup_schema, reply_gc_schema;
+	reply_admit_schema, reply_rotate_schema, reply_rotate_controller_schema,
+	reply_revoke_schema, reply_backup_schema, reply_gc_schema;
 
 #endif

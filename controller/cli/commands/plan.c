@@ -25,6 +25,7 @@
 struct plan_options {
 	struct image_options images; /* for whoever asks nodes for theirs */
 	bool pin;
+	bool commands;
 };
 
 /* What a controller adds to a plan. */
@@ -569,20 +570,57 @@ static int print_plan(struct cli *cli, const cJSON *plan,
 	return 0;
 }
 
+/* Of each case of FlagPerf: how its own run.py would start the container. */
+static int print_commands(struct cli *cli, const struct input *input,
+			  const cJSON *plan, struct error *err)
+{
+	const struct flagperf *flagperf = sweep_flagperf(input->sweep);
+	owned(json_free) cJSON *commands = cJSON_CreateArray();
+	const cJSON *row;
+
+	if (!flagperf)
+		return error_set(err, EINVAL,
+				 "--commands: %s has no flagperf: block",
+				 input->name);
+	cJSON_ArrayForEach(row, row_at(plan, "kept"))
+	{
+		const char *cell = row_text(row, "cell");
+		const char *docker = flagperf_docker(flagperf, cell);
+		cJSON *item = docker ? cJSON_CreateObject() : NULL;
+
+		if (!docker)
+			continue;
+		cJSON_AddStringToObject(item, "cell", cell);
+		cJSON_AddStringToObject(item, "command", docker);
+		cJSON_AddItemToArray(commands, item);
+		if (!cli_format(cli, "json"))
+			fprintf(cli->out, "# %s\n%s\n", cell, docker);
+	}
+	if (cli_format(cli, "json") && cli_print_json(cli, commands, err) < 0)
+		return -1;
+	return EXIT_GOOD;
+}
+
 static int run_command(struct cli *cli, struct error *err)
 {
 	owned(input_clear) struct input input = { 0 };
 	owned(outlook_clear) struct outlook outlook = { 0 };
 	owned(json_free) cJSON *plan = NULL;
+	const struct plan_options *options =
+		(const struct plan_options *)cli->options;
 	bool json = cli_format(cli, "json");
 
 	/* The trees are part of what the cells are: of how long they took. */
 	if (input_init(&input, cli, cli->args[0], false, err) < 0 ||
 	    workspaces_bind(input.sweep, input.name, cli, err) < 0)
 		return -1;
-	if (((const struct plan_options *)cli->options)->pin)
+	if (options->pin)
 		return plan_pin(cli, &input, err);
-	plan = plan_new(input.sweep, json ? SWEEP_CELLS_MAX : PLAN_ROWS, err);
+	plan = plan_new(input.sweep,
+			json || options->commands ? SWEEP_CELLS_MAX : PLAN_ROWS,
+			err);
+	if (plan && options->commands)
+		return print_commands(cli, &input, plan, err);
 	if (!plan || outlook_init(&outlook, cli, input.sweep, err) < 0 ||
 	    add_outlook(&outlook, input.sweep, plan, err) < 0)
 		return -1;
@@ -601,6 +639,9 @@ static const struct option_rule rules[] = {
 	{ OPTION(plan_options, "pin", 0, OPTION_FLAG, pin, NULL),
 	  .help = "print the sweep with its image as NAME@DIGEST, as the nodes "
 		  "have it" },
+	{ OPTION(plan_options, "commands", 0, OPTION_FLAG, commands, NULL),
+	  .help = "print the docker run that FlagPerf would start each case of "
+		  "its tree with" },
 	OPTIONS_SWEEP,
 	OPTION_IMAGES,
 	OPTION_FORMAT(formats_text, "text or json"),
