@@ -151,6 +151,21 @@ void begin_strays_later(struct agent *agent)
 			   agent, NULL);
 }
 
+/* What comes sealed is of the key that the controller has, or had. */
+static void follow_key(struct agent *agent)
+{
+	const struct server_keys *keys = wire_client_server(agent->wire);
+	char path[PATH_MAX];
+	struct error err;
+
+	snprintf(path, sizeof(path), "%s/%s", agent->config->state,
+		 SERVER_KEYS_AGENT);
+	if (wire_client_remember(agent->wire, path, &err) < 0)
+		log_warning("%s", err.text);
+	agent->registries.controller = keys->current;
+	agent->registries.former = keys->former;
+}
+
 static void list_done(void *arg, const struct error *err, cJSON *answer)
 {
 	struct agent *agent = arg;
@@ -176,7 +191,9 @@ static void list_done(void *arg, const struct error *err, cJSON *answer)
 	if (!agent->wire) {
 		log_error("%s", wrong.text);
 		sd_event_exit(agent->loop, wrong.code == EINVAL ? 2 : 3);
+		return;
 	}
+	follow_key(agent);
 }
 
 static void list_ours(struct agent *agent)

@@ -97,6 +97,11 @@ void session_task_changed(void *arg, struct task *task)
 		 status->failure ? " failure=" : "",
 		 status->failure ? status->failure : "",
 		 status->text ? ": " : "", status->text ? status->text : "");
+	if (task_state_from(status->state) > TASK_READY && !status->failure) {
+		/* Told when it was ready, and again in every report. */
+		cJSON_Delete(message.task.facts);
+		message.task.facts = NULL;
+	}
 	say(agent, MESSAGE_TASK, &message);
 	codec_clear(message_kinds[MESSAGE_TASK].schema, &message);
 }

@@ -3,6 +3,7 @@
  */
 #include "controller/controller.h"
 #include "controller/access/access.h"
+#include "controller/access/controller_key.h"
 #include "controller/access/key_rotation.h"
 #include "controller/api/backups.h"
 #include "controller/api/server.h"
@@ -42,7 +43,7 @@
 
 struct controller {
 	sd_event *loop;
-	struct key key;
+	struct controller_key keys; /* its own */
 	struct keyring *keyring;
 	struct catalog *catalog;
 	struct failure_patterns *failures; /* NULL: no reasons are read */
@@ -227,6 +228,7 @@ static void welcome(struct controller *controller, struct wire_peer *peer,
 		.heartbeat_ms = WIRE_HEARTBEAT_MS,
 		.credit_bytes = log_credit(controller->parts.nodes),
 		.time_ms = (uint64_t)clock_wall_ms(),
+		.next_key = (char *)controller_key_next(&controller->keys),
 	};
 
 	/* Before join(), which may drop the peer. */
@@ -394,6 +396,8 @@ static int tick_run(sd_event_source *source, uint64_t usec, void *arg)
 	if (image_progress_stalled(controller->parts.table, now))
 		news_progress(&controller->news);
 	controller->news.tick = true; /* parked requests may be out of time */
+	if (controller_key_due(&controller->keys, clock_wall_ms()))
+		sd_event_exit(controller->loop, CONTROLLER_AGAIN);
 	if (controller->draining &&
 	    (jobs_idle(controller->jobs) || now > controller->drain_until_ms))
 		sd_event_exit(controller->loop, 0);
@@ -429,7 +433,9 @@ static int open_failures(struct controller *controller, const char *images,
 static int open_disk(struct controller *controller,
 		     const struct controller_config *config, struct error *err)
 {
-	if (file_make_folders(config->state, 0700, err) < 0)
+	if (file_make_folders(config->state, 0700, err) < 0 ||
+	    controller_key_open(&controller->keys, &config->key, config->state,
+				clock_wall_ms(), err) < 0)
 		return -1;
 	controller->catalog = catalog_load(config->images, err);
 	if (!controller->catalog ||
@@ -453,7 +459,8 @@ static int open_jobs(struct controller *controller,
 		.news = &controller->news,
 		.catalog = controller->catalog,
 		.failures = controller->failures,
-		.key = &controller->key,
+		.key = &controller->keys.current,
+		.former = &controller->keys.former,
 		.node_lost_ms = config->node_lost_ms,
 	};
 
@@ -537,6 +544,7 @@ static struct api api_of(struct controller *controller)
 		.rollouts = controller->rollouts,
 		.catalog = controller->catalog,
 		.access = controller->access,
+		.keys = &controller->keys,
 		.backups = controller->backups,
 		.retention = controller->retention,
 		.wire = controller->wire,
@@ -571,10 +579,12 @@ static int open_wire(struct controller *controller,
 	if (!controller->access)
 		return -1;
 	controller->wire =
-		wire_server_new(controller->loop, &config->key,
+		wire_server_new(controller->loop, &controller->keys.current,
 				controller->keyring, &handler, controller, err);
 	if (!controller->wire || open_server(controller, err) < 0)
 		return -1;
+	wire_server_set_next_key(controller->wire,
+				 controller_key_next(&controller->keys));
 	return wire_server_bind(controller->wire, config->listen, err);
 }
 
@@ -609,7 +619,6 @@ struct controller *controller_new(sd_event *loop,
 		return NULL;
 	}
 	controller->loop = controller->world.loop = sd_event_ref(loop);
-	controller->key = config->key;
 	controller->ticked_ms = clock_mono_ms();
 	effects_connect(&controller->world);
 	if (open_state(controller, config, err) < 0 ||
@@ -660,7 +669,7 @@ void controller_free(struct controller *controller)
 	failure_patterns_free(controller->failures);
 	catalog_free(controller->catalog);
 	sd_event_unref(controller->loop);
-	explicit_bzero(&controller->key, sizeof(controller->key));
+	controller_key_clear(&controller->keys);
 	free(controller);
 }
 

@@ -23,6 +23,11 @@ struct controller_config {
 	struct key key;         /* the controller's own */
 };
 
+/* The loop ends so when the controller's key changes: one that is made anew has
+ * the next key, and goes on.
+ */
+#define CONTROLLER_AGAIN 75
+
 struct controller;
 struct controller *controller_new(sd_event *loop,
 				  const struct controller_config *config,

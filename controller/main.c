@@ -21,6 +21,7 @@ struct start {
 	int argc;
 	char **argv;
 	struct controller_settings settings;
+	char endpoint[256]; /* of the controller before; "": none */
 };
 
 static int complete(const struct controller_settings *settings,
@@ -109,6 +110,9 @@ static int serve(struct start *start, sd_event *loop, struct error *err)
 
 	if (complete(settings, &config, err) < 0)
 		return -1;
+	/* Where peers know it. */
+	if (start->endpoint[0])
+		config.listen = start->endpoint;
 	controller = controller_new(loop, &config, err);
 	if (!controller ||
 	    write_endpoint(settings->endpoint_file, controller, err) < 0 ||
@@ -123,6 +127,12 @@ static int serve(struct start *start, sd_event *loop, struct error *err)
 	code = sd_event_loop(loop);
 	if (code < 0)
 		return error_set(err, -code, "event loop");
+	if (code == CONTROLLER_AGAIN) {
+		snprintf(start->endpoint, sizeof(start->endpoint), "%s",
+			 controller_endpoint(controller));
+		log_info("the controller's key changes: all connect anew");
+		return code;
+	}
 	log_info("controller ends; the next one goes on with jobs=%zu",
 		 controller_jobs(controller));
 	return code;
@@ -153,7 +163,6 @@ static int run(struct start *start, struct error *err)
 {
 	const struct config_common *common = &start->settings.common;
 	owned(config_free) struct config *config = NULL;
-	sd_event *loop;
 	int code;
 
 	if (config_read(&controller_program, start->argc, start->argv, environ,
@@ -169,9 +178,12 @@ static int run(struct start *start, struct error *err)
 	}
 	if (common->verbose)
 		log_set_level(LOG_DEBUG);
-	loop = program_begin(err);
-	code = loop ? serve(start, loop, err) : -1;
-	sd_event_unref(loop);
+	do {
+		sd_event *loop = program_begin(err);
+
+		code = loop ? serve(start, loop, err) : -1;
+		sd_event_unref(loop);
+	} while (code == CONTROLLER_AGAIN);
 	return code;
 }
 

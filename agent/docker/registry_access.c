@@ -126,8 +126,7 @@ static void ask_next(struct registry_access *access)
 	access->way.gone |= login && !login->sealed;
 	if (!login || !login->sealed)
 		ask_file(access, host);
-	else if (login_open(login, registries->key, registries->controller,
-			    &opened, &err) < 0)
+	else if (registries_open(registries, login, &opened, &err) < 0)
 		finish(access, &err);
 	else
 		known(access, &opened);
@@ -301,8 +300,7 @@ int registry_access_check(const struct registries *registries,
 		owned(credential_clear) struct credential opened = { 0 };
 
 		if (logins[i].sealed &&
-		    login_open(&logins[i], registries->key,
-			       registries->controller, &opened, err) < 0)
+		    registries_open(registries, &logins[i], &opened, err) < 0)
 			return -1;
 	}
 	return 0;
@@ -316,8 +314,7 @@ static void add_who(const struct registries *registries,
 	const char *parts[4] = { login->registry, login->sealed };
 
 	if (registries->key &&
-	    login_open(login, registries->key, registries->controller, &found,
-		       NULL) == 0) {
+	    registries_open(registries, login, &found, NULL) == 0) {
 		parts[1] = found.username;
 		parts[2] = found.password;
 		parts[3] = found.token;

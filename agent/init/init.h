@@ -25,6 +25,8 @@
  *			  they it; see below
  *	follow=PATTERN	  files to be copied here as they grow; up to 65
  *	env=NAME=VALUE	  set over the container's own environment; many
+ *	secret=NAME=VALUE a file INIT_SECRETS/NAME of mode 0400 with that text,
+ *			  made before anything runs
  *	prepare=TEXT	  a command that runs once before, with the environment
  *			  of process 0 and its output ahead of that process's;
  *			  when it fails, nothing else is started
@@ -139,6 +141,7 @@
 #define INIT_IN "/regatta/in"
 #define INIT_OUT "/regatta/out"
 #define INIT_BIN "/regatta/bin"
+#define INIT_SECRETS "/run/secrets" /* a tmpfs that the agent asks for */
 #define INIT_START_MAX (1 << 20)
 #define INIT_PROCESSES_MAX 64
 #define INIT_PATTERNS_MAX 65 /* a sweep's 64, and the flight recorder's */

@@ -10,6 +10,7 @@
 #include "agent/init/process.h"
 #include "agent/init/record.h"
 #include "agent/init/seccomp_filter.h"
+#include "agent/init/secret_files.h"
 #include "agent/init/ssh_client.h"
 #include "agent/init/ssh_server.h"
 #include "agent/init/start.h"
@@ -393,7 +394,7 @@ static bool ssh_open(struct init *init, const char *in)
 	return init->ssh;
 }
 
-static int init_run(struct init *init, const char *in)
+static int init_run(struct init *init, const char *in, const char *secrets)
 {
 	struct record *record = &init->record;
 	struct start_error why = { 0 };
@@ -403,6 +404,7 @@ static int init_run(struct init *init, const char *in)
 	init->reserved = record_reserve(init->out, &record->why);
 	if (init->reserved < 0 ||
 	    start_read(in, &init->start, &record->why) < 0 ||
+	    secret_files_write(&init->start, secrets, &record->why) < 0 ||
 	    (!init->start.suid && seccomp_filter_install(&record->why) < 0))
 		fail(init, EXIT_OURS, 0);
 	else if (!ssh_open(init, in) ||
@@ -432,6 +434,7 @@ int main(int argc, char **argv)
 	struct init *init = calloc(1, sizeof(*init));
 	char in[PATH_MAX] = INIT_IN "/start";
 	char out[PATH_MAX] = INIT_OUT;
+	char secrets[PATH_MAX] = INIT_SECRETS;
 	struct start_error why = { 0 };
 	int code;
 
@@ -440,6 +443,7 @@ int main(int argc, char **argv)
 	if (argc > 1) {
 		snprintf(in, sizeof(in), "%s/in/start", argv[1]);
 		snprintf(out, sizeof(out), "%s/out", argv[1]);
+		snprintf(secrets, sizeof(secrets), "%s/secrets", argv[1]);
 	}
 	if (!init) {
 		complain("out of memory");
@@ -454,7 +458,7 @@ int main(int argc, char **argv)
 		free(init);
 		return EXIT_OURS;
 	}
-	code = init_run(init, in);
+	code = init_run(init, in, secrets);
 	free(init);
 	return code;
 }

@@ -25,6 +25,8 @@ static const struct number {
 	NUMBER(ssh,        0,     0, 1),
 };
 /* clang-format on */
+#define NAME_LETTERS                                                           \
+	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789"
 #define NUMBERS (sizeof(numbers) / sizeof(numbers[0]))
 
 void start_clear(struct start *start)
@@ -32,6 +34,7 @@ void start_clear(struct start *start)
 	free(start->bytes);
 	free(start->path);
 	free(start->env);
+	free(start->secrets);
 	free(start->prepare);
 	free(start->args);
 	free(start->follow);
@@ -114,6 +117,14 @@ static int start_take(struct start *start, char *record, uint32_t *seen,
 		start->env[start->env_count++] = value;
 		return 0;
 	}
+	if ((value = record_value(record, "secret"))) {
+		if (!strchr(value, '=') || strspn(value, NAME_LETTERS) == 0 ||
+		    value[strspn(value, NAME_LETTERS)] != '=')
+			return start_error_set(why,
+					       "secret: expected NAME=VALUE");
+		start->secrets[start->secret_count++] = value;
+		return 0;
+	}
 	if ((value = record_value(record, "follow"))) {
 		if (!*value || start->follow_count == INIT_PATTERNS_MAX)
 			return start_error_set(why,
@@ -128,7 +139,7 @@ static int start_take(struct start *start, char *record, uint32_t *seen,
 			       "\"%.40s\" is not valid here; expected "
 			       "processes=, first_rank=, rank_env=, grace_ms=, "
 			       "node=, log_limit=, suid=, ssh=, follow=, "
-			       "env=, prepare= or arg=",
+			       "env=, secret=, prepare= or arg=",
 			       record);
 }
 
@@ -186,10 +197,12 @@ static int start_parse(struct start *start, size_t size,
 	for (const char *p = record; p < end; p++)
 		count += !*p;
 	start->env = calloc(count + 1, sizeof(*start->env));
+	start->secrets = calloc(count + 1, sizeof(*start->secrets));
 	start->prepare = calloc(count + 1, sizeof(*start->prepare));
 	start->args = calloc(count + 1, sizeof(*start->args));
 	start->follow = calloc(INIT_PATTERNS_MAX, sizeof(*start->follow));
-	if (!start->env || !start->prepare || !start->args || !start->follow)
+	if (!start->env || !start->secrets || !start->prepare || !start->args ||
+	    !start->follow)
 		return start_error_set(why, "out of memory");
 	for (size_t i = 0; i < NUMBERS; i++)
 		*number_place(start, &numbers[i]) = numbers[i].initial;

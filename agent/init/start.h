@@ -27,6 +27,8 @@ struct start {
 	size_t follow_count;
 	char **env; /* NAME=VALUE, env_count of them, then NULL */
 	size_t env_count;
+	char **secrets; /* NAME=VALUE, secret_count of them */
+	size_t secret_count;
 	char **prepare; /* the command before it, as args; none: 0 */
 	size_t prepare_count;
 	char **args; /* the command, arg_count of them, then NULL */

@@ -2,14 +2,13 @@
  */
 #include "agent/metrics/monitor.h"
 #include "agent/metrics/host_usage.h"
+#include "agent/metrics/tool_runner.h"
 #include "protocol/base/file.h"
 #include "protocol/base/log.h"
 #include "protocol/base/loop.h"
-#include "protocol/base/subprocess.h"
 #include "protocol/hardware/device_rows.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/queue.h>
@@ -18,23 +17,9 @@
 #define IPMI_INTERVAL_MS 5000 /* a BMC takes a second to answer */
 #define IPMI_TIMEOUT_MS 10000
 #define IPMI_OUTPUT_MAX 65536
-#define FAILING_MS 30000 /* between tries of what fails again and again */
-#define STUCK_MS 60000   /* after a tool that cannot be killed */
-#define TELL_MS 10000    /* between errors whose words differ */
-#define FIRST_MS 200     /* a task that is over by then has no samples */
-#define CLOCK_STEP_MS 3  /* a better guess by less than that is no news */
+#define FIRST_MS 200    /* a task that is over by then has no samples */
+#define CLOCK_STEP_MS 3 /* a better guess by less than that is no news */
 #define TEXT_MAX (256 << 10)
-
-/* A program that is run again and again. */
-struct runner {
-	struct monitor *monitor;
-	struct subprocess *tool; /* it runs now */
-	int64_t started_ms, not_before_ms;
-	bool stuck;            /* the last run could not be killed */
-	unsigned int failures; /* in a row */
-	char trouble[SAMPLE_FORMAT_TEXT_MAX]; /* "" while all is well */
-	int64_t told_ms;
-};
 
 struct monitor_stream {
 	struct monitor *monitor;
@@ -52,7 +37,7 @@ struct monitor {
 	sd_event *loop;
 	const struct monitor_config *config;
 	struct host_usage *host;
-	struct runner device, ipmi;
+	struct tool_runner *device, *ipmi;
 	struct strings ipmi_argv;
 	double host_w; /* by IPMI */
 	bool host_w_known;
@@ -201,110 +186,15 @@ static void put_error(struct monitor_stream *stream, const char *words)
 		stream_write(stream, &text);
 }
 
-/* Runners. */
-
-/* It failed: say so once for each cause, and try less and less often. */
-static void runner_failed(struct runner *runner, const char *words)
+static void tool_trouble(void *arg, const char *words)
 {
-	struct monitor *monitor = runner->monitor;
-	int64_t now_ms = clock_mono_ms();
-	int64_t wait_ms = (int64_t)monitor->config->interval_ms
-			  << (runner->failures < 8 ? runner->failures : 8);
+	struct monitor *monitor = arg;
 	struct monitor_stream *stream;
 
-	runner->failures++;
-	runner->not_before_ms =
-		now_ms + (wait_ms < FAILING_MS ? wait_ms : FAILING_MS);
-	if (!strcmp(runner->trouble, words) ||
-	    (*runner->trouble && now_ms - runner->told_ms < TELL_MS))
-		return;
-	snprintf(runner->trouble, sizeof(runner->trouble), "%s", words);
-	runner->told_ms = now_ms;
-	log_warning("monitor: %s", words);
 	TAILQ_FOREACH(stream, &monitor->streams, next)
 	{
 		put_error(stream, words);
 	}
-}
-
-static void runner_well(struct runner *runner)
-{
-	runner->stuck = false;
-	runner->failures = 0;
-	runner->trouble[0] = 0;
-}
-
-/* The next task sees for itself what is wrong. */
-static void runner_stop(struct runner *runner)
-{
-	subprocess_cancel(take(runner->tool));
-	if (runner->stuck)
-		return; /* still not before its time */
-	runner_well(runner);
-	runner->not_before_ms = 0;
-}
-
-/* What a tool said that failed: its complaint, or else its first words. */
-static void tool_words(const char *name, const struct subprocess_output *output,
-		       char words[SAMPLE_FORMAT_TEXT_MAX])
-{
-	const char *said = output->complaint;
-	size_t size = strlen(said);
-
-	if (!size) {
-		said = output->text + strspn(output->text, " \t\r\n");
-		size = strcspn(said, "\r\n");
-	}
-	snprintf(words, SAMPLE_FORMAT_TEXT_MAX, "%s: exit code %d%s%.*s", name,
-		 output->exit_code, size ? ": " : "",
-		 (int)(size < 300 ? size : 300), said);
-	words[strcspn(words, "\n")] = 0;
-}
-
-/* Tells in words what kept the runner from a reading, if anything did. */
-static bool runner_check(struct runner *runner, const char *name,
-			 const struct error *err,
-			 const struct subprocess_output *output)
-{
-	char words[SAMPLE_FORMAT_TEXT_MAX];
-
-	runner->tool = NULL;
-	if (err) {
-		runner_failed(runner, err->text);
-		runner->stuck = err->code == EBUSY;
-		if (runner->stuck)
-			runner->not_before_ms = clock_mono_ms() + STUCK_MS;
-		return false;
-	}
-	if (!output->exit_code)
-		return true;
-	tool_words(name, output, words);
-	runner_failed(runner, words);
-	return false;
-}
-
-static void runner_start(struct runner *runner, const struct strings *argv,
-			 const struct strings *env, uint32_t timeout_ms,
-			 size_t output_max, subprocess_done_fn *done)
-{
-	const struct monitor_config *config = runner->monitor->config;
-	const struct subprocess_command command = {
-		.argv = argv,
-		.env = env,
-		.bin = config->roots->bin,
-		.timeout_ms = timeout_ms,
-		.output_max = output_max,
-		.cpus = config->cpus,
-	};
-	struct error err;
-
-	if (runner->tool || clock_mono_ms() < runner->not_before_ms)
-		return;
-	runner->started_ms = clock_mono_ms();
-	runner->tool = subprocess_run(runner->monitor->loop, &command, done,
-				      runner, &err);
-	if (!runner->tool)
-		runner_failed(runner, err.text);
 }
 
 /* Devices. */
@@ -361,34 +251,23 @@ static void state_interval(struct monitor *monitor, uint32_t took_ms)
 	put_heads(monitor);
 }
 
-static void devices_done(void *arg, const struct error *err,
-			 const struct subprocess_output *output)
+static int devices_read(void *arg, const struct subprocess_output *output,
+			int64_t at_ms, struct error *err)
 {
-	struct runner *runner = arg;
-	struct monitor *monitor = runner->monitor;
-	const struct monitor_rules *rules = &monitor->config->profile->monitor;
-	const char *name = rules->command.items[0];
+	struct monitor *monitor = arg;
 	const struct devices *devices = devices_now(monitor);
 	const struct device_sample *rows[DEVICES_MAX] = { NULL };
 	owned(samples_clear) struct samples samples = { 0 };
 	struct monitor_stream *stream;
 	int64_t time_ms;
-	struct error why;
 
-	if (!runner_check(runner, name, err, output))
-		return;
-	if (sampler_read(rules->sampler, output->text, output->size, &samples,
-			 &why) < 0) {
-		error_prefix(&why, "%s", name);
-		runner_failed(runner, why.text);
-		return;
-	}
-	runner_well(runner);
+	if (sampler_read(monitor->config->profile->monitor.sampler,
+			 output->text, output->size, &samples, err) < 0)
+		return -1;
 	state_interval(monitor, output->took_ms);
 	if (devices)
 		device_rows(devices, &samples, rows);
-	time_ms =
-		stream_time(monitor, runner->started_ms + output->took_ms / 2);
+	time_ms = stream_time(monitor, at_ms);
 	TAILQ_FOREACH(stream, &monitor->streams, next)
 	{
 		put_devices(stream, time_ms, devices, &samples, rows);
@@ -397,33 +276,27 @@ static void devices_done(void *arg, const struct error *err,
 	monitor->last = samples;
 	samples = (struct samples){ 0 };
 	monitor->last_ms = clock_mono_ms();
+	return 0;
 }
 
 /* The host. */
 
-static void ipmi_done(void *arg, const struct error *err,
-		      const struct subprocess_output *output)
+static int ipmi_read(void *arg, const struct subprocess_output *output,
+		     int64_t at_ms, struct error *err)
 {
-	struct runner *runner = arg;
-	struct monitor *monitor = runner->monitor;
+	struct monitor *monitor = arg;
 	static const char label[] = "Instantaneous power reading:";
-	const char *at;
+	const char *at = strstr(output->text, label);
 	char *end;
 
-	monitor->host_w_known = false;
-	if (!runner_check(runner, "ipmitool", err, output))
-		return;
-	at = strstr(output->text, label);
 	at = at ? at + strlen(label) : "";
 	monitor->host_w = strtod(at, &end);
-	if (end == at || strncmp(end + strspn(end, " "), "Watts", 5) != 0) {
-		runner_failed(runner, "ipmitool: no power reading in what it "
-				      "prints");
-		return;
-	}
-	runner_well(runner);
-	runner->not_before_ms = runner->started_ms + IPMI_INTERVAL_MS;
-	monitor->host_w_known = true;
+	monitor->host_w_known =
+		end != at && !strncmp(end + strspn(end, " "), "Watts", 5);
+	return monitor->host_w_known
+		       ? 0
+		       : error_set(err, EINVAL,
+				   "no power reading in what it prints");
 }
 
 static void take_host(struct monitor *monitor, int64_t now_ms)
@@ -433,7 +306,7 @@ static void take_host(struct monitor *monitor, int64_t now_ms)
 
 	buffer_init(&text, TEXT_MAX);
 	host_usage_take(monitor->host, now_ms, &sample);
-	if (monitor->host_w_known) {
+	if (monitor->host_w_known && !*tool_runner_words(monitor->ipmi)) {
 		sample.value[HOST_POWER_W] = monitor->host_w;
 		sample.has |= 1U << HOST_POWER_W;
 	}
@@ -484,10 +357,10 @@ static void begin_streams(struct monitor *monitor)
 		stream->begun = true;
 		end_line(stream);
 		put_head(stream);
-		if (*monitor->device.trouble)
-			put_error(stream, monitor->device.trouble);
-		if (*monitor->ipmi.trouble)
-			put_error(stream, monitor->ipmi.trouble);
+		if (*tool_runner_words(monitor->device))
+			put_error(stream, tool_runner_words(monitor->device));
+		if (*tool_runner_words(monitor->ipmi))
+			put_error(stream, tool_runner_words(monitor->ipmi));
 	}
 }
 
@@ -498,29 +371,45 @@ static void rest(struct monitor *monitor)
 	    clock_mono_ms() < monitor->watched_until_ms)
 		return;
 	loop_timer_stop(monitor->timer);
-	runner_stop(&monitor->device);
-	runner_stop(&monitor->ipmi);
+	tool_runner_rest(monitor->device);
+	tool_runner_rest(monitor->ipmi);
 	monitor->host_w_known = false;
 	monitor->watched_until_ms = 0;
+}
+
+static void run_tools(struct monitor *monitor)
+{
+	const struct monitor_config *config = monitor->config;
+	struct subprocess_command command = {
+		.argv = tool_argv(monitor),
+		.bin = config->roots->bin,
+		.cpus = config->cpus,
+	};
+
+	if (command.argv) {
+		command.env = &config->profile->monitor.env;
+		command.timeout_ms = config->profile->monitor.timeout_ms;
+		command.output_max = SAMPLE_TEXT_MAX;
+		tool_runner_run(monitor->device, &command);
+	}
+	if (config->ipmi) {
+		command.argv = &monitor->ipmi_argv;
+		command.env = NULL;
+		command.timeout_ms = IPMI_TIMEOUT_MS;
+		command.output_max = IPMI_OUTPUT_MAX;
+		tool_runner_run(monitor->ipmi, &command);
+	}
 }
 
 static int tick(sd_event_source *source, uint64_t usec, void *arg)
 {
 	struct monitor *monitor = arg;
-	const struct strings *argv = tool_argv(monitor);
 	int64_t now_ms = clock_mono_ms(), interval_ms;
 
 	look_at_clock(monitor);
 	begin_streams(monitor);
 	take_host(monitor, now_ms);
-	if (argv)
-		runner_start(&monitor->device, argv,
-			     &monitor->config->profile->monitor.env,
-			     monitor->config->profile->monitor.timeout_ms,
-			     SAMPLE_TEXT_MAX, devices_done);
-	if (monitor->config->ipmi)
-		runner_start(&monitor->ipmi, &monitor->ipmi_argv, NULL,
-			     IPMI_TIMEOUT_MS, IPMI_OUTPUT_MAX, ipmi_done);
+	run_tools(monitor);
 	/* On a grid, so that the mean interval is the one asked for. */
 	interval_ms = TAILQ_EMPTY(&monitor->streams)
 			      ? MONITOR_WATCH_INTERVAL_MS
@@ -543,7 +432,16 @@ struct monitor *monitor_new(sd_event *loop, const struct monitor_config *config,
 					    "reading" };
 	owned(monitor_free) struct monitor *monitor =
 		calloc(1, sizeof(*monitor));
+	struct tool_runner_config device = {
+		.interval_ms = config->interval_ms,
+		.output = devices_read,
+		.trouble = tool_trouble,
+		.arg = monitor,
+	};
+	struct tool_runner_config power = device;
 
+	power.output = ipmi_read;
+	power.rest_ms = IPMI_INTERVAL_MS;
 	if (!monitor) {
 		error_nomem(err, "monitor");
 		return NULL;
@@ -551,15 +449,16 @@ struct monitor *monitor_new(sd_event *loop, const struct monitor_config *config,
 	TAILQ_INIT(&monitor->streams);
 	monitor->loop = sd_event_ref(loop);
 	monitor->config = config;
-	monitor->device.monitor = monitor;
-	monitor->ipmi.monitor = monitor;
 	monitor->stated_ms = config->interval_ms;
 	for (size_t i = 0; i < sizeof(ipmi) / sizeof(ipmi[0]); i++)
 		if (strings_add(&monitor->ipmi_argv, ipmi[i], err) < 0)
 			return NULL;
 	monitor->host =
 		host_usage_new(config->roots->sys, config->roots->proc, err);
-	return monitor->host ? take(monitor) : NULL;
+	monitor->device = tool_runner_new(loop, &device, err);
+	monitor->ipmi = tool_runner_new(loop, &power, err);
+	return monitor->host && monitor->device && monitor->ipmi ? take(monitor)
+								 : NULL;
 }
 
 void monitor_free(struct monitor *monitor)
@@ -570,8 +469,8 @@ void monitor_free(struct monitor *monitor)
 		return;
 	while ((stream = TAILQ_FIRST(&monitor->streams)))
 		monitor_end(stream);
-	monitor->watched_until_ms = 0;
-	rest(monitor);
+	tool_runner_free(monitor->device);
+	tool_runner_free(monitor->ipmi);
 	samples_clear(&monitor->last);
 	loop_source_free(&monitor->timer);
 	strings_clear(&monitor->ipmi_argv);

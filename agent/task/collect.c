@@ -2,7 +2,9 @@
  */
 #include "agent/task/collect.h"
 
+#include "agent/blobs/tar_ages.h"
 #include "agent/blobs/tar_filter.h"
+#include "protocol/base/file.h"
 #include "protocol/base/log.h"
 #include "protocol/base/loop.h"
 #include "protocol/blob/pattern.h"
@@ -21,12 +23,14 @@
 #define PATH_BYTES 4096
 
 struct collected {
+	int64_t since; /* the command began then: seconds since 1970 */
 	struct collected_file *files;
 	size_t files_count;
 };
 
 /* clang-format off */
 static const struct field collected_fields[] = {
+	FIELD_OPTIONAL(collected, since),
 	FIELD_MANY(collected, files, collected_file_schema),
 };
 static const struct schema collected_schema =
@@ -47,6 +51,7 @@ struct collect {
 	unsigned int stalls; /* of the present path */
 	struct incoming *incoming;
 	struct tar_filter *filter; /* of a pattern; NULL: all is taken */
+	struct tar_ages ages;      /* of what is taken */
 	struct engine_call *call;
 	sd_event_source *timer;
 	bool checking; /* all bytes are here, the hash is being made */
@@ -94,6 +99,7 @@ int collect_note(struct spool *spool, const struct task_id *id,
 
 	if (!paths->count)
 		return 0;
+	list.since = clock_wall_ms() / 1000;
 	list.files = calloc(paths->count, sizeof(*list.files));
 	if (!list.files)
 		return error_nomem(err, "collect");
@@ -151,16 +157,27 @@ static void not_there(struct collect *collect, const char *why)
 		settled(collect);
 }
 
-/* What is kept, but not as it was. */
-static void note_lost(struct collect *collect)
+/* What is kept, but not as it was, or not the job's work. */
+static void note_doubts(struct collect *collect)
 {
+	const struct tar_ages *ages = &collect->ages;
 	uint64_t lost =
 		collect->filter ? tar_filter_links_lost(collect->filter) : 0;
+	char older[80] = "", links[80] = "";
 
-	if (lost && asprintf(&collect->list.files[collect->next].text,
-			     "%" PRIu64 " hard links are left out: what they "
-			     "link to does not match",
-			     lost) < 0)
+	if (ages->older)
+		snprintf(older, sizeof(older),
+			 "%" PRIu64 " of %" PRIu64
+			 " files are older than the job",
+			 ages->older, ages->files);
+	if (lost)
+		snprintf(links, sizeof(links),
+			 "%" PRIu64 " hard links are left out: what they link "
+			 "to does not match",
+			 lost);
+	if ((*older || *links) &&
+	    asprintf(&collect->list.files[collect->next].text, "%s%s%s", older,
+		     *older && *links ? "; " : "", links) < 0)
 		collect->list.files[collect->next].text = NULL;
 }
 
@@ -179,7 +196,7 @@ static void check(struct collect *collect)
 		file->content = strdup(hash);
 		file->bytes = incoming_length(collect->incoming);
 		collect->left -= file->bytes;
-		note_lost(collect);
+		note_doubts(collect);
 		settled(collect);
 	}
 }
@@ -190,6 +207,7 @@ static int keep_data(void *arg, const void *data, size_t size,
 {
 	struct collect *collect = arg;
 
+	tar_ages_feed(&collect->ages, data, size);
 	if (incoming_write(collect->incoming, data, size, err) == 0)
 		return 0;
 	if (err && err->code == E2BIG)
@@ -273,6 +291,7 @@ static void begin_path(struct collect *collect)
 	struct error err = { 0 };
 	int rc = 0;
 
+	collect->ages = (struct tar_ages){ .since = collect->list.since };
 	if (pattern_split(path, folder, sizeof(folder), &pattern)) {
 		rc = begin_sift(collect, folder, pattern, &err);
 		path = folder;

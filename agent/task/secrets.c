@@ -1,4 +1,5 @@
-/* secrets.c - the secrets of a task: variables that came sealed with its order.
+/* secrets.c - the secrets of a task: variables and files of its container that
+ * came sealed with its order.
  */
 #include "agent/task/secrets.h"
 
@@ -31,15 +32,24 @@ static int add_one(const struct registry_login *login, const char *name,
 
 	if (!login_variable_valid(name))
 		return error_set(err, EPROTO, "secret: no name of a variable");
-	if (login_open(login, registries->key, registries->controller, &opened,
-		       err) < 0)
+	if (registries_open(registries, login, &opened, err) < 0)
 		return -1;
 	if (!opened.token)
 		return error_set(err, EPROTO, "the secret %s has no value",
 				 name);
-	if (buffer_printf(out, err, "env=%s=%s", name, opened.token) < 0)
+	if (buffer_printf(out, err, "%s=%s=%s",
+			  login_is_file(login) ? "secret" : "env", name,
+			  opened.token) < 0)
 		return -1;
 	return buffer_append(out, "", 1, err);
+}
+
+bool task_secrets_files(const struct task_spec *spec)
+{
+	for (size_t i = 0; i < spec->logins_count; i++)
+		if (login_is_file(&spec->logins[i]))
+			return true;
+	return false;
 }
 
 int task_secrets_add(const struct task_spec *spec,

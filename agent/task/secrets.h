@@ -1,4 +1,5 @@
-/* secrets.h - the secrets of a task: variables that came sealed with its order.
+/* secrets.h - the secrets of a task: variables and files of its container that
+ * came sealed with its order.
  *
  * They go into in/start alone, which regatta-init reads and only root may: the
  * engine, its inspection of the container and the task's spec know none.
@@ -13,7 +14,11 @@
 /* ENOKEY: one of them was forgotten since the sweep was submitted. */
 int task_secrets_check(const struct task_spec *spec, struct error *err);
 
-/* Append a record env=NAME=VALUE for each (agent/init/init.h). EKEYREJECTED: it
+/* Is one of them a file of the container? */
+bool task_secrets_files(const struct task_spec *spec);
+
+/* Append a record env=NAME=VALUE, or secret=NAME=VALUE for a file, for each
+ * (agent/init/init.h). EKEYREJECTED: it
  * cannot be opened here. The caller overwrites the buffer.
  */
 int task_secrets_add(const struct task_spec *spec,

@@ -351,6 +351,7 @@ static struct container_place place_of(struct task *task, char *in, char *out)
 	spool_in_path(task->room->spool, &task->id, in);
 	spool_out_path(task->room->spool, &task->id, out);
 	return (struct container_place){
+		.secrets = task_secrets_files(&task->spec),
 		.cluster = task->room->cluster,
 		.node = task->room->node,
 		.init_program = task->room->init_program,

@@ -43,6 +43,7 @@ static api_fn *const requests[MESSAGE_TYPES] = {
 	[MESSAGE_BACKUP] = api_backup,
 	[MESSAGE_GC] = api_gc,
 	[MESSAGE_ROTATE] = api_rotate,
+	[MESSAGE_ROTATE_CONTROLLER] = api_rotate_controller,
 	[MESSAGE_ENROL] = api_enrol,
 	[MESSAGE_CONTENT_PUT] = api_content_put,
 	[MESSAGE_CONTENT_GET] = api_content_get,

@@ -43,6 +43,7 @@ struct api {
 	struct image_rollouts *rollouts;
 	struct catalog *catalog;
 	struct access *access;
+	struct controller_key *keys; /* the controller's own */
 	struct backups *backups;
 	struct retention *retention;
 	struct wire_server *wire;
@@ -75,7 +76,7 @@ api_fn api_results, api_series, api_history;
 api_fn api_nodes, api_node, api_drain, api_label;
 /* keys.c */
 api_fn api_keys, api_tokens, api_audit, api_token, api_admit, api_revoke,
-	api_enrol, api_rotate, api_web;
+	api_enrol, api_rotate, api_rotate_controller, api_web;
 /* contents.c */
 api_fn api_files, api_content_put, api_content_get;
 /* images.c */

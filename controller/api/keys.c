@@ -1,6 +1,7 @@
 /* keys.c - who may connect, who did what: asked, and changed.
  */
 #include "controller/access/access.h"
+#include "controller/access/controller_key.h"
 #include "controller/access/key_rotation.h"
 #include "controller/access/viewers.h"
 #include "controller/api/api.h"
@@ -9,6 +10,7 @@
 #include "controller/jobs/node_events.h"
 #include "controller/jobs/job.h"
 #include "controller/nodes/node.h"
+#include "protocol/base/file.h"
 #include "protocol/wire/wire.h"
 
 #include <errno.h>
@@ -127,8 +129,13 @@ int api_audit(struct api_request *request, void *reply, struct error *err)
 
 int api_token(struct api_request *request, void *reply, struct error *err)
 {
-	return access_token(request->api->access, request->by, request->message,
-			    reply, err);
+	struct reply_token *to = reply;
+
+	if (access_token(request->api->access, request->by, request->message,
+			 to, err) < 0)
+		return -1;
+	return string_set(&to->listens,
+			  wire_server_endpoint(request->api->wire), err);
 }
 
 int api_admit(struct api_request *request, void *reply, struct error *err)
@@ -158,6 +165,22 @@ int api_rotate(struct api_request *request, void *reply, struct error *err)
 
 	request->goes_on = rc > 0;
 	return rc < 0 ? -1 : 0;
+}
+
+/* All are told with their next heartbeat; the controller changes it itself. */
+int api_rotate_controller(struct api_request *request, void *reply,
+			  struct error *err)
+{
+	const struct message_rotate_controller *message = request->message;
+	struct reply_rotate_controller *to = reply;
+	struct controller_key *keys = request->api->keys;
+
+	if (controller_key_rotate(keys, clock_wall_ms(), message->keep_s, err) <
+	    0)
+		return -1;
+	wire_server_set_next_key(request->api->wire, controller_key_next(keys));
+	to->from_ms = keys->from_ms;
+	return string_set(&to->public, keys->next.public, err);
 }
 
 /* Nobody loses work by accident. */

@@ -331,7 +331,8 @@ static int check_secrets(const struct sweep *sweep,
 	char name[LOGIN_VARIABLE_MAX + 2];
 
 	for (size_t i = 0; i < secrets->count; i++) {
-		snprintf(name, sizeof(name), "$%s", secrets->items[i].name);
+		login_secret_name(name, secrets->items[i].name,
+				  secrets->items[i].as_file);
 		if (!logins_find(message->logins, message->logins_count, name))
 			return error_set(err, EINVAL,
 					 "%s: secrets.%s: its value was not "

@@ -283,6 +283,8 @@ static void take_fact(struct causes *causes, const struct clean *line)
 	if (!failure_patterns_find(causes->patterns, FAILURE_FACT, line->text,
 				   line->size, false, &hit))
 		return;
+	if (hit.meaning->gives_up)
+		causes->gave_up = causes->progress + 1;
 	speaker = hit_number(&hit, GROUP_SPEAKER, END_UNKNOWN);
 	if (speaker != END_UNKNOWN) {
 		causes->speaker = speaker;
@@ -380,4 +382,14 @@ int causes_feed(struct causes *causes, const void *data, size_t size,
 int causes_finish(struct causes *causes, struct error *err)
 {
 	return end_line(causes, false) < 0 ? error_nomem(err, "causes") : 0;
+}
+
+bool causes_gave_up(const struct causes *causes)
+{
+	return causes->gave_up && causes->gave_up > causes->progress;
+}
+
+const struct ends *causes_ends(const struct causes *causes)
+{
+	return &causes->ends;
 }

@@ -30,6 +30,14 @@ int causes_feed(struct causes *causes, const void *data, size_t size,
 /* The output ends here. */
 int causes_finish(struct causes *causes, struct error *err);
 
+/* Does a launcher say that a process of its failed and that it will end, and
+ * nothing makes progress behind that? After causes_finish().
+ */
+bool causes_gave_up(const struct causes *causes);
+
+/* What the launcher says of its processes; borrowed. */
+const struct ends *causes_ends(const struct causes *causes);
+
 /* One cause that was found. */
 struct cause {
 	enum causes_class class;

@@ -22,7 +22,9 @@ struct causes {
 	int64_t speaker;          /* the rank that speaks, or -1 */
 	uint64_t spoken;          /* the line that said so */
 	struct cause *unfinished; /* its text is in the next line; or NULL */
-	bool ended;               /* all else follows from an intended end */
+	uint64_t gave_up; /* lines of progress before a launcher gave up, and
+			     one; 0: none did */
+	bool ended;       /* all else follows from an intended end */
 };
 
 /* Is there a cause of a lower order already? */

@@ -24,7 +24,8 @@ _Static_assert(sizeof(class_names) / sizeof(class_names[0]) == CAUSE_CLASSES,
 	       "a name for each class but the first, and the end");
 
 static const char *const kind_names[] = { "prefixes", "ignore", "progress",
-					  "facts",    "causes", NULL };
+					  "facts",    "causes", "restarts",
+					  NULL };
 
 static const char *const group_names[FAILURE_GROUPS] = {
 	[GROUP_RANK] = "rank",     [GROUP_LOCAL_RANK] = "local_rank",
@@ -181,7 +182,8 @@ static int read_cause(struct failure_patterns *patterns,
 static int read_fact(struct failure_patterns *patterns,
 		     const struct value *entry, struct error *err)
 {
-	static const char *const keys[] = { "match", "section", NULL };
+	static const char *const keys[] = { "match", "section", "gives_up",
+					    NULL };
 	static const char *const sections[] = { "root", "others", NULL };
 	struct failure_meaning meaning = { 0 };
 	const struct value *match = value_get(entry, "match");
@@ -197,6 +199,8 @@ static int read_fact(struct failure_patterns *patterns,
 			return -1;
 		meaning.section = number ? SECTION_OTHERS : SECTION_ROOT;
 	}
+	if (read_flag(entry, "gives_up", &meaning.gives_up, err) < 0)
+		return -1;
 	return add(patterns, FAILURE_FACT, match, &meaning, err);
 }
 

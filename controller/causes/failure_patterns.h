@@ -10,6 +10,9 @@
  *	facts:
  *	  - match: REGEX	what a launcher says about its processes
  *	    section: root | others	from here on it lists these
+ *	    gives_up: true	a process of its failed, and it will end
+ *	restarts:	[REGEX, ...]	commands, their words with a blank
+ *			between, of launchers that start anew what failed
  *	causes:
  *	  - class: CLASS	of causes_class_name()
  *	    order: 1 to 99	a cause of a lower one comes first
@@ -63,6 +66,7 @@ enum failure_kind {
 	FAILURE_PROGRESS,
 	FAILURE_FACT,
 	FAILURE_CAUSE,
+	FAILURE_RESTART,
 	FAILURE_KINDS
 };
 
@@ -92,6 +96,7 @@ struct failure_meaning {
 	bool final;
 	bool ends;
 	bool blameless;
+	bool gives_up;
 	char signal[12]; /* "": it tells of none */
 };
 

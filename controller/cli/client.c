@@ -38,7 +38,7 @@ struct client {
 	sd_event *loop;
 	struct wire_client *wire;
 	char endpoint[256];
-	char public[KEY_TEXT_SIZE], server_public[KEY_TEXT_SIZE];
+	char public[KEY_TEXT_SIZE];
 	bool ready;        /* welcomed */
 	bool was_ready;    /* there was a session */
 	int64_t absent_ms; /* since when there is none */
@@ -370,12 +370,14 @@ struct client *client_new(sd_event *loop, const struct connection *connection,
 	snprintf(client->endpoint, sizeof(client->endpoint), "%s",
 		 connection->endpoint);
 	memcpy(client->public, connection->key.public, KEY_TEXT_SIZE);
-	memcpy(client->server_public, connection->server_public, KEY_TEXT_SIZE);
 	client->wire =
 		wire_client_new(loop, NULL, connection->endpoint,
 				&connection->key, connection->server_public,
 				&handler, client, err);
-	if (!client->wire)
+	if (!client->wire ||
+	    (connection->keys_file[0] &&
+	     wire_client_remember(client->wire, connection->keys_file, err) <
+		     0))
 		return NULL;
 	return take(client);
 }
@@ -403,7 +405,7 @@ const char *client_public(const struct client *client)
 
 const char *client_server_public(const struct client *client)
 {
-	return client->server_public;
+	return wire_client_server(client->wire)->current;
 }
 
 sd_event *client_loop(struct client *client)

@@ -84,7 +84,7 @@ static int seal(const struct cli *cli, struct client *client,
 	buffer_init(&value, SECRET_BYTES_MAX + 1);
 	if (read_value(cli, source, &value, err) < 0)
 		return error_prefix(err, "secrets.%s", source->name);
-	snprintf(name, sizeof(name), "$%s", source->name);
+	login_secret_name(name, source->name, source->as_file);
 	credential.token = value.data;
 	return login_seal(name, &credential, client_public(client),
 			  client_server_public(client), login, err);

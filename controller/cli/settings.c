@@ -2,6 +2,7 @@
  */
 #include "controller/cli/settings.h"
 #include "protocol/base/file.h"
+#include "protocol/wire/server_keys.h"
 #include "protocol/config/installed.h"
 #include "protocol/yaml/document.h"
 
@@ -228,6 +229,8 @@ static int find_own_key(const struct environment *environment,
 				 given);
 	if (key_load(&connection->key, given, err) < 0)
 		return -1;
+	snprintf(connection->keys_file, sizeof(connection->keys_file), "%s%s",
+		 given, SERVER_KEYS_PERSON);
 	if (connection->key.role != ROLE_OPERATOR &&
 	    connection->key.role != ROLE_VIEWER)
 		return error_set(err, EINVAL,

@@ -41,7 +41,8 @@ struct environment {
 
 struct connection {
 	char endpoint[256];
-	char server_public[KEY_TEXT_SIZE];
+	char server_public[KEY_TEXT_SIZE]; /* as the settings name it */
+	char keys_file[PATH_MAX + 16];     /* server_keys.h; "": none is kept */
 	struct key key;
 };
 

@@ -23,7 +23,7 @@ struct login_sweep {
 
 struct sweep_logins {
 	struct store *store;
-	const struct key *key; /* the controller's own */
+	const struct key *key, *former; /* the controller's own */
 	struct login_sweep *sweeps;
 	size_t count;
 	/* The one that was opened last, for the nodes of a gang are told one
@@ -41,7 +41,9 @@ static void forget_opened(struct sweep_logins *kept)
 }
 
 struct sweep_logins *sweep_logins_new(struct store *store,
-				      const struct key *key, struct error *err)
+				      const struct key *key,
+				      const struct key *former,
+				      struct error *err)
 {
 	struct sweep_logins *kept = calloc(1, sizeof(*kept));
 
@@ -51,6 +53,7 @@ struct sweep_logins *sweep_logins_new(struct store *store,
 	}
 	kept->store = store;
 	kept->key = key;
+	kept->former = former;
 	return kept;
 }
 
@@ -91,6 +94,17 @@ static int load_one(const struct login_row *row, void *arg)
 	return note_sweep(loading->kept, row->sweep, loading->err);
 }
 
+/* It may have been sealed before our key was rotated. */
+static int open_login(const struct sweep_logins *kept,
+		      const struct registry_login *login, const char *from,
+		      struct credential *opened, struct error *err)
+{
+	if (kept->former->secret[0] &&
+	    login_open(login, kept->former, from, opened, NULL) == 0)
+		return 0;
+	return login_open(login, kept->key, from, opened, err);
+}
+
 int logins_load(struct sweep_logins *kept, struct error *err)
 {
 	struct login_loading loading = { kept, err };
@@ -107,7 +121,7 @@ int logins_accept(const struct sweep_logins *kept,
 	for (size_t i = 0; i < count; i++) {
 		owned(credential_clear) struct credential opened = { 0 };
 
-		if (login_open(&logins[i], kept->key, from, &opened, err) < 0) {
+		if (open_login(kept, &logins[i], from, &opened, err) < 0) {
 			if (err->code == EKEYREJECTED)
 				err->code = EINVAL;
 			return -1;
@@ -181,7 +195,7 @@ static int open_row(struct sweep_logins *kept, const struct login_row *row,
 	if (kept->sealed && !strcmp(kept->sealed, row->sealed))
 		return 0;
 	forget_opened(kept);
-	if (login_open(&from, kept->key, NULL, &kept->opened, err) < 0)
+	if (open_login(kept, &from, NULL, &kept->opened, err) < 0)
 		return -1;
 	kept->sealed = strdup(row->sealed);
 	return 0;

@@ -15,10 +15,14 @@
 struct key;
 struct store;
 
-/* What it is given is borrowed; key: the controller's own. */
+/* What it is given is borrowed; key: the controller's own,
+ * former: the one that it had before, or one without a secret.
+ */
 struct sweep_logins;
 struct sweep_logins *sweep_logins_new(struct store *store,
-				      const struct key *key, struct error *err);
+				      const struct key *key,
+				      const struct key *former,
+				      struct error *err);
 void sweep_logins_free(struct sweep_logins *kept);
 
 /* Those that the store has. */
@@ -35,7 +39,7 @@ int logins_put(struct sweep_logins *kept, uint64_t sweep,
 	       const struct registry_login *logins, size_t count,
 	       struct error *err);
 
-/* Add to a list the registries and "$NAME"s whose logins are gone, but for
+/* Add to a list the registries and secrets whose logins are gone, but for
  * those given. */
 int logins_gone(struct sweep_logins *kept, uint64_t sweep,
 		const struct registry_login *given, size_t count,

@@ -3,6 +3,7 @@
 #include "controller/jobs/hang.h"
 #include "controller/jobs/core.h"
 #include "controller/jobs/hang_evidence.h"
+#include "controller/jobs/launcher_end.h"
 #include "controller/jobs/node_commands.h"
 #include "controller/logs/log_reader.h"
 #include "controller/nodes/node.h"
@@ -31,6 +32,7 @@ struct hang_watch {
 	int64_t next_ms;  /* nothing is to be done before */
 	int64_t until_ms; /* the last look is awaited; 0: there is none */
 	uint64_t suspicion, last; /* rounds of evidence; 0: none */
+	bool launchers_asked;     /* since the last sign of life */
 };
 
 bool hang_suspected(const struct gang *gang)
@@ -201,6 +203,13 @@ static void look(struct gang *gang, int64_t now)
 		if (watch->suspicion)
 			revive(gang, gang->heard_ms);
 		watch->life_ms = gang->heard_ms;
+		watch->launchers_asked = false;
+	}
+	if (!watch->launchers_asked &&
+	    now - watch->life_ms >= LAUNCHER_GRACE_MS) {
+		watch->launchers_asked = true;
+		if (launcher_end(gang))
+			return;
 	}
 	if (now < watch->next_ms)
 		return;

@@ -13,7 +13,9 @@
 
 #include "controller/cluster/active_job.h"
 
-/* Look at all running jobs. */
+/* Look at all running jobs. One whose launcher gave up and stayed
+ * (launcher_end.h) ends as well.
+ */
 void hang_tick(struct jobs *jobs);
 
 bool hang_suspected(const struct gang *gang);

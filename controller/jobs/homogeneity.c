@@ -14,20 +14,32 @@
 #define NAMES_MAX 200 /* bytes of the names of one value's nodes */
 #define WORDS_MAX 400
 
+const cJSON *task_fact(const struct task *task, const char *name)
+{
+	const cJSON *fact = cJSON_GetObjectItemCaseSensitive(task->facts, name);
+
+	return fact ? fact
+		    : cJSON_GetObjectItemCaseSensitive(task->node->facts, name);
+}
+
 cJSON *task_facts(const struct task *task)
 {
-	cJSON *facts = task->node->facts
-			       ? cJSON_Duplicate(task->node->facts, true)
-			       : cJSON_CreateObject();
-	const cJSON *fact;
+	const cJSON *lists[] = { task->node->facts, task->facts };
+	cJSON *facts = cJSON_CreateObject();
 
-	cJSON_ArrayForEach(fact, task->facts)
-	{
-		cJSON_DeleteItemFromObjectCaseSensitive(facts, fact->string);
-		cJSON_AddItemToObject(facts, fact->string,
-				      cJSON_Duplicate(fact, true));
+	for (size_t i = 0; i < 2; i++) {
+		cJSON *fact;
+
+		cJSON_ArrayForEach(fact, lists[i])
+		{
+			const char *name = fact->string;
+
+			if (strcmp(name, "warnings") != 0 &&
+			    task_fact(task, name) == fact)
+				cJSON_AddItemReferenceToObject(facts, name,
+							       fact);
+		}
 	}
-	cJSON_DeleteItemFromObjectCaseSensitive(facts, "warnings");
 	return facts;
 }
 
@@ -38,15 +50,7 @@ typedef const char *trait_fn(const struct task *task, size_t i);
 
 static const char *driver_of(const struct task *task, size_t i)
 {
-	const cJSON *driver;
-
-	if (i)
-		return NULL;
-	driver = cJSON_GetObjectItemCaseSensitive(task->facts, "driver");
-	if (!driver)
-		driver = cJSON_GetObjectItemCaseSensitive(task->node->facts,
-							  "driver");
-	return cJSON_GetStringValue(driver);
+	return i ? NULL : cJSON_GetStringValue(task_fact(task, "driver"));
 }
 
 static const char *chip_of(const struct task *task, size_t i)

@@ -6,8 +6,12 @@
 
 #include "controller/cluster/active_job.h"
 
-/* The facts of the task's node when the task was checked, as far as they were
- * told, else as it joined. The caller deletes it; NULL: ENOMEM.
+/* A fact of the task's node when the task was checked, as far as it was told,
+ * else as it joined; NULL: neither.
+ */
+const cJSON *task_fact(const struct task *task, const char *name);
+/* All of them. The caller deletes the object, before the task or what is known
+ * of its node changes: the values are theirs. NULL: ENOMEM.
  */
 cJSON *task_facts(const struct task *task);
 

@@ -192,7 +192,8 @@ static int record(const struct job *job, enum job_event event,
 {
 	owned(buffer_clear) struct buffer text;
 	owned(buffer_clear) struct buffer allocated;
-	cJSON *allocation = allocation_json(job);
+	bool changes = changes_row(event);
+	cJSON *allocation = changes ? allocation_json(job) : NULL;
 	struct event_row event_row = {
 		.job = job->id,
 		.attempt = row->attempt,
@@ -210,8 +211,8 @@ static int record(const struct job *job, enum job_event event,
 	event_row.data = data ? text.data : NULL;
 	row->allocation = allocation ? allocated.data : NULL;
 	if (rc == 0)
-		rc = put(job->jobs->store, &event_row,
-			 changes_row(event) ? row : NULL, err);
+		rc = put(job->jobs->store, &event_row, changes ? row : NULL,
+			 err);
 	row->allocation = NULL;
 	cJSON_Delete(allocation);
 	return rc;

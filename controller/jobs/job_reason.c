@@ -3,6 +3,7 @@
 #include "controller/jobs/job_reason.h"
 
 #include "controller/causes/causes.h"
+#include "controller/results/extract.h"
 #include "protocol/base/utf8.h"
 
 #include <stdio.h>
@@ -15,6 +16,7 @@ struct told {
 	const struct reason_stream *stream;
 	uint64_t from; /* the first byte that is read */
 	struct causes *causes;
+	struct extract *extract; /* NULL: no figures are read */
 	struct verdict verdict;
 };
 
@@ -25,10 +27,26 @@ struct reasons {
 
 static void reasons_clear(struct reasons *reasons)
 {
-	for (size_t i = 0; i < reasons->count; i++)
+	for (size_t i = 0; i < reasons->count; i++) {
 		causes_free(reasons->told[i].causes);
+		extract_free(reasons->told[i].extract);
+	}
 }
 OWNED_VALUE(struct reasons, reasons_clear)
+
+static int feed(struct told *told, const char *text, size_t size)
+{
+	if (told->extract && extract_feed(told->extract, text, size, NULL) < 0)
+		return -1;
+	return causes_feed(told->causes, text, size, NULL);
+}
+
+static int finish(struct told *told)
+{
+	if (told->extract && extract_finish(told->extract, NULL) < 0)
+		return -1;
+	return causes_finish(told->causes, NULL);
+}
 
 /* The last bytes of a stream, from the beginning of a line on. */
 static int read_stream(const struct reason_job *job, struct told *told,
@@ -60,24 +78,25 @@ static int read_stream(const struct reason_job *job, struct told *told,
 			within = false;
 		}
 		if (!within &&
-		    causes_feed(told->causes, text,
-				got - (size_t)(text - piece), NULL) < 0)
+		    feed(told, text, got - (size_t)(text - piece)) < 0)
 			return -1;
 	} while (got && at < length);
-	return causes_finish(told->causes, NULL);
+	return finish(told);
 }
 
 static int read_all(struct failure_patterns *patterns,
-		    const struct reason_job *job, struct reasons *reasons)
+		    const struct reason_job *job, uint64_t most,
+		    struct reasons *reasons)
 {
-	uint64_t most = REASON_BYTES / (job->count ? job->count : 1);
-
 	for (size_t i = 0; i < job->count; i++) {
 		struct told *told = &reasons->told[reasons->count++];
 
 		told->stream = &job->streams[i];
 		told->causes = causes_new(patterns, NULL);
-		if (!told->causes || read_stream(job, told, most) < 0)
+		if (job->rules)
+			told->extract = extract_new(job->rules, NULL);
+		if (!told->causes || (job->rules && !told->extract) ||
+		    read_stream(job, told, most) < 0)
 			return -1;
 		causes_verdict(told->causes, true, &told->verdict);
 	}
@@ -137,14 +156,121 @@ static cJSON *describe(const char *how, const struct told *told)
 	return reason;
 }
 
+/* What the rank itself said, or another of its launcher's did of it. */
+static const char *line_of(const struct told *told, int64_t rank)
+{
+	const struct verdict *verdict = &told->verdict;
+
+	if (!verdict->cause)
+		return NULL;
+	if (verdict->rank == rank ||
+	    (verdict->rank == END_UNKNOWN && told->stream->rank == rank))
+		return verdict->cause->line;
+	for (size_t i = 0; i < verdict->other_count; i++)
+		if (verdict->others[i]->rank == rank)
+			return verdict->others[i]->line;
+	return NULL;
+}
+
+static void complete_end(cJSON *end, const struct told *told, int64_t rank)
+{
+	size_t count = 0;
+	const struct record *records =
+		told->extract && told->stream->rank == rank
+			? extract_records(told->extract, &count)
+			: NULL;
+
+	if (count)
+		cJSON_AddNumberToObject(end, "step",
+					(double)records[count - 1].step);
+	else
+		cJSON_AddNullToObject(end, "step");
+	add_text(end, "line", line_of(told, rank));
+}
+
+static bool has_rank(const cJSON *ends, int64_t rank)
+{
+	const cJSON *end;
+
+	cJSON_ArrayForEach(end, ends) if (
+		cJSON_GetNumberValue(
+			cJSON_GetObjectItemCaseSensitive(end, "rank")) ==
+		(double)rank) return true;
+	return false;
+}
+
+/* Those that only the launcher tells of; a negative code is a signal. */
+static void add_launched(cJSON *ends, const struct told *told)
+{
+	const struct ends *launched = causes_ends(told->causes);
+
+	for (size_t i = 0; i < launched->count; i++) {
+		const struct process_end *from = &launched->entries[i];
+		bool coded = from->exit_code != END_CODE_UNKNOWN;
+		cJSON *end;
+
+		if (from->rank == END_UNKNOWN || has_rank(ends, from->rank))
+			continue;
+		end = cJSON_CreateObject();
+		add_text(end, "node", told->stream->node);
+		cJSON_AddNumberToObject(end, "rank", (double)from->rank);
+		cJSON_AddNullToObject(end, "ended_ms");
+		cJSON_AddNumberToObject(end, "exit_code",
+					!coded ? 1
+					: from->exit_code < 0
+						? 128 - from->exit_code
+						: from->exit_code);
+		cJSON_AddNumberToObject(end, "signal",
+					coded && from->exit_code < 0
+						? -from->exit_code
+						: 0);
+		complete_end(end, told, from->rank);
+		cJSON_AddItemToArray(ends, end);
+	}
+}
+
+static void complete_ends(cJSON *ends, const struct reasons *reasons)
+{
+	for (size_t i = 0; i < reasons->count; i++) {
+		const struct told *told = &reasons->told[i];
+		cJSON *end;
+
+		cJSON_ArrayForEach(end, ends) if (
+			cJSON_GetNumberValue(
+				cJSON_GetObjectItemCaseSensitive(end,
+								 "rank")) ==
+			told->stream->rank)
+			complete_end(end, told, told->stream->rank);
+	}
+	for (size_t i = 0; i < reasons->count; i++)
+		add_launched(ends, &reasons->told[i]);
+}
+
+bool job_reason_gave_up(struct failure_patterns *patterns,
+			const struct reason_job *job, uint64_t bytes)
+{
+	owned(reasons_clear) struct reasons reasons = { 0 };
+
+	if (read_all(patterns, job, bytes, &reasons) < 0)
+		return false;
+	for (size_t i = 0; i < reasons.count; i++)
+		if (causes_gave_up(reasons.told[i].causes))
+			return true;
+	return false;
+}
+
 cJSON *job_reason_read(struct failure_patterns *patterns,
-		       const struct reason_job *job)
+		       const struct reason_job *job, cJSON *ends)
 {
 	owned(reasons_clear) struct reasons reasons = { 0 };
 	const struct told *told;
 
-	if (read_all(patterns, job, &reasons) < 0)
+	if (read_all(patterns, job,
+		     REASON_BYTES / (job->count ? job->count : 1),
+		     &reasons) < 0)
 		return NULL;
+	if (ends)
+		complete_ends(ends, &reasons);
 	told = choose(&reasons);
 	return told ? describe(job->how, told) : NULL;
 }

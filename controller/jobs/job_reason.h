@@ -14,6 +14,7 @@
 #define REASON_BYTES 1048576 /* of all streams together */
 #define REASON_LINE_MAX 200  /* bytes of the line in a sentence */
 
+struct extract_rules;
 struct failure_patterns;
 
 /* What a rank printed, and how it ended. */
@@ -34,14 +35,25 @@ struct reason_job {
 	struct reason_stream
 		streams[REASON_STREAMS_MAX]; /* first ended first */
 	size_t count;
+	struct extract_rules *rules; /* of its figures; NULL: none */
 };
 
 /* {node, rank, how, class, exit_code, signal, line, stream, offset}: `offset`
  * is where the line begins in the stream; what is not known is null. NULL:
  * nothing that was printed says why. The caller deletes it.
+ *
+ * ends: of rank_ends_json(), or NULL. Each gets {step, line}, the last step
+ * that the rank printed and what it said, as far as they are known; a rank that
+ * only its launcher tells of is put behind them, without a time.
  */
 cJSON *job_reason_read(struct failure_patterns *patterns,
-		       const struct reason_job *job);
+		       const struct reason_job *job, cJSON *ends);
+
+/* Does a launcher among them say that a process of its failed, and that it will
+ * end? The last `bytes` of each stream are read.
+ */
+bool job_reason_gave_up(struct failure_patterns *patterns,
+			const struct reason_job *job, uint64_t bytes);
 
 /* The sentence, going on with the line of the reason, and with the rank that
  * it speaks of where the sentence names another one. The caller frees it; NULL:

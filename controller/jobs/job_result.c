@@ -2,6 +2,7 @@
  * rows.
  */
 #include "controller/jobs/job_result.h"
+#include "controller/causes/failure_patterns.h"
 #include "controller/cell/reference_peak.h"
 #include "controller/jobs/adaptive_repeats.h"
 #include "controller/jobs/core.h"
@@ -149,13 +150,13 @@ static void judge(struct job *job, const cJSON *result)
 
 /* The result, where it comes from, and its curves, as the store keeps them. */
 static int make_text(struct job *job, cJSON *result, const cJSON *reason,
-		     struct buffer *text, struct error *err)
+		     const cJSON *ends, struct buffer *text, struct error *err)
 {
 	const struct extract *extract = log_reader_extract(job->gang);
 	const struct record *records = NULL;
 	size_t count = 0;
 	cJSON *all = cJSON_CreateObject();
-	cJSON *series, *ends;
+	cJSON *series;
 	int rc;
 
 	if (extract)
@@ -165,9 +166,8 @@ static int make_text(struct job *job, cJSON *result, const cJSON *reason,
 	if (reason)
 		cJSON_AddItemToObject(all, "reason",
 				      cJSON_Duplicate(reason, true));
-	ends = rank_ends_json(job->gang);
 	if (ends)
-		cJSON_AddItemToObject(all, "ends", ends);
+		cJSON_AddItemToObject(all, "ends", cJSON_Duplicate(ends, true));
 	series = series_new(records, count, &job->gang->spec.measure, err);
 	cJSON_AddItemToObject(series, "devices",
 			      samplings_curves(log_reader_samplings(job->gang),
@@ -220,14 +220,16 @@ static void add_streams(struct reason_job *to, const struct task *task)
 }
 
 /* Why the job failed, by what was seen or printed; NULL: nothing says it. */
-static cJSON *read_evidence(const struct job *job)
+static cJSON *read_evidence(const struct job *job, cJSON *ends)
 {
+	const struct extract *extract = log_reader_extract(job->gang);
 	struct reason_job asked = {
 		.effects = job->jobs->effects,
 		.world = job->jobs->effects->arg,
 		.id = job->id,
 		.attempt = job->attempt,
 		.how = job->text,
+		.rules = extract ? extract_rules_of(extract) : NULL,
 	};
 	const struct task *task = NULL;
 
@@ -239,19 +241,78 @@ static cJSON *read_evidence(const struct job *job)
 	while (asked.count < REASON_STREAMS_MAX &&
 	       (task = next_ended(job->gang, task)))
 		add_streams(&asked, task);
-	return job_reason_read(job->jobs->failures, &asked);
+	return job_reason_read(job->jobs->failures, &asked, ends);
+}
+
+static const char *text_at(const cJSON *object, const char *name)
+{
+	return cJSON_GetStringValue(
+		cJSON_GetObjectItemCaseSensitive(object, name));
+}
+
+static bool is_class(const cJSON *reason, enum causes_class class)
+{
+	const char *name = text_at(reason, "class");
+
+	return name && !strcmp(name, causes_class_name(class));
+}
+
+/* Is it but what others printed when the first one was gone? */
+static bool follows(const struct job *job, const cJSON *reason,
+		    const cJSON *first)
+{
+	const cJSON *rank = cJSON_GetObjectItemCaseSensitive(first, "rank");
+	const char *stream = text_at(reason, "stream");
+	char name[32];
+
+	if (job->failure == FAILURE_OOM)
+		return !is_class(reason, CAUSE_HOST_OOM);
+	if (!is_class(reason, CAUSE_COMMUNICATION) || !stream ||
+	    !cJSON_IsNumber(rank))
+		return false;
+	snprintf(name, sizeof(name), "rank-%d", rank->valueint);
+	return strcmp(name, stream) != 0;
+}
+
+/* What the end itself says. */
+static void set_class(const struct job *job, cJSON *first)
+{
+	enum causes_class class = job->failure == FAILURE_OOM ? CAUSE_HOST_OOM
+				  : text_at(first, "signal")  ? CAUSE_SIGNAL
+							      : CAUSE_NONE;
+
+	if (class)
+		cJSON_ReplaceItemInObjectCaseSensitive(
+			first, "class",
+			cJSON_CreateString(causes_class_name(class)));
 }
 
 /* Why the job failed; NULL: it did not. */
-static cJSON *read_reason(const struct job *job)
+static cJSON *read_reason(const struct job *job, cJSON *ends)
 {
-	cJSON *reason = NULL;
+	cJSON *reason, *first;
 
-	if (job->failure && job->failure != FAILURE_CANCELLED)
-		reason = read_evidence(job);
-	if (!reason && job->failure && job->failure != FAILURE_CANCELLED)
-		reason = rank_ends_reason(job->gang, job->text);
-	return reason;
+	if (!job->failure || job->failure == FAILURE_CANCELLED)
+		return NULL;
+	reason = read_evidence(job, ends);
+	first = rank_ends_reason(job->gang, job->text);
+	if (reason && !follows(job, reason, first)) {
+		cJSON_Delete(first);
+		return reason;
+	}
+	cJSON_Delete(reason);
+	if (job->failure == FAILURE_EXIT || job->failure == FAILURE_OOM)
+		set_class(job, first);
+	return first;
+}
+
+/* Memory of a device, or of the host, that the program itself reports. */
+static void judge_reason(struct job *job, const cJSON *reason)
+{
+	if (job->failure == FAILURE_EXIT &&
+	    (is_class(reason, CAUSE_DEVICE_OOM) ||
+	     is_class(reason, CAUSE_HOST_OOM)))
+		job->failure = FAILURE_OOM;
 }
 
 static void set_text(struct job *job, char *text)
@@ -279,7 +340,7 @@ int job_result_store(struct job *job, struct error *err)
 	owned(buffer_clear) struct buffer text;
 	struct result_row row = { .job = job->id, .attempt = job->attempt };
 	cJSON *result = make_result(job, err);
-	cJSON *reason;
+	cJSON *reason, *ends;
 	int rc;
 
 	buffer_init(&text, STORE_TEXT_MAX);
@@ -287,14 +348,18 @@ int job_result_store(struct job *job, struct error *err)
 		return -1;
 	judge(job, result);
 	job->rate = adaptive_repeats_rate(result);
-	reason = read_reason(job);
-	rc = make_text(job, result, reason, &text, err);
+	ends = rank_ends_json(job->gang);
+	reason = read_reason(job, ends);
+	rc = make_text(job, result, reason, ends, &text, err);
 	row.json = text.data;
 	if (rc == 0)
 		rc = store_put_result(job->jobs->store, &row, err);
-	if (rc == 0)
+	if (rc == 0) {
+		judge_reason(job, reason);
 		tell_reason(job, reason);
+	}
 	cJSON_Delete(reason);
+	cJSON_Delete(ends);
 	return rc;
 }
 

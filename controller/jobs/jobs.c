@@ -30,7 +30,7 @@ static const struct job_life job_life = {
 	.exception = gang_exception,
 };
 
-static int open_parts(struct jobs *jobs, const struct key *key,
+static int open_parts(struct jobs *jobs, const struct jobs_config *config,
 		      struct error *err)
 {
 	jobs->table = job_table_new(err);
@@ -40,7 +40,8 @@ static int open_parts(struct jobs *jobs, const struct key *key,
 	jobs->nodes = nodes_new(jobs->effects, jobs->store, jobs->news, err);
 	jobs->references = image_references_new(jobs->store, err);
 	jobs->digests = image_digests_new(jobs->store, jobs->table, err);
-	jobs->logins = sweep_logins_new(jobs->store, key, err);
+	jobs->logins =
+		sweep_logins_new(jobs->store, config->key, config->former, err);
 	jobs->reader =
 		log_reader_new(jobs->effects, jobs->news, jobs->catalog, err);
 	jobs->ingest = log_ingest_new(jobs->effects, jobs->news, jobs->table,
@@ -68,7 +69,7 @@ struct jobs *jobs_new(const struct jobs_config *config, struct error *err)
 	jobs->node_lost_ms = config->node_lost_ms;
 	TAILQ_INIT(&jobs->due);
 	TAILQ_INIT(&jobs->ended);
-	return open_parts(jobs, config->key, err) < 0 ? NULL : take(jobs);
+	return open_parts(jobs, config, err) < 0 ? NULL : take(jobs);
 }
 
 void jobs_free(struct jobs *jobs)

@@ -32,6 +32,8 @@ struct jobs_config {
 	const struct catalog *catalog;     /* NULL: nothing is measured */
 	struct failure_patterns *failures; /* NULL: no reasons are read */
 	const struct key *key; /* the controller's own; NULL: no logins */
+	const struct key
+		*former; /* the one before it; without a secret: none */
 	uint64_t node_lost_ms;
 };
 

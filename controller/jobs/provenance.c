@@ -15,9 +15,9 @@ static cJSON *text_or_null(const char *text)
 	return text ? cJSON_CreateString(text) : cJSON_CreateNull();
 }
 
-static void copy_fact(cJSON *to, const cJSON *facts, const char *name)
+static void copy_fact(cJSON *to, const struct task *task, const char *name)
 {
-	const cJSON *fact = cJSON_GetObjectItemCaseSensitive(facts, name);
+	const cJSON *fact = task_fact(task, name);
 
 	cJSON_AddItemToObject(to, name,
 			      fact ? cJSON_Duplicate(fact, true)
@@ -52,13 +52,11 @@ static cJSON *describe_host(const struct task *task)
 		"driver", "sdk", "engine", "kernel", "os", "machine",
 	};
 	cJSON *host = cJSON_CreateObject();
-	cJSON *all = task_facts(task);
 
 	cJSON_AddItemToObject(host, "image", text_or_null(task->image_id));
 	cJSON_AddItemToObject(host, "vendor", text_or_null(task->node->vendor));
 	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
-		copy_fact(host, all, facts[i]);
-	cJSON_Delete(all);
+		copy_fact(host, task, facts[i]);
 	return host;
 }
 
@@ -176,7 +174,6 @@ cJSON *provenance_new(const struct job *job)
 	const struct gang *gang = job->gang;
 	const struct task *first = &gang->tasks[0];
 	cJSON *to = cJSON_CreateObject();
-	cJSON *environment = task_facts(first);
 	cJSON *names;
 
 	cJSON_AddItemToObject(to, "image", text_or_null(first->image_id));
@@ -184,8 +181,8 @@ cJSON *provenance_new(const struct job *job)
 			      text_or_null(gang->spec.container.image));
 	cJSON_AddItemToObject(to, "image_pin", text_or_null(first->image_pin));
 	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
-		copy_fact(to, environment, facts[i]);
-	cJSON_AddItemToObject(to, "environment", environment);
+		copy_fact(to, first, facts[i]);
+	cJSON_AddItemToObject(to, "environment", task_facts(first));
 	names = cJSON_AddArrayToObject(to, "nodes");
 	for (uint32_t i = 0; i < gang->spec.nodes; i++)
 		cJSON_AddItemToArray(names, cJSON_CreateString(

@@ -31,7 +31,9 @@
 
 #include "controller/cluster/active_job.h"
 
-/* Of a job with a gang; the caller deletes it. */
+/* Of a job with a gang; the caller deletes it, before what is known of the
+ * nodes changes: the values of "environment" are theirs.
+ */
 cJSON *provenance_new(const struct job *job);
 
 /* Does any of the job's nodes say that its devices are pretended? */

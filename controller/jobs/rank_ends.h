@@ -8,7 +8,7 @@
 #define RANK_ENDS_MAX 4096 /* that are told; the first ones */
 
 /* [{node, rank, ended_ms, exit_code, signal}], first to last; the times are
- * those of the nodes. The caller deletes it; NULL: nothing is known.
+ * those of the nodes; job_reason_read() completes it. The caller deletes it; NULL: nothing is known.
  */
 cJSON *rank_ends_json(const struct gang *gang);
 

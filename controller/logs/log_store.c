@@ -77,14 +77,11 @@ static int tally_of(struct log_store *store, uint64_t job, uint32_t attempt,
 	owned(strings_clear) struct strings names = { 0 };
 	owned_fd int fd = -1;
 
-	for (size_t i = 0; i < TALLIES; i++) {
-		*tally = &store->tallies[i];
-		if ((*tally)->job == job && (*tally)->attempt == attempt)
-			return 0;
-	}
+	*tally = &store->tallies[job % TALLIES];
+	if ((*tally)->job == job && (*tally)->attempt == attempt)
+		return 0;
 	if (log_names(store, job, attempt, &names, &fd, err) < 0)
 		return -1;
-	*tally = &store->tallies[store->next_tally++ % TALLIES];
 	**tally = (struct tally){ job, attempt, (uint32_t)names.count };
 	return 0;
 }
@@ -193,6 +190,11 @@ static struct stream *add_stream(struct log_store *store, uint64_t job,
 	return stream;
 }
 
+static bool is_stream(uint64_t job, uint32_t attempt, const char *name)
+{
+	return job && attempt && name && log_name_valid(name);
+}
+
 /* The stream, open; it is made if `make`, else ENOENT. */
 static struct stream *open_stream(struct log_store *store, uint64_t job,
 				  uint32_t attempt, const char *name, bool make,
@@ -202,7 +204,7 @@ static struct stream *open_stream(struct log_store *store, uint64_t job,
 	uint64_t length = 0;
 	owned_fd int fd = -1;
 
-	if (!job || !attempt || !name || !log_name_valid(name)) {
+	if (!is_stream(job, attempt, name)) {
 		error_set(err, EPROTO,
 			  "not a stream: job %llu, attempt %u, \"%.80s\"; "
 			  "expected numbers above 0, a name of a-z 0-9 . _ -, "
@@ -284,13 +286,26 @@ int log_store_append(struct log_store *store, uint64_t job, uint32_t attempt,
 	return rc;
 }
 
+/* Nothing was written: known without a look at the disk, but for the first. */
+static bool is_silent(struct log_store *store, uint64_t job, uint32_t attempt)
+{
+	struct tally *tally;
+
+	return tally_of(store, job, attempt, &tally, NULL) == 0 &&
+	       !tally->streams;
+}
+
 int log_store_length(struct log_store *store, uint64_t job, uint32_t attempt,
 		     const char *name, uint64_t *length, struct error *err)
 {
+	const struct stream *stream;
 	struct error why;
-	const struct stream *stream =
-		open_stream(store, job, attempt, name, false, &why);
 
+	if (is_stream(job, attempt, name) && is_silent(store, job, attempt)) {
+		*length = 0;
+		return 0;
+	}
+	stream = open_stream(store, job, attempt, name, false, &why);
 	if (stream) {
 		*length = stream->length;
 		return 0;

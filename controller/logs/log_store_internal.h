@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 
-#define TALLIES 64 /* attempts whose number of streams is remembered */
+#define TALLIES 1024 /* jobs whose number of streams is remembered */
 
 /* An open stream, in a list with the latest used first. */
 struct stream {
@@ -34,8 +34,7 @@ struct log_store {
 	int folder; /* logs/ */
 	struct stream *streams;
 	size_t open;
-	struct tally tallies[TALLIES];
-	size_t next_tally;
+	struct tally tallies[TALLIES]; /* by the job's number */
 };
 
 bool log_name_valid(const char *name);

@@ -17,10 +17,7 @@ const struct label_subject label_subjects[] = {
 	{ "precision", "setup.precision" }, { NULL, NULL },
 };
 
-/* The word that begins at text ends before a blank behind which a further
- * "key=" stands: values may hold blanks.
- */
-static size_t word_length(const char *text)
+size_t labels_word(const char *text)
 {
 	size_t length = 0;
 
@@ -42,7 +39,7 @@ static size_t word_length(const char *text)
 static bool has_word(const char *words, const char *word, size_t size)
 {
 	while (*words) {
-		size_t length = word_length(words);
+		size_t length = labels_word(words);
 
 		if (length == size && !strncmp(words, word, size))
 			return true;
@@ -77,7 +74,7 @@ static void keep_shared(const char *cell, char common[LABEL_SIZE])
 	char kept[LABEL_SIZE] = "";
 
 	for (const char *word = common; *word; word += *word == ' ') {
-		size_t length = word_length(word);
+		size_t length = labels_word(word);
 
 		if (has_word(cell, word, length))
 			add_word(kept, sizeof(kept), word, length);
@@ -95,7 +92,7 @@ void labels_find(const cJSON *rows, struct labels *labels)
 	if (!cell || !first->next)
 		return;
 	for (; *cell; cell += *cell == ' ') {
-		size_t length = word_length(cell);
+		size_t length = labels_word(cell);
 
 		add_word(labels->common, LABEL_SIZE, cell, length);
 		cell += length;
@@ -117,7 +114,7 @@ const char *labels_row(const struct labels *labels, const cJSON *row,
 
 	text[0] = 0;
 	for (; cell && *cell; cell += *cell == ' ') {
-		size_t length = word_length(cell);
+		size_t length = labels_word(cell);
 
 		if (!has_word(labels->common, cell, length) &&
 		    !add_word(text, room, cell, length)) {
@@ -145,7 +142,7 @@ static const char *halves(const char *label, bool keys, char text[LABEL_SIZE])
 
 	half[0] = 0;
 	for (; *label; label += *label == ' ') {
-		size_t length = word_length(label);
+		size_t length = labels_word(label);
 		size_t key = strcspn(label, "=");
 		size_t from = keys || key >= length ? 0 : key + 1;
 		size_t end = keys && key < length ? key : length;
@@ -174,7 +171,7 @@ const char *labels_keys(const struct labels *labels, const cJSON *row,
 bool labels_hold(const char *cell, const char *words)
 {
 	for (; *words; words += *words == ' ') {
-		size_t length = word_length(words);
+		size_t length = labels_word(words);
 
 		if (!has_word(cell, words, length))
 			return false;

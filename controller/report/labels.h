@@ -17,6 +17,11 @@ struct labels {
 	char common[LABEL_SIZE]; /* words of all rows; "": none, or one row */
 };
 
+/* Bytes of the word that text begins with: it ends before a blank behind which
+ * a further "key=" stands.
+ */
+size_t labels_word(const char *text);
+
 /* Find what these rows (report.h) share. */
 void labels_find(const cJSON *rows, struct labels *labels);
 

@@ -274,7 +274,7 @@ int extract_metric_find(const struct extract *extract, const char *name)
 	return -1;
 }
 
-const struct extract_rules *extract_rules_of(const struct extract *extract)
+struct extract_rules *extract_rules_of(const struct extract *extract)
 {
 	return extract->rules;
 }

@@ -58,7 +58,7 @@ const char *extract_metric_name(const struct extract *extract, size_t metric);
 int extract_metric_find(const struct extract *extract, const char *name);
 
 /* Its rules; borrowed. */
-const struct extract_rules *extract_rules_of(const struct extract *extract);
+struct extract_rules *extract_rules_of(const struct extract *extract);
 
 /* What rules with `metric` caught. */
 const struct run_metric *extract_run_metrics(const struct extract *extract,

@@ -3,6 +3,7 @@
 #include "controller/store/store.h"
 
 #include "controller/store/database.h"
+#include "controller/store/schema.h"
 #include "controller/store/store_internal.h"
 
 #include <errno.h>
@@ -18,160 +19,6 @@
  * for one row, 0.45 instead of 0.28 for 256.
  */
 #define STORE_SYNCHRONOUS "FULL"
-
-/* A queue that grew past this gives its memory back after the commit. */
-#define QUEUE_KEPT (4 << 20)
-
-/* Version 1. What changes in a job's life stands apart from its spec, so that
- * a change of state rewrites a short row; the counts are kept by triggers, so
- * that reading them does not walk a sweep.
- */
-static const char version_1[] =
-	"CREATE TABLE sweeps("
-	" id INTEGER PRIMARY KEY, name TEXT NOT NULL, text TEXT NOT NULL,"
-	" client TEXT NOT NULL, submitted_ms INTEGER NOT NULL);"
-	"CREATE TABLE jobs("
-	" id INTEGER PRIMARY KEY,"
-	" sweep INTEGER NOT NULL REFERENCES sweeps(id),"
-	" cell_index INTEGER NOT NULL, key TEXT NOT NULL,"
-	" repeat INTEGER NOT NULL, priority INTEGER NOT NULL,"
-	" spec TEXT NOT NULL);"
-	"CREATE INDEX jobs_sweep ON jobs(sweep);"
-	"CREATE TABLE states("
-	" job INTEGER PRIMARY KEY REFERENCES jobs(id),"
-	" sweep INTEGER NOT NULL, state TEXT NOT NULL,"
-	" attempt INTEGER NOT NULL, failure TEXT, text TEXT,"
-	" queued_ms INTEGER NOT NULL, started_ms INTEGER NOT NULL,"
-	" ended_ms INTEGER NOT NULL, allocation TEXT);"
-	"CREATE INDEX states_active ON states(job)"
-	" WHERE state NOT IN ('completed', 'failed', 'cancelled');"
-	"CREATE TABLE counts("
-	" sweep INTEGER, state TEXT, n INTEGER NOT NULL,"
-	" PRIMARY KEY(sweep, state)) WITHOUT ROWID;"
-	"CREATE TRIGGER state_new AFTER INSERT ON states BEGIN"
-	" INSERT INTO counts VALUES(NEW.sweep, NEW.state, 1)"
-	"  ON CONFLICT DO UPDATE SET n = n + 1;"
-	"END;"
-	"CREATE TRIGGER state_set AFTER UPDATE OF state ON states"
-	" WHEN OLD.state <> NEW.state BEGIN"
-	" UPDATE counts SET n = n - 1"
-	"  WHERE sweep = OLD.sweep AND state = OLD.state;"
-	" INSERT INTO counts VALUES(NEW.sweep, NEW.state, 1)"
-	"  ON CONFLICT DO UPDATE SET n = n + 1;"
-	"END;"
-	"CREATE TABLE events("
-	" seq INTEGER PRIMARY KEY, job INTEGER NOT NULL REFERENCES jobs(id),"
-	" attempt INTEGER NOT NULL, time_ms INTEGER NOT NULL,"
-	" kind TEXT NOT NULL, data TEXT);"
-	"CREATE INDEX events_job ON events(job);"
-	"CREATE TABLE results("
-	" job INTEGER PRIMARY KEY REFERENCES jobs(id),"
-	" attempt INTEGER NOT NULL, json TEXT NOT NULL);"
-	"CREATE TABLE nodes("
-	" name TEXT PRIMARY KEY, drained INTEGER NOT NULL, facts TEXT,"
-	" seen_ms INTEGER NOT NULL) WITHOUT ROWID;";
-
-/* Version 2. runs finds completed jobs by the first digits of their cell's key:
- * half the bytes of an index over the whole key, and only of those that are
- * asked for.
- */
-static const char version_2[] =
-	"ALTER TABLE jobs ADD COLUMN origin INTEGER REFERENCES jobs(id);"
-	"ALTER TABLE states ADD COLUMN first_attempt INTEGER NOT NULL"
-	" DEFAULT 1;"
-	"CREATE TABLE runs("
-	" digits TEXT, job INTEGER REFERENCES jobs(id),"
-	" PRIMARY KEY(digits, job)) WITHOUT ROWID;"
-	"INSERT INTO runs SELECT substr(key, 1, " RUN_DIGITS "), id"
-	" FROM jobs CROSS JOIN states ON id = job WHERE state = 'completed';"
-	"CREATE TRIGGER state_completed AFTER UPDATE OF state ON states"
-	" WHEN NEW.state = 'completed' AND OLD.state <> 'completed' BEGIN"
-	" INSERT OR IGNORE INTO runs SELECT substr(key, 1, " RUN_DIGITS "), id"
-	"  FROM jobs WHERE id = NEW.job;"
-	"END;";
-
-/* Version 3. The repeats of a cell, which may have come one by one. */
-static const char version_3[] =
-	"CREATE INDEX jobs_cell ON jobs(sweep, cell_index);";
-
-/* Version 4. Who may connect, what people ordered, and what they said of nodes.
- */
-static const char version_4[] =
-	"ALTER TABLE nodes ADD COLUMN settings TEXT;"
-	"CREATE TABLE keys("
-	" public TEXT PRIMARY KEY, name TEXT NOT NULL, role TEXT NOT NULL,"
-	" machine TEXT, grants TEXT, for_name TEXT, uses INTEGER NOT NULL,"
-	" renew INTEGER NOT NULL, until_ms INTEGER NOT NULL,"
-	" by TEXT NOT NULL, since_ms INTEGER NOT NULL,"
-	" revoked_ms INTEGER NOT NULL) WITHOUT ROWID;"
-	"CREATE TABLE audit("
-	" seq INTEGER PRIMARY KEY, time_ms INTEGER NOT NULL,"
-	" who TEXT NOT NULL, role TEXT NOT NULL, address TEXT NOT NULL,"
-	" act TEXT NOT NULL, request TEXT NOT NULL, refusal TEXT);";
-
-/* Version 5. What images' names mean in a sweep. */
-static const char version_5[] =
-	"CREATE TABLE pins("
-	" sweep INTEGER NOT NULL REFERENCES sweeps(id), image TEXT NOT NULL,"
-	" found TEXT NOT NULL, node TEXT NOT NULL,"
-	" PRIMARY KEY(sweep, image)) WITHOUT ROWID;";
-
-/* Version 6. Who submitted a sweep is to registries, sealed. */
-static const char version_6[] = "CREATE TABLE logins("
-				" sweep INTEGER NOT NULL REFERENCES sweeps(id),"
-				" registry TEXT NOT NULL, sealed TEXT,"
-				" PRIMARY KEY(sweep, registry)) WITHOUT ROWID;";
-
-/* Version 7. Whether a job may be forgotten, as others have its result. */
-static const char version_7[] =
-	"CREATE INDEX jobs_origin ON jobs(origin) WHERE origin IS NOT NULL;";
-
-/* Version 8. Rows of the audit log hold together (audit.h). */
-static const char version_8[] = "ALTER TABLE audit ADD COLUMN chain TEXT;";
-
-/* Version 9. The same index, whose condition is told without a list. */
-static const char version_9[] =
-	"DROP INDEX states_active;"
-	"CREATE INDEX states_active ON states(job) WHERE " STATE_ACTIVE ";";
-
-static const char *const upgrades[] = { version_1, version_2, version_3,
-					version_4, version_5, version_6,
-					version_7, version_8, version_9 };
-
-static const char set_state[] =
-	"UPDATE states SET state = ?2, attempt = ?3, failure = ?4, text = ?5,"
-	" queued_ms = ?6, started_ms = ?7, ended_ms = ?8, allocation = ?9,"
-	" first_attempt = ?10 WHERE job = ?1";
-
-static const char *const writes[WRITES] = {
-	[WRITE_SWEEP] = "INSERT INTO sweeps VALUES(?,?,?,?,?)",
-	[WRITE_JOB] = "INSERT INTO jobs VALUES(?,?,?,?,?,?,?,?)",
-	[WRITE_JOB_STATE] = "INSERT INTO states VALUES(?,?,?,?,?,?,?,?,?,?,?)",
-	[WRITE_STATE] = set_state,
-	[WRITE_EVENT] = "INSERT INTO events VALUES(?,?,?,?,?,?)",
-	[WRITE_RESULT] = "INSERT OR REPLACE INTO results VALUES(?,?,?)",
-	[WRITE_NODE] = "INSERT OR REPLACE INTO nodes VALUES(?,?,?,?,?)",
-	[WRITE_NO_NODE] = "DELETE FROM nodes WHERE name = ?",
-	[WRITE_KEY] = ("INSERT OR REPLACE INTO keys"
-		       " VALUES(?,?,?,?,?,?,?,?,?,?,?,?)"),
-	[WRITE_NO_KEY] = "DELETE FROM keys WHERE public = ?",
-	[WRITE_AUDIT] = "INSERT INTO audit VALUES(?,?,?,?,?,?,?,?,?)",
-	[WRITE_NO_RESULT] = "DELETE FROM results WHERE job = ?",
-	[WRITE_NO_EVENTS] = "DELETE FROM events WHERE job = ?",
-	[WRITE_NO_RUN] = ("DELETE FROM runs WHERE job = ?1 AND digits ="
-			  " (SELECT substr(key, 1, " RUN_DIGITS ") FROM jobs"
-			  " WHERE id = ?1)"),
-	[WRITE_NO_STATE] = "DELETE FROM states WHERE job = ?",
-	[WRITE_NO_JOB] = "DELETE FROM jobs WHERE id = ?",
-	[WRITE_NO_PINS] = "DELETE FROM pins WHERE sweep = ?",
-	[WRITE_LOGINS_GONE] = "DELETE FROM logins WHERE sweep = ?",
-	[WRITE_NO_COUNTS] = "DELETE FROM counts WHERE sweep = ?",
-	[WRITE_NO_SWEEP] = "DELETE FROM sweeps WHERE id = ?",
-	[WRITE_OLD_AUDIT] = "DELETE FROM audit WHERE seq <= ?",
-	[WRITE_PIN] = "INSERT OR REPLACE INTO pins VALUES(?,?,?,?)",
-	[WRITE_LOGIN] = "INSERT OR REPLACE INTO logins VALUES(?,?,?)",
-	[WRITE_NO_LOGINS] = "UPDATE logins SET sealed = NULL WHERE sweep = ?",
-};
 
 static int next_id(struct store *store, const char *sql, uint64_t *next,
 		   struct error *err)
@@ -224,9 +71,8 @@ struct store *store_new(const char *folder, struct error *err)
 		error_nomem(err, "store");
 		return NULL;
 	}
-	store->database =
-		database_open(path, STORE_SYNCHRONOUS, upgrades,
-			      sizeof(upgrades) / sizeof(upgrades[0]), err);
+	store->database = database_open(path, STORE_SYNCHRONOUS, store_upgrades,
+					store_upgrades_count, err);
 	if (!store->database ||
 	    next_id(store, "SELECT max(id) FROM sweeps", &store->next_sweep,
 		    err) < 0 ||
@@ -633,93 +479,7 @@ size_t store_pending(const struct store *store, size_t *bytes)
 	return store->queued;
 }
 
-/* Bind the columns at *place of the queue, which holds only what queue_row()
- * put there, and step over them.
- */
-static int bind_columns(sqlite3_stmt *statement, int count, const char **place)
-{
-	const char *at = *place;
-	int rc = SQLITE_OK;
-
-	for (int i = 1; i <= count && rc == SQLITE_OK; i++) {
-		char tag = *at++;
-		uint64_t value;
-
-		if (tag == 'n') {
-			rc = sqlite3_bind_null(statement, i);
-			continue;
-		}
-		memcpy(&value, at, 8);
-		at += 8;
-		if (tag == 'i') {
-			rc = sqlite3_bind_int64(statement, i,
-						(sqlite3_int64)value);
-			continue;
-		}
-		rc = sqlite3_bind_text(statement, i, at, (int)value,
-				       SQLITE_STATIC);
-		at += value;
-	}
-	*place = at;
-	return rc;
-}
-
-static int apply_row(struct store *store, const char **place, struct error *err)
-{
-	enum write write = (enum write)(*place)[0];
-	int count = (unsigned char)(*place)[1];
-	sqlite3_stmt *statement = store->writes[write];
-	int rc = 0;
-
-	if (!statement)
-		statement =
-			database_prepare(store->database, writes[write], err);
-	if (!statement)
-		return -1;
-	store->writes[write] = statement;
-	*place += 2;
-	if (bind_columns(statement, count, place) != SQLITE_OK ||
-	    sqlite3_step(statement) != SQLITE_DONE)
-		rc = database_error(store->database, err, "store");
-	else if (write == WRITE_STATE && sqlite3_changes(store->database) == 0)
-		rc = error_set(err, EINVAL,
-			       "store: the state of a job that is not there");
-	sqlite3_reset(statement);
-	return rc;
-}
-
-static int apply_queue(struct store *store, struct error *err)
-{
-	const char *place = store->queue.data;
-	const char *end = place + store->queue.size;
-
-	if (database_run(store->database, "BEGIN IMMEDIATE", err) < 0)
-		return -1;
-	while (place < end)
-		if (apply_row(store, &place, err) < 0)
-			return -1;
-	return database_run(store->database, "COMMIT", err);
-}
-
 bool store_unseen(const struct store *store)
 {
 	return store->unseen;
-}
-
-int store_commit(struct store *store, struct error *err)
-{
-	if (!store->queued)
-		return 0;
-	if (apply_queue(store, err) < 0) {
-		if (!sqlite3_get_autocommit(store->database))
-			database_run(store->database, "ROLLBACK", NULL);
-		return -1;
-	}
-	store->queued = 0;
-	store->seen_event = store->next_event - 1;
-	queue_cut(&store->queue, 0);
-	store->unseen = false;
-	if (store->queue.capacity > QUEUE_KEPT)
-		buffer_clear(&store->queue);
-	return 0;
 }

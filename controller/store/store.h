@@ -246,6 +246,7 @@ typedef int store_sweep_fn(const struct sweep_row *row, void *arg);
 typedef int store_job_fn(const struct job_row *row, void *arg);
 typedef int store_event_fn(const struct event_row *row, void *arg);
 typedef int store_result_fn(const struct result_row *row, void *arg);
+typedef int store_number_fn(uint64_t job, double value, void *arg);
 typedef int store_node_fn(const struct node_row *row, void *arg);
 typedef int store_key_fn(const struct key_row *row, void *arg);
 typedef int store_audit_fn(const struct audit_row *row, void *arg);
@@ -303,6 +304,13 @@ int store_results(struct store *store, uint64_t sweep, uint64_t after_job,
 		  struct error *err);
 int store_result(struct store *store, uint64_t job, store_result_fn *fn,
 		 void *arg, struct error *err);
+
+/* Of the same results the number at a path, as SQLite's json_extract() takes it:
+ * "$.result.mfu". Results without it are left out.
+ */
+int store_result_numbers(struct store *store, uint64_t sweep,
+			 uint64_t after_job, uint32_t limit, const char *path,
+			 store_number_fn *fn, void *arg, struct error *err);
 
 /* All nodes, by name. */
 int store_nodes(struct store *store, store_node_fn *fn, void *arg,

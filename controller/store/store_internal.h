@@ -1,24 +1,23 @@
-/* store_internal.h - the store's fields, for the two files that make it up:
- * store.c writes, store_read.c reads.
+/* store_internal.h - the store's fields, for the files that make it up:
+ * store.c queues, store_commit.c writes, store_read.c reads.
  */
 #ifndef CONTROLLER_STORE_STORE_INTERNAL_H
 #define CONTROLLER_STORE_STORE_INTERNAL_H
 
+#include "controller/store/schema.h"
 #include "controller/store/store.h"
 #include "protocol/base/buffer.h"
 
 #include <sqlite3.h>
 
-/* In SQL: not what job_state_final() says. For a list of more than two SQLite
- * makes a table, anew for every row.
- */
-#define STATE_ACTIVE                                                           \
-	"state <> 'completed' AND state <> 'failed' AND state <> 'cancelled'"
-
-/* Digits of a cell's key by which runs are found: 64 bits. In SQL. */
-#define RUN_DIGITS "16"
-
 enum write {
+	WRITE_BEGIN,
+	WRITE_END,
+	WRITE_ACTIVE,
+	WRITE_NOT_ACTIVE,
+	WRITE_RUN,
+	WRITE_COUNT,
+	WRITE_WAS, /* reads */
 	WRITE_SWEEP,
 	WRITE_JOB,
 	WRITE_JOB_STATE,
@@ -59,6 +58,7 @@ enum query {
 	QUERY_EVENTS,
 	QUERY_ALL_EVENTS,
 	QUERY_RESULTS,
+	QUERY_RESULT_NUMBERS,
 	QUERY_RESULT,
 	QUERY_NODES,
 	QUERY_KEYS,
@@ -76,6 +76,8 @@ struct store {
 	sqlite3_stmt *writes[WRITES];
 	sqlite3_stmt *queries[QUERIES]; /* NULL while one is in use */
 	struct buffer queue;
+	uint64_t tally_sweep; /* whose jobs changed their state by tally */
+	int64_t tally[JOB_STATES];
 	size_t queued;
 	bool unseen; /* more than what happened to jobs is queued */
 	uint64_t next_sweep;

@@ -19,8 +19,9 @@ static const char *const queries[QUERIES] = {
 			 " ORDER BY id LIMIT ?2",
 	[QUERY_SWEEP] = "SELECT * FROM sweeps WHERE id = ?1",
 	[QUERY_LAST_SWEEP] = "SELECT * FROM sweeps ORDER BY id DESC LIMIT 1",
-	[QUERY_ACTIVE] = JOB_COLUMNS "states CROSS JOIN jobs ON id = job"
-				     " WHERE " STATE_ACTIVE " ORDER BY job",
+	[QUERY_ACTIVE] = JOB_COLUMNS
+	"active CROSS JOIN jobs ON id = active.job"
+	" CROSS JOIN states ON states.job = active.job ORDER BY active.job",
 	[QUERY_JOBS] = JOB_COLUMNS
 	"jobs CROSS JOIN states ON id = job"
 	" WHERE jobs.sweep = ?3 AND id > ?1 ORDER BY id LIMIT ?2",
@@ -47,6 +48,11 @@ static const char *const queries[QUERIES] = {
 		" ON job = coalesce(origin, id)"
 		" WHERE jobs.sweep = ?3 AND id > ?1"
 		" ORDER BY id LIMIT ?2",
+	[QUERY_RESULT_NUMBERS] =
+		"SELECT id, json_extract(json, ?4) FROM jobs CROSS JOIN results"
+		" ON job = coalesce(origin, id)"
+		" WHERE jobs.sweep = ?3 AND id > ?1"
+		" ORDER BY id LIMIT ?2",
 	[QUERY_RESULT] = "SELECT ?1, attempt, json FROM results WHERE job ="
 			 " coalesce((SELECT origin FROM jobs WHERE id = ?1),"
 			 " ?1)",
@@ -69,6 +75,7 @@ struct visit {
 		store_job_fn *job;
 		store_event_fn *event;
 		store_result_fn *result;
+		store_number_fn *number;
 		store_node_fn *node;
 		store_key_fn *key;
 		store_audit_fn *audit;
@@ -178,6 +185,16 @@ static int result_row(sqlite3_stmt *statement, const struct visit *visit,
 	if (!row.json)
 		return error_nomem(err, "store");
 	return visit->fn.result(&row, visit->arg);
+}
+
+static int number_row(sqlite3_stmt *statement, const struct visit *visit,
+		      struct error *err)
+{
+	if (sqlite3_column_type(statement, 1) == SQLITE_NULL)
+		return 0;
+	return visit->fn.number(column_u64(statement, 0),
+				sqlite3_column_double(statement, 1),
+				visit->arg);
 }
 
 static int node_row(sqlite3_stmt *statement, const struct visit *visit,
@@ -431,6 +448,16 @@ int store_result(struct store *store, uint64_t job, store_result_fn *fn,
 	struct visit visit = { .fn.result = fn, .arg = arg };
 
 	return read_one(store, QUERY_RESULT, result_row, job, &visit, err);
+}
+
+int store_result_numbers(struct store *store, uint64_t sweep,
+			 uint64_t after_job, uint32_t limit, const char *path,
+			 store_number_fn *fn, void *arg, struct error *err)
+{
+	struct visit visit = { .fn.number = fn, .arg = arg, .key = path };
+
+	return read_list(store, QUERY_RESULT_NUMBERS, number_row, sweep,
+			 after_job, limit, &visit, err);
 }
 
 int store_nodes(struct store *store, store_node_fn *fn, void *arg,

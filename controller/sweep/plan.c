@@ -46,6 +46,14 @@ static cJSON *add_row(cJSON *list)
 	return row;
 }
 
+/* The format by which its log is read; "auto": the one that will fit. */
+static const char *log_of(const struct measure_spec *measure)
+{
+	if (measure->log)
+		return measure->log;
+	return measure->framework ? measure->framework : "auto";
+}
+
 static int add_kept(struct sweep *sweep, size_t cell, cJSON *list,
 		    struct error *err)
 {
@@ -71,6 +79,7 @@ static int add_kept(struct sweep *sweep, size_t cell, cJSON *list,
 	    !cJSON_AddStringToObject(row, "image", spec.container.image) ||
 	    (spec.container.build &&
 	     !cJSON_AddStringToObject(row, "build", spec.container.build)) ||
+	    !cJSON_AddStringToObject(row, "log", log_of(&spec.measure)) ||
 	    !cJSON_AddItemToObject(row, "values", spec.values))
 		return error_nomem(err, "plan");
 	spec.values = NULL; /* it is the row's now */

@@ -5,7 +5,8 @@
  *	   "nodes_max": 2, "node_jobs": 11, "timeout_ms": 0},
  *	 "kept": [{"cell": "model=gpt-nano nodes=1", "key": "<64 hex digits>",
  *	   "repeats": 1, "vendor": "cpu", "nodes": 1, "devices": 0,
- *	   "image": "regatta-cpu", "values": {...},
+ *	   "image": "regatta-cpu", "log": "cpu",	the format, or "auto"
+ *	   "values": {...},
  *	   "repeats_max": 10,		only with `until`
  *	   "after": "step=train"}],	only where it goes after others
  *	 "dropped": [{"cell": "...", "reason": "..."}]}

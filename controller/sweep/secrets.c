@@ -20,10 +20,11 @@ static int read_place(const struct value *map, const char *key,
 static int read_one(const struct value *map, struct secret_source *source,
 		    struct error *err)
 {
-	static const char *const keys[] = { "from", "env", "file", NULL };
+	static const char *const keys[] = { "from", "env", "file", "as", NULL };
 	static const char *const froms[] = { "env", "file", "stdin", NULL };
-	const struct value *from;
-	size_t which;
+	static const char *const forms[] = { "variable", "file", NULL };
+	const struct value *from, *as = value_get(map, "as");
+	size_t which, form = 0;
 
 	if (value_expect(map, VALUE_MAP, err) < 0 ||
 	    value_check_keys(map, keys, err) < 0)
@@ -36,9 +37,9 @@ static int read_one(const struct value *map, struct secret_source *source,
 	if (value_enum(from, froms, &which, err) < 0)
 		return -1;
 	source->from = (enum secret_from)which;
-	for (size_t i = 1; keys[i]; i++)
-		if (value_get(map, keys[i]) && strcmp(keys[i], froms[which]))
-			return value_error(value_get(map, keys[i]), err,
+	for (size_t i = 0; i <= SECRET_FILE; i++)
+		if (i != which && value_get(map, froms[i]))
+			return value_error(value_get(map, froms[i]), err,
 					   "not valid with from: %s",
 					   froms[which]);
 	if (source->from == SECRET_ENV)
@@ -50,6 +51,9 @@ static int read_one(const struct value *map, struct secret_source *source,
 		return value_error(map, err,
 				   "no file; expected {from: file, file: "
 				   "PATH}");
+	if (as && value_enum(as, forms, &form, err) < 0)
+		return -1;
+	source->as_file = form == 1;
 	return 0;
 }
 

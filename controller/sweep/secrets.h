@@ -3,7 +3,7 @@
  *	secrets:
  *	  WANDB_API_KEY: {from: env}		# or env: OTHER_NAME
  *	  HF_TOKEN: {from: file, file: ~/.hf}
- *	  DB_PASSWORD: {from: stdin}
+ *	  DB_PASSWORD: {from: stdin, as: file}
  *
  * A sweep file names its secrets and never holds one. Whoever submits the sweep
  * reads the values (controller/cli/secrets.h) and sends them sealed.
@@ -22,9 +22,10 @@
 enum secret_from { SECRET_ENV, SECRET_FILE, SECRET_STDIN };
 
 struct secret_source {
-	const char *name; /* of the container's variable */
+	const char *name; /* of the container's variable or file */
 	enum secret_from from;
 	const char *place; /* the submitter's variable or file; NULL: stdin */
+	bool as_file;      /* in the container, not a variable */
 };
 
 /* Texts belong to the document. */

@@ -20,6 +20,14 @@
 
 typedef unsigned long long ull;
 
+static void put_when(struct web_page *page, const char *what, int64_t wall_ms)
+{
+	if (!wall_ms)
+		return;
+	web_html(page, "%s", what);
+	web_time(page, wall_ms);
+}
+
 static void put_head(struct web_page *page, const struct job_info *job)
 {
 	const struct progress_info *progress = job->progress;
@@ -29,12 +37,9 @@ static void put_head(struct web_page *page, const struct job_info *job)
 		 (ull)job->sweep, (ull)job->sweep, job->state);
 	if (job->attempt > 1)
 		web_html(page, ", attempt %u", job->attempt);
-	web_html(page, ". Queued ");
-	web_time(page, job->queued_ms);
-	web_html(page, ", started ");
-	web_time(page, job->started_ms);
-	web_html(page, ", ended ");
-	web_time(page, job->ended_ms);
+	put_when(page, ". Queued ", job->queued_ms);
+	put_when(page, ", started ", job->started_ms);
+	put_when(page, ", ended ", job->ended_ms);
 	web_html(page, " UTC.</p>\n");
 	if (job->text || job->waits) {
 		web_html(page, "<p class=\"bad\">");
@@ -120,19 +125,48 @@ static void put_curves(struct web_page *page, const struct job_info *job,
 
 /* Ranks and devices. */
 
-static void put_tasks(struct web_page *page, const struct job_info *job)
+/* "0-3,6" of the bits that are set. */
+static void put_bits(struct web_page *page, uint64_t bits)
+{
+	const char *before = "";
+
+	for (unsigned int i = 0; i < 64; i++) {
+		unsigned int last = i;
+
+		if (!(bits >> i & 1))
+			continue;
+		while (last < 63 && bits >> (last + 1) & 1)
+			last++;
+		web_html(page, last > i ? "%s%u-%u" : "%s%u", before, i, last);
+		before = ",";
+		i = last;
+	}
+}
+
+static void put_tasks(struct web_page *page, const struct job_info *job,
+		      const struct gang *gang)
 {
 	web_part(page, "div", " class=\"wide\"", "tasks");
 	web_html(page, "<h2>Nodes</h2><table><tr><th>Rank</th><th>Node</th>"
-		       "<th>State</th><th>Why</th></tr>\n");
+		       "<th>Devices</th><th>State</th><th>Why</th></tr>\n");
 	for (size_t i = 0; i < job->tasks_count && i < TASKS_SHOWN; i++) {
 		const struct task_info *task = &job->tasks[i];
 
 		web_html(page, "<tr><td class=\"n\">%u</td><td>", task->rank);
 		web_text(page, task->node);
+		web_html(page, "</td><td>");
+		put_bits(page, gang ? gang->tasks[i].devices : 0);
 		web_html(page, "</td><td>%s</td><td>", task->state);
 		web_text(page, task->text);
 		web_html(page, "</td></tr>\n");
+	}
+	for (size_t i = 0;
+	     !job->tasks_count && i < job->allocation.count && i < TASKS_SHOWN;
+	     i++) {
+		web_html(page, "<tr><td class=\"n\">%zu</td><td>", i);
+		web_text(page, job->allocation.items[i]);
+		web_html(page, "</td><td></td><td>%s</td><td></td></tr>\n",
+			 job->state);
 	}
 	web_html(page, "</table>");
 	web_part_end(page, "div");
@@ -240,7 +274,8 @@ int web_job_render(struct web_page *page, uint64_t id, struct error *err)
 			 (ull)id, reply.job.cell);
 		put_head(page, &reply.job);
 		put_curves(page, &reply.job, gang);
-		put_tasks(page, &reply.job);
+		web_job_why(page, &reply.job);
+		put_tasks(page, &reply.job, gang);
 		if (gang)
 			put_devices(page, gang);
 		put_output(page, &reply.job);

@@ -1,8 +1,7 @@
-/* pages.c - sweeps, one sweep as a board, nodes.
+/* pages.c - sweeps, one sweep as a board, and which page a path is.
  */
-#include "controller/web/web_page.h"
-#include "protocol/message/reply_jobs.h"
-#include "protocol/message/reply_nodes.h"
+#include "controller/store/store.h"
+#include "controller/web/board.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -105,23 +104,6 @@ static void put_progress(struct web_page *page,
 	web_html(page, "</td>");
 }
 
-static void put_square(struct web_page *page, const struct job_info *job)
-{
-	char more[100];
-
-	snprintf(more, sizeof(more),
-		 " class=\"%s\" href=\"/job/%llu\" title=\"job %llu, %s\"",
-		 job->state, (ull)job->job, (ull)job->job, job->state);
-	web_part(page, "a", more, "c%llu", (ull)job->job);
-	if (job->progress && job->progress->steps)
-		web_html(page, "%.0f",
-			 100.0 * (double)job->progress->step /
-				 (double)job->progress->steps);
-	else
-		web_html(page, "%c", job->state[0]);
-	web_part_end(page, "a");
-}
-
 static void put_names(struct web_page *page, const struct strings *names)
 {
 	for (size_t i = 0; i < names->count && i < 4; i++) {
@@ -153,12 +135,57 @@ static void put_job(struct web_page *page, const struct job_info *job)
 	web_part_end(page, "tr");
 }
 
+/* Of the results the rate of each job, into a list as long as that of the jobs.
+ */
+struct rates {
+	const struct reply_jobs *jobs;
+	double *of;
+	size_t at;
+};
+
+static int take_rate(uint64_t job, double rate, void *arg)
+{
+	struct rates *rates = arg;
+
+	while (rates->at < rates->jobs->jobs_count &&
+	       rates->jobs->jobs[rates->at].job < job)
+		rates->at++;
+	if (rates->at < rates->jobs->jobs_count &&
+	    rates->jobs->jobs[rates->at].job == job)
+		rates->of[rates->at] = rate;
+	return 0;
+}
+
+/* What runs has the rate of its last step. */
+static double running_rate(const struct job_info *job)
+{
+	return job->progress && job->devices
+		       ? job->progress->tokens_per_second / job->devices
+		       : (double)NAN;
+}
+
+static int put_board(struct web_page *page, const struct reply_jobs *reply,
+		     const struct message_query *query, struct error *err)
+{
+	owned_free double *of = calloc(reply->jobs_count + 1, sizeof(*of));
+	struct rates rates = { reply, of, 0 };
+
+	if (!of)
+		return error_nomem(err, "board");
+	for (size_t i = 0; i < reply->jobs_count; i++)
+		of[i] = running_rate(&reply->jobs[i]);
+	if (store_result_numbers(page->sources->api.store, query->id,
+				 query->after, (uint32_t)reply->jobs_count,
+				 "$.result.tokens_per_second_per_device",
+				 take_rate, &rates, err) < 0)
+		return -1;
+	board_put(page, reply, of);
+	return 0;
+}
+
 static void put_jobs(struct web_page *page, const struct reply_jobs *reply)
 {
-	web_html(page, "<div class=\"board\">\n");
-	for (size_t i = 0; i < reply->jobs_count; i++)
-		put_square(page, &reply->jobs[i]);
-	web_html(page, "</div>\n<div class=\"wide\"><table><tr><th>Job</th>"
+	web_html(page, "<div class=\"wide\"><table><tr><th>Job</th>"
 		       "<th>Cell</th><th>State</th><th>Nodes</th><th>Step</th>"
 		       "<th>Loss</th><th>token/s</th><th>Why</th></tr>\n");
 	for (size_t i = 0; i < reply->jobs_count; i++)
@@ -197,6 +224,8 @@ static int sweep_page(struct web_page *page, uint64_t id, uint64_t after,
 		rc = api_jobs(&request, &reply, err);
 	}
 	if (rc == 0)
+		rc = put_board(page, &reply, &query, err);
+	if (rc == 0)
 		put_jobs(page, &reply);
 	if (rc == 0 && reply.more)
 		web_html(page, "<p><a href=\"/sweep/%llu/%llu\">More jobs</a>",
@@ -206,73 +235,16 @@ static int sweep_page(struct web_page *page, uint64_t id, uint64_t after,
 	return rc;
 }
 
-/* Nodes. */
-
-static void put_chips(struct web_page *page, const struct node_info *node)
-{
-	const cJSON *chip;
-
-	web_text(page, node->vendor);
-	cJSON_ArrayForEach(chip, node->chips)
-	{
-		web_html(page, ", %.0f ", chip->valuedouble);
-		web_text(page, chip->string);
-	}
-}
-
-static void put_node(struct web_page *page, const struct node_info *node,
-		     size_t number)
-{
-	bool up = !strcmp(node->state, "up");
-
-	web_part(page, "tr", "", "n%zu", number);
-	web_html(page, "<td>");
-	web_text(page, node->name);
-	web_html(page, "</td><td%s>%s%s</td><td>", up ? "" : " class=\"bad\"",
-		 node->state, node->drained ? ", drained" : "");
-	put_chips(page, node);
-	web_html(page, "</td><td class=\"n\">%u of %u free", node->free,
-		 node->devices);
-	if (node->lost)
-		web_html(page, ", <span class=\"bad\">%u lost</span>",
-			 node->lost);
-	web_html(page, "</td><td>");
-	for (size_t i = 0; i < node->jobs.count; i++)
-		web_html(page, "<a href=\"/job/%llu\">%llu</a> ",
-			 (ull)node->jobs.items[i], (ull)node->jobs.items[i]);
-	web_html(page, "</td><td>");
-	web_text(page, node->address);
-	web_html(page, "</td><td>");
-	if (node->drain)
-		web_text(page, node->drain->reason);
-	if (!up) {
-		web_html(page, " last heard ");
-		web_time(page, node->seen_ms);
-	}
-	web_html(page, "</td>");
-	web_part_end(page, "tr");
-}
-
 static int nodes_page(struct web_page *page, uint64_t unused, uint64_t after,
 		      struct error *err)
 {
-	struct message_query query = { .after = after };
-	struct api_request request = web_request(page, &query);
-	struct reply_nodes reply = { 0 };
-	int rc = api_nodes(&request, &reply, err);
+	return web_nodes_render(page, after, err);
+}
 
-	snprintf(page->title, sizeof(page->title), "Nodes");
-	web_html(page, "<div class=\"wide\"><table><tr><th>Node</th>"
-		       "<th>State</th><th>Hardware</th><th>Devices</th>"
-		       "<th>Jobs</th><th>Address</th><th>Why</th></tr>\n");
-	for (size_t i = 0; i < reply.nodes_count; i++)
-		put_node(page, &reply.nodes[i], (size_t)after + i);
-	web_html(page, "</table></div>\n");
-	if (reply.more)
-		web_html(page, "<p><a href=\"/nodes/0/%llu\">More nodes</a>",
-			 (ull)after + reply.nodes_count);
-	codec_clear(&reply_nodes_schema, &reply);
-	return rc;
+static int node_page(struct web_page *page, uint64_t number, uint64_t after,
+		     struct error *err)
+{
+	return web_node_render(page, number, err);
 }
 
 static int job_page(struct web_page *page, uint64_t id, uint64_t after,
@@ -287,10 +259,8 @@ static const struct {
 	int (*render)(struct web_page *page, uint64_t id, uint64_t after,
 		      struct error *err);
 } pages[] = {
-	{ "", sweeps_page },
-	{ "sweep", sweep_page },
-	{ "job", job_page },
-	{ "nodes", nodes_page },
+	{ "", sweeps_page },     { "sweep", sweep_page }, { "job", job_page },
+	{ "nodes", nodes_page }, { "node", node_page },
 };
 
 /* "/123": moves *at behind it; without one, 0. */

@@ -1,10 +1,11 @@
 /* web.h - what a controller answers over HTTP: pages for people, and metrics.
  *
  *	/			sweeps
- *	/sweep/ID[/AFTER]	its jobs, as a board and a table
+ *	/sweep/ID[/AFTER]	its jobs, as a board (board.h) and a table
  *	/sweep/ID/report	the report, as one page
  *	/job/ID			how far it is, curves, nodes, devices, output
- *	/nodes
+ *	/nodes[/0/AFTER]	what they are, what runs, how much power it
+ *takes /node/NUMBER		its devices, and what it refuses
  *	/live?page=PATH&shape=	events for a page that is open (live.h)
  *	/login?ticket=		access/viewers.h
  *	/metrics		metrics.h, without a login

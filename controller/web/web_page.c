@@ -53,6 +53,12 @@ void web_text(struct web_page *page, const char *text)
 		page->failed = true;
 }
 
+void web_text_lines(struct web_page *page, const char *text)
+{
+	if (html_lines(&page->text, text, NULL) < 0)
+		page->failed = true;
+}
+
 void web_time(struct web_page *page, int64_t wall_ms)
 {
 	time_t seconds = wall_ms / 1000;

@@ -11,6 +11,7 @@
 #include "controller/api/api.h"
 #include "controller/jobs/jobs.h"
 #include "protocol/base/buffer.h"
+#include "protocol/message/reply_jobs.h"
 
 struct web_part {
 	char id[24];
@@ -39,6 +40,8 @@ OWNED_VALUE(struct web_page, web_page_clear)
 void web_html(struct web_page *page, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 void web_text(struct web_page *page, const char *text); /* NULL: nothing */
+/* The same for <pre>: line ends and tabs stay. */
+void web_text_lines(struct web_page *page, const char *text);
 /* "2026-11-23 08:01:02" in UTC; 0: "-". */
 void web_time(struct web_page *page, int64_t wall_ms);
 
@@ -64,10 +67,18 @@ uint64_t web_part_hash(const struct web_page *page, size_t part);
 int web_page_document(const struct web_page *page, const char *path,
 		      struct buffer *out, struct error *err);
 
-/* pages.c and job_page.c: fill the page at this path. ENOENT: there is none.
+/* pages.c, job_page.c and nodes_page.c: fill the page at this path. ENOENT:
+ * there is none.
  */
 int web_page_render(struct web_page *page, const char *path, struct error *err);
 int web_job_render(struct web_page *page, uint64_t job, struct error *err);
+/* job_why.c: parts of its page that say who failed first, how its ranks ended,
+ * and where they stood when its nodes looked last.
+ */
+void web_job_why(struct web_page *page, const struct job_info *job);
+/* Behind the first `after` ones; of one, by its number from 1 on. */
+int web_nodes_render(struct web_page *page, uint64_t after, struct error *err);
+int web_node_render(struct web_page *page, uint64_t number, struct error *err);
 
 extern const char web_style[], web_script[];
 

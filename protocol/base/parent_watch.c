@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
+#include <unistd.h>
 
 struct parent_watch {
 	parent_watch_fn *fn;
@@ -38,18 +39,20 @@ int parent_watch_start(sd_event *loop, int fd, parent_watch_fn *fn, void *arg,
 {
 	struct parent_watch *lifeline = malloc(sizeof(*lifeline));
 	sd_event_source *source;
-	int rc;
+	int own, rc;
 
 	if (!lifeline)
 		return error_nomem(err, "lifeline");
 	*lifeline = (struct parent_watch){ fn, arg };
-	if (fcntl(fd, F_SETFD, FD_CLOEXEC) < 0) {
+	own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	if (own < 0 || fcntl(fd, F_SETFD, FD_CLOEXEC) < 0) {
 		free(lifeline);
 		return error_errno(err, "--lifeline %d", fd);
 	}
-	rc = sd_event_add_io(loop, &source, fd, EPOLLIN, parent_watch_run,
+	rc = sd_event_add_io(loop, &source, own, EPOLLIN, parent_watch_run,
 			     lifeline);
 	if (rc < 0) {
+		close(own);
 		free(lifeline);
 		return error_set(err, -rc, "--lifeline %d: not a pipe", fd);
 	}

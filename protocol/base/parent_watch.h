@@ -13,8 +13,8 @@
 
 typedef void parent_watch_fn(void *arg);
 
-/* Run fn(arg) once from the loop when the pipe ends. The descriptor belongs to
- * the loop from now on.
+/* Run fn(arg) once from the loop when the pipe ends. The descriptor is
+ * copied, and stays open for another loop of this process.
  */
 int parent_watch_start(sd_event *loop, int fd, parent_watch_fn *fn, void *arg,
 		       struct error *err);

@@ -357,6 +357,7 @@ static const struct part host_parts[] = {
 	{ .name = "SecurityOpt", .fn = policy_check_words, .list = POLICY_SECURITY },
 	{ .name = "ShmSize", .fn = policy_check_size,
 	  .offset = offsetof(struct policy_limits, shm_bytes) },
+	{ .name = "Tmpfs", .fn = policy_check_own_only },
 	{ .name = "Ulimits", .fn = policy_check_ulimits },
 	{ 0 },
 };

@@ -33,6 +33,7 @@
 #define CONTAINER_SCP "/regatta/bin/scp"
 #define CONTAINER_IN "/regatta/in"
 #define CONTAINER_OUT "/regatta/out"
+#define CONTAINER_SECRETS "/run/secrets" /* a tmpfs */
 
 /* Where the task runs and what it gets there; all borrowed. */
 struct container_place {
@@ -42,6 +43,7 @@ struct container_place {
 	const char *in_folder;    /* host folder, read-only inside */
 	const char *out_folder;   /* host folder, writable inside */
 	const char *image;        /* id of the image, sha256:<64 hex> */
+	bool secrets;             /* CONTAINER_SECRETS is there */
 	uint32_t pids;            /* processes and threads; 0: no limit */
 	const char *image_user;   /* whom the image names, "" is nobody; NULL:
 				     not known yet. Only for the policy. */

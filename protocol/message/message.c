@@ -87,7 +87,7 @@ static const struct schema submit_workspace_schema =
 #define O(n, m) FIELD_OPTIONAL(message_##n, m)
 #define T(n) TASK_NAME(message_##n)
 
-MESSAGE(heartbeat, F(heartbeat, time_ms))
+MESSAGE(heartbeat, F(heartbeat, time_ms), O(heartbeat, next_key))
 MESSAGE(refused, F(refused, request), F(refused, code), F(refused, text))
 MESSAGE(hello, F(hello, version), F(hello, software), O(hello, visits),
 	O(hello, instance),
@@ -98,7 +98,7 @@ MESSAGE(hello, F(hello, version), F(hello, software), O(hello, visits),
 MESSAGE(inventory, FIELD_MANY(message_inventory, inventory, device_info_schema),
 	O(inventory, policy))
 MESSAGE(welcome, F(welcome, version), F(welcome, heartbeat_ms),
-	F(welcome, credit_bytes), F(welcome, time_ms))
+	F(welcome, credit_bytes), F(welcome, time_ms), O(welcome, next_key))
 MESSAGE(report, FIELD_MANY(message_report, tasks, task_status_schema))
 MESSAGE(task, FIELD_EMBED(message_task, task, task_status_schema))
 MESSAGE(progress, T(progress), F(progress, phase), F(progress, done_bytes),
@@ -191,6 +191,8 @@ MESSAGE(gc, F(gc, request), O(gc, after), F(gc, older_ms),
 	O(gc, goes_on))
 MESSAGE(rotate, F(rotate, request), F(rotate, public), O(rotate, keep_s),
 	O(rotate, for_s))
+MESSAGE(rotate_controller, F(rotate_controller, request),
+	O(rotate_controller, keep_s))
 MESSAGE(enrol, F(enrol, request), O(enrol, agent), O(enrol, name),
 	F(enrol, public), O(enrol, machine))
 MESSAGE(reply, F(reply, request), F(reply, body))
@@ -288,6 +290,10 @@ const struct message_kind message_kinds[MESSAGE_TYPES] = {
 	[MESSAGE_GC] = { "gc", &gc_schema, ROLE_OPERATOR, false, true,
 		"remove output of old jobs",
 		&reply_gc_schema },
+	[MESSAGE_ROTATE_CONTROLLER] = { "rotate-controller",
+		&rotate_controller_schema, ROLE_OPERATOR, false, true,
+		"rotate the controller's key",
+		&reply_rotate_controller_schema },
 	[MESSAGE_ROTATE] = { "rotate", &rotate_schema, ROLE_AGENT | PERSON,
 		false, true, "rotate one's own key", &reply_rotate_schema },
 	[MESSAGE_ENROL] = { "enrol", &enrol_schema, ROLE_JOINER, false, true,

@@ -78,6 +78,7 @@ enum message_type {
 	MESSAGE_LABEL,
 	MESSAGE_BACKUP,
 	MESSAGE_GC,
+	MESSAGE_ROTATE_CONTROLLER,
 	/* person or agent to controller */
 	MESSAGE_ROTATE,
 	/* holder of a token to controller */
@@ -89,6 +90,7 @@ enum message_type {
 
 struct message_heartbeat {
 	uint64_t time_ms; /* sender's wall clock */
+	char *next_key;   /* of the controller: its public key to come */
 };
 
 /* A request, or with request 0 the whole session, is refused; text says why. */
@@ -182,6 +184,7 @@ struct message_welcome {
 	uint32_t heartbeat_ms; /* say something at least this often */
 	uint64_t credit_bytes; /* log bytes that may be under way unacked */
 	uint64_t time_ms;      /* controller's wall clock */
+	char *next_key;        /* as in heartbeat */
 };
 
 struct stream_size {
@@ -496,6 +499,14 @@ struct message_rotate {
 	char *public;
 	uint32_t keep_s; /* 0: a day */
 	uint32_t for_s;  /* how long the new one holds; 0: without end */
+};
+
+/* The controller makes itself another key, which counts in keep_s. EBUSY: one
+ * is under way.
+ */
+struct message_rotate_controller {
+	uint64_t request;
+	uint32_t keep_s; /* 0: a week */
 };
 
 /* With wait_ms the answer waits until something changed after `since` (the

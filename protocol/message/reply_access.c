@@ -78,6 +78,7 @@ static const struct field reply_token_fields[] = {
 	FIELD(reply_token, since),
 	FIELD(reply_token, token),
 	FIELD(reply_token, until_ms),
+	FIELD(reply_token, listens),
 };
 const struct schema reply_token_schema =
 	SCHEMA(reply_token, reply_token_fields);
@@ -99,6 +100,14 @@ static const struct field reply_rotate_fields[] = {
 };
 const struct schema reply_rotate_schema =
 	SCHEMA(reply_rotate, reply_rotate_fields);
+
+static const struct field reply_rotate_controller_fields[] = {
+	FIELD(reply_rotate_controller, since),
+	FIELD(reply_rotate_controller, public),
+	FIELD(reply_rotate_controller, from_ms),
+};
+const struct schema reply_rotate_controller_schema =
+	SCHEMA(reply_rotate_controller, reply_rotate_controller_fields);
 
 static const struct field reply_revoke_fields[] = {
 	FIELD(reply_revoke, since),

@@ -80,6 +80,7 @@ struct reply_token {
 	uint64_t since;
 	char *token; /* how it is called */
 	int64_t until_ms;
+	char *listens; /* the endpoint where the controller does */
 };
 
 /* As what the key may connect from now on: of admit and of enrol. */
@@ -95,6 +96,12 @@ struct reply_rotate {
 	char *role;
 	int64_t old_until_ms; /* the key before is good until then */
 	int64_t until_ms;     /* and the new one; 0: without end */
+};
+
+struct reply_rotate_controller {
+	uint64_t since;
+	char *public;    /* the next key */
+	int64_t from_ms; /* when it counts */
 };
 
 struct reply_revoke {
@@ -119,7 +126,7 @@ struct reply_gc {
 
 extern const struct schema reply_keys_schema, reply_tokens_schema,
 	reply_audit_schema, reply_web_schema, reply_token_schema,
-	reply_admit_schema, reply_rotate_schema, reply_revoke_schema,
-	reply_backup_schema, reply_gc_schema;
+	reply_admit_schema, reply_rotate_schema, reply_rotate_controller_schema,
+	reply_revoke_schema, reply_backup_schema, reply_gc_schema;
 
 #endif

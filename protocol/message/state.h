@@ -37,7 +37,7 @@ enum failure {
 	FAILURE_IMAGE,     /* pull or build */
 	FAILURE_CREATE,    /* the engine would not create or start it */
 	FAILURE_EXIT,      /* a process ended with a code other than 0 */
-	FAILURE_OOM,       /* the kernel killed a process for memory */
+	FAILURE_OOM,       /* of the host, by the kernel; or of a device */
 	FAILURE_NODE_LOST, /* node or container vanished */
 	FAILURE_TIMEOUT,   /* the job's own time limit */
 	FAILURE_HANG,      /* no step for too long */

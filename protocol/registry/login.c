@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <sodium.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zmq.h>
@@ -65,7 +66,21 @@ bool login_variable_valid(const char *name)
 
 const char *login_variable(const struct registry_login *login)
 {
-	return login->registry[0] == '$' ? login->registry + 1 : NULL;
+	return login->registry[0] == '$' || login_is_file(login)
+		       ? login->registry + 1
+		       : NULL;
+}
+
+bool login_is_file(const struct registry_login *login)
+{
+	return login->registry[0] == '/';
+}
+
+void login_secret_name(char text[LOGIN_VARIABLE_MAX + 2], const char *name,
+		       bool as_file)
+{
+	snprintf(text, LOGIN_VARIABLE_MAX + 2, "%c%s", as_file ? '/' : '$',
+		 name);
 }
 
 /* Sealing. */
@@ -245,8 +260,9 @@ int logins_check(const struct registry_login *logins, size_t count,
 			     : !reference_host_valid(registry))
 			return error_set(err, EPROTO,
 					 "credentials: registry: \"%.80s\" is "
-					 "not valid here; expected HOST[:PORT] "
-					 "or $NAME",
+					 "not valid here; expected "
+					 "HOST[:PORT], "
+					 "$NAME or /NAME",
 					 registry);
 		if (!logins[i].sealed ||
 		    strlen(logins[i].sealed) > LOGIN_SEALED_MAX)

@@ -11,8 +11,8 @@
  * so that nobody can pass off a sealed login that he came by as his own.
  *
  * The secrets of a sweep travel the same way, among its logins: in the place of
- * the registry stands "$NAME", the variable that the container gets, and the
- * token is its value. No registry's name begins so.
+ * the registry stands "$NAME" for a variable of the container or "/NAME" for a
+ * file of it, and the token is its value. No registry's name begins so.
  */
 #ifndef PROTOCOL_REGISTRY_LOGIN_H
 #define PROTOCOL_REGISTRY_LOGIN_H
@@ -33,8 +33,13 @@ struct credential; /* protocol/registry/credential.h */
 /* Is it the name of a variable: letters, digits, '_', no digit first? */
 bool login_variable_valid(const char *name);
 
-/* The variable that it is a secret for; NULL: it is for a registry. */
+/* The name of the secret that it is; NULL: it is for a registry. */
 const char *login_variable(const struct registry_login *login);
+/* Is it a secret that the container gets as a file? */
+bool login_is_file(const struct registry_login *login);
+/* What stands in the place of the registry of such a secret. */
+void login_secret_name(char text[LOGIN_VARIABLE_MAX + 2], const char *name,
+		       bool as_file);
 
 void login_clear(struct registry_login *login);
 OWNED_VALUE(struct registry_login, login_clear)

@@ -24,6 +24,7 @@
 #include "protocol/message/message.h"
 #include "protocol/wire/clock_offset.h"
 #include "protocol/wire/keyring.h"
+#include "protocol/wire/server_keys.h"
 
 #include <systemd/sd-event.h>
 
@@ -73,6 +74,11 @@ const char *wire_server_endpoint(const struct wire_server *server);
  */
 void wire_server_set_heartbeat(struct wire_server *server,
 			       uint32_t heartbeat_ms);
+
+/* The public key that this server is going to have, which heartbeats tell its
+ * peers; NULL: none.
+ */
+void wire_server_set_next_key(struct wire_server *server, const char *public);
 
 /* Queue a message for the peer; wire_server_flush() sends what is queued, in
  * order, and those to one peer together in frames of about 64 KiB. The caller
@@ -138,6 +144,10 @@ struct wire_client_handler {
 	 * ECONNRESET, ETIMEDOUT; or that of a refused message.
 	 */
 	void (*lost)(void *arg, int code, const char *why);
+	/* The server's next key cannot be kept; may be NULL. It is tried again
+	 * with the next heartbeat.
+	 */
+	void (*unkept)(void *arg, const char *why);
 };
 
 /* server_public: Z85 public key of the controller. zmq: a ZeroMQ context that
@@ -151,6 +161,15 @@ struct wire_client *wire_client_new(sd_event *loop, void *zmq,
 				    void *arg, struct error *err);
 void wire_client_free(struct wire_client *client);
 OWNED_POINTER(struct wire_client, wire_client_free)
+
+/* Follow the server when it changes its key: keep what it tells in the file at
+ * path, and begin with what stands there. EINVAL: that is damaged, and does not
+ * count.
+ */
+int wire_client_remember(struct wire_client *client, const char *path,
+			 struct error *err);
+/* Its keys as of now. */
+const struct server_keys *wire_client_server(const struct wire_client *client);
 
 /* Send. ENOTCONN: no session; EAGAIN: 1,000 messages wait already. */
 int wire_client_send(struct wire_client *client, enum message_type type,

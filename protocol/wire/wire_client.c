@@ -39,7 +39,8 @@ struct wire_client {
 	sd_event_source *heartbeat, *reset;
 	char endpoint[256];
 	struct key key;
-	char server_public[KEY_TEXT_SIZE];
+	struct server_keys server;
+	bool on_next; /* we try the server's next key */
 	struct wire_client_handler handler;
 	void *arg;
 	bool up; /* handshake done, session not lost */
@@ -157,7 +158,8 @@ bool wire_client_clock(const struct wire_client *client, struct exchange *best)
 static int heartbeat_run(sd_event_source *source, uint64_t usec, void *arg)
 {
 	struct wire_client *client = arg;
-	struct message_heartbeat beat = { (uint64_t)clock_wall_ms() };
+	struct message_heartbeat beat = { .time_ms =
+						  (uint64_t)clock_wall_ms() };
 	int64_t now = clock_mono_ms();
 
 	/* This process was stopped: what came meanwhile is still unread. */
@@ -176,12 +178,27 @@ static int heartbeat_run(sd_event_source *source, uint64_t usec, void *arg)
 	return 0;
 }
 
+static void unkept(const struct wire_client *client, const struct error *err)
+{
+	if (client->handler.unkept)
+		client->handler.unkept(client->arg, err->text);
+}
+
+static void take_next_key(struct wire_client *client, const char *next)
+{
+	struct error err;
+
+	if (server_keys_learn(&client->server, next, &err) < 0)
+		unkept(client, &err);
+}
+
 static void take_welcome(struct wire_client *client,
 			 const struct message_welcome *welcome)
 {
 	client->welcomed = true;
 	client->retry_ms = RETRY_MS;
 	clock_offset_answer(&client->offset, clock_mono_ms(), welcome->time_ms);
+	take_next_key(client, welcome->next_key);
 	if (welcome->heartbeat_ms < HEARTBEAT_MIN_MS ||
 	    welcome->heartbeat_ms > HEARTBEAT_MAX_MS ||
 	    welcome->heartbeat_ms == client->heartbeat_ms)
@@ -200,9 +217,11 @@ static void take_message(struct wire_client *client, enum message_type type,
 
 	if (type == MESSAGE_WELCOME)
 		take_welcome(client, body);
-	if (type == MESSAGE_HEARTBEAT)
+	if (type == MESSAGE_HEARTBEAT) {
 		clock_offset_answer(&client->offset, clock_mono_ms(),
 				    beat->time_ms);
+		take_next_key(client, beat->next_key);
+	}
 	if (type == MESSAGE_REFUSED && !refused->request)
 		client_lost(client, (int)refused->code, refused->text);
 	else if (client->up && type != MESSAGE_HEARTBEAT)
@@ -258,16 +277,38 @@ static void disconnected(struct wire_client *client)
 			    "the connection to the controller broke");
 }
 
-/* Once may be a controller that ended at that moment. */
+/* The server may have the next key by now. Once may be a controller that ended
+ * at that moment.
+ */
 static void no_handshake(struct wire_client *client)
 {
-	char why[400];
+	unsigned int keys = client->server.next[0] ? 2 : 1;
+	char why[sizeof(client->endpoint) + 200];
+
+	client->on_next = keys > 1 && !client->on_next;
 
 	snprintf(why, sizeof(why),
 		 "no handshake with %s: not the controller of the public key "
-		 "given, or no controller at all",
+		 "given, or its key was rotated while this side was away "
+		 "(give the new one), or no controller at all",
 		 client->endpoint);
-	client_lost(client, client->failed++ ? EPROTO : ECONNRESET, why);
+	client_lost(client,
+		    client->failed++ >= keys * 2 - 1 ? EPROTO : ECONNRESET,
+		    why);
+}
+
+static void shaken(struct wire_client *client)
+{
+	struct error err;
+
+	if (client->on_next && server_keys_advance(&client->server, &err) < 0)
+		unkept(client, &err);
+	client->on_next = false;
+	client->up = true;
+	client->failed = 0;
+	client->complaint = 0;
+	client->heard_ms = clock_mono_ms();
+	client->handler.connected(client->arg);
 }
 
 static int monitor_ready(void *arg)
@@ -282,11 +323,7 @@ static int monitor_ready(void *arg)
 		return 0;
 	switch (event) {
 	case ZMQ_EVENT_HANDSHAKE_SUCCEEDED:
-		client->up = true;
-		client->failed = 0;
-		client->complaint = 0;
-		client->heard_ms = clock_mono_ms();
-		client->handler.connected(client->arg);
+		shaken(client);
 		break;
 	case ZMQ_EVENT_HANDSHAKE_FAILED_AUTH:
 		client_lost(client, EACCES,
@@ -321,7 +358,9 @@ static int dealer_options(struct wire_client *client)
 	int64_t max = MESSAGE_REPLY_MAX + ENVELOPE_MAX;
 
 	return zmq_setsockopt(dealer, ZMQ_CURVE_SERVERKEY,
-			      client->server_public, KEY_TEXT_SIZE) |
+			      client->on_next ? client->server.next
+					      : client->server.current,
+			      KEY_TEXT_SIZE) |
 	       zmq_setsockopt(dealer, ZMQ_CURVE_PUBLICKEY, client->key.public,
 			      KEY_TEXT_SIZE) |
 	       zmq_setsockopt(dealer, ZMQ_CURVE_SECRETKEY, client->key.secret,
@@ -396,7 +435,8 @@ struct wire_client *wire_client_new(sd_event *loop, void *zmq,
 	client->retry_ms = RETRY_MS;
 	client->beat_ms = clock_mono_ms();
 	memcpy(client->endpoint, endpoint, strlen(endpoint));
-	memcpy(client->server_public, server_public, KEY_TEXT_SIZE);
+	if (server_keys_read(&client->server, server_public, "", err) < 0)
+		return NULL;
 	client->own_zmq = !zmq;
 	client->zmq = zmq ? zmq : zmq_ctx_new();
 	if (!client->zmq) {
@@ -408,6 +448,24 @@ struct wire_client *wire_client_new(sd_event *loop, void *zmq,
 		       heartbeat_run, client, err) < 0)
 		return NULL;
 	return take(client);
+}
+
+int wire_client_remember(struct wire_client *client, const char *path,
+			 struct error *err)
+{
+	char anchor[KEY_TEXT_SIZE];
+	int rc;
+
+	memcpy(anchor, client->server.anchor, KEY_TEXT_SIZE);
+	rc = server_keys_read(&client->server, anchor, path, err);
+	client->on_next = false;
+	client_close(client, 0);
+	return client_open(client, rc < 0 ? NULL : err) < 0 ? -1 : rc;
+}
+
+const struct server_keys *wire_client_server(const struct wire_client *client)
+{
+	return &client->server;
 }
 
 void wire_client_free(struct wire_client *client)

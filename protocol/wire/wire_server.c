@@ -44,6 +44,7 @@ struct wire_server {
 	struct outgoing *outgoing;
 	char endpoint[256];
 	uint32_t heartbeat_ms;
+	char next_key[KEY_TEXT_SIZE]; /* "": none */
 	bool paused;
 	uint64_t changes; /* of the keyring, when peers were last held to it */
 	int64_t swept_ms;
@@ -323,7 +324,11 @@ static void handle(struct wire_peer *peer, struct frames *frames,
 	if (type == MESSAGE_HELLO && !greet(peer, body))
 		return;
 	if (type == MESSAGE_HEARTBEAT) {
-		struct message_heartbeat beat = { (uint64_t)clock_wall_ms() };
+		struct message_heartbeat beat = {
+			.time_ms = (uint64_t)clock_wall_ms(),
+			.next_key =
+				server->next_key[0] ? server->next_key : NULL,
+		};
 
 		outgoing_now(server->outgoing, peer, type, &beat);
 	}
@@ -499,6 +504,11 @@ static int sweep_run(sd_event_source *source, uint64_t usec, void *arg)
 	loop_timer(server->loop, &server->sweep, sweep_interval(server),
 		   sweep_run, server, NULL);
 	return 0;
+}
+
+void wire_server_set_next_key(struct wire_server *server, const char *public)
+{
+	snprintf(server->next_key, KEY_TEXT_SIZE, "%s", public ? public : "");
 }
 
 void wire_server_set_heartbeat(struct wire_server *server,

@@ -6,8 +6,13 @@
 # sleeps 2 s. FlagPerf's own runner needs 66 s for such a round: it waits 60 s
 # after each start, and looks every 10 s whether all is over. Beside it `docker
 # run` of the same script in the same image.
+#
+# With FLAGPERF_TREE, a checkout of FlagOpen/FlagPerf, its own run.py runs such a
+# case, too, on one node and on two; ssh is a local shell there.
 # shellcheck source=tests/lab/python.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lab/python.sh"
+# shellcheck source=tests/lab/flagperf.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../lab/flagperf.sh"
 
 FLAGPERF_ROUNDS=$((${QUICK:-0} ? 3 : 11))
 
@@ -16,7 +21,7 @@ flagperf_tree()
 	local training=$1/training file
 
 	for file in run_benchmarks/prepare_in_container.py \
-		cpu/m-pytorch/{config/config_Xx1x1.py,extern/.gitkeep} \
+		cpu/m-pytorch/{config/config_Xx{1,2}x1.py,extern/.gitkeep} \
 		benchmarks/m/pytorch/run_pretraining.py; do
 		mkdir -p "$(dirname "$training/$file")" &&
 			touch "$training/$file" || return
@@ -62,10 +67,15 @@ flagperf_run()
 	local image=$BED/python script one many bare=0 n s
 
 	export REGATTA_IMAGES=$REGATTA_BUILD/images
-	flagperf_tree "$BED/FlagPerf" && python_copy "$image" || return
-	tar -C "$image" --owner=0 --group=0 -c . |
-		dk bench import - flagperf-cpu-pytorch_1.13:t_v0.1 >/dev/null ||
-		return
+	flagperf_tree "$BED/FlagPerf" && python_copy "$image" /usr/bin/{tee,ps,cat,sleep,ls} || return
+	[[ ! ${FLAGPERF_TREE-} ]] ||
+		python_modules "$image" '
+sys.path.insert(0, sys.argv[1] + "/training")
+from utils import flagperf_logger, start_task_helper
+import shutil' "$FLAGPERF_TREE" || return
+	tar -C "$image" --owner=0 --group=0 -c . >"$BED/python.tar" &&
+		dk bench import "$BED/python.tar" \
+			flagperf-cpu-pytorch_1.13:t_v0.1 >/dev/null || return
 	script=$BED/FlagPerf/training/benchmarks/m/pytorch/run_pretraining.py
 	one=$(flagperf_rounds 1) && many=$(flagperf_rounds "$FLAGPERF_ROUNDS") ||
 		return
@@ -89,4 +99,81 @@ flagperf_run()
 		printf "{\"benchmark\":\"flagperf\",\"way\":\"docker run\"," \
 			"\"round_s\":%.3f}\n", bare / n >>results
 	}'
+	flagperf_beside
+}
+
+# flagperf_ours NODES: seconds of a round, from the order to its end
+flagperf_ours()
+{
+	printf '%s\n' "sweep: beside" "vendor: cpu" "shm: 64M" "flagperf:" \
+		"  tree: $BED/FlagPerf" \
+		"  cases: {'m:pytorch_1.13:X:$1:1:1': $BED/FlagPerf}" \
+		>"$BED/beside.yaml"
+	flagperf_time cli submit "$BED/beside.yaml" --wait
+}
+
+# flagperf_theirs NODES STUBS: the same of run.py, which has no exit code of it
+flagperf_theirs()
+{
+	local log training=$BED/FlagPerf/training
+
+	run_py_conf "$BED/FlagPerf" cpu CUDA_VISIBLE_DEVICES "" "$BED/FlagPerf" \
+		"m:pytorch_1.13:X:$1:1:1"
+	rm -rf "$training"/result
+	PATH=$2:$PATH flagperf_time \
+		python3 "$training/run_benchmarks/run.py" || return
+	for log in "$training"/result/run*/m:*/round1/*/rank*.out.log; do
+		grep -q '"global_steps": 20' "$log" || return
+	done
+}
+
+# Both do all their steps: containers, preparation, the script, its end.
+flagperf_beside()
+{
+	local stubs=$BED/run.py nodes ours theirs host
+
+	[[ ${FLAGPERF_TREE-} ]] || {
+		echo "  FlagPerf's own run.py was not measured: FLAGPERF_TREE" \
+			"names no checkout"
+		return
+	}
+	if ((${QUICK:-0})); then
+		echo "  FlagPerf's own run.py takes minutes: not with QUICK=1"
+		return
+	fi
+	# shellcheck source=tests/system/cluster.sh
+	. "$(dirname "${BASH_SOURCE[0]}")/../system/cluster.sh"
+	mkdir -p "$stubs" && local_ssh "$stubs" && cluster_up 2 hosts &&
+		cp -r "$FLAGPERF_TREE"/{training,utils} "$BED/FlagPerf" &&
+		flagperf_tree "$BED/FlagPerf" || return
+	# Rights that the engine here cannot give are left out.
+	stub "$stubs" docker <<-END
+		words=()
+		for word; do
+			case \$word in
+			--privileged=* | --ulimit=*) ;;
+			*) words+=("\$word") ;;
+			esac
+		done
+		PATH=$PATH exec docker -H unix://$BED/engines/host\${HOST##*.1}/docker.sock \
+			"\${words[@]}"
+	END
+	for host in host1 host2; do
+		dk "$host" import "$BED/python.tar" \
+			flagperf-cpu-pytorch_1.13:t_v0.1 >/dev/null || return
+	done
+	printf '  %-34s %8s %8s %8s\n' "a round, in s" regatta run.py ratio
+	for nodes in 1 2; do
+		ours=$(flagperf_ours "$nodes") &&
+			theirs=$(flagperf_theirs "$nodes" "$stubs") || return
+		awk -v n="$nodes" -v a="$ours" -v b="$theirs" \
+			-v results="$REGATTA_BENCH_RESULTS" 'BEGIN {
+			form = "{\"benchmark\":\"flagperf-beside\",\"way\":\"%s\"," \
+				"\"nodes\":%d,\"round_s\":%.3f}\n"
+			printf "  %-34s %8.2f %8.2f %8.3f\n", n " node(s)", a, b, a / b
+			printf form, "regatta", n, a >>results
+			printf form, "run.py", n, b >>results
+		}'
+	done
+	cluster_down
 }

@@ -6,6 +6,9 @@
 #	program_copy FOLDER FILE...	programs, with what they link to
 #	python_copy FOLDER PROGRAM...	/usr/bin/python3 and python, bash, mkdir, the
 #					modules of short scripts, and more programs
+#	python_modules FOLDER CODE [WORD...]
+#				what the code imports of this machine's Python;
+#				it has sys, and the words as sys.argv
 
 program_copy()
 {
@@ -33,6 +36,22 @@ import socket, subprocess, sys, time
 for module in list(sys.modules.values()):
     if getattr(module, "__file__", None):
         print(module.__file__)' | while read -r module; do
+		cp --parents "$module" "$folder" || return
+		[[ $module != *.so ]] || program_copy "$folder" "$module" ||
+			return
+	done
+}
+
+python_modules()
+{
+	local folder=$1 code=$2 module
+
+	shift 2
+	/usr/bin/python3 -I -S -c "import sys
+$code
+for module in list(sys.modules.values()):
+    if (getattr(module, '__file__', None) or '').startswith('/usr'):
+        print(module.__file__)" "$@" | while read -r module; do
 		cp --parents "$module" "$folder" || return
 		[[ $module != *.so ]] || program_copy "$folder" "$module" ||
 			return

@@ -81,7 +81,7 @@ make_guest()
 		#!/bin/sh
 		tell()
 		{
-			echo "PROOF $*" >/dev/console
+			printf 'PROOF %s\n' "$*" >/dev/console
 		}
 		# work NAME BYTES: a job that takes so much memory
 		work()

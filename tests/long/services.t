@@ -33,16 +33,23 @@ on controller useradd -m ann
 
 # ---- as the README says --------------------------------------------------
 
-# The console blocks of its part about services, one file each.
+# The console blocks of the README about a cluster: the controller, a node. Then
+# those of regatta-tutorial(7) about services: from the second token on.
 mkdir -p "$BED/blocks"
-sed -n '/^## As services/,/^## What/p' "$ROOT/README.md" |
+sed -n '/^## A cluster/,/^From then on/p' "$ROOT/README.md" |
 	awk -v to="$BED/blocks" '
-	/^```console$/ { file = to "/" ++n; next }
+	/^```console$/ { file = to "/readme" ++n; next }
 	/^```$/ { file = "" }
-	file { print >file }'
-is "$(find "$BED/blocks" -type f | wc -l)" 6 \
-	"the README tells in 6 steps how services are set up"
-is "$(<"$BED/blocks/1")" "make deb" "of which the first makes the packages"
+	file { sub(/^make deb$/, ""); print >file }'
+sed -n '/^\.Sh AS SERVICES/,/^\.Sh SEE/p' \
+	"$ROOT/controller/cli/regatta-tutorial.7" |
+	awk -v to="$BED/blocks" '
+	/^\.Bd -literal/ { file = to "/tutorial" ++n; next }
+	/^\.Ed$/ { file = "" }
+	file { gsub(/\\e/, "\\"); print >file }'
+is "$(cd "$BED/blocks" && echo *)" "readme1 readme2 tutorial1 tutorial2 \
+tutorial3 tutorial4 tutorial5 tutorial6" \
+	"the README and the tutorial tell in steps how services are set up"
 
 # step N TOKEN BOX...: what it says there, on that box
 step()
@@ -53,7 +60,7 @@ step()
 	sed -e "s|THE-CONTROLLER|10.77.0.10|; s|TOKEN|$token|" \
 		"$BED/blocks/$number" >"$BED/step"
 	run on_step "$@"
-	is "$rc" 0 "step $number of the README does on ${*: -1}"
+	is "$rc" 0 "$number does on ${*: -1}"
 	[[ $rc == 0 ]] || diag "$out" "$err"
 }
 on_step()
@@ -66,16 +73,15 @@ for box in controller n1 n2; do
 	on "$box" sh -c 'echo "APT::Get::Assume-Yes yes;" \
 		>/etc/apt/apt.conf.d/99yes'
 done
-step 2 '' controller
-step 3 '' controller
+step readme1 '' controller
+node_token=$(sed -n '$p' <<<"$out")
+step readme2 "$node_token" n1
+step tutorial3 '' controller
 node_token=$(sed -n 1p <<<"$out") ann_token=$(sed -n 2p <<<"$out")
-step 4 "$node_token" n1
-node_token=$(on controller regatta node token \
-	--address tcp://10.77.0.10:7117 2>/dev/null)
-step 4 "$node_token" n2
-step 5 "$ann_token" -e HOME=/home/ann -u ann controller
+step tutorial4 "$node_token" n2
+step tutorial5 "$ann_token" -e HOME=/home/ann -u ann controller
 like "$out" "n1 +up" "and she sees the nodes"
-step 6 '' n1
+step tutorial6 '' n1
 
 ann()
 {

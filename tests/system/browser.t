@@ -103,6 +103,9 @@ wait_for '(( $(steps) >= 3 ))' 60
 ok '(( $(steps) >= 3 ))' "steps are shown as they come"
 picture board
 
+like "$(in_page "document.getElementById('c$JOB').textContent")" '%' \
+	"as part of a square of the board"
+
 # A job whose output is hostile.
 go "$web/job/$JOB"
 ok is_live "the page of a job is live"
@@ -155,6 +158,12 @@ is "$(in_page location.pathname)" "/job/$JOB" "Enter opens the job"
 
 go "$web/nodes"
 like "$(in_page 'document.querySelector("main").textContent')" "n1" "nodes"
+picture nodes
+go "$web$(in_page 'document.querySelector("main a").getAttribute("href")')"
+ok is_live "the page of a node is live"
+like "$(in_page 'document.querySelector("main").textContent')" \
+	'What it refuses' "and says what the node refuses"
+picture node
 go "$web/sweep/$SWEEP/report"
 like "$(in_page 'document.body.textContent')" "Sweep $SWEEP" "the report"
 picture report

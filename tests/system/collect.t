@@ -89,6 +89,14 @@ must wait_job "$JOB" completed 60
 like "$(files_get "$JOB" '.[0].text')" 'more than 65536 bytes lie in' \
 	"a pattern in a folder that is too large is told, too"
 
+# What lay there before the job began is not its work.
+mkdir -p "$BED/host/again"
+touch -d 2025-01-01 "$BED/host/again/old"
+must submit_tool again 'collect=[/host]' touch /host/new
+must wait_job "$JOB" completed 60
+is "$(files_get "$JOB" '.[0].text')" '1 of 2 files are older than the job' \
+	"files that are older than the job are marked"
+
 must submit_tool third 'collect=[/big]' into /big , print 300000000
 must wait_job "$JOB" collecting 60
 node=$(job_get "$JOB" '.allocation[0]')

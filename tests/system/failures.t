@@ -59,11 +59,16 @@ ok 'cmp "$BED/want" "$BED/out"' "and so does the command line print them"
 # What the ranks printed says why, and where.
 said="RuntimeError: CUDA out of memory. Tried to allocate 2 GiB"
 must submit_tool reason retries=0 print 1000 , error "$said" , exit 3
-failed "$JOB" exit "rank 0 exited with code 3: $said\$" "with its reason"
+failed "$JOB" oom "rank 0 exited with code 3: $said\$" "with its reason"
 is "$(job_get "$JOB" '.reason | "\(.class) \(.rank) \(.stream) \(.line)"')" \
 	"device-oom 0 rank-0 $said" "which stands apart, too"
 is "$(tail -c "+$(($(job_get "$JOB" .reason.offset) + 1))" \
 	"$(log_file "$JOB")" | head -1)" "$said" "with its place in the output"
+is "$(job_get "$JOB" '.ends[0] | "\(.rank) \(.step) \(.line)"')" \
+	"0 null $said" "and how its rank ended"
+run regatta show job "$JOB"
+like "$(cat "$BED/out")" "STEP +SAID.*RuntimeError: CUDA out of memory" \
+	"in words, too"
 run regatta report "$SWEEP"
 like "$(cat "$BED/out")" "Tried to allocate 2 GiB" "and below the report"
 run regatta diagnose "$JOB"

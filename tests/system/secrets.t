@@ -15,7 +15,7 @@ must wait_for 'regatta nodes --key "$CLUSTER/viewer.key"' 10
 
 # Made here, so that no file of the tree has them.
 first=env-$RANDOM$RANDOM$RANDOM second=file-$RANDOM$RANDOM$RANDOM
-third=stdin-$RANDOM$RANDOM$RANDOM
+third=stdin-$RANDOM$RANDOM$RANDOM fourth=kept-$RANDOM$RANDOM$RANDOM
 mkdir -p "$BED/host" "$BED/mine"
 printf '%s\r\n' "$second" >"$BED/mine/token"
 printf '%s\n' "$third" >"$BED/mine/input"
@@ -29,7 +29,9 @@ secrets:
   WANDB_API_KEY: {from: env}
   OTHER: {from: file, file: $BED/mine/token}
   THIRD: {from: stdin}
+  FOURTH: {from: env, as: file}
 command: [/tool, into, /host/part, ",", env, ",", into, "-", ",",
+  into, /host/kept, ",", show, /run/secrets/FOURTH, ",", into, "-", ",",
   rename, /host/part, /host/env, ",", wait, /host/go]
 END
 
@@ -53,7 +55,7 @@ like "$err" "secrets\.WANDB_API_KEY: the variable WANDB_API_KEY is not set" \
 	"in words: $err"
 spawn sniff "$REGATTA_BUILD/lab/sniff" "${REGATTA_CONTROLLER##*:}" "$BED/wire"
 must wait_for 'log_of sniff | finds ready' 10
-WANDB_API_KEY=$first order
+FOURTH=$fourth WANDB_API_KEY=$first order
 is "$rc" 0 "a sweep is submitted with its secrets"
 like "$err" "env.HF_TOKEN looks like a secret" "a careless variable is told"
 ok '[[ $err != *env.PLAIN* ]]' "others are not"
@@ -62,9 +64,14 @@ must wait_for '[[ -s $BED/host/env ]]' 20
 is "$(grep -E '^(WANDB_API_KEY|OTHER|THIRD)=' "$BED/host/env" | sort)" \
 	"$(printf '%s\n' "OTHER=$second" "THIRD=$third" "WANDB_API_KEY=$first")" \
 	"the command has them, without the line's end"
-rm "$BED/host/env"
-ok '! dk e1 inspect "$(task_container $JOB)" | finds -E "$first|$second|$third"' \
-	"the engine does not"
+is "$(<"$BED/host/kept")" "$fourth" "and one as a file"
+is "$(grep -c "^FOURTH" "$BED/host/env")" 0 "which is no variable"
+rm "$BED/host/env" "$BED/host/kept"
+inspected=$(dk e1 inspect "$(task_container "$JOB")")
+is "$(jq -r '.[0].HostConfig.Tmpfs | keys[]' <<<"$inspected")" /run/secrets \
+	"the file is in memory"
+ok '[[ -n $inspected ]] && ! grep -qE "$first|$second|$third|$fourth" \
+	<<<"$inspected"' "the engine knows none"
 
 # Viewers see names alone.
 run regatta show job "$JOB" --format json --key "$CLUSTER/viewer.key"
@@ -86,15 +93,15 @@ must nodes_up 1 30
 touch "$BED/host/go"
 ok 'wait_job $JOB completed 30' "the job completes"
 ok 'wait_for "[[ \$(sqlite3 \"\$CLUSTER/controller/regatta.db\" \
-	\"SELECT count(sealed), count(*) FROM logins\") == \"0|3\" ]]" 20' \
+	\"SELECT count(sealed), count(*) FROM logins\") == \"0|4\" ]]" 20' \
 	"with the last job they are forgotten"
 must wait_sweep "$SWEEP" 20
 
 # Tried again, they are read again where they can be.
 rm "$BED/host/go"
-WANDB_API_KEY=$first order
+FOURTH=$fourth WANDB_API_KEY=$first order
 must wait_job "$JOB" running 30
-rm "$BED/host/env"
+rm "$BED/host/env" "$BED/host/kept"
 must regatta cancel "$SWEEP" 2>/dev/null
 must wait_sweep "$SWEEP" 30
 run regatta retry "$SWEEP"
@@ -116,7 +123,7 @@ tar -xzf "$BED/backup.tar.gz" -C "$BED/restored"
 	cli report "$SWEEP"
 } >"$BED/shown" 2>&1
 like "$(<"$BED/shown")" 'WANDB_API_KEY' "(the audit log knows their names)"
-for word in "$first" "$second" "$third"; do
+for word in "$first" "$second" "$third" "$fourth"; do
 	found=$(grep -rlaF --devices=skip -e "$word" "$BED" 2>/dev/null |
 		grep -vE "^$BED/mine/")
 	is "$found" "" "a value is in no log, store, spool, answer or packet"

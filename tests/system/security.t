@@ -65,7 +65,7 @@ try()
 {
 	tries+=("$(printf '%q ' "$@")")
 	run regatta "$@" --key "$CLUSTER/viewer.key"
-	[[ $rc == 2 && $err =~ viewer\ may\ not\ ([a-z,\ ]+)\; ]] &&
+	[[ $rc == 2 && $err =~ viewer\ may\ not\ ([a-z,\'\ ]+)\; ]] &&
 		tried+=("${BASH_REMATCH[1]}")
 }
 try submit "$BED/host/plainword.yaml"
@@ -80,6 +80,7 @@ try node drain n1
 try node label n1 a=b
 try backup "$BED/backup.tar.gz"
 try gc
+try key rotate-controller --keep 30d
 try stacks "$steady"
 timeout 20 regatta stacks "$steady" >/dev/null 2>&1
 regatta user roles --format json >"$BED/roles"

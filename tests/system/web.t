@@ -91,11 +91,13 @@ for path in / "/sweep/$SWEEP" "/sweep/$SWEEP/1" "/sweep/$SWEEP/report" /job/2 \
 	ok '! grep -q "<script>alert\|s3cret" "$BED/body"' \
 		"with what others wrote escaped, and no secret"
 done
-for path in /sweep/9 /job/9 /sweep/ /job/-1 /job/1x /nodes/0/0/0 /sweep/9/report \
+for path in /sweep/9 /job/9 /sweep/ /job/-1 /job/1x /nodes/0/0/0 /sweep/9/report /node/1 \
 	/job/99999999999999999999 /nothing /etc/passwd; do
 	is "$(look "$path")" 404 "$path is none"
 done
 look "/sweep/$SWEEP" >/dev/null
+like "$(<"$BED/body")" '<th scope="col">a=1</th>' \
+	"a board has a column for each value"
 like "$(<"$BED/body")" 'a=&lt;script&gt;alert\(1\)&lt;/script&gt;&quot;&#39;&amp;' \
 	"a cell is text"
 

@@ -318,6 +318,46 @@ static void check_recorded(const char *folder)
 	ok(!alarms, "no false alarm");
 }
 
+static bool gives_up(const char *text)
+{
+	owned(causes_free) struct causes *causes = causes_new(patterns, NULL);
+
+	causes_feed(causes, text, strlen(text), NULL);
+	causes_finish(causes, NULL);
+	return causes_gave_up(causes);
+}
+
+static bool restarts(const char *command)
+{
+	struct failure_hit hit;
+
+	return failure_patterns_find(patterns, FAILURE_RESTART, command,
+				     strlen(command), false, &hit);
+}
+
+static void launchers(void)
+{
+	static const char failed[] =
+		"step 3 loss 1.0\n"
+		"E0101 torch/distributed/elastic/multiprocessing/api.py:869] "
+		"failed (exitcode: 1) local_rank: 1 (pid: 77) of binary: p\n";
+	char text[sizeof(failed) + 40];
+
+	ok(gives_up(failed), "torchrun gives up when it reaps a process");
+	ok(gives_up(
+		   "[2026-01-01 10:00:00,000] [INFO] [launch.py:319:x] Process "
+		   "77 exits with return code = 1\n"),
+	   "so does DeepSpeed's launcher");
+	snprintf(text, sizeof(text), "%sstep 4 loss 0.9\n", failed);
+	ok(!gives_up(text), "one whose processes go on has not given up");
+	ok(!gives_up("step 1 loss 2.0\nValueError: bad\n"),
+	   "an error of a program alone is no launcher's word");
+	ok(restarts("torchrun --nnodes=2 --max_restarts=3 train.py ") &&
+		   restarts("torchrun --max-restarts 1 train.py ") &&
+		   !restarts("torchrun --max_restarts=0 train.py "),
+	   "a command that asks for restarts is known");
+}
+
 int main(int argc, char **argv)
 {
 	struct error err = { 0 };
@@ -334,6 +374,7 @@ int main(int argc, char **argv)
 	check_ends();
 	check_hostile();
 	check_file_errors();
+	launchers();
 	if (folder)
 		check_recorded(folder);
 	else

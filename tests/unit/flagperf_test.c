@@ -108,7 +108,11 @@ static const struct {
 	  "PYTHONUNBUFFERED=1|" VISIBLE },
 	{ "m:paddle_2.5.1:TP2PP1SH1SP4A10040G:1:8:1", 8,
 	  "bash|-c|*|flagperf|" CASE("paddle") "/config/environment_variables.sh"
-	  SCRIPT("paddle", "config_TP2PP1SH1SP4A10040Gx1x8.py"),
+	  "|python3|-u|" BENCH("paddle") "/run_pretraining.py|--data_dir|/d|"
+	  "--extern_config_dir|" CASE("paddle") "/config|--extern_config_file|"
+	  "config_TP2PP1SH1SP4A10040Gx1x8.py|--vendor|nvidia|"
+	  "--enable_extern_config|--extern_module_dir|" CASE("paddle")
+	  "/extern|",
 	  "PYTHONUNBUFFERED=1|" VISIBLE "PADDLE_TRAINERS_NUM=8|"
 	  "PADDLE_RANK_IN_NODE=0|PADDLE_WORLD_DEVICE_IDS=0,1,2,3,4,5,6,7|" },
 	{ "m:tensorflow2:A100:2:8:1", 0,
@@ -325,6 +329,17 @@ static void what_surrounds_a_case(void)
 	is(job.measure.framework, "pytorch", "whose log it is");
 	is(job.measure.model, "m", "the model");
 	ok(job.nodes == 1 && job.devices == 8, "nodes and devices");
+	is(flagperf_docker(sweep_flagperf(sweep), "m:pytorch_1.13:K100:1:8:3"),
+	   "sudo docker run  --rm --init --detach --net=host --uts=host "
+	   "--ipc=host --security-opt=seccomp=unconfined --privileged=true "
+	   "--ulimit=stack=67108864 --ulimit=memlock=-1 -w /fp/training "
+	   "--shm-size=64G -v /here/FlagPerf/training:/fp/training "
+	   "-v /here/FlagPerf/training/..:/fp/training/.. "
+	   "-v /it's a $dir/:/it's a $dir/ --device=/dev/kfd -v "
+	   "/opt/a:/opt/a:ro --env 'A=b' -e B=\"c d\" --ulimit=core=0 "
+	   "--name=flagperf-dcu-pytorch_1.13-t_v0.1-container "
+	   "\"flagperf-dcu-pytorch_1.13:t_v0.1\" sleep infinity",
+	   "how dev.py would start its container");
 	ok(job.measure.micro_batch == 2, "what stands beside its data");
 	is(job.container.workdir, "/fp/training", "the working folder");
 	show_mounts(&job, text, sizeof(text));

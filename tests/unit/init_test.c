@@ -419,6 +419,32 @@ static void test_ranks(void)
 	box_clear(&box);
 }
 
+static void test_secrets(void)
+{
+	static const char script[] = "cat $LAB/A; echo; stat -c %a $LAB/A";
+	char head[500];
+	struct box box;
+
+	box_init(&box);
+	snprintf(head, sizeof(head), "env=LAB=%s\nsecret=A=b=c\nsecret=B=\n",
+		 box_path(&box, "secrets"));
+	ok(mkdir(box_path(&box, "secrets"), 01777) == 0, "a folder for them");
+	box_script(&box, head, script);
+	is_int(box_run(&box), 0, "a command reads its secrets");
+	is_log(&box, 0, "b=c\n400\n", "which nobody else may");
+	ok(access(box_path(&box, "secrets/B"), F_OK) == 0, "an empty one, too");
+	box_clear(&box);
+
+	box_init(&box);
+	box_script(&box, "secret=A=hunter2\n", "echo ran");
+	is_int(box_run(&box), 125, "without a place for them nothing runs");
+	ok(box_error(&box) &&
+		   strstr(box_error(&box), "secrets: No such file") &&
+		   !strstr(box_error(&box), "hunter2"),
+	   "the record says why: %s", box_error(&box));
+	box_clear(&box);
+}
+
 static void test_prepare(void)
 {
 	struct box box;
@@ -531,6 +557,8 @@ static void test_broken_start_files(void)
 		  "expected 0 to 3600000" },
 		{ BYTES("version=1\0first_rank=100000001\0arg=true\0"),
 		  "first_rank: " },
+		{ BYTES("version=1\0secret=../x=y\0arg=true\0"),
+		  "secret: expected NAME=VALUE" },
 		{ BYTES("version=1\0env=NAME\0arg=true\0"),
 		  "env: \"NAME\" is not valid here; expected NAME=VALUE" },
 		{ BYTES("version=1\0env==x\0arg=true\0"), "env: \"=x\"" },
@@ -703,6 +731,7 @@ int main(void)
 	test_orphans_reaped();
 	test_second_run();
 	test_ranks();
+	test_secrets();
 	test_prepare();
 	test_first_failure();
 	test_broken_start_files();

@@ -82,6 +82,9 @@ static void test_append(void)
 	       "the first bytes make the stream");
 	is_int((long long)append(store, "rank-0", 6, "world\n", 1001), 12,
 	       "the next continue it");
+	log_store_close(store, 17, 1);
+	is_int((long long)length_of(store, "rank-0"), 12,
+	       "and its length is there when it is closed");
 	ok(append(store, "rank-0", 13, "late", 1002) == 12 && errno == EINVAL,
 	   "bytes that would leave a hole are refused, with the length");
 	ok(append(store, "rank-0", 6, "world\n", 1003) == 12 && errno == EINVAL,

@@ -17,7 +17,8 @@ struct bed {
 	struct sweep_logins *kept;
 	char folder[64];
 	struct key user, other, controller, node;
-	struct key ours; /* that the controller uses */
+	struct key ours;   /* that the controller uses */
+	struct key before; /* that it used */
 };
 
 static void open_bed(struct bed *bed)
@@ -31,7 +32,8 @@ static void open_bed(struct bed *bed)
 	    key_generate(&bed->node, "n", ROLE_AGENT, NULL) < 0)
 		exit(1);
 	bed->store = store_new(bed->folder, NULL);
-	bed->kept = sweep_logins_new(bed->store, &bed->ours, NULL);
+	bed->kept =
+		sweep_logins_new(bed->store, &bed->ours, &bed->before, NULL);
 	if (!bed->store || !bed->kept)
 		exit(1);
 	bed->ours = bed->controller;
@@ -100,8 +102,8 @@ static const char *given(struct bed *bed, uint64_t sweep, const char *image)
 		return "error";
 	for (size_t i = 0; i < count; i++) {
 		owned(credential_clear) struct credential who = { 0 };
-		bool open = login_open(&list[i], &bed->node,
-				       bed->controller.public, &who, NULL) == 0;
+		bool open = login_open(&list[i], &bed->node, bed->ours.public,
+				       &who, NULL) == 0;
 
 		used += (size_t)snprintf(text + used, sizeof(text) - used,
 					 "%s%s=%s", i ? " " : "",
@@ -162,6 +164,10 @@ static void giving(struct bed *bed)
 	bed->ours = bed->other;
 	is(given(bed, 1, NULL), "docker.io=gone r:1=gone",
 	   "with another key they cannot be opened any more");
+	bed->before = bed->controller;
+	is(given(bed, 1, "r:1/a:1"), "r:1=one",
+	   "but where it was put in the place of theirs");
+	bed->before.secret[0] = 0;
 	bed->ours = bed->controller;
 	login_clear(&logins[0]);
 	login_clear(&logins[1]);
@@ -188,7 +194,8 @@ static void ending(struct bed *bed)
 	is(given(bed, 1, "r:1/a"), "r:1=one", "whatever other sweeps do");
 	/* As after a restart. */
 	sweep_logins_free(bed->kept);
-	bed->kept = sweep_logins_new(bed->store, &bed->ours, NULL);
+	bed->kept =
+		sweep_logins_new(bed->store, &bed->ours, &bed->before, NULL);
 	logins_load(bed->kept, NULL);
 	is(given(bed, 1, "r:1/a"), "r:1=one", "also over a restart");
 	end_job(bed, 1);

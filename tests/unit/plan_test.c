@@ -47,7 +47,8 @@ static void test_plan(void)
 	is(first,
 	   "{\"cell\":\"model=gpt-nano parallel.tp=1\",\"repeats\":1,"
 	   "\"vendor\":\"cpu\",\"nodes\":1,\"devices\":2,\"image\":"
-	   "\"regatta-cpu\",\"values\":{\"model\":\"gpt-nano\",\"nodes\":1,"
+	   "\"regatta-cpu\",\"build\":\"cpu\",\"log\":\"cpu\",\"values\":{"
+	   "\"model\":\"gpt-nano\",\"nodes\":1,"
 	   "\"batch\":{\"micro\":2,\"accumulate\":1,\"sequence\":128,"
 	   "\"global\":4},\"parallel\":{\"tp\":1,\"pp\":1,\"dp\":2,\"cp\":1}}}",
 	   "each with what defines it");

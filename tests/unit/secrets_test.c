@@ -33,7 +33,7 @@ static void reading(void)
 			  "  A_KEY: {from: env}\n"
 			  "  B: {from: env, env: OTHER}\n"
 			  "  C: {from: file, file: ~/.c}\n"
-			  "  D: {from: stdin}\n",
+			  "  D: {from: stdin, as: file}\n",
 			  &got, &err),
 	       0, "all that there is: %s", err.text);
 	is_int((long long)got.count, 4, "four");
@@ -44,6 +44,8 @@ static void reading(void)
 	   "a file");
 	ok(got.items[3].from == SECRET_STDIN && !got.items[3].place,
 	   "standard input");
+	ok(got.items[3].as_file && !got.items[2].as_file,
+	   "one that the container gets as a file");
 }
 
 static void refusing(void)
@@ -56,6 +58,7 @@ static void refusing(void)
 		{ "secrets: {A: {from: file}}\n", "from no file" },
 		{ "secrets: {A: {from: vault}}\n", "from elsewhere" },
 		{ "secrets: {A: {from: env, file: x}}\n", "from two places" },
+		{ "secrets: {A: {from: env, as: argument}}\n", "as neither" },
 		{ "secrets: {A-B: {from: env}}\n", "a name with a dash" },
 		{ "secrets: {1A: {from: env}}\n", "a digit first" },
 		{ "secrets: {\"\": {from: env}}\n", "no name" },
@@ -108,7 +111,7 @@ static void giving(void)
 	    key_generate(&other, "o", ROLE_AGENT, NULL) < 0 ||
 	    login_seal("$A", &value, controller.public, node.public, &logins[1],
 		       NULL) < 0 ||
-	    login_seal("$B", &value, controller.public, node.public, &logins[2],
+	    login_seal("/B", &value, controller.public, node.public, &logins[2],
 		       NULL) < 0)
 		return;
 	is_int(logins_check(logins + 1, 2, &err), 0, "secrets may travel");
@@ -116,10 +119,16 @@ static void giving(void)
 	       "a registry's login that is gone is no secret's");
 	is_int(task_secrets_add(&spec, &registries, &out, &err), 0,
 	       "a node opens what is sealed for it: %s", err.text);
-	ok(out.size == 2 * sizeof("env=A=hunter 2=\n${RANK}") &&
+	ok(out.size == sizeof("env=A=hunter 2=\n${RANK}") +
+				   sizeof("secret=B=hunter 2=\n${RANK}") &&
 		   !strcmp(out.data, "env=A=hunter 2=\n${RANK}") &&
-		   !strncmp(out.data + out.size / 2, "env=B=", 6),
+		   !strcmp(out.data + strlen(out.data) + 1,
+			   "secret=B=hunter 2=\n${RANK}"),
 	   "as a record of regatta-init each, nothing in them filled in");
+	ok(task_secrets_files(&spec), "one is a file of the container");
+	spec.logins_count = 2;
+	ok(!task_secrets_files(&spec), "the others are not");
+	spec.logins_count = 3;
 	registries.key = &other;
 	ok(task_secrets_add(&spec, &registries, &out, &err) < 0 &&
 		   err.code == EKEYREJECTED,

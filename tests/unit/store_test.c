@@ -44,6 +44,11 @@ static int note_result(const struct result_row *row, void *arg)
 	return note(arg, row->job);
 }
 
+static int note_number(uint64_t job, double value, void *arg)
+{
+	return value == 2.5 ? note(arg, job) : -1;
+}
+
 static int check_sweep(const struct sweep_row *row, void *arg)
 {
 	is(row->name, "demo", "a sweep keeps its name");
@@ -211,8 +216,11 @@ static void fill(struct store *store)
 						 .state = JOB_COMPLETED },
 			      NULL);
 		store_put_result(store,
-				 &(struct result_row){ .job = id,
-						       .json = "{}" },
+				 &(struct result_row){
+					 .job = id,
+					 .json = id % 4 ? "{}"
+							: "{\"a\": {\"b\": "
+							  "2.5}}" },
 				 NULL);
 		put_event(store, id, "done");
 	}
@@ -279,6 +287,9 @@ static void test_reads(void)
 	     "12 14 16 18 20", "results of a sweep");
 	SEEN(store_results(store, 2, 14, 2, note_result, &seen, &err), "16 18",
 	     "results of a sweep in pages");
+	SEEN(store_result_numbers(store, 2, 12, 0, "$.a.b", note_number, &seen,
+				  &err),
+	     "16 20", "a number of each result that has it");
 	SEEN(store_result(store, 3, note_result, &seen, &err),
 	     "no result of job 3", "a result that is not there");
 	{
@@ -463,9 +474,9 @@ static void test_foreign_files(void)
 	ok(store != NULL, "and is free when its store is closed");
 	store_free(store);
 
-	run_sql("PRAGMA user_version = 10");
+	run_sql("PRAGMA user_version = 11");
 	store = store_new(folder, &err);
-	ok(!store && err.code == EPROTO && strstr(err.text, "version 10"),
+	ok(!store && err.code == EPROTO && strstr(err.text, "version 11"),
 	   "a newer schema is refused with its number");
 
 	unlink(in_folder("regatta.db"));

@@ -14,7 +14,8 @@ static void hall_message(void *arg, struct wire_peer *peer,
 {
 	struct hall *hall = arg;
 	struct message_welcome welcome = { PROTOCOL_VERSION, hall->heartbeat_ms,
-					   1000, (uint64_t)clock_wall_ms() };
+					   1000, (uint64_t)clock_wall_ms(),
+					   NULL };
 	const struct message_log *log = body;
 
 	hall->last = type;

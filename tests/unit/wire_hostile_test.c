@@ -399,7 +399,7 @@ static void test_flood(void)
 	owned(scene_clear) struct scene scene;
 	owned(guest_clear) struct guest viewer;
 	struct hall *hall = &scene.hall;
-	struct message_heartbeat beat = { 1 };
+	struct message_heartbeat beat = { .time_ms = 1 };
 	int sent = 0;
 
 	scene_init(&scene);

@@ -12,7 +12,7 @@ static void test_hello(void)
 {
 	owned(hall_clear) struct hall hall;
 	owned(guest_clear) struct guest agent, viewer;
-	struct message_heartbeat beat = { 1 };
+	struct message_heartbeat beat = { .time_ms = 1 };
 
 	hall_init(&hall, ANYWHERE, 0);
 	agent.client = viewer.client = NULL;
@@ -39,7 +39,7 @@ static void test_clock(void)
 {
 	owned(hall_clear) struct hall hall;
 	owned(guest_clear) struct guest agent;
-	struct message_heartbeat beat = { 1 };
+	struct message_heartbeat beat = { .time_ms = 1 };
 	struct exchange best = { 0 };
 	int64_t ahead_ms = clock_wall_ms() - clock_mono_ms();
 
@@ -246,6 +246,59 @@ static void test_pause(void)
 	is_int(guest.welcomes, 2, "and the client is back after it");
 }
 
+/* The server ends, and begins again with the key that it told. */
+static void test_next_key(void)
+{
+	owned(hall_clear) struct hall hall;
+	owned(guest_clear) struct guest guest, late;
+	struct message_heartbeat beat = { .time_ms = 1 };
+	char first[KEY_TEXT_SIZE], path[128], endpoint[256];
+	struct server_keys kept;
+	struct error err = { 0 };
+	struct key next;
+
+	hall_init(&hall, NULL, 0);
+	guest.client = late.client = NULL;
+	memcpy(first, hall.own.public, KEY_TEXT_SIZE);
+	memcpy(endpoint, hall.endpoint, sizeof(endpoint));
+	snprintf(path, sizeof(path), "%s/kept", hall.folder);
+	guest_init(&guest, &hall, &hall.keys[HALL_AGENT], NULL);
+	is_int(wire_client_remember(guest.client, path, &err), 0,
+	       "nothing is kept at first: %s", err.text);
+	WAIT(&hall, guest.welcomes);
+	key_generate(&next, "controller", ROLE_CONTROLLER, NULL);
+	wire_server_set_next_key(hall.server, next.public);
+	guest_send(&guest, MESSAGE_HEARTBEAT, &beat);
+	WAIT(&hall, wire_client_server(guest.client)->next[0]);
+	ok(server_keys_read(&kept, first, path, &err) == 0 &&
+		   !strcmp(kept.current, first) &&
+		   !strcmp(kept.next, next.public),
+	   "a heartbeat tells the next key, which is kept: %s", err.text);
+	hall_close(&hall);
+	hall_open(&hall, endpoint);
+	WAIT(&hall, guest.welcomes == 2);
+	ok(guest.welcomes == 2 && wire_client_server(guest.client)->next[0],
+	   "as long as the server has the key before, that one counts");
+	hall_close(&hall);
+	hall.own = next;
+	hall_open(&hall, endpoint);
+	WAIT(&hall, guest.welcomes == 3);
+	ok(guest.welcomes == 3 && guest.code != EPROTO,
+	   "a client follows to the next key: %s", guest.why);
+	ok(server_keys_read(&kept, first, path, &err) == 0 &&
+		   !strcmp(kept.current, next.public) &&
+		   !strcmp(kept.former, first) && !kept.next[0],
+	   "and keeps that: %s", err.text);
+	memcpy(hall.own.public, first, KEY_TEXT_SIZE);
+	guest_init(&late, &hall, &hall.keys[HALL_VIEWER], NULL);
+	WAIT(&hall, late.code == EPROTO);
+	ok(late.code == EPROTO && strstr(late.why, "its key was rotated"),
+	   "one that was not told is refused, in words: %s", late.why);
+	wire_client_remember(late.client, path, &err);
+	WAIT(&hall, late.welcomes);
+	is_int(late.welcomes, 1, "with what was kept it gets on");
+}
+
 static void test_silence(void)
 {
 	owned(hall_clear) struct hall hall;
@@ -432,6 +485,7 @@ int main(void)
 	test_largest_payload();
 	test_lagging();
 	test_pause();
+	test_next_key();
 	test_silence();
 	test_one_frame();
 	test_stopped();

@@ -7,7 +7,9 @@
 #include "protocol/base/program.h"
 #include "protocol/config/agent.h"
 #include "protocol/config/installed.h"
+#include "protocol/message/reply_access.h"
 #include "protocol/wire/join.h"
+#include "protocol/wire/server_keys.h"
 
 #include <errno.h>
 #include <string.h>
@@ -71,12 +73,14 @@ static int new_key(struct cli *cli, struct error *err)
 /* Rotating. */
 
 /* Where the controller of a key is; an agent's knows it from its settings. */
-static int find_controller(struct cli *cli, enum role role,
-			   struct connection *connection, struct error *err)
+static int read_settings(struct cli *cli, enum role role, const char *file,
+			 struct connection *connection, struct error *err)
 {
 	owned(config_free) struct config *config = NULL;
 	struct agent_settings settings;
 
+	snprintf(connection->keys_file, sizeof(connection->keys_file), "%s%s",
+		 file, SERVER_KEYS_PERSON);
 	if (role != ROLE_AGENT || cli->options->controller ||
 	    access(installed_agent_yaml, R_OK) < 0)
 		return settings_controller(cli->environment, cli->options,
@@ -89,8 +93,24 @@ static int find_controller(struct cli *cli, enum role role,
 				 installed_agent_yaml);
 	snprintf(connection->endpoint, sizeof(connection->endpoint), "%s",
 		 settings.controller);
+	snprintf(connection->keys_file, sizeof(connection->keys_file), "%s/%s",
+		 settings.state, SERVER_KEYS_AGENT);
 	return key_public(settings.controller_key, connection->server_public,
 			  err);
+}
+
+/* Its key as it is now, which its owner was told. */
+static int find_controller(struct cli *cli, enum role role, const char *file,
+			   struct connection *connection, struct error *err)
+{
+	struct server_keys keys;
+
+	if (read_settings(cli, role, file, connection, err) < 0 ||
+	    server_keys_read(&keys, connection->server_public,
+			     connection->keys_file, err) < 0)
+		return -1;
+	memcpy(connection->server_public, keys.current, KEY_TEXT_SIZE);
+	return 0;
 }
 
 static int read_times(struct cli *cli, struct join_rotation *rotation,
@@ -145,10 +165,12 @@ static int rotate_key(struct cli *cli, struct error *err)
 		return -1;
 	if (key.role == ROLE_CONTROLLER)
 		return error_set(err, EINVAL,
-				 "%s: a controller's key cannot be rotated",
+				 "%s: expected the key of a person or a "
+				 "node; the controller's own: regatta key "
+				 "rotate-controller",
 				 file);
 	if (read_times(cli, &rotation, err) < 0 ||
-	    find_controller(cli, key.role, &connection, err) < 0 ||
+	    find_controller(cli, key.role, file, &connection, err) < 0 ||
 	    join_key_prepare(&next, file, key.name, key.role, err) < 0 ||
 	    ask(&rotation, file, err) < 0 ||
 	    join_key_settle(&next, file, err) < 0)
@@ -164,6 +186,31 @@ static int rotate_key(struct cli *cli, struct error *err)
 				  "restarted, its tasks run on"
 				: "");
 	return print_key(cli, &next, file, err);
+}
+
+static int rotate_controller(struct cli *cli, struct error *err)
+{
+	owned(answer_clear) struct answer answer = { 0 };
+	struct message_rotate_controller message = { 0 };
+	const struct reply_rotate_controller *reply;
+	char clock[HUMAN_SIZE];
+
+	if (given(cli)->keep &&
+	    token_seconds(given(cli)->keep, &message.keep_s, err) < 0)
+		return error_prefix(err, "--keep");
+	if (cli_call(cli, MESSAGE_ROTATE_CONTROLLER, &message, &answer, err) <
+	    0)
+		return -1;
+	reply = answer.reply;
+	if (cli_format(cli, "json"))
+		return cli_print_answer(cli, &answer, err);
+	cli_say(cli,
+		"the controller has this key from %s; agents and people who "
+		"connect until then learn it by themselves, the others need it "
+		"as controller_key:",
+		human_clock(reply->from_ms, clock));
+	fprintf(cli->out, "%s\n", reply->public);
+	return EXIT_GOOD;
 }
 
 static int show_key(struct cli *cli, struct error *err)
@@ -187,6 +234,9 @@ static const struct command_part parts[] = {
 	{ "rotate", "FILE", 1, 1, "keep expires",
 	  "put a new key into the file; the controller accepts it at once, and "
 	  "the old one for a day", rotate_key },
+	{ "rotate-controller", "", 0, 0, "keep",
+	  "have the controller change its own key, in a week; who connects "
+	  "until then learns the new one", rotate_controller },
 	{ 0 },
 };
 
@@ -197,7 +247,8 @@ static const struct option_rule rules[] = {
 	  .words = roles,
 	  .help = "agent, operator, viewer or controller (new)" },
 	{ OPTION(key_options, "keep", 0, OPTION_TEXT, keep, "TIME"),
-	  .help = "how long the old key stays good, 1h to 7d (24h; rotate)" },
+	  .help = "how long the old key stays good, 1h to 7d (24h; rotate), "
+		  "10s to 30d (7d; rotate-controller)" },
 	{ OPTION(key_options, "expires", 0, OPTION_TEXT, expires, "TIME"),
 	  .help = "when the new key ends, from 30d (never; rotate)" },
 	OPTION_FORMAT(formats_text, "text or json"),

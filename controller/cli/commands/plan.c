@@ -25,6 +25,7 @@
 struct plan_options {
 	struct image_options images; /* for whoever asks nodes for theirs */
 	bool pin;
+	bool commands;
 };
 
 /* What a controller adds to a plan. */
@@ -486,6 +487,22 @@ static void print_totals(struct cli *cli, const struct sweep *sweep)
 	fputc('\n', cli->out);
 }
 
+/* What names no format may fit none. */
+static void print_logs(struct cli *cli, const cJSON *plan)
+{
+	const cJSON *row;
+	size_t count = 0;
+
+	cJSON_ArrayForEach(row, row_at(plan, "kept")) count +=
+		!strcmp(row_text(row, "log"), "auto");
+	if (count)
+		fprintf(cli->out,
+			"%zu cell%s no framework and no log: the log is read "
+			"by the format that fits; where none fits, the job has "
+			"no figures\n",
+			count, count == 1 ? " names" : "s name");
+}
+
 static void print_time(struct cli *cli,
 		       const struct schedule_simulation *simulation)
 {
@@ -547,9 +564,41 @@ static int print_plan(struct cli *cli, const cJSON *plan,
 	    print_refused(cli, plan, outlook, err) < 0)
 		return -1;
 	print_totals(cli, sweep);
+	print_logs(cli, plan);
 	if (sweep_totals(sweep)->kept)
 		print_outlook(cli, outlook);
 	return 0;
+}
+
+/* Of each case of FlagPerf: how its own run.py would start the container. */
+static int print_commands(struct cli *cli, const struct input *input,
+			  const cJSON *plan, struct error *err)
+{
+	const struct flagperf *flagperf = sweep_flagperf(input->sweep);
+	owned(json_free) cJSON *commands = cJSON_CreateArray();
+	const cJSON *row;
+
+	if (!flagperf)
+		return error_set(err, EINVAL,
+				 "--commands: %s has no flagperf: block",
+				 input->name);
+	cJSON_ArrayForEach(row, row_at(plan, "kept"))
+	{
+		const char *cell = row_text(row, "cell");
+		const char *docker = flagperf_docker(flagperf, cell);
+		cJSON *item = docker ? cJSON_CreateObject() : NULL;
+
+		if (!docker)
+			continue;
+		cJSON_AddStringToObject(item, "cell", cell);
+		cJSON_AddStringToObject(item, "command", docker);
+		cJSON_AddItemToArray(commands, item);
+		if (!cli_format(cli, "json"))
+			fprintf(cli->out, "# %s\n%s\n", cell, docker);
+	}
+	if (cli_format(cli, "json") && cli_print_json(cli, commands, err) < 0)
+		return -1;
+	return EXIT_GOOD;
 }
 
 static int run_command(struct cli *cli, struct error *err)
@@ -557,15 +606,21 @@ static int run_command(struct cli *cli, struct error *err)
 	owned(input_clear) struct input input = { 0 };
 	owned(outlook_clear) struct outlook outlook = { 0 };
 	owned(json_free) cJSON *plan = NULL;
+	const struct plan_options *options =
+		(const struct plan_options *)cli->options;
 	bool json = cli_format(cli, "json");
 
 	/* The trees are part of what the cells are: of how long they took. */
 	if (input_init(&input, cli, cli->args[0], false, err) < 0 ||
 	    workspaces_bind(input.sweep, input.name, cli, err) < 0)
 		return -1;
-	if (((const struct plan_options *)cli->options)->pin)
+	if (options->pin)
 		return plan_pin(cli, &input, err);
-	plan = plan_new(input.sweep, json ? SWEEP_CELLS_MAX : PLAN_ROWS, err);
+	plan = plan_new(input.sweep,
+			json || options->commands ? SWEEP_CELLS_MAX : PLAN_ROWS,
+			err);
+	if (plan && options->commands)
+		return print_commands(cli, &input, plan, err);
 	if (!plan || outlook_init(&outlook, cli, input.sweep, err) < 0 ||
 	    add_outlook(&outlook, input.sweep, plan, err) < 0)
 		return -1;
@@ -584,6 +639,9 @@ static const struct option_rule rules[] = {
 	{ OPTION(plan_options, "pin", 0, OPTION_FLAG, pin, NULL),
 	  .help = "print the sweep with its image as NAME@DIGEST, as the nodes "
 		  "have it" },
+	{ OPTION(plan_options, "commands", 0, OPTION_FLAG, commands, NULL),
+	  .help = "print the docker run that FlagPerf would start each case of "
+		  "its tree with" },
 	OPTIONS_SWEEP,
 	OPTION_IMAGES,
 	OPTION_FORMAT(formats_text, "text or json"),

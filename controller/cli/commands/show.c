@@ -10,6 +10,7 @@
 #include "protocol/message/reply_nodes.h"
 
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 
 typedef unsigned long long ull;
@@ -220,10 +221,10 @@ static int print_ends(struct cli *cli, const struct job_info *job,
 	static const struct column columns[] = {
 		{ "RANK", true },  { "NODE", false }, { "ENDED", false },
 		{ "AFTER", true }, { "CODE", true },  { "SIGNAL", true },
-		{ NULL, false },
+		{ "STEP", true },  { "SAID", false }, { NULL, false },
 	};
 	owned(table_free) struct table *table = NULL;
-	char text[HUMAN_SIZE], name[300];
+	char text[HUMAN_SIZE], name[300], said[300];
 	const cJSON *end;
 
 	if (!cJSON_GetArraySize(job->ends))
@@ -234,16 +235,26 @@ static int print_ends(struct cli *cli, const struct job_info *job,
 	cJSON_ArrayForEach(end, job->ends)
 	{
 		const char *node = row_text(end, "node");
-		int64_t at = (int64_t)row_double(end, "ended_ms");
+		const char *line = row_text(end, "line");
+		double ended = row_double(end, "ended_ms");
+		double step = row_double(end, "step");
+		int64_t at = isnan(ended) ? 0 : (int64_t)ended;
 
 		table_cell(table, PLAIN, "%.0f", row_double(end, "rank"));
 		table_cell(table, PLAIN, "%s",
 			   escape(node ? node : "", name, sizeof(name)));
-		table_cell(table, PLAIN, "%s", human_clock(at, text));
 		table_cell(table, PLAIN, "%s",
-			   human_time(at - job->started_ms, text));
+			   at ? human_clock(at, text) : "-");
+		table_cell(table, PLAIN, "%s",
+			   at ? human_time(at - job->started_ms, text) : "-");
 		table_cell(table, PLAIN, "%.0f", row_double(end, "exit_code"));
 		table_cell(table, PLAIN, "%.0f", row_double(end, "signal"));
+		if (isnan(step))
+			table_cell(table, PLAIN, "-");
+		else
+			table_cell(table, PLAIN, "%.0f", step);
+		table_cell(table, PLAIN, "%s",
+			   line ? escape(line, said, sizeof(said)) : "");
 	}
 	return cli_print_table(cli, "\nends:\n", table, err);
 }

@@ -5,6 +5,7 @@
 #include "protocol/base/program.h"
 #include "protocol/message/reply_access.h"
 #include "protocol/wire/join.h"
+#include "protocol/wire/server_keys.h"
 #include "protocol/yaml/value.h"
 
 #include <errno.h>
@@ -28,15 +29,18 @@ static int make(struct cli *cli, const struct token_options *options,
 		struct join_token *token, struct error *err)
 {
 	struct connection connection;
+	struct server_keys keys;
 	struct key key;
 
 	if (settings_connection(cli->environment, cli->options, &connection,
 				err) < 0 ||
+	    server_keys_read(&keys, connection.server_public,
+			     connection.keys_file, err) < 0 ||
 	    key_generate(&key, "token", ROLE_JOINER, err) < 0)
 		return -1;
 	snprintf(token->endpoint, sizeof(token->endpoint), "%s",
 		 options->address ? options->address : connection.endpoint);
-	memcpy(token->server_public, connection.server_public, KEY_TEXT_SIZE);
+	memcpy(token->server_public, keys.current, KEY_TEXT_SIZE);
 	memcpy(token->public, key.public, KEY_TEXT_SIZE);
 	memcpy(token->secret, key.secret, KEY_TEXT_SIZE);
 	return 0;
@@ -68,6 +72,12 @@ static int print(struct cli *cli, const char *line, const char *endpoint,
 			"%s; other machines need --address "
 			"tcp://HOST:PORT",
 			endpoint);
+	else if (is_loopback(reply->listens))
+		cli_say(cli,
+			"the controller listens at %s, which only its own "
+			"machine reaches; for others its settings need listen: "
+			"tcp://0.0.0.0:PORT",
+			reply->listens);
 	if (!cli_format(cli, "json")) {
 		fprintf(cli->out, "%s\n", line);
 		return EXIT_GOOD;

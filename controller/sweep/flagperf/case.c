@@ -15,6 +15,8 @@
 #define NODES_MAX 4096
 #define PROCESSES_MAX 1024
 #define REPEATS_MAX 1000
+#define SHM_DEFAULT "32G" /* as the tree is shipped */
+#define DOCKER_BYTES 65536
 
 /* The parts of a case. */
 
@@ -268,11 +270,13 @@ static int set_names(const struct flagperf_site *site,
 		{ "visible", "" },    { "hosts_ports", "" },
 		{ "kind", "" },       { "processes", "" },
 		{ "mode", "" },       { "warmup", "" },
+		{ "options", "" },
 	};
 	const struct value *names_book = value_get(section->book, "names");
 	const struct value *value = behind(item);
 	const struct value *vendor = value_get(site->block, "vendor");
 	const struct value *log_path = value_get(section->map, "log_path");
+	const struct value *shm = value_get(site->root, "shm");
 	struct parts parts = { .count = 0 };
 
 	if (!vendor)
@@ -285,6 +289,8 @@ static int set_names(const struct flagperf_site *site,
 	    names_set(names, "vendor", vendor ? value_text(vendor) : "cpu",
 		      err) < 0 ||
 	    names_set(names, "host", site->tree, err) < 0 ||
+	    names_set(names, "shm", shm ? value_text(shm) : SHM_DEFAULT, err) <
+		    0 ||
 	    names_set(names, "tree", site->inside, err) < 0 ||
 	    (log_path &&
 	     names_set(names, "log_path", value_text(log_path), err) < 0))
@@ -559,6 +565,35 @@ static void choose_devices(const struct flagperf_site *site,
 		cJSON_DeleteItemFromObjectCaseSensitive(cell, "device_nodes");
 }
 
+/* What run.py starts the container with: the words in one line. */
+static int fill_docker(const struct flagperf_section *section,
+		       const struct names *names, struct flagperf_case *item,
+		       struct error *err)
+{
+	owned(buffer_clear) struct buffer line;
+	cJSON *words = cJSON_CreateArray();
+	const cJSON *word;
+	int rc = words ? template_list(value_get(section->book, "docker"),
+				       names, words, err)
+		       : error_nomem(err, "flagperf");
+
+	buffer_init(&line, DOCKER_BYTES);
+	cJSON_ArrayForEach(word, words)
+	{
+		if (rc == 0 && word != words->child)
+			rc = buffer_text(&line, " ", err);
+		/* What came from outside has each $ doubled. */
+		for (const char *at = word->valuestring; rc == 0 && *at; at++) {
+			rc = buffer_append(&line, at, 1, err);
+			at += *at == '$' && at[1] == '$';
+		}
+	}
+	cJSON_Delete(words);
+	if (rc == 0 && !(item->docker = strdup(line.data ? line.data : "")))
+		rc = error_nomem(err, "flagperf");
+	return rc;
+}
+
 int case_fill(const struct flagperf_site *site,
 	      const struct flagperf_section *section,
 	      struct flagperf_case *item, cJSON *cell, struct error *err)
@@ -570,7 +605,7 @@ int case_fill(const struct flagperf_site *site,
 	if (set_names(site, section, item, &names, err) < 0)
 		return -1;
 	launcher = launcher_of(site, section, &names, err);
-	if (!launcher ||
+	if (!launcher || fill_docker(section, &names, item, err) < 0 ||
 	    template_fill(value_get(section->book, "cell"), &names, cell, err) <
 		    0 ||
 	    template_fill(value_get(launcher, "cell"), &names, cell, err) < 0)

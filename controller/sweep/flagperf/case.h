@@ -30,10 +30,11 @@ struct flagperf_case {
 	size_t index;
 	char *reason;         /* why it is left out, or NULL */
 	struct strings needs; /* files, from the tree on */
+	char *docker; /* how run.py would start its container, or NULL */
 };
 
-/* Add to the object what the case becomes, and to item->needs. EINVAL names
- * file, line and case.
+/* Add to the object what the case becomes, to item->needs, and item->docker.
+ * EINVAL names file, line and case.
  */
 int case_fill(const struct flagperf_site *site,
 	      const struct flagperf_section *section,

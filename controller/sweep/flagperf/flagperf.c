@@ -25,6 +25,7 @@ void flagperf_free(struct flagperf *flagperf)
 		return;
 	for (size_t i = 0; i < flagperf->count; i++) {
 		free(flagperf->items[i].reason);
+		free(flagperf->items[i].docker);
 		strings_clear(&flagperf->items[i].needs);
 	}
 	document_free(flagperf->document);
@@ -45,6 +46,15 @@ const char *flagperf_case(const struct flagperf *flagperf, size_t index)
 {
 	return value_key(flagperf->items[index].map,
 			 flagperf->items[index].index);
+}
+
+const char *flagperf_docker(const struct flagperf *flagperf, const char *name)
+{
+	for (size_t i = 0; i < flagperf->count; i++)
+		if (flagperf->items[i].docker &&
+		    !strcmp(flagperf_case(flagperf, i), name))
+			return flagperf->items[i].docker;
+	return NULL;
 }
 
 const char *flagperf_tree(const struct flagperf *flagperf)

@@ -52,6 +52,11 @@ const char *flagperf_reason(const struct flagperf *flagperf, size_t index);
 /* The case. */
 const char *flagperf_case(const struct flagperf *flagperf, size_t index);
 
+/* The command, a shell's, that FlagPerf's run.py would start the container of
+ * this case with, as its dev.py shows it; NULL: there is no such case.
+ */
+const char *flagperf_docker(const struct flagperf *flagperf, const char *name);
+
 /* The checkout on the nodes; "": it is in the workspace. */
 const char *flagperf_tree(const struct flagperf *flagperf);
 

@@ -1,0 +1,66 @@
+/* tar_ages.c - how many files of a tar stream are older than a moment. */
+#include "agent/blobs/tar_ages.h"
+
+#include <string.h>
+
+#define BLOCK 512
+/* Source: POSIX.1, pax, "ustar Interchange Format"; a number with its first bit
+ * set is one of bytes, as GNU tar and Go write it.
+ */
+#define SIZE_AT 124
+#define TIME_AT 136
+#define DIGITS 12
+#define TYPE_AT 156
+
+static uint64_t number(const char *text)
+{
+	uint64_t value = 0;
+
+	if (*text & 0x80) {
+		for (int i = DIGITS - 8; i < DIGITS; i++)
+			value = value << 8 | (unsigned char)text[i];
+		return value;
+	}
+	for (int i = 0; i < DIGITS &&
+			(text[i] == ' ' || (text[i] >= '0' && text[i] <= '7'));
+	     i++)
+		if (text[i] != ' ')
+			value = value * 8 + (uint64_t)(text[i] - '0');
+	return value;
+}
+
+static void take_header(struct tar_ages *ages)
+{
+	const char *header = ages->header;
+	uint64_t size = number(header + SIZE_AT);
+	char type = header[TYPE_AT];
+
+	ages->have = 0;
+	ages->left = size > INT64_MAX ? 0 : (size + BLOCK - 1) / BLOCK * BLOCK;
+	/* Padding at the end has no name. */
+	if (!header[0] || (type && type != '0'))
+		return;
+	ages->files++;
+	ages->older += (int64_t)number(header + TIME_AT) < ages->since;
+}
+
+void tar_ages_feed(struct tar_ages *ages, const void *data, size_t size)
+{
+	const char *from = data;
+
+	while (size) {
+		uint64_t want = ages->left ? ages->left : BLOCK - ages->have;
+		size_t some = size < want ? size : (size_t)want;
+
+		if (ages->left) {
+			ages->left -= some;
+		} else {
+			memcpy(ages->header + ages->have, from, some);
+			ages->have += some;
+			if (ages->have == BLOCK)
+				take_header(ages);
+		}
+		from += some;
+		size -= some;
+	}
+}

@@ -1,0 +1,23 @@
+/* tar_ages.h - how many files of a tar stream are older than a moment.
+ *
+ * The stream passes through in pieces; what is no tar stream counts as nothing.
+ * Times are those of the headers, in whole seconds.
+ */
+#ifndef AGENT_BLOBS_TAR_AGES_H
+#define AGENT_BLOBS_TAR_AGES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct tar_ages {
+	int64_t since;         /* seconds since 1970 */
+	uint64_t files, older; /* of them */
+	char header[512];
+	size_t have;
+	uint64_t left; /* of the entry's data, padded */
+};
+
+/* The next bytes of one that began as { .since = ... }. */
+void tar_ages_feed(struct tar_ages *ages, const void *data, size_t size);
+
+#endif

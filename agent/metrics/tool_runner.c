@@ -1,0 +1,157 @@
+/* tool_runner.c - a tool that is run again and again, and ever more seldom
+ * while it fails.
+ */
+#include "agent/metrics/tool_runner.h"
+#include "protocol/base/file.h"
+#include "protocol/base/log.h"
+#include "protocol/hardware/sample_format.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FAILING_MS 30000 /* between tries of what fails again and again */
+#define STUCK_MS 60000   /* after a tool that cannot be killed */
+#define TELL_MS 10000    /* between errors whose words differ */
+
+struct tool_runner {
+	sd_event *loop;
+	struct tool_runner_config config;
+	struct subprocess *tool; /* it runs now */
+	char name[64];
+	int64_t started_ms, not_before_ms;
+	bool stuck;            /* the last run could not be killed */
+	unsigned int failures; /* in a row */
+	char trouble[SAMPLE_FORMAT_TEXT_MAX]; /* "" while all is well */
+	int64_t told_ms;
+};
+
+struct tool_runner *tool_runner_new(sd_event *loop,
+				    const struct tool_runner_config *config,
+				    struct error *err)
+{
+	struct tool_runner *runner = calloc(1, sizeof(*runner));
+
+	if (!runner) {
+		error_nomem(err, "monitor");
+		return NULL;
+	}
+	runner->loop = sd_event_ref(loop);
+	runner->config = *config;
+	return runner;
+}
+
+void tool_runner_free(struct tool_runner *runner)
+{
+	if (!runner)
+		return;
+	subprocess_cancel(runner->tool);
+	sd_event_unref(runner->loop);
+	free(runner);
+}
+
+/* Say so once for each cause, and try less and less often. */
+static void failed(struct tool_runner *runner, const char *words)
+{
+	int64_t now_ms = clock_mono_ms();
+	int64_t wait_ms = (int64_t)runner->config.interval_ms
+			  << (runner->failures < 8 ? runner->failures : 8);
+
+	runner->failures++;
+	runner->not_before_ms =
+		now_ms + (wait_ms < FAILING_MS ? wait_ms : FAILING_MS);
+	if (!strcmp(runner->trouble, words) ||
+	    (*runner->trouble && now_ms - runner->told_ms < TELL_MS))
+		return;
+	snprintf(runner->trouble, sizeof(runner->trouble), "%s", words);
+	runner->told_ms = now_ms;
+	log_warning("monitor: %s", words);
+	runner->config.trouble(runner->config.arg, words);
+}
+
+static void well(struct tool_runner *runner)
+{
+	runner->stuck = false;
+	runner->failures = 0;
+	runner->trouble[0] = 0;
+}
+
+void tool_runner_rest(struct tool_runner *runner)
+{
+	subprocess_cancel(take(runner->tool));
+	if (runner->stuck)
+		return; /* still not before its time */
+	well(runner);
+	runner->not_before_ms = 0;
+}
+
+const char *tool_runner_words(const struct tool_runner *runner)
+{
+	return runner->trouble;
+}
+
+/* What a tool said that failed: its complaint, or else its first words. */
+static void tool_words(const char *name, const struct subprocess_output *output,
+		       char words[SAMPLE_FORMAT_TEXT_MAX])
+{
+	const char *said = output->complaint;
+	size_t size = strlen(said);
+
+	if (!size) {
+		said = output->text + strspn(output->text, " \t\r\n");
+		size = strcspn(said, "\r\n");
+	}
+	snprintf(words, SAMPLE_FORMAT_TEXT_MAX, "%s: exit code %d%s%.*s", name,
+		 output->exit_code, size ? ": " : "",
+		 (int)(size < 300 ? size : 300), said);
+	words[strcspn(words, "\n")] = 0;
+}
+
+static void run_done(void *arg, const struct error *err,
+		     const struct subprocess_output *output)
+{
+	struct tool_runner *runner = arg;
+	char words[SAMPLE_FORMAT_TEXT_MAX];
+	struct error why;
+
+	runner->tool = NULL;
+	if (err) {
+		failed(runner, err->text);
+		runner->stuck = err->code == EBUSY;
+		if (runner->stuck)
+			runner->not_before_ms = clock_mono_ms() + STUCK_MS;
+		return;
+	}
+	if (output->exit_code) {
+		tool_words(runner->name, output, words);
+		failed(runner, words);
+		return;
+	}
+	if (runner->config.output(runner->config.arg, output,
+				  runner->started_ms + output->took_ms / 2,
+				  &why) < 0) {
+		error_prefix(&why, "%s", runner->name);
+		failed(runner, why.text);
+		return;
+	}
+	well(runner);
+	if (runner->config.rest_ms)
+		runner->not_before_ms =
+			runner->started_ms + runner->config.rest_ms;
+}
+
+void tool_runner_run(struct tool_runner *runner,
+		     const struct subprocess_command *command)
+{
+	struct error err;
+
+	if (runner->tool || clock_mono_ms() < runner->not_before_ms)
+		return;
+	snprintf(runner->name, sizeof(runner->name), "%s",
+		 command->argv->items[0]);
+	runner->started_ms = clock_mono_ms();
+	runner->tool =
+		subprocess_run(runner->loop, command, run_done, runner, &err);
+	if (!runner->tool)
+		failed(runner, err.text);
+}

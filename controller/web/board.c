@@ -1,0 +1,330 @@
+/* board.c - the jobs of a sweep as a matrix: its cells, coloured by state and
+ * rate.
+ */
+#include "controller/web/board.h"
+#include "controller/report/labels.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define AXES_MAX 32 /* keys of a cell; what has more is told by its rows */
+
+typedef unsigned long long ull;
+
+struct word {
+	const char *text; /* NULL: none */
+	size_t size;
+};
+
+/* A key of the cells, and its values in the order in which they come. */
+struct axis {
+	struct word key;
+	struct word values[BOARD_COLUMNS_MAX];
+	size_t count; /* one more than fit: there are too many */
+	size_t cells; /* that have the key */
+};
+
+/* Where a job stands. */
+struct square {
+	const struct job_info *job;
+	double rate;
+	size_t row, column;
+};
+
+/* A row: the words of its cells, but for those of all cells and the column. */
+struct row {
+	char words[LABEL_SIZE];
+};
+
+struct board {
+	struct axis axes[AXES_MAX];
+	size_t axes_count;
+	const struct axis *across; /* NULL: one column */
+	struct square *squares;
+	struct row *rows;
+	size_t count, rows_count;
+	double best;
+};
+
+static void board_clear(struct board *board)
+{
+	free(board->squares);
+	free(board->rows);
+}
+OWNED_VALUE(struct board, board_clear)
+
+static bool same_word(struct word a, struct word b)
+{
+	return a.size == b.size && !strncmp(a.text, b.text, a.size);
+}
+
+/* The next word of a cell, as its key and value; false: there is none. */
+static bool next_word(const char **cell, struct word *key, struct word *value)
+{
+	const char *text = *cell;
+	size_t size = labels_word(text), length;
+
+	if (!size)
+		return false;
+	length = strcspn(text, "= ");
+	if (length >= size || text[length] != '=')
+		length = 0;
+	*key = (struct word){ text, length };
+	*value = (struct word){ text + length + (length > 0),
+				size - length - (length > 0) };
+	*cell = text + size + (text[size] == ' ');
+	return true;
+}
+
+static struct axis *axis_of(struct board *board, struct word key)
+{
+	for (size_t i = 0; i < board->axes_count; i++)
+		if (same_word(board->axes[i].key, key))
+			return &board->axes[i];
+	if (board->axes_count == AXES_MAX)
+		return NULL;
+	board->axes[board->axes_count].key = key;
+	return &board->axes[board->axes_count++];
+}
+
+static size_t place_of(const struct axis *axis, struct word value)
+{
+	size_t i = 0;
+
+	while (i < axis->count && i < BOARD_COLUMNS_MAX &&
+	       !same_word(axis->values[i], value))
+		i++;
+	return i;
+}
+
+static void add_values(struct board *board, const char *cell)
+{
+	struct word key, value;
+
+	while (next_word(&cell, &key, &value)) {
+		struct axis *axis = axis_of(board, key);
+		size_t place = axis ? place_of(axis, value) : 0;
+
+		if (!axis)
+			continue;
+		axis->cells++;
+		if (place < axis->count)
+			continue;
+		if (place < BOARD_COLUMNS_MAX)
+			axis->values[place] = value;
+		axis->count = place + 1;
+	}
+}
+
+static void choose_columns(struct board *board)
+{
+	for (size_t i = 0; i < board->axes_count; i++) {
+		const struct axis *axis = &board->axes[i];
+
+		if (axis->key.size && axis->count > 1 &&
+		    axis->count <= BOARD_COLUMNS_MAX &&
+		    (!board->across || axis->count >= board->across->count))
+			board->across = axis;
+	}
+}
+
+static bool is_common(const struct board *board, const struct axis *axis)
+{
+	return axis->count == 1 && axis->cells == board->count;
+}
+
+/* The words by which the row of a cell is told, and its column. */
+static size_t name_row(struct board *board, const char *cell, struct row *row)
+{
+	struct word key, value;
+	size_t column = 0, used = 0;
+
+	row->words[0] = 0;
+	while (next_word(&cell, &key, &value)) {
+		const struct axis *axis = axis_of(board, key);
+
+		if (axis && axis == board->across) {
+			column = place_of(axis, value);
+			continue;
+		}
+		if (axis && is_common(board, axis))
+			continue;
+		snprintf(row->words + used, sizeof(row->words) - used,
+			 "%s%.*s%s%.*s", used ? " " : "", (int)key.size,
+			 key.text, key.size ? "=" : "", (int)value.size,
+			 value.text);
+		used = strlen(row->words);
+	}
+	return column;
+}
+
+/* The row of those words, which the last one is, or a new one. */
+static size_t find_row(struct board *board)
+{
+	const char *words = board->rows[board->rows_count].words;
+
+	for (size_t i = board->rows_count; i-- > 0;)
+		if (!strcmp(board->rows[i].words, words))
+			return i;
+	return board->rows_count++;
+}
+
+static int by_place(const void *left, const void *right)
+{
+	const struct square *a = left, *b = right;
+
+	if (a->row != b->row)
+		return a->row < b->row ? -1 : 1;
+	if (a->column != b->column)
+		return a->column < b->column ? -1 : 1;
+	return (a->job->job > b->job->job) - (a->job->job < b->job->job);
+}
+
+static const char *cell_of(const struct job_info *job)
+{
+	return job->cell ? job->cell : "";
+}
+
+static bool lay_out(struct board *board, const struct reply_jobs *jobs,
+		    const double *rates)
+{
+	size_t count = board->count = jobs->jobs_count;
+
+	board->squares = calloc(count + 1, sizeof(*board->squares));
+	board->rows = calloc(count + 1, sizeof(*board->rows));
+	if (!board->squares || !board->rows)
+		return false;
+	for (size_t i = 0; i < count; i++)
+		add_values(board, cell_of(&jobs->jobs[i]));
+	choose_columns(board);
+	for (size_t i = 0; i < count; i++) {
+		struct square *square = &board->squares[i];
+
+		square->job = &jobs->jobs[i];
+		square->rate = rates[i];
+		square->column = name_row(board, cell_of(square->job),
+					  &board->rows[board->rows_count]);
+		square->row = find_row(board);
+		board->best = fmax(board->best, square->rate);
+	}
+	qsort(board->squares, count, sizeof(*board->squares), by_place);
+	return true;
+}
+
+/* Three digits: "0.52", "48.1", "2068", "31.2k". */
+static void put_rate(struct web_page *page, double rate)
+{
+	if (rate >= 1e6)
+		web_html(page, "%.3gM", rate / 1e6);
+	else if (rate >= 1e4)
+		web_html(page, "%.3gk", rate / 1e3);
+	else
+		web_html(page, rate >= 1000 ? "%.0f" : "%.3g", rate);
+}
+
+static void put_square(struct web_page *page, const struct square *square,
+		       double best)
+{
+	const struct job_info *job = square->job;
+	const struct progress_info *progress = job->progress;
+	char more[200], shade[32] = "";
+
+	if (square->rate > 0)
+		snprintf(shade, sizeof(shade), " data-rate=\"%.0f\"",
+			 ceil(BOARD_SHADES * square->rate / best));
+	snprintf(more, sizeof(more),
+		 " class=\"%s\"%s href=\"/job/%llu\" title=\"job %llu, %s\"",
+		 job->state, shade, (ull)job->job, (ull)job->job, job->state);
+	web_part(page, "a", more, "c%llu", (ull)job->job);
+	if (progress && progress->steps)
+		web_html(page, "%.0f %%%s",
+			 100.0 * (double)progress->step /
+				 (double)progress->steps,
+			 square->rate > 0 ? " · " : "");
+	if (square->rate > 0)
+		put_rate(page, square->rate);
+	else if (!progress || !progress->steps)
+		web_text(page, job->failure ? job->failure : job->state);
+	web_part_end(page, "a");
+}
+
+static void put_word(struct web_page *page, struct word word)
+{
+	char text[LABEL_SIZE];
+
+	snprintf(text, sizeof(text), "%.*s", (int)word.size, word.text);
+	web_text(page, text);
+}
+
+/* What all cells share stands once, above. */
+static void put_common(struct web_page *page, const struct board *board)
+{
+	const char *before = "All cells: ";
+
+	for (size_t i = 0; i < board->axes_count; i++) {
+		const struct axis *axis = &board->axes[i];
+
+		if (!is_common(board, axis) || !axis->key.size)
+			continue;
+		web_html(page, "%s", before);
+		put_word(page, axis->key);
+		web_html(page, "=");
+		put_word(page, axis->values[0]);
+		before = ", ";
+	}
+}
+
+static size_t columns_of(const struct board *board)
+{
+	return board->across ? board->across->count : 1;
+}
+
+static void put_heads(struct web_page *page, const struct board *board)
+{
+	web_html(page, "<tr><td></td>");
+	for (size_t i = 0; board->across && i < board->across->count; i++) {
+		web_html(page, "<th scope=\"col\">");
+		put_word(page, board->across->key);
+		web_html(page, "=");
+		put_word(page, board->across->values[i]);
+		web_html(page, "</th>");
+	}
+	web_html(page, "</tr>\n");
+}
+
+void board_put(struct web_page *page, const struct reply_jobs *jobs,
+	       const double *rates)
+{
+	owned(board_clear) struct board board = { .count = 0 };
+	size_t at = 0;
+
+	if (!lay_out(&board, jobs, rates)) {
+		page->failed = true;
+		return;
+	}
+	web_html(page, "<p class=\"mute\">");
+	put_common(page, &board);
+	web_html(page, "</p>\n<div class=\"wide\"><table class=\"board\">\n");
+	put_heads(page, &board);
+	for (size_t row = 0; row < board.rows_count; row++) {
+		web_html(page, "<tr><th scope=\"row\">");
+		web_text(page, board.rows[row].words);
+		web_html(page, "</th>");
+		for (size_t column = 0; column < columns_of(&board); column++) {
+			web_html(page, "<td>");
+			for (;
+			     at < board.count && board.squares[at].row == row &&
+			     board.squares[at].column == column;
+			     at++)
+				put_square(page, &board.squares[at],
+					   board.best);
+			web_html(page, "</td>");
+		}
+		web_html(page, "</tr>\n");
+	}
+	web_html(page, "</table></div>\n<p class=\"mute\">A square shows how "
+		       "far its job is and its rate in token/s per device; "
+		       "the stronger its colour, the nearer to the best "
+		       "rate.</p>\n");
+}

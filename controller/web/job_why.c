@@ -1,0 +1,153 @@
+/* job_why.c - of one job: who failed first, how its ranks ended, and where they
+ * stood.
+ */
+#include "controller/report/row.h"
+#include "controller/stacks/stacks.h"
+#include "controller/web/web_page.h"
+#include "protocol/message/evidence.h"
+#include "protocol/message/reply_logs.h"
+
+#include <math.h>
+#include <string.h>
+
+#define ENDS_SHOWN 64
+#define GROUPS_SHOWN 32
+#define RANKS_SHOWN 8
+#define LOOK_NODES 64                  /* whose evidence is read, */
+#define LOOK_BYTES ((uint64_t)1 << 20) /* so much of it in all */
+
+/* "rank 3 on n2 failed first (oom)" and the line that says so. */
+static void put_reason(struct web_page *page, const cJSON *reason)
+{
+	const char *node = row_text(reason, "node");
+	const char *class = row_text(reason, "class");
+	const char *line = row_text(reason, "line");
+
+	web_html(page, "<p>");
+	if (isfinite(row_double(reason, "rank")))
+		web_html(page, "Rank %.0f", row_double(reason, "rank"));
+	else
+		web_html(page, "A rank");
+	web_html(page, node ? " on " : "");
+	web_text(page, node);
+	web_html(page, " failed first");
+	web_html(page, class ? ": " : ".");
+	web_text(page, class);
+	web_html(page, "</p>\n");
+	if (!line)
+		return;
+	web_html(page, "<pre>");
+	web_text(page, line);
+	web_html(page, "</pre>");
+}
+
+static void put_ends(struct web_page *page, const cJSON *ends)
+{
+	const cJSON *end;
+	size_t shown = 0;
+
+	web_html(page, "<h2>How its ranks ended</h2><div class=\"wide\"><table>"
+		       "<tr><th>Rank</th><th>Node</th><th>Ended (UTC)</th>"
+		       "<th>Code</th><th>Signal</th></tr>\n");
+	cJSON_ArrayForEach(end, ends)
+	{
+		if (shown++ == ENDS_SHOWN)
+			break;
+		web_html(page, "<tr><td class=\"n\">%.0f</td><td>",
+			 row_double(end, "rank"));
+		web_text(page, row_text(end, "node"));
+		web_html(page, "</td><td>");
+		web_time(page, (int64_t)number_at(end, "ended_ms"));
+		web_html(page,
+			 "</td><td class=\"n\">%.0f</td>"
+			 "<td class=\"n\">%.0f</td></tr>\n",
+			 number_at(end, "exit_code"), number_at(end, "signal"));
+	}
+	web_html(page, "</table></div>\n");
+	if (shown > ENDS_SHOWN)
+		web_html(page, "<p class=\"mute\">The first %d of %d.</p>\n",
+			 ENDS_SHOWN, cJSON_GetArraySize(ends));
+}
+
+/* The end of what a node saw. */
+static void look(struct web_page *page, const struct job_info *job,
+		 uint32_t rank, uint64_t bytes, struct stacks *stacks)
+{
+	char stream[EVIDENCE_STREAM_SIZE];
+	struct message_log_read read = { .job = job->job,
+					 .stream = stream,
+					 .offset = UINT64_MAX };
+	owned(buffer_clear) struct buffer text;
+	struct api_request request = web_request(page, &read);
+	struct reply_log_read reply = { 0 };
+
+	buffer_init(&text, MESSAGE_PAYLOAD_MAX);
+	request.bytes = &text;
+	evidence_stream(rank, stream);
+	if (api_log_read(&request, &reply, NULL) == 0 && reply.length) {
+		read.offset = reply.length > bytes ? reply.length - bytes : 0;
+		codec_clear(&reply_log_read_schema, &reply);
+		if (api_log_read(&request, &reply, NULL) == 0 && text.size)
+			stacks_take(stacks, job->allocation.items[rank], 0,
+				    text.data, text.size, NULL);
+	}
+	codec_clear(&reply_log_read_schema, &reply);
+}
+
+static void put_group(struct web_page *page, const cJSON *group)
+{
+	const cJSON *ranks = row_at(group, "ranks"), *rank;
+	int count = cJSON_GetArraySize(ranks), shown = 0;
+
+	web_html(page, "<tr><td class=\"n\">%d</td><td>", count);
+	cJSON_ArrayForEach(rank, ranks)
+	{
+		if (shown == RANKS_SHOWN)
+			break;
+		web_html(page, "%s%.0f", shown++ ? ", " : "",
+			 rank->valuedouble);
+	}
+	web_html(page, "%s</td><td>", count > shown ? ", ..." : "");
+	web_text(page, row_text(group, "where"));
+	web_html(page, "</td></tr>\n");
+}
+
+static void put_stacks(struct web_page *page, struct stacks *stacks)
+{
+	cJSON *all = stacks_json(stacks);
+	const cJSON *group;
+	size_t shown = 0;
+
+	web_html(page, "<h2>Where its ranks stood</h2>\n<p>");
+	web_text(page, row_text(all, "verdict"));
+	web_html(page, "</p><div class=\"wide\"><table><tr><th>Ranks</th>"
+		       "<th>Which</th><th>Where</th></tr>\n");
+	cJSON_ArrayForEach(group, row_at(all, "groups"))
+	{
+		if (shown++ < GROUPS_SHOWN)
+			put_group(page, group);
+	}
+	web_html(page, "</table></div>\n");
+	cJSON_Delete(all);
+}
+
+void web_job_why(struct web_page *page, const struct job_info *job)
+{
+	owned(stacks_free) struct stacks *stacks = stacks_new(NULL);
+	uint32_t nodes = (uint32_t)job->allocation.count;
+
+	if (nodes > LOOK_NODES)
+		nodes = LOOK_NODES;
+	web_part(page, "div", "", "why");
+	if (cJSON_IsObject(job->reason))
+		put_reason(page, job->reason);
+	if (cJSON_GetArraySize(job->ends))
+		put_ends(page, job->ends);
+	web_part_end(page, "div");
+	web_part(page, "div", "", "stacks");
+	for (uint32_t rank = 0; stacks && rank < nodes; rank++)
+		look(page, job, rank, LOOK_BYTES / nodes, stacks);
+	if (stacks && stacks_count(stacks))
+		put_stacks(page, stacks);
+	web_part_end(page, "div");
+}

@@ -1,0 +1,291 @@
+/* nodes_page.c - all nodes, and one: devices, power, what runs, what is
+ * refused.
+ */
+#include "controller/logs/log_reader.h"
+#include "controller/logs/sampling.h"
+#include "controller/nodes/node.h"
+#include "controller/results/usage.h"
+#include "controller/web/web_page.h"
+#include "protocol/message/reply_nodes.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef unsigned long long ull;
+
+/* What was read last of the devices of a node, while jobs run there. */
+struct readings {
+	struct device_metrics of[DEVICES_MAX];
+	bool known[DEVICES_MAX];
+};
+
+static void read_devices(const struct node *node, struct readings *to)
+{
+	const struct task *task;
+
+	memset(to->known, 0, sizeof(to->known));
+	TAILQ_FOREACH(task, &node->tasks, by_node)
+	{
+		const struct gang *gang = task->job->gang;
+		const struct usage *usage =
+			gang && gang->output
+				? samplings_usage(log_reader_samplings(gang),
+						  task->rank)
+				: NULL;
+		struct device_metrics device = { .job = task->job->id };
+
+		for (size_t i = 0; usage && usage_latest(usage, i, &device);
+		     i++)
+			if (device.index < DEVICES_MAX) {
+				to->of[device.index] = device;
+				to->known[device.index] = true;
+			}
+	}
+}
+
+/* Of all devices; NAN: none is known. */
+static double power_of(const struct node *node)
+{
+	struct readings readings;
+	double power = (double)NAN;
+
+	read_devices(node, &readings);
+	for (size_t i = 0; i < DEVICES_MAX; i++)
+		if (readings.known[i] &&
+		    readings.of[i].has & 1U << READING_POWER_W)
+			power = (isnan(power) ? 0 : power) +
+				readings.of[i].value[READING_POWER_W];
+	return power;
+}
+
+static void put_chips(struct web_page *page, const struct node_info *node)
+{
+	const cJSON *chip;
+
+	web_text(page, node->vendor);
+	cJSON_ArrayForEach(chip, node->chips)
+	{
+		web_html(page, ", %.0f ", chip->valuedouble);
+		web_text(page, chip->string);
+	}
+}
+
+static void put_state(struct web_page *page, const struct node_info *node)
+{
+	web_html(page, "%s%s", node->state, node->drained ? ", drained" : "");
+}
+
+/* Why it takes no job, and which of its devices take none. */
+static void put_refused(struct web_page *page, const struct node_info *info,
+			const struct node *node)
+{
+	const char *before = "";
+
+	if (!node->peer) {
+		web_html(page, "last heard ");
+		web_time(page, info->seen_ms);
+		before = "; ";
+	}
+	if (info->drain) {
+		web_html(page, "%s%s", before,
+			 info->drained ? "drained" : "to be drained");
+		if (info->drain->reason)
+			web_html(page, ": ");
+		web_text(page, info->drain->reason);
+		before = "; ";
+	}
+	for (size_t i = 0; i < node->inventory_count; i++) {
+		const struct device_info *device = &node->inventory[i];
+
+		if (!device->text)
+			continue;
+		web_html(page, "%sdevice %u: ", before, device->index);
+		web_text(page, device->text);
+		before = "; ";
+	}
+}
+
+static void put_jobs_of(struct web_page *page, const struct node_info *node)
+{
+	for (size_t i = 0; i < node->jobs.count; i++)
+		web_html(page, "<a href=\"/job/%llu\">%llu</a> ",
+			 (ull)node->jobs.items[i], (ull)node->jobs.items[i]);
+}
+
+static void put_node(struct web_page *page, const struct node_info *info,
+		     const struct node *node)
+{
+	bool up = !strcmp(info->state, "up");
+	double power = power_of(node);
+
+	web_part(page, "tr", "", "n%zu", node->index + 1);
+	web_html(page, "<td><a href=\"/node/%zu\">", node->index + 1);
+	web_text(page, info->name);
+	web_html(page, "</a></td><td%s>", up ? "" : " class=\"bad\"");
+	put_state(page, info);
+	web_html(page, "</td><td>");
+	put_chips(page, info);
+	web_html(page, "</td><td class=\"n\">%u of %u free", info->free,
+		 info->devices);
+	if (info->lost)
+		web_html(page, ", <span class=\"bad\">%u lost</span>",
+			 info->lost);
+	web_html(page, "</td><td class=\"n\">");
+	if (!isnan(power))
+		web_html(page, "%.0f W", power);
+	web_html(page, "</td><td>");
+	put_jobs_of(page, info);
+	web_html(page, "</td><td>");
+	web_text(page, info->address);
+	web_html(page, "</td><td>");
+	put_refused(page, info, node);
+	web_html(page, "</td>");
+	web_part_end(page, "tr");
+}
+
+int web_nodes_render(struct web_page *page, uint64_t after, struct error *err)
+{
+	struct message_query query = { .after = after };
+	struct api_request request = web_request(page, &query);
+	struct reply_nodes reply = { 0 };
+	int rc = api_nodes(&request, &reply, err);
+
+	snprintf(page->title, sizeof(page->title), "Nodes");
+	web_html(page, "<div class=\"wide\"><table><tr><th>Node</th>"
+		       "<th>State</th><th>Hardware</th><th>Devices</th>"
+		       "<th>Power</th><th>Jobs</th><th>Address</th>"
+		       "<th>What is refused</th></tr>\n");
+	for (size_t i = 0; i < reply.nodes_count; i++) {
+		const struct node *node = node_find(page->sources->parts.nodes,
+						    reply.nodes[i].name);
+
+		if (node)
+			put_node(page, &reply.nodes[i], node);
+	}
+	web_html(page, "</table></div>\n");
+	if (!reply.nodes_count)
+		web_html(page, "<p class=\"mute\">No node has joined yet.");
+	if (reply.more)
+		web_html(page, "<p><a href=\"/nodes/0/%llu\">More nodes</a>",
+			 (ull)after + reply.nodes_count);
+	codec_clear(&reply_nodes_schema, &reply);
+	return rc;
+}
+
+/* One. */
+
+static void put_number(struct web_page *page, const struct readings *readings,
+		       size_t device, enum reading reading)
+{
+	web_html(page, "<td class=\"n\">");
+	if (readings->known[device] && readings->of[device].has & 1U << reading)
+		web_html(page, "%.0f", readings->of[device].value[reading]);
+	web_html(page, "</td>");
+}
+
+static void put_device(struct web_page *page, const struct device_info *device,
+		       const struct readings *readings)
+{
+	size_t index = device->index;
+
+	web_html(page, "<tr><td class=\"n\">%u</td><td>", device->index);
+	web_text(page, device->chip ? device->chip : device->name);
+	web_html(page, "</td><td>");
+	web_text(page, device->bus_id);
+	web_html(page, "</td><td>");
+	if (readings->known[index])
+		web_html(page, "<a href=\"/job/%llu\">%llu</a>",
+			 (ull)readings->of[index].job,
+			 (ull)readings->of[index].job);
+	web_html(page, "</td>");
+	put_number(page, readings, index, READING_POWER_W);
+	put_number(page, readings, index, READING_TEMP_C);
+	put_number(page, readings, index, READING_UTIL_PCT);
+	put_number(page, readings, index, READING_MEM_USED_MIB);
+	web_html(page, "<td class=\"bad\">");
+	web_text(page, device->text);
+	web_html(page, "</td></tr>\n");
+}
+
+static void put_devices(struct web_page *page, const struct node *node)
+{
+	struct readings readings;
+
+	if (!node->inventory_count)
+		return;
+	read_devices(node, &readings);
+	web_part(page, "div", " class=\"wide\"", "devices");
+	web_html(page, "<h2>Devices</h2><table><tr><th>Device</th><th>Chip</th>"
+		       "<th>Bus</th><th>Job</th><th>W</th><th>°C</th>"
+		       "<th>%%</th><th>MiB</th><th>Not used</th></tr>\n");
+	for (size_t i = 0; i < node->inventory_count; i++)
+		put_device(page, &node->inventory[i], &readings);
+	web_html(page, "</table>");
+	web_part_end(page, "div");
+}
+
+/* The file by which its agent refuses. */
+static void put_policy(struct web_page *page, const struct node_info *node)
+{
+	const cJSON *policy =
+		cJSON_GetObjectItemCaseSensitive(node->facts, "policy");
+
+	web_part(page, "div", "", "policy");
+	web_html(page, "<h2>What it refuses</h2>\n");
+	if (cJSON_IsString(policy)) {
+		web_html(page, "<p>A job that asks for more than this policy "
+			       "allows is refused here.</p>\n"
+			       "<pre tabindex=\"0\">");
+		web_text_lines(page, policy->valuestring);
+		web_html(page, "</pre>");
+	} else {
+		web_html(page,
+			 "<p>Its agent has no policy file: what "
+			 "regatta-agent(8) allows by itself holds here.</p>");
+	}
+	web_part_end(page, "div");
+}
+
+static void put_node_head(struct web_page *page, const struct node_info *info,
+			  const struct node *node)
+{
+	web_part(page, "div", "", "head");
+	web_html(page, "<p>");
+	put_state(page, info);
+	web_html(page, ", %u of %u devices free. ", info->free, info->devices);
+	put_chips(page, info);
+	web_html(page, ". ");
+	if (info->jobs.count)
+		web_html(page, "Jobs: ");
+	put_jobs_of(page, info);
+	web_html(page, "</p>\n<p class=\"bad\">");
+	put_refused(page, info, node);
+	web_html(page, "</p>");
+	web_part_end(page, "div");
+}
+
+int web_node_render(struct web_page *page, uint64_t number, struct error *err)
+{
+	const struct nodes *nodes = page->sources->parts.nodes;
+	struct reply_node reply = { 0 };
+	struct message_query query = { .id = number };
+	struct api_request request = web_request(page, &query);
+	const struct node *node;
+
+	if (!number || number > node_count(nodes))
+		return error_set(err, ENOENT, "no such node");
+	node = node_at(nodes, number - 1);
+	query.name = (char *)node->name;
+	if (api_node(&request, &reply, err) < 0) {
+		codec_clear(&reply_node_schema, &reply);
+		return -1;
+	}
+	snprintf(page->title, sizeof(page->title), "Node %.90s", node->name);
+	put_node_head(page, &reply.node, node);
+	put_devices(page, node);
+	put_policy(page, &reply.node);
+	codec_clear(&reply_node_schema, &reply);
+	return 0;
+}

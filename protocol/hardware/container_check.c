@@ -1,0 +1,288 @@
+/* container_check.c - what a task's spec may ask for.
+ */
+#include "protocol/hardware/container_internal.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#define MOUNTS_MAX 128
+#define PATH_LENGTH_MAX 4096
+#define NAMES_MAX 256 /* of devices in a request, of variables */
+#define MEMORY_MIN (UINT64_C(6) << 20)
+#define CPUS_MIN 0.01
+#define CPUS_MAX 65536.0
+#define NAME_CHARACTERS                                                        \
+	"abcdefghijklmnopqrstuvwxyz"                                           \
+	"ABCDEFGHIJKLMNOPQRSTUVWXYZ"                                           \
+	"0123456789"
+
+/* clang-format off */
+const char *const container_networks[] = { "host", "none", "bridge", NULL };
+const char *const container_ipcs[] = {
+	"private", "host", "shareable", "none", NULL
+};
+const char *const container_ulimits[] = {
+	"core", "cpu", "data", "fsize", "locks", "memlock", "msgqueue", "nice",
+	"nofile", "nproc", "rss", "rtprio", "rttime", "sigpending", "stack",
+	NULL
+};
+const char *const container_capabilities[] = {
+	"AUDIT_CONTROL", "AUDIT_READ", "AUDIT_WRITE", "BLOCK_SUSPEND", "BPF",
+	"CHECKPOINT_RESTORE", "CHOWN", "DAC_OVERRIDE", "DAC_READ_SEARCH",
+	"FOWNER", "FSETID", "IPC_LOCK", "IPC_OWNER", "KILL", "LEASE",
+	"LINUX_IMMUTABLE", "MAC_ADMIN", "MAC_OVERRIDE", "MKNOD", "NET_ADMIN",
+	"NET_BIND_SERVICE", "NET_BROADCAST", "NET_RAW", "PERFMON", "SETFCAP",
+	"SETGID", "SETPCAP", "SETUID", "SYSLOG", "SYS_ADMIN", "SYS_BOOT",
+	"SYS_CHROOT", "SYS_MODULE", "SYS_NICE", "SYS_PACCT", "SYS_PTRACE",
+	"SYS_RAWIO", "SYS_RESOURCE", "SYS_TIME", "SYS_TTY_CONFIG",
+	"WAKE_ALARM", NULL
+};
+/* clang-format on */
+
+bool container_word(const char *const *table, const char *word, size_t size)
+{
+	for (; *table; table++)
+		if (strlen(*table) == size && !strncmp(*table, word, size))
+			return true;
+	return false;
+}
+
+static bool only(const char *text, const char *allowed, size_t longest)
+{
+	size_t size = strlen(text);
+
+	return size && size <= longest && strspn(text, allowed) == size;
+}
+
+int container_too_many(const char *field, size_t count, size_t allowed,
+		       struct error *err)
+{
+	return error_set(err, EINVAL, "%s: %zu of them; expected at most %zu",
+			 field, count, allowed);
+}
+
+int container_path_check(const char *field, const char *path, struct error *err)
+{
+	size_t size = path ? strlen(path) : 0;
+
+	if (!size || path[0] != '/')
+		return error_set(err, EINVAL,
+				 "%s: \"%.80s\" is not an absolute path", field,
+				 path ? path : "");
+	if (size > PATH_LENGTH_MAX)
+		return error_set(err, EINVAL,
+				 "%s: %zu bytes; expected at most %d", field,
+				 size, PATH_LENGTH_MAX);
+	for (const char *c = path; *c; c++)
+		if (iscntrl((unsigned char)*c))
+			return error_set(err, EINVAL,
+					 "%s: \"%.80s\" holds a control "
+					 "character",
+					 field, path);
+	for (const char *at = strstr(path, "/.."); at;
+	     at = strstr(at + 1, "/.."))
+		if (at[3] == '/' || !at[3])
+			return error_set(err, EINVAL,
+					 "%s: \"%.80s\" holds \"..\"", field,
+					 path);
+	return 0;
+}
+
+/* Without doubled and trailing slashes and ".": equal places, equal text. */
+static void path_tidy(const char *path, char tidy[PATH_LENGTH_MAX + 1])
+{
+	size_t used = 0;
+
+	while (*path) {
+		size_t size = strcspn(path, "/");
+
+		if (size && !(size == 1 && *path == '.')) {
+			tidy[used++] = '/';
+			memcpy(tidy + used, path, size);
+			used += size;
+		}
+		path += size + (path[size] == '/');
+	}
+	tidy[used] = 0;
+}
+
+/* Where a mount may not be: at the root, or among our own three. */
+static bool reserved(const char *tidy)
+{
+	return !*tidy ||
+	       (!strncmp(tidy, "/regatta", 8) && (!tidy[8] || tidy[8] == '/'));
+}
+
+static bool taken(const struct container_spec *spec, size_t before,
+		  const char *tidy)
+{
+	char other[PATH_LENGTH_MAX + 1];
+
+	for (size_t i = 0; i < before; i++) {
+		path_tidy(spec->mounts[i].container, other);
+		if (!strcmp(other, tidy))
+			return true;
+	}
+	return false;
+}
+
+static int mounts_check(const struct container_spec *spec, struct error *err)
+{
+	char tidy[PATH_LENGTH_MAX + 1];
+
+	if (spec->mounts_count > MOUNTS_MAX)
+		return container_too_many("mounts", spec->mounts_count,
+					  MOUNTS_MAX, err);
+	for (size_t i = 0; i < spec->mounts_count; i++) {
+		const struct mount_spec *mount = &spec->mounts[i];
+
+		if (container_path_check("mounts: host", mount->host, err) <
+			    0 ||
+		    container_path_check("mounts: container", mount->container,
+					 err) < 0)
+			return -1;
+		path_tidy(mount->container, tidy);
+		if (reserved(tidy))
+			return error_set(err, EINVAL,
+					 "mounts: container: \"%.80s\": / and "
+					 "/regatta are not free",
+					 mount->container);
+		if (taken(spec, i, tidy))
+			return error_set(err, EINVAL,
+					 "mounts: container: \"%.80s\" is "
+					 "given twice",
+					 mount->container);
+	}
+	return 0;
+}
+
+static int word_check(const char *field, const char *word,
+		      const char *const *allowed, const char *list,
+		      struct error *err)
+{
+	if (!word || container_word(allowed, word, strlen(word)))
+		return 0;
+	return error_set(err, EINVAL,
+			 "%s: \"%.40s\" is not valid here; expected %s", field,
+			 word, list);
+}
+
+static int sizes_check(const struct container_spec *spec, struct error *err)
+{
+	if (spec->memory_bytes && (spec->memory_bytes < MEMORY_MIN ||
+				   spec->memory_bytes > CONTAINER_BYTES_MAX))
+		return error_set(err, EINVAL,
+				 "memory_bytes: %" PRIu64
+				 " is not valid here; expected 0 (no limit) "
+				 "and 6 MiB to 512 TiB",
+				 spec->memory_bytes);
+	if (spec->shm_bytes > CONTAINER_BYTES_MAX)
+		return error_set(err, EINVAL,
+				 "shm_bytes: %" PRIu64
+				 " is not valid here; expected 0 (the engine's "
+				 "default) to 512 TiB",
+				 spec->shm_bytes);
+	if (spec->cpus != 0 &&
+	    !(spec->cpus >= CPUS_MIN && spec->cpus <= CPUS_MAX))
+		return error_set(err, EINVAL,
+				 "cpus: %g is not valid here; expected 0 (no "
+				 "limit) and %g to %g",
+				 spec->cpus, CPUS_MIN, CPUS_MAX);
+	return 0;
+}
+
+int container_user_check(const char *field, const char *user, bool group,
+			 struct error *err)
+{
+	const char *colon = group ? strchr(user, ':') : NULL;
+	const char *allowed = NAME_CHARACTERS "_.-";
+	size_t first = colon ? (size_t)(colon - user) : strlen(user);
+
+	if (!first || first > 64 || strspn(user, allowed) < first ||
+	    user[0] == '-' || (colon && !only(colon + 1, allowed, 64)))
+		return error_set(err, EINVAL,
+				 "%s: \"%.80s\" found, expected a number or a "
+				 "name%s",
+				 field, user,
+				 group ? ", and :GROUP if need be" : "");
+	return 0;
+}
+
+int container_security_check(const char *option, struct error *err)
+{
+	const char *value = strchr(option, '=');
+
+	if (!strcmp(option, CONTAINER_NO_NEW_PRIVILEGES) ||
+	    !strcmp(option, "seccomp=unconfined"))
+		return 0;
+	if (value &&
+	    (!strncmp(option, "apparmor=", 9) ||
+	     !strncmp(option, "label=", 6)) &&
+	    only(value + 1, NAME_CHARACTERS "_.:,/-", 255))
+		return 0;
+	return error_set(err, EINVAL,
+			 "security: \"%.80s\" is not valid here; expected "
+			 "no-new-privileges, seccomp=unconfined, "
+			 "apparmor=PROFILE and label=TEXT",
+			 option);
+}
+
+static bool has_capability(const struct container_spec *spec, const char *name)
+{
+	for (size_t i = 0; i < spec->capabilities.count; i++) {
+		const char *text = spec->capabilities.items[i];
+
+		if (!strcmp(text + (strncmp(text, "CAP_", 4) ? 0 : 4), name))
+			return true;
+	}
+	return false;
+}
+
+int container_spec_check(const struct container_spec *spec, struct error *err)
+{
+	if (has_capability(spec, "SETUID") && !has_capability(spec, "KILL"))
+		return error_set(err, EINVAL,
+				 "capabilities: SETUID without KILL: what "
+				 "changes its user could not be ended; name "
+				 "both");
+	if (word_check("network", spec->network, container_networks,
+		       "host, none and bridge", err) < 0 ||
+	    word_check("ipc", spec->ipc, container_ipcs,
+		       "private, host, shareable and none", err) < 0 ||
+	    sizes_check(spec, err) < 0 || mounts_check(spec, err) < 0)
+		return -1;
+	if (spec->workdir &&
+	    container_path_check("workdir", spec->workdir, err) < 0)
+		return -1;
+	return spec->user ? container_user_check("user", spec->user, true, err)
+			  : 0;
+}
+
+int container_place_check(const struct container_place *place,
+			  struct error *err)
+{
+	if (!place->cluster || !*place->cluster || !place->node ||
+	    !*place->node || !place->image || !*place->image)
+		return error_set(err, EINVAL,
+				 "place: cluster, node and image are needed");
+	if (container_path_check("init program", place->init_program, err) <
+		    0 ||
+	    container_path_check("in folder", place->in_folder, err) < 0)
+		return -1;
+	return container_path_check("out folder", place->out_folder, err);
+}
+
+int container_names_check(const char *field, const struct strings *names,
+			  struct error *err)
+{
+	if (names->count > NAMES_MAX)
+		return container_too_many(field, names->count, NAMES_MAX, err);
+	for (size_t i = 0; i < names->count; i++)
+		if (!only(names->items[i], NAME_CHARACTERS "_.:,/=+-", 255))
+			return error_set(err, EINVAL,
+					 "%s: \"%.80s\" found, expected a name",
+					 field, names->items[i]);
+	return 0;
+}

@@ -1,0 +1,51 @@
+/* server_keys.h - which public key the controller has, as far as it was
+ * rotated.
+ *
+ * Settings name one key, the anchor. A controller that is going to have another
+ * one tells so in every session, long before. A peer keeps the next key in a
+ * file before it counts, and tries both in turn where a handshake fails; the
+ * next one takes the place of the current one as soon as it was met.
+ *
+ * The file is one line: anchor, former, current and next key, "-" for none.
+ * When the settings name another anchor, somebody knew better, and the file
+ * does not count.
+ */
+#ifndef PROTOCOL_WIRE_SERVER_KEYS_H
+#define PROTOCOL_WIRE_SERVER_KEYS_H
+
+#include "protocol/wire/key.h"
+
+#include <limits.h>
+
+/* Where they are kept: in an agent's folder of state; behind the name of a
+ * person's key file.
+ */
+#define SERVER_KEYS_AGENT "controller.keys"
+#define SERVER_KEYS_PERSON ".controller"
+
+struct server_keys {
+	char path[PATH_MAX]; /* "": nothing is kept */
+	char anchor[KEY_TEXT_SIZE];
+	char former[KEY_TEXT_SIZE]; /* "": none */
+	char current[KEY_TEXT_SIZE];
+	char next[KEY_TEXT_SIZE]; /* "": none is known */
+};
+
+/* What the file at path says of that anchor; no such file, or path "": it is
+ * the current key. EINVAL: the file is damaged; then the anchor counts, too.
+ */
+int server_keys_read(struct server_keys *keys, const char *anchor,
+		     const char *path, struct error *err);
+
+/* The controller told its next key. 1: it was known, or is no key. On failure
+ * nothing changes, and it is to be told again.
+ */
+int server_keys_learn(struct server_keys *keys, const char *next,
+		      struct error *err);
+
+/* The controller has the next key now. It counts also where the file cannot be
+ * written, which then says both still.
+ */
+int server_keys_advance(struct server_keys *keys, struct error *err);
+
+#endif

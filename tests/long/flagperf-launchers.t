@@ -1,0 +1,309 @@
+#!/bin/bash
+# flagperf-launchers.t - 24 cases of the real FlagPerf tree, of all its vendors
+# and launchers: what their programs are given by FlagPerf's own run.py and
+# start_*_task.py, and what by us.
+#
+# FLAGPERF_TREE is a checkout of FlagOpen/FlagPerf at 1b5a0303, which is not part
+# of this project. In a copy of it the programs that train are replaced by one
+# that writes down what it was given; run.py runs as it is, with an ssh that is a
+# local shell, a docker that runs nothing but commands, and a sleep that does not
+# wait. Ours run in containers, on pretended nodes.
+# shellcheck source=tests/system/lib.sh
+. "$(dirname "$0")/../system/lib.sh"
+# shellcheck source=tests/system/cluster.sh
+. "$(dirname "$0")/../system/cluster.sh"
+# shellcheck source=tests/lab/python.sh
+. "$(dirname "$0")/../lab/python.sh"
+# shellcheck source=tests/lab/flagperf.sh
+. "$(dirname "$0")/../lab/flagperf.sh"
+need_root
+cluster_need
+[[ ${FLAGPERF_TREE-} ]] ||
+	skip_all "FLAGPERF_TREE names no checkout of FlagOpen/FlagPerf"
+
+cases="
+ascend ASCEND_VISIBLE_DEVICES chatglm3_6b:deepspeed:A100:1:8:1 llava1.5_7b:deepspeed-torch:Atlas800TA2:1:8:1 resnet50:mindspore:9100:1:8:1
+cambricon MLU_VISIBLE_DEVICES baichuan2_13b:deepspeed:MLU:2:8:1 llava1.5_13b:deepspeed-torch:MLU:1:8:1 llama3_8B:megatron:MLU:1:8:1
+dcu HIP_VISIBLE_DEVICES glm:pytorch_1.13:K100:1:1:1 glm:pytorch_1.13:K100:1:8:2
+iluvatar CUDA_VISIBLE_DEVICES bert_hf:pytorch:BI-V100:2:8:1 llama3_8B:megatron:TG-V200:1:16:1 chatglm3_6b:deepspeed:BI-V150:1:16:1
+kunlunxin XPU_VISIBLE_DEVICES bigtransfer:pytorch:R300:2:8:1 llama3_8B:megatron_core060:R300p:1:8:1 baichuan2_13b:deepspeed:R300:2:8:1
+metax MACA_VISIBLE_DEVICES aquila2_7b:flagscale:C500:1:8:1 qwen1.5_MoE:megatron_pai:C500:1:8:1 llama2_7b:megatron-deepspeed:C500:1:8:1 gpt3_13B:paddle_2.6.0:TP1PP1SH2SP8C50040G:1:8:1
+mthreads MUSA_VISIBLE_DEVICES bert_hf:pytorch_2.0:S4000:1:1:1 resnet50:pytorch_2.0:S4000:1:8:1
+nvidia CUDA_VISIBLE_DEVICES resnet50:tensorflow2:A100:1:8:1 gpt3_13B:paddle_2.5.1:TP1PP1SH2SP8A10040G:1:8:1 baichuan2_13b:deepspeed:H800:2:8:1 aquila2_7b:flagscale:A100:1:8:1
+"
+
+# ---- the tree --------------------------------------------------------------
+
+tree=$BED/FlagPerf
+data=$BED/data
+mkdir -p "$tree/record" "$data"
+cp -r "$FLAGPERF_TREE/training" "$FLAGPERF_TREE/utils" "$tree"
+cat >"$tree/record.py" <<END
+import json, os, sys, tempfile
+config = None
+for word in sys.argv:
+    if word.endswith("ds_config_tmp.json"):
+        config = json.load(open(word))
+mounts = [line.split()[4] for line in open("/proc/self/mountinfo")]
+file, name = tempfile.mkstemp(dir="$tree/record")
+with os.fdopen(file, "w") as out:
+    json.dump({"argv": sys.argv, "cwd": os.getcwd(), "env": dict(os.environ),
+               "config": config, "mounts": mounts}, out)
+END
+printf 'exec(open("%s/record.py").read())\n' "$tree" >"$BED/program.py"
+for file in "$tree"/training/benchmarks/*/*/run_pretraining.py \
+	"$tree/training/run_benchmarks/prepare_in_container.py"; do
+	cp "$BED/program.py" "$file"
+done
+for file in "$tree"/training/benchmarks/*/mindspore/cluster_offline_run.sh; do
+	echo "exec python3 '$tree/record.py' \"\$0\" \"\$@\"" >"$file"
+done
+
+# A case of the base suite lasts until its devices were sampled.
+cp -r "$FLAGPERF_TREE/base" "$tree"
+cat >"$tree/base/benchmarks/computation-FP32/main.py" <<END
+import os, time
+while not os.path.exists("$tree/sampled"):
+    time.sleep(0.05)
+print("[FlagPerf Result]Rank 0's computation-FP32=19.5TFLOPS")
+END
+
+# Files of vendors' software that this machine has not stop neither side.
+for file in "$tree"/training/*/*/config/environment_variables.sh; do
+	printf '\ntrue\n' >>"$file"
+done
+
+# ---- theirs ----------------------------------------------------------------
+
+stubs=$BED/stubs state=$BED/docker-state
+mkdir -p "$stubs/site" "$state"
+local_ssh "$stubs"
+stub "$stubs" docker <<END
+case \$1 in
+images) cat "$state/images" ;;
+ps) cat "$state/\$HOST" 2>/dev/null ;;
+stop) rm -f "$state/\$HOST" ;;
+run)
+	printf '%s\n' "\$*" >>"$state/runs"
+	for word; do
+		[[ \$word != --name=* ]] || echo "\${word#--name=}" >"$state/\$HOST"
+	done
+	;;
+exec)
+	cd "$tree/training" && exec env -i PATH="\$PATH" HOME=/root \\
+		PYTHONPATH="$stubs/site" bash -c "\${@: -1}"
+	;;
+esac
+END
+stub "$stubs" torchrun <<<"exec python3 '$tree/record.py' \"\$@\""
+ln -s /usr/bin/python3 "$stubs/python"
+echo 'import time; time.sleep = lambda seconds: None' >"$stubs/site/sitecustomize.py"
+
+# ---- ours ------------------------------------------------------------------
+
+image=$BED/image
+must python_copy "$image" /usr/bin/{tee,cat,chmod,touch,ps}
+ln -s bash "$image/bin/sh"
+must python_modules "$image" 'import tempfile
+sys.path.insert(0, sys.argv[1] + "/training")
+from utils import flagperf_logger, start_task_helper' "$FLAGPERF_TREE"
+cat >"$image/usr/bin/torchrun" <<END
+#!/bin/bash
+case " \$* " in
+*" main.py "*) exec python3 main.py ;;
+esac
+exec python3 "$tree/record.py" "\$@"
+END
+chmod +x "$image/usr/bin/torchrun"
+tar -C "$image" --owner=0 --group=0 -c . >"$BED/image.tar"
+must cluster_up 2 hosts
+must dk host1 import "$BED/image.tar" test/python:1 >/dev/null
+must copy_image host1 host2 test/python:1
+
+# What is the same in both is left out; the rest stands in the two lists.
+cat >"$BED/compare.py" <<'END'
+import collections, json, os, re, sys
+folder, tree, data = sys.argv[1:4]
+own = {"PATH", "HOME", "PWD", "OLDPWD", "SHLVL", "_", "HOSTNAME", "PYTHONPATH",
+       "LC_CTYPE", "TERM", "LC_ALL", "LANG"}
+differences = collections.Counter()
+def read(side):
+    found = []
+    for name in sorted(os.listdir(folder + "/" + side)):
+        with open(folder + "/" + side + "/" + name) as file:
+            found.append(json.load(file))
+    return found
+theirs, ours = read("theirs"), read("ours")
+def plain(text, master):
+    text = re.sub(r"/result/+run\d{14}", "/result/RUN", text)
+    text = text.replace("//", "/")
+    if master:
+        text = text.replace(master, "MASTER")
+    text = re.sub(r"10\.77\.0\.1[12]", "OTHER", text)
+    return text.rstrip("/")
+# The cases that are told of hosts are for one node.
+def only_own(text):
+    differences["hosts are those of the case"] = 1
+    return text.replace(",OTHER", "")
+def argv(record, side):
+    master = "10.77.0.11" if side == "theirs" else record["env"].get("MASTER_ADDR")
+    words = []
+    for word in record["argv"]:
+        if word.endswith("ds_config_tmp.json"):
+            if side == "ours":
+                differences["ds_config_tmp.json is in the folder of logs"] = 1
+            word = "ds_config_tmp.json"
+        if re.fullmatch(r"--master_port=\d+", word):
+            word = "--master_port=PORT"
+        word = plain(word, master)
+        if side == "theirs" and word == "--hosts=MASTER,OTHER":
+            word = only_own(word)
+        words.append(word)
+    return words
+def variable(name, record, side):
+    value = record["env"].get(name)
+    if value is None:
+        return None
+    master = "10.77.0.11" if side == "theirs" else record["env"].get("MASTER_ADDR")
+    port = int(record["env"].get("MASTER_PORT") or
+               record["env"].get("FLAGPERF_BASE_PORT") or 29501)
+    if re.search(r"(^|_)PORT$|ENDPOINT", name):
+        value = re.sub(r"\b%d\b" % port, "PORT", value)
+        value = re.sub(r"\b%d\b" % (port + 1), "PORT+1", value)
+    value = plain(value, master)
+    return only_own(value) if (name, side) == ("FLAGPERF_HOSTS", "theirs") else value
+for record in theirs:
+    best = None
+    for other in ours:
+        if (argv(record, "theirs") != argv(other, "ours") or
+                record["cwd"] != other["cwd"] or
+                record["config"] != other["config"]):
+            continue
+        wrong = sorted((name, variable(name, record, "theirs"),
+                        variable(name, other, "ours"))
+                       for name in set(record["env"]) - own
+                       if variable(name, record, "theirs") !=
+                       variable(name, other, "ours"))
+        if best is None or len(wrong) < len(best[0]):
+            best = wrong, other
+    if best is None:
+        print("only theirs:", argv(record, "theirs"), record["cwd"], record["config"])
+        continue
+    for name, his, mine in best[0]:
+        print("variable", name, his, mine, argv(record, "theirs"))
+    ours.remove(best[1])
+    lacking = ({tree + "/training", tree, data} - set(best[1]["mounts"]))
+    if lacking:
+        print("no mount of", lacking)
+for record in ours:
+    print("only ours:", argv(record, "ours"), record["cwd"], record["config"])
+print(len(theirs), "programs;", "; ".join(sorted(differences)))
+END
+
+cat >"$BED/analyse.py" <<'END'
+import glob, importlib, sys, types
+folder, vendors, vendor = sys.argv[1:]
+sys.path.insert(0, vendors)
+analysis = importlib.import_module(vendor + "_analysis")
+log, = glob.glob("%s/*/*/%s_monitor.log" % (folder, vendor))
+found = analysis.analysis_log(log, types.SimpleNamespace(NPROC_PER_NODE=8))
+for what in "temp", "power", "mem":
+    print(what, sum(len(found[what][i]) > 0 for i in range(8)))
+END
+
+# both VENDOR VARIABLE CASE...
+both()
+{
+	local vendor=$1 word=$1 visible=$2 case
+
+	shift 2
+	rm -rf "$BED/record" "${state:?}"/*
+	mkdir -p "$BED/record"
+	for case; do
+		IFS=: read -r _ framework _ <<<"$case"
+		echo "flagperf-$vendor-$framework t_v0.1" >>"$state/images"
+		for host in host1 host2; do
+			dk $host tag test/python:1 "flagperf-$vendor-$framework:t_v0.1"
+		done
+	done
+	run_py_conf "$tree" "$vendor" "$visible" " --device=/dev/null" "$data" "$@"
+	run -t 180 env PATH="$stubs:/usr/bin:/bin:/usr/sbin:/sbin" \
+		PYTHONPATH="$stubs/site" python3 "$tree/training/run_benchmarks/run.py"
+	is $rc 0 "$vendor: run.py ended well" || diag "$(tail -20 "$BED/out")"
+	mv "$tree/record" "$BED/record/theirs"
+	mkdir "$tree/record"
+	cp "$state/runs" "$BED/record/runs"
+
+	# The word that FlagPerf has for a vendor, and ours.
+	[[ $vendor != dcu ]] || vendor=hygon
+	machine=$BED/machine-$vendor
+	must "$ROOT/tests/lab/machine" "$machine" "$vendor" 16
+	AGENT_ARGS=(--device-root "$machine/dev" --sysfs-root "$machine/sys"
+		--proc-root "$machine/proc" --file-root "$machine/files"
+		--tools "$machine/bin")
+	for node in 1 2; do
+		agent_stop $node
+		rm -rf "$CLUSTER/n$node"
+		must agent_up $node
+	done
+	must wait_for "[[ \$(nodes_get '[.[].vendor] | join(\" \")') == '$vendor $vendor' ]]" 20
+	{
+		printf '%s\n' "sweep: all" "vendor: $vendor" "timeout: 2m" "shm: 64M" \
+			"ulimits: {memlock: 65536, stack: 8388608}" "flagperf:" \
+			"  vendor: $word" "  tree: $tree" "  visible: $visible" \
+			"  pip_source: http://pip.example/simple" \
+			"  hosts_ports: '2222'" \
+			"  options: ' --device=/dev/null'" "  cases:"
+		printf "    '%s': $data\n" "$@"
+	} >"$BED/all.yaml"
+	must nodes_up 2 20
+	must submit "$BED/all.yaml"
+	must wait_sweep "$SWEEP" 60
+	mv "$tree/record" "$BED/record/ours"
+	mkdir "$tree/record"
+	is "$(regatta plan "$BED/all.yaml" --commands |
+		sed -n 's/^sudo docker  *//p' | tr -d '"' | tr -s ' ' | sort -u)" \
+		"$(sort -u "$BED/record/runs")" \
+		"$vendor: plan shows the docker run of run.py"
+	run python3 "$BED/compare.py" "$BED/record" "$tree" "$data"
+	like "$out" "^[0-9]+ programs; $differs\$" \
+		"$vendor: programs are given the same" || diag "$out$err"
+}
+
+# analysed VENDOR: FlagPerf's own analysis of the monitor's log that we export
+analysed()
+{
+	local samples
+
+	for host in host1 host2; do
+		dk $host tag test/python:1 "flagperf-base-$1-own:t_v0.1"
+	done
+	rm -f "$tree/sampled"
+	sed '/^  options/,$d; s/^  visible.*//' "$BED/all.yaml" >"$BED/base.yaml"
+	printf '%s\n' "  base: {kind: benchmark, processes: 8," \
+		"    cases: {'computation-FP32:X': own}}" >>"$BED/base.yaml"
+	must submit "$BED/base.yaml"
+	samples=$CLUSTER/controller/logs/$JOB/1/samples-0.log
+	must wait_for "grep -q '\"d\":' $samples" 40
+	touch "$tree/sampled"
+	must wait_sweep "$SWEEP" 60
+	run cli export flagperf "$SWEEP" "$BED/exported-$1"
+	run python3 "$BED/analyse.py" "$out" "$FLAGPERF_TREE/base/vendors/$1" "$1"
+	is "$out" "temp 8
+power 8
+mem 8" "$1: FlagPerf's analysis reads the exported tree: $err"
+}
+
+while read -r vendor visible list; do
+	differs=
+	[[ $list != *:deepspeed* ]] ||
+		differs="ds_config_tmp.json is in the folder of logs"
+	[[ $list != *:@(flagscale|tensorflow2):* ]] ||
+		differs+="${differs:+; }hosts are those of the case"
+	# shellcheck disable=SC2086 # cases have no blanks
+	[[ ! $vendor ]] || {
+		both "$vendor" "$visible" $list
+		analysed "$vendor"
+	}
+done <<<"$cases"
+done_testing
