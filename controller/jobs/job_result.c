@@ -148,6 +148,30 @@ static void judge(struct job *job, const cJSON *result)
 		job_set_failure(job, FAILURE_INCOMPLETE, 0, ends);
 }
 
+static const char *text_at(const cJSON *object, const char *name)
+{
+	return cJSON_GetStringValue(
+		cJSON_GetObjectItemCaseSensitive(object, name));
+}
+
+static bool is_class(const cJSON *reason, enum causes_class class)
+{
+	const char *name = text_at(reason, "class");
+
+	return name && !strcmp(name, causes_class_name(class));
+}
+
+/* A copy; who left first is the one whom the others missed. */
+static cJSON *blamed(const struct job *job, const cJSON *reason)
+{
+	cJSON *copy = cJSON_Duplicate(reason, true);
+
+	if (job->failure == FAILURE_EXIT &&
+	    is_class(reason, CAUSE_COMMUNICATION))
+		rank_ends_blame_early(job->gang, copy);
+	return copy;
+}
+
 /* The result, where it comes from, and its curves, as the store keeps them. */
 static int make_text(struct job *job, cJSON *result, const cJSON *reason,
 		     const cJSON *ends, struct buffer *text, struct error *err)
@@ -164,8 +188,7 @@ static int make_text(struct job *job, cJSON *result, const cJSON *reason,
 	cJSON_AddItemToObject(all, "result", result);
 	cJSON_AddItemToObject(all, "provenance", provenance_new(job));
 	if (reason)
-		cJSON_AddItemToObject(all, "reason",
-				      cJSON_Duplicate(reason, true));
+		cJSON_AddItemToObject(all, "reason", blamed(job, reason));
 	if (ends)
 		cJSON_AddItemToObject(all, "ends", cJSON_Duplicate(ends, true));
 	series = series_new(records, count, &job->gang->spec.measure, err);
@@ -242,19 +265,6 @@ static cJSON *read_evidence(const struct job *job, cJSON *ends)
 	       (task = next_ended(job->gang, task)))
 		add_streams(&asked, task);
 	return job_reason_read(job->jobs->failures, &asked, ends);
-}
-
-static const char *text_at(const cJSON *object, const char *name)
-{
-	return cJSON_GetStringValue(
-		cJSON_GetObjectItemCaseSensitive(object, name));
-}
-
-static bool is_class(const cJSON *reason, enum causes_class class)
-{
-	const char *name = text_at(reason, "class");
-
-	return name && !strcmp(name, causes_class_name(class));
 }
 
 /* Is it but what others printed when the first one was gone? */

@@ -12,8 +12,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define TAIL_BYTES 16384 /* of each stream; what a launcher says is its last   \
-			  */
+#define TAIL_BYTES                                                             \
+	16384 /* of each stream; what a launcher says is its last              \
+	       */
 #define COMMAND_BYTES 8192
 
 static bool restarts(const struct gang *gang)

@@ -123,20 +123,42 @@ cJSON *rank_ends_reason(const struct gang *gang, const char *how)
 	return reason;
 }
 
-bool rank_ends_early(const struct gang *gang, char *text, size_t size)
+/* How long before the first failure the first one left; 0: it did not. */
+static uint64_t ahead_ms(const struct placed_end *list, size_t count)
 {
-	size_t count, failed = 0;
-	owned_free struct placed_end *list = ends_of(gang, &count);
-	uint64_t ahead_ms;
+	size_t failed = 0;
 
 	while (failed < count && !list[failed].end->exit_code)
 		failed++;
 	if (!failed || failed >= count)
-		return false;
-	ahead_ms = list[failed].end->ended_ms - list[0].end->ended_ms;
-	if (ahead_ms < EARLY_MS)
+		return 0;
+	return list[failed].end->ended_ms - list[0].end->ended_ms;
+}
+
+bool rank_ends_early(const struct gang *gang, char *text, size_t size)
+{
+	size_t count;
+	owned_free struct placed_end *list = ends_of(gang, &count);
+	uint64_t ahead = ahead_ms(list, count);
+
+	if (ahead < EARLY_MS)
 		return false;
 	snprintf(text, size, "rank %u left first, with 0, %" PRIu64 " s before",
-		 list[0].end->rank, ahead_ms / 1000);
+		 list[0].end->rank, ahead / 1000);
 	return true;
+}
+
+void rank_ends_blame_early(const struct gang *gang, cJSON *reason)
+{
+	size_t count;
+	owned_free struct placed_end *list = ends_of(gang, &count);
+
+	if (!ahead_ms(list, count))
+		return;
+	cJSON_ReplaceItemInObjectCaseSensitive(reason, "node",
+					       cJSON_CreateString(
+						       list[0].node));
+	cJSON_ReplaceItemInObjectCaseSensitive(reason, "rank",
+					       cJSON_CreateNumber(
+						       list[0].end->rank));
 }

@@ -8,7 +8,8 @@
 #define RANK_ENDS_MAX 4096 /* that are told; the first ones */
 
 /* [{node, rank, ended_ms, exit_code, signal}], first to last; the times are
- * those of the nodes; job_reason_read() completes it. The caller deletes it; NULL: nothing is known.
+ * those of the nodes; job_reason_read() completes it. The caller deletes it;
+ * NULL: nothing is known.
  */
 cJSON *rank_ends_json(const struct gang *gang);
 
@@ -22,5 +23,10 @@ cJSON *rank_ends_reason(const struct gang *gang, const char *how);
  * was not so.
  */
 bool rank_ends_early(const struct gang *gang, char *text, size_t size);
+
+/* A rank that ended well before the first that failed is the one that the
+ * others missed: put it into the reason.
+ */
+void rank_ends_blame_early(const struct gang *gang, cJSON *reason);
 
 #endif

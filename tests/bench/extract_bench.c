@@ -1,6 +1,7 @@
 /* extract_bench.c - a log in which no rule finds anything, read by the rules of
  * each framework, beside grep with one of them; and an ordinary log, whose
- * format is to be found.
+ * format is to be found, and of whose end the reason is read, as when its job
+ * failed.
  *
  *	extract_bench --build DIR --folder DIR
  *
@@ -8,6 +9,8 @@
  * messages, warnings, timers, paths; some hold a word of a rule.
  */
 #include "controller/catalog/catalog.h"
+#include "controller/causes/causes.h"
+#include "controller/jobs/job_reason.h"
 #include "controller/results/format_choice.h"
 #include "protocol/base/file.h"
 #include "protocol/base/program.h"
@@ -156,6 +159,33 @@ static void tell(const char *way, double bytes, double seconds)
 	result_put(result);
 }
 
+/* Of a job that failed the end of the log is read once more, for the reason. */
+static int read_causes(const struct buffer *log, double extraction_s,
+		       struct error *err)
+{
+	owned(failure_patterns_free) struct failure_patterns *patterns =
+		failure_patterns_read("images/failures.yaml", err);
+	owned(causes_free) struct causes *causes =
+		patterns ? causes_new(patterns, err) : NULL;
+	size_t bytes = log->size < REASON_BYTES ? log->size : REASON_BYTES;
+	double start = clock_s(), seconds;
+	cJSON *result;
+
+	if (!causes ||
+	    causes_feed(causes, log->data + log->size - bytes, bytes, err) <
+		    0 ||
+	    causes_finish(causes, err) < 0)
+		return -1;
+	seconds = clock_s() - start;
+	printf("%-20s %8.3f of extraction (%.0f ms)\n", "the reason",
+	       seconds / extraction_s, seconds * 1e3);
+	result = result_new("causes", "regatta");
+	cJSON_AddNumberToObject(result, "of_extraction",
+				seconds / extraction_s);
+	result_put(result);
+	return 0;
+}
+
 static int run_grep(const struct options *options, const struct buffer *log,
 		    struct error *err)
 {
@@ -235,5 +265,7 @@ int main(int argc, char **argv)
 	if (seconds < 0)
 		fail(&err);
 	tell("auto, ordinary log", (double)log.size, seconds);
+	if (read_causes(&log, seconds, &err) < 0)
+		fail(&err);
 	return EXIT_GOOD;
 }

@@ -73,6 +73,7 @@ flagperf_run()
 sys.path.insert(0, sys.argv[1] + "/training")
 from utils import flagperf_logger, start_task_helper
 import shutil' "$FLAGPERF_TREE" || return
+	ln -s bash "$image/bin/sh"
 	tar -C "$image" --owner=0 --group=0 -c . >"$BED/python.tar" &&
 		dk bench import "$BED/python.tar" \
 			flagperf-cpu-pytorch_1.13:t_v0.1 >/dev/null || return
@@ -107,7 +108,7 @@ flagperf_ours()
 {
 	printf '%s\n' "sweep: beside" "vendor: cpu" "shm: 64M" "flagperf:" \
 		"  tree: $BED/FlagPerf" \
-		"  cases: {'m:pytorch_1.13:X:$1:1:1': $BED/FlagPerf}" \
+		"  cases: {'m:pytorch_1.13:X:$1:1:1': $BED/data}" \
 		>"$BED/beside.yaml"
 	flagperf_time cli submit "$BED/beside.yaml" --wait
 }
@@ -117,13 +118,16 @@ flagperf_theirs()
 {
 	local log training=$BED/FlagPerf/training
 
-	run_py_conf "$BED/FlagPerf" cpu CUDA_VISIBLE_DEVICES "" "$BED/FlagPerf" \
+	run_py_conf "$BED/FlagPerf" cpu CUDA_VISIBLE_DEVICES "" "$BED/data" \
 		"m:pytorch_1.13:X:$1:1:1"
 	rm -rf "$training"/result
 	PATH=$2:$PATH flagperf_time \
 		python3 "$training/run_benchmarks/run.py" || return
 	for log in "$training"/result/run*/m:*/round1/*/rank*.out.log; do
-		grep -q '"global_steps": 20' "$log" || return
+		grep -q '"global_steps": 20' "$log" 2>/dev/null || {
+			tail -20 "$training"/result/run*/flagperf_run.log >&2
+			return 1
+		}
 	done
 }
 
@@ -143,7 +147,7 @@ flagperf_beside()
 	fi
 	# shellcheck source=tests/system/cluster.sh
 	. "$(dirname "${BASH_SOURCE[0]}")/../system/cluster.sh"
-	mkdir -p "$stubs" && local_ssh "$stubs" && cluster_up 2 hosts &&
+	mkdir -p "$stubs" "$BED/data" && local_ssh "$stubs" && cluster_up 2 hosts &&
 		cp -r "$FLAGPERF_TREE"/{training,utils} "$BED/FlagPerf" &&
 		flagperf_tree "$BED/FlagPerf" || return
 	# Rights that the engine here cannot give are left out.

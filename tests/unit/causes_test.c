@@ -55,6 +55,17 @@ static const struct {
 	int line_number;
 	const char *line;
 } samples[] = {
+	{ "an exception that Python could not print",
+	  TRACEBACK "object address  : 0x7f00\nobject refcount : 2\n"
+	  "object type     : 0x9f\nobject type name: EOFError\n"
+	  "object repr     : EOFError()\nlost sys.stderr\n",
+	  "error", -1, 8, "object repr     : EOFError()" },
+	{ "a port that is taken",
+	  TRACEBACK "[rank0]: RuntimeError: failed to bind to [::]:2 (errno: 98 "
+	  "- Address already in use).\n",
+	  "communication", 0, 4,
+	  "RuntimeError: failed to bind to [::]:2 (errno: 98 - Address already "
+	  "in use)." },
 	{ "what the program raises",
 	  "step 1 loss 2.0\n" TRACEBACK "KeyError: 'pear'\n",
 	  "error", -1, 5, "KeyError: 'pear'" },

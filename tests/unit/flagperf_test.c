@@ -119,9 +119,9 @@ static const struct {
 	  "bash|-c|*|flagperf|" CASE("tensorflow2")
 	  "/config/environment_variables.sh|"
 	  TRAINING "|" CASE("tensorflow2") "/extern|python3|-u|"
-	  BENCH("tensorflow2") "/run_pretraining.py|--extern_config_dir|"
-	  CASE("tensorflow2") "/config|--extern_config_file|config_A100x2x8.py|"
-	  "--vendor|nvidia|--data_dir|/d|",
+	  BENCH("tensorflow2") "/run_pretraining.py|--data_dir|/d|"
+	  "--extern_config_dir|" CASE("tensorflow2")
+	  "/config|--extern_config_file|config_A100x2x8.py|--vendor|nvidia|",
 	  "PYTHONUNBUFFERED=1|" VISIBLE "FLAGPERF_NNODES=2|FLAGPERF_NPROC=8|"
 	  "FLAGPERF_BASE_PORT=20500|FLAGPERF_NODE_RANK=1|"
 	  "FLAGPERF_HOSTS=10.0.0.1,10.0.0.2|FLAGPERF_HOSTS_PORTS=2222|" },
