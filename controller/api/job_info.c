@@ -9,8 +9,10 @@
 #include "controller/jobs/job.h"
 #include "controller/jobs/unschedulable.h"
 #include "controller/logs/log_reader.h"
+#include "controller/logs/sampling.h"
 #include "controller/nodes/node.h"
 #include "controller/results/rules/record.h"
+#include "controller/results/usage.h"
 #include "controller/store/store.h"
 #include "protocol/base/file.h"
 
@@ -47,6 +49,28 @@ static void add_step(const struct record *latest, struct progress_info *to)
 		to->tokens_per_second = latest->tokens_per_second;
 }
 
+/* What was read last of its devices. */
+static void add_readings(const struct gang *gang, struct progress_info *to)
+{
+	struct device_metrics device = { .job = 0 };
+
+	for (uint32_t rank = 0; rank < gang->spec.nodes; rank++) {
+		const struct usage *usage =
+			samplings_usage(log_reader_samplings(gang), rank);
+
+		for (size_t i = 0; usage && usage_latest(usage, i, &device);
+		     i++) {
+			if (device.has & 1U << READING_POWER_W)
+				to->power_w =
+					(isnan(to->power_w) ? 0 : to->power_w) +
+					device.value[READING_POWER_W];
+			if (device.has & 1U << READING_TEMP_C)
+				to->temp_c = fmax(to->temp_c,
+						  device.value[READING_TEMP_C]);
+		}
+	}
+}
+
 static int add_progress(const struct job *job, struct job_info *to,
 			struct error *err)
 {
@@ -61,11 +85,14 @@ static int add_progress(const struct job *job, struct job_info *to,
 		return error_nomem(err, "job");
 	progress->rate = progress->eta_seconds = (double)NAN;
 	progress->loss = progress->tokens_per_second = (double)NAN;
+	progress->power_w = progress->temp_c = (double)NAN;
 	if (job->state == JOB_PREPARING &&
 	    image_progress_add_sum(gang, clock_mono_ms(), progress, err) < 0)
 		return -1;
 	if (latest)
 		add_step(latest, progress);
+	if (gang->output)
+		add_readings(gang, progress);
 	if (job->state == JOB_RUNNING) {
 		progress->step_age = hang_step_age(gang);
 		progress->suspected = hang_suspected(gang);

@@ -18,6 +18,7 @@ static const struct option_rule connection_rules[] = {
 };
 
 const char *const formats_text[] = { "text", "json", NULL };
+const char *const formats_page[] = { "text", "json", "html", NULL };
 const char *const formats_json[] = { "json", NULL };
 const char *const formats_report[] = { "markdown", "csv", "json", "html",
 				       NULL };

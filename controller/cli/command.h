@@ -137,6 +137,7 @@ extern const struct command command_audit;
 
 /* Words of --format; the first is the default. */
 extern const char *const formats_text[];   /* text, json */
+extern const char *const formats_page[];   /* text, json, html */
 extern const char *const formats_json[];   /* json */
 extern const char *const formats_report[]; /* markdown, csv, json, html */
 

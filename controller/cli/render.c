@@ -208,6 +208,12 @@ static void training_detail(const struct progress_info *progress, char *to,
 	    progress->tokens_per_second > 0)
 		append(to, size, &used, "%s%s token/s", used ? ", " : "",
 		       human_number(progress->tokens_per_second, text));
+	if (isfinite(progress->power_w))
+		append(to, size, &used, "%s%.0f W", used ? ", " : "",
+		       progress->power_w);
+	if (isfinite(progress->temp_c))
+		append(to, size, &used, "%s%.0f °C", used ? ", " : "",
+		       progress->temp_c);
 }
 
 /* An optional text. */

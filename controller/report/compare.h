@@ -6,6 +6,7 @@
 #ifndef CONTROLLER_REPORT_COMPARE_H
 #define CONTROLLER_REPORT_COMPARE_H
 
+#include "protocol/base/buffer.h"
 #include "protocol/base/error.h"
 
 #include <cjson/cJSON.h>
@@ -40,6 +41,12 @@
  */
 cJSON *compare_rows(const cJSON *const *sweeps, size_t sweeps_count,
 		    uint64_t from_step, struct error *err);
+
+/* compare_html.c: the same as one page with charts: rates with their spread, and
+ * ratios to the first sweep with their intervals. names: of the sweeps.
+ */
+int compare_html(const cJSON *cells, const char *const *names,
+		 size_t sweeps_count, struct buffer *out, struct error *err);
 
 /* Is any cell of the first sweep in another one? */
 bool compare_shared(const cJSON *cells);

@@ -15,16 +15,8 @@
 
 static int put_head(const char *title, struct buffer *out, struct error *err)
 {
-	if (buffer_printf(out, err,
-			  "<!doctype html>\n<html lang=\"en\"><head>"
-			  "<meta charset=\"utf-8\">\n"
-			  "<meta name=\"viewport\" "
-			  "content=\"width=device-width\">\n"
-			  "<style>\n%s</style>\n<title>",
-			  html_style) < 0 ||
-	    html_text(out, title, err) < 0 ||
-	    buffer_text(out, "</title></head>\n<body>\n<h1>", err) < 0 ||
-	    html_text(out, title, err) < 0)
+	if (html_begin("en", title, out, err) < 0 ||
+	    buffer_text(out, "<h1>", err) < 0 || html_text(out, title, err) < 0)
 		return -1;
 	return buffer_text(out, "</h1>\n", err);
 }

@@ -2,7 +2,9 @@
  */
 #include "controller/report/html_style.h"
 
-const char html_style[] =
+#include "controller/report/chart.h"
+
+static const char html_style[] =
 	":root{--ink:#1b1f24;--paper:#fff;--faint:#d5dae0;--mute:#5b6570;"
 	"--bar:#dbe7f5;--bad:#b3261e;"
 	"--c0:#0b62c4;--c1:#c2410c;--c2:#15803d;--c3:#7e22ce;"
@@ -50,3 +52,18 @@ const char html_style[] =
 	"pre{overflow-x:auto;background:var(--bar);padding:.6em;"
 	"font-size:.85em}summary{cursor:pointer}\n"
 	"details{margin:.4em 0}.lead{font-size:1.1em}\n";
+
+int html_begin(const char *language, const char *title, struct buffer *out,
+	       struct error *err)
+{
+	if (buffer_printf(out, err,
+			  "<!doctype html>\n<html lang=\"%s\"><head>"
+			  "<meta charset=\"utf-8\">\n"
+			  "<meta name=\"viewport\" "
+			  "content=\"width=device-width\">\n"
+			  "<style>\n%s</style>\n<title>",
+			  language, html_style) < 0 ||
+	    html_text(out, title, err) < 0)
+		return -1;
+	return buffer_text(out, "</title></head>\n<body>\n", err);
+}

@@ -3,7 +3,13 @@
 #ifndef CONTROLLER_REPORT_HTML_STYLE_H
 #define CONTROLLER_REPORT_HTML_STYLE_H
 
-/* The text of a page's <style>, for what chart.h, bars.h and table.h make. */
-extern const char html_style[];
+#include "protocol/base/buffer.h"
+#include "protocol/base/error.h"
+
+/* The beginning of a page, to its <body>, with the style for what chart.h,
+ * bars.h and table.h make. language: as in <html lang>.
+ */
+int html_begin(const char *language, const char *title, struct buffer *out,
+	       struct error *err);
 
 #endif

@@ -38,15 +38,8 @@ static int put_page(const struct report_about *about, enum language language,
 		    const struct buffer *text, struct buffer *out,
 		    struct error *err)
 {
-	if (buffer_printf(out, err,
-			  "<!doctype html>\n<html lang=\"%s\"><head>"
-			  "<meta charset=\"utf-8\">\n"
-			  "<meta name=\"viewport\" "
-			  "content=\"width=device-width\">\n"
-			  "<style>\n%s</style>\n<title>",
-			  language_names[language], html_style) < 0 ||
-	    html_text(out, about->title ? about->title : "-", err) < 0 ||
-	    buffer_text(out, "</title></head>\n<body>\n", err) < 0 ||
+	if (html_begin(language_names[language],
+		       about->title ? about->title : "-", out, err) < 0 ||
 	    put_body(text, out, err) < 0)
 		return -1;
 	return buffer_text(out, "</body></html>\n", err);

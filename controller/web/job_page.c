@@ -58,6 +58,10 @@ static void put_head(struct web_page *page, const struct job_info *job)
 		web_html(page, ", loss %.4f", progress->loss);
 	if (progress && !isnan(progress->tokens_per_second))
 		web_html(page, ", %.0f token/s", progress->tokens_per_second);
+	if (progress && !isnan(progress->power_w))
+		web_html(page, ", %.0f W", progress->power_w);
+	if (progress && !isnan(progress->temp_c))
+		web_html(page, ", %.0f °C", progress->temp_c);
 	web_part_end(page, "div");
 }
 

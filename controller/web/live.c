@@ -11,13 +11,15 @@
 
 #define PATH_BYTES 64
 #define INTERVAL_MS 1000
-#define SHARE 20 /* of the time, for rendering */
+#define SHARE 200 /* of the time, for rendering, for each open page */
+#define SHARES_MAX 10
 
 static const char whole_event[] = "event: whole\ndata:\n\n";
 
 struct topic {
 	char path[PATH_BYTES];
 	size_t streams;
+	bool stale; /* something has changed since it was rendered */
 	uint64_t shape;
 	uint64_t *hashes; /* of the parts, as sent last */
 	size_t count;
@@ -31,7 +33,8 @@ struct live {
 	sd_event_source *timer;
 	bool due; /* the timer runs */
 	int64_t not_before_ms;
-	TAILQ_HEAD(, topic) topics;
+	size_t count, streams; /* topics, and browsers of all of them */
+	TAILQ_HEAD(topics, topic) topics; /* rendered last: at the end */
 };
 
 struct live *live_new(sd_event *loop, const struct web_sources *sources,
@@ -52,6 +55,7 @@ struct live *live_new(sd_event *loop, const struct web_sources *sources,
 static void topic_free(struct live *live, struct topic *topic)
 {
 	TAILQ_REMOVE(&live->topics, topic, next);
+	live->count--;
 	free(topic->hashes);
 	free(topic);
 }
@@ -145,33 +149,63 @@ static void topic_publish(struct live *live, struct topic *topic)
 		http_server_publish(live->server, topic, out.data, out.size);
 }
 
-static int publish_all(sd_event_source *source, uint64_t usec, void *arg)
+static struct topic *first_stale(const struct live *live)
 {
-	struct live *live = arg;
-	int64_t begun_ms = clock_mono_ms(), spent_ms;
 	struct topic *topic;
 
-	live->due = false;
 	TAILQ_FOREACH(topic, &live->topics, next)
 	{
-		topic_publish(live, topic);
+		if (topic->stale)
+			return topic;
 	}
-	spent_ms = clock_mono_ms() - begun_ms;
+	return NULL;
+}
+
+static void wait_for_turn(struct live *live);
+
+/* One at a time: between two the controller does what else there is. */
+static int publish_next(sd_event_source *source, uint64_t usec, void *arg)
+{
+	struct live *live = arg;
+	int64_t begun_ms = clock_mono_ms();
+	struct topic *topic = first_stale(live);
+	size_t shares = live->streams < SHARES_MAX ? live->streams : SHARES_MAX;
+	int64_t rest_ms, every_ms;
+
+	live->due = false;
+	if (!topic)
+		return 0;
+	TAILQ_REMOVE(&live->topics, topic, next);
+	TAILQ_INSERT_TAIL(&live->topics, topic, next);
+	topic->stale = false;
+	topic_publish(live, topic);
+	every_ms = INTERVAL_MS / (int64_t)live->count;
+	rest_ms = (clock_mono_ms() - begun_ms) * SHARE / (int64_t)shares;
 	live->not_before_ms =
-		begun_ms + (spent_ms * SHARE > INTERVAL_MS ? spent_ms * SHARE
-							   : INTERVAL_MS);
+		begun_ms + (rest_ms > every_ms ? rest_ms : every_ms);
+	wait_for_turn(live);
 	return 0;
+}
+
+static void wait_for_turn(struct live *live)
+{
+	int64_t wait_ms = live->not_before_ms - clock_mono_ms();
+
+	if (!live->due && first_stale(live))
+		live->due = loop_timer(live->loop, &live->timer,
+				       wait_ms > 0 ? (uint64_t)wait_ms : 0,
+				       publish_next, live, NULL) == 0;
 }
 
 void live_news(struct live *live)
 {
-	int64_t wait_ms = live->not_before_ms - clock_mono_ms();
+	struct topic *topic;
 
-	if (live->due || TAILQ_EMPTY(&live->topics))
-		return;
-	live->due = loop_timer(live->loop, &live->timer,
-			       wait_ms > 0 ? (uint64_t)wait_ms : 0, publish_all,
-			       live, NULL) == 0;
+	TAILQ_FOREACH(topic, &live->topics, next)
+	{
+		topic->stale = true;
+	}
+	wait_for_turn(live);
 }
 
 static struct topic *topic_get(struct live *live, const char *path,
@@ -191,6 +225,7 @@ static struct topic *topic_get(struct live *live, const char *path,
 	}
 	snprintf(topic->path, sizeof(topic->path), "%s", path);
 	TAILQ_INSERT_TAIL(&live->topics, topic, next);
+	live->count++;
 	return topic;
 }
 
@@ -216,6 +251,7 @@ int live_open(struct live *live, const char *path, uint64_t shape,
 	for (size_t i = 0; same && i < page.count; i++)
 		put_part(&reply->body, &page, i);
 	topic->streams++;
+	live->streams++;
 	reply->topic = topic;
 	reply->type = "text/event-stream";
 	live_news(live);
@@ -226,6 +262,7 @@ void live_gone(struct live *live, void *gone)
 {
 	struct topic *topic = gone;
 
+	live->streams--;
 	if (!--topic->streams)
 		topic_free(live, topic);
 }

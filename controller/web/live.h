@@ -1,10 +1,11 @@
 /* live.h - pages that are open: what changes in them is sent as it changes.
  *
  * A topic is a page that at least one browser has open. When something has
- * changed it is rendered again, at most once a second, and less often where
- * that would take more than a twentieth of the time; parts that differ go to
- * all its browsers. So a hundred browsers cost a rendering for each different
- * page, and the bytes.
+ * changed it is rendered again, at most once a second; parts that differ go to
+ * all its browsers. Rendering takes at most a two-hundredth of the time for each
+ * browser, and a twentieth for all of them: what is large, or one of many
+ * different pages, comes less often. So a hundred browsers cost a rendering for
+ * each different page, and the bytes.
  */
 #ifndef CONTROLLER_WEB_LIVE_H
 #define CONTROLLER_WEB_LIVE_H

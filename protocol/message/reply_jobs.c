@@ -37,6 +37,8 @@ static const struct field progress_fields[] = {
 	FIELD_OPTIONAL(progress_info, suspected),
 	FIELD_KNOWN(progress_info, loss),
 	FIELD_KNOWN(progress_info, tokens_per_second),
+	FIELD_KNOWN(progress_info, power_w),
+	FIELD_KNOWN(progress_info, temp_c),
 };
 static const struct schema progress_schema =
 	SCHEMA(progress_info, progress_fields);

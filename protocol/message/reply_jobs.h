@@ -33,6 +33,8 @@ struct progress_info {
 	bool suspected;    /* to hang */
 	double loss;       /* NAN: not read */
 	double tokens_per_second;
+	double power_w; /* of all its devices, as read last; NAN: not read */
+	double temp_c;  /* of the hottest one */
 };
 
 /* Where a job's result was taken over from. */

@@ -11,266 +11,28 @@
  * one-node jobs a second go through. The agents need the same cores as the
  * controller, so the controller's own CPU time per job is told too.
  */
-#include "agent/agent.h"
-#include "protocol/base/file.h"
-#include "protocol/base/log.h"
 #include "protocol/base/program.h"
+#include "tests/bench/crowd.h"
 #include "tests/bench/measure.h"
-#include "tests/bench/person.h"
-#include "tests/bench/process.h"
-#include "tests/bench/standin.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <getopt.h>
 #include <signal.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
-#include <zmq.h>
 
-#define PER_PROCESS 2000
-#define PROCESSES_MAX 64
-#define FILES_EACH                                                             \
-	22             /* descriptors that an agent has open, with its loop's  \
-			*/
-#define FILES_ELSE 200 /* what else its process has open */
-#define PER_LOOP 8
 #define SIZES_MAX 8
-#define SOCKETS_EACH 4 /* a dealer, both ends of its monitor, one to spare */
-#define JOIN_S 300
 #define SWEEP_S 600
-#define JOBS_MAX 400000 /* job ids, over all sweeps of a site */
 
 struct options {
-	const char *build, *folder, *fast;
+	struct crowd_place place;
 	size_t sizes[SIZES_MAX];
 	size_t sizes_count;
 	uint32_t jobs; /* 0: by itself */
 	uint32_t log_bytes;
 };
-
-/* One controller with its agents. */
-struct crowd {
-	const struct options *options;
-	struct site *site;
-	struct standin *standin;
-	char spools[PATH_MAX / 2];
-	pid_t processes[PROCESSES_MAX];
-	size_t processes_count;
-	int gates[PROCESSES_MAX]; /* write ends: the endpoint opens them */
-};
-
-/* In a child process: agents from..to of the site, until it is killed.
- *
- * A loop asks each of its sockets before every sleep, so one loop for thousands
- * of agents would do little else: a handful of agents share one, and the loops
- * that have something to do are told by epoll.
- */
-
-struct herd {
-	struct node_policy *node_policy;
-	void *zmq;
-	int epoll;
-	sd_event *loop; /* the one that is being filled */
-	struct agent_config *configs;
-	struct agent **agents;
-	size_t count;
-};
-
-/* Until it would sleep: what it then waits for, its descriptor tells. */
-static void loop_drain(sd_event *loop)
-{
-	while (sd_event_run(loop, 0) > 0)
-		;
-}
-
-static int herd_loop(struct herd *herd, struct error *err)
-{
-	struct epoll_event event = { .events = EPOLLIN };
-
-	if (sd_event_new(&herd->loop) < 0)
-		return error_nomem(err, "agents");
-	event.data.ptr = herd->loop;
-	if (epoll_ctl(herd->epoll, EPOLL_CTL_ADD, sd_event_get_fd(herd->loop),
-		      &event) < 0)
-		return error_errno(err, "agents: epoll");
-	return 0;
-}
-
-static int herd_add(struct herd *herd, const struct crowd *crowd, size_t i,
-		    const char *endpoint, struct error *err)
-{
-	const struct site *site = crowd->site;
-	struct engine *engine;
-	char *state;
-
-	if (herd->count % PER_LOOP == 0 && herd_loop(herd, err) < 0)
-		return -1;
-	if (asprintf(&state, "%s/%zu", crowd->spools, i) < 0)
-		return error_nomem(err, "agents");
-	herd->configs[herd->count] = (struct agent_config){
-		.state = state,
-		.init_program = "/regatta-init",
-		.controller = endpoint,
-		.server_public = site->controller_key.public,
-		.cluster = "bench",
-		.address = "127.0.0.1",
-		.vendor = "cpu",
-		.devices = 1,
-		.node_policy = herd->node_policy,
-		.key = site->agent_keys[i],
-		.zmq = herd->zmq,
-	};
-	engine = standin_engine(herd->loop, crowd->standin, err);
-	if (!engine)
-		return -1;
-	herd->agents[herd->count] =
-		agent_new(herd->loop, &herd->configs[herd->count], engine, err);
-	if (!herd->agents[herd->count])
-		return -1;
-	herd->count++;
-	if (herd->count % PER_LOOP == 0)
-		loop_drain(herd->loop);
-	return 0;
-}
-
-static int herd_run(const struct crowd *crowd, size_t from, size_t to,
-		    const char *endpoint, struct error *err)
-{
-	struct herd herd = { .epoll = epoll_create1(EPOLL_CLOEXEC) };
-	herd.configs = calloc(to - from, sizeof(*herd.configs));
-	herd.agents = calloc(to - from, sizeof(struct agent *));
-	herd.zmq = zmq_ctx_new();
-	herd.node_policy = node_policy_new(NULL, false, err);
-	if (herd.epoll < 0 || !herd.configs || !herd.agents || !herd.zmq ||
-	    !herd.node_policy)
-		return error_nomem(err, "agents");
-	zmq_ctx_set(herd.zmq, ZMQ_MAX_SOCKETS, (int)(to - from) * SOCKETS_EACH);
-	for (size_t i = from; i < to; i++)
-		if (herd_add(&herd, crowd, i, endpoint, err) < 0)
-			return -1;
-	loop_drain(herd.loop);
-	for (;;) {
-		struct epoll_event events[64];
-		int count = epoll_wait(herd.epoll, events, 64, -1);
-
-		for (int i = 0; i < count; i++)
-			loop_drain(events[i].data.ptr);
-	}
-}
-
-__attribute__((noreturn)) static void
-herd_child(const struct crowd *crowd, size_t from, size_t to, int gate)
-{
-	char endpoint[256] = "";
-	struct error err = { 0 };
-	int rc = 0;
-	sd_event *loop = program_begin(&err);
-
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	log_set_level(LOG_ERROR);
-	/* Only the limit of open files was wanted. */
-	sd_event_unref(loop);
-	if (read(gate, endpoint, sizeof(endpoint) - 1) > 0)
-		rc = herd_run(crowd, from, to, endpoint, &err);
-	if (rc < 0)
-		fprintf(stderr, "bench: agents: %s\n", err.text);
-	/* The agents' memory goes with the process, at once. */
-	_exit(rc < 0 ? 1 : 0);
-}
-
-/* In the parent. */
-
-/* Agents that the limit of open files lets one process have. */
-static size_t per_process(void)
-{
-	struct rlimit limit;
-	size_t fit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit) < 0 ||
-	    limit.rlim_max <= FILES_ELSE + FILES_EACH)
-		return 1;
-	fit = (limit.rlim_max - FILES_ELSE) / FILES_EACH;
-	return fit < PER_PROCESS ? fit : PER_PROCESS;
-}
-
-/* Before any thread of ZeroMQ is there: the children are forks. */
-static int crowd_fork(struct crowd *crowd, struct error *err)
-{
-	size_t count = crowd->site->agents_count;
-	size_t step = per_process();
-
-	if (count > step * PROCESSES_MAX)
-		return error_set(err, EMFILE,
-				 "the limit of open files allows %zu agents",
-				 step * PROCESSES_MAX);
-	for (size_t from = 0; from < count; from += step) {
-		size_t to = from + step < count ? from + step : count;
-		int gate[2];
-		pid_t pid;
-
-		if (pipe(gate) < 0)
-			return error_errno(err, "pipe");
-		pid = fork();
-		if (pid < 0)
-			return error_errno(err, "fork");
-		if (!pid) {
-			close(gate[1]);
-			herd_child(crowd, from, to, gate[0]);
-		}
-		close(gate[0]);
-		crowd->gates[crowd->processes_count] = gate[1];
-		crowd->processes[crowd->processes_count++] = pid;
-	}
-	return 0;
-}
-
-static int crowd_open(struct crowd *crowd, size_t agents, struct error *err)
-{
-	const struct options *options = crowd->options;
-	char folder[PATH_MAX / 2];
-
-	snprintf(folder, sizeof(folder), "%s/cluster-%zu-%u", options->folder,
-		 agents, options->log_bytes);
-	snprintf(crowd->spools, sizeof(crowd->spools), "%s/cluster-%zu-%u",
-		 options->fast, agents, options->log_bytes);
-	crowd->standin = standin_new(JOBS_MAX);
-	if (!crowd->standin)
-		return error_nomem(err, "stand-in");
-	crowd->standin->log_bytes = options->log_bytes;
-	crowd->site = site_new(folder, options->build, agents, err);
-	if (!crowd->site || crowd_fork(crowd, err) < 0)
-		return -1;
-	return site_start_controller(crowd->site, err);
-}
-
-static void crowd_close(struct crowd *crowd)
-{
-	for (size_t i = 0; i < crowd->processes_count; i++) {
-		close(crowd->gates[i]);
-		kill(crowd->processes[i], SIGKILL);
-		waitpid(crowd->processes[i], NULL, 0);
-	}
-	site_free(crowd->site);
-	standin_free(crowd->standin);
-	file_remove_tree(AT_FDCWD, crowd->spools, NULL);
-}
-
-static double herd_rss_kib(const struct crowd *crowd)
-{
-	double sum = 0;
-
-	for (size_t i = 0; i < crowd->processes_count; i++)
-		sum += process_rss_kib(crowd->processes[i]);
-	return sum;
-}
 
 /* What is measured. */
 
@@ -294,15 +56,11 @@ static int measure_join(struct crowd *crowd, struct person *person,
 	const struct site *site = crowd->site;
 	double agents = (double)site->agents_count;
 	double rss = process_rss_kib(site->controller);
-	double herd = herd_rss_kib(crowd);
+	double herd = crowd_rss_kib(crowd);
 	double cpu = process_cpu_s(site->controller);
 	double begun = clock_s();
 
-	for (size_t i = 0; i < crowd->processes_count; i++)
-		if (write(crowd->gates[i], site->endpoint,
-			  strlen(site->endpoint)) < 0)
-			return error_errno(err, "agents");
-	if (person_wait_nodes(person, site->agents_count, JOIN_S, err) < 0)
+	if (crowd_join(crowd, person, err) < 0)
 		return -1;
 	figures->join_s = clock_s() - begun;
 	figures->join_cpu_s = process_cpu_s(site->controller) - cpu;
@@ -313,7 +71,7 @@ static int measure_join(struct crowd *crowd, struct person *person,
 	figures->idle_cpu =
 		(process_cpu_s(site->controller) - cpu) / (clock_s() - begun);
 	figures->rss_kib = (process_rss_kib(site->controller) - rss) / agents;
-	figures->agent_kib = (herd_rss_kib(crowd) - herd) / agents;
+	figures->agent_kib = (crowd_rss_kib(crowd) - herd) / agents;
 	return 0;
 }
 
@@ -365,10 +123,11 @@ static uint32_t jobs_for(const struct options *options, size_t agents)
 	return agents < 1000 ? 10000 : 20000;
 }
 
-static int measure_sweep(struct crowd *crowd, struct person *person,
-			 struct figures *figures, struct error *err)
+static int measure_sweep(const struct options *options, struct crowd *crowd,
+			 struct person *person, struct figures *figures,
+			 struct error *err)
 {
-	uint32_t jobs = jobs_for(crowd->options, crowd->site->agents_count);
+	uint32_t jobs = jobs_for(options, crowd->site->agents_count);
 	pid_t controller = crowd->site->controller;
 	double cpu = process_cpu_s(controller);
 	uint64_t calls = crowd->standin->calls;
@@ -431,10 +190,11 @@ static void report(size_t agents, uint32_t log_bytes,
 static int measure(const struct options *options, size_t agents,
 		   struct error *err)
 {
-	struct crowd crowd = { .options = options };
+	struct crowd crowd = { .site = NULL };
 	struct person *person = NULL;
 	struct figures figures = { 0 };
-	int rc = crowd_open(&crowd, agents, err);
+	int rc = crowd_open(&crowd, &options->place, agents, options->log_bytes,
+			    err);
 
 	if (rc == 0 && !(person = person_new(crowd.site, err)))
 		rc = -1;
@@ -443,7 +203,7 @@ static int measure(const struct options *options, size_t agents,
 	if (rc == 0)
 		rc = measure_latency(&crowd, person, &figures, err);
 	if (rc == 0)
-		rc = measure_sweep(&crowd, person, &figures, err);
+		rc = measure_sweep(options, &crowd, person, &figures, err);
 	person_free(person);
 	crowd_close(&crowd);
 	if (rc == 0)
@@ -465,11 +225,11 @@ static void read_options(int argc, char **argv, struct options *options)
 
 	while ((option = getopt_long(argc, argv, "", names, NULL)) != -1) {
 		if (option == 'b')
-			options->build = optarg;
+			options->place.build = optarg;
 		else if (option == 'f')
-			options->folder = optarg;
+			options->place.folder = optarg;
 		else if (option == 'm')
-			options->fast = optarg;
+			options->place.fast = optarg;
 		else if (option == 'j')
 			options->jobs = (uint32_t)strtoul(optarg, NULL, 10);
 		else if (option == 'l')
@@ -485,9 +245,9 @@ static void read_options(int argc, char **argv, struct options *options)
 
 int main(int argc, char **argv)
 {
-	struct options options = { .build = "build",
-				   .folder = "/tmp",
-				   .fast = "/dev/shm" };
+	struct options options = { .place = { .build = "build",
+					      .folder = "/tmp",
+					      .fast = "/dev/shm" } };
 	struct error err = { 0 };
 	bool all = false;
 

@@ -73,6 +73,7 @@ flagperf_run()
 sys.path.insert(0, sys.argv[1] + "/training")
 from utils import flagperf_logger, start_task_helper
 import shutil' "$FLAGPERF_TREE" || return
+	ln -s bash "$image/bin/sh"
 	tar -C "$image" --owner=0 --group=0 -c . >"$BED/python.tar" &&
 		dk bench import "$BED/python.tar" \
 			flagperf-cpu-pytorch_1.13:t_v0.1 >/dev/null || return

@@ -118,7 +118,8 @@ int site_start_controller(struct site *site, struct error *err)
 		program, "--config", "/dev/null", "--key", key, "--keys", keys,
 		"--state", state,
 		"--listen", "tcp://127.0.0.1:*", "--images", images,
-		"--endpoint-file", endpoint, NULL,
+		"--endpoint-file", endpoint,
+		site->web ? "--web" : NULL, site->web, NULL,
 	};
 	/* clang-format on */
 

@@ -20,6 +20,7 @@ struct site {
 	struct key controller_key, person_key;
 	struct key *agent_keys; /* of the agents n00000, n00001 ... */
 	size_t agents_count;
+	const char *web; /* borrowed: where pages are served; NULL: nowhere */
 	pid_t controller;
 	pid_t *agents; /* 0: not started by us */
 	char endpoint[256];

@@ -264,6 +264,39 @@ static void test_three(void)
 	cJSON_Delete(c);
 }
 
+/* A page has a chart of each, and the cells' words as text. */
+static void test_html(void)
+{
+	static const char *const names[] = { "sweep 1", "sweep 2" };
+	cJSON *a = cJSON_CreateArray(), *b = cJSON_CreateArray(), *list;
+	struct buffer out;
+
+	buffer_init(&out, 1 << 20);
+	for (int i = 0; i < 3; i++) {
+		add(a, "m=<x> n=1", 100 + i, NULL);
+		add(b, "m=<x> n=1", 200 + i, NULL);
+		add(a, "m=<x> n=2", 100 + i, NULL);
+		add(b, "m=<x> n=2", 90 + i, NULL);
+	}
+	list = compare_two(a, b, 21, NULL);
+	ok(compare_html(list, names, 2, &out, NULL) == 0,
+	   "a comparison is a page");
+	ok(strstr(out.data, "Throughput per device") &&
+		   strstr(out.data, "Ratio to the first sweep"),
+	   "with charts of rates and ratios");
+	ok(strstr(out.data, "class=\"spread\"") &&
+		   strstr(out.data, "class=\"limit\""),
+	   "intervals, and where both are the same");
+	ok(strstr(out.data, "m=&lt;x&gt;") && !strstr(out.data, "<x>"),
+	   "and all words as text");
+	ok(strstr(out.data, "1.990 (") && strstr(out.data, ">slower<"),
+	   "ratios have their intervals in the table");
+	buffer_clear(&out);
+	cJSON_Delete(list);
+	cJSON_Delete(a);
+	cJSON_Delete(b);
+}
+
 int main(void)
 {
 	tap_begin(60);
@@ -273,5 +306,6 @@ int main(void)
 	test_strange();
 	test_align_in_sweep();
 	test_align_with_job();
+	test_html();
 	return tap_done();
 }

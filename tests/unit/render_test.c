@@ -91,6 +91,9 @@ static void test_jobs(void)
 		     "\"steps\": 60, \"loss\": 3.45678, "
 		     "\"tokens_per_second\": 8300.5}}"),
 	   "step 12/60, loss 3.457, 8300 token/s", "a training's progress");
+	is(detail_of("{\"state\": \"running\", \"progress\": {\"step\": 3, "
+		     "\"power_w\": 2812.6, \"temp_c\": 61}}"),
+	   "step 3, 2813 W, 61 °C", "with power and temperature");
 	is(detail_of("{\"state\": \"preparing\", \"progress\": {\"phase\": "
 		     "\"pulling\", \"done_bytes\": 1048576, \"total_bytes\": "
 		     "4194304}}"),

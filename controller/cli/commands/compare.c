@@ -12,6 +12,7 @@
 #include <string.h>
 
 #define FROM_STEP 21
+#define PAGE_MAX ((size_t)256 << 20)
 
 struct compare_options {
 	struct options common;
@@ -162,6 +163,24 @@ static int print_more(struct cli *cli, const cJSON *cells, struct error *err)
 	return cli_print_table(cli, "", table, err);
 }
 
+static int print_html(struct cli *cli, const cJSON *cells, struct error *err)
+{
+	char names[COMPARE_SWEEPS_MAX][40];
+	const char *pointers[COMPARE_SWEEPS_MAX];
+	owned(buffer_clear) struct buffer page;
+
+	buffer_init(&page, PAGE_MAX);
+	for (size_t i = 0; i < cli->arg_count; i++) {
+		snprintf(names[i], sizeof(names[i]), "sweep %.32s",
+			 cli->args[i]);
+		pointers[i] = names[i];
+	}
+	if (compare_html(cells, pointers, cli->arg_count, &page, err) < 0)
+		return -1;
+	fwrite(page.data, 1, page.size, cli->out);
+	return 0;
+}
+
 struct sweeps {
 	cJSON *rows[COMPARE_SWEEPS_MAX];
 };
@@ -205,6 +224,8 @@ static int run_command(struct cli *cli, struct error *err)
 		return -1;
 	if (cli_format(cli, "json"))
 		rc = cli_print_json(cli, cells, err);
+	else if (cli_format(cli, "html"))
+		rc = print_html(cli, cells, err);
 	else if (cli->arg_count == 2)
 		rc = print_two(cli, cells, err);
 	else
@@ -225,7 +246,7 @@ static const struct option_rule rules[] = {
 	  .max = UINT32_MAX,
 	  .help = "compare the losses from this step on (21)" },
 	OPTION_STATE,
-	OPTION_FORMAT(formats_text, "text or json"),
+	OPTION_FORMAT(formats_page, "text, json, or html with charts"),
 	{ 0 },
 };
 
