@@ -3,6 +3,7 @@
 #include "agent/agent.h"
 #include "agent/devices/cpu_list.h"
 #include "agent/docker/engine.h"
+#include "agent/docker/podman_service.h"
 #include "agent/evidence/look.h"
 #include "agent/join.h"
 #include "protocol/base/file.h"
@@ -29,6 +30,7 @@ struct program {
 	char folders[5][PATH_MAX]; /* of the roots */
 	char server_public[KEY_TEXT_SIZE];
 	char state[PATH_MAX];
+	char engine_host[OWN_ENGINE_SIZE]; /* with OWN_ENGINE */
 	struct node_policy *node_policy;
 	struct agent *agent; /* while it runs */
 };
@@ -152,7 +154,8 @@ static int find_floor(struct program *program, struct error *err)
 	config->image_floor = settings->image_floor;
 	if (!free_space_is_set(&config->image_floor))
 		return 0;
-	if (strncmp(settings->engine, "unix://", 7) != 0)
+	if (strncmp(settings->engine, "unix://", 7) != 0 &&
+	    strcmp(settings->engine, OWN_ENGINE) != 0)
 		return error_set(err, EINVAL,
 				 "image-floor: the disk of the engine %.80s is "
 				 "not one of this machine",
@@ -251,11 +254,31 @@ static const char *engine_tls(const struct agent_settings *settings)
 	return getenv("DOCKER_CERT_PATH");
 }
 
+/* OWN_ENGINE is the first that answers, or a Podman that *service starts. */
+static struct engine *make_engine(struct program *program, sd_event *loop,
+				  struct podman_service **service,
+				  struct error *err)
+{
+	const struct agent_settings *settings = &program->settings;
+	char *host = program->engine_host;
+
+	if (strcmp(settings->engine, OWN_ENGINE) != 0)
+		return engine_new(loop, settings->engine, engine_tls(settings),
+				  err);
+	if (!own_engine_find(host)) {
+		*service = podman_service_new(loop, program->state, host, err);
+		if (!*service)
+			return NULL;
+	}
+	log_info("engine=%s", host);
+	return engine_new(loop, host, NULL, err);
+}
+
 static int serve(struct program *program, sd_event *loop, struct error *err)
 {
 	const struct agent_settings *settings = &program->settings;
-	struct engine *engine =
-		engine_new(loop, settings->engine, engine_tls(settings), err);
+	owned(podman_service_free) struct podman_service *service = NULL;
+	struct engine *engine = make_engine(program, loop, &service, err);
 	owned(agent_free) struct agent *agent =
 		engine ? agent_new(loop, &program->config, engine, err) : NULL;
 	uint64_t lifeline = settings->common.lifeline;

@@ -196,11 +196,43 @@ static void list_done(void *arg, const struct error *err, cJSON *answer)
 	follow_key(agent);
 }
 
+static void list_ours(struct agent *agent)
+{
+	owned(strings_clear) struct strings labels = { 0 };
+	struct error wrong;
+
+	for (size_t i = 0; i < agent->abilities.unlimited.count; i++)
+		log_warning("the engine cannot limit %s here: limits of jobs "
+			    "are passed over",
+			    agent->abilities.unlimited.items[i]);
+	if (container_filter(agent->config->cluster, agent->config->key.name,
+			     &labels, &wrong) == 0)
+		agent->call = engine_container_list(agent->engine, true,
+						    &labels, AGENT_CALL_MS,
+						    list_done, agent, &wrong);
+	if (!agent->call)
+		begin_later(agent, &wrong);
+}
+
+static void podman_info_done(void *arg, const struct error *err, cJSON *answer)
+{
+	struct agent *agent = arg;
+	struct error wrong;
+
+	agent->call = NULL;
+	if (!err &&
+	    engine_features_podman(answer, &agent->abilities, &wrong) < 0)
+		err = &wrong;
+	if (err)
+		log_warning("what Podman can limit is not known: %s",
+			    err->text);
+	list_ours(agent);
+}
+
 /* An engine without this answer has neither runtimes to choose nor CDI. */
 static void info_done(void *arg, const struct error *err, cJSON *answer)
 {
 	struct agent *agent = arg;
-	owned(strings_clear) struct strings labels = { 0 };
 	struct error wrong;
 
 	agent->call = NULL;
@@ -209,11 +241,12 @@ static void info_done(void *arg, const struct error *err, cJSON *answer)
 	if (err)
 		log_warning("the engine's runtimes are not known: %s",
 			    err->text);
-	if (container_filter(agent->config->cluster, agent->config->key.name,
-			     &labels, &wrong) == 0)
-		agent->call = engine_container_list(agent->engine, true,
-						    &labels, AGENT_CALL_MS,
-						    list_done, agent, &wrong);
+	if (!agent->abilities.deaf) {
+		list_ours(agent);
+		return;
+	}
+	agent->call = engine_podman_info(agent->engine, AGENT_CALL_MS,
+					 podman_info_done, agent, &wrong);
 	if (!agent->call)
 		begin_later(agent, &wrong);
 }

@@ -442,6 +442,7 @@ static cJSON *all_facts(struct agent *agent)
 				inventory_vendor(agent->inventory));
 	add_names(facts, "engine_runtimes", &agent->abilities.runtimes);
 	add_names(facts, "engine_cdi", &agent->abilities.cdi);
+	add_names(facts, "engine_unlimited", &agent->abilities.unlimited);
 	if (agent->abilities.isolation)
 		cJSON_AddStringToObject(facts, "engine_isolation",
 					agent->abilities.isolation);

@@ -138,6 +138,15 @@ struct engine_call *engine_info(struct engine *engine, uint32_t timeout_ms,
 	return simple(engine, "GET", "/info", timeout_ms, done, arg, err);
 }
 
+struct engine_call *engine_podman_info(struct engine *engine,
+				       uint32_t timeout_ms,
+				       engine_done_fn *done, void *arg,
+				       struct error *err)
+{
+	return simple(engine, "GET", "/libpod/info", timeout_ms, done, arg,
+		      err);
+}
+
 /* Containers. */
 
 struct engine_call *engine_container_create(struct engine *engine,

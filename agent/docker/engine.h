@@ -103,6 +103,15 @@ struct engine_call *engine_info(struct engine *engine, uint32_t timeout_ms,
 				engine_done_fn *done, void *arg,
 				struct error *err);
 
+/* What Podman adds to it: {"host": {"security": {"rootless"},
+ * "cgroupControllers"}}. ENOENT: this is no Podman.
+ * Source: Podman 4.3, Libpod API, "/libpod/info".
+ */
+struct engine_call *engine_podman_info(struct engine *engine,
+				       uint32_t timeout_ms,
+				       engine_done_fn *done, void *arg,
+				       struct error *err);
+
 /* Containers. */
 
 /* body: see container.h. answer: {"Id": ...}. ENOENT: no such image. */

@@ -38,6 +38,7 @@ struct host_facts_source {
  *	"networks", "infiniband", "network"	network.h
  *	"engine": "20.10.24" or "Podman 4.3.1", "engine_api": "1.41"
  *	"engine_isolation": "rootless" or "userns-remap"  added by the agent
+ *	"engine_unlimited": what it cannot limit, as "memory pids"  the same
  *
  * and by the two calls below:
  *

@@ -2,6 +2,7 @@
  */
 #include "protocol/config/agent.h"
 #include "protocol/config/installed.h"
+#include "protocol/config/own_engine.h"
 
 #define OPTION(n, k, m, v)                                                     \
 	.name = n, .kind = k, .offset = offsetof(struct agent_settings, m),    \
@@ -29,8 +30,9 @@ static const struct option_rule rules[] = {
 		  "that the engine does",
 	  .initial = installed_policy_yaml },
 	{ OPTION("engine", OPTION_TEXT, engine, "HOST"),
-	  .help = "Docker engine; DOCKER_HOST goes before the default",
-	  .initial = "unix:///var/run/docker.sock",
+	  .help = "Docker engine; DOCKER_HOST goes before the default; own: "
+		  "that of the user, if need be a Podman service",
+	  .initial = OWN_ENGINE_DOCKER,
 	  .variable = "DOCKER_HOST" },
 	{ OPTION("engine-tls", OPTION_PATH, engine_tls, "DIR"),
 	  .help = "ca.pem, cert.pem, key.pem for a tcp:// engine" },

@@ -29,6 +29,8 @@ struct engine_features {
 	bool deaf; /* it ignores runtimes, CDI and requests without a word */
 	char *isolation; /* who root of a container is on the host, when he is
 			    not root: "rootless", "userns-remap"; or NULL */
+	struct strings unlimited; /* what it cannot limit: "memory", "cpu",
+				     "pids" */
 };
 extern const struct schema engine_abilities_schema;
 void engine_features_clear(struct engine_features *abilities);
@@ -45,6 +47,12 @@ OWNED_VALUE(struct engine_features, engine_features_clear)
  */
 int engine_features_read(const cJSON *info, struct engine_features *abilities,
 			 struct error *err);
+
+/* What Podman's own answer adds: a rootless one limits what its user's cgroup
+ * was delegated, and says so nowhere else.
+ */
+int engine_features_podman(const cJSON *info, struct engine_features *abilities,
+			   struct error *err);
 
 struct device_injection {
 	const struct profile *profile;

@@ -16,6 +16,7 @@ static const struct field engine_abilities_fields[] = {
 	FIELD_OPTIONAL(engine_features, cdi),
 	FIELD_OPTIONAL(engine_features, deaf),
 	FIELD_OPTIONAL(engine_features, isolation),
+	FIELD_OPTIONAL(engine_features, unlimited),
 };
 const struct schema engine_abilities_schema =
 	SCHEMA(engine_features, engine_abilities_fields);
@@ -141,6 +142,66 @@ static int read_isolation(const cJSON *info, char **isolation,
 	return 0;
 }
 
+/* Docker has a word for each limit; an engine that has none of them is not
+ * asked.
+ */
+static int read_limits(const cJSON *info, struct strings *unlimited,
+		       struct error *err)
+{
+	static const struct {
+		const char *key, *word;
+	} known[] = {
+		{ "MemoryLimit", "memory" },
+		{ "CpuCfsQuota", "cpu" },
+		{ "PidsLimit", "pids" },
+	};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (cJSON_IsFalse(get(info, known[i].key)) &&
+		    strings_add(unlimited, known[i].word, err) < 0)
+			return -1;
+	return 0;
+}
+
+static bool has_word(const cJSON *list, const char *word)
+{
+	const cJSON *item;
+
+	cJSON_ArrayForEach(item, list)
+	{
+		const char *text = cJSON_GetStringValue(item);
+
+		if (text && !strcmp(text, word))
+			return true;
+	}
+	return false;
+}
+
+int engine_features_podman(const cJSON *info, struct engine_features *abilities,
+			   struct error *err)
+{
+	static const char *const words[] = { "memory", "cpu", "pids" };
+	const cJSON *host = get(info, "host");
+	owned(strings_clear) struct strings unlimited = { 0 };
+	char *isolation;
+
+	if (!cJSON_IsTrue(get(get(host, "security"), "rootless")))
+		return 0;
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (!has_word(get(host, "cgroupControllers"), words[i]) &&
+		    strings_add(&unlimited, words[i], err) < 0)
+			return -1;
+	isolation = strdup("rootless");
+	if (!isolation)
+		return error_nomem(err, "engine");
+	free(abilities->isolation);
+	strings_clear(&abilities->unlimited);
+	abilities->isolation = isolation;
+	abilities->unlimited = unlimited;
+	unlimited = (struct strings){ 0 };
+	return 0;
+}
+
 int engine_features_read(const cJSON *info, struct engine_features *abilities,
 			 struct error *err)
 {
@@ -156,7 +217,8 @@ int engine_features_read(const cJSON *info, struct engine_features *abilities,
 		    strings_add(&got.runtimes, item->string, err) < 0)
 			return -1;
 	}
-	if (read_isolation(info, &got.isolation, err) < 0)
+	if (read_isolation(info, &got.isolation, err) < 0 ||
+	    read_limits(info, &got.unlimited, err) < 0)
 		return -1;
 	if (!got.deaf && read_cdi(info, &got.cdi, err) < 0)
 		return -1;

@@ -75,6 +75,42 @@ static void test_isolation(void)
 		     "other words mean nothing");
 }
 
+static void is_unlimited(const char *info, const char *podman, const char *want,
+			 const char *what)
+{
+	owned(engine_features_clear) struct engine_features got =
+		abilities(info);
+	cJSON *answer = cJSON_Parse(podman);
+	char text[64] = "";
+
+	is_int(engine_features_podman(answer, &got, NULL), 0, "%s", what);
+	cJSON_Delete(answer);
+	for (size_t i = 0; i < got.unlimited.count; i++)
+		snprintf(text + strlen(text), sizeof(text) - strlen(text),
+			 "%s ", got.unlimited.items[i]);
+	is(text, want, "%s", what);
+}
+
+static void test_limits(void)
+{
+	is_unlimited("{\"MemoryLimit\": true, \"CpuCfsQuota\": true}", "{}", "",
+		     "an engine that limits all");
+	is_unlimited("{\"MemoryLimit\": false, \"PidsLimit\": false}", "{}",
+		     "memory pids ", "Docker says what it cannot limit");
+	is_unlimited("{\"MemoryLimit\": true}",
+		     "{\"host\": {\"security\": {\"rootless\": true}, "
+		     "\"cgroupControllers\": [\"memory\", 1, \"pids\"]}}",
+		     "cpu ", "Podman says what its user was delegated");
+	is_unlimited("{}",
+		     "{\"host\": {\"security\": {\"rootless\": true}, "
+		     "\"cgroupControllers\": []}}",
+		     "memory cpu pids ", "with cgroups of version 1 nothing");
+	is_unlimited("{}",
+		     "{\"host\": {\"security\": {\"rootless\": false}, "
+		     "\"cgroupControllers\": []}}",
+		     "", "root's Podman limits all");
+}
+
 /* Devices of the lab, found with these samples. */
 struct machine {
 	struct lab lab;
@@ -552,6 +588,7 @@ int main(void)
 {
 	tap_begin(60);
 	test_isolation();
+	test_limits();
 	if (!lab_nodes()) {
 		printf("# device nodes cannot be made here\n");
 		ok(true, "nothing can be tried here");

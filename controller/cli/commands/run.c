@@ -12,6 +12,7 @@
 #include "controller/cli/watch.h"
 #include "protocol/base/file.h"
 #include "protocol/base/program.h"
+#include "protocol/config/own_engine.h"
 #include "protocol/message/reply_jobs.h"
 #include "protocol/message/reply_access.h"
 #include "protocol/message/reply_nodes.h"
@@ -23,7 +24,7 @@
 
 #define RELEASE_MS 60000 /* for containers to be removed after a failure */
 #define NODE_MS 10000    /* for the agent to say what it has */
-#define NODES_MS 60000   /* for those that Slurm starts */
+#define NODES_MS 60000   /* where Slurm or Podman is started first */
 
 static const struct run_options *given(const struct cli *cli)
 {
@@ -112,18 +113,26 @@ static int connect_own(struct run *run, struct error *err)
 	return run->client ? 0 : -1;
 }
 
-/* Why all jobs are about to fail is told once, before. */
-static int tell_devices(struct run *run, struct error *err)
+/* What all jobs lack is told once, before. */
+static int tell_lacks(struct run *run, struct error *err)
 {
 	owned(answer_clear) struct answer answer = { 0 };
 	struct message_query query = { .what = QUERY_NODE,
 				       .name = run->setup.folder.agent.name };
+	const struct reply_node *reply;
+	const cJSON *item;
 
-	if (!strcmp(run->setup.vendor, "cpu"))
-		return 0;
 	if (client_query(run->client, &query, &answer, err) < 0)
 		return -1;
-	if (!((const struct reply_node *)answer.reply)->node.inventory_count)
+	reply = answer.reply;
+	cJSON_ArrayForEach(item, cJSON_GetObjectItem(reply->node.facts,
+						     "engine_unlimited"))
+		cli_say(run->cli,
+			"the engine cannot limit %s here, as its user may not: "
+			"limits of jobs are passed over",
+			cJSON_GetStringValue(item));
+	if (strcmp(run->setup.vendor, "cpu") != 0 &&
+	    !reply->node.inventory_count)
 		cli_say(run->cli,
 			"no device of %s was found on this machine; "
 			"regatta vendors probe says what is missing",
@@ -146,7 +155,8 @@ static size_t count_up(const struct reply_nodes *reply)
 static int await_node(struct run *run, struct error *err)
 {
 	const struct allocation *allocation = run->setup.config.allocation;
-	int64_t end = clock_mono_ms() + (allocation ? NODES_MS : NODE_MS);
+	bool slow = allocation || !strcmp(run->setup.config.engine, OWN_ENGINE);
+	int64_t end = clock_mono_ms() + (slow ? NODES_MS : NODE_MS);
 	size_t wanted = allocation ? allocation->nodes.count : 1;
 	uint64_t since = 0;
 
@@ -161,7 +171,7 @@ static int await_node(struct run *run, struct error *err)
 			return -1;
 		reply = answer.reply;
 		if (count_up(reply) >= wanted)
-			return allocation ? 0 : tell_devices(run, err);
+			return allocation ? 0 : tell_lacks(run, err);
 		since = reply->since;
 	}
 	return 0;
@@ -473,7 +483,8 @@ static const struct option_rule rules[] = {
 	{ OPTION(run_options, "resume", 0, OPTION_TEXT, resume, "DIR"),
 	  .help = "continue the run of that folder" },
 	{ OPTION(run_options, "engine", 0, OPTION_TEXT, engine, "HOST"),
-	  .help = "Docker engine (DOCKER_HOST, unix:///var/run/docker.sock)" },
+	  .help = "container engine (DOCKER_HOST, the machine's Docker, else "
+		  "the user's own Docker or Podman)" },
 	{ OPTION(run_options, "engine-tls", 0, OPTION_TEXT, engine_tls, "DIR"),
 	  .help = "ca.pem, cert.pem, key.pem for a tcp:// engine "
 		  "(DOCKER_CERT_PATH)" },

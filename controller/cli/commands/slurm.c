@@ -7,6 +7,7 @@
 #include "controller/cli/command.h"
 #include "controller/cli/input.h"
 #include "controller/cli/logins.h"
+#include "controller/cli/run/folder.h"
 #include "protocol/base/file.h"
 #include "protocol/base/program.h"
 
@@ -14,7 +15,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
-#include <time.h>
 
 #define SITE "/etc/regatta/slurm.sh"
 #define SITE_MAX 65536
@@ -159,17 +159,12 @@ static int put_run(const struct cli *cli, const char *program,
 static int choose_folder(const struct cli *cli, const struct input *input,
 			 char folder[PATH_MAX], struct error *err)
 {
-	char name[PATH_MAX], stamp[32] = "now", here[PATH_MAX];
+	char made[FOLDER_NAME_SIZE], here[PATH_MAX];
 	const char *state = given(cli)->common.state;
-	time_t now = time(NULL);
-	struct tm tm;
+	const char *name =
+		state ? state
+		      : folder_name("slurm", sweep_name(input->sweep), made);
 
-	if (localtime_r(&now, &tm))
-		strftime(stamp, sizeof(stamp), "%Y%m%d-%H%M%S", &tm);
-	snprintf(name, sizeof(name), "regatta-slurm-%.64s-%s",
-		 sweep_name(input->sweep), stamp);
-	if (state)
-		snprintf(name, sizeof(name), "%s", state);
 	if (!getcwd(here, sizeof(here)))
 		return error_errno(err, "this folder");
 	if (snprintf(folder, PATH_MAX, "%s%s%s", *name == '/' ? "" : here,

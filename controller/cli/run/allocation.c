@@ -12,7 +12,7 @@
 
 #define LINE_SIZE 300
 
-/* A task of the step: its engine, its folder, its devices, then the agent. The
+/* A task of the step: its folder, its devices, then the agent. The
  * folder's name is the same for an agent that is started again, which goes on
  * with what the one before left. Slurm sends SIGTERM to all at once, at a
  * cancel and at the time limit: the agent must outlive the controller, which
@@ -26,20 +26,6 @@ static const char agent_script[] =
 	"mkdir -p -- \"$state\" && [ -O \"$state\" ] && [ ! -L \"$state\" ] "
 	"||\n"
 	"	{ echo \"regatta: $state is not ours\" >&2; exit 2; }\n"
-	"engine=$9 podman=\n"
-	"if [ -z \"$engine\" ]; then\n"
-	"	engine=${DOCKER_HOST:-unix:///var/run/docker.sock}\n"
-	"	if [ -z \"$DOCKER_HOST\" ] && [ ! -w /var/run/docker.sock ]; "
-	"then\n"
-	"		engine=unix://$state/engine.sock\n"
-	"		podman system service --time=0 \"$engine\" 3<&- &\n"
-	"		podman=$!\n"
-	"		for i in 1 2 3 4 5 6 7 8 9 10; do\n"
-	"			[ -S \"$state/engine.sock\" ] && break\n"
-	"			sleep 1\n"
-	"		done\n"
-	"	fi\n"
-	"fi\n"
 	"address=$(scontrol show node \"$node\" --oneliner |\n"
 	"	sed -n 's/.* NodeAddr=\\([^ ]*\\).*/\\1/p')\n"
 	"gpus=${SLURM_STEP_GPUS:-$SLURM_JOB_GPUS}\n"
@@ -48,10 +34,10 @@ static const char agent_script[] =
 	"	--controller-key \"$2\" --key \"$3/$node.key\" \\\n"
 	"	--state \"$state\" --images \"$4\" --init \"$5\" \\\n"
 	"	--vendor \"$6\" --devices \"$7\" --cluster \"$8\" \\\n"
-	"	--engine \"$engine\" --address \"${address:-$node}\" \\\n"
+	"	--engine \"${9:-${DOCKER_HOST:-own}}\" \\\n"
+	"	--address \"${address:-$node}\" \\\n"
 	"	${gpus:+--only-devices \"$gpus\"} --lifeline 3\n"
 	"rc=$?\n"
-	"[ -z \"$podman\" ] || kill $podman\n"
 	"[ $rc -ne 0 ] || rm -rf -- \"$state\"\n"
 	"exit $rc\n";
 

@@ -251,7 +251,8 @@ static int fill(struct folder *folder, void (*wait)(void *arg), void *arg,
 	return 0;
 }
 
-static void default_name(const char *sweep, char name[PATH_MAX])
+char *folder_name(const char *command, const char *sweep,
+		  char name[FOLDER_NAME_SIZE])
 {
 	time_t now = time(NULL);
 	struct tm tm;
@@ -259,19 +260,19 @@ static void default_name(const char *sweep, char name[PATH_MAX])
 
 	if (localtime_r(&now, &tm))
 		strftime(stamp, sizeof(stamp), "%Y%m%d-%H%M%S", &tm);
-	snprintf(name, PATH_MAX, "./regatta-run-%.64s-%s", sweep, stamp);
+	snprintf(name, FOLDER_NAME_SIZE, "regatta-%s-%.64s-%s", command, sweep,
+		 stamp);
+	return name;
 }
 
 int folder_make(struct folder *folder, const char *name, const char *sweep,
 		const struct buffer *text, struct error *err)
 {
-	char chosen[PATH_MAX], path[PATH_MAX];
+	char chosen[FOLDER_NAME_SIZE], path[PATH_MAX];
 
 	*folder = (struct folder){ 0 };
-	if (!name) {
-		default_name(sweep, chosen);
-		name = chosen;
-	}
+	if (!name)
+		name = folder_name("run", sweep, chosen);
 	if (file_make_folders(name, 0755, err) < 0 ||
 	    set_path(folder, name, err) < 0 || lock_folder(folder, err) < 0)
 		return -1;

@@ -40,6 +40,11 @@ struct folder {
 	struct key operator;
 };
 
+/* regatta-COMMAND-SWEEP-DATE-TIME, by the local clock. */
+#define FOLDER_NAME_SIZE 128
+char *folder_name(const char *command, const char *sweep,
+		  char name[FOLDER_NAME_SIZE]);
+
 /* Make a new folder and fill it. name: NULL, or what was asked for; sweep: its
  * name, for the default ./regatta-run-SWEEP-DATE-TIME. EEXIST: there was a run
  * in it already.

@@ -2,13 +2,13 @@
  */
 #include "controller/cli/run/probe.h"
 #include "protocol/base/owned.h"
+#include "protocol/config/own_engine.h"
 
 #include <errno.h>
 #include <netdb.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 
 static const char *advice(int code)
 {
@@ -20,7 +20,8 @@ static const char *advice(int code)
 	case EACCES:
 	case EPERM:
 		return "you may not use it: become a member of the group "
-		       "docker, or run this as root";
+		       "docker, install podman and uidmap to do without, or "
+		       "run this as root";
 	case ECONNREFUSED:
 		return "nobody listens there: start Docker (systemctl start "
 		       "docker), or name another engine with --engine or "
@@ -38,20 +39,14 @@ static int unreachable(const char *host, int code, struct error *err)
 
 static int probe_unix(const char *host, const char *path, struct error *err)
 {
-	owned_fd int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int code = path[0] == '/' ? own_engine_connect(path) : ENAMETOOLONG;
 
-	if (fd < 0)
-		return error_errno(err, "socket");
-	if (path[0] != '/' || strlen(path) >= sizeof(address.sun_path))
+	if (code == ENAMETOOLONG)
 		return error_set(err, EINVAL,
 				 "engine: '%.80s' is not valid here; expected "
-				 "unix:///PATH of at most %zu bytes",
-				 host, sizeof(address.sun_path) - 1);
-	memcpy(address.sun_path, path, strlen(path) + 1);
-	if (connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0)
-		return unreachable(host, errno, err);
-	return 0;
+				 "unix:///PATH of at most 107 bytes",
+				 host);
+	return code ? unreachable(host, code, err) : 0;
 }
 
 /* 0, or the errno of a connection that did not come about. */
@@ -120,12 +115,19 @@ static int probe_tcp(const char *host, const char *where, struct error *err)
 
 int probe_engine(const char *host, struct error *err)
 {
+	char own[OWN_ENGINE_SIZE];
+
+	if (!strcmp(host, OWN_ENGINE)) {
+		if (own_engine_find(own) || own_engine_podman())
+			return 0;
+		host = OWN_ENGINE_DOCKER;
+	}
 	if (!strncmp(host, "unix://", 7))
 		return probe_unix(host, host + 7, err);
 	if (!strncmp(host, "tcp://", 6))
 		return probe_tcp(host, host + 6, err);
 	return error_set(err, EINVAL,
 			 "engine: '%.80s' is not valid here; expected "
-			 "unix:///PATH or tcp://HOST:PORT",
+			 "unix:///PATH, tcp://HOST:PORT or " OWN_ENGINE,
 			 host);
 }

@@ -5,12 +5,11 @@
 #include "controller/cli/run/probe.h"
 #include "controller/report/row.h"
 #include "protocol/base/file.h"
+#include "protocol/config/own_engine.h"
 #include "protocol/registry/credential.h"
 
 #include <errno.h>
 #include <string.h>
-
-#define ENGINE_DEFAULT "unix:///var/run/docker.sock"
 
 static struct run_options *given(const struct cli *cli)
 {
@@ -138,7 +137,7 @@ static int find_parts(struct run_setup *run, struct error *err)
 	    environment->docker_host[0])
 		config->engine = environment->docker_host;
 	if (!config->engine)
-		config->engine = ENGINE_DEFAULT;
+		config->engine = OWN_ENGINE;
 	config->engine_tls = options->engine_tls;
 	if (!config->engine_tls && environment->docker_tls &&
 	    environment->docker_tls[0] && !strncmp(config->engine, "tcp:", 4))

@@ -1,0 +1,102 @@
+#!/bin/bash
+# rootless.t - an ordinary user without Docker: Podman in the user's namespaces
+# is found, does the work, and leaves nothing.
+if ((EUID == 0)) && [[ ! ${ROOTLESS_ALONE-} ]]; then
+	exec env ROOTLESS_ALONE=1 unshare -n -m "$0" "$@"
+fi
+# shellcheck source=tests/system/lib.sh
+. "$(dirname "$0")/../system/lib.sh"
+need_root
+# shellcheck source=tests/lab/users.sh
+. "$ROOT/tests/lab/users.sh"
+need jq podman newuidmap setpriv "$REGATTA_BUILD"/{regatta,lab/tool}
+
+must ip link set lo up
+# Docker is not there for them, whatever this machine has.
+must mkdir -p /var/run "$BED/empty"
+[[ ! -e /var/run/docker.sock ]] || must mount --bind /dev/null /var/run/docker.sock
+must users_up sailor
+cd "$BED" || exit 1
+run as sailor unshare -U true
+[[ $rc == 0 ]] || skip_all "this kernel gives users no namespaces: $err"
+tar -C "$BED/opt" -c tool >"$BED/sailor/tool.tar"
+run as sailor podman import tool.tar regatta-test/tool:1
+[[ $rc == 0 ]] || skip_all "rootless Podman does not work here: $err"
+# Podman's own process that holds the namespaces: as before the first use.
+pkill -9 -u sailor
+must wait_for '[[ ! $(processes_of sailor) ]]' 10
+
+nothing()
+{
+	wait_for '[[ ! $(processes_of sailor) ]]' 20
+	is "$(processes_of sailor)" "" "$1: no process of the user is left"
+	is "$(find "$BED/sailor/tmp" -mindepth 1)" "" "nor a temporary file"
+	is "$(find "$BED/sailor/$2" -not -user sailor)" "" \
+		"and all that was written is the user's"
+	is "$(find "$BED/sailor/$2/agent" -mindepth 2 -path '*/spool/*')$(find \
+		"$BED/sailor/$2/agent" -type s)" "" "spool and socket are gone"
+}
+
+cat >sailor/good.yaml <<END
+sweep: good
+vendor: cpu
+framework: cpu
+image: regatta-test/tool:1
+memory: 64MiB
+mounts: [{host: $BED/sailor/host, container: /host}]
+matrix: {code: [0, 3]}
+command: [/tool, steps, "20", "5", ",", touch, "/host/\${code}", ",", exit,
+  "\${code}"]
+END
+must as sailor mkdir host
+run as sailor regatta run good.yaml --state good
+is "$rc $(jq -c '[.rows[].state]' sailor/good/report.json)" \
+	'1 ["completed","failed"]' "regatta run finds the user's own engine"
+if [[ $(stat -fc %T /sys/fs/cgroup) == cgroup2fs ]]; then
+	ok true "cgroups of version 2: what is delegated differs # SKIP"
+else
+	like "$err" "cannot limit memory here" \
+		"that there are no limits without cgroups of version 2 is said"
+fi
+like "$(jq -r '.rows[0].provenance.engine' sailor/good/report.json)" Podman \
+	"the results name Podman"
+is "$(stat -c %U sailor/host/0)" sailor \
+	"what root of a container writes is the user's"
+nothing "after a sweep" good
+run as sailor podman ps -aq
+is "$rc $out" "0 " "no container is left"
+pkill -9 -u sailor
+
+# The command line is killed while a job runs.
+cat >sailor/slow.yaml <<END
+sweep: slow
+image: regatta-test/tool:1
+mounts: [{host: $BED/sailor/host, container: /host}]
+command: [/tool, touch, /host/here, ",", wait, /host/go]
+END
+spawn killed "$BED/opt/as" sailor regatta run slow.yaml --state slow
+must wait_for '[[ -e $BED/sailor/host/here ]]' 40
+kill -9 "$(pgrep -u sailor -f '^regatta run')"
+nothing "after kill -9" slow
+touch sailor/host/go
+run as sailor regatta run --resume slow
+is "$rc" 0 "and --resume goes on, with the same engine"
+nothing "after that" slow
+
+# Podman's service is killed while a job runs.
+rm -f sailor/host/*
+spawn service "$BED/opt/as" sailor regatta run slow.yaml --state service
+must wait_for '[[ -e $BED/sailor/host/here ]]' 40
+pkill -9 -u sailor -f "podman system service"
+must wait_for 'finds "is started again" <sailor/service/agent.log' 20
+touch sailor/host/go
+is "$(code_of service)" 0 "a service that dies is started again"
+nothing "after that" service
+
+# Neither Docker nor Podman.
+mkdir none
+run as sailor env PATH="$BED/none" "$BED/opt/bin/regatta" run good.yaml
+like "$rc $err" "^3 .*podman and uidmap|^3 .*start Docker" \
+	"where there is none, it says what to install"
+
+done_testing
