@@ -10,7 +10,8 @@
 #				for spawn: $BED/opt/as
 #	processes_of NAME	one a line; what has ended already is none
 
-USERS_FIRST=54321
+# Of this run alone: another one counts its processes by its own user.
+USERS_FIRST=$((60000 + BED_ID % 2500 * 2))
 
 user_number()
 {
