@@ -178,20 +178,53 @@ cJSON *recompute_compare(const cJSON *stored, const cJSON *computed,
 	return NULL;
 }
 
+#define REASONS_TEXT 480 /* bytes */
+#define UNKNOWN_REASON                                                         \
+	"its rules, formulas and chip are as they were: the log, or the "      \
+	"program that reads it, is another"
+
 /* What figures follow from beside the log, as it stands in a result. */
 static const struct {
 	const char *inputs; /* the object that has it; NULL: the result */
 	const char *name;
 	const char *said;
+	/* how fields begin that follow from it; NULL: all but inputs */
+	const char *moves[4];
 } origins[] = {
-	{ NULL, "formula", "the version of the formulas" },
-	{ "inputs", "peak_flops", "the chip's peak" },
-	{ "inputs", "chip_memory_bytes", "the chip's memory" },
-	{ "inputs", "factor", "the model's k" },
-	{ "inputs", "parameters", "the model's parameters" },
-	{ "inputs", "layers", "the model's layers" },
-	{ "inputs", "hidden", "the model's hidden size" },
+	{ NULL, "formula", "the version of the formulas", { NULL } },
+	{ "inputs",
+	  "peak_flops",
+	  "the chip's peak",
+	  { "mfu", "hfu", "flags", "metric" } },
+	{ "inputs",
+	  "chip_memory_bytes",
+	  "the chip's memory",
+	  { "chip_memory", "flags" } },
+	{ "inputs", "factor", "the model's k", { "mfu", "hfu", "flags" } },
+	{ "inputs",
+	  "parameters",
+	  "the model's parameters",
+	  { "mfu", "hfu", "flags" } },
+	{ "inputs", "layers", "the model's layers", { "mfu", "hfu", "flags" } },
+	{ "inputs",
+	  "hidden",
+	  "the model's hidden size",
+	  { "mfu", "hfu", "flags" } },
 };
+
+/* Whether the field may follow from what a list names; an input follows from
+ * itself alone.
+ */
+static bool may_move(const char *field, const char *const moves[4],
+		     const char *name)
+{
+	if (!strncmp(field, "inputs.", 7))
+		return name && !strcmp(field + 7, name);
+	for (size_t i = 0; i < 4 && moves[i]; i++)
+		if (!strncmp(field, moves[i], strlen(moves[i])))
+			return true;
+	return !moves[0];
+}
 
 static double origin(const cJSON *result, size_t i)
 {
@@ -207,31 +240,57 @@ add_reason(char *text, const char *fmt, ...)
 	va_list args;
 
 	if (used)
-		used += (size_t)snprintf(text + used,
-					 RECOMPUTE_REASONS_TEXT - used, "; ");
-	if (used >= RECOMPUTE_REASONS_TEXT)
+		used += (size_t)snprintf(text + used, REASONS_TEXT - used,
+					 "; ");
+	if (used >= REASONS_TEXT)
 		return;
 	va_start(args, fmt);
-	vsnprintf(text + used, RECOMPUTE_REASONS_TEXT - used, fmt, args);
+	vsnprintf(text + used, REASONS_TEXT - used, fmt, args);
 	va_end(args);
 }
 
-void recompute_reasons(const cJSON *row, const cJSON *computed,
-		       const char *rules, char text[RECOMPUTE_REASONS_TEXT])
+/* What the field of the computed result was computed with, and the row's was
+ * not; "" where nothing of it is known.
+ */
+static void find_reasons(const cJSON *row, const cJSON *computed,
+			 const char *rules, const char *field,
+			 char text[REASONS_TEXT])
 {
+	static const char *const all[4] = { NULL };
 	const cJSON *stored = get(row, "result");
 	const char *before =
 		cJSON_GetStringValue(get(get(row, "provenance"), "rules"));
 
 	*text = 0;
-	if (before && *before && strcmp(before, rules) != 0)
+	if (before && *before && strcmp(before, rules) != 0 &&
+	    may_move(field, all, NULL))
 		add_reason(text, "other rules (%.12s, now %.12s)", before,
 			   rules);
 	for (size_t i = 0; i < sizeof(origins) / sizeof(origins[0]); i++) {
 		double then = origin(stored, i), now = origin(computed, i);
 
-		if (isfinite(then) && isfinite(now) && !same_number(then, now))
+		if (isfinite(then) && isfinite(now) &&
+		    !same_number(then, now) &&
+		    may_move(field, origins[i].moves, origins[i].name))
 			add_reason(text, "%s (%g, now %g)", origins[i].said,
 				   then, now);
 	}
+}
+
+int recompute_explain(cJSON *differences, const cJSON *row,
+		      const cJSON *computed, const char *rules,
+		      struct error *err)
+{
+	char text[REASONS_TEXT];
+	cJSON *entry;
+
+	cJSON_ArrayForEach(entry, differences)
+	{
+		find_reasons(row, computed, rules,
+			     cJSON_GetStringValue(get(entry, "field")), text);
+		if (!cJSON_AddStringToObject(entry, "reason",
+					     *text ? text : UNKNOWN_REASON))
+			return error_nomem(err, "comparison");
+	}
+	return 0;
 }

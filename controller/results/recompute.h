@@ -30,14 +30,13 @@ cJSON *recompute_result(const cJSON *row, const struct measure_spec *measure,
 cJSON *recompute_compare(const cJSON *stored, const cJSON *computed,
 			 struct error *err);
 
-#define RECOMPUTE_REASONS_TEXT 480 /* bytes */
-
-/* Why the row's result and the computed one may differ: what each of them was
- * computed with, where that is not the same: log rules (rules: the hash of
- * today's), formulas, what the model and the chip are said to do. "" where
- * nothing of it is known to differ.
+/* Add to each difference its "reason": what the row's result and the computed
+ * one were computed with, where that is not the same and the field follows from
+ * it: log rules (rules: the hash of today's), formulas, what the model and the
+ * chip are said to do. ENOMEM.
  */
-void recompute_reasons(const cJSON *row, const cJSON *computed,
-		       const char *rules, char text[RECOMPUTE_REASONS_TEXT]);
+int recompute_explain(cJSON *differences, const cJSON *row,
+		      const cJSON *computed, const char *rules,
+		      struct error *err);
 
 #endif

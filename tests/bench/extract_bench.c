@@ -1,7 +1,7 @@
 /* extract_bench.c - a log in which no rule finds anything, read by the rules of
  * each framework, beside grep with one of them; and an ordinary log, whose
- * format is to be found, and of whose end the reason is read, as when its job
- * failed.
+ * format is to be found, beside grep with the rules of all formats, and of whose
+ * end the reason is read, as when its job failed.
  *
  *	extract_bench --build DIR --folder DIR
  *
@@ -15,6 +15,7 @@
 #include "protocol/base/file.h"
 #include "protocol/base/program.h"
 #include "tests/bench/measure.h"
+#include "tests/bench/patterns.h"
 #include "tests/bench/process.h"
 
 #include <errno.h>
@@ -24,12 +25,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #define PIECE 65536
 #define STEP_LINES 50    /* of other output for one of a step */
 #define ENOUGH_STEPS 100 /* that are read where the format is found */
 #define MIB (1024.0 * 1024)
-#define GREP "iteration *([0-9]+)/ *([0-9]+) *\\|"
 
 /* clang-format off */
 static const char *const lines[] = {
@@ -49,7 +50,7 @@ static const char *const lines[] = {
 /* clang-format on */
 
 struct options {
-	const char *folder;
+	const char *build, *folder;
 	size_t bytes;
 };
 
@@ -186,26 +187,91 @@ static int read_causes(const struct buffer *log, double extraction_s,
 	return 0;
 }
 
-static int run_grep(const struct options *options, const struct buffer *log,
+/* grep over the log, with the patterns of a file. */
+static int run_grep(const char *folder, const char *way,
+		    const struct buffer *patterns, const struct buffer *log,
 		    struct error *err)
 {
-	char path[PATH_MAX];
+	char path[PATH_MAX], rules[PATH_MAX];
 	const char *const argv[] = { "env", "LC_ALL=C", "grep", "-aEc",
-				     GREP,  path,       NULL };
+				     "-f",  rules,      path,   NULL };
 	double start;
 	pid_t pid;
 
-	snprintf(path, sizeof(path), "%s/log", options->folder);
+	snprintf(path, sizeof(path), "%s/log", folder);
+	snprintf(rules, sizeof(rules), "%s/rules", folder);
 	if (file_write(AT_FDCWD, path, log->data, log->size, 0600, false, err) <
-	    0)
+		    0 ||
+	    file_write(AT_FDCWD, rules, patterns->data, patterns->size, 0600,
+		       false, err) < 0)
 		return -1;
 	start = clock_s();
 	pid = process_start(argv, NULL, NULL, err);
 	if (pid < 0)
 		return -1;
 	process_wait(pid, NULL); /* 1: nothing was found */
-	tell("grep, one rule", (double)log->size, clock_s() - start);
+	tell(way, (double)log->size, clock_s() - start);
 	unlink(path);
+	unlink(rules);
+	return 0;
+}
+
+static int run_grep_all(const char *folder, const struct catalog *catalog,
+			const struct buffer *log, struct error *err)
+{
+	owned(buffer_clear) struct buffer patterns;
+	size_t left_out;
+
+	buffer_init(&patterns, 1 << 20);
+	if (patterns_write(catalog, &patterns, &left_out, err) < 0 ||
+	    run_grep(folder, "grep, all rules", &patterns, log, err) < 0)
+		return -1;
+	printf("%-20s %8zu rules that look ahead or behind are left out\n", "",
+	       left_out);
+	return 0;
+}
+
+/* The most memory that a child has taken so far, after a reading of the first
+ * bytes of the log.
+ */
+static double extract_kib(const struct options *options,
+			  const struct buffer *log, size_t bytes,
+			  struct error *err)
+{
+	char path[PATH_MAX], program[PATH_MAX];
+	const char *const argv[] = { program,    "extract", path,
+				     "--images", "images",  NULL };
+	struct rusage usage;
+	pid_t pid;
+
+	snprintf(path, sizeof(path), "%s/log", options->folder);
+	snprintf(program, sizeof(program), "%s/regatta", options->build);
+	if (file_write(AT_FDCWD, path, log->data, bytes, 0600, false, err) < 0)
+		return -1;
+	pid = process_start(argv, NULL, NULL, err);
+	if (pid < 0 || process_wait(pid, err) < 0)
+		return -1;
+	getrusage(RUSAGE_CHILDREN, &usage);
+	unlink(path);
+	return (double)usage.ru_maxrss;
+}
+
+/* Before any other child: a whole log, beside its first sixteenth. */
+static int run_memory(const struct options *options, const struct buffer *log,
+		      struct error *err)
+{
+	double less = extract_kib(options, log, log->size / 16, err);
+	double more = less < 0 ? -1 : extract_kib(options, log, log->size, err);
+	cJSON *result;
+
+	if (more < 0)
+		return -1;
+	printf("%-20s %8.0f KiB, %.0f KiB for a sixteenth of the log\n",
+	       "memory", more, less);
+	result = result_new("extract-memory", "regatta");
+	cJSON_AddNumberToObject(result, "kib", more);
+	cJSON_AddNumberToObject(result, "of_a_sixteenth", more / less);
+	result_put(result);
 	return 0;
 }
 
@@ -222,10 +288,12 @@ static void read_options(int argc, char **argv, struct options *options)
 	while ((option = getopt_long(argc, argv, "", names, NULL)) != -1) {
 		if (option == 'f')
 			options->folder = optarg;
-		else if (option != 'b')
+		else if (option == 'b')
+			options->build = optarg;
+		else
 			exit(EXIT_WRONG_REQUEST);
 	}
-	if (!options->folder) {
+	if (!options->folder || !options->build) {
 		fputs("extract_bench: see the top of extract_bench.c\n",
 		      stderr);
 		exit(EXIT_WRONG_REQUEST);
@@ -239,15 +307,27 @@ int main(int argc, char **argv)
 	struct error err = { 0 };
 	owned(catalog_free) struct catalog *catalog = NULL;
 	owned(buffer_clear) struct buffer log;
+	static char megatron[] = "iteration *([0-9]+)/ *([0-9]+) *\\|\n";
+	struct buffer rule = { .data = megatron, .size = strlen(megatron) };
 	const struct framework *framework;
 	double seconds;
 
 	read_options(argc, argv, &options);
 	buffer_init(&log, options.bytes + PIECE);
-	make_log(&log, options.bytes, false);
+	make_log(&log, options.bytes, true);
 	catalog = catalog_load("images", &err);
 	if (!catalog)
 		fail(&err);
+	seconds = find_format(catalog, &log, &err);
+	if (seconds < 0)
+		fail(&err);
+	tell("auto, ordinary log", (double)log.size, seconds);
+	if (read_causes(&log, seconds, &err) < 0 ||
+	    run_memory(&options, &log, &err) < 0 ||
+	    run_grep_all(options.folder, catalog, &log, &err) < 0)
+		fail(&err);
+	buffer_consume(&log, log.size);
+	make_log(&log, options.bytes, false);
 	for (size_t i = 0; (framework = catalog_framework_at(catalog, i));
 	     i++) {
 		if (!framework->log)
@@ -257,15 +337,7 @@ int main(int argc, char **argv)
 			fail(&err);
 		tell(framework->name, (double)log.size, seconds);
 	}
-	if (run_grep(&options, &log, &err) < 0)
-		fail(&err);
-	buffer_consume(&log, log.size);
-	make_log(&log, options.bytes, true);
-	seconds = find_format(catalog, &log, &err);
-	if (seconds < 0)
-		fail(&err);
-	tell("auto, ordinary log", (double)log.size, seconds);
-	if (read_causes(&log, seconds, &err) < 0)
+	if (run_grep(options.folder, "grep, one rule", &rule, &log, &err) < 0)
 		fail(&err);
 	return EXIT_GOOD;
 }

@@ -4,6 +4,8 @@
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=tests/system/cluster.sh
 . "$(dirname "$0")/cluster.sh"
+# shellcheck source=tests/lab/python.sh
+. "$(dirname "$0")/../lab/python.sh"
 need_root
 cluster_need
 must cluster_up 1
@@ -118,6 +120,29 @@ must submit_tool long show /host/log
 must wait_job "$JOB" completed 30
 is "$(job_get "$JOB" '"\(.provenance.log) \(.result.steps)"')" 'torchtitan 20' \
 	"so it is behind 3 MB of other output"
+
+# The example of regatta-sweep(5), as it stands, in an image of that name.
+must mkdir -p "$BED/train/bin"
+must program_copy "$BED/train" /bin/bash /bin/sleep
+cat >"$BED/train/bin/torchrun" <<'END'
+#!/bin/bash
+# torchrun ... train.py --steps N --batch MICRO
+steps=${*: -3:1} micro=${*: -1}
+for ((i = 1; i <= steps; i++)); do
+	sleep 0.0$((micro * 2))
+	echo "step $i/$steps loss $((9 - i / 4)).5 $((micro * 20)).0 ms"
+done
+END
+must chmod +x "$BED/train/bin/torchrun"
+tar -C "$BED/train" -c . | dk e1 import - registry.example/train:1 >/dev/null
+sed -n '/^\.Sh EXAMPLES/,/^\.Ed/p' "$ROOT/controller/cli/regatta-sweep.5" |
+	sed '1,/^\.Bd/d; /^\.Ed/d; s/\\e/\\/g' >"$BED/scaling.yaml"
+must submit "$BED/scaling.yaml"
+ok 'wait_sweep "$SWEEP" 30' "the example of regatta-sweep(5) runs as it stands"
+is "$(for job in $((JOB)) $((JOB + 1)); do
+	job_get "$job" '.result | "\(.steps) \(.loss.last) \(.iteration_ms.median)
+		\(.tokens_per_second_per_device | round)"'
+done | xargs)" '20 4.5 40 6400 20 4.5 80 6400' "and ends with figures"
 
 printf '%s\n' 'sweep: wrong' 'image: x' 'command: [x]' 'log: nanogtp' \
 	>"$BED/wrong.yaml"

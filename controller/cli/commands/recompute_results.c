@@ -265,25 +265,13 @@ static void tell_differences(struct cli *cli, double job, const cJSON *list)
 
 		if (told++ == TOLD_MAX)
 			break;
-		cli_say(cli, "job %.0f: %s: stored %.60s, now %.60s", job,
+		cli_say(cli, "job %.0f: %s: stored %.60s, now %.60s: %s", job,
 			row_text(entry, "field"), stored ? stored : "?",
-			computed ? computed : "?");
+			computed ? computed : "?", row_text(entry, "reason"));
 	}
 	if (cJSON_GetArraySize(list) > TOLD_MAX)
 		cli_say(cli, "job %.0f: and %d more", job,
 			cJSON_GetArraySize(list) - TOLD_MAX);
-}
-
-void recompute_results_reasons(struct cli *cli, const cJSON *row,
-			       const cJSON *result, const char *rules)
-{
-	char text[RECOMPUTE_REASONS_TEXT];
-
-	recompute_reasons(row, result, rules, text);
-	cli_say(cli, "job %.0f differs: %s", row_double(row, "job"),
-		*text ? text
-		      : "its rules, formulas and chip are as they were: the "
-			"log, or the program that reads it, is another");
 }
 
 int recompute_results_rows(struct recompute_results *reread, struct cli *cli,
@@ -311,13 +299,12 @@ int recompute_results_rows(struct recompute_results *reread, struct cli *cli,
 			continue;
 		}
 		list = recompute_compare(stored, result, err);
-		if (!list)
+		if (!list ||
+		    recompute_explain(list, row, result, rules, err) < 0)
 			return -1;
 		count++;
 		differ += list->child != NULL;
 		tell_differences(cli, row_double(row, "job"), list);
-		if (list->child)
-			recompute_results_reasons(cli, row, result, rules);
 		cJSON_ReplaceItemInObjectCaseSensitive(row, "result",
 						       take(result));
 	}

@@ -38,10 +38,6 @@ cJSON *recompute_results_result(struct recompute_results *reread,
 				const cJSON *row, char rules[65],
 				struct error *err);
 
-/* Say why the result differs from the row's (recompute_reasons()). */
-void recompute_results_reasons(struct cli *cli, const cJSON *row,
-			       const cJSON *result, const char *rules);
-
 /* Replace the results of all rows that have one by such ones, and tell each
  * field that differs, and why; those whose log is gone stay, which is told.
  */

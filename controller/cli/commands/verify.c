@@ -138,6 +138,7 @@ static int show(struct cli *cli, const struct verified *of, struct error *err)
 		{ "FIELD", false },
 		{ "STORED", true },
 		{ "COMPUTED", true },
+		{ "REASON", false },
 		{ NULL, false },
 	};
 	owned(table_free) struct table *table = NULL;
@@ -161,6 +162,7 @@ static int show(struct cli *cli, const struct verified *of, struct error *err)
 		table_cell(table, PLAIN, "%s", row_text(entry, "field"));
 		show_value(table, row_at(entry, "stored"));
 		show_value(table, row_at(entry, "computed"));
+		table_cell(table, PLAIN, "%s", row_text(entry, "reason"));
 	}
 	return cli_print_table(cli, "", table, err);
 }
@@ -184,10 +186,8 @@ static int verify_row(struct cli *cli, struct recompute_results *reread,
 		return error_set(err, EINVAL, "the job has no result");
 	result = recompute_results_result(reread, row, now, err);
 	list = result ? recompute_compare(stored, result, err) : NULL;
-	if (!list)
+	if (!list || recompute_explain(list, row, result, now, err) < 0)
 		return -1;
-	if (list->child)
-		recompute_results_reasons(cli, row, result, now);
 	verified.differences = list;
 	verified.same = !list->child;
 	outcome->differ |= !verified.same;
