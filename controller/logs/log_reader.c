@@ -16,6 +16,7 @@
 #define READ_TURN 8 /* pieces per turn of the loop */
 #define INDEX_PIECE ((size_t)2 * STREAM_INDEX_LINE_MAX)
 #define READINGS_MAX 4096 /* streams read of a job, beside the ranks' */
+#define CHOICE_MAX 64     /* files that may have the log, if no rule names it */
 
 struct log_reader {
 	const struct job_effects *effects;
@@ -30,8 +31,9 @@ struct gang_output {
 	struct log_reader *reader;
 	struct gang *gang;
 	struct log_reading **readings;
-	size_t count;
-	bool merged; /* all figures are in the first one */
+	size_t count,
+		ranks; /* of them the ranks' own output, which comes first */
+	bool merged;   /* all figures are in the first one */
 	struct samplings *samplings;
 	struct index { /* of followed files, by rank */
 		uint64_t read;
@@ -245,9 +247,16 @@ static void reading_tasks(const struct gang *gang,
 	*last = read == EXTRACT_FIRST ? 0 : gang->spec.nodes - 1;
 }
 
+/* A log whose rules name no file may be the ranks' own output or one of the
+ * files that are followed: all are read, and the best is kept.
+ */
+static bool chooses(const struct extract_rules *rules)
+{
+	return !rules || !extract_rules_names_files(rules);
+}
+
 /* Begin to read what the framework says is to be read. */
-static int begin_reading(struct gang_output *output,
-			 struct extract_rules *rules)
+static int begin_ranks(struct gang_output *output, struct extract_rules *rules)
 {
 	const struct gang *gang = output->gang;
 	uint32_t streams = task_stream_count(&gang->tasks[0]);
@@ -277,6 +286,23 @@ static int begin_reading(struct gang_output *output,
 	return add_reading(output, rules, name);
 }
 
+static int begin_reading(struct gang_output *output,
+			 struct extract_rules *rules)
+{
+	if (begin_ranks(output, rules) < 0)
+		return -1;
+	output->ranks = output->count;
+	return 0;
+}
+
+static bool takes_file(const struct gang_output *output,
+		       const struct extract_rules *rules, const char *path)
+{
+	return chooses(rules) ? output->count - output->ranks < CHOICE_MAX
+			      : extract_rules_file(rules, path) &&
+					output->count < READINGS_MAX;
+}
+
 /* Where new lines of an index lead. */
 struct finding {
 	struct gang_output *output;
@@ -292,8 +318,8 @@ static void find_file(void *arg, const char *line, size_t size)
 	owned(stream_index_clear) struct stream_index file = { 0 };
 
 	if (stream_index_parse(line, size, finding->rank, &file, NULL) == 0 &&
-	    file.path && extract_rules_file(finding->rules, file.path) &&
-	    finding->output->count < READINGS_MAX &&
+	    file.path &&
+	    takes_file(finding->output, finding->rules, file.path) &&
 	    add_reading(finding->output, finding->rules, file.stream) < 0)
 		finding->failed = true;
 }
@@ -342,8 +368,6 @@ static int find_streams(struct gang_output *output)
 		return 0;
 	if (!output->readings && begin_reading(output, finding.rules) < 0)
 		return -1;
-	if (!finding.rules)
-		return 0; /* no format that is found has files of its own */
 	reading_tasks(gang, finding.rules, &first, &last);
 	for (uint32_t i = first; i <= last; i++)
 		if (output->indexes[i].is_new &&
@@ -401,21 +425,57 @@ static size_t steps_read(const struct log_reading *reading)
 	return count;
 }
 
-/* Of several streams the one whose format reads most steps: others may be of
- * another format.
+/* Is this one to be taken for the other? It has more steps, or as many as
+ * another file and a name before it, such as that of a lower rank.
  */
-static void keep_best(struct gang_output *output)
+static bool better(const struct gang_output *output, size_t one, size_t other)
 {
-	size_t best = 0;
-	struct log_reading *first = output->readings[0];
+	size_t steps = steps_read(output->readings[one]);
+	size_t others = steps_read(output->readings[other]);
 
-	for (size_t i = 1; i < output->count; i++)
-		if (steps_read(output->readings[i]) >
-		    steps_read(output->readings[best]))
+	if (steps != others)
+		return steps > others;
+	return other >= output->ranks &&
+	       strverscmp(log_reading_stream(output->readings[one]),
+			  log_reading_stream(output->readings[other])) < 0;
+}
+
+/* Of several streams the one that reads most steps, if the first ones, which
+ * are one log, do not: others may be of another format.
+ */
+static void keep_best(struct gang_output *output, size_t first)
+{
+	struct log_reading *own = output->readings[0];
+	size_t best = 0;
+
+	for (size_t i = first; i < output->count; i++)
+		if (better(output, i, best))
 			best = i;
+	if (!best) {
+		drop_readings(output, first);
+		return;
+	}
 	output->readings[0] = output->readings[best];
-	output->readings[best] = first;
+	output->readings[best] = own;
 	drop_readings(output, 1);
+}
+
+/* All figures of one log into the first reading. */
+static void merge(struct gang_output *output)
+{
+	const struct extract_rules *rules =
+		named_rules(output->reader, output->gang);
+	size_t own = is_auto(output->gang) ? 1
+		     : chooses(rules)      ? output->ranks
+					   : output->count;
+
+	if (output->merged || !output->count)
+		return;
+	for (size_t i = 1; i < own; i++)
+		extract_merge(log_reading_extract(output->readings[0]),
+			      log_reading_extract(output->readings[i]), NULL);
+	keep_best(output, own);
+	output->merged = true;
 }
 
 static bool all_read(struct gang_output *output)
@@ -440,12 +500,7 @@ bool log_reader_done(struct log_reader *reader, struct gang *gang)
 	}
 	for (size_t i = 0; i < output->count; i++)
 		log_reading_finish(output->readings[i]);
-	if (is_auto(gang) && output->count)
-		keep_best(output);
-	for (size_t i = 1; i < output->count && !output->merged; i++)
-		extract_merge(log_reading_extract(output->readings[0]),
-			      log_reading_extract(output->readings[i]), NULL);
-	output->merged = true;
+	merge(output);
 	return true;
 }
 

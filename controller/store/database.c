@@ -143,8 +143,6 @@ static int configure(sqlite3 *database, const char *synchronous,
 		     "PRAGMA trusted_schema = OFF;"
 		     "PRAGMA temp_store = MEMORY;"
 		     "PRAGMA secure_delete = FAST;"
-		     "PRAGMA cache_size = -8192;"
-		     "PRAGMA wal_autocheckpoint = 4000;"
 		     "PRAGMA journal_size_limit = 67108864",
 		     synchronous) < 0) {
 		sql = NULL;

@@ -95,8 +95,9 @@ make_guest()
 				batch: {micro: 1, accumulate: 1, sequence: 64}
 				command: [/tool, eat, "$2", ",", steps, "20", "20"]
 			YAML
-			regatta submit "/proof/$1.yaml" --wait >/dev/null 2>&1
+			regatta submit "/proof/$1.yaml" --wait >/proof/words 2>&1
 			tell "$1-exit" $?
+			tell "$1-words" "$(tail -1 /proof/words)"
 		}
 		cd /proof
 		tell cgroup "$(stat -fc %T /sys/fs/cgroup)"
@@ -140,7 +141,8 @@ diag "it ran for $SECONDS s"
 is "$(told cgroup)" cgroup2fs "a machine with cgroups of version 2 is there"
 is "$(told engine)" "2 systemd" "its engine goes by them, as it is by itself"
 like "$(told join)" "^0 " "the installed agent joins the installed controller"
-is "$(told fits-exit)" 0 "a job below its limit of memory completes"
+is "$(told fits-exit)" 0 "a job below its limit of memory completes" ||
+	diag "$(told fits-words)"
 peak=$(told fits | jq ".job.result.inputs.memory_peak_bytes // 0")
 ok '((peak > 40000000 && peak < 64 << 20))' \
 	"and how much it took is measured: $peak bytes"

@@ -123,10 +123,20 @@ is "$(job_get "$JOB" '"\(.provenance.log) \(.result.steps)"')" 'torchtitan 20' \
 
 # The example of regatta-sweep(5), as it stands, in an image of that name.
 must mkdir -p "$BED/train/bin"
-must program_copy "$BED/train" /bin/bash /bin/sleep
+must program_copy "$BED/train" /bin/bash /bin/{sleep,mkdir,cat}
+must cp "$FORMATS/nanogpt.log" "$BED/train"
 cat >"$BED/train/bin/torchrun" <<'END'
 #!/bin/bash
 # torchrun ... train.py --steps N --batch MICRO
+[[ $1 != --log-dir=* ]] || {
+	# As it does with --redirects 3: a folder for each rank.
+	for rank in 2 0 1 3; do
+		mkdir -p "${1#*=}/none_x/attempt_0/$rank"
+		cat /nanogpt.log >"${1#*=}/none_x/attempt_0/$rank/stdout.log"
+		echo "a warning" >"${1#*=}/none_x/attempt_0/$rank/stderr.log"
+	done
+	exit
+}
 steps=${*: -3:1} micro=${*: -1}
 for ((i = 1; i <= steps; i++)); do
 	sleep 0.0$((micro * 2))
@@ -143,6 +153,19 @@ is "$(for job in $((JOB)) $((JOB + 1)); do
 	job_get "$job" '.result | "\(.steps) \(.loss.last) \(.iteration_ms.median)
 		\(.tokens_per_second_per_device | round)"'
 done | xargs)" '20 4.5 40 6400 20 4.5 80 6400' "and ends with figures"
+
+# Where launchers write files, one of them has the log.
+for log in nanogpt auto; do
+	printf '%s\n' 'sweep: redirected' 'image: registry.example/train:1' \
+		"log: $log" 'follow: ["/tmp/logs/*/attempt_*/*/std*.log"]' \
+		'command: [torchrun, --log-dir=/tmp/logs, train.py]' \
+		>"$BED/redirected.yaml"
+	must submit "$BED/redirected.yaml"
+	ok 'wait_sweep "$SWEEP" 30' "a launcher that redirects output, with log: $log"
+	is "$(job_get "$JOB" '"\(.result.steps) \(.result.loss.last) \(.provenance.streams[])"')" \
+		'20 3.25 node-0.tmp-logs-none_x-attempt_0-0-stdout.log' \
+		"is read from the file of its first rank"
+done
 
 printf '%s\n' 'sweep: wrong' 'image: x' 'command: [x]' 'log: nanogtp' \
 	>"$BED/wrong.yaml"

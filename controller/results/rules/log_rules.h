@@ -153,6 +153,9 @@ enum extract_read { EXTRACT_FIRST, EXTRACT_LAST, EXTRACT_ALL };
  */
 enum extract_read extract_rules_read(const struct extract_rules *rules);
 
+/* Do they name followed files that are read? */
+bool extract_rules_names_files(const struct extract_rules *rules);
+
 /* Is a followed file of that path to be read as well, of the nodes whose ranks
  * are? A pattern of `stream:` matches as in fnmatch(3); * matches / too.
  */

@@ -91,6 +91,11 @@ bool extract_rules_counter(const struct extract_rules *rules, const char *name)
 	return has_form(rules, FORM_COUNTER, name);
 }
 
+bool extract_rules_names_files(const struct extract_rules *rules)
+{
+	return rules->streams.count > 0;
+}
+
 enum extract_read extract_rules_read(const struct extract_rules *rules)
 {
 	return rules->read;
