@@ -453,11 +453,12 @@ struct wire_client *wire_client_new(sd_event *loop, void *zmq,
 int wire_client_remember(struct wire_client *client, const char *path,
 			 struct error *err)
 {
-	char anchor[KEY_TEXT_SIZE];
-	int rc;
+	const struct server_keys before = client->server;
+	int rc = server_keys_read(&client->server, before.anchor, path, err);
 
-	memcpy(anchor, client->server.anchor, KEY_TEXT_SIZE);
-	rc = server_keys_read(&client->server, anchor, path, err);
+	if (!client->on_next &&
+	    !strcmp(before.current, client->server.current))
+		return rc;
 	client->on_next = false;
 	client_close(client, 0);
 	return client_open(client, rc < 0 ? NULL : err) < 0 ? -1 : rc;

@@ -692,6 +692,8 @@ const char *wire_server_endpoint(const struct wire_server *server)
 
 void wire_server_pause(struct wire_server *server, bool paused)
 {
+	if (server->paused == paused)
+		return;
 	server->paused = paused;
 	server->deaf_ms = clock_mono_ms();
 	zmq_watch_pause(server->router_watch, paused);

@@ -174,10 +174,14 @@ want()
 		printf 'env %s\n' "${env[@]//@/$ids}" HOME=/ \
 			"HOSTNAME=$(hostname)" MASTER_ADDR=127.0.0.1 \
 			NNODES=1 NODE_RANK=0 "NPROC_PER_NODE=$3" \
-			PYTHON{UNBUFFERED,FAULTHANDLER}=1 \
+			PYTHON{UNBUFFERED,FAULTHANDLER}=1 "${RECORDER[@]}" \
 			"WORLD_SIZE=$3" "PATH=$USUAL_PATH"
 	} | sort
 }
+# How PyTorch is told to keep its last collectives, by names old and new.
+RECORDER=(TORCH_FR_BUFFER_SIZE=2000 TORCH_FR_DUMP_TEMP_FILE=/tmp/regatta-recorder-
+	TORCH_NCCL_DEBUG_INFO_TEMP_FILE=/tmp/regatta-recorder-
+	TORCH_NCCL_DUMP_ON_TIMEOUT=1 TORCH_NCCL_TRACE_BUFFER_SIZE=2000)
 USUAL_PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 
 # got JOB [RANK]: what its container said, but for the port.

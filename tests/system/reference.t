@@ -68,6 +68,10 @@ plan_of()
 
 # ---- what all containers of a vendor have --------------------------------
 
+# How PyTorch is told to keep its last collectives, by names old and new.
+RECORDER=(TORCH_FR_BUFFER_SIZE=2000 TORCH_FR_DUMP_TEMP_FILE=/tmp/regatta-recorder-
+	TORCH_NCCL_DEBUG_INFO_TEMP_FILE=/tmp/regatta-recorder-
+	TORCH_NCCL_DUMP_ON_TIMEOUT=1 TORCH_NCCL_TRACE_BUFFER_SIZE=2000)
 nvidia_env() # NODES RANK [VARIABLE=VALUE...]
 {
 	local network=()
@@ -77,7 +81,7 @@ nvidia_env() # NODES RANK [VARIABLE=VALUE...]
 		CUDA_VISIBLE_DEVICES=0,1,2,3,4,5,6,7 NNODES="$1" \
 		NODE_RANK="$2" MASTER_ADDR=127.0.0.1 MASTER_PORT=PORT \
 		NPROC_PER_NODE=8 WORLD_SIZE=$(($1 * 8)) PYTHON{UNBUFFERED,FAULTHANDLER}=1 \
-		NVIDIA_DRIVER_CAPABILITIES=compute,utility | LC_ALL=C sort
+		"${RECORDER[@]}" NVIDIA_DRIVER_CAPABILITIES=compute,utility | LC_ALL=C sort
 }
 
 nvidia_nodes()
@@ -191,7 +195,7 @@ llama70() # RANK ROW TP PP GBS [bf16] [split]
 		PYTHONUNBUFFERED=1 \
 		PYTORCH_CUDA_ALLOC_CONF=max_split_size_mb:64 \
 		PYTORCH_ENABLE_SAME_RAND_A100=1 SET_DEVICE_NUMA_PREFERRED=1 \
-		WORLD_SIZE=32
+		"${RECORDER[@]}" WORLD_SIZE=32
 	printf 'node /dev/%s\n' dri/card{1..8} dri/renderD{128..135} mxcd
 	echo "row llama2-70b $2"
 	echo "gang met"
@@ -287,7 +291,7 @@ llama7()
 		MUSA_KERNEL_TIMEOUT=1800000 \
 		MUSA_VISIBLE_DEVICES=0,1,2,3,4,5,6,7 NCCL_PROTOS=2 NNODES=1 \
 		NODE_RANK=0 NPROC_PER_NODE=8 PYTHONFAULTHANDLER=1 \
-		PYTHONUNBUFFERED=1 WORLD_SIZE=8
+		PYTHONUNBUFFERED=1 "${RECORDER[@]}" WORLD_SIZE=8
 	sed 's/^/file /' <<-END
 		cell.py: seqlength = 4096
 		cell.py: batchsize = 3

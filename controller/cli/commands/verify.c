@@ -135,11 +135,8 @@ static void show_value(struct table *table, const cJSON *value)
 static int show(struct cli *cli, const struct verified *of, struct error *err)
 {
 	static const struct column columns[] = {
-		{ "FIELD", false },
-		{ "STORED", true },
-		{ "COMPUTED", true },
-		{ "REASON", false },
-		{ NULL, false },
+		{ "FIELD", false },  { "STORED", true }, { "COMPUTED", true },
+		{ "REASON", false }, { NULL, false },
 	};
 	owned(table_free) struct table *table = NULL;
 	unsigned long long job = of->job;
