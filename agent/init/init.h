@@ -145,10 +145,10 @@
 #define INIT_START_MAX (1 << 20)
 #define INIT_PROCESSES_MAX 64
 #define INIT_PATTERNS_MAX 65 /* a sweep's 64, and the flight recorder's */
-#define INIT_FOLLOW_MAX 128 /* followed files, each part counted */
-#define INIT_NAME_MAX 64    /* bytes in a stream's name */
-#define INIT_LOOK_MS 50     /* between looks at files that are followed */
-#define INIT_SCAN_MS 500    /* between looks for new ones, at least */
+#define INIT_FOLLOW_MAX 128  /* followed files, each part counted */
+#define INIT_NAME_MAX 64     /* bytes in a stream's name */
+#define INIT_LOOK_MS 50      /* between looks at files that are followed */
+#define INIT_SCAN_MS 500     /* between looks for new ones, at least */
 
 #define INIT_SSH_REQUEST_MAX (512 << 10) /* bytes, with its input */
 #define INIT_SSH_OUTPUT_MAX (256 << 10)

@@ -41,8 +41,8 @@ int command_text(const struct task_spec *spec, const char *text,
  * is alone, or not in the host's network. PYTHONUNBUFFERED and
  * PYTHONFAULTHANDLER are 1, GLOO_SOCKET_IFNAME is the interface, and PyTorch's
  * flight recorder is switched on unless the spec sets them; what the recorder
- * writes is followed. Other ${...} are left as they are. EINVAL: nothing to run, or an address longer than 255
- * bytes.
+ * writes is followed. Other ${...} are left as they are. EINVAL: nothing to
+ * run, or an address longer than 255 bytes.
  */
 int command_build(const struct task_spec *spec, const struct strings *argv,
 		  const struct rendezvous *rendezvous, struct buffer *out,

@@ -42,8 +42,8 @@
 cJSON *compare_rows(const cJSON *const *sweeps, size_t sweeps_count,
 		    uint64_t from_step, struct error *err);
 
-/* compare_html.c: the same as one page with charts: rates with their spread, and
- * ratios to the first sweep with their intervals. names: of the sweeps.
+/* compare_html.c: the same as one page with charts: rates with their spread,
+ * and ratios to the first sweep with their intervals. names: of the sweeps.
  */
 int compare_html(const cJSON *cells, const char *const *names,
 		 size_t sweeps_count, struct buffer *out, struct error *err);

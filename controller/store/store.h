@@ -305,8 +305,8 @@ int store_results(struct store *store, uint64_t sweep, uint64_t after_job,
 int store_result(struct store *store, uint64_t job, store_result_fn *fn,
 		 void *arg, struct error *err);
 
-/* Of the same results the number at a path, as SQLite's json_extract() takes it:
- * "$.result.mfu". Results without it are left out.
+/* Of the same results the number at a path, as SQLite's json_extract() takes
+ * it: "$.result.mfu". Results without it are left out.
  */
 int store_result_numbers(struct store *store, uint64_t sweep,
 			 uint64_t after_job, uint32_t limit, const char *path,

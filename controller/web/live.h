@@ -2,8 +2,8 @@
  *
  * A topic is a page that at least one browser has open. When something has
  * changed it is rendered again, at most once a second; parts that differ go to
- * all its browsers. Rendering takes at most a two-hundredth of the time for each
- * browser, and a twentieth for all of them: what is large, or one of many
+ * all its browsers. Rendering takes at most a two-hundredth of the time for
+ * each browser, and a twentieth for all of them: what is large, or one of many
  * different pages, comes less often. So a hundred browsers cost a rendering for
  * each different page, and the bytes.
  */

@@ -1,7 +1,7 @@
 /* extract_bench.c - a log in which no rule finds anything, read by the rules of
  * each framework, beside grep with one of them; and an ordinary log, whose
- * format is to be found, beside grep with the rules of all formats, and of whose
- * end the reason is read, as when its job failed.
+ * format is to be found, beside grep with the rules of all formats. Then of
+ * its end the reason is read, as when its job failed.
  *
  *	extract_bench --build DIR --folder DIR
  *

@@ -120,17 +120,19 @@ static int tell_lacks(struct run *run, struct error *err)
 	struct message_query query = { .what = QUERY_NODE,
 				       .name = run->setup.folder.agent.name };
 	const struct reply_node *reply;
-	const cJSON *item;
+	const cJSON *item, *unlimited;
 
 	if (client_query(run->client, &query, &answer, err) < 0)
 		return -1;
 	reply = answer.reply;
-	cJSON_ArrayForEach(item, cJSON_GetObjectItem(reply->node.facts,
-						     "engine_unlimited"))
+	unlimited = cJSON_GetObjectItem(reply->node.facts, "engine_unlimited");
+	cJSON_ArrayForEach(item, unlimited)
+	{
 		cli_say(run->cli,
 			"the engine cannot limit %s here, as its user may not: "
 			"limits of jobs are passed over",
 			cJSON_GetStringValue(item));
+	}
 	if (strcmp(run->setup.vendor, "cpu") != 0 &&
 	    !reply->node.inventory_count)
 		cli_say(run->cli,
