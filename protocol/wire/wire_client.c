@@ -456,8 +456,7 @@ int wire_client_remember(struct wire_client *client, const char *path,
 	const struct server_keys before = client->server;
 	int rc = server_keys_read(&client->server, before.anchor, path, err);
 
-	if (!client->on_next &&
-	    !strcmp(before.current, client->server.current))
+	if (!client->on_next && !strcmp(before.current, client->server.current))
 		return rc;
 	client->on_next = false;
 	client_close(client, 0);

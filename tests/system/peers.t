@@ -25,6 +25,19 @@ logged()
 	ok "wait_for 'log_of cluster/controller | finds -E \"$1\"' 15" "$2"
 }
 
+# refused_again REGEX NAME PEER...: the log tells so many refusals a second, and
+# those of the wait before may have been as many.
+refused_again()
+{
+	local line=$1 name=$2
+
+	shift 2
+	# shellcheck disable=SC2034 # in the condition
+	asked=("$@")
+	ok "wait_for 'peer \"\${asked[@]}\"; log_of cluster/controller |
+		finds -E \"$line\"' 15" "$name"
+}
+
 # A job that prints all the while: whom it harms, it harms.
 must submit_tool steady lines 100000 500 , exit 0
 steady=$JOB
@@ -66,7 +79,8 @@ run regatta nodes --key "$BED/stranger.key"
 is $rc 3 "an unknown key is out of reach of everything"
 # shellcheck disable=SC2034 # in a condition
 public=$(sed -n 's/^public: "\(.*\)"/\1/p' "$BED/stranger.key")
-ok 'log_of cluster/controller | grep -F "$public" | finds "not in the list"' \
+ok 'wait_for "regatta nodes --key \$BED/stranger.key
+	log_of cluster/controller | grep -F \"\$public\" | finds \"not in the list\"" 15' \
 	"an unknown key has its line, with the key"
 
 # Known keys that want too much.
@@ -81,7 +95,8 @@ run regatta jobs --key "$CLUSTER/viewer.key"
 like "$rc $out" "^0 .*steady" "but look"
 peer "$CLUSTER/viewer.key" 1 '{"type":"hello","version":99,"software":"x"}'
 like "$out" "protocol version 99.*expected 2" "a wrong version is told"
-logged "watcher.*protocol version 99" "and has its line in the log"
+refused_again "watcher.*protocol version 99" "and has its line in the log" \
+	"$CLUSTER/viewer.key" 1 '{"type":"hello","version":99,"software":"x"}'
 peer "$CLUSTER/viewer.key" 1 "$query"
 like "$out" "say hello first" "a question without hello is told"
 unharmed "wrong words"
@@ -91,7 +106,7 @@ must make_key "$CLUSTER/mad.key" mad operator 2>/dev/null
 must wait_for 'regatta nodes --key "$CLUSTER/mad.key"' 10
 peer "$CLUSTER/mad.key" 50
 like "$out" refused "random frames are refused"
-logged "mad" "and have their line in the log"
+refused_again "mad" "and have their line in the log" "$CLUSTER/mad.key" 50
 unharmed "random frames"
 must make_key "$CLUSTER/flood.key" flood operator 2>/dev/null
 must wait_for 'regatta nodes --key "$CLUSTER/flood.key"' 10
