@@ -202,6 +202,9 @@ static void flag_steps(struct making *making)
 	size_t impossible;
 
 	flag_progress(making);
+	if (input->extract && extract_steps_unsure(input->extract))
+		flag(making, "the log says shares of epochs, and its bars skip "
+			     "steps: which steps they are is not certain");
 	if (step->impossible)
 		flag(making, "%zu steps with an impossible time are left out",
 		     step->impossible);

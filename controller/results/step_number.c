@@ -1,9 +1,9 @@
 /* step_number.c - which step a match belongs to.
  */
+#include "controller/results/share_steps.h"
 #include "controller/results/steps_internal.h"
 
 #include <math.h>
-#include <string.h>
 
 /* The number of a step over all epochs. */
 static uint64_t step_in_all(struct steps *steps, double epoch, uint64_t step)
@@ -95,54 +95,6 @@ static int step_of_samples(struct steps *steps, double samples, uint64_t *step)
 	return 1;
 }
 
-/* Half of the last digit that a number was rounded to: the second one at least,
- * for zeros at the end are not printed.
- */
-static double half_digit(const struct caught_value *value)
-{
-	const char *dot = memchr(value->text, '.', value->size);
-	size_t digits = dot ? value->size - (size_t)(dot - value->text) - 1 : 0;
-
-	digits = digits < 2 ? 2 : digits > 16 ? 16 : digits;
-	return 0.5 * pow(10, -(double)digits);
-}
-
-/* The share of all epochs that is done, as a step: 1; 0: it cannot be told. The
- * number of epochs is announced, or follows from a bar beside the share.
- */
-static int step_of_share(struct steps *steps, const struct caught_value *share,
-			 uint64_t *step)
-{
-	uint64_t last = steps->count ? steps->records[steps->current].step : 0;
-	double per_epoch, low, high;
-
-	if (!steps->total || !(share->number > 0))
-		return 0;
-	if (!steps->epoch_count && steps->progress)
-		steps->epoch_count =
-			(uint64_t)fmax(1, round(share->number *
-						(double)steps->total /
-						(double)steps->progress));
-	if (!steps->epoch_count)
-		return 0;
-	per_epoch = (double)steps->total / (double)steps->epoch_count;
-	low = ceil((share->number - half_digit(share)) * per_epoch - 1e-6);
-	high = floor((share->number + half_digit(share)) * per_epoch + 1e-6);
-	if (low < 1)
-		low = 1;
-	if (low > high)
-		low = high = round(share->number * per_epoch);
-	if (high < 1)
-		return 0;
-	/* Of several the one that a bar shows, or the next one. */
-	*step = (uint64_t)low;
-	if (steps->progress > *step && (double)steps->progress <= high)
-		*step = steps->progress;
-	if (last >= *step && (double)last + 1 <= high)
-		*step = last + 1;
-	return 1;
-}
-
 /* Is the end of a run of so many steps one of an epoch? Those have the length
  * of the first; an evaluation has another.
  */
@@ -153,21 +105,18 @@ static bool is_epoch(struct steps *steps, double length)
 	return steps->epochs.length == length;
 }
 
-int step_number(struct steps *steps, const struct caught *caught,
-		uint64_t *step)
+static int find_number(struct steps *steps, const struct caught *caught,
+		       const struct caught_value *share, uint64_t *step)
 {
 	const struct rule *rule = caught->rule;
 	const struct caught_value *number = caught_find(caught, rule->number);
 	const struct caught_value *samples = caught_find(caught, rule->samples);
-	const struct caught_value *share = caught_find(caught, rule->share);
 	const struct caught_value *length =
 		caught_find(caught, rule->epoch_steps);
 
-	if (own_step(steps, caught, step))
-		return 1;
 	if (samples)
 		return step_of_samples(steps, samples->number, step);
-	if (share && step_of_share(steps, share, step))
+	if (share && share_step(steps, share, step))
 		return 1;
 	if (rule->counted) {
 		count_step(steps, caught);
@@ -193,4 +142,19 @@ int step_number(struct steps *steps, const struct caught *caught,
 		return 0;
 	*step = steps->records[steps->current].step;
 	return 1;
+}
+
+int step_number(struct steps *steps, const struct caught *caught,
+		uint64_t *step)
+{
+	const struct caught_value *share =
+		caught_find(caught, caught->rule->share);
+	int rc;
+
+	if (own_step(steps, caught, step))
+		return 1;
+	rc = find_number(steps, caught, share, step);
+	if (rc == 1 && share && share->number > 0)
+		share_step_given(steps, share, *step);
+	return rc;
 }

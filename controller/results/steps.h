@@ -6,6 +6,7 @@
 #define CONTROLLER_RESULTS_STEPS_H
 
 #include "controller/results/rules/rules.h"
+#include "controller/results/share_steps.h"
 
 #define METRIC_NONE UINT8_MAX
 
@@ -28,7 +29,7 @@ struct steps {
 	uint64_t numbered;    /* steps that got their number here */
 	double said[2];       /* sum and number of what the last of them said */
 	double number;        /* the value that the last of them got it for */
-	uint64_t epoch_count; /* epochs that `total` spans; 0: not known */
+	struct share_steps shares;
 	double batch;         /* samples of a step, where they count; 0: none */
 	uint64_t clashes;     /* losses that replaced another one of the step */
 	uint64_t back;        /* steps that came after a later one */
