@@ -293,7 +293,7 @@ uint64_t extract_contradictions(const struct extract *extract)
 
 bool extract_steps_unsure(const struct extract *extract)
 {
-	return share_steps_unsure(&extract->steps);
+	return share_steps_unsure(&extract->steps.shares, extract->steps.total);
 }
 
 const struct extract_losses *extract_losses(struct extract *extract)

@@ -15,8 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct caught_value; /* controller/results/rules/captures.h */
-struct steps;        /* controller/results/steps.h */
+struct caught_value; /* controller/results/rules/fields.h */
 
 struct share_seen {
 	double low, high; /* of the share, which is rounded */
@@ -37,20 +36,30 @@ struct share_steps {
 
 void share_steps_clear(struct share_steps *shares);
 
-/* The step of the share: 1; 0: it cannot be told. */
-int share_step(struct steps *steps, const struct caught_value *share,
-	       uint64_t *step);
+/* What a match says, behind this bar; its step is open. */
+struct share_seen share_seen(const struct caught_value *share, uint64_t bar);
 
-/* This is the step that was given to the share, in whatever way. */
-void share_step_given(struct steps *steps, const struct caught_value *share,
+/* Of the steps that the share may be of: the one that its bar shows, or the one
+ * behind `last`; 0: none, or it cannot be told yet. total: of the progress; 0:
+ * not known.
+ */
+uint64_t share_step(const struct share_steps *shares, uint64_t total,
+		    const struct share_seen *seen, uint64_t last);
+
+/* A share comes, or a bar behind one: it bounds the number of epochs. True: it
+ * is another now, and share_step() gives other steps.
+ */
+bool share_steps_bound(struct share_steps *shares, uint64_t total,
+		       const struct share_seen *seen);
+bool share_steps_bar(struct share_steps *shares, uint64_t total, uint64_t bar);
+
+/* This step was given to the share, in whatever way. */
+void share_step_given(struct share_steps *shares, const struct share_seen *seen,
 		      uint64_t step);
-
-/* A bar was drawn: it bounds what came before it. */
-void share_steps_bar(struct steps *steps);
 
 /* Bars were not drawn at each step, and so they leave it open which one some
  * shares are of.
  */
-bool share_steps_unsure(const struct steps *steps);
+bool share_steps_unsure(const struct share_steps *shares, uint64_t total);
 
 #endif

@@ -1,6 +1,5 @@
 /* step_number.c - which step a match belongs to.
  */
-#include "controller/results/share_steps.h"
 #include "controller/results/steps_internal.h"
 
 #include <math.h>
@@ -95,6 +94,67 @@ static int step_of_samples(struct steps *steps, double samples, uint64_t *step)
 	return 1;
 }
 
+/* Are the steps that shares got those that hold now? *ordered: what holds now
+ * is in order, and all records have such steps.
+ */
+static bool shares_hold(const struct steps *steps, bool *ordered)
+{
+	const struct share_steps *shares = &steps->shares;
+	uint64_t last = 0;
+	bool same = true;
+
+	*ordered = shares->count == steps->count;
+	for (size_t i = 0; i < shares->count; i++) {
+		uint64_t given = shares->seen[i].step;
+		uint64_t step = share_step(shares, steps->total,
+					   &shares->seen[i], last);
+
+		same &= step == given;
+		*ordered &= step > last && i < steps->count &&
+			    given == steps->records[i].step;
+		last = step;
+	}
+	return same;
+}
+
+/* Another number of epochs: give the steps anew, where that is possible. */
+static void give_anew(struct steps *steps)
+{
+	struct share_steps *shares = &steps->shares;
+	uint64_t last = 0;
+	bool ordered;
+
+	if (shares_hold(steps, &ordered))
+		return;
+	/* Times of steps that a clock gave would be wrong. */
+	if (!ordered || steps->elapsed[1].seconds > 0) {
+		shares->unsure = true;
+		return;
+	}
+	for (size_t i = 0; i < shares->count; i++) {
+		last = share_step(shares, steps->total, &shares->seen[i], last);
+		shares->seen[i].step = steps->records[i].step = last;
+	}
+}
+
+void step_numbers_bar(struct steps *steps)
+{
+	if (share_steps_bar(&steps->shares, steps->total, steps->progress))
+		give_anew(steps);
+}
+
+/* The share of all epochs that is done, as a step: 1; 0: it cannot be told. */
+static int step_of_share(struct steps *steps, const struct share_seen *seen,
+			 uint64_t *step)
+{
+	if (share_steps_bound(&steps->shares, steps->total, seen))
+		give_anew(steps);
+	*step = share_step(&steps->shares, steps->total, seen,
+			   steps->count ? steps->records[steps->current].step
+					: 0);
+	return *step > 0;
+}
+
 /* Is the end of a run of so many steps one of an epoch? Those have the length
  * of the first; an evaluation has another.
  */
@@ -106,7 +166,7 @@ static bool is_epoch(struct steps *steps, double length)
 }
 
 static int find_number(struct steps *steps, const struct caught *caught,
-		       const struct caught_value *share, uint64_t *step)
+		       const struct share_seen *share, uint64_t *step)
 {
 	const struct rule *rule = caught->rule;
 	const struct caught_value *number = caught_find(caught, rule->number);
@@ -116,7 +176,7 @@ static int find_number(struct steps *steps, const struct caught *caught,
 
 	if (samples)
 		return step_of_samples(steps, samples->number, step);
-	if (share && share_step(steps, share, step))
+	if (share && step_of_share(steps, share, step))
 		return 1;
 	if (rule->counted) {
 		count_step(steps, caught);
@@ -149,12 +209,16 @@ int step_number(struct steps *steps, const struct caught *caught,
 {
 	const struct caught_value *share =
 		caught_find(caught, caught->rule->share);
+	struct share_seen seen;
 	int rc;
 
 	if (own_step(steps, caught, step))
 		return 1;
-	rc = find_number(steps, caught, share, step);
-	if (rc == 1 && share && share->number > 0)
-		share_step_given(steps, share, *step);
+	if (!share || !(share->number > 0))
+		return find_number(steps, caught, NULL, step);
+	seen = share_seen(share, steps->progress);
+	rc = find_number(steps, caught, &seen, step);
+	if (rc == 1)
+		share_step_given(&steps->shares, &seen, *step);
 	return rc;
 }

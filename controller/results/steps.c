@@ -530,7 +530,7 @@ int steps_take(struct steps *steps, const struct caught *caught)
 		return take_summary(steps, caught, finished);
 	if (rule->progress) {
 		steps->progress = step ? (uint64_t)step->number : 0;
-		share_steps_bar(steps);
+		step_numbers_bar(steps);
 	}
 	if (rule->total)
 		take_epochs(steps, caught);
