@@ -2,20 +2,17 @@
  */
 #include "agent/images/image.h"
 
-#include "agent/images/build.h"
-#include "agent/images/build_context.h"
 #include "agent/docker/image_inspect.h"
-#include "agent/images/image_usage.h"
-#include "agent/images/install.h"
 #include "agent/docker/registry_access.h"
+#include "agent/images/context_hash.h"
+#include "agent/images/image_usage.h"
 #include "agent/images/pull.h"
 #include "protocol/base/file.h"
-#include "protocol/base/log.h"
 #include "protocol/base/loop.h"
+#include "protocol/blob/tarball.h"
 #include "protocol/registry/reference.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,13 +23,8 @@
 #define RETRY_MS 1000
 #define INSPECT_MS 30000
 #define PROGRESS_MS 200
-#define HASH_MS 20 /* of reading a context in one turn */
-#define HASH_PIECE (64 << 10)
-#define BUILD_MAX 255
-#define FOLDER_MAX 1024
 #define TARGET_MAX 640
 #define TAG_DIGITS 12
-#define CONTEXT_LABEL "regatta.context"
 
 struct image_wait {
 	TAILQ_ENTRY(image_wait) entry;
@@ -50,20 +42,18 @@ struct flight {
 	struct images *images;
 	char *reference;         /* as asked for */
 	char *build;             /* or NULL */
+	char *folder;            /* its path */
 	char target[TARGET_MAX]; /* what the engine is asked for */
 	struct image_waits waits;
 	struct engine_call *call;
 	struct pull *pull;
-	struct build *building;
-	struct install *installing;
-	char temporary[40];            /* the image that it begins with */
+	struct context_hash *hashing;
+	struct folder_build *building;
 	struct registry_login *logins; /* of who asked first */
 	size_t logins_count;
 	unsigned char who[REGISTRY_ACCESS_WHO_BYTES]; /* what they amount to */
-	sd_event_source *hash;                        /* reads the context */
-	struct build_context *context;
 	char context_hash[TARBALL_HASH_SIZE];
-	uint64_t context_size;
+	uint64_t context_bytes;
 	struct image_progress progress;
 	int64_t told_ms;
 	uint64_t tick;
@@ -126,13 +116,12 @@ static void flight_free(struct flight *flight)
 	drop_waits(flight);
 	engine_call_cancel(flight->call);
 	pull_cancel(flight->pull);
-	build_cancel(flight->building);
-	install_cancel(flight->installing);
-	loop_source_free(&flight->hash);
-	build_context_free(flight->context);
+	context_hash_cancel(flight->hashing);
+	folder_build_cancel(flight->building);
 	logins_free(flight->logins, flight->logins_count);
 	free(flight->reference);
 	free(flight->build);
+	free(flight->folder);
 	free(flight->noted);
 	free(flight);
 }
@@ -262,34 +251,20 @@ static void pull(struct flight *flight)
 
 /* Build. */
 
-/* A folder of the node, whose script installs more (agent/images/install.h). */
+/* A folder of the node, whose script installs more. */
 static bool installs(const struct flight *flight)
 {
 	return flight->build && *flight->build == '/';
 }
 
-static char *context_path(const struct flight *flight)
+static int find_folder(struct flight *flight, struct error *err)
 {
-	char *path;
-
 	if (installs(flight))
-		return strdup(flight->build);
-	return asprintf(&path, "%s/%s", flight->images->folder, flight->build) <
-			       0
-		       ? NULL
-		       : path;
-}
-
-static struct build_context *context_open(const struct flight *flight,
-					  struct error *err)
-{
-	owned_free char *path = context_path(flight);
-
-	if (!path) {
-		error_nomem(err, "image");
-		return NULL;
-	}
-	return build_context_new(path, err);
+		flight->folder = strdup(flight->build);
+	else if (asprintf(&flight->folder, "%s/%s", flight->images->folder,
+			  flight->build) < 0)
+		flight->folder = NULL;
+	return flight->folder ? 0 : error_nomem(err, "image");
 }
 
 static void build_progress(void *arg, const struct image_progress *progress)
@@ -305,93 +280,36 @@ static void built(void *arg, const struct error *err)
 {
 	struct flight *flight = arg;
 
-	flight->building = NULL;
-	flight->installing = NULL;
 	if (err) {
 		finish(flight, err, NULL);
 		return;
 	}
+	folder_build_cancel(take(flight->building));
 	flight->fetched = true;
 	if (tell(flight, true))
 		inspect(flight);
 }
 
-/* NAME_install.sh of a folder NAME, where there is one. */
-static bool has_script(const struct flight *flight, char *script, size_t size)
-{
-	const char *name = strrchr(flight->build, '/') + 1;
-	owned_free char *path = NULL;
-
-	snprintf(script, size, "%.200s_install.sh", name);
-	if (asprintf(&path, "%s/%s", flight->build, script) < 0)
-		path = NULL;
-	return path && access(path, F_OK) == 0;
-}
-
-static int start_install(struct flight *flight, struct error *err)
-{
-	struct images *images = flight->images;
-	owned(strings_clear) struct strings devices = { 0 };
-	char script[256];
-	struct error why;
-	const struct install_plan plan = {
-		.base = flight->temporary,
-		.folder = flight->build,
-		.script = has_script(flight, script, sizeof(script)) ? script
-								     : NULL,
-		.target = flight->target,
-		.owner = images->owner ? images->owner : "",
-		.devices = &devices,
-	};
-
-	if (images->devices &&
-	    images->devices(images->devices_arg, &devices, &why) < 0)
-		log_warning("image=%s is installed without devices: %s",
-			    flight->target, why.text);
-	flight->installing = install_begin(&images->pulls, &plan,
-					   build_progress, built, flight, err);
-	return flight->installing ? 0 : -1;
-}
-
-static void install(void *arg, const struct error *err)
-{
-	struct flight *flight = arg;
-	struct error why;
-
-	if (err) {
-		built(flight, err);
-		return;
-	}
-	flight->building = NULL;
-	if (start_install(flight, &why) == 0)
-		return;
-	error_prefix(&why, "build of %.100s", flight->target);
-	finish(flight, &why, NULL);
-}
-
 static int start_build(struct flight *flight, struct error *err)
 {
-	owned(strings_clear) struct strings labels = { 0 };
-	owned_free char *path = context_path(flight);
-	const struct build_plan plan = {
-		.folder = path,
+	const struct images *images = flight->images;
+	const struct folder_plan plan = {
+		.folder = flight->folder,
 		.name = flight->build,
-		.target = installs(flight) ? flight->temporary : flight->target,
+		.target = flight->target,
 		.hash = flight->context_hash,
-		.bytes = flight->context_size,
-		.labels = &labels,
+		.bytes = flight->context_bytes,
+		.installs = installs(flight),
 		.logins = flight->logins,
 		.logins_count = flight->logins_count,
+		.owner = images->owner,
+		.devices = images->devices,
+		.devices_arg = images->devices_arg,
 	};
 
-	if (!path)
-		return error_nomem(err, "image");
-	if (strings_printf(&labels, err, CONTEXT_LABEL "=%s",
-			   flight->context_hash) < 0)
-		return -1;
 	flight->building =
-		build_begin(&flight->images->pulls, &plan, build_progress,
-			    installs(flight) ? install : built, flight, err);
+		folder_build_begin(&images->pulls, &plan, build_progress, built,
+				   flight, err);
 	return flight->building ? 0 : -1;
 }
 
@@ -417,52 +335,39 @@ static void name_target(struct flight *flight)
 			 parts.name, TAG_DIGITS, flight->context_hash);
 }
 
-/* Read the context for its hash, a short time per turn of the loop. */
-static int hash_some(sd_event_source *source, void *arg)
+static void hashed(void *arg, const struct error *err, const char *hash,
+		   uint64_t bytes)
 {
 	struct flight *flight = arg;
-	int64_t until = clock_mono_ms() + HASH_MS;
-	struct error err;
-	struct tarball *tarball = build_context_tarball(flight->context);
-	char piece[HASH_PIECE];
-	ssize_t got;
 
-	do {
-		got = tarball_read(tarball, piece, sizeof(piece), &err);
-	} while (got > 0 && clock_mono_ms() < until);
-	if (got > 0) {
-		sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
-		return 0;
-	}
-	if (got < 0) {
-		error_prefix(&err, "image %.80s: folder %.80s",
+	if (err) {
+		struct error failure = *err;
+
+		error_prefix(&failure, "image %.80s: folder %.80s",
 			     flight->reference, flight->build);
-		finish(flight, &err, NULL);
-		return 0;
+		finish(flight, &failure, NULL);
+		return;
 	}
 	snprintf(flight->context_hash, sizeof(flight->context_hash), "%s",
-		 tarball_hash(tarball));
-	flight->context_size = tarball_size(tarball);
-	build_context_free(take(flight->context));
+		 hash);
+	flight->context_bytes = bytes;
+	context_hash_cancel(take(flight->hashing));
 	if (installs(flight)) {
 		build(flight);
-		return 0;
+		return;
 	}
 	name_target(flight);
 	inspect(flight);
-	return 0;
 }
 
 static int begin_hash(struct flight *flight, struct error *err)
 {
-	int rc;
-
-	flight->context = context_open(flight, err);
-	if (!flight->context)
-		return error_prefix(err, "image %.80s", flight->reference);
-	rc = sd_event_add_defer(flight->images->loop, &flight->hash, hash_some,
-				flight);
-	return rc < 0 ? error_set(err, -rc, "image: event loop") : 0;
+	flight->hashing =
+		context_hash_begin(flight->images->loop, flight->folder, hashed,
+				   flight, err);
+	return flight->hashing
+		       ? 0
+		       : error_prefix(err, "image %.80s", flight->reference);
 }
 
 /* The image is not there: it is made from the node's folder, if there is one.
@@ -472,9 +377,7 @@ static void begin_folder(struct flight *flight)
 	owned_free char *path = NULL;
 	struct error err;
 
-	snprintf(flight->temporary, sizeof(flight->temporary),
-		 INSTALL_BASE ":%08" PRIx32, randombytes_random());
-	if (asprintf(&path, "%s/Dockerfile", flight->build) < 0) {
+	if (asprintf(&path, "%s/Dockerfile", flight->folder) < 0) {
 		path = NULL;
 		error_nomem(&err, "image");
 	} else if (access(path, F_OK) < 0) {
@@ -562,68 +465,6 @@ static void inspect(struct flight *flight)
 
 /* Asking. */
 
-/* A folder of the node: what is built there has the name that was given. */
-static int folder_check(const char *build, const struct reference *parts,
-			struct error *err)
-{
-	if (strlen(build) > FOLDER_MAX || strstr(build, "/.."))
-		return error_set(err, EINVAL,
-				 "build: \"%.80s\" found, expected an absolute "
-				 "path of at most %d bytes without \"..\"",
-				 build, FOLDER_MAX);
-	return parts->tag[0] ? 0
-			     : error_set(err, EINVAL,
-					 "image %.80s: one that is built from "
-					 "%.80s needs a tag, name:tag",
-					 parts->name, build);
-}
-
-/* Below the images folder: components without "..". */
-static int build_check(const char *build, struct error *err)
-{
-	const char *at = build;
-	size_t size;
-
-	if (strlen(build) > BUILD_MAX)
-		return error_set(err, EINVAL,
-				 "build: %zu bytes; expected at most %d",
-				 strlen(build), BUILD_MAX);
-	do {
-		size = strcspn(at, "/");
-		if (!size || *at == '.')
-			return error_set(err, EINVAL,
-					 "build: \"%.80s\" found, expected a "
-					 "folder below the images folder, as "
-					 "in cpu or nvidia/torch",
-					 build);
-		at += size + 1;
-	} while (at[-1]);
-	return 0;
-}
-
-static int target_check(const struct images *images, const char *reference,
-			const char *build_folder, struct error *err)
-{
-	struct reference parts;
-
-	if (reference_parse(reference, &parts, err) < 0)
-		return -1;
-	if (!build_folder)
-		return 0;
-	if (!images->folder && *build_folder != '/')
-		return error_set(err, EINVAL,
-				 "image %.80s: this agent has no images folder "
-				 "to build from",
-				 reference);
-	if (parts.digest[0])
-		return error_set(err, EINVAL,
-				 "image %.80s: one that is built has no digest "
-				 "yet, expected name[:tag]",
-				 reference);
-	return *build_folder == '/' ? folder_check(build_folder, &parts, err)
-				    : build_check(build_folder, err);
-}
-
 /* Of an image that is pulled, only its own registry counts. */
 static void find_who(const struct images *images,
 		     const struct image_wanted *wanted, unsigned char *who)
@@ -697,6 +538,8 @@ static struct flight *flight_new(struct images *images,
 	if (logins_copy(&flight->logins, &flight->logins_count, wanted->logins,
 			wanted->logins_count, err) < 0)
 		return NULL;
+	if (flight->build && find_folder(flight, err) < 0)
+		return NULL;
 	if (flight_begin(flight, err) < 0)
 		return NULL;
 	return take(flight);
@@ -716,7 +559,7 @@ struct image_wait *image_ensure(struct images *images,
 		error_nomem(err, "image");
 		return NULL;
 	}
-	if (target_check(images, wanted->reference, wanted->build, err) < 0)
+	if (image_wanted_check(wanted, images->folder != NULL, err) < 0)
 		return NULL;
 	find_who(images, wanted, who);
 	flight = flight_find(images, wanted, who);

@@ -13,10 +13,11 @@
 #include "agent/docker/engine.h"
 #include "agent/docker/image_inspect.h"
 #include "agent/docker/pull_progress.h"
+#include "agent/images/folder_build.h"
+#include "agent/images/image_wanted.h"
 
 struct images;
 struct registries;     /* agent/docker/registries.h */
-struct registry_login; /* protocol/registry/login.h */
 struct image_wait;     /* one who waits for an image */
 struct disk_watermark; /* agent/images/disk_watermark.h */
 struct image_usage;    /* agent/images/image_usage.h */
@@ -53,12 +54,6 @@ void images_record(struct images *images, struct image_usage *record);
 /* Where an image does not fit, it makes room from now on (borrowed). */
 void images_keep(struct images *images, struct disk_watermark *watermark);
 
-/* Devices that what is installed in an image may want to see: appended,
- * /dev/x[:/dev/y[:rwm]].
- */
-typedef int images_devices_fn(void *arg, struct strings *devices,
-			      struct error *err);
-
 /* owner (borrowed): whose containers they are that install what belongs to an
  * image (agent/images/install.h). Without it they are nobody's, and see none.
  */
@@ -68,25 +63,6 @@ void images_install(struct images *images, const char *owner,
 /* Cancels all; no callback runs any more. */
 void images_free(struct images *images);
 OWNED_POINTER(struct images, images_free)
-
-/* Borrowed for the length of the call. A built image is found by the content of
- * its folder: without a tag in reference, the name gets the first 12 hex digits
- * of the context's SHA-256 as its tag; with one, an image of that name is taken
- * if it was built from the same content, or not by us.
- */
-struct image_wanted {
-	const char *reference;
-	const char *build; /* NULL, or the folder that its Dockerfile lies in:
-			      below the images folder; or an absolute path,
-			      whose NAME_install.sh then runs in a container
-			      (agent/images/install.h), if reference, with a
-			      tag, is not there */
-	/* Who the job is to registries, sealed for this node; what it does not
-	 * name, the node's own file does (registries.h).
-	 */
-	const struct registry_login *logins;
-	size_t logins_count;
-};
 
 /* Have the image on the node. An image that is there is anybody's; to bring it,
  * only those wait for the same work who are the same to its registry, so that

@@ -1,5 +1,6 @@
-/* task_internal.h - a task's fields and steps, for the two files that make it
- * up: task.c says which step follows, steps.c does what each step does.
+/* task_internal.h - a task's fields and steps, for the files that make it up:
+ * task.c says which step follows, task_steps.c has what all steps share, and
+ * step_*.c what each one does.
  */
 #ifndef AGENT_TASK_TASK_INTERNAL_H
 #define AGENT_TASK_TASK_INTERNAL_H
@@ -16,6 +17,7 @@
 #include "agent/spool/spool_watch.h"
 #include "protocol/hardware/container.h"
 
+#define CALL_MS 30000 /* an engine call that should take milliseconds */
 #define ENGINE_SILENT_MS 10000 /* then a record counts without the engine */
 #define STEP_RETRIES_MAX 120   /* a second apart, then the task fails */
 
@@ -110,13 +112,30 @@ struct task {
  */
 void task_event(struct task *task, enum event event);
 
-/* In steps.c: what is done when a step begins. */
+/* In step_*.c: what is done when a step begins. */
 typedef void step_fn(struct task *task);
 step_fn step_check, step_image, step_fetch, step_create, step_insert,
 	step_ready, step_start, step_run, step_stop, step_ended, step_remove;
 
 /* Look at the container and go on from what it is. */
 void step_look(struct task *task);
+
+/* Complete the spec for the devices of this node, once; again where probe. */
+int step_complete(struct task *task, bool probe, struct error *err);
+
+/* Where the container runs. in, out: PATH_MAX bytes for its folders. */
+struct container_place step_place(struct task *task, char *in, char *out);
+
+/* Does the node's policy allow the task? false: it has failed. */
+bool step_allowed(struct task *task, const struct container_place *place);
+
+/* Carry what its ranks start by ssh to the other nodes of the gang, from now
+ * on.
+ */
+void step_carry_commands(struct task *task);
+
+/* End what step_run() began but the samples. */
+void step_run_leave(struct task *task);
 
 /* Collect the files of a task that has ended. */
 void step_collect(struct task *task);

@@ -74,7 +74,8 @@ static void take_prefixes(struct causes *causes, struct clean *line)
 	line->host = NULL;
 	for (int i = 0; i < PREFIXES_MAX; i++) {
 		if (!failure_patterns_find(causes->patterns, FAILURE_PREFIX,
-					   line->text, line->size, false, &hit))
+					   &causes->pairs, line->text,
+					   line->size, false, &hit))
 			return;
 		if (line->rank == END_UNKNOWN)
 			line->rank = hit_number(&hit, GROUP_RANK, END_UNKNOWN);
@@ -280,8 +281,9 @@ static void take_fact(struct causes *causes, const struct clean *line)
 	struct failure_hit hit;
 	int64_t speaker;
 
-	if (!failure_patterns_find(causes->patterns, FAILURE_FACT, line->text,
-				   line->size, false, &hit))
+	if (!failure_patterns_find(causes->patterns, FAILURE_FACT,
+				   &causes->pairs, line->text, line->size,
+				   false, &hit))
 		return;
 	if (hit.meaning->gives_up)
 		causes->gave_up = causes->progress + 1;
@@ -300,29 +302,35 @@ static int take_line(struct causes *causes, struct clean *line)
 	struct failure_hit hit;
 	bool inside;
 
+	line_pairs_read(&causes->pairs, line->text, line->size);
 	take_prefixes(causes, line);
 	if (!line->size)
 		return 0;
 	take_fact(causes, line);
 	if (causes->unfinished && finish_cause(causes, line) < 0)
 		return -1;
-	if (failure_patterns_find(causes->patterns, FAILURE_IGNORE, line->text,
-				  line->size, false, &hit))
+	if (failure_patterns_find(causes->patterns, FAILURE_IGNORE,
+				  &causes->pairs, line->text, line->size, false,
+				  &hit))
 		return 0;
 	inside = frames(causes, line);
 	/* The source of a frame is not what was said. */
 	if (inside && reach && has(line, "raise "))
 		return 0;
-	if (failure_patterns_find(causes->patterns, FAILURE_CAUSE, line->text,
-				  line->size, reach && !inside, &hit)) {
+	if (failure_patterns_find(causes->patterns, FAILURE_CAUSE,
+				  &causes->pairs, line->text, line->size,
+				  reach && !inside, &hit)) {
 		if (reach && !inside)
 			causes->raised = causes->number;
 		return causes->ended ? 0 : take_cause(causes, &hit, line);
 	}
 	if (inside)
 		return 0;
-	if (failure_patterns_find(causes->patterns, FAILURE_PROGRESS,
-				  line->text, line->size, false, &hit)) {
+	/* How much went well before anything failed is of no interest. */
+	if ((causes->count || causes->gave_up) &&
+	    failure_patterns_find(causes->patterns, FAILURE_PROGRESS,
+				  &causes->pairs, line->text, line->size, false,
+				  &hit)) {
 		causes->progress++;
 		return 0;
 	}

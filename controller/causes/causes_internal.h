@@ -16,7 +16,8 @@ struct causes {
 	struct cause all[CAUSES_MAX];
 	size_t count;
 	struct ends ends;
-	uint64_t progress;        /* lines of it so far */
+	struct line_pairs pairs;  /* of the line that is read */
+	uint64_t progress;        /* lines of it since the first cause */
 	uint64_t frame;           /* the last line of a traceback; 0: none */
 	uint64_t raised;          /* the last line that ended one; 0: none */
 	int64_t speaker;          /* the rank that speaks, or -1 */

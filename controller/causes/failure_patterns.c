@@ -2,6 +2,7 @@
  */
 #include "controller/causes/failure_patterns.h"
 
+#include "controller/results/rules/literal.h"
 #include "protocol/yaml/document.h"
 
 #define PCRE2_CODE_UNIT_WIDTH 8
@@ -14,6 +15,7 @@
 #define HEAP_KIB 1024
 #define STACK_FIRST 32768
 #define STACK_MAX 262144
+#define PAIRS_MAX 8
 
 static const char *const class_names[] = {
 	"error",    "device-oom",     "host-oom", "communication",
@@ -38,6 +40,8 @@ struct pattern {
 	pcre2_code *code;
 	int groups[FAILURE_GROUPS]; /* numbers; 0: it has none */
 	struct failure_meaning meaning;
+	uint16_t pairs[PAIRS_MAX]; /* of a text that all matches have */
+	size_t pair_count;
 };
 
 struct failure_patterns {
@@ -97,12 +101,23 @@ static pcre2_code *compile(const struct value *value, bool anchored,
 	return code;
 }
 
+static void find_pairs(struct pattern *pattern, const char *expression)
+{
+	char literal[EXPRESSION_BYTES + 1];
+	size_t size = literal_find(expression, literal);
+
+	for (size_t i = 0; i + 1 < size && i < PAIRS_MAX; i++)
+		pattern->pairs[pattern->pair_count++] =
+			(uint16_t)line_pair(literal + i);
+}
+
 static int add(struct failure_patterns *patterns, enum failure_kind kind,
 	       const struct value *expression,
 	       const struct failure_meaning *meaning, struct error *err)
 {
 	size_t count = patterns->counts[kind];
 	struct pattern *grown, *pattern;
+	const char *text;
 
 	if (count == FAILURE_PATTERNS_MAX)
 		return value_error(expression, err, "more than %d expressions",
@@ -115,8 +130,10 @@ static int add(struct failure_patterns *patterns, enum failure_kind kind,
 	pattern = &grown[count];
 	*pattern = (struct pattern){ .meaning = *meaning };
 	pattern->code = compile(expression, kind == FAILURE_PREFIX, err);
-	if (!pattern->code)
+	if (!pattern->code ||
+	    value_string(expression, EXPRESSION_BYTES, &text, err) < 0)
 		return -1;
+	find_pairs(pattern, text);
 	patterns->counts[kind]++;
 	for (size_t g = 0; g < FAILURE_GROUPS; g++) {
 		int number =
@@ -282,14 +299,17 @@ static void fill(const struct failure_patterns *patterns,
 }
 
 bool failure_patterns_find(struct failure_patterns *patterns,
-			   enum failure_kind kind, const char *line,
+			   enum failure_kind kind,
+			   const struct line_pairs *pairs, const char *line,
 			   size_t size, bool traceback, struct failure_hit *hit)
 {
 	for (size_t i = 0; i < patterns->counts[kind]; i++) {
 		const struct pattern *pattern = &patterns->patterns[kind][i];
 		int rc;
 
-		if (pattern->meaning.traceback && !traceback)
+		if ((pattern->meaning.traceback && !traceback) ||
+		    (pairs && !line_pairs_have(pairs, pattern->pairs,
+					       pattern->pair_count)))
 			continue;
 		rc = pcre2_match(pattern->code, (PCRE2_SPTR)line, size, 0, 0,
 				 patterns->match, patterns->context);

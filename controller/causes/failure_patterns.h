@@ -31,6 +31,7 @@
 #ifndef CONTROLLER_CAUSES_FAILURE_PATTERNS_H
 #define CONTROLLER_CAUSES_FAILURE_PATTERNS_H
 
+#include "controller/causes/line_pairs.h"
 #include "protocol/base/error.h"
 #include "protocol/base/owned.h"
 
@@ -121,10 +122,12 @@ OWNED_POINTER(struct failure_patterns, failure_patterns_free)
 /* Does a pattern of this kind match the line? The first one fills *hit.
  * Prefixes match at the beginning of the line alone. traceback: the line may
  * end a traceback. The time is bounded by the size of the line: a pattern
- * that takes too many steps does not match.
+ * that takes too many steps does not match. pairs: those of the line, or of one
+ * that holds it (line_pairs.h); NULL: not known, it only takes longer.
  */
 bool failure_patterns_find(struct failure_patterns *patterns,
-			   enum failure_kind kind, const char *line,
+			   enum failure_kind kind,
+			   const struct line_pairs *pairs, const char *line,
 			   size_t size, bool traceback,
 			   struct failure_hit *hit);
 

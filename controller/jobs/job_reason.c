@@ -199,14 +199,17 @@ static bool has_rank(const cJSON *ends, int64_t rank)
 	return false;
 }
 
-/* Those that only the launcher tells of; a negative code is a signal. */
+/* Those that only the launcher tells of, perhaps without a code; a negative
+ * code is a signal.
+ */
 static void add_launched(cJSON *ends, const struct told *told)
 {
 	const struct ends *launched = causes_ends(told->causes);
 
 	for (size_t i = 0; i < launched->count; i++) {
 		const struct process_end *from = &launched->entries[i];
-		bool coded = from->exit_code != END_CODE_UNKNOWN;
+		int32_t code = from->exit_code;
+		bool coded = code != END_CODE_UNKNOWN;
 		cJSON *end;
 
 		if (from->rank == END_UNKNOWN || has_rank(ends, from->rank))
@@ -215,15 +218,15 @@ static void add_launched(cJSON *ends, const struct told *told)
 		add_text(end, "node", told->stream->node);
 		cJSON_AddNumberToObject(end, "rank", (double)from->rank);
 		cJSON_AddNullToObject(end, "ended_ms");
-		cJSON_AddNumberToObject(end, "exit_code",
-					!coded ? 1
-					: from->exit_code < 0
-						? 128 - from->exit_code
-						: from->exit_code);
-		cJSON_AddNumberToObject(end, "signal",
-					coded && from->exit_code < 0
-						? -from->exit_code
-						: 0);
+		if (coded) {
+			cJSON_AddNumberToObject(end, "exit_code",
+						code < 0 ? 128 - code : code);
+			cJSON_AddNumberToObject(end, "signal",
+						code < 0 ? -code : 0);
+		} else {
+			cJSON_AddNullToObject(end, "exit_code");
+			cJSON_AddNullToObject(end, "signal");
+		}
 		complete_end(end, told, from->rank);
 		cJSON_AddItemToArray(ends, end);
 	}

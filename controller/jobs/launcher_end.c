@@ -29,7 +29,8 @@ static bool restarts(const struct gang *gang)
 			break;
 	return command.size &&
 	       failure_patterns_find(gang->job->jobs->failures, FAILURE_RESTART,
-				     command.data, command.size, false, &hit);
+				     NULL, command.data, command.size, false,
+				     &hit);
 }
 
 /* A task of one process; of several, regatta-init is the launcher. */

@@ -291,6 +291,11 @@ uint64_t extract_contradictions(const struct extract *extract)
 	return extract->steps.clashes + extract->steps.back;
 }
 
+bool extract_steps_unsure(const struct extract *extract)
+{
+	return share_steps_unsure(&extract->steps.shares, extract->steps.total);
+}
+
 const struct extract_losses *extract_losses(struct extract *extract)
 {
 	extract->losses.steps = extract->steps.lost;

@@ -3,7 +3,6 @@
 #include "controller/results/steps_internal.h"
 
 #include <math.h>
-#include <string.h>
 
 /* The number of a step over all epochs. */
 static uint64_t step_in_all(struct steps *steps, double epoch, uint64_t step)
@@ -95,52 +94,65 @@ static int step_of_samples(struct steps *steps, double samples, uint64_t *step)
 	return 1;
 }
 
-/* Half of the last digit that a number was rounded to: the second one at least,
- * for zeros at the end are not printed.
+/* Are the steps that shares got those that hold now? *ordered: what holds now
+ * is in order, and all records have such steps.
  */
-static double half_digit(const struct caught_value *value)
+static bool shares_hold(const struct steps *steps, bool *ordered)
 {
-	const char *dot = memchr(value->text, '.', value->size);
-	size_t digits = dot ? value->size - (size_t)(dot - value->text) - 1 : 0;
+	const struct share_steps *shares = &steps->shares;
+	uint64_t last = 0;
+	bool same = true;
 
-	digits = digits < 2 ? 2 : digits > 16 ? 16 : digits;
-	return 0.5 * pow(10, -(double)digits);
+	*ordered = shares->count == steps->count;
+	for (size_t i = 0; i < shares->count; i++) {
+		uint64_t given = shares->seen[i].step;
+		uint64_t step = share_step(shares, steps->total,
+					   &shares->seen[i], last);
+
+		same &= step == given;
+		*ordered &= step > last && i < steps->count &&
+			    given == steps->records[i].step;
+		last = step;
+	}
+	return same;
 }
 
-/* The share of all epochs that is done, as a step: 1; 0: it cannot be told. The
- * number of epochs is announced, or follows from a bar beside the share.
- */
-static int step_of_share(struct steps *steps, const struct caught_value *share,
+/* Another number of epochs: give the steps anew, where that is possible. */
+static void give_anew(struct steps *steps)
+{
+	struct share_steps *shares = &steps->shares;
+	uint64_t last = 0;
+	bool ordered;
+
+	if (shares_hold(steps, &ordered))
+		return;
+	/* Times of steps that a clock gave would be wrong. */
+	if (!ordered || steps->elapsed[1].seconds > 0) {
+		shares->unsure = true;
+		return;
+	}
+	for (size_t i = 0; i < shares->count; i++) {
+		last = share_step(shares, steps->total, &shares->seen[i], last);
+		shares->seen[i].step = steps->records[i].step = last;
+	}
+}
+
+void step_numbers_bar(struct steps *steps)
+{
+	if (share_steps_bar(&steps->shares, steps->total, steps->progress))
+		give_anew(steps);
+}
+
+/* The share of all epochs that is done, as a step: 1; 0: it cannot be told. */
+static int step_of_share(struct steps *steps, const struct share_seen *seen,
 			 uint64_t *step)
 {
-	uint64_t last = steps->count ? steps->records[steps->current].step : 0;
-	double per_epoch, low, high;
-
-	if (!steps->total || !(share->number > 0))
-		return 0;
-	if (!steps->epoch_count && steps->progress)
-		steps->epoch_count =
-			(uint64_t)fmax(1, round(share->number *
-						(double)steps->total /
-						(double)steps->progress));
-	if (!steps->epoch_count)
-		return 0;
-	per_epoch = (double)steps->total / (double)steps->epoch_count;
-	low = ceil((share->number - half_digit(share)) * per_epoch - 1e-6);
-	high = floor((share->number + half_digit(share)) * per_epoch + 1e-6);
-	if (low < 1)
-		low = 1;
-	if (low > high)
-		low = high = round(share->number * per_epoch);
-	if (high < 1)
-		return 0;
-	/* Of several the one that a bar shows, or the next one. */
-	*step = (uint64_t)low;
-	if (steps->progress > *step && (double)steps->progress <= high)
-		*step = steps->progress;
-	if (last >= *step && (double)last + 1 <= high)
-		*step = last + 1;
-	return 1;
+	if (share_steps_bound(&steps->shares, steps->total, seen))
+		give_anew(steps);
+	*step = share_step(&steps->shares, steps->total, seen,
+			   steps->count ? steps->records[steps->current].step
+					: 0);
+	return *step > 0;
 }
 
 /* Is the end of a run of so many steps one of an epoch? Those have the length
@@ -153,18 +165,15 @@ static bool is_epoch(struct steps *steps, double length)
 	return steps->epochs.length == length;
 }
 
-int step_number(struct steps *steps, const struct caught *caught,
-		uint64_t *step)
+static int find_number(struct steps *steps, const struct caught *caught,
+		       const struct share_seen *share, uint64_t *step)
 {
 	const struct rule *rule = caught->rule;
 	const struct caught_value *number = caught_find(caught, rule->number);
 	const struct caught_value *samples = caught_find(caught, rule->samples);
-	const struct caught_value *share = caught_find(caught, rule->share);
 	const struct caught_value *length =
 		caught_find(caught, rule->epoch_steps);
 
-	if (own_step(steps, caught, step))
-		return 1;
 	if (samples)
 		return step_of_samples(steps, samples->number, step);
 	if (share && step_of_share(steps, share, step))
@@ -193,4 +202,23 @@ int step_number(struct steps *steps, const struct caught *caught,
 		return 0;
 	*step = steps->records[steps->current].step;
 	return 1;
+}
+
+int step_number(struct steps *steps, const struct caught *caught,
+		uint64_t *step)
+{
+	const struct caught_value *share =
+		caught_find(caught, caught->rule->share);
+	struct share_seen seen;
+	int rc;
+
+	if (own_step(steps, caught, step))
+		return 1;
+	if (!share || !(share->number > 0))
+		return find_number(steps, caught, NULL, step);
+	seen = share_seen(share, steps->progress);
+	rc = find_number(steps, caught, &seen, step);
+	if (rc == 1)
+		share_step_given(&steps->shares, &seen, *step);
+	return rc;
 }

@@ -27,6 +27,7 @@ void steps_clear(struct steps *steps)
 		free(steps->run[i].unit);
 	}
 	free(steps->run);
+	share_steps_clear(&steps->shares);
 	fields_clear(&steps->names);
 }
 
@@ -508,8 +509,10 @@ static void take_epochs(struct steps *steps, const struct caught *caught)
 	const struct caught_value *epochs =
 		caught_find(caught, caught->rule->epoch);
 
-	if (epochs && epochs->number >= 1 && epochs->number < 1e9)
-		steps->epoch_count = (uint64_t)epochs->number;
+	if (!epochs || !(epochs->number >= 1 && epochs->number < 1e9))
+		return;
+	steps->shares.epochs = (uint64_t)epochs->number;
+	steps->shares.announced = true;
 }
 
 int steps_take(struct steps *steps, const struct caught *caught)
@@ -525,8 +528,10 @@ int steps_take(struct steps *steps, const struct caught *caught)
 		take_latest(steps, caught);
 	if (finished || rule->summary)
 		return take_summary(steps, caught, finished);
-	if (rule->progress)
+	if (rule->progress) {
 		steps->progress = step ? (uint64_t)step->number : 0;
+		step_numbers_bar(steps);
+	}
 	if (rule->total)
 		take_epochs(steps, caught);
 	if (rule->progress || rule->to)

@@ -6,6 +6,7 @@
 #define CONTROLLER_RESULTS_STEPS_H
 
 #include "controller/results/rules/rules.h"
+#include "controller/results/share_steps.h"
 
 #define METRIC_NONE UINT8_MAX
 
@@ -23,16 +24,16 @@ struct steps {
 	size_t metric_count;
 	struct run_metric *run; /* EXTRACT_METRICS_MAX, or NULL */
 	size_t run_count;
-	uint64_t progress;    /* the last step that only was counted; 0: none */
-	uint64_t total;       /* of the progress that counts; 0: not known */
-	uint64_t numbered;    /* steps that got their number here */
-	double said[2];       /* sum and number of what the last of them said */
-	double number;        /* the value that the last of them got it for */
-	uint64_t epoch_count; /* epochs that `total` spans; 0: not known */
-	double batch;         /* samples of a step, where they count; 0: none */
-	uint64_t clashes;     /* losses that replaced another one of the step */
-	uint64_t back;        /* steps that came after a later one */
-	uint64_t before; /* the step before the current; UINT64_MAX: none */
+	uint64_t progress; /* the last step that only was counted; 0: none */
+	uint64_t total;    /* of the progress that counts; 0: not known */
+	uint64_t numbered; /* steps that got their number here */
+	double said[2];    /* sum and number of what the last of them said */
+	double number;     /* the value that the last of them got it for */
+	struct share_steps shares;
+	double batch;     /* samples of a step, where they count; 0: none */
+	uint64_t clashes; /* losses that replaced another one of the step */
+	uint64_t back;    /* steps that came after a later one */
+	uint64_t before;  /* the step before the current; UINT64_MAX: none */
 	struct elapsed {
 		double seconds; /* of the clock at this step; 0: none yet */
 		uint64_t step;

@@ -14,4 +14,7 @@
 int step_number(struct steps *steps, const struct caught *caught,
 		uint64_t *step);
 
+/* A bar was drawn: steps of shares that came before it may be others now. */
+void step_numbers_bar(struct steps *steps);
+
 #endif

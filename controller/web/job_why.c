@@ -41,10 +41,22 @@ static void put_reason(struct web_page *page, const cJSON *reason)
 	web_html(page, "</pre>");
 }
 
+static void put_number(struct web_page *page, const cJSON *end,
+		       const char *name)
+{
+	double number = row_double(end, name);
+
+	if (isnan(number))
+		web_html(page, "<td class=\"n\">-</td>");
+	else
+		web_html(page, "<td class=\"n\">%.0f</td>", number);
+}
+
 static void put_ends(struct web_page *page, const cJSON *ends)
 {
 	const cJSON *end;
 	size_t shown = 0;
+	double ended_ms;
 
 	web_html(page, "<h2>How its ranks ended</h2><div class=\"wide\"><table>"
 		       "<tr><th>Rank</th><th>Node</th><th>Ended (UTC)</th>"
@@ -57,11 +69,15 @@ static void put_ends(struct web_page *page, const cJSON *ends)
 			 row_double(end, "rank"));
 		web_text(page, row_text(end, "node"));
 		web_html(page, "</td><td>");
-		web_time(page, (int64_t)number_at(end, "ended_ms"));
-		web_html(page,
-			 "</td><td class=\"n\">%.0f</td>"
-			 "<td class=\"n\">%.0f</td></tr>\n",
-			 number_at(end, "exit_code"), number_at(end, "signal"));
+		ended_ms = row_double(end, "ended_ms");
+		if (isnan(ended_ms))
+			web_html(page, "-");
+		else
+			web_time(page, (int64_t)ended_ms);
+		web_html(page, "</td>");
+		put_number(page, end, "exit_code");
+		put_number(page, end, "signal");
+		web_html(page, "</tr>\n");
 	}
 	web_html(page, "</table></div>\n");
 	if (shown > ENDS_SHOWN)

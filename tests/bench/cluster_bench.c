@@ -260,9 +260,9 @@ int main(int argc, char **argv)
 		 * inotify descriptors in all: one for each loop of agents.
 		 */
 		options.sizes[0] = 100;
-		options.sizes[1] = is_quick() ? 400 : 1000;
+		options.sizes[1] = 1000;
 		options.sizes[2] = 10000;
-		options.sizes_count = is_quick() ? 2 : 3;
+		options.sizes_count = is_quick() ? 1 : 3;
 		all = !is_quick();
 	}
 	printf("%6s %5s %8s %9s %9s %8s %8s %8s %8s %9s %9s %6s\n", "agents",

@@ -343,8 +343,8 @@ static void report_memory(const struct site *site)
 static int run_rounds(struct place *place, const struct options *options,
 		      size_t width, struct tally tallies[3], struct error *err)
 {
-	size_t rounds = is_quick() ? 2 : 4;
-	size_t count = is_quick() ? 10 : 25;
+	size_t rounds = is_quick() ? 1 : 4;
+	size_t count = is_quick() ? 8 : 25;
 
 	if (width > 1)
 		count *= 2;

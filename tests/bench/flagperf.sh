@@ -14,7 +14,7 @@
 # shellcheck source=tests/lab/flagperf.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lab/flagperf.sh"
 
-FLAGPERF_ROUNDS=$((${QUICK:-0} ? 3 : 11))
+FLAGPERF_ROUNDS=$((${QUICK:-0} ? 2 : 11))
 
 flagperf_tree()
 {

@@ -349,7 +349,7 @@ int main(int argc, char **argv)
 	if (sodium_init() < 0)
 		return EXIT_WORK_FAILED;
 	if (!options.bytes)
-		options.bytes = is_quick() ? 60000000 : 300000000;
+		options.bytes = is_quick() ? 20000000 : 300000000;
 	snprintf(options.marks, sizeof(options.marks), "%s/marks",
 		 options.folder);
 	snprintf(options.file, sizeof(options.file), "%s/output",

@@ -20,7 +20,7 @@
 #ifdef __SANITIZE_ADDRESS__
 #define CHECK_LAST 60
 #else
-#define CHECK_LAST 500
+#define CHECK_LAST 200
 #endif
 
 static uint64_t events, kills, commits;

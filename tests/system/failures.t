@@ -79,6 +79,17 @@ is "$(jq -r '"\(.class) \(.line)"' "$BED/out")" "other null" \
 is "$(job_get "$exit_job" '.reason | "\(.rank) \(.exit_code) \(.line)"')" \
 	"0 1 null" "but who failed, and how"
 
+# A rank that only the launcher tells of, without a code.
+must submit_tool launched retries=0 print 1000 , \
+	error "srun: error: n9: task 3: Segmentation fault" , exit 1
+must wait_job "$JOB" failed 30
+is "$(job_get "$JOB" '.ends[] | select(.rank == 3) |
+	"\(.exit_code) \(.signal) \(.ended_ms) \(.line)"')" \
+	"null null null srun: error: n9: task 3: Segmentation fault" \
+	"what is not told of a rank's end is null"
+run regatta show job "$JOB"
+like "$(cat "$BED/out")" " 3 +n[12] +- +- +- +- +- +srun" "and a dash in words"
+
 must submit_tool signal print 1000 , abort
 failed "$JOB" exit "signal|SIGABRT|[Aa]borted" "a command that aborts"
 is "$(job_get "$JOB" '.ends[] | "\(.rank) \(.exit_code) \(.signal)"')" \

@@ -34,8 +34,9 @@
 #	run [-t SECONDS] COMMAND...	with a time limit (60) and no input; sets
 #				$rc (124: time out), $out, $err; the bytes are
 #				in $BED/out and $BED/err
-#	wait_for 'CONDITION' SECONDS	looks every 20 ms; fails with words. A busy
-#				machine has three times as long.
+#	wait_for 'CONDITION' SECONDS	looks every 20 ms, less often where a
+#				look itself takes long; fails with words.
+#				A busy machine has three times as long.
 #
 # Processes
 #	spawn [-n NETNS] NAME COMMAND...   in the background, output to
@@ -243,9 +244,22 @@ run()
 		} 2>/dev/null
 	fi
 	rc=$?
-	# shellcheck disable=SC2034 # for the test
-	out=$(tr -d '\0' <"$BED/out") err=$(tr -d '\0' <"$BED/err")
+	slurp out "$BED/out"
+	slurp err "$BED/err"
 	return $rc
+}
+
+# A file as $(<FILE) has it, without a process and without words about NULs.
+slurp() # VARIABLE FILE
+{
+	local parts=()
+	local -n text=$1
+
+	mapfile -d '' -t parts <"$2"
+	printf -v text %s "${parts[@]}"
+	while [[ $text == *$'\n' ]]; do
+		text=${text%$'\n'}
+	done
 }
 
 # All of the input is read: a writer that is cut off has failed, and with it,
@@ -261,14 +275,21 @@ finds()
 
 wait_for()
 {
-	local end=$((${EPOCHREALTIME/[^0-9]/} + 3 * $2 * 1000000))
+	local begun now=${EPOCHREALTIME/[^0-9]/} pause
+	local end=$((now + 3 * $2 * 1000000))
 
+	begun=$now
 	until eval "$1" &>/dev/null; do
-		if ((${EPOCHREALTIME/[^0-9]/} > end)); then
+		now=${EPOCHREALTIME/[^0-9]/}
+		if ((now > end)); then
 			diag "waited $((3 * $2)) s in vain for: $1"
 			return 1
 		fi
-		sleep 0.02
+		pause=$((2 * (now - begun)))
+		((pause > 20000)) || pause=20000
+		((pause < 200000)) || pause=200000
+		sleep "0.$(printf %06d "$pause")"
+		begun=${EPOCHREALTIME/[^0-9]/}
 	done
 }
 
@@ -319,10 +340,11 @@ alive()
 {
 	local pid state
 
-	pid=$(cat "$BED/$1.pid" 2>/dev/null) || return 1
+	{
+		read -r pid <"$BED/$1.pid" && read -r state <"/proc/$pid/stat"
+	} 2>/dev/null || return 1
 	# A zombie is gone; only its exit code waits for us.
-	state=$(sed 's/.*) //; s/ .*//' "/proc/$pid/stat" 2>/dev/null)
-	[[ $state && $state != Z ]]
+	[[ ${state##*) } != Z* ]]
 }
 
 end()
@@ -496,13 +518,8 @@ engine_thaw()
 # Containers of an engine that is gone hang on their shims.
 engine_shims()
 {
-	local file
-
-	for file in /proc/[0-9]*/cmdline; do
-		{ tr '\0' ' ' <"$file"; } 2>/dev/null |
-			grep -qF -- "-address $(engine_folder "$1")/" &&
-			echo "${file//[!0-9]/}"
-	done
+	grep -lsz "^$(engine_folder "$1")/containerd.sock" \
+		/proc/[0-9]*/cmdline | cut -d/ -f3
 }
 
 engine_down()

@@ -342,7 +342,7 @@ static bool restarts(const char *command)
 {
 	struct failure_hit hit;
 
-	return failure_patterns_find(patterns, FAILURE_RESTART, command,
+	return failure_patterns_find(patterns, FAILURE_RESTART, NULL, command,
 				     strlen(command), false, &hit);
 }
 

@@ -298,8 +298,22 @@ static void test_impossible(void)
 		records[i].iteration_ms = 5000;
 	result = result_new(&input, NULL);
 	flags(result,
-	      "steps 2 to 6 at 5000.0 ms take longer than the whole job, 0.2 s",
+	      "steps 2 to 6 at 5000.0 ms, 20.0 s in all, take longer than the "
+	      "whole "
+	      "job, 0.2 s",
 	      "step times in a wrong unit are seen");
+	cJSON_Delete(result);
+	input.ended_ms = 1000 + 18400;
+	result = result_new(&input, NULL);
+	flags(result,
+	      "steps 2 to 6 at 5000.0 ms, 20.0 s in all, take longer than the "
+	      "whole job, 18.4 s",
+	      "and what is longer by three in a hundred and a second");
+	cJSON_Delete(result);
+	input.ended_ms = 1000 + 18500;
+	result = result_new(&input, NULL);
+	is_int(cJSON_GetArraySize(cJSON_GetObjectItem(result, "flags")), 0,
+	       "less may be the clock");
 	cJSON_Delete(result);
 
 	input.record_count = 1;

@@ -19,12 +19,17 @@ struct scene {
 	struct guest good;
 };
 
-static void scene_init(struct scene *scene)
+static void scene_open(struct scene *scene, uint32_t heartbeat_ms)
 {
-	hall_init(&scene->hall, ANYWHERE, 200);
+	hall_init(&scene->hall, ANYWHERE, heartbeat_ms);
 	guest_init(&scene->good, &scene->hall, &scene->hall.keys[HALL_AGENT],
 		   NULL);
 	WAIT(&scene->hall, scene->good.welcomes);
+}
+
+static void scene_init(struct scene *scene)
+{
+	scene_open(scene, 200);
 }
 
 static void scene_clear(struct scene *scene)
@@ -304,7 +309,8 @@ static void test_endless_message(void)
 	owned_free char *space = calloc(1, 1 << 20);
 	struct hall *hall = &scene.hall;
 
-	scene_init(&scene);
+	/* Nobody is silent while a busy machine sends so much. */
+	scene_open(&scene, 0);
 	stranger_init(&endless, hall, &hall->keys[HALL_VIEWER], NULL);
 	stranger_say(&endless, HELLO);
 	WAIT(hall, stranger_hears(&endless));

@@ -214,6 +214,16 @@ static int print_devices(struct cli *cli, const struct node_info *node,
 	return cli_print_table(cli, "\ndevices:\n", table, err);
 }
 
+static void number_cell(struct table *table, const cJSON *row, const char *name)
+{
+	double number = row_double(row, name);
+
+	if (isnan(number))
+		table_cell(table, PLAIN, "-");
+	else
+		table_cell(table, PLAIN, "%.0f", number);
+}
+
 /* How its ranks ended, first to last. */
 static int print_ends(struct cli *cli, const struct job_info *job,
 		      struct error *err)
@@ -237,7 +247,6 @@ static int print_ends(struct cli *cli, const struct job_info *job,
 		const char *node = row_text(end, "node");
 		const char *line = row_text(end, "line");
 		double ended = row_double(end, "ended_ms");
-		double step = row_double(end, "step");
 		int64_t at = isnan(ended) ? 0 : (int64_t)ended;
 
 		table_cell(table, PLAIN, "%.0f", row_double(end, "rank"));
@@ -247,12 +256,9 @@ static int print_ends(struct cli *cli, const struct job_info *job,
 			   at ? human_clock(at, text) : "-");
 		table_cell(table, PLAIN, "%s",
 			   at ? human_time(at - job->started_ms, text) : "-");
-		table_cell(table, PLAIN, "%.0f", row_double(end, "exit_code"));
-		table_cell(table, PLAIN, "%.0f", row_double(end, "signal"));
-		if (isnan(step))
-			table_cell(table, PLAIN, "-");
-		else
-			table_cell(table, PLAIN, "%.0f", step);
+		number_cell(table, end, "exit_code");
+		number_cell(table, end, "signal");
+		number_cell(table, end, "step");
 		table_cell(table, PLAIN, "%s",
 			   line ? escape(line, said, sizeof(said)) : "");
 	}

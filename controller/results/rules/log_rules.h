@@ -84,8 +84,9 @@
  *	counted: true	in a log that numbers no steps, each match is the next
  *			step, or that of the progress where it is further
  *	share: FIELD	the epochs done so far, as a fraction: the step is this
- *			share of the progress' total, where number and total of
- *			epochs (`epoch` of a rule with `total`) are known
+ *			share of the progress' total; the number of epochs is
+ *			announced (`epoch` of a rule with `total`), or follows
+ *			from the bars around it (../share_steps.h)
  *	samples: FIELD	the samples so far instead of a step: what the first
  *			match has is those of a step
  *	interval: FIELD	the seconds of all steps since the record before: the

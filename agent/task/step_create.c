@@ -1,0 +1,208 @@
+/* step_create.c - a task is checked against its node, and its container made.
+ */
+#include "agent/task/secrets.h"
+#include "agent/task/task_internal.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+
+#define LACKED_MAX 3
+
+int step_complete(struct task *task, bool probe, struct error *err)
+{
+	if (task->filled.container.image && !probe)
+		return 0;
+	codec_clear(&task_spec_schema, &task->filled);
+	return device_binding_apply(task->room->allot, &task->spec, probe,
+				    &task->filled, err);
+}
+
+static void preflight_done(void *arg, const struct error *err, cJSON *facts)
+{
+	struct task *task = arg;
+
+	task->preflight = NULL;
+	cJSON_Delete(task->facts);
+	task->facts = facts;
+	if (err)
+		step_fail(task, FAILURE_PREFLIGHT, err);
+	else
+		task_event(task, EVENT_CHECKED);
+}
+
+struct container_place step_place(struct task *task, char *in, char *out)
+{
+	spool_in_path(task->room->spool, &task->id, in);
+	spool_out_path(task->room->spool, &task->id, out);
+	return (struct container_place){
+		.secrets = task_secrets_files(&task->spec),
+		.cluster = task->room->cluster,
+		.node = task->room->node,
+		.init_program = task->room->init_program,
+		.in_folder = in,
+		.out_folder = out,
+		.image = task->image_id ? task->image_id
+					: task->spec.container.image,
+		.pids = guard_pids(task->room->node_policy),
+		.image_user = task->image_user,
+		.device_root = task->room->allot->roots->dev,
+		.ordered = &task->spec,
+	};
+}
+
+bool step_allowed(struct task *task, const struct container_place *place)
+{
+	struct error err;
+
+	if (node_policy_check(task->room->node_policy, task->room->allot,
+			      &task->spec, &task->filled, place, &err) == 0)
+		return true;
+	step_fail(task, err.code == EINVAL ? FAILURE_CREATE : FAILURE_POLICY,
+		  &err);
+	return false;
+}
+
+/* Whose paths answer: what is there, and what is allowed. */
+static void check_task(struct task *task)
+{
+	const struct preflight_room *room = &task->room->preflight;
+	char in[PATH_MAX], out[PATH_MAX];
+	struct container_place place = step_place(task, in, out);
+	struct error err;
+
+	if (!step_allowed(task, &place))
+		return;
+	if (preflight_check(room, &task->spec, task->room->folder, &err) == 0)
+		task->preflight = preflight_begin(room, &task->spec,
+						  preflight_done, task, &err);
+	if (!task->preflight)
+		step_fail(task, FAILURE_PREFLIGHT, &err);
+}
+
+static void paths_reached(void *arg, const struct error *err, cJSON *facts)
+{
+	struct task *task = arg;
+
+	task->preflight = NULL;
+	if (err)
+		step_fail(task, FAILURE_PREFLIGHT, err);
+	else
+		check_task(task);
+}
+
+void step_check(struct task *task)
+{
+	const struct container_spec *container = &task->spec.container;
+	struct error err;
+
+	if (step_complete(task, true, &err) < 0 ||
+	    task_secrets_check(&task->spec, &err) < 0) {
+		step_fail(task, FAILURE_PREFLIGHT, &err);
+		return;
+	}
+	if (!container->mounts_count && !container->needs.count) {
+		check_task(task);
+		return;
+	}
+	task->preflight = preflight_reach(&task->room->preflight, &task->spec,
+					  paths_reached, task, &err);
+	if (!task->preflight)
+		step_fail(task, FAILURE_PREFLIGHT, &err);
+}
+
+/* The name is in use: by the container of this very task, made before an agent
+ * ended or an answer was lost, or by a stranger.
+ */
+static void conflict_done(void *arg, const struct error *err, cJSON *answer)
+{
+	struct task *task = arg;
+	const cJSON *config =
+		cJSON_GetObjectItemCaseSensitive(answer, "Config");
+	const cJSON *labels =
+		cJSON_GetObjectItemCaseSensitive(config, "Labels");
+	const cJSON *label =
+		cJSON_GetObjectItemCaseSensitive(labels, LABEL_SPEC);
+	char hash[CONTAINER_HASH_SIZE];
+	struct error stranger;
+
+	task->call = NULL;
+	if (err) {
+		step_retry(task);
+	} else if (container_spec_hash(&task->spec, hash, &stranger) < 0) {
+		step_fail(task, FAILURE_CREATE, &stranger);
+	} else if (cJSON_IsString(label) && !strcmp(label->valuestring, hash)) {
+		task_event(task, EVENT_CREATED);
+	} else {
+		error_set(&stranger, EEXIST,
+			  "a container named %s is there that is not of this "
+			  "task",
+			  task->container);
+		step_fail(task, FAILURE_CREATE, &stranger);
+	}
+}
+
+static void create_done(void *arg, const struct error *err, cJSON *answer)
+{
+	struct task *task = arg;
+	struct error other;
+
+	task->creating = NULL;
+	if (task->step == STEP_REMOVE) {
+		step_remove(task);
+	} else if (task->step != STEP_CREATE) {
+		return; /* it was told to stop: discard removes it */
+	} else if (!err) {
+		task_event(task, EVENT_CREATED);
+	} else if (err->code == EEXIST) {
+		task->call =
+			engine_container_inspect(task->room->engine,
+						 task->container, CALL_MS,
+						 conflict_done, task, &other);
+		if (!task->call)
+			step_retry(task);
+	} else if (step_engine_away(err) && task->retries < STEP_RETRIES_MAX) {
+		step_retry(task);
+	} else if (err->code == ENOENT && task->lacked++ < LACKED_MAX) {
+		task_event(task, EVENT_LACKS);
+	} else {
+		step_fail(task, FAILURE_CREATE, err);
+	}
+}
+
+void step_create(struct task *task)
+{
+	char in[PATH_MAX], out[PATH_MAX];
+	struct container_place place = step_place(task, in, out);
+	struct error err;
+	cJSON *body;
+
+	if (step_complete(task, false, &err) < 0) {
+		step_fail(task, FAILURE_PREFLIGHT, &err);
+		return;
+	}
+	/* Links may lead elsewhere by now, and the policy may be another. */
+	if (!step_allowed(task, &place))
+		return;
+	body = container_body(&task->filled, &place, &err);
+	if (!body) {
+		step_fail(task, FAILURE_CREATE, &err);
+		return;
+	}
+	task->creating =
+		engine_container_create(task->room->engine, task->container,
+					body, CALL_MS, create_done, task, &err);
+	cJSON_Delete(body);
+	if (!task->creating)
+		step_retry(task);
+}
+
+void step_ready(struct task *task)
+{
+	struct error err;
+
+	/* Only node rank 0 meets the others. */
+	if (task->id.rank == 0 && task->port_fd < 0 &&
+	    preflight_port(&task->port_fd, &task->port, &err) < 0)
+		step_fail(task, FAILURE_PREFLIGHT, &err);
+}

@@ -1,0 +1,175 @@
+/* step_end.c - a task is stopped, its files are collected, its traces removed.
+ */
+#include "agent/task/task_internal.h"
+#include "protocol/base/log.h"
+#include "protocol/base/loop.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+
+#define REMOVE_PAUSE_MS 1 /* between pieces of a spool */
+#define STOP_MARGIN_S 5   /* regatta-init's grace ends before the engine's */
+
+static void stop_done(void *arg, const struct error *err, cJSON *answer)
+{
+	struct task *task = arg;
+
+	task->call = NULL;
+	if (err && err->code != ENOENT)
+		step_retry(task);
+	else
+		step_look(task);
+}
+
+void step_stop(struct task *task)
+{
+	uint32_t grace_ms = task->spec.container.grace_ms;
+	uint32_t grace_s = grace_ms / 1000 + STOP_MARGIN_S;
+	struct error err;
+
+	step_run_leave(task);
+	step_watch(task);
+	if (look_abort(task))
+		return;
+	task->call = engine_container_stop(task->room->engine, task->container,
+					   grace_s, grace_s * 1000 + CALL_MS,
+					   stop_done, task, &err);
+	if (!task->call)
+		step_retry(task);
+}
+
+static void collect_done(void *arg)
+{
+	struct task *task = arg;
+
+	task->room->changed(task->room->arg, task);
+}
+
+void step_collect(struct task *task)
+{
+	struct collect_room room = {
+		.loop = task->room->loop,
+		.engine = task->room->engine,
+		.spool = task->room->spool,
+		.contents = task->room->contents,
+		.id = &task->id,
+		.spec = &task->spec,
+		.container = task->container,
+		.done = collect_done,
+		.arg = task,
+	};
+	struct error err = { 0 };
+
+	if (task->collect)
+		return;
+	task->collect = collect_begin(&room, &err);
+	if (err.code)
+		log_warning("no files are collected job=%" PRIu64
+			    " rank=%u: %s",
+			    task->id.job, task->id.rank, err.text);
+}
+
+void step_ended(struct task *task)
+{
+	loop_source_free(&task->watch);
+	loop_source_free(&task->silent);
+	step_run_leave(task);
+	look_drop(task);
+	monitor_end(take(task->samples));
+	if (task->port_fd >= 0)
+		close(take_fd(&task->port_fd));
+	if (task->ordered && !task->outcome.failure)
+		task->outcome.failure = task->ordered;
+	if (*task->reason)
+		snprintf(task->outcome.text, sizeof(task->outcome.text), "%s",
+			 task->reason);
+	log_sender_wake(task->room->sender);
+	step_collect(task);
+}
+
+/* It is tried for ever; the log says so once. */
+static void retry_removal(struct task *task, const char *what,
+			  const struct error *err)
+{
+	if (!task->retries)
+		log_warning("%s not removed yet job=%" PRIu64 " rank=%u: %s",
+			    what, task->id.job, task->id.rank, err->text);
+	step_retry(task);
+}
+
+static void remove_spool(struct task *task);
+
+static int remove_on(sd_event_source *source, uint64_t usec, void *arg)
+{
+	remove_spool(arg);
+	return 0;
+}
+
+/* A piece in each turn: the loop has others to serve. */
+static void remove_spool(struct task *task)
+{
+	struct error err;
+	int rc;
+
+	loop_source_free(&task->retry);
+	rc = spool_remove(task->room->spool, &task->id, &err);
+	if (rc > 0)
+		rc = loop_timer(task->room->loop, &task->retry, REMOVE_PAUSE_MS,
+				remove_on, task, &err);
+	else if (rc == 0)
+		task_event(task, EVENT_REMOVED);
+	if (rc < 0)
+		retry_removal(task, "spool", &err);
+}
+
+/* What the engine did not know of is still there: true, look again. */
+static bool end_hidden(struct task *task)
+{
+	pid_t holder = spool_holder(task->room->spool, &task->id);
+	struct error err;
+
+	if (!holder)
+		return false;
+	if (holder > 0)
+		kill(holder, SIGKILL);
+	error_set(&err, EBUSY,
+		  "its processes live, which the engine does not know");
+	retry_removal(task, "container", &err);
+	return true;
+}
+
+static void remove_done(void *arg, const struct error *err, cJSON *answer)
+{
+	struct task *task = arg;
+
+	task->call = NULL;
+	if (err && err->code != ENOENT) {
+		retry_removal(task, "container", err);
+		return;
+	}
+	if (end_hidden(task))
+		return;
+	streams_clear(&task->streams);
+	remove_spool(task);
+}
+
+void step_remove(struct task *task)
+{
+	struct error err;
+
+	loop_source_free(&task->watch);
+	step_run_leave(task);
+	look_drop(task);
+	monitor_end(take(task->samples));
+	collect_free(take(task->collect));
+	/* What the engine is about to make would be left behind. */
+	if (task->creating)
+		return;
+	task->call = engine_container_remove(task->room->engine,
+					     task->container, true, true,
+					     CALL_MS, remove_done, task, &err);
+	if (!task->call)
+		step_retry(task);
+}

@@ -1,0 +1,160 @@
+/* step_run.c - what is watched while a task's command runs.
+ */
+#include "agent/task/task_internal.h"
+#include "protocol/base/log.h"
+#include "protocol/hardware/sample_format.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/inotify.h>
+
+static int watch_run(sd_event_source *source, const struct inotify_event *event,
+		     void *arg)
+{
+	struct task *task = arg;
+
+	/* The engine tells the end; this is only a file. */
+	if (event->len && !strcmp(event->name, "exit.json"))
+		step_record_seen(task);
+	if (event->len && !strncmp(event->name, "node-", 5))
+		streams_look(&task->streams);
+	if (event->len && task->ssh && !(event->mask & IN_MODIFY))
+		gang_ssh_seen(task->ssh, event->name);
+	log_sender_wake(task->room->sender);
+	return 0;
+}
+
+void step_watch(struct task *task)
+{
+	char path[PATH_MAX];
+
+	if (task->watch)
+		return;
+	spool_out_path(task->room->spool, &task->id, path);
+	/* Without it we still poll, and the engine tells the end. */
+	sd_event_add_inotify(task->room->loop, &task->watch, path,
+			     IN_MODIFY | IN_MOVED_TO | IN_CREATE, watch_run,
+			     task);
+	/* It may have written before the watch was set. */
+	if (spool_has_exit(task->room->spool, &task->id))
+		step_record_seen(task);
+	log_sender_wake(task->room->sender);
+}
+
+void step_sample(struct task *task)
+{
+	char name[SAMPLE_FORMAT_STREAM_SIZE];
+	struct error err;
+	int fd;
+
+	if (task->samples || !task->room->monitor)
+		return;
+	sample_format_stream(task->id.rank, name);
+	fd = spool_append_stream(task->room->spool, &task->id, name, &err);
+	if (fd >= 0)
+		task->samples =
+			monitor_begin(task->room->monitor, task->id.rank,
+				      &task->spec.devices, fd, &err);
+	if (!task->samples)
+		log_warning("no samples job=%" PRIu64 " rank=%u: %s",
+			    task->id.job, task->id.rank, err.text);
+}
+
+static void wait_done(void *arg, const struct error *err, cJSON *answer)
+{
+	struct task *task = arg;
+
+	task->call = NULL;
+	if (err && step_engine_away(err))
+		step_retry(task);
+	else
+		step_look(task);
+}
+
+/* disk_over_fn */
+static void disk_over(void *arg, uint64_t bytes)
+{
+	struct task *task = arg;
+
+	snprintf(task->reason, sizeof(task->reason),
+		 "limits.disk: found %" PRIu64
+		 " MiB written to the container's "
+		 "own disk, allowed by %.60s: %" PRIu64 " MiB",
+		 bytes >> 20, node_policy_name(task->room->node_policy),
+		 node_policy_disk(task->room->node_policy) >> 20);
+	task_stop(task, FAILURE_POLICY);
+}
+
+static void limit_disk(struct task *task)
+{
+	uint64_t limit = node_policy_disk(task->room->node_policy);
+	struct error err;
+
+	if (task->disk || !limit)
+		return;
+	task->disk =
+		disk_watch_new(task->room->loop, task->room->engine,
+			       task->container, limit, disk_over, task, &err);
+	if (!task->disk)
+		log_warning("limits.disk: %s", err.text);
+}
+
+/* spool_over_fn */
+static void output_over(void *arg, const char *why)
+{
+	struct task *task = arg;
+
+	snprintf(task->reason, sizeof(task->reason), "output: %s", why);
+	task_stop(task, FAILURE_POLICY);
+}
+
+static void limit_output(struct task *task)
+{
+	uint64_t limit = task->spec.container.log_limit_bytes;
+	struct error err;
+
+	if (task->output)
+		return;
+	task->output =
+		spool_watch_new(task->room->loop, task->room->spool, &task->id,
+				limit ? limit : LOG_LIMIT_DEFAULT, output_over,
+				task, &err);
+	if (!task->output)
+		log_warning("output: %s", err.text);
+}
+
+void step_carry_commands(struct task *task)
+{
+	struct error err;
+
+	if (task->ssh || !task->spec.container.ssh)
+		return;
+	task->ssh = gang_ssh_new(task->room->loop, task->room->spool, &task->id,
+				 task->room->say, task->room->arg, &err);
+	if (!task->ssh)
+		log_warning("ssh: %s", err.text);
+}
+
+void step_run_leave(struct task *task)
+{
+	gang_ssh_free(take(task->ssh));
+	disk_watch_free(take(task->disk));
+	spool_watch_free(take(task->output));
+}
+
+void step_run(struct task *task)
+{
+	struct error err;
+
+	step_watch(task);
+	step_sample(task);
+	limit_disk(task);
+	limit_output(task);
+	step_carry_commands(task);
+	task->call = engine_container_wait(task->room->engine, task->container,
+					   wait_done, task, &err);
+	if (!task->call)
+		step_retry(task);
+}

@@ -1,0 +1,133 @@
+/* step_start.c - what a task's container is given to begin with, and its start.
+ */
+#include "agent/metrics/network.h"
+#include "agent/task/command.h"
+#include "agent/task/secrets.h"
+#include "agent/task/start_error.h"
+#include "agent/task/task_internal.h"
+#include "protocol/base/secret.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <unistd.h>
+
+#define START_MS 120000 /* start may load gigabytes of image metadata */
+#define HOSTFILE_MAX (4 << 20)
+#define FILE_TEXT_MAX (1 << 20)
+#define SUID_RECORD "suid=1" /* with its NUL: agent/init/init.h */
+
+static int write_files(struct task *task, const struct rendezvous *rendezvous,
+		       struct error *err)
+{
+	const struct container_spec *container = &task->spec.container;
+
+	for (size_t i = 0; i < container->files_count; i++) {
+		const char *name = container->files[i].name;
+		owned(buffer_clear) struct buffer text;
+
+		buffer_init(&text, FILE_TEXT_MAX);
+		if (!file_name_valid(name))
+			return error_set(err, EINVAL,
+					 "the file %.80s has a name that is "
+					 "not allowed",
+					 name);
+		if (command_text(&task->spec, container->files[i].text,
+				 rendezvous, &text, err) < 0 ||
+		    spool_write_in(task->room->spool, &task->id, name,
+				   text.data, text.size, err) < 0)
+			return error_prefix(err, "file %s", name);
+	}
+	return 0;
+}
+
+static const char *work_folder(const struct task *task)
+{
+	const char *folder = task->spec.container.workdir
+				     ? task->spec.container.workdir
+				     : task->image_workdir;
+
+	return folder && *folder ? folder : "/";
+}
+
+static int write_start(struct task *task, const struct container_place *place,
+		       struct error *err)
+{
+	char interface[IF_NAMESIZE];
+	struct rendezvous rendezvous = {
+		.address = task->address,
+		.port = task->rendezvous_port,
+		.time_ms = task->start_ms,
+		.addresses = task->addresses,
+		.interface = network_interface(task->room->address, interface),
+	};
+	owned(secret_buffer_clear) struct buffer start;
+	owned(buffer_clear) struct buffer hosts;
+
+	buffer_init(&start, INIT_START_MAX);
+	buffer_init(&hosts, HOSTFILE_MAX);
+	if (command_hostfile(&task->spec, &rendezvous, &hosts, err) < 0 ||
+	    (hosts.size &&
+	     spool_write_in(task->room->spool, &task->id, "hostfile",
+			    hosts.data, hosts.size, err) < 0) ||
+	    write_files(task, &rendezvous, err) < 0 ||
+	    collect_note(task->room->spool, &task->id, &task->spec,
+			 work_folder(task), &rendezvous, err) < 0)
+		return -1;
+	if (command_build(&task->filled, &task->image_argv, &rendezvous, &start,
+			  err) < 0 ||
+	    task_secrets_add(&task->spec, task->room->registries, &start, err) <
+		    0)
+		return -1;
+	if (guard_suid(task->room->node_policy, &task->filled, place) &&
+	    buffer_append(&start, SUID_RECORD, sizeof(SUID_RECORD), err) < 0)
+		return -1;
+	if (spool_reserve_record(task->room->spool, &task->id, err) < 0)
+		return -1;
+	return spool_write_start(task->room->spool, &task->id, start.data,
+				 start.size, err);
+}
+
+static void start_done(void *arg, const struct error *err, cJSON *answer)
+{
+	struct task *task = arg;
+	struct error why;
+
+	task->call = NULL;
+	if (!err) {
+		task_event(task, EVENT_STARTED);
+	} else if (step_engine_away(err) ||
+		   spool_holder(task->room->spool, &task->id)) {
+		step_look(task); /* it may have been started all the same */
+	} else {
+		why = *err;
+		start_error_explain(&task->filled.container.ulimits, &why);
+		step_fail(task, FAILURE_CREATE, &why);
+	}
+}
+
+void step_start(struct task *task)
+{
+	char in[PATH_MAX], out[PATH_MAX];
+	struct container_place place = step_place(task, in, out);
+	struct error err;
+
+	if (task->port_fd >= 0)
+		close(take_fd(&task->port_fd));
+	if (step_complete(task, false, &err) < 0) {
+		step_fail(task, FAILURE_PREFLIGHT, &err);
+		return;
+	}
+	/* The engine follows links now, and not when it makes the container. */
+	if (!step_allowed(task, &place))
+		return;
+	step_carry_commands(task);
+	/* Of one that is adopted it is there, as its order was. */
+	if (task->address && write_start(task, &place, &err) < 0) {
+		step_fail(task, FAILURE_CREATE, &err);
+		return;
+	}
+	task->call = engine_container_start(task->room->engine, task->container,
+					    START_MS, start_done, task, &err);
+	if (!task->call)
+		step_retry(task);
+}

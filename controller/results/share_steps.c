@@ -1,0 +1,186 @@
+/* share_steps.c - which step a share of all epochs is.
+ */
+#include "controller/results/share_steps.h"
+
+#include "controller/results/rules/fields.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SLACK 1e-6 /* of what is computed in doubles */
+
+void share_steps_clear(struct share_steps *shares)
+{
+	free(shares->seen);
+}
+
+/* Half of the last digit that a number was rounded to: the second one at least,
+ * for zeros at the end are not printed.
+ */
+static double half_digit(const struct caught_value *value)
+{
+	const char *dot = memchr(value->text, '.', value->size);
+	size_t digits = dot ? value->size - (size_t)(dot - value->text) - 1 : 0;
+
+	digits = digits < 2 ? 2 : digits > 16 ? 16 : digits;
+	return 0.5 * pow(10, -(double)digits);
+}
+
+struct share_seen share_seen(const struct caught_value *share, uint64_t bar)
+{
+	double half = half_digit(share);
+
+	return (struct share_seen){ .low = share->number - half,
+				    .high = share->number + half,
+				    .printed = share->number,
+				    .bar = bar };
+}
+
+/* The first and the last step that a share may be of. */
+static void range_of(const struct share_steps *shares, uint64_t total,
+		     const struct share_seen *seen, double *low, double *high)
+{
+	double per_epoch = (double)total / (double)shares->epochs;
+
+	*low = fmax(1, ceil(seen->low * per_epoch - SLACK));
+	*high = floor(seen->high * per_epoch + SLACK);
+	if (*low > *high)
+		*low = *high = round(seen->printed * per_epoch);
+}
+
+uint64_t share_step(const struct share_steps *shares, uint64_t total,
+		    const struct share_seen *seen, uint64_t last)
+{
+	double low, high;
+	uint64_t step;
+
+	if (!total || !shares->epochs)
+		return 0;
+	range_of(shares, total, seen, &low, &high);
+	if (high < 1)
+		return 0;
+	step = (uint64_t)low;
+	if (seen->bar > step && (double)seen->bar <= high)
+		step = seen->bar;
+	if (last >= step && (double)last + 1 <= high)
+		step = last + 1;
+	return step;
+}
+
+/* The likely number of epochs, within its bounds. */
+static bool settle(struct share_steps *shares, double likely)
+{
+	double epochs = fmin(round(likely), floor(shares->most + SLACK));
+
+	epochs = fmax(fmax(epochs, shares->least), 1);
+	if (!(epochs < 1e9) || shares->epochs == (uint64_t)epochs)
+		return false;
+	shares->epochs = (uint64_t)epochs;
+	return true;
+}
+
+/* How share and bar have grown since the first share says how many epochs are
+ * likely, as a bar mostly lags by as much.
+ */
+bool share_steps_bound(struct share_steps *shares, uint64_t total,
+		       const struct share_seen *seen)
+{
+	const struct share_seen *first = shares->seen;
+	double bar = (double)seen->bar, all = (double)total;
+	double most, likely;
+
+	if (shares->announced || !seen->bar || !total)
+		return false;
+	most = fmax(1, seen->high * all / bar);
+	if (!(shares->most > 0) || most < shares->most)
+		shares->most = most;
+	likely = shares->count && seen->bar > first->bar
+			 ? (seen->printed - first->printed) * all /
+				   (bar - (double)first->bar)
+			 : seen->printed * all / bar;
+	return settle(shares, likely);
+}
+
+bool share_steps_bar(struct share_steps *shares, uint64_t total, uint64_t bar)
+{
+	struct share_seen *seen =
+		shares->count ? &shares->seen[shares->count - 1] : NULL;
+	double least;
+
+	if (!seen || !total || !bar || bar < seen->bar)
+		return false;
+	seen->redrawn |= bar == seen->bar;
+	if (shares->announced)
+		return false;
+	least = ceil(seen->low * (double)total / (double)bar - SLACK);
+	if (!(least > shares->least))
+		return false;
+	shares->least = least;
+	return shares->most > 0 && settle(shares, (double)shares->epochs);
+}
+
+void share_step_given(struct share_steps *shares, const struct share_seen *seen,
+		      uint64_t step)
+{
+	if (shares->count && shares->seen[shares->count - 1].step == step)
+		return;
+	if (shares->count == shares->room) {
+		size_t room = shares->room ? shares->room * 2 : 64;
+		struct share_seen *more =
+			realloc(shares->seen, room * sizeof(*more));
+
+		if (!more) {
+			shares->unsure = true;
+			return;
+		}
+		shares->seen = more;
+		shares->room = room;
+	}
+	shares->seen[shares->count] = *seen;
+	shares->seen[shares->count++].step = step;
+}
+
+/* Is a step out of the even pace that programs mostly have? A bar that lags
+ * shows another step now and then. The first line may be of step 1, before that
+ * pace; one line alone has none.
+ */
+static bool uneven(const struct share_steps *shares, size_t i)
+{
+	const struct share_seen *seen = &shares->seen[i];
+	uint64_t pace = i ? seen->step - seen[-1].step : 0;
+
+	if (shares->count == 1)
+		return true;
+	if (i < 2)
+		return pace && shares->seen[0].step != 1 &&
+		       shares->seen[0].step % pace;
+	return (i > 2 || shares->seen[0].step != 1) &&
+	       pace != seen[-1].step - seen[-2].step;
+}
+
+bool share_steps_unsure(const struct share_steps *shares, uint64_t total)
+{
+	bool behind = false, ahead = false, wide = false, odd = false;
+
+	if (!total || !shares->count)
+		return false;
+	if (shares->unsure || !shares->epochs)
+		return true;
+	for (size_t i = 0; i < shares->count; i++) {
+		const struct share_seen *seen = &shares->seen[i];
+		double low, high;
+
+		range_of(shares, total, seen, &low, &high);
+		behind |= (double)seen->bar < low;
+		ahead |= (double)seen->bar > high;
+		if (low == high || (seen->redrawn && seen->step == seen->bar))
+			continue;
+		wide = true;
+		odd |= uneven(shares, i);
+	}
+	if (odd || (wide && (behind || ahead)))
+		return true;
+	return !shares->announced &&
+	       (ahead || (behind && shares->least < shares->epochs));
+}

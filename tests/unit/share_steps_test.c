@@ -1,0 +1,210 @@
+/* share_steps_test.c - shares of epochs to steps, beside bars that lag.
+ */
+#include "controller/results/extract.h"
+#include "protocol/base/buffer.h"
+#include "tests/tap.h"
+
+#include <math.h>
+
+#define SEEDS 400
+
+static const char rules_text[] =
+	"read: last\n"
+	"rules:\n"
+	"- match: 'epochs to go: (?<epochs>\\d+)'\n"
+	"  total: true\n"
+	"  epoch: epochs\n"
+	"  to: announced\n"
+	"- match: '\\| (?<step>\\d+)/(?<steps>\\d+) drawn'\n"
+	"  progress: true\n"
+	"  to: progress\n"
+	"- dict: '{'\n"
+	"  has: [loss]\n"
+	"  share: epoch\n"
+	"  counted: true\n"
+	"  fields: {loss: loss, epoch: epoch}\n";
+
+/* A training that says its share of epochs every few steps. */
+struct training {
+	unsigned epochs, per_epoch;
+	unsigned stride; /* steps between what it says */
+	unsigned digits; /* of the share */
+	unsigned lag;    /* a bar is drawn if a number below 100 is not below */
+	bool redrawn;    /* behind each line, too */
+	bool late;       /* all lines come behind all bars */
+	bool announced;
+	unsigned until; /* its last step; 0: the end */
+};
+
+static struct extract_rules *rules_new(void)
+{
+	owned(document_free) struct document *document =
+		document_parse(rules_text, strlen(rules_text), "f.yaml", NULL,
+			       NULL);
+	const struct value *root = document_root(document);
+
+	return extract_rules_new(&root, 1, NULL);
+}
+
+static void draw(struct buffer *text, unsigned step, unsigned total)
+{
+	char line[80];
+	int size = snprintf(line, sizeof(line), "\r 1%%| %u/%u drawn ", step,
+			    total);
+
+	buffer_append(text, line, (size_t)size, NULL);
+}
+
+/* The loss is the step, so that a reader's mistake shows. */
+static void tell(struct buffer *text, const struct training *plan,
+		 unsigned step)
+{
+	double share = (double)step / plan->per_epoch;
+	char line[120];
+	int size = snprintf(line, sizeof(line),
+			    "\n{'loss': %u.0, 'epoch': %.*f}\n", step,
+			    (int)plan->digits, share);
+
+	buffer_append(text, line, (size_t)size, NULL);
+}
+
+static void write_log(struct buffer *text, const struct training *plan,
+		      unsigned seed)
+{
+	unsigned total = plan->epochs * plan->per_epoch;
+	unsigned until = plan->until ? plan->until : total;
+
+	if (plan->announced) {
+		char line[40];
+		int size = snprintf(line, sizeof(line), "epochs to go: %u\n",
+				    plan->epochs);
+
+		buffer_append(text, line, (size_t)size, NULL);
+	}
+	draw(text, 0, total);
+	for (unsigned step = 1; step <= until; step++) {
+		seed = seed * 1103515245 + 12345;
+		if ((seed >> 16) % 100 >= plan->lag)
+			draw(text, step, total);
+		if (step % plan->stride || plan->late)
+			continue;
+		tell(text, plan, step);
+		if (plan->redrawn)
+			draw(text, step, total);
+	}
+	for (unsigned step = plan->stride; plan->late && step <= until;
+	     step += plan->stride)
+		tell(text, plan, step);
+}
+
+/* How many steps are wrong or missing. */
+static unsigned wrong_steps(const struct extract *extract,
+			    const struct training *plan)
+{
+	unsigned until =
+		plan->until ? plan->until : plan->epochs * plan->per_epoch;
+	unsigned wrong = 0;
+	size_t count;
+	const struct record *records = extract_records(extract, &count);
+
+	for (size_t i = 0; i < count; i++)
+		wrong += (double)records[i].step != records[i].loss;
+	return count == until / plan->stride ? wrong : wrong + 1;
+}
+
+static struct extract *read_training(const struct training *plan, unsigned seed)
+{
+	owned(extract_rules_free) struct extract_rules *rules = rules_new();
+	owned(buffer_clear) struct buffer text;
+	struct extract *extract = extract_new(rules, NULL);
+
+	buffer_init(&text, 1 << 22);
+	write_log(&text, plan, seed);
+	extract_feed(extract, text.data, text.size, NULL);
+	extract_finish(extract, NULL);
+	return extract;
+}
+
+static void test_usual(void)
+{
+	static const struct training plans[] = {
+		/* a bar at each step, as where steps are slow */
+		{ 3, 100, 5, 2, 0, false, false, false, 60 },
+		{ 1, 100, 5, 2, 0, true, false, false, 60 },
+		{ 2, 350, 10, 2, 0, true, false, false, 0 },
+		{ 3, 99, 1, 2, 0, false, false, false, 0 },
+		{ 4, 1000, 20, 4, 0, true, false, true, 0 },
+		/* bars are skipped, but drawn behind each line */
+		{ 1, 100, 5, 2, 100, true, false, false, 60 },
+		{ 3, 100, 5, 2, 100, true, false, false, 60 },
+		{ 3, 100, 5, 2, 50, true, false, false, 60 },
+		{ 2, 800, 10, 4, 90, true, false, false, 400 },
+		/* shares that say the step alone */
+		{ 2, 80, 4, 4, 70, false, false, true, 0 },
+		{ 2, 80, 4, 4, 0, false, true, true, 0 },
+	};
+
+	for (size_t i = 0; i < sizeof(plans) / sizeof(plans[0]); i++) {
+		owned(extract_free) struct extract *extract =
+			read_training(&plans[i], 1);
+
+		is_int(wrong_steps(extract, &plans[i]), 0,
+		       "training %zu: all steps are right", i);
+		ok(!extract_steps_unsure(extract), "and nothing is in doubt");
+	}
+}
+
+static void test_doubt(void)
+{
+	/* Lines that come when all is over, and digits that tell ten steps. */
+	const struct training late = {
+		3, 1000, 10, 2, 0, false, true, false, 0
+	};
+	owned(extract_free) struct extract *extract = read_training(&late, 1);
+
+	ok(wrong_steps(extract, &late) > 0, "what cannot be told is wrong");
+	ok(extract_steps_unsure(extract), "and it is said");
+}
+
+/* However bars lag: right, or in doubt. */
+static void test_any(void)
+{
+	unsigned silent = 0, right = 0, first = 0;
+
+	for (unsigned seed = 1; seed <= SEEDS; seed++) {
+		const struct training plan = {
+			.epochs = 1 + seed % 5,
+			.per_epoch = 20 + seed * 37 % 400,
+			.stride = 1 + seed * 7 % 11,
+			.digits = seed % 3 ? 2 : 5,
+			.lag = seed * 13 % 101,
+			.redrawn = seed % 2,
+			.announced = seed % 7 == 0,
+			.until = seed % 4 ? 20 + seed * 3 % 200 : 0,
+		};
+		owned(extract_free) struct extract *extract = NULL;
+		struct training now = plan;
+
+		if (now.until > now.epochs * now.per_epoch)
+			now.until = 0;
+		extract = read_training(&now, seed);
+		if (!wrong_steps(extract, &now)) {
+			right++;
+		} else if (!extract_steps_unsure(extract)) {
+			silent++;
+			first = first ? first : seed;
+		}
+	}
+	is_int(silent, 0, "no step is wrong without a word (seed %u)", first);
+	ok(right > SEEDS / 2, "%u of %d logs are right in all steps", right,
+	   SEEDS);
+}
+
+int main(void)
+{
+	tap_begin(0);
+	test_usual();
+	test_doubt();
+	test_any();
+	return tap_done();
+}
