@@ -84,7 +84,7 @@ int64_t time_left(const struct watched_sweep *sweep, int64_t now_ms)
 {
 	const struct watched *jobs = sweep->jobs;
 	size_t count = sweep->count;
-	const struct watched **sorted = calloc(count + 1, sizeof(*sorted));
+	const struct watched **sorted = calloc(count + 1, sizeof(void *));
 	size_t active = 0, open = 0, from = 0;
 	double left = 0, longest = 0;
 	struct took took = { 0 };
@@ -100,7 +100,7 @@ int64_t time_left(const struct watched_sweep *sweep, int64_t now_ms)
 		free(sorted);
 		return -1;
 	}
-	qsort(sorted, count, sizeof(*sorted), by_cell);
+	qsort(sorted, count, sizeof(void *), by_cell);
 	for (size_t i = 1; i <= count; i++) {
 		if (i < count && !by_cell(&sorted[from], &sorted[i]))
 			continue;

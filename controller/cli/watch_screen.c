@@ -74,14 +74,14 @@ static void collect(struct watch_screen *view)
 	view->count = 0;
 	if (count > view->room) {
 		free(view->shown);
-		view->shown = calloc(count, sizeof(*view->shown));
+		view->shown = calloc(count, sizeof(void *));
 		view->room = view->shown ? count : 0;
 	}
 	for (size_t i = 0; i < count && i < view->room; i++)
 		if (all[i].job)
 			view->shown[view->count++] = &all[i];
 	if (view->count)
-		qsort(view->shown, view->count, sizeof(*view->shown), by_place);
+		qsort(view->shown, view->count, sizeof(void *), by_place);
 }
 
 static size_t chosen_place(const struct watch_screen *view)
