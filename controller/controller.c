@@ -178,6 +178,17 @@ static bool check_machine(struct controller *controller, struct wire_peer *peer,
 	return false;
 }
 
+static bool check_address(struct controller *controller, struct wire_peer *peer)
+{
+	struct error err;
+
+	if (access_check_address(controller->access, wire_peer_public(peer),
+				 wire_peer_address(peer), &err) == 0)
+		return true;
+	wire_server_drop(peer, err.code, err.text);
+	return false;
+}
+
 static void join(struct controller *controller, struct wire_peer *peer,
 		 struct message_hello *hello)
 {
@@ -231,6 +242,8 @@ static void welcome(struct controller *controller, struct wire_peer *peer,
 		.next_key = (char *)controller_key_next(&controller->keys),
 	};
 
+	if (!check_address(controller, peer))
+		return;
 	/* Before join(), which may drop the peer. */
 	wire_server_send(peer, MESSAGE_WELCOME, &message, NULL, 0, NULL);
 	if (wire_peer_role(peer) == ROLE_AGENT &&

@@ -193,7 +193,7 @@ int access_token(struct access *access, const char *by,
 	entry->key.role = ROLE_JOINER;
 	entry->grants = grants;
 	key_entry_text(entry->for_name, sizeof(entry->for_name), message->name);
-	key_entry_text(entry->machine, sizeof(entry->machine), message->from);
+	key_entry_text(entry->network, sizeof(entry->network), message->from);
 	entry->uses = message->uses ? message->uses : 1;
 	entry->renew = message->renew;
 	entry->since_ms = clock_wall_ms();
@@ -221,8 +221,8 @@ static int answer_key(const struct key *key, struct reply_admit *reply,
 }
 
 static int let_in(struct access *access, const char *name, enum role role,
-		  const char *public, const char *machine, const char *by,
-		  struct reply_admit *reply, struct error *err)
+		  const char *public, const char *machine, const char *network,
+		  const char *by, struct reply_admit *reply, struct error *err)
 {
 	struct key_entry *entry = key_entry_add(access, err);
 
@@ -232,6 +232,7 @@ static int let_in(struct access *access, const char *name, enum role role,
 	key_entry_text(entry->key.public, sizeof(entry->key.public), public);
 	entry->key.role = role;
 	key_entry_text(entry->machine, sizeof(entry->machine), machine);
+	key_entry_text(entry->network, sizeof(entry->network), network);
 	key_entry_text(entry->by, sizeof(entry->by), by);
 	entry->since_ms = clock_wall_ms();
 	if (key_entry_save(access, entry, err) < 0 ||
@@ -258,8 +259,8 @@ int access_admit(struct access *access, const char *by,
 		return name_taken(there, err);
 	if (key_entry_check_new(access, message->public, err) < 0)
 		return -1;
-	return let_in(access, message->name, role, message->public, NULL, by,
-		      reply, err);
+	return let_in(access, message->name, role, message->public, NULL, NULL,
+		      by, reply, err);
 }
 
 /* Revoking. */
@@ -363,11 +364,11 @@ static int check_token(const struct key_entry *token, const char *address,
 				 token->grants == ROLE_VIEWER ? "" : "n",
 				 role_name(token->grants),
 				 message->agent ? "regatta" : "regatta-agent");
-	if (token->machine[0] && !network_has(token->machine, address))
+	if (token->network[0] && !network_has(token->network, address))
 		return error_set(err, EACCES,
 				 "this token may be used from %s, and not "
 				 "from %.60s",
-				 token->machine, address);
+				 token->network, address);
 	if (late >= 0)
 		return error_set(err, EACCES,
 				 "this token expired %lld s ago: ask for a new "
@@ -427,7 +428,8 @@ int access_enrol(struct access *access, const char *public, const char *address,
 	if (key_entry_save(access, found, err) < 0)
 		return -1;
 	return let_in(access, name, token.grants, message->public,
-		      message->machine, token.key.name, reply, err);
+		      message->machine, token.network, token.key.name, reply,
+		      err);
 }
 
 int access_check_machine(const struct access *access, const char *public,
@@ -445,6 +447,21 @@ int access_check_machine(const struct access *access, const char *public,
 			 entry->key.name, entry->key.name);
 }
 
+int access_check_address(const struct access *access, const char *public,
+			 const char *address, struct error *err)
+{
+	const struct key_entry *entry = key_entry_find(access, public);
+
+	/* A token is told so when it enrols, and that is audited. */
+	if (!entry || !entry->network[0] || entry->key.role == ROLE_JOINER ||
+	    network_has(entry->network, address))
+		return 0;
+	return error_set(err, EACCES,
+			 "the key of %s may come from %s, and not from %.60s: "
+			 "its token was made with --from",
+			 entry->key.name, entry->network, address);
+}
+
 /* Lists. */
 
 static int tell_key(const struct key *key, const struct key_entry *entry,
@@ -458,6 +475,8 @@ static int tell_key(const struct key *key, const struct key_entry *entry,
 		.since_ms = entry ? entry->since_ms : 0,
 		.revoked_ms = entry ? entry->revoked_ms : 0,
 		.machine = entry && entry->machine[0] ? (char *)entry->machine
+						      : NULL,
+		.network = entry && entry->network[0] ? (char *)entry->network
 						      : NULL,
 		.until_ms = entry ? entry->until_ms : 0,
 	};
@@ -498,7 +517,7 @@ int access_tokens(const struct access *access, access_token_fn *fn, void *arg)
 			.by = (char *)entry->by,
 			.since_ms = entry->since_ms,
 			.renew = entry->renew,
-			.from = entry->machine[0] ? (char *)entry->machine
+			.from = entry->network[0] ? (char *)entry->network
 						  : NULL,
 		};
 

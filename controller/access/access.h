@@ -53,6 +53,12 @@ int access_enrol(struct access *access, const char *token, const char *address,
 int access_check_machine(const struct access *access, const char *public,
 			 const char *machine, struct error *err);
 
+/* May anybody with this key come from this address? One that was enrolled by a
+ * token for a network comes from that network alone. EACCES.
+ */
+int access_check_address(const struct access *access, const char *public,
+			 const char *address, struct error *err);
+
 /* Call fn for each key, also those of the file (by "keys file"), and for each
  * token, until it returns -1. What it is given is borrowed.
  */

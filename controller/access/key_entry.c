@@ -54,6 +54,7 @@ int key_entry_save(struct access *access, const struct key_entry *entry,
 		.name = entry->key.name,
 		.role = role_name(entry->key.role),
 		.machine = or_null(entry->machine),
+		.network = or_null(entry->network),
 		.grants = role_name(entry->grants),
 		.for_name = or_null(entry->for_name),
 		.uses = entry->uses,
@@ -117,6 +118,11 @@ static int load(const struct key_row *row, void *arg)
 	key_entry_text(entry->key.public, sizeof(entry->key.public),
 		       row->public);
 	key_entry_text(entry->machine, sizeof(entry->machine), row->machine);
+	key_entry_text(entry->network, sizeof(entry->network), row->network);
+	/* Up to version 10 of the store a token's network was its machine. */
+	if (!row->network && !strcmp(row->role, role_name(ROLE_JOINER)))
+		key_entry_text(entry->network, sizeof(entry->network),
+			       row->machine);
 	key_entry_text(entry->for_name, sizeof(entry->for_name), row->for_name);
 	key_entry_text(entry->by, sizeof(entry->by), row->by);
 	entry->key.role = role_from(row->role);

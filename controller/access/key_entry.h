@@ -6,6 +6,7 @@
 #ifndef CONTROLLER_ACCESS_KEY_ENTRY_H
 #define CONTROLLER_ACCESS_KEY_ENTRY_H
 
+#include "controller/access/network.h"
 #include "controller/store/store.h"
 #include "protocol/wire/keyring.h"
 
@@ -15,7 +16,8 @@
 /* A key_row that owns its texts. */
 struct key_entry {
 	struct key key;
-	char machine[MACHINE_SIZE]; /* "": any; of a token, a network */
+	char machine[MACHINE_SIZE];      /* "": any */
+	char network[NETWORK_TEXT_SIZE]; /* "": any */
 	enum role grants;
 	char for_name[KEY_NAME_SIZE];
 	uint32_t uses;

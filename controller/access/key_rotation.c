@@ -92,6 +92,7 @@ static int succeed(struct access *access, const struct key *key,
 		       message->public);
 	key_entry_text(entry->machine, sizeof(entry->machine),
 		       old->machine[0] ? old->machine : machine);
+	key_entry_text(entry->network, sizeof(entry->network), old->network);
 	key_entry_text(entry->by, sizeof(entry->by), key->name);
 	entry->since_ms = now_ms;
 	if (message->for_s)

@@ -132,9 +132,12 @@ static const char version_10[] =
 	"CREATE TABLE active(job INTEGER PRIMARY KEY);"
 	"INSERT INTO active SELECT job FROM states WHERE " STATE_ACTIVE ";";
 
+/* Version 11. The network that a key is bound to. */
+static const char version_11[] = "ALTER TABLE keys ADD COLUMN network TEXT;";
+
 const char *const store_upgrades[] = {
-	version_1, version_2, version_3, version_4, version_5,
-	version_6, version_7, version_8, version_9, version_10,
+	version_1, version_2, version_3, version_4,  version_5,  version_6,
+	version_7, version_8, version_9, version_10, version_11,
 };
 const int store_upgrades_count =
 	sizeof(store_upgrades) / sizeof(store_upgrades[0]);

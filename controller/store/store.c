@@ -316,7 +316,8 @@ int store_put_key(struct store *store, const struct key_row *row,
 		     maybe_text(row->grants), maybe_text(row->for_name),
 		     number(row->uses), number(row->renew),
 		     number(row->until_ms), text(row->by),
-		     number(row->since_ms), number(row->revoked_ms));
+		     number(row->since_ms), number(row->revoked_ms),
+		     maybe_text(row->network));
 }
 
 int store_remove_key(struct store *store, const char *public, struct error *err)

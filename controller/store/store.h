@@ -113,8 +113,9 @@ struct key_row {
 	const char *public;
 	const char *name;
 	const char *role;
-	const char *machine;  /* that it is bound to; NULL: none; token: network
-				 that it may be used from; NULL: any */
+	const char *machine;  /* that it is bound to; NULL: none */
+	const char *network;  /* that it may come from; NULL: any; a token's is
+				 that of the keys which it enrols, too */
 	const char *grants;   /* token: role of who enrols; else NULL */
 	const char *for_name; /* token: whom it is for; NULL: anybody */
 	uint32_t uses;        /* token: that are left */

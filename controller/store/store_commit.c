@@ -37,7 +37,7 @@ static const char *const writes[WRITES] = {
 	[WRITE_NODE] = "INSERT OR REPLACE INTO nodes VALUES(?,?,?,?,?)",
 	[WRITE_NO_NODE] = "DELETE FROM nodes WHERE name = ?",
 	[WRITE_KEY] = ("INSERT OR REPLACE INTO keys"
-		       " VALUES(?,?,?,?,?,?,?,?,?,?,?,?)"),
+		       " VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)"),
 	[WRITE_NO_KEY] = "DELETE FROM keys WHERE public = ?",
 	[WRITE_AUDIT] = "INSERT INTO audit VALUES(?,?,?,?,?,?,?,?,?)",
 	[WRITE_NO_RESULT] = "DELETE FROM results WHERE job = ?",

@@ -229,6 +229,7 @@ static int key_row(sqlite3_stmt *statement, const struct visit *visit,
 		.by = column_text(statement, 9),
 		.since_ms = sqlite3_column_int64(statement, 10),
 		.revoked_ms = sqlite3_column_int64(statement, 11),
+		.network = column_text(statement, 12),
 	};
 
 	if (!row.public || !row.name || !row.role || !row.by)

@@ -12,6 +12,7 @@ static const struct field key_info_fields[] = {
 	FIELD(key_info, since_ms),
 	FIELD(key_info, revoked_ms),
 	FIELD_OPTIONAL(key_info, machine),
+	FIELD_OPTIONAL(key_info, network),
 	FIELD_OPTIONAL(key_info, until_ms),
 };
 const struct schema key_info_schema = SCHEMA(key_info, key_info_fields);

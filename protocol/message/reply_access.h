@@ -17,6 +17,7 @@ struct key_info {
 	int64_t since_ms;
 	int64_t revoked_ms;
 	char *machine;    /* the only one that it may come from; NULL: any */
+	char *network;    /* the same */
 	int64_t until_ms; /* it holds until then; 0: without end */
 };
 extern const struct schema key_info_schema;

@@ -91,6 +91,7 @@ const struct schema reply_cancel_schema =
 static const struct field reply_retry_fields[] = {
 	FIELD(reply_retry, since),
 	FIELD(reply_retry, retried),
+	FIELD(reply_retry, ending),
 	FIELD(reply_retry, gone),
 };
 const struct schema reply_retry_schema =

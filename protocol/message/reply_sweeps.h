@@ -77,6 +77,7 @@ struct reply_cancel {
 struct reply_retry {
 	uint64_t since;
 	uint64_t retried;    /* jobs */
+	uint64_t ending;     /* jobs that fail or are cancelled right now */
 	struct strings gone; /* registries whose credentials are gone */
 };
 

@@ -197,8 +197,13 @@ like "$rc $err" "^1 .*sweep 1 shares no cell with the other" \
 	"sweeps that share no cell cannot be compared: exit 1"
 must submit_tool long print 1000 , sleep 1000
 must wait_job "$JOB" running 20
+engine_freeze e1
 run regatta cancel job "$JOB"
 is $rc 0 "a job is cancelled"
+run regatta retry "$SWEEP"
+like "$rc $err" "^0 .*0 jobs queued again.*1 job still ends: retry again after" \
+	"one that still ends is not queued again, which is said"
+engine_thaw e1
 must wait_sweep "$SWEEP" 20
 is "$(job_get "$JOB" .state)" cancelled "and ends as that"
 must submit_tool long2 sleep 1000

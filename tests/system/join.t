@@ -243,6 +243,28 @@ ann nodes
 like "$rc $out" "^0 .*n1 +up" "and looks"
 ann node drain n1
 like "$rc $err" "^2 .*viewer may not drain nodes" "and may do no more"
+# A key from a token of one network comes from no other: in a network of the
+# test's own, with two addresses.
+cat >"$BED/bound" <<-END
+	ip link set lo up && ip addr add 10.99.0.1/32 dev lo
+	regatta-controller --listen tcp://0.0.0.0:7117 --state "$BED/bound.state" \\
+		--key "$CLUSTER/controller.key" --keys "$CLUSTER/authorized" \\
+		--images "$REGATTA_BUILD/images" &
+	trap 'kill \$!; wait \$!' EXIT
+	export REGATTA_CONTROLLER=tcp://127.0.0.1:7117
+	token=\$(regatta user add bob --role viewer --from 127.0.0.1 \\
+		--address tcp://127.0.0.1:7117)
+	unset REGATTA_KEY REGATTA_CONTROLLER REGATTA_CONTROLLER_KEY
+	export REGATTA_CONFIG=$BED/bob/config.yaml
+	regatta join - <<<"\${token##* }" || exit 3
+	regatta nodes || exit 4
+	sed -i 's/127.0.0.1/10.99.0.1/' "\$REGATTA_CONFIG"
+	regatta nodes
+END
+run unshare -n bash "$BED/bound"
+like "$rc $err" "^3 .*regatta: .*bob may come from 127\.0\.0\.1, and not from 10\.99\.0\.1" \
+	"a key that is bound to a network is refused from elsewhere, in words"
+
 spawn watching env -u REGATTA_KEY -u REGATTA_CONTROLLER_KEY \
 	-u REGATTA_CONTROLLER REGATTA_CONFIG="$BED/ann/config.yaml" \
 	regatta nodes --watch

@@ -308,6 +308,20 @@ static void test_networks(void)
 		   "'%s' is no network: %s", bad[i], err.text);
 }
 
+static int rotate(struct bed *bed, const struct key *with,
+		  const struct key *next, struct message_rotate message,
+		  struct error *err)
+{
+	struct reply_rotate reply = { 0 };
+	int rc;
+
+	message.public = (char *)next->public;
+	rc = access_rotate(bed->access, with->public, "m1", &message, &reply,
+			   err);
+	codec_clear(&reply_rotate_schema, &reply);
+	return rc;
+}
+
 static void test_from(void)
 {
 	struct key op = new_key("op", ROLE_OPERATOR);
@@ -315,6 +329,7 @@ static void test_from(void)
 			    new_key("t", ROLE_JOINER),
 			    new_key("t", ROLE_JOINER) };
 	struct key n1 = new_key("n1", ROLE_AGENT);
+	struct key next = new_key("n1", ROLE_AGENT);
 	struct message_token near = { .from = (char *)"10.0.0.0/8" };
 	struct message_token far = { .from = (char *)"192.0.2.0/24" };
 	struct message_token none = { .from = (char *)"everywhere" };
@@ -332,21 +347,22 @@ static void test_from(void)
 	ok(token(&bed, &t[2], near, &err) == 0 &&
 		   enrol(&bed, &t[2], &n1, "m1", &err) == 0,
 	   "and good from there");
+	bed_close(&bed);
+	bed_open(&bed);
+	ok(access_check_address(bed.access, n1.public, "10.9.8.7", &err) == 0 &&
+		   access_check_address(bed.access, n1.public, "192.0.2.1",
+					&err) < 0 &&
+		   err.code == EACCES,
+	   "and so is the key that it enrolled, from then on: %s", err.text);
+	ok(rotate(&bed, &n1, &next, (struct message_rotate){ 0 }, &err) == 0 &&
+		   access_check_address(bed.access, next.public, "10.9.8.7",
+					&err) == 0 &&
+		   access_check_address(bed.access, next.public, "192.0.2.1",
+					&err) < 0,
+	   "and the key that follows it");
+	ok(access_check_address(bed.access, op.public, "192.0.2.1", &err) == 0,
+	   "other keys may come from anywhere");
 	bed_clear(&bed);
-}
-
-static int rotate(struct bed *bed, const struct key *with,
-		  const struct key *next, struct message_rotate message,
-		  struct error *err)
-{
-	struct reply_rotate reply = { 0 };
-	int rc;
-
-	message.public = (char *)next->public;
-	rc = access_rotate(bed->access, with->public, "m1", &message, &reply,
-			   err);
-	codec_clear(&reply_rotate_schema, &reply);
-	return rc;
 }
 
 static bool is_named(struct bed *bed, const struct key *key)

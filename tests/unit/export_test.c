@@ -42,7 +42,8 @@ static void answer(struct wire_peer *peer, const struct message_query *query)
 	if (query->what == QUERY_SWEEP)
 		json = "{\"sweep\":{\"id\":1,\"submitted_ms\":1790000000000}}";
 	else if (query->what == QUERY_JOBS)
-		json = "{\"jobs\":[{\"job\":7},{\"job\":8}],\"more\":false}";
+		json = "{\"jobs\":[{\"job\":7},{\"job\":8},{\"job\":9}],"
+		       "\"more\":false}";
 	else if (query->what == QUERY_NODES)
 		json = "{\"nodes\":[{\"name\":\"n1\",\"address\":\"10.0.0.1\","
 		       "\"facts\":{\"memory_bytes\":1073741824}}],"
@@ -51,6 +52,8 @@ static void answer(struct wire_peer *peer, const struct message_query *query)
 		json = JOB("7", "metax", "C500");
 	else if (query->id == 8)
 		json = JOB("8", "hygon", "K100");
+	else if (query->id == 9)
+		json = JOB("9", "kunlunxin", "R310p");
 	fake_reply(peer, query->request, json, NULL, 0);
 }
 
@@ -92,6 +95,7 @@ static void file_is(const char *folder, const char *file, const char *want,
 
 #define METAX "computation-FP32:C500/10.0.0.1_noderank0/"
 #define HYGON "computation-FP32:K100/10.0.0.1_noderank0/"
+#define KUNLUNXIN "computation-FP32:R310p/10.0.0.1_noderank0/"
 
 static void test_export(struct bed *bed)
 {
@@ -116,6 +120,12 @@ static void test_export(struct bed *bed)
 		"2026-09-21-14:13:21\n47C 230W 100MiB 65536MiB 97%\n"
 		"48C N/A 200MiB 65536MiB 98%\n\n",
 		"under FlagPerf's name for the vendor");
+	file_is(folder, KUNLUNXIN "kunlunxin_monitor.log",
+		"2026-09-21-14:13:20\n45C 220.5W 100MiB 65536MiB 97%\n"
+		"46C 221W 200MiB 65536MiB 98%\n\n"
+		"2026-09-21-14:13:21\n47C 230W 100MiB 65536MiB 97%\n"
+		"48C N/A 200MiB 65536MiB 98%\n\n",
+		"with the units that FlagPerf's analysis looks for");
 	file_is(folder, METAX "pwr_monitor.log", "2026-09-21-14:13:20\t1800\n",
 		"beside those of the machine");
 	file_is(folder, METAX "benchmark.log.txt", output, "and the output");

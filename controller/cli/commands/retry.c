@@ -73,6 +73,10 @@ static int run_command(struct cli *cli, struct error *err)
 	cli_say(cli, "sweep %llu: %s queued again",
 		(unsigned long long)retry.sweep,
 		human_jobs(reply->retried, jobs));
+	if (reply->ending)
+		cli_say(cli, "%s still %s: retry again after that",
+			human_jobs(reply->ending, jobs),
+			reply->ending == 1 ? "ends" : "end");
 	say_gone(cli, retry.sweep, &reply->gone);
 	return cli_print_answer(cli, &answer, err);
 }

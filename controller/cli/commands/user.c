@@ -68,14 +68,15 @@ static void user_row(struct table *table, const void *row, int64_t now_ms)
 	table_cell(table, PLAIN, "%s",
 		   human_clock(revoked ? key->revoked_ms : key->since_ms,
 			       clock));
+	table_cell(table, PLAIN, "%s", key->network ? key->network : "any");
 	table_cell(table, PLAIN, "%s", key->by);
 	table_cell(table, PLAIN, "%s", key->public);
 }
 
 static const struct column user_columns[] = {
-	{ "NAME", false },  { "ROLE", false }, { "KEY", false },
-	{ "SINCE", false }, { "BY", false },   { "PUBLIC", false },
-	{ NULL, false },
+	{ "NAME", false },   { "ROLE", false }, { "KEY", false },
+	{ "SINCE", false },  { "FROM", false }, { "BY", false },
+	{ "PUBLIC", false }, { NULL, false },
 };
 static const struct rows_view users_view = { "keys", user_columns, user_row,
 					     "no keys" };
