@@ -4,7 +4,8 @@
 # FLAGPERF_TREE is a checkout of FlagOpen/FlagPerf at 1b5a0303, which is not part
 # of this project. A case of the training is each of its files
 # config_HARDWARExNODESxPROCESSES.py; of base and operation each folder
-# CASE/VENDOR/CHIP; of inference each model for each vendor that has an image.
+# CASE/VENDOR/CHIP, and CASE/VENDOR where that has its files; of inference each
+# model in each image of a vendor.
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/../system/lib.sh"
 [[ ${FLAGPERF_TREE-} ]] ||
@@ -87,7 +88,11 @@ for kind in benchmark toolkit; do
 			"$(chips base/${kind}s "$vendor" '\1:\2')"
 	done
 done
-is "${asked[base]} ${kept[base]}" "198 198" "all of the base suite"
+# Five name no chip.
+planned base ascend "kind: benchmark" \
+	"$(find "$FLAGPERF_TREE/base/benchmarks" -path '*/ascend/case_config.yaml' \
+		-printf '%P\n' | LC_ALL=C sort | sed 's|/.*||')"
+is "${asked[base]} ${kept[base]}" "203 203" "all of the base suite"
 for vendor in $(vendors operation/benchmarks 2); do
 	planned operation "$vendor" "" \
 		"$(chips operation/benchmarks "$vendor" '\1:FP32:312:nativetorch:\2')"
@@ -95,13 +100,14 @@ done
 is "${asked[operation]} ${kept[operation]}" "258 258" \
 	"all of the operation suite"
 # Regatta has no profile of hexaflake and zixiao.
-for vendor in $(vendors inference/docker_images 1 | grep -vx 'hexaflake\|zixiao'); do
-	planned inference "$vendor" "" \
+for image in $(cd "$FLAGPERF_TREE/inference/docker_images" && ls -d -- [!hz]*/*/); do
+	image=${image%/}
+	planned inference "${image%/*}" "" \
 		"$(find "$FLAGPERF_TREE/inference/benchmarks" -mindepth 2 \
-			-maxdepth 2 -type d -printf '%P\n' | LC_ALL=C sort |
-			tr / :)"
+			-maxdepth 2 -type d -name "$(sed 's|.*/||; s|_.*||' <<<"$image")" \
+			-printf '%P\n' | LC_ALL=C sort | sed "s|/.*|:${image#*/}|")"
 done
-is "${asked[inference]} ${kept[inference]}" "44 44" "all of inference"
+is "${asked[inference]} ${kept[inference]}" "55 55" "all of inference"
 
 # folders PATTERN CASE: what is built of each folder with a Dockerfile, as the
 # plan of a case of that vendor and framework tells it. The tree is not looked
