@@ -45,7 +45,7 @@ struct screen *screen_new(FILE *in, FILE *out, bool colours, struct error *err)
 		return NULL;
 	}
 	set_term(screen->terminal);
-	raw();
+	cbreak(); /* Ctrl-C is a signal */
 	noecho();
 	nonl();
 	nodelay(stdscr, TRUE);
@@ -118,25 +118,27 @@ static size_t fitting(const char *text, int columns)
 	return at;
 }
 
-void screen_line(struct screen *screen, int row, enum colour colour,
-		 bool marked, const char *text)
+size_t screen_line(struct screen *screen, int row, enum colour colour,
+		   bool marked, const char *text)
 {
-	attr_t look = marked ? A_REVERSE : A_NORMAL;
+	attr_t look = (marked ? A_REVERSE : A_NORMAL) |
+		      (colour == BOLD ? A_BOLD : A_NORMAL);
 	char line[LINE_BYTES];
 
 	if (row < 0 || row >= screen_rows(screen))
-		return;
+		return 0;
 	snprintf(line, sizeof(line), "%s", text);
 	line[utf8_cut(line, strlen(line))] = 0;
 	printable(line, strlen(line));
 	line[fitting(line, screen_columns(screen))] = 0;
-	if (screen->colours && colour != PLAIN)
+	if (screen->colours && colour < FAINT && colour != PLAIN)
 		look |= (attr_t)COLOR_PAIR((int)colour + 1);
 	attrset((int)look);
 	mvaddstr(row, 0, line);
 	attrset(A_NORMAL);
 	if (getcury(stdscr) == row)
 		clrtoeol();
+	return strlen(line);
 }
 
 void screen_show(struct screen *screen, int row)
@@ -160,8 +162,6 @@ int screen_key(struct screen *screen)
 	case KEY_DOWN:
 		return SCREEN_DOWN;
 	default:
-		return key >= ' ' && key < 127 ? key
-		       : key == 3 /* Ctrl-C */ ? 'q'
-					       : SCREEN_OTHER;
+		return key >= ' ' && key < 127 ? key : SCREEN_OTHER;
 	}
 }

@@ -32,9 +32,11 @@ bool screen_resize(struct screen *screen);
 int screen_rows(const struct screen *screen);
 int screen_columns(const struct screen *screen);
 
-/* A line from the left edge on; the rest of it is blank. marked: in reverse. */
-void screen_line(struct screen *screen, int row, enum colour colour,
-		 bool marked, const char *text);
+/* A line from the left edge on; the rest of it is blank. marked: in reverse.
+ * Returns how many bytes of the text there was room for.
+ */
+size_t screen_line(struct screen *screen, int row, enum colour colour,
+		   bool marked, const char *text);
 /* All lines from this one on are empty; then everything is shown. */
 void screen_show(struct screen *screen, int row);
 

@@ -1,74 +1,58 @@
-/* watch.c - a sweep shown until its end: live on a terminal, else in lines.
+/* watch.c - a sweep followed until its end: on the whole terminal, else in
+ * lines.
  */
 #include "controller/cli/watch.h"
-#include "controller/cli/display.h"
 #include "controller/cli/render.h"
+#include "controller/cli/watch_screen.h"
 #include "protocol/base/file.h"
 #include "protocol/base/loop.h"
+#include "protocol/base/program.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define WAIT_MS 30000
-#define REDRAW_MS 200
 /* Between two questions: progress comes with every step of a training, and
  * asking must not disturb what is measured.
  */
 #define PACE_MS 50
-#define LIVE_MAX 200 /* lines at most, however large the screen is */
+#define SCREEN_PACE_MS 200 /* a person reads no faster */
+#define SCREEN_WAIT_MS 1000
+#define WHOLE_MAX 1000 /* jobs that are looked at whole each second */
 #define LINE_MAX_BYTES 600
-
-struct watched {
-	uint64_t id;
-	enum job_state state;
-	uint32_t attempt;
-	bool removed;
-	struct job_info *job; /* as last told; NULL once it ended */
-};
+#define IDLE_MAX 10000 /* jobs that do not run, kept for the screen */
+#define SAID_MAX 4096  /* bytes said while the screen was there */
 
 struct watch {
 	struct cli *cli;
 	struct client *client;
-	uint64_t sweep;
-	struct watched *jobs; /* by id */
-	size_t count;
+	struct watched_sweep known;
 	size_t room;
-	size_t states[JOB_STATES];
+	size_t idle;         /* jobs that do not run and are remembered */
 	uint64_t since;      /* of the round that is finished */
 	uint64_t next_since; /* of the round under way */
 	uint64_t after;      /* last job of the page before */
 	bool stopped;        /* watch_stop() */
+	bool left;           /* watch_leave() */
 	bool snapshot;       /* the first round is over */
 	bool again;          /* the controller is back: look at all anew */
 	size_t old;          /* had ended when we first looked */
-	int64_t began_ms;
-	struct display *display; /* NULL: plain lines */
-	int64_t drawn_ms;
-	sd_event_source *redraw;
+	struct watch_screen *screen; /* NULL: plain lines */
+	struct buffer said;          /* for the time after the screen */
+	int64_t whole_ms;            /* of the last such look */
 	bool pausing;
 	sd_event_source *pause;
 };
 
-static void draw(struct watch *watch);
-
-static int redraw_run(sd_event_source *source, uint64_t usec, void *arg)
-{
-	struct watch *watch = arg;
-
-	draw(watch);
-	loop_timer(client_loop(watch->client), &watch->redraw, REDRAW_MS,
-		   redraw_run, watch, NULL);
-	return 0;
-}
-
 static void put_line(struct watch *watch, const char *line)
 {
-	if (watch->display) {
-		display_line(watch->display, line);
-		draw(watch);
+	if (watch->screen) {
+		buffer_printf(&watch->said, NULL, "%s\n", line);
+		watch_screen_say(watch->screen, line);
 	} else {
 		fprintf(watch->cli->err, "%s\n", line);
 		fflush(watch->cli->err);
@@ -96,6 +80,11 @@ static void on_notice(void *arg, const char *text)
 	client_interrupt(watch->client);
 }
 
+static void leave(void *arg)
+{
+	watch_leave(arg);
+}
+
 struct watch *watch_new(struct cli *cli, struct client *client, uint64_t sweep,
 			struct error *err)
 {
@@ -107,15 +96,12 @@ struct watch *watch_new(struct cli *cli, struct client *client, uint64_t sweep,
 	}
 	watch->cli = cli;
 	watch->client = client;
-	watch->sweep = sweep;
-	watch->began_ms = clock_mono_ms();
-	if (cli->err_terminal) {
-		watch->display = display_new(cli->err, err);
-		if (!watch->display ||
-		    loop_timer(client_loop(client), &watch->redraw, REDRAW_MS,
-			       redraw_run, watch, err) < 0)
-			return NULL;
-	}
+	watch->known.id = sweep;
+	buffer_init(&watch->said, SAID_MAX);
+	/* A terminal that cannot do it gets lines. */
+	if (cli->err_terminal && isatty(STDIN_FILENO))
+		watch->screen = watch_screen_new(cli, client, &watch->known,
+						 leave, watch, NULL);
 	client_set_patient(client, on_notice, watch);
 	return take(watch);
 }
@@ -131,17 +117,27 @@ static void forget_job(struct watched *watched)
 	free(take(watched->job));
 }
 
+/* From now on in lines; what was said on the screen stands again. */
+static void leave_screen(struct watch *watch)
+{
+	if (!watch->screen)
+		return;
+	watch_screen_free(take(watch->screen));
+	fwrite(watch->said.data, 1, watch->said.size, watch->cli->err);
+	fflush(watch->cli->err);
+	buffer_clear(&watch->said);
+}
+
 void watch_free(struct watch *watch)
 {
 	if (!watch)
 		return;
+	leave_screen(watch);
 	client_set_patient(watch->client, quiet, NULL);
-	loop_source_free(&watch->redraw);
 	loop_source_free(&watch->pause);
-	display_free(watch->display);
-	for (size_t i = 0; i < watch->count; i++)
-		forget_job(&watch->jobs[i]);
-	free(watch->jobs);
+	for (size_t i = 0; i < watch->known.count; i++)
+		forget_job(&watch->known.jobs[i]);
+	free(watch->known.jobs);
 	free(watch);
 }
 
@@ -150,12 +146,12 @@ void watch_free(struct watch *watch)
 /* The job of that id, or where it belongs. */
 static size_t place_of(const struct watch *watch, uint64_t id)
 {
-	size_t low = 0, high = watch->count;
+	size_t low = 0, high = watch->known.count;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (watch->jobs[middle].id < id)
+		if (watch->known.jobs[middle].id < id)
 			low = middle + 1;
 		else
 			high = middle;
@@ -167,25 +163,25 @@ static size_t place_of(const struct watch *watch, uint64_t id)
 static struct watched *watched(struct watch *watch, uint64_t id, bool *fresh)
 {
 	size_t place = place_of(watch, id);
-	struct watched *jobs = watch->jobs;
+	struct watched *jobs = watch->known.jobs;
 
-	*fresh = place == watch->count || jobs[place].id != id;
+	*fresh = place == watch->known.count || jobs[place].id != id;
 	if (!*fresh)
 		return &jobs[place];
-	if (watch->count == watch->room) {
+	if (watch->known.count == watch->room) {
 		size_t room = watch->room ? 2 * watch->room : 64;
 
 		jobs = realloc(jobs, room * sizeof(*jobs));
 		if (!jobs)
 			return NULL;
-		watch->jobs = jobs;
+		watch->known.jobs = jobs;
 		watch->room = room;
 	}
 	memmove(&jobs[place + 1], &jobs[place],
-		(watch->count - place) * sizeof(*jobs));
+		(watch->known.count - place) * sizeof(*jobs));
 	jobs[place] = (struct watched){ .id = id };
-	watch->count++;
-	watch->states[JOB_NONE]++;
+	watch->known.count++;
+	watch->known.states[JOB_NONE]++;
 	return &jobs[place];
 }
 
@@ -223,7 +219,7 @@ static void time_and_place(const struct watch *watch,
 static void announce(struct watch *watch, const struct job_info *job,
 		     const struct watched *known, uint32_t old_attempt)
 {
-	bool colours = watch->display && cli_err_colour(watch->cli);
+	bool colours = !watch->screen && cli_err_colour(watch->cli);
 	enum colour colour = colour_of_job(known->state);
 	char cell[300], detail[400], place[300], again[40] = "";
 	char line[2 * LINE_MAX_BYTES];
@@ -241,25 +237,49 @@ static void announce(struct watch *watch, const struct job_info *job,
 	put_line(watch, line);
 }
 
-/* What a person wants to read of: on a terminal the live lines show the rest.
- */
+/* What a person wants to read of: the screen shows the rest. */
 static bool worth_a_line(const struct watch *watch, const struct watched *job,
 			 uint32_t old_attempt, bool fresh)
 {
 	if (job_state_final(job->state))
-		return true;
-	if (watch->display)
+		return !watch->screen || job->state != JOB_COMPLETED;
+	if (watch->screen)
 		return job->attempt > 1 && !fresh &&
 		       job->attempt != old_attempt;
 	return !(fresh && job->state == JOB_QUEUED);
 }
 
-static int keep_job(struct watched *watched, const struct job_info *row,
-		    struct error *err)
+static void take_loss(struct watched *job, const struct progress_info *progress)
 {
+	const struct progress_info *before =
+		job->job ? job->job->progress : NULL;
+
+	if (!progress || isnan(progress->loss) ||
+	    (before && before->step == progress->step))
+		return;
+	if (job->losses_count == WATCHED_LOSSES)
+		memmove(job->losses, job->losses + 1,
+			(WATCHED_LOSSES - 1) * sizeof(*job->losses));
+	job->losses_count -= job->losses_count == WATCHED_LOSSES;
+	job->losses[job->losses_count++] = (float)progress->loss;
+}
+
+static bool idle(enum job_state state)
+{
+	return state == JOB_QUEUED || job_state_final(state);
+}
+
+static int keep_job(struct watch *watch, struct watched *watched,
+		    const struct job_info *row, struct error *err)
+{
+	bool rests = idle(watched->state);
+
+	if (rests && (!watch->screen || watch->idle >= IDLE_MAX))
+		return 0;
 	watched->job = calloc(1, sizeof(*watched->job));
 	if (!watched->job)
 		return error_nomem(err, "watch");
+	watch->idle += rests;
 	return codec_copy(&job_info_schema, row, watched->job, err);
 }
 
@@ -281,93 +301,20 @@ static int take_job(struct watch *watch, const struct job_info *row,
 		return error_nomem(err, "watch");
 	old_attempt = job->attempt;
 	changed = state != job->state;
-	watch->states[job->state]--;
-	watch->states[state]++;
+	take_loss(job, row->progress);
+	watch->idle -= job->job && idle(job->state);
+	forget_job(job);
+	watch->known.states[job->state]--;
+	watch->known.states[state]++;
 	job->state = state;
 	job->attempt = row->attempt;
-	job->removed = row->removed;
-	forget_job(job);
 	if (fresh && !watch->snapshot && job_state_final(state))
 		watch->old++;
 	else if ((changed || job->attempt != old_attempt) &&
 		 worth_a_line(watch, job, old_attempt, fresh))
 		announce(watch, row, job, old_attempt);
 	/* An announcement may not move the array: the same job. */
-	return job_state_final(state) ? 0 : keep_job(job, row, err);
-}
-
-/* The live lines. */
-
-static double fraction_done(const struct watched *job)
-{
-	const struct progress_info *progress = job->job->progress;
-	bool pull = job->state == JOB_PREPARING;
-	uint64_t all, done;
-
-	if (!progress)
-		return -1;
-	all = pull ? progress->total_bytes : progress->steps;
-	done = pull ? progress->done_bytes : progress->step;
-
-	return all && !progress->partial ? (double)done / (double)all : -1;
-}
-
-static void live_line(const struct watch *watch, const struct watched *job,
-		      char line[LINE_MAX_BYTES])
-{
-	bool colours = cli_err_colour(watch->cli);
-	enum colour colour = colour_of_job(job->state);
-	char cell[300], detail[160], meter[BAR_SIZE], time[HUMAN_SIZE];
-	int64_t elapsed = job_elapsed_ms(watch, job->job);
-
-	bar_text(fraction_done(job), meter);
-	escape(job->job->cell ? job->job->cell : "", cell, sizeof(cell));
-	job_detail(job->job, detail, sizeof(detail));
-	snprintf(line, LINE_MAX_BYTES, "%5llu %s%-10s%s %s %6s  %-36s  %s",
-		 (unsigned long long)job->id, colour_begin(colour, colours),
-		 job_state_name(job->state), colour_end(colour, colours), meter,
-		 elapsed >= 0 ? human_time(elapsed, time) : "", detail, cell);
-}
-
-static void total_line(const struct watch *watch, char line[LINE_MAX_BYTES])
-{
-	const size_t *states = watch->states;
-	size_t done = states[JOB_COMPLETED] + states[JOB_FAILED] +
-		      states[JOB_CANCELLED];
-	size_t waiting = states[JOB_QUEUED];
-	char time[HUMAN_SIZE];
-
-	snprintf(line, LINE_MAX_BYTES,
-		 "sweep %llu: %zu of %zu jobs ended, %zu failed, %zu active, "
-		 "%zu queued, %s",
-		 (unsigned long long)watch->sweep, done, watch->count,
-		 states[JOB_FAILED], watch->count - done - waiting, waiting,
-		 human_time(clock_mono_ms() - watch->began_ms, time));
-}
-
-static void draw(struct watch *watch)
-{
-	char lines[LIVE_MAX + 1][LINE_MAX_BYTES];
-	const char *pointers[LIVE_MAX + 1];
-	size_t rows, count = 1;
-
-	if (!watch->display || !watch->count)
-		return;
-	rows = display_rows(watch->display);
-	total_line(watch, lines[0]);
-	pointers[0] = lines[0];
-	for (size_t i = 0;
-	     i < watch->count && count < rows && count <= LIVE_MAX; i++) {
-		const struct watched *job = &watch->jobs[i];
-
-		if (!job->job || job->state == JOB_QUEUED)
-			continue;
-		live_line(watch, job, lines[count]);
-		pointers[count] = lines[count];
-		count++;
-	}
-	display_draw(watch->display, pointers, count);
-	watch->drawn_ms = clock_mono_ms();
+	return keep_job(watch, job, row, err);
 }
 
 /* Asking. */
@@ -413,7 +360,7 @@ static int take_page(struct watch *watch, const struct reply_jobs *reply,
 		return turn_page(watch, reply->since, last, err);
 	if (!watch->snapshot && watch->old)
 		watch_say(watch, "%zu of %zu jobs had ended before", watch->old,
-			  watch->count);
+			  watch->known.count);
 	watch->snapshot = true;
 	*final = reply->final;
 	begin_round(watch, false);
@@ -425,10 +372,12 @@ static int poll_once(struct watch *watch, bool *final, struct error *err)
 	owned(answer_clear) struct answer answer = { 0 };
 	struct message_query query = {
 		.what = QUERY_JOBS,
-		.id = watch->sweep,
+		.id = watch->known.id,
 		.after = watch->after,
 		.since = watch->since,
-		.wait_ms = watch->since ? WAIT_MS : 0,
+		.wait_ms = !watch->since   ? 0
+			   : watch->screen ? SCREEN_WAIT_MS
+					   : WAIT_MS,
 	};
 
 	if (client_query(watch->client, &query, &answer, err) < 0)
@@ -445,8 +394,9 @@ static int pause_ends(sd_event_source *source, uint64_t usec, void *arg)
 /* Wait a moment before the next question. */
 static int pause_briefly(struct watch *watch, struct error *err)
 {
-	if (loop_timer(client_loop(watch->client), &watch->pause, PACE_MS,
-		       pause_ends, watch, err) < 0)
+	if (loop_timer(client_loop(watch->client), &watch->pause,
+		       watch->screen ? SCREEN_PACE_MS : PACE_MS, pause_ends,
+		       watch, err) < 0)
 		return -1;
 	watch->pausing = true;
 	while (watch->pausing)
@@ -455,9 +405,22 @@ static int pause_briefly(struct watch *watch, struct error *err)
 	return 0;
 }
 
+/* Power, temperature and the last step come without a change of the job. */
+static bool is_stale(struct watch *watch)
+{
+	int64_t now_ms = clock_mono_ms();
+
+	if (!watch->screen || !watch->snapshot || watch->after ||
+	    watch->known.count > WHOLE_MAX ||
+	    now_ms - watch->whole_ms < SCREEN_WAIT_MS)
+		return false;
+	watch->whole_ms = now_ms;
+	return true;
+}
+
 static int look_once(struct watch *watch, bool *final, struct error *err)
 {
-	if (watch->again)
+	if (watch->again || is_stale(watch))
 		begin_round(watch, true);
 	watch->again = false;
 	if (watch->since && pause_briefly(watch, err) < 0)
@@ -473,11 +436,14 @@ int watch_run(struct watch *watch, struct error *err)
 		if (look_once(watch, &final, err) < 0 &&
 		    (err->code != EINTR || watch->stopped || !watch->again)) {
 			watch->stopped = false;
+			if (watch->left)
+				leave_screen(watch);
 			return -1;
 		}
-		if (clock_mono_ms() - watch->drawn_ms > REDRAW_MS / 2)
-			draw(watch);
+		if (watch->screen)
+			watch_screen_draw(watch->screen);
 	}
+	leave_screen(watch);
 	return 0;
 }
 
@@ -487,21 +453,34 @@ void watch_stop(struct watch *watch)
 	client_interrupt(watch->client);
 }
 
+void watch_leave(struct watch *watch)
+{
+	watch->left = true;
+	watch_stop(watch);
+}
+
+void watch_choose(struct watch *watch, uint64_t job)
+{
+	if (watch->screen)
+		watch_screen_choose(watch->screen, job);
+}
+
 size_t watch_jobs(const struct watch *watch)
 {
-	return watch->count;
+	return watch->known.count;
 }
 
 size_t watch_completed(const struct watch *watch)
 {
-	return watch->states[JOB_COMPLETED];
+	return watch->known.states[JOB_COMPLETED];
 }
 
-size_t watch_remaining(const struct watch *watch)
+int watch_verdict(const struct watch *watch)
 {
-	size_t remaining = 0;
+	size_t completed = watch_completed(watch);
 
-	for (size_t i = 0; i < watch->count; i++)
-		remaining += !watch->jobs[i].removed;
-	return remaining;
+	cli_say(watch->cli, "sweep %llu: %zu of %zu jobs completed",
+		(unsigned long long)watch->known.id, completed,
+		watch->known.count);
+	return completed == watch->known.count ? EXIT_GOOD : EXIT_WORK_FAILED;
 }

@@ -38,11 +38,15 @@ spawn terminal tmux -L "regatta-$BED_ID" -f /dev/null -D
 wait_for 'terminal new-session -d -x 80 -y 24 bash' 20
 terminal set-option -g window-size manual
 terminal set-option -g remain-on-exit on
-terminal send-keys -t 0 "exec regatta watch; echo" Enter
+terminal send-keys -t 0 "regatta watch" Enter
 ok 'shows "sweep 1 [..........] 0 of 3 jobs ended"' "80 columns: the sweep"
-ok 'shows "step 20/20"' "how far its job is"
+ok 'shows "step 20/20,"' "how far its job is"
 like "$(shown)" '1 running +\[##########\].*▁' "as a bar, with its losses"
 like "$(shown)" '2 queued' "and what waits"
+terminal send-keys -t 0 C-c
+ok 'shows "sweep 1 runs on"' "Ctrl-C leaves it"
+terminal send-keys -t 0 "clear; regatta watch" Enter
+ok 'shows "q quit (the sweep runs on)"' "and one comes back"
 terminal resize-window -t 0 -x 40 -y 12
 wait_for '(( $(columns) <= 40 ))' 20
 ok '(( $(columns) <= 40 ))' "40 columns, while it runs"
@@ -64,7 +68,16 @@ ok 'shows "2 cancelled"' "or yes"
 touch "$BED/host/show/go"
 must wait_sweep "$SWEEP" 60
 ok 'shows "sweep 1: 2 of 3 jobs completed"' "it ends with the sweep"
+# The same screen for who waits.
+rm "$BED/host/show/go"
+terminal send-keys -t 0 "clear; regatta submit $BED/host/show.yaml --wait" Enter
+ok 'shows "q quit (the sweep runs on)"' "submit --wait shows it"
+ok 'shows "sweep 2 [..........] 0 of 3 jobs ended"' "with its sweep"
+terminal send-keys -t 0 q
+ok 'shows "sweep 2 continues; these commands show it again"' "q leaves"
 terminal kill-server
+must cli cancel sweep 2
+must wait_sweep 2 60
 
 run cli watch 1
 is "$rc" 1 "without a terminal the exit code is that of the work"

@@ -129,6 +129,37 @@ static const struct {
 	  "  1%|#| 1/9\r  2%|#| 2/9Traceback (most recent call last):\n"
 	  "  File \"a.py\", line 1, in b\nValueError: no\n",
 	  "error", -1, 3, "ValueError: no" },
+	{ "a program that stops itself",
+	  "step 1 loss 2.0\nLoss is nan, stopping training\n",
+	  "nan", -1, 2, "Loss is nan, stopping training" },
+	{ "an assertion of C comes before the signal it ends with",
+	  "fit: src/fit.c:8: int f(int): Assertion `n > 0' failed.\n"
+	  "Aborted (core dumped)\n",
+	  "error", -1, 1,
+	  "fit: src/fit.c:8: int f(int): Assertion `n > 0' failed." },
+	{ "a panic of Rust",
+	  "thread 'main' panicked at src/fit.rs:1:5:\nno pear\n",
+	  "error", -1, 1, "thread 'main' panicked at src/fit.rs:1:5:" },
+	{ "a file that a program cannot open",
+	  "fit: cannot open pears: a.bin: No such file or directory\n",
+	  "data", -1, 1,
+	  "fit: cannot open pears: a.bin: No such file or directory" },
+	{ "but not one that another can do without",
+	  "ls: cannot access 'a.bin': No such file or directory\n",
+	  NULL, -1, -1, NULL },
+	{ "an exception that points at an error further below",
+	  TRACEBACK "RuntimeError: The Inner error is reported as above.\n"
+	  "EI0002: [PID: 3] no word from rank [5]\n",
+	  "communication", -1, 5, "EI0002: [PID: 3] no word from rank [5]" },
+	{ "a model's folder without its files",
+	  TRACEBACK "OSError: /m does not appear to have a file named c.json.\n",
+	  "data", -1, 4,
+	  "OSError: /m does not appear to have a file named c.json." },
+	{ "who cannot use its own device is no victim of another",
+	  "I1 nccl_context.cc:1] init nccl context nranks: 8 local rank: 2 g\n"
+	  TRACEBACK "OSError: (External)  Nccl error, unhandled cuda error\n",
+	  "communication", 2, 5,
+	  "OSError: (External)  Nccl error, unhandled cuda error" },
 	{ "nothing at all", "", NULL, -1, -1, NULL },
 };
 /* clang-format on */

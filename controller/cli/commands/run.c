@@ -263,7 +263,7 @@ static int cancel_sweep(struct run *run, struct error *err)
 }
 
 /* Until every job has ended and is removed. EINTR: a second Ctrl-C. */
-static int watch_sweep(struct run *run, struct error *err)
+static int follow_sweep(struct run *run, struct error *err)
 {
 	bool cancelled = false;
 
@@ -280,6 +280,9 @@ static int watch_sweep(struct run *run, struct error *err)
 			return 0;
 		if (run->failed || err->code != EINTR || run->interrupts > 1)
 			return -1;
+		if (!run->interrupts)
+			watch_say(run->watch,
+				  "the sweep runs on; Ctrl-C cancels it");
 	}
 }
 
@@ -443,7 +446,7 @@ static int run_sweep(struct run *run, struct error *err)
 	run->daemons = daemons_new(run->loop, &run->setup.config, err);
 	if (!run->daemons || connect_own(run, err) < 0 ||
 	    await_node(run, err) < 0 || tell_pages(run, err) < 0 ||
-	    begin_sweep(run, err) < 0 || watch_sweep(run, err) < 0)
+	    begin_sweep(run, err) < 0 || follow_sweep(run, err) < 0)
 		return -1;
 	return finish(run, err);
 }

@@ -5,7 +5,6 @@
 #include "controller/cli/descriptions.h"
 #include "controller/cli/input.h"
 #include "controller/cli/logins.h"
-#include "controller/cli/render.h"
 #include "controller/cli/secrets.h"
 #include "controller/cli/watch.h"
 #include "protocol/base/program.h"
@@ -26,7 +25,7 @@ static const struct submit_options *given(const struct cli *cli)
 static int on_interrupt(sd_event_source *source,
 			const struct signalfd_siginfo *info, void *arg)
 {
-	watch_stop(arg);
+	watch_leave(arg);
 	return 0;
 }
 
@@ -59,7 +58,6 @@ static int wait_for(struct cli *cli, struct client *client, uint64_t sweep,
 		watch_new(cli, client, sweep, err);
 	owned(interrupts_clear) struct interrupts interrupts = { 0 };
 	struct results_form form = { .format = NULL };
-	size_t jobs, completed;
 
 	if (!watch || interrupts_init(&interrupts, client_loop(client),
 				      on_interrupt, watch, err) < 0)
@@ -72,16 +70,11 @@ static int wait_for(struct cli *cli, struct client *client, uint64_t sweep,
 		say_how_back(cli, sweep);
 		return EXIT_INTERRUPTED;
 	}
-	jobs = watch_jobs(watch);
-	completed = watch_completed(watch);
 	interrupts_clear(&interrupts);
-	watch_free(take(watch)); /* the terminal is free for the table */
 	form.format = cli_format(cli, "json") ? "json" : NULL;
 	if (results_print(cli, client, sweep, &form, err) < 0)
 		return -1;
-	cli_say(cli, "sweep %llu: %zu of %zu jobs completed",
-		(unsigned long long)sweep, completed, jobs);
-	return completed == jobs ? EXIT_GOOD : EXIT_WORK_FAILED;
+	return watch_verdict(watch);
 }
 
 static int run_command(struct cli *cli, struct error *err)

@@ -1,0 +1,472 @@
+/* watch_screen.c - a sweep on the whole terminal.
+ */
+#include "controller/cli/watch_screen.h"
+#include "controller/cli/render.h"
+#include "controller/cli/screen.h"
+#include "controller/cli/time_left.h"
+#include "protocol/base/file.h"
+#include "protocol/base/loop.h"
+#include "protocol/base/utf8.h"
+#include "protocol/message/reply_logs.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#define SECOND_MS 1000
+#define LOOK_MS 200 /* at the size of the screen */
+#define LOG_BYTES 65536
+#define HEAD_ROWS 1
+#define ABOUT_ROWS 3 /* the chosen job in words */
+#define ROOMY 20     /* rows of a screen that always shows a log */
+
+typedef unsigned long long ull;
+
+struct watch_screen {
+	struct cli *cli;
+	struct client *client;
+	const struct watched_sweep *known;
+	watch_screen_leave_fn *leave;
+	void *arg;
+	struct screen *screen;
+	uint64_t chosen;              /* job; 0: none yet */
+	const struct watched **shown; /* as they stand on the screen */
+	size_t count, room;
+	sd_event_source *keys, *timer;
+	int64_t second_ms;  /* when log and time left were looked at */
+	int64_t left_ms;    /* time_left() */
+	bool log_large;     /* `l` */
+	bool cancels;       /* asks whether to cancel the chosen job */
+	uint64_t log_asked; /* requests under way; 0: none */
+	uint64_t cancel_asked;
+	struct buffer log; /* the end of the chosen job's output */
+	char words[240];   /* in the last line */
+};
+
+/* What is shown. */
+
+/* Running jobs first, then those that failed; what completed comes last. */
+static const unsigned places[JOB_STATES] = {
+	[JOB_FAILED] = 1,
+	[JOB_QUEUED] = 2,
+	[JOB_CANCELLED] = 3,
+	[JOB_COMPLETED] = 4,
+};
+
+static int by_place(const void *a, const void *b)
+{
+	const struct watched *x = *(const struct watched *const *)a;
+	const struct watched *y = *(const struct watched *const *)b;
+
+	if (places[x->state] != places[y->state])
+		return places[x->state] < places[y->state] ? -1 : 1;
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+static void collect(struct watch_screen *view)
+{
+	const struct watched *all = view->known->jobs;
+	size_t count = view->known->count;
+
+	view->count = 0;
+	if (count > view->room) {
+		free(view->shown);
+		view->shown = calloc(count, sizeof(void *));
+		view->room = view->shown ? count : 0;
+	}
+	for (size_t i = 0; i < count && i < view->room; i++)
+		if (all[i].job)
+			view->shown[view->count++] = &all[i];
+	if (view->count)
+		qsort(view->shown, view->count, sizeof(void *), by_place);
+}
+
+static size_t chosen_place(const struct watch_screen *view)
+{
+	for (size_t i = 0; i < view->count; i++)
+		if (view->shown[i]->id == view->chosen)
+			return i;
+	return 0;
+}
+
+static const struct watched *chosen_job(const struct watch_screen *view)
+{
+	return view->count ? view->shown[chosen_place(view)] : NULL;
+}
+
+void watch_screen_choose(struct watch_screen *view, uint64_t job)
+{
+	if (job == view->chosen)
+		return;
+	view->chosen = job;
+	buffer_consume(&view->log, view->log.size);
+	view->second_ms = 0;
+}
+
+/* Drawing. */
+
+/* Low to high, in eighths of a line. */
+static void spark_text(const struct watched *job,
+		       char to[4 * WATCHED_LOSSES + 1])
+{
+	double low = (double)INFINITY, high = -(double)INFINITY;
+	size_t used = 0;
+
+	for (size_t i = 0; i < job->losses_count; i++) {
+		low = fmin(low, (double)job->losses[i]);
+		high = fmax(high, (double)job->losses[i]);
+	}
+	for (size_t i = 0; i < job->losses_count; i++) {
+		double part = high > low ? ((double)job->losses[i] - low) /
+						   (high - low)
+					 : 0;
+
+		used += utf8_encode(0x2581 + (uint32_t)(part * 7), to + used);
+	}
+	to[used] = 0;
+}
+
+static double fraction_done(const struct watched *job)
+{
+	const struct progress_info *progress = job->job->progress;
+	bool pull = job->state == JOB_PREPARING;
+	uint64_t all, done;
+
+	if (!progress)
+		return -1;
+	all = pull ? progress->total_bytes : progress->steps;
+	done = pull ? progress->done_bytes : progress->step;
+	return all && !progress->partial ? (double)done / (double)all : -1;
+}
+
+static char *age(const struct watch_screen *view, const struct job_info *job,
+		 char to[HUMAN_SIZE])
+{
+	int64_t end =
+		job->ended_ms ? job->ended_ms : client_clock_ms(view->client);
+
+	to[0] = 0;
+	return job->started_ms ? human_time(end - job->started_ms, to) : to;
+}
+
+/* What matters most stands first: narrow screens cut the rest. */
+static void job_line(const struct watch_screen *view, int row,
+		     const struct watched *job)
+{
+	char meter[BAR_SIZE], time[HUMAN_SIZE], nodes[100], detail[300];
+	char sparks[4 * WATCHED_LOSSES + 1], line[900];
+
+	bar_text(fraction_done(job), meter);
+	job_nodes(&job->job->allocation, nodes, sizeof(nodes));
+	job_detail(job->job, detail, sizeof(detail));
+	spark_text(job, sparks);
+	snprintf(line, sizeof(line), "%5llu %-10s %s %6s %s %s  %s  [%s]",
+		 (ull)job->id, job->job->state, meter,
+		 age(view, job->job, time), sparks, detail, nodes,
+		 job->job->cell ? job->job->cell : "");
+	screen_line(view->screen, row, colour_of_job(job->state),
+		    job->id == view->chosen, line);
+}
+
+static void head_line(const struct watch_screen *view)
+{
+	const size_t *states = view->known->states;
+	size_t count = view->known->count, ended;
+	char line[300], left[HUMAN_SIZE], meter[BAR_SIZE];
+
+	ended = states[JOB_COMPLETED] + states[JOB_FAILED] +
+		states[JOB_CANCELLED];
+	bar_text(count ? (double)ended / (double)count : -1, meter);
+	snprintf(line, sizeof(line),
+		 "sweep %llu %s %zu of %zu jobs ended%s%s%s, %zu failed, "
+		 "%zu active, %zu queued%s",
+		 (ull)view->known->id, meter, ended, count,
+		 view->left_ms >= 0 ? ", about " : "",
+		 view->left_ms >= 0 ? human_time(view->left_ms, left) : "",
+		 view->left_ms >= 0 ? " left" : "", states[JOB_FAILED],
+		 count - ended - states[JOB_QUEUED], states[JOB_QUEUED],
+		 view->count < count ? "; not all are listed" : "");
+	screen_line(view->screen, 0, BOLD, false, line);
+}
+
+/* All of the chosen job's line, in as many rows as it takes. */
+static void about_lines(const struct watch_screen *view, int row, int rows)
+{
+	const struct watched *job = chosen_job(view);
+	char nodes[300], detail[500], time[HUMAN_SIZE], text[1200] = "";
+	size_t at = 0;
+
+	if (job) {
+		job_nodes(&job->job->allocation, nodes, sizeof(nodes));
+		job_detail(job->job, detail, sizeof(detail));
+		snprintf(text, sizeof(text), "job %llu [%s] %s%s%s on %s%s%s",
+			 (ull)job->id, job->job->cell ? job->job->cell : "",
+			 job->job->state, job->job->started_ms ? " " : "",
+			 age(view, job->job, time), nodes,
+			 detail[0] ? ": " : "", detail);
+	}
+	for (int i = 0; i < rows; i++) {
+		at += screen_line(view->screen, row + i, CYAN, false,
+				  text + at);
+		at += strspn(text + at, " ");
+	}
+}
+
+/* The last lines of the log that fit from `row` on. */
+static void log_lines(const struct watch_screen *view, int row, int rows)
+{
+	const char *text = view->log.data;
+	size_t at = view->log.size, lines = 0;
+
+	if (at && text[at - 1] == '\n')
+		at--;
+	while (at && (text[at - 1] != '\n' || ++lines < (size_t)rows))
+		at--;
+	for (int i = 0; i < rows; i++) {
+		size_t size = strcspn(text + at, "\n");
+		char line[600];
+
+		snprintf(line, sizeof(line), "%.*s", (int)size, text + at);
+		line[strcspn(line, "\r")] = 0;
+		screen_line(view->screen, row + i, PLAIN, false, line);
+		at += size + (text[at + size] == '\n');
+	}
+}
+
+static void bottom_line(const struct watch_screen *view, int row)
+{
+	char line[300];
+
+	if (view->cancels)
+		snprintf(line, sizeof(line), "cancel job %llu? y: yes",
+			 (ull)view->chosen);
+	else
+		snprintf(line, sizeof(line),
+			 "%s%sarrows  l log  c cancel  "
+			 "q quit (the sweep runs on)",
+			 view->words, *view->words ? "  " : "");
+	screen_line(view->screen, row, view->cancels ? YELLOW : CYAN, false,
+		    line);
+}
+
+/* The first listed job that keeps the chosen one in view. */
+static void list_lines(const struct watch_screen *view, int row, int rows)
+{
+	size_t chosen = chosen_place(view);
+	size_t room = rows > 0 ? (size_t)rows : 0;
+	size_t first = chosen >= room && room ? chosen - room + 1 : 0;
+
+	for (size_t i = 0; i < room; i++)
+		if (first + i < view->count)
+			job_line(view, row + (int)i, view->shown[first + i]);
+		else
+			screen_line(view->screen, row + (int)i, PLAIN, false,
+				    "");
+}
+
+void watch_screen_draw(struct watch_screen *view)
+{
+	int rows = screen_rows(view->screen) - HEAD_ROWS - 1;
+	int about = rows >= 2 * ABOUT_ROWS ? ABOUT_ROWS : 0;
+	int log = view->log_large ? (rows - about) * 3 / 4
+		  : rows >= ROOMY ? rows / 3
+				  : 0;
+	int row = HEAD_ROWS, list = rows - about - log;
+
+	collect(view);
+	if (!view->chosen && view->count)
+		watch_screen_choose(view, view->shown[0]->id);
+	head_line(view);
+	list_lines(view, row, list);
+	row += list;
+	about_lines(view, row, about);
+	row += about;
+	log_lines(view, row, log);
+	row += log;
+	bottom_line(view, row);
+	screen_show(view->screen, row + 1);
+}
+
+void watch_screen_say(struct watch_screen *view, const char *words)
+{
+	snprintf(view->words, sizeof(view->words), "%s", words);
+	watch_screen_draw(view);
+}
+
+/* Asking. */
+
+static void on_log(void *arg, struct answer *answer, const struct error *err)
+{
+	struct watch_screen *view = arg;
+	const char *bytes = answer ? answer->payload : NULL;
+	size_t size = answer ? answer->size : 0;
+
+	view->log_asked = 0;
+	if (err || !size)
+		return;
+	if (size > LOG_BYTES) {
+		bytes += size - LOG_BYTES;
+		size = LOG_BYTES;
+	}
+	buffer_consume(&view->log, view->log.size);
+	buffer_append(&view->log, bytes, size, NULL);
+	watch_screen_draw(view);
+}
+
+static void ask_log(struct watch_screen *view)
+{
+	struct message_log_read read = {
+		.job = view->chosen,
+		.stream = (char *)"rank-0",
+		.tail_lines = (uint64_t)screen_rows(view->screen),
+	};
+
+	if (view->chosen && !view->log_asked)
+		client_send(view->client, MESSAGE_LOG_READ, &read, NULL, 0, 0,
+			    on_log, view, &view->log_asked, NULL);
+}
+
+static void on_cancelled(void *arg, struct answer *answer,
+			 const struct error *err)
+{
+	struct watch_screen *view = arg;
+
+	view->cancel_asked = 0;
+	if (err)
+		watch_screen_say(view, err->text);
+}
+
+static void cancel_chosen(struct watch_screen *view)
+{
+	struct message_cancel cancel = { .kind = (char *)"job",
+					 .id = view->chosen };
+
+	if (!view->cancel_asked)
+		client_send(view->client, MESSAGE_CANCEL, &cancel, NULL, 0, 0,
+			    on_cancelled, view, &view->cancel_asked, NULL);
+}
+
+/* Keys and time. */
+
+static void choose_place(struct watch_screen *view, size_t place)
+{
+	if (place < view->count)
+		watch_screen_choose(view, view->shown[place]->id);
+}
+
+static void on_key(struct watch_screen *view, int key)
+{
+	size_t place = chosen_place(view);
+	bool cancels = view->cancels;
+
+	view->cancels = false;
+	if (cancels) {
+		if (key == 'y')
+			cancel_chosen(view);
+	} else if (key == SCREEN_UP && place) {
+		choose_place(view, place - 1);
+	} else if (key == SCREEN_DOWN) {
+		choose_place(view, place + 1);
+	} else if (key == 'l') {
+		view->log_large = !view->log_large;
+		view->second_ms = 0;
+	} else if (key == 'c' && view->chosen) {
+		view->cancels = true;
+	} else if (key == 'q') {
+		view->leave(view->arg);
+	}
+}
+
+static int keys_run(sd_event_source *source, int fd, uint32_t events, void *arg)
+{
+	struct watch_screen *view = arg;
+	int key;
+
+	if (events & (EPOLLHUP | EPOLLERR))
+		view->leave(view->arg);
+	collect(view); /* jobs may have moved since they were drawn */
+	while ((key = screen_key(view->screen)) != SCREEN_NONE)
+		on_key(view, key);
+	watch_screen_draw(view);
+	return 0;
+}
+
+static int timer_run(sd_event_source *source, uint64_t usec, void *arg)
+{
+	struct watch_screen *view = arg;
+	bool second = clock_mono_ms() - view->second_ms >= SECOND_MS;
+
+	if (second) {
+		view->second_ms = clock_mono_ms();
+		view->left_ms =
+			time_left(view->known, client_clock_ms(view->client));
+		ask_log(view);
+	}
+	if (screen_resize(view->screen) || second)
+		watch_screen_draw(view);
+	loop_timer(client_loop(view->client), &view->timer, LOOK_MS, timer_run,
+		   view, NULL);
+	return 0;
+}
+
+/* One in the background would be stopped for touching the terminal. */
+static bool in_foreground(void)
+{
+	return tcgetpgrp(STDIN_FILENO) == getpgrp();
+}
+
+struct watch_screen *watch_screen_new(struct cli *cli, struct client *client,
+				      const struct watched_sweep *known,
+				      watch_screen_leave_fn *leave, void *arg,
+				      struct error *err)
+{
+	owned(watch_screen_free) struct watch_screen *view =
+		calloc(1, sizeof(*view));
+	sd_event *loop = client_loop(client);
+
+	if (!view) {
+		error_nomem(err, "watch");
+		return NULL;
+	}
+	view->cli = cli;
+	view->client = client;
+	view->known = known;
+	view->leave = leave;
+	view->arg = arg;
+	view->left_ms = -1;
+	buffer_init(&view->log, LOG_BYTES);
+	if (!isatty(STDIN_FILENO) || !in_foreground()) {
+		error_set(err, ENOTTY, "this terminal has no full screen");
+		return NULL;
+	}
+	view->screen = screen_new(stdin, cli->err, cli_err_colour(cli), err);
+	if (!view->screen)
+		return NULL;
+	if (sd_event_add_io(loop, &view->keys, STDIN_FILENO, EPOLLIN, keys_run,
+			    view) < 0) {
+		error_set(err, EIO, "event loop: no keys");
+		return NULL;
+	}
+	return loop_timer(loop, &view->timer, 0, timer_run, view, err) < 0
+		       ? NULL
+		       : take(view);
+}
+
+void watch_screen_free(struct watch_screen *view)
+{
+	if (!view)
+		return;
+	if (view->log_asked)
+		client_drop(view->client, view->log_asked);
+	if (view->cancel_asked)
+		client_drop(view->client, view->cancel_asked);
+	loop_source_free(&view->keys);
+	loop_source_free(&view->timer);
+	screen_free(view->screen);
+	buffer_clear(&view->log);
+	free(view->shown);
+	free(view);
+}
