@@ -1,4 +1,28 @@
 /* fuzz.h - what fuzzers share: a claim, and the input as a file.
+ *
+ * Who feeds what comes from outside to whom:
+ *
+ *	messages, frames, replies, log chunks	message, stream_index
+ *	tokens, networks, references, key lists	names
+ *	settings, keys, rotated keys, docker's credentials, stack tools,
+ *	failures.yaml, lists of processors	settings
+ *	sweeps, with models and frameworks	sweep_file
+ *	a node's policy				policy
+ *	vendors' profiles, their tools' output	profile, sample
+ *	logs: rules, bars, colours, labels	extract, log_lines
+ *	output of failed programs		causes
+ *	samples, evidence and stacks of nodes	node_streams
+ *	exit records				exit_record
+ *	the engine's answers and streams	engine_json, engine_stream
+ *	images: lists of files, of the engine	imagelist, image_inventory
+ *	tar: contexts, workspaces, collected files	tar_filter, unpack,
+ *						workspace_upload
+ *	python3's view of FlagPerf's files	python_files
+ *	output for a terminal			terminal_text
+ *
+ * Libraries of others read HTTP requests (libmicrohttpd), ZMTP (libzmq), CBOR
+ * items (libcbor), JSON (cJSON), YAML events (libyaml) and tables of the store
+ * (SQLite); what we make of them is above.
  */
 #ifndef TESTS_FUZZ_FUZZ_H
 #define TESTS_FUZZ_FUZZ_H

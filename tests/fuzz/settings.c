@@ -1,11 +1,14 @@
-/* settings.c - any bytes as a file of settings or keys: read and sound, or
- * refused in words. The first byte of the input says which file it is.
+/* settings.c - any bytes as a file of settings, keys, credentials or patterns:
+ * read and sound, or refused in words. The first byte of the input says which
+ * file it is.
  */
 #include "agent/devices/cpu_list.h"
 #include "agent/evidence/stack_tools.h"
 #include "controller/access/controller_key.h"
+#include "controller/causes/failure_patterns.h"
 #include "protocol/config/agent.h"
 #include "protocol/config/controller.h"
+#include "protocol/registry/credential.h"
 #include "protocol/wire/server_keys.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -129,9 +132,34 @@ static void processors(const char *path)
 	buffer_clear(&text);
 }
 
+static void credentials(const char *path)
+{
+	struct error err = { 0 };
+	struct strings registries = { 0 };
+
+	if (credential_check(path, &err) < 0 ||
+	    credential_registries(path, &registries, &err) < 0)
+		must_say(&err);
+	strings_clear(&registries);
+}
+
+static void failures(const char *path)
+{
+	struct error err = { 0 };
+	struct failure_patterns *patterns = failure_patterns_read(path, &err);
+	struct failure_hit hit;
+
+	if (!patterns)
+		must_say(&err);
+	for (int kind = 0; patterns && kind < FAILURE_KINDS; kind++)
+		failure_patterns_find(patterns, (enum failure_kind)kind, NULL,
+				      "Error: the oar broke", 20, true, &hit);
+	failure_patterns_free(patterns);
+}
+
 static void (*const files[])(const char *path) = {
-	agent,   controller, key_file, public_key,
-	rotated, own_keys,   tools,    processors,
+	agent,    controller, key_file,   public_key,  rotated,
+	own_keys, tools,      processors, credentials, failures,
 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
