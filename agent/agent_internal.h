@@ -67,6 +67,7 @@ struct agent {
 	bool begun;   /* to look what the engine has */
 	bool session; /* welcome was heard */
 	bool complained;
+	bool unkept; /* it was told that the next key cannot be kept */
 	int64_t refused_since_ms; /* monotonic; 0: it is not */
 	TAILQ_HEAD(, task_entry) tasks;
 	size_t tasks_count;

@@ -232,6 +232,7 @@ static void on_welcome(struct agent *agent, void *body)
 	agent->session = true;
 	agent_tell_status(agent);
 	agent->complained = false;
+	agent->unkept = false;
 	agent->refused_since_ms = 0;
 	begin_strays(agent);
 	log_info("session with the controller at %s",
@@ -522,8 +523,21 @@ static void lost(void *arg, int code, const char *why)
 	node_blobs_session(agent->blobs, false);
 }
 
+/* Once per session: it is tried again with each heartbeat. */
+static void unkept(void *arg, const char *why)
+{
+	struct agent *agent = arg;
+
+	if (!agent->unkept)
+		log_warning("the controller's next key cannot be kept: %s; "
+			    "without it this node is lost once that key counts",
+			    why);
+	agent->unkept = true;
+}
+
 const struct wire_client_handler session_handler = {
 	.connected = connected,
 	.message = heard,
 	.lost = lost,
+	.unkept = unkept,
 };

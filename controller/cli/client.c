@@ -43,8 +43,9 @@ struct client {
 	bool was_ready;    /* there was a session */
 	int64_t absent_ms; /* since when there is none */
 	bool patient;
-	bool told; /* that the connection is lost */
-	bool odd;  /* the last attempt ended as one with a wrong key does */
+	bool told;   /* that the connection is lost */
+	bool unkept; /* it was told that the next key cannot be kept */
+	bool odd;    /* the last attempt ended as one with a wrong key does */
 	bool interrupted;
 	bool dead;
 	struct error why; /* of the last loss; when dead, of every request */
@@ -346,6 +347,18 @@ static void on_message(void *arg, enum message_type type, void *body,
 	}
 }
 
+static void on_unkept(void *arg, const char *why)
+{
+	struct client *client = arg;
+
+	if (!client->unkept)
+		fprintf(stderr,
+			"regatta: the controller's next key cannot be kept: "
+			"%s; once that key counts it has to be given by hand\n",
+			why);
+	client->unkept = true;
+}
+
 /* Making and using. */
 
 struct client *client_new(sd_event *loop, const struct connection *connection,
@@ -355,6 +368,7 @@ struct client *client_new(sd_event *loop, const struct connection *connection,
 		.connected = on_connected,
 		.message = on_message,
 		.lost = on_lost,
+		.unkept = on_unkept,
 	};
 	owned(client_free) struct client *client = calloc(1, sizeof(*client));
 

@@ -71,6 +71,15 @@ run regatta nodes --key "$CLUSTER/viewer.key"
 is "$(next_of "$CLUSTER/viewer.key.controller")" "$next" \
 	"so does who looks at anything"
 
+# Who cannot keep it is told, as long as there is time.
+must small_disk tiny 1
+must make_key "$BED/tiny/full.key" full viewer 2>/dev/null
+head -c 2M /dev/zero >"$BED/tiny/zeros" 2>/dev/null
+must wait_for 'regatta nodes --key "$BED/tiny/full.key"' 10
+run regatta nodes --key "$BED/tiny/full.key"
+like "$rc $err" "^0 .*next key cannot be kept: .*No space left" \
+	"who cannot keep it is told: $err"
+
 # One is away when it changes, and had heard of it; one had not.
 must agent_stop 2
 ok 'wait_for "log_of cluster/controller | finds \"key changes: all connect\"" 40' \

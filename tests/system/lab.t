@@ -369,7 +369,7 @@ told() # VENDOR
 
 	facts "$1"
 	for i in {0..7}; do
-		[[ $1 != iluvatar || $((i % 2)) == 0 ]] || power=null
+		[[ $1 != iluvatar || $((i % 2)) == 1 ]] || power=null
 		[[ $power == null ]] || power=$(jq -n "$watts + $i")
 		echo "$i $power $((40 + i)) $((90 + i)) $((used + i)) $total"
 		power=
