@@ -8,6 +8,7 @@
 # that writes down what it was given; run.py runs as it is, with an ssh that is a
 # local shell, a docker that runs nothing but commands, and a sleep that does not
 # wait. Ours run in containers, on pretended nodes.
+TEST_LIMIT=600
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/../system/lib.sh"
 # shellcheck source=tests/system/cluster.sh
