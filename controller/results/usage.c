@@ -224,10 +224,11 @@ int usage_feed(struct usage *usage, const char *data, size_t size,
 bool usage_latest(const struct usage *usage, size_t i,
 		  struct device_metrics *latest)
 {
-	const struct usage_device *device = &usage->devices[i];
+	const struct usage_device *device;
 
 	if (i >= usage->devices_count)
 		return false;
+	device = &usage->devices[i];
 	latest->node = usage->head.node;
 	latest->index = device->index;
 	latest->name = device->name;
