@@ -93,6 +93,10 @@ like "$rc $out" "^0 .*code=0.*completed.*code=3.*failed.*exit" \
 	"jobs are listed"
 run regatta show job 2
 like "$rc $out" "^0 .*failed.*exit" "a job is shown"
+ok '(($(wc -l <<<"$out") <= 48)) && [[ $err == *"show job 2 --all"* ]]' \
+	"on one screen, which says where the rest is"
+run regatta show job 2 --all
+like "$rc $out" "^0 .*spec:.*provenance:.*streams:" "which is all"
 run regatta show sweep 1
 like "$rc $out" "^0 .*three" "a sweep is shown"
 run regatta jobs --sweep 999

@@ -1,4 +1,4 @@
-/* show.c - show: all that is known of a sweep, job or node.
+/* show.c - show: what is known of a sweep, job or node; of a job on one screen.
  */
 #include "controller/cli/command.h"
 #include "controller/cli/commands/streams.h"
@@ -13,7 +13,19 @@
 #include <math.h>
 #include <string.h>
 
+#define EVENTS_SHOWN 6 /* the last ones, on one screen */
+
 typedef unsigned long long ull;
+
+struct show_options {
+	struct options common;
+	bool all;
+};
+
+static bool wants_all(const struct cli *cli)
+{
+	return ((const struct show_options *)cli->options)->all;
+}
 
 static bool is_time(const char *name)
 {
@@ -152,10 +164,14 @@ static int print_events(struct cli *cli, const struct job_info *job,
 		{ "DATA", false }, { NULL, false },
 	};
 	owned(table_free) struct table *table = table_new(columns, err);
+	size_t first;
 
 	if (!table)
 		return -1;
-	for (size_t i = 0; i < job->events_count; i++) {
+	first = wants_all(cli) || job->events_count < EVENTS_SHOWN
+			? 0
+			: job->events_count - EVENTS_SHOWN;
+	for (size_t i = first; i < job->events_count; i++) {
 		const struct event_info *event = &job->events[i];
 		char text[1000];
 
@@ -271,9 +287,62 @@ static int print_job(struct cli *cli, const struct job_info *job,
 	if (print_tasks(cli, job, err) < 0 || print_layers(cli, job, err) < 0 ||
 	    print_ends(cli, job, err) < 0 ||
 	    usage_print(cli, job->result, err) < 0 ||
-	    streams_print(cli, "\nstreams:\n", job, err) < 0)
+	    (wants_all(cli) &&
+	     streams_print(cli, "\nstreams:\n", job, err) < 0) ||
+	    print_events(cli, job, err) < 0)
 		return -1;
-	return print_events(cli, job, err);
+	if (!wants_all(cli))
+		cli_say(cli,
+			"regatta show job %llu --all has its spec, provenance, "
+			"streams, and all events",
+			(ull)job->job);
+	return 0;
+}
+
+/* Of a map those that a reader looks for first. */
+static void print_chosen(FILE *out, const char *title, const cJSON *object,
+			 const char *const *names)
+{
+	bool titled = false;
+
+	for (; *names; names++) {
+		const cJSON *item =
+			cJSON_GetObjectItemCaseSensitive(object, *names);
+		char value[4000];
+
+		if (!item || cJSON_IsNull(item) ||
+		    (cJSON_IsArray(item) && !item->child))
+			continue;
+		if (!titled)
+			fprintf(out, "%s:\n", title);
+		titled = true;
+		value_words(item, value, sizeof(value));
+		fprintf(out, "  %s: %s\n", *names, value);
+	}
+}
+
+static void print_summary(struct cli *cli, const struct job_info *job)
+{
+	static const char *const run[] = { "image", "build", "argv", NULL };
+	static const char *const figures[] = {
+		"steps",
+		"complete",
+		"iteration_ms",
+		"tokens_per_second",
+		"tokens_per_second_per_device",
+		"samples_per_second",
+		"mfu",
+		"loss",
+		"memory_mib",
+		"text",
+		"flags",
+		NULL,
+	};
+
+	print_chosen(cli->out, "container",
+		     cJSON_GetObjectItemCaseSensitive(job->spec, "container"),
+		     run);
+	print_chosen(cli->out, "result", job->result, figures);
 }
 
 /* The sweep, job or node of the answer. */
@@ -283,13 +352,21 @@ static int print_answer(struct cli *cli, const struct answer *answer,
 	static const char *const apart[] = { "tasks",   "ends",  "events",
 					     "streams", "usage", "inventory",
 					     NULL };
+	static const char *const long_ones[] = {
+		"tasks", "ends",       "events",    "streams", "usage",
+		"spec",  "provenance", "result",    "repeat",  "removed",
+		"nodes", "devices",    "queued_ms", NULL
+	};
+	bool brief = !strcmp(kind, "job") && !wants_all(cli);
 	const struct field *field = codec_field(answer->schema, kind);
 	const void *of = (const char *)answer->reply + field->offset;
 	owned(json_free) cJSON *object = codec_object(field->schema, of, err);
 
 	if (!object)
 		return -1;
-	print_members(cli->out, object, 0, apart);
+	print_members(cli->out, object, 0, brief ? long_ones : apart);
+	if (brief)
+		print_summary(cli, of);
 	if (!strcmp(kind, "node"))
 		return print_devices(cli, of, err);
 	return strcmp(kind, "job") ? 0 : print_job(cli, of, err);
@@ -325,6 +402,8 @@ static int run_command(struct cli *cli, struct error *err)
 
 /* clang-format off */
 static const struct option_rule rules[] = {
+	{ OPTION(show_options, "all", 0, OPTION_FLAG, all, NULL),
+	  .help = "of a job all, and not just what fits on a screen" },
 	OPTION_STATE,
 	OPTION_FORMAT(formats_text, "text or json"),
 	{ 0 },
@@ -337,9 +416,11 @@ const struct command command_show = {
 	.max_args = 2,
 	.connects = true,
 	.rules = rules,
-	.summary = "show all that is known of a sweep, job or node",
+	.options_size = sizeof(struct show_options),
+	.summary = "show a sweep, job or node",
 	.help =
-		"KIND is sweep, job or node. The ID of a node is its name.",
+		"KIND is sweep, job or node. The ID of a node is its name. Of a job it prints\n"
+		"what fits on one screen; --all and --format json have the rest.",
 	.example = "regatta show job 17",
 	.fn = run_command,
 };
