@@ -171,10 +171,11 @@ static struct watched *watched(struct watch *watch, uint64_t id, bool *fresh)
 	if (watch->known.count == watch->room) {
 		size_t room = watch->room ? 2 * watch->room : 64;
 
-		jobs = realloc(jobs, room * sizeof(*jobs));
-		if (!jobs)
+		struct watched *grown = realloc(jobs, room * sizeof(*jobs));
+
+		if (!grown)
 			return NULL;
-		watch->known.jobs = jobs;
+		jobs = watch->known.jobs = grown;
 		watch->room = room;
 	}
 	memmove(&jobs[place + 1], &jobs[place],

@@ -61,8 +61,8 @@ struct join_rotation {
 int join_rotate(struct join_rotation *rotation, const char *machine,
 		uint32_t timeout_ms, struct error *err);
 
-/* A key to enrol, kept in the file path + ".next" until it is: the one that lies
- * there from an attempt before, or a new one.
+/* A key to enrol, kept in the file path + ".next" until it is: the one that
+ * lies there from an attempt before, or a new one.
  */
 int join_key_prepare(struct key *key, const char *path, const char *name,
 		     enum role role, struct error *err);
