@@ -68,17 +68,9 @@ int api_cancel(struct api_request *request, void *reply, struct error *err)
 	return 0;
 }
 
-static void count_ending(struct job *job, void *arg)
-{
-	struct cancelling *ending = arg;
-
-	ending->count += job->sweep == ending->sweep && job->gang &&
-			 job->failure && !job_state_final(job->state);
-}
-
 struct retrying {
 	const struct api *api;
-	uint64_t count;
+	uint64_t count, ending;
 	struct error *err;
 };
 
@@ -86,8 +78,12 @@ static int retry_one(const struct job_row *row, void *arg)
 {
 	struct retrying *retrying = arg;
 
-	if (row->state != JOB_FAILED && row->state != JOB_CANCELLED)
+	if (row->state != JOB_FAILED && row->state != JOB_CANCELLED) {
+		const struct job *job = job_find(retrying->api->table, row->id);
+
+		retrying->ending += job && job->gang && job->failure;
 		return 0;
+	}
 	retrying->count++;
 	return job_revive(retrying->api->jobs, row, retrying->err);
 }
@@ -113,8 +109,7 @@ int api_retry(struct api_request *request, void *reply, struct error *err)
 {
 	const struct message_retry *message = request->message;
 	const struct api *api = request->api;
-	struct retrying retrying = { api, 0, err };
-	struct cancelling ending = { .sweep = message->sweep };
+	struct retrying retrying = { .api = api, .err = err };
 	struct store_mark mark = store_mark(api->store);
 	struct reply_retry *to = reply;
 
@@ -134,9 +129,8 @@ int api_retry(struct api_request *request, void *reply, struct error *err)
 	}
 	log_info("sweep=%" PRIu64 " retried by=%s jobs=%" PRIu64,
 		 message->sweep, request->by, retrying.count);
-	job_each(api->table, count_ending, &ending);
 	to->retried = retrying.count;
-	to->ending = ending.count;
+	to->ending = retrying.ending;
 	/* What is done is done: without memory the list is short. */
 	logins_gone(api->logins, message->sweep, message->logins,
 		    message->logins_count, &to->gone, NULL);

@@ -291,9 +291,9 @@ uint64_t extract_contradictions(const struct extract *extract)
 	return extract->steps.clashes + extract->steps.back;
 }
 
-bool extract_steps_unsure(const struct extract *extract)
+const char *extract_steps_doubt(const struct extract *extract)
 {
-	return share_steps_unsure(&extract->steps.shares, extract->steps.total);
+	return share_steps_doubt(&extract->steps.shares, extract->steps.total);
 }
 
 const struct extract_losses *extract_losses(struct extract *extract)

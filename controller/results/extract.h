@@ -73,10 +73,10 @@ const struct record *extract_latest(const struct extract *extract);
  */
 uint64_t extract_contradictions(const struct extract *extract);
 
-/* The log has shares of epochs instead of steps, and its bars leave it open
- * which steps some of them are (controller/results/share_steps.h).
+/* The log has shares of epochs instead of steps, and leaves it open which steps
+ * some of them are (controller/results/share_steps.h): why; NULL: it does not.
  */
-bool extract_steps_unsure(const struct extract *extract);
+const char *extract_steps_doubt(const struct extract *extract);
 
 /* What was not read: records too long, rules that met their match limit on a
  * record, steps past EXTRACT_RECORDS_MAX or, past EXTRACT_MOVES_MAX, out of

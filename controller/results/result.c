@@ -200,14 +200,15 @@ static void flag_steps(struct making *making)
 	const struct result_input *input = making->input;
 	const struct statistics *figures = &making->figures;
 	const struct spread *step = &figures->iteration;
+	const char *doubt =
+		input->extract ? extract_steps_doubt(input->extract) : NULL;
 	uint64_t from, to;
 	size_t impossible;
 	double sum_s;
 
 	flag_progress(making);
-	if (input->extract && extract_steps_unsure(input->extract))
-		flag(making, "the log says shares of epochs, and its bars skip "
-			     "steps: which steps they are is not certain");
+	if (doubt)
+		flag(making, "%s", doubt);
 	if (step->impossible)
 		flag(making, "%zu steps with an impossible time are left out",
 		     step->impossible);

@@ -159,12 +159,10 @@ static bool uneven(const struct share_steps *shares, size_t i)
 	       pace != seen[-1].step - seen[-2].step;
 }
 
-bool share_steps_unsure(const struct share_steps *shares, uint64_t total)
+static bool unsure(const struct share_steps *shares, uint64_t total)
 {
 	bool behind = false, ahead = false, wide = false, odd = false;
 
-	if (!total || !shares->count)
-		return false;
 	if (shares->unsure || !shares->epochs)
 		return true;
 	for (size_t i = 0; i < shares->count; i++) {
@@ -183,4 +181,17 @@ bool share_steps_unsure(const struct share_steps *shares, uint64_t total)
 		return true;
 	return !shares->announced &&
 	       (ahead || (behind && shares->least < shares->epochs));
+}
+
+const char *share_steps_doubt(const struct share_steps *shares, uint64_t total)
+{
+	if (!shares->count)
+		return NULL;
+	if (!total)
+		return "the log says shares of epochs, and nowhere how many "
+		       "steps there are: each line counts as one step";
+	return unsure(shares, total)
+		       ? "the log says shares of epochs, and its bars skip "
+			 "steps: which steps they are is not certain"
+		       : NULL;
 }

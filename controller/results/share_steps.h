@@ -57,9 +57,9 @@ bool share_steps_bar(struct share_steps *shares, uint64_t total, uint64_t bar);
 void share_step_given(struct share_steps *shares, const struct share_seen *seen,
 		      uint64_t step);
 
-/* Bars were not drawn at each step, and so they leave it open which one some
- * shares are of.
+/* Why it is open which step some shares are of: no bar and no announcement says
+ * how many there are, or bars were not drawn at each step. NULL: it is not.
  */
-bool share_steps_unsure(const struct share_steps *shares, uint64_t total);
+const char *share_steps_doubt(const struct share_steps *shares, uint64_t total);
 
 #endif

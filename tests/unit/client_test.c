@@ -301,13 +301,9 @@ static void test_submit(struct bed *bed)
 	bed->terminal = true;
 	bed->environment.no_color = "1";
 	bed_run(bed, "submit", "--wait", file, NULL);
-	ok(bed_said(bed, "\033[Jjob 1 [nodes=1]: completed (2.5s on n1)\n") &&
-		   !strstr(bed->err, "job 1 [nodes=1]: running"),
-	   "on a terminal what ended stays, the rest is live");
-	ok(bed_said(bed, "    1 running    ") &&
-		   !strstr(bed->err, "\033[36m") &&
-		   !strstr(bed->err, "\033[0m"),
-	   "with NO_COLOR there are no colours");
+	ok(bed_said(bed, "job 1 [nodes=1]: completed (2.5s on n1)\n"),
+	   "without a screen to draw on a terminal gets lines, too");
+	ok(!strstr(bed->err, "\033["), "with NO_COLOR there are no colours");
 	bed->terminal = false;
 	bed->environment.no_color = NULL;
 	bed_unserve(bed);

@@ -150,7 +150,7 @@ static void test_usual(void)
 
 		is_int(wrong_steps(extract, &plans[i]), 0,
 		       "training %zu: all steps are right", i);
-		ok(!extract_steps_unsure(extract), "and nothing is in doubt");
+		ok(!extract_steps_doubt(extract), "and nothing is in doubt");
 	}
 }
 
@@ -163,7 +163,23 @@ static void test_doubt(void)
 	owned(extract_free) struct extract *extract = read_training(&late, 1);
 
 	ok(wrong_steps(extract, &late) > 0, "what cannot be told is wrong");
-	ok(extract_steps_unsure(extract), "and it is said");
+	ok(extract_steps_doubt(extract), "and it is said");
+}
+
+/* Without any bar each line counts as a step, and is said to. */
+static void test_no_bar(void)
+{
+	static const char text[] = "{'loss': 2.5, 'epoch': 0.05}\n"
+				   "{'loss': 2.25, 'epoch': 0.1}\n";
+	owned(extract_rules_free) struct extract_rules *rules = rules_new();
+	owned(extract_free) struct extract *extract = extract_new(rules, NULL);
+	size_t count;
+
+	extract_feed(extract, text, sizeof(text) - 1, NULL);
+	extract_finish(extract, NULL);
+	extract_records(extract, &count);
+	ok(count == 2 && strstr(extract_steps_doubt(extract), "each line"),
+	   "a log without any number of steps is doubted");
 }
 
 /* However bars lag: right, or in doubt. */
@@ -190,7 +206,7 @@ static void test_any(void)
 		extract = read_training(&now, seed);
 		if (!wrong_steps(extract, &now)) {
 			right++;
-		} else if (!extract_steps_unsure(extract)) {
+		} else if (!extract_steps_doubt(extract)) {
 			silent++;
 			first = first ? first : seed;
 		}
@@ -205,6 +221,7 @@ int main(void)
 	tap_begin(0);
 	test_usual();
 	test_doubt();
+	test_no_bar();
 	test_any();
 	return tap_done();
 }

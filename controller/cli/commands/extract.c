@@ -154,9 +154,8 @@ static void tell_losses(struct cli *cli, struct extract *extract)
 		cli_say(cli, "not read: %llu lines of more than %d bytes",
 			(unsigned long long)losses->long_lines,
 			EXTRACT_LINE_MAX);
-	if (extract_steps_unsure(extract))
-		cli_say(cli, "not certain: which steps these are; the log says "
-			     "shares of epochs, and its bars skip steps");
+	if (extract_steps_doubt(extract))
+		cli_say(cli, "%s", extract_steps_doubt(extract));
 	if (losses->match_limits)
 		cli_say(cli,
 			"not read: %llu lines on which a rule hit "
