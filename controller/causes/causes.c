@@ -260,6 +260,28 @@ static int finish_cause(struct causes *causes, const struct clean *line)
 	return 0;
 }
 
+/* torchrun quotes below each process what it raised, by two spaces: of those
+ * that failed within one second it calls any the first.
+ */
+static void take_quote(struct causes *causes, const struct clean *line)
+{
+	const struct ends *ends = &causes->ends;
+	const struct process_end *end;
+
+	if (!ends->count || line->size < 3 ||
+	    memcmp(line->text, "  ", 2) != 0 || line->text[2] == ' ')
+		return;
+	end = &ends->entries[ends->count - 1];
+	for (size_t i = 0; i < causes->count; i++) {
+		struct cause *cause = &causes->all[i];
+
+		if ((!cause->quoted || end->root) &&
+		    strlen(cause->line) == line->size - 2 &&
+		    !memcmp(cause->line, line->text + 2, line->size - 2))
+			cause->quoted = end;
+	}
+}
+
 /* Is the line a part of a traceback? */
 static bool frames(struct causes *causes, const struct clean *line)
 {
@@ -307,6 +329,7 @@ static int take_line(struct causes *causes, struct clean *line)
 	if (!line->size)
 		return 0;
 	take_fact(causes, line);
+	take_quote(causes, line);
 	if (causes->unfinished && finish_cause(causes, line) < 0)
 		return -1;
 	if (failure_patterns_find(causes->patterns, FAILURE_IGNORE,

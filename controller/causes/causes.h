@@ -51,7 +51,9 @@ struct cause {
 	int32_t exit_code;  /* END_CODE_UNKNOWN: not told */
 	char signal[12];    /* "": none */
 	char host[END_HOST_MAX];
-	bool guilty; /* the line itself accuses the rank */
+	bool guilty;                      /* the line itself accuses the rank */
+	const struct process_end *quoted; /* in what a launcher says of it, or
+					     NULL */
 };
 
 struct verdict {

@@ -76,7 +76,7 @@ static void blame(const struct causes *causes, const struct cause *cause,
 	else if (code != END_CODE_UNKNOWN)
 		end = ends_of_code(ends, code);
 	if (!end)
-		end = ends_root(ends);
+		end = cause->quoted ? cause->quoted : ends_root(ends);
 	verdict->rank = cause->rank;
 	if (verdict->rank == END_UNKNOWN && end && !cause->meaning->blameless)
 		verdict->rank = end->rank;

@@ -278,12 +278,31 @@ cJSON *job_reason_read(struct failure_patterns *patterns,
 	return told ? describe(job->how, told) : NULL;
 }
 
+/* The node whose launcher ended first need not be the one that failed. */
+static bool names_other_node(const char *how, const char *node)
+{
+	const char *ended = strstr(how, ": rank ");
+
+	return ended && node &&
+	       ((size_t)(ended - how) != strlen(node) ||
+		memcmp(how, node, strlen(node)) != 0);
+}
+
+static bool names_rank(const char *text, const char *rank)
+{
+	const char *at = strstr(text, rank);
+
+	return at && at[strlen(rank)] == ' ';
+}
+
 char *job_reason_sentence(const char *how, const cJSON *reason)
 {
 	const char *line = cJSON_GetStringValue(
 		cJSON_GetObjectItemCaseSensitive(reason, "line"));
+	const char *node = cJSON_GetStringValue(
+		cJSON_GetObjectItemCaseSensitive(reason, "node"));
 	const cJSON *rank = cJSON_GetObjectItemCaseSensitive(reason, "rank");
-	char who[32] = "", named[32];
+	char who[256] = "", named[32];
 	size_t size;
 	char *text;
 
@@ -292,11 +311,14 @@ char *job_reason_sentence(const char *how, const cJSON *reason)
 	size = strlen(line);
 	if (size > REASON_LINE_MAX)
 		size = utf8_cut(line, REASON_LINE_MAX);
-	if (cJSON_IsNumber(rank)) {
-		snprintf(named, sizeof(named), "rank %d ", rank->valueint);
-		if (!strstr(how, named) && !strstr(line, named))
-			snprintf(who, sizeof(who), "rank %d: ", rank->valueint);
-	}
+	snprintf(named, sizeof(named), "rank %d", rank ? rank->valueint : 0);
+	if (names_other_node(how, node))
+		snprintf(who, sizeof(who), "%s%s%s: ", node,
+			 cJSON_IsNumber(rank) ? " " : "",
+			 cJSON_IsNumber(rank) ? named : "");
+	else if (cJSON_IsNumber(rank) && !names_rank(how, named) &&
+		 !names_rank(line, named))
+		snprintf(who, sizeof(who), "%s: ", named);
 	return asprintf(&text, "%s: %s%.*s", how, who, (int)size, line) < 0
 		       ? NULL
 		       : text;

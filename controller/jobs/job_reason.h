@@ -55,9 +55,9 @@ cJSON *job_reason_read(struct failure_patterns *patterns,
 bool job_reason_gave_up(struct failure_patterns *patterns,
 			const struct reason_job *job, uint64_t bytes);
 
-/* The sentence, going on with the line of the reason, and with the rank that
- * it speaks of where the sentence names another one. The caller frees it; NULL:
- * the sentence stays as it is.
+/* The sentence, going on with the line of the reason, and with the rank and the
+ * node that it speaks of where the sentence names others. The caller frees it;
+ * NULL: the sentence stays as it is.
  */
 char *job_reason_sentence(const char *how, const cJSON *reason);
 

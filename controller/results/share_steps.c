@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define STEP_MAX 9007199254740992.0
 #define SLACK 1e-6 /* of what is computed in doubles */
 
 void share_steps_clear(struct share_steps *shares)
@@ -58,7 +59,7 @@ uint64_t share_step(const struct share_steps *shares, uint64_t total,
 	if (!total || !shares->epochs)
 		return 0;
 	range_of(shares, total, seen, &low, &high);
-	if (high < 1)
+	if (!(high >= 1 && high < STEP_MAX))
 		return 0;
 	step = (uint64_t)low;
 	if (seen->bar > step && (double)seen->bar <= high)
@@ -74,8 +75,14 @@ static bool settle(struct share_steps *shares, double likely)
 	double epochs = fmin(round(likely), floor(shares->most + SLACK));
 
 	epochs = fmax(fmax(epochs, shares->least), 1);
-	if (!(epochs < 1e9) || shares->epochs == (uint64_t)epochs)
+	if (!(epochs < 1e9) || shares->epochs == (uint64_t)epochs ||
+	    shares->count == SHARE_STEPS_MAX)
 		return false;
+	if (shares->changes == SHARE_CHANGES_MAX) {
+		shares->unsure = true;
+		return false;
+	}
+	shares->changes++;
 	shares->epochs = (uint64_t)epochs;
 	return true;
 }
@@ -123,7 +130,8 @@ bool share_steps_bar(struct share_steps *shares, uint64_t total, uint64_t bar)
 void share_step_given(struct share_steps *shares, const struct share_seen *seen,
 		      uint64_t step)
 {
-	if (shares->count && shares->seen[shares->count - 1].step == step)
+	if ((shares->count && shares->seen[shares->count - 1].step == step) ||
+	    shares->count == SHARE_STEPS_MAX)
 		return;
 	if (shares->count == shares->room) {
 		size_t room = shares->room ? shares->room * 2 : 64;

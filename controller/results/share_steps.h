@@ -6,7 +6,8 @@
  * when time allows: the one before the share shows its step or an earlier one,
  * so there are at most share * total / bar epochs, and the one behind it shows
  * its step or a later one, so there are at least so many by that one. Steps
- * that were given before the bounds allowed it are given anew.
+ * that were given before the bounds allowed it are given anew, a limited number
+ * of times: a log may be made to change them with every line.
  */
 #ifndef CONTROLLER_RESULTS_SHARE_STEPS_H
 #define CONTROLLER_RESULTS_SHARE_STEPS_H
@@ -16,6 +17,9 @@
 #include <stdint.h>
 
 struct caught_value; /* controller/results/rules/fields.h */
+
+#define SHARE_STEPS_MAX 16384 /* shares that are kept: the first ones */
+#define SHARE_CHANGES_MAX 64  /* of the number of epochs */
 
 struct share_seen {
 	double low, high; /* of the share, which is rounded */
@@ -31,7 +35,8 @@ struct share_steps {
 	double least, most; /* epochs, by the bars; most 0: no bar yet */
 	struct share_seen *seen;
 	size_t count, room;
-	bool unsure; /* steps were given that do not hold */
+	unsigned changes; /* of the number of epochs */
+	bool unsure;      /* steps were given that do not hold */
 };
 
 void share_steps_clear(struct share_steps *shares);

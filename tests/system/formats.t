@@ -37,6 +37,22 @@ run cli report "$SWEEP" --recompute --format json
 ok 'grep -q "1 results\? computed again, 0 differ" "$BED/err"' \
 	"and the same is found when it is computed again"
 
+# Of a log with lines of two programs nobody knows which is meant.
+mkdir "$BED/host/tied"
+{
+	for step in 1 2 3; do
+		sed "s/^step    1/step    $step/; q" "$FORMATS/llmc.log"
+	done
+	for step in 10 20 30; do
+		sed "s/^1: //; s/step: 10/step: $step/; s/3.5000/9.$step/; q" \
+			"$FORMATS/torchtitan.log"
+	done
+} >"$BED/host/tied/log"
+must submit_tool tied log=auto show /host/log
+must wait_job "$JOB" completed 30
+is "$(job_get "$JOB" '.result.flags | map(select(test("formats fit"))) | length')" 1 \
+	"two formats that read as much, but not the same, are told"
+
 mkdir "$BED/host/own"
 printf 'pull %s of 3: drag %s.5 in 20 ms\n' 1 9 2 8 3 7 >"$BED/host/own/log"
 RULE='pull (?<step>\d+) of (?<steps>\d+): drag (?<loss>\S+) in (?<iteration_ms>\d+) ms'

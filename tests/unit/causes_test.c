@@ -85,6 +85,32 @@ static const struct {
 	  "device-oom", 2, 6,
 	  "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 3 "
 	  "GiB" },
+	{ "torchrun takes a victim of the same second for the first",
+	  TRACEBACK "ValueError: bad oar\n"
+	  TRACEBACK "RuntimeError: [pair.cc:598] Connection closed by peer "
+	  "[127.0.0.1]:1\n"
+	  "ERROR:torch.distributed.elastic.multiprocessing.api:failed "
+	  "(exitcode: 1) local_rank: 0 (pid: 9) of binary: /bin/python3\n"
+	  "Other Failures:\n[1]:\n  host      : n2\n"
+	  "  rank      : 3 (local_rank: 1)\n  exitcode  : 1 (pid: 8)\n"
+	  "  traceback : Traceback (most recent call last):\n"
+	  "    File \"/app/fit.py\", line 12, in <module>\n"
+	  "  ValueError: bad oar\n  \n"
+	  "Root Cause (first observed failure):\n[0]:\n  host      : n2\n"
+	  "  rank      : 2 (local_rank: 0)\n  exitcode  : 1 (pid: 9)\n"
+	  "  traceback : Traceback (most recent call last):\n"
+	  "    File \"/app/fit.py\", line 12, in <module>\n"
+	  "  RuntimeError: [pair.cc:598] Connection closed by peer "
+	  "[127.0.0.1]:1\n",
+	  "error", 3, 4, "ValueError: bad oar" },
+	{ "of ranks that raise the same, the one that torchrun calls the first",
+	  TRACEBACK "ValueError: bad oar\n" TRACEBACK "ValueError: bad oar\n"
+	  "Other Failures:\n[0]:\n  rank      : 0 (local_rank: 0)\n"
+	  "  exitcode  : 1 (pid: 8)\n  ValueError: bad oar\n"
+	  "Root Cause (first observed failure):\n[1]:\n"
+	  "  rank      : 1 (local_rank: 1)\n  exitcode  : 1 (pid: 9)\n"
+	  "  ValueError: bad oar\n",
+	  "error", 1, 4, "ValueError: bad oar" },
 	{ "torchrun's block names the rank that a signal ended",
 	  "Fatal Python error: Segmentation fault\n"
 	  TRACEBACK "RuntimeError: Connection closed by peer [10.0.0.1]:7\n"

@@ -1,6 +1,8 @@
 /* share_steps_test.c - shares of epochs to steps, beside bars that lag.
  */
 #include "controller/results/extract.h"
+#include "controller/results/rules/fields.h"
+#include "controller/results/share_steps.h"
 #include "protocol/base/buffer.h"
 #include "tests/tap.h"
 
@@ -182,6 +184,33 @@ static void test_no_bar(void)
 	   "a log without any number of steps is doubted");
 }
 
+/* What a hostile log can make of it has limits. */
+static void test_limits(void)
+{
+	struct caught_value value = {
+		.kind = CAUGHT_NUMBER, .number = 0.5, .text = "0.5", .size = 3
+	};
+	struct share_steps shares = { 0 };
+	struct share_seen seen = share_seen(&value, 1);
+	int changes = 0;
+
+	for (unsigned i = 1; i < 1000; i++) {
+		seen.bar = i % 2 ? 1 : 10;
+		shares.most = 0;
+		changes += share_steps_bound(&shares, 1000, &seen);
+	}
+	ok(changes == SHARE_CHANGES_MAX && shares.unsure,
+	   "epochs change %d times, and then in doubt", changes);
+	for (uint64_t step = 1; step <= SHARE_STEPS_MAX + 9; step++)
+		share_step_given(&shares, &seen, step);
+	is_int((long long)shares.count, SHARE_STEPS_MAX, "so many are kept");
+	value.number = 1e300;
+	seen = share_seen(&value, 1);
+	is_int((long long)share_step(&shares, 1000, &seen, 0), 0,
+	       "a share that cannot be is of no step");
+	share_steps_clear(&shares);
+}
+
 /* However bars lag: right, or in doubt. */
 static void test_any(void)
 {
@@ -222,6 +251,7 @@ int main(void)
 	test_usual();
 	test_doubt();
 	test_no_bar();
+	test_limits();
 	test_any();
 	return tap_done();
 }
