@@ -6,6 +6,7 @@
 #include "controller/results/extract.h"
 #include "protocol/base/utf8.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -54,7 +55,7 @@ static int read_stream(const struct reason_job *job, struct told *told,
 {
 	char piece[PIECE_BYTES];
 	uint64_t length = 0, at;
-	size_t got = 0;
+	size_t got = 1;
 	bool within;
 
 	if (job->effects->log_length(job->world, job->id, job->attempt,
@@ -62,7 +63,8 @@ static int read_stream(const struct reason_job *job, struct told *told,
 		return -1;
 	told->from = at = length > most ? length - most : 0;
 	within = at > 0;
-	do {
+	/* What a silent rank printed is not there to be read. */
+	while (got && at < length) {
 		const char *text = piece;
 		const char *line;
 
@@ -80,7 +82,7 @@ static int read_stream(const struct reason_job *job, struct told *told,
 		if (!within &&
 		    feed(told, text, got - (size_t)(text - piece)) < 0)
 			return -1;
-	} while (got && at < length);
+	}
 	return finish(told);
 }
 
@@ -292,7 +294,7 @@ static bool names_rank(const char *text, const char *rank)
 {
 	const char *at = strstr(text, rank);
 
-	return at && at[strlen(rank)] == ' ';
+	return at && !isdigit((unsigned char)at[strlen(rank)]);
 }
 
 char *job_reason_sentence(const char *how, const cJSON *reason)

@@ -31,6 +31,10 @@ static const struct number {
 	       "print each so many steps, and the last"),
 	NUMBER("timeout", timeout, 60, 1, 86400,
 	       "seconds for all ranks to come together"),
+	NUMBER("fail-rank", fail_rank, 0, 0, RING_WORLD_MAX - 1,
+	       "the rank that --fail is for"),
+	NUMBER("fail-step", fail_step, 6, 1, 1000000000,
+	       "the step in which it fails"),
 };
 /* clang-format on */
 #define NUMBERS (sizeof(numbers) / sizeof(numbers[0]))
@@ -95,6 +99,10 @@ static int option_take(struct options *options, const char *name,
 	if (strcmp(name, "corpus") == 0) {
 		options->corpus = value;
 		return 0;
+	}
+	if (strcmp(name, "fail") == 0) {
+		options->fail = fault_find(value, failure);
+		return options->fail ? 0 : -1;
 	}
 	return failure_set(failure, "unknown option --%.40s; --help lists them",
 			   name);
@@ -204,7 +212,11 @@ void options_help(FILE *to)
 	fputs("  --learning-rate  of AdamW (above 0, at most 1; 0.003)\n"
 	      "  --seed           of the parameters and the data order (1)\n"
 	      "  --corpus         the text (" DEFAULT_CORPUS ")\n"
-	      "  --help           this text\n\n"
+	      "  --fail           a failure on purpose, to see what is told\n"
+	      "                   of it:\n",
+	      to);
+	fault_help(to);
+	fputs("  --help           this text\n\n"
 	      "Several ranks train one model together when the environment\n"
 	      "says so:\n\n"
 	      "  RANK or NODE_RANK  this process (0 to WORLD_SIZE - 1; 0)\n"

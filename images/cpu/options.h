@@ -3,6 +3,7 @@
 #ifndef IMAGES_CPU_OPTIONS_H
 #define IMAGES_CPU_OPTIONS_H
 
+#include "images/cpu/fault.h"
 #include "images/cpu/gpt.h"
 #include "images/cpu/ring.h"
 #include "images/cpu/failure.h"
@@ -17,6 +18,9 @@ struct options {
 	uint32_t timeout; /* seconds for the ranks to come together */
 	uint64_t seed;
 	double learning_rate;
+	const struct fault *fail; /* NULL: not on purpose */
+	uint32_t fail_rank;
+	uint32_t fail_step; /* from 1 */
 	const char *corpus;      /* borrowed */
 	struct ring_place place; /* from the environment; digest is 0 */
 };

@@ -193,8 +193,13 @@ static void header_print(const struct trainer *trainer, FILE *out)
 static int step_run(struct trainer *trainer, double *loss,
 		    struct failure *failure)
 {
+	const struct options *options = trainer->options;
 	float *gradients = trainer->shares[0].gradients;
 
+	if (trainer->step + 1 == options->fail_step &&
+	    fault_step(options->fail, options->place.rank == options->fail_rank,
+		       gpt_parameters(trainer->gpt), failure) < 0)
+		return -1;
 	if (shares_run(trainer, failure) < 0 ||
 	    ring_sum(trainer->ring, gradients, trainer->parameters + 1,
 		     failure) < 0)
@@ -205,7 +210,7 @@ static int step_run(struct trainer *trainer, double *loss,
 				   "the loss is %g: the training diverged",
 				   *loss);
 	adam_step(trainer->adam, trainer->gpt, gradients,
-		  (float)trainer->options->learning_rate);
+		  (float)options->learning_rate);
 	return 0;
 }
 
@@ -257,7 +262,8 @@ int train(const struct options *options, const struct corpus *corpus, FILE *out,
 
 	if (rc == 0) {
 		header_print(&trainer, out);
-		trainer.ring = ring_new(&options->place, failure);
+		if (fault_begin(options->fail, &options->place, failure) == 0)
+			trainer.ring = ring_new(&options->place, failure);
 		rc = trainer.ring ? steps_run(&trainer, out, failure) : -1;
 	}
 	trainer_clear(&trainer);
