@@ -92,27 +92,34 @@ uint64_t hang_step_age(const struct gang *gang)
 	return (uint64_t)(age / SECOND_MS);
 }
 
-/* When the job hangs, and when it is suspected; false: it cannot. */
-static bool limits_of(const struct gang *gang, int64_t *limit, int64_t *suspect)
+bool hang_limits(const struct hang_pace *pace, int64_t *limit, int64_t *suspect)
 {
-	uint64_t given = gang->spec.hang_ms;
-	size_t count;
-	const struct record *records = steps_of(gang, &count);
-	double step = step_ms(records, count);
+	double step = pace->step_ms;
 
-	if (given == HANG_OFF || (!given && !count && !log_reader_named(gang)))
+	if (pace->given_ms == HANG_OFF ||
+	    (!pace->given_ms && !pace->steps && !pace->expected))
 		return false;
-	*limit = count ? LIMIT_MS : FIRST_STEP_MS;
+	*limit = pace->steps ? LIMIT_MS : FIRST_STEP_MS;
 	if (step * LIMIT_STEPS > (double)*limit)
 		*limit = (int64_t)(step * LIMIT_STEPS);
-	if (given)
-		*limit = (int64_t)given;
+	if (pace->given_ms)
+		*limit = (int64_t)pace->given_ms;
 	*suspect = SUSPECT_MS;
 	if (step * SUSPECT_STEPS > (double)*suspect)
 		*suspect = (int64_t)(step * SUSPECT_STEPS);
 	if (*suspect > *limit / 2)
 		*suspect = *limit / 2;
 	return true;
+}
+
+static bool limits_of(const struct gang *gang, int64_t *limit, int64_t *suspect)
+{
+	struct hang_pace pace = { .given_ms = gang->spec.hang_ms };
+	const struct record *records = steps_of(gang, &pace.steps);
+
+	pace.step_ms = step_ms(records, pace.steps);
+	pace.expected = log_reader_named(gang);
+	return hang_limits(&pace, limit, suspect);
 }
 
 /* Watching. */

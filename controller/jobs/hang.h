@@ -18,6 +18,20 @@
  */
 void hang_tick(struct jobs *jobs);
 
+/* What a job has shown. */
+struct hang_pace {
+	uint64_t given_ms; /* `hang` of its sweep, or HANG_OFF; 0: none */
+	bool expected;     /* its sweep names what its steps look like */
+	size_t steps;      /* that were read */
+	double step_ms;    /* the median; 0: not known */
+};
+
+/* After how many milliseconds without life it hangs, and is suspected; false:
+ * it cannot hang.
+ */
+bool hang_limits(const struct hang_pace *pace, int64_t *limit,
+		 int64_t *suspect);
+
 bool hang_suspected(const struct gang *gang);
 
 /* How long the last step that was read is ago, in seconds, where that is more

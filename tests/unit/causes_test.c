@@ -85,6 +85,12 @@ static const struct {
 	  "device-oom", 2, 6,
 	  "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 3 "
 	  "GiB" },
+	{ "torchrun is ended by a signal",
+	  TRACEBACK "torch.distributed.elastic.multiprocessing.api."
+	  "SignalException: Process 17 got signal: 15\n",
+	  "signal", -1, 4,
+	  "torch.distributed.elastic.multiprocessing.api.SignalException: "
+	  "Process 17 got signal: 15" },
 	{ "torchrun takes a victim of the same second for the first",
 	  TRACEBACK "ValueError: bad oar\n"
 	  TRACEBACK "RuntimeError: [pair.cc:598] Connection closed by peer "
