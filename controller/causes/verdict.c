@@ -63,6 +63,16 @@ static bool is_better(const struct cause *one, const struct cause *other)
 	return one->line_number < other->line_number;
 }
 
+/* Another line may say whom the signal ended. */
+static int64_t rank_of_signal(const struct causes *causes, const char *signal)
+{
+	for (size_t i = 0; *signal && i < causes->count; i++)
+		if (!strcmp(causes->all[i].signal, signal) &&
+		    causes->all[i].rank != END_UNKNOWN)
+			return causes->all[i].rank;
+	return END_UNKNOWN;
+}
+
 /* The rank, host and code that the launcher tells of this cause. */
 static void blame(const struct causes *causes, const struct cause *cause,
 		  struct verdict *verdict)
@@ -78,6 +88,8 @@ static void blame(const struct causes *causes, const struct cause *cause,
 	if (!end)
 		end = cause->quoted ? cause->quoted : ends_root(ends);
 	verdict->rank = cause->rank;
+	if (verdict->rank == END_UNKNOWN)
+		verdict->rank = rank_of_signal(causes, cause->signal);
 	if (verdict->rank == END_UNKNOWN && end && !cause->meaning->blameless)
 		verdict->rank = end->rank;
 	if (verdict->rank == END_UNKNOWN && !cause->meaning->blameless)

@@ -85,6 +85,33 @@ static const struct {
 	  "device-oom", 2, 6,
 	  "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 3 "
 	  "GiB" },
+	{ "a process that another one says a signal ended",
+	  "Fatal Python error: Segmentation fault\n\n" TRACEBACK
+	  "torch.multiprocessing.spawn.ProcessExitedException: process 1 "
+	  "terminated with signal SIGSEGV\n",
+	  "signal", 1, 1, "Fatal Python error: Segmentation fault" },
+	{ "a group of exceptions",
+	  "  + Exception Group Traceback (most recent call last):\n"
+	  "  |   File \"/app/fit.py\", line 12, in <module>\n"
+	  "  |     row()\n"
+	  "  | ExceptionGroup: two oars (2 sub-exceptions)\n"
+	  "  +-+---------------- 1 ----------------\n"
+	  "    | ValueError: oar 3\n"
+	  "    +---------------- 2 ----------------\n"
+	  "    | OSError: oar 4\n    +------------------------------------\n",
+	  "error", -1, 4, "| ExceptionGroup: two oars (2 sub-exceptions)" },
+	{ "what a program in C++ threw",
+	  "terminate called after throwing an instance of "
+	  "'std::runtime_error'\n  what():  the hull leaks\n",
+	  "error", -1, 2, "what():  the hull leaks" },
+	{ "a script that cannot be read", "run.sh: line 7: syntax error: "
+	  "unexpected end of file\n", "error", -1, 1,
+	  "run.sh: line 7: syntax error: unexpected end of file" },
+	{ "a scheduler that is not there",
+	  "srun: error: no configuration\nsrun: fatal: Could not establish a "
+	  "configuration source\n",
+	  "other", -1, 2,
+	  "srun: fatal: Could not establish a configuration source" },
 	{ "torchrun is ended by a signal",
 	  TRACEBACK "torch.distributed.elastic.multiprocessing.api."
 	  "SignalException: Process 17 got signal: 15\n",
