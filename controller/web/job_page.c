@@ -6,7 +6,6 @@
 #include "controller/results/series.h"
 #include "controller/results/usage.h"
 #include "controller/web/web_page.h"
-#include "protocol/base/printable.h"
 #include "protocol/message/reply_logs.h"
 
 #include <math.h>
@@ -226,24 +225,6 @@ static void put_devices(struct web_page *page, const struct gang *gang)
 
 /* Output. */
 
-/* Whole lines, of what is safe to show, at most TAIL_BYTES. */
-static void put_lines(struct web_page *page, struct buffer *bytes)
-{
-	size_t from = bytes->size > TAIL_BYTES ? bytes->size - TAIL_BYTES : 0;
-
-	for (char *at = bytes->data + from, *end;
-	     at < bytes->data + bytes->size; at = end + 1) {
-		end = memchr(at, '\n',
-			     (size_t)(bytes->data + bytes->size - at));
-		if (!end)
-			end = bytes->data + bytes->size;
-		printable(at, (size_t)(end - at));
-		*end = 0;
-		web_text(page, at);
-		web_html(page, "\n");
-	}
-}
-
 static void put_output(struct web_page *page, const struct job_info *job)
 {
 	struct message_log_read read = { .job = job->job,
@@ -258,8 +239,13 @@ static void put_output(struct web_page *page, const struct job_info *job)
 	web_html(page, "<h2>Output of rank 0</h2>\n");
 	web_part(page, "pre", " tabindex=\"0\"", "output");
 	if (api_log_read(&request, &reply, NULL) == 0)
-		put_lines(page, &bytes);
+		web_log_lines(page, &bytes,
+			      bytes.size > TAIL_BYTES ? bytes.size - TAIL_BYTES
+						      : 0,
+			      SIZE_MAX);
 	web_part_end(page, "pre");
+	web_html(page, "<p><a href=\"/log/%llu/0\">All of it</a></p>\n",
+		 (ull)job->job);
 	codec_clear(&reply_log_read_schema, &reply);
 }
 

@@ -7,6 +7,7 @@
 #include "protocol/message/evidence.h"
 #include "protocol/message/reply_logs.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -17,11 +18,13 @@
 #define LOOK_BYTES ((uint64_t)1 << 20) /* so much of it in all */
 
 /* "rank 3 on n2 failed first (oom)" and the line that says so. */
-static void put_reason(struct web_page *page, const cJSON *reason)
+static void put_reason(struct web_page *page, uint64_t job, const cJSON *reason)
 {
 	const char *node = row_text(reason, "node");
 	const char *class = row_text(reason, "class");
 	const char *line = row_text(reason, "line");
+	const char *stream = row_text(reason, "stream");
+	unsigned int rank;
 
 	web_html(page, "<p>");
 	if (isfinite(row_double(reason, "rank")))
@@ -39,6 +42,11 @@ static void put_reason(struct web_page *page, const cJSON *reason)
 	web_html(page, "<pre>");
 	web_text(page, line);
 	web_html(page, "</pre>");
+	if (stream && sscanf(stream, "rank-%9u", &rank) == 1)
+		web_html(page,
+			 "<p><a href=\"/log/%" PRIu64 "/%u/%.0f#at\">Where it "
+			 "stands in the output</a></p>\n",
+			 job, rank, row_double(reason, "offset"));
 }
 
 static void put_number(struct web_page *page, const cJSON *end,
@@ -52,7 +60,7 @@ static void put_number(struct web_page *page, const cJSON *end,
 		web_html(page, "<td class=\"n\">%.0f</td>", number);
 }
 
-static void put_ends(struct web_page *page, const cJSON *ends)
+static void put_ends(struct web_page *page, uint64_t job, const cJSON *ends)
 {
 	const cJSON *end;
 	size_t shown = 0;
@@ -65,8 +73,10 @@ static void put_ends(struct web_page *page, const cJSON *ends)
 	{
 		if (shown++ == ENDS_SHOWN)
 			break;
-		web_html(page, "<tr><td class=\"n\">%.0f</td><td>",
-			 row_double(end, "rank"));
+		web_html(page,
+			 "<tr><td class=\"n\"><a href=\"/log/%" PRIu64
+			 "/%.0f\">%.0f</a></td><td>",
+			 job, row_double(end, "rank"), row_double(end, "rank"));
 		web_text(page, row_text(end, "node"));
 		web_html(page, "</td><td>");
 		ended_ms = row_double(end, "ended_ms");
@@ -156,9 +166,9 @@ void web_job_why(struct web_page *page, const struct job_info *job)
 		nodes = LOOK_NODES;
 	web_part(page, "div", "", "why");
 	if (cJSON_IsObject(job->reason))
-		put_reason(page, job->reason);
+		put_reason(page, job->job, job->reason);
 	if (cJSON_GetArraySize(job->ends))
-		put_ends(page, job->ends);
+		put_ends(page, job->job, job->ends);
 	web_part_end(page, "div");
 	web_part(page, "div", "", "stacks");
 	for (uint32_t rank = 0; stacks && rank < nodes; rank++)

@@ -46,8 +46,8 @@ static void put_sweep(struct web_page *page, const struct sweep_info *sweep)
 }
 
 /* The newest ones first. */
-static int sweeps_page(struct web_page *page, uint64_t unused, uint64_t after,
-		       struct error *err)
+static int sweeps_page(struct web_page *page, uint64_t none, uint64_t after,
+		       uint64_t unused, struct error *err)
 {
 	struct message_query query = { .id = 0 };
 	struct reply_sweep last = { 0 };
@@ -210,7 +210,7 @@ static void put_sweep_head(struct web_page *page,
 }
 
 static int sweep_page(struct web_page *page, uint64_t id, uint64_t after,
-		      struct error *err)
+		      uint64_t unused, struct error *err)
 {
 	struct message_query query = { .id = id, .after = after };
 	struct api_request request = web_request(page, &query);
@@ -235,32 +235,34 @@ static int sweep_page(struct web_page *page, uint64_t id, uint64_t after,
 	return rc;
 }
 
-static int nodes_page(struct web_page *page, uint64_t unused, uint64_t after,
-		      struct error *err)
+static int nodes_page(struct web_page *page, uint64_t none, uint64_t after,
+		      uint64_t unused, struct error *err)
 {
 	return web_nodes_render(page, after, err);
 }
 
 static int node_page(struct web_page *page, uint64_t number, uint64_t after,
-		     struct error *err)
+		     uint64_t unused, struct error *err)
 {
 	return web_node_render(page, number, err);
 }
 
 static int job_page(struct web_page *page, uint64_t id, uint64_t after,
-		    struct error *err)
+		    uint64_t unused, struct error *err)
 {
 	return web_job_render(page, id, err);
 }
 
-/* "/WORD", "/WORD/ID", "/WORD/ID/AFTER". */
+/* "/WORD", "/WORD/ID", "/WORD/ID/AFTER", "/log/JOB/RANK/BYTE". */
 static const struct {
 	const char *word;
 	int (*render)(struct web_page *page, uint64_t id, uint64_t after,
-		      struct error *err);
+		      uint64_t byte, struct error *err);
+	bool has_byte;
 } pages[] = {
-	{ "", sweeps_page },     { "sweep", sweep_page }, { "job", job_page },
-	{ "nodes", nodes_page }, { "node", node_page },
+	{ "", sweeps_page, false },     { "sweep", sweep_page, false },
+	{ "job", job_page, false },     { "log", web_log_render, true },
+	{ "nodes", nodes_page, false }, { "node", node_page, false },
 };
 
 /* "/123": moves *at behind it; without one, 0. */
@@ -283,14 +285,15 @@ int web_page_render(struct web_page *page, const char *path, struct error *err)
 {
 	const char *word = path + (*path == '/'), *at;
 	size_t length = strcspn(word, "/");
-	uint64_t id, after;
+	uint64_t id, after, byte = 0;
 
 	at = word + length;
-	if (!take_number(&at, &id) || !take_number(&at, &after) || *at)
+	if (!take_number(&at, &id) || !take_number(&at, &after))
 		return error_set(err, ENOENT, "no such page");
 	for (size_t i = 0; i < sizeof(pages) / sizeof(*pages); i++)
 		if (strlen(pages[i].word) == length &&
-		    !strncmp(pages[i].word, word, length))
-			return pages[i].render(page, id, after, err);
+		    !strncmp(pages[i].word, word, length) &&
+		    (!pages[i].has_byte || take_number(&at, &byte)) && !*at)
+			return pages[i].render(page, id, after, byte, err);
 	return error_set(err, ENOENT, "no such page");
 }

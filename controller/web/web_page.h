@@ -72,6 +72,16 @@ int web_page_document(const struct web_page *page, const char *path,
  */
 int web_page_render(struct web_page *page, const char *path, struct error *err);
 int web_job_render(struct web_page *page, uint64_t job, struct error *err);
+/* log_page.c: what a rank printed, from a bit before the byte on, whose line is
+ * marked.
+ */
+int web_log_render(struct web_page *page, uint64_t job, uint64_t rank,
+		   uint64_t offset, struct error *err);
+/* The lines of these bytes from a place on; what is no text is made harmless
+ * in place. The line that begins at `meant` is marked.
+ */
+void web_log_lines(struct web_page *page, struct buffer *bytes, size_t from,
+		   size_t meant);
 /* job_why.c: parts of its page that say who failed first, how its ranks ended,
  * and where they stood when its nodes looked last.
  */

@@ -156,6 +156,34 @@ cdp Input.dispatchKeyEvent '{"type": "char", "text": "\r"}'
 wait_for '[[ $(in_page location.pathname) == /job/* ]]' 30
 is "$(in_page location.pathname)" "/job/$JOB" "Enter opens the job"
 
+# One that failed: who, and where in the output it says why.
+running=$JOB board=$SWEEP
+said="RuntimeError: CUDA out of memory. <b>Tried</b> to allocate 2 GiB"
+must submit_tool broken retries=0 print 200000 , error "$said" , exit 3
+must wait_job "$JOB" failed 30
+go "$web/job/$JOB"
+like "$(in_page 'document.querySelector("#why p").textContent')" \
+	"^Rank 0 on n1 failed first: device-oom$" "who failed first is told"
+is "$(in_page 'document.querySelector("#why pre").textContent')" "$said" \
+	"with the line that says why"
+picture job-failed
+in_page 'document.querySelector("#why p a").click()' >/dev/null
+wait_for '[[ $(in_page "document.readyState + location.pathname") \
+	== complete/log/* ]]' 30
+is "$(in_page 'document.querySelector("mark").textContent')" "$said" \
+	"and where it stands in 200,000 bytes of output"
+ok '(( $(in_page "Math.round(window.scrollY)") > 0 ))' "which is in sight"
+like "$(in_page 'document.querySelector("main p").textContent')" \
+	"^Job $JOB, rank 0, bytes 1[0-9]+ to 200[0-9]+ of 200[0-9]+\. Before$" \
+	"of which a piece is shown"
+picture log
+in_page 'document.querySelector("main p a:last-child").click()' >/dev/null
+wait_for '[[ $(in_page "document.querySelector(\"main p a:last-child\") \
+	.textContent") == Behind ]]' 30
+like "$(in_page 'document.querySelector("main p").textContent')" \
+	" of 200[0-9]+\. Before Behind$" "and a link brings the piece before it"
+JOB=$running SWEEP=$board
+
 go "$web/nodes"
 like "$(in_page 'document.querySelector("main").textContent')" "n1" "nodes"
 picture nodes
@@ -166,6 +194,8 @@ like "$(in_page 'document.querySelector("main").textContent')" \
 picture node
 go "$web/sweep/$SWEEP/report"
 like "$(in_page 'document.body.textContent')" "Sweep $SWEEP" "the report"
+ok '(( $(in_page "document.documentElement.scrollWidth") <= 400 ))' \
+	"fits as well"
 picture report
 end chromium
 exec 7>&- 8>&-

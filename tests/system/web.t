@@ -91,7 +91,8 @@ for path in / "/sweep/$SWEEP" "/sweep/$SWEEP/1" "/sweep/$SWEEP/report" /job/2 \
 	ok '! grep -q "<script>alert\|s3cret" "$BED/body"' \
 		"with what others wrote escaped, and no secret"
 done
-for path in /sweep/9 /job/9 /sweep/ /job/-1 /job/1x /nodes/0/0/0 /sweep/9/report /node/1 \
+for path in /sweep/9 /job/9 /sweep/ /job/-1 /job/1x /nodes/0/0/0 /sweep/9/report /node/1 /log/9/0/0 \
+	/log/1/0/0/0 /job/1/0/0 \
 	/job/99999999999999999999 /nothing /etc/passwd; do
 	is "$(look "$path")" 404 "$path is none"
 done
