@@ -69,6 +69,27 @@ refused 'index.json names an image others/app:1 that was not told of' \
 	"an index that names more" image load "$BED/index.tar"
 is "$(id_of others/app:1)" "$others" "nor did that"
 
+
+# A folder that is a link to the root: the list lies there for the engine alone.
+rm -rf "$BED/file" && mkdir "$BED/file" && tar -C "$BED/file" -xf "$BED/good.tar"
+jq -c '.[0].RepoTags = ["others/app:1"]' "$BED/file/manifest.json" >"$BED/list"
+must python3 - "$BED" <<'END'
+import io, sys, tarfile
+bed = sys.argv[1]
+with tarfile.open(bed + "/link.tar", "w") as tar:
+    tar.add(bed + "/file", ".")
+    link = tarfile.TarInfo("d")
+    link.type, link.linkname = tarfile.SYMTYPE, "."
+    tar.addfile(link)
+    text = open(bed + "/list", "rb").read()
+    entry = tarfile.TarInfo("d/manifest.json")
+    entry.size = len(text)
+    tar.addfile(entry, io.BytesIO(text))
+END
+refused '"d/manifest.json": lies behind the link "d"' \
+	"a list behind a link" image load "$BED/link.tar"
+is "$(id_of others/app:1)" "$others" "nor did that"
+
 # What leaves.
 refused 'save: found others/app:1, allowed by .*: images that Regatta brought' \
 	"an image of the node's own" image save others/app:1 "$BED/out.tar"
