@@ -2,8 +2,12 @@
  */
 #include "agent/images/image_names.h"
 
+#include "protocol/registry/reference.h"
+
 #include <errno.h>
 #include <string.h>
+
+#define WHOLE_NAME_MAX (REFERENCE_HOST_MAX + REFERENCE_PATH_MAX + 132)
 
 static void json_free(cJSON *json)
 {
@@ -81,25 +85,77 @@ static int check_manifest(const struct image_bundle *bundle, const cJSON *list,
 	return 0;
 }
 
+/* The whole of it: "docker.io/library/app:1" for "app:1". */
+static bool whole_name(const char *name, char whole[WHOLE_NAME_MAX])
+{
+	struct reference reference;
+	char host[REFERENCE_HOST_MAX + 1], path[REFERENCE_PATH_MAX + 1];
+
+	if (reference_parse(name, &reference, NULL) < 0 || !*reference.name)
+		return false;
+	reference_place(&reference, host, path);
+	snprintf(whole, WHOLE_NAME_MAX, "%s/%s:%s", host, path,
+		 *reference.tag ? reference.tag : "latest");
+	return true;
+}
+
+static bool is_told_whole(const struct image_bundle *bundle, const char *name)
+{
+	char whole[WHOLE_NAME_MAX], other[WHOLE_NAME_MAX];
+
+	if (!whole_name(name, whole))
+		return false;
+	for (size_t i = 0; i < bundle->images_count; i++) {
+		const struct strings *tags = &bundle->images[i].tags;
+
+		for (size_t t = 0; t < tags->count; t++)
+			if (whole_name(tags->items[t], other) &&
+			    !strcmp(whole, other))
+				return true;
+	}
+	return false;
+}
+
+/* Does the name begin with its registry? */
+static bool has_registry(const char *name)
+{
+	size_t size = strcspn(name, "/");
+
+	return name[size] &&
+	       (memchr(name, '.', size) || memchr(name, ':', size) ||
+		(size == 9 && !memcmp(name, "localhost", 9)));
+}
+
+/* Engines name an image of an index by containerd's annotation, else by OCI's.
+ * Without a registry Docker takes it for one of docker.io, Podman for one of
+ * localhost.
+ */
 static int check_index(const struct image_bundle *bundle, const cJSON *index,
 		       struct error *err)
 {
-	static const char *const keys[] = {
-		"io.containerd.image.name",
-		"org.opencontainers.image.ref.name",
-	};
 	const cJSON *item;
 
 	cJSON_ArrayForEach(item, get(index, "manifests"))
 	{
-		for (size_t i = 0; i < 2; i++) {
-			const char *name =
-				text_of(get(item, "annotations"), keys[i]);
+		const cJSON *notes = get(item, "annotations");
+		const char *name = text_of(notes, "io.containerd.image.name");
+		const char *tag =
+			text_of(notes, "org.opencontainers.image.ref.name");
 
-			/* A tag alone names nothing. */
-			if (strpbrk(name, "/:") && !is_told(bundle, name, NULL))
-				return refuse("index.json", name, err);
-		}
+		if (!*name)
+			name = tag;
+		if (*name && !has_registry(name))
+			return error_set(err, EPROTO,
+					 "index.json names an image %.120s "
+					 "without its registry; expected the "
+					 "whole name, as in "
+					 "docker.io/library/app:1",
+					 name);
+		if (*name && !is_told_whole(bundle, name))
+			return refuse("index.json", name, err);
+		/* Beside a name it is but a tag. */
+		if (strpbrk(tag, "/:") && !is_told_whole(bundle, tag))
+			return refuse("index.json", tag, err);
 	}
 	return 0;
 }

@@ -63,6 +63,53 @@ static int check_entry(const struct image_bundle_entry *entry,
 	return 0;
 }
 
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The first part of the path that is a link, with a 0 behind it; NULL: none. */
+static const char *link_before(char *path, char *const *links, size_t count)
+{
+	for (char *slash = path; (slash = strchr(slash, '/')); slash++) {
+		*slash = 0;
+		if (bsearch(&path, links, count, sizeof(*links), by_text))
+			return path;
+		*slash = '/';
+	}
+	return NULL;
+}
+
+/* An engine follows links: "d/manifest.json" is its manifest.json where d is a
+ * link to ".". No path leads over one.
+ */
+static int check_links(const struct image_bundle *recipe, struct error *err)
+{
+	owned(strings_clear) struct strings links = { 0 };
+	char path[PATH_MAX];
+
+	for (size_t i = 0; i < recipe->entries_count; i++)
+		if (recipe->entries[i].link &&
+		    (!unpack_path(recipe->entries[i].path, path) ||
+		     strings_add(&links, path, err) < 0))
+			return -1;
+	if (!links.count)
+		return 0;
+	qsort(links.items, links.count, sizeof(*links.items), by_text);
+	for (size_t i = 0; i < recipe->entries_count; i++) {
+		const char *link;
+
+		unpack_path(recipe->entries[i].path, path);
+		link = link_before(path, links.items, links.count);
+		if (link)
+			return error_set(err, EPROTO,
+					 "\"%.80s\": lies behind the link "
+					 "\"%.80s\"",
+					 recipe->entries[i].path, link);
+	}
+	return 0;
+}
+
 static int check(const struct image_bundle *recipe, struct error *err)
 {
 	if (!recipe->images_count || !recipe->entries_count ||
@@ -80,7 +127,7 @@ static int check(const struct image_bundle *recipe, struct error *err)
 	for (size_t i = 0; i < recipe->entries_count; i++)
 		if (check_entry(&recipe->entries[i], err) < 0)
 			return -1;
-	return 0;
+	return check_links(recipe, err);
 }
 
 int image_bundle_parse(const char *text, size_t size,

@@ -59,14 +59,44 @@ tar -C "$BED/file" -cf "$BED/more.tar" .
 refused 'repositories names an image others/app:1 that was not told of' \
 	"a second list of names" image load "$BED/more.tar"
 is "$(id_of others/app:1)" "$others" "it named nothing"
-jq -c '.manifests[0].annotations["io.containerd.image.name"] = "others/app:1"' \
-	"$BED/file/index.json" >"$BED/index" 2>/dev/null ||
-	echo '{"schemaVersion":2,"manifests":[{"annotations":{"io.containerd.image.name":"others/app:1"}}]}' \
-		>"$BED/index"
-rm "$BED/file/repositories" && cp "$BED/index" "$BED/file/index.json"
-tar -C "$BED/file" -cf "$BED/index.tar" .
-refused 'index.json names an image others/app:1 that was not told of' \
+rm "$BED/file/repositories"
+# index ANNOTATION NAME: the file, with an index that names so
+index()
+{
+	jq -nc --arg key "$1" --arg name "$2" '{schemaVersion: 2,
+		manifests: [{annotations: {($key): $name}}]}' >"$BED/file/index.json"
+	tar -C "$BED/file" -cf "$BED/index.tar" .
+}
+index io.containerd.image.name docker.io/others/app:1
+refused 'index.json names an image docker.io/others/app:1 that was not told of' \
 	"an index that names more" image load "$BED/index.tar"
+index org.opencontainers.image.ref.name docker.io/others/app:1
+refused 'index.json names an image docker.io/others/app:1 that was not told of' \
+	"in the other way" image load "$BED/index.tar"
+index org.opencontainers.image.ref.name app
+refused 'index.json names an image app without its registry' \
+	"a name that Podman takes for its own" image load "$BED/index.tar"
+is "$(id_of others/app:1)" "$others" "nor did they"
+
+
+# A folder that is a link to the root: the list lies there for the engine alone.
+rm -rf "$BED/file" && mkdir "$BED/file" && tar -C "$BED/file" -xf "$BED/good.tar"
+jq -c '.[0].RepoTags = ["others/app:1"]' "$BED/file/manifest.json" >"$BED/list"
+must python3 - "$BED" <<'END'
+import io, sys, tarfile
+bed = sys.argv[1]
+with tarfile.open(bed + "/link.tar", "w") as tar:
+    tar.add(bed + "/file", ".")
+    link = tarfile.TarInfo("d")
+    link.type, link.linkname = tarfile.SYMTYPE, "."
+    tar.addfile(link)
+    text = open(bed + "/list", "rb").read()
+    entry = tarfile.TarInfo("d/manifest.json")
+    entry.size = len(text)
+    tar.addfile(entry, io.BytesIO(text))
+END
+refused '"d/manifest.json": lies behind the link "d"' \
+	"a list behind a link" image load "$BED/link.tar"
 is "$(id_of others/app:1)" "$others" "nor did that"
 
 # What leaves.
@@ -75,8 +105,9 @@ refused 'save: found others/app:1, allowed by .*: images that Regatta brought' \
 ok '[[ ! -e $BED/out.tar ]]' "nothing of it came"
 
 # What may be.
-run cli image load "$BED/good.tar"
-is "$rc $(id_of evil/app:1)" "0 $evil" "a name that nobody has is given"
+index io.containerd.image.name docker.io/evil/app:1
+run cli image load "$BED/index.tar"
+is "$rc $(id_of evil/app:1)" "0 $evil" "a name that nobody has is given: $err"
 run cli image save evil/app:1 "$BED/out.tar"
 is "$rc" 0 "what Regatta brought leaves"
 run cli image save "$TOOL_IMAGE" "$BED/tool.tar"
