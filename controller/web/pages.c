@@ -95,6 +95,7 @@ static void put_progress(struct web_page *page,
 	} else if (progress->step) {
 		web_html(page, "step %llu", (ull)progress->step);
 	}
+	web_stillness(page, progress);
 	web_html(page, "</td><td class=\"n\">");
 	if (!isnan(progress->loss))
 		web_html(page, "%.4f", progress->loss);
