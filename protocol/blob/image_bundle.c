@@ -64,38 +64,38 @@ static int check_entry(const struct image_bundle_entry *entry,
 }
 
 /* An entry by its clean path. */
-struct place {
+struct bundle_path {
 	char *path;
 	const struct image_bundle_entry *entry;
 };
 
-struct places {
-	struct place *list;
+struct bundle_paths {
+	struct bundle_path *list;
 	size_t count;
 };
 
-static void places_clear(struct places *places)
+static void bundle_paths_clear(struct bundle_paths *places)
 {
 	for (size_t i = 0; i < places->count; i++)
 		free(places->list[i].path);
 	free(places->list);
 }
-OWNED_VALUE(struct places, places_clear)
+OWNED_VALUE(struct bundle_paths, bundle_paths_clear)
 
 static int by_path(const void *a, const void *b)
 {
-	return strcmp(((const struct place *)a)->path,
-		      ((const struct place *)b)->path);
+	return strcmp(((const struct bundle_path *)a)->path,
+		      ((const struct bundle_path *)b)->path);
 }
 
-static int find_places(const struct image_bundle *recipe, struct places *places,
-		       struct error *err)
+static int find_places(const struct image_bundle *recipe,
+		       struct bundle_paths *places, struct error *err)
 {
 	char path[PATH_MAX];
 
 	places->list = calloc(recipe->entries_count, sizeof(*places->list));
 	while (places->list && places->count < recipe->entries_count) {
-		struct place *place = &places->list[places->count];
+		struct bundle_path *place = &places->list[places->count];
 
 		place->entry = &recipe->entries[places->count];
 		unpack_path(place->entry->path, path);
@@ -111,11 +111,11 @@ static int find_places(const struct image_bundle *recipe, struct places *places,
 }
 
 /* The first part of the path that is a link, with a 0 behind it; NULL: none. */
-static const char *link_before(char *path, const struct places *places)
+static const char *link_before(char *path, const struct bundle_paths *places)
 {
 	for (char *slash = path; (slash = strchr(slash, '/')); slash++) {
-		struct place key = { path, NULL };
-		const struct place *place;
+		struct bundle_path key = { path, NULL };
+		const struct bundle_path *place;
 
 		*slash = 0;
 		place = bsearch(&key, places->list, places->count, sizeof(key),
@@ -133,13 +133,13 @@ static const char *link_before(char *path, const struct places *places)
  */
 static int check_places(const struct image_bundle *recipe, struct error *err)
 {
-	owned(places_clear) struct places places = { 0 };
+	owned(bundle_paths_clear) struct bundle_paths places = { 0 };
 	char path[PATH_MAX];
 
 	if (find_places(recipe, &places, err) < 0)
 		return -1;
 	for (size_t i = 0; i < places.count; i++) {
-		const struct place *place = &places.list[i];
+		const struct bundle_path *place = &places.list[i];
 		const char *link;
 
 		if (i && !strcmp(place[-1].path, place->path))
