@@ -53,6 +53,8 @@ static void put_head(struct web_page *page, const struct job_info *job)
 			 " step %llu of %llu",
 			 (ull)progress->steps, (ull)progress->step,
 			 (ull)progress->step, (ull)progress->steps);
+	if (progress)
+		web_stillness(page, progress);
 	if (progress && !isnan(progress->loss))
 		web_html(page, ", loss %.4f", progress->loss);
 	if (progress && !isnan(progress->tokens_per_second))

@@ -90,6 +90,7 @@ static void put_step(struct web_page *page,
 	} else if (progress->step) {
 		web_html(page, "step %llu", (ull)progress->step);
 	}
+	web_stillness(page, progress);
 }
 
 /* rate: of each device, NAN: unknown. */

@@ -40,6 +40,9 @@ int main(void)
 	expect(FILE_OF("./a//d/x/manifest.json") "," LINK_OF("a/./d", ".."),
 	       "lies behind the link \"a/d\"");
 	expect(LINK_OF("d", ".") "," FILE_OF("dd/manifest.json"), NULL);
+	expect(FILE_OF("a/b") "," LINK_OF("./a//b", "c"),
+	       "\"a/b\": is there twice");
+	expect(FILE_OF("a/b") "," FILE_OF("a-b") "," FILE_OF("a/b/c"), NULL);
 	expect("", "0 files");
 	return tap_done();
 }
