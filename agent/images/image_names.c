@@ -2,8 +2,12 @@
  */
 #include "agent/images/image_names.h"
 
+#include "protocol/blob/unpack.h"
+
 #include <errno.h>
 #include <string.h>
+
+#define LIST "manifest.json"
 
 static void json_free(cJSON *json)
 {
@@ -23,104 +27,123 @@ static const char *text_of(const cJSON *object, const char *name)
 	return text ? text : "";
 }
 
-/* "./a" and ".//a" are "a". */
-static const char *plain(const char *path)
+static bool is_path(const struct image_bundle_entry *entry, const char *path)
 {
-	while (*path == '/' || !strncmp(path, "./", 2))
-		path += *path == '/' ? 1 : 2;
-	return path;
+	char clean[PATH_MAX];
+
+	return unpack_path(entry->path, clean) && !strcmp(clean, path);
 }
 
-/* Does the bundle say so of that name, and of that image (NULL: of any)? */
+static bool is_other_list(const struct image_bundle_entry *entry,
+			  const void *arg)
+{
+	return is_path(entry, "index.json") || is_path(entry, "oci-layout") ||
+	       is_path(entry, "repositories");
+}
+
+int image_names_reduce(struct image_bundle *bundle, struct error *err)
+{
+	image_bundle_drop(bundle, is_other_list, NULL);
+	for (size_t i = 0; i < bundle->entries_count; i++)
+		if (is_path(&bundle->entries[i], LIST))
+			return bundle->entries[i].content
+				       ? 0
+				       : error_set(err, EPROTO,
+						   LIST " is a link");
+	return error_set(err, EPROTO, "no " LIST " in the file");
+}
+
 static bool is_told(const struct image_bundle *bundle, const char *name,
 		    const char *content)
 {
 	for (size_t i = 0; i < bundle->images_count; i++)
-		if (strings_has(&bundle->images[i].tags, name) &&
-		    (!content || !strcmp(bundle->images[i].id + 7, content)))
+		if (!strcmp(bundle->images[i].id + 7, content) &&
+		    strings_has(&bundle->images[i].tags, name))
 			return true;
 	return false;
-}
-
-static int refuse(const char *list, const char *name, struct error *err)
-{
-	return error_set(err, EPROTO,
-			 "%s names an image %.120s that was not told of", list,
-			 name);
 }
 
 static const char *content_of(const struct image_bundle *bundle,
 			      const char *path)
 {
-	for (size_t i = 0; i < bundle->entries_count; i++)
+	char clean[PATH_MAX];
+
+	for (size_t i = 0;
+	     unpack_path(path, clean) && i < bundle->entries_count; i++)
 		if (bundle->entries[i].content &&
-		    !strcmp(plain(bundle->entries[i].path), plain(path)))
+		    is_path(&bundle->entries[i], clean))
 			return bundle->entries[i].content;
 	return "";
 }
 
-static int check_manifest(const struct image_bundle *bundle, const cJSON *list,
-			  struct error *err)
+/* Engines take the last of two, and do not tell "repotags" from "RepoTags". */
+static int check_fields(const cJSON *item, struct error *err)
 {
-	const cJSON *item, *tag;
+	static const char *const names[] = {
+		"Config", "RepoTags", "Layers", "Parent", "LayerSources",
+	};
+	bool seen[5] = { false };
+	const cJSON *field;
 
-	cJSON_ArrayForEach(item, list)
+	if (!cJSON_IsObject(item))
+		return error_set(err, EPROTO, LIST ": expected objects");
+	cJSON_ArrayForEach(field, item)
 	{
-		const char *content =
-			content_of(bundle, text_of(item, "Config"));
+		size_t i = 0;
 
-		cJSON_ArrayForEach(tag, get(item, "RepoTags"))
-		{
-			const char *name = cJSON_GetStringValue(tag);
-
-			if (!name || !is_told(bundle, name, content))
-				return refuse("manifest.json", name ? name : "",
-					      err);
-		}
+		while (i < 5 && strcmp(field->string, names[i]) != 0)
+			i++;
+		if (i == 5 || seen[i])
+			return error_set(err, EPROTO,
+					 LIST
+					 ": \"%.40s\" is %s; expected Config, "
+					 "RepoTags, Layers, Parent, "
+					 "LayerSources, "
+					 "each at most once",
+					 field->string,
+					 i == 5 ? "not known" : "there twice");
+		seen[i] = true;
 	}
 	return 0;
 }
 
-static int check_index(const struct image_bundle *bundle, const cJSON *index,
+static int check_image(const struct image_bundle *bundle, const cJSON *item,
 		       struct error *err)
 {
-	static const char *const keys[] = {
-		"io.containerd.image.name",
-		"org.opencontainers.image.ref.name",
-	};
-	const cJSON *item;
+	const cJSON *tags = get(item, "RepoTags"), *tag;
+	const char *content;
 
-	cJSON_ArrayForEach(item, get(index, "manifests"))
+	if (check_fields(item, err) < 0)
+		return -1;
+	if (tags && !cJSON_IsArray(tags) && !cJSON_IsNull(tags))
+		return error_set(err, EPROTO, LIST ": RepoTags is no list");
+	content = content_of(bundle, text_of(item, "Config"));
+	cJSON_ArrayForEach(tag, tags)
 	{
-		for (size_t i = 0; i < 2; i++) {
-			const char *name =
-				text_of(get(item, "annotations"), keys[i]);
+		const char *name = cJSON_GetStringValue(tag);
 
-			/* A tag alone names nothing. */
-			if (strpbrk(name, "/:") && !is_told(bundle, name, NULL))
-				return refuse("index.json", name, err);
-		}
+		if (!name || strchr(name, '@') ||
+		    !is_told(bundle, name, content))
+			return error_set(err, EPROTO,
+					 LIST " names an image %.120s that "
+					      "was not told of",
+					 name ? name : "");
 	}
 	return 0;
 }
 
-static int check_repositories(const struct image_bundle *bundle,
-			      const cJSON *map, struct error *err)
+int image_names_read(const struct image_bundle *bundle, const char *text,
+		     size_t size, struct error *err)
 {
-	const cJSON *repository, *tag;
+	owned(json_free) cJSON *list = codec_parse(text, size, NULL);
+	const cJSON *item;
 
-	cJSON_ArrayForEach(repository, map)
+	if (!cJSON_IsArray(list))
+		return error_set(err, EPROTO, LIST " is no list in JSON");
+	cJSON_ArrayForEach(item, list)
 	{
-		cJSON_ArrayForEach(tag, repository)
-		{
-			char name[600];
-
-			snprintf(name, sizeof(name), "%.300s:%.200s",
-				 repository->string ? repository->string : "",
-				 tag->string ? tag->string : "");
-			if (!is_told(bundle, name, NULL))
-				return refuse("repositories", name, err);
-		}
+		if (check_image(bundle, item, err) < 0)
+			return -1;
 	}
 	return 0;
 }
@@ -129,33 +152,15 @@ int image_names_check(struct blob_store *contents,
 		      const struct image_bundle *bundle, size_t at,
 		      struct error *err)
 {
-	static const struct {
-		const char *path;
-		int (*check)(const struct image_bundle *bundle,
-			     const cJSON *json, struct error *err);
-	} lists[] = {
-		{ "manifest.json", check_manifest },
-		{ "index.json", check_index },
-		{ "repositories", check_repositories },
-	};
-	const struct image_bundle_entry *entry = &bundle->entries[at];
 	owned(buffer_clear) struct buffer text;
-	owned(json_free) cJSON *json = NULL;
-	size_t i = 0;
 
 	buffer_init(&text, IMAGE_NAMES_TEXT_MAX);
-	while (i < 3 && strcmp(plain(entry->path), lists[i].path) != 0)
-		i++;
-	if (i == 3)
+	if (!is_path(&bundle->entries[at], LIST))
 		return 0;
-	if (!entry->content)
-		return error_set(err, EPROTO, "%s is a link", entry->path);
-	if (blob_store_text(contents, entry->content, &text, err) < 0)
+	if (blob_store_text(contents, bundle->entries[at].content, &text, err) <
+	    0)
 		return -1;
-	json = codec_parse(text.data, text.size, err);
-	if (!json)
-		return error_set(err, EPROTO, "%s is not JSON", entry->path);
-	return lists[i].check(bundle, json, err);
+	return image_names_read(bundle, text.data, text.size, err);
 }
 
 static void info_clear(struct image_info *info)

@@ -1,7 +1,9 @@
 /* image_names.h - which names an image file gives, and whose they are.
  *
  * An engine moves a name to the image that a file gives it to, whoever had it.
- * So names are looked at before, and the file gives those alone.
+ * Engines read names in manifest.json, or in index.json, or in repositories,
+ * each engine in an order of its own. So a file names images in manifest.json
+ * alone, and what that says is looked at before.
  */
 #ifndef AGENT_IMAGES_IMAGE_NAMES_H
 #define AGENT_IMAGES_IMAGE_NAMES_H
@@ -12,12 +14,23 @@
 
 #include <cjson/cJSON.h>
 
-#define IMAGE_NAMES_TEXT_MAX (4 << 20) /* bytes of a list of names */
+#define IMAGE_NAMES_TEXT_MAX (4 << 20) /* bytes of manifest.json */
+
+/* Take out of the bundle all but manifest.json by which an engine would name
+ * images: index.json, oci-layout, repositories. EPROTO: it has no
+ * manifest.json, or that is a link.
+ */
+int image_names_reduce(struct image_bundle *bundle, struct error *err);
+
+/* A manifest.json of the bundle: all names in it are the bundle's, of that very
+ * image, and it can be read in one way only. EPROTO: it is not so. Pure.
+ */
+int image_names_read(const struct image_bundle *bundle, const char *text,
+		     size_t size, struct error *err);
 
 /* Entry `at` is about to be passed on to the engine; its content is here. If it
- * is one of the lists by which engines name images (manifest.json, index.json,
- * repositories), all that it names has to be in the bundle's images, and in
- * manifest.json with that very image. EPROTO: it is not so, or cannot be told.
+ * is manifest.json, it is read as above; it has IMAGE_NAMES_TEXT_MAX bytes at
+ * most.
  */
 int image_names_check(struct blob_store *contents,
 		      const struct image_bundle *bundle, size_t at,

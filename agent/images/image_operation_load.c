@@ -59,7 +59,8 @@ static int read_recipe(struct load *load, struct error *err)
 	buffer_init(&text, IMAGE_BUNDLE_BYTES_MAX);
 	if (blob_store_text(load->act.config->contents, load->act.order.order,
 			    &text, err) < 0 ||
-	    image_bundle_parse(text.data, text.size, &load->recipe, err) < 0)
+	    image_bundle_parse(text.data, text.size, &load->recipe, err) < 0 ||
+	    image_names_reduce(&load->recipe, err) < 0)
 		return -1;
 	load->known = true;
 	load->act.total = image_bundle_bytes(&load->recipe);
@@ -226,28 +227,20 @@ static void inspect(struct load *load)
 		image_operation_fail(&load->act, &err);
 }
 
+static bool is_spare(const struct image_bundle_entry *entry, const void *spare)
+{
+	return entry->content && strings_has(spare, entry->content);
+}
+
 /* Layers that are there are no part of what is to come. */
 static void on_layers(void *arg, const struct strings *spare)
 {
 	struct load *load = arg;
-	struct image_bundle *recipe = &load->recipe;
-	size_t kept = 0;
 
 	load->layers = NULL;
 	load->looked = true;
-	for (size_t i = 0; i < recipe->entries_count; i++) {
-		struct image_bundle_entry entry = recipe->entries[i];
-
-		if (entry.content && strings_has(spare, entry.content)) {
-			free(entry.path);
-			free(entry.content);
-			load->less = true;
-		} else {
-			recipe->entries[kept++] = entry;
-		}
-	}
-	recipe->entries_count = kept;
-	load->act.total = image_bundle_bytes(recipe);
+	load->less = image_bundle_drop(&load->recipe, is_spare, spare) > 0;
+	load->act.total = image_bundle_bytes(&load->recipe);
 	image_operation_step_in(&load->act, 0);
 }
 

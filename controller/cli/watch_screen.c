@@ -48,24 +48,6 @@ struct watch_screen {
 
 /* What is shown. */
 
-/* Running jobs first, then those that failed; what completed comes last. */
-static const unsigned places[JOB_STATES] = {
-	[JOB_FAILED] = 1,
-	[JOB_QUEUED] = 2,
-	[JOB_CANCELLED] = 3,
-	[JOB_COMPLETED] = 4,
-};
-
-static int by_place(const void *a, const void *b)
-{
-	const struct watched *x = *(const struct watched *const *)a;
-	const struct watched *y = *(const struct watched *const *)b;
-
-	if (places[x->state] != places[y->state])
-		return places[x->state] < places[y->state] ? -1 : 1;
-	return x->id < y->id ? -1 : x->id > y->id;
-}
-
 static void collect(struct watch_screen *view)
 {
 	const struct watched *all = view->known->jobs;
@@ -81,7 +63,8 @@ static void collect(struct watch_screen *view)
 		if (all[i].job)
 			view->shown[view->count++] = &all[i];
 	if (view->count)
-		qsort(view->shown, view->count, sizeof(void *), by_place);
+		qsort(view->shown, view->count, sizeof(void *),
+		      watched_by_place);
 }
 
 static size_t chosen_place(const struct watch_screen *view)

@@ -24,4 +24,9 @@ struct watched_sweep {
 	size_t states[JOB_STATES]; /* how many jobs are in each */
 };
 
+/* For qsort() of pointers to them, as they are shown: what is under way, what
+ * failed, what waits, what was cancelled, what completed; each by id.
+ */
+int watched_by_place(const void *a, const void *b);
+
 #endif

@@ -81,7 +81,8 @@ struct gang {
 	bool measured; /* and its result is stored: what ends it is done once */
 	TAILQ_ENTRY(gang) by_table;
 	int64_t deadline_ms; /* monotonic; 0: none */
-	int64_t heard_ms;    /* the same, when output came last: log_ingest.c */
+	int64_t heard_ms; /* the same, when life was shown last: log_ingest.c,
+			     log_reader.c */
 	struct hang_watch *hang; /* hang.c; NULL: not watched yet */
 	struct job *job;
 };

@@ -1,12 +1,14 @@
 /* hang.h - a running job that shows no sign of life.
  *
  * Signs of life are output, of its commands or of followed files, and bytes
- * that its processes write to files. A job that has shown steps hangs when
- * there is none for 15 minutes and for 30 times its median step; one that is to
- * show steps and has not, for 45 minutes; with `hang` in its sweep, for that
- * long. A job that shows no steps hangs by `hang` alone. It is suspected after
- * 2 minutes and 10 median steps, or half of what makes it hang: then its nodes
- * look at its processes, and again before it is ended.
+ * that its processes write to files. Where rules of its format say `life`, of
+ * the output figures and what these rules match are life alone. A job that has
+ * shown steps hangs when there is none for 15 minutes and for 30 times its
+ * median step; one that is to show steps and has not, for 45 minutes; with
+ * `hang` in its sweep, for that long. A job that shows no steps hangs by `hang`
+ * alone. It is suspected after 2 minutes and 10 median steps, or half of what
+ * makes it hang: then its nodes look at its processes, and again before it is
+ * ended.
  */
 #ifndef CONTROLLER_JOBS_HANG_H
 #define CONTROLLER_JOBS_HANG_H

@@ -148,7 +148,8 @@ void log_ingest_log(struct log_ingest *ingest, struct node *node,
 				      "not have");
 		return;
 	}
-	if (task_stream_is_output(task, log->stream))
+	if (task_stream_is_output(task, log->stream) &&
+	    !log_reader_tells_life(ingest->reader, job->gang))
 		job->gang->heard_ms = effects_mono_ms(ingest->effects);
 	if (ingest->effects->log_append(ingest->effects->arg, log, data, size,
 					&ack.length, &err) < 0)

@@ -39,6 +39,7 @@ struct gang_output {
 		uint64_t read;
 		bool is_new; /* there may be more in it */
 	} * indexes;
+	uint64_t lives; /* signs of life that the rules know */
 	bool listed;
 	TAILQ_ENTRY(gang_output) by_reader;
 };
@@ -378,6 +379,29 @@ static int find_streams(struct gang_output *output)
 
 /* Reading. */
 
+bool log_reader_tells_life(struct log_reader *reader, const struct gang *gang)
+{
+	struct extract_rules *rules = named_rules(reader, gang);
+
+	return rules && extract_rules_life(rules);
+}
+
+static void tell_life(struct gang_output *output)
+{
+	const struct log_reader *reader = output->reader;
+	uint64_t lives = 0;
+
+	for (size_t i = 0; i < output->count; i++) {
+		const struct extract *extract =
+			log_reading_extract(output->readings[i]);
+
+		lives += extract ? extract_lives(extract) : 0;
+	}
+	if (lives > output->lives)
+		output->gang->heard_ms = effects_mono_ms(reader->effects);
+	output->lives = lives;
+}
+
 static bool read_some(struct gang_output *output, char *piece)
 {
 	bool more = samplings_read(output->samplings, piece, READ_BYTES);
@@ -388,6 +412,8 @@ static bool read_some(struct gang_output *output, char *piece)
 	for (size_t i = 0; i < output->count; i++)
 		more |= log_reading_some(output->readings[i], piece, READ_BYTES,
 					 &news);
+	if (log_reader_tells_life(output->reader, output->gang))
+		tell_life(output);
 	if (news)
 		output->gang->job->progress_seq =
 			news_progress(output->reader->news);

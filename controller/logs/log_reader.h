@@ -42,6 +42,11 @@ bool log_reader_done(struct log_reader *reader, struct gang *gang);
  */
 bool log_reader_reads(struct log_reader *reader, const struct gang *gang);
 
+/* Do the rules of the job's format say what is a sign of life? Other output is
+ * none then.
+ */
+bool log_reader_tells_life(struct log_reader *reader, const struct gang *gang);
+
 /* Does the job name a format, auto too, or a framework? If not, it may well
  * print no figures.
  */

@@ -96,8 +96,10 @@ static void add_number(cJSON *to, const char *name, double value)
 					      : cJSON_CreateNull());
 }
 
-static cJSON *side_json(const struct side *side, bool repeats)
+/* Spread by repeats, unless it stands against a side that has none of them. */
+static cJSON *side_json(const struct side *side, const struct side *other)
 {
+	bool repeats = side->n > 1 && other->n != 1;
 	cJSON *to;
 
 	if (!side->there)
@@ -144,7 +146,7 @@ static void add_difference(cJSON *to, const struct side *a,
 	double ratio = both ? b->mean / a->mean : NAN;
 	double margin = repeats ? ratio_margin(a, b) : NAN;
 
-	cJSON_AddItemToObject(to, "b", side_json(b, repeats));
+	cJSON_AddItemToObject(to, "b", side_json(b, a));
 	add_number(to, "ratio", ratio);
 	add_number(to, "ratio_low", ratio * exp(-margin));
 	add_number(to, "ratio_high", ratio * exp(margin));
@@ -170,9 +172,7 @@ static cJSON *aligned_json(const struct aligned *aligned, size_t sweeps,
 	cJSON *more;
 
 	cJSON_AddStringToObject(to, "cell", aligned->cell);
-	cJSON_AddItemToObject(to, "a",
-			      side_json(&sides[0],
-					sides[0].n > 1 && sides[1].n > 1));
+	cJSON_AddItemToObject(to, "a", side_json(&sides[0], &sides[1]));
 	add_difference(to, &sides[0], &sides[1], from_step);
 	if (sweeps == 2)
 		return to;

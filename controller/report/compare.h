@@ -6,6 +6,7 @@
 #ifndef CONTROLLER_REPORT_COMPARE_H
 #define CONTROLLER_REPORT_COMPARE_H
 
+#include "controller/report/about.h"
 #include "protocol/base/buffer.h"
 #include "protocol/base/error.h"
 
@@ -15,6 +16,11 @@
 #include <stdint.h>
 
 #define COMPARE_SWEEPS_MAX 16
+
+struct compare_sweep {
+	struct report_about about;
+	const cJSON *rows;
+};
 
 /* The cells of 2 to COMPARE_SWEEPS_MAX sweeps: an array with an object for each
  * cell of the first, in its order, then for each that only later ones have. A
@@ -34,7 +40,8 @@
  *
  * n counts completed repeats, 0: none; rate is the mean of their token/p/s.
  * With at least two repeats on both sides, spread is their standard deviation
- * and "apart" Welch's test at 95 %. Otherwise spread is half the quartile
+ * and "apart" Welch's test at 95 %; so it is with two of one side alone, where
+ * the other has no result. Otherwise spread is half the quartile
  * distance of the steps, as a rate, and "apart" says that the two do not
  * overlap. loss compares the first completed repeats from from_step on, where
  * the rows have their series. The caller deletes it; NULL: ENOMEM, EINVAL.
@@ -43,9 +50,10 @@ cJSON *compare_rows(const cJSON *const *sweeps, size_t sweeps_count,
 		    uint64_t from_step, struct error *err);
 
 /* compare_html.c: the same as one page with charts: rates with their spread,
- * and ratios to the first sweep with their intervals. names: of the sweeps.
+ * and ratios to the first sweep with their intervals. Of each sweep what was
+ * run, when and by whom.
  */
-int compare_html(const cJSON *cells, const char *const *names,
+int compare_html(const cJSON *cells, const struct compare_sweep *sweeps,
 		 size_t sweeps_count, struct buffer *out, struct error *err);
 
 /* Is any cell of the first sweep in another one? */

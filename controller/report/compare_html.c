@@ -13,7 +13,9 @@
 
 struct comparison {
 	const cJSON *cells;
-	const char *const *names;
+	const struct compare_sweep *about;
+	const char *names[COMPARE_SWEEPS_MAX]; /* "sweep 3" */
+	char texts[COMPARE_SWEEPS_MAX][32];
 	size_t sweeps;
 	struct labels labels;
 	struct buffer *out;
@@ -186,32 +188,79 @@ static int put_table(struct comparison *page)
 	return buffer_text(page->out, "</table></div>\n", page->err);
 }
 
+/* "demo, 2026-05-04T03:02:01Z, by ann; model a / b, vendor cpu" */
+static int put_sweep(struct comparison *page, size_t sweep)
+{
+	const struct compare_sweep *about = &page->about[sweep];
+	char utc[UTC_SIZE], values[LABEL_SIZE];
+	const char *before = "; ";
+
+	if (buffer_printf(page->out, page->err, "<dt>%s</dt><dd>",
+			  page->names[sweep]) < 0 ||
+	    html_text(page->out, about->about.name, page->err) < 0 ||
+	    buffer_printf(page->out, page->err, ", %s, by ",
+			  utc_text(about->about.submitted_ms, utc)) < 0 ||
+	    html_text(page->out, about->about.client, page->err) < 0)
+		return -1;
+	for (const struct label_subject *at = label_subjects; at->name; at++) {
+		if (!*labels_values(about->rows, at->path, values))
+			continue;
+		if (buffer_printf(page->out, page->err, "%s%s ", before,
+				  at->name) < 0 ||
+		    html_text(page->out, values, page->err) < 0)
+			return -1;
+		before = ", ";
+	}
+	return buffer_text(page->out, "</dd>\n", page->err);
+}
+
+static int put_sweeps(struct comparison *page)
+{
+	if (buffer_text(page->out, "<dl>\n", page->err) < 0)
+		return -1;
+	for (size_t sweep = 0; sweep < page->sweeps; sweep++)
+		if (put_sweep(page, sweep) < 0)
+			return -1;
+	return buffer_text(page->out, "</dl>\n", page->err);
+}
+
 static int put_title(struct comparison *page)
 {
-	char title[200];
+	char title[100], keys[LABEL_SIZE];
 
-	snprintf(title, sizeof(title), "%.80s against %.80s%s", page->names[1],
+	snprintf(title, sizeof(title), "%s against %s%s", page->names[1],
 		 page->names[0], page->sweeps > 2 ? " and others" : "");
 	if (html_begin("en", title, page->out, page->err) < 0 ||
-	    buffer_text(page->out, "<h1>", page->err) < 0 ||
-	    html_text(page->out, title, page->err) < 0 ||
-	    buffer_text(page->out, "</h1>\n<p class=\"mute\">", page->err) <
-		    0 ||
-	    html_text(page->out, page->labels.common, page->err) < 0)
+	    buffer_printf(page->out, page->err, "<h1>%s</h1>\n", title) < 0 ||
+	    put_sweeps(page) < 0 ||
+	    buffer_text(page->out, "<p class=\"mute\">", page->err) < 0 ||
+	    html_text(page->out, page->labels.common, page->err) < 0 ||
+	    buffer_text(page->out,
+			"</p>\n<p class=\"mute\">Charts name a cell "
+			"by its ",
+			page->err) < 0 ||
+	    html_text(page->out,
+		      labels_keys(&page->labels, page->cells->child, keys),
+		      page->err) < 0)
 		return -1;
-	return buffer_text(page->out, "</p>\n<div class=\"charts\">\n",
+	return buffer_text(page->out, ".</p>\n<div class=\"charts\">\n",
 			   page->err);
 }
 
-int compare_html(const cJSON *cells, const char *const *names,
+int compare_html(const cJSON *cells, const struct compare_sweep *sweeps,
 		 size_t sweeps_count, struct buffer *out, struct error *err)
 {
 	struct comparison page = { .cells = cells,
-				   .names = names,
+				   .about = sweeps,
 				   .sweeps = sweeps_count,
 				   .out = out,
 				   .err = err };
 
+	for (size_t i = 0; i < sweeps_count; i++) {
+		snprintf(page.texts[i], sizeof(page.texts[i]), "sweep %llu",
+			 (unsigned long long)sweeps[i].about.sweep);
+		page.names[i] = page.texts[i];
+	}
 	labels_find(cells, &page.labels);
 	if (put_title(&page) < 0 ||
 	    put_bars(&page, "Throughput per device", "token/s", rate_bar) < 0 ||

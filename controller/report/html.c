@@ -148,7 +148,8 @@ static int put_outcome(const cJSON *rows, const struct labels *labels,
 	    (failed && buffer_printf(out, err, " %zu ended without a result.",
 				     failed) < 0) ||
 	    (suspect &&
-	     buffer_printf(out, err, " %zu results are suspect.", suspect) < 0))
+	     buffer_printf(out, err, " %zu result%s suspect.", suspect,
+			   suspect == 1 ? " is" : "s are") < 0))
 		return -1;
 	return buffer_text(out, "</p>\n", err);
 }

@@ -118,6 +118,15 @@ static int list_sentences(const cJSON *rows, struct sentence *sentences,
 	return 0;
 }
 
+/* With its numbers, where all of them have the same. */
+static const char *common_text(const struct suspect *suspect, const char *cause)
+{
+	for (size_t i = 1; i < suspect->count; i++)
+		if (strcmp(suspect->rows[i].text, suspect->rows[0].text) != 0)
+			return cause;
+	return suspect->rows[0].text;
+}
+
 static int group(const struct sentence *sentences, size_t count,
 		 struct suspects *suspects, struct error *err)
 {
@@ -135,8 +144,7 @@ static int group(const struct sentence *sentences, size_t count,
 		    sentences[i + 1].first == sentences[i].first)
 			continue;
 		suspect->text =
-			strdup(suspect->count > 1 ? sentences[i].cause
-						  : sentences[i].at.text);
+			strdup(common_text(suspect, sentences[i].cause));
 		if (!suspect->text)
 			return error_nomem(err, "report");
 	}

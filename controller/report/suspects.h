@@ -1,8 +1,8 @@
 /* suspects.h - why results are suspect, each cause once.
  *
- * Two sentences that differ only in their numbers are one cause. A cause that
- * only one result has keeps its numbers; one of several shows "..." for
- * each number.
+ * Two sentences that differ only in their numbers are one cause, which shows
+ * "..." for each number. A cause keeps its numbers where they are the same in
+ * all results that have it.
  */
 #ifndef CONTROLLER_REPORT_SUSPECTS_H
 #define CONTROLLER_REPORT_SUSPECTS_H

@@ -21,6 +21,7 @@ struct extract {
 	uint64_t line_end; /* where the record ends that is read */
 	extract_clock_fn *clock;
 	void *clock_arg;
+	uint64_t lives;
 	bool out_of_memory;
 };
 
@@ -69,6 +70,9 @@ static int take_caught(const struct caught *caught, void *arg)
 	struct extract *extract = arg;
 	size_t count;
 
+	extract->lives += caught->rule->life || !caught->rule->to;
+	if (caught->rule->life && !caught->count && !caught->rule->to)
+		return 0;
 	if (!steps_counts(&extract->steps, caught))
 		return 0;
 	if (extract->fn && extract->fn(caught, extract->arg) < 0)
@@ -284,6 +288,11 @@ const struct run_metric *extract_run_metrics(const struct extract *extract,
 {
 	*count = extract->steps.run_count;
 	return extract->steps.run;
+}
+
+uint64_t extract_lives(const struct extract *extract)
+{
+	return extract->lives;
 }
 
 uint64_t extract_contradictions(const struct extract *extract)

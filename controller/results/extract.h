@@ -67,6 +67,9 @@ const struct run_metric *extract_run_metrics(const struct extract *extract,
 /* The last value of every field, for a display of the progress. Borrowed. */
 const struct record *extract_latest(const struct extract *extract);
 
+/* Signs of life so far: figures, and matches of rules with `life`. */
+uint64_t extract_lives(const struct extract *extract);
+
 /* How often what was read contradicts what was read before: losses that
  * replaced another one of their step, and steps that came behind a later one. A
  * restart is some of both.

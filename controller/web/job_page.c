@@ -53,6 +53,8 @@ static void put_head(struct web_page *page, const struct job_info *job)
 			 " step %llu of %llu",
 			 (ull)progress->steps, (ull)progress->step,
 			 (ull)progress->step, (ull)progress->steps);
+	if (progress)
+		web_stillness(page, progress);
 	if (progress && !isnan(progress->loss))
 		web_html(page, ", loss %.4f", progress->loss);
 	if (progress && !isnan(progress->tokens_per_second))
@@ -206,9 +208,6 @@ static void put_devices(struct web_page *page, const struct gang *gang)
 	size_t shown = 0;
 
 	web_part(page, "div", " class=\"wide\"", "devices");
-	web_html(page, "<h2>Devices</h2><table><tr><th>Node</th><th>Device</th>"
-		       "<th>Name</th><th>W</th><th>°C</th><th>%%</th>"
-		       "<th>MiB</th></tr>\n");
 	for (uint32_t rank = 0; gang->output && rank < gang->spec.nodes;
 	     rank++) {
 		const struct usage *usage =
@@ -216,10 +215,17 @@ static void put_devices(struct web_page *page, const struct gang *gang)
 
 		for (size_t i = 0; usage && shown < DEVICES_SHOWN &&
 				   usage_latest(usage, i, &device);
-		     i++, shown++)
+		     i++, shown++) {
+			if (!shown)
+				web_html(page,
+					 "<h2>Devices</h2><table><tr>"
+					 "<th>Node</th><th>Device</th>"
+					 "<th>Name</th><th>W</th><th>°C</th>"
+					 "<th>%%</th><th>MiB</th></tr>\n");
 			put_device(page, &device);
+		}
 	}
-	web_html(page, "</table>");
+	web_html(page, shown ? "</table>" : "");
 	web_part_end(page, "div");
 }
 

@@ -49,11 +49,8 @@ static void put_reason(struct web_page *page, uint64_t job, const cJSON *reason)
 			 job, rank, row_double(reason, "offset"));
 }
 
-static void put_number(struct web_page *page, const cJSON *end,
-		       const char *name)
+static void put_number(struct web_page *page, double number)
 {
-	double number = row_double(end, name);
-
 	if (isnan(number))
 		web_html(page, "<td class=\"n\">-</td>");
 	else
@@ -64,7 +61,7 @@ static void put_ends(struct web_page *page, uint64_t job, const cJSON *ends)
 {
 	const cJSON *end;
 	size_t shown = 0;
-	double ended_ms;
+	double ended_ms, signal;
 
 	web_html(page, "<h2>How its ranks ended</h2><div class=\"wide\"><table>"
 		       "<tr><th>Rank</th><th>Node</th><th>Ended (UTC)</th>"
@@ -85,8 +82,9 @@ static void put_ends(struct web_page *page, uint64_t job, const cJSON *ends)
 		else
 			web_time(page, (int64_t)ended_ms);
 		web_html(page, "</td>");
-		put_number(page, end, "exit_code");
-		put_number(page, end, "signal");
+		signal = row_double(end, "signal");
+		put_number(page, row_double(end, "exit_code"));
+		put_number(page, signal > 0 ? signal : (double)NAN);
 		web_html(page, "</tr>\n");
 	}
 	web_html(page, "</table></div>\n");

@@ -22,7 +22,6 @@ struct topic {
 	bool stale; /* something has changed since it was rendered */
 	uint64_t shape;
 	uint64_t *hashes; /* of the parts, as sent last */
-	size_t count;
 	TAILQ_ENTRY(topic) next;
 };
 
@@ -97,27 +96,30 @@ static int put_part(struct buffer *out, const struct web_page *page, size_t i)
 	return buffer_text(out, "\n", NULL);
 }
 
+/* Browsers have this page now. */
+static int remember(struct topic *topic, const struct web_page *page)
+{
+	uint64_t *hashes = calloc(page->count + 1, sizeof(*hashes));
+
+	if (!hashes)
+		return -1;
+	for (size_t i = 0; i < page->count; i++)
+		hashes[i] = web_part_hash(page, i);
+	free(topic->hashes);
+	topic->hashes = hashes;
+	topic->shape = web_page_shape(page);
+	return 0;
+}
+
 /* What differs from what was sent last. It is not sent when memory runs out: it
  * differs the next time, too.
  */
 static void compare(struct topic *topic, const struct web_page *page,
 		    struct buffer *out)
 {
-	uint64_t shape = web_page_shape(page);
-
-	if (!topic->hashes || shape != topic->shape) {
-		uint64_t *hashes = calloc(page->count + 1, sizeof(*hashes));
-
-		if (!hashes)
-			return;
-		if (topic->hashes)
+	if (web_page_shape(page) != topic->shape) {
+		if (remember(topic, page) == 0)
 			buffer_text(out, whole_event, NULL);
-		free(topic->hashes);
-		topic->hashes = hashes;
-		topic->shape = shape;
-		topic->count = page->count;
-		for (size_t i = 0; i < page->count; i++)
-			topic->hashes[i] = web_part_hash(page, i);
 		return;
 	}
 	for (size_t i = 0; i < page->count; i++) {
@@ -208,8 +210,9 @@ void live_news(struct live *live)
 	wait_for_turn(live);
 }
 
+/* A new one has just been rendered so. */
 static struct topic *topic_get(struct live *live, const char *path,
-			       struct error *err)
+			       const struct web_page *page, struct error *err)
 {
 	struct topic *topic;
 
@@ -219,7 +222,8 @@ static struct topic *topic_get(struct live *live, const char *path,
 			return topic;
 	}
 	topic = calloc(1, sizeof(*topic));
-	if (!topic) {
+	if (!topic || remember(topic, page) < 0) {
+		free(topic);
 		error_nomem(err, "web");
 		return NULL;
 	}
@@ -241,7 +245,7 @@ int live_open(struct live *live, const char *path, uint64_t shape,
 		return error_set(err, ENOENT, "no such page");
 	if (web_page_render(&page, path, err) < 0)
 		return -1;
-	topic = topic_get(live, path, err);
+	topic = topic_get(live, path, &page, err);
 	if (!topic)
 		return -1;
 	/* What came since the page was loaded; all of it, as nobody knows. */

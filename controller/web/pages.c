@@ -76,14 +76,9 @@ static int sweeps_page(struct web_page *page, uint64_t none, uint64_t after,
 
 /* A sweep. */
 
-static void put_progress(struct web_page *page,
-			 const struct progress_info *progress)
+static void put_step(struct web_page *page,
+		     const struct progress_info *progress)
 {
-	if (!progress) {
-		web_html(page, "<td></td><td></td><td></td>");
-		return;
-	}
-	web_html(page, "<td>");
 	if (progress->phase) {
 		web_text(page, progress->phase);
 	} else if (progress->steps) {
@@ -95,12 +90,24 @@ static void put_progress(struct web_page *page,
 	} else if (progress->step) {
 		web_html(page, "step %llu", (ull)progress->step);
 	}
+	web_stillness(page, progress);
+}
+
+/* rate: of each device, NAN: unknown. */
+static void put_progress(struct web_page *page, const struct job_info *job,
+			 double rate)
+{
+	const struct progress_info *progress = job->progress;
+
+	web_html(page, "<td>");
+	if (progress)
+		put_step(page, progress);
 	web_html(page, "</td><td class=\"n\">");
-	if (!isnan(progress->loss))
+	if (progress && !isnan(progress->loss))
 		web_html(page, "%.4f", progress->loss);
 	web_html(page, "</td><td class=\"n\">");
-	if (!isnan(progress->tokens_per_second))
-		web_html(page, "%.0f", progress->tokens_per_second);
+	if (!isnan(rate))
+		web_html(page, "%.0f", rate * job->devices);
 	web_html(page, "</td>");
 }
 
@@ -114,7 +121,8 @@ static void put_names(struct web_page *page, const struct strings *names)
 		web_html(page, ", ... (%zu)", names->count);
 }
 
-static void put_job(struct web_page *page, const struct job_info *job)
+static void put_job(struct web_page *page, const struct job_info *job,
+		    double rate)
 {
 	web_part(page, "tr", "", "j%llu", (ull)job->job);
 	web_html(page,
@@ -122,13 +130,13 @@ static void put_job(struct web_page *page, const struct job_info *job)
 		 (ull)job->job, (ull)job->job);
 	web_text(page, job->cell);
 	if (job->repeat)
-		web_html(page, " <span class=\"mute\">repeat %u</span>",
-			 job->repeat);
+		web_html(page, " <span class=\"mute\">#%u</span>",
+			 job->repeat + 1);
 	web_html(page, "</td><td class=\"%s\">%s</td><td>", job->state,
 		 job->state);
 	put_names(page, &job->allocation);
 	web_html(page, "</td>");
-	put_progress(page, job->progress);
+	put_progress(page, job, rate);
 	web_html(page, "<td>");
 	web_text(page, job->text ? job->text : job->waits);
 	web_html(page, "</td>");
@@ -164,33 +172,45 @@ static double running_rate(const struct job_info *job)
 		       : (double)NAN;
 }
 
-static int put_board(struct web_page *page, const struct reply_jobs *reply,
-		     const struct message_query *query, struct error *err)
+/* Of each device, of all jobs. */
+static int find_rates(struct web_page *page, const struct reply_jobs *reply,
+		      const struct message_query *query, double *of,
+		      struct error *err)
 {
-	owned_free double *of = calloc(reply->jobs_count + 1, sizeof(*of));
 	struct rates rates = { reply, of, 0 };
 
-	if (!of)
-		return error_nomem(err, "board");
 	for (size_t i = 0; i < reply->jobs_count; i++)
 		of[i] = running_rate(&reply->jobs[i]);
-	if (store_result_numbers(page->sources->api.store, query->id,
-				 query->after, (uint32_t)reply->jobs_count,
-				 "$.result.tokens_per_second_per_device",
-				 take_rate, &rates, err) < 0)
-		return -1;
-	board_put(page, reply, of);
-	return 0;
+	return store_result_numbers(page->sources->api.store, query->id,
+				    query->after, (uint32_t)reply->jobs_count,
+				    "$.result.tokens_per_second_per_device",
+				    take_rate, &rates, err);
 }
 
-static void put_jobs(struct web_page *page, const struct reply_jobs *reply)
+static void put_jobs(struct web_page *page, const struct reply_jobs *reply,
+		     const double *rates)
 {
 	web_html(page, "<div class=\"wide\"><table><tr><th>Job</th>"
 		       "<th>Cell</th><th>State</th><th>Nodes</th><th>Step</th>"
 		       "<th>Loss</th><th>token/s</th><th>Why</th></tr>\n");
 	for (size_t i = 0; i < reply->jobs_count; i++)
-		put_job(page, &reply->jobs[i]);
+		put_job(page, &reply->jobs[i], rates[i]);
 	web_html(page, "</table></div>\n");
+}
+
+static int put_board(struct web_page *page, const struct reply_jobs *reply,
+		     const struct message_query *query, struct error *err)
+{
+	owned_free double *rates =
+		calloc(reply->jobs_count + 1, sizeof(*rates));
+
+	if (!rates)
+		return error_nomem(err, "board");
+	if (find_rates(page, reply, query, rates, err) < 0)
+		return -1;
+	board_put(page, reply, rates);
+	put_jobs(page, reply, rates);
+	return 0;
 }
 
 static void put_sweep_head(struct web_page *page,
@@ -225,8 +245,6 @@ static int sweep_page(struct web_page *page, uint64_t id, uint64_t after,
 	}
 	if (rc == 0)
 		rc = put_board(page, &reply, &query, err);
-	if (rc == 0)
-		put_jobs(page, &reply);
 	if (rc == 0 && reply.more)
 		web_html(page, "<p><a href=\"/sweep/%llu/%llu\">More jobs</a>",
 			 (ull)id, (ull)reply.jobs[reply.jobs_count - 1].job);

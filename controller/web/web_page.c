@@ -72,6 +72,22 @@ void web_time(struct web_page *page, int64_t wall_ms)
 		web_html(page, "<time>%s</time>", text);
 }
 
+void web_stillness(struct web_page *page, const struct progress_info *progress)
+{
+	uint64_t age = progress->step_age;
+
+	if (age >= 60)
+		web_html(page,
+			 ", <span class=\"bad\">%" PRIu64 "m%02" PRIu64
+			 "s ago</span>",
+			 age / 60, age % 60);
+	else if (age)
+		web_html(page, ", <span class=\"bad\">%" PRIu64 "s ago</span>",
+			 age);
+	if (progress->suspected)
+		web_html(page, ", <span class=\"bad\">suspected hang</span>");
+}
+
 void web_part(struct web_page *page, const char *tag, const char *more,
 	      const char *id, ...)
 {

@@ -45,6 +45,9 @@ void web_text_lines(struct web_page *page, const char *text);
 /* "2026-11-23 08:01:02" in UTC; 0: "-". */
 void web_time(struct web_page *page, int64_t wall_ms);
 
+/* ", 4m12s ago, suspected hang": of a job that has been still for too long. */
+void web_stillness(struct web_page *page, const struct progress_info *progress);
+
 /* A part begins: writes `<tag id="...">`, where more of the tag's attributes
  * are our own words, or "".
  */

@@ -63,6 +63,100 @@ static int check_entry(const struct image_bundle_entry *entry,
 	return 0;
 }
 
+/* An entry by its clean path. */
+struct bundle_path {
+	char *path;
+	const struct image_bundle_entry *entry;
+};
+
+struct bundle_paths {
+	struct bundle_path *list;
+	size_t count;
+};
+
+static void bundle_paths_clear(struct bundle_paths *places)
+{
+	for (size_t i = 0; i < places->count; i++)
+		free(places->list[i].path);
+	free(places->list);
+}
+OWNED_VALUE(struct bundle_paths, bundle_paths_clear)
+
+static int by_path(const void *a, const void *b)
+{
+	return strcmp(((const struct bundle_path *)a)->path,
+		      ((const struct bundle_path *)b)->path);
+}
+
+static int find_places(const struct image_bundle *recipe,
+		       struct bundle_paths *places, struct error *err)
+{
+	char path[PATH_MAX];
+
+	places->list = calloc(recipe->entries_count, sizeof(*places->list));
+	while (places->list && places->count < recipe->entries_count) {
+		struct bundle_path *place = &places->list[places->count];
+
+		place->entry = &recipe->entries[places->count];
+		unpack_path(place->entry->path, path);
+		place->path = strdup(path);
+		if (!place->path)
+			break;
+		places->count++;
+	}
+	if (places->count < recipe->entries_count)
+		return error_nomem(err, "recipe");
+	qsort(places->list, places->count, sizeof(*places->list), by_path);
+	return 0;
+}
+
+/* The first part of the path that is a link, with a 0 behind it; NULL: none. */
+static const char *link_before(char *path, const struct bundle_paths *places)
+{
+	for (char *slash = path; (slash = strchr(slash, '/')); slash++) {
+		struct bundle_path key = { path, NULL };
+		const struct bundle_path *place;
+
+		*slash = 0;
+		place = bsearch(&key, places->list, places->count, sizeof(key),
+				by_path);
+		if (place && place->entry->link)
+			return path;
+		*slash = '/';
+	}
+	return NULL;
+}
+
+/* An engine keeps the last of two, and follows links: "d/manifest.json" is its
+ * manifest.json where d is a link to ".". So each path is there once, and leads
+ * over none.
+ */
+static int check_places(const struct image_bundle *recipe, struct error *err)
+{
+	owned(bundle_paths_clear) struct bundle_paths places = { 0 };
+	char path[PATH_MAX];
+
+	if (find_places(recipe, &places, err) < 0)
+		return -1;
+	for (size_t i = 0; i < places.count; i++) {
+		const struct bundle_path *place = &places.list[i];
+		const char *link;
+
+		if (i && !strcmp(place[-1].path, place->path))
+			return error_set(err, EPROTO,
+					 "\"%.80s\": is there twice",
+					 place->path);
+		memcpy(path, place->path, strlen(place->path) + 1);
+		link = link_before(path, &places);
+		if (link)
+			return error_set(err, EPROTO,
+					 "\"%.80s\": lies behind the link "
+					 "\"%.80s\"",
+					 place->entry->path, link);
+	}
+	return 0;
+}
+
 static int check(const struct image_bundle *recipe, struct error *err)
 {
 	if (!recipe->images_count || !recipe->entries_count ||
@@ -80,7 +174,7 @@ static int check(const struct image_bundle *recipe, struct error *err)
 	for (size_t i = 0; i < recipe->entries_count; i++)
 		if (check_entry(&recipe->entries[i], err) < 0)
 			return -1;
-	return 0;
+	return check_places(recipe, err);
 }
 
 int image_bundle_parse(const char *text, size_t size,
@@ -97,6 +191,26 @@ int image_bundle_parse(const char *text, size_t size,
 		return error_prefix(err, "recipe");
 	}
 	return 0;
+}
+
+size_t image_bundle_drop(struct image_bundle *recipe,
+			 image_bundle_entry_fn *which, const void *arg)
+{
+	size_t kept = 0, count = recipe->entries_count;
+
+	for (size_t i = 0; i < count; i++) {
+		struct image_bundle_entry entry = recipe->entries[i];
+
+		if (!which(&entry, arg)) {
+			recipe->entries[kept++] = entry;
+			continue;
+		}
+		free(entry.path);
+		free(entry.content);
+		free(entry.link);
+	}
+	recipe->entries_count = kept;
+	return count - kept;
 }
 
 bool image_bundle_repeats(const struct image_bundle *recipe, size_t entry)

@@ -38,9 +38,17 @@ extern const struct schema image_bundle_schema;
 void image_bundle_clear(struct image_bundle *recipe);
 OWNED_VALUE(struct image_bundle, image_bundle_clear)
 
-/* Read one that a peer made: EPROTO says what is wrong. */
+/* Read one that a peer made: EPROTO says what is wrong. No path is there twice,
+ * however it is written, nor leads over a link.
+ */
 int image_bundle_parse(const char *text, size_t size,
 		       struct image_bundle *recipe, struct error *err);
+
+/* Take out the entries that which() says; how many. */
+typedef bool image_bundle_entry_fn(const struct image_bundle_entry *entry,
+				   const void *arg);
+size_t image_bundle_drop(struct image_bundle *recipe,
+			 image_bundle_entry_fn *which, const void *arg);
 
 /* Bytes of all its contents, each once. */
 uint64_t image_bundle_bytes(const struct image_bundle *recipe);

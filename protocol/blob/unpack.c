@@ -32,8 +32,7 @@ static void reader_free(struct archive *in)
 }
 OWNED_POINTER(struct archive, reader_free)
 
-/* "a//./b/" is "a/b"; false: absolute, "..", too long or too deep. */
-static bool clean_path(const char *from, char to[PATH_MAX])
+bool unpack_path(const char *from, char to[PATH_MAX])
 {
 	size_t used = 0, depth = 0;
 
@@ -90,7 +89,7 @@ bool unpack_stays(const char *path, const char *target)
 {
 	char clean[PATH_MAX];
 
-	return clean_path(path, clean) && *clean &&
+	return unpack_path(path, clean) && *clean &&
 	       (!target || link_stays(clean, target));
 }
 
@@ -267,7 +266,7 @@ static int put_hard_link(struct work *work, const char *target, int parent,
 	owned_fd int from = -1;
 	struct stat st;
 
-	if (!clean_path(target, path) || !*path)
+	if (!unpack_path(target, path) || !*path)
 		return refuse(work, "a link that leads out", err);
 	from = open_parent(work->root, path, &there);
 	if (from < 0 || fstatat(from, there, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
@@ -339,7 +338,7 @@ static int take_entry(struct work *work, struct archive_entry *entry,
 				 "more than %" PRIu64
 				 " files, which is the limit",
 				 work->limits->entries);
-	if (!clean_path(path, work->path)) {
+	if (!unpack_path(path, work->path)) {
 		snprintf(work->path, sizeof(work->path), "%s",
 			 path ? path : "");
 		work->counts.written++;

@@ -14,6 +14,7 @@
 #include "protocol/base/error.h"
 #include "protocol/base/owned.h"
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -38,6 +39,10 @@ struct unpack_counts {
 
 /* An entry is left out, and why. */
 typedef void unpack_refused_fn(void *arg, const char *path, const char *why);
+
+/* "a//./b/" as "a/b". False: absolute, with "..", too long or too deep. Pure.
+ */
+bool unpack_path(const char *path, char clean[PATH_MAX]);
 
 /* Would an entry of this path, a symbolic link to target or (NULL) something
  * else, stay within the folder? Pure.

@@ -52,22 +52,112 @@ refused 'remove: found others/app:1, allowed by .*policy.yaml' \
 	"with --replace, by default" image load --replace "$BED/evil.tar"
 is "$(id_of others/app:1)" "$others" "the name is still whose it was"
 
-# A list in the file that says more than the node was told.
-mkdir "$BED/file" && tar -C "$BED/file" -xf "$BED/good.tar"
-printf '{"others/app":{"1":"x"}}' >"$BED/file/repositories"
-tar -C "$BED/file" -cf "$BED/more.tar" .
-refused 'repositories names an image others/app:1 that was not told of' \
-	"a second list of names" image load "$BED/more.tar"
-is "$(id_of others/app:1)" "$others" "it named nothing"
-jq -c '.manifests[0].annotations["io.containerd.image.name"] = "others/app:1"' \
-	"$BED/file/index.json" >"$BED/index" 2>/dev/null ||
-	echo '{"schemaVersion":2,"manifests":[{"annotations":{"io.containerd.image.name":"others/app:1"}}]}' \
-		>"$BED/index"
-rm "$BED/file/repositories" && cp "$BED/index" "$BED/file/index.json"
-tar -C "$BED/file" -cf "$BED/index.tar" .
-refused 'index.json names an image others/app:1 that was not told of' \
-	"an index that names more" image load "$BED/index.tar"
-is "$(id_of others/app:1)" "$others" "nor did that"
+# kept WHAT: the name is whose it was; and again for the next attempt
+kept()
+{
+	is "$(id_of others/app:1)" "$others" "$1"
+	dk e1 tag keep/others:1 others/app:1
+	run dk e1 rmi evil/app:1
+}
+
+# More lists of names than manifest.json: they do not come as far as an engine.
+# Its names are told, and told truly, so nothing else would refuse them.
+dk e1 save others/app:1 -o "$BED/others.tar"
+must python3 - "$BED" <<'END'
+import hashlib, io, json, sys, tarfile
+bed = sys.argv[1]
+files = {}
+def read(name):
+    with tarfile.open(f"{bed}/{name}.tar") as tar:
+        files.update((entry.name, tar.extractfile(entry).read())
+            for entry in tar if entry.isfile())
+        return json.load(tar.extractfile("manifest.json"))[0]
+def blob(data):
+    digest = hashlib.sha256(data).hexdigest()
+    files["blobs/sha256/" + digest] = data
+    return {"digest": "sha256:" + digest, "size": len(data)}
+def put(tar, path, data):
+    entry = tarfile.TarInfo(path)
+    entry.size = len(data)
+    tar.addfile(entry, io.BytesIO(data))
+def make(name, *more):
+    with tarfile.open(f"{bed}/{name}.tar", "w") as tar:
+        for path, data in [*files.items(), *more]:
+            put(tar, path, data)
+theirs, mine = read("others"), read("good")
+config, layer = files[mine["Config"]], files[mine["Layers"][0]]
+lists = json.dumps([theirs, dict(mine, RepoTags=["evil/app:1"])]).encode()
+for path in "index.json", "oci-layout", "repositories", "manifest.json":
+    files.pop(path, None)
+
+OCI = "application/vnd.oci.image."
+manifest = json.dumps({"schemaVersion": 2, "mediaType": OCI + "manifest.v1+json",
+    "config": dict(blob(config), mediaType=OCI + "config.v1+json"),
+    "layers": [dict(blob(layer), mediaType=OCI + "layer.v1.tar")]}).encode()
+def index(**names):
+    return json.dumps({"schemaVersion": 2, "manifests": [dict(blob(manifest),
+        mediaType=OCI + "manifest.v1+json", annotations={
+            key.replace("_", "."): name for key, name in names.items()})]}).encode()
+layout = ("./oci-layout", b'{"imageLayoutVersion":"1.0.0"}')
+manifests = ("manifest.json", lists)
+for name, names in {
+        "index": {"io_containerd_image_name": "others/app:1"},
+        "index-full": {"io_containerd_image_name": "docker.io/others/app:1"},
+        "index-ref": {"org_opencontainers_image_ref_name": "others/app:1"},
+        "index-word": {"org_opencontainers_image_ref_name": "alone"} }.items():
+    make(name, layout, ("index.json", index(**names)), manifests)
+make("repositories", manifests, (".//repositories",
+    json.dumps({"others/app": {"1": "f" * 64}, "alone": {"latest": "f" * 64}}).encode()))
+
+# One path twice: the command line reads the first, an engine keeps the last.
+make("twice", ("c.json", files[theirs["Config"]]), ("./c.json", config),
+    ("e.json", config), ("manifest.json", json.dumps([
+        dict(theirs, Config="c.json", Layers=mine["Layers"]),
+        dict(mine, Config="e.json", RepoTags=None)]).encode()))
+END
+dk e1 tag keep/others:1 localhost/alone:latest
+for name in index index-full index-ref index-word repositories; do
+	((++attempts))
+	run cli image load "$BED/$name.tar"
+	is "$rc" 0 "$name: the images of manifest.json are loaded: $err"
+	kept "$name: it names nothing"
+	is "$(id_of localhost/alone:latest)" "$others" "$name: nor a word alone"
+done
+refused '"c.json": is there twice' "a config that is there twice" \
+	image load "$BED/twice.tar"
+kept "it named nothing"
+
+# One key twice, and a key in other letters: engines take the last of them.
+rm -rf "$BED/file" && mkdir "$BED/file" && tar -C "$BED/file" -xf "$BED/good.tar"
+for key in RepoTags repotags $'RepoTag\u017f'; do
+	cp "$BED/file/manifest.json" "$BED/list"
+	sed -i "s|}\]$|,\"$key\":[\"others/app:1\"]}]|" "$BED/file/manifest.json"
+	tar -C "$BED/file" -cf "$BED/key.tar" .
+	mv "$BED/list" "$BED/file/manifest.json"
+	refused "manifest.json: \"$key\"" "a second $key" \
+		image load "$BED/key.tar"
+	kept "it named nothing"
+done
+
+# A folder that is a link to the root: the list lies there for the engine alone.
+rm -rf "$BED/file" && mkdir "$BED/file" && tar -C "$BED/file" -xf "$BED/good.tar"
+jq -c '.[0].RepoTags = ["others/app:1"]' "$BED/file/manifest.json" >"$BED/list"
+must python3 - "$BED" <<'END'
+import io, sys, tarfile
+bed = sys.argv[1]
+with tarfile.open(bed + "/link.tar", "w") as tar:
+    tar.add(bed + "/file", ".")
+    link = tarfile.TarInfo("d")
+    link.type, link.linkname = tarfile.SYMTYPE, "."
+    tar.addfile(link)
+    text = open(bed + "/list", "rb").read()
+    entry = tarfile.TarInfo("d/manifest.json")
+    entry.size = len(text)
+    tar.addfile(entry, io.BytesIO(text))
+END
+refused '"d/manifest.json": lies behind the link "d"' \
+	"a list behind a link" image load "$BED/link.tar"
+kept "it named nothing"
 
 # What leaves.
 refused 'save: found others/app:1, allowed by .*: images that Regatta brought' \

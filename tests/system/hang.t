@@ -8,7 +8,8 @@
 . "$(dirname "$0")/../lab/python.sh"
 need_root
 cluster_need
-need /usr/bin/python3
+need /usr/bin/python3 curl
+CONTROLLER_ARGS=(--web 127.0.0.1:0)
 must cluster_up 2 hosts
 
 step_of()
@@ -62,6 +63,11 @@ ok 'wait_for "[[ \$(cli jobs --sweep $SWEEP) == *suspected\ hang* ]]" 20' \
 	"a job that shows no life is suspected"
 like "$(cli jobs --sweep "$SWEEP")" "step [0-9]+/1000000, [0-9.]+s ago" \
 	"the age of its last step is told"
+address=$(cli web)
+in_net="nsenter --net=/run/netns/$(switch_netns)"
+$in_net curl -s -o /dev/null -c "$BED/jar" "$address"
+like "$($in_net curl -s -b "$BED/jar" "${address%/login*}/job/$job")" \
+	'[0-9]+s ago</span>, <span class="bad">suspected hang' "its page says so"
 must wait_job "$job" failed 40
 is "$(job_get "$job" .failure)" hang "and fails as hang"
 like "$(job_get "$job" .text)" "nothing written for [0-9]+ s after step [0-9]+: \
@@ -113,6 +119,20 @@ run cli logs "$JOB"
 is "$(grep -c '^Fatal Python error: Aborted' "$BED/out")" 3 \
 	"each rank printed its stack"
 
+# One that goes on printing that it waits, which its rules do not call life.
+cat >"$BED/waits.yaml" <<'END'
+sweep: waits
+image: test/python:1
+hang: 4s
+log: {rules: [{match: 'step (?<step>\d+) loss (?<loss>\S+)'},
+  {match: '^saved ', life: true}]}
+command: [python3, -uc, "import time\nprint('step 1 loss 2.5')
+\nfor i in range(30): print('saved', i) or time.sleep(0.2)
+\nwhile True: print('waiting') or time.sleep(0.2)"]
+END
+must submit "$BED/waits.yaml"
+waits=$JOB
+
 # One that leaves early, and another that fails for it.
 cat >"$BED/early.yaml" <<'END'
 sweep: early
@@ -127,6 +147,11 @@ like "$(job_get "$JOB" .text)" "rank 1 exited with code 3; rank 0 left first, \
 with 0, [23] s before$" "who left before is told: $(job_get "$JOB" .text)"
 run cli show job "$JOB"
 ok 'grep -qE "^ *0  n[12] .* 0 +0( |\$)" "$BED/out"' "and how all ranks ended"
+
+must wait_job "$waits" failed 60
+is "$(job_get "$waits" .failure)" hang "words that are no life keep no job"
+run cli logs "$waits"
+ok 'grep -q "^saved 29$" "$BED/out"' "those that are life do"
 
 ok 'wait_for cluster_clean 20' "nothing is left on the nodes"
 done_testing

@@ -107,9 +107,17 @@ shape=$(grep -o 'shape=[0-9a-f]*' "$BED/body")
 spawn stream curl -sN -b "$BED/jar" "$web/live?page=/sweep/$SWEEP&$shape"
 wait_for 'grep -q "data: j2" "$BED/stream.log"' 20
 ok '! grep -q cancelled "$BED/stream.log"' "an open page has its parts"
+look /job/2 >/dev/null
+spawn late curl -sN -b "$BED/jar" \
+	"$web/live?page=/job/2&$(grep -o 'shape=[0-9a-f]*' "$BED/body")"
+wait_for 'grep -q "data: head" "$BED/late.log"' 20
 cli cancel "$SWEEP" >/dev/null
 wait_for 'grep -q "id=\"j2\".*cancelled" "$BED/stream.log"' 20
 ok 'grep -q "id=\"j2\".*cancelled" "$BED/stream.log"' "and those that change"
+wait_for 'grep -q "cancelled\|whole" "$BED/late.log"' 20
+ok 'grep -q "cancelled\|whole" "$BED/late.log"' \
+	"even as soon as it has been opened"
+end late
 spawn other curl -sN -b "$BED/jar" "$web/live?page=/sweep/$SWEEP&shape=1"
 wait_for 'grep -q "event: whole" "$BED/other.log"' 20
 ok 'grep -q "event: whole" "$BED/other.log"' \

@@ -112,6 +112,32 @@ static const struct {
 	  "configuration source\n",
 	  "other", -1, 2,
 	  "srun: fatal: Could not establish a configuration source" },
+	{ "a help text about memory",
+	  "usage: row [--oars N]\n  when it says \"CUDA out of memory\": take "
+	  "fewer oars\n",
+	  NULL, -1, -1, NULL },
+	{ "a device's number, where no rank is told",
+	  TRACEBACK "RuntimeError: NPU out of memory. Tried to allocate 9.00 MiB "
+	  "(NPU 6; 29.50 GiB total capacity)\n",
+	  "device-oom", 6, 4,
+	  "RuntimeError: NPU out of memory. Tried to allocate 9.00 MiB "
+	  "(NPU 6; 29.50 GiB total capacity)" },
+	{ "hydra's ranks",
+	  "[5] Traceback (most recent call last):\n"
+	  "[5]   File \"/app/fit.py\", line 12, in <module>\n"
+	  "[5]     main()\n[5] KeyError: 'pear'\n",
+	  "error", 5, 4, "KeyError: 'pear'" },
+	{ "a loss that is no number",
+	  "Monitored metric val_loss = nan is not finite. Stopping.\n", "nan",
+	  -1, 1, "Monitored metric val_loss = nan is not finite. Stopping." },
+	{ "a container that Kubernetes ended",
+	  "    Reason:       OOMKilled\n", "host-oom", -1, 1,
+	  "Reason:       OOMKilled" },
+	{ "a collective that could not begin",
+	  TRACEBACK "RuntimeError: Call failed: HcclCommInitRootInfo failed, "
+	  "ret: 9\n",
+	  "communication", -1, 4,
+	  "RuntimeError: Call failed: HcclCommInitRootInfo failed, ret: 9" },
 	{ "torchrun is ended by a signal",
 	  TRACEBACK "torch.distributed.elastic.multiprocessing.api."
 	  "SignalException: Process 17 got signal: 15\n",

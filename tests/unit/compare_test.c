@@ -89,6 +89,11 @@ static void test_single(void)
 		   cJSON_IsNull(row_at(cJSON_GetArrayItem(list, 3), "a")),
 	   "what only one has stands alone");
 	cJSON_Delete(list);
+	add(a, "only a", 9, NULL);
+	list = compare_two(a, b, 21, NULL);
+	ok(fabs(number(list, 2, "a.spread") - sqrt(2)) < 1e-9,
+	   "with the spread of its repeats");
+	cJSON_Delete(list);
 	cJSON_Delete(a);
 	cJSON_Delete(b);
 }
@@ -267,8 +272,15 @@ static void test_three(void)
 /* A page has a chart of each, and the cells' words as text. */
 static void test_html(void)
 {
-	static const char *const names[] = { "sweep 1", "sweep 2" };
 	cJSON *a = cJSON_CreateArray(), *b = cJSON_CreateArray(), *list;
+	const struct compare_sweep sweeps[] = {
+		{ { .sweep = 1, .name = "<first>", .client = "ann" }, a },
+		{ { .sweep = 7,
+		    .name = "second",
+		    .client = "bob",
+		    .submitted_ms = 1000000000000 },
+		  b },
+	};
 	struct buffer out;
 
 	buffer_init(&out, 1 << 20);
@@ -279,11 +291,17 @@ static void test_html(void)
 		add(b, "m=<x> n=2", 90 + i, NULL);
 	}
 	list = compare_two(a, b, 21, NULL);
-	ok(compare_html(list, names, 2, &out, NULL) == 0,
+	ok(compare_html(list, sweeps, 2, &out, NULL) == 0,
 	   "a comparison is a page");
 	ok(strstr(out.data, "Throughput per device") &&
 		   strstr(out.data, "Ratio to the first sweep"),
 	   "with charts of rates and ratios");
+	ok(strstr(out.data, "<h1>sweep 7 against sweep 1</h1>") &&
+		   strstr(out.data, ">sweep 1</dt><dd>&lt;first&gt;, ") &&
+		   strstr(out.data, "<dd>second, 2001-09-09T01:46:40Z, by bob"),
+	   "of sweeps with names, dates and users");
+	ok(strstr(out.data, "Charts name a cell by its n."),
+	   "it says how charts name cells");
 	ok(strstr(out.data, "class=\"spread\"") &&
 		   strstr(out.data, "class=\"limit\""),
 	   "intervals, and where both are the same");

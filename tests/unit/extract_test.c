@@ -590,6 +590,33 @@ static void test_no_memory(void)
 	ok(good && n > 5, "each of %ld allocations may fail", n - 1);
 }
 
+static void test_life(void)
+{
+	static const char text[] = "rules:\n"
+				   "- match: 'step (?<step>\\d+)'\n"
+				   "- match: '^saved'\n"
+				   "  life: true\n"
+				   "- match: 'eval (?<score>\\d+)'\n"
+				   "  to: evals\n";
+	static const char log[] = "step 1\nwaiting\nsaved a\nsaved b\n"
+				  "eval 3\nwaiting\nstep 2\n";
+	owned(extract_rules_free) struct extract_rules *rules =
+		rules_of(text, NULL);
+	owned(extract_rules_free) struct extract_rules *plain =
+		rules_of(cpu_rules, NULL);
+	struct extract *extract =
+		read_text(rules, log, strlen(log), strlen(log));
+	size_t count;
+
+	ok(extract_rules_life(rules) && !extract_rules_life(plain),
+	   "rules may say what life is");
+	is_int((long long)extract_lives(extract), 4,
+	       "figures are, and what such rules match");
+	extract_records(extract, &count);
+	is_int((long long)count, 2, "which is no step");
+	extract_free(extract);
+}
+
 int main(void)
 {
 	tap_begin(60);
@@ -607,6 +634,7 @@ int main(void)
 	test_counting_down();
 	test_literals();
 	test_search();
+	test_life();
 	test_no_memory();
 	return tap_done();
 }

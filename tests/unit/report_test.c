@@ -287,7 +287,7 @@ static void test_html(void)
 	ok(strstr(out.data,
 		  ">2 of 3 jobs completed. The fastest, b, made 100.0 "
 		  "tokens per second and device. 1 ended without a "
-		  "result. 1 results are suspect.</p>"),
+		  "result. 1 result is suspect.</p>"),
 	   "and how it ended");
 	ok(strstr(out.data, "--w:50.0%") && strstr(out.data, "--w:100.0%"),
 	   "a bar shows each rate beside the best");
@@ -331,7 +331,8 @@ static cJSON *scaling_rows(int devices)
 			 "\"setup\":{\"vendor\":\"%s\",\"chip\":\"X\"},"
 			 "\"result\":{\"tokens_per_second_per_device\":%d,"
 			 "\"memory_mib\":512,\"chip_memory_gib\":1,"
-			 "\"flags\":[\"node n%d took %d.5 ms\"]}}",
+			 "\"flags\":[\"node n%d took %d.5 ms\",\"5 %% "
+			 "apart\"]}}",
 			 i, nodes, nodes, i < 3 ? "acme" : "zeta",
 			 nodes == 4 ? 50 : 100, 7, i);
 		cJSON_AddItemToArray(rows, cJSON_Parse(text));
@@ -375,6 +376,8 @@ static void test_overview(void)
 	ok(strstr(out.data, "<summary>6 jobs (0, 1, 2, 3, 4, 5): node n7 took "
 			    "... ms</summary>"),
 	   "suspects of one cause stand together");
+	ok(strstr(out.data, "4, 5): 5 % apart</summary>"),
+	   "with the numbers that all of them have");
 	cJSON_Delete(rows);
 	rows = scaling_rows(8);
 	buffer_consume(&out, out.size);

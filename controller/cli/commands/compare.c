@@ -2,6 +2,7 @@
  */
 #include "controller/cli/command.h"
 #include "controller/cli/commands/results.h"
+#include "controller/cli/commands/results_about.h"
 #include "controller/cli/render.h"
 #include "controller/cli/run/session.h"
 #include "controller/report/compare.h"
@@ -163,34 +164,37 @@ static int print_more(struct cli *cli, const cJSON *cells, struct error *err)
 	return cli_print_table(cli, "", table, err);
 }
 
-static int print_html(struct cli *cli, const cJSON *cells, struct error *err)
-{
-	char names[COMPARE_SWEEPS_MAX][40];
-	const char *pointers[COMPARE_SWEEPS_MAX];
-	owned(buffer_clear) struct buffer page;
-
-	buffer_init(&page, PAGE_MAX);
-	for (size_t i = 0; i < cli->arg_count; i++) {
-		snprintf(names[i], sizeof(names[i]), "sweep %.32s",
-			 cli->args[i]);
-		pointers[i] = names[i];
-	}
-	if (compare_html(cells, pointers, cli->arg_count, &page, err) < 0)
-		return -1;
-	fwrite(page.data, 1, page.size, cli->out);
-	return 0;
-}
-
 struct sweeps {
+	struct compare_sweep of[COMPARE_SWEEPS_MAX];
+	struct results_about about[COMPARE_SWEEPS_MAX];
 	cJSON *rows[COMPARE_SWEEPS_MAX];
 };
 
 static void sweeps_clear(struct sweeps *sweeps)
 {
-	for (size_t i = 0; i < COMPARE_SWEEPS_MAX; i++)
+	for (size_t i = 0; i < COMPARE_SWEEPS_MAX; i++) {
 		cJSON_Delete(sweeps->rows[i]);
+		results_about_clear(&sweeps->about[i]);
+	}
 }
 OWNED_VALUE(struct sweeps, sweeps_clear)
+
+static int print_html(struct cli *cli, const cJSON *cells,
+		      struct sweeps *sweeps, struct error *err)
+{
+	owned(buffer_clear) struct buffer page;
+
+	buffer_init(&page, PAGE_MAX);
+	for (size_t i = 0; i < cli->arg_count; i++)
+		sweeps->of[i] = (struct compare_sweep){
+			.about = sweeps->about[i].about,
+			.rows = sweeps->rows[i],
+		};
+	if (compare_html(cells, sweeps->of, cli->arg_count, &page, err) < 0)
+		return -1;
+	fwrite(page.data, 1, page.size, cli->out);
+	return 0;
+}
 
 static int fetch(struct cli *cli, struct sweeps *sweeps, struct error *err)
 {
@@ -203,7 +207,9 @@ static int fetch(struct cli *cli, struct sweeps *sweeps, struct error *err)
 	if (session_open(&session, cli, err) < 0)
 		return -1;
 	for (size_t i = 0; i < cli->arg_count; i++)
-		if (results_fetch(session.client, ids[i], true,
+		if (results_about_read(&sweeps->about[i], session.client,
+				       ids[i], false, err) < 0 ||
+		    results_fetch(session.client, ids[i], true,
 				  &sweeps->rows[i], err) < 0)
 			return -1;
 	return 0;
@@ -225,7 +231,7 @@ static int run_command(struct cli *cli, struct error *err)
 	if (cli_format(cli, "json"))
 		rc = cli_print_json(cli, cells, err);
 	else if (cli_format(cli, "html"))
-		rc = print_html(cli, cells, err);
+		rc = print_html(cli, cells, &sweeps, err);
 	else if (cli->arg_count == 2)
 		rc = print_two(cli, cells, err);
 	else

@@ -1,5 +1,6 @@
 /* show.c - show: what is known of a sweep, job or node; of a job on one screen.
  */
+#include "controller/cli/advice.h"
 #include "controller/cli/command.h"
 #include "controller/cli/commands/streams.h"
 #include "controller/cli/commands/usage.h"
@@ -339,6 +340,10 @@ static void print_summary(struct cli *cli, const struct job_info *job)
 		NULL,
 	};
 
+	const char *todo = failure_advice(failure_from(job->failure));
+
+	if (todo)
+		fprintf(cli->out, "to do: %s\n", todo);
 	print_chosen(cli->out, "container",
 		     cJSON_GetObjectItemCaseSensitive(job->spec, "container"),
 		     run);

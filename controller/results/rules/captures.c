@@ -266,7 +266,7 @@ int capture_end(struct capture *catching, rules_fn *fn, void *arg)
 	for (size_t i = 0; i < rule->has_count; i++)
 		if (!caught_find(&catching->caught, rule->has[i]))
 			return 0;
-	if (!catching->caught.count && rule->row != ROW_COUNT)
+	if (!catching->caught.count && rule->row != ROW_COUNT && !rule->life)
 		return 0;
 	put_nan(catching);
 	return fn(&catching->caught, arg);

@@ -71,6 +71,8 @@
  *			the first (an evaluation's bar) are left alone
  *	total: true	its `steps` are those of the progress that counts
  *	pending: true	what is caught belongs to the step that comes next
+ *	life: true	the line is a sign of life. Where a rule says so, other
+ *			output is none, but figures; needs no group
  *	number: FIELD	in a log that numbers no steps, each new value of this
  *			field is the next step
  *	nan_with: FIELD	a loss of 0 is NaN where this field is (HuggingFace's
@@ -146,6 +148,9 @@ OWNED_POINTER(struct extract_rules, extract_rules_free)
 
 /* Does a rule catch `finished`: will the training say that it is done? */
 bool extract_rules_finish(const struct extract_rules *rules);
+
+/* Does a rule say what is a sign of life? */
+bool extract_rules_life(const struct extract_rules *rules);
 
 enum extract_read { EXTRACT_FIRST, EXTRACT_LAST, EXTRACT_ALL };
 

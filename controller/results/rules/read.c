@@ -11,7 +11,7 @@
 static const char *const rule_keys[] = {
 	"match", "dict", "pairs", "fields", "where", "has", "others",
 	"between", "is", "closed", "contains", "spell", "to", "row",
-	"finished", "summary", "progress", "total", "pending", "number", "nan_with", "epoch",
+	"finished", "summary", "progress", "total", "pending", "life", "number", "nan_with", "epoch",
 	"epoch_steps", "epoch_from", "counted", "interval", "samples", "share", "elapsed",
 	"metric", NULL,
 };
@@ -283,7 +283,7 @@ static int read_groups(struct extract_rules *rules, struct rule *rule,
 static int check_groups(const struct rule *rule, const struct value *match,
 			struct error *err)
 {
-	if (!rule->source_count && rule->row != ROW_COUNT)
+	if (!rule->source_count && rule->row != ROW_COUNT && !rule->life)
 		return value_error(match, err,
 				   "no named group; expected one or more, such "
 				   "as (?<loss>\\S+)");
@@ -611,6 +611,7 @@ static int read_rest(struct extract_rules *rules, struct rule *rule,
 	    read_flag(value, "progress", &rule->progress, err) < 0 ||
 	    read_flag(value, "total", &rule->total, err) < 0 ||
 	    read_flag(value, "pending", &rule->pending, err) < 0 ||
+	    read_flag(value, "life", &rule->life, err) < 0 ||
 	    read_field(rules, value, "number", &rule->number, err) < 0 ||
 	    read_field(rules, value, "nan_with", &rule->nan_with, err) < 0 ||
 	    read_epoch(rules, rule, value, err) < 0 ||

@@ -95,6 +95,7 @@ struct rule {
 	bool progress;
 	bool total;
 	bool pending;
+	bool life;
 	uint16_t number; /* fields, or FIELD_NONE */
 	uint16_t nan_with;
 	uint16_t epoch;

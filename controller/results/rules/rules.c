@@ -295,6 +295,14 @@ struct extract_rules *extract_rules_new(const struct value *const *logs,
 	return take(rules);
 }
 
+bool extract_rules_life(const struct extract_rules *rules)
+{
+	for (size_t r = 0; r < rules->count; r++)
+		if (rules->rules[r].life)
+			return true;
+	return false;
+}
+
 bool extract_rules_finish(const struct extract_rules *rules)
 {
 	for (size_t r = 0; r < rules->count; r++) {
