@@ -8,8 +8,8 @@
 
 #define WIDTH 560
 #define HEIGHT 240
-#define LEFT 64 /* room for the labels */
-#define RIGHT 12
+#define LEFT 64  /* room for the labels */
+#define RIGHT 24 /* for half of the last one */
 #define TOP 28
 #define BOTTOM 40
 #define TICKS 5       /* about as many on an axis */

@@ -16,6 +16,18 @@ is "$rc" 0 "the alert rules are valid"
 run promtool check config --syntax-only "$rules/prometheus.yml"
 is "$rc" 0 "and so is the configuration"
 
+# What dashboard and alerts ask for is what the programs have.
+jq -r '.. | .expr? // empty' "$rules/dashboard.json" |
+	cat - "$rules/alerts.yml" |
+	grep -oE '\b(regatta_[a-z_]+|DCGM_[A-Z_]+)' |
+	sed -E 's/_(bucket|count|sum|total)$//' | sort -u >"$BED/asked"
+ok '(($(wc -l <"$BED/asked") >= 15))' "dashboard and alerts ask for metrics"
+grep -rhoE '"(regatta_[a-z_]+|DCGM_[A-Z_]+)"' --include=*.c \
+	"$ROOT"/{controller,agent,protocol} | tr -d '"' |
+	sed -E 's/_total$//' | sort -u >"$BED/told"
+is "$(comm -23 "$BED/asked" "$BED/told" | tr '\n' ' ')" "" \
+	"all of which there are"
+
 # What takes minutes, in time that is only told.
 cat >"$BED/rules_test.yml" <<END
 rule_files: [$rules/alerts.yml]
@@ -91,6 +103,13 @@ ask()
 	curl -sG --max-time 20 "http://127.0.0.1:$port/api/v1/$1" \
 		"${@:3}" | jq -r "$2"
 }
+for part in cluster/controller cluster/agent1; do
+	curl -s --max-time 20 "http://$(address_of $part)/metrics" \
+		>"$BED/metrics"
+	ok 'grep -q "^# TYPE regatta_" "$BED/metrics"' "$part has metrics"
+	is "$(promtool check metrics <"$BED/metrics" 2>&1; echo $?)" 0 \
+		"which promtool finds good"
+done
 wait_for '[[ $(ask targets "[.data.activeTargets[].health] | join(\" \")") \
 	== "up up" ]]' 60
 is "$(ask targets '[.data.activeTargets[] | .health + .lastError] | join(" ")')" \

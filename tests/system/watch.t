@@ -75,9 +75,17 @@ ok 'shows "q quit (the sweep runs on)"' "submit --wait shows it"
 ok 'shows "sweep 2 [..........] 0 of 3 jobs ended"' "with its sweep"
 terminal send-keys -t 0 q
 ok 'shows "sweep 2 continues; these commands show it again"' "q leaves"
-terminal kill-server
 must cli cancel sweep 2
 must wait_sweep 2 60
+# And for who runs it here, with nothing set up.
+sed 's/^sweep: .*/sweep: here/' "$BED/host/show.yaml" >"$BED/here.yaml"
+terminal send-keys -t 0 "clear; DOCKER_HOST=$(engine_host e1) \
+regatta run $BED/here.yaml --state $BED/here" Enter
+ok 'shows "sweep 1 [..........] 0 of 3 jobs ended"' "run shows it, too"
+ok 'shows "step 20/20,"' "with how far its job is"
+touch "$BED/host/show/go"
+ok 'shows "3 of 3 jobs completed"' "and ends with its table"
+terminal kill-server
 
 run cli watch 1
 is "$rc" 1 "without a terminal the exit code is that of the work"
