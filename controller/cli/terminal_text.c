@@ -12,14 +12,6 @@ static void put_control(FILE *out, unsigned char c)
 	fputc(c == 0x7f ? '?' : c + 0x40, out);
 }
 
-/* C1, and what embeds, overrides or isolates a direction. */
-static bool turns(uint32_t code)
-{
-	return (code >= 0x80 && code <= 0x9f) ||
-	       (code >= 0x202a && code <= 0x202e) ||
-	       (code >= 0x2066 && code <= 0x2069);
-}
-
 void terminal_text_end(struct terminal_text *text, FILE *out)
 {
 	if (text->held_size && text->held[0] == ESC) {
@@ -75,7 +67,7 @@ static bool take_character(struct terminal_text *text, FILE *out,
 	if (text->utf8.more)
 		return true;
 	utf8_character(text->held, text->held_size, &code);
-	if (turns(code))
+	if (utf8_turns(code))
 		fputc('?', out);
 	else
 		fwrite(text->held, 1, text->held_size, out);

@@ -8,13 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* C0, C1, line separators, and what turns the direction of writing. */
 static bool is_control(uint32_t code)
 {
-	return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x061c ||
-	       (code >= 0x200e && code <= 0x200f) ||
-	       (code >= 0x2028 && code <= 0x202e) ||
-	       (code >= 0x2066 && code <= 0x2069);
+	return code < 0x20 || code == 0x7f || utf8_turns(code);
 }
 
 char *escape(const char *text, char *to, size_t size)

@@ -111,6 +111,14 @@ size_t utf8_width(const char *text)
 	return width;
 }
 
+bool utf8_turns(uint32_t code)
+{
+	return (code >= 0x80 && code < 0xa0) || code == 0x061c ||
+	       (code >= 0x200e && code <= 0x200f) ||
+	       (code >= 0x2028 && code <= 0x202e) ||
+	       (code >= 0x2066 && code <= 0x2069);
+}
+
 size_t utf8_encode(uint32_t code, char to[4])
 {
 	size_t size = code < 0x80      ? 1

@@ -35,6 +35,11 @@ size_t utf8_cut(const char *text, size_t size);
  */
 size_t utf8_width(const char *text);
 
+/* What a terminal obeys beyond ASCII (C1), and what ends a line or turns the
+ * direction of writing, so that a text reads as another one.
+ */
+bool utf8_turns(uint32_t code);
+
 /* Bytes written, 0: there is no such character. */
 size_t utf8_encode(uint32_t code, char to[4]);
 

@@ -31,6 +31,8 @@
 #	die WORDS		the test failed and ends here
 #	skip_all WHY, need_root, need PROGRAM...
 #	done_testing		last
+#	tap_of COMMAND...	runs it; its lines "ok - NAME", "not ok - NAME" and
+#				comments are the test's own
 #	run [-t SECONDS] COMMAND...	with a time limit (60) and no input; sets
 #				$rc (124: time out), $out, $err; the bytes are
 #				in $BED/out and $BED/err
@@ -224,6 +226,20 @@ done_testing()
 	echo "1..$tap_count"
 	tap_done=1
 	exit $((tap_failed ? 1 : 0))
+}
+
+tap_of()
+{
+	local line
+
+	while read -r line; do
+		case $line in
+		'ok - '*) tap 0 "${line#ok - }" ;;
+		'not ok - '*) tap 1 "${line#not ok - }" ;;
+		'ended with '*) is "$line" "ended with 0" "it came to its end" ;;
+		*) diag "${line#\# }" ;;
+		esac
+	done < <("$@" 2>&1; echo "ended with $?")
 }
 
 run()

@@ -68,9 +68,20 @@ static void how_wide(void)
 	ok(utf8_width("a\xff\xe6z") == 4, "a broken byte takes one");
 }
 
+static void what_turns(void)
+{
+	ok(utf8_turns(0x9b) && utf8_turns(0x202e) && utf8_turns(0x2066) &&
+		   utf8_turns(0x2028) && utf8_turns(0x200f),
+	   "controls, line ends, and what turns text");
+	ok(!utf8_turns('a') && !utf8_turns(0xe9) && !utf8_turns(0x4e2d) &&
+		   !utf8_turns(0x05d0) && !utf8_turns(0x1f6a3),
+	   "letters of any script do not");
+}
+
 int main(void)
 {
 	tap_begin(40);
+	what_turns();
 	how_wide();
 	every_character();
 	what_is_none();

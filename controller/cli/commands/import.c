@@ -1,6 +1,7 @@
 /* import.c - import flagperf: the configuration of a FlagPerf tree to sweeps.
  */
 #include "controller/cli/command.h"
+#include "controller/cli/commands/import_path.h"
 #include "controller/cli/commands/import_sweep.h"
 #include "controller/cli/commands/import_training.h"
 #include "controller/sweep/flagperf/conf.h"
@@ -201,6 +202,10 @@ static int check_cases(struct import *import, const struct suite *suite,
 	return 0;
 }
 
+static const char host_letters[] =
+	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_:[]";
+
+/* Each becomes a line of its own. */
 static int add_hosts(struct import *import, const struct conf *conf,
 		     struct error *err)
 {
@@ -213,6 +218,16 @@ static int add_hosts(struct import *import, const struct conf *conf,
 
 		if (!cJSON_IsString(host))
 			continue;
+		if (!*host->valuestring ||
+		    host->valuestring[strspn(host->valuestring,
+					     host_letters)]) {
+			cli_say(import->cli,
+				"  HOSTS: \"%.100s\" is not valid here; "
+				"expected "
+				"a name or an address; left out",
+				host->valuestring);
+			continue;
+		}
 		while (i < import->hosts.count &&
 		       strcmp(import->hosts.items[i], host->valuestring) != 0)
 			i++;
@@ -226,18 +241,14 @@ static int add_hosts(struct import *import, const struct conf *conf,
 static int read_conf(const struct import *import, const struct suite *suite,
 		     struct conf *conf, struct error *err)
 {
-	char path[PATH_MAX], cluster[PATH_MAX];
+	char path[PATH_MAX];
 
-	snprintf(path, sizeof(path), "%s/%s", import->tree, suite->file);
-	if (access(path, F_OK) < 0)
-		return error_errno(err, "%s", path);
-	if (!suite->python)
-		return conf_read_yaml(conf, path, err);
-	snprintf(cluster, sizeof(cluster), "%s/%s", import->tree,
-		 suite->cluster);
-	return import_training(import->cli, import->root,
-			       (const char *const[2]){ path, cluster }, conf,
-			       err);
+	if (suite->python)
+		return import_training(import->cli, import->root, suite, conf,
+				       err);
+	if (import_path(import->root, suite->file, path, err) < 0)
+		return -1;
+	return conf_read_yaml(conf, path, err);
 }
 
 /* Write a file that is not there. */

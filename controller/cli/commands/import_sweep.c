@@ -1,6 +1,7 @@
 /* import_sweep.c - a suite of a FlagPerf tree as the text of a sweep.
  */
 #include "controller/cli/commands/import_sweep.h"
+#include "protocol/base/utf8.h"
 
 #include <cjson/cJSON.h>
 #include <ctype.h>
@@ -14,17 +15,44 @@ struct tree {
 	const struct catalog *catalog;
 };
 
+/* A sweep reads as it is: what turns text is written as \uXXXX. */
+static int add_visible(struct buffer *out, const char *text, struct error *err)
+{
+	while (*text) {
+		uint32_t code = 0;
+		size_t size = utf8_character(text, strnlen(text, 4), &code);
+		int rc = utf8_turns(code)
+				 ? buffer_printf(out, err, "\\u%04x", code)
+				 : buffer_append(out, text, size ? size : 1,
+						 err);
+
+		if (rc < 0)
+			return -1;
+		text += size ? size : 1;
+	}
+	return 0;
+}
+
 /* Texts of YAML, quoted as JSON is. */
 static int add_quoted(struct buffer *out, const char *text, struct error *err)
 {
 	cJSON *string = cJSON_CreateString(text);
 	char *quoted = string ? cJSON_PrintUnformatted(string) : NULL;
-	int rc = quoted ? buffer_text(out, quoted, err)
+	int rc = quoted ? add_visible(out, quoted, err)
 			: error_nomem(err, "import");
 
 	cJSON_free(quoted);
 	cJSON_Delete(string);
 	return rc;
+}
+
+/* Of letters and digits as it is: quoted, a number is a text. */
+static int add_word(struct buffer *out, const char *text, struct error *err)
+{
+	for (const char *at = text; *at; at++)
+		if (!isalnum((unsigned char)*at) && *at != '.')
+			return add_quoted(out, text, err);
+	return buffer_text(out, text, err);
 }
 
 static int add_line(struct buffer *out, const char *key, const char *text,
@@ -209,8 +237,9 @@ static int add_section(const struct suite *suite, const struct conf *conf,
 			  !strcmp(suite->name, "inference")
 				  ? (size_t)1
 				  : hosts_count(conf)) < 0 ||
-	    (*processes &&
-	     buffer_printf(out, err, "    processes: %s\n", processes) < 0) ||
+	    (*processes && (buffer_text(out, "    processes: ", err) < 0 ||
+			    add_word(out, processes, err) < 0 ||
+			    buffer_text(out, "\n", err) < 0)) ||
 	    (!strcmp(suite->name, "base") &&
 	     buffer_printf(out, err, "    kind: %s\n",
 			   !strcmp(kind, "TOOLKIT") ? "toolkit" : "benchmark") <
@@ -244,8 +273,9 @@ int import_sweep_write(const char *root, const struct catalog *catalog,
 	    buffer_text(out, "\n", err) < 0 ||
 	    (chip && add_chip(tree, chip, out, err) < 0) ||
 	    (*conf_text(conf, "SHM_SIZE") &&
-	     buffer_printf(out, err, "shm: %s\n", conf_text(conf, "SHM_SIZE")) <
-		     0) ||
+	     (buffer_text(out, "shm: ", err) < 0 ||
+	      add_word(out, conf_text(conf, "SHM_SIZE"), err) < 0 ||
+	      buffer_text(out, "\n", err) < 0)) ||
 	    buffer_text(out, "flagperf:\n", err) < 0 ||
 	    add_line(out, "tree", tree->root, err) < 0 ||
 	    (strcmp(path, tree->root) != 0 &&

@@ -2,31 +2,33 @@
  */
 #include "controller/cli/commands/import_training.h"
 
+#include "controller/cli/commands/import_path.h"
 #include "controller/cli/python.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
-#include <unistd.h>
 
-/* training/VENDOR/MODEL-FRAMEWORK/config/config_HARDWARExNxP.py, or "". */
-static void case_path(const char *root, const struct conf *conf,
-		      const char *name, char path[PATH_MAX])
+/* training/VENDOR/MODEL-FRAMEWORK/config/config_HARDWARExNxP.py, where there is
+ * one.
+ */
+static int case_path(const char *root, const struct conf *conf,
+		     const char *name, char path[PATH_MAX])
 {
-	char copy[256], *rest = copy, *parts[5];
+	char copy[256], *rest = copy, *parts[5], file[PATH_MAX];
 
-	*path = 0;
 	snprintf(copy, sizeof(copy), "%s", name);
 	for (int i = 0; i < 5; i++)
 		parts[i] = rest ? strsep(&rest, ":") : NULL;
 	if (!parts[4])
-		return;
+		return -1;
 	parts[1][strcspn(parts[1], "_")] = 0;
-	if (snprintf(path, PATH_MAX,
-		     "%s/training/%s/%s-%s/config/config_%sx%sx%s.py", root,
+	if (snprintf(file, sizeof(file),
+		     "training/%s/%s-%s/config/config_%sx%sx%s.py",
 		     conf_text(conf, "VENDOR"), parts[0], parts[1], parts[2],
-		     parts[3], parts[4]) >= PATH_MAX)
-		*path = 0;
+		     parts[3], parts[4]) >= (int)sizeof(file))
+		return -1;
+	return import_path(root, file, path, NULL);
 }
 
 /* What the configurations of some cases say, from *next on; *next: behind the
@@ -41,8 +43,7 @@ static int read_hints(const char *root, struct conf *conf, size_t *next,
 	char path[PATH_MAX];
 
 	for (; *next < conf->count && paths.count < PYTHON_FILES_MAX; ++*next) {
-		case_path(root, conf, conf->cases[*next].name, path);
-		if (access(path, R_OK) < 0)
+		if (case_path(root, conf, conf->cases[*next].name, path) < 0)
 			continue;
 		of[paths.count] = &conf->cases[*next];
 		if (strings_add(&paths, path, err) < 0)
@@ -57,22 +58,28 @@ static int read_hints(const char *root, struct conf *conf, size_t *next,
 }
 
 int import_training(struct cli *cli, const char *root,
-		    const char *const path[2], struct conf *conf,
+		    const struct suite *suite, struct conf *conf,
 		    struct error *err)
 {
+	char path[PATH_MAX], cluster[PATH_MAX];
 	owned(strings_clear) struct strings paths = { 0 };
 	owned(python_files_free) struct python_files *files = NULL;
 	struct error why;
 
-	if (strings_add(&paths, path[0], err) < 0 ||
-	    strings_add(&paths, path[1], err) < 0)
-		return -1;
-	files = python_read(&paths, err);
-	if (!files || conf_read_python(conf, files, 0, err) < 0)
+	if (import_path(root, suite->file, path, err) < 0 ||
+	    strings_add(&paths, path, err) < 0)
 		return -1;
 	/* FlagPerf's own repository has none with hosts. */
-	if (conf_read_python(conf, files, 1, &why) < 0 && why.code != ENOENT)
+	if (import_path(root, suite->cluster, cluster, &why) == 0) {
+		if (strings_add(&paths, cluster, err) < 0)
+			return -1;
+	} else if (why.code != ENOENT) {
 		return error_set(err, why.code, "%s", why.text);
+	}
+	files = python_read(&paths, err);
+	if (!files || conf_read_python(conf, files, 0, err) < 0 ||
+	    (paths.count > 1 && conf_read_python(conf, files, 1, err) < 0))
+		return -1;
 	for (size_t next = 0; next < conf->count;) {
 		if (read_hints(root, conf, &next, &why) == 0)
 			continue;
