@@ -163,6 +163,9 @@ static int put_entry(struct workspace_upload *insert,
 	archive_entry_set_perm(entry, insert->open ? mode | 0666 : mode);
 	archive_entry_set_uid(entry, 0);
 	archive_entry_set_gid(entry, 0);
+	archive_entry_xattr_clear(entry); /* capabilities of a file, too */
+	archive_entry_acl_clear(entry);
+	archive_entry_set_fflags(entry, 0, 0);
 	insert->inside = type == AE_IFREG;
 	return archive_write_header(insert->out, entry) == ARCHIVE_OK
 		       ? 0
