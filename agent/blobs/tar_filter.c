@@ -101,7 +101,8 @@ void tar_filter_free(struct tar_filter *filter)
 
 static int not_ours(struct error *err, const char *what)
 {
-	return error_set(err, EPROTO, "no tar file of a folder: %s", what);
+	return error_set(err, EPROTO, "no tar file of a folder: %s",
+			 what ? what : "broken");
 }
 
 /* The folder itself, or the link that is in its place. */

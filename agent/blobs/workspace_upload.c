@@ -17,6 +17,7 @@
 struct workspace_upload {
 	struct archive *in, *out;
 	int fd;
+	int64_t left; /* of the tar file's bytes, for those of its entries */
 	char folder[PATH_MAX]; /* without the '/' before and behind */
 	bool open;
 	bool begun, inside, ended;
@@ -73,6 +74,7 @@ struct workspace_upload *workspace_upload_new(struct blob_store *contents,
 {
 	owned(workspace_upload_free) struct workspace_upload *insert =
 		calloc(1, sizeof(*insert));
+	struct stat st;
 	size_t size;
 
 	if (!insert) {
@@ -94,6 +96,11 @@ struct workspace_upload *workspace_upload_new(struct blob_store *contents,
 	insert->fd = blob_store_open(contents, hash, err);
 	if (insert->fd < 0 || open_both(insert, err) < 0)
 		return NULL;
+	if (fstat(insert->fd, &st) < 0) {
+		error_errno(err, "workspace");
+		return NULL;
+	}
+	insert->left = st.st_size;
 	return take(insert);
 }
 
@@ -124,6 +131,18 @@ static bool leads_up(const char *path)
 	return false;
 }
 
+/* Nothing was packed with holes, which would come out as so many bytes. */
+static bool is_full(struct workspace_upload *insert,
+		    struct archive_entry *entry)
+{
+	int64_t size = archive_entry_size(entry);
+
+	if (size < 0 || size > insert->left)
+		return false;
+	insert->left -= size;
+	return true;
+}
+
 static int put_entry(struct workspace_upload *insert,
 		     struct archive_entry *entry, struct error *err)
 {
@@ -133,7 +152,8 @@ static int put_entry(struct workspace_upload *insert,
 	mode_t mode = archive_entry_perm(entry) & 0111 ? 0755 : 0644;
 
 	if (archive_entry_hardlink(entry) || !path || leads_up(path) ||
-	    (type != AE_IFREG && type != AE_IFDIR && type != AE_IFLNK))
+	    (type != AE_IFREG && type != AE_IFDIR && type != AE_IFLNK) ||
+	    !is_full(insert, entry))
 		return error_set(err, EPERM,
 				 "workspace: \"%.80s\": not what was packed",
 				 path ? path : "");
@@ -143,6 +163,9 @@ static int put_entry(struct workspace_upload *insert,
 	archive_entry_set_perm(entry, insert->open ? mode | 0666 : mode);
 	archive_entry_set_uid(entry, 0);
 	archive_entry_set_gid(entry, 0);
+	archive_entry_xattr_clear(entry); /* capabilities of a file, too */
+	archive_entry_acl_clear(entry);
+	archive_entry_set_fflags(entry, 0, 0);
 	insert->inside = type == AE_IFREG;
 	return archive_write_header(insert->out, entry) == ARCHIVE_OK
 		       ? 0

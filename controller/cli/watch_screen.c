@@ -38,6 +38,7 @@ struct watch_screen {
 	sd_event_source *keys, *timer;
 	int64_t second_ms;  /* when log and time left were looked at */
 	int64_t left_ms;    /* time_left() */
+	bool picked;        /* by a person; else it is the first one shown */
 	bool log_large;     /* `l` */
 	bool cancels;       /* asks whether to cancel the chosen job */
 	uint64_t log_asked; /* requests under way; 0: none */
@@ -80,13 +81,19 @@ static const struct watched *chosen_job(const struct watch_screen *view)
 	return view->count ? view->shown[chosen_place(view)] : NULL;
 }
 
-void watch_screen_choose(struct watch_screen *view, uint64_t job)
+static void show_chosen(struct watch_screen *view, uint64_t job)
 {
 	if (job == view->chosen)
 		return;
 	view->chosen = job;
 	buffer_consume(&view->log, view->log.size);
 	view->second_ms = 0;
+}
+
+void watch_screen_choose(struct watch_screen *view, uint64_t job)
+{
+	view->picked = true;
+	show_chosen(view, job);
 }
 
 /* Drawing. */
@@ -260,8 +267,8 @@ void watch_screen_draw(struct watch_screen *view)
 	int row = HEAD_ROWS, list = rows - about - log;
 
 	collect(view);
-	if (!view->chosen && view->count)
-		watch_screen_choose(view, view->shown[0]->id);
+	if (!view->picked && view->count)
+		show_chosen(view, view->shown[0]->id);
 	head_line(view);
 	list_lines(view, row, list);
 	row += list;
@@ -357,6 +364,7 @@ static void on_key(struct watch_screen *view, int key)
 		view->log_large = !view->log_large;
 		view->second_ms = 0;
 	} else if (key == 'c' && view->chosen) {
+		view->picked = true;
 		view->cancels = true;
 	} else if (key == 'q') {
 		view->leave(view->arg);

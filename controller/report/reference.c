@@ -4,12 +4,14 @@
 
 #include "controller/report/merge_evaluations.h"
 #include "controller/report/row.h"
+#include "controller/report/sentences.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define ENVIRONMENT "provenance.environment."
+#define SENTENCE_MAX (64 << 10)
 
 int cell_text(struct buffer *out, const char *text, struct error *err)
 {
@@ -475,6 +477,18 @@ static bool flagged_above(const struct lines *lines, size_t line,
 	return false;
 }
 
+static int put_sentence(struct buffer *out, const struct lines *lines,
+			const char *sentence, struct error *err)
+{
+	owned(buffer_clear) struct buffer text;
+
+	buffer_init(&text, SENTENCE_MAX);
+	if (sentence_put(sentence, lines->language, &text, err) < 0 ||
+	    cell_text(out, text.size ? text.data : "", err) < 0)
+		return -1;
+	return buffer_text(out, "\n", err);
+}
+
 /* "1, 2: the flag": once, with all the rows that have it. */
 static int put_flag(struct buffer *out, const struct lines *lines, size_t line,
 		    const char *text, struct error *err)
@@ -489,9 +503,9 @@ static int put_flag(struct buffer *out, const struct lines *lines, size_t line,
 			    buffer_printf(out, err, ", %zu", i + 1) < 0)
 				return -1;
 	}
-	if (buffer_text(out, ": ", err) < 0 || cell_text(out, text, err) < 0)
-		return -1;
-	return buffer_text(out, "\n", err);
+	return buffer_text(out, ": ", err) < 0
+		       ? -1
+		       : put_sentence(out, lines, text, err);
 }
 
 static int put_remarks(struct buffer *out, const struct lines *lines,
@@ -513,8 +527,7 @@ static int put_remarks(struct buffer *out, const struct lines *lines,
 		if (!row_completed(row) && text &&
 		    (put_remark(out, lines, &any, err) < 0 ||
 		     buffer_printf(out, err, "  - %zu: ", i + 1) < 0 ||
-		     cell_text(out, text, err) < 0 ||
-		     buffer_text(out, "\n", err) < 0))
+		     put_sentence(out, lines, text, err) < 0))
 			return -1;
 		for (size_t f = 0; (flag = row_flag(row, f)); f++)
 			if (!flagged_above(lines, i, flag) &&

@@ -34,6 +34,8 @@ static void check_entry(struct archive_entry *entry)
 	     (strlen(path) < 3 || strcmp(path + strlen(path) - 3, "/..") != 0));
 	must(type == AE_IFREG || type == AE_IFDIR || type == AE_IFLNK);
 	must(!archive_entry_hardlink(entry));
+	must(!archive_entry_xattr_count(entry) &&
+	     !archive_entry_fflags_text(entry));
 }
 
 static void check(const struct buffer *tar)

@@ -73,6 +73,9 @@ rm "$BED/host/show/go"
 terminal send-keys -t 0 "clear; regatta submit $BED/host/show.yaml --wait" Enter
 ok 'shows "q quit (the sweep runs on)"' "submit --wait shows it"
 ok 'shows "sweep 2 [..........] 0 of 3 jobs ended"' "with its sweep"
+must wait_job 4 running 30
+must cli cancel job 4
+ok 'shows "job 5 ["' "its log is of what runs now"
 terminal send-keys -t 0 q
 ok 'shows "sweep 2 continues; these commands show it again"' "q leaves"
 must cli cancel sweep 2

@@ -388,6 +388,26 @@ static void tar_of(struct buffer *out, const char *name, mode_t type)
 	out->size = used;
 }
 
+/* One file of 1 GiB, of which all but four bytes is a hole. */
+static void tar_with_hole(struct buffer *out)
+{
+	struct archive *tar = archive_write_new();
+	struct archive_entry *entry = archive_entry_new();
+	size_t used = 0;
+
+	archive_write_set_format_pax(tar);
+	archive_write_open_memory(tar, out->data, 1 << 20, &used);
+	archive_entry_set_pathname(entry, "hole");
+	archive_entry_set_filetype(entry, AE_IFREG);
+	archive_entry_set_size(entry, 1 << 30);
+	archive_entry_sparse_add_entry(entry, 0, 4);
+	archive_write_header(tar, entry);
+	archive_write_data(tar, "text", 4);
+	archive_entry_free(entry);
+	archive_write_free(tar);
+	out->size = used;
+}
+
 static void inserts(sd_event *loop)
 {
 	owned(buffer_clear) struct buffer tar, got, text;
@@ -421,6 +441,12 @@ static void inserts(sd_event *loop)
 	ok(insert_all(node.contents, hash, false, &got, &err) < 0 &&
 		   err.code == EPERM,
 	   "no devices: %s", err.text);
+	tar_with_hole(&tar);
+	put(&node, tar.data, tar.size, hash);
+	ok(tar.size < 100000 &&
+		   insert_all(node.contents, hash, false, &got, &err) < 0 &&
+		   err.code == EPERM,
+	   "no more than the tar file holds: %s", err.text);
 	node_clear(&node);
 }
 

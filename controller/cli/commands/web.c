@@ -32,8 +32,8 @@ const struct command command_web = {
 	.summary = "print an address that lets a browser in",
 	.help =
 		"The address of the controller's pages (regatta-controller "
-		"--web). It lets one\nbrowser in, once, within ten minutes, to "
-		"look for twelve hours.",
+		"--web). It lets one browser in, "
+		"once, within ten minutes, to look for twelve hours.",
 	.example = "xdg-open \"$(regatta web)\"",
 	.fn = run_command,
 };

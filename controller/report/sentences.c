@@ -1,0 +1,148 @@
+/* sentences.c - what results and anomalies say, in another language.
+ */
+#include "controller/report/sentences.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#define STARS_MAX 8
+
+/* "*" is what differs from one sentence to another; a translation has as many
+ * of them, in the same order.
+ */
+static const char *const chinese[][2] = {
+	{ "the * repeats differ by * % (coefficient of variation), more than "
+	  "* %",
+	  "* 次重复的变异系数为 * %，超过 * %" },
+	{ "the rate jumps: it is * times that of *",
+	  "速率突变：是以下单元的 * 倍：*" },
+	{ "the rate jumps: that of * is * times as much",
+	  "速率突变：* 的速率是它的 * 倍" },
+	{ "nothing in the log says that the training finished",
+	  "日志没有说训练已结束" },
+	{ "the training says that it finished at step * of *",
+	  "训练称在第 * 步结束（共 * 步）" },
+	{ "the log ends at step * of *", "日志止于第 * 步（共 * 步）" },
+	{ "the training slows down: most steps before step * take less than "
+	  "* ms, the median of those behind it",
+	  "训练变慢：第 * 步之前的多数步不到 * ms，即其后各步的中位数" },
+	{ "* steps with an impossible time are left out",
+	  "略去 * 个时间不可能的步" },
+	{ "* impossible rates are left out", "略去 * 个不可能的速率" },
+	{ "one step only: its warm-up is in the figures",
+	  "只有一步：数值包含预热" },
+	{ "the step times do not settle: no end of the warm-up was found in "
+	  "the first half",
+	  "步时间不稳定：前半段没有预热的终点" },
+	{ "* of * steps are much slower than the median, and left out",
+	  "* 步远慢于中位数（共 * 步），已略去" },
+	{ "steps * to * at * ms, * s in all, take longer than the whole job, "
+	  "* s",
+	  "第 * 到 * 步每步 * ms，共 * s，长于整个作业的 * s" },
+	{ "half of the steps take * to * ms around a median of *: too wide a "
+	  "spread for one figure",
+	  "半数的步为 * 到 * ms，中位数 * ms：过于分散，不能用一个数表示" },
+	{ "the loss is * at step *, and no number at * steps in all",
+	  "损失为 *（第 * 步），不是数的共 * 步" },
+	{ "a memory of * MiB is impossible: the device has *",
+	  "存储使用 * MiB 不可能：设备只有 * MiB" },
+	{ "* of * % is impossible", "* 为 * %，不可能" },
+	{ "the log prints no step time: * ms (+-*) follow from when its lines "
+	  "came",
+	  "日志没有步时间：由各行到达的时刻得出 * ms（±*）" },
+	{ "the log says shares of epochs, and nowhere how many steps there "
+	  "are: each line counts as one step",
+	  "日志只有轮次的比例，没有步数：每行算作一步" },
+	{ "the log says shares of epochs, and its bars skip steps: which "
+	  "steps they are is not certain",
+	  "日志只有轮次的比例，进度条跳过了一些步：步号不确定" },
+	{ "the devices were pretended: these are no figures of real hardware",
+	  "设备为模拟：所列数值不代表真实硬件" },
+	{ "the program reports * tokens/s, its step time and batch give *",
+	  "程序报告 * tokens/s，由步时间和批大小得出 *" },
+	{ "the program reports * samples/s, its step time and batch give *",
+	  "程序报告 * samples/s，由步时间和批大小得出 *" },
+	{ "the log prints a step time of * ms, by when its lines came it is *",
+	  "日志中的步时间为 * ms，由各行到达的时刻得出 *" },
+	{ "the program says that a step has * samples, the sweep says *",
+	  "程序称每步 * 个样本，扫描文件为 *" },
+	{ "the samples in the log grow by * a step, the sweep's batch is *",
+	  "日志中的样本数每步增加 *，扫描文件的批大小为 *" },
+	{ "the tokens in the log grow by * a step, the sweep's batch and "
+	  "sequence give *",
+	  "日志中的 token 数每步增加 *，由批大小和序列长度得出 *" },
+	{ "the program reports * TFLOPS of a device, its token rate and our "
+	  "formulas give *",
+	  "程序报告单卡 * TFLOPS，由 token 速率和公式得出 *" },
+	{ "the program reports an MFU of * %, its token rate and our formulas "
+	  "give *",
+	  "程序报告 MFU 为 * %，由 token 速率和公式得出 *" },
+	{ "*: device * was never sampled", "*：设备 * 从未被采样" },
+	{ "*: device * was not sampled for * s, which its energy leaves out",
+	  "*：设备 * 有 * s 未被采样，能耗不含这段时间" },
+	{ "* more devices were sampled with gaps",
+	  "另有 * 个设备的采样有间断" },
+	{ "*: monitor: *", "*：监控程序：*" },
+	{ "*: rank * exited with code *: *", "*：rank * 的退出码为 *：*" },
+	{ "*: rank * exited with code *", "*：rank * 的退出码为 *" },
+};
+
+#define CHINESE (sizeof(chinese) / sizeof(chinese[0]))
+
+struct stretch {
+	const char *text;
+	size_t size;
+};
+
+/* Is the sentence of the pattern? Then what its stars stand for. */
+static bool fits(const char *pattern, const char *sentence,
+		 struct stretch stars[STARS_MAX])
+{
+	size_t size = strcspn(pattern, "*");
+
+	if (strncmp(sentence, pattern, size) != 0)
+		return false;
+	for (;;) {
+		const char *end = sentence += size;
+
+		pattern += size;
+		if (!*pattern)
+			return !*sentence;
+		size = strcspn(++pattern, "*");
+		while (*end && (!size || strncmp(end, pattern, size) != 0))
+			end++;
+		*stars++ =
+			(struct stretch){ sentence, (size_t)(end - sentence) };
+		if (!*end && size)
+			return false;
+		sentence = end;
+	}
+}
+
+static int put(const char *translation, const struct stretch *stars,
+	       struct buffer *out, struct error *err)
+{
+	for (;; stars++) {
+		size_t size = strcspn(translation, "*");
+
+		if (buffer_append(out, translation, size, err) < 0)
+			return -1;
+		translation += size;
+		if (!*translation)
+			return 0;
+		if (buffer_append(out, stars->text, stars->size, err) < 0)
+			return -1;
+		translation++;
+	}
+}
+
+int sentence_put(const char *sentence, enum language language,
+		 struct buffer *out, struct error *err)
+{
+	struct stretch stars[STARS_MAX] = { 0 };
+
+	for (size_t i = 0; language == LANGUAGE_ZH && i < CHINESE; i++)
+		if (fits(chinese[i][0], sentence, stars))
+			return put(chinese[i][1], stars, out, err);
+	return buffer_text(out, sentence, err);
+}
