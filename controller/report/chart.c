@@ -1,6 +1,7 @@
 /* chart.c - curves as one SVG picture, to stand inside an HTML page.
  */
 #include "controller/report/chart.h"
+#include "protocol/base/utf8.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -24,15 +25,22 @@ static int put_text(struct buffer *out, const char *text, const char *kept,
 		['"'] = "&quot;", ['\''] = "&#39;",
 	};
 
-	for (; *text; text++) {
+	while (*text) {
 		unsigned char c = (unsigned char)*text;
-		const char *entity = c < 128 ? entities[c] : NULL;
-		bool control = (c < 0x20 || c == 0x7f) && !strchr(kept, c);
+		uint32_t code = c;
+		size_t size = utf8_character(text, strnlen(text, 4), &code);
+		const char *put = text;
 
-		if (entity ? buffer_text(out, entity, err) < 0
-			   : buffer_append(out, control ? " " : text, 1, err) <
-				     0)
+		if (c < 128 && entities[c])
+			put = entities[c];
+		else if ((c < 0x20 || c == 0x7f) && !strchr(kept, c))
+			put = " ";
+		else if (!size || utf8_turns(code))
+			put = "\ufffd";
+		if (buffer_append(out, put, put == text ? size : strlen(put),
+				  err) < 0)
 			return -1;
+		text += size ? size : 1;
 	}
 	return 0;
 }

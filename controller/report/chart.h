@@ -50,7 +50,8 @@ int chart_svg(const struct chart *chart, struct buffer *out, struct error *err);
 cJSON *curve_thin(const double *x, const double *y, size_t n,
 		  struct error *err);
 
-/* Text with what HTML gives a meaning escaped; control characters are blanks.
+/* Text with what HTML gives a meaning escaped; control characters are blanks,
+ * what is no UTF-8 or turns text (utf8_turns()) is U+FFFD.
  */
 int html_text(struct buffer *out, const char *text, struct error *err);
 

@@ -4,6 +4,7 @@
 #include "protocol/base/file.h"
 #include "protocol/base/log.h"
 #include "protocol/base/loop.h"
+#include "protocol/http/http_visitors.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -16,6 +17,7 @@
 
 #define PEM_MAX (256 << 10)
 #define CONNECTION_BYTES (16 << 10)
+#define CONNECTIONS_SPARE 16
 #define STREAM_PIECE (16 << 10)
 #define ALIVE_MS 15000 /* a stream that is gone is found out by then */
 
@@ -44,6 +46,7 @@ struct http_server {
 	char *certificate, *key;
 	int64_t second; /* monotonic; and answers in it */
 	unsigned int answers;
+	struct http_visitors visitors;
 	TAILQ_HEAD(, stream) streams;
 	size_t streams_count;
 };
@@ -189,6 +192,7 @@ static struct MHD_Response *stream_open(struct http_server *server,
 		server->handler.stream_gone(server->arg, reply->topic);
 		return NULL;
 	}
+	http_visitors_stay(&server->visitors, connection);
 	stream->server = server;
 	stream->connection = connection;
 	stream->topic = reply->topic;
@@ -262,6 +266,7 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection,
 	bool good = !strcmp(method, "GET") || !strcmp(method, "HEAD");
 
 	if (!*seen && good) { /* there may be a body yet */
+		http_visitors_asked(&server->visitors, connection);
 		*seen = server;
 		return MHD_YES;
 	}
@@ -400,6 +405,8 @@ static int start(struct http_server *server, int fd, struct error *err)
 		MHD_start_daemon(flags, 0, NULL, NULL, on_request, server,
 				 MHD_OPTION_EXTERNAL_LOGGER, on_words, server,
 				 MHD_OPTION_LISTEN_SOCKET, fd,
+				 MHD_OPTION_NOTIFY_CONNECTION,
+				 http_visitors_changed, &server->visitors,
 				 MHD_OPTION_CONNECTION_LIMIT,
 				 (unsigned int)HTTP_CONNECTIONS_MAX,
 				 MHD_OPTION_CONNECTION_TIMEOUT,
@@ -469,6 +476,8 @@ struct http_server *http_server_new(sd_event *loop,
 		error_nomem(err, "web server");
 		return NULL;
 	}
+	http_visitors_init(&server->visitors,
+			   HTTP_CONNECTIONS_MAX - CONNECTIONS_SPARE);
 	TAILQ_INIT(&server->streams);
 	server->loop = sd_event_ref(loop);
 	server->handler = *handler;

@@ -5,10 +5,11 @@
  * Sockets never block. Only GET and HEAD are answered, and no body is read.
  *
  * What clients can make grow has a limit: HTTP_CONNECTIONS_MAX connections of
- * 16 KiB each (more are closed at once), HTTP_STREAMS_MAX event streams,
+ * 16 KiB each, HTTP_STREAMS_MAX event streams,
  * HTTP_STREAM_BYTES waiting in each (a client that is so far behind is cut
  * off), and HTTP_RATE answers a second (more are 503). A connection that says
- * nothing for HTTP_IDLE_S seconds is closed.
+ * nothing for HTTP_IDLE_S seconds is closed; before the last ones are taken,
+ * that one is closed whose last request is the oldest and is no event stream.
  *
  * Every answer forbids scripts, styles and pictures from elsewhere, frames, and
  * guessing of types.

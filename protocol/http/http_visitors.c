@@ -1,0 +1,91 @@
+/* http_visitors.c - which connection of an HTTP server makes room for others.
+ */
+#include "protocol/http/http_visitors.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+
+struct http_visitor {
+	struct MHD_Connection *connection;
+	bool listed;
+	TAILQ_ENTRY(http_visitor) next;
+};
+
+void http_visitors_init(struct http_visitors *visitors, size_t limit)
+{
+	TAILQ_INIT(&visitors->list);
+	visitors->count = 0;
+	visitors->limit = limit;
+}
+
+static void unlist(struct http_visitors *visitors, struct http_visitor *visitor)
+{
+	if (visitor->listed)
+		TAILQ_REMOVE(&visitors->list, visitor, next);
+	visitor->listed = false;
+}
+
+static struct http_visitor *visitor_of(struct MHD_Connection *connection)
+{
+	return MHD_get_connection_info(connection,
+				       MHD_CONNECTION_INFO_SOCKET_CONTEXT)
+		->socket_context;
+}
+
+static void make_room(struct http_visitors *visitors)
+{
+	struct http_visitor *oldest = TAILQ_FIRST(&visitors->list);
+
+	if (!oldest || visitors->count <= visitors->limit)
+		return;
+	unlist(visitors, oldest);
+	shutdown(MHD_get_connection_info(oldest->connection,
+					 MHD_CONNECTION_INFO_CONNECTION_FD)
+			 ->connect_fd,
+		 SHUT_RDWR);
+}
+
+void http_visitors_changed(void *arg, struct MHD_Connection *connection,
+			   void **context,
+			   enum MHD_ConnectionNotificationCode code)
+{
+	struct http_visitors *visitors = arg;
+	struct http_visitor *visitor = *context;
+
+	if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
+		visitors->count--;
+		if (visitor)
+			unlist(visitors, visitor);
+		free(visitor);
+		return;
+	}
+	visitors->count++;
+	make_room(visitors);
+	*context = visitor = calloc(1, sizeof(*visitor));
+	if (!visitor)
+		return;
+	visitor->connection = connection;
+	visitor->listed = true;
+	TAILQ_INSERT_TAIL(&visitors->list, visitor, next);
+}
+
+void http_visitors_asked(struct http_visitors *visitors,
+			 struct MHD_Connection *connection)
+{
+	struct http_visitor *visitor = visitor_of(connection);
+
+	if (!visitor || !visitor->listed)
+		return;
+	TAILQ_REMOVE(&visitors->list, visitor, next);
+	TAILQ_INSERT_TAIL(&visitors->list, visitor, next);
+}
+
+void http_visitors_stay(struct http_visitors *visitors,
+			struct MHD_Connection *connection)
+{
+	struct http_visitor *visitor = visitor_of(connection);
+
+	if (visitor)
+		unlist(visitors, visitor);
+}
