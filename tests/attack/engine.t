@@ -1,0 +1,64 @@
+#!/bin/bash
+# engine.t - an engine that lies to an agent: answers that do not end, are no
+# HTTP, no JSON, of other types, or contradict themselves, in each request that a
+# task needs. The count is printed. An agent with sanitizers is taken where `make
+# asan` built it.
+TEST_LIMIT=600
+# shellcheck source=tests/system/lib.sh
+. "$(dirname "$0")/../system/lib.sh"
+# shellcheck source=tests/system/cluster.sh
+. "$(dirname "$0")/../system/cluster.sh"
+need_root
+cluster_need
+need python3
+WAVES=2
+mkdir -p "$BED/build"
+ln -s "$REGATTA_BUILD"/* "$BED/build"
+[[ -x $ROOT/build/asan/regatta-agent ]] &&
+	ln -sf "$ROOT/build/asan/regatta-agent" "$BED/build"
+REGATTA_BUILD=$BED/build
+diag "$(readlink "$REGATTA_BUILD/regatta-agent")"
+# shellcheck disable=SC2034 # in a condition
+FAULT='AddressSanitizer|runtime error:|LeakSanitizer|core dumped|Assertion'
+# shellcheck disable=SC2034 # in conditions
+LIMIT_MIB=512 # 256 of these are what sanitizers keep
+
+# The agent is given the liar's socket, all others the engine's own.
+# shellcheck disable=SC2034 # for cluster_up
+AGENT_ARGS=(--devices 8 --engine "unix://$BED/liar.sock")
+spawn liar python3 "$(dirname "$0")/engine.py" "$BED/liar.sock" \
+	"$BED/engines/e1/docker.sock" "$BED/lies"
+must cluster_up 1
+# shellcheck disable=SC2034 # in conditions
+pid=$(pid_of cluster/agent1)
+
+for ((wave = 1; wave <= WAVES; wave++)); do
+	cat >"$BED/wave.yaml" <<YAML
+sweep: wave-$wave
+image: $TOOL_IMAGE
+matrix: {n: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16]}
+devices: 1
+timeout: 2m
+command: [/tool, print, "\${n}"]
+YAML
+	must submit "$BED/wave.yaml"
+	wait_for "(( \$(jobs_get $SWEEP '[.[] | select(.state | IN(\"completed\",
+		\"failed\", \"cancelled\") | not)] | length') == 0 ))" 120 || break
+	jobs_get "$SWEEP" '.[] | "\(.state) \(.failure) \(.text)"' >>"$BED/ends"
+done
+diag "$(wc -l <"$BED/lies") lies, $((16 * WAVES)) jobs:" \
+	"$(cut -d' ' -f1,2 "$BED/ends" | sort | uniq -c | tr -s ' \n' ' ')"
+diag "$(grep -o '^[^:]*' "$BED/lies" | sort | uniq -c)"
+diag "$(grep ^failed "$BED/ends" | sort | uniq -c | cut -c 1-220)"
+ok '((wave > WAVES))' "each job comes to an end"
+is "$(grep -c '^failed [a-z-]* null$' "$BED/ends")" 0 \
+	"each that failed says what was wrong"
+ok '! grep -P "[\x00-\x08\x0b-\x1f\x7f]" "$BED/ends"' \
+	"in words that a terminal can show"
+ok '[[ $(pid_of cluster/agent1) == "$pid" ]] && alive cluster/agent1' \
+	"it is the same agent"
+ok '! log_of cluster/agent1 | grep -E "$FAULT"' "it found no fault in itself"
+memory=$(awk '$1 == "VmHWM:" { print int($2 / 1024) }' \
+	"/proc/$(pid_of cluster/agent1)/status")
+ok '((memory < LIMIT_MIB))' "its memory is limited: at most $memory MiB"
+done_testing
