@@ -20,7 +20,7 @@ struct options {
 	double learning_rate;
 	const struct fault *fail; /* NULL: not on purpose */
 	uint32_t fail_rank;
-	uint32_t fail_step; /* from 1 */
+	uint32_t fail_step;      /* from 1 */
 	const char *corpus;      /* borrowed */
 	struct ring_place place; /* from the environment; digest is 0 */
 };

@@ -30,7 +30,9 @@ static void check_names(const cJSON *list)
 			if (strncasecmp(field->string, "RepoTag", 7) != 0)
 				continue;
 			cJSON_ArrayForEach(name, field)
+			{
 				check(!strcmp(name->valuestring, TOLD));
+			}
 			check(!cJSON_IsString(field));
 		}
 	}
