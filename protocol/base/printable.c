@@ -10,7 +10,7 @@ static size_t character(const char *text, size_t size)
 {
 	uint32_t code;
 	size_t length = utf8_character(text, size, &code);
-	bool control = code < 0x20 || (code >= 0x7f && code < 0xa0);
+	bool control = code < 0x20 || code == 0x7f || utf8_turns(code);
 
 	return length && !control ? length : 0;
 }
