@@ -138,6 +138,11 @@ static const struct {
 	  "ret: 9\n",
 	  "communication", -1, 4,
 	  "RuntimeError: Call failed: HcclCommInitRootInfo failed, ret: 9" },
+	{ "an error without a traceback",
+	  "step 3 loss 2.0\nRuntimeError: no water\n", "error", -1, 2,
+	  "RuntimeError: no water" },
+	{ "one that did no harm",
+	  "RuntimeError: no water\nstep 3 loss 2.0\n", NULL, -1, -1, NULL },
 	{ "torchrun is ended by a signal",
 	  TRACEBACK "torch.distributed.elastic.multiprocessing.api."
 	  "SignalException: Process 17 got signal: 15\n",
