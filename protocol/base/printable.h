@@ -7,7 +7,8 @@
 
 /* In place: every byte of a control character (C0, DEL, and C1, which is
  * U+0080 to U+009F), of what turns the direction of writing (utf8_turns) and
- * every byte that is not UTF-8 becomes '?'. All other characters stay. The length stays the same.
+ * every byte that is not UTF-8 becomes '?'. All other characters stay. The
+ * length stays the same.
  */
 void printable(char *text, size_t size);
 
