@@ -28,7 +28,8 @@ static const struct picture {
 	double scale;
 	const char *limit; /* path of a mark; NULL: none */
 	double limit_scale;
-	bool spread; /* of the steps, for the rate */
+	const char *limited; /* the title where marks are drawn */
+	bool spread;         /* of the steps, for the rate */
 } pictures[] = {
 	{ .title = "Throughput per device",
 	  .unit = "token/s",
@@ -39,7 +40,8 @@ static const struct picture {
 	  .unit = "%",
 	  .path = "result.mfu",
 	  .scale = 100 },
-	{ .title = "Memory of a device (dashed: what the chip has)",
+	{ .title = "Memory of a device",
+	  .limited = "Memory of a device (dashed: what the chip has)",
 	  .unit = "MiB",
 	  .path = "result.memory_mib",
 	  .scale = 1,
@@ -149,6 +151,7 @@ static int put_picture(const struct picture *picture, const cJSON *rows,
 		       struct error *err)
 {
 	owned(drawing_clear) struct drawing drawing = { 0 };
+	const char *title = picture->title;
 	const cJSON *row;
 
 	if (drawing_init(&drawing, (size_t)cJSON_GetArraySize(rows), err) < 0)
@@ -164,10 +167,12 @@ static int put_picture(const struct picture *picture, const cJSON *rows,
 		if (picture->limit)
 			bar->limit = row_double(row, picture->limit) *
 				     picture->limit_scale;
+		if (isfinite(bar->limit))
+			title = picture->limited;
 		if (picture->spread)
 			set_spread(bar, row);
 	}
-	return put_drawing(&drawing, picture->title, picture->unit, out, err);
+	return put_drawing(&drawing, title, picture->unit, out, err);
 }
 
 /* How the rate holds over nodes: what one device does, against what it does in

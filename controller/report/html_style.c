@@ -14,7 +14,7 @@ static const char html_style[] =
 	"--bad:#ff8a80;--c0:#6cb0ff;--c1:#ff9a62;--c2:#5ad98a;--c3:#c99bff;"
 	"--c4:#ff85b3;--c5:#5fd3ea;--c6:#f0c35a;--c7:#a8b5c4}}\n"
 	"@media print{:root{--ink:#000;--paper:#fff;--faint:#bbb;--mute:#333;"
-	"--bar:#e3e3e3}section{break-inside:avoid}a{color:inherit}}\n"
+	"--bar:#e3e3e3}}\n"
 	"body{font:15px/1.45 system-ui,sans-serif;color:var(--ink);"
 	"background:var(--paper);margin:2em auto;max-width:1180px;"
 	"padding:0 1em}\n"
@@ -54,7 +54,15 @@ static const char html_style[] =
 	"1em}dt{color:var(--mute)}dd{margin:0;overflow-wrap:anywhere}\n"
 	"pre{overflow-x:auto;background:var(--bar);padding:.6em;"
 	"font-size:.85em}summary{cursor:pointer}\n"
-	"details{margin:.4em 0}.lead{font-size:1.1em}\n";
+	"details{margin:.4em 0}.lead{font-size:1.1em}\n"
+	"@media print{@page{margin:12mm}body{margin:0;padding:0;"
+	"max-width:none;font-size:13px}a{color:inherit}"
+	"tr,figure{break-inside:avoid}h2{break-after:avoid}"
+	".wide{overflow:visible}.wide table{width:100%;font-size:11px}"
+	".wide th,.wide td{padding:.2em .35em}"
+	".wide td:first-child{overflow-wrap:anywhere}pre{white-space:pre-wrap}"
+	".bar{print-color-adjust:exact}"
+	".charts{display:grid;grid-template-columns:1fr 1fr}}\n";
 
 int html_begin(const char *language, const char *title, struct buffer *out,
 	       struct error *err)

@@ -1,4 +1,4 @@
-/* sentences.c - what results and anomalies say, in another language.
+/* sentences.c - what results, anomalies and failures say, in another language.
  */
 #include "controller/report/sentences.h"
 
@@ -85,6 +85,49 @@ static const char *const chinese[][2] = {
 	{ "*: monitor: *", "*：监控程序：*" },
 	{ "*: rank * exited with code *: *", "*：rank * 的退出码为 *：*" },
 	{ "*: rank * exited with code *", "*：rank * 的退出码为 *" },
+	{ "*: rank * was ended by signal * (*) that nobody here sent: engine "
+	  "or host stopped?",
+	  "*：rank * 被信号 *（*）结束，并非这里发出：引擎或主机停了？" },
+	{ "*: rank * was ended by signal * (*): *",
+	  "*：rank * 被信号 *（*）结束：*" },
+	{ "*: rank * was ended by signal * (*)",
+	  "*：rank * 被信号 *（*）结束" },
+	{ "*: rank *: the kernel killed * process(es) for memory: *",
+	  "*：rank *：内核因内存不足杀死了 * 个进程：*" },
+	{ "*: rank *: the kernel killed * process(es) for memory",
+	  "*：rank *：内核因内存不足杀死了 * 个进程" },
+	{ "*: the kernel killed the container for memory",
+	  "*：内核因内存不足杀死了容器" },
+	{ "*: the container was killed from outside (exit code *, no exit "
+	  "record)",
+	  "*：容器被外部杀死（退出码 *，没有退出记录）" },
+	{ "*: the container vanished without an exit record",
+	  "*：容器消失，没有退出记录" },
+	{ "*: the exit record is forged or damaged: *",
+	  "*：退出记录是伪造的或已损坏：*" },
+	{ "not ended within its limit of * s", "在 * s 的时限内没有结束" },
+	{ "no step, no output and nothing written for * s after step *: *",
+	  "* s 内没有新的步、输出或写入，停在第 * 步之后：*" },
+	{ "no step, no output and nothing written for * s after step *",
+	  "* s 内没有新的步、输出或写入，停在第 * 步之后" },
+	{ "no step, no output and nothing written for * s: *",
+	  "* s 内没有步、输出或写入：*" },
+	{ "no step, no output and nothing written for * s",
+	  "* s 内没有步、输出或写入" },
+	{ "* no longer has the task", "* 上已没有该任务" },
+	{ "* has been out of reach for * s", "* 已失联 * s" },
+	{ "* was removed", "* 已被移除" },
+	{ "* steps in the log, but no step time and no rate",
+	  "日志中有 * 步，但没有步时间和速率" },
+	{ "* steps in the log, none behind the warm-up of *",
+	  "日志中有 * 步，预热的 * 步之后没有" },
+	{ "nothing in the log matches the rules of *",
+	  "日志中没有符合 * 规则的行" },
+	{ "job * (*) failed: *", "作业 *（*）失败：*" },
+	{ "job * failed: *", "作业 * 失败：*" },
+	{ "job * (*) was cancelled", "作业 *（*）已取消" },
+	{ "job * was cancelled", "作业 * 已取消" },
+	{ "job * is not there", "没有作业 *" },
 };
 
 #define CHINESE (sizeof(chinese) / sizeof(chinese[0]))

@@ -12,16 +12,17 @@
 #define PATH_BYTES 64
 #define INTERVAL_MS 1000
 #define SHARE 200 /* of the time, for rendering, for each open page */
-#define SHARES_MAX 10
+#define SHARES_MAX 4
+#define SLICE_REST 4 /* times what a slice took, until the next one */
 
 static const char whole_event[] = "event: whole\ndata:\n\n";
 
 struct topic {
 	char path[PATH_BYTES];
 	size_t streams;
-	bool stale; /* something has changed since it was rendered */
-	uint64_t shape;
-	uint64_t *hashes; /* of the parts, as sent last */
+	bool stale;            /* something has changed since it was rendered */
+	uint64_t shape, state; /* of what its browsers show; 0: they differ */
+	uint64_t *hashes;      /* of the parts; NULL: not known */
 	TAILQ_ENTRY(topic) next;
 };
 
@@ -32,6 +33,9 @@ struct live {
 	sd_event_source *timer;
 	bool due; /* the timer runs */
 	int64_t not_before_ms;
+	struct topic *rendering; /* NULL: none */
+	struct web_page page;    /* of it, so far */
+	int64_t begun_ms, spent_ms;
 	size_t count, streams; /* topics, and browsers of all of them */
 	TAILQ_HEAD(topics, topic) topics; /* rendered last: at the end */
 };
@@ -51,8 +55,17 @@ struct live *live_new(sd_event *loop, const struct web_sources *sources,
 	return live;
 }
 
+static void rendering_end(struct live *live)
+{
+	if (live->rendering)
+		web_page_clear(&live->page);
+	live->rendering = NULL;
+}
+
 static void topic_free(struct live *live, struct topic *topic)
 {
+	if (topic == live->rendering)
+		rendering_end(live);
 	TAILQ_REMOVE(&live->topics, topic, next);
 	live->count--;
 	free(topic->hashes);
@@ -96,32 +109,29 @@ static int put_part(struct buffer *out, const struct web_page *page, size_t i)
 	return buffer_text(out, "\n", NULL);
 }
 
-/* Browsers have this page now. */
-static int remember(struct topic *topic, const struct web_page *page)
+/* Browsers show this page now, or none of its parts. */
+static int remember(struct topic *topic, const struct web_page *page,
+		    bool shown)
 {
 	uint64_t *hashes = calloc(page->count + 1, sizeof(*hashes));
 
 	if (!hashes)
 		return -1;
-	for (size_t i = 0; i < page->count; i++)
+	for (size_t i = 0; shown && i < page->count; i++)
 		hashes[i] = web_part_hash(page, i);
 	free(topic->hashes);
 	topic->hashes = hashes;
 	topic->shape = web_page_shape(page);
+	topic->state = shown ? web_page_state(page) : 0;
 	return 0;
 }
 
-/* What differs from what was sent last. It is not sent when memory runs out: it
- * differs the next time, too.
- */
-static void compare(struct topic *topic, const struct web_page *page,
-		    struct buffer *out)
+/* The parts that differ from what was sent last. -1: not all had room. */
+static int put_changes(struct topic *topic, const struct web_page *page,
+		       struct buffer *out)
 {
-	if (web_page_shape(page) != topic->shape) {
-		if (remember(topic, page) == 0)
-			buffer_text(out, whole_event, NULL);
-		return;
-	}
+	int rc = 0;
+
 	for (size_t i = 0; i < page->count; i++) {
 		uint64_t hash = web_part_hash(page, i);
 		size_t size = out->size;
@@ -134,21 +144,38 @@ static void compare(struct topic *topic, const struct web_page *page,
 		}
 		out->size = size;
 		out->data[size] = 0;
+		rc = -1;
+	}
+	return rc;
+}
+
+/* What is not sent for want of memory or room differs the next time, too. */
+static void compare(struct topic *topic, const struct web_page *page,
+		    struct buffer *out)
+{
+	uint64_t state = web_page_state(page);
+
+	if (web_page_shape(page) != topic->shape) {
+		if (remember(topic, page, true) == 0)
+			buffer_text(out, whole_event, NULL);
+	} else if (topic->state == state) {
+		if (!topic->hashes)
+			remember(topic, page, true);
+	} else if (topic->hashes || remember(topic, page, false) == 0) {
+		topic->stale |= put_changes(topic, page, out) < 0;
+		topic->state = topic->stale ? 0 : state;
 	}
 }
 
-static void topic_publish(struct live *live, struct topic *topic)
+static void publish(struct live *live)
 {
-	owned(web_page_clear) struct web_page page;
 	owned(buffer_clear) struct buffer out;
 
-	web_page_init(&page, live->sources);
 	buffer_init(&out, HTTP_STREAM_BYTES);
-	if (web_page_render(&page, topic->path, NULL) < 0 || page.failed)
-		return;
-	compare(topic, &page, &out);
+	compare(live->rendering, &live->page, &out);
 	if (out.size)
-		http_server_publish(live->server, topic, out.data, out.size);
+		http_server_publish(live->server, live->rendering, out.data,
+				    out.size);
 }
 
 static struct topic *first_stale(const struct live *live)
@@ -163,40 +190,71 @@ static struct topic *first_stale(const struct live *live)
 	return NULL;
 }
 
-static void wait_for_turn(struct live *live);
+static int next_slice(sd_event_source *source, uint64_t usec, void *arg);
 
-/* One at a time: between two the controller does what else there is. */
-static int publish_next(sd_event_source *source, uint64_t usec, void *arg)
+static void wait_ms(struct live *live, int64_t ms)
 {
-	struct live *live = arg;
-	int64_t begun_ms = clock_mono_ms();
-	struct topic *topic = first_stale(live);
-	size_t shares = live->streams < SHARES_MAX ? live->streams : SHARES_MAX;
-	int64_t rest_ms, every_ms;
-
-	live->due = false;
-	if (!topic)
-		return 0;
-	TAILQ_REMOVE(&live->topics, topic, next);
-	TAILQ_INSERT_TAIL(&live->topics, topic, next);
-	topic->stale = false;
-	topic_publish(live, topic);
-	every_ms = INTERVAL_MS / (int64_t)live->count;
-	rest_ms = (clock_mono_ms() - begun_ms) * SHARE / (int64_t)shares;
-	live->not_before_ms =
-		begun_ms + (rest_ms > every_ms ? rest_ms : every_ms);
-	wait_for_turn(live);
-	return 0;
+	if (!live->due)
+		live->due = loop_timer(live->loop, &live->timer,
+				       ms > 0 ? (uint64_t)ms : 0, next_slice,
+				       live, NULL) == 0;
 }
 
 static void wait_for_turn(struct live *live)
 {
-	int64_t wait_ms = live->not_before_ms - clock_mono_ms();
+	if (first_stale(live))
+		wait_ms(live, live->not_before_ms - clock_mono_ms());
+}
 
-	if (!live->due && first_stale(live))
-		live->due = loop_timer(live->loop, &live->timer,
-				       wait_ms > 0 ? (uint64_t)wait_ms : 0,
-				       publish_next, live, NULL) == 0;
+/* One at a time. 1: there is more of it. */
+static int render_slice(struct live *live)
+{
+	struct topic *topic = live->rendering;
+
+	if (topic)
+		return web_page_next(&live->page, NULL);
+	live->rendering = topic = first_stale(live);
+	TAILQ_REMOVE(&live->topics, topic, next);
+	TAILQ_INSERT_TAIL(&live->topics, topic, next);
+	topic->stale = false;
+	live->begun_ms = clock_mono_ms();
+	live->spent_ms = 0;
+	web_page_init(&live->page, live->sources);
+	return web_page_begin(&live->page, topic->path, NULL);
+}
+
+static void finish(struct live *live, int rc)
+{
+	size_t shares = live->streams < SHARES_MAX ? live->streams : SHARES_MAX;
+	int64_t every_ms = INTERVAL_MS / (int64_t)live->count;
+	int64_t rest_ms = live->spent_ms * SHARE / (int64_t)shares;
+
+	if (rc == 0 && !live->page.failed)
+		publish(live);
+	rendering_end(live);
+	live->not_before_ms =
+		live->begun_ms + (rest_ms > every_ms ? rest_ms : every_ms);
+	wait_for_turn(live);
+}
+
+/* Between two the controller does what else there is. */
+static int next_slice(sd_event_source *source, uint64_t usec, void *arg)
+{
+	struct live *live = arg;
+	int64_t begun_ms = clock_mono_ms(), took_ms;
+	int rc;
+
+	live->due = false;
+	if (!live->rendering && !first_stale(live))
+		return 0;
+	rc = render_slice(live);
+	took_ms = clock_mono_ms() - begun_ms;
+	live->spent_ms += took_ms;
+	if (rc > 0)
+		wait_ms(live, 1 + took_ms * SLICE_REST);
+	else
+		finish(live, rc);
+	return 0;
 }
 
 void live_news(struct live *live)
@@ -207,12 +265,11 @@ void live_news(struct live *live)
 	{
 		topic->stale = true;
 	}
-	wait_for_turn(live);
+	if (!live->rendering)
+		wait_for_turn(live);
 }
 
-/* A new one has just been rendered so. */
-static struct topic *topic_get(struct live *live, const char *path,
-			       const struct web_page *page, struct error *err)
+static struct topic *topic_find(const struct live *live, const char *path)
 {
 	struct topic *topic;
 
@@ -221,9 +278,29 @@ static struct topic *topic_get(struct live *live, const char *path,
 		if (!strcmp(topic->path, path))
 			return topic;
 	}
+	return NULL;
+}
+
+static int check_path(const struct live *live, const char *path,
+		      struct error *err)
+{
+	owned(web_page_clear) struct web_page page;
+
+	web_page_init(&page, live->sources);
+	if (strlen(path) >= PATH_BYTES)
+		return error_set(err, ENOENT, "no such page");
+	return web_page_begin(&page, path, err) < 0 ? -1 : 0;
+}
+
+static struct topic *topic_new(struct live *live, const char *path,
+			       struct error *err)
+{
+	struct topic *topic;
+
+	if (check_path(live, path, err) < 0)
+		return NULL;
 	topic = calloc(1, sizeof(*topic));
-	if (!topic || remember(topic, page) < 0) {
-		free(topic);
+	if (!topic) {
 		error_nomem(err, "web");
 		return NULL;
 	}
@@ -233,28 +310,40 @@ static struct topic *topic_get(struct live *live, const char *path,
 	return topic;
 }
 
-int live_open(struct live *live, const char *path, uint64_t shape,
-	      struct http_reply *reply, struct error *err)
+static void forget_parts(struct topic *topic)
 {
-	owned(web_page_clear) struct web_page page;
-	struct topic *topic;
-	bool same;
+	free(topic->hashes);
+	topic->hashes = NULL;
+	topic->state = 0;
+}
 
-	web_page_init(&page, live->sources);
-	if (strlen(path) >= PATH_BYTES)
-		return error_set(err, ENOENT, "no such page");
-	if (web_page_render(&page, path, err) < 0)
-		return -1;
-	topic = topic_get(live, path, &page, err);
+/* One more browser, which shows that. */
+static void join(struct topic *topic, uint64_t shape, uint64_t state,
+		 struct http_reply *reply)
+{
+	if (!topic->streams) {
+		topic->shape = shape;
+		topic->state = state;
+	} else if (topic->hashes && topic->shape != shape) {
+		buffer_text(&reply->body, whole_event, NULL);
+	} else if (topic->shape != shape) {
+		topic->shape = 0;
+	} else if (topic->state != state) {
+		forget_parts(topic);
+	}
+	topic->streams++;
+}
+
+int live_open(struct live *live, const char *path, uint64_t shape,
+	      uint64_t state, struct http_reply *reply, struct error *err)
+{
+	struct topic *topic = topic_find(live, path);
+
+	if (!topic)
+		topic = topic_new(live, path, err);
 	if (!topic)
 		return -1;
-	/* What came since the page was loaded; all of it, as nobody knows. */
-	same = shape == web_page_shape(&page);
-	if (!same)
-		buffer_text(&reply->body, whole_event, NULL);
-	for (size_t i = 0; same && i < page.count; i++)
-		put_part(&reply->body, &page, i);
-	topic->streams++;
+	join(topic, shape, state, reply);
 	live->streams++;
 	reply->topic = topic;
 	reply->type = "text/event-stream";

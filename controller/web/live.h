@@ -3,9 +3,10 @@
  * A topic is a page that at least one browser has open. When something has
  * changed it is rendered again, at most once a second; parts that differ go to
  * all its browsers. Rendering takes at most a two-hundredth of the time for
- * each browser, and a twentieth for all of them: what is large, or one of many
+ * each browser, and a fiftieth for all of them: what is large, or one of many
  * different pages, comes less often. So a hundred browsers cost a rendering for
- * each different page, and the bytes.
+ * each different page, and the bytes. It is done in slices, with pauses: what
+ * else the controller does waits for one slice at most.
  */
 #ifndef CONTROLLER_WEB_LIVE_H
 #define CONTROLLER_WEB_LIVE_H
@@ -20,11 +21,12 @@ void live_free(struct live *live); /* after the server */
 /* Borrowed, and set before anything is opened. */
 void live_serve(struct live *live, struct http_server *server);
 
-/* A browser has the page open, with the parts of that shape
- * (web_page_shape()). Fills the reply's topic and what is sent first. ENOENT.
+/* A browser has the page open, and shows what has that shape and state
+ * (web_page_shape(), web_page_state()): what has changed since is sent. Fills
+ * the reply's topic. ENOENT.
  */
 int live_open(struct live *live, const char *path, uint64_t shape,
-	      struct http_reply *reply, struct error *err);
+	      uint64_t state, struct http_reply *reply, struct error *err);
 /* http_handler.stream_gone. */
 void live_gone(struct live *live, void *topic);
 

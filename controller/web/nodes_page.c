@@ -13,6 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define SLICE_NODES 50
+#define SHOWN 1000 /* nodes on one page */
+
 typedef unsigned long long ull;
 
 /* What was read last of the devices of a node, while jobs run there. */
@@ -145,33 +148,66 @@ static void put_node(struct web_page *page, const struct node_info *info,
 	web_part_end(page, "tr");
 }
 
-int web_nodes_render(struct web_page *page, uint64_t after, struct error *err)
-{
-	struct message_query query = { .after = after };
-	struct api_request request = web_request(page, &query);
-	struct reply_nodes reply = { 0 };
-	int rc = api_nodes(&request, &reply, err);
+/* The list, a slice of nodes at a time. */
+struct nodes_view {
+	uint64_t begin, next; /* nodes before the page, and before the slice */
+};
 
+static int list_slice(struct web_page *page, struct nodes_view *view,
+		      struct reply_nodes *reply, struct error *err)
+{
+	struct message_query query = { .after = view->next,
+				       .limit = SLICE_NODES };
+	struct api_request request = web_request(page, &query);
+
+	if (api_nodes(&request, reply, err) < 0)
+		return -1;
+	for (size_t i = 0; i < reply->nodes_count; i++) {
+		const struct node *node = node_find(page->sources->parts.nodes,
+						    reply->nodes[i].name);
+
+		if (node)
+			put_node(page, &reply->nodes[i], node);
+	}
+	view->next += reply->nodes_count;
+	return 0;
+}
+
+static int nodes_next(struct web_page *page, void *arg, struct error *err)
+{
+	struct nodes_view *view = arg;
+	struct reply_nodes reply = { 0 };
+	int rc = list_slice(page, view, &reply, err);
+	bool more = reply.more;
+
+	codec_clear(&reply_nodes_schema, &reply);
+	if (rc < 0)
+		return -1;
+	if (more && view->next - view->begin < SHOWN)
+		return 1;
+	web_html(page, "</table></div>\n");
+	if (view->next == view->begin)
+		web_html(page, "<p class=\"mute\">No node has joined yet.");
+	if (more)
+		web_html(page, "<p><a href=\"/nodes/0/%llu\">More nodes</a>",
+			 (ull)view->next);
+	return 0;
+}
+
+int web_nodes_begin(struct web_page *page, uint64_t after, struct error *err)
+{
+	struct nodes_view *view = calloc(1, sizeof(*view));
+
+	page->rest = (struct web_rest){ nodes_next, free, view };
+	if (!view)
+		return error_nomem(err, "nodes");
+	view->begin = view->next = after;
 	snprintf(page->title, sizeof(page->title), "Nodes");
 	web_html(page, "<div class=\"wide\"><table><tr><th>Node</th>"
 		       "<th>State</th><th>Hardware</th><th>Devices</th>"
 		       "<th>Power</th><th>Jobs</th><th>Address</th>"
 		       "<th>What is refused</th></tr>\n");
-	for (size_t i = 0; i < reply.nodes_count; i++) {
-		const struct node *node = node_find(page->sources->parts.nodes,
-						    reply.nodes[i].name);
-
-		if (node)
-			put_node(page, &reply.nodes[i], node);
-	}
-	web_html(page, "</table></div>\n");
-	if (!reply.nodes_count)
-		web_html(page, "<p class=\"mute\">No node has joined yet.");
-	if (reply.more)
-		web_html(page, "<p><a href=\"/nodes/0/%llu\">More nodes</a>",
-			 (ull)after + reply.nodes_count);
-	codec_clear(&reply_nodes_schema, &reply);
-	return rc;
+	return 1;
 }
 
 /* One. */

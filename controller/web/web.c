@@ -68,9 +68,11 @@ static int open_stream(struct web *web, const struct http_request *request,
 {
 	const char *path = http_argument(request, "page");
 	const char *shape = http_argument(request, "shape");
+	const char *state = http_argument(request, "state");
 
 	return live_open(web->live, path ? path : "",
-			 shape ? strtoull(shape, NULL, 16) : 0, reply, err);
+			 shape ? strtoull(shape, NULL, 16) : 0,
+			 state ? strtoull(state, NULL, 16) : 0, reply, err);
 }
 
 static int send_page(struct web *web, const struct http_request *request,

@@ -33,6 +33,9 @@ void web_page_clear(struct web_page *page)
 	buffer_clear(&page->text);
 	free(page->list);
 	page->list = NULL;
+	if (page->rest.state)
+		page->rest.free(page->rest.state);
+	page->rest.state = NULL;
 }
 
 void web_html(struct web_page *page, const char *fmt, ...)
@@ -157,6 +160,18 @@ uint64_t web_part_hash(const struct web_page *page, size_t part)
 			  of->end - of->start);
 }
 
+uint64_t web_page_state(const struct web_page *page)
+{
+	uint64_t hash = HASH_START;
+
+	for (size_t i = 0; i < page->count; i++) {
+		uint64_t part = web_part_hash(page, i);
+
+		hash = hash_bytes(hash, (const char *)&part, sizeof(part));
+	}
+	return hash;
+}
+
 int web_page_document(const struct web_page *page, const char *path,
 		      struct buffer *out, struct error *err)
 {
@@ -177,10 +192,11 @@ int web_page_document(const struct web_page *page, const char *path,
 	    html_text(out, path, err) < 0)
 		return -1;
 	if (buffer_printf(out, err,
-			  "&amp;shape=%016" PRIx64 "\">\n<nav><a href=\"/\">"
+			  "&amp;shape=%016" PRIx64 "&amp;state=%016" PRIx64
+			  "\">\n<nav><a href=\"/\">"
 			  "Sweeps</a> <a href=\"/nodes\">Nodes</a> "
 			  "<span id=\"state\"></span></nav>\n<main>\n<h1>",
-			  web_page_shape(page)) < 0 ||
+			  web_page_shape(page), web_page_state(page)) < 0 ||
 	    html_text(out, page->title, err) < 0 ||
 	    buffer_text(out, "</h1>\n", err) < 0 ||
 	    buffer_append(out, page->text.data, page->text.size, err) < 0)

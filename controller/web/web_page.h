@@ -24,8 +24,19 @@ struct web_sources {
 	struct jobs_parts parts;
 };
 
+struct web_page;
+
+/* Of a page that takes long: what is not rendered yet. */
+struct web_rest {
+	/* Render the next slice of it. 1: there is more. */
+	int (*next)(struct web_page *page, void *state, struct error *err);
+	void (*free)(void *state);
+	void *state; /* owned; NULL: the page comes at once */
+};
+
 struct web_page {
 	const struct web_sources *sources;
+	struct web_rest rest;
 	char title[120];
 	struct buffer text; /* of <main> */
 	struct web_part *list;
@@ -45,6 +56,8 @@ void web_text_lines(struct web_page *page, const char *text);
 /* "2026-11-23 08:01:02" in UTC; 0: "-". */
 void web_time(struct web_page *page, int64_t wall_ms);
 
+/* "3 queued, 2 running": of the sweep's jobs. */
+void web_counts(struct web_page *page, const struct sweep_info *sweep);
 /* ", 4m12s ago, suspected hang": of a job that has been still for too long. */
 void web_stillness(struct web_page *page, const struct progress_info *progress);
 
@@ -63,6 +76,8 @@ struct api_request web_request(const struct web_page *page,
 
 /* Of the ids, in their order: another one means other parts. */
 uint64_t web_page_shape(const struct web_page *page);
+/* Of the bytes of all parts. */
+uint64_t web_page_state(const struct web_page *page);
 /* Of the part's bytes. */
 uint64_t web_part_hash(const struct web_page *page, size_t part);
 
@@ -70,10 +85,15 @@ uint64_t web_part_hash(const struct web_page *page, size_t part);
 int web_page_document(const struct web_page *page, const char *path,
 		      struct buffer *out, struct error *err);
 
-/* pages.c, job_page.c and nodes_page.c: fill the page at this path. ENOENT:
- * there is none.
+/* pages.c, sweep_page.c, job_page.c and nodes_page.c: fill the page at this
+ * path. ENOENT: there is none.
  */
 int web_page_render(struct web_page *page, const char *path, struct error *err);
+/* The same in slices of a few milliseconds. 1: web_page_next() has more. */
+int web_page_begin(struct web_page *page, const char *path, struct error *err);
+int web_page_next(struct web_page *page, struct error *err);
+int web_sweep_begin(struct web_page *page, uint64_t id, uint64_t after,
+		    struct error *err);
 int web_job_render(struct web_page *page, uint64_t job, struct error *err);
 /* log_page.c: what a rank printed, from a bit before the byte on, whose line is
  * marked.
@@ -90,7 +110,7 @@ void web_log_lines(struct web_page *page, struct buffer *bytes, size_t from,
  */
 void web_job_why(struct web_page *page, const struct job_info *job);
 /* Behind the first `after` ones; of one, by its number from 1 on. */
-int web_nodes_render(struct web_page *page, uint64_t after, struct error *err);
+int web_nodes_begin(struct web_page *page, uint64_t after, struct error *err);
 int web_node_render(struct web_page *page, uint64_t number, struct error *err);
 
 extern const char web_style[], web_script[];

@@ -25,7 +25,7 @@
 #include <unistd.h>
 
 #define PACE_NS 20000000 /* from one submit to the next */
-#define SAMPLES_MAX 2000
+#define SAMPLES_MAX 4000
 #define LOADS 30 /* of each page */
 #define SWEEP_S 120
 
@@ -187,7 +187,7 @@ static int measure(struct web *web, struct error *err)
 		"command: [/tool, exit, \"0\", \"${i}\", \"${k}\"]\n"
 		"repeat: %d\nmatrix:\n  i: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]\n"
 		"  k: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]\n";
-	size_t rounds = is_quick() ? 1 : 4, submits = is_quick() ? 50 : 400;
+	size_t rounds = is_quick() ? 1 : 32, submits = is_quick() ? 50 : 100;
 	struct submitted submitted;
 	char text[400];
 	int rc = 0;

@@ -197,6 +197,25 @@ like "$(in_page 'document.body.textContent')" "Sweep $SWEEP" "the report"
 ok '(( $(in_page "document.documentElement.scrollWidth") <= 400 ))' \
 	"fits as well"
 picture report
+
+# On paper of A4: nothing that only a scroll bar would show.
+cdp Emulation.setDeviceMetricsOverride \
+	'{"width": 700, "height": 1000, "deviceScaleFactor": 1, "mobile": false}'
+cdp Emulation.setEmulatedMedia '{"media": "print"}'
+hidden()
+{
+	in_page 'Array.from(document.querySelectorAll("main, body, .wide, pre"))
+		.filter(e => e.scrollWidth > 700).map(e => e.className || e.tagName)
+		.join(" ")'
+}
+is "$(hidden)" "" "a report fits on paper"
+picture report-print
+for page in "sweep/$SWEEP" "job/$JOB" nodes; do
+	go "$web/$page"
+	is "$(hidden)" "" "and so does $page"
+done
+is "$(in_page 'getComputedStyle(document.querySelector("nav")).display')" none \
+	"without what only leads elsewhere"
 end chromium
 exec 7>&- 8>&-
 done_testing

@@ -102,8 +102,12 @@ like "$(<"$BED/body")" '<th scope="col">a=1</th>' \
 like "$(<"$BED/body")" 'a=&lt;script&gt;alert\(1\)&lt;/script&gt;&quot;&#39;&amp;' \
 	"a cell is text"
 
-# What changes comes by itself.
+# What changes comes by itself, and to who shows the rest already it alone.
 shape=$(grep -o 'shape=[0-9a-f]*' "$BED/body")
+state=$(grep -o 'state=[0-9a-f]*' "$BED/body")
+spawn same curl -sND "$BED/same.head" -b "$BED/jar" \
+	"$web/live?page=/sweep/$SWEEP/0&$shape&$state"
+wait_for '[[ -s $BED/same.head ]]' 20
 spawn stream curl -sN -b "$BED/jar" "$web/live?page=/sweep/$SWEEP&$shape"
 wait_for 'grep -q "data: j2" "$BED/stream.log"' 20
 ok '! grep -q cancelled "$BED/stream.log"' "an open page has its parts"
@@ -114,6 +118,10 @@ wait_for 'grep -q "data: head" "$BED/late.log"' 20
 cli cancel "$SWEEP" >/dev/null
 wait_for 'grep -q "id=\"j2\".*cancelled" "$BED/stream.log"' 20
 ok 'grep -q "id=\"j2\".*cancelled" "$BED/stream.log"' "and those that change"
+wait_for 'grep -q "id=\"j2\".*cancelled" "$BED/same.log"' 20
+ok '! grep -q "id=\"j2\".*queued" "$BED/same.log"' \
+	"which are all that one gets who showed the others"
+end same
 wait_for 'grep -q "cancelled\|whole" "$BED/late.log"' 20
 ok 'grep -q "cancelled\|whole" "$BED/late.log"' \
 	"even as soon as it has been opened"

@@ -18,7 +18,7 @@ static void says(const char *sentence, const char *want)
 
 int main(void)
 {
-	tap_begin(30);
+	tap_begin(45);
 	says("the 3 repeats differ by 8.4 % (coefficient of variation), more "
 	     "than 5 %",
 	     "3 次重复的变异系数为 8.4 %，超过 5 %");
@@ -35,6 +35,20 @@ int main(void)
 	says("steps 21 to 40 at 1.0 ms, 0.1 s in all, take longer than the "
 	     "whole job, 0.0 s",
 	     "第 21 到 40 步每步 1.0 ms，共 0.1 s，长于整个作业的 0.0 s");
+	says("n2: rank 3 was ended by signal 11 (Segmentation fault): rank 7: "
+	     "Fatal: x",
+	     "n2：rank 3 被信号 11（Segmentation fault）结束：rank 7: Fatal: "
+	     "x");
+	says("n2: rank 3 was ended by signal 9 (Killed) that nobody here sent: "
+	     "engine or host stopped?",
+	     "n2：rank 3 被信号 "
+	     "9（Killed）结束，并非这里发出：引擎或主机停了？");
+	says("no step, no output and nothing written for 900 s after step 12",
+	     "900 s 内没有新的步、输出或写入，停在第 12 步之后");
+	says("no step, no output and nothing written for 900 s",
+	     "900 s 内没有步、输出或写入");
+	says("job 4 (model=a n=2) failed: exit",
+	     "作业 4（model=a n=2）失败：exit");
 	says("one step only", "one step only");
 	says("one step only: its warm-up is in the figures!",
 	     "one step only: its warm-up is in the figures!");

@@ -1,0 +1,259 @@
+/* sweep_page.c - one sweep: its jobs as a board, and as rows.
+ *
+ * Jobs are read, and their rows are written, a slice at a time.
+ */
+#include "controller/store/store.h"
+#include "controller/web/board.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SLICE_JOBS 100
+#define SHOWN 1000 /* jobs on one page */
+
+typedef unsigned long long ull;
+
+/* A page that is being rendered. */
+struct sweep_view {
+	struct message_query query;
+	struct reply_jobs jobs; /* read so far */
+	double rates[SHOWN];    /* of each device, NAN: unknown */
+	uint64_t last;          /* of these jobs */
+	size_t put;             /* rows that are written */
+	bool all;               /* jobs of the page are read */
+	bool board;             /* is written */
+};
+
+static void view_free(void *arg)
+{
+	struct sweep_view *view = arg;
+
+	codec_clear(&reply_jobs_schema, &view->jobs);
+	free(view);
+}
+
+static void put_step(struct web_page *page,
+		     const struct progress_info *progress)
+{
+	if (progress->phase) {
+		web_text(page, progress->phase);
+	} else if (progress->steps) {
+		web_html(page,
+			 "<progress max=\"%llu\" value=\"%llu\"></progress> "
+			 "%llu of %llu",
+			 (ull)progress->steps, (ull)progress->step,
+			 (ull)progress->step, (ull)progress->steps);
+	} else if (progress->step) {
+		web_html(page, "step %llu", (ull)progress->step);
+	}
+	web_stillness(page, progress);
+}
+
+/* rate: of each device, NAN: unknown. */
+static void put_progress(struct web_page *page, const struct job_info *job,
+			 double rate)
+{
+	const struct progress_info *progress = job->progress;
+
+	web_html(page, "<td>");
+	if (progress)
+		put_step(page, progress);
+	web_html(page, "</td><td class=\"n\">");
+	if (progress && !isnan(progress->loss))
+		web_html(page, "%.4f", progress->loss);
+	web_html(page, "</td><td class=\"n\">");
+	if (!isnan(rate))
+		web_html(page, "%.0f", rate * job->devices);
+	web_html(page, "</td>");
+}
+
+static void put_names(struct web_page *page, const struct strings *names)
+{
+	for (size_t i = 0; i < names->count && i < 4; i++) {
+		web_html(page, i ? ", " : "");
+		web_text(page, names->items[i]);
+	}
+	if (names->count > 4)
+		web_html(page, ", ... (%zu)", names->count);
+}
+
+static void put_job(struct web_page *page, const struct job_info *job,
+		    double rate)
+{
+	web_part(page, "tr", "", "j%llu", (ull)job->job);
+	web_html(page,
+		 "<td class=\"n\"><a href=\"/job/%llu\">%llu</a></td><td>",
+		 (ull)job->job, (ull)job->job);
+	web_text(page, job->cell);
+	if (job->repeat)
+		web_html(page, " <span class=\"mute\">#%u</span>",
+			 job->repeat + 1);
+	web_html(page, "</td><td class=\"%s\">%s</td><td>", job->state,
+		 job->state);
+	put_names(page, &job->allocation);
+	web_html(page, "</td>");
+	put_progress(page, job, rate);
+	web_html(page, "<td>");
+	web_text(page, job->text ? job->text : job->waits);
+	web_html(page, "</td>");
+	web_part_end(page, "tr");
+}
+
+/* Of the results the rate of each job, for the jobs from `at` on. */
+struct rates {
+	struct sweep_view *view;
+	size_t at;
+};
+
+static int take_rate(uint64_t job, double rate, void *arg)
+{
+	struct rates *rates = arg;
+	struct sweep_view *view = rates->view;
+
+	while (rates->at < view->jobs.jobs_count &&
+	       view->jobs.jobs[rates->at].job < job)
+		rates->at++;
+	if (rates->at < view->jobs.jobs_count &&
+	    view->jobs.jobs[rates->at].job == job)
+		view->rates[rates->at] = rate;
+	return 0;
+}
+
+/* What runs has the rate of its last step. */
+static double running_rate(const struct job_info *job)
+{
+	return job->progress && job->devices
+		       ? job->progress->tokens_per_second / job->devices
+		       : (double)NAN;
+}
+
+/* The lot's jobs move behind those that the view has. */
+static void take_lot(struct sweep_view *view, struct reply_jobs *lot)
+{
+	struct reply_jobs *jobs = &view->jobs;
+
+	for (size_t i = 0; i < lot->jobs_count && jobs->jobs_count < SHOWN;
+	     i++) {
+		struct job_info *to = &jobs->jobs[jobs->jobs_count];
+
+		*to = lot->jobs[i];
+		lot->jobs[i] = (struct job_info){ 0 };
+		view->last = to->job;
+		view->rates[jobs->jobs_count++] = running_rate(to);
+	}
+	view->jobs.more = lot->more || jobs->jobs_count == SHOWN;
+	view->all = !lot->more || jobs->jobs_count == SHOWN;
+}
+
+static int read_slice(struct web_page *page, struct sweep_view *view,
+		      struct error *err)
+{
+	struct message_query query = { .id = view->query.id,
+				       .after = view->last,
+				       .limit = SLICE_JOBS };
+	struct api_request request = web_request(page, &query);
+	struct rates rates = { view, view->jobs.jobs_count };
+	struct reply_jobs lot = { 0 };
+	int rc = api_jobs(&request, &lot, err);
+
+	if (rc == 0)
+		take_lot(view, &lot);
+	codec_clear(&reply_jobs_schema, &lot);
+	return rc < 0 ? -1
+		      : store_result_numbers(page->sources->api.store, query.id,
+					     query.after, SLICE_JOBS,
+					     "$.result.tokens_per_second_per_"
+					     "device",
+					     take_rate, &rates, err);
+}
+
+static void put_board(struct web_page *page, struct sweep_view *view)
+{
+	board_put(page, &view->jobs, view->rates);
+	web_html(page, "<div class=\"wide\"><table><tr><th>Job</th>"
+		       "<th>Cell</th><th>State</th><th>Nodes</th><th>Step</th>"
+		       "<th>Loss</th><th>token/s</th><th>Why</th></tr>\n");
+	view->board = true;
+}
+
+/* A job is not needed behind its row. */
+static void put_rows(struct web_page *page, struct sweep_view *view)
+{
+	size_t end = view->put + SLICE_JOBS;
+
+	for (; view->put < view->jobs.jobs_count && view->put < end;
+	     view->put++) {
+		struct job_info *job = &view->jobs.jobs[view->put];
+
+		put_job(page, job, view->rates[view->put]);
+		codec_clear(&job_info_schema, job);
+	}
+}
+
+static int next_slice(struct web_page *page, void *arg, struct error *err)
+{
+	struct sweep_view *view = arg;
+
+	if (!view->all)
+		return read_slice(page, view, err) < 0 ? -1 : 1;
+	if (!view->board) {
+		put_board(page, view);
+		return 1;
+	}
+	put_rows(page, view);
+	if (view->put < view->jobs.jobs_count)
+		return 1;
+	web_html(page, "</table></div>\n");
+	if (view->jobs.more)
+		web_html(page, "<p><a href=\"/sweep/%llu/%llu\">More jobs</a>",
+			 (ull)view->query.id, (ull)view->last);
+	return 0;
+}
+
+static void put_sweep_head(struct web_page *page,
+			   const struct sweep_info *sweep)
+{
+	snprintf(page->title, sizeof(page->title), "Sweep %llu, %.90s",
+		 (ull)sweep->id, sweep->name);
+	web_part(page, "p", "", "counts");
+	web_counts(page, sweep);
+	web_html(page, ". Submitted ");
+	web_time(page, sweep->submitted_ms);
+	web_html(page, " UTC by ");
+	web_text(page, sweep->client);
+	web_html(page, ". <a href=\"/sweep/%llu/report\">Report</a>",
+		 (ull)sweep->id);
+	web_part_end(page, "p");
+}
+
+/* The rest of the page comes in slices. */
+static int view_begin(struct web_page *page, const struct message_query *query,
+		      struct error *err)
+{
+	struct sweep_view *view = calloc(1, sizeof(*view));
+
+	page->rest = (struct web_rest){ next_slice, view_free, view };
+	if (!view)
+		return error_nomem(err, "board");
+	view->query = *query;
+	view->last = query->after;
+	view->jobs.jobs = calloc(SHOWN, sizeof(*view->jobs.jobs));
+	return view->jobs.jobs ? 1 : error_nomem(err, "board");
+}
+
+int web_sweep_begin(struct web_page *page, uint64_t id, uint64_t after,
+		    struct error *err)
+{
+	struct message_query query = { .id = id, .after = after };
+	struct api_request request = web_request(page, &query);
+	struct reply_sweep sweep = { 0 };
+	int rc = id ? api_sweep(&request, &sweep, err)
+		    : error_set(err, ENOENT, "no sweep 0");
+
+	if (rc == 0)
+		put_sweep_head(page, &sweep.sweep);
+	codec_clear(&reply_sweep_schema, &sweep);
+	return rc < 0 ? -1 : view_begin(page, &query, err);
+}
