@@ -270,7 +270,7 @@ static int put_parallel(struct buffer *out, const struct lines *lines,
 	return buffer_text(out, "\n", err);
 }
 
-/* "8", or where the rows differ "8 (rows 1-3), 64 (rows 4)". */
+/* "8", or where the rows differ "8 (rows 1, 2, 3), 64 (row 4)". */
 static int put_values(const struct lines *lines, const char *path,
 		      struct buffer *out, struct error *err)
 {
@@ -310,7 +310,10 @@ static int put_values(const struct lines *lines, const char *path,
 			if (value)
 				snprintf(number, sizeof(number), "%.0f", value);
 			if (buffer_printf(out, err,
-					  phrase(lines->language, PHRASE_ROWS),
+					  phrase(lines->language,
+						 strchr(rows, ',')
+							 ? PHRASE_ROWS
+							 : PHRASE_ROW),
 					  number, rows) < 0)
 				return -1;
 		}

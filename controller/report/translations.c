@@ -104,6 +104,7 @@ static const char *const phrases[PHRASES][LANGUAGES] = {
 			      "%s单机%.0f卡（%s）" },
 	[PHRASE_MANY_NODES] = { "%s, %.0f nodes, %.0f devices (%s)",
 				"%s %.0f机%.0f卡（%s）" },
+	[PHRASE_ROW] = { "%s (row %s)", "%s（第%s行）" },
 	[PHRASE_ROWS] = { "%s (rows %s)", "%s（第%s行）" },
 	[PHRASE_REMARKS] = { "Remarks", "补充说明" },
 	[PHRASE_PRETENDED] = {

@@ -72,7 +72,8 @@ enum phrase {
 	PHRASE_BASELINE,
 	PHRASE_ONE_NODE,   /* chip, devices, shape */
 	PHRASE_MANY_NODES, /* chip, nodes, devices, shape */
-	PHRASE_ROWS,       /* "(rows %s)": which rows a value is of */
+	PHRASE_ROW,        /* "(row %s)": which row a value is of */
+	PHRASE_ROWS,       /* the same of several */
 	PHRASE_REMARKS,
 	PHRASE_PRETENDED,
 	PHRASES

@@ -8,6 +8,7 @@
 static const struct {
 	const char *name;
 	const char *help;
+	double scale; /* 0: as it is read */
 } families[READINGS] = {
 	[READING_TEMP_C] = { "DCGM_FI_DEV_GPU_TEMP",
 			     "Temperature of the device, in C." },
@@ -21,21 +22,22 @@ static const struct {
 	[READING_MEM_TOTAL_MIB] = { "DCGM_FI_DEV_FB_TOTAL",
 				    "Memory of the device, in MiB." },
 	[READING_MEM_USED_PCT] = { "DCGM_FI_DEV_FB_USED_PERCENT",
-				   "Memory used, in %." },
+				   "Memory used, as a share of 1.", 0.01 },
 };
 
 static void put_device(struct openmetrics *metrics,
-		       const struct device_metrics *device, double value)
+		       const struct device_metrics *device, int reading)
 {
+	double scale = families[reading].scale, value = device->value[reading];
 	char index[12], job[24] = "";
 
 	snprintf(index, sizeof(index), "%" PRIu32, device->index);
 	if (device->job)
 		snprintf(job, sizeof(job), "%" PRIu64, device->job);
-	openmetrics_value(metrics, value, "gpu", index, "UUID", device->uuid,
-			  "pci_bus_id", device->bus_id, "modelName",
-			  device->name, "Hostname", device->node, "job", job,
-			  NULL);
+	openmetrics_value(metrics, scale != 0 ? value * scale : value, "gpu",
+			  index, "UUID", device->uuid, "pci_bus_id",
+			  device->bus_id, "modelName", device->name, "Hostname",
+			  device->node, "job", job, NULL);
 }
 
 void device_metrics_put(struct openmetrics *metrics,
@@ -53,8 +55,7 @@ void device_metrics_put(struct openmetrics *metrics,
 						   METRIC_GAUGE,
 						   families[reading].help);
 			begun = true;
-			put_device(metrics, &devices[i],
-				   devices[i].value[reading]);
+			put_device(metrics, &devices[i], reading);
 		}
 	}
 }

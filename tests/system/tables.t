@@ -75,6 +75,23 @@ like "$pandas" $'^16 12 24 3\n.*True True.*\nTrue\n' \
 like "$pandas" $'\nx, y\|say "z"\|ä;\t\'#\n' "and texts what they were"
 like "$pandas" 'rank 0 exited with code 3' "and why a job failed"
 like "$pandas" $'\nrows gpt-nano$' "and what was run in each row"
+# What Grafana's sources of CSV (Infinity, CSV) ask of a table: RFC 4180 with a
+# header, each row as wide as it, and times of ISO 8601.
+cat >strict.py <<'END'
+import csv, datetime, sys
+text = open(sys.argv[1], "rb").read()
+rows = list(csv.DictReader(text.decode("utf-8").splitlines(True), strict=True,
+                           restkey="more", restval="less"))
+print(len(rows), text.endswith(b"\r\n"),
+      any("more" in row or "less" in row.values() for row in rows))
+for row in rows:
+    for name in row:
+        if name.endswith("_utc") and row[name]:
+            datetime.datetime.strptime(row[name], "%Y-%m-%dT%H:%M:%SZ")
+END
+run /usr/bin/python3 strict.py $csv
+is "$rc $out" "0 16 True False" "it is CSV by the letter, as Grafana's sources take" ||
+	diag "$err"
 run Rscript --vanilla read.R $csv
 is $rc 0 "R reads it" || diag "$err"
 is "$(sed 's/\.0*$//; s/ *$//' <<<"$out")" "$pandas" "and finds the same"

@@ -1,5 +1,6 @@
 /* openmetrics_test.c - figures as text: names, labels, buckets.
  */
+#include "protocol/hardware/device_metrics.h"
 #include "protocol/http/openmetrics.h"
 
 #include "tests/tap.h"
@@ -65,6 +66,36 @@ static void test_histogram(void)
 	ok(strstr(out.data, "h_sum 5000.701\nh_count 3\n"), "sum and count");
 }
 
+/* Names, labels and units are those of NVIDIA's DCGM exporter. */
+static void test_devices(void)
+{
+	struct device_metrics device = {
+		.node = "n1",
+		.uuid = "GPU-1",
+		.bus_id = "0000:1a:00.0",
+		.name = "Acme A1",
+		.job = 7,
+		.index = 2,
+		.has = 1U << READING_POWER_W | 1U << READING_MEM_USED_PCT,
+	};
+	owned(buffer_clear) struct buffer out;
+	struct openmetrics metrics = { .out = &out };
+
+	buffer_init(&out, 4096);
+	device.value[READING_POWER_W] = 300.5;
+	device.value[READING_MEM_USED_PCT] = 25;
+	device_metrics_put(&metrics, &device, 1);
+	ok(strstr(out.data,
+		  "\nDCGM_FI_DEV_POWER_USAGE{gpu=\"2\",UUID=\"GPU-1\","
+		  "pci_bus_id=\"0000:1a:00.0\",modelName=\"Acme A1\","
+		  "Hostname=\"n1\",job=\"7\"} 300.5\n"),
+	   "a device's power, as dashboards ask for it");
+	ok(strstr(out.data, "\nDCGM_FI_DEV_FB_USED_PERCENT{") &&
+		   strstr(out.data, "} 0.25\n"),
+	   "its memory is a share of 1");
+	ok(!strstr(out.data, "GPU_TEMP"), "what was not read is not there");
+}
+
 static void test_no_room(void)
 {
 	struct http_reply reply = { .status = 200 };
@@ -84,6 +115,7 @@ int main(void)
 	test_formats();
 	test_labels();
 	test_histogram();
+	test_devices();
 	test_no_room();
 	return tap_done();
 }

@@ -14,7 +14,7 @@
 #include <math.h>
 #include <string.h>
 
-#define EVENTS_SHOWN 6 /* the last ones, on one screen */
+#define EVENTS_SHOWN 4 /* the last ones, on one screen */
 
 typedef unsigned long long ull;
 
@@ -325,6 +325,9 @@ static void print_chosen(FILE *out, const char *title, const cJSON *object,
 static void print_summary(struct cli *cli, const struct job_info *job)
 {
 	static const char *const run[] = { "image", "build", "argv", NULL };
+	/* What the text and the ends of its ranks do not say. */
+	static const char *const reason[] = { "class", "stream", "offset",
+					      NULL };
 	static const char *const figures[] = {
 		"steps",
 		"complete",
@@ -342,6 +345,7 @@ static void print_summary(struct cli *cli, const struct job_info *job)
 
 	const char *todo = failure_advice(failure_from(job->failure));
 
+	print_chosen(cli->out, "reason", job->reason, reason);
 	if (todo)
 		fprintf(cli->out, "to do: %s\n", todo);
 	print_chosen(cli->out, "container",
@@ -360,7 +364,7 @@ static int print_answer(struct cli *cli, const struct answer *answer,
 	static const char *const long_ones[] = {
 		"tasks", "ends",       "events",    "streams", "usage",
 		"spec",  "provenance", "result",    "repeat",  "removed",
-		"nodes", "devices",    "queued_ms", NULL
+		"nodes", "devices",    "queued_ms", "reason",  NULL
 	};
 	bool brief = !strcmp(kind, "job") && !wants_all(cli);
 	const struct field *field = codec_field(answer->schema, kind);
