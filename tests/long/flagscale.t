@@ -1,12 +1,15 @@
 #!/bin/bash
-# flagscale.t - FlagPerf's FlagScale case on four nodes: FlagScale's own runner
-# goes from the first to all by ssh, where there is none.
+# flagscale.t - FlagPerf's 16 cases of FlagScale on four nodes: FlagScale's own
+# runner goes from the first to all by ssh, where there is none.
 #
-# FLAGPERF_TREE and FLAGSCALE_TREE are checkouts of FlagOpen/FlagPerf at 1b5a0303
-# and FlagOpen/FlagScale at a44556c; neither is part of this project. Scripts of
+# FLAGPERF_TREE is a checkout of FlagOpen/FlagPerf at 1b5a0303, FLAGSCALE_TREE a
+# clone of FlagOpen/FlagScale; neither is part of this project. Each case has
+# FlagScale as of the commit that its configuration names, or a44556c. Scripts of
 # both are run as they are, by this machine's Python, which needs the module
 # omegaconf. torchrun, pip3 and what reads run.py's configuration (hydra) are
-# stand-ins; the four nodes share a folder, as FlagPerf demands.
+# stand-ins; a sleep of FlagPerf's, of five minutes, takes a second. The four
+# nodes share a folder, as FlagPerf demands.
+TEST_LIMIT=600
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/../system/lib.sh"
 # shellcheck source=tests/system/cluster.sh
@@ -20,11 +23,6 @@ for tree in FLAGPERF_TREE FLAGSCALE_TREE; do
 done
 /usr/bin/python3 -c 'import omegaconf, yaml' 2>/dev/null ||
 	skip_all "python3 has no module omegaconf"
-machine=$BED/machine
-must "$ROOT/tests/lab/machine" "$machine" metax 8
-AGENT_ARGS=(--device-root "$machine/dev" --sysfs-root "$machine/sys"
-	--proc-root "$machine/proc" --file-root "$machine/files"
-	--tools "$machine/bin")
 must cluster_up 4 hosts
 
 # ---- the image -----------------------------------------------------------
@@ -60,7 +58,8 @@ def main(**options):
                 if part != "_self_":
                     for group, name in part.items():
                         config[group] = OmegaConf.load(
-                            folder + "/" + group + "/" + name + ".yaml")
+                            folder + "/" + group + "/" +
+                            name.removesuffix(".yaml") + ".yaml")
             function(config)
         return run
     return decorate
@@ -71,71 +70,133 @@ cat >"$image/usr/bin/torchrun" <<'END'
 import os, socket, sys, time
 words = sys.argv[1:]
 node = words[words.index("--node_rank") + 1]
-host, port = words[words.index("--rdzv_endpoint") + 1].split(":")
-meeting = "/share/project/FlagPerf/FlagScale/build/metax_C500/" + port
-os.makedirs(meeting, exist_ok=True)
-addresses = os.popen("/usr/bin/python3 -c 'import socket; s = socket.socket("
-    "socket.AF_INET, socket.SOCK_DGRAM); s.connect((\"10.77.0.1\", 9)); "
-    "print(s.getsockname()[0])'").read().strip()
+meeting = "/meeting/of"
+own = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+own.connect(("10.77.0.1", 9))
 with open(meeting + "/" + node, "w") as out:
-    out.write(addresses + " " + os.environ["CUDA_DEVICE_MAX_CONNECTIONS"] + "\n")
+    out.write(own.getsockname()[0] + "\n")
 while len(os.listdir(meeting)) < 4:
     time.sleep(0.05)
-for step in range(1, 501 if node == "3" else 0):
-    print("[default7]: iteration %d/ 500 | consumed samples: 8 | elapsed time per "
+steps = int(open("/meeting/steps").read())
+for step in range(1, steps + 1 if node == "3" else 0):
+    print("[default7]: iteration %d/ %d | consumed samples: 8 | elapsed time per "
         "iteration (ms): 50.0 | learning rate: 1.0E-04 | global batch size: 1024 | "
         "lm loss: 2.0E+00 | loss scale: 1.0 | grad norm: 1.0 | number of skipped "
-        "iterations: 0 | number of nan iterations: 0 |" % step)
+        "iterations: 0 | number of nan iterations: 0 |" % (step, steps))
 END
+# Debian's own comes before one of the packages.
+rm -f "$image"/usr/lib/python3*/sitecustomize.py
+cat >"$packages/sitecustomize.py" <<'END'
+import time
+sleep = time.sleep
+time.sleep = lambda seconds: sleep(min(seconds, 1))
+END
+# What configurations source before they begin.
+mkdir -p "$image/root/miniconda3/bin"
+touch "$image/root/miniconda3/bin/activate" "$image/root/.bashrc"
 printf '#!/bin/bash\n' >"$image/usr/bin/pip3"
 chmod +x "$image/usr/bin/"{torchrun,pip3}
 tar -C "$image" --owner=0 --group=0 -c . >"$BED/image.tar"
-must dk "$(node_engine 1)" import "$BED/image.tar" \
-	flagperf-metax-flagscale:t_v0.1 >/dev/null
+must dk "$(node_engine 1)" import "$BED/image.tar" test/flagscale:1 >/dev/null
 for engine in $(cluster_engines); do
-	must copy_image "$(node_engine 1)" "$engine" \
-		flagperf-metax-flagscale:t_v0.1
+	must copy_image "$(node_engine 1)" "$engine" test/flagscale:1
 done
 
-# ---- the trees -----------------------------------------------------------
+# ---- the cases -----------------------------------------------------------
 
-tree=$BED/FlagPerf model=llama3_70B_continuetrain
-mkdir -p "$tree/training/"{benchmarks,metax} "$BED/data" "$BED/scale"
+tree=$BED/FlagPerf
+mkdir -p "$tree/training" "$BED/data"
 cp -r "$FLAGPERF_TREE/training/"{run_benchmarks,utils} "$tree/training"
 cp -r "$FLAGPERF_TREE/utils" "$tree"
-cp -r "$FLAGPERF_TREE/training/benchmarks/$model" "$tree/training/benchmarks"
-cp -r "$FLAGPERF_TREE/training/metax/$model-flagscale" "$tree/training/metax"
-mkdir "$BED/scale/FlagScale"
-(cd "$FLAGSCALE_TREE" && cp -r run.py flagscale examples "$BED/scale/FlagScale")
+# A figure that one vendor does not publish: its configurations ask for it.
+echo "MLU_FP16_FLOPS=1.0" >"$tree/MLU_FP16_FLOPS.py"
 
-cat >"$BED/sweep.yaml" <<END
-sweep: flagscale
-vendor: metax
-timeout: 3m
-shm: 64M
-ulimits: {memlock: 65536, stack: 8388608}
-mounts:
-  - {host: $BED/scale, container: /share/project/FlagPerf/FlagScale/build/metax_C500}
-flagperf:
-  tree: $tree
-  cases:
-    $model:flagscale:C500:4:8:1: $BED/data
-END
-must submit "$BED/sweep.yaml"
-if ! wait_for '[[ $(job_get $JOB .state) == @(completed|failed) ]]' 60; then
-	diag "$(find "$tree/training/result" -name '*.log.txt' -exec tail {} +)"
-	must cli cancel job "$JOB"
-fi
-must wait_sweep "$SWEEP" 30
-is "$(job_get "$JOB" '"\(.state) \(.text)"')" "completed null" \
-	"the case completed on four nodes"
-is "$(cat "$BED"/scale/[0-9]*/? | LC_ALL=C sort)" \
-	"10.77.0.11 1
-10.77.0.12 1
-10.77.0.13 1
-10.77.0.14 1" "FlagScale started torchrun on each of them"
-is "$(job_get "$JOB" .result.steps)" 500 "its steps are counted"
-like "$(cli logs "$JOB" --rank 0)" 'MFU: ' \
-	"FlagPerf's script ended with its figures"
+# of_config FILE NAME: what a configuration says
+of_config()
+{
+	(cd "$tree/training/benchmarks/$model/flagscale" && python3 -c \
+		'import runpy, sys; print(runpy.run_path(sys.argv[1])[sys.argv[2]])' \
+		"$1" "$2")
+}
+# vendor_up VENDOR: four nodes with eight devices of it
+vendor_up()
+{
+	local machine=$BED/machine-$1
+
+	must "$ROOT/tests/lab/machine" "$machine" "$1" 8
+	AGENT_ARGS=(--device-root "$machine/dev" --sysfs-root "$machine/sys"
+		--proc-root "$machine/proc" --file-root "$machine/files"
+		--tools "$machine/bin")
+	for node in 1 2 3 4; do
+		agent_stop $node
+		rm -rf "$CLUSTER/n$node"
+		must agent_up $node
+		dk "$(node_engine $node)" tag test/flagscale:1 \
+			"flagperf-$1-flagscale:t_v0.1"
+	done
+	must nodes_up 4 20
+	must wait_for "[[ \$(nodes_get '[.[].vendor] | unique | join(\" \")') == $1 ]]" 20
+}
+# completes VENDOR MODEL CHIP
+completes()
+{
+	local vendor=$1 model=$2 chip=$3 config home commit steps
+
+	rm -rf "$BED/meeting" "$BED/scale"
+	mkdir -p "$BED/meeting/of" "$BED/scale/FlagScale" \
+		"$tree/training/"{benchmarks,"$vendor"}
+	cp -r "$FLAGPERF_TREE/training/benchmarks/$model" "$tree/training/benchmarks"
+	cp -r "$FLAGPERF_TREE/training/$vendor/$model-flagscale" "$tree/training/$vendor"
+	config=$tree/training/$vendor/$model-flagscale/config/config_${chip}x4x8.py
+	home=$(of_config "$config" scale_home)
+	steps=$(of_config "$config" steps)
+	echo "$steps" >"$BED/meeting/steps"
+	commit=$(grep -oE 'git checkout [0-9a-f]+' "$config" | sed 's/.* //')
+	git -C "$FLAGSCALE_TREE" archive "${commit:-a44556c}" run.py flagscale \
+		examples/{llama,llava,mixtral} megatron/examples/multimodal \
+		2>>"$BED/git.log" |
+		tar -C "$BED/scale/FlagScale" -x
+	cat >"$BED/sweep.yaml" <<-END
+		sweep: flagscale
+		vendor: $vendor
+		timeout: 3m
+		shm: 64M
+		ulimits: {memlock: 65536, stack: 8388608}
+		mounts:
+		  - {host: $BED/scale, container: $(dirname "$home")}
+		  - {host: $BED/meeting, container: /meeting}
+		flagperf:
+		  tree: $tree
+		  cases:
+		    $model:flagscale:$chip:4:8:1: $BED/data
+	END
+	must submit "$BED/sweep.yaml"
+	if ! wait_for '[[ $(job_get $JOB .state) == @(completed|failed) ]]' 60; then
+		diag "$(find "$tree/training/result" -name '*.log.txt' -exec tail {} +)"
+		must cli cancel job "$JOB"
+	fi
+	must wait_sweep "$SWEEP" 30
+	is "$(job_get "$JOB" '"\(.state) \(.text) \(.result.steps)"')" \
+		"completed null $steps" \
+		"$vendor, $model: completed on four nodes, its $steps steps counted"
+	is "$(cat "$BED"/meeting/of/? | LC_ALL=C sort | xargs)" \
+		"10.77.0.11 10.77.0.12 10.77.0.13 10.77.0.14" \
+		"FlagScale started torchrun on each of them"
+	like "$(cli logs "$JOB" --rank 0)" 'MFU: ' \
+		"FlagPerf's script ended with its figures"
+	rm -rf "$tree/training/result"
+}
+
+count=0
+for vendor in cambricon kunlunxin metax nvidia; do
+	vendor_up $vendor
+	for config in "$FLAGPERF_TREE/training/$vendor"/*-flagscale/config/config_*x4x8.py; do
+		model=${config#"$FLAGPERF_TREE/training/$vendor/"}
+		chip=${config##*/config_}
+		completes $vendor "${model%-flagscale/*}" "${chip%x4x8.py}"
+		count=$((count + 1))
+	done
+done
+is $count 16 "these are the 16"
 ok 'wait_for cluster_clean 20' "nothing is left on the nodes"
 done_testing

@@ -38,6 +38,7 @@ static const struct {
 	{ "gaudi", "Habana", "1da3", "120000",
 	  "/dev/accel/accel{accel} /dev/accel/accel_controlD{accel}", "",
 	  "accel", "habana", "", "HABANA_VISIBLE_DEVICES", "", "hl-smi" },
+	{ "hexaflake", NULL, "", "", "", "", "", "", "", "", "", "" },
 	{ "hygon", "DCU", "1d94", "038000",
 	  "/dev/dri/card{card} /dev/dri/renderD{render}", "/dev/kfd",
 	  "card render", "", "hygon.com/dcu", "HYGON_VISIBLE_DEVICES",
@@ -61,6 +62,7 @@ static const struct {
 	  "nvidia-smi" },
 	{ "tsingmicro", NULL, "", "", "", "", "", "tsingmicro", "",
 	  "TSINGMICRO_VISIBLE_DEVICES", "TXDA_VISIBLE_DEVICES", "tsm_smi" },
+	{ "zixiao", NULL, "", "", "", "", "", "", "", "", "", "" },
 	{ "cpu", NULL, "", "", "", "", "", "", "", "", "", "" },
 };
 
