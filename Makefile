@@ -361,6 +361,8 @@ lint-scripts:
 	$(Q)shellcheck $(SCRIPTS)
 	$(Q)! grep -nE '\| *grep -[a-zA-Z]*q' $(SCRIPTS) || \
 		{ echo "tests/system/lib.sh says why these are 'finds'"; exit 1; }
+	$(Q)! find tests -name '*.t' ! -perm -100 | grep . || \
+		{ echo "a test that cannot be run"; exit 1; }
 
 lint-pages:
 	$(call say,LINT,manual pages)

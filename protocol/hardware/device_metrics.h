@@ -3,8 +3,9 @@
  *
  * Labels: gpu (the number on the node), UUID, pci_bus_id, modelName, Hostname
  * (the node), and job where a job holds the device. Memory is in MiB, power in
- * W, temperature in degrees Celsius, utilisation in percent, and the memory used
- * a share of 1 where only percents were read, as DCGM's dcgm_fields.h has it.
+ * W, temperature in degrees Celsius, utilisation in percent, and the memory
+ * used a share of 1 where only percents were read, as DCGM's dcgm_fields.h has
+ * it.
  */
 #ifndef PROTOCOL_HARDWARE_DEVICE_METRICS_H
 #define PROTOCOL_HARDWARE_DEVICE_METRICS_H

@@ -383,8 +383,10 @@ static void test_overview(void)
 	rows = scaling_rows(8);
 	buffer_consume(&out, out.size);
 	cJSON_ArrayForEach(row, rows)
+	{
 		cJSON_DeleteItemFromObject(cJSON_GetObjectItem(row, "result"),
 					   "chip_memory_gib");
+	}
 	ok(html(rows, &out, NULL) == 0 && !strstr(out.data, "class=\"band\""),
 	   "few devices are lines");
 	ok(strstr(out.data, "Memory of a device<") &&
