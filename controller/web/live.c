@@ -162,8 +162,10 @@ static void compare(struct topic *topic, const struct web_page *page,
 		if (!topic->hashes)
 			remember(topic, page, true);
 	} else if (topic->hashes || remember(topic, page, false) == 0) {
-		topic->stale |= put_changes(topic, page, out) < 0;
-		topic->state = topic->stale ? 0 : state;
+		bool all = put_changes(topic, page, out) == 0;
+
+		topic->stale |= !all;
+		topic->state = all ? state : 0;
 	}
 }
 
@@ -317,15 +319,15 @@ static void forget_parts(struct topic *topic)
 	topic->state = 0;
 }
 
-/* One more browser, which shows that. */
-static void join(struct topic *topic, uint64_t shape, uint64_t state,
-		 struct http_reply *reply)
+/* One more browser, which shows that. Who shows other parts than the others may
+ * be ahead of them: all are told to load the page after it was rendered, and
+ * not at once, or they would do so over and over until then.
+ */
+static void join(struct topic *topic, uint64_t shape, uint64_t state)
 {
 	if (!topic->streams) {
 		topic->shape = shape;
 		topic->state = state;
-	} else if (topic->hashes && topic->shape != shape) {
-		buffer_text(&reply->body, whole_event, NULL);
 	} else if (topic->shape != shape) {
 		topic->shape = 0;
 	} else if (topic->state != state) {
@@ -343,7 +345,7 @@ int live_open(struct live *live, const char *path, uint64_t shape,
 		topic = topic_new(live, path, err);
 	if (!topic)
 		return -1;
-	join(topic, shape, state, reply);
+	join(topic, shape, state);
 	live->streams++;
 	reply->topic = topic;
 	reply->type = "text/event-stream";
