@@ -9,7 +9,8 @@
 ## make fuzz       fuzz every decoder, FUZZ_SECONDS=600 for each, and simulate
 ##                 controllers with random seeds for as long
 ## make bench      measure Regatta beside its peers, its goals and its history
-## make install    install below DESTDIR and PREFIX=/usr/local; uninstall
+## make install    install below DESTDIR and PREFIX=/usr/local; uninstall.
+##                 PREFIX=$HOME/... needs no root
 ## make deb        Debian packages in build/deb, which lintian finds good
 ## make clean      remove build/
 ##
@@ -18,8 +19,6 @@
 
 BUILD ?= build
 PREFIX ?= /usr/local
-SYSCONFDIR ?= /etc
-DATADIR ?= $(PREFIX)/share/regatta
 DESTDIR ?=
 V ?= 0
 Q = $(if $(filter 0,$(V)),@)
@@ -49,10 +48,6 @@ HARDEN = -fPIE -fno-omit-frame-pointer
 CFLAGS = -O1 -g1 -fsanitize=$(SANITIZE) -fno-sanitize-recover=all
 endif
 DEFINES = -D_GNU_SOURCE -DREGATTA_VERSION='"$(VERSION)"'
-# Where the installed parts lie: data files, regatta-init, settings. One object
-# knows it, so that an installation elsewhere compiles no other one.
-PLACES = -DREGATTA_DATA='"$(DATADIR)"' -DREGATTA_LIB='"$(PREFIX)/lib/regatta"' \
-	-DREGATTA_ETC='"$(SYSCONFDIR)/regatta"'
 BASE = -std=gnu11 -I. $(DEFINES) -include protocol/base/banned.h $(WARN)
 LDHARDEN = -pie -Wl,-z,relro,-z,now -Wl,--as-needed
 
@@ -128,14 +123,6 @@ $(BUILD)/.flags: force
 	@mkdir -p $(@D)
 	@printf '%s\n' "$$FLAGS_NOW" | cmp -s - $@ || \
 		printf '%s\n' "$$FLAGS_NOW" >$@
-
-$(BUILD)/.places: export PLACES_NOW = $(PLACES)
-$(BUILD)/.places: force
-	@mkdir -p $(@D)
-	@printf '%s\n' "$$PLACES_NOW" | cmp -s - $@ || \
-		printf '%s\n' "$$PLACES_NOW" >$@
-$(BUILD)/objects/protocol/config/installed.o: DEFINES += $(PLACES)
-$(BUILD)/objects/protocol/config/installed.o: $(BUILD)/.places
 
 $(BUILD)/objects/%.o: %.c Makefile $(BUILD)/.flags
 	$(call say,CC,$@)
@@ -331,7 +318,6 @@ lint-includes:
 
 TIDY = $(addprefix $(BUILD)/tidy/,$(filter %.c,$(C_FILES)))
 lint-tidy: $(TIDY)
-$(BUILD)/tidy/protocol/config/installed.c: DEFINES += $(PLACES)
 $(TIDY): $(BUILD)/tidy/%: % .clang-tidy $(filter %.h,$(C_FILES))
 	$(call say,LINT,clang-tidy $<)
 	@mkdir -p $(@D)
@@ -348,7 +334,7 @@ QUEUE_H = $(shell $(CC) -M -include sys/queue.h -x c /dev/null | \
 lint-cppcheck:
 	$(call say,LINT,cppcheck)
 	$(Q)cppcheck --quiet --enable=warning,portability --std=c11 -I. \
-		$(DEFINES) $(PLACES) --inline-suppr \
+		$(DEFINES) --inline-suppr \
 		--include=$(QUEUE_H) --suppress=missingIncludeSystem \
 		--suppress='*:$(QUEUE_H)' \
 		--suppress=memleak --suppress=resourceLeak \
@@ -375,30 +361,32 @@ lint-pages:
 
 # ---- install -------------------------------------------------------------
 
+# Nothing is compiled for a PREFIX: protocol/config/installed.h says how programs
+# find their parts and settings.
 ROOT = $(DESTDIR)$(PREFIX)
+PARTS = $(ROOT)/lib/regatta
+SETTINGS = $(if $(filter /usr /usr/%,$(PREFIX)),,$(PREFIX))/etc/regatta
 install_to = $(foreach p,$(filter $(addprefix $(BUILD)/,$(1)),$(PROGRAMS)), \
 	install $p $(ROOT)/$(2) &&) true
 install: all
-	install -d $(ROOT)/bin $(ROOT)/sbin $(ROOT)/lib/regatta \
-		$(DESTDIR)$(DATADIR)
+	install -d $(ROOT)/bin $(ROOT)/sbin $(PARTS)
 	$(call install_to,regatta,bin)
 	$(call install_to,regatta-agent regatta-controller,sbin)
 	$(call install_to,regatta-init,lib/regatta)
-	rm -rf $(DESTDIR)$(DATADIR)/images
+	rm -rf $(PARTS)/images
 	for file in $(patsubst $(BUILD)/%,%,$(IMAGES)); do \
 		install -D -m $$([ -x $(BUILD)/$$file ] && echo 755 || \
-			echo 644) $(BUILD)/$$file \
-			$(DESTDIR)$(DATADIR)/$$file || exit 1; \
+			echo 644) $(BUILD)/$$file $(PARTS)/$$file || exit 1; \
 	done
-	install -m 644 deploy/systemd/*.yaml $(DESTDIR)$(DATADIR)
+	install -m 644 deploy/systemd/*.yaml $(PARTS)
 	for page in $(MAN); do \
 		install -D -m 644 $$page \
 			$(ROOT)/share/man/man$${page##*.}/$${page##*/}; \
 	done
 	install -d $(ROOT)/lib/systemd/system
 	for unit in deploy/systemd/*.service; do \
-		sed 's|=/usr/sbin/|=$(PREFIX)/sbin/|' $$unit \
-			>$(ROOT)/lib/systemd/system/$${unit##*/} || exit 1; \
+		sed 's|=/usr/sbin/|=$(PREFIX)/sbin/|; s|/etc/regatta|$(SETTINGS)|' \
+			$$unit >$(ROOT)/lib/systemd/system/$${unit##*/} || exit 1; \
 	done
 	install -D -m 644 deploy/systemd/regatta.sysusers \
 		$(ROOT)/lib/sysusers.d/regatta.conf
@@ -416,7 +404,7 @@ shell_of = $(firstword $(subst -, ,$(subst /, ,$(1))))
 uninstall:
 	rm -f $(ROOT)/bin/regatta $(ROOT)/sbin/regatta-agent \
 		$(ROOT)/sbin/regatta-controller
-	rm -rf $(ROOT)/lib/regatta $(DESTDIR)$(DATADIR)
+	rm -rf $(PARTS)
 	rm -f $(ROOT)/lib/systemd/system/regatta-*.service \
 		$(ROOT)/lib/sysusers.d/regatta.conf \
 		$(ROOT)/lib/tmpfiles.d/regatta.conf \

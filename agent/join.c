@@ -163,10 +163,13 @@ static int systemctl(const char *verb, struct error *err)
 	return 0;
 }
 
-/* The unit reads the settings that stand where they are by default. */
+/* The unit reads the settings that stand where they are by default, and systemd
+ * knows the unit of an installation for the whole system alone.
+ */
 static int start(const char *config, struct error *err)
 {
-	if (config || access("/run/systemd/system", F_OK) < 0) {
+	if (config || strcmp(installed_settings, INSTALLED_SYSTEM) != 0 ||
+	    access("/run/systemd/system", F_OK) < 0) {
 		printf("start it with: regatta-agent%s%s\n",
 		       config ? " --config " : "", config ? config : "");
 		return EXIT_GOOD;

@@ -2,25 +2,12 @@
  */
 #include "controller/cli/dispatch.h"
 #include "protocol/base/program.h"
+#include "protocol/config/installed.h"
 
 #include <sodium.h>
-#include <string.h>
-
-/* The folder of this very program, or "". */
-static void own_folder(char folder[PATH_MAX])
-{
-	ssize_t length = readlink("/proc/self/exe", folder, PATH_MAX - 1);
-	char *slash;
-
-	folder[length > 0 ? length : 0] = 0;
-	slash = strrchr(folder, '/');
-	if (slash)
-		*slash = 0;
-}
 
 int main(int argc, char **argv)
 {
-	char folder[PATH_MAX];
 	struct environment environment = {
 		.controller = getenv("REGATTA_CONTROLLER"),
 		.controller_key = getenv("REGATTA_CONTROLLER_KEY"),
@@ -35,7 +22,7 @@ int main(int argc, char **argv)
 		.docker_certs = getenv("DOCKER_CERT_PATH"),
 		.docker_config = getenv("DOCKER_CONFIG"),
 		.no_color = getenv("NO_COLOR"),
-		.folder = folder,
+		.folder = installed_programs,
 	};
 	struct cli cli = {
 		.out = stdout,
@@ -45,7 +32,6 @@ int main(int argc, char **argv)
 		.environment = &environment,
 	};
 
-	own_folder(folder);
 	if (sodium_init() < 0) {
 		fputs("regatta: libsodium cannot be started\n", stderr);
 		return EXIT_WORK_FAILED;

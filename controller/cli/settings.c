@@ -283,8 +283,6 @@ int settings_images(const struct environment *environment,
 		    const struct options *options, char path[PATH_MAX],
 		    struct error *err)
 {
-	static const char *const beside[] = { "images",
-					      "../share/regatta/images", NULL };
 	const char *given =
 		first_of(options->images, environment->images, NULL);
 
@@ -294,20 +292,12 @@ int settings_images(const struct environment *environment,
 					 given, strerror(errno));
 		return 0;
 	}
-	for (size_t i = 0; environment->folder && beside[i]; i++) {
-		char file[PATH_MAX];
-
-		snprintf(file, sizeof(file), "%s/models.yaml", beside[i]);
-		if (try_path(environment->folder, file, R_OK, path) &&
-		    try_path(environment->folder, beside[i], R_OK, path))
-			return 0;
-	}
-	if (try_path(installed_data, "images", R_OK, path))
+	if (realpath(installed_images, path))
 		return 0;
 	return error_set(err, ENOENT,
 			 "no folder of models, frameworks and vendors "
-			 "at %s/images; give --images DIR",
-			 installed_data);
+			 "at %.120s; give --images DIR",
+			 installed_images);
 }
 
 /* Beside a .../bin folder of PATH: an ordinary user's has no sbin. */
@@ -358,15 +348,13 @@ int settings_program(const struct environment *environment, const char *name,
 		if (try_path(folder, name, X_OK, path))
 			return 0;
 	}
-	if (try_path(installed_library, name, X_OK, path) ||
-	    try_search_path(environment, name, path))
+	if (try_search_path(environment, name, path))
 		return 0;
 	return error_set(err, ENOENT,
 			 "no program %s: looked beside this one (%.100s), in "
-			 "its ../sbin, in %s, and in the bin and sbin folders "
-			 "of PATH; install all of Regatta",
-			 name, environment->folder ? environment->folder : "-",
-			 installed_library);
+			 "its ../sbin and ../lib/regatta, and in the bin and "
+			 "sbin folders of PATH; install all of Regatta",
+			 name, environment->folder ? environment->folder : "-");
 }
 
 int read_input(const char *name, struct buffer *out, struct error *err)

@@ -2,15 +2,74 @@
  */
 #include "protocol/config/installed.h"
 
-const char installed_settings[] = REGATTA_ETC;
-const char installed_data[] = REGATTA_DATA;
-const char installed_library[] = REGATTA_LIB;
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
-const char installed_agent_yaml[] = REGATTA_ETC "/agent.yaml";
-const char installed_controller_yaml[] = REGATTA_ETC "/controller.yaml";
-const char installed_operator_yaml[] = REGATTA_ETC "/operator.yaml";
-const char installed_policy_yaml[] = REGATTA_ETC "/policy.yaml";
-const char installed_registry_json[] = REGATTA_ETC "/registry.json";
+char installed_programs[PATH_MAX];
+char installed_settings[PATH_MAX];
 
-const char installed_images[] = REGATTA_DATA "/images";
-const char installed_init[] = REGATTA_LIB "/regatta-init";
+char installed_agent_yaml[PATH_MAX];
+char installed_controller_yaml[PATH_MAX];
+char installed_operator_yaml[PATH_MAX];
+char installed_policy_yaml[PATH_MAX];
+char installed_registry_json[PATH_MAX];
+char installed_slurm_sh[PATH_MAX];
+
+char installed_images[PATH_MAX];
+char installed_init[PATH_MAX];
+
+/* Without /proc it is as if the packages had installed it. */
+static void find_programs(void)
+{
+	ssize_t length = readlink("/proc/self/exe", installed_programs,
+				  sizeof(installed_programs) - 1);
+	char *slash;
+
+	if (length < 0)
+		length = snprintf(installed_programs,
+				  sizeof(installed_programs), "/usr/bin/-");
+	installed_programs[length] = 0;
+	slash = strrchr(installed_programs, '/');
+	if (slash)
+		*slash = 0;
+}
+
+/* The system's prefixes have their settings in /etc. */
+static bool is_system(const char *prefix)
+{
+	return !*prefix || !strcmp(prefix, "/usr") ||
+	       !strncmp(prefix, "/usr/", 5);
+}
+
+static void join(char path[PATH_MAX], const char *folder, const char *name)
+{
+	snprintf(path, PATH_MAX, "%s%s", folder, name);
+}
+
+/* A constructor, as the tables of options name these texts. */
+__attribute__((constructor)) static void find(void)
+{
+	char parts[PATH_MAX], prefix[PATH_MAX] = "";
+	const char *name;
+
+	find_programs();
+	join(parts, installed_programs, "");
+	name = strrchr(installed_programs, '/');
+	if (name && (!strcmp(name, "/bin") || !strcmp(name, "/sbin"))) {
+		snprintf(prefix, sizeof(prefix), "%.*s",
+			 (int)(name - installed_programs), installed_programs);
+		join(parts, prefix, "/lib/regatta");
+	}
+	join(installed_images, parts, "/images");
+	join(installed_init, parts, "/regatta-init");
+	join(installed_settings, is_system(prefix) ? "" : prefix,
+	     INSTALLED_SYSTEM);
+	join(installed_agent_yaml, installed_settings, "/agent.yaml");
+	join(installed_controller_yaml, installed_settings, "/controller.yaml");
+	join(installed_operator_yaml, installed_settings, "/operator.yaml");
+	join(installed_policy_yaml, installed_settings, "/policy.yaml");
+	join(installed_registry_json, installed_settings, "/registry.json");
+	join(installed_slurm_sh, installed_settings, "/slurm.sh");
+}

@@ -1,24 +1,38 @@
 /* installed.h - where the installed parts of Regatta lie.
  *
- * Fixed when Regatta is built: make install PREFIX=... SYSCONFDIR=...
- * DATADIR=... compiles installed.c again, and nothing else.
+ * They are found from the path of the program that runs, before main() begins,
+ * so that one build serves every place, and what is installed may be moved:
+ *
+ *	program				parts			settings
+ *	/usr/sbin/regatta-agent		/usr/lib/regatta	/etc/regatta
+ *	/usr/local/bin/regatta		/usr/local/lib/regatta	/etc/regatta
+ *	PREFIX/bin/regatta		PREFIX/lib/regatta
+ *PREFIX/etc/regatta build/regatta, as it is built	build
+ *	/etc/regatta
+ *
+ * Nobody else writes these texts.
  */
 #ifndef PROTOCOL_CONFIG_INSTALLED_H
 #define PROTOCOL_CONFIG_INSTALLED_H
 
+#include <limits.h>
+
+#define INSTALLED_SYSTEM "/etc/regatta" /* where the system's settings are */
+
 /* Folders. */
-extern const char installed_settings[]; /* SYSCONFDIR/regatta */
-extern const char installed_data[];     /* DATADIR */
-extern const char installed_library[];  /* PREFIX/lib/regatta */
+extern char installed_programs[PATH_MAX]; /* that of this program */
+extern char installed_settings[PATH_MAX];
 
 /* In the folder of settings. */
-extern const char installed_agent_yaml[];
-extern const char installed_controller_yaml[];
-extern const char installed_operator_yaml[];
-extern const char installed_policy_yaml[];
-extern const char installed_registry_json[];
+extern char installed_agent_yaml[PATH_MAX];
+extern char installed_controller_yaml[PATH_MAX];
+extern char installed_operator_yaml[PATH_MAX];
+extern char installed_policy_yaml[PATH_MAX];
+extern char installed_registry_json[PATH_MAX];
+extern char installed_slurm_sh[PATH_MAX];
 
-extern const char installed_images[]; /* folder, below DATADIR */
-extern const char installed_init[];   /* regatta-init */
+/* Among the parts. */
+extern char installed_images[PATH_MAX]; /* a folder */
+extern char installed_init[PATH_MAX];   /* regatta-init */
 
 #endif

@@ -5,7 +5,7 @@
 # which the machine's lists of users are covered by copies with two more.
 #
 #	users_up NAME...	each gets a folder $BED/NAME, and $BED/opt has
-#				the programs and image folder, for all to read
+#				the programs and their parts, for all to read
 #	as NAME COMMAND...	in that folder, with neither DOCKER_HOST nor root;
 #				for spawn: $BED/opt/as
 #	processes_of NAME	one a line; what has ended already is none
@@ -46,7 +46,7 @@ users_up()
 	cp "$REGATTA_BUILD/regatta" "$BED/opt/bin"
 	cp "$REGATTA_BUILD"/regatta-{agent,controller} "$BED/opt/sbin"
 	cp "$REGATTA_BUILD/regatta-init" "$BED/opt/lib/regatta"
-	cp -r "$REGATTA_BUILD/images" "$BED/opt/images"
+	cp -r "$REGATTA_BUILD/images" "$BED/opt/lib/regatta"
 	cp "$REGATTA_BUILD/lab/tool" "$BED/opt/tool"
 	{
 		echo '#!/bin/bash'
@@ -74,7 +74,6 @@ as()
 			TMPDIR="$BED/$name/tmp" \
 			CONTAINERS_CONF="$BED/$name/containers.conf" \
 			PATH="$BED/opt/bin:/usr/sbin:/usr/bin:/sbin:/bin" \
-			REGATTA_IMAGES="$BED/opt/images" \
 			setpriv --reuid "$name" --regid "$name" --clear-groups "$@"
 	)
 }

@@ -6,7 +6,6 @@
 need_root
 need systemd-analyze regatta-agent
 
-# As they are installed: to where the programs were built for.
 must make -s -C "$ROOT" BUILD="$REGATTA_BUILD" DESTDIR="$BED/root" \
 	install >"$BED/install.log" 2>&1
 units=$BED/root/usr/local/lib/systemd/system

@@ -10,13 +10,13 @@
 #include "controller/cli/run/folder.h"
 #include "protocol/base/file.h"
 #include "protocol/base/program.h"
+#include "protocol/config/installed.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
 
-#define SITE "/etc/regatta/slurm.sh"
 #define SITE_MAX 65536
 #define SCRIPT_MAX 1048576
 #define ARGS_MAX 70 /* of sbatch */
@@ -111,7 +111,8 @@ static int put_head(struct buffer *out, const struct input *input,
 static int put_site(const struct cli *cli, struct buffer *out,
 		    struct error *err)
 {
-	const char *site = given(cli)->site ? given(cli)->site : SITE;
+	const char *site =
+		given(cli)->site ? given(cli)->site : installed_slurm_sh;
 	owned(buffer_clear) struct buffer text;
 
 	buffer_init(&text, SITE_MAX);
@@ -275,8 +276,8 @@ static const struct option_rule rules[] = {
 	{ OPTION(slurm_options, "print", 0, OPTION_FLAG, print, NULL),
 	  .help = "print the script, and submit nothing" },
 	{ OPTION(slurm_options, "site", 0, OPTION_TEXT, site, "FILE"),
-	  .help = "lines for the script's head: #SBATCH, modules, variables ("
-		  SITE ")" },
+	  .help = "lines for the script's head: #SBATCH, modules, variables",
+	  .initial = installed_slurm_sh },
 	{ OPTION(slurm_options, "engine", 0, OPTION_TEXT, engine, "HOST"),
 	  .help = "container engine on each node (DOCKER_HOST there, the "
 		  "machine's Docker, else the user's own Podman)" },
