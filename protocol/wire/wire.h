@@ -95,6 +95,8 @@ void wire_server_flush(struct wire_server *server);
  * are not answered either, so peers leave when it takes three of them.
  */
 void wire_server_pause(struct wire_server *server, bool paused);
+/* For a moment take nothing, and then at once all that has come. */
+void wire_server_rest(struct wire_server *server, uint32_t rest_ms);
 
 /* End all sessions of the peer's key: it is told code and text, and the key is
  * refused for WIRE_BAN_MS. refused() and gone() run before this returns. The

@@ -36,7 +36,7 @@ struct wire_server {
 	struct connection_monitor *monitor;
 	struct zmq_watch *router_watch;
 	struct unread *unread;
-	sd_event_source *sweep, *hang_up;
+	sd_event_source *sweep, *hang_up, *rest;
 	struct keyring *keyring;
 	struct wire_server_handler handler;
 	void *arg;
@@ -45,7 +45,7 @@ struct wire_server {
 	char endpoint[256];
 	uint32_t heartbeat_ms;
 	char next_key[KEY_TEXT_SIZE]; /* "": none */
-	bool paused;
+	bool paused, rests;
 	uint64_t changes; /* of the keyring, when peers were last held to it */
 	int64_t swept_ms;
 	int64_t deaf_ms;   /* until then we did not listen */
@@ -649,6 +649,7 @@ void wire_server_free(struct wire_server *server)
 	outgoing_free(server->outgoing);
 	loop_source_free(&server->sweep);
 	loop_source_free(&server->hang_up);
+	loop_source_free(&server->rest);
 	zmq_watch_free(server->router_watch);
 	connection_monitor_free(server->monitor);
 	unread_free(server->unread);
@@ -696,5 +697,23 @@ void wire_server_pause(struct wire_server *server, bool paused)
 		return;
 	server->paused = paused;
 	server->deaf_ms = clock_mono_ms();
-	zmq_watch_pause(server->router_watch, paused);
+	zmq_watch_pause(server->router_watch, paused || server->rests);
+}
+
+static int rest_run(sd_event_source *source, uint64_t usec, void *arg)
+{
+	struct wire_server *server = arg;
+
+	server->rests = false;
+	zmq_watch_pause(server->router_watch, server->paused);
+	return 0;
+}
+
+void wire_server_rest(struct wire_server *server, uint32_t rest_ms)
+{
+	if (server->rests || loop_timer(server->loop, &server->rest, rest_ms,
+					rest_run, server, NULL) < 0)
+		return;
+	server->rests = true;
+	zmq_watch_pause(server->router_watch, true);
 }

@@ -247,6 +247,28 @@ static void test_pause(void)
 }
 
 /* The server ends, and begins again with the key that it told. */
+static void test_rest(void)
+{
+	owned(hall_clear) struct hall hall;
+	owned(guest_clear) struct guest guest;
+
+	hall_init(&hall, ANYWHERE, 0);
+	guest_init(&guest, &hall, &hall.keys[HALL_AGENT], NULL);
+	WAIT(&hall, guest.welcomes);
+	wire_server_rest(hall.server, 200);
+	wire_server_rest(hall.server, 60000);
+	guest_log(&guest, 0, "x", 1);
+	guest_log(&guest, 1, "x", 1);
+	hall_run(&hall, 100);
+	is_int(hall.messages, 0, "a server that rests takes nothing");
+	wire_server_pause(hall.server, true);
+	hall_run(&hall, 200);
+	is_int(hall.messages, 0, "nor one that is paused when its rest ends");
+	wire_server_pause(hall.server, false);
+	WAIT(&hall, hall.messages == 2);
+	is_int(hall.in_order, 2, "what came meanwhile is taken afterwards");
+}
+
 static void test_next_key(void)
 {
 	owned(hall_clear) struct hall hall;
@@ -486,6 +508,7 @@ int main(void)
 	test_largest_payload();
 	test_lagging();
 	test_pause();
+	test_rest();
 	test_next_key();
 	test_silence();
 	test_one_frame();
