@@ -41,7 +41,7 @@ sed -n '/^## A cluster/,/^From then on/p' "$ROOT/README.md" |
 	/^```console$/ { file = to "/readme" ++n; next }
 	/^```$/ { file = "" }
 	file { sub(/^make deb$/, ""); print >file }'
-sed -n '/^\.Sh AS SERVICES/,/^\.Sh SEE/p' \
+sed -n '/^\.Sh SYSTEMD SERVICES/,/^\.Sh SEE/p' \
 	"$ROOT/controller/cli/regatta-tutorial.7" |
 	awk -v to="$BED/blocks" '
 	/^\.Bd -literal/ { file = to "/tutorial" ++n; next }
