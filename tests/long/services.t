@@ -36,7 +36,7 @@ on controller useradd -m ann
 # The console blocks of the README about a cluster: the controller, a node. Then
 # those of regatta-tutorial(7) about services: from the second token on.
 mkdir -p "$BED/blocks"
-sed -n '/^## A cluster/,/^From then on/p' "$ROOT/README.md" |
+sed -n '/^## A cluster/,/^The same sweep file/p' "$ROOT/README.md" |
 	awk -v to="$BED/blocks" '
 	/^```console$/ { file = to "/readme" ++n; next }
 	/^```$/ { file = "" }
