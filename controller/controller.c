@@ -212,9 +212,10 @@ static void join(struct controller *controller, struct wire_peer *peer,
 	struct error err;
 	struct node *node =
 		node_get(controller->parts.nodes, wire_peer_name(peer), &err);
-	struct wire_peer *old = node ? node->peer : NULL;
+	struct wire_peer *old = node ? node_peer(node) : NULL;
 
-	if (node && node_taken(node, hello) && wire_peer_alive(node->peer)) {
+	if (node && node_taken(node, hello) &&
+	    wire_peer_alive(node_peer(node))) {
 		wire_server_refuse(peer, EBUSY,
 				   "another agent with the same key is here: "
 				   "each node needs a key of its own");
@@ -228,13 +229,13 @@ static void join(struct controller *controller, struct wire_peer *peer,
 	if (!node || node_join(controller->parts.nodes, node, peer,
 			       wire_peer_public(peer), hello, &err) < 0) {
 		/* Nobody must speak to it any more. */
-		if (node && node->peer)
+		if (node && node_peer(node))
 			node_leave(controller->parts.nodes, node);
 		wire_server_drop(peer, err.code, err.text);
 		return;
 	}
 	wire_peer_set_data(peer, node);
-	log_info("node=%s joined: %s, %u device(s), %s", node->name,
+	log_info("node=%s joined: %s, %u device(s), %s", node_name(node),
 		 hello->vendor, hello->devices, hello->software);
 }
 
@@ -306,9 +307,9 @@ static void from_agent(struct controller *controller, struct node *node,
 		break;
 	case MESSAGE_HEARTBEAT:
 		/* It missed something: begin again with a report. */
-		if (node->peer && wire_peer_lagged(node->peer))
-			wire_server_send(node->peer, MESSAGE_RESYNC, &resync,
-					 NULL, 0, NULL);
+		if (node_peer(node) && wire_peer_lagged(node_peer(node)))
+			wire_server_send(node_peer(node), MESSAGE_RESYNC,
+					 &resync, NULL, 0, NULL);
 		break;
 	default:
 		break;
@@ -341,9 +342,9 @@ static void on_gone(void *arg, struct wire_peer *peer, const char *why)
 
 	server_forget(controller->server, peer);
 	blob_service_sender_gone(controller->blobs, peer);
-	if (!node || node->peer != peer)
+	if (!node || node_peer(node) != peer)
 		return;
-	log_warning("node=%s out of reach: %s", node->name, why);
+	log_warning("node=%s out of reach: %s", node_name(node), why);
 	node_gone(controller, node);
 }
 
@@ -381,7 +382,7 @@ static void tell_status(struct controller *controller)
 	size_t up = 0;
 
 	for (size_t i = 0; i < node_count(controller->parts.nodes); i++)
-		up += node_at(controller->parts.nodes, i)->peer != NULL;
+		up += node_peer(node_at(controller->parts.nodes, i)) != NULL;
 	snprintf(status, sizeof(status),
 		 "STATUS=%zu of %zu nodes in reach, %zu jobs", up,
 		 node_count(controller->parts.nodes),

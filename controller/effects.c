@@ -83,14 +83,14 @@ static void read_soon(void *arg)
 static int send(void *arg, const struct node *node, enum message_type type,
 		const void *body, struct error *err)
 {
-	return node->peer
-		       ? wire_server_send(node->peer, type, body, NULL, 0, err)
-		       : error_set(err, ENOTCONN, "out of reach");
+	return node_peer(node) ? wire_server_send(node_peer(node), type, body,
+						  NULL, 0, err)
+			       : error_set(err, ENOTCONN, "out of reach");
 }
 
 static void drop(void *arg, const struct node *node, int code, const char *why)
 {
-	wire_server_drop(node->peer, code, why);
+	wire_server_drop(node_peer(node), code, why);
 }
 
 static int log_append(void *arg, const struct message_log *log,

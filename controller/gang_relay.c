@@ -12,14 +12,14 @@
 static void pass_on(const struct node *node, enum message_type type,
 		    const void *body, const void *data, size_t size)
 {
-	if (node && node->peer)
-		wire_server_send(node->peer, type, body, data, size, NULL);
+	if (node && node_peer(node))
+		wire_server_send(node_peer(node), type, body, data, size, NULL);
 }
 
 static bool is_named(const struct task *task, const char *host)
 {
-	return task->node && (!strcmp(task->node->name, host) ||
-			      !strcmp(task->node->address, host));
+	return task->node && (!strcmp(node_name(task->node), host) ||
+			      !strcmp(node_view(task->node)->address, host));
 }
 
 /* The task on that host; the asking one's own is localhost, too. */

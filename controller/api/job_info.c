@@ -206,7 +206,7 @@ static int describe_task(const struct task *task, uint32_t rank,
 {
 	to->rank = rank;
 	to->exit_code = task->exit_code;
-	if (string_set(&to->node, task->node->name, err) < 0 ||
+	if (string_set(&to->node, node_name(task->node), err) < 0 ||
 	    string_set(&to->state, task_state_name(task->state), err) < 0 ||
 	    string_set(&to->failure, failure_name(task->failure), err) < 0 ||
 	    string_set(&to->text, task->text, err) < 0)

@@ -160,8 +160,8 @@ int api_rotate(struct api_request *request, void *reply, struct error *err)
 	const struct node *node = node_find(request->api->nodes, request->by);
 
 	int rc = access_rotate(request->api->access, request->public,
-			       node ? node->machine : NULL, request->message,
-			       reply, err);
+			       node ? node_view(node)->machine : NULL,
+			       request->message, reply, err);
 
 	request->goes_on = rc > 0;
 	return rc < 0 ? -1 : 0;
@@ -192,10 +192,9 @@ static int check_idle(const struct api *api, const char *name,
 	char jobs[JOBS_TEXT] = "";
 	size_t used = 0;
 
-	if (!node || TAILQ_EMPTY(&node->tasks))
+	if (!node || !node_first_task(node))
 		return 0;
-	TAILQ_FOREACH(task, &node->tasks, by_node)
-	{
+	for (task = node_first_task(node); task; task = node_next_task(task)) {
 		if (used >= sizeof(jobs) - 24) {
 			snprintf(jobs + used, sizeof(jobs) - used, " ...");
 			break;
@@ -223,10 +222,10 @@ static int remove_node(struct api_request *request, const char *name,
 
 	if (!node)
 		return 0;
-	snprintf(why, sizeof(why), "%s was removed", node->name);
+	snprintf(why, sizeof(why), "%s was removed", node_name(node));
 	if (node_remove(api->nodes, node, err) < 0)
 		return -1;
-	reply->reached = node->peer != NULL;
+	reply->reached = node_peer(node) != NULL;
 	node_event_lost(api->jobs, node, why);
 	request->recheck = true;
 	return 0;

@@ -16,12 +16,13 @@
 static int add_chips(const struct node *node, const struct slot *slot,
 		     struct node_info *to, struct error *err)
 {
+	const struct node_view *view = node_view(node);
 	cJSON *chips = to->chips = cJSON_CreateObject();
 
 	if (!chips)
 		return error_nomem(err, "node");
-	for (size_t i = 0; i < node->inventory_count; i++) {
-		const char *chip = node->inventory[i].chip;
+	for (size_t i = 0; i < view->inventory_count; i++) {
+		const char *chip = view->inventory[i].chip;
 		cJSON *count;
 
 		if (!chip || slot->lost >> i & 1)
@@ -38,14 +39,16 @@ static int add_chips(const struct node *node, const struct slot *slot,
 static int add_drain(const struct node *node, struct node_info *to,
 		     struct error *err)
 {
-	if (!node->drain)
+	const struct node_view *view = node_view(node);
+
+	if (!view->drain)
 		return 0;
 	to->drain = calloc(1, sizeof(*to->drain));
 	if (!to->drain)
 		return error_nomem(err, "node");
-	to->drain->from_ms = node->drain_from_ms;
-	to->drain->until_ms = node->drain_until_ms;
-	return string_set(&to->drain->reason, node->reason, err);
+	to->drain->from_ms = view->drain_from_ms;
+	to->drain->until_ms = view->drain_until_ms;
+	return string_set(&to->drain->reason, view->reason, err);
 }
 
 static int add_jobs(const struct node *node, struct node_info *to,
@@ -53,8 +56,7 @@ static int add_jobs(const struct node *node, struct node_info *to,
 {
 	const struct task *task;
 
-	TAILQ_FOREACH(task, &node->tasks, by_node)
-	{
+	for (task = node_first_task(node); task; task = node_next_task(task)) {
 		if (numbers_add(&to->jobs, task->job->id, err) < 0)
 			return -1;
 	}
@@ -64,11 +66,13 @@ static int add_jobs(const struct node *node, struct node_info *to,
 static int add_documents(const struct node *node, struct node_info *to,
 			 struct error *err)
 {
-	to->labels = node->labels ? cJSON_Duplicate(node->labels, true)
+	const struct node_view *view = node_view(node);
+
+	to->labels = view->labels ? cJSON_Duplicate(view->labels, true)
 				  : cJSON_CreateObject();
-	if (node->facts)
-		to->facts = cJSON_Duplicate(node->facts, true);
-	return to->labels && (to->facts || !node->facts)
+	if (view->facts)
+		to->facts = cJSON_Duplicate(view->facts, true);
+	return to->labels && (to->facts || !view->facts)
 		       ? 0
 		       : error_nomem(err, "node");
 }
@@ -76,18 +80,19 @@ static int add_documents(const struct node *node, struct node_info *to,
 int node_describe(const struct api *api, const struct node *node,
 		  struct node_info *to, struct error *err)
 {
+	const struct node_view *view = node_view(node);
 	const struct slot *slot = node_slot(api->nodes, node);
 	uint64_t taken = slot->busy | slot->lost;
 
-	to->drained = node->drained;
+	to->drained = view->drained;
 	to->devices = slot->devices;
 	to->lost = (uint32_t)__builtin_popcountll(slot->lost);
 	to->free = slot->devices - (uint32_t)__builtin_popcountll(taken);
-	to->seen_ms = node->seen_ms;
-	if (string_set(&to->name, node->name, err) < 0 ||
+	to->seen_ms = view->seen_ms;
+	if (string_set(&to->name, node_name(node), err) < 0 ||
 	    string_set(&to->state, node_state(node), err) < 0 ||
-	    string_set(&to->vendor, node->vendor, err) < 0 ||
-	    string_set(&to->address, node->address, err) < 0 ||
+	    string_set(&to->vendor, view->vendor, err) < 0 ||
+	    string_set(&to->address, view->address, err) < 0 ||
 	    add_drain(node, to, err) < 0 ||
 	    add_chips(node, slot, to, err) < 0 || add_jobs(node, to, err) < 0)
 		return -1;
@@ -118,7 +123,7 @@ int api_nodes(struct api_request *request, void *reply, struct error *err)
 	for (size_t i = 0; i < node_count(api->nodes); i++) {
 		const struct node *node = node_at(api->nodes, i);
 
-		if (node->removed)
+		if (node_view(node)->removed)
 			continue;
 		if (skip) {
 			skip--;
@@ -139,7 +144,7 @@ static struct node *known_node(const struct api *api, const char *name,
 {
 	struct node *node = name ? node_find(api->nodes, name) : NULL;
 
-	if (node && !node->removed)
+	if (node && !node_view(node)->removed)
 		return node;
 	error_set(err, ENOENT, "no node '%.64s'", name ? name : "");
 	return NULL;
@@ -148,15 +153,17 @@ static struct node *known_node(const struct api *api, const char *name,
 static int add_inventory(const struct node *node, struct node_info *to,
 			 struct error *err)
 {
-	if (!node->inventory_count)
+	const struct node_view *view = node_view(node);
+
+	if (!view->inventory_count)
 		return 0;
-	to->inventory = calloc(node->inventory_count, sizeof(*to->inventory));
+	to->inventory = calloc(view->inventory_count, sizeof(*to->inventory));
 	if (!to->inventory)
 		return error_nomem(err, "node");
-	for (; to->inventory_count < node->inventory_count;
+	for (; to->inventory_count < view->inventory_count;
 	     to->inventory_count++)
 		if (codec_copy(&device_info_schema,
-			       &node->inventory[to->inventory_count],
+			       &view->inventory[to->inventory_count],
 			       &to->inventory[to->inventory_count], err) < 0)
 			return -1;
 	return 0;
@@ -208,6 +215,6 @@ int api_label(struct api_request *request, void *reply, struct error *err)
 		return error_set(err, EINVAL, "labels: expected a map");
 	if (node_label(request->api->nodes, node, message->labels, err) < 0)
 		return -1;
-	to->labels = cJSON_Duplicate(node->labels, true);
+	to->labels = cJSON_Duplicate(node_view(node)->labels, true);
 	return to->labels ? 0 : error_nomem(err, "labels");
 }

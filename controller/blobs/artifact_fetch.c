@@ -101,8 +101,8 @@ void artifact_fetch_check(struct task *task)
 	if (task->files_count > container->collect.count) {
 		log_error("node=%s job=%" PRIu64 ": %zu collected files, asked "
 			  "for were %zu: none is taken",
-			  task->node->name, task->job->id, task->files_count,
-			  container->collect.count);
+			  node_name(task->node), task->job->id,
+			  task->files_count, container->collect.count);
 		task_drop_files(task);
 	}
 	for (size_t i = 0; i < task->files_count; i++) {
@@ -124,11 +124,10 @@ static void give_up(struct artifact_fetches *fetches, struct node *node,
 {
 	struct task *task;
 
-	log_error("node=%s content=%.12s: %s", node->name, hash, why);
+	log_error("node=%s content=%.12s: %s", node_name(node), hash, why);
 	snprintf(fetches->lost, sizeof(fetches->lost), "%s", hash);
 	snprintf(fetches->lost_why, sizeof(fetches->lost_why), "%s", why);
-	TAILQ_FOREACH(task, &node->tasks, by_node)
-	{
+	for (task = node_first_task(node); task; task = node_next_task(task)) {
 		for (size_t i = 0; i < task->files_count; i++) {
 			struct collected_file *file = &task->files[i];
 
@@ -277,10 +276,11 @@ static int send_read(void *arg, const struct message_content_read *read)
 {
 	const struct artifact_fetch *gather = arg;
 
-	return gather->node->peer ? wire_server_send(gather->node->peer,
-						     MESSAGE_CONTENT_READ, read,
-						     NULL, 0, NULL)
-				  : -1;
+	return node_peer(gather->node)
+		       ? wire_server_send(node_peer(gather->node),
+					  MESSAGE_CONTENT_READ, read, NULL, 0,
+					  NULL)
+		       : -1;
 }
 
 static void all_here(struct artifact_fetch *gather)
@@ -302,7 +302,7 @@ static void begin(struct artifact_fetches *fetches, struct node *node,
 			    file->content))
 			return;
 	}
-	if (fetches->count >= ARTIFACT_FETCH_MAX || !node->peer)
+	if (fetches->count >= ARTIFACT_FETCH_MAX || !node_peer(node))
 		return;
 	gather = calloc(1, sizeof(*gather));
 	if (!gather)

@@ -32,9 +32,19 @@ struct put {
 	int64_t used_ms;
 };
 
+/* How a node exchanges contents with others, in its present session. */
+struct sharing {
+	unsigned int
+		gives_failed; /* contents that others asked of it in vain */
+	unsigned int takes_failed; /* and it of others, in a row */
+	int64_t takes_again_ms;    /* monotonic; until then not from others */
+	char awaits[CONTENT_HASH_SIZE]; /* asked for, and not here yet */
+};
+
 struct blob_service {
 	struct store *store;
 	struct nodes *nodes;
+	struct sharing *sharings; /* NODES_MAX of them, by node_index() */
 	struct blob_store *contents;
 	struct chunk_sender *chunk_sender;
 	struct distribution_tree *distribution;
@@ -53,9 +63,10 @@ static int give(void *arg, void *peer,
 {
 	const struct node *node = peer;
 
-	return node->peer ? wire_server_send(node->peer, MESSAGE_CONTENT_PIECE,
-					     piece, data, size, NULL)
-			  : 0;
+	return node_peer(node) ? wire_server_send(node_peer(node),
+						  MESSAGE_CONTENT_PIECE, piece,
+						  data, size, NULL)
+			       : 0;
 }
 
 struct blob_service *blob_service_new(const struct blob_service_config *config,
@@ -72,6 +83,11 @@ struct blob_service *blob_service_new(const struct blob_service_config *config,
 	blobs->nodes = config->nodes;
 	/* Whoever was sending to the controller before us may come back. */
 	blobs->await_ms = clock_mono_ms() + BLOB_SERVICE_BACK_MS;
+	blobs->sharings = calloc(NODES_MAX, sizeof(*blobs->sharings));
+	if (!blobs->sharings) {
+		error_nomem(err, "contents");
+		return NULL;
+	}
 	blobs->contents = blob_store_new(folder, err);
 	if (!blobs->contents)
 		return NULL;
@@ -95,12 +111,19 @@ void blob_service_free(struct blob_service *blobs)
 	chunk_sender_free(blobs->chunk_sender);
 	distribution_tree_free(blobs->distribution);
 	blob_store_free(blobs->contents);
+	free(blobs->sharings);
 	free(blobs);
 }
 
 struct blob_store *blob_service_contents(const struct blob_service *blobs)
 {
 	return blobs->contents;
+}
+
+static struct sharing *sharing_of(struct blob_service *blobs,
+				  const struct node *node)
+{
+	return &blobs->sharings[node_index(node)];
 }
 
 /* People. */
@@ -144,11 +167,12 @@ static void tell_awaiting(struct blob_service *blobs, const char *hash)
 
 	for (size_t i = 0; i < node_count(blobs->nodes); i++) {
 		struct node *node = node_at(blobs->nodes, i);
+		struct sharing *sharing = sharing_of(blobs, node);
 
-		if (strcmp(node->awaits, hash) != 0)
+		if (strcmp(sharing->awaits, hash) != 0)
 			continue;
-		node->awaits[0] = 0;
-		if (node->peer)
+		sharing->awaits[0] = 0;
+		if (node_peer(node))
 			blob_service_want(blobs, node, &want);
 	}
 }
@@ -269,9 +293,9 @@ static void say(struct node *node, enum message_type type, const void *body)
 {
 	struct error err;
 
-	if (node->peer &&
-	    wire_server_send(node->peer, type, body, NULL, 0, &err) < 0)
-		log_error("node=%s: %s", node->name, err.text);
+	if (node_peer(node) &&
+	    wire_server_send(node_peer(node), type, body, NULL, 0, &err) < 0)
+		log_error("node=%s: %s", node_name(node), err.text);
 }
 
 /* The node that gives is told before the one that takes. */
@@ -279,16 +303,17 @@ static bool name_source(struct blob_service *blobs, struct node *to,
 			const char *name, struct message_content_from *from)
 {
 	struct node *source = name ? node_find(blobs->nodes, name) : NULL;
-	struct message_content_grant grant = { .name = to->name };
+	struct message_content_grant grant = { .name = (char *)node_name(to) };
 
-	if (!source || !source->peer || !source->peers || !to->peer ||
-	    source->gives_failed >= BLOB_SERVICE_FAILURES)
+	if (!source || !node_peer(source) || !node_view(source)->peers ||
+	    !node_peer(to) ||
+	    sharing_of(blobs, source)->gives_failed >= BLOB_SERVICE_FAILURES)
 		return false;
-	grant.public = (char *)wire_peer_public(to->peer);
+	grant.public = (char *)wire_peer_public(node_peer(to));
 	say(source, MESSAGE_CONTENT_GRANT, &grant);
-	from->name = source->name;
-	from->endpoint = source->peers;
-	from->public = (char *)wire_peer_public(source->peer);
+	from->name = (char *)node_name(source);
+	from->endpoint = node_view(source)->peers;
+	from->public = (char *)wire_peer_public(node_peer(source));
 	return true;
 }
 
@@ -308,23 +333,27 @@ static void learn(struct blob_service *blobs, struct node *node,
 	const char *name = want->failed ? want->failed : want->source;
 	struct node *other =
 		name && *name ? node_find(blobs->nodes, name) : NULL;
+	struct sharing *takes = sharing_of(blobs, node);
+	struct sharing *gives = other ? sharing_of(blobs, other) : NULL;
 
 	/* Who answers can be reached; it removed what it did not use. */
 	if (!other || (want->failed && want->none))
 		return;
 	if (!want->failed) {
 		if (want->length)
-			node->takes_failed = other->gives_failed = 0;
+			takes->takes_failed = gives->gives_failed = 0;
 		return;
 	}
-	other->gives_failed++;
-	if (++node->takes_failed < BLOB_SERVICE_FAILURES)
+	/* One that is gone begins anew when it is back. */
+	if (node_peer(other))
+		gives->gives_failed++;
+	if (++takes->takes_failed < BLOB_SERVICE_FAILURES)
 		return;
 	log_warning("node=%s cannot get contents from other nodes: all come "
 		    "from here for a while",
-		    node->name);
-	node->takes_failed = 0;
-	node->takes_again_ms = clock_mono_ms() + BLOB_SERVICE_ALONE_MS;
+		    node_name(node));
+	takes->takes_failed = 0;
+	takes->takes_again_ms = clock_mono_ms() + BLOB_SERVICE_ALONE_MS;
 }
 
 static void advise(struct blob_service *blobs, struct node *node,
@@ -335,7 +364,7 @@ static void advise(struct blob_service *blobs, struct node *node,
 	const char *source = NULL;
 	struct error err;
 
-	bool alone = clock_mono_ms() < node->takes_again_ms;
+	bool alone = clock_mono_ms() < sharing_of(blobs, node)->takes_again_ms;
 	struct distribution_tree *distribution = blobs->distribution;
 	int rc = want->none && want->failed &&
 				 node_find(blobs->nodes, want->failed)
@@ -345,10 +374,10 @@ static void advise(struct blob_service *blobs, struct node *node,
 
 	if (rc == 0)
 		rc = alone ? distribution_tree_news(distribution, want->hash,
-						    bytes, node->name,
+						    bytes, node_name(node),
 						    want->length, &err)
 			   : distribution_tree_source(distribution, want->hash,
-						      bytes, node->name,
+						      bytes, node_name(node),
 						      want->length,
 						      want->failed, &source,
 						      &err);
@@ -363,7 +392,8 @@ static void advise(struct blob_service *blobs, struct node *node,
 		from.name = NULL;
 	}
 	log_debug("content=%.12s node=%s from=%s at=%" PRIu64, want->hash,
-		  node->name, from.name ? from.name : "here", want->length);
+		  node_name(node), from.name ? from.name : "here",
+		  want->length);
 	say(node, MESSAGE_CONTENT_FROM, &from);
 }
 
@@ -374,7 +404,9 @@ static void tell_none(struct blob_service *blobs, struct node *node,
 	struct error err;
 
 	if (want->awaited && clock_mono_ms() < blobs->await_ms) {
-		memcpy(node->awaits, want->hash, sizeof(node->awaits));
+		struct sharing *sharing = sharing_of(blobs, node);
+
+		memcpy(sharing->awaits, want->hash, sizeof(sharing->awaits));
 		return;
 	}
 	if (want->awaited)
@@ -421,9 +453,9 @@ void blob_service_want(struct blob_service *blobs, struct node *node,
 		refuse(node, want->hash, &err);
 	} else if (!want->source) {
 		advise(blobs, node, want, bytes);
-	} else if (node->peers) {
+	} else if (node_view(node)->peers) {
 		distribution_tree_news(blobs->distribution, want->hash, bytes,
-				       node->name, want->length, NULL);
+				       node_name(node), want->length, NULL);
 	}
 }
 
@@ -433,7 +465,7 @@ void blob_service_read(struct blob_service *blobs, struct node *node,
 	struct error err;
 
 	if (chunk_sender_read(blobs->chunk_sender, node, read, &err) < 0)
-		wire_server_drop(node->peer, err.code, err.text);
+		wire_server_drop(node_peer(node), err.code, err.text);
 }
 
 void blob_service_revoked(struct blob_service *blobs, const char *name)
@@ -446,9 +478,9 @@ void blob_service_revoked(struct blob_service *blobs, const char *name)
 
 void blob_service_gone(struct blob_service *blobs, struct node *node)
 {
-	node->awaits[0] = 0;
+	*sharing_of(blobs, node) = (struct sharing){ 0 };
 	chunk_sender_forget(blobs->chunk_sender, node);
-	distribution_tree_gone(blobs->distribution, node->name);
+	distribution_tree_gone(blobs->distribution, node_name(node));
 }
 
 /* What is kept. */

@@ -197,7 +197,7 @@ int image_digest_learn(struct image_digests *digests, struct task *task,
 		       const char *found, char *text, size_t size)
 {
 	struct image_digest *pin = image_digest_get_job(digests, task->job);
-	const char *node = task->node->name;
+	const char *node = node_name(task->node);
 
 	if (!pin)
 		return 0;

@@ -158,7 +158,7 @@ cJSON *image_progress_summary(const struct task *task, int64_t now_ms)
 	if (!transfer || !transfer->total_bytes)
 		return NULL;
 	to = cJSON_CreateObject();
-	cJSON_AddStringToObject(to, "node", task->node->name);
+	cJSON_AddStringToObject(to, "node", node_name(task->node));
 	cJSON_AddNumberToObject(to, "bytes", (double)transfer->total_bytes);
 	cJSON_AddNumberToObject(to, "seconds",
 				(double)(now_ms - task->transfer_ms) / 1000);

@@ -192,18 +192,19 @@ static int send_act(struct image_rollouts *rollouts, struct node *node,
 	struct message_image_do message = *act;
 	int rc;
 
-	if (needs && image_references_list(rollouts->with.references,
-					   node->vendor, &message.needs,
-					   &message.needs_count, err) < 0)
+	if (needs &&
+	    image_references_list(rollouts->with.references,
+				  node_view(node)->vendor, &message.needs,
+				  &message.needs_count, err) < 0)
 		return -1;
 	message.logins = NULL;
 	message.logins_count = 0;
 	rc = logins_reseal(rollouts->with.logins, act->logins,
-			   act->logins_count, wire_peer_public(node->peer),
+			   act->logins_count, wire_peer_public(node_peer(node)),
 			   &message.logins, &message.logins_count, err);
 	if (rc == 0)
-		rc = wire_server_send(node->peer, MESSAGE_IMAGE_DO, &message,
-				      NULL, 0, err);
+		rc = wire_server_send(node_peer(node), MESSAGE_IMAGE_DO,
+				      &message, NULL, 0, err);
 	logins_free(message.logins, message.logins_count);
 	needs_free(message.needs, message.needs_count);
 	return rc;
@@ -215,7 +216,7 @@ static void tell(struct image_rollouts *rollouts,
 	struct node *node = node_find(rollouts->with.nodes, stop->name);
 	struct error err;
 
-	if (stop_final(stop) || !node || !node->peer || !node->reported ||
+	if (stop_final(stop) || !node || !node_up(node) ||
 	    (order->kind->one && stop != &order->stops[order->next]))
 		return;
 	if (send_act(rollouts, node, &order->act, order->kind->needs, &err) < 0)
@@ -257,7 +258,7 @@ static bool is_away(const struct node *node, struct stop *stop)
 {
 	int64_t now = clock_mono_ms();
 
-	if (node && node->peer)
+	if (node && node_peer(node))
 		stop->away_ms = 0;
 	else if (!stop->away_ms)
 		stop->away_ms = now;
@@ -326,7 +327,7 @@ void image_rollout_report(struct image_rollouts *rollouts, struct node *node)
 
 	TAILQ_FOREACH(order, &rollouts->orders, entry)
 	{
-		struct stop *stop = image_request_stop(order, node->name);
+		struct stop *stop = image_request_stop(order, node_name(node));
 
 		if (stop && !order->final)
 			tell(rollouts, order, stop);
@@ -342,9 +343,9 @@ static void note_own_act(struct image_rollouts *rollouts,
 	cJSON *names = cJSON_AddArrayToObject(object, "images");
 	struct audit_row row = {
 		.time_ms = clock_wall_ms(),
-		.who = node->name,
+		.who = node_name(node),
 		.role = role_name(ROLE_AGENT),
-		.address = wire_peer_address(node->peer),
+		.address = wire_peer_address(node_peer(node)),
 		.act = "image-gc",
 		.refusal = state->code ? state->text : NULL,
 	};
@@ -368,8 +369,8 @@ static void note_own_act(struct image_rollouts *rollouts,
 	text = cJSON_PrintUnformatted(object);
 	row.request = text ? text : "{}";
 	log_info("node=%s removed %zu images by itself bytes=%" PRIu64 "%s%s",
-		 node->name, count, state->done_bytes, row.refusal ? ": " : "",
-		 row.refusal ? row.refusal : "");
+		 node_name(node), count, state->done_bytes,
+		 row.refusal ? ": " : "", row.refusal ? row.refusal : "");
 	if ((count || row.refusal) &&
 	    store_put_audit(rollouts->with.store, &row, &err) < 0)
 		log_error("audit: %s", err.text);
@@ -382,16 +383,16 @@ void image_rollout_state(struct image_rollouts *rollouts, struct node *node,
 {
 	struct image_request *order = order_find(rollouts, state->order);
 	struct stop *stop =
-		order ? image_request_stop(order, node->name) : NULL;
+		order ? image_request_stop(order, node_name(node)) : NULL;
 
-	if (!order && state->by_itself && node->peer)
+	if (!order && state->by_itself && node_peer(node))
 		note_own_act(rollouts, node, state);
 	if (!stop || order->final || stop_final(stop))
 		return;
 	image_request_heard(order, stop, state);
 	if (stop_final(stop))
 		log_info("image order=%.12s node=%s %s%s%s", order->name,
-			 node->name, stop->phase, stop->text ? ": " : "",
+			 node_name(node), stop->phase, stop->text ? ": " : "",
 			 stop->text ? stop->text : "");
 	changed(rollouts);
 	advance(rollouts, order);
@@ -405,9 +406,9 @@ void image_rollout_room(struct image_rollouts *rollouts, struct node *node,
 	struct error err;
 
 	/* Without an answer it removes nothing. */
-	if (node->peer && node->reported && content_hash_valid(room->order) &&
+	if (node_up(node) && content_hash_valid(room->order) &&
 	    send_act(rollouts, node, &act, true, &err) < 0)
-		log_warning("node=%s: %s", node->name, err.text);
+		log_warning("node=%s: %s", node_name(node), err.text);
 }
 
 /* People. */
@@ -431,8 +432,8 @@ static int choose_named(struct image_rollouts *rollouts,
 					 "all",
 					 wanted->items[i]);
 		/* A second stop at a node would be waited for in vain. */
-		if (!strings_has(nodes, node->name) &&
-		    strings_add(nodes, node->name, err) < 0)
+		if (!strings_has(nodes, node_name(node)) &&
+		    strings_add(nodes, node_name(node), err) < 0)
 			return -1;
 	}
 	return 0;
@@ -459,10 +460,10 @@ static int choose_all(struct image_rollouts *rollouts, const char *build,
 	for (size_t i = 0; i < node_count(rollouts->with.nodes); i++) {
 		const struct node *node = node_at(rollouts->with.nodes, i);
 
-		up += node->peer != NULL;
-		if (node->peer &&
-		    (!vendor[0] || !strcmp(node->vendor, vendor)) &&
-		    strings_add(nodes, node->name, err) < 0)
+		up += node_peer(node) != NULL;
+		if (node_peer(node) &&
+		    (!vendor[0] || !strcmp(node_view(node)->vendor, vendor)) &&
+		    strings_add(nodes, node_name(node), err) < 0)
 			return -1;
 	}
 	if (nodes->count)
@@ -559,7 +560,7 @@ static struct image_request *begin(struct image_rollouts *rollouts,
 		const struct node *node =
 			node_find(rollouts->with.nodes, order->stops[i].name);
 
-		if (!kind->durable && !kind->one && !(node && node->peer))
+		if (!kind->durable && !kind->one && !(node && node_peer(node)))
 			stop_set(&order->stops[i], "failed", "out of reach");
 		tell(rollouts, order, &order->stops[i]);
 	}
@@ -615,7 +616,7 @@ int image_rollout_describe(struct image_rollouts *rollouts,
 		const struct node *node =
 			node_find(rollouts->with.nodes, to->nodes[i].name);
 
-		to->nodes[i].up = node && node->peer;
+		to->nodes[i].up = node && node_peer(node);
 	}
 	return 0;
 }

@@ -47,7 +47,7 @@ static void discard_all(struct job *job)
 	}
 	/* The last one that is let go forgets the job. */
 	for (uint32_t left = nodes, i = 0; i < nodes; i++) {
-		if (tasks[i].node->peer)
+		if (node_peer(tasks[i].node))
 			continue;
 		left--;
 		job_drop_discarded(&tasks[i]);
@@ -77,7 +77,7 @@ static void retry(struct job *job)
 	for (uint32_t i = 0; i < gang->spec.nodes; i++) {
 		struct node *node = gang->tasks[i].node;
 
-		if (!node->peer)
+		if (!node_peer(node))
 			continue;
 		node_command_discard(job->jobs, node, job->id, attempt, i);
 		node_add_discard(job->jobs->nodes, node, job->id, attempt, i);
@@ -98,7 +98,7 @@ static void note_output(struct job *job)
 		const struct task *task = &job->gang->tasks[i];
 
 		if (task->text && *task->text &&
-		    asprintf(&job->text, "%s: %s", task->node->name,
+		    asprintf(&job->text, "%s: %s", node_name(task->node),
 			     task->text) < 0)
 			job->text = NULL;
 	}

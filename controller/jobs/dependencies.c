@@ -150,7 +150,8 @@ static int read_pins(struct look *look, const char *text)
 				: NULL;
 
 		if (node)
-			look->pins[look->pins_count++] = (uint32_t)node->index;
+			look->pins[look->pins_count++] =
+				(uint32_t)node_index(node);
 		else
 			rc = -1;
 	}
@@ -300,9 +301,9 @@ static const char *unfit(const struct jobs *jobs, const struct shape *shape,
 {
 	if (slot_suits(node_slot(jobs->nodes, node), shape))
 		return NULL;
-	if (!node->peer)
+	if (!node_peer(node))
 		return "is down";
-	if (node->drained)
+	if (node_view(node)->drained)
 		return "is drained";
 	return node_slot(jobs->nodes, node)->usable ? "lacks devices"
 						    : "is not ready";
@@ -321,7 +322,7 @@ static void name_unfit(const struct job *job, char *text, size_t size)
 		if (!why)
 			continue;
 		used += (size_t)snprintf(text + used, size - used, "%s%s %s",
-					 shown++ ? ", " : ": ", node->name,
+					 shown++ ? ", " : ": ", node_name(node),
 					 why);
 		if (used >= size)
 			return;

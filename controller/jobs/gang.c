@@ -26,8 +26,8 @@ static cJSON *node_names(const struct gang *gang)
 	cJSON *names = cJSON_AddArrayToObject(data, "nodes");
 
 	for (uint32_t i = 0; i < gang->spec.nodes; i++)
-		cJSON_AddItemToArray(names, cJSON_CreateString(
-						    gang->tasks[i].node->name));
+		cJSON_AddItemToArray(names, cJSON_CreateString(node_name(
+						    gang->tasks[i].node)));
 	return data;
 }
 
@@ -80,7 +80,7 @@ static bool avoid(void *arg, uint64_t id, size_t slot)
 	struct jobs *jobs = arg;
 	const struct job *job = job_find(jobs->table, id);
 
-	return job && job->avoid && job->avoid->index == slot;
+	return job && job->avoid && node_index(job->avoid) == slot;
 }
 
 void gang_schedule(struct jobs *jobs)
@@ -218,7 +218,7 @@ static bool ends_unknown(const struct gang *gang)
 		const struct task *task = &gang->tasks[i];
 
 		if (task->state != TASK_ENDED &&
-		    !(task->node && task->node->reported))
+		    !(task->node && node_up(task->node)))
 			return true;
 	}
 	return false;
@@ -285,7 +285,8 @@ static int keep_addresses(struct gang *gang)
 	if (!container_wants_addresses(&gang->spec.container))
 		return 0;
 	for (uint32_t i = 0; i < gang->spec.nodes; i++)
-		if (strings_add(&gang->addresses, gang->tasks[i].node->address,
+		if (strings_add(&gang->addresses,
+				node_view(gang->tasks[i].node)->address,
 				NULL) < 0)
 			return -1;
 	return 0;
@@ -315,7 +316,7 @@ static void all_ready(struct job *job)
 
 	/* Kept: after a restart, rank 0's node may come back last. */
 	free(gang->address);
-	gang->address = strdup(gang->tasks[0].node->address);
+	gang->address = strdup(node_view(gang->tasks[0].node)->address);
 	if (!gang->address || keep_addresses(gang) < 0)
 		return;
 	gang->port = gang->tasks[0].port;

@@ -162,7 +162,7 @@ static void end(struct gang *gang, int64_t silent_ms)
 static bool is_heard(const struct gang *gang)
 {
 	for (uint32_t i = 0; i < gang->spec.nodes; i++)
-		if (!gang->tasks[i].node || !gang->tasks[i].node->reported)
+		if (!gang->tasks[i].node || !node_up(gang->tasks[i].node))
 			return false;
 	return true;
 }

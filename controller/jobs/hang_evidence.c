@@ -68,7 +68,7 @@ static struct stacks *read_round(const struct gang *gang, uint64_t round)
 		evidence_stream(i, stream);
 		if (read_end(gang->job, stream, EVIDENCE_BYTES, &text) < 0 ||
 		    (text.size &&
-		     stacks_take(stacks, node ? node->name : "", round,
+		     stacks_take(stacks, node ? node_name(node) : "", round,
 				 text.data, text.size, NULL) < 0))
 			return NULL;
 	}

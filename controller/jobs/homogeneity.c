@@ -19,12 +19,14 @@ const cJSON *task_fact(const struct task *task, const char *name)
 	const cJSON *fact = cJSON_GetObjectItemCaseSensitive(task->facts, name);
 
 	return fact ? fact
-		    : cJSON_GetObjectItemCaseSensitive(task->node->facts, name);
+		    : cJSON_GetObjectItemCaseSensitive(node_view(task->node)
+							       ->facts,
+						       name);
 }
 
 cJSON *task_facts(const struct task *task)
 {
-	const cJSON *lists[] = { task->node->facts, task->facts };
+	const cJSON *lists[] = { node_view(task->node)->facts, task->facts };
 	cJSON *facts = cJSON_CreateObject();
 
 	for (size_t i = 0; i < 2; i++) {
@@ -57,9 +59,10 @@ static const char *chip_of(const struct task *task, size_t i)
 {
 	const struct device_info *device;
 
-	if (i >= task->node->inventory_count || !(task->devices >> i & 1))
+	if (i >= node_view(task->node)->inventory_count ||
+	    !(task->devices >> i & 1))
 		return NULL;
-	device = &task->node->inventory[i];
+	device = &node_view(task->node)->inventory[i];
 	return device->chip ? device->chip : device->name;
 }
 
@@ -88,9 +91,9 @@ static void add_node(struct kind *kind, struct node *node)
 	if (kind->last == node)
 		return;
 	kind->last = node;
-	if (used + strlen(node->name) + 8 < NAMES_MAX)
+	if (used + strlen(node_name(node)) + 8 < NAMES_MAX)
 		snprintf(kind->names + used, NAMES_MAX - used, "%s%s",
-			 kind->count ? ", " : "", node->name);
+			 kind->count ? ", " : "", node_name(node));
 	else if (used && kind->names[used - 1] != '.')
 		snprintf(kind->names + used, NAMES_MAX - used, " ...");
 	kind->count++;
@@ -190,7 +193,7 @@ void gang_warnings(const struct gang *gang, cJSON *list)
 			if (!cJSON_IsString(warning))
 				continue;
 			snprintf(text, sizeof(text), "%s: %.300s",
-				 task->node->name, warning->valuestring);
+				 node_name(task->node), warning->valuestring);
 			add(list, text);
 		}
 	}

@@ -128,7 +128,8 @@ static cJSON *allocation_json(const struct job *job)
 
 		snprintf(devices, sizeof(devices), "%" PRIx64, task->devices);
 		cJSON_AddStringToObject(item, "node",
-					task->node ? task->node->name : "");
+					task->node ? node_name(task->node)
+						   : "");
 		cJSON_AddStringToObject(item, "devices", devices);
 		cJSON_AddItemToArray(tasks, item);
 	}

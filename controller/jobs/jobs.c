@@ -172,7 +172,7 @@ bool jobs_message(struct jobs *jobs, struct node *node, enum message_type type,
 		break;
 	case MESSAGE_INVENTORY:
 		if (node_inventory(jobs->nodes, node, body, &err) < 0)
-			log_error("node=%s: %s", node->name, err.text);
+			log_error("node=%s: %s", node_name(node), err.text);
 		break;
 	default:
 		return false;
@@ -201,7 +201,7 @@ static void give_up(struct jobs *jobs, struct node *node)
 	char why[KEY_NAME_SIZE + 60];
 
 	snprintf(why, sizeof(why), "%s has been out of reach for %" PRIu64 " s",
-		 node->name, jobs->node_lost_ms / 1000);
+		 node_name(node), jobs->node_lost_ms / 1000);
 	node_event_lost(jobs, node, why);
 }
 
@@ -214,8 +214,9 @@ void jobs_tick(struct jobs *jobs)
 
 		node_settle_drain(jobs->nodes, node,
 				  effects_wall_ms(jobs->effects));
-		if (!node->peer && !TAILQ_EMPTY(&node->tasks) &&
-		    now - node->lost_since_ms > (int64_t)jobs->node_lost_ms)
+		if (!node_peer(node) && node_first_task(node) &&
+		    now - node_lost_since_ms(node) >
+			    (int64_t)jobs->node_lost_ms)
 			give_up(jobs, node);
 	}
 	look_again(jobs);
@@ -247,7 +248,7 @@ void jobs_drain(struct jobs *jobs)
 bool jobs_idle(const struct jobs *jobs)
 {
 	for (size_t i = 0; i < node_count(jobs->nodes); i++)
-		if (node_at(jobs->nodes, i)->discards_count)
+		if (node_discards(node_at(jobs->nodes, i)))
 			return false;
 	return !job_count(jobs->table);
 }

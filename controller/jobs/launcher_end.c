@@ -67,7 +67,7 @@ bool launcher_end(struct gang *gang)
 		snprintf(text, sizeof(text),
 			 "%s: the launcher reported a failed process and did "
 			 "not end for %d s",
-			 task->node->name, LAUNCHER_GRACE_MS / 1000);
+			 node_name(task->node), LAUNCHER_GRACE_MS / 1000);
 		job->life->exception(job, FAILURE_EXIT, 0, text);
 		return true;
 	}

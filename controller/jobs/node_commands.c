@@ -16,10 +16,10 @@ static void tell(struct task *task, enum message_type type, const void *body)
 	struct jobs *jobs = task->job->jobs;
 	struct error err;
 
-	if (task->node && task->node->peer && task->node->reported &&
+	if (task->node && node_up(task->node) &&
 	    jobs->effects->send(jobs->effects->arg, task->node, type, body,
 				&err) < 0)
-		log_error("node=%s: %s", task->node->name, err.text);
+		log_error("node=%s: %s", node_name(task->node), err.text);
 }
 
 void node_command_prepare(struct task *task)
@@ -29,14 +29,14 @@ void node_command_prepare(struct task *task)
 
 	if (!image_digest_may_prepare(task->job->jobs->digests, task))
 		return;
-	if (!task->node || !task->node->peer)
+	if (!task->node || !node_peer(task->node))
 		return;
 	if (task_make_spec(task, &prepare.task, &err) < 0) {
 		log_error("job=%" PRIu64 ": %s", task->job->id, err.text);
 		return;
 	}
 	if (logins_give(task->job->jobs->logins, task->job->sweep,
-			task->node->key,
+			node_view(task->node)->key,
 			prepare.task.container.build
 				? NULL
 				: prepare.task.container.image,
@@ -123,8 +123,8 @@ void node_command_discard(struct jobs *jobs, struct node *node, uint64_t job,
 	struct message_discard discard = { job, attempt, rank };
 	struct error err;
 
-	if (node->peer &&
+	if (node_peer(node) &&
 	    jobs->effects->send(jobs->effects->arg, node, MESSAGE_DISCARD,
 				&discard, &err) < 0)
-		log_error("node=%s: %s", node->name, err.text);
+		log_error("node=%s: %s", node_name(node), err.text);
 }

@@ -120,7 +120,7 @@ static bool learn_image(struct task *task, const char *found, char *text,
 	data = cJSON_CreateObject();
 	cJSON_AddStringToObject(data, "image", job->gang->spec.container.image);
 	cJSON_AddStringToObject(data, "pin", found);
-	cJSON_AddStringToObject(data, "node", task->node->name);
+	cJSON_AddStringToObject(data, "node", node_name(task->node));
 	job_event(job, JOB_EVENT_PIN, data, &err);
 	node_command_waiting(task->job->jobs);
 	return true;
@@ -168,7 +168,7 @@ void node_event_status(struct jobs *jobs, struct node *node,
 	if (task->state == TASK_ENDED)
 		log_ingest_check(jobs->ingest, task);
 	if (task->failure && !again) {
-		snprintf(text, sizeof(text), "%s: %s", node->name,
+		snprintf(text, sizeof(text), "%s: %s", node_name(node),
 			 task->text ? task->text : failure_name(task->failure));
 		printable(text, strlen(text));
 		if (!job->failure && failure_infrastructure(task->failure))
@@ -236,7 +236,7 @@ static void task_missing(struct task *task)
 	task->state = TASK_ENDED;
 	task->collected = true;
 	snprintf(text, sizeof(text), "%s no longer has the task",
-		 task->node->name);
+		 node_name(task->node));
 	gang_exception(job, FAILURE_NODE_LOST, 0, text);
 	/* It may have been ending already. */
 	if (job_find(jobs->table, id) == job && job->gang)
@@ -262,8 +262,8 @@ void node_event_report(struct jobs *jobs, struct node *node,
 	struct task *task;
 
 	node_reported(jobs->nodes, node);
-	TAILQ_FOREACH(task, &node->tasks, by_node)
-	task->reported = false;
+	for (task = node_first_task(node); task; task = node_next_task(task))
+		task->reported = false;
 	for (size_t i = 0; i < report->tasks_count; i++) {
 		const struct task_status *status = &report->tasks[i];
 
@@ -275,8 +275,8 @@ void node_event_report(struct jobs *jobs, struct node *node,
 	}
 	/* A missing one may end its job, and with it others on the list. */
 	do {
-		TAILQ_FOREACH(task, &node->tasks, by_node)
-		{
+		for (task = node_first_task(node); task;
+		     task = node_next_task(task)) {
 			if (!task->reported)
 				break;
 		}
@@ -295,8 +295,8 @@ void node_event_gone(struct jobs *jobs, struct node *node)
 
 	node_drop_discards(jobs->nodes, node);
 	do {
-		TAILQ_FOREACH(task, &node->tasks, by_node)
-		{
+		for (task = node_first_task(node); task;
+		     task = node_next_task(task)) {
 			if (task->discarding)
 				break;
 		}
@@ -310,14 +310,13 @@ void node_event_lost(struct jobs *jobs, struct node *node, const char *why)
 	struct task *task;
 
 	/* One that is in reach ends what it has. */
-	TAILQ_FOREACH(task, &node->tasks, by_node)
-	{
+	for (task = node_first_task(node); task; task = node_next_task(task)) {
 		node_command_discard(jobs, node, task->job->id,
 				     task->job->attempt, task->rank);
 	}
 	do {
-		TAILQ_FOREACH(task, &node->tasks, by_node)
-		{
+		for (task = node_first_task(node); task;
+		     task = node_next_task(task)) {
 			if (!task->collected)
 				break;
 		}

@@ -36,11 +36,9 @@ uint64_t provenance_devices(const struct gang *gang)
 bool provenance_pretended(const struct gang *gang)
 {
 	for (uint32_t i = 0; i < gang->spec.nodes; i++)
-		if (cJSON_IsTrue(
-			    cJSON_GetObjectItemCaseSensitive(gang->tasks[i]
-								     .node
-								     ->facts,
-							     "pretended")))
+		if (cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(
+			    node_view(gang->tasks[i].node)->facts,
+			    "pretended")))
 			return true;
 	return false;
 }
@@ -54,7 +52,8 @@ static cJSON *describe_host(const struct task *task)
 	cJSON *host = cJSON_CreateObject();
 
 	cJSON_AddItemToObject(host, "image", text_or_null(task->image_id));
-	cJSON_AddItemToObject(host, "vendor", text_or_null(task->node->vendor));
+	cJSON_AddItemToObject(host, "vendor",
+			      text_or_null(node_view(task->node)->vendor));
 	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
 		copy_fact(host, task, facts[i]);
 	return host;
@@ -90,7 +89,7 @@ static cJSON *make_hosts(const struct gang *gang)
 
 		cJSON_AddItemToArray(host_like(hosts, names,
 					       describe_host(task)),
-				     cJSON_CreateString(task->node->name));
+				     cJSON_CreateString(node_name(task->node)));
 	}
 	cJSON_ArrayForEach(host, hosts)
 	{
@@ -160,7 +159,7 @@ static void add_notes(cJSON *provenance, const struct gang *gang)
 			continue;
 		if (!notes)
 			notes = cJSON_AddArrayToObject(provenance, "notes");
-		snprintf(text, sizeof(text), "%s: %s", task->node->name,
+		snprintf(text, sizeof(text), "%s: %s", node_name(task->node),
 			 task->text);
 		cJSON_AddItemToArray(notes, cJSON_CreateString(text));
 	}
@@ -185,8 +184,8 @@ cJSON *provenance_new(const struct job *job)
 	cJSON_AddItemToObject(to, "environment", task_facts(first));
 	names = cJSON_AddArrayToObject(to, "nodes");
 	for (uint32_t i = 0; i < gang->spec.nodes; i++)
-		cJSON_AddItemToArray(names, cJSON_CreateString(
-						    gang->tasks[i].node->name));
+		cJSON_AddItemToArray(names, cJSON_CreateString(node_name(
+						    gang->tasks[i].node)));
 	cJSON_AddItemToObject(to, "hosts", make_hosts(gang));
 	cJSON_AddBoolToObject(to, "pretended", provenance_pretended(gang));
 	cJSON_AddNumberToObject(to, "devices",

@@ -44,7 +44,7 @@ static struct placed_end *ends_of(const struct gang *gang, size_t *count)
 		for (size_t e = 0; e < task->ends_count; e++)
 			list[(*count)++] = (struct placed_end){
 				&task->ends[e],
-				task->node ? task->node->name : "",
+				task->node ? node_name(task->node) : "",
 			};
 	}
 	qsort(list, *count, sizeof(*list), by_time);
@@ -79,8 +79,8 @@ static const char *failed_node(const struct gang *gang)
 
 	for (uint32_t i = 0; i < gang->spec.nodes; i++)
 		if (gang->tasks[i].failure && gang->tasks[i].node)
-			return gang->tasks[i].node->name;
-	return avoided ? avoided->name : NULL;
+			return node_name(gang->tasks[i].node);
+	return avoided ? node_name(avoided) : NULL;
 }
 
 static void add_number(cJSON *object, const char *name, bool known,

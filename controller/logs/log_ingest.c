@@ -58,10 +58,10 @@ static void send_ack(struct log_ingest *ingest, struct task *task,
 {
 	struct error err;
 
-	if (task->node->peer &&
+	if (node_peer(task->node) &&
 	    ingest->effects->send(ingest->effects->arg, task->node,
 				  MESSAGE_LOG_ACK, ack, &err) < 0)
-		log_error("node=%s: %s", task->node->name, err.text);
+		log_error("node=%s: %s", node_name(task->node), err.text);
 }
 
 static void tell_length(struct log_ingest *ingest, struct task *task,

@@ -27,6 +27,51 @@ struct nodes *nodes_new(const struct job_effects *effects, struct store *store,
 	return nodes;
 }
 
+const struct node_view *node_view(const struct node *node)
+{
+	return &node->view;
+}
+
+const char *node_name(const struct node *node)
+{
+	return node->view.name;
+}
+
+struct wire_peer *node_peer(const struct node *node)
+{
+	return node->peer;
+}
+
+bool node_up(const struct node *node)
+{
+	return node->peer && node->reported;
+}
+
+int64_t node_lost_since_ms(const struct node *node)
+{
+	return node->lost_since_ms;
+}
+
+bool node_discards(const struct node *node)
+{
+	return node->discards_count;
+}
+
+size_t node_index(const struct node *node)
+{
+	return node->index;
+}
+
+struct task *node_first_task(const struct node *node)
+{
+	return TAILQ_FIRST(&node->tasks);
+}
+
+struct task *node_next_task(const struct task *task)
+{
+	return TAILQ_NEXT(task, by_node);
+}
+
 size_t node_count(const struct nodes *nodes)
 {
 	return nodes->count;
@@ -58,7 +103,7 @@ bool nodes_changed(struct nodes *nodes)
 struct node *node_find(const struct nodes *nodes, const char *name)
 {
 	for (size_t i = 0; i < nodes->count; i++)
-		if (!strcmp(nodes->list[i]->name, name))
+		if (!strcmp(nodes->list[i]->view.name, name))
 			return nodes->list[i];
 	return NULL;
 }
@@ -67,17 +112,17 @@ static void node_free(struct node *node)
 {
 	if (!node)
 		return;
-	free(node->vendor);
-	free(node->address);
-	free(node->peers);
+	free(node->view.vendor);
+	free(node->view.address);
+	free(node->view.peers);
 	free(node->instance);
 	free(node->discards);
-	free(node->reason);
+	free(node->view.reason);
 	free(node->label_text);
-	free(node->machine);
+	free(node->view.machine);
 	node_devices_clear(node);
-	cJSON_Delete(node->facts);
-	cJSON_Delete(node->labels);
+	cJSON_Delete(node->view.facts);
+	cJSON_Delete(node->view.labels);
 	free(node);
 }
 OWNED_POINTER(struct node, node_free)
@@ -114,17 +159,18 @@ struct node *node_get(struct nodes *nodes, const char *name, struct error *err)
 		return NULL;
 	}
 	node = calloc(1, sizeof(*node));
-	if (!node || !(node->vendor = strdup("")) ||
-	    !(node->address = strdup("")) || grow(nodes) < 0) {
+	if (!node || !(node->view.vendor = strdup("")) ||
+	    !(node->view.address = strdup("")) || grow(nodes) < 0) {
 		error_nomem(err, "node");
 		return NULL;
 	}
-	strncpy(node->name, name, sizeof(node->name) - 1);
+	strncpy(node->view.name, name, sizeof(node->view.name) - 1);
 	TAILQ_INIT(&node->tasks);
 	node->lost_since_ms = effects_mono_ms(nodes->effects);
 	node->index = nodes->count++;
 	nodes->list[node->index] = node;
-	nodes->slots[node->index] = (struct slot){ .vendor = node->vendor };
+	nodes->slots[node->index] =
+		(struct slot){ .vendor = node->view.vendor };
 	return take(node);
 }
 
@@ -142,14 +188,14 @@ void nodes_free(struct nodes *nodes)
 int node_check_machine(const struct node *node, const char *key,
 		       const char *machine, struct error *err)
 {
-	if (!node->machine || strcmp(node->key, key) != 0 ||
-	    (machine && !strcmp(node->machine, machine)))
+	if (!node->view.machine || strcmp(node->view.key, key) != 0 ||
+	    (machine && !strcmp(node->view.machine, machine)))
 		return 0;
 	return error_set(err, EACCES,
 			 "the key of %s is in use on another machine than this "
 			 "one: make one of its own for this one, or 'regatta "
 			 "node rekey %s'",
-			 node->name, node->name);
+			 node->view.name, node->view.name);
 }
 
 bool node_taken(const struct node *node, const struct message_hello *hello)
@@ -195,21 +241,19 @@ int node_join(struct nodes *nodes, struct node *node, struct wire_peer *peer,
 		return error_prefix(err, "hello");
 	free(node->instance);
 	node->instance = take(instance);
-	free(node->vendor);
-	free(node->address);
-	node->vendor = take(vendor);
-	node->address = take(address);
-	free(node->peers);
-	node->peers = take(peers);
-	node->gives_failed = node->takes_failed = 0;
-	node->takes_again_ms = 0;
-	cJSON_Delete(node->facts);
-	node->facts = cJSON_Duplicate(hello->facts, true);
+	free(node->view.vendor);
+	free(node->view.address);
+	node->view.vendor = take(vendor);
+	node->view.address = take(address);
+	free(node->view.peers);
+	node->view.peers = take(peers);
+	cJSON_Delete(node->view.facts);
+	node->view.facts = cJSON_Duplicate(hello->facts, true);
 	node->peer = peer;
 	node_bind(node, public, hello->machine);
-	node->removed = false;
+	node->view.removed = false;
 	node->reported = false;
-	node->seen_ms = effects_wall_ms(nodes->effects);
+	node->view.seen_ms = effects_wall_ms(nodes->effects);
 	node->lost_since_ms = 0;
 	node_slot(nodes, node)->devices = hello->devices;
 	node_tell(nodes, node);
@@ -222,10 +266,11 @@ int node_inventory(struct nodes *nodes, struct node *node,
 	if (node_devices_take(node, &message->inventory,
 			      &message->inventory_count, err) < 0)
 		return -1;
-	if (cJSON_IsObject(node->facts)) {
-		cJSON_DeleteItemFromObjectCaseSensitive(node->facts, "policy");
+	if (cJSON_IsObject(node->view.facts)) {
+		cJSON_DeleteItemFromObjectCaseSensitive(node->view.facts,
+							"policy");
 		if (message->policy)
-			cJSON_AddStringToObject(node->facts, "policy",
+			cJSON_AddStringToObject(node->view.facts, "policy",
 						message->policy);
 	}
 	node_refresh(nodes, node);
@@ -238,12 +283,12 @@ void node_renew(struct node *node, const cJSON *facts)
 
 	cJSON_ArrayForEach(fact, facts)
 	{
-		if (!cJSON_IsObject(node->facts) ||
+		if (!cJSON_IsObject(node->view.facts) ||
 		    !strcmp(fact->string, "warnings"))
 			continue;
-		cJSON_DeleteItemFromObjectCaseSensitive(node->facts,
+		cJSON_DeleteItemFromObjectCaseSensitive(node->view.facts,
 							fact->string);
-		cJSON_AddItemToObject(node->facts, fact->string,
+		cJSON_AddItemToObject(node->view.facts, fact->string,
 				      cJSON_Duplicate(fact, true));
 	}
 }
@@ -261,10 +306,10 @@ void node_refresh(struct nodes *nodes, struct node *node)
 	struct slot *slot = node_slot(nodes, node);
 
 	slot->labels = node->label_text;
-	slot->vendor = node->vendor;
+	slot->vendor = node->view.vendor;
 	node_devices_show(node, slot);
-	slot->usable = node->peer && node->reported && !node->drained &&
-		       !node->discards_count;
+	slot->usable =
+		node_up(node) && !node->view.drained && !node->discards_count;
 	nodes->changed = true;
 	nodes->news->events = true;
 }
@@ -277,7 +322,7 @@ void node_reported(struct nodes *nodes, struct node *node)
 
 void node_heard(struct nodes *nodes, struct node *node)
 {
-	node->seen_ms = effects_wall_ms(nodes->effects);
+	node->view.seen_ms = effects_wall_ms(nodes->effects);
 }
 
 void nodes_forgive(struct nodes *nodes, int64_t deaf_ms)

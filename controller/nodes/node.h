@@ -6,11 +6,8 @@
 #include "controller/cluster/effects.h"
 #include "controller/cluster/news.h"
 #include "controller/scheduler/scheduler.h"
-#include "protocol/blob/blob_store.h"
 #include "protocol/message/device_info.h"
 #include "protocol/wire/key.h"
-
-#include <sys/queue.h>
 
 #define NODES_MAX 16384
 
@@ -18,50 +15,44 @@ struct store;
 struct task;
 struct wire_peer;
 
-/* A task that a node was told to discard, and still has. */
-struct discard {
-	uint64_t job;
-	uint32_t attempt;
-	uint32_t rank;
-};
+/* A machine with an agent. */
+struct node;
 
-/* A machine with an agent. Its fields are read by all, and changed by the
- * calls here alone, but for those that name another owner.
- */
-struct node {
-	size_t index; /* of node_at() and node_slots() */
+/* What is known of a node. The texts and lists are the node's own. */
+struct node_view {
 	char name[KEY_NAME_SIZE];
-	struct wire_peer *peer; /* NULL: out of reach */
-	char *instance; /* of the agent that spoke last; NULL: not told */
-	bool reported;  /* it said what it has, in this session */
-	bool removed;   /* it may not come back under this name's old key */
+	char *vendor; /* "" before the first hello */
+	char *address;
+	char *peers;             /* where other nodes get contents of it; NULL:
+				    nowhere */
 	char key[KEY_TEXT_SIZE]; /* public, that its agent came with last */
 	char *machine;           /* and from where; NULL: not told */
-	bool drained;            /* it gets no new task now: */
-	bool drain; /* somebody said so, for this time, wall clock: */
+	bool removed; /* it may not come back under this name's old key */
+	bool drained; /* it gets no new task now: */
+	bool drain;   /* somebody said so, for this time, wall clock: */
 	int64_t drain_from_ms, drain_until_ms; /* 0: for good */
 	char *reason;                          /* or NULL */
-	char *label_text;                      /* of the slot */
 	cJSON *labels; /* an object of texts; NULL: none */
-	char *vendor;  /* "" before the first hello */
-	char *address;
-	char *peers; /* where other nodes get contents of it; NULL: nowhere */
-	/* Of the blob service: */
-	unsigned int
-		gives_failed; /* contents that others asked of it in vain */
-	unsigned int takes_failed; /* and it of others, in a row */
-	int64_t takes_again_ms;    /* monotonic; until then not from others */
-	char awaits[CONTENT_HASH_SIZE]; /* asked for, and not here yet */
 	cJSON *facts;
 	struct device_info *inventory; /* by index; none: not told */
 	size_t inventory_count;
-	struct slot_device parts[SCHEDULER_DEVICES_MAX]; /* of the slot */
-	int64_t seen_ms;          /* wall clock of its last message */
-	int64_t lost_since_ms;    /* monotonic; 0: in reach */
-	struct discard *discards; /* no new task until they are done */
-	size_t discards_count;
-	TAILQ_HEAD(, task) tasks; /* of active jobs */
+	int64_t seen_ms; /* wall clock of its last message */
 };
+const struct node_view *node_view(const struct node *node);
+const char *node_name(const struct node *node);
+
+/* Its session; NULL: out of reach. */
+struct wire_peer *node_peer(const struct node *node);
+/* Is it in reach, and did it say what it has in this session? */
+bool node_up(const struct node *node);
+/* Since when it is out of reach, monotonic; 0: it is in reach. */
+int64_t node_lost_since_ms(const struct node *node);
+/* Does it still have tasks that it was told to discard? */
+bool node_discards(const struct node *node);
+
+/* The tasks of active jobs that hold devices of it; NULL: no more. */
+struct task *node_first_task(const struct node *node);
+struct task *node_next_task(const struct task *task);
 
 /* The registry of all; what it is given is borrowed. */
 struct nodes;
@@ -72,6 +63,7 @@ void nodes_free(struct nodes *nodes);
 /* All that are known, numbered in the order in which they came; none goes. */
 size_t node_count(const struct nodes *nodes);
 struct node *node_at(const struct nodes *nodes, size_t index);
+size_t node_index(const struct node *node);
 /* As the scheduler sees them, by the same numbers; until the next node_get().
  */
 struct slot *node_slots(const struct nodes *nodes);
@@ -140,9 +132,6 @@ void node_assign(struct nodes *nodes, struct task *task, struct node *node,
 		 uint64_t devices);
 void node_release(struct nodes *nodes, struct task *task);
 
-/* Bring the scheduler's view of the node up to date. */
-void node_refresh(struct nodes *nodes, struct node *node);
-
 /* The node was told to discard a task of no active job; until it says that it
  * is gone, it gets no new one. Twice the same is once.
  */
@@ -154,24 +143,5 @@ void node_drop_discards(struct nodes *nodes, struct node *node);
 
 /* "up", "joining", "down". */
 const char *node_state(const struct node *node);
-
-/* node_devices.c: the devices of a node, as its agent tells them. */
-
-/* Take over a list (moved: *count is 0 afterwards). Jobs that hold a device
- * which is lost since the last one get an event that says so; they go on.
- * EPROTO: more than SCHEDULER_DEVICES_MAX, or an index that is not its place;
- * nothing is changed then. An empty list is "not told": nothing is known of the
- * devices but their number.
- */
-int node_devices_take(struct node *node, struct device_info **list,
-		      size_t *count, struct error *err);
-void node_devices_clear(struct node *node);
-
-/* The list as JSON, and from it; the caller deletes. */
-cJSON *node_devices_json(const struct node *node);
-void node_devices_load(struct node *node, const cJSON *json);
-
-/* Bring the scheduler's view of the node's devices up to date. */
-void node_devices_show(const struct node *node, struct slot *slot);
 
 #endif

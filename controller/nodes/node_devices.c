@@ -3,7 +3,7 @@
  * A node keeps the last that was told, also while it is down and over a restart
  * of the controller. A device keeps its index for as long as it is told.
  */
-#include "controller/nodes/node.h"
+#include "controller/nodes/node_internal.h"
 
 #include "controller/cluster/job_life.h"
 #include "protocol/base/log.h"
@@ -38,7 +38,7 @@ static void list_clear(struct device_info **list, size_t *count)
 
 void node_devices_clear(struct node *node)
 {
-	list_clear(&node->inventory, &node->inventory_count);
+	list_clear(&node->view.inventory, &node->view.inventory_count);
 }
 
 static int check(const struct device_info *list, size_t count,
@@ -62,15 +62,15 @@ static void say_lost(struct task *task, const struct device_info *device)
 	const char *why = device->text ? device->text : "it is not there";
 	cJSON *data = cJSON_CreateObject();
 
-	cJSON_AddStringToObject(data, "node", task->node->name);
+	cJSON_AddStringToObject(data, "node", task->node->view.name);
 	cJSON_AddNumberToObject(data, "rank", task->rank);
 	cJSON_AddNumberToObject(data, "device", device->index);
 	if (device->bus_id)
 		cJSON_AddStringToObject(data, "bus_id", device->bus_id);
 	cJSON_AddStringToObject(data, "text", why);
 	log_warning("job=%" PRIu64 " rank=%u lost device %u of node=%s: %s",
-		    task->job->id, task->rank, device->index, task->node->name,
-		    why);
+		    task->job->id, task->rank, device->index,
+		    task->node->view.name, why);
 	task->job->life->event(task->job, JOB_EVENT_DEVICE, data, NULL);
 }
 
@@ -80,70 +80,72 @@ static void tell_jobs(struct node *node, uint64_t lost)
 
 	TAILQ_FOREACH(task, &node->tasks, by_node)
 	{
-		for (size_t i = 0; i < node->inventory_count; i++)
+		for (size_t i = 0; i < node->view.inventory_count; i++)
 			if ((task->devices & lost) >> i & 1 &&
 			    !job_state_final(task->job->state))
-				say_lost(task, &node->inventory[i]);
+				say_lost(task, &node->view.inventory[i]);
 	}
 }
 
 static void tell_log(const struct node *node, uint64_t lost, uint64_t back)
 {
-	for (size_t i = 0; i < node->inventory_count; i++) {
-		const struct device_info *device = &node->inventory[i];
+	for (size_t i = 0; i < node->view.inventory_count; i++) {
+		const struct device_info *device = &node->view.inventory[i];
 		const char *bus_id = device->bus_id ? device->bus_id : "";
 
 		if (lost >> i & 1)
 			log_warning("node=%s lost device %zu %s: %s",
-				    node->name, i, bus_id,
+				    node->view.name, i, bus_id,
 				    device->text ? device->text
 						 : "it is not there");
 		else if (back >> i & 1)
-			log_info("node=%s has device %zu %s back", node->name,
-				 i, bus_id);
+			log_info("node=%s has device %zu %s back",
+				 node->view.name, i, bus_id);
 	}
 }
 
 int node_devices_take(struct node *node, struct device_info **list,
 		      size_t *count, struct error *err)
 {
-	uint64_t before = lost_of(node->inventory, node->inventory_count);
+	uint64_t before =
+		lost_of(node->view.inventory, node->view.inventory_count);
 	uint64_t lost;
 
 	if (check(*list, *count, err) < 0)
 		return -1;
-	list_clear(&node->inventory, &node->inventory_count);
-	node->inventory = *list;
-	node->inventory_count = *count;
+	list_clear(&node->view.inventory, &node->view.inventory_count);
+	node->view.inventory = *list;
+	node->view.inventory_count = *count;
 	*list = NULL;
 	*count = 0;
-	lost = lost_of(node->inventory, node->inventory_count);
+	lost = lost_of(node->view.inventory, node->view.inventory_count);
 	tell_log(node, lost & ~before, before & ~lost);
 	tell_jobs(node, lost & ~before);
-	for (size_t i = 0; i < node->inventory_count; i++)
+	for (size_t i = 0; i < node->view.inventory_count; i++)
 		node->parts[i] = (struct slot_device){
-			.numa = node->inventory[i].numa,
-			.chip = node->inventory[i].chip,
+			.numa = node->view.inventory[i].numa,
+			.chip = node->view.inventory[i].chip,
 		};
 	return 0;
 }
 
 void node_devices_show(const struct node *node, struct slot *slot)
 {
-	if (node->inventory_count)
-		slot->devices = (uint32_t)node->inventory_count;
-	slot->parts = node->inventory_count ? node->parts : NULL;
-	slot->lost = lost_of(node->inventory, node->inventory_count);
+	if (node->view.inventory_count)
+		slot->devices = (uint32_t)node->view.inventory_count;
+	slot->parts = node->view.inventory_count ? node->parts : NULL;
+	slot->lost = lost_of(node->view.inventory, node->view.inventory_count);
 }
 
 cJSON *node_devices_json(const struct node *node)
 {
 	cJSON *array = cJSON_CreateArray();
 
-	for (size_t i = 0; i < node->inventory_count; i++)
+	for (size_t i = 0; i < node->view.inventory_count; i++)
 		cJSON_AddItemToArray(array,
 				     codec_object(&device_info_schema,
-						  &node->inventory[i], NULL));
+						  &node->view.inventory[i],
+						  NULL));
 	return array;
 }
 
@@ -157,16 +159,17 @@ void node_devices_load(struct node *node, const cJSON *json)
 		return;
 	list = calloc((size_t)size, sizeof(*list));
 	node_devices_clear(node);
-	node->inventory = list;
+	node->view.inventory = list;
 	cJSON_ArrayForEach(item, json)
 	{
 		/* Of another version: it is told anew when the node is back. */
 		if (!list ||
 		    codec_from_object(&device_info_schema, item,
-				      &list[node->inventory_count], NULL) < 0) {
+				      &list[node->view.inventory_count],
+				      NULL) < 0) {
 			node_devices_clear(node);
 			return;
 		}
-		node->inventory_count++;
+		node->view.inventory_count++;
 	}
 }

@@ -1,10 +1,36 @@
-/* node_internal.h - the fields of the registry, for the files that make it up:
- * node.c has the nodes, node_settings.c what people said of them.
+/* node_internal.h - the fields of nodes and of their registry, for the files
+ * that make it up.
+ *
+ * node.c keeps the registry, node_settings.c what people said of nodes, and
+ * node_devices.c their devices.
  */
 #ifndef CONTROLLER_NODES_NODE_INTERNAL_H
 #define CONTROLLER_NODES_NODE_INTERNAL_H
 
 #include "controller/nodes/node.h"
+
+#include <sys/queue.h>
+
+/* A task that a node was told to discard, and still has. */
+struct discard {
+	uint64_t job;
+	uint32_t attempt;
+	uint32_t rank;
+};
+
+struct node {
+	struct node_view view;
+	size_t index;           /* of node_at() and node_slots() */
+	struct wire_peer *peer; /* NULL: out of reach */
+	char *instance;   /* of the agent that spoke last; NULL: not told */
+	bool reported;    /* it said what it has, in this session */
+	char *label_text; /* of the slot */
+	struct slot_device parts[SCHEDULER_DEVICES_MAX]; /* of the slot */
+	int64_t lost_since_ms;    /* monotonic; 0: in reach */
+	struct discard *discards; /* no new task until they are done */
+	size_t discards_count;
+	TAILQ_HEAD(, task) tasks; /* of active jobs */
+};
 
 struct nodes {
 	const struct job_effects *effects;
@@ -16,6 +42,9 @@ struct nodes {
 	bool changed; /* since nodes_changed() */
 };
 
+/* Bring the scheduler's view of the node up to date. */
+void node_refresh(struct nodes *nodes, struct node *node);
+
 /* node_settings.c */
 
 /* The key is this machine's from now on. Without memory it is anybody's. */
@@ -26,5 +55,24 @@ int node_save(struct nodes *nodes, const struct node *node, struct error *err);
 
 /* Its state, or what people said of it: who waits for news wants to know. */
 void node_tell(struct nodes *nodes, struct node *node);
+
+/* node_devices.c: the devices of a node, as its agent tells them. */
+
+/* Take over a list (moved: *count is 0 afterwards). Jobs that hold a device
+ * which is lost since the last one get an event that says so; they go on.
+ * EPROTO: more than SCHEDULER_DEVICES_MAX, or an index that is not its place;
+ * nothing is changed then. An empty list is "not told": nothing is known of the
+ * devices but their number.
+ */
+int node_devices_take(struct node *node, struct device_info **list,
+		      size_t *count, struct error *err);
+void node_devices_clear(struct node *node);
+
+/* The list as JSON, and from it; the caller deletes. */
+cJSON *node_devices_json(const struct node *node);
+void node_devices_load(struct node *node, const cJSON *json);
+
+/* Bring the scheduler's view of the node's devices up to date. */
+void node_devices_show(const struct node *node, struct slot *slot);
 
 #endif

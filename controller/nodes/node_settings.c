@@ -14,8 +14,9 @@
 
 static bool drained_at(const struct node *node, int64_t now_ms)
 {
-	return node->drain && node->drain_from_ms <= now_ms &&
-	       (!node->drain_until_ms || now_ms < node->drain_until_ms);
+	return node->view.drain && node->view.drain_from_ms <= now_ms &&
+	       (!node->view.drain_until_ms ||
+		now_ms < node->view.drain_until_ms);
 }
 
 static int64_t number_of(const cJSON *object, const char *name)
@@ -27,9 +28,9 @@ static int64_t number_of(const cJSON *object, const char *name)
 
 void node_bind(struct node *node, const char *key, const char *machine)
 {
-	snprintf(node->key, sizeof(node->key), "%s", key);
-	free(node->machine);
-	node->machine = machine ? strdup(machine) : NULL;
+	snprintf(node->view.key, sizeof(node->view.key), "%s", key);
+	free(node->view.machine);
+	node->view.machine = machine ? strdup(machine) : NULL;
 }
 
 static void settings_load(struct node *node, const char *text)
@@ -42,13 +43,13 @@ static void settings_load(struct node *node, const char *text)
 	const char *machine = cJSON_GetStringValue(
 		cJSON_GetObjectItemCaseSensitive(settings, "machine"));
 
-	node->drain_from_ms = number_of(settings, "from_ms");
-	node->drain_until_ms = number_of(settings, "until_ms");
+	node->view.drain_from_ms = number_of(settings, "from_ms");
+	node->view.drain_until_ms = number_of(settings, "until_ms");
 	if (cJSON_IsString(reason))
-		node->reason = strdup(reason->valuestring);
-	node->labels =
+		node->view.reason = strdup(reason->valuestring);
+	node->view.labels =
 		cJSON_DetachItemFromObjectCaseSensitive(settings, "labels");
-	node->label_text = labels_text(node->labels);
+	node->label_text = labels_text(node->view.labels);
 	if (key && machine)
 		node_bind(node, key, machine);
 	cJSON_Delete(settings);
@@ -59,17 +60,18 @@ static cJSON *settings_json(const struct node *node)
 	cJSON *settings = cJSON_CreateObject();
 
 	cJSON_AddNumberToObject(settings, "from_ms",
-				(double)node->drain_from_ms);
+				(double)node->view.drain_from_ms);
 	cJSON_AddNumberToObject(settings, "until_ms",
-				(double)node->drain_until_ms);
-	if (node->reason)
-		cJSON_AddStringToObject(settings, "reason", node->reason);
-	if (node->labels)
+				(double)node->view.drain_until_ms);
+	if (node->view.reason)
+		cJSON_AddStringToObject(settings, "reason", node->view.reason);
+	if (node->view.labels)
 		cJSON_AddItemToObject(settings, "labels",
-				      cJSON_Duplicate(node->labels, true));
-	if (node->machine) {
-		cJSON_AddStringToObject(settings, "key", node->key);
-		cJSON_AddStringToObject(settings, "machine", node->machine);
+				      cJSON_Duplicate(node->view.labels, true));
+	if (node->view.machine) {
+		cJSON_AddStringToObject(settings, "key", node->view.key);
+		cJSON_AddStringToObject(settings, "machine",
+					node->view.machine);
 	}
 	return settings;
 }
@@ -87,16 +89,17 @@ static int load_row(const struct node_row *row, void *arg)
 
 	if (!node)
 		return -1;
-	node->drain = row->drained;
+	node->view.drain = row->drained;
 	if (row->settings)
 		settings_load(node, row->settings);
-	node->drained =
+	node->view.drained =
 		drained_at(node, effects_wall_ms(loading->nodes->effects));
-	node->seen_ms = row->seen_ms;
+	node->view.seen_ms = row->seen_ms;
 	if (row->facts)
-		node->facts = codec_parse(row->facts, strlen(row->facts), NULL);
-	inventory =
-		cJSON_DetachItemFromObjectCaseSensitive(node->facts, INVENTORY);
+		node->view.facts =
+			codec_parse(row->facts, strlen(row->facts), NULL);
+	inventory = cJSON_DetachItemFromObjectCaseSensitive(node->view.facts,
+							    INVENTORY);
 	node_devices_load(node, inventory);
 	cJSON_Delete(inventory);
 	return 0;
@@ -111,8 +114,8 @@ int node_load(struct nodes *nodes, struct error *err)
 
 int node_save(struct nodes *nodes, const struct node *node, struct error *err)
 {
-	cJSON *both = node->facts ? cJSON_Duplicate(node->facts, true)
-				  : cJSON_CreateObject();
+	cJSON *both = node->view.facts ? cJSON_Duplicate(node->view.facts, true)
+				       : cJSON_CreateObject();
 	char *facts =
 		cJSON_AddItemToObject(both, INVENTORY, node_devices_json(node))
 			? cJSON_PrintUnformatted(both)
@@ -120,10 +123,10 @@ int node_save(struct nodes *nodes, const struct node *node, struct error *err)
 	cJSON *said = settings_json(node);
 	char *settings = cJSON_PrintUnformatted(said);
 	struct node_row row = {
-		.name = node->name,
-		.drained = node->drain,
+		.name = node->view.name,
+		.drained = node->view.drain,
 		.facts = facts,
-		.seen_ms = node->seen_ms,
+		.seen_ms = node->view.seen_ms,
 		.settings = settings,
 	};
 	int rc = store_put_node(nodes->store, &row, err);
@@ -146,22 +149,22 @@ static int set_drain(struct nodes *nodes, struct node *node, bool drain,
 		     int64_t from_ms, int64_t until_ms, char *reason,
 		     struct error *err)
 {
-	const struct node was = *node;
+	const struct node_view was = node->view;
 
-	node->drain = drain;
-	node->drain_from_ms = from_ms;
-	node->drain_until_ms = until_ms;
-	node->reason = reason;
+	node->view.drain = drain;
+	node->view.drain_from_ms = from_ms;
+	node->view.drain_until_ms = until_ms;
+	node->view.reason = reason;
 	if (node_save(nodes, node, err) < 0) {
-		node->drain = was.drain;
-		node->drain_from_ms = was.drain_from_ms;
-		node->drain_until_ms = was.drain_until_ms;
-		node->reason = was.reason;
+		node->view.drain = was.drain;
+		node->view.drain_from_ms = was.drain_from_ms;
+		node->view.drain_until_ms = was.drain_until_ms;
+		node->view.reason = was.reason;
 		free(reason);
 		return -1;
 	}
 	free(was.reason);
-	node->drained = drained_at(node, effects_wall_ms(nodes->effects));
+	node->view.drained = drained_at(node, effects_wall_ms(nodes->effects));
 	node_tell(nodes, node);
 	return 0;
 }
@@ -189,22 +192,22 @@ int node_undrain(struct nodes *nodes, struct node *node, struct error *err)
 
 void node_settle_drain(struct nodes *nodes, struct node *node, int64_t now_ms)
 {
-	if (!node->drain || drained_at(node, now_ms) == node->drained)
+	if (!node->view.drain || drained_at(node, now_ms) == node->view.drained)
 		return;
-	node->drained = !node->drained;
+	node->view.drained = !node->view.drained;
 	node_tell(nodes, node);
 }
 
 int node_label(struct nodes *nodes, struct node *node, const cJSON *labels,
 	       struct error *err)
 {
-	cJSON *was = node->labels, *now = labels_merge(was, labels, err);
+	cJSON *was = node->view.labels, *now = labels_merge(was, labels, err);
 
 	if (!now)
 		return -1;
-	node->labels = now;
+	node->view.labels = now;
 	if (node_save(nodes, node, err) < 0) {
-		node->labels = was;
+		node->view.labels = was;
 		cJSON_Delete(now);
 		return -1;
 	}
@@ -218,15 +221,15 @@ int node_label(struct nodes *nodes, struct node *node, const cJSON *labels,
 
 int node_remove(struct nodes *nodes, struct node *node, struct error *err)
 {
-	if (store_remove_node(nodes->store, node->name, err) < 0)
+	if (store_remove_node(nodes->store, node->view.name, err) < 0)
 		return -1;
-	node->removed = true;
-	free(node->reason);
-	node->reason = NULL;
-	node->drain = node->drained = false;
+	node->view.removed = true;
+	free(node->view.reason);
+	node->view.reason = NULL;
+	node->view.drain = node->view.drained = false;
 	node_bind(node, "", NULL);
-	cJSON_Delete(node->labels);
-	node->labels = NULL;
+	cJSON_Delete(node->view.labels);
+	node->view.labels = NULL;
 	free(node->label_text);
 	node->label_text = NULL;
 	/* No job waits for it to come back. */

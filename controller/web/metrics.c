@@ -32,7 +32,7 @@ static double is_up(const struct node *node, const struct slot *slot)
 
 static double is_drained(const struct node *node, const struct slot *slot)
 {
-	return node->drained;
+	return node_view(node)->drained;
 }
 
 static double devices(const struct node *node, const struct slot *slot)
@@ -75,15 +75,15 @@ static void put_nodes(const struct jobs_parts *parts,
 		for (size_t i = 0; i < node_count(parts->nodes); i++) {
 			const struct node *node = node_at(parts->nodes, i);
 
-			if (node->removed)
+			if (node_view(node)->removed)
 				continue;
 			openmetrics_value(metrics,
 					  node_families[f]
 						  .value(node,
 							 node_slot(parts->nodes,
 								   node)),
-					  "node", node->name, "vendor",
-					  node->vendor, NULL);
+					  "node", node_name(node), "vendor",
+					  node_view(node)->vendor, NULL);
 		}
 	}
 }

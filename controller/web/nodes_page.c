@@ -29,8 +29,7 @@ static void read_devices(const struct node *node, struct readings *to)
 	const struct task *task;
 
 	memset(to->known, 0, sizeof(to->known));
-	TAILQ_FOREACH(task, &node->tasks, by_node)
-	{
+	for (task = node_first_task(node); task; task = node_next_task(task)) {
 		const struct gang *gang = task->job->gang;
 		const struct usage *usage =
 			gang && gang->output
@@ -84,9 +83,10 @@ static void put_state(struct web_page *page, const struct node_info *node)
 static void put_refused(struct web_page *page, const struct node_info *info,
 			const struct node *node)
 {
+	const struct node_view *view = node_view(node);
 	const char *before = "";
 
-	if (!node->peer) {
+	if (!node_peer(node)) {
 		web_html(page, "last heard ");
 		web_time(page, info->seen_ms);
 		before = "; ";
@@ -99,8 +99,8 @@ static void put_refused(struct web_page *page, const struct node_info *info,
 		web_text(page, info->drain->reason);
 		before = "; ";
 	}
-	for (size_t i = 0; i < node->inventory_count; i++) {
-		const struct device_info *device = &node->inventory[i];
+	for (size_t i = 0; i < view->inventory_count; i++) {
+		const struct device_info *device = &view->inventory[i];
 
 		if (!device->text)
 			continue;
@@ -123,8 +123,8 @@ static void put_node(struct web_page *page, const struct node_info *info,
 	bool up = !strcmp(info->state, "up");
 	double power = power_of(node);
 
-	web_part(page, "tr", "", "n%zu", node->index + 1);
-	web_html(page, "<td><a href=\"/node/%zu\">", node->index + 1);
+	web_part(page, "tr", "", "n%zu", node_index(node) + 1);
+	web_html(page, "<td><a href=\"/node/%zu\">", node_index(node) + 1);
 	web_text(page, info->name);
 	web_html(page, "</a></td><td%s>", up ? "" : " class=\"bad\"");
 	put_state(page, info);
@@ -247,17 +247,18 @@ static void put_device(struct web_page *page, const struct device_info *device,
 
 static void put_devices(struct web_page *page, const struct node *node)
 {
+	const struct node_view *view = node_view(node);
 	struct readings readings;
 
-	if (!node->inventory_count)
+	if (!view->inventory_count)
 		return;
 	read_devices(node, &readings);
 	web_part(page, "div", " class=\"wide\"", "devices");
 	web_html(page, "<h2>Devices</h2><table><tr><th>Device</th><th>Chip</th>"
 		       "<th>Bus</th><th>Job</th><th>W</th><th>°C</th>"
 		       "<th>%%</th><th>MiB</th><th>Not used</th></tr>\n");
-	for (size_t i = 0; i < node->inventory_count; i++)
-		put_device(page, &node->inventory[i], &readings);
+	for (size_t i = 0; i < view->inventory_count; i++)
+		put_device(page, &view->inventory[i], &readings);
 	web_html(page, "</table>");
 	web_part_end(page, "div");
 }
@@ -313,12 +314,13 @@ int web_node_render(struct web_page *page, uint64_t number, struct error *err)
 	if (!number || number > node_count(nodes))
 		return error_set(err, ENOENT, "no such node");
 	node = node_at(nodes, number - 1);
-	query.name = (char *)node->name;
+	query.name = (char *)node_name(node);
 	if (api_node(&request, &reply, err) < 0) {
 		codec_clear(&reply_node_schema, &reply);
 		return -1;
 	}
-	snprintf(page->title, sizeof(page->title), "Node %.90s", node->name);
+	snprintf(page->title, sizeof(page->title), "Node %.90s",
+		 node_name(node));
 	put_node_head(page, &reply.node, node);
 	put_devices(page, node);
 	put_policy(page, &reply.node);

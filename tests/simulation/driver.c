@@ -135,8 +135,8 @@ static int send(void *arg, const struct node *node, enum message_type type,
 {
 	struct world *world = arg;
 	struct sim_event event = {
-		.agent = node->peer->agent,
-		.session = node->peer->session,
+		.agent = node_peer(node)->agent,
+		.session = node_peer(node)->session,
 		.packet = packet_of(type, body),
 	};
 
@@ -150,7 +150,7 @@ static int send(void *arg, const struct node *node, enum message_type type,
 
 static void drop(void *arg, const struct node *node, int code, const char *why)
 {
-	world_wrong(arg, "%s is dropped: %s", node->name, why);
+	world_wrong(arg, "%s is dropped: %s", node_name(node), why);
 }
 
 static uint32_t rank_of(const char *stream)
@@ -551,7 +551,7 @@ static void node_gone(struct world *world, struct agent *agent)
 {
 	struct node *node = node_find(world->parts.nodes, agent->name);
 
-	if (node && node->peer == agent->peer)
+	if (node && node_peer(node) == agent->peer)
 		jobs_node_gone(world->jobs, node);
 	free(agent->peer);
 	agent->peer = NULL;

@@ -153,17 +153,17 @@ static void drain(struct world *world)
 		&world->agents[random_below(&world->random, world->plan.nodes)];
 	struct node *node = node_find(world->parts.nodes, agent->name);
 
-	bool drains = node && !node->drain;
+	bool drains = node && !node_view(node)->drain;
 	int rc;
 
-	if (!node || node->removed)
+	if (!node || node_view(node)->removed)
 		return;
 	rc = drains ? node_drain(world->parts.nodes, node, 0, 0, NULL, NULL)
 		    : node_undrain(world->parts.nodes, node, NULL);
 	agent->stored |= rc == 0;
-	if ((rc == 0) != (node->drain == drains))
+	if ((rc == 0) != (node_view(node)->drain == drains))
 		world_wrong(world, "%s: a drain was refused, and holds",
-			    node->name);
+			    node_name(node));
 }
 
 /* It has to be let in anew. */
@@ -290,7 +290,7 @@ void faults_heal(struct world *world)
 		struct agent *agent = &world->agents[i];
 		struct node *node = node_find(world->parts.nodes, agent->name);
 
-		if (node && node->drain &&
+		if (node && node_view(node)->drain &&
 		    node_undrain(world->parts.nodes, node, NULL) == 0)
 			agent->stored = true;
 	}

@@ -23,16 +23,15 @@ static void check_node(struct world *world, const struct node *node)
 	uint64_t held = 0;
 	bool exclusive = false;
 
-	TAILQ_FOREACH(task, &node->tasks, by_node)
-	{
+	for (task = node_first_task(node); task; task = node_next_task(task)) {
 		if (task->node != node || !task->held)
 			world_wrong(world, "%s: a task that is not there",
-				    node->name);
+				    node_name(node));
 		if (task->devices & held)
 			world_wrong(world,
 				    "%s: job %" PRIu64
 				    " has devices of another",
-				    node->name, task->job->id);
+				    node_name(node), task->job->id);
 		held |= task->devices;
 		exclusive |= !task->job->shape.shared;
 	}
@@ -40,10 +39,10 @@ static void check_node(struct world *world, const struct node *node)
 		world_wrong(world,
 			    "%s: devices %" PRIx64 " are busy, %" PRIx64
 			    " are held",
-			    node->name, slot->busy, held);
+			    node_name(node), slot->busy, held);
 	if (slot->exclusive != exclusive)
 		world_wrong(world, "%s: exclusive without a job, or not",
-			    node->name);
+			    node_name(node));
 }
 
 void check_event(struct world *world)
@@ -227,9 +226,9 @@ void check_end(struct world *world)
 	job_each(world->parts.table, find_holding, world);
 	job_each(world->parts.table, find_active, world);
 	for (size_t i = 0; i < node_count(world->parts.nodes); i++)
-		if (node_at(world->parts.nodes, i)->discards_count)
+		if (node_discards(node_at(world->parts.nodes, i)))
 			world_wrong(world, "%s never discards what it should",
-				    node_at(world->parts.nodes, i)->name);
+				    node_name(node_at(world->parts.nodes, i)));
 	for (uint32_t i = 0; i < world->plan.nodes; i++) {
 		const struct sim_task *task = world->agents[i].tasks;
 
@@ -269,7 +268,8 @@ static void print_gang(FILE *to, const struct job *job)
 			gang->port);
 	for (uint32_t i = 0; i < gang->spec.nodes; i++)
 		fprintf(to, " %s:%" PRIx64,
-			gang->tasks[i].node ? gang->tasks[i].node->name : "-",
+			gang->tasks[i].node ? node_name(gang->tasks[i].node)
+					    : "-",
 			gang->tasks[i].devices);
 }
 
@@ -312,8 +312,9 @@ struct snapshot *snapshot_take(struct world *world)
 			node_find(world->parts.nodes, world->agents[i].name);
 
 		if (node && world->agents[i].stored)
-			fprintf(snapshot->stream, "node %s%s\n", node->name,
-				node->drain ? " drained" : "");
+			fprintf(snapshot->stream, "node %s%s\n",
+				node_name(node),
+				node_view(node)->drain ? " drained" : "");
 	}
 	fclose(snapshot->stream);
 	return snapshot;

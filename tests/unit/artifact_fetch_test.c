@@ -5,7 +5,7 @@
 
 #include "controller/jobs/job.h"
 #include "tests/tap.h"
-#include "controller/nodes/node.h"
+#include "controller/nodes/node_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ struct bed {
 /* Two paths of 1000 bytes at most were asked for; as many as that are told. */
 static void bed_init(struct bed *bed, size_t files)
 {
-	*bed = (struct bed){ .node = { .name = "n1" },
+	*bed = (struct bed){ .node = { .view.name = "n1" },
 			     .job = { .id = 7, .gang = &bed->gang },
 			     .paths = { (char *)"/a", (char *)"/b" } };
 	bed->gang.spec.container.collect = (struct strings){ bed->paths, 2 };

@@ -4,7 +4,7 @@
 #include "controller/blobs/blob_service.h"
 
 #include "controller/effects.h"
-#include "controller/nodes/node.h"
+#include "controller/nodes/node_internal.h"
 #include "protocol/base/digest.h"
 #include "tests/tap.h"
 #include "tests/unit/wire_hall.h"

@@ -193,7 +193,8 @@ static void holding(void)
 	finish(&bed, 2, "n2", JOB_EVENT_COMPLETE);
 	turn(&bed);
 	ok(queue_length(bed.jobs->queue) == 1 && third->shape.pins_count == 1 &&
-		   !strcmp(node_at(bed.jobs->nodes, third->shape.pins[0])->name,
+		   !strcmp(node_name(node_at(bed.jobs->nodes,
+					     third->shape.pins[0])),
 			   "n2"),
 	   "then it is queued, on the node of the first it names");
 	ok(dependencies_waits(third, text, sizeof(text)), "which is");

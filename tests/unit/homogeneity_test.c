@@ -5,7 +5,7 @@
 
 #include "tests/tap.h"
 #include "controller/jobs/job.h"
-#include "controller/nodes/node.h"
+#include "controller/nodes/node_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,10 +27,11 @@ static void bed_init(struct bed *bed, uint32_t nodes)
 	for (uint32_t i = 0; i < nodes; i++) {
 		struct node *node = &bed->nodes[i];
 
-		snprintf(node->name, sizeof(node->name), "n%u", i);
-		node->facts = cJSON_Parse("{\"driver\":\"1.0\",\"sdk\":\"7\"}");
-		node->inventory = bed->devices[i];
-		node->inventory_count = 2;
+		snprintf(node->view.name, sizeof(node->view.name), "n%u", i);
+		node->view.facts =
+			cJSON_Parse("{\"driver\":\"1.0\",\"sdk\":\"7\"}");
+		node->view.inventory = bed->devices[i];
+		node->view.inventory_count = 2;
 		for (int d = 0; d < 2; d++)
 			bed->devices[i][d].chip = (char *)"A100";
 		bed->tasks[i].node = node;
@@ -42,7 +43,7 @@ static void bed_init(struct bed *bed, uint32_t nodes)
 static void bed_clear(struct bed *bed)
 {
 	for (uint32_t i = 0; i < bed->gang.spec.nodes; i++) {
-		cJSON_Delete(bed->nodes[i].facts);
+		cJSON_Delete(bed->nodes[i].view.facts);
 		cJSON_Delete(bed->tasks[i].facts);
 	}
 }
@@ -63,7 +64,7 @@ static void drivers(void)
 	is(text, "driver differs: 1.0 on n0, n1, n3; 2.0 on n2",
 	   "each driver is told, with its nodes");
 	ok(odd == &bed.nodes[2], "the odd one is the one to be avoided");
-	cJSON_DeleteItemFromObject(bed.nodes[0].facts, "driver");
+	cJSON_DeleteItemFromObject(bed.nodes[0].view.facts, "driver");
 	gang_alike(&bed.gang, text, sizeof(text), NULL);
 	is(text, "driver differs: 1.0 on n1, n3; 2.0 on n2",
 	   "who does not tell differs from nobody");
@@ -86,7 +87,7 @@ static void chips(void)
 	bed.tasks[1].devices = 1;
 	ok(gang_alike(&bed.gang, text, sizeof(text), NULL),
 	   "a card that is not held makes no difference");
-	bed.nodes[2].inventory_count = 0;
+	bed.nodes[2].view.inventory_count = 0;
 	ok(gang_alike(&bed.gang, text, sizeof(text), NULL),
 	   "nor a node of which no device is known");
 	bed.devices[0][0].chip = (char *)"H800";

@@ -4,7 +4,7 @@
 #include "controller/images/image_digest.h"
 
 #include "controller/jobs/job.h"
-#include "controller/nodes/node.h"
+#include "controller/nodes/node_internal.h"
 #include "controller/store/store.h"
 #include "protocol/base/file.h"
 #include "tests/tap.h"
@@ -89,8 +89,8 @@ static void forms(struct bed *bed)
 
 int main(void)
 {
-	struct bed bed = { .nodes[0].name = "n1",
-			   .nodes[1].name = "n2",
+	struct bed bed = { .nodes[0].view.name = "n1",
+			   .nodes[1].view.name = "n2",
 			   .job.id = 1 };
 	char folder[] = "/tmp/image-digest-test-XXXXXX";
 

@@ -3,7 +3,7 @@
 #include "controller/images/image_progress.h"
 
 #include "controller/jobs/job.h"
-#include "controller/nodes/node.h"
+#include "controller/nodes/node_internal.h"
 #include "protocol/base/file.h"
 #include "tests/tap.h"
 
@@ -164,7 +164,7 @@ static void all_here(void)
 
 static void done(void)
 {
-	struct node node = { .name = "n1" };
+	struct node node = { .view.name = "n1" };
 	cJSON *event;
 
 	tasks[0].node = &node;

@@ -5,7 +5,7 @@
 #include "controller/effects.h"
 #include "controller/images/image_request.h"
 #include "controller/jobs/jobs.h"
-#include "controller/nodes/node.h"
+#include "controller/nodes/node_internal.h"
 #include "protocol/base/file.h"
 #include "protocol/base/loop.h"
 #include "tests/tap.h"

@@ -4,7 +4,7 @@
 
 #include "controller/cluster/active_job.h"
 #include "controller/effects.h"
-#include "controller/nodes/node.h"
+#include "controller/nodes/node_internal.h"
 #include "controller/store/store.h"
 #include "protocol/base/file.h"
 #include "tests/tap.h"
@@ -33,7 +33,7 @@ static void add_nodes(const struct api *api)
 
 	for (int i = 0; i < NODES; i++) {
 		snprintf(name, sizeof(name), "n%d", i);
-		node_get(api->nodes, name, NULL)->facts = words_object();
+		node_get(api->nodes, name, NULL)->view.facts = words_object();
 	}
 }
 
