@@ -12,6 +12,8 @@
 ## make install    install below DESTDIR and PREFIX=/usr/local; uninstall.
 ##                 PREFIX=$HOME/... needs no root
 ## make deb        Debian packages in build/deb, which lintian finds good
+## make tarball    programs with their libraries in build/tarball: to be unpacked
+##                 into a folder that all nodes see; needs no root
 ## make clean      remove build/
 ##
 ## V=1 shows the commands. BUILD=FOLDER and SANITIZE=address,undefined make
@@ -109,7 +111,7 @@ SCRIPTS = $(sort $(shell grep -rlE '^\#! ?/bin/(ba)?sh' .ci deploy tests; \
 
 .PHONY: all programs images unit simulation lab asan replay fuzzers benches \
 	check check-long lint fuzz bench demo deb demo-reference install \
-	uninstall clean help force
+	tarball uninstall clean help force
 .SECONDARY:
 .DELETE_ON_ERROR:
 
@@ -149,7 +151,8 @@ $(BUILD)/%.a:
 
 # Objects first, so that a test may replace a member of an archive.
 LINK = $(CC) $(CFLAGS) $(LDHARDEN) $(LDFLAGS) $(WRAP) -o $@ $(filter %.o,$^) \
-	-Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(PKG_LIBS) -lm
+	-Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(LINK_LIBS) -lm
+LINK_LIBS = $(PKG_LIBS)
 
 $(BUILD)/regatta: $(BUILD)/objects/controller/cli/main.o $(BUILD)/libcli.a \
 	$(BUILD)/libcontroller.a $(BUILD)/libprotocol.a
@@ -159,6 +162,31 @@ $(BUILD)/regatta-agent: $(BUILD)/objects/agent/main.o $(BUILD)/libagent.a \
 	$(BUILD)/libprotocol.a
 $(BUILD)/regatta $(BUILD)/regatta-controller $(BUILD)/regatta-agent:
 	$(call say,LINK,$@)
+	$(Q)$(LINK)
+
+# The same for any folder on any machine with this glibc, or a newer one, and
+# libstdc++: all other libraries lie beside them. That of libarchive needs a
+# newer glibc for its random numbers, and libxml2 for a format never written
+# here: it is linked into them.
+PORTABLE_GLIBC = 2.35
+PORTABLE = $(addprefix $(BUILD)/portable/,regatta regatta-agent \
+	regatta-controller)
+ARCHIVE_NEEDS = $(shell objdump -p $$($(CC) -print-file-name=libarchive.so) | \
+	sed -n 's/.*NEEDED *\(lib[^c].*\)/-l:\1/p')
+$(PORTABLE): LDFLAGS += -Wl,-rpath,'$$ORIGIN/../lib/regatta/libraries' \
+	-Wl,--disable-new-dtags \
+	-Wl,--defsym=archive_write_set_format_xar=archive_write_set_format_raw
+$(PORTABLE): LINK_LIBS = $(patsubst -larchive,-l:libarchive.a \
+	$(ARCHIVE_NEEDS) -l:libbsd.so.0,$(PKG_LIBS))
+$(BUILD)/portable/regatta: $(BUILD)/objects/controller/cli/main.o \
+	$(BUILD)/libcli.a $(BUILD)/libcontroller.a $(BUILD)/libprotocol.a
+$(BUILD)/portable/regatta-controller: $(BUILD)/objects/controller/main.o \
+	$(BUILD)/libcontroller.a $(BUILD)/libprotocol.a
+$(BUILD)/portable/regatta-agent: $(BUILD)/objects/agent/main.o \
+	$(BUILD)/libagent.a $(BUILD)/libprotocol.a
+$(PORTABLE):
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
 	$(Q)$(LINK)
 
 # Static programs run in empty images; so they are never sanitized.
@@ -434,6 +462,12 @@ deb:
 		--suppress-tags bogus-mail-host,bogus-mail-host-in-debian-changelog \
 		$$(ls build/deb/*_$(DEB_VERSION)_*.deb | grep -v dbgsym)
 	@ls build/deb/*_$(DEB_VERSION)_*.deb
+
+tarball:
+	@deploy/setup build
+	@$(MAKE) all $(PORTABLE)
+	$(call say,TAR,build/tarball)
+	$(Q)MAKE='$(MAKE)' deploy/tarball $(BUILD) $(VERSION) $(PORTABLE_GLIBC)
 
 clean:
 	rm -rf build

@@ -10,6 +10,9 @@
 #	root_of FILE PACKAGES	a tar of a clean Debian, made when it is missing,
 #				with systemd, what our packages depend on, and
 #				more packages, separated by commas
+#	debian_root FILE PACKAGES	the same without what ours depend on
+#	ubuntu_root FILE PACKAGES	that of Ubuntu 22.04; skips the test where
+#				Ubuntu's archive is out of reach
 #	boxes_up FILE		the engine, with that root as image
 #	box_new NAME [ARGUMENT...]	made and booted; more for docker run
 #	box_boot NAME		booted again; box_halt shuts it down in order,
@@ -24,6 +27,10 @@
 DEBS=$ROOT/build/deb
 DEBS_VERSION=$(sed -n 's/^VERSION := //p' "$ROOT/Makefile")
 BOX_ENGINE=no
+BOX_PACKAGES=apt,systemd-sysv,dbus # in every root
+UBUNTU=http://archive.ubuntu.com/ubuntu
+# "Ubuntu Archive Automatic Signing Key (2018)", in Ubuntu's words.
+UBUNTU_KEY=F6ECB3762474EDA9D21B7022871920D1991BC93C
 
 boxes_need()
 {
@@ -58,23 +65,63 @@ root_make() # FILE PACKAGES SUITE SOURCE... (- is standard input)
 		grep -q Acquire "$part" && options+=(--aptopt="$part")
 	done
 	mmdebstrap --quiet --variant=minbase --mode=root "${options[@]}" \
-		--include="apt,systemd-sysv,dbus,$packages" \
+		--include="$BOX_PACKAGES${packages:+,$packages}" \
 		--customize-hook='rm -rf $1/var/cache/apt $1/var/lib/apt/lists' \
 		"$1" "${file%.tar}.new.tar" "${@:2}" &&
 		mv "${file%.tar}.new.tar" "$file"
 }
 
-root_of()
+debian_root()
 {
 	local sources=(/etc/apt/sources.list.d/*.sources /etc/apt/sources.list)
-	local depends
 
 	[[ ! -s $1 ]] || return 0
-	depends=$(debs_depend "$DEBS"/*_"$DEBS_VERSION"_*.deb)
+	mkdir -p "$(dirname "$1")"
 	# shellcheck disable=SC1091
-	root_make "$1" "$depends${2:+,$2}" \
-		"$(. /etc/os-release && echo "$VERSION_CODENAME")" - \
+	root_make "$1" "$2" "$(. /etc/os-release && echo "$VERSION_CODENAME")" - \
 		< <(cat "${sources[@]}" 2>/dev/null)
+}
+
+root_of()
+{
+	local depends
+
+	[[ -s $1 ]] || depends=$(debs_depend "$DEBS"/*_"$DEBS_VERSION"_*.deb)
+	debian_root "$1" "${depends-}${2:+,$2}"
+}
+
+# A keyring of that key alone, from the archive that it vouches for.
+ubuntu_keyring() # FILE
+{
+	local package
+
+	need gpg curl
+	package=$(curl -sf -m 60 "$UBUNTU/dists/jammy/main/binary-amd64/Packages.xz" |
+		xz -d | awk '/^Package: / { found = $2 == "ubuntu-keyring" }
+			found && /^Filename: / { print $2; exit }')
+	mkdir -m 700 "$BED/gnupg"
+	curl -sf -m 60 -o "$BED/keyring.deb" "$UBUNTU/$package" &&
+		dpkg-deb -x "$BED/keyring.deb" "$BED/keyring" &&
+		gpg --homedir "$BED/gnupg" --no-default-keyring --keyring \
+			"$BED/keyring/usr/share/keyrings/ubuntu-archive-keyring.gpg" \
+			--export "$UBUNTU_KEY" >"$1" &&
+		[[ -s $1 ]]
+}
+
+ubuntu_root()
+{
+	local suite sources=() key
+
+	[[ ! -s $1 ]] || return 0
+	curl -sfI -m 20 "$UBUNTU/dists/jammy/InRelease" >/dev/null ||
+		skip_all "$UBUNTU is out of reach"
+	key=$(dirname "$1")/archive.gpg
+	mkdir -p "$(dirname "$1")"
+	[[ -s $key ]] || ubuntu_keyring "$key" || return 1
+	for suite in jammy jammy-updates; do
+		sources+=("deb [signed-by=$key] $UBUNTU $suite main universe")
+	done
+	root_make "$1" "$2" jammy "${sources[@]}"
 }
 
 boxes_up()

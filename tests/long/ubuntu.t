@@ -10,49 +10,14 @@ TEST_LIMIT=1700
 . "$(dirname "$0")/box.sh"
 need_root
 boxes_need
-need gpg curl
 
-mirror=http://archive.ubuntu.com/ubuntu
-# "Ubuntu Archive Automatic Signing Key (2018)", in Ubuntu's words.
-archive_key=F6ECB3762474EDA9D21B7022871920D1991BC93C
 kept=$ROOT/build/ubuntu
 shared=$BED/shared
 BOX_ENGINE=yes
-mkdir -p "$kept"
 
-# A keyring of that key alone, from the archive that it vouches for.
-make_keyring()
-{
-	local package
-
-	package=$(curl -sf -m 60 "$mirror/dists/jammy/main/binary-amd64/Packages.xz" |
-		xz -d | awk '/^Package: / { found = $2 == "ubuntu-keyring" }
-			found && /^Filename: / { print $2; exit }')
-	mkdir -m 700 "$BED/gnupg"
-	curl -sf -m 60 -o "$BED/keyring.deb" "$mirror/$package" &&
-		dpkg-deb -x "$BED/keyring.deb" "$BED/keyring" &&
-		gpg --homedir "$BED/gnupg" --no-default-keyring --keyring \
-			"$BED/keyring/usr/share/keyrings/ubuntu-archive-keyring.gpg" \
-			--export "$archive_key" >"$kept/archive.gpg" &&
-		[[ -s $kept/archive.gpg ]]
-}
-
-jammy() # FILE PACKAGES
-{
-	local suite sources=()
-
-	[[ ! -s $1 ]] || return 0
-	for suite in jammy jammy-updates; do
-		sources+=("deb [signed-by=$kept/archive.gpg] $mirror $suite main universe")
-	done
-	root_make "$1" "$2" jammy "${sources[@]}"
-}
-
-[[ -s $kept/build.tar ]] || curl -sfI -m 20 "$mirror/dists/jammy/InRelease" \
-	>/dev/null || skip_all "$mirror is out of reach"
-[[ -s $kept/archive.gpg ]] || must make_keyring
-must jammy "$kept/build.tar" "$(sed -n 's/^\(build\|deb\)\t\([^=|\t]*\).*/\2/p' \
-	"$ROOT/deploy/setup" | paste -sd,)"
+must ubuntu_root "$kept/build.tar" "$(sed -n \
+	's/^\(build\|deb\)\t\([^=|\t]*\).*/\2/p' "$ROOT/deploy/setup" |
+	paste -sd,)"
 
 # ---- make ----------------------------------------------------------------
 
@@ -67,7 +32,7 @@ is "$rc" 0 "packages are made on Ubuntu 22.04, and its lintian finds them good"
 [[ $rc == 0 ]] || die "$out" "$err"
 DEBS=$kept/tree/deb
 
-must jammy "$kept/root.tar" "$(debs_depend "$DEBS"/*_"$DEBS_VERSION"_*.deb),docker.io,iptables"
+must ubuntu_root "$kept/root.tar" "$(debs_depend "$DEBS"/*_"$DEBS_VERSION"_*.deb),docker.io,iptables"
 must boxes_up "$kept/root.tar"
 must box_debs "$shared" "$DEBS_VERSION"
 must box_new u1 -v "$shared:/debs"
