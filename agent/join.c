@@ -39,19 +39,18 @@ struct join_options {
 /* clang-format off */
 const struct option_rule join_rules[] = {
 	{ OPTION("name", OPTION_TEXT, name, "NAME"),
-	  .help = "what the node is to be called (its host name)" },
+	  .help = "name of the node (default: the host name)" },
 	{ OPTION("address", OPTION_TEXT, address, "ADDRESS"),
-	  .help = "where other nodes reach this one (that from which it "
-		  "reaches the controller)" },
+	  .help = "address at which other nodes reach this one (the local "
+		  "address of the connection to the controller)" },
 	{ OPTION("config", OPTION_PATH, config, "FILE"),
-	  .help = "settings to write", .initial = installed_agent_yaml },
+	  .help = "settings file to write", .initial = installed_agent_yaml },
 	{ OPTION("key", OPTION_PATH, key, "FILE"),
-	  .help = "where its key goes (agent.key beside the settings)" },
+	  .help = "key file to write (agent.key in the folder of the settings)" },
 	{ OPTION("token-file", OPTION_PATH, token_file, "FILE"),
-	  .help = "read the token there, not from the command line; -: "
-		  "standard input" },
+	  .help = "read the token from this file; -: standard input" },
 	{ OPTION("timeout", OPTION_NUMBER, timeout, "SECONDS"), .min = 1,
-	  .max = 3600, .help = "for reaching the controller (20)" },
+	  .max = 3600, .help = "time limit for reaching the controller (20)" },
 	{ OPTION("no-start", OPTION_FLAG, no_start, NULL),
 	  .help = "do not enable and start " UNIT },
 	{ OPTION("help", OPTION_LAST, help, NULL), .help = "show this" },
@@ -61,11 +60,11 @@ const struct option_rule join_rules[] = {
 
 static void print_help(void)
 {
-	fputs("usage: regatta-agent join TOKEN|- [OPTION...]\n\n"
-	      "Makes this machine a node of the cluster that the token is of, "
-	      "with a key of its\nown, and starts its agent. 'regatta node "
-	      "token' prints a token. Also gives a node\na new key, with a "
-	      "token of 'regatta node rekey'.\n\noptions:\n",
+	fputs("usage: regatta-agent join TOKEN|- [OPTION...]\n\nMakes this "
+	      "machine a node of a cluster: creates and enrols a key and "
+	      "starts the\nagent. 'regatta node token' prints a token. With a "
+	      "token of 'regatta node\nrekey', the node gets a new "
+	      "key.\n\noptions:\n",
 	      stdout);
 	option_print(stdout, join_rules);
 }

@@ -10,7 +10,7 @@ static const struct option_rule connection_rules[] = {
 	  .help = "tcp://HOST:7117 (REGATTA_CONTROLLER)" },
 	{ OPTION(options, "controller-key", 0, OPTION_TEXT, controller_key,
 		 "KEY"),
-	  .help = "its public key or a file with it "
+	  .help = "public key of the controller, or a file with it "
 		  "(REGATTA_CONTROLLER_KEY)" },
 	{ OPTION(options, "key", 0, OPTION_TEXT, key, "FILE"),
 	  .help = "your key (REGATTA_KEY, ~/.config/regatta/key)" },

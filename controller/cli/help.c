@@ -9,19 +9,18 @@
 
 void help_all(FILE *out)
 {
-	fputs("regatta races accelerators: it runs a matrix of training "
-	      "benchmarks in\ncontainers and prints result tables.\n\n"
-	      "usage: regatta COMMAND [OPTION...] [ARGUMENT...]\n\n",
+	fputs("regatta runs matrices of training benchmarks in containers and "
+	      "prints result\ntables.\n\nusage: regatta COMMAND [OPTION...] "
+	      "[ARGUMENT...]\n\n",
 	      out);
 	for (size_t i = 0; command_at(i); i++)
 		fprintf(out, "  %-10s  %s\n", command_at(i)->name,
 			command_at(i)->summary);
-	fputs("\nStart here:\n"
-	      "  regatta run first.yaml       on this machine, nothing set up\n"
-	      "  regatta COMMAND --help       what a command does, with an "
-	      "example\n\n"
-	      "Exit: 0 good, 1 the work failed, 2 the request was wrong, 3 "
-	      "the controller or\nthe engine is out of reach. See regatta(1) "
+	fputs("\nStart here:\n  regatta run first.yaml       run a sweep on "
+	      "this machine, without setup\n  regatta COMMAND --help       "
+	      "show the options of a command and an example\n\nExit status: 0 "
+	      "success, 1 the work failed, 2 the request was wrong, 3 "
+	      "the\ncontroller or the engine is not reachable. See regatta(1) "
 	      "and regatta-sweep(5).\n",
 	      out);
 }

@@ -13,90 +13,91 @@ static const char *const policies[] = { AGENT_POLICY_ANY, NULL };
 
 static const struct option_rule rules[] = {
 	{ OPTION("config", OPTION_PATH, common.config, "FILE"),
-	  .help = "settings, as in regatta-config(5)",
+	  .help = "settings file, see regatta-config(5)",
 	  .initial = installed_agent_yaml,
 	  .places = OPTION_NOT_IN_FILE },
 	{ OPTION("controller", OPTION_TEXT, controller, "ENDPOINT"),
-	  .help = "where the controller listens: tcp://HOST:7117" },
+	  .help = "address of the controller: tcp://HOST:7117" },
 	{ OPTION("controller-key", OPTION_KEY, controller_key, "KEY"),
-	  .help = "its public key (40 characters), or a file with it" },
+	  .help = "public key of the controller (40 characters), or a file "
+		  "with it" },
 	{ OPTION("key", OPTION_PATH, key, "FILE"),
-	  .help = "this node's key: regatta key new FILE --name N --role "
+	  .help = "key of this node: regatta key new FILE --name N --role "
 		  "agent" },
 	{ OPTION("state", OPTION_PATH, state, "DIR"),
-	  .help = "where spools lie", .initial = "/var/lib/regatta-agent" },
+	  .help = "state folder", .initial = "/var/lib/regatta-agent" },
 	{ OPTION("policy", OPTION_PATH, policy, "FILE"), .words = policies,
-	  .help = "what this node allows, as in regatta-policy(5); any: all "
-		  "that the engine does",
+	  .help = "policy of this node, see regatta-policy(5); any: no "
+		  "restrictions",
 	  .initial = installed_policy_yaml },
 	{ OPTION("engine", OPTION_TEXT, engine, "HOST"),
-	  .help = "Docker engine; DOCKER_HOST goes before the default; own: "
-		  "that of the user, if need be a Podman service",
+	  .help = "container engine; DOCKER_HOST overrides the default; own: "
+		  "the user's own Docker or Podman, started if necessary",
 	  .initial = OWN_ENGINE_DOCKER,
 	  .variable = "DOCKER_HOST" },
 	{ OPTION("engine-tls", OPTION_PATH, engine_tls, "DIR"),
 	  .help = "ca.pem, cert.pem, key.pem for a tcp:// engine" },
 	{ OPTION("images", OPTION_PATH, images, "DIR"),
-	  .help = "vendors, and the images that are built here, by name",
+	  .help = "folder of vendor profiles and of images to build",
 	  .initial = installed_images },
 	{ OPTION("image-floor", OPTION_FLOOR, image_floor, "SIZE"),
-	  .help = "remove images that came for jobs, and that none needs, when "
-		  "less of the engine's disk is free: 50GiB, 20%; by default "
-		  "never" },
+	  .help = "remove unused images that Regatta brought when less of the "
+		  "engine's disk is free: 50GiB, 20%; by default never" },
 	{ OPTION("image-keep", OPTION_NUMBER, image_keep, "N"), .max = 1000000,
 	  .initial = "1",
-	  .help = "but never the newest N of each repository" },
+	  .help = "number of newest images to keep of each repository" },
 	{ OPTION("registry-auth", OPTION_PATH, registry_auth, "FILE"),
-	  .help = "credentials of registries as docker login writes them, "
-		  "mode 0600",
+	  .help = "registry credentials in the format of docker login, mode "
+		  "0600",
 	  .initial = installed_registry_json },
 	{ OPTION("init", OPTION_PATH, init, "FILE"),
 	  .help = "regatta-init", .initial = installed_init },
 	{ OPTION("address", OPTION_TEXT, address, "ADDRESS"),
-	  .help = "where other nodes reach this one", .initial = "127.0.0.1" },
+	  .help = "address at which other nodes reach this one", .initial = "127.0.0.1" },
 	{ OPTION("peer-port", OPTION_NUMBER, peer_port, "PORT"), .min = 1,
 	  .max = 65535,
-	  .help = "where other agents get contents; by default any" },
+	  .help = "port at which other agents fetch data; by default any free "
+		  "port" },
 	{ OPTION("vendor", OPTION_TEXT, vendor, "NAME"),
-	  .help = "of its accelerators; auto: what is found, else cpu",
+	  .help = "vendor of the accelerators; auto: detect it, otherwise cpu",
 	  .initial = "auto" },
 	{ OPTION("devices", OPTION_NUMBER, devices, "N"), .min = 1, .max = 64,
-	  .help = "how many, where none can be found" },
+	  .help = "number of devices, if they cannot be detected" },
 	{ OPTION("only-devices", OPTION_TEXT, only_devices, "LIST"),
-	  .help = "offer these alone, by their order: 0,2-3; by default all" },
+	  .help = "offer only these devices, by number: 0,2-3; by default all" },
 	{ OPTION("device-root", OPTION_PATH, device_root, "DIR"),
-	  .help = "what stands for /dev: a pretended machine, for tests" },
+	  .help = "folder to use as /dev, to simulate a machine in tests" },
 	{ OPTION("sysfs-root", OPTION_PATH, sysfs_root, "DIR"),
-	  .help = "what stands for /sys" },
+	  .help = "folder to use as /sys" },
 	{ OPTION("proc-root", OPTION_PATH, proc_root, "DIR"),
-	  .help = "what stands for /proc" },
+	  .help = "folder to use as /proc" },
 	{ OPTION("file-root", OPTION_PATH, file_root, "DIR"),
-	  .help = "what stands for /: mounts that profiles name" },
+	  .help = "folder to use as / for mounts of profiles" },
 	{ OPTION("tools", OPTION_PATH, tools, "DIR"),
-	  .help = "where vendors' tools are looked for before PATH" },
+	  .help = "folder to search for vendors' tools before PATH" },
 	{ OPTION("cluster", OPTION_TEXT, cluster, "NAME"),
-	  .help = "label of its containers", .initial = "regatta" },
+	  .help = "label of the containers", .initial = "regatta" },
 	{ OPTION("stall", OPTION_NUMBER, stall, "SECONDS"), .min = 1,
 	  .max = 86400, .initial = "120",
-	  .help = "an image pull without progress fails after" },
+	  .help = "retry an image pull that makes no progress for this time" },
 	{ OPTION("refused-limit", OPTION_NUMBER, refused_limit, "SECONDS"),
 	  .max = 8640000, .initial = "3600",
-	  .help = "tasks end when the controller refuses this node's key for "
-		  "so long; 0: never" },
+	  .help = "end tasks if the controller refuses this node's key for "
+		  "this time; 0: never" },
 	{ OPTION("clock-limit", OPTION_NUMBER, clock_limit, "SECONDS"),
 	  .min = 1, .max = 86400, .initial = "60",
-	  .help = "no task runs here with a clock that is further from the "
-		  "controller's" },
+	  .help = "refuse tasks if the clock differs from the controller's by "
+		  "more than this" },
 	{ OPTION("housekeeping-cpus", OPTION_TEXT, housekeeping_cpus, "LIST"),
-	  .help = "the agent and vendors' tools run there: 0-3,8; by default "
-		  "anywhere" },
+	  .help = "processors for the agent and vendors' tools: 0-3,8; by "
+		  "default all" },
 	{ OPTION("metrics", OPTION_TEXT, metrics, "ADDRESS:PORT"),
-	  .help = "figures of this node for Prometheus, over plain HTTP; by "
-		  "default none" },
+	  .help = "serve metrics for Prometheus over plain HTTP; by default "
+		  "off" },
 	{ OPTION("ipmi", OPTION_FLAG, ipmi, NULL),
-	  .help = "sample the machine's power with ipmitool" },
+	  .help = "also sample the power of the machine with ipmitool" },
 	{ OPTION("lifeline", OPTION_NUMBER, common.lifeline, "FD"), .min = 3,
-	  .max = 1023, .help = "end when this file ends",
+	  .max = 1023, .help = "exit when this file descriptor is closed",
 	  .places = OPTION_LINE_ONLY },
 	{ OPTION("verbose", OPTION_FLAG, common.verbose, NULL),
 	  .help = "log more" },
@@ -114,13 +115,13 @@ const struct config_program agent_program = {
 	.file = installed_agent_yaml,
 	.usage = "[--controller ENDPOINT --controller-key KEY --key FILE] "
 		 "[OPTION...]\n       regatta-agent join TOKEN [OPTION...]",
-	.about = "Runs the tasks of this node in containers and streams their "
-		 "output. join makes\nthis machine a node: regatta-agent join "
-		 "--help.",
-	.closing = "Every option may also stand in the file or in the "
-		   "environment: stall: 60,\nREGATTA_AGENT_STALL=60. Stopping "
-		   "the agent leaves its containers running; the\nnext one "
-		   "goes on with them. See regatta-agent(8).",
+	.about = "Runs the tasks of this node in containers and sends their "
+		 "output to the\ncontroller. join makes this machine a node: "
+		 "regatta-agent join --help.",
+	.closing = "Every option can also be set in the file or in the "
+		   "environment: stall: 60,\nREGATTA_AGENT_STALL=60. "
+		   "Containers keep running when the agent stops, and "
+		   "the\nnext agent continues with them. See regatta-agent(8).",
 	.rules = rules,
 	.size = sizeof(struct agent_settings),
 };

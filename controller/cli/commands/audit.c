@@ -154,8 +154,8 @@ static const struct option_rule rules[] = {
 	  .max = 1000000000,
 	  .help = "print only the last N rows" },
 	{ OPTION(audit_options, "verify", 0, OPTION_FLAG, verify, NULL),
-	  .help = "prove that no row was changed, removed or added" },
-	OPTION_FORMAT(formats, "text, json, or jsonl: a row per line"),
+	  .help = "check that no row was changed, removed or added" },
+	OPTION_FORMAT(formats, "text, json, or jsonl: one row per line"),
 	{ 0 },
 };
 
@@ -167,9 +167,10 @@ const struct command command_audit = {
 	.options_size = sizeof(struct audit_options),
 	.summary = "list who changed what, and when",
 	.help =
-		"Lists every request that changes something: who sent it, "
-		"from where, and its outcome. Each row holds a hash of itself "
-		"and of the row before; the controller's journal has it, too.",
+		"Lists every request that changed something, with user, "
+		  "address and outcome. Each row contains a hash of itself "
+		  "and of the previous row. The controller also logs the "
+		  "newest hash.",
 	.example = "regatta audit --tail 20",
 	.fn = run_command,
 };

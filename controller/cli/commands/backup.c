@@ -112,12 +112,12 @@ const struct command command_backup = {
 	.max_args = 1,
 	.connects = true,
 	.rules = rules,
-	.summary = "write all that the controller knows to a file",
+	.summary = "save the state of the controller to a file",
 	.help =
-		"Saves sweeps, jobs, results, logs, contents and users as of "
-		"one moment; work continues meanwhile. The controller's own "
-		"keys are not saved. regatta-controller restore makes a state "
-		"folder from the file.",
+		"Saves a consistent snapshot of sweeps, jobs, results, logs, "
+		  "contents and users while the controller runs. The "
+		  "controller's own keys are not saved. regatta-controller "
+		  "restore creates a state folder from the file.",
 	.example = "regatta backup monday.tar.gz",
 	.fn = run_command,
 };

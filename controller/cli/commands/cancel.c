@@ -112,8 +112,8 @@ const struct command command_cancel = {
 	.options_size = sizeof(struct cancel_options),
 	.summary = "end a sweep or a job",
 	.help =
-		"A number without a word before it is a sweep. Jobs that have "
-		"ended do not change.",
+		"A number alone is the number of a sweep. Jobs that have "
+		  "ended do not change.",
 	.example = "regatta cancel job 17",
 	.fn = run_command,
 };

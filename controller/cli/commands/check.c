@@ -107,11 +107,11 @@ const struct command command_check = {
 	.min_args = 2,
 	.max_args = COMMAND_ARGS_MAX,
 	.rules = rules,
-	.summary = "check settings and policies, starting nothing",
+	.summary = "check settings and policies",
 	.help =
-		"With config, the name of a file says whether it holds "
-		"settings of a controller, of an agent, or a policy. Exit 0 "
-		"when all files are valid, else 2. Needs no controller.",
+		"With config, the kind of a file is derived from its name. "
+		  "The exit status is 0 if all files are valid, otherwise 2. "
+		  "Needs no controller.",
 	.example = "regatta check config /etc/regatta/agent.yaml",
 	.fn = run_command,
 };

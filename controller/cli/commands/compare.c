@@ -266,11 +266,11 @@ const struct command command_compare = {
 	.options_size = sizeof(struct compare_options),
 	.summary = "compare sweeps with the first one, cell by cell",
 	.help =
-		"Matches cells with the same values. For each it prints the "
-		"ratio of the rates, with its 95 % interval where there are "
-		"repeats, whether the difference exceeds the spread, and how "
-		"far the losses differ. Exit 1 when no cell of the first "
-		"sweep is in another one.",
+		"Compares cells with the same values. For each cell it prints "
+		  "the ratio of the rates, whether the difference exceeds the "
+		  "spread, and the difference of the losses. With repeats, "
+		  "the ratio has a 95 % interval. The exit status is 1 if no "
+		  "cell of the first sweep is in another one.",
 	.example = "regatta compare 3 7",
 	.fn = run_command,
 };

@@ -248,10 +248,10 @@ const struct command command_completion = {
 	.min_args = 1,
 	.max_args = COMMAND_ARGS_MAX,
 	.rules = rules,
-	.summary = "print what a shell needs to complete command lines",
+	.summary = "print a shell completion script",
 	.help =
-		"Packages install the script where the shell looks for it. It "
-		"asks regatta for the words. Needs no controller.",
+		"Packages install this script for all users. Needs no "
+		  "controller.",
 	.example = "eval \"$(regatta completion bash)\"",
 	.fn = run_command,
 };

@@ -182,14 +182,13 @@ const struct command command_diagnose = {
 	.max_args = 1,
 	.connects = true,
 	.rules = rules,
-	.summary = "say why a program failed, by what it printed",
+	.summary = "find out from its output why a program failed",
 	.help =
-		"Names the line that says why a training program failed and "
-		"the kind of failure, and rank, host, exit code and signal "
-		"where the output has them. A file or standard input is read "
-		"here; what a job printed was read by the controller when the "
-		"job ended. failures.yaml beside the frameworks says what the "
-		"lines mean.",
+		"Shows the log line that explains the failure, the kind of "
+		  "failure, and rank, host, exit code and signal if the "
+		  "output contains them. The output of a job is analysed by "
+		  "the controller when the job ends. failures.yaml in the "
+		  "folder of the frameworks defines the patterns.",
 	.example = "regatta diagnose train.log --format json",
 	.fn = run_command,
 };

@@ -445,7 +445,7 @@ static int run_command(struct cli *cli, struct error *err)
 /* clang-format off */
 static const struct command_part parts[] = {
 	{ "flagperf", "SWEEP [DIR]", 1, 2, NULL,
-	  "write the folders that FlagPerf would have left", run_command },
+	  "write the log folders of FlagPerf", run_command },
 	{ 0 },
 };
 
@@ -459,12 +459,12 @@ const struct command command_export = {
 	.min_args = 1,
 	.connects = true,
 	.rules = rules,
-	.summary = "write the logs of a sweep as FlagPerf leaves them",
+	.summary = "write the logs of a sweep in the layout of FlagPerf",
 	.help =
-		"Makes DIR/run<time>/<case>/round<N>/<host>_noderank<i>/ with "
-		"the output of each process, the followed files and the "
-		"samples, under the names that FlagPerf gives them. Prints "
-		"the folder.",
+		"Creates DIR/run<time>/<case>/round<N>/<host>_noderank<i>/ "
+		  "with the output of each process, the followed files and "
+		  "the samples, under the names that FlagPerf uses. Prints "
+		  "the folder.",
 	.example = "regatta export flagperf 3 results",
 	.parts = parts,
 };

@@ -347,14 +347,14 @@ static int run_command(struct cli *cli, struct error *err)
 static const struct option_rule rules[] = {
 	{ OPTION(extract_options, "framework", 0, OPTION_TEXT, framework,
 		 "NAME"),
-	  .help = "framework that wrote the log (the format that fits)" },
+	  .help = "framework that wrote the log (default: detected)" },
 	{ OPTION(extract_options, "context", 0, OPTION_TEXT, context, "FILE"),
-	  .help = "JSON with what the log does not say: seq_length, ..." },
+	  .help = "JSON file with values that the log lacks: seq_length, ..." },
 	{ OPTION(extract_options, "learn", 0, OPTION_FLAG, learn, NULL),
 	  .help = "propose rules that read the values given by --value" },
 	{ OPTION(extract_options, "value", 0, OPTION_LIST, values,
 		 "NAME=NUMBER"),
-	  .help = "a value as it stands in the log: loss=2.31 (repeatable)" },
+	  .help = "a value as written in the log: loss=2.31 (repeatable)" },
 	OPTION_IMAGES,
 	OPTION_FORMAT(formats_text, "json (default) or text"),
 	{ 0 },
@@ -366,14 +366,14 @@ const struct command command_extract = {
 	.max_args = 1,
 	.rules = rules,
 	.options_size = sizeof(struct extract_options),
-	.summary = "read the metrics out of a training log",
+	.summary = "read metrics from a training log",
 	.help =
 		"Applies the log rules of a framework to a file or standard "
-		"input, and prints what it reads. Without --framework, all "
-		"formats are tried; the one that reads most steps without "
-		"contradiction is named and used. --learn proposes a "
-		"framework description instead: rules that read the given "
-		"values in other lines, too. Needs no controller.",
+		  "input, and prints the values. Without --framework, all "
+		  "formats are tried, and the one that reads most steps "
+		  "without a contradiction is used. With --learn, it proposes "
+		  "a framework description that reads the given values in all "
+		  "similar lines. Needs no controller.",
 	.example = "regatta extract --framework megatron --context cell.json "
 		"train.log",
 	.fn = run_command,

@@ -240,11 +240,11 @@ const struct command command_fetch = {
 	.connects = true,
 	.rules = rules,
 	.options_size = sizeof(struct fetch_options),
-	.summary = "get collected files of a job",
+	.summary = "copy collected files of a job",
 	.help =
-		"Without PATH, fetches all of them. Files of several nodes go "
-		"into folders rank-N. A path that leads out of the folder is "
-		"skipped, with a message; the exit code is then 1.",
+		"Without PATH, copies all files. Files of several nodes are "
+		  "written to folders rank-N. A path that leads out of the "
+		  "folder is skipped with a message, and the exit status is 1.",
 	.example = "regatta fetch 17 /out/checkpoint -o results",
 	.fn = run_command,
 };

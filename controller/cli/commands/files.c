@@ -80,10 +80,10 @@ const struct command command_files = {
 	.max_args = 1,
 	.connects = true,
 	.rules = rules,
-	.summary = "list the files that were collected of a job",
+	.summary = "list the collected files of a job",
 	.help =
-		"Lists the files that collect: in the sweep names, for each "
-		"node.",
+		"Lists the files that the sweep names under collect:, for "
+		  "each node.",
 	.example = "regatta files 17",
 	.fn = run_command,
 };

@@ -65,7 +65,7 @@ static int run_command(struct cli *cli, struct error *err)
 /* clang-format off */
 static const struct option_rule rules[] = {
 	{ OPTION(gc_options, "older", 0, OPTION_TEXT, older, "TIME"),
-	  .help = "only of jobs that ended this long ago (30d)" },
+	  .help = "only for jobs that ended this long ago (30d)" },
 	OPTION_FORMAT(formats_text, "text or json"),
 	{ 0 },
 };
@@ -78,8 +78,8 @@ const struct command command_gc = {
 	.options_size = sizeof(struct gc_options),
 	.summary = "remove the output of old jobs",
 	.help =
-		"Removes what their ranks printed and the files that they "
-		"collected. Results stay.",
+		"Removes the output of ranks and the collected files. Results "
+		  "stay.",
 	.example = "regatta gc --older 90d",
 	.fn = run_command,
 };

@@ -234,22 +234,24 @@ static int save(struct cli *cli, struct error *err)
 
 /* clang-format off */
 static const struct command_part parts[] = {
-	{ "list", NULL, 0, 0, NULL, "list the nodes' images, and what needs them",
+	{ "list", NULL, 0, 0, NULL, "list the images of the nodes and their "
+		  "use",
 	  images_list },
 	{ "pull", "SWEEP|IMAGE...", 1, ARGS_MAX,
 	  "set keep-going tree registry-auth",
-	  "bring a sweep's images, or these, to all nodes that could run it",
+	  "pull an image, or the images of a sweep, on all nodes that could "
+		  "run it",
 	  images_pull },
 	{ "build", "VENDOR/FRAMEWORK", 1, 1, "tag registry-auth",
-	  "build images/vendors/VENDOR/FRAMEWORK, as a job would",
+	  "build images/vendors/VENDOR/FRAMEWORK",
 	  images_build },
 	{ "remove", "IMAGE", 1, 1, NULL, "remove an image that no job needs",
 	  images_remove },
 	{ "gc", NULL, 0, 0, "keep floor dry-run",
-	  "remove the images that Regatta brought and nobody needs any more",
+	  "remove unused images that Regatta brought",
 	  images_gc },
 	{ "load", "FILE", 1, 1, "replace",
-	  "bring the images of a file to the nodes", load },
+	  "copy the images in a file to the nodes", load },
 	{ "save", "IMAGE FILE", 2, 2, NULL, "write an image of a node to a file",
 	  save },
 	{ 0 },
@@ -257,13 +259,14 @@ static const struct command_part parts[] = {
 
 static const struct option_rule rules[] = {
 	{ OPTION(image_options, "nodes", 0, OPTION_TEXT, nodes, "NAME,..."),
-	  .help = "only these nodes (all in reach; to build, all with the "
-		  "vendor's devices; of a sweep, all that could run it)" },
+	  .help = "only these nodes (all reachable nodes; to build, those "
+		  "with the vendor's devices; for a sweep, those that could "
+		  "run it)" },
 	{ OPTION(image_options, "tag", 0, OPTION_TEXT, tag, "NAME"),
 	  .help = "build: name of the image (its folder and a hash of its "
 		  "files)" },
 	OPTION_REGISTRY_AUTH("pull, build: registry credentials to send "
-			     "along, sealed (~/.docker/config.json)"),
+		  "encrypted (~/.docker/config.json)"),
 	OPTIONS_SWEEP,
 	OPTION_IMAGES,
 	{ OPTION(image_options, "keep", 0, OPTION_NUMBER, keep_images, "N"),
@@ -273,9 +276,9 @@ static const struct option_rule rules[] = {
 	  .help = "gc: stop once this much of the engine's disk is free: 50GiB, "
 		  "20%" },
 	{ OPTION(image_options, "dry-run", 0, OPTION_FLAG, dry_run, NULL),
-	  .help = "gc: show what would be removed, and remove nothing" },
+	  .help = "gc: show what would be removed, without removing it" },
 	{ OPTION(image_options, "replace", 0, OPTION_FLAG, replace, NULL),
-	  .help = "load: also take a name from an image that Regatta did not "
+	  .help = "load: also move names from images that Regatta did not "
 		  "bring" },
 	OPTION_FORMAT(formats_text, "text or json"),
 	{ 0 },
@@ -287,12 +290,13 @@ const struct command command_image = {
 	.connects = true,
 	.rules = rules,
 	.options_size = sizeof(struct image_options),
-	.summary = "list, pull, build, remove, load, save the nodes' images",
+	.summary = "manage images of the nodes",
 	.help =
-		"FILE is what docker save writes, or an OCI layout, as .tar, "
-		".tar.zst or .tar.gz. Its layers are sent once, and nodes pass "
-		"them on; what a node has is skipped. The same command again "
-		"continues where it ended. Exit 1 when a node failed.",
+		"FILE is an archive of docker save or an OCI layout, as .tar, "
+		  ".tar.zst or .tar.gz. Its layers are sent once, and nodes "
+		  "pass them on; layers that a node has are skipped. The same "
+		  "command continues an interrupted load. The exit status is "
+		  "1 if a node failed.",
 	.example = "regatta image load torch.tar.zst --nodes n1,n2",
 	.parts = parts,
 };

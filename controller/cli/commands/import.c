@@ -428,7 +428,7 @@ static int run_command(struct cli *cli, struct error *err)
 /* clang-format off */
 static const struct command_part parts[] = {
 	{ "flagperf", "TREE [DIR]", 1, 2, NULL,
-	  "write sweeps and a list of nodes", run_command },
+	  "create sweeps and a list of nodes", run_command },
 	{ 0 },
 };
 
@@ -443,13 +443,13 @@ const struct command command_import = {
 	.name = "import",
 	.min_args = 1,
 	.rules = rules,
-	.summary = "make sweeps of a FlagPerf checkout's configuration",
+	.summary = "create sweeps from a FlagPerf checkout",
 	.help =
 		"Reads test_conf.py, cluster_conf.py and each host.yaml "
-		"without running them. Writes a sweep for each suite that has "
-		"cases, and a list of the nodes. Cases that cannot run are "
-		"listed and left out; the exit code is then 1. Says what it "
-		"did not carry over. Needs no controller.",
+		  "without executing them. Writes a sweep for each suite that "
+		  "has cases, and a list of the nodes. Cases that cannot run "
+		  "are listed and skipped, and the exit status is 1. Prints "
+		  "what was not imported. Needs no controller.",
 	.example = "regatta import flagperf /home/FlagPerf",
 	.parts = parts,
 };

@@ -107,9 +107,9 @@ static int run_command(struct cli *cli, struct error *err)
 static const struct option_rule rules[] = {
 	{ OPTION(jobs_options, "sweep", 0, OPTION_NUMBER, sweep, "ID"),
 	  .min = 1,
-	  .max = UINT64_MAX - 1, .help = "all jobs of that sweep" },
+	  .max = UINT64_MAX - 1, .help = "list all jobs of that sweep" },
 	{ OPTION(jobs_options, "all", 0, OPTION_FLAG, all, NULL),
-	  .help = "all jobs of all sweeps" },
+	  .help = "list the jobs of all sweeps" },
 	OPTION_STATE,
 	OPTION_FORMAT(formats_text, "text or json"),
 	{ 0 },
@@ -121,11 +121,11 @@ const struct command command_jobs = {
 	.connects = true,
 	.rules = rules,
 	.options_size = sizeof(struct jobs_options),
-	.summary = "list jobs: of the last sweep, another one, or all",
+	.summary = "list the jobs of a sweep",
 	.help =
-		"Prints a line per job: its cell, state, time and nodes. The "
-		"last column is its progress, why it failed, or what it waits "
-		"for.",
+		"Lists the jobs of the last sweep, one per line, with cell, "
+		  "state, time and nodes. The last column shows the progress, "
+		  "the reason of a failure, or what the job waits for.",
 	.example = "regatta jobs --sweep 3",
 	.fn = run_command,
 };

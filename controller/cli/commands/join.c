@@ -62,11 +62,11 @@ const struct command command_join = {
 	.max_args = 1,
 	.rules = rules,
 	.options_size = sizeof(struct join_options),
-	.summary = "make yourself a key, with the token you were given",
+	.summary = "join a cluster as a user, with a token",
 	.help =
-		"Makes a key in ~/.config/regatta, enrols it, and saves the "
-		"controller's address beside it. - reads the token from "
-		"standard input. Machines join with regatta-agent join.",
+		"Creates a key in ~/.config/regatta, enrols it, and saves the "
+		  "address of the controller there. - reads the token from "
+		  "standard input. Machines join with regatta-agent join.",
 	.example = "regatta join tcp://10.0.0.1:7117,Zk3...,q9A...",
 	.fn = run_command,
 };

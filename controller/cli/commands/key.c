@@ -228,29 +228,30 @@ static const char *const roles[] = { "agent", "operator", "viewer",
 
 static const struct command_part parts[] = {
 	{ "new", "FILE --name NAME --role ROLE", 1, 1, "name role",
-	  "make a key file that only you can read, and print the line that the "
-	  "controller's list of keys needs", new_key },
-	{ "show", "FILE", 1, 1, NULL, "print that line again", show_key },
+	  "create a key file that only you can read, and print its line for "
+		  "the controller's list of keys", new_key },
+	{ "show", "FILE", 1, 1, NULL, "print the line of a key for the "
+		  "controller's list of keys", show_key },
 	{ "rotate", "FILE", 1, 1, "keep expires",
-	  "put a new key into the file; the controller accepts it at once, and "
-	  "the old one for a day", rotate_key },
+	  "replace the key in the file; the controller accepts the new key at "
+		  "once, and the old key for a day", rotate_key },
 	{ "rotate-controller", "", 0, 0, "keep",
-	  "have the controller change its own key, in a week; who connects "
-	  "until then learns the new one", rotate_controller },
+	  "make the controller change its own key in a week; clients that "
+		  "connect until then receive the new key", rotate_controller },
 	{ 0 },
 };
 
 static const struct option_rule rules[] = {
 	{ OPTION(key_options, "name", 0, OPTION_TEXT, name, "NAME"),
-	  .help = "who holds the key (new)" },
+	  .help = "name of the user or node (new)" },
 	{ OPTION(key_options, "role", 0, OPTION_WORD, role, "ROLE"),
 	  .words = roles,
 	  .help = "agent, operator, viewer or controller (new)" },
 	{ OPTION(key_options, "keep", 0, OPTION_TEXT, keep, "TIME"),
-	  .help = "how long the old key stays good, 1h to 7d (24h; rotate), "
+	  .help = "how long the old key stays valid, 1h to 7d (24h; rotate), "
 		  "10s to 30d (7d; rotate-controller)" },
 	{ OPTION(key_options, "expires", 0, OPTION_TEXT, expires, "TIME"),
-	  .help = "when the new key ends, from 30d (never; rotate)" },
+	  .help = "when the new key expires, at least 30d (never; rotate)" },
 	OPTION_FORMAT(formats_text, "text or json"),
 	{ 0 },
 };
@@ -261,8 +262,8 @@ const struct command command_key = {
 	.connects = true,
 	.rules = rules,
 	.options_size = sizeof(struct key_options),
-	.summary = "make, show or rotate a key",
-	.help = "The same rotate again continues one that was cut short.",
+	.summary = "create, show or rotate a key",
+	.help = "The same command continues an interrupted rotation.",
 	.example = "regatta key new n1.key --name n1 --role agent >> authorized",
 	.parts = parts,
 };

@@ -515,10 +515,10 @@ static const struct option_rule rules[] = {
 	  .max = 1048575,
 	  .help = "print only the output of that rank" },
 	{ OPTION(logs_options, "stream", 0, OPTION_TEXT, stream, "NAME"),
-	  .help = "print a followed file: its stream, path or a pattern of "
-		  "paths; build: what building the image printed" },
+	  .help = "print a followed file, by stream, path or pattern of "
+		  "paths; build: the output of image builds" },
 	{ OPTION(logs_options, "list", 0, OPTION_FLAG, list, NULL),
-	  .help = "list the job's streams, and print none of them" },
+	  .help = "list the streams of the job instead of printing them" },
 	{ OPTION(logs_options, "tail", 'n', OPTION_NUMBER, tail, "N"),
 	  .max = 1000000000,
 	  .help = "print only the last N lines of each rank" },
@@ -544,8 +544,8 @@ const struct command command_logs = {
 	.options_size = sizeof(struct logs_options),
 	.summary = "print the output of a job",
 	.help =
-		"The output of one rank is printed byte for byte. When there "
-		"are several ranks, each line begins with [rank-N].",
+		"The output of one rank is printed byte for byte. If there "
+		  "are several ranks, each line begins with [rank-N].",
 	.example = "regatta logs 17 -f --tail 20",
 	.fn = run_command,
 };

@@ -320,9 +320,9 @@ const struct command command_mfu = {
 	.options_size = sizeof(struct mfu_options),
 	.summary = "compute MFU from a token rate",
 	.help =
-		"Prints JSON: the model FLOPs utilisation in percent, what it "
-		"was computed from, and the sources. A figure that is not "
-		"known is null; \"text\" says why. Needs no controller.",
+		"Prints JSON: the model FLOPs utilisation in percent, its "
+		  "inputs and their sources. Unknown figures are null, and "
+		  "\"text\" gives the reason. Needs no controller.",
 	.example = "regatta mfu --model llama2_7b --chip A800 --precision bf16 "
 		"\\\n"
 		"      --tokens-per-second 3564",

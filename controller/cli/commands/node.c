@@ -227,25 +227,25 @@ static int label(struct cli *cli, struct error *err)
 /* clang-format off */
 static const struct command_part parts[] = {
 	{ "token", NULL, 0, 0, "uses name expires address from",
-	  "print a line with which a machine joins: sudo regatta-agent join "
-	  "TOKEN", token },
+	  "print a token with which a machine joins: sudo regatta-agent join "
+		  "TOKEN", token },
 	{ "tokens", NULL, 0, 0, NULL, "list the tokens", tokens },
 	{ "revoke", "TOKEN", 1, 1, NULL, "refuse a token from now on",
 	  revoke_token },
 	{ "rekey", "NODE", 1, 1, "expires address from",
-	  "print a line with which a node gets a new key; its old key is then "
-	  "refused", rekey },
+	  "print a token with which a node gets a new key; the old key is "
+		  "then refused", rekey },
 	{ "remove", "NODE", 1, 1, "force",
-	  "refuse a node's key at once; its tasks start again elsewhere",
+	  "refuse a node's key at once; its tasks start again on other nodes",
 	  remove_node },
 	{ "drain", "NODE", 1, 1, "reason",
-	  "give a node no new tasks; those that run continue", drain },
-	{ "undrain", "NODE", 1, 1, NULL, "give a node new tasks again",
+	  "start no new tasks on a node; running tasks continue", drain },
+	{ "undrain", "NODE", 1, 1, NULL, "start new tasks on a node again",
 	  undrain },
 	{ "maintain", "NODE --until TIME", 1, 1, "reason from until",
-	  "drain a node from one time until another", maintain },
+	  "drain a node for a time", maintain },
 	{ "label", "NODE KEY=VALUE...", 2, 65, NULL,
-	  "set texts by which sweeps choose nodes; KEY- removes one", label },
+	  "set labels that sweeps can require; KEY- removes one", label },
 	{ 0 },
 };
 /* clang-format on */
@@ -263,8 +263,8 @@ static const struct option_rule rules[] = {
 	{ OPTION(node_options, "reason", 0, OPTION_TEXT, reason, "TEXT"),
 	  .help = "why the node is drained; regatta nodes shows it" },
 	{ OPTION(node_options, "from", 0, OPTION_TEXT, from, "NETWORK|TIME"),
-	  .help = "token, rekey: the token is only good from there: "
-		  "10.0.0.0/8; maintain: its start: '2030-01-31 22:00', or 2h "
+	  .help = "token, rekey: network from which the token is valid: "
+		  "10.0.0.0/8; maintain: start: '2030-01-31 22:00', or 2h "
 		  "(from now)" },
 	{ OPTION(node_options, "until", 0, OPTION_TEXT, until, "TIME"),
 	  .help = "end of the maintenance" },

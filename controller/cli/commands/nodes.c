@@ -187,7 +187,7 @@ static int run_command(struct cli *cli, struct error *err)
 /* clang-format off */
 static const struct option_rule rules[] = {
 	{ OPTION(nodes_options, "watch", 'w', OPTION_FLAG, watch, NULL),
-	  .help = "print the list again whenever something changes" },
+	  .help = "print the list again after each change" },
 	OPTION_FORMAT(formats_text, "text or json"),
 	{ 0 },
 };
@@ -200,8 +200,7 @@ const struct command command_nodes = {
 	.options_size = sizeof(struct nodes_options),
 	.summary = "list the nodes",
 	.help =
-		"Prints a line per node: its state, its devices and the jobs "
-		"on it.",
+		"Lists the nodes, one per line, with state, devices and jobs.",
 	.example = "regatta nodes",
 	.fn = run_command,
 };

@@ -637,11 +637,11 @@ static int run_command(struct cli *cli, struct error *err)
 /* clang-format off */
 static const struct option_rule rules[] = {
 	{ OPTION(plan_options, "pin", 0, OPTION_FLAG, pin, NULL),
-	  .help = "print the sweep with its image as NAME@DIGEST, as the nodes "
-		  "have it" },
+	  .help = "print the sweep with its image as NAME@DIGEST, as found on "
+		  "the nodes" },
 	{ OPTION(plan_options, "commands", 0, OPTION_FLAG, commands, NULL),
-	  .help = "print the docker run that FlagPerf would start each case of "
-		  "its tree with" },
+	  .help = "print the docker run command that FlagPerf would use for "
+		  "each of its cases" },
 	OPTIONS_SWEEP,
 	OPTION_IMAGES,
 	OPTION_FORMAT(formats_text, "text or json"),
@@ -656,12 +656,13 @@ const struct command command_plan = {
 	.connects = true,
 	.rules = rules,
 	.options_size = sizeof(struct plan_options),
-	.summary = "show the cells of a sweep: kept, dropped, and why",
+	.summary = "check a sweep and list its cells",
 	.help =
-		"Reads and checks the sweep file; SWEEP may be - for standard "
-		"input. When a controller is in reach, it also shows on which "
-		"nodes and in which waves the cells would run, how long they "
-		"took before, and what the policies of nodes refuse.",
+		"Lists cells that would run, and dropped cells with the "
+		  "reason. SWEEP may be - for standard input. If a controller "
+		  "is reachable, it also shows on which nodes and in which "
+		  "order the cells would run, how long they took before, and "
+		  "which cells the policies of the nodes refuse.",
 	.example = "regatta plan first.yaml",
 	.fn = run_command,
 };

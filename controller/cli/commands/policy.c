@@ -53,7 +53,7 @@ static int run_command(struct cli *cli, struct error *err)
 /* clang-format off */
 static const struct command_part parts[] = {
 	{ "suggest", "SWEEP", 1, 1, NULL,
-	  "print the least policy for a sweep", run_command },
+	  "print the minimal policy for a sweep", run_command },
 	{ 0 },
 };
 
@@ -68,13 +68,12 @@ const struct command command_policy = {
 	.name = "policy",
 	.min_args = 1,
 	.rules = rules,
-	.summary = "print the least that a node must allow for a sweep",
+	.summary = "print the policy that a sweep needs",
 	.help =
-		"Prints a policy file that allows what the cells of the sweep "
-		"ask for and no more, beside what a node allows by default, "
-		"and says what each line opens. A list replaces the list of "
-		"the policy that is there: put both together. Needs no "
-		"controller.",
+		"Prints a policy file that allows only what the cells of the "
+		  "sweep need beyond the defaults of a node, and explains "
+		  "each line. A list replaces the list of the existing "
+		  "policy, so merge both lists. Needs no controller.",
 	.example = "regatta policy suggest flagperf-training.yaml",
 	.parts = parts,
 };

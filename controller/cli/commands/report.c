@@ -61,8 +61,8 @@ static const struct option_rule rules[] = {
 	  .words = language_names,
 	  .help = "language of a reference page: en or zh" },
 	{ OPTION(report_options, "recompute", 0, OPTION_FLAG, recompute, NULL),
-	  .help = "compute the results again from the stored logs, and say "
-		  "what differs" },
+	  .help = "compute the results again from the stored logs, and list "
+		  "differences" },
 	OPTION_STATE,
 	OPTION_IMAGES,
 	{ 0 },
@@ -78,7 +78,7 @@ const struct command command_report = {
 	.options_size = sizeof(struct report_options),
 	.summary = "print the result table of a sweep",
 	.help =
-		"Jobs that have not ended are shown with their state.",
+		"Unfinished jobs are shown with their state.",
 	.example = "regatta report 3 --format csv > results.csv",
 	.fn = run_command,
 };

@@ -85,8 +85,8 @@ static int run_command(struct cli *cli, struct error *err)
 static const struct option_rule rules[] = {
 	{ OPTION(retry_options, "force", 0, OPTION_FLAG, force, NULL),
 	  .help = "also retry a sweep that another operator submitted" },
-	OPTION_REGISTRY_AUTH("registry credentials to send along again "
-			     "(~/.docker/config.json)"),
+	OPTION_REGISTRY_AUTH("registry credentials to send again "
+		  "(~/.docker/config.json)"),
 	OPTION_IMAGES,
 	OPTION_FORMAT(formats_text, "text or json"),
 	{ 0 },

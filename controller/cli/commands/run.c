@@ -483,7 +483,7 @@ static int run_command(struct cli *cli, struct error *err)
 /* clang-format off */
 static const struct option_rule rules[] = {
 	{ OPTION(options, "state", 0, OPTION_TEXT, state, "DIR"),
-	  .help = "new folder for all that the run keeps "
+	  .help = "new folder for the files of the run "
 		  "(./regatta-run-SWEEP-DATE-TIME)" },
 	{ OPTION(run_options, "resume", 0, OPTION_TEXT, resume, "DIR"),
 	  .help = "continue the run of that folder" },
@@ -495,17 +495,18 @@ static const struct option_rule rules[] = {
 		  "(DOCKER_CERT_PATH)" },
 	{ OPTION(run_options, "devices", 0, OPTION_NUMBER, devices, "N"),
 	  .min = 1,
-	  .max = 1024, .help = "devices of this machine (as many as the sweep "
-			       "asks for)" },
+	  .max = 1024, .help = "number of devices of this machine (as many as "
+		  "the sweep needs)" },
 	{ OPTION(run_options, "keep", 0, OPTION_FLAG, keep, NULL),
 	  .help = "keep the controller and agent running until Ctrl-C" },
 	{ OPTION(run_options, "slurm", 0, OPTION_FLAG, slurm, NULL),
-	  .help = "inside an allocation of Slurm: an agent on each of its "
-		  "nodes" },
+	  .help = "run inside a Slurm allocation, with an agent on each of "
+		  "its nodes" },
 	OPTION_REGISTRY_AUTH("registry credentials (~/.docker/config.json)"),
 	OPTIONS_SWEEP,
 	OPTION_IMAGES,
-	OPTION_FORMAT(formats_report, "of the result table: markdown, csv, json or html"),
+	OPTION_FORMAT(formats_report, "format of the result table: markdown, "
+		  "csv, json or html"),
 	{ 0 },
 };
 
@@ -515,13 +516,14 @@ const struct command command_run = {
 	.max_args = 1,
 	.rules = rules,
 	.options_size = sizeof(struct run_options),
-	.summary = "run a sweep on this machine, nothing set up",
+	.summary = "run a sweep on this machine, without setup",
 	.help =
-		"Starts a controller and an agent on the local Docker engine, "
-		"runs the sweep, prints the result table and stops both. One "
-		"folder keeps logs, results, and what --resume needs to run "
-		"only what is missing. Ctrl-C cancels the sweep, removes its "
-		"containers and ends; a second Ctrl-C does not wait for that.",
+		"Starts a controller and an agent on the local container "
+		  "engine, runs the sweep, prints the result table and stops "
+		  "both. One folder holds logs, results and the state that "
+		  "--resume needs to run the remaining cells. Ctrl-C cancels "
+		  "the sweep, removes its containers and exits; a second "
+		  "Ctrl-C does not wait.",
 	.example = "regatta run first.yaml",
 	.fn = run_command,
 };

@@ -97,8 +97,8 @@ static int run_command(struct cli *cli, struct error *err)
 /* clang-format off */
 static const struct option_rule rules[] = {
 	{ OPTION(sample_options, "from", 0, OPTION_TEXT, from, "FILE"),
-	  .help = "read what the tool printed; - is standard input (run the "
-		  "tool)" },
+	  .help = "read saved output of the tool; - is standard input (run "
+		  "the tool)" },
 	OPTION_IMAGES,
 	OPTION_FORMAT(formats_json, "json"),
 	{ 0 },
@@ -111,12 +111,12 @@ const struct command command_sample = {
 	.max_args = 1,
 	.rules = rules,
 	.options_size = sizeof(struct sample_options),
-	.summary = "read a monitor tool: temperature, power, memory, use",
+	.summary = "read temperature, power and load from a vendor's tool",
 	.help =
-		"Runs the vendor's tool, or reads what it printed, and prints "
-		"a JSON array with an object per device. A value that the "
-		"tool does not print is null. bus_id is spelled as the tool "
-		"spells it. Needs no controller.",
+		"Runs the vendor's tool, or reads its saved output, and "
+		  "prints a JSON array with one object per device. Values "
+		  "that the tool does not print are null. bus_id is printed "
+		  "as in the tool. Needs no controller.",
 	.example = "regatta sample nvidia --from nvidia-smi.txt",
 	.fn = run_command,
 };

@@ -412,7 +412,7 @@ static int run_command(struct cli *cli, struct error *err)
 /* clang-format off */
 static const struct option_rule rules[] = {
 	{ OPTION(show_options, "all", 0, OPTION_FLAG, all, NULL),
-	  .help = "of a job all, and not just what fits on a screen" },
+	  .help = "show everything about a job, not only one screen" },
 	OPTION_STATE,
 	OPTION_FORMAT(formats_text, "text or json"),
 	{ 0 },
@@ -428,8 +428,9 @@ const struct command command_show = {
 	.options_size = sizeof(struct show_options),
 	.summary = "show a sweep, job or node",
 	.help =
-		"KIND is sweep, job or node. The ID of a node is its name. Of a job it prints\n"
-		"what fits on one screen; --all and --format json have the rest.",
+		"KIND is sweep, job or node. The ID of a node is its name. "
+		  "For a job, it prints one screen; --all and --format json "
+		  "print everything.",
 	.example = "regatta show job 17",
 	.fn = run_command,
 };

@@ -268,15 +268,16 @@ static int run_command(struct cli *cli, struct error *err)
 /* clang-format off */
 static const struct option_rule rules[] = {
 	{ OPTION(options, "state", 0, OPTION_TEXT, state, "DIR"),
-	  .help = "new folder for all that the run keeps, which all nodes see "
-		  "(./regatta-slurm-SWEEP-DATE-TIME)" },
+	  .help = "new folder for the files of the run, on a file system that "
+		  "all nodes share (./regatta-slurm-SWEEP-DATE-TIME)" },
 	{ OPTION(slurm_options, "resume", 0, OPTION_TEXT, resume, "DIR"),
-	  .help = "submit the job of that folder again: it runs what is "
-		  "missing" },
+	  .help = "submit the job of that folder again, to run the remaining "
+		  "cells" },
 	{ OPTION(slurm_options, "print", 0, OPTION_FLAG, print, NULL),
-	  .help = "print the script, and submit nothing" },
+	  .help = "print the script without submitting it" },
 	{ OPTION(slurm_options, "site", 0, OPTION_TEXT, site, "FILE"),
-	  .help = "lines for the script's head: #SBATCH, modules, variables",
+	  .help = "lines for the beginning of the script: #SBATCH, modules, "
+		  "variables",
 	  .initial = installed_slurm_sh },
 	{ OPTION(slurm_options, "engine", 0, OPTION_TEXT, engine, "HOST"),
 	  .help = "container engine on each node (DOCKER_HOST there, the "
@@ -293,15 +294,17 @@ const struct command command_slurm = {
 	.max_args = ARGS_MAX - 6,
 	.rules = rules,
 	.options_size = sizeof(struct slurm_options),
-	.summary = "run a sweep as a job of Slurm",
+	.summary = "run a sweep as a Slurm job",
 	.help =
-		"Submits a script that asks for what the sweep's widest job "
-		"needs, starts a controller on the first node and an agent on "
-		"each, runs the sweep and ends with its exit code. Nothing is "
-		"installed or left on the nodes. Two minutes before the time "
-		"limit what runs is cancelled and collected; a requeued job, "
-		"or --resume, runs what is missing. sbatch gets the words "
-		"behind --, and its exit code is that of this command.",
+		"Submits a script that requests the nodes and devices of the "
+		  "sweep's largest job, starts a controller on the first node "
+		  "and an agent on each node, runs the sweep and exits with "
+		  "its exit status. Nothing is installed or left on the "
+		  "nodes. Two minutes before the time limit, running jobs are "
+		  "cancelled and their output is collected. A requeued job, "
+		  "or --resume, runs the remaining cells. sbatch receives the "
+		  "arguments after --, and its exit status is that of this "
+		  "command.",
 	.example = "regatta slurm sweep.yaml -- -p gpu -t 8:00:00",
 	.fn = run_command,
 };

@@ -253,12 +253,12 @@ const struct command command_stacks = {
 	.max_args = 1,
 	.connects = true,
 	.rules = rules,
-	.summary = "show where all ranks of a job are",
+	.summary = "show what all ranks of a job do",
 	.help =
-		"Ranks that do the same are shown as one group, and the rank "
-		"that the others wait for is named where one stands apart. "
-		"The job runs on undisturbed. Of one that hung and was ended, "
-		"what was seen then is shown.",
+		"Ranks that do the same are shown as one group. If one rank "
+		  "differs, it is named as the rank that the others wait for. "
+		  "The job continues. For a job that was ended because it "
+		  "hung, it shows the state at that time.",
 	.example = "regatta stacks 17",
 	.fn = run_command,
 };

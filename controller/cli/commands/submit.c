@@ -112,12 +112,13 @@ static int run_command(struct cli *cli, struct error *err)
 /* clang-format off */
 static const struct option_rule rules[] = {
 	{ OPTION(submit_options, "wait", 'w', OPTION_FLAG, wait, NULL),
-	  .help = "show the progress until all jobs have ended, then the results" },
+	  .help = "show the progress until all jobs have ended, then print "
+		  "the results" },
 	{ OPTION(submit_options, "resume", 0, OPTION_FLAG, take_over, NULL),
-	  .help = "take over jobs that completed in earlier sweeps of this name, "
-		  "and run the rest" },
-	OPTION_REGISTRY_AUTH("registry credentials to send along, sealed "
-			     "(~/.docker/config.json)"),
+	  .help = "keep jobs that completed in earlier sweeps of this name, "
+		  "and run the others" },
+	OPTION_REGISTRY_AUTH("registry credentials to send encrypted "
+		  "(~/.docker/config.json)"),
 	OPTIONS_SWEEP,
 	OPTION_IMAGES,
 	OPTION_FORMAT(formats_text, "text or json"),
@@ -132,13 +133,14 @@ const struct command command_submit = {
 	.connects = true,
 	.rules = rules,
 	.options_size = sizeof(struct submit_options),
-	.summary = "hand a sweep to the controller",
+	.summary = "submit a sweep to the controller",
 	.help =
-		"Prints the sweep's number. With --wait, Ctrl-C leaves the "
-		"sweep running; the exit code is 0 when all jobs completed, "
-		"else 1. With --resume, cells that completed unchanged in an "
-		"earlier sweep of the same name are not run again. The new "
-		"report has their jobs, marked with where they ran.",
+		"Prints the number of the sweep. With --wait, Ctrl-C leaves "
+		  "the sweep running; the exit status is 0 if all jobs "
+		  "completed, otherwise 1. With --resume, cells that "
+		  "completed unchanged in an earlier sweep of the same name "
+		  "do not run again. The new report contains their jobs, "
+		  "marked with their sweep.",
 	.example = "regatta submit first.yaml --wait",
 	.fn = run_command,
 };

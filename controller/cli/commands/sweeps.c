@@ -69,7 +69,7 @@ const struct command command_sweeps = {
 	.rules = rules,
 	.summary = "list the sweeps",
 	.help =
-		"Lists all sweeps that the controller knows, the newest last.",
+		"Lists all sweeps, the newest last.",
 	.example = "regatta sweeps",
 	.fn = run_command,
 };

@@ -171,12 +171,13 @@ const struct command command_trend = {
 	.connects = true,
 	.rules = rules,
 	.options_size = sizeof(struct trend_options),
-	.summary = "show how a cell's rate went from sweep to sweep",
+	.summary = "show the rate of a cell over all sweeps",
 	.help =
-		"Of each cell of the model, or with all words of CELL, the mean "
-		"token/p/s in each sweep, and its change against the mean of "
-		"the earlier sweeps. A fall of more than 5 %, and of more than "
-		"twice their standard deviation, is a regression.",
+		"For each cell of the model, or each cell with all words of "
+		  "CELL, shows the mean token/p/s in each sweep and its "
+		  "change against the mean of the earlier sweeps. A decrease "
+		  "by more than 5 % and more than twice their standard "
+		  "deviation is a regression.",
 	.example = "regatta trend \"model=gpt3_6.7B nodes=2\"",
 	.fn = run_command,
 };

@@ -158,10 +158,10 @@ static const char *const person_roles[] = { "operator", "viewer", NULL };
 
 static const struct command_part parts[] = {
 	{ "add", "NAME --role ROLE", 1, 1, "role public expires address from",
-	  "print a line with which a user joins: regatta join TOKEN", add },
+	  "print a token with which a user joins: regatta join TOKEN", add },
 	{ "list", NULL, 0, 0, NULL, "list the keys of users and nodes", list },
 	{ "remove", "NAME", 1, 1, NULL,
-	  "refuse a user's key at once, also in sessions that are open",
+	  "refuse a user's key at once, also in open sessions",
 	  remove_user },
 	{ "roles", NULL, 0, 0, NULL, "show what each role may do", roles },
 	{ 0 },
@@ -172,11 +172,10 @@ static const struct option_rule rules[] = {
 	  .words = person_roles,
 	  .help = "operator or viewer (required)" },
 	{ OPTION(user_options, "public", 0, OPTION_KEY, public, "KEY"),
-	  .help = "let in this public key (or file with it), and make no "
-		  "token" },
+	  .help = "enrol this public key (or file with it), without a token" },
 	OPTIONS_TOKEN(user_options),
 	{ OPTION(user_options, "from", 0, OPTION_TEXT, token.from, "NETWORK"),
-	  .help = "network that the token is good from: 10.0.0.0/8 (any)" },
+	  .help = "network from which the token is valid: 10.0.0.0/8 (any)" },
 	OPTION_FORMAT(formats_text, "text or json"),
 	{ 0 },
 };

@@ -441,13 +441,13 @@ static int probe_vendors(struct cli *cli, struct error *err)
 /* clang-format off */
 static const struct command_part parts[] = {
 	{ "list", NULL, 0, 0, NULL,
-	  "list the vendors and their chips; also without a word",
+	  "list the vendors and their chips (default)",
 	  list_vendors },
 	{ "check", "FILE...", 1, COMMAND_ARGS_MAX, NULL,
-	  "say what is wrong with a profile, by file and line", check_files },
+	  "check profiles, and report errors with file and line", check_files },
 	{ "probe", NULL, 0, 0, "device-root sysfs-root proc-root",
-	  "list the devices of this machine; for each other vendor, what is "
-	  "missing", probe_vendors },
+	  "list the devices of this machine, and for each other vendor what "
+		  "is missing", probe_vendors },
 	{ 0 },
 };
 
@@ -470,7 +470,7 @@ const struct command command_vendors = {
 	.name = "vendors",
 	.rules = rules,
 	.options_size = sizeof(struct vendors_options),
-	.summary = "list, check or look for vendors' hardware",
+	.summary = "list vendors, check profiles, detect devices",
 	.help = "Needs no controller.",
 	.example = "regatta vendors probe",
 	.parts = parts,

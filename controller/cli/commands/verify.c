@@ -272,12 +272,12 @@ static int run_command(struct cli *cli, struct error *err)
 /* clang-format off */
 static const struct option_rule rules[] = {
 	{ OPTION(verify_options, "result", 0, OPTION_TEXT, result, "FILE"),
-	  .help = "output of regatta report --format json, or a row of it" },
+	  .help = "output of regatta report --format json, or one row of it" },
 	{ OPTION(verify_options, "log", 0, OPTION_TEXT, log, "FILE"),
 	  .help = "the log of that result; - is standard input" },
 	{ OPTION(verify_options, "framework", 0, OPTION_TEXT, framework,
 		 "NAME"),
-	  .help = "framework that wrote the log (as the result says)" },
+	  .help = "framework that wrote the log (as in the result)" },
 	OPTION_IMAGES,
 	OPTION_FORMAT(formats_text, "text or json"),
 	{ 0 },
@@ -290,12 +290,12 @@ const struct command command_verify = {
 	.connects = true,
 	.rules = rules,
 	.options_size = sizeof(struct verify_options),
-	.summary = "compute results again from their logs and compare",
+	.summary = "recompute results from their logs and compare",
 	.help =
-		"Reads the controller's logs again with the rules and figures "
-		"of this machine. Exit 0 when every field is as stored, 1 "
-		"when one differs. With --result and --log it needs no "
-		"controller.",
+		"Reads the stored logs again, with the rules and figures of "
+		  "this machine. The exit status is 0 if all fields are equal "
+		  "to the stored ones, and 1 if one differs. With --result "
+		  "and --log, no controller is needed.",
 	.example = "regatta verify 17 18",
 	.fn = run_command,
 };

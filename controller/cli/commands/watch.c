@@ -81,10 +81,11 @@ const struct command command_watch = {
 	.rules = rules,
 	.summary = "show a sweep on the whole terminal until it ends",
 	.help =
-		"The last sweep, or the one named, or that of the job. Arrows "
-		"choose a job, l\nshows the end of its output, c cancels it, q "
-		"leaves; the sweep runs on. Where\nthere is no terminal, a line "
-		"for each change.",
+		"Shows the last sweep, the given sweep, or the sweep of the "
+		  "given job. The arrow keys select a job, l shows the end of "
+		  "its output, c cancels it, and q quits; the sweep "
+		  "continues. Without a terminal, each change is printed as a "
+		  "line.",
 	.example = "regatta watch 3",
 	.fn = run_command,
 };

@@ -29,11 +29,11 @@ const struct command command_web = {
 	.args = "",
 	.connects = true,
 	.rules = rules,
-	.summary = "print an address that lets a browser in",
+	.summary = "print a login address for the web pages",
 	.help =
-		"The address of the controller's pages (regatta-controller "
-		"--web). It lets one browser in, "
-		"once, within ten minutes, to look for twelve hours.",
+		"Prints an address of the controller's web pages "
+		  "(regatta-controller --web). It is valid for ten minutes, "
+		  "for one browser, which stays logged in for twelve hours.",
 	.example = "xdg-open \"$(regatta web)\"",
 	.fn = run_command,
 };
