@@ -158,12 +158,12 @@ static bool files_here(void *arg, struct task *task)
 static int keep_workspace(struct world *world, const struct job *job,
 			  struct error *err)
 {
-	const char *hash = job->gang->spec.container.workspace;
+	const char *hash = gang_spec(job_gang(job))->container.workspace;
 
 	/* One that is gone is kept by nobody. */
 	if (hash &&
-	    blob_service_keep_workspace(world->blobs, job->sweep, hash, err) <
-		    0 &&
+	    blob_service_keep_workspace(world->blobs, job_sweep(job), hash,
+					err) < 0 &&
 	    err->code != ENOENT)
 		return -1;
 	return 0;
@@ -179,9 +179,10 @@ static int keep_files(void *arg, struct job *job, cJSON **told,
 	};
 	int rc = keep_workspace(world, job, err);
 
-	for (uint32_t i = 0; rc == 0 && i < job->gang->spec.nodes; i++)
-		rc = artifact_fetch_keep(world->fetches, &job->gang->tasks[i],
-					 &list, err);
+	for (uint32_t i = 0; rc == 0 && i < gang_nodes(job_gang(job)); i++)
+		rc = artifact_fetch_keep(world->fetches,
+					 gang_task(job_gang(job), i), &list,
+					 err);
 	if (rc == 0)
 		artifact_fetch_tell(&list);
 	if (rc == 0 && (list.bytes || list.left_out))

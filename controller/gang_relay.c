@@ -18,19 +18,20 @@ static void pass_on(const struct node *node, enum message_type type,
 
 static bool is_named(const struct task *task, const char *host)
 {
-	return task->node && (!strcmp(node_name(task->node), host) ||
-			      !strcmp(node_view(task->node)->address, host));
+	return task_node(task) &&
+	       (!strcmp(node_name(task_node(task)), host) ||
+		!strcmp(node_view(task_node(task))->address, host));
 }
 
 /* The task on that host; the asking one's own is localhost, too. */
 static struct task *task_on(struct task *asking, const char *host)
 {
 	static const char *const own[] = { "localhost", "127.0.0.1", "::1" };
-	const struct gang *gang = asking->job->gang;
+	const struct gang *gang = task_gang(asking);
 
-	for (uint32_t i = 0; i < gang->spec.nodes; i++)
-		if (is_named(&gang->tasks[i], host))
-			return &gang->tasks[i];
+	for (uint32_t i = 0; i < gang_nodes(gang); i++)
+		if (is_named(gang_task(gang, i), host))
+			return gang_task(gang, i);
 	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
 		if (!strcmp(host, own[i]))
 			return asking;
@@ -60,7 +61,7 @@ void gang_relay_command(const struct job_table *jobs, struct node *node,
 		    *to;
 	char text[400];
 
-	if (!asking || !asking->job->gang->spec.container.ssh)
+	if (!asking || !gang_spec(task_gang(asking))->container.ssh)
 		return;
 	to = task_on(asking, command->host);
 	if (!to)
@@ -68,15 +69,15 @@ void gang_relay_command(const struct job_table *jobs, struct node *node,
 			 "%.100s is no node of this job (expected the address "
 			 "or the name of one)",
 			 command->host);
-	else if (to->state == TASK_ENDED)
+	else if (task_state(to) == TASK_ENDED)
 		snprintf(text, sizeof(text), "the task on %.100s has ended",
 			 command->host);
-	if (!to || to->state == TASK_ENDED) {
+	if (!to || task_state(to) == TASK_ENDED) {
 		refuse(node, command, text);
 		return;
 	}
-	command->to = to->rank;
-	pass_on(to->node, MESSAGE_COMMAND, command, data, size);
+	command->to = task_rank(to);
+	pass_on(task_node(to), MESSAGE_COMMAND, command, data, size);
 }
 
 void gang_relay_answer(const struct job_table *jobs, struct node *node,
@@ -84,15 +85,15 @@ void gang_relay_answer(const struct job_table *jobs, struct node *node,
 		       const void *data, size_t size)
 {
 	const struct job *job = job_find(jobs, answer->job);
-	const struct gang *gang = job ? job->gang : NULL;
+	const struct gang *gang = job ? job_gang(job) : NULL;
 	bool is_member = false;
 
-	if (!gang || job->attempt != answer->attempt ||
-	    answer->rank >= gang->spec.nodes)
+	if (!gang || job_attempt(job) != answer->attempt ||
+	    answer->rank >= gang_nodes(gang))
 		return;
-	for (uint32_t i = 0; i < gang->spec.nodes; i++)
-		is_member |= gang->tasks[i].node == node;
+	for (uint32_t i = 0; i < gang_nodes(gang); i++)
+		is_member |= task_node(gang_task(gang, i)) == node;
 	if (is_member)
-		pass_on(gang->tasks[answer->rank].node, MESSAGE_COMMAND_ANSWER,
-			answer, data, size);
+		pass_on(task_node(gang_task(gang, answer->rank)),
+			MESSAGE_COMMAND_ANSWER, answer, data, size);
 }

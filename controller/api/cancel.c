@@ -24,7 +24,8 @@ static void cancel_one(struct job *job, void *arg)
 {
 	struct cancelling *cancelling = arg;
 
-	if (job->sweep != cancelling->sweep || job_state_final(job->state))
+	if (job_sweep(job) != cancelling->sweep ||
+	    job_state_final(job_state(job)))
 		return;
 	gang_exception(job, FAILURE_CANCELLED, 0, cancelling->text);
 	cancelling->count++;
@@ -47,14 +48,14 @@ int api_cancel(struct api_request *request, void *reply, struct error *err)
 		job_each(api->table, cancel_one, &cancelling);
 	} else if (!strcmp(message->kind, "job")) {
 		job = job_find(api->table, message->id);
-		if (!job || job_state_final(job->state))
+		if (!job || job_state_final(job_state(job)))
 			return error_set(err, ENOENT,
 					 "no job %" PRIu64 ", or it has ended",
 					 message->id);
-		if (sweep_check_owner(api, job->sweep, request->by,
+		if (sweep_check_owner(api, job_sweep(job), request->by,
 				      message->force, err) < 0)
 			return -1;
-		cancelling.sweep = job->sweep;
+		cancelling.sweep = job_sweep(job);
 		cancel_one(job, &cancelling);
 	} else {
 		return error_set(err, EINVAL,
@@ -81,7 +82,7 @@ static int retry_one(const struct job_row *row, void *arg)
 	if (row->state != JOB_FAILED && row->state != JOB_CANCELLED) {
 		const struct job *job = job_find(retrying->api->table, row->id);
 
-		retrying->ending += job && job->gang && job->failure;
+		retrying->ending += job && job_gang(job) && job_failure(job);
 		return 0;
 	}
 	retrying->count++;
@@ -97,7 +98,7 @@ static int unrevive_one(const struct job_row *row, void *arg)
 	const struct api *api = retrying->api;
 	struct job *job = job_find(api->table, row->id);
 
-	if (job && !job->gang &&
+	if (job && !job_gang(job) &&
 	    (row->state == JOB_FAILED || row->state == JOB_CANCELLED)) {
 		job_forget(job);
 		adaptive_repeats_undo(api->jobs, row->sweep, row->cell_index);

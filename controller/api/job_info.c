@@ -54,7 +54,7 @@ static void add_readings(const struct gang *gang, struct progress_info *to)
 {
 	struct device_metrics device = { .job = 0 };
 
-	for (uint32_t rank = 0; rank < gang->spec.nodes; rank++) {
+	for (uint32_t rank = 0; rank < gang_nodes(gang); rank++) {
 		const struct usage *usage =
 			samplings_usage(log_reader_samplings(gang), rank);
 
@@ -74,11 +74,11 @@ static void add_readings(const struct gang *gang, struct progress_info *to)
 static int add_progress(const struct job *job, struct job_info *to,
 			struct error *err)
 {
-	const struct gang *gang = job ? job->gang : NULL;
+	const struct gang *gang = job ? job_gang(job) : NULL;
 	const struct record *latest = log_reader_latest(gang);
 	struct progress_info *progress;
 
-	if (!gang || job_state_final(job->state))
+	if (!gang || job_state_final(job_state(job)))
 		return 0;
 	progress = to->progress = calloc(1, sizeof(*progress));
 	if (!progress)
@@ -86,14 +86,14 @@ static int add_progress(const struct job *job, struct job_info *to,
 	progress->rate = progress->eta_seconds = (double)NAN;
 	progress->loss = progress->tokens_per_second = (double)NAN;
 	progress->power_w = progress->temp_c = (double)NAN;
-	if (job->state == JOB_PREPARING &&
+	if (job_state(job) == JOB_PREPARING &&
 	    image_progress_add_sum(gang, clock_mono_ms(), progress, err) < 0)
 		return -1;
 	if (latest)
 		add_step(latest, progress);
-	if (gang->output)
+	if (gang_output(gang))
 		add_readings(gang, progress);
-	if (job->state == JOB_RUNNING) {
+	if (job_state(job) == JOB_RUNNING) {
 		progress->step_age = hang_step_age(gang);
 		progress->suspected = hang_suspected(gang);
 	}
@@ -154,9 +154,9 @@ static int add_waits(const struct api *api, const struct job *job,
 	bool waits =
 		job &&
 		(dependencies_waits(job, text, sizeof(text)) ||
-		 (job->state == JOB_QUEUED &&
+		 (job_state(job) == JOB_QUEUED &&
 		  unschedulable_of(node_slots(api->nodes),
-				   node_count(api->nodes), &job->shape, text,
+				   node_count(api->nodes), job_shape(job), text,
 				   sizeof(text)) != UNSCHEDULABLE_NONE));
 
 	return waits ? string_set(&to->waits, text, err) : 0;
@@ -205,11 +205,13 @@ static int describe_task(const struct task *task, uint32_t rank,
 			 struct task_info *to, struct error *err)
 {
 	to->rank = rank;
-	to->exit_code = task->exit_code;
-	if (string_set(&to->node, node_name(task->node), err) < 0 ||
-	    string_set(&to->state, task_state_name(task->state), err) < 0 ||
-	    string_set(&to->failure, failure_name(task->failure), err) < 0 ||
-	    string_set(&to->text, task->text, err) < 0)
+	to->exit_code = task_exit_code(task);
+	if (string_set(&to->node, node_name(task_node(task)), err) < 0 ||
+	    string_set(&to->state, task_state_name(task_state(task)), err) <
+		    0 ||
+	    string_set(&to->failure, failure_name(task_failure(task)), err) <
+		    0 ||
+	    string_set(&to->text, task_text(task), err) < 0)
 		return -1;
 	return image_progress_of_task(task, clock_mono_ms(), &to->transfer,
 				      err);
@@ -218,7 +220,7 @@ static int describe_task(const struct task *task, uint32_t rank,
 static int add_tasks(const struct job *job, struct job_info *to,
 		     struct error *err)
 {
-	uint32_t count = job && job->gang ? job->gang->spec.nodes : 0;
+	uint32_t count = job && job_gang(job) ? gang_nodes(job_gang(job)) : 0;
 
 	if (!count)
 		return 0;
@@ -227,8 +229,8 @@ static int add_tasks(const struct job *job, struct job_info *to,
 		return error_nomem(err, "job");
 	to->tasks_count = count;
 	for (uint32_t i = 0; i < count; i++)
-		if (describe_task(&job->gang->tasks[i], i, &to->tasks[i], err) <
-		    0)
+		if (describe_task(gang_task(job_gang(job), i), i, &to->tasks[i],
+				  err) < 0)
 			return -1;
 	return 0;
 }

@@ -90,8 +90,8 @@ static int ask_changed(struct job_listing *listing, struct reply_jobs *reply,
 			 CHANGED_EVENTS_MAX, add_change, changes, err) < 0)
 		return -1;
 	for (gang = gang_first(api->table); gang; gang = gang_next(gang))
-		if (!job_state_final(gang->job->state))
-			changes_add(changes, gang->job->id);
+		if (!job_state_final(job_state(gang_job(gang))))
+			changes_add(changes, job_id(gang_job(gang)));
 	for (size_t i = 0; i < changes->count; i++)
 		store_job(api->store, changes->jobs[i], list_changed, listing,
 			  NULL);

@@ -188,7 +188,7 @@ static int check_idle(const struct api *api, const char *name,
 		      struct error *err)
 {
 	const struct node *node = node_find(api->nodes, name);
-	const struct task *task;
+	struct task *task;
 	char jobs[JOBS_TEXT] = "";
 	size_t used = 0;
 
@@ -201,7 +201,7 @@ static int check_idle(const struct api *api, const char *name,
 		}
 		used += (size_t)snprintf(jobs + used, sizeof(jobs) - used,
 					 "%s %" PRIu64, used ? "," : "",
-					 task->job->id);
+					 job_id(task_job(task)));
 	}
 	return error_set(err, EPERM,
 			 "%s has tasks of job%s: 'regatta node drain %s' and "

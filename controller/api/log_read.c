@@ -108,9 +108,10 @@ static int add_times(const struct api *api, const struct message_log_read *read,
 
 static int64_t exit_code_of(const struct job *job, enum job_state state)
 {
-	for (uint32_t i = 0; job && job->gang && i < job->gang->spec.nodes; i++)
-		if (job->gang->tasks[i].exit_code)
-			return job->gang->tasks[i].exit_code;
+	for (uint32_t i = 0;
+	     job && job_gang(job) && i < gang_nodes(job_gang(job)); i++)
+		if (task_exit_code(gang_task(job_gang(job), i)))
+			return task_exit_code(gang_task(job_gang(job), i));
 	return state == JOB_FAILED || state == JOB_CANCELLED;
 }
 

@@ -54,10 +54,10 @@ static int add_drain(const struct node *node, struct node_info *to,
 static int add_jobs(const struct node *node, struct node_info *to,
 		    struct error *err)
 {
-	const struct task *task;
+	struct task *task;
 
 	for (task = node_first_task(node); task; task = node_next_task(task)) {
-		if (numbers_add(&to->jobs, task->job->id, err) < 0)
+		if (numbers_add(&to->jobs, job_id(task_job(task)), err) < 0)
 			return -1;
 	}
 	return 0;

@@ -14,10 +14,10 @@ int api_stacks(struct api_request *request, void *reply, struct error *err)
 	struct job *job = job_find(request->api->table, message->job);
 	struct reply_stacks *to = reply;
 
-	if (!job || job->state != JOB_RUNNING)
+	if (!job || job_state(job) != JOB_RUNNING)
 		return error_set(err, ENOENT, "job %" PRIu64 " does not run",
 				 message->job);
-	to->attempt = job->attempt;
-	to->round = node_commands_look(job->gang, false);
+	to->attempt = job_attempt(job);
+	to->round = node_commands_look(job_gang(job), false);
 	return 0;
 }

@@ -161,7 +161,7 @@ static int add_note(struct cell_note *list, size_t *count, const char *cell,
 /* Note a cell that no nodes can run at present. */
 static int note_waiting(struct submitting *to)
 {
-	struct shape shape = job_shape(&to->spec);
+	struct shape shape = spec_shape(&to->spec);
 	char vendor[NAME_BYTES], chip[NAME_BYTES];
 	struct reply_submit *reply = to->reply;
 

@@ -22,7 +22,7 @@ static void count_one(struct job *job, void *arg)
 {
 	struct in_sweep *in = arg;
 
-	in->count += job->sweep == in->sweep;
+	in->count += job_sweep(job) == in->sweep;
 }
 
 bool sweep_final(const struct api *api, uint64_t sweep)

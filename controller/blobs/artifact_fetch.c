@@ -53,10 +53,12 @@ static void artifact_fetch_free(struct artifact_fetch *gather)
 	free(gather);
 }
 
-static bool task_waits(const struct task *task)
+static bool waits_for_files(const struct task *task)
 {
-	return task->state == TASK_ENDED && !task->collected &&
-	       task->files_count;
+	size_t count;
+
+	task_files(task, &count);
+	return count && task_state(task) == TASK_ENDED && !task_collected(task);
 }
 
 /* There is room again: for whoever waits. */
@@ -65,56 +67,52 @@ static void go_on(struct artifact_fetches *fetches)
 	struct gang *gang, *next;
 
 	for (gang = gang_first(fetches->table); gang; gang = next) {
-		struct job *job = gang->job;
+		struct job *job = gang_job(gang);
 		bool news = false;
 
 		next = gang_next(gang);
-		if (job->state != JOB_COLLECTING && job->state != JOB_RUNNING)
+		if (job_state(job) != JOB_COLLECTING &&
+		    job_state(job) != JOB_RUNNING)
 			continue;
-		for (uint32_t i = 0; i < gang->spec.nodes; i++) {
-			if (!task_waits(&gang->tasks[i]))
+		for (uint32_t i = 0; i < gang_nodes(gang); i++) {
+			if (!waits_for_files(gang_task(gang, i)))
 				continue;
-			log_ingest_check(fetches->ingest, &gang->tasks[i]);
-			news |= gang->tasks[i].collected;
+			log_ingest_check(fetches->ingest, gang_task(gang, i));
+			news |= task_collected(gang_task(gang, i));
 		}
 		if (news)
-			job->life->advance(job);
+			job_life(job)->advance(job);
 	}
-}
-
-static void do_without(struct collected_file *file, const char *why)
-{
-	free(file->content);
-	file->content = NULL;
-	free(file->text);
-	file->text = strdup(why);
 }
 
 void artifact_fetch_check(struct task *task)
 {
 	const struct container_spec *container =
-		&task->job->gang->spec.container;
+		&gang_spec(task_gang(task))->container;
 	uint64_t left = container->collect_limit_bytes
 				? container->collect_limit_bytes
 				: COLLECT_LIMIT_DEFAULT;
 
-	if (task->files_count > container->collect.count) {
+	size_t count;
+	const struct collected_file *files = task_files(task, &count);
+
+	if (count > container->collect.count) {
 		log_error("node=%s job=%" PRIu64 ": %zu collected files, asked "
 			  "for were %zu: none is taken",
-			  node_name(task->node), task->job->id,
-			  task->files_count, container->collect.count);
+			  node_name(task_node(task)), job_id(task_job(task)),
+			  count, container->collect.count);
 		task_drop_files(task);
+		return;
 	}
-	for (size_t i = 0; i < task->files_count; i++) {
-		struct collected_file *file = &task->files[i];
-
-		if (!file->content)
+	for (size_t i = 0; i < count; i++) {
+		if (!files[i].content)
 			continue;
-		if (file->bytes <= left)
-			left -= file->bytes;
+		if (files[i].bytes <= left)
+			left -= files[i].bytes;
 		else
-			do_without(file, "its node has more of it than "
-					 "collect_limit allows");
+			task_drop_file(task, i,
+				       "its node has more of it than "
+				       "collect_limit allows");
 	}
 }
 
@@ -128,11 +126,12 @@ static void give_up(struct artifact_fetches *fetches, struct node *node,
 	snprintf(fetches->lost, sizeof(fetches->lost), "%s", hash);
 	snprintf(fetches->lost_why, sizeof(fetches->lost_why), "%s", why);
 	for (task = node_first_task(node); task; task = node_next_task(task)) {
-		for (size_t i = 0; i < task->files_count; i++) {
-			struct collected_file *file = &task->files[i];
+		size_t count;
+		const struct collected_file *files = task_files(task, &count);
 
-			if (file->content && !strcmp(file->content, hash))
-				do_without(file, why);
+		for (size_t i = 0; i < count; i++) {
+			if (files[i].content && !strcmp(files[i].content, hash))
+				task_drop_file(task, i, why);
 		}
 	}
 }
@@ -343,13 +342,15 @@ static bool is_here(struct artifact_fetches *fetches,
 
 bool artifact_fetch_files(struct artifact_fetches *fetches, struct task *task)
 {
-	bool all = !task->collecting;
+	bool all = !task_collecting(task);
+	size_t count;
+	const struct collected_file *files = task_files(task, &count);
 
-	for (size_t i = 0; i < task->files_count; i++) {
-		const struct collected_file *file = &task->files[i];
+	for (size_t i = 0; i < count; i++) {
+		const struct collected_file *file = &files[i];
 
 		if (file->content && !is_here(fetches, file))
-			begin(fetches, task->node, file);
+			begin(fetches, task_node(task), file);
 		/* It may have been given up. */
 		all &= !file->content || is_here(fetches, file);
 	}
@@ -445,17 +446,21 @@ int artifact_fetch_keep(struct artifact_fetches *fetches,
 			const struct task *task,
 			struct artifact_fetch_list *list, struct error *err)
 {
-	for (size_t i = 0; i < task->files_count; i++) {
-		const struct collected_file *file = &task->files[i];
+	size_t count;
+	const struct collected_file *files = task_files(task, &count);
+
+	for (size_t i = 0; i < count; i++) {
+		const struct collected_file *file = &files[i];
 		bool here = file->content && is_here(fetches, file);
 		const char *text = file->content && !here
 					   ? "the job ended before it had come"
 					   : file->text;
-		cJSON *item = item_of(task->rank, file->path,
+		cJSON *item = item_of(task_rank(task), file->path,
 				      here ? file : NULL, text);
 
 		if (add_item(list, item) && here &&
-		    blob_service_keep_file(fetches->blobs, task->job->id,
+		    blob_service_keep_file(fetches->blobs,
+					   job_id(task_job(task)),
 					   file->content, err) < 0)
 			return -1;
 	}

@@ -1,7 +1,6 @@
-/* active_job.c - jobs that are not over: what is known of them, and of their
- * gangs and tasks.
+/* active_job.c - jobs that are not final, with their gangs and tasks.
  */
-#include "controller/cluster/active_job.h"
+#include "controller/cluster/active_job_internal.h"
 
 #include <search.h>
 #include <stdlib.h>
@@ -84,7 +83,7 @@ void job_unlist(struct job_table *table, struct job *job)
 	table->count--;
 }
 
-struct shape job_shape(const struct job_spec *spec)
+struct shape spec_shape(const struct job_spec *spec)
 {
 	return (struct shape){
 		.vendor = spec->vendor,
@@ -94,6 +93,211 @@ struct shape job_shape(const struct job_spec *spec)
 		.devices = spec->devices,
 		.shared = spec->shared,
 	};
+}
+
+/* Reading, and the parts of other modules. */
+
+uint64_t job_id(const struct job *job)
+{
+	return job->id;
+}
+
+uint64_t job_sweep(const struct job *job)
+{
+	return job->sweep;
+}
+
+enum job_state job_state(const struct job *job)
+{
+	return job->state;
+}
+
+uint32_t job_attempt(const struct job *job)
+{
+	return job->attempt;
+}
+
+enum failure job_failure(const struct job *job)
+{
+	return job->failure;
+}
+
+int64_t job_queued_ms(const struct job *job)
+{
+	return job->queued_ms;
+}
+
+int64_t job_started_ms(const struct job *job)
+{
+	return job->started_ms;
+}
+
+const struct shape *job_shape(const struct job *job)
+{
+	return &job->shape;
+}
+
+const struct job_life *job_life(const struct job *job)
+{
+	return job->life;
+}
+
+struct gang *job_gang(const struct job *job)
+{
+	return job->gang;
+}
+
+struct job *gang_job(const struct gang *gang)
+{
+	return gang->job;
+}
+
+const struct job_spec *gang_spec(const struct gang *gang)
+{
+	return &gang->spec;
+}
+
+uint32_t gang_nodes(const struct gang *gang)
+{
+	return gang->spec.nodes;
+}
+
+struct task *gang_task(const struct gang *gang, uint32_t rank)
+{
+	return &gang->tasks[rank];
+}
+
+const struct catalog *gang_catalog(const struct gang *gang)
+{
+	return gang->catalog;
+}
+
+bool gang_own_rules(const struct gang *gang, struct extract_rules **rules)
+{
+	*rules = gang->own_rules;
+	return gang->own_catalog;
+}
+
+struct gang_output *gang_output(const struct gang *gang)
+{
+	return gang->output;
+}
+
+void gang_set_output(struct gang *gang, struct gang_output *output)
+{
+	gang->output = output;
+}
+
+void gang_heard(struct gang *gang, int64_t mono_ms)
+{
+	gang->heard_ms = mono_ms;
+}
+
+void gang_wrote(struct gang *gang)
+{
+	gang->synced = false;
+}
+
+struct job *task_job(const struct task *task)
+{
+	return task->job;
+}
+
+struct gang *task_gang(const struct task *task)
+{
+	return task->job->gang;
+}
+
+uint32_t task_rank(const struct task *task)
+{
+	return task->rank;
+}
+
+enum task_state task_state(const struct task *task)
+{
+	return task->state;
+}
+
+struct node *task_node(const struct task *task)
+{
+	return task->hold.node;
+}
+
+uint64_t task_devices(const struct task *task)
+{
+	return task->hold.devices;
+}
+
+enum failure task_failure(const struct task *task)
+{
+	return task->failure;
+}
+
+const char *task_text(const struct task *task)
+{
+	return task->text;
+}
+
+int64_t task_exit_code(const struct task *task)
+{
+	return task->exit_code;
+}
+
+const struct stream_size *task_streams(const struct task *task, size_t *count)
+{
+	*count = task->streams_count;
+	return task->streams;
+}
+
+const struct collected_file *task_files(const struct task *task, size_t *count)
+{
+	*count = task->files_count;
+	return task->files;
+}
+
+bool task_collecting(const struct task *task)
+{
+	return task->collecting;
+}
+
+bool task_collected(const struct task *task)
+{
+	return task->collected;
+}
+
+bool task_crowded(const struct task *task)
+{
+	return task->crowded;
+}
+
+bool task_waits(const struct task *task)
+{
+	return task->waits;
+}
+
+struct image_transfer *task_transfer(const struct task *task)
+{
+	return task->transfer;
+}
+
+void task_set_crowded(struct task *task)
+{
+	task->crowded = true;
+}
+
+void task_set_waits(struct task *task, bool waits)
+{
+	task->waits = waits;
+}
+
+void task_set_transfer(struct task *task, struct image_transfer *transfer)
+{
+	task->transfer = transfer;
+}
+
+struct task_hold *task_hold(struct task *task)
+{
+	return &task->hold;
 }
 
 /* Walking: the tree may change under the callback, so ids are copied first. */
@@ -155,6 +359,16 @@ void task_drop_files(struct task *task)
 	task->files_count = 0;
 }
 
+void task_drop_file(struct task *task, size_t index, const char *why)
+{
+	struct collected_file *file = &task->files[index];
+
+	free(file->content);
+	file->content = NULL;
+	free(file->text);
+	file->text = strdup(why);
+}
+
 struct task *task_find(const struct job_table *table, const struct node *node,
 		       uint64_t id, uint32_t attempt, uint32_t rank)
 {
@@ -162,7 +376,7 @@ struct task *task_find(const struct job_table *table, const struct node *node,
 
 	if (!job || !job->gang || job->attempt != attempt ||
 	    rank >= job->gang->spec.nodes ||
-	    job->gang->tasks[rank].node != node)
+	    job->gang->tasks[rank].hold.node != node)
 		return NULL;
 	return &job->gang->tasks[rank];
 }

@@ -10,6 +10,8 @@
 #include "controller/cluster/active_job.h"
 
 struct job_life {
+	/* All streams and files of the task are here, or not. */
+	void (*collected)(struct task *task, bool here);
 	/* Something may have become true that the job waits for. */
 	void (*advance)(struct job *job);
 	/* job_event() */

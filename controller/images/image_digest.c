@@ -122,8 +122,8 @@ image_digest_get(struct image_digests *digests, uint64_t sweep,
 static struct image_digest *image_digest_get_job(struct image_digests *digests,
 						 const struct job *job)
 {
-	return image_digest_get(digests, job->sweep,
-				&job->gang->spec.container);
+	return image_digest_get(digests, job_sweep(job),
+				&gang_spec(job_gang(job))->container);
 }
 
 const char *image_digest_of(struct image_digests *digests,
@@ -131,28 +131,30 @@ const char *image_digest_of(struct image_digests *digests,
 {
 	const struct image_digest *pin = image_digest_get_job(digests, job);
 
-	return pin && !job->gang->spec.container.build ? pin->found : NULL;
+	return pin && !gang_spec(job_gang(job))->container.build ? pin->found
+								 : NULL;
 }
 
 void image_digest_stop_waiting(struct image_digests *digests, struct task *task)
 {
-	digests->waiting -= task->waits;
-	task->waits = false;
+	digests->waiting -= task_waits(task);
+	task_set_waits(task, false);
 }
 
 bool image_digest_may_prepare(struct image_digests *digests, struct task *task)
 {
-	struct image_digest *pin = image_digest_get_job(digests, task->job);
-	uint64_t job = task->job->id;
+	struct image_digest *pin =
+		image_digest_get_job(digests, task_job(task));
+	uint64_t job = job_id(task_job(task));
 
 	image_digest_stop_waiting(digests, task);
-	if (!pin || pin->found || task->job->gang->spec.container.build)
+	if (!pin || pin->found || gang_spec(task_gang(task))->container.build)
 		return true;
 	if (!pin->job)
 		pin->job = job;
-	task->waits = pin->job != job || task->rank != 0;
-	digests->waiting += task->waits;
-	return !task->waits;
+	task_set_waits(task, pin->job != job || task_rank(task) != 0);
+	digests->waiting += task_waits(task);
+	return !task_waits(task);
 }
 
 /* Can the name mean that? An id can be that of any image; a digest is one of
@@ -196,16 +198,18 @@ static int keep(struct image_digests *digests, struct image_digest *pin,
 int image_digest_learn(struct image_digests *digests, struct task *task,
 		       const char *found, char *text, size_t size)
 {
-	struct image_digest *pin = image_digest_get_job(digests, task->job);
-	const char *node = node_name(task->node);
+	struct image_digest *pin =
+		image_digest_get_job(digests, task_job(task));
+	const char *node = node_name(task_node(task));
 
 	if (!pin)
 		return 0;
-	if (!is_possible(&task->job->gang->spec.container, found)) {
+	if (!is_possible(&gang_spec(task_gang(task))->container, found)) {
 		snprintf(text, size,
 			 "%s says that image %s is %s, which is no image of "
 			 "that repository",
-			 node, task->job->gang->spec.container.image, found);
+			 node, gang_spec(task_gang(task))->container.image,
+			 found);
 		return -1;
 	}
 	if (!pin->found)
@@ -215,8 +219,8 @@ int image_digest_learn(struct image_digests *digests, struct task *task,
 	snprintf(text, size,
 		 "image %s is %s on %s, but %s on %s: the nodes of a sweep "
 		 "must have the same one",
-		 task->job->gang->spec.container.image, pin->found, pin->node,
-		 found, node);
+		 gang_spec(task_gang(task))->container.image, pin->found,
+		 pin->node, found, node);
 	return -1;
 }
 
@@ -256,7 +260,7 @@ static void release_one(const void *at, VISIT visit, void *arg)
 
 void image_digest_release(struct image_digests *digests, const struct job *job)
 {
-	struct releasing releasing = { job->id };
+	struct releasing releasing = { job_id(job) };
 
 	twalk_r(digests->tree, release_one, &releasing);
 }
@@ -270,12 +274,12 @@ static int compare_sweeps(const void *a, const void *b)
 
 void image_digest_forget(struct image_digests *digests, const struct job *job)
 {
-	const struct image_digest key = { .sweep = job->sweep };
+	const struct image_digest key = { .sweep = job_sweep(job) };
 	const struct gang *gang;
 	void *found;
 
 	for (gang = gang_first(digests->table); gang; gang = gang_next(gang))
-		if (gang->job->sweep == job->sweep)
+		if (job_sweep(gang_job(gang)) == job_sweep(job))
 			return;
 	while ((found = tfind(&key, &digests->tree, compare_sweeps))) {
 		struct image_digest *pin = *(struct image_digest **)found;
@@ -292,12 +296,13 @@ struct task *image_digest_next(struct image_digests *digests)
 	if (!digests->waiting)
 		return NULL;
 	for (gang = gang_first(digests->table); gang; gang = gang_next(gang)) {
-		if (gang->job->state != JOB_PREPARING)
+		if (job_state(gang_job(gang)) != JOB_PREPARING)
 			continue;
-		for (uint32_t i = 0; i < gang->spec.nodes; i++)
-			if (gang->tasks[i].waits &&
-			    image_digest_may_prepare(digests, &gang->tasks[i]))
-				return &gang->tasks[i];
+		for (uint32_t i = 0; i < gang_nodes(gang); i++)
+			if (task_waits(gang_task(gang, i)) &&
+			    image_digest_may_prepare(digests,
+						     gang_task(gang, i)))
+				return gang_task(gang, i);
 	}
 	return NULL;
 }

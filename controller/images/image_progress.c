@@ -13,19 +13,35 @@ static const struct schema *schema(void)
 	return message_kinds[MESSAGE_PROGRESS].schema;
 }
 
+/* How the image of a task comes; times are monotonic. */
+struct image_transfer {
+	struct message_progress told; /* last */
+	int64_t begun_ms;
+	int64_t moved_ms; /* when it last went on */
+};
+
+static const struct message_progress *told_of(const struct task *task)
+{
+	const struct image_transfer *transfer = task_transfer(task);
+
+	return transfer ? &transfer->told : NULL;
+}
+
 void image_progress_clear(struct task *task)
 {
-	if (!task->transfer)
+	struct image_transfer *transfer = task_transfer(task);
+
+	if (!transfer)
 		return;
-	codec_clear(schema(), task->transfer);
-	free(task->transfer);
-	task->transfer = NULL;
+	codec_clear(schema(), &transfer->told);
+	free(transfer);
+	task_set_transfer(task, NULL);
 }
 
 static bool moved(const struct message_progress *from,
 		  const struct message_progress *to)
 {
-	return !from || from->done_bytes != to->done_bytes ||
+	return from->done_bytes != to->done_bytes ||
 	       from->extracted_bytes != to->extracted_bytes ||
 	       from->layers != to->layers || from->tries != to->tries ||
 	       strcmp(from->phase, to->phase) != 0;
@@ -35,21 +51,16 @@ void image_progress_keep(struct task *task,
 			 const struct message_progress *progress,
 			 int64_t now_ms)
 {
-	cJSON *object = codec_object(schema(), progress, NULL);
-	struct message_progress *copy = malloc(sizeof(*copy));
+	const struct image_transfer *was = task_transfer(task);
+	owned_free struct image_transfer *now = malloc(sizeof(*now));
 
-	if (copy && object &&
-	    codec_from_object(schema(), object, copy, NULL) == 0) {
-		if (!task->transfer)
-			task->transfer_ms = now_ms;
-		if (moved(task->transfer, copy))
-			task->transfer_moved_ms = now_ms;
-		image_progress_clear(task);
-		task->transfer = copy;
-		copy = NULL;
-	}
-	free(copy);
-	cJSON_Delete(object);
+	if (!now || codec_copy(schema(), progress, &now->told, NULL) < 0)
+		return;
+	now->begun_ms = was ? was->begun_ms : now_ms;
+	now->moved_ms =
+		!was || moved(&was->told, &now->told) ? now_ms : was->moved_ms;
+	image_progress_clear(task);
+	task_set_transfer(task, take(now));
 }
 
 static bool extracting(const struct message_progress *transfer)
@@ -60,9 +71,9 @@ static bool extracting(const struct message_progress *transfer)
 /* Of a node that has its image already, everything. */
 static uint64_t done_bytes(const struct task *task)
 {
-	const struct message_progress *transfer = task->transfer;
+	const struct message_progress *transfer = told_of(task);
 
-	if (task->state > TASK_PREPARING)
+	if (task_state(task) > TASK_PREPARING)
 		return transfer->total_bytes;
 	return extracting(transfer) ? transfer->extracted_bytes
 				    : transfer->done_bytes;
@@ -71,7 +82,7 @@ static uint64_t done_bytes(const struct task *task)
 /* For how long, in ms; 0: it goes on. */
 static int64_t silent_ms(const struct task *task, int64_t now_ms)
 {
-	int64_t silent = now_ms - task->transfer_moved_ms;
+	int64_t silent = now_ms - task_transfer(task)->moved_ms;
 
 	return silent < IMAGE_PROGRESS_SILENT_MS ? 0 : silent;
 }
@@ -79,20 +90,20 @@ static int64_t silent_ms(const struct task *task, int64_t now_ms)
 /* When all is here, it is not the transfer that takes its time. */
 static int64_t awaited_ms(const struct task *task, int64_t now_ms)
 {
-	uint64_t total = task->transfer->total_bytes;
+	uint64_t total = told_of(task)->total_bytes;
 
 	return total && done_bytes(task) >= total ? 0 : silent_ms(task, now_ms);
 }
 
 static double rate_of(const struct task *task, int64_t now_ms)
 {
-	return silent_ms(task, now_ms) ? 0 : (double)task->transfer->rate;
+	return silent_ms(task, now_ms) ? 0 : (double)told_of(task)->rate;
 }
 
 /* -1: not known. */
 static double seconds_left(const struct task *task, int64_t now_ms)
 {
-	const struct message_progress *transfer = task->transfer;
+	const struct message_progress *transfer = told_of(task);
 	uint64_t done = done_bytes(task);
 
 	if (transfer->partial || !(rate_of(task, now_ms) > 0) ||
@@ -129,10 +140,10 @@ static int describe_moving(const struct message_progress *transfer,
 int image_progress_of_task(const struct task *task, int64_t now_ms,
 			   struct progress_info **result, struct error *err)
 {
-	const struct message_progress *transfer = task->transfer;
+	const struct message_progress *transfer = told_of(task);
 	struct progress_info *to;
 
-	if (!transfer || task->state != TASK_PREPARING)
+	if (!transfer || task_state(task) != TASK_PREPARING)
 		return 0;
 	to = *result = calloc(1, sizeof(*to));
 	if (!to)
@@ -152,16 +163,18 @@ int image_progress_of_task(const struct task *task, int64_t now_ms,
 
 cJSON *image_progress_summary(const struct task *task, int64_t now_ms)
 {
-	const struct message_progress *transfer = task->transfer;
+	const struct message_progress *transfer = told_of(task);
 	cJSON *to;
 
 	if (!transfer || !transfer->total_bytes)
 		return NULL;
 	to = cJSON_CreateObject();
-	cJSON_AddStringToObject(to, "node", node_name(task->node));
+	cJSON_AddStringToObject(to, "node", node_name(task_node(task)));
 	cJSON_AddNumberToObject(to, "bytes", (double)transfer->total_bytes);
 	cJSON_AddNumberToObject(to, "seconds",
-				(double)(now_ms - task->transfer_ms) / 1000);
+				(double)(now_ms -
+					 task_transfer(task)->begun_ms) /
+					1000);
 	return to;
 }
 
@@ -186,18 +199,18 @@ int image_progress_add_sum(const struct gang *gang, int64_t now_ms,
 	double rate = 0, left = -1;
 	int64_t silent = INT64_MAX;
 
-	for (uint32_t i = 0; i < gang->spec.nodes; i++) {
-		const struct task *task = &gang->tasks[i];
-		const struct message_progress *one = task->transfer;
+	for (uint32_t i = 0; i < gang_nodes(gang); i++) {
+		const struct task *task = gang_task(gang, i);
+		const struct message_progress *one = told_of(task);
 
-		to->nodes_done += task->state > TASK_PREPARING;
+		to->nodes_done += task_state(task) > TASK_PREPARING;
 		if (!one)
 			continue;
 		to->done_bytes += done_bytes(task);
 		to->total_bytes += one->total_bytes;
 		to->layers += one->layers;
 		to->layers_total += one->layers_total;
-		if (task->state != TASK_PREPARING)
+		if (task_state(task) != TASK_PREPARING)
 			continue;
 		to->partial |= one->partial;
 		rate += rate_of(task, now_ms);
@@ -220,12 +233,12 @@ int image_progress_add_sum(const struct gang *gang, int64_t now_ms,
 
 static bool stands_still(const struct gang *gang, int64_t now_ms)
 {
-	if (gang->job->state != JOB_PREPARING)
+	if (job_state(gang_job(gang)) != JOB_PREPARING)
 		return false;
-	for (uint32_t i = 0; i < gang->spec.nodes; i++) {
-		const struct task *task = &gang->tasks[i];
+	for (uint32_t i = 0; i < gang_nodes(gang); i++) {
+		const struct task *task = gang_task(gang, i);
 
-		if (task->transfer && task->state == TASK_PREPARING &&
+		if (told_of(task) && task_state(task) == TASK_PREPARING &&
 		    silent_ms(task, now_ms))
 			return true;
 	}

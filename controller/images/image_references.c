@@ -1,8 +1,6 @@
-/* image_references.c - which images the jobs need that are not over: none of
- * them may be removed from a node where they may run.
+/* image_references.c - the images that jobs still need.
  */
 #include "controller/images/image_references.h"
-#include "controller/cluster/active_job.h"
 #include "controller/store/store.h"
 
 #include <errno.h>
@@ -85,49 +83,47 @@ image_reference_new(const struct image_reference *from)
 		       : NULL;
 }
 
-int image_references_join(struct image_references *references, struct job *job,
-			  const struct job_spec *spec, struct error *err)
+struct image_reference *image_reference_get(struct image_references *references,
+					    uint64_t sweep,
+					    const struct job_spec *spec,
+					    struct error *err)
 {
-	struct image_reference key = {
-		.sweep = job->sweep,
+	const struct image_reference key = {
+		.sweep = sweep,
 		.vendor = spec->vendor,
 		.image = spec->container.image,
 		.build = spec->container.build,
 	};
 	owned(image_reference_free) struct image_reference *made = NULL;
 	void *place = tfind(&key, &references->tree, compare);
+	struct image_reference *found;
 
 	if (!place) {
 		made = image_reference_new(&key);
 		place = made ? tsearch(made, &references->tree, compare) : NULL;
-		if (!place)
-			return error_nomem(err, "job");
+		if (!place) {
+			error_nomem(err, "job");
+			return NULL;
+		}
 		made = NULL;
 	}
-	job->need = *(struct image_reference **)place;
-	job->need->uses++;
-	return 0;
+	found = *(struct image_reference **)place;
+	found->uses++;
+	return found;
 }
 
-void image_references_mark(struct job *job, bool active)
+void image_reference_drop(struct image_references *references,
+			  struct image_reference *reference)
 {
-	if (!job->need || job->needs == active)
+	if (!reference || --reference->uses)
 		return;
-	job->needs = active;
-	job->need->left += active ? 1 : (size_t)-1;
+	tdelete(reference, &references->tree, compare);
+	image_reference_free(reference);
 }
 
-void image_references_leave(struct image_references *references,
-			    struct job *job)
+void image_reference_count(struct image_reference *reference, bool more)
 {
-	struct image_reference *need = job->need;
-
-	image_references_mark(job, false);
-	job->need = NULL;
-	if (!need || --need->uses)
-		return;
-	tdelete(need, &references->tree, compare);
-	image_reference_free(need);
+	reference->left += more ? 1 : (size_t)-1;
 }
 
 /* Telling. */

@@ -1,10 +1,12 @@
-/* image_references.h - which images the jobs need that are not over: none of
- * them may be removed from a node where they may run.
+/* image_references.h - the images that jobs still need.
+ *
+ * None of them may be removed from a node where such a job may run.
  */
 #ifndef CONTROLLER_IMAGES_IMAGE_REFERENCES_H
 #define CONTROLLER_IMAGES_IMAGE_REFERENCES_H
 
-#include "controller/cluster/active_job.h"
+#include "protocol/message/message.h"
+#include "protocol/message/spec.h"
 
 #define NEEDS_MAX 8192 /* told to one node */
 
@@ -16,12 +18,19 @@ struct image_references *image_references_new(struct store *store,
 					      struct error *err);
 void image_references_free(struct image_references *references);
 
-/* A job is there, or no longer; between, it is over, or begins again. */
-int image_references_join(struct image_references *references, struct job *job,
-			  const struct job_spec *spec, struct error *err);
-void image_references_mark(struct job *job, bool active);
-void image_references_leave(struct image_references *references,
-			    struct job *job);
+/* The image that a job of this spec needs; the jobs of a sweep that need the
+ * same one share it. NULL: ENOMEM. Each goes back with image_reference_drop().
+ */
+struct image_reference;
+struct image_reference *image_reference_get(struct image_references *references,
+					    uint64_t sweep,
+					    const struct job_spec *spec,
+					    struct error *err);
+void image_reference_drop(struct image_references *references,
+			  struct image_reference *reference);
+
+/* One more of these jobs may still run, or one less. */
+void image_reference_count(struct image_reference *reference, bool more);
 
 /* What jobs need that may run on nodes of this vendor: the names in their
  * sweeps, and all that is pinned there (image_digest.h). The caller releases

@@ -19,7 +19,7 @@
 void job_forget_removed(struct job *job)
 {
 	for (uint32_t i = 0; i < job->gang->spec.nodes; i++)
-		if (job->gang->tasks[i].held)
+		if (task_hold(&job->gang->tasks[i])->held)
 			return;
 	if (job_event(job, JOB_EVENT_REMOVED, NULL, NULL) == 0)
 		job_forget(job);
@@ -42,12 +42,12 @@ static void discard_all(struct job *job)
 
 	for (uint32_t i = 0; i < nodes; i++) {
 		tasks[i].discarding = true;
-		node_command_discard(job->jobs, tasks[i].node, job->id,
+		node_command_discard(job->jobs, task_node(&tasks[i]), job->id,
 				     job->attempt, i);
 	}
 	/* The last one that is let go forgets the job. */
 	for (uint32_t left = nodes, i = 0; i < nodes; i++) {
-		if (node_peer(tasks[i].node))
+		if (node_peer(task_node(&tasks[i])))
 			continue;
 		left--;
 		job_drop_discarded(&tasks[i]);
@@ -75,7 +75,7 @@ static void retry(struct job *job)
 		    job->id, attempt, failure_name(job->failure),
 		    job->text ? job->text : "");
 	for (uint32_t i = 0; i < gang->spec.nodes; i++) {
-		struct node *node = gang->tasks[i].node;
+		struct node *node = task_node(&gang->tasks[i]);
 
 		if (!node_peer(node))
 			continue;
@@ -98,7 +98,7 @@ static void note_output(struct job *job)
 		const struct task *task = &job->gang->tasks[i];
 
 		if (task->text && *task->text &&
-		    asprintf(&job->text, "%s: %s", node_name(task->node),
+		    asprintf(&job->text, "%s: %s", node_name(task_node(task)),
 			     task->text) < 0)
 			job->text = NULL;
 	}

@@ -7,6 +7,7 @@
 
 #include "controller/cluster/effects.h"
 #include "controller/cluster/job_life.h"
+#include "controller/cluster/active_job_internal.h"
 #include "controller/cluster/news.h"
 
 struct catalog;

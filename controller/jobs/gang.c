@@ -26,8 +26,9 @@ static cJSON *node_names(const struct gang *gang)
 	cJSON *names = cJSON_AddArrayToObject(data, "nodes");
 
 	for (uint32_t i = 0; i < gang->spec.nodes; i++)
-		cJSON_AddItemToArray(names, cJSON_CreateString(node_name(
-						    gang->tasks[i].node)));
+		cJSON_AddItemToArray(names,
+				     cJSON_CreateString(node_name(
+					     task_node(&gang->tasks[i]))));
 	return data;
 }
 
@@ -218,7 +219,7 @@ static bool ends_unknown(const struct gang *gang)
 		const struct task *task = &gang->tasks[i];
 
 		if (task->state != TASK_ENDED &&
-		    !(task->node && node_up(task->node)))
+		    !(task_node(task) && node_up(task_node(task))))
 			return true;
 	}
 	return false;
@@ -286,7 +287,7 @@ static int keep_addresses(struct gang *gang)
 		return 0;
 	for (uint32_t i = 0; i < gang->spec.nodes; i++)
 		if (strings_add(&gang->addresses,
-				node_view(gang->tasks[i].node)->address,
+				node_view(task_node(&gang->tasks[i]))->address,
 				NULL) < 0)
 			return -1;
 	return 0;
@@ -316,7 +317,7 @@ static void all_ready(struct job *job)
 
 	/* Kept: after a restart, rank 0's node may come back last. */
 	free(gang->address);
-	gang->address = strdup(node_view(gang->tasks[0].node)->address);
+	gang->address = strdup(node_view(task_node(&gang->tasks[0]))->address);
 	if (!gang->address || keep_addresses(gang) < 0)
 		return;
 	gang->port = gang->tasks[0].port;

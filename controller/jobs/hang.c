@@ -131,7 +131,7 @@ static void revive(struct gang *gang, int64_t now)
 	if (watch->suspicion)
 		log_info("job=%" PRIu64 " shows life again", gang->job->id);
 	*watch = (struct hang_watch){ .life_ms = now };
-	gang->job->progress_seq = news_progress(gang->job->jobs->news);
+	news_progress(gang->job->jobs->news);
 }
 
 static void suspect(struct gang *gang, int64_t silent_ms)
@@ -140,7 +140,7 @@ static void suspect(struct gang *gang, int64_t silent_ms)
 		    "%" PRId64 " s",
 		    gang->job->id, silent_ms / SECOND_MS);
 	gang->hang->suspicion = node_commands_look(gang, false);
-	gang->job->progress_seq = news_progress(gang->job->jobs->news);
+	news_progress(gang->job->jobs->news);
 }
 
 static void end(struct gang *gang, int64_t silent_ms)
@@ -162,7 +162,8 @@ static void end(struct gang *gang, int64_t silent_ms)
 static bool is_heard(const struct gang *gang)
 {
 	for (uint32_t i = 0; i < gang->spec.nodes; i++)
-		if (!gang->tasks[i].node || !node_up(gang->tasks[i].node))
+		if (!task_node(&gang->tasks[i]) ||
+		    !node_up(task_node(&gang->tasks[i])))
 			return false;
 	return true;
 }

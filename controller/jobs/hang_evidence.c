@@ -60,7 +60,7 @@ static struct stacks *read_round(const struct gang *gang, uint64_t round)
 	owned(stacks_free) struct stacks *stacks = stacks_new(NULL);
 
 	for (uint32_t i = 0; stacks && i < gang->spec.nodes; i++) {
-		const struct node *node = gang->tasks[i].node;
+		const struct node *node = task_node(&gang->tasks[i]);
 		owned(buffer_clear) struct buffer text;
 		char stream[EVIDENCE_STREAM_SIZE];
 

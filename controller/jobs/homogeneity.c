@@ -3,6 +3,7 @@
  */
 #include "controller/jobs/homogeneity.h"
 #include "controller/cluster/active_job.h"
+#include "controller/cluster/active_job_internal.h"
 #include "controller/nodes/node.h"
 #include "protocol/base/printable.h"
 
@@ -19,14 +20,16 @@ const cJSON *task_fact(const struct task *task, const char *name)
 	const cJSON *fact = cJSON_GetObjectItemCaseSensitive(task->facts, name);
 
 	return fact ? fact
-		    : cJSON_GetObjectItemCaseSensitive(node_view(task->node)
+		    : cJSON_GetObjectItemCaseSensitive(node_view(
+							       task_node(task))
 							       ->facts,
 						       name);
 }
 
 cJSON *task_facts(const struct task *task)
 {
-	const cJSON *lists[] = { node_view(task->node)->facts, task->facts };
+	const cJSON *lists[] = { node_view(task_node(task))->facts,
+				 task->facts };
 	cJSON *facts = cJSON_CreateObject();
 
 	for (size_t i = 0; i < 2; i++) {
@@ -59,10 +62,10 @@ static const char *chip_of(const struct task *task, size_t i)
 {
 	const struct device_info *device;
 
-	if (i >= node_view(task->node)->inventory_count ||
-	    !(task->devices >> i & 1))
+	if (i >= node_view(task_node(task))->inventory_count ||
+	    !(task_devices(task) >> i & 1))
 		return NULL;
-	device = &node_view(task->node)->inventory[i];
+	device = &node_view(task_node(task))->inventory[i];
 	return device->chip ? device->chip : device->name;
 }
 
@@ -116,10 +119,10 @@ static size_t sort_out(const struct gang *gang, trait_fn *of,
 			if (!value || k == KINDS_MAX)
 				continue;
 			if (k == count)
-				kinds[count++] =
-					(struct kind){ .value = value,
-						       .first = task->node };
-			add_node(&kinds[k], task->node);
+				kinds[count++] = (struct kind){
+					.value = value, .first = task_node(task)
+				};
+			add_node(&kinds[k], task_node(task));
 		}
 	return count;
 }
@@ -193,7 +196,8 @@ void gang_warnings(const struct gang *gang, cJSON *list)
 			if (!cJSON_IsString(warning))
 				continue;
 			snprintf(text, sizeof(text), "%s: %.300s",
-				 node_name(task->node), warning->valuestring);
+				 node_name(task_node(task)),
+				 warning->valuestring);
 			add(list, text);
 		}
 	}

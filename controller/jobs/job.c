@@ -48,7 +48,7 @@ static struct job *job_new(struct jobs *jobs, uint64_t id, uint64_t sweep,
 		error_nomem(err, "job");
 		return NULL;
 	}
-	job->shape = job_shape(spec);
+	job->shape = spec_shape(spec);
 	job->shape.vendor = strdup(spec->vendor);
 	if (spec->measure.chip)
 		job->shape.chip = strdup(spec->measure.chip);
@@ -69,13 +69,22 @@ static struct job *job_new(struct jobs *jobs, uint64_t id, uint64_t sweep,
 	job->priority = spec->priority;
 	job->until = spec->until;
 	job->attempt = job->first_attempt = 1;
-	if (image_references_join(jobs->references, job, spec, err) < 0)
+	job->image = image_reference_get(jobs->references, sweep, spec, err);
+	if (!job->image)
 		return NULL;
 	if (job_list(jobs->table, job, err) < 0) {
-		image_references_leave(jobs->references, job);
+		image_reference_drop(jobs->references, job->image);
 		return NULL;
 	}
 	return take(job);
+}
+
+/* No node removes its image while it may still run. */
+static void count_image(struct job *job, bool needed)
+{
+	if (job->image_needed != needed)
+		image_reference_count(job->image, needed);
+	job->image_needed = needed;
 }
 
 void job_forget(struct job *job)
@@ -84,7 +93,8 @@ void job_forget(struct job *job)
 		queue_remove(job->jobs->queue, &job->shape, job->id);
 	dependencies_clear(job);
 	adaptive_repeats_leave(job);
-	image_references_leave(job->jobs->references, job);
+	count_image(job, false);
+	image_reference_drop(job->jobs->references, job->image);
 	job_drop_gang(job);
 	image_digest_forget(job->jobs->digests, job);
 	job_unlist(job->jobs->table, job);
@@ -126,10 +136,12 @@ static cJSON *allocation_json(const struct job *job)
 		cJSON *item = cJSON_CreateObject();
 		char devices[32];
 
-		snprintf(devices, sizeof(devices), "%" PRIx64, task->devices);
+		snprintf(devices, sizeof(devices), "%" PRIx64,
+			 task_devices(task));
 		cJSON_AddStringToObject(item, "node",
-					task->node ? node_name(task->node)
-						   : "");
+					task_node(task)
+						? node_name(task_node(task))
+						: "");
 		cJSON_AddStringToObject(item, "devices", devices);
 		cJSON_AddItemToArray(tasks, item);
 	}
@@ -244,7 +256,7 @@ static void enter(struct job *job, enum job_event event,
 	job->queued_ms = row->queued_ms;
 	job->started_ms = row->started_ms;
 	job->ended_ms = row->ended_ms;
-	image_references_mark(job, !job_state_final(job->state));
+	count_image(job, !job_state_final(job->state));
 	job->jobs->news->events = true;
 	news_add_job(job->jobs->news, job->id);
 	if (job->jobs->effects->changed)
@@ -376,7 +388,7 @@ static struct job *job_from_row(struct jobs *jobs, const struct job_row *row,
 	if (!job)
 		return NULL;
 	job->state = row->state;
-	image_references_mark(job, !job_state_final(job->state));
+	count_image(job, !job_state_final(job->state));
 	job->attempt = row->attempt;
 	job->first_attempt = row->first_attempt;
 	job->queued_ms = row->queued_ms;
@@ -451,8 +463,8 @@ static void keep_discards(struct job *job)
 	for (uint32_t i = 0; job->gang && i < job->gang->spec.nodes; i++)
 		if (job->gang->tasks[i].discarding)
 			node_add_discard(job->jobs->nodes,
-					 job->gang->tasks[i].node, job->id,
-					 job->attempt, i);
+					 task_node(&job->gang->tasks[i]),
+					 job->id, job->attempt, i);
 }
 
 int job_revive(struct jobs *jobs, const struct job_row *row, struct error *err)
@@ -585,7 +597,7 @@ int task_make_spec(const struct task *task, struct task_spec *spec,
 	cJSON *container =
 		codec_object(&container_spec_schema, &job->container, err);
 	uint32_t processes = job->container.processes;
-	uint32_t devices = (uint32_t)__builtin_popcountll(task->devices);
+	uint32_t devices = (uint32_t)__builtin_popcountll(task_devices(task));
 	int rc;
 
 	if (!container)
@@ -610,7 +622,7 @@ int task_make_spec(const struct task *task, struct task_spec *spec,
 	if (rc == 0 && job->owner && !(spec->owner = strdup(job->owner)))
 		rc = error_nomem(err, "task");
 	for (int i = 0; rc == 0 && i < SCHEDULER_DEVICES_MAX; i++)
-		if (task->devices & (UINT64_C(1) << i))
+		if (task_devices(task) & (UINT64_C(1) << i))
 			rc = strings_printf(&spec->devices, err, "%d", i);
 	if (rc < 0)
 		codec_clear(&task_spec_schema, spec);

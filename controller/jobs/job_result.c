@@ -235,7 +235,8 @@ static void add_streams(struct reason_job *to, const struct task *task)
 			continue;
 		to->streams[to->count++] = (struct reason_stream){
 			.name = task->streams[i].name,
-			.node = task->node ? node_name(task->node) : NULL,
+			.node = task_node(task) ? node_name(task_node(task))
+						: NULL,
 			.rank = rank,
 			.exit_code = task->exit_code,
 		};

@@ -23,7 +23,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const struct job_life job_life = {
+static void task_is_collected(struct task *task, bool here)
+{
+	task->collected = here;
+}
+
+static const struct job_life life = {
+	.collected = task_is_collected,
 	.advance = gang_advance,
 	.event = job_event,
 	.submit = job_submit,
@@ -60,7 +66,7 @@ struct jobs *jobs_new(const struct jobs_config *config, struct error *err)
 		error_nomem(err, "jobs");
 		return NULL;
 	}
-	jobs->life = &job_life;
+	jobs->life = &life;
 	jobs->effects = config->effects;
 	jobs->store = config->store;
 	jobs->news = config->news;

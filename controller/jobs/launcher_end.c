@@ -62,12 +62,12 @@ bool launcher_end(struct gang *gang)
 	for (uint32_t i = 0; i < gang->spec.nodes; i++) {
 		const struct task *task = &gang->tasks[i];
 
-		if (!task->node || !gave_up(task))
+		if (!task_node(task) || !gave_up(task))
 			continue;
 		snprintf(text, sizeof(text),
 			 "%s: the launcher reported a failed process and did "
 			 "not end for %d s",
-			 node_name(task->node), LAUNCHER_GRACE_MS / 1000);
+			 node_name(task_node(task)), LAUNCHER_GRACE_MS / 1000);
 		job->life->exception(job, FAILURE_EXIT, 0, text);
 		return true;
 	}

@@ -16,10 +16,10 @@ static void tell(struct task *task, enum message_type type, const void *body)
 	struct jobs *jobs = task->job->jobs;
 	struct error err;
 
-	if (task->node && node_up(task->node) &&
-	    jobs->effects->send(jobs->effects->arg, task->node, type, body,
+	if (task_node(task) && node_up(task_node(task)) &&
+	    jobs->effects->send(jobs->effects->arg, task_node(task), type, body,
 				&err) < 0)
-		log_error("node=%s: %s", node_name(task->node), err.text);
+		log_error("node=%s: %s", node_name(task_node(task)), err.text);
 }
 
 void node_command_prepare(struct task *task)
@@ -29,14 +29,14 @@ void node_command_prepare(struct task *task)
 
 	if (!image_digest_may_prepare(task->job->jobs->digests, task))
 		return;
-	if (!task->node || !node_peer(task->node))
+	if (!task_node(task) || !node_peer(task_node(task)))
 		return;
 	if (task_make_spec(task, &prepare.task, &err) < 0) {
 		log_error("job=%" PRIu64 ": %s", task->job->id, err.text);
 		return;
 	}
 	if (logins_give(task->job->jobs->logins, task->job->sweep,
-			node_view(task->node)->key,
+			node_view(task_node(task))->key,
 			prepare.task.container.build
 				? NULL
 				: prepare.task.container.image,

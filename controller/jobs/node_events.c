@@ -50,7 +50,7 @@ static void keep_facts(struct task *task, const cJSON *told)
 						      cJSON_Duplicate(fact,
 								      true));
 		}
-		node_renew(task->node, task->facts);
+		node_renew(task_node(task), task->facts);
 	}
 }
 
@@ -120,7 +120,7 @@ static bool learn_image(struct task *task, const char *found, char *text,
 	data = cJSON_CreateObject();
 	cJSON_AddStringToObject(data, "image", job->gang->spec.container.image);
 	cJSON_AddStringToObject(data, "pin", found);
-	cJSON_AddStringToObject(data, "node", node_name(task->node));
+	cJSON_AddStringToObject(data, "node", node_name(task_node(task)));
 	job_event(job, JOB_EVENT_PIN, data, &err);
 	node_command_waiting(task->job->jobs);
 	return true;
@@ -197,7 +197,7 @@ void node_event_progress(struct jobs *jobs, struct node *node,
 	if (!task || task->state != TASK_PREPARING)
 		return;
 	image_progress_keep(task, progress, effects_mono_ms(jobs->effects));
-	task->job->progress_seq = news_progress(jobs->news);
+	news_progress(jobs->news);
 }
 
 void node_event_discarded(struct jobs *jobs, struct node *node,
@@ -236,7 +236,7 @@ static void task_missing(struct task *task)
 	task->state = TASK_ENDED;
 	task->collected = true;
 	snprintf(text, sizeof(text), "%s no longer has the task",
-		 node_name(task->node));
+		 node_name(task_node(task)));
 	gang_exception(job, FAILURE_NODE_LOST, 0, text);
 	/* It may have been ending already. */
 	if (job_find(jobs->table, id) == job && job->gang)
@@ -250,7 +250,7 @@ static void remind(struct task *task)
 
 	log_ingest_tell_lengths(task->job->jobs->ingest, task);
 	if (task->discarding)
-		node_command_discard(task->job->jobs, task->node, job->id,
+		node_command_discard(task->job->jobs, task_node(task), job->id,
 				     job->attempt, task->rank);
 	else if (job->state == JOB_COLLECTING && task->state != TASK_ENDED)
 		node_command_stop(task);

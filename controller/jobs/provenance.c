@@ -3,6 +3,7 @@
 #include "controller/jobs/provenance.h"
 
 #include "controller/catalog/catalog.h"
+#include "controller/cluster/active_job_internal.h"
 #include "controller/jobs/homogeneity.h"
 #include "controller/logs/log_reader.h"
 #include "controller/nodes/node.h"
@@ -29,7 +30,8 @@ uint64_t provenance_devices(const struct gang *gang)
 	uint64_t count = 0;
 
 	for (uint32_t i = 0; i < gang->spec.nodes; i++)
-		count += (uint64_t)__builtin_popcountll(gang->tasks[i].devices);
+		count += (uint64_t)__builtin_popcountll(
+			task_devices(&gang->tasks[i]));
 	return count;
 }
 
@@ -37,7 +39,7 @@ bool provenance_pretended(const struct gang *gang)
 {
 	for (uint32_t i = 0; i < gang->spec.nodes; i++)
 		if (cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(
-			    node_view(gang->tasks[i].node)->facts,
+			    node_view(task_node(&gang->tasks[i]))->facts,
 			    "pretended")))
 			return true;
 	return false;
@@ -53,7 +55,7 @@ static cJSON *describe_host(const struct task *task)
 
 	cJSON_AddItemToObject(host, "image", text_or_null(task->image_id));
 	cJSON_AddItemToObject(host, "vendor",
-			      text_or_null(node_view(task->node)->vendor));
+			      text_or_null(node_view(task_node(task))->vendor));
 	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
 		copy_fact(host, task, facts[i]);
 	return host;
@@ -89,7 +91,8 @@ static cJSON *make_hosts(const struct gang *gang)
 
 		cJSON_AddItemToArray(host_like(hosts, names,
 					       describe_host(task)),
-				     cJSON_CreateString(node_name(task->node)));
+				     cJSON_CreateString(
+					     node_name(task_node(task))));
 	}
 	cJSON_ArrayForEach(host, hosts)
 	{
@@ -159,8 +162,8 @@ static void add_notes(cJSON *provenance, const struct gang *gang)
 			continue;
 		if (!notes)
 			notes = cJSON_AddArrayToObject(provenance, "notes");
-		snprintf(text, sizeof(text), "%s: %s", node_name(task->node),
-			 task->text);
+		snprintf(text, sizeof(text), "%s: %s",
+			 node_name(task_node(task)), task->text);
 		cJSON_AddItemToArray(notes, cJSON_CreateString(text));
 	}
 }
@@ -184,8 +187,9 @@ cJSON *provenance_new(const struct job *job)
 	cJSON_AddItemToObject(to, "environment", task_facts(first));
 	names = cJSON_AddArrayToObject(to, "nodes");
 	for (uint32_t i = 0; i < gang->spec.nodes; i++)
-		cJSON_AddItemToArray(names, cJSON_CreateString(node_name(
-						    gang->tasks[i].node)));
+		cJSON_AddItemToArray(names,
+				     cJSON_CreateString(node_name(
+					     task_node(&gang->tasks[i]))));
 	cJSON_AddItemToObject(to, "hosts", make_hosts(gang));
 	cJSON_AddBoolToObject(to, "pretended", provenance_pretended(gang));
 	cJSON_AddNumberToObject(to, "devices",

@@ -1,6 +1,7 @@
 /* rank_ends.c - how the ranks of a job ended, in order of time.
  */
 #include "controller/jobs/rank_ends.h"
+#include "controller/cluster/active_job_internal.h"
 #include "controller/nodes/node.h"
 
 #include <inttypes.h>
@@ -44,7 +45,8 @@ static struct placed_end *ends_of(const struct gang *gang, size_t *count)
 		for (size_t e = 0; e < task->ends_count; e++)
 			list[(*count)++] = (struct placed_end){
 				&task->ends[e],
-				task->node ? node_name(task->node) : "",
+				task_node(task) ? node_name(task_node(task))
+						: "",
 			};
 	}
 	qsort(list, *count, sizeof(*list), by_time);
@@ -78,8 +80,8 @@ static const char *failed_node(const struct gang *gang)
 	const struct node *avoided = gang->job->avoid;
 
 	for (uint32_t i = 0; i < gang->spec.nodes; i++)
-		if (gang->tasks[i].failure && gang->tasks[i].node)
-			return node_name(gang->tasks[i].node);
+		if (gang->tasks[i].failure && task_node(&gang->tasks[i]))
+			return node_name(task_node(&gang->tasks[i]));
 	return avoided ? node_name(avoided) : NULL;
 }
 

@@ -58,19 +58,19 @@ static void send_ack(struct log_ingest *ingest, struct task *task,
 {
 	struct error err;
 
-	if (node_peer(task->node) &&
-	    ingest->effects->send(ingest->effects->arg, task->node,
+	if (node_peer(task_node(task)) &&
+	    ingest->effects->send(ingest->effects->arg, task_node(task),
 				  MESSAGE_LOG_ACK, ack, &err) < 0)
-		log_error("node=%s: %s", node_name(task->node), err.text);
+		log_error("node=%s: %s", node_name(task_node(task)), err.text);
 }
 
 static void tell_length(struct log_ingest *ingest, struct task *task,
 			char *name)
 {
 	struct message_log_ack ack = {
-		.job = task->job->id,
-		.attempt = task->job->attempt,
-		.rank = task->rank,
+		.job = job_id(task_job(task)),
+		.attempt = job_attempt(task_job(task)),
+		.rank = task_rank(task),
 		.stream = name,
 		.refused = true,
 	};
@@ -84,20 +84,23 @@ static void tell_length(struct log_ingest *ingest, struct task *task,
 void log_ingest_tell_lengths(struct log_ingest *ingest, struct task *task)
 {
 	char name[TASK_STREAM_SIZE];
+	const struct stream_size *streams;
+	size_t count;
 
 	for (uint32_t i = 0; i < task_stream_count(task); i++) {
 		task_stream_name(task, i, name);
 		tell_length(ingest, task, name);
 	}
-	sample_format_stream(task->rank, name);
+	sample_format_stream(task_rank(task), name);
 	tell_length(ingest, task, name);
-	build_stream(task->rank, name);
-	if (task->job->gang->spec.container.build)
+	build_stream(task_rank(task), name);
+	if (gang_spec(task_gang(task))->container.build)
 		tell_length(ingest, task, name);
-	for (size_t i = 0; i < task->streams_count; i++)
-		if (stream_index_belongs(task->rank, task->streams[i].name) ||
-		    evidence_is_stream(task->rank, task->streams[i].name))
-			tell_length(ingest, task, task->streams[i].name);
+	streams = task_streams(task, &count);
+	for (size_t i = 0; i < count; i++)
+		if (stream_index_belongs(task_rank(task), streams[i].name) ||
+		    evidence_is_stream(task_rank(task), streams[i].name))
+			tell_length(ingest, task, streams[i].name);
 }
 
 static void append_failed(struct log_ingest *ingest, struct task *task,
@@ -109,10 +112,10 @@ static void append_failed(struct log_ingest *ingest, struct task *task,
 		return; /* not where the stream stands: the node goes back */
 	if (err->code == E2BIG) {
 		/* The store never has room for it: it is passed over. */
-		if (!task->crowded)
+		if (!task_crowded(task))
 			log_error("job=%" PRIu64 " stream=%s: %s", log->job,
 				  log->stream, err->text);
-		task->crowded = true;
+		task_set_crowded(task);
 		ack->refused = false;
 		ack->length = log->offset + size;
 		return;
@@ -137,10 +140,10 @@ void log_ingest_log(struct log_ingest *ingest, struct node *node,
 		.stream = log->stream,
 		.turn = log->turn,
 	};
-	struct job *job = task ? task->job : NULL;
+	struct job *job = task ? task_job(task) : NULL;
 	struct error err;
 
-	if (!task || job_state_final(job->state))
+	if (!task || job_state_final(job_state(job)))
 		return; /* it is being told to discard */
 	if (!task_stream_expected(task, log->stream)) {
 		ingest->effects->drop(ingest->effects->arg, node, EPROTO,
@@ -149,42 +152,47 @@ void log_ingest_log(struct log_ingest *ingest, struct node *node,
 		return;
 	}
 	if (task_stream_is_output(task, log->stream) &&
-	    !log_reader_tells_life(ingest->reader, job->gang))
-		job->gang->heard_ms = effects_mono_ms(ingest->effects);
+	    !log_reader_tells_life(ingest->reader, job_gang(job)))
+		gang_heard(job_gang(job), effects_mono_ms(ingest->effects));
 	if (ingest->effects->log_append(ingest->effects->arg, log, data, size,
 					&ack.length, &err) < 0)
 		append_failed(ingest, task, log, size, &ack, &err);
-	else
-		ingest->full = job->gang->synced = false;
+	else {
+		ingest->full = false;
+		gang_wrote(job_gang(job));
+	}
 	if (ack.length == log->offset + size)
 		ingest->stored_bytes += size;
 	send_ack(ingest, task, &ack);
-	news_add_job(ingest->news, job->id);
+	news_add_job(ingest->news, job_id(job));
 	log_reader_wake(ingest->reader, task, log->stream);
-	if (task->state == TASK_ENDED) {
+	if (task_state(task) == TASK_ENDED) {
 		log_ingest_check(ingest, task);
-		if (task->collected)
-			job->life->advance(job);
+		if (task_collected(task))
+			job_life(job)->advance(job);
 	}
 }
 
 void log_ingest_check(struct log_ingest *ingest, struct task *task)
 {
-	const struct job *job = task->job;
+	const struct job_effects *effects = ingest->effects;
+	const struct job_life *life = job_life(task_job(task));
+	const struct job *job = task_job(task);
+	size_t count;
+	const struct stream_size *streams = task_streams(task, &count);
 
-	for (size_t i = 0; i < task->streams_count; i++) {
-		const struct stream_size *stream = &task->streams[i];
+	for (size_t i = 0; i < count; i++) {
+		const struct stream_size *stream = &streams[i];
 		uint64_t length = 0;
 
 		if (!task_stream_expected(task, stream->name))
 			continue;
-		if (ingest->effects->log_length(ingest->effects->arg, job->id,
-						job->attempt, stream->name,
-						&length, NULL) < 0)
+		if (effects->log_length(effects->arg, job_id(job),
+					job_attempt(job), stream->name, &length,
+					NULL) < 0)
 			return;
-		if (length < stream->size && (length || !task->crowded))
+		if (length < stream->size && (length || !task_crowded(task)))
 			return;
 	}
-	task->collected =
-		ingest->effects->files_here(ingest->effects->arg, task);
+	life->collected(task, effects->files_here(effects->arg, task));
 }

@@ -30,7 +30,8 @@ void log_ingest_log(struct log_ingest *ingest, struct node *node,
 /* Tell the node how far each stream has come that the task has or told of. */
 void log_ingest_tell_lengths(struct log_ingest *ingest, struct task *task);
 
-/* The task has ended: are all its output and files here? Sets task->collected.
+/* The task has ended: are all its output and files here? task_collected() is
+ * true then.
  */
 void log_ingest_check(struct log_ingest *ingest, struct task *task);
 

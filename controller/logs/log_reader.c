@@ -97,19 +97,21 @@ static struct gang_output *output_of(struct log_reader *reader,
 {
 	owned(gang_output_free) struct gang_output *output = NULL;
 
-	if (gang->output)
-		return gang->output;
+	if (gang_output(gang))
+		return gang_output(gang);
 	output = calloc(1, sizeof(*output));
 	if (!output)
 		return NULL;
 	output->reader = reader;
 	output->gang = gang;
-	output->indexes = calloc(gang->spec.nodes, sizeof(*output->indexes));
-	output->samplings = samplings_new(reader->effects, gang->job->id,
-					  gang->job->attempt, gang->spec.nodes);
+	output->indexes = calloc(gang_nodes(gang), sizeof(*output->indexes));
+	output->samplings =
+		samplings_new(reader->effects, job_id(gang_job(gang)),
+			      job_attempt(gang_job(gang)), gang_nodes(gang));
 	if (!output->indexes || !output->samplings)
 		return NULL;
-	return gang->output = take(output);
+	gang_set_output(gang, output);
+	return take(output);
 }
 
 static void list(struct gang_output *output)
@@ -125,12 +127,13 @@ static void list(struct gang_output *output)
 void log_reader_wake(struct log_reader *reader, const struct task *task,
 		     const char *stream)
 {
-	struct gang_output *output = output_of(reader, task->job->gang);
+	struct gang_output *output = output_of(reader, task_gang(task));
 
 	if (!output)
 		return;
-	output->indexes[task->rank].is_new |= stream_index_is_index(stream);
-	samplings_wake(output->samplings, task->rank);
+	output->indexes[task_rank(task)].is_new |=
+		stream_index_is_index(stream);
+	samplings_wake(output->samplings, task_rank(task));
 	list(output);
 }
 
@@ -138,8 +141,9 @@ void log_reader_wake(struct log_reader *reader, const struct task *task,
 
 static const struct log_reading *first_of(const struct gang *gang)
 {
-	return gang->output && gang->output->count ? gang->output->readings[0]
-						   : NULL;
+	return gang_output(gang) && gang_output(gang)->count
+		       ? gang_output(gang)->readings[0]
+		       : NULL;
 }
 
 /* Those of the catalog, from the first use on; NULL: ENOMEM. */
@@ -155,7 +159,7 @@ static struct log_formats *formats_of(struct log_reader *reader)
  */
 static bool is_auto(const struct gang *gang)
 {
-	const struct measure_spec *measure = &gang->spec.measure;
+	const struct measure_spec *measure = &gang_spec(gang)->measure;
 
 	return measure->log ? !strcmp(measure->log, "auto")
 			    : !measure->framework;
@@ -163,7 +167,7 @@ static bool is_auto(const struct gang *gang)
 
 bool log_reader_named(const struct gang *gang)
 {
-	const struct measure_spec *measure = &gang->spec.measure;
+	const struct measure_spec *measure = &gang_spec(gang)->measure;
 
 	return measure->log || measure->framework;
 }
@@ -175,9 +179,10 @@ static struct extract_rules *named_rules(struct log_reader *reader,
 	const struct framework *framework =
 		is_auto(gang) ? NULL : log_reader_format(gang);
 	struct log_formats *formats = formats_of(reader);
+	struct extract_rules *own;
 
-	if (gang->own_catalog)
-		return gang->own_rules;
+	if (gang_own_rules(gang, &own))
+		return own;
 	return formats && framework && framework->log
 		       ? log_formats_rules(formats, framework)
 		       : NULL;
@@ -193,11 +198,11 @@ bool log_reader_reads(struct log_reader *reader, const struct gang *gang)
 
 const struct framework *log_reader_format(const struct gang *gang)
 {
-	const struct measure_spec *measure = &gang->spec.measure;
+	const struct measure_spec *measure = &gang_spec(gang)->measure;
 	const char *name = measure->log ? measure->log : measure->framework;
 
 	if (!is_auto(gang))
-		return catalog_framework(gang->catalog, name);
+		return catalog_framework(gang_catalog(gang), name);
 	return first_of(gang) ? log_reading_format(first_of(gang)) : NULL;
 }
 
@@ -220,8 +225,8 @@ static int add_reading(struct gang_output *output, struct extract_rules *rules,
 	struct log_reader *reader = output->reader;
 	const struct log_source source = {
 		.effects = reader->effects,
-		.job = output->gang->job->id,
-		.attempt = output->gang->job->attempt,
+		.job = job_id(gang_job(output->gang)),
+		.attempt = job_attempt(gang_job(output->gang)),
 		.rules = rules,
 		.formats = formats_of(reader),
 	};
@@ -244,8 +249,8 @@ static void reading_tasks(const struct gang *gang,
 	enum extract_read read =
 		rules ? extract_rules_read(rules) : EXTRACT_FIRST;
 
-	*first = read == EXTRACT_LAST ? gang->spec.nodes - 1 : 0;
-	*last = read == EXTRACT_FIRST ? 0 : gang->spec.nodes - 1;
+	*first = read == EXTRACT_LAST ? gang_nodes(gang) - 1 : 0;
+	*last = read == EXTRACT_FIRST ? 0 : gang_nodes(gang) - 1;
 }
 
 /* A log whose rules name no file may be the ranks' own output or one of the
@@ -260,7 +265,7 @@ static bool chooses(const struct extract_rules *rules)
 static int begin_ranks(struct gang_output *output, struct extract_rules *rules)
 {
 	const struct gang *gang = output->gang;
-	uint32_t streams = task_stream_count(&gang->tasks[0]);
+	uint32_t streams = task_stream_count(gang_task(gang, 0));
 	uint32_t first, last, task, i;
 	enum extract_read read =
 		rules ? extract_rules_read(rules) : EXTRACT_FIRST;
@@ -273,17 +278,17 @@ static int begin_ranks(struct gang_output *output, struct extract_rules *rules)
 			if ((read == EXTRACT_FIRST && i > 0) ||
 			    (read == EXTRACT_LAST && i < streams - 1))
 				continue;
-			task_stream_name(&gang->tasks[task], i, name);
+			task_stream_name(gang_task(gang, task), i, name);
 			if (add_reading(output, rules, name) < 0)
 				return -1;
 		}
 	}
-	if (!is_auto(gang) || (gang->spec.nodes == 1 && streams == 1))
+	if (!is_auto(gang) || (gang_nodes(gang) == 1 && streams == 1))
 		return 0;
 	/* Some formats are those of the last rank. */
-	task = gang->spec.nodes - 1;
+	task = gang_nodes(gang) - 1;
 	output->indexes[task].is_new = true;
-	task_stream_name(&gang->tasks[task], streams - 1, name);
+	task_stream_name(gang_task(gang, task), streams - 1, name);
 	return add_reading(output, rules, name);
 }
 
@@ -330,7 +335,7 @@ static int read_index(struct gang_output *output, uint32_t rank,
 		      struct finding *finding)
 {
 	const struct job_effects *effects = output->reader->effects;
-	const struct job *job = output->gang->job;
+	const struct job *job = gang_job(output->gang);
 	struct index *index = &output->indexes[rank];
 	owned_free char *text = malloc(INDEX_PIECE);
 	char name[STREAM_INDEX_NAME_MAX + 1];
@@ -342,9 +347,9 @@ static int read_index(struct gang_output *output, uint32_t rank,
 	stream_index_index(rank, name);
 	do {
 		index->read += done;
-		if (effects->log_read(effects->arg, job->id, job->attempt, name,
-				      index->read, text, INDEX_PIECE, &got,
-				      NULL) < 0)
+		if (effects->log_read(effects->arg, job_id(job),
+				      job_attempt(job), name, index->read, text,
+				      INDEX_PIECE, &got, NULL) < 0)
 			break; /* nothing is followed, or not yet */
 		done = stream_index_lines(text, got, find_file, finding);
 		if (!done && got == INDEX_PIECE)
@@ -398,7 +403,7 @@ static void tell_life(struct gang_output *output)
 		lives += extract ? extract_lives(extract) : 0;
 	}
 	if (lives > output->lives)
-		output->gang->heard_ms = effects_mono_ms(reader->effects);
+		gang_heard(output->gang, effects_mono_ms(reader->effects));
 	output->lives = lives;
 }
 
@@ -415,8 +420,7 @@ static bool read_some(struct gang_output *output, char *piece)
 	if (log_reader_tells_life(output->reader, output->gang))
 		tell_life(output);
 	if (news)
-		output->gang->job->progress_seq =
-			news_progress(output->reader->news);
+		news_progress(output->reader->news);
 	return more;
 }
 
@@ -435,7 +439,8 @@ void log_reader_run(struct log_reader *reader)
 		if (output->listed)
 			TAILQ_INSERT_TAIL(&reader->behind, output, by_reader);
 		else
-			output->gang->job->life->advance(output->gang->job);
+			job_life(gang_job(output->gang))
+				->advance(gang_job(output->gang));
 	}
 	if (!TAILQ_EMPTY(&reader->behind))
 		reader->effects->read_soon(reader->effects->arg);
@@ -533,7 +538,7 @@ bool log_reader_done(struct log_reader *reader, struct gang *gang)
 /* The rank's own output, or the file that has the figures. */
 const struct record *log_reader_latest(const struct gang *gang)
 {
-	const struct gang_output *output = gang ? gang->output : NULL;
+	const struct gang_output *output = gang ? gang_output(gang) : NULL;
 	const struct record *latest = NULL;
 
 	for (size_t i = 0; output && i < output->count; i++) {
@@ -555,12 +560,12 @@ const struct extract *log_reader_extract(const struct gang *gang)
 
 const char *log_reader_stream(const struct gang *gang, size_t number)
 {
-	return gang->output && number < gang->output->count
-		       ? log_reading_stream(gang->output->readings[number])
+	return gang_output(gang) && number < gang_output(gang)->count
+		       ? log_reading_stream(gang_output(gang)->readings[number])
 		       : NULL;
 }
 
 const struct samplings *log_reader_samplings(const struct gang *gang)
 {
-	return gang->output->samplings;
+	return gang_output(gang)->samplings;
 }

@@ -64,12 +64,16 @@ size_t node_index(const struct node *node)
 
 struct task *node_first_task(const struct node *node)
 {
-	return TAILQ_FIRST(&node->tasks);
+	struct task_hold *first = TAILQ_FIRST(&node->holds);
+
+	return first ? first->task : NULL;
 }
 
-struct task *node_next_task(const struct task *task)
+struct task *node_next_task(struct task *task)
 {
-	return TAILQ_NEXT(task, by_node);
+	struct task_hold *next = TAILQ_NEXT(task_hold(task), by_node);
+
+	return next ? next->task : NULL;
 }
 
 size_t node_count(const struct nodes *nodes)
@@ -165,7 +169,7 @@ struct node *node_get(struct nodes *nodes, const char *name, struct error *err)
 		return NULL;
 	}
 	strncpy(node->view.name, name, sizeof(node->view.name) - 1);
-	TAILQ_INIT(&node->tasks);
+	TAILQ_INIT(&node->holds);
 	node->lost_since_ms = effects_mono_ms(nodes->effects);
 	node->index = nodes->count++;
 	nodes->list[node->index] = node;
@@ -335,22 +339,27 @@ void nodes_forgive(struct nodes *nodes, int64_t deaf_ms)
 void node_assign(struct nodes *nodes, struct task *task, struct node *node,
 		 uint64_t devices)
 {
-	task->node = node;
-	task->held = true;
-	task->devices = devices;
-	slot_take(node_slot(nodes, node), &task->job->shape, devices);
-	TAILQ_INSERT_TAIL(&node->tasks, task, by_node);
+	struct task_hold *hold = task_hold(task);
+
+	*hold = (struct task_hold){
+		.task = task,
+		.node = node,
+		.devices = devices,
+		.held = true,
+	};
+	slot_take(node_slot(nodes, node), job_shape(task_job(task)), devices);
+	TAILQ_INSERT_TAIL(&node->holds, hold, by_node);
 }
 
 void node_release(struct nodes *nodes, struct task *task)
 {
-	struct node *node = task->node;
+	struct task_hold *hold = task_hold(task);
 
-	if (!task->held)
+	if (!hold->held)
 		return;
-	task->held = false;
-	TAILQ_REMOVE(&node->tasks, task, by_node);
-	slot_release(node_slot(nodes, node), task->devices);
+	hold->held = false;
+	TAILQ_REMOVE(&hold->node->holds, hold, by_node);
+	slot_release(node_slot(nodes, hold->node), hold->devices);
 	nodes->changed = true;
 }
 

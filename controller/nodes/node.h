@@ -52,7 +52,7 @@ bool node_discards(const struct node *node);
 
 /* The tasks of active jobs that hold devices of it; NULL: no more. */
 struct task *node_first_task(const struct node *node);
-struct task *node_next_task(const struct task *task);
+struct task *node_next_task(struct task *task);
 
 /* The registry of all; what it is given is borrowed. */
 struct nodes;

@@ -62,27 +62,27 @@ static void say_lost(struct task *task, const struct device_info *device)
 	const char *why = device->text ? device->text : "it is not there";
 	cJSON *data = cJSON_CreateObject();
 
-	cJSON_AddStringToObject(data, "node", task->node->view.name);
-	cJSON_AddNumberToObject(data, "rank", task->rank);
+	cJSON_AddStringToObject(data, "node", task_node(task)->view.name);
+	cJSON_AddNumberToObject(data, "rank", task_rank(task));
 	cJSON_AddNumberToObject(data, "device", device->index);
 	if (device->bus_id)
 		cJSON_AddStringToObject(data, "bus_id", device->bus_id);
 	cJSON_AddStringToObject(data, "text", why);
 	log_warning("job=%" PRIu64 " rank=%u lost device %u of node=%s: %s",
-		    task->job->id, task->rank, device->index,
-		    task->node->view.name, why);
-	task->job->life->event(task->job, JOB_EVENT_DEVICE, data, NULL);
+		    job_id(task_job(task)), task_rank(task), device->index,
+		    task_node(task)->view.name, why);
+	job_life(task_job(task))
+		->event(task_job(task), JOB_EVENT_DEVICE, data, NULL);
 }
 
 static void tell_jobs(struct node *node, uint64_t lost)
 {
 	struct task *task;
 
-	TAILQ_FOREACH(task, &node->tasks, by_node)
-	{
+	for (task = node_first_task(node); task; task = node_next_task(task)) {
 		for (size_t i = 0; i < node->view.inventory_count; i++)
-			if ((task->devices & lost) >> i & 1 &&
-			    !job_state_final(task->job->state))
+			if ((task_devices(task) & lost) >> i & 1 &&
+			    !job_state_final(job_state(task_job(task))))
 				say_lost(task, &node->view.inventory[i]);
 	}
 }

@@ -29,7 +29,7 @@ struct node {
 	int64_t lost_since_ms;    /* monotonic; 0: in reach */
 	struct discard *discards; /* no new task until they are done */
 	size_t discards_count;
-	TAILQ_HEAD(, task) tasks; /* of active jobs */
+	TAILQ_HEAD(, task_hold) holds; /* of tasks of active jobs */
 };
 
 struct nodes {

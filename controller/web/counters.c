@@ -7,10 +7,10 @@ void counters_changed(struct counters *counters, const struct job *job,
 {
 	if (event == JOB_EVENT_COMPLETE || event == JOB_EVENT_FAIL ||
 	    event == JOB_EVENT_CANCEL)
-		counters->ended[job->state][job->failure]++;
+		counters->ended[job_state(job)][job_failure(job)]++;
 	if (event == JOB_EVENT_START)
 		histogram_add(&counters->dispatch,
-			      (double)(now_ms - job->queued_ms) / 1000);
+			      (double)(now_ms - job_queued_ms(job)) / 1000);
 }
 
 void counters_put(const struct counters *counters, struct openmetrics *metrics)

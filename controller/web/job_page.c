@@ -71,14 +71,15 @@ static void put_head(struct web_page *page, const struct job_info *job)
 static cJSON *running_series(const struct gang *gang)
 {
 	const struct extract *extract =
-		gang->output ? log_reader_extract(gang) : NULL;
+		gang_output(gang) ? log_reader_extract(gang) : NULL;
 	const struct record *records;
 	size_t count = 0;
 
 	if (!extract)
 		return NULL;
 	records = extract_records(extract, &count);
-	return count ? series_new(records, count, &gang->spec.measure, NULL)
+	return count ? series_new(records, count, &gang_spec(gang)->measure,
+				  NULL)
 		     : NULL;
 }
 
@@ -160,7 +161,7 @@ static void put_tasks(struct web_page *page, const struct job_info *job,
 		web_html(page, "<tr><td class=\"n\">%u</td><td>", task->rank);
 		web_text(page, task->node);
 		web_html(page, "</td><td>");
-		put_bits(page, gang ? gang->tasks[i].devices : 0);
+		put_bits(page, gang ? task_devices(gang_task(gang, i)) : 0);
 		web_html(page, "</td><td>%s</td><td>", task->state);
 		web_text(page, task->text);
 		web_html(page, "</td></tr>\n");
@@ -208,7 +209,7 @@ static void put_devices(struct web_page *page, const struct gang *gang)
 	size_t shown = 0;
 
 	web_part(page, "div", " class=\"wide\"", "devices");
-	for (uint32_t rank = 0; gang->output && rank < gang->spec.nodes;
+	for (uint32_t rank = 0; gang_output(gang) && rank < gang_nodes(gang);
 	     rank++) {
 		const struct usage *usage =
 			samplings_usage(log_reader_samplings(gang), rank);
@@ -260,8 +261,9 @@ int web_job_render(struct web_page *page, uint64_t id, struct error *err)
 	struct message_query query = { .id = id };
 	struct api_request request = web_request(page, &query);
 	const struct job *active = job_find(page->sources->parts.table, id);
-	const struct gang *gang =
-		active && !job_state_final(active->state) ? active->gang : NULL;
+	const struct gang *gang = active && !job_state_final(job_state(active))
+					  ? job_gang(active)
+					  : NULL;
 	struct reply_job reply = { 0 };
 	int rc = api_job(&request, &reply, err);
 

@@ -99,10 +99,10 @@ static void count_job(struct job *job, void *arg)
 {
 	struct job_counts *counts = arg;
 
-	counts->of[job->state]++;
-	if (job->state == JOB_QUEUED &&
-	    (!counts->oldest_ms || job->queued_ms < counts->oldest_ms))
-		counts->oldest_ms = job->queued_ms;
+	counts->of[job_state(job)]++;
+	if (job_state(job) == JOB_QUEUED &&
+	    (!counts->oldest_ms || job_queued_ms(job) < counts->oldest_ms))
+		counts->oldest_ms = job_queued_ms(job);
 }
 
 static void put_counts(const struct jobs_parts *parts,
@@ -126,7 +126,7 @@ static void put_counts(const struct jobs_parts *parts,
 
 static double started(const struct gang *gang, const struct record *record)
 {
-	return (double)gang->job->started_ms / 1000;
+	return (double)job_started_ms(gang_job(gang)) / 1000;
 }
 
 static double step(const struct gang *gang, const struct record *record)
@@ -189,14 +189,16 @@ static void put_job_family(const struct jobs_parts *parts, size_t family,
 	for (gang = gang_first(parts->table); gang; gang = gang_next(gang)) {
 		double value;
 
-		if (gang->job->state != JOB_RUNNING)
+		if (job_state(gang_job(gang)) != JOB_RUNNING)
 			continue;
 		value = job_families[family].value(gang,
 						   log_reader_latest(gang));
 		if (!isnan(value))
 			openmetrics_value(metrics, value, "job",
-					  number(gang->job->id, job), "sweep",
-					  number(gang->job->sweep, sweep),
+					  number(job_id(gang_job(gang)), job),
+					  "sweep",
+					  number(job_sweep(gang_job(gang)),
+						 sweep),
 					  NULL);
 	}
 }
@@ -210,9 +212,10 @@ static size_t take_devices(const struct jobs_parts *parts,
 	size_t count = 0;
 
 	for (gang = gang_first(parts->table); gang; gang = gang_next(gang)) {
-		if (gang->job->state != JOB_RUNNING || !gang->output)
+		if (job_state(gang_job(gang)) != JOB_RUNNING ||
+		    !gang_output(gang))
 			continue;
-		for (uint32_t rank = 0; rank < gang->spec.nodes; rank++) {
+		for (uint32_t rank = 0; rank < gang_nodes(gang); rank++) {
 			const struct usage *usage =
 				samplings_usage(log_reader_samplings(gang),
 						rank);
@@ -220,7 +223,7 @@ static size_t take_devices(const struct jobs_parts *parts,
 			for (size_t i = 0; usage && count < room &&
 					   usage_latest(usage, i, &to[count]);
 			     i++)
-				to[count++].job = gang->job->id;
+				to[count++].job = job_id(gang_job(gang));
 		}
 	}
 	return count;

@@ -26,17 +26,18 @@ struct readings {
 
 static void read_devices(const struct node *node, struct readings *to)
 {
-	const struct task *task;
+	struct task *task;
 
 	memset(to->known, 0, sizeof(to->known));
 	for (task = node_first_task(node); task; task = node_next_task(task)) {
-		const struct gang *gang = task->job->gang;
+		const struct gang *gang = task_gang(task);
 		const struct usage *usage =
-			gang && gang->output
+			gang && gang_output(gang)
 				? samplings_usage(log_reader_samplings(gang),
-						  task->rank)
+						  task_rank(task))
 				: NULL;
-		struct device_metrics device = { .job = task->job->id };
+		struct device_metrics device = { .job = job_id(
+							 task_job(task)) };
 
 		for (size_t i = 0; usage && usage_latest(usage, i, &device);
 		     i++)

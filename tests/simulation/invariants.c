@@ -19,20 +19,20 @@
 static void check_node(struct world *world, const struct node *node)
 {
 	const struct slot *slot = node_slot(world->parts.nodes, node);
-	const struct task *task;
+	struct task *task;
 	uint64_t held = 0;
 	bool exclusive = false;
 
 	for (task = node_first_task(node); task; task = node_next_task(task)) {
-		if (task->node != node || !task->held)
+		if (task->hold.node != node || !task->hold.held)
 			world_wrong(world, "%s: a task that is not there",
 				    node_name(node));
-		if (task->devices & held)
+		if (task->hold.devices & held)
 			world_wrong(world,
 				    "%s: job %" PRIu64
 				    " has devices of another",
 				    node_name(node), task->job->id);
-		held |= task->devices;
+		held |= task->hold.devices;
 		exclusive |= !task->job->shape.shared;
 	}
 	if (slot->busy != held)
@@ -268,9 +268,10 @@ static void print_gang(FILE *to, const struct job *job)
 			gang->port);
 	for (uint32_t i = 0; i < gang->spec.nodes; i++)
 		fprintf(to, " %s:%" PRIx64,
-			gang->tasks[i].node ? node_name(gang->tasks[i].node)
-					    : "-",
-			gang->tasks[i].devices);
+			gang->tasks[i].hold.node
+				? node_name(gang->tasks[i].hold.node)
+				: "-",
+			gang->tasks[i].hold.devices);
 }
 
 static void print_job(struct job *job, void *arg)

@@ -8,6 +8,7 @@
 #ifndef TESTS_SIMULATION_SIMULATION_H
 #define TESTS_SIMULATION_SIMULATION_H
 
+#include "controller/cluster/active_job_internal.h"
 #include "controller/jobs/jobs.h"
 #include "controller/store/store.h"
 #include "protocol/wire/key.h"

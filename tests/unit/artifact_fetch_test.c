@@ -3,7 +3,7 @@
  */
 #include "controller/blobs/artifact_fetch.h"
 
-#include "controller/jobs/job.h"
+#include "controller/cluster/active_job_internal.h"
 #include "tests/tap.h"
 #include "controller/nodes/node_internal.h"
 
@@ -26,7 +26,7 @@ static void bed_init(struct bed *bed, size_t files)
 			     .paths = { (char *)"/a", (char *)"/b" } };
 	bed->gang.spec.container.collect = (struct strings){ bed->paths, 2 };
 	bed->gang.spec.container.collect_limit_bytes = 1000;
-	bed->task.node = &bed->node;
+	bed->task.hold.node = &bed->node;
 	bed->task.job = &bed->job;
 	bed->task.files = calloc(files, sizeof(*bed->task.files));
 	bed->task.files_count = files;

@@ -4,7 +4,7 @@
 #include "controller/jobs/homogeneity.h"
 
 #include "tests/tap.h"
-#include "controller/jobs/job.h"
+#include "controller/cluster/active_job_internal.h"
 #include "controller/nodes/node_internal.h"
 
 #include <stdlib.h>
@@ -34,9 +34,9 @@ static void bed_init(struct bed *bed, uint32_t nodes)
 		node->view.inventory_count = 2;
 		for (int d = 0; d < 2; d++)
 			bed->devices[i][d].chip = (char *)"A100";
-		bed->tasks[i].node = node;
+		bed->tasks[i].hold.node = node;
 		bed->tasks[i].rank = i;
-		bed->tasks[i].devices = 3;
+		bed->tasks[i].hold.devices = 3;
 	}
 }
 
@@ -84,7 +84,7 @@ static void chips(void)
 	is(text, "chip differs: A100 on n0, n1, n2; Other? card on n1",
 	   "which is told by its name, once for each node");
 	ok(odd == &bed.nodes[1], "it is the odd one");
-	bed.tasks[1].devices = 1;
+	bed.tasks[1].hold.devices = 1;
 	ok(gang_alike(&bed.gang, text, sizeof(text), NULL),
 	   "a card that is not held makes no difference");
 	bed.nodes[2].view.inventory_count = 0;

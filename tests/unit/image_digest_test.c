@@ -3,7 +3,7 @@
  */
 #include "controller/images/image_digest.h"
 
-#include "controller/jobs/job.h"
+#include "controller/cluster/active_job_internal.h"
 #include "controller/nodes/node_internal.h"
 #include "controller/store/store.h"
 #include "protocol/base/file.h"
@@ -31,7 +31,7 @@ struct bed {
 /* What node n says that the image of a new sweep is. */
 static int learn(struct bed *bed, int n, const char *found)
 {
-	struct task task = { .job = &bed->job, .node = &bed->nodes[n] };
+	struct task task = { .job = &bed->job, .hold.node = &bed->nodes[n] };
 
 	bed->text[0] = 0;
 	return image_digest_learn(bed->digests, &task, found, bed->text,
