@@ -1,9 +1,9 @@
-/* image_request.c - an image order: its nodes, how far each is, what they
- * print.
+/* image_request.c - an image order: its nodes, and how far each of them is.
  */
 #include "controller/images/image_request.h"
 
 #include "controller/images/image_progress.h"
+#include "controller/images/node_output.h"
 
 #include "protocol/base/file.h"
 #include "protocol/registry/login.h"
@@ -15,6 +15,38 @@
 #include <string.h>
 
 #define IMAGE_REQUEST_FILE_MAX (4 << 20)
+#define AWAY_MS 15000 /* a node that is to save is waited for */
+
+/* What one node says of an order. */
+struct stop {
+	char name[KEY_NAME_SIZE];
+	char phase[16]; /* "waiting", then as in message_image_state */
+	uint64_t done, total;
+	/* pull: as in message_image_state */
+	bool partial;
+	uint64_t rate;
+	uint32_t layers, layers_total, tries;
+	int64_t moved_ms; /* when any of these changed last */
+	int64_t code;     /* errno value behind a failure */
+	int64_t away_ms;  /* `one`: out of reach since; 0: it is not */
+	char *text;
+	struct image_info *images;
+	size_t images_count;
+	uint64_t left_out;
+};
+
+struct image_request {
+	char name[CONTENT_HASH_SIZE];
+	const struct image_request_kind *kind;
+	struct message_image_do act; /* what nodes are told; no needs */
+	struct stop *stops;
+	size_t count;
+	size_t next;                     /* `one`: the node that is asked */
+	char content[CONTENT_HASH_SIZE]; /* saved */
+	uint64_t bytes;
+	struct node_output *output;
+	bool final;
+};
 
 /* clang-format off */
 static const struct image_request_kind kinds[] = {
@@ -64,6 +96,68 @@ static void stored_clear(struct stored *stored)
 }
 OWNED_VALUE(struct stored, stored_clear)
 
+/* Reading. */
+
+const char *image_request_name(const struct image_request *order)
+{
+	return order->name;
+}
+
+const struct image_request_kind *
+image_request_kind_of(const struct image_request *order)
+{
+	return order->kind;
+}
+
+const struct message_image_do *
+image_request_act(const struct image_request *order)
+{
+	return &order->act;
+}
+
+bool image_request_final(const struct image_request *order)
+{
+	return order->final;
+}
+
+size_t image_request_stops(const struct image_request *order)
+{
+	return order->count;
+}
+
+struct stop *image_request_stop_at(const struct image_request *order,
+				   size_t index)
+{
+	return &order->stops[index];
+}
+
+struct stop *image_request_asked(const struct image_request *order)
+{
+	return order->kind->one ? &order->stops[order->next] : NULL;
+}
+
+const char *image_request_saved(const struct image_request *order,
+				uint64_t *bytes)
+{
+	*bytes = order->bytes;
+	return *order->content ? order->content : NULL;
+}
+
+const char *stop_name(const struct stop *stop)
+{
+	return stop->name;
+}
+
+const char *stop_phase(const struct stop *stop)
+{
+	return stop->phase;
+}
+
+const char *stop_text(const struct stop *stop)
+{
+	return stop->text;
+}
+
 /* Stops. */
 
 bool stop_final(const struct stop *stop)
@@ -78,7 +172,23 @@ void stop_set(struct stop *stop, const char *phase, const char *text)
 	stop->text = text ? strdup(text) : NULL;
 }
 
-void stop_drop_images(struct stop *stop)
+bool stop_failed(const struct stop *stop)
+{
+	return !strcmp(stop->phase, "failed");
+}
+
+bool stop_is_away(struct stop *stop, bool in_reach)
+{
+	int64_t now = clock_mono_ms();
+
+	if (in_reach)
+		stop->away_ms = 0;
+	else if (!stop->away_ms)
+		stop->away_ms = now;
+	return stop->away_ms && now - stop->away_ms > AWAY_MS;
+}
+
+static void drop_images(struct stop *stop)
 {
 	for (size_t i = 0; i < stop->images_count; i++)
 		codec_clear(&image_info_schema, &stop->images[i]);
@@ -94,38 +204,6 @@ struct stop *image_request_stop(const struct image_request *order,
 		if (!strcmp(order->stops[i].name, node))
 			return &order->stops[i];
 	return NULL;
-}
-
-/* Output. */
-
-static void drop_printed(struct image_request *order)
-{
-	struct printed *printed = TAILQ_FIRST(&order->output);
-
-	TAILQ_REMOVE(&order->output, printed, entry);
-	order->output_bytes -= strlen(printed->text);
-	order->output_first++;
-	free(printed->text);
-	free(printed);
-}
-
-/* The text is moved. */
-static void keep_printed(struct image_request *order, const struct stop *stop,
-			 char *text)
-{
-	struct printed *printed = calloc(1, sizeof(*printed));
-
-	if (!printed) {
-		free(text);
-		return;
-	}
-	printed->stop = (size_t)(stop - order->stops);
-	printed->text = text;
-	TAILQ_INSERT_TAIL(&order->output, printed, entry);
-	order->output_bytes += strlen(text);
-	order->output_next++;
-	while (order->output_bytes > IMAGE_REQUEST_OUTPUT_MAX)
-		drop_printed(order);
 }
 
 /* Life. */
@@ -169,10 +247,11 @@ image_request_new(const struct image_request_kind *kind,
 		calloc(1, sizeof(*order));
 
 	if (order) {
-		TAILQ_INIT(&order->output);
+		order->output = node_output_new();
 		order->stops = calloc(nodes->count + 1, sizeof(*order->stops));
 	}
-	if (!order || !order->stops || copy_act(&order->act, message) < 0) {
+	if (!order || !order->stops || !order->output ||
+	    copy_act(&order->act, message) < 0) {
 		error_nomem(err, "image order");
 		return NULL;
 	}
@@ -225,15 +304,51 @@ void image_request_free(struct image_request *order)
 {
 	if (!order)
 		return;
-	while (!TAILQ_EMPTY(&order->output))
-		drop_printed(order);
+	node_output_free(order->output);
 	for (size_t i = 0; i < order->count; i++) {
 		free(order->stops[i].text);
-		stop_drop_images(&order->stops[i]);
+		drop_images(&order->stops[i]);
 	}
 	free(order->stops);
 	codec_clear(message_kinds[MESSAGE_IMAGE_DO].schema, &order->act);
 	free(order);
+}
+
+void image_request_lose(struct image_request *order, const char *why)
+{
+	stop_set(image_request_asked(order), "failed", why);
+	order->content[0] = 0;
+	order->bytes = 0;
+}
+
+bool image_request_next(struct image_request *order)
+{
+	if (order->next + 1 == order->count)
+		return false;
+	order->next++;
+	return true;
+}
+
+void image_request_finish(struct image_request *order)
+{
+	order->final = true;
+	logins_free(order->act.logins, order->act.logins_count);
+	order->act.logins = NULL;
+	order->act.logins_count = 0;
+}
+
+bool image_request_has_lists(const struct image_request *order)
+{
+	for (size_t i = 0; i < order->count; i++)
+		if (order->stops[i].images_count)
+			return true;
+	return false;
+}
+
+void image_request_drop_lists(struct image_request *order)
+{
+	for (size_t i = 0; i < order->count; i++)
+		drop_images(&order->stops[i]);
 }
 
 static void keep_progress(struct stop *stop,
@@ -260,13 +375,13 @@ void image_request_heard(struct image_request *order, struct stop *stop,
 	stop->code = state->code;
 	stop->left_out = state->left_out;
 	if (state->images_count) {
-		stop_drop_images(stop);
+		drop_images(stop);
 		stop->images = take(state->images);
 		stop->images_count = state->images_count;
 		state->images_count = 0;
 	}
 	if (state->output)
-		keep_printed(order, stop, take(state->output));
+		node_output_add(order->output, stop->name, take(state->output));
 	if (order->kind->one && content_hash_valid(state->content)) {
 		memcpy(order->content, state->content, sizeof(order->content));
 		order->bytes = state->total_bytes;
@@ -383,41 +498,6 @@ static int describe_stop(const struct stop *stop, bool images,
 	return images ? add_images(to, stop, err) : 0;
 }
 
-/* From the piece `after` on, as much as one answer takes. */
-static int describe_output(const struct image_request *order, uint64_t after,
-			   struct image_order_info *to, struct error *err)
-{
-	uint64_t number = order->output_first;
-	const struct printed *printed;
-	size_t bytes = 0;
-
-	to->output =
-		calloc(order->output_next - number + 1, sizeof(*to->output));
-	if (!to->output)
-		return error_nomem(err, "output");
-	TAILQ_FOREACH(printed, &order->output, entry)
-	{
-		struct image_output *item;
-
-		if (number < after) {
-			number++;
-			continue;
-		}
-		bytes += strlen(printed->text);
-		if (bytes > IMAGE_REQUEST_OUTPUT_TOLD &&
-		    bytes > strlen(printed->text))
-			break;
-		item = &to->output[to->output_count++];
-		if (string_set(&item->node, order->stops[printed->stop].name,
-			       err) < 0 ||
-		    string_set(&item->text, printed->text, err) < 0)
-			return -1;
-		number++;
-	}
-	to->after = number > after ? number : after;
-	return 0;
-}
-
 int image_request_describe(const struct image_request *order,
 			   const struct message_query *query,
 			   struct image_order_info *to, struct error *err)
@@ -442,5 +522,5 @@ int image_request_describe(const struct image_request *order,
 	    string_set(&to->content, *order->content ? order->content : NULL,
 		       err) < 0)
 		return -1;
-	return describe_output(order, query->after, to, err);
+	return node_output_describe(order->output, query->after, to, err);
 }

@@ -1,8 +1,7 @@
-/* image_request.h - an image order: its nodes, how far each is, what they
- * print.
+/* image_request.h - an image order: its nodes, and how far each of them is.
  *
- * For image_rollout.c, which says when a node is told, and when an order is
- * over.
+ * An order goes to some nodes, each of which is a stop. image_rollout.c decides
+ * when a node is told, and when an order is over.
  */
 #ifndef CONTROLLER_IMAGES_IMAGE_REQUEST_H
 #define CONTROLLER_IMAGES_IMAGE_REQUEST_H
@@ -11,11 +10,6 @@
 #include "protocol/message/message.h"
 #include "protocol/message/reply_images.h"
 #include "protocol/wire/key.h"
-
-#include <sys/queue.h>
-
-#define IMAGE_REQUEST_OUTPUT_MAX (1 << 20)    /* bytes kept; older ones go */
-#define IMAGE_REQUEST_OUTPUT_TOLD (256 << 10) /* bytes in one answer */
 
 /* What can be ordered. */
 struct image_request_kind {
@@ -29,48 +23,7 @@ struct image_request_kind {
 /* By name; NULL: there is none. */
 const struct image_request_kind *image_request_kind(const char *name);
 
-/* What one node says of an order. */
-struct stop {
-	char name[KEY_NAME_SIZE];
-	char phase[16]; /* "waiting", then as in message_image_state */
-	uint64_t done, total;
-	/* pull: as in message_image_state */
-	bool partial;
-	uint64_t rate;
-	uint32_t layers, layers_total, tries;
-	int64_t moved_ms; /* when any of these changed last */
-	int64_t code;     /* errno value behind a failure */
-	int64_t away_ms;  /* `one`: since when it is out of reach; 0: it is not
-			   */
-	char *text;
-	struct image_info *images;
-	size_t images_count;
-	uint64_t left_out;
-};
-
-/* What a node printed. */
-struct printed {
-	size_t stop;
-	char *text;
-	TAILQ_ENTRY(printed) entry;
-};
-
-struct image_request {
-	char name[CONTENT_HASH_SIZE];
-	const struct image_request_kind *kind;
-	struct message_image_do act; /* what nodes are told; no needs */
-	struct stop *stops;
-	size_t count;
-	size_t next;                     /* `one`: the node that is asked */
-	char content[CONTENT_HASH_SIZE]; /* saved */
-	uint64_t bytes;
-	TAILQ_HEAD(, printed) output;
-	size_t output_bytes;
-	uint64_t output_first; /* number of the first piece that is kept */
-	uint64_t output_next;  /* and of the one to come */
-	bool final;
-	TAILQ_ENTRY(image_request) entry;
-};
+struct image_request;
 
 /* Of what people ask for, or what was stored; names are copied. */
 struct image_request *
@@ -87,11 +40,50 @@ int image_request_again(struct image_request *order,
 			const struct message_image_order *message,
 			const struct strings *nodes, struct error *err);
 
+const char *image_request_name(const struct image_request *order);
+const struct image_request_kind *
+image_request_kind_of(const struct image_request *order);
+/* What nodes are told; without what jobs need. */
+const struct message_image_do *
+image_request_act(const struct image_request *order);
+bool image_request_final(const struct image_request *order);
+
+/* It is over: nobody needs its logins any more. */
+void image_request_finish(struct image_request *order);
+
+/* Lists of images that its nodes told. */
+bool image_request_has_lists(const struct image_request *order);
+void image_request_drop_lists(struct image_request *order);
+
+/* Its nodes, by number, and by name: NULL: it is none of them. */
+struct stop;
+size_t image_request_stops(const struct image_request *order);
+struct stop *image_request_stop_at(const struct image_request *order,
+				   size_t index);
 struct stop *image_request_stop(const struct image_request *order,
 				const char *node);
+
+const char *stop_name(const struct stop *stop);
+/* "waiting", then as in message_image_state. */
+const char *stop_phase(const struct stop *stop);
+/* Why it failed; or NULL. */
+const char *stop_text(const struct stop *stop);
+/* "ready" or "failed" */
 bool stop_final(const struct stop *stop);
+bool stop_failed(const struct stop *stop);
 void stop_set(struct stop *stop, const char *phase, const char *text);
-void stop_drop_images(struct stop *stop);
+
+/* Of an order that asks one node after the other (`one`): the node that is
+ * asked, or NULL: it asks all. What it has saved, or NULL. That can be had no
+ * more. The next one is asked; false: it was the last.
+ */
+struct stop *image_request_asked(const struct image_request *order);
+const char *image_request_saved(const struct image_request *order,
+				uint64_t *bytes);
+void image_request_lose(struct image_request *order, const char *why);
+bool image_request_next(struct image_request *order);
+/* Was the node out of reach each time for so long that it is given up? */
+bool stop_is_away(struct stop *stop, bool in_reach);
 
 /* What a node says; its images are moved. */
 void image_request_heard(struct image_request *order, struct stop *stop,

@@ -19,56 +19,55 @@
 #include <string.h>
 
 #define VENDORS "vendors/" /* folders of the images folder, by vendor */
-#define AWAY_MS 15000      /* a node that is to save is waited for */
 #define GONE_NAMES_MAX 20  /* in the record of what a node removed by itself */
 
 struct image_rollouts {
 	struct image_rollouts_config with;
 	char *folder;
-	TAILQ_HEAD(orders_head, image_request) orders; /* oldest first */
+	struct image_request *orders[IMAGE_ROLLOUT_ORDERS_MAX]; /* oldest first
+								 */
 	size_t count;
 };
 
 static void path_of(const struct image_rollouts *rollouts,
 		    const struct image_request *order, char path[PATH_MAX])
 {
-	snprintf(path, PATH_MAX, "%s/%s.json", rollouts->folder, order->name);
+	snprintf(path, PATH_MAX, "%s/%s.json", rollouts->folder,
+		 image_request_name(order));
 }
 
 static void drop(struct image_rollouts *rollouts, struct image_request *order)
 {
-	TAILQ_REMOVE(&rollouts->orders, order, entry);
-	rollouts->count--;
+	size_t to = 0;
+
+	for (size_t i = 0; i < rollouts->count; i++)
+		if (rollouts->orders[i] != order)
+			rollouts->orders[to++] = rollouts->orders[i];
+	rollouts->count = to;
 	image_request_free(order);
 }
 
 static struct image_request *order_find(const struct image_rollouts *rollouts,
 					const char *name)
 {
-	struct image_request *order;
-
-	TAILQ_FOREACH(order, &rollouts->orders, entry)
-	{
-		if (!strcmp(order->name, name))
-			return order;
-	}
+	for (size_t i = 0; i < rollouts->count; i++)
+		if (!strcmp(image_request_name(rollouts->orders[i]), name))
+			return rollouts->orders[i];
 	return NULL;
 }
 
 /* The one that goes when there are too many: it ended, or else it only asks. */
 static struct image_request *oldest(const struct image_rollouts *rollouts)
 {
-	struct image_request *order;
+	for (size_t i = 0; i < rollouts->count; i++)
+		if (image_request_final(rollouts->orders[i]))
+			return rollouts->orders[i];
+	for (size_t i = 0; i < rollouts->count; i++) {
+		const struct image_request_kind *kind =
+			image_request_kind_of(rollouts->orders[i]);
 
-	TAILQ_FOREACH(order, &rollouts->orders, entry)
-	{
-		if (order->final)
-			return order;
-	}
-	TAILQ_FOREACH(order, &rollouts->orders, entry)
-	{
-		if (!order->kind->durable && !order->kind->one)
-			return order;
+		if (!kind->durable && !kind->one)
+			return rollouts->orders[i];
 	}
 	return NULL;
 }
@@ -76,19 +75,14 @@ static struct image_request *oldest(const struct image_rollouts *rollouts)
 /* Lists of images are large, and soon old. */
 static void drop_lists(struct image_rollouts *rollouts)
 {
-	struct image_request *order;
 	size_t count = 0;
 
-	TAILQ_FOREACH_REVERSE(order, &rollouts->orders, orders_head, entry)
-	{
-		bool has = false;
+	for (size_t i = rollouts->count; i-- > 0;) {
+		struct image_request *order = rollouts->orders[i];
 
-		for (size_t i = 0; i < order->count; i++) {
-			has |= order->stops[i].images_count > 0;
-			if (count >= IMAGE_ROLLOUT_LISTS_MAX)
-				stop_drop_images(&order->stops[i]);
-		}
-		count += has;
+		if (image_request_has_lists(order) &&
+		    ++count > IMAGE_ROLLOUT_LISTS_MAX)
+			image_request_drop_lists(order);
 	}
 }
 
@@ -111,8 +105,7 @@ static struct image_request *keep(struct image_rollouts *rollouts,
 	}
 	if (old)
 		drop(rollouts, old);
-	TAILQ_INSERT_TAIL(&rollouts->orders, order, entry);
-	rollouts->count++;
+	rollouts->orders[rollouts->count++] = order;
 	drop_lists(rollouts);
 	return order;
 }
@@ -160,7 +153,6 @@ image_rollouts_new(const struct image_rollouts_config *config,
 		error_nomem(err, "image orders");
 		return NULL;
 	}
-	TAILQ_INIT(&rollouts->orders);
 	rollouts->with = *config;
 	if (asprintf(&rollouts->folder, "%s/image-orders", folder) < 0) {
 		rollouts->folder = NULL;
@@ -177,8 +169,8 @@ void image_rollouts_free(struct image_rollouts *rollouts)
 {
 	if (!rollouts)
 		return;
-	while (!TAILQ_EMPTY(&rollouts->orders))
-		drop(rollouts, TAILQ_FIRST(&rollouts->orders));
+	while (rollouts->count)
+		drop(rollouts, rollouts->orders[0]);
 	free(rollouts->folder);
 	free(rollouts);
 }
@@ -213,13 +205,15 @@ static int send_act(struct image_rollouts *rollouts, struct node *node,
 static void tell(struct image_rollouts *rollouts,
 		 const struct image_request *order, struct stop *stop)
 {
-	struct node *node = node_find(rollouts->with.nodes, stop->name);
+	struct node *node = node_find(rollouts->with.nodes, stop_name(stop));
+	const struct stop *asked = image_request_asked(order);
 	struct error err;
 
 	if (stop_final(stop) || !node || !node_up(node) ||
-	    (order->kind->one && stop != &order->stops[order->next]))
+	    (asked && stop != asked))
 		return;
-	if (send_act(rollouts, node, &order->act, order->kind->needs, &err) < 0)
+	if (send_act(rollouts, node, image_request_act(order),
+		     image_request_kind_of(order)->needs, &err) < 0)
 		stop_set(stop, "failed", err.text);
 }
 
@@ -232,104 +226,83 @@ static void finish(struct image_rollouts *rollouts, struct image_request *order)
 {
 	char path[PATH_MAX];
 
-	order->final = true;
-	logins_free(order->act.logins, order->act.logins_count);
-	order->act.logins = NULL;
-	order->act.logins_count = 0;
+	image_request_finish(order);
 	path_of(rollouts, order, path);
 	unlink(path);
-	log_info("image order=%.12s %s is over", order->name,
-		 order->kind->name);
+	log_info("image order=%.12s %s is over", image_request_name(order),
+		 image_request_kind_of(order)->name);
 	changed(rollouts);
 }
 
 /* Where the saved image lies, or is being made, nobody can get it. */
-static void lose(struct image_request *order, struct stop *stop,
-		 const char *why)
+static void lose(struct image_request *order, const char *why)
 {
-	log_warning("image order=%.12s node=%s failed: %s", order->name,
-		    stop->name, why);
-	stop_set(stop, "failed", why);
-	order->content[0] = 0;
-	order->bytes = 0;
-}
-
-static bool is_away(const struct node *node, struct stop *stop)
-{
-	int64_t now = clock_mono_ms();
-
-	if (node && node_peer(node))
-		stop->away_ms = 0;
-	else if (!stop->away_ms)
-		stop->away_ms = now;
-	return stop->away_ms && now - stop->away_ms > AWAY_MS;
+	log_warning("image order=%.12s node=%s failed: %s",
+		    image_request_name(order),
+		    stop_name(image_request_asked(order)), why);
+	image_request_lose(order, why);
 }
 
 /* To save: from the node that has it; else the next one is asked. */
 static void advance_one(struct image_rollouts *rollouts,
 			struct image_request *order)
 {
-	struct stop *stop = &order->stops[order->next];
-	struct node *node = node_find(rollouts->with.nodes, stop->name);
+	struct stop *stop = image_request_asked(order);
+	struct node *node = node_find(rollouts->with.nodes, stop_name(stop));
+	uint64_t bytes;
+	const char *saved = image_request_saved(order, &bytes);
 	struct error err;
 	int rc = 0;
 
-	if (*order->content && node)
-		rc = artifact_fetch_content(rollouts->with.fetches, node,
-					    order->content, order->bytes, &err);
+	if (saved && node)
+		rc = artifact_fetch_content(rollouts->with.fetches, node, saved,
+					    bytes, &err);
 	if (rc > 0) {
 		finish(rollouts, order);
 		return;
 	}
 	if (rc < 0)
-		lose(order, stop, err.text);
-	else if (is_away(node, stop) && strcmp(stop->phase, "failed") != 0)
-		lose(order, stop, "out of reach");
-	if (strcmp(stop->phase, "failed") != 0)
+		lose(order, err.text);
+	else if (stop_is_away(stop, node && node_peer(node)) &&
+		 !stop_failed(stop))
+		lose(order, "out of reach");
+	if (!stop_failed(stop))
 		return;
-	if (order->next + 1 == order->count) {
+	if (image_request_next(order))
+		tell(rollouts, order, image_request_asked(order));
+	else
 		finish(rollouts, order);
-		return;
-	}
-	order->next++;
-	tell(rollouts, order, &order->stops[order->next]);
 }
 
 static void advance(struct image_rollouts *rollouts,
 		    struct image_request *order)
 {
-	if (order->final)
+	if (image_request_final(order))
 		return;
-	if (order->kind->one) {
+	if (image_request_asked(order)) {
 		advance_one(rollouts, order);
 		return;
 	}
-	for (size_t i = 0; i < order->count; i++)
-		if (!stop_final(&order->stops[i]))
+	for (size_t i = 0; i < image_request_stops(order); i++)
+		if (!stop_final(image_request_stop_at(order, i)))
 			return;
 	finish(rollouts, order);
 }
 
 void image_rollout_tick(struct image_rollouts *rollouts)
 {
-	struct image_request *order;
-
-	TAILQ_FOREACH(order, &rollouts->orders, entry)
-	{
-		if (order->kind->one)
-			advance(rollouts, order);
-	}
+	for (size_t i = 0; i < rollouts->count; i++)
+		if (image_request_asked(rollouts->orders[i]))
+			advance(rollouts, rollouts->orders[i]);
 }
 
 void image_rollout_report(struct image_rollouts *rollouts, struct node *node)
 {
-	struct image_request *order;
-
-	TAILQ_FOREACH(order, &rollouts->orders, entry)
-	{
+	for (size_t i = 0; i < rollouts->count; i++) {
+		struct image_request *order = rollouts->orders[i];
 		struct stop *stop = image_request_stop(order, node_name(node));
 
-		if (stop && !order->final)
+		if (stop && !image_request_final(order))
 			tell(rollouts, order, stop);
 	}
 }
@@ -387,13 +360,14 @@ void image_rollout_state(struct image_rollouts *rollouts, struct node *node,
 
 	if (!order && state->by_itself && node_peer(node))
 		note_own_act(rollouts, node, state);
-	if (!stop || order->final || stop_final(stop))
+	if (!stop || image_request_final(order) || stop_final(stop))
 		return;
 	image_request_heard(order, stop, state);
 	if (stop_final(stop))
-		log_info("image order=%.12s node=%s %s%s%s", order->name,
-			 node_name(node), stop->phase, stop->text ? ": " : "",
-			 stop->text ? stop->text : "");
+		log_info("image order=%.12s node=%s %s%s%s",
+			 image_request_name(order), node_name(node),
+			 stop_phase(stop), stop_text(stop) ? ": " : "",
+			 stop_text(stop) ? stop_text(stop) : "");
 	changed(rollouts);
 	advance(rollouts, order);
 }
@@ -495,10 +469,11 @@ static int check_order(struct image_rollouts *rollouts,
 				 "order: '%.80s' is not valid here; expected "
 				 "64 hex digits",
 				 message->order);
-	if (order && order->kind != kind)
+	if (order && image_request_kind_of(order) != kind)
 		return error_set(err, EEXIST,
 				 "image order %.12s is one to %s already",
-				 order->name, order->kind->name);
+				 image_request_name(order),
+				 image_request_kind_of(order)->name);
 	if (kind->takes_name && (!message->image || !*message->image))
 		return error_set(err, EINVAL, "%s: which image?", kind->name);
 	if (!strcmp(kind->name, "build") && !message->build)
@@ -556,13 +531,14 @@ static struct image_request *begin(struct image_rollouts *rollouts,
 		drop(rollouts, order);
 		return NULL;
 	}
-	for (size_t i = 0; i < order->count; i++) {
+	for (size_t i = 0; i < image_request_stops(order); i++) {
+		struct stop *stop = image_request_stop_at(order, i);
 		const struct node *node =
-			node_find(rollouts->with.nodes, order->stops[i].name);
+			node_find(rollouts->with.nodes, stop_name(stop));
 
 		if (!kind->durable && !kind->one && !(node && node_peer(node)))
-			stop_set(&order->stops[i], "failed", "out of reach");
-		tell(rollouts, order, &order->stops[i]);
+			stop_set(stop, "failed", "out of reach");
+		tell(rollouts, order, stop);
 	}
 	advance(rollouts, order);
 	return order;
@@ -583,14 +559,14 @@ int image_rollout_order(struct image_rollouts *rollouts, const char *by,
 		     : choose_all(rollouts, message->build, &nodes, err)) < 0)
 		return -1;
 	order = order_find(rollouts, message->order);
-	order = order && kind->durable && !order->final
+	order = order && kind->durable && !image_request_final(order)
 			? begin_again(rollouts, order, message, &nodes, err)
 			: begin(rollouts, kind, message, &nodes, err);
 	if (!order)
 		return -1;
-	log_info("image order=%.12s %s image=%s nodes=%zu by=%s", order->name,
-		 message->what, message->image ? message->image : "",
-		 nodes.count, by);
+	log_info("image order=%.12s %s image=%s nodes=%zu by=%s",
+		 image_request_name(order), message->what,
+		 message->image ? message->image : "", nodes.count, by);
 	changed(rollouts);
 	*chosen = nodes;
 	nodes = (struct strings){ 0 };

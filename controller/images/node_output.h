@@ -1,0 +1,26 @@
+/* node_output.h - what the nodes of an image order print, the newest of it.
+ *
+ * Pieces of text are numbered in the order in which they come. Readers ask for
+ * those after the last one that they have. The oldest ones go when all together
+ * are longer than NODE_OUTPUT_MAX.
+ */
+#ifndef CONTROLLER_IMAGES_NODE_OUTPUT_H
+#define CONTROLLER_IMAGES_NODE_OUTPUT_H
+
+#include "protocol/message/reply_images.h"
+
+#define NODE_OUTPUT_MAX (1 << 20)    /* bytes kept */
+#define NODE_OUTPUT_TOLD (256 << 10) /* bytes in one answer */
+
+struct node_output;
+struct node_output *node_output_new(void);
+void node_output_free(struct node_output *output);
+
+/* The text is moved. Without memory it is lost. */
+void node_output_add(struct node_output *output, const char *node, char *text);
+
+/* From the piece `after` on, as much as one answer takes. */
+int node_output_describe(const struct node_output *output, uint64_t after,
+			 struct image_order_info *to, struct error *err);
+
+#endif
