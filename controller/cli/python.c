@@ -2,7 +2,7 @@
  */
 #include "controller/cli/python.h"
 
-#include "controller/cli/local_tool.h"
+#include "protocol/base/local_tool.h"
 
 #include <errno.h>
 

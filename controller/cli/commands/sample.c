@@ -1,7 +1,7 @@
 /* sample.c - what a vendor's monitor tool says, as JSON per device.
  */
 #include "controller/cli/command.h"
-#include "controller/cli/local_tool.h"
+#include "protocol/base/local_tool.h"
 #include "controller/cli/settings.h"
 #include "protocol/base/file.h"
 #include "protocol/base/program.h"

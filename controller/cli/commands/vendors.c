@@ -1,7 +1,7 @@
 /* vendors.c - the vendors' profiles: what there is, is it good, what is here.
  */
 #include "controller/cli/command.h"
-#include "controller/cli/local_tool.h"
+#include "protocol/base/local_tool.h"
 #include "controller/cli/render.h"
 #include "protocol/base/program.h"
 #include "protocol/hardware/device.h"

@@ -1,6 +1,6 @@
 /* local_tool.c - run a vendor's program on this machine and wait for it.
  */
-#include "controller/cli/local_tool.h"
+#include "protocol/base/local_tool.h"
 
 #include "protocol/base/subprocess.h"
 

@@ -1,10 +1,12 @@
 /* local_tool.h - run a vendor's program on this machine and wait for it.
  */
-#ifndef CONTROLLER_CLI_LOCAL_TOOL_H
-#define CONTROLLER_CLI_LOCAL_TOOL_H
+#ifndef PROTOCOL_BASE_LOCAL_TOOL_H
+#define PROTOCOL_BASE_LOCAL_TOOL_H
 
 #include "protocol/base/buffer.h"
-#include "protocol/message/codec.h"
+#include "protocol/base/strings.h"
+
+#include <stdint.h>
 
 /* Append what argv prints to *text, whose limit bounds it. env (NAME=VALUE) may
  * be NULL. ENOENT: there is no such program; EIO: it ended with another code
