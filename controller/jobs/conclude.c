@@ -56,8 +56,11 @@ static void discard_all(struct job *job)
 	}
 }
 
+/* An attempt whose node left in time is none of those that a job may have. */
 static bool may_retry(const struct job *job)
 {
+	if (job->failure == FAILURE_PREEMPTED)
+		return true;
 	return failure_infrastructure(job->failure) && job->code != ENOENT &&
 	       job->attempt - job->first_attempt < job->gang->spec.retries;
 }
@@ -69,8 +72,13 @@ static void retry(struct job *job)
 	struct gang *gang = job->gang;
 	struct error err;
 
-	if (job_event(job, JOB_EVENT_RETRY, job_failure_data(job), &err) < 0)
+	uint32_t first = job->first_attempt;
+
+	job->first_attempt += job->failure == FAILURE_PREEMPTED;
+	if (job_event(job, JOB_EVENT_RETRY, job_failure_data(job), &err) < 0) {
+		job->first_attempt = first;
 		return;
+	}
 	log_warning("job=%" PRIu64 " attempt=%u failed, trying again: %s: %s",
 		    job->id, attempt, failure_name(job->failure),
 		    job->text ? job->text : "");

@@ -135,7 +135,8 @@ static bool end_collecting(struct job *job, enum failure failure, char *text,
 		     failure_infrastructure(job->failure);
 
 	/* What it did is worth nothing without what it had to say. */
-	if (failure == FAILURE_NODE_LOST && !job->failure)
+	if (!job->failure &&
+	    (failure == FAILURE_NODE_LOST || failure == FAILURE_PREEMPTED))
 		return true;
 	if (!again && (!ended || failure != FAILURE_CANCELLED))
 		return false;

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define LEAVES "%s leaves: its time is over"
 #define FACTS_MAX 16384 /* bytes of JSON that a task tells of its node */
 
 /* What a node says of a task, kept. */
@@ -261,7 +262,7 @@ void node_event_report(struct jobs *jobs, struct node *node,
 {
 	struct task *task;
 
-	node_reported(jobs->nodes, node);
+	node_reported(jobs->nodes, node, report);
 	for (task = node_first_task(node); task; task = node_next_task(task))
 		task->reported = false;
 	for (size_t i = 0; i < report->tasks_count; i++) {
@@ -285,13 +286,77 @@ void node_event_report(struct jobs *jobs, struct node *node,
 			task_missing(task);
 		}
 	} while (task);
+	if (node_view(node)->leaving)
+		node_event_leaving(jobs, node);
 }
 
 /* Nodes that go. */
 
+/* Is there something to end? What has ended is only collected. */
+static bool is_at_work(const struct job *job)
+{
+	return job->state < JOB_COLLECTING && !job->failure;
+}
+
+void node_event_leaving(struct jobs *jobs, struct node *node)
+{
+	struct task *task;
+	char text[KEY_NAME_SIZE + 60];
+
+	snprintf(text, sizeof(text), LEAVES, node_name(node));
+	/* Each may take others off the list. */
+	do {
+		for (task = node_first_task(node); task;
+		     task = node_next_task(task))
+			if (is_at_work(task->job))
+				break;
+		if (task)
+			gang_exception(task->job, FAILURE_PREEMPTED, 0, text);
+	} while (task);
+}
+
+/* Nothing more comes of the task. */
+static void lose_task(struct jobs *jobs, struct task *task,
+		      enum failure failure, const char *why)
+{
+	struct job *job = task->job;
+	uint64_t id = job->id;
+
+	task->state = TASK_ENDED;
+	task->collected = true;
+	job->avoid = task_node(task);
+	gang_exception(job, failure, 0, why);
+	if (job_find(jobs->table, id) == job && job->gang)
+		gang_advance(job);
+}
+
+/* It will not come back with what it had. What only awaits its last output may
+ * yet get it, if this is no more than a broken connection.
+ */
+static void left(struct jobs *jobs, struct node *node)
+{
+	char text[KEY_NAME_SIZE + 60];
+	struct task *task;
+
+	snprintf(text, sizeof(text), LEAVES, node_name(node));
+
+	do {
+		for (task = node_first_task(node); task;
+		     task = node_next_task(task))
+			if (!task->collected &&
+			    (is_at_work(task->job) || task->job->failure))
+				break;
+		if (task)
+			lose_task(jobs, task, FAILURE_PREEMPTED, text);
+	} while (task);
+}
+
 void node_event_gone(struct jobs *jobs, struct node *node)
 {
 	struct task *task;
+
+	if (node_view(node)->leaving)
+		left(jobs, node);
 
 	node_drop_discards(jobs->nodes, node);
 	do {
@@ -307,6 +372,10 @@ void node_event_gone(struct jobs *jobs, struct node *node)
 
 void node_event_lost(struct jobs *jobs, struct node *node, const char *why)
 {
+	enum failure failure =
+		node_is_over(node, effects_wall_ms(jobs->effects))
+			? FAILURE_PREEMPTED
+			: FAILURE_NODE_LOST;
 	struct task *task;
 
 	/* One that is in reach ends what it has. */
@@ -320,16 +389,7 @@ void node_event_lost(struct jobs *jobs, struct node *node, const char *why)
 			if (!task->collected)
 				break;
 		}
-		if (task) {
-			struct job *job = task->job;
-			uint64_t id = job->id;
-
-			task->state = TASK_ENDED;
-			task->collected = true;
-			job->avoid = node;
-			gang_exception(job, FAILURE_NODE_LOST, 0, why);
-			if (job_find(jobs->table, id) == job && job->gang)
-				gang_advance(job);
-		}
+		if (task)
+			lose_task(jobs, task, failure, why);
 	} while (task);
 }

@@ -17,6 +17,8 @@ void node_event_progress(struct jobs *jobs, struct node *node,
 void node_event_discarded(struct jobs *jobs, struct node *node,
 			  const struct message_discard *discarded);
 
+/* The node leaves: what runs on it ends, and is queued again. */
+void node_event_leaving(struct jobs *jobs, struct node *node);
 /* The node was out of reach for too long, or is removed: its tasks count as
  * lost, and it is told to remove them, where it can be. why: a sentence.
  */

@@ -256,7 +256,7 @@ int node_join(struct nodes *nodes, struct node *node, struct wire_peer *peer,
 	node->peer = peer;
 	node_bind(node, public, hello->machine);
 	node->view.removed = false;
-	node->reported = false;
+	node->reported = node->view.leaving = false;
 	node->view.seen_ms = effects_wall_ms(nodes->effects);
 	node->lost_since_ms = 0;
 	node_slot(nodes, node)->devices = hello->devices;
@@ -312,16 +312,30 @@ void node_refresh(struct nodes *nodes, struct node *node)
 	slot->labels = node->label_text;
 	slot->vendor = node->view.vendor;
 	node_devices_show(node, slot);
-	slot->usable =
-		node_up(node) && !node->view.drained && !node->discards_count;
+	slot->usable = node_up(node) && !node->view.leaving &&
+		       !node->view.drained && !node->discards_count;
 	nodes->changed = true;
 	nodes->news->events = true;
 }
 
-void node_reported(struct nodes *nodes, struct node *node)
+void node_reported(struct nodes *nodes, struct node *node,
+		   const struct message_report *report)
 {
+	int64_t was_ms = node->view.until_ms;
+
 	node->reported = true;
+	node->view.leaving = report->leaving;
+	node->view.until_ms = (int64_t)report->until_ms;
+	/* A controller that starts after it is gone knows why. */
+	if (node->view.until_ms != was_ms && !node->view.removed)
+		node_save(nodes, node, NULL);
 	node_drop_discards(nodes, node);
+}
+
+bool node_is_over(const struct node *node, int64_t now_ms)
+{
+	return node->view.leaving ||
+	       (node->view.until_ms && now_ms >= node->view.until_ms);
 }
 
 void node_heard(struct nodes *nodes, struct node *node)

@@ -36,7 +36,9 @@ struct node_view {
 	cJSON *facts;
 	struct device_info *inventory; /* by index; none: not told */
 	size_t inventory_count;
-	int64_t seen_ms; /* wall clock of its last message */
+	int64_t seen_ms;  /* wall clock of its last message */
+	int64_t until_ms; /* wall clock, when it begins to leave; 0: never */
+	bool leaving;     /* it said that it takes no new task */
 };
 const struct node_view *node_view(const struct node *node);
 const char *node_name(const struct node *node);
@@ -118,11 +120,16 @@ int node_label(struct nodes *nodes, struct node *node, const cJSON *labels,
 	       struct error *err);
 /* Its key is revoked: it is no node any more, until one of its name joins. */
 int node_remove(struct nodes *nodes, struct node *node, struct error *err);
+/* Is its time over, so that it may be gone for good? */
+bool node_is_over(const struct node *node, int64_t now_ms);
 /* The session is over. */
 void node_leave(struct nodes *nodes, struct node *node);
 
-/* It said what it has, in this session; something was heard of it. */
-void node_reported(struct nodes *nodes, struct node *node);
+/* It said what it has, in this session, and when it leaves; something was heard
+ * of it.
+ */
+void node_reported(struct nodes *nodes, struct node *node,
+		   const struct message_report *report);
 void node_heard(struct nodes *nodes, struct node *node);
 /* Nobody was heard for so long: no node is to blame for its silence. */
 void nodes_forgive(struct nodes *nodes, int64_t deaf_ms);

@@ -45,6 +45,7 @@ static void settings_load(struct node *node, const char *text)
 
 	node->view.drain_from_ms = number_of(settings, "from_ms");
 	node->view.drain_until_ms = number_of(settings, "until_ms");
+	node->view.until_ms = number_of(settings, "leaves_ms");
 	if (cJSON_IsString(reason))
 		node->view.reason = strdup(reason->valuestring);
 	node->view.labels =
@@ -63,6 +64,8 @@ static cJSON *settings_json(const struct node *node)
 				(double)node->view.drain_from_ms);
 	cJSON_AddNumberToObject(settings, "until_ms",
 				(double)node->view.drain_until_ms);
+	cJSON_AddNumberToObject(settings, "leaves_ms",
+				(double)node->view.until_ms);
 	if (node->view.reason)
 		cJSON_AddStringToObject(settings, "reason", node->view.reason);
 	if (node->view.labels)

@@ -99,7 +99,8 @@ MESSAGE(inventory, FIELD_MANY(message_inventory, inventory, device_info_schema),
 	O(inventory, policy))
 MESSAGE(welcome, F(welcome, version), F(welcome, heartbeat_ms),
 	F(welcome, credit_bytes), F(welcome, time_ms), O(welcome, next_key))
-MESSAGE(report, FIELD_MANY(message_report, tasks, task_status_schema))
+MESSAGE(report, FIELD_MANY(message_report, tasks, task_status_schema),
+	O(report, until_ms), O(report, leaving))
 MESSAGE(task, FIELD_EMBED(message_task, task, task_status_schema))
 MESSAGE(progress, T(progress), F(progress, phase), F(progress, done_bytes),
 	F(progress, total_bytes), O(progress, partial),

@@ -243,6 +243,9 @@ extern const struct schema task_status_schema;
 struct message_report {
 	struct task_status *tasks;
 	size_t tasks_count;
+	uint64_t until_ms; /* wall clock of the node, when it begins to leave;
+			      0: never */
+	bool leaving;      /* it takes no new task, and ends once it has none */
 };
 
 struct message_task {

@@ -41,6 +41,7 @@ static const char *const failures[FAILURES] = {
 	[FAILURE_CANCELLED] = "cancelled",
 	[FAILURE_INCOMPLETE] = "incomplete",
 	[FAILURE_SKIPPED] = "skipped",
+	[FAILURE_PREEMPTED] = "preempted",
 };
 /* clang-format on */
 
@@ -95,5 +96,6 @@ bool job_state_final(enum job_state state)
 bool failure_infrastructure(enum failure failure)
 {
 	return failure == FAILURE_PREFLIGHT || failure == FAILURE_IMAGE ||
-	       failure == FAILURE_CREATE || failure == FAILURE_NODE_LOST;
+	       failure == FAILURE_CREATE || failure == FAILURE_NODE_LOST ||
+	       failure == FAILURE_PREEMPTED;
 }

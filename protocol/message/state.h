@@ -46,6 +46,7 @@ enum failure {
 	FAILURE_CANCELLED,
 	FAILURE_INCOMPLETE, /* exit code 0, but the last step is missing */
 	FAILURE_SKIPPED,    /* a job that it goes after did not complete */
+	FAILURE_PREEMPTED,  /* the time of a node was over */
 	FAILURES
 };
 

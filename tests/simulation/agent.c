@@ -11,7 +11,8 @@
 #include <string.h>
 
 #define FRAME 1500
-#define CREDIT 8000 /* bytes under way per task */
+#define CREDIT 8000            /* bytes under way per task */
+#define EVICT_US (20 * SECOND) /* from its leave to its end, at most */
 
 static uint64_t *rng(struct agent *agent)
 {
@@ -72,7 +73,8 @@ static void tell(struct agent *agent, const struct sim_task *task)
 
 static void report(struct agent *agent)
 {
-	struct packet packet = { .type = MESSAGE_REPORT };
+	struct packet packet = { .type = MESSAGE_REPORT,
+				 .leaving = agent->leaving };
 	struct sim_task *task;
 
 	for (task = agent->tasks; task; task = task->next)
@@ -180,6 +182,17 @@ static void prepared(struct agent *agent, struct sim_task *task)
 	enter(agent, task, TASK_READY);
 }
 
+/* The machine is another's from now on, and some time later ours again. */
+static void be_gone(struct agent *agent)
+{
+	agent_die(agent);
+	agent_wipe(agent);
+	agent->leaving = false;
+	world_later(agent->world,
+		    (int64_t)random_below(rng(agent), 120 * SECOND),
+		    SIM_AGENT_UP, agent, 0, NULL);
+}
+
 /* A step's time is over. The engine's go on without an agent. */
 void agent_step(struct agent *agent, const struct sim_event *event)
 {
@@ -195,6 +208,8 @@ void agent_step(struct agent *agent, const struct sim_event *event)
 		forget(agent, task);
 		if (agent->welcomed)
 			wire_to_controller(agent, &gone);
+		if (agent->leaving && !agent->tasks)
+			be_gone(agent);
 	} else if (task->started && !task->exited) {
 		if (task->told)
 			exited(agent, task, task->told);
@@ -456,6 +471,28 @@ void agent_rise(struct agent *agent)
 	for (task = agent->tasks; task; task = task->next)
 		adopt(agent, task);
 	agent_connect(agent);
+}
+
+/* Its time is over: it gives back what it has, and is gone. */
+void agent_leave(struct agent *agent)
+{
+	if (!agent->up || agent->leaving)
+		return;
+	agent->leaving = true;
+	if (agent->welcomed)
+		report(agent);
+	if (!agent->tasks)
+		be_gone(agent);
+	else
+		world_later(agent->world, EVICT_US, SIM_EVICT, agent,
+			    agent->instance, NULL);
+}
+
+/* Whatever the controller has said until now. */
+void agent_evict(struct agent *agent)
+{
+	if (agent->leaving)
+		be_gone(agent);
 }
 
 /* The machine is set up anew: engine and spool are empty. */

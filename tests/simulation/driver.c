@@ -515,6 +515,7 @@ static void give_report(struct world *world, struct node *node,
 	struct message_report report = {
 		.tasks = calloc(packet->size + 1, sizeof(*report.tasks)),
 		.tasks_count = packet->size,
+		.leaving = packet->leaving,
 	};
 
 	if (!report.tasks)

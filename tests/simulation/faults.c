@@ -220,7 +220,7 @@ static void strike_agent(struct world *world, struct agent *agent)
 	uint64_t *state = &world->random;
 	int64_t away_us = (int64_t)random_below(state, 120 * SECOND);
 
-	switch (random_below(state, 6)) {
+	switch (random_below(state, 7)) {
 	case 0:
 	case 1:
 	case 2:
@@ -232,6 +232,10 @@ static void strike_agent(struct world *world, struct agent *agent)
 		world_trace(world, "%s: its agent dies", agent->name);
 		agent_die(agent);
 		world_later(world, away_us, SIM_AGENT_UP, agent, 0, NULL);
+		break;
+	case 5:
+		world_trace(world, "%s: its time is over", agent->name);
+		agent_leave(agent);
 		break;
 	default:
 		world_trace(world, "%s: is set up anew", agent->name);

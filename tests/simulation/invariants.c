@@ -83,6 +83,9 @@ void check_job_ended(struct world *world, const struct job *job)
 {
 	if (job->state == JOB_FAILED && job->failure == FAILURE_TIMEOUT)
 		check_late(world, job);
+	if (job->state == JOB_FAILED && job->failure == FAILURE_PREEMPTED)
+		world_wrong(world, "job %" PRIu64 " failed as a node left",
+			    job->id);
 	if (job->state != JOB_COMPLETED)
 		return;
 	for (uint32_t i = 0; i < job->gang->spec.nodes; i++) {

@@ -51,6 +51,7 @@ enum sim_kind {
 	SIM_CONNECT,  /* an agent tries to connect */
 	SIM_CUT_SEEN, /* the controller notices that a session is over */
 	SIM_AGENT_UP, /* an agent starts again */
+	SIM_EVICT,    /* what an agent that leaves has yet is removed */
 	SIM_STEP,     /* of a task on a node */
 	SIM_PUMP,     /* an agent sends output */
 	SIM_RESYNC,   /* the controller asks an agent for a report */
@@ -74,6 +75,7 @@ struct packet {
 	bool refused;
 	uint32_t retry_ms;
 	bool pinned;           /* the image's digest is told */
+	bool leaving;          /* in a report */
 	uint64_t streams;      /* final bytes of the output */
 	struct packet *report; /* of a report: `size` of them */
 };
@@ -126,6 +128,7 @@ struct agent {
 	uint32_t session; /* counts; the wire's events of older ones are lost */
 	bool connected;
 	bool welcomed;
+	bool leaving;       /* its time is over */
 	bool stored;        /* its node's row was put, and not removed since */
 	int64_t revoked_us; /* until then nobody lets it in again */
 	bool pumping;
@@ -244,6 +247,8 @@ void agent_step(struct agent *agent, const struct sim_event *event);
 void agent_pump(struct agent *agent);
 void agent_die(struct agent *agent);
 void agent_rise(struct agent *agent);
+void agent_leave(struct agent *agent);
+void agent_evict(struct agent *agent);
 void agent_wipe(struct agent *agent);
 void agent_clear(struct agent *agent);
 

@@ -308,6 +308,9 @@ static void run_event(struct world *world, const struct sim_event *event)
 	case SIM_AGENT_UP:
 		agent_rise(agent);
 		break;
+	case SIM_EVICT:
+		agent_evict(agent);
+		break;
 	case SIM_STEP:
 		agent_step(agent, event);
 		break;

@@ -70,7 +70,8 @@ static void which_states_end(void)
 	for (int f = 0; f < FAILURES; f++)
 		is_int(failure_infrastructure((enum failure)f),
 		       f == FAILURE_PREFLIGHT || f == FAILURE_IMAGE ||
-			       f == FAILURE_CREATE || f == FAILURE_NODE_LOST,
+			       f == FAILURE_CREATE || f == FAILURE_NODE_LOST ||
+			       f == FAILURE_PREEMPTED,
 		       "failure %d may pass on other nodes or not", f);
 }
 
