@@ -299,6 +299,7 @@ struct agent *agent_new(sd_event *loop, const struct agent_config *config,
 		.gone = session_task_gone,
 		.arg = agent,
 	};
+	leave_plan(agent);
 	return take(agent);
 }
 
@@ -339,6 +340,8 @@ void agent_free(struct agent *agent)
 	inventory_free(agent->inventory);
 	engine_features_clear(&agent->abilities);
 	loop_source_free(&agent->retry);
+	loop_source_free(&agent->leave);
+	loop_source_free(&agent->elsewhere);
 	loop_source_free(&agent->report);
 	loop_source_free(&agent->strays);
 	loop_source_free(&agent->inotify);

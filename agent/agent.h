@@ -29,7 +29,7 @@ struct agent_config {
 	const char *credentials;   /* for registries: a file as Docker's
 				      config.json, 0600; or NULL */
 	const char *init_program;  /* regatta-init, absolute */
-	const char *controller;    /* endpoint */
+	const char *controller;    /* endpoint, or the path of a file with it */
 	const char *server_public; /* its key */
 	const char *cluster;       /* label of our containers */
 	const char *address;       /* where other nodes reach this one */
@@ -50,13 +50,15 @@ struct agent_config {
 	uint32_t peer_port;  /* where other agents get contents; 0: any */
 	const char *metrics; /* ADDRESS:PORT of agent/exporter.h; NULL: none */
 	bool ipmi;           /* sample the machine's power */
+	const struct slurm_share *share;       /* that it is in; NULL: none */
 	const struct node_policy *node_policy; /* the node's policy */
 	struct key key;                        /* name and role of this node */
 	void *zmq; /* ZeroMQ context to share, or NULL */
 };
 
 struct agent;
-struct engine; /* agent/docker/engine.h */
+struct slurm_share; /* agent/slurm_share.h */
+struct engine;      /* agent/docker/engine.h */
 
 /* On any engine, which belongs to the agent from then on, also when that fails.
  */
@@ -65,6 +67,9 @@ struct agent *agent_new(sd_event *loop, const struct agent_config *config,
 
 /* The policy was read again: the controller is told. */
 void agent_policy_changed(struct agent *agent);
+
+/* Its time is over: it ends the loop when it has given back its tasks. */
+void agent_leave(struct agent *agent);
 
 /* Tasks that it has. */
 size_t agent_tasks(const struct agent *agent);

@@ -2,7 +2,8 @@
  *
  * agent.c opens and closes what an agent consists of, recovery.c looks what is
  * there at the start, session.c speaks with the controller, task_table.c keeps
- * the tasks, exporter.c tells Prometheus of all that.
+ * the tasks, leave.c ends it in an allocation, exporter.c tells Prometheus of
+ * all that.
  */
 #ifndef AGENT_AGENT_INTERNAL_H
 #define AGENT_AGENT_INTERNAL_H
@@ -25,6 +26,7 @@
 #include <sys/queue.h>
 
 #define AGENT_CALL_MS 30000
+#define AGENT_ENDPOINT_SIZE 256
 
 struct task_entry {
 	struct task *task;
@@ -48,7 +50,8 @@ struct agent {
 	struct monitor_config monitor_config;
 	struct monitor *monitor;
 	struct wire_client *wire;
-	struct http_server *exporter; /* NULL: none */
+	char endpoint[AGENT_ENDPOINT_SIZE]; /* where it leads */
+	struct http_server *exporter;       /* NULL: none */
 	struct task_room room;
 	struct inventory *inventory;
 	bool inventory_due; /* it changed, and that was not told */
@@ -63,8 +66,13 @@ struct agent {
 	sd_event_source *inotify;
 	cJSON *engine_version;
 	char instance[33];
-	char *folder; /* of the spool */
-	bool begun;   /* to look what the engine has */
+	char *folder;     /* of the spool */
+	bool begun;       /* to look what the engine has, */
+	bool looked;      /* and did so */
+	bool leaving;     /* leave.c, */
+	int64_t until_ms; /* which begins then by itself; 0: never, */
+	sd_event_source *leave;
+	sd_event_source *elsewhere;
 	bool session; /* welcome was heard */
 	bool complained;
 	bool unkept; /* it was told that the next key cannot be kept */
@@ -111,8 +119,21 @@ void session_say_command(void *arg, enum message_type type, const void *body,
 int session_send_log(void *arg, const struct message_log *log, const void *data,
 		     size_t size);
 
+/* Tell all tasks, and whether it leaves. */
+void session_report(struct agent *agent);
+
 /* Tell the devices if they changed since that was told. */
 void session_tell_inventory(struct agent *agent);
+
+/* No session: look whether the controller is somewhere else by now. */
+void begin_elsewhere(struct agent *agent);
+
+/* leave.c: leave by itself when the time of the allocation has come. */
+void leave_plan(struct agent *agent);
+
+/* The end of one that leaves: what there is was looked for, or a task is gone.
+ */
+void leave_if_empty(struct agent *agent);
 
 /* The inventory's handler: nothing is adopted or begun before it is known what
  * devices there are, and with what driver.

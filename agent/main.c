@@ -1,6 +1,7 @@
 /* main.c - regatta-agent: settings to configuration, then the loop.
  */
 #include "agent/agent.h"
+#include "agent/slurm_share.h"
 #include "agent/devices/cpu_list.h"
 #include "agent/docker/engine.h"
 #include "agent/docker/podman_service.h"
@@ -15,23 +16,31 @@
 #include "protocol/registry/credential.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 struct program {
 	int argc;
 	char **argv;
 	struct agent_settings settings;
 	struct agent_config config;
+	sd_event *loop;
 	struct sysroot roots;
 	char folders[5][PATH_MAX]; /* of the roots */
 	char server_public[KEY_TEXT_SIZE];
 	char state[PATH_MAX];
+	char own_state[PATH_MAX]; /* in an allocation; "": another was named */
 	char engine_host[OWN_ENGINE_SIZE]; /* with OWN_ENGINE */
 	struct node_policy *node_policy;
+	struct slurm_share share; /* with --for-allocation */
+	char cluster[40];
+	char key[PATH_MAX];
 	struct agent *agent; /* while it runs */
 };
 
@@ -163,12 +172,49 @@ static int find_floor(struct program *program, struct error *err)
 	return 0;
 }
 
+/* In an allocation what nobody set is that of our share. */
+static int find_allocation(struct program *program, struct error *err)
+{
+	struct agent_settings *settings = &program->settings;
+	struct slurm_share *share = &program->share;
+	struct stat info;
+
+	if (!settings->for_allocation)
+		return 0;
+	if (slurm_share_read(share, err) < 0)
+		return -1;
+	program->config.share = share;
+	if (!strcmp(settings->address, AGENT_ADDRESS))
+		settings->address = share->address;
+	if (!settings->only_devices)
+		settings->only_devices = share->devices;
+	if (!strcmp(settings->cluster, AGENT_CLUSTER)) {
+		snprintf(program->cluster, sizeof(program->cluster), "slurm-%s",
+			 share->job);
+		settings->cluster = program->cluster;
+	}
+	if (settings->key && stat(settings->key, &info) == 0 &&
+	    S_ISDIR(info.st_mode)) {
+		snprintf(program->key, sizeof(program->key), "%s/%s.key",
+			 settings->key, share->node);
+		settings->key = program->key;
+	}
+	if (strcmp(settings->state, AGENT_STATE) != 0)
+		return 0;
+	if (slurm_share_make_state(share, getenv("TMPDIR"), settings->cluster,
+				   program->own_state, err) < 0)
+		return -1;
+	settings->state = program->own_state;
+	return 0;
+}
+
 static int complete(struct program *program, struct error *err)
 {
 	const struct agent_settings *settings = &program->settings;
 	struct agent_config *config = &program->config;
 
-	if (find_keys(program, err) < 0 || find_policy(program, err) < 0 ||
+	if (find_allocation(program, err) < 0 || find_keys(program, err) < 0 ||
+	    find_policy(program, err) < 0 ||
 	    find_credentials(program, err) < 0 || find_floor(program, err) < 0)
 		return -1;
 	if (!address_valid(settings->address))
@@ -204,9 +250,34 @@ static int complete(struct program *program, struct error *err)
 	return find_roots(program, err);
 }
 
-static void end_loop(void *arg)
+/* The process that started us is gone. */
+static void parent_gone(void *arg)
 {
-	sd_event_exit(arg, EXIT_GOOD);
+	const struct program *program = arg;
+
+	if (program->config.share)
+		agent_leave(program->agent);
+	else
+		sd_event_exit(program->loop, EXIT_GOOD);
+}
+
+static int on_end(sd_event_source *source, const struct signalfd_siginfo *info,
+		  void *arg)
+{
+	agent_leave(((struct program *)arg)->agent);
+	return 0;
+}
+
+/* Slurm sends SIGTERM at the end of an allocation. */
+static int leave_at_end(struct program *program, struct error *err)
+{
+	int rc;
+
+	if (!program->config.share)
+		return 0;
+	signal(SIGTERM, SIG_DFL); /* make_loop() */
+	rc = sd_event_add_signal(program->loop, NULL, SIGTERM, on_end, program);
+	return rc < 0 ? error_set(err, -rc, "event loop: no SIGTERM") : 0;
 }
 
 /* What can change while tasks run, and words about the rest. */
@@ -274,8 +345,9 @@ static struct engine *make_engine(struct program *program, sd_event *loop,
 	return engine_new(loop, host, NULL, err);
 }
 
-static int serve(struct program *program, sd_event *loop, struct error *err)
+static int serve(struct program *program, struct error *err)
 {
+	sd_event *loop = program->loop;
 	const struct agent_settings *settings = &program->settings;
 	owned(podman_service_free) struct podman_service *service = NULL;
 	struct engine *engine = make_engine(program, loop, &service, err);
@@ -284,28 +356,38 @@ static int serve(struct program *program, sd_event *loop, struct error *err)
 	uint64_t lifeline = settings->common.lifeline;
 	int code;
 
+	program->agent = agent;
 	if (!agent ||
-	    (lifeline && parent_watch_start(loop, (int)lifeline, end_loop, loop,
-					    err) < 0) ||
+	    (lifeline && parent_watch_start(loop, (int)lifeline, parent_gone,
+					    program, err) < 0) ||
+	    leave_at_end(program, err) < 0 ||
 	    program_on_reload(loop, reload, program, err) < 0)
 		return -1;
-	program->agent = agent;
 	log_info("node=%s policy=%s", program->config.key.name,
 		 node_policy_name(program->node_policy));
 	program_ready(loop);
 	code = sd_event_loop(loop);
 	if (code < 0)
 		return error_set(err, -code, "event loop");
-	log_info("agent ends; its containers run on tasks=%zu",
+	log_info(program->config.share
+			 ? "agent ends tasks=%zu"
+			 : "agent ends; its containers run on tasks=%zu",
 		 agent_tasks(agent));
 	return code;
+}
+
+/* A SIGTERM that is ignored when the loop is made is left to us. */
+static sd_event *make_loop(const struct program *program, struct error *err)
+{
+	if (program->config.share)
+		signal(SIGTERM, SIG_IGN);
+	return program_begin(err);
 }
 
 static int run(struct program *program, struct error *err)
 {
 	const struct config_common *common = &program->settings.common;
 	owned(config_free) struct config *config = NULL;
-	sd_event *loop;
 	int code;
 
 	if (config_read(&agent_program, program->argc, program->argv, environ,
@@ -323,9 +405,12 @@ static int run(struct program *program, struct error *err)
 		log_set_level(LOG_DEBUG);
 	if (complete(program, err) < 0)
 		return -1;
-	loop = program_begin(err);
-	code = loop ? serve(program, loop, err) : -1;
-	sd_event_unref(loop);
+	program->loop = make_loop(program, err);
+	code = program->loop ? serve(program, err) : -1;
+	sd_event_unref(program->loop);
+	if (code == EXIT_GOOD && program->own_state[0] &&
+	    file_remove_tree(AT_FDCWD, program->own_state, err) < 0)
+		return -1;
 	return code;
 }
 

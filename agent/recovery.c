@@ -3,15 +3,20 @@
 #include "agent/agent_internal.h"
 #include "agent/images/install.h"
 
+#include "protocol/base/file.h"
+
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define RETRY_MS 1000   /* while the engine is away */
-#define STRAYS_MS 10000 /* after a task: so late may an engine be */
+#define RETRY_MS 1000    /* while the engine is away */
+#define ELSEWHERE_MS 500 /* between looks where the controller is */
+#define STRAYS_MS 10000  /* after a task: so late may an engine be */
 
 static void agent_begin(struct agent *agent);
+static void find_controller(struct agent *agent);
 
 static int begin_again(sd_event_source *source, uint64_t usec, void *arg)
 {
@@ -166,10 +171,72 @@ static void follow_key(struct agent *agent)
 	agent->registries.former = keys->former;
 }
 
+static int connect_to(struct agent *agent, struct error *err)
+{
+	const struct agent_config *config = agent->config;
+
+	agent->wire = wire_client_new(agent->loop, config->zmq, agent->endpoint,
+				      &config->key, config->server_public,
+				      &session_handler, agent, err);
+	if (!agent->wire)
+		return -1;
+	follow_key(agent);
+	return 0;
+}
+
+/* 1: it is another one than before. */
+static int read_endpoint(struct agent *agent)
+{
+	const char *path = agent->config->controller;
+	owned(buffer_clear) struct buffer text;
+
+	buffer_init(&text, sizeof(agent->endpoint) - 1);
+	if (*path != '/') {
+		snprintf(agent->endpoint, sizeof(agent->endpoint), "%s", path);
+		return !agent->wire;
+	}
+	if (file_read(AT_FDCWD, path, &text, NULL) < 0 || !text.size)
+		return 0;
+	text.data[strcspn(text.data, "\n")] = 0;
+	if (!strcmp(text.data, agent->endpoint))
+		return 0;
+	snprintf(agent->endpoint, sizeof(agent->endpoint), "%s", text.data);
+	return 1;
+}
+
+static int look_again(sd_event_source *source, uint64_t usec, void *arg)
+{
+	find_controller(arg);
+	return 0;
+}
+
+static void find_controller(struct agent *agent)
+{
+	struct error err;
+
+	if (read_endpoint(agent)) {
+		wire_client_free(take(agent->wire));
+		if (connect_to(agent, &err) < 0) {
+			log_error("%s", err.text);
+			sd_event_exit(agent->loop, err.code == EINVAL ? 2 : 3);
+			return;
+		}
+	}
+	if (!agent->session && *agent->config->controller == '/')
+		loop_timer(agent->loop, &agent->elsewhere, ELSEWHERE_MS,
+			   look_again, agent, NULL);
+}
+
+void begin_elsewhere(struct agent *agent)
+{
+	if (*agent->config->controller == '/')
+		loop_timer(agent->loop, &agent->elsewhere, ELSEWHERE_MS,
+			   look_again, agent, NULL);
+}
+
 static void list_done(void *arg, const struct error *err, cJSON *answer)
 {
 	struct agent *agent = arg;
-	const struct agent_config *config = agent->config;
 	struct adoption adoption = { agent, answer };
 	struct error wrong;
 
@@ -184,16 +251,9 @@ static void list_done(void *arg, const struct error *err, cJSON *answer)
 		return;
 	}
 	install_forget_strays(agent->engine, agent->owner);
-	agent->wire =
-		wire_client_new(agent->loop, config->zmq, config->controller,
-				&config->key, config->server_public,
-				&session_handler, agent, &wrong);
-	if (!agent->wire) {
-		log_error("%s", wrong.text);
-		sd_event_exit(agent->loop, wrong.code == EINVAL ? 2 : 3);
-		return;
-	}
-	follow_key(agent);
+	agent->looked = true;
+	find_controller(agent);
+	leave_if_empty(agent);
 }
 
 static void list_ours(struct agent *agent)

@@ -1,6 +1,7 @@
 /* session.c - what the agent tells the controller, and hears.
  */
 #include "agent/agent_internal.h"
+#include "agent/slurm_share.h"
 #include "protocol/base/file.h"
 
 #include <errno.h>
@@ -69,7 +70,10 @@ void session_tell_inventory(struct agent *agent)
 static int report_run(sd_event_source *source, uint64_t usec, void *arg)
 {
 	struct agent *agent = arg;
-	struct message_report report = { 0 };
+	struct message_report report = {
+		.until_ms = (uint64_t)agent->until_ms,
+		.leaving = agent->leaving,
+	};
 
 	if (!agent->session)
 		return 0;
@@ -80,6 +84,11 @@ static int report_run(sd_event_source *source, uint64_t usec, void *arg)
 		report_later(agent);
 	codec_clear(message_kinds[MESSAGE_REPORT].schema, &report);
 	return 0;
+}
+
+void session_report(struct agent *agent)
+{
+	report_run(NULL, 0, agent);
 }
 
 void session_task_changed(void *arg, struct task *task)
@@ -167,6 +176,7 @@ void session_task_gone(void *arg, struct task *task)
 		 id.attempt, id.rank);
 	say_discarded(agent, &id);
 	begin_strays_later(agent);
+	leave_if_empty(agent);
 }
 
 /* node_blobs_config.say */
@@ -235,8 +245,7 @@ static void on_welcome(struct agent *agent, void *body)
 	agent->unkept = false;
 	agent->refused_since_ms = 0;
 	begin_strays(agent);
-	log_info("session with the controller at %s",
-		 agent->config->controller);
+	log_info("session with the controller at %s", agent->endpoint);
 	log_sender_session(agent->sender, credit < AGENT_CREDIT_MAX
 						  ? credit
 						  : AGENT_CREDIT_MAX);
@@ -282,6 +291,12 @@ static void on_prepare(struct agent *agent, void *body)
 	if (agent->tasks_count >= TASKS_MAX) {
 		error_set(&err, EBUSY, "%d tasks on this node already",
 			  TASKS_MAX);
+		refuse_prepare(agent, &id, &err);
+		return;
+	}
+	if (agent->config->share &&
+	    slurm_share_limit(agent->config->share, &prepare->task.container,
+			      &err) < 0) {
 		refuse_prepare(agent, &id, &err);
 		return;
 	}
@@ -441,6 +456,8 @@ static cJSON *all_facts(struct agent *agent)
 	host_facts_versions(facts, &agent->versions);
 	host_facts_accelerators(facts, devices->list, devices->count,
 				inventory_vendor(agent->inventory));
+	if (agent->config->share)
+		slurm_share_facts(agent->config->share, facts);
 	add_names(facts, "engine_runtimes", &agent->abilities.runtimes);
 	add_names(facts, "engine_cdi", &agent->abilities.cdi);
 	add_names(facts, "engine_unlimited", &agent->abilities.unlimited);
@@ -521,6 +538,7 @@ static void lost(void *arg, int code, const char *why)
 	agent_tell_status(agent);
 	log_sender_session(agent->sender, 0);
 	node_blobs_session(agent->blobs, false);
+	begin_elsewhere(agent);
 }
 
 /* Once per session: it is tried again with each heartbeat. */

@@ -67,6 +67,11 @@ static void drain(void *arg)
 	controller_drain(arg);
 }
 
+static void end_loop(void *arg)
+{
+	sd_event_exit(arg, EXIT_GOOD);
+}
+
 static int write_endpoint(const char *file, const struct controller *controller,
 			  struct error *err)
 {
@@ -116,8 +121,12 @@ static int serve(struct start *start, sd_event *loop, struct error *err)
 	controller = controller_new(loop, &config, err);
 	if (!controller ||
 	    write_endpoint(settings->endpoint_file, controller, err) < 0 ||
-	    (lifeline && parent_watch_start(loop, (int)lifeline, drain,
-					    controller, err) < 0) ||
+	    (lifeline &&
+	     parent_watch_start(loop, (int)lifeline,
+				settings->keep_jobs ? end_loop : drain,
+				settings->keep_jobs ? (void *)loop
+						    : (void *)controller,
+				err) < 0) ||
 	    program_on_reload(loop, reload, start, err) < 0)
 		return -1;
 	log_info("listening at %s", controller_endpoint(controller));

@@ -17,7 +17,8 @@ static const struct option_rule rules[] = {
 	  .initial = installed_agent_yaml,
 	  .places = OPTION_NOT_IN_FILE },
 	{ OPTION("controller", OPTION_TEXT, controller, "ENDPOINT"),
-	  .help = "address of the controller: tcp://HOST:7117" },
+	  .help = "address of the controller: tcp://HOST:7117, or a file "
+		  "that contains it" },
 	{ OPTION("controller-key", OPTION_KEY, controller_key, "KEY"),
 	  .help = "public key of the controller (40 characters), or a file "
 		  "with it" },
@@ -25,7 +26,7 @@ static const struct option_rule rules[] = {
 	  .help = "key of this node: regatta key new FILE --name N --role "
 		  "agent" },
 	{ OPTION("state", OPTION_PATH, state, "DIR"),
-	  .help = "state folder", .initial = "/var/lib/regatta-agent" },
+	  .help = "state folder", .initial = AGENT_STATE },
 	{ OPTION("policy", OPTION_PATH, policy, "FILE"), .words = policies,
 	  .help = "policy of this node, see regatta-policy(5); any: no "
 		  "restrictions",
@@ -53,7 +54,7 @@ static const struct option_rule rules[] = {
 	{ OPTION("init", OPTION_PATH, init, "FILE"),
 	  .help = "regatta-init", .initial = installed_init },
 	{ OPTION("address", OPTION_TEXT, address, "ADDRESS"),
-	  .help = "address at which other nodes reach this one", .initial = "127.0.0.1" },
+	  .help = "address at which other nodes reach this one", .initial = AGENT_ADDRESS },
 	{ OPTION("peer-port", OPTION_NUMBER, peer_port, "PORT"), .min = 1,
 	  .max = 65535,
 	  .help = "port at which other agents fetch data; by default any free "
@@ -76,7 +77,7 @@ static const struct option_rule rules[] = {
 	{ OPTION("tools", OPTION_PATH, tools, "DIR"),
 	  .help = "folder to search for vendors' tools before PATH" },
 	{ OPTION("cluster", OPTION_TEXT, cluster, "NAME"),
-	  .help = "label of the containers", .initial = "regatta" },
+	  .help = "label of the containers", .initial = AGENT_CLUSTER },
 	{ OPTION("stall", OPTION_NUMBER, stall, "SECONDS"), .min = 1,
 	  .max = 86400, .initial = "120",
 	  .help = "retry an image pull that makes no progress for this time" },
@@ -96,6 +97,9 @@ static const struct option_rule rules[] = {
 		  "off" },
 	{ OPTION("ipmi", OPTION_FLAG, ipmi, NULL),
 	  .help = "also sample the power of the machine with ipmitool" },
+	{ OPTION("for-allocation", OPTION_FLAG, for_allocation, NULL),
+	  .help = "inside of a Slurm step: offer its resources, and leave when "
+		  "the allocation ends" },
 	{ OPTION("lifeline", OPTION_NUMBER, common.lifeline, "FD"), .min = 3,
 	  .max = 1023, .help = "exit when this file descriptor is closed",
 	  .places = OPTION_LINE_ONLY },

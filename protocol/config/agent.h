@@ -38,7 +38,13 @@ struct agent_settings {
 	uint64_t clock_limit;   /* s */
 	uint64_t refused_limit; /* s */
 	bool ipmi;
+	bool for_allocation;
 };
+
+/* Defaults, which an allocation of Slurm replaces. */
+#define AGENT_STATE "/var/lib/regatta-agent"
+#define AGENT_ADDRESS "127.0.0.1"
+#define AGENT_CLUSTER "regatta"
 
 #define AGENT_POLICY_ANY "any" /* --policy: allow what the engine allows */
 

@@ -63,6 +63,10 @@ static const struct option_rule rules[] = {
 	  .max = 1023, .help = "when this file descriptor is closed, cancel "
 		  "all jobs and exit",
 	  .places = OPTION_LINE_ONLY },
+	{ OPTION("keep-jobs", OPTION_FLAG, keep_jobs, NULL),
+	  .help = "then exit at once, and keep the jobs for the next "
+		  "controller",
+	  .places = OPTION_LINE_ONLY },
 	{ OPTION("verbose", OPTION_FLAG, common.verbose, NULL),
 	  .help = "log more" },
 	{ OPTION("version", OPTION_LAST, common.version, NULL),

@@ -14,6 +14,7 @@ struct controller_settings {
 	const char *state;
 	const char *images;
 	const char *endpoint_file;
+	bool keep_jobs;
 	const char *web; /* NULL: none */
 	const char *web_certificate;
 	const char *web_key;

@@ -42,6 +42,7 @@ struct run {
 	unsigned interrupts;
 	bool interrupted; /* at least once */
 	bool failed;      /* a daemon died too often */
+	bool left;        /* the agents of the allocation did */
 	struct error why;
 };
 
@@ -96,6 +97,14 @@ static void on_failed(void *arg, const struct error *why)
 
 	run->failed = true;
 	run->why = *why;
+	end_wait(run);
+}
+
+static void on_left(void *arg)
+{
+	struct run *run = arg;
+
+	run->left = true;
 	end_wait(run);
 }
 
@@ -235,8 +244,9 @@ static int begin_sweep(struct run *run, struct error *err)
 
 	if (known_sweep(run, &run->sweep, err) < 0)
 		return -1;
+	/* What failed before a requeue is not tried again: nobody asked. */
 	if (run->sweep)
-		return retry_sweep(run, err);
+		return run->setup.allocation.again ? 0 : retry_sweep(run, err);
 	if (secrets_collect(run->cli, run->client, run->setup.input.sweep,
 			    &run->setup.input.logins,
 			    &run->setup.input.logins_count, err) < 0)
@@ -262,21 +272,34 @@ static int cancel_sweep(struct run *run, struct error *err)
 			   &answer, err);
 }
 
-/* Until every job has ended and is removed. EINTR: a second Ctrl-C. */
+/* What runs is queued again, and the next allocation goes on with it. */
+static int leave_allocation(struct run *run)
+{
+	watch_say(run->watch, "the time is over: the nodes leave, and what "
+			      "runs is queued again");
+	daemons_leave(run->daemons);
+	return 0;
+}
+
+/* Until every job has ended and is removed, or the allocation has. EINTR: a
+ * second Ctrl-C.
+ */
 static int follow_sweep(struct run *run, struct error *err)
 {
-	bool cancelled = false;
+	bool slurm = run->setup.config.allocation;
+	bool told = false;
 
 	run->watch = watch_new(run->cli, run->client, run->sweep, err);
 	if (!run->watch)
 		return -1;
 	for (;;) {
-		if (run->interrupts && !cancelled) {
-			cancelled = true;
-			if (cancel_sweep(run, err) < 0)
+		if (run->interrupts && !told) {
+			told = true;
+			if ((slurm ? leave_allocation(run)
+				   : cancel_sweep(run, err)) < 0)
 				return -1;
 		}
-		if (watch_run(run->watch, err) == 0)
+		if (watch_run(run->watch, err) == 0 || run->left)
 			return 0;
 		if (run->failed || err->code != EINTR || run->interrupts > 1)
 			return -1;
@@ -389,12 +412,19 @@ static int keep_serving(struct run *run, struct error *err)
 			   : 0;
 }
 
+static void tell_how_on(const struct run *run)
+{
+	cli_say(run->cli, "continue with: regatta %s --resume %s",
+		run->setup.config.allocation ? "slurm" : "run",
+		run->setup.folder.path);
+}
+
 /* All has ended: show it, and stop what we started. */
 static int finish(struct run *run, struct error *err)
 {
 	size_t jobs = watch_jobs(run->watch);
 	size_t completed = watch_completed(run->watch);
-	bool cancelled = run->interrupts > 0;
+	bool cancelled = run->interrupts > 0 || run->left;
 
 	watch_free(take(run->watch));
 	if (report(run, err) < 0)
@@ -405,9 +435,10 @@ static int finish(struct run *run, struct error *err)
 	daemons_stop(run->daemons);
 	if (!cancelled)
 		return completed == jobs ? EXIT_GOOD : EXIT_WORK_FAILED;
+	if (run->setup.config.allocation && completed == jobs)
+		return EXIT_GOOD;
 	cli_say(run->cli, "stopped; nothing is running any more");
-	cli_say(run->cli, "continue with: regatta run --resume %s",
-		run->setup.folder.path);
+	tell_how_on(run);
 	return EXIT_INTERRUPTED;
 }
 
@@ -435,8 +466,7 @@ static void cut_short(struct run *run)
 	if (folder_check_room(&run->setup.folder, &why) < 0)
 		cli_say(run->cli, "%s", why.text);
 	if (run->sweep)
-		cli_say(run->cli, "continue with: regatta run --resume %s",
-			run->setup.folder.path);
+		tell_how_on(run);
 }
 
 static int run_sweep(struct run *run, struct error *err)
@@ -470,6 +500,7 @@ static int run_command(struct cli *cli, struct error *err)
 	run.setup.config.interrupted = &run.interrupted;
 	run.setup.config.say = on_say;
 	run.setup.config.failed = on_failed;
+	run.setup.config.left = on_left;
 	run.setup.config.arg = &run;
 	rc = run_sweep(&run, err);
 	if (rc < 0) {

@@ -14,7 +14,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
+#include <math.h>
 #include <string.h>
 
 #define SITE_MAX 65536
@@ -62,7 +64,22 @@ struct need {
 	uint32_t nodes;
 	uint32_t devices;
 	char vendor[64];
+	bool alone; /* a job shares its nodes with nothing */
+	double cpus;
+	uint64_t memory_bytes;
 };
+
+static void need_job(struct need *need, const struct job_spec *spec)
+{
+	if (spec->devices > need->devices)
+		need->devices = spec->devices;
+	if (spec->container.cpus > need->cpus)
+		need->cpus = spec->container.cpus;
+	if (spec->container.memory_bytes > need->memory_bytes)
+		need->memory_bytes = spec->container.memory_bytes;
+	need->alone |= !spec->shared;
+	snprintf(need->vendor, sizeof(need->vendor), "%s", spec->vendor);
+}
 
 static int find_need(struct sweep *sweep, struct need *need, struct error *err)
 {
@@ -76,12 +93,29 @@ static int find_need(struct sweep *sweep, struct need *need, struct error *err)
 		if (sweep_job(sweep, sweep_cell_job(sweep, i, &repeats), &spec,
 			      err) < 0)
 			return -1;
-		if (spec.devices > need->devices)
-			need->devices = spec.devices;
-		snprintf(need->vendor, sizeof(need->vendor), "%s", spec.vendor);
+		need_job(need, &spec);
 		codec_clear(&job_spec_schema, &spec);
 	}
 	return 0;
+}
+
+/* Whole nodes, or of shared ones what the sweep names. */
+static int put_share(struct buffer *out, const struct need *need,
+		     struct error *err)
+{
+	uint64_t mib = need->memory_bytes >> 20;
+
+	if (need->alone)
+		return buffer_text(out,
+				   "#SBATCH --exclusive\n#SBATCH --mem=0\n",
+				   err);
+	if (need->cpus > 0 &&
+	    buffer_printf(out, err, "#SBATCH --cpus-per-task=%.0f\n",
+			  ceil(need->cpus)) < 0)
+		return -1;
+	return mib ? buffer_printf(out, err, "#SBATCH --mem=%" PRIu64 "M\n",
+				   mib)
+		   : 0;
 }
 
 static int put_head(struct buffer *out, const struct input *input,
@@ -100,7 +134,8 @@ static int put_head(struct buffer *out, const struct input *input,
 			  "#SBATCH --open-mode=append\n"
 			  "#SBATCH --output=%s/slurm.log\n",
 			  sweep_name(input->sweep), need.nodes, WARN_S,
-			  folder) < 0)
+			  folder) < 0 ||
+	    put_share(out, &need, err) < 0)
 		return -1;
 	if (!strcmp(need.vendor, "cpu"))
 		return 0;

@@ -40,6 +40,7 @@ struct daemons {
 	sd_event_source *inotify;
 	sd_event_source *timer;
 	bool timed_out;
+	bool leaving;  /* the agents were told to */
 	bool stopping; /* a child that ends has a right to */
 	bool broken;
 	struct error why;
@@ -83,6 +84,8 @@ static char *const *controller_args(struct daemons *daemons, char **args)
 		args[n++] = (char *)"--web";
 		args[n++] = (char *)"127.0.0.1:0";
 	}
+	if (allocation)
+		args[n++] = (char *)"--keep-jobs";
 	args[n] = NULL;
 	return args;
 }
@@ -97,7 +100,7 @@ static char *const *srun_args(struct daemons *daemons, char **args)
 	for (size_t i = 0; allocation_srun[i]; i++)
 		args[n++] = (char *)allocation_srun[i];
 	args[n++] = (char *)config->agent;
-	args[n++] = daemons->endpoint;
+	args[n++] = folder_file(config->folder, "endpoint", daemons->paths[4]);
 	args[n++] = (char *)config->folder->controller.public;
 	args[n++] = folder_file(config->folder, "keys", daemons->paths[5]);
 	args[n++] = (char *)config->images;
@@ -167,8 +170,11 @@ static void become(const struct daemons *daemons, const struct child *child,
 		   int log, char *const *args)
 {
 	bool controller = child == &daemons->controller;
+	bool slurm = daemons->config.allocation;
 	int inherited[] = { controller ? daemons->a[0] : daemons->b[0],
-			    controller ? daemons->b[1] : -1,
+			    controller ? (slurm ? -1 : daemons->b[1])
+			    : slurm    ? daemons->a[1]
+				       : -1,
 			    daemons->config.folder->daemons_lock };
 	sigset_t none;
 	int null;
@@ -177,15 +183,15 @@ static void become(const struct daemons *daemons, const struct child *child,
 	if (!daemons->config.agent)
 		prctl(PR_SET_PDEATHSIG, SIGTERM);
 	signal(SIGPIPE, SIG_DFL);
-	/* Slurm sends it to all of a job at once, but jobs are cancelled and
-	 * collected before the daemons end.
+	/* Slurm sends it to all of a job at once, but the controller goes last,
+	 * and srun after the agents.
 	 */
-	if (daemons->config.allocation)
+	if (slurm)
 		signal(SIGTERM, SIG_IGN);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	null = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	if (daemons->config.allocation && !controller)
+	if (slurm && !controller)
 		null = daemons->b[0];
 	if (null < 0 || dup2(null, STDIN_FILENO) < 0 ||
 	    dup2(log, STDOUT_FILENO) < 0 || dup2(log, STDERR_FILENO) < 0)
@@ -296,6 +302,11 @@ static int child_ended(sd_event_source *source, const siginfo_t *info,
 	child->pid = 0;
 	if (daemons->stopping)
 		return 0;
+	if (child == &daemons->agent && daemons->config.allocation &&
+	    (daemons->leaving || (exited && !info->si_status))) {
+		daemons->config.left(daemons->config.arg);
+		return 0;
+	}
 	snprintf(how, sizeof(how),
 		 exited ? "ended with code %d" : "was killed by signal %d",
 		 info->si_status);
@@ -475,11 +486,17 @@ static void end_child(struct daemons *daemons, struct child *child)
 	wait_for_end(daemons, child, DAEMONS_STOP_MS);
 }
 
+void daemons_leave(struct daemons *daemons)
+{
+	daemons->leaving = true;
+	close_end(&daemons->b[1]);
+}
+
 bool daemons_release(struct daemons *daemons, uint64_t wait_ms)
 {
 	daemons->stopping = true;
-	close_end(&daemons->a[1]);
 	close_end(&daemons->b[1]);
+	close_end(&daemons->a[1]);
 	return wait_for_end(daemons, &daemons->controller, wait_ms) &&
 	       wait_for_end(daemons, &daemons->agent, wait_ms);
 }
@@ -488,7 +505,7 @@ void daemons_stop(struct daemons *daemons)
 {
 	/* With Slurm they end by their lifelines alone (become()). */
 	if (daemons->config.allocation &&
-	    daemons_release(daemons, DAEMONS_STOP_MS))
+	    daemons_release(daemons, DAEMONS_LEAVE_MS))
 		return;
 	daemons->stopping = true;
 	end_child(daemons, &daemons->agent);

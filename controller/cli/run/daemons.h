@@ -7,6 +7,12 @@
  * the controller can write; at its end the agent exits.
  *
  * A child that dies is started again, DAEMONS_STARTS times in all.
+ *
+ * In an allocation of Slurm, srun is the child that stands for all agents, and
+ * an agent whose lifeline ends leaves (regatta-agent(8), --for-allocation). So
+ * srun, not the controller, holds B's place: it can write A, too. Whatever
+ * becomes of us, the agents give back what they have while the controller is
+ * there, and then it ends with its jobs kept for the next one.
  */
 #ifndef CONTROLLER_CLI_RUN_DAEMONS_H
 #define CONTROLLER_CLI_RUN_DAEMONS_H
@@ -21,6 +27,7 @@
 #define DAEMONS_STARTS 6
 #define DAEMONS_READY_MS 15000 /* for the controller to listen */
 #define DAEMONS_STOP_MS 10000  /* from SIGTERM to SIGKILL */
+#define DAEMONS_LEAVE_MS 30000 /* for agents of an allocation to end */
 
 /* All borrowed until daemons_free(). */
 struct daemons_config {
@@ -47,6 +54,8 @@ struct daemons_config {
 	 */
 	void (*say)(void *arg, const char *line);
 	void (*failed)(void *arg, const struct error *why);
+	/* In an allocation: all agents have left, and will not come back. */
+	void (*left)(void *arg);
 	void *arg;
 };
 
@@ -58,6 +67,9 @@ struct daemons;
 struct daemons *daemons_new(sd_event *loop, const struct daemons_config *config,
 			    struct error *err);
 const char *daemons_endpoint(const struct daemons *daemons);
+
+/* In an allocation: have the agents leave; left() follows. */
+void daemons_leave(struct daemons *daemons);
 
 /* SIGTERM to the agent, then to the controller, and wait for their end: good
  * when all jobs have ended and are removed.

@@ -1,0 +1,92 @@
+/* leave.c - a node whose time is over: it gives back what it has, and ends.
+ *
+ * The controller is told in each report, so it knows after any restart. It
+ * takes the jobs back into its queue and has their output and containers
+ * fetched and removed. Where that does not happen in time, the agent removes
+ * them itself.
+ */
+#include "agent/agent_internal.h"
+#include "agent/slurm_share.h"
+#include "protocol/base/file.h"
+#include "protocol/base/program.h"
+
+#define EVICT_MS 20000 /* Slurm kills 30 s after its SIGTERM (KillWait) */
+#define SPARE_MS 15000 /* before a known end */
+#define END_MS 8000    /* for the engine to remove containers */
+
+static int64_t left_ms(const struct agent *agent)
+{
+	const struct slurm_share *share = agent->config->share;
+
+	return share && share->end_ms ? share->end_ms - clock_wall_ms() : 0;
+}
+
+/* Sets what is next, whatever was planned before. */
+static void plan(struct agent *agent, int64_t wait_ms,
+		 sd_event_time_handler_t fn)
+{
+	loop_source_free(&agent->leave);
+	loop_timer(agent->loop, &agent->leave,
+		   wait_ms > 0 ? (uint64_t)wait_ms : 0, fn, agent, NULL);
+}
+
+static int end_now(sd_event_source *source, uint64_t usec, void *arg)
+{
+	struct agent *agent = arg;
+
+	log_warning("ends, and leaves tasks=%zu behind", agent->tasks_count);
+	sd_event_exit(agent->loop, EXIT_WORK_FAILED);
+	return 0;
+}
+
+/* The controller had its time. */
+static int evict(sd_event_source *source, uint64_t usec, void *arg)
+{
+	struct agent *agent = arg;
+	struct task_entry *entry, *next;
+
+	log_warning("removes what it has yet: tasks=%zu", agent->tasks_count);
+	plan(agent, END_MS, end_now);
+	for (entry = TAILQ_FIRST(&agent->tasks); entry; entry = next) {
+		next = TAILQ_NEXT(entry, next);
+		task_discard(entry->task);
+	}
+	return 0;
+}
+
+void leave_if_empty(struct agent *agent)
+{
+	/* Before it has looked it does not know what it has. */
+	if (agent->leaving && agent->looked && !agent->tasks_count)
+		sd_event_exit(agent->loop, EXIT_GOOD);
+}
+
+void agent_leave(struct agent *agent)
+{
+	int64_t left = left_ms(agent) - SPARE_MS;
+	bool planned = agent->until_ms && clock_wall_ms() >= agent->until_ms;
+
+	if (agent->leaving)
+		return;
+	log_info("leaves: takes no new task, and gives back tasks=%zu",
+		 agent->tasks_count);
+	agent->leaving = true;
+	plan(agent, planned && left > 0 ? left : EVICT_MS, evict);
+	session_report(agent);
+	leave_if_empty(agent);
+}
+
+static int time_over(sd_event_source *source, uint64_t usec, void *arg)
+{
+	agent_leave(arg);
+	return 0;
+}
+
+void leave_plan(struct agent *agent)
+{
+	const struct slurm_share *share = agent->config->share;
+
+	agent->until_ms = share ? slurm_share_leave_ms(share) : 0;
+	if (agent->until_ms)
+		plan(agent, agent->until_ms - clock_wall_ms(), time_over);
+}
