@@ -50,9 +50,9 @@ static int query_number(struct buffer *path, const char *name, int64_t value,
 	return http_query(path, name, text, err);
 }
 
-/* filters={"label": [...], "type": ["..."]} */
+/* filters={"label": [...]} */
 static int query_filters(struct buffer *path, const struct strings *labels,
-			 const char *type, struct error *err)
+			 struct error *err)
 {
 	cJSON *filters = cJSON_CreateObject();
 	cJSON *list;
@@ -64,10 +64,6 @@ static int query_filters(struct buffer *path, const struct strings *labels,
 		for (size_t i = 0; i < labels->count; i++)
 			cJSON_AddItemToArray(list, cJSON_CreateString(
 							   labels->items[i]));
-	}
-	if (type) {
-		list = cJSON_AddArrayToObject(filters, "type");
-		cJSON_AddItemToArray(list, cJSON_CreateString(type));
 	}
 	text = cJSON_PrintUnformatted(filters);
 	if (text)
@@ -208,19 +204,6 @@ struct engine_call *engine_container_stop(struct engine *engine, const char *id,
 	return simple(engine, "POST", path.data, timeout_ms, done, arg, err);
 }
 
-struct engine_call *engine_container_kill(struct engine *engine, const char *id,
-					  int signal, uint32_t timeout_ms,
-					  engine_done_fn *done, void *arg,
-					  struct error *err)
-{
-	owned(buffer_clear) struct buffer path;
-
-	if (container_path(&path, id, "/kill", err) < 0 ||
-	    query_number(&path, "signal", signal, err) < 0)
-		return NULL;
-	return simple(engine, "POST", path.data, timeout_ms, done, arg, err);
-}
-
 struct engine_call *engine_container_remove(struct engine *engine,
 					    const char *id, bool force,
 					    bool volumes, uint32_t timeout_ms,
@@ -329,38 +312,9 @@ struct engine_call *engine_container_list(struct engine *engine, bool all,
 	buffer_init(&path, PATH_LIMIT);
 	if (buffer_text(&path, "/containers/json", err) < 0 ||
 	    query_number(&path, "all", all, err) < 0 ||
-	    query_filters(&path, labels, NULL, err) < 0)
+	    query_filters(&path, labels, err) < 0)
 		return NULL;
 	return simple(engine, "GET", path.data, timeout_ms, done, arg, err);
-}
-
-struct engine_call *engine_events(struct engine *engine,
-				  const struct strings *labels,
-				  int64_t since_ms, engine_object_fn *event,
-				  engine_done_fn *done, void *arg,
-				  struct error *err)
-{
-	owned(buffer_clear) struct buffer path;
-	struct call_plan plan = {
-		.method = "GET",
-		.object = event,
-		.at_end = ECONNRESET,
-		.ended = "the stream of events has ended",
-		.done = done,
-		.arg = arg,
-	};
-	char since[40];
-
-	buffer_init(&path, PATH_LIMIT);
-	if (buffer_text(&path, "/events", err) < 0 ||
-	    query_filters(&path, labels, "container", err) < 0)
-		return NULL;
-	snprintf(since, sizeof(since), "%" PRId64 ".%03d", since_ms / 1000,
-		 (int)(since_ms % 1000));
-	if (since_ms > 0 && http_query(&path, "since", since, err) < 0)
-		return NULL;
-	plan.path = path.data;
-	return call_begin(engine, &plan, err);
 }
 
 /* Files in a container. */

@@ -135,12 +135,6 @@ struct engine_call *engine_container_stop(struct engine *engine, const char *id,
 					  engine_done_fn *done, void *arg,
 					  struct error *err);
 
-/* signal: a number as in signal(7). EBUSY: not running. */
-struct engine_call *engine_container_kill(struct engine *engine, const char *id,
-					  int signal, uint32_t timeout_ms,
-					  engine_done_fn *done, void *arg,
-					  struct error *err);
-
 /* force: also one that runs. volumes: with its anonymous volumes. EBUSY: it
  * runs, or is being removed already.
  */
@@ -196,17 +190,6 @@ struct engine_call *engine_container_list(struct engine *engine, bool all,
 					  uint32_t timeout_ms,
 					  engine_done_fn *done, void *arg,
 					  struct error *err);
-
-/* Container events with these labels, as they happen; since_ms (wall clock
- * since 1970; 0: from now on) replays what the engine still remembers. A hint
- * only: a restarted engine has forgotten. done() runs when the stream ends,
- * with ECONNRESET when the engine ended it in good order.
- */
-struct engine_call *engine_events(struct engine *engine,
-				  const struct strings *labels,
-				  int64_t since_ms, engine_object_fn *event,
-				  engine_done_fn *done, void *arg,
-				  struct error *err);
 
 /* Files in a container, as tar streams. */
 

@@ -26,9 +26,7 @@ struct call_plan {
 	engine_object_fn *object; /* ... or its objects go here */
 	uint32_t timeout_ms;
 	uint32_t stall_ms;
-	int conflict;      /* errno value of a 409; 0: EBUSY */
-	int at_end;        /* errno value of the stream's end; 0: success */
-	const char *ended; /* and its words, static */
+	int conflict; /* errno value of a 409; 0: EBUSY */
 	engine_done_fn *done;
 	void *arg;
 };

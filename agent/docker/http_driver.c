@@ -240,9 +240,6 @@ static bool end_stream(struct call *call)
 		call_free(call);
 		return true;
 	}
-	if (!call->error.code && call->plan.at_end)
-		error_set(&call->error, call->plan.at_end, "engine at %s: %s",
-			  call->engine->host, call->plan.ended);
 	return false;
 }
 
@@ -280,8 +277,6 @@ static void call_answered(void *arg, const struct error *err,
 	} else if (!call->plan.data) {
 		parse_answer(answer, &tree, &call->error);
 	}
-	if (call->plan.at_end)
-		engine->version[0] = 0;
 	call_done(call, call->error.code ? &call->error : NULL,
 		  call->error.code ? NULL : tree);
 	cJSON_Delete(tree);

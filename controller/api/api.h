@@ -18,7 +18,6 @@ struct backups;
 struct blob_service;
 struct catalog;
 struct image_rollouts;
-struct job_effects;
 struct job_table;
 struct jobs;
 struct log_store;

@@ -224,27 +224,6 @@ int image_digest_learn(struct image_digests *digests, struct task *task,
 	return -1;
 }
 
-bool image_digest_find(struct image_digests *digests, uint64_t sweep,
-		       const char *image, const char **found)
-{
-	const struct container_spec container = { .image = (char *)image };
-	const struct image_digest *pin =
-		image_digest_get(digests, sweep, &container);
-
-	*found = pin ? pin->found : NULL;
-	return pin && !pin->found;
-}
-
-void image_digest_tell(struct image_digests *digests, uint64_t sweep,
-		       const char *image, const char *found, const char *node)
-{
-	const struct container_spec container = { .image = (char *)image };
-	struct image_digest *pin = image_digest_get(digests, sweep, &container);
-
-	if (pin && !pin->found && !pin->job && is_possible(&container, found))
-		keep(digests, pin, node, found);
-}
-
 struct releasing {
 	uint64_t job;
 };

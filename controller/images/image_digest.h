@@ -47,16 +47,6 @@ void image_digest_stop_waiting(struct image_digests *digests,
 int image_digest_learn(struct image_digests *digests, struct task *task,
 		       const char *found, char *text, size_t size);
 
-/* Of an image that is pulled, before a job asks for it: what it means, or NULL.
- * true: that is to be found out. Borrowed until the next call.
- */
-bool image_digest_find(struct image_digests *digests, uint64_t sweep,
-		       const char *image, const char **found);
-
-/* A node found that out; no-op when a job is about to, or it is known. */
-void image_digest_tell(struct image_digests *digests, uint64_t sweep,
-		       const char *image, const char *found, const char *node);
-
 /* The job ends: if others waited for it, they no longer do. */
 void image_digest_release(struct image_digests *digests, const struct job *job);
 

@@ -14,9 +14,8 @@
 #include <stdbool.h>
 
 #define CHART_LINES_MAX 1024
-#define CHART_POINTS_MIN 3   /* a shorter line says nothing, and is not drawn */
-#define CHART_LEGEND_MAX 8   /* lines that are told apart by name */
-#define CHART_POINTS_MAX 512 /* of a line, after curve_thin() */
+#define CHART_POINTS_MIN 3 /* a shorter line says nothing, and is not drawn */
+#define CHART_LEGEND_MAX 8 /* lines that are told apart by name */
 
 struct chart_line {
 	const char *name;
@@ -42,13 +41,6 @@ bool chart_draws(const cJSON *points);
  * drawn.
  */
 int chart_svg(const struct chart *chart, struct buffer *out, struct error *err);
-
-/* [[x, y] ...] of at most CHART_POINTS_MAX points that look like the n given:
- * of each stretch the lowest and the highest. NaN and infinite values become
- * null. The caller deletes it; NULL: ENOMEM.
- */
-cJSON *curve_thin(const double *x, const double *y, size_t n,
-		  struct error *err);
 
 /* Text with what HTML gives a meaning escaped; control characters are blanks,
  * what is no UTF-8 or turns text (utf8_turns()) is U+FFFD.

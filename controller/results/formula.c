@@ -26,29 +26,12 @@ double formula_stage(const char *stage)
 	return 0;
 }
 
-uint64_t formula_global_batch(uint64_t micro, uint64_t accumulate,
-			      uint64_t data_parallel)
-{
-	uint64_t batch;
-
-	if (__builtin_mul_overflow(micro, accumulate, &batch) ||
-	    __builtin_mul_overflow(batch, data_parallel, &batch))
-		return 0;
-	return batch;
-}
-
-double formula_tokens_per_step(uint64_t global_batch, uint32_t sequence)
-{
-	return global_batch && sequence ? (double)global_batch * sequence : NAN;
-}
-
 double formula_tokens_per_second(uint64_t global_batch, uint32_t sequence,
 				 double iteration_ms)
 {
-	if (!(iteration_ms > 0))
-		return NAN;
-	return formula_tokens_per_step(global_batch, sequence) /
-	       (iteration_ms / 1000);
+	return global_batch && sequence && iteration_ms > 0
+		       ? (double)global_batch * sequence / (iteration_ms / 1000)
+		       : NAN;
 }
 
 double formula_samples_per_second(uint64_t global_batch, double iteration_ms)

@@ -13,15 +13,6 @@
 
 #define FORMULA_VERSION 2
 
-/* GBS: samples a step; 0 when a factor is unknown or the product too large.
- * data_parallel: how many replicas share a step, world / (TP * PP * CP).
- */
-uint64_t formula_global_batch(uint64_t micro, uint64_t accumulate,
-			      uint64_t data_parallel);
-
-/* global_batch samples a step * sequence tokens a sample. */
-double formula_tokens_per_step(uint64_t global_batch, uint32_t sequence);
-
 /* global_batch samples a step * sequence tokens a sample / time of a step. */
 double formula_tokens_per_second(uint64_t global_batch, uint32_t sequence,
 				 double iteration_ms);

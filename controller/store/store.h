@@ -287,22 +287,14 @@ int store_events(struct store *store, uint64_t job, uint64_t after,
 		 uint32_t limit, store_event_fn *fn, void *arg,
 		 struct error *err);
 
-/* The number of the last event that was put, also when it is still queued; 0:
- * none yet.
- */
-uint64_t store_last_event(const struct store *store);
-
 /* The number of the last event that reads see: what came after an answer that
  * was read now is what has a larger one.
  */
 uint64_t store_seen_event(const struct store *store);
 
-/* A job that was taken over has the result of its origin, as its own. */
-
-/* Results of a sweep's jobs with job > after_job, by job. */
-int store_results(struct store *store, uint64_t sweep, uint64_t after_job,
-		  uint32_t limit, store_result_fn *fn, void *arg,
-		  struct error *err);
+/* The result of a job. One that was taken over has the result of its origin, as
+ * its own.
+ */
 int store_result(struct store *store, uint64_t job, store_result_fn *fn,
 		 void *arg, struct error *err);
 

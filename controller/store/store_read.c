@@ -43,11 +43,6 @@ static const char *const queries[QUERIES] = {
 			 " ORDER BY seq LIMIT ?2",
 	[QUERY_ALL_EVENTS] = "SELECT * FROM events WHERE seq > ?1"
 			     " ORDER BY seq LIMIT ?2",
-	[QUERY_RESULTS] =
-		"SELECT id, attempt, json FROM jobs CROSS JOIN results"
-		" ON job = coalesce(origin, id)"
-		" WHERE jobs.sweep = ?3 AND id > ?1"
-		" ORDER BY id LIMIT ?2",
 	[QUERY_RESULT_NUMBERS] =
 		"SELECT id, json_extract(json, ?4) FROM jobs CROSS JOIN results"
 		" ON job = coalesce(origin, id)"
@@ -423,24 +418,9 @@ int store_events(struct store *store, uint64_t job, uint64_t after,
 			 event_row, job, after, limit, &visit, err);
 }
 
-uint64_t store_last_event(const struct store *store)
-{
-	return store->next_event - 1;
-}
-
 uint64_t store_seen_event(const struct store *store)
 {
 	return store->seen_event;
-}
-
-int store_results(struct store *store, uint64_t sweep, uint64_t after_job,
-		  uint32_t limit, store_result_fn *fn, void *arg,
-		  struct error *err)
-{
-	struct visit visit = { .fn.result = fn, .arg = arg };
-
-	return read_list(store, QUERY_RESULTS, result_row, sweep, after_job,
-			 limit, &visit, err);
 }
 
 int store_result(struct store *store, uint64_t job, store_result_fn *fn,

@@ -16,13 +16,6 @@ void secret_free(char *text)
 	free(text);
 }
 
-void secret_strings_clear(struct strings *strings)
-{
-	for (size_t i = 0; i < strings->count; i++)
-		explicit_bzero(strings->items[i], strlen(strings->items[i]));
-	strings_clear(strings);
-}
-
 void secret_buffer_clear(struct buffer *buffer)
 {
 	if (buffer->capacity)

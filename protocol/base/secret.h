@@ -15,8 +15,6 @@
 
 void secret_free(char *text);
 OWNED_POINTER(char, secret_free)
-void secret_strings_clear(struct strings *strings);
-OWNED_VALUE(struct strings, secret_strings_clear)
 void secret_buffer_clear(struct buffer *buffer);
 OWNED_VALUE(struct buffer, secret_buffer_clear)
 void secret_json_free(cJSON *tree);

@@ -223,8 +223,3 @@ int expression_probe(struct expression *expression, struct error *err)
 			return -1;
 	return 0;
 }
-
-const char *expression_text(const struct expression *expression)
-{
-	return expression->source;
-}

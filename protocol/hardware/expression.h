@@ -62,7 +62,4 @@ int expression_find(struct expression *expression, const char *text,
  */
 int expression_probe(struct expression *expression, struct error *err);
 
-/* As written in the file. */
-const char *expression_text(const struct expression *expression);
-
 #endif

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #define FIELDS_MAX 32 /* in one map */
-#define PARTS 256     /* of a path, for '*' */
 
 #define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 #define DIGITS "0123456789"

@@ -24,8 +24,7 @@ struct mount_spec {
 	bool read_only;
 };
 
-/* A small file that the container finds as FILES_PATH/name. */
-#define FILES_PATH "/regatta/in"
+/* A small file that the container finds as /regatta/in/name. */
 #define FILES_NAME_MAX 64
 struct file_spec {
 	char *name;

@@ -29,7 +29,6 @@
 #include <systemd/sd-event.h>
 
 #define WIRE_HEARTBEAT_MS 5000
-#define WIRE_SILENCE_MS (3 * WIRE_HEARTBEAT_MS) /* unless it is set */
 #define WIRE_BAN_MS 10000
 
 /* The server. */

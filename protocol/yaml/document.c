@@ -554,7 +554,6 @@ static struct value *open_value(struct reader *reader,
 		.index = index,
 		.kind = list ? VALUE_LIST : VALUE_MAP,
 		.line = (unsigned)event->start_mark.line + 1,
-		.column = (unsigned)event->start_mark.column + 1,
 		.text = "",
 		.weight = 1,
 		.height = scalar ? 0 : 1,
@@ -736,11 +735,9 @@ static int parse(struct document *document, const char *text, size_t size,
 
 		if (!root)
 			return reader_nomem(&reader, err);
-		*root = (struct value){ .document = document,
-					.line = 1,
-					.column = 1,
-					.text = "",
-					.weight = 1 };
+		*root = (struct value){
+			.document = document, .line = 1, .text = "", .weight = 1
+		};
 		document->root = root;
 	}
 	return 0;

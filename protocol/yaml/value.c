@@ -26,11 +26,6 @@ unsigned value_line(const struct value *value)
 	return value->line;
 }
 
-unsigned value_column(const struct value *value)
-{
-	return value->column;
-}
-
 const char *value_file(const struct value *value)
 {
 	return value->document->file;

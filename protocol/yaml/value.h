@@ -22,8 +22,7 @@ enum value_kind {
 };
 
 enum value_kind value_kind(const struct value *value);
-unsigned value_line(const struct value *value);   /* from 1 */
-unsigned value_column(const struct value *value); /* from 1 */
+unsigned value_line(const struct value *value); /* from 1 */
 const char *value_file(const struct value *value);
 
 /* A scalar's text as written, without quotes and with escapes resolved: UTF-8,

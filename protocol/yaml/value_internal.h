@@ -18,7 +18,6 @@ struct value {
 	enum value_kind kind;
 	bool quoted;
 	unsigned line;
-	unsigned column;
 	const char *text; /* scalar */
 	size_t count;     /* of items or entries */
 	const struct value **items;

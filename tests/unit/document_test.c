@@ -36,7 +36,6 @@ static void test_tree(void)
 	is(value_key(root, 2), "batch", "in the order of the text");
 	is_int(value_key_line(root, 2), 4, "each key with its line");
 	is(value_text(value_get(root, "name")), "demo", "a key is found");
-	is_int(value_column(value_get(root, "name")), 7, "with its column");
 	ok(!value_get(root, "nam"), "a key that is not there is NULL");
 	is_int(value_kind(value_get(root, "empty")), VALUE_NULL,
 	       "a key without a value has nothing");

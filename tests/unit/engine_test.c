@@ -422,8 +422,6 @@ static void requests(struct world *world)
 	     engine_container_start(engine, ID, 5000, done, &outcome, err));
 	SENT("POST /v1.41/containers/4bcd/stop?t=7 ",
 	     engine_container_stop(engine, ID, 7, 9000, done, &outcome, err));
-	SENT("POST /v1.41/containers/4bcd/kill?signal=15 ",
-	     engine_container_kill(engine, ID, 15, 5000, done, &outcome, err));
 	SENT("DELETE /v1.41/containers/4bcd?force=1&v=0 ",
 	     engine_container_remove(engine, ID, true, false, 5000, done,
 				     &outcome, err));
@@ -606,29 +604,6 @@ static void failing_together(struct world *world)
 	reset(&outcome);
 }
 
-static void events(struct world *world)
-{
-	static const char *const pieces[] = { "{\"id\":\"a\"}\n", NULL };
-	char *items[] = { (char *)"a=1" };
-	struct strings labels = { .items = items, .count = 1 };
-	struct outcome outcome = { 0 };
-
-	answer_with(world, 200, NULL);
-	world->chunks = pieces;
-	outcome.call = engine_events(world->engine, &labels, 1700000000042,
-				     object, done, &outcome, &outcome.err);
-	wait_done(world, &outcome);
-	is(world->seen,
-	   "GET /v1.41/events?filters=%7B%22label%22%3A%5B%22a%3D1%22%5D%2C"
-	   "%22type%22%3A%5B%22container%22%5D%7D&since=1700000000.042 ",
-	   "events of our containers, from a time on");
-	ok(outcome.objects == 1 && outcome.err.code == ECONNRESET,
-	   "their end is an error: %s", outcome.err.text);
-	is(engine_api_version(world->engine), "",
-	   "and the engine may be another one afterwards");
-	reset(&outcome);
-}
-
 struct transfer {
 	struct outcome outcome;
 	size_t bytes;
@@ -763,7 +738,6 @@ int main(void)
 	long_line(&world);
 	inside_callbacks(&world);
 	failing_together(&world);
-	events(&world);
 	archives(&world);
 	references();
 	close_world(&world);

@@ -13,19 +13,6 @@ static bool near(double got, double want)
 	return false;
 }
 
-static void test_batch(void)
-{
-	/* gpt3_6.7B on eight A100: 4 * 32 * 8 samples of 2048, "2M" tokens */
-	ok(formula_global_batch(4, 32, 8) == 1024, "GBS is LBS * GAS * DP");
-	ok(near(formula_tokens_per_step(1024, 2048), 2097152),
-	   "a step has GBS * sequence tokens");
-	ok(formula_global_batch(0, 32, 8) == 0 &&
-		   formula_global_batch(1ULL << 40, 1ULL << 40, 1) == 0 &&
-		   isnan(formula_tokens_per_step(0, 2048)) &&
-		   isnan(formula_tokens_per_step(1024, 0)),
-	   "what is unknown or too large makes no batch");
-}
-
 static void test_rates(void)
 {
 	/* 4 * 1024 tokens in 1.6 s */
@@ -118,7 +105,6 @@ static void test_utilisation(void)
 int main(void)
 {
 	tap_begin(10);
-	test_batch();
 	test_rates();
 	test_stages();
 	test_flops();

@@ -395,38 +395,6 @@ static void test_overview(void)
 	cJSON_Delete(rows);
 }
 
-static void test_curves(void)
-{
-	double x[5000], y[5000];
-	cJSON *curve;
-	double low = 1e9, high = -1e9;
-	const cJSON *point;
-
-	for (int i = 0; i < 5000; i++) {
-		x[i] = i;
-		y[i] = i == 1234 ? 99 : i == 4321 ? -7 : i % 10;
-	}
-	curve = curve_thin(x, y, 5000, NULL);
-	ok(cJSON_GetArraySize(curve) <= CHART_POINTS_MAX,
-	   "a long curve is thinned");
-	cJSON_ArrayForEach(point, curve)
-	{
-		double value = cJSON_GetArrayItem(point, 1)->valuedouble;
-
-		low = value < low ? value : low;
-		high = value > high ? value : high;
-	}
-	ok(low == -7 && high == 99, "but keeps its peaks");
-	cJSON_Delete(curve);
-	y[1] = NAN;
-	curve = curve_thin(x, y, 3, NULL);
-	ok(cJSON_GetArraySize(curve) == 3 &&
-		   cJSON_IsNull(
-			   cJSON_GetArrayItem(cJSON_GetArrayItem(curve, 1), 1)),
-	   "a short one is as it is, with null for what is no number");
-	cJSON_Delete(curve);
-}
-
 static void test_empty(void)
 {
 	owned(buffer_clear) struct buffer out;
@@ -534,7 +502,6 @@ int main(void)
 	test_manual();
 	test_html();
 	test_overview();
-	test_curves();
 	test_empty();
 	test_strange();
 	test_limits();
