@@ -1,6 +1,7 @@
 /* recovery.c - what is there when an agent starts: devices, engine, tasks.
  */
 #include "agent/agent_internal.h"
+#include "agent/docker/engine_network.h"
 #include "agent/images/install.h"
 
 #include "protocol/base/file.h"
@@ -301,6 +302,11 @@ static void info_done(void *arg, const struct error *err, cJSON *answer)
 	if (err)
 		log_warning("the engine's runtimes are not known: %s",
 			    err->text);
+	agent->abilities.apart =
+		engine_network_apart(engine_host(agent->engine));
+	if (agent->abilities.apart)
+		log_warning("the engine's host network is its own: jobs of "
+			    "more than one node cannot run here");
 	if (!agent->abilities.deaf) {
 		list_ours(agent);
 		return;

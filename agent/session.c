@@ -461,6 +461,8 @@ static cJSON *all_facts(struct agent *agent)
 	add_names(facts, "engine_runtimes", &agent->abilities.runtimes);
 	add_names(facts, "engine_cdi", &agent->abilities.cdi);
 	add_names(facts, "engine_unlimited", &agent->abilities.unlimited);
+	if (agent->abilities.apart)
+		cJSON_AddBoolToObject(facts, "engine_apart", true);
 	if (agent->abilities.isolation)
 		cJSON_AddStringToObject(facts, "engine_isolation",
 					agent->abilities.isolation);

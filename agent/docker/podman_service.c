@@ -5,6 +5,7 @@
 #include "protocol/base/log.h"
 #include "protocol/base/loop.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -29,34 +30,51 @@ struct podman_service {
 	char host[OWN_ENGINE_SIZE];
 };
 
-/* The process that holds the namespaces; 0: none. */
+static bool read_of(pid_t pid, const char *file, struct buffer *text)
+{
+	char path[64];
+
+	buffer_init(text, WORDS_MAX);
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, file);
+	return file_read(AT_FDCWD, path, text, NULL) == 0 && text->size;
+}
+
+/* By what it calls itself: the file that has its number lies where Podman was
+ * told to work at its very first use. catatonit may also be in a container,
+ * with other words behind its name. One that has ended has no words.
+ */
+static bool is_holder(pid_t pid)
+{
+	owned(buffer_clear) struct buffer name = { 0 }, words = { 0 };
+	size_t first;
+
+	if (!read_of(pid, "comm", &name) || !read_of(pid, "cmdline", &words))
+		return false;
+	first = strlen(words.data) + 1;
+	return !strcmp(name.data, "podman pause\n") ||
+	       (!strcmp(name.data, "catatonit\n") && first < words.size &&
+		!strcmp(words.data + first, "-P"));
+}
+
+/* The process that holds the user's namespaces; 0: none. Its files in /proc are
+ * root's: may we signal it?
+ */
 static pid_t find_holder(void)
 {
-	owned(buffer_clear) struct buffer text;
-	const char *folder = getenv("XDG_RUNTIME_DIR");
-	char path[PATH_MAX];
-	long pid;
+	DIR *dir = opendir("/proc");
+	const struct dirent *entry;
+	pid_t holder = 0;
 
-	if (folder && *folder)
-		snprintf(path, sizeof(path), "%s/libpod/tmp/pause.pid", folder);
-	else
-		snprintf(path, sizeof(path),
-			 "/tmp/podman-run-%u/libpod/tmp/pause.pid", getuid());
-	buffer_init(&text, WORDS_MAX);
-	if (file_read(AT_FDCWD, path, &text, NULL) < 0)
-		return 0;
-	pid = strtol(text.data, NULL, 10);
-	/* Its files in /proc are root's: may we signal it? One that has ended
-	 * and was not reaped has no command line.
-	 */
-	if (pid <= 1 || pid > INT_MAX || kill((pid_t)pid, 0) < 0)
-		return 0;
-	snprintf(path, sizeof(path), "/proc/%ld/cmdline", pid);
-	buffer_clear(&text);
-	if (file_read(AT_FDCWD, path, &text, NULL) < 0 || !text.size ||
-	    (!strstr(text.data, "podman") && !strstr(text.data, "catatonit")))
-		return 0;
-	return (pid_t)pid;
+	while (dir && !holder && (entry = readdir(dir))) {
+		long pid = strtol(entry->d_name, NULL, 10);
+
+		if (pid > 1 && pid <= INT_MAX && kill((pid_t)pid, 0) == 0 &&
+		    is_holder((pid_t)pid))
+			holder = (pid_t)pid;
+	}
+	if (dir)
+		closedir(dir);
+	return holder;
 }
 
 static int service_start(struct podman_service *service, struct error *err);
@@ -88,6 +106,7 @@ static int service_ended(sd_event_source *source, const siginfo_t *info,
 /* Between fork and exec. Its words go where ours go. */
 static void become(const struct podman_service *service)
 {
+	const char *folder = getenv("XDG_RUNTIME_DIR");
 	sigset_t none;
 
 	setpgid(0, 0);
@@ -95,6 +114,11 @@ static void become(const struct podman_service *service)
 	signal(SIGPIPE, SIG_DFL);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
+	/* A login on another machine left its folder's name. Podman will not do
+	 * with one that is not there; without a name it makes one.
+	 */
+	if (folder && access(folder, W_OK) < 0)
+		unsetenv("XDG_RUNTIME_DIR");
 	execlp("podman", "podman", "system", "service", IDLE, service->host,
 	       NULL);
 	_exit(127);

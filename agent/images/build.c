@@ -6,6 +6,7 @@
 #include "agent/docker/pull_progress.h"
 #include "agent/images/image_usage.h"
 #include "agent/docker/registry_access.h"
+#include "agent/images/id_error.h"
 #include "protocol/base/log.h"
 #include "protocol/base/loop.h"
 #include "protocol/base/printable.h"
@@ -54,6 +55,7 @@ static void failed(struct build *build, const struct error *why)
 {
 	struct error err = *why;
 
+	id_error_explain(&err);
 	error_prefix(&err, "build of %.100s", build->target);
 	finish(build, &err);
 }

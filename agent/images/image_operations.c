@@ -1,5 +1,6 @@
 /* image_operations.c - what people order to be done with this node's images.
  */
+#include "agent/images/id_error.h"
 #include "agent/images/image_operations_internal.h"
 
 #include "protocol/base/file.h"
@@ -79,12 +80,14 @@ void image_operation_tell_sometimes(struct image_operation *act)
 void image_operation_fail(struct image_operation *act, const struct error *err)
 {
 	struct message_image_state state = image_operation_state(act);
+	struct error why = *err;
 
+	id_error_explain(&why);
 	log_warning("image order=%.12s %s failed: %s", act->order.order,
-		    act->kind->name, err->text);
+		    act->kind->name, why.text);
 	state.phase = (char *)"failed";
-	state.code = err->code;
-	state.text = (char *)err->text;
+	state.code = why.code;
+	state.text = why.text;
 	image_operation_say(act, &state);
 	act_free(act);
 }

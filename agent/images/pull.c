@@ -5,6 +5,7 @@
 #include "agent/docker/pull_progress.h"
 #include "agent/docker/rate.h"
 #include "agent/docker/registry_access.h"
+#include "agent/images/id_error.h"
 #include "protocol/base/file.h"
 #include "protocol/base/log.h"
 #include "protocol/base/loop.h"
@@ -190,6 +191,7 @@ static void failed(struct pull *pull, const struct error *failure)
 	struct error err = *failure;
 	uint64_t pause;
 
+	id_error_explain(&err);
 	judge(&err);
 	if (err.code == ENOSPC)
 		say_room(pull, &err);

@@ -13,6 +13,7 @@
 #include <netinet/in.h>
 #include <sodium.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -67,6 +68,25 @@ static int check_clock(const struct preflight_room *room, struct error *err)
 			 (double)limit_ms / 1000);
 }
 
+/* An engine with a network of its own is left by what its containers send, but
+ * not entered by what others do.
+ */
+static int check_network(const struct preflight_room *room,
+			 const struct task_spec *spec, struct error *err)
+{
+	const char *network = spec->container.network;
+	bool apart = room->allot && room->allot->abilities &&
+		     room->allot->abilities->apart;
+
+	if (!apart || spec->nodes < 2 || (network && strcmp(network, "host")))
+		return 0;
+	return error_set(err, ENOTSUP,
+			 "other nodes cannot reach containers here: the "
+			 "engine's host network is its own, as that of "
+			 "rootless Docker is; rootless Podman has this "
+			 "machine's");
+}
+
 int preflight_check(const struct preflight_room *room,
 		    const struct task_spec *spec, const char *folder,
 		    struct error *err)
@@ -82,7 +102,7 @@ int preflight_check(const struct preflight_room *room,
 		if (stat(container->needs.items[i], &st) < 0)
 			return error_errno(err, "%s is needed on this node",
 					   container->needs.items[i]);
-	if (check_disk(folder, err) < 0)
+	if (check_network(room, spec, err) < 0 || check_disk(folder, err) < 0)
 		return -1;
 	return check_clock(room, err);
 }

@@ -36,9 +36,10 @@ struct preflight_room {
 	void *arg;
 };
 
-/* The mounts' host paths and those that the spec needs exist, there is room for
- * output below `folder`, and the clock is not further from the controller's
- * than its limit. The error names what is missing or wrong.
+/* The mounts' host paths and those that the spec needs exist, the nodes of a
+ * job can reach each other, there is room for output below `folder`, and the
+ * clock is not further from the controller's than its limit. The error names
+ * what is missing or wrong.
  */
 int preflight_check(const struct preflight_room *room,
 		    const struct task_spec *spec, const char *folder,

@@ -49,6 +49,21 @@ static const char *work_folder(const struct task *task)
 	return folder && *folder ? folder : "/";
 }
 
+/* In an engine's own network this machine's address leads nowhere. */
+static void meet_inside(const struct task *task, struct rendezvous *rendezvous)
+{
+	static char *loopback[] = { (char *)"127.0.0.1" };
+
+	if (task->spec.nodes > 1 ||
+	    !task->room->preflight.allot->abilities->apart)
+		return;
+	rendezvous->address = loopback[0];
+	rendezvous->interface = "lo";
+	if (rendezvous->addresses.count)
+		rendezvous->addresses =
+			(struct strings){ .items = loopback, .count = 1 };
+}
+
 static int write_start(struct task *task, const struct container_place *place,
 		       struct error *err)
 {
@@ -63,6 +78,7 @@ static int write_start(struct task *task, const struct container_place *place,
 	owned(secret_buffer_clear) struct buffer start;
 	owned(buffer_clear) struct buffer hosts;
 
+	meet_inside(task, &rendezvous);
 	buffer_init(&start, INIT_START_MAX);
 	buffer_init(&hosts, HOSTFILE_MAX);
 	if (command_hostfile(&task->spec, &rendezvous, &hosts, err) < 0 ||

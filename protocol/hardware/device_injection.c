@@ -616,6 +616,12 @@ int device_injection_apply(const struct device_injection *needs,
 	return add_rest(needs, spec, err);
 }
 
+static bool is_rootless(const struct engine_features *abilities)
+{
+	return abilities && abilities->isolation &&
+	       !strcmp(abilities->isolation, "rootless");
+}
+
 int device_injection_probe(const struct device_injection *needs,
 			   struct error *err)
 {
@@ -638,6 +644,15 @@ int device_injection_probe(const struct device_injection *needs,
 						   "%s",
 						   needs->devices[d]->index,
 						   nodes.items[i]);
+			if (fd < 0 && errno == EACCES &&
+			    is_rootless(needs->abilities))
+				return error_set(err, EACCES,
+						 "device %u: its user may not "
+						 "open %s, so an engine "
+						 "without "
+						 "root cannot pass it on",
+						 needs->devices[d]->index,
+						 nodes.items[i]);
 		}
 	}
 	return 0;

@@ -31,6 +31,8 @@ struct engine_features {
 			    not root: "rootless", "userns-remap"; or NULL */
 	struct strings unlimited; /* what it cannot limit: "memory", "cpu",
 				     "pids" */
+	bool apart; /* its host network is not that of this machine; not of
+		       GET /info */
 };
 extern const struct schema engine_abilities_schema;
 void engine_features_clear(struct engine_features *abilities);
@@ -75,7 +77,8 @@ int device_injection_apply(const struct device_injection *needs,
 
 /* Open and close each node of the devices: ENXIO, ENODEV, EIO and EBUSY are
  * errors that name it. What only we may not do is none: the engine opens them
- * with its own rights.
+ * with its own rights. An engine without root has no other rights than we:
+ * EACCES.
  */
 int device_injection_probe(const struct device_injection *needs,
 			   struct error *err);

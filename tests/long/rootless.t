@@ -9,13 +9,15 @@ fi
 need_root
 # shellcheck source=tests/lab/users.sh
 . "$ROOT/tests/lab/users.sh"
+# shellcheck source=tests/long/rootless.sh
+. "$(dirname "$0")/rootless.sh"
 need jq podman newuidmap setpriv "$REGATTA_BUILD"/{regatta,lab/tool}
 
 must ip link set lo up
 # Docker is not there for them, whatever this machine has.
 must mkdir -p /var/run "$BED/empty"
 [[ ! -e /var/run/docker.sock ]] || must mount --bind /dev/null /var/run/docker.sock
-must users_up sailor
+must users_up sailor poor
 cd "$BED" || exit 1
 run as sailor unshare -U true
 [[ $rc == 0 ]] || skip_all "this kernel gives users no namespaces: $err"
@@ -25,17 +27,6 @@ run as sailor podman import tool.tar regatta-test/tool:1
 # Podman's own process that holds the namespaces: as before the first use.
 pkill -9 -u sailor
 must wait_for '[[ ! $(processes_of sailor) ]]' 10
-
-nothing()
-{
-	wait_for '[[ ! $(processes_of sailor) ]]' 20
-	is "$(processes_of sailor)" "" "$1: no process of the user is left"
-	is "$(find "$BED/sailor/tmp" -mindepth 1)" "" "nor a temporary file"
-	is "$(find "$BED/sailor/$2" -not -user sailor)" "" \
-		"and all that was written is the user's"
-	is "$(find "$BED/sailor/$2/agent" -mindepth 2 -path '*/spool/*')$(find \
-		"$BED/sailor/$2/agent" -type s)" "" "spool and socket are gone"
-}
 
 cat >sailor/good.yaml <<END
 sweep: good
@@ -92,6 +83,44 @@ must wait_for 'finds "is started again" <sailor/service/agent.log' 20
 touch sailor/host/go
 is "$(code_of service)" 0 "a service that dies is started again"
 nothing "after that" service
+
+# What the user may open, and nothing else.
+devices_make
+devices_try podman /dev/card0
+nothing "after that" mine
+host_network_try
+nothing "after that" host-network
+
+# A user to whom the administrator gave no further numbers.
+must engine_up one
+must registry_up
+tar -C "$BED/opt" --owner=42 --group=42 -c tool |
+	dk one import - "$REGISTRY/tool:42" >/dev/null
+must dk one push -q "$REGISTRY/tool:42"
+for file in sub{u,g}id; do
+	grep -v '^poor:' "/etc/$file" >"$BED/numbers"
+	cat "$BED/numbers" >"/etc/$file" # which is mounted
+done
+printf '[[registry]]\nlocation = "%s"\ninsecure = true\n' "$REGISTRY" \
+	>"$BED/registries.conf"
+printf '%s\n' 'sweep: numbers' "image: $REGISTRY/tool:42" \
+	'command: [/tool, exit, "0"]' >"$BED/poor/numbers.yaml"
+run as poor env CONTAINERS_REGISTRIES_CONF="$BED/registries.conf" \
+	regatta run numbers.yaml --state numbers
+like "$rc $(jq -r '.rows[].text' "$BED/poor/numbers/report.json")" \
+	"^1 .*65536 numbers in /etc/subuid" \
+	"an image that needs numbers of users says where they come from" ||
+	diag "$out" "$err"
+
+# What a login made is not there on another machine.
+run as sailor env XDG_RUNTIME_DIR="$BED/sailor/run/gone" \
+	regatta run good.yaml --state gone
+is "$rc $(jq -c '[.rows[].state]' sailor/gone/report.json)" \
+	'1 ["completed","failed"]' \
+	"without the folder of XDG_RUNTIME_DIR there is another" ||
+	diag "$err" "$(tail -n 5 sailor/gone/agent.log)"
+is "$(processes_of sailor)" "" "and no process is left there, either"
+rm -rf "$BED"/sailor/tmp/* # Podman's own
 
 # Neither Docker nor Podman.
 mkdir none

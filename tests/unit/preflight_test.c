@@ -56,6 +56,31 @@ static void mounts(void)
 	   "is named: %s", err.text);
 }
 
+/* Rootless Docker: nobody reaches what runs there. */
+static void networks(void)
+{
+	struct engine_features abilities = { .apart = true };
+	const struct device_binding_source allot = { .abilities = &abilities };
+	const struct preflight_room here = { .allot = &allot };
+	struct task_spec spec = { .nodes = 1 };
+	struct error err = { 0 };
+
+	is_int(preflight_check(&here, &spec, "/tmp", &err), 0,
+	       "a job of one node may run in a network of the engine's own");
+	spec.nodes = 2;
+	is_int(preflight_check(&here, &spec, "/tmp", &err), -1,
+	       "one of two may not");
+	ok(err.code == ENOTSUP && strstr(err.text, "rootless Podman has"),
+	   "and is told where it may: %s", err.text);
+	spec.container.network = (char *)"bridge";
+	is_int(preflight_check(&here, &spec, "/tmp", &err), 0,
+	       "but for a network that it chose itself");
+	abilities.apart = false;
+	spec.container.network = NULL;
+	is_int(preflight_check(&here, &spec, "/tmp", &err), 0,
+	       "in this machine's network it may");
+}
+
 /* A small file system of our own, in a child's mount namespace. */
 static void small_disk(void)
 {
@@ -370,6 +395,7 @@ int main(void)
 {
 	tap_begin(63);
 	mounts();
+	networks();
 	clocks();
 	facts();
 	dead_mounts();

@@ -1,0 +1,17 @@
+/* engine_network.h - whether the host network of an engine is this machine's.
+ *
+ * That of rootless Docker is one of its own, behind a translator of addresses:
+ * its containers reach out, and nobody reaches them.
+ */
+#ifndef AGENT_DOCKER_ENGINE_NETWORK_H
+#define AGENT_DOCKER_ENGINE_NETWORK_H
+
+#include <stdbool.h>
+
+/* Connect to the engine and look at the network namespace of who listens there.
+ * True: it is another one than ours. An engine of another machine or user
+ * cannot be looked at: false.
+ */
+bool engine_network_apart(const char *host);
+
+#endif

@@ -1,0 +1,21 @@
+/* id_error.c - what an engine without root means that cannot unpack an image.
+ */
+#include "agent/images/id_error.h"
+
+#include <errno.h>
+#include <string.h>
+
+void id_error_explain(struct error *err)
+{
+	if (!strstr(err->text, "insufficient UIDs") &&
+	    !strstr(err->text, "not enough IDs available") &&
+	    (!strstr(err->text, "lchown ") ||
+	     !strstr(err->text, "invalid argument")))
+		return;
+	error_set(err, EPERM,
+		  "the image has files of users whose numbers the engine's "
+		  "user "
+		  "may not use: give the user a line of 65536 numbers in "
+		  "/etc/subuid and one in /etc/subgid, then podman system "
+		  "migrate");
+}
