@@ -5,6 +5,7 @@
 #include "controller/api/streams.h"
 #include "controller/images/image_progress.h"
 #include "controller/jobs/dependencies.h"
+#include "controller/jobs/expected_time.h"
 #include "controller/jobs/hang.h"
 #include "controller/jobs/job.h"
 #include "controller/jobs/unschedulable.h"
@@ -155,9 +156,11 @@ static int add_waits(const struct api *api, const struct job *job,
 		job &&
 		(dependencies_waits(job, text, sizeof(text)) ||
 		 (job_state(job) == JOB_QUEUED &&
-		  unschedulable_of(node_slots(api->nodes),
-				   node_count(api->nodes), job_shape(job), text,
-				   sizeof(text)) != UNSCHEDULABLE_NONE));
+		  (unschedulable_of(node_slots(api->nodes),
+				    node_count(api->nodes), job_shape(job),
+				    text, sizeof(text)) != UNSCHEDULABLE_NONE ||
+		   expected_late(job, node_slots(api->nodes),
+				 node_count(api->nodes), text, sizeof(text)))));
 
 	return waits ? string_set(&to->waits, text, err) : 0;
 }

@@ -85,6 +85,8 @@ int node_describe(const struct api *api, const struct node *node,
 	uint64_t taken = slot->busy | slot->lost;
 
 	to->drained = view->drained;
+	to->until_ms = view->until_ms;
+	to->leaving = view->leaving;
 	to->devices = slot->devices;
 	to->lost = (uint32_t)__builtin_popcountll(slot->lost);
 	to->free = slot->devices - (uint32_t)__builtin_popcountll(taken);

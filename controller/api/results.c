@@ -4,6 +4,7 @@
 #include "controller/api/jobs.h"
 #include "controller/api/page.h"
 #include "controller/api/sweeps.h"
+#include "controller/jobs/expected_time.h"
 #include "controller/jobs/job_result.h"
 #include "controller/store/store.h"
 
@@ -12,7 +13,6 @@
 #include <string.h>
 
 #define HISTORY_KEYS_MAX 1000 /* some 20 us for each, 10 for each run */
-#define HISTORY_RUNS 8        /* the last ones of a cell count */
 
 /* A job's curves are some 100 KiB of JSON to read. */
 #define SERIES_ROWS_MAX 32
@@ -111,38 +111,6 @@ int api_series(struct api_request *request, void *reply, struct error *err)
 	return rc < 0 ? -1 : 0;
 }
 
-/* How long the last runs of a cell took. */
-struct run_times {
-	int64_t times[HISTORY_RUNS];
-	size_t count;
-};
-
-static int add_run(const struct job_row *row, void *arg)
-{
-	struct run_times *runs = arg;
-
-	if (row->started_ms && row->ended_ms >= row->started_ms)
-		runs->times[runs->count++] = row->ended_ms - row->started_ms;
-	return 0;
-}
-
-static int compare_times(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-static int64_t median_time(struct run_times *runs)
-{
-	size_t half = runs->count / 2;
-
-	qsort(runs->times, runs->count, sizeof(runs->times[0]), compare_times);
-	if (runs->count % 2)
-		return runs->times[half];
-	return (runs->times[half - 1] + runs->times[half]) / 2;
-}
-
 int api_history(struct api_request *request, void *reply, struct error *err)
 {
 	const struct message_query *query = request->message;
@@ -156,17 +124,14 @@ int api_history(struct api_request *request, void *reply, struct error *err)
 	if (!to->history)
 		return error_nomem(err, "history");
 	for (size_t i = 0; i < query->keys.count; i++) {
-		struct run_times runs = { .count = 0 };
-		struct history_info *item;
+		struct history_info *item = &to->history[to->history_count];
 
-		if (store_runs(request->api->store, query->keys.items[i], NULL,
-			       HISTORY_RUNS, add_run, &runs, err) < 0)
+		if (cell_time(request->api->store, query->keys.items[i],
+			      &item->runs, &item->median_ms, err) < 0)
 			return -1;
-		if (!runs.count)
+		if (!item->runs)
 			continue;
-		item = &to->history[to->history_count++];
-		item->runs = (uint32_t)runs.count;
-		item->median_ms = median_time(&runs);
+		to->history_count++;
 		if (string_set(&item->key, query->keys.items[i], err) < 0)
 			return -1;
 	}

@@ -4,6 +4,7 @@
 #include "controller/images/image_digest.h"
 #include "controller/jobs/conclude.h"
 #include "controller/jobs/core.h"
+#include "controller/jobs/expected_time.h"
 #include "controller/jobs/homogeneity.h"
 #include "controller/jobs/job.h"
 #include "controller/jobs/node_commands.h"
@@ -84,6 +85,14 @@ static bool avoid(void *arg, uint64_t id, size_t slot)
 	return job && job->avoid && node_index(job->avoid) == slot;
 }
 
+static int64_t lasts(void *arg, uint64_t id)
+{
+	struct jobs *jobs = arg;
+	const struct job *job = job_find(jobs->table, id);
+
+	return job ? expected_time(job) : 0;
+}
+
 void gang_schedule(struct jobs *jobs)
 {
 	struct error err;
@@ -91,9 +100,10 @@ void gang_schedule(struct jobs *jobs)
 	if (!nodes_changed(jobs->nodes) && !jobs->schedule_due)
 		return;
 	jobs->schedule_due = false;
+	nodes_pass_time(jobs->nodes);
 	if (!jobs->draining &&
 	    scheduler_run(jobs->queue, node_slots(jobs->nodes),
-			  node_count(jobs->nodes), avoid, place, jobs,
+			  node_count(jobs->nodes), avoid, lasts, place, jobs,
 			  &err) < 0)
 		log_error("%s", err.text);
 }

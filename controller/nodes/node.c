@@ -104,6 +104,20 @@ bool nodes_changed(struct nodes *nodes)
 	return changed;
 }
 
+void nodes_pass_time(struct nodes *nodes)
+{
+	int64_t now_ms = effects_wall_ms(nodes->effects);
+
+	for (size_t i = 0; i < nodes->count; i++) {
+		int64_t until_ms = nodes->list[i]->view.until_ms;
+		int64_t left_ms = until_ms - now_ms;
+
+		nodes->slots[i].left_ms = !until_ms     ? 0
+					  : left_ms > 0 ? left_ms
+							: 1;
+	}
+}
+
 struct node *node_find(const struct nodes *nodes, const char *name)
 {
 	for (size_t i = 0; i < nodes->count; i++)

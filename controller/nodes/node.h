@@ -82,6 +82,9 @@ struct node *node_get(struct nodes *nodes, const char *name, struct error *err);
  */
 bool nodes_changed(struct nodes *nodes);
 
+/* How long the slots of those that leave stay yet, as of now. */
+void nodes_pass_time(struct nodes *nodes);
+
 /* The nodes that the store knows: down until they say hello. */
 int node_load(struct nodes *nodes, struct error *err);
 

@@ -6,6 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define LATE_MAX 4096 /* jobs that are passed over in a run */
+
+/* A job that waits for more time, out of its lane's heap for the run. */
+struct late {
+	size_t lane;
+	struct queued queued;
+};
+
 /* One run's working memory. */
 struct run {
 	struct queue *queue;
@@ -13,7 +21,11 @@ struct run {
 	size_t count;
 	bool *reserved;
 	avoid_fn *avoid;
+	lasts_fn *lasts; /* NULL, too, where all slots stay */
 	void *arg;
+	int64_t lasts_ms; /* of the job that is looked at */
+	struct late *late;
+	size_t late_count;
 	struct placement placements[SCHEDULER_GANG_MAX];
 };
 
@@ -201,6 +213,27 @@ size_t shape_suiting(const struct shape *shape, const struct slot *slots,
 	return suiting;
 }
 
+static bool stays(const struct slot *slot, int64_t lasts_ms)
+{
+	return !slot->left_ms || lasts_ms <= slot->left_ms;
+}
+
+bool shape_late(const struct shape *shape, const struct slot *slots,
+		size_t count, int64_t lasts_ms)
+{
+	size_t of = candidates(shape, count), suiting = 0, staying = 0;
+
+	for (size_t n = 0; n < of && staying < shape->nodes; n++) {
+		size_t i = candidate(shape, n, count);
+
+		if (i == count || !slot_suits(&slots[i], shape))
+			continue;
+		suiting++;
+		staying += stays(&slots[i], lasts_ms);
+	}
+	return suiting >= shape->nodes && staying < shape->nodes;
+}
+
 /* Collect placements for the job; with `strict`, none that it would rather
  * avoid. Returns how many are found, at most shape->nodes.
  */
@@ -220,7 +253,8 @@ static uint32_t find_slots(struct run *run, struct lane *lane, uint64_t job,
 			lane->first += n == lane->first;
 			continue;
 		}
-		if (strict && run->avoid && run->avoid(run->arg, job, i))
+		if (!stays(&run->slots[i], run->lasts_ms) ||
+		    (strict && run->avoid && run->avoid(run->arg, job, i)))
 			continue;
 		run->placements[found++] =
 			(struct placement){ .slot = i, .devices = devices };
@@ -266,8 +300,54 @@ static void block(struct run *run, struct lane *lane)
 	}
 }
 
+static bool any_leaves(const struct slot *slots, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (slots[i].left_ms)
+			return true;
+	return false;
+}
+
+/* The head would not end in time, and is passed over. */
+static bool pass_over(struct run *run, struct lane *lane)
+{
+	struct late *late;
+
+	run->lasts_ms =
+		run->lasts ? run->lasts(run->arg, lane->heap[0].job) : 0;
+	if (!shape_late(&lane->shape, run->slots, run->count, run->lasts_ms) ||
+	    run->late_count == LATE_MAX)
+		return false;
+	late = realloc(run->late, (run->late_count + 1) * sizeof(*late));
+	if (!late)
+		return false;
+	run->late = late;
+	late[run->late_count++] = (struct late){
+		.lane = (size_t)(lane - run->queue->lanes),
+		.queued = lane->heap[0],
+	};
+	lane_pop(lane);
+	return true;
+}
+
+static int take_back(struct run *run, struct error *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < run->late_count; i++) {
+		const struct late *late = &run->late[i];
+
+		run->queue->length--; /* it was counted all the time */
+		if (queue_add(run->queue, &run->queue->lanes[late->lane].shape,
+			      late->queued.job, late->queued.priority, err) < 0)
+			rc = -1;
+	}
+	free(run->late);
+	return rc;
+}
+
 int scheduler_run(struct queue *queue, struct slot *slots, size_t count,
-		  avoid_fn *avoid, place_fn *place, void *arg,
+		  avoid_fn *avoid, lasts_fn *lasts, place_fn *place, void *arg,
 		  struct error *err)
 {
 	owned_free struct run *run = malloc(sizeof(*run));
@@ -282,7 +362,10 @@ int scheduler_run(struct queue *queue, struct slot *slots, size_t count,
 	run->count = count;
 	run->reserved = reserved;
 	run->avoid = avoid;
+	run->lasts = any_leaves(slots, count) ? lasts : NULL;
 	run->arg = arg;
+	run->late = NULL;
+	run->late_count = 0;
 	queue_trim(queue);
 	for (size_t i = 0; i < queue->count; i++) {
 		queue->lanes[i].first = 0;
@@ -292,6 +375,10 @@ int scheduler_run(struct queue *queue, struct slot *slots, size_t count,
 		struct lane *lane = aheads_pop(&heads).lane;
 		uint64_t job = lane->heap[0].job;
 
+		if (pass_over(run, lane)) {
+			aheads_push(&heads, lane, 0);
+			continue;
+		}
 		if (!try_head(run, lane)) {
 			block(run, lane);
 			continue;
@@ -300,5 +387,5 @@ int scheduler_run(struct queue *queue, struct slot *slots, size_t count,
 			break;
 		aheads_push(&heads, lane, 0);
 	}
-	return 0;
+	return take_back(run, err);
 }

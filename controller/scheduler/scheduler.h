@@ -13,6 +13,10 @@
  * behind it run on what is left (backfill). A job that asks for more nodes than
  * there are at present reserves nothing.
  *
+ * Where a slot is left after a while, a job that would last longer does not get
+ * it. One that waits for more time than any slots have reserves nothing, and
+ * those behind it go on.
+ *
  * A job may be pinned to certain nodes, since what it builds on lies there. It
  * gets the first of them that fit, in their order, and waits for them alone:
  * nothing else counts for it, and nothing else is reserved.
@@ -61,6 +65,7 @@ struct slot {
 	uint32_t devices; /* at most SCHEDULER_DEVICES_MAX */
 	bool usable;      /* up, not drained, nothing left to clean */
 	bool exclusive;   /* held by a job that shares nothing */
+	int64_t left_ms;  /* until its node leaves; 0: it stays */
 };
 
 struct placement {
@@ -80,6 +85,10 @@ bool slot_suits(const struct slot *slot, const struct shape *shape);
  */
 size_t shape_suiting(const struct shape *shape, const struct slot *slots,
 		     size_t count, size_t enough);
+
+/* Of the slots that it could run on, too few stay for so long. */
+bool shape_late(const struct shape *shape, const struct slot *slots,
+		size_t count, int64_t lasts_ms);
 
 void slot_take(struct slot *slot, const struct shape *shape, uint64_t devices);
 void slot_release(struct slot *slot, uint64_t devices);
@@ -105,11 +114,13 @@ typedef bool place_fn(void *arg, uint64_t job, const struct shape *shape,
 		      const struct placement *placements);
 
 /* Place what fits. avoid, when not NULL: slots that this job had better not
- * get; it gets them only where nothing else is left.
+ * get; it gets them only where nothing else is left. lasts, when not NULL: how
+ * long the job is expected to run, in ms; 0: nobody knows.
  */
 typedef bool avoid_fn(void *arg, uint64_t job, size_t slot);
+typedef int64_t lasts_fn(void *arg, uint64_t job);
 int scheduler_run(struct queue *queue, struct slot *slots, size_t count,
-		  avoid_fn *avoid, place_fn *place, void *arg,
+		  avoid_fn *avoid, lasts_fn *lasts, place_fn *place, void *arg,
 		  struct error *err);
 
 #endif

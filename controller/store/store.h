@@ -282,6 +282,10 @@ int store_job(struct store *store, uint64_t id, store_job_fn *fn, void *arg,
 int store_runs(struct store *store, const char *key, const char *name,
 	       uint32_t limit, store_job_fn *fn, void *arg, struct error *err);
 
+/* Jobs of a sweep that ran and completed, the oldest first. */
+int store_sweep_runs(struct store *store, uint64_t sweep, uint32_t limit,
+		     store_job_fn *fn, void *arg, struct error *err);
+
 /* Events of a job (0: of all) with seq > after, by seq. */
 int store_events(struct store *store, uint64_t job, uint64_t after,
 		 uint32_t limit, store_event_fn *fn, void *arg,

@@ -39,6 +39,12 @@ static const char *const queries[QUERIES] = {
 	" WHERE digits = substr(?4, 1, " RUN_DIGITS ") AND key = ?4"
 	" AND (?5 IS NULL OR name = ?5)"
 	" ORDER BY runs.job DESC LIMIT ?2",
+	/* In a sweep of a million jobs the first ones will do. */
+	[QUERY_SWEEP_RUNS] = JOB_COLUMNS
+	"jobs CROSS JOIN states ON id = job"
+	" WHERE jobs.sweep = ?3 AND id > ?1 AND state = 'completed'"
+	" AND id < (SELECT min(id) FROM jobs WHERE sweep = ?3) + 1000"
+	" ORDER BY id LIMIT ?2",
 	[QUERY_EVENTS] = "SELECT * FROM events WHERE job = ?3 AND seq > ?1"
 			 " ORDER BY seq LIMIT ?2",
 	[QUERY_ALL_EVENTS] = "SELECT * FROM events WHERE seq > ?1"
@@ -406,6 +412,15 @@ int store_runs(struct store *store, const char *key, const char *name,
 	};
 
 	return read_list(store, QUERY_RUNS, job_row, 0, 0, limit, &visit, err);
+}
+
+int store_sweep_runs(struct store *store, uint64_t sweep, uint32_t limit,
+		     store_job_fn *fn, void *arg, struct error *err)
+{
+	struct visit visit = { .fn.job = fn, .arg = arg };
+
+	return read_list(store, QUERY_SWEEP_RUNS, job_row, sweep, 0, limit,
+			 &visit, err);
 }
 
 int store_events(struct store *store, uint64_t job, uint64_t after,

@@ -25,6 +25,8 @@ static const struct schema drain_info_schema =
 	FIELD_NULLABLE(node_info, address),                                    \
 	FIELD(node_info, jobs),                                                \
 	FIELD(node_info, seen_ms),                                             \
+	FIELD_OPTIONAL(node_info, until_ms),                                   \
+	FIELD_OPTIONAL(node_info, leaving),                                    \
 	FIELD_NULLABLE(node_info, facts)
 
 static const struct field node_info_fields[] = { IN_LISTS };

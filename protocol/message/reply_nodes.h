@@ -27,7 +27,9 @@ struct node_info {
 	char *address;
 	struct numbers jobs; /* that have tasks on it */
 	int64_t seen_ms;     /* when it said something last; 0: never */
-	cJSON *facts;        /* an object, as its agent tells it, or NULL */
+	int64_t until_ms;    /* when it leaves; 0: never */
+	bool leaving;
+	cJSON *facts; /* an object, as its agent tells it, or NULL */
 
 	struct device_info *inventory;
 	size_t inventory_count;

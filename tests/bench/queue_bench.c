@@ -65,8 +65,8 @@ static size_t run(struct bed *bed)
 	size_t before = bed->placed;
 	struct error err;
 
-	if (scheduler_run(bed->queue, bed->slots, bed->nodes, NULL, count, bed,
-			  &err) < 0)
+	if (scheduler_run(bed->queue, bed->slots, bed->nodes, NULL, NULL, count,
+			  bed, &err) < 0)
 		fail(&err);
 	return bed->placed - before;
 }

@@ -357,8 +357,8 @@ static void random_worlds(void)
 		for (int step = 0; step < 120 && !world.wrong; step++) {
 			world_step(&world, &next);
 			if (scheduler_run(world.queue, world.slots,
-					  world.slots_count, NULL, world_place,
-					  &world, NULL) < 0)
+					  world.slots_count, NULL, NULL,
+					  world_place, &world, NULL) < 0)
 				world.wrong = "the run failed";
 			check_held(&world);
 			check_head(&world);

@@ -35,7 +35,8 @@ static struct placed run(struct queue *queue, struct slot *slots, size_t count)
 {
 	struct placed placed = { .count = 0 };
 
-	if (scheduler_run(queue, slots, count, NULL, note, &placed, NULL) < 0)
+	if (scheduler_run(queue, slots, count, NULL, NULL, note, &placed,
+			  NULL) < 0)
 		snprintf(placed.text, sizeof(placed.text), "failed");
 	return placed;
 }
@@ -358,19 +359,64 @@ static void avoiding(void)
 
 	add(queue, whole("cpu", 1), 1, 0);
 	add(queue, whole("cpu", 1), 2, 0);
-	scheduler_run(queue, slots, 2, avoid_first, note, &placed, NULL);
+	scheduler_run(queue, slots, 2, avoid_first, NULL, note, &placed, NULL);
 	is(placed.text, "1@1 2@0", "a job gets the node that it avoids last");
 	slot_release(&slots[0], 1);
 	slot_release(&slots[1], 1);
 	placed = (struct placed){ .count = 0 };
 	add(queue, whole("cpu", 2), 1, 0);
-	scheduler_run(queue, slots, 2, avoid_first, note, &placed, NULL);
+	scheduler_run(queue, slots, 2, avoid_first, NULL, note, &placed, NULL);
 	is(placed.text, "1@0,1", "and gets it where nothing else is left");
 	slot_release(&slots[0], 1);
 	placed = (struct placed){ .count = 0 };
 	add(queue, whole("cpu", 1), 1, 0);
-	scheduler_run(queue, slots, 2, avoid_first, note, &placed, NULL);
+	scheduler_run(queue, slots, 2, avoid_first, NULL, note, &placed, NULL);
 	is(placed.text, "1@0", "rather than wait");
+}
+
+/* Odd jobs last for a minute, others for an hour; 9 is of unknown length. */
+static int64_t by_number(void *arg, uint64_t job)
+{
+	return job == 9 ? 0 : job % 2 ? 60000 : 3600000;
+}
+
+static struct placed run_in_time(struct queue *queue, struct slot *slots,
+				 size_t count)
+{
+	struct placed placed = { .count = 0 };
+
+	scheduler_run(queue, slots, count, NULL, by_number, note, &placed,
+		      NULL);
+	return placed;
+}
+
+static void slots_that_leave(void)
+{
+	owned(queue_free) struct queue *queue = queue_new(NULL);
+	struct slot slots[] = { node("cpu", 1), node("cpu", 1) };
+	struct shape one = whole("cpu", 1), two = whole("cpu", 2);
+
+	slots[0].left_ms = 600000;
+	add(queue, one, 2, 0);
+	add(queue, one, 3, 0);
+	is(run_in_time(queue, slots, 2).text, "2@1 3@0",
+	   "a long job gets the slot that stays, a short one the other");
+	slots[0] = slots[1] = node("cpu", 1);
+	slots[0].left_ms = slots[1].left_ms = 600000;
+	add(queue, one, 4, 1);
+	add(queue, two, 6, 1);
+	add(queue, one, 5, 0);
+	add(queue, one, 9, 0);
+	is(run_in_time(queue, slots, 2).text, "5@0 9@1",
+	   "where it is late for all it is passed over, also in its lane");
+	is_int((int64_t)queue_length(queue), 2, "and stays in the queue");
+	ok(shape_late(&two, slots, 2, 3600000) &&
+		   !shape_late(&two, slots, 2, 60000) &&
+		   !shape_late(&two, slots, 1, 3600000),
+	   "late is what only lacks time");
+	slots[0] = slots[1] = node("cpu", 1);
+	is(run_in_time(queue, slots, 2).text, "4@0",
+	   "it runs, in its order, on slots that stay");
 }
 
 static void removing(void)
@@ -488,7 +534,7 @@ static void stopping(void)
 
 	add(queue, whole("cpu", 1), 1, 0);
 	add(queue, whole("cpu", 1), 2, 0);
-	scheduler_run(queue, slots, 2, NULL, note, &placed, NULL);
+	scheduler_run(queue, slots, 2, NULL, NULL, note, &placed, NULL);
 	is(placed.text, "1@0", "a run ends when it is told to");
 	RUNS(queue, slots, "2@1", "and the next goes on");
 	is(run(queue, slots, 0).text, "", "no slots, no placements");
@@ -527,8 +573,8 @@ static void many_jobs(void)
 	while (queue_length(queue)) {
 		uint64_t before = tally.count;
 
-		scheduler_run(queue, slots, ROOM, NULL, tally_place, &tally,
-			      NULL);
+		scheduler_run(queue, slots, ROOM, NULL, NULL, tally_place,
+			      &tally, NULL);
 		if (tally.count == before)
 			break;
 		for (size_t i = 0; i < ROOM; i++)
@@ -549,7 +595,8 @@ static void many_nodes(void)
 		slots[i] = node("cpu", 1);
 	for (uint64_t job = 1; job <= 2 * nodes; job++)
 		add(queue, whole("cpu", 1), job, 0);
-	scheduler_run(queue, slots, nodes, NULL, tally_place, &tally, NULL);
+	scheduler_run(queue, slots, nodes, NULL, NULL, tally_place, &tally,
+		      NULL);
 	is_int((long long)tally.count, (long long)nodes,
 	       "10,000 jobs on 10,000 nodes in one run");
 }
@@ -567,8 +614,10 @@ static void many_pinned(void)
 		add(queue, pinned(1, &i, 1), 1 + i, 0);
 		add(queue, pinned(1, &i, 1), 1 + nodes + i, 0);
 	}
-	scheduler_run(queue, slots, nodes, NULL, tally_place, &tally, NULL);
-	scheduler_run(queue, slots, nodes, NULL, tally_place, &tally, NULL);
+	scheduler_run(queue, slots, nodes, NULL, NULL, tally_place, &tally,
+		      NULL);
+	scheduler_run(queue, slots, nodes, NULL, NULL, tally_place, &tally,
+		      NULL);
 	is_int((long long)tally.count, nodes, "4,000 jobs pinned to a node");
 	ok(tally.ordered, "each, one after the other");
 }
@@ -604,6 +653,7 @@ int main(void)
 	backfill();
 	backfill_of_devices();
 	avoiding();
+	slots_that_leave();
 	removing();
 	pins();
 	labels();

@@ -67,6 +67,10 @@ static void node_notes(const struct node_info *node, char *to, size_t size)
 	if (*reason)
 		used += (size_t)snprintf(to + used, size - used, "%.200s; ",
 					 reason);
+	if (node->until_ms && !node->leaving)
+		used += (size_t)snprintf(to + used, size - used,
+					 "leaves at %s; ",
+					 human_clock(node->until_ms, clock));
 	cJSON_ArrayForEach(label, node->labels)
 	{
 		if (used + 140 > size || !cJSON_IsString(label))
@@ -86,10 +90,13 @@ static void node_row(struct table *table, const void *row, int64_t now_ms)
 
 	table_cell(table, PLAIN, "%s", node->name);
 	table_cell(table,
-		   !strcmp(node->state, "down") ? RED
-		   : node->drained              ? YELLOW
-						: GREEN,
-		   "%s%s", node->state, node->drained ? ", drained" : "");
+		   !strcmp(node->state, "down")     ? RED
+		   : node->drained || node->leaving ? YELLOW
+						    : GREEN,
+		   "%s%s", node->state,
+		   node->leaving   ? ", leaving"
+		   : node->drained ? ", drained"
+				   : "");
 	table_cell(table, PLAIN, "%s", node->vendor ? node->vendor : "");
 	if (node->lost)
 		table_cell(table, RED, "%u of %u", node->devices - node->lost,

@@ -307,7 +307,7 @@ static int run(struct play *play, struct error *err)
 	       work < SCHEDULE_SIMULATION_WORK) {
 		simulation->waves += queue_length(play->queue) > 0;
 		if (scheduler_run(play->queue, play->slots, play->slot_count,
-				  NULL, place, play, err) < 0)
+				  NULL, NULL, place, play, err) < 0)
 			return -1;
 		if (play->failed)
 			return error_nomem(err, "plan");
