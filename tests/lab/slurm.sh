@@ -1,16 +1,61 @@
 # slurm.sh - a Slurm of a test's own: munged, slurmctld, slurmd for each node.
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034,SC2154 # for tests, and of lib.sh
 #
 # To be read after lib.sh, inside a network namespace of the test (unshare -n),
 # as its ports are fixed. All lies below $BED/slurm; the nodes are this machine.
 #
+#	slurm_bed		what it needs of the namespace, and engine "one"
+#				for all of its nodes; cleared at the end
 #	slurm_up NODE...	start it, and wait until all nodes are idle
 #	slurm_node_kill NODE	SIGKILL of its slurmd
 #	slurm_down		end it
 #	slurm_state JOB		RUNNING, COMPLETED ...; empty: forgotten
 
-# shellcheck disable=SC2034 # for tests
 SLURM_PROGRAMS=(munged slurmctld slurmd sbatch srun scontrol squeue scancel)
+
+slurm_bed()
+{
+	ip link set lo up &&
+		# Names resolve only where there is an address beside lo's.
+		ip link add slurm0 type veth peer name slurm1 &&
+		ip address add 10.99.0.1/24 dev slurm0 &&
+		ip link set slurm0 up && ip link set slurm1 up &&
+		engine_up one && tool_image one || return 1
+	trap 'slurm_down; bed_exit' EXIT
+	unset REGATTA_CONFIG
+	export HOME=$BED XDG_CONFIG_HOME=$BED/config TMPDIR=$BED/nodes
+	DOCKER_HOST=$(engine_host one)
+	export DOCKER_HOST PATH=$REGATTA_BUILD:$PATH
+	mkdir -p "$BED/nodes" "$BED/host"
+	cd "$BED" || return 1
+}
+
+# submit FOLDER WORDS...: the number of the job in $job
+submit()
+{
+	local folder=$1
+	shift
+	run regatta slurm --state "$BED/$folder" "$@"
+	job=${out##* }
+	[[ $rc == 0 && $job =~ ^[0-9]+$ ]] || die "submit: $out $err"
+}
+over()
+{
+	wait_for "[[ \$(slurm_state $job) =~ ^($1)\$ ]]" 60
+}
+states()
+{
+	jq -c '[.rows[].state]' "$1/report.json"
+}
+
+# nothing FOLDER WHAT: neither processes nor containers nor files on the nodes
+nothing()
+{
+	wait_for '[[ ! $(pgrep -f "regatta-(agent|controller).*$BED/'"$1"'") ]]' 20
+	is "$(pgrep -af "regatta-(agent|controller).*$BED/$1")$(containers one)" \
+		"" "$2: no daemon and no container is left"
+	is "$(ls -A "$BED/nodes")" "" "nor a folder on a node"
+}
 
 slurm_conf()
 {
@@ -33,7 +78,10 @@ slurm_conf()
 	ProctrackType=proctrack/linuxproc
 	TaskPlugin=task/none
 	SelectType=select/cons_tres
-	SelectTypeParameters=CR_CPU
+	SelectTypeParameters=CR_CPU_Memory
+	SlurmdTimeout=10
+	PreemptType=preempt/partition_prio
+	PreemptMode=REQUEUE
 	GresTypes=gpu
 	ReturnToService=2
 	MpiDefault=none
@@ -46,7 +94,10 @@ slurm_conf()
 		echo "NodeName=$node NodeHostname=$host NodeAddr=127.0.0.1" \
 			"Port=$((port++)) CPUs=8 RealMemory=1000 Gres=gpu:4"
 	done
-	echo "PartitionName=all Nodes=ALL Default=YES MaxTime=60 State=UP"
+	echo "PartitionName=all Nodes=ALL Default=YES MaxTime=60 State=UP" \
+		"PriorityTier=1"
+	echo "PartitionName=first Nodes=ALL MaxTime=60 State=UP" \
+		"PriorityTier=10 PreemptMode=OFF"
 }
 
 slurm_up()

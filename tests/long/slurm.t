@@ -12,49 +12,8 @@ need_root
 need docker dockerd containerd jq "${SLURM_PROGRAMS[@]}" \
 	"$REGATTA_BUILD"/{regatta,lab/tool}
 
-must ip link set lo up
-# Names resolve only where there is an address beside the loopback's.
-must ip link add slurm0 type veth peer name slurm1
-must ip address add 10.99.0.1/24 dev slurm0
-must ip link set slurm0 up
-must ip link set slurm1 up
-must engine_up one
-must tool_image one
+must slurm_bed
 must slurm_up a1 a2 a3
-trap 'slurm_down; bed_exit' EXIT
-unset REGATTA_CONFIG
-export HOME=$BED XDG_CONFIG_HOME=$BED/config TMPDIR=$BED/nodes
-DOCKER_HOST=$(engine_host one)
-export DOCKER_HOST
-export PATH=$REGATTA_BUILD:$PATH
-mkdir -p "$BED/nodes" "$BED/host"
-cd "$BED" || exit 1
-
-# nothing FOLDER WHAT: neither processes nor containers nor files on the nodes
-nothing()
-{
-	wait_for '[[ ! $(pgrep -f "regatta-agent.*$BED") ]]' 20
-	is "$(pgrep -af "regatta-(agent|controller).*$BED/$1")$(containers one)" \
-		"" "$2: no daemon and no container is left"
-	is "$(ls -A "$BED/nodes")" "" "nor a folder on a node"
-}
-states()
-{
-	jq -c '[.rows[].state]' "$1/report.json"
-}
-# submit FOLDER WORDS...: the number of the job in $job
-submit()
-{
-	local folder=$1
-	shift
-	run regatta slurm --state "$BED/$folder" "$@"
-	job=${out##* }
-	[[ $rc == 0 && $job =~ ^[0-9]+$ ]] || die "submit: $out $err"
-}
-over()
-{
-	wait_for "[[ \$(slurm_state $job) =~ ^($1)\$ ]]" 40
-}
 
 cat >good.yaml <<END
 sweep: good
@@ -116,7 +75,7 @@ matrix:
   n: [1, 2]
 END
 touch host/go-1
-submit slow slow.yaml -- -t 2 --signal=B:TERM@110
+submit slow slow.yaml -- -t 2 --signal=B:TERM@95
 must wait_for 'grep -q "job 2 .*running" slow/slurm.log' 60
 must over 'COMPLETED|FAILED|TIMEOUT'
 like "$(cat slow/slurm.log)" "continue with" "the limit ends the run in order"

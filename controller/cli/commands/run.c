@@ -7,6 +7,7 @@
 #include "controller/cli/commands/results_table.h"
 #include "controller/cli/logins.h"
 #include "controller/cli/render.h"
+#include "controller/cli/run/follow.h"
 #include "controller/cli/run/setup.h"
 #include "controller/cli/secrets.h"
 #include "controller/cli/watch.h"
@@ -244,9 +245,14 @@ static int begin_sweep(struct run *run, struct error *err)
 
 	if (known_sweep(run, &run->sweep, err) < 0)
 		return -1;
-	/* What failed before a requeue is not tried again: nobody asked. */
+	/* What failed in an allocation before is not tried again by the next
+	 * one, unless somebody asked for that.
+	 */
+	if (run->sweep && given(run->cli)->join &&
+	    !folder_take_again(&run->setup.folder))
+		return 0;
 	if (run->sweep)
-		return run->setup.allocation.again ? 0 : retry_sweep(run, err);
+		return retry_sweep(run, err);
 	if (secrets_collect(run->cli, run->client, run->setup.input.sweep,
 			    &run->setup.input.logins,
 			    &run->setup.input.logins_count, err) < 0)
@@ -419,6 +425,15 @@ static void tell_how_on(const struct run *run)
 		run->setup.folder.path);
 }
 
+/* Other allocations of the run end with it, and those that come later. */
+static int note_outcome(const struct run *run, int code, struct error *err)
+{
+	if (given(run->cli)->join &&
+	    folder_set_outcome(&run->setup.folder, code, err) < 0)
+		return -1;
+	return code;
+}
+
 /* All has ended: show it, and stop what we started. */
 static int finish(struct run *run, struct error *err)
 {
@@ -433,10 +448,11 @@ static int finish(struct run *run, struct error *err)
 	if (given(run->cli)->keep && !cancelled && keep_serving(run, err) < 0)
 		return -1;
 	daemons_stop(run->daemons);
-	if (!cancelled)
-		return completed == jobs ? EXIT_GOOD : EXIT_WORK_FAILED;
-	if (run->setup.config.allocation && completed == jobs)
-		return EXIT_GOOD;
+	if (!cancelled || completed == jobs)
+		return note_outcome(run,
+				    completed == jobs ? EXIT_GOOD
+						      : EXIT_WORK_FAILED,
+				    err);
 	cli_say(run->cli, "stopped; nothing is running any more");
 	tell_how_on(run);
 	return EXIT_INTERRUPTED;
@@ -471,14 +487,44 @@ static void cut_short(struct run *run)
 
 static int run_sweep(struct run *run, struct error *err)
 {
+	if (connect_own(run, err) < 0 || await_node(run, err) < 0 ||
+	    tell_pages(run, err) < 0 || begin_sweep(run, err) < 0 ||
+	    follow_sweep(run, err) < 0)
+		return -1;
+	return finish(run, err);
+}
+
+/* Another allocation leads, until it ends. */
+static int follow(struct run *run, struct error *err)
+{
+	const struct follower follow = {
+		.setup = &run->setup,
+		.daemons = run->daemons,
+		.loop = run->loop,
+		.interrupted = &run->interrupted,
+		.left = &run->left,
+	};
+	int code, rc = follow_run(&follow, &code, err);
+
+	if (rc <= 0)
+		return rc < 0 ? -1 : code;
+	cli_say(run->cli, "leads the run from now on");
+	return daemons_lead(run->daemons, err) < 0 ? -1 : run_sweep(run, err);
+}
+
+static int begin(struct run *run, struct error *err)
+{
+	if (run->setup.outcome >= 0) {
+		cli_say(run->cli, "the sweep has ended: %s",
+			run->setup.folder.path);
+		return run->setup.outcome;
+	}
 	cli_say(run->cli, "state, logs and results: %s",
 		run->setup.folder.path);
 	run->daemons = daemons_new(run->loop, &run->setup.config, err);
-	if (!run->daemons || connect_own(run, err) < 0 ||
-	    await_node(run, err) < 0 || tell_pages(run, err) < 0 ||
-	    begin_sweep(run, err) < 0 || follow_sweep(run, err) < 0)
+	if (!run->daemons)
 		return -1;
-	return finish(run, err);
+	return run->setup.follows ? follow(run, err) : run_sweep(run, err);
 }
 
 static int run_command(struct cli *cli, struct error *err)
@@ -502,7 +548,7 @@ static int run_command(struct cli *cli, struct error *err)
 	run.setup.config.failed = on_failed;
 	run.setup.config.left = on_left;
 	run.setup.config.arg = &run;
-	rc = run_sweep(&run, err);
+	rc = begin(&run, err);
 	if (rc < 0) {
 		if (run.failed)
 			*err = run.why;
@@ -530,6 +576,9 @@ static const struct option_rule rules[] = {
 		  "the sweep needs)" },
 	{ OPTION(run_options, "keep", 0, OPTION_FLAG, keep, NULL),
 	  .help = "keep the controller and agent running until Ctrl-C" },
+	{ OPTION(run_options, "join", 0, OPTION_FLAG, join, NULL),
+	  .help = "with --slurm and --state: start the run of that folder, go "
+		  "on with it, or join the allocation that leads it" },
 	{ OPTION(run_options, "slurm", 0, OPTION_FLAG, slurm, NULL),
 	  .help = "run inside a Slurm allocation, with an agent on each of "
 		  "its nodes" },

@@ -29,6 +29,7 @@ struct slurm_options {
 	const char *resume;
 	const char *site;
 	const char *engine;
+	uint64_t allocations;
 	bool print;
 };
 
@@ -118,9 +119,11 @@ static int put_share(struct buffer *out, const struct need *need,
 		   : 0;
 }
 
-static int put_head(struct buffer *out, const struct input *input,
-		    const char *folder, struct error *err)
+static int put_head(const struct cli *cli, struct buffer *out,
+		    const struct input *input, const char *folder,
+		    struct error *err)
 {
+	uint64_t allocations = given(cli)->allocations;
 	struct need need = { 0 };
 
 	if (find_need(input->sweep, &need, err) < 0 ||
@@ -136,6 +139,10 @@ static int put_head(struct buffer *out, const struct input *input,
 			  sweep_name(input->sweep), need.nodes, WARN_S,
 			  folder) < 0 ||
 	    put_share(out, &need, err) < 0)
+		return -1;
+	if (allocations != OPTION_NONE && allocations > 1 &&
+	    buffer_printf(out, err, "#SBATCH --array=1-%" PRIu64 "\n",
+			  allocations) < 0)
 		return -1;
 	if (!strcmp(need.vendor, "cpu"))
 		return 0;
@@ -169,10 +176,8 @@ static int put_run(const struct cli *cli, const char *program,
 	    buffer_text(out, "\nregatta=", err) < 0 ||
 	    put_word(out, program, err) < 0 ||
 	    buffer_text(out,
-			"\nif [ -e \"$state/sweep.yaml\" ]; then\n"
-			"	exec \"$regatta\" run --slurm --resume "
-			"\"$state\"\nfi\n"
-			"exec \"$regatta\" run --slurm --state \"$state\"",
+			"\nexec \"$regatta\" run --slurm --join "
+			"--state \"$state\"",
 			err) < 0 ||
 	    put_option(out, "--images", options->images, err) < 0 ||
 	    put_option(out, "--registry-auth", options->registry_auth, err) <
@@ -231,7 +236,7 @@ static int make_script(struct cli *cli, struct buffer *script,
 				 cli->args[0], strerror(errno));
 	if (!realpath("/proc/self/exe", program))
 		return error_errno(err, "/proc/self/exe");
-	if (put_head(script, &input, folder, err) < 0 ||
+	if (put_head(cli, script, &input, folder, err) < 0 ||
 	    put_site(cli, script, err) < 0)
 		return -1;
 	return put_run(cli, program, folder, sweep, script, err);
@@ -272,6 +277,8 @@ static int run_command(struct cli *cli, struct error *err)
 					 "here; expected the folder of an "
 					 "earlier regatta slurm",
 					 resume);
+		if (folder_begin_again(resume, err) < 0)
+			return -1;
 		return submit(cli, path, 0, err);
 	}
 	if (!cli->arg_count)
@@ -308,6 +315,11 @@ static const struct option_rule rules[] = {
 	{ OPTION(slurm_options, "resume", 0, OPTION_TEXT, resume, "DIR"),
 	  .help = "submit the job of that folder again, to run the remaining "
 		  "cells" },
+	{ OPTION(slurm_options, "allocations", 0, OPTION_NUMBER, allocations,
+		 "N"),
+	  .min = 1,
+	  .max = 1000, .help = "run the sweep in N allocations, which share one "
+			       "controller (1)" },
 	{ OPTION(slurm_options, "print", 0, OPTION_FLAG, print, NULL),
 	  .help = "print the script without submitting it" },
 	{ OPTION(slurm_options, "site", 0, OPTION_TEXT, site, "FILE"),
@@ -336,8 +348,8 @@ const struct command command_slurm = {
 		  "and an agent on each node, runs the sweep and exits with "
 		  "its exit status. Nothing is installed or left on the "
 		  "nodes. Two minutes before the time limit, running jobs are "
-		  "cancelled and their output is collected. A requeued job, "
-		  "or --resume, runs the remaining cells. sbatch receives the "
+		  "stopped, collected and queued again. A requeued job, or "
+		  "--resume, runs the remaining cells. sbatch receives the "
 		  "arguments after --, and its exit status is that of this "
 		  "command.",
 	.example = "regatta slurm sweep.yaml -- -p gpu -t 8:00:00",

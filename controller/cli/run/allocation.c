@@ -82,7 +82,6 @@ static int find_address(char address[64], struct error *err)
 int allocation_read(struct allocation *allocation, struct error *err)
 {
 	const char *list = getenv("SLURM_JOB_NODELIST");
-	const char *restarts = getenv("SLURM_RESTART_COUNT");
 
 	if (!list || !*list)
 		return error_set(err, EINVAL,
@@ -94,7 +93,6 @@ int allocation_read(struct allocation *allocation, struct error *err)
 		return -1;
 	if (!allocation->nodes.count)
 		return error_set(err, EINVAL, "the allocation has no nodes");
-	allocation->again = restarts && strcmp(restarts, "0") != 0;
 	return find_address(allocation->address, err);
 }
 

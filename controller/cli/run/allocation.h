@@ -22,7 +22,6 @@
 struct allocation {
 	struct strings nodes; /* their names in Slurm, in its order */
 	char address[64];     /* of the node that we are on, numeric */
-	bool again;           /* the job was requeued */
 };
 
 /* Read the environment and ask scontrol. EINVAL: we are in no allocation;

@@ -197,7 +197,7 @@ static void become(const struct daemons *daemons, const struct child *child,
 	    dup2(log, STDOUT_FILENO) < 0 || dup2(log, STDERR_FILENO) < 0)
 		_exit(EXIT_WORK_FAILED);
 	for (size_t i = 0; i < sizeof(inherited) / sizeof(int); i++)
-		if (inherited[i] >= 0)
+		if (inherited[i] > 0)
 			fcntl(inherited[i], F_SETFD, 0);
 	execvp(args[0], args);
 	_exit(127);
@@ -401,7 +401,6 @@ static void close_end(int *fd)
 static int begin(struct daemons *daemons, struct error *err)
 {
 	sigset_t set;
-	int rc;
 
 	sigemptyset(&set);
 	sigaddset(&set, SIGCHLD);
@@ -409,6 +408,17 @@ static int begin(struct daemons *daemons, struct error *err)
 	if (make_lifeline(daemons->a, err) < 0 ||
 	    make_lifeline(daemons->b, err) < 0)
 		return -1;
+	if (daemons->config.follows)
+		return child_start(&daemons->agent, err);
+	if (daemons_lead(daemons, err) < 0)
+		return -1;
+	return daemons->config.agent ? child_start(&daemons->agent, err) : 0;
+}
+
+int daemons_lead(struct daemons *daemons, struct error *err)
+{
+	int rc;
+
 	rc = sd_event_add_inotify(daemons->loop, &daemons->inotify,
 				  daemons->config.folder->path,
 				  IN_MOVED_TO | IN_CLOSE_WRITE, on_file,
@@ -420,7 +430,7 @@ static int begin(struct daemons *daemons, struct error *err)
 	    wait_for_endpoint(daemons, err) < 0)
 		return -1;
 	loop_source_free(&daemons->inotify);
-	return daemons->config.agent ? child_start(&daemons->agent, err) : 0;
+	return 0;
 }
 
 struct daemons *daemons_new(sd_event *loop, const struct daemons_config *config,

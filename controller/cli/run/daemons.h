@@ -47,6 +47,7 @@ struct daemons_config {
 	 * that of each node's user.
 	 */
 	const struct allocation *allocation;
+	bool follows; /* the agents of it alone: another one leads */
 	/* True: an interrupted wait ends (set by a signal's callback). */
 	const bool *interrupted;
 	/* A child died too often: what its log said last, line by line, then
@@ -67,6 +68,9 @@ struct daemons;
 struct daemons *daemons_new(sd_event *loop, const struct daemons_config *config,
 			    struct error *err);
 const char *daemons_endpoint(const struct daemons *daemons);
+
+/* Start the controller, too, and wait for it as daemons_new() does. */
+int daemons_lead(struct daemons *daemons, struct error *err);
 
 /* In an allocation: have the agents leave; left() follows. */
 void daemons_leave(struct daemons *daemons);

@@ -1,6 +1,6 @@
 /* folder.c - the folder of `regatta run`: keys, state and results of one sweep.
  */
-#include "controller/cli/run/folder.h"
+#include "controller/cli/run/folder_internal.h"
 #include "controller/cli/input.h"
 #include "protocol/base/file.h"
 
@@ -13,7 +13,6 @@
 #include <time.h>
 
 #define CHOICES_MAX ((size_t)4 * PATH_MAX)
-#define AUTHORIZED_MAX ((size_t)1 << 20)
 
 char *folder_file(const struct folder *folder, const char *name,
 		  char path[PATH_MAX])
@@ -61,16 +60,24 @@ static int open_folder(const char *path, struct error *err)
 	return high < 0 ? error_errno(err, "%s", path) : high;
 }
 
-static int lock_folder(struct folder *folder, struct error *err)
+int folder_try_lock(struct folder *folder, struct error *err)
 {
-	folder->lock = open_folder(folder->path, err);
+	if (folder->lock <= 0)
+		folder->lock = open_folder(folder->path, err);
 	if (folder->lock < 0)
 		return -1;
-	if (flock(folder->lock, LOCK_EX | LOCK_NB) < 0)
+	return flock(folder->lock, LOCK_EX | LOCK_NB) == 0;
+}
+
+static int lock_folder(struct folder *folder, struct error *err)
+{
+	int rc = folder_try_lock(folder, err);
+
+	if (rc == 0)
 		return error_set(err, EINVAL,
 				 "%.120s: another regatta run uses this folder",
 				 folder->path);
-	return 0;
+	return rc < 0 ? -1 : 0;
 }
 
 /* Fails where a daemon still holds it, unless wait() tells that we wait. */
@@ -111,7 +118,7 @@ int folder_check_room(const struct folder *folder, struct error *err)
 			 (unsigned long long)(FOLDER_ROOM >> 20));
 }
 
-static int have_key(const struct folder *folder, const char *file,
+int folder_have_key(const struct folder *folder, const char *file,
 		    const char *name, enum role role, struct key *key,
 		    struct error *err)
 {
@@ -148,49 +155,17 @@ static int write_authorized(const struct folder *folder, struct error *err)
 			  (size_t)size, 0600, 1, err);
 }
 
-int folder_add_agents(const struct folder *folder, const struct strings *nodes,
-		      struct error *err)
-{
-	owned(buffer_clear) struct buffer lines;
-	char path[PATH_MAX], file[KEY_NAME_SIZE + 16], line[256];
-
-	buffer_init(&lines, AUTHORIZED_MAX);
-	for (size_t i = 0; i < nodes->count; i++) {
-		const char *node = nodes->items[i];
-		struct key key;
-
-		if (!name_valid(node) || !strcmp(node, "controller") ||
-		    !strcmp(node, "operator") || !strcmp(node, "agent"))
-			return error_set(err, EINVAL,
-					 "node '%.60s' is not valid here; "
-					 "expected a name that a key can have",
-					 node);
-		snprintf(file, sizeof(file), "keys/%s.key", node);
-		if (have_key(folder, file, node, ROLE_AGENT, &key, err) < 0)
-			return -1;
-		key_line(&key, line, sizeof(line));
-		if (buffer_text(&lines, line, err) < 0)
-			return -1;
-	}
-	key_line(&folder->operator, line, sizeof(line));
-	if (buffer_text(&lines, line, err) < 0)
-		return -1;
-	return file_write(AT_FDCWD,
-			  folder_file(folder, "keys/authorized", path),
-			  lines.data, lines.size, 0600, 1, err);
-}
-
 static int have_keys(struct folder *folder, struct error *err)
 {
 	char name[KEY_NAME_SIZE];
 
 	node_name(name);
-	if (have_key(folder, "keys/controller.key", "controller",
-		     ROLE_CONTROLLER, &folder->controller, err) < 0 ||
-	    have_key(folder, "keys/agent.key", name, ROLE_AGENT, &folder->agent,
-		     err) < 0 ||
-	    have_key(folder, "keys/operator.key", "operator", ROLE_OPERATOR,
-		     &folder->operator, err) < 0)
+	if (folder_have_key(folder, "keys/controller.key", "controller",
+			    ROLE_CONTROLLER, &folder->controller, err) < 0 ||
+	    folder_have_key(folder, "keys/agent.key", name, ROLE_AGENT,
+			    &folder->agent, err) < 0 ||
+	    folder_have_key(folder, "keys/operator.key", "operator",
+			    ROLE_OPERATOR, &folder->operator, err) < 0)
 		return -1;
 	return write_authorized(folder, err);
 }
@@ -226,7 +201,7 @@ static int have_cluster(struct folder *folder, struct error *err)
 /* Make what is not there yet: the same for a new run and for one that was cut
  * short at any point.
  */
-static int fill(struct folder *folder, void (*wait)(void *arg), void *arg,
+int folder_fill(struct folder *folder, void (*wait)(void *arg), void *arg,
 		struct error *err)
 {
 	static const char *const folders[] = { "controller", "agent" };
@@ -282,7 +257,7 @@ int folder_make(struct folder *folder, const char *name, const char *sweep,
 				 "%.120s: the folder has an earlier run; "
 				 "regatta run --resume continues it",
 				 name);
-	if (fill(folder, NULL, NULL, err) < 0)
+	if (folder_fill(folder, NULL, NULL, err) < 0)
 		return -1;
 	return file_write(AT_FDCWD, path, text->data, text->size, 0644, 1, err);
 }
@@ -302,6 +277,20 @@ static int find_run(struct folder *folder, const char *name,
 		       : 0;
 }
 
+int folder_find(struct folder *folder, const char *name, struct error *err)
+{
+	char path[PATH_MAX];
+
+	if (find_run(folder, name, path, err) < 0 ||
+	    key_load(&folder->controller,
+		     folder_file(folder, "keys/controller.key", path),
+		     err) < 0 ||
+	    key_load(&folder->operator,
+		     folder_file(folder, "keys/operator.key", path), err) < 0)
+		return -1;
+	return have_cluster(folder, err);
+}
+
 int folder_resume(struct folder *folder, const char *name, struct buffer *text,
 		  void (*wait)(void *arg), void *arg, struct error *err)
 {
@@ -311,12 +300,12 @@ int folder_resume(struct folder *folder, const char *name, struct buffer *text,
 	    lock_folder(folder, err) < 0 ||
 	    file_read(AT_FDCWD, path, text, err) < 0)
 		return -1;
-	return fill(folder, wait, arg, err);
+	return folder_fill(folder, wait, arg, err);
 }
 
 /* Where the controller of a run that is at work listens. */
-static int read_endpoint(const struct folder *folder, char endpoint[256],
-			 struct error *err)
+int folder_endpoint(const struct folder *folder, char endpoint[256],
+		    struct error *err)
 {
 	owned(buffer_clear) struct buffer text;
 	char path[PATH_MAX];
@@ -337,19 +326,14 @@ int folder_open(struct folder *folder, const char *name, char endpoint[256],
 		void (*wait)(void *arg), void *arg, struct error *err)
 {
 	char path[PATH_MAX];
+	int rc;
 
-	if (find_run(folder, name, path, err) < 0 ||
-	    key_load(&folder->controller,
-		     folder_file(folder, "keys/controller.key", path),
-		     err) < 0 ||
-	    key_load(&folder->operator,
-		     folder_file(folder, "keys/operator.key", path), err) < 0)
+	if (folder_find(folder, name, err) < 0)
 		return -1;
-	folder->lock = open_folder(folder->path, err);
-	if (folder->lock < 0)
-		return -1;
-	if (flock(folder->lock, LOCK_EX | LOCK_NB) < 0)
-		return read_endpoint(folder, endpoint, err) < 0 ? -1 : 1;
+	rc = folder_try_lock(folder, err);
+	if (rc <= 0)
+		return rc < 0 || folder_endpoint(folder, endpoint, err) < 0 ? -1
+									    : 1;
 	if (lock_daemons(folder, wait, arg, err) < 0)
 		return -1;
 	if (unlink(folder_file(folder, "endpoint", path)) < 0 &&

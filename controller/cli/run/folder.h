@@ -26,6 +26,7 @@
 
 #include <cjson/cJSON.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #define FOLDER_PATH_MAX 3000 /* bytes of its path */
@@ -81,11 +82,44 @@ int folder_choices(const struct folder *folder, cJSON **choices,
 #define FOLDER_ROOM ((uint64_t)64 << 20)
 int folder_check_room(const struct folder *folder, struct error *err);
 
-/* Make keys/NODE.key for each of these nodes that has none yet, and let in
- * these agents and the operator alone. EINVAL: a name that no key can have.
+/* Where the controller listens that is at work in it. EAGAIN: nowhere yet. */
+int folder_endpoint(const struct folder *folder, char endpoint[256],
+		    struct error *err);
+
+/* Allocations of Slurm, several of which may share a folder: one leads.
+ *
+ *	keys/NODE.key		of the agent on each node
+ *	outcome			the exit code, once the sweep has ended
+ *	again			asks the next one that leads for what failed
  */
+
+/* Join the run of that folder, which is made if need be: text is its sweep,
+ * unless it has one. 1: this one leads, and holds the locks; 0: another does.
+ */
+int folder_join(struct folder *folder, const char *name,
+		const struct buffer *text, void (*wait)(void *arg), void *arg,
+		struct error *err);
+/* Lead from now on, if nobody does. */
+int folder_lead(struct folder *folder, void (*wait)(void *arg), void *arg,
+		struct error *err);
+
+/* The key of a node, which is made if it is not there. EINVAL: a name that no
+ * key can have.
+ */
+int folder_agent_key(const struct folder *folder, const char *node,
+		     struct key *key, struct error *err);
+/* Let in the agents of these nodes and the operator alone. */
 int folder_add_agents(const struct folder *folder, const struct strings *nodes,
 		      struct error *err);
+
+/* -1: the sweep has not ended. */
+int folder_outcome(const struct folder *folder);
+int folder_set_outcome(const struct folder *folder, int code,
+		       struct error *err);
+/* It goes on, with what failed, too; did somebody say so? That is asked once.
+ */
+int folder_begin_again(const char *folder, struct error *err);
+bool folder_take_again(const struct folder *folder);
 
 void folder_clear(struct folder *folder); /* the files stay */
 OWNED_VALUE(struct folder, folder_clear)

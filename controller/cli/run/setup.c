@@ -226,6 +226,53 @@ static int open_folder(struct run_setup *run, struct error *err)
 	return check_sweep(run, err) < 0 || find_parts(run, err) < 0 ? -1 : 0;
 }
 
+/* The one that leads is to let them in: follow.h. */
+static int make_keys(const struct run_setup *run, struct error *err)
+{
+	const struct strings *nodes = &run->allocation.nodes;
+	struct key key;
+
+	for (size_t i = 0; i < nodes->count; i++)
+		if (folder_agent_key(&run->folder, nodes->items[i], &key, err) <
+		    0)
+			return -1;
+	return 0;
+}
+
+/* A run that other allocations may have joined, or have led before. */
+static int open_joined(struct run_setup *run, struct error *err)
+{
+	const char *state = given(run->cli)->common.state;
+	char path[PATH_MAX];
+	const char *sweep = run->cli->args[0];
+	int rc;
+
+	snprintf(path, sizeof(path), "%s/sweep.yaml", state);
+	run->known = access(path, F_OK) == 0;
+	if (run->known)
+		sweep = path;
+	if (input_init(&run->input, run->cli, sweep, false, err) < 0)
+		return -1;
+	if (run->known)
+		run->input.name = "sweep.yaml"; /* `path` ends here */
+	if (check_sweep(run, err) < 0 || find_parts(run, err) < 0)
+		return -1;
+	rc = folder_join(&run->folder, state, &run->input.text, say_waiting,
+			 run->cli, err);
+	if (rc < 0)
+		return -1;
+	run->follows = rc == 0;
+	run->config.follows = run->follows;
+	run->outcome = folder_outcome(&run->folder);
+	if (run->outcome >= 0)
+		return 0;
+	if (run->follows)
+		return make_keys(run, err);
+	if (save_choices(run, err) < 0)
+		return -1;
+	return folder_add_agents(&run->folder, &run->allocation.nodes, err);
+}
+
 static int check_words(const struct cli *cli, struct error *err)
 {
 	const struct run_options *options = given(cli);
@@ -234,6 +281,10 @@ static int check_words(const struct cli *cli, struct error *err)
 		return error_set(err, EINVAL,
 				 "run: --resume DIR excludes a sweep file and "
 				 "--state: both are in the folder");
+	if (options->join && (!options->slurm || !options->common.state))
+		return error_set(err, EINVAL,
+				 "run: --join is not valid here; expected "
+				 "--slurm and --state DIR with it");
 	if (!options->resume && !cli->arg_count)
 		return error_set(err, EINVAL,
 				 "run: missing argument SWEEP (expected "
@@ -244,6 +295,7 @@ static int check_words(const struct cli *cli, struct error *err)
 int run_setup_open(struct run_setup *setup, struct cli *cli, struct error *err)
 {
 	setup->cli = cli;
+	setup->outcome = -1;
 	if (check_words(cli, err) < 0)
 		return -1;
 	if (!given(cli)->slurm)
@@ -251,6 +303,8 @@ int run_setup_open(struct run_setup *setup, struct cli *cli, struct error *err)
 	if (allocation_read(&setup->allocation, err) < 0)
 		return -1;
 	setup->config.allocation = &setup->allocation;
+	if (given(cli)->join)
+		return open_joined(setup, err);
 	if (open_folder(setup, err) < 0)
 		return -1;
 	return folder_add_agents(&setup->folder, &setup->allocation.nodes, err);

@@ -18,6 +18,7 @@ struct run_options {
 	uint64_t devices;
 	bool keep;
 	bool slurm;
+	bool join;
 };
 
 /* Starts as zeros. */
@@ -26,6 +27,9 @@ struct run_setup {
 	struct input input;
 	struct folder folder;
 	struct allocation allocation; /* with --slurm */
+	bool follows;                 /* with --join: another one leads, */
+	int outcome; /* or the sweep has ended, with this code; -1: not */
+	bool known;  /* the folder had a run already */
 	struct daemons_config config; /* what it points to is here */
 	char paths[4][PATH_MAX];      /* of the programs, and of the images */
 	char credentials[PATH_MAX];

@@ -1,0 +1,154 @@
+/* folder_slurm.c - what allocations of Slurm add to the folder of a run.
+ */
+#include "controller/cli/run/folder_internal.h"
+#include "protocol/base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define AUTHORIZED_MAX ((size_t)1 << 20)
+#define JOIN_TRIES 300 /* until the one that leads has filled the folder, */
+#define JOIN_PAUSE_MS 100
+
+int folder_agent_key(const struct folder *folder, const char *node,
+		     struct key *key, struct error *err)
+{
+	char file[KEY_NAME_SIZE + 16];
+
+	if (!name_valid(node) || !strcmp(node, "controller") ||
+	    !strcmp(node, "operator") || !strcmp(node, "agent"))
+		return error_set(err, EINVAL,
+				 "node '%.60s' is not valid here; "
+				 "expected a name that a key can have",
+				 node);
+	snprintf(file, sizeof(file), "keys/%s.key", node);
+	return folder_have_key(folder, file, node, ROLE_AGENT, key, err);
+}
+
+int folder_add_agents(const struct folder *folder, const struct strings *nodes,
+		      struct error *err)
+{
+	owned(buffer_clear) struct buffer lines;
+	char path[PATH_MAX], line[256];
+
+	buffer_init(&lines, AUTHORIZED_MAX);
+	for (size_t i = 0; i < nodes->count; i++) {
+		struct key key;
+
+		if (folder_agent_key(folder, nodes->items[i], &key, err) < 0)
+			return -1;
+		key_line(&key, line, sizeof(line));
+		if (buffer_text(&lines, line, err) < 0)
+			return -1;
+	}
+	key_line(&folder->operator, line, sizeof(line));
+	if (buffer_text(&lines, line, err) < 0)
+		return -1;
+	return file_write(AT_FDCWD,
+			  folder_file(folder, "keys/authorized", path),
+			  lines.data, lines.size, 0600, 1, err);
+}
+
+static int write_sweep(const struct folder *folder, const struct buffer *text,
+		       struct error *err)
+{
+	char path[PATH_MAX];
+
+	folder_file(folder, "sweep.yaml", path);
+	if (access(path, F_OK) == 0)
+		return 0;
+	return file_write(AT_FDCWD, path, text->data, text->size, 0644, 1, err);
+}
+
+int folder_lead(struct folder *folder, void (*wait)(void *arg), void *arg,
+		struct error *err)
+{
+	int rc = folder_try_lock(folder, err);
+
+	if (rc <= 0)
+		return rc;
+	return folder_fill(folder, wait, arg, err) < 0 ? -1 : 1;
+}
+
+/* Its leader writes the sweep last. */
+static int await_filled(struct folder *folder, const char *name,
+			struct error *err)
+{
+	const struct timespec pause = { .tv_nsec = JOIN_PAUSE_MS * 1000000L };
+	int rc = -1;
+
+	for (int n = 0; rc < 0 && n < JOIN_TRIES; n++) {
+		folder_clear(folder);
+		rc = folder_find(folder, name, err);
+		if (rc < 0)
+			nanosleep(&pause, NULL);
+	}
+	return rc;
+}
+
+int folder_join(struct folder *folder, const char *name,
+		const struct buffer *text, void (*wait)(void *arg), void *arg,
+		struct error *err)
+{
+	owned_free char *real = NULL;
+	int rc;
+
+	*folder = (struct folder){ 0 };
+	if (file_make_folders(name, 0700, err) < 0)
+		return -1;
+	real = realpath(name, NULL);
+	if (!real || strlen(real) > FOLDER_PATH_MAX)
+		return error_set(err, EINVAL, "%.120s: %s", name,
+				 real ? "too long" : strerror(errno));
+	snprintf(folder->path, sizeof(folder->path), "%s", real);
+	rc = folder_lead(folder, wait, arg, err);
+	if (rc == 0)
+		return await_filled(folder, name, err);
+	if (rc < 0)
+		return -1;
+	return write_sweep(folder, text, err) < 0 ? -1 : 1;
+}
+
+int folder_outcome(const struct folder *folder)
+{
+	owned(buffer_clear) struct buffer text;
+	char path[PATH_MAX];
+
+	buffer_init(&text, 20);
+	if (file_read(AT_FDCWD, folder_file(folder, "outcome", path), &text,
+		      NULL) < 0 ||
+	    !text.size)
+		return -1;
+	return (int)strtol(text.data, NULL, 10);
+}
+
+int folder_set_outcome(const struct folder *folder, int code, struct error *err)
+{
+	char path[PATH_MAX], text[20];
+	int size = snprintf(text, sizeof(text), "%d\n", code);
+
+	return file_write(AT_FDCWD, folder_file(folder, "outcome", path), text,
+			  (size_t)size, 0644, 0, err);
+}
+
+int folder_begin_again(const char *folder, struct error *err)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/outcome", folder);
+	if (unlink(path) < 0 && errno != ENOENT)
+		return error_errno(err, "%s", path);
+	snprintf(path, sizeof(path), "%s/again", folder);
+	return file_write(AT_FDCWD, path, "", 0, 0644, 0, err);
+}
+
+bool folder_take_again(const struct folder *folder)
+{
+	char path[PATH_MAX];
+
+	return unlink(folder_file(folder, "again", path)) == 0;
+}

@@ -1,0 +1,118 @@
+/* follow.c - an allocation whose nodes work for a run that another one leads.
+ */
+#include "controller/cli/run/follow.h"
+#include "controller/cli/client.h"
+#include "protocol/base/loop.h"
+#include "protocol/base/program.h"
+#include "protocol/message/reply_access.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define LOOK_US 1000000
+
+/* Have the controller let in the agents of our nodes. */
+static int admit(const struct follower *follow, struct client *client,
+		 struct error *err)
+{
+	const struct strings *nodes = &follow->setup->allocation.nodes;
+
+	for (size_t i = 0; i < nodes->count; i++) {
+		owned(answer_clear) struct answer answer = { 0 };
+		struct message_admit message = { .name = nodes->items[i],
+						 .role = (char *)"agent" };
+		struct key key;
+
+		if (folder_agent_key(&follow->setup->folder, nodes->items[i],
+				     &key, err) < 0)
+			return -1;
+		message.public = key.public;
+		/* It has the name already: as an agent of the one that leads.
+		 */
+		if (client_call(client, MESSAGE_ADMIT, &message, NULL, 0, 0,
+				&answer, err) < 0 &&
+		    err->code != EEXIST)
+			return -1;
+	}
+	return 0;
+}
+
+static int introduce(const struct follower *follow, struct error *err)
+{
+	const struct folder *folder = &follow->setup->folder;
+	struct connection connection = { .key = folder->operator};
+	owned(client_free) struct client *client = NULL;
+
+	if (folder_endpoint(folder, connection.endpoint, err) < 0)
+		return -1;
+	memcpy(connection.server_public, folder->controller.public,
+	       KEY_TEXT_SIZE);
+	client = client_new(follow->loop, &connection, err);
+	return client ? admit(follow, client, err) : -1;
+}
+
+static void say_waiting(void *arg)
+{
+	cli_say(arg, "waiting for the controller before to end");
+}
+
+/* 1: this one leads. */
+static int take_over(const struct follower *follow, struct error *err)
+{
+	struct run_setup *setup = follow->setup;
+	int rc = folder_lead(&setup->folder, say_waiting, setup->cli, err);
+
+	if (rc <= 0)
+		return rc;
+	return folder_add_agents(&setup->folder, &setup->allocation.nodes,
+				 err) < 0
+		       ? -1
+		       : 1;
+}
+
+static int pass_time(const struct follower *follow, struct error *err)
+{
+	int rc = sd_event_run(follow->loop, LOOK_US);
+
+	return rc < 0 ? error_set(err, -rc, "event loop") : 0;
+}
+
+/* The agents give back what they have. */
+static int leave(const struct follower *follow, struct error *err)
+{
+	daemons_leave(follow->daemons);
+	while (!*follow->left)
+		if (pass_time(follow, err) < 0)
+			return -1;
+	return 0;
+}
+
+int follow_run(const struct follower *follow, int *code, struct error *err)
+{
+	const struct run_setup *setup = follow->setup;
+	bool introduced = false;
+	struct error why;
+
+	cli_say(setup->cli, "joins the run in %s", setup->folder.path);
+	*code = EXIT_INTERRUPTED;
+	while (!*follow->interrupted && !*follow->left) {
+		int rc = folder_outcome(&setup->folder);
+
+		if (rc >= 0) {
+			*code = rc;
+			break;
+		}
+		rc = take_over(follow, err);
+		/* The one before may have ended it at this moment. */
+		if (rc < 0 || (rc > 0 && folder_outcome(&setup->folder) < 0))
+			return rc;
+		if (rc > 0)
+			continue;
+		if (!introduced)
+			introduced = introduce(follow, &why) == 0;
+		if (pass_time(follow, err) < 0)
+			return -1;
+	}
+	cli_say(setup->cli, "leaves the run in %s", setup->folder.path);
+	return leave(follow, err);
+}
