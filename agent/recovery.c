@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RETRY_MS 1000    /* while the engine is away */
+#define RETRY_MS 200     /* while the engine is away */
 #define ELSEWHERE_MS 500 /* between looks where the controller is */
 #define STRAYS_MS 10000  /* after a task: so late may an engine be */
 
@@ -275,21 +275,6 @@ static void list_ours(struct agent *agent)
 		begin_later(agent, &wrong);
 }
 
-static void podman_info_done(void *arg, const struct error *err, cJSON *answer)
-{
-	struct agent *agent = arg;
-	struct error wrong;
-
-	agent->call = NULL;
-	if (!err &&
-	    engine_features_podman(answer, &agent->abilities, &wrong) < 0)
-		err = &wrong;
-	if (err)
-		log_warning("what Podman can limit is not known: %s",
-			    err->text);
-	list_ours(agent);
-}
-
 /* An engine without this answer has neither runtimes to choose nor CDI. */
 static void info_done(void *arg, const struct error *err, cJSON *answer)
 {
@@ -307,14 +292,51 @@ static void info_done(void *arg, const struct error *err, cJSON *answer)
 	if (agent->abilities.apart)
 		log_warning("the engine's host network is its own: jobs of "
 			    "more than one node cannot run here");
-	if (!agent->abilities.deaf) {
-		list_ours(agent);
-		return;
-	}
-	agent->call = engine_podman_info(agent->engine, AGENT_CALL_MS,
-					 podman_info_done, agent, &wrong);
+	list_ours(agent);
+}
+
+static void ask_info(struct agent *agent)
+{
+	struct error wrong;
+
+	agent->call = engine_info(agent->engine, AGENT_CALL_MS, info_done,
+				  agent, &wrong);
 	if (!agent->call)
 		begin_later(agent, &wrong);
+}
+
+/* Of one without root it is all that there is to know. */
+static void podman_info_done(void *arg, const struct error *err, cJSON *answer)
+{
+	struct agent *agent = arg;
+	struct error wrong;
+
+	agent->call = NULL;
+	if (!err &&
+	    engine_features_podman(answer, &agent->abilities, &wrong) < 0)
+		err = &wrong;
+	if (err)
+		log_warning("what Podman can limit is not known: %s",
+			    err->text);
+	if (!err && agent->abilities.isolation)
+		list_ours(agent);
+	else
+		ask_info(agent);
+}
+
+static bool is_podman(const cJSON *version)
+{
+	const cJSON *item;
+
+	cJSON_ArrayForEach(item, cJSON_GetObjectItem(version, "Components"))
+	{
+		const char *name =
+			cJSON_GetStringValue(cJSON_GetObjectItem(item, "Name"));
+
+		if (name && !strcmp(name, "Podman Engine"))
+			return true;
+	}
+	return false;
 }
 
 static void version_done(void *arg, const struct error *err, cJSON *answer)
@@ -329,8 +351,12 @@ static void version_done(void *arg, const struct error *err, cJSON *answer)
 	}
 	cJSON_Delete(agent->engine_version);
 	agent->engine_version = cJSON_Duplicate(answer, true);
-	agent->call = engine_info(agent->engine, AGENT_CALL_MS, info_done,
-				  agent, &wrong);
+	if (!is_podman(answer)) {
+		ask_info(agent);
+		return;
+	}
+	agent->call = engine_podman_info(agent->engine, AGENT_CALL_MS,
+					 podman_info_done, agent, &wrong);
 	if (!agent->call)
 		begin_later(agent, &wrong);
 }

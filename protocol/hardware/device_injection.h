@@ -51,7 +51,7 @@ int engine_features_read(const cJSON *info, struct engine_features *abilities,
 			 struct error *err);
 
 /* What Podman's own answer adds: a rootless one limits what its user's cgroup
- * was delegated, and says so nowhere else.
+ * was delegated, and says so nowhere else. Of such a one it is enough.
  */
 int engine_features_podman(const cJSON *info, struct engine_features *abilities,
 			   struct error *err);

@@ -198,6 +198,7 @@ int engine_features_podman(const cJSON *info, struct engine_features *abilities,
 	strings_clear(&abilities->unlimited);
 	abilities->isolation = isolation;
 	abilities->unlimited = unlimited;
+	abilities->deaf = true;
 	unlimited = (struct strings){ 0 };
 	return 0;
 }

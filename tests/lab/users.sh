@@ -69,7 +69,7 @@ as()
 		# it have: crun cannot be used where cgroups are of both versions.
 		[[ ! -d /sys/fs/cgroup/unified ]] || [[ -e containers.conf ]] ||
 			printf '[engine]\nruntime = "runc"\n' >containers.conf
-		exec env -u DOCKER_HOST -u XDG_CONFIG_HOME HOME="$BED/$name" \
+		exec env -u DOCKER_HOST -u DOCKER_CONFIG -u XDG_CONFIG_HOME HOME="$BED/$name" \
 			XDG_RUNTIME_DIR="$BED/$name/run" USER="$name" \
 			TMPDIR="$BED/$name/tmp" \
 			CONTAINERS_CONF="$BED/$name/containers.conf" \

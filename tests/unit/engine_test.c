@@ -259,6 +259,19 @@ static void waiting_for_the_version(struct world *world)
 	is_int(third.done, 0, "one that is cancelled meanwhile stays silent");
 
 	fresh_engine(world);
+	world->versions = 0;
+	reset(&first);
+	reset(&second);
+	first.call =
+		engine_version(world->engine, 5000, done, &first, &first.err);
+	second.call =
+		engine_info(world->engine, 5000, done, &second, &second.err);
+	wait_done(world, &first);
+	wait_done(world, &second);
+	ok(world->versions == 1 && strstr(first.answer, "ApiVersion"),
+	   "who asks for the version meanwhile gets the same answer");
+
+	fresh_engine(world);
 	world->silent = true;
 	reset(&first);
 	first.call = engine_info(world->engine, 50, done, &first, &first.err);
