@@ -594,16 +594,14 @@ int task_make_spec(const struct task *task, struct task_spec *spec,
 	const struct gang *gang = task->job->gang;
 	const struct job_spec *job = &gang->spec;
 	const char *pin = image_digest_of(task->job->jobs->digests, task->job);
-	cJSON *container =
-		codec_object(&container_spec_schema, &job->container, err);
 	uint32_t processes = job->container.processes;
 	uint32_t devices = (uint32_t)__builtin_popcountll(task_devices(task));
-	int rc;
+	int rc = 0;
 
-	if (!container)
-		return -1;
 	*spec = (struct task_spec){
 		.job = task->job->id,
+		.owner = job->owner,
+		.pin = (char *)pin,
 		.attempt = task->job->attempt,
 		.rank = task->rank,
 		.nodes = job->nodes,
@@ -612,19 +610,20 @@ int task_make_spec(const struct task *task, struct task_spec *spec,
 		.strangers = job->strangers,
 		.first_rank = processes ? task->rank * processes : task->rank,
 		.processes_per_node = processes ? processes : devices,
+		.container = job->container,
 	};
 	spec->world_size = spec->processes_per_node * job->nodes;
-	rc = codec_from_object(&container_spec_schema, container,
-			       &spec->container, err);
-	cJSON_Delete(container);
-	if (rc == 0 && pin && !(spec->pin = strdup(pin)))
-		rc = error_nomem(err, "task");
-	if (rc == 0 && job->owner && !(spec->owner = strdup(job->owner)))
-		rc = error_nomem(err, "task");
 	for (int i = 0; rc == 0 && i < SCHEDULER_DEVICES_MAX; i++)
 		if (task_devices(task) & (UINT64_C(1) << i))
 			rc = strings_printf(&spec->devices, err, "%d", i);
 	if (rc < 0)
-		codec_clear(&task_spec_schema, spec);
+		task_drop_spec(spec);
 	return rc;
+}
+
+void task_drop_spec(struct task_spec *spec)
+{
+	spec->owner = spec->pin = NULL;
+	spec->container = (struct container_spec){ 0 };
+	codec_clear(&task_spec_schema, spec);
 }

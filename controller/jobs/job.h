@@ -47,9 +47,12 @@ int job_make_gang(struct job *job, struct error *err);
 /* Tasks give back what they hold. */
 void job_drop_gang(struct job *job);
 
-/* What the rank's container is to be; the caller clears it. */
+/* What the rank's container is to be: most of it is still the gang's. The
+ * caller drops it.
+ */
 int task_make_spec(const struct task *task, struct task_spec *spec,
 		   struct error *err);
+void task_drop_spec(struct task_spec *spec);
 
 /* Forget a job that is final and whose tasks are gone. */
 void job_forget(struct job *job);

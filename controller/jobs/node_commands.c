@@ -44,7 +44,7 @@ void node_command_prepare(struct task *task)
 			&err) < 0)
 		log_error("job=%" PRIu64 ": %s", task->job->id, err.text);
 	tell(task, MESSAGE_PREPARE, &prepare);
-	codec_clear(&task_spec_schema, &prepare.task);
+	task_drop_spec(&prepare.task);
 }
 
 /* Those whose image is known now, or who are to find out next. */
