@@ -80,6 +80,7 @@ struct job {
 	uint64_t sweep;
 	int64_t priority;
 	enum job_state state;
+	enum job_state stored; /* in the row of its state, which may lag */
 	uint32_t attempt;
 	uint32_t first_attempt; /* since it was asked for: retries begin here */
 	enum failure failure; /* of the present attempt: the first one counts */

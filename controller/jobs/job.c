@@ -116,11 +116,11 @@ void job_free_all(struct jobs *jobs)
 static cJSON *allocation_json(const struct job *job)
 {
 	const struct gang *gang = job->gang;
-	cJSON *allocation, *tasks;
+	cJSON *allocation = cJSON_CreateObject();
+	cJSON *tasks;
 
 	if (!gang)
-		return NULL;
-	allocation = cJSON_CreateObject();
+		return allocation;
 	cJSON_AddNumberToObject(allocation, "port", gang->port);
 	if (gang->address)
 		cJSON_AddStringToObject(allocation, "address", gang->address);
@@ -166,6 +166,13 @@ static bool changes_row(enum job_event event)
 	       event != JOB_EVENT_REMOVED;
 }
 
+/* From "ready" on the stored allocation is the gang's, with its address. */
+static bool changes_allocation(enum job_event event)
+{
+	return changes_row(event) && event != JOB_EVENT_START &&
+	       event != JOB_EVENT_END && event != JOB_EVENT_COMPLETE;
+}
+
 /* Times of the job after an event. */
 static void pass_time(struct job_row *row, const struct job *job,
 		      enum job_event event, int64_t now)
@@ -186,13 +193,14 @@ static void pass_time(struct job_row *row, const struct job *job,
 
 /* state: NULL: the stored one stays as it is. */
 static int put(struct store *store, const struct event_row *event,
-	       const struct job_row *state, struct error *err)
+	       enum job_state was, const struct job_row *state,
+	       struct error *err)
 {
 	struct store_mark mark = store_mark(store);
 
 	if (store_put_event(store, event, NULL, err) < 0)
 		return -1;
-	if (!state || store_set_job(store, state, err) == 0)
+	if (!state || store_set_job(store, was, state, err) == 0)
 		return 0;
 	store_undo(store, &mark);
 	return -1;
@@ -205,8 +213,8 @@ static int record(const struct job *job, enum job_event event,
 {
 	owned(buffer_clear) struct buffer text;
 	owned(buffer_clear) struct buffer allocated;
-	bool changes = changes_row(event);
-	cJSON *allocation = changes ? allocation_json(job) : NULL;
+	cJSON *allocation =
+		changes_allocation(event) ? allocation_json(job) : NULL;
 	struct event_row event_row = {
 		.job = job->id,
 		.attempt = row->attempt,
@@ -224,8 +232,8 @@ static int record(const struct job *job, enum job_event event,
 	event_row.data = data ? text.data : NULL;
 	row->allocation = allocation ? allocated.data : NULL;
 	if (rc == 0)
-		rc = put(job->jobs->store, &event_row, changes ? row : NULL,
-			 err);
+		rc = put(job->jobs->store, &event_row, job->stored,
+			 changes_row(event) ? row : NULL, err);
 	row->allocation = NULL;
 	cJSON_Delete(allocation);
 	return rc;
@@ -252,6 +260,8 @@ static void enter(struct job *job, enum job_event event,
 		  job->state ? job_state_name(job->state) : "new",
 		  job_state_name(row->state), job_event_name(event));
 	job->state = row->state;
+	if (changes_row(event))
+		job->stored = row->state;
 	job->attempt = row->attempt;
 	job->queued_ms = row->queued_ms;
 	job->started_ms = row->started_ms;
@@ -276,6 +286,7 @@ int job_event(struct job *job, enum job_event event, cJSON *data,
 	int64_t now = effects_wall_ms(job->jobs->effects);
 	struct job_row row = {
 		.id = job->id,
+		.sweep = job->sweep,
 		.state = next,
 		.attempt = job->attempt + (event == JOB_EVENT_RETRY),
 		.first_attempt = job->first_attempt,
@@ -329,6 +340,7 @@ int job_submit(struct jobs *jobs, uint64_t sweep, uint64_t cell_index,
 	job = job_new(jobs, row.id, sweep, cell_index, spec, err);
 	if (!job)
 		return -1;
+	job->stored = row.state;
 	job->queued_ms = row.queued_ms;
 	if (adaptive_repeats_join(job, spec->repeat, true, err) < 0 ||
 	    store_put_job(jobs->store, &row, err) < 0 ||
@@ -387,7 +399,7 @@ static struct job *job_from_row(struct jobs *jobs, const struct job_row *row,
 	codec_clear(&job_spec_schema, &spec);
 	if (!job)
 		return NULL;
-	job->state = row->state;
+	job->state = job->stored = row->state;
 	count_image(job, !job_state_final(job->state));
 	job->attempt = row->attempt;
 	job->first_attempt = row->first_attempt;

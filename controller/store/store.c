@@ -166,17 +166,15 @@ static int queue_column(struct store *store, const struct column *column,
 			struct error *err)
 {
 	struct buffer *queue = &store->queue;
+	char head[9] = { column->tag };
 
 	if (!column->tag)
 		return error_set(err, EINVAL,
 				 "a number out of range, or a text that is "
 				 "missing or longer than %d bytes",
 				 STORE_TEXT_MAX);
-	if (buffer_append(queue, &column->tag, 1, err) < 0)
-		return -1;
-	if (column->tag == 'n')
-		return 0;
-	if (buffer_append(queue, &column->number, 8, err) < 0)
+	memcpy(head + 1, &column->number, 8);
+	if (buffer_append(queue, head, column->tag == 'n' ? 1 : 9, err) < 0)
 		return -1;
 	return column->tag == 't'
 		       ? buffer_append(queue, column->text, column->number, err)
@@ -262,12 +260,13 @@ int store_put_job(struct store *store, const struct job_row *row,
 	return -1;
 }
 
-int store_set_job(struct store *store, const struct job_row *row,
-		  struct error *err)
+int store_set_job(struct store *store, enum job_state was,
+		  const struct job_row *row, struct error *err)
 {
 	if (!state_valid(row))
 		return error_set(err, EINVAL, "store: state out of range");
-	return QUEUE(store, WRITE_STATE, err, id(row->id),
+	return QUEUE(store, WRITE_STATE, err, id(row->id), id(row->sweep),
+		     text(job_state_name(was)),
 		     text(job_state_name(row->state)), number(row->attempt),
 		     maybe_text(failure_name(row->failure)),
 		     maybe_text(row->text), number(row->queued_ms),

@@ -82,7 +82,7 @@ struct job_row {
 	int64_t queued_ms;
 	int64_t started_ms;
 	int64_t ended_ms;
-	const char *allocation; /* JSON; NULL */
+	const char *allocation; /* JSON; NULL: it never had one */
 };
 
 struct event_row {
@@ -161,9 +161,12 @@ int store_put_job(struct store *store, const struct job_row *row,
 /* row->seq is ignored; *seq (may be NULL) is the number it was given. */
 int store_put_event(struct store *store, const struct event_row *row,
 		    uint64_t *seq, struct error *err);
-/* Replace the cached state of job row->id; the written-once part is ignored. */
-int store_set_job(struct store *store, const struct job_row *row,
-		  struct error *err);
+/* Replace the cached state of job row->id of row->sweep, which was `was`: the
+ * commit finds one that was not (EINVAL). The rest that is written once is
+ * ignored, and an allocation that is NULL stays as it was.
+ */
+int store_set_job(struct store *store, enum job_state was,
+		  const struct job_row *row, struct error *err);
 int store_put_result(struct store *store, const struct result_row *row,
 		     struct error *err);
 /* A node of that name is replaced. */

@@ -13,9 +13,10 @@
 #define QUEUE_KEPT (4 << 20)
 
 static const char set_state[] =
-	"UPDATE states SET state = ?2, attempt = ?3, failure = ?4, text = ?5,"
-	" queued_ms = ?6, started_ms = ?7, ended_ms = ?8, allocation = ?9,"
-	" first_attempt = ?10 WHERE job = ?1";
+	"UPDATE states SET state = ?4, attempt = ?5, failure = ?6, text = ?7,"
+	" queued_ms = ?8, started_ms = ?9, ended_ms = ?10,"
+	" allocation = ifnull(?11, allocation), first_attempt = ?12"
+	" WHERE job = ?1 AND sweep = ?2 AND state = ?3";
 
 static const char *const writes[WRITES] = {
 	[WRITE_BEGIN] = "BEGIN IMMEDIATE",
@@ -27,7 +28,6 @@ static const char *const writes[WRITES] = {
 		       " WHERE id = ?"),
 	[WRITE_COUNT] = ("INSERT INTO counts VALUES(?1, ?2, ?3)"
 			 " ON CONFLICT DO UPDATE SET n = n + ?3"),
-	[WRITE_WAS] = "SELECT sweep, state FROM states WHERE job = ?",
 	[WRITE_SWEEP] = "INSERT INTO sweeps VALUES(?,?,?,?,?)",
 	[WRITE_JOB] = "INSERT INTO jobs VALUES(?,?,?,?,?,?,?,?)",
 	[WRITE_JOB_STATE] = "INSERT INTO states VALUES(?,?,?,?,?,?,?,?,?,?,?)",
@@ -176,32 +176,6 @@ static int enter_state(struct store *store, uint64_t job, uint64_t sweep,
 		       : 0;
 }
 
-static int read_was(struct store *store, uint64_t job, uint64_t *sweep,
-		    enum job_state *was, struct error *err)
-{
-	sqlite3_stmt *statement = prepared(store, WRITE_WAS, err);
-	int rc, step;
-
-	if (!statement)
-		return -1;
-	sqlite3_bind_int64(statement, 1, (sqlite3_int64)job);
-	step = sqlite3_step(statement);
-	if (step == SQLITE_ROW) {
-		*sweep = (uint64_t)sqlite3_column_int64(statement, 0);
-		*was = job_state_from(
-			(const char *)sqlite3_column_text(statement, 1));
-		rc = 0;
-	} else {
-		rc = step == SQLITE_DONE
-			     ? error_set(err, EINVAL,
-					 "store: the state of a job that is "
-					 "not there")
-			     : database_error(store->database, err, "store");
-	}
-	sqlite3_reset(statement);
-	return rc;
-}
-
 /* Columns of a row in the queue. */
 
 static uint64_t queued_number(const char *at)
@@ -224,17 +198,15 @@ static enum job_state queued_state(const char *at)
 static int apply_state(struct store *store, enum write write, const char *at,
 		       struct error *err)
 {
-	uint64_t job = queued_number(at), sweep = 0;
+	uint64_t job = queued_number(at), sweep = queued_number(at + 9);
 	enum job_state was = JOB_NONE;
 
-	if (write == WRITE_JOB_STATE) {
-		sweep = queued_number(at + 9);
-		return enter_state(store, job, sweep, was,
-				   queued_state(at + 18), err);
+	at += 18;
+	if (write == WRITE_STATE) {
+		was = queued_state(at);
+		at += 9 + queued_number(at);
 	}
-	if (read_was(store, job, &sweep, &was, err) < 0)
-		return -1;
-	return enter_state(store, job, sweep, was, queued_state(at + 9), err);
+	return enter_state(store, job, sweep, was, queued_state(at), err);
 }
 
 static int apply_row(struct store *store, const char **place, struct error *err)
@@ -246,13 +218,18 @@ static int apply_row(struct store *store, const char **place, struct error *err)
 
 	if (!statement)
 		return -1;
-	if ((write == WRITE_STATE || write == WRITE_JOB_STATE) &&
-	    apply_state(store, write, columns, err) < 0)
-		return -1;
 	*place = columns;
 	if (bind_columns(statement, count, place) != SQLITE_OK)
 		return database_error(store->database, err, "store");
-	return run(store, statement, err);
+	if (run(store, statement, err) < 0)
+		return -1;
+	if (write == WRITE_STATE && !sqlite3_changes(store->database))
+		return error_set(err, EINVAL,
+				 "store: the state of a job that is not there, "
+				 "or in another state");
+	return write == WRITE_STATE || write == WRITE_JOB_STATE
+		       ? apply_state(store, write, columns, err)
+		       : 0;
 }
 
 static int apply_queue(struct store *store, struct error *err)

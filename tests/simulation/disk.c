@@ -104,13 +104,13 @@ WRAP(int, store_put_event, struct store *store, const struct event_row *event,
 }
 
 /* With the state the event is whole. */
-WRAP(int, store_set_job, struct store *store, const struct job_row *row,
-     struct error *err)
+WRAP(int, store_set_job, struct store *store, enum job_state was,
+     const struct job_row *row, struct error *err)
 {
 	if (no_room(err))
 		return -1;
 	if (tells_files)
 		world_truth(owner, row->id, row->attempt, 0)->told =
 			owner->life;
-	return __real_store_set_job(store, row, err);
+	return __real_store_set_job(store, was, row, err);
 }

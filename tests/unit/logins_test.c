@@ -77,11 +77,11 @@ static void put_sweep(struct bed *bed, uint64_t id, enum job_state state)
 
 static void end_job(struct bed *bed, uint64_t id)
 {
-	const struct job_row job = { .id = id,
-				     .state = JOB_COMPLETED,
-				     .attempt = 1 };
+	const struct job_row job = {
+		.id = id, .sweep = id, .state = JOB_COMPLETED, .attempt = 1
+	};
 
-	store_set_job(bed->store, &job, NULL);
+	store_set_job(bed->store, JOB_QUEUED, &job, NULL);
 	store_commit(bed->store, NULL);
 	logins_ended(bed->kept, id);
 	logins_settle(bed->kept);

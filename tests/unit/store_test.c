@@ -69,7 +69,8 @@ static int check_job(const struct job_row *row, void *arg)
 		   row->attempt == 3 && row->first_attempt == 2,
 	   "a job has the state that was set last");
 	is(row->text, "killed", "a job has the sentence that was set");
-	is(row->allocation, NULL, "an allocation set to NULL is NULL");
+	is(row->allocation, "{\"port\":7}",
+	   "an allocation stays where none is set");
 	ok(row->queued_ms == 1 && row->started_ms == 2 && row->ended_ms == 3,
 	   "a job has the times that were set");
 	return 0;
@@ -116,8 +117,16 @@ static void test_rows(void)
 	ok(stat(in_folder("regatta.db-wal"), &st) == 0 &&
 		   (st.st_mode & 07777) == 0600,
 	   "the journal is private too");
-	ok(store_set_job(store,
+	ok(store_set_job(store, JOB_QUEUED,
 			 &(struct job_row){ .id = 4,
+					    .sweep = 1,
+					    .state = JOB_RUNNING,
+					    .allocation = "{\"port\":7}" },
+			 &err) == 0,
+	   "an allocation is set");
+	ok(store_set_job(store, JOB_RUNNING,
+			 &(struct job_row){ .id = 4,
+					    .sweep = 1,
 					    .state = JOB_FAILED,
 					    .failure = FAILURE_OOM,
 					    .attempt = 3,
@@ -205,8 +214,9 @@ static void fill(struct store *store)
 		put_event(store, id, "submit");
 	}
 	for (uint64_t id = 2; id <= 30; id += 2) {
-		store_set_job(store,
+		store_set_job(store, JOB_QUEUED,
 			      &(struct job_row){ .id = id,
+						 .sweep = (id - 1) / 10 + 1,
 						 .state = JOB_COMPLETED },
 			      NULL);
 		store_put_result(store,
@@ -316,7 +326,7 @@ static void put_run(struct store *store, uint64_t id, uint64_t sweep,
 
 	store_put_job(store, &row, NULL);
 	row.state = end;
-	store_set_job(store, &row, NULL);
+	store_set_job(store, JOB_RUNNING, &row, NULL);
 	store_put_result(store,
 			 &(struct result_row){
 				 .job = id, .attempt = 1, .json = "[7]" },
@@ -430,9 +440,18 @@ static void test_refusals(void)
 	   "a job id given twice is found by the commit");
 	store_free(store);
 	store = open_store();
-	store_set_job(store, &job, NULL);
+	store_set_job(store, JOB_QUEUED, &job, NULL);
 	ok(store_commit(store, &err) < 0 && err.code == EINVAL,
 	   "the state of a job that is not there is found by the commit");
+	store_free(store);
+	store = open_store();
+	put_sweep(store, 1);
+	put_job(store, 1, 1, JOB_QUEUED);
+	ok(store_commit(store, NULL) == 0, "a job is queued");
+	job.state = JOB_COMPLETED;
+	store_set_job(store, JOB_RUNNING, &job, NULL);
+	ok(store_commit(store, &err) < 0 && err.code == EINVAL,
+	   "a state that was another before is found by the commit");
 	store_free(store);
 }
 

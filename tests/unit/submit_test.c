@@ -168,8 +168,9 @@ static void fail_all(struct api *api)
 
 	cJSON_Delete(submit(api, &err));
 	for (uint64_t id = 1; id <= JOBS; id++)
-		store_set_job(api->store,
+		store_set_job(api->store, JOB_QUEUED,
 			      &(struct job_row){ .id = id,
+						 .sweep = 1,
 						 .state = JOB_FAILED,
 						 .failure = FAILURE_EXIT,
 						 .attempt = 1,
