@@ -227,6 +227,33 @@ static int make_spec(struct submitting *to, size_t job)
 	return error_nomem(to->err, "sweep");
 }
 
+/* The spec of the repeat behind the one that to->spec is of. Where it goes
+ * after nothing, only its number differs.
+ */
+static int next_spec(struct submitting *to, size_t job)
+{
+	if (!to->spec.after_count) {
+		to->spec.repeat++;
+		return 0;
+	}
+	codec_clear(&job_spec_schema, &to->spec);
+	return make_spec(to, job);
+}
+
+static int put_cell(struct submitting *to, size_t first, uint32_t repeats)
+{
+	int rc = make_spec(to, first);
+
+	for (uint32_t i = 0; rc == 0 && i < repeats; i++) {
+		if (i)
+			rc = next_spec(to, first + i);
+		if (rc == 0)
+			rc = put_job(to, first + i, i == 0);
+	}
+	codec_clear(&job_spec_schema, &to->spec);
+	return rc;
+}
+
 /* The newest run of each repeat, by number. */
 struct newest {
 	uint64_t *jobs;
@@ -307,16 +334,8 @@ static int put_jobs(struct submitting *to)
 		uint32_t repeats;
 		size_t first = sweep_cell_job(to->sweep, to->cell, &repeats);
 
-		for (size_t i = first; i < first + repeats; i++) {
-			int rc = make_spec(to, i);
-
-			if (rc == 0) {
-				rc = put_job(to, i, i == first);
-				codec_clear(&job_spec_schema, &to->spec);
-			}
-			if (rc < 0)
-				return -1;
-		}
+		if (put_cell(to, first, repeats) < 0)
+			return -1;
 	}
 	/* Behind all others, whose numbers count from the first. */
 	return to->resume && to->until ? put_all_further(to) : 0;
