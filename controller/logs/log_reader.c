@@ -337,12 +337,9 @@ static int read_index(struct gang_output *output, uint32_t rank,
 	const struct job_effects *effects = output->reader->effects;
 	const struct job *job = gang_job(output->gang);
 	struct index *index = &output->indexes[rank];
-	owned_free char *text = malloc(INDEX_PIECE);
-	char name[STREAM_INDEX_NAME_MAX + 1];
+	char name[STREAM_INDEX_NAME_MAX + 1], text[INDEX_PIECE];
 	size_t got = 0, done = 0;
 
-	if (!text)
-		return -1;
 	finding->rank = rank;
 	stream_index_index(rank, name);
 	do {
