@@ -77,6 +77,31 @@ static bool is_plain(unsigned char c)
 	return c >= ' ' && c != '"' && c != '\\';
 }
 
+#define EACH (UINT64_MAX / 255) /* of eight bytes */
+
+/* Is any of eight bytes below the limit, which is at most 128? */
+static bool any_below(uint64_t bytes, uint64_t limit)
+{
+	return (bytes - EACH * limit) & ~bytes & EACH * 128;
+}
+
+/* How many bytes of the text need no escape, from its start. */
+static size_t plain_size(const char *text, size_t size)
+{
+	size_t plain = 0;
+	uint64_t bytes;
+
+	for (; size - plain >= sizeof(bytes); plain += sizeof(bytes)) {
+		memcpy(&bytes, text + plain, sizeof(bytes));
+		if (any_below(bytes, ' ') || any_below(bytes ^ EACH * '"', 1) ||
+		    any_below(bytes ^ EACH * '\\', 1))
+			break;
+	}
+	while (plain < size && is_plain((unsigned char)text[plain]))
+		plain++;
+	return plain;
+}
+
 static int put_escaped(struct buffer *out, unsigned char c, struct error *err)
 {
 	static const char from[] = "\"\\\b\f\n\r\t", to[] = "\"\\bfnrt";
@@ -95,12 +120,11 @@ static int put_rest(struct buffer *out, const char *text, const char *end,
 		    struct error *err)
 {
 	while (text < end) {
-		const char *plain = text;
+		size_t plain = plain_size(text, (size_t)(end - text));
 
-		while (text < end && is_plain((unsigned char)*text))
-			text++;
-		if (buffer_append(out, plain, (size_t)(text - plain), err) < 0)
+		if (buffer_append(out, text, plain, err) < 0)
 			return -1;
+		text += plain;
 		if (text < end &&
 		    put_escaped(out, (unsigned char)*text++, err) < 0)
 			return -1;
@@ -112,12 +136,9 @@ static int put_rest(struct buffer *out, const char *text, const char *end,
 static int put_text(struct buffer *out, char mark, const struct token *token,
 		    struct error *err)
 {
-	size_t plain = 0;
+	size_t plain = plain_size(token->text, token->size);
 	char *at;
 
-	while (plain < token->size &&
-	       is_plain((unsigned char)token->text[plain]))
-		plain++;
 	if (buffer_reserve(out, plain + 3, err) < 0)
 		return -1;
 	at = out->data + out->size;

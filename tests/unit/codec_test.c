@@ -514,6 +514,35 @@ static void test_strings(void)
 	}
 }
 
+/* Texts are looked at in pieces of eight bytes: what needs an escape is found
+ * at each place of them, and so is what does not.
+ */
+static void test_escapes(void)
+{
+	static const unsigned char marks[] = { 1,   31,  '"', '\\', ' ', '!',
+					       '#', '[', ']', 127,  128, 255 };
+	char text[20], *want;
+	int wrong = 0;
+
+	for (size_t i = 0; i < sizeof(marks); i++)
+		for (size_t at = 0; at < sizeof(text) - 1; at++) {
+			owned(buffer_clear) struct buffer out;
+			cJSON *tree;
+
+			memset(text, 'a', sizeof(text) - 1);
+			text[at] = (char)marks[i];
+			text[sizeof(text) - 1] = 0;
+			tree = cJSON_CreateString(text);
+			want = cJSON_PrintUnformatted(tree);
+			buffer_init(&out, 100);
+			wrong += codec_print(tree, &out, NULL) < 0 ||
+				 strcmp(out.data, want) != 0;
+			cJSON_free(want);
+			cJSON_Delete(tree);
+		}
+	is_int(wrong, 0, "a text has the escapes that it needs, at each place");
+}
+
 int main(void)
 {
 	tap_begin(60);
@@ -528,6 +557,7 @@ int main(void)
 	test_long_values();
 	test_every_allocation();
 	test_print();
+	test_escapes();
 	test_strings();
 	return tap_done();
 }
