@@ -14,6 +14,7 @@
 
 #define LIST_MAX (16 << 20)
 #define LISTEN_S 30
+#define ANY_PORT "tcp://127.0.0.1:*"
 
 void site_path(const struct site *site, const char *name, char path[PATH_MAX])
 {
@@ -117,7 +118,8 @@ int site_start_controller(struct site *site, struct error *err)
 	const char *const argv[] = {
 		program, "--config", "/dev/null", "--key", key, "--keys", keys,
 		"--state", state,
-		"--listen", "tcp://127.0.0.1:*", "--images", images,
+		"--listen", site->endpoint[0] ? site->endpoint : ANY_PORT,
+		"--images", images,
 		"--endpoint-file", endpoint,
 		site->web ? "--web" : NULL, site->web, NULL,
 	};
@@ -131,6 +133,7 @@ int site_start_controller(struct site *site, struct error *err)
 	site_path(site, "controller", state);
 	site_path(site, "endpoint", endpoint);
 	site_path(site, "controller.log", log);
+	unlink(endpoint);
 	site->controller = process_start(argv, NULL, log, err);
 	if (site->controller < 0)
 		return -1;

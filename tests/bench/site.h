@@ -34,7 +34,9 @@ struct site *site_new(const char *folder, const char *build, size_t agents,
 void site_free(struct site *site);
 OWNED_POINTER(struct site, site_free)
 
-/* Start the controller and wait until it listens. */
+/* Start the controller and wait until it listens; one that was killed comes
+ * back where it was.
+ */
 int site_start_controller(struct site *site, struct error *err);
 
 /* Start all agents as processes, on one engine. */

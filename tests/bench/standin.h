@@ -5,12 +5,16 @@
  * writes the exit record (and a log, if wanted) into the task's spool as
  * agent/init/init.h says. It has every image. Every answer comes from the loop,
  * in a later turn, as the real one does.
+ *
+ * While the stand-in holds, commands run on until they are stopped, but for
+ * those of rank 0, which fail once they are told to.
  */
 #ifndef TESTS_BENCH_STANDIN_H
 #define TESTS_BENCH_STANDIN_H
 
 #include "protocol/base/error.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <systemd/sd-event.h>
@@ -21,7 +25,10 @@ struct standin {
 	size_t jobs_max;
 	_Atomic uint64_t calls, started, removed; /* ever */
 	_Atomic int64_t removed_ns;               /* clock_ns() of the last */
-	int64_t started_ns[];                     /* by job id, < jobs_max */
+	_Atomic bool holds, fails;
+	_Atomic int64_t failed_ns, stopped_ns; /* clock_ns() of the last */
+	_Atomic uint64_t stopped;              /* ever, while it held */
+	int64_t started_ns[];                  /* by job id, < jobs_max */
 };
 
 struct standin *standin_new(size_t jobs_max);

@@ -3,6 +3,7 @@
 #include "agent/docker/engine_internal.h"
 #include "agent/init/init.h"
 #include "protocol/base/file.h"
+#include "protocol/base/loop.h"
 #include "protocol/hardware/container.h"
 #include "tests/bench/measure.h"
 #include "tests/bench/standin.h"
@@ -17,6 +18,8 @@
 #include <sys/queue.h>
 #include <unistd.h>
 
+#define LOOK_MS 1 /* how often rank 0 asks whether it is to fail */
+
 #define IMAGE_ID                                                               \
 	"sha256:00000000000000000000000000000000000000000000000000"            \
 	"00000000000000"
@@ -28,6 +31,9 @@ struct container {
 	uint32_t rank;
 	bool running;
 	int64_t started_ms;
+	struct call *waiter;     /* for its end; NULL: none */
+	sd_event_source *failer; /* of rank 0, while it is held */
+	struct memory_engine *engine;
 	TAILQ_ENTRY(container) next;
 };
 
@@ -38,7 +44,8 @@ struct call {
 	engine_done_fn *done;
 	void *arg;
 	cJSON *answer;
-	struct error error; /* code 0: success */
+	struct error error;      /* code 0: success */
+	struct container *waits; /* its waiter; NULL: its answer is there */
 	TAILQ_ENTRY(call) next;
 };
 
@@ -122,6 +129,7 @@ static void container_drop(struct memory_engine *engine,
 			   struct container *container)
 {
 	TAILQ_REMOVE(&engine->containers, container, next);
+	loop_source_free(&container->failer);
 	free(container);
 }
 
@@ -158,7 +166,7 @@ static int write_record(const struct container *container, const char *text,
 
 /* The command ends, as regatta-init would tell it. */
 static int end(const struct memory_engine *engine, struct container *container,
-	       struct error *err)
+	       int code, struct error *err)
 {
 	uint32_t log_bytes = engine->standin->log_bytes;
 	long long now = clock_wall_ms();
@@ -172,14 +180,14 @@ static int end(const struct memory_engine *engine, struct container *container,
 		return -1;
 	size = snprintf(
 		text, sizeof(text),
-		"{\"version\": 1, \"exit_code\": 0, \"signal\": 0, "
+		"{\"version\": 1, \"exit_code\": %d, \"signal\": 0, "
 		"\"started_ms\": %lld, \"ended_ms\": %lld, \"oom_kills\": 0, "
 		"\"memory_peak_bytes\": 0, \"processes\": [{\"rank\": %u, "
-		"\"exit_code\": 0, \"signal\": 0, \"ended_ms\": %lld, "
+		"\"exit_code\": %d, \"signal\": 0, \"ended_ms\": %lld, "
 		"\"max_rss_kib\": 0, \"user_ms\": 0, \"system_ms\": 0, "
 		"\"log_bytes\": %u}]}",
-		(long long)container->started_ms, now, container->rank, now,
-		log_bytes);
+		code, (long long)container->started_ms, now, container->rank,
+		code, now, log_bytes);
 	return write_record(container, text, (size_t)size, err);
 }
 
@@ -232,16 +240,63 @@ static int start(struct memory_engine *engine, struct container *container,
 	return 0;
 }
 
+/* Whoever waits is told, in a later turn. */
+static int end_held(struct container *container, int code, struct error *err)
+{
+	struct memory_engine *engine = container->engine;
+	struct call *call = take(container->waiter);
+	int rc = end(engine, container, code, err);
+
+	loop_source_free(&container->failer);
+	if (rc == 0 && call) {
+		call->waits = NULL;
+		call->answer = cJSON_CreateObject();
+		cJSON_AddNumberToObject(call->answer, "StatusCode", code);
+		TAILQ_INSERT_TAIL(&engine->calls, call, next);
+		sd_event_source_set_enabled(engine->run, SD_EVENT_ONESHOT);
+	}
+	return rc;
+}
+
 static int stop(struct memory_engine *engine, struct container *container,
 		const char *body, cJSON **answer, struct error *err)
 {
-	return end(engine, container, err);
+	struct standin *standin = engine->standin;
+
+	if (standin->holds && container->running) {
+		standin->stopped_ns = clock_ns();
+		standin->stopped++;
+	}
+	return end_held(container, 0, err);
 }
 
+static int failer_run(sd_event_source *source, uint64_t usec, void *arg)
+{
+	struct container *container = arg;
+	struct memory_engine *engine = container->engine;
+
+	if (engine->standin->fails) {
+		engine->standin->failed_ns = clock_ns();
+		end_held(container, 1, NULL);
+	} else {
+		loop_timer(engine->loop, &container->failer, LOOK_MS,
+			   failer_run, container, NULL);
+	}
+	return 0;
+}
+
+/* 1: it runs on. */
 static int wait_end(struct memory_engine *engine, struct container *container,
 		    const char *body, cJSON **answer, struct error *err)
 {
-	if (end(engine, container, err) < 0)
+	if (engine->standin->holds && container->running) {
+		if (container->rank == 0 && !container->failer &&
+		    loop_timer(engine->loop, &container->failer, LOOK_MS,
+			       failer_run, container, err) < 0)
+			return -1;
+		return 1;
+	}
+	if (end(engine, container, 0, err) < 0)
 		return -1;
 	*answer = cJSON_CreateObject();
 	cJSON_AddNumberToObject(*answer, "StatusCode", 0);
@@ -288,6 +343,7 @@ static int create(struct memory_engine *engine, const char *name,
 		return error_nomem(err, "stand-in");
 	}
 	snprintf(container->name, sizeof(container->name), "%s", name);
+	container->engine = engine;
 	read_body(container, body);
 	cJSON_Delete(body);
 	TAILQ_INSERT_TAIL(&engine->containers, container, next);
@@ -333,8 +389,9 @@ static bool names_container(const char *path, const char *what,
 	return size == strlen(what) && !strncmp(rest, what, size);
 }
 
+/* 1: the answer comes when the container ends. */
 static int serve(struct memory_engine *engine, const struct call_plan *plan,
-		 cJSON **answer, struct error *err)
+		 struct container **of, cJSON **answer, struct error *err)
 {
 	char name[CONTAINER_NAME_MAX] = "";
 
@@ -352,6 +409,7 @@ static int serve(struct memory_engine *engine, const struct call_plan *plan,
 			continue;
 		if (what && !(container = find(engine, name)))
 			return error_set(err, ENOENT, "stand-in: no %s", name);
+		*of = container;
 		return requests[i].action(engine, container, plan->body, answer,
 					  err);
 	}
@@ -363,7 +421,10 @@ static int serve(struct memory_engine *engine, const struct call_plan *plan,
 
 static void drop_call(struct call *call)
 {
-	TAILQ_REMOVE(&call->engine->calls, call, next);
+	if (call->waits)
+		call->waits->waiter = NULL;
+	else
+		TAILQ_REMOVE(&call->engine->calls, call, next);
 	cJSON_Delete(call->answer);
 	free(call);
 }
@@ -391,6 +452,8 @@ begin(struct engine *base, const struct call_plan *plan, struct error *err)
 {
 	struct memory_engine *engine = (struct memory_engine *)base;
 	struct call *call = calloc(1, sizeof(*call));
+	struct container *container = NULL;
+	int rc;
 
 	if (!call) {
 		error_nomem(err, "stand-in");
@@ -402,7 +465,13 @@ begin(struct engine *base, const struct call_plan *plan, struct error *err)
 	call->arg = plan->arg;
 	engine->standin->calls++;
 	/* Done at once, told later. */
-	if (serve(engine, plan, &call->answer, &call->error) == 0)
+	rc = serve(engine, plan, &container, &call->answer, &call->error);
+	if (rc > 0 && container) {
+		call->waits = container;
+		container->waiter = call;
+		return &call->base;
+	}
+	if (rc == 0)
 		call->error.code = 0;
 	TAILQ_INSERT_TAIL(&engine->calls, call, next);
 	sd_event_source_set_enabled(engine->run, SD_EVENT_ONESHOT);
@@ -433,8 +502,11 @@ static void memory_engine_free(struct memory_engine *engine)
 		return;
 	while ((call = TAILQ_FIRST(&engine->calls)))
 		drop_call(call);
-	while ((container = TAILQ_FIRST(&engine->containers)))
+	while ((container = TAILQ_FIRST(&engine->containers))) {
+		if (container->waiter)
+			drop_call(container->waiter);
 		container_drop(engine, container);
+	}
 	sd_event_source_disable_unref(engine->run);
 	sd_event_unref(engine->loop);
 	free(engine);

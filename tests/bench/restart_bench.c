@@ -1,0 +1,233 @@
+/* restart_bench.c - many running jobs, and a controller that is killed; one
+ * gang over many nodes, and its first failure.
+ *
+ *	restart_bench --build DIR --folder DIR --fast-folder DIR [--agents N]
+ *
+ * Agents and controller are those of cluster_bench. Their stand-in engines let
+ * commands run on (standin.h). Told are: from the first failure of a gang of
+ * 1,024 nodes to the last node that is told to stop; then, with a job on each
+ * node, from the start of a new controller after kill -9 until it knows all
+ * jobs as running, and until all nodes are back.
+ */
+#include "protocol/base/program.h"
+#include "tests/bench/crowd.h"
+#include "tests/bench/measure.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <signal.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define GANG_NODES 1024
+#define LIMIT_S 300
+#define LOOK_US 5000
+
+struct figures {
+	size_t gang;
+	double told_ms;
+	double known_s, back_s;
+	double cpu_s; /* of the new controller, until all are back */
+};
+
+/* Until the counter has the value. */
+static int wait_count(const _Atomic uint64_t *counter, uint64_t value,
+		      const char *what, struct error *err)
+{
+	double until = clock_s() + LIMIT_S;
+
+	while (*counter < value) {
+		if (clock_s() > until)
+			return error_set(err, ETIMEDOUT, "%llu of %llu %s",
+					 (unsigned long long)*counter,
+					 (unsigned long long)value, what);
+		usleep(LOOK_US);
+	}
+	return 0;
+}
+
+static int measure_gang(struct crowd *crowd, struct person *person,
+			struct figures *figures, struct error *err)
+{
+	struct standin *standin = crowd->standin;
+	struct submitted submitted;
+	char text[300];
+
+	figures->gang = crowd->site->agents_count < GANG_NODES
+				? crowd->site->agents_count
+				: GANG_NODES;
+	snprintf(text, sizeof(text),
+		 "sweep: gang\nimage: bench/none:1\nnetwork: none\n"
+		 "command: [/tool]\nretries: 0\nnodes: %zu\n",
+		 figures->gang);
+	standin->holds = true;
+	if (person_submit(person, text, &submitted, err) < 0 ||
+	    wait_count(&standin->started, figures->gang, "ranks started", err) <
+		    0)
+		return -1;
+	/* All say that they run. */
+	usleep(500000);
+	standin->fails = true;
+	if (wait_count(&standin->stopped, figures->gang - 1, "ranks stopped",
+		       err) < 0)
+		return -1;
+	figures->told_ms =
+		(double)(standin->stopped_ns - standin->failed_ns) / 1e6;
+	standin->fails = false;
+	return wait_count(&standin->removed, figures->gang, "ranks removed",
+			  err);
+}
+
+static double running(struct person *person, uint64_t sweep, struct error *err)
+{
+	cJSON *answer = person_ask(person, QUERY_SWEEP, sweep, 0, err);
+	const cJSON *counts = cJSON_GetObjectItemCaseSensitive(
+		cJSON_GetObjectItemCaseSensitive(answer, "sweep"), "counts");
+	const cJSON *count =
+		cJSON_GetObjectItemCaseSensitive(counts, "running");
+	double value = cJSON_IsNumber(count) ? count->valuedouble : 0;
+
+	if (!answer)
+		value = -1;
+	cJSON_Delete(answer);
+	return value;
+}
+
+static int wait_running(struct person *person, uint64_t sweep, double count,
+			struct error *err)
+{
+	double until = clock_s() + LIMIT_S;
+	double now;
+
+	while ((now = running(person, sweep, err)) < count) {
+		if (now < 0)
+			return -1;
+		if (clock_s() > until)
+			return error_set(err, ETIMEDOUT,
+					 "%.0f of %.0f jobs run", now, count);
+		usleep(LOOK_US);
+	}
+	return 0;
+}
+
+static int submit_one_each(struct crowd *crowd, struct person *person,
+			   struct submitted *submitted, struct error *err)
+{
+	size_t agents = crowd->site->agents_count;
+	uint32_t cells = (uint32_t)(agents + 99) / 100;
+	char text[2000];
+	int at = snprintf(text, sizeof(text),
+			  "sweep: each\nimage: bench/none:1\nnetwork: none\n"
+			  "command: [/tool, \"${i}\"]\nrepeat: %zu\n"
+			  "matrix:\n  i: [0",
+			  agents / cells);
+
+	for (uint32_t i = 1; i < cells; i++)
+		at += snprintf(text + at, sizeof(text) - (size_t)at, ", %u", i);
+	snprintf(text + at, sizeof(text) - (size_t)at, "]\n");
+	return person_submit(person, text, submitted, err);
+}
+
+static int restart(struct crowd *crowd, uint64_t sweep, double jobs,
+		   struct figures *figures, struct error *err)
+{
+	struct site *site = crowd->site;
+	owned(person_free) struct person *person = NULL;
+	double begun;
+
+	kill(site->controller, SIGKILL);
+	waitpid(site->controller, NULL, 0);
+	begun = clock_s();
+	if (site_start_controller(site, err) < 0 ||
+	    !(person = person_new(site, err)) ||
+	    wait_running(person, sweep, jobs, err) < 0)
+		return -1;
+	figures->known_s = clock_s() - begun;
+	if (person_wait_nodes(person, site->agents_count, LIMIT_S, err) < 0)
+		return -1;
+	figures->back_s = clock_s() - begun;
+	figures->cpu_s = process_cpu_s(site->controller);
+	return wait_running(person, sweep, jobs, err);
+}
+
+static int measure_all(struct crowd *crowd, struct figures *figures,
+		       struct error *err)
+{
+	owned(person_free) struct person *person = person_new(crowd->site, err);
+	struct submitted submitted;
+
+	if (!person || crowd_join(crowd, person, err) < 0 ||
+	    measure_gang(crowd, person, figures, err) < 0 ||
+	    submit_one_each(crowd, person, &submitted, err) < 0 ||
+	    wait_running(person, submitted.sweep, (double)submitted.jobs, err) <
+		    0)
+		return -1;
+	return restart(crowd, submitted.sweep, (double)submitted.jobs, figures,
+		       err);
+}
+
+static void report(size_t agents, const struct figures *figures)
+{
+	cJSON *line = result_new("restart", "regatta");
+
+	cJSON_AddNumberToObject(line, "agents", (double)agents);
+	cJSON_AddNumberToObject(line, "gang_nodes", (double)figures->gang);
+	cJSON_AddNumberToObject(line, "gang_told_ms", figures->told_ms);
+	cJSON_AddNumberToObject(line, "known_s", figures->known_s);
+	cJSON_AddNumberToObject(line, "back_s", figures->back_s);
+	cJSON_AddNumberToObject(line, "controller_cpu_s", figures->cpu_s);
+	result_put(line);
+	printf("%6zu %6zu %8.1f %8.2f %8.2f %8.2f\n", agents, figures->gang,
+	       figures->told_ms, figures->known_s, figures->back_s,
+	       figures->cpu_s);
+}
+
+int main(int argc, char **argv)
+{
+	/* clang-format off */
+	static const struct option names[] = {
+		{ "build", 1, NULL, 'b' }, { "folder", 1, NULL, 'f' },
+		{ "fast-folder", 1, NULL, 'm' }, { "agents", 1, NULL, 'a' },
+		{ NULL, 0, NULL, 0 },
+	};
+	/* clang-format on */
+	struct crowd_place place = { .build = "build",
+				     .folder = "/tmp",
+				     .fast = "/dev/shm" };
+	struct crowd crowd = { .site = NULL };
+	struct figures figures = { 0 };
+	struct error err = { 0 };
+	size_t agents = is_quick() ? 100 : 10000;
+	int option, rc;
+
+	while ((option = getopt_long(argc, argv, "", names, NULL)) != -1) {
+		if (option == 'b')
+			place.build = optarg;
+		else if (option == 'f')
+			place.folder = optarg;
+		else if (option == 'm')
+			place.fast = optarg;
+		else if (option == 'a')
+			agents = strtoul(optarg, NULL, 10);
+		else
+			exit(EXIT_WRONG_REQUEST);
+	}
+	signal(SIGPIPE, SIG_IGN);
+	if (sodium_init() < 0)
+		return EXIT_WORK_FAILED;
+	printf("%6s %6s %8s %8s %8s %8s\n", "agents", "gang", "told ms",
+	       "known s", "back s", "CPU s");
+	fflush(stdout);
+	rc = crowd_open(&crowd, &place, agents, 0, &err);
+	if (rc == 0)
+		rc = measure_all(&crowd, &figures, &err);
+	crowd_close(&crowd);
+	if (rc < 0)
+		fail(&err);
+	report(agents, &figures);
+	return EXIT_GOOD;
+}
