@@ -3,6 +3,7 @@
  */
 #include "agent/images/image_names.h"
 #include "agent/images/image_operations_internal.h"
+#include "protocol/blob/incoming.h"
 
 #include <errno.h>
 

@@ -7,6 +7,7 @@
 #include "protocol/base/file.h"
 #include "protocol/base/log.h"
 #include "protocol/base/loop.h"
+#include "protocol/blob/incoming.h"
 #include "protocol/blob/pattern.h"
 
 #include <errno.h>

@@ -10,6 +10,7 @@
 #include "protocol/base/file.h"
 #include "protocol/base/log.h"
 #include "protocol/blob/chunk_sender.h"
+#include "protocol/blob/incoming.h"
 #include "protocol/wire/wire.h"
 
 #include <errno.h>

@@ -9,6 +9,7 @@
 #define PROTOCOL_BLOB_CHUNK_RECEIVER_H
 
 #include "protocol/blob/blob_store.h"
+#include "protocol/blob/incoming.h"
 #include "protocol/message/message.h"
 
 #define CHUNK_RECEIVER_PIECE (512 << 10)

@@ -9,6 +9,7 @@
  */
 #include "protocol/base/file.h"
 #include "protocol/blob/blob_store.h"
+#include "protocol/blob/incoming.h"
 #include "protocol/blob/tarball.h"
 #include "protocol/blob/unpack.h"
 #include "tests/bench/measure.h"

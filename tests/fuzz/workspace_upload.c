@@ -4,6 +4,7 @@
 #include "agent/blobs/workspace_upload.h"
 #include "protocol/base/buffer.h"
 #include "protocol/base/file.h"
+#include "protocol/blob/incoming.h"
 
 #include <archive.h>
 #include <archive_entry.h>

@@ -3,6 +3,7 @@
 #include "protocol/blob/blob_store.h"
 
 #include "protocol/base/file.h"
+#include "protocol/blob/incoming.h"
 #include "tests/tap.h"
 
 #include <errno.h>

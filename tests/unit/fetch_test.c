@@ -6,6 +6,7 @@
 #include "agent/blobs/workspace_upload.h"
 #include "protocol/base/file.h"
 #include "protocol/base/loop.h"
+#include "protocol/blob/incoming.h"
 #include "tests/tap.h"
 
 #include <archive.h>

@@ -4,6 +4,7 @@
 #include "agent/images/image_layers.h"
 
 #include "protocol/base/file.h"
+#include "protocol/blob/incoming.h"
 #include "tests/tap.h"
 #include "tests/unit/fake_engine.h"
 

@@ -3,6 +3,7 @@
 #include "controller/cli/imagelist.h"
 
 #include "protocol/base/file.h"
+#include "protocol/blob/incoming.h"
 #include "tests/tap.h"
 
 #include <archive.h>
