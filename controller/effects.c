@@ -4,6 +4,7 @@
 
 #include "controller/blobs/artifact_fetch.h"
 #include "controller/blobs/blob_service.h"
+#include "controller/blobs/blob_users.h"
 #include "controller/jobs/gang.h"
 #include "controller/jobs/jobs.h"
 #include "controller/logs/log_store.h"
@@ -162,8 +163,8 @@ static int keep_workspace(struct world *world, const struct job *job,
 
 	/* One that is gone is kept by nobody. */
 	if (hash &&
-	    blob_service_keep_workspace(world->blobs, job_sweep(job), hash,
-					err) < 0 &&
+	    blob_users_keep_workspace(blob_service_contents(world->blobs),
+				      job_sweep(job), hash, err) < 0 &&
 	    err->code != ENOENT)
 		return -1;
 	return 0;

@@ -2,6 +2,7 @@
  */
 #include "controller/api/api.h"
 #include "controller/blobs/blob_service.h"
+#include "controller/blobs/blob_users.h"
 #include "controller/cluster/lifecycle.h"
 #include "controller/store/store.h"
 #include "protocol/message/reply_logs.h"
@@ -56,8 +57,8 @@ int api_files(struct api_request *request, void *reply, struct error *err)
 	if (store_job(store, job, find_origin, &job, err) < 0 ||
 	    store_events(store, job, 0, 0, read_files, &files, err) < 0)
 		return -1;
-	return blob_service_note_gone(request->api->blobs, to->files,
-				      to->files_count, err);
+	return blob_users_note_gone(blob_service_contents(request->api->blobs),
+				    to->files, to->files_count, err);
 }
 
 int api_content_put(struct api_request *request, void *reply, struct error *err)

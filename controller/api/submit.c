@@ -2,6 +2,7 @@
  */
 #include "controller/api/api.h"
 #include "controller/blobs/blob_service.h"
+#include "controller/blobs/blob_users.h"
 #include "controller/images/logins.h"
 #include "controller/jobs/adaptive_repeats.h"
 #include "controller/jobs/job.h"
@@ -400,12 +401,14 @@ static int keep_workspaces(const struct api *api, uint64_t sweep,
 			   const struct message_submit *message,
 			   struct error *err)
 {
+	struct blob_store *contents = blob_service_contents(api->blobs);
+
 	for (size_t i = 0; i < message->workspaces_count; i++)
-		if (blob_service_keep_workspace(api->blobs, sweep,
-						message->workspaces[i].content,
-						err) < 0)
+		if (blob_users_keep_workspace(contents, sweep,
+					      message->workspaces[i].content,
+					      err) < 0)
 			return -1;
-	return blob_store_sync(blob_service_contents(api->blobs), err);
+	return blob_store_sync(contents, err);
 }
 
 /* Nothing of a sweep that was refused stays: no row, no job that could run. */

@@ -2,6 +2,7 @@
  */
 #include "controller/blobs/artifact_fetch.h"
 
+#include "controller/blobs/blob_users.h"
 #include "controller/cluster/job_life.h"
 #include "controller/logs/log_ingest.h"
 #include "controller/nodes/node.h"
@@ -459,9 +460,9 @@ int artifact_fetch_keep(struct artifact_fetches *fetches,
 				      here ? file : NULL, text);
 
 		if (add_item(list, item) && here &&
-		    blob_service_keep_file(fetches->blobs,
-					   job_id(task_job(task)),
-					   file->content, err) < 0)
+		    blob_users_keep_file(blob_service_contents(fetches->blobs),
+					 job_id(task_job(task)), file->content,
+					 err) < 0)
 			return -1;
 	}
 	return 0;

@@ -3,8 +3,8 @@
  */
 #include "controller/blobs/blob_service.h"
 
+#include "controller/blobs/blob_users.h"
 #include "controller/blobs/distribution_tree.h"
-#include "controller/cluster/lifecycle.h"
 #include "controller/nodes/node.h"
 #include "controller/store/store.h"
 #include "protocol/base/file.h"
@@ -21,9 +21,6 @@
 #define PUT_IDLE_MS 60000
 #define PUT_STALL_MS 5000 /* less than nodes wait for each other */
 #define CLEAN_MS 3600000
-#define USERS_STEP 2000 /* looked at in a tick */
-#define FOR_JOB "job-"  /* users of contents */
-#define FOR_SWEEP "sweep-"
 
 /* A content that comes in from a person. */
 struct put {
@@ -484,131 +481,6 @@ void blob_service_gone(struct blob_service *blobs, struct node *node)
 	distribution_tree_gone(blobs->distribution, node_name(node));
 }
 
-/* What is kept. */
-
-int blob_service_keep_file(struct blob_service *blobs, uint64_t job,
-			   const char *hash, struct error *err)
-{
-	char user[CONTENT_USER_MAX];
-
-	snprintf(user, sizeof(user), FOR_JOB "%" PRIu64, job);
-	return blob_store_keep(blob_service_contents(blobs), hash, user, err);
-}
-
-int blob_service_keep_workspace(struct blob_service *blobs, uint64_t sweep,
-				const char *hash, struct error *err)
-{
-	char user[CONTENT_USER_MAX];
-
-	snprintf(user, sizeof(user), FOR_SWEEP "%" PRIu64, sweep);
-	return blob_store_keep(blob_service_contents(blobs), hash, user, err);
-}
-
-struct forgetting {
-	struct blob_service *blobs;
-	char user[CONTENT_USER_MAX];
-	uint64_t *bytes;
-	struct error *err;
-};
-
-/* store_event_fn */
-static int forget_files(const struct event_row *row, void *arg)
-{
-	struct forgetting *forgetting = arg;
-	const cJSON *file;
-	cJSON *data;
-	int rc = 0;
-
-	if (strcmp(row->kind, job_event_name(JOB_EVENT_FILES)) || !row->data)
-		return 0;
-	data = codec_parse(row->data, strlen(row->data), NULL);
-	cJSON_ArrayForEach(file,
-			   cJSON_GetObjectItemCaseSensitive(data, "files"))
-	{
-		const char *hash = cJSON_GetStringValue(
-			cJSON_GetObjectItemCaseSensitive(file, "content"));
-
-		if (rc == 0 && hash)
-			rc = blob_store_release(blob_service_contents(
-							forgetting->blobs),
-						hash, forgetting->user,
-						forgetting->bytes,
-						forgetting->err);
-	}
-	cJSON_Delete(data);
-	return rc;
-}
-
-int blob_service_forget_job(struct blob_service *blobs, uint64_t job,
-			    uint64_t *bytes, struct error *err)
-{
-	struct forgetting forgetting = {
-		.blobs = blobs,
-		.bytes = bytes,
-		.err = err,
-	};
-
-	snprintf(forgetting.user, sizeof(forgetting.user), FOR_JOB "%" PRIu64,
-		 job);
-	return store_events(blobs->store, job, 0, 0, forget_files, &forgetting,
-			    err);
-}
-
-int blob_service_note_gone(struct blob_service *blobs, struct file_info *files,
-			   size_t count, struct error *err)
-{
-	for (size_t i = 0; i < count; i++) {
-		struct file_info *file = &files[i];
-		uint64_t bytes;
-		bool whole;
-
-		if (!file->content ||
-		    blob_store_look(blob_service_contents(blobs), file->content,
-				    &bytes, &whole, NULL) < 0 ||
-		    whole)
-			continue;
-		if (string_set(&file->content, NULL, err) < 0 ||
-		    string_set(&file->text, "removed with the old output",
-			       err) < 0)
-			return -1;
-	}
-	return 0;
-}
-
-/* blob_store_user_fn */
-static void release_old(void *arg, const char *hash, const char *user,
-			int64_t used_ms)
-{
-	struct blob_service *blobs = arg;
-	size_t prefix = strlen(FOR_SWEEP);
-	uint64_t bytes = 0;
-	struct error err;
-
-	if (strncmp(user, FOR_SWEEP, prefix) != 0 ||
-	    clock_wall_ms() - used_ms < BLOB_SERVICE_OVER_MS ||
-	    !store_sweep_over(blobs->store, strtoull(user + prefix, NULL, 10)))
-		return;
-	if (blob_store_release(blob_service_contents(blobs), hash, user, &bytes,
-			       &err) < 0)
-		log_warning("%s", err.text);
-	else
-		log_info("content=%.12s the workspace of %s is removed: "
-			 "%" PRIu64 " bytes",
-			 hash, user, bytes);
-}
-
-/* What jobs collected may be kept by the million: a few at a time. */
-static void release_some(struct blob_service *blobs)
-{
-	struct error err;
-	int rc = blob_store_users(blobs->contents, USERS_STEP, release_old,
-				  blobs, &err);
-
-	if (rc < 0)
-		log_warning("%s", err.text);
-	blobs->releasing = rc > 0;
-}
-
 void blob_service_tick(struct blob_service *blobs)
 {
 	int64_t now = clock_mono_ms();
@@ -620,7 +492,8 @@ void blob_service_tick(struct blob_service *blobs)
 		    now - blobs->puts[i].used_ms > PUT_IDLE_MS)
 			put_end(&blobs->puts[i]);
 	if (blobs->releasing)
-		release_some(blobs);
+		blobs->releasing =
+			blob_users_release(blobs->contents, blobs->store);
 	if (blobs->cleaned_ms && now - blobs->cleaned_ms < CLEAN_MS)
 		return;
 	blobs->cleaned_ms = now;

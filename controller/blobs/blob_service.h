@@ -7,9 +7,8 @@
  * still coming in. A node that awaits one is told when the first byte of it is
  * due, or that there is none: when nothing has come from people for
  * BLOB_SERVICE_AWAIT_MS, or all who sent something have been gone for
- * BLOB_SERVICE_BACK_MS. What jobs collected is kept until their output goes, a
- * workspace until its sweep has been over for BLOB_SERVICE_OVER_MS; the rest
- * goes when it was not used for BLOB_SERVICE_AGE_MS.
+ * BLOB_SERVICE_BACK_MS. What no job or sweep uses (blob_users.h) goes when it
+ * was not used for BLOB_SERVICE_AGE_MS.
  */
 #ifndef CONTROLLER_BLOBS_BLOB_SERVICE_H
 #define CONTROLLER_BLOBS_BLOB_SERVICE_H
@@ -27,7 +26,6 @@
 #define BLOB_SERVICE_ALONE_MS 600000
 
 #define BLOB_SERVICE_AGE_MS ((uint64_t)7 * 24 * 3600 * 1000)
-#define BLOB_SERVICE_OVER_MS ((int64_t)30 * 24 * 3600 * 1000)
 #define BLOB_SERVICE_PUTS_MAX                                                  \
 	16 /* contents coming in from people at a time                         \
 	    */
@@ -57,24 +55,6 @@ void blob_service_free(struct blob_service *blobs);
 OWNED_POINTER(struct blob_service, blob_service_free)
 
 struct blob_store *blob_service_contents(const struct blob_service *blobs);
-
-/* Keep a collected file for its job; a workspace for its sweep, from now on.
- * blob_store_sync() follows.
- */
-int blob_service_keep_file(struct blob_service *blobs, uint64_t job,
-			   const char *hash, struct error *err);
-int blob_service_keep_workspace(struct blob_service *blobs, uint64_t sweep,
-				const char *hash, struct error *err);
-
-/* Remove what the job collected, unless others collected the same; *bytes grows
- * by what is gone. Again is success.
- */
-int blob_service_forget_job(struct blob_service *blobs, uint64_t job,
-			    uint64_t *bytes, struct error *err);
-
-/* Of a list of collected files: say of those that are gone. */
-int blob_service_note_gone(struct blob_service *blobs, struct file_info *files,
-			   size_t count, struct error *err);
 
 /* Requests of people; the reply's payload goes to `bytes`. */
 int blob_service_put(struct blob_service *blobs, const struct wire_peer *sender,

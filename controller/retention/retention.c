@@ -2,6 +2,7 @@
  */
 #include "controller/retention/retention.h"
 #include "controller/blobs/blob_service.h"
+#include "controller/blobs/blob_users.h"
 #include "controller/cluster/active_job.h"
 #include "controller/logs/log_ingest.h"
 #include "controller/logs/log_store.h"
@@ -137,9 +138,10 @@ static int remove_output(struct walk *walk, const struct job_row *row,
 static int remove_files(struct walk *walk, const struct job_row *row,
 			struct error *err)
 {
+	const struct retention_config *with = &walk->retention->with;
 	uint64_t bytes = 0;
-	int rc = blob_service_forget_job(walk->retention->with.blobs, row->id,
-					 &bytes, err);
+	int rc = blob_users_forget_job(blob_service_contents(with->blobs),
+				       with->store, row->id, &bytes, err);
 
 	walk->bytes += bytes;
 	return rc == 0 && bytes ? note(walk->retention, row->id, row->attempt,

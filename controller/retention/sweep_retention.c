@@ -3,6 +3,7 @@
  */
 #include "controller/retention/sweep_retention.h"
 #include "controller/blobs/blob_service.h"
+#include "controller/blobs/blob_users.h"
 #include "controller/cluster/active_job.h"
 #include "controller/logs/log_store.h"
 #include "controller/store/store.h"
@@ -74,8 +75,9 @@ static int sweep_retention_job(struct looking *looking,
 		rc = log_store_remove(with->logs, row->id, i, looking->until_ms,
 				      &bytes, looking->err);
 	if (rc == 0)
-		rc = blob_service_forget_job(with->blobs, row->id, &bytes,
-					     looking->err);
+		rc = blob_users_forget_job(blob_service_contents(with->blobs),
+					   with->store, row->id, &bytes,
+					   looking->err);
 	return rc ? rc : store_forget_job(with->store, row->id, looking->err);
 }
 
