@@ -2,9 +2,10 @@
  */
 #include "controller/cell/cell.h"
 
+#include "controller/catalog/described.h"
 #include "controller/cell/container.h"
 #include "controller/cell/key.h"
-#include "controller/catalog/described.h"
+#include "controller/cell/key_values.h"
 #include "controller/cell/memory.h"
 #include "controller/cell/own_rules.h"
 #include "controller/cell/reference_peak.h"
@@ -14,7 +15,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
-#define LABEL_MAX 127 /* bytes */
 
 #define SPEC_BYTES (4 << 20)
 #define STAGES_MAX 32 /* words in a sentence about stages */
@@ -231,200 +231,6 @@ bool cell_matches(const struct cells *cells, const struct value *const *values,
 	return true;
 }
 
-/* The readers of single keys. */
-
-static int read_text(const struct value *value, size_t max, char **out,
-		     struct error *err)
-{
-	const char *text;
-
-	if (value_string(value, max, &text, err) < 0)
-		return -1;
-	*out = strdup(text);
-	return *out ? 0 : error_nomem(err, value_file(value));
-}
-
-static int read_word(const struct value *value, const char *const *words,
-		     char **out, struct error *err)
-{
-	size_t index;
-
-	if (value_enum(value, words, &index, err) < 0)
-		return -1;
-	*out = strdup(words[index]);
-	return *out ? 0 : error_nomem(err, value_file(value));
-}
-
-/* Which of two words? */
-static int read_choice(const struct value *value, const char *const *words,
-		       bool *second, struct error *err)
-{
-	size_t index;
-
-	if (value_enum(value, words, &index, err) < 0)
-		return -1;
-	*second = index == 1;
-	return 0;
-}
-
-/* A duration for a member of 32 bits. */
-static int read_grace(const struct value *value, const struct key_rule *rule,
-		      uint32_t *grace_ms, struct error *err)
-{
-	uint64_t ms;
-
-	if (value_duration_ms(value, rule->min, rule->max, &ms, err) < 0)
-		return -1;
-	*grace_ms = (uint32_t)ms;
-	return 0;
-}
-
-static int read_patience(const struct value *value, const struct key_rule *rule,
-			 uint64_t *ms, struct error *err)
-{
-	const char *text = value_text(value);
-
-	if (text && !strcmp(text, "off")) {
-		*ms = HANG_OFF;
-		return 0;
-	}
-	return value_duration_ms(value, rule->min, rule->max, ms, err);
-}
-
-/* Read by the table, all but what has placeholders. */
-static int read_key(const struct value *value, size_t key, struct cell *cell,
-		    struct error *err)
-{
-	const struct key_rule *rule = &key_rules[key];
-	void *at = (char *)cell + rule->place;
-
-	switch (rule->type) {
-	case TYPE_U32:
-		return value_u32(value, (uint32_t)rule->min,
-				 (uint32_t)rule->max, at, err);
-	case TYPE_U64:
-		return value_u64(value, rule->min, rule->max, at, err);
-	case TYPE_I64:
-		return value_i64(value, -(int64_t)rule->max, (int64_t)rule->max,
-				 at, err);
-	case TYPE_DOUBLE:
-		return value_double(value, (double)rule->min, (double)rule->max,
-				    at, err);
-	case TYPE_BOOL:
-		return value_bool(value, at, err);
-	case TYPE_DURATION:
-		return value_duration_ms(value, rule->min, rule->max, at, err);
-	case TYPE_GRACE:
-		return read_grace(value, rule, at, err);
-	case TYPE_PATIENCE:
-		return read_patience(value, rule, at, err);
-	case TYPE_SIZE:
-		return value_size_bytes(value, rule->min, rule->max, at, err);
-	case TYPE_WORD:
-		return read_word(value, rule->words, at, err);
-	case TYPE_CHOICE:
-		return read_choice(value, rule->words, at, err);
-	case TYPE_TEXT:
-		return read_text(value, rule->max, at, err);
-	case TYPE_FILLED:
-	case TYPE_OTHER:
-		break;
-	}
-	return 0;
-}
-
-static int read_keys(const struct value *const *values, struct cell *cell,
-		     struct error *err)
-{
-	for (size_t key = 0; key < KEYS; key++)
-		if (values[key] && key_rules[key].place &&
-		    read_key(values[key], key, cell, err) < 0)
-			return -1;
-	cell->shape.has_stage = values[KEY_PARALLEL_STAGE] != NULL;
-	return 0;
-}
-
-static int compare_labels(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-/* "key=value", as `regatta node label` takes it. */
-static int read_label(const struct value *value, const char **label,
-		      struct error *err)
-{
-	const char *text, *equals;
-
-	if (value_string(value, LABEL_MAX, &text, err) < 0)
-		return -1;
-	equals = strchr(text, '=');
-	if (equals && equals != text && equals[1] && !strpbrk(text, ", \t\n")) {
-		*label = text;
-		return 0;
-	}
-	return value_error(value, err,
-			   "'%.60s' is not valid here; expected a label of "
-			   "nodes: key=value",
-			   text);
-}
-
-/* One label or a list of them, to one text in their order. */
-static int read_labels(const struct value *value, struct job_spec *spec,
-		       struct error *err)
-{
-	const struct key_rule *rule = &key_rules[KEY_LABELS];
-	const char *labels[KEY_LABELS_MAX];
-	char text[KEY_LABELS_MAX * (LABEL_MAX + 1)] = "";
-	size_t count = 1, used = 0;
-
-	if (!value)
-		return 0;
-	if (value_kind(value) == VALUE_LIST)
-		count = value_count(value);
-	if (!count || count > rule->max)
-		return value_error(value, err,
-				   "%zu labels; expected 1 to %" PRIu64, count,
-				   rule->max);
-	for (size_t i = 0; i < count; i++)
-		if (read_label(value_kind(value) == VALUE_LIST
-				       ? value_at(value, i)
-				       : value,
-			       &labels[i], err) < 0)
-			return -1;
-	qsort(labels, count, sizeof(labels[0]), compare_labels);
-	for (size_t i = 0; i < count; i++)
-		used += (size_t)snprintf(text + used, sizeof(text) - used,
-					 "%s%s", i ? "," : "", labels[i]);
-	return string_set(&spec->labels, text, err);
-}
-
-/* Layers of each stage of a pipeline. */
-static int read_split(const struct value *list, struct parallel_layout *shape,
-		      struct error *err)
-{
-	const struct key_rule *rule = &key_rules[KEY_PARALLEL_SPLIT];
-
-	if (!list)
-		return 0;
-	if (value_expect(list, VALUE_LIST, err) < 0)
-		return -1;
-	if (!value_count(list) || value_count(list) > rule->max)
-		return value_error(list, err,
-				   "a list of %zu; expected the layers of 1 to "
-				   "%" PRIu64 " stages",
-				   value_count(list), rule->max);
-	for (size_t i = 0; i < value_count(list); i++) {
-		uint32_t layers;
-
-		if (value_u32(value_at(list, i), (uint32_t)rule->min,
-			      (uint32_t)rule->max, &layers, err) < 0)
-			return -1;
-		shape->split_layers += layers;
-		shape->split_stages++;
-	}
-	return 0;
-}
-
 /* Which FLOPs a token costs is known for certain stages only. */
 static int check_stage(const struct value *value, const struct cell *cell,
 		       struct error *err)
@@ -446,39 +252,6 @@ static int check_stage(const struct value *value, const struct cell *cell,
 			words[count++] = formula_stages[i];
 	words[count] = NULL;
 	return value_enum(value, words, &index, err);
-}
-
-/* ipc, processes, labels, split: what the table cannot say. */
-static int read_others(const struct value *const *values, struct cell *cell,
-		       struct error *err)
-{
-	const struct value *ipc = values[KEY_IPC];
-	const struct value *processes = values[KEY_PROCESSES];
-
-	/* What an engine does by itself is NULL. */
-	if (ipc && strcmp(value_text(ipc), key_rules[KEY_IPC].fallback) != 0 &&
-	    read_word(ipc, key_rules[KEY_IPC].words, &cell->spec.container.ipc,
-		      err) < 0)
-		return -1;
-	if (read_split(values[KEY_PARALLEL_SPLIT], &cell->shape, err) < 0 ||
-	    read_labels(values[KEY_LABELS], &cell->spec, err) < 0)
-		return -1;
-	if (!processes)
-		return 0;
-	if (!strcmp(value_text(processes), "device")) {
-		cell->shape.processes =
-			cell->shape.devices ? cell->shape.devices : 1;
-		if (cell->shape.processes <= key_rules[KEY_PROCESSES].max)
-			return 0;
-		return value_error(processes, err,
-				   "\"device\" with %u devices is not valid "
-				   "here; expected %" PRIu64 " processes",
-				   cell->shape.devices,
-				   key_rules[KEY_PROCESSES].max);
-	}
-	return value_u32(processes, (uint32_t)key_rules[KEY_PROCESSES].min,
-			 (uint32_t)key_rules[KEY_PROCESSES].max,
-			 &cell->shape.processes, err);
 }
 
 static int no_chip(const struct catalog *catalog, const struct vendor *vendor,
@@ -643,8 +416,7 @@ static int check_memory(const struct value *const *values, struct cell *cell)
 static int build(struct cells *cells, const struct value *const *values,
 		 struct cell *cell, struct error *err)
 {
-	if (read_keys(values, cell, err) < 0 ||
-	    read_others(values, cell, err) < 0 ||
+	if (key_values_read(values, cell, err) < 0 ||
 	    resolve_names(cells, values, cell, err) < 0 ||
 	    (values[KEY_STAGE] &&
 	     check_stage(values[KEY_STAGE], cell, err) < 0) ||
