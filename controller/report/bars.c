@@ -2,7 +2,7 @@
  */
 #include "controller/report/bars.h"
 
-#include "controller/report/chart.h"
+#include "controller/report/html_text.h"
 #include "protocol/base/utf8.h"
 
 #include <math.h>

@@ -42,12 +42,4 @@ bool chart_draws(const cJSON *points);
  */
 int chart_svg(const struct chart *chart, struct buffer *out, struct error *err);
 
-/* Text with what HTML gives a meaning escaped; control characters are blanks,
- * what is no UTF-8 or turns text (utf8_turns()) is U+FFFD.
- */
-int html_text(struct buffer *out, const char *text, struct error *err);
-
-/* The same, but line ends and tabs stay: for <pre>. */
-int html_lines(struct buffer *out, const char *text, struct error *err);
-
 #endif

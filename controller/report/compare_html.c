@@ -1,9 +1,9 @@
 /* compare_html.c - sweeps beside each other, as one page with charts.
  */
 #include "controller/report/bars.h"
-#include "controller/report/chart.h"
 #include "controller/report/compare.h"
 #include "controller/report/html_style.h"
+#include "controller/report/html_text.h"
 #include "controller/report/labels.h"
 #include "controller/report/row.h"
 #include "protocol/base/owned.h"

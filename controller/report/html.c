@@ -2,10 +2,10 @@
  */
 #include "controller/report/report.h"
 
-#include "controller/report/chart.h"
 #include "controller/report/columns.h"
 #include "controller/report/html_charts.h"
 #include "controller/report/html_style.h"
+#include "controller/report/html_text.h"
 #include "controller/report/labels.h"
 #include "controller/report/row.h"
 #include "controller/report/suspects.h"

@@ -4,6 +4,7 @@
 
 #include "controller/report/bars.h"
 #include "controller/report/chart.h"
+#include "controller/report/html_text.h"
 #include "controller/report/row.h"
 #include "protocol/base/owned.h"
 

@@ -2,7 +2,7 @@
  */
 #include "controller/report/html_style.h"
 
-#include "controller/report/chart.h"
+#include "controller/report/html_text.h"
 
 static const char html_style[] =
 	":root{--ink:#1b1f24;--paper:#fff;--faint:#d5dae0;--mute:#5b6570;"

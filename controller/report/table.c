@@ -2,7 +2,7 @@
  */
 #include "controller/report/table.h"
 
-#include "controller/report/chart.h"
+#include "controller/report/html_text.h"
 #include "controller/report/row.h"
 #include "protocol/base/utf8.h"
 

@@ -1,7 +1,8 @@
 /* web_page.c - one page as HTML: a frame, and parts that change.
  */
 #include "controller/web/web_page.h"
-#include "controller/report/chart.h"
+
+#include "controller/report/html_text.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
