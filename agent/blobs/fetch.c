@@ -1,4 +1,5 @@
-/* fetch.c - contents that this node is to have, brought once for all who wait.
+/* fetch.c - fetches the contents that this node needs, once for all who
+ * wait.
  */
 #include "agent/blobs/fetch.h"
 

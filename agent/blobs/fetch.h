@@ -1,4 +1,5 @@
-/* fetch.h - contents that this node is to have, brought once for all who wait.
+/* fetch.h - fetches the contents that this node needs, once for all who
+ * wait.
  *
  * The controller says who has one: itself, or another agent, which may still be
  * getting it. It comes in pieces, goes on where a cut left it, and is checked

@@ -1,4 +1,4 @@
-/* peers.c - agents that give each other contents, without the controller.
+/* peers.c - exchanges contents between agents, without the controller.
  */
 #include "agent/blobs/peers.h"
 

@@ -1,4 +1,4 @@
-/* peers.h - agents that give each other contents, without the controller.
+/* peers.h - exchanges contents between agents, without the controller.
  *
  * Each agent listens for others: the same encrypted channel as to the
  * controller, with the agent as its server. Whose key may connect, the

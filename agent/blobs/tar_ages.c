@@ -1,4 +1,6 @@
-/* tar_ages.c - how many files of a tar stream are older than a moment. */
+/* tar_ages.c - counts the files of a tar stream that are older than a
+ * moment.
+ */
 #include "agent/blobs/tar_ages.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
-/* tar_ages.h - how many files of a tar stream are older than a moment.
+/* tar_ages.h - counts the files of a tar stream that are older than a
+ * moment.
  *
  * The stream passes through in pieces; what is no tar stream counts as nothing.
  * Times are those of the headers, in whole seconds.

@@ -1,4 +1,4 @@
-/* tar_filter.c - of a folder's tar stream, the entries that match a pattern.
+/* tar_filter.c - the entries of a folder's tar stream that match a pattern.
  *
  * Where an entry ends is found here; what it is called, and how long it is, by
  * libarchive, which gets one head after another: the header of the entry and

@@ -1,4 +1,4 @@
-/* tar_filter.h - of a folder's tar stream, the entries that match a pattern.
+/* tar_filter.h - the entries of a folder's tar stream that match a pattern.
  *
  * The stream is what engine_archive_get() gives for a folder: its first entry
  * is that folder, all others lie below it. What matches passes as it is, byte

@@ -1,4 +1,4 @@
-/* workspace_upload.c - a workspace on its way into a container.
+/* workspace_upload.c - unpacks a workspace into a container.
  */
 #include "agent/blobs/workspace_upload.h"
 

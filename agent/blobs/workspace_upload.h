@@ -1,4 +1,4 @@
-/* workspace_upload.h - a workspace on its way into a container.
+/* workspace_upload.h - unpacks a workspace into a container.
  *
  * A tar stream for engine_archive_put() at "/", made from a content that is a
  * tar file: every name is put below a folder. It is read and written anew as it

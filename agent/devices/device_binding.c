@@ -1,5 +1,5 @@
-/* device_binding.c - a task's spec, completed for the devices that it was
- * given.
+/* device_binding.c - completes the spec of a task for the devices that it
+ * was given.
  */
 #include "agent/devices/device_binding.h"
 

@@ -1,5 +1,5 @@
-/* device_binding.h - a task's spec, completed for the devices that it was
- * given.
+/* device_binding.h - completes the spec of a task for the devices that it
+ * was given.
  */
 #ifndef AGENT_DEVICES_DEVICE_BINDING_H
 #define AGENT_DEVICES_DEVICE_BINDING_H

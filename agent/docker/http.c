@@ -1,4 +1,4 @@
-/* http.c - requests to one HTTP server, by libcurl on the event loop.
+/* http.c - HTTP requests to one server, by libcurl on the event loop.
  */
 #include "agent/docker/http.h"
 

@@ -1,4 +1,4 @@
-/* http.h - requests to one HTTP server, by libcurl on the event loop.
+/* http.h - HTTP requests to one server, by libcurl on the event loop.
  *
  * http_send() returns at once. done() runs later from the loop, exactly once,
  * never from inside a call; after it the handle is gone. Everything here may

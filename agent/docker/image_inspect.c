@@ -1,4 +1,5 @@
-/* image_inspect.c - what the engine says of an image that it has.
+/* image_inspect.c - reads what the engine reports of an image that it has.
+ * Pure.
  */
 #include "agent/docker/image_inspect.h"
 

@@ -1,4 +1,5 @@
-/* image_inspect.h - what the engine says of an image that it has. Pure.
+/* image_inspect.h - reads what the engine reports of an image that it has.
+ * Pure.
  *
  * Source: Docker Engine API 1.41, "Inspect an image".
  */

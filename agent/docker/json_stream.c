@@ -1,4 +1,4 @@
-/* json_stream.c - JSON objects out of bytes as they come, one object a line.
+/* json_stream.c - splits a stream of bytes into JSON objects, one per line.
  */
 #include "agent/docker/json_stream.h"
 

@@ -1,4 +1,4 @@
-/* json_stream.h - JSON objects out of bytes as they come, one object a line.
+/* json_stream.h - splits a stream of bytes into JSON objects, one per line.
  *
  * The engine's events and progress: objects with a newline behind each, in
  * pieces of any size. A line is at most JSON_STREAM_LINE_MAX bytes; empty lines

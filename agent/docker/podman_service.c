@@ -1,4 +1,5 @@
-/* podman_service.c - a Podman service of a user's own, where none runs.
+/* podman_service.c - starts a Podman service of the user's own, where none
+ * runs.
  */
 #include "agent/docker/podman_service.h"
 #include "protocol/base/file.h"

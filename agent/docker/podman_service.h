@@ -1,4 +1,5 @@
-/* podman_service.h - a Podman service of a user's own, where none runs.
+/* podman_service.h - starts a Podman service of the user's own, where none
+ * runs.
  *
  * It answers at engine.sock in a folder of ours and ends with us, however we
  * end; containers go on without it. One that ends before is started again.

@@ -1,5 +1,5 @@
-/* pull_progress.c - the engine's many small words about a pull or build, summed
- * up.
+/* pull_progress.c - sums up the engine's progress messages of a pull or
+ * build.
  */
 #include "agent/docker/pull_progress.h"
 

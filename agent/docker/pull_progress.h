@@ -1,5 +1,5 @@
-/* pull_progress.h - the engine's many small words about a pull or build, summed
- * up.
+/* pull_progress.h - sums up the engine's progress messages of a pull or
+ * build.
  *
  * Pure: objects of engine_image_pull() or engine_image_build() go in, one
  * image_progress comes out. At most PULL_PROGRESS_LAYERS_MAX layers are

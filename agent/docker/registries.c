@@ -1,4 +1,5 @@
-/* registries.c - what this node knows of registries. */
+/* registries.c - the registries that this node knows.
+ */
 #include "agent/docker/registries.h"
 #include "protocol/registry/login.h"
 

@@ -1,4 +1,4 @@
-/* registries.h - what this node knows of registries.
+/* registries.h - the registries that this node knows.
  */
 #ifndef AGENT_DOCKER_REGISTRIES_H
 #define AGENT_DOCKER_REGISTRIES_H

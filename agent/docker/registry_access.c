@@ -1,5 +1,5 @@
-/* registry_access.c - how registries may be approached: as whom, and with TLS
- * or not.
+/* registry_access.c - access to registries: which login, and whether with
+ * TLS.
  */
 #include "agent/docker/registry_access.h"
 

@@ -1,5 +1,5 @@
-/* registry_access.h - how registries may be approached: as whom, and with TLS
- * or not.
+/* registry_access.h - access to registries: which login, and whether with
+ * TLS.
  *
  * Only the engine speaks to registries; here it is found out what it must be
  * told, and whether it may. Who we are there: what came with the job goes

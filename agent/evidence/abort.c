@@ -1,4 +1,4 @@
-/* abort.c - have the ranks of a container print their stacks, and end.
+/* abort.c - makes the ranks of a container print their stacks, and end.
  */
 #include "agent/evidence/abort.h"
 #include "agent/evidence/process_look.h"

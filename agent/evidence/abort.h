@@ -1,4 +1,4 @@
-/* abort.h - have the ranks of a container print their stacks, and end.
+/* abort.h - makes the ranks of a container print their stacks, and end.
  *
  * Python prints the stacks of all its threads at SIGABRT, where its
  * faulthandler is on, and ends. Source: Python's documentation, "faulthandler".

@@ -1,4 +1,4 @@
-/* look.c - one look at all processes of a container.
+/* look.c - takes one look at all processes of a container.
  */
 #include "agent/evidence/look.h"
 #include "agent/evidence/process_look.h"

@@ -1,4 +1,4 @@
-/* look.h - one look at all processes of a container.
+/* look.h - takes one look at all processes of a container.
  *
  * Runs as a program of its own, `regatta-agent look PID FIRST_RANK ROUND`,
  * because a read of /proc may wait for a process that is stuck in the kernel:

@@ -1,4 +1,4 @@
-/* process_look.c - a process as /proc shows it: what it does, and for whom.
+/* process_look.c - reads what a process does from /proc.
  */
 #include "agent/evidence/process_look.h"
 #include "agent/devices/sysfs.h"

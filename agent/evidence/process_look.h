@@ -1,4 +1,4 @@
-/* process_look.h - a process as /proc shows it: what it does, and for whom.
+/* process_look.h - reads what a process does from /proc.
  */
 #ifndef AGENT_EVIDENCE_PROCESS_LOOK_H
 #define AGENT_EVIDENCE_PROCESS_LOOK_H

@@ -1,4 +1,4 @@
-/* sockets.c - whom a process speaks with over TCP.
+/* sockets.c - tells with whom a process communicates over TCP.
  */
 #include "agent/evidence/sockets.h"
 

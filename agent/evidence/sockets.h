@@ -1,4 +1,4 @@
-/* sockets.h - whom a process speaks with over TCP.
+/* sockets.h - tells with whom a process communicates over TCP.
  */
 #ifndef AGENT_EVIDENCE_SOCKETS_H
 #define AGENT_EVIDENCE_SOCKETS_H

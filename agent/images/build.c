@@ -1,4 +1,4 @@
-/* build.c - one image built by the engine from a folder of ours.
+/* build.c - builds one image from a local folder by the engine.
  */
 #include "agent/images/build.h"
 

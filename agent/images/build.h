@@ -1,4 +1,4 @@
-/* build.h - one image built by the engine from a folder of ours.
+/* build.h - builds one image from a local folder by the engine.
  *
  * Its base images come from registries, which the engine alone knows: it is
  * told who we are to all that we know (agent/docker/registry_access.h). Tried

@@ -1,4 +1,4 @@
-/* build_context.c - what a folder of ours is built from: a build context.
+/* build_context.c - the build context of a folder, as a tar stream.
  */
 #include "agent/images/build_context.h"
 

@@ -1,4 +1,4 @@
-/* build_context.h - what a folder of ours is built from: a build context.
+/* build_context.h - the build context of a folder, as a tar stream.
  *
  * The tar stream of the folder (protocol/blob/tarball.h), without what its
  * .dockerignore names. The Dockerfile and the .dockerignore themselves are

@@ -1,4 +1,4 @@
-/* context_hash.c - the SHA-256 of what a folder is built from.
+/* context_hash.c - the SHA-256 of a build context.
  */
 #include "agent/images/context_hash.h"
 

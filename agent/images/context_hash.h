@@ -1,4 +1,4 @@
-/* context_hash.h - the SHA-256 of what a folder is built from.
+/* context_hash.h - the SHA-256 of a build context.
  *
  * The build context (agent/images/build_context.h) is read a short time per
  * turn of the loop, so that a large folder holds up nothing else.

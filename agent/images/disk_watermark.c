@@ -1,4 +1,4 @@
-/* disk_watermark.c - room for images on the disk, kept by the node itself.
+/* disk_watermark.c - keeps room for images on the disk.
  */
 #include "agent/images/disk_watermark.h"
 

@@ -1,4 +1,4 @@
-/* disk_watermark.h - room for images on the disk, kept by the node itself.
+/* disk_watermark.h - keeps room for images on the disk.
  *
  * When less than the floor is free, or an image that is to come does not fit,
  * the controller is asked what must stay; its answer is an order to gc, which

@@ -1,4 +1,4 @@
-/* folder_build.c - an image made from a folder: its Dockerfile, then its
+/* folder_build.c - makes an image from a folder: its Dockerfile, then its
  * script.
  */
 #include "agent/images/folder_build.h"

@@ -1,4 +1,4 @@
-/* folder_build.h - an image made from a folder: its Dockerfile, then its
+/* folder_build.h - makes an image from a folder: its Dockerfile, then its
  * script.
  *
  * A folder of ours has a Dockerfile alone (agent/images/build.h). In a folder

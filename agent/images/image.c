@@ -1,4 +1,4 @@
-/* image.c - brings images to the node: pulled, or built from a folder of ours.
+/* image.c - brings images to the node: by a pull, or a build from a folder.
  */
 #include "agent/images/image.h"
 

@@ -1,5 +1,4 @@
-/* image.h - brings images to the node: pulled, or built from a folder of ours
- * or of the node.
+/* image.h - brings images to the node: by a pull, or a build from a folder.
  *
  * Any number of tasks may want the same image at the same time: the work is
  * done once. It is bounded by no progress for stall_ms, never by wall clock.

@@ -1,5 +1,5 @@
-/* image_inventory.c - all images of the engine, what is known of each, and the
- * disk.
+/* image_inventory.c - all images of the engine, with what is known of each,
+ * and the disk.
  */
 #include "agent/images/image_inventory.h"
 

@@ -1,5 +1,5 @@
-/* image_inventory.h - all images of the engine, what is known of each, and the
- * disk.
+/* image_inventory.h - all images of the engine, with what is known of each,
+ * and the disk.
  */
 #ifndef AGENT_IMAGES_IMAGE_INVENTORY_H
 #define AGENT_IMAGES_IMAGE_INVENTORY_H

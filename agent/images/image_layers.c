@@ -1,4 +1,5 @@
-/* image_layers.c - which layers of an image file the engine has already.
+/* image_layers.c - tells which layers of an image file the engine has
+ * already.
  */
 #include "agent/images/image_layers.h"
 

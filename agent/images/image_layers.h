@@ -1,4 +1,5 @@
-/* image_layers.h - which layers of an image file the engine has already.
+/* image_layers.h - tells which layers of an image file the engine has
+ * already.
  *
  * An image is a chain of layers, each the hash of its unpacked tar file, as its
  * config says (rootfs.diff_ids). An engine that has an image with the same

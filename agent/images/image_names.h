@@ -1,4 +1,4 @@
-/* image_names.h - which names an image file gives, and whose they are.
+/* image_names.h - tells which names an image file gives, and whose they are.
  *
  * An engine moves a name to the image that a file gives it to, whoever had it.
  * Engines read names in manifest.json, or in index.json, or in repositories,

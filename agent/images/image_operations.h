@@ -1,4 +1,4 @@
-/* image_operations.h - what people order to be done with this node's images.
+/* image_operations.h - carries out what people order for this node's images.
  *
  * An act is one order under way: to load, save, build, list or remove images,
  * or to remove those that nobody needs (gc). It tells the controller how far it

@@ -1,5 +1,5 @@
-/* image_usage.c - which images Regatta brought to this node, and when jobs used
- * them last.
+/* image_usage.c - records which images Regatta brought here, and when jobs
+ * used them.
  */
 #include "agent/images/image_usage.h"
 

@@ -1,5 +1,5 @@
-/* image_usage.h - which images Regatta brought to this node, and when jobs used
- * them last.
+/* image_usage.h - records which images Regatta brought here, and when jobs
+ * used them.
  *
  * A file in the agent's state folder. That an image is about to be brought is
  * on disk before the engine is asked for it, so none is ever taken for somebody

@@ -1,4 +1,4 @@
-/* image_wanted.c - what is asked for when an image is wanted.
+/* image_wanted.c - the description of an image that is wanted.
  */
 #include "agent/images/image_wanted.h"
 

@@ -1,4 +1,4 @@
-/* install.c - an image made of another one by a script that runs in a
+/* install.c - makes an image from another one by a script that runs in a
  * container.
  */
 #include "agent/images/install.h"

@@ -1,4 +1,4 @@
-/* install.h - an image made of another one by a script that runs in a
+/* install.h - makes an image from another one by a script that runs in a
  * container.
  *
  * As FlagPerf's image manager does it: the folder is mounted at

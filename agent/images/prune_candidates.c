@@ -1,5 +1,5 @@
-/* prune_candidates.c - which images of a node may go, and which one first.
- * Pure.
+/* prune_candidates.c - chooses which images of a node may go, and in which
+ * order. Pure.
  */
 #include "agent/images/prune_candidates.h"
 

@@ -1,5 +1,5 @@
-/* prune_candidates.h - which images of a node may go, and which one first.
- * Pure.
+/* prune_candidates.h - chooses which images of a node may go, and in which
+ * order. Pure.
  */
 #ifndef AGENT_IMAGES_PRUNE_CANDIDATES_H
 #define AGENT_IMAGES_PRUNE_CANDIDATES_H

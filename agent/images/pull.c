@@ -1,4 +1,4 @@
-/* pull.c - one image from its registry to the engine, with all that may happen.
+/* pull.c - pulls one image from its registry to the engine.
  */
 #include "agent/images/pull.h"
 

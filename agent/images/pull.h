@@ -1,4 +1,4 @@
-/* pull.h - one image from its registry to the engine, with all that may happen.
+/* pull.h - pulls one image from its registry to the engine.
  *
  * How the registry may be approached is found out (registry_access.h); the
  * engine is asked what the name means there, where it can tell, and then pulls

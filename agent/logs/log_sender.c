@@ -1,4 +1,5 @@
-/* log_sender.c - spool files to byte streams: offsets, credit, starting over.
+/* log_sender.c - sends the files of a spool to the controller as byte
+ * streams.
  */
 #include "agent/logs/log_sender.h"
 #include "protocol/base/file.h"

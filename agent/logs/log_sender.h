@@ -1,4 +1,5 @@
-/* log_sender.h - spool files to byte streams: offsets, credit, starting over.
+/* log_sender.h - sends the files of a spool to the controller as byte
+ * streams.
  *
  * The files in the spool are the truth of what was written, the controller's
  * file lengths are the cursor. In every session the log sender sends a stream

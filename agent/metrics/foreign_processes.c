@@ -1,5 +1,5 @@
-/* foreign_processes.c - does somebody else use the devices that a task is to
- * get?
+/* foreign_processes.c - tells whether somebody else uses the devices of a
+ * task.
  */
 #include "agent/metrics/foreign_processes.h"
 

@@ -1,5 +1,5 @@
-/* foreign_processes.h - does somebody else use the devices that a task is to
- * get?
+/* foreign_processes.h - tells whether somebody else uses the devices of a
+ * task.
  *
  * Looked at are the engine's containers that are not of this agent (those that
  * were given one of the devices' nodes), and processes: of the vendor's tool,

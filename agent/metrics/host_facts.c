@@ -1,4 +1,4 @@
-/* host_facts.c - what this host is, for tables and provenance.
+/* host_facts.c - facts of this host, for tables and provenance.
  *
  * Sources: uname(2), sysconf(3), adjtimex(2), proc(5), os-release(5), and
  * sysfs: /sys/class/dmi/id, /sys/devices/system, /sys/kernel/mm.

@@ -1,4 +1,4 @@
-/* host_facts.h - what this host is, for tables and provenance.
+/* host_facts.h - facts of this host, for tables and provenance.
  *
  * host_facts_read() is asked at the start of the agent and before each job:
  * some of it changes (clock, governor, free memory, driver).

@@ -1,4 +1,4 @@
-/* host_usage.c - how busy the host is: processors, memory, disks, network,
+/* host_usage.c - the load of the host: processors, memory, disks, network,
  * power.
  */
 #include "agent/metrics/host_usage.h"

@@ -1,4 +1,4 @@
-/* host_usage.h - how busy the host is: processors, memory, disks, network,
+/* host_usage.h - the load of the host: processors, memory, disks, network,
  * power.
  *
  * Rates are over the time between two takes. Sources: proc(5) (stat, meminfo,

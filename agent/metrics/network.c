@@ -1,4 +1,5 @@
-/* network.c - the host's networks: Ethernet and InfiniBand, and how fast.
+/* network.c - the networks of the host: Ethernet and InfiniBand, and their
+ * speed.
  */
 #include "agent/metrics/network.h"
 #include "agent/devices/sysfs.h"

@@ -1,4 +1,5 @@
-/* network.h - the host's networks: Ethernet and InfiniBand, and how fast.
+/* network.h - the networks of the host: Ethernet and InfiniBand, and their
+ * speed.
  */
 #ifndef AGENT_METRICS_NETWORK_H
 #define AGENT_METRICS_NETWORK_H

@@ -1,5 +1,4 @@
-/* tool_runner.c - a tool that is run again and again, and ever more seldom
- * while it fails.
+/* tool_runner.c - runs a tool again and again, less often while it fails.
  */
 #include "agent/metrics/tool_runner.h"
 #include "protocol/base/file.h"

@@ -1,5 +1,4 @@
-/* tool_runner.h - a tool that is run again and again, and ever more seldom
- * while it fails.
+/* tool_runner.h - runs a tool again and again, less often while it fails.
  *
  * One run at a time; a run that takes longer than the interval delays the next
  * one. A tool that fails is tried after the interval, then after twice as long,

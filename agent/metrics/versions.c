@@ -1,4 +1,5 @@
-/* versions.c - which driver and which software of the vendor this node has.
+/* versions.c - the versions of the vendor's driver and software on this
+ * node.
  */
 #include "agent/metrics/versions.h"
 #include "protocol/base/log.h"

@@ -1,4 +1,5 @@
-/* versions.h - which driver and which software of the vendor this node has.
+/* versions.h - the versions of the vendor's driver and software on this
+ * node.
  *
  * The rules are the profile's (profile.h, `versions`): files below the roots
  * and tools, of which the first that tells a version counts. A tool that two

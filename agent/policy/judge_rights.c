@@ -1,4 +1,5 @@
-/* judge_rights.c - as whom may a container run, and which files may it make?
+/* judge_rights.c - decides as which user a container runs, and which files
+ * it makes.
  */
 #include "agent/policy/judge_rights.h"
 #include "protocol/hardware/container.h"

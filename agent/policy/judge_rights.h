@@ -1,4 +1,5 @@
-/* judge_rights.h - as whom may a container run, and which files may it make?
+/* judge_rights.h - decides as which user a container runs, and which files
+ * it makes.
  *
  * Pure, but for resolving links; beside protocol/config/policy_check.h.
  */

@@ -1,4 +1,4 @@
-/* node_policy.c - the policy of this node: read, read again, held against
+/* node_policy.c - the policy of this node: read, reloaded, held against
  * tasks.
  */
 #include "agent/policy/node_policy.h"

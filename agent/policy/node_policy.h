@@ -1,4 +1,4 @@
-/* node_policy.h - the policy of this node: read, read again, held against
+/* node_policy.h - the policy of this node: read, reloaded, held against
  * tasks.
  */
 #ifndef AGENT_POLICY_NODE_POLICY_H

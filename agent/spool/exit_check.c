@@ -1,4 +1,4 @@
-/* exit_check.c - can an exit record be true, by what the engine says?
+/* exit_check.c - checks an exit record against what the engine reports.
  */
 #include "agent/spool/exit_check.h"
 

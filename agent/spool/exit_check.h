@@ -1,4 +1,4 @@
-/* exit_check.h - can an exit record be true, by what the engine says?
+/* exit_check.h - checks an exit record against what the engine reports.
  *
  * The record comes from inside the container, from a folder that the measured
  * program may write to; the engine saw the container begin and end itself.

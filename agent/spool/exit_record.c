@@ -1,4 +1,4 @@
-/* exit_record.c - what regatta-init says of a container's end.
+/* exit_record.c - the record that regatta-init writes when a container ends.
  */
 #include "agent/spool/exit_record.h"
 #include "agent/init/init.h"

@@ -1,4 +1,4 @@
-/* exit_record.h - what regatta-init says of a container's end.
+/* exit_record.h - the record that regatta-init writes when a container ends.
  *
  * The record is written inside the container, so it is read as carefully as
  * anything from outside: its size is bounded, unknown or mistyped fields are

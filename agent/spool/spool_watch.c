@@ -1,4 +1,4 @@
-/* spool_watch.c - bounds all that a container writes to its folder on the host.
+/* spool_watch.c - limits what a container writes to its folder on the host.
  */
 #include "agent/spool/spool_watch.h"
 #include "protocol/base/loop.h"

@@ -1,4 +1,4 @@
-/* spool_watch.h - bounds all that a container writes to its folder on the host.
+/* spool_watch.h - limits what a container writes to its folder on the host.
  *
  * regatta-init bounds the output that it keeps; but the folder is writable for
  * the command, which may make other files there. So everything in it counts:

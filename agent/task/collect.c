@@ -1,4 +1,5 @@
-/* collect.c - a task's files are kept when its command has ended.
+/* collect.c - keeps the files that a task is to collect, when its command
+ * has ended.
  */
 #include "agent/task/collect.h"
 

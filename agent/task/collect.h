@@ -1,4 +1,5 @@
-/* collect.h - a task's files are kept when its command has ended.
+/* collect.h - keeps the files that a task is to collect, when its command
+ * has ended.
  *
  * Each path that the sweep asks for is taken out of the container as a tar file
  * and becomes a content of the node (protocol/blob/blob_store.h), which the

@@ -1,4 +1,4 @@
-/* disk_watch.c - watches how much a container writes to its own disk.
+/* disk_watch.c - measures how much a container writes to its own disk.
  */
 #include "agent/task/disk_watch.h"
 #include "protocol/base/file.h"

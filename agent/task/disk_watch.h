@@ -1,4 +1,4 @@
-/* disk_watch.h - watches how much a container writes to its own disk.
+/* disk_watch.h - measures how much a container writes to its own disk.
  *
  * Its own disk is the writable layer over its image: what it writes to mounts,
  * volumes, /dev/shm or as output is not in it. Engines can limit it themselves

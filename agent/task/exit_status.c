@@ -1,4 +1,5 @@
-/* exit_status.c - how a command ended: class, sentence, exit code.
+/* exit_status.c - classifies how a command ended: class, sentence, exit
+ * code.
  */
 #include "agent/task/exit_status.h"
 #include "protocol/base/printable.h"

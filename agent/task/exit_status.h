@@ -1,4 +1,5 @@
-/* exit_status.h - how a command ended: class, sentence, exit code.
+/* exit_status.h - classifies how a command ended: class, sentence, exit
+ * code.
  */
 #ifndef AGENT_TASK_EXIT_STATUS_H
 #define AGENT_TASK_EXIT_STATUS_H

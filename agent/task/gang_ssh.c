@@ -1,5 +1,5 @@
-/* gang_ssh.c - commands that the tasks of a job hand to each other, on their
- * way between containers and controller.
+/* gang_ssh.c - passes commands between the tasks of a job, by way of the
+ * controller.
  */
 #include "agent/task/gang_ssh.h"
 

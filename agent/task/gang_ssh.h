@@ -1,5 +1,5 @@
-/* gang_ssh.h - commands that the tasks of a job hand to each other, on their
- * way between containers and controller.
+/* gang_ssh.h - passes commands between the tasks of a job, by way of the
+ * controller.
  *
  * What lies in the task's spool, as agent/init/init.h says, is all that this
  * knows: a request without an answer is sent, and again every GANG_SSH_TICK_MS

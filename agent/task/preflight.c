@@ -1,4 +1,4 @@
-/* preflight.c - what can be known to fail before anything is fetched.
+/* preflight.c - checks that fail a task before anything is fetched.
  */
 #include "agent/task/preflight.h"
 #include "agent/metrics/foreign_processes.h"

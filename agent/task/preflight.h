@@ -1,4 +1,4 @@
-/* preflight.h - what can be known to fail before anything is fetched.
+/* preflight.h - checks that fail a task before anything is fetched.
  *
  * Paths, free disk and the clock are looked at once, in preflight_check(); what
  * takes longer (the vendor's tools, the engine, the processes of the machine)

@@ -1,5 +1,4 @@
-/* secrets.c - the secrets of a task: variables and files of its container that
- * came sealed with its order.
+/* secrets.c - the sealed variables and files of a task's container.
  */
 #include "agent/task/secrets.h"
 

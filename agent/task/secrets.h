@@ -1,5 +1,4 @@
-/* secrets.h - the secrets of a task: variables and files of its container that
- * came sealed with its order.
+/* secrets.h - the sealed variables and files of a task's container.
  *
  * They go into in/start alone, which regatta-init reads and only root may: the
  * engine, its inspection of the container and the task's spec know none.

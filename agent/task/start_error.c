@@ -1,4 +1,4 @@
-/* start_error.c - what an engine means that will not start a container.
+/* start_error.c - explains why an engine did not start a container.
  */
 #include "agent/task/start_error.h"
 

@@ -1,4 +1,4 @@
-/* start_error.h - what an engine means that will not start a container.
+/* start_error.h - explains why an engine did not start a container.
  *
  * Only what the engine's own words leave a reader alone with: which limit it
  * is that may not be raised, and what helps. Sources: runc

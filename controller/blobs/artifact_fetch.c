@@ -1,4 +1,5 @@
-/* artifact_fetch.c - the files that tasks collected come to the controller.
+/* artifact_fetch.c - fetches the files that tasks collected to the
+ * controller.
  */
 #include "controller/blobs/artifact_fetch.h"
 

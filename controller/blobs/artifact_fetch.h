@@ -1,4 +1,5 @@
-/* artifact_fetch.h - the files that tasks collected come to the controller.
+/* artifact_fetch.h - fetches the files that tasks collected to the
+ * controller.
  *
  * A node's task names them by content; those that are not here are read from
  * the node, ARTIFACT_FETCH_MAX at a time over all nodes, each where it was left

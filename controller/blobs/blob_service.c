@@ -1,4 +1,4 @@
-/* blob_service.c - the controller's contents: taken from people, given to
+/* blob_service.c - the controller's contents: received from people, given to
  * nodes.
  */
 #include "controller/blobs/blob_service.h"

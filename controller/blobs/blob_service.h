@@ -1,4 +1,4 @@
-/* blob_service.h - the controller's contents: taken from people, given to
+/* blob_service.h - the controller's contents: received from people, given to
  * nodes.
  *
  * People put contents here (a workspace, an image's layers) and get others

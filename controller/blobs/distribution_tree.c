@@ -1,5 +1,5 @@
-/* distribution_tree.c - who gets a content from whom: a chain through the
- * nodes.
+/* distribution_tree.c - decides which node gets a content from which other
+ * node.
  */
 #include "controller/blobs/distribution_tree.h"
 

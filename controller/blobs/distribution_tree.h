@@ -1,5 +1,5 @@
-/* distribution_tree.h - who gets a content from whom: a chain through the
- * nodes.
+/* distribution_tree.h - decides which node gets a content from which other
+ * node.
  *
  * Pure. The controller gives a content to one node, which passes on what it
  * has to the next one while the rest is still coming, and so on: however many

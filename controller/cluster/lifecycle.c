@@ -1,4 +1,4 @@
-/* lifecycle.c - which state a job is in after which event: a pure table.
+/* lifecycle.c - the state of a job after each event: a pure table.
  */
 #include "controller/cluster/lifecycle.h"
 

@@ -1,4 +1,4 @@
-/* lifecycle.h - which state a job is in after which event: a pure table.
+/* lifecycle.h - the state of a job after each event: a pure table.
  */
 #ifndef CONTROLLER_CLUSTER_LIFECYCLE_H
 #define CONTROLLER_CLUSTER_LIFECYCLE_H

@@ -1,4 +1,4 @@
-/* news.c - what a turn changed that somebody may be waiting for.
+/* news.c - marks what changed in a turn, for clients that wait.
  */
 #include "controller/cluster/news.h"
 

@@ -1,4 +1,4 @@
-/* news.h - what a turn changed that somebody may be waiting for.
+/* news.h - marks what changed in a turn, for clients that wait.
  *
  * A client that follows one job's output is not woken by another job's; one
  * that waits for events is not woken by output at all.

@@ -1,5 +1,5 @@
-/* image_digest.c - what an image's name means in a sweep: resolved once, then
- * fixed.
+/* image_digest.c - resolves the name of an image once per sweep, then keeps
+ * it.
  */
 #include "controller/images/image_digest.h"
 

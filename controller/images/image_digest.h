@@ -1,5 +1,5 @@
-/* image_digest.h - what an image's name means in a sweep: resolved once, then
- * fixed.
+/* image_digest.h - resolves the name of an image once per sweep, then keeps
+ * it.
  *
  * The first node of a sweep that is to have an image finds out what its name
  * means: a digest of its registry, or the id of an image that is in none. That

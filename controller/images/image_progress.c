@@ -1,4 +1,5 @@
-/* image_progress.c - images and contents on their way to the nodes of a job.
+/* image_progress.c - the progress of images on their way to the nodes of a
+ * job.
  */
 #include "controller/images/image_progress.h"
 #include "controller/cluster/active_job.h"

@@ -1,4 +1,5 @@
-/* image_progress.h - images and contents on their way to the nodes of a job.
+/* image_progress.h - the progress of images on their way to the nodes of a
+ * job.
  */
 #ifndef CONTROLLER_IMAGES_IMAGE_PROGRESS_H
 #define CONTROLLER_IMAGES_IMAGE_PROGRESS_H

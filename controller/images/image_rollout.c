@@ -1,4 +1,5 @@
-/* image_rollout.c - image orders: who is told, and how far they are.
+/* image_rollout.c - carries out image orders: tells nodes, and follows their
+ * progress.
  */
 #include "controller/images/image_rollout.h"
 

@@ -1,4 +1,5 @@
-/* image_rollout.h - image orders: who is told, and how far they are.
+/* image_rollout.h - carries out image orders: tells nodes, and follows their
+ * progress.
  *
  * An order is told to each of its nodes until the node says that it is done or
  * cannot be. Orders to load, build and pull wait for a node that is out of

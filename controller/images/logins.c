@@ -1,5 +1,5 @@
-/* logins.c - who a sweep is to registries, and its secrets: kept sealed, given
- * to its nodes.
+/* logins.c - the registry logins and secrets of sweeps: kept sealed, given
+ * to nodes.
  */
 #include "controller/images/logins.h"
 

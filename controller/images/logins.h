@@ -1,5 +1,5 @@
-/* logins.h - who a sweep is to registries, and its secrets: kept sealed, given
- * to its nodes.
+/* logins.h - the registry logins and secrets of sweeps: kept sealed, given
+ * to nodes.
  *
  * What came with a sweep stays as it came, sealed for the controller, until the
  * last of its jobs has ended; then it goes, and only which registries it was

@@ -1,4 +1,4 @@
-/* node_output.c - what the nodes of an image order print, the newest of it.
+/* node_output.c - keeps the newest output of the nodes of an image order.
  */
 #include "controller/images/node_output.h"
 

@@ -1,4 +1,4 @@
-/* node_output.h - what the nodes of an image order print, the newest of it.
+/* node_output.h - keeps the newest output of the nodes of an image order.
  *
  * Pieces of text are numbered in the order in which they come. Readers ask for
  * those after the last one that they have. The oldest ones go when all together

@@ -1,4 +1,4 @@
-/* adaptive_repeats.c - cells that are repeated until their rate is known well
+/* adaptive_repeats.c - repeats cells until their rate is known precisely
  * enough.
  */
 #include "controller/jobs/adaptive_repeats.h"

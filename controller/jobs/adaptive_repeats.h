@@ -1,4 +1,4 @@
-/* adaptive_repeats.h - cells that are repeated until their rate is known well
+/* adaptive_repeats.h - repeats cells until their rate is known precisely
  * enough.
  *
  * When the last repeat of such a cell that is under way has ended, the cell is

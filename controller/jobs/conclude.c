@@ -1,4 +1,5 @@
-/* conclude.c - a job of which everything is here: tried again, or final.
+/* conclude.c - ends a job whose output is complete: it is tried again, or
+ * final.
  */
 #include "controller/jobs/conclude.h"
 #include "controller/jobs/core.h"

@@ -1,4 +1,5 @@
-/* conclude.h - a job of which everything is here: tried again, or final.
+/* conclude.h - ends a job whose output is complete: it is tried again, or
+ * final.
  */
 #ifndef CONTROLLER_JOBS_CONCLUDE_H
 #define CONTROLLER_JOBS_CONCLUDE_H

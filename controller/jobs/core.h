@@ -1,4 +1,4 @@
-/* core.h - what the modules of the life of jobs share, and nobody else sees.
+/* core.h - the state that the modules of the life of jobs share.
  *
  * Each field is changed by the module that is named with it.
  */

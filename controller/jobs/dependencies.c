@@ -1,5 +1,4 @@
-/* dependencies.c - jobs that go after others: held, and queued when those are
- * done.
+/* dependencies.c - holds jobs that depend on others until those have ended.
  */
 #include "controller/jobs/dependencies.h"
 #include "controller/jobs/core.h"

@@ -1,5 +1,4 @@
-/* dependencies.h - jobs that go after others: held, and queued when those are
- * done.
+/* dependencies.h - holds jobs that depend on others until those have ended.
  *
  * A queued job that goes after others is not in the scheduler's queue. It is
  * listed behind each of them that is not final; the last one of these that

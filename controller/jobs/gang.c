@@ -1,4 +1,4 @@
-/* gang.c - the life of a gang: what is done when a job's tasks change.
+/* gang.c - the life of a gang: what follows when a job's tasks change.
  */
 #include "controller/jobs/gang.h"
 #include "controller/images/image_digest.h"

@@ -1,4 +1,4 @@
-/* gang.h - the life of a gang: what is done when a job's tasks change.
+/* gang.h - the life of a gang: what follows when a job's tasks change.
  *
  * Two phases: every node prepares; only when every task is ready they are
  * told to start, together. The first task that fails ends the gang. A job is

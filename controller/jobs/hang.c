@@ -1,4 +1,4 @@
-/* hang.c - a running job that shows no sign of life.
+/* hang.c - detects running jobs that show no sign of life.
  */
 #include "controller/jobs/hang.h"
 #include "controller/jobs/core.h"

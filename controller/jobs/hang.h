@@ -1,4 +1,4 @@
-/* hang.h - a running job that shows no sign of life.
+/* hang.h - detects running jobs that show no sign of life.
  *
  * Signs of life are output, of its commands or of followed files, and bytes
  * that its processes write to files. Where rules of its format say `life`, of

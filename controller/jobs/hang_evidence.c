@@ -1,4 +1,4 @@
-/* hang_evidence.c - what the nodes saw of a job that does nothing.
+/* hang_evidence.c - what the nodes observed of a job that hangs.
  */
 #include "controller/jobs/hang_evidence.h"
 #include "controller/jobs/core.h"

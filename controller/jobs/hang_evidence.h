@@ -1,4 +1,4 @@
-/* hang_evidence.h - what the nodes saw of a job that does nothing.
+/* hang_evidence.h - what the nodes observed of a job that hangs.
  */
 #ifndef CONTROLLER_JOBS_HANG_EVIDENCE_H
 #define CONTROLLER_JOBS_HANG_EVIDENCE_H

@@ -1,5 +1,4 @@
-/* homogeneity.c - are the nodes of a gang alike, and what did they say of
- * themselves?
+/* homogeneity.c - compares the nodes of a gang, and collects their warnings.
  */
 #include "controller/jobs/homogeneity.h"
 #include "controller/cluster/active_job.h"

@@ -1,5 +1,4 @@
-/* homogeneity.h - are the nodes of a gang alike, and what did they say of
- * themselves?
+/* homogeneity.h - compares the nodes of a gang, and collects their warnings.
  */
 #ifndef CONTROLLER_JOBS_HOMOGENEITY_H
 #define CONTROLLER_JOBS_HOMOGENEITY_H

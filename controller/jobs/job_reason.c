@@ -1,4 +1,4 @@
-/* job_reason.c - why a job failed, by what its ranks printed.
+/* job_reason.c - finds why a job failed in what its ranks printed.
  */
 #include "controller/jobs/job_reason.h"
 

@@ -1,4 +1,4 @@
-/* job_reason.h - why a job failed, by what its ranks printed.
+/* job_reason.h - finds why a job failed in what its ranks printed.
  *
  * Of their output the last REASON_BYTES are read, so that no job keeps the
  * controller's loop.

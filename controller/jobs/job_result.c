@@ -1,5 +1,5 @@
-/* job_result.c - what a job that has ended amounts to: result, provenance,
- * rows.
+/* job_result.c - the stored result of a job that has ended, and its row in a
+ * report.
  */
 #include "controller/jobs/job_result.h"
 #include "controller/causes/failure_patterns.h"

@@ -1,5 +1,5 @@
-/* job_result.h - what a job that has ended amounts to: result, provenance,
- * rows.
+/* job_result.h - the stored result of a job that has ended, and its row in a
+ * report.
  */
 #ifndef CONTROLLER_JOBS_JOB_RESULT_H
 #define CONTROLLER_JOBS_JOB_RESULT_H

@@ -1,5 +1,5 @@
-/* jobs.c - the core of the controller: nodes and jobs, as their driver sees
- * them.
+/* jobs.c - the core of the controller: jobs and nodes, for the daemon that
+ * drives it.
  */
 #include "controller/jobs/jobs.h"
 

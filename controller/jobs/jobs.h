@@ -1,5 +1,5 @@
-/* jobs.h - the core of the controller: nodes and jobs, as their driver sees
- * them.
+/* jobs.h - the core of the controller: jobs and nodes, for the daemon that
+ * drives it.
  *
  * Events go in by the calls here and by those of the modules (job.h, gang.h,
  * node.h); effects come out by effects.h. The driver owns the turn: it hands in

@@ -1,4 +1,4 @@
-/* launcher_end.c - a launcher that says that a process of its failed, and does
+/* launcher_end.c - detects a launcher that reports a failed process and does
  * not end.
  */
 #include "controller/jobs/launcher_end.h"

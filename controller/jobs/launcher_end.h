@@ -1,4 +1,4 @@
-/* launcher_end.h - a launcher that says that a process of its failed, and does
+/* launcher_end.h - detects a launcher that reports a failed process and does
  * not end.
  *
  * It may wait for the others at a barrier, for as long as they wait for the one

@@ -1,4 +1,4 @@
-/* node_commands.c - what nodes are told to do with tasks.
+/* node_commands.c - sends nodes their commands about tasks.
  */
 #include "controller/jobs/node_commands.h"
 

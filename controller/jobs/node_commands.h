@@ -1,4 +1,4 @@
-/* node_commands.h - what nodes are told to do with tasks.
+/* node_commands.h - sends nodes their commands about tasks.
  *
  * Orders wait in the wire's queue until the commit of the turn. A node that is
  * not there is told nothing: when it reports, it is reminded.

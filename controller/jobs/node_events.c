@@ -1,4 +1,5 @@
-/* node_events.c - what nodes say of their tasks, and nodes that go.
+/* node_events.c - handles what nodes report of their tasks, and nodes that
+ * are lost.
  */
 #include "controller/jobs/node_events.h"
 #include "controller/blobs/artifact_fetch.h"

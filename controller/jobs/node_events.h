@@ -1,4 +1,5 @@
-/* node_events.h - what nodes say of their tasks, and nodes that go.
+/* node_events.h - handles what nodes report of their tasks, and nodes that
+ * are lost.
  */
 #ifndef CONTROLLER_JOBS_NODE_EVENTS_H
 #define CONTROLLER_JOBS_NODE_EVENTS_H

@@ -1,4 +1,5 @@
-/* provenance.c - where a result comes from: what ran, on what, read by what.
+/* provenance.c - the origin of a result: what ran, on which nodes, read by
+ * which rules.
  */
 #include "controller/jobs/provenance.h"
 

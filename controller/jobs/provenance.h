@@ -1,4 +1,5 @@
-/* provenance.h - where a result comes from: what ran, on what, read by what.
+/* provenance.h - the origin of a result: what ran, on which nodes, read by
+ * which rules.
  *
  * A JSON object; what is not known is null:
  *

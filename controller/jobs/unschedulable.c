@@ -1,5 +1,4 @@
-/* unschedulable.c - why a queued job cannot run on the nodes there are: in
- * words.
+/* unschedulable.c - explains why a queued job cannot run on the known nodes.
  */
 #include "controller/jobs/unschedulable.h"
 

@@ -1,5 +1,4 @@
-/* unschedulable.h - why a queued job cannot run on the nodes there are: in
- * words.
+/* unschedulable.h - explains why a queued job cannot run on the known nodes.
  */
 #ifndef CONTROLLER_JOBS_UNSCHEDULABLE_H
 #define CONTROLLER_JOBS_UNSCHEDULABLE_H

@@ -1,5 +1,5 @@
-/* log_formats.c - the log rules of a catalog's frameworks, compiled when they
- * are needed first.
+/* log_formats.c - the compiled log rules of a catalog's frameworks, made at
+ * first use.
  */
 #include "controller/logs/log_formats.h"
 

@@ -1,5 +1,5 @@
-/* log_formats.h - the log rules of a catalog's frameworks, compiled when they
- * are needed first.
+/* log_formats.h - the compiled log rules of a catalog's frameworks, made at
+ * first use.
  */
 #ifndef CONTROLLER_LOGS_LOG_FORMATS_H
 #define CONTROLLER_LOGS_LOG_FORMATS_H

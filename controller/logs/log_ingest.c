@@ -1,4 +1,5 @@
-/* log_ingest.c - the jobs' output comes in: to the log store.
+/* log_ingest.c - receives the output of jobs and appends it to the log
+ * store.
  */
 #include "controller/logs/log_ingest.h"
 #include "controller/cluster/job_life.h"

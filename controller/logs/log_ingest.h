@@ -1,4 +1,5 @@
-/* log_ingest.h - the jobs' output comes in: to the log store.
+/* log_ingest.h - receives the output of jobs and appends it to the log
+ * store.
  */
 #ifndef CONTROLLER_LOGS_LOG_INGEST_H
 #define CONTROLLER_LOGS_LOG_INGEST_H

@@ -1,4 +1,4 @@
-/* log_reader.c - the jobs' stored output is read for its figures.
+/* log_reader.c - reads the stored output of jobs for its figures.
  */
 #include "controller/logs/log_reader.h"
 #include "controller/catalog/catalog.h"

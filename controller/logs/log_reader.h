@@ -1,4 +1,4 @@
-/* log_reader.h - the jobs' stored output is read for its figures.
+/* log_reader.h - reads the stored output of jobs for its figures.
  *
  * Readers follow the stored files, never the wire: after a restart they read
  * the same bytes again and come to the same figures. What was read of a gang's

@@ -1,4 +1,4 @@
-/* log_reading.c - one stream of stored output, read for its figures.
+/* log_reading.c - reads one stream of stored output for its figures.
  */
 #include "controller/logs/log_reading.h"
 #include "controller/results/format_trial.h"

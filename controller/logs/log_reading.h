@@ -1,4 +1,4 @@
-/* log_reading.h - one stream of stored output, read for its figures.
+/* log_reading.h - reads one stream of stored output for its figures.
  *
  * The format of a log is named, or it is found: then what is stored so far is
  * tried with all formats, again and again as it grows (format_trial.h), and the

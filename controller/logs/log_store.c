@@ -1,5 +1,4 @@
-/* log_store.c - what the jobs wrote: append-only files whose length is the
- * cursor.
+/* log_store.c - stores the output of jobs in append-only files.
  */
 #include "controller/logs/log_store_internal.h"
 

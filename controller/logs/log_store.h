@@ -1,5 +1,4 @@
-/* log_store.h - what the jobs wrote: append-only files whose length is the
- * cursor.
+/* log_store.h - stores the output of jobs in append-only files.
  *
  * `<folder>/logs/<job>/<attempt>/<stream>.log` holds the bytes of one stream,
  * exactly as written. Its length is the one truth about how far the stream has

@@ -1,4 +1,5 @@
-/* log_times.c - when the bytes of a log came: a file of (offset, time) pairs.
+/* log_times.c - records when the bytes of a log came, as (offset, time)
+ * pairs.
  */
 #include "controller/logs/log_times.h"
 

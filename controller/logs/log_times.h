@@ -1,4 +1,5 @@
-/* log_times.h - when the bytes of a log came: a file of (offset, time) pairs.
+/* log_times.h - records when the bytes of a log came, as (offset, time)
+ * pairs.
  *
  * Two little-endian 64 bit numbers a record: an offset in the log, and the
  * wall clock ms at which the byte there came; offsets grow. A record is made

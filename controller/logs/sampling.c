@@ -1,4 +1,4 @@
-/* sampling.c - a gang's samples, read as they come in, for its summary.
+/* sampling.c - reads the samples of a gang as they arrive, for its summary.
  */
 #include "controller/logs/sampling.h"
 #include "controller/results/usage.h"

@@ -1,4 +1,4 @@
-/* sampling.h - a gang's samples, read as they come in, for its summary.
+/* sampling.h - reads the samples of a gang as they arrive, for its summary.
  *
  * As with the metrics, the stored files are read, never the wire: after a
  * restart the same bytes give the same figures.

@@ -1,4 +1,4 @@
-/* labels.c - texts by which sweeps choose nodes: key=value, said by operators.
+/* labels.c - labels of nodes: key=value texts by which sweeps choose nodes.
  */
 #include "controller/nodes/labels.h"
 #include "protocol/base/buffer.h"

@@ -1,4 +1,4 @@
-/* labels.h - texts by which sweeps choose nodes: key=value, said by operators.
+/* labels.h - labels of nodes: key=value texts by which sweeps choose nodes.
  *
  * Both halves have no blanks and no commas, so that lists of them need no
  * quotes.

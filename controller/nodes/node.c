@@ -1,4 +1,4 @@
-/* node.c - the registry of nodes: who is there, what it has, since when not.
+/* node.c - the registry of nodes: sessions, devices, drains and labels.
  */
 #include "controller/nodes/node_internal.h"
 

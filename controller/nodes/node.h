@@ -1,4 +1,4 @@
-/* node.h - the registry of nodes: who is there, what it has, since when not.
+/* node.h - the registry of nodes: sessions, devices, drains and labels.
  */
 #ifndef CONTROLLER_NODES_NODE_H
 #define CONTROLLER_NODES_NODE_H

@@ -1,4 +1,4 @@
-/* scheduler.c - which queued job runs on which nodes: state in, placements out.
+/* scheduler.c - chooses the nodes of queued jobs: state in, placements out.
  */
 #include "controller/scheduler/scheduler.h"
 #include "controller/scheduler/scheduler_internal.h"

@@ -1,4 +1,4 @@
-/* scheduler.h - which queued job runs on which nodes: state in, placements out.
+/* scheduler.h - chooses the nodes of queued jobs: state in, placements out.
  *
  * Nothing here knows of sockets, disks or clocks. A job asks for a number of
  * nodes of a vendor, with a number of devices on each; it gets all of them at

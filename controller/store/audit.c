@@ -1,4 +1,4 @@
-/* audit.c - a row of the audit log, and the chain that holds the rows together.
+/* audit.c - the rows of the audit log, and the hashes that chain them.
  */
 #include "controller/store/audit.h"
 

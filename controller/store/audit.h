@@ -1,4 +1,4 @@
-/* audit.h - a row of the audit log, and the chain that holds the rows together.
+/* audit.h - the rows of the audit log, and the hashes that chain them.
  *
  * Each row carries a hash of itself and of the chain before it: BLAKE2b of 256
  * bits (libsodium's crypto_generichash). Who changes, removes or adds a row

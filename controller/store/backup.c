@@ -1,4 +1,5 @@
-/* backup.c - the controller's whole memory in one file, and back.
+/* backup.c - saves the controller's whole state to one file, and restores
+ * it.
  */
 #include "controller/store/backup.h"
 #include "controller/store/store.h"

@@ -1,4 +1,5 @@
-/* backup.h - the controller's whole memory in one file, and back.
+/* backup.h - saves the controller's whole state to one file, and restores
+ * it.
  *
  * A backup is a tar file, compressed by gzip, of what lies in the state folder:
  * a snapshot of the database, then logs and contents. The controller may run:

@@ -1,4 +1,4 @@
-/* database.c - one SQLite file, opened our way, its errors in our words.
+/* database.c - one SQLite file, with our settings and error texts.
  */
 #include "controller/store/database.h"
 

@@ -1,4 +1,4 @@
-/* database.h - one SQLite file, opened our way, its errors in our words.
+/* database.h - one SQLite file, with our settings and error texts.
  *
  * The file is made with mode 0600, runs in WAL mode with foreign keys on, and
  * carries the version of its schema in PRAGMA user_version.

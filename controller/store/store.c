@@ -1,4 +1,4 @@
-/* store.c - the controller's durable memory: sweeps, jobs, events, results.
+/* store.c - the controller's durable state: sweeps, jobs, events, results.
  */
 #include "controller/store/store.h"
 

@@ -1,4 +1,4 @@
-/* store.h - the controller's durable memory: sweeps, jobs, events, results.
+/* store.h - the controller's durable state: sweeps, jobs, events, results.
  *
  * One SQLite database, `<folder>/regatta.db` (mode 0600, WAL, schema version
  * in PRAGMA user_version). One process at a time: the folder is locked.

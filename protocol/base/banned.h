@@ -1,4 +1,5 @@
-/* banned.h - calls that do not compile here; the Makefile includes it first.
+/* banned.h - C functions that do not compile here; the Makefile includes it
+ * first.
  */
 #ifndef PROTOCOL_BASE_BANNED_H
 #define PROTOCOL_BASE_BANNED_H

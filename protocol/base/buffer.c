@@ -1,4 +1,4 @@
-/* buffer.c - bytes that grow up to a limit given at birth.
+/* buffer.c - a byte buffer that grows up to a limit.
  */
 #include "protocol/base/buffer.h"
 

@@ -1,4 +1,4 @@
-/* buffer.h - bytes that grow up to a limit given at birth.
+/* buffer.h - a byte buffer that grows up to a limit.
  *
  * data[size] is always 0, so text in a buffer is a C string. An empty buffer
  * owns nothing and data is "" (never NULL).

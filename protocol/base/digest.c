@@ -1,4 +1,5 @@
-/* digest.c - the SHA-256 of bytes that come piece by piece, as hex.
+/* digest.c - the SHA-256 of bytes that arrive in pieces, as hexadecimal
+ * text.
  */
 #include "protocol/base/digest.h"
 

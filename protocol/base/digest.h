@@ -1,4 +1,5 @@
-/* digest.h - the SHA-256 of bytes that come piece by piece, as hex.
+/* digest.h - the SHA-256 of bytes that arrive in pieces, as hexadecimal
+ * text.
  *
  * Of whole images and trees: with the processor's own instructions, where it
  * has them, three times as fast as libsodium's.

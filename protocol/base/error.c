@@ -1,4 +1,5 @@
-/* error.c - one error type for every call that can fail: a code, a sentence.
+/* error.c - the error type of every call that can fail: a code and a
+ * sentence.
  */
 #include "protocol/base/error.h"
 #include "protocol/base/printable.h"

@@ -1,4 +1,5 @@
-/* error.h - one error type for every call that can fail: a code, a sentence.
+/* error.h - the error type of every call that can fail: a code and a
+ * sentence.
  *
  * A call that can fail returns 0 or -1 (or a pointer or NULL) and takes
  * `struct error *err` last; err may be NULL. The lowest level names the thing

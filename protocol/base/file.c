@@ -1,4 +1,4 @@
-/* file.c - files and folders: whole reads, atomic writes, trees.
+/* file.c - files and folders: whole reads, atomic writes, file trees.
  */
 #include "protocol/base/file.h"
 

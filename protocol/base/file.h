@@ -1,4 +1,4 @@
-/* file.h - files and folders: whole reads, atomic writes, trees.
+/* file.h - files and folders: whole reads, atomic writes, file trees.
  */
 #ifndef PROTOCOL_BASE_FILE_H
 #define PROTOCOL_BASE_FILE_H

@@ -1,4 +1,5 @@
-/* log.c - one fact a line on stderr, with the level as the journal reads it.
+/* log.c - the log on stderr: one fact per line, with its level for the
+ * journal.
  */
 #include "protocol/base/log.h"
 #include "protocol/base/printable.h"

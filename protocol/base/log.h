@@ -1,4 +1,5 @@
-/* log.h - one fact a line on stderr, with the level as the journal reads it.
+/* log.h - the log on stderr: one fact per line, with its level for the
+ * journal.
  *
  * Library code never logs; whoever decides what to do logs, once, with ids as
  * key=value: log_info("task started job=17 rank=3").

@@ -1,4 +1,4 @@
-/* loop.c - what sd-event needs to carry ZeroMQ sockets, and short timers.
+/* loop.c - ZeroMQ sockets and short timers on the sd-event loop.
  */
 #include "protocol/base/loop.h"
 

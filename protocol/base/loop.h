@@ -1,4 +1,4 @@
-/* loop.h - what sd-event needs to carry ZeroMQ sockets, and short timers.
+/* loop.h - ZeroMQ sockets and short timers on the sd-event loop.
  */
 #ifndef PROTOCOL_BASE_LOOP_H
 #define PROTOCOL_BASE_LOOP_H

@@ -1,4 +1,4 @@
-/* machine.c - which machine this is.
+/* machine.c - an identifier of this machine.
  */
 #include "protocol/base/machine.h"
 

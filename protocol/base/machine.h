@@ -1,4 +1,4 @@
-/* machine.h - which machine this is.
+/* machine.h - an identifier of this machine.
  *
  * A text that stays the same as long as the system is installed, from
  * machine-id(5), which it does not tell: sd_id128_get_machine_app_specific(3).

@@ -1,4 +1,4 @@
-/* owned.h - release what a variable owns when it goes out of scope.
+/* owned.h - release of what a variable owns when it goes out of scope.
  *
  *	owned(buffer_clear) struct buffer text = BUFFER_INIT(4096);
  *	owned_free char *name = strdup("x");

@@ -1,5 +1,4 @@
-/* parent_watch.c - notice the end of the process that started us, however it
- * ends.
+/* parent_watch.c - notices the end of the process that started this one.
  */
 #include "protocol/base/parent_watch.h"
 #include "protocol/base/owned.h"

@@ -1,5 +1,4 @@
-/* parent_watch.h - notice the end of the process that started us, however it
- * ends.
+/* parent_watch.h - notices the end of the process that started this one.
  *
  * The parent keeps the write end of a pipe open and gives us the read end; the
  * kernel closes it when the parent is gone, also after kill -9.

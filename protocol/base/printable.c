@@ -1,4 +1,4 @@
-/* printable.c - text from anywhere, made safe for one line of a terminal.
+/* printable.c - makes untrusted text safe for one line of a terminal.
  */
 #include "protocol/base/printable.h"
 #include "protocol/base/utf8.h"

@@ -1,4 +1,4 @@
-/* printable.h - text from anywhere, made safe for one line of a terminal.
+/* printable.h - makes untrusted text safe for one line of a terminal.
  */
 #ifndef PROTOCOL_BASE_PRINTABLE_H
 #define PROTOCOL_BASE_PRINTABLE_H

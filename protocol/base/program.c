@@ -1,4 +1,4 @@
-/* program.c - what each of our daemons does first: signals, limits, loop.
+/* program.c - the start of each daemon: signals, limits, event loop.
  */
 #include "protocol/base/program.h"
 #include "protocol/base/file.h"

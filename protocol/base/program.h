@@ -1,4 +1,4 @@
-/* program.h - what each of our daemons does first: signals, limits, loop.
+/* program.h - the start of each daemon: signals, limits, event loop.
  */
 #ifndef PROTOCOL_BASE_PROGRAM_H
 #define PROTOCOL_BASE_PROGRAM_H

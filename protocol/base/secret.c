@@ -1,4 +1,4 @@
-/* secret.c - memory that held a secret is overwritten before it is given back.
+/* secret.c - overwrites memory that held a secret before it is released.
  */
 #include "protocol/base/secret.h"
 

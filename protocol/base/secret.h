@@ -1,4 +1,4 @@
-/* secret.h - memory that held a secret is overwritten before it is given back.
+/* secret.h - overwrites memory that held a secret before it is released.
  *
  * All of them take NULL and what is empty.
  */

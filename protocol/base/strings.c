@@ -1,4 +1,4 @@
-/* strings.c - a list of texts that grows by one.
+/* strings.c - a growing list of texts.
  */
 #include "protocol/base/strings.h"
 #include "protocol/base/buffer.h"

@@ -1,4 +1,4 @@
-/* strings.h - a list of texts that grows by one.
+/* strings.h - a growing list of texts.
  *
  * A call that fails leaves the list as it was. { 0 } is an empty list.
  */

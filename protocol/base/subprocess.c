@@ -1,5 +1,5 @@
-/* subprocess.c - run a vendor's program: no shell, a time limit, bounded
- * output.
+/* subprocess.c - runs a program without a shell, with a time limit and
+ * bounded output.
  *
  * A tool is freed when its process is gone, not before: the source that reaps
  * the child keeps it. What was cut short or cancelled waits for that unseen.

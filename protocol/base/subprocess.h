@@ -1,5 +1,5 @@
-/* subprocess.h - run a vendor's program: no shell, a time limit, bounded
- * output.
+/* subprocess.h - runs a program without a shell, with a time limit and
+ * bounded output.
  *
  * For programs that answer and end (nvidia-smi and its kin), on the event loop.
  * The program gets a process group of its own, LC_ALL=C

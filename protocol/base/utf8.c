@@ -1,4 +1,4 @@
-/* utf8.c - characters in bytes: the one reader and writer of UTF-8.
+/* utf8.c - reads and writes UTF-8 characters.
  */
 #include "protocol/base/utf8.h"
 

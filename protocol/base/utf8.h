@@ -1,4 +1,4 @@
-/* utf8.h - characters in bytes: the one reader and writer of UTF-8.
+/* utf8.h - reads and writes UTF-8 characters.
  *
  * Well-formed is what RFC 3629, section 4, allows: no overlong forms, no
  * surrogates, nothing past U+10FFFF. NUL is a character as any other.

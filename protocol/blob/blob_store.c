@@ -1,4 +1,4 @@
-/* blob_store.c - files by their SHA-256: a store of what is sent between us.
+/* blob_store.c - a store of files by their SHA-256.
  */
 #include "protocol/blob/blob_store_internal.h"
 

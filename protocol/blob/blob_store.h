@@ -1,4 +1,4 @@
-/* blob_store.h - files by their SHA-256: a store of what is sent between us.
+/* blob_store.h - a store of files by their SHA-256.
  *
  * <folder>/content/ (0700) holds
  *

@@ -1,5 +1,5 @@
-/* chunk_receiver.c - one content that comes in, in pieces, from one source
- * after another.
+/* chunk_receiver.c - receives one content in pieces, from one source after
+ * another.
  */
 #include "protocol/blob/chunk_receiver.h"
 

@@ -1,5 +1,5 @@
-/* chunk_receiver.h - one content that comes in, in pieces, from one source
- * after another.
+/* chunk_receiver.h - receives one content in pieces, from one source after
+ * another.
  *
  * It reads ahead: CHUNK_RECEIVER_WINDOW pieces of CHUNK_RECEIVER_PIECE bytes
  * are asked for and not yet here. Pieces come in their order; one that does not

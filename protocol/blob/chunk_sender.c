@@ -1,4 +1,4 @@
-/* chunk_sender.c - answers those who read contents, a piece at a time.
+/* chunk_sender.c - sends pieces of contents to those who read them.
  */
 #include "protocol/blob/chunk_sender.h"
 

@@ -1,4 +1,4 @@
-/* chunk_sender.h - answers those who read contents, a piece at a time.
+/* chunk_sender.h - sends pieces of contents to those who read them.
  *
  * Reads wait here until their bytes are there (of a content that is still
  * coming in) and until nothing more urgent is to be done: one piece is sent in

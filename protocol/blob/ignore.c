@@ -1,4 +1,4 @@
-/* ignore.c - which paths of a folder are left out, by patterns.
+/* ignore.c - decides by patterns which paths of a folder are left out.
  */
 #include "protocol/blob/ignore.h"
 

@@ -1,4 +1,4 @@
-/* ignore.h - which paths of a folder are left out, by patterns.
+/* ignore.h - decides by patterns which paths of a folder are left out.
  *
  * As in gitignore(5): a pattern without a '/' means every file or folder of
  * that name; one with a '/' (other than at its end) a path from the top. A '/'

@@ -1,5 +1,4 @@
-/* image_bundle.c - an image file taken apart: the contents it is made of, in
- * order.
+/* image_bundle.c - an image file as a list of contents, in order.
  */
 #include "protocol/blob/image_bundle.h"
 

@@ -1,5 +1,4 @@
-/* image_bundle.h - an image file taken apart: the contents it is made of, in
- * order.
+/* image_bundle.h - an image file as a list of contents, in order.
  *
  * Itself a content, as JSON. The command line makes it of a file as docker save
  * writes it; nodes put that file together again, of parts of which many images

@@ -1,4 +1,5 @@
-/* incoming.c - a content that comes in: written, hashed, then put in its place.
+/* incoming.c - receives a content: writes, hashes and syncs it, then stores
+ * it.
  */
 #include "protocol/blob/incoming.h"
 
@@ -17,8 +18,7 @@
 
 #define HASH_STEP (16 << 20) /* bytes hashed in a call; some 60 ms */
 #define MIB 1048576.0
-#define FLUSH_BYTES (8 << 20) /* written out early, so that the end is quick   \
-			       */
+#define FLUSH_BYTES (8 << 20) /* written out early */
 #define SYNC_MS 50
 #define SYNC_PIECE (1 << 20) /* waited for at a time: slow disks take 20 ms */
 #define NAME_BYTES 80

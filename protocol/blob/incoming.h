@@ -1,4 +1,5 @@
-/* incoming.h - a content that comes in: written, hashed, then put in its place.
+/* incoming.h - receives a content: writes, hashes and syncs it, then stores
+ * it.
  *
  * Until it is whole it stands in partial/ of its store (blob_store.h). What has
  * come of it stays there when its sender goes, and the next one goes on.

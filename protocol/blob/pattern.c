@@ -1,4 +1,4 @@
-/* pattern.c - does a path match a pattern, name by name?
+/* pattern.c - matches paths against patterns, name by name.
  */
 #include "protocol/blob/pattern.h"
 

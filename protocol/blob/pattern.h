@@ -1,4 +1,4 @@
-/* pattern.h - does a path match a pattern, name by name?
+/* pattern.h - matches paths against patterns, name by name.
  *
  * *, ?, [] and \ as in fnmatch(3) stay within a name; a name of ** stands for
  * any number of folders, also none, and at the end for all that lies below.

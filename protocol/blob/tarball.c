@@ -1,4 +1,4 @@
-/* tarball.c - a folder as a tar stream that is the same everywhere.
+/* tarball.c - packs a folder into a tar stream that is the same everywhere.
  */
 #include "protocol/blob/tarball.h"
 

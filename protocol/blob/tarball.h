@@ -1,4 +1,4 @@
-/* tarball.h - a folder as a tar stream that is the same everywhere.
+/* tarball.h - packs a folder into a tar stream that is the same everywhere.
  *
  * For build contexts and workspaces. Names are sorted by their bytes, times are
  * 0, owner is root, modes are 0755 (folders, and files with any x bit) or 0644:

@@ -1,4 +1,4 @@
-/* unpack.c - a tar file of strangers into a folder, and nowhere else.
+/* unpack.c - unpacks an untrusted tar file into one folder.
  */
 #include "protocol/blob/unpack.h"
 

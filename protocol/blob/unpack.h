@@ -1,4 +1,4 @@
-/* unpack.h - a tar file of strangers into a folder, and nowhere else.
+/* unpack.h - unpacks an untrusted tar file into one folder.
  *
  * Regular files, folders, symbolic links that stay within, and hard links to
  * files that came before. Refused: absolute names, "..", names below a link,

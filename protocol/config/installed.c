@@ -1,4 +1,4 @@
-/* installed.c - where the installed parts of Regatta lie.
+/* installed.c - where the installed parts of Regatta are.
  */
 #include "protocol/config/installed.h"
 

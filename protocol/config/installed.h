@@ -1,4 +1,4 @@
-/* installed.h - where the installed parts of Regatta lie.
+/* installed.h - where the installed parts of Regatta are.
  *
  * They are found from the path of the program that runs, before main() begins,
  * so that one build serves every place, and what is installed may be moved:

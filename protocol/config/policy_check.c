@@ -1,5 +1,5 @@
-/* policy_check.c - may this node run that container? Pure, but for resolving
- * links.
+/* policy_check.c - decides whether this node may run a container. Pure, but
+ * for links.
  */
 #include "protocol/config/policy_check.h"
 #include "protocol/registry/reference.h"

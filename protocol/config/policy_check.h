@@ -1,5 +1,5 @@
-/* policy_check.h - may this node run that container? Pure, but for resolving
- * links.
+/* policy_check.h - decides whether this node may run a container. Pure, but
+ * for links.
  *
  * What is judged is the create request as the engine would get it. Each part of
  * it has a rule; a part that no rule knows is refused. What the node itself put

@@ -1,4 +1,5 @@
-/* container.c - from a task's spec to the body of the engine's create call.
+/* container.c - makes the body of the engine's create call from a task's
+ * spec.
  */
 #include "protocol/hardware/container_internal.h"
 

@@ -1,4 +1,5 @@
-/* container.h - from a task's spec to the body of the engine's create call.
+/* container.h - makes the body of the engine's create call from a task's
+ * spec.
  *
  * Pure functions. The command does not travel here: the container's entry
  * point is regatta-init, which reads argv and env from /regatta/in/start.

@@ -1,4 +1,5 @@
-/* device.c - which accelerators a node has: a profile against /sys and /dev.
+/* device.c - finds the accelerators of a node: a profile against /sys and
+ * /dev.
  */
 #include "protocol/hardware/device_internal.h"
 #include "protocol/base/printable.h"

@@ -1,4 +1,5 @@
-/* device.h - which accelerators a node has: a profile against /sys and /dev.
+/* device.h - finds the accelerators of a node: a profile against /sys and
+ * /dev.
  *
  * Nothing here runs a program: what only a tool can tell (uuid, product name,
  * memory, some numbers) is laid over what the files say, from samples that the

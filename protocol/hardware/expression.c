@@ -1,4 +1,4 @@
-/* expression.c - a PCRE2 expression of a data file, run within limits.
+/* expression.c - a PCRE2 expression of a data file, with limits.
  */
 #include "protocol/hardware/expression.h"
 

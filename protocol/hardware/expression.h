@@ -1,4 +1,4 @@
-/* expression.h - a PCRE2 expression of a data file, run within limits.
+/* expression.h - a PCRE2 expression of a data file, with limits.
  *
  * Without regard to case, on bytes (a broken UTF-8 character must not end a
  * search). One match may take EXPRESSION_STEPS of PCRE2's steps: an expression

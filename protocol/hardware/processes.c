@@ -1,4 +1,5 @@
-/* processes.c - who uses the devices, as a vendor's tool prints it.
+/* processes.c - the processes that use the devices, as a vendor's tool
+ * prints them.
  */
 #include "protocol/hardware/processes.h"
 #include "protocol/base/printable.h"

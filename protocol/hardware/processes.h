@@ -1,4 +1,5 @@
-/* processes.h - who uses the devices, as a vendor's tool prints it.
+/* processes.h - the processes that use the devices, as a vendor's tool
+ * prints them.
  *
  * The rules are those of a profile (profile.h, `processes`). The text is from
  * outside: NUL is a blank, lines are cut at SAMPLE_LINE_MAX, an expression that

@@ -1,4 +1,4 @@
-/* profile.c - what a vendor's hardware is and needs: a profile file, read.
+/* profile.c - the profile of a vendor's hardware, read from its file.
  */
 #include "protocol/hardware/profile.h"
 

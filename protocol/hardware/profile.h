@@ -1,4 +1,4 @@
-/* profile.h - what a vendor's hardware is and needs: a profile file, read.
+/* profile.h - the profile of a vendor's hardware, read from its file.
  *
  * images/vendors/<vendor>/profile.yaml; regatta-profile(5) has all of it. The
  * keys, all but `vendor` optional:

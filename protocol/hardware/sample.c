@@ -1,4 +1,4 @@
-/* sample.c - the output of a vendor's monitor tool to readings per device.
+/* sample.c - reads the output of a vendor's monitor tool: values per device.
  */
 #include "protocol/hardware/sample.h"
 #include "protocol/hardware/sample_internal.h"

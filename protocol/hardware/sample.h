@@ -1,4 +1,4 @@
-/* sample.h - the output of a vendor's monitor tool to readings per device.
+/* sample.h - reads the output of a vendor's monitor tool: values per device.
  *
  * A sampler is compiled from the `monitor:` section of a vendor profile
  * (profile.h says where the tool is run; here only its output counts, so only

@@ -1,4 +1,5 @@
-/* sample_format.c - what an agent measures beside a task, as lines of a stream.
+/* sample_format.c - the samples that an agent takes beside a task, as lines
+ * of a stream.
  */
 #include "protocol/hardware/sample_format.h"
 #include "protocol/base/printable.h"

@@ -1,4 +1,5 @@
-/* sample_format.h - what an agent measures beside a task, as lines of a stream.
+/* sample_format.h - the samples that an agent takes beside a task, as lines
+ * of a stream.
  *
  * The stream `samples-<node rank>` of a job holds one JSON object per line:
  *

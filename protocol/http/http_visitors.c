@@ -1,4 +1,5 @@
-/* http_visitors.c - which connection of an HTTP server makes room for others.
+/* http_visitors.c - chooses which connection of an HTTP server makes room
+ * for others.
  */
 #include "protocol/http/http_visitors.h"
 

@@ -1,4 +1,5 @@
-/* http_visitors.h - which connection of an HTTP server makes room for others.
+/* http_visitors.h - chooses which connection of an HTTP server makes room
+ * for others.
  *
  * Whoever asks byte by byte, or never takes the answer, keeps nobody out: past
  * the limit the connection whose last request is the oldest is cut off.

@@ -1,4 +1,4 @@
-/* openmetrics.c - figures as text that Prometheus and others read.
+/* openmetrics.c - writes figures as text that Prometheus and others read.
  */
 #include "protocol/http/openmetrics.h"
 #include "protocol/base/printable.h"

@@ -1,4 +1,4 @@
-/* openmetrics.h - figures as text that Prometheus and others read.
+/* openmetrics.h - writes figures as text that Prometheus and others read.
  *
  * Written in OpenMetrics 1.0 where the client asks for it, else in the text
  * format of Prometheus, version 0.0.4. Both differ in the names of counters'

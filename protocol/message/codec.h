@@ -1,4 +1,5 @@
-/* codec.h - structs to bytes and JSON and back, by tables.
+/* codec.h - encodes structs as bytes or JSON and decodes them, by tables of
+ * fields.
  *
  * A struct that travels (or is stored) is described once, by a table of its
  * fields; encoder, decoder, limits and fuzzer walk that table:

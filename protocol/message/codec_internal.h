@@ -1,4 +1,4 @@
-/* codec_internal.h - the codec's two walks over the tables of fields.
+/* codec_internal.h - the two walks of the codec over the tables of fields.
  *
  * For the files of the codec and for messages alone.
  */

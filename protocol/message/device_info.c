@@ -1,4 +1,4 @@
-/* device_info.c - one accelerator of a node, as the agent tells it.
+/* device_info.c - one accelerator of a node, as its agent reports it.
  */
 #include "protocol/message/device_info.h"
 

@@ -1,4 +1,4 @@
-/* device_info.h - one accelerator of a node, as the agent tells it.
+/* device_info.h - one accelerator of a node, as its agent reports it.
  */
 #ifndef PROTOCOL_MESSAGE_DEVICE_INFO_H
 #define PROTOCOL_MESSAGE_DEVICE_INFO_H

@@ -1,4 +1,4 @@
-/* evidence.c - what the processes of a task do, as its agent saw it.
+/* evidence.c - what the processes of a task do, as its agent observed it.
  */
 #include "protocol/message/evidence.h"
 

@@ -1,4 +1,4 @@
-/* evidence.h - what the processes of a task do, as its agent saw it.
+/* evidence.h - what the processes of a task do, as its agent observed it.
  *
  * Of each look (a round, named by a number) the agent appends lines of JSON to
  * the stream evidence-<node rank>: one for each process of the container, one

@@ -1,4 +1,4 @@
-/* image_info.c - what a node says of one of its images.
+/* image_info.c - one image of a node, as its agent reports it.
  */
 #include "protocol/message/image_info.h"
 

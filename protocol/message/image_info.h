@@ -1,4 +1,4 @@
-/* image_info.h - what a node says of one of its images.
+/* image_info.h - one image of a node, as its agent reports it.
  */
 #ifndef PROTOCOL_MESSAGE_IMAGE_INFO_H
 #define PROTOCOL_MESSAGE_IMAGE_INFO_H

@@ -1,4 +1,4 @@
-/* moving_layer.c - a layer of an image on its way to a node.
+/* moving_layer.c - one layer of an image that a node is pulling.
  */
 #include "protocol/message/moving_layer.h"
 

@@ -1,4 +1,4 @@
-/* moving_layer.h - a layer of an image on its way to a node.
+/* moving_layer.h - one layer of an image that a node is pulling.
  */
 #ifndef PROTOCOL_MESSAGE_MOVING_LAYER_H
 #define PROTOCOL_MESSAGE_MOVING_LAYER_H

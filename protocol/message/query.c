@@ -1,4 +1,4 @@
-/* query.c - what a person may ask a controller, and what is answered.
+/* query.c - the queries that people send to a controller, and their replies.
  */
 #include "protocol/message/query.h"
 #include "protocol/message/reply_access.h"

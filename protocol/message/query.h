@@ -1,4 +1,4 @@
-/* query.h - what a person may ask a controller, and what is answered.
+/* query.h - the queries that people send to a controller, and their replies.
  */
 #ifndef PROTOCOL_MESSAGE_QUERY_H
 #define PROTOCOL_MESSAGE_QUERY_H

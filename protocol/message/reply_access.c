@@ -1,5 +1,4 @@
-/* reply_access.c - what a controller answers about keys, tokens, what people
- * did, and its own retention.
+/* reply_access.c - replies about keys, tokens, the audit log and retention.
  */
 #include "protocol/message/reply_access.h"
 

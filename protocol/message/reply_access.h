@@ -1,5 +1,4 @@
-/* reply_access.h - what a controller answers about keys, tokens, what people
- * did, and its own retention.
+/* reply_access.h - replies about keys, tokens, the audit log and retention.
  *
  * Times are milliseconds of the controller's wall clock, 0: not yet.
  */

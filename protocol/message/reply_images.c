@@ -1,4 +1,4 @@
-/* reply_images.c - what a controller answers about images on nodes.
+/* reply_images.c - replies about images on nodes.
  */
 #include "protocol/message/reply_images.h"
 

@@ -1,4 +1,4 @@
-/* reply_images.h - what a controller answers about images on nodes.
+/* reply_images.h - replies about images on nodes.
  */
 #ifndef PROTOCOL_MESSAGE_REPLY_IMAGES_H
 #define PROTOCOL_MESSAGE_REPLY_IMAGES_H

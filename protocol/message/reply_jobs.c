@@ -1,4 +1,4 @@
-/* reply_jobs.c - what a controller answers about jobs and their results.
+/* reply_jobs.c - replies about jobs and their results.
  */
 #include "protocol/message/reply_jobs.h"
 

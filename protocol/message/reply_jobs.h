@@ -1,4 +1,4 @@
-/* reply_jobs.h - what a controller answers about jobs and their results.
+/* reply_jobs.h - replies about jobs and their results.
  *
  * Times are milliseconds of the controller's wall clock, 0: not yet.
  */

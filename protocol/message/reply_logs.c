@@ -1,4 +1,4 @@
-/* reply_logs.c - what a controller answers about output, files and contents.
+/* reply_logs.c - replies about output, files and contents.
  */
 #include "protocol/message/reply_logs.h"
 

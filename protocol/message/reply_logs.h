@@ -1,4 +1,4 @@
-/* reply_logs.h - what a controller answers about output, files and contents.
+/* reply_logs.h - replies about output, files and contents.
  */
 #ifndef PROTOCOL_MESSAGE_REPLY_LOGS_H
 #define PROTOCOL_MESSAGE_REPLY_LOGS_H

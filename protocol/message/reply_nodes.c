@@ -1,4 +1,4 @@
-/* reply_nodes.c - what a controller answers about nodes.
+/* reply_nodes.c - replies about nodes.
  */
 #include "protocol/message/reply_nodes.h"
 

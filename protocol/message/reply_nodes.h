@@ -1,4 +1,4 @@
-/* reply_nodes.h - what a controller answers about nodes.
+/* reply_nodes.h - replies about nodes.
  */
 #ifndef PROTOCOL_MESSAGE_REPLY_NODES_H
 #define PROTOCOL_MESSAGE_REPLY_NODES_H

@@ -1,4 +1,4 @@
-/* reply_sweeps.c - what a controller answers about sweeps.
+/* reply_sweeps.c - replies about sweeps.
  */
 #include "protocol/message/reply_sweeps.h"
 

@@ -1,4 +1,4 @@
-/* reply_sweeps.h - what a controller answers about sweeps.
+/* reply_sweeps.h - replies about sweeps.
  *
  * Times are milliseconds of the controller's wall clock, 0: not yet. `since`
  * is the last event of which the answer knows; a query that waits for news

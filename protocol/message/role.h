@@ -1,4 +1,4 @@
-/* role.h - what a key's owner may be: agent, operator or viewer.
+/* role.h - the roles of a key's owner: agent, operator, viewer.
  *
  * What each may do is in one table, message_kinds[] of message.h.
  */

@@ -1,4 +1,5 @@
-/* spec.c - what a job is: its container, its shape, how its result is read.
+/* spec.c - the specification of a job: container, shape, how its result is
+ * read.
  */
 #include "protocol/message/spec.h"
 

@@ -1,4 +1,5 @@
-/* spec.h - what a job is: its container, its shape, how its result is read.
+/* spec.h - the specification of a job: container, shape, how its result is
+ * read.
  *
  * A sweep's cells become job_specs (controller/sweep); the controller stores
  * them as JSON and derives from each one task_spec per node, which travels to

@@ -1,4 +1,5 @@
-/* stream_index.c - the index of a task's streams beside the ranks' own.
+/* stream_index.c - the index of the streams that a task has beside those of
+ * its ranks.
  */
 #include "protocol/message/stream_index.h"
 

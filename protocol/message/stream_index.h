@@ -1,4 +1,5 @@
-/* stream_index.h - the index of a task's streams beside the ranks' own.
+/* stream_index.h - the index of the streams that a task has beside those of
+ * its ranks.
  *
  * regatta-init writes it (agent/init/init.h), one line of JSON for each, into
  * the stream node-<N> of the task with node rank N; agent and controller read

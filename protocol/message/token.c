@@ -1,4 +1,5 @@
-/* token.c - values one after the other, between structs, bytes and JSON.
+/* token.c - typed values in sequence, the common form of structs, bytes and
+ * JSON.
  */
 #include "protocol/message/token.h"
 

@@ -1,4 +1,5 @@
-/* token.h - values one after the other, between structs, bytes and JSON.
+/* token.h - typed values in sequence, the common form of structs, bytes and
+ * JSON.
  *
  * For the codec alone. A sink takes tokens and makes something of them; a
  * source gives them. A list is followed by its items, an object by its members,

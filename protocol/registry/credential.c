@@ -1,4 +1,4 @@
-/* credential.c - who we are to a registry: Docker's config.json.
+/* credential.c - finds the login for a registry in Docker's config.json.
  */
 #include "protocol/registry/credential.h"
 

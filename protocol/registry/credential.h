@@ -1,4 +1,4 @@
-/* credential.h - who we are to a registry: Docker's config.json.
+/* credential.h - finds the login for a registry in Docker's config.json.
  *
  * The file is read at each question, so that what changes in it counts without
  * a restart. Of it count "auths" (auth, username and password, identitytoken),

@@ -1,5 +1,4 @@
-/* login.c - who one is to a registry, or a secret of the command, sealed for
- * one reader.
+/* login.c - a login for a registry, or a secret, sealed for one reader.
  */
 #include "protocol/registry/login.h"
 

@@ -1,5 +1,4 @@
-/* login.h - who one is to a registry, or a secret of the command, sealed for
- * one reader.
+/* login.h - a login for a registry, or a secret, sealed for one reader.
  *
  * Whoever submits a sweep may send with it who he is to the registries of its
  * images. Each login travels sealed (libsodium's crypto_box_seal(3)): to the

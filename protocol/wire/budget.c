@@ -1,5 +1,5 @@
-/* budget.c - what the sessions of one key, and of all who may only look, may
- * cost a server.
+/* budget.c - limits what the sessions of one key, and all viewers together,
+ * may cost a server.
  */
 #include "protocol/wire/budget.h"
 #include "protocol/message/message.h"

@@ -1,5 +1,5 @@
-/* budget.h - what the sessions of one key, and of all who may only look, may
- * cost a server.
+/* budget.h - limits what the sessions of one key, and all viewers together,
+ * may cost a server.
  *
  * A key pays for all its sessions: how many connect twice gain nothing. A
  * budget fills up with time; whoever spends more than it holds is refused. It

@@ -1,4 +1,5 @@
-/* clock_offset.c - how far another machine's clock is from ours, by asking it.
+/* clock_offset.c - measures the offset between another machine's clock and
+ * this one's.
  */
 #include "protocol/wire/clock_offset.h"
 

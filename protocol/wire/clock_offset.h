@@ -1,4 +1,5 @@
-/* clock_offset.h - how far another machine's clock is from ours, by asking it.
+/* clock_offset.h - measures the offset between another machine's clock and
+ * this one's.
  *
  * Each exchange is a question that we send and an answer that carries the
  * other's wall clock. It was read somewhere between the two, so half the round

@@ -1,4 +1,4 @@
-/* connection_monitor.c - who came to a listening ZeroMQ socket, and who left
+/* connection_monitor.c - reports connections to a ZeroMQ socket that end
  * without a message.
  */
 #include "protocol/wire/connection_monitor.h"

@@ -1,4 +1,4 @@
-/* connection_monitor.h - who came to a listening ZeroMQ socket, and who left
+/* connection_monitor.h - reports connections to a ZeroMQ socket that end
  * without a message.
  *
  * libzmq tells nobody about connections that are not what the socket expects:

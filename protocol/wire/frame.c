@@ -1,4 +1,5 @@
-/* frame.c - whole messages on ZeroMQ sockets: message frame, raw frame.
+/* frame.c - whole messages on ZeroMQ sockets: a message frame, then a raw
+ * frame.
  */
 #include "protocol/wire/frame.h"
 #include "protocol/message/message.h"

@@ -1,4 +1,5 @@
-/* frame.h - whole messages on ZeroMQ sockets: message frame, raw frame.
+/* frame.h - whole messages on ZeroMQ sockets: a message frame, then a raw
+ * frame.
  */
 #ifndef PROTOCOL_WIRE_FRAME_H
 #define PROTOCOL_WIRE_FRAME_H

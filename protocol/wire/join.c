@@ -1,5 +1,4 @@
-/* join.c - joining a cluster: tokens as text, the enrolling of a key, and the
- * next key in its place.
+/* join.c - joining a cluster: join tokens, enrolment of keys, key rotation.
  */
 #include "protocol/wire/join.h"
 #include "protocol/base/file.h"

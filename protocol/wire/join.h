@@ -1,5 +1,4 @@
-/* join.h - joining a cluster: tokens as text, the enrolling of a key, and the
- * next key in its place.
+/* join.h - joining a cluster: join tokens, enrolment of keys, key rotation.
  *
  * A token is one line without blanks: where the controller listens, its public
  * key, and the secret key of the token itself, both in base64url:

@@ -1,4 +1,4 @@
-/* key.c - CURVE key files: a name, a role and a pair of keys.
+/* key.c - CURVE key files: a name, a role and a key pair.
  */
 #include "protocol/wire/key.h"
 #include "protocol/base/buffer.h"

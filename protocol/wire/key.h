@@ -1,4 +1,4 @@
-/* key.h - CURVE key files: a name, a role and a pair of keys.
+/* key.h - CURVE key files: a name, a role and a key pair.
  *
  * A key file (mode 0600) holds one party's name, role and key pair:
  *

@@ -1,4 +1,5 @@
-/* keyring.c - the keys that may connect: those of a file, and those held here.
+/* keyring.c - the public keys that may connect: those of a file, and those
+ * added here.
  */
 #include "protocol/wire/keyring.h"
 #include "protocol/base/file.h"

@@ -1,4 +1,5 @@
-/* keyring.h - the keys that may connect: those of a file, and those held here.
+/* keyring.h - the public keys that may connect: those of a file, and those
+ * added here.
  *
  * The file (key.h says how it looks) is read again by itself when it changes. A
  * broken file, also one where two names share a key, changes nothing. Beside

@@ -1,5 +1,5 @@
-/* outgoing.c - what a server sends: the messages of one turn, and the frames
- * that they become.
+/* outgoing.c - the messages that a server sends in one turn, and their
+ * frames.
  */
 #include "protocol/wire/outgoing.h"
 

@@ -1,5 +1,5 @@
-/* outgoing.h - what a server sends: the messages of one turn, and the frames
- * that they become.
+/* outgoing.h - the messages that a server sends in one turn, and their
+ * frames.
  *
  * For wire_server.c alone: others send by wire.h.
  */

@@ -1,5 +1,5 @@
-/* server_keys.c - which public key the controller has, as far as it was
- * rotated.
+/* server_keys.c - the public keys of the controller: the present one and the
+ * next.
  */
 #include "protocol/wire/server_keys.h"
 #include "protocol/base/file.h"

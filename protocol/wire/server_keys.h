@@ -1,5 +1,5 @@
-/* server_keys.h - which public key the controller has, as far as it was
- * rotated.
+/* server_keys.h - the public keys of the controller: the present one and the
+ * next.
  *
  * Settings name one key, the anchor. A controller that is going to have another
  * one tells so in every session, long before. A peer keeps the next key in a

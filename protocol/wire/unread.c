@@ -1,5 +1,5 @@
-/* unread.c - the bytes that libzmq has taken from a server's connections, and
- * that nobody has read from it yet.
+/* unread.c - counts received bytes that the server has not read yet, and
+ * bounds them.
  */
 #include "protocol/wire/unread.h"
 #include "protocol/base/loop.h"

@@ -1,5 +1,5 @@
-/* unread.h - the bytes that libzmq has taken from a server's connections, and
- * that nobody has read from it yet.
+/* unread.h - counts received bytes that the server has not read yet, and
+ * bounds them.
  *
  * libzmq counts whole messages (ZMQ_RCVHWM), not bytes, and takes any number of
  * frames of a message that does not end. Here the bytes are counted: what the

@@ -1,4 +1,4 @@
-/* wire.h - the encrypted channel between controller and everybody else.
+/* wire.h - the encrypted channel between the controller and its peers.
  *
  * ZeroMQ on the event loop: ROUTER at the controller, DEALER at agents and
  * command lines, always CURVE. Who speaks is the name of the key that the

@@ -1,4 +1,4 @@
-/* wire_peer.c - one session of the channel's server, and all of them.
+/* wire_peer.c - one session of the channel's server, and the list of all.
  */
 #include "protocol/wire/wire_peer.h"
 

@@ -1,4 +1,4 @@
-/* wire_peer.h - one session of the channel's server, and all of them.
+/* wire_peer.h - one session of the channel's server, and the list of all.
  *
  * For the server alone: others know a peer by wire.h.
  */
