@@ -2,15 +2,15 @@
  * enough.
  *
  * When the last repeat of such a cell that is under way has ended, the cell is
- * judged: known well enough, repeated as often as it may be, or repeated once
- * more. What follows, a new job of the same sweep or an event that says why
- * there is none (JOB_EVENT_MORE, JOB_EVENT_ENOUGH, both of the job that ended
- * last), goes to the store in the same commit as that end. So a controller that
- * is killed has done both or neither.
+ * judged: its rate is known, its repeats are used up, or it is repeated once
+ * more. The consequence goes to the store in the same commit as that end: a new
+ * job of the same sweep, or an event that says why there is none
+ * (JOB_EVENT_MORE, JOB_EVENT_ENOUGH, of the job that ended last). So a killed
+ * controller has done both or neither.
  *
  * The rate is token/p/s, else samples per second, else steps per second. A
- * repeat that failed has none, but counts. No cell is repeated further of which
- * no repeat completed, or one was cancelled or skipped.
+ * repeat that failed has none, but counts. A cell is repeated no further when
+ * none of its repeats completed, or one was cancelled or skipped.
  */
 #ifndef CONTROLLER_JOBS_ADAPTIVE_REPEATS_H
 #define CONTROLLER_JOBS_ADAPTIVE_REPEATS_H

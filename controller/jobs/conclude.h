@@ -6,15 +6,15 @@
 
 #include "controller/cluster/active_job.h"
 
-/* All tasks have ended, and what they had is here and read: queue the job as a
- * new attempt, or keep it, store its result and have its nodes discard the
- * rest. What fails, say for want of disk, is tried again by the next call. The
- * job may be forgotten afterwards.
+/* Call when all tasks have ended and their output is here and read. The job is
+ * queued as a new attempt, or its result is stored and its nodes discard the
+ * rest. A step that fails, for example on a full disk, is tried again by the
+ * next call. The job may be forgotten afterwards.
  */
 void job_conclude(struct job *job);
 
-/* The task's node has nothing of it any more; with the last one a final job is
- * forgotten.
+/* The task's node has discarded it. A final job is forgotten with its last
+ * task.
  */
 void job_drop_discarded(struct task *task);
 void job_forget_removed(struct job *job);

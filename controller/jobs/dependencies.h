@@ -1,19 +1,19 @@
 /* dependencies.h - holds jobs that depend on others until those have ended.
  *
- * A queued job that goes after others is not in the scheduler's queue. It is
- * listed behind each of them that is not final; the last one of these that
- * completes has it looked at again, and so has the first that fails. Being held
- * is no state of its own: it follows from the states of the other jobs, so
- * after a restart the same look at the store finds the same.
+ * A job that goes after others is not in the scheduler's queue. It is listed
+ * behind each of them that is not final. It is looked at again when the last of
+ * these completes, or the first fails. To be held is no state of its own: it
+ * follows from the states of the other jobs, which the store has after a
+ * restart.
  *
  * A job that shares the nodes of the first one it goes after is queued pinned
  * to them, in the order of that job's ranks. A job behind one that failed or
  * was cancelled fails, too, with FAILURE_SKIPPED and a text that names the
  * first that did: "job 3 (step=train) failed: exit".
  *
- * Cost: a few memory accesses when a job is held and when it is let go, plus a
- * read of the store for each job that it goes after; nothing in between, how
- * many ever are held.
+ * Cost: a few memory accesses when a job is held and when it is released, and
+ * one read of the store for each job that it goes after. Held jobs cost nothing
+ * in between.
  */
 #ifndef CONTROLLER_JOBS_DEPENDENCIES_H
 #define CONTROLLER_JOBS_DEPENDENCIES_H

@@ -1,14 +1,15 @@
 /* hang.h - detects running jobs that show no sign of life.
  *
- * Signs of life are output, of its commands or of followed files, and bytes
- * that its processes write to files. Where rules of its format say `life`, of
- * the output figures and what these rules match are life alone. A job that has
- * shown steps hangs when there is none for 15 minutes and for 30 times its
- * median step; one that is to show steps and has not, for 45 minutes; with
- * `hang` in its sweep, for that long. A job that shows no steps hangs by `hang`
- * alone. It is suspected after 2 minutes and 10 median steps, or half of what
- * makes it hang: then its nodes look at its processes, and again before it is
- * ended.
+ * Signs of life are output of its commands or followed files, and bytes that
+ * its processes write to files. Where a rule of its log format says `life`,
+ * only figures and the lines of such rules count as output.
+ *
+ * A job hangs without a sign of life for the time that `hang` of its sweep
+ * says. Without `hang` that time is the longer of 15 minutes and 30 median
+ * steps, or 45 minutes where steps are expected and none came. A job that shows
+ * no steps never hangs by itself. A job is suspected after the longer of 2
+ * minutes and 10 median steps, or after half of the time to hang if that is
+ * less. Its nodes look at its processes then, and once more before it is ended.
  */
 #ifndef CONTROLLER_JOBS_HANG_H
 #define CONTROLLER_JOBS_HANG_H

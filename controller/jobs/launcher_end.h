@@ -1,8 +1,8 @@
 /* launcher_end.h - detects a launcher that reports a failed process and does
  * not end.
  *
- * It may wait for the others at a barrier, for as long as they wait for the one
- * that is gone.
+ * Such a launcher may wait at a barrier for the other processes, while those
+ * wait for the one that is gone.
  */
 #ifndef CONTROLLER_JOBS_LAUNCHER_END_H
 #define CONTROLLER_JOBS_LAUNCHER_END_H

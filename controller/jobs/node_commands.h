@@ -1,7 +1,7 @@
 /* node_commands.h - sends nodes their commands about tasks.
  *
- * Orders wait in the wire's queue until the commit of the turn. A node that is
- * not there is told nothing: when it reports, it is reminded.
+ * Commands wait in the wire's queue until the commit of the turn. A node that
+ * is out of reach gets none: it is reminded when it reports.
  */
 #ifndef CONTROLLER_JOBS_NODE_COMMANDS_H
 #define CONTROLLER_JOBS_NODE_COMMANDS_H

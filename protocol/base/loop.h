@@ -18,12 +18,11 @@ typedef int zmq_ready_fn(void *arg);
 /* Watch a socket (borrowed). At most `burst` messages are taken per turn of
  * the loop, so that nobody starves. Free the watch before closing the socket.
  *
- * libzmq's ZMQ_FD only says "look again" (zmq_getsockopt(3)), and whatever is
- * done with the socket may take that word away unheard. So it is looked at
- * again after each run of ready(), and whoever sends, binds or connects outside
- * of ready() touches the watch afterwards. (To ask all sockets before each
- * sleep would do as well, but costs a thousand clients of one loop 3 ms for
- * every message.)
+ * libzmq's ZMQ_FD is edge-triggered (zmq_getsockopt(3)): it only says "look
+ * again", and any use of the socket may clear it. So the socket is looked at
+ * again after each run of ready(). After a send, bind or connect outside of
+ * ready(), call zmq_watch_touch(). To ask all sockets before each sleep would
+ * work too, but with a thousand clients on one loop it costs 3 ms a message.
  */
 struct zmq_watch;
 struct zmq_watch *zmq_watch_new(sd_event *loop, void *socket, int burst,

@@ -1,10 +1,10 @@
 /* subprocess.h - runs a program without a shell, with a time limit and
  * bounded output.
  *
- * For programs that answer and end (nvidia-smi and its kin), on the event loop.
- * The program gets a process group of its own, LC_ALL=C
- * and dies with us. Whatever it started in its group is killed when it ends or
- * is cut short. SIGCHLD must be blocked (program_begin() does that).
+ * For programs that answer and end, such as nvidia-smi, on the event loop. The
+ * program gets a process group of its own and LC_ALL=C, and dies with its
+ * parent. Its whole group is killed when it ends or exceeds its limit. SIGCHLD
+ * must be blocked (program_begin() does that).
  */
 #ifndef PROTOCOL_BASE_SUBPROCESS_H
 #define PROTOCOL_BASE_SUBPROCESS_H

@@ -1,16 +1,15 @@
 /* budget.h - limits what the sessions of one key, and all viewers together,
  * may cost a server.
  *
- * A key pays for all its sessions: how many connect twice gain nothing. A
- * budget fills up with time; whoever spends more than it holds is refused. It
- * outlives its sessions for BUDGET_KEPT_MS, so that coming back does not fill
- * it either.
+ * All sessions of a key share one budget, so a second connection gains nothing.
+ * A budget grows with time up to a limit. A message that would spend more than
+ * is left is refused. A budget stays for BUDGET_KEPT_MS after its last session,
+ * so a new connection does not refill it.
  *
- * Who may only look also has a budget of processor time, since one request can
- * cost a controller a thousand times more than another; and all of them share
- * another one, so that many keys do not take what one could not. Operators have
- * none: a sweep of a million cells is their right. Agents have none either:
- * their output is the work that a controller is there for.
+ * A viewer also has a budget of processor time, because one request can cost a
+ * thousand times more than another. All viewers together share a second one.
+ * Operators have no such limit: they may submit a sweep of a million cells.
+ * Agents have none either: their output is what a controller is for.
  */
 #ifndef PROTOCOL_WIRE_BUDGET_H
 #define PROTOCOL_WIRE_BUDGET_H
@@ -40,14 +39,14 @@ struct budget;  /* of one key */
 struct budgets *budgets_new(void); /* NULL: no memory */
 void budgets_free(struct budgets *budgets);
 
-/* A session more of this key. NULL: it has too many already, or there is no
+/* Adds a session of this key. NULL: it has too many already, or there is no
  * memory. Each that is not NULL is given back by budget_leave().
  */
 struct budget *budget_join(struct budgets *budgets, const char *public,
 			   enum role role, int64_t now_ms);
 void budget_leave(struct budget *budget, int64_t now_ms);
 
-/* One message more: is it within the rate? */
+/* Counts one message. false: it is above the rate. */
 bool budget_message(struct budget *budget, int64_t now_ms);
 
 /* Is processor time counted for it? Then budget_spend() says what a request

@@ -1,14 +1,13 @@
 /* server_keys.h - the public keys of the controller: the present one and the
  * next.
  *
- * Settings name one key, the anchor. A controller that is going to have another
- * one tells so in every session, long before. A peer keeps the next key in a
- * file before it counts, and tries both in turn where a handshake fails; the
- * next one takes the place of the current one as soon as it was met.
+ * Settings name one key, the anchor. A controller announces its next key
+ * in every session, long before it uses it. A peer keeps the next key in a
+ * file. Where a handshake fails, it tries both keys in turn. After the first
+ * handshake with the next key, that key is the current one.
  *
  * The file is one line: anchor, former, current and next key, "-" for none.
- * When the settings name another anchor, somebody knew better, and the file
- * does not count.
+ * When the settings name another anchor, the file is ignored.
  */
 #ifndef PROTOCOL_WIRE_SERVER_KEYS_H
 #define PROTOCOL_WIRE_SERVER_KEYS_H

@@ -3,12 +3,12 @@
  *
  * libzmq counts whole messages (ZMQ_RCVHWM), not bytes, and takes any number of
  * frames of a message that does not end. Here the bytes are counted: what the
- * kernel received on each connection, less what was read of it. When they are
- * more than UNREAD_MAX in all, the connections that have most are to be cut,
- * until they are less than half. libzmq then gives their memory back.
+ * kernel received on each connection, less what was read of it. When all
+ * connections together have more than UNREAD_MAX, those with most are cut until
+ * half of that is left. libzmq then releases their memory.
  *
- * It is looked at ten times a second, and in full only when the memory of this
- * process has grown. Connections that are not TCP are not counted.
+ * The count is checked ten times a second, and in full only when the memory of
+ * this process has grown. Connections that are not TCP are not counted.
  */
 #ifndef PROTOCOL_WIRE_UNREAD_H
 #define PROTOCOL_WIRE_UNREAD_H

@@ -56,10 +56,10 @@ struct wire_peer *wire_peers_find(struct wire_peers *peers,
 /* Another session of the peer's key that is not over; NULL: none. */
 struct wire_peer *wire_peers_twin(struct wire_peers *peers,
 				  const struct wire_peer *peer);
-/* Whose connection this is; NULL: nobody's who was heard. */
+/* The peer of this connection. NULL: no message came from it yet. */
 struct wire_peer *wire_peers_of_fd(struct wire_peers *peers, int fd);
 
-/* Whoever sends its first message, well or badly; active. NULL: no memory. */
+/* Adds the sender of a first message, to the active ones. NULL: no memory. */
 struct wire_peer *wire_peers_add(struct wire_peers *peers,
 				 struct wire_server *server,
 				 struct keyring *keyring,
@@ -71,8 +71,8 @@ void peer_forget(struct wire_peers *peers, struct wire_peer *peer);
 /* Is its key still good for what it is? */
 bool peer_admitted(const struct wire_peer *peer, struct keyring *keyring);
 
-/* Is the descriptor still the connection that it was? Of libzmq's connections
- * nobody tells when they close, and the next one gets the same number.
+/* Is the descriptor still the same connection? libzmq does not report when a
+ * connection closes, and the next one gets the same number.
  */
 bool peer_connected(const struct wire_peer *peer);
 
