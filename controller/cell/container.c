@@ -2,7 +2,7 @@
  */
 #include "controller/cell/container.h"
 
-#include "controller/cell/interpolate.h"
+#include "controller/cell/cell_text.h"
 #include "controller/cell/workspace.h"
 #include "protocol/blob/pattern.h"
 
@@ -10,176 +10,12 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define WORD_BYTES ((size_t)64 * 1024) /* in an argument or a variable */
-#define WORDS_MAX 4096                 /* in a command */
+#define WORDS_MAX 4096 /* in a command */
 #define MOUNTS_MAX 256
-#define LISTS_MAX 4 /* placeholders of lists inside each other */
 #define FILES_MAX 16
 #define FOLLOW_MAX 64  /* patterns of followed files */
 #define COLLECT_MAX 64 /* paths that are kept */
 #define NAMES_MAX 256  /* capabilities, groups, security options */
-
-/* What the reader of placeholders needs to know of the cell, and tells it. */
-struct context {
-	struct cells *cells;
-	const struct value *const *values;
-	struct cell *cell;
-};
-
-static int find_model_figure(const struct context *context, const char *figure,
-			     struct buffer *out, struct error *err)
-{
-	const struct model *model = context->cell->model;
-	const struct value *value;
-
-	if (!context->values[KEY_MODEL])
-		return error_set(err, EINVAL, "the sweep names no model");
-	if (!model) {
-		struct error why = { 0 };
-
-		catalog_unknown(context->cells->catalog, CATALOG_MODEL,
-				context->values[KEY_MODEL], &why);
-		return error_set(err, EINVAL, "%s", why.text);
-	}
-	value = value_get(model->value, figure);
-	if (!value || value_kind(value) != VALUE_SCALAR)
-		return error_set(err, EINVAL,
-				 "the model %s has no such figure in "
-				 "models.yaml",
-				 model->name);
-	return buffer_text(out, value_text(value), err) < 0 ? -1 : 1;
-}
-
-/* What a cell gives its command as ${steps} is how far the training is to come.
- */
-static void expect_steps(const struct context *context, const char *name,
-			 const struct value *value)
-{
-	if (!strcmp(name, "steps"))
-		value_u32(value, 1, UINT32_MAX,
-			  &context->cell->spec.measure.steps, NULL);
-}
-
-/* interpolate_lookup_fn */
-static int look_up(void *arg, const char *name, struct buffer *out,
-		   struct error *err)
-{
-	const struct context *context = arg;
-	int path = paths_find(context->cells->paths, name);
-	const struct value *value;
-	uint64_t number;
-
-	if (path < 0 && !strncmp(name, "model.", 6))
-		return find_model_figure(context, name + 6, out, err);
-	if (path < 0)
-		return 0;
-	context->cells->used[path] = true;
-	value = context->values[path];
-	number = path < KEYS ? cell_number(context->cell, (size_t)path) : 0;
-	if (number)
-		return buffer_printf(out, err, "%" PRIu64, number) < 0 ? -1 : 1;
-	if (!value && path < KEYS && key_rules[path].fallback)
-		return buffer_text(out, key_rules[path].fallback, err) < 0 ? -1
-									   : 1;
-	if (!value)
-		return error_set(err, EINVAL, "nothing sets it in this cell");
-	if (value_kind(value) != VALUE_SCALAR)
-		return error_set(err, EINVAL,
-				 "it is a list; expected single values");
-	expect_steps(context, name, value);
-	return buffer_text(out, value_text(value), err) < 0 ? -1 : 1;
-}
-
-static const char *look_near(void *arg, const char *name)
-{
-	const struct context *context = arg;
-
-	return paths_nearest(context->cells->paths, name);
-}
-
-/* The filled text in the scratch buffer, which the next call uses again. */
-static int fill(const struct context *context, const struct value *value,
-		size_t max, bool runtime, struct error *err)
-{
-	struct interpolator filler = { look_up, look_near, (void *)context };
-	struct buffer *out = &context->cells->scratch;
-
-	buffer_consume(out, out->size);
-	if (interpolate(&filler, value_text(value), runtime, value, out, err) <
-	    0)
-		return -1;
-	if (out->size > max)
-		return value_error(value, err,
-				   "a text of %zu bytes when filled; expected "
-				   "at most %zu",
-				   out->size, max);
-	return 0;
-}
-
-static int fill_string(const struct context *context, const struct value *value,
-		       size_t max, char **out, struct error *err)
-{
-	const char *text;
-
-	if (value_string(value, max, &text, err) < 0 ||
-	    fill(context, value, max, false, err) < 0)
-		return -1;
-	*out = strdup(context->cells->scratch.data);
-	return *out ? 0 : error_nomem(err, value_file(value));
-}
-
-static int add_word(const struct context *context, const struct value *word,
-		    unsigned depth, struct strings *argv, struct error *err);
-
-/* A word that is nothing but the placeholder of a list stands for a word of
- * each entry. 1: it was one; 0: it is not.
- */
-static int splice(const struct context *context, const struct value *word,
-		  unsigned depth, struct strings *argv, struct error *err)
-{
-	const char *text = value_text(word);
-	size_t length = strlen(text);
-	const struct value *list;
-	char name[PATH_BYTES];
-	int path;
-
-	if (strncmp(text, "${", 2) != 0 ||
-	    strchr(text, '}') != text + length - 1 ||
-	    length - 3 >= sizeof(name))
-		return 0;
-	snprintf(name, sizeof(name), "%.*s", (int)(length - 3), text + 2);
-	path = paths_find(context->cells->paths, name);
-	list = path >= 0 ? context->values[path] : NULL;
-	if (!list || value_kind(list) != VALUE_LIST ||
-	    (path < KEYS && path != KEY_PARALLEL_SPLIT))
-		return 0;
-	context->cells->used[path] = true;
-	if (depth == LISTS_MAX)
-		return value_error(word, err,
-				   "lists inside each other more than %d deep, "
-				   "which is the limit",
-				   LISTS_MAX);
-	for (size_t i = 0; i < value_count(list); i++)
-		if (add_word(context, value_at(list, i), depth + 1, argv, err) <
-		    0)
-			return -1;
-	return 1;
-}
-
-static int add_word(const struct context *context, const struct value *word,
-		    unsigned depth, struct strings *argv, struct error *err)
-{
-	int spliced;
-
-	if (value_expect(word, VALUE_SCALAR, err) < 0)
-		return -1;
-	spliced = splice(context, word, depth, argv, err);
-	if (spliced)
-		return spliced < 0 ? -1 : 0;
-	if (fill(context, word, WORD_BYTES, true, err) < 0)
-		return -1;
-	return strings_add(argv, context->cells->scratch.data, err);
-}
 
 /* A list of at most max entries. */
 static int check_list(const struct value *list, size_t max, struct error *err)
@@ -192,10 +28,10 @@ static int check_list(const struct value *list, size_t max, struct error *err)
 			   value_count(list), max);
 }
 
-static int read_command(const struct context *context, enum sweep_key key,
+static int read_command(const struct cell_texts *texts, enum sweep_key key,
 			struct strings *argv, struct error *err)
 {
-	const struct value *list = context->values[key];
+	const struct value *list = texts->values[key];
 
 	if (!list)
 		return 0;
@@ -213,20 +49,20 @@ static int read_command(const struct context *context, enum sweep_key key,
 				   "a list of %zu; expected 1 to %d words",
 				   value_count(list), WORDS_MAX);
 	for (size_t i = 0; i < value_count(list); i++)
-		if (add_word(context, value_at(list, i), 0, argv, err) < 0)
+		if (cell_text_words(texts, value_at(list, i), argv, err) < 0)
 			return -1;
 	return 0;
 }
 
-static int read_env(const struct context *context, struct strings *env,
+static int read_env(const struct cell_texts *texts, struct strings *env,
 		    struct error *err)
 {
-	const struct cells *cells = context->cells;
+	const struct cells *cells = texts->cells;
 
 	for (size_t i = 0; i < cells->env_count; i++) {
-		const struct value *value = context->values[cells->env[i]];
+		const struct value *value = texts->values[cells->env[i]];
 		const char *name =
-			paths_name(context->cells->paths, cells->env[i]) + 4;
+			paths_name(texts->cells->paths, cells->env[i]) + 4;
 
 		if (!value)
 			continue;
@@ -236,7 +72,8 @@ static int read_env(const struct context *context, struct strings *env,
 					   "here; expected letters, digits or "
 					   "_",
 					   name);
-		if (fill(context, value, WORD_BYTES, true, err) < 0 ||
+		if (cell_text_fill(texts, value, CELL_TEXT_WORD_MAX, true,
+				   err) < 0 ||
 		    strings_printf(env, err, "%s=%s", name,
 				   cells->scratch.data) < 0)
 			return -1;
@@ -266,15 +103,15 @@ static bool good_ulimit(const char *text)
 	return false;
 }
 
-static int read_ulimits(const struct context *context, struct strings *ulimits,
+static int read_ulimits(const struct cell_texts *texts, struct strings *ulimits,
 			struct error *err)
 {
-	const struct cells *cells = context->cells;
+	const struct cells *cells = texts->cells;
 
 	for (size_t i = 0; i < cells->ulimit_count; i++) {
-		const struct value *value = context->values[cells->ulimits[i]];
+		const struct value *value = texts->values[cells->ulimits[i]];
 		const char *name =
-			paths_name(context->cells->paths, cells->ulimits[i]) +
+			paths_name(texts->cells->paths, cells->ulimits[i]) +
 			strlen("ulimits.");
 
 		if (!value)
@@ -310,10 +147,10 @@ static int read_names(const struct value *list, size_t max,
 }
 
 /* Paths of the node. */
-static int read_needs(const struct context *context, struct strings *needs,
+static int read_needs(const struct cell_texts *texts, struct strings *needs,
 		      struct error *err)
 {
-	const struct value *list = context->values[KEY_NEEDS];
+	const struct value *list = texts->values[KEY_NEEDS];
 	size_t max = key_rules[KEY_NEEDS].max;
 
 	if (!list)
@@ -325,27 +162,27 @@ static int read_needs(const struct context *context, struct strings *needs,
 		const char *text;
 
 		if (value_string(path, max, &text, err) < 0 ||
-		    fill(context, path, max, false, err) < 0)
+		    cell_text_fill(texts, path, max, false, err) < 0)
 			return -1;
-		if (*context->cells->scratch.data != '/')
+		if (*texts->cells->scratch.data != '/')
 			return value_error(path, err,
 					   "\"%.60s\" is not valid here; "
 					   "expected an absolute path",
 					   text);
-		if (strings_add(needs, context->cells->scratch.data, err) < 0)
+		if (strings_add(needs, texts->cells->scratch.data, err) < 0)
 			return -1;
 	}
 	return 0;
 }
 
-static int read_path(const struct context *context, const struct value *mount,
+static int read_path(const struct cell_texts *texts, const struct value *mount,
 		     const char *key, char **out, struct error *err)
 {
 	const struct value *value = value_get(mount, key);
 
 	if (!value)
 		return value_error(mount, err, "no \"%s\"", key);
-	if (fill_string(context, value, 4096, out, err) < 0 || !*out)
+	if (cell_text_copy(texts, value, 4096, out, err) < 0 || !*out)
 		return -1;
 	if (**out == '/')
 		return 0;
@@ -355,12 +192,12 @@ static int read_path(const struct context *context, const struct value *mount,
 			   *out);
 }
 
-static int read_mounts(const struct context *context,
+static int read_mounts(const struct cell_texts *texts,
 		       struct container_spec *container, struct error *err)
 {
 	static const char *const keys[] = { "host", "container", "read_only",
 					    NULL };
-	const struct value *list = context->values[KEY_MOUNTS];
+	const struct value *list = texts->values[KEY_MOUNTS];
 
 	if (!list)
 		return 0;
@@ -376,9 +213,9 @@ static int read_mounts(const struct context *context,
 			&container->mounts[container->mounts_count++];
 
 		if (value_check_keys(mount, keys, err) < 0 ||
-		    read_path(context, mount, "host", &to->host, err) < 0 ||
-		    read_path(context, mount, "container", &to->container,
-			      err) < 0)
+		    read_path(texts, mount, "host", &to->host, err) < 0 ||
+		    read_path(texts, mount, "container", &to->container, err) <
+			    0)
 			return -1;
 		read_only = value_get(mount, "read_only");
 		if (read_only && value_bool(read_only, &to->read_only, err) < 0)
@@ -387,7 +224,7 @@ static int read_mounts(const struct context *context,
 	return 0;
 }
 
-static int read_file(const struct context *context, const struct value *map,
+static int read_file(const struct cell_texts *texts, const struct value *map,
 		     struct file_spec *file, struct error *err)
 {
 	static const char *const keys[] = { "name", "text", NULL };
@@ -410,10 +247,10 @@ static int read_file(const struct context *context, const struct value *map,
 				   "but neither start, hostfile nor NAME.new",
 				   word);
 	if (value_expect(text, VALUE_SCALAR, err) < 0 ||
-	    fill(context, text, max, true, err) < 0)
+	    cell_text_fill(texts, text, max, true, err) < 0)
 		return -1;
 	file->name = strdup(value_text(name));
-	file->text = strdup(context->cells->scratch.data);
+	file->text = strdup(texts->cells->scratch.data);
 	return file->name && file->text ? 0 : error_nomem(err, value_file(map));
 }
 
@@ -422,10 +259,10 @@ static const char *file_name(const struct value *map)
 	return value_text(value_get(map, "name"));
 }
 
-static int read_files(const struct context *context,
+static int read_files(const struct cell_texts *texts,
 		      struct container_spec *container, struct error *err)
 {
-	const struct value *list = context->values[KEY_FILES];
+	const struct value *list = texts->values[KEY_FILES];
 
 	if (!list)
 		return 0;
@@ -440,7 +277,7 @@ static int read_files(const struct context *context,
 		struct file_spec *file =
 			&container->files[container->files_count++];
 
-		if (read_file(context, map, file, err) < 0)
+		if (read_file(texts, map, file, err) < 0)
 			return -1;
 		for (size_t k = 0; k < i; k++)
 			if (!strcmp(file_name(value_at(list, k)),
@@ -456,13 +293,13 @@ static int read_files(const struct context *context,
 /* Texts, also with what only the start of the task can fill; check() refuses
  * some of them as filled.
  */
-static int read_filled(const struct context *context, enum sweep_key key,
-		       size_t most, struct strings *texts,
+static int read_filled(const struct cell_texts *texts, enum sweep_key key,
+		       size_t most, struct strings *to,
 		       int (*check)(const struct value *value,
 				    const char *filled, struct error *err),
 		       struct error *err)
 {
-	const struct value *list = context->values[key];
+	const struct value *list = texts->values[key];
 	const char *filled, *text;
 
 	if (!list)
@@ -473,11 +310,12 @@ static int read_filled(const struct context *context, enum sweep_key key,
 		const struct value *value = value_at(list, i);
 
 		if (value_string(value, key_rules[key].max, &text, err) < 0 ||
-		    fill(context, value, key_rules[key].max, true, err) < 0)
+		    cell_text_fill(texts, value, key_rules[key].max, true,
+				   err) < 0)
 			return -1;
-		filled = context->cells->scratch.data;
+		filled = texts->cells->scratch.data;
 		if (check(value, filled, err) < 0 ||
-		    strings_add(texts, filled, err) < 0)
+		    strings_add(to, filled, err) < 0)
 			return -1;
 	}
 	return 0;
@@ -521,7 +359,7 @@ static int check_collect(const struct value *path, const char *filled,
 }
 
 /* Nothing may be put through a mount into a folder of the host. */
-static int check_workspace_mounts(const struct context *context,
+static int check_workspace_mounts(const struct cell_texts *texts,
 				  const struct container_spec *container,
 				  struct error *err)
 {
@@ -535,7 +373,7 @@ static int check_workspace_mounts(const struct context *context,
 			size--;
 		if (!strncmp(mount, folder, size) &&
 		    (folder[size] == '/' || !folder[size] || size == 1))
-			return value_error(context->values[KEY_MOUNTS], err,
+			return value_error(texts->values[KEY_MOUNTS], err,
 					   "a mount at %.60s, where the "
 					   "workspace is to be: expected "
 					   "another place for one of them "
@@ -545,32 +383,32 @@ static int check_workspace_mounts(const struct context *context,
 	return 0;
 }
 
-static int read_workspace(const struct context *context,
+static int read_workspace(const struct cell_texts *texts,
 			  struct container_spec *container, struct error *err)
 {
-	const struct value *path = context->values[KEY_WORKSPACE_PATH];
-	const struct value *folder = context->values[KEY_WORKSPACE_CONTAINER];
+	const struct value *path = texts->values[KEY_WORKSPACE_PATH];
+	const struct value *folder = texts->values[KEY_WORKSPACE_CONTAINER];
 	owned_free char *text = NULL;
 
-	if (!path && !context->values[KEY_WORKSPACE_IGNORE] && !folder)
+	if (!path && !texts->values[KEY_WORKSPACE_IGNORE] && !folder)
 		return 0;
 	if (!path)
 		return value_error(folder ? folder
-					  : context->values
-						    [KEY_WORKSPACE_IGNORE],
+					  : texts->values[KEY_WORKSPACE_IGNORE],
 				   err, "no workspace.path beside it");
-	if (fill_string(context, path, key_rules[KEY_WORKSPACE_PATH].max, &text,
-			err) < 0 ||
-	    workspace_use(context->cells, text,
-			  context->values[KEY_WORKSPACE_IGNORE], path,
+	if (cell_text_copy(texts, path, key_rules[KEY_WORKSPACE_PATH].max,
+			   &text, err) < 0 ||
+	    workspace_use(texts->cells, text,
+			  texts->values[KEY_WORKSPACE_IGNORE], path,
 			  &container->workspace, err) < 0)
 		return -1;
 	if (!folder)
 		return string_set(&container->workspace_folder,
 				  key_rules[KEY_WORKSPACE_CONTAINER].fallback,
 				  err);
-	if (fill_string(context, folder, key_rules[KEY_WORKSPACE_CONTAINER].max,
-			&container->workspace_folder, err) < 0)
+	if (cell_text_copy(texts, folder,
+			   key_rules[KEY_WORKSPACE_CONTAINER].max,
+			   &container->workspace_folder, err) < 0)
 		return -1;
 	if (container->workspace_folder[0] == '/' &&
 	    container->workspace_folder[1] &&
@@ -582,15 +420,15 @@ static int read_workspace(const struct context *context,
 			   container->workspace_folder);
 }
 
-static int read_image(const struct context *context, struct cell *cell,
+static int read_image(const struct cell_texts *texts, struct cell *cell,
 		      struct error *err)
 {
 	struct container_spec *container = &cell->spec.container;
-	const struct value *image = context->values[KEY_IMAGE];
-	const struct value *build = context->values[KEY_BUILD];
+	const struct value *image = texts->values[KEY_IMAGE];
+	const struct value *build = texts->values[KEY_BUILD];
 
 	if (!image && !build)
-		return value_error(context->cells->root, err,
+		return value_error(texts->cells->root, err,
 				   "image: none; expected image, build, or a "
 				   "framework that brings one");
 	if (build && (strstr(container->build, "..") ||
@@ -603,8 +441,8 @@ static int read_image(const struct context *context, struct cell *cell,
 				   container->build);
 	if (!image)
 		return string_set(&container->image, container->build, err);
-	if (fill_string(context, image, key_rules[KEY_IMAGE].max,
-			&container->image, err) < 0)
+	if (cell_text_copy(texts, image, key_rules[KEY_IMAGE].max,
+			   &container->image, err) < 0)
 		return -1;
 	if (strpbrk(container->image, " \t\r\n") || !*container->image)
 		return value_error(image, err,
@@ -618,23 +456,23 @@ static int read_image(const struct context *context, struct cell *cell,
 int container_read(struct cells *cells, const struct value *const *values,
 		   struct cell *cell, struct error *err)
 {
-	struct context filling = { cells, values, cell };
-	const struct context *context = &filling;
+	const struct cell_texts filling = { cells, values, cell };
+	const struct cell_texts *texts = &filling;
 	struct container_spec *container = &cell->spec.container;
 
-	if (read_image(context, cell, err) < 0 ||
-	    read_command(context, KEY_COMMAND, &container->argv, err) < 0 ||
-	    read_command(context, KEY_PREPARE, &container->prepare, err) < 0 ||
-	    read_needs(context, &container->needs, err) < 0 ||
-	    read_env(context, &container->env, err) < 0 ||
-	    read_mounts(context, container, err) < 0 ||
-	    read_files(context, container, err) < 0 ||
-	    read_ulimits(context, &container->ulimits, err) < 0 ||
-	    read_filled(context, KEY_FOLLOW, FOLLOW_MAX, &container->follow,
+	if (read_image(texts, cell, err) < 0 ||
+	    read_command(texts, KEY_COMMAND, &container->argv, err) < 0 ||
+	    read_command(texts, KEY_PREPARE, &container->prepare, err) < 0 ||
+	    read_needs(texts, &container->needs, err) < 0 ||
+	    read_env(texts, &container->env, err) < 0 ||
+	    read_mounts(texts, container, err) < 0 ||
+	    read_files(texts, container, err) < 0 ||
+	    read_ulimits(texts, &container->ulimits, err) < 0 ||
+	    read_filled(texts, KEY_FOLLOW, FOLLOW_MAX, &container->follow,
 			check_follow, err) < 0 ||
-	    read_filled(context, KEY_COLLECT, COLLECT_MAX, &container->collect,
+	    read_filled(texts, KEY_COLLECT, COLLECT_MAX, &container->collect,
 			check_collect, err) < 0 ||
-	    read_workspace(context, container, err) < 0 ||
+	    read_workspace(texts, container, err) < 0 ||
 	    read_names(values[KEY_CAPABILITIES],
 		       key_rules[KEY_CAPABILITIES].max,
 		       &container->capabilities, err) < 0 ||
@@ -647,14 +485,14 @@ int container_read(struct cells *cells, const struct value *const *values,
 		       &container->security, err) < 0)
 		return -1;
 	if (container->workspace &&
-	    check_workspace_mounts(context, container, err) < 0)
+	    check_workspace_mounts(texts, container, err) < 0)
 		return -1;
 	if (!values[KEY_WORKDIR])
 		return container->workspace
 			       ? string_set(&container->workdir,
 					    container->workspace_folder, err)
 			       : 0;
-	return fill_string(context, values[KEY_WORKDIR],
-			   key_rules[KEY_WORKDIR].max, &container->workdir,
-			   err);
+	return cell_text_copy(texts, values[KEY_WORKDIR],
+			      key_rules[KEY_WORKDIR].max, &container->workdir,
+			      err);
 }
