@@ -4,6 +4,7 @@
 
 #include "controller/catalog/suggestions.h"
 #include "protocol/base/owned.h"
+#include "protocol/base/word.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,6 +3,8 @@
  */
 #include "controller/cell/interpolate.h"
 
+#include "protocol/base/word.h"
+
 #include <errno.h>
 #include <string.h>
 

@@ -4,6 +4,7 @@
 #include "controller/cell/overlay.h"
 
 #include "controller/cell/keys.h"
+#include "protocol/base/word.h"
 
 #include <ctype.h>
 #include <errno.h>

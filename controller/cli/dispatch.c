@@ -6,7 +6,7 @@
 #include "controller/cli/help.h"
 #include "controller/cli/parts.h"
 #include "protocol/base/program.h"
-#include "protocol/yaml/value.h"
+#include "protocol/base/word.h"
 
 #include <errno.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  */
 #include "controller/cli/parts.h"
 
-#include "protocol/yaml/value.h"
+#include "protocol/base/word.h"
 
 #include <errno.h>
 #include <string.h>

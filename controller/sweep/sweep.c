@@ -3,6 +3,7 @@
 #include "controller/sweep/sweep_internal.h"
 
 #include "controller/catalog/described.h"
+#include "protocol/base/word.h"
 #include "protocol/yaml/value_json.h"
 
 #include <string.h>

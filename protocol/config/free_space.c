@@ -2,7 +2,7 @@
  */
 #include "protocol/config/free_space.h"
 
-#include "protocol/yaml/value.h"
+#include "protocol/base/units.h"
 
 #include <errno.h>
 #include <stdlib.h>

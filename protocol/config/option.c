@@ -2,8 +2,9 @@
  */
 #include "protocol/config/option.h"
 
+#include "protocol/base/units.h"
+#include "protocol/base/word.h"
 #include "protocol/config/free_space.h"
-#include "protocol/yaml/value.h"
 
 #include <errno.h>
 #include <stdlib.h>

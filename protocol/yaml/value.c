@@ -2,7 +2,9 @@
  */
 #include "protocol/yaml/value.h"
 
+#include "protocol/base/units.h"
 #include "protocol/base/utf8.h"
+#include "protocol/base/word.h"
 #include "protocol/yaml/value_internal.h"
 
 #include <ctype.h>
@@ -278,22 +280,6 @@ int value_i64(const struct value *value, int64_t min, int64_t max, int64_t *out,
 	return 0;
 }
 
-/* A decimal number at the start of the text; *end is what follows it. */
-static bool parse_decimal(const char *text, double *number, const char **end)
-{
-	const char *at = text + (*text == '-' || *text == '+');
-	char *after;
-
-	/* strtod would also take blanks, hexadecimals, "inf" and "nan". */
-	if (!(*at >= '0' && *at <= '9') && *at != '.')
-		return false;
-	if (at[0] == '0' && (at[1] == 'x' || at[1] == 'X'))
-		return false;
-	*number = strtod(text, &after);
-	*end = after;
-	return after != text && isfinite(*number);
-}
-
 int value_double(const struct value *value, double min, double max, double *out,
 		 struct error *err)
 {
@@ -301,7 +287,7 @@ int value_double(const struct value *value, double min, double max, double *out,
 	double number;
 
 	if (value->kind != VALUE_SCALAR || value->quoted ||
-	    !parse_decimal(value->text, &number, &end) || *end ||
+	    !decimal_parse(value->text, &number, &end) || *end ||
 	    number < min || number > max)
 		return refuse(value, err, "a number from %g to %g", min, max);
 	*out = number;
@@ -336,144 +322,30 @@ int value_string(const struct value *value, size_t max, const char **out,
 	return 0;
 }
 
-struct unit {
-	const char *name;
-	double factor;
-};
-
-/* A number with one of the units behind it, rounded to a whole. Plain zero
- * needs no unit. The result is below 2^63.
- */
-static bool parse_units(const char *text, const struct unit *units,
-			uint64_t *out)
-{
-	const char *end;
-	double number;
-
-	if (!parse_decimal(text, &number, &end) || number < 0)
-		return false;
-	if (!*end && number == 0) {
-		*out = 0;
-		return true;
-	}
-	for (; units->name; units++) {
-		if (strcasecmp(units->name, end))
-			continue;
-		number = round(number * units->factor);
-		if (number >= 0x1p63)
-			return false;
-		*out = (uint64_t)number;
-		return true;
-	}
-	return false;
-}
-
-#define UNITS_BYTES 32
-
-/* In the largest unit that it is a multiple of: "64M", "1d". */
-static char *in_units(uint64_t number, const struct unit *units,
-		      char text[UNITS_BYTES])
-{
-	const struct unit *best = units;
-
-	for (; number && units->name; units++)
-		if (units->factor > best->factor &&
-		    number % (uint64_t)units->factor == 0)
-			best = units;
-	snprintf(text, UNITS_BYTES, "%" PRIu64 "%s",
-		 number / (uint64_t)best->factor, best->name);
-	return text;
-}
-
-/* clang-format off */
-static const struct unit durations[] = {
-	{ "ms", 1 }, { "s", 1e3 }, { "m", 60e3 }, { "h", 3600e3 },
-	{ "d", 86400e3 }, { NULL, 0 },
-};
-/* clang-format on */
-
-#define DURATION_ALLOWED                                                       \
-	"a time with its unit (500ms, 90s, 15m, 2h, 1d) from %s to %s"
-
 int value_duration_ms(const struct value *value, uint64_t min_ms,
 		      uint64_t max_ms, uint64_t *out, struct error *err)
 {
 	char from[UNITS_BYTES], to[UNITS_BYTES];
-	uint64_t number;
 
-	if (value->kind != VALUE_SCALAR ||
-	    !parse_units(value->text, durations, &number) || number < min_ms ||
-	    number > max_ms)
-		return refuse(value, err, DURATION_ALLOWED,
-			      in_units(min_ms, durations, from),
-			      in_units(max_ms, durations, to));
-	*out = number;
-	return 0;
+	if (value->kind == VALUE_SCALAR &&
+	    duration_parse(value->text, min_ms, max_ms, out, NULL) == 0)
+		return 0;
+	return refuse(value, err, DURATION_ALLOWED, duration_text(min_ms, from),
+		      duration_text(max_ms, to));
 }
-
-int duration_parse(const char *text, uint64_t min_ms, uint64_t max_ms,
-		   uint64_t *out, struct error *err)
-{
-	char from[UNITS_BYTES], to[UNITS_BYTES];
-	uint64_t number;
-
-	if (!parse_units(text, durations, &number) || number < min_ms ||
-	    number > max_ms)
-		return error_set(err, EINVAL,
-				 "'%.60s' is not valid here; "
-				 "expected " DURATION_ALLOWED,
-				 text, in_units(min_ms, durations, from),
-				 in_units(max_ms, durations, to));
-	*out = number;
-	return 0;
-}
-
-/* clang-format off */
-static const struct unit sizes[] = {
-	{ "", 1 }, { "B", 1 },
-	{ "K", 0x1p10 }, { "KB", 0x1p10 }, { "KiB", 0x1p10 },
-	{ "M", 0x1p20 }, { "MB", 0x1p20 }, { "MiB", 0x1p20 },
-	{ "G", 0x1p30 }, { "GB", 0x1p30 }, { "GiB", 0x1p30 },
-	{ "T", 0x1p40 }, { "TB", 0x1p40 }, { "TiB", 0x1p40 },
-	{ NULL, 0 },
-};
-/* clang-format on */
-
-#define SIZE_ALLOWED "bytes (a number, or 64K, 32M, 1.5G, 2T) from %s to %s"
 
 int value_size_bytes(const struct value *value, uint64_t min, uint64_t max,
 		     uint64_t *out, struct error *err)
 {
 	char from[UNITS_BYTES], to[UNITS_BYTES];
-	uint64_t number;
 
-	if (value->kind != VALUE_SCALAR ||
-	    !parse_units(value->text, sizes, &number) || number < min ||
-	    number > max)
-		return refuse(value, err, SIZE_ALLOWED,
-			      in_units(min, sizes, from),
-			      in_units(max, sizes, to));
-	*out = number;
-	return 0;
+	if (value->kind == VALUE_SCALAR &&
+	    size_parse(value->text, min, max, out, NULL) == 0)
+		return 0;
+	return refuse(value, err, SIZE_ALLOWED, size_text(min, from),
+		      size_text(max, to));
 }
 
-int size_parse(const char *text, uint64_t min, uint64_t max, uint64_t *out,
-	       struct error *err)
-{
-	char from[UNITS_BYTES], to[UNITS_BYTES];
-	uint64_t number;
-
-	if (!parse_units(text, sizes, &number) || number < min || number > max)
-		return error_set(err, EINVAL,
-				 "'%.60s' is not valid here; "
-				 "expected " SIZE_ALLOWED,
-				 text, in_units(min, sizes, from),
-				 in_units(max, sizes, to));
-	*out = number;
-	return 0;
-}
-
-/* "a, b or c", cut where the sentence would be too long to read. */
 static void list_words(const char *const *words, char *buffer, size_t size)
 {
 	size_t used = 0;
@@ -509,7 +381,7 @@ int value_share(const struct value *value, double *out, struct error *err)
 	double number;
 
 	if (value_kind(value) == VALUE_SCALAR &&
-	    parse_decimal(text, &number, &end) &&
+	    decimal_parse(text, &number, &end) &&
 	    (!*end || !strcmp(end, "%"))) {
 		number /= *end ? 100 : 1;
 		if (number > 0 && number <= 1) {
@@ -561,65 +433,4 @@ int value_check_keys(const struct value *map, const char *const *keys,
 				       near);
 	}
 	return 0;
-}
-
-#define WORD_MAX 32 /* longer words are nobody's typing mistake */
-
-static bool same_letter(char a, char b)
-{
-	return tolower((unsigned char)a) == tolower((unsigned char)b);
-}
-
-/* Edit distance: insert, delete, replace, or swap two neighbours. */
-static size_t distance(const char *a, const char *b)
-{
-	size_t rows[3][WORD_MAX + 1];
-	size_t width = strlen(b);
-
-	for (size_t j = 0; j <= width; j++)
-		rows[0][j] = j;
-	for (size_t i = 1; a[i - 1]; i++) {
-		size_t *row = rows[i % 3], *above = rows[(i + 2) % 3];
-		const size_t *two_above = rows[(i + 1) % 3];
-
-		row[0] = i;
-		for (size_t j = 1; j <= width; j++) {
-			size_t best =
-				above[j - 1] + !same_letter(a[i - 1], b[j - 1]);
-
-			if (above[j] + 1 < best)
-				best = above[j] + 1;
-			if (row[j - 1] + 1 < best)
-				best = row[j - 1] + 1;
-			if (i > 1 && j > 1 && same_letter(a[i - 1], b[j - 2]) &&
-			    same_letter(a[i - 2], b[j - 1]) &&
-			    two_above[j - 2] + 1 < best)
-				best = two_above[j - 2] + 1;
-			row[j] = best;
-		}
-	}
-	return rows[strlen(a) % 3][width];
-}
-
-const char *word_nearest(const char *text, const char *const *words)
-{
-	size_t length = strnlen(text, WORD_MAX + 1);
-	/* A third of the letters may be wrong, but at least one. */
-	size_t best = length < 6 ? 2 : length / 3 + 1;
-	const char *nearest = NULL;
-
-	if (!length || length > WORD_MAX)
-		return NULL;
-	for (; *words; words++) {
-		size_t d;
-
-		if (strnlen(*words, WORD_MAX + 1) > WORD_MAX)
-			continue;
-		d = distance(text, *words);
-		if (d < best) {
-			best = d;
-			nearest = *words;
-		}
-	}
-	return nearest;
 }

@@ -93,23 +93,13 @@ int value_bool(const struct value *value, bool *out, struct error *err);
 int value_string(const struct value *value, size_t max, const char **out,
 		 struct error *err);
 
-/* A time as number and unit: 500ms, 90s, 15m, 2h, 1.5d; or plain 0. */
+/* A time (protocol/base/units.h). */
 int value_duration_ms(const struct value *value, uint64_t min_ms,
 		      uint64_t max_ms, uint64_t *out, struct error *err);
 
-/* The same of a plain text. EINVAL: "found 'x', allowed is ...". */
-int duration_parse(const char *text, uint64_t min_ms, uint64_t max_ms,
-		   uint64_t *out, struct error *err);
-
-/* Bytes, as a plain integer or with a power of 1024: 64K, 32M, 1.5G, 2T, each
- * also with B or iB behind it.
- */
+/* Bytes (protocol/base/units.h). */
 int value_size_bytes(const struct value *value, uint64_t min, uint64_t max,
 		     uint64_t *out, struct error *err);
-
-/* The same of a plain text. EINVAL: "found 'x', allowed are ...". */
-int size_parse(const char *text, uint64_t min, uint64_t max, uint64_t *out,
-	       struct error *err);
 
 /* A share above 0 and up to 1: 2% or 0.02. */
 int value_share(const struct value *value, double *out, struct error *err);
@@ -125,10 +115,5 @@ int value_enum(const struct value *value, const char *const *words, size_t *out,
  */
 int value_check_keys(const struct value *map, const char *const *keys,
 		     struct error *err);
-
-/* The word (of an array that ends in NULL) that a person most likely meant,
- * by edit distance, in any case; NULL when none is near.
- */
-const char *word_nearest(const char *text, const char *const *words);
 
 #endif

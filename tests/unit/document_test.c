@@ -3,6 +3,7 @@
 #include "protocol/yaml/document.h"
 
 #include "protocol/base/file.h"
+#include "protocol/base/word.h"
 #include "tests/tap.h"
 #include "tests/unit/fault.h"
 

@@ -3,8 +3,8 @@
 #include "controller/cli/command.h"
 #include "controller/cli/render.h"
 #include "protocol/base/program.h"
+#include "protocol/base/units.h"
 #include "protocol/message/reply_access.h"
-#include "protocol/yaml/value.h"
 
 struct gc_options {
 	struct options common;

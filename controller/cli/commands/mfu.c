@@ -3,6 +3,7 @@
 #include "controller/cell/reference_peak.h"
 #include "controller/cli/command.h"
 #include "protocol/base/program.h"
+#include "protocol/base/word.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -3,10 +3,10 @@
 #include "controller/cli/commands/token.h"
 #include "controller/cli/render.h"
 #include "protocol/base/program.h"
+#include "protocol/base/units.h"
 #include "protocol/message/reply_access.h"
 #include "protocol/wire/join.h"
 #include "protocol/wire/server_keys.h"
-#include "protocol/yaml/value.h"
 
 #include <errno.h>
 #include <stdio.h>

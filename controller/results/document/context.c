@@ -2,6 +2,7 @@
  */
 #include "controller/results/document/context.h"
 
+#include "protocol/base/word.h"
 #include "protocol/yaml/document.h"
 
 #include <stddef.h>

@@ -3,6 +3,7 @@
 #include "controller/results/rules/rule.h"
 
 #include "controller/results/rules/literal.h"
+#include "protocol/base/word.h"
 
 #include <errno.h>
 #include <string.h>

@@ -2,6 +2,7 @@
  */
 #include "controller/sweep/flagperf/options.h"
 
+#include "protocol/base/word.h"
 #include "protocol/message/codec.h"
 #include "protocol/yaml/value.h"
 
