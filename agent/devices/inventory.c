@@ -1,6 +1,7 @@
 /* inventory.c - the devices of this node: found at the start, watched later.
  */
 #include "agent/devices/inventory.h"
+#include "agent/devices/device_merge.h"
 #include "protocol/base/file.h"
 #include "protocol/base/log.h"
 #include "protocol/base/loop.h"
@@ -109,113 +110,6 @@ static const struct profile *choose(struct inventory *inventory)
 				    profile->vendor);
 	}
 	return chosen ? chosen : profiles_find(&inventory->profiles, "cpu");
-}
-
-/* By its place on the bus, or by its node. */
-static bool same_device(const struct device_info *a,
-			const struct device_info *b)
-{
-	if (a->bus_id || b->bus_id)
-		return a->bus_id && b->bus_id && !strcmp(a->bus_id, b->bus_id);
-	return a->numbers_count && b->numbers_count &&
-	       !strcmp(a->numbers[0].value, b->numbers[0].value);
-}
-
-/* Which of the found ones is the known one at index, or found->count. The dies
- * of a card are told apart by their order.
- */
-static size_t match(const struct devices *known, size_t index,
-		    const struct devices *found)
-{
-	size_t skip = 0, i;
-
-	for (i = 0; i < index; i++)
-		skip += same_device(&known->list[i], &known->list[index]);
-	for (i = 0; i < found->count; i++)
-		if (same_device(&found->list[i], &known->list[index]) &&
-		    !skip--)
-			break;
-	return i;
-}
-
-static void keep_word(char **to, char **from)
-{
-	if (!*to)
-		*to = take(*from);
-}
-
-/* What was told of it earlier and is not now still holds. */
-static void renew(struct device_info *known, struct device_info *found)
-{
-	uint32_t index = known->index;
-
-	keep_word(&found->uuid, &known->uuid);
-	keep_word(&found->name, &known->name);
-	keep_word(&found->chip, &known->chip);
-	if (!found->memory_mib)
-		found->memory_mib = known->memory_mib;
-	codec_clear(&device_info_schema, known);
-	*known = *found;
-	known->index = index;
-	*found = (struct device_info){ 0 };
-}
-
-static int append(struct devices *devices, struct device_info *found)
-{
-	struct device_info *list;
-
-	if (devices->count >= DEVICES_MAX) {
-		log_warning("more than %d devices with those that are gone: "
-			    "%s is not used",
-			    DEVICES_MAX, found->bus_id ? found->bus_id : "one");
-		return 0;
-	}
-	list = realloc(devices->list, (devices->count + 1) * sizeof(*list));
-	if (!list)
-		return -1;
-	devices->list = list;
-	list += devices->count;
-	*list = *found;
-	list->index = (uint32_t)devices->count++;
-	*found = (struct device_info){ 0 };
-	return 0;
-}
-
-static void lose(struct device_info *device)
-{
-	if (device->gone)
-		return;
-	device->gone = true;
-	free(device->text);
-	device->text = strdup("it is not there any more");
-}
-
-/* Bring the list up to date; *news counts the devices that are new or back. */
-static int merge(struct devices *known, struct devices *found, size_t *news)
-{
-	bool taken[DEVICES_MAX] = { false };
-	size_t matches[DEVICES_MAX];
-
-	for (size_t i = 0; i < known->count; i++)
-		matches[i] = match(known, i, found);
-	for (size_t i = 0; i < known->count; i++) {
-		if (matches[i] == found->count) {
-			lose(&known->list[i]);
-			continue;
-		}
-		taken[matches[i]] = true;
-		*news += known->list[i].gone;
-		renew(&known->list[i], &found->list[matches[i]]);
-	}
-	for (size_t i = 0; i < found->count; i++) {
-		if (taken[i])
-			continue;
-		++*news;
-		if (append(known, &found->list[i]) < 0)
-			return -1;
-	}
-	known->pretended = found->pretended;
-	return 0;
 }
 
 /* Keeping. */
@@ -350,7 +244,7 @@ static bool look_again(struct inventory *inventory)
 		      &err);
 
 	inventory->looked_ms = clock_mono_ms();
-	if (rc == 0 && merge(&inventory->devices, &found, &news) < 0)
+	if (rc == 0 && device_merge(&inventory->devices, &found, &news) < 0)
 		rc = error_nomem(&err, "inventory");
 	if (rc < 0) {
 		log_warning("devices: %s", err.text);
