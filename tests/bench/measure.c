@@ -85,21 +85,11 @@ double process_own_kib(pid_t pid)
 
 double process_cpu_s(pid_t pid)
 {
-	char path[64], text[4096];
-	unsigned long user = 0, kernel = 0;
-	const char *fields;
+	clockid_t clock;
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	if (!read_start(path, text, sizeof(text)))
-		return 0;
-	/* Fields 14 and 15; the name, field 2, may hold anything. */
-	fields = strrchr(text, ')');
-	if (!fields || sscanf(fields + 1,
-			      " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u "
-			      "%lu %lu",
-			      &user, &kernel) != 2)
-		return 0;
-	return (double)(user + kernel) / (double)sysconf(_SC_CLK_TCK);
+	return clock_getcpuclockid(pid, &clock) == 0
+		       ? (double)clock_of(clock) / 1e9
+		       : 0;
 }
 
 double machine_busy_s(void)
