@@ -87,7 +87,9 @@ address_of() # PART
 sed "s|127.0.0.1:7118|$(address_of cluster/controller)|
 	s|\"n1:7119\", \"n2:7119\"|\"$(address_of cluster/agent1)\"|
 	s|15s|1s|" "$rules/prometheus.yml" >"$BED/prometheus.yml"
-sed 's|for: .*|for: 0s|; s|^    rules:|    interval: 1s\n    rules:|' \
+# Hours and minutes are seconds here.
+sed 's|for: .*|for: 0s|; s|^    rules:|    interval: 1s\n    rules:|
+	s|> 900|> 20|; s|\[5m\]|[3s]|; s|\[2h\]|[2m]|' \
 	"$rules/alerts.yml" >"$BED/alerts.yml"
 spawn prometheus prometheus --config.file="$BED/prometheus.yml" \
 	--storage.tsdb.path="$BED/tsdb" --web.listen-address=127.0.0.1:0
@@ -126,6 +128,42 @@ dispatched='[[ $(ask query ".data.result[0].value[1]" --data-urlencode \
 	"query=regatta_job_dispatch_seconds_count") == 1 ]]'
 wait_for "$dispatched" 30
 ok "$dispatched" "and how long it waited"
+
+# A training that becomes slow, and then stands still.
+steps() # FROM TO RATE
+{
+	seq -f "step %.0f/1000 | loss 2.5 | iteration 100.0 ms | $3 tokens/s" \
+		"$1" "$2"
+}
+mkdir -p "$BED/host/slow"
+steps 1 10 1000.0 >"$BED/host/slow/fast"
+steps 11 20 100.0 >"$BED/host/slow/slow"
+must submit_tool slow log=auto show /host/fast , wait /host/go , \
+	show /host/slow , wait /host/end
+enough='(($(ask query ".data.result[0].value[1] // 0" --data-urlencode \
+	"query=count_over_time(regatta_job_tokens_per_second[2m])") >= 10))'
+must wait_for "$enough" 60
+# summary_of ALERT: what it says while it fires
+summary_of()
+{
+	ask alerts ".data.alerts[] | select(.state == \"firing\" and
+		.labels.alertname == \"$1\") | .annotations.summary"
+}
+is "$(summary_of RegattaJobSlow)" "" "a steady rate raises no alert"
+touch "$BED/host/slow/go"
+wait_for '[[ $(summary_of RegattaJobSlow) == *" 100 tokens/s"* ]]' 60
+is "$(summary_of RegattaJobSlow)" \
+	"Job $JOB runs at 100 tokens/s, a fifth below its own median." \
+	"a rate that falls does"
+wait_for '[[ $(summary_of RegattaJobHangs) ]]' 60
+like "$(summary_of RegattaJobHangs)" \
+	"^Job $JOB has taken no step for ([2-9][0-9]|[1-9]m)" \
+	"and a training that takes no step"
+touch "$BED/host/slow/end"
+must wait_sweep "$SWEEP" 30
+wait_for '[[ ! $(summary_of RegattaJobHangs) ]]' 30
+is "$(summary_of RegattaJobHangs)" "" "until it has ended"
+
 agent_kill 1
 firing='[[ $(ask alerts "[.data.alerts[] | select(.state == \"firing\") |
 	.labels.alertname] | join(\" \")") == *RegattaNodeDown* ]]'
