@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define SLICE_SQUARES 32
 #define AXES_MAX 32 /* keys of a cell; what has more is told by its rows */
 
 typedef unsigned long long ull;
@@ -43,16 +44,37 @@ struct board {
 	const struct axis *across; /* NULL: one column */
 	struct square *squares;
 	struct row *rows;
-	size_t count, rows_count;
+	size_t count, room, rows_count;
 	double best;
+	size_t placed;   /* squares that have a row and a column */
+	bool begun;      /* the table is */
+	size_t row, put; /* rows and squares that are written */
 };
 
-static void board_clear(struct board *board)
+struct board *board_new(size_t jobs)
 {
+	struct board *board = calloc(1, sizeof(*board));
+
+	if (!board)
+		return NULL;
+	board->room = jobs;
+	board->squares = calloc(jobs + 1, sizeof(*board->squares));
+	board->rows = calloc(jobs + 1, sizeof(*board->rows));
+	if (!board->squares || !board->rows) {
+		board_free(board);
+		return NULL;
+	}
+	return board;
+}
+
+void board_free(struct board *board)
+{
+	if (!board)
+		return;
 	free(board->squares);
 	free(board->rows);
+	free(board);
 }
-OWNED_VALUE(struct board, board_clear)
 
 static bool same_word(struct word a, struct word b)
 {
@@ -186,30 +208,21 @@ static const char *cell_of(const struct job_info *job)
 	return job->cell ? job->cell : "";
 }
 
-static bool lay_out(struct board *board, const struct reply_jobs *jobs,
-		    const double *rates)
+void board_add(struct board *board, const struct job_info *job, double rate)
 {
-	size_t count = board->count = jobs->jobs_count;
+	if (board->count == board->room)
+		return;
+	board->squares[board->count++] =
+		(struct square){ .job = job, .rate = rate };
+	board->best = fmax(board->best, rate);
+	add_values(board, cell_of(job));
+}
 
-	board->squares = calloc(count + 1, sizeof(*board->squares));
-	board->rows = calloc(count + 1, sizeof(*board->rows));
-	if (!board->squares || !board->rows)
-		return false;
-	for (size_t i = 0; i < count; i++)
-		add_values(board, cell_of(&jobs->jobs[i]));
-	choose_columns(board);
-	for (size_t i = 0; i < count; i++) {
-		struct square *square = &board->squares[i];
-
-		square->job = &jobs->jobs[i];
-		square->rate = rates[i];
-		square->column = name_row(board, cell_of(square->job),
-					  &board->rows[board->rows_count]);
-		square->row = find_row(board);
-		board->best = fmax(board->best, square->rate);
-	}
-	qsort(board->squares, count, sizeof(*board->squares), by_place);
-	return true;
+static void place(struct board *board, struct square *square)
+{
+	square->column = name_row(board, cell_of(square->job),
+				  &board->rows[board->rows_count]);
+	square->row = find_row(board);
 }
 
 /* Three digits: "0.52", "48.1", "2068", "31.2k". */
@@ -293,38 +306,55 @@ static void put_heads(struct web_page *page, const struct board *board)
 	web_html(page, "</tr>\n");
 }
 
-void board_put(struct web_page *page, const struct reply_jobs *jobs,
-	       const double *rates)
+static void begin(struct board *board, struct web_page *page)
 {
-	owned(board_clear) struct board board = { .count = 0 };
-	size_t at = 0;
-
-	if (!lay_out(&board, jobs, rates)) {
-		page->failed = true;
-		return;
-	}
+	qsort(board->squares, board->count, sizeof(*board->squares), by_place);
 	web_html(page, "<p class=\"mute\">");
-	put_common(page, &board);
+	put_common(page, board);
 	web_html(page, "</p>\n<div class=\"wide\"><table class=\"board\">\n");
-	put_heads(page, &board);
-	for (size_t row = 0; row < board.rows_count; row++) {
-		web_html(page, "<tr><th scope=\"row\">");
-		web_text(page, board.rows[row].words);
-		web_html(page, "</th>");
-		for (size_t column = 0; column < columns_of(&board); column++) {
-			web_html(page, "<td>");
-			for (;
-			     at < board.count && board.squares[at].row == row &&
-			     board.squares[at].column == column;
-			     at++)
-				put_square(page, &board.squares[at],
-					   board.best);
-			web_html(page, "</td>");
-		}
-		web_html(page, "</tr>\n");
+	put_heads(page, board);
+}
+
+static void put_row(struct board *board, struct web_page *page)
+{
+	web_html(page, "<tr><th scope=\"row\">");
+	web_text(page, board->rows[board->row].words);
+	web_html(page, "</th>");
+	for (size_t column = 0; column < columns_of(board); column++) {
+		const struct square *at = &board->squares[board->put];
+
+		web_html(page, "<td>");
+		for (; board->put < board->count && at->row == board->row &&
+		       at->column == column;
+		     at++, board->put++)
+			put_square(page, at, board->best);
+		web_html(page, "</td>");
+	}
+	web_html(page, "</tr>\n");
+}
+
+int board_next(struct board *board, struct web_page *page)
+{
+	if (!board->placed)
+		choose_columns(board);
+	for (size_t i = 0; i < SLICE_SQUARES && board->placed < board->count;
+	     i++)
+		place(board, &board->squares[board->placed++]);
+	if (board->placed < board->count)
+		return 1;
+	if (!board->begun) {
+		begin(board, page);
+		board->begun = true;
+		return 1;
+	}
+	if (board->row < board->rows_count) {
+		put_row(board, page);
+		board->row++;
+		return 1;
 	}
 	web_html(page, "</table></div>\n<p class=\"mute\">A square shows how "
 		       "far its job is and its rate in token/s per device; "
 		       "the stronger its colour, the nearer to the best "
 		       "rate.</p>\n");
+	return 0;
 }

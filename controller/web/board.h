@@ -14,8 +14,18 @@
 #define BOARD_COLUMNS_MAX 12
 #define BOARD_SHADES 5 /* of a state, by rate against the best one */
 
-/* rates: tokens a second per device, for each job; NAN: not known. */
-void board_put(struct web_page *page, const struct reply_jobs *jobs,
-	       const double *rates);
+struct board;
+
+/* Of at most so many jobs. NULL: no memory. */
+struct board *board_new(size_t jobs);
+void board_free(struct board *board);
+
+/* The jobs, in their order; borrowed until all is written. rate: tokens a
+ * second per device; NAN: not known.
+ */
+void board_add(struct board *board, const struct job_info *job, double rate);
+
+/* When all are added: write the next bit of it. 1: there is more. */
+int board_next(struct board *board, struct web_page *page);
 
 #endif

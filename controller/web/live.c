@@ -8,14 +8,19 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/queue.h>
+#include <time.h>
 
 #define PATH_BYTES 64
 #define INTERVAL_MS 1000
 #define SHARE 200 /* of the time, for rendering, for each open page */
-#define SHARES_MAX 4
-#define SLICE_REST 4 /* times what a slice took, until the next one */
+#define SHARES_MAX 2
+#define SLICE_US 100 /* of work, then everything else has its turn */
+#define SLICE_REST_MS 1
+#define PATIENCE_MS 2000 /* that a page lets all else go first */
+#define WHOLE_MAX (HTTP_STREAM_BYTES / 2)
 
-static const char whole_event[] = "event: whole\ndata:\n\n";
+/* In place of a page that is too large to be sent. */
+static const char reload_event[] = "event: reload\ndata:\n\n";
 
 struct topic {
 	char path[PATH_BYTES];
@@ -35,7 +40,7 @@ struct live {
 	int64_t not_before_ms;
 	struct topic *rendering; /* NULL: none */
 	struct web_page page;    /* of it, so far */
-	int64_t begun_ms, spent_ms;
+	int64_t begun_ms, spent_us;
 	size_t count, streams; /* topics, and browsers of all of them */
 	TAILQ_HEAD(topics, topic) topics; /* rendered last: at the end */
 };
@@ -87,26 +92,46 @@ void live_serve(struct live *live, struct http_server *server)
 	live->server = server;
 }
 
-/* An event that carries a part: its id, and its HTML, line by line. */
-static int put_part(struct buffer *out, const struct web_page *page, size_t i)
+/* An event that carries an element: its id, and its HTML, line by line. */
+static int put_element(struct buffer *out, const char *id, const char *at,
+		       size_t size)
 {
-	const struct web_part *part = &page->list[i];
-	const char *at = page->text.data + part->start;
-	const char *end = page->text.data + part->end;
+	const char *end = at + size;
 
-	if (buffer_printf(out, NULL, "event: part\ndata: %s\n", part->id) < 0)
+	if (buffer_printf(out, NULL, "event: part\ndata: %s\n", id) < 0)
 		return -1;
 	while (at < end) {
 		const char *line = memchr(at, '\n', (size_t)(end - at));
-		size_t size = (size_t)((line ? line : end) - at);
+		size_t length = (size_t)((line ? line : end) - at);
 
 		if (buffer_text(out, "data: ", NULL) < 0 ||
-		    buffer_append(out, at, size, NULL) < 0 ||
+		    buffer_append(out, at, length, NULL) < 0 ||
 		    buffer_text(out, "\n", NULL) < 0)
 			return -1;
-		at += size + 1;
+		at += length + 1;
 	}
 	return buffer_text(out, "\n", NULL);
+}
+
+static int put_part(struct buffer *out, const struct web_page *page, size_t i)
+{
+	const struct web_part *part = &page->list[i];
+
+	return put_element(out, part->id, page->text.data + part->start,
+			   part->end - part->start);
+}
+
+/* All parts, in place of others. */
+static void put_whole(struct buffer *out, const struct web_page *page)
+{
+	owned(buffer_clear) struct buffer text;
+
+	buffer_init(&text, WHOLE_MAX);
+	if (web_page_main(page, &text, NULL) == 0 &&
+	    put_element(out, "main", text.data, text.size) == 0)
+		return;
+	buffer_consume(out, out->size);
+	buffer_text(out, reload_event, NULL);
 }
 
 /* Browsers show this page now, or none of its parts. */
@@ -118,7 +143,7 @@ static int remember(struct topic *topic, const struct web_page *page,
 	if (!hashes)
 		return -1;
 	for (size_t i = 0; shown && i < page->count; i++)
-		hashes[i] = web_part_hash(page, i);
+		hashes[i] = page->list[i].hash;
 	free(topic->hashes);
 	topic->hashes = hashes;
 	topic->shape = web_page_shape(page);
@@ -133,7 +158,7 @@ static int put_changes(struct topic *topic, const struct web_page *page,
 	int rc = 0;
 
 	for (size_t i = 0; i < page->count; i++) {
-		uint64_t hash = web_part_hash(page, i);
+		uint64_t hash = page->list[i].hash;
 		size_t size = out->size;
 
 		if (hash == topic->hashes[i])
@@ -157,7 +182,7 @@ static void compare(struct topic *topic, const struct web_page *page,
 
 	if (web_page_shape(page) != topic->shape) {
 		if (remember(topic, page, true) == 0)
-			buffer_text(out, whole_event, NULL);
+			put_whole(out, page);
 	} else if (topic->state == state) {
 		if (!topic->hashes)
 			remember(topic, page, true);
@@ -194,42 +219,78 @@ static struct topic *first_stale(const struct live *live)
 
 static int next_slice(sd_event_source *source, uint64_t usec, void *arg);
 
+/* What else there is goes first, but not for ever. */
 static void wait_ms(struct live *live, int64_t ms)
 {
-	if (!live->due)
-		live->due = loop_timer(live->loop, &live->timer,
-				       ms > 0 ? (uint64_t)ms : 0, next_slice,
-				       live, NULL) == 0;
+	int64_t late_ms = clock_mono_ms() - live->not_before_ms;
+
+	live->due =
+		loop_timer(live->loop, &live->timer, ms > 0 ? (uint64_t)ms : 0,
+			   next_slice, live, NULL) == 0;
+	if (live->due)
+		sd_event_source_set_priority(live->timer,
+					     late_ms > PATIENCE_MS
+						     ? SD_EVENT_PRIORITY_NORMAL
+						     : SD_EVENT_PRIORITY_IDLE);
 }
 
 static void wait_for_turn(struct live *live)
 {
-	if (first_stale(live))
-		wait_ms(live, live->not_before_ms - clock_mono_ms());
+	int64_t now_ms = clock_mono_ms();
+
+	if (live->due || !first_stale(live))
+		return;
+	if (live->not_before_ms < now_ms)
+		live->not_before_ms = now_ms;
+	wait_ms(live, live->not_before_ms - now_ms);
 }
 
-/* One at a time. 1: there is more of it. */
-static int render_slice(struct live *live)
+/* One at a time. */
+static void rendering_begin(struct live *live)
 {
-	struct topic *topic = live->rendering;
+	struct topic *topic = first_stale(live);
 
-	if (topic)
-		return web_page_next(&live->page, NULL);
-	live->rendering = topic = first_stale(live);
+	live->rendering = topic;
 	TAILQ_REMOVE(&live->topics, topic, next);
 	TAILQ_INSERT_TAIL(&live->topics, topic, next);
 	topic->stale = false;
 	live->begun_ms = clock_mono_ms();
-	live->spent_ms = 0;
+	live->spent_us = 0;
 	web_page_init(&live->page, live->sources);
-	return web_page_begin(&live->page, topic->path, NULL);
+}
+
+/* Of the processor: waiting for it costs nobody anything. */
+static int64_t spent_us(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+/* 1: there is more of it. */
+static int render_slice(struct live *live)
+{
+	int64_t begun_us = spent_us(), took_us = 0;
+	int rc = 1;
+
+	if (!live->rendering) {
+		rendering_begin(live);
+		rc = web_page_begin(&live->page, live->rendering->path, NULL);
+	}
+	while (rc > 0 && took_us < SLICE_US) {
+		rc = web_page_next(&live->page, NULL);
+		took_us = spent_us() - begun_us;
+	}
+	live->spent_us += spent_us() - begun_us;
+	return rc;
 }
 
 static void finish(struct live *live, int rc)
 {
 	size_t shares = live->streams < SHARES_MAX ? live->streams : SHARES_MAX;
 	int64_t every_ms = INTERVAL_MS / (int64_t)live->count;
-	int64_t rest_ms = live->spent_ms * SHARE / (int64_t)shares;
+	int64_t rest_ms = live->spent_us * SHARE / (int64_t)shares / 1000;
 
 	if (rc == 0 && !live->page.failed)
 		publish(live);
@@ -243,17 +304,14 @@ static void finish(struct live *live, int rc)
 static int next_slice(sd_event_source *source, uint64_t usec, void *arg)
 {
 	struct live *live = arg;
-	int64_t begun_ms = clock_mono_ms(), took_ms;
 	int rc;
 
 	live->due = false;
 	if (!live->rendering && !first_stale(live))
 		return 0;
 	rc = render_slice(live);
-	took_ms = clock_mono_ms() - begun_ms;
-	live->spent_ms += took_ms;
 	if (rc > 0)
-		wait_ms(live, 1 + took_ms * SLICE_REST);
+		wait_ms(live, SLICE_REST_MS);
 	else
 		finish(live, rc);
 	return 0;

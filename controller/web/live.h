@@ -3,10 +3,12 @@
  * A topic is a page that at least one browser has open. When something has
  * changed it is rendered again, at most once a second; parts that differ go to
  * all its browsers. Rendering takes at most a two-hundredth of the time for
- * each browser, and a fiftieth for all of them: what is large, or one of many
+ * each browser, and a hundredth for all of them: what is large, or one of many
  * different pages, comes less often. So a hundred browsers cost a rendering for
- * each different page, and the bytes. It is done in slices, with pauses: what
- * else the controller does waits for one slice at most.
+ * each different page, and the bytes. It is done in slices of a fraction of a
+ * millisecond, with pauses: what else the controller does waits for one of them
+ * at most. Where the page has other parts than before, all of it is sent, and
+ * no browser asks for it again; one that is too large is told to.
  */
 #ifndef CONTROLLER_WEB_LIVE_H
 #define CONTROLLER_WEB_LIVE_H

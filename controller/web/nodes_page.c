@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SLICE_NODES 50
 #define SHOWN 1000 /* nodes on one page */
 
 typedef unsigned long long ull;
@@ -158,7 +157,7 @@ static int list_slice(struct web_page *page, struct nodes_view *view,
 		      struct reply_nodes *reply, struct error *err)
 {
 	struct message_query query = { .after = view->next,
-				       .limit = SLICE_NODES };
+				       .limit = page->slice };
 	struct api_request request = web_request(page, &query);
 
 	if (api_nodes(&request, reply, err) < 0)

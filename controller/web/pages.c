@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define SWEEPS_SHOWN 200
+#define WHOLE_ROWS 100 /* of a page that is rendered at once, in a slice */
 
 typedef unsigned long long ull;
 
@@ -44,33 +45,69 @@ static void put_sweep(struct web_page *page, const struct sweep_info *sweep)
 	web_part_end(page, "tr");
 }
 
-/* The newest ones first. */
+/* The list, a slice at a time; the newest ones first. */
+struct sweeps_view {
+	uint64_t left; /* ids up to this one are not written yet */
+	uint64_t end;  /* ids up to this one are left out */
+	bool any;
+};
+
+static int sweeps_slice(struct web_page *page, struct sweeps_view *view,
+			struct error *err)
+{
+	uint64_t slice = view->left - view->end;
+	struct message_query query = { .limit = page->slice };
+	struct api_request request = web_request(page, &query);
+	struct reply_sweeps reply = { 0 };
+	int rc;
+
+	if (slice > page->slice)
+		slice = page->slice;
+	query.after = view->left - slice;
+	rc = api_sweeps(&request, &reply, err);
+	for (size_t i = reply.sweeps_count; i-- > 0;)
+		if (reply.sweeps[i].id <= view->left) {
+			put_sweep(page, &reply.sweeps[i]);
+			view->any = true;
+		}
+	view->left = query.after;
+	codec_clear(&reply_sweeps_schema, &reply);
+	return rc;
+}
+
+static int sweeps_next(struct web_page *page, void *arg, struct error *err)
+{
+	struct sweeps_view *view = arg;
+
+	if (view->left > view->end)
+		return sweeps_slice(page, view, err) < 0 ? -1 : 1;
+	web_html(page, "</table></div>\n");
+	if (!view->any)
+		web_html(page, "<p class=\"mute\">No sweep was submitted yet.");
+	return 0;
+}
+
 static int sweeps_page(struct web_page *page, uint64_t none, uint64_t after,
 		       uint64_t unused, struct error *err)
 {
+	struct sweeps_view *view = calloc(1, sizeof(*view));
 	struct message_query query = { .id = 0 };
-	struct reply_sweep last = { 0 };
-	struct reply_sweeps reply = { 0 };
 	struct api_request request = web_request(page, &query);
-	uint64_t newest = 0;
-	int rc;
+	struct reply_sweep last = { 0 };
 
+	page->rest = (struct web_rest){ sweeps_next, free, view };
+	if (!view)
+		return error_nomem(err, "sweeps");
 	if (api_sweep(&request, &last, NULL) == 0)
-		newest = last.sweep.id;
+		view->left = last.sweep.id;
 	codec_clear(&reply_sweep_schema, &last);
+	if (view->left > SWEEPS_SHOWN)
+		view->end = view->left - SWEEPS_SHOWN;
 	snprintf(page->title, sizeof(page->title), "Sweeps");
-	query.after = newest > SWEEPS_SHOWN ? newest - SWEEPS_SHOWN : 0;
-	rc = api_sweeps(&request, &reply, err);
 	web_html(page, "<div class=\"wide\"><table><tr><th>Sweep</th>"
 		       "<th>Name</th><th>State</th><th>Jobs</th>"
 		       "<th>Submitted (UTC)</th><th>By</th></tr>\n");
-	for (size_t i = reply.sweeps_count; i-- > 0;)
-		put_sweep(page, &reply.sweeps[i]);
-	web_html(page, "</table></div>\n");
-	if (!reply.sweeps_count)
-		web_html(page, "<p class=\"mute\">No sweep was submitted yet.");
-	codec_clear(&reply_sweeps_schema, &reply);
-	return rc;
+	return 1;
 }
 
 static int sweep_page(struct web_page *page, uint64_t id, uint64_t after,
@@ -149,8 +186,10 @@ int web_page_next(struct web_page *page, struct error *err)
 
 int web_page_render(struct web_page *page, const char *path, struct error *err)
 {
-	int rc = web_page_begin(page, path, err);
+	int rc;
 
+	page->slice = WHOLE_ROWS;
+	rc = web_page_begin(page, path, err);
 	while (rc > 0)
 		rc = web_page_next(page, err);
 	return rc;

@@ -26,6 +26,8 @@
 		old = document.getElementById(id);
 		if (bottom)
 			old.scrollTop = old.scrollHeight;
+		if (id === "main")
+			show_end();
 		if (within)
 			[old].concat(Array.from(old.querySelectorAll("a")))
 				.forEach(function (a) {
@@ -33,12 +35,17 @@
 						a.focus();
 				});
 	});
-	// Other parts than those that are shown.
-	source.addEventListener("whole", function () {
+	// Other parts than those that are shown, and too many to be sent.
+	source.addEventListener("reload", function () {
 		source.close();
 		location.reload();
 	});
-	var log = document.querySelector("pre");
-	if (log)
-		log.scrollTop = log.scrollHeight;
+	// Of the output, which is what a page has in <pre>.
+	function show_end() {
+		var log = document.querySelector("pre");
+
+		if (log)
+			log.scrollTop = log.scrollHeight;
+	}
+	show_end();
 })();

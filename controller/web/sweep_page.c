@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SLICE_JOBS 100
 #define SHOWN 1000 /* jobs on one page */
 
 typedef unsigned long long ull;
@@ -22,14 +21,16 @@ struct sweep_view {
 	double rates[SHOWN];    /* of each device, NAN: unknown */
 	uint64_t last;          /* of these jobs */
 	size_t put;             /* rows that are written */
-	bool all;               /* jobs of the page are read */
-	bool board;             /* is written */
+	struct board *board;
+	int (*next)(struct web_page *page, struct sweep_view *view,
+		    struct error *err);
 };
 
 static void view_free(void *arg)
 {
 	struct sweep_view *view = arg;
 
+	board_free(view->board);
 	codec_clear(&reply_jobs_schema, &view->jobs);
 	free(view);
 }
@@ -143,45 +144,14 @@ static void take_lot(struct sweep_view *view, struct reply_jobs *lot)
 		view->last = to->job;
 		view->rates[jobs->jobs_count++] = running_rate(to);
 	}
-	view->jobs.more = lot->more || jobs->jobs_count == SHOWN;
-	view->all = !lot->more || jobs->jobs_count == SHOWN;
-}
-
-static int read_slice(struct web_page *page, struct sweep_view *view,
-		      struct error *err)
-{
-	struct message_query query = { .id = view->query.id,
-				       .after = view->last,
-				       .limit = SLICE_JOBS };
-	struct api_request request = web_request(page, &query);
-	struct rates rates = { view, view->jobs.jobs_count };
-	struct reply_jobs lot = { 0 };
-	int rc = api_jobs(&request, &lot, err);
-
-	if (rc == 0)
-		take_lot(view, &lot);
-	codec_clear(&reply_jobs_schema, &lot);
-	return rc < 0 ? -1
-		      : store_result_numbers(page->sources->api.store, query.id,
-					     query.after, SLICE_JOBS,
-					     "$.result.tokens_per_second_per_"
-					     "device",
-					     take_rate, &rates, err);
-}
-
-static void put_board(struct web_page *page, struct sweep_view *view)
-{
-	board_put(page, &view->jobs, view->rates);
-	web_html(page, "<div class=\"wide\"><table><tr><th>Job</th>"
-		       "<th>Cell</th><th>State</th><th>Nodes</th><th>Step</th>"
-		       "<th>Loss</th><th>token/s</th><th>Why</th></tr>\n");
-	view->board = true;
+	jobs->more = lot->more || jobs->jobs_count == SHOWN;
 }
 
 /* A job is not needed behind its row. */
-static void put_rows(struct web_page *page, struct sweep_view *view)
+static int put_rows(struct web_page *page, struct sweep_view *view,
+		    struct error *err)
 {
-	size_t end = view->put + SLICE_JOBS;
+	size_t end = view->put + page->slice;
 
 	for (; view->put < view->jobs.jobs_count && view->put < end;
 	     view->put++) {
@@ -190,19 +160,6 @@ static void put_rows(struct web_page *page, struct sweep_view *view)
 		put_job(page, job, view->rates[view->put]);
 		codec_clear(&job_info_schema, job);
 	}
-}
-
-static int next_slice(struct web_page *page, void *arg, struct error *err)
-{
-	struct sweep_view *view = arg;
-
-	if (!view->all)
-		return read_slice(page, view, err) < 0 ? -1 : 1;
-	if (!view->board) {
-		put_board(page, view);
-		return 1;
-	}
-	put_rows(page, view);
 	if (view->put < view->jobs.jobs_count)
 		return 1;
 	web_html(page, "</table></div>\n");
@@ -210,6 +167,60 @@ static int next_slice(struct web_page *page, void *arg, struct error *err)
 		web_html(page, "<p><a href=\"/sweep/%llu/%llu\">More jobs</a>",
 			 (ull)view->query.id, (ull)view->last);
 	return 0;
+}
+
+static int put_board(struct web_page *page, struct sweep_view *view,
+		     struct error *err)
+{
+	if (board_next(view->board, page))
+		return 1;
+	web_html(page, "<div class=\"wide\"><table><tr><th>Job</th>"
+		       "<th>Cell</th><th>State</th><th>Nodes</th><th>Step</th>"
+		       "<th>Loss</th><th>token/s</th><th>Why</th></tr>\n");
+	view->next = put_rows;
+	return 1;
+}
+
+static int read_rates(struct web_page *page, struct sweep_view *view,
+		      uint64_t after, size_t from, struct error *err)
+{
+	struct rates rates = { view, from };
+
+	return store_result_numbers(page->sources->api.store, view->query.id,
+				    after, page->slice,
+				    "$.result.tokens_per_second_per_device",
+				    take_rate, &rates, err);
+}
+
+static int read_jobs(struct web_page *page, struct sweep_view *view,
+		     struct error *err)
+{
+	struct message_query query = { .id = view->query.id,
+				       .after = view->last,
+				       .limit = page->slice };
+	struct api_request request = web_request(page, &query);
+	size_t from = view->jobs.jobs_count;
+	struct reply_jobs lot = { 0 };
+	int rc = api_jobs(&request, &lot, err);
+
+	if (rc == 0)
+		take_lot(view, &lot);
+	if (!lot.more || view->jobs.jobs_count == SHOWN)
+		view->next = put_board;
+	codec_clear(&reply_jobs_schema, &lot);
+	if (rc < 0 || read_rates(page, view, query.after, from, err) < 0)
+		return -1;
+	for (; from < view->jobs.jobs_count; from++)
+		board_add(view->board, &view->jobs.jobs[from],
+			  view->rates[from]);
+	return 1;
+}
+
+static int next_slice(struct web_page *page, void *arg, struct error *err)
+{
+	struct sweep_view *view = arg;
+
+	return view->next(page, view, err);
 }
 
 static void put_sweep_head(struct web_page *page,
@@ -239,8 +250,10 @@ static int view_begin(struct web_page *page, const struct message_query *query,
 		return error_nomem(err, "board");
 	view->query = *query;
 	view->last = query->after;
+	view->next = read_jobs;
 	view->jobs.jobs = calloc(SHOWN, sizeof(*view->jobs.jobs));
-	return view->jobs.jobs ? 1 : error_nomem(err, "board");
+	view->board = board_new(SHOWN);
+	return view->jobs.jobs && view->board ? 1 : error_nomem(err, "board");
 }
 
 int web_sweep_begin(struct web_page *page, uint64_t id, uint64_t after,

@@ -11,6 +11,7 @@
 #include <time.h>
 
 #define TEXT_MAX (16 << 20)
+#define SLICE_ROWS 2
 
 /* The files as they are, and a NUL. */
 __asm__(".pushsection .rodata\n"
@@ -25,7 +26,7 @@ __asm__(".pushsection .rodata\n"
 
 void web_page_init(struct web_page *page, const struct web_sources *sources)
 {
-	*page = (struct web_page){ .sources = sources };
+	*page = (struct web_page){ .sources = sources, .slice = SLICE_ROWS };
 	buffer_init(&page->text, TEXT_MAX);
 }
 
@@ -116,22 +117,6 @@ void web_part(struct web_page *page, const char *tag, const char *more,
 	web_html(page, "<%s id=\"%s\"%s>", tag, part->id, more);
 }
 
-void web_part_end(struct web_page *page, const char *tag)
-{
-	web_html(page, "</%s>\n", tag);
-	if (page->count)
-		page->list[page->count - 1].end = page->text.size;
-}
-
-struct api_request web_request(const struct web_page *page, const void *message)
-{
-	return (struct api_request){
-		.api = &page->sources->api,
-		.message = message,
-		.by = "web",
-	};
-}
-
 /* FNV-1a: parts that differ by accident alone are not worth more. */
 static uint64_t hash_bytes(uint64_t hash, const char *bytes, size_t size)
 {
@@ -143,6 +128,28 @@ static uint64_t hash_bytes(uint64_t hash, const char *bytes, size_t size)
 
 #define HASH_START UINT64_C(14695981039346656037)
 
+void web_part_end(struct web_page *page, const char *tag)
+{
+	struct web_part *part;
+
+	web_html(page, "</%s>\n", tag);
+	if (page->failed)
+		return;
+	part = &page->list[page->count - 1];
+	part->end = page->text.size;
+	part->hash = hash_bytes(HASH_START, page->text.data + part->start,
+				part->end - part->start);
+}
+
+struct api_request web_request(const struct web_page *page, const void *message)
+{
+	return (struct api_request){
+		.api = &page->sources->api,
+		.message = message,
+		.by = "web",
+	};
+}
+
 uint64_t web_page_shape(const struct web_page *page)
 {
 	uint64_t hash = HASH_START;
@@ -153,24 +160,25 @@ uint64_t web_page_shape(const struct web_page *page)
 	return hash;
 }
 
-uint64_t web_part_hash(const struct web_page *page, size_t part)
-{
-	const struct web_part *of = &page->list[part];
-
-	return hash_bytes(HASH_START, page->text.data + of->start,
-			  of->end - of->start);
-}
-
 uint64_t web_page_state(const struct web_page *page)
 {
 	uint64_t hash = HASH_START;
 
-	for (size_t i = 0; i < page->count; i++) {
-		uint64_t part = web_part_hash(page, i);
-
-		hash = hash_bytes(hash, (const char *)&part, sizeof(part));
-	}
+	for (size_t i = 0; i < page->count; i++)
+		hash = hash_bytes(hash, (const char *)&page->list[i].hash,
+				  sizeof(page->list[i].hash));
 	return hash;
+}
+
+int web_page_main(const struct web_page *page, struct buffer *out,
+		  struct error *err)
+{
+	if (buffer_text(out, "<main id=\"main\">\n<h1>", err) < 0 ||
+	    html_text(out, page->title, err) < 0 ||
+	    buffer_text(out, "</h1>\n", err) < 0 ||
+	    buffer_append(out, page->text.data, page->text.size, err) < 0)
+		return -1;
+	return buffer_text(out, "</main>\n", err);
 }
 
 int web_page_document(const struct web_page *page, const char *path,
@@ -196,11 +204,9 @@ int web_page_document(const struct web_page *page, const char *path,
 			  "&amp;shape=%016" PRIx64 "&amp;state=%016" PRIx64
 			  "\">\n<nav><a href=\"/\">"
 			  "Sweeps</a> <a href=\"/nodes\">Nodes</a> "
-			  "<span id=\"state\"></span></nav>\n<main>\n<h1>",
+			  "<span id=\"state\"></span></nav>\n",
 			  web_page_shape(page), web_page_state(page)) < 0 ||
-	    html_text(out, page->title, err) < 0 ||
-	    buffer_text(out, "</h1>\n", err) < 0 ||
-	    buffer_append(out, page->text.data, page->text.size, err) < 0)
+	    web_page_main(page, out, err) < 0)
 		return -1;
-	return buffer_text(out, "</main></body></html>\n", err);
+	return buffer_text(out, "</body></html>\n", err);
 }

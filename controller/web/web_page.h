@@ -16,6 +16,7 @@
 struct web_part {
 	char id[24];
 	size_t start, end; /* in the text */
+	uint64_t hash;     /* of these bytes */
 };
 
 /* What pages are rendered from; borrowed. */
@@ -37,6 +38,7 @@ struct web_rest {
 struct web_page {
 	const struct web_sources *sources;
 	struct web_rest rest;
+	uint32_t slice; /* rows that web_page_next() reads or writes */
 	char title[120];
 	struct buffer text; /* of <main> */
 	struct web_part *list;
@@ -78,8 +80,10 @@ struct api_request web_request(const struct web_page *page,
 uint64_t web_page_shape(const struct web_page *page);
 /* Of the bytes of all parts. */
 uint64_t web_page_state(const struct web_page *page);
-/* Of the part's bytes. */
-uint64_t web_part_hash(const struct web_page *page, size_t part);
+
+/* <main id="main">: all but the frame. */
+int web_page_main(const struct web_page *page, struct buffer *out,
+		  struct error *err);
 
 /* The whole document. path: of the page, with '/' first. */
 int web_page_document(const struct web_page *page, const char *path,
@@ -89,7 +93,7 @@ int web_page_document(const struct web_page *page, const char *path,
  * path. ENOENT: there is none.
  */
 int web_page_render(struct web_page *page, const char *path, struct error *err);
-/* The same in slices of a few milliseconds. 1: web_page_next() has more. */
+/* The same in slices of some 100 us. 1: web_page_next() has more. */
 int web_page_begin(struct web_page *page, const char *path, struct error *err);
 int web_page_next(struct web_page *page, struct error *err);
 int web_sweep_begin(struct web_page *page, uint64_t id, uint64_t after,

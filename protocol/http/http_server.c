@@ -19,6 +19,8 @@
 #define CONNECTION_BYTES (16 << 10)
 #define CONNECTIONS_SPARE 16
 #define STREAM_PIECE (16 << 10)
+#define STREAMS_A_TURN 4 /* are written to, then others have their turn */
+#define TURN_MS 1
 #define ALIVE_MS 15000 /* a stream that is gone is found out by then */
 
 static const char strict_policy[] =
@@ -83,12 +85,39 @@ const char *http_cookie(const struct http_request *request, const char *name)
 
 static int timer_run(sd_event_source *source, uint64_t usec, void *arg);
 
-/* libmicrohttpd may want to go on without any descriptor saying so. */
-static void go_on(struct http_server *server)
+static void stream_wake(struct stream *stream)
 {
-	MHD_UNSIGNED_LONG_LONG wait_ms;
+	if (stream->suspended)
+		MHD_resume_connection(stream->connection);
+	stream->suspended = false;
+}
 
-	if (MHD_get_timeout(server->daemon, &wait_ms) == MHD_YES)
+/* Some of the streams that have something to say. true: there are more. */
+static bool wake_streams(struct http_server *server)
+{
+	struct stream *stream;
+	size_t woken = 0;
+
+	TAILQ_FOREACH(stream, &server->streams, next)
+	{
+		if (!stream->suspended || (!stream->out.size && !stream->ended))
+			continue;
+		if (woken++ == STREAMS_A_TURN)
+			return true;
+		stream_wake(stream);
+	}
+	return false;
+}
+
+/* libmicrohttpd may want to go on without any descriptor saying so. */
+static void go_on(struct http_server *server, bool streams)
+{
+	MHD_UNSIGNED_LONG_LONG wait_ms = TURN_MS, asked_ms;
+	bool asks = MHD_get_timeout(server->daemon, &asked_ms) == MHD_YES;
+
+	if (asks && (!streams || asked_ms < TURN_MS))
+		wait_ms = asked_ms;
+	if (asks || streams)
 		loop_timer(server->loop, &server->timer, wait_ms, timer_run,
 			   server, NULL);
 	else
@@ -98,9 +127,10 @@ static void go_on(struct http_server *server)
 static int timer_run(sd_event_source *source, uint64_t usec, void *arg)
 {
 	struct http_server *server = arg;
+	bool more = wake_streams(server);
 
 	MHD_run(server->daemon);
-	go_on(server);
+	go_on(server, more);
 	return 0;
 }
 
@@ -140,20 +170,6 @@ static void stream_free(void *arg)
 	free(stream);
 }
 
-static void stream_wake(struct stream *stream)
-{
-	if (stream->suspended)
-		MHD_resume_connection(stream->connection);
-	stream->suspended = false;
-}
-
-static void stream_send(struct stream *stream, const char *text, size_t size)
-{
-	if (buffer_append(&stream->out, text, size, NULL) < 0)
-		stream->ended = true;
-	stream_wake(stream);
-}
-
 void http_server_publish(struct http_server *server, const void *topic,
 			 const char *text, size_t size)
 {
@@ -161,10 +177,11 @@ void http_server_publish(struct http_server *server, const void *topic,
 
 	TAILQ_FOREACH(stream, &server->streams, next)
 	{
-		if (!topic || stream->topic == topic)
-			stream_send(stream, text, size);
+		if ((!topic || stream->topic == topic) &&
+		    buffer_append(&stream->out, text, size, NULL) < 0)
+			stream->ended = true;
 	}
-	/* No descriptor says that a connection was resumed. */
+	/* No descriptor says that there is something to send. */
 	loop_timer(server->loop, &server->timer, 0, timer_run, server, NULL);
 }
 

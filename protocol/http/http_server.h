@@ -80,8 +80,8 @@ OWNED_POINTER(struct http_server, http_server_free)
 /* "http://127.0.0.1:7118", with the port it got. */
 const char *http_server_url(const struct http_server *server);
 
-/* Send an event to all streams of the topic (NULL: all that there are). Text is
- * whole: "event: x\ndata: y\n\n".
+/* Send an event to all streams of the topic (NULL: all that there are), a few
+ * in each turn of the loop. Text is whole: "event: x\ndata: y\n\n".
  */
 void http_server_publish(struct http_server *server, const void *topic,
 			 const char *text, size_t size);

@@ -122,15 +122,33 @@ wait_for 'grep -q "id=\"j2\".*cancelled" "$BED/same.log"' 20
 ok '! grep -q "id=\"j2\".*queued" "$BED/same.log"' \
 	"which are all that one gets who showed the others"
 end same
-wait_for 'grep -q "cancelled\|whole" "$BED/late.log"' 20
-ok 'grep -q "cancelled\|whole" "$BED/late.log"' \
+wait_for 'grep -q cancelled "$BED/late.log"' 20
+ok 'grep -q cancelled "$BED/late.log"' \
 	"even as soon as it has been opened"
 end late
 spawn other curl -sN -b "$BED/jar" "$web/live?page=/sweep/$SWEEP&shape=1"
-wait_for 'grep -q "event: whole" "$BED/other.log"' 20
-ok 'grep -q "event: whole" "$BED/other.log"' \
-	"a page with other parts is told to load itself"
+wait_for 'grep -q "data: main" "$BED/other.log"' 20
+ok 'grep -q "<main id=\"main\">" "$BED/other.log"' \
+	"a page with other parts gets all of it"
 end other
+
+# A new sweep comes to everybody, and nobody has to ask.
+look / >/dev/null
+shape=$(grep -o 'shape=[0-9a-f]*' "$BED/body")
+state=$(grep -o 'state=[0-9a-f]*' "$BED/body")
+for i in {1..12}; do
+	printf 'url = "%s/live?page=/&%s&%s"\noutput = "%s/list.%s"\n' "$web" \
+		"$shape" "$state" "$BED" "$i"
+done >"$BED/lists"
+spawn lists curl -sNZ --parallel-immediate -b "$BED/jar" -K "$BED/lists"
+printf 'sweep: newer\nimage: none\ncommand: [a]\n' >"$BED/newer.yaml"
+must cli submit "$BED/newer.yaml"
+newer="<tr id=\"s$SWEEP\">"
+wait_for '(($(grep -l newer "$BED"/list.* | wc -l) == 12))' 20
+is "$(grep -l newer "$BED"/list.* | wc -l) $(cat "$BED"/list.* |
+	grep -c 'event: reload')" "12 0" "a new sweep comes to all who look"
+ok 'grep -qF "data: $newer" "$BED/list.1"' "beside those that were there"
+end lists
 
 # Who floods is refused, and the controller works on.
 seq 1 600 | sed "s|.*|url = $web/metrics\noutput = /dev/null|" >"$BED/flood"
