@@ -212,6 +212,9 @@ void board_add(struct board *board, const struct job_info *job, double rate)
 {
 	if (board->count == board->room)
 		return;
+	/* A rate counts for what completed, or may. */
+	if (job->failure)
+		rate = (double)NAN;
 	board->squares[board->count++] =
 		(struct square){ .job = job, .rate = rate };
 	board->best = fmax(board->best, rate);

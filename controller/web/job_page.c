@@ -153,7 +153,8 @@ static void put_tasks(struct web_page *page, const struct job_info *job,
 		      const struct gang *gang)
 {
 	web_part(page, "div", " class=\"wide\"", "tasks");
-	web_html(page, "<h2>Nodes</h2><table><tr><th>Rank</th><th>Node</th>"
+	web_html(page, "<h2>Nodes</h2><table><tr><th "
+		       "class=\"n\">Rank</th><th>Node</th>"
 		       "<th>Devices</th><th>State</th><th>Why</th></tr>\n");
 	for (size_t i = 0; i < job->tasks_count && i < TASKS_SHOWN; i++) {
 		const struct task_info *task = &job->tasks[i];
@@ -218,11 +219,14 @@ static void put_devices(struct web_page *page, const struct gang *gang)
 				   usage_latest(usage, i, &device);
 		     i++, shown++) {
 			if (!shown)
-				web_html(page,
-					 "<h2>Devices</h2><table><tr>"
-					 "<th>Node</th><th>Device</th>"
-					 "<th>Name</th><th>W</th><th>°C</th>"
-					 "<th>%%</th><th>MiB</th></tr>\n");
+				web_html(page, "<h2>Devices</h2><table><tr>"
+					       "<th>Node</th><th "
+					       "class=\"n\">Device</th>"
+					       "<th>Name</th><th "
+					       "class=\"n\">W</th><th "
+					       "class=\"n\">°C</th>"
+					       "<th class=\"n\">%%</th><th "
+					       "class=\"n\">MiB</th></tr>\n");
 			put_device(page, &device);
 		}
 	}

@@ -63,9 +63,11 @@ static void put_ends(struct web_page *page, uint64_t job, const cJSON *ends)
 	size_t shown = 0;
 	double ended_ms, signal;
 
-	web_html(page, "<h2>How its ranks ended</h2><div class=\"wide\"><table>"
-		       "<tr><th>Rank</th><th>Node</th><th>Ended (UTC)</th>"
-		       "<th>Code</th><th>Signal</th></tr>\n");
+	web_html(page,
+		 "<h2>How its ranks ended</h2><div class=\"wide\"><table>"
+		 "<tr><th class=\"n\">Rank</th><th>Node</th><th>Ended "
+		 "(UTC)</th>"
+		 "<th class=\"n\">Code</th><th class=\"n\">Signal</th></tr>\n");
 	cJSON_ArrayForEach(end, ends)
 	{
 		if (shown++ == ENDS_SHOWN)

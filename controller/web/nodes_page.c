@@ -203,10 +203,11 @@ int web_nodes_begin(struct web_page *page, uint64_t after, struct error *err)
 		return error_nomem(err, "nodes");
 	view->begin = view->next = after;
 	snprintf(page->title, sizeof(page->title), "Nodes");
-	web_html(page, "<div class=\"wide\"><table><tr><th>Node</th>"
-		       "<th>State</th><th>Hardware</th><th>Devices</th>"
-		       "<th>Power</th><th>Jobs</th><th>Address</th>"
-		       "<th>What is refused</th></tr>\n");
+	web_html(page,
+		 "<div class=\"wide\"><table><tr><th>Node</th>"
+		 "<th>State</th><th>Hardware</th><th class=\"n\">Devices</th>"
+		 "<th class=\"n\">Power</th><th>Jobs</th><th>Address</th>"
+		 "<th>What is refused</th></tr>\n");
 	return 1;
 }
 
@@ -254,9 +255,12 @@ static void put_devices(struct web_page *page, const struct node *node)
 		return;
 	read_devices(node, &readings);
 	web_part(page, "div", " class=\"wide\"", "devices");
-	web_html(page, "<h2>Devices</h2><table><tr><th>Device</th><th>Chip</th>"
-		       "<th>Bus</th><th>Job</th><th>W</th><th>°C</th>"
-		       "<th>%%</th><th>MiB</th><th>Not used</th></tr>\n");
+	web_html(page, "<h2>Devices</h2><table><tr><th "
+		       "class=\"n\">Device</th><th>Chip</th>"
+		       "<th>Bus</th><th>Job</th><th class=\"n\">W</th><th "
+		       "class=\"n\">°C</th>"
+		       "<th class=\"n\">%%</th><th class=\"n\">MiB</th><th>Not "
+		       "used</th></tr>\n");
 	for (size_t i = 0; i < view->inventory_count; i++)
 		put_device(page, &view->inventory[i], &readings);
 	web_html(page, "</table>");

@@ -104,9 +104,10 @@ static int sweeps_page(struct web_page *page, uint64_t none, uint64_t after,
 	if (view->left > SWEEPS_SHOWN)
 		view->end = view->left - SWEEPS_SHOWN;
 	snprintf(page->title, sizeof(page->title), "Sweeps");
-	web_html(page, "<div class=\"wide\"><table><tr><th>Sweep</th>"
-		       "<th>Name</th><th>State</th><th>Jobs</th>"
-		       "<th>Submitted (UTC)</th><th>By</th></tr>\n");
+	web_html(page,
+		 "<div class=\"wide\"><table><tr><th class=\"n\">Sweep</th>"
+		 "<th>Name</th><th>State</th><th>Jobs</th>"
+		 "<th>Submitted (UTC)</th><th>By</th></tr>\n");
 	return 1;
 }
 

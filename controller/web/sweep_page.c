@@ -174,9 +174,10 @@ static int put_board(struct web_page *page, struct sweep_view *view,
 {
 	if (board_next(view->board, page))
 		return 1;
-	web_html(page, "<div class=\"wide\"><table><tr><th>Job</th>"
+	web_html(page, "<div class=\"wide\"><table><tr><th class=\"n\">Job</th>"
 		       "<th>Cell</th><th>State</th><th>Nodes</th><th>Step</th>"
-		       "<th>Loss</th><th>token/s</th><th>Why</th></tr>\n");
+		       "<th class=\"n\">Loss</th><th "
+		       "class=\"n\">token/s</th><th>Why</th></tr>\n");
 	view->next = put_rows;
 	return 1;
 }
