@@ -228,8 +228,8 @@ static int put_title(struct comparison *page)
 {
 	char title[100], keys[LABEL_SIZE];
 
-	snprintf(title, sizeof(title), "%s against %s%s", page->names[1],
-		 page->names[0], page->sweeps > 2 ? " and others" : "");
+	snprintf(title, sizeof(title), "%s%s against %s", page->names[1],
+		 page->sweeps > 2 ? " and others" : "", page->names[0]);
 	if (html_begin("en", title, page->out, page->err) < 0 ||
 	    buffer_printf(page->out, page->err, "<h1>%s</h1>\n", title) < 0 ||
 	    put_sweeps(page) < 0 ||

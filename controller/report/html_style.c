@@ -23,7 +23,9 @@ static const char html_style[] =
 	"th,td{padding:.25em .7em;border-bottom:1px solid var(--faint);"
 	"text-align:left;vertical-align:top}\n"
 	"th{color:var(--mute);font-weight:600}\n"
-	".n{text-align:right;font-variant-numeric:tabular-nums}\n"
+	".n{text-align:right;font-variant-numeric:tabular-nums}"
+	"td.n{white-space:nowrap}li{overflow-wrap:anywhere}\n"
+	"body>table{display:block;overflow-x:auto}\n"
 	".bar{background:linear-gradient(90deg,var(--bar) var(--w),"
 	"transparent var(--w))}\n"
 	".bad{color:var(--bad)}.mute{color:var(--mute)}\n"
@@ -60,6 +62,7 @@ static const char html_style[] =
 	"tr,figure{break-inside:avoid}h2{break-after:avoid}"
 	".wide{overflow:visible}.wide table{width:100%;font-size:11px}"
 	".wide th,.wide td{padding:.2em .35em}"
+	".wide td.n{white-space:normal}"
 	".wide td:first-child{overflow-wrap:anywhere}pre{white-space:pre-wrap}"
 	".bar{print-color-adjust:exact}"
 	".charts{display:grid;grid-template-columns:1fr 1fr}}\n";

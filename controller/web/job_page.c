@@ -253,7 +253,7 @@ static void put_output(struct web_page *page, const struct job_info *job)
 		web_log_lines(page, &bytes,
 			      bytes.size > TAIL_BYTES ? bytes.size - TAIL_BYTES
 						      : 0,
-			      SIZE_MAX);
+			      0);
 	web_part_end(page, "pre");
 	web_html(page, "<p><a href=\"/log/%llu/0\">All of it</a></p>\n",
 		 (ull)job->job);

@@ -16,7 +16,7 @@ void web_log_lines(struct web_page *page, struct buffer *bytes, size_t from,
 	char *const last = bytes->data + bytes->size;
 
 	for (char *at = bytes->data + from, *end; at < last; at = end + 1) {
-		bool marked = (size_t)(at - bytes->data) == meant;
+		bool marked = meant && (size_t)(at - bytes->data) == meant;
 
 		end = memchr(at, '\n', (size_t)(last - at));
 		if (!end)

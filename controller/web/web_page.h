@@ -105,7 +105,7 @@ int web_job_render(struct web_page *page, uint64_t job, struct error *err);
 int web_log_render(struct web_page *page, uint64_t job, uint64_t rank,
 		   uint64_t offset, struct error *err);
 /* The lines of these bytes from a place on; what is no text is made harmless
- * in place. The line that begins at `meant` is marked.
+ * in place. The line that begins at `meant` is marked; 0: none.
  */
 void web_log_lines(struct web_page *page, struct buffer *bytes, size_t from,
 		   size_t meant);
