@@ -22,6 +22,7 @@
 #define HEAD_ROWS 1
 #define ABOUT_ROWS 3 /* the chosen job in words */
 #define ROOMY 20     /* rows of a screen that always shows a log */
+#define NARROW 60    /* columns that have no room for bars */
 
 typedef unsigned long long ull;
 
@@ -142,43 +143,75 @@ static char *age(const struct watch_screen *view, const struct job_info *job,
 	return job->started_ms ? human_time(end - job->started_ms, to) : to;
 }
 
+static bool is_narrow(const struct watch_screen *view)
+{
+	return screen_columns(view->screen) < NARROW;
+}
+
+/* How far, how long, and its losses. */
+static void meters(const struct watch_screen *view, const struct watched *job,
+		   char *to, size_t size)
+{
+	char meter[BAR_SIZE], time[HUMAN_SIZE], sparks[4 * WATCHED_LOSSES + 1];
+	double done = fraction_done(job);
+
+	spark_text(job, sparks);
+	if (!is_narrow(view))
+		snprintf(to, size, "%s %6s %s", bar_text(done, meter),
+			 age(view, job->job, time), sparks);
+	else if (done >= 0)
+		snprintf(to, size, "%3.0f %%", 100 * done);
+	else
+		snprintf(to, size, "%5s", "");
+}
+
 /* What matters most stands first: narrow screens cut the rest. */
 static void job_line(const struct watch_screen *view, int row,
 		     const struct watched *job)
 {
-	char meter[BAR_SIZE], time[HUMAN_SIZE], nodes[100], detail[300];
-	char sparks[4 * WATCHED_LOSSES + 1], line[900];
+	char meter[200], nodes[100], detail[300], line[900];
 
-	bar_text(fraction_done(job), meter);
+	meters(view, job, meter, sizeof(meter));
 	job_nodes(&job->job->allocation, nodes, sizeof(nodes));
 	job_detail(job->job, detail, sizeof(detail));
-	spark_text(job, sparks);
-	snprintf(line, sizeof(line), "%5llu %-10s %s %6s %s %s  %s  [%s]",
+	snprintf(line, sizeof(line), "%5llu %-10s %s [%s]  %s  %s",
 		 (ull)job->id, job->job->state, meter,
-		 age(view, job->job, time), sparks, detail, nodes,
-		 job->job->cell ? job->job->cell : "");
+		 job->job->cell ? job->job->cell : "", detail, nodes);
 	screen_line(view->screen, row, colour_of_job(job->state),
 		    job->id == view->chosen, line);
+}
+
+/* ", 3 failed"; nothing of none. */
+static void add_count(char *line, size_t size, size_t count, const char *word)
+{
+	size_t used = strlen(line);
+
+	if (count)
+		snprintf(line + used, size - used, ", %zu %s", count, word);
 }
 
 static void head_line(const struct watch_screen *view)
 {
 	const size_t *states = view->known->states;
-	size_t count = view->known->count, ended;
-	char line[300], left[HUMAN_SIZE], meter[BAR_SIZE];
+	size_t count = view->known->count, ended, used;
+	char line[300], left[HUMAN_SIZE], meter[BAR_SIZE] = "";
 
 	ended = states[JOB_COMPLETED] + states[JOB_FAILED] +
 		states[JOB_CANCELLED];
-	bar_text(count ? (double)ended / (double)count : -1, meter);
-	snprintf(line, sizeof(line),
-		 "sweep %llu %s %zu of %zu jobs ended%s%s%s, %zu failed, "
-		 "%zu active, %zu queued%s",
-		 (ull)view->known->id, meter, ended, count,
-		 view->left_ms >= 0 ? ", about " : "",
-		 view->left_ms >= 0 ? human_time(view->left_ms, left) : "",
-		 view->left_ms >= 0 ? " left" : "", states[JOB_FAILED],
-		 count - ended - states[JOB_QUEUED], states[JOB_QUEUED],
-		 view->count < count ? "; not all are listed" : "");
+	if (!is_narrow(view))
+		bar_text(count ? (double)ended / (double)count : -1, meter);
+	snprintf(line, sizeof(line), "sweep %llu%s%s %zu of %zu jobs ended",
+		 (ull)view->known->id, *meter ? " " : ":", meter, ended, count);
+	add_count(line, sizeof(line), states[JOB_FAILED], "failed");
+	used = strlen(line);
+	if (view->left_ms >= 0)
+		snprintf(line + used, sizeof(line) - used, ", about %s left",
+			 human_time(view->left_ms, left));
+	add_count(line, sizeof(line), count - ended - states[JOB_QUEUED],
+		  "active");
+	add_count(line, sizeof(line), states[JOB_QUEUED], "queued");
+	if (view->count < count)
+		add_count(line, sizeof(line), view->count, "listed");
 	screen_line(view->screen, 0, BOLD, false, line);
 }
 
@@ -235,9 +268,9 @@ static void bottom_line(const struct watch_screen *view, int row)
 			 (ull)view->chosen);
 	else
 		snprintf(line, sizeof(line),
-			 "%s%sarrows  l log  c cancel  "
-			 "q quit (the sweep runs on)",
-			 view->words, *view->words ? "  " : "");
+			 "%s%sarrows  l log  c cancel  q quit%s", view->words,
+			 *view->words ? "  " : "",
+			 is_narrow(view) ? "" : " (the sweep runs on)");
 	screen_line(view->screen, row, view->cancels ? YELLOW : CYAN, false,
 		    line);
 }

@@ -50,9 +50,9 @@ ok 'shows "q quit (the sweep runs on)"' "and one comes back"
 terminal resize-window -t 0 -x 40 -y 12
 wait_for '(( $(columns) <= 40 ))' 20
 ok '(( $(columns) <= 40 ))' "40 columns, while it runs"
-ok 'shows "1 running"' "the job is still there"
+ok 'shows "1 running    100 % ["' "the job is still there, without bars"
 terminal resize-window -t 0 -x 200 -y 60
-ok 'shows "n1  ["' "200 columns: node and cell"
+ok 'shows "  n1"' "200 columns: its node"
 terminal send-keys -t 0 l
 ok 'shows "<b>"' "l shows its output"
 ok 'shows "?[2J?]0;taken?"' "in which nothing is obeyed"
