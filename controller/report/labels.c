@@ -6,8 +6,11 @@
 #include "protocol/base/utf8.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#define KEYS_MAX 32
+#define CELLS_MAX 100 /* of more no word is left out */
 #define VALUES_MAX 4
 #define VALUE_BYTES 60 /* of one of them */
 
@@ -83,12 +86,135 @@ static void keep_shared(const char *cell, char common[LABEL_SIZE])
 	memcpy(common, kept, sizeof(kept));
 }
 
+/* Is the word's key one of these, which have blanks between them? */
+static bool has_key(const char *keys, const char *word)
+{
+	size_t size = strcspn(word, "= ");
+
+	while (*keys) {
+		size_t length = strcspn(keys, " ");
+
+		if (length == size && !strncmp(keys, word, size))
+			return true;
+		keys += length;
+		keys += *keys == ' ';
+	}
+	return false;
+}
+
+/* What is left of the cell's name. */
+static void remaining(const struct labels *labels, const char *cell,
+		      char text[LABEL_SIZE])
+{
+	text[0] = 0;
+	for (; *cell; cell += *cell == ' ') {
+		size_t length = labels_word(cell);
+
+		if (!has_word(labels->common, cell, length) &&
+		    !has_key(labels->implied, cell))
+			add_word(text, LABEL_SIZE, cell, length);
+		cell += length;
+	}
+}
+
+struct named {
+	const char *cell;
+	char left[LABEL_SIZE];
+};
+
+static int by_left(const void *left, const void *right)
+{
+	const struct named *a = left, *b = right;
+
+	return strcmp(a->left, b->left);
+}
+
+/* Are different cells left with different words? */
+static bool tells_apart(const struct labels *labels, struct named *cells,
+			size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		remaining(labels, cells[i].cell, cells[i].left);
+	qsort(cells, count, sizeof(*cells), by_left);
+	for (size_t i = 1; i < count; i++)
+		if (!strcmp(cells[i - 1].left, cells[i].left) &&
+		    strcmp(cells[i - 1].cell, cells[i].cell) != 0)
+			return false;
+	return true;
+}
+
+struct key {
+	const char *word;
+	size_t size; /* of the word */
+};
+
+static int longest_first(const void *left, const void *right)
+{
+	const struct key *a = left, *b = right;
+
+	return (b->size > a->size) - (b->size < a->size);
+}
+
+/* Who reads a name looks for the model first: such keys stay. */
+static bool is_subject(const char *word)
+{
+	size_t size = strcspn(word, "= ");
+
+	for (size_t i = 0; label_subjects[i].name; i++)
+		if (strlen(label_subjects[i].name) == size &&
+		    !strncmp(label_subjects[i].name, word, size))
+			return true;
+	return false;
+}
+
+static void find_implied(struct labels *labels, struct named *cells,
+			 size_t count)
+{
+	struct key keys[KEYS_MAX];
+	size_t keys_count = 0, used = 0;
+
+	for (const char *cell = cells[0].cell; *cell; cell += *cell == ' ') {
+		size_t length = labels_word(cell);
+
+		if (keys_count < KEYS_MAX && !is_subject(cell) &&
+		    !has_word(labels->common, cell, length))
+			keys[keys_count++] = (struct key){ cell, length };
+		cell += length;
+	}
+	qsort(keys, keys_count, sizeof(*keys), longest_first);
+	for (size_t i = 0; i < keys_count; i++) {
+		snprintf(labels->implied + used, LABEL_SIZE - used, "%s%.*s",
+			 used ? " " : "", (int)strcspn(keys[i].word, "= "),
+			 keys[i].word);
+		if (!tells_apart(labels, cells, count))
+			labels->implied[used] = 0;
+		used = strlen(labels->implied);
+	}
+}
+
+static void leave_out_implied(struct labels *labels, const cJSON *rows)
+{
+	struct named cells[CELLS_MAX];
+	size_t count = 0;
+	const cJSON *row;
+
+	if (cJSON_GetArraySize(rows) > CELLS_MAX)
+		return;
+	cJSON_ArrayForEach(row, rows)
+	{
+		cells[count].cell = row_text(row, "cell");
+		count += cells[count].cell != NULL;
+	}
+	if (count)
+		find_implied(labels, cells, count);
+}
+
 void labels_find(const cJSON *rows, struct labels *labels)
 {
 	const cJSON *first = rows->child, *row;
 	const char *cell = first ? row_text(first, "cell") : NULL;
 
-	labels->common[0] = 0;
+	labels->common[0] = labels->implied[0] = 0;
 	if (!cell || !first->next)
 		return;
 	for (; *cell; cell += *cell == ' ') {
@@ -103,10 +229,12 @@ void labels_find(const cJSON *rows, struct labels *labels)
 
 		keep_shared(other ? other : "", labels->common);
 	}
+	leave_out_implied(labels, rows);
 }
 
-const char *labels_row(const struct labels *labels, const cJSON *row,
-		       char text[LABEL_SIZE])
+/* whole: implied words, too. */
+static const char *name_row(const struct labels *labels, const cJSON *row,
+			    bool whole, char text[LABEL_SIZE])
 {
 	const cJSON *repeat = row_at(row, "repeat");
 	const char *cell = row_text(row, "cell");
@@ -117,6 +245,7 @@ const char *labels_row(const struct labels *labels, const cJSON *row,
 		size_t length = labels_word(cell);
 
 		if (!has_word(labels->common, cell, length) &&
+		    (whole || !has_key(labels->implied, cell)) &&
 		    !add_word(text, room, cell, length)) {
 			size_t used = strlen(text);
 
@@ -132,6 +261,33 @@ const char *labels_row(const struct labels *labels, const cJSON *row,
 			 repeat->valuedouble + 1);
 	if (!*text)
 		snprintf(text, LABEL_SIZE, "%s", cell ? "all" : "-");
+	return text;
+}
+
+const char *labels_row(const struct labels *labels, const cJSON *row,
+		       char text[LABEL_SIZE])
+{
+	return name_row(labels, row, true, text);
+}
+
+const char *labels_brief(const struct labels *labels, const cJSON *row,
+			 char text[LABEL_SIZE])
+{
+	char label[LABEL_SIZE], *to = text;
+
+	name_row(labels, row, false, label);
+	for (const char *word = label; *word; word += *word == ' ') {
+		size_t length = labels_word(word), key = strcspn(word, "= ");
+		size_t behind = 0;
+
+		for (size_t i = 0; word[key] == '=' && i < key; i++)
+			if (word[i] == '.')
+				behind = i + 1;
+		to += snprintf(to, LABEL_SIZE - (size_t)(to - text), "%s%.*s",
+			       to > text ? " " : "", (int)(length - behind),
+			       word + behind);
+		word += length;
+	}
 	return text;
 }
 
@@ -159,13 +315,13 @@ static const char *halves(const char *label, bool keys, char text[LABEL_SIZE])
 const char *labels_short(const struct labels *labels, const cJSON *row,
 			 char text[LABEL_SIZE])
 {
-	return halves(labels_row(labels, row, text), false, text);
+	return halves(name_row(labels, row, false, text), false, text);
 }
 
 const char *labels_keys(const struct labels *labels, const cJSON *row,
 			char text[LABEL_SIZE])
 {
-	return halves(labels_row(labels, row, text), true, text);
+	return halves(name_row(labels, row, false, text), true, text);
 }
 
 bool labels_hold(const char *cell, const char *words)

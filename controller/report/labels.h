@@ -2,7 +2,9 @@
  *
  * A cell's name is a list of words "key=value" with blanks between them; a
  * value may hold blanks. What all rows share is said once; a row is named by
- * the words in which it differs.
+ * the words in which it differs. Where room is short, words are left out that
+ * follow from the others: each cell is still told from all others. What was run
+ * (label_subjects) is never left out.
  */
 #ifndef CONTROLLER_REPORT_LABELS_H
 #define CONTROLLER_REPORT_LABELS_H
@@ -14,7 +16,8 @@
 #define LABEL_SIZE 400 /* bytes of a label, with the 0; longer ones are cut */
 
 struct labels {
-	char common[LABEL_SIZE]; /* words of all rows; "": none, or one row */
+	char common[LABEL_SIZE];  /* words of all rows; "": none, or one row */
+	char implied[LABEL_SIZE]; /* keys that tell no cell from another */
 };
 
 /* Bytes of the word that text begins with: it ends before a blank behind which
@@ -31,8 +34,14 @@ void labels_find(const cJSON *rows, struct labels *labels);
 const char *labels_row(const struct labels *labels, const cJSON *row,
 		       char text[LABEL_SIZE]);
 
-/* The same for a chart, where room is short: only the values of the words,
- * "gpt-nano, 4"; labels_keys() says of what they are.
+/* The same where room is short, "model=gpt-nano tp=4": without implied words,
+ * and of a key what stands behind its last dot.
+ */
+const char *labels_brief(const struct labels *labels, const cJSON *row,
+			 char text[LABEL_SIZE]);
+
+/* The same for a chart: only the values of the words, "gpt-nano, 4";
+ * labels_keys() says of what they are.
  */
 const char *labels_short(const struct labels *labels, const cJSON *row,
 			 char text[LABEL_SIZE]);

@@ -78,6 +78,28 @@ static void test_names(void)
 	   "what does not fit is named");
 }
 
+#define LAID_OUT(job, model, tp, batch)                                        \
+	ROW(job,                                                               \
+	    "model=" model " layout=TP" tp "DP8_of_one_node parallel.tp=" tp   \
+	    " batch.micro=" batch,                                             \
+	    "\"flags\":[]")
+
+/* The layout says tp once more, and the batch follows from the model. */
+static void test_brief(void)
+{
+	show("[" LAID_OUT("1", "gpt-nano", "1",
+			  "4") "," LAID_OUT("2", "gpt-nano", "2",
+					    "4") "," LAID_OUT("3", "gpt-micro",
+							      "1", "8") "]");
+	ok(says("\nmodel=gpt-nano tp=1 ") && says("\nmodel=gpt-nano tp=2 ") &&
+		   says("\nmodel=gpt-micro tp=1 "),
+	   "words that follow from others are left out of long names");
+	ok(!strstr(shown, "layout=") && !strstr(shown, "micro=8"),
+	   "and only those");
+	ok(longest() <= 80, "so that names are whole: %zu", longest());
+	ok(says("memory (MiB)"), "and columns that have room are shown");
+}
+
 static void test_long(void)
 {
 	show("[" ROW("1",
@@ -96,6 +118,7 @@ int main(void)
 {
 	tap_begin(60);
 	test_names();
+	test_brief();
 	test_long();
 	free(shown);
 	return tap_done();

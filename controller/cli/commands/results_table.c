@@ -13,8 +13,7 @@
 #include <unistd.h>
 
 #define WIDTH_DEFAULT 80
-#define LABEL_MIN 16 /* columns that a cell's name has at least */
-#define GAP 2        /* between columns */
+#define GAP 2 /* between columns */
 
 struct view {
 	const cJSON *rows;
@@ -23,6 +22,7 @@ struct view {
 	bool hidden[COLUMNS_MAX];
 	size_t widths[COLUMNS_MAX];
 	size_t width; /* of the terminal */
+	bool brief;   /* names of cells are */
 };
 
 /* What was run, and what all rows have in common. */
@@ -57,7 +57,10 @@ static const char *cell_text(const struct view *view, size_t column,
 
 	if (column)
 		return column_text(&view->columns, column, row, text);
-	labels_row(&view->labels, row, label);
+	if (view->brief)
+		labels_brief(&view->labels, row, label);
+	else
+		labels_row(&view->labels, row, label);
 	snprintf(text, COLUMN_TEXT, "%.*s",
 		 (int)utf8_cut(label, COLUMN_TEXT - 1), label);
 	return text;
@@ -81,6 +84,12 @@ static void measure(struct view *view)
 	}
 }
 
+/* Columns that a cell's name has at least, if it needs them. */
+static size_t label_min(const struct view *view)
+{
+	return view->width / 2;
+}
+
 /* With the cell's name as narrow as it may become. */
 static bool fits(const struct view *view)
 {
@@ -89,32 +98,53 @@ static bool fits(const struct view *view)
 	for (size_t c = 0; c < view->columns.count; c++) {
 		size_t width = view->widths[c];
 
-		if (!c && width > LABEL_MIN)
-			width = LABEL_MIN;
+		if (!c && width > label_min(view))
+			width = label_min(view);
 		sum += view->hidden[c] ? 0 : width + GAP;
 	}
 	return sum <= view->width + GAP;
 }
 
+/* The least important first. */
+static const char *const droppable[] = {
+	"wall time (s)", "HFU (%)",        "nodes",   "step time (ms)",
+	"J/token",       "loss apart (%)", "devices", "memory (MiB)",
+};
+#define DROPPABLE (sizeof(droppable) / sizeof(droppable[0]))
+
+static bool *hidden_by_title(struct view *view, const char *title)
+{
+	for (size_t c = 1; c < view->columns.count; c++)
+		if (!strcmp(column_title(&view->columns, c), title))
+			return &view->hidden[c];
+	return NULL;
+}
+
+static void show_if_it_fits(const struct view *view, bool *hidden)
+{
+	if (!hidden || !*hidden)
+		return;
+	*hidden = false;
+	*hidden = !fits(view);
+}
+
+/* Then what else a framework measures; what was hidden in vain comes back. */
 static void hide_columns(struct view *view)
 {
-	/* The least important first; then what else a framework measures. */
-	static const char *const order[] = {
-		"repeat",         "wall time (s)",  "HFU (%)",
-		"nodes",          "step time (ms)", "J/token",
-		"loss apart (%)", "devices",        "memory (MiB)",
-	};
+	bool *hidden = hidden_by_title(view, "repeat");
 
-	for (size_t c = 1; c < view->columns.count; c++)
-		view->hidden[c] =
-			!strcmp(column_title(&view->columns, c), order[0]);
-	for (size_t i = 1; i < sizeof(order) / sizeof(order[0]); i++)
-		for (size_t c = 1; c < view->columns.count && !fits(view); c++)
-			if (!strcmp(column_title(&view->columns, c), order[i]))
-				view->hidden[c] = true;
+	if (hidden)
+		*hidden = true;
+	for (size_t i = 0; i < DROPPABLE && !fits(view); i++) {
+		hidden = hidden_by_title(view, droppable[i]);
+		if (hidden)
+			*hidden = true;
+	}
 	for (size_t c = view->columns.count; c-- > 1 && !fits(view);)
 		if (view->columns.metrics[c])
 			view->hidden[c] = true;
+	for (size_t i = DROPPABLE; i-- > 0;)
+		show_if_it_fits(view, hidden_by_title(view, droppable[i]));
 }
 
 /* What remains for the cell's name. */
@@ -124,8 +154,8 @@ static size_t label_width(const struct view *view)
 
 	for (size_t c = 1; c < view->columns.count; c++)
 		others += view->hidden[c] ? 0 : view->widths[c] + GAP;
-	return others + LABEL_MIN < view->width ? view->width - others
-						: LABEL_MIN;
+	return others + label_min(view) < view->width ? view->width - others
+						      : label_min(view);
 }
 
 static void add_row(const struct view *view, struct table *table,
@@ -256,6 +286,10 @@ int results_table(struct cli *cli, const cJSON *rows, struct error *err)
 	columns_choose(rows, &view.columns);
 	labels_find(rows, &view.labels);
 	measure(&view);
+	if (view.widths[0] > label_min(&view)) {
+		view.brief = true;
+		measure(&view);
+	}
 	hide_columns(&view);
 	print_head(cli, &view);
 	if (print_rows(cli, &view, err) < 0)
