@@ -81,8 +81,10 @@ static int take_caught(const struct caught *caught, void *arg)
 	if (steps_take(&extract->steps, caught) < 0)
 		return -1;
 	if (extract->clock && extract->steps.count > count)
-		extract->steps.records[extract->steps.current].came_ms =
-			extract->clock(extract->clock_arg, extract->line_end);
+		extract->steps.latest.came_ms =
+			extract->steps.records[extract->steps.current].came_ms =
+				extract->clock(extract->clock_arg,
+					       extract->line_end);
 	return 0;
 }
 

@@ -132,12 +132,13 @@ ok "$dispatched" "and how long it waited"
 # A training that becomes slow, and then stands still.
 steps() # FROM TO RATE
 {
-	seq -f "step %.0f/1000 | loss 2.5 | iteration 100.0 ms | $3 tokens/s" \
-		"$1" "$2"
+	local of="| iteration 100.0 ms | $3 tokens/s | memory 1.0 MiB"
+
+	seq -f "step %.0f/1000 | loss 2.5000 $of" "$1" "$2"
 }
 mkdir -p "$BED/host/slow"
-steps 1 10 1000.0 >"$BED/host/slow/fast"
-steps 11 20 100.0 >"$BED/host/slow/slow"
+steps 1 40 1000.0 >"$BED/host/slow/fast"
+steps 41 80 100.0 >"$BED/host/slow/slow"
 must submit_tool slow log=auto show /host/fast , wait /host/go , \
 	show /host/slow , wait /host/end
 enough='(($(ask query ".data.result[0].value[1] // 0" --data-urlencode \

@@ -105,6 +105,9 @@ static cJSON *result_of(const char *format, size_t piece)
 			     6000 - at < piece ? 6000 - at : piece, NULL);
 	input.extract = extract;
 	input.records = extract_records(extract, &input.record_count);
+	is_int(extract_latest(extract)->came_ms,
+	       input.records[input.record_count - 1].came_ms,
+	       "the latest record came with the last step");
 	is_int(input.records[1].came_ms, clock_of(NULL, 199),
 	       "a step came when its line was whole");
 	input.arrival = arrival_of(input.records, input.record_count);
