@@ -108,7 +108,9 @@ slurm_up()
 	dd if=/dev/urandom of="$folder/munge.key" bs=1024 count=1 status=none
 	chmod 400 "$folder/munge.key"
 	slurm_conf "$@" >"$folder/slurm.conf"
-	touch "$folder"/gpu{0..3}
+	for node in 0 1 2 3; do
+		mknod "$folder/gpu$node" c 1 3 || touch "$folder/gpu$node"
+	done
 	echo "Name=gpu File=$folder/gpu[0-3]" >"$folder/gres.conf"
 	export SLURM_CONF=$folder/slurm.conf
 	munged --force --socket="$folder/munge.sock" \

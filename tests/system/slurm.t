@@ -1,0 +1,40 @@
+#!/bin/bash
+# slurm.t - a sweep as a job of a real Slurm, seen live, and nothing left.
+if ((EUID == 0)) && [[ ! ${SLURM_ALONE-} ]]; then
+	exec env SLURM_ALONE=1 unshare -n "$0" "$@"
+fi
+# shellcheck source=tests/system/lib.sh
+. "$(dirname "$0")/lib.sh"
+need_root
+# shellcheck source=tests/lab/slurm.sh
+. "$ROOT/tests/lab/slurm.sh"
+need docker dockerd containerd jq "${SLURM_PROGRAMS[@]}" \
+	"$REGATTA_BUILD"/{regatta,lab/tool}
+must slurm_bed
+must slurm_up a1
+
+cat >short.yaml <<END
+sweep: short
+vendor: cpu
+framework: cpu
+image: regatta-test/tool:1
+mounts: [{host: $BED/host, container: /host}]
+command: [/tool, steps, "20", "5", ",", wait, "/host/go-\${n}"]
+matrix: {n: [1, 2]}
+END
+submit short short.yaml -- -t 10
+must wait_for 'grep -q "job 1 .*running" short/slurm.log' 30
+run regatta jobs --state short --format json
+like "$rc $out" '^0 .*"running"' "the login node sees what runs"
+spawn watch regatta watch --state short
+must wait_for 'log_of watch | grep -q "job 1 .*running"' 20
+touch host/go-{1,2}
+must over 'COMPLETED|FAILED'
+is "$(slurm_state "$job") $(states short)" \
+	'COMPLETED ["completed","completed"]' "the job's state is the sweep's"
+must wait_for '! alive watch' 20
+like "$(cat short/slurm.log)" "2 of 2 jobs completed" "the log has the outcome"
+like "$(cat short/agent.log)" "leaves: .*tasks=0" "the agent leaves"
+nothing short "after the sweep"
+
+done_testing
