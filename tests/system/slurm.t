@@ -22,7 +22,11 @@ mounts: [{host: $BED/host, container: /host}]
 command: [/tool, steps, "20", "5", ",", wait, "/host/go-\${n}"]
 matrix: {n: [1, 2]}
 END
-submit short short.yaml -- -t 10
+submit short short.yaml -- -t 10 --begin=now+1hour
+run regatta watch --state short
+like "$rc $err" "^2 .*Slurm job has not started yet" \
+	"before it starts there is nothing to see, and that is said"
+must scontrol update "jobid=$job" StartTime=now
 must wait_for 'grep -q "job 1 .*running" short/slurm.log' 30
 run regatta jobs --state short --format json
 like "$rc $out" '^0 .*"running"' "the login node sees what runs"

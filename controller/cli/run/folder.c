@@ -269,6 +269,12 @@ static int find_run(struct folder *folder, const char *name,
 	*folder = (struct folder){ 0 };
 	if (set_path(folder, name, err) < 0)
 		return -1;
+	if (access(folder_file(folder, "job.sh", path), F_OK) == 0 &&
+	    access(folder_file(folder, "sweep.yaml", path), F_OK) < 0)
+		return error_set(err, ENOENT,
+				 "%.120s: its Slurm job has not started yet; "
+				 "squeue shows when it may",
+				 name);
 	folder_file(folder, "sweep.yaml", path);
 	return access(path, F_OK) < 0
 		       ? error_set(err, ENOENT,
