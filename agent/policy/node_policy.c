@@ -164,7 +164,8 @@ static cJSON *own_request(const struct node_policy *node_policy,
 		.nodes = task->nodes,
 		.devices = task->devices,
 		.shared = task->shared,
-		.container = { .image = task->container.image },
+		.container = { .image = task->container.image,
+			       .ssh = task->container.ssh },
 	};
 	owned(task_spec_clear) struct task_spec completed = { 0 };
 

@@ -4,7 +4,7 @@
  * What is judged is the create request as the engine would get it. Each part of
  * it has a rule; a part that no rule knows is refused. What the node itself put
  * into the request is not the order's: a part is let pass when the same stands
- * in `own`, the request that an order without any wish would give.
+ * in `own`, the request that an order without any wish but ssh would give.
  *
  * The error, EPERM, names the rule by its key in the policy file, what was
  * found, and what is allowed: "mounts: found /etc, allowed by

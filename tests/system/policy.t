@@ -114,6 +114,7 @@ mounts:
 capabilities: [SYS_NICE]
 ipc: host
 ulimits: {nproc: 4096}
+ssh: true
 matrix: {security: [[], [seccomp=unconfined]]}
 command: [/tool, append, /x/done, "1"]
 END

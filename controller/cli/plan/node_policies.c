@@ -89,7 +89,8 @@ static int check(const struct policy *policy, const struct container_spec *job,
 	/* Borrowed: neither is cleared. */
 	struct task_spec task = { .nodes = 1, .container = *job };
 	const struct task_spec bare = { .nodes = 1,
-					.container = { .image = job->image } };
+					.container = { .image = job->image,
+						       .ssh = job->ssh } };
 	const struct container_place place = {
 		.cluster = "plan",
 		.node = "plan",
