@@ -56,7 +56,7 @@ static void failed(struct build *build, const struct error *why)
 	struct error err = *why;
 
 	id_error_explain(&err);
-	error_prefix(&err, "build of %.100s", build->target);
+	error_prefix(&err, "build of %.100s", build->name);
 	finish(build, &err);
 }
 

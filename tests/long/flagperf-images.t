@@ -135,7 +135,7 @@ sweep none m:pytorch_none:X:1:2:1
 must submit "$BED/none.yaml"
 must wait_sweep "$SWEEP" 60
 like "$(job_get "$JOB" '"\(.failure) \(.text)"')" \
-	'image .*no base image zhiyuan_flagscale_llama:newest' \
+	"image .*build of $folder/pytorch_none: no base image zhiyuan_flagscale_llama:newest" \
 	"a base image that is not to be had is named"
 sweep lost m:pytorch_lost:X:1:2:1
 must submit "$BED/lost.yaml"
