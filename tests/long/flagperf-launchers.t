@@ -60,15 +60,6 @@ for file in "$tree"/training/benchmarks/*/mindspore/cluster_offline_run.sh; do
 	echo "exec python3 '$tree/record.py' \"\$0\" \"\$@\"" >"$file"
 done
 
-# A case of the base suite lasts until its devices were sampled.
-cp -r "$FLAGPERF_TREE/base" "$tree"
-cat >"$tree/base/benchmarks/computation-FP32/main.py" <<END
-import os, time
-while not os.path.exists("$tree/sampled"):
-    time.sleep(0.05)
-print("[FlagPerf Result]Rank 0's computation-FP32=19.5TFLOPS")
-END
-
 # Files of vendors' software that this machine has not stop neither side.
 for file in "$tree"/training/*/*/config/environment_variables.sh; do
 	printf '\ntrue\n' >>"$file"
@@ -110,9 +101,6 @@ sys.path.insert(0, sys.argv[1] + "/training")
 from utils import flagperf_logger, start_task_helper' "$FLAGPERF_TREE"
 cat >"$image/usr/bin/torchrun" <<END
 #!/bin/bash
-case " \$* " in
-*" main.py "*) exec python3 main.py ;;
-esac
 exec python3 "$tree/record.py" "\$@"
 END
 chmod +x "$image/usr/bin/torchrun"
@@ -201,17 +189,6 @@ for record in ours:
 print(len(theirs), "programs;", "; ".join(sorted(differences)))
 END
 
-cat >"$BED/analyse.py" <<'END'
-import glob, importlib, sys, types
-folder, vendors, vendor = sys.argv[1:]
-sys.path.insert(0, vendors)
-analysis = importlib.import_module(vendor + "_analysis")
-log, = glob.glob("%s/*/*/%s_monitor.log" % (folder, vendor))
-found = analysis.analysis_log(log, types.SimpleNamespace(NPROC_PER_NODE=8))
-for what in "temp", "power", "mem":
-    print(what, sum(len(found[what][i]) > 0 for i in range(8)))
-END
-
 # both VENDOR VARIABLE CASE...
 both()
 {
@@ -271,30 +248,6 @@ both()
 		"$vendor: programs are given the same" || diag "$out$err"
 }
 
-# analysed VENDOR: FlagPerf's own analysis of the monitor's log that we export
-analysed()
-{
-	local samples
-
-	for host in host1 host2; do
-		dk $host tag test/python:1 "flagperf-base-$1-own:t_v0.1"
-	done
-	rm -f "$tree/sampled"
-	sed '/^  options/,$d; s/^  visible.*//' "$BED/all.yaml" >"$BED/base.yaml"
-	printf '%s\n' "  base: {kind: benchmark, processes: 8," \
-		"    cases: {'computation-FP32:X': own}}" >>"$BED/base.yaml"
-	must submit "$BED/base.yaml"
-	samples=$CLUSTER/controller/logs/$JOB/1/samples-0.log
-	must wait_for "grep -q '\"d\":' $samples" 40
-	touch "$tree/sampled"
-	must wait_sweep "$SWEEP" 60
-	run cli export flagperf "$SWEEP" "$BED/exported-$1"
-	run python3 "$BED/analyse.py" "$out" "$FLAGPERF_TREE/base/vendors/$1" "$1"
-	is "$out" "temp 8
-power 8
-mem 8" "$1: FlagPerf's analysis reads the exported tree: $err"
-}
-
 while read -r vendor visible list; do
 	differs=
 	[[ $list != *:deepspeed* ]] ||
@@ -302,9 +255,6 @@ while read -r vendor visible list; do
 	[[ $list != *:@(flagscale|tensorflow2):* ]] ||
 		differs+="${differs:+; }hosts are those of the case"
 	# shellcheck disable=SC2086 # cases have no blanks
-	[[ ! $vendor ]] || {
-		both "$vendor" "$visible" $list
-		analysed "$vendor"
-	}
+	[[ ! $vendor ]] || both "$vendor" "$visible" $list
 done <<<"$cases"
 done_testing

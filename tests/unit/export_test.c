@@ -26,14 +26,14 @@ static const char output[] = "hello\n"
 			     "[FlagPerf Result]Rank 0's m=19.5TFLOPS\n"
 			     "bye\n";
 
-#define JOB(id, vendor, chip)                                                  \
+#define JOB(id, vendor, suite, name)                                           \
 	"{\"job\":{\"job\":" id ",\"attempt\":1,\"state\":\"completed\","      \
 	"\"ended_ms\":1790000002000,\"allocation\":[\"n1\"],"                  \
 	"\"streams\":[{\"stream\":\"rank-0\",\"bytes\":60}],"                  \
 	"\"spec\":{\"nodes\":1,\"devices\":2,\"vendor\":\"" vendor "\","       \
-	"\"values\":{\"case\":\"computation-FP32:" chip "\"},"                 \
+	"\"values\":{\"case\":\"" name "\"},"                                  \
 	"\"container\":{\"argv\":[\"python3\",\"main.py\"]},"                  \
-	"\"measure\":{\"framework\":\"base\"}}}}"
+	"\"measure\":{\"framework\":\"" suite "\"}}}}"
 
 static void answer(struct wire_peer *peer, const struct message_query *query)
 {
@@ -42,18 +42,22 @@ static void answer(struct wire_peer *peer, const struct message_query *query)
 	if (query->what == QUERY_SWEEP)
 		json = "{\"sweep\":{\"id\":1,\"submitted_ms\":1790000000000}}";
 	else if (query->what == QUERY_JOBS)
-		json = "{\"jobs\":[{\"job\":7},{\"job\":8},{\"job\":9}],"
-		       "\"more\":false}";
+		json = "{\"jobs\":[{\"job\":5},{\"job\":6},{\"job\":7},"
+		       "{\"job\":8},{\"job\":9}],\"more\":false}";
 	else if (query->what == QUERY_NODES)
 		json = "{\"nodes\":[{\"name\":\"n1\",\"address\":\"10.0.0.1\","
 		       "\"facts\":{\"memory_bytes\":1073741824}}],"
 		       "\"more\":false}";
+	else if (query->id == 5)
+		json = JOB("5", "cambricon", "operation", "m:FP32:1:native:M");
+	else if (query->id == 6)
+		json = JOB("6", "kunlunxin", "inference", "m:pytorch_2.1");
 	else if (query->id == 7)
-		json = JOB("7", "metax", "C500");
+		json = JOB("7", "metax", "base", "computation-FP32:C500");
 	else if (query->id == 8)
-		json = JOB("8", "hygon", "K100");
+		json = JOB("8", "hygon", "base", "computation-FP32:K100");
 	else if (query->id == 9)
-		json = JOB("9", "kunlunxin", "R310p");
+		json = JOB("9", "kunlunxin", "base", "computation-FP32:R310p");
 	fake_reply(peer, query->request, json, NULL, 0);
 }
 
@@ -96,6 +100,8 @@ static void file_is(const char *folder, const char *file, const char *want,
 #define METAX "computation-FP32:C500/10.0.0.1_noderank0/"
 #define HYGON "computation-FP32:K100/10.0.0.1_noderank0/"
 #define KUNLUNXIN "computation-FP32:R310p/10.0.0.1_noderank0/"
+#define OPERATION "m:FP32:1:native:M/"
+#define INFERENCE "m:pytorch_2.1/10.0.0.1_noderank0/"
 
 static void test_export(struct bed *bed)
 {
@@ -126,9 +132,23 @@ static void test_export(struct bed *bed)
 		"2026-09-21-14:13:21\n47C 230W 100MiB 65536MiB 97%\n"
 		"48C N/A 200MiB 65536MiB 98%\n\n",
 		"with the units that FlagPerf's analysis looks for");
+	file_is(folder, OPERATION "10.0.0.1_noderank0/cambricon_monitor.log",
+		"2026-09-21-14:13:20\n45C 220.5 100 65536 97%\n"
+		"46C 221 200 65536 98%\n\n"
+		"2026-09-21-14:13:21\n47C 230 100 65536 97%\n"
+		"48C N/A 200 65536 98%\n\n",
+		"where the operation suite has a line of its own");
+	file_is(folder, INFERENCE "kunlunxin_monitor.log",
+		"2026-09-21-14:13:20\n xpu_smi 45 220.5 100 65536 97\n"
+		" xpu_smi 46 221 200 65536 98\n\n"
+		"2026-09-21-14:13:21\n xpu_smi 47 230 100 65536 97\n"
+		" xpu_smi 48 N/A 200 65536 98\n\n",
+		"and the inference");
 	file_is(folder, METAX "pwr_monitor.log", "2026-09-21-14:13:20\t1800\n",
 		"beside those of the machine");
 	file_is(folder, METAX "benchmark.log.txt", output, "and the output");
+	file_is(folder, OPERATION "10.0.0.1_noderank0/operation.log.txt",
+		output, "the output of an operation");
 #define DETAIL                                                                 \
 	"{\"10.0.0.1\":{\"flagperf\":[\"[FlagPerf Result]Rank 0's "            \
 	"m=19.5TFLOPS\"],\"cpu\":[0.5],\"mem\":[0.5],\"pwr\":[1800],"          \
@@ -137,6 +157,8 @@ static void test_export(struct bed *bed)
 	"\"mem\":{\"0\":[100,100],\"1\":[200,200]},\"max_mem\":65536}}}"
 	file_is(folder, "computation-FP32:C500/detail_result.json", DETAIL,
 		"each case has what FlagPerf makes of its logs");
+	file_is(folder, OPERATION "detail_result.json", DETAIL,
+		"also of the operation suite");
 	file_is(folder, "detail_result.json", DETAIL,
 		"the run has that of its last case");
 	bed_unserve(bed);

@@ -6,8 +6,8 @@
  *	    rank<R>.out.log | rank0.log.txt | ...	output, by framework
  *	    and each followed file, by its own name
  *	    {cpu,mem,pwr,<vendor>}_monitor.log, sys_info.log
- *	  <case>/detail_result.json	base suite: samples and result lines of
- *	  detail_result.json		each node; here those of the last case
+ *	  <case>/detail_result.json	base and operation: samples and result
+ *	  detail_result.json		lines of each node; here the last case
  *
  * The base and operation suites have no round<N>.
  */
@@ -301,6 +301,7 @@ static int export_samples(struct export *export,
 		.job = job->job,
 		.attempt = job->attempt,
 		.vendor = vendor ? vendor : "",
+		.suite = exported->suite,
 		.how = value_get(catalog_flagperf(export->catalog), "monitors"),
 	};
 

@@ -118,7 +118,8 @@ int exported_describe(struct exported *exported, const struct catalog *catalog,
 							     : "benchmark");
 	else if (strcmp(exported->suite, "training") != 0)
 		snprintf(launcher, sizeof(launcher), "%s", exported->suite);
-	if (!strcmp(exported->suite, "base")) {
+	if (!strcmp(exported->suite, "base") ||
+	    !strcmp(exported->suite, "operation")) {
 		snprintf(exported->log_name, sizeof(exported->log_name),
 			 "%s.log.txt", launcher);
 		exported->detail = cJSON_CreateObject();

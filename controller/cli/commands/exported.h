@@ -16,8 +16,8 @@ struct exported {
 	const struct value *log; /* what its output is called, or NULL */
 	uint32_t processes;      /* streams per node */
 	uint32_t nodes;
-	cJSON *detail;      /* of the base suite, by host; else NULL */
-	char log_name[160]; /* of the base suite: where result lines stand */
+	cJSON *detail;      /* of base and operation, by host; else NULL */
+	char log_name[160]; /* with it: where result lines stand */
 };
 void exported_clear(struct exported *exported);
 OWNED_VALUE(struct exported, exported_clear)

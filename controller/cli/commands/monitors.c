@@ -275,7 +275,11 @@ static int open_all(struct monitors *monitors, struct error *err)
 		return 0;
 	how = how ? how : value_get(of->how, "others");
 	monitors->log = value_get(how, "log");
-	monitors->line = monitors->log ? value_get(how, "line") : NULL;
+	if (monitors->log) {
+		monitors->line = value_get(how, of->suite);
+		if (!monitors->line)
+			monitors->line = value_get(how, "line");
+	}
 	return names_set(&monitors->names, "vendor", of->vendor, err);
 }
 

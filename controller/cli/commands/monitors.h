@@ -3,7 +3,8 @@
  *	{cpu,mem,pwr}_monitor.log	a time, a tab, a share of 1 or watts
  *	<vendor>_monitor.log		a time, a line for each device, a blank
  *					line; how a line looks differs between
- *					vendors (`monitors` in flagperf.yaml)
+ *					vendors and suites (`monitors` in
+ *					flagperf.yaml)
  *
  * Times are UTC. The vendor's file is only there when devices were sampled.
  */
@@ -21,6 +22,7 @@ struct monitored {
 	uint32_t attempt;
 	uint32_t node;           /* its rank */
 	const char *vendor;      /* "": none */
+	const char *suite;       /* of flagperf.yaml */
 	double memory_mib;       /* of the node; 0: not known */
 	const char *folder;      /* is there */
 	const struct value *how; /* `monitors` of flagperf.yaml */
