@@ -79,6 +79,7 @@ slurm_conf()
 	TaskPlugin=task/none
 	SelectType=select/cons_tres
 	SelectTypeParameters=CR_CPU_Memory
+	DefMemPerCPU=100
 	SlurmdTimeout=10
 	PreemptType=preempt/partition_prio
 	PreemptMode=REQUEUE

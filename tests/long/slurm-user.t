@@ -44,7 +44,8 @@ for user in sailor diver; do
 	END
 	sed 's/^sweep: .*/sweep: slow/; /^command/d; /^matrix/d; /^framework/d' \
 		"$BED/$user/good.yaml" >"$BED/$user/slow.yaml"
-	echo 'command: [/tool, touch, /host/here, ",", wait, /host/go]' \
+	printf '%s\n' 'shared: true' \
+		'command: [/tool, touch, /host/here, ",", wait, /host/go]' \
 		>>"$BED/$user/slow.yaml"
 	chown -R "$user" "$BED/$user"
 done
