@@ -22,7 +22,7 @@
 
 #define PER_PROCESS 2000
 #define FILES_EACH                                                             \
-	22             /* descriptors that an agent has open, with its loop's  \
+	24             /* descriptors that an agent has open, with its loop's  \
 			*/
 #define FILES_ELSE 200 /* what else its process has open */
 #define PER_LOOP 8
