@@ -2,22 +2,22 @@
 
 ## make [all]      build the programs and the image folder under build/
 ## make demo       run a real benchmark sweep on two nodes of this machine
-## make demo-reference   replay the five reference systems on pretended cards
-## make check      build, then run all tests but the long ones; sanitizers too
-## make check-long those that take minutes: machines with systemd, Podman ...
+## make demo-reference   replay the five reference systems on simulated devices
+## make check      build, then run all tests except the long ones, with sanitizers
+## make check-long run the tests that take minutes: systemd machines, Podman ...
 ## make lint       formatting, clang-tidy, cppcheck, shellcheck, manual pages
 ## make fuzz       fuzz every decoder, FUZZ_SECONDS=600 for each, and simulate
-##                 controllers with random seeds for as long
-## make bench      measure Regatta beside its peers, its goals and its history
+##                 controllers with random seeds for the same time
+## make bench      compare performance with other programs and earlier results
 ## make install    install below DESTDIR and PREFIX=/usr/local; uninstall.
 ##                 PREFIX=$HOME/... needs no root
-## make deb        Debian packages in build/deb, which lintian finds good
-## make tarball    programs with their libraries in build/tarball: to be unpacked
-##                 into a folder that all nodes see; needs no root
+## make deb        build Debian packages in build/deb, and check them with lintian
+## make tarball    build programs with their libraries in build/tarball, to unpack
+##                 into a shared folder; needs no root
 ## make clean      remove build/
 ##
 ## V=1 shows the commands. BUILD=FOLDER and SANITIZE=address,undefined make
-## another flavour beside the first.
+## another build beside the first.
 
 BUILD ?= build
 PREFIX ?= /usr/local

@@ -31,7 +31,7 @@ static const struct {
 	[HOST_CPU_POWER_W] = { "regatta_host_cpu_power_watts",
 		"Power of the processors (RAPL packages).", 1 },
 	[HOST_POWER_W] = { "regatta_host_power_watts",
-		"Power of the whole machine, by its IPMI.", 1 },
+		"Power of the whole machine, from IPMI.", 1 },
 };
 /* clang-format on */
 
@@ -56,7 +56,7 @@ static void put_devices(const struct agent *agent, struct openmetrics *metrics)
 	for (size_t i = 0; i < devices->count; i++)
 		gone += devices->list[i].gone || devices->list[i].text;
 	openmetrics_gauge(metrics, "regatta_agent_devices",
-			  "Devices of this node, with those that are lost.",
+			  "Devices of this node, including lost ones.",
 			  inventory_count(agent->inventory));
 	openmetrics_gauge(metrics, "regatta_agent_devices_lost",
 			  "Devices that are gone or cannot be used.",
@@ -69,15 +69,15 @@ static void put_agent(const struct agent *agent, struct openmetrics *metrics)
 	struct statvfs disk;
 
 	openmetrics_family(metrics, "regatta_agent_info", METRIC_GAUGE,
-			   "This agent, by its labels; always 1.");
+			   "Version and labels of this agent; always 1.");
 	openmetrics_value(metrics, 1, "node", agent->config->key.name,
 			  "version", REGATTA_VERSION, "vendor",
 			  inventory_vendor(agent->inventory), NULL);
 	openmetrics_gauge(metrics, "regatta_agent_connected",
-			  "1: the controller is in reach and knows this node.",
+			  "1 if this node has a session with the controller.",
 			  agent->session);
 	openmetrics_gauge(metrics, "regatta_agent_tasks",
-			  "Tasks whose container or spool is here.",
+			  "Tasks with a container or a spool on this node.",
 			  (double)agent->tasks_count);
 	if (statvfs(agent->config->state, &disk) == 0)
 		openmetrics_gauge(metrics, "regatta_agent_spool_free_bytes",
@@ -94,7 +94,8 @@ static void answer(void *arg, const struct http_request *request,
 
 	if (strcmp(http_path(request), "/metrics") != 0) {
 		reply->status = 404;
-		buffer_text(&reply->body, "only /metrics is here\n", NULL);
+		buffer_text(&reply->body, "not found; only /metrics exists\n",
+			    NULL);
 		return;
 	}
 	monitor_watch(agent->monitor);

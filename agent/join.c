@@ -115,7 +115,7 @@ static int own_address(const char *endpoint, char address[ADDRESS_SIZE],
 	rc = fd < 0 ? -1 : connect(fd, found->ai_addr, found->ai_addrlen);
 	freeaddrinfo(found);
 	if (rc < 0 || getsockname(fd, (struct sockaddr *)&own, &size) < 0)
-		return error_errno(err, "way to %.100s", name);
+		return error_errno(err, "route to %.100s", name);
 	rc = getnameinfo((struct sockaddr *)&own, size, address, ADDRESS_SIZE,
 			 NULL, 0, NI_NUMERICHOST);
 	return rc ? error_set(err, EHOSTUNREACH, "%s", gai_strerror(rc)) : 0;
@@ -175,7 +175,7 @@ static int start(const char *config, struct error *err)
 	}
 	if (systemctl("enable", err) < 0 || systemctl("restart", err) < 0)
 		return -1;
-	printf(UNIT " runs, and starts with the machine\n");
+	printf(UNIT " is running, and starts at boot\n");
 	return EXIT_GOOD;
 }
 
@@ -250,7 +250,8 @@ int agent_join(int argc, char **argv, struct error *err)
 	}
 	if (count > 1)
 		return error_set(err, EINVAL,
-				 "join: %zu words; expected one token", count);
+				 "join: %zu arguments; expected one token",
+				 count);
 	if (join(&options, count ? args[0] : NULL, err) < 0)
 		return error_prefix(err, "join");
 	return EXIT_GOOD;

@@ -87,8 +87,8 @@ static int find_keys(struct program *program, struct error *err)
 	if (!settings->controller || !settings->controller_key ||
 	    !settings->key)
 		return error_set(err, EINVAL,
-				 "controller, controller-key and key are "
-				 "needed, as options or in %s; see "
+				 "missing controller, controller-key or key "
+				 "(expected as options or in %s); see "
 				 "regatta-agent --help",
 				 settings->common.config
 					 ? settings->common.config
@@ -99,8 +99,8 @@ static int find_keys(struct program *program, struct error *err)
 		return -1;
 	if (config->key.role != ROLE_AGENT)
 		return error_set(err, EINVAL,
-				 "%s: a key of role %s, an agent needs one of "
-				 "role agent",
+				 "%s: role %s is not valid here; expected a "
+				 "key of role agent",
 				 settings->key, role_name(config->key.role));
 	config->controller = settings->controller;
 	config->server_public = program->server_public;
@@ -167,7 +167,7 @@ static int find_floor(struct program *program, struct error *err)
 	    strcmp(settings->engine, OWN_ENGINE) != 0)
 		return error_set(err, EINVAL,
 				 "image-floor: the disk of the engine %.80s is "
-				 "not one of this machine",
+				 "not on this machine",
 				 settings->engine);
 	return 0;
 }
@@ -288,7 +288,7 @@ static void adopt(const struct program *program,
 
 	log_set_level(settings->common.verbose ? LOG_DEBUG : LOG_INFO);
 	if (config_changes(&agent_program, &program->settings, settings, names))
-		log_warning("changed, for the next start: %s", names);
+		log_warning("changed, effective at the next start: %s", names);
 }
 
 /* At SIGHUP. */
@@ -301,11 +301,11 @@ static void reload(void *arg)
 
 	if (config_read(&agent_program, program->argc, program->argv, environ,
 			&settings, &config, &err) < 0)
-		log_error("settings stay as they are: %s", err.text);
+		log_error("settings are not changed: %s", err.text);
 	else
 		adopt(program, &settings);
 	if (node_policy_reload(program->node_policy, &err) < 0)
-		log_error("policy stays as it is: %s", err.text);
+		log_error("the policy is not changed: %s", err.text);
 	else
 		log_info("settings read again, policy=%s",
 			 node_policy_name(program->node_policy));
@@ -370,8 +370,8 @@ static int serve(struct program *program, struct error *err)
 	if (code < 0)
 		return error_set(err, -code, "event loop");
 	log_info(program->config.share
-			 ? "agent ends tasks=%zu"
-			 : "agent ends; its containers run on tasks=%zu",
+			 ? "agent stops tasks=%zu"
+			 : "agent stops; its containers keep running tasks=%zu",
 		 agent_tasks(agent));
 	return code;
 }

@@ -122,7 +122,8 @@ static void remove_strays(struct agent *agent, const cJSON *containers)
 static void strays_listed(void *arg, const struct error *err, cJSON *answer)
 {
 	if (err)
-		log_warning("strays are looked for in the next session: %s",
+		log_warning("stray containers are removed in the next session: "
+			    "%s",
 			    err->text);
 	else
 		remove_strays(arg, answer);
@@ -263,8 +264,8 @@ static void list_ours(struct agent *agent)
 	struct error wrong;
 
 	for (size_t i = 0; i < agent->abilities.unlimited.count; i++)
-		log_warning("the engine cannot limit %s here: limits of jobs "
-			    "are passed over",
+		log_warning("the engine cannot limit %s; limits of jobs are "
+			    "ignored",
 			    agent->abilities.unlimited.items[i]);
 	if (container_filter(agent->config->cluster, agent->config->key.name,
 			     &labels, &wrong) == 0)
@@ -285,8 +286,7 @@ static void info_done(void *arg, const struct error *err, cJSON *answer)
 	if (!err && engine_features_read(answer, &agent->abilities, &wrong) < 0)
 		err = &wrong;
 	if (err)
-		log_warning("the engine's runtimes are not known: %s",
-			    err->text);
+		log_warning("the engine's runtimes are unknown: %s", err->text);
 	agent->abilities.apart =
 		engine_network_apart(engine_host(agent->engine));
 	if (agent->abilities.apart)
@@ -316,7 +316,7 @@ static void podman_info_done(void *arg, const struct error *err, cJSON *answer)
 	    engine_features_podman(answer, &agent->abilities, &wrong) < 0)
 		err = &wrong;
 	if (err)
-		log_warning("what Podman can limit is not known: %s",
+		log_warning("the limits that Podman supports are unknown: %s",
 			    err->text);
 	if (!err && agent->abilities.isolation)
 		list_ours(agent);

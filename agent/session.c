@@ -289,7 +289,7 @@ static void on_prepare(struct agent *agent, void *body)
 		return;
 	}
 	if (agent->tasks_count >= TASKS_MAX) {
-		error_set(&err, EBUSY, "%d tasks on this node already",
+		error_set(&err, EBUSY, "%d tasks are already on this node",
 			  TASKS_MAX);
 		refuse_prepare(agent, &id, &err);
 		return;
@@ -534,7 +534,8 @@ static void lost(void *arg, int code, const char *why)
 	note_refusal(agent, code);
 	/* Once per outage: the client tries again every second. */
 	if (!agent->complained)
-		log_warning("no session: %s; trying again", why);
+		log_warning("no session with the controller: %s; trying again",
+			    why);
 	agent->complained = true;
 	agent->session = false;
 	agent_tell_status(agent);
@@ -549,8 +550,9 @@ static void unkept(void *arg, const char *why)
 	struct agent *agent = arg;
 
 	if (!agent->unkept)
-		log_warning("the controller's next key cannot be kept: %s; "
-			    "without it this node is lost once that key counts",
+		log_warning("the controller's next key cannot be saved: %s; "
+			    "this node cannot connect once the controller uses "
+			    "that key",
 			    why);
 	agent->unkept = true;
 }

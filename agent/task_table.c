@@ -38,7 +38,7 @@ void agent_tell_status(const struct agent *agent)
 {
 	sd_notifyf(0, "STATUS=%zu task%s, controller %s", agent->tasks_count,
 		   agent->tasks_count == 1 ? "" : "s",
-		   agent->session ? "in reach" : "out of reach");
+		   agent->session ? "connected" : "out of reach");
 }
 
 int entry_add(struct agent *agent, struct task *task, struct error *err)

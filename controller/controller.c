@@ -125,7 +125,8 @@ static bool commit(struct controller *controller)
 		return false;
 	}
 	if (!controller->disk_full)
-		log_error("%s; nothing goes on until that works", err.text);
+		log_error("%s; all work is suspended until this succeeds",
+			  err.text);
 	controller->disk_full = true;
 	controller->is_stalled = true;
 	wire_server_pause(controller->wire, true);
@@ -217,8 +218,8 @@ static void join(struct controller *controller, struct wire_peer *peer,
 	if (node && node_taken(node, hello) &&
 	    wire_peer_alive(node_peer(node))) {
 		wire_server_refuse(peer, EBUSY,
-				   "another agent with the same key is here: "
-				   "each node needs a key of its own");
+				   "another agent uses the same key; each node "
+				   "needs its own key");
 		return;
 	}
 	if (old) {
@@ -439,7 +440,7 @@ void controller_drain(struct controller *controller)
 {
 	if (controller->draining)
 		return;
-	log_info("ending: all jobs are cancelled");
+	log_info("stopping: all jobs are cancelled");
 	controller->draining = true;
 	controller->drain_until_ms = clock_mono_ms() + DRAIN_MS;
 	jobs_drain(controller->jobs);
@@ -660,7 +661,7 @@ struct controller *controller_new(sd_event *loop,
 		return NULL;
 	rc = sd_event_add_post(loop, &controller->turn, turn_run, controller);
 	if (rc < 0) {
-		error_set(err, -rc, "event loop: no turn");
+		error_set(err, -rc, "event loop: cannot schedule a turn");
 		return NULL;
 	}
 	return take(controller);

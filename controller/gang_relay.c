@@ -66,8 +66,8 @@ void gang_relay_command(const struct job_table *jobs, struct node *node,
 	to = task_on(asking, command->host);
 	if (!to)
 		snprintf(text, sizeof(text),
-			 "%.100s is no node of this job (expected the address "
-			 "or the name of one)",
+			 "%.100s is not a node of this job (expected its "
+			 "address or name)",
 			 command->host);
 	else if (task_state(to) == TASK_ENDED)
 		snprintf(text, sizeof(text), "the task on %.100s has ended",

@@ -29,8 +29,8 @@ static int complete(const struct controller_settings *settings,
 {
 	if (!settings->key || !settings->keys)
 		return error_set(err, EINVAL,
-				 "key and keys are needed, as options or in "
-				 "%s; see regatta-controller --help",
+				 "missing key or keys (expected as options or "
+				 "in %s); see regatta-controller --help",
 				 settings->common.config
 					 ? settings->common.config
 					 : controller_program.file);
@@ -38,8 +38,8 @@ static int complete(const struct controller_settings *settings,
 		return -1;
 	if (config->key.role != ROLE_CONTROLLER)
 		return error_set(err, EINVAL,
-				 "%s: a key of role %s, needed is one of role "
-				 "controller",
+				 "%s: role %s is not valid here; expected a "
+				 "key of role controller",
 				 settings->key, role_name(config->key.role));
 	config->keys = settings->keys;
 	config->listen = settings->listen;
@@ -94,13 +94,13 @@ static void reload(void *arg)
 
 	if (config_read(&controller_program, start->argc, start->argv, environ,
 			&settings, &config, &err) < 0) {
-		log_error("settings stay as they are: %s", err.text);
+		log_error("settings are not changed: %s", err.text);
 		return;
 	}
 	log_set_level(settings.common.verbose ? LOG_DEBUG : LOG_INFO);
 	if (config_changes(&controller_program, &start->settings, &settings,
 			   names))
-		log_warning("changed, for the next start: %s", names);
+		log_warning("changed, effective at the next start: %s", names);
 	log_info("settings read again");
 }
 
@@ -130,7 +130,7 @@ static int serve(struct start *start, sd_event *loop, struct error *err)
 	    program_on_reload(loop, reload, start, err) < 0)
 		return -1;
 	log_info("listening at %s", controller_endpoint(controller));
-	log_info("the limit of %zu open files lets about %zu peers connect",
+	log_info("the limit of %zu open files allows about %zu connections",
 		 files, files > FILES_ELSE ? files - FILES_ELSE : 0);
 	program_ready(loop);
 	code = sd_event_loop(loop);
@@ -139,10 +139,10 @@ static int serve(struct start *start, sd_event *loop, struct error *err)
 	if (code == CONTROLLER_AGAIN) {
 		snprintf(start->endpoint, sizeof(start->endpoint), "%s",
 			 controller_endpoint(controller));
-		log_info("the controller's key changes: all connect anew");
+		log_info("the controller's key changes; all clients reconnect");
 		return code;
 	}
-	log_info("controller ends; the next one goes on with jobs=%zu",
+	log_info("controller stops; the next one continues with jobs=%zu",
 		 controller_jobs(controller));
 	return code;
 }
@@ -156,7 +156,8 @@ static int run_backup(struct start *start, struct error *err)
 	bool restore = !strcmp(word, "restore");
 
 	if (start->argc < 3 || file[0] == '-')
-		return error_set(err, EINVAL, "%s: FILE is missing", word);
+		return error_set(err, EINVAL, "%s: missing argument FILE",
+				 word);
 	start->argv[2] = start->argv[0];
 	if (config_read(&controller_program, start->argc - 2, start->argv + 2,
 			environ, settings, &config, err) < 0)

@@ -161,7 +161,7 @@ static void leave_bad(struct flight *flight, const struct error *err)
 		return;
 	}
 	error_set(&why, err->code,
-		  "content %.12s is damaged at the controller (%.90s): remove "
+		  "content %.12s is damaged on the controller (%.90s); remove "
 		  "content/*/%.12s* from its state folder, and run the command "
 		  "again",
 		  flight->hash, err->text, flight->hash);
@@ -262,7 +262,7 @@ static int tick_run(sd_event_source *source, uint64_t usec, void *arg)
 	if (flight->phase != ASKING &&
 	    now - flight->moved_ms >
 		    (flight->phase == CONNECTING ? CONNECT_MS : FETCH_STALL_MS))
-		leave_source(flight, false, "nothing came");
+		leave_source(flight, false, "nothing was received");
 	else if (flight->phase == ASKING && now - flight->told_ms > RETRY_MS)
 		say_want(flight, true);
 	else if (flight->phase == READING && now - flight->told_ms > NEWS_MS)
@@ -369,7 +369,8 @@ static int open_source(struct flight *flight,
 	}
 	if (!name_valid(from->name) || !from->public || !from->endpoint ||
 	    strncmp(from->endpoint, "tcp://", 6) != 0)
-		return error_set(err, EPROTO, "a source without its address");
+		return error_set(err, EPROTO,
+				 "the address of the source is missing");
 	memcpy(flight->source, from->name, strlen(from->name));
 	enter(flight, CONNECTING);
 	flight->linked = true;

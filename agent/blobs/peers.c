@@ -296,10 +296,11 @@ static void lost(void *arg, int code, const char *why)
 	link->up = false;
 	/* The channel's own words are of controllers. */
 	if (!link->replaced)
-		link->peers->handler.lost(link->peers->arg, link->name,
-					  code == ECONNRESET
-						  ? "the connection to it broke"
-						  : why);
+		link->peers->handler
+			.lost(link->peers->arg, link->name,
+			      code == ECONNRESET
+				      ? "the connection to it was lost"
+				      : why);
 }
 
 static struct link *link_new(struct peers *peers, const char *name,

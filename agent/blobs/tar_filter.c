@@ -101,7 +101,7 @@ void tar_filter_free(struct tar_filter *filter)
 
 static int not_ours(struct error *err, const char *what)
 {
-	return error_set(err, EPROTO, "no tar file of a folder: %s",
+	return error_set(err, EPROTO, "not a tar file of a folder: %s",
 			 what ? what : "broken");
 }
 
@@ -113,14 +113,13 @@ static int take_base(struct tar_filter *filter, const char *name, mode_t type,
 
 	if (type == AE_IFLNK)
 		return error_set(err, ENOTDIR,
-				 "it is a link to %.80s, and no folder",
-				 target);
+				 "it is a link to %.80s, not a folder", target);
 	if (type != AE_IFDIR)
-		return error_set(err, ENOTDIR, "it is no folder");
+		return error_set(err, ENOTDIR, "it is not a folder");
 	while (size && name[size - 1] == '/')
 		size--;
 	if (size > NAME_MAX || memchr(name, '/', size))
-		return not_ours(err, "it begins with another name");
+		return not_ours(err, "it starts with a different name");
 	memcpy(filter->base, name, size);
 	filter->based = true;
 	return 0;
@@ -167,7 +166,7 @@ static int choose(struct tar_filter *filter, const char *name, const char *link,
 
 	name = below(filter, name);
 	if (!name)
-		return not_ours(err, "a name is not below it");
+		return not_ours(err, "it contains a path outside of it");
 	filter->passes = *name && matches(filter, name);
 	if (filter->passes && link && (!target || !matches(filter, target))) {
 		filter->links_lost++;
@@ -224,12 +223,12 @@ static int take_head(struct tar_filter *filter, struct error *err)
 	link = link_of(entry);
 	type = archive_entry_filetype(entry);
 	if (!name)
-		return not_ours(err, "an entry without a name");
+		return not_ours(err, "an entry has no name");
 	if (!link && type == AE_IFREG) {
 		int64_t size = archive_entry_size(entry);
 
 		if (size < 0 || size > INT64_MAX - BLOCK)
-			return not_ours(err, "a file of no size");
+			return not_ours(err, "a file has no size");
 		filter->left = ((uint64_t)size + BLOCK - 1) / BLOCK * BLOCK;
 	}
 	rc = filter->based ? choose(filter, name, link, err)
@@ -254,7 +253,7 @@ static int extra_size(const char *header, size_t *size, struct error *err)
 		if (!c || c == ' ')
 			break;
 		if (c < '0' || c > '7')
-			return not_ours(err, "a header without its size");
+			return not_ours(err, "a header has no size");
 		*size = *size * 8 + (size_t)(c - '0');
 	}
 	*size = (*size + BLOCK - 1) / BLOCK * BLOCK;
@@ -282,7 +281,7 @@ static int head_full(struct tar_filter *filter, struct error *err)
 	if (extra > TAR_FILTER_HEAD_MAX - BLOCK ||
 	    filter->want > TAR_FILTER_HEAD_MAX - BLOCK - extra)
 		return error_set(err, E2BIG,
-				 "an entry whose name takes more than %d bytes",
+				 "the name of an entry has more than %d bytes",
 				 TAR_FILTER_HEAD_MAX);
 	filter->header = filter->want + extra;
 	filter->want += extra + BLOCK;
@@ -330,9 +329,9 @@ int tar_filter_end(struct tar_filter *filter, struct error *err)
 	static const char end[2 * BLOCK];
 
 	if (!filter->ended)
-		return not_ours(err, "it is cut short");
+		return not_ours(err, "it is truncated");
 	if (!filter->kept)
-		return error_set(err, ENOENT, "nothing there matches");
+		return error_set(err, ENOENT, "nothing matches");
 	return filter->out(filter->arg, end, sizeof(end), err);
 }
 

@@ -41,7 +41,7 @@ static int wrong(struct archive *archive, struct error *err)
 	const char *why = archive_error_string(archive);
 
 	return error_set(err, EINVAL, "workspace: %s",
-			 why ? why : "not a good tar file");
+			 why ? why : "not a valid tar file");
 }
 
 static int open_both(struct workspace_upload *insert, struct error *err)
@@ -88,7 +88,9 @@ struct workspace_upload *workspace_upload_new(struct blob_store *contents,
 	while (size && folder[size - 1] == '/')
 		size--;
 	if (!size || size >= sizeof(insert->folder)) {
-		error_set(err, EINVAL, "workspace: no folder in the container");
+		error_set(err, EINVAL,
+			  "workspace: the folder does not exist in the "
+			  "container");
 		insert->fd = -1;
 		return NULL;
 	}
@@ -155,7 +157,8 @@ static int put_entry(struct workspace_upload *insert,
 	    (type != AE_IFREG && type != AE_IFDIR && type != AE_IFLNK) ||
 	    !is_full(insert, entry))
 		return error_set(err, EPERM,
-				 "workspace: \"%.80s\": not what was packed",
+				 "workspace: \"%.80s\" differs from the packed "
+				 "file",
 				 path ? path : "");
 	if (asprintf(&below, "%s/%s", insert->folder, path) < 0)
 		return error_nomem(err, "workspace");

@@ -61,8 +61,8 @@ static int append(struct devices *devices, struct device_info *found)
 	struct device_info *list;
 
 	if (devices->count >= DEVICES_MAX) {
-		log_warning("more than %d devices with those that are gone: "
-			    "%s is not used",
+		log_warning("more than %d devices, including gone ones; %s is "
+			    "not used",
 			    DEVICES_MAX, found->bus_id ? found->bus_id : "one");
 		return 0;
 	}
@@ -83,7 +83,7 @@ static void lose(struct device_info *device)
 		return;
 	device->gone = true;
 	free(device->text);
-	device->text = strdup("it is not there any more");
+	device->text = strdup("it has disappeared");
 }
 
 int device_merge(struct devices *known, struct devices *found, size_t *news)

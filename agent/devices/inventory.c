@@ -105,8 +105,8 @@ static const struct profile *choose(struct inventory *inventory)
 		if (!chosen)
 			chosen = profile;
 		else
-			log_warning("there are devices of %s, too: they are "
-				    "not used; see --vendor",
+			log_warning("devices of %s exist too, but are not "
+				    "used; see --vendor",
 				    profile->vendor);
 	}
 	return chosen ? chosen : profiles_find(&inventory->profiles, "cpu");
@@ -154,8 +154,8 @@ static void state_save(const struct inventory *inventory, const char *text)
 
 	if (state_path(inventory, path) == 0 &&
 	    file_write(AT_FDCWD, path, text, strlen(text), 0644, 0, &err) < 0)
-		log_warning("%s: a gone device is forgotten when this agent "
-			    "ends",
+		log_warning("%s; the list of gone devices is lost when this "
+			    "agent stops",
 			    err.text);
 }
 

@@ -326,8 +326,9 @@ static int archive_path(struct buffer *path, const char *id, const char *inside,
 		return -1;
 	if (inside[0] != '/' || strlen(inside) > CONTAINER_PATH_MAX)
 		return error_set(err, EINVAL,
-				 "path in a container \"%.80s\": expected an "
-				 "absolute one of at most %d bytes",
+				 "path in a container: \"%.80s\" is not valid "
+				 "here; expected an absolute path of at most "
+				 "%d bytes",
 				 inside, CONTAINER_PATH_MAX);
 	return http_query(path, "path", inside, err);
 }

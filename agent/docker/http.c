@@ -131,16 +131,16 @@ static void connect_error(struct http_call *call)
 	curl_easy_getinfo(call->easy, CURLINFO_OS_ERRNO, &os);
 	if (os == EACCES || os == EPERM)
 		error_set(err, EACCES,
-			  "no access to the engine at %s: is this user in the "
-			  "group of its socket?",
+			  "no permission to access the engine at %s; add this "
+			  "user to the group of its socket",
 			  http->host);
 	else if (os == ENETUNREACH || os == EHOSTUNREACH || os == ETIMEDOUT)
 		error_set(err, (int)os, "engine at %s: %s", http->host,
 			  strerror((int)os));
 	else
 		error_set(err, ECONNREFUSED,
-			  "no engine at %s: is Docker running? (%s)",
-			  http->host, os ? strerror((int)os) : call->message);
+			  "no engine at %s; start Docker (%s)", http->host,
+			  os ? strerror((int)os) : call->message);
 }
 
 /* What libcurl says, in our words; a callback's own error comes first. */

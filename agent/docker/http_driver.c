@@ -308,12 +308,12 @@ static int choose_version(struct http_engine *engine, const cJSON *answer,
 
 	if (newest < 0)
 		return error_set(err, EPROTO,
-				 "engine at %s: its answer to /version names "
-				 "no API version",
+				 "engine at %s: its answer to /version "
+				 "contains no API version",
 				 engine->host);
 	if (newest < API_OLDEST)
 		return error_set(err, EPROTO,
-				 "engine at %s: its API is %d.%d, needed is "
+				 "engine at %s: its API is %d.%d; expected "
 				 "%d.%d (Docker 19.03) or later",
 				 engine->host, API_MAJOR, newest, API_MAJOR,
 				 API_OLDEST);
@@ -337,7 +337,7 @@ static void negotiated(void *arg, const struct error *failure,
 		err = *failure;
 	} else if (answer->status != 200) {
 		status_error(engine, 0, answer, &err);
-		error_prefix(&err, "%s does not tell its version",
+		error_prefix(&err, "%s does not report its version",
 			     engine->host);
 		/* Whoever says so is no Docker engine. */
 		if (err.code == ENOENT)

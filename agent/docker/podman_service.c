@@ -95,7 +95,7 @@ static int service_ended(sd_event_source *source, const siginfo_t *info,
 	struct podman_service *service = arg;
 
 	service->pid = 0;
-	log_warning("podman ended with %s %d, is started again",
+	log_warning("podman exited with %s %d and is restarted",
 		    info->si_code == CLD_EXITED ? "code" : "signal",
 		    info->si_status);
 	return loop_timer(service->loop, &service->again, AGAIN_MS, start_again,
@@ -156,7 +156,7 @@ struct podman_service *podman_service_new(sd_event *loop, const char *folder,
 	if (!own_engine_podman()) {
 		error_set(err, ENOENT,
 			  "no engine: neither Docker nor Podman of this user "
-			  "was found; name one with --engine or DOCKER_HOST");
+			  "was found; set --engine or DOCKER_HOST");
 		return NULL;
 	}
 	if (snprintf(service->host, sizeof(service->host),
@@ -164,7 +164,7 @@ struct podman_service *podman_service_new(sd_event *loop, const char *folder,
 		     folder) > (int)strlen("unix://") + PATH_LONGEST) {
 		error_set(err, EINVAL,
 			  "state: '%.100s...' is not valid here; expected at "
-			  "most %zu bytes, as Podman's socket lies in it",
+			  "most %zu bytes, because it contains Podman's socket",
 			  folder, PATH_LONGEST - strlen("/engine.sock"));
 		return NULL;
 	}

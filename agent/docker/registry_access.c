@@ -189,7 +189,7 @@ static void judge_all(struct registry_access *access)
 	for (size_t i = 0; i < names.count; i++) {
 		if (judge(access, names.items[i], &err) == 0)
 			continue;
-		error_prefix(&err, "a base image may come from there");
+		error_prefix(&err, "a base image may be in this registry");
 		finish(access, &err);
 		return;
 	}

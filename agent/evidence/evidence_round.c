@@ -175,7 +175,7 @@ static void look_done(void *arg, const struct error *err,
 	round->running = NULL;
 	if (err || output->exit_code) {
 		snprintf(round->missing, sizeof(round->missing),
-			 "the processes cannot be looked at: %s",
+			 "the processes cannot be inspected: %s",
 			 err ? err->text : output->complaint);
 		finish(round);
 		return;

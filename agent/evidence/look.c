@@ -74,7 +74,7 @@ int look_write(pid_t root, int64_t first_rank, uint64_t round, FILE *out,
 			      &left_out);
 	nanosleep(&pause, NULL);
 	if (left_out)
-		fprintf(stderr, "%zu processes are left out\n", left_out);
+		fprintf(stderr, "%zu processes are omitted\n", left_out);
 	return write_all(list, count, clock_mono_ms() - begun_ms, round,
 			 sockets, out, err);
 }

@@ -58,7 +58,8 @@ static int read_tool(const struct value *entry, struct stack_tool *tool,
 	if (value_check_keys(entry, keys, err) < 0)
 		return -1;
 	if (!name || !command)
-		return value_error(entry, err, "a tool has name and command");
+		return value_error(entry, err,
+				   "a tool needs a name and a command");
 	if (value_string(name, NAME_MAX_BYTES, &tool->name, err) < 0 ||
 	    read_words(command, &tool->command, err) < 0 ||
 	    (stops && value_bool(stops, &tool->stops, err) < 0))

@@ -114,13 +114,12 @@ static void built(void *arg, const struct error *err, cJSON *answer)
 	} else if (build->base[0]) {
 		error_prefix(&failure, "no base image %.100s", build->base);
 	} else if (build->last[0]) {
-		error_set(&failure, failure.code, "%.120s; it said \"%s\"",
+		error_set(&failure, failure.code, "%.120s; its output: \"%s\"",
 			  err->text, build->last);
 	} else if (build->gone_login) {
 		error_set(&failure, failure.code,
-			  "credentials that came with the job are gone, "
-			  "regatta "
-			  "retry --registry-auth sends them anew: %s",
+			  "the job's credentials were deleted, regatta retry "
+			  "--registry-auth sends them again: %s",
 			  err->text);
 	}
 	failed(build, &failure);
@@ -190,7 +189,7 @@ static void keep_base(struct build *build, const cJSON *object)
 		return;
 	if (image_usage_coming(build->room->record, status + sizeof(words) - 1,
 			       IMAGE_PULLED, &err) < 0)
-		log_warning("image=%.200s stays for ever: %s",
+		log_warning("image=%.200s is never removed: %s",
 			    status + sizeof(words) - 1, err.text);
 }
 

@@ -85,8 +85,8 @@ static int late_run(sd_event_source *source, uint64_t usec, void *arg)
 	struct disk_watermark *watermark = arg;
 
 	if (!watermark->answered) {
-		log_warning("no room for images: the controller did not say "
-			    "which ones must stay");
+		log_warning("no images are removed: the controller did not "
+			    "report which ones are needed");
 		finish(watermark, false);
 	}
 	return 0;

@@ -87,7 +87,7 @@ static int read_image(const cJSON *item, struct image_info *image,
 	const char *origin = text(labels, CONTEXT_LABEL) ? "built" : NULL;
 
 	if (!id)
-		return error_set(err, EPROTO, "images: one without an id");
+		return error_set(err, EPROTO, "images: an image has no id");
 	*image = (struct image_info){
 		.id = strdup(id),
 		.origin = origin ? strdup(origin) : NULL,
@@ -112,10 +112,11 @@ int image_inventory_read(const cJSON *list, struct image_inventory *survey,
 
 	if (!cJSON_IsArray(list))
 		return error_set(err, EPROTO,
-				 "images: the engine's answer is no list");
+				 "images: the answer of the engine is not a "
+				 "list");
 	if (count > IMAGES_MAX)
 		return error_set(err, E2BIG,
-				 "images: %d of them; expected at most %d",
+				 "images: %d images; expected at most %d",
 				 count, IMAGES_MAX);
 	found.images = calloc((size_t)count + 1, sizeof(*found.images));
 	if (!found.images)

@@ -109,7 +109,7 @@ static void finish(struct image_layers_call *call, const struct error *failure)
 	owned(strings_clear) struct strings spare = { 0 };
 
 	if (failure)
-		log_debug("layers of the engine are not known: %s",
+		log_debug("the layers of the engine are unknown: %s",
 			  failure->text);
 	for (size_t i = 0; !failure && i < call->recipe->entries_count; i++) {
 		const char *content = call->recipe->entries[i].content;

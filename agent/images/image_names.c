@@ -101,7 +101,7 @@ static int check_fields(const cJSON *item, struct error *err)
 					 "LayerSources, "
 					 "each at most once",
 					 field->string,
-					 i == 5 ? "not known" : "there twice");
+					 i == 5 ? "not known" : "duplicate");
 		seen[i] = true;
 	}
 	return 0;
@@ -116,7 +116,7 @@ static int check_image(const struct image_bundle *bundle, const cJSON *item,
 	if (check_fields(item, err) < 0)
 		return -1;
 	if (tags && !cJSON_IsArray(tags) && !cJSON_IsNull(tags))
-		return error_set(err, EPROTO, LIST ": RepoTags is no list");
+		return error_set(err, EPROTO, LIST ": RepoTags is not a list");
 	content = content_of(bundle, text_of(item, "Config"));
 	cJSON_ArrayForEach(tag, tags)
 	{
@@ -125,8 +125,8 @@ static int check_image(const struct image_bundle *bundle, const cJSON *item,
 		if (!name || strchr(name, '@') ||
 		    !is_told(bundle, name, content))
 			return error_set(err, EPROTO,
-					 LIST " names an image %.120s that "
-					      "was not told of",
+					 LIST
+					 " contains an undeclared image %.120s",
 					 name ? name : "");
 	}
 	return 0;
@@ -139,7 +139,7 @@ int image_names_read(const struct image_bundle *bundle, const char *text,
 	const cJSON *item;
 
 	if (!cJSON_IsArray(list))
-		return error_set(err, EPROTO, LIST " is no list in JSON");
+		return error_set(err, EPROTO, LIST " is not a JSON list");
 	cJSON_ArrayForEach(item, list)
 	{
 		if (check_image(bundle, item, err) < 0)

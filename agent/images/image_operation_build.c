@@ -80,7 +80,7 @@ static void on_done(void *arg, const struct error *err,
 		return;
 	}
 	snprintf(text, sizeof(text), "%s%s", image->reference,
-		 build->built ? "" : ", which was there already");
+		 build->built ? "" : ", which already existed");
 	act->done = act->total = image->size_bytes;
 	state = image_operation_state(act);
 	state.text = text;

@@ -161,9 +161,9 @@ static int take_name(struct load *load, const char *name, const cJSON *other)
 		return 0;
 	if (!load->act.order.replace)
 		error_set(&err, EEXIST,
-			  "%.120s is another image here (%.19s), which Regatta "
-			  "did not bring; --replace takes the name, where the "
-			  "node's policy says remove: true",
+			  "%.120s is another image on this node (%.19s), which "
+			  "Regatta did not bring; --replace moves the name if "
+			  "the node's policy says remove: true",
 			  name, id ? id : "");
 	else if (node_policy_remove(config->node_policy, name, false, &err) ==
 		 0)

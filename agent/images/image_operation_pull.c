@@ -68,7 +68,7 @@ static void on_done(void *arg, const struct error *err,
 		return;
 	}
 	snprintf(text, sizeof(text), "%s%s", image->reference,
-		 pull->pulled ? "" : ", which was there already");
+		 pull->pulled ? "" : ", which already existed");
 	act->done = act->total = image->size_bytes;
 	state = image_operation_state(act);
 	state.text = text;

@@ -156,21 +156,23 @@ static int check(const struct image_operations *acts,
 		 const struct image_operation_kind *kind, struct error *err)
 {
 	if (!content_hash_valid(order->order))
-		return error_set(err, EPROTO, "not the name of an order");
+		return error_set(err, EPROTO,
+				 "not the name of an image request");
 	if (!kind)
 		return error_set(err, EPROTO,
-				 "'%.40s' is nothing that this agent does with "
-				 "images",
+				 "'%.40s' is not an image request that this "
+				 "agent knows",
 				 order->what);
 	if ((!order->image &&
 	     (kind == &image_operation_save || kind == &image_operation_pull ||
 	      kind == &image_operation_remove)) ||
 	    (kind == &image_operation_build && !(order->image && order->build)))
-		return error_set(err, EPROTO, "%s: of which image?",
+		return error_set(err, EPROTO, "%s: the image is missing",
 				 kind->name);
 	if (acts->count >= IMAGE_OPERATIONS_MAX)
 		return error_set(err, EBUSY,
-				 "%d image orders are under way here already",
+				 "%d image requests are already in progress on "
+				 "this node",
 				 IMAGE_OPERATIONS_MAX);
 	return 0;
 }

@@ -168,8 +168,8 @@ static int disk(const struct clear *clear, uint64_t *free_bytes,
 		return image_inventory_disk(clear->survey.root, free_bytes,
 					    bytes, err);
 	return error_set(err, EINVAL,
-			 "the engine's disk is not one of this machine: how "
-			 "much of it is free is not known");
+			 "the free space is unknown, because the engine's disk "
+			 "is not on this machine");
 }
 
 /* List. */
@@ -314,7 +314,8 @@ static void name_gone(void *arg, const struct error *err, cJSON *answer)
 			image_operation_fail(&clear->act, err);
 			return;
 		}
-		log_info("image id=%.19s stays: %s", image->id, err->text);
+		log_info("image id=%.19s is not removed: %s", image->id,
+			 err->text);
 		free(image->needed);
 		image->needed = strdup(err->text);
 		/* Perhaps others that go are made from it. */
@@ -379,7 +380,8 @@ static int may_remove(struct clear *clear, struct image_info *image,
 		return error_set(err, EBUSY, "%s stays: %s",
 				 clear->act.order.image, image->needed);
 	if (image->containers)
-		return error_set(err, EBUSY, "%s stays: %u container%s from it",
+		return error_set(err, EBUSY,
+				 "%s is not removed: %u container%s from it",
 				 clear->act.order.image, image->containers,
 				 image->containers == 1 ? " is made"
 							: "s are made");
@@ -529,7 +531,7 @@ static int finish_gc(struct clear *clear, struct error *err)
 		struct image_info *image = &survey->images[clear->order[i]];
 
 		free(image->needed);
-		image->needed = strdup("there is room enough");
+		image->needed = strdup("enough space is free");
 	}
 	return tell_images(clear, is_ours, NULL, err);
 }

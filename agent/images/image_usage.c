@@ -88,7 +88,7 @@ static void read_file(struct image_usage *record)
 	if (file_read(AT_FDCWD, record->path, &text, &err) < 0 ||
 	    codec_decode(&items_schema, text.data, text.size, &record->all,
 			 &err) < 0)
-		log_warning("%s: %s; no image is known to be ours",
+		log_warning("%s: %s; no image is treated as brought by Regatta",
 			    record->path, err.text);
 }
 

@@ -16,13 +16,15 @@ static int folder_check(const char *build, const struct reference *parts,
 {
 	if (strlen(build) > FOLDER_MAX || strstr(build, "/.."))
 		return error_set(err, EINVAL,
-				 "build: \"%.80s\" found, expected an absolute "
-				 "path of at most %d bytes without \"..\"",
+				 "build: \"%.80s\" is not valid here; expected "
+				 "an absolute path of at most %d bytes without "
+				 "\"..\"",
 				 build, FOLDER_MAX);
 	return parts->tag[0] ? 0
 			     : error_set(err, EINVAL,
-					 "image %.80s: one that is built from "
-					 "%.80s needs a tag, name:tag",
+					 "image: \"%.80s\" is not valid here; "
+					 "expected name:tag for an image that "
+					 "is built from %.80s",
 					 parts->name, build);
 }
 
@@ -40,9 +42,9 @@ static int build_check(const char *build, struct error *err)
 		size = strcspn(at, "/");
 		if (!size || *at == '.')
 			return error_set(err, EINVAL,
-					 "build: \"%.80s\" found, expected a "
-					 "folder below the images folder, as "
-					 "in cpu or nvidia/torch",
+					 "build: \"%.80s\" is not valid here; "
+					 "expected a folder below the images "
+					 "folder, such as cpu or nvidia/torch",
 					 build);
 		at += size + 1;
 	} while (at[-1]);
@@ -60,13 +62,12 @@ int image_wanted_check(const struct image_wanted *wanted, bool has_folder,
 		return 0;
 	if (!has_folder && *wanted->build != '/')
 		return error_set(err, EINVAL,
-				 "image %.80s: this agent has no images folder "
-				 "to build from",
+				 "image %.80s: this agent has no images folder",
 				 wanted->reference);
 	if (parts.digest[0])
 		return error_set(err, EINVAL,
-				 "image %.80s: one that is built has no digest "
-				 "yet, expected name[:tag]",
+				 "image: \"%.80s\" is not valid here; expected "
+				 "name[:tag] for an image that is built",
 				 wanted->reference);
 	return *wanted->build == '/' ? folder_check(wanted->build, &parts, err)
 				     : build_check(wanted->build, err);

@@ -206,8 +206,8 @@ static void ended(void *arg, const struct error *err, cJSON *answer)
 		error_set(&why, EIO, "%s exited with code %d%s%s%s",
 			  install->script ? install->script : "its container",
 			  cJSON_IsNumber(code) ? code->valueint : -1,
-			  install->last[0] ? "; it said \"" : "", install->last,
-			  install->last[0] ? "\"" : "");
+			  install->last[0] ? "; its output: \"" : "",
+			  install->last, install->last[0] ? "\"" : "");
 		failed(install, &why);
 	} else {
 		commit(install);

@@ -149,8 +149,8 @@ int prune_candidates_find(const struct image_info *images, size_t count,
 	if (matches == 1)
 		return 0;
 	return matches ? error_set(err, EINVAL,
-				   "%s: the ids of %zu images begin so", word,
-				   matches)
+				   "%s: the ids of %zu images start with this",
+				   word, matches)
 		       : error_set(err, ENOENT, "no image %s", word);
 }
 

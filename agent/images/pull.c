@@ -149,8 +149,8 @@ static void say_room(const struct pull *pull, struct error *err)
 
 	if (needed && pull->root)
 		error_prefix(err,
-			     "disk full: %s%.1f %s and as much again unpacked, "
-			     "%.60s had %.1f %s free",
+			     "disk full: the pull needs %s%.1f %s and the same "
+			     "again to unpack; %.60s had %.1f %s free",
 			     pull->now.partial ? "more than " : "",
 			     (double)needed / unit, name, pull->root,
 			     (double)pull->free_bytes / unit, name);
@@ -180,9 +180,8 @@ static void tell_gone(const struct pull *pull, struct error *err)
 
 	if (pull->gone_login && err->code != ENOSPC && err->code != ENOMEM)
 		error_set(err, why.code,
-			  "credentials that came with the job are gone, "
-			  "regatta "
-			  "retry --registry-auth sends them anew: %s",
+			  "the job's credentials were deleted, regatta retry "
+			  "--registry-auth sends them again: %s",
 			  why.text);
 }
 
@@ -253,7 +252,7 @@ static void tagged(void *arg, const struct error *err, cJSON *answer)
 
 	pull->call = NULL;
 	if (err)
-		log_warning("image=%s has no name here: %s", pull->target,
+		log_warning("image=%s cannot be tagged: %s", pull->target,
 			    err->text);
 	finish(pull, NULL);
 }
@@ -347,7 +346,8 @@ static void digest_told(void *arg, const struct error *err, cJSON *answer)
 		keep_digest(pull, digest);
 	else
 		log_debug("image=%s is pulled by its name: %s", pull->reference,
-			  err ? err->text : "the engine tells no digest");
+			  err ? err->text
+			      : "the engine does not report a digest");
 	engine_pull(pull);
 }
 

@@ -216,7 +216,7 @@ static void walk_patterns(struct follow *follow, glob_fn *fn)
 			 *pattern == '/' ? "" : follow->folder, PATH_MAX - 2,
 			 pattern);
 		if (!glob_walk(path, &entries, fn, follow))
-			trouble(follow, pattern, "too many names to look at");
+			trouble(follow, pattern, "too many names to search");
 	}
 }
 

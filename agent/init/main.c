@@ -112,8 +112,8 @@ static void prepared(struct init *init)
 	if (process->exit_code) {
 		if (!init->record.why.text[0])
 			start_error_set(&init->record.why,
-					"the command that prepares exited with "
-					"code %d",
+					"the prepare command exited with code "
+					"%d",
 					process->exit_code);
 	} else if (init->told) { /* and ended well */
 		fail(init, 128 + SIGTERM, SIGTERM);
@@ -281,9 +281,9 @@ static void sweep(struct init *init)
 			kill(-1, SIGKILL);
 		} else if (kill_children() < 0) {
 			start_error_set(&init->record.why,
-					"/proc is missing: what the command "
-					"left "
-					"behind cannot be found");
+					"/proc is missing, so remaining "
+					"processes of the command cannot be "
+					"found");
 			return;
 		}
 		signal_wait(init, clock_ms(CLOCK_MONOTONIC) + ROUND_MS);
@@ -368,9 +368,8 @@ static int started_mark(struct init *init, const char *path,
 	fd = openat(init->out, "started",
 		    O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
 	if (fd < 0 && errno == EEXIST)
-		return start_error_set(why,
-				       "this container ran before: refused, "
-				       "a command runs once");
+		return start_error_set(why, "this container has run before; a "
+					    "command runs only once");
 	if (fd < 0)
 		return start_error_errno(why, "%.150s/started", path);
 	/* It stays open: the lock says that we live. */

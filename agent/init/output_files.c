@@ -170,8 +170,8 @@ static void note_cuts(struct output_files *output, char *text, size_t size)
 		if (!process->log_cuts)
 			continue;
 		snprintf(text, size,
-			 "rank %u cut its own output short: what was not sent "
-			 "by then is lost",
+			 "rank %u truncated its own output; the part that was "
+			 "not sent is lost",
 			 process->rank);
 		add_note(&output->record->note, text);
 		return;
@@ -198,7 +198,8 @@ void output_files_finish(struct output_files *output)
 	}
 	note_cuts(output, text, sizeof(text));
 	if (output->follow && *follow_trouble(output->follow)) {
-		snprintf(text, sizeof(text), "not all is followed: %.200s",
+		snprintf(text, sizeof(text),
+			 "some files are not followed: %.200s",
 			 follow_trouble(output->follow));
 		add_note(&output->record->note, text);
 	}

@@ -75,13 +75,13 @@ static void start_error_explain(const struct refusal *refusal,
 	const char *text = strerror(refusal->code);
 
 	if (refusal->code == ENOENT && refusal->exists)
-		text = "the interpreter or loader it asks for is missing";
+		text = "its interpreter or loader is missing";
 	else if (refusal->code == ENOENT)
 		text = "no such program";
 	else if (refusal->code == EACCES)
 		text = "not executable (permission denied)";
 	else if (refusal->code == ENOEXEC)
-		text = "not in a format that this machine can execute";
+		text = "not executable on this machine (wrong format)";
 	else if (refusal->code == E2BIG)
 		text = "arguments and environment are too long";
 	start_error_set(why, "%.120s: %s", program, text);

@@ -236,8 +236,8 @@ static int run_ssh(int argc, char **argv, struct request *request)
 		}
 	}
 	if (!host || optind == argc)
-		return refuse("ssh", "a host and a command are expected: there "
-				     "is no shell to log in to");
+		return refuse("ssh", "missing host or command; an interactive "
+				     "shell is not available");
 	if (!add_host(request, host) || !add_text(request, "command="))
 		return too_much("ssh");
 	for (int i = optind; i < argc; i++)
@@ -284,7 +284,7 @@ static int run_scp(int argc, char **argv, struct request *request)
 			return NOT_RUN;
 	if (argc - optind != 2 || remote_path(argv[optind]) ||
 	    !(to = remote_path(argv[optind + 1])))
-		return refuse("scp", "FILE HOST:PATH is expected: one file, to "
+		return refuse("scp", "expected FILE HOST:PATH, one file to "
 				     "another node");
 	from = argv[optind];
 	*to++ = 0;

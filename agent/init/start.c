@@ -190,7 +190,7 @@ static int start_parse(struct start *start, size_t size,
 	size_t count = 0;
 
 	if (!size)
-		return start_error_set(why, "an empty file");
+		return start_error_set(why, "the file is empty");
 	if (end[-1])
 		return start_error_set(why,
 				       "the last record does not end in NUL");

@@ -226,7 +226,7 @@ static void put_devices(struct monitor_stream *stream, int64_t time_ms,
 		mine[i] = row_for(devices, samples, rows, stream->indices[i]);
 		if (!mine[i] && !missing++)
 			snprintf(words, sizeof(words),
-				 "%.60s: says nothing of device %u",
+				 "%.60s: does not report device %u",
 				 tool_argv(stream->monitor)->items[0],
 				 stream->indices[i]);
 	}
@@ -296,7 +296,7 @@ static int ipmi_read(void *arg, const struct subprocess_output *output,
 	return monitor->host_w_known
 		       ? 0
 		       : error_set(err, EINVAL,
-				   "no power reading in what it prints");
+				   "no power reading in its output");
 }
 
 static void take_host(struct monitor *monitor, int64_t now_ms)

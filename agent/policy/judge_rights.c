@@ -47,7 +47,8 @@ int judge_user(const struct policy *policy, const char *user, struct error *err)
 						 sizeof(allowed) - used, "%s%s",
 						 i ? ", " : "", pattern);
 	}
-	return error_set(err, EPERM, "%s: found %.80s%s, allowed by %.60s: %s",
+	return error_set(err, EPERM,
+			 "%s: %.80s%s is not allowed; %.60s allows %s",
 			 policy_list_name(POLICY_USER), word,
 			 root ? " (root)" : "", policy->file, allowed);
 }

@@ -205,8 +205,8 @@ static int check_disk(const struct node_policy *node_policy, const char *folder,
 	room = (uint64_t)fs.f_bavail * fs.f_frsize;
 	if (room < needed)
 		return error_set(err, ENOSPC,
-				 "limits.disk_free: found %llu MiB free, "
-				 "allowed by %.60s: %llu MiB and more",
+				 "limits.disk_free: %llu MiB are free; %.60s "
+				 "requires at least %llu MiB",
 				 (unsigned long long)room >> 20,
 				 node_policy->policy->file,
 				 (unsigned long long)needed >> 20);

@@ -154,7 +154,7 @@ int spool_read_spec(struct spool *spool, const struct task_id *id,
 	if (got.job != id->job || got.attempt != id->attempt ||
 	    got.rank != id->rank) {
 		codec_clear(&task_spec_schema, &got);
-		return error_set(err, EPROTO, "%s/%s: of another task",
+		return error_set(err, EPROTO, "%s/%s: belongs to another task",
 				 spool->root, name);
 	}
 	*spec = got;
@@ -355,7 +355,7 @@ int spool_read_exit(struct spool *spool, const struct task_id *id,
 	if (file_read(spool->fd, name, &text, err) < 0)
 		return -1;
 	if (!spool_record_is_ours(spool, id))
-		return error_set(err, EPROTO, "another file lies in its place");
+		return error_set(err, EPROTO, "another file is in its place");
 	return exit_record_parse(text.data, text.size, record, err);
 }
 

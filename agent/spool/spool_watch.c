@@ -26,7 +26,7 @@ static int look(sd_event_source *source, uint64_t usec, void *arg)
 	spool_measure(watch->spool, &watch->id, SPOOL_NAMES_MAX, &usage);
 	if (usage.names > SPOOL_NAMES_MAX)
 		snprintf(why, sizeof(why),
-			 "the folder of its output holds more than %d files",
+			 "the output folder contains more than %d files",
 			 SPOOL_NAMES_MAX);
 	else if (usage.bytes > watch->limit)
 		snprintf(why, sizeof(why),

@@ -274,8 +274,8 @@ static int begin_sift(struct collect *collect, const char *folder,
 
 	if (!*folder)
 		return error_set(err, EINVAL,
-				 "it would mean to read all of the container: "
-				 "name a folder that it is in");
+				 "the whole container would have to be read; "
+				 "name a folder that contains it");
 	collect->filter =
 		tar_filter_new(pattern,
 			       limit > UINT64_MAX / COLLECT_READ_FACTOR

@@ -272,8 +272,8 @@ int command_build(const struct task_spec *spec, const struct strings *argv,
 		argv = &container->argv;
 	if (!argv->count)
 		return error_set(err, EINVAL,
-				 "nothing to run: the sweep has no command and "
-				 "the image no entry point");
+				 "nothing to run: the sweep has no command, "
+				 "and the image has no entry point");
 	if (variables_init(&filled, spec, rendezvous, err) < 0)
 		return -1;
 	if (add_number(out, "version", 1, err) < 0 ||

@@ -48,7 +48,7 @@ static void counted(void *arg, const struct error *err, cJSON *answer)
 
 	watch->call = NULL;
 	if (err && !watch->complained)
-		log_warning("container=%s: how much it writes is not known: %s",
+		log_warning("container=%s: the size of its disk is unknown: %s",
 			    watch->container, err->text);
 	watch->complained = err != NULL;
 	if (cJSON_IsNumber(size) && size->valuedouble > (double)watch->limit)

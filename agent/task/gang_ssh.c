@@ -72,7 +72,8 @@ static void send_request(struct gang_ssh *ssh, const struct name *name,
 		gang_ssh_answered(ssh,
 				  &(struct message_command_answer){
 					  .id = (char *)name->id,
-					  .text = (char *)"no name of a host" },
+					  .text = (char *)"not a valid host "
+							  "name" },
 				  NULL, 0);
 		return;
 	}
@@ -228,7 +229,7 @@ void gang_ssh_run(struct gang_ssh *ssh, const struct message_command *command,
 	else if (spool_age_ms(ssh->spool, &ssh->id, SPOOL_IN, run) < 0 &&
 		 spool_write_in(ssh->spool, &ssh->id, run, data, size, &err) <
 			 0)
-		log_warning("a command of rank %u is not run job=%" PRIu64
+		log_warning("a command of rank %u was not run job=%" PRIu64
 			    " rank=%u: %s",
 			    name.rank, ssh->id.job, ssh->id.rank, err.text);
 }
@@ -253,6 +254,7 @@ void gang_ssh_answered(struct gang_ssh *ssh,
 	}
 	if (spool_age_ms(ssh->spool, &ssh->id, SPOOL_IN, file) < 0 &&
 	    spool_write_in(ssh->spool, &ssh->id, file, data, size, &err) < 0)
-		log_warning("an answer is not kept job=%" PRIu64 " rank=%u: %s",
+		log_warning("an answer was not stored job=%" PRIu64
+			    " rank=%u: %s",
 			    ssh->id.job, ssh->id.rank, err.text);
 }

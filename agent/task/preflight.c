@@ -30,7 +30,8 @@ static int check_disk(const char *folder, struct error *err)
 		return error_errno(err, "%s", folder);
 	if ((uint64_t)fs.f_bavail * fs.f_frsize < PREFLIGHT_DISK_BYTES)
 		return error_set(err, ENOSPC,
-				 "%s: %llu MiB of disk free, needed are %llu",
+				 "%s: %llu MiB are free on the disk; expected "
+				 "at least %llu",
 				 folder,
 				 (unsigned long long)fs.f_bavail *
 						 fs.f_frsize >>
@@ -62,7 +63,7 @@ static int check_clock(const struct preflight_room *room, struct error *err)
 		return 0;
 	return error_set(err, ETIME,
 			 "the clock is %.1f s %s the controller's; expected at "
-			 "most %.1f s: set it, or raise --clock-limit",
+			 "most %.1f s; set the clock, or raise --clock-limit",
 			 (double)llabs(apart_ms) / 1000,
 			 apart_ms > 0 ? "behind" : "ahead of",
 			 (double)limit_ms / 1000);
@@ -100,7 +101,9 @@ int preflight_check(const struct preflight_room *room,
 					   i, container->mounts[i].host);
 	for (size_t i = 0; i < container->needs.count; i++)
 		if (stat(container->needs.items[i], &st) < 0)
-			return error_errno(err, "%s is needed on this node",
+			return error_errno(err,
+					   "%s does not exist on this node "
+					   "(`needs`)",
 					   container->needs.items[i]);
 	if (check_network(room, spec, err) < 0 || check_disk(folder, err) < 0)
 		return -1;
@@ -197,8 +200,8 @@ static void strangers_told(void *arg, const char *text)
 	preflight->strangers = NULL;
 	if (text && !preflight->spec->strangers) {
 		error_set(&err, EBUSY,
-			  "the devices are in use: %s (strangers: warn would "
-			  "run all the same)",
+			  "the devices are in use: %s (strangers: warn runs "
+			  "the job nevertheless)",
 			  text);
 		preflight->done(preflight->arg, &err, NULL);
 		preflight_cancel(preflight);
@@ -231,7 +234,7 @@ static int check_devices(const struct preflight_room *room, struct error *err)
 	if (!inventory_missing(inventory))
 		return 0;
 	return error_set(err, ENODEV,
-			 "no %s device on %s; regatta vendors probe says what "
+			 "no %s device on %s; regatta vendors probe shows what "
 			 "is missing",
 			 inventory_vendor(inventory), room->node);
 }
@@ -313,8 +316,8 @@ static void reached(void *arg, const struct error *err,
 	preflight->tool = NULL;
 	if (err && (err->code == ETIMEDOUT || err->code == EBUSY)) {
 		error_set(&why, ETIMEDOUT,
-			  "the file system of a mount does not answer on this "
-			  "node: %.100s%s; is its server gone?",
+			  "the file system of a mount does not respond on this "
+			  "node: %.100s%s; check its server",
 			  container->mounts_count ? container->mounts[0].host
 						  : container->needs.items[0],
 			  container->mounts_count + container->needs.count > 1

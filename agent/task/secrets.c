@@ -14,10 +14,9 @@ int task_secrets_check(const struct task_spec *spec, struct error *err)
 
 		if (name && !spec->logins[i].sealed)
 			return error_set(err, ENOKEY,
-					 "the secret %.64s is gone: the "
-					 "controller forgot it when the sweep "
-					 "ended; regatta retry where its value "
-					 "can be read brings it",
+					 "the secret %.64s was deleted when "
+					 "the sweep ended; run regatta retry "
+					 "where its value can be read",
 					 name);
 	}
 	return 0;
@@ -30,7 +29,8 @@ static int add_one(const struct registry_login *login, const char *name,
 	owned(credential_clear) struct credential opened = { 0 };
 
 	if (!login_variable_valid(name))
-		return error_set(err, EPROTO, "secret: no name of a variable");
+		return error_set(err, EPROTO,
+				 "secret: not a valid name of a variable");
 	if (registries_open(registries, login, &opened, err) < 0)
 		return -1;
 	if (!opened.token)

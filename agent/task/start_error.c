@@ -60,8 +60,8 @@ void start_error_explain(const struct strings *ulimits, struct error *err)
 		    ulimits->items[i][size] == '=')
 			asked = ulimits->items[i] + size;
 	error_set(err, err->code,
-		  "the engine may not set the limit %s%.40s: let it have "
-		  "CAP_SYS_RESOURCE, or say what it may set in the sweep: "
+		  "the engine is not permitted to set the limit %s%.40s; give "
+		  "it CAP_SYS_RESOURCE, or set a permitted value in the sweep: "
 		  "ulimits: {%s: ...} (regatta-sweep(5))",
 		  name, asked, name);
 }

@@ -135,8 +135,8 @@ static void conflict_done(void *arg, const struct error *err, cJSON *answer)
 		task_event(task, EVENT_CREATED);
 	} else {
 		error_set(&stranger, EEXIST,
-			  "a container named %s is there that is not of this "
-			  "task",
+			  "the container %s exists, but does not belong to "
+			  "this task",
 			  task->container);
 		step_fail(task, FAILURE_CREATE, &stranger);
 	}

@@ -135,7 +135,8 @@ static bool end_hidden(struct task *task)
 	if (holder > 0)
 		kill(holder, SIGKILL);
 	error_set(&err, EBUSY,
-		  "its processes live, which the engine does not know");
+		  "its processes are still running, but the engine reports "
+		  "none");
 	retry_removal(task, "container", &err);
 	return true;
 }

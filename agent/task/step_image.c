@@ -142,9 +142,8 @@ static void image_failed(struct task *task, const struct error *given)
 		return;
 	}
 	error_set(&why, ENOENT,
-		  "image %.80s is %.20s in this sweep, an image of no "
-		  "registry, which is not on this node: regatta image load "
-		  "brings it",
+		  "image %.80s is %.20s in this sweep, is in no registry and "
+		  "not on this node; regatta image load copies it",
 		  task->spec.container.image, pin);
 	step_fail(task, FAILURE_PREFLIGHT, &why);
 }

@@ -79,9 +79,8 @@ static void disk_over(void *arg, uint64_t bytes)
 	struct task *task = arg;
 
 	snprintf(task->reason, sizeof(task->reason),
-		 "limits.disk: found %" PRIu64
-		 " MiB written to the container's "
-		 "own disk, allowed by %.60s: %" PRIu64 " MiB",
+		 "limits.disk: the container wrote %" PRIu64
+		 " MiB to its own disk; %.60s allows %" PRIu64 " MiB",
 		 bytes >> 20, node_policy_name(task->room->node_policy),
 		 node_policy_disk(task->room->node_policy) >> 20);
 	task_stop(task, FAILURE_POLICY);

@@ -28,8 +28,8 @@ static int write_files(struct task *task, const struct rendezvous *rendezvous,
 		buffer_init(&text, FILE_TEXT_MAX);
 		if (!file_name_valid(name))
 			return error_set(err, EINVAL,
-					 "the file %.80s has a name that is "
-					 "not allowed",
+					 "file: the name %.80s is not valid "
+					 "here",
 					 name);
 		if (command_text(&task->spec, container->files[i].text,
 				 rendezvous, &text, err) < 0 ||

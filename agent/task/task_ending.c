@@ -43,8 +43,8 @@ static void from_record(struct task *task, const struct exit_record *record)
 	cut = streams_cut(&task->streams);
 	if (cut && !*task->outcome.text)
 		snprintf(task->outcome.text, sizeof(task->outcome.text),
-			 "%s: the command cut its own output short: what was "
-			 "not sent by then is lost",
+			 "%s: the command truncated its own output; the part "
+			 "that was not sent is lost",
 			 cut);
 	if (there < written && !task->outcome.failure) {
 		task->outcome.failure = FAILURE_NODE_LOST;
@@ -71,7 +71,7 @@ void step_conclude(struct task *task, const cJSON *container)
 
 	if (rc == 0 && task->forged)
 		rc = error_set(&err, EPROTO,
-			       "another file lay in its place while the "
+			       "another file was in its place while the "
 			       "command ran");
 	if (rc == 0)
 		rc = exit_check(&record, container, &err);
@@ -120,7 +120,7 @@ static int engine_silent(sd_event_source *source, uint64_t usec, void *arg)
 	if ((task->step != STEP_RUN && task->step != STEP_STOP) ||
 	    spool_holder(spool, &task->id))
 		return 0;
-	log_warning("the engine does not tell the end of job=%" PRIu64
+	log_warning("the engine does not report the end of job=%" PRIu64
 		    " rank=%u: its record counts",
 		    task->id.job, task->id.rank);
 	step_conclude(task, NULL);

@@ -87,8 +87,8 @@ static bool go_on_hidden(struct task *task)
 	if (!holder)
 		return false;
 	if (task->step == STEP_START) {
-		log_warning("the engine does not know that it runs job=%" PRIu64
-			    " rank=%u",
+		log_warning("the engine does not report that it runs "
+			    "job=%" PRIu64 " rank=%u",
 			    task->id.job, task->id.rank);
 		task_event(task, EVENT_STARTED);
 		return true;

@@ -68,7 +68,8 @@ static int check_name(const char *name, struct error *err)
 		return 0;
 	return error_set(err, EINVAL,
 			 "name: '%.80s' is not valid here; expected up to %d "
-			 "letters, digits, '.', '_' and '-', the first no sign",
+			 "letters, digits, '.', '_' and '-', starting with a "
+			 "letter or digit",
 			 name, KEY_NAME_SIZE - 1);
 }
 
@@ -87,8 +88,8 @@ static int read_role(const char *word, unsigned allowed, enum role *role,
 static int name_taken(const struct key *key, struct error *err)
 {
 	return error_set(err, EEXIST,
-			 "there is a%s %s named %s already, with another key: "
-			 "take another name, or 'regatta %s %s %s' first",
+			 "a%s %s named %s exists with another key; use another "
+			 "name, or run 'regatta %s %s %s' first",
 			 key->role & (ROLE_AGENT | ROLE_OPERATOR) ? "n" : "",
 			 role_name(key->role), key->name,
 			 key->role == ROLE_AGENT ? "node" : "user",
@@ -138,7 +139,7 @@ static int check_limits(const struct access *access,
 		tokens += access->entries[i].key.role == ROLE_JOINER;
 	if (tokens >= ACCESS_TOKENS_MAX)
 		return error_set(err, ENOSPC,
-				 "tokens: there are %zu; expected at most %d: "
+				 "tokens: %zu exist; expected at most %d; "
 				 "remove some",
 				 tokens, ACCESS_TOKENS_MAX);
 	if (message->uses > ACCESS_USES_MAX)
@@ -147,7 +148,8 @@ static int check_limits(const struct access *access,
 				 message->uses, ACCESS_USES_MAX);
 	if (message->uses > 1 && message->name)
 		return error_set(err, EINVAL,
-				 "uses: %u; a token for %.64s has one",
+				 "uses: %u is not valid here; expected 1 for a "
+				 "token for %.64s",
 				 message->uses, message->name);
 	if (message->from && network_check(message->from, err) < 0)
 		return error_prefix(err, "from");
@@ -200,7 +202,7 @@ int access_token(struct access *access, const char *by,
 	entry->until_ms = entry->since_ms + (int64_t)seconds * 1000;
 	key_entry_text(entry->by, sizeof(entry->by), by);
 	if (keyring_named(access->keyring, entry->key.name))
-		return error_set(err, EEXIST, "%s: make another one",
+		return error_set(err, EEXIST, "%s; create another one",
 				 entry->key.name);
 	if (key_entry_save(access, entry, err) < 0 ||
 	    keyring_admit(access->keyring, entry->key.name, ROLE_JOINER,
@@ -338,8 +340,8 @@ int access_revoke(struct access *access, const char *by,
 	key = *there;
 	if (last_operator(access, &key))
 		return error_set(err, EPERM,
-				 "%s is the last operator: without one nobody "
-				 "could change anything",
+				 "%s is the last operator and cannot be "
+				 "removed",
 				 key.name);
 	if (key.role == ROLE_JOINER)
 		key_entry_drop(access, find_token(access, key.name));
@@ -359,24 +361,25 @@ static int check_token(const struct key_entry *token, const char *address,
 
 	if (message->agent != (token->grants == ROLE_AGENT))
 		return error_set(err, EACCES,
-				 "this token is for a%s %s: use it with '%s "
+				 "this token is for a%s %s; use it with '%s "
 				 "join'",
 				 token->grants == ROLE_VIEWER ? "" : "n",
 				 role_name(token->grants),
 				 message->agent ? "regatta" : "regatta-agent");
 	if (token->network[0] && !network_has(token->network, address))
 		return error_set(err, EACCES,
-				 "this token may be used from %s, and not "
-				 "from %.60s",
+				 "this token is valid from %s, but not from "
+				 "%.60s",
 				 token->network, address);
 	if (late >= 0)
 		return error_set(err, EACCES,
-				 "this token expired %lld s ago: ask for a new "
+				 "this token expired %lld s ago; ask for a new "
 				 "one",
 				 (long long)(late / 1000));
 	if (!token->uses)
 		return error_set(err, EACCES,
-				 "this token is used up: ask for a new one");
+				 "this token has no uses left; ask for a new "
+				 "one");
 	return 0;
 }
 
@@ -402,7 +405,7 @@ int access_enrol(struct access *access, const char *public, const char *address,
 	const char *name;
 
 	if (!found || found->key.role != ROLE_JOINER)
-		return error_set(err, EACCES, "this token is not known");
+		return error_set(err, EACCES, "this token is unknown");
 	token = *found;
 	name = token.for_name[0] ? token.for_name : message->name;
 	if (!name)
@@ -441,9 +444,9 @@ int access_check_machine(const struct access *access, const char *public,
 	    (machine && !strcmp(machine, entry->machine)))
 		return 0;
 	return error_set(err, EACCES,
-			 "the key of %s was enrolled on another machine than "
-			 "this one: let this one join by a token of its own, "
-			 "or 'regatta node rekey %s'",
+			 "the key of %s was enrolled on another machine; join "
+			 "this machine with its own token, or run 'regatta "
+			 "node rekey %s'",
 			 entry->key.name, entry->key.name);
 }
 
@@ -457,8 +460,8 @@ int access_check_address(const struct access *access, const char *public,
 	    network_has(entry->network, address))
 		return 0;
 	return error_set(err, EACCES,
-			 "the key of %s may come from %s, and not from %.60s: "
-			 "its token was made with --from",
+			 "the key of %s is valid from %s, but not from %.60s, "
+			 "because its token was created with --from",
 			 entry->key.name, entry->network, address);
 }
 

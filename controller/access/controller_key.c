@@ -46,8 +46,8 @@ static int read_line(struct controller_key *keys, const char *text,
 	controller_key_clear(&got);
 	return good ? 0
 		    : error_set(err, EINVAL,
-				"%.150s: damaged; it holds the controller's "
-				"key: take it from a copy",
+				"%.150s: damaged; it contains the controller's "
+				"key; restore it from a copy",
 				keys->path);
 }
 
@@ -110,7 +110,7 @@ int controller_key_rotate(struct controller_key *keys, int64_t now_ms,
 	if (keys->next.secret[0])
 		return error_set(err, EBUSY,
 				 "the controller's key changes in %" PRId64
-				 " s: rotate again after that",
+				 " s; rotate again after that",
 				 (keys->from_ms - now_ms) / 1000);
 	if (keep_s && (keep_s < CONTROLLER_KEY_KEEP_MIN_S ||
 		       keep_s > CONTROLLER_KEY_KEEP_MAX_S))

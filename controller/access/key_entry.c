@@ -157,12 +157,12 @@ int key_entry_check_new(const struct access *access, const char *public,
 
 	if (!key_text_valid(public))
 		return error_set(err, EINVAL,
-				 "public: no key; expected 40 characters of "
+				 "public: not a key; expected 40 characters of "
 				 "Z85");
 	entry = key_entry_find(access, public);
 	if (entry && entry->revoked_ms)
 		return error_set(err, EACCES,
-				 "this key is revoked: make a new one");
+				 "this key is revoked; create a new one");
 	known = keyring_known(access->keyring, public);
 	if (known)
 		return error_set(err, EEXIST, "this key is that of %s",

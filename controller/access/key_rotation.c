@@ -55,12 +55,11 @@ static int check_rotate(const struct access *access, const struct key *key,
 
 	if (!present || strcmp(present->public, key->public) != 0)
 		return error_set(err, EACCES,
-				 "another key came in place of this one: use "
-				 "that");
+				 "another key replaced this one; use that key");
 	if (leaving)
 		return error_set(err, EBUSY,
-				 "the key before this one is good for another "
-				 "%lld s: rotate again after that",
+				 "the previous key is still valid for %lld s; "
+				 "rotate again after that",
 				 (long long)(leaving->until_ms -
 					     clock_wall_ms()) /
 					 1000);
@@ -118,7 +117,7 @@ int access_rotate(struct access *access, const char *public,
 	struct key key;
 
 	if (!known)
-		return error_set(err, EACCES, "this key is not known");
+		return error_set(err, EACCES, "this key is unknown");
 	key = *known;
 	/* Sent again after its answer was lost. */
 	if (key_entry_is(access, message->public, key.name, key.role, key.name))

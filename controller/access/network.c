@@ -61,8 +61,8 @@ int network_check(const char *text, struct error *err)
 	if (read_network(text, &network))
 		return 0;
 	return error_set(err, EINVAL,
-			 "'%.60s' is not valid here; expected a network as "
-			 "10.0.0.0/8 or fd00::/8",
+			 "'%.60s' is not valid here; expected a network such "
+			 "as 10.0.0.0/8 or fd00::/8",
 			 text);
 }
 

@@ -80,7 +80,7 @@ char *viewers_address(struct viewers *viewers, struct error *err)
 
 	if (!viewers->url[0]) {
 		error_set(err, ENOENT,
-			  "this controller serves no pages; start it with "
+			  "this controller serves no web pages; start it with "
 			  "--web 127.0.0.1:7118");
 		return NULL;
 	}

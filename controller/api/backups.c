@@ -168,11 +168,10 @@ int backups_answer(struct backups *backups,
 	if (strlen(message->id) != sizeof(backups->id) - 1)
 		return error_set(err, EINVAL, "id: expected 32 characters");
 	if (backups->id[0] && !same)
-		return error_set(err, EBUSY,
-				 "another backup is being made or read");
+		return error_set(err, EBUSY, "another backup is in progress");
 	if (!same && message->offset)
 		return error_set(err, ENOENT,
-				 "the backup is gone: begin again");
+				 "the backup no longer exists; start again");
 	if (!same && begin(backups, message->id, err) < 0)
 		return -1;
 	*begun = !same;
@@ -181,8 +180,8 @@ int backups_answer(struct backups *backups,
 	if (!backups->child && backups->fd < 0) {
 		forget(backups);
 		return error_set(err, EIO,
-				 "the backup could not be made (exit %d): see "
-				 "the controller's log",
+				 "the backup failed (exit %d); see the "
+				 "controller's log",
 				 backups->status);
 	}
 	reply->ready = !backups->child;

@@ -241,7 +241,8 @@ int api_revoke(struct api_request *request, void *reply, struct error *err)
 	to->reached = true;
 	if (!strcmp(message->name, request->by))
 		return error_set(err, EPERM,
-				 "%s is you: another operator has to do that",
+				 "you cannot remove your own key %s; another "
+				 "operator can",
 				 request->by);
 	if ((is_node && !message->force &&
 	     check_idle(api, message->name, err) < 0) ||

@@ -173,7 +173,7 @@ static int park(struct server *server, struct wire_peer *peer,
 	struct parked *parked;
 
 	if (parked_by(server, peer) >= PARKED_MAX)
-		return error_set(err, EBUSY, "more than %d requests that wait",
+		return error_set(err, EBUSY, "more than %d waiting requests",
 				 PARKED_MAX);
 	parked = calloc(1, sizeof(*parked));
 	if (!parked)

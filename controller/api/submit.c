@@ -356,9 +356,9 @@ static int check_secrets(const struct sweep *sweep,
 		if (!logins_find(message->logins, message->logins_count, name))
 			return error_set(err, EINVAL,
 					 "%s: secrets.%s: its value was not "
-					 "sent along: the command line needs "
+					 "sent, because the command line lacks "
 					 "the folder of models and frameworks "
-					 "(--images) to read it",
+					 "(--images)",
 					 sweep_name(sweep), name + 1);
 	}
 	return 0;
@@ -382,9 +382,8 @@ static int bind_workspaces(const struct api *api, struct sweep *sweep,
 			return -1;
 		if (!whole)
 			return error_set(err, ENOENT,
-					 "workspace %.80s: content %.12s is "
-					 "not "
-					 "here",
+					 "workspace %.80s: the controller does "
+					 "not have content %.12s",
 					 item->path, item->content);
 	}
 	path = sweep_unbound(sweep);

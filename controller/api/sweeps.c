@@ -128,7 +128,7 @@ int api_sweep(struct api_request *request, void *reply, struct error *err)
 	if (store_last_sweep(request->api->store, describe_one, &describing,
 			     err) < 0)
 		return -1;
-	return to->sweep.id ? 0 : error_set(err, ENOENT, "there are no sweeps");
+	return to->sweep.id ? 0 : error_set(err, ENOENT, "no sweeps exist");
 }
 
 struct copying {
@@ -151,8 +151,8 @@ int api_text(struct api_request *request, void *reply, struct error *err)
 
 	if (!api_sees_env(request))
 		return error_set(err, EPERM,
-				 "a viewer may not read sweep files: values of "
-				 "env stand there");
+				 "a viewer may not read sweep files, because "
+				 "they contain values of env");
 	return store_sweep(request->api->store, query->id, copy_text, &copying,
 			   err) < 0
 		       ? -1

@@ -113,8 +113,8 @@ void artifact_fetch_check(struct task *task)
 			left -= files[i].bytes;
 		else
 			task_drop_file(task, i,
-				       "its node has more of it than "
-				       "collect_limit allows");
+				       "it is larger than collect_limit "
+				       "allows");
 	}
 }
 
@@ -256,7 +256,7 @@ struct artifact_fetches *artifact_fetches_new(sd_event *loop,
 	if (rc >= 0)
 		rc = sd_event_source_set_enabled(fetches->check, SD_EVENT_OFF);
 	if (rc < 0) {
-		error_set(err, -rc, "event loop: no gatherer");
+		error_set(err, -rc, "event loop: cannot collect files");
 		return NULL;
 	}
 	return take(fetches);
@@ -454,9 +454,10 @@ int artifact_fetch_keep(struct artifact_fetches *fetches,
 	for (size_t i = 0; i < count; i++) {
 		const struct collected_file *file = &files[i];
 		bool here = file->content && is_here(fetches, file);
-		const char *text = file->content && !here
-					   ? "the job ended before it had come"
-					   : file->text;
+		const char *text =
+			file->content && !here
+				? "the job ended before it was received"
+				: file->text;
 		cJSON *item = item_of(task_rank(task), file->path,
 				      here ? file : NULL, text);
 
@@ -476,8 +477,9 @@ void artifact_fetch_tell(struct artifact_fetch_list *list)
 	if (!list->left_out)
 		return;
 	snprintf(text, sizeof(text),
-		 "%zu more that were collected are not kept: the list of a job "
-		 "has at most %d MiB; collect fewer paths, or of one rank",
+		 "%zu more collected files are not kept, because the list of a "
+		 "job is limited to %d MiB; collect fewer paths, or from one "
+		 "rank",
 		 list->left_out, ARTIFACT_FETCH_LIST_BYTES >> 20);
 	cJSON_AddItemToArray(list->items, item_of(0, "(others)", NULL, text));
 }

@@ -145,7 +145,8 @@ static struct put *put_begin(struct blob_service *blobs, const char *hash,
 			place = &blobs->puts[i];
 	if (!place) {
 		error_set(err, EBUSY,
-			  "%d contents are coming in already: try again later",
+			  "%d contents are already being received; try again "
+			  "later",
 			  BLOB_SERVICE_PUTS_MAX);
 		return NULL;
 	}
@@ -230,7 +231,8 @@ int blob_service_put(struct blob_service *blobs, const struct wire_peer *sender,
 	put = put_find(blobs, message->hash);
 	if (put && put->bytes != message->bytes) {
 		error_set(err, EBUSY,
-			  "content %.12s: coming in already, of another size",
+			  "content %.12s is already being received with "
+			  "another size",
 			  message->hash);
 		return -1;
 	}
@@ -270,7 +272,8 @@ int blob_service_get(struct blob_service *blobs,
 	if (blob_store_look(contents, get->hash, &length, &whole, err) < 0)
 		return -1;
 	if (!whole || get->offset > length) {
-		error_set(err, ENOENT, "content %.12s: not here", get->hash);
+		error_set(err, ENOENT, "content %.12s does not exist here",
+			  get->hash);
 		return -1;
 	}
 	left = length - get->offset;
@@ -347,8 +350,8 @@ static void learn(struct blob_service *blobs, struct node *node,
 		gives->gives_failed++;
 	if (++takes->takes_failed < BLOB_SERVICE_FAILURES)
 		return;
-	log_warning("node=%s cannot get contents from other nodes: all come "
-		    "from here for a while",
+	log_warning("node=%s cannot get contents from other nodes; the "
+		    "controller sends them for a while",
 		    node_name(node));
 	takes->takes_failed = 0;
 	takes->takes_again_ms = clock_mono_ms() + BLOB_SERVICE_ALONE_MS;
@@ -409,15 +412,14 @@ static void tell_none(struct blob_service *blobs, struct node *node,
 	}
 	if (want->awaited)
 		error_set(&err, ENOENT,
-			  "content %.12s: nobody sends it any more: run "
-			  "regatta "
-			  "image load with its file again, which goes on where "
-			  "it was",
+			  "content %.12s is no longer being sent; run regatta "
+			  "image load with its file again to continue",
 			  want->hash);
 	else
 		error_set(&err, ENOENT,
-			  "content %.12s: the controller has none (any more): "
-			  "submit its sweep anew, or load its image file",
+			  "content %.12s does not exist on the controller (any "
+			  "more); submit its sweep again, or load its image "
+			  "file",
 			  want->hash);
 	refuse(node, want->hash, &err);
 }
@@ -446,7 +448,8 @@ void blob_service_want(struct blob_service *blobs, struct node *node,
 		if (!want->source)
 			tell_none(blobs, node, want);
 	} else if (want->length > bytes) {
-		error_set(&err, EPROTO, "content %.12s: more than there is",
+		error_set(&err, EPROTO,
+			  "content %.12s: the offset is beyond its end",
 			  want->hash);
 		refuse(node, want->hash, &err);
 	} else if (!want->source) {

@@ -105,8 +105,8 @@ static int add_logs(const struct catalog *catalog, const struct value *log,
 
 	if (depth == CATALOG_LOGS_MAX)
 		return value_error(place, err,
-				   "a framework like itself, or more than %d "
-				   "like each other",
+				   "a framework is `like` itself, or more than "
+				   "%d are `like` each other",
 				   CATALOG_LOGS_MAX);
 	if (like && value_expect(like, VALUE_LIST, err) < 0)
 		return -1;
@@ -251,7 +251,7 @@ int catalog_unknown(const struct catalog *catalog, enum catalog_kind kind,
 	value_found(found, text, sizeof(text));
 	return value_error(found, err, "unknown %s %s%s%s",
 			   catalog->shelves[kind].kind, text, near,
-			   own ? "; one of yours: frameworks/NAME.yaml in "
+			   own ? "; to add one: frameworks/NAME.yaml in "
 				 "--images DIR"
 			       : "");
 }

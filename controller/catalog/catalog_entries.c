@@ -46,8 +46,8 @@ static int read_source(const struct value *entry, const char **text,
 
 	if (!source)
 		return value_error(entry, err,
-				   "no \"source\", which must say where the "
-				   "figures come from");
+				   "missing \"source\" (expected the source of "
+				   "the figures)");
 	return value_string(source, 4096, text, err);
 }
 
@@ -117,7 +117,7 @@ static int read_name(const struct value *root, const char *key,
 	if (strcmp(*name, place) != 0)
 		return value_error(value, err,
 				   "\"%s\" is not valid here; expected \"%s\", "
-				   "as the file is called",
+				   "the name of the file",
 				   *name, place);
 	return 0;
 }

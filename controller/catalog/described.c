@@ -61,11 +61,12 @@ static int add_kind(struct catalog *catalog, enum catalog_kind kind,
 
 	if (list && !cJSON_IsObject(list))
 		return error_set(err, EINVAL,
-				 "descriptions.%s: no map of names and texts",
+				 "descriptions.%s: expected a map from names "
+				 "to texts",
 				 kinds[kind]);
 	if (cJSON_GetArraySize(list) > DESCRIBED_MAX)
 		return error_set(err, E2BIG,
-				 "descriptions.%s: %d of them; expected at "
+				 "descriptions.%s: %d entries; expected at "
 				 "most %d",
 				 kinds[kind], cJSON_GetArraySize(list),
 				 DESCRIBED_MAX);
@@ -75,13 +76,14 @@ static int add_kind(struct catalog *catalog, enum catalog_kind kind,
 
 		if (!text)
 			return error_set(err, EINVAL,
-					 "descriptions.%s.%.60s: no text",
+					 "descriptions.%s.%.60s: expected a "
+					 "text",
 					 kinds[kind], item->string);
 		*bytes += strlen(text);
 		if (*bytes > DESCRIBED_BYTES_MAX)
 			return error_set(err, E2BIG,
 					 "descriptions: expected at most %d "
-					 "KiB of them",
+					 "KiB",
 					 DESCRIBED_BYTES_MAX >> 10);
 		if (add_text(catalog, kind, item->string, text, err) < 0)
 			return -1;
@@ -108,7 +110,7 @@ static int check_kinds(const cJSON *described, struct error *err)
 	}
 	return cJSON_IsObject(described)
 		       ? 0
-		       : error_set(err, EINVAL, "descriptions: no map");
+		       : error_set(err, EINVAL, "descriptions: expected a map");
 }
 
 struct catalog *catalog_described(const struct catalog *base,

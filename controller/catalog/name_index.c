@@ -100,8 +100,7 @@ static int add_name(struct name_index *name_index, struct name name,
 	struct name *names;
 
 	if (find_exact(name_index, name.vendor, name.text))
-		return value_error(place, err,
-				   "the %s \"%.60s\" is here a second time",
+		return value_error(place, err, "duplicate %s \"%.60s\"",
 				   name_index->kind, name.text);
 	names = grow(name_index->names, name_index->name_count, sizeof(*names));
 	if (!names)

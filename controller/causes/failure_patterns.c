@@ -91,8 +91,8 @@ static pcre2_code *compile(const struct value *value, bool anchored,
 	if (!code) {
 		pcre2_get_error_message(number, why, sizeof(why));
 		value_error(value, err,
-			    "an expression that PCRE2 refuses after character "
-			    "%zu: %s",
+			    "the expression is not valid after character %zu: "
+			    "%s",
 			    offset, (const char *)why);
 		return NULL;
 	}
@@ -143,7 +143,7 @@ static int add(struct failure_patterns *patterns, enum failure_kind kind,
 
 		if (number == PCRE2_ERROR_NOUNIQUESUBSTRING)
 			return value_error(expression, err,
-					   "the group %s is there twice",
+					   "duplicate group %s",
 					   group_names[g]);
 		pattern->groups[g] = number > 0 ? number : 0;
 	}
@@ -176,7 +176,7 @@ static int read_cause(struct failure_patterns *patterns,
 		return -1;
 	if (!class || !order || !match)
 		return value_error(entry, err,
-				   "a cause has class, order and match");
+				   "a cause needs class, order and match");
 	if (value_enum(class, class_names, &number, err) < 0 ||
 	    value_u32(order, 1, 99, &meaning.order, err) < 0 ||
 	    value_expect(match, VALUE_LIST, err) < 0 ||
@@ -210,7 +210,7 @@ static int read_fact(struct failure_patterns *patterns,
 	if (value_check_keys(entry, keys, err) < 0)
 		return -1;
 	if (!match)
-		return value_error(entry, err, "a fact has match");
+		return value_error(entry, err, "a fact needs match");
 	if (section) {
 		if (value_enum(section, sections, &number, err) < 0)
 			return -1;

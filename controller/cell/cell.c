@@ -261,7 +261,8 @@ static int no_chip(const struct catalog *catalog, const struct vendor *vendor,
 
 	if (!chip)
 		return catalog_unknown(catalog, CATALOG_CHIP, name, err);
-	return value_error(name, err, "the chip %s of %s, but the vendor is %s",
+	return value_error(name, err,
+			   "the chip %s belongs to %s, but the vendor is %s",
 			   chip->name, chip->vendor, vendor->name);
 }
 
@@ -281,8 +282,8 @@ static int resolve_log(struct cells *cells, const struct value *log,
 		return -1;
 	if (!format->log)
 		return value_error(log, err,
-				   "%s has no rules for a log; expected auto "
-				   "or a framework with `log:`",
+				   "%s has no log rules; expected auto or a "
+				   "framework with `log:`",
 				   format->name);
 	return string_set(&spec->measure.log, format->name, err);
 }

@@ -18,7 +18,7 @@ static int find_model_figure(const struct cell_texts *texts, const char *figure,
 	const struct value *value;
 
 	if (!texts->values[KEY_MODEL])
-		return error_set(err, EINVAL, "the sweep names no model");
+		return error_set(err, EINVAL, "the sweep has no model");
 	if (!model) {
 		struct error why = { 0 };
 
@@ -29,7 +29,7 @@ static int find_model_figure(const struct cell_texts *texts, const char *figure,
 	value = value_get(model->value, figure);
 	if (!value || value_kind(value) != VALUE_SCALAR)
 		return error_set(err, EINVAL,
-				 "the model %s has no such figure in "
+				 "the model %s has no such value in "
 				 "models.yaml",
 				 model->name);
 	return buffer_text(out, value_text(value), err) < 0 ? -1 : 1;
@@ -67,7 +67,7 @@ static int look_up(void *arg, const char *name, struct buffer *out,
 		return buffer_text(out, key_rules[path].fallback, err) < 0 ? -1
 									   : 1;
 	if (!value)
-		return error_set(err, EINVAL, "nothing sets it in this cell");
+		return error_set(err, EINVAL, "it has no value in this cell");
 	if (value_kind(value) != VALUE_SCALAR)
 		return error_set(err, EINVAL,
 				 "it is a list; expected single values");

@@ -39,8 +39,8 @@ static int read_command(const struct cell_texts *texts, enum sweep_key key,
 		return value_error(list, err,
 				   "the text \"%.60s\" is not valid here; "
 				   "expected a list of words, [python, "
-				   "train.py]; a shell must be asked for: [sh, "
-				   "-c, \"...\"]",
+				   "train.py], or for a shell [sh, -c, "
+				   "\"...\"]",
 				   value_text(list));
 	if (value_expect(list, VALUE_LIST, err) < 0)
 		return -1;
@@ -244,7 +244,7 @@ static int read_file(const struct cell_texts *texts, const struct value *map,
 		return value_error(name, err,
 				   "\"%s\" is not valid here; expected "
 				   "letters, digits, \".\", \"_\" and \"-\", "
-				   "but neither start, hostfile nor NAME.new",
+				   "but not start, hostfile or NAME.new",
 				   word);
 	if (value_expect(text, VALUE_SCALAR, err) < 0 ||
 	    cell_text_fill(texts, text, max, true, err) < 0)
@@ -283,8 +283,7 @@ static int read_files(const struct cell_texts *texts,
 			if (!strcmp(file_name(value_at(list, k)),
 				    file_name(map)))
 				return value_error(map, err,
-						   "a second file of the name "
-						   "%s",
+						   "duplicate file %s",
 						   file_name(map));
 	}
 	return 0;
@@ -374,10 +373,9 @@ static int check_workspace_mounts(const struct cell_texts *texts,
 		if (!strncmp(mount, folder, size) &&
 		    (folder[size] == '/' || !folder[size] || size == 1))
 			return value_error(texts->values[KEY_MOUNTS], err,
-					   "a mount at %.60s, where the "
-					   "workspace is to be: expected "
-					   "another place for one of them "
-					   "(workspace.container)",
+					   "a mount at %.60s, which is the "
+					   "path of the workspace; change one "
+					   "of them (workspace.container)",
 					   mount);
 	}
 	return 0;
@@ -395,7 +393,7 @@ static int read_workspace(const struct cell_texts *texts,
 	if (!path)
 		return value_error(folder ? folder
 					  : texts->values[KEY_WORKSPACE_IGNORE],
-				   err, "no workspace.path beside it");
+				   err, "missing workspace.path");
 	if (cell_text_copy(texts, path, key_rules[KEY_WORKSPACE_PATH].max,
 			   &text, err) < 0 ||
 	    workspace_use(texts->cells, text,
@@ -429,8 +427,8 @@ static int read_image(const struct cell_texts *texts, struct cell *cell,
 
 	if (!image && !build)
 		return value_error(texts->cells->root, err,
-				   "image: none; expected image, build, or a "
-				   "framework that brings one");
+				   "missing image (expected image, build, or a "
+				   "framework with an image)");
 	if (build && (strstr(container->build, "..") ||
 		      (*container->build == '/' && !image)))
 		return value_error(build, err,

@@ -34,13 +34,13 @@ static int unknown_name(const struct interpolator *filler, const char *name,
 		nearest = word_nearest(name, interpolate_runtime_names);
 	if (nearest)
 		return value_error(place, err,
-				   "${%.60s}, which nothing defines; did you "
-				   "mean ${%.60s}?",
+				   "${%.60s} is not defined; did you mean "
+				   "${%.60s}?",
 				   name, nearest);
 	return value_error(place, err,
-			   "${%.60s}, which nothing defines; expected keys of "
-			   "the sweep, figures of the model, and names of the "
-			   "start such as ${NODE_RANK}",
+			   "${%.60s} is not defined; expected a key of the "
+			   "sweep, a property of the model, or a name such as "
+			   "${NODE_RANK}",
 			   name);
 }
 
@@ -55,9 +55,9 @@ static int interpolate_name(const struct interpolator *filler, const char *name,
 		if (runtime)
 			return buffer_printf(out, err, "${%s}", name);
 		return value_error(place, err,
-				   "${%s}, which only the start of a task "
-				   "knows: it is allowed in command, env and "
-				   "follow",
+				   "${%s} is not valid here; it is set when a "
+				   "task starts, and can be used in command, "
+				   "env and follow",
 				   name);
 	}
 	found = filler->lookup(filler->arg, name, out, &why);

@@ -141,8 +141,8 @@ static int read_label(const struct value *value, const char **label,
 		return 0;
 	}
 	return value_error(value, err,
-			   "'%.60s' is not valid here; expected a label of "
-			   "nodes: key=value",
+			   "'%.60s' is not valid here; expected a node label, "
+			   "key=value",
 			   text);
 }
 

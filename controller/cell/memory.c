@@ -191,9 +191,9 @@ static void describe(const struct memory_input *input,
 			 input->model->hidden, input->model->layers, shape->pp,
 			 fmin(shape->accumulate, shape->pp));
 	snprintf(reason, size,
-		 "%s has %g GiB, at least %.1f are needed: %.4g parameters / "
-		 "(TP %u x PP %u%s) x (%s) bytes = %.1f GiB%s; check_memory: "
-		 "false runs it all the same",
+		 "%s has %g GiB, but at least %.1f are needed: %.4g parameters "
+		 "/ (TP %u x PP %u%s) x (%s) bytes = %.1f GiB%s; check_memory: "
+		 "false disables this check",
 		 input->chip->name, input->chip->memory_gib,
 		 (estimate->states + estimate->activations) / GIB,
 		 input->model->parameters, shape->tp, shape->pp, experts, bytes,

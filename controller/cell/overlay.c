@@ -151,8 +151,8 @@ static int check_clash(const struct paths *paths, const char *name,
 			continue;
 		return value_error(
 			value, err,
-			"%s, but \"%s\" stands on line %u: a variable is a map "
-			"or a single value, in all places",
+			"%s is not valid here, because \"%s\" is set on line "
+			"%u; a variable is either a map or a single value",
 			length < other_length ? "a single value" : "a map",
 			other, value_line(paths->paths[i].first));
 	}
@@ -204,8 +204,9 @@ static int add_value(struct overlay *layer, struct paths *paths,
 
 		if (!good_name(key))
 			return value_key_error(value, i, err,
-					       "a name with other characters "
-					       "than letters, digits, _ and -");
+					       "the name is not valid here; "
+					       "expected letters, digits, _ "
+					       "and -");
 		if (snprintf(path, sizeof(path), "%s.%s", name, key) >=
 		    (int)sizeof(path))
 			return value_key_error(value, i, err,
@@ -248,7 +249,8 @@ int overlay_add(struct overlay *layer, struct paths *paths, const char *name,
 			break;
 		value_found(value, found, sizeof(found));
 		return value_error(value, err,
-				   "%s is not valid here; expected no map",
+				   "%s is not valid here; expected a value "
+				   "that is not a map",
 				   found);
 	case SHAPE_KNOWN:
 		key_children(name, children);
@@ -279,8 +281,8 @@ int overlay_add(struct overlay *layer, struct paths *paths, const char *name,
 			return add_leaf(layer, paths, name, value, err);
 		if (!good_name(name))
 			return value_error(value, err,
-					   "a name with other characters than "
-					   "letters, digits, _ and -");
+					   "the name is not valid here; "
+					   "expected letters, digits, _ and -");
 		break;
 	}
 	if (strlen(name) >= PATH_BYTES)

@@ -39,9 +39,9 @@ static void describe_world(const struct parallel_layout *shape, char *text,
 	else
 		snprintf(text, size, "nodes %u x devices %u = %" PRIu64 "%s",
 			 shape->nodes, or_one(shape->devices), shape->world,
-			 shape->devices ? ""
-					: " (devices 0 counts as 1: say how "
-					  "many)");
+			 shape->devices
+				 ? ""
+				 : " (devices 0 counts as 1; set the number)");
 }
 
 /* TP x PP x CP is the size of one copy of the model; what is left of the world
@@ -110,8 +110,8 @@ static int check_layers(const struct parallel_layout *shape,
 					  model->layers, model->name, shape->pp,
 					  shape->vpp, stages);
 		return impossible(reason,
-				  "%u layers of %s do not divide by PP %u: an "
-				  "uneven split needs parallel.split",
+				  "%u layers of %s do not divide by PP %u; set "
+				  "parallel.split for an uneven split",
 				  model->layers, model->name, shape->pp);
 	}
 	if (model->layers && shape->split_layers != model->layers)

@@ -19,8 +19,8 @@ static int read_until(const struct value *const *values,
 
 	if (!width && (confidence || max))
 		return value_error(confidence ? confidence : max, err,
-				   "no width beside it: until: {width: 1%%} "
-				   "says how well the rate must be known");
+				   "missing width (expected the precision of "
+				   "the rate, until: {width: 1%%})");
 	if (!width)
 		return 0;
 	until->confidence = CONFIDENCE;

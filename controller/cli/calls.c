@@ -140,8 +140,8 @@ int client_rows(struct client *client, enum query_kind what, uint64_t of,
 		goes_on = *(bool *)((char *)answer.reply + more->offset);
 		if (goes_on && query.after <= before)
 			return error_set(err, EPROTO,
-					 "%s: the controller's pages do not "
-					 "end",
+					 "%s: the list of the controller does "
+					 "not end",
 					 query_names[what]);
 	}
 	*rows = all;

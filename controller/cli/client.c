@@ -64,7 +64,7 @@ static int answer_read(struct answer *answer, const struct schema *schema,
 		       const cJSON *body, struct error *err)
 {
 	if (!schema)
-		return error_set(err, EPROTO, "an answer to no request");
+		return error_set(err, EPROTO, "an answer without a request");
 	answer->reply = calloc(1, schema->size);
 	if (!answer->reply)
 		return error_nomem(err, "answer");
@@ -168,8 +168,8 @@ static void check_reach(struct client *client)
 	    clock_mono_ms() - client->absent_ms < CLIENT_REACH_MS)
 		return;
 	error_set(&why, ENOTCONN,
-		  "controller %.80s: out of reach for %d s (%.80s); is "
-		  "regatta-controller running there?",
+		  "controller %.80s: not reachable for %d s (%.80s); check "
+		  "that regatta-controller is running there",
 		  client->endpoint, CLIENT_REACH_MS / 1000,
 		  client->why.text[0] ? client->why.text : "no answer");
 	give_up(client, &why);
@@ -353,8 +353,8 @@ static void on_unkept(void *arg, const char *why)
 
 	if (!client->unkept)
 		fprintf(stderr,
-			"regatta: the controller's next key cannot be kept: "
-			"%s; once that key counts it has to be given by hand\n",
+			"regatta: the controller's next key cannot be saved: "
+			"%s; set it by hand once the controller uses it\n",
 			why);
 	client->unkept = true;
 }

@@ -33,7 +33,7 @@ static int compare(const struct input *input, struct cli *cli, const char *key,
 	catalog_hash(text, strlen(text), ours);
 	if (!strcmp(ours, hash))
 		return 0;
-	cli_say(cli, "%s goes along: the controller has %s", key,
+	cli_say(cli, "sending %s: the controller has %s", key,
 		*hash ? "another" : "none");
 	return described_put(described, kind, name, text, err);
 }

@@ -39,8 +39,8 @@ static int wrong(struct image_file *file, struct error *err)
 	const char *why = file->in ? archive_error_string(file->in) : NULL;
 
 	return error_set(err, EINVAL,
-			 "%s: %s; expected what docker save writes, or an OCI "
-			 "image layout as a tar file",
+			 "%s: %s; expected an archive of docker save, or an "
+			 "OCI image layout as a tar file",
 			 file->path, why ? why : "cannot be read");
 }
 
@@ -244,9 +244,9 @@ struct image_file *image_file_open(const char *path,
 	file->arg = arg;
 	if (!strcmp(path, "-")) {
 		error_set(err, EINVAL,
-			  "standard input is not valid here; expected "
-			  "a file, which is read twice: docker save -o "
-			  "FILE IMAGE");
+			  "standard input is not valid here; expected a file, "
+			  "because it is read twice: docker save -o FILE "
+			  "IMAGE");
 		return NULL;
 	}
 	if (stat(path, &st) < 0) {
@@ -255,8 +255,8 @@ struct image_file *image_file_open(const char *path,
 	}
 	if (!S_ISREG(st.st_mode)) {
 		error_set(err, EINVAL,
-			  "%s is not a regular file; expected one, as "
-			  "it is read twice",
+			  "%s is not a regular file; expected a regular file, "
+			  "because it is read twice",
 			  path);
 		return NULL;
 	}

@@ -232,8 +232,8 @@ static int check_settings(const struct input *input,
 		if (value_get(matrix, key))
 			return error_set(err, EINVAL,
 					 "--set %s: the matrix has a list of "
-					 "this "
-					 "key, which wins; expected %s%s%s",
+					 "this key, which takes precedence; "
+					 "expected %s%s%s",
 					 key,
 					 strchr(key, '.')
 						 ? "a change of the file"

@@ -173,7 +173,7 @@ static int ask_each(struct cli *cli, struct client *client, const char *file,
 		else if (hosts->count > 1)
 			cli_say(cli,
 				"no credentials for %s in %s; nodes pull its "
-				"images with their own rights",
+				"images with their own credentials",
 				hosts->items[i], file);
 	}
 	return 0;
@@ -223,8 +223,8 @@ static int collect(struct cli *cli, struct client *client,
 	size_t found = 0;
 
 	if (!hosts->count) {
-		cli_say(cli, "--registry-auth: the sweep needs no image "
-			     "of a registry");
+		cli_say(cli, "--registry-auth: the sweep uses no image from a "
+			     "registry");
 		return 0;
 	}
 	if (seal(cli, client, hosts, &list, &found, err) < 0) {
@@ -248,7 +248,7 @@ int logins_collect(struct cli *cli, struct client *client, struct sweep *sweep,
 		return error_set(err, EINVAL,
 				 "--registry-auth: the command line needs the "
 				 "folder of models and frameworks (--images) "
-				 "to know the sweep's registries");
+				 "to find the sweep's registries");
 	return find_hosts(cli, sweep, &hosts, err) < 0
 		       ? -1
 		       : collect(cli, client, &hosts, logins, count, err);

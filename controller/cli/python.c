@@ -19,8 +19,8 @@ struct python_files *python_read(const struct strings *paths, struct error *err)
 		return python_files_decode(text.data, text.size, paths, err);
 	if (why.code == ENOENT)
 		error_set(err, EPROTO,
-			  "%s: python3 is needed to read this file and is "
-			  "not installed; install the package python3",
+			  "%s: python3 is needed to read this file, but is not "
+			  "installed; install the package python3",
 			  paths->items[0]);
 	else
 		error_set(err, why.code == EIO ? EPROTO : why.code, "%s: %s",

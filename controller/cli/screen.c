@@ -41,7 +41,8 @@ struct screen *screen_new(FILE *in, FILE *out, bool colours, struct error *err)
 	screen->out = out;
 	screen->terminal = newterm(NULL, out, in);
 	if (!screen->terminal) {
-		error_set(err, ENOTTY, "this terminal has no full screen");
+		error_set(err, ENOTTY,
+			  "this terminal does not support full-screen output");
 		return NULL;
 	}
 	set_term(screen->terminal);

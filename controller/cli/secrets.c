@@ -131,9 +131,9 @@ static void warn_of(struct cli *cli, const struct strings *env)
 		if (!secret_looks_like(name))
 			continue;
 		cli_say(cli,
-			"warning: env.%s looks like a secret, but all who read "
-			"this sweep see env; expected secrets: {%s: {from: "
-			"env}}",
+			"warning: env.%s looks like a secret, but all users "
+			"who can read this sweep see env; use secrets: {%s: "
+			"{from: env}}",
 			name, name);
 	}
 }

@@ -155,12 +155,12 @@ static int find_endpoint(const struct environment *environment,
 			 config->controller);
 
 	if (!given)
-		return error_set(
-			err, EINVAL,
-			"no controller is named: give --controller "
-			"tcp://HOST:7117, set REGATTA_CONTROLLER, or write "
-			"'controller:' to ~/.config/regatta/config.yaml; "
-			"without any controller: regatta run");
+		return error_set(err, EINVAL,
+				 "no controller is set: use --controller "
+				 "tcp://HOST:7117, REGATTA_CONTROLLER, or "
+				 "'controller:' in "
+				 "~/.config/regatta/config.yaml; regatta run "
+				 "needs no controller");
 	if (strlen(given) >= sizeof(connection->endpoint) ||
 	    (strncmp(given, "tcp://", 6) != 0 &&
 	     strncmp(given, "ipc://", 6) != 0))
@@ -193,11 +193,10 @@ static int find_server_key(const struct environment *environment,
 	}
 	if (!given)
 		return error_set(err, EINVAL,
-				 "the controller's public key is missing: give "
-				 "--controller-key KEY or FILE, set "
-				 "REGATTA_CONTROLLER_KEY, or write "
-				 "'controller_key:' to "
-				 "~/.config/regatta/config.yaml");
+				 "the controller's public key is not set: use "
+				 "--controller-key KEY or FILE, "
+				 "REGATTA_CONTROLLER_KEY, or 'controller_key:' "
+				 "in ~/.config/regatta/config.yaml");
 	if (key_public(given, connection->server_public, err) < 0)
 		return error_prefix(err, "controller's key");
 	return 0;
@@ -219,13 +218,14 @@ static int find_own_key(const struct environment *environment,
 	}
 	if (!given)
 		return error_set(err, EINVAL,
-				 "your key is missing: give --key FILE or set "
+				 "your key is not set: use --key FILE or "
 				 "REGATTA_KEY");
 	if (access(given, F_OK) < 0 && errno == ENOENT)
 		return error_set(err, ENOENT,
-				 "no key at %.80s: make one by 'regatta key "
-				 "new FILE --name NAME --role operator', add "
-				 "the line it prints to the controller's keys",
+				 "no key at %.80s: create one with 'regatta "
+				 "key new FILE --name NAME --role operator', "
+				 "and add the line it prints to the "
+				 "controller's keys",
 				 given);
 	if (key_load(&connection->key, given, err) < 0)
 		return -1;
@@ -295,8 +295,8 @@ int settings_images(const struct environment *environment,
 	if (realpath(installed_images, path))
 		return 0;
 	return error_set(err, ENOENT,
-			 "no folder of models, frameworks and vendors "
-			 "at %.120s; give --images DIR",
+			 "no folder of models, frameworks and vendors at "
+			 "%.120s; use --images DIR",
 			 installed_images);
 }
 
@@ -351,9 +351,9 @@ int settings_program(const struct environment *environment, const char *name,
 	if (try_search_path(environment, name, path))
 		return 0;
 	return error_set(err, ENOENT,
-			 "no program %s: looked beside this one (%.100s), in "
-			 "its ../sbin and ../lib/regatta, and in the bin and "
-			 "sbin folders of PATH; install all of Regatta",
+			 "program %s not found beside this one (%.100s), in "
+			 "../sbin, ../lib/regatta, or the bin and sbin folders "
+			 "of PATH; install all of Regatta",
 			 name, environment->folder ? environment->folder : "-");
 }
 

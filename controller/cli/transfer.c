@@ -230,7 +230,7 @@ int transfer_get(struct client *client, const char *hash, int fd,
 		total = ((const struct reply_content_get *)answer.reply)->bytes;
 		if (!answer.size && get.offset < total)
 			return error_set(err, EPROTO,
-					 "the controller sent nothing");
+					 "the controller sent no data");
 		digest_add(&digest, answer.payload, answer.size);
 		if (write_all(fd, answer.payload, answer.size, err) < 0)
 			return -1;

@@ -463,7 +463,8 @@ struct watch_screen *watch_screen_new(struct cli *cli, struct client *client,
 	view->left_ms = -1;
 	buffer_init(&view->log, LOG_BYTES);
 	if (!isatty(STDIN_FILENO) || !in_foreground()) {
-		error_set(err, ENOTTY, "this terminal has no full screen");
+		error_set(err, ENOTTY,
+			  "this terminal does not support full-screen output");
 		return NULL;
 	}
 	view->screen = screen_new(stdin, cli->err, cli_err_colour(cli), err);

@@ -206,8 +206,8 @@ int image_digest_learn(struct image_digests *digests, struct task *task,
 		return 0;
 	if (!is_possible(&gang_spec(task_gang(task))->container, found)) {
 		snprintf(text, size,
-			 "%s says that image %s is %s, which is no image of "
-			 "that repository",
+			 "%s reports that image %s is %s, which is not in that "
+			 "repository",
 			 node, gang_spec(task_gang(task))->container.image,
 			 found);
 		return -1;

@@ -155,8 +155,8 @@ static int add(struct telling *to, const char *reference, const char *build)
 
 	if (to->count >= NEEDS_MAX)
 		return error_set(to->err, E2BIG,
-				 "jobs need more than %d images: wait until "
-				 "some are over",
+				 "jobs need more than %d images; wait until "
+				 "some have ended",
 				 NEEDS_MAX);
 	list = reallocarray(to->list, to->count + 1, sizeof(*list));
 	if (!list)

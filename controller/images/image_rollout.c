@@ -100,7 +100,8 @@ static struct image_request *keep(struct image_rollouts *rollouts,
 		return NULL;
 	if (rollouts->count >= IMAGE_ROLLOUT_ORDERS_MAX && !old) {
 		image_request_free(order);
-		error_set(err, EBUSY, "%d image orders are under way already",
+		error_set(err, EBUSY,
+			  "%d image requests are already in progress",
 			  IMAGE_ROLLOUT_ORDERS_MAX);
 		return NULL;
 	}
@@ -394,7 +395,8 @@ static int choose_named(struct image_rollouts *rollouts,
 {
 	if (wanted->count > node_count(rollouts->with.nodes))
 		return error_set(err, EINVAL,
-				 "nodes: %zu names, there are %zu nodes",
+				 "nodes: %zu names; expected at most %zu, the "
+				 "number of nodes",
 				 wanted->count,
 				 node_count(rollouts->with.nodes));
 	for (size_t i = 0; i < wanted->count; i++) {
@@ -444,11 +446,11 @@ static int choose_all(struct image_rollouts *rollouts, const char *build,
 	if (nodes->count)
 		return 0;
 	return up ? error_set(err, ENOENT,
-			      "no node in reach has devices of %s; regatta "
-			      "vendors lists what there is, --nodes chooses "
-			      "any nodes",
+			      "no reachable node has devices of %s; regatta "
+			      "vendors lists the vendors, --nodes selects any "
+			      "nodes",
 			      vendor)
-		  : error_set(err, ENOENT, "no node is in reach");
+		  : error_set(err, ENOENT, "no node is reachable");
 }
 
 static int check_order(struct image_rollouts *rollouts,
@@ -472,13 +474,14 @@ static int check_order(struct image_rollouts *rollouts,
 				 message->order);
 	if (order && image_request_kind_of(order) != kind)
 		return error_set(err, EEXIST,
-				 "image order %.12s is one to %s already",
+				 "image request %.12s already exists, for %s",
 				 image_request_name(order),
 				 image_request_kind_of(order)->name);
 	if (kind->takes_name && (!message->image || !*message->image))
-		return error_set(err, EINVAL, "%s: which image?", kind->name);
+		return error_set(err, EINVAL, "%s: the image is missing",
+				 kind->name);
 	if (!strcmp(kind->name, "build") && !message->build)
-		return error_set(err, EINVAL, "build: which folder?");
+		return error_set(err, EINVAL, "build: the folder is missing");
 	if (strcmp(kind->name, "load") != 0)
 		return 0;
 	if (blob_store_look(blob_service_contents(rollouts->with.blobs),
@@ -486,7 +489,8 @@ static int check_order(struct image_rollouts *rollouts,
 		return -1;
 	return whole ? 0
 		     : error_set(err, ENOENT,
-				 "image order %.12s: its recipe is not here",
+				 "image request %.12s: the controller does not "
+				 "have its recipe",
 				 message->order);
 }
 
@@ -583,9 +587,9 @@ int image_rollout_describe(struct image_rollouts *rollouts,
 
 	if (!order)
 		return error_set(err, ENOENT,
-				 "no image order %.12s; a controller that was "
-				 "started anew knows only those to load, build "
-				 "and pull: run the command again",
+				 "no image request %.12s; after a restart, the "
+				 "controller knows only requests to load, "
+				 "build and pull; run the command again",
 				 name);
 	if (image_request_describe(order, query, to, err) < 0)
 		return -1;

@@ -190,7 +190,7 @@ static int open_row(struct sweep_logins *kept, const struct login_row *row,
 					     (char *)row->sealed };
 
 	if (!row->sealed)
-		return error_set(err, EKEYREJECTED, "credentials are gone");
+		return error_set(err, EKEYREJECTED, "credentials were deleted");
 	/* No two sealed ones look alike. */
 	if (kept->sealed && !strcmp(kept->sealed, row->sealed))
 		return 0;

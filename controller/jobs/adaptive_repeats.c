@@ -63,7 +63,8 @@ bool repeats_more(const struct repeats *repeats, char *text, size_t size)
 		return false;
 	}
 	if (!repeats->rates_count) {
-		snprintf(text, size, "not repeated further: there is no rate");
+		snprintf(text, size,
+			 "not repeated further: the runs have no rate");
 		return false;
 	}
 	if (isfinite(known.half))
@@ -72,7 +73,7 @@ bool repeats_more(const struct repeats *repeats, char *text, size_t size)
 			 known.mean, known.half * 100, until->confidence * 100,
 			 known.n);
 	else
-		snprintf(words, sizeof(words), "one rate says nothing");
+		snprintf(words, sizeof(words), "one rate is not enough");
 	if (known.half <= until->width) {
 		snprintf(text, size, "known within %g %%: %s",
 			 until->width * 100, words);

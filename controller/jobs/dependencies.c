@@ -197,7 +197,7 @@ static enum found look_at(struct jobs *jobs, struct follow *follow,
 			return FOUND_LATER;
 		}
 		snprintf(look->why, sizeof(look->why),
-			 "job %" PRIu64 " is not there", follow->before);
+			 "job %" PRIu64 " does not exist", follow->before);
 		return FOUND_SKIPPED;
 	}
 	if (!job_state_final(look->state))

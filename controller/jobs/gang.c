@@ -133,7 +133,7 @@ static void drop_output(struct job *job, char *text, size_t size)
 		job->gang->tasks[i].collected = true;
 	}
 	snprintf(text + used, size - used,
-		 "; output of %u task(s) that had not come is dropped", count);
+		 "; missing output of %u task(s) is dropped", count);
 }
 
 /* May a job that is being collected end otherwise? false: it goes on. */

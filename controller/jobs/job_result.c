@@ -65,21 +65,21 @@ static void add_format_warnings(const struct job *job, cJSON *warnings)
 	if (log_reader_tied(gang))
 		cJSON_AddItemToArray(warnings,
 				     cJSON_CreateString(
-					     "two formats fit the log as well "
-					     "and read other "
-					     "figures: name one with `log`"));
+					     "two formats match the log "
+					     "equally well, but read different "
+					     "values; select one with `log`"));
 	for (size_t i = 0; i < count; i++) {
 		snprintf(text, sizeof(text),
 			 "no format reads this line of the log: %s", lines[i]);
 		cJSON_AddItemToArray(warnings, cJSON_CreateString(text));
 	}
 	if (count)
-		cJSON_AddItemToArray(
-			warnings,
-			cJSON_CreateString("try `regatta extract` on the log, "
-					   "for another format that fits, or "
-					   "with --learn and the values of "
-					   "such a line, for new rules"));
+		cJSON_AddItemToArray(warnings,
+				     cJSON_CreateString(
+					     "run `regatta extract` on the log "
+					     "to find another format, or with "
+					     "--learn and the values of such a "
+					     "line to create rules"));
 }
 
 static cJSON *make_result(struct job *job, struct error *err)
@@ -124,7 +124,7 @@ static cJSON *make_result(struct job *job, struct error *err)
 	gang_warnings(gang, warnings);
 	add_format_warnings(job, warnings);
 	if (!measure->framework && !log_reader_format(gang))
-		input.unread = "no format fits the log";
+		input.unread = "no format matches the log";
 	input.warnings = warnings;
 	result = result_new(&input, err);
 	cJSON_Delete(warnings);

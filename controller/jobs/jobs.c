@@ -241,8 +241,7 @@ void jobs_read(struct jobs *jobs)
 
 static void cancel_one(struct job *job, void *arg)
 {
-	gang_exception(job, FAILURE_CANCELLED, 0,
-		       "the controller was told to end");
+	gang_exception(job, FAILURE_CANCELLED, 0, "the controller was stopped");
 }
 
 void jobs_drain(struct jobs *jobs)

@@ -40,8 +40,9 @@ enum unschedulable unschedulable_of(const struct slot *slots, size_t count,
 	describe(shape, wanted, sizeof(wanted));
 	if (known >= shape->nodes) {
 		snprintf(text, size,
-			 "needs %s; of %zu that are known %zu can take it, the "
-			 "others are down, drained or lack a device",
+			 "needs %s; of %zu known, %zu can run it, the others "
+			 "are "
+			 "down, drained or lack a device",
 			 wanted, known, usable);
 		return UNSCHEDULABLE_DOWN;
 	}
@@ -49,7 +50,8 @@ enum unschedulable unschedulable_of(const struct slot *slots, size_t count,
 			known == 1 ? "is" : "are");
 	if (silent && used > 0 && (size_t)used < size)
 		snprintf(text + used, size - (size_t)used,
-			 ", and %zu that are down have not said what they have",
+			 ", and %zu nodes that are down have not reported "
+			 "their devices",
 			 silent);
 	return UNSCHEDULABLE_EVER;
 }

@@ -210,9 +210,9 @@ int node_check_machine(const struct node *node, const char *key,
 	    (machine && !strcmp(node->view.machine, machine)))
 		return 0;
 	return error_set(err, EACCES,
-			 "the key of %s is in use on another machine than this "
-			 "one: make one of its own for this one, or 'regatta "
-			 "node rekey %s'",
+			 "the key of %s is in use on another machine; create a "
+			 "new key for this machine, or run 'regatta node rekey "
+			 "%s'",
 			 node->view.name, node->view.name);
 }
 

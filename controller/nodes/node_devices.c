@@ -59,7 +59,7 @@ static int check(const struct device_info *list, size_t count,
 
 static void say_lost(struct task *task, const struct device_info *device)
 {
-	const char *why = device->text ? device->text : "it is not there";
+	const char *why = device->text ? device->text : "it has disappeared";
 	cJSON *data = cJSON_CreateObject();
 
 	cJSON_AddStringToObject(data, "node", task_node(task)->view.name);
@@ -97,7 +97,7 @@ static void tell_log(const struct node *node, uint64_t lost, uint64_t back)
 			log_warning("node=%s lost device %zu %s: %s",
 				    node->view.name, i, bus_id,
 				    device->text ? device->text
-						 : "it is not there");
+						 : "it has disappeared");
 		else if (back >> i & 1)
 			log_info("node=%s has device %zu %s back",
 				 node->view.name, i, bus_id);

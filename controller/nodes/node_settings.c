@@ -181,7 +181,8 @@ int node_drain(struct nodes *nodes, struct node *node, int64_t from_ms,
 	if (until_ms && (until_ms <= now_ms || until_ms <= from_ms)) {
 		free(copy);
 		return error_set(err, EINVAL,
-				 "until: it is past, or before it begins");
+				 "until: the time is in the past, or before "
+				 "the start");
 	}
 	if (reason && !copy)
 		return error_nomem(err, "node");

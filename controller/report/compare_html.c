@@ -103,7 +103,7 @@ static int put_cell(struct comparison *page, const char *text, bool number)
 
 static int put_side(struct comparison *page, const cJSON *side)
 {
-	char text[120] = "not there";
+	char text[120] = "missing";
 
 	if (isfinite(row_double(side, "spread")))
 		snprintf(text, sizeof(text), "%.1f ± %.1f (n = %.0f)",

@@ -412,8 +412,7 @@ static int put_page(const struct report_about *about, const cJSON *rows,
 		      out, err) < 0 ||
 	    put_suspects(rows, out, err) < 0 ||
 	    put_sections(rows, &labels, out, err) < 0 ||
-	    put_notes("Where it comes from", put_provenance, rows, out, err) <
-		    0 ||
+	    put_notes("Provenance", put_provenance, rows, out, err) < 0 ||
 	    put_file(about->file, out, err) < 0)
 		return -1;
 	return buffer_text(out, "</body></html>\n", err);

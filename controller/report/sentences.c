@@ -18,67 +18,70 @@ static const char *const chinese[][2] = {
 	  "速率突变：是以下单元的 * 倍：*" },
 	{ "the rate jumps: that of * is * times as much",
 	  "速率突变：* 的速率是它的 * 倍" },
-	{ "nothing in the log says that the training finished",
+	{ "the log does not report the end of the training",
 	  "日志没有说训练已结束" },
-	{ "the training says that it finished at step * of *",
+	{ "the log reports the end of the training at step * of *",
 	  "训练称在第 * 步结束（共 * 步）" },
 	{ "the log ends at step * of *", "日志止于第 * 步（共 * 步）" },
-	{ "the training slows down: most steps before step * take less than "
-	  "* ms, the median of those behind it",
+	{ "the training slows down: most steps before step * take less than * "
+	  "ms, the median of the steps after it",
 	  "训练变慢：第 * 步之前的多数步不到 * ms，即其后各步的中位数" },
-	{ "* steps with an impossible time are left out",
+	{ "* steps with an impossible time are excluded",
 	  "略去 * 个时间不可能的步" },
-	{ "* impossible rates are left out", "略去 * 个不可能的速率" },
-	{ "one step only: its warm-up is in the figures",
+	{ "* impossible rates are excluded", "略去 * 个不可能的速率" },
+	{ "only one step: the values include its warm-up",
 	  "只有一步：数值包含预热" },
 	{ "the step times do not settle: no end of the warm-up was found in "
 	  "the first half",
 	  "步时间不稳定：前半段没有预热的终点" },
-	{ "* of * steps are much slower than the median, and left out",
+	{ "* of * steps are much slower than the median, and excluded",
 	  "* 步远慢于中位数（共 * 步），已略去" },
 	{ "steps * to * at * ms, * s in all, take longer than the whole job, "
 	  "* s",
 	  "第 * 到 * 步每步 * ms，共 * s，长于整个作业的 * s" },
-	{ "half of the steps take * to * ms around a median of *: too wide a "
-	  "spread for one figure",
+	{ "half of the steps take * to * ms around a median of *: the spread "
+	  "is too wide for a single value",
 	  "半数的步为 * 到 * ms，中位数 * ms：过于分散，不能用一个数表示" },
-	{ "the loss is * at step *, and no number at * steps in all",
+	{ "the loss is * at step *, and not a number at * steps in total",
 	  "损失为 *（第 * 步），不是数的共 * 步" },
 	{ "a memory of * MiB is impossible: the device has *",
 	  "存储使用 * MiB 不可能：设备只有 * MiB" },
 	{ "* of * % is impossible", "* 为 * %，不可能" },
-	{ "the log prints no step time: * ms (+-*) follow from when its lines "
-	  "came",
+	{ "the log contains no step time: * ms (+-*) is computed from the "
+	  "times of arrival of its lines",
 	  "日志没有步时间：由各行到达的时刻得出 * ms（±*）" },
-	{ "the log says shares of epochs, and nowhere how many steps there "
-	  "are: each line counts as one step",
+	{ "the log contains fractions of epochs, but not the number of steps: "
+	  "each line counts as one step",
 	  "日志只有轮次的比例，没有步数：每行算作一步" },
-	{ "the log says shares of epochs, and its bars skip steps: which "
-	  "steps they are is not certain",
+	{ "the log contains fractions of epochs, and its progress bars skip "
+	  "steps: the step numbers are uncertain",
 	  "日志只有轮次的比例，进度条跳过了一些步：步号不确定" },
-	{ "the devices were pretended: these are no figures of real hardware",
+	{ "the devices were simulated: these are not measurements of real "
+	  "hardware",
 	  "设备为模拟：所列数值不代表真实硬件" },
 	{ "the program reports * tokens/s, its step time and batch give *",
 	  "程序报告 * tokens/s，由步时间和批大小得出 *" },
 	{ "the program reports * samples/s, its step time and batch give *",
 	  "程序报告 * samples/s，由步时间和批大小得出 *" },
-	{ "the log prints a step time of * ms, by when its lines came it is *",
+	{ "the log reports a step time of * ms, the times of arrival of its "
+	  "lines give *",
 	  "日志中的步时间为 * ms，由各行到达的时刻得出 *" },
-	{ "the program says that a step has * samples, the sweep says *",
+	{ "the program reports a step of * samples, the sweep has *",
 	  "程序称每步 * 个样本，扫描文件为 *" },
-	{ "the samples in the log grow by * a step, the sweep's batch is *",
+	{ "the samples in the log increase by * per step, the sweep's batch is "
+	  "*",
 	  "日志中的样本数每步增加 *，扫描文件的批大小为 *" },
-	{ "the tokens in the log grow by * a step, the sweep's batch and "
+	{ "the tokens in the log increase by * per step, the sweep's batch and "
 	  "sequence give *",
 	  "日志中的 token 数每步增加 *，由批大小和序列长度得出 *" },
-	{ "the program reports * TFLOPS of a device, its token rate and our "
+	{ "the program reports * TFLOPS per device, its token rate and our "
 	  "formulas give *",
 	  "程序报告单卡 * TFLOPS，由 token 速率和公式得出 *" },
 	{ "the program reports an MFU of * %, its token rate and our formulas "
 	  "give *",
 	  "程序报告 MFU 为 * %，由 token 速率和公式得出 *" },
 	{ "*: device * was never sampled", "*：设备 * 从未被采样" },
-	{ "*: device * was not sampled for * s, which its energy leaves out",
+	{ "*: device * was not sampled for * s, and its energy lacks that time",
 	  "*：设备 * 有 * s 未被采样，能耗不含这段时间" },
 	{ "* more devices were sampled with gaps",
 	  "另有 * 个设备的采样有间断" },
@@ -119,7 +122,7 @@ static const char *const chinese[][2] = {
 	{ "* was removed", "* 已被移除" },
 	{ "* steps in the log, but no step time and no rate",
 	  "日志中有 * 步，但没有步时间和速率" },
-	{ "* steps in the log, none behind the warm-up of *",
+	{ "* steps in the log, none after the warm-up of *",
 	  "日志中有 * 步，预热的 * 步之后没有" },
 	{ "nothing in the log matches the rules of *",
 	  "日志中没有符合 * 规则的行" },
@@ -127,7 +130,7 @@ static const char *const chinese[][2] = {
 	{ "job * failed: *", "作业 * 失败：*" },
 	{ "job * (*) was cancelled", "作业 *（*）已取消" },
 	{ "job * was cancelled", "作业 * 已取消" },
-	{ "job * is not there", "没有作业 *" },
+	{ "job * does not exist", "没有作业 *" },
 };
 
 #define CHINESE (sizeof(chinese) / sizeof(chinese[0]))

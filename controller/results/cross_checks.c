@@ -192,15 +192,15 @@ static const struct cross_check {
 	  "its step time and batch give ", 1 },
 	{ samples_and_time, "the program reports ", " samples/s",
 	  "its step time and batch give ", 2 },
-	{ arrival, "the log prints a step time of ", " ms",
-	  "by when its lines came it is ", 1 },
-	{ batch, "the program says that a step has ", " samples",
-	  "the sweep says ", 0 },
-	{ samples_counter, "the samples in the log grow by ", " a step",
+	{ arrival, "the log reports a step time of ", " ms",
+	  "the times of arrival of its lines give ", 1 },
+	{ batch, "the program reports a step of ", " samples",
+	  "the sweep has ", 0 },
+	{ samples_counter, "the samples in the log increase by ", " per step",
 	  "the sweep's batch is ", 1 },
-	{ tokens_counter, "the tokens in the log grow by ", " a step",
+	{ tokens_counter, "the tokens in the log increase by ", " per step",
 	  "the sweep's batch and sequence give ", 1 },
-	{ tflops, "the program reports ", " TFLOPS of a device",
+	{ tflops, "the program reports ", " TFLOPS per device",
 	  "its token rate and our formulas give ", 1 },
 	{ mfu, "the program reports an MFU of ", " %",
 	  "its token rate and our formulas give ", 1 },
@@ -244,7 +244,7 @@ static void check_spread(const struct statistics *figures, cross_check_fn *fn,
 		return;
 	snprintf(text, sizeof(text),
 		 "half of the steps take %.1f to %.1f ms around a median of "
-		 "%.1f: too wide a spread for one figure",
+		 "%.1f: the spread is too wide for a single value",
 		 step->q1, step->q3, step->median);
 	fn(text, arg);
 }

@@ -218,7 +218,7 @@ static int read_values(struct learning *learning, const char *const *values,
 		    strcspn(value->text, "0123456789") == value->size)
 			return error_set(err, EINVAL,
 					 "value %s is not valid here; expected "
-					 "NAME=NUMBER as it stands in the log",
+					 "NAME=NUMBER as written in the log",
 					 values[i]);
 	}
 	learning->count = count;

@@ -180,8 +180,8 @@ cJSON *recompute_compare(const cJSON *stored, const cJSON *computed,
 
 #define REASONS_TEXT 480 /* bytes */
 #define UNKNOWN_REASON                                                         \
-	"its rules, formulas and chip are as they were: the log, or the "      \
-	"program that reads it, is another"
+	"rules, formulas and chip are unchanged; the log or the program that " \
+	"reads it has changed"
 
 /* What figures follow from beside the log, as it stands in a result. */
 static const struct {

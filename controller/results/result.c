@@ -157,14 +157,14 @@ static void flag_progress(struct making *making)
 	if (!ends_early(figures)) {
 		if (making->input->record_count && !figures->finished &&
 		    extract && extract_rules_finish(extract_rules_of(extract)))
-			flag(making, "nothing in the log says that the "
-				     "training finished");
+			flag(making,
+			     "the log does not report the end of the training");
 		return;
 	}
 	flag(making,
-	     figures->finished
-		     ? "the training says that it finished at step %llu of %llu"
-		     : "the log ends at step %llu of %llu",
+	     figures->finished ? "the log reports the end of the training at "
+				 "step %llu of %llu"
+			       : "the log ends at step %llu of %llu",
 	     (unsigned long long)figures->reached,
 	     (unsigned long long)figures->total);
 }
@@ -190,7 +190,7 @@ static void flag_slowdown(struct making *making)
 	if (timed >= SLOWDOWN_STEPS && faster > timed / 2)
 		flag(making,
 		     "the training slows down: most steps before step %llu "
-		     "take less than %.1f ms, the median of those behind it",
+		     "take less than %.1f ms, the median of the steps after it",
 		     (unsigned long long)figures->above + 1,
 		     figures->iteration.median);
 }
@@ -210,22 +210,22 @@ static void flag_steps(struct making *making)
 	if (doubt)
 		flag(making, "%s", doubt);
 	if (step->impossible)
-		flag(making, "%zu steps with an impossible time are left out",
+		flag(making, "%zu steps with an impossible time are excluded",
 		     step->impossible);
 	impossible = figures->tokens.impossible +
 		     figures->per_device.impossible +
 		     figures->samples.impossible;
 	if (impossible)
-		flag(making, "%zu impossible rates are left out", impossible);
+		flag(making, "%zu impossible rates are excluded", impossible);
 	if (input->record_count == 1 && !input->measure->warmup_steps)
-		flag(making, "one step only: its warm-up is in the figures");
+		flag(making, "only one step: the values include its warm-up");
 	if (!figures->settled)
 		flag(making, "the step times do not settle: no end of the "
 			     "warm-up was found in the first half");
 	if ((double)figures->slow > SLOW_SHARE * (double)figures->paced)
 		flag(making,
 		     "%zu of %zu steps are much slower than the median, and "
-		     "left out",
+		     "excluded",
 		     figures->slow, figures->paced);
 	if (!input->record_count || !step->n)
 		return;
@@ -302,8 +302,8 @@ static void add_loss(struct making *making)
 	}
 	if (bad)
 		flag(making,
-		     "the loss is %s at step %llu, and no number at %zu "
-		     "steps in all",
+		     "the loss is %s at step %llu, and not a number at %zu "
+		     "steps in total",
 		     loss_word(bad->loss), (unsigned long long)bad->step,
 		     count);
 	if (!last) {
@@ -452,7 +452,7 @@ static bool verdict(const struct making *making, char *text, size_t size)
 						   : "its framework");
 	else if (figures->first == input->record_count)
 		snprintf(text, size,
-			 "%zu steps in the log, none behind the warm-up of %u",
+			 "%zu steps in the log, none after the warm-up of %u",
 			 input->record_count, input->measure->warmup_steps);
 	else
 		snprintf(text, size,
@@ -492,13 +492,13 @@ static void fill(struct making *making)
 	}
 	if (making->figures.arrived)
 		flag(making,
-		     "the log prints no step time: %.1f ms (+-%.1f) follow "
-		     "from when its lines came",
+		     "the log contains no step time: %.1f ms (+-%.1f) is "
+		     "computed from the times of arrival of its lines",
 		     making->figures.iteration.median,
 		     making->input->arrival.arrival_error_ms);
 	if (making->input->pretended)
-		flag(making, "the devices were pretended: these are no figures "
-			     "of real hardware");
+		flag(making, "the devices were simulated: these are not "
+			     "measurements of real hardware");
 }
 
 cJSON *result_new(const struct result_input *input, struct error *err)

@@ -196,10 +196,10 @@ const char *share_steps_doubt(const struct share_steps *shares, uint64_t total)
 	if (!shares->count)
 		return NULL;
 	if (!total)
-		return "the log says shares of epochs, and nowhere how many "
-		       "steps there are: each line counts as one step";
-	return unsure(shares, total)
-		       ? "the log says shares of epochs, and its bars skip "
-			 "steps: which steps they are is not certain"
-		       : NULL;
+		return "the log contains fractions of epochs, but not the "
+		       "number of steps: each line counts as one step";
+	return unsure(shares, total) ? "the log contains fractions of epochs, "
+				       "and its progress bars skip steps: the "
+				       "step numbers are uncertain"
+				     : NULL;
 }

@@ -86,7 +86,7 @@ static int warn_gaps(const cJSON *devices, cJSON *list, struct error *err)
 			if (told++ < GAPS_TOLD &&
 			    warn(list, err,
 				 "%s: device %.0f was not sampled for %.1f s, "
-				 "which its energy leaves out",
+				 "and its energy lacks that time",
 				 text_of(device, "node"),
 				 number_of(device, "device"),
 				 number_of(device, "gaps_s")) < 0)

@@ -300,7 +300,7 @@ static void end(struct retention *retention)
 {
 	retention->busy = false;
 	if (retention->deed == DEED_REMOVE && retention->jobs)
-		log_info("to make room, the output of jobs=%" PRIu64
+		log_info("to free space, the output of jobs=%" PRIu64
 			 " was removed: %" PRIu64 " bytes",
 			 retention->jobs, retention->bytes);
 }
@@ -316,9 +316,8 @@ static void walked(struct retention *retention)
 		retention->stored =
 			log_ingest_stored_bytes(retention->with.ingest);
 	} else {
-		log_warning("too much is stored, and there is no output of "
-			    "jobs that are over which could go: give %s more "
-			    "room",
+		log_warning("too much is stored, and no output of finished "
+			    "jobs can be removed; increase %s",
 			    retention->state);
 		retention->known = false; /* counted again */
 		retention->rest_until_ms = clock_mono_ms() + REST_MS;

@@ -405,12 +405,12 @@ int stacks_verdict(struct stacks *stacks, char text[STACKS_TEXT_SIZE],
 		return error_nomem(err, "stacks");
 	if (!stacks->count) {
 		snprintf(text, STACKS_TEXT_SIZE,
-			 "no process of a rank is seen");
+			 "no process of a rank was found");
 		return 0;
 	}
 	odd = find_odd(stacks);
 	if (odd < 0) {
-		snprintf(text, STACKS_TEXT_SIZE, "no rank stands apart");
+		snprintf(text, STACKS_TEXT_SIZE, "no rank differs");
 		add_others(stacks, odd, text);
 		return 0;
 	}

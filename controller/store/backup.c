@@ -136,8 +136,8 @@ static int snapshot(const char *state, const char *to, struct error *err)
 		return error_nomem(err, "backup");
 	}
 	if (access(path, F_OK) < 0)
-		return error_set(err, EPROTO, "%s: no controller's state",
-				 state);
+		return error_set(err, EPROTO,
+				 "%s: not the state of a controller", state);
 	if (sqlite3_open_v2(path, &from, SQLITE_OPEN_READWRITE, NULL) ==
 		    SQLITE_OK &&
 	    sqlite3_open_v2(to, &copy,
@@ -288,8 +288,8 @@ static int unpack_all(struct archive *in, const char *state, const char *file,
 		    archive_entry_hardlink(entry) ||
 		    !(is_database || is_ours(name)))
 			return error_set(err, EPROTO,
-					 "%s: '%.100s' is not of a "
-					 "controller's state",
+					 "%s: '%.100s' does not belong to the "
+					 "state of a controller",
 					 file, name ? name : "");
 		if (get_file(in, state, is_database ? UNFINISHED : name,
 			     archive_entry_size(entry), file, err) < 0)
@@ -317,7 +317,7 @@ static int check_empty(const char *state, struct error *err)
 	closedir(dir);
 	return empty ? 0
 		     : error_set(err, EEXIST,
-				 "%s: not empty; move away what is there first",
+				 "%s: not empty; move its contents away first",
 				 state);
 }
 

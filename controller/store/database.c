@@ -184,11 +184,11 @@ static int check_version(sqlite3 *database, int count, sqlite3_int64 *version,
 	if (*version > count)
 		return error_set(err, EPROTO,
 				 "schema version %lld is newer than %d, the "
-				 "last that this program knows",
+				 "latest that this program supports",
 				 (long long)*version, count);
 	if (*version < 0 || (*version == 0 && tables > 0))
 		return error_set(err, EPROTO,
-				 "a database, but of another program");
+				 "the database belongs to another program");
 	return 0;
 }
 

@@ -209,8 +209,8 @@ static int queue_row(struct store *store, enum write write,
 	queue_cut(queue, mark);
 	if (why.code == E2BIG)
 		return error_set(err, ENOBUFS,
-				 "store: %zu rows wait to be written, no room "
-				 "for more",
+				 "store: %zu rows wait to be written; the "
+				 "queue is full",
 				 store->queued);
 	error_set(err, why.code, "store: %s", why.text);
 	return -1;

@@ -225,7 +225,7 @@ static int apply_row(struct store *store, const char **place, struct error *err)
 		return -1;
 	if (write == WRITE_STATE && !sqlite3_changes(store->database))
 		return error_set(err, EINVAL,
-				 "store: the state of a job that is not there, "
+				 "store: the state of a job that is missing, "
 				 "or in another state");
 	return write == WRITE_STATE || write == WRITE_JOB_STATE
 		       ? apply_state(store, write, columns, err)

@@ -99,8 +99,8 @@ static int read_align(const struct value *map, cJSON *to, struct error *err)
 		return -1;
 	if (!baseline)
 		return value_error(map, err,
-				   "no baseline; expected the number of a job, "
-				   "or values of a cell of this sweep");
+				   "missing baseline (expected the number of a "
+				   "job, or values of a cell of this sweep)");
 	if ((from &&
 	     value_u64(from, 0, (uint64_t)1 << 53, &from_step, err) < 0) ||
 	    (tolerance && value_share(tolerance, &share, err) < 0))

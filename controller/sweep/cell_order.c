@@ -126,8 +126,8 @@ static int consider(struct search *search, size_t cell, struct error *err)
 		return 0;
 	if (cell == search->cell)
 		return value_error(search->after, err,
-				   "values of the cell itself: a cell cannot "
-				   "go after itself");
+				   "these are values of the cell itself; a "
+				   "cell cannot depend on itself");
 	if (!cell_order_kept(search->sweep, (uint32_t)cell)) {
 		search->dropped = true;
 		return 0;
@@ -140,9 +140,8 @@ static int consider(struct search *search, size_t cell, struct error *err)
 	search->likeness = like;
 	if (search->count == CELL_ORDER_BEFORE_MAX)
 		return value_error(search->after, err,
-				   "more than %d cells that have these values "
-				   "and are as much like this one, which is "
-				   "the limit",
+				   "more than %d equally similar cells have "
+				   "these values, which is the limit",
 				   CELL_ORDER_BEFORE_MAX);
 	search->found[search->count++] = (uint32_t)cell;
 	return 0;
@@ -212,7 +211,7 @@ static int search_list(struct search *search, size_t from, size_t to,
 	if (to - from > CELL_ORDER_SCAN_MAX)
 		return value_error(search->after, err,
 				   "%zu cells to choose from; expected at most "
-				   "%d: put both into the matrix",
+				   "%d; put both into the matrix",
 				   to - from, CELL_ORDER_SCAN_MAX);
 	for (size_t cell = from; cell < to; cell++)
 		if (consider(search, cell, err) < 0)
@@ -271,7 +270,7 @@ static int cell_order_cell(struct sweep *sweep, uint32_t cell,
 	*drop = !search.count && search.dropped;
 	if (!search.count && !search.dropped)
 		return value_error(search.after, err,
-				   "values that no other cell has");
+				   "no other cell has these values");
 	return search.count ? add_orders(&search, err) : 0;
 }
 
@@ -307,7 +306,7 @@ struct walk {
 static int circle_error(const struct sweep *sweep, struct error *err)
 {
 	return value_error(document_root(sweep->document), err,
-			   "after: cells that go after each other in a circle");
+			   "after: the cells depend on each other in a cycle");
 }
 
 static int walk_from(const struct sweep *sweep, uint32_t cell, char *colours,
@@ -378,8 +377,8 @@ static int check_nodes(struct sweep *sweep, const struct cell_order *order,
 	if (!share)
 		return 0;
 	return value_error(sweep->values[KEY_AFTER], err,
-			   "a cell of %u nodes that goes after one of %u and "
-			   "runs where that ran: expected at most %u, or "
+			   "a cell with %u nodes depends on one with %u and "
+			   "runs on its nodes; expected at most %u, or "
 			   "\"same_nodes: false\"",
 			   nodes, most, most);
 }

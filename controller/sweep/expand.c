@@ -21,7 +21,7 @@ static int read_sweep_name(struct sweep *sweep, const struct value *root,
 
 	if (!value)
 		return value_error(root, err,
-				   "sweep: no name; expected \"sweep: name\"");
+				   "missing sweep (expected \"sweep: name\")");
 	if (value_string(value, NAME_MAX_BYTES, &name, err) < 0)
 		return -1;
 	if (strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789._-") !=
@@ -92,8 +92,9 @@ static int read_variables(struct sweep *sweep, const struct value *map,
 		if (strchr(name, '.') || key_shape(name) != SHAPE_UNKNOWN)
 			return value_key_error(map, i, err,
 					       "a key of the sweep is not "
-					       "valid here; expected names of "
-					       "your own for ${placeholders}");
+					       "valid here; expected "
+					       "user-defined names for "
+					       "${placeholders}");
 	}
 	return overlay_add_map(&sweep->variables, sweep->paths, map, err);
 }
@@ -188,8 +189,8 @@ static int read_axes(struct sweep *sweep, const struct value *root,
 			return -1;
 	if (vendors && value_get(matrix, "vendor"))
 		return value_error(value_get(matrix, "vendor"), err,
-				   "found vendors here and on line %u: a list "
-				   "at the top spans by itself",
+				   "vendors are listed here and on line %u; "
+				   "expected one list",
 				   value_line(vendors));
 	for (size_t i = 0; i < keys; i++)
 		if (read_axis(sweep, matrix, i, err) < 0)
@@ -337,8 +338,8 @@ int spread_excludes(struct sweep *sweep, struct error *err)
 		sweep->exclude_values[i] = value_at(list, i);
 		if (!layer->count)
 			return value_error(value_at(list, i), err,
-					   "an empty map, which would exclude "
-					   "everything");
+					   "an empty map is not valid here; it "
+					   "would exclude all cells");
 		for (size_t k = 0; k < layer->count; k++)
 			if (layer->pairs[k].path >= known)
 				return value_error(layer->pairs[k].value, err,

@@ -32,8 +32,8 @@ static int read_one(const struct value *map, struct secret_source *source,
 	from = value_get(map, "from");
 	if (!from)
 		return value_error(map, err,
-				   "no from; expected {from: env}, {from: "
-				   "file, file: PATH} or {from: stdin}");
+				   "missing from (expected {from: env}, {from: "
+				   "file, file: PATH} or {from: stdin})");
 	if (value_enum(from, froms, &which, err) < 0)
 		return -1;
 	source->from = (enum secret_from)which;
@@ -49,8 +49,8 @@ static int read_one(const struct value *map, struct secret_source *source,
 		return -1;
 	if (source->from == SECRET_FILE && !source->place)
 		return value_error(map, err,
-				   "no file; expected {from: file, file: "
-				   "PATH}");
+				   "missing file (expected {from: file, file: "
+				   "PATH})");
 	if (as && value_enum(as, forms, &form, err) < 0)
 		return -1;
 	source->as_file = form == 1;
@@ -84,8 +84,9 @@ int secrets_read(const struct value *root, struct secret_sources *sources,
 			return -1;
 		if (source->from == SECRET_STDIN && stdin_used)
 			return value_error(value_at(map, i), err,
-					   "stdin is another secret's; "
-					   "expected from: env or file");
+					   "stdin is already used by another "
+					   "secret; expected from: env or "
+					   "file");
 		stdin_used |= source->from == SECRET_STDIN;
 	}
 	sources->count = value_count(map);

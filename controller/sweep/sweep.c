@@ -427,8 +427,8 @@ static int check_layer_used(const struct sweep *sweep,
 		key_tops(tops);
 		near = word_nearest(name, tops);
 		return value_error(layer->pairs[i].value, err,
-				   "the variable %.60s, which no ${%.60s} "
-				   "uses%s%s%s",
+				   "the variable %.60s is not used by any "
+				   "${%.60s}%s%s%s",
 				   name, name, near ? "; did you mean \"" : "",
 				   near ? near : "", near ? "\"?" : "");
 	}

@@ -110,7 +110,7 @@ int sweep_job(struct sweep *sweep, size_t job, struct job_spec *spec,
 	const struct kept *kept;
 
 	if (job >= sweep->totals.jobs)
-		return error_set(err, EINVAL, "job %zu: there are %zu", job,
+		return error_set(err, EINVAL, "no job %zu; %zu exist", job,
 				 sweep->totals.jobs);
 	kept = job_cell(sweep, job);
 	if (sweep_set_values(sweep, kept->cell, err) < 0 ||
@@ -153,7 +153,7 @@ int sweep_drop(struct sweep *sweep, size_t drop, char *cell, size_t cell_size,
 	const struct drop *what;
 
 	if (drop >= sweep->totals.dropped)
-		return error_set(err, EINVAL, "dropped cell %zu: there are %zu",
+		return error_set(err, EINVAL, "no dropped cell %zu; %zu exist",
 				 drop, sweep->totals.dropped);
 	what = &sweep->drops[drop];
 	if (what->why == WHY_TWIN &&
@@ -171,8 +171,7 @@ int sweep_drop(struct sweep *sweep, size_t drop, char *cell, size_t cell_size,
 			 value_line(sweep->exclude_values[what->other]));
 		break;
 	case WHY_TWIN:
-		snprintf(reason, reason_size, "the same run as %s",
-			 other.spec.cell);
+		snprintf(reason, reason_size, "equal to %s", other.spec.cell);
 		break;
 	case WHY_CASE:
 		snprintf(reason, reason_size, "%s",
@@ -180,7 +179,7 @@ int sweep_drop(struct sweep *sweep, size_t drop, char *cell, size_t cell_size,
 		break;
 	case WHY_AFTER:
 		snprintf(reason, reason_size,
-			 "what it goes after, %s, is dropped",
+			 "%s, on which it depends, is dropped",
 			 dropped.spec.follows ? dropped.spec.follows : "");
 		break;
 	}

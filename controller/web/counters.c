@@ -16,7 +16,8 @@ void counters_changed(struct counters *counters, const struct job *job,
 void counters_put(const struct counters *counters, struct openmetrics *metrics)
 {
 	openmetrics_family(metrics, "regatta_jobs_ended", METRIC_COUNTER,
-			   "Jobs that ended since the controller began.");
+			   "Jobs that have ended since the controller "
+			   "started.");
 	for (int state = 0; state < JOB_STATES; state++)
 		for (int class = 0; class < FAILURES; class ++)
 			if (counters->ended[state][class])
@@ -30,7 +31,7 @@ void counters_put(const struct counters *counters, struct openmetrics *metrics)
 							: "",
 						  NULL);
 	openmetrics_histogram(metrics, "regatta_job_dispatch_seconds",
-			      "From queued to started on all nodes.",
+			      "Time from queued to started on all nodes.",
 			      &counters->dispatch);
 	openmetrics_histogram(metrics, "regatta_store_commit_seconds",
 			      "Commits of the store.", &counters->commit);

@@ -255,7 +255,7 @@ static void put_output(struct web_page *page, const struct job_info *job)
 						      : 0,
 			      0);
 	web_part_end(page, "pre");
-	web_html(page, "<p><a href=\"/log/%llu/0\">All of it</a></p>\n",
+	web_html(page, "<p><a href=\"/log/%llu/0\">Full output</a></p>\n",
 		 (ull)job->job);
 	codec_clear(&reply_log_read_schema, &reply);
 }

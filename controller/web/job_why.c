@@ -44,8 +44,8 @@ static void put_reason(struct web_page *page, uint64_t job, const cJSON *reason)
 	web_html(page, "</pre>");
 	if (stream && sscanf(stream, "rank-%9u", &rank) == 1)
 		web_html(page,
-			 "<p><a href=\"/log/%" PRIu64 "/%u/%.0f#at\">Where it "
-			 "stands in the output</a></p>\n",
+			 "<p><a href=\"/log/%" PRIu64
+			 "/%u/%.0f#at\">Show in the output</a></p>\n",
 			 job, rank, row_double(reason, "offset"));
 }
 
@@ -64,10 +64,10 @@ static void put_ends(struct web_page *page, uint64_t job, const cJSON *ends)
 	double ended_ms, signal;
 
 	web_html(page,
-		 "<h2>How its ranks ended</h2><div class=\"wide\"><table>"
-		 "<tr><th class=\"n\">Rank</th><th>Node</th><th>Ended "
-		 "(UTC)</th>"
-		 "<th class=\"n\">Code</th><th class=\"n\">Signal</th></tr>\n");
+		 "<h2>Exit status of ranks</h2><div "
+		 "class=\"wide\"><table><tr><th "
+		 "class=\"n\">Rank</th><th>Node</th><th>Ended (UTC)</th><th "
+		 "class=\"n\">Code</th><th class=\"n\">Signal</th></tr>\n");
 	cJSON_ArrayForEach(end, ends)
 	{
 		if (shown++ == ENDS_SHOWN)
@@ -144,7 +144,7 @@ static void put_stacks(struct web_page *page, struct stacks *stacks)
 	const cJSON *group;
 	size_t shown = 0;
 
-	web_html(page, "<h2>Where its ranks stood</h2>\n<p>");
+	web_html(page, "<h2>State of ranks</h2>\n<p>");
 	web_text(page, row_text(all, "verdict"));
 	web_html(page, "</p><div class=\"wide\"><table><tr><th>Ranks</th>"
 		       "<th>Which</th><th>Where</th></tr>\n");

@@ -348,7 +348,7 @@ static int check_path(const struct live *live, const char *path,
 
 	web_page_init(&page, live->sources);
 	if (strlen(path) >= PATH_BYTES)
-		return error_set(err, ENOENT, "no such page");
+		return error_set(err, ENOENT, "page not found");
 	return web_page_begin(&page, path, err) < 0 ? -1 : 0;
 }
 

@@ -40,14 +40,14 @@ static void put_links(struct web_page *page, uint64_t job, uint64_t rank,
 	if (first)
 		web_html(page,
 			 " <a href=\"/log/%" PRIu64 "/%" PRIu64 "/%" PRIu64
-			 "\">Before</a>",
+			 "\">Previous</a>",
 			 job, rank,
 			 first > PAGE_BYTES ? first - PAGE_BYTES + BEFORE_BYTES
 					    : 0);
 	if (behind < length)
 		web_html(page,
 			 " <a href=\"/log/%" PRIu64 "/%" PRIu64 "/%" PRIu64
-			 "\">Behind</a>",
+			 "\">Next</a>",
 			 job, rank, behind);
 	web_html(page, "</p>\n");
 }

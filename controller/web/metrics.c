@@ -55,11 +55,11 @@ static const struct {
 	const char *help;
 	double (*value)(const struct node *node, const struct slot *slot);
 } node_families[] = {
-	{ "regatta_node_up", "1: the node's agent is in reach.", is_up },
-	{ "regatta_node_drained", "1: the node gets no new task.", is_drained },
-	{ "regatta_node_devices", "Devices of the node, with lost ones.",
+	{ "regatta_node_up", "1 if the node's agent is connected.", is_up },
+	{ "regatta_node_drained", "1 if the node is drained.", is_drained },
+	{ "regatta_node_devices", "Devices of the node, including lost ones.",
 	  devices },
-	{ "regatta_node_devices_busy", "Devices that jobs hold.",
+	{ "regatta_node_devices_busy", "Devices that are allocated to jobs.",
 	  devices_busy },
 	{ "regatta_node_devices_lost", "Devices that are gone or broken.",
 	  devices_lost },
@@ -118,7 +118,7 @@ static void put_counts(const struct jobs_parts *parts,
 		openmetrics_value(metrics, (double)counts.of[state], "state",
 				  job_state_name(state), NULL);
 	openmetrics_gauge(metrics, "regatta_queue_oldest_seconds",
-			  "How long the oldest queued job waits.",
+			  "Time for which the oldest queued job has waited.",
 			  counts.oldest_ms
 				  ? (double)(now_ms - counts.oldest_ms) / 1000
 				  : 0);
@@ -170,9 +170,9 @@ static const struct {
 	{ "regatta_job_started_timestamp_seconds",
 	  "When the running job was started.", started },
 	{ "regatta_job_step", "Last step in the job's output.", step },
-	{ "regatta_job_steps", "Steps that the job is to take.", steps },
-	{ "regatta_job_step_timestamp_seconds", "When the last step came.",
-	  step_time },
+	{ "regatta_job_steps", "Total number of steps of the job.", steps },
+	{ "regatta_job_step_timestamp_seconds",
+	  "Time of arrival of the last step.", step_time },
 	{ "regatta_job_loss", "Loss of the last step.", loss },
 	{ "regatta_job_tokens_per_second", "Token rate of the last step.",
 	  rate },
@@ -251,7 +251,7 @@ void metrics_answer(const struct jobs_parts *parts,
 
 	openmetrics_begin(&metrics, request, reply);
 	openmetrics_family(&metrics, "regatta_controller_info", METRIC_GAUGE,
-			   "This controller, by its labels; always 1.");
+			   "Version and labels of this controller; always 1.");
 	openmetrics_value(&metrics, 1, "version", REGATTA_VERSION, NULL);
 	put_nodes(parts, &metrics);
 	put_counts(parts, &metrics);
@@ -260,7 +260,7 @@ void metrics_answer(const struct jobs_parts *parts,
 		put_job_family(parts, i, &metrics);
 	put_devices(parts, &metrics);
 	openmetrics_counter(&metrics, "regatta_log_received_bytes",
-			    "Output of jobs that came in and was stored.",
+			    "Output of jobs that was received and stored.",
 			    (double)log_ingest_stored_bytes(parts->ingest));
 	counters_put(counters, &metrics);
 	openmetrics_end(&metrics, reply);

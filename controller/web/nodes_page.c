@@ -203,11 +203,11 @@ int web_nodes_begin(struct web_page *page, uint64_t after, struct error *err)
 		return error_nomem(err, "nodes");
 	view->begin = view->next = after;
 	snprintf(page->title, sizeof(page->title), "Nodes");
-	web_html(page,
-		 "<div class=\"wide\"><table><tr><th>Node</th>"
-		 "<th>State</th><th>Hardware</th><th class=\"n\">Devices</th>"
-		 "<th class=\"n\">Power</th><th>Jobs</th><th>Address</th>"
-		 "<th>What is refused</th></tr>\n");
+	web_html(page, "<div "
+		       "class=\"wide\"><table><tr><th>Node</th><th>State</"
+		       "th><th>Hardware</th><th class=\"n\">Devices</th><th "
+		       "class=\"n\">Power</th><th>Jobs</th><th>Address</"
+		       "th><th>Refused by policy</th></tr>\n");
 	return 1;
 }
 
@@ -256,11 +256,10 @@ static void put_devices(struct web_page *page, const struct node *node)
 	read_devices(node, &readings);
 	web_part(page, "div", " class=\"wide\"", "devices");
 	web_html(page, "<h2>Devices</h2><table><tr><th "
-		       "class=\"n\">Device</th><th>Chip</th>"
-		       "<th>Bus</th><th>Job</th><th class=\"n\">W</th><th "
-		       "class=\"n\">°C</th>"
-		       "<th class=\"n\">%%</th><th class=\"n\">MiB</th><th>Not "
-		       "used</th></tr>\n");
+		       "class=\"n\">Device</th><th>Chip</th><th>Bus</"
+		       "th><th>Job</th><th class=\"n\">W</th><th "
+		       "class=\"n\">°C</th><th class=\"n\">%%</th><th "
+		       "class=\"n\">MiB</th><th>Unused because</th></tr>\n");
 	for (size_t i = 0; i < view->inventory_count; i++)
 		put_device(page, &view->inventory[i], &readings);
 	web_html(page, "</table>");
@@ -274,17 +273,15 @@ static void put_policy(struct web_page *page, const struct node_info *node)
 		cJSON_GetObjectItemCaseSensitive(node->facts, "policy");
 
 	web_part(page, "div", "", "policy");
-	web_html(page, "<h2>What it refuses</h2>\n");
+	web_html(page, "<h2>Policy</h2>\n");
 	if (cJSON_IsString(policy)) {
-		web_html(page, "<p>A job that asks for more than this policy "
-			       "allows is refused here.</p>\n"
-			       "<pre tabindex=\"0\">");
+		web_html(page, "<p>The node refuses jobs that need more than "
+			       "this policy allows.</p>\n<pre tabindex=\"0\">");
 		web_text_lines(page, policy->valuestring);
 		web_html(page, "</pre>");
 	} else {
-		web_html(page,
-			 "<p>Its agent has no policy file: what "
-			 "regatta-agent(8) allows by itself holds here.</p>");
+		web_html(page, "<p>Its agent has no policy file; the defaults "
+			       "of regatta-policy(5) apply.</p>");
 	}
 	web_part_end(page, "div");
 }

@@ -171,13 +171,13 @@ int web_page_begin(struct web_page *page, const char *path, struct error *err)
 
 	at = word + length;
 	if (!take_number(&at, &id) || !take_number(&at, &after))
-		return error_set(err, ENOENT, "no such page");
+		return error_set(err, ENOENT, "page not found");
 	for (size_t i = 0; i < sizeof(pages) / sizeof(*pages); i++)
 		if (strlen(pages[i].word) == length &&
 		    !strncmp(pages[i].word, word, length) &&
 		    (!pages[i].has_byte || take_number(&at, &byte)) && !*at)
 			return pages[i].render(page, id, after, byte, err);
-	return error_set(err, ENOENT, "no such page");
+	return error_set(err, ENOENT, "page not found");
 }
 
 int web_page_next(struct web_page *page, struct error *err)

@@ -53,8 +53,8 @@ static int login(struct web *web, const struct http_request *request,
 	if (!viewers_enter(web->viewers, http_argument(request, "ticket"),
 			   cookie))
 		return error_set(err, EACCES,
-				 "this address was used, or is too old; "
-				 "`regatta web` prints a new one");
+				 "this address was already used or has "
+				 "expired; `regatta web` prints a new one");
 	snprintf(reply->cookie, sizeof(reply->cookie),
 		 COOKIE "=%s; Max-Age=%d; Path=/; HttpOnly; SameSite=Lax%s",
 		 cookie, VIEWERS_COOKIE_S, web->encrypted ? "; Secure" : "");
@@ -117,8 +117,8 @@ static int route(struct web *web, const struct http_request *request,
 		}
 	if (!open && !viewers_know(web->viewers, http_cookie(request, COOKIE)))
 		return error_set(err, EACCES,
-				 "who may look here has an address from "
-				 "`regatta web`");
+				 "login required; `regatta web` prints a login "
+				 "address");
 	return answer(web, request, reply, err);
 }
 

@@ -113,7 +113,7 @@ int program_on_reload(sd_event *loop, program_reload_fn *fn, void *arg,
 	rc = sd_event_add_signal(loop, &source, SIGHUP, reload_run, reload);
 	if (rc < 0) {
 		free(reload);
-		return error_set(err, -rc, "event loop: no SIGHUP");
+		return error_set(err, -rc, "event loop: cannot handle SIGHUP");
 	}
 	sd_event_source_set_destroy_callback(source, reload_free);
 	sd_event_source_set_floating(source, 1);

@@ -122,8 +122,9 @@ static int subprocess_late(sd_event_source *source, uint64_t usec, void *arg)
 {
 	struct subprocess *tool = arg;
 
-	error_set(&tool->cut, ETIMEDOUT, "%s: no end within %u ms: killed",
-		  tool->name, tool->timeout_ms);
+	error_set(&tool->cut, ETIMEDOUT,
+		  "%s: killed after %u ms without an end", tool->name,
+		  tool->timeout_ms);
 	subprocess_cut(tool);
 	return 0;
 }

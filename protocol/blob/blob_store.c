@@ -29,7 +29,8 @@ int blob_check_hash(const char *hash, struct error *err)
 	return content_hash_valid(hash)
 		       ? 0
 		       : error_set(err, EPROTO,
-				   "content '%.70s': not a SHA-256 in hex",
+				   "content: '%.70s' is not valid here; "
+				   "expected a SHA-256 in hex",
 				   hash ? hash : "");
 }
 
@@ -137,7 +138,8 @@ static int open_in(struct blob_store *contents, const char *hash,
 		if (errno != ENOENT)
 			return error_errno(err, "content %.12s", hash);
 	}
-	return error_set(err, ENOENT, "content %.12s: not here", hash);
+	return error_set(err, ENOENT, "content %.12s does not exist here",
+			 hash);
 }
 
 int blob_store_open(struct blob_store *contents, const char *hash,
@@ -210,12 +212,11 @@ int blob_store_read(struct blob_store *contents, const char *hash,
 		return error_errno(err, "content %.12s", hash);
 	if ((size_t)got == size)
 		return 1;
-	return place == PARTIAL
-		       ? 0
-		       : error_set(err, EPROTO,
-				   "content %.12s: asked for bytes behind its "
-				   "end",
-				   hash);
+	return place == PARTIAL ? 0
+				: error_set(err, EPROTO,
+					    "content %.12s: the requested "
+					    "bytes are beyond its end",
+					    hash);
 }
 
 /* Kept. */
@@ -227,7 +228,8 @@ static int check_user(const char *user, struct error *err)
 	if (size && size <= CONTENT_USER_MAX &&
 	    strspn(user, "abcdefghijklmnopqrstuvwxyz0123456789-") == size)
 		return 0;
-	return error_set(err, EINVAL, "content: '%.50s' is no user", user);
+	return error_set(err, EINVAL, "content: '%.50s' is not a user of it",
+			 user);
 }
 
 /* The folder of those who use it; -1 with errno. */
@@ -269,7 +271,8 @@ int blob_store_keep(struct blob_store *contents, const char *hash,
 		return -1;
 	place = blob_find(contents, hash, &st);
 	if (place != KEPT && place != LOOSE)
-		return error_set(err, ENOENT, "content %.12s: not here", hash);
+		return error_set(err, ENOENT,
+				 "content %.12s does not exist here", hash);
 	if (add_user(contents, hash, user, err) < 0)
 		return -1;
 	if (place == KEPT)

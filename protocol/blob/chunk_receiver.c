@@ -102,12 +102,11 @@ int chunk_receiver_piece(struct chunk_receiver *receiver,
 		return -1;
 	if (incoming_length(receiver->incoming) == receiver->bytes)
 		return 1;
-	return ask(receiver) < 0
-		       ? error_set(err, ENOTCONN,
-				   "content %.12s: its source cannot be "
-				   "asked",
-				   receiver->hash)
-		       : 0;
+	return ask(receiver) < 0 ? error_set(err, ENOTCONN,
+					     "content %.12s: the request to "
+					     "its source cannot be sent",
+					     receiver->hash)
+				 : 0;
 }
 
 int chunk_receiver_finish(struct chunk_receiver *receiver, struct error *err)

@@ -123,7 +123,7 @@ struct chunk_sender *chunk_sender_new(sd_event *loop,
 		rc = sd_event_source_set_priority(chunk_sender->work,
 						  SD_EVENT_PRIORITY_IDLE);
 	if (rc < 0) {
-		error_set(err, -rc, "event loop: no giver");
+		error_set(err, -rc, "event loop: cannot send chunks");
 		return NULL;
 	}
 	return take(chunk_sender);
@@ -152,8 +152,8 @@ int chunk_sender_read(struct chunk_sender *chunk_sender, void *peer,
 	    wanted->size > MESSAGE_PAYLOAD_MAX ||
 	    wanted->offset > CONTENT_BYTES_MAX)
 		return error_set(err, EPROTO,
-				 "a read of '%.70s', %u bytes: expected a hash "
-				 "and 1 to %d bytes",
+				 "a read of '%.70s', %u bytes, is not valid "
+				 "here; expected a hash and 1 to %d bytes",
 				 wanted->hash, wanted->size,
 				 MESSAGE_PAYLOAD_MAX);
 	TAILQ_FOREACH(read, &chunk_sender->reads, next)
@@ -167,7 +167,7 @@ int chunk_sender_read(struct chunk_sender *chunk_sender, void *peer,
 		count++;
 	}
 	if (count >= CHUNK_SENDER_READS_MAX)
-		return error_set(err, EBUSY, "more than %d reads that wait",
+		return error_set(err, EBUSY, "more than %d waiting reads",
 				 CHUNK_SENDER_READS_MAX);
 	/* Most agents never give anything. */
 	if (!chunk_sender->piece &&

@@ -53,11 +53,12 @@ static int check_entry(const struct image_bundle_entry *entry,
 				 entry->path);
 	if (entry->bytes > CONTENT_BYTES_MAX || !*entry->path)
 		return error_set(err, EPROTO,
-				 "\"%.80s\": too large, or no name",
+				 "\"%.80s\": too large, or not a valid name",
 				 entry->path);
 	if (!unpack_stays(entry->path, entry->link))
 		return error_set(err, EPROTO,
-				 "\"%.80s\": leads out of the file",
+				 "\"%.80s\": a path or link leads out of the "
+				 "file",
 				 entry->path);
 	return 0;
 }
@@ -143,13 +144,13 @@ static int check_places(const struct image_bundle *recipe, struct error *err)
 
 		if (i && !strcmp(place[-1].path, place->path))
 			return error_set(err, EPROTO,
-					 "\"%.80s\": is there twice",
+					 "\"%.80s\": duplicate path",
 					 place->path);
 		memcpy(path, place->path, strlen(place->path) + 1);
 		link = link_before(path, &places);
 		if (link)
 			return error_set(err, EPROTO,
-					 "\"%.80s\": lies behind the link "
+					 "\"%.80s\": is below the link "
 					 "\"%.80s\"",
 					 place->entry->path, link);
 	}
@@ -168,7 +169,8 @@ static int check(const struct image_bundle *recipe, struct error *err)
 	for (size_t i = 0; i < recipe->images_count; i++)
 		if (strncmp(recipe->images[i].id, "sha256:", 7) != 0 ||
 		    !content_hash_valid(recipe->images[i].id + 7))
-			return error_set(err, EPROTO, "\"%.80s\": no image id",
+			return error_set(err, EPROTO,
+					 "\"%.80s\": not an image id",
 					 recipe->images[i].id);
 	for (size_t i = 0; i < recipe->entries_count; i++)
 		if (check_entry(&recipe->entries[i], err) < 0)
@@ -348,9 +350,7 @@ static int put_piece(struct assembly *assembly, struct error *err)
 	ssize_t got = read(assembly->fd, assembly->piece, size);
 
 	if (got <= 0)
-		return error_set(err, EIO,
-				 "image file: a part is shorter than "
-				 "it should be");
+		return error_set(err, EIO, "image file: a part is too short");
 	if (archive_write_data(assembly->out, assembly->piece, (size_t)got) !=
 	    got)
 		return wrong(assembly, err);
@@ -368,8 +368,8 @@ static int step(struct assembly *assembly, struct error *err)
 		return assembly->next < assembly->here
 			       ? put_header(assembly, err)
 			       : error_set(err, EAGAIN,
-					   "image file: the next part is not "
-					   "here yet");
+					   "image file: the next part has not "
+					   "been received yet");
 	assembly->ended = true;
 	return archive_write_close(assembly->out) == ARCHIVE_OK
 		       ? 0

@@ -46,7 +46,8 @@ static int open_incoming(struct incoming *incoming, struct error *err)
 	if (incoming->fd < 0 || fstat(incoming->fd, &st) < 0)
 		return error_errno(err, "content %.12s", incoming->name);
 	if (flock(incoming->fd, LOCK_EX | LOCK_NB) < 0)
-		return error_set(err, EBUSY, "content %.12s: coming in already",
+		return error_set(err, EBUSY,
+				 "content %.12s is already being received",
 				 incoming->name);
 	incoming->length = (uint64_t)st.st_size;
 	if (incoming->length <= incoming->bytes)
@@ -70,9 +71,9 @@ static int check_room(const struct incoming *incoming, struct error *err)
 	if (left <= room)
 		return 0;
 	return error_set(err, ENOSPC,
-			 "content %.12s: disk full: %.1f MiB are to come, the "
-			 "disk of the state folder has %.1f MiB free; make "
-			 "room there",
+			 "content %.12s: disk full: %.1f MiB are missing, the "
+			 "disk of the state folder has %.1f MiB free; free "
+			 "some space there",
 			 incoming->name, (double)left / MIB,
 			 (double)room / MIB);
 }
@@ -184,7 +185,8 @@ static int hash_step(struct incoming *incoming, struct error *err)
 			return error_set(err, EIO, "content %.12s: %s",
 					 incoming->name,
 					 got < 0 ? strerror(errno)
-						 : "shorter than it was");
+						 : "the content has become "
+						   "shorter");
 		digest_add(&incoming->digest, piece, (size_t)got);
 		incoming->hashed += (uint64_t)got;
 		done += (size_t)got;
@@ -273,8 +275,8 @@ int incoming_finish(struct incoming *incoming, char hash[CONTENT_HASH_SIZE],
 	if (incoming->known && strcmp(found, incoming->name) != 0) {
 		drop(incoming);
 		return error_set(err, EBADMSG,
-				 "content %.12s: the bytes that came have "
-				 "another hash, %.12s",
+				 "content %.12s: the received bytes have a "
+				 "different hash, %.12s",
 				 incoming->name, found);
 	}
 	if (settle(incoming, found, err) < 0)

@@ -256,8 +256,7 @@ static int begin_entry(struct tarball *tarball, struct level *level,
 	case S_IFLNK:
 		return begin_link(tarball, level, name, &st, err);
 	}
-	return error_set(err, EINVAL,
-			 "%.80s: neither a file nor a folder nor a link",
+	return error_set(err, EINVAL, "%.80s: not a file, folder or link",
 			 tarball->path.data);
 }
 

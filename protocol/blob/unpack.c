@@ -135,7 +135,7 @@ static int wrong(struct work *work, struct error *err)
 {
 	const char *why = archive_error_string(work->in);
 
-	return error_set(err, EINVAL, "not a good tar file: %s",
+	return error_set(err, EINVAL, "not a valid tar file: %s",
 			 why ? why : "broken");
 }
 
@@ -221,8 +221,9 @@ static int make_room(struct work *work, int parent, const char *name,
 	if (unlinkat(parent, name, 0) == 0 || errno == ENOENT)
 		return 0;
 	return errno == EISDIR || errno == EPERM
-		       ? refuse(work, "a folder is in its place", err) < 0 ? -1
-									   : 1
+		       ? refuse(work, "a folder exists in its place", err) < 0
+				 ? -1
+				 : 1
 		       : error_errno(err, "%.120s", work->path);
 }
 
@@ -271,7 +272,9 @@ static int put_hard_link(struct work *work, const char *target, int parent,
 	from = open_parent(work->root, path, &there);
 	if (from < 0 || fstatat(from, there, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
 	    !S_ISREG(st.st_mode))
-		return refuse(work, "a hard link to no file that came before",
+		return refuse(work,
+			      "a hard link to a file that is not earlier in "
+			      "the archive",
 			      err);
 	return linkat(from, there, parent, name, 0) < 0
 		       ? error_errno(err, "%.120s", work->path)
@@ -289,7 +292,7 @@ static int put_folder(struct work *work, int parent, const char *name,
 	    fstatat(parent, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
 	    S_ISDIR(st.st_mode))
 		return 0;
-	return refuse(work, "a file is in its place", err);
+	return refuse(work, "a file exists in its place", err);
 }
 
 static int put_entry(struct work *work, struct archive_entry *entry,
@@ -302,11 +305,10 @@ static int put_entry(struct work *work, struct archive_entry *entry,
 	int rc;
 
 	if (!hard && type != AE_IFREG && type != AE_IFDIR && type != AE_IFLNK)
-		return refuse(work, "neither a file nor a folder nor a link",
-			      err);
+		return refuse(work, "not a file, folder or link", err);
 	parent = open_parent(work->root, work->path, &name);
 	if (parent < 0 && (errno == ELOOP || errno == ENOTDIR))
-		return refuse(work, "below something that is no folder", err);
+		return refuse(work, "its parent is not a folder", err);
 	if (parent < 0)
 		return error_errno(err, "%.120s", work->path);
 	if (!hard && type == AE_IFDIR)

@@ -134,8 +134,7 @@ static int add_item(const char *text, struct option_list *list,
 		    struct error *err)
 {
 	if (list->count == OPTION_LIST_MAX)
-		return error_set(err, EINVAL,
-				 "more than %d of them, which is the limit",
+		return error_set(err, EINVAL, "more than the limit of %d",
 				 OPTION_LIST_MAX);
 	list->items[list->count++] = text;
 	return 0;
@@ -163,7 +162,8 @@ int option_set(const struct option_rule *rule, const char *text, void *values,
 		return add_item(text, (struct option_list *)at, err);
 	default:
 		if (!*text)
-			return error_set(err, EINVAL, "no value; expected %s",
+			return error_set(err, EINVAL,
+					 "missing value (expected %s)",
 					 rule->value);
 		*(const char **)at = text;
 		return 0;
@@ -186,7 +186,7 @@ static int read_value(struct reader *reader, const struct option_rule *rule,
 	if (!value && reader->next < reader->argc)
 		value = reader->argv[reader->next++];
 	if (!value)
-		return error_set(err, EINVAL, "--%s: missing %s behind it",
+		return error_set(err, EINVAL, "--%s: missing %s after it",
 				 rule->name, rule->value);
 	if (option_set(rule, value, reader->values, err) < 0)
 		return error_prefix(err, "--%s", rule->name);

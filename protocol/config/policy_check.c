@@ -54,8 +54,8 @@ static int refuse(const struct judging *judging, const char *rule,
 		  const char *found, const char *allowed)
 {
 	return error_set(judging->err, EPERM,
-			 "%s: found %.80s, allowed by %.60s: %s", rule, found,
-			 judging->policy->file, allowed);
+			 "%s: %.80s is not allowed; %.60s allows %s", rule,
+			 found, judging->policy->file, allowed);
 }
 
 static int refuse_listed(const struct judging *judging, enum policy_list list,
@@ -235,7 +235,7 @@ static int policy_check_own_only(const struct judging *judging,
 			continue;
 		found = cJSON_PrintUnformatted(each);
 		refuse(judging, "profile", found ? found : part->name,
-		       "what this node's profile asks for");
+		       "what the node's profile requests");
 		cJSON_free(found);
 		return -1;
 	}
@@ -264,7 +264,7 @@ static int policy_check_ulimits(const struct judging *judging,
 			ulimit_named(judging->policy, name);
 		double hard = cJSON_GetNumberValue(
 			cJSON_GetObjectItemCaseSensitive(each, "Hard"));
-		char found[60], allowed[60] = "none of it";
+		char found[60], allowed[60] = "nothing";
 
 		if (is_own(each, own) ||
 		    (limit && (limit->max == POLICY_UNLIMITED ||
@@ -272,7 +272,7 @@ static int policy_check_ulimits(const struct judging *judging,
 			continue;
 		snprintf(found, sizeof(found), "%.20s=%.0f", name, hard);
 		if (limit)
-			snprintf(allowed, sizeof(allowed), "up to %" PRId64,
+			snprintf(allowed, sizeof(allowed), "at most %" PRId64,
 				 limit->max);
 		return refuse(judging, "ulimits", found, allowed);
 	}
@@ -295,7 +295,7 @@ static int policy_check_size(const struct judging *judging,
 		return 0; /* the engine's default is small */
 	snprintf(found, sizeof(found), size < 0 ? "no limit" : "%.0f bytes",
 		 size);
-	snprintf(allowed, sizeof(allowed), "up to %" PRIu64 " bytes", limit);
+	snprintf(allowed, sizeof(allowed), "at most %" PRIu64 " bytes", limit);
 	return refuse(judging,
 		      part->offset == offsetof(struct policy_limits, shm_bytes)
 			      ? "limits.shm"
@@ -314,7 +314,7 @@ static int policy_check_cpus(const struct judging *judging,
 	if (limit <= 0 || (cpus > 0 && cpus <= limit * (1 + 1e-9)))
 		return 0;
 	snprintf(found, sizeof(found), "%g processors", cpus);
-	snprintf(allowed, sizeof(allowed), "up to %g", limit);
+	snprintf(allowed, sizeof(allowed), "at most %g", limit);
 	return refuse(judging, "limits.cpus", cpus > 0 ? found : "no limit",
 		      allowed);
 }
@@ -388,8 +388,7 @@ static int policy_check_parts(const struct judging *judging,
 		if (!item->string || !has_part(table, item->string))
 			return refuse(judging, "request",
 				      item->string ? item->string : "a part",
-				      "no part that this agent has no rule "
-				      "for");
+				      "only what its rules cover");
 	}
 	for (const struct part *part = table; part->name; part++) {
 		item = cJSON_GetObjectItemCaseSensitive(object, part->name);
@@ -508,7 +507,7 @@ int policy_check_insecure(const struct policy *policy, const char *registry,
 	if (policy->any || matches(list, registry) ||
 	    (is_loopback(registry) && matches(list, POLICY_LOOPBACK)))
 		return 0;
-	snprintf(found, sizeof(found), "%.50s, without TLS", registry);
+	snprintf(found, sizeof(found), "%.50s without TLS", registry);
 	return refuse_listed(&judging, POLICY_INSECURE, found);
 }
 
@@ -556,8 +555,7 @@ int policy_check_remove(const struct policy *policy, const char *image,
 	return policy->any || policy->remove || ours
 		       ? 0
 		       : refuse(&judging, "remove", image,
-				"images that jobs or regatta image brought "
-				"here");
+				"images that Regatta brought");
 }
 
 int policy_check_needs(const struct policy *policy, const struct strings *needs,
@@ -583,8 +581,7 @@ int policy_check_save(const struct policy *policy, const char *image,
 	return policy->any || policy->save
 		       ? 0
 		       : refuse(&judging, "save", image,
-				"images that Regatta brought here, or that a "
-				"job used");
+				"images that Regatta brought or a job used");
 }
 
 bool policy_check_pin(const struct policy *policy, const char *name,
@@ -614,7 +611,7 @@ int policy_check_order(const struct policy *policy,
 	if (log && container->log_limit_bytes > log) {
 		snprintf(found, sizeof(found), "%" PRIu64 " bytes",
 			 container->log_limit_bytes);
-		snprintf(allowed, sizeof(allowed), "up to %" PRIu64 " bytes",
+		snprintf(allowed, sizeof(allowed), "at most %" PRIu64 " bytes",
 			 log);
 		return refuse(&judging, "limits.log", found, allowed);
 	}

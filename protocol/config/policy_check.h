@@ -7,8 +7,8 @@
  * in `own`, the request that an order without any wish but ssh would give.
  *
  * The error, EPERM, names the rule by its key in the policy file, what was
- * found, and what is allowed: "mounts: found /etc, allowed by
- * /etc/regatta/policy.yaml: /data (read-only)".
+ * refused, and what is allowed: "mounts: /etc is not allowed;
+ * /etc/regatta/policy.yaml allows /data (read-only)".
  */
 #ifndef PROTOCOL_CONFIG_POLICY_CHECK_H
 #define PROTOCOL_CONFIG_POLICY_CHECK_H

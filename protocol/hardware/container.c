@@ -120,9 +120,9 @@ static int add_ulimit(cJSON *array, const char *text, struct error *err)
 		at = limit_value(at + 1, &hard);
 	if (!at || *at)
 		return error_set(err, EINVAL,
-				 "ulimits: \"%.40s\" found, expected "
-				 "NAME=SOFT[:HARD], numbers up to 2^49 or -1 "
-				 "for unlimited",
+				 "ulimits: \"%.40s\" is not valid here; "
+				 "expected NAME=SOFT[:HARD], numbers up to "
+				 "2^49 or -1 for unlimited",
 				 text);
 	if (hard != -1 && (soft == -1 || soft > hard))
 		return error_set(err, EINVAL,

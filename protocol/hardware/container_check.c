@@ -146,8 +146,9 @@ static int mounts_check(const struct container_spec *spec, struct error *err)
 		path_tidy(mount->container, tidy);
 		if (reserved(tidy))
 			return error_set(err, EINVAL,
-					 "mounts: container: \"%.80s\": / and "
-					 "/regatta are not free",
+					 "mounts: container: \"%.80s\" is not "
+					 "valid here; expected a path other "
+					 "than / and /regatta",
 					 mount->container);
 		if (taken(spec, i, tidy))
 			return error_set(err, EINVAL,
@@ -203,10 +204,10 @@ int container_user_check(const char *field, const char *user, bool group,
 	if (!first || first > 64 || strspn(user, allowed) < first ||
 	    user[0] == '-' || (colon && !only(colon + 1, allowed, 64)))
 		return error_set(err, EINVAL,
-				 "%s: \"%.80s\" found, expected a number or a "
-				 "name%s",
+				 "%s: \"%.80s\" is not valid here; expected a "
+				 "number or a name%s",
 				 field, user,
-				 group ? ", and :GROUP if need be" : "");
+				 group ? ", optionally with :GROUP" : "");
 	return 0;
 }
 
@@ -244,9 +245,9 @@ int container_spec_check(const struct container_spec *spec, struct error *err)
 {
 	if (has_capability(spec, "SETUID") && !has_capability(spec, "KILL"))
 		return error_set(err, EINVAL,
-				 "capabilities: SETUID without KILL: what "
-				 "changes its user could not be ended; name "
-				 "both");
+				 "capabilities: SETUID requires KILL, because "
+				 "processes that change their user could not "
+				 "be stopped; add KILL");
 	if (word_check("network", spec->network, container_networks,
 		       "host, none and bridge", err) < 0 ||
 	    word_check("ipc", spec->ipc, container_ipcs,
@@ -266,7 +267,7 @@ int container_place_check(const struct container_place *place,
 	if (!place->cluster || !*place->cluster || !place->node ||
 	    !*place->node || !place->image || !*place->image)
 		return error_set(err, EINVAL,
-				 "place: cluster, node and image are needed");
+				 "place: cluster, node and image are missing");
 	if (container_path_check("init program", place->init_program, err) <
 		    0 ||
 	    container_path_check("in folder", place->in_folder, err) < 0)
@@ -282,7 +283,8 @@ int container_names_check(const char *field, const struct strings *names,
 	for (size_t i = 0; i < names->count; i++)
 		if (!only(names->items[i], NAME_CHARACTERS "_.:,/=+-", 255))
 			return error_set(err, EINVAL,
-					 "%s: \"%.80s\" found, expected a name",
+					 "%s: \"%.80s\" is not valid here; "
+					 "expected a name",
 					 field, names->items[i]);
 	return 0;
 }

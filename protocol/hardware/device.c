@@ -113,7 +113,7 @@ int device_path(const struct device_info *device, const char *pattern,
 						   : device->bus_id;
 			if (!text || !pattern[name])
 				return error_set(err, ENOENT,
-						 "%s: its {%s} is not known",
+						 "%s: its {%s} is unknown",
 						 pattern, word);
 			name++;
 			plain = strlen(text);
@@ -475,7 +475,7 @@ int devices_find(const struct profile *profile, const struct sysroot *roots,
 		rc = find_nodes(&search, err);
 	else
 		search_because(&search,
-			       "the profile names nothing to look for");
+			       "the profile has no rule to find devices");
 	if (rc < 0)
 		return -1;
 	rows_find(&search);

@@ -283,15 +283,16 @@ static int names_add(const struct device_injection *needs,
 		if (needs->whole)
 			return 0;
 		return error_set(err, EINVAL,
-				 "%s: %s can only be given whole nodes", what,
-				 needs->profile->vendor);
+				 "%s: devices of %s cannot be shared; jobs "
+				 "need whole nodes",
+				 what, needs->profile->vendor);
 	}
 	for (size_t i = 0; i < needs->count; i++) {
 		const char *name = device_name(needs->devices[i], naming);
 
 		if (!name)
 			return error_set(err, EINVAL,
-					 "%s: device %u: its %s is not known",
+					 "%s: device %u: its %s is unknown",
 					 what, needs->devices[i]->index,
 					 naming->by == NAME_UUID
 						 ? "uuid"
@@ -543,7 +544,7 @@ static int add_visible(const struct device_injection *needs,
 
 		if (visible->host && !number)
 			return error_set(err, EINVAL,
-					 "%s: device %u: its %s is not known",
+					 "%s: device %u: its %s is unknown",
 					 visible->name,
 					 needs->devices[i]->index,
 					 visible->number ? visible->number
@@ -640,8 +641,8 @@ int device_injection_probe(const struct device_injection *needs,
 			if (fd < 0 && (errno == ENXIO || errno == ENODEV ||
 				       errno == EIO || errno == EBUSY))
 				return error_errno(err,
-						   "device %u does not answer: "
-						   "%s",
+						   "device %u does not "
+						   "respond: %s",
 						   needs->devices[d]->index,
 						   nodes.items[i]);
 			if (fd < 0 && errno == EACCES &&

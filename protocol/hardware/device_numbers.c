@@ -116,7 +116,7 @@ static int number_of_row(const struct number_rule *rule,
 	const char *word = row_word(row, rule->word);
 
 	if (!word || !*word)
-		return error_set(err, ENOENT, "the %s tool does not tell it",
+		return error_set(err, ENOENT, "the %s tool does not report it",
 				 tool);
 	if (rule->match)
 		return expression_find(rule->match, word, strlen(word), value,

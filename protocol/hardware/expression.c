@@ -37,8 +37,8 @@ static pcre2_code *compile(const struct value *value, const char *text,
 	if (!compiled) {
 		pcre2_get_error_message(code, why, sizeof(why));
 		value_error(value, err,
-			    "an expression that PCRE2 refuses after character "
-			    "%zu: %s",
+			    "the expression is not valid after character %zu: "
+			    "%s",
 			    offset, (const char *)why);
 	}
 	return compiled;
@@ -165,7 +165,7 @@ int expression_find(struct expression *expression, const char *text,
 	if (!rc ||
 	    (!expression_caught_number(expression, 1, &caught, &length) &&
 	     !expression_caught_number(expression, 0, &caught, &length)))
-		return error_set(err, ENOENT, "nothing fits \"%.100s\"",
+		return error_set(err, ENOENT, "nothing matches \"%.100s\"",
 				 expression->source);
 	snprintf(out, size, "%.*s", (int)(length < size ? length : size - 1),
 		 caught);

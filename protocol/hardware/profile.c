@@ -103,7 +103,7 @@ static int read_vendor(const struct value *value, void *out, struct error *err)
 	if (text[size] || size > VENDOR_MAX)
 		return value_error(value, err,
 				   "\"%.80s\" is not valid here; expected at "
-				   "most %d small letters, digits and -",
+				   "most %d lower case letters, digits and -",
 				   text, VENDOR_MAX);
 	*(const char **)out = text;
 	return 0;
@@ -216,13 +216,11 @@ static int check_names(const struct profiles *profiles,
 
 	if (profiles_find(profiles, profile->vendor))
 		return value_error(value_get(profile->value, "vendor"), err,
-				   "the vendor \"%s\" is here a second time",
-				   profile->vendor);
+				   "duplicate vendor \"%s\"", profile->vendor);
 	for (size_t i = 0; i < profile->aliases.count; i++)
 		if (profiles_find(profiles, profile->aliases.items[i]))
 			return value_error(value_at(aliases, i), err,
-					   "the vendor \"%.60s\" is here a "
-					   "second time",
+					   "duplicate vendor \"%.60s\"",
 					   profile->aliases.items[i]);
 	return 0;
 }
@@ -237,7 +235,7 @@ static int profiles_add(struct profiles *profiles, const char *path,
 	if (strcmp(profile->vendor, name) != 0)
 		return value_error(value_get(profile->value, "vendor"), err,
 				   "\"%s\" is not valid here; expected "
-				   "\"%.60s\", as the folder is called",
+				   "\"%.60s\", the name of the folder",
 				   profile->vendor, name);
 	if (check_names(profiles, profile, err) < 0)
 		return -1;

@@ -156,9 +156,8 @@ static int check_chip(const struct profile *profile, size_t index,
 				if (!strcasecmp(chip_name(other, k),
 						chip_name(chip, n)))
 					return value_error(chip->value, err,
-							   "the chip \"%.60s\" "
-							   "is here a second "
-							   "time",
+							   "duplicate chip "
+							   "\"%.60s\"",
 							   chip_name(chip, n));
 		}
 	return 0;

@@ -238,8 +238,8 @@ static int read_hex(const struct value *value, size_t min, size_t max,
 	if (size < min || size > max || strspn(text, DIGITS "abcdef") != size ||
 	    !value_quoted(value))
 		return value_error(value, err,
-				   "%.60s is not valid here; expected %s small "
-				   "hex digits in quotes",
+				   "%.60s is not valid here; expected %s lower "
+				   "case hex digits in quotes",
 				   text, words);
 	*out = text;
 	return 0;
@@ -303,8 +303,8 @@ int read_env(const struct value *value, void *out, struct error *err)
 
 		if (!*name || !good_variable(name))
 			return value_key_error(value, i, err,
-					       "no name of an environment "
-					       "variable");
+					       "not a valid name of an "
+					       "environment variable");
 		if (read_text(value_at(value, i), &text, err) < 0 ||
 		    strings_printf(out, err, "%s=%s", name, text) < 0)
 			return -1;

@@ -127,7 +127,7 @@ static int set_number(const struct value *value,
 				   "a * is valid only in a glob");
 	if (entry->glob && !strchr(entry->glob, '*'))
 		return value_error(value_get(value, "glob"), err,
-				   "no *, which stands for the number");
+				   "missing *, which matches the number");
 	return 0;
 }
 
@@ -196,9 +196,9 @@ static int read_numbers(const struct value *value, void *out, struct error *err)
 
 		if (!size || size > 31 || name[size] || !strcmp(name, "bus"))
 			return value_key_error(value, i, err,
-					       "a bad name is not valid here; "
-					       "expected small letters and _, "
-					       "but not bus");
+					       "the name is not valid here; "
+					       "expected lower case letters "
+					       "and _, but not bus");
 		if (read_ways(name, value_at(value, i), rules, err) < 0)
 			return -1;
 	}
@@ -581,8 +581,8 @@ static int read_chip(const struct value *value, void *out, struct error *err)
 		return -1;
 	if (!chip->source)
 		return value_error(value, err,
-				   "no \"source\", which must say where the "
-				   "figures come from");
+				   "missing \"source\" (expected the source of "
+				   "the figures)");
 	return 0;
 }
 

@@ -98,7 +98,8 @@ static int check_groups(const struct value *value, const struct expression *row,
 	if (pid && place)
 		return 0;
 	return value_error(value, err,
-			   "no group %s, which must tell whose the row is",
+			   "missing group %s, which identifies the device of "
+			   "the row",
 			   pid ? "device, bus_id or uuid" : "pid");
 }
 

@@ -214,19 +214,19 @@ static int read_layouts(const struct sampler *sampler, struct run *run,
 	}
 	if (near)
 		return error_set(err, EPROTO,
-				 "no device in it, though it looks like the "
-				 "layout \"%s\"",
+				 "it matches the layout \"%s\", but contains "
+				 "no device",
 				 near);
 	while (!line.size && line_next(run->lines, run->lines_size, &at, &line))
 		continue;
 	if (!line.size)
-		return error_set(err, EPROTO, "no line of it has text%s",
+		return error_set(err, EPROTO, "no line contains text%s",
 				 run->size > SAMPLE_LINE_MAX
-					 ? " of a length that can be meant"
+					 ? " of a plausible length"
 					 : "");
 	return error_set(err, EPROTO,
-			 "\"%.*s\" at its start, which is none of the %zu "
-			 "layouts that the profile has",
+			 "\"%.*s\" at its start matches none of the %zu "
+			 "layouts of the profile",
 			 line.size < 60 ? (int)line.size : 60, line.text,
 			 sampler->count);
 }

@@ -244,7 +244,7 @@ static int read_devices(const struct sample_format_columns *columns,
 		if (!cJSON_IsNumber(index) || index->valuedouble < 0 ||
 		    index->valuedouble > UINT32_MAX)
 			return error_set(err, EPROTO,
-					 "samples: a device without number");
+					 "samples: a device has no number");
 		point->index = (uint32_t)index->valuedouble;
 		read_numbers(index->next, columns->device, point->value,
 			     &point->has);
@@ -265,10 +265,10 @@ static int read_point(const struct sample_format_columns *columns,
 		cJSON_GetObjectItemCaseSensitive(object, "error"));
 
 	if (!columns->known)
-		return error_set(err, EPROTO, "samples: no head before them");
+		return error_set(err, EPROTO, "samples: the header is missing");
 	if (!cJSON_IsNumber(time) || !(time->valuedouble >= 0) ||
 	    !(time->valuedouble < TIME_MAX))
-		return error_set(err, EPROTO, "samples: a line without time");
+		return error_set(err, EPROTO, "samples: a line has no time");
 	line->time_ms = (int64_t)time->valuedouble;
 	if (cJSON_IsArray(list))
 		return read_devices(columns, list, line, err);
@@ -279,7 +279,8 @@ static int read_point(const struct sample_format_columns *columns,
 		return 0;
 	}
 	if (!text)
-		return error_set(err, EPROTO, "samples: a line of no kind");
+		return error_set(err, EPROTO,
+				 "samples: an unknown kind of line");
 	line->kind = SAMPLE_FORMAT_ERROR;
 	line->text = strndup(text, SAMPLE_FORMAT_TEXT_MAX);
 	if (!line->text)

@@ -49,9 +49,9 @@ static int check_groups(const struct expression *expression,
 		if (*name != '_' && !field_named(name, &field))
 			return value_error(value, err,
 					   "a group named \"%s\" is not valid "
-					   "here; expected device, bus_id, "
-					   "temp_c and the like, or names that "
-					   "begin with _",
+					   "here; expected a word such as "
+					   "device, bus_id or temp_c, or a "
+					   "name that begins with _",
 					   name);
 	}
 	return 0;
@@ -107,8 +107,9 @@ static int read_fields(const struct value *layout_value, struct layout *layout,
 
 	if (!map)
 		return value_error(layout_value, err,
-				   "no `fields`; expected a map of words as "
-				   "device or temp_c to expressions");
+				   "missing `fields` (expected a map from "
+				   "words such as device or temp_c to "
+				   "expressions)");
 	for (unsigned i = 0; i < FIELDS; i++)
 		names[i] = field_name(i);
 	if (value_check_keys(map, names, err) < 0)
@@ -165,7 +166,7 @@ static int read_layout(const struct value *value, struct layout *layout,
 	if (value_expect(value, VALUE_MAP, err) < 0)
 		return -1;
 	if (!name || !read)
-		return value_error(value, err, "no `%s`, which a layout needs",
+		return value_error(value, err, "missing `%s` of a layout",
 				   name ? "read" : "name");
 	if (value_string(name, SAMPLE_WORD_MAX, &layout->name, err) < 0 ||
 	    value_enum(read, form_words, &word, err) < 0)
@@ -175,7 +176,8 @@ static int read_layout(const struct value *value, struct layout *layout,
 	if (value_check_keys(value, form->keys, err) < 0)
 		return -1;
 	if (!value_get(value, form->needs))
-		return value_error(value, err, "no `%s`, which read: %s needs",
+		return value_error(value, err,
+				   "missing `%s` (required by read: %s)",
 				   form->needs, form_words[word]);
 	word = 0;
 	if (separator && value_enum(separator, separator_words, &word, err) < 0)
@@ -232,8 +234,8 @@ struct sampler *sampler_new(const struct value *monitor, struct error *err)
 	}
 	if (!layouts) {
 		value_error(monitor, err,
-			    "no `layouts`; expected a list of how the tool's "
-			    "output is read");
+			    "missing `layouts` (expected a list of formats of "
+			    "the tool's output)");
 		return NULL;
 	}
 	if (value_expect(layouts, VALUE_LIST, err) < 0)

@@ -72,12 +72,12 @@ int sysroot_path(const struct sysroot *roots, const char *path, char *out,
 
 	if (!path_plain(path))
 		return error_set(err, EINVAL,
-				 "%.100s: no plain path; expected one from / "
-				 "without .. in it",
+				 "%.100s: the path is not valid here; expected "
+				 "an absolute path without ..",
 				 path);
 	if (!*root && sysroot_pretended(roots))
 		return error_set(err, ENOENT,
-				 "%.100s: a pretended machine has only /dev, "
+				 "%.100s: a simulated machine has only /dev, "
 				 "/sys and /proc",
 				 path);
 	length = snprintf(out, PATH_MAX, "%s%s", root, rest);

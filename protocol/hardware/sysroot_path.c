@@ -22,7 +22,7 @@ int sysroot_find(const struct sysroot *roots, const char *path, char *out,
 	    stat(found, st) < 0)
 		return error_errno(err, "%s", below);
 	if (*root && !path_within(found, root))
-		return error_set(err, EINVAL, "%s: leads to %s, out of %s",
+		return error_set(err, EINVAL, "%s: leads to %s, outside of %s",
 				 below, found, root);
 	memcpy(out, found, strlen(found) + 1);
 	return 0;

@@ -292,7 +292,7 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection,
 	buffer_init(&reply.body, HTTP_BODY_MAX);
 	if (!good) {
 		reply.status = MHD_HTTP_METHOD_NOT_ALLOWED;
-		buffer_text(&reply.body, "only GET is answered\n", NULL);
+		buffer_text(&reply.body, "only GET is supported\n", NULL);
 	} else if (too_many(server)) {
 		reply.status = MHD_HTTP_SERVICE_UNAVAILABLE;
 		buffer_text(&reply.body, "too many requests; try again\n",
@@ -348,7 +348,7 @@ static struct addrinfo *parse(const char *text, struct error *err)
 	    getaddrinfo(host, colon + 1, &hints, &found) != 0) {
 		error_set(err, EINVAL,
 			  "'%.80s' is not valid here; expected ADDRESS:PORT, "
-			  "as 127.0.0.1:7118",
+			  "such as 127.0.0.1:7118",
 			  text);
 		return NULL;
 	}
@@ -436,9 +436,9 @@ static int start(struct http_server *server, int fd, struct error *err)
 		return 0;
 	close(fd);
 	return error_set(err, EINVAL, "%s: cannot be served%s", server->url,
-			 server->certificate ? ": certificate and key do not "
-					       "fit"
-					     : "");
+			 server->certificate
+				 ? ": certificate and key do not match"
+				 : "");
 }
 
 static int join_loop(struct http_server *server, struct error *err)
@@ -449,7 +449,8 @@ static int join_loop(struct http_server *server, struct error *err)
 				 EPOLLIN, io_run, server);
 
 	if (rc < 0)
-		return error_set(err, -rc, "event loop: no web server");
+		return error_set(err, -rc,
+				 "event loop: cannot start the web server");
 	return loop_timer(server->loop, &server->alive, ALIVE_MS, alive_run,
 			  server, err);
 }
@@ -466,8 +467,9 @@ static int open_server(struct http_server *server,
 	    !is_loopback(at->ai_addr)) {
 		freeaddrinfo(at);
 		return error_set(err, EINVAL,
-				 "%.80s: without a certificate only addresses "
-				 "of this machine's own, as 127.0.0.1",
+				 "%.80s is not valid here without a "
+				 "certificate; expected a loopback address "
+				 "such as 127.0.0.1",
 				 config->address);
 	}
 	fd = listen_at(at, config->address, err);
@@ -501,8 +503,8 @@ struct http_server *http_server_new(sd_event *loop,
 	server->arg = arg;
 	if (!config->certificate != !config->key) {
 		error_set(err, EINVAL,
-			  "a certificate needs its key, and a key "
-			  "its certificate");
+			  "missing web-certificate or web-key (expected both "
+			  "or neither)");
 		return NULL;
 	}
 	if (config->certificate &&

@@ -167,12 +167,12 @@ static int next(struct token_source *base, struct token *token,
 				    &source->callbacks, token);
 	if (result.status != CBOR_DECODER_FINISHED ||
 	    least(token) > source->size - source->at - result.read)
-		return error_set(err, EPROTO, "not CBOR, or cut, at byte %zu",
+		return error_set(err, EPROTO,
+				 "not CBOR, or truncated, at byte %zu",
 				 source->at);
 	if (token->kind == TOKEN_NONE)
 		return error_set(err, EPROTO,
-				 "CBOR of a kind that no message has, at byte "
-				 "%zu",
+				 "unsupported kind of CBOR, at byte %zu",
 				 source->at);
 	if (token->kind == TOKEN_TEXT && memchr(token->text, 0, token->size))
 		return error_set(err, EPROTO,

@@ -161,7 +161,8 @@ cJSON *codec_parse(const char *text, size_t size, struct error *err)
 		end++;
 	if (end < text + size) {
 		cJSON_Delete(object);
-		error_set(err, EPROTO, "something behind the JSON, at byte %td",
+		error_set(err, EPROTO,
+			  "unexpected text after the JSON, at byte %td",
 			  end - text);
 		return NULL;
 	}

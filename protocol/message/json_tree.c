@@ -184,7 +184,7 @@ static int next(struct token_source *base, struct token *token,
 	const cJSON *item;
 
 	if (!source->depth)
-		return error_set(err, EPROTO, "no JSON");
+		return error_set(err, EPROTO, "not JSON");
 	if (source->depth > TOKEN_DEPTH_MAX)
 		return error_set(err, EPROTO,
 				 "lists and objects nested more than %d deep",

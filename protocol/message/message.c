@@ -356,7 +356,7 @@ static int no_type(const struct token *name, struct error *err)
 {
 	bool text = name->kind == TOKEN_TEXT;
 
-	return error_set(err, EPROTO, "type: '%.*s', not a message",
+	return error_set(err, EPROTO, "type: '%.*s' is not a message",
 			 !text             ? 7
 			 : name->size < 40 ? (int)name->size
 					   : 40,
@@ -502,7 +502,8 @@ int message_decode(const char *data, size_t size, enum message_type *type,
 	if (left) {
 		message_free(found, space);
 		return error_set(err, EPROTO,
-				 "message: something behind it, at byte %zu",
+				 "message: unexpected bytes after it, at byte "
+				 "%zu",
 				 size - left);
 	}
 	*type = found;

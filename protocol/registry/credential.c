@@ -88,7 +88,7 @@ static cJSON *parse(const char *text, size_t size, const char *path,
 		return tree;
 	secret_json_free(tree);
 	error_set(err, EPROTO,
-		  "%s: not a JSON object such as docker login writes", path);
+		  "%s: not a JSON object as written by docker login", path);
 	return NULL;
 }
 

@@ -150,7 +150,7 @@ int login_seal(const char *registry, const struct credential *credential,
 static int not_ours(const struct registry_login *login, struct error *err)
 {
 	return error_set(err, EKEYREJECTED,
-			 "credentials for %.80s: sealed for another key",
+			 "credentials for %.80s: encrypted for another key",
 			 login->registry);
 }
 
@@ -175,7 +175,7 @@ static char *opened_text(const struct registry_login *login,
 				 size, NULL, BASE64) == 0 &&
 	       *size >= crypto_box_SEALBYTES;
 	if (!good)
-		error_set(err, EPROTO, "credentials for %.80s: not sealed",
+		error_set(err, EPROTO, "credentials for %.80s: not encrypted",
 			  login->registry);
 	if (good && (!zmq_z85_decode(public, key->public) ||
 		     !zmq_z85_decode(secret, key->secret) ||
@@ -216,7 +216,7 @@ int login_open(const struct registry_login *login, const struct key *key,
 	*credential = (struct credential){ 0 };
 	if (!login->sealed)
 		return error_set(err, EKEYREJECTED,
-				 "credentials for %.80s: they are gone",
+				 "credentials for %.80s: they were deleted",
 				 login->registry);
 	text = opened_text(login, key, &size, err);
 	if (!text)
@@ -227,13 +227,13 @@ int login_open(const struct registry_login *login, const struct key *key,
 	if (rc < 0 || strcmp(inside.registry, login->registry) != 0 ||
 	    (!inside.username && !inside.token))
 		return error_set(err, EPROTO,
-				 "credentials for %.80s: what was sealed is "
-				 "none of that registry",
+				 "credentials for %.80s: the encrypted "
+				 "credentials are for another registry",
 				 login->registry);
 	if (from && strcmp(inside.from, from) != 0)
 		return error_set(err, EKEYREJECTED,
-				 "credentials for %.80s: sealed by another key "
-				 "than the one that sent them",
+				 "credentials for %.80s: encrypted by another "
+				 "key than that of the sender",
 				 login->registry);
 	credential->username = take(inside.username);
 	credential->password = take(inside.password);
@@ -266,12 +266,12 @@ int logins_check(const struct registry_login *logins, size_t count,
 		if (!logins[i].sealed ||
 		    strlen(logins[i].sealed) > LOGIN_SEALED_MAX)
 			return error_set(err, EPROTO,
-					 "credentials for %.80s: none, or more "
-					 "than %d bytes",
+					 "credentials for %.80s: empty, or "
+					 "more than %d bytes",
 					 registry, LOGIN_SEALED_MAX);
 		if (logins_find(logins, i, registry))
 			return error_set(err, EPROTO,
-					 "credentials for %.80s: twice",
+					 "credentials for %.80s: duplicate",
 					 registry);
 	}
 	return 0;

@@ -71,7 +71,7 @@ static int name_check(const char *whole, const char *name, struct error *err)
 	if (strspn(at, LOWER UPPER "._-") >= size && size &&
 	    strcspn(at, UPPER) < size)
 		return wrong(whole, "capital letters in the name", err);
-	return wrong(whole, "the name holds what it may not", err);
+	return wrong(whole, "the name contains invalid characters", err);
 }
 
 int reference_parse(const char *text, struct reference *reference,
@@ -95,7 +95,7 @@ int reference_parse(const char *text, struct reference *reference,
 	if (at) {
 		*at = 0;
 		if (!digest_valid(at + 1))
-			return wrong(text, "no SHA-256 digest behind the @",
+			return wrong(text, "no SHA-256 digest after the @",
 				     err);
 		memcpy(parts.digest, at + 1, strlen(at + 1));
 	}
@@ -104,7 +104,7 @@ int reference_parse(const char *text, struct reference *reference,
 	if (colon) {
 		*colon = 0;
 		if (!tag_valid(colon + 1))
-			return wrong(text, "no tag behind the colon", err);
+			return wrong(text, "no tag after the colon", err);
 		memcpy(parts.tag, colon + 1, strlen(colon + 1));
 	}
 	if (name_check(text, parts.name, err) < 0)

@@ -78,9 +78,9 @@ int join_token_read(struct join_token *token, const char *text,
 			     length - (size_t)(secret + 1 - text)) ||
 	    zmq_curve_public(got.public, got.secret) < 0)
 		return error_set(err, EINVAL,
-				 "no token; expected the line that 'regatta "
-				 "node token' or 'regatta user add' printed: "
-				 "tcp://HOST:PORT,KEY,SECRET");
+				 "missing token (expected the line printed by "
+				 "'regatta node token' or 'regatta user add': "
+				 "tcp://HOST:PORT,KEY,SECRET)");
 	memcpy(got.endpoint, text, (size_t)(server - text));
 	*token = got;
 	return 0;
@@ -94,8 +94,8 @@ int join_token_fetch(struct join_token *token, const char *word,
 	buffer_init(&text, JOIN_TOKEN_MAX + 16);
 	if (!word == !file)
 		return error_set(err, EINVAL,
-				 "expected one token: as a word, as - for "
-				 "standard input, or with --token-file");
+				 "missing token (expected as an argument, - "
+				 "for standard input, or --token-file)");
 	if (word && strcmp(word, "-") != 0)
 		return join_token_read(token, word, err);
 	if (!file || !strcmp(file, "-"))
@@ -191,7 +191,7 @@ static int on_time(sd_event_source *source, uint64_t usec, void *arg)
 	struct asking *asking = arg;
 
 	end(asking,
-	    error_set(asking->err, ENOTCONN, "controller out of reach%s%s",
+	    error_set(asking->err, ENOTCONN, "controller not reachable%s%s",
 		      asking->why.code ? ": " : "", asking->why.text));
 	return 0;
 }
@@ -242,7 +242,8 @@ static int take_name(struct asking *asking, const cJSON *body)
 
 	if (!cJSON_IsString(name) || !name_valid(name->valuestring) || !got)
 		return error_set(asking->err, EPROTO,
-				 "the controller's answer names no key");
+				 "the answer of the controller contains no "
+				 "key");
 	snprintf(key->name, sizeof(key->name), "%s", name->valuestring);
 	key->role = got;
 	return 0;
@@ -265,8 +266,8 @@ int join_enrol(const struct join_token *token, struct key *key, bool agent,
 		.key = &own,
 		.type = MESSAGE_ENROL,
 		.request = &enrol,
-		.unknown = "the controller does not know this token: it is "
-			   "old, or was removed",
+		.unknown = "the controller does not know this token; it has "
+			   "expired or was removed",
 		.answer = take_name,
 		.arg = key,
 	};

@@ -90,7 +90,7 @@ int key_generate(struct key *key, const char *name, enum role role,
 	if (key_name(&made, name, role, err) < 0)
 		return -1;
 	if (zmq_curve_keypair(made.public, made.secret) < 0)
-		return error_errno(err, "libzmq makes no CURVE keys here");
+		return error_errno(err, "libzmq was built without CURVE");
 	*key = made;
 	return 0;
 }
@@ -101,8 +101,8 @@ int key_save(const struct key *key, const char *path, struct error *err)
 
 	if (lstat(path, &st) == 0)
 		return error_set(err, EEXIST,
-				 "%s: there is a file already; remove it "
-				 "first if its key may go",
+				 "%s: the file exists; remove it first if its "
+				 "key is no longer needed",
 				 path);
 	return key_replace(key, path, err);
 }
@@ -139,7 +139,7 @@ static int read_key_text(const struct value *map, const char *field,
 		return -1;
 	if (!key_text_valid(found))
 		return value_error(value, err,
-				   "no key; expected 40 characters of Z85");
+				   "not a key; expected 40 characters of Z85");
 	memcpy(text, found, KEY_TEXT_SIZE);
 	return 0;
 }
@@ -199,8 +199,7 @@ int key_load(struct key *key, const char *path, struct error *err)
 	if (zmq_curve_public(public, got.secret) < 0 ||
 	    strcmp(public, got.public) != 0)
 		return value_error(root, err,
-				   "public: not the key that belongs to the "
-				   "secret one");
+				   "public: does not match the secret key");
 	*key = got;
 	return 0;
 }

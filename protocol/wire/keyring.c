@@ -265,7 +265,7 @@ int keyring_succeed(struct keyring *keyring, const char *old, const char *next,
 	if (!entry)
 		return error_set(err, ENOENT, "no such key");
 	if (with_public(keyring, next))
-		return error_set(err, EEXIST, "the next key is there already");
+		return error_set(err, EEXIST, "the next key exists already");
 	key = entry->key;
 	if (check_key(keyring, key.name, key.role, next, err) < 0 ||
 	    reserve(keyring, err) < 0)

@@ -40,7 +40,7 @@ static int read_line(struct server_keys *keys, const char *text,
 	    !got.anchor[0] || !got.current[0])
 		return error_set(err, EINVAL,
 				 "%.150s: damaged; expected four keys of the "
-				 "controller: remove it",
+				 "controller; remove it",
 				 keys->path);
 	if (!strcmp(got.anchor, keys->anchor))
 		*keys = got;

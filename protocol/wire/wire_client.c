@@ -171,7 +171,8 @@ static int heartbeat_run(sd_event_source *source, uint64_t usec, void *arg)
 	if (!client->up)
 		return 0;
 	if (now - client->heard_ms > 3 * (int64_t)client->heartbeat_ms)
-		client_lost(client, ETIMEDOUT, "the controller is silent");
+		client_lost(client, ETIMEDOUT,
+			    "the controller does not respond");
 	else
 		wire_client_send(client, MESSAGE_HEARTBEAT, &beat, NULL, 0,
 				 NULL);
@@ -274,7 +275,7 @@ static void disconnected(struct wire_client *client)
 			break;
 	if (client->up || !was_up)
 		client_lost(client, ECONNRESET,
-			    "the connection to the controller broke");
+			    "the connection to the controller was lost");
 }
 
 /* The server may have the next key by now. Once may be a controller that ended
@@ -288,9 +289,9 @@ static void no_handshake(struct wire_client *client)
 	client->on_next = keys > 1 && !client->on_next;
 
 	snprintf(why, sizeof(why),
-		 "no handshake with %s: not the controller of the public key "
-		 "given, or its key was rotated while this side was away "
-		 "(give the new one), or no controller at all",
+		 "no handshake with %s: its key is not the given public key "
+		 "(if it was rotated meanwhile, set the new one), or it is not "
+		 "a controller",
 		 client->endpoint);
 	client_lost(client,
 		    client->failed++ >= keys * 2 - 1 ? EPROTO : ECONNRESET,
@@ -397,8 +398,8 @@ static int client_open(struct wire_client *client, struct error *err)
 		return -1;
 	if (zmq_connect(client->dealer, client->endpoint) < 0)
 		return error_set(err, EINVAL,
-				 "'%s' is no endpoint; expected "
-				 "tcp://HOST:PORT and ipc://PATH",
+				 "'%s' is not valid here; expected "
+				 "tcp://HOST:PORT or ipc://PATH",
 				 client->endpoint);
 	zmq_watch_touch(client->dealer_watch);
 	return 0;

@@ -27,7 +27,7 @@
 #define REPORTS_MAX 20     /* of refusals a second; further ones are counted */
 #define ENVELOPE_MAX 1024  /* bytes that CURVE adds to a frame, and some */
 #define KEY_GONE "its key is no longer in the list"
-#define TOO_MANY "too many messages a second"
+#define TOO_MANY "too many messages per second"
 
 struct wire_server {
 	sd_event *loop;
@@ -243,8 +243,8 @@ static void refuse_role(struct wire_peer *peer, enum message_type type,
 
 	if (kind->does)
 		snprintf(why, sizeof(why),
-			 "a key of role %s may not %s; regatta user roles says "
-			 "who may",
+			 "a key of role %s may not %s; regatta user roles "
+			 "shows which roles may",
 			 role_name(peer->role), kind->does);
 	else
 		snprintf(why, sizeof(why), "a key of role %s may not send '%s'",
@@ -273,8 +273,8 @@ static bool refuse_busy(struct wire_peer *peer, enum message_type type,
 	if (!wait_ms)
 		return false;
 	snprintf(why, sizeof(why),
-		 "the requests of this key, or of all viewers, took too much "
-		 "of the controller's time; try again in %u s",
+		 "the requests of this key, or of all viewers, used too much "
+		 "CPU time of the controller; try again in %u s",
 		 (wait_ms + 999) / 1000);
 	send_refused(peer, *(const uint64_t *)body, EAGAIN, why);
 	return true;
@@ -287,7 +287,7 @@ static bool greet(struct wire_peer *peer, const struct message_hello *hello)
 		refuse_version(peer, hello->version);
 		return false;
 	}
-	peer_gone(peer, "says hello again");
+	peer_gone(peer, "duplicate hello");
 	if (peer->ended)
 		return false;
 	peer->data = NULL;
@@ -303,7 +303,7 @@ static void handle(struct wire_peer *peer, struct frames *frames,
 
 	if (!peer->greeted && type != MESSAGE_HELLO) {
 		wire_server_refuse(peer, ENOTCONN,
-				   "no session: say hello first");
+				   "no session; send hello first");
 		return;
 	}
 	if (!(message_kinds[type].senders & peer->role)) {
@@ -311,12 +311,11 @@ static void handle(struct wire_peer *peer, struct frames *frames,
 		return;
 	}
 	if (frames->has_payload != message_kinds[type].payload) {
-		wire_server_drop(peer, EPROTO,
-				 frames->has_payload
-					 ? "a payload frame that does not "
-					   "belong to the message"
-					 : "a message without its payload "
-					   "frame");
+		wire_server_drop(
+			peer, EPROTO,
+			frames->has_payload
+				? "the message has an unexpected payload"
+				: "the payload of the message is missing");
 		return;
 	}
 	if (refuse_busy(peer, type, body))
@@ -362,10 +361,10 @@ static bool admit(struct wire_peer *peer, struct frames *frames)
 	/* The id of a closed connection may be chosen by the next one. */
 	else if (!public || strcmp(public, peer->public) != 0)
 		wire_server_refuse(peer, EACCES,
-				   "another key speaks in its session");
+				   "another key uses its session");
 	else if (!peer->budget)
 		wire_server_refuse(peer, EUSERS,
-				   "its key has too many connections already");
+				   "its key has too many connections");
 	else if (!budget_message(peer->budget, clock_mono_ms()))
 		wire_server_drop(peer, EPROTO, TOO_MANY);
 	else
@@ -479,9 +478,9 @@ static void sweep(struct wire_server *server, int64_t now)
 	while ((peer = TAILQ_FIRST(&server->peers.lost))) {
 		if (!peer->closed)
 			send_refused(peer, 0, ETIMEDOUT,
-				     "nothing was heard for three heartbeats");
+				     "three heartbeats were missed");
 		peer_end(peer,
-			 peer->closed ? "its connection broke" : "silent");
+			 peer->closed ? "its connection was lost" : "silent");
 	}
 }
 
@@ -535,8 +534,7 @@ static void cut(void *arg, int fd, size_t bytes)
 	struct wire_peer *peer;
 	char why[80];
 
-	snprintf(why, sizeof(why), "%zu MiB of messages that nobody has read",
-		 bytes >> 20);
+	snprintf(why, sizeof(why), "%zu MiB of unread messages", bytes >> 20);
 	peer = wire_peers_of_fd(&server->peers, fd);
 	if (!peer)
 		report(server, "somebody", why);
@@ -557,8 +555,8 @@ static void came(void *arg, int fd)
 static void left(void *arg, const char *address)
 {
 	report(arg, address,
-	       "left without a message: not a peer of ours, or one with "
-	       "another controller's key");
+	       "disconnected without a message; not a Regatta client, or one "
+	       "with another controller's key");
 }
 
 /* Making and unmaking. */

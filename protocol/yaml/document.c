@@ -273,7 +273,7 @@ static int read_scalar(struct reader *reader, struct value *value,
 		return -1;
 	if (memchr(text, 0, size))
 		return reader_error(reader, err, EINVAL, value->line,
-				    "a NUL in a text, which is not allowed");
+				    "a text contains a NUL character");
 	value->text = document_text(reader->document, text, size);
 	if (!value->text)
 		return reader_nomem(reader, err);
@@ -388,8 +388,8 @@ static int set_entries(struct reader *reader, struct value *map,
 
 		if (!strcmp(first->key, again->key))
 			return reader_error(reader, err, EINVAL, again->line,
-					    "the key \"%.60s\" is here twice, "
-					    "first on line %u",
+					    "duplicate key \"%.60s\", first on "
+					    "line %u",
 					    again->key, first->line);
 	}
 	return 0;
@@ -404,9 +404,8 @@ static int merge_map(struct reader *reader, struct value *map,
 {
 	if (from->kind != VALUE_MAP)
 		return reader_error(reader, err, EINVAL, line,
-				    "something else than a map behind << is "
-				    "not valid here; expected a map and a list "
-				    "of maps");
+				    "the value of << is not valid here; "
+				    "expected a map or a list of maps");
 	for (size_t i = 0; i < from->count; i++) {
 		const struct entry *entry = &from->entries[i];
 
@@ -457,7 +456,7 @@ static const char *read_key(struct reader *reader, const yaml_event_t *event,
 		return NULL;
 	if (key.kind == VALUE_NULL) {
 		reader_error(reader, err, EINVAL, line,
-			     "no word before \":\"; expected a key");
+			     "missing key before \":\"");
 		return NULL;
 	}
 	*merges = !key.quoted && !strcmp(key.text, "<<");
@@ -514,15 +513,13 @@ static const struct value *read_alias(struct reader *reader,
 
 	if (!anchor) {
 		reader_error(reader, err, EINVAL, line,
-			     "the alias *%.60s, but no anchor &%.60s before it",
+			     "the alias *%.60s has no anchor &%.60s before it",
 			     name, name);
 		return NULL;
 	}
 	if (anchor->open) {
 		reader_error(reader, err, EINVAL, line,
-			     "the alias *%.60s inside the value that it names: "
-			     "a circle",
-			     name);
+			     "the alias *%.60s is inside its own value", name);
 		return NULL;
 	}
 	if (count_values(reader, anchor->value->weight, line, err) < 0 ||
@@ -653,9 +650,9 @@ static int read_root(struct reader *reader, const yaml_event_t *event,
 		return 0;
 	if (base && base->kind != VALUE_NULL && root->kind != VALUE_MAP)
 		return reader_error(reader, err, EINVAL, root->line,
-				    "a further document that is no map is not "
-				    "valid here; expected maps, laid over "
-				    "those before");
+				    "a further document is not valid here; "
+				    "expected a map, which is merged into the "
+				    "previous ones");
 	if (base)
 		root = lay_over(reader, base, root, err);
 	reader->document->root = root;

@@ -76,14 +76,14 @@ is "$(job_get "$JOB" .text)" "n1: rank 0 exited with code 9" \
 ends big policy 'output: the folder of its output holds [0-9]+ MiB' \
 	"a file beside the output" \
 	into $out/big , print 500000000 , into - , sleep 1000
-ends many policy 'output: the folder of its output holds more than 2048 files' "files without end" \
+ends many policy 'output: the output folder contains more than 2048 files' "files without end" \
 	files $out 2100 , sleep 1000
 words=(print 1) name=$out
 for ((i = 0; i < 20; i++)); do
 	name+=/d
 	words+=("," folder "$name")
 done
-ends deep policy 'output: the folder of its output holds more than 2048 files' "folders without end" \
+ends deep policy 'output: the output folder contains more than 2048 files' "folders without end" \
 	"${words[@]}" , sleep 1000
 must submit_tool bomb retries=0 fork 500 1000
 ((++attempts))

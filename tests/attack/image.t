@@ -44,11 +44,11 @@ dk e1 save others/app:1 -o "$BED/evil.tar"
 dk e1 save evil/app:1 -o "$BED/good.tar"
 dk e1 tag keep/others:1 others/app:1
 dk e1 rmi keep/evil:1 evil/app:1 >/dev/null
-refused 'others/app:1 is another image here \(sha256:[0-9a-f]+\), which Regatta did not bring' \
+refused 'others/app:1 is another image on this node \(sha256:[0-9a-f]+\), which Regatta did not bring' \
 	"a file that gives a name away" image load "$BED/evil.tar"
 is "$(id_of others/app:1)" "$others" "the name is whose it was"
 is "$(id_of "$evil")" "" "and the image is not there"
-refused 'remove: found others/app:1, allowed by .*policy.yaml' \
+refused 'remove: others/app:1 is not allowed; .*policy.yaml' \
 	"with --replace, by default" image load --replace "$BED/evil.tar"
 is "$(id_of others/app:1)" "$others" "the name is still whose it was"
 
@@ -123,7 +123,7 @@ for name in index index-full index-ref index-word repositories; do
 	kept "$name: it names nothing"
 	is "$(id_of localhost/alone:latest)" "$others" "$name: nor a word alone"
 done
-refused '"c.json": is there twice' "a config that is there twice" \
+refused '"c.json": duplicate path' "a config that is there twice" \
 	image load "$BED/twice.tar"
 kept "it named nothing"
 
@@ -155,12 +155,12 @@ with tarfile.open(bed + "/link.tar", "w") as tar:
     entry.size = len(text)
     tar.addfile(entry, io.BytesIO(text))
 END
-refused '"d/manifest.json": lies behind the link "d"' \
+refused '"d/manifest.json": is below the link "d"' \
 	"a list behind a link" image load "$BED/link.tar"
 kept "it named nothing"
 
 # What leaves.
-refused 'save: found others/app:1, allowed by .*: images that Regatta brought' \
+refused 'save: others/app:1 is not allowed; .* allows images that Regatta brought' \
 	"an image of the node's own" image save others/app:1 "$BED/out.tar"
 ok '[[ ! -e $BED/out.tar ]]' "nothing of it came"
 

@@ -51,7 +51,7 @@ mkdir -p "$BED/host/commit"
 } >"$BED/commit.yaml"
 must fill controller
 spawn submit regatta submit "$BED/commit.yaml" --format json
-ok 'wait_for "log_of cluster/controller | grep \"nothing goes on\"" 20' \
+ok 'wait_for "log_of cluster/controller | grep \"all work is suspended\"" 20' \
 	"a decision that cannot be kept is told in words"
 ok 'alive submit' "and answered to nobody"
 must spare controller
@@ -88,7 +88,7 @@ must random_image e1 test/large:1 40
 dk e1 save test/large:1 -o "$BED/large.tar"
 dk e1 rmi test/large:1 >/dev/null
 run cli image load "$BED/large.tar"
-like "$rc $err" "^[12] .*disk full: 4[0-9.]+ MiB are to come, .* has [0-9.]+ MiB free" \
+like "$rc $err" "^[12] .*disk full: 4[0-9.]+ MiB are missing, .* has [0-9.]+ MiB free" \
 	"a file that the controller has no room for is refused in words"
 ok '(($(df --output=avail -m "$CLUSTER/controller" | tail -1) > 5))' \
 	"and leaves the room that there is"
@@ -109,7 +109,7 @@ ok 'cmp -n "$(log_size "$JOB")" "$BED/want" "$(log_file "$JOB")"' \
 must submit_tool full retries=0 print 1000
 ok 'wait_sweep "$SWEEP" 30' "the next job is refused before it begins"
 like "$(job_get "$JOB" '"\(.failure) \(.text)"')" \
-	"preflight n1: .* MiB of disk free, needed are" "in words"
+	"preflight n1: .* MiB are free on the disk; expected at least" "in words"
 must spare n1
 must submit_tool last print 1000
 ok 'wait_sweep "$SWEEP" 30' "with room again the node works"

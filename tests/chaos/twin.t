@@ -28,7 +28,7 @@ must submit_tool first append /host/runs x , print 1000 , wait /host/go , \
 	print 7000
 must wait_job "$JOB" running 20
 twin_up
-ok 'wait_for "log_of twin | grep \"another agent with the same key\"" 10' \
+ok 'wait_for "log_of twin | grep \"another agent uses the same key\"" 10' \
 	"a second agent with the key of another is refused in words"
 like "$(log_of cluster/controller)" "refused n1: another agent" \
 	"the controller says so too"

@@ -79,7 +79,7 @@ rm -f sailor/host/*
 spawn service "$BED/opt/as" sailor regatta run slow.yaml --state service
 must wait_for '[[ -e $BED/sailor/host/here ]]' 40
 pkill -9 -u sailor -f "podman system service"
-must wait_for 'finds "is started again" <sailor/service/agent.log' 20
+must wait_for 'finds "is restarted" <sailor/service/agent.log' 20
 touch sailor/host/go
 is "$(code_of service)" 0 "a service that dies is started again"
 nothing "after that" service

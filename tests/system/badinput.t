@@ -73,7 +73,7 @@ env: &e
   A: "1"
 command: [/tool]
 END
-refused "bad.yaml:4: command.*nothing.*defines" "a placeholder for nothing" <<'END'
+refused "bad.yaml:4: command.*is not defined" "a placeholder for nothing" <<'END'
 sweep: bad
 image: x
 nodes: 1

@@ -174,14 +174,14 @@ is "$(in_page 'document.querySelector("mark").textContent')" "$said" \
 	"and where it stands in 200,000 bytes of output"
 ok '(( $(in_page "Math.round(window.scrollY)") > 0 ))' "which is in sight"
 like "$(in_page 'document.querySelector("main p").textContent')" \
-	"^Job $JOB, rank 0, bytes 1[0-9]+ to 200[0-9]+ of 200[0-9]+\. Before$" \
+	"^Job $JOB, rank 0, bytes 1[0-9]+ to 200[0-9]+ of 200[0-9]+\. Previous$" \
 	"of which a piece is shown"
 picture log
 in_page 'document.querySelector("main p a:last-child").click()' >/dev/null
 wait_for '[[ $(in_page "document.querySelector(\"main p a:last-child\") \
-	.textContent") == Behind ]]' 30
+	.textContent") == Next ]]' 30
 like "$(in_page 'document.querySelector("main p").textContent')" \
-	" of 200[0-9]+\. Before Behind$" "and a link brings the piece before it"
+	" of 200[0-9]+\. Previous Next$" "and a link brings the piece before it"
 JOB=$running SWEEP=$board
 
 go "$web/nodes"
@@ -190,7 +190,7 @@ picture nodes
 go "$web$(in_page 'document.querySelector("main a").getAttribute("href")')"
 ok is_live "the page of a node is live"
 like "$(in_page 'document.querySelector("main").textContent')" \
-	'What it refuses' "and says what the node refuses"
+	'Policy' "and says what the node refuses"
 picture node
 go "$web/sweep/$SWEEP/report"
 like "$(in_page 'document.body.textContent')" "Sweep $SWEEP" "the report"

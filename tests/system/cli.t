@@ -197,7 +197,7 @@ done
 
 # Cancel and retry.
 run regatta compare 1 3
-like "$rc $err" "^1 .*sweep 1 shares no cell with the other" \
+like "$rc $err" "^1 .*sweep 1 has no cell in common with the other" \
 	"sweeps that share no cell cannot be compared: exit 1"
 must submit_tool long print 1000 , sleep 1000
 must wait_job "$JOB" running 20
@@ -205,7 +205,7 @@ engine_freeze e1
 run regatta cancel job "$JOB"
 is $rc 0 "a job is cancelled"
 run regatta retry "$SWEEP"
-like "$rc $err" "^0 .*0 jobs queued again.*1 job still ends: retry again after" \
+like "$rc $err" "^0 .*0 jobs queued again.*1 job still ends; retry again after" \
 	"one that still ends is not queued again, which is said"
 engine_thaw e1
 must wait_sweep "$SWEEP" 20
@@ -225,7 +225,7 @@ is "$(jobs_get 1 'map(.state)' | jq -c .)" '["completed","failed","completed"]' 
 run regatta logs 2 --attempt 1
 ok 'cmp "$BED/out" "$(log_file 2 1)"' "the log of the first attempt is there"
 
-is "$(code_of nobody)" 3 "a controller out of reach: exit 3"
-like "$(log_of nobody)" "tcp://127.0.0.1:1.*out of reach" "and named"
+is "$(code_of nobody)" 3 "a controller not reachable: exit 3"
+like "$(log_of nobody)" "tcp://127.0.0.1:1.*not reachable" "and named"
 ok cluster_clean "nothing is left on the nodes"
 done_testing

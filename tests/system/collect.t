@@ -72,7 +72,7 @@ must wait_job "$JOB" completed 60
 is "$(files_get "$JOB" '[.[].path] | join(" ")')" \
 	'/out/0/*.json /job/ckpt/step-*/** /out/*.none' \
 	"patterns are listed, from where the command works"
-like "$(files_get "$JOB" '.[2].text')" 'nothing there matches' \
+like "$(files_get "$JOB" '.[2].text')" 'nothing matches' \
 	"of one that nothing matches it is told"
 must cli fetch "$JOB" -o "$BED/matched" 2>/dev/null
 is "$(cd "$BED/matched" && find . -type f | LC_ALL=C sort | xargs)" \

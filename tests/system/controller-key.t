@@ -52,7 +52,7 @@ like "$rc $err" "^[12] .*viewer" "nor does a viewer: $err"
 run regatta key rotate-controller --keep 25s
 is "$rc" 0 "an operator has it change"
 next=$out
-like "$err" "the controller has this key from .*learn it by themselves" \
+like "$err" "the controller uses this key from .*receive it" \
 	"in words: $err"
 run regatta key rotate-controller --keep 1h
 like "$rc $err" "^1 .*changes in [0-9]+ s" "one at a time: $err"
@@ -77,12 +77,12 @@ must make_key "$BED/tiny/full.key" full viewer 2>/dev/null
 head -c 2M /dev/zero >"$BED/tiny/zeros" 2>/dev/null
 must wait_for 'regatta nodes --key "$BED/tiny/full.key"' 10
 run regatta nodes --key "$BED/tiny/full.key"
-like "$rc $err" "^0 .*next key cannot be kept: .*No space left" \
+like "$rc $err" "^0 .*next key cannot be saved: .*No space left" \
 	"who cannot keep it is told: $err"
 
 # One is away when it changes, and had heard of it; one had not.
 must agent_stop 2
-ok 'wait_for "log_of cluster/controller | finds \"key changes: all connect\"" 40' \
+ok 'wait_for "log_of cluster/controller | finds \"key changes; all clients\"" 40' \
 	"the controller changes its key"
 ok 'wait_for "[[ \$(has \"\$CLUSTER/n1/controller.keys\") == \"\$next\" ]]" 20' \
 	"an agent that was there follows"
@@ -92,7 +92,7 @@ is "$(has "$CLUSTER/n2/controller.keys")" "$next" "and keeps the new key"
 run regatta nodes --key "$CLUSTER/viewer.key"
 is "$rc" 0 "so does a person"
 run regatta nodes --key "$CLUSTER/absent.key"
-like "$rc $err" "^3 .*its key was rotated while this side was away" \
+like "$rc $err" "^3 .*its key is not the given public key" \
 	"who never heard of it is told: $err"
 run regatta nodes --key "$CLUSTER/absent.key" --controller-key "$next"
 is "$rc" 0 "and given the key by hand gets on"

@@ -179,11 +179,11 @@ ok 'wait_job $JOB failed 60' "(a job fails)"
 must wait_for "[[ \$(stored) == 0* ]]" 20
 forget "$locked/secret/tool"
 run regatta retry "$SWEEP"
-like "$err" "for $locked .*are gone.*retry $SWEEP --registry-auth" \
+like "$err" "for $locked .*were deleted.*retry $SWEEP --registry-auth" \
 	"who tries again is told that they are gone"
 ok 'wait_for "[[ \$(job_get $JOB .attempt) == 2 ]]" 20 &&
 	wait_job $JOB failed 60' "(and it fails)"
-like "$(job_get "$JOB" .text)" "came with the job are gone, regatta retry" \
+like "$(job_get "$JOB" .text)" "the job's credentials were deleted, regatta retry" \
 	"so does the job: $(job_get "$JOB" .text)"
 touch "$BED/host/go"
 must wait_for "[[ \$(jobs_get $SWEEP '.[0].removed') == true ]]" 20
@@ -222,7 +222,7 @@ must wait_for 'log_of cluster/agent1 | finds "settings read again"' 10
 must order plain
 ok 'wait_job $JOB failed 60' "a registry without TLS may be forbidden"
 is "$(job_get "$JOB" .failure)" policy "as a matter of policy"
-like "$(job_get "$JOB" .text)" "insecure_registries: found $open, without TLS, allowed by $BED/policy.yaml: nothing" \
+like "$(job_get "$JOB" .text)" "insecure_registries: $open without TLS is not allowed; $BED/policy.yaml allows nothing" \
 	"in words: $(job_get "$JOB" .text)"
 
 # What the user's docker pull may, a run on this machine may.

@@ -12,7 +12,7 @@ run "$ROOT/deploy/demo-reference" fr there too
 is "$rc" 2 "wrong words are refused"
 run -t 200 "$ROOT/deploy/demo-reference" en "$BED/kept"
 is "$rc" 0 "the demo ends well" || diag "$err"
-is "$(grep -c '^## .* (replayed on pretended hardware)$' <<<"$out")" 5 \
+is "$(grep -c '^## .* (replayed on simulated hardware)$' <<<"$out")" 5 \
 	"five tables, each marked as replayed"
 for row in '| H800, 2 nodes, 16 devices (2x8) | / | 2068 | 2.06 | 77/80 | 16.31% |' \
 	'| GAS=1024(GBS=1024=4M tokens) | 1.00 | True | 62/64 |' \

@@ -174,7 +174,7 @@ tap 0 "a card that goes is noticed"
 like "$(cli nodes)" "7 of 8" "the node says so"
 is "$(job_get "$first" '.events | map(select(.kind == "device").data) |
 	map("\(.node) \(.device) \(.bus_id) \(.text)") | .[]')" \
-	"n2 0 0000:10:1c.0 it is not there any more" \
+	"n2 0 0000:10:1c.0 it has disappeared" \
 	"its job says so, and which"
 is "$(job_get "$first" .state)" running "and runs on"
 for job in "$first" "$second" "$third"; do
@@ -205,7 +205,7 @@ like "$(job_get "$JOB" .text)" \
 ln -s /dev/zero "$N/dev/nvidia-uvm"
 must submit_tool outside vendor=nvidia retries=0 "$LIMITS" exit 0
 must wait_job "$JOB" failed 30
-like "$(job_get "$JOB" .text)" "leads to /dev/zero, out of $N/dev" \
+like "$(job_get "$JOB" .text)" "leads to /dev/zero, outside of $N/dev" \
 	"a node of the real /dev is not handed out"
 
 ok 'cluster_clean' "nothing is left on the nodes"

@@ -66,7 +66,7 @@ is $rc 0 "a tree is imported"
 is "$out" "$BED/folder/flagperf-training.yaml
 $BED/folder/flagperf-base.yaml
 $BED/folder/flagperf-nodes" "sweeps of its suites, and a list of nodes"
-like "$err" 'CLEAR_CACHES: the caches of the host are left' \
+like "$err" 'CLEAR_CACHES: caches of the host are not dropped' \
 	"what could not be carried over is told"
 like "$err" '--device /dev/kfd: the vendor.s profile gives' \
 	"and what the profile does instead"
@@ -117,7 +117,7 @@ run regatta import flagperf "$tree" "$BED/kept" --keep-going
 is $rc 0 "with --keep-going that is no error"
 sed -i 's/^VENDOR.*/import os\nVENDOR = os.environ["V"]/' "$conf"
 run regatta import flagperf "$tree" "$BED/third" --keep-going
-like "$err" 'test_conf.py:4: VENDOR: "os.environ.*", which is more than a literal' \
+like "$err" 'test_conf.py:4: VENDOR: "os.environ.*" is not a literal' \
 	"more than literals is told, with file and line"
 is $rc 1 "and an error where it is needed"
 is "$out" "$BED/third/flagperf-base.yaml
@@ -131,12 +131,12 @@ sed -i '/^  1: "a"/d' "$conf"
 sed -i "s|: \"/raid/llama\"|: os.path.join('/raid', \"llama\")|" "$conf"
 run regatta import flagperf "$tree" "$BED/fourth" --keep-going
 is $rc 0 "a case whose path is computed does not keep the others"
-like "$err" 'test_conf.py:20: CASES: llama2_7b:deepspeed:K100:2:8:1: "os.path.join.*, which is more than a literal' \
+like "$err" 'test_conf.py:20: CASES: llama2_7b:deepspeed:K100:2:8:1: "os.path.join.* is not a literal' \
 	"and is told"
 is "$(grep -c '^    "' "$BED/fourth/flagperf-training.yaml")" 1 "without it"
 sed -i 's/^CASES = {/CASES = dict(**{/; s/^}/})/' "$conf"
 run regatta import flagperf "$tree" "$BED/third"
-like "$err" 'test_conf.py:17: CASES: "dict.*, which is more than a literal' \
+like "$err" 'test_conf.py:17: CASES: "dict.* is not a literal' \
 	"a call instead of a dict"
 is $rc 1 "is refused"
 rm -r "$BED/third"

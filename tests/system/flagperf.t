@@ -361,7 +361,7 @@ oh
 SSH own 0 0
 
 SSH input 0 some words
-SSH nobody 255 ssh: 10.77.0.99 is no node of this job (expected the address or the name of one)
+SSH nobody 255 ssh: 10.77.0.99 is not a node of this job (expected its address or name)
 
 SSH copy 0 " "ssh runs commands on the other node, with input, output and exit code"
 is "$(cli logs "$job" --rank 0 | sed -n '/^SSH there/,$p')" "SSH there 0 $(<"$training/benchmarks/m/flagscale/run_pretraining.py")" \

@@ -157,7 +157,7 @@ must submit_tool cut print 1000 , sleep 0.5 , cut /regatta/out/rank-0.log 0 , \
 must wait_job "$JOB" completed 30
 ok 'log_is $JOB 1 0 print 1000 , print 700' \
 	"output that its command cut goes on behind what was sent"
-like "$(job_get "$JOB" .text)" "cut its own output short" \
+like "$(job_get "$JOB" .text)" "truncated its own output" \
 	"which the job says: $(job_get "$JOB" .text)"
 
 # Huge, and cancelled while it is collected.
@@ -168,7 +168,7 @@ must wait_for '(($(log_size $sparse) > 1000000))' 20
 run regatta cancel job "$sparse"
 is $rc 0 "a job is cancelled while its output is collected"
 must wait_job "$sparse" cancelled 10
-like "$(job_get "$sparse" .text)" "had not come is dropped" \
+like "$(job_get "$sparse" .text)" "missing output of .* is dropped" \
 	"it ends at once: $(job_get "$sparse" .text)"
 must submit_tool late timeout=4s log_limit=1T \
 	cut /regatta/out/rank-0.log 4000000000000

@@ -34,7 +34,7 @@ is "$(job_get "$JOB" '"\(.provenance.log) \(.result.steps) \(.result.loss.last)"
 is "$(job_get "$JOB" '.result.flags | map(select(test("formats"))) | length')" 0 \
 	"and no other fits as well"
 run cli report "$SWEEP" --recompute --format json
-ok 'grep -q "1 results\? computed again, 0 differ" "$BED/err"' \
+ok 'grep -q "1 results\? recomputed, 0 differ" "$BED/err"' \
 	"and the same is found when it is computed again"
 
 # Of a log with lines of two programs nobody knows which is meant.
@@ -50,7 +50,7 @@ mkdir "$BED/host/tied"
 } >"$BED/host/tied/log"
 must submit_tool tied log=auto show /host/log
 must wait_job "$JOB" completed 30
-is "$(job_get "$JOB" '.result.flags | map(select(test("formats fit"))) | length')" 1 \
+is "$(job_get "$JOB" '.result.flags | map(select(test("formats match"))) | length')" 1 \
 	"two formats that read as much, but not the same, are told"
 
 mkdir "$BED/host/own"
@@ -66,7 +66,7 @@ is "$(job_get "$JOB" '.provenance | .log as $log |
 controller_kill
 controller_up
 run cli report "$SWEEP" --recompute --format json
-ok 'grep -q "1 results\? computed again, 0 differ" "$BED/err"' \
+ok 'grep -q "1 results\? recomputed, 0 differ" "$BED/err"' \
 	"which the controller has kept for a second reading"
 
 # A folder of one's own has what the controller's has not, or otherwise.
@@ -80,9 +80,9 @@ export REGATTA_IMAGES=$BED/mine
 mkdir "$BED/host/sent"
 cp "$BED/host/own/log" "$BED/host/sent/log"
 must submit_tool sent framework=rower_2 show /host/log
-is "$(grep -o 'frameworks/.* goes along: .*' "$BED/words")" \
-	"frameworks/nanogpt goes along: the controller has another
-frameworks/rower goes along: the controller has none" \
+is "$(grep -o 'sending frameworks/.*' "$BED/words")" \
+	"sending frameworks/nanogpt: the controller has another
+sending frameworks/rower: the controller has none" \
 	"submit sends along what the controller lacks or has otherwise"
 unset REGATTA_IMAGES
 must wait_job "$JOB" completed 30
@@ -91,7 +91,7 @@ is "$(job_get "$JOB" '"\(.result.steps) \(.result.loss.last) \(.provenance.frame
 is "$(job_get "$JOB" '.provenance.described.frameworks | keys | join(" ")')" \
 	'nanogpt rower' "which the provenance names"
 run cli report "$SWEEP" --recompute --format json
-ok 'grep -q "1 results\? computed again, 0 differ" "$BED/err"' \
+ok 'grep -q "1 results\? recomputed, 0 differ" "$BED/err"' \
 	"and a second reading finds with the sweep"
 ok '! submit_tool unsent framework=rower show /host/log &&
 	grep -q "unknown framework .rower.; .* --images DIR" "$BED/words"' \
@@ -104,11 +104,11 @@ is "$(job_get "$JOB" .failure)" no-metric \
 	"a log that is not in the named format gives no figures"
 is "$(job_get "$JOB" '.result.flags | map(select(test("^no format reads .*[0-9]"))) | length > 0')" \
 	true "but the lines that look most like them"
-like "$(job_get "$JOB" '.result.flags | last')" 'try `regatta extract`' "and what to try"
+like "$(job_get "$JOB" '.result.flags | last')" 'run `regatta extract`' "and what to try"
 must submit_tool nothing log=auto print 1000
 must wait_job "$JOB" failed 30
 is "$(job_get "$JOB" .failure)" no-metric "nor does one that is in none"
-is "$(job_get "$JOB" .result.text)" 'no format fits the log' "which is told"
+is "$(job_get "$JOB" .result.text)" 'no format matches the log' "which is told"
 
 mkdir "$BED/host/strange"
 printf 'stroke %s: lost 2.%s in time 3.5, 88 tokens\n' 1 1 2 2 >"$BED/host/strange/log"

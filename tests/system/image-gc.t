@@ -58,18 +58,18 @@ like "$err" 'n1: vendors/cpu/small:[0-9a-f]{12}, ' "and its name in the end"
 built=$(grep -oE 'vendors/cpu/small:[0-9a-f]{12}' <<<"$err" | head -1)
 ok 'has e1 "$built" && has e2 "$built"' "it is there"
 run cli image build cpu/small --nodes n1
-like "$err" "n1: $built, which was there already" "unchanged, it is not built again"
+like "$err" "n1: $built, which already existed" "unchanged, it is not built again"
 printf '%s\n' 'notes' '*.tmp' '!keep.tmp' >"$folder/.dockerignore"
 run cli image build cpu/small --nodes n1
 ignoring=$(grep -oE 'vendors/cpu/small:[0-9a-f]{12}' <<<"$err" | head -1)
 must mkdir "$folder/notes"
 touch "$folder/notes/x" "$folder/y.tmp"
 run cli image build cpu/small --nodes n1
-like "$err" "n1: $ignoring, which was there already" \
+like "$err" "n1: $ignoring, which already existed" \
 	"what .dockerignore names does not count"
 touch "$folder/keep.tmp"
 run cli image build cpu/small --nodes n1
-ok '! grep -q "which was there" <<<"$err"' "what it takes back in does"
+ok '! grep -q "which already existed" <<<"$err"' "what it takes back in does"
 must rm -r "$folder"/{notes,*.tmp,.dockerignore}
 run cli image gc --nodes n1 --keep 0
 run cli image build cpu/small --nodes n1
@@ -91,10 +91,10 @@ ok '[[ $again && $again != "$built" ]]' "under another name"
 must dockerfile third 3
 run cli image build cpu/small --nodes n1
 is $rc 1 "one that cannot be built fails"
-like "$err" 'n1: build of vendors/cpu/small:.* said' "in words: $err"
+like "$err" 'n1: build of vendors/cpu/small:.* output' "in words: $err"
 run cli image build nvidia/none
 is $rc 2 "no node has devices of that vendor: $err"
-like "$err" 'no node in reach has devices of nvidia' "which is told"
+like "$err" 'no reachable node has devices of nvidia' "which is told"
 must dockerfile first
 
 # Whoever stops watching stops nothing, and may look again.
@@ -231,7 +231,7 @@ like "$(grep a:2 <<<"$out")" "^n1 .* stays: one of the 1 newest$" \
 ok '! grep -q "$TOOL_IMAGE" <<<"$out"' "images of others are not spoken of"
 ok 'has e1 "$REGISTRY/a:1"' "nothing went"
 run cli image gc --nodes n1 --floor 1MiB
-like "$(grep a:1 <<<"$out")" "stays: there is room enough$" \
+like "$(grep a:1 <<<"$out")" "stays: enough space is free$" \
 	"nor does anything with room enough"
 run cli image gc --nodes n1
 like "$err" 'n1: 1 image removed, 6\.[0-9] MiB' "then it goes"
@@ -265,7 +265,7 @@ must push "$REGISTRY/larger:1" 50
 must ran_with large "$REGISTRY/large:1"
 must job_with full "$REGISTRY/larger:1" print, 10
 ok 'wait_job $JOB failed 60' "by default an image that does not fit fails"
-like "$(job_get "$JOB" .text)" 'disk full: [0-9.]+ MiB and as much again unpacked, .* had [0-9.]+ MiB free: engine: ' \
+like "$(job_get "$JOB" .text)" 'disk full: the pull needs [0-9.]+ MiB and the same again to unpack; .* had [0-9.]+ MiB free: engine: ' \
 	"in words: $(job_get "$JOB" .text)"
 must agent_stop 1
 AGENT_ARGS+=(--image-floor 2MiB --image-keep 0)

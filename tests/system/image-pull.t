@@ -46,7 +46,7 @@ ok 'has 1 "$open/a:1" && has 2 "$open/a:1"' "to all nodes"
 like "$err" "n1: $open/a:1, 3.*MiB.*n2: $open/a:1, 3.*MiB" "which is told"
 run cli image pull "$open/a:1" --nodes n2
 is "$rc" 0 "again it is no work"
-like "$err" "^[^:]*n2: $open/a:1, which was there already" \
+like "$err" "^[^:]*n2: $open/a:1, which already existed" \
 	"and only the nodes that are named are asked: $err"
 is "$(cli image list --format json | jq -r --arg image "$open/a:1" \
 	'.images[] | select(.name == $image) | .origin')" pulled \
@@ -68,12 +68,12 @@ is "$(job_get "$JOB" '"\(.state) \(.spec.container.image)"')" \
 	"completed $digest" "and runs so"
 must random_image "$(node_engine 2)" "$open/a:1" 1
 run cli plan "$BED/moves.yaml" --pin
-like "$rc $err" "^2 .*n2: .*a:1 came from no registry" \
+like "$rc $err" "^2 .*n2: .*a:1 is not from a registry" \
 	"an image of no registry has no digest: $err"
 dk "$(node_engine 2)" rmi -f "$open/a:1" >/dev/null
 sed 's/a:1/none:1/' "$BED/moves.yaml" >"$BED/none-yet.yaml"
 run cli plan "$BED/none-yet.yaml" --pin
-like "$rc $err" "^2 .*no node has .*none:1: 'regatta image pull'" \
+like "$rc $err" "^2 .*no node has .*none:1; run 'regatta image pull'" \
 	"nor has one that is nowhere"
 must cli image pull "$open/a:1" --nodes n2
 
@@ -104,7 +104,7 @@ for job in $(jobs_get "$SWEEP" '.[].job'); do
 done
 run cli image pull "$BED/sweep.yaml" --nodes n2
 is "$rc" 1 "on a node that could not run it, nothing is pulled"
-like "$err" "$open/b:1: no node in reach could run it" "in words: $err"
+like "$err" "$open/b:1: no reachable node could run it" "in words: $err"
 run cli image pull "$BED/sweep.yaml" --nodes n2,n7
 is "$rc" 2 "a node that is not there is an error"
 like "$err" "no node n7" "in words: $err"
@@ -121,7 +121,7 @@ like "$err" "n1: .*mine:[0-9a-f]{12}," "and told"
 run cli image pull "$open/large:1"
 is "$rc" 1 "one node that lacks it is a failure"
 ok 'has 1 "$open/large:1"' "the other one has it"
-like "$err" "n1: $open/large:1, 3.*n2: .*disk full: 30.* MiB and as much again" \
+like "$err" "n1: $open/large:1, 3.*n2: .*disk full: .*30.* MiB and the same again" \
 	"the reason is told: $err"
 run cli image pull "$open/none:1" --nodes n1
 like "$rc $err" "^1 .*n1: .*none:1: engine: .*(not found|manifest unknown)" \
@@ -171,7 +171,7 @@ echo 'images: ["docker.io/library/*"]' >"$BED/policy.yaml"
 must agent_up 1
 must nodes_up 2 30
 run cli image pull "$open/b:1" --nodes n1
-like "$rc $err" "^1 .*n1: .*images: found .*$open/b:1" \
+like "$rc $err" "^1 .*n1: .*images: .*$open/b:1" \
 	"a node whose policy forbids an image refuses it: $err"
 
 ok 'wait_for cluster_clean 20' "nothing is left on the nodes"

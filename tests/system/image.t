@@ -227,7 +227,7 @@ must wait_for '[[ $(<"/proc/$(pid_of stopped)/comm") == regatta ]] &&
 	grep -q "^SigBlk:.*[37bf]$" "/proc/$(pid_of stopped)/status"' 20
 kill -INT "$(pid_of stopped)"
 is "$(code_of stopped)" 130 "Ctrl-C ends it while it is sent"
-like "$(log_of stopped)" 'interrupted before all was sent; the same command' \
+like "$(log_of stopped)" 'interrupted before everything was sent; the same command' \
 	"and what is to be done is told"
 kill -CONT "$(pid_of cluster/controller)"
 

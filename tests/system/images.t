@@ -57,7 +57,7 @@ must submit_image full "$open/large:1"
 ok 'wait_job $JOB failed 60' "an image that does not fit fails"
 is "$(job_get "$JOB" .failure)" image "of class image"
 like "$(job_get "$JOB" .text)" \
-	"disk full: [0-9.]+ MiB and as much again unpacked, .*e2/data had [0-9.]+ MiB free: engine: " \
+	"disk full: the pull needs [0-9.]+ MiB and the same again to unpack; .*e2/data had [0-9.]+ MiB free: engine: " \
 	"in words: $(job_get "$JOB" .text)"
 # What only shows when it is unpacked is told by the engine: the same words.
 must mkdir "$BED/zeros"
@@ -69,7 +69,7 @@ must dk "$engine" rmi -f "$open/zeros:1" >/dev/null
 must submit_image unpacked "$open/zeros:1"
 ok 'wait_job $JOB failed 60' "nor does one that only fits while it is packed"
 like "$(job_get "$JOB" '"\(.failure) \(.text)"')" \
-	"^image .*disk full: .* MiB and as much again unpacked, .* MiB free: engine: " \
+	"^image .*disk full: .* MiB and the same again to unpack; .* MiB free: engine: " \
 	"in the same words"
 must agent_stop 2
 must nodes_up 0 20

@@ -42,7 +42,7 @@ ok '[[ $(wait_for "[[ \$(node_state n2) == up ]]" 20; node_state n2) == up ]]' \
 ok '[[ $(nodes_get ".[] | select(.name == \"n2\") | .facts.cpu_model") ]]' \
 	"the node is there, with its hardware"
 join n3 "$token"
-like "$rc $err" "used up" "the token lets nobody else in"
+like "$rc $err" "no uses left" "the token lets nobody else in"
 ok '! grep -qr "${token##*,}" "$CLUSTER/controller"' \
 	"its secret is nowhere in the controller's state"
 join n3 "${token%?????}AAAAA"
@@ -52,9 +52,9 @@ like "$rc $err" "^3? ?.*(does not know this token|key)" \
 regatta node token --from 192.0.2.0/24 2>/dev/null >"$BED/token"
 run regatta-agent join --token-file "$BED/token" --name n3 \
 	--config "$BED/n3/agent.yaml" --no-start
-like "$rc $err" "may be used from 192\.0\.2\.0/24, and not from 127\.0\.0\.1" \
+like "$rc $err" "is valid from 192\.0\.2\.0/24, but not from 127\.0\.0\.1" \
 	"a token of another network lets nobody in"
-like "$(regatta audit)" "\(joiner\) +127\.0\.0\.1 +enrol .*refused: this token may be used from" \
+like "$(regatta audit)" "\(joiner\) +127\.0\.0\.1 +enrol .*refused: this token is valid from" \
 	"which is audited"
 
 # Work, and none.
@@ -133,7 +133,7 @@ ok 'intact "$first" print 1000 , wait "$BED/host/first/go"' \
 # A key is rotated, and the agent restarted.
 cp "$BED/n2/agent.key" "$BED/before.key"
 run regatta key rotate "$BED/n2/agent.key"
-like "$rc $err" "^0 .*new key of n2; the old one is good until .*restarted" \
+like "$rc $err" "^0 .*new key of n2; the old key is valid until .*restart" \
 	"an agent's key is rotated without joining again"
 is "$(cmp -s "$BED/before.key" "$BED/n2/agent.key"; echo $?
 	node_state n2)" "1
@@ -142,7 +142,7 @@ must end n2
 joined n2
 must nodes_up 2 20
 run regatta key rotate "$BED/n2/agent.key"
-like "$rc $err" "^1 .*the key before this one is good for another" \
+like "$rc $err" "^1 .*the previous key is still valid for" \
 	"two keys are enough"
 # Killed at any moment, one of the two is good, and the same command goes on.
 survived=0 finished=0
@@ -154,7 +154,7 @@ for i in {1..12}; do
 		"$REGATTA_BUILD/regatta" key rotate "$key") >/dev/null 2>&1
 	regatta nodes --key "$key" >/dev/null && ((survived++))
 	regatta key rotate "$key" >/dev/null 2>"$BED/rotate.err" ||
-		grep -q 'is good for another' "$BED/rotate.err"
+		grep -q 'is still valid for' "$BED/rotate.err"
 	regatta nodes --key "$key" >/dev/null && [[ ! -e $key.next ]] &&
 		((finished++))
 done
@@ -211,7 +211,7 @@ container=$(task_container "$JOB")
 end n4 KILL
 must wait_for '[[ $(node_state n4) == down ]]' 20
 run regatta node remove n4 --force
-like "$rc $err" "^0 .*out of reach" "a node that hears nothing of it is removed"
+like "$rc $err" "^0 .*not reachable" "a node that hears nothing of it is removed"
 must wait_job "$JOB" failed 20
 is "$(job_get "$JOB" '"\(.failure) \(.text)"')" "node-lost n4 was removed" \
 	"its tasks are lost"
@@ -262,7 +262,7 @@ cat >"$BED/bound" <<-END
 	regatta nodes
 END
 run unshare -n bash "$BED/bound"
-like "$rc $err" "^3 .*regatta: .*bob may come from 127\.0\.0\.1, and not from 10\.99\.0\.1" \
+like "$rc $err" "^3 .*regatta: .*bob is valid from 127\.0\.0\.1, but not from 10\.99\.0\.1" \
 	"a key that is bound to a network is refused from elsewhere, in words"
 
 spawn watching env -u REGATTA_KEY -u REGATTA_CONTROLLER_KEY \
@@ -277,13 +277,13 @@ ok '[[ $(code_of watching) == 3 ]]' "a removed user's open session ends"
 ann nodes
 is $rc 3 "and there is no other"
 run regatta user remove operator
-like "$rc $err" "^2 .*operator is you" "nobody locks themselves out"
+like "$rc $err" "^2 .*cannot remove your own key operator" "nobody locks themselves out"
 
 # Who did all that.
 regatta audit >"$BED/audit"
 like "$(<"$BED/audit")" "operator \(operator\) +127\.0\.0\.1 +drain .*new disk.* done" \
 	"the audit log knows who, from where and what"
-like "$(<"$BED/audit")" "\(joiner\) .*enrol .*refused: this token is used up" \
+like "$(<"$BED/audit")" "\(joiner\) .*enrol .*refused: this token has no uses left" \
 	"also what was refused"
 is "$(regatta audit --format json | jq -r '.audit[].act' |
 	grep -v connect | tail -2 | tr '\n' ' ')" "revoke revoke " \
@@ -294,7 +294,7 @@ ok 'wait_for "regatta audit | finds \"connect .*refused: key\"" 15' \
 
 # Each row holds the one before.
 run regatta audit --verify
-like "$rc $out" "^0 [0-9]+ rows are as they were written; row [0-9]+ has " \
+like "$rc $out" "^0 [0-9]+ rows are unchanged; row [0-9]+ has " \
 	"the log proves itself"
 head=$(regatta audit --format jsonl | grep -v '"connect"' | tail -1 | jq -r .chain)
 like "$(log_of cluster/controller)" "chain=$head" \

@@ -375,7 +375,7 @@ told() # VENDOR
 		power=
 	done
 }
-PRETENDED="the devices were pretended: these are no figures of real hardware"
+PRETENDED="the devices were simulated: these are not measurements of real hardware"
 for vendor in $VENDORS; do
 	job=${whole[$vendor]}
 	must wait_job "$job" completed 30
@@ -410,10 +410,10 @@ flags()
 }
 like "$(flags line)" "odd-smi: prints more than [0-9]+ bytes: killed" \
 	"a tool that prints a line of 10 MB is told in the result"
-like "$(flags nul)" "odd-smi: monitor output: no device in it" "one with NULs"
+like "$(flags nul)" "odd-smi: monitor output: .*contains no device" "one with NULs"
 like "$(flags rows)" "odd-smi: .* more than 256 devices" \
 	"one with thousands of rows"
-like "$(flags hang)" "odd-smi: no end within 2000 ms: killed" "one that hangs"
+like "$(flags hang)" "odd-smi: killed after 2000 ms" "one that hangs"
 is "$(for i in $(seq 18); do alive "cluster/agent$i" || echo "$i"; done)" "" \
 	"the agents live on"
 
@@ -421,7 +421,7 @@ is "$(for i in $(seq 18); do alive "cluster/agent$i" || echo "$i"; done)" "" \
 must submit_tool raised vendor=gaudi retries=0 exit 0
 wait_job "$JOB" completed 30 >/dev/null
 like "$(job_get "$JOB" '"\(.failure) \(.text)"')" \
-	"null null|^create .*may not set the limit (memlock=-1|nofile): .*CAP_SYS_RES" \
+	"null null|^create .*not permitted to set the limit (memlock=-1|nofile): .*CAP_SYS_RES" \
 	"an engine that may not raise a limit fails the job in words that help"
 
 # Two jobs of two cards each on every node, at the same time.
@@ -477,9 +477,9 @@ done)" "and each of its containers knows its place"
 must wait_for '[[ $(node_get iluvatar .lost) == 1 ]]' 40
 must wait_for '[[ $(node_get cambricon .lost) == 1 ]]' 40
 is "$(node_get iluvatar '.inventory[] | select(.text) | "\(.index) \(.text)"')" \
-	"3 it is not there any more" "a card that goes is noticed, and shown"
+	"3 it has disappeared" "a card that goes is noticed, and shown"
 like "$(node_get cambricon '.inventory[] | select(.text) |
-	"\(.index) \(.text)"')" "^5 .*leads to /dev/null, out of $BED" \
+	"\(.index) \(.text)"')" "^5 .*leads to /dev/null, outside of $BED" \
 	"a device node that leads out of the machine is refused"
 for vendor in iluvatar cambricon; do
 	must submit_inside "seven-$vendor" "$vendor" devices=7

@@ -69,7 +69,7 @@ unharmed "garbage"
 for fd in "${silent[@]}"; do
 	exec {fd}>&-
 done
-logged "refused 127.0.0.1.*not a peer" "garbage has its line in the log"
+logged "refused 127.0.0.1.*not a Regatta client" "garbage has its line in the log"
 logged "refused others: [0-9]+ more" "a hundred do not fill it"
 
 # A key that nobody knows.
@@ -98,7 +98,7 @@ like "$out" "protocol version 99.*expected 2" "a wrong version is told"
 refused_again "watcher.*protocol version 99" "and has its line in the log" \
 	"$CLUSTER/viewer.key" 1 '{"type":"hello","version":99,"software":"x"}'
 peer "$CLUSTER/viewer.key" 1 "$query"
-like "$out" "say hello first" "a question without hello is told"
+like "$out" "send hello first" "a question without hello is told"
 unharmed "wrong words"
 
 # A known key that speaks garbage, or floods.

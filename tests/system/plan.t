@@ -34,7 +34,7 @@ mkdir -p "$BED/host"
 
 run regatta plan "$BED/two.yaml"
 is "$rc" 0 "a plan needs no controller"
-like "$out" "nodes and times were not checked: no controller is named" \
+like "$out" "nodes and times were not checked: no controller is set" \
 	"and says that it asked none"
 REGATTA_CONTROLLER=tcp://127.0.0.1:1 run regatta plan --format json \
 	--key "$BED/none" "$BED/two.yaml"
@@ -75,7 +75,7 @@ is "$(jq -c '[.kept[] | [.runs, (.time_ms > 0)]]' <<<"$out")" \
 is "$(jq -c '.forecast | [.known, .unknown, .lacking, (.time_ms > 0)]' \
 	<<<"$out")" '[2,2,0,true]' "and the plan how long all of it would"
 run cli plan "$BED/two.yaml"
-like "$out" "[23] waves; about .*, where 2 of 4 cells never ran" "also in words"
+like "$out" "[23] waves; about .*; 2 of 4 cells have never run" "also in words"
 
 sed -i 's/nodes: 1/nodes: 2/' "$BED/two.yaml"
 run cli plan "$BED/two.yaml"

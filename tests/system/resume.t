@@ -96,13 +96,13 @@ must wait_for "[[ \$(jobs_get $wide '.[0].state') == completed ]]" 30
 like "$(jobs_get "$wide" '.[1].waits')" "needs 3 nodes of cpu; 1 is known" \
 	"so does the job"
 run cli jobs
-like "$err" "jobs of sweep $wide, the last one" "jobs lists the last sweep"
+like "$err" "jobs of sweep $wide, the last sweep" "jobs lists the last sweep"
 like "$out" "queued .*needs 3 nodes of cpu; 1 is known" "with the reason"
 must agent_stop 1
 wait_for "[[ \$(nodes_get '.[0].state') == down ]]" 20
 run cli submit "$BED/wide.yaml"
 like "$(jobs_get "$out" '.[0].waits')" \
-	"needs 1 node of cpu; of 1 that are known 0 can take it" \
+	"needs 1 node of cpu; of 1 known, 0 can run it" \
 	"a node that is down is told from one that is not there"
 run cli cancel "$wide" "$out"
 run cli jobs --all --format json

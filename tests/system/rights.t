@@ -57,7 +57,7 @@ is "$(find "$BED/host/bare" ! -type d -printf '%f %m %y\n')" "evil 755 f" \
 caps='capabilities=[SETUID, SETGID, KILL, MKNOD]'
 must submit_tool refused retries=0 "$caps" print 1
 must wait_job "$JOB" failed 20
-like "$(job_get "$JOB" .text)" "capabilities: found SETUID, allowed by" \
+like "$(job_get "$JOB" .text)" "capabilities: SETUID is not allowed;" \
 	"capabilities that the policy does not name are refused"
 must policy "$mounts" "capabilities: [SETUID, SETGID, KILL, MKNOD]"
 attack named retries=0 "$caps"
@@ -99,7 +99,7 @@ must policy "$mounts" 'user: ["[1-9]*:[1-9]*"]'
 must submit_tool root retries=0 print 1
 must wait_job "$JOB" failed 20
 is "$(job_get "$JOB" '"\(.failure) \(.text)"')" \
-	"policy n1: user: found 0 (root), allowed by $BED/policy.yaml: [1-9]*:[1-9]*" \
+	"policy n1: user: 0 (root) is not allowed; $BED/policy.yaml allows [1-9]*:[1-9]*" \
 	"an image that names nobody runs as root, which a policy may forbid"
 must submit_tool other retries=0 'user="1000:1000"' print 1
 must wait_job "$JOB" completed 30

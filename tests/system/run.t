@@ -161,17 +161,17 @@ ok '[[ $err != *waits* ]]' "no cell is said to wait"
 run env -u DOCKER_HOST regatta run --resume rows
 is $rc 0 "resume knows engine and images folder of the run"
 run regatta run --resume rows --images "$REGATTA_BUILD/images"
-like "$rc $err" '^2 .*unknown framework "rower"; expected .*, \.\.\.; one of yours: .*' \
+like "$rc $err" '^2 .*unknown framework "rower"; expected .*, \.\.\.; to add one: .*' \
 	"unless another is given"
 
 # What this machine is not.
 echo '{sweep: far, framework: cpu, labels: [rack=a]}' >labels.yaml
 run regatta run labels.yaml
-like "$rc $err" "^2 .*labels: 'rack=a'.*without labels" \
+like "$rc $err" "^2 .*labels: 'rack=a'.*has no labels" \
 	"a cell that asks for labels is refused"
 echo '{sweep: wide, framework: cpu, devices: 4}' >wide.yaml
 run regatta run wide.yaml --devices 2
-like "$rc $err" "^2 .*devices: the sweep asks for 4; expected at most the 2 of --devices" \
+like "$rc $err" "^2 .*devices: the sweep needs 4; expected at most 2 \(--devices\)" \
 	"and one that asks for more devices than --devices says"
 cat >none.yaml <<'END'
 {sweep: none, vendor: gaudi, image: "regatta-test/tool:1",

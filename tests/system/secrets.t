@@ -105,10 +105,10 @@ rm "$BED/host/env" "$BED/host/kept"
 must regatta cancel "$SWEEP" 2>/dev/null
 must wait_sweep "$SWEEP" 30
 run regatta retry "$SWEEP"
-like "$err" "the secret THIRD was forgotten" "retry says what is gone: $err"
+like "$err" "the secret THIRD was deleted" "retry says what is gone: $err"
 ok 'wait_job $JOB failed 30' "and the job fails"
 like "$(job_get "$JOB" '"\(.failure) \(.text)"')" \
-	"preflight n1: the secret [A-Z_]+ is gone" \
+	"preflight n1: the secret [A-Z_]+ was deleted" \
 	"before anything runs: $(job_get "$JOB" .text)"
 
 # Nowhere else.

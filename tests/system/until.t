@@ -57,7 +57,7 @@ must submit "$BED/known.yaml"
 must wait_job 1 running 60
 let_go known 100
 must wait_for "[[ \$(job_get 2 .state) == running ]]" 30
-is "$(last_event 1)" "more 2 not known within 10 %: one rate says nothing" \
+is "$(last_event 1)" "more 2 not known within 10 %: one rate is not enough" \
 	"one repeat is never enough"
 must controller_kill
 let_go known 110

@@ -48,7 +48,7 @@ is "$rc" 0 "results come out of their logs again"
 is "$(grep -c 'the log gives the stored result' "$BED/out")" 2 \
 	"and each is told"
 run cli report "$SWEEP" --recompute --format json
-ok 'grep -q "2 results computed again, 0 differ" "$BED/err"' \
+ok 'grep -q "2 results recomputed, 0 differ" "$BED/err"' \
 	"a report can be computed again"
 ok 'cmp "$BED/out" "$BED/rows.json"' "and is the same"
 run cli verify 77
@@ -114,7 +114,7 @@ must wait_sweep "$SWEEP" 30
 is "$(jobs_get "$SWEEP" 'map(.failure // .state) | join(" ")')" \
 	"incomplete completed" "a training that ends early has failed"
 is "$(job_get "$((JOB + 1))" '.result.flags | last')" \
-	"nothing in the log says that the training finished" \
+	"the log does not report the end of the training" \
 	"one whose log lacks its last line is suspect"
 is "$(job_get "$JOB" .text)" "the log ends at step 8 of 9" "and why is told"
 

@@ -168,12 +168,12 @@ controller_fails() # ARGUMENT...
 		--state "$CLUSTER/other" --images "$REGATTA_BUILD/images" "$@"
 }
 controller_fails --web 0.0.0.0:0
-like "$rc $err" "^2 .*without a certificate only" \
+like "$rc $err" "^2 .*not valid here without a certificate" \
 	"plain HTTP is for this machine alone"
 controller_fails --web nowhere
 like "$rc $err" "^2 .*expected ADDRESS:PORT" "an address has a port"
 controller_fails --web 127.0.0.1:0 --web-certificate "$CLUSTER/n.crt"
-like "$rc $err" "^2 .*needs its key" "a certificate has a key"
+like "$rc $err" "^2 .*missing web-certificate or web-key" "a certificate has a key"
 
 openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=regatta \
 	-addext subjectAltName=IP:127.0.0.1 -keyout "$BED/web.key" \

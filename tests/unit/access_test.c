@@ -139,7 +139,8 @@ static void test_token(void)
 	ok(enrol(&bed, &t, &n1, NULL, &err) == 0,
 	   "the same again is answered the same");
 	ok(enrol(&bed, &t, &n2, NULL, &err) < 0 &&
-		   strstr(err.text, "used up") && !knows(&bed, &n2, ROLE_AGENT),
+		   strstr(err.text, "no uses left") &&
+		   !knows(&bed, &n2, ROLE_AGENT),
 	   "another does not get in with it: %s", err.text);
 	bed_close(&bed);
 	bed_open(&bed);

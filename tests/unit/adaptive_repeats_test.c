@@ -33,7 +33,7 @@ static void verdicts(void)
 	double close[] = { 99, 100, 101 };
 	struct repeats repeats;
 
-	ok(more(given(wide, 1), "one rate says nothing", "one repeat"),
+	ok(more(given(wide, 1), "one rate is not enough", "one repeat"),
 	   "a second one is needed");
 	ok(more(given(wide, 3), "mean 100 +- 24.84 % (95 % confidence, n 3)",
 		"three that differ"),
@@ -56,7 +56,7 @@ static void verdicts(void)
 	ok(!more(repeats, "no repeat completed", "one that failed"),
 	   "what fails is not run again and again");
 	repeats.completed = 1;
-	ok(!more(repeats, "there is no rate", "nothing measured"),
+	ok(!more(repeats, "runs have no rate", "nothing measured"),
 	   "what has no rate is not repeated for it");
 }
 

@@ -68,7 +68,7 @@ static void large_gang(void)
 				  cJSON_GetArraySize(list.items) - 1);
 	ok(strstr(cJSON_GetStringValue(
 			  cJSON_GetObjectItemCaseSensitive(last, "text")),
-		  "more that were collected are not kept") != NULL,
+		  "more collected files are not kept") != NULL,
 	   "the rest is told");
 	cJSON_free(text);
 	cJSON_Delete(list.items);
@@ -89,8 +89,7 @@ int main(void)
 	artifact_fetch_check(&bed.task);
 	ok(bed.task.files[0].content && !bed.task.files[1].content,
 	   "the file that goes beyond the limit of all is none");
-	is(bed.task.files[1].text,
-	   "its node has more of it than collect_limit allows",
+	is(bed.task.files[1].text, "it is larger than collect_limit allows",
 	   "and why is told");
 	task_drop_files(&bed.task);
 	bed_init(&bed, 3);

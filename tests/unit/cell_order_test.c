@@ -97,7 +97,7 @@ static void test_order_dropped(void)
 	   "what goes after a dropped cell is dropped, and what is behind it");
 	sweep_drop(sweep, 1, cell, sizeof(cell), reason, sizeof(reason), NULL);
 	is(cell, "x=1 do=tune", "by name");
-	is(reason, "what it goes after, do=train, is dropped",
+	is(reason, "do=train, on which it depends, is dropped",
 	   "with the reason");
 	sweep_drop(sweep, 2, cell, sizeof(cell), reason, sizeof(reason), NULL);
 	is(cell, "x=1 do=test", "and the one behind it");

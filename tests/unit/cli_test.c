@@ -24,7 +24,7 @@ static const struct {
 	{ { "jobs", "--swep", "3" },
 	  "jobs: unknown option '--swep'; did you mean '--sweep'?" },
 	{ { "jobs", "-z" }, "jobs: unknown option '-z'" },
-	{ { "jobs", "--sweep" }, "jobs: --sweep: missing ID behind it" },
+	{ { "jobs", "--sweep" }, "jobs: --sweep: missing ID after it" },
 	{ { "jobs", "--sweep", "0" },
 	  "jobs: --sweep: '0' is not valid here; expected 1 to " },
 	{ { "jobs", "--sweep=3x" },
@@ -41,7 +41,7 @@ static const struct {
 	  "jobs: '3' is not valid here; expected regatta jobs" },
 	{ { "logs", "--follow=yes", "3" }, "logs: --follow takes no value" },
 	{ { "logs", "--controller=", "3" },
-	  "--controller: no value; expected ENDPOINT" },
+	  "--controller: missing value (expected ENDPOINT" },
 	{ { "logs" },
 	  "logs: missing argument JOB (expected regatta logs JOB)" },
 	{ { "logs", "three" },
@@ -62,7 +62,7 @@ static const struct {
 	{ { "key", "new" },
 	  "key new: missing argument; expected regatta key new FILE" },
 	{ { "key", "new", "x" },
-	  "missing option; expected --name NAME and --role ROLE" },
+	  "missing option (expected --name NAME and --role ROLE" },
 	{ { "key", "new", "x", "--name", "me", "--role", "king" },
 	  "--role: 'king' is not valid here; expected agent, operator, "
 	  "viewer" },
@@ -72,8 +72,7 @@ static const struct {
 	  "vendor: 'nix' is not valid here; expected amd" },
 	{ { "sample", "cpu", "--from", "/dev/null" }, "cpu has no monitor" },
 	{ { "sample", "amd", "--from", "/nix" }, "/nix: No such file" },
-	{ { "sample", "amd", "--from", "/dev/null" },
-	  "no line of it has text" },
+	{ { "sample", "amd", "--from", "/dev/null" }, "no line contains text" },
 	{ { "extract", "--framework", "nix" },
 	  "--framework: unknown framework \"nix\"" },
 	{ { "mfu", "--model", "llama2_7b", "--chip=A" },
@@ -110,16 +109,17 @@ static const struct {
 	{ { "image", "pull" },
 	  "image pull: missing argument; expected regatta image pull SWEEP" },
 	{ { "image", "remove", "i", "--nodes", "," },
-	  "--nodes: ',' is not valid here; expected names of nodes with commas "
-	  "between them" },
+	  "--nodes: ',' is not valid here; expected names of nodes separated "
+	  "by "
+	  "commas" },
 	{ { "image", "load", "-" },
-	  "standard input is not valid here; expected a file, which is read "
-	  "twice: docker save -o FILE IMAGE" },
+	  "standard input is not valid here; expected a file, because it is "
+	  "read twice: docker save -o FILE IMAGE" },
 	{ { "verify" },
 	  "missing argument JOB (or --result FILE and --log FILE)" },
 	{ { "verify", "x" }, "job: 'x'" },
 	{ { "verify", "--log", "x" },
-	  "--result FILE and --log FILE need each other" },
+	  "missing --result FILE or --log FILE (expected both)" },
 	{ { "verify", "--log", "x", "--result", "y", "1", "2" },
 	  "2 jobs; expected one with --log" },
 	{ { "verify", "--log", "x", "--result", "/dev/null" }, "/dev/null: " },
@@ -138,12 +138,12 @@ static const struct {
 	  "run: --resume DIR excludes a sweep file and --state" },
 	{ { "run", "--resume", "/nowhere" }, "/nowhere: No such file" },
 	{ { "run", "--resume", "/" }, "/: no regatta run in this folder" },
-	{ { "jobs" }, "no controller is named: give --controller" },
+	{ { "jobs" }, "no controller is set: use --controller" },
 	{ { "jobs", "--controller", "localhost:7117" },
 	  "controller: 'localhost:7117' is not valid here; expected "
 	  "tcp://HOST:PORT" },
 	{ { "jobs", "--controller", "tcp://h:1", "--key", "/nowhere/k" },
-	  "no key at /nowhere/k: make one by 'regatta key new" },
+	  "no key at /nowhere/k: create one with 'regatta key new" },
 	{ { "jobs", "--controller", "tcp://h:1", "--controller-key", "short" },
 	  "controller's key: " },
 };
@@ -289,8 +289,8 @@ static void test_plan(struct bed *bed)
 	   "what is set on the command line is laid over the file");
 	ok(bed_run(bed, "plan", file, "--set", "devices=1", NULL) == 2 &&
 		   bed_said(bed, "--set devices: the matrix has a list of this "
-				 "key, which "
-				 "wins; expected --set 'matrix.devices=[...]'"),
+				 "key, which takes precedence; expected --set "
+				 "'matrix.devices=[...]'"),
 	   "but not where the matrix would win over it");
 	is_int(bed_run(bed, "plan", file, "--set", "matrix.devices=", "--set",
 		       "devices=1", NULL),
@@ -367,7 +367,7 @@ static void test_extract(struct bed *bed)
 	is_int(bed_run(bed, "extract", "--framework", "cpu",
 		       bed_file(bed, "empty.log"), NULL),
 	       1, "a log without metrics is failed work");
-	ok(bed_said(bed, "nothing was measured"), "and says so");
+	ok(bed_said(bed, "no line of the log matches"), "and says so");
 }
 
 static void test_sample(struct bed *bed)
@@ -389,8 +389,8 @@ static void test_sample(struct bed *bed)
 	is_int(bed_run(bed, "sample", "nvidia", "--from",
 		       bed_file(bed, "smi.txt"), NULL),
 	       2, "what no layout fits is a wrong request");
-	ok(bed_said(bed, "\"No devices were found\" at its start, which is "
-			 "none of the "),
+	ok(bed_said(bed, "\"No devices were found\" at its start matches none "
+			 "of the "),
 	   "and is quoted");
 }
 
@@ -452,8 +452,8 @@ static void test_mfu(struct bed *bed)
 	bed_run(bed, "mfu", "--images", bed->folder, "--model", "llama2_7b",
 		"--chip", "A2", "--precision", "bf16", "--tokens-per-second",
 		"1", NULL);
-	ok(bed_printed(bed, "the peak of A2 is unknown: no figure for it has a "
-			    "source"),
+	ok(bed_printed(bed, "the peak of A2 is unknown, because no value with "
+			    "a source exists"),
 	   "a chip without any figure, too");
 	bed_run(bed, "mfu", "--images", bed->folder, "--model", "llama2_7b",
 		"--chip", "A1", "--precision", "bf16", "--tokens-per-second",
@@ -493,7 +493,7 @@ static void test_settings(struct bed *bed)
 	bed->environment.controller_key = NULL;
 	bed->environment.key = NULL;
 	ok(endpoint_of(bed, &options, &connection, &err) < 0 &&
-		   strstr(err.text, "/.config/regatta/key: make one"),
+		   strstr(err.text, "/.config/regatta/key: create one"),
 	   "the key is looked for beside the file");
 	rename(bed->key, bed_file(bed, ".config/regatta/key"));
 	ok(endpoint_of(bed, &options, &connection, &err) == 0 &&
@@ -549,11 +549,11 @@ static void test_probe(struct bed *bed)
 	ok(probe_engine(host, &err) == 0, "an engine that listens is there");
 	ok(probe_engine("unix:///nowhere.sock", &err) < 0 &&
 		   err.code == ECONNREFUSED &&
-		   strstr(err.text, "no such socket: start Docker"),
+		   strstr(err.text, "the socket does not exist; start Docker"),
 	   "no socket: it says what to do");
 	ok(probe_engine("tcp://127.0.0.1:1", &err) < 0 &&
 		   err.code == ECONNREFUSED &&
-		   strstr(err.text, "nobody listens there"),
+		   strstr(err.text, "no engine listens there"),
 	   "nobody listens: it says so");
 	ok(probe_engine("tcp://127.0.0.1", &err) < 0 && err.code == EINVAL,
 	   "an address without port is refused");
@@ -644,8 +644,7 @@ static void test_run(struct bed *bed)
 		  "sweep: two\nimage: i\ncommand: [a]\nnodes: 2\n", 0644);
 	make_programs(bed, "#!/bin/sh\necho last words >&2\nexit 2\n");
 	ok(bed_run(bed, "run", bed_file(bed, "two.yaml"), NULL) == 2 &&
-		   bed_said(bed,
-			    "nodes: the sweep asks for up to 2; expected 1"),
+		   bed_said(bed, "nodes: the sweep needs 2; expected 1"),
 	   "a sweep for two nodes is refused before anything is made");
 	ok(bed_run(bed, "run", bed_file(bed, "one.yaml"), "--engine",
 		   "unix:///nowhere.sock", "--state", state, NULL) == 3 &&
@@ -670,7 +669,7 @@ static void test_run(struct bed *bed)
 	bed->environment.path = "/nowhere:/nowhere2";
 	ok(bed_run(bed, "run", bed_file(bed, "one.yaml"), "--engine", engine,
 		   NULL) == 2 &&
-		   bed_said(bed, "no program regatta-agent: looked beside"),
+		   bed_said(bed, "program regatta-agent not found beside"),
 	   "a part that is not installed is named");
 	test_sbin(bed);
 	bed->environment.path = NULL;

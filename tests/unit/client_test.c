@@ -109,14 +109,16 @@ static void test_look(struct bed *bed)
 	bed_run(bed, "jobs", NULL);
 	ok(bed_printed(bed, " 17      3  a "), "those of the last sweep come");
 	is(bed->err,
-	   "jobs of sweep 3, the last one; --sweep ID or --all shows others\n",
+	   "jobs of sweep 3, the last sweep; --sweep ID or --all shows "
+	   "others\n",
 	   "which is said");
 	bed_run(bed, "jobs", "--all", NULL);
 	ok(!bed->out[0] && bed_said(bed, "no jobs"), "or those of all");
 	is_int(bed_run(bed, "jobs", "--all", "--sweep", "3", NULL), 2,
 	       "but not both");
 	is_int(bed_run(bed, "sweeps", NULL), 2, "pages without end end");
-	ok(bed_said(bed, "pages do not end"), "with a sentence");
+	ok(bed_said(bed, "list of the controller does not end"),
+	   "with a sentence");
 	bed_run(bed, "nodes", NULL);
 	ok(bed_printed(bed, "n9    up, drained  cpu           8     2") &&
 		   bed_printed(bed, "17,18"),
@@ -146,12 +148,11 @@ static void test_look(struct bed *bed)
 	bed_run(bed, "retry", "3", NULL);
 	is(bed->err,
 	   "secrets.HID: the variable REGATTA_TEST_UNSET is not set; it is not "
-	   "sent again\n"
-	   "sweep 3: 2 jobs queued again\n"
-	   "the sweep's credentials for r.example are gone; if a node lacks "
-	   "its images, use regatta retry 3 --registry-auth\n"
-	   "the secret HID was forgotten when the sweep ended, so its jobs "
-	   "fail; run regatta retry 3 where its value can be read\n",
+	   "sent again\nsweep 3: 2 jobs queued again\nthe sweep's credentials "
+	   "for r.example were deleted; if a node lacks its images, use "
+	   "regatta retry 3 --registry-auth\nthe secret HID was deleted when "
+	   "the sweep ended, so its jobs fail; run regatta retry 3 where its "
+	   "value can be read\n",
 	   "so does retry, and names the credentials that are gone");
 	bed_unserve(bed);
 }
@@ -526,7 +527,8 @@ static void test_lies(struct bed *bed)
 
 		snprintf(job, sizeof(job), "%d", i);
 		ok(bed_run(bed, "logs", job, NULL) == 2 &&
-			   bed_said(bed, "does not fit") && !bed->out[0],
+			   bed_said(bed, "unexpected part of the log") &&
+			   !bed->out[0],
 		   "a piece of log that does not fit is refused (%d)", i);
 	}
 	ok(bed_run(bed, "logs", "5", NULL) == 2 &&
@@ -544,7 +546,7 @@ static void test_reach(struct bed *bed)
 
 	bed->environment.controller = "tcp://127.0.0.1:1";
 	is_int(bed_run(bed, "jobs", NULL), 3, "no controller: exit 3");
-	ok(bed_said(bed, "tcp://127.0.0.1:1: out of reach for 5 s"),
+	ok(bed_said(bed, "tcp://127.0.0.1:1: not reachable for 5 s"),
 	   "with a sentence that names it");
 	bed_serve(bed, fake_look);
 	snprintf(other_key, sizeof(other_key), "%s/other.key", bed->folder);

@@ -207,8 +207,8 @@ static void test_not_json(void)
 	parsed("", 0, "not JSON, at byte 0");
 	parsed("{", 1, "not JSON, at byte 0");
 	parsed("{\"a\":1", 6, "not JSON, at byte 5");
-	parsed("{} x", 4, "something behind the JSON, at byte 3");
-	parsed("{}{}", 4, "something behind the JSON, at byte 2");
+	parsed("{} x", 4, "unexpected text after the JSON, at byte 3");
+	parsed("{}{}", 4, "unexpected text after the JSON, at byte 2");
 	parsed("{}\0", 3, "a NUL character, at byte 2");
 	parsed("[\"a\0b\"]", 7, "a NUL character, at byte 3");
 	parsed("[\"a\\u0000b\"]", 12, "a NUL character, at byte 3");

@@ -242,8 +242,8 @@ static void refused_lists(void)
 		LIST(capabilities, "SYS_PTRACER", "no such capability"),
 		LIST(capabilities, "sys_ptrace", "no such capability"),
 		LIST(capabilities, "", "no such capability"),
-		LIST(capabilities, "SETUID", "SETUID without KILL"),
-		LIST(capabilities, "CAP_SETUID", "SETUID without KILL"),
+		LIST(capabilities, "SETUID", "SETUID requires KILL"),
+		LIST(capabilities, "CAP_SETUID", "SETUID requires KILL"),
 		LIST(capabilities, "ALL", "not allowed"),
 		LIST(capabilities, "all", "not allowed"),
 		LIST(capabilities, "CAP_ALL", "not allowed"),
@@ -334,10 +334,10 @@ static void refused_mounts(void)
 		{ "/a/..", "/a", ".." },
 		{ "/a", "/../a", ".." },
 		{ "/a\x1b", "/a", "control" },
-		{ "/a", "/", "not free" },
-		{ "/a", "//./", "not free" },
-		{ "/a", "/regatta", "not free" },
-		{ "/a", "//regatta/./in", "not free" },
+		{ "/a", "/", "expected a path other than" },
+		{ "/a", "//./", "expected a path other than" },
+		{ "/a", "/regatta", "expected a path other than" },
+		{ "/a", "//regatta/./in", "expected a path other than" },
 		{ "/a", "//first/.//", "given twice" },
 	};
 	struct mount_spec mounts[200] = {
@@ -428,10 +428,10 @@ static void devices(void)
 	   "a root is a folder, not the beginning of a name");
 	strings_clear(&c->device_nodes);
 	c->runtime = (char *)"../x y";
-	refused(&spec, "runtime: \"../x y\" found");
+	refused(&spec, "runtime: \"../x y\" is not valid");
 	c->runtime = NULL;
 	strings_add(&requests[1].ids, "a b", &err);
-	refused(&spec, "requests: ids: \"a b\" found");
+	refused(&spec, "requests: ids: \"a b\" is not valid");
 	for (size_t i = 0; i < 2; i++) {
 		strings_clear(&requests[i].ids);
 		strings_clear(&requests[i].capabilities);

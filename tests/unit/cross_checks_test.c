@@ -116,14 +116,14 @@ static void test_each(void)
 	} cases[] = {
 		{ TOKEN_RATE, "the program reports 17203.2 tokens/s, its step "
 			      "time and batch give 16384.0\n" },
-		{ STEP_BATCH,
-		  "the program says that a step has 67 samples, the "
-		  "sweep says 64\n" },
-		{ SAMPLES, "the samples in the log grow by 67.2 a step, the "
-			   "sweep's batch is 64.0\n" },
-		{ SEEN, "the tokens in the log grow by 8601.6 a step, the "
-			"sweep's batch and sequence give 8192.0\n" },
-		{ TFLOPS, "the program reports 51.6 TFLOPS of a device, its "
+		{ STEP_BATCH, "the program reports a step of 67 samples, the "
+			      "sweep has 64\n" },
+		{ SAMPLES, "the samples in the log increase by 67.2 per step, "
+			   "the sweep's batch is 64.0\n" },
+		{ SEEN,
+		  "the tokens in the log increase by 8601.6 per step, the "
+		  "sweep's batch and sequence give 8192.0\n" },
+		{ TFLOPS, "the program reports 51.6 TFLOPS per device, its "
 			  "token rate and our formulas give 49.2\n" },
 		{ MFU,
 		  "the program reports an MFU of 5.2 %, its token rate and "
@@ -168,7 +168,7 @@ static void test_spread(void)
 	set(factors, FIGURES, 1);
 	is(flags_of(factors, 0.05, SEQUENCE), "", "10 %% apart is usual");
 	ok(strstr(flags_of(factors, 0.3, SEQUENCE),
-		  "too wide a spread for one figure"),
+		  "the spread is too wide for a single value"),
 	   "60 %% is no figure: %s", flags_of(factors, 0.3, SEQUENCE));
 }
 

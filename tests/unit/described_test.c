@@ -130,11 +130,12 @@ static void test_uses(void)
 static void test_refused(void)
 {
 	static const char *const wrong[][2] = {
-		{ "[]", "descriptions: no map" },
+		{ "[]", "descriptions: expected a map" },
 		{ "{\"images\": {}}", "expected frameworks, models or" },
-		{ "{\"models\": 5}", "no map of names and texts" },
-		{ "{\"models\": {\"a\": 5}}", "models.a: no text" },
-		{ "{\"models\": {\"a\": \"layers: 3\"}}", "no \"source\"" },
+		{ "{\"models\": 5}", "expected a map from names to texts" },
+		{ "{\"models\": {\"a\": 5}}", "models.a: expected a text" },
+		{ "{\"models\": {\"a\": \"layers: 3\"}}",
+		  "missing \"source\"" },
 		{ "{\"frameworks\": {\"a\": \"framework: b\"}}",
 		  "descriptions.frameworks.a:1: framework: \"b\" is not" },
 		{ "{\"frameworks\": {\"a\": \"x: [\"}}", "frameworks.a:" },

@@ -302,7 +302,7 @@ static void missing(void)
 	lab_link(&machine.lab, "/dev/nvidia0", "/dev/null");
 	device_injection_apply(&machine.needs, &spec, &err);
 	snprintf(want, sizeof(want),
-		 "device 1: %s/nvidia0: leads to /dev/null, out of %s",
+		 "device 1: %s/nvidia0: leads to /dev/null, outside of %s",
 		 machine.lab.dev, machine.lab.dev);
 	is(err.text, want, "and a link out of the device root");
 }

@@ -293,7 +293,7 @@ static void engine_goes_away(struct world *world)
 	fake_engine_free(world->fake);
 	inspect(world, &outcome);
 	ok(outcome.err.code == ECONNREFUSED &&
-		   strstr(outcome.err.text, "is Docker running?"),
+		   strstr(outcome.err.text, "start Docker"),
 	   "without an engine: %s", outcome.err.text);
 	inspect(world, &outcome);
 	is_int(outcome.err.code, ECONNREFUSED, "and so the second time");

@@ -432,7 +432,7 @@ static void test_refusals(void)
 	       "f.yaml:2: ", "a broken expression");
 	refuse("rules:\n- match: 'loss (?<loss>[0-9'\n",
 	       "after character 17: ", "and PCRE2 says where");
-	refuse("rules:\n- match: 'x (.)'\n", "no named group",
+	refuse("rules:\n- match: 'x (.)'\n", "missing named group",
 	       "an expression that catches nothing");
 	refuse("rules:\n- match: '(*UTF)x (?<loss>.)'\n", "f.yaml:2",
 	       "an expression over characters instead of bytes");

@@ -529,17 +529,17 @@ static const struct {
 	{ "an unknown key", "case: {}",
 	  "f:5: flagperf.case: unknown key; expected tree, path, vendor, options, visible, cases, keep_going, without, pip_source, log_path ...; did you mean \"cases\"?" },
 	{ "no kind", "base: {cases: {a: b}}",
-	  "f:5: flagperf.base: no \"kind\"; expected benchmark, toolkit" },
+	  "f:5: flagperf.base: missing \"kind\" (expected benchmark, toolkit)" },
 	{ "an unknown kind", "base: {kind: tool, cases: {a: b}}",
 	  "f:5: flagperf.base.kind: \"tool\" is not valid here; expected benchmark, toolkit" },
 	{ "an unknown launcher", "base: {launcher: own, kind: toolkit}",
 	  "f:5: flagperf.base.launcher: \"own\" is not valid here; expected direct or tree" },
 	{ "an unknown option", "options: '--gpu all'\n  cases: {'a:b:c:1:1:1': /d}",
-	  "f:5: flagperf.options: the option \"--gpu\" is not valid here; expected --device, --volume, --env, --ulimit, --cap-add, --shm-size and their like; did you mean --gpus?" },
+	  "f:5: flagperf.options: the option \"--gpu\" is not valid here; expected --device, --volume, --env, --ulimit, --cap-add, --shm-size and similar; did you mean --gpus?" },
 	{ "an open quote", "options: \"-v '/a\"\n  cases: {'a:b:c:1:1:1': /d}",
-	  "f:5: flagperf.options: a ' that nothing closes" },
+	  "f:5: flagperf.options: an unclosed '" },
 	{ "no cases", "cases: {}",
-	  "f:4: flagperf: no cases, neither in \"cases\" nor in another suite" },
+	  "f:4: flagperf: no cases in \"cases\" or in another suite" },
 };
 /* clang-format on */
 
@@ -561,8 +561,8 @@ static void what_is_wrong_is_told(void)
 		parse("sweep: s\nflagperf: {cases: {'a:b:c:1:1:1': /d}}\n",
 		      &err);
 	is(none ? "a sweep" : err.text,
-	   "f:2: flagperf: no \"tree\", the path of the FlagPerf checkout on "
-	   "the nodes, and no workspace that it could be in",
+	   "f:2: flagperf: missing \"tree\" (expected the path of the FlagPerf "
+	   "checkout on the nodes, or a workspace that contains it)",
 	   "no tree");
 }
 

@@ -32,16 +32,17 @@ int main(void)
 	expect(LINK_OF("a/layer.tar",
 		       "../b/layer.tar") "," FILE_OF("b/layer.tar"),
 	       NULL);
-	expect(FILE_OF("../a"), "\"../a\": leads out of the file");
+	expect(FILE_OF("../a"),
+	       "\"../a\": a path or link leads out of the file");
 	expect(LINK_OF("d", "..") "," FILE_OF("a"),
-	       "\"d\": leads out of the file");
+	       "\"d\": a path or link leads out of the file");
 	expect(LINK_OF("d", ".") "," FILE_OF("d/manifest.json"),
-	       "\"d/manifest.json\": lies behind the link \"d\"");
+	       "\"d/manifest.json\": is below the link \"d\"");
 	expect(FILE_OF("./a//d/x/manifest.json") "," LINK_OF("a/./d", ".."),
-	       "lies behind the link \"a/d\"");
+	       "is below the link \"a/d\"");
 	expect(LINK_OF("d", ".") "," FILE_OF("dd/manifest.json"), NULL);
 	expect(FILE_OF("a/b") "," LINK_OF("./a//b", "c"),
-	       "\"a/b\": is there twice");
+	       "\"a/b\": duplicate path");
 	expect(FILE_OF("a/b") "," FILE_OF("a-b") "," FILE_OF("a/b/c"), NULL);
 	expect("", "0 files");
 	return tap_done();

@@ -53,9 +53,9 @@ static void claims(struct bed *bed)
 {
 	use(bed, "r:1/app:1", NULL);
 	ok(learn(bed, 0, "r:1/other@" D1) < 0 &&
-		   !strcmp(bed->text, "n1 says that image r:1/app:1 is "
-				      "r:1/other@" D1 ", which is no image of "
-				      "that repository"),
+		   !strcmp(bed->text,
+			   "n1 reports that image r:1/app:1 is r:1/other@" D1
+			   ", which is not in that repository"),
 	   "a digest of another repository is refused: %s", bed->text);
 	ok(learn(bed, 0, "r:2/app@" D1) < 0, "and of another registry");
 	ok(learn(bed, 0, "r:1/app:2") < 0, "and a tag");

@@ -62,7 +62,7 @@ static void names(void)
 								     "}") "]",
 	       NULL);
 	expect("[" IMAGE("x/a.json", TAGS("\"b/b:1\"")) "]",
-	       "names an image b/b:1 that was not told of");
+	       "contains an undeclared image b/b:1");
 	expect("[" IMAGE("b.json", TAGS("\"b/b:1\",\"c/c:1\"")) "]", "c/c:1");
 	expect("[" IMAGE("l.json", TAGS("\"b/b:1\"")) "]", "b/b:1");
 	expect("[" IMAGE("x/../b.json", TAGS("\"b/b:1\"")) "]", "b/b:1");
@@ -70,25 +70,25 @@ static void names(void)
 	expect("[" IMAGE("x/a.json", TAGS("\"a/a:1@sha256:" A "\"")) "]",
 	       "a/a:1@sha256");
 	expect("[" IMAGE("b.json", TAGS("[\"b/b:1\"]")) "]",
-	       "that was not told of");
+	       "contains an undeclared image");
 	expect("[" IMAGE("b.json", ",\"RepoTags\":{\"b/b:1\":1}") "]",
-	       "RepoTags is no list");
+	       "RepoTags is not a list");
 }
 
 static void spellings(void)
 {
 	expect("[" IMAGE("x/a.json", TAGS("\"a/a:1\"") TAGS("\"b/b:1\"")) "]",
-	       "\"RepoTags\" is there twice");
+	       "\"RepoTags\" is duplicate");
 	expect("[" IMAGE("x/a.json", ",\"Config\":\"b.json\"") "]",
-	       "\"Config\" is there twice");
+	       "\"Config\" is duplicate");
 	expect("[" IMAGE("b.json", ",\"repotags\":[\"a/a:1\"]") "]",
 	       "\"repotags\" is not known");
 	expect("[" IMAGE("b.json", ",\"RepoTag\\u017f\":[\"a/a:1\"]") "]",
 	       "is not known");
-	expect("{\"a\":" IMAGE("b.json", "") "}", "no list");
+	expect("{\"a\":" IMAGE("b.json", "") "}", "not a JSON list");
 	expect("[[" IMAGE("b.json", "") "]]", "expected objects");
-	expect("[] []", "no list");
-	expect("", "no list");
+	expect("[] []", "not a JSON list");
+	expect("", "not a JSON list");
 }
 
 /* The paths that are left, or why none are. */

@@ -668,7 +668,8 @@ static void bad_builds(struct world *world)
 	ensure(world, &outcome, "regatta/cpu", "cpu");
 	ok(outcome.err.code == EIO && world->builds == 1,
 	   "a build that fails is not tried again: %s", outcome.err.text);
-	ok(strstr(outcome.err.text, "it said \"gcc: no such file\"") != NULL,
+	ok(strstr(outcome.err.text, "its output: \"gcc: no such file\"") !=
+		   NULL,
 	   "and says what it printed last");
 	engine_with(world, 200, NULL);
 	world->touch = true;
@@ -717,8 +718,7 @@ static void folder_builds(struct world *world)
 	world->steps[0] = 0;
 	ensure(world, &outcome, "flagperf-x-f:t_v0.1", folder);
 	ok(strstr(outcome.err.text,
-		  "cpu_install.sh exited with code 3; it said "
-		  "\"half\"") &&
+		  "cpu_install.sh exited with code 3; its output: \"half\"") &&
 		   !strstr(world->steps, "/commit") &&
 		   strstr(world->steps, "DELETE /images/"),
 	   "a script that fails says why, and nothing is kept: %s",

@@ -326,7 +326,7 @@ static void test_cut_output(int home)
 		   "echo more"),
 	       0, "> /dev/stderr cuts the output of a command");
 	out_is(&box, "rank-0.log", "x\nmore\n", "which is there as it is now");
-	ok(box_note(&box) && strstr(box_note(&box), "cut its own output short"),
+	ok(box_note(&box) && strstr(box_note(&box), "truncated its own output"),
 	   "the record says so: %s", box_note(&box) ? box_note(&box) : "");
 	ok(!there(&box, "node-3.log"), "there is no index without a reason");
 	out_of(&box, home);

@@ -124,11 +124,11 @@ static void test_exec_failures(void)
 		{ "b\"a\\d\n\377\xc3\xa9", 127,
 		  "b\"a\\d\n?\xc3\xa9: no such program" },
 		{ "%s/script", 126,
-		  ": the interpreter or loader it asks for is missing" },
+		  ": its interpreter or loader is missing" },
 		{ "%s/plain", 126, ": not executable (permission denied)" },
 		{ "%s/in", 126, ": not executable (permission denied)" },
 		{ "%s/data", 126,
-		  ": not in a format that this machine can execute" },
+		  ": not executable on this machine (wrong format)" },
 	};
 	/* clang-format on */
 
@@ -469,7 +469,7 @@ static void test_prepare(void)
 		   "echo never");
 	is_int(box_run(&box), 3, "when it fails, its exit code is ours");
 	is_log(&box, 0, "no\n", "and nothing else runs");
-	is(box_error(&box), "the command that prepares exited with code 3",
+	is(box_error(&box), "the prepare command exited with code 3",
 	   "the record says so");
 	box_clear(&box);
 
@@ -528,7 +528,7 @@ static void test_broken_start_files(void)
 		size_t size;
 		const char *error;
 	} cases[] = {
-		{ BYTES(""), "start file: an empty file" },
+		{ BYTES(""), "start file: the file is empty" },
 		{ BYTES("version=1"), "does not end in NUL" },
 		{ BYTES("version=1\0"), "no arg= record" },
 		{ BYTES("\0"), "record 1: \"\" is not valid here; expected version=1" },

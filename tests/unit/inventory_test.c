@@ -209,7 +209,7 @@ static void gone_and_back(void)
 		"what an agent before knew is gone, and the others keep their "
 		"numbers");
 	is(inventory_devices(machine.inventory)->list[1].text,
-	   "it is not there any more", "in words");
+	   "it has disappeared", "in words");
 	machine_stop(&machine);
 	card(&machine, 1);
 	card(&machine, 3);

@@ -71,7 +71,7 @@ static void test_user_words(void)
 
 	judge_user(policy, "", &err);
 	is(err.text,
-	   "user: found 0 (root), allowed by p.yaml: 1000:1000, bench",
+	   "user: 0 (root) is not allowed; p.yaml allows 1000:1000, bench",
 	   "the sentence names the user and who is allowed");
 	is_int(judge_user(any, "", &err), 0, "no policy: anybody");
 }
@@ -154,7 +154,7 @@ static void test_needs(void)
 		int rc = policy_check_needs(policy, &needs, resolve, &err);
 
 		snprintf(want, sizeof(want),
-			 "mounts: found %s, allowed by p.yaml: /data "
+			 "mounts: %s is not allowed; p.yaml allows /data "
 			 "(read-only)",
 			 path);
 		is(err.text, cases[i].passes ? "" : want, "needs %s: %s", path,

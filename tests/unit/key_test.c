@@ -192,7 +192,7 @@ static void test_broken_files(void)
 	bad_key(&folder, "name: n1\nrole: agent\nname: n2\n", "name");
 	bad_key(&folder, "name: n1\nrole: agent\n", "public: missing");
 	bad_key(&folder, "name: n1\nrole: agent\npublic: short\n",
-		":3: public: no key");
+		":3: public: not a key");
 	bad_key(&folder, "name: n1\nrole: agent\nprivate: x\n", "private");
 	snprintf(text, sizeof(text), "name: n1\nrole: agent\npublic: \"%s\"\n",
 		 public);
@@ -202,7 +202,7 @@ static void test_broken_files(void)
 	snprintf(text, sizeof(text),
 		 "name: n1\nrole: agent\npublic: \"%s\"\nsecret: \"%s\"\n",
 		 a.public, b.secret);
-	bad_key(&folder, text, "public: not the key that belongs");
+	bad_key(&folder, text, "public: does not match the secret");
 }
 
 static void list_of(const struct folder *folder, const struct key *keys,
@@ -249,7 +249,7 @@ static void test_list_changes(void)
 	put(&folder, "n1: {role: agent, public: broken}\n");
 	ok(keyring_find(ring, keys[2].public) != NULL,
 	   "a broken list changes nothing");
-	ok(strstr(keyring_problem(ring), ":1: n1.public: no key"),
+	ok(strstr(keyring_problem(ring), ":1: n1.public: not a key"),
 	   "and the problem is told: %s", keyring_problem(ring));
 	keyring_find(ring, keys[2].public);
 	ok(keyring_problem(ring)[0], "as long as it lasts");

@@ -382,40 +382,41 @@ static void test_not_messages(void)
 	static const struct {
 		const char *text, *want;
 	} cases[] = {
-		{ "", "message: not CBOR, or cut, at byte 0" },
+		{ "", "message: not CBOR, or truncated, at byte 0" },
 		{ "{", "message: not JSON, at byte 0" },
-		{ "{\"a\":\"hello\"}", "type: 'nothing', not a message" },
-		{ "{\"type\":7}", "type: 'nothing', not a message" },
-		{ "{\"type\":\"Hello\"}", "type: 'Hello', not a message" },
+		{ "{\"a\":\"hello\"}", "type: 'nothing' is not a message" },
+		{ "{\"type\":7}", "type: 'nothing' is not a message" },
+		{ "{\"type\":\"Hello\"}", "type: 'Hello' is not a message" },
 		{ "{\"type\":\"hello\\u0000\"}",
 		  "message: a NUL character, at byte 14" },
 		{ "{\"type\":\"heartbeat\",\"time_ms\":1}",
 		  "heartbeat: JSON is not valid here; expected CBOR" },
 		{ "{\"type\":\"hello\"} x",
-		  "message: something behind the JSON, at byte 17" },
-		{ "{\"type\":\"\\u001b[2J\"}", "type: '?[2J', not a message" },
-		{ "\x07", "type: 'nothing', not a message" },
-		{ "\xa0", "type: 'nothing', not a message" },
-		{ "\xa1\x61x\x01", "type: 'nothing', not a message" },
-		{ "\xa1\x64type\x01", "type: 'nothing', not a message" },
-		{ "\xa1\x64type\x64Stop", "type: 'Stop', not a message" },
+		  "message: unexpected text after the JSON, at byte 17" },
+		{ "{\"type\":\"\\u001b[2J\"}",
+		  "type: '?[2J' is not a message" },
+		{ "\x07", "type: 'nothing' is not a message" },
+		{ "\xa0", "type: 'nothing' is not a message" },
+		{ "\xa1\x61x\x01", "type: 'nothing' is not a message" },
+		{ "\xa1\x64type\x01", "type: 'nothing' is not a message" },
+		{ "\xa1\x64type\x64Stop", "type: 'Stop' is not a message" },
 		{ "\xa1\x64type\x65hello",
 		  "hello: CBOR is not valid here; expected JSON" },
 		{ "\xa1\x64type\x64stop", "stop: job: missing" },
 		{ "\xa2\x64type\x64stop\x63job",
-		  "stop: not CBOR, or cut, at byte 15" },
+		  "stop: not CBOR, or truncated, at byte 15" },
 		{ "\xa1\x64type\x66resync\x01",
-		  "message: something behind it, at byte 13" },
+		  "message: unexpected bytes after it, at byte 13" },
 		{ "\xa2\x64type\x66resync\x01\x01",
 		  "resync: message_resync: a field without a name" },
 		{ "\xa2\x64type\x66resync\x66unused\x41x",
-		  "resync: CBOR of a kind that no message has, at byte 20" },
+		  "resync: unsupported kind of CBOR, at byte 20" },
 		{ "\xbf\x64type\x66resync\xff",
-		  "message: CBOR of a kind that no message has, at byte 0" },
+		  "message: unsupported kind of CBOR, at byte 0" },
 		{ "\xa2\x64type\x66report\x65tasks\x9a\xff\xff\xff\xff",
-		  "report: not CBOR, or cut, at byte 19" },
+		  "report: not CBOR, or truncated, at byte 19" },
 		{ "\xbb\xff\xff\xff\xff\xff\xff\xff\xff",
-		  "message: not CBOR, or cut, at byte 0" },
+		  "message: not CBOR, or truncated, at byte 0" },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
@@ -449,7 +450,7 @@ static void test_following(void)
 	}
 	is_int((long long)size, 0, "and nothing is left");
 	not_a_message(out.data, out.size,
-		      "message: something behind it, at byte 34");
+		      "message: unexpected bytes after it, at byte 34");
 }
 
 /* A message of exactly this many bytes. */

@@ -89,8 +89,7 @@ static void test_impossible(void)
 		  "TP 3 x PP 1 x CP 1 = 3 does not divide the world: nodes 1 x "
 		  "devices 8 = 8" },
 		{ { .nodes = 2, .tp = 4 },
-		  "TP 4 x PP 1 x CP 1 = 4 does not divide the world: nodes 2 x "
-		  "devices 1 = 2 (devices 0 counts as 1: say how many)" },
+		  "TP 4 x PP 1 x CP 1 = 4 does not divide the world: nodes 2 x devices 1 = 2 (devices 0 counts as 1; set the number)" },
 		{ { .nodes = 1, .processes = 2, .pp = 5 },
 		  "TP 1 x PP 5 x CP 1 = 5 does not divide the world: nodes 1 x "
 		  "processes 2 = 2" },
@@ -133,8 +132,7 @@ static void test_impossible(void)
 		{ { .nodes = 2, .devices = 8, .pp = 16 },
 		  "" },
 		{ { .nodes = 3, .devices = 1, .pp = 3 },
-		  "80 layers of llama do not divide by PP 3: an uneven split "
-		  "needs parallel.split" },
+		  "80 layers of llama do not divide by PP 3; set parallel.split for an uneven split" },
 		{ { .nodes = 3, .devices = 1, .tp = 3 },
 		  "64 heads of llama do not divide by TP 3" },
 		{ { .nodes = 1, .devices = 16, .tp = 16 },

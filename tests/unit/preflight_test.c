@@ -47,7 +47,8 @@ static void mounts(void)
 	is_int(preflight_check(&room, &spec, "/tmp", &err), -1,
 	       "and one that is not");
 	is(err.text,
-	   "/no/such/file is needed on this node: No such file or directory",
+	   "/no/such/file does not exist on this node (`needs`): No such file "
+	   "or directory",
 	   "is named");
 	strings_clear(&spec.container.needs);
 	is_int(preflight_check(&room, &spec, "/no/such/folder", &err), -1,
@@ -98,8 +99,8 @@ static void small_disk(void)
 		if (preflight_check(&room, &spec, "/tmp", &err) == 0)
 			_exit(1);
 		if (err.code != ENOSPC ||
-		    strcmp(err.text,
-			   "/tmp: 63 MiB of disk free, needed are 64"))
+		    strcmp(err.text, "/tmp: 63 MiB are free on the disk; "
+				     "expected at least 64"))
 			_exit(2);
 		if (mount("none", "/tmp", "tmpfs", 0, "size=65m") < 0)
 			_exit(77);
@@ -219,7 +220,7 @@ static void clocks(void)
 	       "more is refused");
 	is(err.text,
 	   "the clock is 61.0 s behind the controller's; expected at most 60.0 "
-	   "s: set it, or raise --clock-limit",
+	   "s; set the clock, or raise --clock-limit",
 	   "with the figure, and what to do");
 	ahead_ms = -3040;
 	there.clock_limit_ms = 3000;
@@ -385,8 +386,8 @@ static void dead_mounts(void)
 	bed.room.paths_ms = 100;
 	reach(&bed, &spec);
 	is(bed.error,
-	   "the file system of a mount does not answer on this node: / or "
-	   "another one; is its server gone?",
+	   "the file system of a mount does not respond on this node: / or "
+	   "another one; check its server",
 	   "one that hangs is told, and nobody waits for it");
 	bed_clear(&bed);
 }

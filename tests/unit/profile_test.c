@@ -184,7 +184,7 @@ static void test_rest(const struct profile *profile)
 	   "the name wins, in any case");
 	ok(!profile_chip(profile, "0003", "Acme A10") &&
 		   !profile_chip(profile, NULL, NULL),
-	   "another is not known");
+	   "another is unknown");
 }
 
 static void test_good(void)
@@ -229,17 +229,17 @@ static const struct {
 } refused[] = {
 	{ "no vendor", "title: x\n", "f:1: no \"vendor\"" },
 	{ "a bad vendor", "vendor: ACME\n",
-	  "f:1: vendor: \"ACME\" is not valid here; expected at most 63 small letters, digits and -" },
+	  "f:1: vendor: \"ACME\" is not valid here; expected at most 63 lower case letters, digits and -" },
 	{ "an unknown key", "vendor: a\nchip: []\n",
 	  "f:2: chip: unknown key; expected vendor, aliases, title, source, discover, container, visible, monitor, versions, processes ...; did you mean \"chips\"?" },
 	{ "a row alone", "vendor: a\nprocesses: {row: '(?<pid>1)'}\n",
 	  "f:2: processes: a row alone is not valid here; expected both command and row, or neither" },
 	{ "rows of nobody",
 	  "vendor: a\nprocesses: {command: [x], row: '(?<device>1)'}\n",
-	  "f:2: processes.row: no group pid, which must tell whose the row is" },
+	  "f:2: processes.row: missing group pid, which identifies the device of the row" },
 	{ "rows of no device",
 	  "vendor: a\nprocesses: {command: [x], row: '(?<pid>1)'}\n",
-	  "f:2: processes.row: no group device, bus_id or uuid, which must tell whose the row is" },
+	  "f:2: processes.row: missing group device, bus_id or uuid, which identifies the device of the row" },
 	{ "another group",
 	  "vendor: a\nprocesses: {command: [x], row: '(?<user>1)'}\n",
 	  "f:2: processes.row: the group \"user\" is not valid here; expected pid, name, device, part, bus_id, uuid, and names that begin with _" },
@@ -257,15 +257,15 @@ static const struct {
 	  "f:2: discover: both of pci and nodes; expected one of them" },
 	{ "a PCI id that is a number", "vendor: a\ndiscover:\n"
 	  "  pci: {vendors: [1234]}\n",
-	  "f:3: discover.pci.vendors[0]: 1234 is not valid here; expected 4 small hex digits in quotes" },
+	  "f:3: discover.pci.vendors[0]: 1234 is not valid here; expected 4 lower case hex digits in quotes" },
 	{ "a PCI id in capitals", "vendor: a\ndiscover:\n"
 	  "  pci: {vendors: [\"10DE\"]}\n",
-	  "f:3: discover.pci.vendors[0]: 10DE is not valid here; expected 4 small hex digits in quotes" },
+	  "f:3: discover.pci.vendors[0]: 10DE is not valid here; expected 4 lower case hex digits in quotes" },
 	{ "no PCI id", "vendor: a\ndiscover: {pci: {vendors: []}}\n",
 	  "f:2: discover.pci.vendors: none; expected 1 to 64" },
 	{ "a long class", "vendor: a\ndiscover:\n"
 	  "  pci: {vendors: [\"1abc\"], classes: [\"1200000\"]}\n",
-	  "f:3: discover.pci.classes[0]: 1200000 is not valid here; expected 2 to 6 small hex digits in quotes" },
+	  "f:3: discover.pci.classes[0]: 1200000 is not valid here; expected 2 to 6 lower case hex digits in quotes" },
 	{ "a function that no card has", "vendor: a\ndiscover:\n"
 	  "  pci: {vendors: [\"1abc\"], functions: [8]}\n",
 	  "f:3: discover.pci.functions[0]: \"8\" is not valid here; expected an integer from 0 to 7" },
@@ -274,7 +274,7 @@ static const struct {
 	  "f:2: discover.nodes: \"/dev/a\" is not valid here; expected a path with one {name} in it" },
 	{ "a number called bus", "vendor: a\ndiscover:\n"
 	  "  pci: {vendors: [\"1abc\"]}\n  numbers: {bus: {order: bus}}\n",
-	  "f:4: discover.numbers.bus: a bad name is not valid here; expected small letters and _, but not bus" },
+	  "f:4: discover.numbers.bus: the name is not valid here; expected lower case letters and _, but not bus" },
 	{ "a number of two ways", "vendor: a\ndiscover:\n"
 	  "  pci: {vendors: [\"1abc\"]}\n"
 	  "  numbers: {n: {order: bus, glob: \"/sys/*\"}}\n",
@@ -289,7 +289,7 @@ static const struct {
 	{ "a glob without a *", "vendor: a\ndiscover:\n"
 	  "  pci: {vendors: [\"1abc\"]}\n"
 	  "  numbers: {n: {glob: /sys/x}}\n",
-	  "f:4: discover.numbers.n.glob: no *, which stands for the number" },
+	  "f:4: discover.numbers.n.glob: missing *, which matches the number" },
 	{ "a file with a *", "vendor: a\ndiscover:\n"
 	  "  pci: {vendors: [\"1abc\"]}\n"
 	  "  numbers: {n: {file: \"/sys/x*\"}}\n",
@@ -362,7 +362,7 @@ static const struct {
 	  "container: {selector: {name: A=B, by: all}}\n",
 	  "f:2: container.selector.name: \"A=B\" is not valid here; expected the name of an environment variable" },
 	{ "a bad name in env", "vendor: a\ncontainer: {env: {1A: x}}\n",
-	  "f:2: container.env.1A: no name of an environment variable" },
+	  "f:2: container.env.1A: not a valid name of an environment variable" },
 	{ "a bad limit", "vendor: a\ncontainer: {ulimits: {nofile: many}}\n",
 	  "f:2: container.ulimits.nofile: \"many\" is not valid here; expected soft or soft:hard, each a number or -1 for no limit" },
 	{ "a limit of -10", "vendor: a\ncontainer: {ulimits: {nofile: -10}}\n",
@@ -397,7 +397,7 @@ static const struct {
 	  "f:2: versions.driver[0]: both of file and command; expected one of them" },
 	{ "a broken expression", "vendor: a\nversions:\n"
 	  "  driver: [{file: /x, match: '(x'}]\n",
-	  "f:3: versions.driver[0].match: an expression that PCRE2 refuses after character 2: missing closing parenthesis" },
+	  "f:3: versions.driver[0].match: the expression is not valid after character 2: missing closing parenthesis" },
 	{ "an expression that runs for ever", "vendor: a\nversions:\n"
 	  "  driver: [{file: /x, match: '^(\\w+\\s?)+$'}]\n",
 	  "f:3: versions.driver[0].match: \"^(\\w+\\s?)+$\", which takes more than 50000 steps on texts such as \"aaaaaaaa...\"" },
@@ -411,7 +411,7 @@ static const struct {
 	{ "a chip without a name", "vendor: a\nchips: [{source: x}]\n",
 	  "f:2: chips[0]: no \"name\"" },
 	{ "a chip without a source", "vendor: a\nchips: [{name: x}]\n",
-	  "f:2: chips[0]: no \"source\", which must say where the figures come from" },
+	  "f:2: chips[0]: missing \"source\" (expected the source of the figures)" },
 	{ "a peak of an unknown precision", "vendor: a\nchips:\n"
 	  "  - {name: x, source: y, tflops: {bf17: 1}}\n",
 	  "f:3: chips[0].tflops.bf17: unknown key; expected fp64, fp32, tf32, fp16, bf16, fp8 or int8; did you mean \"bf16\"?" },
@@ -420,7 +420,7 @@ static const struct {
 	  "f:3: chips[0].tflops.bf16: \"0\" is not valid here; expected a number from 0.001 to 1e+06" },
 	{ "a chip twice", "vendor: a\nchips:\n  - {name: x, source: y}\n"
 	  "  - {name: z, source: y, aliases: [X]}\n",
-	  "f:4: chips[1]: the chip \"X\" is here a second time" },
+	  "f:4: chips[1]: duplicate chip \"X\"" },
 	{ "an unknown confidence", "vendor: a\nchips:\n"
 	  "  - {name: x, source: y, confidence: G}\n",
 	  "f:3: chips[0].confidence: \"G\" is not valid here; expected A, B or C; did you mean \"A\"?" },
@@ -537,14 +537,14 @@ static void test_folder(void)
 	   "a profile of another name is refused");
 	snprintf(wanted, sizeof(wanted),
 		 "%s/vendors/zeta/profile.yaml:1: vendor: \"zetta\" is not "
-		 "valid here; expected \"zeta\", as the folder is called",
+		 "valid here; expected \"zeta\", the name of the folder",
 		 folder);
 	is(err.text, wanted, "in words");
 	ok(profiles.count == 3, "and what was there is still there");
 	put("vendors/zeta/profile.yaml", "vendor: zeta\naliases: [apex]\n");
 	ok(profiles_load(folder, &profiles, &err) < 0 &&
-		   strstr(err.text, ":2: aliases[0]: the vendor \"apex\" is "
-				    "here a second time"),
+		   strstr(err.text,
+			  ":2: aliases[0]: duplicate vendor \"apex\""),
 	   "so is a name for two vendors");
 }
 

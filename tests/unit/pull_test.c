@@ -217,15 +217,16 @@ static void rooms(struct world *world)
 	bring(world, NAME ":1");
 	ok(world->err.code == ENOSPC && world->pulls == 1,
 	   "a full disk is final");
-	ok(strstr(world->err.text, "disk full: more than 3.0 MiB and as much "
-				   "again unpacked, /tmp had "),
+	ok(strstr(world->err.text,
+		  "disk full: the pull needs more than 3.0 MiB and the same "
+		  "again to unpack; /tmp had "),
 	   "what is known of it is told: %s", world->err.text);
 	ok(strstr(world->err.text, "MiB free: engine: write /tmp/x: no space"),
 	   "with the engine's words");
 	world->text = LAYER("a", "Downloading",
 			    "\"current\":1,\"total\":3145728") FULL;
 	bring(world, NAME ":1");
-	ok(strstr(world->err.text, "disk full: 3.0 MiB and"),
+	ok(strstr(world->err.text, "disk full: the pull needs 3.0 MiB and"),
 	   "once all sizes are known they are exact: %s", world->err.text);
 	world->text = FULL;
 	bring(world, NAME ":1");

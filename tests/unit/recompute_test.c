@@ -111,8 +111,8 @@ static char *reason(const cJSON *row, const char *computed, const char *rules,
 static void test_reasons(void)
 {
 	static const char unknown[] =
-		"its rules, formulas and chip are as they were: the log, or "
-		"the program that reads it, is another";
+		"rules, formulas and chip are unchanged; the log or the "
+		"program that reads it has changed";
 	/* clang-format off */
 	static const struct {
 		const char *computed, *rules, *field, *reason;

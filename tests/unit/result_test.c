@@ -249,7 +249,7 @@ static void test_nothing(void)
 	measure.warmup_steps = 10;
 	result = result_new(&input, NULL);
 	ok(!result_measured(result, &why), "warm-up alone is no measure");
-	is(why, "3 steps in the log, none behind the warm-up of 10", "and why");
+	is(why, "3 steps in the log, none after the warm-up of 10", "and why");
 	cJSON_Delete(result);
 
 	measure.warmup_steps = 0;
@@ -277,7 +277,7 @@ static void test_impossible(void)
 
 	number(result, "iteration_ms.n", 3, "impossible times do not count");
 	number(result, "iteration_ms.median", 100, "nor move the median");
-	flags(result, "2 steps with an impossible time are left out",
+	flags(result, "2 steps with an impossible time are excluded",
 	      "they are told");
 	cJSON_Delete(result);
 
@@ -286,8 +286,7 @@ static void test_impossible(void)
 	result = result_new(&input, NULL);
 	text(result, "loss.last", "nan", "a loss of NaN is a word in JSON");
 	flags(result,
-	      "the loss is nan at step 5, and no number at 2 steps in "
-	      "all",
+	      "the loss is nan at step 5, and not a number at 2 steps in total",
 	      "and a flag");
 	cJSON_Delete(result);
 
@@ -321,7 +320,7 @@ static void test_impossible(void)
 	records[0].steps_total = 1;
 	result = result_new(&input, NULL);
 	number(result, "iteration_ms.n", 1, "a single step is not left out");
-	flags(result, "one step only: its warm-up is in the figures",
+	flags(result, "only one step: the values include its warm-up",
 	      "but flagged");
 	cJSON_Delete(result);
 }
@@ -378,7 +377,7 @@ static void test_disturbed(void)
 		run.records[i].iteration_ms = 300;
 	result = result_new(&run.input, NULL);
 	flags(result,
-	      "7 of 19 steps are much slower than the median, and left out",
+	      "7 of 19 steps are much slower than the median, and excluded",
 	      "too many to be exceptions");
 	cJSON_Delete(result);
 
@@ -399,7 +398,7 @@ static void test_disturbed(void)
 	number(result, "warmup_steps", 8, "the end is what counts");
 	flags(result,
 	      "the training slows down: most steps before step 9 take less "
-	      "than 100.0 ms, the median of those behind it",
+	      "than 100.0 ms, the median of the steps after it",
 	      "a warm-up that is faster is none");
 	cJSON_Delete(result);
 
@@ -623,7 +622,7 @@ static void test_complete(void)
 		 "the next one should have been told");
 	run.input.summary = &summary;
 	complete(&run, 20, 500, "true",
-		 "the training says that it finished at step 200 of 500",
+		 "the log reports the end of the training at step 200 of 500",
 		 "a training that says that it is done");
 	run.input.summary = NULL;
 	for (size_t i = 0; i < 20; i++)
@@ -637,12 +636,12 @@ static void test_complete(void)
 		 "the sweep asks for more");
 	run.input.summary = &summary;
 	complete(&run, 20, 0, "false",
-		 "the training says that it finished at step 200 of 400",
+		 "the log reports the end of the training at step 200 of 400",
 		 "and does not take that for its end");
 	run.input.summary = NULL;
 	run.measure.steps = 19;
 	complete(&run, 1, 0, "true",
-		 "one step only: its warm-up is in the figures",
+		 "only one step: the values include its warm-up",
 		 "of a single line the next one may not have come");
 }
 
@@ -661,7 +660,7 @@ static void test_inputs(void)
 	run.input.pretended = true;
 	result = result_new(&run.input, NULL);
 	flags(result,
-	      "the devices were pretended: these are no figures of real "
+	      "the devices were simulated: these are not measurements of real "
 	      "hardware",
 	      "devices that are none");
 	inputs_read(at(result, "inputs"), &copy);

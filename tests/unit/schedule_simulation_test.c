@@ -135,8 +135,8 @@ static void test_order(void)
 	cell_is(simulation, 3, "3-3@300 1");
 	cell_is(simulation, 4, "4-4@310 0");
 	cell_is(simulation, 6,
-		"0-0@0 what it goes after cannot run, or on nodes that do not "
-		"suit it");
+		"0-0@0 the cell on which it depends cannot run, or runs on "
+		"unsuitable nodes");
 	ok(!simulation->cut && simulation->end_ms == 360 &&
 		   simulation->lacking == 2,
 	   "what is held and what never comes is told apart");
@@ -171,13 +171,12 @@ static void test_lacking(void)
 	is_int((long long)snapshot.usable, 2, "two nodes can be used");
 	cell_is(simulation, 0, "1-1@0 0");
 	cell_is(simulation, 1,
-		"0-0@0 needs 2 nodes of cpu with 8 devices; of 2 that are "
-		"known "
-		"1 can take it, the others are down, drained or lack a device");
+		"0-0@0 needs 2 nodes of cpu with 8 devices; of 2 known, 1 can "
+		"run it, the others are down, drained or lack a device");
 	cell_is(simulation, 2, "2-2@5 0");
 	cell_is(simulation, 3,
 		"0-0@0 needs 1 node of cpu with 9 devices; 0 are known, and 1 "
-		"that are down have not said what they have");
+		"nodes that are down have not reported their devices");
 	ok(simulation->lacking == 2 && simulation->end_ms == 10,
 	   "the others run without them");
 }

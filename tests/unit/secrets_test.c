@@ -136,7 +136,7 @@ static void giving(void)
 	free(logins[2].sealed);
 	logins[2].sealed = NULL;
 	ok(task_secrets_check(&spec, &err) < 0 && err.code == ENOKEY &&
-		   strstr(err.text, "B is gone"),
+		   strstr(err.text, "B was deleted"),
 	   "one that was forgotten is named: %s", err.text);
 	free(logins[2].registry);
 	logins[2] = (struct registry_login){ (char *)"$B B", logins[1].sealed };

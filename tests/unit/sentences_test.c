@@ -22,7 +22,7 @@ int main(void)
 	says("the 3 repeats differ by 8.4 % (coefficient of variation), more "
 	     "than 5 %",
 	     "3 次重复的变异系数为 8.4 %，超过 5 %");
-	says("one step only: its warm-up is in the figures",
+	says("only one step: the values include its warm-up",
 	     "只有一步：数值包含预热");
 	says("the rate jumps: that of model=a n=2 is 3.1 times as much",
 	     "速率突变：model=a n=2 的速率是它的 3.1 倍");
@@ -50,8 +50,8 @@ int main(void)
 	says("job 4 (model=a n=2) failed: exit",
 	     "作业 4（model=a n=2）失败：exit");
 	says("one step only", "one step only");
-	says("one step only: its warm-up is in the figures!",
-	     "one step only: its warm-up is in the figures!");
+	says("only one step: the values include its warm-up!",
+	     "only one step: the values include its warm-up!");
 	says("", "");
 	return tap_done();
 }

@@ -381,7 +381,7 @@ static void reserved_record(void)
 	ok(!spool_record_is_ours(spool, &id) &&
 		   spool_read_exit(spool, &id, &record, &err) < 0,
 	   "another file in its place is none");
-	is(err.text, "another file lies in its place", "in words");
+	is(err.text, "another file is in its place", "in words");
 	is_int(err.code, EPROTO, "as damage");
 	if (rename(from, path_of("31.1.0/out/exit.json")) < 0)
 		ok(false, "cannot rename");

@@ -81,11 +81,11 @@ static void kernel(void)
 	owned(stacks_free) struct stacks *stacks = stacks_new(NULL);
 	int64_t rank;
 
-	is(verdict(stacks, &rank), "no process of a rank is seen", "nothing");
+	is(verdict(stacks, &rank), "no process of a rank was found", "nothing");
 	see(stacks, "n1", 0, "S", "poll_schedule_timeout");
 	see(stacks, "n1", 1, "S", "poll_schedule_timeout");
 	is(verdict(stacks, &rank),
-	   "no rank stands apart: 2 ranks: waiting for the network "
+	   "no rank differs: 2 ranks: waiting for the network "
 	   "(poll_schedule_timeout)",
 	   "all alike");
 	is_int(rank, -1, "nobody is blamed");
@@ -117,7 +117,7 @@ static void rounds(void)
 		   !stacks_ended(text, 20, 1),
 	   "a round has ended where its last line is there");
 	stacks_take(stacks, "n1", 0, text, sizeof(text) - 1, NULL);
-	is(verdict(stacks, &rank), "no rank stands apart: 1 rank: computing",
+	is(verdict(stacks, &rank), "no rank differs: 1 rank: computing",
 	   "the last whole round counts");
 }
 

@@ -23,8 +23,8 @@ int main(void)
 {
 	static const char other[] = "no such image: tool:1";
 	static const char memlock[] =
-		"the engine may not set the limit memlock=-1: let it have "
-		"CAP_SYS_RESOURCE, or say what it may set in the sweep: "
+		"the engine is not permitted to set the limit memlock=-1; give "
+		"it CAP_SYS_RESOURCE, or set a permitted value in the sweep: "
 		"ulimits: {memlock: ...} (regatta-sweep(5))";
 
 	tap_begin(10);
@@ -37,8 +37,8 @@ int main(void)
 		  "OCI permission denied",
 		  memlock, "so is crun's name");
 	explained("error setting rlimit type 3: operation not permitted",
-		  "the engine may not set the limit stack: let it have "
-		  "CAP_SYS_RESOURCE, or say what it may set in the sweep: "
+		  "the engine is not permitted to set the limit stack; give it "
+		  "CAP_SYS_RESOURCE, or set a permitted value in the sweep: "
 		  "ulimits: {stack: ...} (regatta-sweep(5))",
 		  "and one that nobody asked for");
 	explained(other, other, "another error is left as it is");

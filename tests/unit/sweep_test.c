@@ -264,7 +264,7 @@ static void test_include_exclude(void)
 	sweep_drop(sweep, 1, cell, sizeof(cell), reason, sizeof(reason), &err);
 	is(reason, "excluded on line 10", "each its own");
 	sweep_drop(sweep, 2, cell, sizeof(cell), reason, sizeof(reason), &err);
-	is(reason, "the same run as x=2 nodes=2 priority=0",
+	is(reason, "equal to x=2 nodes=2 priority=0",
 	   "the same run counts once");
 	ok(sweep_drop(sweep, 3, cell, sizeof(cell), reason, sizeof(reason),
 		      &err) < 0,
@@ -300,8 +300,8 @@ static void test_impossible(void)
 	   "and the reason");
 	sweep_drop(sweep, 1, cell, sizeof(cell), reason, sizeof(reason), &err);
 	is(reason,
-	   "80 layers of llama2_70b do not divide by PP 32: an uneven split "
-	   "needs parallel.split",
+	   "80 layers of llama2_70b do not divide by PP 32; set parallel.split "
+	   "for an uneven split",
 	   "also that of the model");
 }
 
@@ -370,27 +370,27 @@ static const struct {
 	{ "an unknown key of batch", "sweep: s\nimage: i\nbatch: {mirco: 2}\n",
 	  "f:3: batch.mirco: unknown key; expected micro, accumulate, sequence or global; did you mean \"micro\"?" },
 	{ "no name", "image: i\n",
-	  "f:1: sweep: no name; expected \"sweep: name\"" },
+	  "f:1: missing sweep (expected \"sweep: name\")" },
 	{ "a bad name", "sweep: A b\nimage: i\n",
 	  "f:1: sweep: \"A b\" is not valid here; expected a-z, 0-9, \".\", \"_\" and \"-\"" },
 	{ "no image", "sweep: s\n",
-	  "f:1: image: none; expected image, build, or a framework that brings one" },
+	  "f:1: missing image (expected image, build, or a framework with an image)" },
 	{ "a list for a number", "sweep: s\nimage: i\nnodes: [1, 2]\n",
 	  "f:3: nodes: a list of 2 is not valid here; expected an integer from 1 to 4096" },
 	{ "a map for a number", "sweep: s\nimage: i\nnodes: {a: 1}\n",
-	  "f:3: nodes: a map of 1 is not valid here; expected no map" },
+	  "f:3: nodes: a map of 1 is not valid here; expected a value that is not a map" },
 	{ "nothing for a number", "sweep: s\nimage: i\nnodes:\n",
 	  "f:3: nodes: no value" },
 	{ "too many nodes", "sweep: s\nimage: i\nmatrix:\n  nodes: [1, 5000]\n",
 	  "f:4: matrix.nodes[1]: \"5000\" is not valid here; expected an integer from 1 to 4096" },
 	{ "a command in one text", "sweep: s\nimage: i\ncommand: python a.py\n",
-	  "f:3: command: the text \"python a.py\" is not valid here; expected a list of words, [python, train.py]; a shell must be asked for: [sh, -c, \"...\"]" },
+	  "f:3: command: the text \"python a.py\" is not valid here; expected a list of words, [python, train.py], or for a shell [sh, -c, \"...\"]" },
 	{ "an empty command", "sweep: s\nimage: i\ncommand: []\n",
 	  "f:3: command: a list of 0; expected 1 to 4096 words" },
 	{ "an order after nothing",
 	  "sweep: s\nimage: i\ncommand: ['${x}']\nmatrix:\n  x: [1, 2]\n"
 	  "include:\n  - {x: 3, after: {x: 4}}\n",
-	  "f:7: include[0].after: values that no other cell has" },
+	  "f:7: include[0].after: no other cell has these values" },
 	{ "an order after a key that there is not",
 	  "sweep: s\nimage: i\nmatrix:\n  user: [a, b]\n"
 	  "after: {step: x}\n",
@@ -398,24 +398,27 @@ static const struct {
 	{ "an order after itself",
 	  "sweep: s\nimage: i\nmatrix:\n  user: [a, b]\n"
 	  "after: {user: a}\n",
-	  "f:5: after: values of the cell itself: a cell cannot go after itself" },
+	  "f:5: after: these are values of the cell itself; a cell cannot depend on itself" },
 	{ "an order in a circle",
 	  "sweep: s\nimage: i\ninclude:\n  - {user: a, after: {user: b}}\n"
 	  "  - {user: b, after: {user: a}}\n",
-	  "f:1: after: cells that go after each other in a circle" },
+	  "f:1: after: the cells depend on each other in a cycle" },
 	{ "more nodes than those of the cell before it",
 	  "sweep: s\nimage: i\ninclude:\n  - {user: a, nodes: 2}\n"
 	  "  - user: b\n    nodes: 3\n    after: {user: a}\n",
-	  "f:7: include[1].after: a cell of 3 nodes that goes after one of 2 and runs where that ran: expected at most 2, or \"same_nodes: false\"" },
+	  "f:7: include[1].after: a cell with 3 nodes depends on one with 2 "
+		  "and runs on its nodes; expected at most 2, or "
+		  "\"same_nodes: false\"" },
 	{ "an end of the repeats without a width",
 	  "sweep: s\nimage: i\nuntil: {max: 5}\n",
-	  "f:3: until.max: no width beside it: until: {width: 1%} says how well the rate must be known" },
+	  "f:3: until.max: missing width (expected the precision of the rate, "
+		  "until: {width: 1%})" },
 	{ "an unknown text about the sweep",
 	  "sweep: s\nimage: i\nabout: {tsak: x}\n",
 	  "f:3: about.tsak: unknown key; expected task, dataset, framework, optimizations or columns; did you mean \"task\"?" },
 	{ "an alignment without a baseline",
 	  "sweep: s\nimage: i\nalign: {tolerance: 2%}\n",
-	  "f:3: align: no baseline; expected the number of a job, or values of a cell of this sweep" },
+	  "f:3: align: missing baseline (expected the number of a job, or values of a cell of this sweep)" },
 	{ "a baseline that is neither", "sweep: s\nimage: i\nalign:\n"
 	  "  baseline: nvidia\n",
 	  "f:4: align.baseline: \"nvidia\" is not valid here; expected the number of a job, or values of a cell of this sweep, such as {vendor: nvidia}" },
@@ -426,36 +429,36 @@ static const struct {
 	  "f:3: command[1]: a list of 1 is not valid here; expected a single value" },
 	{ "an unknown placeholder",
 	  "sweep: s\nimage: i\ncommand: [a, '${nodse}']\n",
-	  "f:3: command[1]: ${nodse}, which nothing defines; did you mean ${nodes}?" },
+	  "f:3: command[1]: ${nodse} is not defined; did you mean ${nodes}?" },
 	{ "an unknown name of the start",
 	  "sweep: s\nimage: i\ncommand: [a, '${NODE_RNAK}']\n",
-	  "f:3: command[1]: ${NODE_RNAK}, which nothing defines; did you mean ${NODE_RANK}?" },
+	  "f:3: command[1]: ${NODE_RNAK} is not defined; did you mean ${NODE_RANK}?" },
 	{ "a placeholder without an end",
 	  "sweep: s\nimage: i\ncommand: [a, 'x${nodes']\n",
 	  "f:3: command[1]: \"${nodes\" is not valid here; expected ${name}, or $$ for one $" },
 	{ "a placeholder that has nothing",
 	  "sweep: s\nimage: i\ncommand: [a, '${batch.micro}']\n",
-	  "f:3: command[1]: ${batch.micro}: nothing sets it in this cell" },
+	  "f:3: command[1]: ${batch.micro}: it has no value in this cell" },
 	{ "a placeholder of a list",
 	  "sweep: s\nimage: i\ncommand: [a, '${command}']\n",
 	  "f:3: command[1]: ${command}: it is a list; expected single values" },
 	{ "a figure without a model",
 	  "sweep: s\nimage: i\ncommand: [a, '${model.layers}']\n",
-	  "f:3: command[1]: ${model.layers}: the sweep names no model" },
+	  "f:3: command[1]: ${model.layers}: the sweep has no model" },
 	{ "a figure of an unknown model",
 	  "sweep: s\nimage: i\nmodel: gpt-nanno\n"
 	  "command: ['${model.layers}']\n",
 	  "f:3: model: unknown model \"gpt-nanno\"; did you mean \"gpt-nano\"?" },
 	{ "a workspace without a path",
 	  "sweep: s\nimage: i\nworkspace: {container: /w}\n",
-	  "f:3: workspace.container: no workspace.path beside it" },
+	  "f:3: workspace.container: missing workspace.path" },
 	{ "a workspace nowhere",
 	  "sweep: s\nimage: i\nworkspace: {path: x, container: w}\n",
 	  "f:3: workspace.container: \"w\" is not valid here; expected an absolute path in the container" },
 	{ "a workspace behind a mount",
 	  "sweep: s\nimage: i\nworkspace: x\n"
 	  "mounts: [{host: /h, container: /workspace/}]\n",
-	  "f:4: mounts: a mount at /workspace/, where the workspace is to be: expected another place for one of them (workspace.container)" },
+	  "f:4: mounts: a mount at /workspace/, which is the path of the workspace; change one of them (workspace.container)" },
 	{ "an empty pattern",
 	  "sweep: s\nimage: i\nworkspace: {path: x, ignore: ['!']}\n",
 	  "f:3: workspace.ignore[0]: ignore: \"\": 0 bytes; expected 1 to 1000" },
@@ -474,18 +477,17 @@ static const struct {
 	  "f:3: collect[0]: \"**/**/**/**/**\": 5 times **; expected at most 4" },
 	{ "vendors twice", "sweep: s\nimage: i\nvendor: [cpu]\n"
 	  "matrix: {vendor: [cpu]}\n",
-	  "f:4: matrix.vendor: found vendors here and on line 3: a list at the "
-	  "top spans by itself" },
+	  "f:4: matrix.vendor: vendors are listed here and on line 3; expected one list" },
 	{ "a split that is no list",
 	  "sweep: s\nimage: i\nparallel: {split: 3}\n",
 	  "f:3: parallel.split: \"3\" is not valid here; expected a list, [a, b] or lines that begin with \"- \"" },
 	{ "an unknown figure of a model",
 	  "sweep: s\nimage: i\nmodel: gpt-nano\ncommand: ['${model.x}']\n",
-	  "f:4: command[0]: ${model.x}: the model gpt-nano has no such figure in models.yaml" },
+	  "f:4: command[0]: ${model.x}: the model gpt-nano has no such value in models.yaml" },
 	{ "a name of the start in a mount",
 	  "sweep: s\nimage: i\nmounts: [{host: '/a/${NODE_RANK}', "
 	  "container: /b}]\n",
-	  "f:3: mounts[0].host: ${NODE_RANK}, which only the start of a task knows: it is allowed in command, env and follow" },
+	  "f:3: mounts[0].host: ${NODE_RANK} is not valid here; it is set when a task starts, and can be used in command, env and follow" },
 	{ "a relative mount",
 	  "sweep: s\nimage: i\nmounts: [{host: a, container: /b}]\n",
 	  "f:3: mounts[0].host: \"a\" is not valid here; expected an absolute path" },
@@ -530,23 +532,25 @@ static const struct {
 	  "f:3: include[0].exclude: this key is not valid inside a cell" },
 	{ "a variable that nobody uses", "sweep: s\nimage: i\n"
 	  "matrix: {modle: [a, b]}\n",
-	  "f:3: matrix.modle[0]: the variable modle, which no ${modle} uses; did you mean \"model\"?" },
+	  "f:3: matrix.modle[0]: the variable modle is not used by any "
+		  "${modle}; did you mean \"model\"?" },
 	{ "an exclude of what no cell has", "sweep: s\nimage: i\n"
 	  "exclude: [{nodse: 1}]\n",
 	  "f:3: exclude[0].nodse: no cell has this key" },
 	{ "an exclude of everything", "sweep: s\nimage: i\n"
 	  "exclude: [{}]\n",
-	  "f:3: exclude[0]: an empty map, which would exclude everything" },
+	  "f:3: exclude[0]: an empty map is not valid here; it would exclude all cells" },
 	{ "a map here, a value there", "sweep: s\nimage: i\n"
 	  "command: ['${x}']\nmatrix: {x: [1], y: [{x: {z: 2}}]}\n",
-	  "f:4: matrix.y[0].x.z: a map, but \"x\" stands on line 4: a variable is a map or a single value, in all places" },
+	  "f:4: matrix.y[0].x.z: a map is not valid here, because \"x\" is "
+		  "set on line 4; a variable is either a map or a single value" },
 	{ "a bad repeat", "sweep: s\nimage: i\nrepeat: 0\n",
 	  "f:3: repeat: \"0\" is not valid here; expected an integer from 1 to 1000" },
 	{ "too many processes",
 	  "sweep: s\nimage: i\ndevices: 65\nprocesses: device\n",
 	  "f:4: processes: \"device\" with 65 devices is not valid here; expected 64 processes" },
 	{ "a cyclic merge", "sweep: s\nimage: i\nenv: &e\n  <<: *e\n",
-	  "f:4: the alias *e inside the value that it names: a circle" },
+	  "f:4: the alias *e is inside its own value" },
 	{ "a text that is no map", "hello\n",
 	  "f:1: \"hello\" is not valid here; expected a map, {key: value} or lines of key: value" },
 };

@@ -136,7 +136,8 @@ static void test_refused(void)
 		{ "sweep: s\nimage: i\nvendor: []\n",
 		  "f:3: vendor: an empty list is not valid here; expected 1 or more entries" },
 		{ "sweep: s\nimage: i\nvendor: [{vendor: bolt, chip: A1}]\n",
-		  "f:3: vendor[0].chip: the chip A1 of acme, but the vendor is bolt" },
+		  "f:3: vendor[0].chip: the chip A1 belongs to acme, but the "
+		  "vendor is bolt" },
 		{ "sweep: s\nimage: i\nvendor: acme\nchip: A3\n",
 		  "f:4: chip: unknown chip \"A3\"; did you mean \"A1\", \"A2\"?" },
 		{ "sweep: s\nimage: i\nmodel: gpt-13d\n",
@@ -176,19 +177,19 @@ static void test_memory(void)
 	sweep_drop(sweep, 0, cell, sizeof(cell), reason, sizeof(reason), &err);
 	is(cell, "chip=A1 parallel.tp=2 check_memory=true", "with their words");
 	is(reason,
-	   "A1 has 80 GiB, at least 98.4 are needed: 1.3e+10 parameters / (TP "
-	   "2 x PP 1) x (2 weights + 2 gradients + 12 optimizer) bytes = 96.9 "
-	   "GiB, and 1.6 GiB of layer inputs (2 bytes x 4096 tokens x 5120 "
-	   "hidden x 40 layers / PP 1 x 1); check_memory: false runs it all "
-	   "the same",
+	   "A1 has 80 GiB, but at least 98.4 are needed: 1.3e+10 parameters / "
+	   "(TP 2 x PP 1) x (2 weights + 2 gradients + 12 optimizer) bytes = "
+	   "96.9 GiB, and 1.6 GiB of layer inputs (2 bytes x 4096 tokens x "
+	   "5120 hidden x 40 layers / PP 1 x 1); check_memory: false disables "
+	   "this check",
 	   "and the arithmetic");
 	sweep_drop(sweep, 2, cell, sizeof(cell), reason, sizeof(reason), &err);
 	is(reason,
-	   "A2 has 40 GiB, at least 47.0 are needed: 1.3e+10 parameters / (TP "
-	   "1 x PP 1) x (2 weights + 2 gradients / 8 + 12 optimizer / 8) bytes "
-	   "= 45.4 GiB, and 1.6 GiB of layer inputs (2 bytes x 4096 tokens x "
-	   "5120 hidden x 40 layers / PP 1 x 1); check_memory: false runs it "
-	   "all the same",
+	   "A2 has 40 GiB, but at least 47.0 are needed: 1.3e+10 parameters / "
+	   "(TP 1 x PP 1) x (2 weights + 2 gradients / 8 + 12 optimizer / 8) "
+	   "bytes = 45.4 GiB, and 1.6 GiB of layer inputs (2 bytes x 4096 "
+	   "tokens x 5120 hidden x 40 layers / PP 1 x 1); check_memory: false "
+	   "disables this check",
 	   "of each");
 }
 

@@ -207,32 +207,33 @@ static void test_refused(void)
 	char stars[] = "**/**/**/**/**/a";
 
 	make_tar(tree, TREE, ARCHIVE_FORMAT_TAR_PAX_RESTRICTED, &tar);
-	refused(&tar, "*.csv", READ_MAX, ENOENT, "nothing there matches",
+	refused(&tar, "*.csv", READ_MAX, ENOENT, "nothing matches",
 		"what nothing matches");
 	refused(&tar, "*", 2000, E2BIG, "more than 2000 bytes",
 		"more than may be read");
 	refused(&tar, stars, READ_MAX, EINVAL, "5 times **",
 		"what takes too long");
 	tar.size = (size_t)4 * 512;
-	refused(&tar, "*", READ_MAX, EPROTO, "cut short", "half a stream");
+	refused(&tar, "*", READ_MAX, EPROTO, "truncated", "half a stream");
 	memset(tar.data, 'x', tar.size);
-	refused(&tar, "*", READ_MAX, EPROTO, "no tar file", "another stream");
+	refused(&tar, "*", READ_MAX, EPROTO, "not a tar file",
+		"another stream");
 	/* An extension of 8 GiB. */
 	memset(tar.data, 0, 512);
 	snprintf(tar.data, 512, "name");
 	memset(tar.data + 124, '7', 11);
 	tar.data[156] = 'x';
-	refused(&tar, "*", READ_MAX, E2BIG, "an entry whose name",
+	refused(&tar, "*", READ_MAX, E2BIG, "the name of an entry",
 		"a name without an end");
 	buffer_clear(&tar);
 	make_tar(file, 1, ARCHIVE_FORMAT_TAR_USTAR, &tar);
-	refused(&tar, "*", READ_MAX, ENOTDIR, "no folder", "a file");
+	refused(&tar, "*", READ_MAX, ENOTDIR, "not a folder", "a file");
 	buffer_clear(&tar);
 	make_tar(link, 1, ARCHIVE_FORMAT_TAR_USTAR, &tar);
 	refused(&tar, "*", READ_MAX, ENOTDIR, "a link to /data", "a link");
 	buffer_clear(&tar);
 	make_tar(outside, 2, ARCHIVE_FORMAT_TAR_USTAR, &tar);
-	refused(&tar, "**", READ_MAX, EPROTO, "not below",
+	refused(&tar, "**", READ_MAX, EPROTO, "outside of it",
 		"what lies elsewhere");
 }
 

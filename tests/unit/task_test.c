@@ -691,11 +691,11 @@ static void forged(void)
 	ends(world, 0);
 	ok(UNTIL(world, state_is(world, "ended:exit")),
 	   "a record in another file: class exit");
-	text_is(world, FORGED "another file lies in its place", "says so");
+	text_is(world, FORGED "another file is in its place", "says so");
 	task_free(take(world->task));
 	memset(world->states, 0, sizeof(world->states));
 	world->task = task_adopt(&world->room, &id, list, NULL);
-	text_is(world, FORGED "another file lies in its place",
+	text_is(world, FORGED "another file is in its place",
 		"to the next agent, too");
 	cJSON_Delete(list);
 	world_free(world);
@@ -725,7 +725,7 @@ static void forged_early(void)
 	ok(UNTIL(world, state_is(world, "ended:exit")),
 	   "and is not forgotten at the end");
 	text_is(world,
-		FORGED "another file lay in its place while the command ran",
+		FORGED "another file was in its place while the command ran",
 		"says so");
 	world_free(world);
 }

@@ -176,8 +176,8 @@ static void gaps(void)
 	   "a device that never told makes no sum of the rest");
 	usage_warnings(summary, list, NULL);
 	is(cJSON_GetStringValue(cJSON_GetArrayItem(list, 0)),
-	   "n1: device 0 was not sampled for 6.0 s, which its energy leaves "
-	   "out",
+	   "n1: device 0 was not sampled for 6.0 s, and its energy lacks that "
+	   "time",
 	   "the gap is told in words");
 	is(cJSON_GetStringValue(cJSON_GetArrayItem(list, 1)),
 	   "n1: device 3 was never sampled", "and so is the silence");

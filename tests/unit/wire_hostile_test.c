@@ -109,9 +109,9 @@ static void test_wrong_server(void)
 			   strcmp(hall->refused_who, "somebody") != 0);
 	is_int(guest.code, EPROTO,
 	       "a client with another server key is EPROTO");
-	ok(strstr(guest.why, "not the controller of the public key given"),
-	   "in words: %s", guest.why);
-	ok(strstr(hall->refused_why, "left without a message") &&
+	ok(strstr(guest.why, "not the given public key"), "in words: %s",
+	   guest.why);
+	ok(strstr(hall->refused_why, "disconnected without a message") &&
 		   !strcmp(hall->refused_who, "127.0.0.1"),
 	   "the server is told: %s: %s", hall->refused_who, hall->refused_why);
 	is_int(guest.connected, 0, "there is no session");
@@ -195,7 +195,7 @@ static void test_garbage_on_the_port(void)
 			   "what is not our protocol is hung up on");
 	}
 	WAIT(hall, hall->refused >= 20);
-	ok(strstr(hall->refused_why, "not a peer of ours"),
+	ok(strstr(hall->refused_why, "not a Regatta client"),
 	   "the server is told of each: %s: %s", hall->refused_who,
 	   hall->refused_why);
 	WAIT(hall, hall->refused >= 21);
@@ -240,8 +240,8 @@ static void dropped(const char *text, const char *payload, const char *why)
 
 static void test_dropped(void)
 {
-	dropped("garbage", NULL, "message: not CBOR, or cut, at byte 0");
-	dropped("", NULL, "message: not CBOR, or cut, at byte 0");
+	dropped("garbage", NULL, "message: not CBOR, or truncated, at byte 0");
+	dropped("", NULL, "message: not CBOR, or truncated, at byte 0");
 	dropped("{", NULL, "message: not JSON, at byte 0");
 	dropped("{\"type\":\"heartbeat\",\"time_ms\":-1}", NULL,
 		"heartbeat: time_ms: the number -1");
@@ -251,17 +251,16 @@ static void test_dropped(void)
 	dropped("{\"type\":\"cancel\",\"request\":1,\"kind\":\"job\",\"id\":1}",
 		NULL,
 		"a key of role agent may not cancel sweeps and jobs; regatta "
-		"user roles says who may");
+		"user roles shows which roles may");
 	dropped("{\"type\":\"welcome\",\"version\":2,\"heartbeat_ms\":1,"
 		"\"credit_bytes\":1,\"time_ms\":1}",
 		NULL, "a key of role agent may not send 'welcome'");
 	dropped("{\"type\":\"log\",\"job\":1,\"attempt\":1,\"rank\":0,"
 		"\"stream\":\"0\",\"offset\":0,\"turn\":0}",
-		NULL, "a message without its payload frame");
+		NULL, "the payload of the message is missing");
 	dropped("{\"type\":\"heartbeat\",\"time_ms\":1}", "more",
-		"a payload frame that does not belong to the message");
-	dropped(HELLO, "more",
-		"a payload frame that does not belong to the message");
+		"the message has an unexpected payload");
+	dropped(HELLO, "more", "the message has an unexpected payload");
 }
 
 static void test_frames(void)
@@ -298,7 +297,7 @@ static void test_frames(void)
 	zmq_send(huge.dealer, space, 2 << 20, 0);
 	WAIT(hall, hall->gone == 3);
 	is(hall->gone_name, "bob", "one far past it is not even read");
-	is(hall->gone_why, "its connection broke", "its connection is cut");
+	is(hall->gone_why, "its connection was lost", "its connection is cut");
 }
 
 /* libzmq would keep them all until the last one comes. */
@@ -318,7 +317,7 @@ static void test_endless_message(void)
 		zmq_send(endless.dealer, space, 1 << 20, ZMQ_SNDMORE);
 	stranger_say(&endless, "");
 	WAIT(hall, hall->gone == 1);
-	ok(strstr(hall->gone_why, "MiB of messages that nobody has read"),
+	ok(strstr(hall->gone_why, "MiB of unread messages"),
 	   "frames of a message that does not end are cut: %s", hall->gone_why);
 	is(hall->refused_who, "bob", "the server is told who");
 }
@@ -334,7 +333,7 @@ static void test_no_hello(void)
 	stranger_init(&bad, hall, &hall->keys[HALL_OPERATOR], NULL);
 	stranger_say(&early, "{\"type\":\"heartbeat\",\"time_ms\":1}");
 	WAIT(hall, stranger_hears(&early));
-	ok(strstr(early.text, "no session: say hello first"),
+	ok(strstr(early.text, "no session; send hello first"),
 	   "a message before hello is refused: %s", early.text);
 	stranger_say(&bad, "garbage");
 	WAIT(hall, stranger_hears(&bad));
@@ -363,7 +362,7 @@ static void test_roles(void)
 	   "a viewer's cancel is refused by its number");
 	is(viewer.why,
 	   "a key of role viewer may not cancel sweeps and jobs; regatta user "
-	   "roles says who may",
+	   "roles shows which roles may",
 	   "in words");
 	guest_send(&viewer, MESSAGE_QUERY, &query);
 	WAIT(hall, hall->messages);
@@ -396,7 +395,7 @@ static int64_t flood(struct hall *hall, struct guest *guest,
 static bool flood_dropped(const struct guest *guest)
 {
 	return guest->code == EPROTO
-		       ? !strcmp(guest->why, "too many messages a second")
+		       ? !strcmp(guest->why, "too many messages per second")
 		       : guest->lost && guest->code == ECONNRESET;
 }
 
@@ -463,7 +462,7 @@ static void test_flood_of_hellos(void)
 				 ZMQ_DONTWAIT);
 		sd_event_run(hall->loop, 1000);
 	}
-	is(hall->refused_why, "too many messages a second",
+	is(hall->refused_why, "too many messages per second",
 	   "a hello does not buy a new rate");
 	ok(hall->gone == hall->hellos - 1, "every session begun has ended");
 }
@@ -537,7 +536,7 @@ static void test_many_sessions(void)
 		stranger_say(&strangers[i], HELLO);
 		WAIT(hall, stranger_hears(&strangers[i]));
 	}
-	ok(strstr(last->text, "its key has too many connections already"),
+	ok(strstr(last->text, "its key has too many connections"),
 	   "a key has a limited number of sessions: %s", last->text);
 	is_int(hall->hellos, 1 + BUDGET_AGENT_SESSIONS, "the others are good");
 	for (int i = 0; i <= BUDGET_AGENT_SESSIONS; i++)

@@ -75,7 +75,7 @@ static void test_two_over_ipc(void)
 	guest_clear(&one);
 	WAIT(&hall, hall.gone);
 	is(hall.gone_name, "n1", "one leaves");
-	is(hall.gone_why, "its connection broke", "which is noticed");
+	is(hall.gone_why, "its connection was lost", "which is noticed");
 	ok(guest_log(&two, 0, "x", 1) == 0, "the other stays");
 	WAIT(&hall, hall.messages);
 	is_int(hall.messages, 1, "and is heard");
@@ -97,7 +97,7 @@ static void test_last_words(void)
 	WAIT(&hall, hall.gone);
 	is_int(hall.in_order, 500,
 	       "what was sent before the end of a client still arrives");
-	is(hall.gone_why, "its connection broke", "then its session ends");
+	is(hall.gone_why, "its connection was lost", "then its session ends");
 }
 
 /* As fast as the queues take them. */
@@ -314,7 +314,7 @@ static void test_next_key(void)
 	memcpy(hall.own.public, first, KEY_TEXT_SIZE);
 	guest_init(&late, &hall, &hall.keys[HALL_VIEWER], NULL);
 	WAIT(&hall, late.code == EPROTO);
-	ok(late.code == EPROTO && strstr(late.why, "its key was rotated"),
+	ok(late.code == EPROTO && strstr(late.why, "if it was rotated"),
 	   "one that was not told is refused, in words: %s", late.why);
 	wire_client_remember(late.client, path, &err);
 	WAIT(&hall, late.welcomes);
@@ -436,7 +436,7 @@ static void test_restart(void)
 	hall_close(&hall);
 	WAIT(&hall, guest.lost);
 	is_int(guest.code, ECONNRESET, "a client notices the server's end");
-	is(guest.why, "the connection to the controller broke", "in words");
+	is(guest.why, "the connection to the controller was lost", "in words");
 	is_int(guest_log(&guest, 0, "x", 1), ENOTCONN,
 	       "and sends nothing meanwhile");
 	WAIT(&hall, guest.lost >= 2);

@@ -41,7 +41,7 @@ static const struct column audit_columns[] = {
 	{ "OUTCOME", false }, { NULL, false },
 };
 static const struct rows_view audit_view = { "audit", audit_columns, audit_row,
-					     "nothing was ordered yet" };
+					     "the audit log is empty" };
 
 /* Does the row follow from the chain before it? "" before the first row of all;
  * the first that is left after others were trimmed cannot be proven.
@@ -95,8 +95,7 @@ static int verify(struct cli *cli, const struct rows *rows)
 		before = row->chain ? row->chain : "";
 		count++;
 	}
-	fprintf(cli->out, "%llu rows are as they were written",
-		(unsigned long long)count);
+	fprintf(cli->out, "%llu rows are unchanged", (unsigned long long)count);
 	if (without)
 		fprintf(cli->out, "; %llu older ones have no chain",
 			(unsigned long long)without);

@@ -65,9 +65,9 @@ static int find_kind(const char *word, const char *path, size_t *kind,
 			return 0;
 	if (by_name)
 		return error_set(err, EINVAL,
-				 "%.120s: the name does not say what the file "
-				 "holds; expected regatta check controller, "
-				 "agent or policy FILE",
+				 "%.120s: the kind of the file is not clear "
+				 "from its name; expected regatta check "
+				 "controller, agent or policy FILE",
 				 path);
 	return error_set(err, EINVAL,
 			 "'%.60s' is not valid here; expected config, "

@@ -31,7 +31,7 @@ static void side_cell(struct table *table, const cJSON *side)
 	char rate[HUMAN_SIZE], spread[HUMAN_SIZE];
 
 	if (!cJSON_IsObject(side)) {
-		table_cell(table, FAINT, "not there");
+		table_cell(table, FAINT, "missing");
 		return;
 	}
 	if (!isfinite(row_double(side, "rate"))) {
@@ -240,7 +240,7 @@ static int run_command(struct cli *cli, struct error *err)
 		return -1;
 	if (compare_shared(cells))
 		return EXIT_GOOD;
-	cli_say(cli, "sweep %s shares no cell with %s", cli->args[0],
+	cli_say(cli, "sweep %s has no cell in common with %s", cli->args[0],
 		cli->arg_count == 2 ? "the other" : "any other");
 	return EXIT_WORK_FAILED;
 }

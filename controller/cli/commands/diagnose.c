@@ -58,7 +58,7 @@ static void print(struct cli *cli, const cJSON *verdict)
 	if (row_text(verdict, "line"))
 		print_line(cli, "", verdict);
 	else if (!row_text(verdict, "class"))
-		fprintf(cli->out, "no line says that the program failed\n");
+		fprintf(cli->out, "no line shows a failure of the program\n");
 	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
 		print_member(cli, verdict, members[i][0], members[i][1]);
 	if (cJSON_GetArraySize(others))

@@ -158,8 +158,8 @@ static void tell_losses(struct cli *cli, struct extract *extract)
 		cli_say(cli, "%s", extract_steps_doubt(extract));
 	if (losses->match_limits)
 		cli_say(cli,
-			"not read: %llu lines on which a rule hit "
-			"its limit",
+			"not read: %llu lines on which a rule reached its "
+			"limit",
 			(unsigned long long)losses->match_limits);
 	if (losses->steps)
 		cli_say(cli,
@@ -183,8 +183,8 @@ static void tell_fits(struct cli *cli, const struct work *work)
 			(unsigned long long)work->fits[i].contradictions);
 	if (work->tied)
 		cli_say(cli,
-			"suspect: %s and %s read as many steps, but not the "
-			"same; name the format with --framework",
+			"suspect: %s and %s read the same number of steps, but "
+			"different values; select the format with --framework",
 			work->names[work->fits[0].format],
 			work->names[work->fits[1].format]);
 }
@@ -228,8 +228,8 @@ static int print(struct cli *cli, struct work *work, struct error *err)
 			return -1;
 	}
 	if (log_document_empty(&input)) {
-		cli_say(cli, "nothing was measured: no line of the log "
-			     "matches the rules of this framework");
+		cli_say(cli, "no line of the log matches the rules of this "
+			     "framework");
 		return EXIT_WORK_FAILED;
 	}
 	if (!document && print_summary(cli, work->extract, err) < 0)

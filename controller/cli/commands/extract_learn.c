@@ -82,7 +82,7 @@ static int show(struct cli *cli, const struct buffer *yaml,
 	for (size_t i = 0; i < count && i < SHOWN; i++)
 		show_step(cli->out, extract, &records[i]);
 	if (!count)
-		cli_say(cli, "the rules read no step: add --value step=NUMBER "
+		cli_say(cli, "the rules read no step; add --value step=NUMBER "
 			     "of the same line");
 	return count ? EXIT_GOOD : EXIT_WORK_FAILED;
 }

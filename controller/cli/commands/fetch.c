@@ -205,8 +205,8 @@ static int run_command(struct cli *cli, struct error *err)
 	if (wanted.path && *wanted.path != '/')
 		return error_set(err, EINVAL,
 				 "fetch: '%.60s' is not valid here; expected a "
-				 "path as regatta files %llu lists it, or "
-				 "below one",
+				 "path listed by regatta files %llu, or below "
+				 "one",
 				 wanted.path, (unsigned long long)wanted.job);
 	if (session_open(&session, cli, err) < 0 ||
 	    files_fetch(cli, session.client, &wanted, &files, &refused, err) <
@@ -214,7 +214,7 @@ static int run_command(struct cli *cli, struct error *err)
 		return -1;
 	if (!files)
 		return error_set(err, ENOENT,
-				 "job %llu: no such file was collected; see "
+				 "job %llu: the file was not collected; see "
 				 "regatta files %llu",
 				 (unsigned long long)wanted.job,
 				 (unsigned long long)wanted.job);

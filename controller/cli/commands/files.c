@@ -59,9 +59,8 @@ static int run_command(struct cli *cli, struct error *err)
 		return print_json(cli, reply, err);
 	if (!reply->files_count)
 		cli_say(cli,
-			"job %llu has no collected files: collect: [path] in "
-			"the sweep keeps them; regatta logs %llu --list shows "
-			"what is streamed",
+			"job %llu has no collected files; set collect: [path] "
+			"in the sweep; regatta logs %llu --list shows streams",
 			job, job);
 	return print_files(cli, reply, err);
 }

@@ -37,8 +37,8 @@ static int not_sent(struct error *err)
 {
 	return err->code == EINTR
 		       ? error_set(err, EINTR,
-				   "interrupted before all was sent; the same "
-				   "command continues from there")
+				   "interrupted before everything was sent; "
+				   "the same command continues")
 		       : -1;
 }
 
@@ -192,7 +192,7 @@ static int check_target(const char *name, struct error *err)
 static int unsaved(struct error *err)
 {
 	return err->code == EINTR
-		       ? error_set(err, EINTR, "interrupted; nothing is saved")
+		       ? error_set(err, EINTR, "interrupted; nothing was saved")
 		       : -1;
 }
 

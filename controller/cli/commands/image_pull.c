@@ -167,8 +167,7 @@ static int check_named(const struct pull *pull, const struct strings *named,
 		if (!found)
 			return error_set(err, ENOENT,
 					 "--nodes: no node %.64s; regatta "
-					 "nodes "
-					 "shows all",
+					 "nodes lists all",
 					 named->items[i]);
 	}
 	return 0;
@@ -296,7 +295,7 @@ static int bring(struct pull *pull, const struct wanted *wanted,
 	cJSON *image;
 
 	if (!wanted->named && !wanted->nodes.count) {
-		image_view_say(view, "%s: no node in reach could run it",
+		image_view_say(view, "%s: no reachable node could run it",
 			       wanted->image);
 		return 1;
 	}

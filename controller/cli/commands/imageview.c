@@ -61,8 +61,7 @@ int image_view_init(struct image_view *view, struct cli *cli, struct error *err)
 	if (given && !view->named.count)
 		return error_set(err, EINVAL,
 				 "--nodes: '%.60s' is not valid here; expected "
-				 "names of nodes with commas between them; "
-				 "without it all are meant",
+				 "names of nodes separated by commas",
 				 given);
 	if (cli->err_terminal)
 		view->display = display_new(cli->err, err);
@@ -463,8 +462,8 @@ size_t image_view_tell(struct image_view *view,
 
 		lacking += !image_node_ready(node);
 		if (!image_node_final(node))
-			image_view_say(view, "%s: out of reach; %s", node->name,
-				       away);
+			image_view_say(view, "%s: not reachable; %s",
+				       node->name, away);
 		else if (!image_node_ready(node))
 			image_view_say(view, "%s: %s", node->name, text);
 		else if (made)

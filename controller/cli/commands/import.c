@@ -99,11 +99,11 @@ static const struct {
 	{ "BENCHMARKS_OR_TOOLKITS", NULL },
 	{ "MODE", NULL },
 	{ "WARMUP", NULL },
-	{ "MASTER_PORT", "a free port is looked for with each job" },
-	{ "SSH_PORT", "nothing goes by ssh" },
-	{ "CLEAR_CACHES", "the caches of the host are left as they are" },
-	{ "DEVICE", "devices are given to each job; see shared: true" },
-	{ "LOG_CALL_INFORMATION", "it is about FlagPerf's own log" },
+	{ "MASTER_PORT", "a free port is chosen for each job" },
+	{ "SSH_PORT", "ssh is not used" },
+	{ "CLEAR_CACHES", "caches of the host are not dropped" },
+	{ "DEVICE", "devices are assigned to each job; see shared: true" },
+	{ "LOG_CALL_INFORMATION", "it applies to FlagPerf's own log" },
 };
 
 static void tell_names(const struct import *import, const struct conf *conf)
@@ -114,7 +114,7 @@ static void tell_names(const struct import *import, const struct conf *conf)
 		cli_say(import->cli, "  %s", conf->notes.items[i]);
 	cJSON_ArrayForEach(item, conf->values)
 	{
-		const char *why = "no such name is known";
+		const char *why = "the name is unknown";
 		size_t i = 0;
 
 		while (i < sizeof(known) / sizeof(known[0]) &&
@@ -189,8 +189,7 @@ static int check_cases(struct import *import, const struct suite *suite,
 	import->wrong += wrong;
 	if (wrong)
 		cli_say(import->cli,
-			"%s: %zu of %zu cases cannot run and are "
-			"left out",
+			"%s: %zu of %zu cases cannot run and are skipped",
 			suite->file, wrong, all);
 	while (conf->count > kept) {
 		struct conf_case *last = &conf->cases[--conf->count];
@@ -223,8 +222,7 @@ static int add_hosts(struct import *import, const struct conf *conf,
 					     host_letters)]) {
 			cli_say(import->cli,
 				"  HOSTS: \"%.100s\" is not valid here; "
-				"expected "
-				"a name or an address; left out",
+				"expected a name or an address; skipped",
 				host->valuestring);
 			continue;
 		}
@@ -283,9 +281,8 @@ static int read_suite(struct import *import, const struct suite *suite,
 	if (!conf->count && !conf->wrong.count)
 		return error_set(err, ENOENT, "%s: no cases", suite->file);
 	cli_say(import->cli,
-		"%s: %zu case%s; these settings are not "
-		"carried over:",
-		suite->file, conf->count, conf->count == 1 ? "" : "s");
+		"%s: %zu case%s; these settings are not imported:", suite->file,
+		conf->count, conf->count == 1 ? "" : "s");
 	tell_names(import, conf);
 	if (tell_options(import, conf, err) < 0)
 		return -1;
@@ -395,7 +392,7 @@ static int tell_nothing(const struct import *import, struct error *err)
 		return error_set(err, EINVAL, "%s: none of the cases can run",
 				 import->tree);
 	return error_set(err, EINVAL,
-			 "%s: no cases in %s, nor in a host.yaml of base, "
+			 "%s: no cases in %s or in a host.yaml of base, "
 			 "operation or inference",
 			 import->tree, suites[0].file);
 }

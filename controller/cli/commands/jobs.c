@@ -74,8 +74,8 @@ static int which_sweep(struct cli *cli, struct client *client, uint64_t *sweep,
 		return error_set(err, EPROTO,
 				 "the controller's answer names no sweep");
 	cli_say(cli,
-		"jobs of sweep %llu, the last one; --sweep "
-		"ID or --all shows others",
+		"jobs of sweep %llu, the last sweep; --sweep ID or --all shows "
+		"others",
 		(ull)*sweep);
 	return 0;
 }

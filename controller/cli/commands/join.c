@@ -40,10 +40,8 @@ static int run_command(struct cli *cli, struct error *err)
 	if (join_settings(path, keys, text, "", err) < 0 ||
 	    join_key_settle(&key, key_path, err) < 0)
 		return -1;
-	cli_say(cli,
-		"you joined %s as %s (%s); key: %s, "
-		"settings: %s",
-		key.name, role_name(key.role), token.endpoint, key_path, path);
+	cli_say(cli, "joined %s as %s (%s); key: %s, settings: %s", key.name,
+		role_name(key.role), token.endpoint, key_path, path);
 	return EXIT_GOOD;
 }
 

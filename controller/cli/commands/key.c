@@ -57,8 +57,8 @@ static int new_key(struct cli *cli, struct error *err)
 
 	if (!given(cli)->name || !given(cli)->role)
 		return error_set(err, EINVAL,
-				 "key new: missing option; expected --name "
-				 "NAME and --role ROLE");
+				 "key new: missing option (expected --name "
+				 "NAME and --role ROLE)");
 	if (key_generate(&key, given(cli)->name, role_from(given(cli)->role),
 			 err) < 0 ||
 	    key_save(&key, file, err) < 0)
@@ -89,7 +89,7 @@ static int read_settings(struct cli *cli, enum role role, const char *file,
 			     &config, err) < 0)
 		return -1;
 	if (!settings.controller || !settings.controller_key)
-		return error_set(err, EINVAL, "%s names no controller",
+		return error_set(err, EINVAL, "%s does not set a controller",
 				 installed_agent_yaml);
 	snprintf(connection->endpoint, sizeof(connection->endpoint), "%s",
 		 settings.controller);
@@ -165,8 +165,8 @@ static int rotate_key(struct cli *cli, struct error *err)
 		return -1;
 	if (key.role == ROLE_CONTROLLER)
 		return error_set(err, EINVAL,
-				 "%s: expected the key of a person or a "
-				 "node; the controller's own: regatta key "
+				 "%s: expected the key of a user or a node; "
+				 "for the controller's key, use regatta key "
 				 "rotate-controller",
 				 file);
 	if (read_times(cli, &rotation, err) < 0 ||
@@ -177,13 +177,13 @@ static int rotate_key(struct cli *cli, struct error *err)
 		return -1;
 	if (rotation.old_until_ms)
 		cli_say(cli,
-			"%s holds the new key of %s; the old one is good until "
-			"%s%s",
+			"%s contains the new key of %s; the old key is valid "
+			"until %s%s",
 			file, key.name,
 			human_clock(rotation.old_until_ms, clock),
 			key.role == ROLE_AGENT
-				? "; the agent takes it up when it is "
-				  "restarted, its tasks run on"
+				? "; the agent uses it after a restart, its "
+				  "tasks keep running"
 				: "");
 	return print_key(cli, &next, file, err);
 }
@@ -205,9 +205,9 @@ static int rotate_controller(struct cli *cli, struct error *err)
 	if (cli_format(cli, "json"))
 		return cli_print_answer(cli, &answer, err);
 	cli_say(cli,
-		"the controller has this key from %s; agents and people who "
-		"connect until then learn it by themselves, the others need it "
-		"as controller_key:",
+		"the controller uses this key from %s on; agents and users who "
+		"connect until then receive it, the others need it as "
+		"controller_key:",
 		human_clock(reply->from_ms, clock));
 	fprintf(cli->out, "%s\n", reply->public);
 	return EXIT_GOOD;

@@ -394,8 +394,8 @@ static int tell_none(const struct logs *logs, struct error *err)
 				 (unsigned long long)logs->job);
 	if (logs->removed_ms)
 		return error_set(err, ENOENT,
-				 "the output of job %llu was removed on %.10s, "
-				 "to make room",
+				 "the output of job %llu was removed on %.10s "
+				 "to free space",
 				 (unsigned long long)logs->job,
 				 human_clock(logs->removed_ms, date));
 	if (!logs->wanted[0]) {

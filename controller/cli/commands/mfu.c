@@ -156,14 +156,14 @@ static void explain(const struct question *question, char *text, size_t size)
 	*text = 0;
 	if (!(formula_flops(question->formula, &question->reference.flops) > 0))
 		snprintf(text, size,
-			 "the FLOPs of a token of %s are unknown by the "
-			 "formula %s: its description lacks a figure",
+			 "the FLOPs per token of %s are unknown for formula "
+			 "%s, because its description lacks a value",
 			 question->model->name,
 			 formula_names[question->formula]);
 	else if (!(question->reference.peak_flops > 0) && !known)
 		snprintf(text, size,
-			 "the peak of %s is unknown: no figure for it has a "
-			 "source",
+			 "the peak of %s is unknown, because no value with a "
+			 "source exists",
 			 name);
 	else if (!(question->reference.peak_flops > 0)) {
 		used = (size_t)snprintf(text, size,

@@ -95,7 +95,7 @@ static int revoke_token(struct cli *cli, struct error *err)
 	struct message_revoke message = { .kind = (char *)"token",
 					  .name = cli->args[1] };
 
-	return order(cli, MESSAGE_REVOKE, &message, "is good no longer", err);
+	return order(cli, MESSAGE_REVOKE, &message, "is revoked", err);
 }
 
 static int remove_node(struct cli *cli, struct error *err)
@@ -109,8 +109,8 @@ static int remove_node(struct cli *cli, struct error *err)
 		return -1;
 	cli_say(cli, "%s is removed and its key is refused%s", cli->args[1],
 		!((const struct reply_revoke *)answer.reply)->reached
-			? "; it is out of reach: what it may still run it ends "
-			  "by itself, an hour after it was refused first"
+			? "; it is not reachable, and ends its remaining tasks "
+			  "an hour after its key was first refused"
 			: "");
 	return cli_print_answer(cli, &answer, err);
 }
@@ -173,8 +173,8 @@ static int maintain(struct cli *cli, struct error *err)
 
 	if (!given(cli)->until)
 		return error_set(err, EINVAL,
-				 "node maintain: missing option; expected "
-				 "--until TIME");
+				 "node maintain: missing option (expected "
+				 "--until TIME)");
 	if (given(cli)->from &&
 	    read_time(given(cli)->from, now_ms, &message.from_ms, err) < 0)
 		return error_prefix(err, "--from");
@@ -221,7 +221,7 @@ static int label(struct cli *cli, struct error *err)
 	for (size_t i = 2; i < cli->arg_count; i++)
 		if (read_label(cli->args[i], labels, err) < 0)
 			return -1;
-	return order(cli, MESSAGE_LABEL, &message, "has other labels", err);
+	return order(cli, MESSAGE_LABEL, &message, "has new labels", err);
 }
 
 /* clang-format off */

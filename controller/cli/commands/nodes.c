@@ -116,7 +116,7 @@ static void node_row(struct table *table, const void *row, int64_t now_ms)
 
 static const struct rows_view nodes_view = {
 	"nodes", node_columns, node_row,
-	"no nodes; regatta node token prints how one joins"
+	"no nodes; regatta node token prints a token to join one"
 };
 
 /* n2 comes before n10. */

@@ -457,8 +457,8 @@ static int print_refused(struct cli *cli, const cJSON *plan,
 		return 0;
 	if (cli_print_table(cli, "\n", table, err) < 0)
 		return -1;
-	fputs("\nlines in the policy of these nodes that would allow the "
-	      "cells, regatta-policy(5):\n\n",
+	fputs("\nthese policy lines would allow the cells, see "
+	      "regatta-policy(5):\n\n",
 	      cli->out);
 	least_policy_print(&outlook->least, cli->out);
 	return 0;
@@ -472,13 +472,13 @@ static void print_totals(struct cli *cli, const struct sweep *sweep)
 	if (totals->kept > PLAN_ROWS || totals->dropped > PLAN_ROWS)
 		fprintf(cli->out,
 			"\nonly the first %d of each are shown; --format json "
-			"has all\n",
+			"shows all\n",
 			PLAN_ROWS);
 	fprintf(cli->out, "\n%s: %zu cell%s, %zu kept, %zu dropped",
 		sweep_name(sweep), totals->cells, totals->cells == 1 ? "" : "s",
 		totals->kept, totals->dropped);
 	if (totals->jobs)
-		fprintf(cli->out, "; %zu job%s, the widest on %u node%s",
+		fprintf(cli->out, "; %zu job%s, the largest on %u node%s",
 			totals->jobs, totals->jobs == 1 ? "" : "s",
 			totals->nodes_max, totals->nodes_max == 1 ? "" : "s");
 	if (totals->timeout_ms)
@@ -497,9 +497,9 @@ static void print_logs(struct cli *cli, const cJSON *plan)
 		!strcmp(row_text(row, "log"), "auto");
 	if (count)
 		fprintf(cli->out,
-			"%zu cell%s no framework and no log: the log is read "
-			"by the format that fits; where none fits, the job has "
-			"no figures\n",
+			"%zu cell%s no framework and no log: the format of the "
+			"log is detected; if none matches, the job has no "
+			"metrics\n",
 			count, count == 1 ? " names" : "s name");
 }
 
@@ -520,7 +520,7 @@ static void print_time(struct cli *cli,
 			human_time((int64_t)simulation->end_ms, time));
 		if (simulation->unknown)
 			fprintf(cli->out,
-				", where %zu of %zu cells never ran (?) and "
+				"; %zu of %zu cells have never run (?) and "
 				"count as the median of the others",
 				simulation->unknown,
 				simulation->known + simulation->unknown);

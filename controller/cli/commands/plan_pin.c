@@ -28,8 +28,8 @@ static int collect(struct sweep *sweep, struct strings *images,
 			return -1;
 		if (spec.container.build)
 			rc = error_set(err, EINVAL,
-				       "%.200s is built by the nodes: what it "
-				       "is built from fixes it already",
+				       "%.200s is built by the nodes, so its "
+				       "tag already identifies it",
 				       spec.container.image);
 		else if (!strings_has(images, spec.container.image))
 			rc = strings_add(images, spec.container.image, err);
@@ -74,8 +74,8 @@ static int look_on(const struct image_node *node, const char *name,
 		digest = digest_of(&node->images[i], wanted->name);
 		if (!digest)
 			return error_set(err, ENOENT,
-					 "%s: %.200s came from no registry, so "
-					 "it has no digest",
+					 "%s: %.200s is not from a registry, "
+					 "so it has no digest",
 					 node->name, name);
 		if (pin->digest[0] && strcmp(pin->digest, digest) != 0)
 			return error_set(err, EINVAL,
@@ -100,8 +100,7 @@ static int find(const struct image_order_info *images, const char *name,
 	if (pin->digest[0])
 		return 0;
 	return error_set(err, ENOENT,
-			 "no node has %.200s: 'regatta image pull' brings it",
-			 name);
+			 "no node has %.200s; run 'regatta image pull'", name);
 }
 
 /* A further document of the file; what a cell says of itself would win. */

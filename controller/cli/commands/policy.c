@@ -41,7 +41,7 @@ static int run_command(struct cli *cli, struct error *err)
 		return cli_print_json(cli, object, err) < 0 ? -1 : EXIT_GOOD;
 	}
 	fprintf(cli->out,
-		"# The least that a node has to allow for the sweep %s: "
+		"# The minimal policy of a node for the sweep %s, see "
 		"regatta-policy(5)\n",
 		sweep_name(input.sweep));
 	if (!least_policy_print(&least, cli->out))

@@ -99,8 +99,7 @@ static struct extract *read_streams(struct recompute_results *reread,
 	}
 	if (!all)
 		error_set(err, EINVAL,
-			  "the result does not say which output it was read "
-			  "from");
+			  "the result does not record its log stream");
 	return take(all);
 }
 
@@ -229,8 +228,7 @@ cJSON *recompute_results_result(struct recompute_results *reread,
 		name = row_text(row, "provenance.log");
 	if (!name || !*name) {
 		error_set(err, EINVAL,
-			  "no framework is named, so the log cannot be "
-			  "read");
+			  "no framework is given, so the log cannot be read");
 		return NULL;
 	}
 	catalog = catalog_of(reread, &measure.described, err);
@@ -308,7 +306,7 @@ int recompute_results_rows(struct recompute_results *reread, struct cli *cli,
 		cJSON_ReplaceItemInObjectCaseSensitive(row, "result",
 						       take(result));
 	}
-	cli_say(cli, "%u results computed again, %u differ from those stored",
+	cli_say(cli, "%u results recomputed, %u differ from the stored results",
 		count, differ);
 	return 0;
 }

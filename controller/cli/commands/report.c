@@ -38,12 +38,13 @@ static int run_command(struct cli *cli, struct error *err)
 	if (form.reference && form.format && strcmp(form.format, "markdown") &&
 	    strcmp(form.format, "html"))
 		return error_set(err, EINVAL,
-				 "--style reference is Markdown or HTML, not "
-				 "--format %s",
+				 "--format %s is not valid with --style "
+				 "reference; expected markdown or html",
 				 form.format);
 	if (form.language && !form.reference)
 		return error_set(err, EINVAL,
-				 "--language belongs to --style reference");
+				 "--language is valid only with --style "
+				 "reference");
 	if (session_open(&session, cli, err) < 0 ||
 	    results_print(cli, session.client, sweep, &form, err) < 0)
 		return -1;

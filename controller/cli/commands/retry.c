@@ -17,9 +17,8 @@ static void say_credentials_gone(struct cli *cli, uint64_t sweep,
 				 const char *registry)
 {
 	cli_say(cli,
-		"the sweep's credentials for %s are gone; if "
-		"a node lacks its images, use regatta retry "
-		"%llu --registry-auth",
+		"the sweep's credentials for %s were deleted; if a node lacks "
+		"its images, use regatta retry %llu --registry-auth",
 		registry, (unsigned long long)sweep);
 }
 
@@ -32,7 +31,7 @@ static void say_gone(struct cli *cli, uint64_t sweep,
 
 		if (variable)
 			cli_say(cli,
-				"the secret %s was forgotten when the sweep "
+				"the secret %s was deleted when the sweep "
 				"ended, so its jobs fail; run regatta retry "
 				"%llu where its value can be read",
 				variable, (unsigned long long)sweep);
@@ -74,7 +73,7 @@ static int run_command(struct cli *cli, struct error *err)
 		(unsigned long long)retry.sweep,
 		human_jobs(reply->retried, jobs));
 	if (reply->ending)
-		cli_say(cli, "%s still %s: retry again after that",
+		cli_say(cli, "%s still %s; retry again after that",
 			human_jobs(reply->ending, jobs),
 			reply->ending == 1 ? "ends" : "end");
 	say_gone(cli, retry.sweep, &reply->gone);

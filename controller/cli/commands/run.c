@@ -139,15 +139,15 @@ static int tell_lacks(struct run *run, struct error *err)
 	cJSON_ArrayForEach(item, unlimited)
 	{
 		cli_say(run->cli,
-			"the engine cannot limit %s here, as its user may not: "
-			"limits of jobs are passed over",
+			"the engine cannot limit %s, because its user is not "
+			"permitted to; limits of jobs are ignored",
 			cJSON_GetStringValue(item));
 	}
 	if (strcmp(run->setup.vendor, "cpu") != 0 &&
 	    !reply->node.inventory_count)
 		cli_say(run->cli,
-			"no device of %s was found on this machine; "
-			"regatta vendors probe says what is missing",
+			"no device of %s was found on this machine; regatta "
+			"vendors probe shows what is missing",
 			run->setup.vendor);
 	return 0;
 }
@@ -311,7 +311,7 @@ static int follow_sweep(struct run *run, struct error *err)
 			return -1;
 		if (!run->interrupts)
 			watch_say(run->watch,
-				  "the sweep runs on; Ctrl-C cancels it");
+				  "the sweep continues; Ctrl-C cancels it");
 	}
 }
 

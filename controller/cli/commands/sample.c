@@ -29,8 +29,8 @@ static int run_tool(const struct profile *profile, struct buffer *text,
 
 	if (!monitor->command.count)
 		return error_set(err, EINVAL,
-				 "vendor %s has no monitor tool to run; "
-				 "expected --from FILE",
+				 "vendor %s has no monitor tool; expected "
+				 "--from FILE",
 				 profile->vendor);
 	return local_tool_run(&monitor->command, &monitor->env,
 			      monitor->timeout_ms, text, err);

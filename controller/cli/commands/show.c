@@ -294,8 +294,8 @@ static int print_job(struct cli *cli, const struct job_info *job,
 		return -1;
 	if (!wants_all(cli))
 		cli_say(cli,
-			"regatta show job %llu --all has its spec, provenance, "
-			"streams, and all events",
+			"regatta show job %llu --all shows its spec, "
+			"provenance, streams and all events",
 			(ull)job->job);
 	return 0;
 }

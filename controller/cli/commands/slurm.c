@@ -232,7 +232,7 @@ static int make_script(struct cli *cli, struct buffer *script,
 	if (!realpath(cli->args[0], sweep))
 		return error_set(err, EINVAL,
 				 "%.120s: %s; expected a file that the nodes "
-				 "see, too",
+				 "can access",
 				 cli->args[0], strerror(errno));
 	if (!realpath("/proc/self/exe", program))
 		return error_errno(err, "/proc/self/exe");
@@ -295,15 +295,15 @@ static int run_command(struct cli *cli, struct error *err)
 	snprintf(path, sizeof(path), "%s/job.sh", folder);
 	if (access(path, F_OK) == 0)
 		return error_set(err, EEXIST,
-				 "%.200s: there was a run in it already; go on "
-				 "with it by regatta slurm --resume",
+				 "%.200s: the folder has an earlier run; "
+				 "regatta slurm --resume continues it",
 				 folder);
 	if (file_make_folders(folder, 0700, err) < 0 ||
 	    file_write(AT_FDCWD, path, script.data, script.size, 0700, 1, err) <
 		    0)
 		return -1;
 	cli_say(cli, "state, logs and results: %s", folder);
-	cli_say(cli, "what the job says: %s/slurm.log", folder);
+	cli_say(cli, "output of the Slurm job: %s/slurm.log", folder);
 	return submit(cli, path, 1, err);
 }
 

@@ -62,8 +62,8 @@ bool stream_piece_fits(const struct answer *answer, uint64_t offset,
 int stream_piece_wrong(const char *stream, struct error *err)
 {
 	return error_set(err, EPROTO,
-			 "%.64s: the controller's piece of the log does not "
-			 "fit",
+			 "%.64s: the controller sent an unexpected part of the "
+			 "log",
 			 stream);
 }
 

@@ -32,8 +32,8 @@ static int on_interrupt(sd_event_source *source,
 static void say_how_back(struct cli *cli, uint64_t sweep)
 {
 	static const char *const ways[][2] = {
-		{ "regatta jobs --sweep", "how far it is" },
-		{ "regatta report", "the results so far" },
+		{ "regatta jobs --sweep", "show the progress" },
+		{ "regatta report", "show the results so far" },
 		{ "regatta cancel", "end it" },
 	};
 	unsigned long long id = sweep;
@@ -48,7 +48,8 @@ static void say_how_back(struct cli *cli, uint64_t sweep)
 		snprintf(line, sizeof(line), "%s %llu", ways[i][0], id);
 		cli_say(cli, "  %-26s  %s", line, ways[i][1]);
 	}
-	cli_say(cli, "  %-26s  %s", "regatta logs JOB -f", "what a job prints");
+	cli_say(cli, "  %-26s  %s", "regatta logs JOB -f",
+		"show the output of a job");
 }
 
 static int wait_for(struct cli *cli, struct client *client, uint64_t sweep,

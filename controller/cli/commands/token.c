@@ -68,14 +68,13 @@ static int print(struct cli *cli, const char *line, const char *endpoint,
 		reply->token, until, words);
 	if (is_loopback(endpoint))
 		cli_say(cli,
-			"only this machine reaches the controller at "
-			"%s; other machines need --address "
-			"tcp://HOST:PORT",
+			"only this machine can reach the controller at %s; for "
+			"other machines, use --address tcp://HOST:PORT",
 			endpoint);
 	else if (is_loopback(reply->listens))
 		cli_say(cli,
 			"the controller listens at %s, which only its own "
-			"machine reaches; for others its settings need listen: "
+			"machine can reach; for other machines, set listen: "
 			"tcp://0.0.0.0:PORT",
 			reply->listens);
 	if (!cli_format(cli, "json")) {

@@ -43,8 +43,8 @@ static int add(struct cli *cli, struct error *err)
 {
 	if (!given(cli)->role)
 		return error_set(err, EINVAL,
-				 "user add: missing option; expected --role "
-				 "operator or --role viewer");
+				 "user add: missing option (expected --role "
+				 "operator or --role viewer)");
 	if (given(cli)->public)
 		return admit(cli, err);
 	return token_print(cli, &given(cli)->token, given(cli)->role,
@@ -62,7 +62,7 @@ static void user_row(struct table *table, const void *row, int64_t now_ms)
 	table_cell(table, PLAIN, "%s", key->role);
 	table_cell(table, revoked ? RED : GREEN, "%s%s",
 		   revoked ? "revoked"
-		   : ends  ? "good until "
+		   : ends  ? "valid until "
 			   : "good",
 		   ends ? human_clock(key->until_ms, clock) : "");
 	table_cell(table, PLAIN, "%s",

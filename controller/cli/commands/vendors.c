@@ -185,7 +185,7 @@ static int check_file(struct cli *cli, const char *name, struct error *err)
 		return bad_monitor(name, err);
 	images = profile->images ? value_count(profile->images) : 0;
 	fprintf(cli->out,
-		"%s: good: vendor %s, %zu chip%s, monitor %s, %zu image%s\n",
+		"%s: valid: vendor %s, %zu chip%s, monitor %s, %zu image%s\n",
 		name, profile->vendor, profile->chips_count,
 		plural(profile->chips_count),
 		*tool_of(profile) ? tool_of(profile) : "none", images,
@@ -340,7 +340,7 @@ static void why_row(struct table *table, const struct finding *finding)
 
 	if (everywhere(finding->profile)) {
 		none = finding->profile->chips_count
-			       ? "only by name: nothing is known to look for"
+			       ? "cannot be detected: the profile has no rules"
 			       : "on every machine";
 		table_cell(table, PLAIN, "%s", finding->profile->vendor);
 		table_cell(table, PLAIN, "%s", none);
@@ -396,7 +396,7 @@ static int probing_print(const struct probing *probing, struct cli *cli,
 	if (cli_format(cli, "json"))
 		return print_json(cli, probing->vendors, err);
 	if (sysroot_pretended(&probing->roots))
-		cli_say(cli, "this is a pretended machine: %s, %s, %s",
+		cli_say(cli, "this machine is simulated: %s, %s, %s",
 			probing->roots.dev, probing->roots.sys,
 			probing->roots.proc);
 	if (!table_rows(probing->devices)) {

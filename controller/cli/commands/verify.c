@@ -77,9 +77,9 @@ static cJSON *file_row(const char *name, uint64_t job, struct error *err)
 		if (cJSON_IsObject(row_at(file, "result")))
 			return take(file);
 		error_set(err, EINVAL,
-			  "%.120s: no \"rows\" and no \"result\"; expected "
-			  "what regatta report --format json prints, or one "
-			  "row of it",
+			  "%.120s: no \"rows\" and no \"result\"; expected the "
+			  "output of regatta report --format json, or one row "
+			  "of it",
 			  name);
 		return NULL;
 	}
@@ -99,8 +99,8 @@ static cJSON *file_row(const char *name, uint64_t job, struct error *err)
 			  fits, (unsigned long long)job);
 	else
 		error_set(err, EINVAL,
-			  "%.120s: %d rows; expected one, or JOB to "
-			  "choose one",
+			  "%.120s: %d rows; expected one row, or JOB to select "
+			  "one",
 			  name, fits);
 	return NULL;
 }
@@ -205,8 +205,8 @@ static int verify_file(struct cli *cli, struct recompute_results *reread,
 
 	if (!given(cli)->result || !given(cli)->log)
 		return error_set(err, EINVAL,
-				 "--result FILE and --log FILE need each "
-				 "other");
+				 "missing --result FILE or --log FILE "
+				 "(expected both)");
 	if (cli->arg_count > 1)
 		return error_set(err, EINVAL,
 				 "%zu jobs; expected one with --log",

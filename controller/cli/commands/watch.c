@@ -23,7 +23,8 @@ static int find_sweep(const struct cli *cli, struct client *client,
 
 	if (is_job && cli->arg_count < 2)
 		return error_set(err, EINVAL,
-				 "watch: the number of a job is missing");
+				 "watch: missing argument ID (expected the "
+				 "number of a job)");
 	if (cli->arg_count &&
 	    cli_id(cli->args[is_job], is_job ? "job" : "sweep", &query.id,
 		   err) < 0)
@@ -63,7 +64,7 @@ static int run_command(struct cli *cli, struct error *err)
 		return watch_verdict(watch);
 	if (err->code != EINTR)
 		return -1;
-	cli_say(cli, "sweep %llu runs on", (unsigned long long)sweep);
+	cli_say(cli, "sweep %llu continues", (unsigned long long)sweep);
 	return EXIT_GOOD;
 }
 

@@ -10,19 +10,19 @@ static const struct opening {
 	enum policy_list list;
 	const char *opens;
 } openings[] = {
-	{ POLICY_NETWORK, "containers use that network" },
-	{ POLICY_IPC, "with host: containers meet the host's own processes in "
-		      "/dev/shm and its other shared memory" },
+	{ POLICY_NETWORK, "containers use this network" },
+	{ POLICY_IPC, "with host, containers share /dev/shm and other shared "
+		      "memory with processes of the host" },
 	{ POLICY_CAPABILITIES,
-	  "processes that are root in a container have these rights of "
-	  "root: capabilities(7)" },
-	{ POLICY_SECURITY, "containers do without what these options take "
-			   "away, such as the filter of system calls" },
-	{ POLICY_DEVICES,
-	  "containers use these device nodes, beside those of the profile" },
-	{ POLICY_GROUPS, "containers have what these groups of the host may "
-			 "read and write" },
-	{ POLICY_RUNTIMES, "containers are run by another program" },
+	  "root in a container has these rights, see capabilities(7)" },
+	{ POLICY_SECURITY,
+	  "containers run without the protection that these options disable, "
+	  "such as the filter of system calls" },
+	{ POLICY_DEVICES, "containers use these device nodes in addition to "
+			  "those of the profile" },
+	{ POLICY_GROUPS,
+	  "containers can read and write what these groups of the host can" },
+	{ POLICY_RUNTIMES, "containers are run by this program" },
 };
 #define OPENINGS (sizeof(openings) / sizeof(openings[0]))
 
@@ -251,8 +251,8 @@ static void print_mounts(FILE *out, const struct policy *policy)
 		char *text = cJSON_PrintUnformatted(host);
 
 		fprintf(out,
-			"  # containers %s what lies below\n"
-			"  - {host: %s%s}\n",
+			"  # containers can %s everything below\n  - {host: "
+			"%s%s}\n",
 			write ? "read, change and remove" : "read",
 			text ? text : "", write ? ", write: true" : "");
 		cJSON_free(text);
@@ -273,7 +273,7 @@ bool least_policy_print(const struct least_policy *least, FILE *out)
 				  openings[i].opens);
 	if (least->more_ulimits)
 		print_key(out, "ulimits", ulimits_json(policy),
-			  "containers set these limits as high");
+			  "containers can raise these limits to these values");
 	return is_more(least);
 }
 

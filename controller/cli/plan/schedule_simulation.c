@@ -375,8 +375,8 @@ static void sum_up(struct play *play, const uint64_t *times, bool known)
 
 		if (!cell->first_wave && !cell->shortage && !simulation->cut) {
 			cell->shortage = UNSCHEDULABLE_DOWN;
-			cell->lacks = "what it goes after cannot run, or on "
-				      "nodes that do not suit it";
+			cell->lacks = "the cell on which it depends cannot "
+				      "run, or runs on unsuitable nodes";
 		}
 		simulation->lacking += cell->shortage != UNSCHEDULABLE_NONE;
 		simulation->known += !cell->shortage && times[i];

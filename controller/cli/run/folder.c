@@ -320,7 +320,7 @@ int folder_endpoint(const struct folder *folder, char endpoint[256],
 	if (file_read(AT_FDCWD, folder_file(folder, "endpoint", path), &text,
 		      err) < 0)
 		return error_set(err, EAGAIN,
-				 "%.120s: a run is just starting in this "
+				 "%.120s: another run is starting in this "
 				 "folder; try again",
 				 folder->path);
 	snprintf(endpoint, 256, "%.*s", (int)strcspn(text.data, "\n"),

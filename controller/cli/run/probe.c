@@ -14,17 +14,16 @@ static const char *advice(int code)
 {
 	switch (code) {
 	case ENOENT:
-		return "there is no such socket: start Docker (systemctl start "
-		       "docker), or name another engine with --engine or "
+		return "the socket does not exist; start Docker (systemctl "
+		       "start docker), or set another engine with --engine or "
 		       "DOCKER_HOST";
 	case EACCES:
 	case EPERM:
-		return "you may not use it: become a member of the group "
-		       "docker, install podman and uidmap to do without, or "
-		       "run this as root";
+		return "permission denied; join the group docker, install "
+		       "podman and uidmap to use Podman, or run as root";
 	case ECONNREFUSED:
-		return "nobody listens there: start Docker (systemctl start "
-		       "docker), or name another engine with --engine or "
+		return "no engine listens there; start Docker (systemctl start "
+		       "docker), or set another engine with --engine or "
 		       "DOCKER_HOST";
 	default:
 		return strerror(code);

@@ -36,16 +36,15 @@ static int note_cell(struct run_setup *run, struct sweep *sweep, size_t cell,
 		snprintf(run->vendor, sizeof(run->vendor), "%s", spec.vendor);
 	if (strcmp(run->vendor, spec.vendor) != 0)
 		return error_set(err, EINVAL,
-				 "%.80s: vendor: the sweep names '%.40s' and "
-				 "'%.40s'; expected one, as this machine is "
-				 "one node",
+				 "%.80s: vendor: the sweep has '%.40s' and "
+				 "'%.40s'; expected one, because this machine "
+				 "is one node",
 				 run->input.name, run->vendor, spec.vendor);
 	if (spec.labels)
 		return error_set(err, EINVAL,
 				 "%.80s: labels: '%.60s' is not valid here; "
-				 "expected none, as this machine is a node "
-				 "without labels; use regatta submit for a "
-				 "cluster",
+				 "expected none, because this machine has no "
+				 "labels; use regatta submit for a cluster",
 				 run->input.name, spec.labels);
 	if (spec.devices > run->config.devices)
 		run->config.devices = spec.devices;
@@ -63,15 +62,15 @@ static int check_sweep(struct run_setup *run, struct error *err)
 		return -1;
 	if (allocation && totals->nodes_max > allocation->nodes.count)
 		return error_set(err, EINVAL,
-				 "%.80s: nodes: the sweep asks for up to %u; "
-				 "expected at most the %zu of the allocation",
+				 "%.80s: nodes: the sweep needs %u; expected "
+				 "at most %zu, the nodes of the allocation",
 				 run->input.name, totals->nodes_max,
 				 allocation->nodes.count);
 	if (!allocation && totals->nodes_max > 1)
 		return error_set(err, EINVAL,
-				 "%.80s: nodes: the sweep asks for up to %u; "
-				 "expected 1, as this machine is one node; "
-				 "use regatta submit for a cluster",
+				 "%.80s: nodes: the sweep needs %u; expected "
+				 "1, because this machine is one node; use "
+				 "regatta submit for a cluster",
 				 run->input.name, totals->nodes_max);
 	run->config.devices = 1;
 	for (size_t i = 0; i < totals->kept; i++)
@@ -81,8 +80,8 @@ static int check_sweep(struct run_setup *run, struct error *err)
 		return 0;
 	if (devices < run->config.devices)
 		return error_set(err, EINVAL,
-				 "%.80s: devices: the sweep asks for %u; "
-				 "expected at most the %llu of --devices",
+				 "%.80s: devices: the sweep needs %u; expected "
+				 "at most %llu (--devices)",
 				 run->input.name, run->config.devices,
 				 (unsigned long long)devices);
 	run->config.devices = (uint32_t)devices;
@@ -280,7 +279,7 @@ static int check_words(const struct cli *cli, struct error *err)
 	if (options->resume && (cli->arg_count || options->common.state))
 		return error_set(err, EINVAL,
 				 "run: --resume DIR excludes a sweep file and "
-				 "--state: both are in the folder");
+				 "--state, which are in the folder");
 	if (options->join && (!options->slurm || !options->common.state))
 		return error_set(err, EINVAL,
 				 "run: --join is not valid here; expected "

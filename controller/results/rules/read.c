@@ -286,13 +286,13 @@ static int check_groups(const struct rule *rule, const struct value *match,
 {
 	if (!rule->source_count && rule->row != ROW_COUNT && !rule->life)
 		return value_error(match, err,
-				   "no named group; expected one or more, such "
-				   "as (?<loss>\\S+)");
+				   "missing named group (expected one or more, "
+				   "such as (?<loss>\\S+))");
 	for (size_t i = 0; i < rule->source_count; i++)
 		if (!rule->sources[i].group)
 			return value_error(match, err,
-					   "no group named \"%.40s\", which "
-					   "`fields` names",
+					   "missing group \"%.40s\" (used in "
+					   "`fields`)",
 					   rule->sources[i].key);
 	return 0;
 }
@@ -314,8 +314,8 @@ static pcre2_code *compile(const struct value *match, const char *text,
 	if (!compiled) {
 		pcre2_get_error_message(code, why, sizeof(why));
 		value_error(match, err,
-			    "an expression that PCRE2 refuses after character "
-			    "%zu: %s",
+			    "the expression is not valid after character %zu: "
+			    "%s",
 			    offset, (const char *)why);
 		return NULL;
 	}
@@ -387,8 +387,8 @@ static int read_condition(struct extract_rules *rules, struct rule *rule,
 	if (rule->condition_count == CONDITIONS_MAX ||
 	    count > CONDITION_VALUES_MAX)
 		return value_error(values, err,
-				   "too much; expected at most %d conditions "
-				   "of %d values",
+				   "too many conditions; expected at most %d "
+				   "with %d values each",
 				   CONDITIONS_MAX, CONDITION_VALUES_MAX);
 	rule->condition_count++;
 	if (keep(rules, key, &condition->key, err) < 0)
@@ -515,8 +515,8 @@ static int read_kind(const struct value *value, struct rule *rule,
 		if (value_get(value, limited[i].key) &&
 		    !strchr(limited[i].only, letters[rule->kind]))
 			return value_error(value, err,
-					   "found `%s` beside `%s`, which "
-					   "does not know it",
+					   "`%s` is not valid together with "
+					   "`%s`",
 					   limited[i].key, words[rule->kind]);
 	return 0;
 }
@@ -533,7 +533,7 @@ static int read_row(struct extract_rules *rules, struct rule *rule,
 		return 0;
 	if (!rule->to)
 		return value_error(row, err,
-				   "a row of no section: `to` is missing");
+				   "missing `to`, the section of the row");
 	if (value_string(row, FIELD_NAME_MAX, &word, err) < 0)
 		return -1;
 	for (size_t i = 0; row_words[i]; i++)
@@ -581,7 +581,7 @@ static int read_metric(struct extract_rules *rules, struct rule *rule,
 		return -1;
 	if (rule->metric_name == FIELD_NONE || rule->metric_value == FIELD_NONE)
 		return value_error(metric, err,
-				   "a metric without `name` or `value`");
+				   "missing `name` or `value` of the metric");
 	return 0;
 }
 

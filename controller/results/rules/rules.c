@@ -187,7 +187,7 @@ static int read_section(struct extract_rules *rules, const struct value *log,
 		return read_list(rules, list, err);
 	if (rules->count)
 		return 0;
-	return value_error(log, err, "no `rules`; expected a list");
+	return value_error(log, err, "missing `rules` (expected a list)");
 }
 
 static int make_matcher(struct extract_rules *rules, struct error *err)

@@ -96,8 +96,8 @@ static int python_case(struct conf *conf, const char *path, const cJSON *entry,
 
 	if (found)
 		return strings_printf(&conf->wrong, err,
-				      "%s:%u: CASES: %s: \"%s\", which is more "
-				      "than a literal",
+				      "%s:%u: CASES: %s: \"%s\" is not a "
+				      "literal",
 				      path, found_line, name, found);
 	if (!cJSON_IsString(key) ||
 	    (!cJSON_IsString(value) && !cJSON_IsNull(value)))
@@ -144,9 +144,8 @@ int conf_read_python(struct conf *conf, const struct python_files *files,
 
 		if (found)
 			error_set(&why, EINVAL,
-				  "%s:%u: %s: \"%s\", which is more than a "
-				  "literal",
-				  path, line, name, found);
+				  "%s:%u: %s: \"%s\" is not a literal", path,
+				  line, name, found);
 		if (found && cases)
 			return error_set(err, EINVAL, "%s", why.text);
 		if (found)

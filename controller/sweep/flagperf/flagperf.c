@@ -155,7 +155,7 @@ static int check_section(const struct flagperf_section *section,
 	}
 	if (!kind)
 		return value_error(section->map, err,
-				   "no \"kind\"; expected %s", words);
+				   "missing \"kind\" (expected %s)", words);
 	value_found(kind, found, sizeof(found));
 	return value_error(kind, err, "%s is not valid here; expected %s",
 			   found, words);
@@ -207,9 +207,9 @@ static int find_tree(struct flagperf *flagperf, struct error *err)
 
 	if (!tree && !workspace)
 		return value_error(flagperf->site.block, err,
-				   "no \"tree\", the path of the FlagPerf "
-				   "checkout on the nodes, and no workspace "
-				   "that it could be in");
+				   "missing \"tree\" (expected the path of the "
+				   "FlagPerf checkout on the nodes, or a "
+				   "workspace that contains it)");
 	flagperf->site.tree = tree ? value_text(tree) : "";
 	flagperf->site.inside =
 		path        ? value_text(path)
@@ -284,8 +284,7 @@ static int write_cells(struct flagperf *flagperf, cJSON *cells,
 			return -1;
 	if (!flagperf->count)
 		return value_error(flagperf->site.block, err,
-				   "no cases, neither in \"cases\" nor in "
-				   "another suite");
+				   "no cases in \"cases\" or in another suite");
 	text = cJSON_PrintUnformatted(cells);
 	if (!text)
 		return nomem(flagperf, err);

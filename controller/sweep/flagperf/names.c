@@ -55,12 +55,11 @@ static int put(struct names *names, const char *name, char *text,
 	copy = i < NAMES_MAX ? strdup(name) : NULL;
 	if (!copy) {
 		free(text);
-		return i < NAMES_MAX
-			       ? error_nomem(err, name)
-			       : error_set(err, E2BIG,
-					   "the name %.60s is one name too "
-					   "many; expected at most %d",
-					   name, NAMES_MAX);
+		return i < NAMES_MAX ? error_nomem(err, name)
+				     : error_set(err, E2BIG,
+						 "the name %.60s exceeds the "
+						 "limit of %d names",
+						 name, NAMES_MAX);
 	}
 	names->items[names->count].name = copy;
 	names->items[names->count++].text = text;

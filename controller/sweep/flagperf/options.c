@@ -223,8 +223,7 @@ static int split(const char *text, struct strings *words, struct error *err)
 				return -1;
 		}
 		if (quote)
-			return error_set(err, EINVAL,
-					 "a %c that nothing closes", quote);
+			return error_set(err, EINVAL, "an unclosed %c", quote);
 		if (words->count == WORDS_MAX)
 			return error_set(err, E2BIG,
 					 "more than %d words, which is the "
@@ -260,7 +259,7 @@ static int unknown(const char *word, struct error *err)
 	return error_set(err, EINVAL,
 			 "the option \"%.60s\" is not valid here; expected "
 			 "--device, --volume, --env, --ulimit, --cap-add, "
-			 "--shm-size and their like%s%s%s",
+			 "--shm-size and similar%s%s%s",
 			 word, near ? "; did you mean " : "", near ? near : "",
 			 near ? "?" : "");
 }
@@ -280,8 +279,8 @@ int docker_options(const char *text, cJSON *cell, options_fn *fn, void *arg,
 			return unknown(word, err);
 		if (!option->flag && !value) {
 			if (++i == words.count)
-				return error_set(err, EINVAL,
-						 "%s without a value", word);
+				return error_set(err, EINVAL, "%s has no value",
+						 word);
 			value = words.items[i];
 		}
 		if (option->put(cell, option->key, value ? value : "", err) < 0)
