@@ -35,7 +35,7 @@ static const struct {
 	{ "failure", failure_word, failure_value, FAILURES,
 	  { "preflight", "image", "create", "exit", "oom", "node-lost",
 	    "timeout", "hang", "no-metric", "policy", "cancelled",
-	    "incomplete", "skipped" } },
+	    "incomplete", "skipped", "preempted" } },
 	/* clang-format on */
 };
 
