@@ -17,6 +17,7 @@
 
 #define STALL_FACTOR 10 /* a build may be silent that much longer */
 #define LAST_MAX 120
+#define BASE_MAX 200
 
 struct build {
 	const struct pull_room *room;
@@ -35,8 +36,8 @@ struct build {
 	sd_event_source *soon;
 	struct pull_progress *sums;
 	char last[LAST_MAX];     /* line that it printed */
-	char base[LAST_MAX];     /* image that it asks for now, or "" */
-	char argument[LAST_MAX]; /* NAME=VALUE, the last before it */
+	char base[BASE_MAX];     /* image that it asks for now, or "" */
+	char argument[BASE_MAX]; /* NAME=VALUE, the last before it */
 	struct image_progress now;
 	bool *gone; /* set when it is freed under a callback */
 	pull_progress_fn *progress;
@@ -112,7 +113,7 @@ static void built(void *arg, const struct error *err, cJSON *answer)
 		failure.code = ENOSPC;
 		error_prefix(&failure, "disk full");
 	} else if (build->base[0]) {
-		error_prefix(&failure, "no base image %.100s", build->base);
+		error_prefix(&failure, "no base image %.160s", build->base);
 	} else if (build->last[0]) {
 		error_set(&failure, failure.code, "%.120s; its output: \"%s\"",
 			  err->text, build->last);
@@ -139,7 +140,7 @@ static void keep_step(struct build *build, const char *text)
 	static const char from[] = "FROM ", argument[] = "ARG ";
 	const char *step =
 		strncmp(text, "Step ", 5) ? NULL : strstr(text, " : ");
-	size_t size;
+	size_t size, blanks;
 
 	if (!step)
 		return;
@@ -152,8 +153,9 @@ static void keep_step(struct build *build, const char *text)
 			 step + strlen(argument));
 	if (strncasecmp(step, from, strlen(from)) != 0)
 		return;
-	snprintf(build->base, sizeof(build->base), "%.*s",
-		 (int)(size - strlen(from)), step + strlen(from));
+	blanks = strspn(step + strlen(from), " ") + strlen(from);
+	snprintf(build->base, sizeof(build->base), "%.*s", (int)(size - blanks),
+		 step + blanks);
 	size = strcspn(build->argument, "=");
 	if (!strncmp(build->base, "${", 2) && build->argument[size] &&
 	    !strncmp(build->base + 2, build->argument, size) &&

@@ -725,7 +725,7 @@ static void folder_builds(struct world *world)
 	   outcome.err.text);
 	engine_with(world, 200,
 		    "{\"stream\":\"Step 1/2 : ARG A=some/base:1\\n\"}\n"
-		    "{\"stream\":\"Step 2/2 : FROM ${A}\\n\"}\n"
+		    "{\"stream\":\"Step 2/2 : FROM  ${A}\\n\"}\n"
 		    "{\"errorDetail\":{\"message\":\"denied\"},"
 		    "\"error\":\"denied\"}\n");
 	ensure(world, &outcome, "flagperf-x-f:t_v0.1", folder);
