@@ -90,8 +90,9 @@ static void scan_results(struct copy *copy, const char *piece, size_t size)
 		if (!mark)
 			continue;
 		fprintf(copy->driver, "  %s\n", mark + strlen(RESULT_MARK));
-		cJSON_AddItemToArray(copy->results,
-				     cJSON_CreateString(copy->line));
+		if (copy->results)
+			cJSON_AddItemToArray(copy->results,
+					     cJSON_CreateString(copy->line));
 	}
 }
 

@@ -100,6 +100,13 @@ static cJSON *member(cJSON *object, const char *name, bool array)
 		     : cJSON_AddObjectToObject(object, name);
 }
 
+/* Suites without a detail_result.json have no list. */
+static void keep(cJSON *list, double value)
+{
+	if (list)
+		cJSON_AddItemToArray(list, cJSON_CreateNumber(value));
+}
+
 /* The host's own. */
 
 /* Shares of 1 and watts, as FlagPerf's own monitor writes them. */
@@ -119,9 +126,8 @@ static void take_host(struct monitors *monitors,
 		    scales[i] <= 0)
 			continue;
 		fprintf(monitors->files[i], "%s\t%.6g\n", time, value);
-		cJSON_AddItemToArray(member(monitors->of->detail,
-					    host_logs[i].name, true),
-				     cJSON_CreateNumber(value));
+		keep(member(monitors->of->detail, host_logs[i].name, true),
+		     value);
 	}
 }
 
@@ -160,9 +166,7 @@ static void keep_details(struct monitors *monitors,
 		enum reading reading = device_lists[i].reading;
 
 		if (point->has & 1u << reading)
-			cJSON_AddItemToArray(list,
-					     cJSON_CreateNumber(
-						     point->value[reading]));
+			keep(list, point->value[reading]);
 	}
 	if (vendor && point->has & 1u << READING_MEM_TOTAL_MIB &&
 	    !cJSON_GetObjectItemCaseSensitive(vendor, "max_mem"))
