@@ -55,7 +55,7 @@ mkdir -p "$BED/evil/logs" && ln -s /etc/passwd "$BED/evil/logs/link"
 echo 1 >"$BED/evil/regatta-backup"
 tar czf "$BED/evil.tar.gz" -C "$BED/evil" regatta-backup logs/link
 run regatta-controller restore "$BED/evil.tar.gz" --state "$CLUSTER/controller"
-like "$rc $err" "^[12] .*logs/link.* is not of" "links are refused"
+like "$rc $err" "^[12] .*logs/link.* does not belong" "links are refused"
 rm -rf "$CLUSTER/controller"
 
 run regatta-controller restore "$BED/b.tar.gz" --state "$CLUSTER/controller"

@@ -258,6 +258,6 @@ controller_up
 must nodes_up 3 20
 load "$BED/third.tar"
 is $? 1 "what does not fit on the controller's disk is not begun"
-like "$(<"$BED/words")" 'the controller: content .*disk full: .* make room' \
+like "$(<"$BED/words")" 'the controller: content .*disk full: .* free some space' \
 	"and whose disk that is, is told"
 done_testing

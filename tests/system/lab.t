@@ -421,7 +421,7 @@ is "$(for i in $(seq 18); do alive "cluster/agent$i" || echo "$i"; done)" "" \
 must submit_tool raised vendor=gaudi retries=0 exit 0
 wait_job "$JOB" completed 30 >/dev/null
 like "$(job_get "$JOB" '"\(.failure) \(.text)"')" \
-	"null null|^create .*not permitted to set the limit (memlock=-1|nofile): .*CAP_SYS_RES" \
+	"null null|^create .*not permitted to set the limit (memlock=-1|nofile).*CAP_SYS_RES" \
 	"an engine that may not raise a limit fails the job in words that help"
 
 # Two jobs of two cards each on every node, at the same time.
