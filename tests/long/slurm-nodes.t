@@ -131,7 +131,7 @@ export REGATTA_CONTROLLER REGATTA_CONTROLLER_KEY=$BED/stand/keys/controller.key 
 rm -f host/go-*
 sed 's/n: \[1, 2, 3\]/n: [1]/' slow.yaml >stand.yaml
 allocate 1
-must wait_for 'regatta nodes | grep -q "leaves at"' 60
+must wait_for 'regatta nodes | finds "leaves at"' 60
 run regatta submit stand.yaml
 is "$rc" 0 "a sweep for a node that leaves: $err"
 must wait_for 'job_is running' 30

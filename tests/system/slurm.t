@@ -31,7 +31,7 @@ must wait_for 'grep -q "job 1 .*running" short/slurm.log' 30
 run regatta jobs --state short --format json
 like "$rc $out" '^0 .*"running"' "the login node sees what runs"
 spawn watch regatta watch --state short
-must wait_for 'log_of watch | grep -q "job 1 .*running"' 20
+must wait_for 'log_of watch | finds "job 1 .*running"' 20
 touch host/go-{1,2}
 must over 'COMPLETED|FAILED'
 is "$(slurm_state "$job") $(states short)" \
