@@ -170,7 +170,7 @@ static bool is_subject(const char *word)
 static void find_implied(struct labels *labels, struct named *cells,
 			 size_t count)
 {
-	struct key keys[KEYS_MAX];
+	struct key keys[KEYS_MAX] = { 0 };
 	size_t keys_count = 0, used = 0;
 
 	for (const char *cell = cells[0].cell; *cell; cell += *cell == ' ') {
