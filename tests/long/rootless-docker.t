@@ -63,7 +63,7 @@ like "$(cat sailor/good/agent.log)" "engine=unix://$BED/sailor/run/docker.sock" 
 if [[ $(stat -fc %T /sys/fs/cgroup) == cgroup2fs ]]; then
 	ok true "cgroups of version 2: what is delegated differs # SKIP"
 else
-	like "$err" "cannot limit memory here" \
+	like "$err" "cannot limit memory" \
 		"that there are no limits without cgroups of version 2 is said"
 fi
 is "$(stat -c %U sailor/host/0)" sailor \

@@ -46,7 +46,7 @@ is "$rc $(jq -c '[.rows[].state]' sailor/good/report.json)" \
 if [[ $(stat -fc %T /sys/fs/cgroup) == cgroup2fs ]]; then
 	ok true "cgroups of version 2: what is delegated differs # SKIP"
 else
-	like "$err" "cannot limit memory here" \
+	like "$err" "cannot limit memory" \
 		"that there are no limits without cgroups of version 2 is said"
 fi
 like "$(jq -r '.rows[0].provenance.engine' sailor/good/report.json)" Podman \

@@ -98,7 +98,7 @@ is "$(find sailor/good/keys -type f -perm /077)" "" "keys are their owner's"
 if [[ $(stat -fc %T /sys/fs/cgroup) == cgroup2fs ]]; then
 	ok true "cgroups of version 2: what is delegated differs # SKIP"
 else
-	like "$(cat sailor/good/agent.log)" "cannot limit memory here" \
+	like "$(cat sailor/good/agent.log)" "cannot limit memory" \
 		"that there are no limits is said"
 fi
 nothing sailor good "after a sweep"
