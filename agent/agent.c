@@ -46,7 +46,7 @@ static int open_monitor(struct agent *agent, struct error *err)
 
 	agent->monitor_config = (struct monitor_config){
 		.node = config->key.name,
-		.roots = agent->allot.roots,
+		.roots = agent->binding.roots,
 		.cpus = agent_housekeeping(config),
 		.cpus_text = config->housekeeping,
 		.interval_ms = MONITOR_INTERVAL_MS,
@@ -67,11 +67,11 @@ static void touch_contents(void *arg)
 
 	TAILQ_FOREACH(entry, &agent->tasks, next)
 	task_touch(entry->task);
-	if (agent->acts)
-		image_operations_touch(agent->acts);
+	if (agent->operations)
+		image_operations_touch(agent->operations);
 }
 
-static int open_depot(struct agent *agent, struct error *err)
+static int open_blobs(struct agent *agent, struct error *err)
 {
 	const struct agent_config *config = agent->config;
 
@@ -106,7 +106,7 @@ static int build_devices(void *arg, struct strings *devices, struct error *err)
 		if (!all->list[i].gone && !all->list[i].text)
 			rc = strings_printf(&bare.devices, err, "%zu", i);
 	if (rc == 0)
-		rc = device_binding_apply(&agent->allot, &bare, false,
+		rc = device_binding_apply(&agent->binding, &bare, false,
 					  &completed, err);
 	strings_clear(&bare.devices);
 	if (rc < 0)
@@ -136,14 +136,14 @@ static int open_images(struct agent *agent, struct error *err)
 	snprintf(agent->owner, sizeof(agent->owner), "%s/%s/%s",
 		 config->cluster, config->key.name, agent->instance);
 	images_install(agent->images, agent->owner, build_devices, agent);
-	agent->record = image_usage_new(agent->loop, config->state, err);
-	if (!agent->record)
+	agent->usage = image_usage_new(agent->loop, config->state, err);
+	if (!agent->usage)
 		return -1;
-	images_record(agent->images, agent->record);
+	images_record(agent->images, agent->usage);
 	return 0;
 }
 
-static int open_acts(struct agent *agent, struct error *err)
+static int open_operations(struct agent *agent, struct error *err)
 {
 	agent->image_operations_config = (struct image_operations_config){
 		.loop = agent->loop,
@@ -152,15 +152,15 @@ static int open_acts(struct agent *agent, struct error *err)
 		.contents = node_blobs_contents(agent->blobs),
 		.fetches = node_blobs_fetches(agent->blobs),
 		.images = agent->images,
-		.record = agent->record,
+		.usage = agent->usage,
 		.node_policy = agent->config->node_policy,
-		.needs = entries_needs,
+		.needs = task_table_needs,
 		.tell = session_tell_images,
 		.arg = agent,
 	};
-	agent->acts =
+	agent->operations =
 		image_operations_new(&agent->image_operations_config, err);
-	return agent->acts ? 0 : -1;
+	return agent->operations ? 0 : -1;
 }
 
 static int open_keeper(struct agent *agent, struct error *err)
@@ -215,7 +215,7 @@ static int agent_open(struct agent *agent, struct error *err)
 	agent->inventory =
 		inventory_new(agent->loop,
 			      &(struct inventory_config){
-				      .roots = agent->allot.roots,
+				      .roots = agent->binding.roots,
 				      .vendor = config->vendor,
 				      .images = config->images,
 				      .state = config->state,
@@ -225,17 +225,17 @@ static int agent_open(struct agent *agent, struct error *err)
 						      : NULL,
 				      .cpus = agent_housekeeping(config),
 			      },
-			      begin_devices, agent, err);
+			      recovery_devices, agent, err);
 	if (!agent->inventory)
 		return -1;
-	agent->allot.inventory = agent->inventory;
+	agent->binding.inventory = agent->inventory;
 	if (open_images(agent, err) < 0)
 		return -1;
 	agent->sender = log_sender_new(agent->loop, agent->spool,
 				       session_send_log, agent, err);
 	if (!agent->sender)
 		return -1;
-	if (open_depot(agent, err) < 0 || open_acts(agent, err) < 0 ||
+	if (open_blobs(agent, err) < 0 || open_operations(agent, err) < 0 ||
 	    open_keeper(agent, err) < 0)
 		return -1;
 	if (open_monitor(agent, err) < 0)
@@ -259,11 +259,11 @@ struct agent *agent_new(sd_event *loop, const struct agent_config *config,
 	TAILQ_INIT(&agent->tasks);
 	agent->loop = sd_event_ref(loop);
 	agent->config = config;
-	agent->allot.roots = config->roots ? config->roots : &real_roots;
-	agent->allot.abilities = &agent->abilities;
+	agent->binding.roots = config->roots ? config->roots : &real_roots;
+	agent->binding.abilities = &agent->abilities;
 	if (agent_open(agent, err) < 0)
 		return NULL;
-	agent->room = (struct task_room){
+	agent->services = (struct task_services){
 		.loop = loop,
 		.engine = agent->engine,
 		.images = agent->images,
@@ -277,13 +277,13 @@ struct agent *agent_new(sd_event *loop, const struct agent_config *config,
 		.address = config->address,
 		.init_program = config->init_program,
 		.folder = agent->folder,
-		.allot = &agent->allot,
+		.binding = &agent->binding,
 		.node_policy = config->node_policy,
 		.registries = &agent->registries,
 		.stack_tools = agent->stack_tools,
 		.preflight = {
 			.loop = loop,
-			.allot = &agent->allot,
+			.binding = &agent->binding,
 			.engine = agent->engine,
 			.versions = &agent->versions,
 			.cluster = config->cluster,
@@ -322,18 +322,18 @@ void agent_free(struct agent *agent)
 		return;
 	while ((entry = TAILQ_FIRST(&agent->tasks))) {
 		task_free(entry->task);
-		entry_remove(agent, entry);
+		task_table_remove(agent, entry);
 	}
 	http_server_free(agent->exporter);
 	monitor_free(agent->monitor);
 	versions_cancel(agent->query);
 	wire_client_free(agent->wire);
-	image_operations_free(agent->acts);
+	image_operations_free(agent->operations);
 	node_blobs_free(agent->blobs);
 	log_sender_free(agent->sender);
 	images_free(agent->images);
 	disk_watermark_free(agent->watermark);
-	image_usage_free(agent->record);
+	image_usage_free(agent->usage);
 	engine_free(agent->engine); /* drops agent->call too */
 	spool_free(agent->spool);
 	stack_tools_free(agent->stack_tools);

@@ -1,10 +1,10 @@
 /* agent.h - one node: its engine, its tasks, its session with the controller.
  *
- * The agent keeps no database. When it starts it asks the engine for the
- * containers of its labels and looks into its spool, takes up what is there,
- * removes containers that no spool folder knows, and only then speaks to the
- * controller. In every session it first reports all its tasks; what it should
- * have, it is then told.
+ * The agent keeps no database. At its start it lists the engine's containers
+ * with its labels and the folders of its spool, adopts the tasks that it finds,
+ * and removes containers without a spool folder. Only then does it connect to
+ * the controller. In every session it first reports all its tasks; the
+ * controller answers with the tasks that it should have.
  */
 #ifndef AGENT_AGENT_H
 #define AGENT_AGENT_H
@@ -20,7 +20,7 @@
 #include <stdbool.h>
 #include <systemd/sd-event.h>
 
-#define AGENT_CREDIT_MAX (64ULL << 20) /* log bytes under way, at most */
+#define AGENT_CREDIT_MAX (64ULL << 20) /* unacknowledged log bytes */
 
 /* All borrowed until agent_free(). */
 struct agent_config {
@@ -33,24 +33,23 @@ struct agent_config {
 	const char *server_public; /* its key */
 	const char *cluster;       /* label of our containers */
 	const char *address;       /* where other nodes reach this one */
-	const char *vendor;        /* as the next: agent/devices/inventory.h */
-	uint32_t devices;
+	const char *vendor;        /* vendor, devices: as in */
+	uint32_t devices;          /* agent/devices/inventory.h */
 	const struct sysroot *roots; /* NULL: the machine's own */
 	struct free_space
 		image_floor; /* agent/images/disk_watermark.h; 0: off */
 	uint32_t image_keep;
 	uint32_t stall_ms;       /* of image pulls; 0: the default */
 	uint32_t clock_limit_ms; /* 0: the default (agent/task/preflight.h) */
-	int64_t refused_ms;      /* after that long its tasks end; 0: never */
-	const char
-		*only_devices; /* list of those that are offered; NULL: all */
-	cpu_set_t only_set;    /* the same, read */
+	int64_t refused_ms; /* refused for so long, its tasks end; 0: never */
+	const char *only_devices;   /* list of the offered devices; NULL: all */
+	cpu_set_t only_set;         /* the same as a set */
 	const char *housekeeping;   /* list of processors where tools run */
-	cpu_set_t housekeeping_set; /* the same, read */
-	uint32_t peer_port;  /* where other agents get contents; 0: any */
-	const char *metrics; /* ADDRESS:PORT of agent/exporter.h; NULL: none */
-	bool ipmi;           /* sample the machine's power */
-	const struct slurm_share *share;       /* that it is in; NULL: none */
+	cpu_set_t housekeeping_set; /* the same as a set */
+	uint32_t peer_port;  /* where other agents fetch contents; 0: any */
+	const char *metrics; /* ADDRESS:PORT of /metrics; NULL: none */
+	bool ipmi;           /* sample the machine's power by IPMI */
+	const struct slurm_share *share; /* its Slurm allocation, or NULL */
 	const struct node_policy *node_policy; /* the node's policy */
 	struct key key;                        /* name and role of this node */
 	void *zmq; /* ZeroMQ context to share, or NULL */
@@ -60,21 +59,22 @@ struct agent;
 struct slurm_share; /* agent/slurm_share.h */
 struct engine;      /* agent/docker/engine.h */
 
-/* On any engine, which belongs to the agent from then on, also when that fails.
- */
+/* Takes over the engine, also on failure. */
 struct agent *agent_new(sd_event *loop, const struct agent_config *config,
 			struct engine *engine, struct error *err);
 
-/* The policy was read again: the controller is told. */
+/* The policy was reloaded: report it to the controller. */
 void agent_policy_changed(struct agent *agent);
 
-/* Its time is over: it ends the loop when it has given back its tasks. */
+/* Take no new tasks, have the controller move the present ones, and end the
+ * loop once none is left.
+ */
 void agent_leave(struct agent *agent);
 
-/* Tasks that it has. */
+/* The number of its tasks. */
 size_t agent_tasks(const struct agent *agent);
 
-/* Containers and spools stay: the next agent goes on with them. */
+/* Containers and spools stay: the next agent adopts them. */
 void agent_free(struct agent *agent);
 OWNED_POINTER(struct agent, agent_free)
 

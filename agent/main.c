@@ -5,7 +5,7 @@
 #include "agent/devices/cpu_list.h"
 #include "agent/docker/engine.h"
 #include "agent/docker/podman_service.h"
-#include "agent/evidence/look.h"
+#include "agent/evidence/snapshot.h"
 #include "agent/join.h"
 #include "protocol/base/file.h"
 #include "protocol/base/log.h"
@@ -425,8 +425,8 @@ int main(int argc, char **argv)
 		error_set(&err, EIO, "libsodium cannot be started");
 	else if (argc > 1 && !strcmp(argv[1], "join"))
 		code = agent_join(argc - 2, argv + 2, &err);
-	else if (argc > 1 && !strcmp(argv[1], LOOK_WORD))
-		code = look_main(argc - 2, argv + 2, &err);
+	else if (argc > 1 && !strcmp(argv[1], SNAPSHOT_WORD))
+		code = snapshot_main(argc - 2, argv + 2, &err);
 	else
 		code = run(&program, &err);
 	if (code < 0) {

@@ -80,8 +80,8 @@ static void adopt_one(void *arg, const struct task_id *id)
 		    task_id_equal(&other, id))
 			mine = container;
 	}
-	task = task_adopt(&agent->room, id, mine, &err);
-	if (!task || entry_add(agent, task, &err) < 0) {
+	task = task_adopt(&agent->services, id, mine, &err);
+	if (!task || task_table_add(agent, task, &err) < 0) {
 		/* Without its spec it is no task; a container goes as stray. */
 		log_warning("spool dropped job=%" PRIu64 " rank=%u: %s",
 			    id->job, id->rank, err.text);
@@ -110,8 +110,8 @@ static void remove_strays(struct agent *agent, const cJSON *containers)
 		const char *name = cJSON_GetStringValue(
 			cJSON_GetObjectItemCaseSensitive(container, "Id"));
 
-		if (!name ||
-		    (container_id(container, &id) && entry_find(agent, &id)))
+		if (!name || (container_id(container, &id) &&
+			      task_table_find(agent, &id)))
 			continue;
 		log_warning("stray container removed id=%.12s", name);
 		engine_container_remove(agent->engine, name, true, true,
@@ -129,7 +129,7 @@ static void strays_listed(void *arg, const struct error *err, cJSON *answer)
 		remove_strays(arg, answer);
 }
 
-void begin_strays(struct agent *agent)
+void recovery_strays(struct agent *agent)
 {
 	owned(strings_clear) struct strings labels = { 0 };
 	struct error err;
@@ -147,11 +147,11 @@ static int strays_run(sd_event_source *source, uint64_t usec, void *arg)
 
 	loop_source_free(&agent->strays);
 	if (agent->session)
-		begin_strays(agent);
+		recovery_strays(agent);
 	return 0;
 }
 
-void begin_strays_later(struct agent *agent)
+void recovery_strays_later(struct agent *agent)
 {
 	if (!agent->strays)
 		loop_timer(agent->loop, &agent->strays, STRAYS_MS, strays_run,
@@ -229,7 +229,7 @@ static void find_controller(struct agent *agent)
 			   look_again, agent, NULL);
 }
 
-void begin_elsewhere(struct agent *agent)
+void recovery_find_controller(struct agent *agent)
 {
 	if (*agent->config->controller == '/')
 		loop_timer(agent->loop, &agent->elsewhere, ELSEWHERE_MS,
@@ -375,7 +375,7 @@ static void versions_told(void *arg, const struct versions *versions)
 	agent_begin(agent);
 }
 
-void begin_devices(void *arg)
+void recovery_devices(void *arg)
 {
 	struct agent *agent = arg;
 	const struct profile *profile = inventory_profile(agent->inventory);
@@ -390,7 +390,7 @@ void begin_devices(void *arg)
 		return;
 	if (versions_rules(profile))
 		agent->query =
-			versions_ask(agent->loop, profile, agent->allot.roots,
+			versions_ask(agent->loop, profile, agent->binding.roots,
 				     agent_housekeeping(agent->config),
 				     versions_told, agent, NULL);
 	if (!agent->query)

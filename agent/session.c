@@ -168,14 +168,14 @@ void session_task_gone(void *arg, struct task *task)
 {
 	struct agent *agent = arg;
 	struct task_id id = *task_id(task);
-	struct task_entry *entry = entry_find(agent, &id);
+	struct task_entry *entry = task_table_find(agent, &id);
 
 	if (entry)
-		entry_remove(agent, entry);
+		task_table_remove(agent, entry);
 	log_info("task removed job=%" PRIu64 " attempt=%u rank=%u", id.job,
 		 id.attempt, id.rank);
 	say_discarded(agent, &id);
-	begin_strays_later(agent);
+	recovery_strays_later(agent);
 	leave_if_empty(agent);
 }
 
@@ -203,17 +203,17 @@ void session_tell_images(void *arg, const struct message_image_state *state)
 }
 
 /* disk_watermark_config.ask */
-int session_ask_room(void *arg, const struct message_image_room *room)
+int session_ask_room(void *arg, const struct message_image_room *services)
 {
 	struct agent *agent = arg;
 
 	return agent->session
-		       ? wire_client_send(agent->wire, MESSAGE_IMAGE_ROOM, room,
-					  NULL, 0, NULL)
+		       ? wire_client_send(agent->wire, MESSAGE_IMAGE_ROOM,
+					  services, NULL, 0, NULL)
 		       : -1;
 }
 
-/* task_room.say: what is lost is sent again. */
+/* task_services.say: what is lost is sent again. */
 void session_say_command(void *arg, enum message_type type, const void *body,
 			 const void *data, size_t size)
 {
@@ -244,7 +244,7 @@ static void on_welcome(struct agent *agent, void *body)
 	agent->complained = false;
 	agent->unkept = false;
 	agent->refused_since_ms = 0;
-	begin_strays(agent);
+	recovery_strays(agent);
 	log_info("session with the controller at %s", agent->endpoint);
 	log_sender_session(agent->sender, credit < AGENT_CREDIT_MAX
 						  ? credit
@@ -279,7 +279,7 @@ static void on_prepare(struct agent *agent, void *body)
 {
 	struct message_prepare *prepare = body;
 	struct task_id id = task_spec_id(&prepare->task);
-	struct task_entry *entry = entry_find(agent, &id);
+	struct task_entry *entry = task_table_find(agent, &id);
 	struct error err = { 0 };
 	struct task *task;
 
@@ -303,8 +303,8 @@ static void on_prepare(struct agent *agent, void *body)
 	node_policy_limit(agent->config->node_policy, &prepare->task.container);
 	log_info("task preparing job=%" PRIu64 " attempt=%u rank=%u image=%s",
 		 id.job, id.attempt, id.rank, prepare->task.container.image);
-	task = task_new(&agent->room, &prepare->task, &err);
-	if (!task || entry_add(agent, task, &err) < 0) {
+	task = task_new(&agent->services, &prepare->task, &err);
+	if (!task || task_table_add(agent, task, &err) < 0) {
 		task_free(task);
 		spool_remove(agent->spool, &id, NULL);
 		refuse_prepare(agent, &id, &err);
@@ -322,7 +322,7 @@ static void on_start(struct agent *agent, void *body)
 		.time_ms = start->time_ms,
 		.addresses = start->addresses,
 	};
-	struct task_entry *entry = entry_find(agent, &id);
+	struct task_entry *entry = task_table_find(agent, &id);
 
 	if (entry)
 		task_start(entry->task, &rendezvous);
@@ -334,7 +334,7 @@ static void on_stop(struct agent *agent, void *body)
 {
 	struct message_stop *stop = body;
 	struct task_id id = { stop->job, stop->attempt, stop->rank };
-	struct task_entry *entry = entry_find(agent, &id);
+	struct task_entry *entry = task_table_find(agent, &id);
 	enum failure reason = failure_from(stop->reason);
 
 	if (entry)
@@ -349,7 +349,7 @@ static void on_command(struct agent *agent, const struct message_command *body,
 		       const void *data, size_t size)
 {
 	struct task_id id = { body->job, body->attempt, body->to };
-	struct task_entry *entry = entry_find(agent, &id);
+	struct task_entry *entry = task_table_find(agent, &id);
 
 	if (entry)
 		task_command(entry->task, body, data, size);
@@ -360,27 +360,27 @@ static void on_command_answer(struct agent *agent,
 			      const void *data, size_t size)
 {
 	struct task_id id = { body->job, body->attempt, body->rank };
-	struct task_entry *entry = entry_find(agent, &id);
+	struct task_entry *entry = task_table_find(agent, &id);
 
 	if (entry)
 		task_command_answer(entry->task, body, data, size);
 }
 
-static void on_look(struct agent *agent, void *body)
+static void on_observe(struct agent *agent, void *body)
 {
-	struct message_look *look = body;
-	struct task_id id = { look->job, look->attempt, look->rank };
-	struct task_entry *entry = entry_find(agent, &id);
+	struct message_observe *observe = body;
+	struct task_id id = { observe->job, observe->attempt, observe->rank };
+	struct task_entry *entry = task_table_find(agent, &id);
 
 	if (entry)
-		task_look(entry->task, look->round, look->stops);
+		task_observe(entry->task, observe->round, observe->stops);
 }
 
 static void on_discard(struct agent *agent, void *body)
 {
 	struct message_discard *discard = body;
 	struct task_id id = { discard->job, discard->attempt, discard->rank };
-	struct task_entry *entry = entry_find(agent, &id);
+	struct task_entry *entry = task_table_find(agent, &id);
 
 	if (entry)
 		task_discard(entry->task);
@@ -397,7 +397,7 @@ static void on_image_do(struct agent *agent, void *body)
 {
 	if (agent->watermark)
 		disk_watermark_order(agent->watermark, body);
-	image_operations_do(agent->acts, body);
+	image_operations_do(agent->operations, body);
 }
 
 static void on_resync(struct agent *agent, void *body)
@@ -415,7 +415,7 @@ static void heard(void *arg, enum message_type type, void *body,
 		[MESSAGE_START] = on_start,
 		[MESSAGE_STOP] = on_stop,
 		[MESSAGE_DISCARD] = on_discard,
-		[MESSAGE_LOOK] = on_look,
+		[MESSAGE_OBSERVE] = on_observe,
 		[MESSAGE_LOG_ACK] = on_log_ack,
 		[MESSAGE_RESYNC] = on_resync,
 		[MESSAGE_IMAGE_DO] = on_image_do,
@@ -445,8 +445,8 @@ static void add_names(cJSON *facts, const char *name,
 static cJSON *all_facts(struct agent *agent)
 {
 	struct host_facts_source source = {
-		.sys = agent->allot.roots->sys,
-		.proc = agent->allot.roots->proc,
+		.sys = agent->binding.roots->sys,
+		.proc = agent->binding.roots->proc,
 		.engine = agent->engine_version,
 	};
 	const struct devices *devices = inventory_devices(agent->inventory);
@@ -468,8 +468,8 @@ static cJSON *all_facts(struct agent *agent)
 					agent->abilities.isolation);
 	if (policy)
 		cJSON_AddStringToObject(facts, "policy", policy);
-	if (devices->pretended)
-		cJSON_AddBoolToObject(facts, "pretended", true);
+	if (devices->simulated)
+		cJSON_AddBoolToObject(facts, "simulated", true);
 	return facts;
 }
 
@@ -541,7 +541,7 @@ static void lost(void *arg, int code, const char *why)
 	agent_tell_status(agent);
 	log_sender_session(agent->sender, 0);
 	node_blobs_session(agent->blobs, false);
-	begin_elsewhere(agent);
+	recovery_find_controller(agent);
 }
 
 /* Once per session: it is tried again with each heartbeat. */

@@ -1,6 +1,7 @@
 /* slurm_share.h - the share of this machine that Slurm gave to our step.
  *
- * It is all that an agent in it offers, and it has an end.
+ * An agent in an allocation offers these devices, processors and memory, until
+ * the allocation ends.
  *
  * Source: srun(1) of Slurm 22.05, "OUTPUT ENVIRONMENT VARIABLES".
  */
@@ -28,8 +29,8 @@ struct slurm_share {
 	int64_t end_ms;        /* when it ends; 0: never */
 };
 
-/* Read the environment, and ask scontrol. EINVAL: we are in no step. What only
- * scontrol knows may be missing; the log says so.
+/* Read the environment, and ask scontrol. EINVAL: this is no Slurm step. Values
+ * that only scontrol has may be missing; then the log says so.
  */
 int slurm_share_read(struct slurm_share *share, struct error *err);
 
@@ -44,11 +45,11 @@ int64_t slurm_share_leave_ms(const struct slurm_share *share);
 int slurm_share_limit(const struct slurm_share *share,
 		      struct container_spec *container, struct error *err);
 
-/* Facts of the host become those of the allocation. */
+/* Replace facts of the host by those of the allocation. */
 void slurm_share_facts(const struct slurm_share *share, cJSON *facts);
 
-/* Make the folder for the state of an agent of ours, below TMPDIR (NULL: /tmp).
- * EACCES: there is one that is not ours alone.
+/* Make the folder for the agent's state, below TMPDIR (NULL: /tmp). EACCES: it
+ * exists, and others own it or may use it.
  */
 int slurm_share_make_state(const struct slurm_share *share, const char *tmpdir,
 			   const char *cluster, char path[PATH_MAX],

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <systemd/sd-daemon.h>
 
-struct task_entry *entry_find(struct agent *agent, const struct task_id *id)
+struct task_entry *task_table_find(struct agent *agent,
+				   const struct task_id *id)
 {
 	struct task_entry *entry;
 
@@ -17,8 +18,8 @@ struct task_entry *entry_find(struct agent *agent, const struct task_id *id)
 	return NULL;
 }
 
-int entries_needs(void *arg, struct image_need **list, size_t *count,
-		  struct error *err)
+int task_table_needs(void *arg, struct image_need **list, size_t *count,
+		     struct error *err)
 {
 	const struct agent *agent = arg;
 	const struct task_entry *entry;
@@ -41,7 +42,7 @@ void agent_tell_status(const struct agent *agent)
 		   agent->session ? "connected" : "out of reach");
 }
 
-int entry_add(struct agent *agent, struct task *task, struct error *err)
+int task_table_add(struct agent *agent, struct task *task, struct error *err)
 {
 	struct task_entry *entry = malloc(sizeof(*entry));
 
@@ -54,7 +55,7 @@ int entry_add(struct agent *agent, struct task *task, struct error *err)
 	return 0;
 }
 
-void entry_remove(struct agent *agent, struct task_entry *entry)
+void task_table_remove(struct agent *agent, struct task_entry *entry)
 {
 	TAILQ_REMOVE(&agent->tasks, entry, next);
 	agent->tasks_count--;

@@ -52,7 +52,7 @@ struct controller {
 	struct store *store;
 	struct log_store *logs;
 	struct world world;
-	struct news news;
+	struct changes changes;
 	struct jobs *jobs;
 	struct jobs_parts parts; /* of jobs */
 	struct blob_service *blobs;
@@ -161,8 +161,8 @@ static int turn_run(sd_event_source *source, void *arg)
 	if (!commit(controller))
 		return 0;
 	logins_settle(controller->parts.logins);
-	if (news_any(&controller->news)) {
-		web_news(controller->web);
+	if (changes_any(&controller->changes)) {
+		web_update(controller->web);
 		server_wake(controller->server);
 	}
 	wire_server_flush(controller->wire);
@@ -426,8 +426,9 @@ static int tick_run(sd_event_source *source, uint64_t usec, void *arg)
 	artifact_fetch_tick(controller->fetches);
 	image_rollout_tick(controller->rollouts);
 	if (image_progress_stalled(controller->parts.table, now))
-		news_progress(&controller->news);
-	controller->news.tick = true; /* parked requests may be out of time */
+		changes_progress(&controller->changes);
+	controller->changes.tick =
+		true; /* waiting requests may be out of time */
 	if (controller_key_due(&controller->keys, clock_wall_ms()))
 		sd_event_exit(controller->loop, CONTROLLER_AGAIN);
 	if (controller->draining &&
@@ -488,7 +489,7 @@ static int open_jobs(struct controller *controller,
 	const struct jobs_config with = {
 		.effects = &controller->world.effects,
 		.store = controller->store,
-		.news = &controller->news,
+		.changes = &controller->changes,
 		.catalog = controller->catalog,
 		.failures = controller->failures,
 		.key = &controller->keys.current,
@@ -515,7 +516,7 @@ static int open_blobs(struct controller *controller, const char *state,
 	};
 	struct image_rollouts_config rollouts = {
 		.store = controller->store,
-		.news = &controller->news,
+		.changes = &controller->changes,
 		.nodes = parts->nodes,
 		.references = parts->references,
 		.logins = parts->logins,
@@ -580,7 +581,7 @@ static struct api api_of(struct controller *controller)
 		.backups = controller->backups,
 		.retention = controller->retention,
 		.wire = controller->wire,
-		.news = &controller->news,
+		.changes = &controller->changes,
 		.viewers = controller->viewers,
 	};
 }

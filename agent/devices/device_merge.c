@@ -109,6 +109,6 @@ int device_merge(struct devices *known, struct devices *found, size_t *news)
 		if (append(known, &found->list[i]) < 0)
 			return -1;
 	}
-	known->pretended = found->pretended;
+	known->simulated = found->simulated;
 	return 0;
 }

@@ -515,5 +515,5 @@ uint32_t inventory_count(const struct inventory *inventory)
 bool inventory_missing(const struct inventory *inventory)
 {
 	return discovers(inventory->profile) && !inventory->devices.count &&
-	       !sysroot_pretended(inventory->config.roots);
+	       !sysroot_simulated(inventory->config.roots);
 }

@@ -9,47 +9,47 @@
 #include <string.h>
 
 /* An address of either family. */
-struct place {
+struct ip_address {
 	unsigned char bytes[16];
 	unsigned int size;
 };
 
-static bool place_of(const char *text, struct place *place)
+static bool ip_address_of(const char *text, struct ip_address *address)
 {
 	struct in_addr four;
 	struct in6_addr six;
 
 	if (inet_pton(AF_INET, text, &four) == 1) {
-		place->size = 4;
-		memcpy(place->bytes, &four, 4);
+		address->size = 4;
+		memcpy(address->bytes, &four, 4);
 		return true;
 	}
 	if (inet_pton(AF_INET6, text, &six) == 1) {
-		place->size = 16;
-		memcpy(place->bytes, &six, 16);
+		address->size = 16;
+		memcpy(address->bytes, &six, 16);
 		return true;
 	}
 	return false;
 }
 
-static bool inside(const char *network, const struct place *place)
+static bool inside(const char *network, const struct ip_address *address)
 {
 	const char *slash = strchr(network, '/');
 	char text[INET6_ADDRSTRLEN];
-	struct place base;
+	struct ip_address base;
 	long bits = slash ? strtol(slash + 1, NULL, 10) : -1;
 
 	if (bits < 0 || (size_t)(slash - network) >= sizeof(text))
 		return false;
 	snprintf(text, sizeof(text), "%.*s", (int)(slash - network), network);
-	if (!place_of(text, &base) || base.size != place->size ||
+	if (!ip_address_of(text, &base) || base.size != address->size ||
 	    bits > 8 * (long)base.size)
 		return false;
 	for (unsigned int i = 0; i < base.size && bits > 0; i++, bits -= 8) {
 		unsigned char mask =
 			bits >= 8 ? 0xff : (unsigned char)(0xff << (8 - bits));
 
-		if ((base.bytes[i] ^ place->bytes[i]) & mask)
+		if ((base.bytes[i] ^ address->bytes[i]) & mask)
 			return false;
 	}
 	return true;
@@ -63,14 +63,14 @@ static const cJSON *config_of(const cJSON *info, const char *name)
 
 bool insecure_registry_address(const cJSON *info, const char *address)
 {
-	struct place place;
+	struct ip_address parsed;
 	const cJSON *item;
 
-	if (!place_of(address, &place))
+	if (!ip_address_of(address, &parsed))
 		return false;
 	cJSON_ArrayForEach(item, config_of(info, "InsecureRegistryCIDRs"))
 	{
-		if (cJSON_IsString(item) && inside(item->valuestring, &place))
+		if (cJSON_IsString(item) && inside(item->valuestring, &parsed))
 			return true;
 	}
 	return false;
@@ -137,7 +137,7 @@ enum insecure_registry insecure_registry_of(const cJSON *info,
 {
 	const cJSON *secure;
 	char host[REFERENCE_HOST_MAX + 1];
-	struct place place;
+	struct ip_address address;
 
 	snprintf(host, sizeof(host), "%.*s", (int)strcspn(registry, ":"),
 		 registry);
@@ -148,7 +148,7 @@ enum insecure_registry insecure_registry_of(const cJSON *info,
 		return cJSON_IsFalse(secure) ? INSECURE_YES : INSECURE_NO;
 	if (!strcmp(host, "localhost"))
 		snprintf(host, sizeof(host), "127.0.0.1");
-	if (place_of(host, &place))
+	if (ip_address_of(host, &address))
 		return insecure_registry_address(info, host) ? INSECURE_YES
 							     : INSECURE_NO;
 	return has_networks(info) ? INSECURE_BY_ADDRESS : INSECURE_NO;

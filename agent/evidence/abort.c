@@ -1,7 +1,7 @@
 /* abort.c - makes the ranks of a container print their stacks, and end.
  */
 #include "agent/evidence/abort.h"
-#include "agent/evidence/process_look.h"
+#include "agent/evidence/process_state.h"
 #include "protocol/base/file.h"
 #include "protocol/base/loop.h"
 

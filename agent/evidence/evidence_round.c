@@ -1,7 +1,7 @@
 /* evidence_round.c - one round of evidence of a task: look, tools, last line.
  */
 #include "agent/evidence/evidence_round.h"
-#include "agent/evidence/look.h"
+#include "agent/evidence/snapshot.h"
 #include "protocol/message/evidence.h"
 #include "protocol/base/file.h"
 #include "protocol/base/printable.h"
@@ -199,7 +199,7 @@ static int begin_look(struct evidence_round *round, struct error *err)
 	owned(strings_clear) struct strings argv = { 0 };
 	struct subprocess_command command = {
 		.argv = &argv,
-		.timeout_ms = EVIDENCE_LOOK_MS,
+		.timeout_ms = EVIDENCE_SNAPSHOT_MS,
 		.output_max = LOOK_BYTES,
 		.cpus = source->cpus,
 	};
@@ -208,7 +208,7 @@ static int begin_look(struct evidence_round *round, struct error *err)
 		return error_set(err, ESRCH,
 				 "its processes have no number on this node");
 	if (strings_add(&argv, SELF, err) < 0 ||
-	    strings_add(&argv, LOOK_WORD, err) < 0 ||
+	    strings_add(&argv, SNAPSHOT_WORD, err) < 0 ||
 	    strings_printf(&argv, err, "%d", (int)source->root) < 0 ||
 	    strings_printf(&argv, err, "%" PRId64, source->first_rank) < 0 ||
 	    strings_printf(&argv, err, "%" PRIu64, source->round) < 0)

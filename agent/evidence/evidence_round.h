@@ -8,9 +8,9 @@
 #include <sched.h>
 #include <systemd/sd-event.h>
 
-#define EVIDENCE_LOOK_MS 10000  /* then the look is given up */
-#define EVIDENCE_TOOL_MS 5000   /* the same of one tool for one process */
-#define EVIDENCE_TOOLS_MS 20000 /* no tool is begun later in a round */
+#define EVIDENCE_SNAPSHOT_MS 10000 /* then the look is given up */
+#define EVIDENCE_TOOL_MS 5000      /* the same of one tool for one process */
+#define EVIDENCE_TOOLS_MS 20000    /* no tool is begun later in a round */
 
 struct evidence_source {
 	sd_event *loop;

@@ -20,7 +20,7 @@
 #define BASE_MAX 200
 
 struct build {
-	const struct pull_room *room;
+	const struct pull_services *services;
 	char *folder;
 	char *name;
 	char *target;
@@ -186,11 +186,12 @@ static void keep_base(struct build *build, const cJSON *object)
 	const char *status = text_of(object, "status");
 	struct error err;
 
-	if (!build->room->record ||
+	if (!build->services->usage ||
 	    strncmp(status, words, sizeof(words) - 1) != 0)
 		return;
-	if (image_usage_coming(build->room->record, status + sizeof(words) - 1,
-			       IMAGE_PULLED, &err) < 0)
+	if (image_usage_coming(build->services->usage,
+			       status + sizeof(words) - 1, IMAGE_PULLED,
+			       &err) < 0)
 		log_warning("image=%.200s is never removed: %s",
 			    status + sizeof(words) - 1, err.text);
 }
@@ -215,7 +216,7 @@ static void build_object(void *arg, const cJSON *object)
 
 static void engine_build(struct build *build)
 {
-	uint32_t stall_ms = build->room->stall_ms;
+	uint32_t stall_ms = build->services->stall_ms;
 	struct error err;
 
 	stall_ms = stall_ms < UINT32_MAX / STALL_FACTOR
@@ -224,10 +225,11 @@ static void engine_build(struct build *build)
 	build->context = build_context_new(build->folder, &err);
 	if (build->context)
 		build->call =
-			engine_image_build(build->room->engine, build->target,
-					   &build->labels, build->auth,
-					   stall_ms, context_read, build,
-					   build_object, built, build, &err);
+			engine_image_build(build->services->engine,
+					   build->target, &build->labels,
+					   build->auth, stall_ms, context_read,
+					   build, build_object, built, build,
+					   &err);
 	if (!build->call)
 		failed(build, &err);
 }
@@ -251,12 +253,12 @@ static void access_found(void *arg, const struct error *err,
 
 static void find_access(struct build *build)
 {
-	const struct pull_room *room = build->room;
+	const struct pull_services *services = build->services;
 	struct error err;
 
 	build->access =
-		registry_access_begin(room->loop, room->engine,
-				      room->registries, NULL, build->logins,
+		registry_access_begin(services->loop, services->engine,
+				      services->registries, NULL, build->logins,
 				      build->logins_count, access_found, build,
 				      &err);
 	if (!build->access)
@@ -269,7 +271,7 @@ static int start(sd_event_source *source, uint64_t usec, void *arg)
 
 	if (!tell(build))
 		return 0;
-	if (build->room->registries)
+	if (build->services->registries)
 		find_access(build);
 	else
 		engine_build(build);
@@ -295,7 +297,7 @@ static int copy_plan(struct build *build, const struct build_plan *plan,
 		       : -1;
 }
 
-struct build *build_begin(const struct pull_room *room,
+struct build *build_begin(const struct pull_services *services,
 			  const struct build_plan *plan,
 			  pull_progress_fn *progress, build_done_fn *done,
 			  void *arg, struct error *err)
@@ -308,14 +310,14 @@ struct build *build_begin(const struct pull_room *room,
 	}
 	if (copy_plan(build, plan, err) < 0)
 		return NULL;
-	build->room = room;
+	build->services = services;
 	build->progress = progress;
 	build->done = done;
 	build->arg = arg;
 	build->now.attempt = 1;
 	build->now.phase = IMAGE_BUILDING;
 	build->now.bytes_total = plan->bytes;
-	if (loop_timer(room->loop, &build->soon, 0, start, build, err) < 0)
+	if (loop_timer(services->loop, &build->soon, 0, start, build, err) < 0)
 		return NULL;
 	return take(build);
 }

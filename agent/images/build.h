@@ -1,9 +1,9 @@
 /* build.h - builds one image from a local folder by the engine.
  *
- * Its base images come from registries, which the engine alone knows: it is
- * told who we are to all that we know (agent/docker/registry_access.h). Tried
- * once; it fails when nothing is heard of it for ten times stall_ms of the
- * room, as its commands print what they like.
+ * The engine pulls the base images; it gets our logins for all registries
+ * (agent/docker/registry_access.h). A build is tried once. It fails when there
+ * is no output for ten times stall_ms of the services, because its commands may
+ * be silent for long.
  */
 #ifndef AGENT_IMAGES_BUILD_H
 #define AGENT_IMAGES_BUILD_H
@@ -15,23 +15,24 @@ struct build_plan {
 	const char *folder; /* with a Dockerfile */
 	const char *name;   /* of the folder, for errors */
 	const char *target; /* the name to give the image */
-	const char *hash;   /* of the folder's content as a context: it is
-			       built from just that */
+	const char *hash;   /* SHA-256 of the build context; a folder that has
+			       changed is refused */
 	uint64_t bytes;     /* of that context */
 	const struct strings *labels;
 	const struct registry_login *logins; /* as for a pull */
 	size_t logins_count;
 };
 
-/* Once. err NULL: the engine has it. */
+/* Called once. err NULL: the engine has the image. */
 typedef void build_done_fn(void *arg, const struct error *err);
 
 struct build;
 
 /* Callbacks come from the loop only, never from inside the call; within them
- * build_cancel() may be called. progress: as of a pull, and with each output.
+ * build_cancel() may be called. progress: as for a pull, and with each piece of
+ * output.
  */
-struct build *build_begin(const struct pull_room *room,
+struct build *build_begin(const struct pull_services *services,
 			  const struct build_plan *plan,
 			  pull_progress_fn *progress, build_done_fn *done,
 			  void *arg, struct error *err);

@@ -1,7 +1,7 @@
 /* context_hash.h - the SHA-256 of a build context.
  *
- * The build context (agent/images/build_context.h) is read a short time per
- * turn of the loop, so that a large folder holds up nothing else.
+ * It reads the build context (agent/images/build_context.h) for a short time
+ * per turn of the loop, so that a large folder delays nothing else.
  */
 #ifndef AGENT_IMAGES_CONTEXT_HASH_H
 #define AGENT_IMAGES_CONTEXT_HASH_H
@@ -14,8 +14,8 @@
 
 struct context_hash;
 
-/* Once, from the loop. err NULL: hash (64 hex digits, borrowed) and bytes of
- * the context. context_hash_cancel() may be called within it.
+/* Called once, from the loop. err NULL: hash (64 hex digits, borrowed) and
+ * bytes of the context. context_hash_cancel() may be called within it.
  */
 typedef void context_hash_fn(void *arg, const struct error *err,
 			     const char *hash, uint64_t bytes);
@@ -24,7 +24,7 @@ typedef void context_hash_fn(void *arg, const struct error *err,
 struct context_hash *context_hash_begin(sd_event *loop, const char *folder,
 					context_hash_fn *done, void *arg,
 					struct error *err);
-/* done() runs no more. NULL is fine; and after done() it is still due. */
+/* done() will not run any more. Required after done(), too. NULL is fine. */
 void context_hash_cancel(struct context_hash *reading);
 OWNED_POINTER(struct context_hash, context_hash_cancel)
 

@@ -1,9 +1,10 @@
-/* disk_watermark.h - keeps room for images on the disk.
+/* disk_watermark.h - keeps disk space free for images.
  *
- * When less than the floor is free, or an image that is to come does not fit,
- * the controller is asked what must stay; its answer is an order to gc, which
- * then goes by this node's own floor and keep. Nothing is removed without a
- * controller. What was removed is told to it (message_image_state, by_itself).
+ * When less space than the threshold is free, or an image does not fit, it asks
+ * the controller which images must stay. The answer is a gc order, completed by
+ * this node's own threshold and number of images to keep. Nothing is removed
+ * without a controller. Removed images are reported to it (message_image_state,
+ * by_itself).
  */
 #ifndef AGENT_IMAGES_DISK_WATERMARK_H
 #define AGENT_IMAGES_DISK_WATERMARK_H
@@ -23,8 +24,8 @@
 struct disk_watermark_config {
 	sd_event *loop;
 	struct engine *engine;   /* on this machine */
-	struct free_space floor; /* of the engine's disk, which is to be free */
-	uint32_t keep;           /* the newest of each repository */
+	struct free_space floor; /* free space to keep on the engine's disk */
+	uint32_t keep; /* so many of the newest of each repository stay */
 	/* Ask the controller; -1: not now. */
 	int (*ask)(void *arg, const struct message_image_room *room);
 	void *arg;
@@ -37,17 +38,19 @@ disk_watermark_new(const struct disk_watermark_config *config,
 void disk_watermark_free(struct disk_watermark *watermark); /* NULL is fine */
 OWNED_POINTER(struct disk_watermark, disk_watermark_free)
 
-/* An order came: one that answers a question of ours is completed. */
+/* Complete an order that answers our question; others stay as they are. */
 void disk_watermark_order(struct disk_watermark *watermark,
 			  struct message_image_do *order);
 
-/* A state is about to be told: is it of our own act? It may be its end. */
+/* Call it for each state before it is reported. True: it is of an operation
+ * that the watermark started.
+ */
 bool disk_watermark_state(struct disk_watermark *watermark,
 			  const struct message_image_state *state);
 
-/* Make room until so many bytes are free (0: it is not known how many, the
- * floor must do). done() runs once, from the loop, unless it is cancelled;
- * made: something was removed. NULL: no memory.
+/* Remove images until so many bytes are free (0: unknown, then until the
+ * threshold is). done() runs once, from the loop, unless it is cancelled; made:
+ * something was removed. NULL: ENOMEM.
  */
 typedef void disk_watermark_done_fn(void *arg, bool made);
 struct disk_watermark_wait;

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 struct folder_build {
-	const struct pull_room *room;
+	const struct pull_services *services;
 	struct folder_plan plan;
 	pull_progress_fn *progress;
 	build_done_fn *done;
@@ -72,8 +72,8 @@ static int start_install(struct folder_build *build, struct error *err)
 	    plan->devices(plan->devices_arg, &devices, &why) < 0)
 		log_warning("image=%s is installed without devices: %s",
 			    plan->target, why.text);
-	build->installing = install_begin(build->room, &install, on_progress,
-					  ended, build, err);
+	build->installing = install_begin(build->services, &install,
+					  on_progress, ended, build, err);
 	return build->installing ? 0 : -1;
 }
 
@@ -109,12 +109,12 @@ static int start_build(struct folder_build *build, struct error *err)
 	if (strings_printf(&labels, err, CONTEXT_LABEL "=%s", plan->hash) < 0)
 		return -1;
 	build->building =
-		build_begin(build->room, &first, on_progress,
+		build_begin(build->services, &first, on_progress,
 			    plan->installs ? install : ended, build, err);
 	return build->building ? 0 : -1;
 }
 
-struct folder_build *folder_build_begin(const struct pull_room *room,
+struct folder_build *folder_build_begin(const struct pull_services *services,
 					const struct folder_plan *plan,
 					pull_progress_fn *progress,
 					build_done_fn *done, void *arg,
@@ -127,7 +127,7 @@ struct folder_build *folder_build_begin(const struct pull_room *room,
 		error_nomem(err, "image");
 		return NULL;
 	}
-	build->room = room;
+	build->services = services;
 	build->plan = *plan;
 	build->progress = progress;
 	build->done = done;

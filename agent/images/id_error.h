@@ -1,6 +1,6 @@
 /* id_error.h - what an engine without root means that cannot unpack an image.
  *
- * Its user has only the numbers of users that /etc/subuid and /etc/subgid give.
+ * Its user has only the user and group ids of /etc/subuid and /etc/subgid.
  * Sources: containers/storage pkg/archive/archive.go ("insufficient UIDs");
  * moby pkg/archive (lchown(2), EINVAL: a number that the namespace has not).
  */
@@ -9,8 +9,8 @@
 
 #include "protocol/base/error.h"
 
-/* err: what the engine said. Where numbers are missing it says so, with the
- * code EPERM: no retry helps. Other errors are left as they are.
+/* err: from the engine. An error about missing ids becomes EPERM with an
+ * explanation, because no retry helps. Other errors stay unchanged.
  */
 void id_error_explain(struct error *err);
 

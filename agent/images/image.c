@@ -68,7 +68,7 @@ struct images {
 	sd_event *loop;
 	struct engine *engine;
 	char *folder;
-	struct pull_room pulls;
+	struct pull_services pulls;
 	unsigned char key[REGISTRY_ACCESS_KEY_BYTES]; /* of flights' who */
 	const char *owner; /* of containers that install */
 	images_devices_fn *devices;
@@ -81,16 +81,16 @@ static void inspect(struct flight *flight);
 
 static void note_end(const struct flight *flight, const struct image *image)
 {
-	struct image_usage *record = flight->images->pulls.record;
+	struct image_usage *usage = flight->images->pulls.usage;
 
-	if (!record)
+	if (!usage)
 		return;
 	if (image)
-		image_usage_used(record,
+		image_usage_used(usage,
 				 flight->noted ? flight->noted : flight->target,
 				 image->id);
 	else if (flight->noted)
-		image_usage_failed(record, flight->noted);
+		image_usage_failed(usage, flight->noted);
 }
 
 /* A flight and its waits. */
@@ -195,13 +195,13 @@ static bool tell(struct flight *flight, bool urgent)
 static int note_coming(struct flight *flight, enum image_origin origin,
 		       struct error *err)
 {
-	struct image_usage *record = flight->images->pulls.record;
+	struct image_usage *usage = flight->images->pulls.usage;
 
-	if (!record)
+	if (!usage)
 		return 0;
 	flight->noted = strdup(flight->target);
 	return flight->noted
-		       ? image_usage_coming(record, flight->noted, origin, err)
+		       ? image_usage_coming(usage, flight->noted, origin, err)
 		       : error_nomem(err, "image");
 }
 
@@ -605,7 +605,7 @@ struct images *images_new(sd_event *loop, struct engine *engine,
 		randombytes_buf(images->key, sizeof(images->key));
 		if (!stall_ms)
 			stall_ms = STALL_MS;
-		images->pulls = (struct pull_room){
+		images->pulls = (struct pull_services){
 			.loop = loop,
 			.engine = engine,
 			.stall_ms = stall_ms,
@@ -626,9 +626,9 @@ void images_use(struct images *images, const struct registries *registries)
 	images->pulls.registries = registries;
 }
 
-void images_record(struct images *images, struct image_usage *record)
+void images_record(struct images *images, struct image_usage *usage)
 {
-	images->pulls.record = record;
+	images->pulls.usage = usage;
 }
 
 void images_keep(struct images *images, struct disk_watermark *watermark)

@@ -1,10 +1,9 @@
 /* image.h - brings images to the node: by a pull, or a build from a folder.
  *
  * Any number of tasks may want the same image at the same time: the work is
- * done once. It is bounded by no progress for stall_ms, never by wall clock.
- * A pull is tried three times, with pauses that grow (agent/images/pull.h);
- * what no retry can mend (no such image, access denied) is final at once. A
- * build is tried once.
+ * done once. The only time limit is stall_ms without progress. A pull is tried
+ * three times, with growing pauses (agent/images/pull.h), unless no retry can
+ * help (no such image, access denied). A build is tried once.
  */
 #ifndef AGENT_IMAGES_IMAGE_H
 #define AGENT_IMAGES_IMAGE_H
@@ -17,44 +16,44 @@
 
 struct images;
 struct registries;     /* agent/docker/registries.h */
-struct image_wait;     /* one who waits for an image */
+struct image_wait;     /* one caller that waits for an image */
 struct disk_watermark; /* agent/images/disk_watermark.h */
 struct image_usage;    /* agent/images/image_usage.h */
 
-/* With each output of a build; else at most five times a second, at each new
- * phase and attempt, and at the end.
+/* Called with each output of a build; else at most five times a second, at each
+ * new phase and attempt, and at the end.
  */
 typedef void image_progress_fn(void *arg,
 			       const struct image_progress *progress);
 
-/* Exactly one of err and image is NULL. ENOENT: there is no such image, or no
- * access to it: final. EPERM: the node's policy forbids its registry. EINVAL:
+/* Exactly one of err and image is NULL. ENOENT: no such image, or access to it
+ * is denied. EPERM: the node's policy forbids its registry. EINVAL:
  * the reference or the build folder is wrong. ETIMEDOUT: no progress. Others as
  * in engine.h.
  */
 typedef void image_done_fn(void *arg, const struct error *err,
 			   const struct image *image);
 
-/* engine is borrowed and must outlive it. folder: where the build folders are,
- * or NULL: nothing is built. stall_ms for pulls; a build may be silent ten
- * times as long, as its commands print what they like. 0 for either number:
- * 120,000 and 1,000.
+/* engine is borrowed and must outlive it. folder: the images folder; NULL:
+ * nothing is built. stall_ms is for pulls; a build may be silent ten times as
+ * long. 0 means 120,000 for stall_ms and 1,000 for retry_ms.
  */
 struct images *images_new(sd_event *loop, struct engine *engine,
 			  const char *folder, uint32_t stall_ms,
 			  uint32_t retry_ms, struct error *err);
 
-/* What is known of registries (borrowed) counts for pulls from now on. */
+/* Logins and settings of registries (borrowed) for pulls from now on. */
 void images_use(struct images *images, const struct registries *registries);
 
-/* What is brought is noted there (borrowed) from now on, and what jobs use. */
-void images_record(struct images *images, struct image_usage *record);
+/* Record there (borrowed) which images are pulled or built, and used by jobs.
+ */
+void images_record(struct images *images, struct image_usage *usage);
 
-/* Where an image does not fit, it makes room from now on (borrowed). */
+/* Frees space (borrowed) when an image does not fit. */
 void images_keep(struct images *images, struct disk_watermark *watermark);
 
-/* owner (borrowed): whose containers they are that install what belongs to an
- * image (agent/images/install.h). Without it they are nobody's, and see none.
+/* For the containers of agent/images/install.h: their owner (borrowed), and the
+ * devices that they get. By default they have neither.
  */
 void images_install(struct images *images, const char *owner,
 		    images_devices_fn *devices, void *arg);
@@ -63,13 +62,13 @@ void images_install(struct images *images, const char *owner,
 void images_free(struct images *images);
 OWNED_POINTER(struct images, images_free)
 
-/* Have the image on the node. An image that is there is anybody's; to bring it,
- * only those wait for the same work who are the same to its registry, so that
- * nobody fails with another one's password.
+/* Have the image on the node. An image that is there is used by everyone. Only
+ * callers with the same login share one pull, so that nobody fails because of
+ * another one's password.
  *
  * done() runs later, exactly once, never from inside the call; the handle is
- * gone then. progress may be NULL. Returns NULL with *err set when nothing was
- * begun. Callbacks may call anything here.
+ * freed then. progress may be NULL. Returns NULL with *err set when nothing was
+ * started. Callbacks may call any function of this header.
  */
 struct image_wait *image_ensure(struct images *images,
 				const struct image_wanted *wanted,
@@ -77,8 +76,8 @@ struct image_wait *image_ensure(struct images *images,
 				image_done_fn *done, void *arg,
 				struct error *err);
 
-/* Before done(): wait no longer; no callback runs again. The last one who
- * leaves ends the transfer.
+/* Before done(): stop waiting; no callback runs any more. When nobody waits any
+ * more, the transfer ends.
  */
 void image_release(struct image_wait *wait);
 

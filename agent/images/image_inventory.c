@@ -16,21 +16,21 @@
 
 struct image_inventory_call {
 	struct engine *engine;
-	struct image_usage *record;
+	struct image_usage *usage;
 	bool local;
 	struct engine_call *call;
-	struct image_inventory survey;
+	struct image_inventory inventory;
 	image_inventory_done_fn *done;
 	void *arg;
 };
 
-void image_inventory_clear(struct image_inventory *survey)
+void image_inventory_clear(struct image_inventory *inventory)
 {
-	for (size_t i = 0; i < survey->count; i++)
-		codec_clear(&image_info_schema, &survey->images[i]);
-	free(survey->images);
-	free(survey->root);
-	*survey = (struct image_inventory){ 0 };
+	for (size_t i = 0; i < inventory->count; i++)
+		codec_clear(&image_info_schema, &inventory->images[i]);
+	free(inventory->images);
+	free(inventory->root);
+	*inventory = (struct image_inventory){ 0 };
 }
 
 int image_inventory_disk(const char *root, uint64_t *free_bytes,
@@ -103,7 +103,7 @@ static int read_image(const cJSON *item, struct image_info *image,
 			  &image->digests, err);
 }
 
-int image_inventory_read(const cJSON *list, struct image_inventory *survey,
+int image_inventory_read(const cJSON *list, struct image_inventory *inventory,
 			 struct error *err)
 {
 	owned(image_inventory_clear) struct image_inventory found = { 0 };
@@ -126,13 +126,13 @@ int image_inventory_read(const cJSON *list, struct image_inventory *survey,
 		if (read_image(item, &found.images[found.count++], err) < 0)
 			return -1;
 	}
-	survey->images = take(found.images);
-	survey->count = found.count;
+	inventory->images = take(found.images);
+	inventory->count = found.count;
 	found.count = 0;
 	return 0;
 }
 
-static void count_containers(struct image_inventory *survey,
+static void count_containers(struct image_inventory *inventory,
 			     const cJSON *containers)
 {
 	const cJSON *item;
@@ -141,9 +141,9 @@ static void count_containers(struct image_inventory *survey,
 	{
 		const char *id = text(item, "ImageID");
 
-		for (size_t i = 0; id && i < survey->count; i++)
-			if (!strcmp(survey->images[i].id, id))
-				survey->images[i].containers++;
+		for (size_t i = 0; id && i < inventory->count; i++)
+			if (!strcmp(inventory->images[i].id, id))
+				inventory->images[i].containers++;
 	}
 }
 
@@ -154,28 +154,28 @@ void image_inventory_cancel(struct image_inventory_call *call)
 	if (!call)
 		return;
 	engine_call_cancel(call->call);
-	image_inventory_clear(&call->survey);
+	image_inventory_clear(&call->inventory);
 	free(call);
 }
 
 static void finish(struct image_inventory_call *call, const struct error *err)
 {
-	call->done(call->arg, err, err ? NULL : &call->survey);
+	call->done(call->arg, err, err ? NULL : &call->inventory);
 	image_inventory_cancel(call);
 }
 
 static void containers_done(void *arg, const struct error *err, cJSON *answer)
 {
 	struct image_inventory_call *call = arg;
-	struct image_inventory *survey = &call->survey;
+	struct image_inventory *inventory = &call->inventory;
 
 	call->call = NULL;
 	if (!err) {
-		count_containers(survey, answer);
-		for (size_t i = 0; i < survey->count; i++)
-			image_usage_tell(call->record, &survey->images[i]);
-		image_usage_keep_only(call->record, survey->images,
-				      survey->count);
+		count_containers(inventory, answer);
+		for (size_t i = 0; i < inventory->count; i++)
+			image_usage_tell(call->usage, &inventory->images[i]);
+		image_usage_keep_only(call->usage, inventory->images,
+				      inventory->count);
 	}
 	finish(call, err);
 }
@@ -188,7 +188,7 @@ static void images_done(void *arg, const struct error *err, cJSON *answer)
 	struct error wrong;
 
 	call->call = NULL;
-	if (!err && image_inventory_read(answer, &call->survey, &wrong) < 0)
+	if (!err && image_inventory_read(answer, &call->inventory, &wrong) < 0)
 		err = &wrong;
 	if (!err) {
 		call->call =
@@ -208,7 +208,7 @@ static void info_done(void *arg, const struct error *err, cJSON *answer)
 
 	call->call = NULL;
 	if (!err && root && call->local)
-		call->survey.root = strdup(root);
+		call->inventory.root = strdup(root);
 	if (!err) {
 		call->call = engine_image_list(call->engine, CALL_MS,
 					       images_done, call, &wrong);
@@ -219,7 +219,7 @@ static void info_done(void *arg, const struct error *err, cJSON *answer)
 }
 
 struct image_inventory_call *
-image_inventory_begin(struct engine *engine, struct image_usage *record,
+image_inventory_begin(struct engine *engine, struct image_usage *usage,
 		      bool local, image_inventory_done_fn *done, void *arg,
 		      struct error *err)
 {
@@ -230,7 +230,7 @@ image_inventory_begin(struct engine *engine, struct image_usage *record,
 		return NULL;
 	}
 	call->engine = engine;
-	call->record = record;
+	call->usage = usage;
 	call->local = local;
 	call->done = done;
 	call->arg = arg;

@@ -7,37 +7,37 @@
 #include "agent/docker/engine.h"
 #include "agent/images/image_usage.h"
 
-/* One who asks, and then what there is. */
+/* The images of the engine; { 0 } is empty. */
 struct image_inventory {
 	struct image_info *images; /* needed and removed are not set */
 	size_t count;
 	char *root; /* the engine's folder; NULL: not on this machine */
 };
 
-void image_inventory_clear(struct image_inventory *survey);
+void image_inventory_clear(struct image_inventory *inventory);
 OWNED_VALUE(struct image_inventory, image_inventory_clear)
 
-/* err NULL: *survey is moved to whoever is told. */
+/* err NULL: the callee takes over what *inventory owns. */
 typedef void image_inventory_done_fn(void *arg, const struct error *err,
-				     struct image_inventory *survey);
+				     struct image_inventory *inventory);
 
 /* Ask the engine, in three calls. local: its folder is on this machine. done()
- * runs later, once, and the handle is gone then. All is borrowed.
+ * runs later, once; the handle is freed then. All arguments are borrowed.
  */
 struct image_inventory_call;
 struct image_inventory_call *
-image_inventory_begin(struct engine *engine, struct image_usage *record,
+image_inventory_begin(struct engine *engine, struct image_usage *usage,
 		      bool local, image_inventory_done_fn *done, void *arg,
 		      struct error *err);
 void image_inventory_cancel(
 	struct image_inventory_call *call); /* NULL is fine */
 
-/* Bytes of the disk below a folder: free for us, and in all. */
+/* Bytes of the disk of a folder: free for this process, and in all. */
 int image_inventory_disk(const char *root, uint64_t *free_bytes,
 			 uint64_t *bytes, struct error *err);
 
-/* What the engine's list says, without containers. Pure. EPROTO. */
-int image_inventory_read(const cJSON *list, struct image_inventory *survey,
+/* Read the engine's list of images, which has no containers. Pure. EPROTO. */
+int image_inventory_read(const cJSON *list, struct image_inventory *inventory,
 			 struct error *err);
 
 #endif

@@ -21,8 +21,8 @@ struct chain {
 
 struct image_layers_call {
 	struct engine *engine;
-	const struct image_bundle *recipe;
-	struct chain *chains; /* of recipe->images */
+	const struct image_bundle *bundle;
+	struct chain *chains; /* of bundle->images */
 	struct strings ids;   /* images of the engine */
 	size_t next;
 	struct engine_call *call;
@@ -87,7 +87,7 @@ static bool is_spare(const struct image_layers_call *call, const char *content)
 {
 	bool there = false;
 
-	for (size_t i = 0; i < call->recipe->images_count; i++) {
+	for (size_t i = 0; i < call->bundle->images_count; i++) {
 		const struct chain *chain = &call->chains[i];
 
 		for (size_t k = 0; k < chain->layers.count; k++) {
@@ -111,8 +111,8 @@ static void finish(struct image_layers_call *call, const struct error *failure)
 	if (failure)
 		log_debug("the layers of the engine are unknown: %s",
 			  failure->text);
-	for (size_t i = 0; !failure && i < call->recipe->entries_count; i++) {
-		const char *content = call->recipe->entries[i].content;
+	for (size_t i = 0; !failure && i < call->bundle->entries_count; i++) {
+		const char *content = call->bundle->entries[i].content;
 
 		if (content && is_spare(call, content))
 			strings_add(&spare, content, NULL);
@@ -129,7 +129,7 @@ static void inspected(void *arg, const struct error *err, cJSON *answer)
 	struct image_layers_call *call = arg;
 
 	call->call = NULL;
-	for (size_t i = 0; !err && i < call->recipe->images_count; i++)
+	for (size_t i = 0; !err && i < call->bundle->images_count; i++)
 		compare(&call->chains[i], get(get(answer, "RootFS"), "Layers"));
 	inspect_next(call);
 }
@@ -171,14 +171,14 @@ static void listed(void *arg, const struct error *err, cJSON *answer)
 
 static void free_chains(struct image_layers_call *call)
 {
-	for (size_t i = 0; call->chains && i < call->recipe->images_count; i++)
+	for (size_t i = 0; call->chains && i < call->bundle->images_count; i++)
 		strings_clear(&call->chains[i].layers);
 	free(call->chains);
 }
 
 struct image_layers_call *image_layers_begin(struct engine *engine,
 					     struct blob_store *contents,
-					     const struct image_bundle *recipe,
+					     const struct image_bundle *bundle,
 					     image_layers_done_fn *done,
 					     void *arg, struct error *err)
 {
@@ -186,9 +186,9 @@ struct image_layers_call *image_layers_begin(struct engine *engine,
 		calloc(1, sizeof(*call));
 
 	if (call) {
-		call->recipe = recipe;
+		call->bundle = bundle;
 		call->chains =
-			calloc(recipe->images_count, sizeof(*call->chains));
+			calloc(bundle->images_count, sizeof(*call->chains));
 	}
 	if (!call || !call->chains) {
 		error_nomem(err, "layers");
@@ -197,8 +197,8 @@ struct image_layers_call *image_layers_begin(struct engine *engine,
 	call->engine = engine;
 	call->done = done;
 	call->arg = arg;
-	for (size_t i = 0; i < recipe->images_count; i++)
-		if (read_config(contents, recipe->images[i].id,
+	for (size_t i = 0; i < bundle->images_count; i++)
+		if (read_config(contents, bundle->images[i].id,
 				&call->chains[i].layers, err) < 0)
 			return NULL;
 	call->call = engine_image_list(engine, CALL_MS, listed, call, err);

@@ -1,9 +1,9 @@
-/* image_names.h - tells which names an image file gives, and whose they are.
+/* image_names.h - checks the names that an image file gives to images.
  *
- * An engine moves a name to the image that a file gives it to, whoever had it.
- * Engines read names in manifest.json, or in index.json, or in repositories,
- * each engine in an order of its own. So a file names images in manifest.json
- * alone, and what that says is looked at before.
+ * Loading a file moves its names to its images, whichever image had them
+ * before. Names may stand in manifest.json, index.json or repositories, and
+ * engines read these in different orders. So only manifest.json is passed on,
+ * and its names are checked before.
  */
 #ifndef AGENT_IMAGES_IMAGE_NAMES_H
 #define AGENT_IMAGES_IMAGE_NAMES_H
@@ -16,28 +16,27 @@
 
 #define IMAGE_NAMES_TEXT_MAX (4 << 20) /* bytes of manifest.json */
 
-/* Take out of the bundle all but manifest.json by which an engine would name
- * images: index.json, oci-layout, repositories. EPROTO: it has no
- * manifest.json, or that is a link.
+/* Remove the other files with names from the bundle: index.json, oci-layout,
+ * repositories. EPROTO: it has no manifest.json, or that is a link.
  */
 int image_names_reduce(struct image_bundle *bundle, struct error *err);
 
-/* A manifest.json of the bundle: all names in it are the bundle's, of that very
- * image, and it can be read in one way only. EPROTO: it is not so. Pure.
+/* Check a manifest.json: each name in it is one that the bundle gives to the
+ * same image, and no parser can read it differently. EPROTO. Pure.
  */
 int image_names_read(const struct image_bundle *bundle, const char *text,
 		     size_t size, struct error *err);
 
-/* Entry `at` is about to be passed on to the engine; its content is here. If it
- * is manifest.json, it is read as above; it has IMAGE_NAMES_TEXT_MAX bytes at
- * most.
+/* Check entry `at` before it goes to the engine, if it is manifest.json: as
+ * above, and it has at most IMAGE_NAMES_TEXT_MAX bytes. Its content is in the
+ * store.
  */
 int image_names_check(struct blob_store *contents,
 		      const struct image_bundle *bundle, size_t at,
 		      struct error *err);
 
-/* What the engine says of an image: did Regatta bring it? used: or did a job of
- * this node use it?
+/* Did Regatta pull, build or load the image? used: true also if a job of this
+ * node used it. inspected: the engine's answer.
  */
 bool image_is_ours(struct image_usage *usage, const cJSON *inspected,
 		   bool used);

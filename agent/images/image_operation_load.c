@@ -1,6 +1,6 @@
 /* image_operation_load.c - images that come as contents, from a file.
  *
- * The recipe is fetched, then its parts one after another, each also from nodes
+ * The bundle is fetched, then its parts one after another, each also from nodes
  * that are still getting it (fetch.h), and while it is still being sent to the
  * controller. The engine gets them as one tar file, each as soon as it is here
  * and its hash is checked. What it has already is not fetched, neither images
@@ -17,39 +17,39 @@
 #include <string.h>
 
 struct load {
-	struct image_operation act;
+	struct image_operation operation;
 	struct fetch_wait *wait;
 	uint64_t here; /* bytes of the contents that are here */
-	struct image_bundle recipe;
-	bool known;        /* the recipe is */
+	struct image_bundle bundle;
+	bool known;        /* the bundle is */
 	size_t image, tag; /* that the engine is asked for */
 	bool lacked;       /* it has not this one */
 	bool lacks;        /* it has not all of them */
 	size_t config;     /* that is fetched to know its layers */
 	struct image_layers_call *layers;
 	bool looked;  /* for layers that it has */
-	bool less;    /* there are some: the recipe has not all */
+	bool less;    /* there are some: the bundle has not all */
 	size_t entry; /* that is fetched: those before it are here */
 	struct assembly *assembly; /* that the engine is getting */
 	bool late;                 /* it does so only when all is here */
 };
 
-static void load_again(struct image_operation *act)
+static void load_again(struct image_operation *operation)
 {
-	struct load *load = (struct load *)act;
+	struct load *load = (struct load *)operation;
 
 	assembly_free(take(load->assembly));
 }
 
-static void load_clear(struct image_operation *act)
+static void load_clear(struct image_operation *operation)
 {
-	struct load *load = (struct load *)act;
+	struct load *load = (struct load *)operation;
 
 	if (load->wait)
 		fetch_release(load->wait);
 	image_layers_cancel(load->layers);
 	assembly_free(load->assembly);
-	image_bundle_clear(&load->recipe);
+	image_bundle_clear(&load->bundle);
 }
 
 static int read_recipe(struct load *load, struct error *err)
@@ -57,13 +57,13 @@ static int read_recipe(struct load *load, struct error *err)
 	owned(buffer_clear) struct buffer text;
 
 	buffer_init(&text, IMAGE_BUNDLE_BYTES_MAX);
-	if (blob_store_text(load->act.config->contents, load->act.order.order,
-			    &text, err) < 0 ||
-	    image_bundle_parse(text.data, text.size, &load->recipe, err) < 0 ||
-	    image_names_reduce(&load->recipe, err) < 0)
+	if (blob_store_text(load->operation.config->contents,
+			    load->operation.order.order, &text, err) < 0 ||
+	    image_bundle_parse(text.data, text.size, &load->bundle, err) < 0 ||
+	    image_names_reduce(&load->bundle, err) < 0)
 		return -1;
 	load->known = true;
-	load->act.total = image_bundle_bytes(&load->recipe);
+	load->operation.total = image_bundle_bytes(&load->bundle);
 	return 0;
 }
 
@@ -71,8 +71,8 @@ static void on_progress(void *arg, uint64_t bytes, uint64_t total)
 {
 	struct load *load = arg;
 
-	load->act.done = load->here + (load->looked ? bytes : 0);
-	image_operation_tell_sometimes(&load->act);
+	load->operation.done = load->here + (load->looked ? bytes : 0);
+	image_operation_tell_sometimes(&load->operation);
 }
 
 /* The next entry is here, or is none to be fetched. -1: the load is over. */
@@ -80,9 +80,9 @@ static int pass_entry(struct load *load)
 {
 	struct error err;
 
-	if (image_names_check(load->act.config->contents, &load->recipe,
+	if (image_names_check(load->operation.config->contents, &load->bundle,
 			      load->entry, &err) < 0) {
-		image_operation_fail(&load->act, &err);
+		image_operation_fail(&load->operation, &err);
 		return -1;
 	}
 	load->entry++;
@@ -96,70 +96,71 @@ static void on_fetched(void *arg, const struct error *err)
 
 	load->wait = NULL;
 	if (err) {
-		image_operation_fail(&load->act, err);
+		image_operation_fail(&load->operation, err);
 		return;
 	}
 	if (!load->known) {
 		if (read_recipe(load, &why) < 0) {
-			image_operation_fail(&load->act, &why);
+			image_operation_fail(&load->operation, &why);
 			return;
 		}
 	} else if (!load->looked) {
 		load->config++;
 	} else {
-		load->here += load->recipe.entries[load->entry].bytes;
+		load->here += load->bundle.entries[load->entry].bytes;
 		if (pass_entry(load) < 0)
 			return;
 	}
-	load->act.done = load->here;
-	image_operation_step_in(&load->act, 0);
+	load->operation.done = load->here;
+	image_operation_step_in(&load->operation, 0);
 }
 
 static void fetch(struct load *load, const char *hash)
 {
 	struct error err;
 
-	image_operation_tell_sometimes(&load->act);
-	load->wait = fetch_begin(load->act.config->fetches, hash, load->known,
-				 on_progress, on_fetched, load, &err);
+	image_operation_tell_sometimes(&load->operation);
+	load->wait =
+		fetch_begin(load->operation.config->fetches, hash, load->known,
+			    on_progress, on_fetched, load, &err);
 	if (!load->wait)
-		image_operation_fail(&load->act, &err);
+		image_operation_fail(&load->operation, &err);
 }
 
 /* What the engine lacks is ours once it is there. */
 static void next_image(struct load *load, bool lacked)
 {
 	const struct image_bundle_image *image =
-		&load->recipe.images[load->image];
+		&load->bundle.images[load->image];
 	struct error err;
 
 	load->lacks |= lacked;
-	if (lacked && image_usage_coming(load->act.config->record, image->id,
-					 IMAGE_LOADED, &err) < 0) {
-		image_operation_fail(&load->act, &err);
+	if (lacked && image_usage_coming(load->operation.config->usage,
+					 image->id, IMAGE_LOADED, &err) < 0) {
+		image_operation_fail(&load->operation, &err);
 		return;
 	}
 	load->tag = 0;
 	load->lacked = false;
-	if (++load->image < load->recipe.images_count || load->lacks) {
-		image_operation_step_in(&load->act, 0);
+	if (++load->image < load->bundle.images_count || load->lacks) {
+		image_operation_step_in(&load->operation, 0);
 		return;
 	}
-	load->act.done = load->act.total;
-	image_operation_succeed(&load->act, NULL);
+	load->operation.done = load->operation.total;
+	image_operation_succeed(&load->operation, NULL);
 }
 
 /* The name is another image's here. -1: the load is over. */
 static int take_name(struct load *load, const char *name, const cJSON *other)
 {
-	const struct image_operations_config *config = load->act.config;
+	const struct image_operations_config *config = load->operation.config;
 	const char *id = cJSON_GetStringValue(
 		cJSON_GetObjectItemCaseSensitive(other, "Id"));
 	struct error err;
 
-	if (image_is_ours(config->record, other, false))
+	if (image_is_ours(config->usage, other, false))
 		return 0;
-	if (!load->act.order.replace)
+	if (!load->operation.order.replace)
 		error_set(&err, EEXIST,
 			  "%.120s is another image on this node (%.19s), which "
 			  "Regatta did not bring; --replace moves the name if "
@@ -168,7 +169,7 @@ static int take_name(struct load *load, const char *name, const cJSON *other)
 	else if (node_policy_remove(config->node_policy, name, false, &err) ==
 		 0)
 		return 0;
-	image_operation_fail(&load->act, &err);
+	image_operation_fail(&load->operation, &err);
 	return -1;
 }
 
@@ -180,7 +181,7 @@ static void next_tag(struct load *load, const struct image_bundle_image *image)
 		return;
 	}
 	load->tag++;
-	image_operation_step_in(&load->act, 0);
+	image_operation_step_in(&load->operation, 0);
 }
 
 /* The engine says whether it has the image, by its id and then under each of
@@ -190,13 +191,13 @@ static void inspected(void *arg, const struct error *err, cJSON *answer)
 {
 	struct load *load = arg;
 	const struct image_bundle_image *image =
-		&load->recipe.images[load->image];
+		&load->bundle.images[load->image];
 	const char *id = cJSON_GetStringValue(
 		cJSON_GetObjectItemCaseSensitive(answer, "Id"));
 	bool same = !err && id && !strcmp(id, image->id);
 
-	load->act.call = NULL;
-	if (err && image_operation_retry(&load->act, err))
+	load->operation.call = NULL;
+	if (err && image_operation_retry(&load->operation, err))
 		return;
 	if (!same && load->tag) {
 		load->lacks = true; /* only a name of it */
@@ -213,18 +214,18 @@ static void inspected(void *arg, const struct error *err, cJSON *answer)
 static void inspect(struct load *load)
 {
 	const struct image_bundle_image *image =
-		&load->recipe.images[load->image];
+		&load->bundle.images[load->image];
 	struct error err;
 
-	load->act.call =
-		engine_image_inspect(load->act.config->engine,
+	load->operation.call =
+		engine_image_inspect(load->operation.config->engine,
 				     load->tag
 					     ? image->tags.items[load->tag - 1]
 					     : image->id,
 				     IMAGE_OPERATION_CALL_MS, inspected, load,
 				     &err);
-	if (!load->act.call)
-		image_operation_fail(&load->act, &err);
+	if (!load->operation.call)
+		image_operation_fail(&load->operation, &err);
 }
 
 static bool is_spare(const struct image_bundle_entry *entry, const void *spare)
@@ -239,16 +240,16 @@ static void on_layers(void *arg, const struct strings *spare)
 
 	load->layers = NULL;
 	load->looked = true;
-	load->less = image_bundle_drop(&load->recipe, is_spare, spare) > 0;
-	load->act.total = image_bundle_bytes(&load->recipe);
-	image_operation_step_in(&load->act, 0);
+	load->less = image_bundle_drop(&load->bundle, is_spare, spare) > 0;
+	load->operation.total = image_bundle_bytes(&load->bundle);
+	image_operation_step_in(&load->operation, 0);
 }
 
-static bool is_part(const struct image_bundle *recipe, const char *hash)
+static bool is_part(const struct image_bundle *bundle, const char *hash)
 {
-	for (size_t i = 0; i < recipe->entries_count; i++)
-		if (recipe->entries[i].content &&
-		    !strcmp(recipe->entries[i].content, hash))
+	for (size_t i = 0; i < bundle->entries_count; i++)
+		if (bundle->entries[i].content &&
+		    !strcmp(bundle->entries[i].content, hash))
 			return true;
 	return false;
 }
@@ -256,27 +257,27 @@ static bool is_part(const struct image_bundle *recipe, const char *hash)
 /* The configs first: they say which layers an image has. */
 static void look(struct load *load)
 {
-	const struct image_bundle *recipe = &load->recipe;
+	const struct image_bundle *bundle = &load->bundle;
 	struct error err;
 
-	while (load->config < recipe->images_count) {
+	while (load->config < bundle->images_count) {
 		const char *hash =
-			strchr(recipe->images[load->config].id, ':') + 1;
+			strchr(bundle->images[load->config].id, ':') + 1;
 
-		if (is_part(recipe, hash)) {
+		if (is_part(bundle, hash)) {
 			fetch(load, hash);
 			return;
 		}
 		load->config++;
 	}
-	load->layers = image_layers_begin(load->act.config->engine,
-					  load->act.config->contents,
-					  &load->recipe, on_layers, load, &err);
+	load->layers = image_layers_begin(load->operation.config->engine,
+					  load->operation.config->contents,
+					  &load->bundle, on_layers, load, &err);
 	if (load->layers)
 		return;
 	log_debug("layers are not compared: %s", err.text);
 	load->looked = true;
-	image_operation_step_in(&load->act, 0);
+	image_operation_step_in(&load->operation, 0);
 }
 
 /* All of it, from the beginning: what has come is here. */
@@ -287,15 +288,15 @@ static void load_whole(struct load *load)
 	if (load->wait)
 		fetch_release(take(load->wait));
 	assembly_free(take(load->assembly));
-	image_bundle_clear(&load->recipe);
+	image_bundle_clear(&load->bundle);
 	load->less = load->late = false;
 	load->entry = 0;
 	load->here = 0;
-	load->act.phase = "fetching";
+	load->operation.phase = "fetching";
 	if (read_recipe(load, &err) < 0)
-		image_operation_fail(&load->act, &err);
+		image_operation_fail(&load->operation, &err);
 	else
-		image_operation_step_in(&load->act, 0);
+		image_operation_step_in(&load->operation, 0);
 }
 
 static void on_object(void *arg, const cJSON *object)
@@ -304,7 +305,7 @@ static void on_object(void *arg, const cJSON *object)
 
 static bool all_here(const struct load *load)
 {
-	return load->entry == load->recipe.entries_count;
+	return load->entry == load->bundle.entries_count;
 }
 
 /* An engine that broke off in the middle gets all of it once more, at the end.
@@ -314,22 +315,22 @@ static void loaded(void *arg, const struct error *err, cJSON *answer)
 	struct load *load = arg;
 	struct error full;
 
-	load->act.call = NULL;
+	load->operation.call = NULL;
 	if (!all_here(load) && (!err || image_operation_engine_away(err))) {
 		assembly_free(take(load->assembly));
 		load->late = true;
 	} else if (!err) {
-		image_operation_succeed(&load->act, NULL);
-	} else if (image_operation_retry(&load->act, err)) {
+		image_operation_succeed(&load->operation, NULL);
+	} else if (image_operation_retry(&load->operation, err)) {
 		return;
 	} else if (strstr(err->text, "no space left on device")) {
 		full = *err;
 		error_prefix(&full, "disk full");
-		image_operation_fail(&load->act, &full);
+		image_operation_fail(&load->operation, &full);
 	} else if (load->less) {
 		load_whole(load);
 	} else {
-		image_operation_fail(&load->act, err);
+		image_operation_fail(&load->operation, err);
 	}
 }
 
@@ -340,35 +341,35 @@ static int give_engine(struct load *load)
 
 	if (load->assembly) {
 		assembly_let(load->assembly, load->entry);
-		engine_call_resume(load->act.call);
+		engine_call_resume(load->operation.call);
 		return 0;
 	}
-	load->assembly =
-		assembly_new(load->act.config->contents, &load->recipe, &err);
+	load->assembly = assembly_new(load->operation.config->contents,
+				      &load->bundle, &err);
 	if (load->assembly) {
 		assembly_let(load->assembly, load->entry);
-		load->act.call =
-			engine_image_load(load->act.config->engine,
+		load->operation.call =
+			engine_image_load(load->operation.config->engine,
 					  IMAGE_OPERATION_STALL_MS,
 					  assembly_read, load->assembly,
 					  on_object, loaded, load, &err);
 	}
-	if (load->act.call)
+	if (load->operation.call)
 		return 0;
-	image_operation_fail(&load->act, &err);
+	image_operation_fail(&load->operation, &err);
 	return -1;
 }
 
-static void load_step(struct image_operation *act)
+static void load_step(struct image_operation *operation)
 {
-	struct load *load = (struct load *)act;
-	const struct image_bundle *recipe = &load->recipe;
+	struct load *load = (struct load *)operation;
+	const struct image_bundle *bundle = &load->bundle;
 
 	if (!load->known) {
-		fetch(load, act->order.order);
+		fetch(load, operation->order.order);
 		return;
 	}
-	if (load->image < recipe->images_count) {
+	if (load->image < bundle->images_count) {
 		inspect(load);
 		return;
 	}
@@ -376,34 +377,35 @@ static void load_step(struct image_operation *act)
 		look(load);
 		return;
 	}
-	while (!all_here(load) && (!recipe->entries[load->entry].content ||
-				   image_bundle_repeats(recipe, load->entry)))
+	while (!all_here(load) && (!bundle->entries[load->entry].content ||
+				   image_bundle_repeats(bundle, load->entry)))
 		if (pass_entry(load) < 0)
 			return;
 	if (all_here(load)) {
-		load->act.phase = "loading";
-		image_operation_tell(&load->act);
+		load->operation.phase = "loading";
+		image_operation_tell(&load->operation);
 	}
 	if ((all_here(load) || (load->here && !load->late)) &&
 	    give_engine(load) < 0)
 		return;
 	if (!all_here(load))
-		fetch(load, recipe->entries[load->entry].content);
+		fetch(load, bundle->entries[load->entry].content);
 }
 
-static void load_touch(struct image_operation *act)
+static void load_touch(struct image_operation *operation)
 {
-	const struct load *load = (struct load *)act;
+	const struct load *load = (struct load *)operation;
 
-	blob_store_touch(act->config->contents, act->order.order);
-	for (size_t i = 0; i < load->recipe.entries_count; i++)
-		blob_store_touch(act->config->contents,
-				 load->recipe.entries[i].content);
+	blob_store_touch(operation->config->contents, operation->order.order);
+	for (size_t i = 0; i < load->bundle.entries_count; i++)
+		blob_store_touch(operation->config->contents,
+				 load->bundle.entries[i].content);
 }
 
-static int load_allowed(const struct image_operation *act, struct error *err)
+static int load_allowed(const struct image_operation *operation,
+			struct error *err)
 {
-	return node_policy_load(act->config->node_policy, err);
+	return node_policy_load(operation->config->node_policy, err);
 }
 
 const struct image_operation_kind image_operation_load = {

@@ -8,36 +8,37 @@
 #include <errno.h>
 
 struct save {
-	struct image_operation act;
+	struct image_operation operation;
 	struct incoming *incoming;
 	bool known; /* whose it is */
 	bool checking;
 };
 
-static void save_again(struct image_operation *act)
+static void save_again(struct image_operation *operation)
 {
-	struct save *save = (struct save *)act;
+	struct save *save = (struct save *)operation;
 
 	incoming_free(take(save->incoming));
 }
 
 static void check_saved(struct save *save)
 {
-	struct image_operation *act = &save->act;
+	struct image_operation *operation = &save->operation;
 	struct message_image_state state;
 	char hash[CONTENT_HASH_SIZE];
 	struct error err = { 0 };
 	int rc = incoming_finish(save->incoming, hash, &err);
 
 	if (rc > 0) {
-		image_operation_step_in(act, 0);
+		image_operation_step_in(operation, 0);
 	} else if (rc < 0) {
-		image_operation_fail(act, &err);
+		image_operation_fail(operation, &err);
 	} else {
-		act->done = act->total = incoming_length(save->incoming);
-		state = image_operation_state(act);
+		operation->done = operation->total =
+			incoming_length(save->incoming);
+		state = image_operation_state(operation);
 		state.content = hash;
-		image_operation_succeed(act, &state);
+		image_operation_succeed(operation, &state);
 	}
 }
 
@@ -46,8 +47,8 @@ static int take_data(void *arg, const void *data, size_t size,
 {
 	struct save *save = arg;
 
-	save->act.done += size;
-	image_operation_tell_sometimes(&save->act);
+	save->operation.done += size;
+	image_operation_tell_sometimes(&save->operation);
 	return incoming_write(save->incoming, data, size, err);
 }
 
@@ -55,12 +56,12 @@ static void saved(void *arg, const struct error *err, cJSON *answer)
 {
 	struct save *save = arg;
 
-	save->act.call = NULL;
+	save->operation.call = NULL;
 	if (!err) {
 		save->checking = true;
 		check_saved(save);
-	} else if (!image_operation_retry(&save->act, err)) {
-		image_operation_fail(&save->act, err);
+	} else if (!image_operation_retry(&save->operation, err)) {
+		image_operation_fail(&save->operation, err);
 	}
 }
 
@@ -70,27 +71,27 @@ static void saved(void *arg, const struct error *err, cJSON *answer)
 static void inspected(void *arg, const struct error *err, cJSON *answer)
 {
 	struct save *save = arg;
-	struct image_operation *act = &save->act;
+	struct image_operation *operation = &save->operation;
 	struct error refused;
 
-	act->call = NULL;
-	if (err && image_operation_retry(act, err))
+	operation->call = NULL;
+	if (err && image_operation_retry(operation, err))
 		return;
 	if (err) {
-		image_operation_fail(act, err);
-	} else if (!image_is_ours(act->config->record, answer, true) &&
-		   node_policy_save_any(act->config->node_policy,
-					act->order.image, &refused) < 0) {
-		image_operation_fail(act, &refused);
+		image_operation_fail(operation, err);
+	} else if (!image_is_ours(operation->config->usage, answer, true) &&
+		   node_policy_save_any(operation->config->node_policy,
+					operation->order.image, &refused) < 0) {
+		image_operation_fail(operation, &refused);
 	} else {
 		save->known = true;
-		image_operation_step_in(act, 0);
+		image_operation_step_in(operation, 0);
 	}
 }
 
-static void save_step(struct image_operation *act)
+static void save_step(struct image_operation *operation)
 {
-	struct save *save = (struct save *)act;
+	struct save *save = (struct save *)operation;
 	struct error err;
 
 	if (save->checking) {
@@ -98,30 +99,33 @@ static void save_step(struct image_operation *act)
 		return;
 	}
 	if (!save->known) {
-		act->call = engine_image_inspect(act->config->engine,
-						 act->order.image,
-						 IMAGE_OPERATION_CALL_MS,
-						 inspected, save, &err);
-		if (!act->call)
-			image_operation_fail(act, &err);
+		operation->call =
+			engine_image_inspect(operation->config->engine,
+					     operation->order.image,
+					     IMAGE_OPERATION_CALL_MS, inspected,
+					     save, &err);
+		if (!operation->call)
+			image_operation_fail(operation, &err);
 		return;
 	}
-	act->done = 0;
-	save->incoming = incoming_new(act->config->contents, NULL,
+	operation->done = 0;
+	save->incoming = incoming_new(operation->config->contents, NULL,
 				      CONTENT_BYTES_MAX, &err);
 	if (save->incoming)
-		act->call =
-			engine_image_save(act->config->engine, act->order.image,
+		operation->call =
+			engine_image_save(operation->config->engine,
+					  operation->order.image,
 					  IMAGE_OPERATION_STALL_MS, take_data,
 					  saved, save, &err);
-	if (!act->call)
-		image_operation_fail(act, &err);
+	if (!operation->call)
+		image_operation_fail(operation, &err);
 }
 
-static int save_allowed(const struct image_operation *act, struct error *err)
+static int save_allowed(const struct image_operation *operation,
+			struct error *err)
 {
-	return node_policy_save(act->config->node_policy, act->order.image,
-				err);
+	return node_policy_save(operation->config->node_policy,
+				operation->order.image, err);
 }
 
 const struct image_operation_kind image_operation_save = {

@@ -33,95 +33,97 @@ static const struct schema *order_schema(void)
 	return message_kinds[MESSAGE_IMAGE_DO].schema;
 }
 
-static void act_free(struct image_operation *act)
+static void operation_free(struct image_operation *operation)
 {
-	TAILQ_REMOVE(&act->acts->list, act, next);
-	act->acts->count--;
-	if (act->call)
-		engine_call_cancel(act->call);
-	loop_source_free(&act->timer);
-	if (act->kind->clear)
-		act->kind->clear(act);
-	codec_clear(order_schema(), &act->order);
-	free(act);
+	TAILQ_REMOVE(&operation->operations->list, operation, next);
+	operation->operations->count--;
+	if (operation->call)
+		engine_call_cancel(operation->call);
+	loop_source_free(&operation->timer);
+	if (operation->kind->clear)
+		operation->kind->clear(operation);
+	codec_clear(order_schema(), &operation->order);
+	free(operation);
 }
 
 struct message_image_state
-image_operation_state(const struct image_operation *act)
+image_operation_state(const struct image_operation *operation)
 {
 	return (struct message_image_state){
-		.order = act->order.order,
-		.phase = (char *)act->phase,
-		.done_bytes = act->done,
-		.total_bytes = act->total,
+		.order = operation->order.order,
+		.phase = (char *)operation->phase,
+		.done_bytes = operation->done,
+		.total_bytes = operation->total,
 	};
 }
 
-void image_operation_say(struct image_operation *act,
+void image_operation_say(struct image_operation *operation,
 			 const struct message_image_state *state)
 {
-	act->told_ms = clock_mono_ms();
-	act->config->tell(act->config->arg, state);
+	operation->told_ms = clock_mono_ms();
+	operation->config->tell(operation->config->arg, state);
 }
 
-void image_operation_tell(struct image_operation *act)
+void image_operation_tell(struct image_operation *operation)
 {
-	struct message_image_state state = image_operation_state(act);
+	struct message_image_state state = image_operation_state(operation);
 
-	image_operation_say(act, &state);
+	image_operation_say(operation, &state);
 }
 
-void image_operation_tell_sometimes(struct image_operation *act)
+void image_operation_tell_sometimes(struct image_operation *operation)
 {
-	if (clock_mono_ms() - act->told_ms >= TELL_MS)
-		image_operation_tell(act);
+	if (clock_mono_ms() - operation->told_ms >= TELL_MS)
+		image_operation_tell(operation);
 }
 
-void image_operation_fail(struct image_operation *act, const struct error *err)
+void image_operation_fail(struct image_operation *operation,
+			  const struct error *err)
 {
-	struct message_image_state state = image_operation_state(act);
+	struct message_image_state state = image_operation_state(operation);
 	struct error why = *err;
 
 	id_error_explain(&why);
-	log_warning("image order=%.12s %s failed: %s", act->order.order,
-		    act->kind->name, why.text);
+	log_warning("image order=%.12s %s failed: %s", operation->order.order,
+		    operation->kind->name, why.text);
 	state.phase = (char *)"failed";
 	state.code = why.code;
 	state.text = why.text;
-	image_operation_say(act, &state);
-	act_free(act);
+	image_operation_say(operation, &state);
+	operation_free(operation);
 }
 
-void image_operation_succeed(struct image_operation *act,
+void image_operation_succeed(struct image_operation *operation,
 			     const struct message_image_state *given)
 {
 	struct message_image_state state =
-		given ? *given : image_operation_state(act);
+		given ? *given : image_operation_state(operation);
 
-	log_info("image order=%.12s %s done%s%s", act->order.order,
-		 act->kind->name, state.text ? ": " : "",
+	log_info("image order=%.12s %s done%s%s", operation->order.order,
+		 operation->kind->name, state.text ? ": " : "",
 		 state.text ? state.text : "");
 	state.phase = (char *)"ready";
-	image_operation_say(act, &state);
-	act_free(act);
+	image_operation_say(operation, &state);
+	operation_free(operation);
 }
 
 static int step_run(sd_event_source *source, uint64_t usec, void *arg)
 {
-	struct image_operation *act = arg;
+	struct image_operation *operation = arg;
 	struct error err;
 
-	if (act->kind->allowed(act, &err) < 0)
-		image_operation_fail(act, &err);
+	if (operation->kind->allowed(operation, &err) < 0)
+		image_operation_fail(operation, &err);
 	else
-		act->kind->step(act);
+		operation->kind->step(operation);
 	return 0;
 }
 
-void image_operation_step_in(struct image_operation *act, uint64_t delay_ms)
+void image_operation_step_in(struct image_operation *operation,
+			     uint64_t delay_ms)
 {
-	loop_timer(act->config->loop, &act->timer, delay_ms, step_run, act,
-		   NULL);
+	loop_timer(operation->config->loop, &operation->timer, delay_ms,
+		   step_run, operation, NULL);
 }
 
 bool image_operation_engine_away(const struct error *err)
@@ -130,13 +132,15 @@ bool image_operation_engine_away(const struct error *err)
 	       err->code == ETIMEDOUT;
 }
 
-bool image_operation_retry(struct image_operation *act, const struct error *err)
+bool image_operation_retry(struct image_operation *operation,
+			   const struct error *err)
 {
-	if (!image_operation_engine_away(err) || act->retries++ >= RETRIES_MAX)
+	if (!image_operation_engine_away(err) ||
+	    operation->retries++ >= RETRIES_MAX)
 		return false;
-	if (act->kind->again)
-		act->kind->again(act);
-	image_operation_step_in(act, RETRY_MS);
+	if (operation->kind->again)
+		operation->kind->again(operation);
+	image_operation_step_in(operation, RETRY_MS);
 	return true;
 }
 
@@ -151,7 +155,7 @@ static const struct image_operation_kind *kind_named(const char *name)
 }
 
 /* Is all there that the kind needs? */
-static int check(const struct image_operations *acts,
+static int check(const struct image_operations *operations,
 		 const struct message_image_do *order,
 		 const struct image_operation_kind *kind, struct error *err)
 {
@@ -169,7 +173,7 @@ static int check(const struct image_operations *acts,
 	    (kind == &image_operation_build && !(order->image && order->build)))
 		return error_set(err, EPROTO, "%s: the image is missing",
 				 kind->name);
-	if (acts->count >= IMAGE_OPERATIONS_MAX)
+	if (operations->count >= IMAGE_OPERATIONS_MAX)
 		return error_set(err, EBUSY,
 				 "%d image requests are already in progress on "
 				 "this node",
@@ -177,7 +181,7 @@ static int check(const struct image_operations *acts,
 	return 0;
 }
 
-static void refuse(struct image_operations *acts,
+static void refuse(struct image_operations *operations,
 		   const struct message_image_do *order,
 		   const struct error *err)
 {
@@ -188,52 +192,52 @@ static void refuse(struct image_operations *acts,
 		.text = (char *)err->text,
 	};
 
-	acts->config->tell(acts->config->arg, &state);
+	operations->config->tell(operations->config->arg, &state);
 }
 
-void image_operations_do(struct image_operations *acts,
+void image_operations_do(struct image_operations *operations,
 			 struct message_image_do *order)
 {
 	const struct image_operation_kind *kind = kind_named(order->what);
 	struct error err;
-	struct image_operation *act;
+	struct image_operation *operation;
 
-	TAILQ_FOREACH(act, &acts->list, next)
+	TAILQ_FOREACH(operation, &operations->list, next)
 	{
-		if (!strcmp(act->order.order, order->order)) {
-			image_operation_tell(act);
+		if (!strcmp(operation->order.order, order->order)) {
+			image_operation_tell(operation);
 			return;
 		}
 	}
-	if (check(acts, order, kind, &err) < 0) {
-		refuse(acts, order, &err);
+	if (check(operations, order, kind, &err) < 0) {
+		refuse(operations, order, &err);
 		return;
 	}
-	act = calloc(1, kind->size);
-	if (!act) {
+	operation = calloc(1, kind->size);
+	if (!operation) {
 		error_nomem(&err, "image");
-		refuse(acts, order, &err);
+		refuse(operations, order, &err);
 		return;
 	}
-	act->acts = acts;
-	act->config = acts->config;
-	act->kind = kind;
-	act->phase = kind->phase;
-	act->order = *order;
+	operation->operations = operations;
+	operation->config = operations->config;
+	operation->kind = kind;
+	operation->phase = kind->phase;
+	operation->order = *order;
 	memset(order, 0, sizeof(*order));
-	TAILQ_INSERT_TAIL(&acts->list, act, next);
-	acts->count++;
-	image_operation_step_in(act, 0);
+	TAILQ_INSERT_TAIL(&operations->list, operation, next);
+	operations->count++;
+	image_operation_step_in(operation, 0);
 }
 
-void image_operations_touch(struct image_operations *acts)
+void image_operations_touch(struct image_operations *operations)
 {
-	struct image_operation *act;
+	struct image_operation *operation;
 
-	TAILQ_FOREACH(act, &acts->list, next)
+	TAILQ_FOREACH(operation, &operations->list, next)
 	{
-		if (act->kind->touch)
-			act->kind->touch(act);
+		if (operation->kind->touch)
+			operation->kind->touch(operation);
 	}
 }
 
@@ -241,22 +245,22 @@ struct image_operations *
 image_operations_new(const struct image_operations_config *config,
 		     struct error *err)
 {
-	struct image_operations *acts = calloc(1, sizeof(*acts));
+	struct image_operations *operations = calloc(1, sizeof(*operations));
 
-	if (!acts) {
+	if (!operations) {
 		error_nomem(err, "images");
 		return NULL;
 	}
-	TAILQ_INIT(&acts->list);
-	acts->config = config;
-	return acts;
+	TAILQ_INIT(&operations->list);
+	operations->config = config;
+	return operations;
 }
 
-void image_operations_free(struct image_operations *acts)
+void image_operations_free(struct image_operations *operations)
 {
-	if (!acts)
+	if (!operations)
 		return;
-	while (!TAILQ_EMPTY(&acts->list))
-		act_free(TAILQ_FIRST(&acts->list));
-	free(acts);
+	while (!TAILQ_EMPTY(&operations->list))
+		operation_free(TAILQ_FIRST(&operations->list));
+	free(operations);
 }

@@ -1,9 +1,8 @@
 /* image_operations.h - carries out what people order for this node's images.
  *
- * An act is one order under way: to load, save, build, list or remove images,
- * or to remove those that nobody needs (gc). It tells the controller how far it
- * is, and what came of it. Orders may come twice: then it is told again how far
- * they are.
+ * An operation loads, saves, builds, pulls, lists or removes images, or removes
+ * those that nobody needs (gc). It reports its progress and its outcome to the
+ * controller. An order that comes twice is reported again.
  */
 #ifndef AGENT_IMAGES_IMAGE_OPERATIONS_H
 #define AGENT_IMAGES_IMAGE_OPERATIONS_H
@@ -15,8 +14,8 @@
 
 struct image_operations;
 
-/* What the agent's own tasks need now: a list that the caller of needs() frees,
- * with texts that are borrowed until it returns to the loop. -1: no memory.
+/* The images that the agent's own tasks need now, as a list for the caller to
+ * free. Its texts are borrowed, until control returns to the loop. -1: ENOMEM.
  */
 typedef int image_operations_needs_fn(void *arg, struct image_need **list,
 				      size_t *count, struct error *err);
@@ -29,10 +28,10 @@ struct image_operations_config {
 	struct blob_store *contents;
 	struct fetches *fetches;
 	struct images *images;
-	struct image_usage *record;
+	struct image_usage *usage;
 	const struct node_policy *node_policy; /* it may refuse */
 	image_operations_needs_fn *needs;
-	/* Tell the controller; one that is lost is told again. */
+	/* Report to the controller; a lost report is sent again. */
 	void (*tell)(void *arg, const struct message_image_state *state);
 	void *arg;
 };
@@ -40,14 +39,15 @@ struct image_operations_config {
 struct image_operations *
 image_operations_new(const struct image_operations_config *config,
 		     struct error *err);
-void image_operations_free(struct image_operations *acts);
+void image_operations_free(struct image_operations *operations);
 OWNED_POINTER(struct image_operations, image_operations_free)
 
-/* The order is moved. What cannot be begun is told as failed. */
-void image_operations_do(struct image_operations *acts,
+/* Takes the contents of *order. One that cannot start is reported as failed. */
+void image_operations_do(struct image_operations *operations,
 			 struct message_image_do *order);
 
-/* Keep contents that are needed from being removed as unused. */
-void image_operations_touch(struct image_operations *acts);
+/* Mark the contents that operations need as used, so that they are not removed.
+ */
+void image_operations_touch(struct image_operations *operations);
 
 #endif

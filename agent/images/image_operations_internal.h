@@ -1,9 +1,9 @@
-/* image_operations_internal.h - what the kinds of acts share: for the files of
- * this room alone.
+/* image_operations_internal.h - what the kinds of operations share. Only for
+ * the files of this folder.
  *
- * A kind does its work in steps, from the loop: each one begins a call and
- * returns. An act ends with image_operation_fail() or
- * image_operation_succeed(), and is gone then.
+ * A kind works in steps that run from the loop: each starts a call of the
+ * engine and returns. image_operation_fail() or image_operation_succeed() ends
+ * the operation and frees it.
  */
 #ifndef AGENT_IMAGES_IMAGE_OPERATIONS_INTERNAL_H
 #define AGENT_IMAGES_IMAGE_OPERATIONS_INTERNAL_H
@@ -18,7 +18,7 @@
 	600000 /* the engine unpacks a layer without a byte */
 
 struct image_operation {
-	struct image_operations *acts;
+	struct image_operations *operations;
 	const struct image_operations_config *config;
 	const struct image_operation_kind *kind;
 	struct message_image_do order;
@@ -34,42 +34,50 @@ struct image_operation {
 struct image_operation_kind {
 	const char *name;
 	const char *phase; /* at first */
-	size_t size;       /* of its struct, which begins with an act */
-	/* Does the policy allow it? It may be another since the last step. */
-	int (*allowed)(const struct image_operation *act, struct error *err);
-	void (*step)(struct image_operation *act);
-	void (*again)(
-		struct image_operation *act); /* before a retry; may be NULL */
-	void (*touch)(struct image_operation *act); /* may be NULL */
-	void (*clear)(struct image_operation *act); /* may be NULL */
+	size_t size; /* of its struct, whose first member is the operation */
+	/* Does the policy allow it? Asked before each step: the policy may have
+	 * changed.
+	 */
+	int (*allowed)(const struct image_operation *operation,
+		       struct error *err);
+	void (*step)(struct image_operation *operation);
+	void (*again)(struct image_operation
+			      *operation); /* before a retry; may be NULL */
+	void (*touch)(struct image_operation *operation); /* may be NULL */
+	void (*clear)(struct image_operation *operation); /* may be NULL */
 };
 
 extern const struct image_operation_kind image_operation_load,
 	image_operation_save, image_operation_build, image_operation_pull,
 	image_operation_list, image_operation_remove, image_operation_gc;
 
-/* How far it is: now, or if that was not told just now. */
-void image_operation_tell(struct image_operation *act);
-void image_operation_tell_sometimes(struct image_operation *act);
-/* Fill what all states have in common; image_operation_say() sends it. */
+/* Report the progress: now, or unless it was reported just now. */
+void image_operation_tell(struct image_operation *operation);
+void image_operation_tell_sometimes(struct image_operation *operation);
+/* The state with the fields that all kinds have; image_operation_say() sends
+ * it.
+ */
 struct message_image_state
-image_operation_state(const struct image_operation *act);
-void image_operation_say(struct image_operation *act,
+image_operation_state(const struct image_operation *operation);
+void image_operation_say(struct image_operation *operation,
 			 const struct message_image_state *state);
 
-void image_operation_fail(struct image_operation *act, const struct error *err);
-/* state: as image_operation_state() gave it, with what the kind has to say; or
- * NULL. */
-void image_operation_succeed(struct image_operation *act,
+void image_operation_fail(struct image_operation *operation,
+			  const struct error *err);
+/* state: from image_operation_state(), with the fields of the kind; or NULL. */
+void image_operation_succeed(struct image_operation *operation,
 			     const struct message_image_state *state);
 
-/* The next step, in delay_ms. */
-void image_operation_step_in(struct image_operation *act, uint64_t delay_ms);
+/* Run the next step in delay_ms. */
+void image_operation_step_in(struct image_operation *operation,
+			     uint64_t delay_ms);
 
-/* The engine could not be reached, or broke off. */
+/* Could the engine not be reached, or did it end the connection? */
 bool image_operation_engine_away(const struct error *err);
-/* The engine is away: the step is tried again. False: that was often enough. */
-bool image_operation_retry(struct image_operation *act,
+/* Try the step again after an error of the connection to the engine. False: the
+ * retries are used up.
+ */
+bool image_operation_retry(struct image_operation *operation,
 			   const struct error *err);
 
 #endif

@@ -17,9 +17,9 @@
 #define TOLD_EACH 400          /* what JSON adds to one's texts */
 
 struct clear {
-	struct image_operation act;
+	struct image_operation operation;
 	struct image_inventory_call *call;
-	struct image_inventory survey;
+	struct image_inventory inventory;
 	bool surveyed;
 	uint64_t free_bytes; /* of the disk, at first */
 	size_t *order;       /* which go, by turns; to remove: the one */
@@ -33,12 +33,12 @@ struct clear {
 	bool went;           /* of the present image something did */
 };
 
-static void clear_clear(struct image_operation *act)
+static void clear_clear(struct image_operation *operation)
 {
-	struct clear *clear = (struct clear *)act;
+	struct clear *clear = (struct clear *)operation;
 
 	image_inventory_cancel(clear->call);
-	image_inventory_clear(&clear->survey);
+	image_inventory_clear(&clear->inventory);
 	free(clear->order);
 }
 
@@ -58,11 +58,12 @@ OWNED_VALUE(struct merged, merged_clear)
 static int merge(const struct clear *clear, struct merged *merged,
 		 struct error *err)
 {
-	const struct image_operation *act = &clear->act;
-	size_t given = act->order.needs_count, own = 0;
+	const struct image_operation *operation = &clear->operation;
+	size_t given = operation->order.needs_count, own = 0;
 	struct image_need *list = NULL, *all;
 
-	if (act->config->needs(act->config->arg, &list, &own, err) < 0)
+	if (operation->config->needs(operation->config->arg, &list, &own, err) <
+	    0)
 		return -1;
 	all = reallocarray(list, own + given + 1, sizeof(*all));
 	if (!all) {
@@ -70,7 +71,7 @@ static int merge(const struct clear *clear, struct merged *merged,
 		return error_nomem(err, "images");
 	}
 	if (given)
-		memcpy(all + own, act->order.needs, given * sizeof(*all));
+		memcpy(all + own, operation->order.needs, given * sizeof(*all));
 	*merged = (struct merged){ all, own + given };
 	return 0;
 }
@@ -107,65 +108,66 @@ static int tell_images(struct clear *clear,
 		       bool (*told)(const struct image_info *image), char *text,
 		       struct error *err)
 {
-	struct message_image_state state = image_operation_state(&clear->act);
-	const struct image_inventory *survey = &clear->survey;
+	struct message_image_state state =
+		image_operation_state(&clear->operation);
+	const struct image_inventory *inventory = &clear->inventory;
 	size_t bytes = 0;
 	owned_free struct image_info *list =
-		calloc(survey->count + 1, sizeof(*list));
+		calloc(inventory->count + 1, sizeof(*list));
 
 	if (!list)
 		return error_nomem(err, "images");
-	for (size_t i = 0; i < survey->count; i++) {
-		if (!told(&survey->images[i]))
+	for (size_t i = 0; i < inventory->count; i++) {
+		if (!told(&inventory->images[i]))
 			continue;
-		bytes += size_of(&survey->images[i]);
+		bytes += size_of(&inventory->images[i]);
 		if (bytes <= TOLD_BYTES)
-			list[state.images_count++] = survey->images[i];
+			list[state.images_count++] = inventory->images[i];
 		else
 			state.left_out++;
 	}
 	state.images = list;
 	state.text = text;
-	image_operation_succeed(&clear->act, &state);
+	image_operation_succeed(&clear->operation, &state);
 	return 0;
 }
 
-/* The survey, which all begin with. */
+/* The inventory, which all begin with. */
 
 static void surveyed(void *arg, const struct error *err,
-		     struct image_inventory *survey)
+		     struct image_inventory *inventory)
 {
 	struct clear *clear = arg;
 
 	clear->call = NULL;
 	if (err) {
-		if (!image_operation_retry(&clear->act, err))
-			image_operation_fail(&clear->act, err);
+		if (!image_operation_retry(&clear->operation, err))
+			image_operation_fail(&clear->operation, err);
 		return;
 	}
-	clear->survey = *survey;
-	*survey = (struct image_inventory){ 0 };
+	clear->inventory = *inventory;
+	*inventory = (struct image_inventory){ 0 };
 	clear->surveyed = true;
-	image_operation_step_in(&clear->act, 0);
+	image_operation_step_in(&clear->operation, 0);
 }
 
 static void look(struct clear *clear)
 {
-	const struct image_operations_config *config = clear->act.config;
+	const struct image_operations_config *config = clear->operation.config;
 	struct error err;
 
 	clear->call =
-		image_inventory_begin(config->engine, config->record,
+		image_inventory_begin(config->engine, config->usage,
 				      config->local, surveyed, clear, &err);
 	if (!clear->call)
-		image_operation_fail(&clear->act, &err);
+		image_operation_fail(&clear->operation, &err);
 }
 
 static int disk(const struct clear *clear, uint64_t *free_bytes,
 		uint64_t *bytes, struct error *err)
 {
-	if (clear->survey.root)
-		return image_inventory_disk(clear->survey.root, free_bytes,
+	if (clear->inventory.root)
+		return image_inventory_disk(clear->inventory.root, free_bytes,
 					    bytes, err);
 	return error_set(err, EINVAL,
 			 "the free space is unknown, because the engine's disk "
@@ -179,10 +181,10 @@ static bool any_image(const struct image_info *image)
 	return true;
 }
 
-static void list_step(struct image_operation *act)
+static void list_step(struct image_operation *operation)
 {
-	struct clear *clear = (struct clear *)act;
-	const struct image_inventory *survey = &clear->survey;
+	struct clear *clear = (struct clear *)operation;
+	const struct image_inventory *inventory = &clear->inventory;
 	owned(merged_clear) struct merged merged = { 0 };
 	struct error err;
 	int rc;
@@ -192,19 +194,21 @@ static void list_step(struct image_operation *act)
 		return;
 	}
 	rc = merge(clear, &merged, &err);
-	for (size_t i = 0; rc == 0 && i < survey->count; i++)
-		rc = prune_candidates_needed(&survey->images[i],
+	for (size_t i = 0; rc == 0 && i < inventory->count; i++)
+		rc = prune_candidates_needed(&inventory->images[i],
 					     (struct image_needs){
 						     merged.list,
 						     merged.count },
-					     &survey->images[i].needed, &err);
+					     &inventory->images[i].needed,
+					     &err);
 	if (rc == 0)
 		rc = tell_images(clear, any_image, NULL, &err);
 	if (rc < 0)
-		image_operation_fail(act, &err);
+		image_operation_fail(operation, &err);
 }
 
-static int always_allowed(const struct image_operation *act, struct error *err)
+static int always_allowed(const struct image_operation *operation,
+			  struct error *err)
 {
 	return 0;
 }
@@ -233,7 +237,7 @@ static bool is_removed(const struct image_info *image)
 static const char *next_name(const struct clear *clear)
 {
 	const struct image_info *image =
-		&clear->survey.images[clear->order[clear->at]];
+		&clear->inventory.images[clear->order[clear->at]];
 	size_t at = clear->name;
 
 	if (clear->named)
@@ -265,7 +269,7 @@ static uint64_t freed(const struct clear *clear)
 static void image_gone(struct clear *clear)
 {
 	struct image_info *image =
-		&clear->survey.images[clear->order[clear->at]];
+		&clear->inventory.images[clear->order[clear->at]];
 
 	image->removed = clear->went;
 	if (clear->went) {
@@ -275,14 +279,14 @@ static void image_gone(struct clear *clear)
 						: "");
 		clear->gone_bytes =
 			prune_candidates_add(clear->gone_bytes, image->bytes);
-		clear->act.done = freed(clear);
-		image_operation_tell_sometimes(&clear->act);
+		clear->operation.done = freed(clear);
+		image_operation_tell_sometimes(&clear->operation);
 	}
 	clear->at++;
 	clear->name = 0;
 	clear->went = false;
 	clear->by_names = false;
-	image_operation_step_in(&clear->act, 0);
+	image_operation_step_in(&clear->operation, 0);
 }
 
 static bool says_deleted(const cJSON *answer)
@@ -301,17 +305,17 @@ static void name_gone(void *arg, const struct error *err, cJSON *answer)
 {
 	struct clear *clear = arg;
 	struct image_info *image =
-		&clear->survey.images[clear->order[clear->at]];
+		&clear->inventory.images[clear->order[clear->at]];
 
-	clear->act.call = NULL;
-	if (err && image_operation_retry(&clear->act, err))
+	clear->operation.call = NULL;
+	if (err && image_operation_retry(&clear->operation, err))
 		return;
 	if (err && clear->name == 0 && !clear->named &&
 	    strstr(err->text, "in multiple repositories")) {
 		clear->by_names = true;
 	} else if (err && err->code != ENOENT) {
-		if (clear->act.kind == &image_operation_remove) {
-			image_operation_fail(&clear->act, err);
+		if (clear->operation.kind == &image_operation_remove) {
+			image_operation_fail(&clear->operation, err);
 			return;
 		}
 		log_info("image id=%.19s is not removed: %s", image->id,
@@ -325,9 +329,10 @@ static void name_gone(void *arg, const struct error *err, cJSON *answer)
 		return;
 	}
 	/* The answer to the first try may have been lost. */
-	clear->went |= says_deleted(answer) || (err && clear->act.retries);
+	clear->went |=
+		says_deleted(answer) || (err && clear->operation.retries);
 	clear->name++;
-	image_operation_step_in(&clear->act, 0);
+	image_operation_step_in(&clear->operation, 0);
 }
 
 /* The next name of the present image. A task that comes while the engine is at
@@ -336,7 +341,7 @@ static void name_gone(void *arg, const struct error *err, cJSON *answer)
 static void remove_name(struct clear *clear)
 {
 	struct image_info *image =
-		&clear->survey.images[clear->order[clear->at]];
+		&clear->inventory.images[clear->order[clear->at]];
 	const char *name = next_name(clear);
 	struct error err;
 
@@ -345,7 +350,7 @@ static void remove_name(struct clear *clear)
 		return;
 	}
 	if (fill_needed(clear, image, &err) < 0) {
-		image_operation_fail(&clear->act, &err);
+		image_operation_fail(&clear->operation, &err);
 		return;
 	}
 	if (image->needed) {
@@ -353,11 +358,11 @@ static void remove_name(struct clear *clear)
 		name_gone(clear, &err, NULL);
 		return;
 	}
-	clear->act.phase = "removing";
-	clear->act.call =
-		engine_image_remove(clear->act.config->engine, name, false,
-				    REMOVE_MS, name_gone, clear, &err);
-	if (!clear->act.call)
+	clear->operation.phase = "removing";
+	clear->operation.call =
+		engine_image_remove(clear->operation.config->engine, name,
+				    false, REMOVE_MS, name_gone, clear, &err);
+	if (!clear->operation.call)
 		name_gone(clear, &err, NULL);
 }
 
@@ -378,15 +383,17 @@ static int may_remove(struct clear *clear, struct image_info *image,
 		return -1;
 	if (image->needed)
 		return error_set(err, EBUSY, "%s stays: %s",
-				 clear->act.order.image, image->needed);
+				 clear->operation.order.image, image->needed);
 	if (image->containers)
 		return error_set(err, EBUSY,
 				 "%s is not removed: %u container%s from it",
-				 clear->act.order.image, image->containers,
+				 clear->operation.order.image,
+				 image->containers,
 				 image->containers == 1 ? " is made"
 							: "s are made");
-	return node_policy_remove(clear->act.config->node_policy,
-				  clear->act.order.image, image->origin, err);
+	return node_policy_remove(clear->operation.config->node_policy,
+				  clear->operation.order.image, image->origin,
+				  err);
 }
 
 /* One of several names goes alone. */
@@ -395,7 +402,7 @@ static int choose_name(struct clear *clear, const struct image_info *image,
 {
 	struct reference parts;
 
-	if (reference_parse(clear->act.order.image, &parts, err) < 0)
+	if (reference_parse(clear->operation.order.image, &parts, err) < 0)
 		return -1;
 	if (!parts.name[0] || parts.digest[0])
 		return 0;
@@ -410,15 +417,15 @@ static int choose_name(struct clear *clear, const struct image_info *image,
 /* What was pulled by digest has no tag: then it goes by what it is. */
 static bool find_nameless(const struct clear *clear, size_t *found)
 {
-	const struct image_inventory *survey = &clear->survey;
-	const struct strings *ids = &clear->act.order.ids;
+	const struct image_inventory *inventory = &clear->inventory;
+	const struct strings *ids = &clear->operation.order.ids;
 
-	for (size_t i = 0; i < survey->count; i++) {
-		if (survey->images[i].tags.count)
+	for (size_t i = 0; i < inventory->count; i++) {
+		if (inventory->images[i].tags.count)
 			continue;
 		*found = i;
 		for (size_t j = 0; j < ids->count; j++)
-			if (!strcmp(survey->images[i].id, ids->items[j]))
+			if (!strcmp(inventory->images[i].id, ids->items[j]))
 				return true;
 	}
 	return false;
@@ -426,18 +433,18 @@ static bool find_nameless(const struct clear *clear, size_t *found)
 
 static int begin_remove(struct clear *clear, struct error *err)
 {
-	const struct image_inventory *survey = &clear->survey;
+	const struct image_inventory *inventory = &clear->inventory;
 	struct image_info *image;
 
 	clear->order = calloc(1, sizeof(*clear->order));
 	if (!clear->order)
 		return error_nomem(err, "images");
-	if (prune_candidates_find(survey->images, survey->count,
-				  clear->act.order.image, clear->order,
+	if (prune_candidates_find(inventory->images, inventory->count,
+				  clear->operation.order.image, clear->order,
 				  err) < 0 &&
 	    (err->code != ENOENT || !find_nameless(clear, clear->order)))
 		return -1;
-	image = &survey->images[*clear->order];
+	image = &inventory->images[*clear->order];
 	if (may_remove(clear, image, err) < 0 ||
 	    choose_name(clear, image, err) < 0)
 		return -1;
@@ -446,23 +453,23 @@ static int begin_remove(struct clear *clear, struct error *err)
 	return 0;
 }
 
-static void remove_step(struct image_operation *act)
+static void remove_step(struct image_operation *operation)
 {
-	struct clear *clear = (struct clear *)act;
+	struct clear *clear = (struct clear *)operation;
 	struct error err;
 
 	if (!clear->surveyed) {
 		look(clear);
 	} else if (!clear->order) {
 		if (begin_remove(clear, &err) == 0)
-			image_operation_step_in(act, 0);
+			image_operation_step_in(operation, 0);
 		else
-			image_operation_fail(act, &err);
+			image_operation_fail(operation, &err);
 	} else if (clear->at < clear->count) {
 		remove_name(clear);
 	} else if (tell_images(clear, is_removed,
 			       clear->named ? clear->word : NULL, &err) < 0) {
-		image_operation_fail(act, &err);
+		image_operation_fail(operation, &err);
 	}
 }
 
@@ -484,19 +491,20 @@ static bool is_ours(const struct image_info *image)
 
 static int begin_gc(struct clear *clear, struct error *err)
 {
-	const struct image_inventory *survey = &clear->survey;
+	const struct image_inventory *inventory = &clear->inventory;
 	owned(merged_clear) struct merged merged = { 0 };
 	long count;
 
-	clear->order = calloc(survey->count + 1, 2 * sizeof(*clear->order));
+	clear->order = calloc(inventory->count + 1, 2 * sizeof(*clear->order));
 	if (!clear->order)
 		return error_nomem(err, "images");
 	if (merge(clear, &merged, err) < 0)
 		return -1;
-	count = prune_candidates_make(survey->images, survey->count,
+	count = prune_candidates_make(inventory->images, inventory->count,
 				      (struct image_needs){ merged.list,
 							    merged.count },
-				      clear->act.order.keep, clear->order, err);
+				      clear->operation.order.keep, clear->order,
+				      err);
 	if (count < 0)
 		return -1;
 	clear->count = clear->first = (size_t)count;
@@ -507,7 +515,7 @@ static int begin_gc(struct clear *clear, struct error *err)
 /* Is there room enough by now? -1: it cannot be known. */
 static int is_enough(const struct clear *clear, struct error *err)
 {
-	const struct message_image_do *order = &clear->act.order;
+	const struct message_image_do *order = &clear->operation.order;
 	struct free_space floor = { order->floor_bytes, order->floor_percent };
 	uint64_t now = 0, bytes = 0;
 
@@ -523,12 +531,12 @@ static int is_enough(const struct clear *clear, struct error *err)
 
 static int finish_gc(struct clear *clear, struct error *err)
 {
-	const struct image_inventory *survey = &clear->survey;
+	const struct image_inventory *inventory = &clear->inventory;
 
-	if (clear->act.order.dry_run)
-		clear->act.done = clear->gone_bytes;
+	if (clear->operation.order.dry_run)
+		clear->operation.done = clear->gone_bytes;
 	for (size_t i = clear->at; i < clear->count; i++) {
-		struct image_info *image = &survey->images[clear->order[i]];
+		struct image_info *image = &inventory->images[clear->order[i]];
 
 		free(image->needed);
 		image->needed = strdup("enough space is free");
@@ -536,20 +544,20 @@ static int finish_gc(struct clear *clear, struct error *err)
 	return tell_images(clear, is_ours, NULL, err);
 }
 
-static void pretend(struct clear *clear)
+static void dry_run(struct clear *clear)
 {
 	struct image_info *image =
-		&clear->survey.images[clear->order[clear->at++]];
+		&clear->inventory.images[clear->order[clear->at++]];
 
 	image->removed = true;
 	clear->gone_bytes =
 		prune_candidates_add(clear->gone_bytes, image->bytes);
-	image_operation_step_in(&clear->act, 0);
+	image_operation_step_in(&clear->operation, 0);
 }
 
-static void gc_step(struct image_operation *act)
+static void gc_step(struct image_operation *operation)
 {
-	struct clear *clear = (struct clear *)act;
+	struct clear *clear = (struct clear *)operation;
 	struct error err;
 	int rc = 0;
 
@@ -560,7 +568,7 @@ static void gc_step(struct image_operation *act)
 	if (!clear->order) {
 		rc = begin_gc(clear, &err);
 		if (rc == 0)
-			image_operation_step_in(act, 0);
+			image_operation_step_in(operation, 0);
 	} else {
 		int enough = clear->name ? 0 : is_enough(clear, &err);
 
@@ -568,13 +576,13 @@ static void gc_step(struct image_operation *act)
 			rc = -1;
 		else if (enough || clear->at == clear->count)
 			rc = finish_gc(clear, &err);
-		else if (act->order.dry_run)
-			pretend(clear);
+		else if (operation->order.dry_run)
+			dry_run(clear);
 		else
 			remove_name(clear);
 	}
 	if (rc < 0)
-		image_operation_fail(act, &err);
+		image_operation_fail(operation, &err);
 }
 
 const struct image_operation_kind image_operation_gc = {

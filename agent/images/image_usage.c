@@ -66,58 +66,58 @@ const char *image_origin_name(enum image_origin origin)
 
 /* The file. */
 
-static int write_file(const struct image_usage *record, struct error *err)
+static int write_file(const struct image_usage *usage, struct error *err)
 {
 	owned(buffer_clear) struct buffer text;
 
 	buffer_init(&text, FILE_BYTES_MAX);
-	if (codec_encode(&items_schema, &record->all, &text, err) < 0)
+	if (codec_encode(&items_schema, &usage->all, &text, err) < 0)
 		return -1;
-	return file_write(AT_FDCWD, record->path, text.data, text.size, 0600, 1,
+	return file_write(AT_FDCWD, usage->path, text.data, text.size, 0600, 1,
 			  err);
 }
 
-static void read_file(struct image_usage *record)
+static void read_file(struct image_usage *usage)
 {
 	owned(buffer_clear) struct buffer text;
 	struct error err;
 
 	buffer_init(&text, FILE_BYTES_MAX);
-	if (access(record->path, F_OK) < 0 && errno == ENOENT)
+	if (access(usage->path, F_OK) < 0 && errno == ENOENT)
 		return;
-	if (file_read(AT_FDCWD, record->path, &text, &err) < 0 ||
-	    codec_decode(&items_schema, text.data, text.size, &record->all,
+	if (file_read(AT_FDCWD, usage->path, &text, &err) < 0 ||
+	    codec_decode(&items_schema, text.data, text.size, &usage->all,
 			 &err) < 0)
 		log_warning("%s: %s; no image is treated as brought by Regatta",
-			    record->path, err.text);
+			    usage->path, err.text);
 }
 
 static int write_run(sd_event_source *source, uint64_t usec, void *arg)
 {
-	const struct image_usage *record = arg;
+	const struct image_usage *usage = arg;
 	struct error err;
 
-	if (write_file(record, &err) < 0)
-		log_warning("%s: %s", record->path, err.text);
+	if (write_file(usage, &err) < 0)
+		log_warning("%s: %s", usage->path, err.text);
 	return 0;
 }
 
-static void write_later(struct image_usage *record)
+static void write_later(struct image_usage *usage)
 {
 	int on = SD_EVENT_OFF;
 
-	if (record->timer)
-		sd_event_source_get_enabled(record->timer, &on);
+	if (usage->timer)
+		sd_event_source_get_enabled(usage->timer, &on);
 	if (on == SD_EVENT_OFF)
-		loop_timer(record->loop, &record->timer, WRITE_MS, write_run,
-			   record, NULL);
+		loop_timer(usage->loop, &usage->timer, WRITE_MS, write_run,
+			   usage, NULL);
 }
 
 /* Items. */
 
-static void drop(struct image_usage *record, size_t at)
+static void drop(struct image_usage *usage, size_t at)
 {
-	struct items *all = &record->all;
+	struct items *all = &usage->all;
 
 	codec_clear(&item_schema, &all->items[at]);
 	all->items_count--;
@@ -125,9 +125,9 @@ static void drop(struct image_usage *record, size_t at)
 		(all->items_count - at) * sizeof(*all->items));
 }
 
-static struct item *find_id(const struct image_usage *record, const char *id)
+static struct item *find_id(const struct image_usage *usage, const char *id)
 {
-	const struct items *all = &record->all;
+	const struct items *all = &usage->all;
 
 	for (size_t i = 0; i < all->items_count; i++)
 		if (all->items[i].id && !strcmp(all->items[i].id, id))
@@ -151,10 +151,10 @@ static void full_name(const char *reference, char name[NAME_MAX_BYTES])
 }
 
 /* One that is coming. */
-static struct item *find_coming(const struct image_usage *record,
+static struct item *find_coming(const struct image_usage *usage,
 				const char *reference)
 {
-	const struct items *all = &record->all;
+	const struct items *all = &usage->all;
 	char name[NAME_MAX_BYTES];
 
 	full_name(reference, name);
@@ -164,12 +164,12 @@ static struct item *find_coming(const struct image_usage *record,
 	return NULL;
 }
 
-static void drop_item(struct image_usage *record, const struct item *item)
+static void drop_item(struct image_usage *usage, const struct item *item)
 {
 	if (!item)
 		return;
-	drop(record, (size_t)(item - record->all.items));
-	write_later(record);
+	drop(usage, (size_t)(item - usage->all.items));
+	write_later(usage);
 }
 
 /* Others' images, which jobs used, go first. */
@@ -180,9 +180,9 @@ static bool goes_before(const struct item *a, const struct item *b)
 	return a->used_ms < b->used_ms;
 }
 
-static void make_room(struct image_usage *record)
+static void make_room(struct image_usage *usage)
 {
-	const struct items *all = &record->all;
+	const struct items *all = &usage->all;
 	size_t oldest = 0;
 
 	if (all->items_count < IMAGE_USAGE_ITEMS_MAX)
@@ -190,20 +190,20 @@ static void make_room(struct image_usage *record)
 	for (size_t i = 1; i < all->items_count; i++)
 		if (goes_before(&all->items[i], &all->items[oldest]))
 			oldest = i;
-	drop(record, oldest);
+	drop(usage, oldest);
 }
 
-int image_usage_coming(struct image_usage *record, const char *reference,
+int image_usage_coming(struct image_usage *usage, const char *reference,
 		       enum image_origin origin, struct error *err)
 {
-	struct items *all = &record->all;
+	struct items *all = &usage->all;
 	struct item item = { .used_ms = (uint64_t)clock_wall_ms() };
 	char name[NAME_MAX_BYTES];
 	struct item *items;
 
-	if (find_coming(record, reference))
+	if (find_coming(usage, reference))
 		return 0;
-	make_room(record);
+	make_room(usage);
 	items = reallocarray(all->items, all->items_count + 1, sizeof(*items));
 	if (!items)
 		return error_nomem(err, "image");
@@ -213,34 +213,34 @@ int image_usage_coming(struct image_usage *record, const char *reference,
 	item.origin = strdup(image_origin_name(origin));
 	all->items[all->items_count++] = item;
 	if (!item.reference || !item.origin) {
-		drop(record, all->items_count - 1);
+		drop(usage, all->items_count - 1);
 		return error_nomem(err, "image");
 	}
-	if (write_file(record, err) < 0) {
-		drop(record, all->items_count - 1);
+	if (write_file(usage, err) < 0) {
+		drop(usage, all->items_count - 1);
 		return error_prefix(err, "image %.80s", reference);
 	}
 	return 0;
 }
 
-void image_usage_failed(struct image_usage *record, const char *reference)
+void image_usage_failed(struct image_usage *usage, const char *reference)
 {
-	drop_item(record, find_coming(record, reference));
+	drop_item(usage, find_coming(usage, reference));
 }
 
 /* The item of the image, which has that id. One that was coming is it, too. */
-static struct item *settle(struct image_usage *record, const char *reference,
+static struct item *settle(struct image_usage *usage, const char *reference,
 			   const char *id)
 {
-	struct item *item = find_id(record, id);
-	struct item *coming = find_coming(record, reference);
+	struct item *item = find_id(usage, id);
+	struct item *coming = find_coming(usage, reference);
 
 	if (item && coming) {
-		drop_item(record, coming);
-		item = find_id(record, id);
+		drop_item(usage, coming);
+		item = find_id(usage, id);
 	} else if (coming) {
 		coming->id = strdup(id);
-		write_later(record);
+		write_later(usage);
 		item = coming;
 	}
 	return item;
@@ -248,14 +248,14 @@ static struct item *settle(struct image_usage *record, const char *reference,
 
 /* Somebody else's: only that it was used is known of it. NULL: out of memory.
  */
-static struct item *add_foreign(struct image_usage *record,
+static struct item *add_foreign(struct image_usage *usage,
 				const char *reference, const char *id)
 {
-	struct items *all = &record->all;
+	struct items *all = &usage->all;
 	struct item item = { 0 };
 	struct item *items;
 
-	make_room(record);
+	make_room(usage);
 	items = reallocarray(all->items, all->items_count + 1, sizeof(*items));
 	if (!items)
 		return NULL;
@@ -266,32 +266,32 @@ static struct item *add_foreign(struct image_usage *record,
 	all->items[all->items_count++] = item;
 	if (item.reference && item.id && item.origin)
 		return &all->items[all->items_count - 1];
-	drop(record, all->items_count - 1);
+	drop(usage, all->items_count - 1);
 	return NULL;
 }
 
-void image_usage_used(struct image_usage *record, const char *reference,
+void image_usage_used(struct image_usage *usage, const char *reference,
 		      const char *id)
 {
-	struct item *item = settle(record, reference, id);
+	struct item *item = settle(usage, reference, id);
 
 	if (!item)
-		item = add_foreign(record, reference, id);
+		item = add_foreign(usage, reference, id);
 	if (!item)
 		return;
 	item->used_ms = (uint64_t)clock_wall_ms();
-	write_later(record);
+	write_later(usage);
 }
 
-void image_usage_tell(struct image_usage *record, struct image_info *image)
+void image_usage_tell(struct image_usage *usage, struct image_info *image)
 {
 	const struct strings *names[] = { &image->tags, &image->digests };
 	/* One that was loaded came by its id. */
-	struct item *item = settle(record, image->id, image->id);
+	struct item *item = settle(usage, image->id, image->id);
 
 	for (size_t i = 0; i < 2; i++)
 		for (size_t j = 0; !item && j < names[i]->count; j++)
-			item = settle(record, names[i]->items[j], image->id);
+			item = settle(usage, names[i]->items[j], image->id);
 	if (!item)
 		return;
 	if (*item->origin) {
@@ -312,12 +312,12 @@ static bool is_there(const struct item *item, const struct image_info *images,
 	return false;
 }
 
-void image_usage_keep_only(struct image_usage *record,
+void image_usage_keep_only(struct image_usage *usage,
 			   const struct image_info *images, size_t count)
 {
-	for (size_t i = record->all.items_count; i-- > 0;)
-		if (!is_there(&record->all.items[i], images, count))
-			drop_item(record, &record->all.items[i]);
+	for (size_t i = usage->all.items_count; i-- > 0;)
+		if (!is_there(&usage->all.items[i], images, count))
+			drop_item(usage, &usage->all.items[i]);
 }
 
 /* Life. */
@@ -325,33 +325,33 @@ void image_usage_keep_only(struct image_usage *record,
 struct image_usage *image_usage_new(sd_event *loop, const char *state,
 				    struct error *err)
 {
-	owned(image_usage_free) struct image_usage *record =
-		calloc(1, sizeof(*record));
+	owned(image_usage_free) struct image_usage *usage =
+		calloc(1, sizeof(*usage));
 
-	if (!record || asprintf(&record->path, "%s/" FILE_NAME, state) < 0) {
-		if (record)
-			record->path = NULL;
+	if (!usage || asprintf(&usage->path, "%s/" FILE_NAME, state) < 0) {
+		if (usage)
+			usage->path = NULL;
 		error_nomem(err, "images");
 		return NULL;
 	}
-	record->loop = sd_event_ref(loop);
-	read_file(record);
-	return take(record);
+	usage->loop = sd_event_ref(loop);
+	read_file(usage);
+	return take(usage);
 }
 
-void image_usage_free(struct image_usage *record)
+void image_usage_free(struct image_usage *usage)
 {
 	int on = SD_EVENT_OFF;
 
-	if (!record)
+	if (!usage)
 		return;
-	if (record->timer)
-		sd_event_source_get_enabled(record->timer, &on);
+	if (usage->timer)
+		sd_event_source_get_enabled(usage->timer, &on);
 	if (on != SD_EVENT_OFF)
-		write_run(NULL, 0, record);
-	loop_source_free(&record->timer);
-	codec_clear(&items_schema, &record->all);
-	sd_event_unref(record->loop);
-	free(record->path);
-	free(record);
+		write_run(NULL, 0, usage);
+	loop_source_free(&usage->timer);
+	codec_clear(&items_schema, &usage->all);
+	sd_event_unref(usage->loop);
+	free(usage->path);
+	free(usage);
 }

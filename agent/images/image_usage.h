@@ -1,11 +1,10 @@
 /* image_usage.h - records which images Regatta brought here, and when jobs
  * used them.
  *
- * A file in the agent's state folder. That an image is about to be brought is
- * on disk before the engine is asked for it, so none is ever taken for somebody
- * else's after a crash; when it was used last is written a little later, for a
- * minute more or less does not matter. A file that cannot be read is told in
- * the log: then nothing is known to be ours, and nothing goes.
+ * The record is a file in the agent's state folder. An image is entered before
+ * the engine is asked for it, so after a crash it is still known as ours. The
+ * time of last use is written up to a minute later. If the file cannot be read,
+ * the log says so; then no image is known as ours, and none is removed.
  */
 #ifndef AGENT_IMAGES_IMAGE_USAGE_H
 #define AGENT_IMAGES_IMAGE_USAGE_H
@@ -33,33 +32,31 @@ struct image_usage;
 /* state: folder. */
 struct image_usage *image_usage_new(sd_event *loop, const char *state,
 				    struct error *err);
-void image_usage_free(struct image_usage *record);
+void image_usage_free(struct image_usage *usage);
 OWNED_POINTER(struct image_usage, image_usage_free)
 
-/* The engine has no image of this reference, and is about to be asked for it.
- * On failure nothing may be brought, for it would be nobody's.
+/* Enter an image before the engine is asked for it. On failure the caller must
+ * not ask, because the image would not be known as ours.
  */
-int image_usage_coming(struct image_usage *record, const char *reference,
+int image_usage_coming(struct image_usage *usage, const char *reference,
 		       enum image_origin origin, struct error *err);
 
-/* It does not come. */
-void image_usage_failed(struct image_usage *record, const char *reference);
+/* The image could not be had: remove the entry. */
+void image_usage_failed(struct image_usage *usage, const char *reference);
 
-/* A job uses the image of that id (sha256:...), which it asked for by this
- * reference. One that was coming is known by its id from now on.
+/* A job uses the image with that id (sha256:...), which it requested by this
+ * reference. An entered image is known by its id from now on.
  */
-void image_usage_used(struct image_usage *record, const char *reference,
+void image_usage_used(struct image_usage *usage, const char *reference,
 		      const char *id);
 
-/* Fill image->origin and used_ms, from its id and names. One that was coming
- * and is there is ours.
- */
-void image_usage_tell(struct image_usage *record, struct image_info *image);
+/* Fill image->origin and used_ms, by its id and names. */
+void image_usage_tell(struct image_usage *usage, struct image_info *image);
 
-/* These are all the images there are: what else is known is forgotten, and what
- * has been coming for more than a day.
+/* These are all images of the engine: forget others, except those entered less
+ * than a day ago.
  */
-void image_usage_keep_only(struct image_usage *record,
+void image_usage_keep_only(struct image_usage *usage,
 			   const struct image_info *images, size_t count);
 
 #endif

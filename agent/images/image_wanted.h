@@ -10,27 +10,26 @@
 
 struct registry_login; /* protocol/registry/login.h */
 
-/* A built image is found by the content of
- * its folder: without a tag in reference, the name gets the first 12 hex digits
- * of the context's SHA-256 as its tag; with one, an image of that name is taken
- * if it was built from the same content, or not by us.
+/* A built image is identified by the content of its folder. Without a tag in
+ * reference, the tag is the first 12 hex digits of the context's SHA-256. With
+ * a tag, an existing image of that name is used if it was built from the same
+ * content, or not by Regatta.
  */
 struct image_wanted {
 	const char *reference;
-	const char *build; /* NULL, or the folder that its Dockerfile lies in:
-			      below the images folder; or an absolute path,
-			      whose NAME_install.sh then runs in a container
-			      (agent/images/install.h), if reference, with a
-			      tag, is not there */
-	/* Who the job is to registries, sealed for this node; what it does not
-	 * name, the node's own file does (registries.h).
+	const char *build; /* NULL, or the folder of its Dockerfile: below the
+			      images folder; or an absolute path, whose
+			      NAME_install.sh then runs in a container
+			      (agent/images/install.h) */
+	/* The job's logins for registries, sealed for this node. For other
+	 * registries the node's own file is used (registries.h).
 	 */
 	const struct registry_login *logins;
 	size_t logins_count;
 };
 
-/* EINVAL: what is wrong with the reference or the build folder. has_folder:
- * there is an images folder to build from.
+/* EINVAL: the reference or the build folder is not valid. has_folder: there is
+ * an images folder to build from.
  */
 int image_wanted_check(const struct image_wanted *wanted, bool has_folder,
 		       struct error *err);

@@ -24,7 +24,7 @@
 #define LAST_MAX 120
 
 struct install {
-	const struct pull_room *room;
+	const struct pull_services *services;
 	char *base;
 	char *script;
 	char *target;
@@ -69,8 +69,8 @@ static void removed(void *arg, const struct error *err, cJSON *answer)
 	struct install *install = arg;
 
 	install->call =
-		engine_image_remove(install->room->engine, install->base, true,
-				    CALL_MS, cleaned, install, NULL);
+		engine_image_remove(install->services->engine, install->base,
+				    true, CALL_MS, cleaned, install, NULL);
 	if (!install->call)
 		cleaned(install, NULL, NULL);
 }
@@ -78,7 +78,7 @@ static void removed(void *arg, const struct error *err, cJSON *answer)
 static void clean(struct install *install)
 {
 	install->call =
-		engine_container_remove(install->room->engine,
+		engine_container_remove(install->services->engine,
 					install->container, true, true, CALL_MS,
 					removed, install, NULL);
 	if (!install->call)
@@ -184,7 +184,7 @@ static void commit(struct install *install)
 	struct error err;
 
 	install->call =
-		engine_container_commit(install->room->engine,
+		engine_container_commit(install->services->engine,
 					install->container, install->target,
 					LABEL_OWNER, COMMIT_MS, committed,
 					install, &err);
@@ -226,8 +226,8 @@ static void silent(void *arg, const struct error *err, cJSON *answer)
 		return;
 	}
 	install->call =
-		engine_container_wait(install->room->engine, install->container,
-				      ended, install, &why);
+		engine_container_wait(install->services->engine,
+				      install->container, ended, install, &why);
 	if (!install->call)
 		failed(install, &why);
 }
@@ -235,7 +235,7 @@ static void silent(void *arg, const struct error *err, cJSON *answer)
 static void started(void *arg, const struct error *err, cJSON *answer)
 {
 	struct install *install = arg;
-	uint32_t stall_ms = install->room->stall_ms;
+	uint32_t stall_ms = install->services->stall_ms;
 	struct error why;
 
 	install->call = NULL;
@@ -246,9 +246,9 @@ static void started(void *arg, const struct error *err, cJSON *answer)
 	stall_ms = stall_ms < UINT32_MAX / STALL_FACTOR
 			   ? stall_ms * STALL_FACTOR
 			   : UINT32_MAX;
-	install->call =
-		engine_container_logs(install->room->engine, install->container,
-				      stall_ms, printed, silent, install, &why);
+	install->call = engine_container_logs(install->services->engine,
+					      install->container, stall_ms,
+					      printed, silent, install, &why);
 	if (!install->call)
 		failed(install, &why);
 }
@@ -263,7 +263,7 @@ static void created(void *arg, const struct error *err, cJSON *answer)
 		failed(install, err);
 		return;
 	}
-	install->call = engine_container_start(install->room->engine,
+	install->call = engine_container_start(install->services->engine,
 					       install->container, CALL_MS,
 					       started, install, &why);
 	if (!install->call)
@@ -276,7 +276,7 @@ static int start(sd_event_source *source, uint64_t usec, void *arg)
 	struct error err;
 
 	install->call =
-		engine_container_create(install->room->engine,
+		engine_container_create(install->services->engine,
 					install->container, install->body,
 					CALL_MS, created, install, &err);
 	if (!install->call)
@@ -343,7 +343,7 @@ static cJSON *body_new(const struct install_plan *plan)
 	return NULL;
 }
 
-struct install *install_begin(const struct pull_room *room,
+struct install *install_begin(const struct pull_services *services,
 			      const struct install_plan *plan,
 			      pull_progress_fn *progress, build_done_fn *done,
 			      void *arg, struct error *err)
@@ -355,7 +355,7 @@ struct install *install_begin(const struct pull_room *room,
 		error_nomem(err, "install");
 		return NULL;
 	}
-	install->room = room;
+	install->services = services;
 	install->progress = progress;
 	install->done = done;
 	install->arg = arg;
@@ -372,7 +372,8 @@ struct install *install_begin(const struct pull_room *room,
 	}
 	snprintf(install->container, sizeof(install->container),
 		 "regatta-install-%08" PRIx32, randombytes_random());
-	if (loop_timer(room->loop, &install->soon, 0, start, install, err) < 0)
+	if (loop_timer(services->loop, &install->soon, 0, start, install, err) <
+	    0)
 		return NULL;
 	return take(install);
 }
@@ -386,11 +387,11 @@ void install_cancel(struct install *install)
 	loop_source_free(&install->soon);
 	engine_call_cancel(install->call);
 	if (install->container[0] && !install->clean) {
-		engine_container_remove(install->room->engine,
+		engine_container_remove(install->services->engine,
 					install->container, true, true, CALL_MS,
 					ignore, NULL, NULL);
-		engine_image_remove(install->room->engine, install->base, true,
-				    CALL_MS, ignore, NULL, NULL);
+		engine_image_remove(install->services->engine, install->base,
+				    true, CALL_MS, ignore, NULL, NULL);
 	}
 	cJSON_Delete(install->body);
 	free(install->base);

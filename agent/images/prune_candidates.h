@@ -11,31 +11,32 @@ struct image_needs {
 	size_t count;
 };
 
-/* Does a job need the image? Then *needed says which one; else it is NULL. A
- * name that is built into name:<hash> is needed in each state of its folder,
- * and a name with a tag in each image of its repository that has no tags.
+/* Does a job need the image? Then *needed is a text for people that names it;
+ * else NULL. A need of a built image without a tag covers name:<hash> for every
+ * hash. A need of a name with a tag also covers untagged images of the same
+ * repository.
  */
 int prune_candidates_needed(const struct image_info *image,
 			    struct image_needs needs, char **needed,
 			    struct error *err);
 
-/* What is meant by a word of people: name[:tag], name@digest, an id, or 4 and
- * more hex digits of the beginning of one. ENOENT: no image; EINVAL: several.
+/* The image that a person names: name[:tag], name@digest, an id, or at least
+ * the first 4 hex digits of one. ENOENT: no image; EINVAL: several.
  */
 int prune_candidates_find(const struct image_info *images, size_t count,
 			  const char *word, size_t *found, struct error *err);
 
-/* Which may go: those that we brought, that have no container, that no job
- * needs and that are not among the `keep` newest of ours in one of their
- * repositories. order[] (room for count) gets their places, the one first that
- * was used longest ago; images[].needed says of all others of ours why they
- * stay. Returns how many, or -1.
+/* Choose the images that may be removed: pulled, built or loaded by Regatta,
+ * without containers, needed by no job, and not among the `keep` newest of one
+ * of their repositories. order[] (of size count) gets their indexes, least
+ * recently used first. images[].needed of Regatta's other images says why they
+ * stay. Returns the number of candidates, or -1.
  */
 long prune_candidates_make(struct image_info *images, size_t count,
 			   struct image_needs needs, uint32_t keep,
 			   size_t *order, struct error *err);
 
-/* a + b, or the largest number there is: sizes come from outside. */
+/* a + b, at most UINT64_MAX: sizes come from outside. */
 uint64_t prune_candidates_add(uint64_t a, uint64_t b);
 
 #endif

@@ -26,7 +26,7 @@
 #define GIB (1024 * MIB)
 
 struct pull {
-	const struct pull_room *room;
+	const struct pull_services *services;
 	char *reference;
 	struct reference parts;
 	char target[TARGET_MAX]; /* what the engine is asked for */
@@ -129,7 +129,7 @@ static bool final(const struct error *err)
 
 static uint64_t pause_ms(const struct pull *pull, const struct error *err)
 {
-	uint64_t pause = pull->room->retry_ms;
+	uint64_t pause = pull->services->retry_ms;
 
 	if (err->code == EBUSY)
 		pause *= PATIENCE;
@@ -166,7 +166,7 @@ static int again(sd_event_source *source, uint64_t usec, void *arg)
 
 	pull->now.attempt++;
 	pull_progress_reset(pull->sums);
-	if (!pull->access_known && pull->room->registries)
+	if (!pull->access_known && pull->services->registries)
 		find_access(pull);
 	else
 		engine_pull(pull);
@@ -199,7 +199,7 @@ static void failed(struct pull *pull, const struct error *failure)
 	tell_gone(pull, &err);
 	pause = pause_ms(pull, &err);
 	if (!final(&err) && pull->now.attempt < TRIES &&
-	    loop_timer(pull->room->loop, &pull->timer, pause, again, pull,
+	    loop_timer(pull->services->loop, &pull->timer, pause, again, pull,
 		       NULL) == 0) {
 		log_info("image=%s again in %.1f s: %s", pull->reference,
 			 (double)pause / 1000, err.text);
@@ -233,11 +233,11 @@ static bool make_room(struct pull *pull, const struct error *why)
 {
 	uint64_t needed = pull->now.bytes_total;
 
-	if (!pull->room->watermark || pull->room_asked)
+	if (!pull->services->watermark || pull->room_asked)
 		return false;
 	pull->room_asked = true;
 	pull->full = *why;
-	pull->waits = disk_watermark_room(pull->room->watermark,
+	pull->waits = disk_watermark_room(pull->services->watermark,
 					  needed > UINT64_MAX / 2 ? UINT64_MAX
 								  : needed * 2,
 					  room_made, pull);
@@ -273,7 +273,7 @@ static void pulled(void *arg, const struct error *failure, cJSON *answer)
 		finish(pull, NULL);
 		return;
 	}
-	pull->call = engine_image_tag(pull->room->engine, pull->target,
+	pull->call = engine_image_tag(pull->services->engine, pull->target,
 				      pull->parts.name, tag, CALL_MS, tagged,
 				      pull, &err);
 	if (!pull->call)
@@ -312,8 +312,8 @@ static void engine_pull(struct pull *pull)
 	note_free(pull);
 	if (!tell(pull))
 		return;
-	pull->call = engine_image_pull(pull->room->engine, pull->target,
-				       pull->auth, pull->room->stall_ms,
+	pull->call = engine_image_pull(pull->services->engine, pull->target,
+				       pull->auth, pull->services->stall_ms,
 				       pull_object, pulled, pull, &err);
 	if (!pull->call)
 		failed(pull, &err);
@@ -354,14 +354,15 @@ static void digest_told(void *arg, const struct error *err, cJSON *answer)
 /* The pull itself says whatever is wrong. */
 static void ask_digest(struct pull *pull)
 {
-	uint32_t timeout_ms =
-		pull->room->stall_ms < ASK_MS ? pull->room->stall_ms : ASK_MS;
+	uint32_t timeout_ms = pull->services->stall_ms < ASK_MS
+				      ? pull->services->stall_ms
+				      : ASK_MS;
 
 	if (!pull->parts.digest[0])
-		pull->call =
-			engine_distribution(pull->room->engine, pull->reference,
-					    pull->auth, timeout_ms, digest_told,
-					    pull, NULL);
+		pull->call = engine_distribution(pull->services->engine,
+						 pull->reference, pull->auth,
+						 timeout_ms, digest_told, pull,
+						 NULL);
 	if (!pull->call)
 		engine_pull(pull);
 }
@@ -379,18 +380,18 @@ static void access_found(void *arg, const struct error *failure,
 	pull->access_known = true;
 	pull->gone_login = way->gone;
 	pull->auth = way->header ? strdup(way->header) : NULL;
-	if (way->root && pull->room->registries->local)
+	if (way->root && pull->services->registries->local)
 		pull->root = strdup(way->root);
 	ask_digest(pull);
 }
 
 static void find_access(struct pull *pull)
 {
-	const struct pull_room *room = pull->room;
+	const struct pull_services *services = pull->services;
 	struct error err;
 
-	pull->access = registry_access_begin(room->loop, room->engine,
-					     room->registries, pull->host,
+	pull->access = registry_access_begin(services->loop, services->engine,
+					     services->registries, pull->host,
 					     pull->logins, pull->logins_count,
 					     access_found, pull, &err);
 	if (!pull->access)
@@ -401,7 +402,7 @@ static int start(sd_event_source *source, uint64_t usec, void *arg)
 {
 	struct pull *pull = arg;
 
-	if (pull->room->registries)
+	if (pull->services->registries)
 		find_access(pull);
 	else
 		engine_pull(pull);
@@ -410,7 +411,8 @@ static int start(sd_event_source *source, uint64_t usec, void *arg)
 
 /* Life. */
 
-struct pull *pull_begin(const struct pull_room *room, const char *reference,
+struct pull *pull_begin(const struct pull_services *services,
+			const char *reference,
 			const struct registry_login *logins, size_t count,
 			pull_progress_fn *progress, pull_done_fn *done,
 			void *arg, struct error *err)
@@ -427,14 +429,14 @@ struct pull *pull_begin(const struct pull_room *room, const char *reference,
 	    logins_copy(&pull->logins, &pull->logins_count, logins, count,
 			err) < 0)
 		return NULL;
-	pull->room = room;
+	pull->services = services;
 	pull->progress = progress;
 	pull->done = done;
 	pull->arg = arg;
 	pull->now.attempt = 1;
 	snprintf(pull->target, sizeof(pull->target), "%s", reference);
 	reference_place(&pull->parts, pull->host, path);
-	if (loop_timer(room->loop, &pull->soon, 0, start, pull, err) < 0)
+	if (loop_timer(services->loop, &pull->soon, 0, start, pull, err) < 0)
 		return NULL;
 	return take(pull);
 }

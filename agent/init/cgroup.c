@@ -19,17 +19,17 @@ static bool cgroup_find(bool *v1, char *path, size_t size)
 	*v1 = false;
 	while (file && !*v1 && fgets(line, sizeof(line), file)) {
 		char *controllers = strchr(line, ':');
-		char *place = controllers ? strchr(controllers + 1, ':') : NULL;
+		char *value = controllers ? strchr(controllers + 1, ':') : NULL;
 
-		if (!place)
+		if (!value)
 			continue;
-		*place++ = 0;
-		place[strcspn(place, "\n")] = 0;
+		*value++ = 0;
+		value[strcspn(value, "\n")] = 0;
 		*v1 = !strcmp(controllers, ":memory");
 		if (!*v1 && controllers[1])
 			continue;
 		found = true;
-		snprintf(path, size, "%s", place);
+		snprintf(path, size, "%s", value);
 	}
 	if (file)
 		fclose(file);
@@ -37,25 +37,25 @@ static bool cgroup_find(bool *v1, char *path, size_t size)
 }
 
 /* A file of a cgroup, and a line of it: "key number". */
-struct place {
+struct cgroup_value {
 	const char *name;
 	const char *key;
 };
 
 /* -1: no such file or line. */
 static int64_t number_in(const char *folder, const char *below,
-			 const struct place *place)
+			 const struct cgroup_value *which)
 {
 	char path[2 * PATH_MAX];
 	char line[256];
-	size_t length = strlen(place->key);
+	size_t length = strlen(which->key);
 	int64_t value = -1;
 	FILE *file;
 
-	snprintf(path, sizeof(path), "%s%s/%s", folder, below, place->name);
+	snprintf(path, sizeof(path), "%s%s/%s", folder, below, which->name);
 	file = fopen(path, "re");
 	while (file && value < 0 && fgets(line, sizeof(line), file)) {
-		if (strncmp(line, place->key, length) != 0 ||
+		if (strncmp(line, which->key, length) != 0 ||
 		    line[length] != ' ')
 			continue;
 		value = strtoll(line + length, NULL, 10);
@@ -69,8 +69,8 @@ static int64_t number_in(const char *folder, const char *below,
  * while /proc/self/cgroup may still tell the path on the host: so first the
  * path, then the root.
  */
-static int64_t cgroup_number(const struct place *in_v1,
-			     const struct place *in_v2)
+static int64_t cgroup_number(const struct cgroup_value *in_v1,
+			     const struct cgroup_value *in_v2)
 {
 	char below[PATH_MAX] = "";
 	int64_t value;
@@ -88,15 +88,18 @@ static int64_t cgroup_number(const struct place *in_v1,
 
 int64_t cgroup_oom_kills(void)
 {
-	return cgroup_number(&(struct place){ "memory.oom_control",
-					      "oom_kill" },
-			     &(struct place){ "memory.events", "oom_kill" });
+	return cgroup_number(&(struct cgroup_value){ "memory.oom_control",
+						     "oom_kill" },
+			     &(struct cgroup_value){ "memory.events",
+						     "oom_kill" });
 }
 
 int64_t cgroup_memory_used(void)
 {
-	return cgroup_number(&(struct place){ "memory.stat", "total_rss" },
-			     &(struct place){ "memory.stat", "anon" }) +
-	       cgroup_number(&(struct place){ "memory.stat", "total_shmem" },
-			     &(struct place){ "memory.stat", "shmem" });
+	return cgroup_number(&(struct cgroup_value){ "memory.stat",
+						     "total_rss" },
+			     &(struct cgroup_value){ "memory.stat", "anon" }) +
+	       cgroup_number(&(struct cgroup_value){ "memory.stat",
+						     "total_shmem" },
+			     &(struct cgroup_value){ "memory.stat", "shmem" });
 }

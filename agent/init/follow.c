@@ -34,7 +34,7 @@ struct part {
 
 struct follow {
 	const struct start *start;
-	struct index *index;
+	struct index_writer *index;
 	struct earlier_files *earlier;
 	struct part parts[INIT_FOLLOW_MAX];
 	uint32_t count;
@@ -131,8 +131,8 @@ static void part_add(struct follow *follow, const char *path, int from,
 		part->number += !strcmp(follow->parts[i].path, path);
 	name_part(follow, path, part->stream);
 	if (part->path)
-		part->to = index_follow(follow->index, part->stream, path,
-					part->number, &why);
+		part->to = index_writer_follow(follow->index, part->stream,
+					       path, part->number, &why);
 	if (part->to >= 0) {
 		follow->count++;
 		return;
@@ -220,7 +220,7 @@ static void walk_patterns(struct follow *follow, glob_fn *fn)
 	}
 }
 
-struct follow *follow_new(const struct start *start, struct index *index)
+struct follow *follow_new(const struct start *start, struct index_writer *index)
 {
 	struct follow *follow = calloc(1, sizeof(*follow));
 

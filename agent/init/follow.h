@@ -6,7 +6,7 @@
 #ifndef AGENT_INIT_FOLLOW_H
 #define AGENT_INIT_FOLLOW_H
 
-#include "agent/init/index.h"
+#include "agent/init/index_writer.h"
 #include "agent/init/start.h"
 #include "agent/init/start_error.h"
 
@@ -20,7 +20,8 @@ struct follow;
 /* What the files that match have in them now is not copied. start and index:
  * borrowed. NULL: out of memory.
  */
-struct follow *follow_new(const struct start *start, struct index *index);
+struct follow *follow_new(const struct start *start,
+			  struct index_writer *index);
 void follow_free(struct follow *follow); /* NULL is fine */
 
 /* Look for files that match and are not followed yet. */

@@ -17,7 +17,7 @@
 struct output_files {
 	const struct start *start;
 	struct record *record;
-	struct index index;
+	struct index_writer index;
 	struct follow *follow; /* NULL: nothing is followed */
 	int64_t look_ms;       /* the next look; the next scan */
 	int64_t scan_ms;
@@ -36,7 +36,7 @@ struct output_files *output_files_new(const struct start *start,
 	output->start = start;
 	output->record = record;
 	output->room = start->log_limit ? start->log_limit : UINT64_MAX;
-	index_init(&output->index, out, start->node);
+	index_writer_init(&output->index, out, start->node);
 	if (!start->follow_count)
 		return output;
 	output->follow = follow_new(start, &output->index);
@@ -51,7 +51,7 @@ void output_files_free(struct output_files *output)
 	if (!output)
 		return;
 	follow_free(output->follow);
-	index_clear(&output->index);
+	index_writer_clear(&output->index);
 	free(output);
 }
 
@@ -66,8 +66,8 @@ static bool settle(struct output_files *output)
 		char name[32];
 
 		snprintf(name, sizeof(name), "rank-%u", process->rank);
-		if (index_kept(&output->index, name, process->log_size, &why) <
-		    0)
+		if (index_writer_kept(&output->index, name, process->log_size,
+				      &why) < 0)
 			return false; /* no room for a line: later */
 	}
 	return true;

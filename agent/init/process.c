@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 /* What a child says through the pipe when exec fails. */
-struct refusal {
+struct exec_error {
 	int code;    /* errno */
 	bool exists; /* the file is there all the same */
 };
@@ -20,13 +20,13 @@ struct refusal {
  * means that what its first line or its loader names is missing.
  */
 static void exec_file(const char *file, char **args, char **env,
-		      struct refusal *refusal)
+		      struct exec_error *error)
 {
 	execve(file, args, env);
-	if (errno == EACCES || refusal->code != EACCES)
-		refusal->code = errno;
+	if (errno == EACCES || error->code != EACCES)
+		error->code = errno;
 	if (errno == ENOENT && !faccessat(AT_FDCWD, file, F_OK, 0))
-		refusal->exists = true;
+		error->exists = true;
 }
 
 /* Only these let the search go on; EACCES is remembered but does not end it,
@@ -38,13 +38,13 @@ static bool search_goes_on(int code)
 	       code == ENAMETOOLONG || code == ESTALE || code == ENODEV;
 }
 
-static void exec_search(char **args, char **env, struct refusal *refusal)
+static void exec_search(char **args, char **env, struct exec_error *error)
 {
 	const char *path = environment_get(env, "PATH");
 	char file[PATH_MAX];
 
 	if (strchr(args[0], '/')) {
-		exec_file(args[0], args, env, refusal);
+		exec_file(args[0], args, env, error);
 		return;
 	}
 	path = path ? path : DEFAULT_PATH;
@@ -54,7 +54,7 @@ static void exec_search(char **args, char **env, struct refusal *refusal)
 				    path, length ? "/" : "./", args[0]);
 
 		if (used > 0 && (size_t)used < sizeof(file)) {
-			exec_file(file, args, env, refusal);
+			exec_file(file, args, env, error);
 			if (!search_goes_on(errno))
 				return;
 		}
@@ -64,25 +64,25 @@ static void exec_search(char **args, char **env, struct refusal *refusal)
 	}
 }
 
-static int refusal_exit_code(const struct refusal *refusal)
+static int exec_exit_code(const struct exec_error *error)
 {
-	return refusal->code == ENOENT && !refusal->exists ? 127 : 126;
+	return error->code == ENOENT && !error->exists ? 127 : 126;
 }
 
-static void start_error_explain(const struct refusal *refusal,
-				const char *program, struct start_error *why)
+static void exec_error_explain(const struct exec_error *error,
+			       const char *program, struct start_error *why)
 {
-	const char *text = strerror(refusal->code);
+	const char *text = strerror(error->code);
 
-	if (refusal->code == ENOENT && refusal->exists)
+	if (error->code == ENOENT && error->exists)
 		text = "its interpreter or loader is missing";
-	else if (refusal->code == ENOENT)
+	else if (error->code == ENOENT)
 		text = "no such program";
-	else if (refusal->code == EACCES)
+	else if (error->code == EACCES)
 		text = "not executable (permission denied)";
-	else if (refusal->code == ENOEXEC)
+	else if (error->code == ENOEXEC)
 		text = "not executable on this machine (wrong format)";
-	else if (refusal->code == E2BIG)
+	else if (error->code == E2BIG)
 		text = "arguments and environment are too long";
 	start_error_set(why, "%.120s: %s", program, text);
 }
@@ -90,7 +90,7 @@ static void start_error_explain(const struct refusal *refusal,
 static _Noreturn void child_run(const struct process *process, int report,
 				char **args, char **env)
 {
-	struct refusal refusal = { .code = ENOENT };
+	struct exec_error error = { .code = ENOENT };
 	sigset_t none;
 	int null;
 
@@ -98,31 +98,31 @@ static _Noreturn void child_run(const struct process *process, int report,
 	null = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	if (null < 0 || dup2(null, 0) < 0 || dup2(process->log, 1) < 0 ||
 	    dup2(process->log, 2) < 0) {
-		refusal.code = errno;
+		error.code = errno;
 	} else {
 		sigemptyset(&none);
 		sigprocmask(SIG_SETMASK, &none, NULL);
-		exec_search(args, env, &refusal);
+		exec_search(args, env, &error);
 	}
 	/* Nothing is left to do if even the pipe fails: the exit code says
 	 * it.
 	 */
-	if (write(report, &refusal, sizeof(refusal)) < 0)
+	if (write(report, &error, sizeof(error)) < 0)
 		_exit(126);
-	_exit(refusal_exit_code(&refusal));
+	_exit(exec_exit_code(&error));
 }
 
 /* Wait until exec has closed the pipe, or the child says why it could not. */
 static void child_hear(int report, const char *program, struct start_error *why)
 {
-	struct refusal refusal;
+	struct exec_error error;
 	ssize_t got;
 
 	do {
-		got = read(report, &refusal, sizeof(refusal));
+		got = read(report, &error, sizeof(error));
 	} while (got < 0 && errno == EINTR);
-	if (got == (ssize_t)sizeof(refusal))
-		start_error_explain(&refusal, program, why);
+	if (got == (ssize_t)sizeof(error))
+		exec_error_explain(&error, program, why);
 }
 
 /* The mode is set apart from the image's umask: the agent may be another user.

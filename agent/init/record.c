@@ -1,6 +1,6 @@
 /* record.c - the exit record: what became of the command, as one JSON file. */
 #include "agent/init/record.h"
-#include "agent/init/text.h"
+#include "agent/init/json_line.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,45 +14,48 @@
  */
 #define RECORD_MAX (4096 + INIT_PROCESSES_MAX * 320)
 
-static void text_process(struct text *text, const struct process *process)
+static void text_process(struct json_line *text, const struct process *process)
 {
-	text_add(text,
-		 "{\"rank\": %u, \"exit_code\": %d, \"signal\": %d, "
-		 "\"ended_ms\": %lld, \"max_rss_kib\": %lld, "
-		 "\"user_ms\": %lld, \"system_ms\": %lld, "
-		 "\"log_bytes\": %lld}",
-		 process->rank, process->exit_code, process->signal,
-		 (long long)process->ended_ms, (long long)process->max_rss_kib,
-		 (long long)process->user_ms, (long long)process->system_ms,
-		 (long long)process_log_bytes(process));
+	json_line_add(text,
+		      "{\"rank\": %u, \"exit_code\": %d, \"signal\": %d, "
+		      "\"ended_ms\": %lld, \"max_rss_kib\": %lld, "
+		      "\"user_ms\": %lld, \"system_ms\": %lld, "
+		      "\"log_bytes\": %lld}",
+		      process->rank, process->exit_code, process->signal,
+		      (long long)process->ended_ms,
+		      (long long)process->max_rss_kib,
+		      (long long)process->user_ms,
+		      (long long)process->system_ms,
+		      (long long)process_log_bytes(process));
 }
 
-static void text_record(struct text *text, const struct record *record)
+static void text_record(struct json_line *text, const struct record *record)
 {
-	text_add(text, "{\"version\": 1, \"exit_code\": %d, \"signal\": %d, ",
-		 record->exit_code, record->signal);
+	json_line_add(text,
+		      "{\"version\": 1, \"exit_code\": %d, \"signal\": %d, ",
+		      record->exit_code, record->signal);
 	if (record->why.text[0]) {
-		text_add(text, "\"error\": ");
-		text_string(text, record->why.text);
-		text_add(text, ", ");
+		json_line_add(text, "\"error\": ");
+		json_line_string(text, record->why.text);
+		json_line_add(text, ", ");
 	}
 	if (record->note.text[0]) {
-		text_add(text, "\"note\": ");
-		text_string(text, record->note.text);
-		text_add(text, ", ");
+		json_line_add(text, "\"note\": ");
+		json_line_string(text, record->note.text);
+		json_line_add(text, ", ");
 	}
-	text_add(text,
-		 "\"started_ms\": %lld, \"ended_ms\": %lld, "
-		 "\"oom_kills\": %lld, \"memory_peak_bytes\": %lld, "
-		 "\"processes\": [",
-		 (long long)record->started_ms, (long long)record->ended_ms,
-		 (long long)record->oom_kills,
-		 (long long)record->memory_peak_bytes);
+	json_line_add(text,
+		      "\"started_ms\": %lld, \"ended_ms\": %lld, "
+		      "\"oom_kills\": %lld, \"memory_peak_bytes\": %lld, "
+		      "\"processes\": [",
+		      (long long)record->started_ms,
+		      (long long)record->ended_ms, (long long)record->oom_kills,
+		      (long long)record->memory_peak_bytes);
 	for (uint32_t i = 0; i < record->count; i++) {
-		text_add(text, "%s", i ? ", " : "");
+		json_line_add(text, "%s", i ? ", " : "");
 		text_process(text, &record->processes[i]);
 	}
-	text_add(text, "]}\n");
+	json_line_add(text, "]}\n");
 }
 
 static int record_open(int out, struct start_error *why)
@@ -85,7 +88,8 @@ int record_reserve(int out, struct start_error *why)
 /* pwrite() over the reserved bytes first, then cut: the other way round would
  * give the room back before it is needed.
  */
-static int record_fill(int fd, const struct text *text, struct start_error *why)
+static int record_fill(int fd, const struct json_line *text,
+		       struct start_error *why)
 {
 	size_t done = 0;
 
@@ -108,12 +112,12 @@ int record_write(const struct record *record, int out, int reserved,
 		 struct start_error *why)
 {
 	char *bytes = malloc(RECORD_MAX);
-	struct text filled, *text = &filled;
+	struct json_line filled, *text = &filled;
 	int fd, rc;
 
 	if (!bytes)
 		return start_error_set(why, "out of memory");
-	text_init(text, bytes, RECORD_MAX);
+	json_line_init(text, bytes, RECORD_MAX);
 	text_record(text, record);
 	if (reserved >= 0 && record_fill(reserved, text, why) == 0 &&
 	    renameat(out, NEW_NAME, out, "exit.json") == 0) {

@@ -60,33 +60,32 @@ struct foreign_processes {
 
 static int look_again(sd_event_source *source, uint64_t usec, void *arg);
 
-static void end_look(struct foreign_processes *strangers)
+static void end_look(struct foreign_processes *foreign)
 {
-	uint32_t pause_ms = strangers->source.pause_ms
-				    ? strangers->source.pause_ms
+	uint32_t pause_ms = foreign->source.pause_ms
+				    ? foreign->source.pause_ms
 				    : FOREIGN_PROCESSES_PAUSE_MS;
-	bool stays =
-		*strangers->seen && !strcmp(strangers->seen, strangers->before);
+	bool stays = *foreign->seen && !strcmp(foreign->seen, foreign->before);
 
-	if (*strangers->seen && !stays && ++strangers->looks < LOOKS_MAX) {
-		loop_source_free(&strangers->timer);
-		loop_timer(strangers->source.loop, &strangers->timer, pause_ms,
-			   look_again, strangers, NULL);
+	if (*foreign->seen && !stays && ++foreign->looks < LOOKS_MAX) {
+		loop_source_free(&foreign->timer);
+		loop_timer(foreign->source.loop, &foreign->timer, pause_ms,
+			   look_again, foreign, NULL);
 		return;
 	}
-	strangers->done(strangers->arg, stays ? strangers->seen : NULL);
-	foreign_processes_cancel(strangers);
+	foreign->done(foreign->arg, stays ? foreign->seen : NULL);
+	foreign_processes_cancel(foreign);
 }
 
 __attribute__((format(printf, 2, 3))) static void
-saw(struct foreign_processes *strangers, const char *fmt, ...)
+saw(struct foreign_processes *foreign, const char *fmt, ...)
 {
 	va_list args;
 
 	va_start(args, fmt);
-	vsnprintf(strangers->seen, sizeof(strangers->seen), fmt, args);
+	vsnprintf(foreign->seen, sizeof(foreign->seen), fmt, args);
 	va_end(args);
-	printable(strangers->seen, strlen(strangers->seen));
+	printable(foreign->seen, strlen(foreign->seen));
 }
 
 /* Processes. */
@@ -119,7 +118,7 @@ static bool process_read(int64_t pid, struct process *process)
 }
 
 /* Of this agent, of a tool that it runs, or in one of its containers. */
-static bool is_ours(const struct foreign_processes *strangers,
+static bool is_ours(const struct foreign_processes *foreign,
 		    const struct process *process)
 {
 	owned(buffer_clear) struct buffer cgroup;
@@ -133,17 +132,17 @@ static bool is_ours(const struct foreign_processes *strangers,
 	if (!sysfs_text(&cgroup, "/proc", "%lld/cgroup",
 			(long long)process->pid))
 		return false;
-	for (size_t i = 0; i < strangers->ours.count; i++)
-		if (strstr(cgroup.data, strangers->ours.items[i]))
+	for (size_t i = 0; i < foreign->ours.count; i++)
+		if (strstr(cgroup.data, foreign->ours.items[i]))
 			return true;
 	return false;
 }
 
-static bool is_watcher(const struct foreign_processes *strangers,
+static bool is_watcher(const struct foreign_processes *foreign,
 		       const char *name)
 {
 	const struct profile_list *names =
-		&strangers->source.profile->processes.ignore;
+		&foreign->source.profile->processes.ignore;
 	const char *slash = strrchr(name, '/');
 
 	name = slash ? slash + 1 : name;
@@ -153,19 +152,18 @@ static bool is_watcher(const struct foreign_processes *strangers,
 	return false;
 }
 
-static void saw_process(struct foreign_processes *strangers, int64_t pid,
+static void saw_process(struct foreign_processes *foreign, int64_t pid,
 			const char *name, uint32_t device)
 {
-	const struct device_info *info =
-		&strangers->source.devices->list[device];
+	const struct device_info *info = &foreign->source.devices->list[device];
 	struct process process = { .pid = pid };
 	bool known = process_read(pid, &process);
 
-	if ((known && (is_ours(strangers, &process) ||
-		       is_watcher(strangers, process.name))) ||
-	    is_watcher(strangers, name))
+	if ((known && (is_ours(foreign, &process) ||
+		       is_watcher(foreign, process.name))) ||
+	    is_watcher(foreign, name))
 		return;
-	saw(strangers, "%.60s (pid %lld) uses device %u%s%s",
+	saw(foreign, "%.60s (pid %lld) uses device %u%s%s",
 	    *name   ? name
 	    : known ? process.name
 		    : "a process",
@@ -173,8 +171,8 @@ static void saw_process(struct foreign_processes *strangers, int64_t pid,
 	    info->bus_id ? info->bus_id : "");
 }
 
-static const struct node_file *
-file_of(const struct foreign_processes *strangers, int folder, const char *name)
+static const struct node_file *file_of(const struct foreign_processes *foreign,
+				       int folder, const char *name)
 {
 	char path[PATH_MAX];
 	ssize_t n = readlinkat(folder, name, path, sizeof(path) - 1);
@@ -183,21 +181,21 @@ file_of(const struct foreign_processes *strangers, int folder, const char *name)
 	if (n <= 0)
 		return NULL;
 	path[n] = 0;
-	for (size_t i = 0; i < strangers->files_count; i++)
-		if (!strcmp(strangers->files[i].path, path))
-			return &strangers->files[i];
+	for (size_t i = 0; i < foreign->files_count; i++)
+		if (!strcmp(foreign->files[i].path, path))
+			return &foreign->files[i];
 	/* In another mount namespace it may be called otherwise. */
 	if (!path_within(path, "/dev") || fstatat(folder, name, &st, 0) < 0 ||
 	    !S_ISCHR(st.st_mode))
 		return NULL;
-	for (size_t i = 0; i < strangers->files_count; i++)
-		if (strangers->files[i].number &&
-		    strangers->files[i].number == st.st_rdev)
-			return &strangers->files[i];
+	for (size_t i = 0; i < foreign->files_count; i++)
+		if (foreign->files[i].number &&
+		    foreign->files[i].number == st.st_rdev)
+			return &foreign->files[i];
 	return NULL;
 }
 
-static void look_into(struct foreign_processes *strangers, int64_t pid)
+static void look_into(struct foreign_processes *foreign, int64_t pid)
 {
 	char path[64];
 	const struct dirent *entry;
@@ -206,16 +204,16 @@ static void look_into(struct foreign_processes *strangers, int64_t pid)
 
 	snprintf(path, sizeof(path), "/proc/%lld/fd", (long long)pid);
 	folder = opendir(path);
-	while (folder && !*strangers->seen && files++ < FILES_MAX &&
+	while (folder && !*foreign->seen && files++ < FILES_MAX &&
 	       (entry = readdir(folder))) {
 		const struct node_file *file =
 			entry->d_name[0] == '.'
 				? NULL
-				: file_of(strangers, dirfd(folder),
+				: file_of(foreign, dirfd(folder),
 					  entry->d_name);
 
 		if (file)
-			saw_process(strangers, pid, "", file->device);
+			saw_process(foreign, pid, "", file->device);
 	}
 	if (folder)
 		closedir(folder);
@@ -224,38 +222,38 @@ static void look_into(struct foreign_processes *strangers, int64_t pid)
 /* Some of the processes, then the loop's turn. */
 static int processes_turn(sd_event_source *source, uint64_t usec, void *arg)
 {
-	struct foreign_processes *strangers = arg;
+	struct foreign_processes *foreign = arg;
 	int64_t end_ms = clock_mono_ms() + TURN_MS;
 	const struct dirent *entry = NULL;
 
-	while (!*strangers->seen && clock_mono_ms() < end_ms &&
-	       (entry = readdir(strangers->processes)))
+	while (!*foreign->seen && clock_mono_ms() < end_ms &&
+	       (entry = readdir(foreign->processes)))
 		if (isdigit((unsigned char)entry->d_name[0]))
-			look_into(strangers, strtoll(entry->d_name, NULL, 10));
-	if (!*strangers->seen && entry) {
-		loop_timer(strangers->source.loop, &strangers->timer, 1,
-			   processes_turn, strangers, NULL);
+			look_into(foreign, strtoll(entry->d_name, NULL, 10));
+	if (!*foreign->seen && entry) {
+		loop_timer(foreign->source.loop, &foreign->timer, 1,
+			   processes_turn, foreign, NULL);
 		return 0;
 	}
-	closedir(take(strangers->processes));
-	end_look(strangers);
+	closedir(take(foreign->processes));
+	end_look(foreign);
 	return 0;
 }
 
 static void tool_told(void *arg, const struct error *err,
 		      const struct subprocess_output *output)
 {
-	struct foreign_processes *strangers = arg;
-	const struct foreign_processes_source *source = &strangers->source;
+	struct foreign_processes *foreign = arg;
+	const struct foreign_processes_source *source = &foreign->source;
 	const struct sampler *sampler = source->profile->monitor.sampler;
 	const struct device_sample *samples[DEVICES_MAX] = { NULL };
 	owned(process_rows_clear) struct process_rows rows = { 0 };
 	owned(samples_clear) struct samples told = { 0 };
 
-	strangers->tool = NULL;
+	foreign->tool = NULL;
 	if (err || output->exit_code) {
 		log_debug("processes: %s", err ? err->text : output->complaint);
-		end_look(strangers);
+		end_look(foreign);
 		return;
 	}
 	process_rows_read(&source->profile->processes, output->text,
@@ -266,17 +264,17 @@ static void tool_told(void *arg, const struct error *err,
 		device_rows(source->devices, &told, samples);
 	for (size_t r = 0; r < rows.count; r++)
 		for (uint32_t i = 0; i < source->devices->count; i++)
-			if (!*strangers->seen && strangers->wanted >> i & 1 &&
+			if (!*foreign->seen && foreign->wanted >> i & 1 &&
 			    process_uses(&rows.list[r],
 					 &source->devices->list[i], samples[i]))
-				saw_process(strangers, rows.list[r].pid,
+				saw_process(foreign, rows.list[r].pid,
 					    rows.list[r].name, i);
-	end_look(strangers);
+	end_look(foreign);
 }
 
-static void look_at_processes(struct foreign_processes *strangers)
+static void look_at_processes(struct foreign_processes *foreign)
 {
-	const struct foreign_processes_source *source = &strangers->source;
+	const struct foreign_processes_source *source = &foreign->source;
 	const struct process_rules *rules = &source->profile->processes;
 	struct error err;
 
@@ -290,17 +288,17 @@ static void look_at_processes(struct foreign_processes *strangers)
 			.cpus = source->cpus,
 		};
 
-		strangers->tool = subprocess_run(source->loop, &command,
-						 tool_told, strangers, &err);
+		foreign->tool = subprocess_run(source->loop, &command,
+					       tool_told, foreign, &err);
 	} else {
-		strangers->processes = opendir("/proc");
+		foreign->processes = opendir("/proc");
 	}
-	loop_source_free(&strangers->timer);
-	if (strangers->processes)
-		loop_timer(source->loop, &strangers->timer, 0, processes_turn,
-			   strangers, NULL);
-	else if (!strangers->tool)
-		end_look(strangers);
+	loop_source_free(&foreign->timer);
+	if (foreign->processes)
+		loop_timer(source->loop, &foreign->timer, 0, processes_turn,
+			   foreign, NULL);
+	else if (!foreign->tool)
+		end_look(foreign);
 }
 
 /* Containers. */
@@ -313,64 +311,64 @@ static const char *text_at(const cJSON *object, const char *name)
 	return text ? text : "";
 }
 
-static void look_into_next(struct foreign_processes *strangers);
+static void look_into_next(struct foreign_processes *foreign);
 
 static void inspected(void *arg, const struct error *err, cJSON *answer)
 {
-	struct foreign_processes *strangers = arg;
+	struct foreign_processes *foreign = arg;
 	const cJSON *config =
 		cJSON_GetObjectItemCaseSensitive(answer, "HostConfig");
 	const char *name = text_at(answer, "Name");
 	const cJSON *given;
 
-	strangers->call = NULL;
+	foreign->call = NULL;
 	if (err)
-		log_debug("strangers: %s", err->text);
+		log_debug("foreign: %s", err->text);
 	cJSON_ArrayForEach(given,
 			   cJSON_GetObjectItemCaseSensitive(config, "Devices"))
 	{
 		const char *path = text_at(given, "PathOnHost");
 
-		for (size_t i = 0; i < strangers->files_count; i++)
-			if (!*strangers->seen && *path == '/' &&
-			    path_within(strangers->files[i].path, path))
-				saw(strangers, "container %.60s holds %.100s",
+		for (size_t i = 0; i < foreign->files_count; i++)
+			if (!*foreign->seen && *path == '/' &&
+			    path_within(foreign->files[i].path, path))
+				saw(foreign, "container %.60s holds %.100s",
 				    name + (*name == '/'),
-				    strangers->files[i].path);
+				    foreign->files[i].path);
 	}
-	if (*strangers->seen)
-		end_look(strangers);
+	if (*foreign->seen)
+		end_look(foreign);
 	else
-		look_into_next(strangers);
+		look_into_next(foreign);
 }
 
-static void look_into_next(struct foreign_processes *strangers)
+static void look_into_next(struct foreign_processes *foreign)
 {
-	while (strangers->next < strangers->others.count) {
-		strangers->call =
-			engine_container_inspect(strangers->source.engine,
-						 strangers->others.items
-							 [strangers->next++],
-						 CALL_MS, inspected, strangers,
+	while (foreign->next < foreign->others.count) {
+		foreign->call =
+			engine_container_inspect(foreign->source.engine,
+						 foreign->others.items
+							 [foreign->next++],
+						 CALL_MS, inspected, foreign,
 						 NULL);
-		if (strangers->call)
+		if (foreign->call)
 			return;
 	}
-	look_at_processes(strangers);
+	look_at_processes(foreign);
 }
 
 static void listed(void *arg, const struct error *err, cJSON *answer)
 {
-	struct foreign_processes *strangers = arg;
-	const struct foreign_processes_source *source = &strangers->source;
+	struct foreign_processes *foreign = arg;
+	const struct foreign_processes_source *source = &foreign->source;
 	const cJSON *container;
 
-	strangers->call = NULL;
-	strings_clear(&strangers->ours);
-	strings_clear(&strangers->others);
-	strangers->next = 0;
+	foreign->call = NULL;
+	strings_clear(&foreign->ours);
+	strings_clear(&foreign->others);
+	foreign->next = 0;
 	if (err)
-		log_debug("strangers: %s", err->text);
+		log_debug("foreign: %s", err->text);
 	cJSON_ArrayForEach(container, answer)
 	{
 		const cJSON *labels =
@@ -380,38 +378,35 @@ static void listed(void *arg, const struct error *err, cJSON *answer)
 				 source->cluster) &&
 			 !strcmp(text_at(labels, LABEL_NODE), source->node)) ||
 			install_is_of(container, source->cluster, source->node);
-		struct strings *to =
-			ours ? &strangers->ours : &strangers->others;
+		struct strings *to = ours ? &foreign->ours : &foreign->others;
 
 		if (*text_at(container, "Id") && to->count < CONTAINERS_MAX)
 			strings_add(to, text_at(container, "Id"), NULL);
 	}
-	look_into_next(strangers);
+	look_into_next(foreign);
 }
 
 static int look_again(sd_event_source *source, uint64_t usec, void *arg)
 {
-	struct foreign_processes *strangers = arg;
+	struct foreign_processes *foreign = arg;
 
-	snprintf(strangers->before, sizeof(strangers->before), "%s",
-		 strangers->seen);
-	strangers->seen[0] = 0;
-	if (strangers->source.engine)
-		strangers->call =
-			engine_container_list(strangers->source.engine, false,
-					      NULL, CALL_MS, listed, strangers,
-					      NULL);
-	if (!strangers->call)
-		look_at_processes(strangers);
+	snprintf(foreign->before, sizeof(foreign->before), "%s", foreign->seen);
+	foreign->seen[0] = 0;
+	if (foreign->source.engine)
+		foreign->call = engine_container_list(foreign->source.engine,
+						      false, NULL, CALL_MS,
+						      listed, foreign, NULL);
+	if (!foreign->call)
+		look_at_processes(foreign);
 	return 0;
 }
 
 /* Beginning and ending. */
 
-static int add_files(struct foreign_processes *strangers, uint32_t device,
+static int add_files(struct foreign_processes *foreign, uint32_t device,
 		     struct error *err)
 {
-	const struct foreign_processes_source *source = &strangers->source;
+	const struct foreign_processes_source *source = &foreign->source;
 	owned(strings_clear) struct strings nodes = { 0 };
 	struct node_file *files;
 	struct stat st;
@@ -424,19 +419,19 @@ static int add_files(struct foreign_processes *strangers, uint32_t device,
 		char *path = nodes.items[i];
 
 		path[strcspn(path, ":")] = 0;
-		files = realloc(strangers->files,
-				(strangers->files_count + 1) * sizeof(*files));
+		files = realloc(foreign->files,
+				(foreign->files_count + 1) * sizeof(*files));
 		if (!files)
-			return error_nomem(err, "strangers");
-		strangers->files = files;
-		files += strangers->files_count++;
+			return error_nomem(err, "foreign");
+		foreign->files = files;
+		files += foreign->files_count++;
 		*files = (struct node_file){ .device = device };
-		/* A pretended machine's nodes all have the number of one. */
-		if (!sysroot_pretended(source->roots) && stat(path, &st) == 0)
+		/* A simulated machine's nodes all have the number of one. */
+		if (!sysroot_simulated(source->roots) && stat(path, &st) == 0)
 			files->number = st.st_rdev;
 		files->path = strdup(path);
 		if (!files->path)
-			return error_nomem(err, "strangers");
+			return error_nomem(err, "foreign");
 	}
 	return 0;
 }
@@ -446,40 +441,40 @@ foreign_processes_look(const struct foreign_processes_source *source,
 		       uint64_t wanted, foreign_processes_fn *done, void *arg,
 		       struct error *err)
 {
-	owned(foreign_processes_cancel) struct foreign_processes *strangers =
-		calloc(1, sizeof(*strangers));
+	owned(foreign_processes_cancel) struct foreign_processes *foreign =
+		calloc(1, sizeof(*foreign));
 
-	if (!strangers) {
-		error_nomem(err, "strangers");
+	if (!foreign) {
+		error_nomem(err, "foreign");
 		return NULL;
 	}
-	strangers->source = *source;
-	strangers->wanted = wanted;
-	strangers->done = done;
-	strangers->arg = arg;
+	foreign->source = *source;
+	foreign->wanted = wanted;
+	foreign->done = done;
+	foreign->arg = arg;
 	for (uint32_t i = 0; i < source->devices->count; i++)
-		if (wanted >> i & 1 && add_files(strangers, i, err) < 0)
+		if (wanted >> i & 1 && add_files(foreign, i, err) < 0)
 			return NULL;
-	if (loop_timer(source->loop, &strangers->timer, 0, look_again,
-		       strangers, err) < 0)
+	if (loop_timer(source->loop, &foreign->timer, 0, look_again, foreign,
+		       err) < 0)
 		return NULL;
-	return take(strangers);
+	return take(foreign);
 }
 
-void foreign_processes_cancel(struct foreign_processes *strangers)
+void foreign_processes_cancel(struct foreign_processes *foreign)
 {
-	if (!strangers)
+	if (!foreign)
 		return;
-	if (strangers->call)
-		engine_call_cancel(strangers->call);
-	subprocess_cancel(strangers->tool);
-	if (strangers->processes)
-		closedir(strangers->processes);
-	loop_source_free(&strangers->timer);
-	for (size_t i = 0; i < strangers->files_count; i++)
-		free(strangers->files[i].path);
-	free(strangers->files);
-	strings_clear(&strangers->ours);
-	strings_clear(&strangers->others);
-	free(strangers);
+	if (foreign->call)
+		engine_call_cancel(foreign->call);
+	subprocess_cancel(foreign->tool);
+	if (foreign->processes)
+		closedir(foreign->processes);
+	loop_source_free(&foreign->timer);
+	for (size_t i = 0; i < foreign->files_count; i++)
+		free(foreign->files[i].path);
+	free(foreign->files);
+	strings_clear(&foreign->ours);
+	strings_clear(&foreign->others);
+	free(foreign);
 }

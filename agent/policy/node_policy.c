@@ -2,7 +2,7 @@
  * tasks.
  */
 #include "agent/policy/node_policy.h"
-#include "agent/policy/judge_rights.h"
+#include "agent/policy/rights_check.h"
 #include "protocol/base/file.h"
 #include "protocol/config/policy_check.h"
 
@@ -152,7 +152,7 @@ int node_policy_build(const struct node_policy *node_policy, const char *image,
 
 /* What this node puts into a request by itself, for these devices. */
 static cJSON *own_request(const struct node_policy *node_policy,
-			  const struct device_binding_source *allot,
+			  const struct device_binding_source *binding,
 			  const struct task_spec *task,
 			  const struct container_place *place,
 			  struct error *err)
@@ -171,7 +171,7 @@ static cJSON *own_request(const struct node_policy *node_policy,
 
 	if (!node_policy->policy->profile)
 		return container_body(&bare, place, err);
-	if (device_binding_apply(allot, &bare, false, &completed, err) < 0)
+	if (device_binding_apply(binding, &bare, false, &completed, err) < 0)
 		return NULL;
 	return container_body(&completed, place, err);
 }
@@ -186,7 +186,7 @@ uint64_t node_policy_disk(const struct node_policy *node_policy)
 	return node_policy->policy->limits.disk_bytes;
 }
 
-uint32_t guard_pids(const struct node_policy *node_policy)
+uint32_t node_policy_pids(const struct node_policy *node_policy)
 {
 	return (uint32_t)node_policy->policy->limits.pids;
 }
@@ -229,11 +229,11 @@ static int check_user(const struct node_policy *node_policy,
 	const char *user = completed->container.user ? completed->container.user
 						     : place->image_user;
 
-	return user ? judge_user(node_policy->policy, user, err) : 0;
+	return user ? rights_check_user(node_policy->policy, user, err) : 0;
 }
 
 int node_policy_check(const struct node_policy *node_policy,
-		      const struct device_binding_source *allot,
+		      const struct device_binding_source *binding,
 		      const struct task_spec *task,
 		      const struct task_spec *completed,
 		      const struct container_place *place, struct error *err)
@@ -252,7 +252,7 @@ int node_policy_check(const struct node_policy *node_policy,
 	if (check_user(node_policy, completed, place, err) < 0)
 		return -1;
 	request = container_body(completed, place, err);
-	own = request ? own_request(node_policy, allot, task, place, err)
+	own = request ? own_request(node_policy, binding, task, place, err)
 		      : NULL;
 	if (!own || policy_check_request(node_policy->policy, request, own,
 					 resolve, err) < 0)
@@ -260,12 +260,13 @@ int node_policy_check(const struct node_policy *node_policy,
 	return check_disk(node_policy, place->out_folder, err);
 }
 
-bool guard_suid(const struct node_policy *node_policy,
-		const struct task_spec *completed,
-		const struct container_place *place)
+bool node_policy_suid(const struct node_policy *node_policy,
+		      const struct task_spec *completed,
+		      const struct container_place *place)
 {
 	owned(json_free) cJSON *request =
 		container_body(completed, place, NULL);
 
-	return request && judge_suid(node_policy->policy, request, resolve);
+	return request &&
+	       rights_check_suid(node_policy->policy, request, resolve);
 }

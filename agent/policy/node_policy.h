@@ -44,7 +44,7 @@ bool node_policy_profile(const struct node_policy *node_policy);
 uint64_t node_policy_disk(const struct node_policy *node_policy);
 
 /* Of a container, in all; 0: any number. */
-uint32_t guard_pids(const struct node_policy *node_policy);
+uint32_t node_policy_pids(const struct node_policy *node_policy);
 
 /* May an image come from a file; may this one leave the node, be built here, be
  * removed? EPERM.
@@ -79,16 +79,16 @@ bool node_policy_pin_allowed(const struct node_policy *node_policy,
  * ENOMEM.
  */
 int node_policy_check(const struct node_policy *node_policy,
-		      const struct device_binding_source *allot,
+		      const struct device_binding_source *binding,
 		      const struct task_spec *task,
 		      const struct task_spec *completed,
 		      const struct container_place *place, struct error *err);
 
 /* May this task, that node_policy_check() let pass, set setuid and setgid bits
- * and make device nodes (agent/policy/judge_rights.h)?
+ * and make device nodes (agent/policy/rights_check.h)?
  */
-bool guard_suid(const struct node_policy *node_policy,
-		const struct task_spec *completed,
-		const struct container_place *place);
+bool node_policy_suid(const struct node_policy *node_policy,
+		      const struct task_spec *completed,
+		      const struct container_place *place);
 
 #endif

@@ -46,7 +46,7 @@ static void collected_clear(struct collected *list)
 OWNED_VALUE(struct collected, collected_clear)
 
 struct collect {
-	struct collect_room room;
+	struct collect_services services;
 	struct collected list;
 	size_t next;         /* the first that is missing */
 	uint64_t left;       /* bytes that may still be collected */
@@ -121,7 +121,7 @@ static int timer_run(sd_event_source *source, uint64_t usec, void *arg);
 
 static void again_in(struct collect *collect, uint64_t delay_ms)
 {
-	loop_timer(collect->room.loop, &collect->timer, delay_ms, timer_run,
+	loop_timer(collect->services.loop, &collect->timer, delay_ms, timer_run,
 		   collect, NULL);
 }
 
@@ -134,7 +134,7 @@ static void drop_path(struct collect *collect)
 /* What came of the present path is known. */
 static void settled(struct collect *collect)
 {
-	const struct task_id *id = collect->room.id;
+	const struct task_id *id = collect->services.id;
 	struct error err;
 
 	drop_path(collect);
@@ -142,7 +142,7 @@ static void settled(struct collect *collect)
 	collect->stalls = 0;
 	collect->next++;
 	/* Without it another agent would collect it again. */
-	if (save(collect->room.spool, id, &collect->list, &err) < 0)
+	if (save(collect->services.spool, id, &collect->list, &err) < 0)
 		log_warning("job=%" PRIu64 " rank=%u: %s", id->job, id->rank,
 			    err.text);
 	again_in(collect, 0);
@@ -261,7 +261,7 @@ static void got_path(void *arg, const struct error *err, cJSON *answer)
 
 static uint64_t limit_of(const struct collect *collect)
 {
-	uint64_t limit = collect->room.spec->container.collect_limit_bytes;
+	uint64_t limit = collect->services.spec->container.collect_limit_bytes;
 
 	return limit ? limit : COLLECT_LIMIT_DEFAULT;
 }
@@ -299,11 +299,11 @@ static void begin_path(struct collect *collect)
 		path = folder;
 	}
 	if (rc == 0)
-		collect->incoming = incoming_new(collect->room.contents, NULL,
-						 collect->left, &err);
+		collect->incoming = incoming_new(collect->services.contents,
+						 NULL, collect->left, &err);
 	if (collect->incoming)
-		collect->call = engine_archive_get(collect->room.engine,
-						   collect->room.container,
+		collect->call = engine_archive_get(collect->services.engine,
+						   collect->services.container,
 						   path, STALL_MS, take_data,
 						   got_path, collect, &err);
 	if (!collect->call)
@@ -328,7 +328,7 @@ static int timer_run(sd_event_source *source, uint64_t usec, void *arg)
 		return 0;
 	}
 	collect->done = true;
-	collect->room.done(collect->room.arg);
+	collect->services.done(collect->services.arg);
 	return 0;
 }
 
@@ -342,7 +342,7 @@ static void count_earlier(struct collect *collect)
 
 		if (!file->content)
 			continue;
-		if (blob_store_look(collect->room.contents, file->content,
+		if (blob_store_look(collect->services.contents, file->content,
 				    &bytes, &whole, NULL) == 0 &&
 		    whole && bytes <= collect->left) {
 			collect->left -= bytes;
@@ -353,7 +353,7 @@ static void count_earlier(struct collect *collect)
 	}
 }
 
-struct collect *collect_begin(const struct collect_room *room,
+struct collect *collect_begin(const struct collect_services *services,
 			      struct error *err)
 {
 	owned(collect_free) struct collect *collect = NULL;
@@ -361,16 +361,17 @@ struct collect *collect_begin(const struct collect_room *room,
 
 	err->code = 0;
 	buffer_init(&text, LIST_MAX);
-	if (!room->spec->container.collect.count)
+	if (!services->spec->container.collect.count)
 		return NULL;
 	collect = calloc(1, sizeof(*collect));
 	if (!collect) {
 		error_nomem(err, "collect");
 		return NULL;
 	}
-	collect->room = *room;
+	collect->services = *services;
 	collect->left = limit_of(collect);
-	if (spool_read_own(room->spool, room->id, LIST_NAME, &text, err) < 0 ||
+	if (spool_read_own(services->spool, services->id, LIST_NAME, &text,
+			   err) < 0 ||
 	    codec_decode(&collected_schema, text.data, text.size,
 			 &collect->list, err) < 0) {
 		/* Never started: there is nothing. */
@@ -431,6 +432,6 @@ int collect_list(const struct collect *collect, struct collected_file **files,
 void collect_touch(const struct collect *collect)
 {
 	for (size_t i = 0; i < collect->list.files_count; i++)
-		blob_store_touch(collect->room.contents,
+		blob_store_touch(collect->services.contents,
 				 collect->list.files[i].content);
 }

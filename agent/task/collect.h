@@ -24,7 +24,7 @@
 #define COLLECT_READ_FACTOR 64
 
 /* All borrowed. */
-struct collect_room {
+struct collect_services {
 	sd_event *loop;
 	struct engine *engine;
 	struct spool *spool;
@@ -48,7 +48,7 @@ int collect_note(struct spool *spool, const struct task_id *id,
  * done() runs later, also when all was collected before.
  */
 struct collect;
-struct collect *collect_begin(const struct collect_room *room,
+struct collect *collect_begin(const struct collect_services *services,
 			      struct error *err);
 void collect_free(struct collect *collect);
 OWNED_POINTER(struct collect, collect_free)

@@ -43,23 +43,25 @@ static int check_disk(const char *folder, struct error *err)
 /* The controller's clock less ours; false: not known, or no more than what the
  * exchange took.
  */
-static bool clock_apart(const struct preflight_room *room, int64_t *apart_ms)
+static bool clock_apart(const struct preflight_services *services,
+			int64_t *apart_ms)
 {
 	struct exchange best;
 
-	if (!room->clock || !room->clock(room->arg, &best))
+	if (!services->clock || !services->clock(services->arg, &best))
 		return false;
 	*apart_ms = best.ahead_ms - clock_ahead_ms();
 	return llabs(*apart_ms) > best.round_trip_ms;
 }
 
-static int check_clock(const struct preflight_room *room, struct error *err)
+static int check_clock(const struct preflight_services *services,
+		       struct error *err)
 {
-	int64_t limit_ms = room->clock_limit_ms ? room->clock_limit_ms
-						: PREFLIGHT_CLOCK_FAIL_MS;
+	int64_t limit_ms = services->clock_limit_ms ? services->clock_limit_ms
+						    : PREFLIGHT_CLOCK_FAIL_MS;
 	int64_t apart_ms;
 
-	if (!clock_apart(room, &apart_ms) || llabs(apart_ms) <= limit_ms)
+	if (!clock_apart(services, &apart_ms) || llabs(apart_ms) <= limit_ms)
 		return 0;
 	return error_set(err, ETIME,
 			 "the clock is %.1f s %s the controller's; expected at "
@@ -72,12 +74,12 @@ static int check_clock(const struct preflight_room *room, struct error *err)
 /* An engine with a network of its own is left by what its containers send, but
  * not entered by what others do.
  */
-static int check_network(const struct preflight_room *room,
+static int check_network(const struct preflight_services *services,
 			 const struct task_spec *spec, struct error *err)
 {
 	const char *network = spec->container.network;
-	bool apart = room->allot && room->allot->abilities &&
-		     room->allot->abilities->apart;
+	bool apart = services->binding && services->binding->abilities &&
+		     services->binding->abilities->apart;
 
 	if (!apart || spec->nodes < 2 || (network && strcmp(network, "host")))
 		return 0;
@@ -88,7 +90,7 @@ static int check_network(const struct preflight_room *room,
 			 "machine's");
 }
 
-int preflight_check(const struct preflight_room *room,
+int preflight_check(const struct preflight_services *services,
 		    const struct task_spec *spec, const char *folder,
 		    struct error *err)
 {
@@ -105,15 +107,16 @@ int preflight_check(const struct preflight_room *room,
 					   "%s does not exist on this node "
 					   "(`needs`)",
 					   container->needs.items[i]);
-	if (check_network(room, spec, err) < 0 || check_disk(folder, err) < 0)
+	if (check_network(services, spec, err) < 0 ||
+	    check_disk(folder, err) < 0)
 		return -1;
-	return check_clock(room, err);
+	return check_clock(services, err);
 }
 
 /* What takes its time. */
 
 struct preflight {
-	const struct preflight_room *room;
+	const struct preflight_services *services;
 	preflight_fn *done;
 	void *arg;
 	const struct task_spec *spec;
@@ -129,7 +132,7 @@ static void warn_clock(struct preflight *preflight)
 	int64_t apart_ms;
 	char text[120];
 
-	if (!clock_apart(preflight->room, &apart_ms) ||
+	if (!clock_apart(preflight->services, &apart_ms) ||
 	    llabs(apart_ms) <= PREFLIGHT_CLOCK_WARN_MS)
 		return;
 	snprintf(text, sizeof(text), "the clock is %.1f s %s the controller's",
@@ -141,7 +144,7 @@ static void warn_clock(struct preflight *preflight)
 static cJSON *make_facts(struct preflight *preflight,
 			 const struct versions *versions)
 {
-	const struct sysroot *roots = preflight->room->allot->roots;
+	const struct sysroot *roots = preflight->services->binding->roots;
 	const struct host_facts_source source = {
 		.sys = roots->sys,
 		.proc = roots->proc,
@@ -172,27 +175,28 @@ static void versions_told(void *arg, const struct versions *versions)
 	struct preflight *preflight = arg;
 
 	preflight->query = NULL;
-	if (preflight->room->versions)
-		*preflight->room->versions = *versions;
+	if (preflight->services->versions)
+		*preflight->services->versions = *versions;
 	finish(preflight, versions);
 }
 
 static void ask_versions(struct preflight *preflight)
 {
 	static const struct versions none;
-	const struct preflight_room *room = preflight->room;
+	const struct preflight_services *services = preflight->services;
 	const struct profile *profile =
-		inventory_profile(room->allot->inventory);
+		inventory_profile(services->binding->inventory);
 
 	if (versions_rules(profile))
-		preflight->query = versions_ask(room->loop, profile,
-						room->allot->roots, room->cpus,
-						versions_told, preflight, NULL);
+		preflight->query =
+			versions_ask(services->loop, profile,
+				     services->binding->roots, services->cpus,
+				     versions_told, preflight, NULL);
 	if (!preflight->query)
 		finish(preflight, &none);
 }
 
-static void strangers_told(void *arg, const char *text)
+static void foreign_told(void *arg, const char *text)
 {
 	struct preflight *preflight = arg;
 	struct error err;
@@ -227,35 +231,36 @@ static uint64_t wanted_devices(const struct task_spec *spec)
 	return wanted;
 }
 
-static int check_devices(const struct preflight_room *room, struct error *err)
+static int check_devices(const struct preflight_services *services,
+			 struct error *err)
 {
-	const struct inventory *inventory = room->allot->inventory;
+	const struct inventory *inventory = services->binding->inventory;
 
 	if (!inventory_missing(inventory))
 		return 0;
 	return error_set(err, ENODEV,
 			 "no %s device on %s; regatta vendors probe shows what "
 			 "is missing",
-			 inventory_vendor(inventory), room->node);
+			 inventory_vendor(inventory), services->node);
 }
 
 static int begin(sd_event_source *timer, uint64_t usec, void *arg)
 {
 	struct preflight *preflight = arg;
-	const struct preflight_room *room = preflight->room;
+	const struct preflight_services *services = preflight->services;
 	const struct foreign_processes_source source = {
-		.loop = room->loop,
-		.engine = room->engine,
-		.profile = inventory_profile(room->allot->inventory),
-		.roots = room->allot->roots,
-		.devices = inventory_devices(room->allot->inventory),
-		.cpus = room->cpus,
-		.cluster = room->cluster,
-		.node = room->node,
+		.loop = services->loop,
+		.engine = services->engine,
+		.profile = inventory_profile(services->binding->inventory),
+		.roots = services->binding->roots,
+		.devices = inventory_devices(services->binding->inventory),
+		.cpus = services->cpus,
+		.cluster = services->cluster,
+		.node = services->node,
 	};
 	struct error err;
 
-	if (check_devices(room, &err) < 0) {
+	if (check_devices(services, &err) < 0) {
 		preflight->done(preflight->arg, &err, NULL);
 		preflight_cancel(preflight);
 		return 0;
@@ -264,13 +269,13 @@ static int begin(sd_event_source *timer, uint64_t usec, void *arg)
 		preflight->strangers =
 			foreign_processes_look(&source,
 					       wanted_devices(preflight->spec),
-					       strangers_told, preflight, NULL);
+					       foreign_told, preflight, NULL);
 	if (!preflight->strangers)
 		ask_versions(preflight);
 	return 0;
 }
 
-struct preflight *preflight_begin(const struct preflight_room *room,
+struct preflight *preflight_begin(const struct preflight_services *services,
 				  const struct task_spec *spec,
 				  preflight_fn *done, void *arg,
 				  struct error *err)
@@ -282,11 +287,11 @@ struct preflight *preflight_begin(const struct preflight_room *room,
 		error_nomem(err, "preflight");
 		return NULL;
 	}
-	preflight->room = room;
+	preflight->services = services;
 	preflight->spec = spec;
 	preflight->done = done;
 	preflight->arg = arg;
-	if (loop_timer(room->loop, &preflight->timer, 0, begin, preflight,
+	if (loop_timer(services->loop, &preflight->timer, 0, begin, preflight,
 		       err) < 0)
 		return NULL;
 	return take(preflight);
@@ -345,7 +350,7 @@ static int list_paths(const struct container_spec *container,
 	return rc;
 }
 
-struct preflight *preflight_reach(const struct preflight_room *room,
+struct preflight *preflight_reach(const struct preflight_services *services,
 				  const struct task_spec *spec,
 				  preflight_fn *done, void *arg,
 				  struct error *err)
@@ -355,25 +360,25 @@ struct preflight *preflight_reach(const struct preflight_room *room,
 	owned(strings_clear) struct strings argv = { 0 };
 	const struct subprocess_command command = {
 		.argv = &argv,
-		.bin = room->allot->roots->bin,
-		.timeout_ms =
-			room->paths_ms ? room->paths_ms : PREFLIGHT_PATHS_MS,
+		.bin = services->binding->roots->bin,
+		.timeout_ms = services->paths_ms ? services->paths_ms
+						 : PREFLIGHT_PATHS_MS,
 		.output_max = 4096,
-		.cpus = room->cpus,
+		.cpus = services->cpus,
 	};
 
 	if (!preflight) {
 		error_nomem(err, "preflight");
 		return NULL;
 	}
-	preflight->room = room;
+	preflight->services = services;
 	preflight->spec = spec;
 	preflight->done = done;
 	preflight->arg = arg;
 	if (list_paths(&spec->container, &argv, err) < 0)
 		return NULL;
-	preflight->tool =
-		subprocess_run(room->loop, &command, reached, preflight, err);
+	preflight->tool = subprocess_run(services->loop, &command, reached,
+					 preflight, err);
 	return preflight->tool ? take(preflight) : NULL;
 }
 

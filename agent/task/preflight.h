@@ -22,9 +22,9 @@
 #define PREFLIGHT_CLOCK_FAIL_MS 60000
 
 /* What all tasks of an agent share; borrowed, and so are its members. */
-struct preflight_room {
+struct preflight_services {
 	sd_event *loop;
-	const struct device_binding_source *allot;
+	const struct device_binding_source *binding;
 	struct engine *engine;      /* NULL: no containers are looked at */
 	const char *cluster, *node; /* of the labels of our containers */
 	const cpu_set_t *cpus;      /* where tools run; NULL: anywhere */
@@ -41,7 +41,7 @@ struct preflight_room {
  * clock is not further from the controller's than its limit. The error names
  * what is missing or wrong.
  */
-int preflight_check(const struct preflight_room *room,
+int preflight_check(const struct preflight_services *services,
 		    const struct task_spec *spec, const char *folder,
 		    struct error *err);
 
@@ -56,7 +56,7 @@ int preflight_check(const struct preflight_room *room,
 typedef void preflight_fn(void *arg, const struct error *err, cJSON *facts);
 
 struct preflight;
-struct preflight *preflight_begin(const struct preflight_room *room,
+struct preflight *preflight_begin(const struct preflight_services *services,
 				  const struct task_spec *spec, /* borrowed */
 				  preflight_fn *done, void *arg,
 				  struct error *err);
@@ -69,7 +69,7 @@ OWNED_POINTER(struct preflight, preflight_cancel)
  * gone keeps who looks at it for ever. done() gets ETIMEDOUT, or NULL, also
  * when a path is not there; no facts.
  */
-struct preflight *preflight_reach(const struct preflight_room *room,
+struct preflight *preflight_reach(const struct preflight_services *services,
 				  const struct task_spec *spec, /* borrowed */
 				  preflight_fn *done, void *arg,
 				  struct error *err);

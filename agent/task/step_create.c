@@ -14,7 +14,7 @@ int step_complete(struct task *task, bool probe, struct error *err)
 	if (task->filled.container.image && !probe)
 		return 0;
 	codec_clear(&task_spec_schema, &task->filled);
-	return device_binding_apply(task->room->allot, &task->spec, probe,
+	return device_binding_apply(task->services->binding, &task->spec, probe,
 				    &task->filled, err);
 }
 
@@ -33,20 +33,20 @@ static void preflight_done(void *arg, const struct error *err, cJSON *facts)
 
 struct container_place step_place(struct task *task, char *in, char *out)
 {
-	spool_in_path(task->room->spool, &task->id, in);
-	spool_out_path(task->room->spool, &task->id, out);
+	spool_in_path(task->services->spool, &task->id, in);
+	spool_out_path(task->services->spool, &task->id, out);
 	return (struct container_place){
 		.secrets = task_secrets_files(&task->spec),
-		.cluster = task->room->cluster,
-		.node = task->room->node,
-		.init_program = task->room->init_program,
+		.cluster = task->services->cluster,
+		.node = task->services->node,
+		.init_program = task->services->init_program,
 		.in_folder = in,
 		.out_folder = out,
 		.image = task->image_id ? task->image_id
 					: task->spec.container.image,
-		.pids = guard_pids(task->room->node_policy),
+		.pids = node_policy_pids(task->services->node_policy),
 		.image_user = task->image_user,
-		.device_root = task->room->allot->roots->dev,
+		.device_root = task->services->binding->roots->dev,
 		.ordered = &task->spec,
 	};
 }
@@ -55,8 +55,9 @@ bool step_allowed(struct task *task, const struct container_place *place)
 {
 	struct error err;
 
-	if (node_policy_check(task->room->node_policy, task->room->allot,
-			      &task->spec, &task->filled, place, &err) == 0)
+	if (node_policy_check(task->services->node_policy,
+			      task->services->binding, &task->spec,
+			      &task->filled, place, &err) == 0)
 		return true;
 	step_fail(task, err.code == EINVAL ? FAILURE_CREATE : FAILURE_POLICY,
 		  &err);
@@ -66,15 +67,16 @@ bool step_allowed(struct task *task, const struct container_place *place)
 /* Whose paths answer: what is there, and what is allowed. */
 static void check_task(struct task *task)
 {
-	const struct preflight_room *room = &task->room->preflight;
+	const struct preflight_services *services = &task->services->preflight;
 	char in[PATH_MAX], out[PATH_MAX];
 	struct container_place place = step_place(task, in, out);
 	struct error err;
 
 	if (!step_allowed(task, &place))
 		return;
-	if (preflight_check(room, &task->spec, task->room->folder, &err) == 0)
-		task->preflight = preflight_begin(room, &task->spec,
+	if (preflight_check(services, &task->spec, task->services->folder,
+			    &err) == 0)
+		task->preflight = preflight_begin(services, &task->spec,
 						  preflight_done, task, &err);
 	if (!task->preflight)
 		step_fail(task, FAILURE_PREFLIGHT, &err);
@@ -105,8 +107,9 @@ void step_check(struct task *task)
 		check_task(task);
 		return;
 	}
-	task->preflight = preflight_reach(&task->room->preflight, &task->spec,
-					  paths_reached, task, &err);
+	task->preflight =
+		preflight_reach(&task->services->preflight, &task->spec,
+				paths_reached, task, &err);
 	if (!task->preflight)
 		step_fail(task, FAILURE_PREFLIGHT, &err);
 }
@@ -156,7 +159,7 @@ static void create_done(void *arg, const struct error *err, cJSON *answer)
 		task_event(task, EVENT_CREATED);
 	} else if (err->code == EEXIST) {
 		task->call =
-			engine_container_inspect(task->room->engine,
+			engine_container_inspect(task->services->engine,
 						 task->container, CALL_MS,
 						 conflict_done, task, &other);
 		if (!task->call)
@@ -190,7 +193,7 @@ void step_create(struct task *task)
 		return;
 	}
 	task->creating =
-		engine_container_create(task->room->engine, task->container,
+		engine_container_create(task->services->engine, task->container,
 					body, CALL_MS, create_done, task, &err);
 	cJSON_Delete(body);
 	if (!task->creating)

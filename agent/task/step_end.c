@@ -20,7 +20,7 @@ static void stop_done(void *arg, const struct error *err, cJSON *answer)
 	if (err && err->code != ENOENT)
 		step_retry(task);
 	else
-		step_look(task);
+		step_inspect(task);
 }
 
 void step_stop(struct task *task)
@@ -31,11 +31,12 @@ void step_stop(struct task *task)
 
 	step_run_leave(task);
 	step_watch(task);
-	if (look_abort(task))
+	if (task_print_stacks(task))
 		return;
-	task->call = engine_container_stop(task->room->engine, task->container,
-					   grace_s, grace_s * 1000 + CALL_MS,
-					   stop_done, task, &err);
+	task->call =
+		engine_container_stop(task->services->engine, task->container,
+				      grace_s, grace_s * 1000 + CALL_MS,
+				      stop_done, task, &err);
 	if (!task->call)
 		step_retry(task);
 }
@@ -44,16 +45,16 @@ static void collect_done(void *arg)
 {
 	struct task *task = arg;
 
-	task->room->changed(task->room->arg, task);
+	task->services->changed(task->services->arg, task);
 }
 
 void step_collect(struct task *task)
 {
-	struct collect_room room = {
-		.loop = task->room->loop,
-		.engine = task->room->engine,
-		.spool = task->room->spool,
-		.contents = task->room->contents,
+	struct collect_services services = {
+		.loop = task->services->loop,
+		.engine = task->services->engine,
+		.spool = task->services->spool,
+		.contents = task->services->contents,
 		.id = &task->id,
 		.spec = &task->spec,
 		.container = task->container,
@@ -64,7 +65,7 @@ void step_collect(struct task *task)
 
 	if (task->collect)
 		return;
-	task->collect = collect_begin(&room, &err);
+	task->collect = collect_begin(&services, &err);
 	if (err.code)
 		log_warning("no files are collected job=%" PRIu64
 			    " rank=%u: %s",
@@ -76,7 +77,7 @@ void step_ended(struct task *task)
 	loop_source_free(&task->watch);
 	loop_source_free(&task->silent);
 	step_run_leave(task);
-	look_drop(task);
+	task_evidence_drop(task);
 	monitor_end(take(task->samples));
 	if (task->port_fd >= 0)
 		close(take_fd(&task->port_fd));
@@ -85,7 +86,7 @@ void step_ended(struct task *task)
 	if (*task->reason)
 		snprintf(task->outcome.text, sizeof(task->outcome.text), "%s",
 			 task->reason);
-	log_sender_wake(task->room->sender);
+	log_sender_wake(task->services->sender);
 	step_collect(task);
 }
 
@@ -114,10 +115,10 @@ static void remove_spool(struct task *task)
 	int rc;
 
 	loop_source_free(&task->retry);
-	rc = spool_remove(task->room->spool, &task->id, &err);
+	rc = spool_remove(task->services->spool, &task->id, &err);
 	if (rc > 0)
-		rc = loop_timer(task->room->loop, &task->retry, REMOVE_PAUSE_MS,
-				remove_on, task, &err);
+		rc = loop_timer(task->services->loop, &task->retry,
+				REMOVE_PAUSE_MS, remove_on, task, &err);
 	else if (rc == 0)
 		task_event(task, EVENT_REMOVED);
 	if (rc < 0)
@@ -127,7 +128,7 @@ static void remove_spool(struct task *task)
 /* What the engine did not know of is still there: true, look again. */
 static bool end_hidden(struct task *task)
 {
-	pid_t holder = spool_holder(task->room->spool, &task->id);
+	pid_t holder = spool_holder(task->services->spool, &task->id);
 	struct error err;
 
 	if (!holder)
@@ -162,13 +163,13 @@ void step_remove(struct task *task)
 
 	loop_source_free(&task->watch);
 	step_run_leave(task);
-	look_drop(task);
+	task_evidence_drop(task);
 	monitor_end(take(task->samples));
 	collect_free(take(task->collect));
 	/* What the engine is about to make would be left behind. */
 	if (task->creating)
 		return;
-	task->call = engine_container_remove(task->room->engine,
+	task->call = engine_container_remove(task->services->engine,
 					     task->container, true, true,
 					     CALL_MS, remove_done, task, &err);
 	if (!task->call)

@@ -48,7 +48,7 @@ static void tell_pin(struct task *task, const char *pin)
 	free(task->image_pin);
 	task->image_pin = copy;
 	if (!task->spec.pin)
-		task->room->changed(task->room->arg, task);
+		task->services->changed(task->services->arg, task);
 }
 
 /* A built one is what it was built from, one of a registry its digest. */
@@ -92,7 +92,8 @@ static const char *wanted(const struct task *task)
 	const char *pin = task->spec.pin;
 
 	return pin && is_of_repository(pin, name) &&
-			       node_policy_pin_allowed(task->room->node_policy,
+			       node_policy_pin_allowed(task->services
+							       ->node_policy,
 						       name, pin)
 		       ? pin
 		       : name;
@@ -108,8 +109,8 @@ static int check_pin(const struct task *task, const char *found,
 	return error_set(err, ESTALE,
 			 "%.40s has another image as %.60s: %.90s; it is %.90s "
 			 "in this sweep",
-			 task->room->node, task->spec.container.image, found,
-			 pin);
+			 task->services->node, task->spec.container.image,
+			 found, pin);
 }
 
 /* What a host answered that is no registry is not for who asked: a name may
@@ -187,12 +188,12 @@ static void keep_output(struct task *task, const char *text)
 
 	build_stream(task->id.rank, name);
 	if (task->build_fd < 0)
-		task->build_fd = spool_append_stream(task->room->spool,
+		task->build_fd = spool_append_stream(task->services->spool,
 						     &task->id, name, &err);
 	/* Output that is lost is no reason to fail. */
 	if (task->build_fd >= 0 &&
 	    write(task->build_fd, text, size) == (ssize_t)size)
-		log_sender_wake(task->room->sender);
+		log_sender_wake(task->services->sender);
 }
 
 static void image_progress(void *arg, const struct image_progress *progress)
@@ -205,7 +206,7 @@ static void image_progress(void *arg, const struct image_progress *progress)
 	}
 	if (progress->digest[0])
 		tell_pin(task, progress->digest);
-	task->room->progress(task->room->arg, task, progress);
+	task->services->progress(task->services->arg, task, progress);
 }
 
 size_t task_needs(const struct task *task,
@@ -238,8 +239,8 @@ void step_image(struct task *task)
 	};
 	struct error err;
 
-	task->image = image_ensure(task->room->images, &what, image_progress,
-				   image_done, task, &err);
+	task->image = image_ensure(task->services->images, &what,
+				   image_progress, image_done, task, &err);
 	if (!task->image)
 		step_fail(task, FAILURE_IMAGE, &err);
 }

@@ -22,7 +22,7 @@ static int watch_run(sd_event_source *source, const struct inotify_event *event,
 		streams_look(&task->streams);
 	if (event->len && task->ssh && !(event->mask & IN_MODIFY))
 		gang_ssh_seen(task->ssh, event->name);
-	log_sender_wake(task->room->sender);
+	log_sender_wake(task->services->sender);
 	return 0;
 }
 
@@ -32,15 +32,15 @@ void step_watch(struct task *task)
 
 	if (task->watch)
 		return;
-	spool_out_path(task->room->spool, &task->id, path);
+	spool_out_path(task->services->spool, &task->id, path);
 	/* Without it we still poll, and the engine tells the end. */
-	sd_event_add_inotify(task->room->loop, &task->watch, path,
+	sd_event_add_inotify(task->services->loop, &task->watch, path,
 			     IN_MODIFY | IN_MOVED_TO | IN_CREATE, watch_run,
 			     task);
 	/* It may have written before the watch was set. */
-	if (spool_has_exit(task->room->spool, &task->id))
+	if (spool_has_exit(task->services->spool, &task->id))
 		step_record_seen(task);
-	log_sender_wake(task->room->sender);
+	log_sender_wake(task->services->sender);
 }
 
 void step_sample(struct task *task)
@@ -49,13 +49,13 @@ void step_sample(struct task *task)
 	struct error err;
 	int fd;
 
-	if (task->samples || !task->room->monitor)
+	if (task->samples || !task->services->monitor)
 		return;
 	sample_format_stream(task->id.rank, name);
-	fd = spool_append_stream(task->room->spool, &task->id, name, &err);
+	fd = spool_append_stream(task->services->spool, &task->id, name, &err);
 	if (fd >= 0)
 		task->samples =
-			monitor_begin(task->room->monitor, task->id.rank,
+			monitor_begin(task->services->monitor, task->id.rank,
 				      &task->spec.devices, fd, &err);
 	if (!task->samples)
 		log_warning("no samples job=%" PRIu64 " rank=%u: %s",
@@ -70,7 +70,7 @@ static void wait_done(void *arg, const struct error *err, cJSON *answer)
 	if (err && step_engine_away(err))
 		step_retry(task);
 	else
-		step_look(task);
+		step_inspect(task);
 }
 
 /* disk_over_fn */
@@ -81,20 +81,20 @@ static void disk_over(void *arg, uint64_t bytes)
 	snprintf(task->reason, sizeof(task->reason),
 		 "limits.disk: the container wrote %" PRIu64
 		 " MiB to its own disk; %.60s allows %" PRIu64 " MiB",
-		 bytes >> 20, node_policy_name(task->room->node_policy),
-		 node_policy_disk(task->room->node_policy) >> 20);
+		 bytes >> 20, node_policy_name(task->services->node_policy),
+		 node_policy_disk(task->services->node_policy) >> 20);
 	task_stop(task, FAILURE_POLICY);
 }
 
 static void limit_disk(struct task *task)
 {
-	uint64_t limit = node_policy_disk(task->room->node_policy);
+	uint64_t limit = node_policy_disk(task->services->node_policy);
 	struct error err;
 
 	if (task->disk || !limit)
 		return;
 	task->disk =
-		disk_watch_new(task->room->loop, task->room->engine,
+		disk_watch_new(task->services->loop, task->services->engine,
 			       task->container, limit, disk_over, task, &err);
 	if (!task->disk)
 		log_warning("limits.disk: %s", err.text);
@@ -117,9 +117,9 @@ static void limit_output(struct task *task)
 	if (task->output)
 		return;
 	task->output =
-		spool_watch_new(task->room->loop, task->room->spool, &task->id,
-				limit ? limit : LOG_LIMIT_DEFAULT, output_over,
-				task, &err);
+		spool_watch_new(task->services->loop, task->services->spool,
+				&task->id, limit ? limit : LOG_LIMIT_DEFAULT,
+				output_over, task, &err);
 	if (!task->output)
 		log_warning("output: %s", err.text);
 }
@@ -130,8 +130,9 @@ void step_carry_commands(struct task *task)
 
 	if (task->ssh || !task->spec.container.ssh)
 		return;
-	task->ssh = gang_ssh_new(task->room->loop, task->room->spool, &task->id,
-				 task->room->say, task->room->arg, &err);
+	task->ssh = gang_ssh_new(task->services->loop, task->services->spool,
+				 &task->id, task->services->say,
+				 task->services->arg, &err);
 	if (!task->ssh)
 		log_warning("ssh: %s", err.text);
 }
@@ -152,8 +153,9 @@ void step_run(struct task *task)
 	limit_disk(task);
 	limit_output(task);
 	step_carry_commands(task);
-	task->call = engine_container_wait(task->room->engine, task->container,
-					   wait_done, task, &err);
+	task->call =
+		engine_container_wait(task->services->engine, task->container,
+				      wait_done, task, &err);
 	if (!task->call)
 		step_retry(task);
 }

@@ -33,7 +33,7 @@ static int write_files(struct task *task, const struct rendezvous *rendezvous,
 					 name);
 		if (command_text(&task->spec, container->files[i].text,
 				 rendezvous, &text, err) < 0 ||
-		    spool_write_in(task->room->spool, &task->id, name,
+		    spool_write_in(task->services->spool, &task->id, name,
 				   text.data, text.size, err) < 0)
 			return error_prefix(err, "file %s", name);
 	}
@@ -55,7 +55,7 @@ static void meet_inside(const struct task *task, struct rendezvous *rendezvous)
 	static char *loopback[] = { (char *)"127.0.0.1" };
 
 	if (task->spec.nodes > 1 ||
-	    !task->room->preflight.allot->abilities->apart)
+	    !task->services->preflight.binding->abilities->apart)
 		return;
 	rendezvous->address = loopback[0];
 	rendezvous->interface = "lo";
@@ -73,7 +73,8 @@ static int write_start(struct task *task, const struct container_place *place,
 		.port = task->rendezvous_port,
 		.time_ms = task->start_ms,
 		.addresses = task->addresses,
-		.interface = network_interface(task->room->address, interface),
+		.interface =
+			network_interface(task->services->address, interface),
 	};
 	owned(secret_buffer_clear) struct buffer start;
 	owned(buffer_clear) struct buffer hosts;
@@ -83,23 +84,24 @@ static int write_start(struct task *task, const struct container_place *place,
 	buffer_init(&hosts, HOSTFILE_MAX);
 	if (command_hostfile(&task->spec, &rendezvous, &hosts, err) < 0 ||
 	    (hosts.size &&
-	     spool_write_in(task->room->spool, &task->id, "hostfile",
+	     spool_write_in(task->services->spool, &task->id, "hostfile",
 			    hosts.data, hosts.size, err) < 0) ||
 	    write_files(task, &rendezvous, err) < 0 ||
-	    collect_note(task->room->spool, &task->id, &task->spec,
+	    collect_note(task->services->spool, &task->id, &task->spec,
 			 work_folder(task), &rendezvous, err) < 0)
 		return -1;
 	if (command_build(&task->filled, &task->image_argv, &rendezvous, &start,
 			  err) < 0 ||
-	    task_secrets_add(&task->spec, task->room->registries, &start, err) <
-		    0)
+	    task_secrets_add(&task->spec, task->services->registries, &start,
+			     err) < 0)
 		return -1;
-	if (guard_suid(task->room->node_policy, &task->filled, place) &&
+	if (node_policy_suid(task->services->node_policy, &task->filled,
+			     place) &&
 	    buffer_append(&start, SUID_RECORD, sizeof(SUID_RECORD), err) < 0)
 		return -1;
-	if (spool_reserve_record(task->room->spool, &task->id, err) < 0)
+	if (spool_reserve_record(task->services->spool, &task->id, err) < 0)
 		return -1;
-	return spool_write_start(task->room->spool, &task->id, start.data,
+	return spool_write_start(task->services->spool, &task->id, start.data,
 				 start.size, err);
 }
 
@@ -112,8 +114,8 @@ static void start_done(void *arg, const struct error *err, cJSON *answer)
 	if (!err) {
 		task_event(task, EVENT_STARTED);
 	} else if (step_engine_away(err) ||
-		   spool_holder(task->room->spool, &task->id)) {
-		step_look(task); /* it may have been started all the same */
+		   spool_holder(task->services->spool, &task->id)) {
+		step_inspect(task); /* it may have been started all the same */
 	} else {
 		why = *err;
 		start_error_explain(&task->filled.container.ulimits, &why);
@@ -142,8 +144,9 @@ void step_start(struct task *task)
 		step_fail(task, FAILURE_CREATE, &err);
 		return;
 	}
-	task->call = engine_container_start(task->room->engine, task->container,
-					    START_MS, start_done, task, &err);
+	task->call =
+		engine_container_start(task->services->engine, task->container,
+				       START_MS, start_done, task, &err);
 	if (!task->call)
 		step_retry(task);
 }

@@ -16,7 +16,7 @@ static void fetch_progress(void *arg, uint64_t bytes, uint64_t total)
 		.bytes_total = total,
 	};
 
-	task->room->progress(task->room->arg, task, &progress);
+	task->services->progress(task->services->arg, task, &progress);
 }
 
 static void fetch_done(void *arg, const struct error *err)
@@ -43,7 +43,7 @@ void step_fetch(struct task *task)
 		task_event(task, EVENT_FETCHED);
 		return;
 	}
-	task->fetch = fetch_begin(task->room->fetches, workspace, false,
+	task->fetch = fetch_begin(task->services->fetches, workspace, false,
 				  fetch_progress, fetch_done, task, &err);
 	if (!task->fetch)
 		step_fail(task, FAILURE_PREFLIGHT, &err);
@@ -87,15 +87,15 @@ void step_insert(struct task *task)
 		task_event(task, EVENT_INSERTED);
 		return;
 	}
-	task->insert =
-		workspace_upload_new(task->room->contents, container->workspace,
-				     folder ? folder : WORKSPACE_FOLDER,
-				     user && !is_root(user), &err);
+	task->insert = workspace_upload_new(task->services->contents,
+					    container->workspace,
+					    folder ? folder : WORKSPACE_FOLDER,
+					    user && !is_root(user), &err);
 	if (!task->insert) {
 		step_fail(task, FAILURE_CREATE, &err);
 		return;
 	}
-	task->call = engine_archive_put(task->room->engine, task->container,
+	task->call = engine_archive_put(task->services->engine, task->container,
 					"/", STALL_MS, workspace_upload_read,
 					task->insert, insert_done, task, &err);
 	if (!task->call) {

@@ -130,7 +130,7 @@ void task_event(struct task *task, enum event event)
 	if (!task_move(task, event))
 		return;
 	if (task->step == STEP_GONE) {
-		task->room->gone(task->room->arg, task);
+		task->services->gone(task->services->arg, task);
 		task_free(task);
 		return;
 	}
@@ -139,11 +139,11 @@ void task_event(struct task *task, enum event event)
 	state = step_state[task->step];
 	if (state != task->told) {
 		task->told = state;
-		task->room->changed(task->room->arg, task);
+		task->services->changed(task->services->arg, task);
 	}
 }
 
-static struct task *task_make(const struct task_room *room,
+static struct task *task_make(const struct task_services *services,
 			      const struct task_id *id, struct error *err)
 {
 	struct task *task = calloc(1, sizeof(*task));
@@ -152,38 +152,39 @@ static struct task *task_make(const struct task_room *room,
 		error_nomem(err, "task");
 		return NULL;
 	}
-	task->room = room;
+	task->services = services;
 	task->id = *id;
 	task->port_fd = -1;
 	task->build_fd = -1;
 	return task;
 }
 
-struct task *task_new(const struct task_room *room,
+struct task *task_new(const struct task_services *services,
 		      const struct task_spec *spec, struct error *err)
 {
 	struct task_id id = task_spec_id(spec);
-	owned(task_free) struct task *task = task_make(room, &id, err);
+	owned(task_free) struct task *task = task_make(services, &id, err);
 
 	if (!task)
 		return NULL;
 	/* The spec is read back: what lies on disk is what is run. */
-	if (spool_create(room->spool, spec, err) < 0 ||
-	    spool_read_spec(room->spool, &id, &task->spec, err) < 0 ||
-	    streams_open(&task->streams, room->sender, room->spool, &task->spec,
-			 true, err) < 0)
+	if (spool_create(services->spool, spec, err) < 0 ||
+	    spool_read_spec(services->spool, &id, &task->spec, err) < 0 ||
+	    streams_open(&task->streams, services->sender, services->spool,
+			 &task->spec, true, err) < 0)
 		return NULL;
-	container_name(&task->spec, room->cluster, task->container);
+	container_name(&task->spec, services->cluster, task->container);
 	task->step = STEP_CHECK;
 	task->told = TASK_PREPARING;
 	step_check(task);
 	return take(task);
 }
 
-struct task *task_adopt(const struct task_room *room, const struct task_id *id,
-			const cJSON *container, struct error *err)
+struct task *task_adopt(const struct task_services *services,
+			const struct task_id *id, const cJSON *container,
+			struct error *err)
 {
-	owned(task_free) struct task *task = task_make(room, id, err);
+	owned(task_free) struct task *task = task_make(services, id, err);
 	const cJSON *state =
 		cJSON_GetObjectItemCaseSensitive(container, "State");
 	bool created =
@@ -192,12 +193,12 @@ struct task *task_adopt(const struct task_room *room, const struct task_id *id,
 
 	if (!task)
 		return NULL;
-	if (spool_read_spec(room->spool, id, &task->spec, err) < 0 ||
-	    streams_open(&task->streams, room->sender, room->spool, &task->spec,
-			 false, err) < 0)
+	if (spool_read_spec(services->spool, id, &task->spec, err) < 0 ||
+	    streams_open(&task->streams, services->sender, services->spool,
+			 &task->spec, false, err) < 0)
 		return NULL;
-	container_name(&task->spec, room->cluster, task->container);
-	started = spool_started(room->spool, id);
+	container_name(&task->spec, services->cluster, task->container);
+	started = spool_started(services->spool, id);
 	if (step_concluded(task)) {
 		task->step = STEP_ENDED;
 		step_collect(task);
@@ -206,12 +207,12 @@ struct task *task_adopt(const struct task_room *room, const struct task_id *id,
 		task->step = STEP_RUN;
 		step_watch(task);
 		step_sample(task);
-		step_look(task);
+		step_inspect(task);
 	} else if (started) {
 		step_conclude(task, NULL);
 		task->step = STEP_ENDED;
 		step_collect(task);
-	} else if (container && spool_ordered(room->spool, id)) {
+	} else if (container && spool_ordered(services->spool, id)) {
 		/* The engine may be starting it at this moment: nothing may be
 		 * put into it any more. Asked again, it starts it once. */
 		task->step = STEP_START;
@@ -220,7 +221,8 @@ struct task *task_adopt(const struct task_room *room, const struct task_id *id,
 		/* Where they cannot be opened any more, the controller sends
 		 * the whole order anew. */
 		if (!container &&
-		    registry_access_check(room->registries, task->spec.logins,
+		    registry_access_check(services->registries,
+					  task->spec.logins,
 					  task->spec.logins_count, err) < 0)
 			return NULL;
 		task->step = STEP_CHECK;
@@ -236,7 +238,7 @@ void task_free(struct task *task)
 	step_leave(task);
 	if (task->creating)
 		engine_call_cancel(task->creating);
-	look_drop(task);
+	task_evidence_drop(task);
 	monitor_end(task->samples);
 	collect_free(task->collect);
 	streams_clear(&task->streams);

@@ -28,7 +28,7 @@
 struct task;
 
 /* What all tasks of an agent share; borrowed, and so are its members. */
-struct task_room {
+struct task_services {
 	sd_event *loop;
 	struct engine *engine;
 	struct images *images;
@@ -42,11 +42,11 @@ struct task_room {
 	const char *address;      /* where other nodes reach this one */
 	const char *init_program; /* regatta-init on the host */
 	const char *folder;       /* of the spool: its free space counts */
-	const struct device_binding_source *allot;
+	const struct device_binding_source *binding;
 	const struct node_policy *node_policy; /* what this node allows */
 	const struct registries *registries;
 	const struct stack_tools *stack_tools;
-	struct preflight_room preflight;
+	struct preflight_services preflight;
 	/* What the task's status says has changed. */
 	void (*changed)(void *arg, struct task *task);
 	void (*progress)(void *arg, struct task *task,
@@ -61,15 +61,16 @@ struct task_room {
 /* A new task from its spec (copied): the spool is made and preparing begins.
  * changed() may be called from inside, when it fails at once.
  */
-struct task *task_new(const struct task_room *room,
+struct task *task_new(const struct task_services *services,
 		      const struct task_spec *spec, struct error *err);
 
 /* A task that an agent before us left in the spool. container: what the
  * engine says of its container (an element of the list answer), or NULL: it
  * has none.
  */
-struct task *task_adopt(const struct task_room *room, const struct task_id *id,
-			const cJSON *container, struct error *err);
+struct task *task_adopt(const struct task_services *services,
+			const struct task_id *id, const cJSON *container,
+			struct error *err);
 
 /* Forget the task; its container and spool stay as they are. */
 void task_free(struct task *task);
@@ -82,7 +83,7 @@ const struct task_id *task_id(const struct task *task);
  */
 void task_start(struct task *task, const struct rendezvous *rendezvous);
 void task_stop(struct task *task, enum failure reason); /* none: it is done */
-void task_look(struct task *task, uint64_t round, bool stops);
+void task_observe(struct task *task, uint64_t round, bool stops);
 void task_discard(struct task *task);
 
 /* What the tasks of its job hand to each other (container_spec.ssh). */

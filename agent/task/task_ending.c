@@ -65,7 +65,7 @@ static bool is_damage(const struct error *err)
 void step_conclude(struct task *task, const cJSON *container)
 {
 	owned(exit_record_clear) struct exit_record record = { 0 };
-	struct spool *spool = task->room->spool;
+	struct spool *spool = task->services->spool;
 	struct error err = { 0 };
 	int rc = spool_read_exit(spool, &task->id, &record, &err);
 
@@ -93,7 +93,7 @@ void step_conclude(struct task *task, const cJSON *container)
 bool step_concluded(struct task *task)
 {
 	owned(exit_record_clear) struct exit_record record = { 0 };
-	struct spool *spool = task->room->spool;
+	struct spool *spool = task->services->spool;
 	owned(buffer_clear) struct buffer why;
 	struct error err;
 
@@ -115,7 +115,7 @@ bool step_concluded(struct task *task)
 static int engine_silent(sd_event_source *source, uint64_t usec, void *arg)
 {
 	struct task *task = arg;
-	struct spool *spool = task->room->spool;
+	struct spool *spool = task->services->spool;
 
 	if ((task->step != STEP_RUN && task->step != STEP_STOP) ||
 	    spool_holder(spool, &task->id))
@@ -130,8 +130,8 @@ static int engine_silent(sd_event_source *source, uint64_t usec, void *arg)
 
 void step_record_seen(struct task *task)
 {
-	if (!spool_record_is_ours(task->room->spool, &task->id))
+	if (!spool_record_is_ours(task->services->spool, &task->id))
 		task->forged = true;
-	loop_timer(task->room->loop, &task->silent, ENGINE_SILENT_MS,
+	loop_timer(task->services->loop, &task->silent, ENGINE_SILENT_MS,
 		   engine_silent, task, NULL);
 }

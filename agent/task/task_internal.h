@@ -56,7 +56,7 @@ enum event {
 };
 
 struct task {
-	const struct task_room *room;
+	const struct task_services *services;
 	struct task_id id;
 	struct task_spec spec;   /* as the controller gave it */
 	struct task_spec filled; /* with what its devices need; no image: not
@@ -92,19 +92,19 @@ struct task {
 	struct spool_watch *output; /* the same */
 	struct gang_ssh *ssh;       /* the same; NULL: its job does without */
 	char reason[200];           /* why it was stopped, in words; or "" */
-	bool forged;     /* something was put in the record's place */
-	bool look_stops; /* in the look tools may halt the processes */
-	bool aborted;    /* its stacks were asked for before the stop */
+	bool forged;         /* something was put in the record's place */
+	bool evidence_stops; /* tools may pause the processes */
+	bool aborted;        /* its stacks were asked for before the stop */
 	struct exit_status outcome;
 	struct rank_end *ends; /* of its processes, by the record */
 	size_t ends_count;
 	int code; /* errno value behind a failure before the run */
 	struct streams streams;
-	struct collect *collect;        /* its files, once it has ended */
-	struct monitor_stream *samples; /* while the command runs */
-	struct evidence_round *look;    /* the same; NULL: nobody asked */
-	uint64_t look_next;             /* the round that follows it; 0: none */
-	struct evidence_abort *abort;   /* until the stop that follows it */
+	struct collect *collect;         /* its files, once it has ended */
+	struct monitor_stream *samples;  /* while the command runs */
+	struct evidence_round *evidence; /* the same; NULL: nobody asked */
+	uint64_t evidence_next;       /* the round that follows it; 0: none */
+	struct evidence_abort *abort; /* until the stop that follows it */
 };
 
 /* In task.c: something happened; the table says what follows. May free the
@@ -118,7 +118,7 @@ step_fn step_check, step_image, step_fetch, step_create, step_insert,
 	step_ready, step_start, step_run, step_stop, step_ended, step_remove;
 
 /* Look at the container and go on from what it is. */
-void step_look(struct task *task);
+void step_inspect(struct task *task);
 
 /* Complete the spec for the devices of this node, once; again where probe. */
 int step_complete(struct task *task, bool probe, struct error *err);
@@ -159,13 +159,13 @@ void step_retry(struct task *task);
 /* Drop what the present step waits for. */
 void step_leave(struct task *task);
 
-/* In task_look.c. Have the stacks of a task that hangs printed before it is
+/* In task_evidence.c. Have the stacks of a task that hangs printed before it is
  * stopped: true, step_stop() follows.
  */
-bool look_abort(struct task *task);
+bool task_print_stacks(struct task *task);
 
 /* Nobody looks at the processes any more. */
-void look_drop(struct task *task);
+void task_evidence_drop(struct task *task);
 
 /* In task_ending.c. The container runs no more (NULL: it is gone): fill the
  * outcome from the record and what the engine says of the container, and note

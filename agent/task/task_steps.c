@@ -60,15 +60,15 @@ static int retry_run(sd_event_source *source, uint64_t usec, void *arg)
 	else if (task->step == STEP_REMOVE)
 		step_remove(task);
 	else
-		step_look(task);
+		step_inspect(task);
 	return 0;
 }
 
 void step_retry(struct task *task)
 {
 	task->retries++;
-	loop_timer(task->room->loop, &task->retry, RETRY_MS, retry_run, task,
-		   NULL);
+	loop_timer(task->services->loop, &task->retry, RETRY_MS, retry_run,
+		   task, NULL);
 }
 
 static void task_exited(struct task *task, const cJSON *container)
@@ -82,7 +82,7 @@ static void task_exited(struct task *task, const cJSON *container)
  */
 static bool go_on_hidden(struct task *task)
 {
-	pid_t holder = spool_holder(task->room->spool, &task->id);
+	pid_t holder = spool_holder(task->services->spool, &task->id);
 
 	if (!holder)
 		return false;
@@ -105,7 +105,7 @@ static void go_on(struct task *task, const cJSON *container, const char *status)
 	bool runs = !strcmp(status, "running") || !strcmp(status, "paused");
 	/* One that the engine lost while it started it may have run. */
 	bool created = !strcmp(status, "created") &&
-		       !spool_has_exit(task->room->spool, &task->id);
+		       !spool_has_exit(task->services->spool, &task->id);
 	bool ended = !strcmp(status, "exited") || !strcmp(status, "dead") ||
 		     (!created && !strcmp(status, "created"));
 	/* Adopted while its start was still under way. */
@@ -144,13 +144,13 @@ static void look_done(void *arg, const struct error *err, cJSON *answer)
 		      cJSON_IsString(status) ? status->valuestring : "");
 }
 
-void step_look(struct task *task)
+void step_inspect(struct task *task)
 {
 	struct error err;
 
-	task->call =
-		engine_container_inspect(task->room->engine, task->container,
-					 CALL_MS, look_done, task, &err);
+	task->call = engine_container_inspect(task->services->engine,
+					      task->container, CALL_MS,
+					      look_done, task, &err);
 	if (!task->call)
 		step_retry(task);
 }

@@ -21,7 +21,7 @@ struct image_rollouts;
 struct job_table;
 struct jobs;
 struct log_store;
-struct news;
+struct changes;
 struct nodes;
 struct retention;
 struct store;
@@ -46,7 +46,7 @@ struct api {
 	struct backups *backups;
 	struct retention *retention;
 	struct wire_server *wire;
-	struct news *news;
+	struct changes *changes;
 	struct viewers *viewers;
 };
 
@@ -76,7 +76,7 @@ api_fn api_nodes, api_node, api_drain, api_label;
 /* keys.c */
 api_fn api_keys, api_tokens, api_audit, api_token, api_admit, api_revoke,
 	api_enrol, api_rotate, api_rotate_controller, api_web;
-/* contents.c */
+/* blobs.c */
 api_fn api_files, api_content_put, api_content_get;
 /* images.c */
 api_fn api_image, api_image_order, api_image_list;

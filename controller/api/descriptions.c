@@ -2,7 +2,7 @@
  * that may bring its own.
  */
 #include "controller/api/api.h"
-#include "controller/catalog/described.h"
+#include "controller/catalog/descriptions.h"
 #include "protocol/message/reply_sweeps.h"
 
 #include <errno.h>
@@ -20,14 +20,14 @@ static void hash_of(const struct catalog *catalog, const char *key,
 	*hex = 0;
 	for (int kind = CATALOG_MODEL; slash && kind <= CATALOG_VENDOR;
 	     kind++) {
-		const char *word = described_kind((enum catalog_kind)kind);
+		const char *word = descriptions_kind((enum catalog_kind)kind);
 		owned_free char *text = NULL;
 
 		if (strlen(word) != (size_t)(slash - key) ||
 		    memcmp(word, key, strlen(word)) != 0)
 			continue;
-		text = described_text(catalog, (enum catalog_kind)kind,
-				      slash + 1);
+		text = descriptions_text(catalog, (enum catalog_kind)kind,
+					 slash + 1);
 		if (text)
 			catalog_hash(text, strlen(text), hex);
 	}

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CHANGES_MAX 4096 /* jobs in one answer about changes */
-#define CHANGED_EVENTS_MAX (CHANGES_MAX / 4)
+#define CHANGED_JOBS_MAX 4096 /* jobs in one answer about changes */
+#define CHANGED_EVENTS_MAX (CHANGED_JOBS_MAX / 4)
 
 struct job_listing {
 	const struct api *api;
@@ -50,29 +50,29 @@ static int list_changed(const struct job_row *row, void *arg)
 }
 
 /* The ids of jobs that changed after query->since, without doubles. */
-struct changes {
-	uint64_t jobs[CHANGES_MAX];
+struct changed_jobs {
+	uint64_t jobs[CHANGED_JOBS_MAX];
 	size_t count;
 	uint64_t last;
 	size_t events;
 };
 
-static void changes_add(struct changes *changes, uint64_t job)
+static void changed_jobs_add(struct changed_jobs *changed, uint64_t job)
 {
-	for (size_t i = changes->count; i-- > 0;)
-		if (changes->jobs[i] == job)
+	for (size_t i = changed->count; i-- > 0;)
+		if (changed->jobs[i] == job)
 			return;
-	if (changes->count < CHANGES_MAX)
-		changes->jobs[changes->count++] = job;
+	if (changed->count < CHANGED_JOBS_MAX)
+		changed->jobs[changed->count++] = job;
 }
 
 static int add_change(const struct event_row *row, void *arg)
 {
-	struct changes *changes = arg;
+	struct changed_jobs *changed = arg;
 
-	changes->last = row->seq;
-	changes->events++;
-	changes_add(changes, row->job);
+	changed->last = row->seq;
+	changed->events++;
+	changed_jobs_add(changed, row->job);
 	return 0;
 }
 
@@ -80,23 +80,23 @@ static int ask_changed(struct job_listing *listing, struct reply_jobs *reply,
 		       struct error *err)
 {
 	const struct api *api = listing->api;
-	owned_free struct changes *changes = calloc(1, sizeof(*changes));
+	owned_free struct changed_jobs *changed = calloc(1, sizeof(*changed));
 	const struct gang *gang;
 
-	if (!changes)
+	if (!changed)
 		return error_nomem(err, "changes");
-	changes->last = listing->query->since;
+	changed->last = listing->query->since;
 	if (store_events(api->store, 0, listing->query->since,
-			 CHANGED_EVENTS_MAX, add_change, changes, err) < 0)
+			 CHANGED_EVENTS_MAX, add_change, changed, err) < 0)
 		return -1;
 	for (gang = gang_first(api->table); gang; gang = gang_next(gang))
 		if (!job_state_final(job_state(gang_job(gang))))
-			changes_add(changes, job_id(gang_job(gang)));
-	for (size_t i = 0; i < changes->count; i++)
-		store_job(api->store, changes->jobs[i], list_changed, listing,
+			changed_jobs_add(changed, job_id(gang_job(gang)));
+	for (size_t i = 0; i < changed->count; i++)
+		store_job(api->store, changed->jobs[i], list_changed, listing,
 			  NULL);
-	reply->since = changes->last;
-	reply->more = changes->events == CHANGED_EVENTS_MAX;
+	reply->since = changed->last;
+	reply->more = changed->events == CHANGED_EVENTS_MAX;
 	return 0;
 }
 

@@ -1,7 +1,7 @@
 /* server.c - what people may ask and order, and the answers.
  */
 #include "controller/api/server.h"
-#include "controller/cluster/news.h"
+#include "controller/cluster/changes.h"
 #include "controller/store/store.h"
 #include "protocol/base/file.h"
 #include "protocol/base/log.h"
@@ -15,8 +15,8 @@
 #define REFUSALS_MAX 10     /* of viewers, agents, joiners a second */
 #define AUDIT_TEXT_MAX 4096 /* of a request; a longer one is left out */
 
-/* A request that waits for news. */
-struct parked {
+/* A request that waits for a change. */
+struct waiting {
 	struct wire_peer *peer;
 	enum message_type type;
 	union {
@@ -25,12 +25,12 @@ struct parked {
 	} body; /* strings are owned */
 	int64_t until_ms;
 	uint64_t progress_seq;
-	TAILQ_ENTRY(parked) next;
+	TAILQ_ENTRY(waiting) next;
 };
 
 struct server {
 	struct api api;
-	TAILQ_HEAD(, parked) parked;
+	TAILQ_HEAD(, waiting) waiting;
 	bool recheck; /* of who may be connected, once answers are sent */
 	int64_t refusals_ms; /* since when these are counted */
 	unsigned int refusals;
@@ -45,7 +45,7 @@ struct server *server_new(const struct api *api, struct error *err)
 		return NULL;
 	}
 	server->api = *api;
-	TAILQ_INIT(&server->parked);
+	TAILQ_INIT(&server->waiting);
 	return server;
 }
 
@@ -152,122 +152,125 @@ static int answer(struct server *server, struct asked *asked, struct error *err)
 
 /* Waiting. */
 
-static size_t parked_by(struct server *server, const struct wire_peer *peer)
+static size_t waiting_of(struct server *server, const struct wire_peer *peer)
 {
-	const struct parked *parked;
+	const struct waiting *waiting;
 	size_t count = 0;
 
-	TAILQ_FOREACH(parked, &server->parked, next)
+	TAILQ_FOREACH(waiting, &server->waiting, next)
 	{
-		count += parked->peer == peer;
+		count += waiting->peer == peer;
 	}
 	return count;
 }
 
-/* The body's strings move into the parked request. */
-static int park(struct server *server, struct wire_peer *peer,
-		enum message_type type, void *body, uint32_t wait_ms,
-		struct error *err)
+/* The body's strings move into the waiting request. */
+static int start_waiting(struct server *server, struct wire_peer *peer,
+			 enum message_type type, void *body, uint32_t wait_ms,
+			 struct error *err)
 {
 	size_t size = message_kinds[type].schema->size;
-	struct parked *parked;
+	struct waiting *waiting;
 
-	if (parked_by(server, peer) >= PARKED_MAX)
+	if (waiting_of(server, peer) >= WAITING_MAX)
 		return error_set(err, EBUSY, "more than %d waiting requests",
-				 PARKED_MAX);
-	parked = calloc(1, sizeof(*parked));
-	if (!parked)
+				 WAITING_MAX);
+	waiting = calloc(1, sizeof(*waiting));
+	if (!waiting)
 		return error_nomem(err, "request");
 	if (wait_ms > SERVER_WAIT_MS)
 		wait_ms = SERVER_WAIT_MS;
-	parked->peer = peer;
-	parked->type = type;
-	parked->until_ms = clock_mono_ms() + wait_ms;
-	parked->progress_seq = server->api.news->progress_seq;
-	memcpy(&parked->body, body, size);
+	waiting->peer = peer;
+	waiting->type = type;
+	waiting->until_ms = clock_mono_ms() + wait_ms;
+	waiting->progress_seq = server->api.changes->progress_seq;
+	memcpy(&waiting->body, body, size);
 	memset(body, 0, size);
-	TAILQ_INSERT_TAIL(&server->parked, parked, next);
+	TAILQ_INSERT_TAIL(&server->waiting, waiting, next);
 	return 0;
 }
 
-static void unpark(struct server *server, struct parked *parked)
+static void stop_waiting(struct server *server, struct waiting *waiting)
 {
-	TAILQ_REMOVE(&server->parked, parked, next);
-	codec_clear(message_kinds[parked->type].schema, &parked->body);
-	free(parked);
+	TAILQ_REMOVE(&server->waiting, waiting, next);
+	codec_clear(message_kinds[waiting->type].schema, &waiting->body);
+	free(waiting);
 }
 
-static bool query_has_news(struct server *server,
-			   const struct message_query *query,
-			   uint64_t progress_seq)
+static bool query_has_changed(struct server *server,
+			      const struct message_query *query,
+			      uint64_t progress_seq)
 {
 	return store_seen_event(server->api.store) > query->since ||
-	       server->api.news->progress_seq > progress_seq;
+	       server->api.changes->progress_seq > progress_seq;
 }
 
 /* Did this turn bring what it may wait for, or is its time up? */
-static bool is_due(const struct news *news, const struct parked *parked,
+static bool is_due(const struct changes *changes, const struct waiting *waiting,
 		   int64_t now)
 {
-	if (now >= parked->until_ms)
+	if (now >= waiting->until_ms)
 		return true;
-	return parked->type == MESSAGE_LOG_READ
-		       ? news_of_job(news, parked->body.log_read.job)
-		       : news->events || news->tick;
+	return waiting->type == MESSAGE_LOG_READ
+		       ? changes_of_job(changes, waiting->body.log_read.job)
+		       : changes->events || changes->tick;
 }
 
-/* Answer it if there is news, or the time is up. */
-static void try_parked(struct server *server, struct parked *parked,
-		       int64_t now)
+/* Answer it if there is changes, or the time is up. */
+static void try_waiting(struct server *server, struct waiting *waiting,
+			int64_t now)
 {
 	struct asked asked = {
-		.peer = parked->peer,
-		.type = parked->type,
-		.body = &parked->body,
-		.may_wait = now < parked->until_ms,
+		.peer = waiting->peer,
+		.type = waiting->type,
+		.body = &waiting->body,
+		.may_wait = now < waiting->until_ms,
 	};
 	struct error err = { 0 };
 
-	if (parked->type == MESSAGE_QUERY && asked.may_wait &&
-	    !query_has_news(server, &parked->body.query, parked->progress_seq))
+	if (waiting->type == MESSAGE_QUERY && asked.may_wait &&
+	    !query_has_changed(server, &waiting->body.query,
+			       waiting->progress_seq))
 		return;
 	if (answer(server, &asked, &err) < 0)
-		refuse(parked->peer, parked->body.query.request, &err);
+		refuse(waiting->peer, waiting->body.query.request, &err);
 	if (!asked.waits)
-		unpark(server, parked);
+		stop_waiting(server, waiting);
 }
 
 void server_wake(struct server *server)
 {
 	int64_t now = clock_mono_ms();
-	struct parked *parked, *next;
+	struct waiting *waiting, *next;
 
-	for (parked = TAILQ_FIRST(&server->parked); parked; parked = next) {
-		next = TAILQ_NEXT(parked, next);
-		if (is_due(server->api.news, parked, now))
-			try_parked(server, parked, now);
+	for (waiting = TAILQ_FIRST(&server->waiting); waiting; waiting = next) {
+		next = TAILQ_NEXT(waiting, next);
+		if (is_due(server->api.changes, waiting, now))
+			try_waiting(server, waiting, now);
 	}
-	news_clear(server->api.news);
+	changes_clear(server->api.changes);
 }
 
 void server_forget(struct server *server, const struct wire_peer *peer)
 {
-	struct parked *parked, *next;
+	struct waiting *waiting, *next;
 
-	for (parked = TAILQ_FIRST(&server->parked); parked; parked = next) {
-		next = TAILQ_NEXT(parked, next);
-		if (!peer || parked->peer == peer)
-			unpark(server, parked);
+	for (waiting = TAILQ_FIRST(&server->waiting); waiting; waiting = next) {
+		next = TAILQ_NEXT(waiting, next);
+		if (!peer || waiting->peer == peer)
+			stop_waiting(server, waiting);
 	}
 }
 
-static bool waits_for_news(struct server *server, struct message_query *query)
+static bool waits_for_changes(struct server *server,
+			      struct message_query *query)
 {
 	/* A cursor from another life of the store has nothing to wait for. */
 	if (query->since > store_seen_event(server->api.store))
 		query->since = 0;
 	return query->wait_ms &&
-	       !query_has_news(server, query, server->api.news->progress_seq);
+	       !query_has_changed(server, query,
+				  server->api.changes->progress_seq);
 }
 
 /* Answer it now, or park it: then its strings are gone from the body. */
@@ -277,14 +280,14 @@ static int take_request(struct server *server, struct asked *asked, void *body,
 	struct message_query *query = body;
 	struct message_log_read *read = body;
 
-	if (asked->type == MESSAGE_QUERY && waits_for_news(server, query))
-		return park(server, asked->peer, asked->type, body,
-			    query->wait_ms, err);
+	if (asked->type == MESSAGE_QUERY && waits_for_changes(server, query))
+		return start_waiting(server, asked->peer, asked->type, body,
+				     query->wait_ms, err);
 	asked->may_wait = asked->type == MESSAGE_LOG_READ && read->wait_ms;
 	if (answer(server, asked, err) < 0)
 		return -1;
-	return asked->waits ? park(server, asked->peer, asked->type, body,
-				   read->wait_ms, err)
+	return asked->waits ? start_waiting(server, asked->peer, asked->type,
+					    body, read->wait_ms, err)
 			    : 0;
 }
 

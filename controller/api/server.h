@@ -1,15 +1,15 @@
 /* server.h - what people may ask and order, and the answers.
  *
  * Every request is answered once, by a reply or a refusal, in the queue that
- * is sent after the commit. Requests with wait_ms are parked until there is
- * news; a peer may have PARKED_MAX of them.
+ * is sent after the commit. Requests with wait_ms wait until something
+ * changes; a peer may have WAITING_MAX of them.
  */
 #ifndef CONTROLLER_API_SERVER_H
 #define CONTROLLER_API_SERVER_H
 
 #include "controller/api/api.h"
 
-#define PARKED_MAX 16        /* per peer */
+#define WAITING_MAX 16       /* per peer */
 #define SERVER_WAIT_MS 30000 /* at most */
 
 /* api: copied; what is in it is borrowed. */
@@ -22,8 +22,8 @@ void server_request(struct server *server, struct wire_peer *peer,
 		    enum message_type type, void *body, const void *payload,
 		    size_t size);
 
-/* What changed is in api->news, which is empty afterwards: answer the parked
- * requests that have news now, and those whose time is up.
+/* What changed is in api->changes, which is empty afterwards: answer the
+ * waiting requests that concern it, and those whose time is up.
  */
 void server_wake(struct server *server);
 
@@ -33,7 +33,7 @@ void server_wake(struct server *server);
 void server_recheck(struct server *server);
 void server_sent(struct server *server);
 
-/* The peer is gone: forget its parked requests. */
+/* The peer is gone: forget its waiting requests. */
 void server_forget(struct server *server, const struct wire_peer *peer);
 
 #endif

@@ -70,7 +70,7 @@ static void go_on(struct artifact_fetches *fetches)
 
 	for (gang = gang_first(fetches->table); gang; gang = next) {
 		struct job *job = gang_job(gang);
-		bool news = false;
+		bool collected = false;
 
 		next = gang_next(gang);
 		if (job_state(job) != JOB_COLLECTING &&
@@ -80,9 +80,9 @@ static void go_on(struct artifact_fetches *fetches)
 			if (!waits_for_files(gang_task(gang, i)))
 				continue;
 			log_ingest_check(fetches->ingest, gang_task(gang, i));
-			news |= task_collected(gang_task(gang, i));
+			collected |= task_collected(gang_task(gang, i));
 		}
-		if (news)
+		if (collected)
 			job_life(job)->advance(job);
 	}
 }

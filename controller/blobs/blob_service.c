@@ -369,14 +369,14 @@ static void advise(struct blob_service *blobs, struct node *node,
 	struct distribution_tree *distribution = blobs->distribution;
 	int rc = want->none && want->failed &&
 				 node_find(blobs->nodes, want->failed)
-			 ? distribution_tree_news(distribution, want->hash,
-						  bytes, want->failed, 0, &err)
+			 ? distribution_tree_has(distribution, want->hash,
+						 bytes, want->failed, 0, &err)
 			 : 0;
 
 	if (rc == 0)
-		rc = alone ? distribution_tree_news(distribution, want->hash,
-						    bytes, node_name(node),
-						    want->length, &err)
+		rc = alone ? distribution_tree_has(distribution, want->hash,
+						   bytes, node_name(node),
+						   want->length, &err)
 			   : distribution_tree_source(distribution, want->hash,
 						      bytes, node_name(node),
 						      want->length,
@@ -455,8 +455,8 @@ void blob_service_want(struct blob_service *blobs, struct node *node,
 	} else if (!want->source) {
 		advise(blobs, node, want, bytes);
 	} else if (node_view(node)->peers) {
-		distribution_tree_news(blobs->distribution, want->hash, bytes,
-				       node_name(node), want->length, NULL);
+		distribution_tree_has(blobs->distribution, want->hash, bytes,
+				      node_name(node), want->length, NULL);
 	}
 }
 

@@ -196,9 +196,9 @@ static struct member *choose(const struct spread *spread,
 	return best;
 }
 
-int distribution_tree_news(struct distribution_tree *distribution,
-			   const char *hash, uint64_t bytes, const char *node,
-			   uint64_t length, struct error *err)
+int distribution_tree_has(struct distribution_tree *distribution,
+			  const char *hash, uint64_t bytes, const char *node,
+			  uint64_t length, struct error *err)
 {
 	struct spread *spread = spread_of(distribution, hash, bytes, err);
 

@@ -29,9 +29,9 @@ void distribution_tree_free(struct distribution_tree *distribution);
 OWNED_POINTER(struct distribution_tree, distribution_tree_free)
 
 /* The node has `length` of the content's bytes, and wants no advice. */
-int distribution_tree_news(struct distribution_tree *distribution,
-			   const char *hash, uint64_t bytes, const char *node,
-			   uint64_t length, struct error *err);
+int distribution_tree_has(struct distribution_tree *distribution,
+			  const char *hash, uint64_t bytes, const char *node,
+			  uint64_t length, struct error *err);
 
 /* Whom the node, which has `length` bytes, is to ask: *source is a node's name
  * (borrowed until the next call), or NULL: the controller. failed: whom it

@@ -1,6 +1,6 @@
 /* catalog_internal.h - what makes a catalog: entries (catalog_entries.c) of
  * files (catalog_folder.c), and of texts that came along with a sweep
- * (described.c).
+ * (descriptions.c).
  */
 #ifndef CONTROLLER_CATALOG_CATALOG_INTERNAL_H
 #define CONTROLLER_CATALOG_CATALOG_INTERNAL_H

@@ -4,7 +4,7 @@
 
 #include "controller/catalog/suggestions.h"
 #include "protocol/base/owned.h"
-#include "protocol/base/word.h"
+#include "protocol/base/nearest_word.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -141,7 +141,7 @@ int name_index_add(struct name_index *name_index, const void *item,
 	return 0;
 }
 
-/* All names and aliases, for word_nearest(). */
+/* All names and aliases, for nearest_word(). */
 static const char **name_list(const struct name_index *name_index)
 {
 	const char **names = calloc(name_index->name_count + 1, sizeof(*names));
@@ -155,7 +155,7 @@ bool name_index_near(const struct name_index *name_index, const char *text)
 {
 	owned_free const char **names = name_list(name_index);
 
-	return names && word_nearest(text, names);
+	return names && nearest_word(text, names);
 }
 
 /* Leave out all names of the thing that this one stands for. */
@@ -181,7 +181,7 @@ int name_index_suggest(const struct name_index *name_index, const char *text,
 
 	if (!names)
 		return -1;
-	for (int n = 0; n < NEAR_MAX && (near = word_nearest(text, names));
+	for (int n = 0; n < NEAR_MAX && (near = nearest_word(text, names));
 	     n++) {
 		used += (size_t)snprintf(out + used, size - used, "%s\"%.40s\"",
 					 n ? ", " : "; did you mean ", near);

@@ -22,7 +22,7 @@ struct causes *causes_new(struct failure_patterns *patterns, struct error *err)
 	causes->patterns = patterns;
 	causes->speaker = END_UNKNOWN;
 	buffer_init(&causes->partial, FAILURE_LINE_MAX);
-	ends_init(&causes->ends);
+	process_ends_init(&causes->ends);
 	return causes;
 }
 
@@ -265,7 +265,7 @@ static int finish_cause(struct causes *causes, const struct clean *line)
  */
 static void take_quote(struct causes *causes, const struct clean *line)
 {
-	const struct ends *ends = &causes->ends;
+	const struct process_ends *ends = &causes->ends;
 	const struct process_end *end;
 
 	if (!ends->count || line->size < 3 ||
@@ -314,7 +314,7 @@ static void take_fact(struct causes *causes, const struct clean *line)
 		causes->speaker = speaker;
 		causes->spoken = causes->number;
 	}
-	ends_take(&causes->ends, &hit);
+	process_ends_take(&causes->ends, &hit);
 }
 
 static int take_line(struct causes *causes, struct clean *line)
@@ -420,7 +420,7 @@ bool causes_gave_up(const struct causes *causes)
 	return causes->gave_up && causes->gave_up > causes->progress;
 }
 
-const struct ends *causes_ends(const struct causes *causes)
+const struct process_ends *causes_ends(const struct causes *causes)
 {
 	return &causes->ends;
 }

@@ -8,13 +8,13 @@
 #ifndef CONTROLLER_CAUSES_CAUSES_H
 #define CONTROLLER_CAUSES_CAUSES_H
 
-#include "controller/causes/ends.h"
+#include "controller/causes/process_ends.h"
 
 #include <cjson/cJSON.h>
 
 #define CAUSES_MAX 256
 #define CAUSE_LINE_MAX 1024 /* bytes of a line that is quoted */
-#define CAUSES_OTHERS_MAX 8 /* told beside the verdict */
+#define CAUSES_OTHERS_MAX 8 /* told beside the diagnosis */
 
 struct causes;
 
@@ -36,7 +36,7 @@ int causes_finish(struct causes *causes, struct error *err);
 bool causes_gave_up(const struct causes *causes);
 
 /* What the launcher says of its processes; borrowed. */
-const struct ends *causes_ends(const struct causes *causes);
+const struct process_ends *causes_ends(const struct causes *causes);
 
 /* One cause that was found. */
 struct cause {
@@ -56,7 +56,7 @@ struct cause {
 					     NULL */
 };
 
-struct verdict {
+struct diagnosis {
 	enum causes_class class;   /* CAUSE_NONE: nothing failed */
 	int64_t rank;              /* -1: not told */
 	const char *host;          /* NULL: not told */
@@ -71,13 +71,13 @@ struct verdict {
  * program failed, so that an error counts though something went on behind it.
  * Borrowed from the causes.
  */
-void causes_verdict(const struct causes *causes, bool failed,
-		    struct verdict *verdict);
+void causes_diagnose(const struct causes *causes, bool failed,
+		     struct diagnosis *diagnosis);
 
 /* {class, rank, host, exit_code, signal, line, line_number, offset, others},
  * null where it is not known; others is a list of {class, rank, line,
  * line_number}. The caller deletes it; NULL: no memory.
  */
-cJSON *verdict_json(const struct verdict *verdict);
+cJSON *diagnosis_json(const struct diagnosis *diagnosis);
 
 #endif

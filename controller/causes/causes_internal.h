@@ -1,4 +1,5 @@
-/* causes_internal.h - what was found so far: for causes.c and verdict.c alone.
+/* causes_internal.h - what was found so far: for causes.c and diagnosis.c
+ * alone.
  */
 #ifndef CONTROLLER_CAUSES_CAUSES_INTERNAL_H
 #define CONTROLLER_CAUSES_CAUSES_INTERNAL_H
@@ -15,7 +16,7 @@ struct causes {
 	uint64_t fed;    /* bytes */
 	struct cause all[CAUSES_MAX];
 	size_t count;
-	struct ends ends;
+	struct process_ends ends;
 	struct line_pairs pairs;  /* of the line that is read */
 	uint64_t progress;        /* lines of it since the first cause */
 	uint64_t frame;           /* the last line of a traceback; 0: none */

@@ -2,7 +2,7 @@
  */
 #include "controller/cell/cell.h"
 
-#include "controller/catalog/described.h"
+#include "controller/catalog/descriptions.h"
 #include "controller/cell/container.h"
 #include "controller/cell/key.h"
 #include "controller/cell/key_values.h"
@@ -296,12 +296,12 @@ static int take_descriptions(const struct cells *cells, struct job_spec *spec,
 
 	if (!cells->described)
 		return 0;
-	if (described_take(cells->catalog, cells->described, measure->framework,
-			   measure->model, spec->vendor, &measure->described,
-			   err) < 0)
+	if (descriptions_take(cells->catalog, cells->described,
+			      measure->framework, measure->model, spec->vendor,
+			      &measure->described, err) < 0)
 		return -1;
-	return described_take(cells->catalog, cells->described, measure->log,
-			      NULL, NULL, &measure->described, err);
+	return descriptions_take(cells->catalog, cells->described, measure->log,
+				 NULL, NULL, &measure->described, err);
 }
 
 /* Names are replaced by those of the catalog, so that aliases make no

@@ -3,7 +3,7 @@
  */
 #include "controller/cell/interpolate.h"
 
-#include "protocol/base/word.h"
+#include "protocol/base/nearest_word.h"
 
 #include <errno.h>
 #include <string.h>
@@ -31,7 +31,7 @@ static int unknown_name(const struct interpolator *filler, const char *name,
 	const char *nearest = filler->nearest(filler->arg, name);
 
 	if (!nearest)
-		nearest = word_nearest(name, interpolate_runtime_names);
+		nearest = nearest_word(name, interpolate_runtime_names);
 	if (nearest)
 		return value_error(place, err,
 				   "${%.60s} is not defined; did you mean "

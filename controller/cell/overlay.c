@@ -4,7 +4,7 @@
 #include "controller/cell/overlay.h"
 
 #include "controller/cell/keys.h"
-#include "protocol/base/word.h"
+#include "protocol/base/nearest_word.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -113,7 +113,7 @@ const char *paths_nearest(const struct paths *paths, const char *name)
 		return NULL;
 	for (size_t i = 0; i < paths->count; i++)
 		names[i] = paths->paths[i].name;
-	return word_nearest(name, names);
+	return nearest_word(name, names);
 }
 
 void overlay_clear(struct overlay *layer)

@@ -2,7 +2,7 @@
  */
 #include "controller/cell/own_rules.h"
 
-#include "controller/catalog/described.h"
+#include "controller/catalog/descriptions.h"
 #include "controller/results/rules/log_rules.h"
 #include "protocol/yaml/value_json.h"
 
@@ -96,12 +96,12 @@ int own_rules_take(struct cells *cells, const struct value *log,
 		return -1;
 	own = &cells->own_rules[i];
 	for (i = 0; like && i < value_count(like); i++)
-		if (described_take(cells->catalog, cells->described,
-				   value_text(value_at(like, i)), NULL, NULL,
-				   described, err) < 0)
+		if (descriptions_take(cells->catalog, cells->described,
+				      value_text(value_at(like, i)), NULL, NULL,
+				      described, err) < 0)
 			return -1;
 	return string_set(&spec->measure.log, own->name, err) < 0
 		       ? -1
-		       : described_put(described, CATALOG_FRAMEWORK, own->name,
-				       own->text, err);
+		       : descriptions_put(described, CATALOG_FRAMEWORK,
+					  own->name, own->text, err);
 }

@@ -23,13 +23,14 @@
 /* Returns an exit code, or -1 with an error. */
 typedef int command_fn(struct cli *cli, struct error *err);
 
-/* What a command does when its first word is this one. */
-struct command_part {
+/* What a command does when its first word is this one: `node drain`. */
+struct subcommand {
 	const char *word; /* NULL ends the list */
 	const char *args; /* behind it, as the usage shows them; or NULL */
 	size_t min_args;
 	size_t max_args;
-	const char *options; /* that not all parts have: "uses name"; or NULL */
+	const char *options; /* that not all subcommands have: "uses name"; or
+				NULL */
 	const char *summary;
 	command_fn *fn;
 };
@@ -47,8 +48,8 @@ struct command {
 	const char *help; /* or NULL */
 	const char *example;
 	command_fn *fn;
-	const struct command_part
-		*parts; /* in place of args and fn; at most
+	const struct subcommand
+		*subcommands; /* in place of args and fn; at most
 			   16, of which the first is also run
 			   without a word when min_args is 0 */
 };

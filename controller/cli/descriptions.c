@@ -2,7 +2,7 @@
  */
 #include "controller/cli/descriptions.h"
 
-#include "controller/catalog/described.h"
+#include "controller/catalog/descriptions.h"
 #include "protocol/message/reply_sweeps.h"
 
 #include <string.h>
@@ -15,7 +15,8 @@ static const char *key_name(const char *key, enum catalog_kind *kind)
 	const char *slash = strchr(key, '/');
 
 	*kind = CATALOG_MODEL;
-	while (strncmp(described_kind(*kind), key, (size_t)(slash - key)) != 0)
+	while (strncmp(descriptions_kind(*kind), key, (size_t)(slash - key)) !=
+	       0)
 		++*kind;
 	return slash + 1;
 }
@@ -25,7 +26,7 @@ static int compare(const struct input *input, struct cli *cli, const char *key,
 {
 	enum catalog_kind kind;
 	const char *name = key_name(key, &kind);
-	owned_free char *text = described_text(input->catalog, kind, name);
+	owned_free char *text = descriptions_text(input->catalog, kind, name);
 	char ours[65];
 
 	if (!text)
@@ -35,7 +36,7 @@ static int compare(const struct input *input, struct cli *cli, const char *key,
 		return 0;
 	cli_say(cli, "sending %s: the controller has %s", key,
 		*hash ? "another" : "none");
-	return described_put(described, kind, name, text, err);
+	return descriptions_put(described, kind, name, text, err);
 }
 
 static int ask(const struct input *input, struct cli *cli,

@@ -4,9 +4,9 @@
 
 #include "controller/cli/command.h"
 #include "controller/cli/help.h"
-#include "controller/cli/parts.h"
+#include "controller/cli/subcommands.h"
 #include "protocol/base/program.h"
-#include "protocol/base/word.h"
+#include "protocol/base/nearest_word.h"
 
 #include <errno.h>
 #include <string.h>
@@ -21,7 +21,7 @@ static const struct command *command_named(const char *name, struct error *err)
 		return command;
 	for (size_t i = 0; i < COMMANDS_MAX && (command = command_at(i)); i++)
 		names[i] = command->name;
-	near = word_nearest(name, names);
+	near = nearest_word(name, names);
 	error_set(err, EINVAL,
 		  "no command '%.60s'%s%s%s; regatta --help lists all", name,
 		  near ? "; did you mean '" : "", near ? near : "",
@@ -81,8 +81,8 @@ static int run_command(struct cli *cli, const struct command *command, int argc,
 		fputs("regatta " REGATTA_VERSION "\n", cli->out);
 		return EXIT_GOOD;
 	}
-	if (command->parts)
-		return parts_run(cli, command, err);
+	if (command->subcommands)
+		return subcommands_run(cli, command, err);
 	return check_words(cli, command, err) < 0 ? -1 : command->fn(cli, err);
 }
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #define LINE_WIDTH 79
-#define PART_WIDTH 24
+#define SUBCOMMAND_WIDTH 24
 
 void help_all(FILE *out)
 {
@@ -28,7 +28,7 @@ void help_all(FILE *out)
 /* Forms that do not fit in a line stand below each other. */
 static void print_command_usage(FILE *out, const struct command *command)
 {
-	const char *form = command->parts ? "PART" : command->args;
+	const char *form = command->subcommands ? "SUBCOMMAND" : command->args;
 	int left = fprintf(out, "usage: regatta %s", command->name);
 	const char *more =
 		command->connects || command->rules->name ? " [OPTION...]" : "";
@@ -43,18 +43,19 @@ static void print_command_usage(FILE *out, const struct command *command)
 	fprintf(out, "%s%s%s\n", *form ? " " : "", form, more);
 }
 
-static void print_parts(FILE *out, const struct command_part *part)
+static void print_subcommands(FILE *out, const struct subcommand *sub)
 {
 	char form[80];
 
-	for (; part->word; part++) {
-		snprintf(form, sizeof(form), "%s%s%s", part->word,
-			 part->args ? " " : "", part->args ? part->args : "");
-		if (strlen(form) > PART_WIDTH)
-			fprintf(out, "  %s\n%*s", form, PART_WIDTH + 4, "");
+	for (; sub->word; sub++) {
+		snprintf(form, sizeof(form), "%s%s%s", sub->word,
+			 sub->args ? " " : "", sub->args ? sub->args : "");
+		if (strlen(form) > SUBCOMMAND_WIDTH)
+			fprintf(out, "  %s\n%*s", form, SUBCOMMAND_WIDTH + 4,
+				"");
 		else
-			fprintf(out, "  %-*s  ", PART_WIDTH, form);
-		words_print(out, part->summary, PART_WIDTH + 4);
+			fprintf(out, "  %-*s  ", SUBCOMMAND_WIDTH, form);
+		words_print(out, sub->summary, SUBCOMMAND_WIDTH + 4);
 	}
 }
 
@@ -66,9 +67,9 @@ void help_command(FILE *out, const struct command *command)
 	fprintf(out, "regatta %s - %s\n\n", command->name, command->summary);
 	print_command_usage(out, command);
 	fputc('\n', out);
-	if (command->parts)
-		print_parts(out, command->parts);
-	if (command->parts && command->help)
+	if (command->subcommands)
+		print_subcommands(out, command->subcommands);
+	if (command->subcommands && command->help)
 		fputc('\n', out);
 	if (command->help)
 		words_print(out, command->help, 0);

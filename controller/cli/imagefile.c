@@ -30,7 +30,7 @@ struct image_file {
 	size_t entry; /* of the bundle, that is being sent */
 	uint64_t sent;
 	uint64_t total;
-	transfer_progress_fn *sending;
+	blob_transfer_progress_fn *sending;
 	char piece[PIECE];
 };
 
@@ -355,7 +355,7 @@ static int send_memory(struct client *client, const char *data, size_t size,
 		       const char *hash, struct error *err)
 {
 	struct memory memory = { data, size, 0 };
-	struct transfer transfer = {
+	struct blob_transfer transfer = {
 		.hash = hash,
 		.bytes = size,
 		.begin = begin_memory,
@@ -363,7 +363,7 @@ static int send_memory(struct client *client, const char *data, size_t size,
 		.arg = &memory,
 	};
 
-	return transfer_put(client, &transfer, err);
+	return blob_transfer_put(client, &transfer, err);
 }
 
 static int send_entry(struct image_file *file, struct client *client,
@@ -371,7 +371,7 @@ static int send_entry(struct image_file *file, struct client *client,
 {
 	const struct image_bundle_entry *entry = &file->bundle.entries[index];
 	const struct text *text = texts_find(&file->texts, entry->path);
-	struct transfer transfer = {
+	struct blob_transfer transfer = {
 		.hash = entry->content,
 		.bytes = entry->bytes,
 		.begin = begin_entry,
@@ -384,7 +384,7 @@ static int send_entry(struct image_file *file, struct client *client,
 	if (text)
 		return send_memory(client, text->data, text->size,
 				   entry->content, err);
-	return transfer_put(client, &transfer, err) < 0
+	return blob_transfer_put(client, &transfer, err) < 0
 		       ? error_prefix(err, "%.80s", entry->path)
 		       : 0;
 }
@@ -426,7 +426,7 @@ static int send_entries(struct image_file *file, struct client *client,
 
 /* By the small ones nodes know what else they need. */
 int image_file_send(struct image_file *file, struct client *client,
-		    transfer_progress_fn *progress, void *arg,
+		    blob_transfer_progress_fn *progress, void *arg,
 		    struct error *err)
 {
 	file->sending = progress;

@@ -7,7 +7,7 @@
 #ifndef CONTROLLER_CLI_IMAGEFILE_H
 #define CONTROLLER_CLI_IMAGEFILE_H
 
-#include "controller/cli/transfer.h"
+#include "controller/cli/blob_transfer.h"
 #include "protocol/blob/image_bundle.h"
 
 struct image_file;
@@ -30,7 +30,7 @@ int image_file_send_bundle(const struct image_file *file, struct client *client,
 
 /* Have all its parts there, in their order. */
 int image_file_send(struct image_file *file, struct client *client,
-		    transfer_progress_fn *progress, void *arg,
+		    blob_transfer_progress_fn *progress, void *arg,
 		    struct error *err);
 
 #endif

@@ -3,7 +3,7 @@
 #include "controller/cli/workspace.h"
 
 #include "controller/cli/render.h"
-#include "controller/cli/transfer.h"
+#include "controller/cli/blob_transfer.h"
 #include "protocol/base/file.h"
 #include "protocol/blob/tarball.h"
 
@@ -139,7 +139,7 @@ int workspaces_bind(struct sweep *sweep, const char *file, struct cli *cli,
 	return 0;
 }
 
-/* transfer_progress_fn: runs only when there is something to send. */
+/* blob_transfer_progress_fn: runs only when there is something to send. */
 static void tree_sent(void *arg, uint64_t bytes, uint64_t total)
 {
 	struct tree *tree = arg;
@@ -150,7 +150,7 @@ static void tree_sent(void *arg, uint64_t bytes, uint64_t total)
 static int tree_send(struct tree *tree, struct cli *cli, struct client *client,
 		     struct error *err)
 {
-	struct transfer transfer = {
+	struct blob_transfer transfer = {
 		.hash = tree->hash,
 		.bytes = tree->bytes,
 		.begin = tree_begin,
@@ -160,7 +160,7 @@ static int tree_send(struct tree *tree, struct cli *cli, struct client *client,
 	};
 	char size[HUMAN_SIZE];
 
-	if (transfer_put(client, &transfer, err) < 0)
+	if (blob_transfer_put(client, &transfer, err) < 0)
 		return error_prefix(err, "workspace %.80s", tree->folder);
 	cli_say(cli, "workspace %s: %s, %.12s, %s", tree->folder,
 		human_bytes(tree->bytes, size), tree->hash,

@@ -38,7 +38,7 @@ cJSON *image_progress_summary(const struct task *task, int64_t now_ms);
 int image_progress_add_sum(const struct gang *gang, int64_t now_ms,
 			   struct progress_info *to, struct error *err);
 
-/* Does anything stand still? Who waits for news wants to know for how long. */
+/* Does anything stand still? Watchers are told for how long. */
 bool image_progress_stalled(const struct job_table *table, int64_t now_ms);
 
 #endif

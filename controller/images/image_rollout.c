@@ -221,7 +221,7 @@ static void tell(struct image_rollouts *rollouts,
 
 static void changed(struct image_rollouts *rollouts)
 {
-	news_progress(rollouts->with.news);
+	changes_progress(rollouts->with.changes);
 }
 
 static void finish(struct image_rollouts *rollouts, struct image_request *order)
@@ -490,7 +490,7 @@ static int check_order(struct image_rollouts *rollouts,
 	return whole ? 0
 		     : error_set(err, ENOENT,
 				 "image request %.12s: the controller does not "
-				 "have its recipe",
+				 "have its bundle",
 				 message->order);
 }
 

@@ -13,7 +13,7 @@
 #define CONTROLLER_IMAGES_IMAGE_ROLLOUT_H
 
 #include "controller/blobs/artifact_fetch.h"
-#include "controller/cluster/news.h"
+#include "controller/cluster/changes.h"
 #include "protocol/message/reply_images.h"
 
 #define IMAGE_ROLLOUT_ORDERS_MAX                                               \
@@ -29,7 +29,7 @@ struct sweep_logins;
 /* What they are given; all is borrowed. */
 struct image_rollouts_config {
 	struct store *store;
-	struct news *news;
+	struct changes *changes;
 	struct nodes *nodes;
 	struct image_references *references;
 	struct sweep_logins *logins;

@@ -350,7 +350,7 @@ static int judge(struct jobs *jobs, struct trial *trial,
 	}
 	log_info("job=%" PRIu64 " %s%s", trial->last, why,
 		 next ? ": one more" : "");
-	jobs->news->events = true;
+	jobs->changes->events = true;
 	if (!next)
 		drop(jobs, trial);
 	return 0;

@@ -8,7 +8,7 @@
 #include "controller/cluster/effects.h"
 #include "controller/cluster/job_life.h"
 #include "controller/cluster/active_job_internal.h"
-#include "controller/cluster/news.h"
+#include "controller/cluster/changes.h"
 
 struct catalog;
 struct failure_patterns;
@@ -25,7 +25,7 @@ struct jobs {
 	const struct job_life *life;
 	const struct job_effects *effects;
 	struct store *store;
-	struct news *news;
+	struct changes *changes;
 	const struct catalog *catalog;
 	struct failure_patterns *failures;
 	struct job_table *table;

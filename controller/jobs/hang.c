@@ -131,7 +131,7 @@ static void revive(struct gang *gang, int64_t now)
 	if (watch->suspicion)
 		log_info("job=%" PRIu64 " shows life again", gang->job->id);
 	*watch = (struct hang_watch){ .life_ms = now };
-	news_progress(gang->job->jobs->news);
+	changes_progress(gang->job->jobs->changes);
 }
 
 static void suspect(struct gang *gang, int64_t silent_ms)
@@ -140,7 +140,7 @@ static void suspect(struct gang *gang, int64_t silent_ms)
 		    "%" PRId64 " s",
 		    gang->job->id, silent_ms / SECOND_MS);
 	gang->hang->suspicion = node_commands_look(gang, false);
-	news_progress(gang->job->jobs->news);
+	changes_progress(gang->job->jobs->changes);
 }
 
 static void end(struct gang *gang, int64_t silent_ms)

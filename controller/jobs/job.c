@@ -1,7 +1,7 @@
 /* job.c - active jobs: found by id, changed by events, kept in the store.
  */
 #include "controller/jobs/job.h"
-#include "controller/catalog/described.h"
+#include "controller/catalog/descriptions.h"
 #include "controller/images/image_digest.h"
 #include "controller/images/image_progress.h"
 #include "controller/images/image_references.h"
@@ -267,8 +267,8 @@ static void enter(struct job *job, enum job_event event,
 	job->started_ms = row->started_ms;
 	job->ended_ms = row->ended_ms;
 	count_image(job, !job_state_final(job->state));
-	job->jobs->news->events = true;
-	news_add_job(job->jobs->news, job->id);
+	job->jobs->changes->events = true;
+	changes_add_job(job->jobs->changes, job->id);
 	if (job->jobs->effects->changed)
 		job->jobs->effects->changed(job->jobs->effects->arg, job,
 					    event);
@@ -525,7 +525,7 @@ static void describe(struct gang *gang, const struct catalog *catalog)
 	if (!measure->described)
 		return;
 	gang->own_catalog =
-		catalog_described(catalog, measure->described, &err);
+		catalog_with_descriptions(catalog, measure->described, &err);
 	if (!gang->own_catalog) {
 		log_error("job=%" PRIu64 ": %s", gang->job->id, err.text);
 		return;

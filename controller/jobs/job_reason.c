@@ -18,7 +18,7 @@ struct told {
 	uint64_t from; /* the first byte that is read */
 	struct causes *causes;
 	struct extract *extract; /* NULL: no figures are read */
-	struct verdict verdict;
+	struct diagnosis diagnosis;
 };
 
 struct reasons {
@@ -100,7 +100,7 @@ static int read_all(struct failure_patterns *patterns,
 		if (!told->causes || (job->rules && !told->extract) ||
 		    read_stream(job, told, most) < 0)
 			return -1;
-		causes_verdict(told->causes, true, &told->verdict);
+		causes_diagnose(told->causes, true, &told->diagnosis);
 	}
 	return 0;
 }
@@ -112,11 +112,11 @@ static const struct told *choose(const struct reasons *reasons)
 
 	for (size_t i = 0; i < reasons->count; i++) {
 		const struct told *told = &reasons->told[i];
-		const struct cause *cause = told->verdict.cause;
+		const struct cause *cause = told->diagnosis.cause;
 
 		if (cause &&
 		    (!best || cause->meaning->order <
-				      best->verdict.cause->meaning->order))
+				      best->diagnosis.cause->meaning->order))
 			best = told;
 	}
 	return best;
@@ -132,45 +132,47 @@ static void add_text(cJSON *object, const char *name, const char *text)
 
 static cJSON *describe(const char *how, const struct told *told)
 {
-	const struct verdict *verdict = &told->verdict;
+	const struct diagnosis *diagnosis = &told->diagnosis;
 	cJSON *reason = cJSON_CreateObject();
 
 	add_text(reason, "node", told->stream->node);
-	if (verdict->rank != END_UNKNOWN)
-		cJSON_AddNumberToObject(reason, "rank", (double)verdict->rank);
-	else if (verdict->cause->meaning->blameless)
+	if (diagnosis->rank != END_UNKNOWN)
+		cJSON_AddNumberToObject(reason, "rank",
+					(double)diagnosis->rank);
+	else if (diagnosis->cause->meaning->blameless)
 		cJSON_AddNullToObject(reason, "rank");
 	else
 		cJSON_AddNumberToObject(reason, "rank", told->stream->rank);
 	add_text(reason, "how", how);
-	add_text(reason, "class", causes_class_name(verdict->class));
-	if (verdict->exit_code != END_CODE_UNKNOWN)
+	add_text(reason, "class", causes_class_name(diagnosis->class));
+	if (diagnosis->exit_code != END_CODE_UNKNOWN)
 		cJSON_AddNumberToObject(reason, "exit_code",
-					verdict->exit_code);
+					diagnosis->exit_code);
 	else
 		cJSON_AddNumberToObject(reason, "exit_code",
 					(double)told->stream->exit_code);
-	add_text(reason, "signal", verdict->signal);
-	add_text(reason, "line", verdict->cause->line);
+	add_text(reason, "signal", diagnosis->signal);
+	add_text(reason, "line", diagnosis->cause->line);
 	add_text(reason, "stream", told->stream->name);
 	cJSON_AddNumberToObject(reason, "offset",
-				(double)(told->from + verdict->cause->offset));
+				(double)(told->from +
+					 diagnosis->cause->offset));
 	return reason;
 }
 
 /* What the rank itself said, or another of its launcher's did of it. */
 static const char *line_of(const struct told *told, int64_t rank)
 {
-	const struct verdict *verdict = &told->verdict;
+	const struct diagnosis *diagnosis = &told->diagnosis;
 
-	if (!verdict->cause)
+	if (!diagnosis->cause)
 		return NULL;
-	if (verdict->rank == rank ||
-	    (verdict->rank == END_UNKNOWN && told->stream->rank == rank))
-		return verdict->cause->line;
-	for (size_t i = 0; i < verdict->other_count; i++)
-		if (verdict->others[i]->rank == rank)
-			return verdict->others[i]->line;
+	if (diagnosis->rank == rank ||
+	    (diagnosis->rank == END_UNKNOWN && told->stream->rank == rank))
+		return diagnosis->cause->line;
+	for (size_t i = 0; i < diagnosis->other_count; i++)
+		if (diagnosis->others[i]->rank == rank)
+			return diagnosis->others[i]->line;
 	return NULL;
 }
 
@@ -206,7 +208,7 @@ static bool has_rank(const cJSON *ends, int64_t rank)
  */
 static void add_launched(cJSON *ends, const struct told *told)
 {
-	const struct ends *launched = causes_ends(told->causes);
+	const struct process_ends *launched = causes_ends(told->causes);
 
 	for (size_t i = 0; i < launched->count; i++) {
 		const struct process_end *from = &launched->entries[i];

@@ -99,7 +99,7 @@ static cJSON *make_result(struct job *job, struct error *err)
 	struct result_input input = {
 		.measure = measure,
 		.devices = provenance_devices(gang),
-		.pretended = provenance_pretended(gang),
+		.simulated = provenance_simulated(gang),
 	};
 
 	reference_peak_init(&reference, model, chip, measure->precision,

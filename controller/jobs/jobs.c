@@ -43,14 +43,14 @@ static int open_parts(struct jobs *jobs, const struct jobs_config *config,
 	jobs->queue = queue_new(err);
 	if (!jobs->table || !jobs->queue)
 		return -1;
-	jobs->nodes = nodes_new(jobs->effects, jobs->store, jobs->news, err);
+	jobs->nodes = nodes_new(jobs->effects, jobs->store, jobs->changes, err);
 	jobs->references = image_references_new(jobs->store, err);
 	jobs->digests = image_digests_new(jobs->store, jobs->table, err);
 	jobs->logins =
 		sweep_logins_new(jobs->store, config->key, config->former, err);
-	jobs->reader =
-		log_reader_new(jobs->effects, jobs->news, jobs->catalog, err);
-	jobs->ingest = log_ingest_new(jobs->effects, jobs->news, jobs->table,
+	jobs->reader = log_reader_new(jobs->effects, jobs->changes,
+				      jobs->catalog, err);
+	jobs->ingest = log_ingest_new(jobs->effects, jobs->changes, jobs->table,
 				      jobs->reader, err);
 	return jobs->nodes && jobs->references && jobs->digests &&
 			       jobs->logins && jobs->reader && jobs->ingest
@@ -69,7 +69,7 @@ struct jobs *jobs_new(const struct jobs_config *config, struct error *err)
 	jobs->life = &life;
 	jobs->effects = config->effects;
 	jobs->store = config->store;
-	jobs->news = config->news;
+	jobs->changes = config->changes;
 	jobs->catalog = config->catalog;
 	jobs->failures = config->failures;
 	jobs->node_lost_ms = config->node_lost_ms;

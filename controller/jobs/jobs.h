@@ -12,7 +12,7 @@
 
 #include "controller/cluster/active_job.h"
 #include "controller/cluster/effects.h"
-#include "controller/cluster/news.h"
+#include "controller/cluster/changes.h"
 
 struct catalog;
 struct failure_patterns;
@@ -28,7 +28,7 @@ struct sweep_logins;
 struct jobs_config {
 	const struct job_effects *effects;
 	struct store *store;
-	struct news *news;                 /* what changed is added to it */
+	struct changes *changes;           /* what changed is added to it */
 	const struct catalog *catalog;     /* NULL: nothing is measured */
 	struct failure_patterns *failures; /* NULL: no reasons are read */
 	const struct key *key; /* the controller's own; NULL: no logins */

@@ -104,7 +104,7 @@ uint64_t node_commands_look(struct gang *gang, bool stops)
 	uint64_t round = (uint64_t)effects_wall_ms(gang->job->jobs->effects);
 
 	for (uint32_t i = 0; i < gang->spec.nodes; i++) {
-		struct message_look look = {
+		struct message_observe observe = {
 			.job = gang->job->id,
 			.attempt = gang->job->attempt,
 			.rank = i,
@@ -112,7 +112,7 @@ uint64_t node_commands_look(struct gang *gang, bool stops)
 			.stops = stops,
 		};
 
-		tell(&gang->tasks[i], MESSAGE_LOOK, &look);
+		tell(&gang->tasks[i], MESSAGE_OBSERVE, &observe);
 	}
 	return round;
 }

@@ -110,15 +110,15 @@ static bool was_started(const struct job *job)
 static bool learn_image(struct task *task, const char *found, char *text,
 			size_t size)
 {
-	int news = found ? image_digest_learn(task->job->jobs->digests, task,
-					      found, text, size)
-			 : 0;
+	int learnt = found ? image_digest_learn(task->job->jobs->digests, task,
+						found, text, size)
+			   : 0;
 	struct job *job = task->job;
 	struct error err;
 	cJSON *data;
 
-	if (news <= 0)
-		return news == 0;
+	if (learnt <= 0)
+		return learnt == 0;
 	data = cJSON_CreateObject();
 	cJSON_AddStringToObject(data, "image", job->gang->spec.container.image);
 	cJSON_AddStringToObject(data, "pin", found);
@@ -187,7 +187,7 @@ void node_event_status(struct jobs *jobs, struct node *node,
 	/* The exception may have been the job's last word. */
 	if (job_find(jobs->table, status->job) == job && job->gang)
 		gang_advance(job);
-	jobs->news->events = true;
+	jobs->changes->events = true;
 }
 
 void node_event_progress(struct jobs *jobs, struct node *node,
@@ -199,7 +199,7 @@ void node_event_progress(struct jobs *jobs, struct node *node,
 	if (!task || task->state != TASK_PREPARING)
 		return;
 	image_progress_keep(task, progress, effects_mono_ms(jobs->effects));
-	news_progress(jobs->news);
+	changes_progress(jobs->changes);
 }
 
 void node_event_discarded(struct jobs *jobs, struct node *node,

@@ -36,12 +36,12 @@ uint64_t provenance_devices(const struct gang *gang)
 	return count;
 }
 
-bool provenance_pretended(const struct gang *gang)
+bool provenance_simulated(const struct gang *gang)
 {
 	for (uint32_t i = 0; i < gang->spec.nodes; i++)
 		if (cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(
 			    node_view(task_node(&gang->tasks[i]))->facts,
-			    "pretended")))
+			    "simulated")))
 			return true;
 	return false;
 }
@@ -192,7 +192,7 @@ cJSON *provenance_new(const struct job *job)
 				     cJSON_CreateString(node_name(
 					     task_node(&gang->tasks[i]))));
 	cJSON_AddItemToObject(to, "hosts", make_hosts(gang));
-	cJSON_AddBoolToObject(to, "pretended", provenance_pretended(gang));
+	cJSON_AddBoolToObject(to, "simulated", provenance_simulated(gang));
 	cJSON_AddNumberToObject(to, "devices",
 				(double)provenance_devices(gang));
 	cJSON_AddNumberToObject(to, "attempt", job->attempt);

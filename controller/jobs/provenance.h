@@ -12,7 +12,7 @@
  *	 "hosts": [{"nodes": ["n1", "n2"], "image": "sha256:...", "vendor",
  *	   "driver", "sdk", "engine", "kernel", "os", "machine"}],
  *					nodes that are alike share an entry
- *	 "pretended": false,		true: devices of a lab, no real ones
+ *	 "simulated": false,		true: devices of a lab, no real ones
  *	 "devices": 16,
  *	 "attempt": 1,
  *	 "cell_key": "...",		hash of the job's spec
@@ -37,8 +37,8 @@
  */
 cJSON *provenance_new(const struct job *job);
 
-/* Does any of the job's nodes say that its devices are pretended? */
-bool provenance_pretended(const struct gang *gang);
+/* Does any of the job's nodes say that its devices are simulated? */
+bool provenance_simulated(const struct gang *gang);
 
 /* Devices that the gang holds, over all nodes. */
 uint64_t provenance_devices(const struct gang *gang);

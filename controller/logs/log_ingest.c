@@ -19,7 +19,7 @@
 
 struct log_ingest {
 	const struct job_effects *effects;
-	struct news *news;
+	struct changes *changes;
 	const struct job_table *table;
 	struct log_reader *reader;
 	uint64_t stored_bytes;
@@ -27,7 +27,7 @@ struct log_ingest {
 };
 
 struct log_ingest *log_ingest_new(const struct job_effects *effects,
-				  struct news *news,
+				  struct changes *changes,
 				  const struct job_table *table,
 				  struct log_reader *reader, struct error *err)
 {
@@ -38,7 +38,7 @@ struct log_ingest *log_ingest_new(const struct job_effects *effects,
 		return NULL;
 	}
 	ingest->effects = effects;
-	ingest->news = news;
+	ingest->changes = changes;
 	ingest->table = table;
 	ingest->reader = reader;
 	return ingest;
@@ -165,7 +165,7 @@ void log_ingest_log(struct log_ingest *ingest, struct node *node,
 	if (ack.length == log->offset + size)
 		ingest->stored_bytes += size;
 	send_ack(ingest, task, &ack);
-	news_add_job(ingest->news, job_id(job));
+	changes_add_job(ingest->changes, job_id(job));
 	log_reader_wake(ingest->reader, task, log->stream);
 	if (task_state(task) == TASK_ENDED) {
 		log_ingest_check(ingest, task);

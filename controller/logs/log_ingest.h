@@ -6,7 +6,7 @@
 
 #include "controller/cluster/active_job.h"
 #include "controller/cluster/effects.h"
-#include "controller/cluster/news.h"
+#include "controller/cluster/changes.h"
 
 #define LOG_INGEST_CREDIT (8ULL << 20)   /* bytes a node may have under way */
 #define LOG_INGEST_CREDIT_MIN (64 << 10) /* where there are many nodes */
@@ -15,7 +15,7 @@
 struct log_ingest;
 struct log_reader;
 struct log_ingest *log_ingest_new(const struct job_effects *effects,
-				  struct news *news,
+				  struct changes *changes,
 				  const struct job_table *table,
 				  struct log_reader *reader, struct error *err);
 void log_ingest_free(struct log_ingest *ingest);

@@ -20,7 +20,7 @@
 
 struct log_reader {
 	const struct job_effects *effects;
-	struct news *news;
+	struct changes *changes;
 	const struct catalog *catalog;
 	struct log_formats *formats;
 	TAILQ_HEAD(, gang_output) behind; /* there is some that was not read */
@@ -45,7 +45,7 @@ struct gang_output {
 };
 
 struct log_reader *log_reader_new(const struct job_effects *effects,
-				  struct news *news,
+				  struct changes *changes,
 				  const struct catalog *catalog,
 				  struct error *err)
 {
@@ -56,7 +56,7 @@ struct log_reader *log_reader_new(const struct job_effects *effects,
 		return NULL;
 	}
 	reader->effects = effects;
-	reader->news = news;
+	reader->changes = changes;
 	reader->catalog = catalog;
 	TAILQ_INIT(&reader->behind);
 	return reader;
@@ -407,17 +407,17 @@ static void tell_life(struct gang_output *output)
 static bool read_some(struct gang_output *output, char *piece)
 {
 	bool more = samplings_read(output->samplings, piece, READ_BYTES);
-	bool news = false;
+	bool changed = false;
 
 	if (find_streams(output) < 0)
 		return false;
 	for (size_t i = 0; i < output->count; i++)
 		more |= log_reading_some(output->readings[i], piece, READ_BYTES,
-					 &news);
+					 &changed);
 	if (log_reader_tells_life(output->reader, output->gang))
 		tell_life(output);
-	if (news)
-		news_progress(output->reader->news);
+	if (changed)
+		changes_progress(output->reader->changes);
 	return more;
 }
 

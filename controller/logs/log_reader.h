@@ -9,7 +9,7 @@
 
 #include "controller/cluster/active_job.h"
 #include "controller/cluster/effects.h"
-#include "controller/cluster/news.h"
+#include "controller/cluster/changes.h"
 #include "controller/results/likely_lines.h"
 
 struct catalog;
@@ -18,7 +18,7 @@ struct framework;
 /* What it is given is borrowed. catalog NULL: there are no formats. */
 struct log_reader;
 struct log_reader *log_reader_new(const struct job_effects *effects,
-				  struct news *news,
+				  struct changes *changes,
 				  const struct catalog *catalog,
 				  struct error *err);
 void log_reader_free(struct log_reader *reader); /* after the last gang */

@@ -204,7 +204,7 @@ static bool same_figures(const struct record *a, const struct record *b)
 }
 
 bool log_reading_some(struct log_reading *reading, char *piece, size_t size,
-		      bool *news)
+		      bool *changed)
 {
 	const struct record *latest;
 	struct record before;
@@ -222,7 +222,7 @@ bool log_reading_some(struct log_reading *reading, char *piece, size_t size,
 	extract_feed(reading->extract, piece, got, NULL);
 	reading->offset += got;
 	/* Metrics of a rule's own are not looked at one by one. */
-	*news |= latest->metric_room || !same_figures(&before, latest);
+	*changed |= latest->metric_room || !same_figures(&before, latest);
 	return true;
 }
 

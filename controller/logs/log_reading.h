@@ -28,11 +28,11 @@ struct log_reading *log_reading_new(const struct log_source *source,
 void log_reading_free(struct log_reading *reading);
 OWNED_POINTER(struct log_reading, log_reading_free)
 
-/* Read up to size bytes on, through piece; true: there may be more. *news is
+/* Read up to size bytes on, through piece; true: there may be more. *changed is
  * set when there are other figures than before.
  */
 bool log_reading_some(struct log_reading *reading, char *piece, size_t size,
-		      bool *news);
+		      bool *changed);
 
 /* Nothing more will be stored: is all of it read? */
 bool log_reading_done(struct log_reading *reading);

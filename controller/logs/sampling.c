@@ -69,7 +69,7 @@ static bool read_one(struct samplings *samplings, uint32_t rank, char *piece,
 			       stream, sampling->offset, piece, size, &got,
 			       &err);
 	sampling->broken = rc < 0 && err.code == EIO;
-	/* Of a thousand nodes one has news: the others' files stay closed. */
+	/* Of a thousand nodes one has more: the others' files stay closed. */
 	sampling->quiet = rc < 0 ? err.code == ENOENT : !got;
 	if (!got)
 		return false;

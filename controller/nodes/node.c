@@ -13,7 +13,7 @@
 #define MACHINE_MAX 64    /* bytes of what tells machines apart */
 
 struct nodes *nodes_new(const struct job_effects *effects, struct store *store,
-			struct news *news, struct error *err)
+			struct changes *changes, struct error *err)
 {
 	struct nodes *nodes = calloc(1, sizeof(*nodes));
 
@@ -23,7 +23,7 @@ struct nodes *nodes_new(const struct job_effects *effects, struct store *store,
 	}
 	nodes->effects = effects;
 	nodes->store = store;
-	nodes->news = news;
+	nodes->changes = changes;
 	return nodes;
 }
 
@@ -329,7 +329,7 @@ void node_refresh(struct nodes *nodes, struct node *node)
 	slot->usable = node_up(node) && !node->view.leaving &&
 		       !node->view.drained && !node->discards_count;
 	nodes->changed = true;
-	nodes->news->events = true;
+	nodes->changes->events = true;
 }
 
 void node_reported(struct nodes *nodes, struct node *node,

@@ -4,7 +4,7 @@
 #define CONTROLLER_NODES_NODE_H
 
 #include "controller/cluster/effects.h"
-#include "controller/cluster/news.h"
+#include "controller/cluster/changes.h"
 #include "controller/scheduler/scheduler.h"
 #include "protocol/message/device_info.h"
 #include "protocol/wire/key.h"
@@ -59,7 +59,7 @@ struct task *node_next_task(struct task *task);
 /* The registry of all; what it is given is borrowed. */
 struct nodes;
 struct nodes *nodes_new(const struct job_effects *effects, struct store *store,
-			struct news *news, struct error *err);
+			struct changes *changes, struct error *err);
 void nodes_free(struct nodes *nodes);
 
 /* All that are known, numbered in the order in which they came; none goes. */

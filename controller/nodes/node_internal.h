@@ -35,7 +35,7 @@ struct node {
 struct nodes {
 	const struct job_effects *effects;
 	struct store *store;
-	struct news *news;
+	struct changes *changes;
 	struct node **list;
 	struct slot *slots; /* of list[i], as the scheduler sees it */
 	size_t count;
@@ -53,7 +53,7 @@ void node_bind(struct node *node, const char *key, const char *machine);
 /* Put its row into the store. */
 int node_save(struct nodes *nodes, const struct node *node, struct error *err);
 
-/* Its state, or what people said of it: who waits for news wants to know. */
+/* Its state, or what people set, has changed: watchers are told. */
 void node_tell(struct nodes *nodes, struct node *node);
 
 /* node_devices.c: the devices of a node, as its agent tells them. */

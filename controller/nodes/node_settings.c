@@ -144,7 +144,7 @@ int node_save(struct nodes *nodes, const struct node *node, struct error *err)
 void node_tell(struct nodes *nodes, struct node *node)
 {
 	node_refresh(nodes, node);
-	news_progress(nodes->news);
+	changes_progress(nodes->changes);
 }
 
 /* What is said of its drain, stored; reason is moved. */

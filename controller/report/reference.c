@@ -514,14 +514,14 @@ static int put_flag(struct buffer *out, const struct lines *lines, size_t line,
 static int put_remarks(struct buffer *out, const struct lines *lines,
 		       struct error *err)
 {
-	const cJSON *pretended =
-		row_at(witness(lines), ENVIRONMENT "pretended");
+	const cJSON *simulated =
+		row_at(witness(lines), ENVIRONMENT "simulated");
 	bool any = false;
 
-	if (cJSON_IsTrue(pretended) &&
+	if (cJSON_IsTrue(simulated) &&
 	    (put_remark(out, lines, &any, err) < 0 ||
 	     buffer_printf(out, err, "  - %s\n",
-			   phrase(lines->language, PHRASE_PRETENDED)) < 0))
+			   phrase(lines->language, PHRASE_SIMULATED)) < 0))
 		return -1;
 	for (size_t i = 0; i < lines->count; i++) {
 		const cJSON *row = lines->rows[i];

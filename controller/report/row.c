@@ -34,7 +34,7 @@ int rows_undo(struct buffer *out, size_t size)
 }
 
 /* A row, and what it is put in order by. */
-struct place {
+struct ordered_row {
 	cJSON *row;
 	const char *cell;
 	size_t index; /* in the list as it was */
@@ -44,15 +44,15 @@ struct place {
 
 static int by_cell(const void *a, const void *b)
 {
-	const struct place *x = a, *y = b;
+	const struct ordered_row *x = a, *y = b;
 	int order = strcmp(x->cell, y->cell);
 
 	return order ? order : x->index < y->index ? -1 : x->index > y->index;
 }
 
-static int by_place(const void *a, const void *b)
+static int by_order(const void *a, const void *b)
 {
-	const struct place *x = a, *y = b;
+	const struct ordered_row *x = a, *y = b;
 
 	if (x->first != y->first)
 		return x->first < y->first ? -1 : 1;
@@ -64,17 +64,18 @@ static int by_place(const void *a, const void *b)
 int rows_gather(cJSON *rows, struct error *err)
 {
 	size_t count = (size_t)cJSON_GetArraySize(rows), n = 0;
-	owned_free struct place *places = calloc(count + 1, sizeof(*places));
+	owned_free struct ordered_row *ordered =
+		calloc(count + 1, sizeof(*ordered));
 	cJSON *row;
 
-	if (!places)
+	if (!ordered)
 		return error_nomem(err, "report");
 	cJSON_ArrayForEach(row, rows)
 	{
 		const char *cell = row_text(row, "cell");
 		const cJSON *repeat = row_at(row, "repeat");
 
-		places[n] = (struct place){
+		ordered[n] = (struct ordered_row){
 			.row = row,
 			.cell = cell ? cell : "",
 			.index = n,
@@ -83,17 +84,18 @@ int rows_gather(cJSON *rows, struct error *err)
 		};
 		n++;
 	}
-	qsort(places, n, sizeof(*places), by_cell);
+	qsort(ordered, n, sizeof(*ordered), by_cell);
 	for (size_t i = 0; i < n; i++)
-		places[i].first =
-			i && !strcmp(places[i].cell, places[i - 1].cell)
-				? places[i - 1].first
-				: places[i].index;
-	qsort(places, n, sizeof(*places), by_place);
+		ordered[i].first =
+			i && !strcmp(ordered[i].cell, ordered[i - 1].cell)
+				? ordered[i - 1].first
+				: ordered[i].index;
+	qsort(ordered, n, sizeof(*ordered), by_order);
 	for (size_t i = 0; i < n; i++)
 		cJSON_AddItemToArray(rows,
 				     cJSON_DetachItemViaPointer(rows,
-								places[i].row));
+								ordered[i]
+									.row));
 	return 0;
 }
 

@@ -107,8 +107,8 @@ static const char *const phrases[PHRASES][LANGUAGES] = {
 	[PHRASE_ROW] = { "%s (row %s)", "%s（第%s行）" },
 	[PHRASE_ROWS] = { "%s (rows %s)", "%s（第%s行）" },
 	[PHRASE_REMARKS] = { "Remarks", "补充说明" },
-	[PHRASE_PRETENDED] = {
-		"The accelerators of these runs were pretended: recorded output "
+	[PHRASE_SIMULATED] = {
+		"The accelerators of these runs were simulated: recorded output "
 		"was replayed, and no figure says anything of real hardware.",
 		"本次运行的加速卡为模拟设备，日志为回放，所列数值不代表真实硬件。" },
 };

@@ -75,7 +75,7 @@ enum phrase {
 	PHRASE_ROW,        /* "(row %s)": which row a value is of */
 	PHRASE_ROWS,       /* the same of several */
 	PHRASE_REMARKS,
-	PHRASE_PRETENDED,
+	PHRASE_SIMULATED,
 	PHRASES
 };
 

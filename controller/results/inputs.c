@@ -83,7 +83,7 @@ cJSON *inputs_json(const struct result_input *input)
 		good = cJSON_AddNumberToObject(object, number_name(i),
 					       number_get(input, i));
 	good = good &&
-	       cJSON_AddBoolToObject(object, "pretended", input->pretended);
+	       cJSON_AddBoolToObject(object, "simulated", input->simulated);
 	if (good && cJSON_GetArraySize(input->warnings))
 		good = cJSON_AddItemToObject(object, "warnings",
 					     cJSON_Duplicate(input->warnings,
@@ -103,8 +103,8 @@ static double number_limit(size_t i)
 
 void inputs_read(const cJSON *object, struct result_input *input)
 {
-	const cJSON *pretended =
-		cJSON_GetObjectItemCaseSensitive(object, "pretended");
+	const cJSON *simulated =
+		cJSON_GetObjectItemCaseSensitive(object, "simulated");
 	const cJSON *warnings =
 		cJSON_GetObjectItemCaseSensitive(object, "warnings");
 
@@ -117,8 +117,8 @@ void inputs_read(const cJSON *object, struct result_input *input)
 		    item->valuedouble <= number_limit(i))
 			number_set(input, i, item->valuedouble);
 	}
-	if (cJSON_IsBool(pretended))
-		input->pretended = cJSON_IsTrue(pretended);
+	if (cJSON_IsBool(simulated))
+		input->simulated = cJSON_IsTrue(simulated);
 	if (cJSON_IsArray(warnings))
 		input->warnings = warnings;
 }

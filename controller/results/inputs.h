@@ -2,7 +2,7 @@
  *
  * A result can so be computed again from its log when nothing else is left of
  * the job. The object has a number for each of struct result_input, those of
- * its flops too, "pretended", and "warnings" where there are any; 0 is unknown.
+ * its flops too, "simulated", and "warnings" where there are any; 0 is unknown.
  */
 #ifndef CONTROLLER_RESULTS_INPUTS_H
 #define CONTROLLER_RESULTS_INPUTS_H
@@ -35,7 +35,7 @@ struct result_input {
 	double peak_flops;      /* of one device at this precision */
 	double chip_memory_bytes;
 	double power_w; /* of all devices together, mean; else that of usage */
-	bool pretended; /* the devices are no real ones */
+	bool simulated; /* the devices are no real ones */
 	const cJSON *warnings; /* sentences for the flags; NULL: none */
 	const char *unread;    /* why no step was read; NULL: the rules of the
 				  framework fit nothing */

@@ -496,7 +496,7 @@ static void fill(struct making *making)
 		     "computed from the times of arrival of its lines",
 		     making->figures.iteration.median,
 		     making->input->arrival.arrival_error_ms);
-	if (making->input->pretended)
+	if (making->input->simulated)
 		flag(making, "the devices were simulated: these are not "
 			     "measurements of real hardware");
 }

@@ -2,8 +2,8 @@
  */
 #include "controller/sweep/sweep_internal.h"
 
-#include "controller/catalog/described.h"
-#include "protocol/base/word.h"
+#include "controller/catalog/descriptions.h"
+#include "protocol/base/nearest_word.h"
 #include "protocol/yaml/value_json.h"
 
 #include <string.h>
@@ -425,7 +425,7 @@ static int check_layer_used(const struct sweep *sweep,
 		    !strncmp(name, "env.", 4) || !strncmp(name, "ulimits.", 8))
 			continue;
 		key_tops(tops);
-		near = word_nearest(name, tops);
+		near = nearest_word(name, tops);
 		return value_error(layer->pairs[i].value, err,
 				   "the variable %.60s is not used by any "
 				   "${%.60s}%s%s%s",
@@ -463,7 +463,8 @@ static int read_descriptions(struct sweep *sweep, struct error *err)
 	sweep->described = value_to_json(map);
 	if (!sweep->described)
 		return sweep_nomem(sweep, err);
-	sweep->own = catalog_described(sweep->catalog, sweep->described, err);
+	sweep->own = catalog_with_descriptions(sweep->catalog, sweep->described,
+					       err);
 	sweep->catalog = sweep->own;
 	return sweep->own ? 0 : -1;
 }

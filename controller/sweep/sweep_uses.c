@@ -1,6 +1,6 @@
 /* sweep_uses.c - which descriptions of the catalog a sweep names.
  */
-#include "controller/catalog/described.h"
+#include "controller/catalog/descriptions.h"
 #include "controller/sweep/sweep_internal.h"
 
 #include <limits.h>
@@ -16,7 +16,7 @@ struct uses {
 static int add_key(const struct uses *uses, enum catalog_kind kind,
 		   const char *name)
 {
-	const char *word = described_kind(kind);
+	const char *word = descriptions_kind(kind);
 	const cJSON *own =
 		cJSON_GetObjectItemCaseSensitive(uses->sweep->described, word);
 	char key[NAME_MAX + 32];
@@ -34,8 +34,8 @@ static int add_framework(const struct uses *uses, const struct value *name)
 {
 	owned(strings_clear) struct strings names = { 0 };
 
-	if (described_frameworks(uses->sweep->catalog, value_text(name), &names,
-				 uses->err) < 0)
+	if (descriptions_frameworks(uses->sweep->catalog, value_text(name),
+				    &names, uses->err) < 0)
 		return -1;
 	for (size_t i = 0; i < names.count; i++)
 		if (add_key(uses, CATALOG_FRAMEWORK, names.items[i]) < 0)

@@ -276,7 +276,7 @@ int web_job_render(struct web_page *page, uint64_t id, struct error *err)
 			 (ull)id, reply.job.cell);
 		put_head(page, &reply.job);
 		put_curves(page, &reply.job, gang);
-		web_job_why(page, &reply.job);
+		web_job_failure(page, &reply.job);
 		put_tasks(page, &reply.job, gang);
 		if (gang)
 			put_devices(page, gang);

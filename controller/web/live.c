@@ -317,7 +317,7 @@ static int next_slice(sd_event_source *source, uint64_t usec, void *arg)
 	return 0;
 }
 
-void live_news(struct live *live)
+void live_update(struct live *live)
 {
 	struct topic *topic;
 
@@ -407,7 +407,7 @@ int live_open(struct live *live, const char *path, uint64_t shape,
 	live->streams++;
 	reply->topic = topic;
 	reply->type = "text/event-stream";
-	live_news(live);
+	live_update(live);
 	return 0;
 }
 

@@ -33,6 +33,6 @@ int live_open(struct live *live, const char *path, uint64_t shape,
 void live_gone(struct live *live, void *topic);
 
 /* Something has changed. */
-void live_news(struct live *live);
+void live_update(struct live *live);
 
 #endif

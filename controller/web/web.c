@@ -184,8 +184,8 @@ void web_free(struct web *web)
 	free(web);
 }
 
-void web_news(struct web *web)
+void web_update(struct web *web)
 {
 	if (web)
-		live_news(web->live);
+		live_update(web->live);
 }

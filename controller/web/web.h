@@ -35,6 +35,6 @@ void web_free(struct web *web);
 OWNED_POINTER(struct web, web_free)
 
 /* Something has changed: open pages may show it. NULL is fine. */
-void web_news(struct web *web);
+void web_update(struct web *web);
 
 #endif

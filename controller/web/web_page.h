@@ -109,10 +109,10 @@ int web_log_render(struct web_page *page, uint64_t job, uint64_t rank,
  */
 void web_log_lines(struct web_page *page, struct buffer *bytes, size_t from,
 		   size_t meant);
-/* job_why.c: parts of its page that say who failed first, how its ranks ended,
- * and where they stood when its nodes looked last.
+/* job_failure.c: parts of its page that say who failed first, how its ranks
+ * ended, and where they stood when its nodes looked last.
  */
-void web_job_why(struct web_page *page, const struct job_info *job);
+void web_job_failure(struct web_page *page, const struct job_info *job);
 /* Behind the first `after` ones; of one, by its number from 1 on. */
 int web_nodes_begin(struct web_page *page, uint64_t after, struct error *err);
 int web_node_render(struct web_page *page, uint64_t number, struct error *err);

@@ -36,9 +36,9 @@ static const struct field image_bundle_fields[] = {
 const struct schema image_bundle_schema = SCHEMA(image_bundle, image_bundle_fields);
 /* clang-format on */
 
-void image_bundle_clear(struct image_bundle *recipe)
+void image_bundle_clear(struct image_bundle *bundle)
 {
-	codec_clear(&image_bundle_schema, recipe);
+	codec_clear(&image_bundle_schema, bundle);
 }
 
 static int check_entry(const struct image_bundle_entry *entry,
@@ -88,24 +88,24 @@ static int by_path(const void *a, const void *b)
 		      ((const struct bundle_path *)b)->path);
 }
 
-static int find_places(const struct image_bundle *recipe,
+static int find_places(const struct image_bundle *bundle,
 		       struct bundle_paths *places, struct error *err)
 {
 	char path[PATH_MAX];
 
-	places->list = calloc(recipe->entries_count, sizeof(*places->list));
-	while (places->list && places->count < recipe->entries_count) {
+	places->list = calloc(bundle->entries_count, sizeof(*places->list));
+	while (places->list && places->count < bundle->entries_count) {
 		struct bundle_path *place = &places->list[places->count];
 
-		place->entry = &recipe->entries[places->count];
+		place->entry = &bundle->entries[places->count];
 		unpack_path(place->entry->path, path);
 		place->path = strdup(path);
 		if (!place->path)
 			break;
 		places->count++;
 	}
-	if (places->count < recipe->entries_count)
-		return error_nomem(err, "recipe");
+	if (places->count < bundle->entries_count)
+		return error_nomem(err, "bundle");
 	qsort(places->list, places->count, sizeof(*places->list), by_path);
 	return 0;
 }
@@ -131,12 +131,12 @@ static const char *link_before(char *path, const struct bundle_paths *places)
  * manifest.json where d is a link to ".". So each path is there once, and leads
  * over none.
  */
-static int check_places(const struct image_bundle *recipe, struct error *err)
+static int check_places(const struct image_bundle *bundle, struct error *err)
 {
 	owned(bundle_paths_clear) struct bundle_paths places = { 0 };
 	char path[PATH_MAX];
 
-	if (find_places(recipe, &places, err) < 0)
+	if (find_places(bundle, &places, err) < 0)
 		return -1;
 	for (size_t i = 0; i < places.count; i++) {
 		const struct bundle_path *place = &places.list[i];
@@ -157,82 +157,82 @@ static int check_places(const struct image_bundle *recipe, struct error *err)
 	return 0;
 }
 
-static int check(const struct image_bundle *recipe, struct error *err)
+static int check(const struct image_bundle *bundle, struct error *err)
 {
-	if (!recipe->images_count || !recipe->entries_count ||
-	    recipe->entries_count > IMAGE_BUNDLE_ENTRIES_MAX)
+	if (!bundle->images_count || !bundle->entries_count ||
+	    bundle->entries_count > IMAGE_BUNDLE_ENTRIES_MAX)
 		return error_set(err, EPROTO,
 				 "%zu images, %zu files; expected 1 to %d "
 				 "files",
-				 recipe->images_count, recipe->entries_count,
+				 bundle->images_count, bundle->entries_count,
 				 IMAGE_BUNDLE_ENTRIES_MAX);
-	for (size_t i = 0; i < recipe->images_count; i++)
-		if (strncmp(recipe->images[i].id, "sha256:", 7) != 0 ||
-		    !content_hash_valid(recipe->images[i].id + 7))
+	for (size_t i = 0; i < bundle->images_count; i++)
+		if (strncmp(bundle->images[i].id, "sha256:", 7) != 0 ||
+		    !content_hash_valid(bundle->images[i].id + 7))
 			return error_set(err, EPROTO,
 					 "\"%.80s\": not an image id",
-					 recipe->images[i].id);
-	for (size_t i = 0; i < recipe->entries_count; i++)
-		if (check_entry(&recipe->entries[i], err) < 0)
+					 bundle->images[i].id);
+	for (size_t i = 0; i < bundle->entries_count; i++)
+		if (check_entry(&bundle->entries[i], err) < 0)
 			return -1;
-	return check_places(recipe, err);
+	return check_places(bundle, err);
 }
 
 int image_bundle_parse(const char *text, size_t size,
-		       struct image_bundle *recipe, struct error *err)
+		       struct image_bundle *bundle, struct error *err)
 {
 	if (size > IMAGE_BUNDLE_BYTES_MAX)
 		return error_set(err, EPROTO,
-				 "recipe of %zu bytes; expected at most %d",
+				 "bundle of %zu bytes; expected at most %d",
 				 size, IMAGE_BUNDLE_BYTES_MAX);
-	if (codec_decode(&image_bundle_schema, text, size, recipe, err) < 0)
-		return error_prefix(err, "recipe");
-	if (check(recipe, err) < 0) {
-		image_bundle_clear(recipe);
-		return error_prefix(err, "recipe");
+	if (codec_decode(&image_bundle_schema, text, size, bundle, err) < 0)
+		return error_prefix(err, "bundle");
+	if (check(bundle, err) < 0) {
+		image_bundle_clear(bundle);
+		return error_prefix(err, "bundle");
 	}
 	return 0;
 }
 
-size_t image_bundle_drop(struct image_bundle *recipe,
+size_t image_bundle_drop(struct image_bundle *bundle,
 			 image_bundle_entry_fn *which, const void *arg)
 {
-	size_t kept = 0, count = recipe->entries_count;
+	size_t kept = 0, count = bundle->entries_count;
 
 	for (size_t i = 0; i < count; i++) {
-		struct image_bundle_entry entry = recipe->entries[i];
+		struct image_bundle_entry entry = bundle->entries[i];
 
 		if (!which(&entry, arg)) {
-			recipe->entries[kept++] = entry;
+			bundle->entries[kept++] = entry;
 			continue;
 		}
 		free(entry.path);
 		free(entry.content);
 		free(entry.link);
 	}
-	recipe->entries_count = kept;
+	bundle->entries_count = kept;
 	return count - kept;
 }
 
-bool image_bundle_repeats(const struct image_bundle *recipe, size_t entry)
+bool image_bundle_repeats(const struct image_bundle *bundle, size_t entry)
 {
-	const char *content = recipe->entries[entry].content;
+	const char *content = bundle->entries[entry].content;
 
 	for (size_t i = 0; content && i < entry; i++)
-		if (recipe->entries[i].content &&
-		    !strcmp(recipe->entries[i].content, content))
+		if (bundle->entries[i].content &&
+		    !strcmp(bundle->entries[i].content, content))
 			return true;
 	return false;
 }
 
-uint64_t image_bundle_bytes(const struct image_bundle *recipe)
+uint64_t image_bundle_bytes(const struct image_bundle *bundle)
 {
 	uint64_t sum = 0;
 
-	for (size_t i = 0; i < recipe->entries_count; i++)
-		if (recipe->entries[i].content &&
-		    !image_bundle_repeats(recipe, i))
-			sum += recipe->entries[i].bytes;
+	for (size_t i = 0; i < bundle->entries_count; i++)
+		if (bundle->entries[i].content &&
+		    !image_bundle_repeats(bundle, i))
+			sum += bundle->entries[i].bytes;
 	return sum;
 }
 
@@ -240,7 +240,7 @@ uint64_t image_bundle_bytes(const struct image_bundle *recipe)
 
 struct assembly {
 	struct blob_store *contents;
-	const struct image_bundle *recipe;
+	const struct image_bundle *bundle;
 	struct archive *out;
 	size_t here; /* entries whose contents are there */
 	size_t next;
@@ -272,7 +272,7 @@ static int wrong(struct assembly *assembly, struct error *err)
 }
 
 struct assembly *assembly_new(struct blob_store *contents,
-			      const struct image_bundle *recipe,
+			      const struct image_bundle *bundle,
 			      struct error *err)
 {
 	owned(assembly_free) struct assembly *assembly =
@@ -285,7 +285,7 @@ struct assembly *assembly_new(struct blob_store *contents,
 		return NULL;
 	}
 	assembly->contents = contents;
-	assembly->recipe = recipe;
+	assembly->bundle = bundle;
 	assembly->fd = -1;
 	buffer_init(&assembly->pending, PENDING_MAX);
 	if (archive_write_set_format_pax_restricted(assembly->out) !=
@@ -321,7 +321,7 @@ void assembly_free(struct assembly *assembly)
 static int put_header(struct assembly *assembly, struct error *err)
 {
 	const struct image_bundle_entry *from =
-		&assembly->recipe->entries[assembly->next++];
+		&assembly->bundle->entries[assembly->next++];
 	struct archive_entry *entry = archive_entry_new();
 	int rc;
 
@@ -364,7 +364,7 @@ static int step(struct assembly *assembly, struct error *err)
 {
 	if (assembly->fd >= 0)
 		return put_piece(assembly, err);
-	if (assembly->next < assembly->recipe->entries_count)
+	if (assembly->next < assembly->bundle->entries_count)
 		return assembly->next < assembly->here
 			       ? put_header(assembly, err)
 			       : error_set(err, EAGAIN,

@@ -34,31 +34,31 @@ struct image_bundle {
 };
 extern const struct schema image_bundle_schema;
 
-void image_bundle_clear(struct image_bundle *recipe);
+void image_bundle_clear(struct image_bundle *bundle);
 OWNED_VALUE(struct image_bundle, image_bundle_clear)
 
 /* Read one that a peer made: EPROTO says what is wrong. No path is there twice,
  * however it is written, nor leads over a link.
  */
 int image_bundle_parse(const char *text, size_t size,
-		       struct image_bundle *recipe, struct error *err);
+		       struct image_bundle *bundle, struct error *err);
 
 /* Take out the entries that which() says; how many. */
 typedef bool image_bundle_entry_fn(const struct image_bundle_entry *entry,
 				   const void *arg);
-size_t image_bundle_drop(struct image_bundle *recipe,
+size_t image_bundle_drop(struct image_bundle *bundle,
 			 image_bundle_entry_fn *which, const void *arg);
 
 /* Bytes of all its contents, each once. */
-uint64_t image_bundle_bytes(const struct image_bundle *recipe);
+uint64_t image_bundle_bytes(const struct image_bundle *bundle);
 
 /* Is the content of this entry that of an earlier one? */
-bool image_bundle_repeats(const struct image_bundle *recipe, size_t entry);
+bool image_bundle_repeats(const struct image_bundle *bundle, size_t entry);
 
 /* The file again, as a stream. */
 struct assembly;
 struct assembly *assembly_new(struct blob_store *contents,
-			      const struct image_bundle *recipe,
+			      const struct image_bundle *bundle,
 			      struct error *err);
 void assembly_free(struct assembly *assembly);
 OWNED_POINTER(struct assembly, assembly_free)

@@ -3,7 +3,7 @@
 #include "protocol/config/option.h"
 
 #include "protocol/base/units.h"
-#include "protocol/base/word.h"
+#include "protocol/base/nearest_word.h"
 #include "protocol/config/free_space.h"
 
 #include <errno.h>
@@ -72,7 +72,7 @@ static int unknown(const struct reader *reader, const char *name,
 	       count < OPTION_RULES_MAX)
 		names[count++] = rule->name;
 	names[count] = NULL;
-	near = word_nearest(name, names);
+	near = nearest_word(name, names);
 	return error_set(err, EINVAL, "unknown option '--%.60s'%s%s%s", name,
 			 near ? "; did you mean '--" : "", near ? near : "",
 			 near ? "'?" : "");

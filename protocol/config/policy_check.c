@@ -132,7 +132,7 @@ static const char *resolved(const struct judging *judging, const char *path,
 								    : path;
 }
 
-bool judge_is_below(const char *path, const char *folder)
+bool policy_path_below(const char *path, const char *folder)
 {
 	size_t size = strlen(folder);
 
@@ -164,9 +164,9 @@ static bool may_mount(const struct judging *judging, const char *path,
 
 	for (size_t i = 0; i < policy->mounts_count; i++)
 		if ((policy->mounts[i].write || !write) &&
-		    judge_is_below(path,
-				   resolved(judging, policy->mounts[i].host,
-					    folder)))
+		    policy_path_below(path,
+				      resolved(judging, policy->mounts[i].host,
+					       folder)))
 			return true;
 	return false;
 }
@@ -330,7 +330,7 @@ static const struct part parts[] = {
 	{ .name = "Labels" },
 	{ .name = "StopSignal" },
 	{ .name = "StopTimeout" },
-	{ .name = "User" },	/* judge_user() */
+	{ .name = "User" },	/* rights_check_user() */
 	{ .name = "WorkingDir" },
 	{ 0 },
 };

@@ -24,7 +24,7 @@
 typedef int policy_check_resolve_fn(const char *path, char *out);
 
 /* Is a path that folder, or below it? Both as resolved. */
-bool judge_is_below(const char *path, const char *folder);
+bool policy_path_below(const char *path, const char *folder);
 
 /* Who asks, and for which image: what the request does not say. */
 int policy_check_order(const struct policy *policy,

@@ -445,7 +445,7 @@ static int finish(struct search *search, struct devices *devices,
 	devices->list = list;
 	devices->count = search->count;
 	devices->left_out = search->left_out;
-	devices->pretended = sysroot_pretended(search->roots);
+	devices->simulated = sysroot_simulated(search->roots);
 	search->count = 0;
 	return 0;
 }

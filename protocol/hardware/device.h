@@ -21,7 +21,7 @@ struct devices {
 	struct device_info *list;
 	size_t count;
 	size_t left_out; /* there, but without a number that they need */
-	bool pretended;  /* below roots that are not the machine's own */
+	bool simulated;  /* below roots that are not the machine's own */
 };
 void devices_clear(struct devices *devices);
 OWNED_VALUE(struct devices, devices_clear)

@@ -414,7 +414,7 @@ static bool program_there(const struct sysroot *roots, const char *name)
 
 	if (!name || !roots)
 		return true;
-	if (sysroot_pretended(roots))
+	if (sysroot_simulated(roots))
 		path = roots->bin;
 	while (path && *path) {
 		size_t size = strcspn(path, ":");
@@ -480,7 +480,7 @@ static bool mounted(const struct container_spec *spec, const char *container)
 }
 
 /* What is mounted is the path itself, links and all, as the engine resolves it
- * anew; of a pretended machine, where that leads.
+ * anew; of a simulated machine, where that leads.
  */
 static int mount_host(const struct sysroot *roots, const char *host,
 		      char out[PATH_MAX], struct error *err)

@@ -11,7 +11,7 @@ const struct sysroot real_roots = { .dev = "/dev",
 				    .sys = "/sys",
 				    .proc = "/proc" };
 
-bool sysroot_pretended(const struct sysroot *roots)
+bool sysroot_simulated(const struct sysroot *roots)
 {
 	return strcmp(roots->dev, real_roots.dev) != 0 ||
 	       strcmp(roots->sys, real_roots.sys) != 0 ||
@@ -75,7 +75,7 @@ int sysroot_path(const struct sysroot *roots, const char *path, char *out,
 				 "%.100s: the path is not valid here; expected "
 				 "an absolute path without ..",
 				 path);
-	if (!*root && sysroot_pretended(roots))
+	if (!*root && sysroot_simulated(roots))
 		return error_set(err, ENOENT,
 				 "%.100s: a simulated machine has only /dev, "
 				 "/sys and /proc",

@@ -1,7 +1,7 @@
 /* sysroot.h - where /dev, /sys, /proc and other files are looked for.
  *
  * On a machine they are what they are. Tests make a machine out of folders,
- * whose hardware is then called pretended wherever it shows.
+ * whose hardware is then called simulated wherever it shows.
  */
 #ifndef PROTOCOL_HARDWARE_SYSROOT_H
 #define PROTOCOL_HARDWARE_SYSROOT_H
@@ -21,7 +21,7 @@ struct sysroot {
 extern const struct sysroot real_roots;
 
 /* Is one of the three not the machine's own? */
-bool sysroot_pretended(const struct sysroot *roots);
+bool sysroot_simulated(const struct sysroot *roots);
 
 /* Does path lie in folder, or is it the folder itself: "/dev", "/dev/x"? */
 bool path_within(const char *path, const char *folder);
@@ -35,7 +35,7 @@ bool path_plain(const char *path);
 const char *sysroot_of(const struct sysroot *roots, const char *path,
 		       const char **rest);
 
-/* The path below its root, in PATH_MAX bytes. A pretended machine without
+/* The path below its root, in PATH_MAX bytes. A simulated machine without
  * `files` has none but those of the three (ENOENT). EINVAL: not plain;
  * ENAMETOOLONG.
  */

@@ -1,7 +1,7 @@
 /* sysroot_path.h - paths of /dev, /sys, /proc and others, below their roots.
  *
  * Links are followed, but what they lead to must lie below the same root: a
- * pretended /dev cannot hand out a node of the real one. What a folder holds is
+ * simulated /dev cannot hand out a node of the real one. What a folder holds is
  * taken to be hostile: it is read up to a limit.
  */
 #ifndef PROTOCOL_HARDWARE_SYSROOT_PATH_H

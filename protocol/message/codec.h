@@ -15,12 +15,13 @@
  *	const struct schema log_ack_schema = SCHEMA(log_ack, log_ack_fields);
  *
  * A field's kind follows from its C type by _Generic: a type that cannot
- * travel does not compile. What travels is CBOR, what is stored and shown JSON
+ * travel does not compile. Messages are CBOR; what is stored or printed is JSON
  * of the same objects. JSON numbers are doubles, and cJSON prints them with 15
- * digits, so integers beyond 10^15 are decimal strings there; both forms are
- * read, numbers up to 2^53 - 1. Decoding trusts nothing: unknown, missing,
- * doubled, mistyped, too long and out-of-range fields and strings with a NUL
- * inside are EPROTO and named, and a failed call leaves nothing behind.
+ * digits, so integers beyond 10^15 are decimal strings there. Both forms are
+ * read, numbers up to 2^53 - 1. Decoding trusts nothing: a field that is
+ * unknown, missing, repeated, too long, out of range or of another type, and a
+ * string with a NUL inside, is EPROTO, and the error names it. A failed call
+ * leaves nothing behind.
  */
 #ifndef PROTOCOL_MESSAGE_CODEC_H
 #define PROTOCOL_MESSAGE_CODEC_H
@@ -183,20 +184,20 @@ int codec_from_object(const struct schema *schema, const cJSON *object,
 int codec_decode(const struct schema *schema, const char *text, size_t size,
 		 void *to, struct error *err);
 
-/* codec_from_object() of what another version may have written: fields that the
- * schema does not know are skipped, and absent ones are zero (but "" for a
- * string that is not optional), at every depth.
+/* codec_from_object() for what another version may have written: at every
+ * depth, unknown fields are skipped and absent ones are zero (a string that is
+ * not optional: "").
  */
 int codec_from_other(const struct schema *schema, const cJSON *object, void *to,
 		     struct error *err);
 
-/* A copy that owns all; *to's old contents are ignored. ENOMEM, or as
- * codec_object(). On failure *to is all zero.
+/* A deep copy; *to's old contents are ignored. ENOMEM, or as codec_object(). On
+ * failure *to is all zero.
  */
 int codec_copy(const struct schema *schema, const void *from, void *to,
 	       struct error *err);
 
-/* Bytes that the struct takes as JSON text or CBOR, at most. */
+/* An upper bound of the struct's bytes, as JSON text and as CBOR. */
 size_t codec_bound(const struct schema *schema, const void *from);
 
 /* The field of that name, or NULL. */

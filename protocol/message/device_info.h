@@ -15,9 +15,9 @@ struct device_number {
 struct device_info {
 	uint32_t index;      /* on the node: what allocations name */
 	bool gone;           /* was there before, is not now */
-	char *bus_id;        /* bus_id_normal(), or NULL: found as a node; the
-				dies of a card may have the same */
-	char *uuid;          /* NULL: not known, as below */
+	char *bus_id;        /* as bus_id_normal() writes it; the dies of a card
+				may share it; NULL: found by its device node */
+	char *uuid;          /* NULL: unknown; name and chip likewise */
 	char *name;          /* the product name as the tool prints it */
 	char *chip;          /* name in the profile's chips */
 	int64_t numa;        /* -1: unknown */

@@ -1,9 +1,8 @@
 /* evidence.h - what the processes of a task do, as its agent observed it.
  *
- * Of each look (a round, named by a number) the agent appends lines of JSON to
- * the stream evidence-<node rank>: one for each process of the container, one
- * for what a tool said of a process, and in the end one with `end`, behind
- * which nothing of the round follows.
+ * In each round, which has a number, the agent appends lines of JSON to the
+ * stream evidence-<node rank>: one for each process of the container, one for
+ * the output of each stack tool, and a last one with `end`.
  */
 #ifndef PROTOCOL_MESSAGE_EVIDENCE_H
 #define PROTOCOL_MESSAGE_EVIDENCE_H
@@ -15,22 +14,23 @@
 #define EVIDENCE_FRAMES_MAX 12      /* of a kernel stack */
 #define EVIDENCE_SOCKETS_MAX 8      /* of a process */
 #define EVIDENCE_COMMAND_MAX 200    /* bytes */
-#define EVIDENCE_TOOL_MAX 16384     /* bytes of what a tool says */
-#define EVIDENCE_TOOL_LINES 256     /* of them */
+#define EVIDENCE_TOOL_MAX 16384     /* bytes of a tool's output */
+#define EVIDENCE_TOOL_LINES 256     /* lines of it */
 #define EVIDENCE_LINE_MAX 65536     /* bytes */
 
 struct evidence {
 	uint64_t round;
 	uint64_t pid; /* on the node; 0 in the last line */
 	int64_t rank; /* global; -1: not known */
-	bool leads;   /* it is the rank's process, not one that this started */
+	bool leads;   /* it is the rank's own process, not a child of it */
 	char *command;
 	char *state; /* R, S, D, Z ...: proc(5) */
-	char *waits; /* where in the kernel; NULL: it runs, or hidden */
+	char *waits; /* kernel function; NULL: it runs, or the kernel hides it
+		      */
 	struct strings stack;  /* of the kernel, innermost first; with tool:
 				  the lines that it printed */
 	uint64_t cpu_ms;       /* since it began */
-	uint32_t busy_percent; /* of one processor, just before the look */
+	uint32_t busy_percent; /* of one processor, over the last 0.5 s */
 	uint32_t threads;
 	uint64_t written_bytes; /* to files, since it began */
 	struct strings

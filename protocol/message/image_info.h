@@ -9,13 +9,14 @@ struct image_info {
 	char *id;
 	struct strings tags;    /* name:tag */
 	struct strings digests; /* name@sha256:... */
-	uint64_t bytes;         /* with what it shares with others */
+	uint64_t bytes;         /* including layers shared with others */
 	uint64_t created_ms;
-	uint64_t used_ms;    /* by a job, last; 0: not known */
+	uint64_t used_ms;    /* last use by a job; 0: not known */
 	uint32_t containers; /* made from it, running or not */
-	char *origin; /* "pulled", "built", "loaded": by us; NULL: by others */
+	char *origin; /* "pulled", "built" or "loaded" by Regatta; NULL: by
+			 others */
 	char *needed; /* why it must stay, or NULL */
-	bool removed; /* gc as a dry run: it would be */
+	bool removed; /* with dry_run: it would be removed */
 };
 extern const struct schema image_info_schema;
 

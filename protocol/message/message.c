@@ -119,7 +119,7 @@ MESSAGE(command, T(command), F(command, id), F(command, host), O(command, to))
 MESSAGE(command_answer, T(command_answer), F(command_answer, id),
 	O(command_answer, text))
 MESSAGE(discard, T(discard))
-MESSAGE(look, T(look), F(look, round), O(look, stops))
+MESSAGE(observe, T(observe), F(observe, round), O(observe, stops))
 MESSAGE(resync, O(resync, unused))
 MESSAGE(submit, F(submit, request), F(submit, file), F(submit, token),
 	O(submit, resume),
@@ -230,7 +230,7 @@ const struct message_kind message_kinds[MESSAGE_TYPES] = {
 	[MESSAGE_PREPARE] = { "prepare", &prepare_schema, ROLE_CONTROLLER, false },
 	[MESSAGE_START] = { "start", &start_schema, ROLE_CONTROLLER, false },
 	[MESSAGE_STOP] = { "stop", &stop_schema, ROLE_CONTROLLER, false },
-	[MESSAGE_LOOK] = { "look", &look_schema, ROLE_CONTROLLER, false },
+	[MESSAGE_OBSERVE] = { "observe", &observe_schema, ROLE_CONTROLLER, false },
 	[MESSAGE_DISCARD] = { "discard", &discard_schema, ROLE_CONTROLLER, false },
 	[MESSAGE_LOG_ACK] = { "log-ack", &log_ack_schema, ROLE_CONTROLLER, false },
 	[MESSAGE_RESYNC] = { "resync", &resync_schema, ROLE_CONTROLLER, false },

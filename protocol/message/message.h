@@ -54,7 +54,7 @@ enum message_type {
 	MESSAGE_START,
 	MESSAGE_STOP,
 	MESSAGE_DISCARD,
-	MESSAGE_LOOK,
+	MESSAGE_OBSERVE,
 	MESSAGE_LOG_ACK,
 	MESSAGE_RESYNC,
 	MESSAGE_CONTENT_FROM,
@@ -103,19 +103,19 @@ struct message_refused {
 struct message_hello {
 	uint32_t version; /* PROTOCOL_VERSION */
 	char *software;   /* "regatta-agent 0.1.0" */
-	bool visits; /* with an agent's key, but not its agent: it has something
-			to ask */
+	bool visits;      /* a command that uses an agent's key, not the agent
+			     itself */
 	/* An agent also says: */
 	char *instance; /* random, new at each start of the agent */
 	char *cluster;  /* labels of its containers */
 	char *address;  /* where other nodes reach this one: MASTER_ADDR */
 	char *vendor;
 	uint32_t devices;
-	char *peers;   /* where other agents get contents of it: an endpoint */
-	char *machine; /* which machine it runs on: stays the same when it
-			  starts again; NULL: not told */
+	char *peers;   /* endpoint at which other agents fetch contents */
+	char *machine; /* identifier of the machine (machine_id()); NULL: it has
+			  none */
 	cJSON *facts;  /* host facts, an object */
-	struct device_info *inventory; /* none: its devices are only counted */
+	struct device_info *inventory; /* empty: only their number is known */
 	size_t inventory_count;
 };
 
@@ -125,28 +125,31 @@ struct message_hello {
 struct message_inventory {
 	struct device_info *inventory;
 	size_t inventory_count;
-	char *policy; /* as the fact of that name; NULL: none is told */
+	char *policy; /* as in facts; NULL: not sent */
 };
 
 /* Contents: files by the SHA-256 of their bytes (protocol/blob/blob_store.h).
- * Who wants one is told who has it, or is getting it; reads it from there in
- * pieces, in their order; and asks again when that one does not do.
+ * An agent that wants one asks the controller for a source: a node that has it
+ * or is receiving it. It reads the content from there in pieces, in their
+ * order, and asks again when that source fails.
  */
 
-/* The agent has `length` bytes of it so far (all: it may give it to others). */
+/* The agent has `length` bytes of it so far. With all of them it may serve
+ * others.
+ */
 struct message_content_want {
 	char *hash;
 	uint64_t length;
-	char *source; /* it reads from there, "" the controller: this is only
-			 news; NULL: tell me whom to ask */
-	char *failed; /* whom it was told to ask last, in vain; NULL: none */
-	bool none;    /* that one said that it has none of it */
-	bool awaited; /* a person may be putting it there: when there is none
-			 yet, tell me as soon as there is */
+	char *source; /* the node it reads from ("": the controller): only a
+			 report; NULL: name a source */
+	char *failed; /* the source named last, which failed; NULL: none */
+	bool none;    /* that source does not have the content */
+	bool awaited; /* the content may still be uploaded: answer once it is
+			 there */
 };
 
-/* The answer: of `bytes` bytes, to be had from the agent `name`, or (NULL) from
- * the controller itself. With a text: it is not to be had, and why.
+/* The source: the agent `name`, or NULL: the controller itself. The content has
+ * `bytes` bytes. With a text there is no source; it says why.
  */
 struct message_content_from {
 	char *hash;
@@ -158,7 +161,7 @@ struct message_content_from {
 	char *text;
 };
 
-/* Let the agent of this key read contents; without a key: no longer. */
+/* Let the agent of this key read contents. public NULL: no longer. */
 struct message_content_grant {
 	char *name;
 	char *public;
@@ -171,7 +174,7 @@ struct message_content_read {
 	uint32_t size; /* 1 .. MESSAGE_PAYLOAD_MAX */
 };
 
-/* Payload: the bytes; or a text: why there are none. */
+/* Payload: the bytes. With a text there are none; it says why. */
 struct message_content_piece {
 	char *hash;
 	uint64_t offset;
@@ -181,7 +184,7 @@ struct message_content_piece {
 
 struct message_welcome {
 	uint32_t version;
-	uint32_t heartbeat_ms; /* say something at least this often */
+	uint32_t heartbeat_ms; /* send a message at least this often */
 	uint64_t credit_bytes; /* log bytes that may be under way unacked */
 	uint64_t time_ms;      /* controller's wall clock */
 	char *next_key;        /* as in heartbeat */
@@ -210,7 +213,7 @@ struct rank_end {
 };
 extern const struct schema rank_end_schema;
 
-/* What an agent says of one task. */
+/* The state of one task, as its agent reports it. */
 struct task_status {
 	uint64_t job;
 	uint32_t attempt;
@@ -221,8 +224,9 @@ struct task_status {
 	int64_t code;   /* errno value behind the failure, 0: none */
 	uint32_t port;  /* ready: a TCP port that was free for the rendezvous */
 	char *image_id; /* sha256:... of the image it was created from */
-	char *image_pin; /* what the name of its image means here: name@sha256:
-			    ..., an id, or name:tag of one that is built */
+	char *image_pin;     /* what the image's name resolves to on this node:
+				name@sha256:..., an id, or the name:tag of a built
+				one */
 	int64_t exit_code;   /* ended: of the command */
 	uint64_t started_ms; /* wall clock of the node, 0: never */
 	uint64_t ended_ms;
@@ -239,7 +243,7 @@ struct task_status {
 };
 extern const struct schema task_status_schema;
 
-/* All the tasks that the agent has: nothing else of this cluster is there. */
+/* All tasks that the agent has; it has no other task of this cluster. */
 struct message_report {
 	struct task_status *tasks;
 	size_t tasks_count;
@@ -277,12 +281,12 @@ struct message_log {
 	uint32_t rank;
 	char *stream;
 	uint64_t offset;
-	uint32_t turn; /* counts how often the agent started over; acks carry
-			  it, so that late ones can be told */
+	uint32_t turn; /* counts how often the agent started the stream again;
+			  acks repeat it, so that late ones are recognized */
 };
 
-/* The controller's file has length bytes; go on there. refused: the bytes were
- * not taken, all from length on must be sent again, not before retry_ms.
+/* The controller's file has length bytes; continue there. refused: the bytes
+ * were not stored. Send everything from length on again, after retry_ms.
  */
 struct message_log_ack {
 	uint64_t job;
@@ -319,9 +323,9 @@ struct message_stop {
 	bool done;    /* no failure: the job's work is done */
 };
 
-/* A command that a task hands to another one of its job (container_spec.ssh);
- * sent again until it is answered. Payload: the request, as agent/init/init.h
- * says. The controller passes it on to the agent of the task that it is for.
+/* A command that one task of a job runs in another one (container_spec.ssh). It
+ * is sent again until it is answered. Payload: the request, as in
+ * agent/init/init.h. The controller forwards it to the agent of the other task.
  */
 #define COMMAND_ID_SIZE 33
 struct message_command {
@@ -334,8 +338,8 @@ struct message_command {
 };
 bool command_id_valid(const char *id);
 
-/* How it ended. Payload: the answer, as agent/init/init.h says; or a text: why
- * it was not run.
+/* How it ended. Payload: the answer, as in agent/init/init.h. With a text it
+ * was not run; the text says why.
  */
 struct message_command_answer {
 	uint64_t job;
@@ -345,41 +349,43 @@ struct message_command_answer {
 	char *text;
 };
 
-/* discard: remove container and spool, all is collected. discarded: gone. */
+/* MESSAGE_DISCARD: remove container and spool; everything is collected.
+ * MESSAGE_DISCARDED: they are removed.
+ */
 struct message_discard {
 	uint64_t job;
 	uint32_t attempt;
 	uint32_t rank;
 };
 
-/* Look at the task's processes, and append what is seen to its stream of
- * evidence (protocol/message/evidence.h), as this round. While one is under way
- * only the last of those asked for follows it.
+/* Observe the task's processes, and append the result to its stream of evidence
+ * (protocol/message/evidence.h) as this round. Of the rounds that are requested
+ * while one is under way, only the last one is carried out.
  */
-struct message_look {
+struct message_observe {
 	uint64_t job;
 	uint32_t attempt;
 	uint32_t rank;
 	uint64_t round; /* not 0 */
-	bool stops;     /* tools may halt the processes for it */
+	bool stops;     /* tools may pause the processes meanwhile */
 };
 
 struct message_resync {
 	bool unused; /* a message without fields */
 };
 
-/* A folder that a sweep takes with it. */
+/* A folder that is uploaded with a sweep. */
 struct submit_workspace {
-	char *path;    /* as the file says it */
-	char *content; /* what it holds, put before */
+	char *path;    /* as in the sweep file */
+	char *content; /* hash of its tar file, uploaded before */
 };
 
 /* Payload: the text of the sweep file. */
 struct message_submit {
 	uint64_t request;
 	char *file;  /* its name, for error messages */
-	char *token; /* random, chosen by the client: the same submit sent
-			again is answered, not done, again */
+	char *token; /* random, chosen by the client: a submit that is sent
+			twice is carried out once and answered twice */
 	bool resume; /* take over what completed in sweeps of this name */
 	struct submit_workspace *workspaces;
 	size_t workspaces_count;
@@ -394,7 +400,7 @@ struct message_cancel {
 	bool force; /* also one of another operator */
 };
 
-/* Look at all ranks of a running job. What is seen comes into its streams of
+/* Observe all ranks of a running job. The result goes into its streams of
  * evidence (protocol/message/evidence.h). ENOENT: it does not run.
  */
 struct message_stacks {
@@ -412,22 +418,21 @@ struct message_retry {
 	bool force; /* as in cancel */
 };
 
-/* A new token. Whoever made it keeps the secret half of its key; here only the
- * public one is known. Its holder connects with that key, as a joiner, and can
- * do nothing but enrol.
+/* A new token. A token is a key pair; the controller gets the public half only.
+ * Who connects with the token's key has the role joiner and can only enrol.
  */
 struct message_token {
 	uint64_t request;
 	char *public;
-	char *role; /* what it makes of who enrols: agent, operator, viewer */
-	char *name; /* whom; NULL: it names itself, only an agent may */
-	bool renew; /* name is there: its present key is revoked then */
-	uint32_t uses;  /* 0: 1 */
-	uint32_t for_s; /* how long it holds; 0: an hour */
+	char *role;    /* that the enrolled key gets: agent, operator, viewer */
+	char *name;    /* that it gets; NULL: it chooses one, only agents may */
+	bool renew;    /* the present key of that name is revoked then */
+	uint32_t uses; /* 0: 1 */
+	uint32_t for_s; /* valid for so long; 0: an hour */
 	char *from;     /* network that it may be used from; NULL: any */
 };
 
-/* Let a key in that its owner made. */
+/* Accept a key that its owner made. */
 struct message_admit {
 	uint64_t request;
 	char *name;
@@ -435,9 +440,9 @@ struct message_admit {
 	char *public;
 };
 
-/* Its keys are refused from now on, also in sessions that are open; a node is
- * removed with its key, and told to end what it runs. EPERM: it runs tasks, and
- * there is no force.
+/* Refuse its keys from now on, and close its open sessions. A node is removed
+ * with its key, and its tasks are ended. EPERM: it runs tasks, and force is not
+ * set.
  */
 struct message_revoke {
 	uint64_t request;
@@ -446,8 +451,8 @@ struct message_revoke {
 	bool force; /* its tasks may be lost */
 };
 
-/* From from_ms on (0: now) until until_ms (0: for good), or no longer
- * (undrain), the node gets no new task.
+/* The node gets no new task from from_ms (0: now) until until_ms (0: for good).
+ * undrain ends that.
  */
 struct message_drain {
 	uint64_t request;
@@ -465,9 +470,9 @@ struct message_label {
 	cJSON *labels; /* an object */
 };
 
-/* Make a backup of that id (32 characters, chosen by the client), or go on with
- * it. Payload of the reply: the bytes from offset on. When offset is the end,
- * the backup is forgotten.
+/* Make a backup with this id (32 characters, chosen by the client), or continue
+ * to read it. Payload of the reply: the bytes from offset on. An offset at its
+ * end removes the backup.
  */
 struct message_backup {
 	uint64_t request;
@@ -475,106 +480,106 @@ struct message_backup {
 	uint64_t offset;
 };
 
-/* Remove the output and the collected files of jobs behind `after` that are
- * over, and ended older_ms ago.
+/* Remove the output and the collected files of final jobs with ids above
+ * `after` that ended at least older_ms ago.
  */
 struct message_gc {
 	uint64_t request;
 	uint64_t after;
 	uint64_t older_ms;
-	bool goes_on; /* the order was begun by another message */
+	bool goes_on; /* continues an earlier message */
 };
 
 /* Enrol this key. The same again is answered as before. */
 struct message_enrol {
 	uint64_t request;
-	bool agent; /* what it is going to be */
-	char *name; /* that it would like, where the token leaves it open */
+	bool agent; /* it is an agent's */
+	char *name; /* proposed, where the token does not set one */
 	char *public;
 	char *machine; /* as in hello */
 };
 
-/* Whoever asks gets this key in place of the one that it connected with; both
- * are good for keep_s. The same again is answered as before, with either key.
+/* Replace the sender's key by this one. Both are valid for keep_s. The same
+ * message again, with either key, is answered as before.
  */
 struct message_rotate {
 	uint64_t request;
 	char *public;
 	uint32_t keep_s; /* 0: a day */
-	uint32_t for_s;  /* how long the new one holds; 0: without end */
+	uint32_t for_s;  /* how long the new one is valid; 0: without end */
 };
 
-/* The controller makes itself another key, which counts in keep_s. EBUSY: one
- * is under way.
+/* Make a new key for the controller, valid in keep_s. EBUSY: an earlier
+ * rotation is not finished.
  */
 struct message_rotate_controller {
 	uint64_t request;
 	uint32_t keep_s; /* 0: a week */
 };
 
-/* With wait_ms the answer waits until something changed after `since` (the
- * "since" of an earlier answer). Reply: query_replies[what].
+/* With wait_ms the reply waits until something has changed after `since`, which
+ * is the "since" of an earlier reply. Reply: query_replies[what].
  */
 struct message_query {
 	uint64_t request;
-	uint32_t what; /* enum query_kind, which says what the rest means */
+	uint32_t what; /* enum query_kind, which defines the other fields */
 	uint64_t id;
 	char *name;
 	uint64_t after;
-	uint32_t limit; /* rows, 0: as many as one answer takes (1,000 at
-			   most) */
+	uint32_t limit; /* rows; 0: as many as fit in one reply, at most 1,000
+			 */
 	uint64_t since;
 	uint32_t wait_ms;
 	struct strings keys; /* of cells, for "history": at most 1,000 */
 };
 
-/* The bytes are the reply's payload. wait_ms: an answer without bytes waits
- * until there are some or the job has ended.
+/* Payload of the reply: the bytes. wait_ms: while there are none, the reply
+ * waits until there are or the job has ended.
  */
 struct message_log_read {
 	uint64_t request;
 	uint64_t job;
 	uint32_t attempt; /* 0: the last */
-	char *stream;     /* NULL: only the names of the streams */
+	char *stream;     /* NULL: only list the streams */
 	uint64_t offset;
-	uint64_t tail_lines; /* with offset 0: begin that many lines from the
+	uint64_t tail_lines; /* with offset 0: begin so many lines before the
 				end */
 	uint32_t wait_ms;
 	bool timestamps;
 };
 
-/* An image that must stay, for jobs need it that are not over. */
+/* An image that must stay, because jobs that are not final need it. */
 struct image_need {
-	char *reference; /* as the sweep has it, or what that means there */
+	char *reference; /* as in the sweep, or what it resolves to there */
 	char *build;     /* the folder that it is built from, or NULL */
 	uint64_t sweep;
-	uint64_t jobs; /* of the sweep, that are left */
+	uint64_t jobs; /* of the sweep, that are not final */
 };
 
-/* Do something with images (image_acts[]). May come twice; what is done already
- * is not done again.
+/* Carry out an image operation: load, save, build, pull, list, remove or gc.
+ * May come twice; what is done already is not done again.
  */
 struct message_image_do {
-	char *order; /* names it in answers; to load: the recipe's hash */
+	char *order; /* its id in answers; to load: the hash of the bundle */
 	char *what;
 	char *image;        /* to save, to remove; to build: the name to give */
 	char *build;        /* to build: the folder, below the images folder */
-	struct strings ids; /* to remove: what image is called elsewhere; goes
-			       where it has no name but a digest */
+	struct strings ids; /* to remove: ids of the image on other nodes; such
+			       an image is removed where it has no tag */
 	struct registry_login *logins; /* to build: sealed for this node */
 	size_t logins_count;
 	struct image_need *needs; /* to remove and gc: what must stay */
 	size_t needs_count;
-	uint32_t keep;          /* gc: the newest of each repository */
-	uint64_t floor_bytes;   /* gc: until so much is free on the disk; */
-	uint32_t floor_percent; /* or so much of it; neither: all may go */
-	bool dry_run;           /* gc: only tell what would go */
-	bool replace; /* load: names that others' images have go over to these
-		       */
+	uint32_t keep; /* gc: so many of the newest of each repository stay */
+	uint64_t floor_bytes;   /* gc: until so many bytes are free on disk; */
+	uint32_t floor_percent; /* or this share; neither: all may go */
+	bool dry_run;           /* gc: only list what would go */
+	bool replace; /* load: take over names that other images have */
 };
 
-/* How far an order is: phase is "fetching", "loading", "saving", "building",
- * "looking", "removing", or in the end "ready" or "failed" (then why).
+/* Progress of an image operation: phase is "fetching", "loading", "saving",
+ * "building", "looking", "removing", and in the end "ready" or "failed", which
+ * text explains.
  */
 struct message_image_state {
 	char *order;
@@ -587,31 +592,32 @@ struct message_image_state {
 	uint32_t layers_total;
 	uint32_t tries;
 	char *content; /* of a saved image that is ready, of total_bytes */
-	char *output;  /* of a build: what it printed since it was told last */
-	struct image_info *images; /* list, remove, gc: those it is about */
+	char *output;  /* of a build: what it printed since the last message */
+	struct image_info *images; /* list: all; remove, gc: the removed ones */
 	size_t images_count;
-	uint64_t left_out; /* images beyond those that fit a message */
-	bool by_itself;    /* nobody ordered it: the node's own settings did */
+	uint64_t left_out; /* images that did not fit into the message */
+	bool by_itself;    /* the node's own settings started it, not a person
+			    */
 	int64_t code;
 	char *text;
 };
 
-/* The node's disk is short of room for images: tell me what must stay. The
- * answer is MESSAGE_IMAGE_DO of this order, gc.
+/* The node's disk has too little free space for images. The controller answers
+ * with the images that must stay: MESSAGE_IMAGE_DO of this order, gc.
  */
 struct message_image_room {
 	char *order; /* 64 random hex digits */
 };
 
-/* Do something with images on nodes. The reply says on which; how far it is,
- * the query "image" tells, by the order's name, of these and of all
- * others that were ordered the same and are not done. Asked again it begins
- * again, and what is done already is not done again.
+/* Carry out an image operation on nodes. The reply lists the nodes. The query
+ * "image" with the id of the order gives the progress, also on nodes of an
+ * earlier order with the same id that is not done. A repeated order starts
+ * again, and skips what is done.
  */
 struct message_image_order {
 	uint64_t request;
-	char *what;  /* image_acts[], but "list" */
-	char *order; /* load: the recipe, put before; else: 64 hex digits */
+	char *what;  /* as in message_image_do, but "list" */
+	char *order; /* load: the bundle, uploaded before; else 64 hex digits */
 	char *image; /* as in message_image_do; load: its name */
 	char *build;
 	struct registry_login *logins; /* sealed for the controller */
@@ -622,19 +628,20 @@ struct message_image_order {
 	uint32_t floor_percent;
 	bool dry_run;
 	bool replace;
-	struct strings nodes; /* none: all in reach, but to save: one that has
-				 it, and to build a vendor's: its nodes */
+	struct strings nodes; /* empty: all connected ones; to save, one that
+				 has it; to build a vendor's, its nodes */
 };
 
-/* The same, for what only looks: "list". */
+/* The same for "list", which changes nothing: viewers may send it. */
 struct message_image_list {
 	uint64_t request;
 	char *order;
 	struct strings nodes;
 };
 
-/* Payload: bytes of a content of `bytes` bytes in all, from offset on, or none:
- * a question. Bytes that do not continue it are left out.
+/* Payload: bytes of a content that has `bytes` bytes in all, from offset on.
+ * Without a payload it only asks how much is there. Bytes that do not continue
+ * what is there are ignored.
  */
 struct message_content_put {
 	uint64_t request;
@@ -643,7 +650,7 @@ struct message_content_put {
 	uint64_t offset;
 };
 
-/* Payload of the reply: its bytes from offset on, as many as one answer takes.
+/* Payload of the reply: its bytes from offset on, as many as fit in one reply.
  */
 struct message_content_get {
 	uint64_t request;
@@ -662,33 +669,33 @@ struct message_kind {
 	const struct schema *schema;
 	unsigned int senders; /* roles */
 	bool payload;
-	bool audited; /* kept in the audit log, with what came of it; of what
-			 takes many requests the first one */
-	const char *does; /* of what people ask: what it is, for the manual */
-	const struct schema *reply; /* of a request; of a query query_replies */
+	bool audited; /* kept in the audit log with its outcome; of a series of
+			 requests only the first one */
+	const char *does; /* of people's requests: a line for the manual */
+	const struct schema *reply; /* of a request; a query: query_replies */
 };
 extern const struct message_kind message_kinds[MESSAGE_TYPES];
 
-/* What answers a request (protocol/message/reply_*.h); NULL: it is none. */
+/* The reply of a request (protocol/message/reply_*.h); NULL: no request. */
 const struct schema *message_reply_schema(enum message_type type,
 					  const void *body);
 
 /* Is it JSON on the wire? */
 bool message_is_text(enum message_type type);
 
-/* Append it, as it is on the wire. body: the struct of the type. */
+/* Append the message in its wire form. body: the struct of the type. */
 int message_encode(enum message_type type, const void *body, struct buffer *out,
 		   struct error *err);
 
-/* Read one; EPROTO says what is wrong. On success *body is the type's struct on
- * the heap, to be given to message_free(); on failure *type and *body are
- * untouched.
+/* Decode a message; EPROTO names the fault. On success *body is the type's
+ * struct on the heap, for message_free(). On failure *type and *body are
+ * unchanged.
  */
 int message_decode(const char *data, size_t size, enum message_type *type,
 		   void **body, struct error *err);
 
-/* The same of the first of several that follow each other; *data and *size are
- * what is left then. JSON comes alone.
+/* Decode the first of several messages in a row; *data and *size become the
+ * rest. A message that is JSON is always alone.
  */
 int message_next(const char **data, size_t *size, enum message_type *type,
 		 void **body, struct error *err);

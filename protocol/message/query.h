@@ -17,15 +17,15 @@ enum query_kind {
 	QUERY_EVENTS,  /* of job id; 0: of all */
 	QUERY_RESULTS, /* of sweep id */
 	QUERY_SERIES,  /* of sweep id */
-	QUERY_HISTORY, /* of keys */
-	QUERY_KEYS,    /* who may connect */
+	QUERY_HISTORY, /* how long cells took; keys: of cells */
+	QUERY_KEYS,    /* the keys that may connect */
 	QUERY_TOKENS,
 	QUERY_AUDIT,
-	QUERY_FILES, /* of job id */
-	QUERY_IMAGE, /* an order, by name; after: where its output is read on;
-			keys: nodes whose images are told */
-	QUERY_WEB,   /* an address of the pages */
-	QUERY_DESCRIPTIONS, /* keys: "frameworks/NAME", ... */
+	QUERY_FILES, /* collected files of job id */
+	QUERY_IMAGE, /* an image order. name: its id; after: offset into its
+			output; keys: nodes whose images are listed */
+	QUERY_WEB,   /* a login address for the web pages */
+	QUERY_DESCRIPTIONS, /* hashes of them; keys: "frameworks/NAME", ... */
 	QUERY_KINDS
 };
 

@@ -7,17 +7,17 @@
 
 #include "protocol/message/codec.h"
 
-/* Who may connect, or might. */
+/* A key that may connect, or was revoked. */
 struct key_info {
 	char *name;
 	char *role;
 	char *public;
-	char *by; /* who let it in, or "keys file" */
+	char *by; /* who admitted it, or "keys file" */
 	int64_t since_ms;
 	int64_t revoked_ms;
-	char *machine;    /* the only one that it may come from; NULL: any */
-	char *network;    /* the same */
-	int64_t until_ms; /* it holds until then; 0: without end */
+	char *machine;    /* the only one it may connect from; NULL: any */
+	char *network;    /* the only one it may connect from; NULL: any */
+	int64_t until_ms; /* valid until then; 0: without end */
 };
 extern const struct schema key_info_schema;
 
@@ -25,13 +25,13 @@ struct reply_keys {
 	uint64_t since;
 	struct key_info *keys;
 	size_t keys_count;
-	bool more; /* ask again, after so many */
+	bool more; /* ask again, with `after` as the number of rows so far */
 };
 
 struct token_info {
 	char *name;
-	char *role;     /* what it makes of who enrols */
-	char *for_name; /* "for": whom; NULL: anybody */
+	char *role;     /* that the enrolled key gets */
+	char *for_name; /* "for": name that it gets; NULL: any */
 	uint32_t uses;  /* that are left */
 	int64_t until_ms;
 	char *by;
@@ -45,10 +45,10 @@ struct reply_tokens {
 	uint64_t since;
 	struct token_info *tokens;
 	size_t tokens_count;
-	bool more; /* ask again, after so many */
+	bool more; /* as in reply_keys */
 };
 
-/* What somebody asked the controller to do. */
+/* A request to the controller, as its audit log has it. */
 struct audit_info {
 	uint64_t seq;
 	int64_t time_ms;
@@ -57,13 +57,13 @@ struct audit_info {
 	char *address;
 	char *act;      /* name of the message */
 	cJSON *request; /* its fields; {}: too long to be kept */
-	char *refusal;  /* why it was refused; NULL: it was done */
-	char *chain;    /* hash of the row and of the chain before it; NULL: it
-			 * was written by a version without a chain */
+	char *refusal;  /* why it was refused; NULL: it was carried out */
+	char *chain;    /* hash of this row and of the chain before it; NULL: a
+			 * version without a chain wrote the row */
 };
 extern const struct schema audit_info_schema;
 
-/* It lets one browser in, once. */
+/* A login address, good for one browser, once. */
 struct reply_web {
 	uint64_t since;
 	char *address; /* "http://127.0.0.1:7118/login?ticket=..." */
@@ -78,12 +78,12 @@ struct reply_audit {
 
 struct reply_token {
 	uint64_t since;
-	char *token; /* how it is called */
+	char *token; /* its name */
 	int64_t until_ms;
-	char *listens; /* the endpoint where the controller does */
+	char *listens; /* the controller's endpoint */
 };
 
-/* As what the key may connect from now on: of admit and of enrol. */
+/* Of admit and enrol: the name and the role of the key. */
 struct reply_admit {
 	uint64_t since;
 	char *name;
@@ -94,34 +94,34 @@ struct reply_rotate {
 	uint64_t since;
 	char *name;
 	char *role;
-	int64_t old_until_ms; /* the key before is good until then */
+	int64_t old_until_ms; /* the old key is valid until then */
 	int64_t until_ms;     /* and the new one; 0: without end */
 };
 
 struct reply_rotate_controller {
 	uint64_t since;
 	char *public;    /* the next key */
-	int64_t from_ms; /* when it counts */
+	int64_t from_ms; /* when it becomes valid */
 };
 
 struct reply_revoke {
 	uint64_t since;
 	uint32_t revoked; /* keys */
-	bool reached;     /* false: a node that could not be told to end */
+	bool reached;     /* false: a node that is not connected; it runs on */
 };
 
 struct reply_backup {
 	uint64_t since;
-	bool ready;     /* else ask again */
-	uint64_t bytes; /* of all; those from the offset on are the payload */
+	bool ready;     /* false: ask again */
+	uint64_t bytes; /* of the whole backup; the payload is a part of it */
 };
 
 struct reply_gc {
 	uint64_t since;
 	uint64_t jobs;  /* whose output was removed */
-	uint64_t bytes; /* that are gone */
-	uint64_t after; /* go on from there */
-	bool more;
+	uint64_t bytes; /* that were removed */
+	uint64_t after; /* `after` of the next request */
+	bool more;      /* ask again */
 };
 
 extern const struct schema reply_keys_schema, reply_tokens_schema,

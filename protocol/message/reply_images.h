@@ -5,10 +5,10 @@
 
 #include "protocol/message/image_info.h"
 
-/* How far one node is with what was ordered. */
+/* The progress of an image order on one node. */
 struct image_node {
 	char *name;
-	char *phase; /* message_image_state; "waiting": it said nothing yet */
+	char *phase; /* as in message_image_state; "waiting": no report yet */
 	uint64_t done_bytes;
 	uint64_t total_bytes;
 	/* Of a pull, as in progress_info (reply_jobs.h). */
@@ -20,15 +20,15 @@ struct image_node {
 	uint32_t layers_total;
 	uint32_t tries;
 	int64_t code;              /* errno value of a failure */
-	char *text;                /* why it failed, NULL: it did not */
-	struct image_info *images; /* only of the nodes that were asked for */
+	char *text;                /* why it failed; NULL: it did not */
+	struct image_info *images; /* only of the nodes in the query's keys */
 	size_t images_count;
-	uint64_t left_out; /* images beyond those that fit a message */
-	bool up;
+	uint64_t left_out; /* images that did not fit into the message */
+	bool up;           /* the node is connected */
 };
 extern const struct schema image_node_schema;
 
-/* What a node printed while it built. */
+/* Output of a build on a node. */
 struct image_output {
 	char *node;
 	char *text;
@@ -40,11 +40,11 @@ struct image_order_info {
 	char *image; /* "": none is named */
 	struct image_node *nodes;
 	size_t nodes_count;
-	char *content;  /* of an image that was saved, NULL: not yet */
+	char *content;  /* of a saved image; NULL: not yet */
 	uint64_t bytes; /* of that content */
 	struct image_output *output;
 	size_t output_count;
-	uint64_t after; /* where its output is read on */
+	uint64_t after; /* of the next query: continues its output */
 	bool final;     /* all nodes are done, or failed */
 };
 extern const struct schema image_order_info_schema;
@@ -54,7 +54,7 @@ struct reply_image {
 	struct image_order_info image;
 };
 
-/* Of image-order and image-list: on which nodes. */
+/* Of image-order and image-list: the nodes that carry it out. */
 struct reply_image_order {
 	struct strings nodes;
 };

@@ -8,17 +8,17 @@
 #include "protocol/message/moving_layer.h"
 #include "protocol/message/reply_sweeps.h"
 
-/* How far a job or task is. As a task's transfer: what moves to its node, all
- * up to `moving`. As a job's progress: the sum over its nodes while it is being
- * prepared (no phase: nothing moves), and the last step that was read in its
- * output.
+/* The progress of a job or task. As a task's transfer: its image on the way to
+ * the node, the fields up to `moving`. As a job's progress: the sum over its
+ * nodes while it is being prepared (phase NULL: no transfer), and the last step
+ * in its output.
  */
 struct progress_info {
-	char *phase; /* of the node that has furthest to go */
+	char *phase; /* of the node that has most left */
 	uint64_t done_bytes;
 	uint64_t total_bytes;
 	bool partial;            /* total_bytes lacks layers still to come */
-	uint64_t silent_seconds; /* it stands still for so long; 0: it moves */
+	uint64_t silent_seconds; /* since the last byte; 0: bytes arrive */
 	double rate;             /* bytes a second; NAN: not known */
 	double eta_seconds;      /* NAN: not known */
 	uint32_t layers;         /* done; in a build: steps */
@@ -26,18 +26,18 @@ struct progress_info {
 	uint32_t tries;              /* 1 .. */
 	struct moving_layer *moving; /* of a task */
 	size_t moving_count;
-	uint32_t nodes_done; /* of a job: those that have all they need */
+	uint32_t nodes_done; /* of a job: nodes that are prepared */
 	uint64_t step;
 	uint64_t steps;
-	uint64_t step_age; /* seconds, where that is long; else 0 */
-	bool suspected;    /* to hang */
+	uint64_t step_age; /* seconds since the last step, if many; else 0 */
+	bool suspected;    /* of a hang */
 	double loss;       /* NAN: not read */
 	double tokens_per_second;
 	double power_w; /* of all its devices, as read last; NAN: not read */
 	double temp_c;  /* of the hottest one */
 };
 
-/* Where a job's result was taken over from. */
+/* The job whose result was taken over. */
 struct job_origin {
 	uint64_t job;
 	uint64_t sweep;
@@ -64,19 +64,19 @@ struct event_info {
 };
 extern const struct schema event_info_schema;
 
-/* Output of a job that the controller keeps: of a rank, or of a file that it
- * wrote (then with rank, path and part).
+/* A stream of a job's output: of a rank, or of a file that it wrote (with rank,
+ * path and part).
  */
 struct stream_info {
 	char *stream;
 	uint64_t bytes;
 	uint32_t rank;
 	char *path;
-	uint32_t part; /* 1 .., each time the file began anew */
+	uint32_t part; /* 1 ..; one more each time the file was replaced */
 };
 extern const struct schema stream_info_schema;
 
-/* The reply `job` has all of it, `jobs` only what is above spec. */
+/* The reply `job` has all fields, `jobs` only those above spec. */
 struct job_info {
 	uint64_t job;
 	uint64_t sweep;
@@ -87,7 +87,7 @@ struct job_info {
 	char *failure; /* failure_name(), NULL: none */
 	char *text;    /* why it failed */
 	uint32_t nodes;
-	uint32_t devices; /* that it holds; or, before, per node */
+	uint32_t devices; /* that it holds; before its allocation: per node */
 	char *vendor;
 	struct strings allocation; /* names of nodes, by rank */
 	int64_t queued_ms;
@@ -95,7 +95,7 @@ struct job_info {
 	int64_t ended_ms;
 	bool removed;                   /* nothing of it is left on any node */
 	struct progress_info *progress; /* NULL: it does not run */
-	char *waits; /* why a queued job is held; NULL: it is not */
+	char *waits; /* why a queued job cannot start yet; NULL: it can */
 	struct job_origin *from;
 
 	cJSON *spec; /* job_spec_schema */
@@ -118,8 +118,8 @@ struct reply_jobs {
 	bool final; /* of a sweep, as in sweep_info */
 	struct job_info *jobs;
 	size_t jobs_count;
-	bool more; /* ask again: after the last one; or, if asked for what
-		      changed, since `since` */
+	bool more; /* ask again: after the last one, or, when the query had
+		      `since`, with this `since` */
 };
 
 struct reply_job {
@@ -140,8 +140,8 @@ struct result_info {
 	uint32_t repeat;
 	char *cell;
 	cJSON *values;  /* of the sweep's matrix, NULL: none */
-	cJSON *follows; /* words of the cells that it goes after */
-	cJSON *setup;   /* what was to be measured, and on what */
+	cJSON *follows; /* labels of the cells that it runs after */
+	cJSON *setup;   /* model, precision, layout, batch and devices */
 	uint32_t nodes;
 	uint32_t devices; /* of all nodes */
 	char *state;
@@ -162,7 +162,7 @@ struct reply_results {
 	bool more;
 };
 
-/* The curves of a job that ended. */
+/* The curves of a job that has ended. */
 struct series_info {
 	uint64_t job;
 	cJSON *series; /* controller/results/series.h; NULL: none */
@@ -176,7 +176,7 @@ struct reply_series {
 	bool more;
 };
 
-/* How long the last runs of a cell took. */
+/* The duration of the last runs of a cell. */
 struct history_info {
 	char *key;
 	uint32_t runs;

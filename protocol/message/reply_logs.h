@@ -5,7 +5,7 @@
 
 #include "protocol/message/reply_jobs.h"
 
-/* From this offset on, lines came at this time. */
+/* Lines from this offset on arrived at this time. */
 struct log_time {
 	uint64_t offset;
 	int64_t time_ms;
@@ -15,25 +15,25 @@ struct log_time {
 struct reply_log_read {
 	uint64_t job;
 	uint32_t attempt;
-	bool final;  /* no more will come */
+	bool final;  /* nothing follows */
 	char *state; /* job_state_name() */
 	int64_t exit_code;
 	struct strings streams;    /* output of ranks */
 	struct stream_info *files; /* unless asked for output of a rank */
 	size_t files_count;
-	struct strings builds; /* output of image builds; as files */
-	int64_t removed_ms;    /* when all of it was removed; 0: it is there */
-	/* Where a stream was asked for: */
+	struct strings builds; /* output of image builds; present as files */
+	int64_t removed_ms;    /* when the output was removed; 0: it is there */
+	/* If the request named a stream: */
 	char *stream;
 	uint64_t offset;        /* of the payload */
 	uint64_t size;          /* of the payload */
-	uint64_t length;        /* of the stream by now */
-	struct log_time *times; /* of each line of the payload, where asked for
-				   and another than of the line before */
+	uint64_t length;        /* of the stream at present */
+	struct log_time *times; /* of the payload's lines, if requested: one
+				   entry where the time changes */
 	size_t times_count;
 };
 
-/* A path of a container that the sweep asked for, as a tar file. */
+/* A collected path of a container, as a tar file. */
 struct file_info {
 	uint32_t rank;
 	char *path;
@@ -50,8 +50,8 @@ struct reply_files {
 };
 
 struct reply_content_put {
-	uint64_t length; /* how much of it is here */
-	bool whole;      /* all of it, and checked */
+	uint64_t length; /* bytes that are stored */
+	bool whole;      /* complete, and its hash is right */
 };
 
 /* The bytes are the payload. */

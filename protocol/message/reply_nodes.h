@@ -12,7 +12,7 @@ struct drain_info {
 	char *reason;
 };
 
-/* The reply `node` has all of it, `nodes` all but the inventory. */
+/* The reply `node` has all fields, `nodes` all but the inventory. */
 struct node_info {
 	char *name;
 	char *state;  /* "up" or "down" */
@@ -20,16 +20,16 @@ struct node_info {
 	struct drain_info *drain;
 	cJSON *labels; /* an object of texts */
 	char *vendor;
-	uint32_t devices; /* with those that are lost */
+	uint32_t devices; /* including lost ones */
 	uint32_t lost;
 	uint32_t free;
 	cJSON *chips; /* an object: by name, how many are not lost */
 	char *address;
 	struct numbers jobs; /* that have tasks on it */
-	int64_t seen_ms;     /* when it said something last; 0: never */
+	int64_t seen_ms;     /* its last message; 0: none */
 	int64_t until_ms;    /* when it leaves; 0: never */
 	bool leaving;
-	cJSON *facts; /* an object, as its agent tells it, or NULL */
+	cJSON *facts; /* an object, as its agent reports it, or NULL */
 
 	struct device_info *inventory;
 	size_t inventory_count;
@@ -41,7 +41,7 @@ struct reply_nodes {
 	uint64_t since;
 	struct node_info *nodes;
 	size_t nodes_count;
-	bool more; /* ask again, after so many */
+	bool more; /* ask again, with `after` as the number of rows so far */
 };
 
 struct reply_node {
@@ -57,7 +57,7 @@ struct reply_drain {
 
 struct reply_label {
 	uint64_t since;
-	cJSON *labels; /* all that it has now */
+	cJSON *labels; /* all labels that it has now */
 };
 
 extern const struct schema reply_nodes_schema, reply_node_schema,

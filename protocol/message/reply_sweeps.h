@@ -1,8 +1,8 @@
 /* reply_sweeps.h - replies about sweeps.
  *
- * Times are milliseconds of the controller's wall clock, 0: not yet. `since`
- * is the last event of which the answer knows; a query that waits for news
- * carries it.
+ * Times are milliseconds of the controller's wall clock, 0: not yet. `since` is
+ * the number of the last event that the reply includes; a query that waits for
+ * changes repeats it.
  */
 #ifndef PROTOCOL_MESSAGE_REPLY_SWEEPS_H
 #define PROTOCOL_MESSAGE_REPLY_SWEEPS_H
@@ -18,7 +18,7 @@ struct state_counts {
 struct sweep_info {
 	uint64_t id;
 	char *name;
-	char *client; /* who submitted it */
+	char *client; /* name of the key that submitted it */
 	int64_t submitted_ms;
 	uint64_t jobs;
 	struct state_counts counts; /* a state without jobs is left out */
@@ -44,14 +44,14 @@ struct reply_text {
 	char *text; /* of the sweep file */
 };
 
-/* What the controller has of the descriptions that were asked for. */
+/* The controller's own descriptions of the names in the query's keys. */
 struct reply_descriptions {
 	uint64_t since;
-	struct strings hashes; /* as many as keys; "": it has none */
+	struct strings hashes; /* in the order of the keys; "": it has none */
 };
 extern const struct schema reply_descriptions_schema;
 
-/* A cell that is not run, or cannot run at present, and why. */
+/* A cell that is dropped, or cannot run at present, and why. */
 struct cell_note {
 	char *cell;
 	char *reason;

@@ -15,9 +15,7 @@
 #define LOG_LIMIT_DEFAULT (16ULL << 30)    /* bytes of output per task */
 #define COLLECT_LIMIT_DEFAULT (1ULL << 30) /* bytes of collected files */
 #define HANG_OFF UINT64_MAX                /* hang_ms: never */
-#define WORKSPACE_FOLDER                                                       \
-	"/workspace" /* in the container, unless it is said                    \
-		      */
+#define WORKSPACE_FOLDER "/workspace"      /* in the container, by default */
 
 struct mount_spec {
 	char *host;      /* absolute path on the node */
@@ -32,14 +30,14 @@ struct file_spec {
 	char *text; /* with placeholders, as in argv */
 };
 
-/* 1 to FILES_NAME_MAX letters, digits, '.', '_' and '-', the first one no '.';
- * not ending in .new, as files do that are being written; and not what else
- * lies there: start, hostfile.
+/* 1 to FILES_NAME_MAX letters, digits, '.', '_' and '-', the first one no '.'.
+ * Reserved are names that end in .new (files being written), start and
+ * hostfile.
  */
 bool file_name_valid(const char *name);
 
-/* A request to the engine for devices that a driver of it hands out. Source:
- * Docker Engine API 1.41, HostConfig.DeviceRequests.
+/* Devices that a device driver of the engine provides. Source: Docker Engine
+ * API 1.41, HostConfig.DeviceRequests.
  */
 struct device_request {
 	char *driver; /* "" lets the engine choose, "cdi" takes CDI names */
@@ -47,15 +45,16 @@ struct device_request {
 	struct strings capabilities;
 };
 
-/* What the container is made of. Strings may hold ${PLACEHOLDER}s that only
- * the start of the task can fill: MASTER_ADDR, MASTER_PORT, NODE_RANK, NNODES,
- * NPROC_PER_NODE, WORLD_SIZE, and of all nodes in order of their ranks
- * NODE_ADDRESSES ("a,b"), NODE_ENDPOINTS_JSON (["a:port", "b:port"]) and
- * HOSTFILE (a file with a line "a slots=8" for each); of this node
- * NODE_ADDRESS and INTERFACE, its network's; of the start ROUND (which repeat
- * it is, from 1) and START_TIME (of the gang, YYYYmmddHHMMSS in UTC, the same
- * on all nodes). Only argv, prepare, env, follow, collect and the texts of
- * files are searched for them.
+/* The container of a task. argv, prepare, env, follow, collect and the texts of
+ * files may hold ${PLACEHOLDER}s that are filled when the task starts:
+ *
+ *	MASTER_ADDR, MASTER_PORT, NODE_RANK, NNODES, NPROC_PER_NODE, WORLD_SIZE
+ *	NODE_ADDRESSES		of all nodes by rank: "a,b"
+ *	NODE_ENDPOINTS_JSON	the same: ["a:port", "b:port"]
+ *	HOSTFILE		path of a file with a line "a slots=8" per node
+ *	NODE_ADDRESS, INTERFACE	address of this node, and its network interface
+ *	ROUND			number of the repeat, from 1
+ *	START_TIME		of the gang: YYYYmmddHHMMSS in UTC
  */
 struct container_spec {
 	char *image; /* reference; with build: the name to give it */
@@ -66,11 +65,11 @@ struct container_spec {
 		argv; /* empty: the image's own entry point and command */
 	struct strings prepare; /* a command that runs once on each node before
 				   argv; empty: none */
-	struct strings needs;   /* paths of the node that must be there; they
-				   are looked at, not mounted */
+	struct strings needs;   /* paths that must exist on the node; they are
+				   not mounted */
 	struct strings env;     /* NAME=VALUE */
-	struct strings engine_env; /* those that the engine must see, for a
-				      runtime of it reads them */
+	struct strings engine_env; /* variables that a runtime of the engine
+				      reads */
 	struct mount_spec *mounts;
 	size_t mounts_count;
 	struct file_spec *files;
@@ -97,9 +96,8 @@ struct container_spec {
 		     until the command of node rank 0 ends */
 	struct strings follow; /* patterns of files in the container whose
 				  bytes are streams too (agent/init/init.h) */
-	bool recorder_off; /* PyTorch's flight recorder stays as the image has
-			    * it
-			    */
+	bool recorder_off; /* leave PyTorch's flight recorder as the image sets
+			      it */
 	uint64_t log_limit_bytes; /* of output kept per task; 0: the default */
 	char *workspace; /* a content (SHA-256): a tar file that is unpacked
 			    into the container before it starts; NULL: none */
@@ -112,16 +110,16 @@ extern const struct schema file_spec_schema;
 extern const struct schema device_request_schema;
 extern const struct schema container_spec_schema;
 
-/* A host's name or IP address, which commands of other nodes get: up to 253
- * letters, digits, '.', ':', '-', '_' and '%', the first one no '-'.
+/* A host name or IP address that is passed to commands on other nodes: up to
+ * 253 letters, digits, '.', ':', '-', '_' and '%', the first one no '-'.
  */
 bool address_valid(const char *address);
 
-/* Does anything in it stand for the addresses of all nodes? */
+/* Does it use a placeholder for the addresses of all nodes? */
 bool container_wants_addresses(const struct container_spec *spec);
 
-/* How a training is spread over its devices: parallel degrees, each 0 where
- * nothing was said.
+/* How a training is distributed over its devices: the parallel degrees. 0: not
+ * set.
  */
 struct layout_spec {
 	uint32_t tp; /* tensor */
@@ -131,7 +129,7 @@ struct layout_spec {
 	uint32_t ep; /* expert */
 	uint32_t sp; /* sequence */
 	uint32_t sharding;
-	char *stage;    /* of sharding, "0" to "3"; NULL: none was said */
+	char *stage;    /* of sharding, "0" to "3"; NULL: not set */
 	uint64_t world; /* processes over all nodes */
 	uint64_t data;  /* replicas that see different samples */
 };
@@ -140,11 +138,11 @@ extern const struct schema layout_spec_schema;
 /* How the numbers of a job are read and scaled (controller/results). */
 struct measure_spec {
 	char *framework;       /* framework description */
-	char *log;             /* the one with the log rules, if it is another,
-				  or "auto": that which fits; or NULL */
-	cJSON *described;      /* what of all that is named here came along with
-				  the sweep, by kind and name; or NULL */
-	uint32_t warmup_steps; /* steps left out; 0: found by itself */
+	char *log;             /* description whose log rules are used; "auto":
+				  the one that fits; NULL: framework */
+	cJSON *described;      /* descriptions that the sweep brings along, of
+				  the names here, by kind and name; or NULL */
+	uint32_t warmup_steps; /* steps left out; 0: detected */
 	uint32_t steps;        /* that the training is to make; 0: unknown */
 	uint32_t sequence;     /* tokens per sample; 0: unknown */
 	uint32_t micro_batch;  /* samples per device and micro step */
@@ -155,12 +153,13 @@ struct measure_spec {
 	char *precision;       /* bf16, fp16, fp32 ..., or NULL */
 	char *stage;     /* of the model, or of formula_stages[], or NULL */
 	char *recompute; /* none, selective, full, or NULL */
-	double spread_percent; /* of repeats; more is flagged; 0: 5 */
+	double spread_percent; /* limit between repeats; more is flagged; 0: 5
+				*/
 };
 extern const struct schema measure_spec_schema;
 
-/* A job that another one goes after: in a sweep by its number there, from 0;
- * in the store by its id.
+/* A job that must end before another one: in a sweep by its number there, from
+ * 0; in the store by its id.
  */
 struct after_spec {
 	uint64_t job;
@@ -179,27 +178,28 @@ extern const struct schema until_spec_schema;
 struct job_spec {
 	char *sweep;     /* the sweep's name */
 	char *owner;     /* name of the key that submitted it, or NULL */
-	char *cell;      /* the cell in words: "model=gpt-s nodes=2" */
+	char *cell;      /* label of the cell: "model=gpt-s nodes=2" */
 	char *key;       /* content address of the cell: 64 hex digits */
 	uint32_t repeat; /* 0 .. repeats - 1 */
 	cJSON *values;   /* the matrix values of the cell, by field */
 	cJSON *about;   /* for reports alone (controller/sweep/about.h), or NULL
 			 */
 	char *vendor;   /* nodes of this vendor only */
-	char *labels;   /* and that have these: "disk=nvme,rack=a"; NULL: any */
+	char *labels;   /* that the nodes must have: "disk=nvme,rack=a", or NULL
+			 */
 	uint32_t nodes; /* tasks of the gang, 1 .. 4096 */
 	uint32_t devices;    /* per node; 0: all that the node has */
 	bool shared;         /* single devices instead of whole nodes */
-	int64_t priority;    /* larger runs first */
+	int64_t priority;    /* larger values run first */
 	uint64_t timeout_ms; /* from the gang's start; 0: none */
-	uint64_t hang_ms;    /* without a sign of life; 0: by default */
+	uint64_t hang_ms;    /* without progress; 0: the default */
 	uint32_t retries; /* further attempts after infrastructure failures */
-	char *follows;    /* what it goes after, in words, or NULL */
+	char *follows;    /* labels of the cells in after, or NULL */
 	struct after_spec *after;
 	size_t after_count;
-	bool same_nodes;  /* as the first one that it goes after */
-	bool same_driver; /* nodes of one driver and chip only; else a warning
-			   */
+	bool same_nodes;  /* as the first job of after */
+	bool same_driver; /* all nodes have one driver and one chip; false:
+			     different ones are a warning */
 	bool strangers;   /* as in task_spec */
 	struct until_spec until;
 	struct container_spec container;
@@ -208,10 +208,10 @@ struct job_spec {
 };
 extern const struct schema job_spec_schema;
 
-/* Who somebody is to a registry, sealed for one reader (registry/login.h). */
+/* A login for a registry, sealed for one reader (protocol/registry/login.h). */
 struct registry_login {
 	char *registry; /* HOST[:PORT]; "docker.io" for the Hub */
-	char *sealed;   /* base64; NULL: it was there, and is gone */
+	char *sealed;   /* base64; NULL: it was removed */
 };
 extern const struct schema registry_login_schema;
 
@@ -224,17 +224,19 @@ void build_stream(uint32_t rank, char name[BUILD_STREAM_SIZE]);
 struct task_spec {
 	uint64_t job;
 	char *owner; /* of the job */
-	char *pin;   /* what container.image means in the sweep: name@sha256:...
-			or an image's id; NULL: this node is to tell */
-	struct registry_login *logins; /* of who submitted it, for its image's
-					  registries; sealed for this node */
+	char *pin;   /* what container.image resolves to in the sweep:
+			name@sha256:... or an image's id; NULL: this node
+			resolves it */
+	struct registry_login *logins; /* of the submitter, for the registries
+					  of its image; sealed for this node */
 	size_t logins_count;
 	uint32_t attempt; /* 1 .. */
 	uint32_t rank;    /* node rank, 0 .. nodes - 1 */
 	uint32_t nodes;
 	struct strings devices; /* device indices on the node: "0", "1" */
-	bool shared;         /* the node's other devices may be another job's */
-	bool strangers;      /* who else uses the devices is a warning only */
+	bool shared;         /* other jobs may use the node's other devices */
+	bool strangers;      /* processes of others on the devices are a warning
+				only */
 	uint32_t repeat;     /* of the cell, from 0 */
 	uint32_t first_rank; /* of the first process's output stream */
 	uint32_t world_size; /* over all nodes */

@@ -14,25 +14,27 @@
 #define STREAM_INDEX_LINE_MAX 32768 /* bytes in a line of the index */
 #define STREAM_INDEX_NAME_MAX 64    /* bytes in a stream's name */
 
-/* A followed file has a path; a rank's log that was cut has what is kept. */
+/* A followed file, with its path; or a rank's log that was cut at `kept`. */
 struct stream_index {
 	char *stream;
 	char *path;    /* in the container; NULL: a rank's log */
-	uint32_t part; /* from 1; files of one path follow each other */
+	uint32_t part; /* 1 ..; one more each time the file was replaced */
 	uint64_t kept; /* bytes */
 };
 
 void stream_index_clear(struct stream_index *followed);
 OWNED_VALUE(struct stream_index, stream_index_clear)
 
-/* Read a line, without its newline. EPROTO says what is wrong. The stream's
- * name is one that the node may use: rank-..., or node-<node>.<name> with a
+/* Read a line, without its newline. EPROTO names the fault, also a stream name
+ * that the node may not use. It may use rank-..., and node-<node>.<name> with a
  * path.
  */
 int stream_index_parse(const char *line, size_t size, uint32_t node,
 		       struct stream_index *followed, struct error *err);
 
-/* The name of the index; and is it that, or of a followed file, of the node? */
+/* The name of the index of the node. Is the stream this index, or a followed
+ * file of the node?
+ */
 void stream_index_index(uint32_t node, char name[STREAM_INDEX_NAME_MAX + 1]);
 bool stream_index_belongs(uint32_t node, const char *stream);
 

@@ -1,11 +1,11 @@
 /* token.h - typed values in sequence, the common form of structs, bytes and
  * JSON.
  *
- * For the codec alone. A sink takes tokens and makes something of them; a
- * source gives them. A list is followed by its items, an object by its members,
- * each a text (the name) and a value. Behind the last of them a sink is given
- * TOKEN_END; a source does not give it, for the size of what it begins is
- * known.
+ * For the codec alone. A source gives tokens; a sink takes them and writes
+ * bytes, text or a tree. A list is followed by its items, an object by its
+ * members, each a text (the name) and a value. A sink is given TOKEN_END after
+ * the last of them. A source gives no TOKEN_END: the token of the list or
+ * object has the size.
  */
 #ifndef PROTOCOL_MESSAGE_TOKEN_H
 #define PROTOCOL_MESSAGE_TOKEN_H
@@ -69,16 +69,16 @@ struct token_source {
 	bool json; /* large integers come as texts of digits */
 };
 
-/* Give the sink the value that begins with this token. EPROTO past
+/* Copy the value that begins with this token to the sink. EPROTO past
  * TOKEN_DEPTH_MAX.
  */
 int token_copy(struct token_source *source, const struct token *token,
 	       struct token_sink *sink, struct error *err);
-/* Take the rest of that value. */
+/* Read and drop the rest of that value. */
 int token_skip(struct token_source *source, const struct token *token,
 	       struct error *err);
 
-/* CBOR (RFC 8949), without tags, byte strings and what has no size. */
+/* CBOR (RFC 8949), without tags, byte strings and items of indefinite size. */
 
 struct cbor_bytes_sink {
 	struct token_sink sink;

@@ -4,7 +4,7 @@
 
 #include "protocol/base/units.h"
 #include "protocol/base/utf8.h"
-#include "protocol/base/word.h"
+#include "protocol/base/nearest_word.h"
 #include "protocol/yaml/value_internal.h"
 
 #include <ctype.h>
@@ -368,7 +368,7 @@ static void list_words(const char *const *words, char *buffer, size_t size)
 static void suggest(const char *text, const char *const *words, char *buffer,
 		    size_t size)
 {
-	const char *nearest = word_nearest(text, words);
+	const char *nearest = nearest_word(text, words);
 
 	buffer[0] = 0;
 	if (nearest)

@@ -1,7 +1,7 @@
 # sampling.sh - what it costs an agent to sample 16 devices once a second.
 # shellcheck shell=bash
 #
-# For run, after lib.sh. A real agent on a pretended machine with a real engine;
+# For run, after lib.sh. A real agent on a simulated machine with a real engine;
 # its tool prints what was recorded, at next to no cost. Beside it a loop of the
 # shell that runs the same tool and keeps a line of each device, as scripts do.
 # shellcheck source=tests/system/cluster.sh

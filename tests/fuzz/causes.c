@@ -35,7 +35,7 @@ static char *diagnose(const uint8_t *data, size_t size, size_t piece)
 {
 	static struct failure_patterns *patterns;
 	owned(causes_free) struct causes *causes = NULL;
-	struct verdict verdict;
+	struct diagnosis diagnosis;
 	cJSON *json;
 	char *text;
 
@@ -49,15 +49,15 @@ static char *diagnose(const uint8_t *data, size_t size, size_t piece)
 				 size - at < piece ? size - at : piece,
 				 NULL) == 0);
 	must(causes_finish(causes, NULL) == 0);
-	causes_verdict(causes, size % 2, &verdict);
-	must((verdict.class == CAUSE_NONE) == !verdict.cause);
-	if (verdict.cause) {
-		check_line(verdict.cause);
-		must(verdict.cause->offset < size);
+	causes_diagnose(causes, size % 2, &diagnosis);
+	must((diagnosis.class == CAUSE_NONE) == !diagnosis.cause);
+	if (diagnosis.cause) {
+		check_line(diagnosis.cause);
+		must(diagnosis.cause->offset < size);
 	}
-	for (size_t i = 0; i < verdict.other_count; i++)
-		check_line(verdict.others[i]);
-	json = verdict_json(&verdict);
+	for (size_t i = 0; i < diagnosis.other_count; i++)
+		check_line(diagnosis.others[i]);
+	json = diagnosis_json(&diagnosis);
 	text = cJSON_PrintUnformatted(json);
 	cJSON_Delete(json);
 	must(text != NULL);

@@ -18,28 +18,28 @@ static void check(bool good)
 		abort();
 }
 
-static void check_choice(struct image_inventory *survey, uint32_t keep)
+static void check_choice(struct image_inventory *inventory, uint32_t keep)
 {
 	struct image_need need = { .reference = (char *)"a/b:1", .sweep = 1 };
-	size_t *order = calloc(survey->count + 1, sizeof(*order));
+	size_t *order = calloc(inventory->count + 1, sizeof(*order));
 	size_t ours = 0, reasons = 0;
 	long count;
 
 	check(order);
-	count = prune_candidates_make(survey->images, survey->count,
+	count = prune_candidates_make(inventory->images, inventory->count,
 				      (struct image_needs){ &need, 1 }, keep,
 				      order, NULL);
-	for (size_t i = 0; i < survey->count; i++) {
-		ours += survey->images[i].origin != NULL;
-		reasons += survey->images[i].needed != NULL;
+	for (size_t i = 0; i < inventory->count; i++) {
+		ours += inventory->images[i].origin != NULL;
+		reasons += inventory->images[i].needed != NULL;
 	}
 	check(count >= 0 && (size_t)count + reasons == ours);
 	for (long i = 0; i < count; i++) {
-		const struct image_info *image = &survey->images[order[i]];
+		const struct image_info *image = &inventory->images[order[i]];
 
-		check(order[i] < survey->count && image->origin &&
+		check(order[i] < inventory->count && image->origin &&
 		      !image->needed);
-		check(!i || survey->images[order[i - 1]].created_ms <=
+		check(!i || inventory->images[order[i - 1]].created_ms <=
 				    image->created_ms);
 	}
 	free(order);
@@ -47,22 +47,22 @@ static void check_choice(struct image_inventory *survey, uint32_t keep)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	owned(image_inventory_clear) struct image_inventory survey = { 0 };
+	owned(image_inventory_clear) struct image_inventory inventory = { 0 };
 	cJSON *list;
 	size_t found;
 
 	if (!size)
 		return 0;
 	list = codec_parse((const char *)data + 1, size - 1, NULL);
-	if (image_inventory_read(list, &survey, NULL) == 0) {
-		check_choice(&survey, data[0] % 4);
-		if (survey.count &&
-		    prune_candidates_find(survey.images, survey.count,
-					  survey.images[0].id, &found,
+	if (image_inventory_read(list, &inventory, NULL) == 0) {
+		check_choice(&inventory, data[0] % 4);
+		if (inventory.count &&
+		    prune_candidates_find(inventory.images, inventory.count,
+					  inventory.images[0].id, &found,
 					  NULL) == 0)
-			check(found < survey.count);
+			check(found < inventory.count);
 	} else {
-		check(!survey.images && !survey.count);
+		check(!inventory.images && !inventory.count);
 	}
 	cJSON_Delete(list);
 	return 0;

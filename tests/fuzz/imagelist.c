@@ -1,5 +1,5 @@
 /* imagelist.c - feeds any bytes to the readers of image files' lists: as a
- * manifest.json, as an index.json with a blob behind a newline, as a recipe.
+ * manifest.json, as an index.json with a blob behind a newline, as a bundle.
  */
 #include "controller/cli/imagelist.h"
 
@@ -17,10 +17,10 @@ static void must(bool good)
 		abort();
 }
 
-static void add_entry(struct image_bundle *recipe, const char *path)
+static void add_entry(struct image_bundle *bundle, const char *path)
 {
 	struct image_bundle_entry *entry =
-		&recipe->entries[recipe->entries_count++];
+		&bundle->entries[bundle->entries_count++];
 
 	entry->path = strdup(path);
 	entry->content = strdup(ZEROS);
@@ -29,19 +29,19 @@ static void add_entry(struct image_bundle *recipe, const char *path)
 
 static void check(struct texts *texts)
 {
-	struct image_bundle recipe = { 0 };
+	struct image_bundle bundle = { 0 };
 	struct error err = { 0 };
 
-	recipe.entries = calloc(4, sizeof(*recipe.entries));
-	must(recipe.entries);
-	add_entry(&recipe, "config");
-	add_entry(&recipe, "layer");
-	add_entry(&recipe, BLOB ZEROS);
-	if (image_list(texts, &recipe, &err) < 0)
+	bundle.entries = calloc(4, sizeof(*bundle.entries));
+	must(bundle.entries);
+	add_entry(&bundle, "config");
+	add_entry(&bundle, "layer");
+	add_entry(&bundle, BLOB ZEROS);
+	if (image_list(texts, &bundle, &err) < 0)
 		must(err.code && err.text[0]);
 	else
-		must(recipe.images_count && recipe.images[0].id);
-	image_bundle_clear(&recipe);
+		must(bundle.images_count && bundle.images[0].id);
+	image_bundle_clear(&bundle);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -50,7 +50,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const char *line = memchr(data, '\n', size);
 	size_t first = line ? (size_t)(line - text) : size;
 	struct texts texts = { 0 };
-	struct image_bundle recipe;
+	struct image_bundle bundle;
 	struct error err = { 0 };
 
 	must(texts_add(&texts, "manifest.json", text, size, NULL) == 0);
@@ -62,9 +62,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			       NULL) == 0);
 	check(&texts);
 	texts_clear(&texts);
-	if (image_bundle_parse(text, size, &recipe, &err) < 0)
+	if (image_bundle_parse(text, size, &bundle, &err) < 0)
 		must(err.code && err.text[0]);
 	else
-		image_bundle_clear(&recipe);
+		image_bundle_clear(&bundle);
 	return 0;
 }

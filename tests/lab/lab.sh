@@ -1,4 +1,4 @@
-# lab.sh - nodes with pretended cards of a vendor, on one real engine.
+# lab.sh - nodes with simulated cards of a vendor, on one real engine.
 # shellcheck shell=bash disable=SC2034 # cluster.sh and the test read them
 #
 #	. "$(dirname "$0")/lib.sh"

@@ -1,4 +1,4 @@
-# reference.sh - the five reference systems: their nodes, with pretended cards,
+# reference.sh - the five reference systems: their nodes, with simulated cards,
 # and an image that replays their published figures.
 # shellcheck shell=bash disable=SC2034 # the test reads them
 #

@@ -19,7 +19,7 @@
  *	loss N		of the last step
  *	memory N	GiB, of which such a log tells
  *	cards N*M ...	GiB that each card uses meanwhile: M of them N. Written
- *			to /data/cards, where a pretended monitor finds it,
+ *			to /data/cards, where a simulated monitor finds it,
  *			until it has added two lines to /data/cards.read
  *	batch M A G S	micro batch, accumulation, global batch, tokens
  *	steps N		how many the training has

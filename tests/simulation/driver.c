@@ -287,7 +287,7 @@ static void open_jobs(struct world *world)
 {
 	struct jobs_config with = {
 		.effects = &world->effects,
-		.news = &world->news,
+		.changes = &world->changes,
 		.catalog = world->catalog,
 		.node_lost_ms = SIM_NODE_LOST_MS,
 	};
@@ -472,7 +472,7 @@ static void run_turn(struct world *world)
 	jobs_settle(world->jobs);
 	if (dies(world) || !commit(world) || dies(world))
 		return;
-	news_clear(&world->news);
+	changes_clear(&world->changes);
 	flush(world);
 	dies(world);
 }

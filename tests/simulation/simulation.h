@@ -176,7 +176,7 @@ struct world {
 	/* The controller. */
 	struct job_effects effects;
 	struct store *store;
-	struct news news;
+	struct changes changes;
 	struct jobs *jobs;
 	struct jobs_parts parts; /* of jobs */
 	char folder[64];

@@ -1,5 +1,5 @@
 #!/bin/bash
-# devices.t - two machines of pretended cards: each container gets its own.
+# devices.t - two machines of simulated cards: each container gets its own.
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=tests/system/cluster.sh
@@ -110,7 +110,7 @@ is "$(node_get n1 '"\(.devices) \(.free) \(.lost) \(.chips | tojson)"')" \
 is "$(node_get n2 '.inventory | map("\(.bus_id)=\(.numbers[0].value) \(.numa)") |
 	"\(.[0]), \(.[7])"')" "0000:10:1c.0=7 0, 0000:a0:1d.0=0 1" \
 	"minor numbers and NUMA nodes"
-is "$(node_get n1 .facts.pretended)" true "the pretence is named"
+is "$(node_get n1 .facts.simulated)" true "the simulation is named"
 
 # What this machine has no right to raise is said in the sweep.
 LIMITS='ulimits={memlock: 65536, stack: 8388608}'

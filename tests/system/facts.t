@@ -1,7 +1,7 @@
 #!/bin/bash
 # facts.t - what a result says of its nodes, and what no node may run beside.
 #
-# Two pretended machines with different drivers; a job over both, its rows in
+# Two simulated machines with different drivers; a job over both, its rows in
 # every report; strangers on a card; a node of another driver refused.
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -24,7 +24,7 @@ is "$(fact a1 '"\(.accelerators)x \(.accelerator), \(.driver), \(.sdk)"')" \
 	"2x NVIDIA A100-SXM4-80GB, 535.129.03, 12.2" \
 	"a node tells its accelerators, driver and SDK"
 is "$(fact a2 '"\(.machine), \(.machine_vendor), \(.driver)"')" \
-	"Machine of 2 cards, Pretended, 550.54.15" "and its machine"
+	"Machine of 2 cards, Simulated, 550.54.15" "and its machine"
 is "$(fact a1 '[.cpu, .cpus, .memory_bytes, .memory_available_bytes, .os,
 	.kernel, .engine, .numa_nodes, .clock.synchronised]
 	| map(. != null) | all')" true \

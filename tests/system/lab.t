@@ -17,7 +17,7 @@ VENDORS="nvidia metax mthreads ascend cambricon kunlunxin iluvatar hygon amd
 gaudi"
 
 # Groups that profiles name have the numbers of this machine, beside those that
-# the pretended nodes belong to; none where it does not have them.
+# the simulated nodes belong to; none where it does not have them.
 group_number() { awk -F: -v name="$1" '$1 == name { print $3 }' /etc/group; }
 video=$(group_number video) render=$(group_number render)
 
@@ -375,7 +375,7 @@ told() # VENDOR
 		power=
 	done
 }
-PRETENDED="the devices were simulated: these are not measurements of real hardware"
+SIMULATED="the devices were simulated: these are not measurements of real hardware"
 for vendor in $VENDORS; do
 	job=${whole[$vendor]}
 	must wait_job "$job" completed 30
@@ -385,17 +385,17 @@ for vendor in $VENDORS; do
 	told "$vendor" >"$BED/want"
 	readings "$job" >"$BED/got"
 	same "$vendor: each card is sampled as its tool tells"
-	is "$(job_get "$job" '.result.flags | join("; ")')" "$PRETENDED" \
+	is "$(job_get "$job" '.result.flags | join("; ")')" "$SIMULATED" \
 		"$vendor: that it is a pretence is the only doubt"
 done
 
 report=$(jobs_get 1 '.[0].sweep')
 for format in markdown csv json html; do
-	like "$(cli report "$report" --format $format)" "$PRETENDED" \
+	like "$(cli report "$report" --format $format)" "$SIMULATED" \
 		"a report in $format names the pretence"
 done
-like "$(cli show job "${whole[nvidia]}")" "$PRETENDED" "show does"
-like "$(cli show node nvidia)" "pretended: true" "also of a node"
+like "$(cli show job "${whole[nvidia]}")" "$SIMULATED" "show does"
+like "$(cli show node nvidia)" "simulated: true" "also of a node"
 is "$(job_get "${whole[good]}" '.result.usage.devices |
 	map("\(.name) \(.power_w.mean)") | join(", ")')" "Odd 100, Odd 101" \
 	"the cards of a vendor from a file are sampled, too"

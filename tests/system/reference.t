@@ -450,8 +450,8 @@ END
 is "$(cli report "${SWEEPS[llama2-7b-s4000]}" --format json |
 	jq -r '.rows[0].setup | "\(.micro_batch) \(.global_batch) \(.sequence)"')" \
 	"3 24 4096" "its batch is the published one"
-like "$(cli report "${SWEEPS[gpt3-a100]}" --style reference)" pretended \
-	"no page hides that the cards were pretended"
+like "$(cli report "${SWEEPS[gpt3-a100]}" --style reference)" simulated \
+	"no page hides that the cards were simulated"
 
 mapfile -t jobs < <(cli jobs --all --format json | jq -r '.jobs[].job')
 run cli verify "${jobs[@]}"

@@ -39,7 +39,7 @@ is "$(row 'provenance.hosts[0].nodes | sort | join(" ")')" "n1 n2" \
 is "$(row 'provenance.hosts[0].kernel')" "$(uname -r)" "with their kernel"
 is "$(row 'provenance.hosts[0].engine')" "$(row provenance.environment.engine)" \
 	"and engine"
-is "$(row 'provenance.pretended')" false "nothing was pretended"
+is "$(row 'provenance.simulated')" false "nothing was simulated"
 like "$(row 'provenance.image')" '^sha256:[0-9a-f]{64}$' "the image's id"
 
 # Again, from the log.

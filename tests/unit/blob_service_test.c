@@ -74,7 +74,7 @@ static void lost(void *arg, int code, const char *why)
 
 struct bed {
 	struct world world;
-	struct news news;
+	struct changes changes;
 	struct nodes *nodes;
 	struct blob_service *blobs;
 	struct hall hall;
@@ -249,7 +249,7 @@ int main(void)
 		return 1;
 	hall_init(&bed.hall, NULL, 0);
 	effects_connect(&bed.world);
-	bed.nodes = nodes_new(&bed.world.effects, NULL, &bed.news, NULL);
+	bed.nodes = nodes_new(&bed.world.effects, NULL, &bed.changes, NULL);
 	config.loop = bed.hall.loop;
 	config.nodes = bed.nodes;
 	bed.blobs = blob_service_new(&config, top, &bed.err);

@@ -16,7 +16,7 @@
  * disk that takes WAIT_MS for what is waited for at a time, and fails late.
  */
 #define WAIT_MS 30
-static int64_t pretended_ms;
+static int64_t simulated_ms;
 static bool slow;
 static int late; /* errno of the next fsync() */
 static int64_t waited;
@@ -30,7 +30,7 @@ int __wrap_sync_file_range(int fd, off_t offset, off_t count,
 
 int64_t __wrap_clock_mono_ms(void)
 {
-	return slow ? pretended_ms : __real_clock_mono_ms();
+	return slow ? simulated_ms : __real_clock_mono_ms();
 }
 
 int __wrap_fsync(int fd)
@@ -44,7 +44,7 @@ int __wrap_sync_file_range(int fd, off_t offset, off_t count,
 			   unsigned int flags)
 {
 	if (flags & SYNC_FILE_RANGE_WAIT_AFTER) {
-		pretended_ms += WAIT_MS;
+		simulated_ms += WAIT_MS;
 		waited += count;
 	}
 	return 0;
@@ -313,11 +313,11 @@ static void slow_disk(struct blob_store *contents)
 	slow = true;
 	incoming_write(incoming, data, SIZE, NULL);
 	while (rc > 0) {
-		int64_t begun = pretended_ms;
+		int64_t begun = simulated_ms;
 
 		rc = incoming_finish(incoming, hash, NULL);
-		if (pretended_ms - begun > longest)
-			longest = pretended_ms - begun;
+		if (simulated_ms - begun > longest)
+			longest = simulated_ms - begun;
 		steps++;
 	}
 	slow = false;

@@ -1,7 +1,7 @@
 /* causes_test.c - why a program failed, by what it printed.
  *
  *	causes_test [FOLDER]	also recorded outputs: NAME.log beside
- *				NAME.expect.json with the verdict
+ *				NAME.expect.json with the diagnosis
  */
 #include "controller/causes/causes.h"
 #include "tests/tap.h"
@@ -14,14 +14,14 @@ static struct failure_patterns *patterns;
 static cJSON *diagnose(const char *text, size_t size, size_t piece, bool failed)
 {
 	owned(causes_free) struct causes *causes = causes_new(patterns, NULL);
-	struct verdict verdict;
+	struct diagnosis diagnosis;
 
 	for (size_t at = 0; at < size; at += piece)
 		causes_feed(causes, text + at,
 			    size - at < piece ? size - at : piece, NULL);
 	causes_finish(causes, NULL);
-	causes_verdict(causes, failed, &verdict);
-	return verdict_json(&verdict);
+	causes_diagnose(causes, failed, &diagnosis);
+	return diagnosis_json(&diagnosis);
 }
 
 static const cJSON *get(const cJSON *object, const char *name)
@@ -284,7 +284,7 @@ static void check_samples(size_t piece)
 	}
 }
 
-/* The rest of the verdict: what launchers tell. */
+/* The rest of the diagnosis: what launchers tell. */
 static void check_ends(void)
 {
 	static const char text[] =

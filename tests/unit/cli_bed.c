@@ -1,4 +1,4 @@
-/* cli_bed.c - the command line of a test, and a pretended controller for it.
+/* cli_bed.c - the command line of a test, and a simulated controller for it.
  */
 #include "tests/unit/cli_bed.h"
 #include "protocol/base/file.h"

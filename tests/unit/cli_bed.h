@@ -1,4 +1,4 @@
-/* cli_bed.h - the command line of a test, and a pretended controller for it.
+/* cli_bed.h - the command line of a test, and a simulated controller for it.
  *
  * Commands run in this process; the controller is a child with a real
  * wire_server, so that both ends have loops of their own. What it answers is

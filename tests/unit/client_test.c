@@ -1,4 +1,4 @@
-/* client_test.c - commands that ask a controller, against a pretended one.
+/* client_test.c - commands that ask a controller, against a simulated one.
  */
 #include "protocol/base/file.h"
 #include "protocol/base/loop.h"
@@ -11,7 +11,7 @@
 
 #define SWEEP "sweep: s\nimage: i\ncommand: [a]\nmatrix: {nodes: [1, 2]}\n"
 
-/* What the pretended controller was asked is told by its answers. */
+/* What the simulated controller was asked is told by its answers. */
 
 static struct message_query *query_of(enum message_type type, void *body,
 				      enum query_kind what)

@@ -23,7 +23,7 @@
 struct bed {
 	struct world world;
 	struct store *store;
-	struct news news;
+	struct changes changes;
 	struct jobs *jobs;
 	char folder[64];
 };
@@ -31,7 +31,7 @@ struct bed {
 static void open_jobs(struct bed *bed)
 {
 	struct jobs_config config = { .effects = &bed->world.effects,
-				      .news = &bed->news };
+				      .changes = &bed->changes };
 
 	bed->world = (struct world){ 0 };
 	sd_event_new(&bed->world.loop);

@@ -1,4 +1,4 @@
-/* device_test.c - which devices a pretended machine is found to have.
+/* device_test.c - which devices a simulated machine is found to have.
  */
 #include "protocol/hardware/device.h"
 #include "tests/tap.h"
@@ -394,7 +394,7 @@ static void links_out(void)
 	lab_pci(&lab, "0000:01:00.0", "1111", "0001", "120000", 0);
 	lab_link(&lab, "/dev/odd0", "/dev/null");
 	finds(profile, &lab, NULL, NULL, "0000:01:00.0(index=0) numa0 broken",
-	      "a node of the real /dev is none of a pretended one");
+	      "a node of the real /dev is none of a simulated one");
 	lab_end(&other);
 	lab_end(&lab);
 }

@@ -32,7 +32,7 @@ static void chain(void)
 	   "the fourth: from the third");
 	is(ask(distribution, "n2", 10, NULL), NULL,
 	   "one that has more than those that give: from the controller");
-	distribution_tree_news(distribution, hash, 100, "n1", 100, NULL);
+	distribution_tree_has(distribution, hash, 100, "n1", 100, NULL);
 	is(ask(distribution, "n5", 0, NULL), "n1",
 	   "one that has all of it: gives");
 	is(ask(distribution, "n6", 0, NULL), "n1", "to two");
@@ -48,14 +48,14 @@ static void deaths(void)
 	ask(distribution, "n2", 0, NULL);
 	ask(distribution, "n3", 0, NULL);
 	ask(distribution, "n4", 0, NULL);
-	distribution_tree_news(distribution, hash, 100, "n1", 50, NULL);
-	distribution_tree_news(distribution, hash, 100, "n3", 40, NULL);
+	distribution_tree_has(distribution, hash, 100, "n1", 50, NULL);
+	distribution_tree_has(distribution, hash, 100, "n3", 40, NULL);
 	distribution_tree_gone(distribution, "n2");
 	is(ask(distribution, "n3", 40, "n2"), "n1",
 	   "behind one that died: behind the one before it");
 	is(ask(distribution, "n2", 0, NULL), "n4",
 	   "back again it is the last of the chain");
-	distribution_tree_news(distribution, hash, 100, "n1", 60, NULL);
+	distribution_tree_has(distribution, hash, 100, "n1", 60, NULL);
 	is(ask(distribution, "n3", 50, "n1"), NULL,
 	   "whoever does not do is not asked again");
 	is(ask(distribution, "n5", 0, "n1"), "n2",
@@ -69,10 +69,10 @@ static void waits(void)
 
 	ask(distribution, "n1", 0, NULL);
 	ask(distribution, "n2", 0, NULL);
-	distribution_tree_news(distribution, hash, 100, "n1", 30, NULL);
+	distribution_tree_has(distribution, hash, 100, "n1", 30, NULL);
 	is(ask(distribution, "n2", 30, "n1"), "n1",
 	   "one that is waiting itself is not at fault");
-	distribution_tree_news(distribution, hash, 100, "n1", 40, NULL);
+	distribution_tree_has(distribution, hash, 100, "n1", 40, NULL);
 	is(ask(distribution, "n2", 30, "n1"), NULL, "one that has more is");
 }
 
@@ -84,8 +84,7 @@ static void closed(void)
 
 	for (int i = 1; i < 6; i++) {
 		snprintf(name, sizeof(name), "n%d", i);
-		distribution_tree_news(distribution, hash, 100, name, 100,
-				       NULL);
+		distribution_tree_has(distribution, hash, 100, name, 100, NULL);
 	}
 	ask(distribution, "x", 0, NULL);
 	ask(distribution, "x", 0, "n1");
@@ -99,14 +98,14 @@ static void lost(void)
 	owned(distribution_tree_free) struct distribution_tree *distribution =
 		distribution_tree_new(NULL);
 
-	distribution_tree_news(distribution, hash, 100, "n1", 100, NULL);
+	distribution_tree_has(distribution, hash, 100, "n1", 100, NULL);
 	is(ask(distribution, "x", 0, NULL), "n1", "who has it all is asked");
 	ask(distribution, "x", 0, "n1");
 	ask(distribution, "y", 0, NULL);
 	ask(distribution, "y", 0, "n1");
 	ok(strcmp(ask(distribution, "z", 0, NULL), "n1") != 0,
 	   "not any more when it did not do for two");
-	distribution_tree_news(distribution, hash, 100, "n1", 100, NULL);
+	distribution_tree_has(distribution, hash, 100, "n1", 100, NULL);
 	is(ask(distribution, "q", 0, NULL), "n1",
 	   "until it says that it has it");
 }

@@ -3,7 +3,7 @@
 #include "protocol/yaml/document.h"
 
 #include "protocol/base/file.h"
-#include "protocol/base/word.h"
+#include "protocol/base/nearest_word.h"
 #include "tests/tap.h"
 #include "tests/unit/fault.h"
 
@@ -407,13 +407,13 @@ static void test_nearest(void)
 	static const char *const words[] = { "accumulate", "micro", "tp",
 					     "sequence", NULL };
 
-	is(word_nearest("acumulate", words), "accumulate", "a letter missing");
-	is(word_nearest("mirco", words), "micro", "two letters swapped");
-	is(word_nearest("tpp", words), "tp", "a letter too many");
-	is(word_nearest("sequenz", words), "sequence", "two letters wrong");
-	is(word_nearest("banana", words), NULL, "nothing is near");
-	is(word_nearest("", words), NULL, "nor is it to nothing");
-	is(word_nearest("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", words),
+	is(nearest_word("acumulate", words), "accumulate", "a letter missing");
+	is(nearest_word("mirco", words), "micro", "two letters swapped");
+	is(nearest_word("tpp", words), "tp", "a letter too many");
+	is(nearest_word("sequenz", words), "sequence", "two letters wrong");
+	is(nearest_word("banana", words), NULL, "nothing is near");
+	is(nearest_word("", words), NULL, "nor is it to nothing");
+	is(nearest_word("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", words),
 	   NULL, "nor to what nobody would type");
 }
 

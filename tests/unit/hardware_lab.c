@@ -1,4 +1,4 @@
-/* hardware_lab.c - a pretended /dev, /sys and /proc below a temporary folder.
+/* hardware_lab.c - a simulated /dev, /sys and /proc below a temporary folder.
  */
 #include "tests/unit/hardware_lab.h"
 #include "protocol/base/file.h"

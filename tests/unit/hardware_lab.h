@@ -1,4 +1,4 @@
-/* hardware_lab.h - a pretended /dev, /sys and /proc below a temporary folder.
+/* hardware_lab.h - a simulated /dev, /sys and /proc below a temporary folder.
  */
 #ifndef TESTS_UNIT_HARDWARE_LAB_H
 #define TESTS_UNIT_HARDWARE_LAB_H

@@ -7,7 +7,7 @@
 #define FILE_OF(path) "{\"path\":\"" path "\",\"content\":\"" ZEROS "\"}"
 #define LINK_OF(path, to) "{\"path\":\"" path "\",\"link\":\"" to "\"}"
 
-/* why NULL: it is a recipe. */
+/* why NULL: it is a bundle. */
 static void expect(const char *entries, const char *why)
 {
 	struct image_bundle bundle = { 0 };
@@ -21,7 +21,7 @@ static void expect(const char *entries, const char *why)
 		 entries);
 	rc = image_bundle_parse(text, strlen(text), &bundle, &err);
 	ok(why ? rc < 0 && strstr(err.text, why) : rc == 0, "%s",
-	   why ? err.text : "a recipe");
+	   why ? err.text : "a bundle");
 	image_bundle_clear(&bundle);
 }
 

@@ -96,16 +96,16 @@ static const char *spare(struct world *world, const char *one,
 		{ (char *)"c", (char *)C, 1, NULL },
 	};
 	struct image_bundle_image images[2] = { { config(world, one), { 0 } } };
-	struct image_bundle recipe = { .images = images,
+	struct image_bundle bundle = { .images = images,
 				       .images_count = 1,
 				       .entries = entries,
 				       .entries_count = 4 };
 	struct error err;
 
 	if (other)
-		images[recipe.images_count++].id = config(world, other);
+		images[bundle.images_count++].id = config(world, other);
 	world->done = 0;
-	if (image_layers_begin(world->engine, world->contents, &recipe, on_done,
+	if (image_layers_begin(world->engine, world->contents, &bundle, on_done,
 			       world, &err))
 		while (!world->done)
 			sd_event_run(world->loop, UINT64_MAX);
@@ -151,9 +151,9 @@ static void given_up(struct world *world)
 {
 	struct image_bundle_entry entry = { (char *)"a", (char *)A, 1, NULL };
 	struct image_bundle_image image = { config(world, LIST(L(A))), { 0 } };
-	struct image_bundle recipe = { &image, 1, &entry, 1 };
+	struct image_bundle bundle = { &image, 1, &entry, 1 };
 	struct image_layers_call *call =
-		image_layers_begin(world->engine, world->contents, &recipe,
+		image_layers_begin(world->engine, world->contents, &bundle,
 				   on_done, world, NULL);
 
 	world->done = 0;

@@ -426,9 +426,9 @@ int main(void)
 {
 	struct bed bed = { 0 };
 	struct image_rollouts_config *config = &bed.config;
-	struct news news = { 0 };
+	struct changes changes = { 0 };
 	struct jobs_config jobs_config = { .effects = &bed.world.effects,
-					   .news = &news };
+					   .changes = &changes };
 	struct blob_service_config blobs = { 0 };
 	struct jobs *jobs;
 	struct jobs_parts parts;
@@ -446,7 +446,7 @@ int main(void)
 	blobs.nodes = config->nodes = parts.nodes;
 	config->references = parts.references;
 	config->logins = parts.logins;
-	config->news = &news;
+	config->changes = &changes;
 	config->blobs = blob_service_new(&blobs, top, &err);
 	config->fetches =
 		config->blobs

@@ -17,19 +17,19 @@
 #define B HEX("bbbb")
 #define C HEX("cccc")
 
-/* A recipe with these paths; each is of the content that its last letter names
+/* A bundle with these paths; each is of the content that its last letter names
  * 64 times.
  */
-static void fill(struct image_bundle *recipe, const char *const *paths)
+static void fill(struct image_bundle *bundle, const char *const *paths)
 {
 	size_t count = 0;
 
 	while (paths[count])
 		count++;
-	recipe->entries = calloc(count + 1, sizeof(*recipe->entries));
+	bundle->entries = calloc(count + 1, sizeof(*bundle->entries));
 	for (size_t i = 0; i < count; i++) {
 		struct image_bundle_entry *entry =
-			&recipe->entries[recipe->entries_count++];
+			&bundle->entries[bundle->entries_count++];
 		char hash[CONTENT_HASH_SIZE];
 
 		memset(hash, paths[i][strlen(paths[i]) - 1], 64);
@@ -42,9 +42,9 @@ static void fill(struct image_bundle *recipe, const char *const *paths)
 
 static int list(const char *manifest, const char *index, const char *blob,
 		const char *const *paths, struct texts *texts,
-		struct image_bundle *recipe, struct error *err)
+		struct image_bundle *bundle, struct error *err)
 {
-	fill(recipe, paths);
+	fill(bundle, paths);
 	if (manifest)
 		texts_add(texts, "./manifest.json", manifest, strlen(manifest),
 			  NULL);
@@ -52,27 +52,27 @@ static int list(const char *manifest, const char *index, const char *blob,
 		texts_add(texts, "index.json", index, strlen(index), NULL);
 	if (blob)
 		texts_add(texts, "blobs/sha256/" A, blob, strlen(blob), NULL);
-	return image_list(texts, recipe, err);
+	return image_list(texts, bundle, err);
 }
 
 static void docker(void)
 {
 	static const char *const paths[] = { "l/a", "./config.c", NULL };
 	struct texts texts = { 0 };
-	struct image_bundle recipe = { 0 };
+	struct image_bundle bundle = { 0 };
 
 	is_int(list("[{\"Config\":\"config.c\",\"RepoTags\":[\"x:1\",\"y:2\"],"
 		    "\"Layers\":[\"l/a\"]}]",
-		    NULL, NULL, paths, &texts, &recipe, NULL),
+		    NULL, NULL, paths, &texts, &bundle, NULL),
 	       0, "what docker save lists is read");
-	is(recipe.images[0].id, "sha256:" C, "an image's id is its config's");
-	ok(recipe.images[0].tags.count == 2 &&
-		   !strcmp(recipe.images[0].tags.items[1], "y:2"),
+	is(bundle.images[0].id, "sha256:" C, "an image's id is its config's");
+	ok(bundle.images[0].tags.count == 2 &&
+		   !strcmp(bundle.images[0].tags.items[1], "y:2"),
 	   "with all its names");
-	is_int((long long)image_bundle_bytes(&recipe), 20,
+	is_int((long long)image_bundle_bytes(&bundle), 20,
 	       "bytes of all its parts");
 	texts_clear(&texts);
-	image_bundle_clear(&recipe);
+	image_bundle_clear(&bundle);
 }
 
 static void layout(void)
@@ -89,18 +89,18 @@ static void layout(void)
 					     "blobs/sha256/" B,
 					     "blobs/sha256/" C, NULL };
 	struct texts texts = { 0 };
-	struct image_bundle recipe = { 0 };
+	struct image_bundle bundle = { 0 };
 	struct error err = { 0 };
 
-	is_int(list(NULL, index, blob, paths, &texts, &recipe, &err), 1,
+	is_int(list(NULL, index, blob, paths, &texts, &bundle, &err), 1,
 	       "an OCI layout gets a list: %s", err.text);
 	is(texts.list[texts.count - 1].data,
 	   "[{\"Config\":\"blobs/sha256/" B "\",\"RepoTags\":[\"me/x:3\"],"
 	   "\"Layers\":[\"blobs/sha256/" C "\"]}]",
 	   "as docker save would write it");
-	is(recipe.images[0].id, "sha256:" B, "and an image");
+	is(bundle.images[0].id, "sha256:" B, "and an image");
 	texts_clear(&texts);
-	image_bundle_clear(&recipe);
+	image_bundle_clear(&bundle);
 }
 
 static void wrong_lists(void)
@@ -132,14 +132,14 @@ static void wrong_lists(void)
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct texts texts = { 0 };
-		struct image_bundle recipe = { 0 };
+		struct image_bundle bundle = { 0 };
 		struct error err = { 0 };
 
 		list(cases[i].manifest, cases[i].index, cases[i].blob, paths,
-		     &texts, &recipe, &err);
+		     &texts, &bundle, &err);
 		is(err.text, cases[i].want, "refused");
 		texts_clear(&texts);
-		image_bundle_clear(&recipe);
+		image_bundle_clear(&bundle);
 	}
 }
 
@@ -168,14 +168,14 @@ static void recipes(void)
 		"{\"path\":\"a\",\"link\":\"../b\"}]}",
 	};
 	/* clang-format on */
-	struct image_bundle recipe;
+	struct image_bundle bundle;
 	struct error err;
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		ok(image_bundle_parse(bad[i], strlen(bad[i]), &recipe, &err) <
+		ok(image_bundle_parse(bad[i], strlen(bad[i]), &bundle, &err) <
 				   0 &&
 			   err.code == EPROTO,
-		   "no recipe: %s", err.text);
+		   "no bundle: %s", err.text);
 }
 
 /* As far as it goes: why no further. */
@@ -201,7 +201,7 @@ static void assembled(void)
 		{ (char *)"l", NULL, 0, (char *)"a" },
 		{ (char *)"b", NULL, 3, NULL },
 	};
-	struct image_bundle recipe = { .entries = entries, .entries_count = 3 };
+	struct image_bundle bundle = { .entries = entries, .entries_count = 3 };
 	char hash[CONTENT_HASH_SIZE], bytes[100];
 	struct archive_entry *entry;
 	struct incoming *incoming;
@@ -218,9 +218,9 @@ static void assembled(void)
 	incoming_finish(incoming, hash, NULL);
 	incoming_free(incoming);
 	entries[0].content = entries[2].content = hash;
-	is_int((long long)image_bundle_bytes(&recipe), 3,
+	is_int((long long)image_bundle_bytes(&bundle), 3,
 	       "the same part counts once");
-	assembly = assembly_new(contents, &recipe, NULL);
+	assembly = assembly_new(contents, &bundle, NULL);
 	ok(read_on(assembly, &tar) == EAGAIN && !tar.size,
 	   "nothing of it before a part is there");
 	assembly_let(assembly, 2);

@@ -172,8 +172,8 @@ static void found(void)
 	list_is(&machine, "0 10:00.0 1 11:00.0 2 12:00.0",
 		"and its devices, with what only the tool knows");
 	ok(inventory_ready(machine.inventory) &&
-		   inventory_devices(machine.inventory)->pretended,
-	   "a machine of folders is called pretended");
+		   inventory_devices(machine.inventory)->simulated,
+	   "a machine of folders is called simulated");
 	is_int(runs(&machine), 1, "the tool ran once");
 	is_int(inventory_count(machine.inventory), 3, "and they are counted");
 }

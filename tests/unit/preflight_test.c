@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-static const struct preflight_room room;
+static const struct preflight_services services;
 
 static void mounts(void)
 {
@@ -28,30 +28,31 @@ static void mounts(void)
 	struct task_spec spec = { .container = { .mounts = list } };
 	struct error err = { 0 };
 
-	is_int(preflight_check(&room, &spec, "/tmp", &err), 0,
+	is_int(preflight_check(&services, &spec, "/tmp", &err), 0,
 	       "nothing is asked for");
 	spec.container.mounts_count = 2;
-	is_int(preflight_check(&room, &spec, "/tmp", &err), 0,
+	is_int(preflight_check(&services, &spec, "/tmp", &err), 0,
 	       "all paths are there");
 	list[1].host = (char *)"/no/such/path";
-	is_int(preflight_check(&room, &spec, "/tmp", &err), -1, "one is not");
+	is_int(preflight_check(&services, &spec, "/tmp", &err), -1,
+	       "one is not");
 	is_int(err.code, ENOENT, "with its code");
 	is(err.text,
 	   "mounts[1]: /no/such/path on this node: No such file or directory",
 	   "and the sentence says which one, and where");
 	spec.container.mounts_count = 0;
 	strings_add(&spec.container.needs, "/", NULL);
-	is_int(preflight_check(&room, &spec, "/tmp", &err), 0,
+	is_int(preflight_check(&services, &spec, "/tmp", &err), 0,
 	       "a path that is needed, and there");
 	strings_add(&spec.container.needs, "/no/such/file", NULL);
-	is_int(preflight_check(&room, &spec, "/tmp", &err), -1,
+	is_int(preflight_check(&services, &spec, "/tmp", &err), -1,
 	       "and one that is not");
 	is(err.text,
 	   "/no/such/file does not exist on this node (`needs`): No such file "
 	   "or directory",
 	   "is named");
 	strings_clear(&spec.container.needs);
-	is_int(preflight_check(&room, &spec, "/no/such/folder", &err), -1,
+	is_int(preflight_check(&services, &spec, "/no/such/folder", &err), -1,
 	       "a folder for output that is not there");
 	ok(err.code == ENOENT && strstr(err.text, "/no/such/folder"),
 	   "is named: %s", err.text);
@@ -61,8 +62,9 @@ static void mounts(void)
 static void networks(void)
 {
 	struct engine_features abilities = { .apart = true };
-	const struct device_binding_source allot = { .abilities = &abilities };
-	const struct preflight_room here = { .allot = &allot };
+	const struct device_binding_source binding = { .abilities =
+							       &abilities };
+	const struct preflight_services here = { .binding = &binding };
 	struct task_spec spec = { .nodes = 1 };
 	struct error err = { 0 };
 
@@ -96,7 +98,7 @@ static void small_disk(void)
 		    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
 		    mount("none", "/tmp", "tmpfs", 0, "size=63m") < 0)
 			_exit(77);
-		if (preflight_check(&room, &spec, "/tmp", &err) == 0)
+		if (preflight_check(&services, &spec, "/tmp", &err) == 0)
 			_exit(1);
 		if (err.code != ENOSPC ||
 		    strcmp(err.text, "/tmp: 63 MiB are free on the disk; "
@@ -104,7 +106,8 @@ static void small_disk(void)
 			_exit(2);
 		if (mount("none", "/tmp", "tmpfs", 0, "size=65m") < 0)
 			_exit(77);
-		_exit(preflight_check(&room, &spec, "/tmp", &err) == 0 ? 0 : 3);
+		_exit(preflight_check(&services, &spec, "/tmp", &err) == 0 ? 0
+									   : 3);
 	}
 	waitpid(child, &status, 0);
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
@@ -207,8 +210,8 @@ static bool clock_ahead(void *arg, struct exchange *best)
 static void clocks(void)
 {
 	int64_t ahead_ms = 0;
-	struct preflight_room there = { .clock = clock_ahead,
-					.arg = &ahead_ms };
+	struct preflight_services there = { .clock = clock_ahead,
+					    .arg = &ahead_ms };
 	struct task_spec spec = { 0 };
 	struct error err = { 0 };
 
@@ -237,8 +240,8 @@ struct bed {
 	sd_event *loop;
 	struct inventory *inventory;
 	struct engine_features abilities;
-	struct device_binding_source allot;
-	struct preflight_room room;
+	struct device_binding_source binding;
+	struct preflight_services services;
 	int64_t ahead_ms;
 	bool told;
 	char error[240];
@@ -276,13 +279,13 @@ static void bed_init(struct bed *bed, const char *profile)
 				       ready, NULL, NULL);
 	while (!inventory_ready(bed->inventory))
 		sd_event_run(bed->loop, UINT64_MAX);
-	bed->allot =
+	bed->binding =
 		(struct device_binding_source){ bed->inventory, &bed->lab.roots,
 						&bed->abilities };
-	bed->room = (struct preflight_room){ .loop = bed->loop,
-					     .allot = &bed->allot,
-					     .clock = clock_ahead,
-					     .arg = &bed->ahead_ms };
+	bed->services = (struct preflight_services){ .loop = bed->loop,
+						     .binding = &bed->binding,
+						     .clock = clock_ahead,
+						     .arg = &bed->ahead_ms };
 }
 
 static void bed_clear(struct bed *bed)
@@ -298,7 +301,7 @@ static void check(struct bed *bed, const struct task_spec *spec)
 	struct error err;
 
 	bed->told = false;
-	if (!preflight_begin(&bed->room, spec, checked, bed, &err))
+	if (!preflight_begin(&bed->services, spec, checked, bed, &err))
 		abort();
 	while (!bed->told)
 		sd_event_run(bed->loop, UINT64_MAX);
@@ -349,7 +352,7 @@ static void facts(void)
 	is(warning(&bed, 0), "the clock is 1.5 s behind the controller's",
 	   "a clock that is more than a second apart is a warning");
 	bed.told = false;
-	given_up = preflight_begin(&bed.room, &spec, checked, &bed, NULL);
+	given_up = preflight_begin(&bed.services, &spec, checked, &bed, NULL);
 	sd_event_run(bed.loop, 0);
 	preflight_cancel(given_up);
 	ok(!bed.told, "one that is given up tells nothing");
@@ -359,7 +362,7 @@ static void facts(void)
 static void reach(struct bed *bed, const struct task_spec *spec)
 {
 	bed->told = false;
-	if (!preflight_reach(&bed->room, spec, checked, bed, NULL))
+	if (!preflight_reach(&bed->services, spec, checked, bed, NULL))
 		abort();
 	while (!bed->told)
 		sd_event_run(bed->loop, UINT64_MAX);
@@ -383,7 +386,7 @@ static void dead_mounts(void)
 	lab_file(&bed.lab, "/bin/stat", "#!/bin/sh\nexec sleep 1000\n");
 	snprintf(path, sizeof(path), "%s/stat", bed.lab.bin);
 	chmod(path, 0755);
-	bed.room.paths_ms = 100;
+	bed.services.paths_ms = 100;
 	reach(&bed, &spec);
 	is(bed.error,
 	   "the file system of a mount does not respond on this node: / or "

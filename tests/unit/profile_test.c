@@ -556,14 +556,14 @@ static void test_roots(void)
 	struct error err = { 0 };
 	char path[PATH_MAX], *text;
 
-	ok(!sysroot_pretended(&real_roots) && sysroot_pretended(&lab),
-	   "a machine of folders is pretended");
+	ok(!sysroot_simulated(&real_roots) && sysroot_simulated(&lab),
+	   "a machine of folders is simulated");
 	ok(sysroot_path(&real_roots, "/dev/x", path, &err) == 0 &&
 		   !strcmp(path, "/dev/x"),
 	   "on a machine a path is itself");
 	ok(sysroot_path(&lab, "/dev/x", path, &err) == 0 &&
 		   !strcmp(path, "/tmp/lab/dev/x"),
-	   "in a pretended one it is below its root");
+	   "in a simulated one it is below its root");
 	ok(sysroot_path(&lab, "/proc/x", path, &err) == 0 &&
 		   !strcmp(path, "/proc/x"),
 	   "each root is one of its own");
@@ -571,7 +571,7 @@ static void test_roots(void)
 		   !strcmp(path, "/opt/x"),
 	   "another path is itself, too");
 	ok(sysroot_path(&lab, "/opt/x", path, &err) < 0 && err.code == ENOENT,
-	   "but a pretended machine has none");
+	   "but a simulated machine has none");
 	ok(sysroot_path(&lab, "/devices", path, &err) < 0 && err.code == ENOENT,
 	   "nor is what only begins like a root below it");
 	ok(sysroot_path(&lab, "/dev/../etc", path, &err) < 0 &&

@@ -45,22 +45,22 @@ static const char list[] = "[{\"Id\":\"" ID(
 												   "f") "\",\"RepoTags\":[\"foreign:latest\"],"
 													"\"Created\":80,\"Size\":9e15}]";
 
-static void read_list(struct image_inventory *survey)
+static void read_list(struct image_inventory *inventory)
 {
 	struct error err;
 	cJSON *json = codec_parse(list, strlen(list), &err);
 
-	ok(json && image_inventory_read(json, survey, &err) == 0,
+	ok(json && image_inventory_read(json, inventory, &err) == 0,
 	   "the engine's list is read");
 	cJSON_Delete(json);
-	is_int((int)survey->count, IMAGES, "all of it");
+	is_int((int)inventory->count, IMAGES, "all of it");
 }
 
 /* All are ours but the last; used in the order of their letters. */
-static void make_ours(struct image_inventory *survey)
+static void make_ours(struct image_inventory *inventory)
 {
-	for (size_t i = 0; i + 1 < survey->count; i++) {
-		struct image_info *image = &survey->images[i];
+	for (size_t i = 0; i + 1 < inventory->count; i++) {
+		struct image_info *image = &inventory->images[i];
 
 		if (!image->origin)
 			image->origin = strdup("pulled");
@@ -69,31 +69,31 @@ static void make_ours(struct image_inventory *survey)
 }
 
 /* "abc": the images that may go, in their order. */
-static char *going(struct image_inventory *survey, struct image_needs needs,
+static char *going(struct image_inventory *inventory, struct image_needs needs,
 		   uint32_t keep)
 {
 	static char text[IMAGES + 1];
 	size_t order[IMAGES];
-	long count = prune_candidates_make(survey->images, survey->count, needs,
-					   keep, order, NULL);
+	long count = prune_candidates_make(inventory->images, inventory->count,
+					   needs, keep, order, NULL);
 
 	for (long i = 0; i < count; i++)
-		text[i] = survey->images[order[i]].id[7];
+		text[i] = inventory->images[order[i]].id[7];
 	text[count < 0 ? 0 : count] = 0;
 	return text;
 }
 
-static char *going_but(struct image_inventory *survey, const char *reference,
+static char *going_but(struct image_inventory *inventory, const char *reference,
 		       const char *build)
 {
 	struct image_need need = { (char *)reference, (char *)build, 7, 2 };
 
-	return going(survey, (struct image_needs){ &need, 1 }, 0);
+	return going(inventory, (struct image_needs){ &need, 1 }, 0);
 }
 
-static void test_survey(struct image_inventory *survey)
+static void test_survey(struct image_inventory *inventory)
 {
-	const struct image_info *images = survey->images;
+	const struct image_info *images = inventory->images;
 
 	is(images[3].origin, "built", "a label tells one that was built");
 	ok(!images[0].origin, "others are not known to be ours");
@@ -104,61 +104,64 @@ static void test_survey(struct image_inventory *survey)
 	is_int((int)images[1].tags.count, 2, "names are");
 }
 
-static void test_going(struct image_inventory *survey)
+static void test_going(struct image_inventory *inventory)
 {
 	const struct image_needs none = { 0 };
-	struct image_info *images = survey->images;
+	struct image_info *images = inventory->images;
 
-	is(going(survey, none, 0), "abcde", "the one used longest ago first");
+	is(going(inventory, none, 0), "abcde",
+	   "the one used longest ago first");
 	images[2].used_ms = 10;
 	images[4].used_ms = 0;
-	is(going(survey, none, 0), "ceabd",
+	is(going(inventory, none, 0), "ceabd",
 	   "one of unknown use is as old as itself");
 	images[2].used_ms = 1000002;
 	images[4].used_ms = 1000004;
-	is(going(survey, none, 1), "ace",
+	is(going(inventory, none, 1), "ace",
 	   "the newest of each repository stays");
 	is(images[1].needed, "one of the 1 newest", "and why is told");
-	is(going(survey, none, 2), "ae", "the two newest stay");
+	is(going(inventory, none, 2), "ae", "the two newest stay");
 	images[0].containers = 2;
-	is(going(survey, none, 0), "bcde", "none that has a container");
+	is(going(inventory, none, 0), "bcde", "none that has a container");
 	is(images[0].needed, "2 containers are made from it", "in words");
 	images[0].containers = 0;
 }
 
-static void test_needs(struct image_inventory *survey)
+static void test_needs(struct image_inventory *inventory)
 {
-	const struct image_info *images = survey->images;
+	const struct image_info *images = inventory->images;
 
-	is(going_but(survey, "r:5000/x/t:1", NULL), "bde",
+	is(going_but(inventory, "r:5000/x/t:1", NULL), "bde",
 	   "a name that jobs need, and one that it may be without its tag");
 	is(images[0].needed, "sweep 7 has 2 jobs left that need it",
 	   "and who, in words");
-	is(going_but(survey, "r:5000/x/t@" ID("3"), NULL), "abde",
+	is(going_but(inventory, "r:5000/x/t@" ID("3"), NULL), "abde",
 	   "a digest that jobs are pinned to");
-	is(going_but(survey, ID("b"), NULL), "acde", "an id");
-	is(going_but(survey, "other", NULL), "abcde", "another tag is another");
-	is(going_but(survey, "other:1", NULL), "acde", "the tag is the image");
-	is(going_but(survey, "vendors/v/f", "vendors/v/f"), "abce",
+	is(going_but(inventory, ID("b"), NULL), "acde", "an id");
+	is(going_but(inventory, "other", NULL), "abcde",
+	   "another tag is another");
+	is(going_but(inventory, "other:1", NULL), "acde",
+	   "the tag is the image");
+	is(going_but(inventory, "vendors/v/f", "vendors/v/f"), "abce",
 	   "what is built is needed in each state of its folder");
-	is(going_but(survey, "vendors/v/f:2", "vendors/v/f"), "abcde",
+	is(going_but(inventory, "vendors/v/f:2", "vendors/v/f"), "abcde",
 	   "but under the tag that it gets");
-	is(going_but(survey, "x/t:1", NULL), "abcde",
+	is(going_but(inventory, "x/t:1", NULL), "abcde",
 	   "a repository elsewhere is another");
-	is(going_but(survey, "no reference!", NULL), "abcde",
+	is(going_but(inventory, "no reference!", NULL), "abcde",
 	   "what is no name is nothing");
 }
 
-static void finds(const struct image_inventory *survey, const char *word,
+static void finds(const struct image_inventory *inventory, const char *word,
 		  char letter, int code)
 {
 	struct error err = { 0 };
 	size_t found = 99;
-	int rc = prune_candidates_find(survey->images, survey->count, word,
-				       &found, &err);
+	int rc = prune_candidates_find(inventory->images, inventory->count,
+				       word, &found, &err);
 
 	if (letter)
-		ok(rc == 0 && survey->images[found].id[7] == letter,
+		ok(rc == 0 && inventory->images[found].id[7] == letter,
 		   "%s is found", word);
 	else
 		ok(rc < 0 && err.code == code, "%s is not: %s", word, err.text);
@@ -170,21 +173,21 @@ static void rename_id(struct image_info *image, char letter, size_t digits)
 		image->id[7 + i] = letter;
 }
 
-static void test_find(struct image_inventory *survey)
+static void test_find(struct image_inventory *inventory)
 {
 
-	finds(survey, "r:5000/x/t:2", 'b', 0);
-	finds(survey, "foreign", 'f', 0);
-	finds(survey, "r:5000/x/t@" ID("3"), 'c', 0);
-	finds(survey, ID("e"), 'e', 0);
-	finds(survey, "dddd", 'd', 0);
-	finds(survey, "ddd", 0, ENOENT);
-	finds(survey, "r:5000/x/t", 0, ENOENT);
-	finds(survey, "Not A Name", 0, EINVAL);
-	rename_id(&survey->images[5], 'e', 4);
-	finds(survey, "eeee", 0, EINVAL);
-	finds(survey, "eeeee", 'e', 0);
-	rename_id(&survey->images[5], 'f', 4);
+	finds(inventory, "r:5000/x/t:2", 'b', 0);
+	finds(inventory, "foreign", 'f', 0);
+	finds(inventory, "r:5000/x/t@" ID("3"), 'c', 0);
+	finds(inventory, ID("e"), 'e', 0);
+	finds(inventory, "dddd", 'd', 0);
+	finds(inventory, "ddd", 0, ENOENT);
+	finds(inventory, "r:5000/x/t", 0, ENOENT);
+	finds(inventory, "Not A Name", 0, EINVAL);
+	rename_id(&inventory->images[5], 'e', 4);
+	finds(inventory, "eeee", 0, EINVAL);
+	finds(inventory, "eeeee", 'e', 0);
+	rename_id(&inventory->images[5], 'f', 4);
 }
 
 static void test_sizes(void)
@@ -218,25 +221,26 @@ static void test_sizes(void)
 
 int main(void)
 {
-	owned(image_inventory_clear) struct image_inventory survey = { 0 };
+	owned(image_inventory_clear) struct image_inventory inventory = { 0 };
 	struct error err;
 	cJSON *json = cJSON_Parse("[{\"Id\":5}]");
 
 	tap_begin(60);
-	ok(image_inventory_read(json, &survey, &err) < 0 &&
-		   err.code == EPROTO && !survey.count,
+	ok(image_inventory_read(json, &inventory, &err) < 0 &&
+		   err.code == EPROTO && !inventory.count,
 	   "an image without an id is none: %s", err.text);
 	cJSON_Delete(json);
 	json = cJSON_CreateObject();
-	ok(image_inventory_read(json, &survey, &err) < 0 && err.code == EPROTO,
+	ok(image_inventory_read(json, &inventory, &err) < 0 &&
+		   err.code == EPROTO,
 	   "what is no list is none: %s", err.text);
 	cJSON_Delete(json);
-	read_list(&survey);
-	test_survey(&survey);
-	make_ours(&survey);
-	test_going(&survey);
-	test_needs(&survey);
-	test_find(&survey);
+	read_list(&inventory);
+	test_survey(&inventory);
+	make_ours(&inventory);
+	test_going(&inventory);
+	test_needs(&inventory);
+	test_find(&inventory);
 	test_sizes();
 	return tap_done();
 }

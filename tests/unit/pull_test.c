@@ -21,7 +21,7 @@ struct world {
 	struct fake_engine *fake;
 	struct engine *engine;
 	struct registries registries;
-	struct pull_room room;
+	struct pull_services services;
 	/* What the engine does. */
 	int status;         /* of /distribution */
 	const char *answer; /* its body */
@@ -95,8 +95,8 @@ static int64_t bring(struct world *world, const char *reference)
 
 	world->done = world->asked = world->pulls = world->tags = 0;
 	world->early[0] = 0;
-	if (!pull_begin(&world->room, reference, NULL, 0, on_progress, on_done,
-			world, NULL))
+	if (!pull_begin(&world->services, reference, NULL, 0, on_progress,
+			on_done, world, NULL))
 		exit(1);
 	while (!world->done)
 		sd_event_run(world->loop, 10000);
@@ -123,7 +123,7 @@ static void open_world(struct world *world)
 	if (!world->engine)
 		exit(1);
 	world->registries.local = true;
-	world->room = (struct pull_room){
+	world->services = (struct pull_services){
 		.loop = world->loop,
 		.engine = world->engine,
 		.registries = &world->registries,

@@ -104,8 +104,8 @@ int main(void)
 {
 	char top[] = "/tmp/questions-test-XXXXXX";
 	struct world world = { 0 };
-	struct news news = { 0 };
-	struct api api = { .news = &news };
+	struct changes changes = { 0 };
+	struct api api = { .changes = &changes };
 	bool fit;
 
 	tap_begin(60);
@@ -114,7 +114,7 @@ int main(void)
 	memset(words, 'w', WORDS);
 	effects_connect(&world);
 	api.store = store_new(top, NULL);
-	api.nodes = nodes_new(&world.effects, api.store, &news, NULL);
+	api.nodes = nodes_new(&world.effects, api.store, &changes, NULL);
 	api.table = job_table_new(NULL);
 	add_nodes(&api);
 	add_jobs(&api);

@@ -12,7 +12,7 @@
 	"\"accelerator\":\"NVIDIA H800\",\"cpu\":\"Intel 8462Y+\","            \
 	"\"network\":\"InfiniBand, 200 Gb/s\",\"os\":\"Ubuntu 22.04 LTS\","    \
 	"\"kernel\":\"5.15.0-25-generic\",\"driver\":\"535.129.03\","          \
-	"\"engine\":\"24.0.7\",\"pretended\":true}}"
+	"\"engine\":\"24.0.7\",\"simulated\":true}}"
 
 #define MEASURED(rate, loss, mfu)                                              \
 	"\"result\":{\"tokens_per_second_per_device\":" #rate                  \
@@ -143,8 +143,8 @@ static void test_zero(void)
 	has(&out, "| 数据精度 | bf16 |  |\n", "one precision is stated once");
 	has(&out, "  - 3: rank 3 \\| out of memory\n",
 	    "a failure is told below the table");
-	has(&out, phrase(LANGUAGE_ZH, PHRASE_PRETENDED),
-	    "pretended devices are named as such");
+	has(&out, phrase(LANGUAGE_ZH, PHRASE_SIMULATED),
+	    "simulated devices are named as such");
 }
 
 static void test_english(void)

@@ -657,7 +657,7 @@ static void test_inputs(void)
 	run.input.ended_ms = 1700000009000;
 	run.input.flops = (struct flops){ 4, 2.5e9, 3, 5, 7 };
 	run.input.peak_flops = 312e12;
-	run.input.pretended = true;
+	run.input.simulated = true;
 	result = result_new(&run.input, NULL);
 	flags(result,
 	      "the devices were simulated: these are not measurements of real "
@@ -669,18 +669,18 @@ static void test_inputs(void)
 		   copy.ended_ms == 1700000009000 && copy.flops.factor == 4 &&
 		   copy.flops.parameters == 2.5e9 && copy.flops.layers == 3 &&
 		   copy.flops.hidden == 5 && copy.flops.sequence == 7 &&
-		   copy.peak_flops == 312e12 && copy.pretended &&
+		   copy.peak_flops == 312e12 && copy.simulated &&
 		   copy.power_w == 0,
 	   "what a result follows from comes back from it");
 	cJSON_Delete(result);
 
 	inputs = cJSON_Parse("{\"devices\": -1, \"layers\": 1e10,"
 			     "\"started_ms\": 1e300, \"hidden\": \"9\","
-			     "\"pretended\": 0}");
-	copy = (struct result_input){ .devices = 3, .pretended = true };
+			     "\"simulated\": 0}");
+	copy = (struct result_input){ .devices = 3, .simulated = true };
 	inputs_read(inputs, &copy);
 	ok(copy.devices == 3 && !copy.flops.layers && !copy.started_ms &&
-		   !copy.flops.hidden && copy.pretended,
+		   !copy.flops.hidden && copy.simulated,
 	   "but not what is out of range");
 	inputs_read(NULL, &copy);
 	ok(copy.devices == 3, "nor from nothing");

@@ -35,7 +35,7 @@ static const char sweep[] = "sweep: whole\n"
 
 struct bed {
 	struct world world;
-	struct news news;
+	struct changes changes;
 	struct jobs_parts parts;
 	struct api api;
 	char folder[64];
@@ -45,7 +45,7 @@ static bool bed_open(struct bed *bed)
 {
 	struct api *api = &bed->api;
 	struct jobs_config config = { .effects = &bed->world.effects,
-				      .news = &bed->news };
+				      .changes = &bed->changes };
 	struct blob_service_config blobs = { 0 };
 
 	*bed = (struct bed){ .folder = "/tmp/submit_test.XXXXXX" };
@@ -53,7 +53,7 @@ static bool bed_open(struct bed *bed)
 		return false;
 	sd_event_new(&bed->world.loop);
 	effects_connect(&bed->world);
-	api->news = &bed->news;
+	api->changes = &bed->changes;
 	api->catalog = catalog_load("images", NULL);
 	api->store = store_new(bed->folder, NULL);
 	config.catalog = api->catalog;

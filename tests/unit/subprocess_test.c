@@ -130,7 +130,7 @@ static void test_path(void)
 	owned(answer_clear) struct answer a = { 0 };
 	owned(answer_clear) struct answer b = { 0 };
 	owned(answer_clear) struct answer c = { 0 };
-	static const char script[] = "#!/bin/sh\necho pretended\n";
+	static const char script[] = "#!/bin/sh\necho simulated\n";
 
 	snprintf(path, sizeof(path), "%s/true", folder);
 	file_write(AT_FDCWD, path, script, sizeof(script) - 1, 0755, 0, NULL);
@@ -138,7 +138,7 @@ static void test_path(void)
 	b = RUN(((struct subprocess_command){ .bin = folder }), "echo",
 		"found");
 	c = RUN(plain, "regatta-no-such-tool");
-	is(a.output, "pretended\n", "a program is looked for in bin first");
+	is(a.output, "simulated\n", "a program is looked for in bin first");
 	is(b.output, "found\n", "then in PATH");
 	is_int(c.exit_code, 127, "one that is nowhere ends with 127");
 	is(c.text, "cannot be executed: No such file or directory",

@@ -41,10 +41,10 @@ struct world {
 	struct images *images;
 	struct spool *spool;
 	struct log_sender *sender;
-	struct task_room room;
+	struct task_services services;
 	struct inventory *inventory;
 	struct engine_features abilities;
-	struct device_binding_source allot;
+	struct device_binding_source binding;
 	struct task *task;
 	char cluster[16];
 	/* the engine */
@@ -290,12 +290,12 @@ static struct world *world_new(void)
 						 .vendor = "cpu",
 						 .state = world->folder },
 					 inventory_changed, NULL, NULL);
-	world->allot =
+	world->binding =
 		(struct device_binding_source){ world->inventory, &real_roots,
 						&world->abilities };
 	world->node_policy = node_policy_new(NULL, false, &err);
 	world->exit_code = 137;
-	world->room = (struct task_room){
+	world->services = (struct task_services){
 		.address = "127.0.0.1",
 		.loop = world->loop,
 		.engine = world->engine,
@@ -306,9 +306,10 @@ static struct world *world_new(void)
 		.node = "n",
 		.init_program = "/init",
 		.folder = world->folder,
-		.allot = &world->allot,
+		.binding = &world->binding,
 		.node_policy = world->node_policy,
-		.preflight = { .loop = world->loop, .allot = &world->allot },
+		.preflight = { .loop = world->loop,
+			       .binding = &world->binding },
 		.changed = changed,
 		.progress = progress,
 		.gone = gone,
@@ -343,7 +344,7 @@ static void begin_with(struct world *world, struct mount_spec *mount)
 		spec.container.mounts_count = 1;
 	}
 
-	world->task = task_new(&world->room, &spec, &err);
+	world->task = task_new(&world->services, &spec, &err);
 	if (!world->task)
 		printf("# %s\n", err.text);
 }
@@ -694,7 +695,7 @@ static void forged(void)
 	text_is(world, FORGED "another file is in its place", "says so");
 	task_free(take(world->task));
 	memset(world->states, 0, sizeof(world->states));
-	world->task = task_adopt(&world->room, &id, list, NULL);
+	world->task = task_adopt(&world->services, &id, list, NULL);
 	text_is(world, FORGED "another file is in its place",
 		"to the next agent, too");
 	cJSON_Delete(list);
@@ -762,7 +763,7 @@ static void adopted(void)
 		world->status = cases[i].status;
 		if (cases[i].exit_code >= 0)
 			exits(world, cases[i].exit_code);
-		world->task = task_adopt(&world->room, &id, list, NULL);
+		world->task = task_adopt(&world->services, &id, list, NULL);
 		ok(world->task && UNTIL(world, state_is(world, cases[i].state)),
 		   "%s", cases[i].what);
 		if (world->task &&
@@ -801,7 +802,7 @@ static void adopted_at_start(void)
 	world->hold = 0;
 	memset(world->asked, 0, sizeof(world->asked));
 	memset(world->states, 0, sizeof(world->states));
-	world->task = task_adopt(&world->room, &id, list, NULL);
+	world->task = task_adopt(&world->services, &id, list, NULL);
 	ok(world->task && UNTIL(world, state_is(world, "running")),
 	   "one that was told to start goes on with that");
 	ok(!strchr(world->asked, CREATE) && !strchr(world->asked, INSPECT),
@@ -829,7 +830,7 @@ static void link_swapped_before_start(void)
 	file_write(AT_FDCWD, policy, text, strlen(text), 0600, 0, NULL);
 	node_policy_free(world->node_policy);
 	world->node_policy = node_policy_new(policy, false, NULL);
-	world->room.node_policy = world->node_policy;
+	world->services.node_policy = world->node_policy;
 	begin_with(world, &mount);
 	ok(UNTIL(world, state_is(world, "ready")),
 	   "a mount that is allowed is ready");

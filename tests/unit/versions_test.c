@@ -86,7 +86,7 @@ static void rules(struct bed *bed)
 	is_int((long long)runs(bed, "smi"), 2,
 	       "a tool that two rules name one after the other is run once");
 	is(ask(bed, "  driver: [{file: /etc/hostname}]\n"), "|",
-	   "a pretended machine has no file of the real one");
+	   "a simulated machine has no file of the real one");
 }
 
 static void trouble(struct bed *bed)

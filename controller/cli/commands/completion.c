@@ -85,13 +85,13 @@ static const char *const operand_ends = " |[].=";
  */
 static size_t print_verbs(FILE *out, const struct command *command)
 {
-	const struct command_part *part = command->parts;
-	const char *at = part ? "" : command->args;
+	const struct subcommand *sub = command->subcommands;
+	const char *at = sub ? "" : command->args;
 	bool first = true;
 	size_t count = 0;
 
-	for (; part && part->word; part++, count++)
-		fprintf(out, "%s\t%s\n", part->word, part->summary);
+	for (; sub && sub->word; sub++, count++)
+		fprintf(out, "%s\t%s\n", sub->word, sub->summary);
 	while (*at) {
 		size_t n = strcspn(at, operand_ends);
 
@@ -122,14 +122,14 @@ static bool takes_files(const char *args)
 	return false;
 }
 
-/* As the usage shows those of the command, or of its part. */
+/* As the usage shows those of the command, or of its subcommand. */
 static const char *args_of(const struct command *command, const char *word)
 {
-	const struct command_part *part = command->parts;
+	const struct subcommand *sub = command->subcommands;
 
-	while (part && part->word && strcmp(part->word, word) != 0)
-		part++;
-	return part ? part->args : command->args;
+	while (sub && sub->word && strcmp(sub->word, word) != 0)
+		sub++;
+	return sub ? sub->args : command->args;
 }
 
 static void print_commands(FILE *out)

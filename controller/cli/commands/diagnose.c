@@ -30,11 +30,11 @@ static void print_line(struct cli *cli, const char *before, const cJSON *cause)
 		escape(text ? text : "", line, sizeof(line)));
 }
 
-/* A member of the verdict, where it is told. */
-static void print_member(struct cli *cli, const cJSON *verdict,
+/* A member of the diagnosis, where it is told. */
+static void print_member(struct cli *cli, const cJSON *diagnosis,
 			 const char *name, const char *label)
 {
-	const cJSON *item = row_at(verdict, name);
+	const cJSON *item = row_at(diagnosis, name);
 	char text[300];
 
 	if (cJSON_IsNumber(item))
@@ -44,7 +44,7 @@ static void print_member(struct cli *cli, const cJSON *verdict,
 			escape(item->valuestring, text, sizeof(text)));
 }
 
-static void print(struct cli *cli, const cJSON *verdict)
+static void print(struct cli *cli, const cJSON *diagnosis)
 {
 	static const char *const members[][2] = {
 		{ "how", "how" },          { "host", "host" },
@@ -52,15 +52,15 @@ static void print(struct cli *cli, const cJSON *verdict)
 		{ "signal", "signal" },    { "stream", "stream" },
 		{ "line_number", "line" }, { "offset", "offset" },
 	};
-	const cJSON *others = row_at(verdict, "others"), *other;
+	const cJSON *others = row_at(diagnosis, "others"), *other;
 	char before[40];
 
-	if (row_text(verdict, "line"))
-		print_line(cli, "", verdict);
-	else if (!row_text(verdict, "class"))
+	if (row_text(diagnosis, "line"))
+		print_line(cli, "", diagnosis);
+	else if (!row_text(diagnosis, "class"))
 		fprintf(cli->out, "no line shows a failure of the program\n");
 	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
-		print_member(cli, verdict, members[i][0], members[i][1]);
+		print_member(cli, diagnosis, members[i][0], members[i][1]);
 	if (cJSON_GetArraySize(others))
 		fprintf(cli->out, "also considered:\n");
 	cJSON_ArrayForEach(other, others)
@@ -73,13 +73,13 @@ static void print(struct cli *cli, const cJSON *verdict)
 	}
 }
 
-/* The verdict of a text. */
+/* The diagnosis of a text. */
 static cJSON *read_text(struct cli *cli, const char *name, struct error *err)
 {
 	owned(failure_patterns_free) struct failure_patterns *patterns = NULL;
 	owned(causes_free) struct causes *causes = NULL;
 	char images[PATH_MAX], path[PATH_MAX + sizeof("/failures.yaml")];
-	struct verdict verdict;
+	struct diagnosis diagnosis;
 	cJSON *document;
 
 	if (settings_images(cli->environment, cli->options, images, err) < 0)
@@ -90,14 +90,14 @@ static cJSON *read_text(struct cli *cli, const char *name, struct error *err)
 	if (!causes || file_reader_read(name, feed, causes, err) < 0 ||
 	    causes_finish(causes, err) < 0)
 		return NULL;
-	causes_verdict(causes, false, &verdict);
-	document = verdict_json(&verdict);
+	causes_diagnose(causes, false, &diagnosis);
+	document = diagnosis_json(&diagnosis);
 	if (!document)
-		error_nomem(err, "verdict");
+		error_nomem(err, "diagnosis");
 	return document;
 }
 
-/* What the job's end said, as the verdict of a text. */
+/* What the job's end said, as the diagnosis of a text. */
 static cJSON *describe_job(const struct job_info *job)
 {
 	static const char *const members[][2] = {

@@ -174,7 +174,7 @@ static int write_facts(const struct node_info *node, const char *folder,
 /* Jobs. */
 
 /* Where a node of the job goes. */
-struct place {
+struct node_folder {
 	const struct node_info *node; /* what is known of it, or NULL */
 	char folder[PATH_MAX];        /* made */
 	cJSON *detail; /* its part of detail_result.json, or NULL */
@@ -187,9 +187,9 @@ static cJSON *detail_of(cJSON *detail, const char *host)
 	return item || !detail ? item : cJSON_AddObjectToObject(detail, host);
 }
 
-static int make_place(const struct export *export,
-		      const struct exported *exported, uint32_t rank,
-		      struct place *place, struct error *err)
+static int make_node_folder(const struct export *export,
+			    const struct exported *exported, uint32_t rank,
+			    struct node_folder *to, struct error *err)
 {
 	const struct strings *allocation = &exported->job->allocation;
 	const char *name =
@@ -197,8 +197,8 @@ static int make_place(const struct export *export,
 	const char *address;
 	char host[128], round[24] = "";
 
-	place->node = name ? node_of(export, name) : NULL;
-	address = place->node ? place->node->address : NULL;
+	to->node = name ? node_of(export, name) : NULL;
+	address = to->node ? to->node->address : NULL;
 	export_name(address ? address
 		    : name  ? name
 			    : "unknown",
@@ -206,13 +206,12 @@ static int make_place(const struct export *export,
 	if (!strcmp(exported->suite, "training"))
 		snprintf(round, sizeof(round), "/round%u",
 			 exported->job->repeat + 1);
-	if (snprintf(place->folder, PATH_MAX, "%s/%s%s/%s_noderank%u",
-		     export->run, exported->name, round, host,
-		     rank) >= PATH_MAX)
+	if (snprintf(to->folder, PATH_MAX, "%s/%s%s/%s_noderank%u", export->run,
+		     exported->name, round, host, rank) >= PATH_MAX)
 		return error_set(err, ENAMETOOLONG,
-				 "%.200s: the path is too long", place->folder);
-	place->detail = detail_of(exported->detail, host);
-	return file_make_folders(place->folder, 0755, err);
+				 "%.200s: the path is too long", to->folder);
+	to->detail = detail_of(exported->detail, host);
+	return file_make_folders(to->folder, 0755, err);
 }
 
 /* Of which node is the stream, by its rank or number? */
@@ -256,13 +255,13 @@ static int export_stream(struct export *export, struct exported *exported,
 	owned(buffer_clear) struct buffer log;
 	const char *name = stream->stream, *path = stream->path, *kind;
 	char file[256], base[200];
-	struct place place;
+	struct node_folder to;
 	uint32_t rank, at;
 
 	buffer_init(&log, sizeof(file) - 1);
 	if (!parse_stream(exported, name, &kind, &rank, &at))
 		return 0;
-	if (make_place(export, exported, at, &place, err) < 0)
+	if (make_node_folder(export, exported, at, &to, err) < 0)
 		return -1;
 	if (!strcmp(kind, "node-")) {
 		if (!path)
@@ -280,8 +279,8 @@ static int export_stream(struct export *export, struct exported *exported,
 			return -1;
 		export_name(log.size ? log.data : name, file, sizeof(file));
 	}
-	return copy_stream(export, exported->job, name, place.folder, file,
-			   results_of(exported, place.detail, file), err);
+	return copy_stream(export, exported->job, name, to.folder, file,
+			   results_of(exported, to.detail, file), err);
 }
 
 static double memory_mib(const struct node_info *node)
@@ -310,15 +309,15 @@ static int export_samples(struct export *export,
 	for (uint32_t i = 0; i < exported->nodes && i < job->allocation.count;
 	     i++) {
 		struct error why = { 0 };
-		struct place place;
+		struct node_folder to;
 
-		if (make_place(export, exported, i, &place, err) < 0 ||
-		    write_facts(place.node, place.folder, err) < 0)
+		if (make_node_folder(export, exported, i, &to, err) < 0 ||
+		    write_facts(to.node, to.folder, err) < 0)
 			return -1;
 		monitored.node = i;
-		monitored.memory_mib = memory_mib(place.node);
-		monitored.folder = place.folder;
-		monitored.detail = place.detail;
+		monitored.memory_mib = memory_mib(to.node);
+		monitored.folder = to.folder;
+		monitored.detail = to.detail;
 		if (monitors_write(export->client, &monitored, &why) < 0 &&
 		    why.code != ENOENT) {
 			*err = why;
@@ -445,7 +444,7 @@ static int run_command(struct cli *cli, struct error *err)
 }
 
 /* clang-format off */
-static const struct command_part parts[] = {
+static const struct subcommand subcommands[] = {
 	{ "flagperf", "SWEEP [DIR]", 1, 2, NULL,
 	  "write the log folders of FlagPerf", run_command },
 	{ 0 },
@@ -468,6 +467,6 @@ const struct command command_export = {
 		  "the samples, under the names that FlagPerf uses. Prints "
 		  "the folder.",
 	.example = "regatta export flagperf 3 results",
-	.parts = parts,
+	.subcommands = subcommands,
 };
 /* clang-format on */

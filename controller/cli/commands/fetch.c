@@ -4,7 +4,7 @@
 #include "controller/cli/command.h"
 #include "controller/cli/render.h"
 #include "controller/cli/run/session.h"
-#include "controller/cli/transfer.h"
+#include "controller/cli/blob_transfer.h"
 #include "protocol/base/file.h"
 #include "protocol/base/program.h"
 #include "protocol/blob/pattern.h"
@@ -119,8 +119,8 @@ static int fetch_file(struct fetching *fetching, const struct file_info *file,
 	if (dir < 0)
 		return error_errno(err, "%.100s", folder);
 	tar = open_temporary(folder, err);
-	if (tar < 0 || transfer_get(fetching->client, file->content, tar, NULL,
-				    NULL, err) < 0)
+	if (tar < 0 || blob_transfer_get(fetching->client, file->content, tar,
+					 NULL, NULL, err) < 0)
 		return -1;
 	lseek(tar, 0, SEEK_SET);
 	if (unpack(tar, dir, *only ? only : NULL, &limits, on_refused, fetching,

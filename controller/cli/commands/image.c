@@ -156,7 +156,8 @@ static int fetch_saved(struct image_view *view, const char *hash,
 	if (from < 0)
 		return error_errno(err, "%s", plain);
 	unlink(plain);
-	rc = transfer_get(view->client, hash, from, image_view_draw, view, err);
+	rc = blob_transfer_get(view->client, hash, from, image_view_draw, view,
+			       err);
 	if (rc == 0 && packed) {
 		lseek(from, 0, SEEK_SET);
 		rc = pack_file(view->client, from, to, name, err);
@@ -233,7 +234,7 @@ static int save(struct cli *cli, struct error *err)
 }
 
 /* clang-format off */
-static const struct command_part parts[] = {
+static const struct subcommand subcommands[] = {
 	{ "list", NULL, 0, 0, NULL, "list the images of the nodes and their "
 		  "use",
 	  images_list },
@@ -298,6 +299,6 @@ const struct command command_image = {
 		  "command continues an interrupted load. The exit status is "
 		  "1 if a node failed.",
 	.example = "regatta image load torch.tar.zst --nodes n1,n2",
-	.parts = parts,
+	.subcommands = subcommands,
 };
 /* clang-format on */

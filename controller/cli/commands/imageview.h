@@ -48,7 +48,7 @@ void image_view_say(struct image_view *view, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /* "[###.......] sending 35%, 20s left, 1.2 GiB of 3.4 GiB, 110 MiB/s". A
- * transfer_progress_fn and an image_file_progress_fn; arg: the view.
+ * blob_transfer_progress_fn and an image_file_progress_fn; arg: the view.
  */
 void image_view_draw(void *arg, uint64_t bytes, uint64_t total);
 

@@ -423,7 +423,7 @@ static int run_command(struct cli *cli, struct error *err)
 }
 
 /* clang-format off */
-static const struct command_part parts[] = {
+static const struct subcommand subcommands[] = {
 	{ "flagperf", "TREE [DIR]", 1, 2, NULL,
 	  "create sweeps and a list of nodes", run_command },
 	{ 0 },
@@ -448,6 +448,6 @@ const struct command command_import = {
 		  "are listed and skipped, and the exit status is 1. Prints "
 		  "what was not imported. Needs no controller.",
 	.example = "regatta import flagperf /home/FlagPerf",
-	.parts = parts,
+	.subcommands = subcommands,
 };
 /* clang-format on */

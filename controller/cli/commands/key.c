@@ -226,7 +226,7 @@ static int show_key(struct cli *cli, struct error *err)
 static const char *const roles[] = { "agent", "operator", "viewer",
 				     "controller", NULL };
 
-static const struct command_part parts[] = {
+static const struct subcommand subcommands[] = {
 	{ "new", "FILE --name NAME --role ROLE", 1, 1, "name role",
 	  "create a key file that only you can read, and print its line for "
 		  "the controller's list of keys", new_key },
@@ -265,6 +265,6 @@ const struct command command_key = {
 	.summary = "create, show or rotate a key",
 	.help = "The same command continues an interrupted rotation.",
 	.example = "regatta key new n1.key --name n1 --role agent >> authorized",
-	.parts = parts,
+	.subcommands = subcommands,
 };
 /* clang-format on */

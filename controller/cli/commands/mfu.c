@@ -3,7 +3,7 @@
 #include "controller/cell/reference_peak.h"
 #include "controller/cli/command.h"
 #include "protocol/base/program.h"
-#include "protocol/base/word.h"
+#include "protocol/base/nearest_word.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -79,7 +79,7 @@ static int unknown_stage(const struct question *question, struct error *err)
 	char words[120] = "";
 	size_t used = 0;
 	const char *near =
-		word_nearest(question->reference.stage, formula_stages);
+		nearest_word(question->reference.stage, formula_stages);
 
 	for (size_t i = 0; formula_stages[i]; i++)
 		used += (size_t)snprintf(words + used, sizeof(words) - used,

@@ -225,7 +225,7 @@ static int label(struct cli *cli, struct error *err)
 }
 
 /* clang-format off */
-static const struct command_part parts[] = {
+static const struct subcommand subcommands[] = {
 	{ "token", NULL, 0, 0, "uses name expires address from",
 	  "print a token with which a machine joins: sudo regatta-agent join "
 		  "TOKEN", token },
@@ -280,6 +280,6 @@ const struct command command_node = {
 	.options_size = sizeof(struct node_options),
 	.summary = "join, drain, label and remove nodes",
 	.example = "regatta node token --uses 8 --expires 2h",
-	.parts = parts,
+	.subcommands = subcommands,
 };
 /* clang-format on */

@@ -51,7 +51,7 @@ static int run_command(struct cli *cli, struct error *err)
 }
 
 /* clang-format off */
-static const struct command_part parts[] = {
+static const struct subcommand subcommands[] = {
 	{ "suggest", "SWEEP", 1, 1, NULL,
 	  "print the minimal policy for a sweep", run_command },
 	{ 0 },
@@ -75,6 +75,6 @@ const struct command command_policy = {
 		  "each line. A list replaces the list of the existing "
 		  "policy, so merge both lists. Needs no controller.",
 	.example = "regatta policy suggest flagperf-training.yaml",
-	.parts = parts,
+	.subcommands = subcommands,
 };
 /* clang-format on */

@@ -1,7 +1,7 @@
 /* recompute_results.c - results again, from the logs that they were read from.
  */
 #include "controller/cli/commands/recompute_results.h"
-#include "controller/catalog/described.h"
+#include "controller/catalog/descriptions.h"
 #include "controller/cell/reference_peak.h"
 #include "controller/cli/commands/streams.h"
 #include "controller/cli/file_reader.h"
@@ -138,7 +138,8 @@ static const struct catalog *catalog_of(struct recompute_results *reread,
 	}
 	reread->own = own;
 	own += reread->own_count;
-	own->catalog = catalog_described(reread->catalog, *described, err);
+	own->catalog =
+		catalog_with_descriptions(reread->catalog, *described, err);
 	if (!own->catalog)
 		return NULL;
 	own->described = *described;

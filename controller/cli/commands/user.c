@@ -156,7 +156,7 @@ static int roles(struct cli *cli, struct error *err)
 /* clang-format off */
 static const char *const person_roles[] = { "operator", "viewer", NULL };
 
-static const struct command_part parts[] = {
+static const struct subcommand subcommands[] = {
 	{ "add", "NAME --role ROLE", 1, 1, "role public expires address from",
 	  "print a token with which a user joins: regatta join TOKEN", add },
 	{ "list", NULL, 0, 0, NULL, "list the keys of users and nodes", list },
@@ -188,6 +188,6 @@ const struct command command_user = {
 	.options_size = sizeof(struct user_options),
 	.summary = "add, list and remove users",
 	.example = "regatta user add ann --role operator",
-	.parts = parts,
+	.subcommands = subcommands,
 };
 /* clang-format on */

@@ -260,7 +260,7 @@ static cJSON *finding_json(const struct finding *finding,
 	cJSON *list;
 
 	add_text(object, "vendor", finding->profile->vendor);
-	cJSON_AddBoolToObject(object, "pretended", sysroot_pretended(roots));
+	cJSON_AddBoolToObject(object, "simulated", sysroot_simulated(roots));
 	list = cJSON_AddArrayToObject(object, "devices");
 	for (size_t i = 0; i < finding->devices.count; i++) {
 		cJSON *device = codec_object(&device_info_schema,
@@ -395,7 +395,7 @@ static int probing_print(const struct probing *probing, struct cli *cli,
 
 	if (cli_format(cli, "json"))
 		return print_json(cli, probing->vendors, err);
-	if (sysroot_pretended(&probing->roots))
+	if (sysroot_simulated(&probing->roots))
 		cli_say(cli, "this machine is simulated: %s, %s, %s",
 			probing->roots.dev, probing->roots.sys,
 			probing->roots.proc);
@@ -439,7 +439,7 @@ static int probe_vendors(struct cli *cli, struct error *err)
 }
 
 /* clang-format off */
-static const struct command_part parts[] = {
+static const struct subcommand subcommands[] = {
 	{ "list", NULL, 0, 0, NULL,
 	  "list the vendors and their chips (default)",
 	  list_vendors },
@@ -473,6 +473,6 @@ const struct command command_vendors = {
 	.summary = "list vendors, check profiles, detect devices",
 	.help = "Needs no controller.",
 	.example = "regatta vendors probe",
-	.parts = parts,
+	.subcommands = subcommands,
 };
 /* clang-format on */

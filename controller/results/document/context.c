@@ -2,7 +2,7 @@
  */
 #include "controller/results/document/context.h"
 
-#include "protocol/base/word.h"
+#include "protocol/base/nearest_word.h"
 #include "protocol/yaml/document.h"
 
 #include <stddef.h>
@@ -47,7 +47,7 @@ static int check_spelling(const struct value *map, struct error *err)
 		keys[i] = figures[i].key;
 	for (size_t i = 0; i < value_count(map); i++) {
 		const char *key = value_key(map, i);
-		const char *near = word_nearest(key, keys);
+		const char *near = nearest_word(key, keys);
 
 		if (near && strcmp(near, key) != 0)
 			return value_error(value_at(map, i), err,

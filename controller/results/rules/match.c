@@ -21,7 +21,7 @@ struct looking {
 };
 
 /* The place of a match. */
-struct place {
+struct span {
 	size_t from;
 	size_t to;
 };
@@ -30,7 +30,7 @@ struct place {
  * first): 1; 0: there is none, or the search was given up.
  */
 static int search(struct looking *looking, const struct rule *rule,
-		  const struct place *last, struct place *place)
+		  const struct span *last, struct span *place)
 {
 	const struct extract_rules *rules = looking->rules;
 	const PCRE2_SIZE *places = pcre2_get_ovector_pointer(rules->match);
@@ -74,7 +74,7 @@ static void take_groups(struct looking *looking, const struct rule *rule)
 
 static int match_expression(struct looking *looking, const struct rule *rule)
 {
-	struct place place, last;
+	struct span place, last;
 	int found = search(looking, rule, NULL, &place);
 
 	while (found) {
@@ -225,7 +225,7 @@ static void take_pairs(struct looking *looking, const struct rule *rule,
 
 static int match_pairs(struct looking *looking, const struct rule *rule)
 {
-	struct place place, next;
+	struct span place, next;
 	int found = search(looking, rule, NULL, &place);
 
 	while (found) {

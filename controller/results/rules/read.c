@@ -3,7 +3,7 @@
 #include "controller/results/rules/rule.h"
 
 #include "controller/results/rules/literal.h"
-#include "protocol/base/word.h"
+#include "protocol/base/nearest_word.h"
 
 #include <errno.h>
 #include <string.h>
@@ -131,7 +131,7 @@ static int read_form(const struct value *place, const char *word,
 			*form = (enum value_form)i;
 			return 0;
 		}
-	nearest = word_nearest(word, value_forms);
+	nearest = nearest_word(word, value_forms);
 	return value_error(place, err,
 			   "the form \"%.40s\" is not valid here; expected "
 			   "number, text, clock, flag, any, percent, si, "

@@ -2,7 +2,7 @@
  */
 #include "controller/sweep/flagperf/options.h"
 
-#include "protocol/base/word.h"
+#include "protocol/base/nearest_word.h"
 #include "protocol/message/codec.h"
 #include "protocol/yaml/value.h"
 
@@ -255,7 +255,7 @@ static int unknown(const char *word, struct error *err)
 
 	for (size_t i = 0; i < OPTIONS; i++)
 		names[i] = options[i].name;
-	near = word_nearest(word, names);
+	near = nearest_word(word, names);
 	return error_set(err, EINVAL,
 			 "the option \"%.60s\" is not valid here; expected "
 			 "--device, --volume, --env, --ulimit, --cap-add, "

@@ -1,6 +1,6 @@
-/* word.c - the word that a misspelt one most likely means.
+/* nearest_word.c - the word that a misspelt one most likely means.
  */
-#include "protocol/base/word.h"
+#include "protocol/base/nearest_word.h"
 
 #include <ctype.h>
 #include <stdbool.h>
@@ -44,7 +44,7 @@ static size_t distance(const char *a, const char *b)
 	return rows[strlen(a) % 3][width];
 }
 
-const char *word_nearest(const char *text, const char *const *words)
+const char *nearest_word(const char *text, const char *const *words)
 {
 	size_t length = strnlen(text, WORD_MAX + 1);
 	/* A third of the letters may be wrong, but at least one. */

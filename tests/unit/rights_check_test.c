@@ -1,5 +1,5 @@
-/* judge_rights_test.c - as whom a container runs, and which files it makes. */
-#include "agent/policy/judge_rights.h"
+/* rights_check_test.c - as whom a container runs, and which files it makes. */
+#include "agent/policy/rights_check.h"
 #include "protocol/hardware/container.h"
 #include "tests/tap.h"
 
@@ -53,7 +53,8 @@ static void test_user(void)
 		owned(policy_free) struct policy *policy =
 			policy_parse(cases[i].policy, strlen(cases[i].policy),
 				     "p.yaml", &err);
-		int rc = policy ? judge_user(policy, cases[i].user, &err) : -1;
+		int rc = policy ? rights_check_user(policy, cases[i].user, &err)
+				: -1;
 
 		ok(cases[i].passes ? rc == 0 : rc < 0 && err.code == EPERM,
 		   "\"%s\" under {%s}: %s", cases[i].user, cases[i].policy,
@@ -69,11 +70,11 @@ static void test_user_words(void)
 		policy_parse(text, strlen(text), "p.yaml", &err);
 	owned(policy_free) struct policy *any = policy_any(&err);
 
-	judge_user(policy, "", &err);
+	rights_check_user(policy, "", &err);
 	is(err.text,
 	   "user: 0 (root) is not allowed; p.yaml allows 1000:1000, bench",
 	   "the sentence names the user and who is allowed");
-	is_int(judge_user(any, "", &err), 0, "no policy: anybody");
+	is_int(rights_check_user(any, "", &err), 0, "no policy: anybody");
 }
 
 static int resolve(const char *path, char *out)
@@ -106,7 +107,7 @@ static bool suid_allowed(const char *text, const char *first,
 		task.container.mounts_count++;
 	}
 	request = container_body(&task, &place, NULL);
-	allowed = judge_suid(policy, request, resolve);
+	allowed = rights_check_suid(policy, request, resolve);
 	cJSON_Delete(request);
 	return allowed;
 }

@@ -1,7 +1,7 @@
-/* look.c - takes one look at all processes of a container.
+/* snapshot.c - takes one look at all processes of a container.
  */
-#include "agent/evidence/look.h"
-#include "agent/evidence/process_look.h"
+#include "agent/evidence/snapshot.h"
+#include "agent/evidence/process_state.h"
 #include "agent/evidence/sockets.h"
 #include "protocol/base/file.h"
 
@@ -28,7 +28,7 @@ static int write_process(const struct ranked_process *process,
 		.threads = now->threads,
 	};
 
-	if (process_look(now->pid, &evidence, err) < 0 ||
+	if (process_observe(now->pid, &evidence, err) < 0 ||
 	    sockets_of(sockets, now->pid, EVIDENCE_SOCKETS_MAX,
 		       &evidence.sockets, err) < 0)
 		return -1;
@@ -58,10 +58,10 @@ static int write_all(const struct ranked_process *list, size_t count,
 	return fflush(out) ? error_errno(err, "evidence") : 0;
 }
 
-int look_write(pid_t root, int64_t first_rank, uint64_t round, FILE *out,
-	       struct error *err)
+int snapshot_write(pid_t root, int64_t first_rank, uint64_t round, FILE *out,
+		   struct error *err)
 {
-	static const struct timespec pause = { 0, LOOK_BUSY_MS * 1000000L };
+	static const struct timespec pause = { 0, SNAPSHOT_BUSY_MS * 1000000L };
 	owned_free struct ranked_process *list =
 		calloc(EVIDENCE_PROCESSES_MAX, sizeof(*list));
 	owned(sockets_free) struct sockets *sockets = sockets_read(root, err);
@@ -79,12 +79,13 @@ int look_write(pid_t root, int64_t first_rank, uint64_t round, FILE *out,
 			 sockets, out, err);
 }
 
-int look_main(int argc, char **argv, struct error *err)
+int snapshot_main(int argc, char **argv, struct error *err)
 {
 	if (argc != 3)
 		return error_set(err, EINVAL,
-				 LOOK_WORD ": expected PID FIRST_RANK ROUND");
-	return look_write((pid_t)strtol(argv[0], NULL, 10),
-			  strtoll(argv[1], NULL, 10),
-			  strtoull(argv[2], NULL, 10), stdout, err);
+				 SNAPSHOT_WORD
+				 ": expected PID FIRST_RANK ROUND");
+	return snapshot_write((pid_t)strtol(argv[0], NULL, 10),
+			      strtoll(argv[1], NULL, 10),
+			      strtoull(argv[2], NULL, 10), stdout, err);
 }

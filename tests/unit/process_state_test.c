@@ -1,6 +1,6 @@
-/* process_look_test.c - processes of ranks are found, and what they do.
+/* process_state_test.c - processes of ranks are found, and what they do.
  */
-#include "agent/evidence/process_look.h"
+#include "agent/evidence/process_state.h"
 
 #include "tests/tap.h"
 
@@ -69,7 +69,7 @@ int main(void)
 	   "and so is that of the other");
 	process_ranks(getpid(), 0, list, 3, &left_out);
 	is_int((long long)left_out, 1, "what does not fit is counted");
-	process_look(ranks[0], &seen, NULL);
+	process_observe(ranks[0], &seen, NULL);
 	ok(seen.command && !strncmp(seen.command, "sh -c  sleep", 12),
 	   "its command is told: %s", seen.command);
 	ok(!process_catches_abort(ranks[0]), "a shell does not handle SIGABRT");

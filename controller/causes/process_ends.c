@@ -1,15 +1,15 @@
-/* ends.c - what a launcher says about how its processes ended.
+/* process_ends.c - what a launcher says about how its processes ended.
  */
-#include "controller/causes/ends.h"
+#include "controller/causes/process_ends.h"
 
 #include <string.h>
 
 #define DIGITS_MAX 10
 
-void ends_init(struct ends *ends)
+void process_ends_init(struct process_ends *ends)
 {
-	*ends = (struct ends){ .reaped = END_UNKNOWN,
-			       .reaped_code = END_CODE_UNKNOWN };
+	*ends = (struct process_ends){ .reaped = END_UNKNOWN,
+				       .reaped_code = END_CODE_UNKNOWN };
 }
 
 int64_t hit_number(const struct failure_hit *hit, enum failure_group group,
@@ -30,13 +30,13 @@ int64_t hit_number(const struct failure_hit *hit, enum failure_group group,
 }
 
 /* The entry that the next fact belongs to. */
-static struct process_end *entry(struct ends *ends, bool fresh)
+static struct process_end *entry(struct process_ends *ends, bool fresh)
 {
 	struct process_end *end;
 
 	if (ends->count && !fresh)
 		return &ends->entries[ends->count - 1];
-	if (ends->count == ENDS_MAX) {
+	if (ends->count == PROCESS_ENDS_MAX) {
 		ends->full = true;
 		return NULL;
 	}
@@ -48,8 +48,8 @@ static struct process_end *entry(struct ends *ends, bool fresh)
 }
 
 /* Does what the line says begin another process than the last one? */
-static bool begins(const struct ends *ends, const struct failure_hit *hit,
-		   int64_t rank)
+static bool begins(const struct process_ends *ends,
+		   const struct failure_hit *hit, int64_t rank)
 {
 	const struct process_end *last;
 
@@ -64,7 +64,7 @@ static bool begins(const struct ends *ends, const struct failure_hit *hit,
 	       last->rank != rank;
 }
 
-void ends_take(struct ends *ends, const struct failure_hit *hit)
+void process_ends_take(struct process_ends *ends, const struct failure_hit *hit)
 {
 	int64_t task = hit_number(hit, GROUP_TASK, END_UNKNOWN);
 	int64_t rank = hit_number(hit, GROUP_RANK, task);
@@ -100,7 +100,8 @@ void ends_take(struct ends *ends, const struct failure_hit *hit)
 		end->exit_code = code;
 }
 
-const struct process_end *ends_of_rank(const struct ends *ends, int64_t rank)
+const struct process_end *process_ends_of_rank(const struct process_ends *ends,
+					       int64_t rank)
 {
 	for (size_t i = 0; i < ends->count; i++)
 		if (ends->entries[i].rank == rank)
@@ -108,7 +109,8 @@ const struct process_end *ends_of_rank(const struct ends *ends, int64_t rank)
 	return NULL;
 }
 
-const struct process_end *ends_of_code(const struct ends *ends, int32_t code)
+const struct process_end *process_ends_of_code(const struct process_ends *ends,
+					       int32_t code)
 {
 	for (size_t i = 0; i < ends->count; i++)
 		if (ends->entries[i].exit_code == code)
@@ -116,7 +118,7 @@ const struct process_end *ends_of_code(const struct ends *ends, int32_t code)
 	return NULL;
 }
 
-const struct process_end *ends_root(const struct ends *ends)
+const struct process_end *ends_root(const struct process_ends *ends)
 {
 	for (size_t i = 0; i < ends->count; i++)
 		if (ends->entries[i].root)

@@ -1,6 +1,6 @@
-/* transfer.c - contents between this machine and the controller.
+/* blob_transfer.c - contents between this machine and the controller.
  */
-#include "controller/cli/transfer.h"
+#include "controller/cli/blob_transfer.h"
 
 #include "protocol/base/digest.h"
 #include "protocol/message/reply_logs.h"
@@ -21,7 +21,7 @@ struct put {
 /* A content on its way out. */
 struct sending {
 	struct client *client;
-	const struct transfer *transfer;
+	const struct blob_transfer *transfer;
 	bool begun;
 	uint64_t at; /* what was read, and sent, so far */
 	char *piece;
@@ -50,7 +50,7 @@ static int changed(struct error *err)
 static ssize_t read_piece(struct sending *sending, size_t size,
 			  struct error *err)
 {
-	const struct transfer *transfer = sending->transfer;
+	const struct blob_transfer *transfer = sending->transfer;
 	size_t done = 0;
 
 	while (done < size) {
@@ -71,7 +71,7 @@ static ssize_t read_piece(struct sending *sending, size_t size,
 /* Go on at that byte. */
 static int move_to(struct sending *sending, uint64_t offset, struct error *err)
 {
-	const struct transfer *transfer = sending->transfer;
+	const struct blob_transfer *transfer = sending->transfer;
 
 	if (offset < sending->at || !sending->begun) {
 		if (transfer->begin(transfer->arg, err) < 0)
@@ -96,7 +96,7 @@ static void put_done(void *arg, struct answer *answer, const struct error *err)
 {
 	struct put *put = arg;
 	struct sending *sending = put->sending;
-	const struct transfer *transfer = sending->transfer;
+	const struct blob_transfer *transfer = sending->transfer;
 	const struct reply_content_put *reply;
 
 	put->number = 0;
@@ -176,8 +176,8 @@ static int step(struct sending *sending, struct error *err)
 	return client_turn(sending->client, err);
 }
 
-int transfer_put(struct client *client, const struct transfer *transfer,
-		 struct error *err)
+int blob_transfer_put(struct client *client,
+		      const struct blob_transfer *transfer, struct error *err)
 {
 	owned(sending_clear) struct sending sending = {
 		.client = client,
@@ -212,8 +212,9 @@ static int write_all(int fd, const char *data, size_t size, struct error *err)
 	return 0;
 }
 
-int transfer_get(struct client *client, const char *hash, int fd,
-		 transfer_progress_fn *progress, void *arg, struct error *err)
+int blob_transfer_get(struct client *client, const char *hash, int fd,
+		      blob_transfer_progress_fn *progress, void *arg,
+		      struct error *err)
 {
 	struct message_content_get get = { .hash = (char *)hash };
 	struct digest digest;

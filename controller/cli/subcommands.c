@@ -1,29 +1,30 @@
-/* parts.c - commands whose first word says what to do: `node drain`.
+/* subcommands.c - commands whose first word says what to do: `node drain`.
  */
-#include "controller/cli/parts.h"
+#include "controller/cli/subcommands.h"
 
-#include "protocol/base/word.h"
+#include "protocol/base/nearest_word.h"
 
 #include <errno.h>
 #include <string.h>
 
-#define PARTS_MAX 16
+#define SUBCOMMANDS_MAX 16
 
 /* word: NULL, there is none. */
-static int unknown_part(const struct command *command, const char *word,
-			struct error *err)
+static int unknown_subcommand(const struct command *command, const char *word,
+			      struct error *err)
 {
-	const char *names[PARTS_MAX + 1] = { NULL };
+	const char *names[SUBCOMMANDS_MAX + 1] = { NULL };
 	char all[300] = "", what[90] = "missing argument";
 	const char *near;
 	size_t used = 0;
 
-	for (size_t i = 0; i < PARTS_MAX && command->parts[i].word; i++) {
-		names[i] = command->parts[i].word;
+	for (size_t i = 0; i < SUBCOMMANDS_MAX && command->subcommands[i].word;
+	     i++) {
+		names[i] = command->subcommands[i].word;
 		used += (size_t)snprintf(all + used, sizeof(all) - used, "%s%s",
 					 i ? ", " : "", names[i]);
 	}
-	near = word ? word_nearest(word, names) : NULL;
+	near = word ? nearest_word(word, names) : NULL;
 	if (word)
 		snprintf(what, sizeof(what), "'%.60s' is not valid here", word);
 	return error_set(err, EINVAL, "%s: %s; expected %s%s%s%s",
@@ -33,23 +34,23 @@ static int unknown_part(const struct command *command, const char *word,
 }
 
 static int check_count(const struct cli *cli, const struct command *command,
-		       const struct command_part *part, struct error *err)
+		       const struct subcommand *sub, struct error *err)
 {
 	size_t count = cli->arg_count ? cli->arg_count - 1 : 0;
 
-	if (count >= part->min_args && count <= part->max_args)
+	if (count >= sub->min_args && count <= sub->max_args)
 		return 0;
 	return error_set(err, EINVAL, "%s %s: %s; expected regatta %s %s%s%s",
-			 command->name, part->word,
-			 count < part->min_args ? "missing argument"
-						: "too many words",
-			 command->name, part->word, part->args ? " " : "",
-			 part->args ? part->args : "");
+			 command->name, sub->word,
+			 count < sub->min_args ? "missing argument"
+					       : "too many words",
+			 command->name, sub->word, sub->args ? " " : "",
+			 sub->args ? sub->args : "");
 }
 
-static bool has_option(const struct command_part *part, const char *name)
+static bool has_option(const struct subcommand *sub, const char *name)
 {
-	const char *at = part->options ? part->options : "";
+	const char *at = sub->options ? sub->options : "";
 	size_t length = strlen(name);
 
 	while (*at) {
@@ -66,7 +67,7 @@ static bool has_option(const struct command_part *part, const char *name)
  * be removed that was only to be looked at.
  */
 static int check_options(const struct cli *cli, const struct command *command,
-			 const struct command_part *part, struct error *err)
+			 const struct subcommand *sub, struct error *err)
 {
 	const struct option_rule *rule = command->rules;
 
@@ -75,10 +76,10 @@ static int check_options(const struct cli *cli, const struct command *command,
 		size_t used = 0;
 
 		if (!options_given(rule, cli->options) ||
-		    has_option(part, rule->name))
+		    has_option(sub, rule->name))
 			continue;
-		for (const struct command_part *of = command->parts; of->word;
-		     of++)
+		for (const struct subcommand *of = command->subcommands;
+		     of->word; of++)
 			if (has_option(of, rule->name))
 				used += (size_t)snprintf(owners + used,
 							 sizeof(owners) - used,
@@ -90,25 +91,26 @@ static int check_options(const struct cli *cli, const struct command *command,
 			return error_set(err, EINVAL,
 					 "%s %s: --%s is not valid here; it is "
 					 "for %s",
-					 command->name, part->word, rule->name,
+					 command->name, sub->word, rule->name,
 					 owners);
 	}
 	return 0;
 }
 
-int parts_run(struct cli *cli, const struct command *command, struct error *err)
+int subcommands_run(struct cli *cli, const struct command *command,
+		    struct error *err)
 {
-	const struct command_part *part = command->parts;
+	const struct subcommand *sub = command->subcommands;
 
 	if (cli->arg_count < command->min_args)
-		return unknown_part(command, NULL, err);
-	while (cli->arg_count && part->word &&
-	       strcmp(part->word, cli->args[0]) != 0)
-		part++;
-	if (!part->word)
-		return unknown_part(command, cli->args[0], err);
-	if (check_count(cli, command, part, err) < 0 ||
-	    check_options(cli, command, part, err) < 0)
+		return unknown_subcommand(command, NULL, err);
+	while (cli->arg_count && sub->word &&
+	       strcmp(sub->word, cli->args[0]) != 0)
+		sub++;
+	if (!sub->word)
+		return unknown_subcommand(command, cli->args[0], err);
+	if (check_count(cli, command, sub, err) < 0 ||
+	    check_options(cli, command, sub, err) < 0)
 		return -1;
-	return part->fn(cli, err);
+	return sub->fn(cli, err);
 }

@@ -1,6 +1,6 @@
-/* process_look.c - reads what a process does from /proc.
+/* process_state.c - reads what a process does from /proc.
  */
-#include "agent/evidence/process_look.h"
+#include "agent/evidence/process_state.h"
 #include "agent/devices/sysfs.h"
 #include "protocol/base/printable.h"
 
@@ -243,7 +243,7 @@ static uint64_t written_by(pid_t pid)
 	return bytes ? strtoull(bytes, NULL, 10) : 0;
 }
 
-int process_look(pid_t pid, struct evidence *evidence, struct error *err)
+int process_observe(pid_t pid, struct evidence *evidence, struct error *err)
 {
 	evidence->waits = wait_of(pid);
 	if (add_frames(pid, &evidence->stack, err) < 0)

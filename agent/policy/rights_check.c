@@ -1,7 +1,7 @@
-/* judge_rights.c - decides as which user a container runs, and which files
+/* rights_check.c - decides as which user a container runs, and which files
  * it makes.
  */
-#include "agent/policy/judge_rights.h"
+#include "agent/policy/rights_check.h"
 #include "protocol/hardware/container.h"
 
 #include <errno.h>
@@ -24,7 +24,8 @@ static bool is_number(const char *user)
 	return *user && strspn(user, DIGITS) == strlen(user);
 }
 
-int judge_user(const struct policy *policy, const char *user, struct error *err)
+int rights_check_user(const struct policy *policy, const char *user,
+		      struct error *err)
 {
 	const struct strings *list = &policy->lists[POLICY_USER];
 	size_t size = strcspn(user, ":");
@@ -77,15 +78,15 @@ static bool is_allowed(const struct policy *policy, const char *source,
 		const struct policy_mount *mount = &policy->mounts[i];
 
 		if (mount->write && mount->suid &&
-		    judge_is_below(source,
-				   resolved(resolve, mount->host, folder)))
+		    policy_path_below(source,
+				      resolved(resolve, mount->host, folder)))
 			return true;
 	}
 	return false;
 }
 
-bool judge_suid(const struct policy *policy, const cJSON *request,
-		policy_check_resolve_fn *resolve)
+bool rights_check_suid(const struct policy *policy, const cJSON *request,
+		       policy_check_resolve_fn *resolve)
 {
 	const cJSON *host =
 		cJSON_GetObjectItemCaseSensitive(request, "HostConfig");

@@ -1,4 +1,4 @@
-/* verdict.c - of the causes that were found, the one that counts.
+/* diagnosis.c - of the causes that were found, the one that counts.
  */
 #include "controller/causes/causes_internal.h"
 
@@ -75,47 +75,47 @@ static int64_t rank_of_signal(const struct causes *causes, const char *signal)
 
 /* The rank, host and code that the launcher tells of this cause. */
 static void blame(const struct causes *causes, const struct cause *cause,
-		  struct verdict *verdict)
+		  struct diagnosis *diagnosis)
 {
-	const struct ends *ends = &causes->ends;
+	const struct process_ends *ends = &causes->ends;
 	const struct process_end *end = NULL;
 	int32_t code = code_of_signal(cause->signal);
 
 	if (cause->rank != END_UNKNOWN)
-		end = ends_of_rank(ends, cause->rank);
+		end = process_ends_of_rank(ends, cause->rank);
 	else if (code != END_CODE_UNKNOWN)
-		end = ends_of_code(ends, code);
+		end = process_ends_of_code(ends, code);
 	if (!end)
 		end = cause->quoted ? cause->quoted : ends_root(ends);
-	verdict->rank = cause->rank;
-	if (verdict->rank == END_UNKNOWN)
-		verdict->rank = rank_of_signal(causes, cause->signal);
-	if (verdict->rank == END_UNKNOWN && end && !cause->meaning->blameless)
-		verdict->rank = end->rank;
-	if (verdict->rank == END_UNKNOWN && !cause->meaning->blameless)
-		verdict->rank = cause->local_rank;
-	verdict->host = *cause->host        ? cause->host
-			: end && *end->host ? end->host
-					    : NULL;
-	verdict->exit_code = cause->exit_code;
-	if (end && verdict->exit_code == END_CODE_UNKNOWN)
-		verdict->exit_code = end->exit_code;
-	if (verdict->exit_code == END_CODE_UNKNOWN)
-		verdict->exit_code = ends->reaped_code;
+	diagnosis->rank = cause->rank;
+	if (diagnosis->rank == END_UNKNOWN)
+		diagnosis->rank = rank_of_signal(causes, cause->signal);
+	if (diagnosis->rank == END_UNKNOWN && end && !cause->meaning->blameless)
+		diagnosis->rank = end->rank;
+	if (diagnosis->rank == END_UNKNOWN && !cause->meaning->blameless)
+		diagnosis->rank = cause->local_rank;
+	diagnosis->host = *cause->host        ? cause->host
+			  : end && *end->host ? end->host
+					      : NULL;
+	diagnosis->exit_code = cause->exit_code;
+	if (end && diagnosis->exit_code == END_CODE_UNKNOWN)
+		diagnosis->exit_code = end->exit_code;
+	if (diagnosis->exit_code == END_CODE_UNKNOWN)
+		diagnosis->exit_code = ends->reaped_code;
 }
 
-static void add_other(struct verdict *verdict, const struct cause *cause)
+static void add_other(struct diagnosis *diagnosis, const struct cause *cause)
 {
-	size_t at = verdict->other_count;
+	size_t at = diagnosis->other_count;
 
-	while (at && is_better(cause, verdict->others[at - 1]))
+	while (at && is_better(cause, diagnosis->others[at - 1]))
 		at--;
 	if (at == CAUSES_OTHERS_MAX)
 		return;
-	verdict->other_count += verdict->other_count < CAUSES_OTHERS_MAX;
-	for (size_t i = verdict->other_count - 1; i > at; i--)
-		verdict->others[i] = verdict->others[i - 1];
-	verdict->others[at] = cause;
+	diagnosis->other_count += diagnosis->other_count < CAUSES_OTHERS_MAX;
+	for (size_t i = diagnosis->other_count - 1; i > at; i--)
+		diagnosis->others[i] = diagnosis->others[i - 1];
+	diagnosis->others[at] = cause;
 }
 
 static const struct cause *choose(const struct causes *causes, bool failed,
@@ -136,31 +136,31 @@ static const struct cause *choose(const struct causes *causes, bool failed,
 	return best || !known ? best : past;
 }
 
-void causes_verdict(const struct causes *causes, bool failed,
-		    struct verdict *verdict)
+void causes_diagnose(const struct causes *causes, bool failed,
+		     struct diagnosis *diagnosis)
 {
 	bool final = failed;
 	const struct cause *cause;
 	const char *name;
 
-	*verdict = (struct verdict){ .rank = END_UNKNOWN,
-				     .exit_code = END_CODE_UNKNOWN };
+	*diagnosis = (struct diagnosis){ .rank = END_UNKNOWN,
+					 .exit_code = END_CODE_UNKNOWN };
 	for (size_t i = 0; i < causes->count; i++)
 		final |= causes->all[i].meaning->final;
 	cause = choose(causes, final, failed);
 	if (!cause)
 		return;
-	verdict->cause = cause;
-	verdict->class = cause->class;
-	blame(causes, cause, verdict);
+	diagnosis->cause = cause;
+	diagnosis->class = cause->class;
+	blame(causes, cause, diagnosis);
 	name = *cause->signal ? cause->signal
-			      : signal_of_code(verdict->exit_code);
-	snprintf(verdict->signal, sizeof(verdict->signal), "%s", name);
-	if (verdict->class == CAUSE_OTHER && *name && !cause->meaning->ends)
-		verdict->class = CAUSE_SIGNAL;
+			      : signal_of_code(diagnosis->exit_code);
+	snprintf(diagnosis->signal, sizeof(diagnosis->signal), "%s", name);
+	if (diagnosis->class == CAUSE_OTHER && *name && !cause->meaning->ends)
+		diagnosis->class = CAUSE_SIGNAL;
 	for (size_t i = 0; i < causes->count; i++)
 		if (&causes->all[i] != cause)
-			add_other(verdict, &causes->all[i]);
+			add_other(diagnosis, &causes->all[i]);
 }
 
 static void add_text(cJSON *object, const char *name, const char *text)
@@ -187,23 +187,25 @@ static void add_cause(cJSON *object, const struct cause *cause)
 		   cause ? (int64_t)cause->line_number : 0);
 }
 
-cJSON *verdict_json(const struct verdict *verdict)
+cJSON *diagnosis_json(const struct diagnosis *diagnosis)
 {
 	cJSON *object = cJSON_CreateObject();
 	cJSON *others;
 
-	add_text(object, "class", causes_class_name(verdict->class));
-	add_number(object, "rank", verdict->rank != END_UNKNOWN, verdict->rank);
-	add_text(object, "host", verdict->host);
-	add_number(object, "exit_code", verdict->exit_code != END_CODE_UNKNOWN,
-		   verdict->exit_code);
-	add_text(object, "signal", verdict->signal);
-	add_cause(object, verdict->cause);
-	add_number(object, "offset", verdict->cause != NULL,
-		   verdict->cause ? (int64_t)verdict->cause->offset : 0);
+	add_text(object, "class", causes_class_name(diagnosis->class));
+	add_number(object, "rank", diagnosis->rank != END_UNKNOWN,
+		   diagnosis->rank);
+	add_text(object, "host", diagnosis->host);
+	add_number(object, "exit_code",
+		   diagnosis->exit_code != END_CODE_UNKNOWN,
+		   diagnosis->exit_code);
+	add_text(object, "signal", diagnosis->signal);
+	add_cause(object, diagnosis->cause);
+	add_number(object, "offset", diagnosis->cause != NULL,
+		   diagnosis->cause ? (int64_t)diagnosis->cause->offset : 0);
 	others = cJSON_AddArrayToObject(object, "others");
-	for (size_t i = 0; others && i < verdict->other_count; i++) {
-		const struct cause *cause = verdict->others[i];
+	for (size_t i = 0; others && i < diagnosis->other_count; i++) {
+		const struct cause *cause = diagnosis->others[i];
 		cJSON *other = cJSON_CreateObject();
 
 		add_text(other, "class", causes_class_name(cause->class));

@@ -1,7 +1,7 @@
-/* process_look.h - reads what a process does from /proc.
+/* process_state.h - reads what a process does from /proc.
  */
-#ifndef AGENT_EVIDENCE_PROCESS_LOOK_H
-#define AGENT_EVIDENCE_PROCESS_LOOK_H
+#ifndef AGENT_EVIDENCE_PROCESS_STATE_H
+#define AGENT_EVIDENCE_PROCESS_STATE_H
 
 #include "protocol/message/evidence.h"
 
@@ -34,7 +34,7 @@ bool process_state_read(pid_t pid, struct process_state *state);
 /* Fill command, waits, stack and written_bytes. What cannot be read is left
  * out: a kernel may hide it.
  */
-int process_look(pid_t pid, struct evidence *evidence, struct error *err);
+int process_observe(pid_t pid, struct evidence *evidence, struct error *err);
 
 /* Does it handle SIGABRT itself, as Python does to print its stacks? */
 bool process_catches_abort(pid_t pid);

@@ -1,8 +1,9 @@
-/* index.c - the lines that say which streams there are beside the ranks' logs.
+/* index_writer.c - the lines that say which streams there are beside the ranks'
+ * logs.
  */
-#include "agent/init/index.h"
+#include "agent/init/index_writer.h"
 #include "agent/init/init.h"
-#include "agent/init/text.h"
+#include "agent/init/json_line.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,12 +15,12 @@
 
 #define LINE_BYTES (6 * PATH_MAX + 512)
 
-void index_init(struct index *index, int out, uint64_t node)
+void index_writer_init(struct index_writer *index, int out, uint64_t node)
 {
-	*index = (struct index){ .out = out, .node = node, .fd = -1 };
+	*index = (struct index_writer){ .out = out, .node = node, .fd = -1 };
 }
 
-void index_clear(struct index *index)
+void index_writer_clear(struct index_writer *index)
 {
 	if (index->fd >= 0)
 		close(index->fd);
@@ -42,7 +43,7 @@ static int make(int out, const char *stream, struct start_error *why)
 	return fd;
 }
 
-static int put_line(struct index *index, const struct text *line,
+static int put_line(struct index_writer *index, const struct json_line *line,
 		    struct start_error *why)
 {
 	struct stat before = { 0 };
@@ -67,21 +68,22 @@ static int put_line(struct index *index, const struct text *line,
 	return -1;
 }
 
-int index_follow(struct index *index, const char *stream, const char *path,
-		 unsigned part, struct start_error *why)
+int index_writer_follow(struct index_writer *index, const char *stream,
+			const char *path, unsigned part,
+			struct start_error *why)
 {
 	char bytes[LINE_BYTES], name[INIT_NAME_MAX + 8];
-	struct text line;
+	struct json_line line;
 	int fd = make(index->out, stream, why);
 
 	if (fd < 0)
 		return -1;
-	text_init(&line, bytes, sizeof(bytes));
-	text_add(&line, "{\"stream\": ");
-	text_string(&line, stream);
-	text_add(&line, ", \"path\": ");
-	text_string(&line, path);
-	text_add(&line, ", \"part\": %u}\n", part);
+	json_line_init(&line, bytes, sizeof(bytes));
+	json_line_add(&line, "{\"stream\": ");
+	json_line_string(&line, stream);
+	json_line_add(&line, ", \"path\": ");
+	json_line_string(&line, path);
+	json_line_add(&line, ", \"part\": %u}\n", part);
 	if (put_line(index, &line, why) == 0)
 		return fd;
 	close(fd);
@@ -90,15 +92,15 @@ int index_follow(struct index *index, const char *stream, const char *path,
 	return -1;
 }
 
-int index_kept(struct index *index, const char *stream, uint64_t kept,
-	       struct start_error *why)
+int index_writer_kept(struct index_writer *index, const char *stream,
+		      uint64_t kept, struct start_error *why)
 {
 	char bytes[INIT_NAME_MAX * 6 + 64];
-	struct text line;
+	struct json_line line;
 
-	text_init(&line, bytes, sizeof(bytes));
-	text_add(&line, "{\"stream\": ");
-	text_string(&line, stream);
-	text_add(&line, ", \"kept\": %llu}\n", (unsigned long long)kept);
+	json_line_init(&line, bytes, sizeof(bytes));
+	json_line_add(&line, "{\"stream\": ");
+	json_line_string(&line, stream);
+	json_line_add(&line, ", \"kept\": %llu}\n", (unsigned long long)kept);
 	return put_line(index, &line, why);
 }

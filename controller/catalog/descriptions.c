@@ -1,6 +1,7 @@
-/* described.c - descriptions that a sweep brings along, over those of a folder.
+/* descriptions.c - descriptions that a sweep brings along, over those of a
+ * folder.
  */
-#include "controller/catalog/described.h"
+#include "controller/catalog/descriptions.h"
 
 #include "controller/catalog/catalog_internal.h"
 #include "protocol/yaml/value_json.h"
@@ -64,12 +65,12 @@ static int add_kind(struct catalog *catalog, enum catalog_kind kind,
 				 "descriptions.%s: expected a map from names "
 				 "to texts",
 				 kinds[kind]);
-	if (cJSON_GetArraySize(list) > DESCRIBED_MAX)
+	if (cJSON_GetArraySize(list) > DESCRIPTIONS_MAX)
 		return error_set(err, E2BIG,
 				 "descriptions.%s: %d entries; expected at "
 				 "most %d",
 				 kinds[kind], cJSON_GetArraySize(list),
-				 DESCRIBED_MAX);
+				 DESCRIPTIONS_MAX);
 	cJSON_ArrayForEach(item, list)
 	{
 		const char *text = cJSON_GetStringValue(item);
@@ -80,11 +81,11 @@ static int add_kind(struct catalog *catalog, enum catalog_kind kind,
 					 "text",
 					 kinds[kind], item->string);
 		*bytes += strlen(text);
-		if (*bytes > DESCRIBED_BYTES_MAX)
+		if (*bytes > DESCRIPTIONS_BYTES_MAX)
 			return error_set(err, E2BIG,
 					 "descriptions: expected at most %d "
 					 "KiB",
-					 DESCRIBED_BYTES_MAX >> 10);
+					 DESCRIPTIONS_BYTES_MAX >> 10);
 		if (add_text(catalog, kind, item->string, text, err) < 0)
 			return -1;
 	}
@@ -113,8 +114,9 @@ static int check_kinds(const cJSON *described, struct error *err)
 		       : error_set(err, EINVAL, "descriptions: expected a map");
 }
 
-struct catalog *catalog_described(const struct catalog *base,
-				  const cJSON *described, struct error *err)
+struct catalog *catalog_with_descriptions(const struct catalog *base,
+					  const cJSON *described,
+					  struct error *err)
 {
 	owned(catalog_free) struct catalog *catalog = catalog_new(base, err);
 	size_t bytes = 0;
@@ -130,8 +132,8 @@ struct catalog *catalog_described(const struct catalog *base,
 	return take(catalog);
 }
 
-int described_put(cJSON **described, enum catalog_kind kind, const char *name,
-		  const char *text, struct error *err)
+int descriptions_put(cJSON **described, enum catalog_kind kind,
+		     const char *name, const char *text, struct error *err)
 {
 	cJSON *list;
 
@@ -155,7 +157,7 @@ static int take_one(const cJSON *all, enum catalog_kind kind, const char *name,
 			cJSON_GetObjectItemCaseSensitive(all, kinds[kind]),
 			name));
 
-	return text ? described_put(described, kind, name, text, err) : 0;
+	return text ? descriptions_put(described, kind, name, text, err) : 0;
 }
 
 /* The framework whose rules these are. */
@@ -170,8 +172,8 @@ static const struct framework *framework_of(const struct catalog *catalog,
 	return framework;
 }
 
-int described_frameworks(const struct catalog *catalog, const char *name,
-			 struct strings *names, struct error *err)
+int descriptions_frameworks(const struct catalog *catalog, const char *name,
+			    struct strings *names, struct error *err)
 {
 	const struct framework *framework = catalog_framework(catalog, name);
 	const struct value *logs[CATALOG_LOGS_MAX];
@@ -198,7 +200,7 @@ static int take_framework(const struct catalog *catalog, const cJSON *all,
 {
 	owned(strings_clear) struct strings names = { 0 };
 
-	if (described_frameworks(catalog, name, &names, err) < 0)
+	if (descriptions_frameworks(catalog, name, &names, err) < 0)
 		return -1;
 	for (size_t i = 0; i < names.count; i++)
 		if (take_one(all, CATALOG_FRAMEWORK, names.items[i], described,
@@ -259,8 +261,8 @@ static const struct value *entry_of(const struct catalog *catalog,
 	return NULL;
 }
 
-char *described_text(const struct catalog *catalog, enum catalog_kind kind,
-		     const char *name)
+char *descriptions_text(const struct catalog *catalog, enum catalog_kind kind,
+			const char *name)
 {
 	const struct value *entry = entry_of(catalog, kind, name);
 	cJSON *json = entry ? exact(entry) : NULL;
@@ -270,14 +272,14 @@ char *described_text(const struct catalog *catalog, enum catalog_kind kind,
 	return text;
 }
 
-const char *described_kind(enum catalog_kind kind)
+const char *descriptions_kind(enum catalog_kind kind)
 {
 	return kinds[kind];
 }
 
-int described_take(const struct catalog *catalog, const cJSON *all,
-		   const char *framework, const char *model, const char *vendor,
-		   cJSON **described, struct error *err)
+int descriptions_take(const struct catalog *catalog, const cJSON *all,
+		      const char *framework, const char *model,
+		      const char *vendor, cJSON **described, struct error *err)
 {
 	if (framework &&
 	    take_framework(catalog, all, framework, described, err) < 0)

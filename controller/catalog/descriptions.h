@@ -1,4 +1,5 @@
-/* described.h - descriptions that a sweep brings along, over those of a folder.
+/* descriptions.h - descriptions that a sweep brings along, over those of a
+ *folder.
  *
  * They travel as JSON, each as the text that its file would have; of a model,
  * its entry in models.yaml:
@@ -9,47 +10,48 @@
  * The sweep has all of them under its key `descriptions`, and each job those
  * that it needs (measure_spec.described).
  */
-#ifndef CONTROLLER_CATALOG_DESCRIBED_H
-#define CONTROLLER_CATALOG_DESCRIBED_H
+#ifndef CONTROLLER_CATALOG_DESCRIPTIONS_H
+#define CONTROLLER_CATALOG_DESCRIPTIONS_H
 
 #include "controller/catalog/catalog.h"
 #include "protocol/message/codec.h"
 
 #include <cjson/cJSON.h>
 
-#define DESCRIBED_BYTES_MAX (256 << 10) /* of all texts */
-#define DESCRIBED_MAX 64                /* descriptions */
+#define DESCRIPTIONS_BYTES_MAX (256 << 10) /* of all texts */
+#define DESCRIPTIONS_MAX 64                /* descriptions */
 
 /* A catalog of these and, behind them, of all that base has; both are borrowed.
  * Errors name the description and what is wrong in it. EINVAL, E2BIG, ENOMEM.
  */
-struct catalog *catalog_described(const struct catalog *base,
-				  const cJSON *described, struct error *err);
+struct catalog *catalog_with_descriptions(const struct catalog *base,
+					  const cJSON *described,
+					  struct error *err);
 
 /* Add to *described (NULL: new) what the framework, the formats that it is
  * like, the model and the vendor of these names have in `all`. Names may be
  * NULL, and `all` too. ENOMEM.
  */
-int described_take(const struct catalog *catalog, const cJSON *all,
-		   const char *framework, const char *model, const char *vendor,
-		   cJSON **described, struct error *err);
+int descriptions_take(const struct catalog *catalog, const cJSON *all,
+		      const char *framework, const char *model,
+		      const char *vendor, cJSON **described, struct error *err);
 
 /* The names of a framework and of those whose rules it has, too. ENOMEM. */
-int described_frameworks(const struct catalog *catalog, const char *name,
-			 struct strings *names, struct error *err);
+int descriptions_frameworks(const struct catalog *catalog, const char *name,
+			    struct strings *names, struct error *err);
 
 /* The text that describes what has this name, made from its file; two
  * catalogs that have the same give the same text. The caller frees it; NULL:
  * there is none, or no memory.
  */
-char *described_text(const struct catalog *catalog, enum catalog_kind kind,
-		     const char *name);
+char *descriptions_text(const struct catalog *catalog, enum catalog_kind kind,
+			const char *name);
 
 /* "models", "frameworks", "vendors". */
-const char *described_kind(enum catalog_kind kind);
+const char *descriptions_kind(enum catalog_kind kind);
 
 /* Put a text there. ENOMEM. */
-int described_put(cJSON **described, enum catalog_kind kind, const char *name,
-		  const char *text, struct error *err);
+int descriptions_put(cJSON **described, enum catalog_kind kind,
+		     const char *name, const char *text, struct error *err);
 
 #endif

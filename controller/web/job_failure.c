@@ -1,5 +1,5 @@
-/* job_why.c - of one job: who failed first, how its ranks ended, and where they
- * stood.
+/* job_failure.c - of one job: who failed first, how its ranks ended, and where
+ * they stood.
  */
 #include "controller/report/row.h"
 #include "controller/stacks/stacks.h"
@@ -157,7 +157,7 @@ static void put_stacks(struct web_page *page, struct stacks *stacks)
 	cJSON_Delete(all);
 }
 
-void web_job_why(struct web_page *page, const struct job_info *job)
+void web_job_failure(struct web_page *page, const struct job_info *job)
 {
 	owned(stacks_free) struct stacks *stacks = stacks_new(NULL);
 	uint32_t nodes = (uint32_t)job->allocation.count;

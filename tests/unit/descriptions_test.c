@@ -1,7 +1,7 @@
-/* described_test.c - what a sweep brings along counts for it as if it lay in
+/* descriptions_test.c - what a sweep brings along counts for it as if it lay in
  * the folder: files of the images, and log rules in place of a format.
  */
-#include "controller/catalog/described.h"
+#include "controller/catalog/descriptions.h"
 #include "controller/cell/own_rules.h"
 #include "controller/sweep/sweep.h"
 #include "tests/tap.h"
@@ -24,7 +24,7 @@ static struct catalog *described(const char *text, cJSON **json,
 				 struct error *err)
 {
 	*json = cJSON_Parse(text);
-	return catalog_described(base, *json, err);
+	return catalog_with_descriptions(base, *json, err);
 }
 
 static struct sweep *parse(const char *text, struct error *err)
@@ -69,15 +69,15 @@ static void test_found(void)
 static void same_again(enum catalog_kind kind, const char *name)
 {
 	struct error err = { 0 };
-	char *text = described_text(base, kind, name), *again;
+	char *text = descriptions_text(base, kind, name), *again;
 	struct catalog *own;
 	cJSON *json = NULL;
 
-	described_put(&json, kind, name, text ? text : "", &err);
-	own = catalog_described(base, json, &err);
-	again = own ? described_text(own, kind, name) : NULL;
+	descriptions_put(&json, kind, name, text ? text : "", &err);
+	own = catalog_with_descriptions(base, json, &err);
+	again = own ? descriptions_text(own, kind, name) : NULL;
 	ok(text && again && !strcmp(text, again), "%s/%s: the same again %s",
-	   described_kind(kind), name, err.text);
+	   descriptions_kind(kind), name, err.text);
 	free(text);
 	free(again);
 	catalog_free(own);
@@ -95,7 +95,7 @@ static void test_texts(void)
 		same_again(CATALOG_VENDOR, vendor->name);
 	same_again(CATALOG_MODEL, "gpt3_6.7B");
 	same_again(CATALOG_MODEL, "llama3_70B");
-	ok(!described_text(base, CATALOG_MODEL, "nothing"),
+	ok(!descriptions_text(base, CATALOG_MODEL, "nothing"),
 	   "what is not there has none");
 }
 
@@ -141,7 +141,7 @@ static void test_refused(void)
 		{ "{\"frameworks\": {\"a\": \"x: [\"}}", "frameworks.a:" },
 		{ "{\"vendors\": {\"a\": \"chips: 5\"}}", "vendors.a:" },
 	};
-	owned_free char *large = calloc(1, DESCRIBED_BYTES_MAX + 100);
+	owned_free char *large = calloc(1, DESCRIPTIONS_BYTES_MAX + 100);
 	struct error err = { 0 };
 	cJSON *json;
 
@@ -151,11 +151,11 @@ static void test_refused(void)
 		   "refused: %s", err.text);
 		cJSON_Delete(json);
 	}
-	memset(large, 'x', DESCRIBED_BYTES_MAX + 1);
+	memset(large, 'x', DESCRIPTIONS_BYTES_MAX + 1);
 	json = cJSON_CreateObject();
 	cJSON_AddStringToObject(cJSON_AddObjectToObject(json, "models"), "a",
 				large);
-	ok(!catalog_described(base, json, &err) && err.code == E2BIG,
+	ok(!catalog_with_descriptions(base, json, &err) && err.code == E2BIG,
 	   "refused: %s", err.text);
 	cJSON_Delete(json);
 }
@@ -252,7 +252,7 @@ static void test_faults(void)
 		bool failed;
 
 		fault_arm(n);
-		own = catalog_described(base, json, &err);
+		own = catalog_with_descriptions(base, json, &err);
 		failed = fault_disarm();
 		if (failed == (own != NULL))
 			all = ok(false, "allocation %ld: %s", n, err.text);

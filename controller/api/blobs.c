@@ -1,4 +1,4 @@
-/* contents.c - what people ask of contents and of collected files.
+/* blobs.c - requests for content by its hash, and for the files of a job.
  */
 #include "controller/api/api.h"
 #include "controller/blobs/blob_service.h"
