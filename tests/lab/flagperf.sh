@@ -6,7 +6,7 @@
 #	stub FOLDER NAME	a program of bash, whose text is read
 #	local_ssh FOLDER	ssh, scp and sudo: a command for another host is run
 #				by a local shell, with HOST set; monitors and
-#				caches are left alone
+#				caches are left alone, and listed in FOLDER/alone
 #	run_py_conf TREE VENDOR VISIBLE OPTIONS DATA CASE...
 #				test_conf.py and cluster_conf.py, for two hosts
 
@@ -24,7 +24,10 @@ local_ssh()
 	stub "$1" ssh <<'END'
 command=${@: -1}
 case $command in
-*_monitor.py* | *drop_caches*) exit 0 ;;
+*_monitor.py* | *drop_caches*)
+	echo "$command" >>"$(dirname "$0")/alone"
+	exit 0
+	;;
 esac
 HOST=${@: -2:1} exec bash -c "$command"
 END

@@ -1,6 +1,7 @@
 #!/bin/bash
 # flagperf-container.t - what a container of the engine has that run.py of the
-# real FlagPerf tree starts, and what ours has otherwise, for each vendor.
+# real FlagPerf tree starts, and what ours has otherwise, for each vendor: what
+# regatta-flagperf(7) says, no more and no less.
 #
 # FLAGPERF_TREE is a checkout of FlagOpen/FlagPerf at 1b5a0303, which is not part
 # of this project. The options come from the code of its run.py; the engine
@@ -36,23 +37,23 @@ while not os.path.exists("$tree/go"):
     time.sleep(0.05)
 END
 
-# What run.py says, of a case whose data are in $BED.
+# What a run.py says, of a case whose data are in $BED.
 cat >"$BED/options.py" <<'END'
 import ast, os, sys, types
-with open(sys.argv[1]) as file:
+run_py, path, data = sys.argv[1:]
+with open(run_py) as file:
     tree = ast.parse(file.read())
 value = next(node.value for node in ast.walk(tree)
              if isinstance(node, ast.Assign)
              and ast.unparse(node.targets[0]) == "container_start_args")
-options = eval(compile(ast.Expression(value), "run.py", "eval"), {
-    "os": os, "dp_path": sys.argv[2],
-    "tc": types.SimpleNamespace(FLAGPERF_PATH=sys.argv[2], SHM_SIZE="64M"),
-    "case_config": {"data_dir_host": sys.argv[3],
-                    "data_dir_container": sys.argv[3]}})
-print(options.replace(" --rm", "").replace(" --detach", ""))
+config = types.SimpleNamespace(FLAGPERF_PATH=path, SHM_SIZE="64M")
+print(eval(compile(ast.Expression(value), run_py, "eval"), {
+    "os": os, "dp_path": path, "tc": config, "config": config,
+    "case_config": {"data_dir_host": data, "data_dir_container": data}}))
 END
 run python3 "$BED/options.py" "$FLAGPERF_TREE/training/run_benchmarks/run.py" \
 	"$training" "$BED"
+out=${out/ --rm/} out=${out/ --detach/}
 # shellcheck disable=SC2086 # options
 must dk e1 create $out --name theirs test/python:1 sleep infinity \
 	>/dev/null
@@ -84,36 +85,79 @@ END
 done
 must wait_for "[[ \$(nodes_get '[.[].vendor] | sort | join(\" \")') == '${vendors[*]}' ]]" 20
 
-# Of the options, those that ours has otherwise. What only follows from
-# --privileged, and what a profile says of devices, is left out.
-# shellcheck disable=SC2016 # of jq
-differs='[.[0].HostConfig, .[1].HostConfig] as [$theirs, $ours]
-	| $theirs | keys - ["Binds", "Mounts", "Devices", "Tmpfs", "GroupAdd",
-		"DeviceRequests", "LogConfig", "RestartPolicy", "CgroupParent",
-		"Ulimits", "MaskedPaths", "ReadonlyPaths", "PortBindings"]
-	| .[] | select(($theirs[.] // [] | tojson) != ($ours[.] // [] | tojson))
-	| "\(.) \($theirs[.] | tojson) \($ours[.] | tojson)"'
+# Of the other suites, the line that plan shows.
+for suite in base operation inference; do
+	case $suite in
+	base) cases='kind: benchmark, cases: {"computation-FP32:A100": f}' ;;
+	operation) cases='cases: {"abs:FP32:19.5:nativetorch:A100_40_SXM": f}' ;;
+	inference) cases="cases: {\"resnet50:f\": $BED}" ;;
+	esac
+	printf '%s\n' "sweep: lines" "vendor: nvidia" "shm: 64M" "flagperf:" \
+		"  tree: $FLAGPERF_TREE" "  $suite: {options: --gpus all, $cases}" \
+		>"$BED/$suite.yaml"
+	run python3 "$BED/options.py" "$FLAGPERF_TREE/$suite/run.py" \
+		"$FLAGPERF_TREE/$suite" "$BED"
+	name=flagperf-$suite-nvidia-f
+	is "$(regatta plan "$BED/$suite.yaml" --commands | tail -n +2 | tr -s ' ')" \
+		"sudo docker run$out --gpus all --name=$name-t_v0.1-container \"$name:t_v0.1\" sleep infinity" \
+		"$suite: plan shows the docker run of run.py"
+done
+
+# What ours has otherwise, by the names of regatta-flagperf(7). Left out are mounts,
+# limits, and what a client asks of output; empty is as good as null.
+cat >"$BED/differs.jq" <<'END'
+{
+	Privileged: "capabilities", CapAdd: "capabilities", CapDrop: "capabilities",
+	SecurityOpt: "security", MaskedPaths: "proc", ReadonlyPaths: "proc",
+	PidsLimit: "processes", Init: "init", Cmd: "init", Entrypoint: "init",
+	Healthcheck: "init", IpcMode: "ipc", UTSMode: "uts", LogConfig: "log",
+	StopSignal: "stop", StopTimeout: "stop", Name: "name", Labels: "name",
+	Devices: "profile", GroupAdd: "profile"
+} as $names
+| def plain: if . == null or length == 0 then null else . end;
+map(.HostConfig + .Config + {Name, Image}) as [$theirs, $ours]
+| $theirs + $ours | keys - ["Binds", "Mounts", "Ulimits", "AttachStdout",
+	"AttachStderr"]
+| .[] | . as $key
+| [$theirs[$key], $ours[$key]] | map(if type == "boolean" then . else plain end)
+| select(.[0] != .[1])
+| "\($names[$key] // "unknown") \($key) \(map(tojson) | join(" "))"
+END
 for vendor in "${vendors[@]}"; do
 	must submit "$BED/$vendor.yaml"
 	must wait_for "mine=\$(dk e1 ps -q --filter label=regatta.job=$JOB) && [[ \$mine ]]" 30
 	# shellcheck disable=SC2154 # mine is of wait_for
 	dk e1 inspect theirs "$mine" >"$BED/both"
+	run jq -rf "$BED/differs.jq" "$BED/both"
+	cat "$BED/out" >>"$BED/found"
 	capability='' security=',"seccomp=unconfined"'
 	case $vendor in
 	ascend | nvidia) security= ;;
 	metax) security+=',"apparmor=unconfined"' ;;
 	cambricon | hygon | kunlunxin | mthreads)
-		capability='CapAdd null ["SYS_PTRACE"]'$'\n'
+		capability='capabilities CapAdd null ["SYS_PTRACE"]'$'\n'
 		;;
 	esac
-	is "$(jq -r "$differs" "$BED/both")" "${capability}CapDrop null [\"ALL\"]
-Init true false
-IpcMode \"host\" \"private\"
-PidsLimit null 32768
-Privileged true false
-SecurityOpt [\"seccomp=unconfined\",\"label=disable\"] [\"no-new-privileges\"$security]
-UTSMode \"host\" \"\"" "$vendor: ours differs as regatta-flagperf(7) says"
+	is "$(grep -vE '^(log|name|proc|profile|stop) ' <<<"$out")" \
+		"${capability}capabilities CapDrop null [\"ALL\"]
+init Cmd [\"sleep\",\"infinity\"] null
+init Entrypoint null [\"/regatta/init\"]
+init Healthcheck null {\"Test\":[\"NONE\"]}
+init Init true false
+ipc IpcMode \"host\" \"private\"
+processes PidsLimit null 32768
+capabilities Privileged true false
+security SecurityOpt [\"seccomp=unconfined\",\"label=disable\"] [\"no-new-privileges\"$security]
+uts UTSMode \"host\" null" "$vendor: ours differs as regatta-flagperf(7) says"
 done
+is "$(cut -d' ' -f1 "$BED/found" | sort -u | grep -v profile)" \
+	"$(python3 "$ROOT/tests/lab/flagperf_differences.py" container \
+		"$ROOT/controller/cli/regatta-flagperf.7")" \
+	"the page has these differences, and no others"
+is "$(grep -E '^(log|stop) ' "$BED/found" | sort -u)" \
+	'log LogConfig {"Type":"json-file","Config":{}} {"Type":"none","Config":{}}
+stop StopSignal null "SIGTERM"
+stop StopTimeout null 20' "and says what they are"
 touch "$tree/go"
 must dk e1 rm theirs >/dev/null
 for ((i = 1; i <= ${#vendors[@]}; i++)); do
