@@ -68,7 +68,7 @@ in_net="nsenter --net=/run/netns/$(switch_netns)"
 $in_net curl -s -o /dev/null -c "$BED/jar" "$address"
 like "$($in_net curl -s -b "$BED/jar" "${address%/login*}/job/$job")" \
 	'[0-9]+s ago</span>, <span class="bad">suspected hang' "its page says so"
-must wait_job "$job" failed 40
+must wait_job "$job" failed 150
 is "$(job_get "$job" .failure)" hang "and fails as hang"
 like "$(job_get "$job" .text)" "nothing written for [0-9]+ s after step [0-9]+: \
 n[12]: rank 1 halted .*; 3 ranks: waiting for the network" \
@@ -110,7 +110,7 @@ hang: 4s
 command: [python3, /launch.py]
 END
 must submit "$BED/python.yaml"
-must wait_job "$JOB" failed 60
+must wait_job "$JOB" failed 150
 is "$(job_get "$JOB" .failure)" hang "a launcher whose ranks stand still hangs"
 like "$(job_get "$JOB" .text)" ": n[12]: rank 1 load_batch train.py:3; \
 2 ranks: all_reduce train.py:6$" \
@@ -142,13 +142,13 @@ command: [python3, -c, "import os, sys, time; rank = int(os.environ['RANK']); \
   time.sleep(rank * 2.5); sys.exit(rank * 3)"]
 END
 must submit "$BED/early.yaml"
-must wait_job "$JOB" failed 60
+must wait_job "$JOB" failed 150
 like "$(job_get "$JOB" .text)" "rank 1 exited with code 3; rank 0 left first, \
 with 0, [23] s before$" "who left before is told: $(job_get "$JOB" .text)"
 run cli show job "$JOB"
 ok 'grep -qE "^ *0  n[12] .* 0 +0( |\$)" "$BED/out"' "and how all ranks ended"
 
-must wait_job "$waits" failed 60
+must wait_job "$waits" failed 150
 is "$(job_get "$waits" .failure)" hang "words that are no life keep no job"
 run cli logs "$waits"
 ok 'grep -q "^saved 29$" "$BED/out"' "those that are life do"
