@@ -1,13 +1,13 @@
-/* fetch.h - fetches the contents that this node needs, once for all who
- * wait.
+/* fetch.h - fetches the contents that this node needs, once for all callers.
  *
- * The controller says who has one: itself, or another agent, which may still be
- * getting it. It comes in pieces, goes on where a cut left it, and is checked
- * by its hash. A source that cannot be reached, says that it has none of it, or
- * is silent for FETCH_STALL_MS is left, and the controller asked for
- * another. Bytes of the controller itself that are bad are tried three times.
- * While the controller is away, what comes from other agents goes on. What was
- * not used for FETCH_AGE_MS is removed from the node.
+ * The controller names the source: itself, or another agent, which may still be
+ * receiving the content. The content comes in pieces and is checked by its
+ * hash. After an interruption it continues where it stopped. When a source
+ * cannot be reached, does not have the content, or is silent for
+ * FETCH_STALL_MS, the controller is asked for another. Wrong bytes from the
+ * controller are fetched again up to three times. While the controller is away,
+ * transfers from other agents go on. Contents that were not used for
+ * FETCH_AGE_MS are removed.
  */
 #ifndef AGENT_BLOBS_FETCH_H
 #define AGENT_BLOBS_FETCH_H
@@ -18,7 +18,7 @@
 #define FETCH_AGE_MS 3600000
 
 struct fetches;
-struct fetch_wait; /* one who waits for a content */
+struct fetch_wait; /* one caller that waits for a content */
 
 struct fetch_config {
 	sd_event *loop;
@@ -29,7 +29,9 @@ struct fetch_config {
 	/* Send to the controller; -1: not now. */
 	int (*say)(void *arg, enum message_type type, const void *body,
 		   const void *data, size_t size);
-	/* Unused contents are about to be removed: touch what is needed. */
+	/* Called before unused contents are removed: mark the needed ones as
+	 * used.
+	 */
 	void (*touch)(void *arg);
 	void *arg;
 };
@@ -40,10 +42,10 @@ struct fetches *fetches_new(const struct fetch_config *config,
 void fetches_free(struct fetches *fetches); /* cancels all */
 OWNED_POINTER(struct fetches, fetches_free)
 
-/* Where other agents get contents from this one; NULL: nowhere. */
+/* The endpoint for other agents; NULL: it could not listen. */
 const char *fetches_endpoint(const struct fetches *fetches);
 
-/* The session with the controller begins or ends, and what it says there. */
+/* The session with the controller begins or ends; and its messages. */
 void fetches_session(struct fetches *fetches, bool begins);
 void fetches_from(struct fetches *fetches,
 		  const struct message_content_from *from);
@@ -55,21 +57,24 @@ void fetches_piece(struct fetches *fetches,
 		   const struct message_content_piece *piece, const void *data,
 		   size_t size);
 
-/* So much has come, of so much; at most twice a second. */
+/* bytes of total are here; called at most twice a second. */
 typedef void fetch_progress_fn(void *arg, uint64_t bytes, uint64_t total);
-/* err is NULL: it is whole in the store. ENOENT: the controller has none. */
+/* err NULL: the whole content is in the store. ENOENT: the controller does not
+ * have it.
+ */
 typedef void fetch_done_fn(void *arg, const struct error *err);
 
 /* Have the content on the node. done() runs later, exactly once, never from
- * inside the call; the handle is gone then. progress may be NULL. awaited: that
- * the controller has none yet is no error while people put contents there.
+ * inside the call; the handle is freed then. progress may be NULL. awaited: the
+ * content may still be uploaded, so wait while the controller does not have it.
  */
 struct fetch_wait *fetch_begin(struct fetches *fetches, const char *hash,
 			       bool awaited, fetch_progress_fn *progress,
 			       fetch_done_fn *done, void *arg,
 			       struct error *err);
 
-/* Before done(): wait no longer. What has come stays for a later one. */
+/* Before done(): stop waiting. The bytes received so far stay for a later call.
+ */
 void fetch_release(struct fetch_wait *wait);
 
 #endif

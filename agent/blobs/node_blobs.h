@@ -17,7 +17,7 @@ struct node_blobs_config {
 	/* Send to the controller; -1: not now. */
 	int (*say)(void *arg, enum message_type type, const void *body,
 		   const void *data, size_t size);
-	/* Unused contents are about to be removed: touch what is needed. */
+	/* As in fetch_config. */
 	void (*touch)(void *arg);
 	void *arg;
 };
@@ -30,13 +30,13 @@ OWNED_POINTER(struct node_blobs, node_blobs_free)
 struct blob_store *node_blobs_contents(const struct node_blobs *blobs);
 struct fetches *node_blobs_fetches(const struct node_blobs *blobs);
 
-/* Where other agents get contents from this one; NULL: nowhere. */
+/* The endpoint for other agents; NULL: it could not listen. */
 const char *node_blobs_endpoint(const struct node_blobs *blobs);
 
 /* The session with the controller begins or ends. */
 void node_blobs_session(struct node_blobs *blobs, bool begins);
 
-/* What the controller says; false: it is not about contents. */
+/* A message of the controller; false: it is not about contents. */
 bool node_blobs_heard(struct node_blobs *blobs, enum message_type type,
 		      void *body, const void *payload, size_t size);
 

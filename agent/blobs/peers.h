@@ -1,9 +1,9 @@
 /* peers.h - exchanges contents between agents, without the controller.
  *
- * Each agent listens for others: the same encrypted channel as to the
- * controller, with the agent as its server. Whose key may connect, the
- * controller says. The other way it connects to those that it is told to ask;
- * such a link stays open for a while after its last use.
+ * Each agent listens for others, on the same kind of encrypted channel as the
+ * controller's. The controller decides which keys may connect. To fetch, the
+ * agent connects to another one; the link stays open for a while after its last
+ * use.
  */
 #ifndef AGENT_BLOBS_PEERS_H
 #define AGENT_BLOBS_PEERS_H
@@ -17,12 +17,12 @@
 struct peers;
 
 struct peers_handler {
-	/* The link can be asked now. */
+	/* The link is connected: peers_read() works now. */
 	void (*up)(void *arg, const char *name);
 	void (*piece)(void *arg, const char *name,
 		      const struct message_content_piece *piece,
 		      const void *data, size_t size);
-	/* It cannot be reached, or no longer; it goes on trying. */
+	/* The link is not connected; it keeps trying. */
 	void (*lost)(void *arg, const char *name, const char *why);
 	/* Send a piece to the controller, which reads; -1: not now. */
 	int (*to_controller)(void *arg,
@@ -31,8 +31,8 @@ struct peers_handler {
 };
 
 /* key: this node's. address: where others reach it; port 0: any. All is
- * borrowed. That it cannot listen there is told in the log, and no error: it
- * then gives to nobody.
+ * borrowed. If it cannot listen there, the log says so, and it serves nobody;
+ * that is no error.
  */
 struct peers *peers_new(sd_event *loop, struct blob_store *contents,
 			const struct key *key, const char *address,
@@ -44,7 +44,7 @@ OWNED_POINTER(struct peers, peers_free)
 /* "tcp://ADDRESS:PORT", or NULL. */
 const char *peers_endpoint(const struct peers *peers);
 
-/* Let that one read from us; public NULL: no longer. */
+/* Let the agent with this key read from us; public NULL: no longer. */
 int peers_grant(struct peers *peers, const char *name, const char *public,
 		struct error *err);
 
@@ -53,17 +53,17 @@ void peers_controller_reads(struct peers *peers,
 			    const struct message_content_read *read);
 void peers_controller_gone(struct peers *peers);
 
-/* Something has come in that others may wait for. */
+/* A content has grown: send waiting readers more. */
 void peers_wake(struct peers *peers);
 
-/* Connect, or use the link that is there; up() runs, now or later. Each is
- * matched by a peers_close().
+/* Connect, or use the existing link; up() runs, now or later. Each call needs a
+ * peers_close().
  */
 int peers_open(struct peers *peers, const char *name, const char *endpoint,
 	       const char *public, struct error *err);
 void peers_close(struct peers *peers, const char *name);
 
-/* Ask it. -1: the link is not up. */
+/* Request a piece from it. -1: the link is not connected. */
 int peers_read(struct peers *peers, const char *name,
 	       const struct message_content_read *read);
 

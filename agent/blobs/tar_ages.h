@@ -1,8 +1,8 @@
 /* tar_ages.h - counts the files of a tar stream that are older than a
  * moment.
  *
- * The stream passes through in pieces; what is no tar stream counts as nothing.
- * Times are those of the headers, in whole seconds.
+ * The stream comes in pieces; bytes that are no tar stream are ignored. Times
+ * are those of the headers, in whole seconds.
  */
 #ifndef AGENT_BLOBS_TAR_AGES_H
 #define AGENT_BLOBS_TAR_AGES_H
@@ -18,7 +18,7 @@ struct tar_ages {
 	uint64_t left; /* of the entry's data, padded */
 };
 
-/* The next bytes of one that began as { .since = ... }. */
+/* Read the next bytes. Initialise with { .since = ... }. */
 void tar_ages_feed(struct tar_ages *ages, const void *data, size_t size);
 
 #endif

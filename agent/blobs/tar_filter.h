@@ -1,10 +1,10 @@
 /* tar_filter.h - the entries of a folder's tar stream that match a pattern.
  *
- * The stream is what engine_archive_get() gives for a folder: its first entry
- * is that folder, all others lie below it. What matches passes as it is, byte
- * for byte; of a folder that matches all that lies below. The stream comes from
- * a container's disk: names are anything, and what takes more than
- * TAR_FILTER_HEAD_MAX to say them is refused.
+ * The stream comes from engine_archive_get() of a folder: its first entry is
+ * that folder, all others are below it. Matching entries pass unchanged; with a
+ * folder that matches, everything below it passes. The stream comes from a
+ * container's disk, so names are not trusted: headers of one entry with more
+ * than TAR_FILTER_HEAD_MAX bytes are refused.
  */
 #ifndef AGENT_BLOBS_TAR_FILTER_H
 #define AGENT_BLOBS_TAR_FILTER_H
@@ -17,15 +17,15 @@
 
 #define TAR_FILTER_HEAD_MAX (1 << 20)
 
-/* What passes; -1 with *err set ends it. */
+/* Called with the bytes that pass; -1 with *err set ends the filter. */
 typedef int tar_filter_out_fn(void *arg, const void *data, size_t size,
 			      struct error *err);
 
 struct tar_filter;
 
-/* pattern: below the folder, as in protocol/blob/pattern.h, where a leading
- * dot of a name is matched only by a dot; copied. EINVAL: it is none. After
- * read_max bytes the rest is not looked at: E2BIG.
+/* pattern: below the folder, as in protocol/blob/pattern.h, where a leading dot
+ * of a name is matched only by a dot; copied. EINVAL: it is not valid. A stream
+ * of more than read_max bytes is E2BIG.
  */
 struct tar_filter *tar_filter_new(const char *pattern, uint64_t read_max,
 				  tar_filter_out_fn *out, void *arg,
@@ -33,16 +33,19 @@ struct tar_filter *tar_filter_new(const char *pattern, uint64_t read_max,
 void tar_filter_free(struct tar_filter *filter);
 OWNED_POINTER(struct tar_filter, tar_filter_free)
 
-/* The next bytes. ENOTDIR: the first entry is no folder; EPROTO: no tar stream
- * of a folder; or what out() said. It is over then.
+/* Read the next bytes. ENOTDIR: the first entry is no folder; EPROTO: no tar
+ * stream of a folder; or the error of out(). After an error nothing more is
+ * read.
  */
 int tar_filter_feed(struct tar_filter *filter, const void *data, size_t size,
 		    struct error *err);
 
-/* There are no more. ENOENT: nothing matched; EPROTO: it is cut short. */
+/* The stream ends. ENOENT: nothing matched; EPROTO: it ends too early. */
 int tar_filter_end(struct tar_filter *filter, struct error *err);
 
-/* Hard links that matched, but not what they link to: they are left out. */
+/* The number of matching hard links that were left out, because their target
+ * did not match.
+ */
 uint64_t tar_filter_links_lost(const struct tar_filter *filter);
 
 #endif

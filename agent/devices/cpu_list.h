@@ -7,7 +7,7 @@
 
 #include <sched.h>
 
-/* EINVAL says what is wrong. */
+/* EINVAL names the fault. */
 int cpu_list_parse(const char *text, cpu_set_t *cpus, struct error *err);
 
 #endif

@@ -15,10 +15,10 @@ struct device_binding_source {
 	const struct engine_features *abilities;
 };
 
-/* A copy of the spec with all that its devices need; the caller clears it.
- * Where devices are only counted it is no more than a copy. probe: also look
- * whether the devices answer. ENODEV names what is missing: a device, a node, a
- * mount.
+/* A copy of the spec with the device nodes, mounts and variables that its
+ * devices need; the caller clears it. On a node that only knows the number of
+ * its devices it is a plain copy. probe: also check that the devices answer.
+ * ENODEV names the missing device, device node or mount.
  */
 int device_binding_apply(const struct device_binding_source *source,
 			 const struct task_spec *spec, bool probe,

@@ -1,16 +1,16 @@
-/* device_merge.h - brings the known devices up to date with those just found.
+/* device_merge.h - updates the list of known devices with those just found.
  *
- * A device keeps its index for as long as the node is up. One that is found no
- * more stays in the list as gone. Devices are told apart by their place on the
- * bus, or by their node below /dev where they have none.
+ * A device keeps its index as long as the node is up. One that is not found any
+ * more stays in the list as gone. Devices are identified by their bus id, or by
+ * their node below /dev where they have none.
  */
 #ifndef AGENT_DEVICES_DEVICE_MERGE_H
 #define AGENT_DEVICES_DEVICE_MERGE_H
 
 #include "protocol/hardware/device.h"
 
-/* What was found is moved. *news grows by the devices that are new or back. -1:
- * no memory.
+/* The contents of *found are moved. *news is increased by the number of devices
+ * that are new or back. -1: ENOMEM.
  */
 int device_merge(struct devices *known, struct devices *found, size_t *news);
 

@@ -1,7 +1,7 @@
 /* sysfs.h - files of /proc and /sys (or a folder in their place) as text.
  *
- * Paths are a root ("/sys", "/tmp/lab/sys") and a place below it made by fmt.
- * Whatever cannot be read is not there: these calls say so and no more.
+ * A path is a root ("/sys", "/tmp/lab/sys") and a path below it, made by fmt. A
+ * file that cannot be read counts as missing.
  */
 #ifndef AGENT_DEVICES_SYSFS_H
 #define AGENT_DEVICES_SYSFS_H
@@ -11,8 +11,8 @@
 #include <cjson/cJSON.h>
 #include <stdbool.h>
 
-/* The whole file without its last newlines; false: cannot be read, or longer
- * than the buffer's limit. The buffer is emptied first.
+/* Read the whole file without its last newlines. The buffer is emptied first.
+ * False: it cannot be read, or is longer than the buffer's limit.
  */
 bool sysfs_text(struct buffer *text, const char *root, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -24,13 +24,13 @@ bool sysfs_number(double *number, const char *root, const char *fmt, ...)
 bool sysfs_there(const char *root, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* In "key<separator>value" lines: the value of the first line of that key,
- * without blanks and quotes around it, as a heap string; NULL: none.
+/* The value of the first line "key<separator>value" of this key, without the
+ * blanks and quotes around it, as a heap string. NULL: none.
  */
 char *sysfs_line(const char *text, const char *key, char separator);
 
-/* Add a text to an object; NULL and "" are left out. What cannot be shown
- * (printable.h) becomes '?': firmware writes all kinds of bytes.
+/* Add a text to an object, unless it is NULL or "". Bytes that are not
+ * printable (printable.h) become '?'; firmware writes any bytes.
  */
 void sysfs_add(cJSON *to, const char *name, const char *text);
 

@@ -16,19 +16,19 @@
 
 struct evidence_abort;
 
-/* Runs from the loop, once: they are gone, or the time is over. The object is
- * freed after it.
+/* Called from the loop, once: all have ended, or the time is over. The object
+ * is freed after it.
  */
 typedef void evidence_abort_fn(void *arg);
 
-/* Signal each rank's process below root that handles SIGABRT; it leaves no core
- * file. Those of a launcher, which share an output, are signalled one after the
- * other while the launcher is halted. NULL: there is none, and done() never
- * runs.
+/* Send SIGABRT to each rank's process below root that handles it; none leaves a
+ * core file. Ranks of one launcher share an output, so they are signalled one
+ * after the other while the launcher is stopped. NULL: no process handles
+ * SIGABRT, and done() never runs.
  */
 struct evidence_abort *evidence_abort_begin(sd_event *loop, pid_t root,
 					    evidence_abort_fn *done, void *arg);
-/* Launchers go on; done() does not run. NULL is fine. */
+/* Launchers are continued; done() does not run. NULL is fine. */
 void evidence_abort_cancel(struct evidence_abort *abort);
 OWNED_POINTER(struct evidence_abort, evidence_abort_cancel)
 

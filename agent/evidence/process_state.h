@@ -7,7 +7,7 @@
 
 #include <sys/types.h>
 
-/* What a process is, by /proc/PID/stat. */
+/* Fields of /proc/PID/stat. */
 struct process_state {
 	pid_t pid, parent;
 	char state;
@@ -17,22 +17,22 @@ struct process_state {
 
 struct ranked_process {
 	struct process_state state;
-	int64_t rank; /* global, by its launcher's variable; -1: not known */
-	bool leads;   /* it is the rank's process, not one that this started */
+	int64_t rank; /* global, from its launcher's variable; -1: not known */
+	bool leads;   /* it is the rank's own process, not a child of it */
 };
 
-/* All that descend from the process root, without itself, parents before their
- * children, at most max. Where no launcher names ranks, all are of first_rank.
- * Returns how many; *left_out: those beyond max.
+/* List the descendants of the process root, parents before their children, at
+ * most max. Without a launcher that sets ranks, all are of first_rank. Returns
+ * their number; *left_out: those beyond max.
  */
 size_t process_ranks(pid_t root, int64_t first_rank,
 		     struct ranked_process *list, size_t max, size_t *left_out);
 
-/* The state now; false: it is gone. */
+/* Read the present state; false: it has ended. */
 bool process_state_read(pid_t pid, struct process_state *state);
 
-/* Fill command, waits, stack and written_bytes. What cannot be read is left
- * out: a kernel may hide it.
+/* Fill command, waits, stack and written_bytes. Values that the kernel hides
+ * are left out.
  */
 int process_observe(pid_t pid, struct evidence *evidence, struct error *err);
 

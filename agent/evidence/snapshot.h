@@ -1,8 +1,8 @@
-/* snapshot.h - takes one look at all processes of a container.
+/* snapshot.h - records what all processes of a container do at one moment.
  *
- * Runs as a program of its own, `regatta-agent snapshot PID FIRST_RANK ROUND`,
- * because a read of /proc may wait for a process that is stuck in the kernel:
- * then this program is stuck, and not the agent.
+ * It runs as a process of its own, `regatta-agent snapshot PID FIRST_RANK
+ * ROUND`, because a read of /proc may hang with a process that is stuck in the
+ * kernel. Then the agent does not hang.
  */
 #ifndef AGENT_EVIDENCE_SNAPSHOT_H
 #define AGENT_EVIDENCE_SNAPSHOT_H
@@ -14,11 +14,10 @@
 #include <sys/types.h>
 
 #define SNAPSHOT_WORD "snapshot" /* the agent's first argument */
-#define SNAPSHOT_BUSY_MS 500     /* for so long it is watched who computes */
+#define SNAPSHOT_BUSY_MS 500     /* busy_percent is measured for so long */
 
-/* Write a line of protocol/message/evidence.h for each process that descends
- * from root, that of regatta-init. first_rank: of the command where no
- * launcher names ranks.
+/* Write a line of protocol/message/evidence.h for each descendant of root,
+ * which is regatta-init. first_rank: as for process_ranks().
  */
 int snapshot_write(pid_t root, int64_t first_rank, uint64_t round, FILE *out,
 		   struct error *err);

@@ -1,10 +1,10 @@
-/* stack_tools.h - programs that print where a process stands: stacks.yaml.
+/* stack_tools.h - programs that print the stack of a process: stacks.yaml.
  *
  *	tools:
  *	  - name: py-spy	# for people
  *	    match: python	# PCRE2 over the process's command; optional
  *	    command: [py-spy, dump, --pid, "${pid}"]
- *	    stops: true		# it halts the process; default false
+ *	    stops: true		# it pauses the process; default false
  *
  * ${pid} is the process's number on the node, ${inside} that in its container.
  */
@@ -18,15 +18,14 @@
 
 struct stack_tools;
 
-/* Read a file; that there is none is an empty list. EINVAL names file and line.
- */
+/* Read a file. No file is an empty list. EINVAL names file and line. */
 struct stack_tools *stack_tools_read(const char *path, struct error *err);
 void stack_tools_free(struct stack_tools *tools);
 OWNED_POINTER(struct stack_tools, stack_tools_free)
 
 /* The command of the first tool from *next on that fits the process; *next
- * moves behind it. stops: one may be taken that halts the process. *name is
- * borrowed. false: there is none, or no memory.
+ * moves behind it. stops: tools that pause the process are allowed. *name is
+ * borrowed. False: no further tool fits, or ENOMEM.
  */
 bool stack_tools_command(const struct stack_tools *tools, size_t *next,
 			 pid_t pid, const char *command, bool stops,

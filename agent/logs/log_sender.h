@@ -1,16 +1,15 @@
 /* log_sender.h - sends the files of a spool to the controller as byte
  * streams.
  *
- * The files in the spool are the truth of what was written, the controller's
- * file lengths are the cursor. In every session the log sender sends a stream
- * only after the controller has said how far it has come, and never has more
- * than the session's credit under way unacknowledged. It reads files, so the
- * one who writes them never waits for it, whatever the network does.
+ * The files in the spool hold the output; the length of the controller's file
+ * is the cursor. In every session the log sender sends a stream only after the
+ * controller has reported the length that it has. It never has more than the
+ * session's credit of bytes unacknowledged. It reads files, so the writing
+ * process never waits for the network.
  *
- * A command may cut its own output short (> /dev/stderr does). What is in the
- * file then is new: it is sent behind what was sent before, or, after a lost
- * session, behind what had come of that. An agent that is started after that
- * does not know where it began, and may send some of it twice.
+ * A command may truncate its own output (> /dev/stderr does). What it writes
+ * then is sent behind the earlier bytes. An agent that is restarted after a
+ * truncation does not know where the new bytes began, and may send some twice.
  */
 #ifndef AGENT_LOGS_LOG_SENDER_H
 #define AGENT_LOGS_LOG_SENDER_H
@@ -21,17 +20,15 @@
 #include <systemd/sd-event.h>
 
 #define LOG_SENDER_FRAME_MAX (256 << 10) /* bytes in one message */
-#define LOG_SENDER_DELAY_MS                                                    \
-	10 /* output that comes within it travels together */
+#define LOG_SENDER_DELAY_MS 10 /* output within this time is sent together */
 #define LOG_SENDER_POLL_MS                                                     \
-	1000 /* files are looked at that often in any case                     \
+	1000 /* files are checked at least this often                          \
 	      */
 
 struct log_sender;
 struct log_sender_stream;
 
-/* Send one message; -1: not now (the log sender tries again at the next wake).
- */
+/* Send one message. -1: not now; the log sender tries again later. */
 typedef int log_sender_send_fn(void *arg, const struct message_log *log,
 			       const void *data, size_t size);
 
@@ -41,8 +38,8 @@ struct log_sender *log_sender_new(sd_event *loop, struct spool *spool,
 void log_sender_free(struct log_sender *sender);
 OWNED_POINTER(struct log_sender, log_sender_free)
 
-/* A session begins, with so much credit; or it is over (credit 0). Either way
- * nothing is sent until each stream's length is heard.
+/* A session begins with this credit, or ends (0). Nothing of a stream is sent
+ * until its length is known.
  */
 void log_sender_session(struct log_sender *sender, uint64_t credit_bytes);
 
@@ -56,32 +53,32 @@ struct log_sender_stream *log_sender_add(struct log_sender *sender,
 					 struct error *err);
 void log_sender_remove(struct log_sender_stream *stream);
 
-/* look() is called every LOG_SENDER_POLL_MS, and before what was read of the
- * stream is sent. It may add streams, and bound them; it removes none.
+/* look() is called every LOG_SENDER_POLL_MS, and before bytes of the stream are
+ * sent. It may add streams and bound them, but not remove any.
  */
 typedef void log_sender_look_fn(void *arg);
 void log_sender_set_look(struct log_sender_stream *stream,
 			 log_sender_look_fn *look, void *arg);
 
-/* Send nothing behind the file's first `kept` bytes: they are all that stays of
- * it. What the command cut off it after it was sent counts, too. A larger bound
- * than before is ignored.
+/* Send only the first `kept` bytes of the stream. Bytes that were sent and then
+ * truncated by the command count as well. A bound above the present one is
+ * ignored.
  */
 void log_sender_bound(struct log_sender_stream *stream, uint64_t kept);
 
-/* The controller speaks of a stream; one that is not known is ignored. */
+/* An acknowledgement of the controller. Unknown streams are ignored. */
 void log_sender_ack(struct log_sender *sender,
 		    const struct message_log_ack *ack);
 
-/* Something may have been written: look within LOG_SENDER_DELAY_MS. */
+/* Something may have been written: check within LOG_SENDER_DELAY_MS. */
 void log_sender_wake(struct log_sender *sender);
 
 const char *log_sender_name(const struct log_sender_stream *stream);
 
-/* Bytes of the stream that there are to send, as far as the file has come. */
+/* Bytes of the stream so far, including those sent. */
 uint64_t log_sender_size(struct log_sender_stream *stream);
 
-/* How often the file got shorter. */
+/* How often the file was truncated. */
 uint32_t log_sender_cuts(const struct log_sender_stream *stream);
 
 #endif

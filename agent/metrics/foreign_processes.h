@@ -1,13 +1,12 @@
-/* foreign_processes.h - tells whether somebody else uses the devices of a
- * task.
+/* foreign_processes.h - detects containers and processes of others that use the
+ * devices of a task.
  *
- * Looked at are the engine's containers that are not of this agent (those that
- * were given one of the devices' nodes), and processes: of the vendor's tool,
- * where its profile says how (`processes`), else those that have one of the
- * nodes open. Who is there in two looks, FOREIGN_PROCESSES_PAUSE_MS apart, is a
- * stranger: what a job before left behind, and what only asks for readings,
- * is soon gone. What cannot be seen (a tool that fails, an engine that is away)
- * is nobody.
+ * It checks the engine's containers that have one of the device nodes and do
+ * not belong to this agent. It also checks processes: those that the vendor's
+ * tool lists, where the profile has `processes`, else those that have one of
+ * the device nodes open. Only what is found twice, FOREIGN_PROCESSES_PAUSE_MS
+ * apart, counts: leftovers of an earlier job and monitoring tools end soon. A
+ * tool that fails and an engine that is away count as nothing found.
  */
 #ifndef AGENT_METRICS_FOREIGN_PROCESSES_H
 #define AGENT_METRICS_FOREIGN_PROCESSES_H
@@ -31,7 +30,7 @@ struct foreign_processes_source {
 	uint32_t pause_ms;             /* 0: FOREIGN_PROCESSES_PAUSE_MS */
 };
 
-/* From the loop, once. text: a sentence, or NULL: nobody is there. */
+/* Called from the loop, once. text: a sentence that names one; NULL: none. */
 typedef void foreign_processes_fn(void *arg, const char *text);
 
 /* wanted: bit i for devices->list[i]. NULL: ENOMEM, and done() never runs. */

@@ -1,7 +1,7 @@
 /* host_facts.h - facts of this host, for tables and provenance.
  *
- * host_facts_read() is asked at the start of the agent and before each job:
- * some of it changes (clock, governor, free memory, driver).
+ * host_facts_read() runs at the start of the agent. host_facts_now() reads the
+ * facts that change, before each job.
  */
 #ifndef AGENT_METRICS_HOST_FACTS_H
 #define AGENT_METRICS_HOST_FACTS_H
@@ -50,17 +50,17 @@ struct host_facts_source {
 cJSON *host_facts_read(const struct host_facts_source *source,
 		       struct error *err);
 
-/* Only what changes while the agent runs: "clock", "governor",
+/* Only the facts that change while the agent runs: "clock", "governor",
  * "memory_available_bytes".
  */
 cJSON *host_facts_now(const struct host_facts_source *source,
 		      struct error *err);
 
-/* Add what is known of the vendor's software. */
+/* Add the versions of the vendor's software. */
 void host_facts_versions(cJSON *facts, const struct versions *versions);
 
-/* Add which accelerators there are, by the name that the tool prints, else by
- * their chip, else by the vendor. None: nothing is added.
+/* Add the accelerators, by the name that the tool prints, else by their chip,
+ * else by the vendor. Without accelerators, add nothing.
  */
 void host_facts_accelerators(cJSON *facts, const struct device_info *devices,
 			     size_t count, const char *vendor);

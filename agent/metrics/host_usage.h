@@ -1,7 +1,7 @@
 /* host_usage.h - the load of the host: processors, memory, disks, network,
  * power.
  *
- * Rates are over the time between two takes. Sources: proc(5) (stat, meminfo,
+ * Rates are over the time between two calls. Sources: proc(5) (stat, meminfo,
  * diskstats, net/dev), Linux Documentation/power/powercap (RAPL: energy_uj,
  * which root can read), Documentation/ABI/stable/sysfs-class-infiniband
  * (port_rcv_data counts in units of four bytes).
@@ -13,8 +13,8 @@
 
 struct host_usage;
 
-/* sys, proc: what stands for /sys and /proc (copied). Disks, interfaces and
- * power domains are looked for now.
+/* sys, proc: folders in place of /sys and /proc (copied). Disks, interfaces and
+ * power domains are searched now.
  */
 struct host_usage *host_usage_new(const char *sys, const char *proc,
 				  struct error *err);
@@ -22,7 +22,7 @@ void host_usage_free(struct host_usage *host);
 OWNED_POINTER(struct host_usage, host_usage_free)
 
 /* Fill all but HOST_POWER_W. now_ms: monotonic. Rates are absent in the first
- * take, and where a counter went backwards.
+ * call, and where a counter went backwards.
  */
 void host_usage_take(struct host_usage *host, int64_t now_ms,
 		     struct host_usage_sample *sample);

@@ -7,7 +7,7 @@
 #include <cjson/cJSON.h>
 #include <net/if.h>
 
-/* Add to facts what /sys says (sys: the folder that stands for it):
+/* Add facts from /sys (sys: the folder in its place):
  *
  *	"networks": [{"name": "eth0", "mbit_per_s": 25000,
  *	  "state": "up", "physical": true}]	     without loopback
@@ -17,7 +17,7 @@
  *	"network": "InfiniBand, 8x200 Gb/s"  the fastest kind that is up, in
  *	                                     words, as benchmark tables want it
  *
- * What is not known is not there. Source: Linux Documentation/ABI/stable/
+ * Unknown facts are absent. Source: Linux Documentation/ABI/stable/
  * sysfs-class-infiniband, testing/sysfs-class-net.
  */
 void network_facts(cJSON *facts, const char *sys);

@@ -1,9 +1,9 @@
 /* versions.h - the versions of the vendor's driver and software on this
  * node.
  *
- * The rules are the profile's (profile.h, `versions`): files below the roots
- * and tools, of which the first that tells a version counts. A tool that two
- * rules name one after the other is run once.
+ * The profile has the rules (profile.h, `versions`): files and tools, of which
+ * the first that gives a version counts. A tool that two consecutive rules use
+ * runs once.
  */
 #ifndef AGENT_METRICS_VERSIONS_H
 #define AGENT_METRICS_VERSIONS_H
@@ -15,7 +15,7 @@
 
 #define VERSION_SIZE 64 /* bytes, with the 0; longer ones are cut */
 
-/* "" is "not known". */
+/* "": not known. */
 struct versions {
 	char driver[VERSION_SIZE];
 	char sdk[VERSION_SIZE];
@@ -24,12 +24,12 @@ struct versions {
 /* From the loop, once. */
 typedef void versions_fn(void *arg, const struct versions *versions);
 
-/* Is there a rule at all? profile may be NULL. */
+/* Does the profile have rules? It may be NULL. */
 bool versions_rules(const struct profile *profile);
 
-/* Ask. profile, roots and cpus (where tools run; NULL: anywhere) are borrowed
- * until done() ran. A rule that fails in whatever way is one that does not
- * tell. NULL with ENOMEM, and done() never runs.
+/* Apply the rules. profile, roots and cpus (where tools run; NULL: anywhere)
+ * are borrowed until done() has run. A rule that fails gives no version. NULL
+ * with ENOMEM, and done() never runs.
  */
 struct version_query;
 struct version_query *versions_ask(sd_event *loop,

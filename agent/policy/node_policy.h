@@ -1,5 +1,4 @@
-/* node_policy.h - the policy of this node: read, reloaded, held against
- * tasks.
+/* node_policy.h - the policy of this node: read, reloaded, applied to tasks.
  */
 #ifndef AGENT_POLICY_NODE_POLICY_H
 #define AGENT_POLICY_NODE_POLICY_H
@@ -11,43 +10,49 @@
 
 struct node_policy;
 
-/* path: the policy file (copied). NULL: whatever the engine allows. optional:
- * without a file the defaults count.
+/* path: the policy file (copied). NULL: allow everything that the engine
+ * allows. optional: if there is no file, use the defaults.
  */
 struct node_policy *node_policy_new(const char *path, bool optional,
 				    struct error *err);
 void node_policy_free(struct node_policy *node_policy);
 OWNED_POINTER(struct node_policy, node_policy_free)
 
-/* Read the file again. On failure all stays as it was. */
+/* Read the file again. On failure the old policy stays. */
 int node_policy_reload(struct node_policy *node_policy, struct error *err);
 
-/* The file, or words for what stands for it. */
+/* The path of the file, or a text for people that says where the policy comes
+ * from.
+ */
 const char *node_policy_name(const struct node_policy *node_policy);
 
-/* The text of the file, "" where there is none, for who plans for this node;
- * NULL: nothing is judged, or it is longer than NODE_POLICY_TEXT_MAX bytes.
+/* The text of the file, for `regatta plan`; "": there is no file. NULL:
+ * everything is allowed, or it is longer than NODE_POLICY_TEXT_MAX bytes.
  */
 #define NODE_POLICY_TEXT_MAX 16384
 const char *node_policy_text(const struct node_policy *node_policy);
 
-/* Put the policy's limits where an order has none; before it is kept. */
+/* Set the policy's limits where the container has none. Call it before the spec
+ * is stored.
+ */
 void node_policy_limit(const struct node_policy *node_policy,
 		       struct container_spec *container);
 
-/* Do containers get what the profile of the vendor gives them, unasked? */
+/* May containers get what the vendor's profile gives them, without a rule of
+ * their own?
+ */
 bool node_policy_profile(const struct node_policy *node_policy);
 
-/* What a container may write to its own disk (agent/task/disk_watch.h), in
- * bytes; 0: any amount.
+/* Bytes that a container may write to its own disk (agent/task/disk_watch.h);
+ * 0: no limit.
  */
 uint64_t node_policy_disk(const struct node_policy *node_policy);
 
-/* Of a container, in all; 0: any number. */
+/* Processes that a container may have; 0: no limit. */
 uint32_t node_policy_pids(const struct node_policy *node_policy);
 
-/* May an image come from a file; may this one leave the node, be built here, be
- * removed? EPERM.
+/* May images be loaded from files? May this image be saved to a file, pulled,
+ * built, removed? ours: Regatta pulled, built or loaded it. EPERM.
  */
 int node_policy_load(const struct node_policy *node_policy, struct error *err);
 int node_policy_save(const struct node_policy *node_policy, const char *image,
@@ -59,7 +64,9 @@ int node_policy_build(const struct node_policy *node_policy, const char *image,
 int node_policy_remove(const struct node_policy *node_policy, const char *image,
 		       bool ours, struct error *err);
 
-/* May one leave the node that Regatta did not bring and no job used? EPERM. */
+/* May an image be saved that Regatta did not pull, build or load, and no job
+ * used? EPERM.
+ */
 int node_policy_save_any(const struct node_policy *node_policy,
 			 const char *image, struct error *err);
 
@@ -67,16 +74,16 @@ int node_policy_save_any(const struct node_policy *node_policy,
 int node_policy_insecure(const struct node_policy *node_policy,
 			 const char *registry, struct error *err);
 
-/* Does the policy allow what a name means (name@sha256:... or an image's id),
- * as it allows the name?
+/* Does the policy that allows the name also allow the image that it resolves to
+ * (pin: name@sha256:... or an image's id)?
  */
 bool node_policy_pin_allowed(const struct node_policy *node_policy,
 			     const char *name, const char *pin);
 
-/* May this task, completed for its devices, run at that place? Room for its
- * output is looked for below place->out_folder. EPERM, ENOSPC
- * (protocol/config/policy_check.h) and others; all are of class `policy` but
- * ENOMEM.
+/* May this task, completed for its devices, run at that place? The disk of
+ * place->out_folder must have space for its output. EPERM, ENOSPC
+ * (protocol/config/policy_check.h) and others. All but ENOMEM are of class
+ * `policy`.
  */
 int node_policy_check(const struct node_policy *node_policy,
 		      const struct device_binding_source *binding,
@@ -84,7 +91,7 @@ int node_policy_check(const struct node_policy *node_policy,
 		      const struct task_spec *completed,
 		      const struct container_place *place, struct error *err);
 
-/* May this task, that node_policy_check() let pass, set setuid and setgid bits
+/* May this task, which node_policy_check() allowed, set setuid and setgid bits
  * and make device nodes (agent/policy/rights_check.h)?
  */
 bool node_policy_suid(const struct node_policy *node_policy,

@@ -10,16 +10,17 @@
 
 #include <cjson/cJSON.h>
 
-/* How far the times may differ: the engine's begin before ours and end after
- * ours, each by what starting and ending take on a loaded machine.
+/* How much the times may differ. The engine's start is before ours and its end
+ * is after ours, each by the time that starting or ending takes on a loaded
+ * machine.
  */
 #define EXIT_CHECK_SLACK_MS 60000
 
 /* container: the engine's inspect answer for a container that does not run any
- * more. Exit code, begin and end must agree. What the engine does not know is
- * not held against the record: it was away when the container began (no start
- * of its own) or ended (exit code 255, or 0). EPROTO: they do not agree; the
- * text says in what.
+ * more. Exit code, start and end must agree. Values that the engine does not
+ * know are not compared: an engine that was away at the start has no start
+ * time, and one that was away at the end reports exit code 255 or 0. EPROTO
+ * names the difference.
  */
 int exit_check(const struct exit_record *record, const cJSON *container,
 	       struct error *err);

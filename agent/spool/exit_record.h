@@ -1,9 +1,8 @@
 /* exit_record.h - the record that regatta-init writes when a container ends.
  *
- * The record is written inside the container, so it is read as carefully as
- * anything from outside: its size is bounded, unknown or mistyped fields are
- * refused, and it is held against the engine (agent/spool/exit_check.h). Its
- * fields are described in agent/init/init.h.
+ * The record is written inside the container, so it is not trusted: its size is
+ * bounded, unknown or mistyped fields are refused, and it is compared with the
+ * engine (agent/spool/exit_check.h). agent/init/init.h describes its fields.
  */
 #ifndef AGENT_SPOOL_EXIT_RECORD_H
 #define AGENT_SPOOL_EXIT_RECORD_H
@@ -37,7 +36,7 @@ struct exit_record {
 	size_t processes_count;
 };
 
-/* EPROTO: not such a record. The caller clears it. */
+/* EPROTO: not a valid record. The caller clears it. */
 int exit_record_parse(const char *text, size_t size, struct exit_record *record,
 		      struct error *err);
 void exit_record_clear(struct exit_record *record);

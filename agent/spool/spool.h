@@ -7,12 +7,12 @@
  *	in/hostfile	the gang's nodes, for a command that wants them
  *	in/NAME		the files of the spec
  *	out/		0777: what the container writes (init.h)
- *	host/		0700: what the agent writes beside it; host/record:
- *			which file out/exit.json has to be; host/ended: the
- *			end was concluded, and why the record is not believed
+ *	host/		0700: the agent's own files. host/record: identity of
+ *			the file out/exit.json; host/ended: the end was
+ *			concluded, and why the record is not trusted
  *
  * The spool root is 0700, so only the container's own bind mounts lead here.
- * Files below out/ are written by strangers: links, FIFOs and devices there
+ * The container may write anything below out/: links, FIFOs and devices there
  * are refused, and sizes are bounded.
  */
 #ifndef AGENT_SPOOL_SPOOL_H
@@ -35,16 +35,16 @@ struct task_id task_spec_id(const struct task_spec *spec);
 
 struct spool;
 
-/* state: absolute path, made when it is not there. EBUSY: another agent uses
- * it, and still does after two seconds (for which this call waits).
+/* state: absolute path; made if it does not exist. EBUSY: another agent uses
+ * it, and still does after two seconds, for which this call waits.
  */
 struct spool *spool_new(const char *state, struct error *err);
 void spool_free(struct spool *spool);
 OWNED_POINTER(struct spool, spool_free)
 
-/* Make the folder and write its task.json last: a folder without one never had
- * a container. Already there is success. Not made to survive a power cut, which
- * the container does not survive either.
+/* Make the folder. task.json is written last, so a folder without it never had
+ * a container. An existing folder is success. It need not survive a power cut,
+ * because the container does not either.
  */
 int spool_create(struct spool *spool, const struct task_spec *spec,
 		 struct error *err);
@@ -68,13 +68,11 @@ int spool_write_in(struct spool *spool, const struct task_id *id,
 		   const char *name, const void *data, size_t size,
 		   struct error *err);
 
-/* The files of a task's two folders that others than the above know: what the
- * container only reads, and what it writes.
- */
+/* The two folders of a task: the container reads in/, and writes out/. */
 enum spool_side { SPOOL_IN, SPOOL_OUT };
 
-/* Read out/<name>, which the container wrote: EINVAL, ELOOP or E2BIG, where it
- * is no file, or does not fit.
+/* Read out/<name>, which the container wrote. EINVAL or ELOOP: it is no regular
+ * file; E2BIG: it is longer than the buffer's limit.
  */
 int spool_read_out(struct spool *spool, const struct task_id *id,
 		   const char *name, struct buffer *out, struct error *err);
@@ -85,24 +83,24 @@ int64_t spool_age_ms(struct spool *spool, const struct task_id *id,
 void spool_forget(struct spool *spool, const struct task_id *id,
 		  enum spool_side side, const char *name);
 
-/* Call fn for each name in that folder; it may remove it. */
+/* Call fn for each name in the folder; fn may remove the file. */
 typedef void spool_name_fn(void *arg, const char *name);
 void spool_names(struct spool *spool, const struct task_id *id,
 		 enum spool_side side, spool_name_fn *fn, void *arg);
 
-/* in/start is there: the order to start came. */
+/* Was the order to start received? (in/start exists.) */
 bool spool_ordered(struct spool *spool, const struct task_id *id);
 
-/* regatta-init began in this folder (out/started). */
+/* Has regatta-init started? (out/started exists.) */
 bool spool_started(struct spool *spool, const struct task_id *id);
 
-/* The pid of regatta-init in this folder while it lives, whatever the engine
- * knows of it; -1: it lives where it has no number here. 0: it does not live.
+/* The pid of the task's regatta-init while it lives, independent of the engine.
+ * -1: it lives in another PID namespace. 0: it does not live.
  */
 pid_t spool_holder(struct spool *spool, const struct task_id *id);
 
-/* Make the file that regatta-init takes for its record (out/exit.json.new), and
- * note which one it is (host/record). Again: nothing.
+/* Make the file that regatta-init will write as its record (out/exit.json.new),
+ * and store its identity (host/record). A second call does nothing.
  */
 int spool_reserve_record(struct spool *spool, const struct task_id *id,
 			 struct error *err);
@@ -110,24 +108,25 @@ int spool_reserve_record(struct spool *spool, const struct task_id *id,
 /* Is out/exit.json the file that was reserved, or was none reserved? */
 bool spool_record_is_ours(struct spool *spool, const struct task_id *id);
 
-/* Is there something of that name? */
+/* Does out/exit.json exist, of whatever kind? */
 bool spool_has_exit(struct spool *spool, const struct task_id *id);
 
-/* ENOENT: not ended, or ended without a record. EPROTO: it is not ours, or not
- * a record.
+/* ENOENT: not ended, or ended without a record. EPROTO: the file is not the
+ * reserved one, or not a valid record.
  */
 int spool_read_exit(struct spool *spool, const struct task_id *id,
 		    struct exit_record *record, struct error *err);
 
-/* Who writes a stream: the container below out/, or the agent below host/. */
+/* The writer of a stream: the container below out/, or the agent below host/.
+ */
 enum spool_writer { SPOOL_CONTAINER, SPOOL_AGENT };
 
-/* Open a stream's file for reading. ENOENT: not there yet. */
+/* Open a stream's file for reading. ENOENT: it does not exist yet. */
 int spool_open_stream(struct spool *spool, const struct task_id *id,
 		      enum spool_writer writer, const char *stream,
 		      struct error *err);
 
-/* Open a stream of the agent's to append to; made when it is not there. */
+/* Open a stream of the agent for appending; made if it does not exist. */
 int spool_append_stream(struct spool *spool, const struct task_id *id,
 			const char *stream, struct error *err);
 
@@ -138,9 +137,9 @@ int spool_write_own(struct spool *spool, const struct task_id *id,
 int spool_read_own(struct spool *spool, const struct task_id *id,
 		   const char *name, struct buffer *out, struct error *err);
 
-/* What lies in the folder, below it, and how much of the disk that takes. It is
- * counted no further than names_max + 1 names or SPOOL_DEPTH_MAX folders deep,
- * which counts as too many names, too. What cannot be read counts as nothing.
+/* Count the files below the folder and the disk space that they take. Counting
+ * ends at names_max + 1 names, or SPOOL_DEPTH_MAX folders deep, which is
+ * reported as too many names. Files that cannot be read do not count.
  */
 #define SPOOL_DEPTH_MAX 16
 struct spool_usage {
@@ -150,15 +149,15 @@ struct spool_usage {
 void spool_measure(struct spool *spool, const struct task_id *id,
 		   size_t names_max, struct spool_usage *usage);
 
-/* Remove the folder with all that is in it, SPOOL_REMOVE_ENTRIES of that in one
- * call, some 10 ms: a command may leave millions of files. 1: more is left;
- * call again in another turn of the loop. Not there is success.
+/* Remove the folder with its contents, at most SPOOL_REMOVE_ENTRIES entries in
+ * one call (some 10 ms), because a command may leave millions of files. 1: more
+ * is left; call again in another turn of the loop. A missing folder is success.
  */
 #define SPOOL_REMOVE_ENTRIES 1000
 int spool_remove(struct spool *spool, const struct task_id *id,
 		 struct error *err);
 
-/* Call fn for every task's folder; what is no such folder is removed. */
+/* Call fn for every task's folder. Everything else in the spool is removed. */
 typedef void spool_fn(void *arg, const struct task_id *id);
 int spool_each(struct spool *spool, spool_fn *fn, void *arg, struct error *err);
 

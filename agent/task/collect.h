@@ -1,14 +1,15 @@
-/* collect.h - keeps the files that a task is to collect, when its command
- * has ended.
+/* collect.h - stores the files that a task collects, after its command has
+ * ended.
  *
- * Each path that the sweep asks for is taken out of the container as a tar file
- * and becomes a content of the node (protocol/blob/blob_store.h), which the
- * controller then reads. Of a pattern (protocol/blob/pattern.h), that is the
- * part of the folder it begins with that matches; COLLECT_READ_FACTOR times the
- * limit is read of such a folder at most. What came of each path stands in the
- * spool's file host/files.json, from the start of the command on, so another
- * agent goes on with those that are missing. A path that is not there, or too
- * large, is no failure of the task: it is told.
+ * Each path in the sweep's `collect` is copied out of the container as a tar
+ * file into the node's blob store (protocol/blob/blob_store.h), from which the
+ * controller fetches it. For a pattern (protocol/blob/pattern.h) the folder at
+ * its beginning is read, and the entries that match are kept; at most
+ * COLLECT_READ_FACTOR times the limit is read.
+ *
+ * The outcome of each path is in the spool's file host/files.json, which exists
+ * from the start of the command on, so that a restarted agent continues. A path
+ * that does not exist or is too large is reported, and does not fail the task.
  */
 #ifndef AGENT_TASK_COLLECT_H
 #define AGENT_TASK_COLLECT_H
@@ -32,20 +33,20 @@ struct collect_services {
 	const struct task_id *id;
 	const struct task_spec *spec;
 	const char *container; /* its name */
-	/* Nothing is missing any more. */
+	/* All paths are done. */
 	void (*done)(void *arg);
 	void *arg;
 };
 
-/* Before the start: note what will be collected, its placeholders filled.
- * folder: the container's working folder, from which relative paths are.
+/* Before the start: write the list of paths, with placeholders filled. folder:
+ * the container's working folder, for relative paths.
  */
 int collect_note(struct spool *spool, const struct task_id *id,
 		 const struct task_spec *spec, const char *folder,
 		 const struct rendezvous *rendezvous, struct error *err);
 
-/* After the end. NULL without an error (code 0): there is nothing to collect.
- * done() runs later, also when all was collected before.
+/* After the end. NULL with err->code 0: there is nothing to collect. done()
+ * runs later, also when everything was collected before.
  */
 struct collect;
 struct collect *collect_begin(const struct collect_services *services,
@@ -59,7 +60,7 @@ bool collect_is_done(const struct collect *collect);
 int collect_list(const struct collect *collect, struct collected_file **files,
 		 size_t *count);
 
-/* Keep what was collected from being removed as unused. */
+/* Mark the collected contents as used, so that they are not removed. */
 void collect_touch(const struct collect *collect);
 
 #endif

@@ -6,7 +6,7 @@
 #include "protocol/base/buffer.h"
 #include "protocol/message/spec.h"
 
-/* What only the start of the gang can say. */
+/* What is known only when the gang starts. */
 struct rendezvous {
 	const char *address;      /* MASTER_ADDR */
 	uint32_t port;            /* MASTER_PORT */
@@ -17,32 +17,32 @@ struct rendezvous {
 
 #define COMMAND_HOSTFILE "/regatta/in/hostfile" /* in the container */
 
-/* Append the lines of the hostfile, "address slots=N"; nothing without
- * addresses.
+/* Append the lines of the hostfile, "address slots=N"; without addresses,
+ * nothing.
  */
 int command_hostfile(const struct task_spec *spec,
 		     const struct rendezvous *rendezvous, struct buffer *out,
 		     struct error *err);
 
-/* Append the text with its placeholders filled, as those of argv are. */
+/* Append the text with its placeholders filled, by the rules for argv. */
 int command_text(const struct task_spec *spec, const char *text,
 		 const struct rendezvous *rendezvous, struct buffer *out,
 		 struct error *err);
 
-/* Append the records of in/start (agent/init/init.h). argv: the command to use
- * when the spec has none. ${MASTER_ADDR}, ${MASTER_PORT}, ${NNODES},
- * ${NODE_RANK}, ${NPROC_PER_NODE} and ${WORLD_SIZE} are filled in the spec's
- * argv and env, and each is a variable of the environment too; variables of
- * the spec win over them. ${ROUND} and ${START_TIME} are filled as well, and
- * with addresses ${NODE_ADDRESSES}, ${NODE_ENDPOINTS_JSON}, ${HOSTFILE} and
- * ${NODE_ADDRESS} (protocol/message/spec.h), which are no variables by
- * themselves. ${INTERFACE} is the network interface by which the nodes reach
- * each other; a variable of the spec that names it is left out where the task
- * is alone, or not in the host's network. PYTHONUNBUFFERED and
- * PYTHONFAULTHANDLER are 1, GLOO_SOCKET_IFNAME is the interface, and PyTorch's
- * flight recorder is switched on unless the spec sets them; what the recorder
- * writes is followed. Other ${...} are left as they are. EINVAL: nothing to
- * run, or an address longer than 255 bytes.
+/* Append the records of in/start (agent/init/init.h). argv: the image's
+ * command, used when the spec has none.
+ *
+ * Placeholders (protocol/message/spec.h) in the spec's argv and env are filled;
+ * other ${...} stay as they are. MASTER_ADDR, MASTER_PORT, NNODES, NODE_RANK,
+ * NPROC_PER_NODE and WORLD_SIZE are also environment variables. A variable of
+ * the spec that uses ${INTERFACE} is left out where the task is the only one of
+ * its job, or not in the host's network.
+ *
+ * Unless the spec sets them, PYTHONUNBUFFERED and PYTHONFAULTHANDLER are 1,
+ * GLOO_SOCKET_IFNAME is the interface, and PyTorch's flight recorder is
+ * switched on; its files are followed.
+ *
+ * EINVAL: nothing to run, or an address of more than 255 bytes.
  */
 int command_build(const struct task_spec *spec, const struct strings *argv,
 		  const struct rendezvous *rendezvous, struct buffer *out,

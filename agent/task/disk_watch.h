@@ -1,11 +1,11 @@
 /* disk_watch.h - measures how much a container writes to its own disk.
  *
- * Its own disk is the writable layer over its image: what it writes to mounts,
- * volumes, /dev/shm or as output is not in it. Engines can limit it themselves
- * only on few file systems, so it is asked for: the engine counts by walking
- * all files of the layer. It is asked every DISK_LOOK_MS, or more rarely, so
- * that counting takes no more than a fiftieth of the time: a container that
- * writes fast is over the limit by what it writes in between.
+ * Its own disk is the writable layer above its image. Mounts, volumes, /dev/shm
+ * and output do not count. Engines can limit the layer only on few file
+ * systems, so this module asks the engine for its size. The engine walks all
+ * files of the layer for that. It is asked every DISK_LOOK_MS, or less often,
+ * so that it spends at most a fiftieth of the time on it. A container can
+ * exceed the limit by what it writes between two requests.
  */
 #ifndef AGENT_TASK_DISK_WATCH_H
 #define AGENT_TASK_DISK_WATCH_H
@@ -14,15 +14,15 @@
 
 #define DISK_LOOK_MS 2000
 
-/* It has written more than the limit; comes once, never from inside a call. The
- * watch may be freed in it.
+/* The container is over the limit. Called once, never from inside a call of
+ * this header; disk_watch_free() may be called within it.
  */
 typedef void disk_over_fn(void *arg, uint64_t bytes);
 
 struct disk_watch;
 
-/* container: name or id (copied); the rest is borrowed. What the engine does
- * not answer is asked again.
+/* container: name or id (copied); the rest is borrowed. Failed requests to the
+ * engine are repeated.
  */
 struct disk_watch *disk_watch_new(sd_event *loop, struct engine *engine,
 				  const char *container, uint64_t limit_bytes,

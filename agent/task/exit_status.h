@@ -10,29 +10,29 @@
 #include <cjson/cJSON.h>
 
 struct exit_status {
-	enum failure failure; /* FAILURE_NONE: it did its work */
-	char text[240];       /* "" when there is nothing to say; printable */
+	enum failure failure; /* FAILURE_NONE: success */
+	char text[240];       /* one sentence or ""; printable */
 	int64_t exit_code;
 	uint64_t started_ms, ended_ms;
 	uint64_t memory_peak_bytes;
 };
 
-/* From the exit record. ordered: why we told it to stop, FAILURE_NONE: we did
- * not.
+/* From the exit record. ordered: why the task was told to stop; FAILURE_NONE:
+ * it was not.
  */
 void exit_status_from_record(struct exit_status *outcome,
 			     const struct exit_record *record,
 			     enum failure ordered);
 
-/* Without a record: regatta-init itself was killed. container: the engine's
- * inspect answer, or NULL: the container is gone too.
+/* Without a record, because regatta-init was killed. container: the engine's
+ * answer to inspect; NULL: the container does not exist any more.
  */
 void exit_status_from_engine(struct exit_status *outcome,
 			     const cJSON *container, enum failure ordered);
 
-/* The record cannot be read or cannot be true: somebody in the container wrote
- * in its place, for regatta-init leaves a whole one or none. why: what is wrong
- * with it.
+/* With a record that is not valid, or contradicts the engine. A process of the
+ * container has written it: regatta-init leaves a valid one or none. why: its
+ * fault.
  */
 void exit_status_from_ruin(struct exit_status *outcome, const cJSON *container,
 			   const struct error *why, enum failure ordered);

@@ -1,8 +1,8 @@
 /* preflight.h - checks that fail a task before anything is fetched.
  *
- * Paths, free disk and the clock are looked at once, in preflight_check(); what
- * takes longer (the vendor's tools, the engine, the processes of the machine)
- * runs from the loop, in preflight_begin().
+ * preflight_check() checks paths, free disk and the clock at once.
+ * preflight_begin() checks from the loop what takes longer: the vendor's tools,
+ * the engine, the processes of the machine.
  */
 #ifndef AGENT_TASK_PREFLIGHT_H
 #define AGENT_TASK_PREFLIGHT_H
@@ -25,30 +25,31 @@
 struct preflight_services {
 	sd_event *loop;
 	const struct device_binding_source *binding;
-	struct engine *engine;      /* NULL: no containers are looked at */
+	struct engine *engine;      /* NULL: its containers are not checked */
 	const char *cluster, *node; /* of the labels of our containers */
 	const cpu_set_t *cpus;      /* where tools run; NULL: anywhere */
 	uint32_t paths_ms;          /* 0: PREFLIGHT_PATHS_MS */
-	uint32_t clock_limit_ms;    /* from the controller's; 0: the default */
-	struct versions *versions;  /* what was told last; NULL: not kept */
+	uint32_t clock_limit_ms;    /* difference from the controller's clock;
+				       0: PREFLIGHT_CLOCK_FAIL_MS */
+	struct versions *versions;  /* filled with the latest ones, or NULL */
 	/* wire_client_clock(); false: not known. */
 	bool (*clock)(void *arg, struct exchange *best);
 	void *arg;
 };
 
-/* The mounts' host paths and those that the spec needs exist, the nodes of a
- * job can reach each other, there is room for output below `folder`, and the
- * clock is not further from the controller's than its limit. The error names
+/* Check that the host paths of mounts and the paths in `needs` exist, that the
+ * nodes of the job can reach each other, that the disk of `folder` has free
+ * space for output, and that the clock is within its limit. The error names
  * what is missing or wrong.
  */
 int preflight_check(const struct preflight_services *services,
 		    const struct task_spec *spec, const char *folder,
 		    struct error *err);
 
-/* From the loop, once. err: what forbids the task, or NULL: no device of the
- * node's vendor is there (ENODEV), or somebody else uses them (EBUSY), unless
- *the spec only wants to be told. facts: what the host is right now, an object
- *of which the callee is the owner; NULL with err:
+/* Called from the loop, once. ENODEV: no device of the node's vendor is there.
+ * EBUSY: others use the devices, and the spec does not make that a warning.
+ * facts: present facts of the host, an object that the callee owns; NULL with
+ * err:
  *
  *	{"driver", "sdk", "clock", "governor", "memory_available_bytes",
  *	 "warnings": ["..."]}	sentences, where there are any
@@ -64,19 +65,19 @@ struct preflight *preflight_begin(const struct preflight_services *services,
 void preflight_cancel(struct preflight *preflight);
 OWNED_POINTER(struct preflight, preflight_cancel)
 
-/* Before anything else looks at them: do the file systems of the mounts and of
- * what the spec needs answer? Another process asks, for one whose server is
- * gone keeps who looks at it for ever. done() gets ETIMEDOUT, or NULL, also
- * when a path is not there; no facts.
+/* Do the file systems of the mounts and of `needs` answer? Call it before
+ * anything else that uses these paths: a process that touches a file system
+ * whose server is gone hangs, so a child process does it here. done() gets no
+ * facts, and ETIMEDOUT or NULL; NULL also when a path does not exist.
  */
 struct preflight *preflight_reach(const struct preflight_services *services,
 				  const struct task_spec *spec, /* borrowed */
 				  preflight_fn *done, void *arg,
 				  struct error *err);
 
-/* A TCP port from 20000 to 29999 (below what the kernel gives to outgoing
- * connections) that is free on all addresses of this host, and the socket that
- * holds it (*fd, to be closed just before the port is used).
+/* Find a TCP port from 20000 to 29999 (below the range of outgoing connections)
+ * that is free on all addresses of this host. The socket *fd holds it; the
+ * caller closes it just before the port is used.
  */
 int preflight_port(int *fd, uint32_t *port, struct error *err);
 

@@ -13,27 +13,27 @@ struct streams {
 	struct spool *spool;
 	struct task_id id;
 	uint64_t limit; /* of each, in bytes */
-	uint64_t read;  /* of the index */
-	int index;      /* its descriptor, when it is a stream itself */
+	uint64_t read;  /* bytes of the index */
+	int index;      /* descriptor of the index, once it is sent */
 	bool indexed;
-	bool fresh; /* streams that are found are new in this session */
+	bool fresh; /* new streams are new to the controller, too */
 	struct log_sender_stream
 		*items[INIT_PROCESSES_MAX + 4 + STREAM_INDEX_MAX];
 	size_t count;
 };
 
-/* Begin with those of the spec. fresh: as for log_sender_add(). All that it
- * holds stays where it is until streams_clear(), also on failure.
+/* Begin with the streams of the spec. fresh: as for log_sender_add(). The
+ * struct must not move until streams_clear(), also on failure.
  */
 int streams_open(struct streams *streams, struct log_sender *sender,
 		 struct spool *spool, const struct task_spec *spec, bool fresh,
 		 struct error *err);
 void streams_clear(struct streams *streams); /* zero is fine */
 
-/* The stream of evidence has begun; again is success. */
+/* Add the stream of evidence. Calling it again is success. */
 int streams_add_evidence(struct streams *streams, struct error *err);
 
-/* Take up what the index says by now. The log sender does so by itself. */
+/* Read new lines of the index. The log sender also does so by itself. */
 void streams_look(struct streams *streams);
 
 /* Their names and sizes for a message; the caller frees the list. */
@@ -43,7 +43,7 @@ int streams_list(struct streams *streams, struct stream_size **list,
 /* Bytes of all ranks' output. */
 uint64_t streams_size(struct streams *streams);
 
-/* A stream that the command cut short, or NULL. */
+/* The name of a stream that the command truncated, or NULL. */
 const char *streams_cut(const struct streams *streams);
 
 #endif

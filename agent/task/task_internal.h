@@ -1,6 +1,6 @@
-/* task_internal.h - a task's fields and steps, for the files that make it up:
- * task.c says which step follows, task_steps.c has what all steps share, and
- * step_*.c what each one does.
+/* task_internal.h - a task's fields and steps, for the files of the module:
+ * task.c has the table of transitions, task_steps.c what all steps share, and
+ * step_*.c the steps.
  */
 #ifndef AGENT_TASK_TASK_INTERNAL_H
 #define AGENT_TASK_TASK_INTERNAL_H
@@ -18,7 +18,7 @@
 #include "protocol/hardware/container.h"
 
 #define CALL_MS 30000 /* an engine call that should take milliseconds */
-#define ENGINE_SILENT_MS 10000 /* then a record counts without the engine */
+#define ENGINE_SILENT_MS 10000 /* then the record counts without the engine */
 #define STEP_RETRIES_MAX 120   /* a second apart, then the task fails */
 
 enum step {
@@ -39,15 +39,15 @@ enum step {
 };
 
 enum event {
-	EVENT_CHECKED, /* nothing forbids it */
+	EVENT_CHECKED, /* all checks passed */
 	EVENT_IMAGE,   /* the image is there */
 	EVENT_FETCHED,
-	EVENT_CREATED, /* the container is */
-	EVENT_LACKS,   /* somebody removed the image */
+	EVENT_CREATED, /* the container is there */
+	EVENT_LACKS,   /* the image has been removed meanwhile */
 	EVENT_INSERTED,
 	EVENT_STARTED,
-	EVENT_EXITED, /* the command ended: an outcome is known */
-	EVENT_FAILED, /* it never began */
+	EVENT_EXITED, /* the command ended; outcome is filled */
+	EVENT_FAILED, /* the task failed before its command began */
 	EVENT_REMOVED,
 	ORDER_START,
 	ORDER_STOP,
@@ -59,42 +59,43 @@ struct task {
 	const struct task_services *services;
 	struct task_id id;
 	struct task_spec spec;   /* as the controller gave it */
-	struct task_spec filled; /* with what its devices need; no image: not
-				    yet filled */
+	struct task_spec filled; /* the spec completed for its devices; empty
+				    until then */
 	enum step step;
-	enum task_state told; /* by changed() */
+	enum task_state told; /* last reported by changed() */
 	char container[CONTAINER_NAME_MAX];
 	char *image_id;
 	char *image_pin; /* as in struct task_status; NULL: not known yet */
 	struct strings image_argv; /* the image's entry point and command */
 	struct preflight *preflight;
-	cJSON *facts; /* of the host, when it was checked; NULL: not known */
+	cJSON *facts; /* of the host, from preflight; NULL: not known */
 	char *image_user, *image_workdir;
-	unsigned int lacked; /* times that the image was there no longer */
+	unsigned int lacked; /* how often the image was removed meanwhile */
 	struct image_wait *image;
 	struct fetch_wait *fetch; /* of the workspace */
 	struct workspace_upload *insert;
-	struct engine_call *call;     /* at most one; of the present step */
-	struct engine_call *creating; /* of the container: may outlive its step,
-					 for the engine finishes it anyway */
+	struct engine_call *call; /* of the present step; at most one */
+	struct engine_call
+		*creating; /* create call; may outlive its step,
+			      because the engine finishes it anyway */
 	sd_event_source *retry, *watch;
 	sd_event_source *silent; /* since the record was seen */
 	unsigned int retries;
-	int build_fd; /* what a build prints goes there; -1: it is shut */
+	int build_fd; /* stream of a build's output; -1: closed */
 	int port_fd;  /* holds the rendezvous port until the start */
 	uint32_t port;
-	char *address; /* given with the order to start */
+	char *address; /* the rest of the rendezvous, from the start order */
 	uint32_t rendezvous_port;
 	uint64_t start_ms; /* of the gang */
 	struct strings addresses;
 	enum failure ordered;       /* why it was told to stop */
 	struct disk_watch *disk;    /* while the command runs; NULL: no limit */
-	struct spool_watch *output; /* the same */
-	struct gang_ssh *ssh;       /* the same; NULL: its job does without */
-	char reason[200];           /* why it was stopped, in words; or "" */
-	bool forged;         /* something was put in the record's place */
-	bool evidence_stops; /* tools may pause the processes */
-	bool aborted;        /* its stacks were asked for before the stop */
+	struct spool_watch *output; /* while the command runs */
+	struct gang_ssh *ssh; /* while the command runs; NULL: not requested */
+	char reason[200];     /* why it was stopped, in words; or "" */
+	bool forged;          /* something was put in the record's place */
+	bool evidence_stops;  /* tools may pause the processes */
+	bool aborted;         /* its stacks were asked for before the stop */
 	struct exit_status outcome;
 	struct rank_end *ends; /* of its processes, by the record */
 	size_t ends_count;
@@ -107,34 +108,31 @@ struct task {
 	struct evidence_abort *abort; /* until the stop that follows it */
 };
 
-/* In task.c: something happened; the table says what follows. May free the
- * task, when it is gone.
- */
+/* In task.c: handle an event by the table. May free the task. */
 void task_event(struct task *task, enum event event);
 
-/* In step_*.c: what is done when a step begins. */
+/* In step_*.c: what runs when a step begins. */
 typedef void step_fn(struct task *task);
 step_fn step_check, step_image, step_fetch, step_create, step_insert,
 	step_ready, step_start, step_run, step_stop, step_ended, step_remove;
 
-/* Look at the container and go on from what it is. */
+/* Inspect the container and continue from its state. */
 void step_inspect(struct task *task);
 
-/* Complete the spec for the devices of this node, once; again where probe. */
+/* Complete the spec for the devices of this node. Done once; with probe again.
+ */
 int step_complete(struct task *task, bool probe, struct error *err);
 
-/* Where the container runs. in, out: PATH_MAX bytes for its folders. */
+/* The place of the container. in, out: PATH_MAX bytes for its folders. */
 struct container_place step_place(struct task *task, char *in, char *out);
 
 /* Does the node's policy allow the task? false: it has failed. */
 bool step_allowed(struct task *task, const struct container_place *place);
 
-/* Carry what its ranks start by ssh to the other nodes of the gang, from now
- * on.
- */
+/* Start to pass commands that its ranks run by ssh to the other nodes. */
 void step_carry_commands(struct task *task);
 
-/* End what step_run() began but the samples. */
+/* End what step_run() began, except the samples. */
 void step_run_leave(struct task *task);
 
 /* Collect the files of a task that has ended. */
@@ -146,39 +144,39 @@ void step_watch(struct task *task);
 /* Sample devices and host from now on, until step_ended(). */
 void step_sample(struct task *task);
 
-/* It cannot begin: EVENT_FAILED. */
+/* Fail the task before its command begins: EVENT_FAILED. */
 void step_fail(struct task *task, enum failure failure,
 	       const struct error *err);
 
-/* The engine is away or hangs; its answer may come to the next try. */
+/* Can the engine not be reached, or does it hang? Then a retry may help. */
 bool step_engine_away(const struct error *err);
 
-/* Do what the present step does again, a little later. */
+/* Run the present step again a little later. */
 void step_retry(struct task *task);
 
-/* Drop what the present step waits for. */
+/* Cancel what the present step waits for. */
 void step_leave(struct task *task);
 
-/* In task_evidence.c. Have the stacks of a task that hangs printed before it is
- * stopped: true, step_stop() follows.
+/* In task_evidence.c. Before a task that hangs is stopped, make its ranks print
+ * their stacks. True: they do; step_stop() runs again after it.
  */
 bool task_print_stacks(struct task *task);
 
-/* Nobody looks at the processes any more. */
+/* Cancel the rounds of evidence. */
 void task_evidence_drop(struct task *task);
 
-/* In task_ending.c. The container runs no more (NULL: it is gone): fill the
- * outcome from the record and what the engine says of the container, and note
- * for the next agent if the record is to be believed.
+/* In task_ending.c. The container has ended (NULL: it does not exist any more):
+ * fill outcome from the record and the engine's answer, and store for a later
+ * agent whether the record is valid.
  */
 void step_conclude(struct task *task, const cJSON *container);
 
-/* An agent before this one concluded: the outcome is filled again. */
+/* Did an earlier agent conclude the task? Then outcome is filled again. */
 bool step_concluded(struct task *task);
 
-/* A file took the record's place; remember it when it is not regatta-init's. An
- * engine that hangs does not hold the end up: when it has said nothing for
- * ENGINE_SILENT_MS and regatta-init lives no more, the record alone counts.
+/* The exit record has appeared; set forged if it is not regatta-init's. If the
+ * engine is silent for ENGINE_SILENT_MS and regatta-init does not live any
+ * more, the record alone counts, so that an engine that hangs delays no end.
  */
 void step_record_seen(struct task *task);
 

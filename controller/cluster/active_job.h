@@ -1,8 +1,8 @@
 /* active_job.h - jobs that are not final, with their gangs and tasks.
  *
- * The life of jobs (controller/jobs) owns their state. Other modules read it by
- * the calls here. Each call that changes something names the one module that it
- * is for.
+ * The modules of controller/jobs own the state of jobs. Other modules read it
+ * through these functions. A function that changes something names the one
+ * module that may call it.
  */
 #ifndef CONTROLLER_CLUSTER_ACTIVE_JOB_H
 #define CONTROLLER_CLUSTER_ACTIVE_JOB_H
@@ -28,18 +28,18 @@ uint64_t job_id(const struct job *job);
 uint64_t job_sweep(const struct job *job);
 enum job_state job_state(const struct job *job);
 uint32_t job_attempt(const struct job *job);
-/* Of the present attempt: the first one counts. */
+/* The first failure of the present attempt. */
 enum failure job_failure(const struct job *job);
 /* Wall clock; 0: not yet. */
 int64_t job_queued_ms(const struct job *job);
 int64_t job_started_ms(const struct job *job);
 const struct shape *job_shape(const struct job *job);
-/* What it asks of the life of jobs (job_life.h). */
+/* Calls into the life of jobs (job_life.h). */
 const struct job_life *job_life(const struct job *job);
 /* NULL while it is queued. */
 struct gang *job_gang(const struct job *job);
 
-/* What only a job that holds nodes has. */
+/* The part of a job that exists while it holds nodes. */
 struct gang;
 
 struct job *gang_job(const struct gang *gang);
@@ -47,21 +47,21 @@ const struct job_spec *gang_spec(const struct gang *gang);
 /* One per node, by rank: gang_nodes() of them. */
 uint32_t gang_nodes(const struct gang *gang);
 struct task *gang_task(const struct gang *gang, uint32_t rank);
-/* The descriptions that count for it. */
+/* The descriptions that it uses. */
 const struct catalog *gang_catalog(const struct gang *gang);
-/* Did some of them come along with its sweep? Then *rules are those by which
- * its log is read; NULL: it is not read.
+/* Does its sweep bring descriptions along? Then *rules are the rules for its
+ * log; NULL: it has none.
  */
 bool gang_own_rules(const struct gang *gang, struct extract_rules **rules);
 
-/* For log_reader.c: what it has read of the gang's output; NULL: nothing. */
+/* For log_reader.c: its state for the gang's output; NULL: none. */
 struct gang_output *gang_output(const struct gang *gang);
 void gang_set_output(struct gang *gang, struct gang_output *output);
-/* For log_reader.c and log_ingest.c: the job showed life, at this time of
- * mono_ms().
+/* For log_reader.c and log_ingest.c: the job showed a sign of life at this time
+ * of mono_ms().
  */
 void gang_heard(struct gang *gang, int64_t mono_ms);
-/* For log_ingest.c: output came, which is not safe on disk yet. */
+/* For log_ingest.c: output was stored that is not synced yet. */
 void gang_wrote(struct gang *gang);
 
 /* A job's container on one node, as the controller knows it. */
@@ -73,30 +73,30 @@ uint32_t task_rank(const struct task *task);
 enum task_state task_state(const struct task *task);
 /* NULL: none yet. */
 struct node *task_node(const struct task *task);
-/* Of its node, by bit. */
+/* The devices of the node that it holds, one bit each. */
 uint64_t task_devices(const struct task *task);
 enum failure task_failure(const struct task *task);
 const char *task_text(const struct task *task);
 int64_t task_exit_code(const struct task *task);
-/* Final sizes of its streams, once it ended. */
+/* Final sizes of its streams, once it has ended. */
 const struct stream_size *task_streams(const struct task *task, size_t *count);
-/* What it collected, once it ended. */
+/* Its collected files, once it has ended. */
 const struct collected_file *task_files(const struct task *task, size_t *count);
-/* Its files are not known yet. */
+/* Is its agent still collecting files? */
 bool task_collecting(const struct task *task);
-/* Its streams and files are here, all of them. */
+/* Are all its streams and files here? */
 bool task_collected(const struct task *task);
 
-/* For artifact_fetch.c: no file of it is taken, or not this one, and why. */
+/* For artifact_fetch.c: none of its files is fetched, or not this one; why. */
 void task_drop_files(struct task *task);
 void task_drop_file(struct task *task, size_t index, const char *why);
-/* For log_ingest.c: the store has no place for one of its streams. */
+/* For log_ingest.c: the job has too many streams for the store. */
 bool task_crowded(const struct task *task);
 void task_set_crowded(struct task *task);
-/* For image_digest.c: it waits to be told to prepare. */
+/* For image_digest.c: it must not prepare before the digest is known. */
 bool task_waits(const struct task *task);
 void task_set_waits(struct task *task, bool waits);
-/* For image_progress.c: how its image comes; NULL: nothing was told. */
+/* For image_progress.c: the transfer of its image; NULL: none is reported. */
 struct image_transfer *task_transfer(const struct task *task);
 void task_set_transfer(struct task *task, struct image_transfer *transfer);
 
@@ -104,13 +104,14 @@ void task_set_transfer(struct task *task, struct image_transfer *transfer);
 struct task_hold {
 	struct task *task;
 	struct node *node; /* NULL: none yet */
-	uint64_t devices;  /* of the node */
-	bool held;         /* they are */
+	uint64_t devices;  /* of the node, one bit each */
+	bool held;         /* the task holds them */
 	TAILQ_ENTRY(task_hold) by_node;
 };
 struct task_hold *task_hold(struct task *task);
 
-/* What a job of this spec asks of the scheduler; borrows from the spec. */
+/* The request of a job with this spec to the scheduler; borrows from the spec.
+ */
 struct shape spec_shape(const struct job_spec *spec);
 
 /* All active jobs. */
@@ -124,17 +125,17 @@ size_t job_count(const struct job_table *table);
 /* An active job, or NULL. */
 struct job *job_find(const struct job_table *table, uint64_t id);
 
-/* Call fn for each active job; it may forget the job it is given. */
+/* Call fn for each active job; fn may free its job. */
 typedef void job_fn(struct job *job, void *arg);
 void job_each(struct job_table *table, job_fn *fn, void *arg);
 
-/* The gangs of the jobs that are not queued, in the order in which they came;
+/* The gangs of the jobs that are not queued, in order of their allocation;
  * NULL: no more.
  */
 struct gang *gang_first(const struct job_table *table);
 struct gang *gang_next(const struct gang *gang);
 
-/* The task of this name if it is on the node and of the present attempt. */
+/* This task, if it is on the node and of the job's present attempt, or NULL. */
 struct task *task_find(const struct job_table *table, const struct node *node,
 		       uint64_t job, uint32_t attempt, uint32_t rank);
 

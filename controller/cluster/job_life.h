@@ -1,8 +1,9 @@
-/* job_life.h - what the modules below the life of jobs ask of it.
+/* job_life.h - calls of lower modules into the life of jobs.
  *
  * Log ingest, nodes, collected files, repeats and dependencies learn things
- * that change a job. They know a job's data (active_job.h), not its life; this
- * is the way up. Every job carries it (job->life); jobs.c fills it.
+ * that change a job. They may read a job (active_job.h), but not include the
+ * modules that change it; they call these functions. job_life() gives them;
+ * jobs.c fills them.
  */
 #ifndef CONTROLLER_CLUSTER_JOB_LIFE_H
 #define CONTROLLER_CLUSTER_JOB_LIFE_H
@@ -10,9 +11,9 @@
 #include "controller/cluster/active_job.h"
 
 struct job_life {
-	/* All streams and files of the task are here, or not. */
+	/* All streams and files of the task are here, or not any more. */
 	void (*collected)(struct task *task, bool here);
-	/* Something may have become true that the job waits for. */
+	/* gang_advance() */
 	void (*advance)(struct job *job);
 	/* job_event() */
 	int (*event)(struct job *job, enum job_event event, cJSON *data,

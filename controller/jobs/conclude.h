@@ -1,21 +1,18 @@
-/* conclude.h - ends a job whose output is complete: it is tried again, or
- * final.
+/* conclude.h - ends a job whose output is complete: a new attempt, or final.
  */
 #ifndef CONTROLLER_JOBS_CONCLUDE_H
 #define CONTROLLER_JOBS_CONCLUDE_H
 
 #include "controller/cluster/active_job.h"
 
-/* Call when all tasks have ended and their output is here and read. The job is
- * queued as a new attempt, or its result is stored and its nodes discard the
- * rest. A step that fails, for example on a full disk, is tried again by the
- * next call. The job may be forgotten afterwards.
+/* Call it when all tasks have ended and their output is here and read. The job
+ * is queued as a new attempt, or its result is stored and its nodes discard the
+ * rest. A step that fails, for example on a full disk, is repeated by the next
+ * call. May free the job.
  */
 void job_conclude(struct job *job);
 
-/* The task's node has discarded it. A final job is forgotten with its last
- * task.
- */
+/* The task's node has discarded it. A final job is freed with its last task. */
 void job_drop_discarded(struct task *task);
 void job_forget_removed(struct job *job);
 

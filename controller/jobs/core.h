@@ -1,6 +1,6 @@
-/* core.h - the state that the modules of the life of jobs share.
+/* core.h - the state that the modules of controller/jobs share.
  *
- * Each field is changed by the module that is named with it.
+ * A comment names the one module that changes a field.
  */
 #ifndef CONTROLLER_JOBS_CORE_H
 #define CONTROLLER_JOBS_CORE_H
@@ -21,7 +21,7 @@ struct store;
 struct sweep_logins;
 
 struct jobs {
-	/* What it was given, and what it is built on; jobs.c. */
+	/* jobs.c: from its config, and the modules that it uses. */
 	const struct job_life *life;
 	const struct job_effects *effects;
 	struct store *store;
@@ -37,10 +37,10 @@ struct jobs {
 	struct sweep_logins *logins;
 	uint64_t node_lost_ms;
 	struct queue *queue;
-	bool draining; /* nothing new is begun */
-	/* dependencies.c: queued, but they go after others. */
+	bool draining; /* no new attempt begins */
+	/* dependencies.c: jobs whose dependencies must be checked. */
 	TAILQ_HEAD(, job) due;
-	/* adaptive_repeats.c: a tsearch(3) tree, and what is to be judged. */
+	/* adaptive_repeats.c: a tsearch(3) tree; cells that must be checked. */
 	void *trials;
 	TAILQ_HEAD(, trial) ended;
 	/* gang.c */

@@ -7,18 +7,18 @@
 
 struct store;
 
-/* The median of the last runs of a cell, in whatever sweep, in ms; *runs: of
- * how many, 0: of none. Reads what is committed.
+/* The median duration of the last runs of a cell, in any sweep; *runs: their
+ * number. Reads committed rows.
  */
 int cell_time(struct store *store, const char *key, uint32_t *runs,
 	      int64_t *median_ms, struct error *err);
 
-/* Of a queued job: that of its cell, else of jobs of its sweep; 0: nobody
- * knows.
+/* The expected duration of a queued job in ms: that of its cell, else of jobs
+ * of its sweep; 0: unknown.
  */
 int64_t expected_time(const struct job *job);
 
-/* It waits for nodes that stay long enough: why, in words. */
+/* Does it wait for nodes that stay long enough? text: a sentence about that. */
 bool expected_late(const struct job *job, const struct slot *slots,
 		   size_t count, char *text, size_t size);
 

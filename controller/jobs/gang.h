@@ -1,9 +1,9 @@
 /* gang.h - the life of a gang: what follows when a job's tasks change.
  *
- * Two phases: every node prepares; only when every task is ready they are
- * told to start, together. The first task that fails ends the gang. A job is
- * final when the output of every task is here; then its nodes are told to
- * discard containers and spools.
+ * A gang starts in two phases: every node prepares its task, and only when all
+ * tasks are ready they are told to start, together. The first task that fails
+ * ends the gang. A job is final when the output of every task is here; then its
+ * nodes are told to discard containers and spools.
  */
 #ifndef CONTROLLER_JOBS_GANG_H
 #define CONTROLLER_JOBS_GANG_H
@@ -16,18 +16,16 @@
  */
 void gang_schedule(struct jobs *jobs);
 
-/* End the job early. A queued one is final at once. No-op when it is ending
- * already.
+/* End the job early. A queued job is final at once. A job that is ending
+ * already stays as it is.
  */
 void gang_exception(struct job *job, enum failure failure, int64_t code,
 		    const char *text);
 
-/* Something may have become true that the job waits for. */
+/* Take the job's next step, if what it waits for is there. May free the job. */
 void gang_advance(struct job *job);
 
-/* End the gangs that are past their time limit, when the time that effects.h
- * was asked to wake at has come.
- */
+/* End the gangs that are past their time limit. effects.h: wake_at. */
 void gang_deadlines(struct jobs *jobs);
 
 /* After a restart: set the timers of jobs that run. */

@@ -5,14 +5,14 @@
 
 #include "controller/cluster/active_job.h"
 
-/* Have all nodes looked in this round? */
+/* Have all nodes completed this round? */
 bool evidence_complete(const struct gang *gang, uint64_t round);
 
 /* Did the job's processes write to files between the two rounds? */
 bool evidence_writes(const struct gang *gang, uint64_t first, uint64_t last);
 
-/* Why a job that hung was ended: as job_reason_read(), from what its nodes saw
- * and its ranks printed last. NULL: nothing was seen.
+/* Why a job that hung was ended, in the form of job_reason_read(): from the
+ * evidence of its nodes and the last output of its ranks. NULL: no evidence.
  */
 cJSON *evidence_reason(const struct job *job);
 

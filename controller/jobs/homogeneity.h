@@ -5,24 +5,24 @@
 
 #include "controller/cluster/active_job.h"
 
-/* A fact of the task's node when the task was checked, as far as it was told,
- * else as it joined; NULL: neither.
+/* A fact of the task's node: from the task's preflight, else from the node's
+ * hello; NULL: neither has it.
  */
 const cJSON *task_fact(const struct task *task, const char *name);
-/* All of them. The caller deletes the object, before the task or what is known
- * of its node changes: the values are theirs. NULL: ENOMEM.
+/* All facts. The values are references into task and node, so the caller
+ * deletes the object before these change. NULL: ENOMEM.
  */
 cJSON *task_facts(const struct task *task);
 
-/* Same driver, and same chips of the devices that are held? Where they differ,
- * a sentence of which node has what, and *odd is the first node that is not as
- * most are. What a node does not tell differs from nothing.
+/* Do all nodes have the same driver, and their held devices the same chips? If
+ * not, text is a sentence that names the differences, and *odd the first node
+ * that differs from most. Unknown values are not compared.
  */
 bool gang_alike(const struct gang *gang, char *text, size_t size,
 		struct node **odd);
 
-/* Add to a list of sentences what must be said beside the result: how nodes
- * differ, and what they were warned of when they were checked.
+/* Add sentences about differences between nodes, and the warnings of their
+ * preflights.
  */
 void gang_warnings(const struct gang *gang, cJSON *list);
 

@@ -1,7 +1,7 @@
-/* job_reason.h - finds why a job failed in what its ranks printed.
+/* job_reason.h - finds in the output of its ranks why a job failed.
  *
- * Of their output the last REASON_BYTES are read, so that no job keeps the
- * controller's loop.
+ * It reads only the last REASON_BYTES of the output, so that it does not block
+ * the controller's loop.
  */
 #ifndef CONTROLLER_JOBS_JOB_REASON_H
 #define CONTROLLER_JOBS_JOB_REASON_H
@@ -17,7 +17,7 @@
 struct extract_rules;
 struct failure_patterns;
 
-/* What a rank printed, and how it ended. */
+/* A stream of a rank, and how the rank ended. */
 struct reason_stream {
 	const char *name;
 	const char *node;
@@ -25,7 +25,7 @@ struct reason_stream {
 	int64_t exit_code;
 };
 
-/* A job that failed, and whom to ask for its output; texts are borrowed. */
+/* A failed job, and how to read its output; texts are borrowed. */
 struct reason_job {
 	const struct job_effects *effects;
 	void *world;
@@ -39,25 +39,25 @@ struct reason_job {
 };
 
 /* {node, rank, how, class, exit_code, signal, line, stream, offset}: `offset`
- * is where the line begins in the stream; what is not known is null. NULL:
- * nothing that was printed says why. The caller deletes it.
+ * is that of the line in the stream; unknown values are null. NULL: no line of
+ * the output is a reason. The caller deletes it.
  *
- * ends: of rank_ends_json(), or NULL. Each gets {step, line}, the last step
- * that the rank printed and what it said, as far as they are known; a rank that
- * only its launcher tells of is put behind them, without a time.
+ * ends: from rank_ends_json(), or NULL. Each entry gets {step, line}, the last
+ * step of the rank and its line with an error, if known. A rank that only its
+ * launcher names is appended, without a time.
  */
 cJSON *job_reason_read(struct failure_patterns *patterns,
 		       const struct reason_job *job, cJSON *ends);
 
-/* Does a launcher among them say that a process of its failed, and that it will
- * end? The last `bytes` of each stream are read.
+/* Does a launcher report that one of its processes failed, and that it will end
+ * the others? The last `bytes` of each stream are read.
  */
 bool job_reason_gave_up(struct failure_patterns *patterns,
 			const struct reason_job *job, uint64_t bytes);
 
-/* The sentence, going on with the line of the reason, and with the rank and the
- * node that it speaks of where the sentence names others. The caller frees it;
- * NULL: the sentence stays as it is.
+/* The sentence `how`, continued with the line of the reason, and with its rank
+ * and node where `how` names others. The caller frees it; NULL: there is
+ * nothing to add.
  */
 char *job_reason_sentence(const char *how, const cJSON *reason);
 

@@ -8,21 +8,20 @@
 
 struct job_row;
 
-/* Put the result of the job's attempt into the store: {"result": result.h or
- * null, "provenance": provenance.h, "series": series.h, and
- * "reason": job_reason.h, where there is one}. A job whose framework
- * says how its log is read, and that exits with 0, fails nevertheless with
- * FAILURE_NO_METRIC when nothing was measured, and with FAILURE_INCOMPLETE when
- * its log ends early.
+/* Store the result of the job's attempt: {"result": result.h or null,
+ * "provenance": provenance.h, "series": series.h, "reason": job_reason.h, if
+ * there is one}. A job with exit code 0 whose framework has log rules fails
+ * with FAILURE_NO_METRIC when nothing was measured, and with FAILURE_INCOMPLETE
+ * when its log has too few steps.
  */
 int job_result_store(struct job *job, struct error *err);
 
-/* A row of the report (report/report.h) from what the store has. stored: the
- * text of its result, or NULL. The caller deletes it.
+/* A row of the report (report/report.h). stored: the text of its stored result,
+ * or NULL. The caller deletes it.
  */
 cJSON *job_result_row(const struct job_row *job, const char *stored);
 
-/* The curves of a stored result, or a null. The caller deletes it. */
+/* The curves of a stored result, or a JSON null. The caller deletes it. */
 cJSON *job_result_series(const char *stored);
 
 #endif

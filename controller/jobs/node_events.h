@@ -6,11 +6,13 @@
 
 #include "controller/cluster/active_job.h"
 
-/* A node says what it has, all of it; it is told what it should do. */
+/* A node reports all its tasks; it is sent the commands that they need. */
 void node_event_report(struct jobs *jobs, struct node *node,
 		       const struct message_report *report);
 
-/* A node says what became of one task. */
+/* A node reports the status of one task, the progress of its image, or that the
+ * task is discarded.
+ */
 void node_event_status(struct jobs *jobs, struct node *node,
 		       const struct task_status *status);
 void node_event_progress(struct jobs *jobs, struct node *node,
@@ -18,13 +20,13 @@ void node_event_progress(struct jobs *jobs, struct node *node,
 void node_event_discarded(struct jobs *jobs, struct node *node,
 			  const struct message_discard *discarded);
 
-/* The node leaves: what runs on it ends, and is queued again. */
+/* The node leaves: its jobs end, and are queued again. */
 void node_event_leaving(struct jobs *jobs, struct node *node);
-/* The node was out of reach for too long, or is removed: its tasks count as
- * lost, and it is told to remove them, where it can be. why: a sentence.
+/* The node was disconnected for too long, or is removed: its tasks are lost. If
+ * it is connected, it is told to discard them. why: a sentence.
  */
 void node_event_lost(struct jobs *jobs, struct node *node, const char *why);
-/* The node's session ended: it will be asked again when it is back. */
+/* The node's session has ended; its tasks stay until it is lost. */
 void node_event_gone(struct jobs *jobs, struct node *node);
 
 #endif

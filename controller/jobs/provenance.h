@@ -1,17 +1,17 @@
 /* provenance.h - the origin of a result: what ran, on which nodes, read by
  * which rules.
  *
- * A JSON object; what is not known is null:
+ * A JSON object; unknown values are null:
  *
- *	{"image": "sha256:...",		id of what really ran, on the first node
- *	 "image_reference": "name:tag",	as it was asked for
+ *	{"image": "sha256:...",		id of the image on the first node
+ *	 "image_reference": "name:tag",	as in the sweep
  *	 "engine", "kernel", "os", "cpu", "driver": of the first node
  *	 "environment": {...},		all facts of the first node, as they
  *					were when the job's task was checked
  *	 "nodes": ["n1", "n2"],
  *	 "hosts": [{"nodes": ["n1", "n2"], "image": "sha256:...", "vendor",
  *	   "driver", "sdk", "engine", "kernel", "os", "machine"}],
- *					nodes that are alike share an entry
+ *					equal nodes share an entry
  *	 "simulated": false,		true: devices of a lab, no real ones
  *	 "devices": 16,
  *	 "attempt": 1,
@@ -20,24 +20,24 @@
  *	 "framework": "megatron",
  *	 "log": "megatron",		the format of its log
  *	 "rules": "...",		hash of the descriptions with its rules
- *	 "described": {"frameworks": {"megatron": "..."}},	hashes of those
- *				that came along with the sweep, by kind and name
- *	 "streams": ["rank-0"],		what was read for the result
+ *	 "described": {"frameworks": {"megatron": "..."}},	hashes of
+ *				descriptions of the sweep, by kind and name
+ *	 "streams": ["rank-0"],		that the result was read from
  *	 "formula": 2,
  *	 "regatta": "0.1.0",
- *	 "notes": ["n1: ..."]}		what tasks said though nothing failed
+ *	 "notes": ["n1: ..."]}		remarks of tasks that did not fail
  */
 #ifndef CONTROLLER_JOBS_PROVENANCE_H
 #define CONTROLLER_JOBS_PROVENANCE_H
 
 #include "controller/cluster/active_job.h"
 
-/* Of a job with a gang; the caller deletes it, before what is known of the
- * nodes changes: the values of "environment" are theirs.
+/* For a job with a gang. "environment" has references into the nodes' facts, so
+ * the caller deletes the object before these change.
  */
 cJSON *provenance_new(const struct job *job);
 
-/* Does any of the job's nodes say that its devices are simulated? */
+/* Does any of the job's nodes report simulated devices? */
 bool provenance_simulated(const struct gang *gang);
 
 /* Devices that the gang holds, over all nodes. */

@@ -5,27 +5,26 @@
 
 #include "controller/cluster/active_job.h"
 
-#define RANK_ENDS_MAX 4096 /* that are told; the first ones */
+#define RANK_ENDS_MAX 4096 /* entries; later ends are left out */
 
-/* [{node, rank, ended_ms, exit_code, signal}], first to last; the times are
- * those of the nodes; job_reason_read() completes it. The caller deletes it;
- * NULL: nothing is known.
+/* [{node, rank, ended_ms, exit_code, signal}], first to last, by the nodes'
+ * clocks; job_reason_read() completes it. The caller deletes it; NULL: nothing
+ * is known.
  */
 cJSON *rank_ends_json(const struct gang *gang);
 
-/* Who failed first, as job_reason_read() tells it, where no output says why:
- * node, rank, exit_code and signal, as far as they are known.
+/* A reason in the form of job_reason_read() where the output has none: node,
+ * rank, exit_code and signal of the first rank that failed, if known.
  */
 cJSON *rank_ends_reason(const struct gang *gang, const char *how);
 
-/* "rank 1 left first, with 0, 12 s before": where a rank had ended well a
- * second or more before the first that failed, while others ran on; false: it
- * was not so.
+/* Did a rank end with 0 at least a second before the first failure, while
+ * others ran on? text: "rank 1 left first, with 0, 12 s before".
  */
 bool rank_ends_early(const struct gang *gang, char *text, size_t size);
 
-/* A rank that ended well before the first that failed is the one that the
- * others missed: put it into the reason.
+/* In that case the others failed because this rank was missing: put it into the
+ * reason.
  */
 void rank_ends_blame_early(const struct gang *gang, cJSON *reason);
 

@@ -6,14 +6,12 @@
 #include "controller/scheduler/scheduler.h"
 
 enum unschedulable {
-	UNSCHEDULABLE_NONE, /* it could run, now or when other jobs have ended
-			     */
-	UNSCHEDULABLE_DOWN, /* when nodes or devices come back */
-	UNSCHEDULABLE_EVER, /* not on any nodes that are known */
+	UNSCHEDULABLE_NONE, /* it can run, now or when other jobs have ended */
+	UNSCHEDULABLE_DOWN, /* it can run when nodes or devices come back */
+	UNSCHEDULABLE_EVER, /* the known nodes are too few or do not suit */
 };
 
-/* Of a job of this shape. text is set unless the answer is UNSCHEDULABLE_NONE.
- */
+/* For a job of this shape. text: the reason, unless UNSCHEDULABLE_NONE. */
 enum unschedulable unschedulable_of(const struct slot *slots, size_t count,
 				    const struct shape *shape, char *text,
 				    size_t size);

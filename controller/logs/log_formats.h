@@ -9,13 +9,13 @@
 
 struct log_formats;
 
-/* Of this catalog, which is borrowed; NULL: it has no formats. NULL: ENOMEM. */
+/* catalog is borrowed; NULL: there are no formats. Returns NULL on ENOMEM. */
 struct log_formats *log_formats_new(const struct catalog *catalog,
 				    struct error *err);
 void log_formats_free(struct log_formats *formats);
 
-/* The compiled rules of a framework that has some, borrowed; NULL: they do not
- * compile, which is logged once.
+/* The compiled rules of a framework that has rules, borrowed. NULL: they do not
+ * compile; that is logged once.
  */
 struct extract_rules *log_formats_rules(struct log_formats *formats,
 					const struct framework *framework);
@@ -24,14 +24,14 @@ struct extract_rules *log_formats_rules(struct log_formats *formats,
 struct extract_rules *log_formats_compile(const struct catalog *catalog,
 					  const struct framework *framework);
 
-/* The formats that a log is tried with; NULL past the last. A framework without
- * rules of its own reads what those that it is like read, and is none.
+/* The formats that a log is tried with; NULL past the last. A framework that
+ * only reuses the rules of others is not among them.
  */
 const struct framework *log_formats_tried(const struct log_formats *formats,
 					  size_t number);
 
-/* The compiled rules of those, by number; *count says how many. To compile all
- * takes long, so a call compiles a few: NULL, call again.
+/* The compiled rules of these formats, by number; *count: how many. Compiling
+ * takes long, so each call compiles a few. NULL: call again.
  */
 struct extract_rules *const *log_formats_all(struct log_formats *formats,
 					     size_t *count);

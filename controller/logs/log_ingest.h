@@ -8,10 +8,10 @@
 #include "controller/cluster/effects.h"
 #include "controller/cluster/changes.h"
 
-#define LOG_INGEST_CREDIT (8ULL << 20)   /* bytes a node may have under way */
-#define LOG_INGEST_CREDIT_MIN (64 << 10) /* where there are many nodes */
+#define LOG_INGEST_CREDIT (8ULL << 20)   /* unacknowledged bytes of a node */
+#define LOG_INGEST_CREDIT_MIN (64 << 10) /* the same with many nodes */
 
-/* What it is given is borrowed; `reader` is told what came. */
+/* The arguments are borrowed. New output is reported to `reader`. */
 struct log_ingest;
 struct log_reader;
 struct log_ingest *log_ingest_new(const struct job_effects *effects,
@@ -20,7 +20,7 @@ struct log_ingest *log_ingest_new(const struct job_effects *effects,
 				  struct log_reader *reader, struct error *err);
 void log_ingest_free(struct log_ingest *ingest);
 
-/* Of output, since the controller began. */
+/* Bytes of output stored since the controller started. */
 uint64_t log_ingest_stored_bytes(const struct log_ingest *ingest);
 
 /* Bytes of a stream: appended if they continue it, acknowledged either way. */
@@ -28,11 +28,11 @@ void log_ingest_log(struct log_ingest *ingest, struct node *node,
 		    const struct message_log *log, const void *data,
 		    size_t size);
 
-/* Tell the node how far each stream has come that the task has or told of. */
+/* Send the node the stored length of each stream of the task. */
 void log_ingest_tell_lengths(struct log_ingest *ingest, struct task *task);
 
-/* The task has ended: are all its output and files here? task_collected() is
- * true then.
+/* Check whether all output and files of an ended task are here; then
+ * task_collected() becomes true.
  */
 void log_ingest_check(struct log_ingest *ingest, struct task *task);
 

@@ -1,8 +1,7 @@
-/* log_reader.h - reads the stored output of jobs for its figures.
+/* log_reader.h - reads metrics from the stored output of jobs.
  *
- * Readers follow the stored files, never the wire: after a restart they read
- * the same bytes again and come to the same figures. What was read of a gang's
- * output is its `output`.
+ * It reads the stored files, never messages: after a restart it reads the same
+ * bytes again and gets the same metrics. Its state for a gang is gang_output().
  */
 #ifndef CONTROLLER_LOGS_LOG_READER_H
 #define CONTROLLER_LOGS_LOG_READER_H
@@ -15,7 +14,7 @@
 struct catalog;
 struct framework;
 
-/* What it is given is borrowed. catalog NULL: there are no formats. */
+/* The arguments are borrowed. catalog NULL: there are no formats. */
 struct log_reader;
 struct log_reader *log_reader_new(const struct job_effects *effects,
 				  struct changes *changes,
@@ -27,56 +26,54 @@ void log_reader_free(struct log_reader *reader); /* after the last gang */
 void log_reader_wake(struct log_reader *reader, const struct task *task,
 		     const char *stream);
 
-/* Go on reading, a few pieces of several jobs; asks to be called again when
- * there is more.
+/* Read a few pieces of several jobs. If there is more, it requests another call
+ * (effects.h: read_soon).
  */
 void log_reader_run(struct log_reader *reader);
 
-/* Is all output read that holds metrics? If not, reading goes on in the
- * background and gang_advance() is called when it is.
+/* Is all output with metrics read? If not, reading continues in the background,
+ * and gang_advance() is called at its end.
  */
 bool log_reader_done(struct log_reader *reader, struct gang *gang);
 
-/* Are there rules that the gang's output is read by? Where neither a format nor
- * a framework is named, the format is found, as with `log: auto`.
+/* Are there log rules for the gang's output? If the job names neither a format
+ * nor a framework, the format is detected, as with `log: auto`.
  */
 bool log_reader_reads(struct log_reader *reader, const struct gang *gang);
 
-/* Do the rules of the job's format say what is a sign of life? Other output is
- * none then.
+/* Do the rules of the job's format define signs of life? Then other output is
+ * none.
  */
 bool log_reader_tells_life(struct log_reader *reader, const struct gang *gang);
 
-/* Does the job name a format, auto too, or a framework? If not, it may well
- * print no figures.
+/* Does the job name a format (or auto) or a framework? If not, it need not
+ * print metrics.
  */
 bool log_reader_named(const struct gang *gang);
 
-/* The format of the gang's log: the one that was named, or that is found so
- * far; NULL: none.
- */
+/* The format of the gang's log: named, or detected so far; NULL: none. */
 const struct framework *log_reader_format(const struct gang *gang);
 
-/* Do two formats fit the log as well, and read other figures? */
+/* Do two formats fit the log equally well, and read different metrics? */
 bool log_reader_tied(const struct gang *gang);
 
-/* Where no format fits, or the one named reads nothing: the lines that look
- * most like figures; borrowed.
+/* If no format fits, or the named one reads nothing: the lines that look most
+ * like metrics; borrowed.
  */
 size_t log_reader_likely(const struct gang *gang,
 			 const char (**lines)[LIKELY_LINE_BYTES]);
 
-/* The last figures read; NULL: none yet. */
+/* The last metrics read; NULL: none yet. */
 const struct record *log_reader_latest(const struct gang *gang);
 
-/* Once all is read: all figures, of the streams together; NULL: there are none.
- * The streams by number; NULL: no more. What the nodes' samples say.
+/* Once everything is read: the metrics of all streams together, or NULL; the
+ * names of the streams by number, NULL past the last; the nodes' samples.
  */
 const struct extract *log_reader_extract(const struct gang *gang);
 const char *log_reader_stream(const struct gang *gang, size_t number);
 const struct samplings *log_reader_samplings(const struct gang *gang);
 
-/* What was read of the gang's output is no longer needed. */
+/* Free the state for the gang's output. */
 void gang_output_free(struct gang_output *output);
 
 #endif

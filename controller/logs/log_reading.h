@@ -1,8 +1,8 @@
-/* log_reading.h - reads one stream of stored output for its figures.
+/* log_reading.h - reads metrics from one stream of stored output.
  *
- * The format of a log is named, or it is found: then what is stored so far is
- * tried with all formats, again and again as it grows (format_trial.h), and the
- * one that fits reads the stream from its first byte on.
+ * If the format of the log is not known, the stored part is tried with all
+ * formats, again and again as it grows (format_trial.h). The format that fits
+ * then reads the stream from its first byte on.
  */
 #ifndef CONTROLLER_LOGS_LOG_READING_H
 #define CONTROLLER_LOGS_LOG_READING_H
@@ -13,12 +13,12 @@
 #include "controller/results/extract.h"
 #include "controller/results/likely_lines.h"
 
-/* Whose output it is, and how it is read; all is borrowed. */
+/* The job, and the rules for its output; all is borrowed. */
 struct log_source {
 	const struct job_effects *effects;
 	uint64_t job;
 	uint32_t attempt;
-	struct extract_rules *rules; /* NULL: the format is to be found */
+	struct extract_rules *rules; /* NULL: detect the format */
 	struct log_formats *formats; /* among these */
 };
 
@@ -34,20 +34,20 @@ OWNED_POINTER(struct log_reading, log_reading_free)
 bool log_reading_some(struct log_reading *reading, char *piece, size_t size,
 		      bool *changed);
 
-/* Nothing more will be stored: is all of it read? */
+/* If nothing more will be stored: is everything read? */
 bool log_reading_done(struct log_reading *reading);
 
-/* All is read. Again is fine. */
+/* Everything is read. May be called twice. */
 void log_reading_finish(struct log_reading *reading);
 
 const char *log_reading_stream(const struct log_reading *reading);
 
-/* What was read; NULL: no format is known. */
+/* The metrics read; NULL: no format is known. */
 struct extract *log_reading_extract(const struct log_reading *reading);
 
-/* Of a format that was to be found: the one that fits; NULL: none. Does another
- * one fit as well, and read other figures? Where the rules read nothing, or
- * none fit: the lines that look most like figures; borrowed.
+/* The detected format, or NULL. Does another one fit equally well, and read
+ * different metrics? If the rules read nothing, or none fit: the lines that
+ * look most like metrics; borrowed.
  */
 const struct framework *log_reading_format(const struct log_reading *reading);
 bool log_reading_tied(const struct log_reading *reading);

@@ -1,11 +1,10 @@
 /* log_times.h - records when the bytes of a log came, as (offset, time)
  * pairs.
  *
- * Two little-endian 64 bit numbers a record: an offset in the log, and the
- * wall clock ms at which the byte there came; offsets grow. A record is made
- * at most every LOG_TIMES_MS. The file is only a convenience beside the log:
- * what cannot be written or read is left out, and no call here fails an
- * append.
+ * A record is two little-endian 64 bit numbers: an offset in the log, and the
+ * wall clock ms at which the byte there arrived. Offsets grow. A record is made
+ * at most every LOG_TIMES_MS. The file is not essential: records that cannot be
+ * written or read are left out, and no call here fails an append.
  */
 #ifndef CONTROLLER_LOGS_LOG_TIMES_H
 #define CONTROLLER_LOGS_LOG_TIMES_H
@@ -20,14 +19,14 @@ struct log_times {
 	int64_t last_ms;
 };
 
-/* Open or make the file at path in the folder; records that are torn, or at or
- * behind the log's length, are cut off: a crash left them.
+/* Open or make the file at path in the folder. Records that a crash left
+ * incomplete, or at or behind the log's length, are cut off.
  */
 void log_times_init(struct log_times *times, int folder, const char *path,
 		    uint64_t log_length);
 void log_times_clear(struct log_times *times);
 
-/* The byte at offset came now. */
+/* The byte at offset arrived now. */
 void log_times_note(struct log_times *times, uint64_t offset, int64_t now_ms);
 
 /* The time of the last record at or before the offset; 0: unknown. */

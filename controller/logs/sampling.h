@@ -1,7 +1,7 @@
 /* sampling.h - reads the samples of a gang as they arrive, for its summary.
  *
- * As with the metrics, the stored files are read, never the wire: after a
- * restart the same bytes give the same figures.
+ * It reads the stored files, never messages: after a restart the same bytes
+ * give the same figures.
  */
 #ifndef CONTROLLER_LOGS_SAMPLING_H
 #define CONTROLLER_LOGS_SAMPLING_H
@@ -24,14 +24,14 @@ void samplings_wake(struct samplings *samplings, uint32_t rank);
  */
 bool samplings_read(struct samplings *samplings, char *piece, size_t size);
 
-/* Bytes of the node's stream that are read. */
+/* How many bytes of the node's stream are read. */
 uint64_t samplings_offset(const struct samplings *samplings, uint32_t rank);
 
-/* What was read of the node's stream; NULL: nothing yet. */
+/* The samples read from the node's stream; NULL: none yet. */
 const struct usage *samplings_usage(const struct samplings *samplings,
 				    uint32_t rank);
 
-/* Nothing that is stored is left to read. */
+/* Is everything read that is stored? */
 bool samplings_done(const struct samplings *samplings);
 
 /* Of all nodes: usage_summary(), usage_curves(), usage_host_curves(). The

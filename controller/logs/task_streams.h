@@ -1,8 +1,7 @@
 /* task_streams.h - the names of a task's streams of output.
  *
- * Each process has one, "rank-17"; beside them the task may have the output of
- * its build, its node's samples and evidence, followed files and an index of
- * these.
+ * Each process has one, "rank-17". There may also be the output of the image
+ * build, the node's samples and evidence, followed files and an index of these.
  */
 #ifndef CONTROLLER_LOGS_TASK_STREAMS_H
 #define CONTROLLER_LOGS_TASK_STREAMS_H
@@ -11,7 +10,7 @@
 
 #define TASK_STREAM_SIZE 32 /* bytes of a process's stream's name */
 
-/* Of its processes; and the name of the one that is number i. */
+/* The number of its processes' streams; and the name of stream i. */
 uint32_t task_stream_count(const struct task *task);
 void task_stream_name(const struct task *task, uint32_t i,
 		      char name[TASK_STREAM_SIZE]);

@@ -1,7 +1,7 @@
 /* labels.h - labels of nodes: key=value texts by which sweeps choose nodes.
  *
- * Both halves have no blanks and no commas, so that lists of them need no
- * quotes.
+ * Key and value contain no blanks and no commas, so that lists of labels need
+ * no quotes.
  */
 #ifndef CONTROLLER_NODES_LABELS_H
 #define CONTROLLER_NODES_LABELS_H
@@ -17,8 +17,8 @@
  */
 cJSON *labels_merge(const cJSON *now, const cJSON *change, struct error *err);
 
-/* ",key=value,key=value,": what a slot has (scheduler.h); NULL: none, or out of
- * memory. The caller frees it.
+/* ",key=value,key=value,", the form of a slot's labels (scheduler.h); NULL:
+ * none, or ENOMEM. The caller frees it.
  */
 char *labels_text(const cJSON *labels);
 

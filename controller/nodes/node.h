@@ -18,55 +18,57 @@ struct wire_peer;
 /* A machine with an agent. */
 struct node;
 
-/* What is known of a node. The texts and lists are the node's own. */
+/* The data of a node; borrowed. */
 struct node_view {
 	char name[KEY_NAME_SIZE];
 	char *vendor; /* "" before the first hello */
 	char *address;
-	char *peers;             /* where other nodes get contents of it; NULL:
-				    nowhere */
-	char key[KEY_TEXT_SIZE]; /* public, that its agent came with last */
-	char *machine;           /* and from where; NULL: not told */
-	bool removed; /* it may not come back under this name's old key */
-	bool drained; /* it gets no new task now: */
-	bool drain;   /* somebody said so, for this time, wall clock: */
+	char *peers;             /* its endpoint for other nodes, or NULL */
+	char key[KEY_TEXT_SIZE]; /* public key of its last session */
+	char *machine;           /* that this key belongs to; NULL: unknown */
+	bool removed; /* its old key is revoked; a new one may join */
+	bool drained; /* it gets no new task at present */
+	bool drain;   /* a drain is set, for this time by the wall clock: */
 	int64_t drain_from_ms, drain_until_ms; /* 0: for good */
-	char *reason;                          /* or NULL */
+	char *reason;                          /* of the drain, or NULL */
 	cJSON *labels; /* an object of texts; NULL: none */
 	cJSON *facts;
-	struct device_info *inventory; /* by index; none: not told */
+	struct device_info *inventory; /* by index; empty: unknown */
 	size_t inventory_count;
 	int64_t seen_ms;  /* wall clock of its last message */
 	int64_t until_ms; /* wall clock, when it begins to leave; 0: never */
-	bool leaving;     /* it said that it takes no new task */
+	bool leaving;     /* its agent takes no new task */
 };
 const struct node_view *node_view(const struct node *node);
 const char *node_name(const struct node *node);
 
-/* Its session; NULL: out of reach. */
+/* Its session; NULL: not connected. */
 struct wire_peer *node_peer(const struct node *node);
-/* Is it in reach, and did it say what it has in this session? */
+/* Is it connected, and has it reported its tasks in this session? */
 bool node_up(const struct node *node);
-/* Since when it is out of reach, monotonic; 0: it is in reach. */
+/* Since when it is not connected, monotonic; 0: it is. */
 int64_t node_lost_since_ms(const struct node *node);
 /* Does it still have tasks that it was told to discard? */
 bool node_discards(const struct node *node);
 
-/* The tasks of active jobs that hold devices of it; NULL: no more. */
+/* The tasks of active jobs that hold its devices; NULL: no more. */
 struct task *node_first_task(const struct node *node);
 struct task *node_next_task(struct task *task);
 
-/* The registry of all; what it is given is borrowed. */
+/* The registry of all nodes; the arguments are borrowed. */
 struct nodes;
 struct nodes *nodes_new(const struct job_effects *effects, struct store *store,
 			struct changes *changes, struct error *err);
 void nodes_free(struct nodes *nodes);
 
-/* All that are known, numbered in the order in which they came; none goes. */
+/* All known nodes, numbered from 0 in order of their first session. None is
+ * ever removed from the list.
+ */
 size_t node_count(const struct nodes *nodes);
 struct node *node_at(const struct nodes *nodes, size_t index);
 size_t node_index(const struct node *node);
-/* As the scheduler sees them, by the same numbers; until the next node_get().
+/* The scheduler's view of them, by the same numbers; valid until the next
+ * node_get().
  */
 struct slot *node_slots(const struct nodes *nodes);
 struct slot *node_slot(const struct nodes *nodes, const struct node *node);
@@ -77,26 +79,25 @@ struct node *node_find(const struct nodes *nodes, const char *name);
 /* Find or add. NULL with *err set: NODES_MAX, ENOMEM. */
 struct node *node_get(struct nodes *nodes, const char *name, struct error *err);
 
-/* Did a node change, or give something back, since this was asked last? Then
- * jobs that wait may find a place.
+/* Has a node changed or become free since the last call? Then waiting jobs may
+ * fit.
  */
 bool nodes_changed(struct nodes *nodes);
 
-/* How long the slots of those that leave stay yet, as of now. */
+/* Update how long the nodes stay that will leave. */
 void nodes_pass_time(struct nodes *nodes);
 
-/* The nodes that the store knows: down until they say hello. */
+/* Load the nodes from the store; they are down until they say hello. */
 int node_load(struct nodes *nodes, struct error *err);
 
-/* May its agent, with this public key, be on this machine (NULL: it did not
- * tell)? The key of a node is that of the machine that it came from first.
- * EACCES.
+/* May an agent with this public key be on this machine (NULL: unknown)? A key
+ * belongs to the machine that it first came from. EACCES.
  */
 int node_check_machine(const struct node *node, const char *key,
 		       const char *machine, struct error *err);
 
-/* A session begins, of the owner of that key: take over what hello says (its
- * inventory is moved).
+/* A session with that key begins: take the data of hello (its inventory is
+ * moved).
  */
 int node_join(struct nodes *nodes, struct node *node, struct wire_peer *peer,
 	      const char *public, struct message_hello *hello,
@@ -104,46 +105,51 @@ int node_join(struct nodes *nodes, struct node *node, struct wire_peer *peer,
 /* Its devices changed; the list is moved. */
 int node_inventory(struct nodes *nodes, struct node *node,
 		   struct message_inventory *message, struct error *err);
-/* Does an agent speak for the node already that is another than this one, if it
- * is still there? Two with one key would take each other's jobs away.
+/* Does another agent have a session for the node? Two agents with one key would
+ * take each other's jobs away.
  */
 bool node_taken(const struct node *node, const struct message_hello *hello);
-/* What a task told of its node when it was checked is what the node is now. */
+/* Update the node's facts with those of a task's preflight. */
 void node_renew(struct node *node, const cJSON *facts);
-/* From from_ms on until until_ms (0: for good) it gets no new task; reason may
- * be NULL. Or no longer so. EINVAL: until_ms is past, or before from_ms.
+/* It gets no new task from from_ms on until until_ms (0: for good); reason may
+ * be NULL. node_undrain() ends that. EINVAL: until_ms is past, or before
+ * from_ms.
  */
 int node_drain(struct nodes *nodes, struct node *node, int64_t from_ms,
 	       int64_t until_ms, const char *reason, struct error *err);
 int node_undrain(struct nodes *nodes, struct node *node, struct error *err);
-/* Begin and end what was said of a time, when it has come. */
+/* Begin or end its drain, when the time has come. */
 void node_settle_drain(struct nodes *nodes, struct node *node, int64_t now_ms);
-/* Texts of labels are set, nulls remove. EINVAL: no such label may be. */
+/* Set the labels that are texts, remove those that are null. EINVAL: a label is
+ * not valid.
+ */
 int node_label(struct nodes *nodes, struct node *node, const cJSON *labels,
 	       struct error *err);
-/* Its key is revoked: it is no node any more, until one of its name joins. */
+/* Its key is revoked: it is hidden until a node of its name joins again. */
 int node_remove(struct nodes *nodes, struct node *node, struct error *err);
-/* Is its time over, so that it may be gone for good? */
+/* Has its allocation ended, so that it may never come back? */
 bool node_is_over(const struct node *node, int64_t now_ms);
-/* The session is over. */
+/* The session has ended. */
 void node_leave(struct nodes *nodes, struct node *node);
 
-/* It said what it has, in this session, and when it leaves; something was heard
- * of it.
- */
+/* It reported its tasks, and when it leaves; it sent any message. */
 void node_reported(struct nodes *nodes, struct node *node,
 		   const struct message_report *report);
 void node_heard(struct nodes *nodes, struct node *node);
-/* Nobody was heard for so long: no node is to blame for its silence. */
+/* The controller itself was stopped for so long: no node counts as silent for
+ * that time.
+ */
 void nodes_forgive(struct nodes *nodes, int64_t deaf_ms);
 
-/* The task holds these devices of the node; and no longer, if it does. */
+/* The task holds these devices of the node; it releases them, if it holds any.
+ */
 void node_assign(struct nodes *nodes, struct task *task, struct node *node,
 		 uint64_t devices);
 void node_release(struct nodes *nodes, struct task *task);
 
-/* The node was told to discard a task of no active job; until it says that it
- * is gone, it gets no new one. Twice the same is once.
+/* The node was told to discard a task of a job that is not active. It gets no
+ * new task until it reports that the task is discarded. Adding one twice is the
+ * same as once.
  */
 void node_add_discard(struct nodes *nodes, struct node *node, uint64_t job,
 		      uint32_t attempt, uint32_t rank);

@@ -1,8 +1,8 @@
-/* node_internal.h - the fields of nodes and of their registry, for the files
- * that make it up.
+/* node_internal.h - the fields of nodes and of their registry, for the files of
+ * the module.
  *
- * node.c keeps the registry, node_settings.c what people said of nodes, and
- * node_devices.c their devices.
+ * node.c has the registry, node_settings.c drains, labels and stored rows, and
+ * node_devices.c the devices.
  */
 #ifndef CONTROLLER_NODES_NODE_INTERNAL_H
 #define CONTROLLER_NODES_NODE_INTERNAL_H
@@ -21,13 +21,13 @@ struct discard {
 struct node {
 	struct node_view view;
 	size_t index;           /* of node_at() and node_slots() */
-	struct wire_peer *peer; /* NULL: out of reach */
-	char *instance;   /* of the agent that spoke last; NULL: not told */
-	bool reported;    /* it said what it has, in this session */
-	char *label_text; /* of the slot */
+	struct wire_peer *peer; /* NULL: not connected */
+	char *instance;         /* of its last agent; NULL: unknown */
+	bool reported;          /* its tasks, in this session */
+	char *label_text;       /* of the slot */
 	struct slot_device parts[SCHEDULER_DEVICES_MAX]; /* of the slot */
-	int64_t lost_since_ms;    /* monotonic; 0: in reach */
-	struct discard *discards; /* no new task until they are done */
+	int64_t lost_since_ms;    /* monotonic; 0: connected */
+	struct discard *discards; /* it gets no new task until they are done */
 	size_t discards_count;
 	TAILQ_HEAD(, task_hold) holds; /* of tasks of active jobs */
 };
@@ -42,15 +42,17 @@ struct nodes {
 	bool changed; /* since nodes_changed() */
 };
 
-/* Bring the scheduler's view of the node up to date. */
+/* Update the scheduler's view of the node. */
 void node_refresh(struct nodes *nodes, struct node *node);
 
 /* node_settings.c */
 
-/* The key is this machine's from now on. Without memory it is anybody's. */
+/* The key belongs to this machine from now on. Without memory it belongs to
+ * none.
+ */
 void node_bind(struct node *node, const char *key, const char *machine);
 
-/* Put its row into the store. */
+/* Queue its row for the store. */
 int node_save(struct nodes *nodes, const struct node *node, struct error *err);
 
 /* Its state, or what people set, has changed: watchers are told. */
@@ -58,21 +60,20 @@ void node_tell(struct nodes *nodes, struct node *node);
 
 /* node_devices.c: the devices of a node, as its agent tells them. */
 
-/* Take over a list (moved: *count is 0 afterwards). Jobs that hold a device
- * which is lost since the last one get an event that says so; they go on.
- * EPROTO: more than SCHEDULER_DEVICES_MAX, or an index that is not its place;
- * nothing is changed then. An empty list is "not told": nothing is known of the
- * devices but their number.
+/* Take over a list (moved: *count is 0 afterwards). Jobs that hold a newly lost
+ * device get JOB_EVENT_DEVICE, and go on. An empty list: only the number of
+ * devices is known. EPROTO: more than SCHEDULER_DEVICES_MAX, or an index that
+ * is not the position in the list; nothing is changed then.
  */
 int node_devices_take(struct node *node, struct device_info **list,
 		      size_t *count, struct error *err);
 void node_devices_clear(struct node *node);
 
-/* The list as JSON, and from it; the caller deletes. */
+/* The list as JSON, which the caller deletes; and the list from JSON. */
 cJSON *node_devices_json(const struct node *node);
 void node_devices_load(struct node *node, const cJSON *json);
 
-/* Bring the scheduler's view of the node's devices up to date. */
+/* Update the scheduler's view of the node's devices. */
 void node_devices_show(const struct node *node, struct slot *slot);
 
 #endif

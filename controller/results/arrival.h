@@ -1,22 +1,21 @@
 /* arrival.h - the time of a step from when the lines of the log came.
  *
  * For logs that print no time, and to check the time that a log prints. Lines
- * come late and many at once, so the time is taken over blocks of steps that
- * are long beside the precision of an arrival.
+ * arrive late and many at once, so the time is measured over blocks of steps
+ * that are long compared to the precision of an arrival.
  */
 #ifndef CONTROLLER_RESULTS_ARRIVAL_H
 #define CONTROLLER_RESULTS_ARRIVAL_H
 
 #include "controller/results/rules/record.h"
 
-#define ARRIVAL_PRECISION_MS 100 /* of the time that a line has */
+#define ARRIVAL_PRECISION_MS 100 /* of the arrival time of a line */
 
 struct arrival {
 	double arrival_ms; /* of a step: median over blocks; 0: unknown */
 	double arrival_q1_ms;
 	double arrival_q3_ms;
-	double arrival_error_ms; /* of the time of a step in one block, at most
-				  */
+	double arrival_error_ms; /* largest error of a step's time in a block */
 	uint64_t arrival_blocks;
 };
 

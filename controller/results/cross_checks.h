@@ -1,9 +1,9 @@
-/* cross_checks.h - figures that two sources give: do they agree?
+/* cross_checks.h - compares figures that have two sources.
  *
- * A rate that the program prints against the one that follows from its step
- * time, that time against when the lines came, a counter against the batch, the
- * printed TFLOPS against ours. What differs by more than 3 % is told, with both
- * numbers.
+ * It compares the rate that the program prints with the rate from its step
+ * time, the printed step time with the arrival of the lines, a token counter
+ * with the batch, and the printed TFLOPS with the computed ones. A difference
+ * of more than 3 % is reported with both numbers.
  */
 #ifndef CONTROLLER_RESULTS_CROSS_CHECKS_H
 #define CONTROLLER_RESULTS_CROSS_CHECKS_H

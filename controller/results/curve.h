@@ -1,7 +1,7 @@
-/* curve.h - readings over time, in few points however long it took.
+/* curve.h - readings over time, in at most CURVE_POINTS points.
  *
- * A curve has at most CURVE_POINTS points, each the mean over an equal stretch
- * of time; when they do not suffice, neighbours are put together.
+ * Each point is the mean over an interval; all intervals are equally long. When
+ * there would be too many points, neighbours are merged.
  */
 #ifndef CONTROLLER_RESULTS_CURVE_H
 #define CONTROLLER_RESULTS_CURVE_H
@@ -20,13 +20,13 @@ struct curve {
 	uint32_t points; /* up to the last that has a reading */
 };
 
-/* Readings come in order; one that is before the first is left out.
- * interval_ms: what lies between two, for the first stretch.
+/* Add a reading; they come in order, and one before the first is ignored.
+ * interval_ms: usual time between readings, the length of the first interval.
  */
 void curve_add(struct curve *curve, int64_t time_ms, double value,
 	       uint32_t interval_ms);
 
-/* [[seconds since since_ms, mean] ...]; stretches without a reading have no
+/* [[seconds since since_ms, mean] ...]; intervals without a reading have no
  * point. The caller deletes it; NULL: ENOMEM.
  */
 cJSON *curve_json(const struct curve *curve, int64_t since_ms);

@@ -23,23 +23,24 @@ struct extract *extract_new(struct extract_rules *rules, struct error *err);
 void extract_free(struct extract *extract);
 OWNED_POINTER(struct extract, extract_free)
 
-/* When the byte at this offset of the stream came, wall clock ms; 0: unknown.
- * With a clock, records know when the line came that named their step first.
+/* When the byte at this offset of the stream arrived, wall clock ms; 0:
+ * unknown. With a clock, records have the arrival time of the first line of
+ * their step.
  */
 typedef int64_t extract_clock_fn(void *arg, uint64_t offset);
 void extract_clock(struct extract *extract, extract_clock_fn *fn, void *arg);
 
-/* The next bytes of the stream, in pieces of any size. Only ENOMEM fails:
- * the stream is then read no further.
+/* Read the next bytes of the stream, in pieces of any size. -1: ENOMEM; then
+ * the stream is not read any further.
  */
 int extract_feed(struct extract *extract, const void *data, size_t size,
 		 struct error *err);
 
-/* The stream ends here: decide on the record without an end. */
+/* The stream ends: complete the last record. */
 int extract_finish(struct extract *extract, struct error *err);
 
-/* Add what another stream of the same job gave: steps that both have keep
- * what is there.
+/* Add the records of another stream of the same job. For steps that both have,
+ * the values in `to` stay.
  */
 int extract_merge(struct extract *to, const struct extract *from,
 		  struct error *err);
@@ -48,7 +49,7 @@ int extract_merge(struct extract *to, const struct extract *from,
 const struct record *extract_records(const struct extract *extract,
 				     size_t *count);
 
-/* What the program said at its end; has == 0: nothing. Borrowed. */
+/* The summary that the program printed at its end; has == 0: none. Borrowed. */
 const struct record *extract_summary(const struct extract *extract);
 
 /* The metrics of steps and summary: names by number, NULL past the last.
@@ -60,7 +61,7 @@ int extract_metric_find(const struct extract *extract, const char *name);
 /* Its rules; borrowed. */
 struct extract_rules *extract_rules_of(const struct extract *extract);
 
-/* What rules with `metric` caught. */
+/* The values of rules with `metric`. */
 const struct run_metric *extract_run_metrics(const struct extract *extract,
 					     size_t *count);
 
@@ -70,20 +71,20 @@ const struct record *extract_latest(const struct extract *extract);
 /* Signs of life so far: figures, and matches of rules with `life`. */
 uint64_t extract_lives(const struct extract *extract);
 
-/* How often what was read contradicts what was read before: losses that
- * replaced another one of their step, and steps that came behind a later one. A
- * restart is some of both.
+/* The number of contradictions in the log: losses that replaced another one of
+ * their step, and steps behind a later one. A restart of the training causes
+ * some of both.
  */
 uint64_t extract_contradictions(const struct extract *extract);
 
-/* The log has shares of epochs instead of steps, and leaves it open which steps
- * some of them are (controller/results/share_steps.h): why; NULL: it does not.
+/* If the log has shares of epochs instead of steps, and the steps of some of
+ * them are not certain (controller/results/share_steps.h): why; else NULL.
  */
 const char *extract_steps_doubt(const struct extract *extract);
 
-/* What was not read: records too long, rules that met their match limit on a
- * record, steps past EXTRACT_RECORDS_MAX or, past EXTRACT_MOVES_MAX, out of
- * order. All 0 is the rule.
+/* What was not read: lines that are too long, rules that reached their match
+ * limit on a line, steps beyond EXTRACT_RECORDS_MAX, and steps out of order
+ * beyond EXTRACT_MOVES_MAX. Usually all are 0.
  */
 struct extract_losses {
 	uint64_t long_lines;

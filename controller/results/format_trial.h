@@ -1,9 +1,8 @@
 /* format_trial.h - which format a stored log is in, by its head and its tail.
  *
- * A log that grows is tried again when it has doubled, and when it is complete:
- * what that costs is bounded by the size of a trial, however long the log is
- * and whether a format fits it or not. The format that fits then reads the
- * whole log, alone.
+ * A growing log is tried again each time its length has doubled, and when it is
+ * complete. The size of a trial is bounded, however long the log is. The format
+ * that fits then reads the whole log, alone.
  */
 #ifndef CONTROLLER_RESULTS_FORMAT_TRIAL_H
 #define CONTROLLER_RESULTS_FORMAT_TRIAL_H
@@ -12,18 +11,18 @@
 
 #define FORMAT_TRIAL_PART (64L << 10) /* of the head, of the tail */
 #define FORMAT_TRIAL_BYTES (2 * FORMAT_TRIAL_PART) /* of a log, at most */
-#define FORMAT_TRIAL_FIRST 1024 /* bytes of a log that is tried first */
-#define FORMAT_TRIAL_SURE 16    /* steps that make it needless to try again */
+#define FORMAT_TRIAL_FIRST 1024 /* bytes of a log at its first trial */
+#define FORMAT_TRIAL_SURE 16    /* with so many steps, no further trial */
 
-/* Is a log of this length to be tried that was tried at length `tried` (0: was
- * not)?
+/* Should a log of this length be tried now? tried: its length at the last
+ * trial; 0: none.
  */
 bool format_trial_due(uint64_t length, uint64_t tried);
 
-/* Put head and tail of a log of `length` bytes together in text, which has room
- * for FORMAT_TRIAL_BYTES: all of a short one; of a longer one the tail begins
- * with a whole line. read() puts up to size bytes at offset into data and says
- * how many; 0: no more. Returns the size of the text.
+/* Copy head and tail of a log of `length` bytes to text, which has room for
+ * FORMAT_TRIAL_BYTES; a short log completely. The tail begins with a whole
+ * line. read() copies up to size bytes at offset to data and returns the
+ * number; 0: no more. Returns the size of the text.
  */
 typedef size_t format_trial_read_fn(void *arg, uint64_t offset, char *data,
 				    size_t size);
@@ -32,8 +31,8 @@ size_t format_trial_text(uint64_t length, format_trial_read_fn *read, void *arg,
 
 struct format_trial {
 	size_t format;  /* that fits best */
-	uint64_t steps; /* that it reads; 0: none fits */
-	bool tied;      /* another one fits as well, and reads other figures */
+	uint64_t steps; /* that it reads; 0: no format fits */
+	bool tied;      /* another one fits as well, with different metrics */
 };
 
 /* Try formats 0 to count - 1 on the text. 0 or -1, ENOMEM or E2BIG. */

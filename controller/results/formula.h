@@ -1,10 +1,10 @@
 /* formula.h - records to rates: the only place where figures are scaled.
  *
- * Unknown figures are 0 on the way in; a rate that cannot be computed is NaN.
- * FORMULA_VERSION stands in every result: it changes whenever one of these
- * functions would give another number for the same input. Fractions are
- * fractions here, never percent; parameters, FLOP/s and watts are in plain
- * units, times in the unit that the name says.
+ * Unknown arguments are 0; a rate that cannot be computed is NaN. Every result
+ * has FORMULA_VERSION, which changes whenever one of these functions gives
+ * another number for the same input. Shares are fractions, never percent.
+ * Parameters, FLOP/s and watts are in plain units, times in the unit of their
+ * name.
  */
 #ifndef CONTROLLER_RESULTS_FORMULA_H
 #define CONTROLLER_RESULTS_FORMULA_H
@@ -27,21 +27,21 @@ double formula_tokens_from_samples(double samples_per_second,
 /* token/p/s: over all devices of the job. */
 double formula_per_device(double tokens_per_second, uint64_t devices);
 
-/* And back. */
+/* The inverse of formula_per_device(). */
 double formula_over_devices(double tokens_per_second_per_device,
 			    uint64_t devices);
 
 /* Energy of all devices in the steady state / tokens in that time. */
 double formula_joules_per_token(double joules, double tokens);
 
-/* How many FLOPs one parameter costs for one token, by what is learnt:
+/* FLOPs of one parameter for one token, by what is trained:
  *
  *	pretrain, finetune	6: forward 2, and backward 4
  *	projector, frozen, lora	2: forward only, as FlagPerf counts what trains
  *				next to nothing (llava1.5's projector, LoRA)
  *	frozen-4n, lora-4n	4: forward, and the gradient of the activations
- *				on its way through weights that stay as they
- *				are: more honest, and not what tables print
+ *				through frozen weights. More exact, but not what
+ *				published tables use
  *
  * Source: FlagPerf training/benchmarks, each case's run_pretraining.py. An
  * unknown word is 0. formula_stages[] lists the words and ends in NULL.
@@ -56,7 +56,7 @@ enum formula {
 };
 extern const char *const formula_names[FORMULAS + 1]; /* ends in NULL */
 
-/* What one token costs. */
+/* The FLOPs of one token follow from these. */
 struct flops {
 	double factor;     /* formula_stage() */
 	double parameters; /* those that one token uses: of a mixture of
@@ -73,8 +73,8 @@ struct flops {
  */
 double formula_flops(enum formula formula, const struct flops *flops);
 
-/* The same as the hardware sees it when everything is computed forward a
- * second time for the way back (full recomputation): factor + 2, 8 N for 6 N.
+/* The same with full recomputation, where the forward pass is computed twice:
+ * factor + 2, so 8 N for 6 N.
  */
 double formula_flops_recomputed(enum formula formula,
 				const struct flops *flops);

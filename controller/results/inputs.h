@@ -1,8 +1,8 @@
-/* inputs.h - what a result was computed from beside its log, to JSON and back.
+/* inputs.h - the inputs of a result beside its log, to JSON and back.
  *
- * A result can so be computed again from its log when nothing else is left of
- * the job. The object has a number for each of struct result_input, those of
- * its flops too, "simulated", and "warnings" where there are any; 0 is unknown.
+ * With them a result can be computed again when only the log of the job is
+ * left. The object has each number of struct result_input and of its flops (0:
+ * unknown), "simulated", and "warnings" if there are any.
  */
 #ifndef CONTROLLER_RESULTS_INPUTS_H
 #define CONTROLLER_RESULTS_INPUTS_H
@@ -24,7 +24,7 @@ struct result_input {
 	const struct record *records; /* by step, as extract gives them */
 	size_t record_count;
 	const struct record *summary;  /* NULL: none */
-	const struct extract *extract; /* its metrics are told; NULL: none */
+	const struct extract *extract; /* source of other metrics, or NULL */
 	const cJSON *usage; /* usage_summary() of its samples; NULL: none */
 	/* What follows is 0 where it is not known. */
 	uint64_t memory_peak_bytes; /* largest of the exit records */
@@ -35,17 +35,17 @@ struct result_input {
 	double peak_flops;      /* of one device at this precision */
 	double chip_memory_bytes;
 	double power_w; /* of all devices together, mean; else that of usage */
-	bool simulated; /* the devices are no real ones */
+	bool simulated; /* the devices are simulated */
 	const cJSON *warnings; /* sentences for the flags; NULL: none */
-	const char *unread;    /* why no step was read; NULL: the rules of the
-				  framework fit nothing */
+	const char *unread;    /* why no step was read; NULL: no line matched
+				  the rules of the framework */
 };
 
 /* The caller deletes it; NULL: out of memory. */
 cJSON *inputs_json(const struct result_input *input);
 
-/* What the object has goes into *input, which borrows its warnings; the rest of
- * it, and what the object has in another form or beyond the range, stays.
+/* Copy the object's values into *input, which borrows its warnings. Values that
+ * are missing, of another type or out of range leave *input unchanged.
  */
 void inputs_read(const cJSON *object, struct result_input *input);
 

@@ -1,7 +1,7 @@
-/* learn.h - from values that a person sees in a log to rules that read them.
+/* learn.h - makes log rules from values that a person sees in a log.
  *
- * A rule is made of the line that has most of the values: what stands between
- * them stays, other numbers of the line may be any.
+ * A rule is made from the line that has most of the values. The text between
+ * them becomes literal; other numbers of the line become wildcards.
  */
 #ifndef CONTROLLER_RESULTS_LEARN_H
 #define CONTROLLER_RESULTS_LEARN_H
@@ -14,8 +14,8 @@
 #define LEARN_VALUES_MAX 16
 
 /* Write the section `log:` of a framework description that reads these values,
- * each "name=text" with the text as it stands in the log, a number. EINVAL: a
- * value is none, or stands in no line; E2BIG: more than LEARN_VALUES_MAX;
+ * each "name=text", where text is a number as written in the log. EINVAL: a
+ * value is not valid, or is in no line; E2BIG: more than LEARN_VALUES_MAX;
  * ENOMEM.
  */
 int learn_rules(const char *log, size_t size, const char *const *values,

@@ -1,12 +1,11 @@
-/* retention.h - what is kept, and what goes: old output, old orders.
+/* retention.h - removes old output and old rows of the audit log.
  *
- * Output goes in slices of a few milliseconds, between which everything else
- * goes on. What goes by an order and what goes by itself, because there is more
- * than `keep` allows, is one walk over the jobs, oldest first: all
- * output of a job that is over is removed, which is an event of the job,
- * committed before it begins. Its collected files go by an order, and by itself
- * when it is the disk that is full. Nothing of a job that is not over, or whose
- * containers are not all gone, is touched. Results stay.
+ * Output is removed on request (`regatta gc`), or when there is more than
+ * `keep` allows: job by job, oldest first, in slices of a few milliseconds, so
+ * that the controller keeps answering. An event of the job is committed before
+ * its output is removed. Collected files are removed on request, and otherwise
+ * only when the disk is full. Jobs that are not final, or whose containers are
+ * not all removed, are left alone. Results stay.
  */
 #ifndef CONTROLLER_RETENTION_RETENTION_H
 #define CONTROLLER_RETENTION_RETENTION_H
@@ -18,7 +17,7 @@
 /* The kind of the event: the output of the attempt was removed. */
 #define RETENTION_REMOVED "output-removed"
 
-/* The job's collected files were. */
+/* The kind of the event: the job's collected files were removed. */
 #define RETENTION_FILES_REMOVED "files-removed"
 
 /* state: the folder, copied. */
@@ -28,8 +27,8 @@ struct retention *retention_new(const struct retention_config *config,
 void retention_free(struct retention *retention);
 OWNED_POINTER(struct retention, retention_free)
 
-/* Fills the reply, or sets *err. Takes some milliseconds: who asks goes on
- * until there is no more.
+/* One slice of a request, some milliseconds long. reply->more: send the next
+ * one.
  */
 int retention_order(struct retention *retention,
 		    const struct message_gc *message, struct reply_gc *reply,

@@ -1,4 +1,4 @@
-/* retention_config.h - how much is kept, and how long; and of what.
+/* retention_config.h - the limits of retention, and the modules that it uses.
  */
 #ifndef CONTROLLER_RETENTION_RETENTION_CONFIG_H
 #define CONTROLLER_RETENTION_RETENTION_CONFIG_H
@@ -12,14 +12,14 @@ struct log_store;
 struct sd_event;
 struct store;
 
-/* 0: without a limit. */
+/* 0: no limit. */
 struct keep {
 	uint64_t logs_bytes; /* output of all jobs */
-	uint64_t free_bytes; /* of the disk that are to be free: else the output
-				of old jobs goes */
-	uint64_t audit_rows; /* orders that are remembered, */
-	uint64_t audit_days; /* and how long they are in any case */
-	uint64_t sweep_days; /* after that long a sweep is forgotten */
+	uint64_t free_bytes; /* bytes of the disk to keep free: else the output
+				of old jobs is removed */
+	uint64_t audit_rows; /* rows of the audit log to keep */
+	uint64_t audit_days; /* younger rows are kept in any case */
+	uint64_t sweep_days; /* older sweeps are removed */
 };
 
 /* All is borrowed. */

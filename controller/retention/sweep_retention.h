@@ -1,12 +1,11 @@
-/* sweep_retention.h - sweeps that are over for long go, with all that is known
- * of them.
+/* sweep_retention.h - removes sweeps that ended long ago, with all their data.
  *
- * For those who want that: results are what people come for, so by default
- * nothing is forgotten. A sweep goes when all of its jobs ended longer ago than
- * keep.sweep_days, and no job of another one has its result of one of
- * them; the last sweep stays. First its jobs go, oldest first, each with its
- * output and collected files before its rows, in slices of some milliseconds;
- * then the sweep itself. It is noted in the audit log.
+ * By default no sweep is removed. With keep.sweep_days, a sweep is removed when
+ * all its jobs ended longer ago than that, and no job of another sweep took
+ * over a result of them. The last sweep stays. Its jobs are removed first,
+ * oldest first, each with its output and collected files before its rows, in
+ * slices of some milliseconds; then the sweep itself. An entry in the audit log
+ * says so.
  */
 #ifndef CONTROLLER_RETENTION_SWEEP_RETENTION_H
 #define CONTROLLER_RETENTION_SWEEP_RETENTION_H
@@ -15,16 +14,17 @@
 
 #include <stdbool.h>
 
-/* Where it stands. All zero: at the beginning. */
+/* The progress. All zero: at the beginning. */
 struct sweep_retention {
-	uint64_t sweep; /* that is looked at, or 0 */
-	uint64_t after; /* its job that was done last; before: the sweep */
-	uint64_t jobs;  /* that are gone */
-	bool doomed;    /* it may go, and goes */
+	uint64_t sweep; /* that is checked or removed, or 0 */
+	uint64_t after; /* its last job that is done; without one, the last
+			   sweep */
+	uint64_t jobs;  /* that are removed */
+	bool doomed;    /* it is being removed */
 	int64_t rest_until_ms;
 };
 
-/* Do some of it; true: there is more to do at once. */
+/* Work until until_ms; true: there is more to do at once. */
 bool sweep_retention_some(const struct retention_config *with,
 			  struct sweep_retention *forget, int64_t until_ms);
 

@@ -1,5 +1,5 @@
-/* scheduler_internal.h - the fields of the queue, for the two files that make
- * it up: queue.c keeps it, scheduler.c empties it.
+/* scheduler_internal.h - the fields of the queue: queue.c adds and removes
+ * jobs, scheduler.c places them.
  */
 #ifndef CONTROLLER_SCHEDULER_SCHEDULER_INTERNAL_H
 #define CONTROLLER_SCHEDULER_SCHEDULER_INTERNAL_H
@@ -11,25 +11,25 @@ struct queued {
 	uint64_t job;
 };
 
-/* The jobs of one shape: a binary heap, the next one first, and a hash table
- * that says where in it a job is, so that any can be taken out.
+/* The jobs of one shape: a binary heap with the next one first, and a hash
+ * table with their positions in it, so that any job can be removed.
  */
 struct lane {
 	struct shape shape;
 	struct queued *heap;
-	uint32_t *places;   /* 2 * room; place in the heap + 1, or 0 */
+	uint32_t *places;   /* 2 * room; position in the heap + 1, or 0 */
 	size_t count, room; /* room is 0 or a power of two */
-	size_t first; /* no slot (or pin, by number) before it fits, in a run */
+	size_t first; /* in a run: no slot (or pin) with a lower number fits */
 };
 
 struct queue {
-	struct lane *lanes; /* few: jobs of a sweep are alike, but for pins */
+	struct lane *lanes; /* few: most jobs of a sweep have equal shapes */
 	size_t count, room;
 	size_t length;
 };
 
-/* A heap of places in lanes' heaps, each of which may be where the next job of
- * all is. The caller has room for as many as it pushes.
+/* A heap of positions in the lanes' heaps, the candidates for the next job of
+ * all. The caller provides room for as many as it pushes.
  */
 struct ahead {
 	struct lane *lane;
@@ -41,15 +41,15 @@ struct aheads {
 	size_t count;
 };
 
-/* A place behind the lane's last job is left out. */
+/* A position behind the lane's last job is ignored. */
 void aheads_push(struct aheads *aheads, struct lane *lane, size_t at);
-/* Of those that there are (count is not 0) the one whose job runs first. */
+/* The candidate whose job runs first; count must not be 0. */
 struct ahead aheads_pop(struct aheads *aheads);
 
 /* Does a run before b? */
 bool queued_before(const struct queued *a, const struct queued *b);
 void lane_pop(struct lane *lane);
-/* Pins come and go with jobs: give up their lanes in which nobody waits. */
+/* Free the empty lanes of pinned shapes, which come and go with their jobs. */
 void queue_trim(struct queue *queue);
 
 #endif

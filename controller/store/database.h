@@ -12,10 +12,10 @@
 #include <sqlite3.h>
 #include <stddef.h>
 
-/* upgrades[v] is the SQL that brings a schema of version v to v + 1; an empty
- * file is version 0. What is missing is applied in one transaction.
- * synchronous is the word for the pragma. Errors as store.h lists them; EPROTO
- * for a newer version, and for a database that is not ours.
+/* upgrades[v] is the SQL that upgrades a schema of version v to v + 1; an empty
+ * file is version 0. All missing upgrades are applied in one transaction.
+ * synchronous: value of the pragma. Errors as in store.h; EPROTO: a newer
+ * version, or another program's database.
  */
 sqlite3 *database_open(const char *path, const char *synchronous,
 		       const char *const *upgrades, int count,
@@ -26,7 +26,9 @@ OWNED_POINTER(sqlite3, database_close)
 /* Run SQL that gives no rows. */
 int database_run(sqlite3 *database, const char *sql, struct error *err);
 
-/* A statement that is used often, or NULL; for sqlite3_finalize(). */
+/* Prepare a statement that is used often; for sqlite3_finalize(). NULL with
+ * *err set.
+ */
 sqlite3_stmt *database_prepare(sqlite3 *database, const char *sql,
 			       struct error *err);
 

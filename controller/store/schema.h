@@ -3,10 +3,10 @@
 #ifndef CONTROLLER_STORE_SCHEMA_H
 #define CONTROLLER_STORE_SCHEMA_H
 
-/* Digits of a cell's key by which runs are found: 64 bits. In SQL. */
+/* In SQL: how many digits of a cell's key the index of runs has (64 bits). */
 #define RUN_DIGITS "16"
 
-/* SQL, each from the version of its place to the next; 0 is an empty file. */
+/* The upgrades for database_open(). */
 extern const char *const store_upgrades[];
 extern const int store_upgrades_count;
 

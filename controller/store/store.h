@@ -7,12 +7,12 @@
  * into a queue in memory; store_commit() applies the whole queue in one
  * transaction, in the order of the calls. Until then a row is neither durable
  * nor visible to any read: all reads see committed rows only and never flush
- * the queue. So: put what one turn of the event loop decided, commit, then
- * act on it.
+ * the queue. So a turn of the event loop queues its rows, commits, and only
+ * then acts on them.
  *
- * After kill -9 a commit that returned 0 is there; one under way is there
- * whole or not at all. After a power cut the same holds as far as
- * STORE_SYNCHRONOUS in store.c says.
+ * After kill -9, a commit that returned 0 is in the database; one that had not
+ * returned is there whole or not at all. STORE_SYNCHRONOUS in store.c says what
+ * holds after a power cut.
  *
  * Cost, measured on a two-core virtual machine: a commit 0.3 ms, and in it
  * 1 us a short row, 20 us a new job with a spec of 2 KB. So a turn that may
@@ -22,7 +22,7 @@
  * Texts are C strings of at most STORE_TEXT_MAX bytes. Times are wall
  * clock milliseconds since 1970, 0: not yet. Errors: ENOSPC disk full, EIO
  * disk failed, EROFS not writable, ENOMEM, EBUSY another process holds the
- * folder, EPROTO the file holds what this program does not understand.
+ * folder, EPROTO the file is of a newer version or another program.
  */
 #ifndef CONTROLLER_STORE_STORE_H
 #define CONTROLLER_STORE_STORE_H
@@ -50,9 +50,8 @@ struct store *store_new(const char *folder, struct error *err);
 void store_free(struct store *store);
 OWNED_POINTER(struct store, store_free)
 
-/* The rows. Pointers are borrowed: by the call on the way in (the row is
- * copied), for the duration of the callback on the way out. A text may be
- * NULL where it says so; the others must not be.
+/* The rows. On the way in they are copied; on the way out pointers are valid
+ * during the callback only. A text may be NULL only where its comment says so.
  */
 struct sweep_row {
 	uint64_t id; /* 1 .. */
@@ -71,14 +70,14 @@ struct job_row {
 	uint32_t repeat;
 	int64_t priority;
 	const char *spec; /* JSON, struct job_spec */
-	uint64_t origin;  /* the job whose result and output this one has, for
-			     it was taken over; 0: its own */
+	uint64_t origin;  /* the job whose result and output this one took
+			     over; 0: none */
 	/* The cached state, replaced as a whole by store_set_job(). */
 	enum job_state state;
 	uint32_t attempt;
-	uint32_t first_attempt; /* of those since it was last asked for */
+	uint32_t first_attempt; /* since its submit or retry by a person */
 	enum failure failure;
-	const char *text; /* why it failed; NULL */
+	const char *text; /* why it failed, or NULL */
 	int64_t queued_ms;
 	int64_t started_ms;
 	int64_t ended_ms;
@@ -105,7 +104,7 @@ struct node_row {
 	bool drained;
 	const char *facts; /* JSON; NULL */
 	int64_t seen_ms;
-	const char *settings; /* JSON: what people said of it; NULL */
+	const char *settings; /* JSON: its drain, labels and key; NULL */
 };
 
 /* A key that may connect, a token, or a key that no longer may. */
@@ -114,19 +113,19 @@ struct key_row {
 	const char *name;
 	const char *role;
 	const char *machine;  /* that it is bound to; NULL: none */
-	const char *network;  /* that it may come from; NULL: any; a token's is
-				 that of the keys which it enrols, too */
-	const char *grants;   /* token: role of who enrols; else NULL */
-	const char *for_name; /* token: whom it is for; NULL: anybody */
+	const char *network;  /* that it may come from; NULL: any. Keys that a
+				 token enrols inherit it */
+	const char *grants;   /* token: role of the enrolled key; else NULL */
+	const char *for_name; /* token: name of the enrolled key; NULL: any */
 	uint32_t uses;        /* token: that are left */
-	bool renew;           /* token: for_name's key is replaced */
-	int64_t until_ms;     /* token: how long it holds */
-	const char *by;       /* who let it in: a user, or a token */
+	bool renew;           /* token: the key of for_name is replaced */
+	int64_t until_ms;     /* token: valid until then */
+	const char *by;       /* the user or token that admitted it */
 	int64_t since_ms;
-	int64_t revoked_ms; /* 0: it is good */
+	int64_t revoked_ms; /* 0: it is valid */
 };
 
-/* What an image's name means in a sweep; written once. */
+/* What an image's name resolves to in a sweep; written once. */
 struct pin_row {
 	uint64_t sweep; /* of a sweep put before */
 	const char *image;
@@ -134,25 +133,25 @@ struct pin_row {
 	const char *node;  /* that found it */
 };
 
-/* Who submitted a sweep is to a registry, sealed for the controller. */
+/* A login for a registry of a sweep's submitter, sealed for the controller. */
 struct login_row {
 	uint64_t sweep; /* of a sweep put before */
 	const char *registry;
-	const char *sealed; /* NULL: it was there, and is gone */
+	const char *sealed; /* NULL: it was removed */
 };
 
-/* Ids for the caller to give: one above the largest in the database when it
- * was opened, then counting on. 0 is never an id.
+/* New ids: one above the largest in the database when it was opened, then
+ * counting up. 0 is never an id.
  */
 uint64_t store_next_sweep(struct store *store);
 uint64_t store_next_job(struct store *store);
-/* What store_next_job() will give next. */
+/* The id that store_next_job() will return next. */
 uint64_t store_coming_job(const struct store *store);
 
 /* Queue a row. EINVAL: a text is NULL, too long, an id 0, a
  * state or failure out of range; ENOBUFS: STORE_PENDING_MAX. A failed call
- * queues nothing. An id that is taken or that refers to nothing is only found
- * by store_commit().
+ * queues nothing. Only store_commit() finds an id that exists already, or
+ * refers to no row.
  */
 int store_put_sweep(struct store *store, const struct sweep_row *row,
 		    struct error *err);
@@ -161,9 +160,9 @@ int store_put_job(struct store *store, const struct job_row *row,
 /* row->seq is ignored; *seq (may be NULL) is the number it was given. */
 int store_put_event(struct store *store, const struct event_row *row,
 		    uint64_t *seq, struct error *err);
-/* Replace the cached state of job row->id of row->sweep, which was `was`: the
- * commit finds one that was not (EINVAL). The rest that is written once is
- * ignored, and an allocation that is NULL stays as it was.
+/* Replace the cached state of job row->id of row->sweep. Its state must be
+ * `was` before, else the commit fails (EINVAL). Fields that are written once
+ * are ignored; with a NULL allocation the old one stays.
  */
 int store_set_job(struct store *store, enum job_state was,
 		  const struct job_row *row, struct error *err);
@@ -184,9 +183,9 @@ int store_put_audit(struct store *store, const struct audit_row *row,
 		    struct error *err);
 /* The chain of the row put last; "" while there is none. */
 const char *store_audit_head(const struct store *store);
-/* Queue the removal of a job with all that is known of it; of a sweep, which
- * has no jobs any more. A job that others have their result of cannot go, and
- * the commit would find it: ask before, with nothing queued, and commit at
+/* Queue the removal of a job with all its rows; of a sweep, which must have no
+ * jobs any more. A job whose result others took over must stay, else the commit
+ * fails. So call store_job_origin() before, with nothing queued, and commit at
  * once.
  */
 int store_forget_job(struct store *store, uint64_t job, struct error *err);
@@ -194,9 +193,9 @@ int store_forget_sweep(struct store *store, uint64_t sweep, struct error *err);
 int store_job_origin(struct store *store, uint64_t job, bool *is_origin,
 		     struct error *err);
 
-/* Queue the removal of the oldest orders, of at most `most` rows: of those that
- * are not among the last `keep` and from before before_ms. *rows: how many;
- * none where there are fewer than `least`. Nothing may be queued.
+/* Queue the removal of the oldest audit rows, at most `most`: rows from before
+ * before_ms that are not among the last `keep`. *rows: their number; if it is
+ * below `least`, none is removed. Nothing may be queued before the call.
  */
 int store_trim_audit(struct store *store, uint64_t keep, int64_t before_ms,
 		     uint32_t least, uint32_t most, uint64_t *rows,
@@ -209,17 +208,18 @@ int store_put_pin(struct store *store, const struct pin_row *row,
 /* One of that sweep and registry is replaced. */
 int store_put_login(struct store *store, const struct login_row *row,
 		    struct error *err);
-/* What is sealed in those of the sweep goes; which registries stays. */
+/* Remove the secrets of the sweep's logins; the names of the registries stay.
+ */
 int store_drop_logins(struct store *store, uint64_t sweep, struct error *err);
 
 /* Apply the queue in one transaction. On failure nothing was applied and
- * everything stays queued: try again later (ENOSPC, EIO). EINVAL is our own
- * bug (an id twice, or one that refers to nothing): trying again cannot help.
- * Not from inside a read's callback.
+ * everything stays queued: try again later (ENOSPC, EIO). EINVAL is a bug of
+ * the caller (an id that exists, or refers to no row); trying again cannot
+ * help. Do not call it from inside a read's callback.
  */
 int store_commit(struct store *store, struct error *err);
 
-/* Where the queue and the ids stand. */
+/* A position of the queue and the ids. */
 struct store_mark {
 	size_t bytes, rows;
 	uint64_t next_sweep, next_job, next_event, next_audit;
@@ -228,17 +228,17 @@ struct store_mark {
 
 struct store_mark store_mark(const struct store *store);
 
-/* Forget what was queued, and which ids were given, since the mark was taken;
- * nothing was committed in between.
+/* Drop the rows that were queued since the mark was taken, and give their ids
+ * again. There must be no commit in between.
  */
 void store_undo(struct store *store, const struct store_mark *mark);
 
-/* Is more queued, and not seen by reads yet, than events, states and results of
- * jobs that are there?
+/* Are rows queued that reads must see, that is others than events, states and
+ * results of committed jobs?
  */
 bool store_unseen(const struct store *store);
 
-/* What is queued: rows, and bytes in *bytes (may be NULL). */
+/* The number of queued rows; their bytes in *bytes (may be NULL). */
 size_t store_pending(const struct store *store, size_t *bytes);
 
 /* Reads call fn once per row and return 0; committed rows only. fn returns 0
@@ -263,11 +263,11 @@ int store_sweeps(struct store *store, uint64_t after, uint32_t limit,
 int store_sweep(struct store *store, uint64_t id, store_sweep_fn *fn, void *arg,
 		struct error *err);
 
-/* The one with the largest id; fn is not called when there is none. */
+/* The sweep with the largest id; without sweeps fn is not called. */
 int store_last_sweep(struct store *store, store_sweep_fn *fn, void *arg,
 		     struct error *err);
 
-/* Jobs in no final state, by id: what a controller takes up at its start. */
+/* Jobs in no final state, by id. */
 int store_active_jobs(struct store *store, store_job_fn *fn, void *arg,
 		      struct error *err);
 /* Jobs with id > after of one sweep (0: of all), by id. */
@@ -280,7 +280,8 @@ int store_job(struct store *store, uint64_t id, store_job_fn *fn, void *arg,
 	      struct error *err);
 
 /* Jobs that ran and completed with this key, the newest first: in sweeps of
- * that name, or (NULL) in all. Costs the same in a store of any size.
+ * that name, or in all (NULL). The cost does not depend on the size of the
+ * store.
  */
 int store_runs(struct store *store, const char *key, const char *name,
 	       uint32_t limit, store_job_fn *fn, void *arg, struct error *err);
@@ -294,19 +295,17 @@ int store_events(struct store *store, uint64_t job, uint64_t after,
 		 uint32_t limit, store_event_fn *fn, void *arg,
 		 struct error *err);
 
-/* The number of the last event that reads see: what came after an answer that
- * was read now is what has a larger one.
+/* The number of the last event that reads see. Events after a reply that is
+ * read now have larger numbers.
  */
 uint64_t store_seen_event(const struct store *store);
 
-/* The result of a job. One that was taken over has the result of its origin, as
- * its own.
- */
+/* The result of a job; of a job that was taken over, that of its origin. */
 int store_result(struct store *store, uint64_t job, store_result_fn *fn,
 		 void *arg, struct error *err);
 
-/* Of the same results the number at a path, as SQLite's json_extract() takes
- * it: "$.result.mfu". Results without it are left out.
+/* The number at a path of each result of the sweep, in the syntax of SQLite's
+ * json_extract(): "$.result.mfu". Results without it are left out.
  */
 int store_result_numbers(struct store *store, uint64_t sweep,
 			 uint64_t after_job, uint32_t limit, const char *path,
@@ -320,7 +319,7 @@ int store_nodes(struct store *store, store_node_fn *fn, void *arg,
 int store_keys(struct store *store, store_key_fn *fn, void *arg,
 	       struct error *err);
 
-/* What was ordered, with seq > after, by seq. */
+/* Rows of the audit log with seq > after, by seq. */
 int store_audit(struct store *store, uint64_t after, uint32_t limit,
 		store_audit_fn *fn, void *arg, struct error *err);
 
@@ -328,17 +327,17 @@ int store_audit(struct store *store, uint64_t after, uint32_t limit,
 int store_pins(struct store *store, uint64_t sweep, store_pin_fn *fn, void *arg,
 	       struct error *err);
 
-/* All logins of a sweep; of all sweeps (0), those that are not gone. */
+/* All logins of a sweep; of all sweeps (0), those with their secret. */
 int store_logins(struct store *store, uint64_t sweep, store_login_fn *fn,
 		 void *arg, struct error *err);
 
-/* How many jobs of the sweep are in each state (0 for those in none). Costs
- * the same for a sweep of one job and of a million.
+/* The number of the sweep's jobs in each state. The cost does not depend on the
+ * number of jobs.
  */
 int store_sweep_counts(struct store *store, uint64_t sweep,
 		       uint64_t counts[JOB_STATES], struct error *err);
 
-/* Are all of its jobs in a final state? false, too, when it cannot be read. */
+/* Are all of its jobs in a final state? False also when it cannot be read. */
 bool store_sweep_over(struct store *store, uint64_t sweep);
 
 #endif

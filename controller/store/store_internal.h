@@ -1,5 +1,5 @@
-/* store_internal.h - the store's fields, for the files that make it up:
- * store.c queues, store_commit.c writes, store_read.c reads.
+/* store_internal.h - the store's fields: store.c queues rows, store_commit.c
+ * writes them, store_read.c reads.
  */
 #ifndef CONTROLLER_STORE_STORE_INTERNAL_H
 #define CONTROLLER_STORE_STORE_INTERNAL_H
@@ -75,10 +75,10 @@ struct store {
 	sqlite3_stmt *writes[WRITES];
 	sqlite3_stmt *queries[QUERIES]; /* NULL while one is in use */
 	struct buffer queue;
-	uint64_t tally_sweep; /* whose jobs changed their state by tally */
+	uint64_t tally_sweep; /* the sweep that tally belongs to */
 	int64_t tally[JOB_STATES];
 	size_t queued;
-	bool unseen; /* more than what happened to jobs is queued */
+	bool unseen; /* store_unseen() */
 	uint64_t next_sweep;
 	uint64_t next_job;
 	uint64_t next_event;
