@@ -28,15 +28,6 @@ static const cJSON *member(const cJSON *object, const char *name)
 	return cJSON_GetObjectItemCaseSensitive(object, name);
 }
 
-static uint32_t whole_number(const cJSON *object, const char *name)
-{
-	const cJSON *item = member(object, name);
-
-	return cJSON_IsNumber(item) && item->valuedouble > 0
-		       ? (uint32_t)item->valuedouble
-		       : 0;
-}
-
 /* What the last step that was read says. */
 static void add_step(const struct record *latest, struct progress_info *to)
 {
@@ -165,9 +156,8 @@ static int add_waits(const struct api *api, const struct job *job,
 	return waits ? string_set(&to->waits, text, err) : 0;
 }
 
-static int describe_with_spec(const struct api *api, const struct job_row *row,
-			      const cJSON *spec, struct job_info *to,
-			      struct error *err)
+int job_describe(const struct api *api, const struct job_row *row,
+		 struct job_info *to, struct error *err)
 {
 	const struct job *job = job_find(api->table, row->id);
 
@@ -175,33 +165,24 @@ static int describe_with_spec(const struct api *api, const struct job_row *row,
 	to->sweep = row->sweep;
 	to->repeat = row->repeat;
 	to->attempt = row->attempt;
-	to->nodes = whole_number(spec, "nodes");
-	to->devices = whole_number(spec, "devices");
+	to->nodes = row->nodes;
+	to->devices = row->devices;
 	to->queued_ms = row->queued_ms;
 	to->started_ms = row->started_ms;
 	to->ended_ms = row->ended_ms;
 	to->removed = job_state_final(row->state) && !job;
-	if (string_set(&to->cell, cJSON_GetStringValue(member(spec, "cell")),
-		       err) < 0 ||
+	to->step = row->step;
+	to->loss = row->loss;
+	to->rate = row->rate > 0 ? row->rate : (double)NAN;
+	if (string_set(&to->cell, row->cell, err) < 0 ||
 	    string_set(&to->state, job_state_name(row->state), err) < 0 ||
 	    string_set(&to->failure, failure_name(row->failure), err) < 0 ||
 	    string_set(&to->text, row->text, err) < 0 ||
-	    string_set(&to->vendor,
-		       cJSON_GetStringValue(member(spec, "vendor")), err) < 0 ||
+	    string_set(&to->vendor, row->vendor, err) < 0 ||
 	    add_allocation(row->allocation, to, err) < 0 ||
 	    add_progress(job, to, err) < 0 || add_waits(api, job, to, err) < 0)
 		return -1;
 	return job_describe_origin(api, row, &to->from, err);
-}
-
-int job_describe(const struct api *api, const struct job_row *row,
-		 struct job_info *to, struct error *err)
-{
-	cJSON *spec = codec_parse(row->spec, strlen(row->spec), NULL);
-	int rc = describe_with_spec(api, row, spec, to, err);
-
-	cJSON_Delete(spec);
-	return rc;
 }
 
 static int describe_task(const struct task *task, uint32_t rank,
@@ -287,7 +268,7 @@ int job_describe_whole(const struct api *api, const struct job_row *row,
 	to->events = calloc(EVENTS_MAX, sizeof(*to->events));
 	if (!to->events)
 		return error_nomem(err, "job");
-	if (describe_with_spec(api, row, to->spec, to, err) < 0 ||
+	if (job_describe(api, row, to, err) < 0 ||
 	    add_tasks(job_find(api->table, row->id), to, err) < 0 ||
 	    store_events(api->store, row->id, 0, EVENTS_MAX, add_event,
 			 &filling, err) < 0 ||

@@ -58,6 +58,8 @@ struct gang {
 	bool synced;   /* its output is durable */
 	bool kept;     /* its collected files are durable and an event */
 	bool measured; /* its result is stored */
+	uint64_t step; /* of the result; as in job_row (store.h) */
+	double loss, rate;
 	TAILQ_ENTRY(gang) by_table;
 	int64_t deadline_ms; /* monotonic; 0: none */
 	int64_t heard_ms;    /* monotonic; the last sign of life: log_ingest.c,

@@ -17,6 +17,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -279,6 +280,16 @@ static void enter(struct job *job, enum job_event event,
 	}
 }
 
+/* Of a job that has a result. */
+static void pass_figures(struct job_row *row, const struct gang *gang)
+{
+	bool ended = gang && gang->measured && job_state_final(row->state);
+
+	row->step = ended ? gang->step : 0;
+	row->loss = ended ? gang->loss : (double)NAN;
+	row->rate = ended ? gang->rate : 0;
+}
+
 int job_event(struct job *job, enum job_event event, cJSON *data,
 	      struct error *err)
 {
@@ -303,6 +314,7 @@ int job_event(struct job *job, enum job_event event, cJSON *data,
 				 job_event_name(event));
 	}
 	pass_time(&row, job, event, now);
+	pass_figures(&row, job->gang);
 	rc = record(job, event, data, now, &row, &why);
 	cJSON_Delete(data);
 	if (rc < 0) {
@@ -314,6 +326,14 @@ int job_event(struct job *job, enum job_event event, cJSON *data,
 }
 
 /* Coming and coming back. */
+
+static void note_brief(struct job_row *row, const struct job_spec *spec)
+{
+	row->cell = spec->cell;
+	row->vendor = spec->vendor;
+	row->nodes = spec->nodes;
+	row->devices = spec->devices;
+}
 
 int job_submit(struct jobs *jobs, uint64_t sweep, uint64_t cell_index,
 	       const struct job_spec *spec, struct error *err)
@@ -330,6 +350,7 @@ int job_submit(struct jobs *jobs, uint64_t sweep, uint64_t cell_index,
 		.attempt = 1,
 		.first_attempt = 1,
 		.queued_ms = effects_wall_ms(jobs->effects),
+		.loss = (double)NAN,
 	};
 	struct job *job;
 
@@ -337,6 +358,7 @@ int job_submit(struct jobs *jobs, uint64_t sweep, uint64_t cell_index,
 	if (codec_encode(&job_spec_schema, spec, &text, err) < 0)
 		return -1;
 	row.spec = text.data;
+	note_brief(&row, spec);
 	job = job_new(jobs, row.id, sweep, cell_index, spec, err);
 	if (!job)
 		return -1;
@@ -374,6 +396,7 @@ int job_take_over(struct jobs *jobs, uint64_t sweep, uint64_t cell_index,
 	row.priority = spec->priority;
 	row.spec = text.data;
 	row.origin = from->id;
+	note_brief(&row, spec);
 	snprintf(data, sizeof(data),
 		 "{\"job\":%" PRIu64 ",\"sweep\":%" PRIu64 "}", from->id,
 		 from->sweep);

@@ -346,6 +346,24 @@ static void tell_reason(struct job *job, const cJSON *reason)
 		set_text(job, text);
 }
 
+static double number_of(const cJSON *object, const char *name)
+{
+	return cJSON_GetNumberValue(
+		cJSON_GetObjectItemCaseSensitive(object, name));
+}
+
+/* What lists say of it. */
+static void note_figures(struct gang *gang, const cJSON *result)
+{
+	double step = number_of(result, "steps");
+	double rate = number_of(result, "tokens_per_second_per_device");
+
+	gang->step = step > 0 ? (uint64_t)step : 0;
+	gang->loss = number_of(cJSON_GetObjectItemCaseSensitive(result, "loss"),
+			       "last");
+	gang->rate = rate > 0 ? rate : 0;
+}
+
 int job_result_store(struct job *job, struct error *err)
 {
 	owned(buffer_clear) struct buffer text;
@@ -359,6 +377,7 @@ int job_result_store(struct job *job, struct error *err)
 		return -1;
 	judge(job, result);
 	job->rate = adaptive_repeats_rate(result);
+	note_figures(job->gang, result);
 	ends = rank_ends_json(job->gang);
 	reason = read_reason(job, ends);
 	rc = make_text(job, result, reason, ends, &text, err);

@@ -13,6 +13,7 @@ struct report_about {
 	const char *client; /* who submitted it */
 	int64_t submitted_ms;
 	const char *file; /* the text of the sweep file */
+	const char *home; /* where a page leads back to; our own words */
 };
 
 #endif

@@ -13,9 +13,16 @@
 #include <math.h>
 #include <stdio.h>
 
-static int put_head(const char *title, struct buffer *out, struct error *err)
+static int put_head(const struct report_about *about, struct buffer *out,
+		    struct error *err)
 {
+	const char *title = about->title ? about->title : "Results";
+
 	if (html_begin("en", title, out, err) < 0 ||
+	    (about->home &&
+	     buffer_printf(out, err,
+			   "<nav><a href=\"%s\">Live page</a></nav>\n",
+			   about->home) < 0) ||
 	    buffer_text(out, "<h1>", err) < 0 || html_text(out, title, err) < 0)
 		return -1;
 	return buffer_text(out, "</h1>\n", err);
@@ -402,7 +409,7 @@ static int put_page(const struct report_about *about, const cJSON *rows,
 	struct labels labels;
 
 	labels_find(rows, &labels);
-	if (put_head(about->title ? about->title : "Results", out, err) < 0 ||
+	if (put_head(about, out, err) < 0 ||
 	    put_outcome(rows, &labels, out, err) < 0 ||
 	    put_facts(about, rows, out, err) < 0 ||
 	    put_table(rows, &labels, out, err) < 0 ||

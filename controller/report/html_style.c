@@ -58,7 +58,7 @@ static const char html_style[] =
 	"font-size:.85em}summary{cursor:pointer}\n"
 	"details{margin:.4em 0}.lead{font-size:1.1em}\n"
 	"@media print{@page{margin:12mm}body{margin:0;padding:0;"
-	"max-width:none;font-size:13px}a{color:inherit}"
+	"max-width:none;font-size:13px}nav{display:none}a{color:inherit}"
 	"tr,figure{break-inside:avoid}h2{break-after:avoid}"
 	".wide{overflow:visible}.wide table{width:100%;font-size:11px}"
 	".wide th,.wide td{padding:.2em .35em}"

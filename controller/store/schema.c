@@ -135,9 +135,21 @@ static const char version_10[] =
 /* Version 11. The network that a key is bound to. */
 static const char version_11[] = "ALTER TABLE keys ADD COLUMN network TEXT;";
 
+/* Version 12. What lists say of a job, so that neither its spec nor its result
+ * is parsed for them. Rows from before are left without, and are parsed
+ * (store_read.c): to write a million of them anew would take minutes.
+ */
+static const char version_12[] = "ALTER TABLE jobs ADD COLUMN cell TEXT;"
+				 "ALTER TABLE jobs ADD COLUMN vendor TEXT;"
+				 "ALTER TABLE jobs ADD COLUMN nodes INTEGER;"
+				 "ALTER TABLE jobs ADD COLUMN devices INTEGER;"
+				 "ALTER TABLE states ADD COLUMN step INTEGER;"
+				 "ALTER TABLE states ADD COLUMN loss REAL;"
+				 "ALTER TABLE states ADD COLUMN rate REAL;";
+
 const char *const store_upgrades[] = {
 	version_1, version_2, version_3, version_4,  version_5,  version_6,
-	version_7, version_8, version_9, version_10, version_11,
+	version_7, version_8, version_9, version_10, version_11, version_12,
 };
 const int store_upgrades_count =
 	sizeof(store_upgrades) / sizeof(store_upgrades[0]);

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <string.h>
 #include <sys/file.h>
 
@@ -126,7 +127,7 @@ uint64_t store_coming_job(const struct store *store)
  * number, or the length in eight bytes and the text.
  */
 struct column {
-	char tag; /* 'i', 't', or 'n' for NULL */
+	char tag; /* 'i', 'd', 't', or 'n' for NULL */
 	uint64_t number;
 	const char *text;
 };
@@ -145,6 +146,15 @@ static struct column id(uint64_t value)
 static struct column maybe_id(uint64_t value)
 {
 	return value ? id(value) : (struct column){ .tag = 'n' };
+}
+
+/* NAN: not known. */
+static struct column real(double value)
+{
+	struct column column = { .tag = isnan(value) ? 'n' : 'd' };
+
+	memcpy(&column.number, &value, sizeof(value));
+	return column;
 }
 
 static struct column text(const char *value)
@@ -246,14 +256,17 @@ int store_put_job(struct store *store, const struct job_row *row,
 	if (QUEUE(store, WRITE_JOB, err, id(row->id), id(row->sweep),
 		  number((int64_t)row->cell_index), text(row->key),
 		  number(row->repeat), number(row->priority), text(row->spec),
-		  maybe_id(row->origin)) < 0)
+		  maybe_id(row->origin), maybe_text(row->cell),
+		  maybe_text(row->vendor), number(row->nodes),
+		  number(row->devices)) < 0)
 		return -1;
 	if (QUEUE(store, WRITE_JOB_STATE, err, id(row->id), id(row->sweep),
 		  text(job_state_name(row->state)), number(row->attempt),
 		  maybe_text(failure_name(row->failure)), maybe_text(row->text),
 		  number(row->queued_ms), number(row->started_ms),
 		  number(row->ended_ms), maybe_text(row->allocation),
-		  number(row->first_attempt)) == 0)
+		  number(row->first_attempt), number((int64_t)row->step),
+		  real(row->loss), real(row->rate)) == 0)
 		return 0;
 	queue_cut(&store->queue, mark);
 	store->queued--;
@@ -271,7 +284,9 @@ int store_set_job(struct store *store, enum job_state was,
 		     maybe_text(failure_name(row->failure)),
 		     maybe_text(row->text), number(row->queued_ms),
 		     number(row->started_ms), number(row->ended_ms),
-		     maybe_text(row->allocation), number(row->first_attempt));
+		     maybe_text(row->allocation), number(row->first_attempt),
+		     number((int64_t)row->step), real(row->loss),
+		     real(row->rate));
 }
 
 int store_put_event(struct store *store, const struct event_row *row,

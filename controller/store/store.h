@@ -72,6 +72,11 @@ struct job_row {
 	const char *spec; /* JSON, struct job_spec */
 	uint64_t origin;  /* the job whose result and output this one took
 			     over; 0: none */
+	/* Copies from the spec, so that lists need not parse it. */
+	const char *cell;   /* NULL: as in the spec */
+	const char *vendor; /* NULL: none */
+	uint32_t nodes;
+	uint32_t devices; /* of each node */
 	/* The cached state, replaced as a whole by store_set_job(). */
 	enum job_state state;
 	uint32_t attempt;
@@ -82,6 +87,10 @@ struct job_row {
 	int64_t started_ms;
 	int64_t ended_ms;
 	const char *allocation; /* JSON; NULL: it never had one */
+	/* Copies from the result, for lists. */
+	uint64_t step; /* the last one; 0: none */
+	double loss;   /* of it; NAN: not known */
+	double rate;   /* tokens a second per device; 0: not known */
 };
 
 struct event_row {
@@ -250,7 +259,6 @@ typedef int store_sweep_fn(const struct sweep_row *row, void *arg);
 typedef int store_job_fn(const struct job_row *row, void *arg);
 typedef int store_event_fn(const struct event_row *row, void *arg);
 typedef int store_result_fn(const struct result_row *row, void *arg);
-typedef int store_number_fn(uint64_t job, double value, void *arg);
 typedef int store_node_fn(const struct node_row *row, void *arg);
 typedef int store_key_fn(const struct key_row *row, void *arg);
 typedef int store_audit_fn(const struct audit_row *row, void *arg);
@@ -303,13 +311,6 @@ uint64_t store_seen_event(const struct store *store);
 /* The result of a job; of a job that was taken over, that of its origin. */
 int store_result(struct store *store, uint64_t job, store_result_fn *fn,
 		 void *arg, struct error *err);
-
-/* The number at a path of each result of the sweep, in the syntax of SQLite's
- * json_extract(): "$.result.mfu". Results without it are left out.
- */
-int store_result_numbers(struct store *store, uint64_t sweep,
-			 uint64_t after_job, uint32_t limit, const char *path,
-			 store_number_fn *fn, void *arg, struct error *err);
 
 /* All nodes, by name. */
 int store_nodes(struct store *store, store_node_fn *fn, void *arg,

@@ -15,7 +15,8 @@
 static const char set_state[] =
 	"UPDATE states SET state = ?4, attempt = ?5, failure = ?6, text = ?7,"
 	" queued_ms = ?8, started_ms = ?9, ended_ms = ?10,"
-	" allocation = ifnull(?11, allocation), first_attempt = ?12"
+	" allocation = ifnull(?11, allocation), first_attempt = ?12,"
+	" step = ?13, loss = ?14, rate = ?15"
 	" WHERE job = ?1 AND sweep = ?2 AND state = ?3";
 
 static const char *const writes[WRITES] = {
@@ -29,8 +30,9 @@ static const char *const writes[WRITES] = {
 	[WRITE_COUNT] = ("INSERT INTO counts VALUES(?1, ?2, ?3)"
 			 " ON CONFLICT DO UPDATE SET n = n + ?3"),
 	[WRITE_SWEEP] = "INSERT INTO sweeps VALUES(?,?,?,?,?)",
-	[WRITE_JOB] = "INSERT INTO jobs VALUES(?,?,?,?,?,?,?,?)",
-	[WRITE_JOB_STATE] = "INSERT INTO states VALUES(?,?,?,?,?,?,?,?,?,?,?)",
+	[WRITE_JOB] = "INSERT INTO jobs VALUES(?,?,?,?,?,?,?,?,?,?,?,?)",
+	[WRITE_JOB_STATE] = ("INSERT INTO states"
+			     " VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)"),
 	[WRITE_STATE] = set_state,
 	[WRITE_EVENT] = "INSERT INTO events VALUES(?,?,?,?,?,?)",
 	[WRITE_RESULT] = "INSERT OR REPLACE INTO results VALUES(?,?,?)",
@@ -78,6 +80,13 @@ static int bind_columns(sqlite3_stmt *statement, int count, const char **place)
 		if (tag == 'i') {
 			rc = sqlite3_bind_int64(statement, i,
 						(sqlite3_int64)value);
+			continue;
+		}
+		if (tag == 'd') {
+			double real;
+
+			memcpy(&real, &value, sizeof(real));
+			rc = sqlite3_bind_double(statement, i, real);
 			continue;
 		}
 		rc = sqlite3_bind_text(statement, i, at, (int)value,

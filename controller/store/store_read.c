@@ -6,12 +6,27 @@
 #include "controller/store/store_internal.h"
 
 #include <errno.h>
+#include <math.h>
 #include <string.h>
+
+/* clang-format off */
+/* Of a row that is older than these columns, what its spec or result says. */
+#define OF_SPEC(column)                                                        \
+	" iif(cell IS NULL, json_extract(spec, '$." #column "'), " #column ")"
+#define OF_RESULT(column, path)                                                \
+	" iif(step IS NULL, (SELECT json_extract(json, '$.result." path "')"   \
+	" FROM results WHERE results.job = coalesce(origin, jobs.id)), "       \
+	#column ")"
 
 #define JOB_COLUMNS                                                            \
 	"SELECT jobs.id, jobs.sweep, cell_index, key, repeat, priority, spec," \
 	" state, attempt, failure, states.text, queued_ms, started_ms,"        \
-	" ended_ms, allocation, origin, first_attempt FROM "
+	" ended_ms, allocation, origin, first_attempt,"                        \
+	OF_SPEC(cell) "," OF_SPEC(vendor) ","                                  \
+	OF_SPEC(nodes) "," OF_SPEC(devices) ","                                \
+	OF_RESULT(step, "steps") "," OF_RESULT(loss, "loss.last") ","          \
+	OF_RESULT(rate, "tokens_per_second_per_device") " FROM "
+/* clang-format on */
 
 /* CROSS JOIN fixes the order of the tables: the first one is walked. */
 static const char *const queries[QUERIES] = {
@@ -49,11 +64,6 @@ static const char *const queries[QUERIES] = {
 			 " ORDER BY seq LIMIT ?2",
 	[QUERY_ALL_EVENTS] = "SELECT * FROM events WHERE seq > ?1"
 			     " ORDER BY seq LIMIT ?2",
-	[QUERY_RESULT_NUMBERS] =
-		"SELECT id, json_extract(json, ?4) FROM jobs CROSS JOIN results"
-		" ON job = coalesce(origin, id)"
-		" WHERE jobs.sweep = ?3 AND id > ?1"
-		" ORDER BY id LIMIT ?2",
 	[QUERY_RESULT] = "SELECT ?1, attempt, json FROM results WHERE job ="
 			 " coalesce((SELECT origin FROM jobs WHERE id = ?1),"
 			 " ?1)",
@@ -76,7 +86,6 @@ struct visit {
 		store_job_fn *job;
 		store_event_fn *event;
 		store_result_fn *result;
-		store_number_fn *number;
 		store_node_fn *node;
 		store_key_fn *key;
 		store_audit_fn *audit;
@@ -105,6 +114,16 @@ static uint32_t column_u32(sqlite3_stmt *statement, int column)
 static const char *column_text(sqlite3_stmt *statement, int column)
 {
 	return (const char *)sqlite3_column_text(statement, column);
+}
+
+/* "nan" is a text. */
+static double column_real(sqlite3_stmt *statement, int column)
+{
+	int type = sqlite3_column_type(statement, column);
+
+	return type == SQLITE_FLOAT || type == SQLITE_INTEGER
+		       ? sqlite3_column_double(statement, column)
+		       : (double)NAN;
 }
 
 static int sweep_row(sqlite3_stmt *statement, const struct visit *visit,
@@ -145,6 +164,13 @@ static int job_row(sqlite3_stmt *statement, const struct visit *visit,
 		.allocation = column_text(statement, 14),
 		.origin = column_u64(statement, 15),
 		.first_attempt = column_u32(statement, 16),
+		.cell = column_text(statement, 17),
+		.vendor = column_text(statement, 18),
+		.nodes = column_u32(statement, 19),
+		.devices = column_u32(statement, 20),
+		.step = column_u64(statement, 21),
+		.loss = column_real(statement, 22),
+		.rate = sqlite3_column_double(statement, 23),
 	};
 
 	if (!row.key || !row.spec)
@@ -186,16 +212,6 @@ static int result_row(sqlite3_stmt *statement, const struct visit *visit,
 	if (!row.json)
 		return error_nomem(err, "store");
 	return visit->fn.result(&row, visit->arg);
-}
-
-static int number_row(sqlite3_stmt *statement, const struct visit *visit,
-		      struct error *err)
-{
-	if (sqlite3_column_type(statement, 1) == SQLITE_NULL)
-		return 0;
-	return visit->fn.number(column_u64(statement, 0),
-				sqlite3_column_double(statement, 1),
-				visit->arg);
 }
 
 static int node_row(sqlite3_stmt *statement, const struct visit *visit,
@@ -444,16 +460,6 @@ int store_result(struct store *store, uint64_t job, store_result_fn *fn,
 	struct visit visit = { .fn.result = fn, .arg = arg };
 
 	return read_one(store, QUERY_RESULT, result_row, job, &visit, err);
-}
-
-int store_result_numbers(struct store *store, uint64_t sweep,
-			 uint64_t after_job, uint32_t limit, const char *path,
-			 store_number_fn *fn, void *arg, struct error *err)
-{
-	struct visit visit = { .fn.number = fn, .arg = arg, .key = path };
-
-	return read_list(store, QUERY_RESULT_NUMBERS, number_row, sweep,
-			 after_job, limit, &visit, err);
 }
 
 int store_nodes(struct store *store, store_node_fn *fn, void *arg,

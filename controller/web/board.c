@@ -208,13 +208,13 @@ static const char *cell_of(const struct job_info *job)
 	return job->cell ? job->cell : "";
 }
 
-void board_add(struct board *board, const struct job_info *job, double rate)
+void board_add(struct board *board, const struct job_info *job)
 {
+	/* A rate counts for what completed, or may. */
+	double rate = job->failure ? (double)NAN : web_rate(job);
+
 	if (board->count == board->room)
 		return;
-	/* A rate counts for what completed, or may. */
-	if (job->failure)
-		rate = (double)NAN;
 	board->squares[board->count++] =
 		(struct square){ .job = job, .rate = rate };
 	board->best = fmax(board->best, rate);
@@ -239,19 +239,38 @@ static void put_rate(struct web_page *page, double rate)
 		web_html(page, rate >= 1000 ? "%.0f" : "%.3g", rate);
 }
 
+/* What a pointer is told of a job. */
+static void tell(const struct job_info *job, char *text, size_t size)
+{
+	uint64_t step = web_step(job);
+	double loss = web_loss(job), rate = web_rate(job);
+	char steps[40] = "", losses[40] = "", rates[40] = "";
+
+	if (step)
+		snprintf(steps, sizeof(steps), ", step %llu", (ull)step);
+	if (!isnan(loss))
+		snprintf(losses, sizeof(losses), ", loss %.4f", loss);
+	if (!isnan(rate))
+		snprintf(rates, sizeof(rates), ", %.0f token/s",
+			 rate * job->devices);
+	snprintf(text, size, "job %llu, %s%s%s%s", (ull)job->job, job->state,
+		 steps, losses, rates);
+}
+
 static void put_square(struct web_page *page, const struct square *square,
 		       double best)
 {
 	const struct job_info *job = square->job;
 	const struct progress_info *progress = job->progress;
-	char more[200], shade[32] = "";
+	char more[300], title[180], shade[32] = "";
 
 	if (square->rate > 0)
 		snprintf(shade, sizeof(shade), " data-rate=\"%.0f\"",
 			 ceil(BOARD_SHADES * square->rate / best));
+	tell(job, title, sizeof(title));
 	snprintf(more, sizeof(more),
-		 " class=\"%s\"%s href=\"/job/%llu\" title=\"job %llu, %s\"",
-		 job->state, shade, (ull)job->job, (ull)job->job, job->state);
+		 " class=\"%s\"%s href=\"/job/%llu\" title=\"%s\"", job->state,
+		 shade, (ull)job->job, title);
 	web_part(page, "a", more, "c%llu", (ull)job->job);
 	if (progress && progress->steps)
 		web_html(page, "%.0f %%%s",

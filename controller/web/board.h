@@ -20,10 +20,8 @@ struct board;
 struct board *board_new(size_t jobs);
 void board_free(struct board *board);
 
-/* The jobs, in their order; borrowed until all is written. rate: tokens a
- * second per device; NAN: not known.
- */
-void board_add(struct board *board, const struct job_info *job, double rate);
+/* The jobs, in their order; borrowed until all is written. */
+void board_add(struct board *board, const struct job_info *job);
 
 /* When all are added: write the next bit of it. 1: there is more. */
 int board_next(struct board *board, struct web_page *page);

@@ -27,10 +27,40 @@ static void put_when(struct web_page *page, const char *what, int64_t wall_ms)
 	web_time(page, wall_ms);
 }
 
-static void put_head(struct web_page *page, const struct job_info *job)
+/* How far it is, or came; nothing of one that has not begun. */
+static void put_reach(struct web_page *page, const struct job_info *job)
 {
 	const struct progress_info *progress = job->progress;
+	double loss = web_loss(job), rate = web_rate(job);
 
+	if (!job->started_ms)
+		return;
+	web_html(page, "<p>");
+	if (progress && progress->steps)
+		web_html(page,
+			 "<progress max=\"%llu\" value=\"%llu\"></progress>"
+			 " step %llu of %llu",
+			 (ull)progress->steps, (ull)progress->step,
+			 (ull)progress->step, (ull)progress->steps);
+	else if (web_step(job))
+		web_html(page, "Step %llu", (ull)web_step(job));
+	else
+		web_html(page, "No step was read");
+	if (progress)
+		web_stillness(page, progress);
+	if (!isnan(loss))
+		web_html(page, ", loss %.4f", loss);
+	if (!isnan(rate))
+		web_html(page, ", %.0f token/s", rate * job->devices);
+	if (progress && !isnan(progress->power_w))
+		web_html(page, ", %.0f W", progress->power_w);
+	if (progress && !isnan(progress->temp_c))
+		web_html(page, ", %.0f °C", progress->temp_c);
+	web_html(page, "</p>");
+}
+
+static void put_head(struct web_page *page, const struct job_info *job)
+{
 	web_part(page, "div", "", "head");
 	web_html(page, "<p><a href=\"/sweep/%llu\">Sweep %llu</a>: %s",
 		 (ull)job->sweep, (ull)job->sweep, job->state);
@@ -47,22 +77,7 @@ static void put_head(struct web_page *page, const struct job_info *job)
 		web_text(page, job->text ? job->text : job->waits);
 		web_html(page, "</p>\n");
 	}
-	if (progress && progress->steps)
-		web_html(page,
-			 "<p><progress max=\"%llu\" value=\"%llu\"></progress>"
-			 " step %llu of %llu",
-			 (ull)progress->steps, (ull)progress->step,
-			 (ull)progress->step, (ull)progress->steps);
-	if (progress)
-		web_stillness(page, progress);
-	if (progress && !isnan(progress->loss))
-		web_html(page, ", loss %.4f", progress->loss);
-	if (progress && !isnan(progress->tokens_per_second))
-		web_html(page, ", %.0f token/s", progress->tokens_per_second);
-	if (progress && !isnan(progress->power_w))
-		web_html(page, ", %.0f W", progress->power_w);
-	if (progress && !isnan(progress->temp_c))
-		web_html(page, ", %.0f °C", progress->temp_c);
+	put_reach(page, job);
 	web_part_end(page, "div");
 }
 

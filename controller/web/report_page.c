@@ -51,19 +51,21 @@ static int put_report(const struct web_page *page, const struct sweep_info *of,
 	owned(cJSON_Delete) cJSON *rows = ask(page, QUERY_RESULTS, of->id, err);
 	owned(cJSON_Delete) cJSON *curves =
 		rows ? ask(page, QUERY_SERIES, of->id, NULL) : NULL;
-	char title[120];
+	char title[120], home[40];
 	const struct report_about about = {
 		.title = title,
 		.sweep = of->id,
 		.name = of->name,
 		.client = of->client,
 		.submitted_ms = of->submitted_ms,
+		.home = home,
 	};
 
 	if (!rows)
 		return -1;
 	snprintf(title, sizeof(title), "Sweep %" PRIu64 ": %.80s", of->id,
 		 of->name);
+	snprintf(home, sizeof(home), "/sweep/%" PRIu64, of->id);
 	add_curves(rows, curves);
 	return rows_gather(rows, err) < 0 || anomalies_add(rows, err) < 0
 		       ? -1

@@ -2,7 +2,6 @@
  *
  * Jobs are read, and their rows are written, a slice at a time.
  */
-#include "controller/store/store.h"
 #include "controller/web/board.h"
 
 #include <errno.h>
@@ -18,7 +17,6 @@ typedef unsigned long long ull;
 struct sweep_view {
 	struct message_query query;
 	struct reply_jobs jobs; /* read so far */
-	double rates[SHOWN];    /* of each device, NAN: unknown */
 	uint64_t last;          /* of these jobs */
 	size_t put;             /* rows that are written */
 	struct board *board;
@@ -52,18 +50,18 @@ static void put_step(struct web_page *page,
 	web_stillness(page, progress);
 }
 
-/* rate: of each device, NAN: unknown. */
-static void put_progress(struct web_page *page, const struct job_info *job,
-			 double rate)
+static void put_progress(struct web_page *page, const struct job_info *job)
 {
-	const struct progress_info *progress = job->progress;
+	double loss = web_loss(job), rate = web_rate(job);
 
 	web_html(page, "<td>");
-	if (progress)
-		put_step(page, progress);
+	if (job->progress)
+		put_step(page, job->progress);
+	else if (job->step)
+		web_html(page, "step %llu", (ull)job->step);
 	web_html(page, "</td><td class=\"n\">");
-	if (progress && !isnan(progress->loss))
-		web_html(page, "%.4f", progress->loss);
+	if (!isnan(loss))
+		web_html(page, "%.4f", loss);
 	web_html(page, "</td><td class=\"n\">");
 	if (!isnan(rate))
 		web_html(page, "%.0f", rate * job->devices);
@@ -80,8 +78,7 @@ static void put_names(struct web_page *page, const struct strings *names)
 		web_html(page, ", ... (%zu)", names->count);
 }
 
-static void put_job(struct web_page *page, const struct job_info *job,
-		    double rate)
+static void put_job(struct web_page *page, const struct job_info *job)
 {
 	web_part(page, "tr", "", "j%llu", (ull)job->job);
 	web_html(page,
@@ -95,39 +92,11 @@ static void put_job(struct web_page *page, const struct job_info *job,
 		 job->state);
 	put_names(page, &job->allocation);
 	web_html(page, "</td>");
-	put_progress(page, job, rate);
+	put_progress(page, job);
 	web_html(page, "<td>");
 	web_text(page, job->text ? job->text : job->waits);
 	web_html(page, "</td>");
 	web_part_end(page, "tr");
-}
-
-/* Of the results the rate of each job, for the jobs from `at` on. */
-struct rates {
-	struct sweep_view *view;
-	size_t at;
-};
-
-static int take_rate(uint64_t job, double rate, void *arg)
-{
-	struct rates *rates = arg;
-	struct sweep_view *view = rates->view;
-
-	while (rates->at < view->jobs.jobs_count &&
-	       view->jobs.jobs[rates->at].job < job)
-		rates->at++;
-	if (rates->at < view->jobs.jobs_count &&
-	    view->jobs.jobs[rates->at].job == job)
-		view->rates[rates->at] = rate;
-	return 0;
-}
-
-/* What runs has the rate of its last step. */
-static double running_rate(const struct job_info *job)
-{
-	return job->progress && job->devices
-		       ? job->progress->tokens_per_second / job->devices
-		       : (double)NAN;
 }
 
 /* The lot's jobs move behind those that the view has. */
@@ -142,7 +111,8 @@ static void take_lot(struct sweep_view *view, struct reply_jobs *lot)
 		*to = lot->jobs[i];
 		lot->jobs[i] = (struct job_info){ 0 };
 		view->last = to->job;
-		view->rates[jobs->jobs_count++] = running_rate(to);
+		board_add(view->board, to);
+		jobs->jobs_count++;
 	}
 	jobs->more = lot->more || jobs->jobs_count == SHOWN;
 }
@@ -157,7 +127,7 @@ static int put_rows(struct web_page *page, struct sweep_view *view,
 	     view->put++) {
 		struct job_info *job = &view->jobs.jobs[view->put];
 
-		put_job(page, job, view->rates[view->put]);
+		put_job(page, job);
 		codec_clear(&job_info_schema, job);
 	}
 	if (view->put < view->jobs.jobs_count)
@@ -182,17 +152,6 @@ static int put_board(struct web_page *page, struct sweep_view *view,
 	return 1;
 }
 
-static int read_rates(struct web_page *page, struct sweep_view *view,
-		      uint64_t after, size_t from, struct error *err)
-{
-	struct rates rates = { view, from };
-
-	return store_result_numbers(page->sources->api.store, view->query.id,
-				    after, page->slice,
-				    "$.result.tokens_per_second_per_device",
-				    take_rate, &rates, err);
-}
-
 static int read_jobs(struct web_page *page, struct sweep_view *view,
 		     struct error *err)
 {
@@ -200,7 +159,6 @@ static int read_jobs(struct web_page *page, struct sweep_view *view,
 				       .after = view->last,
 				       .limit = page->slice };
 	struct api_request request = web_request(page, &query);
-	size_t from = view->jobs.jobs_count;
 	struct reply_jobs lot = { 0 };
 	int rc = api_jobs(&request, &lot, err);
 
@@ -209,12 +167,7 @@ static int read_jobs(struct web_page *page, struct sweep_view *view,
 	if (!lot.more || view->jobs.jobs_count == SHOWN)
 		view->next = put_board;
 	codec_clear(&reply_jobs_schema, &lot);
-	if (rc < 0 || read_rates(page, view, query.after, from, err) < 0)
-		return -1;
-	for (; from < view->jobs.jobs_count; from++)
-		board_add(view->board, &view->jobs.jobs[from],
-			  view->rates[from]);
-	return 1;
+	return rc < 0 ? -1 : 1;
 }
 
 static int next_slice(struct web_page *page, void *arg, struct error *err)

@@ -5,6 +5,7 @@
 #include "controller/report/html_text.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,6 +76,24 @@ void web_time(struct web_page *page, int64_t wall_ms)
 		web_html(page, "-");
 	else
 		web_html(page, "<time>%s</time>", text);
+}
+
+uint64_t web_step(const struct job_info *job)
+{
+	return job->progress ? job->progress->step : job->step;
+}
+
+double web_loss(const struct job_info *job)
+{
+	return job->progress ? job->progress->loss : job->loss;
+}
+
+double web_rate(const struct job_info *job)
+{
+	if (!job->progress)
+		return job->rate;
+	return job->devices ? job->progress->tokens_per_second / job->devices
+			    : (double)NAN;
 }
 
 void web_stillness(struct web_page *page, const struct progress_info *progress)

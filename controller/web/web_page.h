@@ -60,6 +60,12 @@ void web_time(struct web_page *page, int64_t wall_ms);
 
 /* "3 queued, 2 running": of the sweep's jobs. */
 void web_counts(struct web_page *page, const struct sweep_info *sweep);
+/* Of the last step while the job runs, then of its result. The step: 0: none;
+ * its loss, and tokens a second per device: NAN: not known.
+ */
+uint64_t web_step(const struct job_info *job);
+double web_loss(const struct job_info *job);
+double web_rate(const struct job_info *job);
 /* ", 4m12s ago, suspected hang": of a job that has been still for too long. */
 void web_stillness(struct web_page *page, const struct progress_info *progress);
 

@@ -102,7 +102,10 @@ const struct schema stream_info_schema =
 	FIELD(job_info, removed),                                              \
 	FIELD_MAYBE(job_info, progress, progress_schema),                      \
 	FIELD_NULLABLE(job_info, waits),                                       \
-	FIELD_MAYBE(job_info, from, job_origin_schema)
+	FIELD_MAYBE(job_info, from, job_origin_schema),                        \
+	FIELD_OPTIONAL(job_info, step),                                        \
+	FIELD_KNOWN(job_info, loss),                                           \
+	FIELD_KNOWN(job_info, rate)
 
 static const struct field job_info_fields[] = { IN_LISTS };
 const struct schema job_info_schema = SCHEMA(job_info, job_info_fields);

@@ -97,6 +97,9 @@ struct job_info {
 	struct progress_info *progress; /* NULL: it does not run */
 	char *waits; /* why a queued job cannot start yet; NULL: it can */
 	struct job_origin *from;
+	uint64_t step; /* of a job that ended: the last one; 0: none */
+	double loss;   /* of that step; NAN: not known */
+	double rate;   /* tokens a second per device; NAN: not known */
 
 	cJSON *spec; /* job_spec_schema */
 	struct task_info *tasks;

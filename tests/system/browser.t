@@ -145,6 +145,11 @@ touch "$BED/host/show/end"
 done='[[ $(in_page "document.getElementById(\"c'$JOB'\").className") == completed ]]'
 wait_for "$done" 60
 ok "$done" "what ends is coloured at once"
+like "$(in_page "document.getElementById('c$JOB').title")" \
+	"^job $JOB, completed, step 40, loss [0-9.]+, [0-9]+ token/s\$" \
+	"which says on a pointer how far it came"
+like "$(in_page "document.getElementById('j$JOB').innerText")" \
+	"completed.n1.step 40.[0-9]+\.[0-9]+.[0-9]+" "as its row does"
 is "$(in_page 'document.activeElement.id')" "c$JOB" \
 	"and who was at it with the keyboard still is"
 for key in rawKeyDown keyUp; do
@@ -155,6 +160,9 @@ done
 cdp Input.dispatchKeyEvent '{"type": "char", "text": "\r"}'
 wait_for '[[ $(in_page location.pathname) == /job/* ]]' 30
 is "$(in_page location.pathname)" "/job/$JOB" "Enter opens the job"
+
+like "$(in_page 'document.getElementById("head").textContent')" \
+	'Step 40, loss [0-9.]+, [0-9]+ token/s' "which says how far it came"
 
 # One that failed: who, and where in the output it says why.
 running=$JOB board=$SWEEP
@@ -197,6 +205,11 @@ like "$(in_page 'document.body.textContent')" "Sweep $SWEEP" "the report"
 ok '(( $(in_page "document.documentElement.scrollWidth") <= 400 ))' \
 	"fits as well"
 picture report
+in_page 'document.querySelector("nav a").click()' >/dev/null
+wait_for '[[ $(in_page "document.readyState + location.pathname") \
+	== "complete/sweep/$SWEEP" ]]' 30
+is "$(in_page location.pathname)" "/sweep/$SWEEP" "and leads back to the board"
+go "$web/sweep/$SWEEP/report"
 
 # On paper of A4: nothing that only a scroll bar would show.
 cdp Emulation.setDeviceMetricsOverride \

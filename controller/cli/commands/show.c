@@ -362,9 +362,9 @@ static int print_answer(struct cli *cli, const struct answer *answer,
 					     "streams", "usage", "inventory",
 					     NULL };
 	static const char *const long_ones[] = {
-		"tasks", "ends",       "events",    "streams", "usage",
-		"spec",  "provenance", "result",    "repeat",  "removed",
-		"nodes", "devices",    "queued_ms", "reason",  NULL
+		"tasks",      "ends",   "events", "streams", "usage", "spec",
+		"provenance", "result", "repeat", "removed", "nodes", "devices",
+		"queued_ms",  "reason", "step",   "loss",    "rate",  NULL
 	};
 	bool brief = !strcmp(kind, "job") && !wants_all(cli);
 	const struct field *field = codec_field(answer->schema, kind);
