@@ -248,12 +248,35 @@ struct engine_call *engine_container_wait(struct engine *engine, const char *id,
 					  engine_done_fn *done, void *arg,
 					  struct error *err)
 {
-	owned(buffer_clear) struct buffer path;
+	owned(buffer_clear) struct buffer path, podman;
+	struct call_plan plan = {
+		.method = "POST",
+		.done = done,
+		.arg = arg,
+	};
 
+	/* Podman (4.3) looks without a pause for as long as a Docker client
+	 * waits, which takes it a whole CPU.
+	 */
+	buffer_init(&podman, PATH_LIMIT);
 	if (container_path(&path, id, "/wait", err) < 0 ||
+	    buffer_printf(&podman, err, "/libpod%s", path.data) < 0 ||
 	    http_query(&path, "condition", "not-running", err) < 0)
 		return NULL;
-	return simple(engine, "POST", path.data, 0, done, arg, err);
+	plan.path = path.data;
+	plan.path_podman = podman.data;
+	return call_begin(engine, &plan, err);
+}
+
+int engine_wait_code(const cJSON *answer)
+{
+	const cJSON *code =
+		cJSON_IsNumber(answer)
+			? answer
+			: cJSON_GetObjectItemCaseSensitive(answer,
+							   "StatusCode");
+
+	return cJSON_IsNumber(code) ? code->valueint : -1;
 }
 
 struct engine_call *engine_container_logs(struct engine *engine, const char *id,

@@ -159,11 +159,14 @@ struct engine_call *engine_container_size(struct engine *engine, const char *id,
 					  struct error *err);
 
 /* Until it is not running (at once, if it is not), without a time limit.
- * answer: {"StatusCode": exit code}.
+ * answer: for engine_wait_code().
  */
 struct engine_call *engine_container_wait(struct engine *engine, const char *id,
 					  engine_done_fn *done, void *arg,
 					  struct error *err);
+
+/* The exit code that it says; -1: none. */
+int engine_wait_code(const cJSON *answer);
 
 /* What it prints, from its start until it ends: pieces, each behind 8 bytes, of
  * which the last 4 are its length.

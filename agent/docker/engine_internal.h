@@ -18,6 +18,7 @@
 struct call_plan {
 	const char *method;
 	const char *path;         /* without the version; copied */
+	const char *path_podman;  /* the same of Podman's; NULL: that one */
 	const char *body;         /* JSON text, or NULL; copied */
 	const char *header;       /* "Name: value", or NULL; copied */
 	engine_source_fn *source; /* or an upload */

@@ -41,9 +41,8 @@ struct http_call {
 	uint32_t timeout_ms;
 	uint32_t stall_ms;
 	sd_event_source *stall;
-	int64_t moved_ms;  /* when the last byte went by */
-	size_t head_bytes; /* of the answer */
-	struct buffer answer;
+	int64_t moved_ms; /* when the last byte went by */
+	struct buffer head, answer;
 	char message[CURL_ERROR_SIZE];
 	struct error error; /* code 0: none */
 };
@@ -94,6 +93,7 @@ static void call_free(struct http_call *call)
 	for (struct curl_slist *at = call->headers; at; at = at->next)
 		explicit_bzero(at->data, strlen(at->data));
 	curl_slist_free_all(call->headers);
+	buffer_clear(&call->head);
 	buffer_clear(&call->answer);
 	free(call->body);
 	free(call);
@@ -317,6 +317,7 @@ static struct http_answer answer_of(const struct http_call *call)
 		.status = (int)status,
 		.body = call->answer.data,
 		.size = call->answer.size,
+		.head = call->head.data,
 	};
 }
 
@@ -390,9 +391,8 @@ static size_t on_header(char *data, size_t one, size_t size, void *arg)
 		return 0;
 	/* A status line begins another answer, as after a "100 Continue". */
 	if (size > 5 && !memcmp(data, "HTTP/", 5))
-		call->head_bytes = 0;
-	call->head_bytes += size;
-	if (call->head_bytes > HTTP_HEADERS_MAX) {
+		buffer_consume(&call->head, call->head.size);
+	if (buffer_append(&call->head, data, size, NULL) < 0) {
 		error_set(&call->error, E2BIG,
 			  "engine at %s: more than %d bytes of headers",
 			  call->http->host, HTTP_HEADERS_MAX);
@@ -591,6 +591,7 @@ struct http_call *http_send(struct http *http,
 	call->timeout_ms = request->timeout_ms;
 	call->stall_ms = request->stall_ms;
 	call->moved_ms = clock_mono_ms();
+	buffer_init(&call->head, HTTP_HEADERS_MAX);
 	buffer_init(&call->answer, HTTP_ANSWER_MAX);
 	if (set_options(call, request) < 0 || set_body(call, request) < 0 ||
 	    set_headers(call, request) < 0) {

@@ -40,6 +40,7 @@ struct http_answer {
 	int status;
 	const char *body; /* NUL behind it; empty when it was streamed */
 	size_t size;
+	const char *head; /* "HTTP/1.1 200 OK\r\nName: value\r\n..." */
 };
 
 /* Exactly one of err and answer is NULL: any status is an answer. */
@@ -98,6 +99,12 @@ void http_resume(struct http_call *call);
  */
 int http_address(const char *host, bool tls, char **base, char **path,
 		 struct error *err);
+
+/* The value of that line of an answer's head, whatever the case of its name;
+ * false: there is none, or it is longer.
+ */
+bool http_head_value(const struct http_answer *answer, const char *name,
+		     char *value, size_t size);
 
 /* Append "?name=value", or "&name=value" behind an earlier '?'; value is
  * escaped.

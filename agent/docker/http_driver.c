@@ -2,6 +2,7 @@
  */
 #include "agent/docker/engine_internal.h"
 
+#include "agent/docker/engine_version.h"
 #include "agent/docker/http.h"
 #include "agent/docker/json_stream.h"
 #include "protocol/base/loop.h"
@@ -12,11 +13,9 @@
 #include <string.h>
 #include <sys/queue.h>
 
-#define API_MAJOR 1
-#define API_OLDEST 40
-#define API_NEWEST 43
 #define NEGOTIATE_MS 10000
 #define VERSION "/version"
+#define PING "/_ping"
 
 struct call {
 	struct engine_call base;
@@ -24,7 +23,7 @@ struct call {
 	struct calls *list;
 	struct http_engine *engine;
 	struct call_plan plan;
-	char *path, *body; /* what plan points to */
+	char *path, *path_podman, *body; /* what plan points to */
 	struct strings headers;
 	struct http_call *http;
 	sd_event_source *timer; /* timeout_ms, while it waits */
@@ -40,9 +39,10 @@ struct http_engine {
 	sd_event *loop;
 	char *host;
 	struct http *http;
-	char version[16];            /* "" : not known */
-	struct http_call *negotiate; /* asking for it */
-	struct calls waiting;        /* for the version */
+	char version[ENGINE_VERSION_SIZE]; /* "" : not known */
+	bool podman;                       /* known with it */
+	struct http_call *negotiate;       /* asking for it */
+	struct calls waiting;              /* for the version */
 	struct calls sent;
 	struct calls failed; /* done() is due, with their error */
 	sd_event_source *fail;
@@ -69,6 +69,7 @@ static void call_free(struct call *call)
 			       strlen(call->headers.items[i]));
 	strings_clear(&call->headers);
 	free(call->path);
+	free(call->path_podman);
 	free(call->body);
 	free(call);
 }
@@ -285,52 +286,31 @@ static void call_answered(void *arg, const struct error *err,
 
 /* The API version. */
 
-/* "1.41" to 41; -1 for anything else. */
-static int minor_version(const cJSON *object, const char *name)
+/* All that waited goes out, or gets that error. answer: to /version. */
+static void negotiated(struct http_engine *engine, cJSON *answer,
+		       struct error *err)
 {
-	const char *text = cJSON_GetStringValue(
-		cJSON_GetObjectItemCaseSensitive(object, name));
-	char *end;
-	long minor;
+	struct call *call, *asks = NULL;
 
-	if (!text || strncmp(text, "1.", 2) || !isdigit((unsigned char)text[2]))
-		return -1;
-	minor = strtol(text + 2, &end, 10);
-	return *end || minor > 9999 ? -1 : (int)minor;
+	if (!err->code)
+		engine_version_choose(answer, engine->host, engine->version,
+				      err);
+	while ((call = TAILQ_FIRST(&engine->waiting)))
+		if (!err->code && !asks && !strcmp(call->plan.path, VERSION))
+			call_move(asks = call, NULL);
+		else if (err->code || send_call(call) < 0)
+			call_fail(call, err->code ? err : &call->error);
+	/* It is asked once. */
+	if (asks)
+		call_done(asks, NULL, answer);
 }
 
-static int choose_version(struct http_engine *engine, const cJSON *answer,
-			  struct error *err)
-{
-	int newest = minor_version(answer, "ApiVersion");
-	int oldest = minor_version(answer, "MinAPIVersion");
-	int use = newest < API_NEWEST ? newest : API_NEWEST;
-
-	if (newest < 0)
-		return error_set(err, EPROTO,
-				 "engine at %s: its answer to /version "
-				 "contains no API version",
-				 engine->host);
-	if (newest < API_OLDEST)
-		return error_set(err, EPROTO,
-				 "engine at %s: its API is %d.%d; expected "
-				 "%d.%d (Docker 19.03) or later",
-				 engine->host, API_MAJOR, newest, API_MAJOR,
-				 API_OLDEST);
-	if (oldest > use)
-		use = oldest;
-	snprintf(engine->version, sizeof(engine->version), "%d.%d", API_MAJOR,
-		 use);
-	return 0;
-}
-
-static void negotiated(void *arg, const struct error *failure,
-		       const struct http_answer *answer)
+static void version_answered(void *arg, const struct error *failure,
+			     const struct http_answer *answer)
 {
 	struct http_engine *engine = arg;
-	struct error err = { 0 };
-	struct call *call, *asks = NULL;
 	cJSON *tree = NULL;
+	struct error err = { 0 };
 
 	engine->negotiate = NULL;
 	if (failure) {
@@ -344,35 +324,49 @@ static void negotiated(void *arg, const struct error *failure,
 			err.code = EPROTO;
 	} else {
 		tree = codec_parse(answer->body, answer->size, &err);
-		if (tree)
-			choose_version(engine, tree, &err);
-		else
+		if (!tree)
 			error_prefix(&err, "engine's answer to /version");
 	}
-	while ((call = TAILQ_FIRST(&engine->waiting)))
-		if (!err.code && !asks && !strcmp(call->plan.path, VERSION))
-			call_move(asks = call, NULL);
-		else if (err.code || send_call(call) < 0)
-			call_fail(call, err.code ? &err : &call->error);
-	/* Podman takes a second for it: not a second time. */
-	if (asks)
-		call_done(asks, NULL, tree);
+	negotiated(engine, tree, &err);
+	cJSON_Delete(tree);
+}
+
+static int ask(struct http_engine *engine, const char *path, http_done_fn *done,
+	       struct error *err)
+{
+	struct http_request request = {
+		.method = "GET",
+		.path = path,
+		.timeout_ms = NEGOTIATE_MS,
+		.done = done,
+		.arg = engine,
+	};
+
+	engine->negotiate = http_send(engine->http, &request, err);
+	return engine->negotiate ? 0 : -1;
+}
+
+static void pinged(void *arg, const struct error *failure,
+		   const struct http_answer *answer)
+{
+	struct http_engine *engine = arg;
+	cJSON *tree = NULL;
+	struct error err = { 0 };
+
+	engine->negotiate = NULL;
+	if (failure)
+		err = *failure;
+	else
+		tree = engine_version_podman(answer);
+	engine->podman = tree;
+	if (failure || tree || ask(engine, VERSION, version_answered, &err) < 0)
+		negotiated(engine, tree, &err);
 	cJSON_Delete(tree);
 }
 
 static int negotiate(struct http_engine *engine, struct error *err)
 {
-	struct http_request request = {
-		.method = "GET",
-		.path = VERSION,
-		.timeout_ms = NEGOTIATE_MS,
-		.done = negotiated,
-		.arg = engine,
-	};
-
-	if (!engine->negotiate)
-		engine->negotiate = http_send(engine->http, &request, err);
-	return engine->negotiate ? 0 : -1;
+	return engine->negotiate ? 0 : ask(engine, PING, pinged, err);
 }
 
 /* Sending. */
@@ -394,6 +388,8 @@ static int send_call(struct call *call)
 {
 	struct http_engine *engine = call->engine;
 	const struct call_plan *plan = &call->plan;
+	const char *to = engine->podman && plan->path_podman ? plan->path_podman
+							     : plan->path;
 	struct http_request request = {
 		.method = plan->method,
 		.body = plan->body,
@@ -409,7 +405,7 @@ static int send_call(struct call *call)
 	};
 	owned_free char *path = NULL;
 
-	if (asprintf(&path, "/v%s%s", engine->version, plan->path) < 0) {
+	if (asprintf(&path, "/v%s%s", engine->version, to) < 0) {
 		path = NULL;
 		return error_nomem(&call->error, "engine");
 	}
@@ -463,8 +459,11 @@ begin(struct engine *base, const struct call_plan *plan, struct error *err)
 	call->engine = engine;
 	call->plan = *plan;
 	call->plan.path = call->path = strdup(plan->path);
+	call->plan.path_podman = call->path_podman =
+		plan->path_podman ? strdup(plan->path_podman) : NULL;
 	call->plan.body = call->body = plan->body ? strdup(plan->body) : NULL;
-	if (!call->path || (plan->body && !call->body) ||
+	if (!call->path || (plan->path_podman && !call->path_podman) ||
+	    (plan->body && !call->body) ||
 	    (plan->header &&
 	     strings_add(&call->headers, plan->header, NULL) < 0))
 		rc = error_nomem(&call->error, "engine");

@@ -25,6 +25,28 @@ int http_query(struct buffer *path, const char *name, const char *value,
 	return rc;
 }
 
+bool http_head_value(const struct http_answer *answer, const char *name,
+		     char *value, size_t size)
+{
+	size_t length = strlen(name), value_length;
+	const char *line = answer->head, *from;
+
+	for (; line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		if (strncasecmp(line, name, length) != 0 || line[length] != ':')
+			continue;
+		from = line + length + 1;
+		from += strspn(from, " \t");
+		value_length = strcspn(from, "\r\n");
+		if (value_length >= size)
+			return false;
+		memcpy(value, from, value_length);
+		value[value_length] = 0;
+		return true;
+	}
+	return false;
+}
+
 /* Addresses. */
 
 static int read_unix(const char *host, char **base, char **path,

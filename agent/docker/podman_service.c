@@ -120,6 +120,10 @@ static void become(const struct podman_service *service)
 	 */
 	if (folder && access(folder, W_OK) < 0)
 		unsetenv("XDG_RUNTIME_DIR");
+	/* There is no health to check, and Podman (4.3) makes a timer of the
+	 * user's systemd for that of each container all the same.
+	 */
+	setenv("DISABLE_HC_SYSTEMD", "true", 1);
 	execlp("podman", "podman", "system", "service", IDLE, service->host,
 	       NULL);
 	_exit(127);

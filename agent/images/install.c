@@ -195,18 +195,16 @@ static void commit(struct install *install)
 static void ended(void *arg, const struct error *err, cJSON *answer)
 {
 	struct install *install = arg;
-	const cJSON *code =
-		cJSON_GetObjectItemCaseSensitive(answer, "StatusCode");
+	int code = engine_wait_code(answer);
 	struct error why;
 
 	install->call = NULL;
 	if (err) {
 		failed(install, err);
-	} else if (!cJSON_IsNumber(code) || code->valueint != 0) {
+	} else if (code != 0) {
 		error_set(&why, EIO, "%s exited with code %d%s%s%s",
 			  install->script ? install->script : "its container",
-			  cJSON_IsNumber(code) ? code->valueint : -1,
-			  install->last[0] ? "; its output: \"" : "",
+			  code, install->last[0] ? "; its output: \"" : "",
 			  install->last, install->last[0] ? "\"" : "");
 		failed(install, &why);
 	} else {

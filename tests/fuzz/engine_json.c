@@ -53,6 +53,10 @@ static void answer_any(void *arg, struct fake_exchange *exchange,
 	struct world *world = arg;
 	size_t count = sizeof(statuses) / sizeof(statuses[0]);
 
+	if (!strcmp(request->path, "/_ping")) {
+		fake_version(exchange, request);
+		return;
+	}
 	if (!strcmp(request->path, "/version")) {
 		if (world->part == PART_VERSION)
 			answer_body(exchange, 200, world);

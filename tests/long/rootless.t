@@ -74,10 +74,24 @@ run as sailor regatta run --resume slow
 is "$rc" 0 "and --resume goes on, with the same engine"
 nothing "after that" slow
 
+# service_ticks: its CPU time, in 1/100 s
+service_ticks()
+{
+	pgrep -u sailor -f "podman system service" | while read -r pid; do
+		cat "/proc/$pid/stat"
+	done | awk '{ sum += $14 + $15 } END { print sum + 0 }'
+}
+
 # Podman's service is killed while a job runs.
 rm -f sailor/host/*
 spawn service "$BED/opt/as" sailor regatta run slow.yaml --state service
 must wait_for '[[ -e $BED/sailor/host/here ]]' 40
+before=$(service_ticks)
+sleep 3
+spent=$(($(service_ticks) - before))
+ok '((before && spent < 100))' \
+	"while a job runs, Podman's service leaves the CPUs to it" ||
+	diag "$spent/100 s of CPU time in 3 s, $before before"
 pkill -9 -u sailor -f "podman system service"
 must wait_for 'finds "is restarted" <sailor/service/agent.log' 20
 touch sailor/host/go

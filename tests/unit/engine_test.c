@@ -13,6 +13,10 @@
 
 #define ID "4bcd"
 
+#define PODMAN_PING                                                            \
+	"HTTP/1.1 200 OK\r\nApi-Version: 1.41\r\nLibpod-Api-Version: 4.3.1"    \
+	"\r\nContent-Length: 2\r\n\r\nOK"
+
 struct world {
 	sd_event *loop;
 	char folder[64];
@@ -25,6 +29,7 @@ struct world {
 	const char *text;
 	const char *version; /* its answer to /version; NULL: 1.41 */
 	int no_version;      /* the status it has instead */
+	bool podman;         /* it says so in its answer to /_ping */
 	bool silent;
 	const char *const *chunks; /* a stream of these, NULL ends */
 	bool cut;                  /* closes instead of ending it */
@@ -62,6 +67,13 @@ static void script(void *arg, struct fake_exchange *exchange,
 	struct world *world = arg;
 
 	fake_on_gone(exchange, on_gone, world);
+	if (!strcmp(request->path, "/_ping") && !world->silent) {
+		if (world->podman)
+			fake_raw(exchange, PODMAN_PING, strlen(PODMAN_PING));
+		else
+			fake_version(exchange, request);
+		return;
+	}
 	if (!strcmp(request->path, "/version")) {
 		world->versions++;
 		if (world->silent)
@@ -282,6 +294,56 @@ static void waiting_for_the_version(struct world *world)
 	fresh_engine(world);
 	reset(&first);
 	reset(&second);
+}
+
+static void podman(struct world *world)
+{
+	struct outcome first = { 0 }, second = { 0 };
+
+	fresh_engine(world);
+	world->podman = true;
+	world->versions = 0;
+	answer_with(world, 200, "137\n");
+	first.call =
+		engine_version(world->engine, 5000, done, &first, &first.err);
+	second.call = engine_container_wait(world->engine, ID, done, &second,
+					    &second.err);
+	wait_done(world, &first);
+	wait_done(world, &second);
+	is_int(world->versions, 0, "Podman is never asked for /version");
+	is(first.answer,
+	   "{\"Components\":[{\"Name\":\"Podman Engine\",\"Version\":"
+	   "\"4.3.1\"}],\"Version\":\"4.3.1\",\"ApiVersion\":\"1.41\"}",
+	   "which it tells in its answer to /_ping");
+	is(world->seen, "POST /v1.41/libpod/containers/" ID "/wait ",
+	   "and it is not made to wait as Docker does");
+	is(second.answer, "137", "with a number as its answer");
+	world->podman = false;
+	fresh_engine(world);
+	reset(&first);
+	reset(&second);
+}
+
+static void wait_codes(void)
+{
+	static const struct {
+		const char *answer;
+		int code;
+	} cases[] = {
+		{ "{\"StatusCode\":3}", 3 },
+		{ "4", 4 },
+		{ "{}", -1 },
+		{ "\"4\"", -1 },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		cJSON *answer = cJSON_Parse(cases[i].answer);
+
+		is_int(engine_wait_code(answer), cases[i].code,
+		       "the exit code of %s", cases[i].answer);
+		cJSON_Delete(answer);
+	}
+	is_int(engine_wait_code(NULL), -1, "and of no answer");
 }
 
 static void engine_goes_away(struct world *world)
@@ -743,6 +805,8 @@ int main(void)
 	open_world(&world);
 	versions(&world);
 	waiting_for_the_version(&world);
+	podman(&world);
+	wait_codes();
 	engine_goes_away(&world);
 	codes(&world);
 	requests(&world);

@@ -381,6 +381,10 @@ void fake_end(struct fake_exchange *exchange)
 bool fake_version(struct fake_exchange *exchange,
 		  const struct fake_request *request)
 {
+	if (!strcmp(request->path, "/_ping")) {
+		fake_answer(exchange, 200, "OK");
+		return true;
+	}
 	if (strcmp(request->path, "/version") != 0)
 		return false;
 	fake_answer(exchange, 200,

@@ -69,7 +69,9 @@ void fake_close(struct fake_exchange *exchange);
 /* Do not read from this connection any more. */
 void fake_deaf(struct fake_exchange *exchange);
 
-/* Answers /version with API 1.41 and returns true, if it is that. */
+/* Answers /_ping as Docker does, and /version with API 1.41, and returns true,
+ * if it is one of them.
+ */
 bool fake_version(struct fake_exchange *exchange,
 		  const struct fake_request *request);
 
