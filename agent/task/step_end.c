@@ -76,6 +76,7 @@ void step_ended(struct task *task)
 {
 	loop_source_free(&task->watch);
 	loop_source_free(&task->silent);
+	loop_source_free(&task->soon);
 	step_run_leave(task);
 	task_evidence_drop(task);
 	monitor_end(take(task->samples));

@@ -245,6 +245,7 @@ void task_free(struct task *task)
 	loop_source_free(&task->retry);
 	loop_source_free(&task->watch);
 	loop_source_free(&task->silent);
+	loop_source_free(&task->soon);
 	disk_watch_free(task->disk);
 	spool_watch_free(task->output);
 	gang_ssh_free(task->ssh);

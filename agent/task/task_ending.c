@@ -128,10 +128,34 @@ static int engine_silent(sd_event_source *source, uint64_t usec, void *arg)
 	return 0;
 }
 
+/* The command has ended: the engine need not find out by itself. */
+static int inspect_soon(sd_event_source *source, uint64_t usec, void *arg)
+{
+	struct task *task = arg;
+
+	if (task->step != STEP_RUN)
+		return 0;
+	if (task->call)
+		engine_call_cancel(take(task->call));
+	loop_timer_stop(task->retry);
+	task->look_ms *= 2;
+	if (task->look_ms < ENGINE_SILENT_MS)
+		loop_timer(task->services->loop, &task->soon, task->look_ms,
+			   inspect_soon, task, NULL);
+	step_inspect(task);
+	return 0;
+}
+
 void step_record_seen(struct task *task)
 {
 	if (!spool_record_is_ours(task->services->spool, &task->id))
 		task->forged = true;
+	/* Once: a command may make the file as often as it likes. */
+	if (!task->look_ms) {
+		task->look_ms = RECORD_LOOK_MS;
+		loop_timer(task->services->loop, &task->soon, task->look_ms,
+			   inspect_soon, task, NULL);
+	}
 	loop_timer(task->services->loop, &task->silent, ENGINE_SILENT_MS,
 		   engine_silent, task, NULL);
 }

@@ -17,7 +17,8 @@
 #include "agent/spool/spool_watch.h"
 #include "protocol/hardware/container.h"
 
-#define CALL_MS 30000 /* an engine call that should take milliseconds */
+#define CALL_MS 30000     /* an engine call that should take milliseconds */
+#define RECORD_LOOK_MS 20 /* after the record; doubled each time */
 #define ENGINE_SILENT_MS 10000 /* then the record counts without the engine */
 #define STEP_RETRIES_MAX 120   /* a second apart, then the task fails */
 
@@ -80,6 +81,8 @@ struct task {
 			      because the engine finishes it anyway */
 	sd_event_source *retry, *watch;
 	sd_event_source *silent; /* since the record was seen */
+	sd_event_source *soon; /* the same; the next inspect of the container */
+	uint32_t look_ms;
 	unsigned int retries;
 	int build_fd; /* stream of a build's output; -1: closed */
 	int port_fd;  /* holds the rendezvous port until the start */
@@ -174,9 +177,11 @@ void step_conclude(struct task *task, const cJSON *container);
 /* Did an earlier agent conclude the task? Then outcome is filled again. */
 bool step_concluded(struct task *task);
 
-/* The exit record has appeared; set forged if it is not regatta-init's. If the
- * engine is silent for ENGINE_SILENT_MS and regatta-init does not live any
- * more, the record alone counts, so that an engine that hangs delays no end.
+/* The exit record has appeared; set forged if it is not regatta-init's. The
+ * container is inspected soon, because an engine may report the end much later.
+ * If the engine is silent for ENGINE_SILENT_MS and regatta-init does not live
+ * any more, the record alone counts, so that an engine that hangs delays no
+ * end.
  */
 void step_record_seen(struct task *task);
 

@@ -106,8 +106,10 @@ static void go_on(struct task *task, const cJSON *container, const char *status)
 	/* One that the engine lost while it started it may have run. */
 	bool created = !strcmp(status, "created") &&
 		       !spool_has_exit(task->services->spool, &task->id);
-	bool ended = !strcmp(status, "exited") || !strcmp(status, "dead") ||
-		     (!created && !strcmp(status, "created"));
+	bool ended =
+		!strcmp(status, "exited") || !strcmp(status, "dead") ||
+		!strcmp(status, "stopped") || /* Podman, before it cleans up */
+		(!created && !strcmp(status, "created"));
 	/* Adopted while its start was still under way. */
 	bool starting = created && task->step == STEP_RUN &&
 			task->retries < STEP_RETRIES_MAX;

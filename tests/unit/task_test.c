@@ -680,6 +680,25 @@ static void text_is(struct world *world, const char *want, const char *what)
 	codec_clear(&task_status_schema, &status);
 }
 
+/* Podman says only after most of a second that a container has ended. */
+static void slow_to_tell_the_end(void)
+{
+	struct world *world = world_running();
+	int64_t begun = clock_mono_ms();
+
+	world->status = "running";
+	record(world, 0, false);
+	UNTIL(world, strstr(world->asked, "wlw"));
+	ok(world->waiting && state_is(world, "running"),
+	   "an engine that does not know of the end yet is waited for again");
+	world->status = "exited";
+	world->exit_code = 0;
+	ok(UNTIL(world, state_is(world, "ended")) &&
+		   clock_mono_ms() - begun < 2000,
+	   "and is asked again, before it says so by itself");
+	world_free(world);
+}
+
 #define FORGED "the exit record is forged or damaged: "
 
 /* A command that writes its own record, and the agent that comes next. */
@@ -867,6 +886,7 @@ int main(void)
 	signal(SIGPIPE, SIG_IGN);
 	tap_begin(120);
 	from_begin_to_end();
+	slow_to_tell_the_end();
 	lost_answers();
 	discarded_while_created();
 	created_after_a_stop();
