@@ -155,6 +155,8 @@ like "$rc $out" "^0 .*<html lang=.zh..*<h4>环境配置</h4>.*<td>cpu 2机2卡" 
 	"the same page as HTML"
 run regatta compare 1 2
 like "$rc $out" "^0 .*code=0.*code=3.*no result" "two sweeps side by side"
+ok '(($(wc -L <"$BED/out") <= 80))' "fit 80 columns where cells are short"
+like "$err" "same: the difference is within the spread" "and are explained"
 is "$(regatta compare 1 2 --format json | jq -c 'map(.a.n)')" '[1,0,1]' \
 	"what completed is counted"
 run regatta trend code=0

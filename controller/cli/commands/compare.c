@@ -6,6 +6,7 @@
 #include "controller/cli/render.h"
 #include "controller/cli/run/session.h"
 #include "controller/report/compare.h"
+#include "controller/report/labels.h"
 #include "controller/report/row.h"
 #include "protocol/base/program.h"
 
@@ -25,52 +26,50 @@ static const struct compare_options *given(const struct cli *cli)
 	return (const struct compare_options *)cli->options;
 }
 
-/* "2068.1 ± 12.3 (n = 3)" */
+/* "2068 ± 12 n=3"; the number of runs is left out if it is 1. */
 static void side_cell(struct table *table, const cJSON *side)
 {
-	char rate[HUMAN_SIZE], spread[HUMAN_SIZE];
+	double rate = row_double(side, "rate"), n = row_double(side, "n");
+	double spread = row_double(side, "spread");
+	int decimals = rate >= 1000 ? 0 : rate >= 10 ? 1 : 3;
+	char spreads[40] = "", runs[40] = "";
 
 	if (!cJSON_IsObject(side)) {
 		table_cell(table, FAINT, "missing");
 		return;
 	}
-	if (!isfinite(row_double(side, "rate"))) {
+	if (!isfinite(rate)) {
 		table_cell(table, FAINT, "no result");
 		return;
 	}
-	human_number(row_double(side, "rate"), rate);
-	if (isfinite(row_double(side, "spread")))
-		table_cell(table, PLAIN, "%s ± %s (n = %.0f)", rate,
-			   human_number(row_double(side, "spread"), spread),
-			   row_double(side, "n"));
-	else
-		table_cell(table, PLAIN, "%s (n = %.0f)", rate,
-			   row_double(side, "n"));
+	if (isfinite(spread))
+		snprintf(spreads, sizeof(spreads), " ± %.*f", decimals, spread);
+	if (n > 1)
+		snprintf(runs, sizeof(runs), " n=%.0f", n);
+	table_cell(table, PLAIN, "%.*f%s%s", decimals, rate, spreads, runs);
 }
 
 static void verdict_cell(struct table *table, const cJSON *cell)
 {
 	const cJSON *apart = row_at(cell, "apart");
 	double ratio = row_double(cell, "ratio");
-	const char *by = row_text(cell, "by");
 
 	if (!cJSON_IsBool(apart))
 		table_cell(table, FAINT, "-");
 	else if (cJSON_IsFalse(apart))
-		table_cell(table, PLAIN, "within the spread of the %s", by);
+		table_cell(table, PLAIN, "same");
 	else
 		table_cell(table, ratio > 1 ? GREEN : RED,
-			   "%s, beyond the spread of the %s",
-			   ratio > 1 ? "faster" : "slower", by);
+			   ratio > 1 ? "faster" : "slower");
 }
 
+/* "0.12 (0.50)": the mean, and the largest. */
 static void loss_cell(struct table *table, const cJSON *cell)
 {
 	if (isfinite(row_double(cell, "loss.steps")))
-		table_cell(table, PLAIN, "%.2f (largest %.2f at step %.0f)",
+		table_cell(table, PLAIN, "%.2f (%.2f)",
 			   row_double(cell, "loss.mean_percent"),
-			   row_double(cell, "loss.largest_percent"),
-			   row_double(cell, "loss.at_step"));
+			   row_double(cell, "loss.largest_percent"));
 	else
 		table_cell(table, FAINT, "-");
 }
@@ -81,7 +80,7 @@ static void ratio_cell(struct table *table, const cJSON *difference)
 	double low = row_double(difference, "ratio_low");
 
 	if (isfinite(low))
-		table_cell(table, PLAIN, "%.3f (%.3f to %.3f)", ratio, low,
+		table_cell(table, PLAIN, "%.3f (%.3f–%.3f)", ratio, low,
 			   row_double(difference, "ratio_high"));
 	else if (isfinite(ratio))
 		table_cell(table, PLAIN, "%.3f", ratio);
@@ -89,28 +88,54 @@ static void ratio_cell(struct table *table, const cJSON *difference)
 		table_cell(table, FAINT, "-");
 }
 
+/* What all cells share stands once, above the table. */
+static void print_common(struct cli *cli, const struct labels *labels)
+{
+	char clean[2 * LABEL_SIZE];
+
+	if (*labels->common)
+		fprintf(cli->out, "all: %s\n\n",
+			escape(labels->common, clean, sizeof(clean)));
+}
+
+static void name_cell(struct table *table, const struct labels *labels,
+		      const cJSON *cell)
+{
+	char label[LABEL_SIZE];
+
+	table_cell(table, PLAIN, "%s", labels_brief(labels, cell, label));
+}
+
+static void explain(struct cli *cli)
+{
+	cli_say(cli, "same: the difference is within the spread of the "
+		     "repeats, or of the steps without repeats\n"
+		     "ratio: with its 95 %% interval if both sweeps have "
+		     "repeats; loss: mean difference (largest)");
+}
+
 /* Two sweeps: a line for each cell. */
-static int print_two(struct cli *cli, const cJSON *cells, struct error *err)
+static int print_two(struct cli *cli, const cJSON *cells,
+		     const struct labels *labels, struct error *err)
 {
 	char titles[2][64];
 	const struct column columns[] = {
-		{ "CELL", false },       { titles[0], true },
-		{ titles[1], true },     { "RATIO", true },
-		{ "DIFFERENCE", false }, { "LOSS APART %", true },
+		{ "CELL", false }, { titles[0], true },  { titles[1], true },
+		{ "RATIO", true }, { "VERDICT", false }, { "LOSS %", true },
 		{ NULL, false },
 	};
 	owned(table_free) struct table *table = NULL;
 	const cJSON *cell;
 
 	for (size_t i = 0; i < 2; i++)
-		snprintf(titles[i], sizeof(titles[i]), "SWEEP %.32s TOKEN/P/S",
+		snprintf(titles[i], sizeof(titles[i]), "TOKEN/P/S %.32s",
 			 cli->args[i]);
 	table = table_new(columns, err);
 	if (!table)
 		return -1;
 	cJSON_ArrayForEach(cell, cells)
 	{
-		table_cell(table, PLAIN, "%s", row_text(cell, "cell"));
+		name_cell(table, labels, cell);
 		side_cell(table, row_at(cell, "a"));
 		side_cell(table, row_at(cell, "b"));
 		ratio_cell(table, cell);
@@ -133,12 +158,12 @@ static void difference_row(struct table *table, const char *sweep,
 }
 
 /* More: a line for each cell and sweep. */
-static int print_more(struct cli *cli, const cJSON *cells, struct error *err)
+static int print_more(struct cli *cli, const cJSON *cells,
+		      const struct labels *labels, struct error *err)
 {
 	static const struct column columns[] = {
-		{ "CELL", false },       { "SWEEP", true },
-		{ "TOKEN/P/S", true },   { "RATIO", true },
-		{ "DIFFERENCE", false }, { "LOSS APART %", true },
+		{ "CELL", false }, { "SWEEP", true },    { "TOKEN/P/S", true },
+		{ "RATIO", true }, { "VERDICT", false }, { "LOSS %", true },
 		{ NULL, false },
 	};
 	owned(table_free) struct table *table = table_new(columns, err);
@@ -150,7 +175,7 @@ static int print_more(struct cli *cli, const cJSON *cells, struct error *err)
 	{
 		size_t sweep = 2;
 
-		table_cell(table, PLAIN, "%s", row_text(cell, "cell"));
+		name_cell(table, labels, cell);
 		table_cell(table, PLAIN, "%s", cli->args[0]);
 		side_cell(table, row_at(cell, "a"));
 		for (int i = 0; i < 3; i++)
@@ -162,6 +187,20 @@ static int print_more(struct cli *cli, const cJSON *cells, struct error *err)
 		}
 	}
 	return cli_print_table(cli, "", table, err);
+}
+
+static int print_text(struct cli *cli, const cJSON *cells, struct error *err)
+{
+	struct labels labels;
+	int rc;
+
+	labels_find(cells, &labels);
+	print_common(cli, &labels);
+	rc = cli->arg_count == 2 ? print_two(cli, cells, &labels, err)
+				 : print_more(cli, cells, &labels, err);
+	if (rc == 0 && compare_shared(cells))
+		explain(cli);
+	return rc;
 }
 
 struct sweeps {
@@ -232,10 +271,8 @@ static int run_command(struct cli *cli, struct error *err)
 		rc = cli_print_json(cli, cells, err);
 	else if (cli_format(cli, "html"))
 		rc = print_html(cli, cells, &sweeps, err);
-	else if (cli->arg_count == 2)
-		rc = print_two(cli, cells, err);
 	else
-		rc = print_more(cli, cells, err);
+		rc = print_text(cli, cells, err);
 	if (rc < 0)
 		return -1;
 	if (compare_shared(cells))
