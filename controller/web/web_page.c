@@ -12,7 +12,7 @@
 #include <time.h>
 
 #define TEXT_MAX (16 << 20)
-#define SLICE_ROWS 2
+#define SLICE_ROWS 8
 
 /* The files as they are, and a NUL. */
 __asm__(".pushsection .rodata\n"

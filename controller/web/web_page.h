@@ -99,7 +99,7 @@ int web_page_document(const struct web_page *page, const char *path,
  * path. ENOENT: there is none.
  */
 int web_page_render(struct web_page *page, const char *path, struct error *err);
-/* The same in slices of some 100 us. 1: web_page_next() has more. */
+/* The same in slices of some 200 us. 1: web_page_next() has more. */
 int web_page_begin(struct web_page *page, const char *path, struct error *err);
 int web_page_next(struct web_page *page, struct error *err);
 int web_sweep_begin(struct web_page *page, uint64_t id, uint64_t after,
