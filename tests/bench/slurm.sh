@@ -105,6 +105,8 @@ by_regatta()
 		sweep: bench
 		vendor: cpu
 		framework: cpu
+		devices: 1
+		shared: true
 		image: regatta-test/tool:1
 		mounts: [{host: $BED/sailor/host, container: /host}]
 		command: [/tool, steps, "1", "1", ",", touch, "/host/\${n}"]
@@ -113,7 +115,7 @@ by_regatta()
 	echo 'echo ${EPOCHREALTIME/[^0-9]/} >>'"$BED/sailor/began" \
 		>"$BED/sailor/site"
 	as sailor regatta slurm --site site --state "$BED/sailor/state" \
-		bench.yaml -- -N 3 -t 5
+		bench.yaml -- -N 3 -c 8 -t 5
 }
 
 by_array()

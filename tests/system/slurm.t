@@ -41,4 +41,22 @@ like "$(cat short/slurm.log)" "2 of 2 jobs completed" "the log has the outcome"
 like "$(cat short/agent.log)" "leaves: .*tasks=0" "the agent leaves"
 nothing short "after the sweep"
 
+# Each of them ends only when the other one runs.
+cat >side.yaml <<END
+sweep: side
+vendor: cpu
+image: regatta-test/tool:1
+devices: 1
+shared: true
+mounts: [{host: $BED/host, container: /host}]
+command: [/tool, touch, "/host/side-\${n}", ",", wait, "/host/side-\${other}"]
+include: [{n: 1, other: 2}, {n: 2, other: 1}]
+END
+submit side side.yaml -- -t 10 -c 2
+must over 'COMPLETED|FAILED'
+is "$(slurm_state "$job") $(states side)" \
+	'COMPLETED ["completed","completed"]' \
+	"jobs that share a node run side by side on its processors"
+nothing side "after them"
+
 done_testing

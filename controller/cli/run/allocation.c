@@ -3,6 +3,7 @@
 #include "controller/cli/run/allocation.h"
 #include "protocol/slurm/scontrol.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <netdb.h>
 #include <stdlib.h>
@@ -79,6 +80,21 @@ static int find_address(char address[64], struct error *err)
 	return resolve(name, address, err);
 }
 
+/* The least number of "8(x3),4". */
+static uint32_t least_cpus(const char *text)
+{
+	unsigned long least = 0;
+
+	while (text && isdigit((unsigned char)*text)) {
+		unsigned long cpus = strtoul(text, NULL, 10);
+
+		least = !least || cpus < least ? cpus : least;
+		text = strchr(text, ',');
+		text += text != NULL;
+	}
+	return (uint32_t)least;
+}
+
 int allocation_read(struct allocation *allocation, struct error *err)
 {
 	const char *list = getenv("SLURM_JOB_NODELIST");
@@ -93,6 +109,7 @@ int allocation_read(struct allocation *allocation, struct error *err)
 		return -1;
 	if (!allocation->nodes.count)
 		return error_set(err, EINVAL, "the allocation has no nodes");
+	allocation->cpus = least_cpus(getenv("SLURM_JOB_CPUS_PER_NODE"));
 	return find_address(allocation->address, err);
 }
 

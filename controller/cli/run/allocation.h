@@ -16,12 +16,14 @@
 #include "protocol/base/strings.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #define ALLOCATION_NODES_MAX 4096
 
 struct allocation {
 	struct strings nodes; /* their names in Slurm, in its order */
 	char address[64];     /* of the node that we are on, numeric */
+	uint32_t cpus;        /* of the node with the fewest; 0: not known */
 };
 
 /* Read the environment and ask scontrol. EINVAL: we are in no allocation;

@@ -28,6 +28,7 @@ static int note_cell(struct run_setup *run, struct sweep *sweep, size_t cell,
 {
 	owned(spec_clear) struct job_spec spec = { 0 };
 	uint32_t repeats;
+	double cpus;
 
 	if (sweep_job(sweep, sweep_cell_job(sweep, cell, &repeats), &spec,
 		      err) < 0)
@@ -48,7 +49,28 @@ static int note_cell(struct run_setup *run, struct sweep *sweep, size_t cell,
 				 run->input.name, spec.labels);
 	if (spec.devices > run->config.devices)
 		run->config.devices = spec.devices;
+	run->exclusive |= !spec.shared || !spec.devices;
+	cpus = spec.container.cpus > 0 ? spec.container.cpus : 1;
+	cpus /= spec.devices ? spec.devices : 1;
+	if (cpus > run->cpus_of_device)
+		run->cpus_of_device = cpus;
 	return 0;
+}
+
+/* Jobs that share nodes run side by side on the processors of each. A vendor
+ * with devices of its own has as many as are found, whatever is said here.
+ */
+static void use_processors(struct run_setup *run)
+{
+	const struct allocation *allocation = run->config.allocation;
+	double fit;
+
+	if (!allocation || run->exclusive)
+		return;
+	fit = allocation->cpus / run->cpus_of_device;
+	if (fit > run->config.devices)
+		run->config.devices =
+			fit < DEVICES_MAX ? (uint32_t)fit : DEVICES_MAX;
 }
 
 static int check_sweep(struct run_setup *run, struct error *err)
@@ -76,8 +98,10 @@ static int check_sweep(struct run_setup *run, struct error *err)
 	for (size_t i = 0; i < totals->kept; i++)
 		if (note_cell(run, sweep, i, err) < 0)
 			return -1;
-	if (devices == OPTION_NONE)
+	if (devices == OPTION_NONE) {
+		use_processors(run);
 		return 0;
+	}
 	if (devices < run->config.devices)
 		return error_set(err, EINVAL,
 				 "%.80s: devices: the sweep needs %u; expected "

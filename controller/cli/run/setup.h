@@ -35,6 +35,8 @@ struct run_setup {
 	char credentials[PATH_MAX];
 	cJSON *choices; /* of an earlier run in the folder, or NULL */
 	char vendor[64];
+	bool exclusive;        /* a job uses whole nodes */
+	double cpus_of_device; /* the most that a job needs for each */
 };
 
 /* By the words and options of the command line (struct run_options): for a new
