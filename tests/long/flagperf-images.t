@@ -73,6 +73,11 @@ flagperf:
 END
 }
 name=flagperf-kunlunxin-pytorch_1.13:t_v0.1
+# scripts HOST: containers in which one runs; not those of the Dockerfile
+scripts()
+{
+	dk "$1" ps -q --filter label=regatta.install
+}
 # leftovers HOST: what a build must not leave behind
 leftovers()
 {
@@ -87,13 +92,16 @@ run regatta plan "$BED/two.yaml" --format json
 is "$(jq -r '.kept[] | "\(.image) \(.build)"' <<<"$out")" \
 	"$name $folder/pytorch_1.13" "the plan tells from which folder"
 spawn -n "$(switch_netns)" pull regatta image pull "$BED/two.yaml"
-ok "wait_for '[[ \$(dk host1 ps -q | wc -l) == 1 && \$(dk host2 ps -q | wc -l) == 1 ]]' 15" \
+ok "wait_for '[[ \$(scripts host1) && \$(scripts host2) ]]' 15" \
 	"the script runs on each node, in a container"
-# shellcheck disable=SC2034 # for wait_for
-before=$(dk host2 ps -q)
+is "$(dk host2 inspect "$(scripts host2)" | jq -c '.[0].HostConfig |
+	[.Privileged, .CapAdd, .CapDrop, ([.Devices[].PathInContainer] | sort)]')" \
+	'[false,null,null,["/dev/xpu0","/dev/xpu1","/dev/xpuctrl"]]' \
+	"not privileged, with the device nodes of the profile"
+before=$(scripts host2)
 agent_kill 2
 must agent_up 2
-ok "wait_for '[[ \$(dk host2 ps -aq) != *\$before* && \$(dk host2 ps -q | wc -l) == 1 ]]' 15" \
+ok "wait_for '[[ \$(dk host2 ps -aq) != *$before* && \$(scripts host2) ]]' 15" \
 	"an agent that died leaves none behind, and begins again"
 touch "$folder/pytorch_1.13/go"
 is "$(code_of pull)" 0 "both nodes have the image"
@@ -119,7 +127,7 @@ xpu0
 xpu1" "which has what the Dockerfile made, and the script, which saw the devices"
 must cli image remove "$name"
 must submit "$BED/two.yaml"
-must wait_for '[[ $(dk host1 ps -q | wc -l) == 1 ]]' 60
+must wait_for '[[ $(scripts host1) && $(scripts host2) ]]' 60
 ok 'wait_for "cli logs \$JOB --stream build-0 | grep \"now installing\"" 10' "a job builds it; its output is a stream of the job"
 touch "$folder/pytorch_1.13/go"
 must wait_sweep "$SWEEP" 60
@@ -129,7 +137,7 @@ sweep bad m:pytorch_bad:X:1:2:1
 must submit "$BED/bad.yaml"
 must wait_sweep "$SWEEP" 60
 like "$(job_get "$JOB" '"\(.failure) \(.text)"')" \
-	'image .*pytorch_bad_install.sh exited with code 3; it said .*no such wheel' \
+	'image .*pytorch_bad_install.sh exited with code 3; its output: .*no such wheel' \
 	"a script that fails fails the job, with its last words"
 sweep none m:pytorch_none:X:1:2:1
 must submit "$BED/none.yaml"
