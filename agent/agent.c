@@ -260,7 +260,7 @@ struct agent *agent_new(sd_event *loop, const struct agent_config *config,
 	agent->loop = sd_event_ref(loop);
 	agent->config = config;
 	agent->binding.roots = config->roots ? config->roots : &real_roots;
-	agent->binding.abilities = &agent->abilities;
+	agent->binding.features = &agent->features;
 	if (agent_open(agent, err) < 0)
 		return NULL;
 	agent->services = (struct task_services){
@@ -338,7 +338,7 @@ void agent_free(struct agent *agent)
 	spool_free(agent->spool);
 	stack_tools_free(agent->stack_tools);
 	inventory_free(agent->inventory);
-	engine_features_clear(&agent->abilities);
+	engine_features_clear(&agent->features);
 	loop_source_free(&agent->retry);
 	loop_source_free(&agent->leave);
 	loop_source_free(&agent->elsewhere);

@@ -55,7 +55,7 @@ struct agent {
 	struct task_services services;
 	struct inventory *inventory;
 	bool inventory_due; /* it changed since it was reported */
-	struct engine_features abilities;
+	struct engine_features features;
 	struct device_binding_source binding;
 	char owner[400]; /* of containers that install, agent/images/install.h
 			  */

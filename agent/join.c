@@ -37,7 +37,7 @@ struct join_options {
 	.value = v
 
 /* clang-format off */
-const struct option_rule join_rules[] = {
+static const struct option_rule join_rules[] = {
 	{ OPTION("name", OPTION_TEXT, name, "NAME"),
 	  .help = "name of the node (default: the host name)" },
 	{ OPTION("address", OPTION_TEXT, address, "ADDRESS"),

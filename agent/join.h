@@ -6,9 +6,6 @@
 #include "protocol/base/error.h"
 #include "protocol/config/option.h"
 
-/* Its options, for the manual and its test. */
-extern const struct option_rule join_rules[];
-
 /* `regatta-agent join` with argv[0..argc) behind the word. Returns an exit code
  * (protocol/base/program.h), or -1 with *err set. Called again after a failure,
  * it continues.

@@ -353,13 +353,13 @@ static int serve(struct program *program, struct error *err)
 	struct engine *engine = make_engine(program, loop, &service, err);
 	owned(agent_free) struct agent *agent =
 		engine ? agent_new(loop, &program->config, engine, err) : NULL;
-	uint64_t lifeline = settings->common.lifeline;
+	uint64_t parent_fd = settings->common.parent_fd;
 	int code;
 
 	program->agent = agent;
 	if (!agent ||
-	    (lifeline && parent_watch_start(loop, (int)lifeline, parent_gone,
-					    program, err) < 0) ||
+	    (parent_fd && parent_watch_start(loop, (int)parent_fd, parent_gone,
+					     program, err) < 0) ||
 	    leave_at_end(program, err) < 0 ||
 	    program_on_reload(loop, reload, program, err) < 0)
 		return -1;

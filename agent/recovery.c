@@ -263,10 +263,10 @@ static void list_ours(struct agent *agent)
 	owned(strings_clear) struct strings labels = { 0 };
 	struct error wrong;
 
-	for (size_t i = 0; i < agent->abilities.unlimited.count; i++)
+	for (size_t i = 0; i < agent->features.unlimited.count; i++)
 		log_warning("the engine cannot limit %s; limits of jobs are "
 			    "ignored",
-			    agent->abilities.unlimited.items[i]);
+			    agent->features.unlimited.items[i]);
 	if (container_filter(agent->config->cluster, agent->config->key.name,
 			     &labels, &wrong) == 0)
 		agent->call = engine_container_list(agent->engine, true,
@@ -283,13 +283,13 @@ static void info_done(void *arg, const struct error *err, cJSON *answer)
 	struct error wrong;
 
 	agent->call = NULL;
-	if (!err && engine_features_read(answer, &agent->abilities, &wrong) < 0)
+	if (!err && engine_features_read(answer, &agent->features, &wrong) < 0)
 		err = &wrong;
 	if (err)
 		log_warning("the engine's runtimes are unknown: %s", err->text);
-	agent->abilities.apart =
+	agent->features.apart =
 		engine_network_apart(engine_host(agent->engine));
-	if (agent->abilities.apart)
+	if (agent->features.apart)
 		log_warning("the engine's host network is its own: jobs of "
 			    "more than one node cannot run here");
 	list_ours(agent);
@@ -313,12 +313,12 @@ static void podman_info_done(void *arg, const struct error *err, cJSON *answer)
 
 	agent->call = NULL;
 	if (!err &&
-	    engine_features_podman(answer, &agent->abilities, &wrong) < 0)
+	    engine_features_podman(answer, &agent->features, &wrong) < 0)
 		err = &wrong;
 	if (err)
 		log_warning("the limits that Podman supports are unknown: %s",
 			    err->text);
-	if (!err && agent->abilities.isolation)
+	if (!err && agent->features.isolation)
 		list_ours(agent);
 	else
 		ask_info(agent);

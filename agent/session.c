@@ -458,14 +458,14 @@ static cJSON *all_facts(struct agent *agent)
 				inventory_vendor(agent->inventory));
 	if (agent->config->share)
 		slurm_share_facts(agent->config->share, facts);
-	add_names(facts, "engine_runtimes", &agent->abilities.runtimes);
-	add_names(facts, "engine_cdi", &agent->abilities.cdi);
-	add_names(facts, "engine_unlimited", &agent->abilities.unlimited);
-	if (agent->abilities.apart)
+	add_names(facts, "engine_runtimes", &agent->features.runtimes);
+	add_names(facts, "engine_cdi", &agent->features.cdi);
+	add_names(facts, "engine_unlimited", &agent->features.unlimited);
+	if (agent->features.apart)
 		cJSON_AddBoolToObject(facts, "engine_apart", true);
-	if (agent->abilities.isolation)
+	if (agent->features.isolation)
 		cJSON_AddStringToObject(facts, "engine_isolation",
-					agent->abilities.isolation);
+					agent->features.isolation);
 	if (policy)
 		cJSON_AddStringToObject(facts, "policy", policy);
 	if (devices->simulated)

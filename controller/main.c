@@ -109,7 +109,7 @@ static int serve(struct start *start, sd_event *loop, struct error *err)
 	const struct controller_settings *settings = &start->settings;
 	struct controller_config config = { 0 };
 	owned(controller_free) struct controller *controller = NULL;
-	uint64_t lifeline = settings->common.lifeline;
+	uint64_t parent_fd = settings->common.parent_fd;
 	size_t files = program_files();
 	int code;
 
@@ -121,8 +121,8 @@ static int serve(struct start *start, sd_event *loop, struct error *err)
 	controller = controller_new(loop, &config, err);
 	if (!controller ||
 	    write_endpoint(settings->endpoint_file, controller, err) < 0 ||
-	    (lifeline &&
-	     parent_watch_start(loop, (int)lifeline,
+	    (parent_fd &&
+	     parent_watch_start(loop, (int)parent_fd,
 				settings->keep_jobs ? end_loop : drain,
 				settings->keep_jobs ? (void *)loop
 						    : (void *)controller,

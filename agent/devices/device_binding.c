@@ -55,7 +55,7 @@ int device_binding_apply(const struct device_binding_source *source,
 	struct device_injection needs = {
 		.profile = inventory_profile(source->inventory),
 		.roots = source->roots,
-		.abilities = source->abilities,
+		.features = source->features,
 		.devices = picked,
 		.whole = !spec->shared,
 	};

@@ -12,7 +12,7 @@
 struct device_binding_source {
 	const struct inventory *inventory;
 	const struct sysroot *roots;
-	const struct engine_features *abilities;
+	const struct engine_features *features;
 };
 
 /* A copy of the spec with the device nodes, mounts and variables that its

@@ -356,13 +356,25 @@ static int archive_path(struct buffer *path, const char *id, const char *inside,
 	return http_query(path, "path", inside, err);
 }
 
+static struct engine_call *archive_call(struct engine *engine, const char *id,
+					const char *path,
+					struct call_plan *plan,
+					struct error *err)
+{
+	owned(buffer_clear) struct buffer full;
+
+	if (archive_path(&full, id, path, err) < 0)
+		return NULL;
+	plan->path = full.data;
+	return call_begin(engine, plan, err);
+}
+
 struct engine_call *engine_archive_get(struct engine *engine, const char *id,
 				       const char *path, uint32_t stall_ms,
 				       engine_data_fn *data,
 				       engine_done_fn *done, void *arg,
 				       struct error *err)
 {
-	owned(buffer_clear) struct buffer full;
 	struct call_plan plan = {
 		.method = "GET",
 		.data = data,
@@ -371,10 +383,7 @@ struct engine_call *engine_archive_get(struct engine *engine, const char *id,
 		.arg = arg,
 	};
 
-	if (archive_path(&full, id, path, err) < 0)
-		return NULL;
-	plan.path = full.data;
-	return call_begin(engine, &plan, err);
+	return archive_call(engine, id, path, &plan, err);
 }
 
 struct engine_call *engine_archive_put(struct engine *engine, const char *id,
@@ -383,7 +392,6 @@ struct engine_call *engine_archive_put(struct engine *engine, const char *id,
 				       void *source_arg, engine_done_fn *done,
 				       void *arg, struct error *err)
 {
-	owned(buffer_clear) struct buffer full;
 	struct call_plan plan = {
 		.method = "PUT",
 		.source = source,
@@ -393,10 +401,7 @@ struct engine_call *engine_archive_put(struct engine *engine, const char *id,
 		.arg = arg,
 	};
 
-	if (archive_path(&full, id, path, err) < 0)
-		return NULL;
-	plan.path = full.data;
-	return call_begin(engine, &plan, err);
+	return archive_call(engine, id, path, &plan, err);
 }
 
 /* Images. */

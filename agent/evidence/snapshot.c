@@ -58,8 +58,11 @@ static int write_all(const struct ranked_process *list, size_t count,
 	return fflush(out) ? error_errno(err, "evidence") : 0;
 }
 
-int snapshot_write(pid_t root, int64_t first_rank, uint64_t round, FILE *out,
-		   struct error *err)
+/* Write a line of protocol/message/evidence.h for each descendant of root,
+ * which is regatta-init. first_rank: as for process_ranks().
+ */
+static int snapshot_write(pid_t root, int64_t first_rank, uint64_t round,
+			  FILE *out, struct error *err)
 {
 	static const struct timespec pause = { 0, SNAPSHOT_BUSY_MS * 1000000L };
 	owned_free struct ranked_process *list =

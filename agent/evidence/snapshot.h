@@ -16,12 +16,6 @@
 #define SNAPSHOT_WORD "snapshot" /* the agent's first argument */
 #define SNAPSHOT_BUSY_MS 500     /* busy_percent is measured for so long */
 
-/* Write a line of protocol/message/evidence.h for each descendant of root,
- * which is regatta-init. first_rank: as for process_ranks().
- */
-int snapshot_write(pid_t root, int64_t first_rank, uint64_t round, FILE *out,
-		   struct error *err);
-
 /* The program: its arguments behind SNAPSHOT_WORD. -1 with *err set. */
 int snapshot_main(int argc, char **argv, struct error *err);
 

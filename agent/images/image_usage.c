@@ -52,7 +52,8 @@ struct image_usage {
 	sd_event_source *timer;
 };
 
-const char *image_origin_name(enum image_origin origin)
+/* "pulled" ...; NULL: foreign */
+static const char *image_origin_name(enum image_origin origin)
 {
 	static const char *const names[] = {
 		[IMAGE_FOREIGN] = NULL,

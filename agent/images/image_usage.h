@@ -24,9 +24,6 @@ enum image_origin {
 	IMAGE_LOADED,
 };
 
-/* "pulled" ...; NULL: foreign */
-const char *image_origin_name(enum image_origin origin);
-
 struct image_usage;
 
 /* state: folder. */

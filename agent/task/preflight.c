@@ -78,8 +78,8 @@ static int check_network(const struct preflight_services *services,
 			 const struct task_spec *spec, struct error *err)
 {
 	const char *network = spec->container.network;
-	bool apart = services->binding && services->binding->abilities &&
-		     services->binding->abilities->apart;
+	bool apart = services->binding && services->binding->features &&
+		     services->binding->features->apart;
 
 	if (!apart || spec->nodes < 2 || (network && strcmp(network, "host")))
 		return 0;
@@ -275,15 +275,14 @@ static int begin(sd_event_source *timer, uint64_t usec, void *arg)
 	return 0;
 }
 
-struct preflight *preflight_begin(const struct preflight_services *services,
-				  const struct task_spec *spec,
-				  preflight_fn *done, void *arg,
-				  struct error *err)
+static struct preflight *
+preflight_new(const struct preflight_services *services,
+	      const struct task_spec *spec, preflight_fn *done, void *arg,
+	      struct error *err)
 {
-	owned(preflight_cancel) struct preflight *preflight =
-		calloc(1, sizeof(*preflight));
+	struct preflight *preflight = calloc(1, sizeof(*preflight));
 
-	if (!preflight || !(preflight->warnings = cJSON_CreateArray())) {
+	if (!preflight) {
 		error_nomem(err, "preflight");
 		return NULL;
 	}
@@ -291,6 +290,24 @@ struct preflight *preflight_begin(const struct preflight_services *services,
 	preflight->spec = spec;
 	preflight->done = done;
 	preflight->arg = arg;
+	return preflight;
+}
+
+struct preflight *preflight_begin(const struct preflight_services *services,
+				  const struct task_spec *spec,
+				  preflight_fn *done, void *arg,
+				  struct error *err)
+{
+	owned(preflight_cancel) struct preflight *preflight =
+		preflight_new(services, spec, done, arg, err);
+
+	if (!preflight)
+		return NULL;
+	preflight->warnings = cJSON_CreateArray();
+	if (!preflight->warnings) {
+		error_nomem(err, "preflight");
+		return NULL;
+	}
 	if (loop_timer(services->loop, &preflight->timer, 0, begin, preflight,
 		       err) < 0)
 		return NULL;
@@ -356,7 +373,7 @@ struct preflight *preflight_reach(const struct preflight_services *services,
 				  struct error *err)
 {
 	owned(preflight_cancel) struct preflight *preflight =
-		calloc(1, sizeof(*preflight));
+		preflight_new(services, spec, done, arg, err);
 	owned(strings_clear) struct strings argv = { 0 };
 	const struct subprocess_command command = {
 		.argv = &argv,
@@ -367,15 +384,7 @@ struct preflight *preflight_reach(const struct preflight_services *services,
 		.cpus = services->cpus,
 	};
 
-	if (!preflight) {
-		error_nomem(err, "preflight");
-		return NULL;
-	}
-	preflight->services = services;
-	preflight->spec = spec;
-	preflight->done = done;
-	preflight->arg = arg;
-	if (list_paths(&spec->container, &argv, err) < 0)
+	if (!preflight || list_paths(&spec->container, &argv, err) < 0)
 		return NULL;
 	preflight->tool = subprocess_run(services->loop, &command, reached,
 					 preflight, err);

@@ -1,10 +1,10 @@
 /* nodes.c - what people ask of nodes, and what they say of them.
  */
-#include "controller/api/nodes.h"
 #include "controller/api/api.h"
 #include "controller/api/page.h"
 #include "controller/jobs/job.h"
 #include "controller/nodes/node.h"
+#include "protocol/message/reply_nodes.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -77,8 +77,11 @@ static int add_documents(const struct node *node, struct node_info *to,
 		       : error_nomem(err, "node");
 }
 
-int node_describe(const struct api *api, const struct node *node,
-		  struct node_info *to, struct error *err)
+/* Fill *to, which was zero, but for the inventory. On failure the caller clears
+ * it, too.
+ */
+static int node_describe(const struct api *api, const struct node *node,
+			 struct node_info *to, struct error *err)
 {
 	const struct node_view *view = node_view(node);
 	const struct slot *slot = node_slot(api->nodes, node);

@@ -35,8 +35,9 @@ bool sweep_final(const struct api *api, uint64_t sweep)
 	return !in.count;
 }
 
-int sweep_describe(const struct api *api, const struct sweep_row *row,
-		   struct sweep_info *to, struct error *err)
+/* Fill *to, which was zero. On failure the caller clears it, too. */
+static int sweep_describe(const struct api *api, const struct sweep_row *row,
+			  struct sweep_info *to, struct error *err)
 {
 	char client[KEY_NAME_SIZE] = "";
 

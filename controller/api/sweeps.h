@@ -7,11 +7,9 @@
 #include "controller/store/store.h"
 #include "protocol/message/reply_sweeps.h"
 
-/* Fill *to, which was zero. On failure the caller clears it, too. */
-int sweep_describe(const struct api *api, const struct sweep_row *row,
-		   struct sweep_info *to, struct error *err);
-
-/* The same of a sweep by its number. ENOENT. */
+/* Fill *to, which was zero, from the store. ENOENT: no such sweep. On failure
+ * the caller clears it, too.
+ */
 int sweep_describe_id(const struct api *api, uint64_t sweep,
 		      struct sweep_info *to, struct error *err);
 

@@ -4,7 +4,6 @@
 #include "protocol/base/buffer.h"
 #include "protocol/base/file.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <sodium.h>
@@ -86,24 +85,6 @@ static int load_vendors(struct catalog *catalog, const char *folder,
 	return 0;
 }
 
-struct listing {
-	struct dirent **entries;
-	int count;
-};
-
-static void listing_clear(struct listing *listing)
-{
-	for (int i = 0; i < listing->count; i++)
-		free(listing->entries[i]);
-	free(listing->entries);
-}
-OWNED_VALUE(struct listing, listing_clear)
-
-static int visible(const struct dirent *entry)
-{
-	return entry->d_name[0] != '.';
-}
-
 /* Each <folder>/<framework>.yaml, in order. A folder that is not there is
  * empty.
  */
@@ -111,18 +92,12 @@ static int load_frameworks(struct catalog *catalog, const char *folder,
 			   struct error *err)
 {
 	static const char suffix[] = ".yaml";
-	owned(listing_clear) struct listing listing = { 0 };
-	int count = scandir(folder, &listing.entries, visible, alphasort);
+	owned(strings_clear) struct strings names = { 0 };
 
-	if (count < 0)
-		return errno == ENOENT ? 0 : error_errno(err, "%s", folder);
-	listing.count = count;
-	if (count > FILES_MAX)
-		return error_set(err, E2BIG,
-				 "%s: %d files; expected at most %d", folder,
-				 count, FILES_MAX);
-	for (int i = 0; i < count; i++) {
-		const char *name = listing.entries[i]->d_name;
+	if (file_list(folder, FILES_MAX, &names, err) < 0)
+		return -1;
+	for (size_t i = 0; i < names.count; i++) {
+		const char *name = names.items[i];
 		size_t length = strlen(name), tail = strlen(suffix);
 		char path[PATH_MAX + NAME_MAX], stem[NAME_MAX + 1];
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* clang-format off */
-const char *const interpolate_runtime_names[] = {
+static const char *const interpolate_runtime_names[] = {
 	"MASTER_ADDR", "MASTER_PORT", "NODE_RANK", "NNODES", "NPROC_PER_NODE",
 	"WORLD_SIZE", "NODE_ADDRESSES", "NODE_ENDPOINTS_JSON", "HOSTFILE",
 	"NODE_ADDRESS", "INTERFACE", "ROUND", "START_TIME",

@@ -37,7 +37,4 @@ int interpolate(const struct interpolator *filler, const char *text,
 		bool runtime, const struct value *place, struct buffer *out,
 		struct error *err);
 
-/* The names of the task's start; ends in NULL. */
-extern const char *const interpolate_runtime_names[];
-
 #endif

@@ -258,6 +258,30 @@ static void remind(struct task *task)
 		node_command_stop(task);
 }
 
+/* Is there something to end? What has ended is only collected. */
+static bool is_at_work(const struct job *job)
+{
+	return job->state < JOB_COLLECTING && !job->failure;
+}
+
+/* The node leaves: its jobs end, and are queued again. */
+static void leave(struct node *node)
+{
+	struct task *task;
+	char text[KEY_NAME_SIZE + 60];
+
+	snprintf(text, sizeof(text), LEAVES, node_name(node));
+	/* Each may take others off the list. */
+	do {
+		for (task = node_first_task(node); task;
+		     task = node_next_task(task))
+			if (is_at_work(task->job))
+				break;
+		if (task)
+			gang_exception(task->job, FAILURE_PREEMPTED, 0, text);
+	} while (task);
+}
+
 void node_event_report(struct jobs *jobs, struct node *node,
 		       const struct message_report *report)
 {
@@ -288,33 +312,10 @@ void node_event_report(struct jobs *jobs, struct node *node,
 		}
 	} while (task);
 	if (node_view(node)->leaving)
-		node_event_leaving(jobs, node);
+		leave(node);
 }
 
 /* Nodes that go. */
-
-/* Is there something to end? What has ended is only collected. */
-static bool is_at_work(const struct job *job)
-{
-	return job->state < JOB_COLLECTING && !job->failure;
-}
-
-void node_event_leaving(struct jobs *jobs, struct node *node)
-{
-	struct task *task;
-	char text[KEY_NAME_SIZE + 60];
-
-	snprintf(text, sizeof(text), LEAVES, node_name(node));
-	/* Each may take others off the list. */
-	do {
-		for (task = node_first_task(node); task;
-		     task = node_next_task(task))
-			if (is_at_work(task->job))
-				break;
-		if (task)
-			gang_exception(task->job, FAILURE_PREEMPTED, 0, text);
-	} while (task);
-}
 
 /* Nothing more comes of the task. */
 static void lose_task(struct jobs *jobs, struct task *task,

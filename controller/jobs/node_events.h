@@ -20,8 +20,6 @@ void node_event_progress(struct jobs *jobs, struct node *node,
 void node_event_discarded(struct jobs *jobs, struct node *node,
 			  const struct message_discard *discarded);
 
-/* The node leaves: its jobs end, and are queued again. */
-void node_event_leaving(struct jobs *jobs, struct node *node);
 /* The node was disconnected for too long, or is removed: its tasks are lost. If
  * it is connected, it is told to discard them. why: a sentence.
  */

@@ -11,8 +11,8 @@
 
 #define FORMAT_TRIAL_PART (64L << 10) /* of the head, of the tail */
 #define FORMAT_TRIAL_BYTES (2 * FORMAT_TRIAL_PART) /* of a log, at most */
-#define FORMAT_TRIAL_FIRST 1024 /* bytes of a log at its first trial */
-#define FORMAT_TRIAL_SURE 16    /* with so many steps, no further trial */
+#define FORMAT_TRIAL_FIRST 256 /* bytes of a log at its first trial */
+#define FORMAT_TRIAL_SURE 16   /* with so many steps, no further trial */
 
 /* Should a log of this length be tried now? tried: its length at the last
  * trial; 0: none.

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool queued_before(const struct queued *a, const struct queued *b)
+/* Does a run before b? */
+static bool queued_before(const struct queued *a, const struct queued *b)
 {
 	if (a->priority != b->priority)
 		return a->priority > b->priority;

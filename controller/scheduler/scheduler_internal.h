@@ -46,8 +46,6 @@ void aheads_push(struct aheads *aheads, struct lane *lane, size_t at);
 /* The candidate whose job runs first; count must not be 0. */
 struct ahead aheads_pop(struct aheads *aheads);
 
-/* Does a run before b? */
-bool queued_before(const struct queued *a, const struct queued *b);
 void lane_pop(struct lane *lane);
 /* Free the empty lanes of pinned shapes, which come and go with their jobs. */
 void queue_trim(struct queue *queue);

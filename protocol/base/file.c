@@ -152,6 +152,32 @@ int file_make_folders(const char *path, mode_t mode, struct error *err)
 	return 0;
 }
 
+static int is_visible(const struct dirent *entry)
+{
+	return entry->d_name[0] != '.';
+}
+
+int file_list(const char *folder, size_t max, struct strings *names,
+	      struct error *err)
+{
+	struct dirent **entries;
+	int count = scandir(folder, &entries, is_visible, alphasort), rc = 0;
+
+	if (count < 0)
+		return errno == ENOENT ? 0 : error_errno(err, "%s", folder);
+	if ((size_t)count > max)
+		rc = error_set(err, E2BIG,
+			       "%s: %d files and folders; expected at most %zu",
+			       folder, count, max);
+	for (int i = 0; i < count; i++) {
+		if (rc == 0)
+			rc = strings_add(names, entries[i]->d_name, err);
+		free(entries[i]);
+	}
+	free(entries);
+	return rc;
+}
+
 /* Removing a tree. The folder at its root is emptied by passes over it: what
  * lies in a subfolder is removed, or moved up into the root when it is a folder
  * that is not empty itself. So the depth costs neither descriptors nor stack,

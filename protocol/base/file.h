@@ -5,6 +5,7 @@
 
 #include "protocol/base/buffer.h"
 #include "protocol/base/error.h"
+#include "protocol/base/strings.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -30,24 +31,28 @@ int file_write(int dirfd, const char *path, const void *data, size_t size,
 /* Make a folder and those above it; one that is there is success. */
 int file_make_folders(const char *path, mode_t mode, struct error *err);
 
-/* Remove a file or a whole tree, never following a link out of it. Nothing
- * there is success. The tree may be of strangers: its depth costs no memory and
- * a handful of descriptors. EBUSY: another file system is mounted in it, and
- * left alone. Takes as long as the tree is large.
+/* Add the names in a folder that do not begin with a dot, sorted. A folder that
+ * does not exist is empty. E2BIG: more than max. On failure some may be added.
+ */
+int file_list(const char *folder, size_t max, struct strings *names,
+	      struct error *err);
+
+/* Remove a file or a whole tree, never following a link out of it. A
+ * missing path is success. The tree may be untrusted: its depth costs no memory
+ * and a handful of descriptors. EBUSY: another file system is mounted in it,
+ * and left alone. The time grows with the size of the tree.
  */
 int file_remove_tree(int dirfd, const char *path, struct error *err);
 
-/* The same, but at most so many entries of it (2 ..) now. 1: more is left; call
- * again.
- */
+/* The same for at most so many entries (2 ..). 1: more is left; call again. */
 int file_remove_some(int dirfd, const char *path, uint64_t entries,
 		     struct error *err);
 
 /* Milliseconds: wall clock since 1970, and monotonic. */
 int64_t clock_wall_ms(void);
 int64_t clock_mono_ms(void);
-/* The wall clock less the monotonic one, as of one moment: what is read one
- * after the other may lie as far apart as we were kept waiting in between.
+/* The wall clock minus the monotonic one at one moment. Two separate readings
+ * would differ by the time that the process waits between them.
  */
 int64_t clock_ahead_ms(void);
 

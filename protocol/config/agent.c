@@ -100,16 +100,10 @@ static const struct option_rule rules[] = {
 	{ OPTION("for-allocation", OPTION_FLAG, for_allocation, NULL),
 	  .help = "inside of a Slurm step: offer its resources, and leave when "
 		  "the allocation ends" },
-	{ OPTION("lifeline", OPTION_NUMBER, common.lifeline, "FD"), .min = 3,
+	{ OPTION("parent-fd", OPTION_NUMBER, common.parent_fd, "FD"), .min = 3,
 	  .max = 1023, .help = "exit when this file descriptor is closed",
 	  .places = OPTION_LINE_ONLY },
-	{ OPTION("verbose", OPTION_FLAG, common.verbose, NULL),
-	  .help = "log more" },
-	{ OPTION("version", OPTION_LAST, common.version, NULL),
-	  .help = "show the version", .places = OPTION_LINE_ONLY },
-	{ OPTION("help", OPTION_LAST, common.help, NULL),
-	  .help = "show this", .places = OPTION_LINE_ONLY },
-	{ 0 },
+	CONFIG_COMMON_RULES(agent_settings),
 };
 /* clang-format on */
 

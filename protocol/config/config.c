@@ -32,7 +32,8 @@ void config_free(struct config *config)
 	free(config);
 }
 
-void config_key(const struct option_rule *rule, char *key, size_t size)
+/* The key of a rule in the file: '_' for '-'. Cut to fit size. */
+static void config_key(const struct option_rule *rule, char *key, size_t size)
 {
 	snprintf(key, size, "%s", rule->name);
 	for (char *c = key; *c; c++)

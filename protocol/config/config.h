@@ -22,11 +22,26 @@
 /* Every daemon has these; they are the first member of its settings. */
 struct config_common {
 	const char *config; /* the file, or NULL */
-	uint64_t lifeline;  /* descriptor; 0: none */
+	uint64_t parent_fd; /* 0: none */
 	bool verbose;
 	bool version;
 	bool help;
 };
+
+/* Their rules, at the end of the table; `settings` is the daemon's struct. */
+/* clang-format off */
+#define CONFIG_COMMON_RULES(settings) \
+	{ .name = "verbose", .kind = OPTION_FLAG, \
+	  .offset = offsetof(struct settings, common.verbose), \
+	  .help = "log more" }, \
+	{ .name = "version", .kind = OPTION_LAST, \
+	  .offset = offsetof(struct settings, common.version), \
+	  .help = "show the version", .places = OPTION_LINE_ONLY }, \
+	{ .name = "help", .kind = OPTION_LAST, \
+	  .offset = offsetof(struct settings, common.help), \
+	  .help = "show this", .places = OPTION_LINE_ONLY }, \
+	{ 0 }
+/* clang-format on */
 
 struct config_program {
 	const char *name;      /* "regatta-agent" */
@@ -68,8 +83,5 @@ bool config_changes(const struct config_program *program, const void *before,
 
 /* What --help prints. */
 void config_help(const struct config_program *program, FILE *out);
-
-/* The key of a rule in the file: '_' for '-'. Cut to fit size. */
-void config_key(const struct option_rule *rule, char *key, size_t size);
 
 #endif

@@ -59,7 +59,7 @@ static const struct option_rule rules[] = {
 		  "only on 127.0.0.0/8 and ::1" },
 	{ OPTION("web-key", OPTION_PATH, web_key, "FILE"),
 	  .help = "the key of that certificate (PEM)" },
-	{ OPTION("lifeline", OPTION_NUMBER, common.lifeline, "FD"), .min = 3,
+	{ OPTION("parent-fd", OPTION_NUMBER, common.parent_fd, "FD"), .min = 3,
 	  .max = 1023, .help = "when this file descriptor is closed, cancel "
 		  "all jobs and exit",
 	  .places = OPTION_LINE_ONLY },
@@ -67,13 +67,7 @@ static const struct option_rule rules[] = {
 	  .help = "then exit at once, and keep the jobs for the next "
 		  "controller",
 	  .places = OPTION_LINE_ONLY },
-	{ OPTION("verbose", OPTION_FLAG, common.verbose, NULL),
-	  .help = "log more" },
-	{ OPTION("version", OPTION_LAST, common.version, NULL),
-	  .help = "show the version", .places = OPTION_LINE_ONLY },
-	{ OPTION("help", OPTION_LAST, common.help, NULL),
-	  .help = "show this", .places = OPTION_LINE_ONLY },
-	{ 0 },
+	CONFIG_COMMON_RULES(controller_settings),
 };
 /* clang-format on */
 

@@ -373,7 +373,7 @@ static bool cdi_names(const struct device_injection *needs,
 
 		if (!name ||
 		    strings_printf(names, NULL, "%s=%s", kind, name) < 0 ||
-		    !strings_has(&needs->abilities->cdi, names->items[i])) {
+		    !strings_has(&needs->features->cdi, names->items[i])) {
 			strings_clear(names);
 			return false;
 		}
@@ -446,17 +446,17 @@ static int add_software(const struct device_injection *needs,
 			struct container_spec *spec, struct error *err)
 {
 	const struct container_rules *rules = &needs->profile->container;
-	const struct engine_features *abilities = needs->abilities;
+	const struct engine_features *features = needs->features;
 	int done;
 
 	/* The sweep chose a runtime, or how devices come in, by itself. */
 	if (spec->requests_count || !needs->count)
 		return 0;
-	if (abilities->deaf)
+	if (features->deaf)
 		return add_selector(needs, spec, err);
 	if (rules->runtime &&
 	    (spec->runtime ? !strcmp(spec->runtime, rules->runtime)
-			   : strings_has(&abilities->runtimes, rules->runtime)))
+			   : strings_has(&features->runtimes, rules->runtime)))
 		return add_runtime(needs, spec, err);
 	if (spec->runtime)
 		return 0;
@@ -617,10 +617,10 @@ int device_injection_apply(const struct device_injection *needs,
 	return add_rest(needs, spec, err);
 }
 
-static bool is_rootless(const struct engine_features *abilities)
+static bool is_rootless(const struct engine_features *features)
 {
-	return abilities && abilities->isolation &&
-	       !strcmp(abilities->isolation, "rootless");
+	return features && features->isolation &&
+	       !strcmp(features->isolation, "rootless");
 }
 
 int device_injection_probe(const struct device_injection *needs,
@@ -646,7 +646,7 @@ int device_injection_probe(const struct device_injection *needs,
 						   needs->devices[d]->index,
 						   nodes.items[i]);
 			if (fd < 0 && errno == EACCES &&
-			    is_rootless(needs->abilities))
+			    is_rootless(needs->features))
 				return error_set(err, EACCES,
 						 "device %u: its user may not "
 						 "open %s, so an engine "

@@ -34,8 +34,7 @@ struct engine_features {
 	bool apart; /* its host network is not that of this machine; not of
 		       GET /info */
 };
-extern const struct schema engine_abilities_schema;
-void engine_features_clear(struct engine_features *abilities);
+void engine_features_clear(struct engine_features *features);
 OWNED_VALUE(struct engine_features, engine_features_clear)
 
 /* From its GET /info, in which Podman is known by the version of its Buildah.
@@ -47,13 +46,13 @@ OWNED_VALUE(struct engine_features, engine_features_clear)
  * DiscoveredDevices, SecurityOptions); CDI specification 0.8, "kind" and
  * "devices".
  */
-int engine_features_read(const cJSON *info, struct engine_features *abilities,
+int engine_features_read(const cJSON *info, struct engine_features *features,
 			 struct error *err);
 
 /* What Podman's own answer adds: a rootless one limits what its user's cgroup
  * was delegated, and says so nowhere else. Of such a one it is enough.
  */
-int engine_features_podman(const cJSON *info, struct engine_features *abilities,
+int engine_features_podman(const cJSON *info, struct engine_features *features,
 			   struct error *err);
 
 struct device_injection {
@@ -61,7 +60,7 @@ struct device_injection {
 	const struct sysroot
 		*roots; /* NULL: no host to look at: what is optional
 			 is taken to be there, but for globs */
-	const struct engine_features *abilities;
+	const struct engine_features *features;
 	const struct device_info *const *devices;
 	size_t count;
 	bool whole; /* the node's devices, all of them: with RDMA if it is

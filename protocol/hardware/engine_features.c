@@ -11,20 +11,20 @@
 #define CDI_DEVICES_MAX 4096
 
 /* clang-format off */
-static const struct field engine_abilities_fields[] = {
+static const struct field engine_features_fields[] = {
 	FIELD_OPTIONAL(engine_features, runtimes),
 	FIELD_OPTIONAL(engine_features, cdi),
 	FIELD_OPTIONAL(engine_features, deaf),
 	FIELD_OPTIONAL(engine_features, isolation),
 	FIELD_OPTIONAL(engine_features, unlimited),
 };
-const struct schema engine_abilities_schema =
-	SCHEMA(engine_features, engine_abilities_fields);
+static const struct schema engine_features_schema =
+	SCHEMA(engine_features, engine_features_fields);
 /* clang-format on */
 
-void engine_features_clear(struct engine_features *abilities)
+void engine_features_clear(struct engine_features *features)
 {
-	codec_clear(&engine_abilities_schema, abilities);
+	codec_clear(&engine_features_schema, features);
 }
 
 static const cJSON *get(const cJSON *object, const char *name)
@@ -177,7 +177,7 @@ static bool has_word(const cJSON *list, const char *word)
 	return false;
 }
 
-int engine_features_podman(const cJSON *info, struct engine_features *abilities,
+int engine_features_podman(const cJSON *info, struct engine_features *features,
 			   struct error *err)
 {
 	static const char *const words[] = { "memory", "cpu", "pids" };
@@ -194,16 +194,16 @@ int engine_features_podman(const cJSON *info, struct engine_features *abilities,
 	isolation = strdup("rootless");
 	if (!isolation)
 		return error_nomem(err, "engine");
-	free(abilities->isolation);
-	strings_clear(&abilities->unlimited);
-	abilities->isolation = isolation;
-	abilities->unlimited = unlimited;
-	abilities->deaf = true;
+	free(features->isolation);
+	strings_clear(&features->unlimited);
+	features->isolation = isolation;
+	features->unlimited = unlimited;
+	features->deaf = true;
 	unlimited = (struct strings){ 0 };
 	return 0;
 }
 
-int engine_features_read(const cJSON *info, struct engine_features *abilities,
+int engine_features_read(const cJSON *info, struct engine_features *features,
 			 struct error *err)
 {
 	owned(engine_features_clear) struct engine_features got = { 0 };
@@ -223,8 +223,8 @@ int engine_features_read(const cJSON *info, struct engine_features *abilities,
 		return -1;
 	if (!got.deaf && read_cdi(info, &got.cdi, err) < 0)
 		return -1;
-	engine_features_clear(abilities);
-	*abilities = got;
+	engine_features_clear(features);
+	*features = got;
 	memset(&got, 0, sizeof(got));
 	return 0;
 }

@@ -128,8 +128,9 @@ const char *expression_group_name(const struct expression *expression,
 	return (const char *)entry_at(expression, index) + 2;
 }
 
-bool expression_caught_number(const struct expression *expression,
-			      uint32_t number, const char **text, size_t *size)
+static bool expression_caught_number(const struct expression *expression,
+				     uint32_t number, const char **text,
+				     size_t *size)
 {
 	const PCRE2_SIZE *places = pcre2_get_ovector_pointer(expression->match);
 	uint32_t count = pcre2_get_ovector_count(expression->match);

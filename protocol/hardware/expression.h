@@ -46,8 +46,6 @@ const char *expression_group_name(const struct expression *expression,
  */
 bool expression_caught(const struct expression *expression, size_t index,
 		       const char **text, size_t *size);
-bool expression_caught_number(const struct expression *expression,
-			      uint32_t number, const char **text, size_t *size);
 
 /* Search text: the group 1, or the whole match where there is no such group, as
  * a string cut to size. ENOENT: it is not found; EPROTO as above.

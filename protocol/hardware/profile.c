@@ -2,11 +2,12 @@
  */
 #include "protocol/hardware/profile.h"
 
+#include "protocol/base/file.h"
 #include "protocol/hardware/profile_internal.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define VALUES_MAX 20000
@@ -180,32 +181,13 @@ void profiles_clear(struct profiles *profiles)
 	*profiles = (struct profiles){ 0 };
 }
 
-struct listing {
-	struct dirent **entries;
-	int count;
-};
-
-static void listing_clear(struct listing *listing)
-{
-	for (int i = 0; i < listing->count; i++)
-		free(listing->entries[i]);
-	free(listing->entries);
-}
-OWNED_VALUE(struct listing, listing_clear)
-
 /* cpu last: it is found on every machine. */
-static int by_name(const struct dirent **a, const struct dirent **b)
+static int by_name(const void *a, const void *b)
 {
-	bool a_cpu = !strcmp((*a)->d_name, "cpu");
-	bool b_cpu = !strcmp((*b)->d_name, "cpu");
+	const char *x = *(char *const *)a, *y = *(char *const *)b;
+	bool x_cpu = !strcmp(x, "cpu"), y_cpu = !strcmp(y, "cpu");
 
-	return a_cpu != b_cpu ? a_cpu - b_cpu
-			      : strcmp((*a)->d_name, (*b)->d_name);
-}
-
-static int visible_name(const struct dirent *entry)
-{
-	return entry->d_name[0] != '.';
+	return x_cpu != y_cpu ? x_cpu - y_cpu : strcmp(x, y);
 }
 
 /* Names and aliases are asked for alike, so none may stand for two. */
@@ -247,26 +229,21 @@ int profiles_load(const char *folder, struct profiles *profiles,
 		  struct error *err)
 {
 	owned(profiles_clear) struct profiles got = { 0 };
-	owned(listing_clear) struct listing listing = { 0 };
+	owned(strings_clear) struct strings names = { 0 };
 	char path[PATH_MAX];
-	int count;
 
 	if (snprintf(path, sizeof(path), "%s/vendors", folder) >=
 	    PATH_MAX - NAME_MAX - 16)
 		return error_set(err, ENAMETOOLONG, "%.100s: too long", folder);
-	count = scandir(path, &listing.entries, visible_name, by_name);
-	if (count < 0 && errno != ENOENT)
-		return error_errno(err, "%s", path);
-	listing.count = count < 0 ? 0 : count;
-	if (listing.count > VENDORS_MAX)
-		return error_set(err, E2BIG,
-				 "%s: %d vendors; expected at most %d", path,
-				 listing.count, VENDORS_MAX);
-	got.list = calloc((size_t)listing.count + 1, sizeof(struct profile *));
+	if (file_list(path, VENDORS_MAX, &names, err) < 0)
+		return -1;
+	if (names.count)
+		qsort(names.items, names.count, sizeof(*names.items), by_name);
+	got.list = calloc(names.count + 1, sizeof(struct profile *));
 	if (!got.list)
 		return error_nomem(err, path);
-	for (int i = 0; i < listing.count; i++) {
-		const char *name = listing.entries[i]->d_name;
+	for (size_t i = 0; i < names.count; i++) {
+		const char *name = names.items[i];
 
 		snprintf(path, sizeof(path), "%s/vendors/%s/profile.yaml",
 			 folder, name);

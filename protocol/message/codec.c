@@ -186,8 +186,9 @@ int codec_decode(const struct schema *schema, const char *text, size_t size,
 
 /* Bytes. */
 
-int codec_pack(const struct schema *schema, const void *from,
-	       struct buffer *out, struct error *err)
+/* Append the struct as CBOR; errors as codec_encode(). */
+static int codec_pack(const struct schema *schema, const void *from,
+		      struct buffer *out, struct error *err)
 {
 	struct cbor_bytes_sink sink;
 	size_t size = out->size;

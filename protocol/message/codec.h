@@ -172,10 +172,6 @@ cJSON *codec_object(const struct schema *schema, const void *from,
 int codec_encode(const struct schema *schema, const void *from,
 		 struct buffer *out, struct error *err);
 
-/* Append the struct as CBOR; errors as codec_encode(). */
-int codec_pack(const struct schema *schema, const void *from,
-	       struct buffer *out, struct error *err);
-
 /* Fill *to (its old contents are ignored) from an object, or from JSON text
  * with nothing behind it. On failure *to is all zero.
  */

@@ -38,7 +38,7 @@ static const struct field rank_end_fields[] = {
 	FIELD_OPTIONAL(rank_end, signal),
 	FIELD(rank_end, ended_ms),
 };
-const struct schema rank_end_schema = SCHEMA(rank_end, rank_end_fields);
+static const struct schema rank_end_schema = SCHEMA(rank_end, rank_end_fields);
 
 static const struct field task_status_fields[] = {
 	TASK_NAME(task_status),

@@ -211,7 +211,6 @@ struct rank_end {
 	uint32_t signal;   /* that ended it; 0: none */
 	uint64_t ended_ms; /* wall clock of the node */
 };
-extern const struct schema rank_end_schema;
 
 /* The state of one task, as its agent reports it. */
 struct task_status {

@@ -121,7 +121,7 @@ static const struct field job_details_fields[] = {
 	FIELD_NULLABLE(job_info, reason),
 	FIELD_NULLABLE(job_info, ends),
 };
-const struct schema job_details_schema = SCHEMA_NAMED(job_info, job_details_fields, "job_details");
+static const struct schema job_details_schema = SCHEMA_NAMED(job_info, job_details_fields, "job_details");
 
 static const struct field reply_jobs_fields[] = {
 	FIELD(reply_jobs, since),

@@ -113,8 +113,7 @@ struct job_info {
 	cJSON *reason; /* controller/jobs/job_reason.h; NULL: none */
 	cJSON *ends;   /* controller/jobs/rank_ends.h; NULL: not known */
 };
-extern const struct schema job_info_schema;    /* in lists */
-extern const struct schema job_details_schema; /* of one */
+extern const struct schema job_info_schema; /* in lists */
 
 struct reply_jobs {
 	uint64_t since;

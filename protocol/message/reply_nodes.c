@@ -36,7 +36,7 @@ static const struct field node_details_fields[] = {
 	IN_LISTS,
 	FIELD_ROWS(node_info, inventory, device_info_schema),
 };
-const struct schema node_details_schema =
+static const struct schema node_details_schema =
 	SCHEMA_NAMED(node_info, node_details_fields, "node_details");
 
 static const struct field reply_nodes_fields[] = {

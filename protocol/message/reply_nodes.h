@@ -34,8 +34,7 @@ struct node_info {
 	struct device_info *inventory;
 	size_t inventory_count;
 };
-extern const struct schema node_info_schema;    /* in lists */
-extern const struct schema node_details_schema; /* of one */
+extern const struct schema node_info_schema; /* in lists */
 
 struct reply_nodes {
 	uint64_t since;

@@ -15,20 +15,20 @@ static const struct field mount_spec_fields[] = {
 	FIELD(mount_spec, container),
 	FIELD_OPTIONAL(mount_spec, read_only),
 };
-const struct schema mount_spec_schema = SCHEMA(mount_spec, mount_spec_fields);
+static const struct schema mount_spec_schema = SCHEMA(mount_spec, mount_spec_fields);
 
 static const struct field file_spec_fields[] = {
 	FIELD(file_spec, name),
 	FIELD(file_spec, text),
 };
-const struct schema file_spec_schema = SCHEMA(file_spec, file_spec_fields);
+static const struct schema file_spec_schema = SCHEMA(file_spec, file_spec_fields);
 
 static const struct field device_request_fields[] = {
 	FIELD(device_request, driver),
 	FIELD_OPTIONAL(device_request, ids),
 	FIELD_OPTIONAL(device_request, capabilities),
 };
-const struct schema device_request_schema =
+static const struct schema device_request_schema =
 	SCHEMA(device_request, device_request_fields);
 
 static const struct field container_spec_fields[] = {
@@ -81,7 +81,7 @@ static const struct field layout_spec_fields[] = {
 	FIELD_OPTIONAL(layout_spec, world),
 	FIELD_OPTIONAL(layout_spec, data),
 };
-const struct schema layout_spec_schema =
+static const struct schema layout_spec_schema =
 	SCHEMA(layout_spec, layout_spec_fields);
 
 static const struct field measure_spec_fields[] = {
@@ -107,14 +107,14 @@ const struct schema measure_spec_schema =
 static const struct field after_spec_fields[] = {
 	FIELD(after_spec, job),
 };
-const struct schema after_spec_schema = SCHEMA(after_spec, after_spec_fields);
+static const struct schema after_spec_schema = SCHEMA(after_spec, after_spec_fields);
 
 static const struct field until_spec_fields[] = {
 	FIELD_OPTIONAL(until_spec, width),
 	FIELD_OPTIONAL(until_spec, confidence),
 	FIELD_OPTIONAL(until_spec, max),
 };
-const struct schema until_spec_schema = SCHEMA(until_spec, until_spec_fields);
+static const struct schema until_spec_schema = SCHEMA(until_spec, until_spec_fields);
 
 static const struct field job_spec_fields[] = {
 	FIELD(job_spec, sweep),

@@ -105,9 +105,6 @@ struct container_spec {
 	struct strings collect;       /* absolute paths whose files are kept */
 	uint64_t collect_limit_bytes; /* of them, per task; 0: the default */
 };
-extern const struct schema mount_spec_schema;
-extern const struct schema file_spec_schema;
-extern const struct schema device_request_schema;
 extern const struct schema container_spec_schema;
 
 /* A host name or IP address that is passed to commands on other nodes: up to
@@ -133,7 +130,6 @@ struct layout_spec {
 	uint64_t world; /* processes over all nodes */
 	uint64_t data;  /* replicas that see different samples */
 };
-extern const struct schema layout_spec_schema;
 
 /* How the numbers of a job are read and scaled (controller/results). */
 struct measure_spec {
@@ -164,7 +160,6 @@ extern const struct schema measure_spec_schema;
 struct after_spec {
 	uint64_t job;
 };
-extern const struct schema after_spec_schema;
 
 /* Repeat a cell until its rate is known well enough. */
 struct until_spec {
@@ -173,7 +168,6 @@ struct until_spec {
 	double confidence; /* such as 0.95 */
 	uint32_t max;      /* repeats */
 };
-extern const struct schema until_spec_schema;
 
 struct job_spec {
 	char *sweep;     /* the sweep's name */

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -193,6 +194,35 @@ static int crowd_fork(struct crowd *crowd, struct error *err)
 		crowd->processes[crowd->processes_count++] = pid;
 	}
 	return 0;
+}
+
+void crowd_options(int argc, char **argv, struct crowd_place *place,
+		   size_t *agents)
+{
+	/* clang-format off */
+	static const struct option names[] = {
+		{ "build", 1, NULL, 'b' }, { "folder", 1, NULL, 'f' },
+		{ "fast-folder", 1, NULL, 'm' }, { "agents", 1, NULL, 'a' },
+		{ NULL, 0, NULL, 0 },
+	};
+	/* clang-format on */
+	int option;
+
+	place->build = "build";
+	place->folder = "/tmp";
+	place->fast = "/dev/shm";
+	while ((option = getopt_long(argc, argv, "", names, NULL)) != -1) {
+		if (option == 'b')
+			place->build = optarg;
+		else if (option == 'f')
+			place->folder = optarg;
+		else if (option == 'm')
+			place->fast = optarg;
+		else if (option == 'a' && agents)
+			*agents = strtoul(optarg, NULL, 10);
+		else
+			exit(EXIT_WRONG_REQUEST);
+	}
 }
 
 int crowd_open(struct crowd *crowd, const struct crowd_place *place,

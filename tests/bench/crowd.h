@@ -20,6 +20,12 @@ struct crowd_place {
 	const char *web; /* where the controller serves pages; NULL: nowhere */
 };
 
+/* Fill *place from --build, --folder and --fast-folder; agents, if not NULL,
+ * from --agents. Other options end the program.
+ */
+void crowd_options(int argc, char **argv, struct crowd_place *place,
+		   size_t *agents);
+
 struct crowd {
 	struct site *site;
 	struct standin *standin;

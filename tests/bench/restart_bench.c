@@ -14,7 +14,6 @@
 #include "tests/bench/measure.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <signal.h>
 #include <sodium.h>
 #include <stdio.h>
@@ -188,34 +187,14 @@ static void report(size_t agents, const struct figures *figures)
 
 int main(int argc, char **argv)
 {
-	/* clang-format off */
-	static const struct option names[] = {
-		{ "build", 1, NULL, 'b' }, { "folder", 1, NULL, 'f' },
-		{ "fast-folder", 1, NULL, 'm' }, { "agents", 1, NULL, 'a' },
-		{ NULL, 0, NULL, 0 },
-	};
-	/* clang-format on */
-	struct crowd_place place = { .build = "build",
-				     .folder = "/tmp",
-				     .fast = "/dev/shm" };
+	struct crowd_place place = { .web = NULL };
 	struct crowd crowd = { .site = NULL };
 	struct figures figures = { 0 };
 	struct error err = { 0 };
 	size_t agents = is_quick() ? 100 : 10000;
-	int option, rc;
+	int rc;
 
-	while ((option = getopt_long(argc, argv, "", names, NULL)) != -1) {
-		if (option == 'b')
-			place.build = optarg;
-		else if (option == 'f')
-			place.folder = optarg;
-		else if (option == 'm')
-			place.fast = optarg;
-		else if (option == 'a')
-			agents = strtoul(optarg, NULL, 10);
-		else
-			exit(EXIT_WRONG_REQUEST);
-	}
+	crowd_options(argc, argv, &place, &agents);
 	signal(SIGPIPE, SIG_IGN);
 	if (sodium_init() < 0)
 		return EXIT_WORK_FAILED;

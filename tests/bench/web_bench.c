@@ -21,7 +21,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <signal.h>
 #include <sodium.h>
 #include <stdio.h>
@@ -325,28 +324,12 @@ static void report(const struct web *web)
 
 int main(int argc, char **argv)
 {
-	/* clang-format off */
-	static const struct option names[] = {
-		{ "build", 1, NULL, 'b' }, { "folder", 1, NULL, 'f' },
-		{ "fast-folder", 1, NULL, 'm' }, { NULL, 0, NULL, 0 },
-	};
-	/* clang-format on */
-	struct crowd_place place = { "build", "/tmp", "/dev/shm",
-				     "127.0.0.1:0" };
+	struct crowd_place place = { .web = "127.0.0.1:0" };
 	struct web *web = calloc(1, sizeof(*web));
 	struct error err = { 0 };
-	int option, rc;
+	int rc;
 
-	while ((option = getopt_long(argc, argv, "", names, NULL)) != -1) {
-		if (option == 'b')
-			place.build = optarg;
-		else if (option == 'f')
-			place.folder = optarg;
-		else if (option == 'm')
-			place.fast = optarg;
-		else
-			return EXIT_WRONG_REQUEST;
-	}
+	crowd_options(argc, argv, &place, NULL);
 	signal(SIGPIPE, SIG_IGN);
 	if (web) {
 		web->rounds = is_quick() ? 2 : ROUNDS_MAX;

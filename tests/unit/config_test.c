@@ -173,7 +173,7 @@ static void wrong(void)
 	refused("ipmi: yes\n",
 		":1: ipmi: 'yes' is not valid here; expected true or false");
 	refused("config: x\n", ":1: config: unknown key");
-	refused("lifeline: 3\n", ":1: lifeline: unknown key");
+	refused("parent_fd: 3\n", ":1: parent_fd: unknown key");
 	refused("- a\n", ":1: ");
 	refused("key: \"\"\n", ":1: key: ");
 	refused("stall: 1\nstall: 2\n", ":2: ");

@@ -42,20 +42,20 @@ static void spec_clear(struct container_spec *spec)
 }
 OWNED_VALUE(struct container_spec, spec_clear)
 
-static struct engine_features abilities(const char *text)
+static struct engine_features features(const char *text)
 {
-	struct engine_features abilities = { 0 };
+	struct engine_features features = { 0 };
 	cJSON *info = cJSON_Parse(text);
 
-	engine_features_read(info, &abilities, NULL);
+	engine_features_read(info, &features, NULL);
 	cJSON_Delete(info);
-	return abilities;
+	return features;
 }
 
 static void is_isolation(const char *info, const char *want, const char *what)
 {
 	owned(engine_features_clear) struct engine_features got =
-		abilities(info);
+		features(info);
 
 	is(got.isolation, want, "%s", what);
 }
@@ -79,7 +79,7 @@ static void is_unlimited(const char *info, const char *podman, const char *want,
 			 const char *what)
 {
 	owned(engine_features_clear) struct engine_features got =
-		abilities(info);
+		features(info);
 	cJSON *answer = cJSON_Parse(podman);
 	char text[64] = "";
 
@@ -117,7 +117,7 @@ struct machine {
 	struct profile *profile;
 	struct devices devices;
 	const struct device_info *chosen[8];
-	struct engine_features abilities;
+	struct engine_features features;
 	struct device_injection needs;
 };
 
@@ -132,7 +132,7 @@ static void machine_find(struct machine *machine, const struct samples *monitor)
 	machine->needs = (struct device_injection){
 		.profile = machine->profile,
 		.roots = &machine->lab.roots,
-		.abilities = &machine->abilities,
+		.features = &machine->features,
 		.devices = machine->chosen,
 		.count = machine->devices.count,
 		.whole = true,
@@ -141,7 +141,7 @@ static void machine_find(struct machine *machine, const struct samples *monitor)
 
 static void machine_clear(struct machine *machine)
 {
-	engine_features_clear(&machine->abilities);
+	engine_features_clear(&machine->features);
 	devices_clear(&machine->devices);
 	profile_free(machine->profile);
 	lab_end(&machine->lab);
@@ -314,8 +314,8 @@ static void runtime(void)
 	owned(spec_clear) struct container_spec own = { 0 };
 
 	nvidia_make(&machine);
-	machine.abilities = abilities("{\"Runtimes\": {\"runc\": {}, "
-				      "\"nvidia\": {\"path\": \"x\"}}}");
+	machine.features = features("{\"Runtimes\": {\"runc\": {}, "
+				    "\"nvidia\": {\"path\": \"x\"}}}");
 	device_injection_apply(&machine.needs, &spec, NULL);
 	is(spec.runtime, "nvidia", "the vendor's runtime is used");
 	list_is(&spec.engine_env, &machine.lab, "NVIDIA_VISIBLE_DEVICES=0,1",
@@ -335,7 +335,7 @@ static void podman(void)
 	owned(spec_clear) struct container_spec spec = { 0 };
 
 	nvidia_make(&machine);
-	machine.abilities = abilities(
+	machine.features = features(
 		"{\"BuildahVersion\": \"1.28.2\", \"Runtimes\": {\"nvidia\": "
 		"{}}, \"DiscoveredDevices\": [{\"Source\": \"cdi\", \"ID\": "
 		"\"nvidia.com/gpu=0\"}, {\"Source\": \"cdi\", \"ID\": "
@@ -365,8 +365,8 @@ static void cdi(void)
 	snprintf(folder, sizeof(folder), "%s/cdi", machine.lab.folder);
 	snprintf(info, sizeof(info), "{\"CDISpecDirs\": [\"%s\", \"/none\"]}",
 		 folder);
-	machine.abilities = abilities(info);
-	list_is(&machine.abilities.cdi, &machine.lab,
+	machine.features = features(info);
+	list_is(&machine.features.cdi, &machine.lab,
 		"nvidia.com/gpu=0 nvidia.com/gpu=1 nvidia.com/gpu=all",
 		"CDI devices are read from the engine's folders");
 	device_injection_apply(&machine.needs, &spec, NULL);
@@ -375,8 +375,8 @@ static void cdi(void)
 	list_is(&spec.requests[0].ids, &machine.lab,
 		"nvidia.com/gpu=1 nvidia.com/gpu=0",
 		"by a number that all are known by");
-	engine_features_clear(&machine.abilities);
-	machine.abilities = abilities(
+	engine_features_clear(&machine.features);
+	machine.features = features(
 		"{\"CDISpecDirs\": [], \"DiscoveredDevices\": ["
 		"{\"Source\": \"cdi\", \"ID\": \"nvidia.com/gpu=GPU-0\"},"
 		"{\"Source\": \"else\", \"ID\": \"nvidia.com/gpu=GPU-1\"}]}");
@@ -574,7 +574,7 @@ static void whole_only(void)
 		"{order: bus}}}\n"
 		"container: {nodes: {device: [\"/dev/nvidia{minor}\"]}, "
 		"runtime: nvidia, selector: {name: X, by: all}}\n");
-	machine.abilities = abilities("{\"Runtimes\": {\"nvidia\": {}}}");
+	machine.features = features("{\"Runtimes\": {\"nvidia\": {}}}");
 	machine.needs.whole = false;
 	ok(device_injection_apply(&machine.needs, &spec, &err) < 0,
 	   "a runtime that gives all devices cannot give some: %s", err.text);

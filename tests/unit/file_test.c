@@ -199,6 +199,30 @@ static void folders(void)
 	is_int(err.code, ENAMETOOLONG, "with its code");
 }
 
+static void lists(void)
+{
+	owned(strings_clear) struct strings names = { 0 };
+	struct error err = { 0 };
+
+	mkdirat(folder, "l", 0700);
+	mkdirat(folder, "l/b", 0700);
+	put("l/a", "");
+	put("l/c", "");
+	put("l/.hidden", "");
+	is_int(file_list("l", 3, &names, &err), 0, "a folder is listed");
+	ok(names.count == 3 && !strcmp(names.items[0], "a") &&
+		   !strcmp(names.items[1], "b") && !strcmp(names.items[2], "c"),
+	   "sorted, without hidden names");
+	is_int(file_list("none-such", 3, &names, &err), 0,
+	       "a missing folder is empty");
+	ok(names.count == 3, "and adds nothing");
+	is_int(file_list("l", 2, &names, &err), -1, "too many are refused");
+	is(err.text, "l: 3 files and folders; expected at most 2",
+	   "with both numbers");
+	is_int(file_list("l/a", 2, &names, &err), -1, "a file is no folder");
+	is_int(err.code, ENOTDIR, "with its code");
+}
+
 static void trees(void)
 {
 	struct error err = { 0 };
@@ -370,6 +394,7 @@ int main(void)
 	writes();
 	a_full_disk();
 	folders();
+	lists();
 	trees();
 	deep_trees();
 	wide_trees();

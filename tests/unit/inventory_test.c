@@ -317,7 +317,7 @@ static void bad_profiles(void)
 static void allotted(void)
 {
 	owned(machine_clear) struct machine machine;
-	struct engine_features abilities = { 0 };
+	struct engine_features features = { 0 };
 	struct device_binding_source source;
 	struct task_spec spec = { .job = 7,
 				  .nodes = 1,
@@ -332,9 +332,9 @@ static void allotted(void)
 
 	machine_make(&machine, 2);
 	machine_start(&machine, "odd");
-	source = (struct device_binding_source){ machine.inventory,
-						 &machine.lab.roots,
-						 &abilities };
+	source =
+		(struct device_binding_source){ machine.inventory,
+						&machine.lab.roots, &features };
 	strings_add(&spec.devices, "1", NULL);
 	ok(device_binding_apply(&source, &spec, true, &filled, &err) == 0,
 	   "a task gets its device %s", err.text);

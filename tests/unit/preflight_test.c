@@ -61,9 +61,8 @@ static void mounts(void)
 /* Rootless Docker: nobody reaches what runs there. */
 static void networks(void)
 {
-	struct engine_features abilities = { .apart = true };
-	const struct device_binding_source binding = { .abilities =
-							       &abilities };
+	struct engine_features features = { .apart = true };
+	const struct device_binding_source binding = { .features = &features };
 	const struct preflight_services here = { .binding = &binding };
 	struct task_spec spec = { .nodes = 1 };
 	struct error err = { 0 };
@@ -78,7 +77,7 @@ static void networks(void)
 	spec.container.network = (char *)"bridge";
 	is_int(preflight_check(&here, &spec, "/tmp", &err), 0,
 	       "but for a network that it chose itself");
-	abilities.apart = false;
+	features.apart = false;
 	spec.container.network = NULL;
 	is_int(preflight_check(&here, &spec, "/tmp", &err), 0,
 	       "in this machine's network it may");
@@ -239,7 +238,7 @@ struct bed {
 	struct lab lab;
 	sd_event *loop;
 	struct inventory *inventory;
-	struct engine_features abilities;
+	struct engine_features features;
 	struct device_binding_source binding;
 	struct preflight_services services;
 	int64_t ahead_ms;
@@ -281,7 +280,7 @@ static void bed_init(struct bed *bed, const char *profile)
 		sd_event_run(bed->loop, UINT64_MAX);
 	bed->binding =
 		(struct device_binding_source){ bed->inventory, &bed->lab.roots,
-						&bed->abilities };
+						&bed->features };
 	bed->services = (struct preflight_services){ .loop = bed->loop,
 						     .binding = &bed->binding,
 						     .clock = clock_ahead,

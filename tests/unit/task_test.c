@@ -43,7 +43,7 @@ struct world {
 	struct log_sender *sender;
 	struct task_services services;
 	struct inventory *inventory;
-	struct engine_features abilities;
+	struct engine_features features;
 	struct device_binding_source binding;
 	struct task *task;
 	char cluster[16];
@@ -292,7 +292,7 @@ static struct world *world_new(void)
 					 inventory_changed, NULL, NULL);
 	world->binding =
 		(struct device_binding_source){ world->inventory, &real_roots,
-						&world->abilities };
+						&world->features };
 	world->node_policy = node_policy_new(NULL, false, &err);
 	world->exit_code = 137;
 	world->services = (struct task_services){

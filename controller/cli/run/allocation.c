@@ -25,7 +25,7 @@ static const char agent_script[] =
 	"\"$3\" \\\n"
 	"		--images \"$4\" --init \"$5\" --vendor \"$6\" \\\n"
 	"		--devices \"$7\" --cluster \"$8\" \\\n"
-	"		--engine \"${9:-${DOCKER_HOST:-own}}\" --lifeline 3\n"
+	"		--engine \"${9:-${DOCKER_HOST:-own}}\" --parent-fd 3\n"
 	"	rc=$?\n"
 	"	[ $rc -gt 128 ] || exit $rc\n"
 	"	sleep 1\n"

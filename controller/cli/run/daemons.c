@@ -34,7 +34,7 @@ struct daemons {
 	struct daemons_config config;
 	struct child controller;
 	struct child agent;
-	int a[2]; /* lifelines: read, write */
+	int a[2]; /* pipes A and B: read, write */
 	int b[2];
 	char endpoint[256]; /* "": it does not listen yet */
 	sd_event_source *inotify;
@@ -79,7 +79,7 @@ static char *const *controller_args(struct daemons *daemons, char **args)
 	args[n++] = (char *)"--endpoint-file";
 	args[n++] = folder_file(folder, "endpoint", daemons->paths[3]);
 	if (daemons->config.agent) {
-		args[n++] = (char *)"--lifeline";
+		args[n++] = (char *)"--parent-fd";
 		args[n++] = daemons->numbers[0];
 		args[n++] = (char *)"--web";
 		args[n++] = (char *)"127.0.0.1:0";
@@ -90,7 +90,7 @@ static char *const *controller_args(struct daemons *daemons, char **args)
 	return args;
 }
 
-/* One srun for all agents; their lifeline is its standard input. */
+/* One srun for all agents; their parent pipe is its standard input. */
 static char *const *srun_args(struct daemons *daemons, char **args)
 {
 	const struct daemons_config *config = &daemons->config;
@@ -157,7 +157,7 @@ static char *const *agent_args(struct daemons *daemons, char **args)
 	args[n++] = daemons->numbers[2];
 	args[n++] = (char *)"--cluster";
 	args[n++] = (char *)config->folder->cluster;
-	args[n++] = (char *)"--lifeline";
+	args[n++] = (char *)"--parent-fd";
 	args[n++] = daemons->numbers[1];
 	args[n] = NULL;
 	return args;
@@ -378,17 +378,17 @@ static int wait_for_endpoint(struct daemons *daemons, struct error *err)
 }
 
 /* Above the standard streams, so that a child can inherit it by number. */
-static int make_lifeline(int ends[2], struct error *err)
+static int make_parent_pipe(int ends[2], struct error *err)
 {
 	int pair[2];
 
 	if (pipe2(pair, O_CLOEXEC) < 0)
-		return error_errno(err, "lifeline");
+		return error_errno(err, "parent-fd");
 	for (int i = 0; i < 2; i++) {
 		ends[i] = fcntl(pair[i], F_DUPFD_CLOEXEC, 3);
 		close(pair[i]);
 	}
-	return ends[0] < 0 || ends[1] < 0 ? error_errno(err, "lifeline") : 0;
+	return ends[0] < 0 || ends[1] < 0 ? error_errno(err, "parent-fd") : 0;
 }
 
 static void close_end(int *fd)
@@ -405,8 +405,8 @@ static int begin(struct daemons *daemons, struct error *err)
 	sigemptyset(&set);
 	sigaddset(&set, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &set, NULL);
-	if (make_lifeline(daemons->a, err) < 0 ||
-	    make_lifeline(daemons->b, err) < 0)
+	if (make_parent_pipe(daemons->a, err) < 0 ||
+	    make_parent_pipe(daemons->b, err) < 0)
 		return -1;
 	if (daemons->config.follows)
 		return child_start(&daemons->agent, err);
@@ -513,7 +513,7 @@ bool daemons_release(struct daemons *daemons, uint64_t wait_ms)
 
 void daemons_stop(struct daemons *daemons)
 {
-	/* With Slurm they end by their lifelines alone (become()). */
+	/* With Slurm they end by their parent pipes alone (become()). */
 	if (daemons->config.allocation &&
 	    daemons_release(daemons, DAEMONS_LEAVE_MS))
 		return;

@@ -1,18 +1,19 @@
 /* daemons.h - a controller and agents of our own, as children.
  *
- * They live in sessions of their own, so that Ctrl-C reaches only us, and
- * notice by lifelines when we are gone, even by kill -9. Lifeline A: the
- * controller reads, we alone can write; at its end the controller cancels all,
- * waits until all is removed, and exits. Lifeline B: the agent reads, we and
- * the controller can write; at its end the agent exits.
+ * They run in sessions of their own, so that Ctrl-C reaches only this process.
+ * Pipes (--parent-fd) tell them when this process has ended, even by kill -9.
+ * The controller reads pipe A, and only this process has its write end; at its
+ * end the controller cancels all jobs, waits until everything is removed, and
+ * exits. The agent reads pipe B, and this process and the controller have its
+ * write end; at its end the agent exits.
  *
  * A child that dies is started again, DAEMONS_STARTS times in all.
  *
- * In an allocation of Slurm, srun is the child that stands for all agents, and
- * an agent whose lifeline ends leaves (regatta-agent(8), --for-allocation). So
- * srun, not the controller, holds B's place: it can write A, too. Whatever
- * becomes of us, the agents give back what they have while the controller is
- * there, and then it ends with its jobs kept for the next one.
+ * In an allocation of Slurm, srun is the child in place of all agents, and an
+ * agent whose pipe ends leaves (regatta-agent(8), --for-allocation). There srun
+ * has the write end of pipe A, too. So if this process ends, the agents give
+ * back their tasks while the controller runs; then the controller ends and
+ * keeps its jobs for the next one.
  */
 #ifndef CONTROLLER_CLI_RUN_DAEMONS_H
 #define CONTROLLER_CLI_RUN_DAEMONS_H
@@ -80,12 +81,12 @@ void daemons_leave(struct daemons *daemons);
  */
 void daemons_stop(struct daemons *daemons);
 
-/* Let go of the lifelines: both end by themselves once all is removed. Waits
- * for that for at most wait_ms. True: they have ended.
+/* Close the pipes: both children end once everything is removed. Wait at most
+ * wait_ms for that. True: they have ended.
  */
 bool daemons_release(struct daemons *daemons, uint64_t wait_ms);
 
-/* Forget them. Those that still run notice it. */
+/* Free the object, which closes the pipes. */
 void daemons_free(struct daemons *daemons);
 OWNED_POINTER(struct daemons, daemons_free)
 
