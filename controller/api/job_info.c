@@ -138,6 +138,15 @@ int job_describe_origin(const struct api *api, const struct job_row *row,
 	return 0;
 }
 
+/* Its attempt before was ended; what is left of that may still be removed. */
+static bool next_attempt(const struct job_info *job, char *text, size_t size)
+{
+	if (job->attempt < 2)
+		return false;
+	snprintf(text, size, "waits to start attempt %u", job->attempt);
+	return true;
+}
+
 /* Why a queued job is held, or does not even have nodes to wait for. */
 static int add_waits(const struct api *api, const struct job *job,
 		     struct job_info *to, struct error *err)
@@ -151,7 +160,8 @@ static int add_waits(const struct api *api, const struct job *job,
 				    node_count(api->nodes), job_shape(job),
 				    text, sizeof(text)) != UNSCHEDULABLE_NONE ||
 		   expected_late(job, node_slots(api->nodes),
-				 node_count(api->nodes), text, sizeof(text)))));
+				 node_count(api->nodes), text, sizeof(text)) ||
+		   next_attempt(to, text, sizeof(text)))));
 
 	return waits ? string_set(&to->waits, text, err) : 0;
 }

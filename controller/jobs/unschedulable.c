@@ -29,6 +29,7 @@ enum unschedulable unschedulable_of(const struct slot *slots, size_t count,
 	for (size_t i = 0; i < count && usable < shape->nodes; i++) {
 		struct slot slot = slots[i];
 
+		slot.usable = slot.usable || slot.cleaning;
 		usable += slot_suits(&slot, shape);
 		silent += !slot.vendor[0];
 		slot.usable = true;

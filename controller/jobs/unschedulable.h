@@ -6,7 +6,8 @@
 #include "controller/scheduler/scheduler.h"
 
 enum unschedulable {
-	UNSCHEDULABLE_NONE, /* it can run, now or when other jobs have ended */
+	UNSCHEDULABLE_NONE, /* it can run, now or when other jobs have ended
+			       and what they left is removed */
 	UNSCHEDULABLE_DOWN, /* it can run when nodes or devices come back */
 	UNSCHEDULABLE_EVER, /* the known nodes are too few or do not suit */
 };

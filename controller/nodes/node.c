@@ -322,12 +322,13 @@ void node_leave(struct nodes *nodes, struct node *node)
 void node_refresh(struct nodes *nodes, struct node *node)
 {
 	struct slot *slot = node_slot(nodes, node);
+	bool up = node_up(node) && !node->view.leaving && !node->view.drained;
 
 	slot->labels = node->label_text;
 	slot->vendor = node->view.vendor;
 	node_devices_show(node, slot);
-	slot->usable = node_up(node) && !node->view.leaving &&
-		       !node->view.drained && !node->discards_count;
+	slot->usable = up && !node->discards_count;
+	slot->cleaning = up && node->discards_count;
 	nodes->changed = true;
 	nodes->changes->events = true;
 }

@@ -62,6 +62,7 @@ struct slot {
 	uint64_t busy;      /* bit per device that is held */
 	uint32_t devices;   /* at most SCHEDULER_DEVICES_MAX */
 	bool usable;        /* up, not drained, nothing left to clean */
+	bool cleaning;      /* usable, but for what is left to clean */
 	bool exclusive;     /* held by a job that shares nothing */
 	int64_t left_ms;    /* until its node leaves; 0: it stays */
 };

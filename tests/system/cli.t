@@ -218,8 +218,19 @@ is $rc 0 "a sweep is cancelled"
 must wait_sweep "$SWEEP" 20
 run regatta cancel 999
 like "$rc $err" "^2 .*999" "a sweep that is not there is not"
+long=()
+for name in long3 long4; do
+	must submit_tool $name sleep 1000
+	must wait_job "$JOB" running 20
+	long+=("$JOB")
+done
 run regatta retry 1
 like "$rc $err" "^0 .*1 jobs? queued" "retry queues what failed"
+is "$(job_get 2 '"\(.state) \(.waits)"')" "queued waits to start attempt 2" \
+	"and says which attempt waits"
+for job in "${long[@]}"; do
+	run regatta cancel job "$job"
+done
 must wait_for '[[ $(jobs_get 1 "map(.attempt)" | jq -c .) == "[1,2,1]" ]]' 10
 must wait_sweep 1 20
 is "$(jobs_get 1 'map(.state)' | jq -c .)" '["completed","failed","completed"]' \

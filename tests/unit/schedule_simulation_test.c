@@ -201,6 +201,15 @@ static void test_chips(void)
 	   "and no more of them");
 	is(text, "needs 1 node of v X with 7 devices; 0 are known",
 	   "which is said (%s)", err.text);
+	shape.devices = 6;
+	snapshot.slots[0].usable = false;
+	ok(unschedulable_of(snapshot.slots, 1, &shape, text, sizeof(text)) ==
+		   UNSCHEDULABLE_DOWN,
+	   "a node that is down has none");
+	snapshot.slots[0].cleaning = true;
+	ok(unschedulable_of(snapshot.slots, 1, &shape, text, sizeof(text)) ==
+		   UNSCHEDULABLE_NONE,
+	   "one that removes what is left of a job has them soon");
 }
 
 /* A hundred thousand jobs of all kinds on a hundred nodes. */
