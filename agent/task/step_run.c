@@ -158,4 +158,5 @@ void step_run(struct task *task)
 				      wait_done, task, &err);
 	if (!task->call)
 		step_retry(task);
+	step_inspect_soon(task);
 }

@@ -138,12 +138,17 @@ static int inspect_soon(sd_event_source *source, uint64_t usec, void *arg)
 	if (task->call)
 		engine_call_cancel(take(task->call));
 	loop_timer_stop(task->retry);
-	task->look_ms *= 2;
-	if (task->look_ms < ENGINE_SILENT_MS)
-		loop_timer(task->services->loop, &task->soon, task->look_ms,
-			   inspect_soon, task, NULL);
 	step_inspect(task);
 	return 0;
+}
+
+void step_inspect_soon(struct task *task)
+{
+	if (!task->look_ms || task->look_ms > ENGINE_SILENT_MS)
+		return;
+	loop_timer(task->services->loop, &task->soon, task->look_ms,
+		   inspect_soon, task, NULL);
+	task->look_ms *= 2;
 }
 
 void step_record_seen(struct task *task)
@@ -153,8 +158,7 @@ void step_record_seen(struct task *task)
 	/* Once: a command may make the file as often as it likes. */
 	if (!task->look_ms) {
 		task->look_ms = RECORD_LOOK_MS;
-		loop_timer(task->services->loop, &task->soon, task->look_ms,
-			   inspect_soon, task, NULL);
+		step_inspect_soon(task);
 	}
 	loop_timer(task->services->loop, &task->silent, ENGINE_SILENT_MS,
 		   engine_silent, task, NULL);

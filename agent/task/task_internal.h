@@ -185,4 +185,8 @@ bool step_concluded(struct task *task);
  */
 void step_record_seen(struct task *task);
 
+/* Inspect the container in a while, instead of waiting, if the record was seen.
+ */
+void step_inspect_soon(struct task *task);
+
 #endif
