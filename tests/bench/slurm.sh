@@ -49,6 +49,8 @@ slurm_prepare()
 		echo "  not measured: rootless Podman does not work here"
 		exit 0
 	}
+	# What a Slurm that has just started gets first waits up to 3 s.
+	as sailor sbatch --wait -o /dev/null --wrap true >/dev/null
 }
 
 # All files are there. To look seldom, and by the shell alone, takes no CPU from
