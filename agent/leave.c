@@ -34,7 +34,8 @@ static int end_now(sd_event_source *source, uint64_t usec, void *arg)
 {
 	struct agent *agent = arg;
 
-	log_warning("ends, and leaves tasks=%zu behind", agent->tasks_count);
+	log_warning("the agent ends before its tasks are removed: tasks=%zu",
+		    agent->tasks_count);
 	sd_event_exit(agent->loop, EXIT_WORK_FAILED);
 	return 0;
 }
@@ -45,7 +46,8 @@ static int evict(sd_event_source *source, uint64_t usec, void *arg)
 	struct agent *agent = arg;
 	struct task_entry *entry, *next;
 
-	log_warning("removes what it has yet: tasks=%zu", agent->tasks_count);
+	log_warning("removing the remaining tasks: tasks=%zu",
+		    agent->tasks_count);
 	plan(agent, END_MS, end_now);
 	for (entry = TAILQ_FIRST(&agent->tasks); entry; entry = next) {
 		next = TAILQ_NEXT(entry, next);

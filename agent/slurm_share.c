@@ -168,8 +168,8 @@ int slurm_share_make_state(const struct slurm_share *share, const char *tmpdir,
 	if (!S_ISDIR(info.st_mode) || info.st_uid != geteuid() ||
 	    (info.st_mode & 022))
 		return error_set(err, EACCES,
-				 "%.150s: expected a folder of ours alone, and "
-				 "it is not",
+				 "%.150s: others own this folder or may write "
+				 "to it; remove it, or set TMPDIR",
 				 path);
 	return 0;
 }

@@ -33,7 +33,8 @@ static int pick(const struct devices *devices, const char *text,
 
 	if (!*text || *end || index >= devices->count)
 		return error_set(err, ENODEV,
-				 "device %.20s: this node has %zu, from 0",
+				 "device %.20s is not on this node; it has %zu "
+				 "devices, numbered from 0",
 				 text, devices->count);
 	device = &devices->list[index];
 	if (device->gone || device->text)

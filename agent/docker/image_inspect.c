@@ -73,7 +73,7 @@ int image_inspect_read(const cJSON *answer, const char *target,
 	if (*image->id)
 		return 0;
 	return error_set(err, EPROTO,
-			 "image %.100s: the engine tells no id of it", target);
+			 "image %.100s: the engine's answer has no id", target);
 }
 
 const char *image_inspect_label(const cJSON *answer, const char *name)

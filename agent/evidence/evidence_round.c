@@ -206,7 +206,9 @@ static int begin_look(struct evidence_round *round, struct error *err)
 
 	if (source->root <= 0)
 		return error_set(err, ESRCH,
-				 "its processes have no number on this node");
+				 "its processes are in another PID namespace, "
+				 "and "
+				 "not visible from this node");
 	if (strings_add(&argv, SELF, err) < 0 ||
 	    strings_add(&argv, SNAPSHOT_WORD, err) < 0 ||
 	    strings_printf(&argv, err, "%d", (int)source->root) < 0 ||

@@ -119,7 +119,7 @@ static void built(void *arg, const struct error *err, cJSON *answer)
 			  err->text, build->last);
 	} else if (build->gone_login) {
 		error_set(&failure, failure.code,
-			  "the job's credentials were deleted, regatta retry "
+			  "the job's credentials were deleted; regatta retry "
 			  "--registry-auth sends them again: %s",
 			  err->text);
 	}

@@ -13,9 +13,8 @@ void id_error_explain(struct error *err)
 	     !strstr(err->text, "invalid argument")))
 		return;
 	error_set(err, EPERM,
-		  "the image has files of users whose numbers the engine's "
-		  "user "
-		  "may not use: give the user a line of 65536 numbers in "
-		  "/etc/subuid and one in /etc/subgid, then podman system "
+		  "the image has files with user or group ids that the "
+		  "engine's user may not use; give this user 65536 ids in "
+		  "/etc/subuid and /etc/subgid, then run podman system "
 		  "migrate");
 }

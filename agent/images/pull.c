@@ -180,7 +180,7 @@ static void tell_gone(const struct pull *pull, struct error *err)
 
 	if (pull->gone_login && err->code != ENOSPC && err->code != ENOMEM)
 		error_set(err, why.code,
-			  "the job's credentials were deleted, regatta retry "
+			  "the job's credentials were deleted; regatta retry "
 			  "--registry-auth sends them again: %s",
 			  why.text);
 }

@@ -5,6 +5,7 @@
 #include "agent/policy/rights_check.h"
 #include "protocol/base/file.h"
 #include "protocol/config/policy_check.h"
+#include "protocol/config/policy_image.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -13,7 +14,7 @@
 #include <sys/statvfs.h>
 
 struct node_policy {
-	char *path; /* NULL: nothing is judged */
+	char *path; /* NULL: everything is allowed */
 	bool optional;
 	struct policy *policy;
 	char *text; /* of the file; NULL: as node_policy_text() */
@@ -103,37 +104,37 @@ void node_policy_limit(const struct node_policy *node_policy,
 
 int node_policy_load(const struct node_policy *node_policy, struct error *err)
 {
-	return policy_check_load(node_policy->policy, err);
+	return policy_image_check_load(node_policy->policy, err);
 }
 
 int node_policy_save(const struct node_policy *node_policy, const char *image,
 		     struct error *err)
 {
-	return policy_check_image(node_policy->policy, image, err);
+	return policy_image_check(node_policy->policy, image, err);
 }
 
 int node_policy_insecure(const struct node_policy *node_policy,
 			 const char *registry, struct error *err)
 {
-	return policy_check_insecure(node_policy->policy, registry, err);
+	return policy_image_check_insecure(node_policy->policy, registry, err);
 }
 
 int node_policy_pull(const struct node_policy *node_policy, const char *image,
 		     struct error *err)
 {
-	return policy_check_image(node_policy->policy, image, err);
+	return policy_image_check(node_policy->policy, image, err);
 }
 
 int node_policy_remove(const struct node_policy *node_policy, const char *image,
 		       bool ours, struct error *err)
 {
-	return policy_check_remove(node_policy->policy, image, ours, err);
+	return policy_image_check_remove(node_policy->policy, image, ours, err);
 }
 
 int node_policy_save_any(const struct node_policy *node_policy,
 			 const char *image, struct error *err)
 {
-	return policy_check_save(node_policy->policy, image, err);
+	return policy_image_check_save(node_policy->policy, image, err);
 }
 
 static int resolve(const char *path, char *out)
@@ -144,7 +145,8 @@ static int resolve(const char *path, char *out)
 int node_policy_build(const struct node_policy *node_policy, const char *image,
 		      const char *build, struct error *err)
 {
-	return policy_check_build(node_policy->policy, image, build, err) < 0
+	return policy_image_check_build(node_policy->policy, image, build,
+					err) < 0
 		       ? -1
 		       : policy_check_folder(node_policy->policy, build,
 					     resolve, err);
@@ -217,7 +219,7 @@ bool node_policy_pin_allowed(const struct node_policy *node_policy,
 			     const char *name, const char *pin)
 {
 	return node_policy->policy->any ||
-	       policy_check_pin(node_policy->policy, name, pin);
+	       policy_image_check_pin(node_policy->policy, name, pin);
 }
 
 /* An image that is not there yet says nothing; it is asked before it is used.

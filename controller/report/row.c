@@ -16,12 +16,13 @@ int rows_check(const cJSON *rows, struct error *err)
 	const cJSON *row;
 
 	if (!cJSON_IsArray(rows))
-		return error_set(err, EINVAL, "report: no list of rows");
+		return error_set(err, EINVAL,
+				 "report: the rows are not a list");
 	cJSON_ArrayForEach(row, rows)
 	{
 		if (!cJSON_IsObject(row))
 			return error_set(err, EINVAL,
-					 "report: a row is no object");
+					 "report: a row is not an object");
 	}
 	return 0;
 }

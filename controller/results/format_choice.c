@@ -42,8 +42,8 @@ struct format_choice *format_choice_new(struct extract_rules *const *rules,
 		return NULL;
 	}
 	if (count > FORMAT_CHOICE_MAX) {
-		error_set(err, E2BIG, "%zu formats are too many; expected %d",
-			  count, FORMAT_CHOICE_MAX);
+		error_set(err, E2BIG, "%zu formats; expected at most %d", count,
+			  FORMAT_CHOICE_MAX);
 		return NULL;
 	}
 	for (; choice->count < count; choice->count++) {

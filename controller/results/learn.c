@@ -198,9 +198,8 @@ static int read_values(struct learning *learning, const char *const *values,
 		       size_t count, struct error *err)
 {
 	if (count > LEARN_VALUES_MAX)
-		return error_set(err, E2BIG,
-				 "%zu values are too many; expected %d", count,
-				 LEARN_VALUES_MAX);
+		return error_set(err, E2BIG, "%zu values; expected at most %d",
+				 count, LEARN_VALUES_MAX);
 	for (size_t i = 0; i < count; i++) {
 		struct seen *value = &learning->values[i];
 		const char *is = strchr(values[i], '=');

@@ -87,7 +87,7 @@ struct policy_limits {
 
 struct policy {
 	char *file; /* for errors */
-	bool any;   /* nothing is judged */
+	bool any;   /* everything is allowed */
 	bool pinned;
 	bool build;
 	bool load;

@@ -1,71 +1,43 @@
-/* policy_check.c - decides whether this node may run a container. Pure, but
- * for links.
+/* policy_check.c - whether the policy of a node allows a container.
  */
 #include "protocol/config/policy_check.h"
-#include "protocol/registry/reference.h"
 
-#include <arpa/inet.h>
+#include "protocol/config/policy_image.h"
+#include "protocol/config/policy_refusal.h"
+
 #include <errno.h>
-#include <fnmatch.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define ALLOWED_BYTES 120 /* of a list in a sentence */
-
-struct judging {
+struct check {
 	const struct policy *policy;
 	policy_check_resolve_fn *resolve;
 	struct error *err;
 };
 
 struct part;
-typedef int part_fn(const struct judging *judging, const struct part *part,
+typedef int part_fn(const struct check *check, const struct part *part,
 		    const cJSON *item, const cJSON *own);
 
 struct part {
 	const char *name; /* in the request */
-	part_fn *fn;      /* NULL: nothing to judge */
+	part_fn *fn;      /* NULL: nothing to check */
 	enum policy_list list;
 	size_t offset; /* of a size in struct policy_limits */
 };
 
-static bool matches(const struct strings *patterns, const char *text)
-{
-	for (size_t i = 0; i < patterns->count; i++)
-		if (fnmatch(patterns->items[i], text, 0) == 0)
-			return true;
-	return false;
-}
-
-static const char *in_words(const struct strings *list, char *text)
-{
-	size_t used = 0;
-
-	snprintf(text, ALLOWED_BYTES, "nothing");
-	for (size_t i = 0; i < list->count && used < ALLOWED_BYTES; i++)
-		used += (size_t)snprintf(text + used, ALLOWED_BYTES - used,
-					 "%s%s", i ? ", " : "", list->items[i]);
-	return text;
-}
-
-static int refuse(const struct judging *judging, const char *rule,
+static int refuse(const struct check *check, const char *rule,
 		  const char *found, const char *allowed)
 {
-	return error_set(judging->err, EPERM,
-			 "%s: %.80s is not allowed; %.60s allows %s", rule,
-			 found, judging->policy->file, allowed);
+	return policy_refuse(check->policy, rule, found, allowed, check->err);
 }
 
-static int refuse_listed(const struct judging *judging, enum policy_list list,
+static int refuse_listed(const struct check *check, enum policy_list list,
 			 const char *found)
 {
-	char text[ALLOWED_BYTES];
-
-	return refuse(judging, policy_list_name(list),
-		      *found ? found : "no name",
-		      in_words(&judging->policy->lists[list], text));
+	return policy_refuse_listed(check->policy, list, found, check->err);
 }
 
 static const char *text_of(const cJSON *object, const char *name)
@@ -90,27 +62,26 @@ static bool is_own(const cJSON *item, const cJSON *own)
 
 /* Parts of the request. */
 
-static int policy_check_word(const struct judging *judging,
-			     const struct part *part, const cJSON *item,
-			     const cJSON *own)
+static int policy_check_word(const struct check *check, const struct part *part,
+			     const cJSON *item, const cJSON *own)
 {
 	const char *word = cJSON_GetStringValue(item);
 
-	if (word && (matches(&judging->policy->lists[part->list], word) ||
+	if (word && (policy_matches(&check->policy->lists[part->list], word) ||
 		     (own && cJSON_Compare(item, own, true))))
 		return 0;
-	return refuse_listed(judging, part->list, word ? word : "no word");
+	return refuse_listed(check, part->list, word ? word : "no word");
 }
 
 /* An order asks for no network, but the engine wants one. */
-static int policy_check_network(const struct judging *judging,
+static int policy_check_network(const struct check *check,
 				const struct part *part, const cJSON *item,
 				const cJSON *own)
 {
-	return policy_check_word(judging, part, item, NULL);
+	return policy_check_word(check, part, item, NULL);
 }
 
-static int policy_check_words(const struct judging *judging,
+static int policy_check_words(const struct check *check,
 			      const struct part *part, const cJSON *item,
 			      const cJSON *own)
 {
@@ -119,17 +90,16 @@ static int policy_check_words(const struct judging *judging,
 	cJSON_ArrayForEach(each, item)
 	{
 		if (!is_own(each, own) &&
-		    policy_check_word(judging, part, each, NULL) < 0)
+		    policy_check_word(check, part, each, NULL) < 0)
 			return -1;
 	}
 	return 0;
 }
 
-static const char *resolved(const struct judging *judging, const char *path,
+static const char *resolved(const struct check *check, const char *path,
 			    char *out)
 {
-	return judging->resolve && judging->resolve(path, out) == 0 ? out
-								    : path;
+	return check->resolve && check->resolve(path, out) == 0 ? out : path;
 }
 
 bool policy_path_below(const char *path, const char *folder)
@@ -146,63 +116,64 @@ static const char *mounts_in_words(const struct policy *policy, char *text)
 {
 	size_t used = 0;
 
-	snprintf(text, ALLOWED_BYTES, "nothing");
-	for (size_t i = 0; i < policy->mounts_count && used < ALLOWED_BYTES;
-	     i++)
-		used += (size_t)
-			snprintf(text + used, ALLOWED_BYTES - used, "%s%s%s",
-				 i ? ", " : "", policy->mounts[i].host,
-				 policy->mounts[i].write ? "" : " (read-only)");
+	snprintf(text, POLICY_WORDS_BYTES, "nothing");
+	for (size_t i = 0;
+	     i < policy->mounts_count && used < POLICY_WORDS_BYTES; i++)
+		used += (size_t)snprintf(text + used, POLICY_WORDS_BYTES - used,
+					 "%s%s%s", i ? ", " : "",
+					 policy->mounts[i].host,
+					 policy->mounts[i].write
+						 ? ""
+						 : " (read-only)");
 	return text;
 }
 
-static bool may_mount(const struct judging *judging, const char *path,
-		      bool write)
+static bool may_mount(const struct check *check, const char *path, bool write)
 {
-	const struct policy *policy = judging->policy;
+	const struct policy *policy = check->policy;
 	char folder[PATH_MAX];
 
 	for (size_t i = 0; i < policy->mounts_count; i++)
 		if ((policy->mounts[i].write || !write) &&
 		    policy_path_below(path,
-				      resolved(judging, policy->mounts[i].host,
+				      resolved(check, policy->mounts[i].host,
 					       folder)))
 			return true;
 	return false;
 }
 
-static int policy_check_mounts(const struct judging *judging,
+static int policy_check_mounts(const struct check *check,
 			       const struct part *part, const cJSON *item,
 			       const cJSON *own)
 {
-	char path[PATH_MAX], found[PATH_MAX + 200], text[ALLOWED_BYTES];
+	char path[PATH_MAX], found[PATH_MAX + 200], text[POLICY_WORDS_BYTES];
 	const cJSON *mount;
 
 	cJSON_ArrayForEach(mount, item)
 	{
 		const char *source = text_of(mount, "Source");
-		const char *real = resolved(judging, source, path);
+		const char *real = resolved(check, source, path);
 		bool write = !cJSON_IsTrue(
 			cJSON_GetObjectItemCaseSensitive(mount, "ReadOnly"));
 		bool shown;
 
 		if (is_own(mount, own) ||
 		    (!strcmp(text_of(mount, "Type"), "bind") &&
-		     may_mount(judging, real, write)))
+		     may_mount(check, real, write)))
 			continue;
 		/* Where other links lead is not told. */
 		shown = strcmp(source, real) != 0 &&
-			may_mount(judging, source, false);
+			may_mount(check, source, false);
 		snprintf(found, sizeof(found), "%.60s%s%.60s%s", source,
 			 shown ? " -> " : "", shown ? real : "",
 			 write ? " (writable)" : "");
-		return refuse(judging, "mounts", found,
-			      mounts_in_words(judging->policy, text));
+		return refuse(check, "mounts", found,
+			      mounts_in_words(check->policy, text));
 	}
 	return 0;
 }
 
-static int policy_check_devices(const struct judging *judging,
+static int policy_check_devices(const struct check *check,
 				const struct part *part, const cJSON *item,
 				const cJSON *own)
 {
@@ -214,15 +185,15 @@ static int policy_check_devices(const struct judging *judging,
 		const char *node = text_of(device, "PathOnHost");
 
 		if (!is_own(device, own) &&
-		    !matches(&judging->policy->lists[POLICY_DEVICES],
-			     resolved(judging, node, path)))
-			return refuse_listed(judging, POLICY_DEVICES, node);
+		    !policy_matches(&check->policy->lists[POLICY_DEVICES],
+				    resolved(check, node, path)))
+			return refuse_listed(check, POLICY_DEVICES, node);
 	}
 	return 0;
 }
 
 /* Whoever may ask a driver, or talk to a runtime, gets any device. */
-static int policy_check_own_only(const struct judging *judging,
+static int policy_check_own_only(const struct check *check,
 				 const struct part *part, const cJSON *item,
 				 const cJSON *own)
 {
@@ -234,7 +205,7 @@ static int policy_check_own_only(const struct judging *judging,
 		if (is_own(each, own))
 			continue;
 		found = cJSON_PrintUnformatted(each);
-		refuse(judging, "profile", found ? found : part->name,
+		refuse(check, "profile", found ? found : part->name,
 		       "what the node's profile requests");
 		cJSON_free(found);
 		return -1;
@@ -251,7 +222,7 @@ static const struct policy_ulimit *ulimit_named(const struct policy *policy,
 	return NULL;
 }
 
-static int policy_check_ulimits(const struct judging *judging,
+static int policy_check_ulimits(const struct check *check,
 				const struct part *part, const cJSON *item,
 				const cJSON *own)
 {
@@ -261,7 +232,7 @@ static int policy_check_ulimits(const struct judging *judging,
 	{
 		const char *name = text_of(each, "Name");
 		const struct policy_ulimit *limit =
-			ulimit_named(judging->policy, name);
+			ulimit_named(check->policy, name);
 		double hard = cJSON_GetNumberValue(
 			cJSON_GetObjectItemCaseSensitive(each, "Hard"));
 		char found[60], allowed[60] = "nothing";
@@ -274,17 +245,16 @@ static int policy_check_ulimits(const struct judging *judging,
 		if (limit)
 			snprintf(allowed, sizeof(allowed), "at most %" PRId64,
 				 limit->max);
-		return refuse(judging, "ulimits", found, allowed);
+		return refuse(check, "ulimits", found, allowed);
 	}
 	return 0;
 }
 
-static int policy_check_size(const struct judging *judging,
-			     const struct part *part, const cJSON *item,
-			     const cJSON *own)
+static int policy_check_size(const struct check *check, const struct part *part,
+			     const cJSON *item, const cJSON *own)
 {
 	uint64_t limit =
-		*(const uint64_t *)((const char *)&judging->policy->limits +
+		*(const uint64_t *)((const char *)&check->policy->limits +
 				    part->offset);
 	double size = item ? cJSON_GetNumberValue(item) : -1;
 	char found[60], allowed[60];
@@ -296,18 +266,17 @@ static int policy_check_size(const struct judging *judging,
 	snprintf(found, sizeof(found), size < 0 ? "no limit" : "%.0f bytes",
 		 size);
 	snprintf(allowed, sizeof(allowed), "at most %" PRIu64 " bytes", limit);
-	return refuse(judging,
+	return refuse(check,
 		      part->offset == offsetof(struct policy_limits, shm_bytes)
 			      ? "limits.shm"
 			      : "limits.memory",
 		      found, allowed);
 }
 
-static int policy_check_cpus(const struct judging *judging,
-			     const struct part *part, const cJSON *item,
-			     const cJSON *own)
+static int policy_check_cpus(const struct check *check, const struct part *part,
+			     const cJSON *item, const cJSON *own)
 {
-	double limit = judging->policy->limits.cpus;
+	double limit = check->policy->limits.cpus;
 	double cpus = item ? cJSON_GetNumberValue(item) / 1e9 : 0;
 	char found[60], allowed[60];
 
@@ -315,7 +284,7 @@ static int policy_check_cpus(const struct judging *judging,
 		return 0;
 	snprintf(found, sizeof(found), "%g processors", cpus);
 	snprintf(allowed, sizeof(allowed), "at most %g", limit);
-	return refuse(judging, "limits.cpus", cpus > 0 ? found : "no limit",
+	return refuse(check, "limits.cpus", cpus > 0 ? found : "no limit",
 		      allowed);
 }
 
@@ -371,13 +340,13 @@ static bool has_part(const struct part *table, const char *name)
 	return false;
 }
 
-/* Is a limit to be judged though the request has no such part? */
-static bool judged_when_absent(const struct part *part)
+/* Is a limit checked even if the request has no such part? */
+static bool checked_when_absent(const struct part *part)
 {
 	return part->fn == policy_check_size || part->fn == policy_check_cpus;
 }
 
-static int policy_check_parts(const struct judging *judging,
+static int policy_check_parts(const struct check *check,
 			      const struct part *table, const cJSON *object,
 			      const cJSON *own)
 {
@@ -386,14 +355,14 @@ static int policy_check_parts(const struct judging *judging,
 	cJSON_ArrayForEach(item, object)
 	{
 		if (!item->string || !has_part(table, item->string))
-			return refuse(judging, "request",
+			return refuse(check, "request",
 				      item->string ? item->string : "a part",
 				      "only what its rules cover");
 	}
 	for (const struct part *part = table; part->name; part++) {
 		item = cJSON_GetObjectItemCaseSensitive(object, part->name);
-		if (part->fn && (item || judged_when_absent(part)) &&
-		    part->fn(judging, part, item,
+		if (part->fn && (item || checked_when_absent(part)) &&
+		    part->fn(check, part, item,
 			     cJSON_GetObjectItemCaseSensitive(own,
 							      part->name)) < 0)
 			return -1;
@@ -405,200 +374,50 @@ int policy_check_request(const struct policy *policy, const cJSON *request,
 			 const cJSON *own, policy_check_resolve_fn *resolve,
 			 struct error *err)
 {
-	struct judging judging = { policy, resolve, err };
+	struct check check = { policy, resolve, err };
 
 	if (policy->any)
 		return 0;
-	if (policy_check_parts(&judging, parts, request, own) < 0)
+	if (policy_check_parts(&check, parts, request, own) < 0)
 		return -1;
 	return policy_check_parts(
-		&judging, host_parts,
+		&check, host_parts,
 		cJSON_GetObjectItemCaseSensitive(request, "HostConfig"),
 		cJSON_GetObjectItemCaseSensitive(own, "HostConfig"));
 }
 
-/* Orders. */
-
-/* The first part of a name is a registry when it looks like a host. */
-static bool has_registry(const char *name)
-{
-	size_t size = strcspn(name, "/");
-
-	return name[size] &&
-	       (memchr(name, '.', size) || memchr(name, ':', size) ||
-		(size == 9 && !strncmp(name, "localhost", 9)));
-}
-
-/* As registries know it: docker.io/library/ubuntu for ubuntu. With a digest the
- * tag means nothing, so no pattern may hold on to it.
- */
-static bool image_allowed(const struct policy *policy,
-			  const struct reference *reference)
-{
-	const struct strings *images = &policy->lists[POLICY_IMAGES];
-	const char *name = reference->name;
-	char full[REFERENCE_MAX + 32], exact[REFERENCE_MAX + 256];
-
-	if (!*name)
-		return matches(images, reference->digest);
-	snprintf(full, sizeof(full), "%s%s%s",
-		 has_registry(name) ? "" : "docker.io/",
-		 strchr(name, '/') ? "" : "library/", name);
-	if (*reference->digest)
-		snprintf(exact, sizeof(exact), "%s@%s", full,
-			 reference->digest);
-	else
-		snprintf(exact, sizeof(exact), "%s:%s", full,
-			 *reference->tag ? reference->tag : "latest");
-	return matches(images, full) || matches(images, exact);
-}
-
-int policy_check_image(const struct policy *policy, const char *image,
-		       struct error *err)
-{
-	struct judging judging = { policy, NULL, err };
-	struct reference reference;
-
-	if (policy->any)
-		return 0;
-	if (reference_parse(image, &reference, err) < 0)
-		return -1;
-	if (policy->pinned && !*reference.digest)
-		return refuse(&judging, "pinned", image, "NAME@sha256:DIGEST");
-	if (!image_allowed(policy, &reference))
-		return refuse_listed(&judging, POLICY_IMAGES, image);
-	return 0;
-}
-
-int policy_check_load(const struct policy *policy, struct error *err)
-{
-	struct judging judging = { policy, NULL, err };
-
-	return policy->any || policy->load
-		       ? 0
-		       : refuse(&judging, "load", "an image from a file",
-				"images that are pulled or built");
-}
-
-/* What the machine calls itself, by name or address; anything else could lead
- * elsewhere.
- */
-static bool is_loopback(const char *registry)
-{
-	char host[64];
-	struct in_addr address;
-	size_t size = strcspn(registry, ":");
-
-	if (size >= sizeof(host))
-		return false;
-	snprintf(host, sizeof(host), "%.*s", (int)size, registry);
-	return !strcmp(host, "localhost") ||
-	       (inet_pton(AF_INET, host, &address) == 1 &&
-		ntohl(address.s_addr) >> 24 == IN_LOOPBACKNET);
-}
-
-int policy_check_insecure(const struct policy *policy, const char *registry,
-			  struct error *err)
-{
-	const struct strings *list = &policy->lists[POLICY_INSECURE];
-	struct judging judging = { policy, NULL, err };
-	char found[80 + 1];
-
-	if (policy->any || matches(list, registry) ||
-	    (is_loopback(registry) && matches(list, POLICY_LOOPBACK)))
-		return 0;
-	snprintf(found, sizeof(found), "%.50s without TLS", registry);
-	return refuse_listed(&judging, POLICY_INSECURE, found);
-}
-
-/* Is an image of that name taken though it was not built here? Without a tag
- * its name is made of the files that it is built from (agent/images/image.h).
- */
-static bool may_be_found(const char *image)
-{
-	struct reference reference;
-
-	return reference_parse(image, &reference, NULL) < 0 || *reference.tag ||
-	       *reference.digest;
-}
-
-int policy_check_build(const struct policy *policy, const char *image,
-		       const char *build, struct error *err)
-{
-	struct judging judging = { policy, NULL, err };
-
-	if (policy->any)
-		return 0;
-	if (!policy->build)
-		return refuse(&judging, "build", build,
-			      "images that are pulled");
-	return may_be_found(image) ? policy_check_image(policy, image, err) : 0;
-}
+/* Tasks. */
 
 int policy_check_folder(const struct policy *policy, const char *build,
 			policy_check_resolve_fn *resolve, struct error *err)
 {
-	struct judging judging = { policy, resolve, err };
-	char path[PATH_MAX], text[ALLOWED_BYTES];
+	struct check check = { policy, resolve, err };
+	char path[PATH_MAX], text[POLICY_WORDS_BYTES];
 
 	if (policy->any || !build || *build != '/' ||
-	    may_mount(&judging, resolved(&judging, build, path), true))
+	    may_mount(&check, resolved(&check, build, path), true))
 		return 0;
-	return refuse(&judging, "mounts", build, mounts_in_words(policy, text));
-}
-
-int policy_check_remove(const struct policy *policy, const char *image,
-			bool ours, struct error *err)
-{
-	struct judging judging = { policy, NULL, err };
-
-	return policy->any || policy->remove || ours
-		       ? 0
-		       : refuse(&judging, "remove", image,
-				"images that Regatta brought");
+	return refuse(&check, "mounts", build, mounts_in_words(policy, text));
 }
 
 int policy_check_needs(const struct policy *policy, const struct strings *needs,
 		       policy_check_resolve_fn *resolve, struct error *err)
 {
-	struct judging judging = { policy, resolve, err };
-	char path[PATH_MAX], text[ALLOWED_BYTES];
+	struct check check = { policy, resolve, err };
+	char path[PATH_MAX], text[POLICY_WORDS_BYTES];
 
 	for (size_t i = 0; !policy->any && i < needs->count; i++)
-		if (!may_mount(&judging,
-			       resolved(&judging, needs->items[i], path),
+		if (!may_mount(&check, resolved(&check, needs->items[i], path),
 			       false))
-			return refuse(&judging, "mounts", needs->items[i],
+			return refuse(&check, "mounts", needs->items[i],
 				      mounts_in_words(policy, text));
 	return 0;
-}
-
-int policy_check_save(const struct policy *policy, const char *image,
-		      struct error *err)
-{
-	struct judging judging = { policy, NULL, err };
-
-	return policy->any || policy->save
-		       ? 0
-		       : refuse(&judging, "save", image,
-				"images that Regatta brought or a job used");
-}
-
-bool policy_check_pin(const struct policy *policy, const char *name,
-		      const char *pin)
-{
-	struct reference asked, pinned;
-
-	return reference_parse(name, &asked, NULL) == 0 &&
-	       reference_parse(pin, &pinned, NULL) == 0 && pinned.name[0] &&
-	       !strcmp(asked.name, pinned.name) &&
-	       image_allowed(policy, &pinned);
 }
 
 int policy_check_order(const struct policy *policy,
 		       const struct task_spec *task, struct error *err)
 {
-	struct judging judging = { policy, NULL, err };
+	struct check check = { policy, NULL, err };
 	const struct container_spec *container = &task->container;
 	const char *owner = task->owner ? task->owner : "";
 	uint64_t log = policy->limits.log_bytes;
@@ -606,22 +425,23 @@ int policy_check_order(const struct policy *policy,
 
 	if (policy->any)
 		return 0;
-	if (!matches(&policy->lists[POLICY_USERS], owner))
-		return refuse_listed(&judging, POLICY_USERS, owner);
+	if (!policy_matches(&policy->lists[POLICY_USERS], owner))
+		return refuse_listed(&check, POLICY_USERS, owner);
 	if (log && container->log_limit_bytes > log) {
 		snprintf(found, sizeof(found), "%" PRIu64 " bytes",
 			 container->log_limit_bytes);
 		snprintf(allowed, sizeof(allowed), "at most %" PRIu64 " bytes",
 			 log);
-		return refuse(&judging, "limits.log", found, allowed);
+		return refuse(&check, "limits.log", found, allowed);
 	}
 	if (container->build &&
-	    (!policy->build || !may_be_found(container->image)))
-		return policy_check_build(policy, container->image,
-					  container->build, err);
-	if (task->pin && policy_check_pin(policy, container->image, task->pin))
+	    (!policy->build || !policy_image_may_be_found(container->image)))
+		return policy_image_check_build(policy, container->image,
+						container->build, err);
+	if (task->pin &&
+	    policy_image_check_pin(policy, container->image, task->pin))
 		return 0;
-	return policy_check_image(policy, container->image, err);
+	return policy_image_check(policy, container->image, err);
 }
 
 void policy_check_limit(const struct policy *policy,

@@ -78,14 +78,14 @@ int container_path_check(const char *field, const char *path, struct error *err)
 	for (const char *c = path; *c; c++)
 		if (iscntrl((unsigned char)*c))
 			return error_set(err, EINVAL,
-					 "%s: \"%.80s\" holds a control "
+					 "%s: \"%.80s\" contains a control "
 					 "character",
 					 field, path);
 	for (const char *at = strstr(path, "/.."); at;
 	     at = strstr(at + 1, "/.."))
 		if (at[3] == '/' || !at[3])
 			return error_set(err, EINVAL,
-					 "%s: \"%.80s\" holds \"..\"", field,
+					 "%s: \"%.80s\" contains \"..\"", field,
 					 path);
 	return 0;
 }

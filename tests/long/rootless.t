@@ -122,7 +122,7 @@ printf '%s\n' 'sweep: numbers' "image: $REGISTRY/tool:42" \
 run as poor env CONTAINERS_REGISTRIES_CONF="$BED/registries.conf" \
 	regatta run numbers.yaml --state numbers
 like "$rc $(jq -r '.rows[].text' "$BED/poor/numbers/report.json")" \
-	"^1 .*65536 numbers in /etc/subuid" \
+	"^1 .*65536 ids in /etc/subuid" \
 	"an image that needs numbers of users says where they come from" ||
 	diag "$out" "$err"
 

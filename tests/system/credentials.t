@@ -183,7 +183,7 @@ like "$err" "for $locked .*were deleted.*retry $SWEEP --registry-auth" \
 	"who tries again is told that they are gone"
 ok 'wait_for "[[ \$(job_get $JOB .attempt) == 2 ]]" 20 &&
 	wait_job $JOB failed 60' "(and it fails)"
-like "$(job_get "$JOB" .text)" "the job's credentials were deleted, regatta retry" \
+like "$(job_get "$JOB" .text)" "the job's credentials were deleted; regatta retry" \
 	"so does the job: $(job_get "$JOB" .text)"
 touch "$BED/host/go"
 must wait_for "[[ \$(jobs_get $SWEEP '.[0].removed') == true ]]" 20

@@ -2,6 +2,7 @@
  * more.
  */
 #include "protocol/config/policy_check.h"
+#include "protocol/config/policy_image.h"
 #include "protocol/hardware/container.h"
 
 #include "tests/tap.h"
@@ -365,7 +366,7 @@ static void loading(const char *text, bool allowed, const char *name)
 		policy_parse(text, strlen(text), "policy.yaml", NULL);
 	struct error err = { 0 };
 
-	ok((policy_check_load(policy, &err) == 0) == allowed &&
+	ok((policy_image_check_load(policy, &err) == 0) == allowed &&
 		   (allowed || err.code == EPERM),
 	   "%s %s", name, err.text);
 }
@@ -383,8 +384,8 @@ static void files_of_images(void)
 	loading("images: [reg.lab/*]\nload: true\n", true,
 		"unless that is wanted");
 	loading("load: false\n", false, "nor where it is forbidden:");
-	ok(policy_check_image(policy, "reg.lab/a:1", &err) == 0 &&
-		   policy_check_image(policy, "other:1", &err) < 0 &&
+	ok(policy_image_check(policy, "reg.lab/a:1", &err) == 0 &&
+		   policy_image_check(policy, "other:1", &err) < 0 &&
 		   err.code == EPERM,
 	   "an image by itself is judged as that of an order");
 }
@@ -395,7 +396,8 @@ static void insecure(const char *text, const char *registry, bool allowed)
 		policy_parse(text, strlen(text), "policy.yaml", NULL);
 	struct error err = { 0 };
 
-	ok((policy_check_insecure(policy, registry, &err) == 0) == allowed &&
+	ok((policy_image_check_insecure(policy, registry, &err) == 0) ==
+			   allowed &&
 		   (allowed || err.code == EPERM),
 	   "without TLS, by \"%s\": %s is%s allowed%s%s", text, registry,
 	   allowed ? "" : " not", allowed ? "" : ": ", err.text);

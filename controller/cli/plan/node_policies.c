@@ -4,6 +4,7 @@
 #include "controller/cli/plan/node_policies.h"
 
 #include "protocol/config/policy_check.h"
+#include "protocol/config/policy_image.h"
 #include "protocol/hardware/container.h"
 
 #include <errno.h>
@@ -104,9 +105,9 @@ static int check(const struct policy *policy, const struct container_spec *job,
 	int rc;
 
 	policy_check_limit(policy, &task.container);
-	if ((job->build
-		     ? policy_check_build(policy, job->image, job->build, err)
-		     : policy_check_image(policy, job->image, err)) < 0 ||
+	if ((job->build ? policy_image_check_build(policy, job->image,
+						   job->build, err)
+			: policy_image_check(policy, job->image, err)) < 0 ||
 	    policy_check_needs(policy, &job->needs, NULL, err) < 0 ||
 	    policy_check_folder(policy, job->build, NULL, err) < 0)
 		return -1;

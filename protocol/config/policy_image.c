@@ -1,0 +1,151 @@
+/* policy_image.c - which images the policy of a node allows.
+ */
+#include "protocol/config/policy_image.h"
+
+#include "protocol/config/policy_refusal.h"
+#include "protocol/registry/reference.h"
+
+#include <arpa/inet.h>
+#include <string.h>
+
+/* The first part of a name is a registry when it looks like a host. */
+static bool has_registry(const char *name)
+{
+	size_t size = strcspn(name, "/");
+
+	return name[size] &&
+	       (memchr(name, '.', size) || memchr(name, ':', size) ||
+		(size == 9 && !strncmp(name, "localhost", 9)));
+}
+
+/* As registries know it: docker.io/library/ubuntu for ubuntu. With a digest the
+ * tag means nothing, so no pattern may hold on to it.
+ */
+static bool image_allowed(const struct policy *policy,
+			  const struct reference *reference)
+{
+	const struct strings *images = &policy->lists[POLICY_IMAGES];
+	const char *name = reference->name;
+	char full[REFERENCE_MAX + 32], exact[REFERENCE_MAX + 256];
+
+	if (!*name)
+		return policy_matches(images, reference->digest);
+	snprintf(full, sizeof(full), "%s%s%s",
+		 has_registry(name) ? "" : "docker.io/",
+		 strchr(name, '/') ? "" : "library/", name);
+	if (*reference->digest)
+		snprintf(exact, sizeof(exact), "%s@%s", full,
+			 reference->digest);
+	else
+		snprintf(exact, sizeof(exact), "%s:%s", full,
+			 *reference->tag ? reference->tag : "latest");
+	return policy_matches(images, full) || policy_matches(images, exact);
+}
+
+int policy_image_check(const struct policy *policy, const char *image,
+		       struct error *err)
+{
+	struct reference reference;
+
+	if (policy->any)
+		return 0;
+	if (reference_parse(image, &reference, err) < 0)
+		return -1;
+	if (policy->pinned && !*reference.digest)
+		return policy_refuse(policy, "pinned", image,
+				     "NAME@sha256:DIGEST", err);
+	if (!image_allowed(policy, &reference))
+		return policy_refuse_listed(policy, POLICY_IMAGES, image, err);
+	return 0;
+}
+
+int policy_image_check_load(const struct policy *policy, struct error *err)
+{
+	return policy->any || policy->load
+		       ? 0
+		       : policy_refuse(policy, "load", "an image from a file",
+				       "images that are pulled or built", err);
+}
+
+/* What the machine calls itself, by name or address; anything else could lead
+ * elsewhere.
+ */
+static bool is_loopback(const char *registry)
+{
+	char host[64];
+	struct in_addr address;
+	size_t size = strcspn(registry, ":");
+
+	if (size >= sizeof(host))
+		return false;
+	snprintf(host, sizeof(host), "%.*s", (int)size, registry);
+	return !strcmp(host, "localhost") ||
+	       (inet_pton(AF_INET, host, &address) == 1 &&
+		ntohl(address.s_addr) >> 24 == IN_LOOPBACKNET);
+}
+
+int policy_image_check_insecure(const struct policy *policy,
+				const char *registry, struct error *err)
+{
+	const struct strings *list = &policy->lists[POLICY_INSECURE];
+	char found[80 + 1];
+
+	if (policy->any || policy_matches(list, registry) ||
+	    (is_loopback(registry) && policy_matches(list, POLICY_LOOPBACK)))
+		return 0;
+	snprintf(found, sizeof(found), "%.50s without TLS", registry);
+	return policy_refuse_listed(policy, POLICY_INSECURE, found, err);
+}
+
+bool policy_image_may_be_found(const char *image)
+{
+	struct reference reference;
+
+	return reference_parse(image, &reference, NULL) < 0 || *reference.tag ||
+	       *reference.digest;
+}
+
+int policy_image_check_build(const struct policy *policy, const char *image,
+			     const char *build, struct error *err)
+{
+
+	if (policy->any)
+		return 0;
+	if (!policy->build)
+		return policy_refuse(policy, "build", build,
+				     "images that are pulled", err);
+	return policy_image_may_be_found(image)
+		       ? policy_image_check(policy, image, err)
+		       : 0;
+}
+
+int policy_image_check_remove(const struct policy *policy, const char *image,
+			      bool ours, struct error *err)
+{
+	return policy->any || policy->remove || ours
+		       ? 0
+		       : policy_refuse(policy, "remove", image,
+				       "images that Regatta brought", err);
+}
+
+int policy_image_check_save(const struct policy *policy, const char *image,
+			    struct error *err)
+{
+	return policy->any || policy->save
+		       ? 0
+		       : policy_refuse(policy, "save", image,
+				       "images that Regatta brought or a job "
+				       "used",
+				       err);
+}
+
+bool policy_image_check_pin(const struct policy *policy, const char *name,
+			    const char *pin)
+{
+	struct reference asked, pinned;
+
+	return reference_parse(name, &asked, NULL) == 0 &&
+	       reference_parse(pin, &pinned, NULL) == 0 && pinned.name[0] &&
+	       !strcmp(asked.name, pinned.name) &&
+	       image_allowed(policy, &pinned);
+}

@@ -1,0 +1,25 @@
+/* policy_refusal.h - how the checks of a policy match and refuse.
+ */
+#ifndef PROTOCOL_CONFIG_POLICY_REFUSAL_H
+#define PROTOCOL_CONFIG_POLICY_REFUSAL_H
+
+#include "protocol/config/policy.h"
+
+/* Does the text match one of the fnmatch(3) patterns? */
+bool policy_matches(const struct strings *patterns, const char *text);
+
+/* The entries of a list for a sentence, "a, b", cut to fit; "nothing" for an
+ * empty one. Returns text.
+ */
+#define POLICY_WORDS_BYTES 120
+const char *policy_in_words(const struct strings *list,
+			    char text[POLICY_WORDS_BYTES]);
+
+/* EPERM: "RULE: FOUND is not allowed; FILE allows ALLOWED". Returns -1. */
+int policy_refuse(const struct policy *policy, const char *rule,
+		  const char *found, const char *allowed, struct error *err);
+/* The same with the entries of a list as what is allowed. */
+int policy_refuse_listed(const struct policy *policy, enum policy_list list,
+			 const char *found, struct error *err);
+
+#endif
