@@ -216,6 +216,21 @@ static void training_detail(const struct progress_info *progress, char *to,
 		       progress->temp_c);
 }
 
+/* The last step of a job that ended, and its rate. */
+static void result_detail(const struct job_info *job, char *to, size_t size)
+{
+	const struct progress_info last = {
+		.step = job->step,
+		.loss = job->loss,
+		.tokens_per_second = job->rate * job->devices,
+		.power_w = (double)NAN,
+		.temp_c = (double)NAN,
+	};
+
+	if (job->step)
+		training_detail(&last, to, size);
+}
+
 /* An optional text. */
 static char *escape_text(const char *text, char *to, size_t size)
 {
@@ -245,6 +260,8 @@ char *job_detail(const struct job_info *job, char *to, size_t size)
 			 (unsigned long long)job->from->sweep);
 	} else if (state == JOB_COMPLETED) {
 		escape_text(job->text, to, size);
+		if (!to[0])
+			result_detail(job, to, size);
 	} else if (state == JOB_PREPARING) {
 		transfer_detail(job->progress, to, size);
 	} else {

@@ -99,7 +99,7 @@ void watch_screen_choose(struct watch_screen *view, uint64_t job)
 
 /* Drawing. */
 
-/* Low to high, in eighths of a line. */
+/* Low to high, in eighths of a line; always as wide. */
 static void spark_text(const struct watched *job,
 		       char to[4 * WATCHED_LOSSES + 1])
 {
@@ -117,6 +117,8 @@ static void spark_text(const struct watched *job,
 
 		used += utf8_encode(0x2581 + (uint32_t)(part * 7), to + used);
 	}
+	for (size_t i = job->losses_count; i < WATCHED_LOSSES; i++)
+		to[used++] = ' ';
 	to[used] = 0;
 }
 
@@ -169,10 +171,11 @@ static void meters(const struct watch_screen *view, const struct watched *job,
 static void job_line(const struct watch_screen *view, int row,
 		     const struct watched *job)
 {
-	char meter[200], nodes[100], detail[300], line[900];
+	char meter[200], nodes[100] = "", detail[300], line[900];
 
 	meters(view, job, meter, sizeof(meter));
-	job_nodes(&job->job->allocation, nodes, sizeof(nodes));
+	if (job->job->allocation.count)
+		job_nodes(&job->job->allocation, nodes, sizeof(nodes));
 	job_detail(job->job, detail, sizeof(detail));
 	snprintf(line, sizeof(line), "%5llu %-10s %s [%s]  %s  %s",
 		 (ull)job->id, job->job->state, meter,
@@ -270,7 +273,7 @@ static void bottom_line(const struct watch_screen *view, int row)
 		snprintf(line, sizeof(line),
 			 "%s%sarrows  l log  c cancel  q quit%s", view->words,
 			 *view->words ? "  " : "",
-			 is_narrow(view) ? "" : " (the sweep runs on)");
+			 is_narrow(view) ? "" : " (the sweep continues)");
 	screen_line(view->screen, row, view->cancels ? YELLOW : CYAN, false,
 		    line);
 }

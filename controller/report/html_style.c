@@ -28,6 +28,7 @@ static const char html_style[] =
 	"body>table{display:block;overflow-x:auto}\n"
 	".bar{background:linear-gradient(90deg,var(--bar) var(--w),"
 	"transparent var(--w))}\n"
+	"a{color:var(--c0)}nav{margin:-1em 0 1em}\n"
 	".bad{color:var(--bad)}.mute{color:var(--mute)}\n"
 	".charts{display:flex;flex-wrap:wrap;gap:1em}\n"
 	"figure{margin:0;flex:1 1 min(480px,100%);"

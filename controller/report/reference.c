@@ -1,6 +1,7 @@
 /* reference.c - the page of published benchmark results, from a sweep's rows.
  */
 #include "controller/report/reference.h"
+#include "controller/report/advice.h"
 
 #include "controller/report/merge_evaluations.h"
 #include "controller/report/row.h"
@@ -486,8 +487,39 @@ static int put_sentence(struct buffer *out, const struct lines *lines,
 	owned(buffer_clear) struct buffer text;
 
 	buffer_init(&text, SENTENCE_MAX);
-	if (sentence_put(sentence, lines->language, &text, err) < 0 ||
-	    cell_text(out, text.size ? text.data : "", err) < 0)
+	return sentence_put(sentence, lines->language, &text, err) < 0
+		       ? -1
+		       : cell_text(out, text.size ? text.data : "", err);
+}
+
+/* What to do, if this is the first row of its class. */
+static int put_advice(struct buffer *out, const struct lines *lines,
+		      size_t line, enum failure failure, struct error *err)
+{
+	const char *todo = failure_advice(failure, lines->language);
+
+	for (size_t i = 0; i < line; i++)
+		if (failure_from(row_text(lines->rows[i], "failure")) ==
+		    failure)
+			return 0;
+	return todo ? buffer_printf(out, err,
+				    phrase(lines->language, PHRASE_TODO), todo)
+		    : 0;
+}
+
+/* "3: oom: the sentence. To do: a smaller batch" */
+static int put_failure(struct buffer *out, const struct lines *lines,
+		       size_t line, const char *text, struct error *err)
+{
+	enum failure failure =
+		failure_from(row_text(lines->rows[line], "failure"));
+
+	if (buffer_printf(out, err, "  - %zu: ", line + 1) < 0 ||
+	    (failure &&
+	     buffer_printf(out, err, phrase(lines->language, PHRASE_CLASS),
+			   failure_class(failure, lines->language)) < 0) ||
+	    put_sentence(out, lines, text, err) < 0 ||
+	    put_advice(out, lines, line, failure, err) < 0)
 		return -1;
 	return buffer_text(out, "\n", err);
 }
@@ -506,9 +538,10 @@ static int put_flag(struct buffer *out, const struct lines *lines, size_t line,
 			    buffer_printf(out, err, ", %zu", i + 1) < 0)
 				return -1;
 	}
-	return buffer_text(out, ": ", err) < 0
-		       ? -1
-		       : put_sentence(out, lines, text, err);
+	if (buffer_text(out, ": ", err) < 0 ||
+	    put_sentence(out, lines, text, err) < 0)
+		return -1;
+	return buffer_text(out, "\n", err);
 }
 
 static int put_remarks(struct buffer *out, const struct lines *lines,
@@ -529,8 +562,7 @@ static int put_remarks(struct buffer *out, const struct lines *lines,
 
 		if (!row_completed(row) && text &&
 		    (put_remark(out, lines, &any, err) < 0 ||
-		     buffer_printf(out, err, "  - %zu: ", i + 1) < 0 ||
-		     put_sentence(out, lines, text, err) < 0))
+		     put_failure(out, lines, i, text, err) < 0))
 			return -1;
 		for (size_t f = 0; (flag = row_flag(row, f)); f++)
 			if (!flagged_above(lines, i, flag) &&

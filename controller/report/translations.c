@@ -107,6 +107,8 @@ static const char *const phrases[PHRASES][LANGUAGES] = {
 	[PHRASE_ROW] = { "%s (row %s)", "%s（第%s行）" },
 	[PHRASE_ROWS] = { "%s (rows %s)", "%s（第%s行）" },
 	[PHRASE_REMARKS] = { "Remarks", "补充说明" },
+	[PHRASE_CLASS] = { "%s: ", "%s：" },
+	[PHRASE_TODO] = { ". To do: %s", "。处理：%s" },
 	[PHRASE_SIMULATED] = {
 		"The accelerators of these runs were simulated: recorded output "
 		"was replayed, and no figure says anything of real hardware.",

@@ -75,6 +75,8 @@ enum phrase {
 	PHRASE_ROW,        /* "(row %s)": which row a value is of */
 	PHRASE_ROWS,       /* the same of several */
 	PHRASE_REMARKS,
+	PHRASE_CLASS, /* %s: of a failure */
+	PHRASE_TODO,  /* %s: the advice */
 	PHRASE_SIMULATED,
 	PHRASES
 };

@@ -2,6 +2,7 @@
  */
 #include "controller/logs/log_reader.h"
 #include "controller/logs/sampling.h"
+#include "controller/report/advice.h"
 #include "controller/report/chart.h"
 #include "controller/results/series.h"
 #include "controller/results/usage.h"
@@ -59,6 +60,17 @@ static void put_reach(struct web_page *page, const struct job_info *job)
 	web_html(page, "</p>");
 }
 
+static void put_advice(struct web_page *page, enum failure failure)
+{
+	const char *todo = failure_advice(failure, LANGUAGE_EN);
+
+	if (!todo)
+		return;
+	web_html(page, "<p>To do: ");
+	web_text(page, todo);
+	web_html(page, ".</p>\n");
+}
+
 static void put_head(struct web_page *page, const struct job_info *job)
 {
 	web_part(page, "div", "", "head");
@@ -76,6 +88,7 @@ static void put_head(struct web_page *page, const struct job_info *job)
 			web_html(page, "%s: ", job->failure);
 		web_text(page, job->text ? job->text : job->waits);
 		web_html(page, "</p>\n");
+		put_advice(page, failure_from(job->failure));
 	}
 	put_reach(page, job);
 	web_part_end(page, "div");

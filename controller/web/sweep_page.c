@@ -45,7 +45,7 @@ static void put_step(struct web_page *page,
 			 (ull)progress->steps, (ull)progress->step,
 			 (ull)progress->step, (ull)progress->steps);
 	} else if (progress->step) {
-		web_html(page, "step %llu", (ull)progress->step);
+		web_html(page, "%llu", (ull)progress->step);
 	}
 	web_stillness(page, progress);
 }
@@ -58,7 +58,7 @@ static void put_progress(struct web_page *page, const struct job_info *job)
 	if (job->progress)
 		put_step(page, job->progress);
 	else if (job->step)
-		web_html(page, "step %llu", (ull)job->step);
+		web_html(page, "%llu", (ull)job->step);
 	web_html(page, "</td><td class=\"n\">");
 	if (!isnan(loss))
 		web_html(page, "%.4f", loss);

@@ -149,7 +149,7 @@ like "$(in_page "document.getElementById('c$JOB').title")" \
 	"^job $JOB, completed, step 40, loss [0-9.]+, [0-9]+ token/s\$" \
 	"which says on a pointer how far it came"
 like "$(in_page "document.getElementById('j$JOB').innerText")" \
-	"completed.n1.step 40.[0-9]+\.[0-9]+.[0-9]+" "as its row does"
+	"completed.n1.40.[0-9]+\.[0-9]+.[0-9]+" "as its row does"
 is "$(in_page 'document.activeElement.id')" "c$JOB" \
 	"and who was at it with the keyboard still is"
 for key in rawKeyDown keyUp; do

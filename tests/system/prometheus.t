@@ -28,6 +28,33 @@ grep -rhoE '"(regatta_[a-z_]+|DCGM_[A-Z_]+)"' --include=*.c \
 is "$(comm -23 "$BED/asked" "$BED/told" | tr '\n' ' ')" "" \
 	"all of which there are"
 
+# The dashboard is one that Grafana reads: the fields of its documented model.
+panels()
+{
+	jq -r "[.panels[] | select(($1) | not) | .title] | join(\", \")" \
+		"$rules/dashboard.json"
+}
+is "$(jq -r '[(.uid | test("^[a-zA-Z0-9_-]{1,40}$")), (.title | length > 0),
+	(.schemaVersion >= 36), (.time.from == "now-6h"), (.panels | length >= 10),
+	([.panels[].id] | length == (unique | length)),
+	([.templating.list[] | select(.type == "datasource" and
+		.query == "prometheus") | .name] == ["source"])] | all' \
+	"$rules/dashboard.json")" true "the dashboard has its fields"
+is "$(panels '(.type == "stat" or .type == "timeseries") and
+	(.title | length > 0) and (.id | type == "number") and
+	.datasource == {type: "prometheus", uid: "${source}"}')" "" \
+	"its panels are of Grafana's own types, and read its data source"
+is "$(panels '.gridPos | .x >= 0 and .y >= 0 and .w > 0 and .h > 0 and
+	.x + .w <= 24')" "" "they lie within the 24 columns"
+is "$(jq '[.panels[].gridPos | . as $p | range(.x; .x + .w) as $x |
+	range(.y; .y + .h) as $y | [$x, $y]] | length - (unique | length)' \
+	"$rules/dashboard.json")" 0 "and beside each other"
+is "$(panels '[.targets[].refId] | length == (unique | length) and
+	all(test("^[A-Z]$"))')" "" "each query has a name of its own"
+is "$(panels '(.fieldConfig.defaults.unit // "none") | IN("none", "short", "s",
+	"watt", "celsius", "percent", "mbytes", "decmbytes", "Bps", "binBps")')" \
+	"" "units are those that Grafana knows"
+
 # What takes minutes, in time that is only told.
 cat >"$BED/rules_test.yml" <<END
 rule_files: [$rules/alerts.yml]
@@ -76,8 +103,28 @@ run promtool test rules "$BED/rules_test.yml"
 is "$rc" 0 "alerts fire for a lost node, a hang and a rate that falls" ||
 	diag "$out$err"
 
-CONTROLLER_ARGS=(--web 127.0.0.1:0)
-AGENT_ARGS=(--metrics 127.0.0.1:0)
+# A vendor whose tool is a script, so that there are devices.
+cp -r "$REGATTA_BUILD/images" "$BED/images"
+mkdir -p "$BED/images/vendors/invented" "$BED/bin"
+cat >"$BED/images/vendors/invented/profile.yaml" <<'END'
+vendor: invented
+title: a vendor that is none
+source: a test
+monitor:
+  command: [invented-smi]
+  timeout: 5s
+  layouts:
+    - name: lines
+      read: lines
+      when: '^card'
+      device: ['card (?<device>\d+) (?<power_w>\d+ W) (?<mem_used_mib>\d+)/(?<mem_total_mib>\d+) MiB (?<temp_c>\d+) C (?<util_pct>\d+) %']
+END
+printf '#!/bin/sh\necho "card 0 300 W 512/1024 MiB 40 C 97 %%"\n' \
+	>"$BED/bin/invented-smi"
+chmod 755 "$BED/bin/invented-smi"
+export PATH=$BED/bin:$PATH REGATTA_IMAGES=$BED/images
+CONTROLLER_ARGS=(--images "$BED/images" --web 127.0.0.1:0)
+AGENT_ARGS=(--images "$BED/images" --vendor invented --metrics 127.0.0.1:0)
 must cluster_up 1
 address_of() # PART
 {
@@ -116,7 +163,7 @@ wait_for '[[ $(ask targets "[.data.activeTargets[].health] | join(\" \")") \
 	== "up up" ]]' 60
 is "$(ask targets '[.data.activeTargets[] | .health + .lastError] | join(" ")')" \
 	"up up" "controller and agent are scraped without a fault"
-must submit_tool one wait /host/go
+must submit_tool one vendor=invented wait /host/go
 must wait_job "$JOB" running 30
 running='[[ $(ask query ".data.result[0].value[1]" --data-urlencode \
 	"query=regatta_jobs{state=\"running\"}") == 1 ]]'
@@ -139,7 +186,7 @@ steps() # FROM TO RATE
 mkdir -p "$BED/host/slow"
 steps 1 40 1000.0 >"$BED/host/slow/fast"
 steps 41 80 100.0 >"$BED/host/slow/slow"
-must submit_tool slow log=auto show /host/fast , wait /host/go , \
+must submit_tool slow vendor=invented log=auto show /host/fast , wait /host/go , \
 	show /host/slow , wait /host/end
 enough='(($(ask query ".data.result[0].value[1] // 0" --data-urlencode \
 	"query=count_over_time(regatta_job_tokens_per_second[2m])") >= 10))'
@@ -151,6 +198,23 @@ summary_of()
 		.labels.alertname == \"$1\") | .annotations.summary"
 }
 is "$(summary_of RegattaJobSlow)" "" "a steady rate raises no alert"
+# Each question of the dashboard, as Grafana asks it, has an answer meanwhile.
+# Hours and minutes are seconds here, too; nothing has failed.
+jq -r '.panels[] | .targets[].expr' "$rules/dashboard.json" |
+	sed 's/\$node/.*/; s/\[\(1d\|15m\|5m\)\]/[1m]/; s/state="failed"/state="completed"/' \
+		>"$BED/questions"
+unanswered()
+{
+	local question
+
+	while IFS= read -r question; do
+		[[ $(ask query '[.status, (.data.result | length > 0)] | join(" ")' \
+			--data-urlencode "query=$question") == "success true" ]] ||
+			echo "$question"
+	done <"$BED/questions"
+}
+wait_for '[[ ! $(unanswered) ]]' 60
+is "$(unanswered)" "" "all $(wc -l <"$BED/questions") queries of the dashboard have data"
 touch "$BED/host/slow/go"
 wait_for '[[ $(summary_of RegattaJobSlow) == *" 100 tokens/s"* ]]' 60
 is "$(summary_of RegattaJobSlow)" \

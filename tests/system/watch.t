@@ -44,22 +44,30 @@ ok 'shows "step 20/20,"' "how far its job is"
 like "$(shown)" '1 running +\[##########\].*▁' "as a bar, with its losses"
 like "$(shown)" '2 queued' "and what waits"
 terminal send-keys -t 0 C-c
-ok 'shows "sweep 1 runs on"' "Ctrl-C leaves it"
+ok 'shows "sweep 1 continues"' "Ctrl-C leaves it"
 terminal send-keys -t 0 "clear; regatta watch" Enter
-ok 'shows "q quit (the sweep runs on)"' "and one comes back"
+ok 'shows "q quit (the sweep continues)"' "and one comes back"
 terminal resize-window -t 0 -x 40 -y 12
 wait_for '(( $(columns) <= 40 ))' 20
 ok '(( $(columns) <= 40 ))' "40 columns, while it runs"
 ok 'shows "1 running    100 % ["' "the job is still there, without bars"
 terminal resize-window -t 0 -x 200 -y 60
 ok 'shows "  n1"' "200 columns: its node"
+terminal resize-window -t 0 -x 250 -y 80
+wait_for '(( $(shown | wc -l) == 80 ))' 20
+ok 'shows "sweep 1 [..........] 0 of 3 jobs ended"' "250 columns: the sweep"
+like "$(shown)" '1 running +\[##########\].*step 20/20, .*  n1' \
+	"and all of its job in one line"
+terminal resize-window -t 0 -x 200 -y 60
 terminal send-keys -t 0 l
 ok 'shows "<b>"' "l shows its output"
 ok 'shows "?[2J?]0;taken?"' "in which nothing is obeyed"
-terminal send-keys -t 0 Down c
-ok 'shows "cancel job 2? y: yes"' "c asks"
+terminal send-keys -t 0 Down
+ok 'shows "job 2 ["' "an arrow chooses another job" || diag "$(shown)"
+terminal send-keys -t 0 c
+ok 'shows "cancel job 2? y: yes"' "c asks" || diag "$(shown)"
 terminal send-keys -t 0 n
-ok 'shows "q quit (the sweep runs on)"' "and takes no for an answer"
+ok 'shows "q quit (the sweep continues)"' "and takes no for an answer"
 terminal send-keys -t 0 c
 shows "cancel job 2?"
 terminal send-keys -t 0 y
@@ -71,7 +79,7 @@ ok 'shows "sweep 1: 2 of 3 jobs completed"' "it ends with the sweep"
 # The same screen for who waits.
 rm "$BED/host/show/go"
 terminal send-keys -t 0 "clear; regatta submit $BED/host/show.yaml --wait" Enter
-ok 'shows "q quit (the sweep runs on)"' "submit --wait shows it"
+ok 'shows "q quit (the sweep continues)"' "submit --wait shows it"
 ok 'shows "sweep 2 [..........] 0 of 3 jobs ended"' "with its sweep"
 must wait_job 4 running 30
 must cli cancel job 4

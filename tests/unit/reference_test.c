@@ -141,8 +141,10 @@ static void test_zero(void)
 	has(&out, "即单条输入的序列长度，在本case中为2048\n",
 	    "or the one value of all");
 	has(&out, "| 数据精度 | bf16 |  |\n", "one precision is stated once");
-	has(&out, "  - 3: rank 3 \\| out of memory\n",
-	    "a failure is told below the table");
+	has(&out,
+	    "  - 3: 内存不足（oom）：rank 3 \\| out of "
+	    "memory。处理：减小批大小",
+	    "a failure is told below the table, and what to do");
 	has(&out, phrase(LANGUAGE_ZH, PHRASE_SIMULATED),
 	    "simulated devices are named as such");
 }

@@ -94,6 +94,11 @@ static void test_jobs(void)
 	is(detail_of("{\"state\": \"running\", \"progress\": {\"step\": 3, "
 		     "\"power_w\": 2812.6, \"temp_c\": 61}}"),
 	   "step 3, 2813 W, 61 °C", "with power and temperature");
+	is(detail_of("{\"state\": \"completed\", \"devices\": 8, \"step\": 60, "
+		     "\"loss\": 2.0557, \"rate\": 1037.6}"),
+	   "step 60, loss 2.056, 8301 token/s", "how far a job came");
+	is(detail_of("{\"state\": \"completed\", \"devices\": 8}"), "",
+	   "nothing of one that printed no step");
 	is(detail_of("{\"state\": \"preparing\", \"progress\": {\"phase\": "
 		     "\"pulling\", \"done_bytes\": 1048576, \"total_bytes\": "
 		     "4194304}}"),

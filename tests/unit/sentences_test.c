@@ -50,6 +50,8 @@ int main(void)
 	says("job 4 (model=a n=2) failed: exit",
 	     "作业 4（model=a n=2）失败：exit");
 	says("one step only", "one step only");
+	says("one step only: its warm-up is in the figures",
+	     "只有一步：数值包含预热");
 	says("only one step: the values include its warm-up!",
 	     "only one step: the values include its warm-up!");
 	says("", "");

@@ -1,11 +1,11 @@
 /* show.c - show: what is known of a sweep, job or node; of a job on one screen.
  */
-#include "controller/cli/advice.h"
 #include "controller/cli/command.h"
 #include "controller/cli/commands/streams.h"
 #include "controller/cli/commands/usage.h"
 #include "controller/cli/render.h"
 #include "controller/cli/run/session.h"
+#include "controller/report/advice.h"
 #include "controller/report/row.h"
 #include "protocol/base/program.h"
 #include "protocol/message/reply_nodes.h"
@@ -343,7 +343,8 @@ static void print_summary(struct cli *cli, const struct job_info *job)
 		NULL,
 	};
 
-	const char *todo = failure_advice(failure_from(job->failure));
+	const char *todo =
+		failure_advice(failure_from(job->failure), LANGUAGE_EN);
 
 	print_chosen(cli->out, "reason", job->reason, reason);
 	if (todo)
