@@ -3,6 +3,7 @@
 #include "controller/sweep/plan.h"
 
 #include <string.h>
+#include <unistd.h>
 
 static void json_delete(cJSON *json)
 {
@@ -54,6 +55,23 @@ static const char *log_of(const struct measure_spec *measure)
 	return measure->framework ? measure->framework : "auto";
 }
 
+/* A folder of a tree, as it is here, that no image can be made of. A folder of
+ * the images folder is not named by a path; the nodes look for that.
+ */
+static bool add_missing(cJSON *row, const char *build)
+{
+	owned_free char *path = NULL;
+
+	if (!build || *build != '/')
+		return true;
+	if (asprintf(&path, "%s/Dockerfile", build) < 0) {
+		path = NULL;
+		return false;
+	}
+	return access(path, F_OK) == 0 ||
+	       cJSON_AddStringToObject(row, "missing", path) != NULL;
+}
+
 static int add_kept(struct sweep *sweep, size_t cell, cJSON *list,
 		    struct error *err)
 {
@@ -79,6 +97,7 @@ static int add_kept(struct sweep *sweep, size_t cell, cJSON *list,
 	    !cJSON_AddStringToObject(row, "image", spec.container.image) ||
 	    (spec.container.build &&
 	     !cJSON_AddStringToObject(row, "build", spec.container.build)) ||
+	    !add_missing(row, spec.container.build) ||
 	    !cJSON_AddStringToObject(row, "log", log_of(&spec.measure)) ||
 	    !cJSON_AddItemToObject(row, "values", spec.values))
 		return error_nomem(err, "plan");

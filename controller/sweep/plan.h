@@ -8,7 +8,9 @@
  *	   "image": "regatta-cpu", "log": "cpu",	the format, or "auto"
  *	   "values": {...},
  *	   "repeats_max": 10,		only with `until`
- *	   "after": "step=train"}],	only where it goes after others
+ *	   "after": "step=train",	only where it goes after others
+ *	   "build": "/tree/folder",	only where nodes build a missing image
+ *	   "missing": "/tree/folder/Dockerfile"}],	only where they cannot
  *	 "dropped": [{"cell": "...", "reason": "..."}]}
  *
  * timeout_ms is what all jobs take together, one after the other, when each

@@ -146,6 +146,9 @@ like "$(job_get "$JOB" '"\(.failure) \(.text)"')" \
 	"image .*build of $folder/pytorch_none: no base image zhiyuan_flagscale_llama:newest" \
 	"a base image that is not to be had is named"
 sweep lost m:pytorch_lost:X:1:2:1
+run regatta plan "$BED/lost.yaml"
+like "$out" "IMAGE THAT NODES MUST HAVE .*pytorch_lost:t_v0.1 +$folder/pytorch_lost/Dockerfile" \
+	"plan names an image that cannot be built"
 must submit "$BED/lost.yaml"
 must wait_sweep "$SWEEP" 60
 like "$(job_get "$JOB" '"\(.failure) \(.text)"')" \

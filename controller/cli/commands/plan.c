@@ -416,6 +416,34 @@ static int print_dropped(struct cli *cli, const cJSON *plan, struct error *err)
 	return cli_print_table(cli, "\n", table, err);
 }
 
+/* Images that a node must have, as it cannot build them; each is named once. */
+static int print_missing(struct cli *cli, const cJSON *plan, struct error *err)
+{
+	static const struct column columns[] = {
+		{ "IMAGE THAT NODES MUST HAVE", false },
+		{ "AS THE TREE LACKS", false },
+		{ NULL, false },
+	};
+	owned(table_free) struct table *table = table_new(columns, err);
+	owned(strings_clear) struct strings named = { 0 };
+	const cJSON *row;
+
+	if (!table)
+		return -1;
+	cJSON_ArrayForEach(row, row_at(plan, "kept"))
+	{
+		const char *missing = row_text(row, "missing");
+
+		if (!missing || strings_has(&named, missing))
+			continue;
+		if (strings_add(&named, missing, err) < 0)
+			return -1;
+		table_cell(table, YELLOW, "%s", row_text(row, "image"));
+		table_cell(table, PLAIN, "%s", missing);
+	}
+	return named.count ? cli_print_table(cli, "\n", table, err) : 0;
+}
+
 /* What nodes refuse, a line for each rule that the cell meets first. */
 static int print_refused(struct cli *cli, const cJSON *plan,
 			 const struct outlook *outlook, struct error *err)
@@ -561,6 +589,7 @@ static int print_plan(struct cli *cli, const cJSON *plan,
 	if (print_kept(cli, plan, outlook->simulation, err) < 0 ||
 	    print_order(cli, plan, err) < 0 ||
 	    print_dropped(cli, plan, err) < 0 ||
+	    print_missing(cli, plan, err) < 0 ||
 	    print_refused(cli, plan, outlook, err) < 0)
 		return -1;
 	print_totals(cli, sweep);
