@@ -55,9 +55,11 @@ static void finish(struct build *build, const struct error *err)
 static void failed(struct build *build, const struct error *why)
 {
 	struct error err = *why;
+	char name[101];
 
+	copy_end(name, sizeof(name), build->name);
 	id_error_explain(&err);
-	error_prefix(&err, "build of %.100s", build->name);
+	error_prefix(&err, "build of %s", name);
 	finish(build, &err);
 }
 

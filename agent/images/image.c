@@ -9,6 +9,7 @@
 #include "agent/images/pull.h"
 #include "protocol/base/file.h"
 #include "protocol/base/loop.h"
+#include "protocol/base/printable.h"
 #include "protocol/blob/tarball.h"
 #include "protocol/registry/reference.h"
 
@@ -342,9 +343,11 @@ static void hashed(void *arg, const struct error *err, const char *hash,
 
 	if (err) {
 		struct error failure = *err;
+		char folder[81];
 
-		error_prefix(&failure, "image %.80s: folder %.80s",
-			     flight->reference, flight->build);
+		copy_end(folder, sizeof(folder), flight->build);
+		error_prefix(&failure, "image %.80s: folder %s",
+			     flight->reference, folder);
 		finish(flight, &failure, NULL);
 		return;
 	}
@@ -376,15 +379,17 @@ static void begin_folder(struct flight *flight)
 {
 	owned_free char *path = NULL;
 	struct error err;
+	char end[101];
 
 	if (asprintf(&path, "%s/Dockerfile", flight->folder) < 0) {
 		path = NULL;
 		error_nomem(&err, "image");
 	} else if (access(path, F_OK) < 0) {
+		copy_end(end, sizeof(end), path);
 		error_set(&err, EINVAL,
-			  "image %.100s is not on this node, and there is no "
-			  "%.200s to build it from",
-			  flight->target, path);
+			  "image %.80s is not on this node, and there is no "
+			  "%s to build it from",
+			  flight->target, end);
 	} else if (begin_hash(flight, &err) == 0) {
 		return;
 	}

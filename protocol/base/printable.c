@@ -3,6 +3,7 @@
 #include "protocol/base/printable.h"
 #include "protocol/base/utf8.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* Bytes of the printable character at text; 0: there is none. */
@@ -49,4 +50,19 @@ void uncolour(char *text)
 			*to++ = *text++;
 	}
 	*to = 0;
+}
+
+void copy_end(char *to, size_t size, const char *text)
+{
+	size_t length = strlen(text);
+	const char *end = text + length;
+
+	if (length < size) {
+		memcpy(to, text, length + 1);
+		return;
+	}
+	end -= size - 4;
+	while ((*end & 0xc0) == 0x80)
+		end++;
+	snprintf(to, size, "...%s", end);
 }

@@ -31,6 +31,25 @@ static void what_passes(void)
 	is(made(""), "", "nothing stays nothing");
 }
 
+static const char *ended(const char *text)
+{
+	static char copy[12];
+
+	memset(copy, 'x', sizeof(copy));
+	copy_end(copy, sizeof(copy), text);
+	return copy;
+}
+
+static void ends(void)
+{
+	is(ended(""), "", "nothing has no end");
+	is(ended("/a/b/c/d/e"), "/a/b/c/d/e", "what fits is whole");
+	is(ended("/a/b/c/d/ef"), "/a/b/c/d/ef", "to the last byte");
+	is(ended("/a/b/c/d/efg"), ".../c/d/efg", "of what does not, the end");
+	is(ended("/a/\xe4\xb8\xad/d/efg"), ".../d/efg",
+	   "not from the middle of a character");
+}
+
 static void what_does_not(void)
 {
 	/* clang-format off */
@@ -87,6 +106,7 @@ int main(void)
 	tap_begin(60);
 	what_passes();
 	what_does_not();
+	ends();
 	every_character();
 	return tap_done();
 }
