@@ -2,6 +2,7 @@
  */
 #include "agent/agent_internal.h"
 #include "agent/evidence/stack_tools.h"
+#include "agent/time_limit.h"
 
 #include <sodium.h>
 #include <stdio.h>
@@ -341,6 +342,7 @@ void agent_free(struct agent *agent)
 	engine_features_clear(&agent->features);
 	loop_source_free(&agent->retry);
 	loop_source_free(&agent->leave);
+	time_limit_free(agent->limit);
 	loop_source_free(&agent->elsewhere);
 	loop_source_free(&agent->report);
 	loop_source_free(&agent->strays);

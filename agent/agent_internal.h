@@ -71,6 +71,8 @@ struct agent {
 	bool looked;      /* and is done */
 	bool leaving;     /* by leave.c, */
 	int64_t until_ms; /* which starts at this time; 0: never */
+	int64_t end_ms;   /* of the allocation; 0: never */
+	struct time_limit *limit;
 	sd_event_source *leave;
 	sd_event_source *elsewhere; /* timer of recovery_find_controller() */
 	bool session;               /* welcome was received */

@@ -3,10 +3,11 @@
  * The controller is told in each report, so it knows after any restart. It
  * takes the jobs back into its queue and has their output and containers
  * fetched and removed. Where that does not happen in time, the agent removes
- * them itself.
+ * them itself. Until it leaves, its time may be made longer or shorter.
  */
 #include "agent/agent_internal.h"
 #include "agent/slurm_share.h"
+#include "agent/time_limit.h"
 #include "protocol/base/file.h"
 #include "protocol/base/program.h"
 
@@ -16,9 +17,7 @@
 
 static int64_t left_ms(const struct agent *agent)
 {
-	const struct slurm_share *share = agent->config->share;
-
-	return share && share->end_ms ? share->end_ms - clock_wall_ms() : 0;
+	return agent->end_ms ? agent->end_ms - clock_wall_ms() : 0;
 }
 
 /* Sets what is next, whatever was planned before. */
@@ -84,11 +83,41 @@ static int time_over(sd_event_source *source, uint64_t usec, void *arg)
 	return 0;
 }
 
+/* time_limit_fn */
+static void plan_end(void *arg, int64_t end_ms)
+{
+	struct agent *agent = arg;
+	struct slurm_share share = *agent->config->share;
+
+	/* Once given back, its jobs are not taken again. */
+	if (agent->leaving)
+		return;
+	share.end_ms = agent->end_ms = end_ms;
+	agent->until_ms = slurm_share_leave_ms(&share);
+	loop_source_free(&agent->leave);
+	if (agent->until_ms)
+		plan(agent, agent->until_ms - clock_wall_ms(), time_over);
+}
+
+static void limit_changed(void *arg, int64_t end_ms)
+{
+	struct agent *agent = arg;
+
+	log_info("the time limit of the allocation was changed");
+	plan_end(agent, end_ms);
+	session_report(agent);
+}
+
 void leave_plan(struct agent *agent)
 {
 	const struct slurm_share *share = agent->config->share;
+	struct error err;
 
-	agent->until_ms = share ? slurm_share_leave_ms(share) : 0;
-	if (agent->until_ms)
-		plan(agent, agent->until_ms - clock_wall_ms(), time_over);
+	if (!share)
+		return;
+	plan_end(agent, share->end_ms);
+	agent->limit = time_limit_new(agent->loop, share->job, share->end_ms,
+				      limit_changed, agent, &err);
+	if (!agent->limit)
+		log_warning("%s", err.text);
 }

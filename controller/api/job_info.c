@@ -151,18 +151,19 @@ static bool next_attempt(const struct job_info *job, char *text, size_t size)
 static int add_waits(const struct api *api, const struct job *job,
 		     struct job_info *to, struct error *err)
 {
+	const struct slot *slots = node_slots(api->nodes);
+	size_t count = node_count(api->nodes);
 	char text[300];
-	bool waits =
-		job &&
-		(dependencies_waits(job, text, sizeof(text)) ||
-		 (job_state(job) == JOB_QUEUED &&
-		  (unschedulable_of(node_slots(api->nodes),
-				    node_count(api->nodes), job_shape(job),
-				    text, sizeof(text)) != UNSCHEDULABLE_NONE ||
-		   expected_late(job, node_slots(api->nodes),
-				 node_count(api->nodes), text, sizeof(text)) ||
-		   next_attempt(to, text, sizeof(text)))));
+	bool waits = false;
 
+	if (job && dependencies_waits(job, text, sizeof(text)))
+		waits = true;
+	else if (job && job_state(job) == JOB_QUEUED)
+		waits = unschedulable_of(slots, count, job_shape(job), text,
+					 sizeof(text)) != UNSCHEDULABLE_NONE ||
+			(to->late = expected_late(job, slots, count, text,
+						  sizeof(text))) ||
+			next_attempt(to, text, sizeof(text));
 	return waits ? string_set(&to->waits, text, err) : 0;
 }
 

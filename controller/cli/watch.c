@@ -476,6 +476,17 @@ size_t watch_completed(const struct watch *watch)
 	return watch->known.states[JOB_COMPLETED];
 }
 
+bool watch_rests(const struct watch *watch)
+{
+	size_t resting = 0;
+
+	for (int state = 0; state < JOB_STATES; state++)
+		if (idle((enum job_state)state))
+			resting += watch->known.states[state];
+	return watch->snapshot && watch->known.states[JOB_QUEUED] &&
+	       resting == watch->known.count;
+}
+
 int watch_verdict(const struct watch *watch)
 {
 	size_t completed = watch_completed(watch);

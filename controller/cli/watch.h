@@ -43,6 +43,9 @@ void watch_say(struct watch *watch, const char *fmt, ...)
 size_t watch_jobs(const struct watch *watch);
 size_t watch_completed(const struct watch *watch);
 
+/* None of them is under way, and some are queued. */
+bool watch_rests(const struct watch *watch);
+
 /* EXIT_GOOD: all of them; else EXIT_WORK_FAILED. Says how many. */
 int watch_verdict(const struct watch *watch);
 

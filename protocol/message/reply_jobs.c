@@ -102,6 +102,7 @@ const struct schema stream_info_schema =
 	FIELD(job_info, removed),                                              \
 	FIELD_MAYBE(job_info, progress, progress_schema),                      \
 	FIELD_NULLABLE(job_info, waits),                                       \
+	FIELD_OPTIONAL(job_info, late),                                        \
 	FIELD_MAYBE(job_info, from, job_origin_schema),                        \
 	FIELD_OPTIONAL(job_info, step),                                        \
 	FIELD_KNOWN(job_info, loss),                                           \

@@ -96,6 +96,7 @@ struct job_info {
 	bool removed;                   /* nothing of it is left on any node */
 	struct progress_info *progress; /* NULL: it does not run */
 	char *waits; /* why a queued job cannot start yet; NULL: it can */
+	bool late;   /* its nodes leave before it would end */
 	struct job_origin *from;
 	uint64_t step; /* of a job that ended: the last one; 0: none */
 	double loss;   /* of that step; NAN: not known */

@@ -11,34 +11,35 @@
 
 #define OUTPUT_MAX ((size_t)1 << 20)
 
-static int run(const char *const *words, struct buffer *text, struct error *err)
+static int run(const struct strings *argv, const struct strings *env,
+	       struct buffer *text, struct error *err)
 {
-	owned(strings_clear) struct strings argv = { 0 };
-	owned(strings_clear) struct strings env = { 0 };
-
-	/* Times in the form that scontrol_job_end() reads. */
-	if (strings_add(&env, "SLURM_TIME_FORMAT=standard", err) < 0)
-		return -1;
-	for (; *words; words++)
-		if (strings_add(&argv, *words, err) < 0)
-			return -1;
-	return local_tool_run(&argv, &env, SCONTROL_MS, text, err);
+	buffer_init(text, OUTPUT_MAX);
+	return local_tool_run(argv, env, SCONTROL_MS, text, err);
 }
 
-int scontrol_field(const char *kind, const char *name, const char *field,
-		   char value[SCONTROL_VALUE_SIZE], struct error *err)
+int scontrol_command(const char *kind, const char *name, struct strings *argv,
+		     struct strings *env, struct error *err)
 {
-	const char *const words[] = { "scontrol", "show",       kind,
-				      name,       "--oneliner", NULL };
-	owned(buffer_clear) struct buffer text;
+	const char *const words[] = { "scontrol", "show", kind, name,
+				      "--oneliner" };
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strings_add(argv, words[i], err) < 0)
+			return -1;
+	/* Times in the form that scontrol_read_end() reads. */
+	return strings_add(env, "SLURM_TIME_FORMAT=standard", err);
+}
+
+static int find_field(const char *text, const char *kind, const char *name,
+		      const char *field, char value[SCONTROL_VALUE_SIZE],
+		      struct error *err)
+{
 	char wanted[64];
 	const char *at;
 
-	buffer_init(&text, OUTPUT_MAX);
-	if (run(words, &text, err) < 0)
-		return -1;
 	snprintf(wanted, sizeof(wanted), " %s=", field);
-	at = text.size ? strstr(text.data, wanted) : NULL;
+	at = strstr(text, wanted);
 	if (!at)
 		return error_set(err, ENOENT,
 				 "scontrol show %.20s %.60s: no %.40s", kind,
@@ -52,37 +53,71 @@ int scontrol_field(const char *kind, const char *name, const char *field,
 	return 0;
 }
 
-int scontrol_job_end(const char *job, int64_t *end_ms, struct error *err)
+/* All of them. */
+static int show(const char *kind, const char *name, struct buffer *text,
+		struct error *err)
 {
-	char text[SCONTROL_VALUE_SIZE];
+	owned(strings_clear) struct strings argv = { 0 }, env = { 0 };
+
+	if (scontrol_command(kind, name, &argv, &env, err) < 0)
+		return -1;
+	return run(&argv, &env, text, err);
+}
+
+int scontrol_field(const char *kind, const char *name, const char *field,
+		   char value[SCONTROL_VALUE_SIZE], struct error *err)
+{
+	owned(buffer_clear) struct buffer text = { 0 };
+
+	if (show(kind, name, &text, err) < 0)
+		return -1;
+	return find_field(text.data, kind, name, field, value, err);
+}
+
+int scontrol_read_end(const char *job, const char *text, int64_t *end_ms,
+		      struct error *err)
+{
+	char value[SCONTROL_VALUE_SIZE];
 	struct tm tm = { .tm_isdst = -1 };
 	const char *rest;
 
-	if (scontrol_field("job", job, "EndTime", text, err) < 0)
+	if (find_field(text, "job", job, "EndTime", value, err) < 0)
 		return -1;
-	*end_ms = 0;
-	if (!strcmp(text, "Unknown") || !strcmp(text, "NONE"))
+	if (!strcmp(value, "Unknown") || !strcmp(value, "NONE")) {
+		*end_ms = 0;
 		return 0;
-	rest = strptime(text, "%Y-%m-%dT%H:%M:%S", &tm);
+	}
+	rest = strptime(value, "%Y-%m-%dT%H:%M:%S", &tm);
 	if (!rest || *rest)
 		return error_set(err, EPROTO,
 				 "scontrol show job %.40s: EndTime: '%.60s' is "
 				 "not valid here; expected a date and a time",
-				 job, text);
+				 job, value);
 	*end_ms = (int64_t)mktime(&tm) * 1000;
 	return 0;
+}
+
+int scontrol_job_end(const char *job, int64_t *end_ms, struct error *err)
+{
+	owned(buffer_clear) struct buffer text = { 0 };
+
+	if (show("job", job, &text, err) < 0)
+		return -1;
+	return scontrol_read_end(job, text.data, end_ms, err);
 }
 
 int scontrol_hostnames(const char *list, size_t most, struct strings *names,
 		       struct error *err)
 {
-	const char *const words[] = { "scontrol", "show", "hostnames", list,
-				      NULL };
-	owned(buffer_clear) struct buffer text;
+	const char *const words[] = { "scontrol", "show", "hostnames", list };
+	owned(strings_clear) struct strings argv = { 0 };
+	owned(buffer_clear) struct buffer text = { 0 };
 	char *line, *rest = NULL;
 
-	buffer_init(&text, OUTPUT_MAX);
-	if (run(words, &text, err) < 0)
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strings_add(&argv, words[i], err) < 0)
+			return -1;
+	if (run(&argv, NULL, &text, err) < 0)
 		return -1;
 	line = text.size ? strtok_r(text.data, "\n", &rest) : NULL;
 	for (; line; line = strtok_r(NULL, "\n", &rest)) {

@@ -1,6 +1,6 @@
 /* scontrol.h - what Slurm says of a job or a node.
  *
- * Each call runs scontrol and waits for it, for at most SCONTROL_MS.
+ * Calls that run scontrol wait for it, for at most SCONTROL_MS.
  * Source: scontrol(1) of Slurm 22.05, "show" with --oneliner: NAME=VALUE
  * between blanks.
  */
@@ -22,6 +22,14 @@ int scontrol_field(const char *kind, const char *name, const char *field,
 
 /* When the job is to end, wall clock; 0: it has no limit. */
 int scontrol_job_end(const char *job, int64_t *end_ms, struct error *err);
+
+/* The words and the environment of `scontrol show KIND NAME`, for who does not
+ * wait, and what its output says of the end of a job.
+ */
+int scontrol_command(const char *kind, const char *name, struct strings *argv,
+		     struct strings *env, struct error *err);
+int scontrol_read_end(const char *job, const char *text, int64_t *end_ms,
+		      struct error *err);
 
 /* The names in a list such as "n[1-3]". E2BIG: more than most. */
 int scontrol_hostnames(const char *list, size_t most, struct strings *names,

@@ -2,7 +2,10 @@
  * when. Slurm is a script here; tests/long/slurm.t has a real one.
  */
 #include "agent/slurm_share.h"
+#include "agent/time_limit.h"
 #include "protocol/base/file.h"
+#include "protocol/base/loop.h"
+#include "protocol/base/program.h"
 #include "tests/tap.h"
 
 #include <errno.h>
@@ -103,6 +106,32 @@ static void when_it_leaves(void)
 	       "or after three quarters");
 }
 
+static void changed(void *arg, int64_t end_ms)
+{
+	*(int64_t *)arg = end_ms;
+}
+
+/* The first question comes 10 s after the start, as the end is near. */
+static void an_end_that_moves(void)
+{
+	int64_t told_ms = -1;
+	struct error err = { 0 };
+	struct time_limit *limit;
+	sd_event *loop = program_begin(NULL);
+
+	in_step();
+	setenv("TZ", "UTC", 1);
+	limit = time_limit_new(loop, "17", clock_wall_ms() + 1000, changed,
+			       &told_ms, &err);
+	ok(limit, "the end of an allocation is followed: %s", err.text);
+	for (int64_t end_ms = clock_mono_ms() + 30000;
+	     told_ms < 0 && clock_mono_ms() < end_ms;)
+		sd_event_run(loop, 1000000);
+	is_int(told_ms, 1893553445000, "one that moves is told");
+	time_limit_free(limit);
+	sd_event_unref(loop);
+}
+
 static void what_containers_get(void)
 {
 	const struct slurm_share share = { .cpus = 4, .memory_bytes = 1 << 30 };
@@ -163,6 +192,7 @@ int main(void)
 	what_a_step_has();
 	what_slurm_does_not_say();
 	when_it_leaves();
+	an_end_that_moves();
 	what_containers_get();
 	where_it_keeps_its_state();
 	file_remove_tree(AT_FDCWD, folder, NULL);

@@ -8,10 +8,12 @@
 #include "controller/cli/logins.h"
 #include "controller/cli/render.h"
 #include "controller/cli/run/follow.h"
+#include "controller/cli/run/late_jobs.h"
 #include "controller/cli/run/setup.h"
 #include "controller/cli/secrets.h"
 #include "controller/cli/watch.h"
 #include "protocol/base/file.h"
+#include "protocol/base/loop.h"
 #include "protocol/base/program.h"
 #include "protocol/config/own_engine.h"
 #include "protocol/message/reply_jobs.h"
@@ -26,6 +28,8 @@
 #define RELEASE_MS 60000 /* for containers to be removed after a failure */
 #define NODE_MS 10000    /* for the agent to say what it has */
 #define NODES_MS 60000   /* where Slurm or Podman is started first */
+#define LATE_MS 5000     /* between looks whether the rest can end in time */
+#define LATE_LOOKS 2     /* that agree: a node may be away for a moment */
 
 static const struct run_options *given(const struct cli *cli)
 {
@@ -41,14 +45,18 @@ struct run {
 	struct watch *watch;
 	uint64_t sweep;
 	unsigned interrupts;
-	bool interrupted; /* at least once */
-	bool failed;      /* a daemon died too often */
-	bool left;        /* the agents of the allocation did */
+	bool interrupted;      /* at least once */
+	bool failed;           /* a daemon died too often */
+	bool left;             /* the agents of the allocation did */
+	sd_event_source *late; /* in an allocation */
+	bool look;             /* it is time for that */
+	unsigned late_looks;   /* that found nothing to wait for */
 	struct error why;
 };
 
 static void run_clear(struct run *run)
 {
+	loop_source_free(&run->late);
 	watch_free(run->watch);
 	client_free(run->client);
 	daemons_free(run->daemons);
@@ -287,6 +295,43 @@ static int leave_allocation(struct run *run)
 	return 0;
 }
 
+static int late_run(sd_event_source *source, uint64_t usec, void *arg)
+{
+	struct run *run = arg;
+
+	if (run->watch && watch_rests(run->watch)) {
+		run->look = true;
+		watch_stop(run->watch);
+	} else {
+		run->late_looks = 0;
+	}
+	loop_timer(run->loop, &run->late, LATE_MS, late_run, run, NULL);
+	return 0;
+}
+
+/* The wait was ended: by a person, or to look whether it makes sense. */
+static int look_up(struct run *run, struct error *err)
+{
+	bool all = false;
+
+	if (!run->look) {
+		if (!run->interrupts)
+			watch_say(run->watch, "the sweep continues; Ctrl-C "
+					      "cancels it");
+		return 0;
+	}
+	run->look = false;
+	if (late_jobs(run->client, run->sweep, &all, err) < 0)
+		return err->code == EINTR ? 0 : -1;
+	run->late_looks = all ? run->late_looks + 1 : 0;
+	if (run->late_looks != LATE_LOOKS)
+		return 0;
+	watch_say(run->watch, "none of the jobs that are left would end before "
+			      "the allocation does");
+	daemons_leave(run->daemons);
+	return 0;
+}
+
 /* Until every job has ended and is removed, or the allocation has. EINTR: a
  * second Ctrl-C.
  */
@@ -296,7 +341,8 @@ static int follow_sweep(struct run *run, struct error *err)
 	bool told = false;
 
 	run->watch = watch_new(run->cli, run->client, run->sweep, err);
-	if (!run->watch)
+	if (!run->watch || (slurm && loop_timer(run->loop, &run->late, LATE_MS,
+						late_run, run, err) < 0))
 		return -1;
 	for (;;) {
 		if (run->interrupts && !told) {
@@ -309,9 +355,8 @@ static int follow_sweep(struct run *run, struct error *err)
 			return 0;
 		if (run->failed || err->code != EINTR || run->interrupts > 1)
 			return -1;
-		if (!run->interrupts)
-			watch_say(run->watch,
-				  "the sweep continues; Ctrl-C cancels it");
+		if (look_up(run, err) < 0)
+			return -1;
 	}
 }
 

@@ -1,0 +1,30 @@
+/* time_limit.h - asks Slurm again and again when an allocation ends.
+ *
+ * Its limit can be changed while it runs (scontrol update TimeLimit). Slurm
+ * tells nobody, so it is asked: every five minutes, and more often when little
+ * is left, as those are the minutes in which jobs wait for an answer.
+ */
+#ifndef AGENT_TIME_LIMIT_H
+#define AGENT_TIME_LIMIT_H
+
+#include "protocol/base/error.h"
+#include "protocol/base/owned.h"
+
+#include <stdint.h>
+#include <systemd/sd-event.h>
+
+struct time_limit;
+
+/* Wall clock; 0: it does not end. */
+typedef void time_limit_fn(void *arg, int64_t end_ms);
+
+/* job: the number of its Slurm job (copied); end_ms: its end as known.
+ * changed() runs from the loop after each answer that says another.
+ */
+struct time_limit *time_limit_new(sd_event *loop, const char *job,
+				  int64_t end_ms, time_limit_fn *changed,
+				  void *arg, struct error *err);
+void time_limit_free(struct time_limit *limit);
+OWNED_POINTER(struct time_limit, time_limit_free)
+
+#endif
