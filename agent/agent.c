@@ -222,7 +222,7 @@ static int agent_open(struct agent *agent, struct error *err)
 				      .state = config->state,
 				      .devices = config->devices,
 				      .only = config->only_devices
-						      ? &config->only_set
+						      ? &config->offered
 						      : NULL,
 				      .cpus = agent_housekeeping(config),
 			      },

@@ -9,6 +9,7 @@
 #ifndef AGENT_AGENT_H
 #define AGENT_AGENT_H
 
+#include "agent/devices/offered.h"
 #include "agent/policy/node_policy.h"
 #include "protocol/base/error.h"
 #include "protocol/base/owned.h"
@@ -43,7 +44,7 @@ struct agent_config {
 	uint32_t clock_limit_ms; /* 0: the default (agent/task/preflight.h) */
 	int64_t refused_ms; /* refused for so long, its tasks end; 0: never */
 	const char *only_devices;   /* list of the offered devices; NULL: all */
-	cpu_set_t only_set;         /* the same as a set */
+	struct offered offered;     /* the same, read */
 	const char *housekeeping;   /* list of processors where tools run */
 	cpu_set_t housekeeping_set; /* the same as a set */
 	uint32_t peer_port;  /* where other agents fetch contents; 0: any */

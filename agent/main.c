@@ -3,6 +3,7 @@
 #include "agent/agent.h"
 #include "agent/slurm_share.h"
 #include "agent/devices/cpu_list.h"
+#include "agent/devices/offered.h"
 #include "agent/docker/engine.h"
 #include "agent/docker/podman_service.h"
 #include "agent/evidence/snapshot.h"
@@ -47,6 +48,7 @@ struct program {
 static void program_clear(struct program *program)
 {
 	node_policy_free(program->node_policy);
+	offered_clear(&program->config.offered);
 	program->node_policy = NULL;
 }
 OWNED_VALUE(struct program, program_clear)
@@ -133,11 +135,10 @@ static int keep_house(struct agent_config *config, struct error *err)
 	return 0;
 }
 
-/* A list of devices is written as one of processors. */
 static int find_offered(struct agent_config *config, struct error *err)
 {
 	if (config->only_devices &&
-	    cpu_list_parse(config->only_devices, &config->only_set, err) < 0)
+	    offered_parse(config->only_devices, &config->offered, err) < 0)
 		return error_prefix(err, "only-devices");
 	return 0;
 }

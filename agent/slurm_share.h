@@ -19,7 +19,7 @@ struct slurm_share {
 	char job[24];
 	char node[KEY_NAME_SIZE]; /* its name in Slurm */
 	char address[SCONTROL_VALUE_SIZE];
-	/* Borrowed from the environment: a list as cpu_list.h reads it; NULL:
+	/* Borrowed from the environment: a list as offered.h reads it; NULL:
 	 * Slurm hands out no devices here.
 	 */
 	const char *devices;

@@ -48,23 +48,34 @@ static bool discovers(const struct profile *profile)
 
 /* Looking. */
 
-/* What is not ours to offer is as if it were not there. */
-static void keep_offered(const struct inventory *inventory,
-			 struct devices *devices)
+/* What is not ours to offer is as if it were not there. By UUID that is known
+ * when the vendor's tool has answered.
+ */
+static void keep_offered(const struct offered *only, struct devices *devices,
+			 char why[WHY_MAX])
 {
-	const cpu_set_t *only = inventory->config.only;
-	size_t kept = 0;
+	size_t count = devices->count, kept = 0, nameless = 0;
 
-	for (size_t i = 0; only && i < devices->count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		struct device_info *device = &devices->list[i];
 
-		if (i < CPU_SETSIZE && CPU_ISSET(i, only))
+		if (offered_has(only, i, device->uuid)) {
 			devices->list[kept++] = *device;
-		else
-			codec_clear(&device_info_schema, device);
+			continue;
+		}
+		nameless += !device->uuid;
+		codec_clear(&device_info_schema, device);
 	}
-	if (only)
-		devices->count = kept;
+	devices->count = kept;
+	if (!only->uuids.count)
+		return;
+	devices->left_out += nameless;
+	if (kept < only->uuids.count)
+		snprintf(why, WHY_MAX,
+			 "%zu of the UUIDs in only-devices or "
+			 "CUDA_VISIBLE_DEVICES belong to none of %zu devices, "
+			 "%zu of which have no known UUID",
+			 only->uuids.count - kept, count, nameless);
 }
 
 static int look(const struct inventory *inventory,
@@ -80,7 +91,8 @@ static int look(const struct inventory *inventory,
 			 chosen ? &inventory->devices : NULL, devices, why,
 			 WHY_MAX, err) < 0)
 		return -1;
-	keep_offered(inventory, devices);
+	if (inventory->config.only)
+		keep_offered(inventory->config.only, devices, why);
 	return 0;
 }
 

@@ -12,6 +12,7 @@
 #ifndef AGENT_DEVICES_INVENTORY_H
 #define AGENT_DEVICES_INVENTORY_H
 
+#include "agent/devices/offered.h"
 #include "protocol/hardware/device.h"
 
 #include <sched.h>
@@ -23,14 +24,14 @@
 /* Borrowed until inventory_free(). */
 struct inventory_config {
 	const struct sysroot *roots;
-	const char *vendor;    /* name or alias; "auto": the first vendor with a
-				  device here, else cpu */
-	const char *images;    /* folder with vendors/ in it, or NULL */
-	const char *state;     /* folder */
-	uint32_t devices;      /* their number, where they cannot be found */
-	const cpu_set_t *only; /* positions of the offered devices; NULL: all */
-	uint32_t pause_ms;     /* between looks; 0: INVENTORY_PAUSE_MS */
-	const cpu_set_t *cpus; /* where tools run; NULL: anywhere */
+	const char *vendor; /* name or alias; "auto": the first vendor with a
+			       device here, else cpu */
+	const char *images; /* folder with vendors/ in it, or NULL */
+	const char *state;  /* folder */
+	uint32_t devices;   /* their number, where they cannot be found */
+	const struct offered *only; /* NULL: all devices are offered */
+	uint32_t pause_ms;          /* between looks; 0: INVENTORY_PAUSE_MS */
+	const cpu_set_t *cpus;      /* where tools run; NULL: anywhere */
 };
 
 /* Called from the loop: when the first inventory is complete, then after each

@@ -24,7 +24,7 @@ static const char profile_text[] =
 	"  command: [odd-smi]\n"
 	"  layouts:\n"
 	"    - {name: rows, read: lines, device: "
-	"['(?<device>\\d+) (?<bus_id>\\S+) (?<name>\\S+)']}\n"
+	"['(?<device>\\d+) (?<bus_id>\\S+) (?<name>\\S+) (?<uuid>\\S+)']}\n"
 	"chips: [{name: ODD-1, match: One, source: here}]\n";
 
 struct machine {
@@ -33,6 +33,7 @@ struct machine {
 	sd_event *loop;
 	struct inventory *inventory;
 	int changes;
+	const struct offered *only;
 };
 
 static void card(struct machine *machine, int i)
@@ -66,7 +67,8 @@ static void machine_make(struct machine *machine, int cards)
 		 "vendor: cpu\n");
 	lab_file(&machine->lab, "/bin/odd-smi",
 		 "#!/bin/sh\necho run >>%s/runs\n"
-		 "for i in 0 1 2 3; do echo $i 0000:1$i:00.0 One; done\n",
+		 "for i in 0 1 2 3; do echo $i 0000:1$i:00.0 One "
+		 "GPU-8932f937-d72c-4106-c12f-0000000000${i}b; done\n",
 		 machine->lab.folder);
 	snprintf(machine->images, sizeof(machine->images), "%s/images",
 		 machine->lab.folder);
@@ -91,6 +93,7 @@ static void machine_start(struct machine *machine, const char *vendor)
 	machine->inventory =
 		inventory_new(machine->loop,
 			      &(struct inventory_config){
+				      .only = machine->only,
 				      .roots = &machine->lab.roots,
 				      .vendor = vendor,
 				      .images = machine->images,
@@ -176,6 +179,53 @@ static void found(void)
 	   "a machine of folders is called simulated");
 	is_int(runs(&machine), 1, "the tool ran once");
 	is_int(inventory_count(machine.inventory), 3, "and they are counted");
+}
+
+/* As Slurm may name them. */
+static void offered_by_uuid(void)
+{
+	owned(machine_clear) struct machine machine;
+	owned(offered_clear) struct offered only = { 0 };
+	struct error err = { 0 };
+
+	machine_make(&machine, 3);
+	ok(offered_parse("GPU-8932f937-D72C-4106-c12f-00000000002b,"
+			 "GPU-8932f937-d72c-4106-c12f-00000000000b",
+			 &only, &err) == 0,
+	   "a list of UUIDs: %s", err.text);
+	machine.only = &only;
+	machine_start(&machine, "auto");
+	list_is(&machine, "0 10:00.0 1 12:00.0",
+		"the devices with these UUIDs");
+	machine_stop(&machine);
+	offered_clear(&only);
+	offered_parse("MIG-8932f937-d72c-4106-c12f-000000000000", &only, NULL);
+	lab_remove(&machine.lab, "/devices.json");
+	machine_start(&machine, "odd");
+	is_int(inventory_count(machine.inventory), 0,
+	       "a UUID of no device gives none");
+}
+
+static void lists(void)
+{
+	static const char *const bad[] = {
+		"GPU-8932f937",
+		"GPU-8932f937-d72c-4106-c12f-00000000000b,1",
+		"MIG-GPU-8932f937-d72c-4106-c12f-00000000000b/1/0",
+		"all",
+		"0,GPU-8932f937-d72c-4106-c12f-00000000000b",
+		"",
+	};
+	struct offered only;
+	struct error err;
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		ok(offered_parse(bad[i], &only, &err) < 0 && err.code == EINVAL,
+		   "'%s' is refused: %s", bad[i], err.text);
+	ok(offered_parse("0,2", &only, &err) == 0 &&
+		   offered_has(&only, 2, NULL) &&
+		   !offered_has(&only, 1, "GPU-1"),
+	   "numbers are positions");
 }
 
 static void nothing(void)
@@ -365,6 +415,8 @@ int main(void)
 	sigaddset(&set, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	bad_profiles();
+	offered_by_uuid();
+	lists();
 	nothing();
 	bad_tools();
 	if (lab_nodes()) {

@@ -1,0 +1,30 @@
+/* offered.h - which devices of this node an agent offers, by number or UUID.
+ */
+#ifndef AGENT_DEVICES_OFFERED_H
+#define AGENT_DEVICES_OFFERED_H
+
+#include "protocol/base/error.h"
+#include "protocol/base/owned.h"
+#include "protocol/base/strings.h"
+
+#include <sched.h>
+#include <stdbool.h>
+
+struct offered {
+	cpu_set_t numbers;    /* positions; when there are no UUIDs */
+	struct strings uuids; /* as the vendor's tool prints them */
+};
+
+/* text: "0,2-3", or whole UUIDs between commas: "GPU-" or another word, and 36
+ * digits and dashes. EINVAL names the fault: CUDA takes the beginning of an
+ * UUID, too, which may mean another device tomorrow.
+ */
+int offered_parse(const char *text, struct offered *offered, struct error *err);
+void offered_clear(struct offered *offered);
+OWNED_VALUE(struct offered, offered_clear)
+
+/* Is the device at that position, with that UUID (NULL: not known), one? */
+bool offered_has(const struct offered *offered, size_t position,
+		 const char *uuid);
+
+#endif
