@@ -1,10 +1,10 @@
 /* artifact_fetch.h - fetches the files that tasks collected to the
  * controller.
  *
- * A node's task names them by content; those that are not here are read from
- * the node, ARTIFACT_FETCH_MAX at a time over all nodes, each where it was left
- * by an earlier session or controller. Asked again and again, it does what is
- * left.
+ * The node reports them by hash. Those that the controller does not have are
+ * read from the node, ARTIFACT_FETCH_MAX at a time over all nodes. After a lost
+ * session or a restart, each continues where it stopped. The functions may be
+ * called repeatedly; they start what is still missing.
  */
 #ifndef CONTROLLER_BLOBS_ARTIFACT_FETCH_H
 #define CONTROLLER_BLOBS_ARTIFACT_FETCH_H
@@ -16,7 +16,7 @@
 
 struct log_ingest;
 
-/* What it is given is borrowed. */
+/* The arguments are borrowed. */
 struct artifact_fetches;
 struct artifact_fetches *artifact_fetches_new(struct sd_event *loop,
 					      struct blob_service *blobs,
@@ -26,18 +26,19 @@ struct artifact_fetches *artifact_fetches_new(struct sd_event *loop,
 void artifact_fetches_free(struct artifact_fetches *fetches);
 OWNED_POINTER(struct artifact_fetches, artifact_fetches_free)
 
-/* Hold what a node says of a task's files against what was asked for: those
- * that are too many or too large are none.
+/* Compare the reported files of a task with its spec: files that are too many
+ * or too large are dropped.
  */
 void artifact_fetch_check(struct task *task);
 
-/* Are all files of the task, which has ended, here? If not, they are read, as
- * far as there is room; gang_advance() follows when the last one has come.
+/* Are all files of the ended task here? If not, fetch as many as possible;
+ * gang_advance() follows after the last one.
  */
 bool artifact_fetch_files(struct artifact_fetches *fetches, struct task *task);
 
-/* Is this content of the node here? If not (0), it is read, if there is room.
- * -1: it will never come from there, and why; asked again, it is tried again.
+/* Is this content of the node here? 1: yes. 0: no; it is fetched, if there are
+ * less than ARTIFACT_FETCH_MAX. -1: the node cannot send it; *err says why. The
+ * next call tries again.
  */
 int artifact_fetch_content(struct artifact_fetches *fetches, struct node *node,
 			   const char *hash, uint64_t bytes, struct error *err);
@@ -45,17 +46,21 @@ int artifact_fetch_content(struct artifact_fetches *fetches, struct node *node,
 void artifact_fetch_piece(struct artifact_fetches *fetches, struct node *node,
 			  const struct message_content_piece *piece,
 			  const void *data, size_t size);
-/* Every half second: what had no room, or no disk, is tried again. */
+/* Call it every half second: start fetches that had to wait, or had no disk
+ * space.
+ */
 void artifact_fetch_tick(struct artifact_fetches *fetches);
 
-/* Nobody was heard for so long: no node is to blame for its silence. */
+/* The controller itself was stopped for so long: no node counts as silent for
+ * that time.
+ */
 void artifact_fetch_forgive(struct artifact_fetches *fetches, int64_t deaf_ms);
 
 void artifact_fetch_gone(struct artifact_fetches *fetches,
 			 const struct node *node);
 
-/* What was collected of a job, as JSON: bounded, so that a gang of any size can
- * end. What does not fit is counted only, and not kept.
+/* The collected files of a job, as JSON of bounded size. Files that do not fit
+ * are only counted, and not kept.
  */
 #define ARTIFACT_FETCH_LIST_BYTES (3 << 20) /* less than MESSAGE_REPLY_MAX */
 struct artifact_fetch_list {
@@ -64,14 +69,14 @@ struct artifact_fetch_list {
 	size_t left_out; /* paths */
 };
 
-/* Add the task's files: {"rank", "path", "content", "bytes", "text"}, content
- * null and a text where there is none. Those that are here are kept;
- * blob_store_sync() follows.
+/* Add the task's files: {"rank", "path", "content", "bytes", "text"}; a missing
+ * file has content null and a text why. Files that are here are kept for the
+ * job; the caller runs blob_store_sync().
  */
 int artifact_fetch_keep(struct artifact_fetches *fetches,
 			const struct task *task,
 			struct artifact_fetch_list *list, struct error *err);
-/* When all were added: an item that tells how many were left out, if any. */
+/* At the end: add an item with the number of left out files, if any. */
 void artifact_fetch_tell(struct artifact_fetch_list *list);
 
 #endif

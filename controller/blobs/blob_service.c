@@ -3,6 +3,7 @@
  */
 #include "controller/blobs/blob_service.h"
 
+#include "controller/blobs/blob_uploads.h"
 #include "controller/blobs/blob_users.h"
 #include "controller/blobs/distribution_tree.h"
 #include "controller/nodes/node.h"
@@ -10,7 +11,6 @@
 #include "protocol/base/file.h"
 #include "protocol/base/log.h"
 #include "protocol/blob/chunk_sender.h"
-#include "protocol/blob/incoming.h"
 #include "protocol/wire/wire.h"
 
 #include <errno.h>
@@ -18,17 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PUT_IDLE_MS 60000
-#define PUT_STALL_MS 5000 /* less than nodes wait for each other */
 #define CLEAN_MS 3600000
-
-/* A content that comes in from a person. */
-struct put {
-	char hash[CONTENT_HASH_SIZE];
-	struct incoming *incoming; /* NULL: this place is free */
-	uint64_t bytes;
-	int64_t used_ms;
-};
 
 /* How a node exchanges contents with others, in its present session. */
 struct sharing {
@@ -46,10 +36,7 @@ struct blob_service {
 	struct blob_store *contents;
 	struct chunk_sender *chunk_sender;
 	struct distribution_tree *distribution;
-	struct put puts[BLOB_SERVICE_PUTS_MAX];
-	const struct wire_peer *senders[BLOB_SERVICE_SENDERS_MAX];
-	size_t senders_count;
-	int64_t await_ms; /* until when there is hope of more from people */
+	struct blob_uploads *uploads;
 	int64_t cleaned_ms;
 	bool releasing; /* old users are being looked for */
 };
@@ -79,8 +66,6 @@ struct blob_service *blob_service_new(const struct blob_service_config *config,
 	}
 	blobs->store = config->store;
 	blobs->nodes = config->nodes;
-	/* Whoever was sending to the controller before us may come back. */
-	blobs->await_ms = clock_mono_ms() + BLOB_SERVICE_BACK_MS;
 	blobs->sharings = calloc(NODES_MAX, sizeof(*blobs->sharings));
 	if (!blobs->sharings) {
 		error_nomem(err, "contents");
@@ -92,20 +77,17 @@ struct blob_service *blob_service_new(const struct blob_service_config *config,
 	blobs->chunk_sender = chunk_sender_new(config->loop, blobs->contents,
 					       give, NULL, err);
 	blobs->distribution = distribution_tree_new(err);
-	return blobs->chunk_sender && blobs->distribution ? take(blobs) : NULL;
-}
-
-static void put_end(struct put *put)
-{
-	incoming_free(take(put->incoming));
+	blobs->uploads = blob_uploads_new(blobs->contents, err);
+	return blobs->chunk_sender && blobs->distribution && blobs->uploads
+		       ? take(blobs)
+		       : NULL;
 }
 
 void blob_service_free(struct blob_service *blobs)
 {
 	if (!blobs)
 		return;
-	for (size_t i = 0; i < BLOB_SERVICE_PUTS_MAX; i++)
-		put_end(&blobs->puts[i]);
+	blob_uploads_free(blobs->uploads);
 	chunk_sender_free(blobs->chunk_sender);
 	distribution_tree_free(blobs->distribution);
 	blob_store_free(blobs->contents);
@@ -126,39 +108,7 @@ static struct sharing *sharing_of(struct blob_service *blobs,
 
 /* People. */
 
-static struct put *put_find(struct blob_service *blobs, const char *hash)
-{
-	for (size_t i = 0; i < BLOB_SERVICE_PUTS_MAX; i++)
-		if (blobs->puts[i].incoming &&
-		    !strcmp(blobs->puts[i].hash, hash))
-			return &blobs->puts[i];
-	return NULL;
-}
-
-static struct put *put_begin(struct blob_service *blobs, const char *hash,
-			     uint64_t bytes, struct error *err)
-{
-	struct put *place = NULL;
-
-	for (size_t i = 0; i < BLOB_SERVICE_PUTS_MAX; i++)
-		if (!blobs->puts[i].incoming)
-			place = &blobs->puts[i];
-	if (!place) {
-		error_set(err, EBUSY,
-			  "%d contents are already being received; try again "
-			  "later",
-			  BLOB_SERVICE_PUTS_MAX);
-		return NULL;
-	}
-	place->incoming = incoming_new(blobs->contents, hash, bytes, err);
-	if (!place->incoming)
-		return NULL;
-	memcpy(place->hash, hash, sizeof(place->hash));
-	place->bytes = bytes;
-	return place;
-}
-
-/* It begins to come: nodes may read it. */
+/* It begins to arrive: nodes may read it. */
 static void tell_awaiting(struct blob_service *blobs, const char *hash)
 {
 	const struct message_content_want want = { .hash = (char *)hash,
@@ -176,88 +126,26 @@ static void tell_awaiting(struct blob_service *blobs, const char *hash)
 	}
 }
 
-static void note_sender(struct blob_service *blobs,
-			const struct wire_peer *sender)
-{
-	for (size_t i = 0; i < blobs->senders_count; i++)
-		if (blobs->senders[i] == sender)
-			return;
-	if (blobs->senders_count < BLOB_SERVICE_SENDERS_MAX)
-		blobs->senders[blobs->senders_count++] = sender;
-}
-
-void blob_service_sender_gone(struct blob_service *blobs,
-			      const struct wire_peer *sender)
-{
-	int64_t back_ms = clock_mono_ms() + BLOB_SERVICE_BACK_MS;
-
-	for (size_t i = 0; i < blobs->senders_count; i++) {
-		if (blobs->senders[i] != sender)
-			continue;
-		blobs->senders[i] = blobs->senders[--blobs->senders_count];
-		if (!blobs->senders_count && blobs->await_ms > back_ms)
-			blobs->await_ms = back_ms;
-		return;
-	}
-}
-
-static int put_answer(struct reply_content_put *reply, uint64_t length,
-		      bool whole)
-{
-	reply->length = length;
-	reply->whole = whole;
-	return 0;
-}
-
 int blob_service_put(struct blob_service *blobs, const struct wire_peer *sender,
 		     const struct message_content_put *message,
 		     const void *data, size_t size,
 		     struct reply_content_put *reply, struct error *err)
 {
-	int64_t now = clock_mono_ms();
-	char hash[CONTENT_HASH_SIZE];
-	uint64_t length;
-	struct put *put;
-	bool whole;
-	int rc = 1;
+	bool begins;
+	ssize_t taken = blob_uploads_put(blobs->uploads, sender, message, data,
+					 size, reply, &begins, err);
 
-	if (blob_store_look(blobs->contents, message->hash, &length, &whole,
-			    err) < 0)
-		return -1;
-	note_sender(blobs, sender);
-	blobs->await_ms = now + BLOB_SERVICE_AWAIT_MS;
-	if (whole)
-		return put_answer(reply, length, true);
-	put = put_find(blobs, message->hash);
-	if (put && put->bytes != message->bytes) {
-		error_set(err, EBUSY,
-			  "content %.12s is already being received with "
-			  "another size",
-			  message->hash);
-		return -1;
-	}
-	if (!put) {
-		put = put_begin(blobs, message->hash, message->bytes, err);
-		if (!put)
-			return -1;
+	if (begins)
 		tell_awaiting(blobs, message->hash);
-	}
-	put->used_ms = now;
-	length = incoming_length(put->incoming);
-	if (size && message->offset == length) {
-		if (incoming_write(put->incoming, data, size, err) < 0) {
-			put_end(put);
-			return -1;
-		}
-		length += size;
-		chunk_sender_match(blobs->chunk_sender, size);
-	}
-	/* What does not end at once is asked for again, without bytes. */
-	if (length == put->bytes)
-		rc = incoming_finish(put->incoming, hash, err);
-	if (rc <= 0)
-		put_end(put);
-	return rc < 0 ? -1 : put_answer(reply, length, !rc);
+	if (taken > 0)
+		chunk_sender_match(blobs->chunk_sender, (size_t)taken);
+	return taken < 0 ? -1 : 0;
+}
+
+void blob_service_sender_gone(struct blob_service *blobs,
+			      const struct wire_peer *sender)
+{
+	blob_uploads_sender_gone(blobs->uploads, sender);
 }
 
 int blob_service_get(struct blob_service *blobs,
@@ -404,7 +292,7 @@ static void tell_none(struct blob_service *blobs, struct node *node,
 {
 	struct error err;
 
-	if (want->awaited && clock_mono_ms() < blobs->await_ms) {
+	if (want->awaited && blob_uploads_expected(blobs->uploads)) {
 		struct sharing *sharing = sharing_of(blobs, node);
 
 		memcpy(sharing->awaits, want->hash, sizeof(sharing->awaits));
@@ -427,10 +315,9 @@ static void tell_none(struct blob_service *blobs, struct node *node,
 void blob_service_want(struct blob_service *blobs, struct node *node,
 		       const struct message_content_want *want)
 {
-	const struct put *put;
+	bool whole, arrives, stalled = false;
 	struct error err;
 	uint64_t bytes;
-	bool whole;
 
 	if (blob_store_look(blobs->contents, want->hash, &bytes, &whole, &err) <
 	    0) {
@@ -438,13 +325,12 @@ void blob_service_want(struct blob_service *blobs, struct node *node,
 			refuse(node, want->hash, &err);
 		return;
 	}
-	put = whole ? NULL : put_find(blobs, want->hash);
-	if (put)
-		bytes = put->bytes;
-	/* Where its sender stands still, nobody else is to blame. */
-	if (!put || clock_mono_ms() - put->used_ms < PUT_STALL_MS)
+	arrives = !whole && blob_uploads_find(blobs->uploads, want->hash,
+					      &bytes, &stalled);
+	/* While its uploader is silent, no node is to blame. */
+	if (!stalled)
 		learn(blobs, node, want);
-	if (!whole && !put) {
+	if (!whole && !arrives) {
 		if (!want->source)
 			tell_none(blobs, node, want);
 	} else if (want->length > bytes) {
@@ -490,10 +376,7 @@ void blob_service_tick(struct blob_service *blobs)
 	uint64_t bytes = 0;
 	struct error err;
 
-	for (size_t i = 0; i < BLOB_SERVICE_PUTS_MAX; i++)
-		if (blobs->puts[i].incoming &&
-		    now - blobs->puts[i].used_ms > PUT_IDLE_MS)
-			put_end(&blobs->puts[i]);
+	blob_uploads_tick(blobs->uploads);
 	if (blobs->releasing)
 		blobs->releasing =
 			blob_users_release(blobs->contents, blobs->store);

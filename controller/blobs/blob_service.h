@@ -1,14 +1,12 @@
-/* blob_service.h - the controller's contents: received from people, given to
- * nodes.
+/* blob_service.h - gives nodes the contents that they want.
  *
- * People put contents here (a workspace, an image's layers) and get others
- * (collected files). Nodes are told who gives them what they want
- * (distribution_tree.h); the controller itself gives, too, also of what is
- * still coming in. A node that awaits one is told when the first byte of it is
- * due, or that there is none: when nothing has come from people for
- * BLOB_SERVICE_AWAIT_MS, or all who sent something have been gone for
- * BLOB_SERVICE_BACK_MS. What no job or sweep uses (blob_users.h) goes when it
- * was not used for BLOB_SERVICE_AGE_MS.
+ * A content is a workspace, an image's layer or a collected file. People upload
+ * contents (blob_uploads.h) and download others. A node that wants one is told
+ * its source (distribution_tree.h): another node, or the controller, also while
+ * the content is still arriving. A node that awaits a content is told when it
+ * begins to arrive, or that it will not come (blob_uploads_expected()).
+ * Contents that no job or sweep uses (blob_users.h) are removed when they were
+ * not used for BLOB_SERVICE_AGE_MS.
  */
 #ifndef CONTROLLER_BLOBS_BLOB_SERVICE_H
 #define CONTROLLER_BLOBS_BLOB_SERVICE_H
@@ -17,22 +15,16 @@
 #include "protocol/message/message.h"
 #include "protocol/message/reply_logs.h"
 
-/* So many failures in a row: a node that gives is out of reach of others until
- * its agent starts anew, one that takes gets all from the controller for
- * BLOB_SERVICE_ALONE_MS. Networks where agents cannot reach each other cost no
- * more.
+/* After so many failures in a row, a node is no source for others until its
+ * agent restarts, and a node that fetches gets everything from the controller
+ * for BLOB_SERVICE_ALONE_MS. This bounds the cost of networks where agents
+ * cannot reach each other.
  */
 #define BLOB_SERVICE_FAILURES 3
 #define BLOB_SERVICE_ALONE_MS 600000
 
 #define BLOB_SERVICE_AGE_MS ((uint64_t)7 * 24 * 3600 * 1000)
-#define BLOB_SERVICE_PUTS_MAX                                                  \
-	16 /* contents coming in from people at a time                         \
-	    */
 #define BLOB_SERVICE_PIECE (512 << 10)
-#define BLOB_SERVICE_AWAIT_MS 600000
-#define BLOB_SERVICE_BACK_MS 60000
-#define BLOB_SERVICE_SENDERS_MAX 64 /* sessions whose end is noticed so */
 
 struct node;
 struct nodes;
@@ -40,7 +32,7 @@ struct sd_event;
 struct store;
 struct wire_peer;
 
-/* What it is given; all is borrowed. */
+/* All borrowed. */
 struct blob_service_config {
 	struct sd_event *loop;
 	struct store *store;
@@ -56,7 +48,7 @@ OWNED_POINTER(struct blob_service, blob_service_free)
 
 struct blob_store *blob_service_contents(const struct blob_service *blobs);
 
-/* Requests of people; the reply's payload goes to `bytes`. */
+/* Requests of people. `bytes` gets the payload of the reply. */
 int blob_service_put(struct blob_service *blobs, const struct wire_peer *sender,
 		     const struct message_content_put *put, const void *data,
 		     size_t size, struct reply_content_put *reply,
@@ -66,20 +58,20 @@ int blob_service_get(struct blob_service *blobs,
 		     struct reply_content_get *reply, struct buffer *bytes,
 		     struct error *err);
 
-/* The person's session is over. */
+/* The person's session has ended. */
 void blob_service_sender_gone(struct blob_service *blobs,
 			      const struct wire_peer *sender);
 
-/* What agents say. */
+/* Messages of agents. */
 void blob_service_want(struct blob_service *blobs, struct node *node,
 		       const struct message_content_want *want);
 void blob_service_read(struct blob_service *blobs, struct node *node,
 		       const struct message_content_read *read);
 
-/* The node's session is over. */
+/* The node's session has ended. */
 void blob_service_gone(struct blob_service *blobs, struct node *node);
 
-/* The node's key is revoked: it gets nothing from other nodes either. */
+/* The node's key is revoked: other nodes must not serve it any more. */
 void blob_service_revoked(struct blob_service *blobs, const char *name);
 
 /* Every half second. */

@@ -1,8 +1,8 @@
-/* blob_users.h - content that is kept for jobs and sweeps.
+/* blob_users.h - contents that are kept for jobs and sweeps.
  *
- * What a job collected is kept until its output goes. A workspace is kept until
- * its sweep has been over for BLOB_USERS_OVER_MS. `contents` is the
- * controller's own store.
+ * Collected files are kept until the output of their job is removed. A
+ * workspace is kept until BLOB_USERS_OVER_MS after the end of its sweep.
+ * `contents` is the controller's store.
  */
 #ifndef CONTROLLER_BLOBS_BLOB_USERS_H
 #define CONTROLLER_BLOBS_BLOB_USERS_H
@@ -22,18 +22,17 @@ int blob_users_keep_file(struct blob_store *contents, uint64_t job,
 int blob_users_keep_workspace(struct blob_store *contents, uint64_t sweep,
 			      const char *hash, struct error *err);
 
-/* Remove what the job collected, unless others collected the same; *bytes grows
- * by what is gone. Again is success.
+/* Remove the collected files of the job, unless other jobs have the same;
+ * *bytes grows by the bytes removed. A second call is success.
  */
 int blob_users_forget_job(struct blob_store *contents, struct store *store,
 			  uint64_t job, uint64_t *bytes, struct error *err);
 
-/* Name those files of a list that are gone. */
+/* Set the text of those files of the list that were removed. */
 int blob_users_note_gone(struct blob_store *contents, struct file_info *files,
 			 size_t count, struct error *err);
 
-/* Release the workspaces of some of the sweeps that are over. true: there are
- * more to look at.
+/* Release the workspaces of some sweeps that ended long ago. True: call again.
  */
 bool blob_users_release(struct blob_store *contents, struct store *store);
 

@@ -5,7 +5,6 @@
 #include "protocol/config/policy_image.h"
 #include "protocol/config/policy_refusal.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>

@@ -2,6 +2,7 @@
  * node.
  */
 #include "controller/blobs/blob_service.h"
+#include "controller/blobs/blob_uploads.h"
 
 #include "controller/effects.h"
 #include "controller/nodes/node_internal.h"
@@ -221,12 +222,12 @@ static void sender_leaves(struct bed *bed)
 	}
 	change(bed, 'e');
 	blob_service_sender_gone(bed->blobs, two[0]);
-	want_later(bed, BLOB_SERVICE_BACK_MS + 1000);
+	want_later(bed, BLOB_UPLOADS_BACK_MS + 1000);
 	ok(silent(bed), "one of two who send leaves: there is hope");
 	blob_service_sender_gone(bed->blobs, two[1]);
-	want_later(bed, BLOB_SERVICE_BACK_MS - 1000);
+	want_later(bed, BLOB_UPLOADS_BACK_MS - 1000);
 	ok(silent(bed), "the other one, too: one of them may come back");
-	want_later(bed, BLOB_SERVICE_BACK_MS + 1000);
+	want_later(bed, BLOB_UPLOADS_BACK_MS + 1000);
 	ok(told(bed, 1) && agent->code == ENOENT,
 	   "but nodes do not wait long for it");
 	bed->sender = two[0];

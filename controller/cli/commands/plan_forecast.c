@@ -1,0 +1,264 @@
+/* plan_forecast.c - what a controller adds to a plan: nodes, policies, times.
+ */
+#include "controller/cli/commands/plan_forecast.h"
+
+#include "controller/cli/render.h"
+#include "controller/report/row.h"
+#include "controller/sweep/plan.h"
+#include "protocol/message/reply_jobs.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define KEYS_AT_ONCE 1000 /* that a controller answers about */
+
+void plan_forecast_clear(struct plan_forecast *forecast)
+{
+	node_snapshot_clear(&forecast->snapshot);
+	free(forecast->times);
+	free(forecast->runs);
+	schedule_simulation_free(forecast->simulation);
+	least_policy_clear(&forecast->least);
+}
+/* Asking. */
+
+/* A cell and its key, to be found again by the key. */
+struct keyed {
+	char key[65];
+	size_t cell;
+};
+
+struct keys {
+	struct keyed *items;
+	size_t count;
+};
+
+static void keys_clear(struct keys *keys)
+{
+	free(keys->items);
+}
+OWNED_VALUE(struct keys, keys_clear)
+
+static int compare_keys(const void *a, const void *b)
+{
+	const struct keyed *x = a, *y = b;
+
+	return strcmp(x->key, y->key);
+}
+
+static int collect_keys(struct sweep *sweep, struct keys *keys,
+			struct error *err)
+{
+	size_t count = sweep_totals(sweep)->kept;
+
+	keys->items = calloc(count + 1, sizeof(*keys->items));
+	if (!keys->items)
+		return error_nomem(err, "plan");
+	for (size_t i = 0; i < count; i++) {
+		struct keyed *item = &keys->items[keys->count++];
+
+		item->cell = i;
+		if (sweep_cell_key(sweep, i, item->key, err) < 0)
+			return -1;
+	}
+	qsort(keys->items, keys->count, sizeof(*keys->items), compare_keys);
+	return 0;
+}
+
+static void note_history(struct plan_forecast *forecast,
+			 const struct keys *keys,
+			 const struct reply_history *reply)
+{
+	for (size_t i = 0; i < reply->history_count; i++) {
+		const struct history_info *item = &reply->history[i];
+		const struct keyed *found;
+		struct keyed key = { 0 };
+
+		snprintf(key.key, sizeof(key.key), "%s", item->key);
+		found = bsearch(&key, keys->items, keys->count,
+				sizeof(*keys->items), compare_keys);
+		if (!found)
+			continue;
+		forecast->times[found->cell] =
+			item->median_ms > 0 ? (uint64_t)item->median_ms : 1;
+		forecast->runs[found->cell] = item->runs;
+	}
+}
+
+/* How long the cells took, as far as the controller knows. */
+static int fetch_history(struct plan_forecast *forecast, struct sweep *sweep,
+			 struct client *client, struct error *err)
+{
+	owned(keys_clear) struct keys keys = { 0 };
+
+	forecast->times =
+		calloc(sweep_totals(sweep)->kept + 1, sizeof(*forecast->times));
+	forecast->runs =
+		calloc(sweep_totals(sweep)->kept + 1, sizeof(*forecast->runs));
+	if (!forecast->times || !forecast->runs)
+		return error_nomem(err, "plan");
+	if (collect_keys(sweep, &keys, err) < 0)
+		return -1;
+	for (size_t at = 0; at < keys.count; at += KEYS_AT_ONCE) {
+		owned(answer_clear) struct answer answer = { 0 };
+		struct message_query query = { .what = QUERY_HISTORY };
+		int rc = 0;
+
+		for (size_t i = at;
+		     i < keys.count && i < at + KEYS_AT_ONCE && rc == 0; i++)
+			rc = strings_add(&query.keys, keys.items[i].key, err);
+		if (rc == 0)
+			rc = client_query(client, &query, &answer, err);
+		strings_clear(&query.keys);
+		if (rc < 0)
+			return -1;
+		if (answer.reply)
+			note_history(forecast, &keys, answer.reply);
+	}
+	return 0;
+}
+
+/* A plan needs no controller: without one it says that it did not ask. */
+int plan_forecast_init(struct plan_forecast *forecast, struct cli *cli,
+		       struct sweep *sweep, struct error *err)
+{
+	owned(client_free) struct client *client = NULL;
+	struct error why = { 0 };
+
+	client = cli_connect(cli, &why);
+	if (!client ||
+	    node_snapshot_fetch(&forecast->snapshot, client, &why) < 0 ||
+	    fetch_history(forecast, sweep, client, &why) < 0) {
+		if (why.code == ENOMEM)
+			return error_nomem(err, "plan");
+		snprintf(forecast->text, sizeof(forecast->text), "%s",
+			 why.text);
+		return 0;
+	}
+	forecast->simulation =
+		schedule_simulation_new(sweep, forecast->snapshot.slots,
+					forecast->snapshot.count,
+					forecast->times, err);
+	return forecast->simulation ? 0 : -1;
+}
+
+/* What it adds to the plan. */
+
+static bool add_number(cJSON *to, const char *name, bool known, uint64_t value)
+{
+	return known ? cJSON_AddNumberToObject(to, name, (double)value) != NULL
+		     : cJSON_AddNullToObject(to, name) != NULL;
+}
+
+static bool add_cell(const struct plan_forecast *forecast, size_t cell,
+		     cJSON *row)
+{
+	const struct schedule_simulation_cell *of =
+		&forecast->simulation->cells[cell];
+	bool timed = forecast->simulation->end_ms;
+	cJSON *names;
+
+	if (!cJSON_AddBoolToObject(row, "fits",
+				   of->shortage == UNSCHEDULABLE_NONE) ||
+	    !(of->lacks ? cJSON_AddStringToObject(row, "lacks", of->lacks)
+			: cJSON_AddNullToObject(row, "lacks")) ||
+	    !add_number(row, "runs", true, forecast->runs[cell]) ||
+	    !add_number(row, "time_ms", forecast->times[cell],
+			forecast->times[cell]) ||
+	    !add_number(row, "wave", of->first_wave, of->first_wave) ||
+	    !add_number(row, "last_wave", of->last_wave, of->last_wave) ||
+	    !add_number(row, "start_ms", timed && of->first_wave,
+			of->start_ms) ||
+	    !(names = cJSON_AddArrayToObject(row, "on")))
+		return false;
+	for (uint32_t i = 0; i < of->slots_count; i++) {
+		cJSON *name = cJSON_CreateString(
+			forecast->snapshot.names[of->slots[i]]);
+
+		if (!name || !cJSON_AddItemToArray(names, name)) {
+			cJSON_Delete(name);
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool add_totals(const struct plan_forecast *forecast, cJSON *plan)
+{
+	const struct schedule_simulation *simulation = forecast->simulation;
+	cJSON *cluster = cJSON_AddObjectToObject(plan, "cluster"), *to;
+
+	if (!cluster ||
+	    !cJSON_AddBoolToObject(cluster, "checked", simulation != NULL))
+		return false;
+	if (!simulation)
+		return cJSON_AddStringToObject(cluster, "text",
+					       forecast->text) != NULL;
+	to = cJSON_AddObjectToObject(plan, "forecast");
+	return to &&
+	       add_number(cluster, "nodes", true, forecast->snapshot.count) &&
+	       add_number(cluster, "usable", true, forecast->snapshot.usable) &&
+	       add_number(to, "waves", true, simulation->waves) &&
+	       add_number(to, "time_ms", simulation->end_ms,
+			  simulation->end_ms) &&
+	       add_number(to, "known", true, simulation->known) &&
+	       add_number(to, "unknown", true, simulation->unknown) &&
+	       add_number(to, "lacking", true, simulation->lacking) &&
+	       cJSON_AddBoolToObject(to, "cut", simulation->cut);
+}
+
+/* What the policies of the nodes refuse of the cell, if there is anything. */
+static int add_refusals(struct plan_forecast *forecast, struct sweep *sweep,
+			size_t cell, cJSON *row, struct error *err)
+{
+	struct job_spec spec;
+	uint32_t repeats;
+	cJSON *refusals;
+	int rc = 0;
+
+	if (!forecast->snapshot.policies.count)
+		return 0;
+	if (sweep_job(sweep, sweep_cell_job(sweep, cell, &repeats), &spec,
+		      err) < 0)
+		return -1;
+	refusals = node_policies_refusals(&forecast->snapshot.policies,
+					  spec.vendor, &spec.container, err);
+	if (!refusals || cJSON_GetArraySize(refusals))
+		rc = refusals ? least_policy_add(&forecast->least,
+						 &spec.container, err)
+			      : -1;
+	codec_clear(&job_spec_schema, &spec);
+	if (cJSON_GetArraySize(refusals))
+		cJSON_AddItemToObject(row, "refused", refusals);
+	else
+		cJSON_Delete(refusals);
+	return rc;
+}
+
+int plan_forecast_add(struct plan_forecast *forecast, struct sweep *sweep,
+		      cJSON *plan, struct error *err)
+{
+	size_t cell = 0;
+	bool refused = false;
+	cJSON *row;
+
+	if (least_policy_init(&forecast->least, err) < 0)
+		return -1;
+	if (!add_totals(forecast, plan))
+		return error_nomem(err, "plan");
+	if (!forecast->simulation)
+		return 0;
+	cJSON_ArrayForEach(row, row_at(plan, "kept"))
+	{
+		if (add_refusals(forecast, sweep, cell, row, err) < 0)
+			return -1;
+		if (!add_cell(forecast, cell++, row))
+			return error_nomem(err, "plan");
+		refused |= cJSON_HasObjectItem(row, "refused");
+	}
+	if (refused)
+		cJSON_AddItemToObject(plan, "policy",
+				      least_policy_json(&forecast->least));
+	return 0;
+}

@@ -1,0 +1,321 @@
+/* plan_text.c - a plan as text for people.
+ */
+#include "controller/cli/commands/plan_text.h"
+
+#include "controller/cli/render.h"
+#include "controller/report/row.h"
+
+#include <math.h>
+#include <string.h>
+
+/* "n1,n2" and when: "1", "1-3". */
+static void place_cells(struct table *table, const cJSON *row)
+{
+	double first = row_double(row, "wave");
+	double last = row_double(row, "last_wave");
+	char text[HUMAN_SIZE], nodes[200];
+	owned(strings_clear) struct strings place = { 0 };
+	const cJSON *node;
+
+	table_cell(table, PLAIN, "%s",
+		   row_double(row, "runs") > 0
+			   ? human_time((int64_t)row_double(row, "time_ms"),
+					text)
+			   : "?");
+	if (!isfinite(first)) {
+		const char *lacks = row_text(row, "lacks");
+
+		table_cell(table, PLAIN, "-");
+		table_cell(table, YELLOW, "%s", lacks ? lacks : "");
+		return;
+	}
+	if (last > first)
+		table_cell(table, PLAIN, "%.0f-%.0f", first, last);
+	else
+		table_cell(table, PLAIN, "%.0f", first);
+	cJSON_ArrayForEach(node, row_at(row, "on"))
+	{
+		if (cJSON_IsString(node) &&
+		    strings_add(&place, node->valuestring, NULL) < 0)
+			break;
+	}
+	table_cell(table, PLAIN, "%s", job_nodes(&place, nodes, sizeof(nodes)));
+}
+
+static void print_repeats(struct table *table, const cJSON *row)
+{
+	double repeats = row_double(row, "repeats");
+	double max = row_double(row, "repeats_max");
+
+	if (max > repeats)
+		table_cell(table, PLAIN, "%.0f to %.0f", repeats, max);
+	else
+		table_cell(table, PLAIN, "%.0f", repeats);
+}
+
+/* What the cells go after that go after any. */
+static int print_order(struct cli *cli, const cJSON *plan, struct error *err)
+{
+	static const struct column columns[] = {
+		{ "CELL", false },
+		{ "GOES AFTER", false },
+		{ NULL, false },
+	};
+	owned(table_free) struct table *table = table_new(columns, err);
+	const cJSON *row;
+
+	if (!table)
+		return -1;
+	cJSON_ArrayForEach(row, row_at(plan, "kept"))
+	{
+		if (!row_text(row, "after"))
+			continue;
+		table_cell(table, PLAIN, "%s", row_text(row, "cell"));
+		table_cell(table, PLAIN, "%s", row_text(row, "after"));
+	}
+	return cli_print_table(cli, "\n", table, err);
+}
+
+static int print_kept(struct cli *cli, const cJSON *plan, bool placed,
+		      struct error *err)
+{
+	static const struct column columns[] = {
+		{ "CELL", false }, { "REPEATS", true }, { "VENDOR", false },
+		{ "NODES", true }, { "DEVICES", true }, { "IMAGE", false },
+		{ NULL, false },
+	};
+	static const struct column more[] = {
+		{ "CELL", false }, { "REPEATS", true }, { "VENDOR", false },
+		{ "NODES", true }, { "DEVICES", true }, { "IMAGE", false },
+		{ "TIME", true },  { "WAVE", true },    { "ON", false },
+		{ NULL, false },
+	};
+	owned(table_free) struct table *table =
+		table_new(placed ? more : columns, err);
+	const cJSON *row;
+
+	if (!table)
+		return -1;
+	cJSON_ArrayForEach(row, row_at(plan, "kept"))
+	{
+		double devices = row_double(row, "devices");
+
+		table_cell(table, PLAIN, "%s", row_text(row, "cell"));
+		print_repeats(table, row);
+		table_cell(table, PLAIN, "%s", row_text(row, "vendor"));
+		table_cell(table, PLAIN, "%.0f", row_double(row, "nodes"));
+		if (devices > 0)
+			table_cell(table, PLAIN, "%.0f", devices);
+		else
+			table_cell(table, PLAIN, "all");
+		table_cell(table, PLAIN, "%s", row_text(row, "image"));
+		if (placed)
+			place_cells(table, row);
+	}
+	return cli_print_table(cli, "", table, err);
+}
+
+static int print_dropped(struct cli *cli, const cJSON *plan, struct error *err)
+{
+	static const struct column columns[] = {
+		{ "DROPPED CELL", false },
+		{ "REASON", false },
+		{ NULL, false },
+	};
+	owned(table_free) struct table *table = table_new(columns, err);
+	const cJSON *row;
+
+	if (!table)
+		return -1;
+	cJSON_ArrayForEach(row, row_at(plan, "dropped"))
+	{
+		table_cell(table, YELLOW, "%s", row_text(row, "cell"));
+		table_cell(table, PLAIN, "%s", row_text(row, "reason"));
+	}
+	return cli_print_table(cli, "\n", table, err);
+}
+
+/* Images that a node must have, as it cannot build them; each is named once. */
+static int print_missing(struct cli *cli, const cJSON *plan, struct error *err)
+{
+	static const struct column columns[] = {
+		{ "IMAGE THAT NODES MUST HAVE", false },
+		{ "AS THE TREE LACKS", false },
+		{ NULL, false },
+	};
+	owned(table_free) struct table *table = table_new(columns, err);
+	owned(strings_clear) struct strings named = { 0 };
+	const cJSON *row;
+
+	if (!table)
+		return -1;
+	cJSON_ArrayForEach(row, row_at(plan, "kept"))
+	{
+		const char *missing = row_text(row, "missing");
+
+		if (!missing || strings_has(&named, missing))
+			continue;
+		if (strings_add(&named, missing, err) < 0)
+			return -1;
+		table_cell(table, YELLOW, "%s", row_text(row, "image"));
+		table_cell(table, PLAIN, "%s", missing);
+	}
+	return named.count ? cli_print_table(cli, "\n", table, err) : 0;
+}
+
+/* What nodes refuse, a line for each rule that the cell meets first. */
+static int print_refused(struct cli *cli, const cJSON *plan,
+			 const struct plan_forecast *forecast,
+			 struct error *err)
+{
+	static const struct column columns[] = {
+		{ "CELL", false },
+		{ "NODES", false },
+		{ "WHAT THEIR POLICY REFUSES", false },
+		{ NULL, false },
+	};
+	owned(table_free) struct table *table = table_new(columns, err);
+	const cJSON *row, *refusal, *node;
+	bool any = false;
+	char names[200];
+
+	if (!table)
+		return -1;
+	cJSON_ArrayForEach(row, row_at(plan, "kept"))
+	{
+		cJSON_ArrayForEach(refusal, row_at(row, "refused"))
+		{
+			owned(strings_clear) struct strings nodes = { 0 };
+
+			cJSON_ArrayForEach(node, row_at(refusal, "nodes"))
+			{
+				if (strings_add(&nodes, node->valuestring,
+						err) < 0)
+					return -1;
+			}
+			table_cell(table, PLAIN, "%s", row_text(row, "cell"));
+			table_cell(table, PLAIN, "%s",
+				   job_nodes(&nodes, names, sizeof(names)));
+			table_cell(table, YELLOW, "%s",
+				   row_text(refusal, "text"));
+			any = true;
+		}
+	}
+	if (!any)
+		return 0;
+	if (cli_print_table(cli, "\n", table, err) < 0)
+		return -1;
+	fputs("\nthese policy lines would allow the cells, see "
+	      "regatta-policy(5):\n\n",
+	      cli->out);
+	least_policy_print(&forecast->least, cli->out);
+	return 0;
+}
+
+static void print_totals(struct cli *cli, const struct sweep *sweep)
+{
+	const struct sweep_totals *totals = sweep_totals(sweep);
+	char time[HUMAN_SIZE];
+
+	if (totals->kept > PLAN_TEXT_ROWS || totals->dropped > PLAN_TEXT_ROWS)
+		fprintf(cli->out,
+			"\nonly the first %d of each are shown; --format json "
+			"shows all\n",
+			PLAN_TEXT_ROWS);
+	fprintf(cli->out, "\n%s: %zu cell%s, %zu kept, %zu dropped",
+		sweep_name(sweep), totals->cells, totals->cells == 1 ? "" : "s",
+		totals->kept, totals->dropped);
+	if (totals->jobs)
+		fprintf(cli->out, "; %zu job%s, the largest on %u node%s",
+			totals->jobs, totals->jobs == 1 ? "" : "s",
+			totals->nodes_max, totals->nodes_max == 1 ? "" : "s");
+	if (totals->timeout_ms)
+		fprintf(cli->out, "; one by one at most %s",
+			human_time((int64_t)totals->timeout_ms, time));
+	fputc('\n', cli->out);
+}
+
+/* What names no format may fit none. */
+static void print_logs(struct cli *cli, const cJSON *plan)
+{
+	const cJSON *row;
+	size_t count = 0;
+
+	cJSON_ArrayForEach(row, row_at(plan, "kept")) count +=
+		!strcmp(row_text(row, "log"), "auto");
+	if (count)
+		fprintf(cli->out,
+			"%zu cell%s no framework and no log: the format of the "
+			"log is detected; if none matches, the job has no "
+			"metrics\n",
+			count, count == 1 ? " names" : "s name");
+}
+
+static void print_time(struct cli *cli,
+		       const struct schedule_simulation *simulation)
+{
+	char time[HUMAN_SIZE];
+
+	if (simulation->cut) {
+		fputs("; the forecast ends here, the sweep is too "
+		      "large",
+		      cli->out);
+	} else if (!simulation->end_ms) {
+		fputs("; time unknown: none of these cells has run before",
+		      cli->out);
+	} else {
+		fprintf(cli->out, "; about %s",
+			human_time((int64_t)simulation->end_ms, time));
+		if (simulation->unknown)
+			fprintf(cli->out,
+				"; %zu of %zu cells have never run (?) and "
+				"count as the median of the others",
+				simulation->unknown,
+				simulation->known + simulation->unknown);
+	}
+}
+
+static void print_forecast(struct cli *cli,
+			   const struct plan_forecast *forecast)
+{
+	const struct schedule_simulation *simulation = forecast->simulation;
+	char clean[400];
+
+	if (!simulation) {
+		fprintf(cli->out, "nodes and times were not checked: %s\n",
+			escape(forecast->text, clean, sizeof(clean)));
+		return;
+	}
+	fprintf(cli->out,
+		"with %zu of %zu nodes, all free: ", forecast->snapshot.usable,
+		forecast->snapshot.count);
+	if (simulation->waves) {
+		fprintf(cli->out, "%u wave%s", simulation->waves,
+			simulation->waves > 1 ? "s" : "");
+		print_time(cli, simulation);
+	} else {
+		fputs("nothing would start", cli->out);
+	}
+	if (simulation->lacking)
+		fprintf(cli->out, "; %zu cell%s would wait for nodes",
+			simulation->lacking,
+			simulation->lacking > 1 ? "s" : "");
+	fputc('\n', cli->out);
+}
+
+int plan_text_print(struct cli *cli, const cJSON *plan,
+		    const struct sweep *sweep,
+		    const struct plan_forecast *forecast, struct error *err)
+{
+	if (print_kept(cli, plan, forecast->simulation, err) < 0 ||
+	    print_order(cli, plan, err) < 0 ||
+	    print_dropped(cli, plan, err) < 0 ||
+	    print_missing(cli, plan, err) < 0 ||
+	    print_refused(cli, plan, forecast, err) < 0)
+		return -1;
+	print_totals(cli, sweep);
+	print_logs(cli, plan);
+	if (sweep_totals(sweep)->kept)
+		print_forecast(cli, forecast);
+	return 0;
+}
