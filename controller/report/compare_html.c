@@ -236,8 +236,8 @@ static int put_title(struct comparison *page)
 	    buffer_text(page->out, "<p class=\"mute\">", page->err) < 0 ||
 	    html_text(page->out, page->labels.common, page->err) < 0 ||
 	    buffer_text(page->out,
-			"</p>\n<p class=\"mute\">Charts name a cell "
-			"by its ",
+			"</p>\n<p class=\"mute\">Charts label each "
+			"cell by ",
 			page->err) < 0 ||
 	    html_text(page->out,
 		      labels_keys(&page->labels, page->cells->child, keys),

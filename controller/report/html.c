@@ -2,6 +2,7 @@
  */
 #include "controller/report/report.h"
 
+#include "controller/report/advice.h"
 #include "controller/report/columns.h"
 #include "controller/report/html_charts.h"
 #include "controller/report/html_style.h"
@@ -55,10 +56,9 @@ static int put_size(const cJSON *rows, struct buffer *out, struct error *err)
 	}
 	if (!(nodes > 0))
 		return 0;
-	snprintf(text, sizeof(text), "%.0f node%s, %.0f device%s in one job",
-		 nodes, nodes == 1 ? "" : "s", devices,
-		 devices == 1 ? "" : "s");
-	return put_fact("largest", text, out, err);
+	snprintf(text, sizeof(text), "%.0f node%s, %.0f device%s", nodes,
+		 nodes == 1 ? "" : "s", devices, devices == 1 ? "" : "s");
+	return put_fact("largest job", text, out, err);
 }
 
 static int put_times(const struct report_about *about, const cJSON *rows,
@@ -123,7 +123,8 @@ static int put_best(const cJSON *best, const struct labels *labels,
 
 	if (buffer_text(out, " The fastest, ", err) < 0 ||
 	    html_text(out, labels_row(labels, best, label), err) < 0 ||
-	    buffer_printf(out, err, ", made %.1f tokens per second and device",
+	    buffer_printf(out, err,
+			  ", reached %.1f tokens per second per device",
 			  number_at(best,
 				    "result.tokens_per_second_per_device")) < 0)
 		return -1;
@@ -221,6 +222,28 @@ static int put_failure(const cJSON *row, struct buffer *out, struct error *err)
 	    html_lines(out, tail, err) < 0)
 		return -1;
 	return buffer_text(out, "</pre></details>\n", err);
+}
+
+/* What to do about each class of failure, once. */
+static int put_advice(const cJSON *rows, struct buffer *out, struct error *err)
+{
+	bool failed[FAILURES] = { false };
+	const cJSON *row;
+
+	cJSON_ArrayForEach(row, rows)
+	{
+		failed[failure_from(row_text(row, "failure"))] = true;
+	}
+	for (enum failure failure = FAILURE_NONE + 1; failure < FAILURES;
+	     failure++) {
+		const char *todo = failure_advice(failure, LANGUAGE_EN);
+
+		if (failed[failure] && todo &&
+		    buffer_printf(out, err, "<p>What to do (%s): %s.</p>\n",
+				  failure_name(failure), todo) < 0)
+			return -1;
+	}
+	return 0;
 }
 
 static int put_origin(const cJSON *row, struct buffer *out, struct error *err)
@@ -415,6 +438,7 @@ static int put_page(const struct report_about *about, const cJSON *rows,
 	    put_table(rows, &labels, out, err) < 0 ||
 	    html_overview(rows, &labels, out, err) < 0 ||
 	    put_notes("Without a result", put_failure, rows, out, err) < 0 ||
+	    put_advice(rows, out, err) < 0 ||
 	    put_notes("Taken over, as they completed before", put_origin, rows,
 		      out, err) < 0 ||
 	    put_suspects(rows, out, err) < 0 ||

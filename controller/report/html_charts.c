@@ -41,8 +41,8 @@ static const struct picture {
 	  .unit = "%",
 	  .path = "result.mfu",
 	  .scale = 100 },
-	{ .title = "Memory of a device",
-	  .limited = "Memory of a device (dashed: what the chip has)",
+	{ .title = "Memory per device",
+	  .limited = "Memory per device (dashed: size of the memory)",
 	  .unit = "MiB",
 	  .path = "result.memory_mib",
 	  .scale = 1,
@@ -261,7 +261,7 @@ static int put_scaling(const cJSON *rows, const struct labels *labels,
 	}
 	if (rc == 0)
 		rc = put_drawing(&drawing,
-				 "Scaling: a device's rate against that on the "
+				 "Scaling: rate per device, relative to the "
 				 "fewest nodes",
 				 "%", out, err);
 	for (size_t i = 0; i < count; i++)
@@ -301,16 +301,18 @@ static int put_overlay(const char *title, const char *unit, const char *path,
 int html_overview(const cJSON *rows, const struct labels *labels,
 		  struct buffer *out, struct error *err)
 {
+	size_t start = out->size, empty;
 	char keys[LABEL_SIZE];
 
 	if (rows->child && rows->child->next &&
-	    (buffer_text(out, "<p class=\"mute\">Charts name a cell by its ",
+	    (buffer_text(out, "<p class=\"mute\">Charts label each cell by ",
 			 err) < 0 ||
 	     html_text(out, labels_keys(labels, rows->child, keys), err) < 0 ||
 	     buffer_text(out, ".</p>\n", err) < 0))
 		return -1;
 	if (buffer_text(out, "<div class=\"charts\">\n", err) < 0)
 		return -1;
+	empty = out->size;
 	for (size_t i = 0; i < PICTURES; i++)
 		if (put_picture(&pictures[i], rows, labels, out, err) < 0)
 			return -1;
@@ -320,7 +322,11 @@ int html_overview(const cJSON *rows, const struct labels *labels,
 	    put_overlay("Throughput of all cells", "token/s",
 			"series.tokens_per_second", rows, labels, out, err) < 0)
 		return -1;
-	return buffer_text(out, "</div>\n", err);
+	if (out->size > empty)
+		return buffer_text(out, "</div>\n", err);
+	out->size = start;
+	out->data[start] = 0;
+	return 0;
 }
 
 static const struct {
@@ -333,7 +339,7 @@ static const struct {
 	{ "temp_c", "Temperature", "°C", false },
 	{ "util_pct", "Utilisation", "%", false },
 	{ "mem_used_mib", "Memory", "MiB", false },
-	{ "cpu_pct", "Processors of the nodes", "%", true },
+	{ "cpu_pct", "CPU load of the nodes", "%", true },
 };
 
 #define READINGS (sizeof(readings) / sizeof(readings[0]))

@@ -374,9 +374,8 @@ int board_next(struct board *board, struct web_page *page)
 		board->row++;
 		return 1;
 	}
-	web_html(page, "</table></div>\n<p class=\"mute\">A square shows how "
-		       "far its job is and its rate in token/s per device; "
-		       "the stronger its colour, the nearer to the best "
-		       "rate.</p>\n");
+	web_html(page, "</table></div>\n<p class=\"mute\">A square shows the "
+		       "progress of a job and its rate in token/s per device. "
+		       "Stronger colours are closer to the best rate.</p>\n");
 	return 0;
 }

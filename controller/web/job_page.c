@@ -46,7 +46,7 @@ static void put_reach(struct web_page *page, const struct job_info *job)
 	else if (web_step(job))
 		web_html(page, "Step %llu", (ull)web_step(job));
 	else
-		web_html(page, "No step was read");
+		web_html(page, "No step in the output");
 	if (progress)
 		web_stillness(page, progress);
 	if (!isnan(loss))
@@ -183,7 +183,7 @@ static void put_tasks(struct web_page *page, const struct job_info *job,
 	web_part(page, "div", " class=\"wide\"", "tasks");
 	web_html(page, "<h2>Nodes</h2><table><tr><th "
 		       "class=\"n\">Rank</th><th>Node</th>"
-		       "<th>Devices</th><th>State</th><th>Why</th></tr>\n");
+		       "<th>Devices</th><th>State</th><th>Reason</th></tr>\n");
 	for (size_t i = 0; i < job->tasks_count && i < TASKS_SHOWN; i++) {
 		const struct task_info *task = &job->tasks[i];
 

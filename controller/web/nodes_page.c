@@ -207,7 +207,7 @@ int web_nodes_begin(struct web_page *page, uint64_t after, struct error *err)
 		       "class=\"wide\"><table><tr><th>Node</th><th>State</"
 		       "th><th>Hardware</th><th class=\"n\">Devices</th><th "
 		       "class=\"n\">Power</th><th>Jobs</th><th>Address</"
-		       "th><th>Refused by policy</th></tr>\n");
+		       "th><th>Why it takes no jobs</th></tr>\n");
 	return 1;
 }
 
@@ -259,7 +259,7 @@ static void put_devices(struct web_page *page, const struct node *node)
 		       "class=\"n\">Device</th><th>Chip</th><th>Bus</"
 		       "th><th>Job</th><th class=\"n\">W</th><th "
 		       "class=\"n\">°C</th><th class=\"n\">%%</th><th "
-		       "class=\"n\">MiB</th><th>Unused because</th></tr>\n");
+		       "class=\"n\">MiB</th><th>Reason not used</th></tr>\n");
 	for (size_t i = 0; i < view->inventory_count; i++)
 		put_device(page, &view->inventory[i], &readings);
 	web_html(page, "</table>");
@@ -280,8 +280,8 @@ static void put_policy(struct web_page *page, const struct node_info *node)
 		web_text_lines(page, policy->valuestring);
 		web_html(page, "</pre>");
 	} else {
-		web_html(page, "<p>Its agent has no policy file; the defaults "
-			       "of regatta-policy(5) apply.</p>");
+		web_html(page, "<p>The agent has no policy file: the defaults "
+			       "in regatta-policy(5) apply.</p>");
 	}
 	web_part_end(page, "div");
 }

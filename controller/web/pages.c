@@ -83,7 +83,8 @@ static int sweeps_next(struct web_page *page, void *arg, struct error *err)
 		return sweeps_slice(page, view, err) < 0 ? -1 : 1;
 	web_html(page, "</table></div>\n");
 	if (!view->any)
-		web_html(page, "<p class=\"mute\">No sweep was submitted yet.");
+		web_html(page,
+			 "<p class=\"mute\">No sweep has been submitted yet.");
 	return 0;
 }
 

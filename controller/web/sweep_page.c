@@ -147,7 +147,7 @@ static int put_board(struct web_page *page, struct sweep_view *view,
 	web_html(page, "<div class=\"wide\"><table><tr><th class=\"n\">Job</th>"
 		       "<th>Cell</th><th>State</th><th>Nodes</th><th>Step</th>"
 		       "<th class=\"n\">Loss</th><th "
-		       "class=\"n\">token/s</th><th>Why</th></tr>\n");
+		       "class=\"n\">token/s</th><th>Reason</th></tr>\n");
 	view->next = put_rows;
 	return 1;
 }

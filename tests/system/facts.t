@@ -80,7 +80,7 @@ for line in 'Machine of 2 cards' 'NVIDIA A100-SXM4-80GB' '535.129.03' \
 done
 like "$(grep -o "[0-9.]*/80[0-9.]* " "$BED/out")" "^0.00/80.00" "and the memory, of 80 GiB"
 must run cli report "$SWEEP" --format html
-for title in Power Temperature Utilisation Memory 'Processors of the nodes'; do
+for title in Power Temperature Utilisation Memory 'CPU load of the nodes'; do
 	ok "grep -qF '>$title<' '$BED/out'" "the HTML page has a chart: $title"
 done
 ok "! grep -qE '<script|https?:' '$BED/out'" "and nothing from elsewhere"

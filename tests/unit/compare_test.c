@@ -300,7 +300,7 @@ static void test_html(void)
 		   strstr(out.data, ">sweep 1</dt><dd>&lt;first&gt;, ") &&
 		   strstr(out.data, "<dd>second, 2001-09-09T01:46:40Z, by bob"),
 	   "of sweeps with names, dates and users");
-	ok(strstr(out.data, "Charts name a cell by its n."),
+	ok(strstr(out.data, "Charts label each cell by n."),
 	   "it says how charts name cells");
 	ok(strstr(out.data, "class=\"spread\"") &&
 		   strstr(out.data, "class=\"limit\""),

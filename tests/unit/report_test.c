@@ -285,10 +285,12 @@ static void test_html(void)
 		   strstr(out.data, "<dt>system</dt><dd>D&amp;D</dd>"),
 	   "it says who ran it, when, and on what");
 	ok(strstr(out.data,
-		  ">2 of 3 jobs completed. The fastest, b, made 100.0 "
-		  "tokens per second and device. 1 ended without a "
+		  ">2 of 3 jobs completed. The fastest, b, reached 100.0 "
+		  "tokens per second per device. 1 ended without a "
 		  "result. 1 result is suspect.</p>"),
 	   "and how it ended");
+	ok(strstr(out.data, "<p>What to do (oom): a smaller batch"),
+	   "and what to do about failures");
 	ok(strstr(out.data, "--w:50.0%") && strstr(out.data, "--w:100.0%"),
 	   "a bar shows each rate beside the best");
 	ok(strstr(out.data, "<td class=\"bad\">failed: oom</td>") &&
@@ -301,7 +303,7 @@ static void test_html(void)
 	is_int(count(out.data, "<svg"), 5, "a chart for all that has a shape");
 	is_int(count(out.data, "<path class=\"l1\""), 2,
 	       "the devices of a job share a chart, and so do its nodes");
-	ok(strstr(out.data, "Processors of the nodes") &&
+	ok(strstr(out.data, "CPU load of the nodes") &&
 		   strstr(out.data, "n&lt;2&gt;") && strstr(out.data, ">n2 0<"),
 	   "whose lines are named");
 	ok(strstr(out.data, "<tr><th>driver</th><td>5&lt;3</td></tr>") &&
@@ -360,13 +362,13 @@ static void test_overview(void)
 	ok(html(rows, &out, NULL) == 0, "a page of two vendors on many nodes");
 	ok(strstr(out.data, ">all: model=m</p>") &&
 		   strstr(out.data, ">nodes=4<") &&
-		   strstr(out.data, "by its nodes.</p>"),
+		   strstr(out.data, "cell by nodes.</p>"),
 	   "what all cells share is said once");
 	ok(strstr(out.data, "<span class=\"k0\">acme X</span> "
 			    "<span class=\"k1\">zeta X</span>"),
 	   "vendors are told apart");
 	ok(count(out.data, "<line class=\"limit\"") == 6 &&
-		   strstr(out.data, "Memory of a device (dashed: "),
+		   strstr(out.data, "Memory per device (dashed: "),
 	   "memory is shown beside what the chip has");
 	ok(strstr(out.data, ">Scaling: ") && count(out.data, ">100<") >= 1 &&
 		   count(out.data, ">50.0<") >= 2,
@@ -389,7 +391,7 @@ static void test_overview(void)
 	}
 	ok(html(rows, &out, NULL) == 0 && !strstr(out.data, "class=\"band\""),
 	   "few devices are lines");
-	ok(strstr(out.data, "Memory of a device<") &&
+	ok(strstr(out.data, "Memory per device<") &&
 		   !strstr(out.data, "dashed"),
 	   "where no chip has a figure for memory, none is named");
 	cJSON_Delete(rows);

@@ -78,10 +78,12 @@ static void ratio_cell(struct table *table, const cJSON *difference)
 {
 	double ratio = row_double(difference, "ratio");
 	double low = row_double(difference, "ratio_low");
+	double high = row_double(difference, "ratio_high");
+	int decimals = high - low < 0.1 ? 3 : 2;
 
 	if (isfinite(low))
-		table_cell(table, PLAIN, "%.3f (%.3f–%.3f)", ratio, low,
-			   row_double(difference, "ratio_high"));
+		table_cell(table, PLAIN, "%.*f (%.*f–%.*f)", decimals, ratio,
+			   decimals, low, decimals, high);
 	else if (isfinite(ratio))
 		table_cell(table, PLAIN, "%.3f", ratio);
 	else
@@ -109,9 +111,9 @@ static void name_cell(struct table *table, const struct labels *labels,
 static void explain(struct cli *cli)
 {
 	cli_say(cli, "same: the difference is within the spread of the "
-		     "repeats, or of the steps without repeats\n"
-		     "ratio: with its 95 %% interval if both sweeps have "
-		     "repeats; loss: mean difference (largest)");
+		     "repeats, or of the steps without repeats");
+	cli_say(cli, "ratio: with its 95 %% interval, if both have repeats; "
+		     "loss: mean difference (largest)");
 }
 
 /* Two sweeps: a line for each cell. */
