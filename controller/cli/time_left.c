@@ -1,74 +1,86 @@
 /* time_left.c - how long a sweep takes yet.
  */
 #include "controller/cli/time_left.h"
+#include "controller/scheduler/run_times.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-struct took {
-	double sum_ms;
-	size_t count;
-};
 
 static const char *cell_of(const struct watched *job)
 {
 	return job->job && job->job->cell ? job->job->cell : "";
 }
 
-static int by_cell(const void *a, const void *b)
+static int64_t end_of(const struct watched *job)
 {
-	return strcmp(cell_of(*(const struct watched *const *)a),
-		      cell_of(*(const struct watched *const *)b));
+	return job->job && job->job->ended_ms ? job->job->ended_ms : INT64_MAX;
 }
 
-static double elapsed(const struct watched *job, int64_t now_ms)
+/* What runs, then the last that ended. */
+static int by_age(const void *a, const void *b)
+{
+	int64_t x = end_of(*(const struct watched *const *)a);
+	int64_t y = end_of(*(const struct watched *const *)b);
+
+	return x > y ? -1 : x < y;
+}
+
+static int compare_cells(const struct watched *a, const struct watched *b)
+{
+	return strcmp(cell_of(a), cell_of(b));
+}
+
+static int by_cell(const void *a, const void *b)
+{
+	int order = compare_cells(*(const struct watched *const *)a,
+				  *(const struct watched *const *)b);
+
+	return order ? order : by_age(a, b);
+}
+
+static int64_t elapsed(const struct watched *job, int64_t now_ms)
 {
 	const struct job_info *info = job->job;
 	int64_t end = info && info->ended_ms ? info->ended_ms : now_ms;
 
 	return info && info->started_ms && end > info->started_ms
-		       ? (double)(end - info->started_ms)
+		       ? end - info->started_ms
 		       : 0;
 }
 
 /* From start to end; 0: nothing says so. */
-static double whole(const struct watched *job, int64_t now_ms)
+static int64_t whole(const struct watched *job, int64_t now_ms)
 {
 	const struct progress_info *progress =
 		job->job ? job->job->progress : NULL;
 
 	if (job->state == JOB_COMPLETED)
 		return elapsed(job, now_ms);
-	if (job->state != JOB_RUNNING || !progress || !progress->step ||
-	    progress->steps < progress->step)
+	if (job->state != JOB_RUNNING || !progress)
 		return 0;
-	return elapsed(job, now_ms) * (double)progress->steps /
-	       (double)progress->step;
+	return run_times_by_steps(elapsed(job, now_ms), progress->step,
+				  progress->steps);
 }
 
-static void add(struct took *took, double ms)
+static void add_all(struct run_times *times, const struct watched *const *jobs,
+		    size_t count, int64_t now_ms)
 {
-	took->sum_ms += ms;
-	took->count += ms > 0;
-}
-
-static double mean(const struct took *took)
-{
-	return took->count ? took->sum_ms / (double)took->count : 0;
+	for (size_t i = 0; i < count; i++)
+		run_times_add(times, whole(jobs[i], now_ms));
 }
 
 /* Of jobs of one cell. */
-static double cell_left(const struct watched *const *jobs, size_t count,
-			double all_mean, int64_t now_ms, double *longest)
+static int64_t cell_left(const struct watched *const *jobs, size_t count,
+			 const struct run_times *all, int64_t now_ms,
+			 int64_t *longest)
 {
-	struct took took = { 0 };
-	double left = 0, expected;
+	struct run_times times = { 0 };
+	int64_t left = 0, expected;
 
-	for (size_t i = 0; i < count; i++)
-		add(&took, whole(jobs[i], now_ms));
-	expected = took.count ? mean(&took) : all_mean;
+	add_all(&times, jobs, count, now_ms);
+	expected = run_times_expected(&times, all);
 	for (size_t i = 0; i < count; i++) {
-		double own = whole(jobs[i], now_ms), one;
+		int64_t own = whole(jobs[i], now_ms), one;
 
 		if (job_state_final(jobs[i]->state))
 			continue;
@@ -86,29 +98,32 @@ int64_t time_left(const struct watched_sweep *sweep, int64_t now_ms)
 	size_t count = sweep->count;
 	const struct watched **sorted = calloc(count + 1, sizeof(void *));
 	size_t active = 0, open = 0, from = 0;
-	double left = 0, longest = 0;
-	struct took took = { 0 };
+	struct run_times all = { 0 };
+	int64_t left = 0, longest = 0;
 
 	for (size_t i = 0; sorted && i < count; i++) {
 		sorted[i] = &jobs[i];
-		add(&took, whole(&jobs[i], now_ms));
 		open += !job_state_final(jobs[i].state);
 		active += !job_state_final(jobs[i].state) &&
 			  jobs[i].state != JOB_QUEUED;
 	}
-	if (!sorted || !open || !took.count) {
+	if (sorted && open) {
+		qsort(sorted, count, sizeof(void *), by_age);
+		add_all(&all, sorted, count, now_ms);
+	}
+	if (!all.count) {
 		free(sorted);
 		return -1;
 	}
 	qsort(sorted, count, sizeof(void *), by_cell);
 	for (size_t i = 1; i <= count; i++) {
-		if (i < count && !by_cell(&sorted[from], &sorted[i]))
+		if (i < count && !compare_cells(sorted[from], sorted[i]))
 			continue;
-		left += cell_left(sorted + from, i - from, mean(&took), now_ms,
+		left += cell_left(sorted + from, i - from, &all, now_ms,
 				  &longest);
 		from = i;
 	}
 	free(sorted);
-	left /= (double)(active ? active : 1);
-	return (int64_t)(left > longest ? left : longest);
+	left /= (int64_t)(active ? active : 1);
+	return left > longest ? left : longest;
 }

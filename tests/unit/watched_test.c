@@ -80,6 +80,11 @@ static void test_time_left(void)
 	is_int(left(&bed), 1000 + 2000, "and so does one that is forgotten");
 
 	bed_init(&bed);
+	for (size_t i = 0; i < 3; i++)
+		took(&bed, i, i == 2 ? 90000 : 1000 + (int64_t)i * 1000);
+	is_int(left(&bed), 2000, "one that took far longer counts as one");
+
+	bed_init(&bed);
 	for (size_t i = 0; i < JOBS; i++)
 		runs(&bed, i, 1000, i ? 100 : 1);
 	is_int(left(&bed), 99000, "the longest job ends last");
