@@ -1,9 +1,10 @@
 /* insecure_registry.h - which registries the engine reaches without TLS. Pure.
  *
- * Source: Docker Engine API 1.41, "Get system information", RegistryConfig; a
- * registry counts as insecure when it is listed so, or when an address of its
- * name lies in one of InsecureRegistryCIDRs. With Podman, whose networks are
- * none, the list has the prefixes of containers-registries.conf(5).
+ * A registry is insecure when the engine lists it as such, or when an address
+ * of its name is in one of InsecureRegistryCIDRs. Podman has no such networks;
+ * its list has the prefixes of containers-registries.conf(5).
+ *
+ * Source: Docker Engine API 1.41, "Get system information", RegistryConfig.
  */
 #ifndef AGENT_DOCKER_INSECURE_REGISTRY_H
 #define AGENT_DOCKER_INSECURE_REGISTRY_H
@@ -19,12 +20,12 @@
 enum insecure_registry {
 	INSECURE_NO,
 	INSECURE_YES,
-	INSECURE_BY_ADDRESS, /* it depends on where its name leads */
+	INSECURE_BY_ADDRESS, /* it depends on the addresses of its name */
 };
 enum insecure_registry insecure_registry_of(const cJSON *info,
 					    const char *registry);
 
-/* Is an address (IPv4 or IPv6) one of those that it reaches so? */
+/* Does the engine reach this address (IPv4 or IPv6) without TLS? */
 bool insecure_registry_address(const cJSON *info, const char *address);
 
 /* A mirror of the Hub that is reached without TLS, as HOST[:PORT] in
@@ -32,8 +33,8 @@ bool insecure_registry_address(const cJSON *info, const char *address);
  */
 bool insecure_registry_mirror(const cJSON *info, char *host);
 
-/* Add all that it reaches so: registries, networks as ADDRESS/BITS, and a
- * mirror; but the machine's own network, 127.0.0.0/8 and ::1/128.
+/* Add everything that it reaches without TLS: registries, networks as
+ * ADDRESS/BITS, and a mirror; except 127.0.0.0/8 and ::1/128.
  */
 int insecure_registry_list(const cJSON *info, struct strings *names,
 			   struct error *err);

@@ -1,9 +1,9 @@
 /* pull_progress.h - sums up the engine's progress messages of a pull or
  * build.
  *
- * Pure: objects of engine_image_pull() or engine_image_build() go in, one
- * image_progress comes out. At most PULL_PROGRESS_LAYERS_MAX layers are
- * counted.
+ * Pure. It takes the progress objects of engine_image_pull() or
+ * engine_image_build(), and gives one image_progress. At most
+ * PULL_PROGRESS_LAYERS_MAX layers are counted.
  */
 #ifndef AGENT_DOCKER_PULL_PROGRESS_H
 #define AGENT_DOCKER_PULL_PROGRESS_H
@@ -39,23 +39,21 @@ struct image_layer {
 	uint64_t bytes, bytes_total;
 };
 
-/* Sums over all layers, as far as the engine has told their sizes. */
+/* Sums over all layers whose sizes the engine has reported. */
 struct image_progress {
 	enum image_phase phase;
 	uint64_t bytes;       /* downloaded, or of the context sent */
 	uint64_t bytes_total; /* 0: not known */
-	bool partial; /* bytes_total lacks layers that are still to come */
-	uint64_t extracted; /* of bytes_total */
-	uint64_t rate;      /* bytes a second of the phase, 0: not known */
-	uint32_t layers;    /* done */
+	bool partial;         /* bytes_total lacks layers of unknown size */
+	uint64_t extracted;   /* of bytes_total */
+	uint64_t rate;        /* bytes a second of the phase, 0: not known */
+	uint32_t layers;      /* done */
 	uint32_t layers_total;
 	uint32_t attempt;                            /* 1 .. 3 */
 	struct image_layer moving[IMAGE_MOVING_MAX]; /* under way right now */
 	size_t moving_count;
-	const char *output; /* of a build: what it just printed, or NULL; only
-			       in calls for this alone */
-	char digest[IMAGE_DIGEST_SIZE]; /* name@sha256:..., once it is known
-					   what is pulled; "" before */
+	const char *output;             /* new output of a build, or NULL */
+	char digest[IMAGE_DIGEST_SIZE]; /* name@sha256:...; "": not known yet */
 };
 
 struct pull_progress;

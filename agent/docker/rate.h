@@ -1,6 +1,6 @@
 /* rate.h - how fast a count grows, smoothed over some seconds.
  *
- * Pure. A count that falls (another try) begins anew.
+ * Pure. A count that falls (a retry) starts again.
  */
 #ifndef AGENT_DOCKER_RATE_H
 #define AGENT_DOCKER_RATE_H
@@ -17,8 +17,8 @@ struct rate {
 	double per_second;
 };
 
-/* Take in the count of that time (not 0, never falling) and return what it
- * grows by a second; 0 until that is known.
+/* Add a count with its time (not 0, never falling) and return the growth per
+ * second; 0 until it is known.
  */
 uint64_t rate_feed(struct rate *rate, int64_t now_ms, uint64_t count);
 

@@ -1,4 +1,4 @@
-/* registries.h - the registries that this node knows.
+/* registries.h - the logins and settings of this node for registries.
  */
 #ifndef AGENT_DOCKER_REGISTRIES_H
 #define AGENT_DOCKER_REGISTRIES_H
@@ -14,16 +14,16 @@ struct node_policy; /* agent/policy/node_policy.h */
 struct registries {
 	const char *credentials; /* a config.json as Docker's, or NULL */
 	bool local;              /* the engine's disk is this machine's */
-	const struct key *key;   /* opens what came with a job */
-	const char *controller;  /* public key of who sealed that */
-	const char *former;      /* the one before it; NULL, "": none */
-	const struct node_policy *node_policy; /* NULL: nothing is judged */
+	const struct key *key;   /* opens the logins of a job */
+	const char *controller;  /* public key that sealed them */
+	const char *former;      /* the previous one; NULL or "": none */
+	const struct node_policy *node_policy; /* NULL: all are allowed */
 };
 
 struct credential;
 struct registry_login;
 
-/* login_open() of what the controller sealed for this node. */
+/* login_open() with these keys. */
 int registries_open(const struct registries *registries,
 		    const struct registry_login *login,
 		    struct credential *credential, struct error *err);

@@ -9,11 +9,11 @@
 
 #include <stdint.h>
 
-/* Both give 0 where it cannot be read. */
+/* Both return 0 if the value cannot be read. */
 int64_t cgroup_oom_kills(void);
 
-/* Bytes now, shared memory with them, page cache not: what a program reads from
- * a disk fills that, as far as there is room.
+/* Bytes in use now, with shared memory, without page cache, which files that
+ * are read fill up to the limit.
  */
 int64_t cgroup_memory_used(void);
 

@@ -1,4 +1,4 @@
-/* environment.h - the environment of a process: the container's, then ours.
+/* environment.h - the environment of a process of the command.
  */
 #ifndef AGENT_INIT_ENVIRONMENT_H
 #define AGENT_INIT_ENVIRONMENT_H
@@ -9,14 +9,15 @@
 #define DEFAULT_PATH                                                           \
 	"/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-/* A NULL-ended array of NAME=VALUE: `base`, over it the start file's env=
- * records (the last of a name counts), over both RANK and LOCAL_RANK when it
- * asks for them. Sorted by name. The strings of base and start are borrowed.
- * NULL: out of memory.
+/* A NULL-ended array of NAME=VALUE, sorted by name. RANK and LOCAL_RANK, if the
+ * start file asks for them, override its env= records (the last one of a name),
+ * which override base. The strings of base and start are borrowed. NULL: out of
+ * memory.
  */
 char **environment_new(char **base, const struct start *start, uint32_t rank,
 		       uint32_t local_rank);
-/* Put INIT_BIN before the PATH of all that is started, once. -1: no memory. */
+/* Prepend INIT_BIN to the PATH of all processes; call it once. -1: no memory.
+ */
 int environment_prepend(char **base, struct start *start);
 void environment_free(char **environment); /* NULL is fine */
 

@@ -1,7 +1,7 @@
-/* follow.h - copies what is written to files of the container to its streams.
+/* follow.h - copies the bytes of followed files to their streams.
  *
- * What is followed, and how streams are called, stands in agent/init/init.h.
- * Nothing here waits for a writer: files are read as far as they have come.
+ * agent/init/init.h says which files are followed, and the names of streams.
+ * Nothing here waits for a writer: files are read up to their present end.
  */
 #ifndef AGENT_INIT_FOLLOW_H
 #define AGENT_INIT_FOLLOW_H
@@ -17,7 +17,7 @@
 
 struct follow;
 
-/* What the files that match have in them now is not copied. start and index:
+/* Bytes that matching files have already are not copied. start and index are
  * borrowed. NULL: out of memory.
  */
 struct follow *follow_new(const struct start *start,
@@ -27,20 +27,20 @@ void follow_free(struct follow *follow); /* NULL is fine */
 /* Look for files that match and are not followed yet. */
 void follow_scan(struct follow *follow);
 
-/* Copy what is new, of each file in turn, at most *room bytes, which are
- * counted down, and at most FOLLOW_CHUNK. true: there is more.
+/* Copy new bytes, of each file in turn: at most *room bytes, which is reduced
+ * by them, and at most FOLLOW_CHUNK. True: there is more.
  */
 bool follow_copy(struct follow *follow, uint64_t *room);
 
-/* Nobody in the container writes any more: look and copy for the last time. */
+/* The last scan and copy, when all processes of the container have ended. */
 void follow_finish(struct follow *follow, uint64_t *room);
 
-/* Files that are open, and bytes that were copied, of all files. */
+/* The number of open files, and the bytes copied from all files. */
 uint32_t follow_count(const struct follow *follow);
 uint64_t follow_bytes(const struct follow *follow);
 
-/* After follow_finish(): bytes that are not copied for want of room; and what
- * else is missing, in words ("": nothing).
+/* After follow_finish(): bytes that did not fit into *room; and a sentence
+ * about other missing bytes ("": none).
  */
 uint64_t follow_left(const struct follow *follow);
 const char *follow_trouble(const struct follow *follow);

@@ -6,15 +6,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define GLOB_ENTRIES_MAX 100000 /* names looked at in one walk */
+#define GLOB_ENTRIES_MAX 100000 /* names checked in one walk */
 
-/* A path that matches; it may be anything but a folder's "." or "..". */
+/* A matching path of any kind of file; never "." or "..". */
 typedef void glob_fn(void *arg, const char *path);
 
 /* Call fn for each path that matches the absolute pattern: *, ?, [] and \ as in
- * fnmatch(3), within a name; a leading dot is matched only by a dot. What
- * cannot be read does not match. false: there are more names than *entries,
- * which is counted down; the rest was not looked at.
+ * fnmatch(3), within a name; a leading dot is matched only by a dot. Folders
+ * that cannot be read are skipped. False: there are more names than *entries,
+ * which is reduced by each; the rest was not checked.
  */
 bool glob_walk(const char *pattern, size_t *entries, glob_fn *fn, void *arg);
 

@@ -1,8 +1,8 @@
 /* index_writer.h - the lines that say which streams there are beside the ranks'
  * logs.
  *
- * Their form stands in agent/init/init.h. The file is made with the first line;
- * a line is there as a whole or not at all.
+ * agent/init/init.h has their form. The file is made with the first line. A
+ * line is written completely or not at all.
  */
 #ifndef AGENT_INIT_INDEX_WRITER_H
 #define AGENT_INIT_INDEX_WRITER_H
@@ -20,14 +20,14 @@ struct index_writer {
 void index_writer_init(struct index_writer *index, int out, uint64_t node);
 void index_writer_clear(struct index_writer *index);
 
-/* A followed file: its bytes are in <stream>.log, which is made here; its
- * descriptor, or -1 with *why and nothing is there.
+/* Announce a followed file and make its <stream>.log. Returns the descriptor of
+ * that, or -1 with *why; then nothing was made.
  */
 int index_writer_follow(struct index_writer *index, const char *stream,
 			const char *path, unsigned part,
 			struct start_error *why);
 
-/* A rank's log ends at `kept` bytes, whatever is written to it. */
+/* Announce that a rank's log was cut, and ends at `kept` bytes. */
 int index_writer_kept(struct index_writer *index, const char *stream,
 		      uint64_t kept, struct start_error *why);
 

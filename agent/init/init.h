@@ -69,39 +69,45 @@
  *	 "started_ms": N, "ended_ms": N,	  wall clock since 1970
  *	 "oom_kills": N,	  processes the kernel killed for memory in this
  *				  container's cgroup, 0 where it cannot be read
- *	 "memory_peak_bytes": N,  the most that the cgroup was seen to use,
- *looked at each second, without page cache; 0 where it cannot be read
+ *	 "memory_peak_bytes": N,  the most that the cgroup used, read once a
+ *				  second, without page cache; 0 where it cannot
+ *				  be read
  *	 "processes": [{"rank": R, "exit_code": N, "signal": N,
  *	   "ended_ms": N, "max_rss_kib": N, "user_ms": N, "system_ms": N,
  *	   "log_bytes": N}]}	  log_bytes: size of rank-<R>.log at the end
  *
  * Followed files. A pattern is absolute or relative to the working folder; *, ?
- * and [] match within one name, a dot at its beginning only a dot. Whatever
- * regular file matches, whenever it appears, is read from its first byte to its
- * last, until every process of the container is gone and it was looked at once
- * more. What such files hold before anything runs is of an earlier command, and
- * is left out: one that is written on counts from there, one that is written
- * anew, or replaced, from its first byte, and one that nobody writes to is no
- * stream. (A file that is written anew with the same last 4 KiB at the same
- * place counts as written on.) A file that is replaced by another of the same
- *name (rotation), or that gets shorter, goes on as a further part with a stream
- *of its own; the replaced one is read to its end. Only what is gone before it
- *was first seen is lost: cut off, or removed, within INIT_LOOK_MS of being
- *written (removed or renamed away within INIT_SCAN_MS of being made).
+ * and [] match within one name, a dot at its beginning only a dot. Every
+ * regular file that matches, whenever it appears, is copied from its first byte
+ * to its last, until all processes of the container have ended and the file was
+ * checked once more.
  *
- * Files are looked at, not watched: inotify says nothing about what another
- * host writes to NFS, has few instances for each user of a host, and wakes for
- * every line. A look is an fstat() of each file. PID 1 does it, so a file
- * system that hangs (NFS) can delay how signals are passed on.
+ * Bytes that such files have before anything runs are of an earlier command,
+ * and are left out: a file that is continued is copied from there, a file that
+ * is written again or replaced from its first byte, and a file that nobody
+ * writes to is no stream. (A file that is written again with the same last
+ * 4 KiB at the same place counts as continued.)
  *
- * A stream's name is its path from the working folder with other characters
- * than a-z, 0-9, '.', '_' and '-' replaced by '-', capitals by small letters,
- * the end of what is too long, and "-2", "-3" ... behind what is taken.
+ * A file that is replaced by another one of its name (rotation), or truncated,
+ * continues as a further part with a stream of its own; the replaced file is
+ * read to its end. Bytes are lost only if they vanish before they were seen:
+ * truncated or removed within INIT_LOOK_MS after they were written, or within
+ * INIT_SCAN_MS after their file was made.
  *
- * The limit counts the logs of the ranks and the followed files together. When
- * it is met, each keeps what it has then, and nothing is added: a rank's log is
- * cut to that size again and again while the command writes on, undisturbed.
- * It may exceed the limit by what comes between two looks.
+ * Files are polled, not watched: inotify reports nothing that another host
+ * writes to NFS, has few instances for each user of a host, and wakes for every
+ * line. A poll is an fstat() of each file. PID 1 does it, so a file system that
+ * hangs (NFS) can delay the forwarding of signals.
+ *
+ * A stream's name is made from the path, relative to the working folder:
+ * capitals become small letters, characters other than a-z, 0-9, '.', '_' and
+ * '-' become '-', and only the end of a long path is used. A name that is taken
+ * gets "-2", "-3" ... at its end.
+ *
+ * The limit is for the logs of the ranks and the followed files together. When
+ * it is reached, each keeps the bytes that it has, and no more: a rank's log is
+ * cut to that size again and again while the command continues undisturbed. It
+ * may exceed the limit by what is written between two checks.
  *
  * ssh=1: PATH begins with INIT_BIN, where the agent mounts this program as ssh
  * and scp. `ssh HOST COMMAND` hands a command to the task of the same job on

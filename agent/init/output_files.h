@@ -1,7 +1,6 @@
-/* output_files.h - looks after what the command writes: copies, counts, bounds
- * it.
+/* output_files.h - copies, counts and bounds the output of the command.
  *
- * The limit and the followed files are described in agent/init/init.h.
+ * agent/init/init.h describes the limit and the followed files.
  */
 #ifndef AGENT_INIT_OUTPUT_FILES_H
 #define AGENT_INIT_OUTPUT_FILES_H
@@ -13,21 +12,20 @@
 
 struct output_files;
 
-/* All borrowed; out: the folder. The record's processes are those whose logs
- * are looked after, its note is filled by output_files_finish(). NULL: out of
- * memory.
+/* All borrowed; out: the folder. The logs of the record's processes are
+ * bounded; output_files_finish() fills the record's note. NULL: out of memory.
  */
 struct output_files *output_files_new(const struct start *start,
 				      struct record *record, int out);
 void output_files_free(struct output_files *output); /* NULL is fine */
 
-/* Look, if it is time to; returns when to look again. Monotonic ms. A look
- * takes milliseconds, however much there is to copy.
+/* Check the files, if it is time to; returns the time of the next check
+ * (monotonic ms). A call takes milliseconds, however much there is to copy.
  */
 int64_t output_files_look(struct output_files *output, int64_t now_ms);
 
-/* Nothing of the command is left: the last look. Takes as long as what is
- * still to be copied.
+/* The last check, when all processes have ended. It copies everything that is
+ * left, however long that takes.
  */
 void output_files_finish(struct output_files *output);
 

@@ -15,9 +15,8 @@ struct process {
 	pid_t pid; /* also its session and its process group */
 	uint32_t rank;
 	int log;           /* its rank-<R>.log, close-on-exec */
-	uint64_t log_size; /* when it was looked at last; never more than is
-			      kept of it */
-	uint32_t log_cuts; /* the command made it shorter so often */
+	uint64_t log_size; /* at the last check; at most the kept bytes */
+	uint32_t log_cuts; /* how often the command truncated it */
 	bool ended;
 	int exit_code; /* 128 + signal when a signal ended it */
 	int signal;    /* 0: it exited */
@@ -41,11 +40,11 @@ int process_start(struct process *process, const struct start *start,
 		  char **args, uint32_t index, int out, char **environment,
 		  struct start_error *why);
 
-/* Take over what wait4() said. now_ms: wall clock since 1970. */
+/* Store the result of wait4(). now_ms: wall clock since 1970. */
 void process_end(struct process *process, int status,
 		 const struct rusage *usage, int64_t now_ms);
 
-/* Bytes in its log now; 0 when that cannot be told. */
+/* The present size of its log; 0 if it cannot be read. */
 int64_t process_log_bytes(const struct process *process);
 
 #endif

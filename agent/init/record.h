@@ -1,6 +1,6 @@
-/* record.h - the exit record: what became of the command, as one JSON file.
+/* record.h - the exit record: how the command ended, as one JSON file.
  *
- * The fields stand in agent/init/init.h.
+ * agent/init/init.h describes the fields.
  */
 #ifndef AGENT_INIT_RECORD_H
 #define AGENT_INIT_RECORD_H
@@ -24,15 +24,15 @@ struct record {
 	uint32_t count; /* of processes that were started */
 };
 
-/* Take the room that any record needs in the folder `out` now, so that it can
- * be written later though the logs have filled the disk. Returns a descriptor,
+/* Reserve the disk space of the largest record in the folder `out`, so that it
+ * can be written even when the logs have filled the disk. Returns a descriptor,
  * or -1 with *why.
  */
 int record_reserve(int out, struct start_error *why);
 
 /* Write the record to the reserved descriptor (-1: none) and rename it to
- * exit.json: a reader sees all of it or nothing. It survives the end of any
- * process, but no power cut: a machine that lost power has lost the task too.
+ * exit.json: a reader sees all of it or nothing. It need not survive a power
+ * cut, because the task does not either.
  */
 int record_write(const struct record *record, int out, int reserved,
 		 struct start_error *why);

@@ -9,9 +9,9 @@
  *	mknod, mknodat of a character or block device		EPERM
  *	openat2, fchmodat2, io_uring_setup			ENOSYS
  *
- * The last three take the mode where a filter cannot see it, or come after
- * what it knows; programs fall back on the others. 32-bit programs, and on
- * x86-64 those of x32, are under the same rules.
+ * A filter cannot see the mode of the last three, so programs get ENOSYS and
+ * fall back on the others. The same rules hold for 32-bit programs, and on
+ * x86-64 for x32 programs.
  *
  * Sources: seccomp(2); systemd.exec(5), "RestrictSUIDSGID".
  */
@@ -20,9 +20,9 @@
 
 #include "agent/init/start_error.h"
 
-/* Put the filter on this process and on all that it starts from now on; none
- * of them can take it off, or gain rights by execve(2) (no_new_privs). -1 with
- * *why: the kernel has no seccomp; then no command may run.
+/* Install the filter for this process and all processes that it starts. None
+ * can remove it, or gain rights by execve(2) (no_new_privs). -1 with *why: the
+ * kernel has no seccomp; then no command may run.
  */
 int seccomp_filter_install(struct start_error *why);
 

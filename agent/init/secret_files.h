@@ -4,8 +4,8 @@
 
 #include "agent/init/start.h"
 
-/* Write each secret of the start file into the folder, mode 0400, ours. -1: why
- * says which cannot be written, and never its value.
+/* Write each secret of the start file into the folder, with mode 0400. -1: *why
+ * names the one that cannot be written, never its value.
  */
 int secret_files_write(const struct start *start, const char *folder,
 		       struct start_error *why);

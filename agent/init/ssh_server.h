@@ -1,6 +1,6 @@
-/* ssh_server.h - runs what other tasks of the job hand to this one.
+/* ssh_server.h - runs the commands that other tasks of the job send here.
  *
- * The files and limits stand in agent/init/init.h.
+ * agent/init/init.h describes the files and limits.
  */
 #ifndef AGENT_INIT_SSH_SERVER_H
 #define AGENT_INIT_SSH_SERVER_H
@@ -13,20 +13,20 @@
 
 struct ssh_server;
 
-/* in: path of the start file, beside which commands come; out: the folder for
- * answers. All is borrowed. NULL: out of memory.
+/* in: path of the start file, in whose folder commands arrive; out: the folder
+ * for answers. All is borrowed. NULL: out of memory.
  */
 struct ssh_server *ssh_server_new(const struct start *start, const char *in,
 				  int out);
 void ssh_server_free(struct ssh_server *server); /* NULL is fine */
 
-/* Start what has come; returns when to look again (monotonic ms). */
+/* Start new commands; returns the time of the next check (monotonic ms). */
 int64_t ssh_server_look(struct ssh_server *server, int64_t now_ms);
 
-/* A child ended: its answer is written, if it was a command of another task. */
+/* A child has ended: if it was such a command, write its answer. */
 void ssh_server_reaped(struct ssh_server *server, pid_t pid, int status);
 
-/* To the group of each command that runs. */
+/* Send a signal to the process group of each running command. */
 void ssh_server_signal(struct ssh_server *server, int signal);
 
 #endif

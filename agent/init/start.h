@@ -1,7 +1,7 @@
 /* start.h - reads the start file: what regatta-init is to run, and how.
  *
- * The format and its limits stand in agent/init/init.h. A record that may
- * stand once and stands twice is an error, as is an unknown one.
+ * agent/init/init.h describes the format and its limits. An unknown record is
+ * an error, and so is a second one where only one is allowed.
  */
 #ifndef AGENT_INIT_START_H
 #define AGENT_INIT_START_H
@@ -14,7 +14,7 @@
 #define START_RANK_MAX 100000000
 
 struct start {
-	char *bytes; /* the file; the strings below lie in it */
+	char *bytes; /* the file; the strings below point into it */
 	uint64_t processes;
 	uint64_t first_rank; /* at most START_RANK_MAX */
 	uint64_t rank_env;   /* 0 or 1 */
@@ -29,7 +29,7 @@ struct start {
 	size_t env_count;
 	char **secrets; /* NAME=VALUE, secret_count of them */
 	size_t secret_count;
-	char **prepare; /* the command before it, as args; none: 0 */
+	char **prepare; /* the prepare command, as args; count 0: none */
 	size_t prepare_count;
 	char **args; /* the command, arg_count of them, then NULL */
 	size_t arg_count;

@@ -10,8 +10,8 @@ struct start_error {
 	char text[240]; /* "": nothing failed; long text is cut */
 };
 
-/* Fill *why and return -1. Any byte may be in the text: record_write() makes
- * it safe for JSON.
+/* Fill *why and return -1. The text may have any bytes: record_write() makes it
+ * safe for JSON.
  */
 int start_error_set(struct start_error *why, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));

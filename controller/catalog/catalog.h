@@ -30,10 +30,10 @@
  *	  protocol/hardware/profile.h
  *
  * Things are found by their names and aliases, however they are written
- * (suggestions.h). A framework is also found by a name with a version behind
- *it, which is what follows the longest known name, from a '_' or a digit on:
- * pytorch_1.13, megatron_core060. Everything returned is borrowed from the
- * catalog and lives as long.
+ * (suggestions.h). A framework is also found by a name with a version, which
+ * follows the longest known name from a '_' or a digit on: pytorch_1.13,
+ * megatron_core060. Everything returned is borrowed from the catalog and lives
+ * as long.
  */
 #ifndef CONTROLLER_CATALOG_CATALOG_H
 #define CONTROLLER_CATALOG_CATALOG_H

@@ -1,7 +1,7 @@
-/* descriptions.h - descriptions that a sweep brings along, over those of a
- *folder.
+/* descriptions.h - descriptions that a sweep brings along, in addition to those
+ * of a folder.
  *
- * They travel as JSON, each as the text that its file would have; of a model,
+ * They are sent as JSON, each as the text that its file would have; of a model,
  * its entry in models.yaml:
  *
  *	{"frameworks": {NAME: TEXT}, "models": {NAME: TEXT},

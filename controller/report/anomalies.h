@@ -1,5 +1,5 @@
-/* anomalies.h - what the rows of a sweep say of each other: repeats that
- *differ, rates that jump against their neighbours.
+/* anomalies.h - finds repeats that differ, and rates that jump against those of
+ * neighbouring cells.
  *
  * Added to each completed row that has a rate (token/p/s):
  *

@@ -7,11 +7,12 @@
  *	 "cell": "model=gpt-nano nodes=1",
  *	 "repeat": 0,
  *	 "values": {...},		the matrix values
- *	 "follows": "step=train",	words of the cells that it goes after,
+ *	 "follows": "step=train",	labels of the cells that it runs after,
  *					or null
- *	 "tail": "last words\n",	of a failed job's log, for a page; or
- *null "setup": {...},		measure_spec (protocol/message/spec.h), "vendor"
- *and "layout" (layout_spec)
+ *	 "tail": "last lines\n",	of a failed job's log, for a page, or
+ *					null
+ *	 "setup": {...},		measure_spec (protocol/message/spec.h),
+ *					"vendor" and "layout" (layout_spec)
  *	 "state": "completed",		enum job_state by name
  *	 "failure": "exit",		enum failure by name, or null
  *	 "text": "rank 1 exited 1",	the sentence of the failure, or null
@@ -19,17 +20,16 @@
  *	 "devices": 2,			over all nodes
  *	 "result": {...},		result.h, or null
  *	 "provenance": {		or null
- *	   "image": "sha256:...",	id or digest of what really ran
+ *	   "image": "sha256:...",	id or digest of the image that ran
  *	   "engine": "20.10.24",
  *	   "kernel": "6.1.0",
  *	   "nodes": ["n1", "n2"],
  *	   ...},			further members only in JSON
- *	 "repeats": {...}, "doubts": [...]}	anomalies.h, where they are
- *there
+ *	 "repeats": {...}, "doubts": [...]}	anomalies.h, if there are any
  *
- * where a sweep names a baseline, its "alignment" (compare.h), and, for a page
- * with curves, what was measured over time (chart.h has the
- * form of a curve; x is the step, or seconds from the start of the job):
+ * If the sweep names a baseline, a row also has "alignment" (compare.h). For a
+ * page with curves it has "series" (chart.h has the form of a curve; x is the
+ * step, or seconds from the start of the job):
  *
  *	 "series": {"loss": curve, "tokens_per_second": curve,
  *	   "hosts": [{"node": "n1", "cpu_pct": curve}],

@@ -1,6 +1,6 @@
-/* likely_lines.h - lines of a log that look as if figures stood in them.
+/* likely_lines.h - the lines of a log that look most like metrics.
  *
- * For a log that no format fits: what a rule for it would have to read.
+ * They show what log rules for a log in an unknown format would have to read.
  */
 #ifndef CONTROLLER_RESULTS_LIKELY_LINES_H
 #define CONTROLLER_RESULTS_LIKELY_LINES_H
@@ -10,10 +10,10 @@
 #define LIKELY_LINES 3
 #define LIKELY_LINE_BYTES 120 /* longer ones are cut */
 
-/* The lines of the text that name most of what training logs tell (a step, a
- * loss, a time, a rate, memory ...) with a number, best first; of lines that
- * differ in their numbers alone only the first one. A line has two such names
- * at least. They are printable. Returns how many.
+/* The lines with most names of metrics (step, loss, time, rate, memory ...)
+ * that have a number, best first; at least two such names each. Of lines that
+ * differ only in their numbers, the first one. The lines are printable. Returns
+ * their number.
  */
 size_t likely_lines(const char *text, size_t size,
 		    char lines[LIKELY_LINES][LIKELY_LINE_BYTES]);

@@ -2,9 +2,9 @@
  *
  *	{"acc": 0.71, "bandwidth_gbps": 182.5}
  *
- * A number that the program told of the whole run is taken as it is, the last
- * one; of a rule with `metric` (log_rules.h) it is the mean over all who told
- *it. Of what was told step by step it is the median behind the warm-up.
+ * A metric that the program prints for the whole run is its last value; for a
+ * rule with `metric` (log_rules.h) it is the mean over all ranks that print
+ * it. A metric that is printed for each step is the median after the warm-up.
  */
 #ifndef CONTROLLER_RESULTS_METRICS_H
 #define CONTROLLER_RESULTS_METRICS_H
@@ -18,15 +18,15 @@
  */
 cJSON *metrics_json(const struct extract *extract, size_t first);
 
-/* Those names of metrics_json() that tables show. The caller deletes it; NULL:
+/* The names of metrics_json() that tables show. The caller deletes it; NULL:
  * ENOMEM.
  */
 cJSON *metrics_columns(const struct extract *extract, const cJSON *metrics);
-/* Likewise those that are in percent. */
+/* The names of those that are in percent, likewise. */
 cJSON *metrics_percents(const struct extract *extract, const cJSON *metrics);
 
-/* How many were told of the whole run: it has been measured then, also when no
- * step was.
+/* The number of metrics for the whole run. If there are any, the run is
+ * measured even without steps.
  */
 size_t metrics_told(const struct extract *extract);
 

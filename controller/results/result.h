@@ -28,30 +28,32 @@
  *					 the batch; "reported": the program's
  *					 own figures; "summary": its last line;
  *					 "arrival": the step time is that
- *between the arrivals of lines (arrival.h) "reported_tokens_per_second":
- *8123.4,	 median, for comparison "memory_mib": 120.5,
- *largest that the program printed, else of the fullest device as sampled, else
- *					 host_memory_mib
+ *					 between arrivals of lines (arrival.h)
+ *	 "reported_tokens_per_second": 8123.4,	 median, for comparison
+ *	 "memory_mib": 120.5,		 the largest value that the program
+ *					 printed, else of any sampled device,
+ *					 else host_memory_mib
  *	 "memory_source": "reported",	 "sampled" or "cgroup"
  *	 "host_memory_mib": 312.3,	 fullest container, no page cache
- *	 "memory_by_rank_mib": [71680, ...],	 peak of each device as sampled,
+ *	 "memory_by_rank_mib": [71680, ...],	 peak of each sampled device,
  *					 by node rank and device; null unless
- *					 all of them told
- *	 "chip_memory_gib": 80,		 what the chip is published to have
+ *					 all have a value
+ *	 "chip_memory_gib": 80,		 of the chip, as published
  *	 "wall_s": 12.3,		 first task's start to last task's end
  *	 "mfu": 0.41,			 a fraction; null: no peak known
  *	 "mfu_formula": "6N",		 of mfu and hfu: "2N", "4N" where parts
  *					 of the model are frozen (formula.h)
  *	 "mfu_palm": 0.45,		 with the attention
- *	 "hfu": 0.55,			 mfu with what full recomputation adds;
- *					 null: nothing is said to be recomputed
+ *	 "hfu": 0.55,			 mfu with full recomputation; null: no
+ *					 recomputation is set
  *	 "joules_per_token": 0.2,	 null: no power was sampled
  *	 "metrics": {...},		 metrics.h
  *	 "usage": {...},		 usage.h; null: nothing was sampled
  *	 "inputs": {...},		 inputs.h
- *	 "flags": ["..."]}		 sentences: figures of two sources that
- *do not agree (cross_checks.h), and what else is suspect; one that is
- *impossible is null and has its sentence here
+ *	 "flags": ["..."]}		 sentences about suspect figures, also
+ *					 those that two sources give differently
+ *					 (cross_checks.h). An impossible figure
+ *					 is null and has a sentence here
  *
  * Steady state: the steps behind the warm-up that are not slow, as steady.h
  * says, by the step time, or where there is none by the program's own rate.

@@ -1,12 +1,13 @@
-/* series.h - what a job measured, step by step, short enough to keep.
+/* series.h - loss and rate of a job over its steps, of bounded size.
  *
  *	{"loss": [[step, value] ...], "tokens_per_second": [[step, value] ...]}
  *
- * values are numbers, or null for NaN and infinite ones. tokens_per_second is
- * over all devices: from the step time and the batch, or as the program said;
- * what no step has is an empty list. Of a long training the steps stay whose
- * number is divisible by a power of two, the same for every job of this length:
- * so the curves of two jobs have steps in common.
+ * A value is a number, or null for NaN and infinite ones. tokens_per_second is
+ * over all devices: from the step time and the batch, or as the program prints
+ * it. A curve without values is an empty list. Of a long training only steps
+ * are kept whose number is divisible by a power of two. That power depends
+ * only on the length, so the curves of two equally long jobs have steps in
+ * common.
  */
 #ifndef CONTROLLER_RESULTS_SERIES_H
 #define CONTROLLER_RESULTS_SERIES_H
@@ -23,11 +24,11 @@
 cJSON *series_new(const struct record *records, size_t count,
 		  const struct measure_spec *measure, struct error *err);
 
-/* How far the losses of two series lie apart. */
+/* The difference between the losses of two series. */
 struct alignment {
 	uint64_t steps;  /* compared: in both, from from_step on, both finite */
 	double mean;     /* of |a - b| / |b|; NaN without steps */
-	double largest;  /* of them */
+	double largest;  /* the largest of these */
 	uint64_t at;     /* the step of the largest */
 	uint64_t broken; /* steps where only one of the two is finite */
 };

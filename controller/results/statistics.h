@@ -1,5 +1,5 @@
-/* statistics.h - the records of one job to its figures: spreads, rates,
- * progress.
+/* statistics.h - computes the figures of a job from its records: spreads,
+ * rates, progress.
  *
  * Plain numbers, NaN where one is not known; result.h says what each means.
  */
@@ -18,7 +18,7 @@ struct spread {
 };
 
 struct statistics {
-	size_t first;   /* record behind the warm-up; record_count: none */
+	size_t first;   /* record after the warm-up; record_count: none */
 	uint64_t above; /* steps up to this number are warm-up */
 	bool settled;   /* the end of the warm-up was found, or given */
 	size_t paced;   /* steady records that say how long they took */
@@ -26,7 +26,7 @@ struct statistics {
 	uint64_t slow_steps[STATISTICS_SLOW]; /* the first of them by number */
 	double lost_ms;
 	struct spread iteration;
-	bool arrived; /* `iteration` is from when the lines came */
+	bool arrived; /* `iteration` is from the arrival of lines */
 	struct spread tokens;
 	struct spread per_device; /* tokens/s of one device */
 	struct spread samples;
@@ -34,14 +34,15 @@ struct statistics {
 	double samples_per_second;
 	const char *source; /* "iteration", "reported", "summary", "arrival";
 			       NULL */
-	double reported;    /* tokens/s as the program says, median */
+	double reported;    /* tokens/s as the program prints it, median */
 	double wall_s;
 	double memory_mib; /* largest that the program printed */
 	bool total_known;
-	uint64_t total;   /* steps announced, or asked for where that is more */
+	uint64_t total;   /* steps that are announced, or set, if these are more
+			   */
 	uint64_t reached; /* steps made, counted from 1; 0: unknown */
 	uint64_t stride;  /* steps from one record to the next, as a rule */
-	bool finished;    /* the program says that it is done */
+	bool finished;    /* the program reports its end */
 };
 
 int statistics_compute(const struct result_input *input,

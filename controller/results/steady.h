@@ -1,8 +1,8 @@
 /* steady.h - the steady state of a training: where it begins, what disturbs it.
  *
- * A training begins slowly (compilation, caches, clocks) and stops now and then
- * for a checkpoint or an evaluation. Neither says how fast it trains. From the
- * times of its steps, in order:
+ * A training begins slowly (compilation, caches, clocks) and stops at times for
+ * a checkpoint or an evaluation. Such steps are not part of its rate. They are
+ * found from the times of its steps, in order:
  *
  * Warm-up ends where the times have come to the level of their second half:
  * with m its median and d 1.4826 times its median absolute deviation, a time

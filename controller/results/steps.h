@@ -1,6 +1,5 @@
-/* steps.h - what rules catch to one record per step, a summary, the latest.
- *
- * log_rules.h says what goes where.
+/* steps.h - makes records from captured values: one per step, a summary, and
+ * the latest values. log_rules.h has the rules for that.
  */
 #ifndef CONTROLLER_RESULTS_STEPS_H
 #define CONTROLLER_RESULTS_STEPS_H
@@ -55,15 +54,16 @@ struct steps {
 void steps_init(struct steps *steps, const struct extract_rules *rules);
 void steps_clear(struct steps *steps);
 
-/* False for the progress of something else than the training: its total is
- * another than the one announced, else than the first.
+/* Is it progress of the training? False: its total differs from the announced
+ * one, or, without one, from the first.
  */
 bool steps_counts(struct steps *steps, const struct caught *caught);
 
 /* 0, or -1: no memory. */
 int steps_take(struct steps *steps, const struct caught *caught);
 
-/* Add what `from` has and `to` has not. Both are of the same rules. */
+/* Add values of `from` that `to` does not have. Both must have the same rules.
+ */
 int steps_merge(struct steps *to, const struct steps *from);
 
 #endif

@@ -14,7 +14,7 @@
  */
 double t_quantile(double probability, uint32_t freedom);
 
-/* What values say of the mean that they are drawn around. */
+/* The mean of some values, with its confidence interval. */
 struct mean_known {
 	size_t n;
 	double mean;

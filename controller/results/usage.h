@@ -1,8 +1,8 @@
 /* usage.h - a job's samples to one summary: power, heat, load, memory, energy.
  *
  * Each node of a job has a stream of samples
- *(protocol/hardware/sample_format.h); it is fed here as it comes, in pieces of
- *any size. The summary of all of them is `usage` in a result:
+ * (protocol/hardware/sample_format.h), which is read here in pieces of any
+ * size. The summary of all streams is `usage` in a result:
  *
  *	{"devices": [		by node rank, then index; allocated ones only
  *	   {"node": "n1", "rank": 0, "device": 0, "name": ..., "bus_id": ...,
@@ -24,9 +24,9 @@
  *	 "errors": [{"node": "n1", "text": "...", "count": 2}],
  *	 "broken_lines": 0}
  *
- * Energy is the trapezoid over the times of the readings. Between two that are
- * more than USAGE_GAP_INTERVALS intervals apart nothing is assumed: that is a
- * gap, and stated.
+ * Energy is integrated by the trapezoidal rule over the times of the readings.
+ * Two readings that are more than USAGE_GAP_INTERVALS intervals apart are a
+ * gap, over which energy is not integrated; gaps are reported.
  */
 #ifndef CONTROLLER_RESULTS_USAGE_H
 #define CONTROLLER_RESULTS_USAGE_H
@@ -55,8 +55,8 @@ OWNED_POINTER(struct usage, usage_free)
 int usage_feed(struct usage *usage, const char *data, size_t size,
 	       struct error *err);
 
-/* What was read last of the i-th device of the stream; texts are borrowed.
- * false: there are no more. The job is left as it is.
+/* The last reading of the i-th device of the stream; texts are borrowed. False:
+ * there are no more devices. latest->job is not set.
  */
 bool usage_latest(const struct usage *usage, size_t i,
 		  struct device_metrics *latest);
@@ -93,8 +93,8 @@ cJSON *usage_host_curves(const struct usage *const *streams, size_t count,
  */
 cJSON *usage_memories(const cJSON *usage);
 
-/* What must be said beside the figures, as sentences to a list: errors of the
- * monitors, gaps. usage: a summary.
+/* Add sentences about errors of the monitors, and about gaps, to a list. usage:
+ * a summary.
  */
 int usage_warnings(const cJSON *usage, cJSON *list, struct error *err);
 

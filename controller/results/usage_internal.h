@@ -1,5 +1,5 @@
-/* usage_internal.h - what usage.c has taken of a stream and usage_summary.c
- * tells.
+/* usage_internal.h - the sums over one stream: usage.c adds, usage_summary.c
+ * reports.
  */
 #ifndef CONTROLLER_RESULTS_USAGE_INTERNAL_H
 #define CONTROLLER_RESULTS_USAGE_INTERNAL_H

@@ -98,7 +98,7 @@ void store_free(struct store *store)
 		return;
 	for (int i = 0; i < WRITES; i++)
 		sqlite3_finalize(store->writes[i]);
-	for (int i = 0; i < QUERIES; i++)
+	for (int i = 0; i < READS; i++)
 		sqlite3_finalize(store->queries[i]);
 	if (store->database)
 		database_close(store->database);
@@ -198,7 +198,7 @@ static void queue_cut(struct buffer *queue, size_t size)
 }
 
 /* A row in the queue: which write, how many columns, the columns. */
-static int queue_row(struct store *store, enum write write,
+static int queue_row(struct store *store, enum write_kind write,
 		     const struct column *columns, size_t count,
 		     struct error *err)
 {
@@ -363,8 +363,8 @@ const char *store_audit_head(const struct store *store)
 }
 
 /* The same id to each of these, or to none. */
-static int queue_all(struct store *store, const enum write *list, size_t count,
-		     uint64_t number, struct error *err)
+static int queue_all(struct store *store, const enum write_kind *list,
+		     size_t count, uint64_t number, struct error *err)
 {
 	struct store_mark mark = store_mark(store);
 
@@ -378,17 +378,19 @@ static int queue_all(struct store *store, const enum write *list, size_t count,
 
 int store_forget_job(struct store *store, uint64_t job, struct error *err)
 {
-	static const enum write list[] = { WRITE_NO_RESULT, WRITE_NO_EVENTS,
-					   WRITE_NO_RUN, WRITE_NO_STATE,
-					   WRITE_NO_JOB };
+	static const enum write_kind list[] = { WRITE_NO_RESULT,
+						WRITE_NO_EVENTS, WRITE_NO_RUN,
+						WRITE_NO_STATE, WRITE_NO_JOB };
 
 	return queue_all(store, list, sizeof(list) / sizeof(list[0]), job, err);
 }
 
 int store_forget_sweep(struct store *store, uint64_t sweep, struct error *err)
 {
-	static const enum write list[] = { WRITE_NO_PINS, WRITE_LOGINS_GONE,
-					   WRITE_NO_COUNTS, WRITE_NO_SWEEP };
+	static const enum write_kind list[] = { WRITE_NO_PINS,
+						WRITE_LOGINS_GONE,
+						WRITE_NO_COUNTS,
+						WRITE_NO_SWEEP };
 
 	return queue_all(store, list, sizeof(list) / sizeof(list[0]), sweep,
 			 err);

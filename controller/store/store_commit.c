@@ -97,7 +97,7 @@ static int bind_columns(sqlite3_stmt *statement, int count, const char **place)
 	return rc;
 }
 
-static sqlite3_stmt *prepared(struct store *store, enum write write,
+static sqlite3_stmt *prepared(struct store *store, enum write_kind write,
 			      struct error *err)
 {
 	if (!store->writes[write])
@@ -117,7 +117,7 @@ static int run(struct store *store, sqlite3_stmt *statement, struct error *err)
 	return rc;
 }
 
-static int run_for(struct store *store, enum write write, uint64_t id,
+static int run_for(struct store *store, enum write_kind write, uint64_t id,
 		   struct error *err)
 {
 	sqlite3_stmt *statement = prepared(store, write, err);
@@ -204,8 +204,8 @@ static enum job_state queued_state(const char *at)
 	return job_state_from(name);
 }
 
-static int apply_state(struct store *store, enum write write, const char *at,
-		       struct error *err)
+static int apply_state(struct store *store, enum write_kind write,
+		       const char *at, struct error *err)
 {
 	uint64_t job = queued_number(at), sweep = queued_number(at + 9);
 	enum job_state was = JOB_NONE;
@@ -220,7 +220,7 @@ static int apply_state(struct store *store, enum write write, const char *at,
 
 static int apply_row(struct store *store, const char **place, struct error *err)
 {
-	enum write write = (enum write)(*place)[0];
+	enum write_kind write = (enum write_kind)(*place)[0];
 	int count = (unsigned char)(*place)[1];
 	sqlite3_stmt *statement = prepared(store, write, err);
 	const char *columns = *place + 2;

@@ -10,7 +10,7 @@
 
 #include <sqlite3.h>
 
-enum write {
+enum write_kind {
 	WRITE_BEGIN,
 	WRITE_END,
 	WRITE_ACTIVE,
@@ -44,35 +44,35 @@ enum write {
 	WRITES
 };
 
-enum query {
-	QUERY_SWEEPS,
-	QUERY_SWEEP,
-	QUERY_LAST_SWEEP,
-	QUERY_ACTIVE,
-	QUERY_JOBS,
-	QUERY_CELL,
-	QUERY_ALL_JOBS,
-	QUERY_JOB,
-	QUERY_RUNS,
-	QUERY_SWEEP_RUNS,
-	QUERY_EVENTS,
-	QUERY_ALL_EVENTS,
-	QUERY_RESULT,
-	QUERY_NODES,
-	QUERY_KEYS,
-	QUERY_AUDIT,
-	QUERY_PINS,
-	QUERY_LOGINS,
-	QUERY_ALL_LOGINS,
-	QUERY_COUNTS,
-	QUERIES
+enum read_kind {
+	READ_SWEEPS,
+	READ_SWEEP,
+	READ_LAST_SWEEP,
+	READ_ACTIVE,
+	READ_JOBS,
+	READ_CELL,
+	READ_ALL_JOBS,
+	READ_JOB,
+	READ_RUNS,
+	READ_SWEEP_RUNS,
+	READ_EVENTS,
+	READ_ALL_EVENTS,
+	READ_RESULT,
+	READ_NODES,
+	READ_KEYS,
+	READ_AUDIT,
+	READ_PINS,
+	READ_LOGINS,
+	READ_ALL_LOGINS,
+	READ_COUNTS,
+	READS
 };
 
 struct store {
 	int lock;
 	sqlite3 *database;
 	sqlite3_stmt *writes[WRITES];
-	sqlite3_stmt *queries[QUERIES]; /* NULL while one is in use */
+	sqlite3_stmt *queries[READS]; /* NULL while one is in use */
 	struct buffer queue;
 	uint64_t tally_sweep; /* the sweep that tally belongs to */
 	int64_t tally[JOB_STATES];

@@ -29,54 +29,54 @@
 /* clang-format on */
 
 /* CROSS JOIN fixes the order of the tables: the first one is walked. */
-static const char *const queries[QUERIES] = {
-	[QUERY_SWEEPS] = "SELECT * FROM sweeps WHERE id > ?1"
-			 " ORDER BY id LIMIT ?2",
-	[QUERY_SWEEP] = "SELECT * FROM sweeps WHERE id = ?1",
-	[QUERY_LAST_SWEEP] = "SELECT * FROM sweeps ORDER BY id DESC LIMIT 1",
-	[QUERY_ACTIVE] = JOB_COLUMNS
+static const char *const queries[READS] = {
+	[READ_SWEEPS] = "SELECT * FROM sweeps WHERE id > ?1"
+			" ORDER BY id LIMIT ?2",
+	[READ_SWEEP] = "SELECT * FROM sweeps WHERE id = ?1",
+	[READ_LAST_SWEEP] = "SELECT * FROM sweeps ORDER BY id DESC LIMIT 1",
+	[READ_ACTIVE] = JOB_COLUMNS
 	"active CROSS JOIN jobs ON id = active.job"
 	" CROSS JOIN states ON states.job = active.job ORDER BY active.job",
-	[QUERY_JOBS] = JOB_COLUMNS
+	[READ_JOBS] = JOB_COLUMNS
 	"jobs CROSS JOIN states ON id = job"
 	" WHERE jobs.sweep = ?3 AND id > ?1 ORDER BY id LIMIT ?2",
-	[QUERY_CELL] = JOB_COLUMNS
+	[READ_CELL] = JOB_COLUMNS
 	"jobs INDEXED BY jobs_cell CROSS JOIN states ON id = job"
 	" WHERE jobs.sweep = ?3 AND cell_index = ?1 ORDER BY id",
-	[QUERY_ALL_JOBS] = JOB_COLUMNS "jobs CROSS JOIN states ON id = job"
-				       " WHERE id > ?1 ORDER BY id LIMIT ?2",
-	[QUERY_JOB] = JOB_COLUMNS "jobs CROSS JOIN states ON id = job"
-				  " WHERE id = ?1",
-	[QUERY_RUNS] = JOB_COLUMNS
-	"runs CROSS JOIN jobs ON jobs.id = runs.job"
-	" CROSS JOIN states ON states.job = runs.job"
-	" CROSS JOIN sweeps ON sweeps.id = jobs.sweep"
-	" WHERE digits = substr(?4, 1, " RUN_DIGITS ") AND key = ?4"
-	" AND (?5 IS NULL OR name = ?5)"
-	" ORDER BY runs.job DESC LIMIT ?2",
+	[READ_ALL_JOBS] = JOB_COLUMNS "jobs CROSS JOIN states ON id = job"
+				      " WHERE id > ?1 ORDER BY id LIMIT ?2",
+	[READ_JOB] = JOB_COLUMNS "jobs CROSS JOIN states ON id = job"
+				 " WHERE id = ?1",
+	[READ_RUNS] = JOB_COLUMNS "runs CROSS JOIN jobs ON jobs.id = runs.job"
+				  " CROSS JOIN states ON states.job = runs.job"
+				  " CROSS JOIN sweeps ON sweeps.id = jobs.sweep"
+				  " WHERE digits = substr(?4, 1, " RUN_DIGITS
+				  ") AND key = ?4"
+				  " AND (?5 IS NULL OR name = ?5)"
+				  " ORDER BY runs.job DESC LIMIT ?2",
 	/* In a sweep of a million jobs the first ones will do. */
-	[QUERY_SWEEP_RUNS] = JOB_COLUMNS
+	[READ_SWEEP_RUNS] = JOB_COLUMNS
 	"jobs CROSS JOIN states ON id = job"
 	" WHERE jobs.sweep = ?3 AND id > ?1 AND state = 'completed'"
 	" AND id < (SELECT min(id) FROM jobs WHERE sweep = ?3) + 1000"
 	" ORDER BY id LIMIT ?2",
-	[QUERY_EVENTS] = "SELECT * FROM events WHERE job = ?3 AND seq > ?1"
-			 " ORDER BY seq LIMIT ?2",
-	[QUERY_ALL_EVENTS] = "SELECT * FROM events WHERE seq > ?1"
-			     " ORDER BY seq LIMIT ?2",
-	[QUERY_RESULT] = "SELECT ?1, attempt, json FROM results WHERE job ="
-			 " coalesce((SELECT origin FROM jobs WHERE id = ?1),"
-			 " ?1)",
-	[QUERY_NODES] = "SELECT * FROM nodes ORDER BY name",
-	[QUERY_KEYS] = "SELECT * FROM keys ORDER BY since_ms, public",
-	[QUERY_AUDIT] = "SELECT * FROM audit WHERE seq > ?1"
+	[READ_EVENTS] = "SELECT * FROM events WHERE job = ?3 AND seq > ?1"
 			" ORDER BY seq LIMIT ?2",
-	[QUERY_PINS] = "SELECT * FROM pins WHERE sweep = ?1 ORDER BY image",
-	[QUERY_LOGINS] = "SELECT * FROM logins WHERE sweep = ?1"
-			 " ORDER BY registry",
-	[QUERY_ALL_LOGINS] = "SELECT * FROM logins WHERE sealed IS NOT NULL"
-			     " ORDER BY sweep, registry",
-	[QUERY_COUNTS] = "SELECT state, n FROM counts WHERE sweep = ?1",
+	[READ_ALL_EVENTS] = "SELECT * FROM events WHERE seq > ?1"
+			    " ORDER BY seq LIMIT ?2",
+	[READ_RESULT] = "SELECT ?1, attempt, json FROM results WHERE job ="
+			" coalesce((SELECT origin FROM jobs WHERE id = ?1),"
+			" ?1)",
+	[READ_NODES] = "SELECT * FROM nodes ORDER BY name",
+	[READ_KEYS] = "SELECT * FROM keys ORDER BY since_ms, public",
+	[READ_AUDIT] = "SELECT * FROM audit WHERE seq > ?1"
+		       " ORDER BY seq LIMIT ?2",
+	[READ_PINS] = "SELECT * FROM pins WHERE sweep = ?1 ORDER BY image",
+	[READ_LOGINS] = "SELECT * FROM logins WHERE sweep = ?1"
+			" ORDER BY registry",
+	[READ_ALL_LOGINS] = "SELECT * FROM logins WHERE sealed IS NOT NULL"
+			    " ORDER BY sweep, registry",
+	[READ_COUNTS] = "SELECT state, n FROM counts WHERE sweep = ?1",
 };
 
 /* One read under way: what to call for each row. */
@@ -302,7 +302,7 @@ static int walk(struct store *store, sqlite3_stmt *statement, row_fn *row,
  * out of its place while it is in use, so a callback may start the same read
  * again.
  */
-static int read_rows(struct store *store, enum query query, row_fn *row,
+static int read_rows(struct store *store, enum read_kind query, row_fn *row,
 		     const sqlite3_int64 parameters[3], struct visit *visit,
 		     struct error *err)
 {
@@ -331,7 +331,7 @@ static int read_rows(struct store *store, enum query query, row_fn *row,
 	return rc;
 }
 
-static int read_list(struct store *store, enum query query, row_fn *row,
+static int read_list(struct store *store, enum read_kind query, row_fn *row,
 		     uint64_t parent, uint64_t after, uint32_t limit,
 		     struct visit *visit, struct error *err)
 {
@@ -342,7 +342,7 @@ static int read_list(struct store *store, enum query query, row_fn *row,
 	return read_rows(store, query, row, parameters, visit, err);
 }
 
-static int read_one(struct store *store, enum query query, row_fn *row,
+static int read_one(struct store *store, enum read_kind query, row_fn *row,
 		    uint64_t id, struct visit *visit, struct error *err)
 {
 	const sqlite3_int64 parameters[3] = { cursor(id) };
@@ -351,9 +351,9 @@ static int read_one(struct store *store, enum query query, row_fn *row,
 	if (rc || visit->rows)
 		return rc;
 	return error_set(err, ENOENT, "no %s %llu",
-			 query == QUERY_SWEEP ? "sweep"
-			 : query == QUERY_JOB ? "job"
-					      : "result of job",
+			 query == READ_SWEEP ? "sweep"
+			 : query == READ_JOB ? "job"
+					     : "result of job",
 			 (unsigned long long)id);
 }
 
@@ -362,8 +362,8 @@ int store_sweeps(struct store *store, uint64_t after, uint32_t limit,
 {
 	struct visit visit = { .fn.sweep = fn, .arg = arg };
 
-	return read_list(store, QUERY_SWEEPS, sweep_row, 0, after, limit,
-			 &visit, err);
+	return read_list(store, READ_SWEEPS, sweep_row, 0, after, limit, &visit,
+			 err);
 }
 
 int store_sweep(struct store *store, uint64_t id, store_sweep_fn *fn, void *arg,
@@ -371,7 +371,7 @@ int store_sweep(struct store *store, uint64_t id, store_sweep_fn *fn, void *arg,
 {
 	struct visit visit = { .fn.sweep = fn, .arg = arg };
 
-	return read_one(store, QUERY_SWEEP, sweep_row, id, &visit, err);
+	return read_one(store, READ_SWEEP, sweep_row, id, &visit, err);
 }
 
 int store_last_sweep(struct store *store, store_sweep_fn *fn, void *arg,
@@ -379,7 +379,7 @@ int store_last_sweep(struct store *store, store_sweep_fn *fn, void *arg,
 {
 	struct visit visit = { .fn.sweep = fn, .arg = arg };
 
-	return read_list(store, QUERY_LAST_SWEEP, sweep_row, 0, 0, 0, &visit,
+	return read_list(store, READ_LAST_SWEEP, sweep_row, 0, 0, 0, &visit,
 			 err);
 }
 
@@ -388,7 +388,7 @@ int store_active_jobs(struct store *store, store_job_fn *fn, void *arg,
 {
 	struct visit visit = { .fn.job = fn, .arg = arg };
 
-	return read_list(store, QUERY_ACTIVE, job_row, 0, 0, 0, &visit, err);
+	return read_list(store, READ_ACTIVE, job_row, 0, 0, 0, &visit, err);
 }
 
 int store_jobs(struct store *store, uint64_t sweep, uint64_t after,
@@ -396,7 +396,7 @@ int store_jobs(struct store *store, uint64_t sweep, uint64_t after,
 {
 	struct visit visit = { .fn.job = fn, .arg = arg };
 
-	return read_list(store, sweep ? QUERY_JOBS : QUERY_ALL_JOBS, job_row,
+	return read_list(store, sweep ? READ_JOBS : READ_ALL_JOBS, job_row,
 			 sweep, after, limit, &visit, err);
 }
 
@@ -405,7 +405,7 @@ int store_cell(struct store *store, uint64_t sweep, uint64_t cell_index,
 {
 	struct visit visit = { .fn.job = fn, .arg = arg };
 
-	return read_list(store, QUERY_CELL, job_row, sweep, cell_index, 0,
+	return read_list(store, READ_CELL, job_row, sweep, cell_index, 0,
 			 &visit, err);
 }
 
@@ -414,7 +414,7 @@ int store_job(struct store *store, uint64_t id, store_job_fn *fn, void *arg,
 {
 	struct visit visit = { .fn.job = fn, .arg = arg };
 
-	return read_one(store, QUERY_JOB, job_row, id, &visit, err);
+	return read_one(store, READ_JOB, job_row, id, &visit, err);
 }
 
 int store_runs(struct store *store, const char *key, const char *name,
@@ -427,7 +427,7 @@ int store_runs(struct store *store, const char *key, const char *name,
 		.name = name,
 	};
 
-	return read_list(store, QUERY_RUNS, job_row, 0, 0, limit, &visit, err);
+	return read_list(store, READ_RUNS, job_row, 0, 0, limit, &visit, err);
 }
 
 int store_sweep_runs(struct store *store, uint64_t sweep, uint32_t limit,
@@ -435,7 +435,7 @@ int store_sweep_runs(struct store *store, uint64_t sweep, uint32_t limit,
 {
 	struct visit visit = { .fn.job = fn, .arg = arg };
 
-	return read_list(store, QUERY_SWEEP_RUNS, job_row, sweep, 0, limit,
+	return read_list(store, READ_SWEEP_RUNS, job_row, sweep, 0, limit,
 			 &visit, err);
 }
 
@@ -445,8 +445,8 @@ int store_events(struct store *store, uint64_t job, uint64_t after,
 {
 	struct visit visit = { .fn.event = fn, .arg = arg };
 
-	return read_list(store, job ? QUERY_EVENTS : QUERY_ALL_EVENTS,
-			 event_row, job, after, limit, &visit, err);
+	return read_list(store, job ? READ_EVENTS : READ_ALL_EVENTS, event_row,
+			 job, after, limit, &visit, err);
 }
 
 uint64_t store_seen_event(const struct store *store)
@@ -459,7 +459,7 @@ int store_result(struct store *store, uint64_t job, store_result_fn *fn,
 {
 	struct visit visit = { .fn.result = fn, .arg = arg };
 
-	return read_one(store, QUERY_RESULT, result_row, job, &visit, err);
+	return read_one(store, READ_RESULT, result_row, job, &visit, err);
 }
 
 int store_nodes(struct store *store, store_node_fn *fn, void *arg,
@@ -467,7 +467,7 @@ int store_nodes(struct store *store, store_node_fn *fn, void *arg,
 {
 	struct visit visit = { .fn.node = fn, .arg = arg };
 
-	return read_list(store, QUERY_NODES, node_row, 0, 0, 0, &visit, err);
+	return read_list(store, READ_NODES, node_row, 0, 0, 0, &visit, err);
 }
 
 int store_keys(struct store *store, store_key_fn *fn, void *arg,
@@ -475,7 +475,7 @@ int store_keys(struct store *store, store_key_fn *fn, void *arg,
 {
 	struct visit visit = { .fn.key = fn, .arg = arg };
 
-	return read_list(store, QUERY_KEYS, key_row, 0, 0, 0, &visit, err);
+	return read_list(store, READ_KEYS, key_row, 0, 0, 0, &visit, err);
 }
 
 int store_audit(struct store *store, uint64_t after, uint32_t limit,
@@ -483,7 +483,7 @@ int store_audit(struct store *store, uint64_t after, uint32_t limit,
 {
 	struct visit visit = { .fn.audit = fn, .arg = arg };
 
-	return read_list(store, QUERY_AUDIT, audit_row, 0, after, limit, &visit,
+	return read_list(store, READ_AUDIT, audit_row, 0, after, limit, &visit,
 			 err);
 }
 
@@ -505,7 +505,7 @@ int store_pins(struct store *store, uint64_t sweep, store_pin_fn *fn, void *arg,
 {
 	struct visit visit = { .fn.pin = fn, .arg = arg };
 
-	return read_list(store, QUERY_PINS, pin_row, 0, sweep, 0, &visit, err);
+	return read_list(store, READ_PINS, pin_row, 0, sweep, 0, &visit, err);
 }
 
 static int login_row(sqlite3_stmt *statement, const struct visit *visit,
@@ -527,7 +527,7 @@ int store_logins(struct store *store, uint64_t sweep, store_login_fn *fn,
 {
 	struct visit visit = { .fn.login = fn, .arg = arg };
 
-	return read_list(store, sweep ? QUERY_LOGINS : QUERY_ALL_LOGINS,
+	return read_list(store, sweep ? READ_LOGINS : READ_ALL_LOGINS,
 			 login_row, 0, sweep, 0, &visit, err);
 }
 
@@ -549,8 +549,8 @@ int store_sweep_counts(struct store *store, uint64_t sweep,
 	uint64_t got[JOB_STATES] = { 0 };
 	struct visit visit = { .arg = got };
 
-	if (read_list(store, QUERY_COUNTS, count_row, 0, sweep, 0, &visit,
-		      err) < 0)
+	if (read_list(store, READ_COUNTS, count_row, 0, sweep, 0, &visit, err) <
+	    0)
 		return -1;
 	memcpy(counts, got, sizeof(got));
 	return 0;

@@ -14,9 +14,8 @@
  *	parallel: {tp, pp, dp, cp, ep, sp, sharding, stage, vpp, split}
  *	matrix: {key: [entry, ...], ...}
  *	include: [{...}, ...]	# further cells
- *	flagperf: {...}		# and these
- *(controller/sweep/flagperf/flagperf.h) exclude: [{...}, ...]	# cells that
- *have all these values
+ *	flagperf: {...}		# controller/sweep/flagperf/flagperf.h
+ *	exclude: [{...}, ...]	# cells that have all these values
  *
  * matrix is a product: each combination of one entry per key is a cell, the
  * first key varying slowest. A key is a key of the sweep (also as a path,
@@ -29,11 +28,11 @@
  * the keys above, the top may set the variables that frameworks have defaults
  * for.
  *
- * A cell that contradicts itself or its model
- *(controller/cell/parallel_layout.h), does not fit its chip
- *(controller/cell/memory.h), is excluded, or is the same run as an earlier one
- *is dropped, with the reason. Everything else that is wrong is an error of the
- *file, "file:line: field: found ..., allowed ...", and there is no sweep.
+ * A cell is dropped, with the reason, if it contradicts itself or its model
+ * (controller/cell/parallel_layout.h), does not fit its chip
+ * (controller/cell/memory.h), is excluded, or is the same run as an earlier
+ * one. Every other fault is an error of the file, "file:line: field: ... is
+ * not valid here; expected ...", and there is no sweep.
  *
  * Specs are made one by one on demand: a sweep of a million cells takes a few
  * bytes for each.

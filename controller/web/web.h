@@ -3,15 +3,15 @@
  *	/			sweeps
  *	/sweep/ID[/AFTER]	its jobs, as a board (board.h) and a table
  *	/sweep/ID/report	the report, as one page
- *	/job/ID			how far it is, curves, nodes, devices, output
- *	/nodes[/0/AFTER]	what they are, what runs, how much power it
- *takes /node/NUMBER		its devices, and what it refuses
+ *	/job/ID			its progress, curves, nodes, devices, output
+ *	/nodes[/0/AFTER]	the nodes, their jobs and their power
+ *	/node/NUMBER		its devices, and what it refuses
  *	/live?page=PATH&shape=	events for a page that is open (live.h)
  *	/login?ticket=		access/viewers.h
  *	/metrics		metrics.h, without a login
  *
- * Nothing can be changed here. Who looks is a viewer, who sees no values of
- * `env`.
+ * Nothing can be changed here. A visitor has the rights of a viewer, who sees
+ * no values of `env`.
  */
 #ifndef CONTROLLER_WEB_WEB_H
 #define CONTROLLER_WEB_WEB_H

@@ -1,17 +1,17 @@
 /* config.h - a daemon's settings: command line, environment, file, defaults.
  *
- * Each setting comes from the first of these that has it. One table of rules
- * (protocol/config/option.h) says what there is:
+ * One table of rules (protocol/config/option.h) describes the settings. Each
+ * comes from the first of these that has it:
  *
  *	command line	--node-lost 60
  *	environment	REGATTA_CONTROLLER_NODE_LOST=60, if not empty
  *	file		node_lost: 60
- *	environment	DOCKER_HOST, where a rule names such a variable of
- *others
+ *	environment	a variable of other programs, DOCKER_HOST, if its rule
+ *			names one
  *
- * The file is a YAML map. A path in it that is not absolute begins at the
- * file's folder. The file is the one of --config, or else the program's own,
- * which need not be there.
+ * The file is a YAML map. A relative path in it starts at the file's folder.
+ * The file is the one of --config, else the program's default, which need not
+ * exist.
  */
 #ifndef PROTOCOL_CONFIG_CONFIG_H
 #define PROTOCOL_CONFIG_CONFIG_H

@@ -1,16 +1,15 @@
 /* installed.h - where the installed parts of Regatta are.
  *
- * They are found from the path of the program that runs, before main() begins,
- * so that one build serves every place, and what is installed may be moved:
+ * They are found from the path of the running program, before main() begins, so
+ * that one build can be installed anywhere, and an installation may be moved:
  *
- *	program				parts			settings
- *	/usr/sbin/regatta-agent		/usr/lib/regatta	/etc/regatta
- *	/usr/local/bin/regatta		/usr/local/lib/regatta	/etc/regatta
- *	PREFIX/bin/regatta		PREFIX/lib/regatta
- *PREFIX/etc/regatta build/regatta, as it is built	build
- *	/etc/regatta
+ *	program			parts			settings
+ *	/usr/sbin/regatta-agent	/usr/lib/regatta	/etc/regatta
+ *	/usr/local/bin/regatta	/usr/local/lib/regatta	/etc/regatta
+ *	PREFIX/bin/regatta	PREFIX/lib/regatta	PREFIX/etc/regatta
+ *	build/regatta		build			/etc/regatta
  *
- * Nobody else writes these texts.
+ * Other modules only read these texts.
  */
 #ifndef PROTOCOL_CONFIG_INSTALLED_H
 #define PROTOCOL_CONFIG_INSTALLED_H

@@ -28,9 +28,9 @@
  *	limits: {memory, cpus, shm, log, disk, disk_free}	# none
  *	limits: {pids: 32768}	# or unlimited
  *
- * Words of users, user, images, insecure_registries, devices, security, groups
- *and runtimes are patterns as of fnmatch(3), where '*' stands for any
- *characters. "loopback" stands for the machine itself.
+ * Entries of users, user, images, insecure_registries, devices, security,
+ * groups and runtimes are patterns of fnmatch(3), where '*' matches any
+ * characters. "loopback" is the machine itself.
  */
 #ifndef PROTOCOL_CONFIG_POLICY_H
 #define PROTOCOL_CONFIG_POLICY_H

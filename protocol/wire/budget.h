@@ -25,7 +25,7 @@
 #define BUDGET_VIEWER_CPU_US 250000        /* a second of wall time */
 #define BUDGET_VIEWER_CPU_BURST_US 2000000 /* at once */
 #define BUDGET_ALL_CPU_US 500000           /* the same for all together */
-#define BUDGET_AGENT_SESSIONS 4            /* an old one may not be over yet */
+#define BUDGET_AGENT_SESSIONS 4            /* an old one may not have ended */
 #define BUDGET_PERSON_SESSIONS 64
 #define BUDGET_KEPT_MS 60000
 /* Bytes of a person's hello, which says nothing but a version. */
@@ -39,8 +39,8 @@ struct budget;  /* of one key */
 struct budgets *budgets_new(void); /* NULL: no memory */
 void budgets_free(struct budgets *budgets);
 
-/* Adds a session of this key. NULL: it has too many already, or there is no
- * memory. Each that is not NULL is given back by budget_leave().
+/* Add a session of this key. NULL: it has too many, or ENOMEM. Each successful
+ * call needs a budget_leave().
  */
 struct budget *budget_join(struct budgets *budgets, const char *public,
 			   enum role role, int64_t now_ms);
@@ -49,8 +49,8 @@ void budget_leave(struct budget *budget, int64_t now_ms);
 /* Counts one message. false: it is above the rate. */
 bool budget_message(struct budget *budget, int64_t now_ms);
 
-/* Is processor time counted for it? Then budget_spend() says what a request
- * took, and budget_wait_ms() how long the next one has to wait; 0: not at all.
+/* Is processor time counted for it? Then call budget_spend() with the time of
+ * each request; budget_wait_ms() is how long the next one must wait, or 0.
  */
 bool budget_timed(const struct budget *budget);
 void budget_spend(struct budget *budget, uint64_t cpu_us);

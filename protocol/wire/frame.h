@@ -14,8 +14,8 @@
 
 #define FRAMES_ID_MAX 255
 
-/* One message as it travels. id: the ROUTER's name of the peer, of 5 bytes, or
- * of up to 255 that a peer chose itself (ZeroMQ RFC 28).
+/* One message on the wire. id: the ROUTER's id of the peer, 5 bytes, or up to
+ * 255 that the peer chose itself (ZeroMQ RFC 28).
  */
 struct frames {
 	uint8_t id[FRAMES_ID_MAX];
@@ -29,10 +29,9 @@ void frames_init(struct frames *frames);
 void frames_clear(struct frames *frames);
 OWNED_VALUE(struct frames, frames_clear)
 
-/* Take one message without waiting. 1: it is there; 0: none; -1: EPROTO, one
- * was taken that has too many frames or too large ones (id and text are set).
- * A router takes MESSAGE_TEXT_MAX, others take
- * MESSAGE_REPLY_MAX.
+/* Receive one message without waiting. 1: received; 0: there is none; -1 with
+ * EPROTO: it had too many frames or too large ones (id and text are set). The
+ * limit of text is MESSAGE_TEXT_MAX for a router, MESSAGE_REPLY_MAX for others.
  */
 int frames_receive(void *socket, bool router, struct frames *frames,
 		   struct error *err);

@@ -5,9 +5,9 @@
  *
  *	tcp://10.0.0.1:7117,Zk3...,q9A...
  *
- * Whoever holds it connects with the token's key: the controller proves that it
- * is the one that the token speaks of, and everything is encrypted. Of the
- * secret the controller never knows more than the public half.
+ * Its holder connects with the token's key. The controller proves that it has
+ * the key named in the token, and everything is encrypted. The controller knows
+ * only the public half of the token's key.
  */
 #ifndef PROTOCOL_WIRE_JOIN_H
 #define PROTOCOL_WIRE_JOIN_H
@@ -24,55 +24,57 @@ struct join_token {
 	char secret[KEY_TEXT_SIZE];
 };
 
-/* EINVAL: no token, or an endpoint that does not fit one. */
+/* Parse a token. EINVAL: it is not valid. */
 int join_token_read(struct join_token *token, const char *text,
 		    struct error *err);
-/* The same of the token's word on the command line, or of a file; the other one
- * is NULL. Either may be "-": standard input. An argument can be read by all
- * users of the machine as long as the program runs. EINVAL: both or neither.
+/* Read a token from the command line (word) or from a file; the other one is
+ * NULL. Each may be "-", standard input, because all users of a machine can
+ * read the arguments of a program. EINVAL: both or neither are given.
  */
 int join_token_fetch(struct join_token *token, const char *word,
 		     const char *file, struct error *err);
 int join_token_text(const struct join_token *token, char text[JOIN_TOKEN_MAX],
 		    struct error *err);
 
-/* Enrol key, which is a new one; its name is what it would like to be called
- * ("": whatever the token says). Runs a loop of its own for at most timeout_ms.
- * On success key has the name and role that it got. agent: it is going to be
- * one. machine: machine.h, or NULL. EACCES and others: the controller's words;
- * ENOTCONN: it is out of reach. The same call again does no harm.
+/* Enrol a new key. Its name is a proposal ("": none). Runs a loop of its own
+ * for at most timeout_ms. On success key has the name and role that the
+ * controller gave it. agent: it is an agent's key. machine: machine_id(), or
+ * NULL. EACCES and others: from the controller; ENOTCONN: it cannot be reached.
+ * The call may be repeated.
  */
 int join_enrol(const struct join_token *token, struct key *key, bool agent,
 	       const char *machine, uint32_t timeout_ms, struct error *err);
 
-/* Have the key next take the place of key, at the controller `server` (public)
- * at endpoint: both are good until *old_until_ms. As above; the same again,
- * also with next as key, does no harm. keep_s, for_s: message_rotate. EBUSY:
- * the key before this one is still good.
+/* Replace key by next at the controller with public key `server`: both are
+ * valid until old_until_ms. Otherwise as join_enrol(); the call may be
+ * repeated, also with next as key. keep_s, for_s: message_rotate. EBUSY: the
+ * key before this one is still valid.
  */
 struct join_rotation {
 	const char *endpoint;
 	const char *server;
 	const struct key *key, *next;
 	uint32_t keep_s, for_s;
-	int64_t old_until_ms, until_ms; /* found; 0: not good, without end */
+	int64_t old_until_ms, until_ms; /* set by the call. 0: the old key is
+					   not valid any more; the new one has
+					   no end */
 };
 int join_rotate(struct join_rotation *rotation, const char *machine,
 		uint32_t timeout_ms, struct error *err);
 
-/* A key to enrol, kept in the file path + ".next" until it is: the one that
- * lies there from an attempt before, or a new one.
+/* A key to enrol. It is stored in the file path + ".next" until it is enrolled;
+ * a key that an earlier attempt left there is used again.
  */
 int join_key_prepare(struct key *key, const char *path, const char *name,
 		     enum role role, struct error *err);
-/* It is enrolled: into the file path, which it replaces. */
+/* It is enrolled: move it to the file path, which it replaces. */
 int join_key_settle(const struct key *key, const char *path, struct error *err);
-/* The controller will not have it: its file goes. */
+/* The controller refused it: remove its file. */
 void join_key_forget(const char *path);
 
-/* Put lines of settings into the YAML file at path (mode 0644) in place of
- * those that it has of these keys (an array that ends in NULL); its other lines
- * stay. A new file begins with `head`.
+/* Replace the lines with these keys (an array that ends in NULL) in the YAML
+ * file at path (mode 0644) by the lines in text. Its other lines stay. A new
+ * file begins with `head`.
  */
 int join_settings(const char *path, const char *const *keys, const char *text,
 		  const char *head, struct error *err);

@@ -1,11 +1,11 @@
 /* keyring.h - the public keys that may connect: those of a file, and those
  * added here.
  *
- * The file (key.h says how it looks) is read again by itself when it changes. A
- * broken file, also one where two names share a key, changes nothing. Beside
- * them the owner holds keys of its own, which go before what the file says of
- * that name or that key; and it revokes keys, which are then refused whatever
- * the file says.
+ * The file (key.h has its format) is read again when it changes. A file that is
+ * not valid, also one where two names share a key, changes nothing. The owner
+ * adds keys of its own, which take precedence over the file's entries with the
+ * same name or key. It also revokes keys, which are then refused even if the
+ * file has them.
  */
 #ifndef PROTOCOL_WIRE_KEYRING_H
 #define PROTOCOL_WIRE_KEYRING_H
@@ -18,36 +18,36 @@ struct keyring *keyring_new(const char *path, struct error *err);
 void keyring_free(struct keyring *keyring);
 OWNED_POINTER(struct keyring, keyring_free)
 
-/* Hold a key. A key or a name that is there already is replaced. EINVAL: a bad
- * name or key; EACCES: it is revoked.
+/* Add a key. It replaces a key with the same name or the same public key.
+ * EINVAL: name or key is not valid; EACCES: it is revoked.
  */
 int keyring_admit(struct keyring *keyring, const char *name, enum role role,
 		  const char *public, struct error *err);
 
-/* Hold the key `next` in place of the one that is `old`, by its name and in its
- * role; the old one stays good beside it, is the one of that name no longer,
- * and is held from now on, whatever the file says. ENOENT: there is no such old
- * key; EEXIST: next is there already; EINVAL, EACCES as above.
+/* Give the name and the role of the key `old` to the key `next`. The old one
+ * stays valid, but keyring_named() finds the new one. From now on both are keys
+ * of the owner. ENOENT: old is not known; EEXIST: next is known already;
+ * EINVAL, EACCES as above.
  */
 int keyring_succeed(struct keyring *keyring, const char *old, const char *next,
 		    struct error *err);
 
-/* Forget a held key; when it is revoked, it may not come again. */
+/* Remove a key of the owner; revoke it, so that it cannot be added again. */
 void keyring_forget(struct keyring *keyring, const char *public);
 int keyring_revoke(struct keyring *keyring, const char *public,
 		   struct error *err);
 
-/* The key of that public text, or NULL: not known, or banned at present. The
- * second finds banned ones too, and never reads the file. Borrowed until the
- * next call.
+/* The key with that public text; NULL: not known, or banned at present.
+ * keyring_known() also finds banned keys, and never reads the file. Borrowed
+ * until the next call.
  */
 const struct key *keyring_find(struct keyring *keyring, const char *public);
 const struct key *keyring_known(const struct keyring *keyring,
 				const char *public);
 const struct key *keyring_named(struct keyring *keyring, const char *name);
 
-/* Read the file again if it changed. The number is another one when the keys
- * are others than at the last call.
+/* Read the file again if it changed. The returned number changes when the keys
+ * change.
  */
 uint64_t keyring_changes(struct keyring *keyring);
 
@@ -57,7 +57,7 @@ void keyring_ban(struct keyring *keyring, const char *name, uint64_t for_ms);
 /* Walk all keys, from index 0 to NULL. */
 const struct key *keyring_at(const struct keyring *keyring, size_t index);
 
-/* Why the list as it is now could not be read; "" when it was. */
+/* Why the present file could not be read; "": it was read. */
 const char *keyring_problem(const struct keyring *keyring);
 
 #endif

@@ -16,34 +16,34 @@
 
 #include <limits.h>
 
-/* Where they are kept: in an agent's folder of state; behind the name of a
- * person's key file.
+/* The file: in an agent's state folder; appended to the name of a person's key
+ * file.
  */
 #define SERVER_KEYS_AGENT "controller.keys"
 #define SERVER_KEYS_PERSON ".controller"
 
 struct server_keys {
-	char path[PATH_MAX]; /* "": nothing is kept */
+	char path[PATH_MAX]; /* "": not stored */
 	char anchor[KEY_TEXT_SIZE];
 	char former[KEY_TEXT_SIZE]; /* "": none */
 	char current[KEY_TEXT_SIZE];
 	char next[KEY_TEXT_SIZE]; /* "": none is known */
 };
 
-/* What the file at path says of that anchor; no such file, or path "": it is
- * the current key. EINVAL: the file is damaged; then the anchor counts, too.
+/* Read the file at path for this anchor. Without a file, or with path "", the
+ * anchor is the current key. EINVAL: the file is damaged; then, too.
  */
 int server_keys_read(struct server_keys *keys, const char *anchor,
 		     const char *path, struct error *err);
 
-/* The controller told its next key. 1: it was known, or is no key. On failure
- * nothing changes, and it is to be told again.
+/* The controller announced its next key. 1: it is known already, or not a key.
+ * On failure nothing changes; call it again with the next announcement.
  */
 int server_keys_learn(struct server_keys *keys, const char *next,
 		      struct error *err);
 
-/* The controller has the next key now. It counts also where the file cannot be
- * written, which then says both still.
+/* The controller uses the next key now. That holds also when the file cannot be
+ * written; the file then still has both keys.
  */
 int server_keys_advance(struct server_keys *keys, struct error *err);
 

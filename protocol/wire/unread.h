@@ -1,9 +1,9 @@
 /* unread.h - counts received bytes that the server has not read yet, and
  * bounds them.
  *
- * libzmq counts whole messages (ZMQ_RCVHWM), not bytes, and takes any number of
- * frames of a message that does not end. Here the bytes are counted: what the
- * kernel received on each connection, less what was read of it. When all
+ * libzmq limits whole messages (ZMQ_RCVHWM), not bytes, and accepts any number
+ * of frames of a message that does not end. This module counts the bytes that
+ * the kernel received on each connection, minus those that were read. When all
  * connections together have more than UNREAD_MAX, those with most are cut until
  * half of that is left. libzmq then releases their memory.
  *
@@ -20,7 +20,9 @@
 #include <sys/types.h>
 #include <systemd/sd-event.h>
 
-#define UNREAD_MAX (48 << 20) /* less than 64 MiB: more comes until we look */
+#define UNREAD_MAX                                                             \
+	(48 << 20) /* with what arrives between two checks, less               \
+		      than 64 MiB */
 
 /* Cut this connection, which has so many unread bytes. */
 typedef void unread_cut_fn(void *arg, int fd, size_t bytes);

@@ -1,6 +1,6 @@
 /* wire_peer.h - one session of the channel's server, and the list of all.
  *
- * For the server alone: others know a peer by wire.h.
+ * Only for the server; other modules use wire.h.
  */
 #ifndef PROTOCOL_WIRE_WIRE_PEER_H
 #define PROTOCOL_WIRE_WIRE_PEER_H
@@ -23,14 +23,14 @@ struct wire_peer {
 	char public[KEY_TEXT_SIZE];
 	char address[64];
 	enum role role;
-	int fd; /* libzmq's own, known by the number of its inode */
+	int fd; /* libzmq's; the same connection while its inode is the same */
 	ino_t inode;
-	bool greeted; /* its hello was delivered, gone() not yet */
-	bool ended;   /* nothing is taken from it any more */
+	bool greeted; /* hello was delivered, gone() not yet */
+	bool ended;   /* its messages are ignored */
 	bool closed;  /* the last sweep found its connection closed */
 	bool lagged;
-	struct outgoing_frame *unsent; /* that takes more messages; NULL */
-	int64_t heard_ms;              /* or when it ended */
+	struct outgoing_frame *unsent; /* frame to which messages are added */
+	int64_t heard_ms;              /* last message, or when it ended */
 	struct budget *budget; /* of its key; NULL: it has too many sessions */
 	void *data;
 	struct peer_list *list; /* that it is in */
@@ -41,25 +41,25 @@ struct wire_peers {
 	void *tree;              /* tsearch(3), by id */
 	struct budgets *budgets; /* by key */
 	struct peer_list active; /* the longest silent first */
-	struct peer_list lost;   /* to be ended by the sweep that runs */
-	struct peer_list ended;  /* to be hung up, in the order of their end */
+	struct peer_list lost;   /* to be ended by the present sweep */
+	struct peer_list ended;  /* to be disconnected, in order of their end */
 };
 
-/* ENOMEM. wire_peers_clear() is due also then. */
+/* ENOMEM; wire_peers_clear() is required also then. */
 int wire_peers_init(struct wire_peers *peers, struct error *err);
 void wire_peers_clear(struct wire_peers *peers);
 
-/* Who sent it, NULL: nobody who has sent before. */
+/* The sender; NULL: this is its first message. */
 struct wire_peer *wire_peers_find(struct wire_peers *peers,
 				  const struct frames *frames);
 
-/* Another session of the peer's key that is not over; NULL: none. */
+/* Another active session of the peer's key, or NULL. */
 struct wire_peer *wire_peers_twin(struct wire_peers *peers,
 				  const struct wire_peer *peer);
 /* The peer of this connection. NULL: no message came from it yet. */
 struct wire_peer *wire_peers_of_fd(struct wire_peers *peers, int fd);
 
-/* Adds the sender of a first message, to the active ones. NULL: no memory. */
+/* Add the sender of a first message to the active peers. NULL: ENOMEM. */
 struct wire_peer *wire_peers_add(struct wire_peers *peers,
 				 struct wire_server *server,
 				 struct keyring *keyring,
@@ -68,7 +68,7 @@ struct wire_peer *wire_peers_add(struct wire_peers *peers,
 void peer_move(struct wire_peer *peer, struct peer_list *to);
 void peer_forget(struct wire_peers *peers, struct wire_peer *peer);
 
-/* Is its key still good for what it is? */
+/* Is its key still in the keyring, with the same name and role? */
 bool peer_admitted(const struct wire_peer *peer, struct keyring *keyring);
 
 /* Is the descriptor still the same connection? libzmq does not report when a

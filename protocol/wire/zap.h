@@ -1,9 +1,9 @@
 /* zap.h - answers libzmq's question whether a CURVE key may connect.
  *
  * ZAP (ZeroMQ RFC 27): the sockets of a context ask at inproc://zeromq.zap.01
- * of the same context. One such answerer serves all of its CURVE servers; make
- * it before their first bind. An accepted connection's messages carry the
- * name of its key as metadata "User-Id", and the key as ZAP_KEY.
+ * of the same context. One handler serves all CURVE servers of the context;
+ * make it before their first bind. The messages of an accepted connection have
+ * the name of its key as metadata "User-Id", and the key as ZAP_KEY.
  */
 #ifndef PROTOCOL_WIRE_ZAP_H
 #define PROTOCOL_WIRE_ZAP_H
@@ -14,10 +14,10 @@
 
 #define ZAP_KEY "X-Key"
 
-/* A key was turned away; address is the connection's, for the log. */
+/* A key was refused; address is the connection's, for the log. */
 typedef void zap_refused_fn(void *arg, const char *address, const char *why);
 
-/* zmq: a context; keyring: who may connect. Both are borrowed. */
+/* zmq: a context; keyring: the keys that may connect. Both are borrowed. */
 struct zap;
 struct zap *zap_new(sd_event *loop, void *zmq, struct keyring *keyring,
 		    zap_refused_fn *refused, void *arg, struct error *err);

@@ -10,8 +10,8 @@
  * Short rounds with none, one and a hundred open take turns, so that what else
  * the machine does meets all alike. Each ratio comes with the range in which
  * nine of ten draws of the same rounds lie: where it has 1 inside, no
- *difference was seen. So does what pages cost, with the median of the rounds.
- *Browsers are elsewhere: they have the processor when nobody wants it.
+ * difference was seen. So does what pages cost, with the median of the rounds.
+ * Browsers are elsewhere: they have the processor when nobody wants it.
  */
 #include "protocol/base/file.h"
 #include "protocol/base/program.h"

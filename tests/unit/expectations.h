@@ -6,7 +6,7 @@
  *	 "loss": {"count": 3, "first": [1, 2.25], "last": [3, 1.75]},
  *	 "records": [{"step": 1, "loss": 2.25, "iter_time_s": 0.5}, ...],
  *	 "result": {"memory_mib": 29000}}	 what stands in no record;
- *samples of 128 tokens
+ * samples of 128 tokens
  */
 #ifndef TESTS_UNIT_EXPECTATIONS_H
 #define TESTS_UNIT_EXPECTATIONS_H

@@ -1,6 +1,6 @@
-/* derive.h - what a log caught to the rates that follow from it.
+/* derive.h - computes rates from the values of a log.
  *
- * The object depends on what is there:
+ * The members of the object depend on the log:
  *
  *	step times	warmup_steps, warmup_records, timed_records, rule,
  *			mean_iter_time_s, samples_per_s, tokens_per_s,
@@ -10,12 +10,13 @@
  *			without_the_interval_after_evaluation. The slow first
  *			step after a restart is warm-up
  *	rates of the steps	mean_of_reported_tokens_per_s and
- *			mean_of_reported_samples_per_s behind the warm-up
- *	DeepSpeed's timer	its last finite running average, and what
- *follows from it; *_from_current from its current figures TimeHistory samples
- *over seconds of whole intervals a last line with samples/s	(PerfLog's
- *FINISHED): the rates from it; those of the step times are then `after_warmup`
- *	Trainer's result	what it reports, and the mean step time
+ *			mean_of_reported_samples_per_s after the warm-up
+ *	DeepSpeed's timer	its last finite running average and the rates
+ *			from it; *_from_current from its current figures
+ *	TimeHistory	samples over seconds of whole intervals
+ *	a last line with samples/s	(PerfLog's FINISHED): the rates from it;
+ *			those of the step times are then `after_warmup`
+ *	Trainer's result	its own figures, and the mean step time
  *	MLPerf		samples_per_s_wall
  *	base results of one metric	mean, min, max
  *

@@ -1,13 +1,13 @@
-/* document.h - all that a log says, as one JSON object: what `regatta extract`
- * prints.
+/* document.h - all values of a log, as one JSON object, for `regatta extract`.
  *
  * Keys, each only where the log has it:
  *
  *	records		one object per step, by step: "step", "total_steps",
- *			"rank" (who said so), "loss" (null: not printed),
- *"iter_time_s", "samples_per_s_reported", "tokens_per_s_reported",
+ *			"rank" (that printed it), "loss" (null: not printed),
+ *			"iter_time_s", "samples_per_s_reported",
+ *			"tokens_per_s_reported",
  *			"tokens_per_s_per_device_reported", and every other
- *			number that a rule caught, under its name
+ *			number that a rule captured, under its name
  *	steps		{"count", "first", "last"}; of progress bars where no
  *			record has a step; "micro_first", "micro_last" where
  *			the loss is of micro batches

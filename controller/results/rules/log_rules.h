@@ -112,9 +112,9 @@
  * A record of the log ends at LF or CR. ANSI escape sequences are removed
  * first, and what launchers put before a line: "[rank3]:", "[default0]:",
  * "3: ", "(Actor pid=7)", "[1,0]<stdout>:". NUL and invalid UTF-8 are bytes
- *like others. A record longer than EXTRACT_LINE_MAX is dropped whole. What
- *follows the last end counts only if it closes its last field itself, with '|'
- *or '}': a number that was cut is never delivered.
+ * like others. A record longer than EXTRACT_LINE_MAX is dropped. Text after the
+ * last end is used only if it closes its last field itself, with '|' or '}', so
+ * that a truncated number is never read.
  */
 #ifndef CONTROLLER_RESULTS_RULES_LOG_RULES_H
 #define CONTROLLER_RESULTS_RULES_LOG_RULES_H

@@ -4,10 +4,10 @@
  *	  tree: /home/FlagPerf	# the checkout on the nodes; default: it is
  *				# what the sweep's workspace brings
  *	  path: /home/FlagPerf	# and in the container; default: the same
- *	  vendor: nvidia	# its word, a folder; default: the sweep's
- *vendor options: " --gpus all"	# ACCE_CONTAINER_OPT visible:
- *CUDA_VISIBLE_DEVICES	# ACCE_VISIBLE_DEVICE_ENV_NAME pip_source, log_path,
- *log_level, hosts_ports	# as FlagPerf has them
+ *	  vendor: nvidia	# its folder; default: the sweep's vendor
+ *	  options: " --gpus all"	# ACCE_CONTAINER_OPT
+ *	  visible: CUDA_VISIBLE_DEVICES	# ACCE_VISIBLE_DEVICE_ENV_NAME
+ *	  pip_source, log_path, log_level, hosts_ports	# as FlagPerf has them
  *	  launcher: tree	# its own start_*_task.py or container_main.py
  *	  cases: {"model:framework:hardware:nnodes:nproc:repeat": data, ...}
  *	  base: {kind: benchmark, nodes: 1, processes: 8,
@@ -20,9 +20,9 @@
  *	  without: {CASE: why}	# and these
  *
  * base, operation and inference may have log_path, log_level, pip_source,
- *options, visible and launcher of their own. images/flagperf.yaml says what
- *becomes of a case. What the top of the file says of a container wins over it;
- *lists are joined.
+ * options, visible and launcher of their own. images/flagperf.yaml has the
+ * cells of the cases. Keys of a container at the top of the file take
+ * precedence over it; lists are joined.
  */
 #ifndef CONTROLLER_SWEEP_FLAGPERF_FLAGPERF_H
 #define CONTROLLER_SWEEP_FLAGPERF_FLAGPERF_H

@@ -1,5 +1,4 @@
-/* python_files.h - the literals that Python files assign, as python3 tells
- *them.
+/* python_files.h - the literals that Python files assign, read by python3.
  *
  * FlagPerf is configured by Python files: test_conf.py, cluster_conf.py and one
  * file for each case. The python3 of the machine parses them (python_files.py)
