@@ -17,6 +17,7 @@ struct column_rule {
 	bool optional;      /* left out when no row has it */
 	bool flagged;       /* marked when the row has flags */
 	bool state;         /* with the class of the failure */
+	bool labelled;      /* left out when labels say it */
 	bool metrics;       /* one column for each member of the map there */
 };
 
@@ -24,7 +25,7 @@ struct column_rule {
 static const struct column_rule rules[] = {
 	{ .title = "cell", .path = "cell" },
 	{ .title = "repeat", .path = "repeat", .format = "%.0f",
-	  .optional = true },
+	  .optional = true, .labelled = true },
 	{ .title = "nodes", .path = "nodes", .format = "%.0f" },
 	{ .title = "devices", .path = "devices", .format = "%.0f" },
 	{ .title = "token/p/s",
@@ -113,10 +114,12 @@ static bool any_wants(const struct column_rule *rule, const cJSON *rows)
 	return false;
 }
 
-void columns_choose(const cJSON *rows, struct columns *columns)
+void columns_choose(const cJSON *rows, bool labelled, struct columns *columns)
 {
 	columns->count = 0;
 	for (size_t i = 0; i < RULES; i++) {
+		if (labelled && rules[i].labelled)
+			continue;
 		if (rules[i].metrics)
 			add_metrics(columns, &rules[i], rows);
 		else if (!rules[i].optional || any_wants(&rules[i], rows))

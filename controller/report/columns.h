@@ -29,9 +29,10 @@ struct columns {
 };
 
 /* Choose the columns for these rows (controller/report/report.h), which must
- * outlive *columns.
+ * outlive *columns. labelled: cells are named by labels (labels.h), which
+ * contain the number of the repeat: it has no column.
  */
-void columns_choose(const cJSON *rows, struct columns *columns);
+void columns_choose(const cJSON *rows, bool labelled, struct columns *columns);
 
 const char *column_title(const struct columns *columns, size_t column);
 

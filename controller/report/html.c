@@ -175,7 +175,7 @@ static int put_table(const cJSON *rows, const struct labels *labels,
 	     html_text(out, labels->common, err) < 0 ||
 	     buffer_text(out, "</p>\n", err) < 0))
 		return -1;
-	columns_choose(rows, &columns);
+	columns_choose(rows, true, &columns);
 	table = columns_table(&columns, rows, labels, heads, err);
 	if (!table || buffer_text(out, "<div class=\"wide\">", err) < 0 ||
 	    table_html(table, out, err) < 0)

@@ -300,7 +300,7 @@ static int put_table(const cJSON *rows, struct buffer *out, struct error *err)
 	struct column heads[COLUMNS_MAX + 1];
 	owned(table_free) struct table *table = NULL;
 
-	columns_choose(rows, &columns);
+	columns_choose(rows, false, &columns);
 	table = columns_table(&columns, rows, NULL, heads, err);
 	return table ? table_markdown(table, out, err) : -1;
 }

@@ -233,7 +233,7 @@ static int fill(cJSON *table, const struct report_about *about,
 	const cJSON *row;
 	int rc;
 
-	columns_choose(rows, &chosen);
+	columns_choose(rows, false, &chosen);
 	flat = flat_row(about, NULL, keys, &chosen, err);
 	rc = flat ? name_columns(flat, titles, err) : -1;
 	cJSON_Delete(flat);

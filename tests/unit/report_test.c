@@ -263,7 +263,8 @@ static void test_html(void)
 		"\"power_w\":[[0,5]],\"temp_c\":[[0,40]]}],"
 		"\"hosts\":[{\"node\":\"n1\",\"cpu_pct\":[[0,9],[1,8],[2,8]]},"
 		"{\"node\":\"n<2>\",\"cpu_pct\":[[0,7],[1,8],[2,8]]}]}},"
-		"{\"job\":2,\"cell\":\"b\",\"state\":\"completed\","
+		"{\"job\":2,\"cell\":\"b\",\"repeat\":1,\"state\":"
+		"\"completed\","
 		"\"result\":{\"tokens_per_second_per_device\":100}},"
 		"{\"job\":3,\"cell\":\"c\",\"state\":\"failed\","
 		"\"tail\":\"last\\n<b>words\","
@@ -285,12 +286,14 @@ static void test_html(void)
 		   strstr(out.data, "<dt>system</dt><dd>D&amp;D</dd>"),
 	   "it says who ran it, when, and on what");
 	ok(strstr(out.data,
-		  ">2 of 3 jobs completed. The fastest, b, reached 100.0 "
+		  ">2 of 3 jobs completed. The fastest, b #2, reached 100.0 "
 		  "tokens per second per device. 1 ended without a "
 		  "result. 1 result is suspect.</p>"),
 	   "and how it ended");
 	ok(strstr(out.data, "<p>What to do (oom): a smaller batch"),
 	   "and what to do about failures");
+	ok(strstr(out.data, "b #2<") && !strstr(out.data, ">repeat<"),
+	   "the number of a repeat is part of the name of its cell");
 	ok(strstr(out.data, "--w:50.0%") && strstr(out.data, "--w:100.0%"),
 	   "a bar shows each rate beside the best");
 	ok(strstr(out.data, "<td class=\"bad\">failed: oom</td>") &&

@@ -131,12 +131,9 @@ static void show_if_it_fits(const struct view *view, bool *hidden)
 /* Then what else a framework measures; what was hidden in vain comes back. */
 static void hide_columns(struct view *view)
 {
-	bool *hidden = hidden_by_title(view, "repeat");
-
-	if (hidden)
-		*hidden = true;
 	for (size_t i = 0; i < DROPPABLE && !fits(view); i++) {
-		hidden = hidden_by_title(view, droppable[i]);
+		bool *hidden = hidden_by_title(view, droppable[i]);
+
 		if (hidden)
 			*hidden = true;
 	}
@@ -257,8 +254,7 @@ static void print_hidden(struct cli *cli, const struct view *view)
 	for (size_t c = 1; c < view->columns.count; c++) {
 		char clean[200];
 
-		if (!view->hidden[c] ||
-		    !strcmp(column_title(&view->columns, c), "repeat"))
+		if (!view->hidden[c])
 			continue;
 		fprintf(cli->out, "%s%s", any ? ", " : "\nnot shown: ",
 			escape(column_title(&view->columns, c), clean,
@@ -283,7 +279,7 @@ int results_table(struct cli *cli, const cJSON *rows, struct error *err)
 	}
 	if (ioctl(fileno(cli->out), TIOCGWINSZ, &size) == 0 && size.ws_col)
 		view.width = size.ws_col;
-	columns_choose(rows, &view.columns);
+	columns_choose(rows, true, &view.columns);
 	labels_find(rows, &view.labels);
 	measure(&view);
 	if (view.widths[0] > label_min(&view)) {
