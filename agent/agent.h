@@ -53,7 +53,8 @@ struct agent_config {
 	const struct slurm_share *share; /* its Slurm allocation, or NULL */
 	const struct node_policy *node_policy; /* the node's policy */
 	struct key key;                        /* name and role of this node */
-	void *zmq; /* ZeroMQ context to share, or NULL */
+	bool own_podman; /* the engine is a child of ours, without root */
+	void *zmq;       /* ZeroMQ context to share, or NULL */
 };
 
 struct agent;

@@ -341,6 +341,7 @@ static struct engine *make_engine(struct program *program, sd_event *loop,
 		*service = podman_service_new(loop, program->state, host, err);
 		if (!*service)
 			return NULL;
+		program->config.own_podman = geteuid() != 0;
 	}
 	log_info("engine=%s", host);
 	return engine_new(loop, host, NULL, err);

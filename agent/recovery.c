@@ -1,6 +1,7 @@
 /* recovery.c - what is there when an agent starts: devices, engine, tasks.
  */
 #include "agent/agent_internal.h"
+#include "agent/docker/delegated.h"
 #include "agent/docker/engine_network.h"
 #include "agent/images/install.h"
 
@@ -12,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RETRY_MS 200     /* while the engine is away */
+#define RETRY_MS 50      /* while the engine is away */
 #define ELSEWHERE_MS 500 /* between looks where the controller is */
 #define STRAYS_MS 10000  /* after a task: so late may an engine be */
 
@@ -339,6 +340,19 @@ static bool is_podman(const cJSON *version)
 	return false;
 }
 
+/* Asked, it would run the package manager to say this. */
+static bool know_own(struct agent *agent)
+{
+	owned(strings_clear) struct strings controllers = { 0 };
+	struct error err;
+
+	if (delegated_controllers("", &controllers, &err) == 0 &&
+	    engine_features_rootless(&controllers, &agent->features, &err) == 0)
+		return true;
+	log_warning("the limits that were delegated: %s", err.text);
+	return false;
+}
+
 static void version_done(void *arg, const struct error *err, cJSON *answer)
 {
 	struct agent *agent = arg;
@@ -353,6 +367,10 @@ static void version_done(void *arg, const struct error *err, cJSON *answer)
 	agent->engine_version = cJSON_Duplicate(answer, true);
 	if (!is_podman(answer)) {
 		ask_info(agent);
+		return;
+	}
+	if (agent->config->own_podman && know_own(agent)) {
+		list_ours(agent);
 		return;
 	}
 	agent->call = engine_podman_info(agent->engine, AGENT_CALL_MS,

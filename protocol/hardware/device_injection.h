@@ -55,6 +55,11 @@ int engine_features_read(const cJSON *info, struct engine_features *features,
 int engine_features_podman(const cJSON *info, struct engine_features *features,
 			   struct error *err);
 
+/* The same of one whose user's cgroup was delegated these controllers. */
+int engine_features_rootless(const struct strings *controllers,
+			     struct engine_features *features,
+			     struct error *err);
+
 struct device_injection {
 	const struct profile *profile;
 	const struct sysroot

@@ -163,32 +163,16 @@ static int read_limits(const cJSON *info, struct strings *unlimited,
 	return 0;
 }
 
-static bool has_word(const cJSON *list, const char *word)
-{
-	const cJSON *item;
-
-	cJSON_ArrayForEach(item, list)
-	{
-		const char *text = cJSON_GetStringValue(item);
-
-		if (text && !strcmp(text, word))
-			return true;
-	}
-	return false;
-}
-
-int engine_features_podman(const cJSON *info, struct engine_features *features,
-			   struct error *err)
+int engine_features_rootless(const struct strings *controllers,
+			     struct engine_features *features,
+			     struct error *err)
 {
 	static const char *const words[] = { "memory", "cpu", "pids" };
-	const cJSON *host = get(info, "host");
 	owned(strings_clear) struct strings unlimited = { 0 };
 	char *isolation;
 
-	if (!cJSON_IsTrue(get(get(host, "security"), "rootless")))
-		return 0;
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (!has_word(get(host, "cgroupControllers"), words[i]) &&
+		if (!strings_has(controllers, words[i]) &&
 		    strings_add(&unlimited, words[i], err) < 0)
 			return -1;
 	isolation = strdup("rootless");
@@ -201,6 +185,24 @@ int engine_features_podman(const cJSON *info, struct engine_features *features,
 	features->deaf = true;
 	unlimited = (struct strings){ 0 };
 	return 0;
+}
+
+int engine_features_podman(const cJSON *info, struct engine_features *features,
+			   struct error *err)
+{
+	const cJSON *host = get(info, "host"), *item;
+	owned(strings_clear) struct strings controllers = { 0 };
+
+	if (!cJSON_IsTrue(get(get(host, "security"), "rootless")))
+		return 0;
+	cJSON_ArrayForEach(item, get(host, "cgroupControllers"))
+	{
+		const char *text = cJSON_GetStringValue(item);
+
+		if (text && strings_add(&controllers, text, err) < 0)
+			return -1;
+	}
+	return engine_features_rootless(&controllers, features, err);
 }
 
 int engine_features_read(const cJSON *info, struct engine_features *features,

@@ -1,0 +1,17 @@
+/* delegated.h - which resources an engine of this user's own can limit.
+ */
+#ifndef AGENT_DOCKER_DELEGATED_H
+#define AGENT_DOCKER_DELEGATED_H
+
+#include "protocol/base/strings.h"
+
+/* The controllers that our cgroup was given, such as "memory": a child without
+ * root can use these. None where cgroups are of version 1, or of both. root: of
+ * /proc and /sys, "" but in tests.
+ *
+ * Source: Podman 4.3, pkg/cgroups, AvailableControllers; cgroups(7).
+ */
+int delegated_controllers(const char *root, struct strings *controllers,
+			  struct error *err);
+
+#endif
