@@ -1,15 +1,16 @@
-/* access.h - who may connect: by a token, let in by an operator, or no longer.
+/* access.h - the keys that may connect: enrolled by a token, admitted by an
+ * operator, or revoked.
  *
- * A token is a pair of keys whose secret half only its holder has; here it is a
- * key of role joiner, which may enrol one key for each use and nothing else.
- * What is enrolled, let in or revoked is put into the store and into the
- * keyring in the same step, before what the list of keys in a file says. Keys
- * of that file are revoked like others.
+ * A token is a key pair whose secret half only its holder has. Here it is a key
+ * of role joiner, which may enrol one key for each use, and nothing else. Keys
+ * that are enrolled, admitted or revoked are put into the store and the keyring
+ * in the same step, and take precedence over the file with the list of keys.
+ * Keys of that file can be revoked, too.
  *
- * Times are wall clock. A token that is used up or has expired is known for
- * another day, so that its holder hears why. Errors: EINVAL, EEXIST a name or
- * key that is there already, ENOENT, EACCES what a token does not allow,
- * ENOSPC, ENOMEM; all in words for whoever asked.
+ * Times are wall clock. A token that is used up or has expired is kept for
+ * another day, so that its holder is told why. Errors: EINVAL; EEXIST, the name
+ * or key exists already; ENOENT; EACCES, the token does not allow it; ENOSPC;
+ * ENOMEM. Their texts are for the person who sent the request.
  */
 #ifndef CONTROLLER_ACCESS_ACCESS_H
 #define CONTROLLER_ACCESS_ACCESS_H
@@ -20,18 +21,18 @@
 #include "protocol/wire/keyring.h"
 
 #define ACCESS_TOKENS_MAX 4096
-#define ACCESS_TOKEN_S 3600              /* how long a token holds */
+#define ACCESS_TOKEN_S 3600              /* how long a token is valid */
 #define ACCESS_TOKEN_MAX_S (366 * 86400) /* at most */
 #define ACCESS_USES_MAX 16384
 
-/* Both are borrowed; what the store knows comes into the keyring. */
+/* Both are borrowed. The keys of the store are added to the keyring. */
 struct access;
 struct access *access_new(struct store *store, struct keyring *keyring,
 			  struct error *err);
 void access_free(struct access *access);
 OWNED_POINTER(struct access, access_free)
 
-/* These answer into `reply`. by: who asks. */
+/* These fill `reply`. by: name of the key that sent the request. */
 int access_token(struct access *access, const char *by,
 		 const struct message_token *message, struct reply_token *reply,
 		 struct error *err);
@@ -47,20 +48,20 @@ int access_enrol(struct access *access, const char *token, const char *address,
 		 const struct message_enrol *message, struct reply_admit *reply,
 		 struct error *err);
 
-/* May an agent with this key be on this machine (NULL: it did not tell)? A key
- * that was enrolled on one machine does not come from another. EACCES.
+/* May an agent with this key be on this machine (NULL: unknown)? An enrolled
+ * key belongs to the machine that enrolled it. EACCES.
  */
 int access_check_machine(const struct access *access, const char *public,
 			 const char *machine, struct error *err);
 
-/* May anybody with this key come from this address? One that was enrolled by a
- * token for a network comes from that network alone. EACCES.
+/* May this key be used from this address? A key that was enrolled by a token
+ * with a network is valid only from that network. EACCES.
  */
 int access_check_address(const struct access *access, const char *public,
 			 const char *address, struct error *err);
 
-/* Call fn for each key, also those of the file (by "keys file"), and for each
- * token, until it returns -1. What it is given is borrowed.
+/* Call fn for each key, also those of the file (by: "keys file"), and for each
+ * token, until it returns -1. Its arguments are borrowed.
  */
 typedef int access_key_fn(const struct key_info *key, void *arg);
 typedef int access_token_fn(const struct token_info *token, void *arg);

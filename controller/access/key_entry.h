@@ -1,7 +1,7 @@
-/* key_entry.h - the keys that a controller let in: each as it is in the store
- * and in the keyring.
+/* key_entry.h - the keys of a controller, as they are in the store and in the
+ * keyring.
  *
- * For this folder alone: others know struct access by access.h.
+ * Only for this folder; other modules use access.h.
  */
 #ifndef CONTROLLER_ACCESS_KEY_ENTRY_H
 #define CONTROLLER_ACCESS_KEY_ENTRY_H
@@ -10,7 +10,7 @@
 #include "controller/store/store.h"
 #include "protocol/wire/keyring.h"
 
-#define ACCESS_KEYS_MAX 65536 /* with those that are revoked */
+#define ACCESS_KEYS_MAX 65536 /* including revoked ones */
 #define MACHINE_SIZE 65
 
 /* A key_row that owns its texts. */
@@ -33,40 +33,40 @@ struct access {
 	struct keyring *keyring;
 	struct key_entry *entries;
 	size_t count;
-	int64_t end_ms; /* no key ends before; INT64_MAX: none */
+	int64_t end_ms; /* no key expires before; INT64_MAX: none does */
 };
 
-/* All that the store knows: into entries, and into the keyring. */
+/* Load all keys of the store into the entries and the keyring. */
 int key_entries_load(struct access *access, struct error *err);
 
-/* NULL: there is none, also for a key that only the file lists. */
+/* NULL: there is none, or only the file has the key. */
 struct key_entry *key_entry_find(const struct access *access,
 				 const char *public);
-/* Room for one more behind the last; it counts once access->count says so. The
- * pointers to others are stale. NULL: ENOSPC, ENOMEM.
+/* Space for one more entry after the last; the caller increases access->count.
+ * Pointers to other entries are not valid any more. NULL: ENOSPC, ENOMEM.
  */
 struct key_entry *key_entry_add(struct access *access, struct error *err);
-/* The entry of a key, which may be of the file: then it is made. Stale as
- * above.
+/* The entry of a key; made if only the file has the key. Pointers to other
+ * entries are not valid any more.
  */
 struct key_entry *key_entry_of(struct access *access, const struct key *key,
 			       const char *by, struct error *err);
 
-/* Into the store. */
+/* Queue its row for the store. */
 int key_entry_save(struct access *access, const struct key_entry *entry,
 		   struct error *err);
 int key_entry_revoke(struct access *access, struct key_entry *entry,
 		     int64_t at_ms, struct error *err);
-/* Forget entry, also in the store; the last one takes its place. */
+/* Remove the entry, also from the store; the last one takes its place. */
 void key_entry_drop(struct access *access, struct key_entry *entry);
-/* Have end_ms heed when this key ends. */
+/* Update end_ms for the end of this key. */
 void key_entry_note_end(struct access *access, const struct key_entry *entry);
 
-/* The key of that public text is there, of that name, role and origin. */
+/* Is there a key with this public text, name, role and origin? */
 bool key_entry_is(const struct access *access, const char *public,
 		  const char *name, enum role role, const char *by);
-/* May this text become a key? EINVAL: it is none; EACCES: it is revoked;
- * EEXIST.
+/* May this public text become a key? EINVAL: it is not a key; EACCES: it is
+ * revoked; EEXIST.
  */
 int key_entry_check_new(const struct access *access, const char *public,
 			struct error *err);

@@ -9,11 +9,12 @@
 
 #define NETWORK_TEXT_SIZE 64
 
-/* EINVAL: no network. An address alone is the network of just that one. */
+/* EINVAL: not a network. A single address is a network of one address. */
 int network_check(const char *text, struct error *err);
 
-/* Is the address in that network, which is checked? IPv4 addresses may be
- * written as IPv6 (::ffff:10.0.0.1). What is no address is in none.
+/* Is the address in that network? text must be checked before. IPv4 addresses
+ * may be written as IPv6 (::ffff:10.0.0.1). A text that is not an address is in
+ * no network.
  */
 bool network_has(const char *text, const char *address);
 

@@ -1,10 +1,10 @@
-/* viewers.h - who may look at the web pages: one-time addresses and cookies.
+/* viewers.h - logins to the web pages: one-time addresses and cookies.
  *
- * Whoever has a key of an operator or viewer asks for an address; it lets one
- * browser in, once, within VIEWERS_TICKET_S. What the browser gets is a cookie
- * that holds for VIEWERS_COOKIE_S. Both are random, in memory alone: a new
- * controller lets nobody in without a new address. At the limits the oldest one
- * gives way.
+ * The owner of an operator's or viewer's key requests a login address. It is
+ * good for one browser, once, within VIEWERS_TICKET_S. The browser gets a
+ * cookie that is valid for VIEWERS_COOKIE_S. Both are random and only in
+ * memory, so after a restart of the controller a new address is needed. At the
+ * limits the oldest one is dropped.
  */
 #ifndef CONTROLLER_ACCESS_VIEWERS_H
 #define CONTROLLER_ACCESS_VIEWERS_H
@@ -26,20 +26,21 @@ struct viewers *viewers_new(struct error *err);
 void viewers_free(struct viewers *viewers);
 OWNED_POINTER(struct viewers, viewers_free)
 
-/* Where the pages are ("http://127.0.0.1:7118"; copied); before, ENOENT is the
- * answer of viewers_address().
+/* Set the URL of the pages ("http://127.0.0.1:7118"; copied). Before that,
+ * viewers_address() fails with ENOENT.
  */
 void viewers_serve(struct viewers *viewers, const char *url);
 
-/* A new address, which the caller frees. ENOENT, ENOMEM. */
+/* A new login address, which the caller frees. ENOENT, ENOMEM. */
 char *viewers_address(struct viewers *viewers, struct error *err);
 
-/* The ticket of an address becomes a cookie; false: it is none, or no longer.
+/* Exchange the ticket of an address for a cookie; false: it is not valid, or
+ * not any more.
  */
 bool viewers_enter(struct viewers *viewers, const char *ticket,
 		   char cookie[VIEWERS_SECRET_SIZE]);
 
-/* Does the cookie let in? NULL: no. */
+/* Is the cookie valid? NULL: no. */
 bool viewers_know(const struct viewers *viewers, const char *cookie);
 
 #endif

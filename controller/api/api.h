@@ -1,9 +1,9 @@
 /* api.h - what people may ask of a controller: a function for each request.
  *
  * A function reads its request and fills the reply, a struct of
- * protocol/message/reply_*.h that was zero; `since` is filled in before. What
- * it returns below 0 is refused with *err, and then nothing is changed. What
- * the reply owns is released by the caller, on failure too.
+ * protocol/message/reply_*.h that was zero but for `since`. If it returns -1,
+ * the request is refused with *err, and nothing was changed. The caller
+ * releases what the reply owns, also on failure.
  */
 #ifndef CONTROLLER_API_API_H
 #define CONTROLLER_API_API_H
@@ -30,7 +30,7 @@ struct viewers;
 struct wire_peer;
 struct wire_server;
 
-/* What requests are answered from, and acted on; all is borrowed. */
+/* The modules that requests use; all is borrowed. */
 struct api {
 	struct store *store;
 	struct log_store *logs;
@@ -55,12 +55,14 @@ struct api_request {
 	const void *message; /* the request's struct */
 	const void *payload;
 	size_t size;
-	struct wire_peer *peer; /* who asks, */
-	const char *by;         /* its name */
-	const char *public;     /* and key */
+	struct wire_peer *peer; /* the sender, */
+	const char *by;         /* its name, */
+	const char *public;     /* and its key */
 	struct buffer *bytes;   /* payload of the reply */
-	bool goes_on; /* set: an audited request that began before this one */
-	bool recheck; /* set: who may be connected, once this turn is told */
+	bool goes_on; /* set by fn: continues a request that is audited already
+		       */
+	bool recheck; /* set by fn: check all sessions against the keyring after
+			 this turn's messages are sent */
 };
 
 typedef int api_fn(struct api_request *request, void *reply, struct error *err);

@@ -1,8 +1,8 @@
-/* backups.h - a backup on its way to whoever ordered it.
+/* backups.h - makes a backup and sends it to its client in pieces.
  *
- * A process of its own makes the file below the state folder; then it is read
- * in pieces. One at a time; it is removed when its end was read, when nobody
- * reads it for ten minutes, and when a controller starts.
+ * A child process makes the file below the state folder. There is one backup at
+ * a time. It is removed when its end was read, when nobody reads it for ten
+ * minutes, and when a controller starts.
  */
 #ifndef CONTROLLER_API_BACKUPS_H
 #define CONTROLLER_API_BACKUPS_H
@@ -20,8 +20,8 @@ struct backups *backups_new(sd_event *loop, const char *state,
 void backups_free(struct backups *backups);
 OWNED_POINTER(struct backups, backups_free)
 
-/* *begun: it was ordered just now. EBUSY: another one is
- * being made or read; ENOENT: the one of that id is gone.
+/* *begun: the backup was started by this message. EBUSY: another one is being
+ * made or read; ENOENT: the one with that id was removed.
  */
 int backups_answer(struct backups *backups,
 		   const struct message_backup *message,

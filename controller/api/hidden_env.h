@@ -1,7 +1,7 @@
 /* hidden_env.h - what a viewer does not see: the values of `env`.
  *
- * Sweeps have passwords in their environment, though `secrets:` is there for
- * them. Operators run the sweeps and see all; who may only look sees names.
+ * Sweeps may have passwords in their environment, although `secrets:` exists
+ * for them. Operators see all values; viewers see only names.
  */
 #ifndef CONTROLLER_API_HIDDEN_ENV_H
 #define CONTROLLER_API_HIDDEN_ENV_H

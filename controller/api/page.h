@@ -13,7 +13,7 @@ struct page {
 	size_t count;
 	uint32_t limit;
 	size_t bytes; /* of the rows as text, at most */
-	bool more;    /* there are some that had no room */
+	bool more;    /* there are rows that did not fit */
 };
 
 /* limit: as in message_query. */
@@ -21,15 +21,15 @@ void page_init(struct page *page, const struct schema *schema, uint32_t limit);
 void page_clear(struct page *page);
 OWNED_VALUE(struct page, page_clear)
 
-/* Has the page room for one more? If not, there is more. */
+/* Does one more row fit? If not, `more` is set. */
 bool page_room(struct page *page);
 
-/* Append a row: it moves, *row is all zero afterwards, on failure too. There
- * must be room, unless a row cannot be left out.
+/* Append a row, which is moved: *row is all zero afterwards, also on failure.
+ * Call page_room() before, unless the row must be there.
  */
 int page_add(struct page *page, void *row, struct error *err);
 
-/* Give the rows away, to the list of a reply and its count. */
+/* Move the rows to the list of a reply and its count. */
 void *page_take(struct page *page, size_t *count);
 
 #endif

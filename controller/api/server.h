@@ -1,7 +1,7 @@
-/* server.h - what people may ask and order, and the answers.
+/* server.h - handles the requests of people: checks, audits, answers.
  *
- * Every request is answered once, by a reply or a refusal, in the queue that
- * is sent after the commit. Requests with wait_ms wait until something
+ * Every request is answered once, by a reply or a refusal, through the queue
+ * that is sent after the commit. A request with wait_ms waits until something
  * changes; a peer may have WAITING_MAX of them.
  */
 #ifndef CONTROLLER_API_SERVER_H
@@ -22,18 +22,18 @@ void server_request(struct server *server, struct wire_peer *peer,
 		    enum message_type type, void *body, const void *payload,
 		    size_t size);
 
-/* What changed is in api->changes, which is empty afterwards: answer the
- * waiting requests that concern it, and those whose time is up.
+/* Answer the waiting requests that are affected by api->changes, and those
+ * whose time is up. api->changes is empty afterwards.
  */
 void server_wake(struct server *server);
 
-/* Look who may still be connected, once all answers have been sent; they were
- * sent.
+/* Request a check of all sessions against the keyring. server_sent() does it;
+ * the caller runs that when all answers have been sent.
  */
 void server_recheck(struct server *server);
 void server_sent(struct server *server);
 
-/* The peer is gone: forget its waiting requests. */
+/* The peer's session has ended: drop its waiting requests. */
 void server_forget(struct server *server, const struct wire_peer *peer);
 
 #endif

@@ -1,5 +1,4 @@
-/* streams.h - the output of a job by stream: which there are, and of which
- * file.
+/* streams.h - lists the streams of a job's output.
  */
 #ifndef CONTROLLER_API_STREAMS_H
 #define CONTROLLER_API_STREAMS_H
@@ -9,8 +8,8 @@
 
 #define STREAMS_MAX 2000 /* in one list */
 
-/* The processes' own output, then the followed files, of an attempt that have
- * been announced; the first STREAMS_MAX. The caller owns the list.
+/* The output streams of the attempt's processes, then its followed files; the
+ * first STREAMS_MAX. The caller owns the list.
  */
 int streams_describe(const struct api *api, uint64_t job, uint32_t attempt,
 		     struct stream_info **list, size_t *count,

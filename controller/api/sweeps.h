@@ -13,16 +13,16 @@
 int sweep_describe_id(const struct api *api, uint64_t sweep,
 		      struct sweep_info *to, struct error *err);
 
-/* No job of the sweep is active, and no container or spool of it is left that
- * we know of.
+/* Is no job of the sweep active, and no container or spool of it left on a
+ * known node?
  */
 bool sweep_final(const struct api *api, uint64_t sweep);
 
-/* ENOENT: there is no sweep of that number. */
+/* ENOENT: no such sweep. */
 int sweep_check(const struct api *api, uint64_t sweep, struct error *err);
 
-/* May this operator end or retry the sweep? Whoever submitted it may, others
- * with force: EPERM otherwise. ENOENT.
+/* May this operator cancel or retry the sweep? Its submitter may, others only
+ * with force. EPERM, ENOENT.
  */
 int sweep_check_owner(const struct api *api, uint64_t sweep, const char *by,
 		      bool force, struct error *err);

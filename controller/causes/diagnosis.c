@@ -86,7 +86,7 @@ static void blame(const struct causes *causes, const struct cause *cause,
 	else if (code != END_CODE_UNKNOWN)
 		end = process_ends_of_code(ends, code);
 	if (!end)
-		end = cause->quoted ? cause->quoted : ends_root(ends);
+		end = cause->quoted ? cause->quoted : process_ends_root(ends);
 	diagnosis->rank = cause->rank;
 	if (diagnosis->rank == END_UNKNOWN)
 		diagnosis->rank = rank_of_signal(causes, cause->signal);

@@ -2,31 +2,32 @@
  *
  * failures.yaml beside the frameworks (images/):
  *
- *	prefixes:	[REGEX, ...]	what launchers and platforms put before
- *			a line; taken off again and again
+ *	prefixes:	[REGEX, ...]	texts that launchers and platforms put
+ *			before a line; removed repeatedly
  *	ignore:		[REGEX, ...]	lines that are never quoted
- *	progress:	[REGEX, ...]	lines that a program prints which goes
- *			on; an error before them was survived
+ *	progress:	[REGEX, ...]	lines of a program that goes on; an
+ *			error before them did not end it
  *	facts:
- *	  - match: REGEX	what a launcher says about its processes
- *	    section: root | others	from here on it lists these
- *	    gives_up: true	a process of its failed, and it will end
- *	restarts:	[REGEX, ...]	commands, their words with a blank
- *			between, of launchers that start anew what failed
+ *	  - match: REGEX	a launcher's report about its processes
+ *	    section: root | others	the next lines list these processes
+ *	    gives_up: true	a process failed, and the launcher will end
+ *	restarts:	[REGEX, ...]	commands, words joined by blanks, of
+ *			launchers that restart failed processes
  *	causes:
  *	  - class: CLASS	of causes_class_name()
  *	    order: 1 to 99	a cause of a lower one comes first
  *	    match: [REGEX, ...]
  *	    traceback: true	only at the end of a Python traceback
- *	    final: true		nothing goes on behind it
- *	    ends: true		what comes behind it follows from it
+ *	    final: true		the program does not go on after it
+ *	    ends: true		later errors follow from it
  *	    blameless: true	the rank that prints it is not the guilty one
- *	    signal: SIGNAME	that it tells of
+ *	    signal: SIGNAME	that it means
  *
- * Expressions are PCRE2's, on bytes, case matters. Named groups that are read:
- * rank, local_rank, task (a launcher's number, which other ranks outdo),
- * speaker (the rank whose whole output this is), host, exit_code, signal. The
- * first pattern of a line counts, causes in order of the file.
+ * Expressions are PCRE2, on bytes, case-sensitive. Named groups: rank,
+ * local_rank, task (a launcher's task number, used if there is no rank),
+ * speaker (the rank of this whole output), host, exit_code, signal. The first
+ * pattern that matches a line is used; causes are tried in the order of the
+ * file.
  */
 #ifndef CONTROLLER_CAUSES_FAILURE_PATTERNS_H
 #define CONTROLLER_CAUSES_FAILURE_PATTERNS_H
@@ -88,7 +89,7 @@ enum failure_group {
 	FAILURE_GROUPS
 };
 
-/* What a pattern says, beside its expression. */
+/* The meaning of a pattern. */
 struct failure_meaning {
 	enum causes_class class;
 	uint32_t order;
@@ -98,10 +99,10 @@ struct failure_meaning {
 	bool ends;
 	bool blameless;
 	bool gives_up;
-	char signal[12]; /* "": it tells of none */
+	char signal[12]; /* "": none */
 };
 
-/* What a pattern caught; text is borrowed from the line, NULL: nothing. */
+/* A match of a pattern; text is borrowed from the line, NULL: not captured. */
 struct failure_hit {
 	const struct failure_meaning *meaning;
 	size_t end; /* of the match */

@@ -1,9 +1,9 @@
-/* line_pairs.h - which pairs of characters stand side by side in a line.
+/* line_pairs.h - the set of pairs of adjacent characters in a line.
  *
- * A text stands in a line only if all of its pairs do. To ask that takes a
- * nanosecond where a search or a regular expression takes fifty, and of a
- * hundred patterns that are looked for hardly one has all its pairs in a line
- * of another kind. Pairs share bits: "yes" may be wrong, "no" is not.
+ * A line contains a text only if it contains all pairs of the text. This check
+ * takes a nanosecond, where a search or a regular expression takes fifty, and
+ * excludes nearly all patterns for most lines. Pairs share bits, so "yes" may
+ * be wrong, but "no" is right.
  */
 #ifndef CONTROLLER_CAUSES_LINE_PAIRS_H
 #define CONTROLLER_CAUSES_LINE_PAIRS_H

@@ -118,7 +118,7 @@ const struct process_end *process_ends_of_code(const struct process_ends *ends,
 	return NULL;
 }
 
-const struct process_end *ends_root(const struct process_ends *ends)
+const struct process_end *process_ends_root(const struct process_ends *ends)
 {
 	for (size_t i = 0; i < ends->count; i++)
 		if (ends->entries[i].root)

@@ -1,8 +1,7 @@
-/* process_ends.h - what a launcher says about how its processes ended.
+/* process_ends.h - how processes ended, as their launcher reports it.
  *
- * torchrun's blocks, srun's lines and the like name a rank, its host and its
- * exit code in pieces, one line at a time; here they become one entry for each
- * process.
+ * torchrun, srun and others print rank, host and exit code of a process in
+ * several lines. This module collects them into one entry for each process.
  */
 #ifndef CONTROLLER_CAUSES_PROCESS_ENDS_H
 #define CONTROLLER_CAUSES_PROCESS_ENDS_H
@@ -18,10 +17,10 @@
 
 struct process_end {
 	int64_t rank;
-	char host[END_HOST_MAX]; /* "": not told */
+	char host[END_HOST_MAX]; /* "": unknown */
 	int32_t exit_code;
-	bool root; /* the launcher calls it the first */
-	bool task; /* the rank is a launcher's task number */
+	bool root; /* the launcher names it as the first failure */
+	bool task; /* rank is the launcher's task number */
 };
 
 struct process_ends {
@@ -39,7 +38,7 @@ void process_ends_init(struct process_ends *ends);
 void process_ends_take(struct process_ends *ends,
 		       const struct failure_hit *hit);
 
-/* The process of this rank; NULL: it is not there. */
+/* The process of this rank, or NULL. */
 const struct process_end *process_ends_of_rank(const struct process_ends *ends,
 					       int64_t rank);
 
@@ -47,12 +46,12 @@ const struct process_end *process_ends_of_rank(const struct process_ends *ends,
 const struct process_end *process_ends_of_code(const struct process_ends *ends,
 					       int32_t code);
 
-/* The one that the launcher calls the first, else the first of those with a
- * rank that is not a task's number, else the first; NULL: none is known.
+/* The process that the launcher names as the first failure; else the first one
+ * with a rank that is not a task number; else the first one; NULL: none.
  */
-const struct process_end *ends_root(const struct process_ends *ends);
+const struct process_end *process_ends_root(const struct process_ends *ends);
 
-/* The number that a group caught; missing: the group caught nothing. */
+/* The number that a group captured; `missing` if it captured none. */
 int64_t hit_number(const struct failure_hit *hit, enum failure_group group,
 		   int64_t missing);
 

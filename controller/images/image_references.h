@@ -1,6 +1,6 @@
-/* image_references.h - the images that jobs still need.
+/* image_references.h - counts the images that jobs still need.
  *
- * None of them may be removed from a node where such a job may run.
+ * They must not be removed from a node where such a job may run.
  */
 #ifndef CONTROLLER_IMAGES_IMAGE_REFERENCES_H
 #define CONTROLLER_IMAGES_IMAGE_REFERENCES_H
@@ -18,8 +18,9 @@ struct image_references *image_references_new(struct store *store,
 					      struct error *err);
 void image_references_free(struct image_references *references);
 
-/* The image that a job of this spec needs; the jobs of a sweep that need the
- * same one share it. NULL: ENOMEM. Each goes back with image_reference_drop().
+/* The image that a job with this spec needs. Jobs of a sweep with the same
+ * image share the object. NULL: ENOMEM. Each call needs an
+ * image_reference_drop().
  */
 struct image_reference;
 struct image_reference *image_reference_get(struct image_references *references,
@@ -29,12 +30,12 @@ struct image_reference *image_reference_get(struct image_references *references,
 void image_reference_drop(struct image_references *references,
 			  struct image_reference *reference);
 
-/* One more of these jobs may still run, or one less. */
+/* One more of these jobs may still run, or (more false) one less. */
 void image_reference_count(struct image_reference *reference, bool more);
 
-/* What jobs need that may run on nodes of this vendor: the names in their
- * sweeps, and all that is pinned there (image_digest.h). The caller releases
- * the list with needs_free(). E2BIG: more than NEEDS_MAX.
+/* The images of jobs that may run on nodes of this vendor: the names in their
+ * sweeps, and the digests of these (image_digest.h). The caller releases the
+ * list with needs_free(). E2BIG: more than NEEDS_MAX.
  */
 int image_references_list(struct image_references *references,
 			  const char *vendor, struct image_need **list,

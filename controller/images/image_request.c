@@ -110,7 +110,7 @@ image_request_kind_of(const struct image_request *order)
 }
 
 const struct message_image_do *
-image_request_act(const struct image_request *order)
+image_request_operation(const struct image_request *order)
 {
 	return &order->act;
 }

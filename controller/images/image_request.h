@@ -1,7 +1,7 @@
-/* image_request.h - an image order: its nodes, and how far each of them is.
+/* image_request.h - an image order: its nodes, and the progress of each.
  *
- * An order goes to some nodes, each of which is a stop. image_rollout.c decides
- * when a node is told, and when an order is over.
+ * An order is for some nodes, each of which is a stop. image_rollout.c decides
+ * when a node gets the order, and when the order has ended.
  */
 #ifndef CONTROLLER_IMAGES_IMAGE_REQUEST_H
 #define CONTROLLER_IMAGES_IMAGE_REQUEST_H
@@ -11,13 +11,13 @@
 #include "protocol/message/reply_images.h"
 #include "protocol/wire/key.h"
 
-/* What can be ordered. */
+/* The kinds of orders. */
 struct image_request_kind {
 	const char *name;
-	bool durable;    /* goes on when nodes, and the controller, are back */
-	bool one;        /* node after node, until one has it */
-	bool needs;      /* told with what jobs need */
-	bool takes_name; /* image must be given */
+	bool durable;    /* waits for disconnected nodes; survives a restart */
+	bool one;        /* asks one node after the other, until one has it */
+	bool needs;      /* nodes get the images that jobs need with it */
+	bool takes_name; /* the message must name an image */
 };
 
 /* By name; NULL: there is none. */
@@ -25,7 +25,7 @@ const struct image_request_kind *image_request_kind(const char *name);
 
 struct image_request;
 
-/* Of what people ask for, or what was stored; names are copied. */
+/* From a person's message, or a stored one; names are copied. */
 struct image_request *
 image_request_new(const struct image_request_kind *kind,
 		  const struct message_image_order *message,
@@ -33,8 +33,8 @@ image_request_new(const struct image_request_kind *kind,
 void image_request_free(struct image_request *order);
 OWNED_POINTER(struct image_request, image_request_free)
 
-/* The same is ordered once more: for these nodes, too, and with these logins.
- * What is under way goes on; nodes that had ended wait again.
+/* The order is repeated: add these nodes, and use these logins. Nodes that work
+ * on it continue; nodes that had ended wait again.
  */
 int image_request_again(struct image_request *order,
 			const struct message_image_order *message,
@@ -43,19 +43,19 @@ int image_request_again(struct image_request *order,
 const char *image_request_name(const struct image_request *order);
 const struct image_request_kind *
 image_request_kind_of(const struct image_request *order);
-/* What nodes are told; without what jobs need. */
+/* The message for nodes, without the images that jobs need. */
 const struct message_image_do *
-image_request_act(const struct image_request *order);
+image_request_operation(const struct image_request *order);
 bool image_request_final(const struct image_request *order);
 
-/* It is over: nobody needs its logins any more. */
+/* The order has ended: release its logins. */
 void image_request_finish(struct image_request *order);
 
-/* Lists of images that its nodes told. */
+/* Has it lists of images of its nodes? Release them. */
 bool image_request_has_lists(const struct image_request *order);
 void image_request_drop_lists(struct image_request *order);
 
-/* Its nodes, by number, and by name: NULL: it is none of them. */
+/* Its nodes, by number, and by name; NULL: no such node. */
 struct stop;
 size_t image_request_stops(const struct image_request *order);
 struct stop *image_request_stop_at(const struct image_request *order,
@@ -73,28 +73,29 @@ bool stop_final(const struct stop *stop);
 bool stop_failed(const struct stop *stop);
 void stop_set(struct stop *stop, const char *phase, const char *text);
 
-/* Of an order that asks one node after the other (`one`): the node that is
- * asked, or NULL: it asks all. What it has saved, or NULL. That can be had no
- * more. The next one is asked; false: it was the last.
+/* For an order that asks one node after the other (`one`): the node that is
+ * asked at present (NULL: the order is not of that kind); the hash of the image
+ * that it has saved, or NULL; that content cannot be fetched any more; ask the
+ * next node (false: there is none).
  */
 struct stop *image_request_asked(const struct image_request *order);
 const char *image_request_saved(const struct image_request *order,
 				uint64_t *bytes);
 void image_request_lose(struct image_request *order, const char *why);
 bool image_request_next(struct image_request *order);
-/* Was the node out of reach each time for so long that it is given up? */
+/* Was the node disconnected for so long that it is given up? */
 bool stop_is_away(struct stop *stop, bool in_reach);
 
-/* What a node says; its images are moved. */
+/* A report of a node; its images are moved. */
 void image_request_heard(struct image_request *order, struct stop *stop,
 			 struct message_image_state *state);
 
-/* On disk: the order, and the nodes that are not done. */
+/* Store and load the order with the nodes that are not done. */
 int image_request_save(const struct image_request *order, const char *path,
 		       struct error *err);
 struct image_request *image_request_load(const char *path, struct error *err);
 
-/* As image_rollout_describe(), but whether nodes are up. */
+/* As image_rollout_describe(), without image_node.up. */
 int image_request_describe(const struct image_request *order,
 			   const struct message_query *query,
 			   struct image_order_info *to, struct error *err);

@@ -214,7 +214,7 @@ static void tell(struct image_rollouts *rollouts,
 	if (stop_final(stop) || !node || !node_up(node) ||
 	    (asked && stop != asked))
 		return;
-	if (send_act(rollouts, node, image_request_act(order),
+	if (send_act(rollouts, node, image_request_operation(order),
 		     image_request_kind_of(order)->needs, &err) < 0)
 		stop_set(stop, "failed", err.text);
 }

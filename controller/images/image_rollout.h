@@ -1,13 +1,13 @@
-/* image_rollout.h - carries out image orders: tells nodes, and follows their
- * progress.
+/* image_rollout.h - carries out image orders: sends them to nodes, and follows
+ * their progress.
  *
- * An order is told to each of its nodes until the node says that it is done or
- * cannot be. Orders to load, build and pull wait for a node that is out of
- * reach, and survive a restart (image-orders/ in the state folder) until all
- * nodes have; one that comes back days later still gets its image. An order to
- * save asks one node after another until one has the image, and takes it from
- * there; one that goes out of reach before that is over has none. All others
- * fail where a node is out of reach.
+ * An order is sent to each of its nodes until the node reports success or
+ * failure. Orders to load, build and pull wait for disconnected nodes, and
+ * survive a restart (image-orders/ in the state folder) until all nodes are
+ * done; a node that comes back days later still gets its image. An order to
+ * save asks one node after another until one has the image, and fetches it from
+ * there; a node that disconnects meanwhile counts as not having it. All other
+ * orders fail on a disconnected node.
  */
 #ifndef CONTROLLER_IMAGES_IMAGE_ROLLOUT_H
 #define CONTROLLER_IMAGES_IMAGE_ROLLOUT_H
@@ -17,16 +17,16 @@
 #include "protocol/message/reply_images.h"
 
 #define IMAGE_ROLLOUT_ORDERS_MAX                                               \
-	256 /* those that ended first are forgotten                            \
+	256 /* beyond, the first one that ended is removed                     \
 	     */
 #define IMAGE_ROLLOUT_LISTS_MAX                                                \
-	4 /* of these, the last: with lists of images                          \
+	4 /* the last ones that keep their lists of images                     \
 	   */
 
 struct image_references;
 struct sweep_logins;
 
-/* What they are given; all is borrowed. */
+/* All borrowed. */
 struct image_rollouts_config {
 	struct store *store;
 	struct changes *changes;
@@ -45,25 +45,26 @@ image_rollouts_new(const struct image_rollouts_config *config,
 void image_rollouts_free(struct image_rollouts *rollouts);
 OWNED_POINTER(struct image_rollouts, image_rollouts_free)
 
-/* *chosen (empty before, owned): whose it is. One to load, build or pull that
- * is not over goes on, for these nodes, too. EINVAL, EEXIST: it is another
- * order's name, ENOENT: an unknown node, or none.
+/* Accept an order. *chosen (empty before, owned): its nodes. An order to load,
+ * build or pull that has not ended is continued, and gets these nodes, too.
+ * EINVAL; EEXIST: the id belongs to another order; ENOENT: a node is not known,
+ * or there is none.
  */
 int image_rollout_order(struct image_rollouts *rollouts, const char *by,
 			const struct message_image_order *message,
 			struct strings *chosen, struct error *err);
 
-/* Of the order query->name; phases are "waiting" until the node has said
- * something. Only the nodes of query->keys have images. output is what was
- * printed from query->after on. Fills *to, which was zero; on failure the
- * caller clears it, too. ENOENT: no such order.
+/* Describe the order query->name. The phase of a node is "waiting" until its
+ * first report. Only the nodes of query->keys have images. output starts at
+ * query->after. Fills *to, which was zero; the caller clears it, also on
+ * failure. ENOENT: no such order.
  */
 int image_rollout_describe(struct image_rollouts *rollouts,
 			   const struct message_query *query,
 			   struct image_order_info *to, struct error *err);
 
-/* The node is back, and has said so; what it says of an order, and asks. The
- * state's lists are moved.
+/* The node has connected and reported its tasks; it reports the state of an
+ * order, whose lists are moved; it needs disk space (message_image_room).
  */
 void image_rollout_report(struct image_rollouts *rollouts, struct node *node);
 void image_rollout_state(struct image_rollouts *rollouts, struct node *node,

@@ -1,11 +1,11 @@
-/* logins.h - the registry logins and secrets of sweeps: kept sealed, given
- * to nodes.
+/* logins.h - the registry logins and secrets of sweeps: stored sealed, and
+ * sealed again for nodes.
  *
- * What came with a sweep stays as it came, sealed for the controller, until the
- * last of its jobs has ended; then it goes, and only which registries it was
- * for, and the names of its secrets, stay. A node is sent what its image needs,
- * and all the secrets, opened and sealed anew for that node, when it is told to
- * prepare.
+ * The logins and secrets of a sweep are stored as they came, sealed for the
+ * controller, until the last of its jobs has ended. Then they are removed; only
+ * the names of the registries and secrets stay. With the order to prepare, a
+ * node gets the logins for its image and all secrets, opened and sealed for
+ * that node.
  */
 #ifndef CONTROLLER_IMAGES_LOGINS_H
 #define CONTROLLER_IMAGES_LOGINS_H
@@ -15,8 +15,8 @@
 struct key;
 struct store;
 
-/* What it is given is borrowed; key: the controller's own,
- * former: the one that it had before, or one without a secret.
+/* The arguments are borrowed. key: the controller's own; former: its previous
+ * one, or a key without a secret.
  */
 struct sweep_logins;
 struct sweep_logins *sweep_logins_new(struct store *store,
@@ -25,36 +25,42 @@ struct sweep_logins *sweep_logins_new(struct store *store,
 				      struct error *err);
 void sweep_logins_free(struct sweep_logins *kept);
 
-/* Those that the store has. */
+/* Load them from the store. */
 int logins_load(struct sweep_logins *kept, struct error *err);
 
-/* Are these good, and sealed for us by the owner of that key? EINVAL, EPROTO.
+/* Are these valid, and sealed for this controller by the owner of that key?
+ * EINVAL, EPROTO.
  */
 int logins_accept(const struct sweep_logins *kept,
 		  const struct registry_login *logins, size_t count,
 		  const char *from, struct error *err);
 
-/* Keep them with the sweep; of the same registry the new one counts. */
+/* Store them with the sweep; a new login for the same registry replaces the old
+ * one.
+ */
 int logins_put(struct sweep_logins *kept, uint64_t sweep,
 	       const struct registry_login *logins, size_t count,
 	       struct error *err);
 
-/* Add to a list the registries and secrets whose logins are gone, but for
- * those given. */
+/* Add to a list the registries and secrets whose values were removed, and are
+ * not in `given`.
+ */
 int logins_gone(struct sweep_logins *kept, uint64_t sweep,
 		const struct registry_login *given, size_t count,
 		struct strings *list, struct error *err);
 
-/* Add to a list the secrets and what an image needs (NULL: all that there are,
- * for what a build is made from only its node knows), for the owner of that
- * key. One that cannot be opened any more goes as one that is gone. On failure
- * the list is as far as it came.
+/* Add to a list the secrets and the logins for an image, sealed for the owner
+ * of that key. image NULL: all logins, for a build, whose base images only the
+ * node knows. A login that cannot be opened any more is sent as removed. On
+ * failure some may have been added.
  */
 int logins_give(struct sweep_logins *kept, uint64_t sweep, const char *public,
 		const char *image, struct registry_login **to, size_t *count,
 		struct error *err);
 
-/* Add to a list what is sealed for us, for the owner of that key; as above. */
+/* Add to a list logins that are sealed for this controller, sealed for the
+ * owner of that key; as above.
+ */
 int logins_reseal(struct sweep_logins *kept, const struct registry_login *from,
 		  size_t from_count, const char *public,
 		  struct registry_login **to, size_t *count, struct error *err);
@@ -62,7 +68,9 @@ int logins_reseal(struct sweep_logins *kept, const struct registry_login *from,
 /* A job of the sweep has ended. */
 void logins_ended(struct sweep_logins *kept, uint64_t sweep);
 
-/* Forget those of sweeps that are over, and what is open; after a commit. */
+/* Remove those of sweeps that have ended, and opened values from memory; after
+ * a commit.
+ */
 void logins_settle(struct sweep_logins *kept);
 
 #endif

@@ -2,18 +2,18 @@
  *
  * <folder>/content/ (0700) holds
  *
- *	partial/<hash>	what has come so far of one
- *	partial/new-*	one that is being made, its hash not yet known
- *	loose/<hash>	whole ones that nothing durable speaks of
- *	kept/<hash>	whole ones that a job or sweep refers to
- *	users/<hash>/<user>	and which: an empty file for each
+ *	partial/<hash>	a content that is incomplete
+ *	partial/new-*	one that is being made; its hash is not known yet
+ *	loose/<hash>	complete ones without a user
+ *	kept/<hash>	complete ones with users: jobs or sweeps
+ *	users/<hash>/<user>	an empty file for each user
  *
- * <hash> is the SHA-256 of the bytes, as 64 hex digits. A file is whole when it
- * stands in loose/ or kept/: it gets there by one rename, after its hash was
- * checked and its bytes were synced. Loose ones and partial ones are removed
- * when nobody has used them for a while, kept ones with their last user. The
- * store must be the only writer of its folder, which ends what another process
- * left half-made.
+ * <hash> is the SHA-256 of the bytes, as 64 hex digits. Files in loose/ and
+ * kept/ are complete: they are moved there by one rename, after their hash was
+ * checked and their bytes were synced. Loose and partial ones are removed when
+ * nobody has used them for a while, kept ones with their last user. The store
+ * must be the only writer of its folder. At its start it removes unfinished
+ * new-* files.
  */
 #ifndef PROTOCOL_BLOB_BLOB_STORE_H
 #define PROTOCOL_BLOB_BLOB_STORE_H
@@ -42,60 +42,62 @@ OWNED_POINTER(struct blob_store, blob_store_free)
 
 /* Hashes below come from peers: EPROTO, not a hash. */
 
-/* How much there is of it, and whether that is all. Nothing is success. */
+/* How many bytes are here, and whether it is complete. A content that is not
+ * here is success with 0 bytes.
+ */
 int blob_store_look(struct blob_store *contents, const char *hash,
 		    uint64_t *bytes, bool *whole, struct error *err);
 
-/* Open a whole one for reading, which counts as use; ENOENT. */
+/* Open a complete one for reading, which counts as use; ENOENT. */
 int blob_store_open(struct blob_store *contents, const char *hash,
 		    struct error *err);
 
-/* A whole one into *text, whose limit bounds it (E2BIG); ENOENT. */
+/* Read a complete one into *text, whose limit bounds it (E2BIG); ENOENT. */
 int blob_store_text(struct blob_store *contents, const char *hash,
 		    struct buffer *text, struct error *err);
 
-/* Whoever needs it will use it; NULL, or one that is not here: nothing. */
+/* Mark it as used now. NULL, or one that is not here, is ignored. */
 void blob_store_touch(struct blob_store *contents, const char *hash);
 
-/* Read size bytes at offset, also of one that is still coming. 1: done; 0: so
- * much has not come yet; ENOENT: there is nothing of it.
+/* Read size bytes at offset, also of one that is still arriving. 1: done; 0:
+ * these bytes are not here yet; ENOENT: nothing of it is here.
  */
 int blob_store_read(struct blob_store *contents, const char *hash,
 		    uint64_t offset, void *data, size_t size,
 		    struct error *err);
 
-/* It is about to come: reads of it wait from now on. */
+/* It will arrive: blob_store_read() of it returns 0 from now on, not ENOENT. */
 int blob_store_expect(struct blob_store *contents, const char *hash,
 		      struct error *err);
 
-/* Do not remove it by age while this user ([a-z0-9-], at most CONTENT_USER_MAX)
- * has not released it. Kept again, it was used again. ENOENT.
+/* Keep it until this user ([a-z0-9-], at most CONTENT_USER_MAX bytes) releases
+ * it. A second call marks it as used again. ENOENT.
  */
 #define CONTENT_USER_MAX 40
 int blob_store_keep(struct blob_store *contents, const char *hash,
 		    const char *user, struct error *err);
 
-/* The user needs it no more: what has no other one is removed, and *bytes (or
- * NULL) grows by its size. Not kept, or not by this user, is success.
+/* The user does not need it any more. Without another user it is removed, and
+ * *bytes (or NULL) grows by its size. A content that this user does not keep is
+ * success.
  */
 int blob_store_release(struct blob_store *contents, const char *hash,
 		       const char *user, uint64_t *bytes, struct error *err);
 
-/* Each user of what is kept, and when it was kept for it last (wall clock); fn
- * may release it. Of so many contents now, each some 10 us: 1: there are more,
- * call again; 0: that was the last one.
+/* Call fn for each user of kept contents, with the time of the last keep (wall
+ * clock); fn may release it. Handles `count` contents, each some 10 us. 1:
+ * there are more, call again; 0: that was the last one.
  */
 typedef void blob_store_user_fn(void *arg, const char *hash, const char *user,
 				int64_t used_ms);
 int blob_store_users(struct blob_store *contents, size_t count,
 		     blob_store_user_fn *fn, void *arg, struct error *err);
 
-/* Let what was kept survive a power cut: once for many, for it takes its time.
- */
+/* Make kept contents survive a power cut. It is slow; call it once for many. */
 int blob_store_sync(struct blob_store *contents, struct error *err);
 
-/* Remove what is not kept, and was not used for age_ms. *bytes (or NULL) is how
- * much that was.
+/* Remove contents that are not kept, and were not used for age_ms. *bytes (or
+ * NULL): the bytes removed.
  */
 int blob_store_clean(struct blob_store *contents, uint64_t age_ms,
 		     uint64_t *bytes, struct error *err);

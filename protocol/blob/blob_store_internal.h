@@ -1,5 +1,5 @@
-/* blob_store_internal.h - the folders of a store, for the files that make it
- * up: blob_store.c keeps what is whole, incoming.c takes in what comes.
+/* blob_store_internal.h - the folders of a store: blob_store.c has the complete
+ * contents, incoming.c receives new ones.
  */
 #ifndef PROTOCOL_BLOB_BLOB_STORE_INTERNAL_H
 #define PROTOCOL_BLOB_BLOB_STORE_INTERNAL_H
@@ -16,16 +16,16 @@ enum place { PARTIAL, LOOSE, KEPT, PLACES };
 struct blob_store {
 	int folders[PLACES];
 	int users;     /* the folder */
-	DIR *walk;     /* through it, under way */
-	bool unsynced; /* kept/ has names that a power cut may take */
-	uint64_t made; /* names of the new ones */
+	DIR *walk;     /* through users, in progress */
+	bool unsynced; /* kept/ must be synced */
+	uint64_t made; /* counter for new-* names */
 	char *piece;   /* HASH_PIECE */
 };
 
-/* EPROTO: no hash. */
+/* EPROTO: not a hash. */
 int blob_check_hash(const char *hash, struct error *err);
 
-/* Where it is, whole ones first; PLACES: nowhere. */
+/* Where it is; complete ones are found first. PLACES: nowhere. */
 enum place blob_find(struct blob_store *contents, const char *hash,
 		     struct stat *st);
 

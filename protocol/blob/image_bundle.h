@@ -1,8 +1,8 @@
 /* image_bundle.h - an image file as a list of contents, in order.
  *
- * Itself a content, as JSON. The command line makes it of a file as docker save
- * writes it; nodes put that file together again, of parts of which many images
- * share some.
+ * The bundle is itself a content, as JSON. The command line makes it from a
+ * file of docker save. Nodes assemble the file again from its parts, of which
+ * images may share some.
  */
 #ifndef PROTOCOL_BLOB_IMAGE_BUNDLE_H
 #define PROTOCOL_BLOB_IMAGE_BUNDLE_H
@@ -37,25 +37,25 @@ extern const struct schema image_bundle_schema;
 void image_bundle_clear(struct image_bundle *bundle);
 OWNED_VALUE(struct image_bundle, image_bundle_clear)
 
-/* Read one that a peer made: EPROTO says what is wrong. No path is there twice,
- * however it is written, nor leads over a link.
+/* Read a bundle of a peer, which is not trusted. EPROTO: it is not valid, also
+ * when a path occurs twice, in whatever form, or leads through a link.
  */
 int image_bundle_parse(const char *text, size_t size,
 		       struct image_bundle *bundle, struct error *err);
 
-/* Take out the entries that which() says; how many. */
+/* Remove the entries for which which() returns true; returns their number. */
 typedef bool image_bundle_entry_fn(const struct image_bundle_entry *entry,
 				   const void *arg);
 size_t image_bundle_drop(struct image_bundle *bundle,
 			 image_bundle_entry_fn *which, const void *arg);
 
-/* Bytes of all its contents, each once. */
+/* Bytes of all its contents, each counted once. */
 uint64_t image_bundle_bytes(const struct image_bundle *bundle);
 
-/* Is the content of this entry that of an earlier one? */
+/* Has an earlier entry the same content? */
 bool image_bundle_repeats(const struct image_bundle *bundle, size_t entry);
 
-/* The file again, as a stream. */
+/* The image file as a stream. */
 struct assembly;
 struct assembly *assembly_new(struct blob_store *contents,
 			      const struct image_bundle *bundle,
@@ -63,13 +63,13 @@ struct assembly *assembly_new(struct blob_store *contents,
 void assembly_free(struct assembly *assembly);
 OWNED_POINTER(struct assembly, assembly_free)
 
-/* The contents of so many entries, from the first one on, are there (at first
- * none): the stream may go on to the head of the next one.
+/* The contents of the first `entries` entries are here (at first none): the
+ * stream may continue up to the head of the next entry.
  */
 void assembly_let(struct assembly *assembly, size_t entries);
 
-/* The next bytes, at most size; 0: the end; -1 with *err set. EAGAIN: there are
- * none before assembly_let() lets more.
+/* Read the next bytes, at most size; 0: the end; -1 with *err set. EAGAIN: the
+ * stream must wait for assembly_let().
  */
 ssize_t assembly_read(void *assembly, void *buffer, size_t size,
 		      struct error *err);

@@ -1,8 +1,7 @@
 /* pattern.h - matches paths against patterns, name by name.
  *
- * *, ?, [] and \ as in fnmatch(3) stay within a name; a name of ** stands for
- * any number of folders, also none, and at the end for all that lies below.
- * Pure.
+ * *, ?, [] and \ match within a name, as in fnmatch(3). The name ** matches any
+ * number of folders, also none, and at the end everything below. Pure.
  */
 #ifndef PROTOCOL_BLOB_PATTERN_H
 #define PROTOCOL_BLOB_PATTERN_H
@@ -15,16 +14,15 @@
 #define PATTERN_MAX 1000    /* bytes */
 #define PATTERN_STARS_MAX 4 /* "**" in it: each multiplies the work */
 
-/* Within these limits, and not empty? EINVAL says what is wrong. */
+/* Is the pattern within these limits, and not empty? EINVAL. */
 int pattern_check(const char *pattern, struct error *err);
 
-/* Both relative; the pattern is a good one. flags: of fnmatch(3). */
+/* Both are relative; the pattern was checked. flags: of fnmatch(3). */
 bool pattern_match(const char *pattern, const char *path, int flags);
 
-/* An absolute path that is a pattern: the folder that it begins with, up to the
- * first name that stands for others ("" is the root), into root[size], and in
- * *rest what follows. false: it stands for itself alone, or the folder's name
- * does not fit.
+/* Split an absolute pattern: root[size] gets the folder before the first name
+ * with a special character ("": the root), *rest the remaining pattern. False:
+ * it has no special characters, or the folder's name does not fit.
  */
 bool pattern_split(const char *path, char *root, size_t size,
 		   const char **rest);
