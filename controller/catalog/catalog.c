@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* clang-format off */
-static const struct name_index empty_shelves[] = {
+static const struct name_index empty_indexes[] = {
 	[CATALOG_MODEL] = { "model", sizeof(struct model) },
 	[CATALOG_FRAMEWORK] = { "framework", sizeof(struct framework) },
 	[CATALOG_VENDOR] = { "vendor", sizeof(struct vendor) },
@@ -21,7 +21,7 @@ void catalog_free(struct catalog *catalog)
 	if (!catalog)
 		return;
 	for (size_t i = 0; i <= CATALOG_CHIP; i++) {
-		name_index_clear(&catalog->shelves[i]);
+		name_index_clear(&catalog->indexes[i]);
 	}
 	for (size_t i = 0; i < catalog->document_count; i++)
 		document_free(catalog->documents[i]);
@@ -39,7 +39,7 @@ struct catalog *catalog_new(const struct catalog *base, struct error *err)
 		return NULL;
 	}
 	catalog->base = base;
-	memcpy(catalog->shelves, empty_shelves, sizeof(empty_shelves));
+	memcpy(catalog->indexes, empty_indexes, sizeof(empty_indexes));
 	return catalog;
 }
 
@@ -75,7 +75,7 @@ static const void *find(const struct catalog *catalog, enum catalog_kind kind,
 	const void *found = NULL;
 
 	for (; catalog && !found; catalog = catalog->base)
-		found = name_index_find(&catalog->shelves[kind], vendor, name);
+		found = name_index_find(&catalog->indexes[kind], vendor, name);
 	return found;
 }
 
@@ -91,7 +91,7 @@ const struct framework *catalog_framework(const struct catalog *catalog,
 	const void *found = find(catalog, CATALOG_FRAMEWORK, NULL, name);
 
 	for (; catalog && !found; catalog = catalog->base)
-		found = name_index_find_version(&catalog->shelves
+		found = name_index_find_version(&catalog->indexes
 							 [CATALOG_FRAMEWORK],
 						name);
 	return found;
@@ -214,24 +214,24 @@ const struct value *vendor_framework_image(const struct catalog *catalog,
 const struct framework *catalog_framework_at(const struct catalog *catalog,
 					     size_t index)
 {
-	size_t own = catalog->shelves[CATALOG_FRAMEWORK].count;
+	size_t own = catalog->indexes[CATALOG_FRAMEWORK].count;
 
 	return index >= own && catalog->base
 		       ? catalog_framework_at(catalog->base, index - own)
-		       : name_index_at(&catalog->shelves[CATALOG_FRAMEWORK],
+		       : name_index_at(&catalog->indexes[CATALOG_FRAMEWORK],
 				       index);
 }
 
 const struct vendor *catalog_vendor_at(const struct catalog *catalog,
 				       size_t index)
 {
-	return name_index_at(&catalog->shelves[CATALOG_VENDOR], index);
+	return name_index_at(&catalog->indexes[CATALOG_VENDOR], index);
 }
 
 bool catalog_near(const struct catalog *catalog, enum catalog_kind kind,
 		  const char *text)
 {
-	return name_index_near(&catalog->shelves[kind], text) ||
+	return name_index_near(&catalog->indexes[kind], text) ||
 	       (catalog->base && catalog_near(catalog->base, kind, text));
 }
 
@@ -245,12 +245,12 @@ int catalog_unknown(const struct catalog *catalog, enum catalog_kind kind,
 
 	if (catalog->base)
 		return catalog_unknown(catalog->base, kind, found, err);
-	if (name_index_suggest(&catalog->shelves[kind], value_text(found), near,
+	if (name_index_suggest(&catalog->indexes[kind], value_text(found), near,
 			       own ? sizeof(near) - 60 : sizeof(near)) < 0)
 		return error_nomem(err, value_file(found));
 	value_found(found, text, sizeof(text));
 	return value_error(found, err, "unknown %s %s%s%s",
-			   catalog->shelves[kind].kind, text, near,
+			   catalog->indexes[kind].kind, text, near,
 			   own ? "; to add one: frameworks/NAME.yaml in "
 				 "--images DIR"
 			       : "");
@@ -264,11 +264,11 @@ int catalog_unknown_name(const struct catalog *catalog, enum catalog_kind kind,
 	if (catalog->base)
 		return catalog_unknown_name(catalog->base, kind, where, name,
 					    err);
-	if (name_index_suggest(&catalog->shelves[kind], name, near,
+	if (name_index_suggest(&catalog->indexes[kind], name, near,
 			       sizeof(near)) < 0)
 		return error_nomem(err, where);
 	return error_set(err, EINVAL, "%s: unknown %s \"%.60s\"%s", where,
-			 catalog->shelves[kind].kind, name, near);
+			 catalog->indexes[kind].kind, name, near);
 }
 
 /* The key of a precision, whatever its case and its other names. What computes

@@ -12,9 +12,9 @@
  *	      layers, hidden, heads, kv_heads, feed_forward, vocabulary,
  *	      sequence, experts, experts_per_token
  *	      stages: {pretrain: projector, finetune: finetune}
- *			what is learnt in a stage, where it is not what its name
- *			says: words of formula_stages[]; the first stage is
- *			meant when none is named
+ *			what is trained in a stage, if that is not its name:
+ *			words of formula_stages[]; the first stage is the
+ *			default
  *
  *	frameworks/NAME.yaml
  *	  framework: NAME
@@ -29,8 +29,8 @@
  *	vendors/NAME/profile.yaml
  *	  protocol/hardware/profile.h
  *
- * Things are found by their names and aliases, however they are written
- * (suggestions.h). A framework is also found by a name with a version, which
+ * Entries are found by their names and aliases, in any spelling
+ * (name_match.h). A framework is also found by a name with a version, which
  * follows the longest known name from a '_' or a digit on: pytorch_1.13,
  * megatron_core060. Everything returned is borrowed from the catalog and lives
  * as long.
@@ -52,10 +52,10 @@ struct model {
 	uint32_t layers;
 	uint32_t hidden;
 	uint32_t heads;
-	uint32_t kv_heads; /* = heads where the file says nothing */
+	uint32_t kv_heads; /* default: heads */
 	uint32_t sequence; /* tokens, as reference tables train it */
 	const struct value
-		*stages;  /* map of stage to what it learns, or NULL */
+		*stages;  /* map of stage to what it trains, or NULL */
 	uint32_t experts; /* 0: it has none */
 	uint32_t experts_per_token;
 	const struct value *value; /* the whole entry, for ${model.x} */
@@ -84,14 +84,14 @@ struct vendor {
 	const struct value *images; /* framework to reference, or NULL */
 };
 
-/* Load what lies below the folder. models.yaml must be there. Errors name
- * file, line, what was found and what is allowed.
+/* Load the files below the folder. models.yaml must exist. Errors name file,
+ * line, what was found and what is expected.
  */
 struct catalog *catalog_load(const char *folder, struct error *err);
 void catalog_free(struct catalog *catalog);
 OWNED_POINTER(struct catalog, catalog_free)
 
-/* flagperf.yaml, what becomes of a FlagPerf case; NULL: there is none. */
+/* flagperf.yaml, the cells of FlagPerf cases; NULL: there is none. */
 const struct value *catalog_flagperf(const struct catalog *catalog);
 
 /* By name or alias; NULL: there is none. */
@@ -116,8 +116,8 @@ int catalog_logs(const struct catalog *catalog,
 		 const struct value *logs[CATALOG_LOGS_MAX], size_t *count,
 		 struct error *err);
 
-/* Which rules those are: a SHA-256, in hex, over the files that they stand in.
- * "" where the framework has none.
+/* An identifier of those rules: a SHA-256, in hex, over their files; "": the
+ * framework has none.
  */
 void catalog_rules_hash(const struct catalog *catalog,
 			const struct framework *framework, char hex[65]);
@@ -125,7 +125,7 @@ void catalog_rules_hash(const struct catalog *catalog,
 /* SHA-256 of the text of a description, in hex. */
 void catalog_hash(const char *text, size_t size, char hex[65]);
 
-/* By number, in order of the names, NULL past the last: to list them. */
+/* By number, in order of the names; NULL past the last. */
 const struct framework *catalog_framework_at(const struct catalog *catalog,
 					     size_t index);
 const struct vendor *catalog_vendor_at(const struct catalog *catalog,
@@ -138,7 +138,8 @@ const struct value *vendor_framework_image(const struct catalog *catalog,
 					   const struct vendor *vendor,
 					   const struct framework *framework);
 
-/* Fill *err: found name, which is unknown, and what is near or allowed. */
+/* Fill *err: the name is unknown; it names similar ones, or those that exist.
+ */
 enum catalog_kind {
 	CATALOG_MODEL,
 	CATALOG_FRAMEWORK,
@@ -147,22 +148,24 @@ enum catalog_kind {
 };
 int catalog_unknown(const struct catalog *catalog, enum catalog_kind kind,
 		    const struct value *found, struct error *err);
-/* The same for a name that stands in no file, but behind the option `where`. */
+/* The same for a name that is not in a file, but an argument of the option
+ * `where`.
+ */
 int catalog_unknown_name(const struct catalog *catalog, enum catalog_kind kind,
 			 const char *where, const char *name,
 			 struct error *err);
 
-/* Is there a name that whoever wrote this one may have meant? */
+/* Is there a name that is similar to this one? */
 bool catalog_near(const struct catalog *catalog, enum catalog_kind kind,
 		  const char *text);
 
-/* FLOP/s of one chip at this precision, as published; 0: unknown. "amp" is that
- * of fp16.
+/* FLOP/s of one chip at this precision, as published; 0: unknown. "amp" is
+ * fp16.
  */
 double chip_peak_flops(const struct chip *chip, const char *precision);
 
-/* The same as FlagPerf divides by it: with its own figure where the profile has
- * one. Only with these do the utilisations that FlagPerf prints come out.
+/* The same as FlagPerf uses it: with FlagPerf's own figure, if the profile has
+ * one. With it the utilisation is equal to what FlagPerf prints.
  */
 double chip_flagperf_flops(const struct chip *chip, const char *precision);
 

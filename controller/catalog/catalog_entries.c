@@ -97,7 +97,7 @@ int catalog_add_model(struct catalog *catalog, const char *name,
 		model.active_parameters = model.parameters;
 	if (!model.kv_heads)
 		model.kv_heads = model.heads;
-	return name_index_add(&catalog->shelves[CATALOG_MODEL], &model,
+	return name_index_add(&catalog->indexes[CATALOG_MODEL], &model,
 			      (struct name){ .text = name }, entry, err);
 }
 
@@ -133,7 +133,7 @@ int catalog_add_framework(struct catalog *catalog, const char *name,
 	    value_check_keys(root, framework_keys, err) < 0)
 		return -1;
 	framework.log = value_get(root, "log");
-	return name_index_add(&catalog->shelves[CATALOG_FRAMEWORK], &framework,
+	return name_index_add(&catalog->indexes[CATALOG_FRAMEWORK], &framework,
 			      (struct name){ .text = framework.name }, root,
 			      err);
 }
@@ -150,7 +150,7 @@ static int add_chip(struct catalog *catalog, const char *vendor,
 		.flagperf_tflops = rule->flagperf_tflops,
 	};
 
-	return name_index_add(&catalog->shelves[CATALOG_CHIP], &chip,
+	return name_index_add(&catalog->indexes[CATALOG_CHIP], &chip,
 			      (struct name){ .text = chip.name,
 					     .vendor = vendor,
 					     .gib = (uint32_t)chip.memory_gib },
@@ -167,7 +167,7 @@ int catalog_add_vendor(struct catalog *catalog, const struct profile *profile,
 		.images = profile->images,
 	};
 
-	if (name_index_add(&catalog->shelves[CATALOG_VENDOR], &vendor,
+	if (name_index_add(&catalog->indexes[CATALOG_VENDOR], &vendor,
 			   (struct name){ .text = vendor.name }, profile->value,
 			   err) < 0)
 		return -1;

@@ -1,5 +1,5 @@
-/* catalog_internal.h - what makes a catalog: entries (catalog_entries.c) of
- * files (catalog_folder.c), and of texts that came along with a sweep
+/* catalog_internal.h - the fields of a catalog. Its entries (catalog_entries.c)
+ * come from files (catalog_folder.c) and from texts of a sweep
  * (descriptions.c).
  */
 #ifndef CONTROLLER_CATALOG_CATALOG_INTERNAL_H
@@ -10,18 +10,18 @@
 #include "protocol/hardware/profile.h"
 
 struct catalog {
-	const struct catalog *base;   /* has what is not here; NULL: none */
+	const struct catalog *base;   /* searched next, or NULL */
 	const struct value *flagperf; /* NULL: the folder has none */
 	struct document **documents;
 	size_t document_count;
 	struct profiles profiles;
-	struct name_index shelves[CATALOG_CHIP + 1];
+	struct name_index indexes[CATALOG_CHIP + 1];
 };
 
 /* An empty one. base: borrowed, or NULL. */
 struct catalog *catalog_new(const struct catalog *base, struct error *err);
 
-/* Take over a document, which may be NULL: so is the answer then. */
+/* Take over a document and return its root; NULL: the document is NULL. */
 const struct value *catalog_keep(struct catalog *catalog,
 				 struct document *document, struct error *err);
 

@@ -21,16 +21,16 @@
 #define DESCRIPTIONS_BYTES_MAX (256 << 10) /* of all texts */
 #define DESCRIPTIONS_MAX 64                /* descriptions */
 
-/* A catalog of these and, behind them, of all that base has; both are borrowed.
- * Errors name the description and what is wrong in it. EINVAL, E2BIG, ENOMEM.
+/* A catalog of these, and after them of base; both are borrowed. Errors name
+ * the description and its fault. EINVAL, E2BIG, ENOMEM.
  */
 struct catalog *catalog_with_descriptions(const struct catalog *base,
 					  const cJSON *described,
 					  struct error *err);
 
-/* Add to *described (NULL: new) what the framework, the formats that it is
- * like, the model and the vendor of these names have in `all`. Names may be
- * NULL, and `all` too. ENOMEM.
+/* Add to *described (NULL: a new object) the descriptions in `all` of this
+ * framework, of the formats that it is like, of the model and the vendor. Names
+ * and `all` may be NULL. ENOMEM.
  */
 int descriptions_take(const struct catalog *catalog, const cJSON *all,
 		      const char *framework, const char *model,
@@ -40,9 +40,9 @@ int descriptions_take(const struct catalog *catalog, const cJSON *all,
 int descriptions_frameworks(const struct catalog *catalog, const char *name,
 			    struct strings *names, struct error *err);
 
-/* The text that describes what has this name, made from its file; two
- * catalogs that have the same give the same text. The caller frees it; NULL:
- * there is none, or no memory.
+/* The description with this name as a text, made from its file. Equal
+ * descriptions of two catalogs give the same text. The caller frees it; NULL:
+ * there is none, or ENOMEM.
  */
 char *descriptions_text(const struct catalog *catalog, enum catalog_kind kind,
 			const char *name);
@@ -50,7 +50,7 @@ char *descriptions_text(const struct catalog *catalog, enum catalog_kind kind,
 /* "models", "frameworks", "vendors". */
 const char *descriptions_kind(enum catalog_kind kind);
 
-/* Put a text there. ENOMEM. */
+/* Add a description to *described (NULL: a new object). ENOMEM. */
 int descriptions_put(cJSON **described, enum catalog_kind kind,
 		     const char *name, const char *text, struct error *err);
 

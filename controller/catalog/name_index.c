@@ -2,7 +2,7 @@
  */
 #include "controller/catalog/name_index.h"
 
-#include "controller/catalog/suggestions.h"
+#include "controller/catalog/name_match.h"
 #include "protocol/base/owned.h"
 #include "protocol/base/nearest_word.h"
 
@@ -47,11 +47,11 @@ static const struct name *find_like(const struct name_index *name_index,
 {
 	for (size_t i = 0; i < name_index->name_count; i++) {
 		const struct name *name = &name_index->names[i];
-		struct suggestion spelling = { name->vendor, name->gib };
+		struct name_extras extras = { name->vendor, name->gib };
 
 		if (vendor && name->vendor && strcmp(vendor, name->vendor) != 0)
 			continue;
-		if (suggestion_same(name->text, text, &spelling))
+		if (name_match(name->text, text, &extras))
 			return name;
 	}
 	return NULL;

@@ -1,6 +1,6 @@
-/* name_index.h - things of one kind, found by any of their names.
+/* name_index.h - items of one kind, found by any of their names.
  *
- * A name is found in any case, and however it is written (suggestions.h).
+ * A name is found in any case and spelling (name_match.h).
  */
 #ifndef CONTROLLER_CATALOG_NAME_INDEX_H
 #define CONTROLLER_CATALOG_NAME_INDEX_H
@@ -16,9 +16,9 @@
 /* A name or an alias; the texts are borrowed. */
 struct name {
 	const char *text;
-	const char *vendor; /* a chip's, which may stand before it; or NULL */
-	uint32_t gib;       /* a chip's memory, which may stand behind; or 0 */
-	size_t index;       /* of what it stands for */
+	const char *vendor; /* of a chip, which may precede the name, or NULL */
+	uint32_t gib;       /* memory of a chip, which may follow it, or 0 */
+	size_t index;       /* of its item */
 };
 
 struct name_index {
@@ -32,31 +32,30 @@ struct name_index {
 
 void name_index_clear(struct name_index *name_index);
 
-/* Put a copy of the item there, under its name and the `aliases` of its entry.
- * Each name may be used once; of a chip, once for each vendor.
+/* Add a copy of the item with its name and the `aliases` of its entry. A name
+ * may be used once; a chip's once for each vendor.
  */
 int name_index_add(struct name_index *name_index, const void *item,
 		   struct name name, const struct value *entry,
 		   struct error *err);
 
-/* vendor: whose it must be, NULL: anybody's. NULL: there is none. */
+/* vendor: of the item; NULL: any. Returns NULL if there is none. */
 const void *name_index_find(const struct name_index *name_index,
 			    const char *vendor, const char *text);
 
-/* By the longest name that the text begins with, and a '_' or a digit behind
- * it: a version.
+/* By the longest name that the text begins with, if a version follows: a '_' or
+ * a digit.
  */
 const void *name_index_find_version(const struct name_index *name_index,
 				    const char *text);
 
-/* By number, in the order in which they came; NULL: past the last. */
+/* By number, in the order of adding; NULL: past the last. */
 const void *name_index_at(const struct name_index *name_index, size_t index);
 
-/* Is there a name that whoever wrote this one may have meant? */
+/* Is there a name that is similar to this one? */
 bool name_index_near(const struct name_index *name_index, const char *text);
 
-/* `; did you mean "a", "b"?` or `, allowed: all that there is`. -1: no memory.
- */
+/* `; did you mean "a", "b"?`, or a list of all names. -1: ENOMEM. */
 int name_index_suggest(const struct name_index *name_index, const char *text,
 		       char *out, size_t size);
 

@@ -1,6 +1,6 @@
-/* cell_data.h - what a cell comes to.
+/* cell_data.h - a cell as it is read from a sweep.
  *
- * Plain data: keys.h says which key goes to which member, cell.h reads them.
+ * Plain data. keys.h says which key fills which member; cell.h fills them.
  */
 #ifndef CONTROLLER_CELL_CELL_DATA_H
 #define CONTROLLER_CELL_CELL_DATA_H
@@ -9,7 +9,7 @@
 #include "protocol/message/spec.h"
 
 #define CELL_REASON_BYTES 480
-#define CELL_WORDS_BYTES 300 /* a cell in words, with its NUL */
+#define CELL_WORDS_BYTES 300 /* the label of a cell, with its NUL */
 
 struct chip;
 struct model;
@@ -19,8 +19,8 @@ struct cell {
 	uint32_t repeats;
 	struct parallel_layout shape;
 	const struct model *model; /* NULL: not in the catalog */
-	const struct chip *chip;   /* NULL: not said */
-	char *optimizer;           /* NULL: not said */
+	const struct chip *chip;   /* NULL: not set */
+	char *optimizer;           /* NULL: not set */
 	bool check_memory;
 	char reason[CELL_REASON_BYTES]; /* why it is impossible, or "" */
 };

@@ -1,8 +1,8 @@
 /* cell_text.h - the texts of a cell, with their placeholders filled in.
  *
- * A placeholder (interpolate.h) stands for a value of the cell, a default or a
- * computed figure too, or as ${model.x} for what the catalog says of the cell's
- * model. A cell that uses ${steps} is expected to come that far.
+ * A placeholder (interpolate.h) is a value of the cell, also a default or a
+ * computed one, or ${model.x}, a property of the cell's model in the catalog. A
+ * cell that uses ${steps} must reach that step.
  */
 #ifndef CONTROLLER_CELL_CELL_TEXT_H
 #define CONTROLLER_CELL_CELL_TEXT_H
@@ -18,18 +18,18 @@ struct cell_texts {
 	struct cell *cell;
 };
 
-/* Fill the text into cells->scratch, which the next call uses again. max: its
- * bytes then; runtime: names of a task's start may stand in it.
+/* Fill the text into cells->scratch, which the next call overwrites. max: limit
+ * of the filled text in bytes; runtime: names of a task's start are allowed.
  */
 int cell_text_fill(const struct cell_texts *texts, const struct value *value,
 		   size_t max, bool runtime, struct error *err);
 
-/* The same as a copy, without names of a task's start. */
+/* The same as a heap copy; names of a task's start are not allowed. */
 int cell_text_copy(const struct cell_texts *texts, const struct value *value,
 		   size_t max, char **out, struct error *err);
 
-/* Add the filled word. One that is only the placeholder of a list adds a word
- * for each of its entries.
+/* Add the filled word. If the word is just the placeholder of a list, each
+ * entry of the list is added as a word.
  */
 int cell_text_words(const struct cell_texts *texts, const struct value *word,
 		    struct strings *argv, struct error *err);

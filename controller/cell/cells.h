@@ -1,4 +1,4 @@
-/* cells.h - what all cells of a sweep share: plain data of cell.h.
+/* cells.h - the data that all cells of a sweep share.
  */
 #ifndef CONTROLLER_CELL_CELLS_H
 #define CONTROLLER_CELL_CELLS_H
@@ -9,15 +9,15 @@
 #include "controller/cell/overlay.h"
 #include "protocol/base/buffer.h"
 
-/* A folder that cells take with them, each once. */
+/* A folder that is uploaded with cells; each folder once. */
 struct workspace {
 	char *path;
 	const struct value *ignore; /* a list of patterns, or NULL */
 	char *content;              /* its hash; NULL: not known yet */
 };
 
-/* What all cells of a sweep share. The sweep fills in the upper part, then
- * calls cells_prepare() once, when every layer of it is in paths.
+/* The sweep fills in the upper part. It calls cells_prepare() once, when all
+ * its layers are in paths.
  */
 struct cells {
 	const struct catalog *catalog; /* borrowed, as all of this part */
@@ -25,11 +25,11 @@ struct cells {
 	const struct value *root; /* of the sweep file, for errors */
 	const char *name;         /* of the sweep */
 	struct paths *paths;
-	size_t *varying; /* paths that tell cells apart, in order */
+	size_t *varying; /* paths whose values differ between cells, in order */
 	size_t varying_count;
 
 	const struct framework **frameworks; /* those that the sweep names */
-	struct overlay *layers;              /* what each of them brings */
+	struct overlay *layers;              /* their values */
 	size_t framework_count;
 	struct vendor_image {
 		const struct vendor *vendor;
@@ -41,16 +41,16 @@ struct cells {
 	size_t env_count;
 	size_t *ulimits;
 	size_t ulimit_count;
-	struct workspace *workspaces; /* those that cells take with them */
+	struct workspace *workspaces; /* of all cells */
 	size_t workspace_count;
 	struct own_rules {
 		const struct value *log;
-		char name[24]; /* of the format that they make */
-		char *text;    /* and what describes it */
-	} * own_rules;         /* that cells have in place of a format's name */
+		char name[24]; /* of the format made from them */
+		char *text;    /* description of that format */
+	} * own_rules;         /* log rules in cells, in place of a format */
 	size_t own_rules_count;
-	bool *used;            /* by path: a placeholder named it */
-	struct buffer scratch; /* any call may use it */
+	bool *used;            /* by path: a placeholder uses it */
+	struct buffer scratch; /* overwritten by any call */
 };
 
 #endif

@@ -5,11 +5,9 @@
 
 #include "controller/cell/cells.h"
 
-/* Fill in cell->spec.container from a completed cell, whose single keys, model
- * and shape are already read: image, command, env, mounts, workdir, ulimits,
- * capabilities, groups, security. Placeholders stand for the cell's values
- * (defaults and computed figures too) and, as ${model.x}, for what the catalog
- * says of its model.
+/* Fill cell->spec.container from a completed cell, whose single keys, model and
+ * shape are already read: image, command, env, mounts, workdir, ulimits,
+ * capabilities, groups, security. cell_text.h describes the placeholders.
  */
 int container_read(struct cells *cells, const struct value *const *values,
 		   struct cell *cell, struct error *err);

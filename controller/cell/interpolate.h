@@ -1,8 +1,7 @@
-/* interpolate.h - ${placeholders} in a text are replaced by what they stand
- * for.
+/* interpolate.h - replaces ${placeholders} in a text by their values.
  *
- * ${name} and ${map.name} are looked up; $$ is one $; a $ before anything else
- * stays. Names that only the start of a task knows (MASTER_ADDR, MASTER_PORT,
+ * ${name} and ${map.name} are looked up; $$ is one $; any other $ stays. Names
+ * that are known only when a task starts (MASTER_ADDR, MASTER_PORT,
  * NODE_RANK, NNODES, NPROC_PER_NODE, WORLD_SIZE, NODE_ADDRESSES,
  * NODE_ENDPOINTS_JSON, HOSTFILE, NODE_ADDRESS, ROUND, START_TIME) are left as
  * they are.
@@ -15,13 +14,13 @@
 
 #define INTERPOLATE_NAME_MAX 240 /* bytes in a name */
 
-/* Append what the name stands for. 1: done; 0: there is no such name; -1 with
- * *err: there is, but it has no text (a list, nothing known).
+/* Append the value of the name. 1: done; 0: there is no such name; -1 with
+ * *err: its value is not a text (a list), or not known.
  */
 typedef int interpolate_lookup_fn(void *arg, const char *name,
 				  struct buffer *out, struct error *err);
 
-/* A name that is like this one, for the sentence; NULL: none. */
+/* A similar name for the error text; NULL: none. */
 typedef const char *interpolate_nearest_fn(void *arg, const char *name);
 
 struct interpolator {
@@ -30,8 +29,8 @@ struct interpolator {
 	void *arg;
 };
 
-/* Append the filled text to *out. `place` is where errors point to; runtime:
- * names of the task's start are allowed here.
+/* Append the filled text to *out. place: the position for errors; runtime:
+ * names of the task's start are allowed.
  */
 int interpolate(const struct interpolator *filler, const char *text,
 		bool runtime, const struct value *place, struct buffer *out,

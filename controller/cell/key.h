@@ -1,10 +1,9 @@
 /* key.h - the content address of a cell: what its job is, as a hash.
  *
- * The same container, shape and reading of the result give the same key,
- * whatever the sweep is called and however the cell came about; repeats share
- * it, and priority, time limit, retries and the jobs before it do not count. A
- * field of the spec that is optional and empty does not count either, so a spec
- * that learns a new one keeps its keys.
+ * Cells with the same container, shape and log rules have the same key, in any
+ * sweep. Repeats share it. Priority, time limit, retries and dependencies are
+ * not part of it. Empty optional fields of the spec are not either, so that a
+ * new field does not change existing keys.
  */
 #ifndef CONTROLLER_CELL_KEY_H
 #define CONTROLLER_CELL_KEY_H

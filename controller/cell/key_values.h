@@ -1,7 +1,8 @@
-/* key_values.h - the values of a cell's keys, into the members of the cell.
+/* key_values.h - copies the values of a cell's keys into the members of the
+ * cell.
  *
- * keys.h says which key goes where, and within which limits. Left out are keys
- * with placeholders (container.h) and names of the catalog (cell.h).
+ * keys.h has the members and limits. Keys with placeholders are read by
+ * container.h, names of the catalog by cell.h.
  */
 #ifndef CONTROLLER_CELL_KEY_VALUES_H
 #define CONTROLLER_CELL_KEY_VALUES_H

@@ -1,13 +1,13 @@
-/* keys.h - the keys of a sweep file: which there are, what each may hold, and
- * where it goes.
+/* keys.h - the table of the keys of a sweep file: type, limits, and member of
+ * the cell.
  *
- * Each key is described here once. Reader, checks, plan and spec of a cell come
- * from the table, and so does the list "All keys" of regatta-sweep(5): what
- * `build/tests/unit/keys_test page` prints stands there.
+ * Each key is described here once. Reader, checks, plan and spec of a cell use
+ * the table, and so does the list "All keys" of regatta-sweep(5), which
+ * `build/tests/unit/keys_test page` prints.
  *
  * A cell is a set of paths, "nodes" or "batch.micro", each with a value. The
- * paths of this table are known by number; others are free variables, or names
- * below `env` and `ulimits`.
+ * paths of this table have numbers; others are free variables, or names below
+ * `env` and `ulimits`.
  */
 #ifndef CONTROLLER_CELL_KEYS_H
 #define CONTROLLER_CELL_KEYS_H
@@ -92,7 +92,7 @@ enum sweep_key {
 	KEYS
 };
 
-/* What stands behind a key, and what its place in struct cell is. */
+/* The value of a key, and the type of its member in struct cell. */
 enum key_type {
 	TYPE_U32,      /* integer, min to max: uint32_t */
 	TYPE_U64,      /* integer, min to max: uint64_t */
@@ -115,17 +115,17 @@ enum key_type {
 struct key_rule {
 	const char *path;
 	enum key_type type;
-	size_t place; /* in struct cell; 0: a function puts it there */
-	uint64_t min; /* of a list, of what min to max counts in it */
+	size_t place; /* offset in struct cell; 0: a function sets it */
+	uint64_t min; /* for a list: limits of its length */
 	uint64_t max;
-	const char *fallback;     /* what it is when a sweep is silent; NULL */
-	const char *const *words; /* that are allowed; ends in NULL */
+	const char *fallback;     /* default, or NULL */
+	const char *const *words; /* allowed words; ends in NULL */
 	const char *form; /* of TYPE_OTHER: what is allowed, for people */
 	const char *help; /* one sentence for people */
 };
 extern const struct key_rule key_rules[KEYS];
 
-/* What may stand behind a key at the top of a sweep. */
+/* The kind of value of a key at the top of a sweep. */
 enum key_shape {
 	SHAPE_UNKNOWN, /* no such key: a free variable */
 	SHAPE_LEAF,    /* one value or a list */

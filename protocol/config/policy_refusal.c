@@ -14,7 +14,8 @@ bool policy_matches(const struct strings *patterns, const char *text)
 	return false;
 }
 
-const char *policy_in_words(const struct strings *list,
+/* "a, b", cut to fit; "nothing" for an empty list. Returns text. */
+static const char *in_words(const struct strings *list,
 			    char text[POLICY_WORDS_BYTES])
 {
 	size_t used = 0;
@@ -41,5 +42,5 @@ int policy_refuse_listed(const struct policy *policy, enum policy_list list,
 
 	return policy_refuse(policy, policy_list_name(list),
 			     *found ? found : "no name",
-			     policy_in_words(&policy->lists[list], text), err);
+			     in_words(&policy->lists[list], text), err);
 }

@@ -8,12 +8,7 @@
 /* Does the text match one of the fnmatch(3) patterns? */
 bool policy_matches(const struct strings *patterns, const char *text);
 
-/* The entries of a list for a sentence, "a, b", cut to fit; "nothing" for an
- * empty one. Returns text.
- */
-#define POLICY_WORDS_BYTES 120
-const char *policy_in_words(const struct strings *list,
-			    char text[POLICY_WORDS_BYTES]);
+#define POLICY_WORDS_BYTES 120 /* of a list in a sentence */
 
 /* EPERM: "RULE: FOUND is not allowed; FILE allows ALLOWED". Returns -1. */
 int policy_refuse(const struct policy *policy, const char *rule,

@@ -1,16 +1,16 @@
-/* suggestions.c - one name in the several ways in which people write it.
+/* name_match.c - one name in the several ways in which people write it.
  */
-#include "controller/catalog/suggestions.h"
+#include "controller/catalog/name_match.h"
 
 #include <stdio.h>
 #include <string.h>
 
 /* Leave only what counts; "" when that is nothing, or too long. */
-static void make_plain(const char *text, char plain[SUGGESTION_BYTES])
+static void make_plain(const char *text, char plain[NAME_MATCH_BYTES])
 {
 	size_t used = 0;
 
-	for (; *text && used < SUGGESTION_BYTES - 2; text++) {
+	for (; *text && used < NAME_MATCH_BYTES - 2; text++) {
 		if (*text >= 'A' && *text <= 'Z')
 			plain[used++] = (char)(*text - 'A' + 'a');
 		else if ((*text >= 'a' && *text <= 'z') ||
@@ -36,11 +36,11 @@ static const char *behind(const char *text, const char *start)
 	return strncmp(text, start, size) ? NULL : text + size;
 }
 
-bool suggestion_same(const char *name, const char *text,
-		     const struct suggestion *spelling)
+bool name_match(const char *name, const char *text,
+		const struct name_extras *extras)
 {
-	char known[SUGGESTION_BYTES], found[SUGGESTION_BYTES],
-		before[SUGGESTION_BYTES];
+	char known[NAME_MATCH_BYTES], found[NAME_MATCH_BYTES],
+		before[NAME_MATCH_BYTES];
 	char memory[16] = "";
 	const char *rest, *tail;
 
@@ -49,13 +49,13 @@ bool suggestion_same(const char *name, const char *text,
 	if (!*known || !*found)
 		return false;
 	rest = found;
-	if (spelling->before) {
-		make_plain(spelling->before, before);
+	if (extras->before) {
+		make_plain(extras->before, before);
 		tail = behind(found, before);
 		rest = tail && *tail ? tail : found;
 	}
 	tail = behind(rest, known);
-	if (spelling->gib)
-		snprintf(memory, sizeof(memory), "%ug", spelling->gib);
+	if (extras->gib)
+		snprintf(memory, sizeof(memory), "%ug", extras->gib);
 	return tail && (!*tail || (*memory && !strcmp(tail, memory)));
 }

@@ -1,6 +1,6 @@
-/* suggestions_test.c - names of chips and models as documents write them.
+/* name_match_test.c - names of chips and models as documents write them.
  */
-#include "controller/catalog/suggestions.h"
+#include "controller/catalog/name_match.h"
 #include "tests/tap.h"
 
 #include <stdio.h>
@@ -33,21 +33,21 @@ static const struct {
 
 int main(void)
 {
-	char longer[SUGGESTION_BYTES * 2];
+	char longer[NAME_MATCH_BYTES * 2];
 
 	tap_begin(10);
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		struct suggestion spelling = { cases[i].before, cases[i].gib };
+		struct name_extras extras = { cases[i].before, cases[i].gib };
 
-		ok(suggestion_same(cases[i].name, cases[i].text, &spelling) ==
+		ok(name_match(cases[i].name, cases[i].text, &extras) ==
 			   cases[i].same,
 		   "%s is %sanother way to write %s", cases[i].text,
 		   cases[i].same ? "" : "not ", cases[i].name);
 	}
 	memset(longer, 'a', sizeof(longer) - 1);
 	longer[sizeof(longer) - 1] = 0;
-	ok(!suggestion_same(longer, longer, &(struct suggestion){ 0 }),
+	ok(!name_match(longer, longer, &(struct name_extras){ 0 }),
 	   "a name that is too long is none");
 	return tap_done();
 }
