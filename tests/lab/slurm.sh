@@ -8,6 +8,7 @@
 #				for all of its nodes; cleared at the end
 #	slurm_up NODE...	start it, and wait until all nodes are idle
 #	slurm_node_kill NODE	SIGKILL of its slurmd
+#	slurm_again JOB		a job that was requeued starts now
 #	slurm_down		end it
 #	slurm_state JOB		RUNNING, COMPLETED ...; empty: forgotten
 
@@ -135,6 +136,14 @@ slurm_state()
 {
 	scontrol show job "$1" --oneliner 2>/dev/null |
 		sed -n 's/.* JobState=\([A-Z_]*\).*/\1/p'
+}
+
+# It could start in the second in which slurmd revoked its start before, which
+# is taken for the same one; else Slurm would wait two minutes.
+slurm_again()
+{
+	wait_for "[[ \$(slurm_state $1) == PENDING ]]" 60 && sleep 2 &&
+		scontrol update "jobid=$1" StartTime=now
 }
 
 slurm_down()

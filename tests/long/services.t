@@ -41,12 +41,13 @@ sed -n '/^## A cluster/,/^The same sweep file/p' "$ROOT/README.md" |
 	/^```console$/ { file = to "/readme" ++n; next }
 	/^```$/ { file = "" }
 	file { sub(/^make deb$/, ""); print >file }'
-sed -n '/^\.Sh SYSTEMD SERVICES/,/^\.Sh SEE/p' \
-	"$ROOT/controller/cli/regatta-tutorial.7" |
-	awk -v to="$BED/blocks" '
+awk -v to="$BED/blocks" '
+	/^\.Sh / { here = /SYSTEMD SERVICES/ }
+	!here { next }
 	/^\.Bd -literal/ { file = to "/tutorial" ++n; next }
 	/^\.Ed$/ { file = "" }
-	file { gsub(/\\e/, "\\"); print >file }'
+	file { gsub(/\\e/, "\\"); print >file }' \
+	"$ROOT/controller/cli/regatta-tutorial.7"
 is "$(cd "$BED/blocks" && echo *)" "readme1 readme2 tutorial1 tutorial2 \
 tutorial3 tutorial4 tutorial5 tutorial6" \
 	"the README and the tutorial tell in steps how services are set up"
@@ -294,7 +295,7 @@ down()
 	ok 'wait_for "[[ \$(job $number .attempt) == 2 &&
 		\$(job $number .state) == running ]]" 60' \
 		"$how: the gang begins again, on both nodes"
-	like "$(ann show job "$number" | grep exception)" \
+	like "$(ann show job "$number" --all | grep exception)" \
 		'"failure":"node-lost","text":"n2: ' \
 		"$how: since its task there was lost, which is told"
 	let_go

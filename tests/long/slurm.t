@@ -100,9 +100,7 @@ submit requeued slow.yaml -- -t 5
 must wait_for 'grep -q "job 1 .*running" requeued/slurm.log' 60
 touch host/go-{1,2}
 must scontrol requeue "$job"
-# Slurm would wait two minutes.
-must wait_for '[[ $(slurm_state "$job") == PENDING ]]' 40
-must scontrol update "jobid=$job" StartTime=now
+must slurm_again "$job"
 must over 'COMPLETED'
 is "$(states requeued)" '["completed","completed"]' "a requeued job goes on"
 nothing requeued "after a requeue"
@@ -119,8 +117,7 @@ must wait_for '[[ -e first ]]' 90
 is "$(containers one)$(ls -A "$BED/nodes")" "" "who goes first finds nothing there"
 touch host/go-{1,2}
 must wait_for '[[ $(slurm_state "$first") == COMPLETED ]]' 60
-must wait_for '[[ $(slurm_state "$job") == PENDING ]]' 40
-must scontrol update "jobid=$job" StartTime=now
+must slurm_again "$job"
 must over 'COMPLETED'
 is "$(states preempted)" '["completed","completed"]' "a preempted job goes on"
 nothing preempted "after a preemption"
@@ -130,7 +127,7 @@ rm -f host/go-*
 submit failing slow.yaml -- -t 10 -N 2 -w a1,a2
 must wait_for 'grep -q "job 1 .*running" failing/slurm.log &&
 	grep -q "job 2 .*running" failing/slurm.log' 60
-node=$(sed -n "s/.*running (.* on \(a[12]\)).*/\1/p" failing/slurm.log |
+node=$(sed -n "s/.*running.*[ (]on \(a[12]\)).*/\1/p" failing/slurm.log |
 	grep -v "$(scontrol show job "$job" | sed -n 's/.*BatchHost=//p')" |
 	head -1)
 slurm_node_kill "$node"
@@ -142,7 +139,7 @@ must wait_for '[[ $(slurm_state "$job") == PENDING ]]' 60
 touch host/go-{1,2}
 must slurmd -N "$node"
 must wait_for '[[ $(sinfo -h -n "$node" -o %t) == idle ]]' 60
-must scontrol update "jobid=$job" StartTime=now
+must slurm_again "$job"
 must over 'COMPLETED'
 is "$(states failing)" '["completed","completed"]' \
 	"after a node failed the requeued job goes on"
