@@ -185,7 +185,7 @@ ok '[[ $(prop agent MainPID) != "$pid" ]]' \
 runs_on "and the job runs on"
 like "$(box journalctl REGATTA_JOB=1 REGATTA_RANK=0 -o cat)" "task adopted" \
 	"the journal knows which job a line is about"
-ok 'wait_for "[[ \$(prop agent StatusText) == *\"1 task, controller in reach\"* ]]" 30' \
+ok 'wait_for "[[ \$(prop agent StatusText) == *\"1 task, controller connected\"* ]]" 30' \
 	"and systemctl status how the agent fares"
 ok 'wait_for "[[ \$(prop controller StatusText) == \"1 of 1 nodes in reach, 1 jobs\" ]]" 30' \
 	"and the controller"

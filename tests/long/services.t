@@ -295,8 +295,8 @@ down()
 	ok 'wait_for "[[ \$(job $number .attempt) == 2 &&
 		\$(job $number .state) == running ]]" 60' \
 		"$how: the gang begins again, on both nodes"
-	like "$(ann show job "$number" --all | grep exception)" \
-		'"failure":"node-lost","text":"n2: ' \
+	like "$(job "$number" '.events[] | select(.kind == "exception") |
+		.data.failure + " " + .data.text')" "node-lost n2: " \
 		"$how: since its task there was lost, which is told"
 	let_go
 	ok 'wait_for "[[ \$(job $number .state) == completed ]]" 30' \
