@@ -268,12 +268,13 @@ void image_digest_forget(struct image_digests *digests, const struct job *job)
 	}
 }
 
-struct task *image_digest_next(struct image_digests *digests)
+void image_digest_wake(struct image_digests *digests,
+		       void (*wake)(struct task *task))
 {
 	struct gang *gang;
 
 	if (!digests->waiting)
-		return NULL;
+		return;
 	for (gang = gang_first(digests->table); gang; gang = gang_next(gang)) {
 		if (job_state(gang_job(gang)) != JOB_PREPARING)
 			continue;
@@ -281,9 +282,8 @@ struct task *image_digest_next(struct image_digests *digests)
 			if (task_waits(gang_task(gang, i)) &&
 			    image_digest_may_prepare(digests,
 						     gang_task(gang, i)))
-				return gang_task(gang, i);
+				wake(gang_task(gang, i));
 	}
-	return NULL;
 }
 
 static void free_one(void *pin)

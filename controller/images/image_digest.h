@@ -32,7 +32,7 @@ const char *image_digest_of(struct image_digests *digests,
 			    const struct job *job);
 
 /* May this task prepare now? False: it waits for another one;
- * image_digest_next() returns it when that one has resolved the name, or
+ * image_digest_wake() calls for it when that one has resolved the name, or
  * failed.
  */
 bool image_digest_may_prepare(struct image_digests *digests, struct task *task);
@@ -56,7 +56,10 @@ void image_digest_release(struct image_digests *digests, const struct job *job);
  */
 void image_digest_forget(struct image_digests *digests, const struct job *job);
 
-/* A waiting task that may prepare now, or NULL. */
-struct task *image_digest_next(struct image_digests *digests);
+/* Call wake() for each waiting task that may prepare now. It must not remove a
+ * gang from the table.
+ */
+void image_digest_wake(struct image_digests *digests,
+		       void (*wake)(struct task *task));
 
 #endif

@@ -50,10 +50,7 @@ void node_command_prepare(struct task *task)
 /* Those whose image is known now, or who are to find out next. */
 void node_command_waiting(struct jobs *jobs)
 {
-	struct task *task;
-
-	while ((task = image_digest_next(jobs->digests)))
-		node_command_prepare(task);
+	image_digest_wake(jobs->digests, node_command_prepare);
 }
 
 void node_command_start(struct task *task)
