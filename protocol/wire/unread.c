@@ -26,6 +26,7 @@
 struct connection {
 	ino_t inode; /* 0: none */
 	uint64_t read;
+	size_t unread; /* at the last look at all */
 };
 
 struct unread {
@@ -86,34 +87,54 @@ static size_t unread_of(const struct unread *unread, int fd)
 	return info.tcpi_bytes_received - one->read - (uint64_t)queued;
 }
 
-/* The sum of all; *most: where there is most. Connections that are gone are
- * forgotten.
- */
-static size_t look_at_all(struct unread *unread, int *most, size_t *bytes,
-			  bool *any)
+/* What a look at all connections found. */
+struct sight {
+	size_t sum;  /* of what is unread */
+	size_t most; /* what they may have together */
+};
+
+/* Connections that are gone are forgotten. */
+static struct sight look_at_all(struct unread *unread)
 {
-	size_t sum = 0;
+	struct sight sight = { .most = UNREAD_MAX };
 
-	*bytes = 0;
-	*any = false;
+	unread->runs = false;
 	for (size_t i = 0; i < unread->count; i++) {
-		size_t here;
+		struct connection *one = &unread->all[i];
 
-		if (!unread->all[i].inode)
+		if (!one->inode)
 			continue;
-		if (inode_of((int)i) != unread->all[i].inode) {
-			unread->all[i].inode = 0;
+		if (inode_of((int)i) != one->inode) {
+			one->inode = 0;
 			continue;
 		}
-		*any = true;
-		here = unread_of(unread, (int)i);
-		sum += here;
-		if (here > *bytes) {
-			*bytes = here;
-			*most = (int)i;
-		}
+		unread->runs = true;
+		one->unread = unread_of(unread, (int)i);
+		sight.sum += one->unread;
+		sight.most += one->read ? UNREAD_EACH : 0;
 	}
-	return sum;
+	return sight;
+}
+
+/* Those with most, until half is left of what they may have. */
+static void cut_most(struct unread *unread, const struct sight *sight)
+{
+	size_t left = sight->sum;
+
+	while (left > sight->most / 2) {
+		struct connection *most = NULL;
+
+		for (size_t i = 0; i < unread->count; i++)
+			if (unread->all[i].inode &&
+			    (!most || unread->all[i].unread > most->unread))
+				most = &unread->all[i];
+		if (!most || !most->unread)
+			return;
+		left -= most->unread;
+		most->inode = 0;
+		unread->cut(unread->arg, (int)(most - unread->all),
+			    most->unread);
+	}
 }
 
 static size_t own_memory(const struct unread *unread)
@@ -130,26 +151,21 @@ static size_t own_memory(const struct unread *unread)
 /* True: there is much. */
 static bool look(struct unread *unread)
 {
-	size_t own = own_memory(unread), sum, bytes;
-	int most = -1;
+	size_t own = own_memory(unread);
+	struct sight sight;
 
 	if (own < unread->lowest)
 		unread->lowest = own;
 	if (own - unread->lowest < GROWTH && ++unread->looks < LOOKS_MAX)
 		return false;
 	unread->looks = 0;
-	sum = look_at_all(unread, &most, &bytes, &unread->runs);
-	if (sum <= UNREAD_MAX / 4) {
+	sight = look_at_all(unread);
+	if (sight.sum <= sight.most / 4) {
 		unread->lowest = own;
 		return false;
 	}
-	if (sum <= UNREAD_MAX)
-		return true;
-	for (; sum > UNREAD_MAX / 2 && bytes;
-	     sum = look_at_all(unread, &most, &bytes, &unread->runs)) {
-		unread->all[most].inode = 0;
-		unread->cut(unread->arg, most, bytes);
-	}
+	if (sight.sum > sight.most)
+		cut_most(unread, &sight);
 	return true;
 }
 

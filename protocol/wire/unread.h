@@ -3,8 +3,9 @@
  *
  * libzmq limits whole messages (ZMQ_RCVHWM), not bytes, and accepts any number
  * of frames of a message that does not end. This module counts the bytes that
- * the kernel received on each connection, minus those that were read. When all
- * connections together have more than UNREAD_MAX, those with most are cut until
+ * the kernel received on each connection, minus those that were read. All
+ * connections together may have UNREAD_MAX, and UNREAD_EACH more for each that
+ * has sent a message before. When they have more, those with most are cut until
  * half of that is left. libzmq then releases their memory.
  *
  * The count is checked ten times a second, and in full only when the memory of
@@ -23,6 +24,10 @@
 #define UNREAD_MAX                                                             \
 	(48 << 20) /* with what arrives between two checks, less               \
 		      than 64 MiB */
+/* For each of thousands of agents that wait for their turn: the unacknowledged
+ * bytes that each may send (LOG_INGEST_CREDIT_MIN).
+ */
+#define UNREAD_EACH (64 << 10)
 
 /* Cut this connection, which has so many unread bytes. */
 typedef void unread_cut_fn(void *arg, int fd, size_t bytes);

@@ -24,7 +24,7 @@
 #define CLOSE_MS 500     /* for the last messages at the end */
 #define RETRY_MS 250     /* before the next attempt at a session */
 #define RETRY_MAX_MS 2000
-#define HANDSHAKE_MS 10000
+#define HANDSHAKE_MS 30000  /* thousands of agents may come back at once */
 #define HEARTBEAT_MIN_MS 10 /* what a welcome may ask for */
 #define HEARTBEAT_MAX_MS 60000
 #define ENVELOPE_MAX 1024 /* bytes that CURVE adds to a frame, and some */

@@ -23,7 +23,7 @@
 #define SWEEP_MS 1000      /* how often silent peers are looked for, at most */
 #define HANG_UP_MS 100     /* for the last words to a peer that is dropped */
 #define BACKLOG 4096       /* connections waiting for accept */
-#define HANDSHAKE_MS 10000 /* from accept to the end of the handshake */
+#define HANDSHAKE_MS 30000 /* from accept; thousands may come at once */
 #define REPORTS_MAX 20     /* of refusals a second; further ones are counted */
 #define ENVELOPE_MAX 1024  /* bytes that CURVE adds to a frame, and some */
 #define KEY_GONE "its key is no longer in the list"

@@ -126,7 +126,7 @@ left()
 	done
 	echo "$n"
 }
-ok 'wait_for "[[ \$(left) == 0 ]]" 30' \
+ok 'wait_for "[[ \$(left) == 0 ]]" 60' \
 	"who does not end the handshake is hung up on"
 for fd in "${slow[@]}"; do
 	exec {fd}>&-
