@@ -6,8 +6,9 @@
  * agent/init/init.h says. It has every image. Every answer comes from the loop,
  * in a later turn, as the real one does.
  *
- * While the stand-in holds, commands run on until they are stopped, but for
- * those of rank 0, which fail once they are told to.
+ * While the stand-in holds, commands run on until they are stopped. Those of
+ * rank 0 that begin while they may fail do so once they are told to, and look
+ * for it all the time: with many of them that is what a machine does.
  */
 #ifndef TESTS_BENCH_STANDIN_H
 #define TESTS_BENCH_STANDIN_H
@@ -25,7 +26,7 @@ struct standin {
 	size_t jobs_max;
 	_Atomic uint64_t calls, started, removed; /* ever */
 	_Atomic int64_t removed_ns;               /* clock_ns() of the last */
-	_Atomic bool holds, fails;
+	_Atomic bool holds, may_fail, fails;
 	_Atomic int64_t failed_ns, stopped_ns; /* clock_ns() of the last */
 	_Atomic uint64_t stopped;              /* ever, while it held */
 	int64_t started_ns[];                  /* by job id, < jobs_max */

@@ -290,7 +290,8 @@ static int wait_end(struct memory_engine *engine, struct container *container,
 		    const char *body, cJSON **answer, struct error *err)
 {
 	if (engine->standin->holds && container->running) {
-		if (container->rank == 0 && !container->failer &&
+		if (engine->standin->may_fail && container->rank == 0 &&
+		    !container->failer &&
 		    loop_timer(engine->loop, &container->failer, LOOK_MS,
 			       failer_run, container, err) < 0)
 			return -1;
