@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define PAUSE_MAX_MS (5 * 60 * 1000)
+#define PAUSE_MAX_MS INT64_C(300000)
 #define PAUSE_MIN_MS 10000
 #define OUTPUT_MAX ((size_t)1 << 20)
 
@@ -46,7 +46,7 @@ static void answered(void *arg, const struct error *err,
 {
 	struct time_limit *limit = arg;
 	struct error why = { 0 };
-	int64_t end_ms;
+	int64_t end_ms = 0;
 
 	limit->tool = NULL;
 	if (err)
