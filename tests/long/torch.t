@@ -217,8 +217,9 @@ breaks "all leave early" 1 "$bare" early incomplete null null "5 of 10|5/10"
 breaks "NaN" 1 "$bare" nan exit nan 1 "loss is NaN at step 6"
 breaks "port taken" 1 "$bare" port exit communication 0 \
 	"[Aa]ddress already in use"
+# Which line Python prints depends on what its main process does at that moment.
 breaks "worker killed" 1 "$bare" worker exit "[a-z-]*" 1 \
-	"DataLoader worker \(pid|EOFError"
+	"DataLoader worker \(pid|EOFError|ConnectionResetError"
 breaks "shared memory full" 1 "$bare" shm exit "[a-z-]*" 1 \
 	"[Ss]hared memory|Bus error|No space left" "shm: 1m"
 breaks "missing file" 1 "$bare" missing exit data 1 \
