@@ -58,8 +58,10 @@ static const char *word_of(const struct token *token)
 static int put_short(struct buffer *out, char mark, const struct token *token,
 		     struct error *err)
 {
-	char text[SHORT_MAX] = { mark }, *at = text + (mark ? 1 : 0);
+	char text[SHORT_MAX], *at = text;
 
+	if (mark)
+		*at++ = mark;
 	if (token->kind == TOKEN_UNSIGNED)
 		at += integer_text(token->number, false, at);
 	else if (token->kind == TOKEN_NEGATIVE)
@@ -133,10 +135,10 @@ static int put_rest(struct buffer *out, const char *text, const char *end,
 }
 
 /* Most texts are plain: one step takes them with their mark and quotes. */
-static int put_text(struct buffer *out, char mark, const struct token *token,
-		    struct error *err)
+int json_text_string(struct buffer *out, char mark, const char *text,
+		     size_t size, struct error *err)
 {
-	size_t plain = plain_size(token->text, token->size);
+	size_t plain = plain_size(text, size);
 	char *at;
 
 	if (buffer_reserve(out, plain + 3, err) < 0)
@@ -145,15 +147,23 @@ static int put_text(struct buffer *out, char mark, const struct token *token,
 	if (mark)
 		*at++ = mark;
 	*at++ = '"';
-	memcpy(at, token->text, plain);
+	memcpy(at, text, plain);
 	at += plain;
-	if (plain == token->size)
+	if (plain == size)
 		*at++ = '"';
 	*at = 0;
 	out->size = (size_t)(at - out->data);
-	return plain == token->size ? 0
-				    : put_rest(out, token->text + plain,
-					       token->text + token->size, err);
+	return plain == size ? 0
+			     : put_rest(out, text + plain, text + size, err);
+}
+
+int json_text_value(struct buffer *out, char mark, const struct token *token,
+		    struct error *err)
+{
+	return token->kind == TOKEN_TEXT
+		       ? json_text_string(out, mark, token->text, token->size,
+					  err)
+		       : put_short(out, mark, token, err);
 }
 
 static int put_end(struct json_text_sink *sink, struct error *err)
@@ -192,14 +202,12 @@ static int put(struct token_sink *base, const struct token *token,
 				 "lists and objects nested more than %d deep",
 				 TOKEN_DEPTH_MAX);
 	mark = next_mark(sink);
-	if (token->kind == TOKEN_TEXT)
-		return put_text(sink->out, mark, token, err);
 	if (open) {
 		sink->lists[sink->depth++] = token->kind == TOKEN_LIST;
 		sink->first = true;
 		sink->named = false;
 	}
-	return put_short(sink->out, mark, token, err);
+	return json_text_value(sink->out, mark, token, err);
 }
 
 struct token_sink *json_text_sink(struct json_text_sink *sink,

@@ -118,7 +118,7 @@ static size_t children(const cJSON *item)
 	return (size_t)cJSON_GetArraySize(item);
 }
 
-static void number_token(double value, struct token *token)
+void json_number_token(double value, struct token *token)
 {
 	bool exact = value >= -(double)TOKEN_EXACT_MAX &&
 		     value <= (double)TOKEN_EXACT_MAX && value == floor(value);
@@ -140,23 +140,29 @@ static void text_token(const char *text, struct token *token)
 				 .text = text };
 }
 
-static void token_of(const cJSON *item, struct token *token)
+void json_tree_token(const cJSON *item, struct token *token)
 {
 	if (cJSON_IsNumber(item))
-		number_token(item->valuedouble, token);
+		json_number_token(item->valuedouble, token);
 	else if (cJSON_IsString(item))
 		text_token(item->valuestring, token);
-	else if (cJSON_IsArray(item))
-		*token = (struct token){ .kind = TOKEN_LIST,
-					 .size = children(item) };
-	else if (cJSON_IsObject(item))
-		*token = (struct token){ .kind = TOKEN_OBJECT,
-					 .size = children(item) };
 	else if (cJSON_IsBool(item))
 		*token = (struct token){ .kind = TOKEN_BOOL,
 					 .flag = cJSON_IsTrue(item) };
 	else
 		*token = (struct token){ .kind = TOKEN_NULL };
+}
+
+static void token_of(const cJSON *item, struct token *token)
+{
+	if (cJSON_IsArray(item))
+		*token = (struct token){ .kind = TOKEN_LIST,
+					 .size = children(item) };
+	else if (cJSON_IsObject(item))
+		*token = (struct token){ .kind = TOKEN_OBJECT,
+					 .size = children(item) };
+	else
+		json_tree_token(item, token);
 }
 
 /* To its first child, or to what follows it or one that it is in. */
