@@ -25,28 +25,6 @@ const cJSON *task_fact(const struct task *task, const char *name)
 						       name);
 }
 
-cJSON *task_facts(const struct task *task)
-{
-	const cJSON *lists[] = { node_view(task_node(task))->facts,
-				 task->facts };
-	cJSON *facts = cJSON_CreateObject();
-
-	for (size_t i = 0; i < 2; i++) {
-		cJSON *fact;
-
-		cJSON_ArrayForEach(fact, lists[i])
-		{
-			const char *name = fact->string;
-
-			if (strcmp(name, "warnings") != 0 &&
-			    task_fact(task, name) == fact)
-				cJSON_AddItemReferenceToObject(facts, name,
-							       fact);
-		}
-	}
-	return facts;
-}
-
 /* What the node has; of device i, where devices may differ. NULL: not told, or
  * not held.
  */

@@ -9,10 +9,6 @@
  * hello; NULL: neither has it.
  */
 const cJSON *task_fact(const struct task *task, const char *name);
-/* All facts. The values are references into task and node, so the caller
- * deletes the object before these change. NULL: ENOMEM.
- */
-cJSON *task_facts(const struct task *task);
 
 /* Do all nodes have the same driver, and their held devices the same chips? If
  * not, text is a sentence that names the differences, and *odd the first node

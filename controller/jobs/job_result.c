@@ -161,48 +161,76 @@ static bool is_class(const cJSON *reason, enum causes_class class)
 	return name && !strcmp(name, causes_class_name(class));
 }
 
-/* A copy; who left first is the one whom the others missed. */
-static cJSON *blamed(const struct job *job, const cJSON *reason)
+/* Who left first is the one whom the others missed. */
+static void write_reason(const struct job *job, struct json_writer *writer,
+			 const cJSON *reason)
 {
-	cJSON *copy = cJSON_Duplicate(reason, true);
+	cJSON *copy;
 
+	if (!reason)
+		return;
+	copy = cJSON_Duplicate(reason, true);
 	if (job->failure == FAILURE_EXIT &&
 	    is_class(reason, CAUSE_COMMUNICATION))
 		rank_ends_blame_early(job->gang, copy);
-	return copy;
+	json_tree(writer, "reason", copy);
+	cJSON_Delete(copy);
 }
 
-/* The result, where it comes from, and its curves, as the store keeps them. */
-static int make_text(struct job *job, cJSON *result, const cJSON *reason,
-		     const cJSON *ends, struct buffer *text, struct error *err)
+static void write_list(struct json_writer *writer, const char *name,
+		       cJSON *list, const struct error *err)
+{
+	if (!list)
+		json_fail(writer, err);
+	json_tree(writer, name, list);
+	cJSON_Delete(list);
+}
+
+static void write_series(const struct job *job, struct json_writer *writer)
 {
 	const struct extract *extract = log_reader_extract(job->gang);
+	const struct samplings *samplings = log_reader_samplings(job->gang);
 	const struct record *records = NULL;
 	size_t count = 0;
-	cJSON *all = cJSON_CreateObject();
-	cJSON *series;
-	int rc;
+	struct error err;
+	cJSON *curves;
+	const cJSON *curve;
 
 	if (extract)
 		records = extract_records(extract, &count);
-	cJSON_AddItemToObject(all, "result", result);
-	cJSON_AddItemToObject(all, "provenance", provenance_new(job));
-	if (reason)
-		cJSON_AddItemToObject(all, "reason", blamed(job, reason));
+	curves = series_new(records, count, &job->gang->spec.measure, &err);
+	if (!curves)
+		json_fail(writer, &err);
+	json_open(writer, "series", '{');
+	cJSON_ArrayForEach(curve, curves)
+	{
+		json_member(writer, curve);
+	}
+	cJSON_Delete(curves);
+	write_list(writer, "devices", samplings_curves(samplings, &err), &err);
+	write_list(writer, "hosts", samplings_host_curves(samplings, &err),
+		   &err);
+	json_close(writer, '}');
+}
+
+/* The result, where it comes from, and its curves, as the store keeps them. */
+static int write_all(const struct job *job, const cJSON *result,
+		     const cJSON *reason, const cJSON *ends,
+		     struct buffer *text, struct provenance_shared *shared,
+		     struct error *err)
+{
+	struct json_writer writer;
+
+	json_writer_init(&writer, text);
+	json_open(&writer, NULL, '{');
+	json_tree(&writer, "result", result);
+	provenance_write(job, &writer, "provenance", shared);
+	write_reason(job, &writer, reason);
 	if (ends)
-		cJSON_AddItemToObject(all, "ends", cJSON_Duplicate(ends, true));
-	series = series_new(records, count, &job->gang->spec.measure, err);
-	cJSON_AddItemToObject(series, "devices",
-			      samplings_curves(log_reader_samplings(job->gang),
-					       err));
-	cJSON_AddItemToObject(series, "hosts",
-			      samplings_host_curves(log_reader_samplings(
-							    job->gang),
-						    err));
-	cJSON_AddItemToObject(all, "series", series);
-	rc = codec_print(all, text, err);
-	cJSON_Delete(all);
-	return rc;
+		json_tree(&writer, "ends", ends);
+	write_series(job, &writer);
+	json_close(&writer, '}');
+	return json_writer_end(&writer, err);
 }
 
 /* The task that ended next after this one, by time, then by rank. */
@@ -367,7 +395,10 @@ static void note_figures(struct gang *gang, const cJSON *result)
 int job_result_store(struct job *job, struct error *err)
 {
 	owned(buffer_clear) struct buffer text;
-	struct result_row row = { .job = job->id, .attempt = job->attempt };
+	struct provenance_shared shared;
+	struct result_row row = { .job = job->id,
+				  .sweep = job->sweep,
+				  .attempt = job->attempt };
 	cJSON *result = make_result(job, err);
 	cJSON *reason, *ends;
 	int rc;
@@ -380,14 +411,17 @@ int job_result_store(struct job *job, struct error *err)
 	note_figures(job->gang, result);
 	ends = rank_ends_json(job->gang);
 	reason = read_reason(job, ends);
-	rc = make_text(job, result, reason, ends, &text, err);
+	rc = write_all(job, result, reason, ends, &text, &shared, err);
 	row.json = text.data;
+	row.shared_from = shared.from;
+	row.shared_to = shared.to;
 	if (rc == 0)
 		rc = store_put_result(job->jobs->store, &row, err);
 	if (rc == 0) {
 		judge_reason(job, reason);
 		tell_reason(job, reason);
 	}
+	cJSON_Delete(result);
 	cJSON_Delete(reason);
 	cJSON_Delete(ends);
 	return rc;

@@ -11,19 +11,17 @@
 #include "controller/results/formula.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
-static cJSON *text_or_null(const char *text)
+/* Bytes of one host's description. */
+#define HOST_TEXT_MAX (1 << 20)
+
+static void write_facts(struct json_writer *writer, const struct task *task,
+			const char *const *names)
 {
-	return text ? cJSON_CreateString(text) : cJSON_CreateNull();
-}
-
-static void copy_fact(cJSON *to, const struct task *task, const char *name)
-{
-	const cJSON *fact = task_fact(task, name);
-
-	cJSON_AddItemToObject(to, name,
-			      fact ? cJSON_Duplicate(fact, true)
-				   : cJSON_CreateNull());
+	for (; *names; names++)
+		json_tree(writer, *names, task_fact(task, *names));
 }
 
 uint64_t provenance_devices(const struct gang *gang)
@@ -47,113 +45,114 @@ bool provenance_simulated(const struct gang *gang)
 }
 
 /* What a node ran the task on, without its name. */
-static cJSON *describe_host(const struct task *task)
+static char *describe_host(const struct task *task, struct error *err)
 {
 	static const char *const facts[] = {
-		"driver", "sdk", "engine", "kernel", "os", "machine",
+		"driver", "sdk", "engine", "kernel", "os", "machine", NULL,
 	};
-	cJSON *host = cJSON_CreateObject();
+	owned(buffer_clear) struct buffer text;
+	struct json_writer writer;
 
-	cJSON_AddItemToObject(host, "image", text_or_null(task->image_id));
-	cJSON_AddItemToObject(host, "vendor",
-			      text_or_null(node_view(task_node(task))->vendor));
-	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
-		copy_fact(host, task, facts[i]);
-	return host;
+	buffer_init(&text, HOST_TEXT_MAX);
+	json_writer_init(&writer, &text);
+	json_text(&writer, "image", task->image_id);
+	json_text(&writer, "vendor", node_view(task_node(task))->vendor);
+	write_facts(&writer, task, facts);
+	return json_writer_end(&writer, err) < 0 ? NULL : buffer_take(&text);
 }
 
-/* The entry of hosts[] that is like this one, else a new one. */
-static cJSON *host_like(cJSON *hosts, cJSON *names, cJSON *host)
+/* The hosts that have this text, which are then done. */
+static void write_alike(const struct gang *gang, struct json_writer *writer,
+			char **texts, const char *text)
 {
-	const cJSON *other;
-	int i = 0;
-
-	cJSON_ArrayForEach(other, hosts)
-	{
-		if (cJSON_Compare(other, host, true)) {
-			cJSON_Delete(host);
-			return cJSON_GetArrayItem(names, i);
-		}
-		i++;
-	}
-	cJSON_AddItemToArray(hosts, host);
-	cJSON_AddItemToArray(names, cJSON_CreateArray());
-	return cJSON_GetArrayItem(names, i);
-}
-
-static cJSON *make_hosts(const struct gang *gang)
-{
-	cJSON *hosts = cJSON_CreateArray();
-	cJSON *names = cJSON_CreateArray(); /* of the nodes of each */
-	cJSON *host;
-
+	json_open(writer, "nodes", '[');
 	for (uint32_t i = 0; i < gang->spec.nodes; i++) {
-		const struct task *task = &gang->tasks[i];
+		if (!texts[i] || strcmp(texts[i], text) != 0)
+			continue;
+		json_text(writer, NULL, node_name(task_node(&gang->tasks[i])));
+		free(take(texts[i]));
+	}
+	json_close(writer, ']');
+}
 
-		cJSON_AddItemToArray(host_like(hosts, names,
-					       describe_host(task)),
-				     cJSON_CreateString(
-					     node_name(task_node(task))));
+static void write_hosts(const struct gang *gang, struct json_writer *writer)
+{
+	owned_free char **texts = calloc(gang->spec.nodes, sizeof(*texts));
+	struct error err;
+
+	if (!texts) {
+		error_nomem(&err, "provenance");
+		json_fail(writer, &err);
+		return;
 	}
-	cJSON_ArrayForEach(host, hosts)
-	{
-		cJSON_AddItemToObject(host, "nodes",
-				      cJSON_DetachItemFromArray(names, 0));
+	for (uint32_t i = 0; i < gang->spec.nodes; i++) {
+		texts[i] = describe_host(&gang->tasks[i], &err);
+		if (!texts[i])
+			json_fail(writer, &err);
 	}
-	cJSON_Delete(names);
-	return hosts;
+	json_open(writer, "hosts", '[');
+	for (uint32_t i = 0; i < gang->spec.nodes; i++) {
+		owned_free char *text = texts[i] ? strdup(texts[i]) : NULL;
+
+		if (!text)
+			continue;
+		json_open(writer, NULL, '{');
+		json_members(writer, text);
+		write_alike(gang, writer, texts, text);
+		json_close(writer, '}');
+	}
+	json_close(writer, ']');
 }
 
 /* Which descriptions came along with the sweep, each with the SHA-256 of its
  * text.
  */
-static void add_described(cJSON *to, const cJSON *described)
+static void write_described(struct json_writer *writer, const cJSON *described)
 {
 	const cJSON *kind, *text;
-	cJSON *all;
 
 	if (!described)
 		return;
-	all = cJSON_AddObjectToObject(to, "described");
+	json_open(writer, "described", '{');
 	cJSON_ArrayForEach(kind, described)
 	{
-		cJSON *names = cJSON_AddObjectToObject(all, kind->string);
-
+		json_open(writer, kind->string, '{');
 		cJSON_ArrayForEach(text, kind)
 		{
 			const char *file = cJSON_GetStringValue(text);
 			char hash[65];
 
 			catalog_hash(file, strlen(file), hash);
-			cJSON_AddStringToObject(names, text->string, hash);
+			json_text(writer, text->string, hash);
 		}
+		json_close(writer, '}');
 	}
+	json_close(writer, '}');
 }
 
-static void add_reading(cJSON *to, const struct gang *gang)
+static void write_reading(struct json_writer *writer, const struct gang *gang)
 {
 	const char *name = gang->spec.measure.framework;
 	const struct framework *framework = log_reader_format(gang);
 	char hash[65] = "";
 	const char *stream;
-	cJSON *streams;
 
 	if (framework)
 		catalog_rules_hash(gang->catalog, framework, hash);
-	cJSON_AddItemToObject(to, "framework", text_or_null(name));
-	cJSON_AddItemToObject(to, "log",
-			      text_or_null(framework ? framework->name : NULL));
-	cJSON_AddItemToObject(to, "rules", text_or_null(*hash ? hash : NULL));
-	add_described(to, gang->spec.measure.described);
-	streams = cJSON_AddArrayToObject(to, "streams");
+	json_text(writer, "framework", name);
+	json_text(writer, "log", framework ? framework->name : NULL);
+	json_text(writer, "rules", *hash ? hash : NULL);
+	write_described(writer, gang->spec.measure.described);
+	json_open(writer, "streams", '[');
 	for (size_t i = 0; (stream = log_reader_stream(gang, i)); i++)
-		cJSON_AddItemToArray(streams, cJSON_CreateString(stream));
+		json_text(writer, NULL, stream);
+	json_close(writer, ']');
 }
 
 /* What the tasks say though nothing failed: output that is not all here. */
-static void add_notes(cJSON *provenance, const struct gang *gang)
+static void write_notes(struct json_writer *writer, const struct gang *gang)
 {
-	cJSON *notes = NULL;
+	bool any = false;
 	char text[400];
 
 	for (uint32_t i = 0; i < gang->spec.nodes; i++) {
@@ -161,47 +160,91 @@ static void add_notes(cJSON *provenance, const struct gang *gang)
 
 		if (task->failure || !task->text || !*task->text)
 			continue;
-		if (!notes)
-			notes = cJSON_AddArrayToObject(provenance, "notes");
+		if (!any)
+			json_open(writer, "notes", '[');
+		any = true;
 		snprintf(text, sizeof(text), "%s: %s",
 			 node_name(task_node(task)), task->text);
-		cJSON_AddItemToArray(notes, cJSON_CreateString(text));
+		json_text(writer, NULL, text);
+	}
+	if (any)
+		json_close(writer, ']');
+}
+
+static bool is_told(const cJSON *fact)
+{
+	return strcmp(fact->string, "warnings") != 0;
+}
+
+/* All facts: those of the node stand before those of the task, which come
+ * instead of what the node had under their names. Up to there jobs on the node
+ * are alike.
+ */
+static void write_node_facts(struct json_writer *writer,
+			     const struct task *task)
+{
+	const cJSON *fact;
+
+	json_open(writer, "environment", '{');
+	cJSON_ArrayForEach(fact, node_view(task_node(task))->facts)
+	{
+		if (is_told(fact) &&
+		    !cJSON_GetObjectItemCaseSensitive(task->facts,
+						      fact->string))
+			json_member(writer, fact);
 	}
 }
 
-cJSON *provenance_new(const struct job *job)
+static void write_task_facts(struct json_writer *writer,
+			     const struct task *task)
+{
+	const cJSON *fact;
+
+	cJSON_ArrayForEach(fact, task->facts)
+	{
+		if (is_told(fact))
+			json_member(writer, fact);
+	}
+	json_close(writer, '}');
+}
+
+static void write_origin(struct json_writer *writer, const struct gang *gang)
 {
 	static const char *const facts[] = {
-		"engine", "kernel", "os", "cpu", "driver",
+		"engine", "kernel", "os", "cpu", "driver", NULL,
 	};
-	const struct gang *gang = job->gang;
 	const struct task *first = &gang->tasks[0];
-	cJSON *to = cJSON_CreateObject();
-	cJSON *names;
 
-	cJSON_AddItemToObject(to, "image", text_or_null(first->image_id));
-	cJSON_AddItemToObject(to, "image_reference",
-			      text_or_null(gang->spec.container.image));
-	cJSON_AddItemToObject(to, "image_pin", text_or_null(first->image_pin));
-	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
-		copy_fact(to, first, facts[i]);
-	cJSON_AddItemToObject(to, "environment", task_facts(first));
-	names = cJSON_AddArrayToObject(to, "nodes");
+	json_text(writer, "image", first->image_id);
+	json_text(writer, "image_reference", gang->spec.container.image);
+	json_text(writer, "image_pin", first->image_pin);
+	write_facts(writer, first, facts);
+	write_node_facts(writer, first);
+}
+
+void provenance_write(const struct job *job, struct json_writer *writer,
+		      const char *name, struct provenance_shared *shared)
+{
+	const struct gang *gang = job->gang;
+
+	json_open(writer, name, '{');
+	shared->from = writer->out->size;
+	write_origin(writer, gang);
+	shared->to = writer->out->size;
+	write_task_facts(writer, &gang->tasks[0]);
+	json_open(writer, "nodes", '[');
 	for (uint32_t i = 0; i < gang->spec.nodes; i++)
-		cJSON_AddItemToArray(names,
-				     cJSON_CreateString(node_name(
-					     task_node(&gang->tasks[i]))));
-	cJSON_AddItemToObject(to, "hosts", make_hosts(gang));
-	cJSON_AddBoolToObject(to, "simulated", provenance_simulated(gang));
-	cJSON_AddNumberToObject(to, "devices",
-				(double)provenance_devices(gang));
-	cJSON_AddNumberToObject(to, "attempt", job->attempt);
-	cJSON_AddStringToObject(to, "cell_key", gang->spec.key);
-	cJSON_AddItemToObject(to, "workspace",
-			      text_or_null(gang->spec.container.workspace));
-	add_reading(to, gang);
-	cJSON_AddNumberToObject(to, "formula", FORMULA_VERSION);
-	cJSON_AddStringToObject(to, "regatta", REGATTA_VERSION);
-	add_notes(to, gang);
-	return to;
+		json_text(writer, NULL, node_name(task_node(&gang->tasks[i])));
+	json_close(writer, ']');
+	write_hosts(gang, writer);
+	json_bool(writer, "simulated", provenance_simulated(gang));
+	json_number(writer, "devices", (double)provenance_devices(gang));
+	json_number(writer, "attempt", job->attempt);
+	json_text(writer, "cell_key", gang->spec.key);
+	json_text(writer, "workspace", gang->spec.container.workspace);
+	write_reading(writer, gang);
+	json_number(writer, "formula", FORMULA_VERSION);
+	json_text(writer, "regatta", REGATTA_VERSION);
+	write_notes(writer, gang);
+	json_close(writer, '}');
 }

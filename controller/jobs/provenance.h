@@ -31,11 +31,16 @@
 #define CONTROLLER_JOBS_PROVENANCE_H
 
 #include "controller/cluster/active_job.h"
+#include "protocol/message/json_writer.h"
 
-/* For a job with a gang. "environment" has references into the nodes' facts, so
- * the caller deletes the object before these change.
- */
-cJSON *provenance_new(const struct job *job);
+/* Bytes of the text that other jobs of the sweep on the same node have, too. */
+struct provenance_shared {
+	size_t from, to;
+};
+
+/* Write it, for a job with a gang. */
+void provenance_write(const struct job *job, struct json_writer *writer,
+		      const char *name, struct provenance_shared *shared);
 
 /* Does any of the job's nodes report simulated devices? */
 bool provenance_simulated(const struct gang *gang);

@@ -147,9 +147,21 @@ static const char version_12[] = "ALTER TABLE jobs ADD COLUMN cell TEXT;"
 				 "ALTER TABLE states ADD COLUMN loss REAL;"
 				 "ALTER TABLE states ADD COLUMN rate REAL;";
 
+/* Version 13. Most of a short job's result is its image and what its node told
+ * of itself: the text that results of a sweep have in common is stored once,
+ * and left out of each at its place. digits: of its SHA-256.
+ */
+static const char version_13[] =
+	"CREATE TABLE shared("
+	" sweep INTEGER NOT NULL REFERENCES sweeps(id), digits TEXT NOT NULL,"
+	" text TEXT NOT NULL, PRIMARY KEY(sweep, digits)) WITHOUT ROWID;"
+	"ALTER TABLE results ADD COLUMN shared TEXT;"
+	"ALTER TABLE results ADD COLUMN shared_at INTEGER;";
+
 const char *const store_upgrades[] = {
-	version_1, version_2, version_3, version_4,  version_5,  version_6,
-	version_7, version_8, version_9, version_10, version_11, version_12,
+	version_1,  version_2,  version_3,  version_4, version_5,
+	version_6,  version_7,  version_8,  version_9, version_10,
+	version_11, version_12, version_13,
 };
 const int store_upgrades_count =
 	sizeof(store_upgrades) / sizeof(store_upgrades[0]);

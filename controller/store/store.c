@@ -5,10 +5,13 @@
 #include "controller/store/database.h"
 #include "controller/store/schema.h"
 #include "controller/store/store_internal.h"
+#include "protocol/base/digest.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 
@@ -59,7 +62,10 @@ struct store *store_new(const char *folder, struct error *err)
 	owned(store_free) struct store *store = calloc(1, sizeof(*store));
 	owned_free char *path = NULL;
 
-	if (!store) {
+	if (store)
+		store->lock = -1;
+	if (!store ||
+	    !(store->shared = calloc(SHARED_KNOWN, sizeof(*store->shared)))) {
 		error_nomem(err, "store");
 		return NULL;
 	}
@@ -104,6 +110,9 @@ void store_free(struct store *store)
 		database_close(store->database);
 	if (store->lock >= 0)
 		close(store->lock);
+	for (size_t i = 0; store->shared && i < SHARED_KNOWN; i++)
+		free(store->shared[i].text);
+	free(store->shared);
 	buffer_clear(&store->queue);
 	free(store);
 }
@@ -130,6 +139,7 @@ struct column {
 	char tag; /* 'i', 'd', 't', or 'n' for NULL */
 	uint64_t number;
 	const char *text;
+	size_t gap_at, gap; /* bytes of the text that are left out, and where */
 };
 
 static struct column number(int64_t value)
@@ -186,9 +196,16 @@ static int queue_column(struct store *store, const struct column *column,
 	memcpy(head + 1, &column->number, 8);
 	if (buffer_append(queue, head, column->tag == 'n' ? 1 : 9, err) < 0)
 		return -1;
-	return column->tag == 't'
-		       ? buffer_append(queue, column->text, column->number, err)
-		       : 0;
+	if (column->tag != 't')
+		return 0;
+	if (!column->gap)
+		return buffer_append(queue, column->text, column->number, err);
+	return buffer_append(queue, column->text, column->gap_at, err) < 0
+		       ? -1
+		       : buffer_append(queue,
+				       column->text + column->gap_at +
+					       column->gap,
+				       column->number - column->gap_at, err);
 }
 
 static void queue_cut(struct buffer *queue, size_t size)
@@ -213,7 +230,7 @@ static int queue_row(struct store *store, enum write_kind write,
 	if (rc == 0) {
 		store->queued++;
 		store->unseen |= write != WRITE_EVENT && write != WRITE_STATE &&
-				 write != WRITE_RESULT;
+				 write != WRITE_RESULT && write != WRITE_SHARED;
 		return 0;
 	}
 	queue_cut(queue, mark);
@@ -302,11 +319,119 @@ int store_put_event(struct store *store, const struct event_row *row,
 	return 0;
 }
 
+/* What results have in common. */
+
+static uint64_t mix(const char *text, size_t size)
+{
+	uint64_t sum = size, word;
+
+	for (; size >= sizeof(word); size -= sizeof(word)) {
+		memcpy(&word, text, sizeof(word));
+		sum = (sum ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+		sum ^= sum >> 32;
+		text += sizeof(word);
+	}
+	for (; size; size--)
+		sum = (sum ^ (unsigned char)*text++) *
+		      UINT64_C(0x9e3779b97f4a7c15);
+	return sum ^ sum >> 32;
+}
+
+static void find_digits(const char *text, size_t size,
+			char digits[SHARED_DIGITS_SIZE])
+{
+	struct digest digest;
+	char hex[DIGEST_HEX_SIZE];
+
+	digest_init(&digest);
+	digest_add(&digest, text, size);
+	digest_hex(&digest, hex);
+	snprintf(digits, SHARED_DIGITS_SIZE, "%.*s", SHARED_DIGITS_SIZE - 1,
+		 hex);
+}
+
+/* The place of this text, which is then in it; NULL: ENOMEM. */
+static struct known_text *note_shared(struct store *store, const char *text,
+				      size_t size)
+{
+	struct known_text *known =
+		&store->shared[mix(text, size) % SHARED_KNOWN];
+	char *copy;
+
+	if (known->text && !strncmp(known->text, text, size) &&
+	    !known->text[size])
+		return known;
+	copy = strndup(text, size);
+	if (!copy)
+		return NULL;
+	free(known->text);
+	known->text = copy;
+	known->sweep = 0;
+	find_digits(text, size, known->digits);
+	return known;
+}
+
+/* The digits of what the row shares, which is queued unless the sweep has it;
+ * NULL: nothing.
+ */
+static int put_shared(struct store *store, const struct result_row *row,
+		      const char **digits, struct error *err)
+{
+	struct known_text *known;
+
+	*digits = NULL;
+	if (row->shared_to <= row->shared_from)
+		return 0;
+	known = note_shared(store, row->json + row->shared_from,
+			    row->shared_to - row->shared_from);
+	if (!known)
+		return error_nomem(err, "store");
+	*digits = known->digits;
+	if (known->sweep == row->sweep)
+		return 0;
+	if (QUEUE(store, WRITE_SHARED, err, id(row->sweep), text(known->digits),
+		  text(known->text)) < 0)
+		return -1;
+	known->sweep = row->sweep;
+	known->commit = store->commits;
+	return 0;
+}
+
+/* What is not committed yet may be dropped. */
+static void forget_shared(struct store *store)
+{
+	for (size_t i = 0; i < SHARED_KNOWN; i++)
+		if (store->shared[i].commit == store->commits)
+			store->shared[i].sweep = 0;
+}
+
+/* The text without what it shares. */
+static struct column rest(const struct result_row *row)
+{
+	struct column column = text(row->json);
+
+	if (column.tag && row->shared_to > row->shared_from) {
+		column.gap_at = row->shared_from;
+		column.gap = row->shared_to - row->shared_from;
+		column.number -= column.gap;
+	}
+	return column;
+}
+
 int store_put_result(struct store *store, const struct result_row *row,
 		     struct error *err)
 {
-	return QUEUE(store, WRITE_RESULT, err, id(row->job),
-		     number(row->attempt), text(row->json));
+	struct store_mark mark = store_mark(store);
+	const char *digits = NULL;
+
+	if (row->json && put_shared(store, row, &digits, err) < 0)
+		return -1;
+	if (QUEUE(store, WRITE_RESULT, err, id(row->job), number(row->attempt),
+		  rest(row), maybe_text(digits),
+		  number(digits ? (int64_t)row->shared_from : 0)) == 0)
+		return 0;
+	store_undo(store, &mark);
+	return -1;
 }
 
 int store_put_node(struct store *store, const struct node_row *row,
@@ -387,10 +512,10 @@ int store_forget_job(struct store *store, uint64_t job, struct error *err)
 
 int store_forget_sweep(struct store *store, uint64_t sweep, struct error *err)
 {
-	static const enum write_kind list[] = { WRITE_NO_PINS,
-						WRITE_LOGINS_GONE,
-						WRITE_NO_COUNTS,
-						WRITE_NO_SWEEP };
+	static const enum write_kind list[] = {
+		WRITE_NO_PINS, WRITE_LOGINS_GONE, WRITE_NO_COUNTS,
+		WRITE_NO_SHARED, WRITE_NO_SWEEP
+	};
 
 	return queue_all(store, list, sizeof(list) / sizeof(list[0]), sweep,
 			 err);
@@ -478,6 +603,7 @@ struct store_mark store_mark(const struct store *store)
 
 void store_undo(struct store *store, const struct store_mark *mark)
 {
+	forget_shared(store);
 	if (store->queue.size > mark->bytes)
 		queue_cut(&store->queue, mark->bytes);
 	store->queued = mark->rows;

@@ -104,8 +104,12 @@ struct event_row {
 
 struct result_row {
 	uint64_t job; /* of a job put before; one result per job, the last */
+	uint64_t sweep;
 	uint32_t attempt;
 	const char *json;
+	/* Its bytes that are likely to be the same in other results of the
+	 * sweep: these are stored once. Equal: none. Reads do not tell. */
+	size_t shared_from, shared_to;
 };
 
 struct node_row {

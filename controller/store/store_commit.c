@@ -35,7 +35,8 @@ static const char *const writes[WRITES] = {
 			     " VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)"),
 	[WRITE_STATE] = set_state,
 	[WRITE_EVENT] = "INSERT INTO events VALUES(?,?,?,?,?,?)",
-	[WRITE_RESULT] = "INSERT OR REPLACE INTO results VALUES(?,?,?)",
+	[WRITE_RESULT] = "INSERT OR REPLACE INTO results VALUES(?,?,?,?,?)",
+	[WRITE_SHARED] = "INSERT OR IGNORE INTO shared VALUES(?,?,?)",
 	[WRITE_NODE] = "INSERT OR REPLACE INTO nodes VALUES(?,?,?,?,?)",
 	[WRITE_NO_NODE] = "DELETE FROM nodes WHERE name = ?",
 	[WRITE_KEY] = ("INSERT OR REPLACE INTO keys"
@@ -52,6 +53,7 @@ static const char *const writes[WRITES] = {
 	[WRITE_NO_PINS] = "DELETE FROM pins WHERE sweep = ?",
 	[WRITE_LOGINS_GONE] = "DELETE FROM logins WHERE sweep = ?",
 	[WRITE_NO_COUNTS] = "DELETE FROM counts WHERE sweep = ?",
+	[WRITE_NO_SHARED] = "DELETE FROM shared WHERE sweep = ?",
 	[WRITE_NO_SWEEP] = "DELETE FROM sweeps WHERE id = ?",
 	[WRITE_OLD_AUDIT] = "DELETE FROM audit WHERE seq <= ?",
 	[WRITE_PIN] = "INSERT OR REPLACE INTO pins VALUES(?,?,?,?)",
@@ -267,6 +269,7 @@ int store_commit(struct store *store, struct error *err)
 		return -1;
 	}
 	store->queued = 0;
+	store->commits++;
 	store->seen_event = store->next_event - 1;
 	buffer_consume(&store->queue, store->queue.size);
 	store->unseen = false;

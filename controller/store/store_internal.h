@@ -10,6 +10,9 @@
 
 #include <sqlite3.h>
 
+#define SHARED_KNOWN 1024     /* different texts that are put at a time */
+#define SHARED_DIGITS_SIZE 17 /* with the 0 */
+
 enum write_kind {
 	WRITE_BEGIN,
 	WRITE_END,
@@ -23,6 +26,7 @@ enum write_kind {
 	WRITE_STATE,
 	WRITE_EVENT,
 	WRITE_RESULT,
+	WRITE_SHARED,
 	WRITE_NODE,
 	WRITE_NO_NODE,
 	WRITE_KEY,
@@ -37,6 +41,7 @@ enum write_kind {
 	WRITE_NO_PINS,
 	WRITE_LOGINS_GONE,
 	WRITE_NO_COUNTS,
+	WRITE_NO_SHARED,
 	WRITE_NO_SWEEP,
 	WRITE_PIN,
 	WRITE_LOGIN,
@@ -68,6 +73,14 @@ enum read_kind {
 	READS
 };
 
+/* A text that results share, which was queued or is stored. */
+struct known_text {
+	uint64_t sweep;  /* 0: of none */
+	uint64_t commit; /* how many commits there were when it was queued */
+	char *text;
+	char digits[SHARED_DIGITS_SIZE];
+};
+
 struct store {
 	int lock;
 	sqlite3 *database;
@@ -76,6 +89,8 @@ struct store {
 	struct buffer queue;
 	uint64_t tally_sweep; /* the sweep that tally belongs to */
 	int64_t tally[JOB_STATES];
+	struct known_text *shared; /* SHARED_KNOWN of them, by their text */
+	uint64_t commits;
 	size_t queued;
 	bool unseen; /* store_unseen() */
 	uint64_t next_sweep;

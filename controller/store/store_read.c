@@ -7,6 +7,8 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* clang-format off */
@@ -64,7 +66,11 @@ static const char *const queries[READS] = {
 			" ORDER BY seq LIMIT ?2",
 	[READ_ALL_EVENTS] = "SELECT * FROM events WHERE seq > ?1"
 			    " ORDER BY seq LIMIT ?2",
-	[READ_RESULT] = "SELECT ?1, attempt, json FROM results WHERE job ="
+	[READ_RESULT] = "SELECT ?1, attempt, json, shared_at, shared.text"
+			" FROM results LEFT JOIN shared"
+			" ON shared.sweep = (SELECT sweep FROM jobs"
+			" WHERE id = results.job) AND digits = results.shared"
+			" WHERE job ="
 			" coalesce((SELECT origin FROM jobs WHERE id = ?1),"
 			" ?1)",
 	[READ_NODES] = "SELECT * FROM nodes ORDER BY name",
@@ -200,15 +206,33 @@ static int event_row(sqlite3_stmt *statement, const struct visit *visit,
 	return visit->fn.event(&row, visit->arg);
 }
 
+static char *put_together(const char *json, size_t at, const char *shared)
+{
+	char *whole = NULL;
+
+	if (at > strlen(json))
+		return strdup(json);
+	return asprintf(&whole, "%.*s%s%s", (int)at, json, shared, json + at) <
+			       0
+		       ? NULL
+		       : whole;
+}
+
 static int result_row(sqlite3_stmt *statement, const struct visit *visit,
 		      struct error *err)
 {
-	const struct result_row row = {
+	const char *shared = column_text(statement, 4);
+	owned_free char *whole = NULL;
+	struct result_row row = {
 		.job = column_u64(statement, 0),
 		.attempt = column_u32(statement, 1),
 		.json = column_text(statement, 2),
 	};
 
+	if (row.json && shared)
+		row.json = whole =
+			put_together(row.json, column_u64(statement, 3),
+				     shared);
 	if (!row.json)
 		return error_nomem(err, "store");
 	return visit->fn.result(&row, visit->arg);

@@ -59,7 +59,12 @@ static void add_jobs(const struct api *api)
 			.attempt = 1,
 			.first_attempt = 1,
 		};
-		struct result_row row = { job.id, 1, json };
+		struct result_row row = {
+			.job = job.id,
+			.sweep = sweep.id,
+			.attempt = 1,
+			.json = json,
+		};
 
 		store_put_job(api->store, &job, NULL);
 		store_put_result(api->store, &row, NULL);

@@ -540,9 +540,9 @@ static void test_foreign_files(void)
 	ok(store != NULL, "and is free when its store is closed");
 	store_free(store);
 
-	run_sql("PRAGMA user_version = 13");
+	run_sql("PRAGMA user_version = 14");
 	store = store_new(folder, &err);
-	ok(!store && err.code == EPROTO && strstr(err.text, "version 13"),
+	ok(!store && err.code == EPROTO && strstr(err.text, "version 14"),
 	   "a newer schema is refused with its number");
 
 	unlink(in_folder("regatta.db"));
@@ -596,6 +596,102 @@ static void test_pins(void)
 	store_pins(store, 1, add_pin, text, NULL);
 	is(text, "a:1=a@z(n3) b:1=b@x(n2) ",
 	   "what images mean in a sweep is kept, the last word counts");
+	store_free(store);
+}
+
+/* Text that results share. */
+
+static int put_shared(struct store *store, uint64_t job, uint64_t sweep,
+		      const char *json, const char *shared)
+{
+	size_t from = (size_t)(strstr(json, shared) - json);
+
+	return store_put_result(store,
+				&(struct result_row){
+					.job = job,
+					.sweep = sweep,
+					.attempt = 1,
+					.json = json,
+					.shared_from = from,
+					.shared_to = from + strlen(shared) },
+				NULL);
+}
+
+static int add_whole(const struct result_row *row, void *arg)
+{
+	char *to = arg;
+
+	snprintf(to + strlen(to), 400 - strlen(to), "%s ", row->json);
+	return 0;
+}
+
+static const char *results_in(struct store *store, uint64_t first,
+			      uint64_t last)
+{
+	static char text[400];
+
+	text[0] = 0;
+	for (uint64_t id = first; id <= last; id++)
+		store_result(store, id, add_whole, text, NULL);
+	return text;
+}
+
+/* Rows of it, as another program counts them. */
+static int shared_rows(void)
+{
+	sqlite3 *database = NULL;
+	sqlite3_stmt *statement = NULL;
+	int rows = -1;
+
+	if (sqlite3_open(in_folder("regatta.db"), &database) == SQLITE_OK &&
+	    sqlite3_prepare_v2(database, "SELECT count(*) FROM shared", -1,
+			       &statement, NULL) == SQLITE_OK &&
+	    sqlite3_step(statement) == SQLITE_ROW)
+		rows = sqlite3_column_int(statement, 0);
+	sqlite3_finalize(statement);
+	sqlite3_close(database);
+	return rows;
+}
+
+static void test_shared(void)
+{
+	struct store *store = open_store();
+	struct store_mark mark;
+	size_t bytes;
+
+	for (uint64_t id = 1; id <= 2; id++)
+		put_sweep(store, id);
+	for (uint64_t id = 1; id <= 6; id++)
+		put_job(store, id, id <= 4 ? 1 : 2, JOB_COMPLETED);
+	store_commit(store, NULL);
+	put_shared(store, 1, 1, "{\"a\":{\"x\":1,\"own\":1}}", "\"x\":1");
+	put_shared(store, 2, 1, "{\"x\":1}", "\"x\":1");
+	put_shared(store, 3, 1, "{\"x\":2}", "\"x\":2");
+	put_shared(store, 4, 1, "{\"y\":1}", "");
+	store_commit(store, NULL);
+	is(results_in(store, 1, 4),
+	   "{\"a\":{\"x\":1,\"own\":1}} {\"x\":1} {\"x\":2} {\"y\":1} ",
+	   "it comes back at its place in each result");
+	is_int(shared_rows(), 2, "what is alike is stored once");
+	mark = store_mark(store);
+	put_shared(store, 5, 2, "{\"x\":1}", "\"x\":1");
+	store_undo(store, &mark);
+	is_int((long long)store_pending(store, &bytes), 0, "undone is undone");
+	put_shared(store, 5, 2, "{\"x\":1}", "\"x\":1");
+	store_commit(store, NULL);
+	is(results_in(store, 5, 5), "{\"x\":1} ", "and is put again");
+	store_free(store);
+	store = open_store();
+	put_shared(store, 6, 2, "{\"x\":1}", "\"x\":1");
+	store_commit(store, NULL);
+	is(results_in(store, 5, 6), "{\"x\":1} {\"x\":1} ",
+	   "each sweep has its own, also after a start anew");
+	is_int(shared_rows(), 3, "once");
+	for (uint64_t id = 5; id <= 6; id++)
+		store_forget_job(store, id, NULL);
+	store_forget_sweep(store, 2, NULL);
+	ok(store_commit(store, NULL) == 0 && shared_rows() == 2,
+	   "it goes with its sweep");
 	store_free(store);
 }
 
@@ -825,7 +921,7 @@ int main(void)
 		test_rows,          test_reads,          test_refusals,
 		test_foreign_files, test_seen_event,     test_runs,
 		test_upgrade,       test_keys_and_audit, test_pins,
-		test_logins,        test_brief,
+		test_logins,        test_brief,          test_shared,
 	};
 
 	tap_begin(60);

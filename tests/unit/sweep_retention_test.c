@@ -27,7 +27,9 @@ static void put_job(struct store *store, uint64_t id, uint64_t sweep,
 	const struct event_row event = { .job = id,
 					 .attempt = 1,
 					 .kind = "start" };
-	const struct result_row result = { id, 1, "{}" };
+	const struct result_row result = {
+		.job = id, .sweep = sweep, .attempt = 1, .json = "{}"
+	};
 	struct job_row done = job;
 
 	done.state = JOB_COMPLETED;
