@@ -6,14 +6,14 @@
 #include "protocol/config/config.h"
 #include "protocol/config/free_space.h"
 
-/* Texts that were not given are NULL where there is no default. */
+/* A text is NULL if it was not given and has no default. */
 struct agent_settings {
 	struct config_common common;
 	const char *controller;
 	const char *controller_key;
 	const char *key;
 	const char *state;
-	const char *policy; /* file, or the word "any" */
+	const char *policy; /* a file, or AGENT_POLICY_ANY */
 	const char *engine;
 	const char *engine_tls;
 	const char *images;
@@ -41,7 +41,7 @@ struct agent_settings {
 	bool for_allocation;
 };
 
-/* Defaults, which an allocation of Slurm replaces. */
+/* Defaults. Inside a Slurm allocation other values replace them. */
 #define AGENT_STATE "/var/lib/regatta-agent"
 #define AGENT_ADDRESS "127.0.0.1"
 #define AGENT_CLUSTER "regatta"

@@ -1,17 +1,17 @@
 /* config.h - a daemon's settings: command line, environment, file, defaults.
  *
- * One table of rules (protocol/config/option.h) describes the settings. Each
- * comes from the first of these that has it:
+ * One table of rules (protocol/config/option.h) describes the settings. The
+ * value of each comes from the first of these sources that has one:
  *
  *	command line	--node-lost 60
  *	environment	REGATTA_CONTROLLER_NODE_LOST=60, if not empty
  *	file		node_lost: 60
- *	environment	a variable of other programs, DOCKER_HOST, if its rule
- *			names one
+ *	environment	a variable of another program (DOCKER_HOST),
+ *			if the rule names one
  *
- * The file is a YAML map. A relative path in it starts at the file's folder.
- * The file is the one of --config, else the program's default, which need not
- * exist.
+ * The file is a YAML map. A relative path in it is relative to the file's
+ * folder. --config names the file; without it the program's default file is
+ * read if it exists.
  */
 #ifndef PROTOCOL_CONFIG_CONFIG_H
 #define PROTOCOL_CONFIG_CONFIG_H
@@ -28,7 +28,9 @@ struct config_common {
 	bool help;
 };
 
-/* Their rules, at the end of the table; `settings` is the daemon's struct. */
+/* The rules of these common settings. They end the daemon's table. `settings`
+ * is the tag of the daemon's struct.
+ */
 /* clang-format off */
 #define CONFIG_COMMON_RULES(settings) \
 	{ .name = "verbose", .kind = OPTION_FLAG, \
@@ -45,37 +47,37 @@ struct config_common {
 
 struct config_program {
 	const char *name;      /* "regatta-agent" */
-	const char *variables; /* in front of the names: "REGATTA_AGENT_" */
-	const char *file;      /* read when it is there */
-	const char *usage;     /* behind the name */
-	const char *about;     /* help, before the options, and after them */
-	const char *closing;
+	const char *variables; /* prefix of environment variables */
+	const char *file;      /* the default file; it need not exist */
+	const char *usage;     /* the words after the name */
+	const char *about;     /* help text before the options */
+	const char *closing;   /* help text after the options */
 	const struct option_rule *rules;
-	size_t size; /* of the struct of settings */
+	size_t size; /* of the daemon's struct of settings */
 };
 
-/* Owns the texts that settings point to, but for those of argv and of the
+/* Owns the texts that the settings point to, except those from argv and the
  * environment.
  */
 struct config;
 
-/* Fill *settings, of program->size bytes. variables is what environ(7) is. When
- * the command line asks for help or version, no more is read. EINVAL and
- * others name the option, the variable, or file, line and key. *config is to be
- * freed when the settings are no longer used.
+/* Fill *settings, of program->size bytes. variables: as environ(7). If the
+ * command line asks for help or version, nothing else is read. An error (EINVAL
+ * or that of reading the file) names the option, the variable, or the file,
+ * line and key. Free *config when the settings are no longer used.
  */
 int config_read(const struct config_program *program, int argc, char **argv,
 		char *const *variables, void *settings, struct config **config,
 		struct error *err);
 
-/* The same from defaults and this file alone, which must be there. */
+/* The same, but only from the defaults and this file, which must exist. */
 int config_read_file(const struct config_program *program, const char *path,
 		     void *settings, struct config **config, struct error *err);
 void config_free(struct config *config);
 OWNED_POINTER(struct config, config_free)
 
-/* The keys whose values differ, but for `verbose`, joined by commas and cut to
- * fit; false: none.
+/* The names of the keys whose values differ, except `verbose`, joined by commas
+ * and cut to fit. False: no key differs.
  */
 #define CONFIG_NAMES_BYTES 120
 bool config_changes(const struct config_program *program, const void *before,

@@ -5,7 +5,7 @@
 
 #include "protocol/config/config.h"
 
-/* Texts that were not given are NULL where there is no default. */
+/* A text is NULL if it was not given and has no default. */
 struct controller_settings {
 	struct config_common common;
 	const char *key;

@@ -10,7 +10,7 @@
 
 struct free_space {
 	uint64_t bytes;
-	uint32_t percent; /* 0 .. 99; both 0: there is none */
+	uint32_t percent; /* 0 .. 99; both 0: no limit */
 };
 
 static inline bool free_space_is_set(const struct free_space *floor)
@@ -24,11 +24,13 @@ static inline bool free_space_equal(const struct free_space *a,
 	return a->bytes == b->bytes && a->percent == b->percent;
 }
 
-/* EINVAL: "found 'x', allowed is ...", without a name. */
+/* EINVAL: the text says what is not valid and what is expected; the caller adds
+ * the name of the setting.
+ */
 int free_space_parse(const char *text, struct free_space *floor,
 		     struct error *err);
 
-/* Bytes that must be free on a disk of so many. */
+/* The bytes that must stay free on a disk of this size. */
 uint64_t free_space_on(const struct free_space *floor, uint64_t disk_bytes);
 
 #endif

@@ -18,11 +18,11 @@
 
 #define INSTALLED_SYSTEM "/etc/regatta" /* where the system's settings are */
 
-/* Folders. */
-extern char installed_programs[PATH_MAX]; /* that of this program */
+/* Folders: that of this program, and that of the settings. */
+extern char installed_programs[PATH_MAX];
 extern char installed_settings[PATH_MAX];
 
-/* In the folder of settings. */
+/* Files in the folder of settings. */
 extern char installed_agent_yaml[PATH_MAX];
 extern char installed_controller_yaml[PATH_MAX];
 extern char installed_operator_yaml[PATH_MAX];
@@ -30,7 +30,7 @@ extern char installed_policy_yaml[PATH_MAX];
 extern char installed_registry_json[PATH_MAX];
 extern char installed_slurm_sh[PATH_MAX];
 
-/* Among the parts. */
+/* Installed parts. */
 extern char installed_images[PATH_MAX]; /* a folder */
 extern char installed_init[PATH_MAX];   /* regatta-init */
 

@@ -1,12 +1,13 @@
-/* option.h - options by tables: read from words, printed as help.
+/* option.h - describes options in tables, parses them and prints their help.
  *
- * A program lists its options in tables of rules. From these they are read
- * (here), and so are its environment and its file (config.h), its help is
- * printed and a shell's completion is made: there is no second list.
+ * A program lists its options in tables of rules. The same tables serve to
+ * parse the command line (here), the environment and the file (config.h), to
+ * print the help, and to make the shell completion.
  *
- * On a command line options may stand anywhere; `--` ends them. `--name VALUE`,
- * `--name=VALUE`, `-n VALUE` and `-nVALUE` are the same; of an option given
- * twice the last one counts, unless it makes a list.
+ * Options and other words may be mixed on a command line; `--` ends the
+ * options. `--name VALUE`, `--name=VALUE`, `-n VALUE` and `-nVALUE` are the
+ * same. If an option is given twice, the last value counts, except for
+ * OPTION_LIST.
  */
 #ifndef PROTOCOL_CONFIG_OPTION_H
 #define PROTOCOL_CONFIG_OPTION_H
@@ -22,17 +23,17 @@
 #define OPTION_RULES_MAX 96 /* of all tables of a program or command */
 
 enum option_kind {
-	OPTION_FLAG, /* bool */
-	OPTION_LAST, /* a flag that ends the reading: --help, --version */
-	OPTION_TEXT, /* const char * */
-	OPTION_PATH, /* the same, of a file or folder, or one of words[] */
-	OPTION_KEY,  /* the same, a public key or the path of a file with it */
+	OPTION_FLAG,   /* bool */
+	OPTION_LAST,   /* a flag that ends parsing: --help, --version */
+	OPTION_TEXT,   /* const char * */
+	OPTION_PATH,   /* const char *: a file or folder, or one of words[] */
+	OPTION_KEY,    /* const char *: a public key, or the path of its file */
 	OPTION_NUMBER, /* uint64_t */
 	OPTION_SIZE,   /* uint64_t, bytes: 64K, 1.5G, as value_size_bytes() */
 	OPTION_FLOOR,  /* struct free_space (protocol/config/free_space.h):
 			  50GiB, 20% */
 	OPTION_WORD,   /* const char *, one of words[] */
-	OPTION_LIST,   /* struct option_list, one item each time */
+	OPTION_LIST,   /* struct option_list: each use adds one item */
 };
 
 #define OPTION_LIST_MAX 64 /* times that one option may be given */
@@ -56,17 +57,18 @@ struct option_rule {
 	char letter;      /* or 0 */
 	enum option_kind kind;
 	size_t offset;     /* in the struct of values */
-	const char *value; /* what help calls its value */
-	uint64_t min;      /* numbers and sizes */
+	const char *value; /* the name of its value in the help */
+	uint64_t min;      /* of numbers and sizes */
 	uint64_t max;
 	const char *const *words; /* the words allowed; ends in NULL */
 	const char *help;
 	const char *initial;  /* a daemon's default, or NULL */
-	const char *variable; /* another program's environment variable that
-				 goes before the default, or NULL */
-	const char *bare;     /* the value when none stands behind "="; then no
-				 other word is one. NULL: there must be one */
-	unsigned places;      /* enum option_place */
+	const char *variable; /* another program's environment variable, which
+				 precedes the default; or NULL */
+	const char *bare; /* the value of an option given without "=VALUE"; a
+			     following word is then never the value. NULL: a
+			     value is required */
+	unsigned places;  /* enum option_place */
 };
 
 /* The tables of a program or command; unused ones are NULL. */
@@ -78,21 +80,23 @@ struct option_tables {
 const struct option_rule *option_next(const struct option_tables *tables,
 				      const struct option_rule *rule);
 
-/* Read argv[0..argc). Values go to *values: texts are borrowed from argv or
- * from the tables. All other words, in order, go to args[], which has room for
- * argc; *count is their number. EINVAL says what was found and what is allowed.
+/* Read argv[0..argc). Values are written to *values; texts are borrowed from
+ * argv or from the tables. All other words go, in order, to args[], which must
+ * have room for argc words; *count is their number. EINVAL: the text says what
+ * is not valid and what is expected.
  */
 int option_parse(int argc, char **argv, const struct option_tables *tables,
 		 void *values, char **args, size_t *count, struct error *err);
 
-/* One value from its text (borrowed): "found 'x', allowed is ...", without a
- * name. A flag takes "true" or "false".
+/* Set one value from its text (borrowed). A flag takes "true" or "false".
+ * EINVAL: the text says what is not valid and what is expected, without the
+ * option's name.
  */
 int option_set(const struct option_rule *rule, const char *text, void *values,
 	       struct error *err);
 
-/* Print words, and break lines between them: from column `left` on, where the
- * cursor stands, at most 79 columns wide.
+/* Print a text whose lines start at column `left`, where the cursor is, and are
+ * at most 79 columns wide. Lines break between words.
  */
 void words_print(FILE *out, const char *text, int left);
 

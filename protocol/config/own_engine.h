@@ -1,5 +1,6 @@
-/* own_engine.h - the container engine of whoever we are, where nobody named
- * one: the machine's Docker, if we may use it, else a rootless one of ours.
+/* own_engine.h - finds the container engine of the current user where no engine
+ * is configured: the machine's Docker if the user may use it, else the user's
+ * own rootless engine.
  */
 #ifndef PROTOCOL_CONFIG_OWN_ENGINE_H
 #define PROTOCOL_CONFIG_OWN_ENGINE_H
@@ -10,17 +11,17 @@
 #define OWN_ENGINE_SIZE 128 /* unix:// and a socket's longest path */
 #define OWN_ENGINE_DOCKER "unix:///var/run/docker.sock"
 
-/* Connect to a socket and hang up: 0, or an errno (ENAMETOOLONG too). */
+/* Try to connect to a socket: 0, or an errno value (also ENAMETOOLONG). */
 int own_engine_connect(const char *path);
 
-/* The first that answers: OWN_ENGINE_DOCKER; of other users than root also
- * docker.sock and podman/podman.sock in XDG_RUNTIME_DIR. False: none does.
- * Source: Docker, "Rootless mode"; podman-system-service(1).
+/* The first engine that answers: OWN_ENGINE_DOCKER, then, unless the user is
+ * root, docker.sock and podman/podman.sock in XDG_RUNTIME_DIR. False: none
+ * answers. Source: Docker, "Rootless mode"; podman-system-service(1).
  */
 bool own_engine_find(char host[OWN_ENGINE_SIZE]);
 
-/* Whether Podman is in PATH and we are not root, so that a service of it can be
- * started: what Podman's root runs is not its user's own.
+/* Whether a Podman service can be started for this user: Podman is in PATH, and
+ * the user is not root (containers of root's Podman do not belong to the user).
  */
 bool own_engine_podman(void);
 

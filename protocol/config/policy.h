@@ -1,8 +1,8 @@
 /* policy.h - what a node allows, as its policy file says: regatta-policy(5).
  *
- * The file is the node's, and has the last word about what runs there, also
- * against the controller. All keys are optional; one that is there replaces
- * the default whole:
+ * The policy file of the node decides what runs there, even against the
+ * controller. All keys are optional. A key that is given replaces its whole
+ * default:
  *
  *	users: ["*"]		# names of the keys that submitted a job
  *	images: ["*"]		# REGISTRY/NAME[:TAG | @DIGEST], or image ids
@@ -10,13 +10,13 @@
  *	insecure_registries: [loopback]	# HOST[:PORT] reached without TLS
  *	build: true		# images built from files of this node
  *	load: true		# images from files; false where images is given
- *	remove: false		# also images that Regatta did not bring
- *	save: false		# the same, if no job used them
- *	profile: true		# what its profile says that its devices need
- *	user: ["*"]		# whom a container may run as
- *	mounts: []		# {host: /data, write: false, suid: false},
- *				# and all below
- *	devices: []		# device nodes that the profile does not name
+ *	remove: false		# images that Regatta did not pull or build, too
+ *	save: false		# such images, even if no job used them
+ *	profile: true		# what the vendor's profile adds to a container
+ *	user: ["*"]		# the users that a container may run as
+ *	mounts: []		# {host: /data, write: false, suid: false};
+ *				# includes everything below
+ *	devices: []		# device nodes beside those of the profile
  *	network: [host, none, bridge]
  *	ipc: [private, shareable, none]
  *	capabilities: []
@@ -46,7 +46,7 @@
 #define POLICY_ENTRIES_MAX 256 /* of any list */
 #define POLICY_LOOPBACK "loopback"
 #define POLICY_UNLIMITED (-1)
-#define POLICY_PIDS 32768 /* processes and threads, unless it is said */
+#define POLICY_PIDS 32768 /* default: processes and threads */
 
 enum policy_list {
 	POLICY_USERS,
@@ -66,7 +66,7 @@ enum policy_list {
 struct policy_mount {
 	char *host; /* absolute */
 	bool write;
-	bool suid; /* also setuid programs and device nodes */
+	bool suid; /* setuid programs and device nodes work there */
 };
 
 struct policy_ulimit {
@@ -74,14 +74,14 @@ struct policy_ulimit {
 	int64_t max; /* POLICY_UNLIMITED, or the largest hard limit */
 };
 
-/* Of one container; 0: no limit. */
+/* Limits of one container; 0: no limit. */
 struct policy_limits {
 	uint64_t memory_bytes;
 	double cpus;
 	uint64_t shm_bytes;
 	uint64_t log_bytes;
-	uint64_t disk_bytes;      /* of its own disk, over its image */
-	uint64_t disk_free_bytes; /* what must be free where spools lie */
+	uint64_t disk_bytes;      /* what it writes over its image */
+	uint64_t disk_free_bytes; /* must stay free on the disk of the spools */
 	uint64_t pids;            /* processes and threads */
 };
 
@@ -105,12 +105,16 @@ struct policy {
 /* The key of a list in the file. */
 const char *policy_list_name(enum policy_list list);
 
-/* From the text of a file; errors name file, line and key. */
+/* Parse the text of a policy file, or read the file. Errors name file, line and
+ * key. The caller frees the result.
+ */
 struct policy *policy_parse(const char *text, size_t size, const char *file,
 			    struct error *err);
 struct policy *policy_read(const char *path, struct error *err);
 
-/* The defaults, and the one that allows all that the engine does. */
+/* The policy of an empty file, and one that allows all that the engine allows.
+ * ENOMEM.
+ */
 struct policy *policy_default(struct error *err);
 struct policy *policy_any(struct error *err);
 

@@ -1,10 +1,11 @@
-/* policy_check.h - whether the policy of a node allows a container. Pure, but
- * for links.
+/* policy_check.h - checks whether the policy of a node allows a container.
+ * Pure, except that it resolves links.
  *
  * It checks the create request as the engine would get it. Each part of the
  * request has a rule; a part without a rule is refused. Parts that the node
- * itself adds are allowed: those that are equal in `own`, the request of a task
- * whose spec has nothing but ssh. policy_image.h has the rules for images.
+ * itself adds are allowed: those that equal the same part of `own`, the request
+ * of a task whose spec is empty except for ssh. policy_image.h has the rules
+ * for images.
  *
  * The error, EPERM, names the rule by its key in the policy file, what was
  * refused, and what is allowed: "mounts: /etc is not allowed;
@@ -26,7 +27,8 @@ typedef int policy_check_resolve_fn(const char *path, char *out);
 /* Is the path the folder, or below it? Both must be resolved. */
 bool policy_path_below(const char *path, const char *folder);
 
-/* Check what is not in the create request: owner, image and limit of output. */
+/* Check what the create request does not contain: owner, image, output limit.
+ */
 int policy_check_order(const struct policy *policy,
 		       const struct task_spec *task, struct error *err);
 
@@ -48,7 +50,7 @@ int policy_check_request(const struct policy *policy, const cJSON *request,
 			 const cJSON *own, policy_check_resolve_fn *resolve,
 			 struct error *err);
 
-/* Set the policy's limits where the container has none. */
+/* Set the policy's limits where the container has none of its own. */
 void policy_check_limit(const struct policy *policy,
 			struct container_spec *container);
 

@@ -1,4 +1,4 @@
-/* policy_image.h - which images the policy of a node allows. Pure.
+/* policy_image.h - checks whether the policy of a node allows an image. Pure.
  *
  * Errors as in policy_check.h: EPERM names the rule, what was refused, and what
  * is allowed.
@@ -13,8 +13,9 @@ int policy_image_check(const struct policy *policy, const char *image,
 		       struct error *err);
 
 /* May `pin` be used for the image `name`, because the policy allows the name?
- * False for an id, which any image may have, for another repository, and where
- * the policy's patterns need a tag, which a digest does not have.
+ * False if the name is an image id (an id says nothing about the origin), if
+ * the pin is of another repository, or if the policy's patterns need a tag,
+ * which a digest does not have.
  */
 bool policy_image_check_pin(const struct policy *policy, const char *name,
 			    const char *pin);
@@ -26,8 +27,9 @@ int policy_image_check_load(const struct policy *policy, struct error *err);
 int policy_image_check_build(const struct policy *policy, const char *image,
 			     const char *build, struct error *err);
 
-/* May an image of this name be one that was not built here? Without a tag the
- * name of a built image has the hash of its files (agent/images/image.h).
+/* May an image with this reference come from elsewhere than a build on this
+ * node? False for a name without tag and digest: a build adds the hash of its
+ * files as the tag (agent/images/image.h).
  */
 bool policy_image_may_be_found(const char *image);
 
@@ -35,14 +37,14 @@ bool policy_image_may_be_found(const char *image);
 int policy_image_check_remove(const struct policy *policy, const char *image,
 			      bool ours, struct error *err);
 
-/* May an image be saved that Regatta did not pull, build or load, and no job
- * used?
+/* May this image be saved, although Regatta did not pull, build or load it and
+ * no job used it?
  */
 int policy_image_check_save(const struct policy *policy, const char *image,
 			    struct error *err);
 
-/* May a registry, HOST[:PORT], be reached without TLS, or with a certificate
- * that nobody checks?
+/* May a registry, HOST[:PORT], be reached without TLS, or with an unchecked
+ * certificate?
  */
 int policy_image_check_insecure(const struct policy *policy,
 				const char *registry, struct error *err);

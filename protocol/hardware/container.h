@@ -1,12 +1,12 @@
-/* container.h - makes the body of the engine's create call from a task's
- * spec.
+/* container.h - makes the body of the engine's container create call from the
+ * spec of a task.
  *
- * Pure functions. The command does not travel here: the container's entry
- * point is regatta-init, which reads argv and env from /regatta/in/start.
- * Containers are never privileged and their output never passes the engine.
- * Each has all capabilities dropped but those that its spec names,
- * no-new-privileges, and the engine's own seccomp profile unless it names
- * seccomp=unconfined.
+ * Pure functions. The body does not hold the command of the task: the
+ * container's entry point is regatta-init, which reads argv and env from
+ * /regatta/in/start. Containers are never privileged, and their output never
+ * goes through the engine. A container has only the capabilities that its spec
+ * names, always no-new-privileges, and the engine's seccomp profile unless the
+ * spec names seccomp=unconfined.
  */
 #ifndef PROTOCOL_HARDWARE_CONTAINER_H
 #define PROTOCOL_HARDWARE_CONTAINER_H
@@ -17,8 +17,8 @@
 
 #include <cjson/cJSON.h>
 
-/* By these labels an agent knows its containers again. Values are decimal
- * numbers but for the names and the hash.
+/* Labels by which an agent finds its containers after a restart. CLUSTER and
+ * NODE are names, SPEC is a hash, the others are decimal numbers.
  */
 #define LABEL_CLUSTER "regatta.cluster"
 #define LABEL_NODE "regatta.node"
@@ -27,16 +27,18 @@
 #define LABEL_RANK "regatta.rank"
 #define LABEL_SPEC "regatta.spec" /* SHA-256 of the task_spec as JSON */
 
-/* Where regatta-init is inside, and its two folders: agent/init/init.h. */
+/* Paths inside the container. CONTAINER_INIT is regatta-init, IN and OUT are
+ * its folders (agent/init/init.h).
+ */
 #define CONTAINER_INIT "/regatta/init"
-/* Where it is once more, under these names, where the spec asks for it. */
+/* regatta-init under other names, if the spec asks for ssh. */
 #define CONTAINER_SSH "/regatta/bin/ssh"
 #define CONTAINER_SCP "/regatta/bin/scp"
 #define CONTAINER_IN "/regatta/in"
 #define CONTAINER_OUT "/regatta/out"
 #define CONTAINER_SECRETS "/run/secrets" /* a tmpfs */
 
-/* Where the task runs and what it gets there; all borrowed. */
+/* What the node adds to the spec. All texts are borrowed. */
 struct container_place {
 	const char *cluster;
 	const char *node;
@@ -44,17 +46,18 @@ struct container_place {
 	const char *in_folder;    /* host folder, read-only inside */
 	const char *out_folder;   /* host folder, writable inside */
 	const char *image;        /* id of the image, sha256:<64 hex> */
-	bool secrets;             /* CONTAINER_SECRETS is there */
+	bool secrets;             /* mount a tmpfs at CONTAINER_SECRETS */
 	uint32_t pids;            /* processes and threads; 0: no limit */
-	const char *image_user;   /* whom the image names, "" is nobody; NULL:
-				     not known yet. Only for the policy. */
-	const char *device_root;  /* below it device nodes may lie, beside
-				     /dev; NULL: nowhere else */
-	const struct task_spec *ordered; /* the spec as the controller gave it,
-					    for LABEL_SPEC; NULL: the same */
+	const char *image_user;  /* the image's user, "" if it names none; NULL:
+				    not known yet. For the policy check. */
+	const char *device_root; /* a folder of device nodes beside /dev; NULL:
+				    none */
+	const struct task_spec
+		*ordered; /* the spec that the controller sent, for LABEL_SPEC;
+			     NULL: it is `spec` */
 };
 
-/* The words that these fields may have; each ends in NULL. Capabilities are
+/* The allowed values of these fields. Each list ends in NULL. Capabilities are
  * without CAP_.
  */
 extern const char *const container_networks[];
@@ -65,26 +68,28 @@ extern const char *const container_capabilities[];
 #define CONTAINER_NAME_MAX 128 /* with the 0 */
 #define CONTAINER_HASH_SIZE 65 /* with the 0 */
 
-/* The create body, which the caller deletes. NULL with EINVAL when the spec
- * asks for what cannot be: the field, what was found and what is allowed. The
- * spec's argv and env are not looked at; engine_env is passed on.
+/* The body of the create call, which the caller deletes. NULL with EINVAL if a
+ * field of the spec is not valid; the text says the field, what was found and
+ * what is allowed. The spec's argv and env are not used; engine_env becomes the
+ * body's Env.
  *
  * Allowed: network host (default), none, bridge; ipc private (default), host,
  * shareable, none; ulimits as in getrlimit(2) without RLIMIT_ in lower case;
  * capabilities as in capabilities(7), with or without CAP_, never ALL, and
- * SETUID only with KILL: regatta-init ends what has changed its user; groups
- * as number or name; security seccomp=unconfined, apparmor=PROFILE,
- * label=TEXT, no-new-privileges; at most 512 device nodes, below /dev; a
- * runtime's name; requests with a driver's name, ids and capabilities; memory 6
- * MiB to 512 TiB or 0; cpus 0.01 to 65536 or 0; at most 128 mounts, absolute
- * without "..", none below /regatta and no two at the same place.
+ * SETUID only with KILL (regatta-init must be able to end processes that
+ * changed their user); groups as number or name; security seccomp=unconfined,
+ * apparmor=PROFILE, label=TEXT, no-new-privileges; at most 512 device nodes,
+ * below /dev; a runtime's name; requests with a driver's name, ids and
+ * capabilities; memory 6 MiB to 512 TiB or 0; cpus 0.01 to 65536 or 0; at most
+ * 128 mounts, absolute without "..", none below /regatta and no two at the same
+ * place.
  */
 cJSON *container_body(const struct task_spec *spec,
 		      const struct container_place *place, struct error *err);
 
 /* "regatta-<cluster>-<job>-<attempt>-<rank>": the same for the same input.
- * What a name cannot hold becomes '-', and a long cluster is cut; then a hash
- * of the cluster's name keeps two clusters apart.
+ * Characters that a container name cannot have become '-', and a long cluster
+ * name is cut. In both cases a hash of the cluster's name is added.
  */
 void container_name(const struct task_spec *spec, const char *cluster,
 		    char name[CONTAINER_NAME_MAX]);

@@ -1,10 +1,9 @@
-/* device.h - finds the accelerators of a node: a profile against /sys and
- * /dev.
+/* device.h - finds the accelerators of a node by a vendor's profile, in /sys
+ * and /dev.
  *
- * Nothing here runs a program: what only a tool can tell (uuid, product name,
- * memory, some numbers) is laid over what the files say, from samples that the
- * caller took. Devices are in order of their bus id, or of the number in the
- * name of their node.
+ * No program is run here. Facts that only a vendor's tool knows (uuid, product
+ * name, memory, some numbers) come from samples that the caller took. Devices
+ * are sorted by bus id, or by the number in the name of their device node.
  *
  * Source: Linux sysfs, Documentation/ABI/testing/sysfs-bus-pci; numa_node -1
  * is "unknown".
@@ -20,37 +19,37 @@
 struct devices {
 	struct device_info *list;
 	size_t count;
-	size_t left_out; /* there, but without a number that they need */
-	bool simulated;  /* below roots that are not the machine's own */
+	size_t left_out; /* found, but a required number is missing */
+	bool simulated; /* found below roots that replace /dev, /sys or /proc */
 };
 void devices_clear(struct devices *devices);
 OWNED_VALUE(struct devices, devices_clear)
 
-/* Look for the profile's devices; monitor and map (NULL: not known) are what
- * its tools printed, known (NULL: nothing) what was found before. None is
- * success, with `why` (cut to size) saying what was looked for and not found,
- * or found and left out. One that is there but lacks a node has a text. Numbers
- * are found rule by rule: a rule may use those before it, and an order counts
- * only what they left. A known device keeps the number that an order by bus
- * gave it, as it keeps its node when another one goes; a new one gets the first
- * that none of the known has. E2BIG: more than DEVICES_MAX, or a folder without
- * end; the old devices are kept.
+/* Find the profile's devices. monitor and map are the samples of its tools
+ * (NULL: none). known is the result of an earlier call (NULL: none). To find no
+ * device is success; `why` (cut to size) then says what was looked for, and
+ * which devices were left out. A device whose node is missing has an error
+ * text. The rules of numbers apply in their order: a rule may use the numbers
+ * before it, and {order: ...} numbers only the devices that have none yet. A
+ * known device keeps the number that {order: bus} gave it; a new device gets
+ * the first free one. E2BIG: more than DEVICES_MAX devices, or a folder with
+ * too many entries; *devices is then unchanged.
  */
 int devices_find(const struct profile *profile, const struct sysroot *roots,
 		 const struct samples *monitor, const struct samples *map,
 		 const struct devices *known, struct devices *devices,
 		 char *why, size_t size, struct error *err);
 
-/* A path of the profile with the device's {bus} and {number}s in it. ENOENT:
- * one that it does not have.
+/* A path of the profile, with {bus} and the {number}s of the device filled in.
+ * ENOENT: the device lacks a number.
  */
 int device_path(const struct device_info *device, const char *pattern,
 		char out[PATH_MAX], struct error *err);
 
-/* The nodes of one device: container.nodes.device with the numbers filled in,
- * as paths on this host (below the roots) with ':' and the path inside. The
- * error names the first that is not there, not a device node, or not below its
- * root. roots NULL: no host to look at; the path inside twice.
+/* The device nodes of one device: container.nodes.device of the profile with
+ * the numbers filled in, each as HOST_PATH:PATH_INSIDE. The error names the
+ * first path that does not exist, is no device node, or leads out of its root.
+ * roots NULL: no file is looked at; both paths are the one inside.
  */
 int device_nodes(const struct profile *profile, const struct sysroot *roots,
 		 const struct device_info *device, struct strings *nodes,

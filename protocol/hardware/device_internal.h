@@ -1,4 +1,4 @@
-/* device_internal.h - what device.c finds, on its way to a list of devices.
+/* device_internal.h - the candidates of a search for devices.
  *
  * device.c finds candidates and names them; device_numbers.c gives them their
  * numbers.
@@ -10,7 +10,7 @@
 
 #define NUMBER_SIZE 32 /* bytes of a number, with the 0 */
 
-/* One that may become a device. */
+/* A PCI function or device node that may become a device. */
 struct candidate {
 	struct device_info info;
 	char bus_id[BUS_ID_SIZE]; /* "" without PCI */
@@ -31,17 +31,18 @@ struct search {
 	size_t left_out;
 };
 
-/* Add to the words that say what was not found, or not taken. */
+/* Append a sentence to `why`: what was not found, or was left out. */
 __attribute__((format(printf, 2, 3))) void search_because(struct search *search,
 							  const char *fmt, ...);
 
-/* Case does not matter; with prefix an item may be the beginning of the word.
+/* Whether the word is in the list, in any case; with prefix: or begins with an
+ * item of the list.
  */
 bool profile_lists(const struct profile_list *list, const char *word,
 		   bool prefix);
 
-/* One of the words of a tool's row, by the name that profiles have for it.
- * NULL: no row, or no such word.
+/* A text of a tool's row by its name in profiles ("uuid"). NULL: no row, or the
+ * row lacks it.
  */
 const char *row_word(const struct device_sample *row, const char *word);
 
@@ -49,9 +50,9 @@ const char *row_word(const struct device_sample *row, const char *word);
 int device_number_add(struct device_info *device, const char *name,
 		      const char *value, struct error *err);
 
-/* Give all candidates their numbers, rule by rule, so that a rule may build on
- * those before it, and an order counts only what they have left. Rules of one
- * name stand together. Who lacks a required number is dropped, with a reason.
+/* Give all candidates their numbers, rule by rule, as devices_find() says.
+ * Rules of the same name follow each other. A candidate that lacks a required
+ * number is dropped, and `why` says so.
  */
 int search_numbers(struct search *search, struct error *err);
 

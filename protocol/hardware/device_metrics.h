@@ -1,11 +1,11 @@
-/* device_metrics.h - readings of devices as metrics, named as NVIDIA's DCGM
- * exporter names them, so that dashboards made for it show every vendor.
+/* device_metrics.h - writes the readings of devices as metrics with the names
+ * of NVIDIA's DCGM exporter, so that dashboards for it show every vendor.
  *
  * Labels: gpu (the number on the node), UUID, pci_bus_id, modelName, Hostname
  * (the node), and job where a job holds the device. Memory is in MiB, power in
- * W, temperature in degrees Celsius, utilisation in percent, and the memory
- * used a share of 1 where only percents were read, as DCGM's dcgm_fields.h has
- * it.
+ * W, temperature in degrees Celsius, utilisation in percent. Where a tool gives
+ * used memory only in percent, it is a share from 0 to 1. Source: dcgm_fields.h
+ * of DCGM.
  */
 #ifndef PROTOCOL_HARDWARE_DEVICE_METRICS_H
 #define PROTOCOL_HARDWARE_DEVICE_METRICS_H
@@ -13,7 +13,7 @@
 #include "protocol/hardware/sample.h"
 #include "protocol/http/openmetrics.h"
 
-/* What was read last of one device; texts are borrowed, and may be NULL. */
+/* The last readings of one device. Texts are borrowed and may be NULL. */
 struct device_metrics {
 	const char *node;
 	const char *uuid;
@@ -25,7 +25,7 @@ struct device_metrics {
 	unsigned int has; /* bit 1 << READING_... */
 };
 
-/* A family for each kind of reading that one of them has. */
+/* Write one family for each kind of reading that any of the devices has. */
 void device_metrics_put(struct openmetrics *metrics,
 			const struct device_metrics *devices, size_t count);
 

@@ -1,8 +1,8 @@
-/* expression.h - a PCRE2 expression of a data file, with limits.
+/* expression.h - matches PCRE2 expressions of data files, within limits.
  *
- * Without regard to case, on bytes (a broken UTF-8 character must not end a
- * search). One match may take EXPRESSION_STEPS of PCRE2's steps: an expression
- * that would run for ever on some text is an error, never a hang.
+ * Matches ignore case and work on bytes, so that invalid UTF-8 does not end a
+ * search. One match may take EXPRESSION_STEPS steps of PCRE2 (its match limit);
+ * then it is an error.
  */
 #ifndef PROTOCOL_HARDWARE_EXPRESSION_H
 #define PROTOCOL_HARDWARE_EXPRESSION_H
@@ -20,7 +20,9 @@
 
 struct expression;
 
-/* From a scalar. EINVAL names file and line and what PCRE2 says. */
+/* Compile a scalar of a document. EINVAL: the text names file and line and
+ * quotes PCRE2.
+ */
 struct expression *expression_new(const struct value *value, struct error *err);
 void expression_free(struct expression *expression);
 OWNED_POINTER(struct expression, expression_free)
@@ -31,32 +33,32 @@ enum expression_place {
 	EXPRESSION_WHOLE, /* from text[0] to its end */
 };
 
-/* 1: it matches, 0: it does not; -1 (EPROTO): it met its limit. */
+/* 1: it matches, 0: it does not; -1 (EPROTO): the step limit was reached. */
 int expression_match(struct expression *expression, const char *text,
 		     size_t size, enum expression_place place,
 		     struct error *err);
 
-/* The named groups, in no order. A name may stand in several groups. */
+/* The named groups, in no particular order. Several groups may share a name. */
 size_t expression_groups(const struct expression *expression);
 const char *expression_group_name(const struct expression *expression,
 				  size_t index);
 
-/* What the named group at index, or the group of that number (0: all of it),
- * caught in the last match, in its text; false: nothing.
+/* What the named group at index captured in the last match, as a part of the
+ * matched text. False: nothing.
  */
 bool expression_caught(const struct expression *expression, size_t index,
 		       const char **text, size_t *size);
 
-/* Search text: the group 1, or the whole match where there is no such group, as
- * a string cut to size. ENOENT: it is not found; EPROTO as above.
+/* Search the text and copy group 1, or the whole match if there is no group, to
+ * out, cut to size. ENOENT: no match; EPROTO as above.
  */
 int expression_find(struct expression *expression, const char *text,
 		    size_t text_size, char *out, size_t size,
 		    struct error *err);
 
-/* Try it on texts of its own letters that almost match: EPROTO when one of them
- * meets the limit, as an expression of nested repetitions does. Takes some
- * 20 ms of processor time at most.
+/* Try the expression on texts made of its own letters that almost match.
+ * EPROTO: one of them reaches the step limit, as nested repetitions do. Takes
+ * at most about 20 ms of CPU time.
  */
 int expression_probe(struct expression *expression, struct error *err);
 

@@ -1,18 +1,18 @@
-/* processes.h - the processes that use the devices, as a vendor's tool
- * prints them.
+/* processes.h - reads from the output of a vendor's tool which processes use
+ * the devices.
  *
- * The rules are those of a profile (profile.h, `processes`). The text is from
- * outside: NUL is a blank, lines are cut at SAMPLE_LINE_MAX, an expression that
- * meets its limit fits nothing.
+ * The rules are those of a profile (profile.h, `processes`). The text is not
+ * trusted: NUL counts as a blank, lines are cut at SAMPLE_LINE_MAX bytes, and
+ * an expression that reaches its step limit does not match.
  */
 #ifndef PROTOCOL_HARDWARE_PROCESSES_H
 #define PROTOCOL_HARDWARE_PROCESSES_H
 
 #include "protocol/hardware/device.h"
 
-#define PROCESSES_MAX 4096 /* rows that are looked at */
+#define PROCESSES_MAX 4096 /* rows read; more are ignored */
 
-/* One row: a process and, as "" where it does not tell, the device. */
+/* One row: a process and its device. Texts that the row lacks are "". */
 struct process_row {
 	char device[SAMPLE_WORD_MAX]; /* as the tool counts: "0", "4/0" */
 	char bus_id[SAMPLE_WORD_MAX];
@@ -28,13 +28,13 @@ struct process_rows {
 void process_rows_clear(struct process_rows *rows);
 OWNED_VALUE(struct process_rows, process_rows_clear)
 
-/* The rows of the whole output; none is success. ENOMEM. */
+/* Read all rows of the output. No row is success. ENOMEM. */
 int process_rows_read(const struct process_rules *rules, const char *text,
 		      size_t size, struct process_rows *rows,
 		      struct error *err);
 
-/* Is the row's device this one? sample: the tool's row of it, or NULL; by its
- * number the device is then known.
+/* Is the row's device this one? sample: the device's row in the monitor's
+ * output, whose device number is compared, or NULL.
  */
 bool process_uses(const struct process_row *row,
 		  const struct device_info *device,

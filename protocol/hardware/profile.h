@@ -1,7 +1,7 @@
-/* profile.h - the profile of a vendor's hardware, read from its file.
+/* profile.h - reads and checks the profile of a vendor's hardware.
  *
- * images/vendors/<vendor>/profile.yaml; regatta-profile(5) has all of it. The
- * keys, all but `vendor` optional:
+ * The file is images/vendors/<vendor>/profile.yaml, described in
+ * regatta-profile(5). Its keys; only `vendor` is required:
  *
  *	vendor: nvidia		# [a-z0-9-], the folder's name
  *	aliases: [...]
@@ -12,47 +12,47 @@
  *	    classes: ["0300", "0302"]	# prefixes of the class code
  *	    functions: [0]	# default: 0 only
  *	  nodes: /dev/xpu{index}	# ... or, without pci, device nodes
- *	  numbers:		# what {name} in paths stands for, in this order
+ *	  numbers:		# the values of {name} in paths, in this order
  *	    minor: {file: "/proc/driver/nvidia/gpus/{bus}/information",
  *		    match: 'Device Minor:\s*(\d+)'}
  *	    card: {glob: "/sys/bus/pci/devices/{bus}/drm/card*"}
- *	    index: {order: bus}		# 0, 1 ... by bus id; kept when another
- *				# one goes ({order: present}: counted anew)
- *	    physical: {monitor: device}	# as the monitor tool says for this bus
- *	    other: [{map: physical}, {order: bus}]	# of the second tool,
- *				# or, where that does not tell it, by order
- *	  required: [minor]	# a device without is left out, in words
- *	  map: {command, layouts}	# a second tool, read as monitor is,
- *				# whose rows tell numbers and names by device
+ *	    index: {order: bus}		# 0, 1 ... by bus id; kept if one
+ *				# vanishes ({order: present}: renumbered)
+ *	    physical: {monitor: device}	# from the monitor's row for this bus
+ *	    other: [{map: physical}, {order: bus}]	# of the map tool;
+ *				# if that lacks it, by order
+ *	  required: [minor]	# a device without it is left out, with a reason
+ *	  map: {command, layouts}	# a second tool, parsed like monitor,
+ *				# that gives numbers and names per device
  *	container:
  *	  nodes:
- *	    device: ["/dev/nvidia{minor}"]	# each device
+ *	    device: ["/dev/nvidia{minor}"]	# of each device
  *	    shared: [/dev/nvidiactl]		# once
  *	    optional: [/dev/nvidia-uvm-tools]	# once, and with a {name} for
  *				# each device, when it is there; globs
- *	  runtime: nvidia	# used when the engine has it
+ *	  runtime: nvidia	# used if the engine has it
  *	  request: {driver: "", capabilities: [gpu], by: uuid|number|all,
  *		    number: index, program: NAME}	# on the engine's host
- *	  cdi: nvidia.com/gpu	# used when the engine has CDI and no runtime
+ *	  cdi: nvidia.com/gpu	# used if the engine lacks the runtime
  *	  selector: {name: NVIDIA_VISIBLE_DEVICES, by: uuid|number|all,
- *		     number: index}	# host numbers, for that runtime
+ *		     number: index}	# host numbers
  *	  env: {NAME: value}
  *	  groups, capabilities, security, ulimits: as in a sweep
- *	  shm: 32G		# when the sweep says nothing
+ *	  shm: 32G		# default of the sweep's shm
  *	  ipc: host
  *	  mounts: [{host, container, read_only, optional}]
  *	visible:		# variables read by the framework inside
  *	  - {name: CUDA_VISIBLE_DEVICES, numbering: container}
  *	monitor: ...		# sample.h
  *	versions:
- *	  driver: [{file, match}, {command, match}, ...]   # first that says
+ *	  driver: [{file, match}, {command, match}, ...]   # the first found
  *	  sdk: [...]
- *	processes:		# who uses the devices: processes.h
+ *	processes:		# which processes use the devices: processes.h
  *	  command: [...]
- *	  from: expression	# rows come behind this line; optional
+ *	  from: expression	# the line before row 1; optional
  *	  row: expression	# with the named groups pid and name, and device
  *				# and part, bus_id or uuid
- *	  ignore: [NAME, ...]	# programs that only watch
+ *	  ignore: [NAME, ...]	# programs that only monitor devices
  *	devices_per_card: 2	# devices that share a PCI function
  *	chips:			# of one device, as the tool counts devices
  *	  - {name: A100-SXM4-80GB, aliases: [A100], pci: ["20b2"],
@@ -61,14 +61,13 @@
  *	     bandwidth_gb_s, link_gb_s, tdp_w, source: ..., confidence: A}
  *	images: {pytorch: reference, ...}
  *
- * tflops holds dense peaks that are published; what has no source is not there.
- * flagperf_tflops holds what FlagPerf divides by, where that is another figure:
- * its printed MFU comes out with these only.
+ * tflops holds published peaks of dense arithmetic, only with a source.
+ * flagperf_tflops holds the peaks that FlagPerf uses for its MFU, where they
+ * differ.
  *
- * Device paths are below /dev, those of numbers also below /sys and /proc, and
- * are taken below the roots; one with ".." is refused. Expressions are PCRE2
- * within limits (expression.h); one that does not compile, or meets its limit
- * on a text of the letters it is made of, is refused here.
+ * Device paths are below /dev, paths of numbers also below /sys and /proc; all
+ * are looked up below the roots (sysroot.h). A path with ".." is refused. An
+ * expression is refused if it does not compile or fails expression_probe().
  */
 #ifndef PROTOCOL_HARDWARE_PROFILE_H
 #define PROTOCOL_HARDWARE_PROFILE_H
@@ -85,14 +84,14 @@
 
 enum number_from {
 	NUMBER_FILE,    /* the group 1 of match in the file */
-	NUMBER_GLOB,    /* the digits that the only '*' stands for */
+	NUMBER_GLOB,    /* the digits matched by the only '*' */
 	NUMBER_ORDER,   /* position by bus id; word: "bus" or "present" */
 	NUMBER_MONITOR, /* a word of the monitor's row for this bus id */
 	NUMBER_MAP,     /* a word of the map tool's row */
 };
 
-/* What a {name} in a path stands for, per device. Of rules of one name, which
- * stand together, the first that tells it counts.
+/* A rule for the value of {name} in paths, per device. Rules of the same name
+ * follow each other; the first that finds a value counts.
  */
 struct number_rule {
 	const char *name;
@@ -101,7 +100,7 @@ struct number_rule {
 	struct expression *match; /* of a file or a word; NULL: all of it */
 	const char *word; /* of the monitor's or map's row: "device" ...; of an
 			     order */
-	const struct value *value; /* where it is written */
+	const struct value *value; /* for errors */
 };
 
 /* How a runtime's selector or a device request names the devices. */
@@ -162,8 +161,8 @@ struct container_rules {
 	const char *request_driver;
 	struct profile_list request_capabilities;
 	struct naming request_naming;
-	const char *request_program; /* without it the engine has no such
-					devices; NULL: it always has */
+	const char *request_program; /* the device request is used only if this
+					program exists; NULL: always */
 	const char *cdi;
 	struct selector selector;
 	struct strings env; /* NAME=VALUE */
@@ -178,14 +177,14 @@ struct container_rules {
 };
 
 struct monitor_rules {
-	struct strings command; /* empty: no tool, files only */
+	struct strings command; /* empty: no tool, only files */
 	struct strings env;
 	uint32_t timeout_ms;
 	struct sampler *sampler; /* NULL: nothing to sample */
 };
 
 struct process_rules {
-	struct strings command;  /* empty: the open files of processes tell */
+	struct strings command;  /* empty: use the open files of processes */
 	struct expression *from; /* NULL: all lines */
 	struct expression *row;
 	struct profile_list ignore;
@@ -228,9 +227,9 @@ struct profile {
 	struct document *document;  /* owns the texts */
 };
 
-/* Read and check one file, of at most PROFILE_BYTES_MAX. Errors are "file:line:
- * path: found ..., allowed ..."; EINVAL, ENOENT, E2BIG, ENOMEM. Text of any
- * origin: the second form is for tests and fuzzers.
+/* Read and check one file of at most PROFILE_BYTES_MAX bytes. Errors are
+ * "file:line: path: ..."; EINVAL, ENOENT, E2BIG, ENOMEM. profile_parse() reads
+ * a text instead; file names it in errors.
  */
 #define PROFILE_BYTES_MAX 262144
 struct profile *profile_load(const char *path, struct error *err);
@@ -239,8 +238,9 @@ struct profile *profile_parse(const char *text, size_t size, const char *file,
 void profile_free(struct profile *profile);
 OWNED_POINTER(struct profile, profile_free)
 
-/* All profiles of <folder>/vendors/<vendor>/profile.yaml, by name; cpu last. A
- * profile must have the name of its folder. No such folder: none.
+/* All profiles of <folder>/vendors/<vendor>/profile.yaml, sorted by name, cpu
+ * last. A profile must have the name of its folder. If the folder does not
+ * exist, the list is empty.
  */
 struct profiles {
 	struct profile **list;
@@ -255,8 +255,8 @@ OWNED_VALUE(struct profiles, profiles_clear)
 const struct profile *profiles_find(const struct profiles *profiles,
 				    const char *name);
 
-/* The chip that a PCI device id (4 hex digits, or NULL) or a product name (or
- * NULL) tells; NULL: not in the profile. A match of the name wins.
+/* The chip with this PCI device id (4 hex digits, or NULL) or this product name
+ * (or NULL). The name has precedence. NULL: not in the profile.
  */
 const struct chip_rule *profile_chip(const struct profile *profile,
 				     const char *pci_device, const char *name);

@@ -1,10 +1,10 @@
-/* profile_internal.h - what the files that read a profile share.
+/* profile_internal.h - the field readers shared by the profile*.c files.
  *
- * profile_fields.c: the fields of a profile, one reader for each kind.
- * A section of the file is a table of fields: name, reader, place in a struct.
- * Each reader takes the value that the file has, checks it and writes what it
- * says to its place; texts stay those of the document. An error is "file:line:
- * path: found ..., allowed ...".
+ * profile_fields.c: the fields of a profile, one reader for each kind. A
+ * section of the file is a table of fields: name, reader, place in a struct.
+ * Each reader checks a value of the file and writes it to its place in the
+ * struct; texts are borrowed from the document. An error is "file:line: path:
+ * found ..., allowed ...".
  */
 #ifndef PROTOCOL_HARDWARE_PROFILE_INTERNAL_H
 #define PROTOCOL_HARDWARE_PROFILE_INTERNAL_H
@@ -17,7 +17,7 @@ typedef int field_fn(const struct value *value, void *out, struct error *err);
 
 struct profile_field {
 	const char *name;
-	field_fn *read; /* NULL: allowed, but nothing is read here */
+	field_fn *read; /* NULL: allowed, but read elsewhere */
 	size_t place;   /* offsetof() in the struct */
 	bool needed;
 };
@@ -32,21 +32,23 @@ int fields_read(const struct value *map, const struct profile_field *fields,
 		void *base, struct error *err);
 
 /* Read a list of at most PROFILE_LIST_MAX into an array of items of this size,
- * which grows as it is read: on an error it holds what was read until then.
+ * which grows as it is read. On an error it holds the items read so far.
  */
 int list_read(const struct value *list, size_t size, field_fn *read,
 	      void **items, size_t *count, struct error *err);
 
-/* A text of one line; a reference, a name: without blanks. const char *. */
+/* read_text: a text of one line. read_word: the same without blanks. const char
+ * *.
+ */
 field_fn read_text;
 field_fn read_word;
 
 /* A PCRE2 expression. struct expression *; the caller frees it. */
 field_fn read_expression;
 
-/* Paths, plain ones. const char *. A device path begins with /dev/, a system
- * path also with /sys/ or /proc/; both may hold {name}s and one '*' in one of
- * their parts. A file path is any, without those.
+/* Paths without "." and "..". const char *. A device path begins with /dev/, a
+ * system path with /dev/, /sys/ or /proc/; both may hold {name}s and one '*'. A
+ * file path is any other path and holds neither.
  */
 field_fn read_device_path;
 field_fn read_system_path;
@@ -71,8 +73,8 @@ field_fn read_env;
 field_fn read_ulimits;
 
 /* profile_sections.c, profile_tools.c: the sections of a profile, from values
- * to its structs. Each reader writes what it has read until an error, which
- * profile_free() releases.
+ * to its structs. On an error a reader keeps what it has read so far;
+ * profile_free() releases it.
  */
 field_fn read_discover;  /* struct discover_rules */
 field_fn read_container; /* struct container_rules */
@@ -83,8 +85,8 @@ field_fn read_versions;  /* struct profile */
 field_fn read_processes; /* struct process_rules */
 field_fn read_monitor;   /* struct monitor_rules */
 
-/* profile_check.c: every number that is used is there and can be found, every
- * name is given once. EINVAL with file and line.
+/* profile_check.c: every {name} that is used has a rule, and no name is used
+ * twice. EINVAL with file and line.
  */
 int profile_check(const struct profile *profile, struct error *err);
 

@@ -1,36 +1,36 @@
-/* sample.h - reads the output of a vendor's monitor tool: values per device.
+/* sample.h - reads values per device from the output of a vendor's monitor
+ * tool.
  *
- * A sampler is compiled from the `monitor:` section of a vendor profile
- * (profile.h says where the tool is run; here only its output counts, so only
- * `na` and `layouts` are read and other keys are left to the profile's
- * reader). One tool prints several layouts (by version, by option, in a log
- * that another monitor kept): each is an entry of `layouts`, tried in order;
- * the first counts that finds a device.
+ * A sampler is compiled from the `monitor:` section of a vendor profile (only
+ * its keys `na` and `layouts`; profile.h describes the others). One tool prints
+ * several layouts (by version, by option, in a log that another monitor kept).
+ * Each is an entry of `layouts`. They are tried in order; the first that finds
+ * a device is used.
  *
  *	monitor:
  *	  na: ["N/A", "[N/A]", NA, "-"]	# words for "not known", in any case
  *	  layouts:
  *	    - name: table
  *	      read: lines | columns | keys | json
- *	      when: expression		# some line must match; optional
+ *	      when: expression		# one line must match it; optional
  *	      all: [expression, ...]	# lines with words for all devices
- *	      from: expression		# a line that begins a new block; of
- *					# several the last with devices counts
- *	      until: expression		# the line where a block ends; one
- *					# that `when` matches begins it again
+ *	      from: expression		# a line that begins a block; the last
+ *				# block with devices counts
+ *	      until: expression		# the line that ends a block; one that
+ *				# `when` matches begins it again
  *	      ...
  *
- * Expressions are PCRE2's, without regard to case (expression.h). Those over
- * lines are matched at the first character of a line that is no blank; only
- * `when`, `from` and `until` may stand anywhere in it. What they read is told
- * by named groups (or by the keys of `fields`), which are these; the names of
- * groups that only serve an expression itself begin with '_':
+ * Expressions are those of expression.h. They are matched at the first
+ * character of a line that is no blank; only `when`, `from` and `until` are
+ * searched for in the whole line. Named groups (or the keys of `fields`) say
+ * what is read. A group whose name begins with '_' only serves its expression.
+ * The names are:
  *
- *	device		the number by which the tool calls the device; where
- *			there is none devices are counted from 0
+ *	device		the tool's number of the device; without it devices
+ *			are counted from 0
  *	part		the die or chip of a device: "4" and "0" are "4/0"
  *	bus_id, name, uuid, driver
- *	physical	a second number of the device: that of its node
+ *	physical	a second number of the device: that of its device node
  *	temp_c, power_w, power_cap_w, mem_used_mib, mem_total_mib, util_pct,
  *	mem_used_pct	a number with or without a unit, which is converted; a
  *			unit may stand in the name of a column or key, too:
@@ -69,15 +69,14 @@
  *	fields: as above, over paths in the object; {"value": 1, "unit": "W"}
  *		is one value. Outside of all devices, over the whole path
  *
- * A reading that the text does not have, or has as one of the `na` words, with
- * a unit that is not known or beyond what can be (percents past 100, negative
- * power), is absent: never 0. A device that is told of again replaces what was
- * told before: the output of a tool that repeats itself is its last state.
+ * A reading is absent, never 0, if the text lacks it, has an `na` word or an
+ * unknown unit, or gives an impossible value (more than 100 percent, negative
+ * power). If a device appears again, its later values replace the earlier ones.
  *
- * The text is from outside. NUL is read as a blank, CR LF and CR as an end of
- * line, escape sequences are left out, lines of more than SAMPLE_LINE_MAX bytes
- * are not looked at (but in JSON). Texts, devices, keys and processor time have
- * limits, which are errors in words.
+ * The text is not trusted. NUL is read as a blank, CR LF and CR as an end of
+ * line. Escape sequences are removed, and lines longer than SAMPLE_LINE_MAX
+ * bytes are skipped (except in JSON). The size of the text, the numbers of
+ * devices and keys, and the CPU time are limited; see sampler_read().
  */
 #ifndef PROTOCOL_HARDWARE_SAMPLE_H
 #define PROTOCOL_HARDWARE_SAMPLE_H
@@ -91,11 +90,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SAMPLE_TEXT_MAX 4194304 /* bytes of output looked at */
+#define SAMPLE_TEXT_MAX 4194304 /* bytes of one output */
 #define SAMPLE_LINE_MAX 4096    /* bytes of a line */
 #define SAMPLE_DEVICES_MAX 256  /* rows of devices */
 #define SAMPLE_WORD_MAX 64      /* bytes of a name, with the 0 */
-#define SAMPLE_TIME_MS 2000     /* processor time for one text */
+#define SAMPLE_TIME_MS 2000     /* CPU time for one text */
 #define SAMPLE_LAYOUTS_MAX 32   /* of one monitor */
 
 enum reading {
@@ -112,8 +111,8 @@ enum reading {
 /* "temp_c" ...; NULL when out of range. */
 const char *reading_name(enum reading reading);
 
-/* What one row says of one device. Words are "" where the text has none; they
- * are printable, and cut to fit.
+/* The values of one device. Texts that the output lacks are ""; the others are
+ * printable and cut to fit.
  */
 struct device_sample {
 	char device[SAMPLE_WORD_MAX]; /* as the tool counts: "0", "4/0" */
@@ -129,29 +128,28 @@ struct device_sample {
 struct samples {
 	struct device_sample *rows;
 	size_t count;
-	const char *layout; /* the one chosen; borrowed from the sampler */
+	const char *layout; /* the one used; borrowed from the sampler */
 };
 void samples_clear(struct samples *samples);
 OWNED_VALUE(struct samples, samples_clear)
 
 struct sampler;
 
-/* From the value of `monitor:` (or of another map with `layouts`), whose
- * document must outlive the sampler. Errors name file and line; a broken
- * expression also what PCRE2 says.
+/* Compile the value of `monitor:` (or of another map with `layouts`). Its
+ * document must outlive the sampler. Errors name file and line and quote PCRE2.
  */
 struct sampler *sampler_new(const struct value *monitor, struct error *err);
 
-/* Try each expression as expression_probe() does. */
+/* Check each expression with expression_probe(). */
 int sampler_probe(const struct sampler *sampler, struct error *err);
 void sampler_free(struct sampler *sampler);
 OWNED_POINTER(struct sampler, sampler_free)
 
-/* Read one whole output. EPROTO: no layout fits, or an expression met its
- * limit; E2BIG: larger than SAMPLE_TEXT_MAX, more devices than
- * SAMPLE_DEVICES_MAX, or more keys than can be meant; ETIMEDOUT: it took
- * SAMPLE_TIME_MS; ENOMEM. *samples is written only on success, and then has at
- * least one row.
+/* Read one whole output. EPROTO: no layout fits, or an expression reached its
+ * step limit; E2BIG: the text is larger than SAMPLE_TEXT_MAX, or has more
+ * devices than SAMPLE_DEVICES_MAX or too many keys; ETIMEDOUT: reading took
+ * more than SAMPLE_TIME_MS; ENOMEM. *samples is written only on success, and
+ * then has at least one row.
  */
 int sampler_read(const struct sampler *sampler, const char *text, size_t size,
 		 struct samples *samples, struct error *err);
@@ -161,9 +159,9 @@ int sampler_read(const struct sampler *sampler, const char *text, size_t size,
  */
 cJSON *samples_json(const struct samples *samples, struct error *err);
 
-/* One PCI address in the one spelling used here: 0000:0e:00.0, a domain of
- * four digits, in lower case. False (and out untouched) when text is none.
- * Accepts 00000000:0E:00.0, 0000:0e:00.0 and 0e:00.0.
+/* Normalize a PCI address to the form 0000:0e:00.0 (four digits of domain,
+ * lower case). Accepts 00000000:0E:00.0, 0000:0e:00.0 and 0e:00.0. False, with
+ * out unchanged: text is no PCI address.
  */
 #define BUS_ID_SIZE 13
 bool bus_id_normal(const char *text, char out[BUS_ID_SIZE]);

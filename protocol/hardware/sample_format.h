@@ -1,14 +1,14 @@
-/* sample_format.h - the samples that an agent takes beside a task, as lines
- * of a stream.
+/* sample_format.h - writes and reads the stream of device and host samples of a
+ * task.
  *
  * The stream `samples-<node rank>` of a job holds one JSON object per line:
  *
  *	{"trace": 1, "node": "n1", "rank": 0, "time_ms": 1790000000000,
- *	 "interval_ms": 1000,		readings come this often
- *	 "clock": true,			the controller's clock is known: it is
- *	 "offset_ms": -3,		that much ahead of the node's, by
- *	 "round_trip_ms": 1,		an exchange that took so long
- *	 "tool": "nvidia-smi", "cpus": "0-3",	and where it runs
+ *	 "interval_ms": 1000,		the sampling interval
+ *	 "clock": true,			the controller's clock is known
+ *	 "offset_ms": -3,		and is this far ahead of the node's,
+ *	 "round_trip_ms": 1,		measured by an exchange of this duration
+ *	 "tool": "nvidia-smi", "cpus": "0-3",	the tool and the CPUs it runs on
  *	 "devices": [{"index": 0, "bus_id": "0000:0e:00.0", "name": "..."}],
  *	 "columns": ["temp_c", "power_w", ...],	reading_name()
  *	 "host": ["cpu_pct", ...]}		host_reading_name()
@@ -16,13 +16,13 @@
  *	{"t": 1790000001000, "h": [3.5, 10240, ...]}
  *	{"t": 1790000001000, "error": "nvidia-smi: no end within 5000 ms: ..."}
  *
- * A line with "trace" comes first, and again whenever something in it changes
- * (another agent, another interval, a better look at the clock). In a line with
- * "d" each list is a device's index and its readings in the order of
- * `columns`; "h" is in the order of `host`; null is what could not be read.
- * Times are wall clock, of the controller where its clock is known (else of the
- * node): for devices, the middle of the tool's run. Whoever reads it takes any
- * byte: lines that are none of these are EPROTO.
+ * A line with "trace" comes first, and again whenever a value in it changes
+ * (another agent, another interval, a better clock measurement). In a line with
+ * "d" each list is a device's index and its readings in the order of `columns`;
+ * "h" is in the order of `host`. null means that a value could not be read.
+ * Times are wall clock times of the controller if its clock is known, else of
+ * the node; for devices they are the middle of the tool's run. The reader does
+ * not trust its input: a line of any other form is EPROTO.
  */
 #ifndef PROTOCOL_HARDWARE_SAMPLE_FORMAT_H
 #define PROTOCOL_HARDWARE_SAMPLE_FORMAT_H
@@ -32,7 +32,7 @@
 
 #define SAMPLE_FORMAT_VERSION 1
 #define SAMPLE_FORMAT_LINE_MAX                                                 \
-	131072                     /* bytes; a longer one is none of ours      \
+	131072                     /* bytes of a valid line                    \
 				    */
 #define SAMPLE_FORMAT_TEXT_MAX 400 /* bytes of an error */
 
@@ -77,7 +77,7 @@ struct sample_format_head {
 	int64_t offset_ms;
 	int64_t round_trip_ms;
 	char *tool; /* NULL: no device is sampled */
-	char *cpus; /* NULL: wherever the agent runs */
+	char *cpus; /* NULL: those of the agent */
 	struct sample_format_device *devices;
 	size_t devices_count;
 	struct strings columns; /* filled by sample_format_put_head() */
@@ -88,7 +88,7 @@ extern const struct schema sample_format_head_schema;
 /* Append one line. ENOMEM, E2BIG: the buffer is unchanged. */
 int sample_format_put_head(struct buffer *out, struct sample_format_head *head,
 			   struct error *err);
-/* rows[i] is what was read of the device with number indices[i]; NULL: nothing.
+/* rows[i] holds the readings of the device with index indices[i]; NULL: none.
  */
 int sample_format_put_devices(struct buffer *out, int64_t time_ms,
 			      const uint32_t *indices,
@@ -97,7 +97,7 @@ int sample_format_put_devices(struct buffer *out, int64_t time_ms,
 int sample_format_put_host(struct buffer *out, int64_t time_ms,
 			   const struct host_usage_sample *sample,
 			   struct error *err);
-/* Cut to SAMPLE_FORMAT_TEXT_MAX, and printable. */
+/* The text is made printable and cut to SAMPLE_FORMAT_TEXT_MAX. */
 int sample_format_put_error(struct buffer *out, int64_t time_ms,
 			    const char *text, struct error *err);
 
@@ -127,17 +127,17 @@ struct sample_format_line {
 void sample_format_line_clear(struct sample_format_line *line);
 OWNED_VALUE(struct sample_format_line, sample_format_line_clear)
 
-/* Which column is which, as the last head said. All zero: no head yet. */
+/* The meaning of the columns, from the last head. All zero: no head yet. */
 struct sample_format_columns {
-	int device[32]; /* reading + 1; 0: a column that we do not know */
+	int device[32]; /* reading + 1; 0: an unknown column */
 	size_t device_count;
 	int host[32];
 	size_t host_count;
 	bool known;
 };
 
-/* Read a line without its newline, going on from the lines before it. EPROTO:
- * none of ours; *line is then empty.
+/* Read one line, without its newline. *columns carries the last head from line
+ * to line. EPROTO: not a line of this format; *line is then empty.
  */
 int sample_format_read(struct sample_format_columns *columns, const char *text,
 		       size_t size, struct sample_format_line *line,

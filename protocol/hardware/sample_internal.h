@@ -1,7 +1,7 @@
-/* sample_internal.h - the parts of a sampler: layouts, rows, and their readers.
+/* sample_internal.h - the layouts, rows and readers of a sampler.
  *
- * Private to sample*.c. sampler_read() (sample.c) makes a `run` for a text and
- * hands it to the reader of each layout in turn, until one has found a device.
+ * Private to sample*.c. sampler_read() (sample.c) makes a struct run for a text
+ * and calls the reader of each layout in turn, until one finds a device.
  */
 #ifndef PROTOCOL_HARDWARE_SAMPLE_INTERNAL_H
 #define PROTOCOL_HARDWARE_SAMPLE_INTERNAL_H
@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 
-/* What can be told of a device: words first, readings behind. */
+/* The fields of a device: texts, then readings. */
 enum sample_field {
 	FIELD_DEVICE,
 	FIELD_PART,
@@ -69,21 +69,21 @@ struct sampler {
 struct row {
 	struct device_sample sample;
 	char part[SAMPLE_WORD_MAX];
-	uint8_t rank[FIELDS]; /* of the expression that said it, from 1; 0:
-				 nothing did */
-	unsigned more;        /* bit per `more` expression that was used */
+	uint8_t rank[FIELDS]; /* index of the expression that set the field,
+				 from 1; 0: not set */
+	unsigned more;        /* bit per `more` expression that matched */
 };
 
 /* One text being read. */
 struct run {
 	const struct words *na;
-	const char *text; /* cleaned; for json */
+	const char *text; /* after cleaning; for json */
 	size_t size;
 	const char *lines; /* the same without its long lines; ends in '\n' */
 	size_t lines_size;
 	struct row *rows; /* SAMPLE_DEVICES_MAX and one more */
 	size_t count;
-	struct row all;      /* what holds for every device */
+	struct row all;      /* values for all devices */
 	int64_t deadline_us; /* on the thread's clock */
 	unsigned calls;
 };
@@ -92,26 +92,26 @@ struct run {
 int run_match(struct run *run, struct expression *expression, const char *text,
 	      size_t size, enum expression_place place, struct error *err);
 
-/* Any of them; the one that matched in *index (may be NULL). */
+/* Match any of them; *index (may be NULL) is the one that matched. */
 int run_match_any(struct run *run, const struct expressions *expressions,
 		  const char *text, size_t size, enum expression_place place,
 		  size_t *index, struct error *err);
 
-/* Add a row, with what *words (or NULL) already says. NULL: E2BIG. */
+/* Add a row, a copy of *words if not NULL. NULL: E2BIG. */
 struct row *run_row(struct run *run, const struct row *words,
 		    struct error *err);
 
-/* End the last row: its numbers are made whole, and it takes the place of an
- * earlier one of the same device.
+/* Complete the last row: join device and part, and let it replace an earlier
+ * row of the same device.
  */
 void run_row_end(struct run *run);
 
 /* Forget all rows. */
 void run_restart(struct run *run);
 
-/* Put what the text says into a field, unless an expression of the same rank
- * or a lower one did before; false when it says nothing. unit: text at whose
- * end the unit stands in brackets, if not behind the number, or NULL.
+/* Set a field from a text, unless an expression of the same or a lower rank has
+ * set it. False: the text holds no value. unit: a text that ends in the unit in
+ * brackets, used if no unit follows the number; or NULL.
  */
 struct sample_text {
 	const char *data;
@@ -121,17 +121,17 @@ bool row_put(const struct run *run, struct row *row, unsigned field,
 	     unsigned rank, struct sample_text text,
 	     const struct sample_text *unit);
 
-/* Put what the groups of the last match caught. */
+/* Set the fields that the named groups of the last match captured. */
 void row_put_groups(const struct run *run, struct row *row,
 		    const struct expression *expression);
 
-/* Put the value of a key by the layout's fields. */
+/* Set the field whose expressions match the key. */
 int row_put_key(const struct layout *layout, struct run *run, struct row *row,
 		struct sample_text key, struct sample_text value,
 		struct error *err);
 
-/* The next line of text[*at..size), without its end and the blanks around it;
- * *indent (may be NULL) is how many stood before. False at the end.
+/* The next line of text[*at..size), without its newline and surrounding blanks.
+ * indent is the number of leading blanks. False: no more lines.
  */
 struct line {
 	const char *text;

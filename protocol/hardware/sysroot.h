@@ -1,7 +1,8 @@
-/* sysroot.h - where /dev, /sys, /proc and other files are looked for.
+/* sysroot.h - maps /dev, /sys, /proc and other paths to the folders that
+ * replace them.
  *
- * On a machine they are what they are. Tests make a machine out of folders,
- * whose hardware is then called simulated wherever it shows.
+ * Normally each path is itself. Tests give other folders; the hardware found
+ * there is then reported as simulated.
  */
 #ifndef PROTOCOL_HARDWARE_SYSROOT_H
 #define PROTOCOL_HARDWARE_SYSROOT_H
@@ -11,33 +12,33 @@
 #include <stdbool.h>
 
 struct sysroot {
-	const char *dev;   /* what stands for /dev: "/dev", "/tmp/lab/dev" */
-	const char *sys;   /* for /sys */
-	const char *proc;  /* for /proc */
-	const char *files; /* for /, of which profiles name mounts and files
-			      with versions; NULL: itself */
+	const char *dev;   /* in place of /dev: "/dev", "/tmp/lab/dev" */
+	const char *sys;   /* in place of /sys */
+	const char *proc;  /* in place of /proc */
+	const char *files; /* in place of /, for mounts and version files of
+			      profiles; NULL: / itself */
 	const char *bin;   /* searched for tools before PATH, or NULL */
 };
 extern const struct sysroot real_roots;
 
-/* Is one of the three not the machine's own? */
+/* Is dev, sys or proc replaced? */
 bool sysroot_simulated(const struct sysroot *roots);
 
 /* Does path lie in folder, or is it the folder itself: "/dev", "/dev/x"? */
 bool path_within(const char *path, const char *folder);
 
-/* A path from the root of the file system without "..", "." or empty parts. */
+/* Is the path absolute, without "..", "." and empty parts? */
 bool path_plain(const char *path);
 
-/* The folder that path is below: dev, sys, proc, files or "". *rest: what of
- * the path is looked for there.
+/* The root that applies to a path: dev, sys, proc, files or "". *rest: the path
+ * relative to it.
  */
 const char *sysroot_of(const struct sysroot *roots, const char *path,
 		       const char **rest);
 
-/* The path below its root, in PATH_MAX bytes. A simulated machine without
- * `files` has none but those of the three (ENOENT). EINVAL: not plain;
- * ENAMETOOLONG.
+/* The path below its root, in PATH_MAX bytes. ENOENT: the roots are simulated,
+ * have no `files`, and the path is outside dev, sys and proc. EINVAL: the path
+ * is not plain. ENAMETOOLONG.
  */
 int sysroot_path(const struct sysroot *roots, const char *path, char *out,
 		 struct error *err);

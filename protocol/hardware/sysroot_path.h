@@ -1,8 +1,8 @@
-/* sysroot_path.h - paths of /dev, /sys, /proc and others, below their roots.
+/* sysroot_path.h - finds, reads and lists files below the roots of sysroot.h.
  *
- * Links are followed, but what they lead to must lie below the same root: a
- * simulated /dev cannot hand out a node of the real one. What a folder holds is
- * taken to be hostile: it is read up to a limit.
+ * Links are followed, but their target must be below the same root: a simulated
+ * /dev cannot give out a real device node. Folders are not trusted: they are
+ * read up to a limit.
  */
 #ifndef PROTOCOL_HARDWARE_SYSROOT_PATH_H
 #define PROTOCOL_HARDWARE_SYSROOT_PATH_H
@@ -13,10 +13,10 @@
 #include <sys/stat.h>
 
 #define SYSROOT_ENTRIES_MAX 65536 /* of one folder */
-#define SYSROOT_FOUND_MAX 4096    /* paths that one pattern gives */
+#define SYSROOT_FOUND_MAX 4096    /* paths that match one pattern */
 
-/* Where path is, without links (in PATH_MAX bytes), and what. ENOENT and other
- * errors of realpath(3); EINVAL: it leads out of its root.
+/* Resolve a path (out has PATH_MAX bytes) and stat it. Errors of realpath(3);
+ * EINVAL: it leads out of its root.
  */
 int sysroot_find(const struct sysroot *roots, const char *path, char *out,
 		 struct stat *st, struct error *err);
@@ -35,10 +35,10 @@ int sysroot_read(const struct sysroot *roots, const char *path,
 int sysroot_list(const struct sysroot *roots, const char *folder,
 		 struct strings *names, struct error *err);
 
-/* The paths (as below /dev, /sys, /proc, sorted by numbers and names) that fit
- * a pattern with '*' in at most one of its components, and are there; without
- * '*' the path itself, if it is there. Nothing is success. digits: '*' stands
- * for a decimal number only.
+/* The existing paths (written without the root, in natural order) that match a
+ * pattern with '*' in at most one of its components; without '*' the path
+ * itself, if it exists. No match is success. digits: '*' matches only decimal
+ * digits.
  */
 int sysroot_glob(const struct sysroot *roots, const char *pattern, bool digits,
 		 struct strings *paths, struct error *err);

@@ -1,18 +1,19 @@
-/* http_server.h - pages and metrics over HTTP, on the loop of a daemon.
+/* http_server.h - serves pages, event streams and metrics over HTTP on the loop
+ * of a daemon.
  *
- * libmicrohttpd runs without a thread: its epoll descriptor is a source of the
- * loop, so a handler may look at anything that the loop owns, and is short.
- * Sockets never block. Only GET and HEAD are answered, and no body is read.
+ * libmicrohttpd runs without a thread; its epoll descriptor is a source of the
+ * loop. So a handler may use all state of the loop, and must be quick. Sockets
+ * never block. Only GET and HEAD are answered, and request bodies are not read.
  *
- * What clients can make grow has a limit: HTTP_CONNECTIONS_MAX connections of
- * 16 KiB each, HTTP_STREAMS_MAX event streams,
- * HTTP_STREAM_BYTES waiting in each (a client that is so far behind is cut
- * off), and HTTP_RATE answers a second (more are 503). A connection that says
- * nothing for HTTP_IDLE_S seconds is closed; before the last ones are taken,
- * that one is closed whose last request is the oldest and is no event stream.
+ * Limits: HTTP_CONNECTIONS_MAX connections of 16 KiB each; HTTP_STREAMS_MAX
+ * event streams; HTTP_STREAM_BYTES waiting in each (a client that is further
+ * behind is disconnected); HTTP_RATE answers a second (further requests get
+ * 503). A connection that is idle for HTTP_IDLE_S seconds is closed. Near the
+ * limit of connections, the one with the oldest last request is closed
+ * (http_visitors.h); event streams are spared.
  *
- * Every answer forbids scripts, styles and pictures from elsewhere, frames, and
- * guessing of types.
+ * The headers of every answer forbid scripts, styles and pictures from other
+ * sites, frames, and content sniffing.
  */
 #ifndef PROTOCOL_HTTP_HTTP_SERVER_H
 #define PROTOCOL_HTTP_HTTP_SERVER_H
@@ -33,9 +34,9 @@
 
 struct http_request;
 
-/* Without escapes; begins with '/'. */
+/* The path, percent-decoded; begins with '/'. */
 const char *http_path(const struct http_request *request);
-/* NULL: there is none of that name. Borrowed during the call. */
+/* By name; NULL: none. Borrowed until the handler returns. */
 const char *http_header(const struct http_request *request, const char *name);
 const char *http_argument(const struct http_request *request, const char *name);
 const char *http_cookie(const struct http_request *request, const char *name);
@@ -45,17 +46,17 @@ struct http_reply {
 	const char *type;     /* of the body: text/plain; static */
 	const char *policy;   /* Content-Security-Policy; static; NULL: the
 				 strict one */
-	const char *location; /* to go to, with status 303; static; or NULL */
+	const char *location; /* the target of status 303; static; or NULL */
 	char cookie[200];     /* Set-Cookie; "": none */
-	void *topic;          /* not NULL: an event stream of it begins */
-	struct buffer body;   /* of a stream: what is sent first */
+	void *topic;        /* not NULL: begin an event stream of this topic */
+	struct buffer body; /* of a stream: its first bytes */
 };
 
 struct http_handler {
 	/* Answer: fill *reply. */
 	void (*answer)(void *arg, const struct http_request *request,
 		       struct http_reply *reply);
-	/* One stream of the topic less; NULL: there are no streams. */
+	/* One stream of the topic ended. NULL: the server has no streams. */
 	void (*stream_gone)(void *arg, void *topic);
 };
 
@@ -67,8 +68,8 @@ struct http_config {
 };
 
 struct http_server;
-/* EINVAL: an address or certificate that is none, or without TLS an address
- * that is not the machine's own; EADDRINUSE ...
+/* EINVAL: the address or certificate is not valid, or loopback_only is set and
+ * an address without TLS is not loopback; EADDRINUSE and others of bind(2).
  */
 struct http_server *http_server_new(sd_event *loop,
 				    const struct http_config *config,
@@ -77,11 +78,11 @@ struct http_server *http_server_new(sd_event *loop,
 void http_server_free(struct http_server *server);
 OWNED_POINTER(struct http_server, http_server_free)
 
-/* "http://127.0.0.1:7118", with the port it got. */
+/* "http://127.0.0.1:7118", with the actual port. */
 const char *http_server_url(const struct http_server *server);
 
-/* Send an event to all streams of the topic (NULL: all that there are), a few
- * in each turn of the loop. Text is whole: "event: x\ndata: y\n\n".
+/* Send an event to all streams of the topic (NULL: to all streams), a few per
+ * turn of the loop. The text is one complete event: "event: x\ndata: y\n\n".
  */
 void http_server_publish(struct http_server *server, const void *topic,
 			 const char *text, size_t size);

@@ -1,8 +1,8 @@
-/* http_visitors.h - chooses which connection of an HTTP server makes room
- * for others.
+/* http_visitors.h - closes the least recently used connection of an HTTP server
+ * when too many are open.
  *
- * Whoever asks byte by byte, or never takes the answer, keeps nobody out: past
- * the limit the connection whose last request is the oldest is cut off.
+ * Clients that send slowly or never read their answer cannot keep others out:
+ * past the limit the connection with the oldest last request is closed.
  */
 #ifndef PROTOCOL_HTTP_HTTP_VISITORS_H
 #define PROTOCOL_HTTP_HTTP_VISITORS_H
@@ -11,8 +11,8 @@
 #include <sys/queue.h>
 
 struct http_visitors {
-	TAILQ_HEAD(, http_visitor) list; /* who asked last is the last */
-	size_t count, limit;             /* of all connections */
+	TAILQ_HEAD(, http_visitor) list; /* in order of the last request */
+	size_t count, limit;             /* of connections */
 };
 
 void http_visitors_init(struct http_visitors *visitors, size_t limit);
@@ -22,11 +22,11 @@ void http_visitors_changed(void *arg, struct MHD_Connection *connection,
 			   void **context,
 			   enum MHD_ConnectionNotificationCode code);
 
-/* The head of a request has come. */
+/* A request has arrived: the connection becomes the newest. */
 void http_visitors_asked(struct http_visitors *visitors,
 			 struct MHD_Connection *connection);
 
-/* It is not cut off: its kind has a limit of its own. */
+/* Never close this connection (an event stream, which has its own limit). */
 void http_visitors_stay(struct http_visitors *visitors,
 			struct MHD_Connection *connection);
 

@@ -1,4 +1,4 @@
-/* openmetrics.h - writes figures as text that Prometheus and others read.
+/* openmetrics.h - writes metrics as text for Prometheus.
  *
  * Written in OpenMetrics 1.0 where the client asks for it, else in the text
  * format of Prometheus, version 0.0.4. Both differ in the names of counters'
@@ -14,29 +14,30 @@
 struct openmetrics {
 	struct buffer *out; /* borrowed */
 	bool open;          /* OpenMetrics */
-	bool failed;        /* there was no memory, or no room */
-	const char *name;   /* of the family, and what its values add to it */
+	bool failed;        /* no memory, or the body's limit was reached */
+	const char *name;   /* of the family; suffix: added by its values */
 	const char *suffix;
 };
 
 enum openmetrics_kind { METRIC_GAUGE, METRIC_COUNTER, METRIC_HISTOGRAM };
 
-/* Into the body of the reply, in the format that was asked for. */
+/* Begin to write the body of the reply, in the format that the client accepts.
+ */
 void openmetrics_begin(struct openmetrics *metrics,
 		       const struct http_request *request,
 		       struct http_reply *reply);
-/* The last line. If not all had room, the reply becomes an error. */
+/* Write the last line. If writing failed, the reply becomes an error. */
 void openmetrics_end(struct openmetrics *metrics, struct http_reply *reply);
 
-/* All values of a family follow its head. name: static, without "_total". */
+/* Begin a family; all its values follow. name: static, without "_total". */
 void openmetrics_family(struct openmetrics *metrics, const char *name,
 			enum openmetrics_kind kind, const char *help);
 
-/*/* One value. Behind it names of labels, each with its text (which is
- * escaped), and NULL. A counter's must not fall.
+/* /* Write one value, followed by pairs of a label's name and its text (which
+ * is escaped here), and NULL. The value of a counter must not decrease.
  */
-void openmetrics_value(struct openmetrics *metrics, double value, ...)
-	__attribute__((sentinel));
+* / void openmetrics_value(struct openmetrics *metrics, double value, ...)
+		__attribute__((sentinel));
 
 /* A family of one value. */
 void openmetrics_gauge(struct openmetrics *metrics, const char *name,
@@ -44,7 +45,7 @@ void openmetrics_gauge(struct openmetrics *metrics, const char *name,
 void openmetrics_counter(struct openmetrics *metrics, const char *name,
 			 const char *help, double value);
 
-/* How long things took: buckets from 1 ms to 1,000 s, three in a decade. */
+/* Durations, in buckets from 1 ms to 1,000 s, three per decade. */
 #define HISTOGRAM_BUCKETS 18
 struct histogram {
 	uint64_t counts[HISTOGRAM_BUCKETS + 1]; /* the last: longer */

@@ -1,13 +1,13 @@
 /* credential.h - finds the login for a registry in Docker's config.json.
  *
- * The file is read at each question, so that what changes in it counts without
- * a restart. Of it count "auths" (auth, username and password, identitytoken),
- * "credHelpers" and "credsStore"; the rest is left alone. It must be a regular
- * file of root or of this user that nobody else may read: EACCES otherwise. A
- * credential helper is the program docker-credential-NAME, run without a shell
- * for at most CREDENTIAL_HELPER_MS.
+ * The file is read at each call, so that changes apply without a restart. Its
+ * keys "auths" (auth, username and password, identitytoken), "credHelpers" and
+ * "credsStore" are used, others ignored. EACCES: it is not a regular file owned
+ * by root or this user, or others may read it. A credential helper is the
+ * program docker-credential-NAME, run without a shell for at most
+ * CREDENTIAL_HELPER_MS.
  *
- * No error, and nothing that is logged, holds a secret. Memory that held one is
+ * No error and no log line holds a secret. Memory that held a secret is
  * overwritten.
  *
  * Source: docs.docker.com/reference/cli/docker/login, "Credential stores";
@@ -26,9 +26,9 @@
 
 #define CREDENTIAL_FILE_MAX (1 << 20)
 #define CREDENTIAL_HELPER_MS 10000
-#define CREDENTIAL_HEADER_MAX (64 << 10) /* before it is base64 */
+#define CREDENTIAL_HEADER_MAX (64 << 10) /* bytes before base64 */
 
-/* All NULL: nobody. Either a token, or a name and a password. */
+/* Either a token, or a name and a password. All NULL: anonymous. */
 struct credential {
 	char *username;
 	char *password;
@@ -37,43 +37,44 @@ struct credential {
 void credential_clear(struct credential *credential);
 OWNED_VALUE(struct credential, credential_clear)
 
-/* Is the file there, ours and readable as JSON of that form? */
+/* Does the file exist, with a safe owner and mode, and hold valid JSON? */
 int credential_check(const char *path, struct error *err);
 
-/* Add the registries that the file names, HOST[:PORT] ("docker.io" for the
- * Hub), which are not in the list yet.
+/* Add the registries that the file names to the list, once each: HOST[:PORT],
+ * "docker.io" for Docker Hub.
  */
 int credential_registries(const char *path, struct strings *registries,
 			  struct error *err);
 
-/* Exactly one of err and credential is NULL; it is borrowed. A registry that
- * the file does not name is no error: the credential is empty.
+/* Exactly one of err and credential is NULL; it is borrowed. For a registry
+ * that the file does not name the credential is empty (anonymous).
  */
 typedef void credential_done_fn(void *arg, const struct error *err,
 				const struct credential *credential);
 
 struct credential_wait;
 
-/* registry: HOST[:PORT], "docker.io" for the Hub. done() runs from the loop,
- * once, never from inside the call. path NULL: nobody is anybody.
+/* Look up the login for a registry: HOST[:PORT], "docker.io" for Docker Hub.
+ * done() runs once, from the loop, never inside the call. path NULL: the result
+ * is anonymous.
  */
 struct credential_wait *credential_ask(sd_event *loop, const char *path,
 				       const char *registry,
 				       credential_done_fn *done, void *arg,
 				       struct error *err);
-/* done() does not run. NULL is fine. */
+/* done() does not run then. NULL is allowed. */
 void credential_cancel(struct credential_wait *wait);
 OWNED_POINTER(struct credential_wait, credential_cancel)
 
-/* "X-Registry-Auth: ..." for the engine, on the heap, or NULL: nobody, or no
- * memory. The caller overwrites it (secret_free()).
+/* The header "X-Registry-Auth: ..." for the engine; the caller releases it with
+ * secret_free(). NULL: anonymous, or no memory.
  */
 char *credential_header(const struct credential *credential,
 			const char *registry);
 
-/* The same of several registries, for a build: each is put into a JSON object
- * (one that is nobody is left out; -1: no memory), which becomes
- * "X-Registry-Config: ...", as above.
+/* The same for the several registries of a build: credential_collect() adds one
+ * login to a JSON object (not an anonymous one; -1: no memory), from which
+ * credential_map_header() makes "X-Registry-Config: ...".
  */
 int credential_collect(cJSON *map, const struct credential *credential,
 		       const char *registry);

@@ -1,4 +1,4 @@
-/* reference.h - the parts of an image reference, name[:tag][@digest].
+/* reference.h - splits an image reference, name[:tag][@digest], into its parts.
  *
  * Pure. name: components of [a-z0-9] with single or double '.', '_', '-' runs
  * inside, separated by '/'; the first may be a registry, HOST[:PORT]. tag:
@@ -24,20 +24,20 @@ struct reference {
 	char digest[72];              /* "" : none */
 };
 
-/* EINVAL: what was found and what is allowed. */
+/* EINVAL: the text says what is not valid and what is expected. */
 int reference_parse(const char *text, struct reference *reference,
 		    struct error *err);
 
 #define REFERENCE_HOST_MAX 255
 #define REFERENCE_PATH_MAX (REFERENCE_MAX + 16)
 
-/* The registry, HOST[:PORT], and the path there that the name stands for:
- * "docker.io" and "library/ubuntu" for ubuntu. host: REFERENCE_HOST_MAX + 1
- * bytes, path: REFERENCE_PATH_MAX + 1.
+/* The registry, HOST[:PORT], and the repository path of a name: "docker.io" and
+ * "library/ubuntu" for ubuntu. host: REFERENCE_HOST_MAX + 1 bytes, path:
+ * REFERENCE_PATH_MAX + 1.
  */
 void reference_place(const struct reference *reference, char *host, char *path);
 
-/* Is this a registry, HOST[:PORT]? */
+/* Is this a valid registry, HOST[:PORT]? */
 bool reference_host_valid(const char *text);
 
 #endif

@@ -1,7 +1,6 @@
-/* value.h - a value of a document: what it is, where it stands, typed readers.
+/* value.h - typed readers of the values of a document.
  *
- * Values belong to their document (protocol/yaml/document.h), which is
- * read-only.
+ * Values belong to their document (protocol/yaml/document.h) and are read-only.
  */
 #ifndef PROTOCOL_YAML_VALUE_H
 #define PROTOCOL_YAML_VALUE_H
@@ -16,7 +15,7 @@ struct value;
 
 enum value_kind {
 	VALUE_NULL,   /* nothing, ~ or null, not quoted */
-	VALUE_SCALAR, /* a number, a bool, a word, a quoted string */
+	VALUE_SCALAR, /* a number, a bool, a string */
 	VALUE_LIST,
 	VALUE_MAP,
 };
@@ -26,50 +25,50 @@ unsigned value_line(const struct value *value); /* from 1 */
 const char *value_file(const struct value *value);
 
 /* A scalar's text as written, without quotes and with escapes resolved: UTF-8,
- * no NUL inside. "" for the other kinds. value_quoted(): it is a string, not
- * a number or a bool.
+ * no NUL inside. "" for the other kinds. value_quoted(): the scalar is quoted,
+ * so it is a string, never a number or a bool.
  */
 const char *value_text(const struct value *value);
 bool value_quoted(const struct value *value);
 
-/* Items of a list or entries of a map, in the order of the text (merged ones
- * last); 0 for a scalar. value_at() is NULL past the end.
+/* The items of a list or entries of a map, in the order of the text (merged
+ * ones last); 0 for other kinds. value_at() is NULL past the end.
  */
 size_t value_count(const struct value *value);
 const struct value *value_at(const struct value *value, size_t index);
 
-/* The key of a map's entry, and the line that it stands on. */
+/* The key of a map's entry, and its line. */
 const char *value_key(const struct value *map, size_t index);
 unsigned value_key_line(const struct value *map, size_t index);
 
-/* The value of a key, or NULL: not there, or map is NULL or not a map. A key
- * with nothing behind it gives a VALUE_NULL.
+/* The value of a key. NULL: no such key, or map is NULL or not a map. A key
+ * without a value gives a VALUE_NULL.
  */
 const struct value *value_get(const struct value *map, const char *key);
 
-/* Where the value stands: "matrix.layout[2].parallel.tp"; "" for the root.
- * Cut to fit size.
+/* The path of the value: "matrix.layout[2].parallel.tp"; "" for the root. Cut
+ * to size.
  */
 void value_path(const struct value *value, char *buffer, size_t size);
 
-/* What was found, for a sentence: `"two"`, `a list of 3`, `nothing`. */
+/* The value as error texts name it: `"two"`, `a list of 3`, `nothing`. */
 void value_found(const struct value *value, char *buffer, size_t size);
 
-/* Fill *err with EINVAL and "file:line: path: " and the text; return -1. The
- * second form speaks of an entry's key: of its line, and of the path to it.
+/* Set *err to EINVAL with the text "file:line: path: " and the formatted text;
+ * return -1. value_key_error() uses the line and path of an entry's key.
  */
 int value_error(const struct value *value, struct error *err, const char *fmt,
 		...) __attribute__((format(printf, 3, 4)));
 int value_key_error(const struct value *map, size_t index, struct error *err,
 		    const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
-/* 0 when the value is of this kind, else the error that says so. */
+/* 0 if the value is of this kind, else -1 with EINVAL. */
 int value_expect(const struct value *value, enum value_kind kind,
 		 struct error *err);
 
-/* Typed readers: 0 with *out set, or -1 with *out untouched and a sentence
- * that says where, what was found and what is allowed (EINVAL). They take no
- * NULL: whoever has a default asks value_get() first.
+/* Typed readers: 0 with *out set, or -1 with *out unchanged and EINVAL, whose
+ * text says where, what was found and what is allowed. The value must not be
+ * NULL: for a default, check value_get() first.
  */
 
 /* A plain integer: 12, -3, 0x1f, 0o17. */

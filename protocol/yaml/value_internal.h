@@ -1,4 +1,5 @@
-/* value_internal.h - the inside of values: for value.c and document.c alone.
+/* value_internal.h - the structs of values and documents, for value.c and
+ * document.c.
  */
 #ifndef PROTOCOL_YAML_VALUE_INTERNAL_H
 #define PROTOCOL_YAML_VALUE_INTERNAL_H
@@ -22,14 +23,12 @@ struct value {
 	size_t count;     /* of items or entries */
 	const struct value **items;
 	struct entry *entries;
-	uint32_t *order; /* entries by key, for value_get() */
-	size_t weight;   /* values in it, aliases written out; itself too */
-	size_t height;   /* maps and lists inside each other; 0: a scalar */
+	uint32_t *order; /* indices of entries sorted by key */
+	size_t weight; /* number of values in it and itself, aliases expanded */
+	size_t height; /* levels of maps and lists in it; 0: a scalar */
 };
 
-/* Texts and values live and die with their document, so they come from chunks
- * that are released as one.
- */
+/* Memory of texts and values, which is released with their document. */
 struct chunk {
 	struct chunk *next;
 	size_t used;

@@ -1,5 +1,4 @@
-/* value_json.h - a value of a document as JSON.
- */
+/* value_json.h - converts a value of a document to JSON. */
 #ifndef PROTOCOL_YAML_VALUE_JSON_H
 #define PROTOCOL_YAML_VALUE_JSON_H
 
@@ -7,8 +6,8 @@
 
 #include <cjson/cJSON.h>
 
-/* Numbers and bools are what they look like, unless they are quoted. The
- * caller deletes it; NULL: no memory.
+/* Plain numbers and bools become JSON numbers and bools; quoted ones stay
+ * strings. The caller deletes the result. NULL: no memory.
  */
 cJSON *value_to_json(const struct value *value);
 
