@@ -3,17 +3,18 @@
  * Calls return at once with a handle. done() runs later from the event loop,
  * exactly once and never from inside the call; after it the handle is gone.
  * engine_call_cancel() drops a call: none of its callbacks runs again. A call
- * that returns NULL sent nothing, set *err, and done() never runs. Inside any
- * callback every function here may be called, engine_free() too.
+ * that returns NULL sent nothing, set *err, and done() never runs. Every
+ * function here, also engine_free(), may be called inside any callback.
  *
- * The first call asks the engine for its API version and the others wait for
- * that, each within its own time limit; it is asked again after the engine was
- * away. Used is 1.43 or what the engine has, at least 1.40; an engine that no
- * longer speaks 1.43 is spoken to in the oldest version that it accepts.
+ * The first call asks the engine for its API version. The other calls wait for
+ * the answer, each within its own time limit. After a failed connection the
+ * version is asked again. The version used is 1.43, or the engine's own if it
+ * is older (1.40 at least). If the engine no longer accepts 1.43, it is the
+ * oldest version that the engine accepts.
  *
  * What err->code means in done():
- *	ENOENT		the engine says that there is no such thing (HTTP 404),
- *			and never that there is no engine
+ *	ENOENT		the engine answered 404: no such object
+ *			(never: no engine)
  *	EEXIST		create: the name is in use
  *	EBUSY		in use, or not in a state that allows it (409)
  *	EINVAL		the request is wrong (other 4xx)
@@ -25,11 +26,11 @@
  *	ECONNRESET	the engine closed in the middle of its answer
  *	EPROTO		the answer is not what the API promises
  *	E2BIG		the answer is larger than 16 MiB
- * or what a source or data callback said. The text of an error quotes what the
- * engine said, shortened.
+ * or the code that a source or data callback set. The text of an error quotes
+ * the engine's answer, shortened.
  *
- * timeout_ms bounds the whole exchange. stall_ms bounds the time without any
- * byte in either direction, for what may take long. 0: no limit.
+ * timeout_ms limits the whole exchange. stall_ms limits the time without any
+ * byte in either direction; long transfers use it instead. 0: no limit.
  *
  * Container ids and names are [a-zA-Z0-9][a-zA-Z0-9_.-]*, at most 255 bytes;
  * others are EINVAL. All arguments are copied.
@@ -58,37 +59,36 @@ struct engine_call;
  */
 typedef void engine_done_fn(void *arg, const struct error *err, cJSON *answer);
 
-/* One object of a stream (an event, a piece of progress); borrowed. */
+/* One object of a stream (an event, a progress report); borrowed. */
 typedef void engine_object_fn(void *arg, const cJSON *object);
 
-/* Bytes of an archive as they come. -1 with *err set ends the call: done()
- * gets that error.
- */
+/* Received bytes. -1 with *err set ends the call: done() gets that error. */
 typedef int engine_data_fn(void *arg, const void *data, size_t size,
 			   struct error *err);
 
-/* The next bytes of an upload: at most size; 0: the end; -1 with *err set
- * ends the call: done() gets that error. EAGAIN ends nothing: there are none
- * now, and it is asked again after engine_call_resume(). Must not block.
+/* Give the next bytes of an upload, at most size; 0: the end; -1 with *err set
+ * ends the call: done() gets that error. Exception: EAGAIN means that no bytes
+ * are ready; the source is called again after engine_call_resume(). Must not
+ * block.
  */
 typedef ssize_t engine_source_fn(void *arg, void *buffer, size_t size,
 				 struct error *err);
 
-/* host: "unix:///var/run/docker.sock" or "tcp://HOST:PORT". tls_folder, for
- * tcp only: a folder with ca.pem, cert.pem and key.pem, or NULL. Nothing is
- * sent yet. EINVAL names what is wrong. The program must ignore SIGPIPE.
+/* host: "unix:///var/run/docker.sock" or "tcp://HOST:PORT". tls_folder, for tcp
+ * only: a folder with ca.pem, cert.pem and key.pem, or NULL. Sends nothing.
+ * EINVAL: host or tls_folder is not valid. The program must ignore SIGPIPE.
  */
 struct engine *engine_new(sd_event *loop, const char *host,
 			  const char *tls_folder, struct error *err);
 
-/* Drops all pending calls. */
+/* Cancels all pending calls. */
 void engine_free(struct engine *engine);
 OWNED_POINTER(struct engine, engine_free)
 
-/* As given to engine_new(), for messages. */
+/* The host given to engine_new(), for messages. */
 const char *engine_host(const struct engine *engine);
 
-/* "1.41", or "" while it is not known. */
+/* The API version in use: "1.41", or "" while it is not known. */
 const char *engine_api_version(const struct engine *engine);
 
 void engine_call_cancel(struct engine_call *call);
@@ -103,9 +103,9 @@ struct engine_call *engine_info(struct engine *engine, uint32_t timeout_ms,
 				engine_done_fn *done, void *arg,
 				struct error *err);
 
-/* What Podman adds to it: {"host": {"security": {"rootless"},
- * "cgroupControllers"}}. ENOENT: this is no Podman.
- * Source: Podman 4.3, Libpod API, "/libpod/info".
+/* The info of Podman's own API, whose {"host": {"security": {"rootless"},
+ * "cgroupControllers"}} is used. ENOENT: the engine is not Podman. Source:
+ * Podman 4.3, Libpod API, "/libpod/info".
  */
 struct engine_call *engine_podman_info(struct engine *engine,
 				       uint32_t timeout_ms,
@@ -127,16 +127,17 @@ struct engine_call *engine_container_start(struct engine *engine,
 					   engine_done_fn *done, void *arg,
 					   struct error *err);
 
-/* SIGTERM, then SIGKILL after grace_s; done() runs when it has ended, so
- * timeout_ms must be longer than the grace. Not running is success.
+/* Send SIGTERM, then SIGKILL after grace_s. done() runs after the container has
+ * ended, so timeout_ms must be longer than the grace. If it does not run, that
+ * is success.
  */
 struct engine_call *engine_container_stop(struct engine *engine, const char *id,
 					  uint32_t grace_s, uint32_t timeout_ms,
 					  engine_done_fn *done, void *arg,
 					  struct error *err);
 
-/* force: also one that runs. volumes: with its anonymous volumes. EBUSY: it
- * runs, or is being removed already.
+/* force: also if it runs. volumes: also its anonymous volumes. EBUSY: it runs
+ * (without force), or is already being removed.
  */
 struct engine_call *engine_container_remove(struct engine *engine,
 					    const char *id, bool force,
@@ -150,26 +151,27 @@ struct engine_call *engine_container_inspect(struct engine *engine,
 					     engine_done_fn *done, void *arg,
 					     struct error *err);
 
-/* As inspect; answer also has "SizeRw": bytes of the files in its writable
- * layer, all of which the engine looks at for that.
+/* As inspect; the answer also has "SizeRw", the bytes in its writable layer.
+ * The engine walks all files of the layer for it, which may take long.
  */
 struct engine_call *engine_container_size(struct engine *engine, const char *id,
 					  uint32_t timeout_ms,
 					  engine_done_fn *done, void *arg,
 					  struct error *err);
 
-/* Until it is not running (at once, if it is not), without a time limit.
- * answer: for engine_wait_code().
+/* Wait until the container does not run (it may not run already), without a
+ * time limit. answer: for engine_wait_code().
  */
 struct engine_call *engine_container_wait(struct engine *engine, const char *id,
 					  engine_done_fn *done, void *arg,
 					  struct error *err);
 
-/* The exit code that it says; -1: none. */
+/* The exit code in the answer of engine_container_wait(); -1: none. */
 int engine_wait_code(const cJSON *answer);
 
-/* What it prints, from its start until it ends: pieces, each behind 8 bytes, of
- * which the last 4 are its length.
+/* The output of a container, from its start to its end. data() gets frames: 8
+ * bytes of header, of which the last 4 are the length (big-endian), then the
+ * output.
  */
 struct engine_call *engine_container_logs(struct engine *engine, const char *id,
 					  uint32_t stall_ms,
@@ -177,16 +179,16 @@ struct engine_call *engine_container_logs(struct engine *engine, const char *id,
 					  engine_done_fn *done, void *arg,
 					  struct error *err);
 
-/* Make an image of what it is now, under this name:tag; its command is to
- * sleep, and the label says nothing any more. answer: {"Id": ...}.
+/* Make an image name:tag from the present state of a container. The image's
+ * command only sleeps, and the label becomes empty. answer: {"Id": ...}.
  */
 struct engine_call *
 engine_container_commit(struct engine *engine, const char *id, const char *tag,
 			const char *label, uint32_t timeout_ms,
 			engine_done_fn *done, void *arg, struct error *err);
 
-/* labels: "key=value" or "key", all of them must match; NULL: no filter.
- * all: also those that do not run. answer: an array.
+/* labels: "key=value" or "key", all must match; NULL: no filter. all: also
+ * containers that do not run. answer: an array.
  */
 struct engine_call *engine_container_list(struct engine *engine, bool all,
 					  const struct strings *labels,
@@ -209,11 +211,11 @@ struct engine_call *engine_archive_put(struct engine *engine, const char *id,
 				       void *source_arg, engine_done_fn *done,
 				       void *arg, struct error *err);
 
-/* Images. reference: see reference.h; EINVAL for what is none. With both tag
- * and digest the digest decides, and the tag is not used.
+/* Images. reference: see reference.h; EINVAL: not a valid reference. If it has
+ * both tag and digest, the tag is not used.
  */
 
-/* All that are more than a step of a build. answer: an array. */
+/* All images except intermediate ones of builds. answer: an array. */
 struct engine_call *engine_image_list(struct engine *engine,
 				      uint32_t timeout_ms, engine_done_fn *done,
 				      void *arg, struct error *err);
@@ -224,9 +226,9 @@ struct engine_call *engine_image_inspect(struct engine *engine,
 					 engine_done_fn *done, void *arg,
 					 struct error *err);
 
-/* What its registry says that the name means, asked by the engine. answer:
- * {"Descriptor": {"digest": "sha256:..."}, ...}. auth: as below. Not every
- * engine has it: then ENOENT, as for an image that is not there.
+/* Let the engine ask the registry for the digest of a reference. answer:
+ * {"Descriptor": {"digest": "sha256:..."}, ...}. auth: as below. ENOENT: no
+ * such image, or the engine does not have this call.
  */
 struct engine_call *engine_distribution(struct engine *engine,
 					const char *reference, const char *auth,
@@ -234,8 +236,8 @@ struct engine_call *engine_distribution(struct engine *engine,
 					engine_done_fn *done, void *arg,
 					struct error *err);
 
-/* Without tag and digest: the tag "latest". progress() gets each object. auth:
- * the header "X-Registry-Auth: ..." that says who we are, or NULL.
+/* A reference without tag and digest means the tag "latest". progress() gets
+ * each object. auth: the header "X-Registry-Auth: ..." with the login, or NULL.
  */
 struct engine_call *engine_image_pull(struct engine *engine,
 				      const char *reference, const char *auth,
@@ -244,7 +246,7 @@ struct engine_call *engine_image_pull(struct engine *engine,
 				      engine_done_fn *done, void *arg,
 				      struct error *err);
 
-/* Give the image a name; it is taken from another one that has it. */
+/* Give the image a name. Another image that has this name loses it. */
 struct engine_call *engine_image_tag(struct engine *engine,
 				     const char *reference, const char *name,
 				     const char *tag, uint32_t timeout_ms,
@@ -262,7 +264,8 @@ engine_image_build(struct engine *engine, const char *tag,
 		   void *source_arg, engine_object_fn *progress,
 		   engine_done_fn *done, void *arg, struct error *err);
 
-/* source: a tar file as docker save writes it. progress() gets each object. */
+/* source: a tar stream as docker save writes it. progress() gets each object.
+ */
 struct engine_call *engine_image_load(struct engine *engine, uint32_t stall_ms,
 				      engine_source_fn *source,
 				      void *source_arg,
@@ -270,14 +273,14 @@ struct engine_call *engine_image_load(struct engine *engine, uint32_t stall_ms,
 				      engine_done_fn *done, void *arg,
 				      struct error *err);
 
-/* The image as such a tar file. */
+/* Get the image as such a tar stream. */
 struct engine_call *engine_image_save(struct engine *engine,
 				      const char *reference, uint32_t stall_ms,
 				      engine_data_fn *data,
 				      engine_done_fn *done, void *arg,
 				      struct error *err);
 
-/* EBUSY: a container uses it (force removes the name all the same). */
+/* EBUSY: a container uses it (force removes the name even then). */
 struct engine_call *engine_image_remove(struct engine *engine,
 					const char *reference, bool force,
 					uint32_t timeout_ms,

@@ -1,30 +1,30 @@
-/* engine_internal.h - what carries out the calls of engine.h.
+/* engine_internal.h - the interface between engine.h and the driver that
+ * carries out its calls.
  *
- * The agent is given an engine; engine.h is the same for all of them.
- * engine_new() makes the real one, which speaks HTTP (http_driver.c).
- * Benchmarks and tests give the agent one that exists in memory, or one that
- * fails.
+ * engine_new() makes an engine with the HTTP driver (http_driver.c). Benchmarks
+ * and tests give the agent an engine with another driver, which works in memory
+ * or fails on purpose.
  *
- * A driver's engine begins with a struct engine, its calls with a struct
- * engine_call. The promises of engine.h on callbacks, errors and cancelling are
- * the driver's to keep.
+ * The struct of a driver's engine begins with a struct engine, that of its
+ * calls with a struct engine_call. The driver must keep the promises of
+ * engine.h on callbacks, errors and cancelling.
  */
 #ifndef AGENT_DOCKER_ENGINE_INTERNAL_H
 #define AGENT_DOCKER_ENGINE_INTERNAL_H
 
 #include "agent/docker/engine.h"
 
-/* What all calls of engine.h have in common: engine.c fills a plan for each. */
+/* The description of one call, filled by engine.c. */
 struct call_plan {
 	const char *method;
 	const char *path;         /* without the version; copied */
-	const char *path_podman;  /* the same of Podman's; NULL: that one */
+	const char *path_podman;  /* for Podman; NULL: the same path */
 	const char *body;         /* JSON text, or NULL; copied */
 	const char *header;       /* "Name: value", or NULL; copied */
-	engine_source_fn *source; /* or an upload */
+	engine_source_fn *source; /* an upload instead of body; or NULL */
 	void *source_arg;
-	engine_data_fn *data;     /* the raw answer goes here, to arg ... */
-	engine_object_fn *object; /* ... or its objects go here */
+	engine_data_fn *data;     /* gets the raw answer ... */
+	engine_object_fn *object; /* ... or this its JSON objects */
 	uint32_t timeout_ms;
 	uint32_t stall_ms;
 	int conflict; /* errno value of a 409; 0: EBUSY */
@@ -33,8 +33,8 @@ struct call_plan {
 };
 
 struct engine_driver {
-	/* All of *plan but its callbacks' arguments is borrowed for the length
-	 * of the call.
+	/* *plan is borrowed until begin() returns, except the arguments of its
+	 * callbacks.
 	 */
 	struct engine_call *(*begin)(struct engine *engine,
 				     const struct call_plan *plan,
@@ -42,7 +42,7 @@ struct engine_driver {
 	void (*cancel)(struct engine_call *call);
 	void (*resume)(struct engine_call *call);
 	const char *(*api_version)(const struct engine *engine);
-	void (*free)(struct engine *engine); /* with all its calls */
+	void (*free)(struct engine *engine); /* cancels all calls */
 };
 
 struct engine {
@@ -54,7 +54,7 @@ struct engine_call {
 	const struct engine_driver *driver;
 };
 
-/* Hand the plan to the driver of the engine. */
+/* Begin the call with the engine's driver. */
 struct engine_call *call_begin(struct engine *engine,
 			       const struct call_plan *plan, struct error *err);
 

@@ -1,10 +1,9 @@
-/* podman_service.h - starts a Podman service of the user's own, where none
- * runs.
+/* podman_service.h - runs a Podman API service for the current user.
  *
- * It answers at engine.sock in a folder of ours and ends with us, however we
- * end; containers go on without it. One that ends before is started again.
- * With it ends the process that holds the user's namespaces for Podman, unless
- * it was there before us.
+ * The service listens on engine.sock in the given folder. It ends together with
+ * this process, even if that is killed; containers continue. If it ends
+ * earlier, it is started again. Podman's process that holds the user's
+ * namespaces ends with the service, unless it existed before.
  *
  * Source: podman-system-service(1) of Podman 4.3.
  */
@@ -19,9 +18,9 @@
 
 struct podman_service;
 
-/* Start it: in a moment it answers at *host. SIGCHLD must be blocked. EINVAL:
- * the folder's path is too long for a socket; ENOENT: no Podman, or we are
- * root.
+/* Start the service; soon after it answers at *host. SIGCHLD must be blocked.
+ * EINVAL: the folder's path is too long for a socket; ENOENT: Podman is not
+ * installed, or the user is root.
  */
 struct podman_service *podman_service_new(sd_event *loop, const char *folder,
 					  char host[OWN_ENGINE_SIZE],

@@ -1,11 +1,10 @@
-/* about.h - what a report tells of the sweep beside its rows.
- */
+/* about.h - the facts of a sweep that a report shows beside its rows. */
 #ifndef CONTROLLER_REPORT_ABOUT_H
 #define CONTROLLER_REPORT_ABOUT_H
 
 #include <stdint.h>
 
-/* The sweep that the rows are of. Texts are borrowed; NULL and 0: unknown. */
+/* Texts are borrowed; NULL and 0: unknown. */
 struct report_about {
 	const char *title; /* of a page */
 	uint64_t sweep;
@@ -13,7 +12,7 @@ struct report_about {
 	const char *client; /* who submitted it */
 	int64_t submitted_ms;
 	const char *file; /* the text of the sweep file */
-	const char *home; /* where a page leads back to; our own words */
+	const char *home; /* where a page links back to; not escaped */
 };
 
 #endif

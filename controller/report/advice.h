@@ -1,5 +1,4 @@
-/* advice.h - what a class of failure means, and what to do about it.
- */
+/* advice.h - explains a class of failure and advises what to do. */
 #ifndef CONTROLLER_REPORT_ADVICE_H
 #define CONTROLLER_REPORT_ADVICE_H
 

@@ -1,22 +1,22 @@
-/* anomalies.h - finds repeats that differ, and rates that jump against those of
- * neighbouring cells.
+/* anomalies.h - finds repeats that differ too much, and rates that differ too
+ * much from those of neighbouring cells.
  *
  * Added to each completed row that has a rate (token/p/s):
  *
  *	"repeats": {"n": 3, "mean": 4150.2, "stdev": 35.1, "cv_percent": 0.85}
- *			of the completed repeats of its cell, with at least two
- *	"doubts": ["..."]	sentences, where there is one
+ *			over the completed repeats of its cell, if two or more
+ *	"doubts": ["..."]	sentences, if there are any
  *
- * A coefficient of variation above the sweep's spread_percent (5 when it says
- * nothing) is a doubt.
+ * A coefficient of variation above the sweep's spread_percent (default 5) is a
+ * doubt.
  *
- * Neighbours of a cell are those whose words ("nodes=2 batch.micro=4") differ
- * in one value; where those are numbers, only the next smaller and the next
- * larger one. A cell whose rate, as the mean of its repeats, is more than 5
- * times that of each of its neighbours, or less than a fifth, is a doubt: such
- * jumps come from wrong units and batches. Where both have an MFU that is
- * compared; without, cells of different models, chips, vendors or precisions
- * are no neighbours.
+ * Neighbours of a cell are the cells whose words ("nodes=2 batch.micro=4")
+ * differ in one value; of numbers only the next smaller and the next larger. A
+ * cell is a doubt if its rate (the mean of its repeats) is more than 5 times,
+ * or less than a fifth, of that of each neighbour: the cause is usually a wrong
+ * unit or batch size. If both have an MFU, the MFU is compared instead. Without
+ * MFU, cells of different models, chips, vendors or precisions are not
+ * neighbours.
  */
 #ifndef CONTROLLER_REPORT_ANOMALIES_H
 #define CONTROLLER_REPORT_ANOMALIES_H
@@ -25,8 +25,8 @@
 
 #include <cjson/cJSON.h>
 
-/* rows as report.h says. What an earlier call added is replaced. EINVAL: a row
- * is no object; ENOMEM.
+/* rows: as in report.h. The result of an earlier call is replaced. EINVAL: a
+ * row is no object; ENOMEM.
  */
 int anomalies_add(cJSON *rows, struct error *err);
 

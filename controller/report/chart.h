@@ -1,8 +1,8 @@
-/* chart.h - curves as one SVG picture, to stand inside an HTML page.
+/* chart.h - draws curves as an SVG line chart for an HTML page.
  *
- * Colours are the page's (CSS classes chart, axis, grid, l0 .. l7), so that a
- * chart follows light, dark and paper; past the fourth, lines are dashed too.
- * All texts are escaped.
+ * Colours are CSS classes of the page (chart, axis, grid, l0 .. l7), so that
+ * they follow its light, dark and print styles. From the fifth on, lines are
+ * also dashed. All texts are escaped.
  */
 #ifndef CONTROLLER_REPORT_CHART_H
 #define CONTROLLER_REPORT_CHART_H
@@ -14,12 +14,12 @@
 #include <stdbool.h>
 
 #define CHART_LINES_MAX 1024
-#define CHART_POINTS_MIN 3 /* a shorter line says nothing, and is not drawn */
-#define CHART_LEGEND_MAX 8 /* lines that are told apart by name */
+#define CHART_POINTS_MIN 3 /* shorter lines are not drawn */
+#define CHART_LEGEND_MAX 8 /* lines that the legend names */
 
 struct chart_line {
 	const char *name;
-	const cJSON *points; /* [[x, y] ...] by x; y null breaks the line */
+	const cJSON *points; /* [[x, y] ...] sorted by x; y null: a gap */
 };
 
 struct chart {
@@ -29,16 +29,15 @@ struct chart {
 	struct chart_line lines[CHART_LINES_MAX];
 	size_t count;
 	bool from_zero; /* the y axis begins at 0 */
-	bool band; /* more than CHART_LEGEND_MAX lines become their mean, in
-		    * a band from the lowest to the highest
+	bool band; /* draw more than CHART_LEGEND_MAX lines as their mean, in a
+		    * band from minimum to maximum
 		    */
 };
 
-/* Has the curve enough finite points to be drawn? */
+/* Does the curve have enough finite points to be drawn? */
 bool chart_draws(const cJSON *points);
 
-/* Append the picture, of the lines that chart_draws(). Without any nothing is
- * drawn.
+/* Append the chart of the lines for which chart_draws(). None: append nothing.
  */
 int chart_svg(const struct chart *chart, struct buffer *out, struct error *err);
 

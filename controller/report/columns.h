@@ -1,9 +1,8 @@
-/* columns.h - the columns of the tables that people read.
+/* columns.h - chooses and fills the columns of result tables.
  *
- * A row shows where its cell stands and what it measured. Columns of figures
- * that no row of the sweep has (MFU without a known peak, say) are left out;
- * every number that a framework's rules name is a column of its own, where they
- * do not say which are.
+ * A row shows its cell and the measured values. A column is left out if no row
+ * has a value for it (for example MFU without a known peak). The metrics of a
+ * framework's rules are columns: those of `columns:`, else all.
  */
 #ifndef CONTROLLER_REPORT_COLUMNS_H
 #define CONTROLLER_REPORT_COLUMNS_H
@@ -17,7 +16,7 @@
 
 #define COLUMNS_MAX 32
 #define COLUMN_TEXT                                                            \
-	320 /* bytes of a cell's text, with the 0; longer is cut               \
+	320 /* bytes of a table cell with the NUL; longer texts are cut        \
 	     */
 
 struct column_rule;
@@ -30,24 +29,24 @@ struct columns {
 
 /* Choose the columns for these rows (controller/report/report.h), which must
  * outlive *columns. labelled: cells are named by labels (labels.h), which
- * contain the number of the repeat: it has no column.
+ * include the number of the repeat, so it gets no column.
  */
 void columns_choose(const cJSON *rows, bool labelled, struct columns *columns);
 
 const char *column_title(const struct columns *columns, size_t column);
 
-/* Does the column hold figures? */
+/* Is the column right-aligned, because it holds numbers? */
 bool column_right(const struct columns *columns, size_t column);
 
-/* What the row shows there: not escaped for any format. A figure that has a
- * flag is followed by " (!)". Returns text.
+/* The text of a row in a column, not escaped. A value with a flag ends in "
+ * (!)". Returns text.
  */
 const char *column_text(const struct columns *columns, size_t column,
 			const cJSON *row, char text[COLUMN_TEXT]);
 
-/* The rows as a table of these columns; heads is filled and must outlive it.
- * The rate has a bar as long as it is in the best row. labels: cells are
- * named by what differs; NULL: by all their words. NULL: ENOMEM.
+/* Make a table of these columns. heads is filled and must outlive the table.
+ * The rate has a bar relative to the best row. labels: name cells by the words
+ * in which they differ; NULL: by all words. Returns NULL: ENOMEM.
  */
 struct table *columns_table(const struct columns *columns, const cJSON *rows,
 			    const struct labels *labels,

@@ -1,6 +1,6 @@
-/* html_charts.h - the pictures of a report page.
+/* html_charts.h - writes the charts of a report page.
  *
- * Rows are as report.h says. What has too little to show is left out.
+ * Rows: as in report.h. A chart with too few values is left out.
  */
 #ifndef CONTROLLER_REPORT_HTML_CHARTS_H
 #define CONTROLLER_REPORT_HTML_CHARTS_H
@@ -11,8 +11,8 @@
 
 #include <cjson/cJSON.h>
 
-/* All cells beside each other: rate, MFU, memory against what the chip has,
- * power, energy, how the rate holds over nodes; then loss and rate by step.
+/* Charts over all cells: rate, MFU, memory with the chip's limit, power,
+ * energy, scaling over nodes; then loss and rate by step.
  */
 int html_overview(const cJSON *rows, const struct labels *labels,
 		  struct buffer *out, struct error *err);

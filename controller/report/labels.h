@@ -1,10 +1,11 @@
-/* labels.h - short names of rows, and what all rows of a table share.
+/* labels.h - makes short names for rows, and finds the words that all rows
+ * share.
  *
- * A cell's name is a list of words "key=value" with blanks between them; a
- * value may hold blanks. What all rows share is said once; a row is named by
- * the words in which it differs. Where room is short, words are left out that
- * follow from the others: each cell is still told from all others. What was run
- * (label_subjects) is never left out.
+ * A cell's name is a list of words "key=value" separated by blanks; a value may
+ * contain blanks. Words that all rows share are shown once; a row is named by
+ * the words in which it differs. Where space is short, words that follow from
+ * the others are left out, as long as the names stay distinct; keys of
+ * label_subjects are never left out.
  */
 #ifndef CONTROLLER_REPORT_LABELS_H
 #define CONTROLLER_REPORT_LABELS_H
@@ -13,35 +14,37 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define LABEL_SIZE 400 /* bytes of a label, with the 0; longer ones are cut */
+#define LABEL_SIZE                                                             \
+	400 /* bytes of a label with the NUL; longer ones are cut              \
+	     */
 
 struct labels {
 	char common[LABEL_SIZE];  /* words of all rows; "": none, or one row */
-	char implied[LABEL_SIZE]; /* keys that tell no cell from another */
+	char implied[LABEL_SIZE]; /* keys whose values follow from other keys */
 };
 
-/* Bytes of the word that text begins with: it ends before a blank behind which
- * a further "key=" stands.
+/* The length of the first word of text. It ends before a blank that is followed
+ * by another "key=".
  */
 size_t labels_word(const char *text);
 
-/* Find what these rows (report.h) share. */
+/* Find the words that these rows (report.h) share. */
 void labels_find(const cJSON *rows, struct labels *labels);
 
-/* The row's own words, and "#2" of its second repeat; "all" where it has no
- * words of its own. Returns text.
+/* The words in which the row differs, and "#2" for its second repeat; "all" if
+ * it has none. Returns text.
  */
 const char *labels_row(const struct labels *labels, const cJSON *row,
 		       char text[LABEL_SIZE]);
 
-/* The same where room is short, "model=gpt-nano tp=4": without implied words,
- * and of a key what stands behind its last dot.
+/* The same where space is short, "model=gpt-nano tp=4": without implied words,
+ * and with only the last part of dotted keys.
  */
 const char *labels_brief(const struct labels *labels, const cJSON *row,
 			 char text[LABEL_SIZE]);
 
-/* The same for a chart: only the values of the words, "gpt-nano, 4";
- * labels_keys() says of what they are.
+/* The same for a chart: only the values, "gpt-nano, 4"; labels_keys() gives
+ * their keys.
  */
 const char *labels_short(const struct labels *labels, const cJSON *row,
 			 char text[LABEL_SIZE]);
@@ -59,8 +62,8 @@ bool labels_hold(const char *cell, const char *words);
 const char *labels_values(const cJSON *rows, const char *path,
 			  char text[LABEL_SIZE]);
 
-/* What was run, in the order in which tables tell it: a name to show and the
- * path for labels_values(). NULL ends it.
+/* The subjects of a sweep (model, chip ...) in the order of tables: the name to
+ * show and the path for labels_values(). Ends in NULL.
  */
 extern const struct label_subject {
 	const char *name;

@@ -1,9 +1,10 @@
-/* merge_evaluations.h - evaluations join the rows of what they evaluate.
+/* merge_evaluations.h - merges the rows of evaluations into the rows of the
+ * evaluated cells.
  *
- * A completed row that has metrics but no rate, and follows another cell of the
- * sweep ("follows" in report.h), is an evaluation of that cell: of its repeats
- * the one of the same number, else the last. Published pages state both in one
- * line.
+ * A completed row is an evaluation if it has metrics but no rate, and follows
+ * another cell of the sweep ("follows" in report.h). It belongs to the repeat
+ * with the same number, else to the last repeat of that cell. Published pages
+ * show both in one line.
  */
 #ifndef CONTROLLER_REPORT_MERGE_EVALUATIONS_H
 #define CONTROLLER_REPORT_MERGE_EVALUATIONS_H
@@ -12,9 +13,9 @@
 
 #include <cjson/cJSON.h>
 
-/* A copy of the rows in which the metrics of evaluations, and what tables show
- * of them, are those of the rows that they evaluate, and which has no rows for
- * them. The caller deletes it. NULL: ENOMEM.
+/* A copy of the rows without the evaluations, whose metrics (and table columns)
+ * are added to the rows that they evaluate. The caller deletes it. NULL:
+ * ENOMEM.
  */
 cJSON *rows_merge_evaluations(const cJSON *rows, struct error *err);
 

@@ -1,18 +1,19 @@
-/* reference.h - the page of published benchmark results, from a sweep's rows.
+/* reference.h - writes a sweep's rows as a page of published benchmark results.
  *
  * Environment, parallelism, batch definitions with this run's values, general
  * indicators and the performance table, as FlagPerf's result pages state them,
- * in English or Chinese. One line per cell: of its completed repeats the one
- * with the median rate. What was not run, or is not known, is "/". An
- * evaluation of a cell stands in the line of that cell (merge_evaluations.h).
+ * in English or Chinese. One line per cell: its completed repeat with the
+ * median rate. "/" means not run or not known. An evaluation is in the line of
+ * its cell (merge_evaluations.h).
  *
- * Beside what report.h says of rows, these are read where they are there:
- * setup.about, texts of the sweep that no run can know:
+ * These optional members of rows are read beside those of report.h. setup.about
+ * has facts that only the author of the sweep knows:
  *	task, dataset	for the general indicators
  *	framework	name and version of the training framework
  *	optimizations	such as flash attention
- *	fix_hp		of the row; else what it sets otherwise than the first
- *	columns		of the performance table, by name, with blanks between;
+ *	fix_hp		changed hyperparameters; default: the values in
+ *			which the row differs from the first
+ *	columns		of the performance table, names separated by blanks;
  *			a name may be that of a metric
  * values.config: the name of a configuration file, a variable of the sweep.
  * provenance.environment: the facts of the first node, and result.usage.
@@ -29,7 +30,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Append the page as Markdown. Errors as report.h says. */
+/* Append the page as Markdown. Errors as in report.h. */
 int report_reference(const cJSON *rows, enum language language,
 		     struct buffer *out, struct error *err);
 
@@ -38,7 +39,7 @@ int report_reference_html(const struct report_about *about, const cJSON *rows,
 			  enum language language, struct buffer *out,
 			  struct error *err);
 
-/* For the modules of the page. */
+/* The rest is shared by the modules of the page. */
 
 /* The rows of the page: one per cell, borrowed. */
 struct lines {
@@ -47,7 +48,7 @@ struct lines {
 	enum language language;
 };
 
-/* The table, and what it needs of each row; reference_table.c. */
+/* reference_table.c: append the performance table. */
 int reference_table(const struct lines *lines, struct buffer *out,
 		    struct error *err);
 
@@ -68,7 +69,7 @@ bool lines_differ(const struct lines *lines, const char *path);
 #define CHIP_TEXT 64
 const char *chip_text(const cJSON *row, char text[CHIP_TEXT]);
 
-/* Text with what Markdown gives a meaning escaped; NULL or "" is "/". */
+/* Append the text escaped for Markdown; NULL or "" is "/". */
 int cell_text(struct buffer *out, const char *text, struct error *err);
 
 #endif

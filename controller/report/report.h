@@ -1,7 +1,7 @@
-/* report.h - rows of a sweep to its tables: Markdown, CSV, JSON, HTML.
+/* report.h - writes the rows of a sweep as Markdown, CSV, JSON or HTML.
  *
- * A row is a JSON object, one per job (cell and repeat), in the order in which
- * the table shows them; what is absent counts as null:
+ * A row is a JSON object, one per job (cell and repeat), in the order of the
+ * table. A missing member counts as null:
  *
  *	{"job": 17,
  *	 "cell": "model=gpt-nano nodes=1",
@@ -36,8 +36,8 @@
  *	   "devices": [{"node": "n1", "device": "0", "power_w": curve,
  *	     "temp_c": curve, "util_pct": curve, "mem_used_mib": curve}]}
  *
- * Only a completed row shows figures; any other shows its state, class and
- * sentence. A figure with a flag is marked, and the flag stands below the
+ * Only completed rows show results; other rows show state, failure class and
+ * sentence. A result with a flag is marked, and the flag is explained below the
  * table.
  */
 #ifndef CONTROLLER_REPORT_REPORT_H
@@ -59,11 +59,10 @@
  */
 int report_markdown(const cJSON *rows, struct buffer *out, struct error *err);
 
-/* One self-contained HTML page without scripts, to be sent to others: what was
- * run, by whom and when, on which hardware and software, and with what outcome;
- * the table; bars of all cells and how they scale; curves; failures with the
- * ends of their logs; suspect results by cause; the provenance. Readable in
- * light, in dark and on paper.
+/* Append one self-contained HTML page without scripts: the facts of the sweep,
+ * its hardware and software, its outcome; the table; charts of all cells and
+ * their scaling; curves; failures with the last lines of their logs; suspect
+ * results by cause; the provenance. It has light, dark and print styles.
  */
 int report_html(const struct report_about *about, const cJSON *rows,
 		struct buffer *out, struct error *err);
@@ -71,14 +70,14 @@ int report_html(const struct report_about *about, const cJSON *rows,
 /* CSV by RFC 4180, CRLF line ends: a header line and one line per row, the
  * columns of tidy.h. Unknown values are empty; a list is one field with "; "
  * between its items. A text that begins with = + - @, a tab or a carriage
- * return has an apostrophe before it, so that no spreadsheet runs it as a
- * formula; numbers are as they are.
+ * return gets an apostrophe in front, so that no spreadsheet runs it as a
+ * formula; numbers do not.
  */
 int report_csv(const struct report_about *about, const cJSON *rows,
 	       struct buffer *out, struct error *err);
 
 /* {"version": TIDY_VERSION, "formula": N, "table": [the rows of tidy.h],
- * "rows": [the rows as they are]} and a newline; a row a line.
+ * "rows": [the rows unchanged]} and a newline; one row per line.
  */
 int report_json(const struct report_about *about, const cJSON *rows,
 		struct buffer *out, struct error *err);

@@ -1,8 +1,7 @@
-/* suspects.h - why results are suspect, each cause once.
+/* suspects.h - groups suspect results by cause.
  *
- * Two sentences that differ only in their numbers are one cause, which shows
- * "..." for each number. A cause keeps its numbers where they are the same in
- * all results that have it.
+ * Sentences that differ only in their numbers are one cause. The cause shows
+ * "..." for each number that differs between its results.
  */
 #ifndef CONTROLLER_REPORT_SUSPECTS_H
 #define CONTROLLER_REPORT_SUSPECTS_H
@@ -19,7 +18,7 @@ struct suspect_row {
 };
 
 struct suspect {
-	char *text; /* the sentence of all of them */
+	char *text; /* the common sentence */
 	struct suspect_row *rows;
 	size_t count;
 };

@@ -1,7 +1,7 @@
-/* table.h - a table, for a terminal, in Markdown or in HTML.
+/* table.h - renders a table for a terminal, as Markdown or as HTML.
  *
- * Cells are kept as they are and escaped for each form: nothing in a text can
- * add a column, a line or a tag, move the cursor or change a colour.
+ * Cells are stored unchanged and escaped when printed: a text cannot add a
+ * column, a line or a tag, move the cursor or change a colour.
  */
 #ifndef CONTROLLER_REPORT_TABLE_H
 #define CONTROLLER_REPORT_TABLE_H
@@ -24,23 +24,23 @@ struct table *table_new(const struct column *columns, struct error *err);
 void table_free(struct table *table);
 OWNED_POINTER(struct table, table_free)
 
-/* Append a cell, of at most 1000 bytes: to the present row, and past its last
- * column to a new one. Colours are for terminals; RED is also marked in HTML.
- * What cannot be kept for lack of memory is told when the table is printed.
+/* Append a cell of at most 1000 bytes to the current row, or to a new row if
+ * that is full. Colours are for terminals; RED is also marked in HTML. If
+ * memory runs out, printing the table fails.
  */
 void table_cell(struct table *table, enum colour colour, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* In HTML a bar of so many percent stands behind the last cell. */
+/* Show a bar of this many percent in the last cell (HTML only). */
 void table_bar(struct table *table, double percent);
 
 size_t table_rows(const struct table *table);
 
-/* In aligned columns. ENOMEM: cells are missing, and nothing is printed. */
+/* Print aligned columns. ENOMEM: cells are missing, and nothing is printed. */
 int table_print(const struct table *table, FILE *out, bool colours,
 		struct error *err);
 
-/* The same, appended to *out; what buffer_append() fails with. */
+/* Append to *out. Errors of buffer_append(). */
 int table_markdown(const struct table *table, struct buffer *out,
 		   struct error *err);
 int table_html(const struct table *table, struct buffer *out,

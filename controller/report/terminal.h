@@ -1,5 +1,4 @@
-/* terminal.h - texts and colours of a terminal.
- */
+/* terminal.h - escapes texts and writes colours for a terminal. */
 #ifndef CONTROLLER_REPORT_TERMINAL_H
 #define CONTROLLER_REPORT_TERMINAL_H
 

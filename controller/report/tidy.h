@@ -1,8 +1,8 @@
-/* tidy.h - rows of a sweep as one flat table for programs.
+/* tidy.h - converts the rows of a sweep to one flat table for programs.
  *
- * One row a cell and repeat, one column a thing; the same columns in every
- * row, null where a row has nothing. regatta-protocol(7) lists the columns with
- * their units. A column's name and meaning stay; new ones come in with a higher
+ * One row per cell and repeat, one column per value. All rows have the same
+ * columns; null: no value. regatta-protocol(7) lists the columns with their
+ * units. The name and meaning of a column never change; new columns increase
  * TIDY_VERSION.
  */
 #ifndef CONTROLLER_REPORT_TIDY_H
@@ -15,8 +15,8 @@
 
 #define TIDY_VERSION 2
 
-/* The table of these rows (report.h): an array of objects, whose members stand
- * in the order of *titles, which is filled. Columns: the fixed ones; "cell.KEY"
+/* The table of these rows (report.h): an array of objects, whose members are in
+ * the order of *titles, which is filled. Columns: the fixed ones; "cell.KEY"
  * for each key of the matrix that any row has; each metric that a table of
  * these rows shows, by its own name. The caller deletes it. NULL: ENOMEM.
  */

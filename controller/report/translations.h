@@ -1,5 +1,4 @@
-/* translations.h - the words of the reference page, in its languages.
- */
+/* translations.h - the phrases of the reference page in English and Chinese. */
 #ifndef CONTROLLER_REPORT_TRANSLATIONS_H
 #define CONTROLLER_REPORT_TRANSLATIONS_H
 
@@ -72,8 +71,8 @@ enum phrase {
 	PHRASE_BASELINE,
 	PHRASE_ONE_NODE,   /* chip, devices, shape */
 	PHRASE_MANY_NODES, /* chip, nodes, devices, shape */
-	PHRASE_ROW,        /* "(row %s)": which row a value is of */
-	PHRASE_ROWS,       /* the same of several */
+	PHRASE_ROW,        /* "(row %s)": the row of a value */
+	PHRASE_ROWS,       /* the same for several rows */
 	PHRASE_REMARKS,
 	PHRASE_CLASS, /* %s: of a failure */
 	PHRASE_TODO,  /* %s: the advice */
@@ -81,7 +80,7 @@ enum phrase {
 	PHRASES
 };
 
-/* What the language says; the places of %s are the same in all. */
+/* The phrase in a language. All languages have the same %s. */
 const char *phrase(enum language language, enum phrase phrase);
 
 #endif

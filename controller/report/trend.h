@@ -1,7 +1,6 @@
-/* trend.h - the same cells over many sweeps: how their rate went, and where it
- * fell.
+/* trend.h - follows the rate of cells over many sweeps and finds regressions.
  *
- * Rows are as report.h says. Cells are the same when their words, vendor, chip,
+ * Rows: as in report.h. Cells are the same if their words, vendor, chip,
  * framework and precision are.
  */
 #ifndef CONTROLLER_REPORT_TREND_H
@@ -13,8 +12,8 @@
 #include <cjson/cJSON.h>
 #include <stddef.h>
 
-/* A fall of more than this against the mean of the earlier sweeps, and of more
- * than twice their standard deviation, is a regression.
+/* A regression is a rate that is lower than the mean of the earlier sweeps by
+ * more than this, and by more than twice their standard deviation.
  */
 #define TREND_FALL_PERCENT 5
 
@@ -23,8 +22,8 @@ struct trend_sweep {
 	const cJSON *rows;
 };
 
-/* The cells whose model is `what`, or whose words hold all words of `what`, in
- * the order in which they came first:
+/* The cells whose model is `what`, or whose words include all words of `what`,
+ * in the order of their first sweeps:
  *
  *	[{"cell": "model=x nodes=2", "vendor": "acme", "chip": "A1",
  *	  "framework": "torch", "precision": "bf16",
@@ -33,11 +32,11 @@ struct trend_sweep {
  *		"n": 3,			completed repeats
  *		"rate": 2068.1,		the mean of their token/p/s
  *		"change_percent": -7.1,	against the mean of the earlier
- *					points; null of the first
+ *					points; null for the first
  *		"regression": true}]}]
  *
- * Sweeps are given in the order of their numbers; one without a result of the
- * cell has no point. The caller deletes it. NULL: ENOMEM.
+ * Sweeps must be sorted by number. A sweep without a result of the cell has no
+ * point. The caller deletes it. NULL: ENOMEM.
  */
 cJSON *trend_cells(const struct trend_sweep *sweeps, size_t count,
 		   const char *what, struct error *err);

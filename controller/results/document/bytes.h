@@ -1,5 +1,4 @@
-/* bytes.h - what the bytes of a log are like, whatever its lines say.
- */
+/* bytes.h - counts lines, control bytes and invalid UTF-8 of a log. */
 #ifndef CONTROLLER_RESULTS_DOCUMENT_BYTES_H
 #define CONTROLLER_RESULTS_DOCUMENT_BYTES_H
 
@@ -10,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Zero is the start of a log. */
+/* All zero: the start of a log. */
 struct log_bytes {
 	uint64_t bytes;
 	uint64_t lf;
@@ -20,10 +19,10 @@ struct log_bytes {
 	uint64_t line;    /* bytes since the last LF */
 	uint64_t longest; /* between two LF */
 	bool invalid_utf8;
-	struct utf8 utf8; /* where it is in a character */
+	struct utf8 utf8; /* the decoder's state */
 };
 
-/* The next bytes, in pieces of any size. */
+/* Count the next bytes; pieces may have any size. */
 void log_bytes_take(struct log_bytes *log, const char *data, size_t size);
 
 /* {"bytes", "lf", "cr", "ansi_escapes", "nul_bytes", "invalid_utf8",

@@ -1,7 +1,7 @@
-/* context.h - what a log does not say and figures need: the cell it is of.
+/* context.h - facts of a cell that its log does not contain and rates need.
  *
- * A JSON object (or YAML map) of numbers. Other keys are left alone: the same
- * file may hold more than is used here.
+ * They come from a JSON object (or YAML map) of numbers. Other keys are
+ * ignored, because the same file may serve other purposes.
  */
 #ifndef CONTROLLER_RESULTS_DOCUMENT_CONTEXT_H
 #define CONTROLLER_RESULTS_DOCUMENT_CONTEXT_H
@@ -10,28 +10,27 @@
 
 #include <stdint.h>
 
-/* 0: unknown. */
+/* 0: unknown, unless said otherwise. */
 struct context {
-	double seq_length;   /* tokens a sample */
-	double global_batch; /* samples a step */
-	double grad_accum;   /* micro batches a step */
+	double seq_length;   /* tokens per sample */
+	double global_batch; /* samples per step */
+	double grad_accum;   /* micro batches per step */
 	double world_size;   /* devices */
 	double total_steps;
-	double n_params;              /* of one token, those that are used */
+	double n_params;              /* parameters active per token */
 	double peak_flops_per_device; /* FLOP/s */
-	double spec_tflops;           /* the same as TFLOP/s */
+	double spec_tflops;           /* the same in TFLOP/s */
 	double layers;
 	double hidden;
-	double warmup_steps;   /* steps up to this are left out; -1: find it */
-	double warmup_records; /* the first so many records are; -1: find it */
+	double warmup_steps;   /* last step of the warm-up; -1: detect it */
+	double warmup_records; /* records of the warm-up; -1: detect it */
 };
 
-/* Nothing is known. */
+/* Set all values to unknown. */
 void context_init(struct context *context);
 
-/* From a file, or from a map: a number that is out of range (negative, or above
- * 1e18) is an error that names file and line, and so is a key that is one of
- * these misspelt.
+/* Read a file, or a map. EINVAL, with file and line: a number is negative or
+ * above 1e18, or a key looks like a misspelling of one above.
  */
 int context_read(struct context *context, const char *path, struct error *err);
 int context_take(struct context *context, const struct value *map,

@@ -1,27 +1,27 @@
 /* derive.h - computes rates from the values of a log.
  *
- * The members of the object depend on the log:
+ * The result is a JSON object. Its members depend on the contents of the log:
  *
  *	step times	warmup_steps, warmup_records, timed_records, rule,
  *			mean_iter_time_s, samples_per_s, tokens_per_s,
  *			tokens_per_s_per_device, mfu_6n, mfu_palm over the
- *			steps behind the warm-up; the same again as
- *			all_intervals; and, where evaluations were,
+ *			steps after the warm-up; the same over all steps as
+ *			all_intervals; if there were evaluations, also as
  *			without_the_interval_after_evaluation. The slow first
- *			step after a restart is warm-up
+ *			step after a restart counts as warm-up
  *	rates of the steps	mean_of_reported_tokens_per_s and
  *			mean_of_reported_samples_per_s after the warm-up
  *	DeepSpeed's timer	its last finite running average and the rates
  *			from it; *_from_current from its current figures
  *	TimeHistory	samples over seconds of whole intervals
- *	a last line with samples/s	(PerfLog's FINISHED): the rates from it;
+ *	a last line with samples/s	(PerfLog's FINISHED): its rates;
  *			those of the step times are then `after_warmup`
  *	Trainer's result	its own figures, and the mean step time
  *	MLPerf		samples_per_s_wall
  *	base results of one metric	mean, min, max
  *
- * A rate whose factors are not all known is left out. Utilisations are
- * fractions. The arithmetic is formula.h's.
+ * A rate is left out if one of its factors is unknown. Utilisations are
+ * fractions. formula.h computes the rates.
  */
 #ifndef CONTROLLER_RESULTS_DOCUMENT_DERIVE_H
 #define CONTROLLER_RESULTS_DOCUMENT_DERIVE_H
@@ -31,8 +31,8 @@
 /* NULL with ENOMEM. */
 cJSON *derive(const struct derive_input *input, struct error *err);
 
-/* The step times alone, behind this many steps; NULL: there are none, or no
- * memory.
+/* Only the rates of step times, with this many warm-up steps. NULL: no step
+ * times, or no memory.
  */
 cJSON *derive_behind(const struct derive_input *input, double warmup_steps);
 

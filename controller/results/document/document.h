@@ -1,9 +1,10 @@
-/* document.h - all values of a log, as one JSON object, for `regatta extract`.
+/* document.h - prints all values of a log as one JSON object, for `regatta
+ * extract`.
  *
- * Keys, each only where the log has it:
+ * Keys; a key is left out if the log has no such value:
  *
- *	records		one object per step, by step: "step", "total_steps",
- *			"rank" (that printed it), "loss" (null: not printed),
+ *	records		an object per step, in order: "step", "total_steps",
+ *			"rank" (which printed it), "loss" (null: not printed),
  *			"iter_time_s", "samples_per_s_reported",
  *			"tokens_per_s_reported",
  *			"tokens_per_s_per_device_reported", and every other
@@ -12,7 +13,7 @@
  *			record has a step; "micro_first", "micro_last" where
  *			the loss is of micro batches
  *	loss		{"count", "first": [step, loss], "last"}
- *	memory		the most of what was printed, as printed: "_mib" is
+ *	memory		the maximum that was printed, as printed: "_mib" is
  *			1024^2 bytes, "_gib" and Megatron-Bridge's "_gb" 1024^3;
  *			"ranks", "rank_of_max_...", "rank0_..." where ranks
  *			print
@@ -23,8 +24,8 @@
  *			"count", "unit"}
  *	bytes_flags	bytes.h
  *
- * and every section of the rules under its name. "nan", "inf" and "-inf" are
- * texts.
+ * and every section of the rules under its name. NaN and infinite numbers are
+ * the strings "nan", "inf" and "-inf".
  */
 #ifndef CONTROLLER_RESULTS_DOCUMENT_DOCUMENT_H
 #define CONTROLLER_RESULTS_DOCUMENT_DOCUMENT_H
@@ -36,7 +37,7 @@
 cJSON *log_document(const struct derive_input *input,
 		    const struct log_bytes *bytes, struct error *err);
 
-/* Did the log say anything at all? */
+/* Was no value captured? */
 bool log_document_empty(const struct derive_input *input);
 
 #endif

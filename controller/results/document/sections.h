@@ -1,8 +1,8 @@
-/* sections.h - what rules with `to` catch, kept in rows until it is printed.
+/* sections.h - keeps the matches of rules with `to` in rows until they are
+ * printed.
  *
- * log_rules.h says what `row` makes of a match. A row that a lower rank wrote
- * is not replaced by a higher one. Beyond SECTION_ROWS_MAX rows a section takes
- * no more.
+ * log_rules.h explains `row`. A row of a lower rank is not replaced by a higher
+ * rank. A section ignores further rows after SECTION_ROWS_MAX.
  */
 #ifndef CONTROLLER_RESULTS_DOCUMENT_SECTIONS_H
 #define CONTROLLER_RESULTS_DOCUMENT_SECTIONS_H
@@ -20,30 +20,30 @@ struct sections *sections_new(struct error *err);
 void sections_free(struct sections *sections);
 OWNED_POINTER(struct sections, sections_free)
 
-/* Hear of what the extract catches; the sections must live as long. */
+/* Receive the extract's matches. The sections must outlive the extract. */
 void sections_listen(struct sections *sections, struct extract *extract);
 
 bool sections_empty(const struct sections *sections);
 
-/* How many rows; 0: there is no such section. */
+/* The number of rows; 0: no such section. */
 size_t section_count(const struct sections *sections, const char *name);
 
-/* A row, or NULL: an object or array, borrowed. Those with a key come in its
- * order, and *key is it.
+/* A row (an object or array, borrowed), or NULL. Rows with a key are sorted by
+ * it; *key is the key.
  */
 const cJSON *section_row(const struct sections *sections, const char *name,
 			 size_t row, double *key);
 
-/* The number at a name in a row that is an object; NaN: none. */
+/* The number under a name in a row; NaN: none. */
 double row_number(const cJSON *row, const char *name);
 
-/* All sections, each under its name, into an object. -1: no memory. */
+/* Add all sections, each under its name, to an object. -1: no memory. */
 int sections_print(const struct sections *sections, cJSON *object);
 
-/* Steps before which an evaluation was: has this one? */
+/* Did an evaluation run just before this step? */
 bool sections_evaluated(const struct sections *sections, uint64_t step);
 
-/* A number as JSON has it: "nan", "inf" and "-inf" are texts. */
+/* A JSON number; NaN and infinities become "nan", "inf" and "-inf". */
 cJSON *number_json(double number);
 
 #endif

@@ -1,35 +1,35 @@
-/* captures.h - the values of one match as they are found, checked and put in
- * order.
- */
+/* captures.h - collects, checks and sorts the values of one match. */
 #ifndef CONTROLLER_RESULTS_RULES_CAPTURES_H
 #define CONTROLLER_RESULTS_RULES_CAPTURES_H
 
 #include "controller/results/rules/rules.h"
 
 struct capture {
-	struct fields *names; /* borrowed; grows by those that are new */
+	struct fields *names; /* borrowed; new names are added */
 	struct caught caught;
-	uint8_t order[CAUGHT_MAX]; /* of the values: number of their source */
+	uint8_t order[CAUGHT_MAX]; /* of each value: the index of its source */
 	uint32_t met;              /* bit per condition of the rule */
-	bool broken;               /* its step is no number: not to be used */
+	bool broken;               /* its step is no number: discard it */
 	bool no_memory;
-	char spelled[FIELD_NAME_MAX * 2]; /* a text put right */
+	char spelled[FIELD_NAME_MAX * 2]; /* a text corrected by `spell` */
 };
 
 void capture_begin(struct capture *catching, struct fields *names,
 		   const struct rule *rule);
 
-/* What stands at a source of the rule. */
+/* Add the text found at a source of the rule. */
 void capture_source(struct capture *catching, const struct source *source,
 		    const char *text, size_t size);
 
-/* What stands at a key (a dict's path, or that of a pair): for the sources and
- * conditions that name it, else for `others`.
+/* Add the text found at a key (the path in a dict, or the key of a pair): to
+ * the sources and conditions with this key, else to `others`.
  */
 void capture_key(struct capture *catching, const char *key, size_t key_size,
 		 const char *text, size_t size, bool quoted);
 
-/* Give a match that is one to fn: 0, or -1. */
+/* Call fn if the match is valid. Returns 0, or -1 if fn failed or memory ran
+ * out.
+ */
 int capture_end(struct capture *catching, rules_fn *fn, void *arg);
 
 #endif

@@ -1,8 +1,8 @@
-/* dict.h - a JSON object or the repr() of a Python dict to its values.
+/* dict.h - parses a JSON object or the repr() of a Python dict.
  *
- * Logs hold both, and what neither standard knows: NaN, Infinity, nan, inf,
- * None, True, single quotes, and objects such as tensor(1., device='x'),
- * whose text is the value. Nothing is copied.
+ * Logs contain both, and forms beyond the standards: NaN, Infinity, nan, inf,
+ * None, True, single quotes, and objects such as tensor(1., device='x'), whose
+ * text is the value. Texts are not copied.
  */
 #ifndef CONTROLLER_RESULTS_RULES_DICT_H
 #define CONTROLLER_RESULTS_RULES_DICT_H
@@ -10,18 +10,18 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define DICT_PATH_MAX 128 /* bytes; a value at a longer one is left out */
+#define DICT_PATH_MAX 128 /* bytes; values at longer paths are skipped */
 #define DICT_DEPTH_MAX 16
 
-/* One value that is neither map nor list, at its path: "value.loss", "lr.0".
- * A string (quoted) comes without its quotes, escapes as they are.
+/* Gets each value that is neither map nor list, with its path: "value.loss",
+ * "lr.0". A quoted string comes without its quotes; escapes are not decoded.
  */
 typedef void dict_value_fn(const char *path, const char *text, size_t size,
 			   bool quoted, void *arg);
 
-/* Read the dict at text[0], a brace. Returns its size with both braces; 0: it
- * does not end in text, or it is no dict. fn has then run for what was read
- * before that showed.
+/* Parse the dict that begins at text[0], a brace. Returns its size with both
+ * braces; 0: it is not complete, or no dict. fn has then run for the values
+ * before the error.
  */
 size_t dict_read(const char *text, size_t size, dict_value_fn *fn, void *arg);
 

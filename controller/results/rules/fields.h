@@ -1,7 +1,7 @@
-/* fields.h - the names under which rules catch values, and texts to values.
+/* fields.h - numbers the names of captured values and converts texts to values.
  *
- * A few names are known: they fill the fields of struct record (record.h).
- * All others are names of their own: metrics.
+ * Some names are predefined: they fill the fields of struct record (record.h).
+ * All other names are metrics.
  */
 #ifndef CONTROLLER_RESULTS_RULES_FIELDS_H
 #define CONTROLLER_RESULTS_RULES_FIELDS_H
@@ -9,13 +9,13 @@
 #include "controller/results/rules/log_rules.h"
 #include "controller/results/rules/record.h"
 
-#define FIELDS_MAX 192    /* names in a description, with those it meets */
+#define FIELDS_MAX 192    /* names of a description and of one log */
 #define FIELD_NAME_MAX 64 /* bytes in one */
 #define FIELD_NONE UINT16_MAX
 
-/* Names by number. Those below RECORD_FIELDS are an enum record_field; then
- * come those of `base` (NULL: none), which does not change any more, and then
- * one's own.
+/* Names by number. Numbers below RECORD_FIELDS are an enum record_field; then
+ * come the names of `base` (NULL: none), which must not change any more; then
+ * `names`.
  */
 struct fields {
 	const struct fields *base;
@@ -25,34 +25,34 @@ struct fields {
 
 void fields_clear(struct fields *fields);
 
-/* The number of a name, new ones are added: 1; 0: it is no name (1 to
- * FIELD_NAME_MAX printable ASCII characters) or there are too many; -1: no
- * memory. *factor is what a number under a known name is to be multiplied
- * with: 1000 for iteration_s. A factor below 0 is to be divided by the number,
- * without its sign: -1000 for steps_per_second.
+/* Find or add a name. 1: *field is its number; 0: not a valid name (1 to
+ * FIELD_NAME_MAX printable ASCII characters), or too many names; -1: no memory.
+ * *factor converts numbers of predefined names: multiply by it (iteration_s:
+ * 1000); if it is negative, divide its absolute value by the number
+ * (steps_per_second: -1000).
  */
 int fields_add(struct fields *fields, const char *name, size_t size,
 	       uint16_t *field, double *factor);
 const char *fields_name(const struct fields *fields, uint16_t field);
 
-/* How a text becomes a value. */
+/* How a text is converted to a value. */
 enum value_form {
 	FORM_NUMBER, /* a number, or true and false */
 	FORM_TEXT,
 	FORM_CLOCK,   /* H:MM:SS.ss or a plain number: seconds */
-	FORM_FLAG,    /* true, if there is any text */
+	FORM_FLAG,    /* true if the text is not empty */
 	FORM_ANY,     /* a number if it is one, else text */
-	FORM_PERCENT, /* a share of 1: in percent */
+	FORM_PERCENT, /* a fraction; becomes percent */
 	FORM_SI,      /* 10.0k, 1.2M, 3B: a number with its decimal suffix */
 	FORM_THOUSAND,
 	FORM_MILLION,
-	FORM_MILLI,   /* in thousandths */
-	FORM_COUNTER, /* a number that grows: of all steps the last one counts
+	FORM_MILLI,   /* divided by 1000 */
+	FORM_COUNTER, /* a growing number: the run's value is the last step's
 		       */
-	FORM_PACE,    /* 8.2s/it, 1.7it/s, 933us/step, 30 ms: seconds for one */
+	FORM_PACE, /* 8.2s/it, 1.7it/s, 933us/step, 30 ms: seconds per item */
 };
 
-/* The forms' words, in their order; ends in NULL. */
+/* The words of the forms, by enum value_form; ends in NULL. */
 extern const char *const value_forms[];
 
 enum caught_kind { CAUGHT_NUMBER, CAUGHT_BOOL, CAUGHT_TEXT };
@@ -65,7 +65,7 @@ struct caught_value {
 	size_t size;
 };
 
-/* False: the text is no such value. */
+/* Convert text. False: it has not this form. */
 bool value_from(struct caught_value *value, enum value_form form,
 		const char *text, size_t size);
 

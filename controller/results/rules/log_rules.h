@@ -1,120 +1,120 @@
-/* log_rules.h - the rules that read a training log: data, compiled.
+/* log_rules.h - compiles the rules that extract values from a training log.
  *
- * The rules stand in a framework description (images/frameworks/), section
- * `log:`
+ * The rules are the section `log:` of a framework description
+ * (images/frameworks/):
  *
  *	log:
- *	  read: first	# the output of which rank: first, last or all
- *	  stream: ['*rank0.log']	# and which followed files, by path
+ *	  read: first	# which rank's output: first, last or all
+ *	  stream: ['*rank0.log']	# and these followed files, by path
  *	  like: [perflog]	# the rules of these descriptions come first
  *	  columns: ['*acc*']	# which metrics tables show; default: all
  *	  rules:
  *	    - match: 'step (?<step>\d+)/(?<steps>\d+) \| loss (?<loss>\S+)'
  *
- * A rule has one of three forms. Each is looked for anywhere in a record of
- * the log, as often as it occurs there.
+ * A rule has one of three forms. It is searched for anywhere in a record of the
+ * log, and may match several times.
  *
  *	match: EXPRESSION	PCRE2 over bytes (no UTF mode); its named groups
- *				catch values
- *	dict: PREFIX		a JSON object or Python dict behind the prefix
- *				('{': any); values stand at paths: value.loss
- *	pairs: EXPRESSION	"key: value" pairs behind what it matches, up to
- *				the next match or the end of the record
+ *				capture values
+ *	dict: PREFIX		a JSON object or Python dict after the prefix
+ *				('{': any); values have paths: value.loss
+ *	pairs: EXPRESSION	"key: value" pairs after the match, up to the
+ *				next match or the end of the record
  *
- * More of a dict or of pairs:
+ * Further keys of dict and pairs:
  *
- *	where: {event: [A, B]}	the values at these paths or keys are one of
- *				these, else it is no match
- *	has: [FIELD]		(any form) nor without these fields
- *	others: value		numbers below this path ('.': all) that
- *				`fields` does not name go under their own names
- *	between: '|'  is: ':'	what ends a pair and what stands in it: one of
- *				these characters each
- *	closed: true		a pair that `between` does not end is cut
+ *	where: {event: [A, B]}	a match needs one of these values at each of
+ *				these paths or keys
+ *	has: [FIELD]		(any form) a match needs these fields
+ *	others: value		numbers below this path ('.': all) that are not
+ *				in `fields` keep their own names
+ *	between: '|'  is: ':'	characters that end a pair, and that separate
+ *				key and value; any one of each set
+ *	closed: true		ignore a last pair that `between` does not end
  *
- * fields: {KEY: NAME} says under which name goes what stands at a group, path
- * or key (a group that is not listed has its own name). NAME may be a list,
- * and may have a form behind it: name:text, name:clock (H:MM:SS, in seconds),
- * name:percent (a share of 1, in percent), name:flag (true when there is
- * anything), name:any (a number, else text), name:si (10.0k, 1.2M, 3B),
- * name:thousand, name:million, name:milli (in these), name:counter (of all
- * steps the last one counts), name:pace (8.2s/it, 1.7it/s,
- * 933us/step, 30 ms: the seconds of one); "a/b" splits "3/60" into two. Numbers
- * may have commas between their thousands.
- * These names are known:
+ * fields: {KEY: NAME} gives the value of a group, path or key a name (a group
+ * that is not listed keeps its own). NAME may be a list, and may end in a form:
+ * name:text, name:clock (H:MM:SS, to seconds), name:percent (a fraction, to
+ * percent), name:flag (true if there is any text), name:any (a number, else
+ * text), name:si (10.0k, 1.2M, 3B), name:thousand, name:million, name:milli (in
+ * these units), name:counter (the run's value is the last step's), name:pace
+ * (8.2s/it, 1.7it/s, 933us/step, 30 ms: seconds per item); "a/b" splits "3/60"
+ * into two. Numbers may have commas between thousands. Predefined names:
  *
- *	step, steps		a step's number, and of how many
+ *	step, steps		the number of the step, and of all steps
  *	loss
  *	iteration_ms, iteration_s	time of one step
  *	steps_per_second	the same, as a rate
  *	tokens_per_second, samples_per_second	over all devices
  *	tokens_per_second_per_device
  *	memory_mib, memory_gib, memory_gb	2^20, 2^30 and 10^9 bytes
- *	rank			which rank says so
- *	finished		any text: the training says that it is done
- *				(where a later step follows, it is not
- *				believed, nor is another one in that log)
+ *	rank			the rank that printed it
+ *	finished		any text: the training is complete. If a later
+ *				step follows, this and every other such line of
+ *				the log is ignored
  *
- * Any other name is a metric of its own: a number that results and reports
- * carry under that name.
+ * Any other name is a metric: results and reports show the number under this
+ * name.
  *
- * What is caught counts for the step that the same match names; without one,
- * for the step before it (the first one, if there is none yet), or for the
- * summary where `finished` caught something or the rule says `finished: true`.
- * A step that comes again (several ranks, a restart) is one step: what a rule
- * catches later replaces all that it caught before, but a higher rank never
- * replaces what a lower one said, and of memory the most counts.
+ * Captured values belong to the step that the same match names. If it names
+ * none, they belong to the step before it (to the first step, if none came
+ * yet), or to the summary if the match captured `finished` or the rule says
+ * `finished: true`. A step that appears again (several ranks, a restart) is one
+ * step: later values of a rule replace all its earlier ones, but a higher rank
+ * never replaces the values of a lower one, and of memory the maximum is kept.
  *
- *	summary: true	of the whole run, which has not finished by this
- *	progress: true	the step is only counted: what comes next without a
- *			step belongs to it (progress bars). Other `steps` than
- *			the first (an evaluation's bar) are left alone
- *	total: true	its `steps` are those of the progress that counts
- *	pending: true	what is caught belongs to the step that comes next
- *	life: true	the line is a sign of life. Where a rule says so, other
- *			output is none, but figures; needs no group
- *	number: FIELD	in a log that numbers no steps, each new value of this
+ *	summary: true	values of the whole run, which has not ended yet
+ *	progress: true	(progress bars) the step is only remembered: the next
+ *			values without a step belong to it. Bars with another
+ *			total than the first (evaluations) are ignored
+ *	total: true	its `steps` is the total of the progress bar to use
+ *	pending: true	captured values belong to the next step
+ *	life: true	the line shows that the job makes progress. If any rule
+ *			has this key, only such lines and captured values do.
+ *			Needs no group
+ *	number: FIELD	in a log without step numbers, each new value of this
  *			field is the next step
  *	nan_with: FIELD	a loss of 0 is NaN where this field is (HuggingFace's
  *			Trainer replaces NaN before it averages)
- *	epoch: FIELD	steps start anew when this field grows
- *	epoch_steps: FIELD	the steps of an epoch: a step's number then is
+ *	epoch: FIELD	step numbers begin again when this field grows
+ *	epoch_steps: FIELD	the steps per epoch: the number of a step is
  *			epoch * epoch_steps + step, with epochs from
  *			`epoch_from` (0 or 1; default 0) on. With `number`: each
  *			match is the end of an epoch; one of another length than
- *			the first is an evaluation and left alone
- *	counted: true	in a log that numbers no steps, each match is the next
- *			step, or that of the progress where it is further
+ *			the first is an evaluation and ignored
+ *	counted: true	in a log without step numbers, each match is the next
+ *			step, or that of the progress bar if it is further
  *	share: FIELD	the epochs done so far, as a fraction: the step is this
- *			share of the progress' total; the number of epochs is
- *			announced (`epoch` of a rule with `total`), or follows
+ *			share of the progress bar's total. The number of epochs
+ *			is the `epoch` of a rule with `total`, or is computed
  *			from the bars around it (../share_steps.h)
- *	samples: FIELD	the samples so far instead of a step: what the first
- *			match has is those of a step
- *	interval: FIELD	the seconds of all steps since the record before: the
- *			time of one follows from the rate of steps that the same
- *			match has, else from the steps' numbers
- *	elapsed: FIELD	seconds of any clock: the time of a step that has none
- *			follows from those of the match before
+ *	samples: FIELD	the samples so far, instead of a step; the first match
+ *			gives the samples per step
+ *	interval: FIELD	the seconds of all steps since the record before. The
+ *			step time is computed with the step rate of the same
+ *			match, else with the step numbers
+ *	elapsed: FIELD	seconds of any clock: a step without a time gets the
+ *			difference from the match before
  *	metric: {name: FIELD, value: FIELD, unit: FIELD}
- *			a result of the run, whose name stands in the log
- *	contains: [TEXT]	one of these stands in every match; makes a rule
- *			cheap whose expression does not show it
- *	spell: {WRONG: RIGHT}	in texts
+ *			a result of the run, named by the log
+ *	contains: [TEXT]	every match contains one of these. This speeds
+ *			up rules whose expression does not show such a text
+ *	spell: {WRONG: RIGHT}	corrections of text values
  *
- * to: SECTION takes a rule's matches out of the steps, into a section of what
- * `regatta extract` prints (document.h); `row` says which row there: new (a map
- * for each match), list (its values in order), value (the first one), last
- * (joins the row before), one (a single map), latest (a single list), entry
- * (the value at field `value` under the name at field `key`, in a single map),
- * count (how many matches), or a field: one map for each of its values.
+ * to: SECTION puts a rule's matches into a section of the output of `regatta
+ * extract` (document.h) instead of the steps. `row` says how: new (a map per
+ * match), list (a list of values per match), value (the first value per match),
+ * last (merge into the last row), one (one map for all), latest (one list,
+ * replaced), entry (one map, with the value of field `value` under the name of
+ * field `key`), count (the number of matches), or the name of a field: one map
+ * for each of its values.
  *
  * A record of the log ends at LF or CR. ANSI escape sequences are removed
- * first, and what launchers put before a line: "[rank3]:", "[default0]:",
- * "3: ", "(Actor pid=7)", "[1,0]<stdout>:". NUL and invalid UTF-8 are bytes
- * like others. A record longer than EXTRACT_LINE_MAX is dropped. Text after the
- * last end is used only if it closes its last field itself, with '|' or '}', so
- * that a truncated number is never read.
+ * first, as are the prefixes of launchers: "[rank3]:", "[default0]:", "3: ",
+ * "(Actor pid=7)", "[1,0]<stdout>:". NUL and invalid UTF-8 are ordinary bytes.
+ * A record longer than EXTRACT_LINE_MAX is ignored. Text after the last LF or
+ * CR is used only if it ends its last field itself, with '|' or '}', so that a
+ * truncated number is never read.
  */
 #ifndef CONTROLLER_RESULTS_RULES_LOG_RULES_H
 #define CONTROLLER_RESULTS_RULES_LOG_RULES_H
@@ -132,51 +132,52 @@
 #define EXTRACT_COLUMNS_MAX 64 /* patterns of metrics */
 #define EXTRACT_MATCH_MAX 4096 /* bytes in an expression */
 
-/* Compiled rules: shared by any number of extracts of the same thread, which
- * must not outlive them.
+/* Compiled rules. Any number of extracts of the same thread may share them; the
+ * rules must outlive the extracts.
  */
 struct extract_rules;
 
-/* From the values of `log:` of a description (the last) and of those that it
- * is like (before it). Errors name file and line; a broken expression also
- * says what PCRE2 says, and where in it.
+/* Compile the `log:` values of a description (the last one) and of the
+ * descriptions that it is `like` (before it). Errors name file and line and,
+ * for an expression, quote PCRE2 and give the position.
  */
 struct extract_rules *extract_rules_new(const struct value *const *logs,
 					size_t count, struct error *err);
 void extract_rules_free(struct extract_rules *rules);
 OWNED_POINTER(struct extract_rules, extract_rules_free)
 
-/* Does a rule catch `finished`: will the training say that it is done? */
+/* Does a rule capture `finished`? Then the log says when training is complete.
+ */
 bool extract_rules_finish(const struct extract_rules *rules);
 
-/* Does a rule say what is a sign of life? */
+/* Does a rule have `life: true`? */
 bool extract_rules_life(const struct extract_rules *rules);
 
 enum extract_read { EXTRACT_FIRST, EXTRACT_LAST, EXTRACT_ALL };
 
-/* Which ranks' streams are to be read: the first, the last, or each, into an
- * extract of its own, put together by extract_merge().
+/* The ranks whose streams to read: the first, the last, or all. Each is read
+ * into its own extract, and extract_merge() joins them.
  */
 enum extract_read extract_rules_read(const struct extract_rules *rules);
 
-/* Do they name followed files that are read? */
+/* Do the rules have `stream:`? */
 bool extract_rules_names_files(const struct extract_rules *rules);
 
-/* Is a followed file of that path to be read as well, of the nodes whose ranks
- * are? A pattern of `stream:` matches as in fnmatch(3); * matches / too.
+/* Does a followed file with this path match a pattern of `stream:` (fnmatch(3),
+ * where * also matches /)? Then it is read, too, on the nodes whose ranks are.
  */
 bool extract_rules_file(const struct extract_rules *rules, const char *path);
 
-/* Do tables show this metric? A pattern of `columns:`, of any of the sections,
- * matches as in fnmatch(3). Without any `columns:` they show all.
+/* Do tables show this metric? True if it matches a pattern of `columns:` of any
+ * section (fnmatch(3)), or if no section has `columns:`.
  */
 bool extract_rules_column(const struct extract_rules *rules, const char *name);
 
-/* Is the number of this name in percent, by the form `percent` of a rule? */
+/* Does a rule give this name the form `percent`? */
 bool extract_rules_percent(const struct extract_rules *rules, const char *name);
 
-/* Does it count up, by the form `counter`? Then its last value is that of the
- * run.
+/* Does a rule give this name the form `counter`? Then the value of the run is
+ * that of the last step.
  */
 bool extract_rules_counter(const struct extract_rules *rules, const char *name);
 

@@ -1,5 +1,4 @@
-/* record.h - one step of a log, or its summary: what rules catch, as numbers.
- */
+/* record.h - the captured values of one step of a log, or of its summary. */
 #ifndef CONTROLLER_RESULTS_RULES_RECORD_H
 #define CONTROLLER_RESULTS_RULES_RECORD_H
 
@@ -7,12 +6,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define EXTRACT_RECORDS_MAX 262144 /* steps kept; later ones only as latest */
-/* Records that give way, each time, to steps that come before them in order
- * but after them in the log: half a second in all.
+#define EXTRACT_RECORDS_MAX                                                    \
+	262144 /* steps kept; of later ones only the latest */
+/* Limit of moved records, in total, when steps appear out of order in the log:
+ * it costs about half a second.
  */
 #define EXTRACT_MOVES_MAX (UINT64_C(1) << 27)
-#define EXTRACT_METRICS_MAX 64 /* of the steps; of the run as many */
+#define EXTRACT_METRICS_MAX 64 /* of the steps, and as many of the run */
 
 enum record_field {
 	RECORD_STEP,
@@ -28,14 +28,14 @@ enum record_field {
 	RECORD_FIELDS
 };
 
-/* One step, or the summary. A field holds something only if it has its bit in
- * `has`; a loss may be NaN or infinite, as printed. So with metrics, which
- * extract_metric_name() numbers.
+/* One step, or the summary. A field is valid only if its bit in `has` is set; a
+ * loss may be NaN or infinite, as printed. A metric is valid only if its bit in
+ * `has_metric` is set; extract_metric_name() gives the names by number.
  */
 struct record {
 	uint64_t step;
 	uint64_t steps_total;
-	int64_t came_ms; /* when its first line came, wall clock; 0: unknown */
+	int64_t came_ms; /* arrival of its first line, wall clock; 0: unknown */
 	double loss;
 	double iteration_ms;
 	double tokens_per_second;
@@ -43,12 +43,13 @@ struct record {
 	double tokens_per_device; /* and second */
 	double memory_mib;
 	uint64_t has_metric; /* bit 1 << its number */
-	double *metrics;     /* by number, as far as there is one */
+	double *metrics;     /* metric_room values, by number */
 	unsigned metric_room;
 	unsigned has; /* bit 1 << RECORD_... */
 	uint32_t rank;
 	bool finished;
-	bool restarted; /* came last behind a later step: a restart's first */
+	bool restarted; /* it followed a later step: the first after a restart
+			 */
 };
 
 static inline bool record_has(const struct record *record,
@@ -57,7 +58,7 @@ static inline bool record_has(const struct record *record,
 	return record->has & 1u << field;
 }
 
-/* Has the record the metric with this number? Then *number is it. */
+/* Get a metric by its number. False: the record does not have it. */
 static inline bool record_metric(const struct record *record, size_t metric,
 				 double *number)
 {
@@ -71,7 +72,7 @@ static inline bool record_metric(const struct record *record, size_t metric,
 /* The field of a record that is a double; NULL for the other fields. */
 double *record_number(struct record *record, enum record_field field);
 
-/* What rules with `metric` caught. */
+/* The values that rules with `metric` captured under one name. */
 struct run_metric {
 	char *name;
 	char *unit; /* NULL: none */

@@ -1,6 +1,4 @@
-/* rule.h - a log rule as it is compiled: what log_rules.h says of it, in
- * structs.
- */
+/* rule.h - a compiled log rule. log_rules.h explains the keys. */
 #ifndef CONTROLLER_RESULTS_RULES_RULE_H
 #define CONTROLLER_RESULTS_RULES_RULE_H
 
@@ -11,7 +9,7 @@
 #include <pcre2.h>
 
 #define SOURCES_MAX 64  /* fields of a rule */
-#define TARGETS_MAX 3   /* names for what one of them holds */
+#define TARGETS_MAX 3   /* names for one field */
 #define LITERALS_MAX 8  /* of `contains` */
 #define SPELLINGS_MAX 8 /* of `spell` */
 #define CONDITIONS_MAX 16
@@ -24,13 +22,13 @@ struct target {
 	double factor;
 };
 
-/* What stands at a group, a path or a key, and under which names it goes. */
+/* A group, path or key, and the names for its value. */
 struct source {
 	const char *key;
 	uint32_t group; /* of the expression; 0: none */
 	struct target targets[TARGETS_MAX];
 	size_t target_count;
-	bool ratio; /* "3/60": the first two targets get a half each */
+	bool ratio; /* "3/60": the first two targets get one part each */
 };
 
 /* The value at the key must be one of these. */
@@ -52,7 +50,7 @@ struct spelling {
 
 enum rule_kind { RULE_MATCH, RULE_DICT, RULE_PAIRS };
 
-/* Where in its section a match goes: see `row` in extract.h. */
+/* The place of a match in its section: `row` in log_rules.h. */
 enum rule_row {
 	ROW_NEW,
 	ROW_LAST,
@@ -65,20 +63,19 @@ enum rule_row {
 	ROW_BY, /* a field's name */
 };
 
-/* Texts belong to the rules that the rule is one of, unless they are said to be
- * owned.
+/* Texts belong to the struct extract_rules of the rule, unless marked as owned.
  */
 struct rule {
 	enum rule_kind kind;
 	pcre2_code *code;                      /* of `match` and `pairs` */
 	const char *prefix;                    /* of `dict` */
-	struct literal literals[LITERALS_MAX]; /* one stands in every match */
+	struct literal literals[LITERALS_MAX]; /* every match has one of them */
 	size_t literal_count;                  /* 0: anything may match */
 	struct source *sources;
 	size_t source_count;
 	struct condition *conditions;
 	size_t condition_count;
-	uint16_t has[HAS_MAX]; /* fields without which it is no match */
+	uint16_t has[HAS_MAX]; /* fields that a match needs */
 	size_t has_count;
 	const char *others; /* the path of other numbers; NULL: none */
 	const char *between;
@@ -114,23 +111,23 @@ struct rule {
 struct extract_rules {
 	enum extract_read read;
 	struct strings streams; /* patterns of followed files */
-	struct strings columns; /* of metrics that tables show */
-	bool columns_said;      /* else they show all */
-	char **texts;           /* copies of those of the description */
+	struct strings columns; /* patterns of metrics in tables */
+	bool columns_said;      /* false: tables show all */
+	char **texts;           /* copies of the description's texts */
 	size_t text_count;
 	struct rule *rules;
 	size_t count;
-	struct fields fields; /* those that the description names */
-	pcre2_code *literals; /* of all rules, any of them; NULL: every record
-				 is to be looked at */
+	struct fields fields; /* names in the description */
+	pcre2_code *literals; /* matches any literal of any rule; NULL: match
+				 all rules against every record */
 	pcre2_match_data *match;
 	pcre2_match_context *context;
 	pcre2_jit_stack *stack;
 	char plain[EXTRACT_LINE_MAX];
 };
 
-/* Read one rule of a description into *rule (zeroed), which is to be cleared
- * whatever happens.
+/* Compile one rule of a description into *rule, which must be zeroed. The
+ * caller clears *rule, also after an error.
  */
 int rule_read(struct extract_rules *rules, const struct value *value,
 	      struct rule *rule, struct error *err);
