@@ -339,6 +339,8 @@ lint:
 lint-format:
 	$(call say,LINT,clang-format)
 	$(Q)clang-format --dry-run -Werror $(C_FILES)
+	$(Q)! grep -nE '^ \*[[:alnum:]"{#]|^/\*/' $(C_FILES) || \
+		{ echo "rows of a comment that a formatter joined"; exit 1; }
 
 lint-includes:
 	$(call say,LINT,includes)

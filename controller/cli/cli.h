@@ -1,8 +1,8 @@
-/* cli.h - what commands share: their connection, their output, Ctrl-C.
+/* cli.h - functions that commands share: connection, output, Ctrl-C.
  *
- * A command writes what it was asked for to `out` and its words to `err`. It
- * returns an exit code (protocol/base/program.h), or -1 with an error that
- * cli_run() prints and turns into one.
+ * A command writes its result to `out` and messages to `err`. It returns an
+ * exit code (protocol/base/program.h), or -1 with an error, which cli_run()
+ * prints and converts to an exit code.
  */
 #ifndef CONTROLLER_CLI_CLI_H
 #define CONTROLLER_CLI_CLI_H
@@ -16,10 +16,10 @@
 #include <stdio.h>
 #include <systemd/sd-event.h>
 
-#define EXIT_INTERRUPTED 130 /* ended by Ctrl-C, as shells count */
+#define EXIT_INTERRUPTED 130 /* ended by Ctrl-C: 128 + SIGINT, as in shells */
 
 struct cli {
-	/* Set by whoever calls cli_run(). */
+	/* Set by the caller of cli_run(). */
 	FILE *out;
 	FILE *err;
 	bool out_terminal;
@@ -27,34 +27,33 @@ struct cli {
 	const struct environment *environment;
 	/* Set by cli_run() (dispatch.h). */
 	const char *command;
-	struct options *options; /* at the head of the command's own */
-	char **args; /* what is no option, without the command itself */
+	struct options *options; /* the first member of the command's options */
+	char **args; /* the other words, without the command itself */
 	size_t arg_count;
 };
 
-/* A session with the controller of the settings, on a loop of its own. */
+/* Connect to the controller of the settings, on a new event loop. */
 struct client *cli_connect(struct cli *cli, struct error *err);
 
-/* The models, frameworks and vendors of the settings. */
+/* Load the catalog of models, frameworks and vendors of the settings. */
 struct catalog;
 struct catalog *cli_catalog(struct cli *cli, struct error *err);
 
-/* --format is `word`; the first word of a command's formats when not given. */
+/* Is --format `word`? The default is the first of the command's formats. */
 bool cli_format(const struct cli *cli, const char *word);
 
-/* Connect, and do one request. */
+/* Connect, and make one request. */
 int cli_call(struct cli *cli, enum message_type type, void *message,
 	     struct answer *answer, struct error *err);
 
-/* JSON that a command makes: owned(json_free). */
+/* For owned(json_free). */
 static inline void json_free(cJSON *json)
 {
 	cJSON_Delete(json);
 }
 OWNED_POINTER(cJSON, json_free)
 
-/* One line of JSON on `out`: of a tree, of a struct, or of an answer's reply
- * where --format is json.
+/* Print one line of JSON on `out`: a tree, a struct, or the reply of an answer.
  */
 int cli_print_json(struct cli *cli, const cJSON *json, struct error *err);
 int cli_print_struct(struct cli *cli, const struct schema *schema,
@@ -62,22 +61,25 @@ int cli_print_struct(struct cli *cli, const struct schema *schema,
 int cli_print_answer(struct cli *cli, const struct answer *answer,
 		     struct error *err);
 
-/* A table on `out`, below its title; nothing where it has no rows. */
+/* Print title and table on `out`; nothing if the table has no rows. */
 struct table;
 int cli_print_table(struct cli *cli, const char *title,
 		    const struct table *table, struct error *err);
 
-/* A line of words on `err`, escaped. */
+/* Print one line on `err`, escaped. */
 void cli_say(struct cli *cli, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
 bool cli_out_colour(const struct cli *cli);
 bool cli_err_colour(const struct cli *cli);
 
-/* The number of a sweep or job from 1 on; EINVAL names `what`. */
+/* Parse the number of a sweep or job, from 1 on. EINVAL: the text names `what`.
+ */
 int cli_id(const char *text, const char *what, uint64_t *id, struct error *err);
 
-/* SIGINT, SIGTERM and SIGHUP run fn from the loop instead of killing us. */
+/* SIGINT, SIGTERM and SIGHUP run fn from the loop instead of ending the
+ * program.
+ */
 struct interrupts {
 	sd_event_source *sources[3];
 };
@@ -85,7 +87,7 @@ int interrupts_init(struct interrupts *interrupts, sd_event *loop,
 		    sd_event_signal_handler_t fn, void *arg, struct error *err);
 void interrupts_clear(struct interrupts *interrupts);
 
-/* They end what the client waits for. */
+/* Such a signal calls client_interrupt(). */
 int interrupts_client(struct interrupts *interrupts, struct client *client,
 		      struct error *err);
 OWNED_VALUE(struct interrupts, interrupts_clear)

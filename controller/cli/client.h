@@ -1,15 +1,15 @@
-/* client.h - requests to the controller and their answers.
+/* client.h - sends requests to the controller and receives their answers.
  *
- * A session on wire_client: hello, welcome, then requests by number, each
- * answered by MESSAGE_REPLY or MESSAGE_REFUSED. Requests that were not answered
- * when the connection broke are sent again in the next session, so only
- * requests that may be done twice are sent here (submit has its token).
+ * A session on wire_client: hello, welcome, then numbered requests, each
+ * answered by MESSAGE_REPLY or MESSAGE_REFUSED. If the connection breaks,
+ * unanswered requests are sent again in the next session. So every request must
+ * be safe to repeat (submit has a token for this).
  *
- * A client is impatient at first: without a session for CLIENT_REACH_MS every
- * request fails, and so do all later ones. A patient one waits for the
- * controller as long as it takes, once there was a session.
+ * At first a client is impatient: after CLIENT_REACH_MS without a session all
+ * requests fail, also later ones. A patient client (client_set_patient()) waits
+ * for the controller without limit, once it had a session.
  *
- * Requests are paced below what the controller allows a person.
+ * Requests are sent at a lower rate than the controller's limit for users.
  */
 #ifndef CONTROLLER_CLI_CLIENT_H
 #define CONTROLLER_CLI_CLIENT_H
@@ -20,11 +20,11 @@
 #include <systemd/sd-event.h>
 
 #define CLIENT_REACH_MS 5000
-#define CLIENT_ANSWER_MS 30000 /* beyond what the request itself waits */
+#define CLIENT_ANSWER_MS 30000 /* in addition to the request's wait_ms */
 
 struct client;
 
-/* What came is checked: it is the struct that answers the request. */
+/* An answer. Its reply has been decoded and checked by the request's schema. */
 struct answer {
 	const struct schema *schema; /* message_reply_schema() */
 	void *reply;                 /* the struct */
@@ -34,30 +34,31 @@ struct answer {
 void answer_clear(struct answer *answer);
 OWNED_VALUE(struct answer, answer_clear)
 
-/* Starts to connect; does not wait. */
+/* Start to connect; returns at once. */
 struct client *client_new(sd_event *loop, const struct connection *connection,
 			  struct error *err);
 void client_free(struct client *client);
 OWNED_POINTER(struct client, client_free)
 
 sd_event *client_loop(struct client *client); /* borrowed */
-/* Our public key, and the controller's. */
+/* The client's public key, and the controller's. */
 const char *client_public(const struct client *client);
 const char *client_server_public(const struct client *client);
 
-/* Wait for the controller from now on. notice() tells when the connection is
- * lost and when it is back.
+/* Make the client patient. notice() is called when the connection is lost and
+ * when it is back.
  */
 typedef void client_notice_fn(void *arg, const char *text);
 void client_set_patient(struct client *client, client_notice_fn *notice,
 			void *arg);
 
 /* Send a request: a message struct whose first member is `uint64_t request`,
- * which is filled in here; it and the payload are copied. wait_ms: how long the
- * request itself asks to wait. done() runs once, from the loop, with either an
+ * which is set here. Body and payload are copied. wait_ms: how long the request
+ * lets the controller wait. done() runs once, from the loop, with either an
  * answer or an error; it may send and drop requests. It may take answer->reply;
- * the rest is borrowed. *number names the request. Errors of done(): what the
- * controller refused with its code; ENOTCONN or ETIMEDOUT: out of reach.
+ * the rest is borrowed. *number is the number of the request. Errors of done():
+ * the code of the controller's refusal; ENOTCONN or ETIMEDOUT: the controller
+ * cannot be reached.
  */
 typedef void client_done_fn(void *arg, struct answer *answer,
 			    const struct error *err);
@@ -66,21 +67,23 @@ int client_send(struct client *client, enum message_type type, void *body,
 		client_done_fn *done, void *arg, uint64_t *number,
 		struct error *err);
 
-/* Forget a request; its done() does not run. */
+/* Drop a request; its done() does not run. */
 void client_drop(struct client *client, uint64_t number);
 
-/* Run one turn of the loop, waiting for something to happen. EINTR as above. */
+/* Run one turn of the loop; waits for an event. EINTR: client_interrupt() was
+ * called.
+ */
 int client_turn(struct client *client, struct error *err);
 
-/* The same without waiting: for those who work for long between requests, so
- * that the connection lives on and Ctrl-C is heard.
+/* The same without waiting. Long computations between requests call it to keep
+ * the connection alive and to handle Ctrl-C.
  */
 int client_look(struct client *client, struct error *err);
 
-/* End the call or turn that runs, or else the next one. From callbacks. */
+/* End the running call or turn with EINTR, else the next one. For callbacks. */
 void client_interrupt(struct client *client);
 
-/* The controller's wall clock; ours while there was no session. */
+/* The controller's wall clock; before the first session the local one. */
 int64_t client_clock_ms(const struct client *client);
 
 #endif

@@ -1,11 +1,11 @@
-/* command.h - what a command is, and the table of all.
+/* command.h - describes commands, and lists all of them.
  *
- * A command is one file in commands/: its options, its help, its code, and a
- * `const struct command` that holds them together. Help, completion and the
- * tests of the manual pages read the same struct.
+ * A command is one file in commands/ with its options, help and code, described
+ * by a `const struct command`. The dispatcher, the help, the shell completion
+ * and the tests of the manual pages read this struct.
  *
- * The options that a command alone has stand in a struct of its own, which
- * begins with the shared ones:
+ * A command with options of its own has a struct for them, which begins with
+ * the shared ones:
  *
  *	struct audit_options {
  *		struct options common;
@@ -23,50 +23,49 @@
 /* Returns an exit code, or -1 with an error. */
 typedef int command_fn(struct cli *cli, struct error *err);
 
-/* What a command does when its first word is this one: `node drain`. */
+/* A part of a command, chosen by its first word: `node drain`. */
 struct subcommand {
 	const char *word; /* NULL ends the list */
-	const char *args; /* behind it, as the usage shows them; or NULL */
+	const char *args; /* its arguments in the usage; or NULL */
 	size_t min_args;
 	size_t max_args;
-	const char *options; /* that not all subcommands have: "uses name"; or
-				NULL */
+	const char *options; /* options that only some subcommands have: "uses
+				name"; or NULL */
 	const char *summary;
 	command_fn *fn;
 };
 
 struct command {
 	const char *name;
-	const char *args; /* as the usage shows them */
+	const char *args; /* arguments in the usage */
 	size_t min_args;
 	size_t max_args;
-	bool connects; /* has the options of the connection */
+	bool connects; /* also has the connection's options */
 	const struct option_rule *rules;
-	size_t options_size; /* of the struct that the rules fill; 0: they fill
-				struct options alone */
+	size_t options_size; /* of the struct that the rules fill; 0: struct
+				options */
 	const char *summary;
 	const char *help; /* or NULL */
 	const char *example;
 	command_fn *fn;
 	const struct subcommand
-		*subcommands; /* in place of args and fn; at most
-			   16, of which the first is also run
-			   without a word when min_args is 0 */
+		*subcommands; /* instead of args and fn; at most 16. If min_args
+				 is 0, no word means the first */
 };
 
 /* NULL past the end. */
 const struct command *command_at(size_t index);
 
-/* NULL: there is none of that name. */
+/* NULL: no such command. */
 const struct command *command_find(const char *name);
 
-/* All options of a command: its own, those of the connection (NULL: it has
- * none), --help and --version.
+/* All options of a command: its own, those of the connection (NULL: none),
+ * --help and --version.
  */
 #define COMMAND_CONNECTION 1
 struct option_tables command_options(const struct command *command);
 
-/* Each in its own file; help lists them in this order. */
+/* In the order of the help. */
 extern const struct command command_run;
 extern const struct command command_plan;
 extern const struct command command_submit;
@@ -106,7 +105,7 @@ extern const struct command command_backup;
 extern const struct command command_gc;
 extern const struct command command_audit;
 
-/* Rules, for the tables of commands. */
+/* Macros for the option tables of commands. */
 
 /* clang-format off */
 #define OPTION(in, n, l, k, m, v) \
@@ -126,7 +125,7 @@ extern const struct command command_audit;
 		 "FILE"), \
 	  .bare = REGISTRY_AUTH_DOCKER, .help = which }
 
-/* Of a command that reads a sweep file. */
+/* For commands that read a sweep file. */
 #define OPTIONS_SWEEP \
 	{ OPTION(options, "set", 's', OPTION_LIST, set, "KEY=VALUE"), \
 	  .help = "set a key of the sweep file: image=a:1 (repeatable)" }, \
@@ -136,7 +135,7 @@ extern const struct command command_audit;
 	  .help = "FlagPerf checkout in which to check the cases' files" }
 /* clang-format on */
 
-/* Words of --format; the first is the default. */
+/* Values of --format; the first is the default. */
 extern const char *const formats_text[];   /* text, json */
 extern const char *const formats_page[];   /* text, json, html */
 extern const char *const formats_json[];   /* json */

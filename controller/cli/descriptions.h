@@ -1,4 +1,4 @@
-/* descriptions.h - files of the images folder that go with a sweep.
+/* descriptions.h - adds descriptions of the local images folder to a sweep.
  */
 #ifndef CONTROLLER_CLI_DESCRIPTIONS_H
 #define CONTROLLER_CLI_DESCRIPTIONS_H
@@ -6,9 +6,10 @@
 #include "controller/cli/cli.h"
 #include "controller/cli/input.h"
 
-/* Make what the sweep names and the controller lacks, or has otherwise, part
- * of the sweep's text: frameworks, models and vendors of the catalog that it
- * was checked by. They are named on stderr. Without a catalog: nothing.
+/* Add the frameworks, models and vendors that the sweep uses to its text, if
+ * the controller does not have the same ones. They come from the catalog that
+ * checked the sweep, and are named on stderr. Without a catalog nothing is
+ * added.
  */
 int descriptions_add(struct input *input, struct cli *cli,
 		     struct client *client, struct error *err);

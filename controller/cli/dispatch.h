@@ -1,4 +1,4 @@
-/* dispatch.h - a command line to its command, and its errors to words.
+/* dispatch.h - runs the command of a command line and prints its error.
  */
 #ifndef CONTROLLER_CLI_DISPATCH_H
 #define CONTROLLER_CLI_DISPATCH_H

@@ -1,8 +1,9 @@
-/* display.h - lines at the foot of a terminal that are redrawn in place.
+/* display.h - draws lines at the bottom of a terminal and updates them in
+ * place.
  *
- * Above them, permanent lines scroll away as usual. Each line is cut to the
- * width of the terminal, and no more are shown than it has room for; its size
- * is asked for anew at every drawing.
+ * Permanent lines scroll above them as usual. Lines are cut to the width of the
+ * terminal, and lines that do not fit its height are not drawn. The terminal's
+ * size is read at every drawing.
  */
 #ifndef CONTROLLER_CLI_DISPLAY_H
 #define CONTROLLER_CLI_DISPLAY_H
@@ -15,23 +16,25 @@
 
 struct display;
 
-/* out: borrowed; a terminal that knows ANSI sequences. */
+/* out: a terminal that supports ANSI sequences; borrowed. */
 struct display *display_new(FILE *out, struct error *err);
 
-/* Removes the lines at the foot. */
+/* Also removes the lines at the bottom. */
 void display_free(struct display *display);
 OWNED_POINTER(struct display, display_free)
 
-/* Lines that there is room for, at least 1. */
+/* The number of lines that fit, at least 1. */
 size_t display_rows(const struct display *display);
 
-/* Replace the lines at the foot. Lines may hold colour sequences, nothing else
- * that is not printed.
+/* Replace the lines at the bottom. They may contain colour sequences, but no
+ * other control characters.
  */
 void display_draw(struct display *display, const char *const *lines,
 		  size_t count);
 
-/* Print a permanent line; those at the foot are gone until the next drawing. */
+/* Print a permanent line. Removes the lines at the bottom until the next
+ * drawing.
+ */
 void display_line(struct display *display, const char *line);
 
 #endif

@@ -1,4 +1,4 @@
-/* file_reader.h - a file of any size that a person names, piece by piece.
+/* file_reader.h - reads a file of any size in pieces.
  */
 #ifndef CONTROLLER_CLI_FILE_READER_H
 #define CONTROLLER_CLI_FILE_READER_H
@@ -10,8 +10,8 @@
 typedef int file_reader_fn(const void *piece, size_t size, void *arg,
 			   struct error *err);
 
-/* Call fn for each piece of the file, "-" is standard input; -1 from it ends
- * the reading. EINVAL: the file cannot be read.
+/* Call fn for each piece of the file; "-" is standard input. If fn returns -1,
+ * reading ends. EINVAL: the file cannot be read.
  */
 int file_reader_read(const char *name, file_reader_fn *fn, void *arg,
 		     struct error *err);

@@ -1,4 +1,4 @@
-/* help.h - what --help prints.
+/* help.h - prints the help.
  */
 #ifndef CONTROLLER_CLI_HELP_H
 #define CONTROLLER_CLI_HELP_H
@@ -7,10 +7,10 @@
 
 #include <stdio.h>
 
-/* All commands, each in a line. */
+/* Print one line for each command. */
 void help_all(FILE *out);
 
-/* One command: its forms, what it does, its options, an example. */
+/* Print the help of one command: usage, description, options, example. */
 void help_command(FILE *out, const struct command *command);
 
 #endif

@@ -1,8 +1,9 @@
-/* imagefile.h - a file with images, taken apart into contents.
+/* imagefile.h - splits an image file into contents and sends them.
  *
- * What docker save writes, and OCI image layouts as a tar file; plain or
- * compressed (gzip, zstd, xz, bzip2). It is read once to learn the hash of each
- * file in it, and once more as far as the controller lacks some.
+ * Accepts the output of docker save and tar files of OCI image layouts, plain
+ * or compressed (gzip, zstd, xz, bzip2). The file is read once to compute the
+ * hash of each entry, and a second time to send the entries that the controller
+ * lacks.
  */
 #ifndef CONTROLLER_CLI_IMAGEFILE_H
 #define CONTROLLER_CLI_IMAGEFILE_H
@@ -12,10 +13,10 @@
 
 struct image_file;
 
-/* So many bytes of the (packed) file were read. */
+/* Reports how many bytes of the (compressed) file were read. */
 typedef void image_file_progress_fn(void *arg, uint64_t bytes, uint64_t total);
 
-/* EINVAL: what is wrong with it. */
+/* EINVAL: not a valid image file; the text says why. */
 struct image_file *image_file_open(const char *path,
 				   image_file_progress_fn *progress, void *arg,
 				   struct error *err);
@@ -24,11 +25,11 @@ OWNED_POINTER(struct image_file, image_file_free)
 
 const struct image_bundle *image_file_bundle(const struct image_file *file);
 
-/* Have its bundle at the controller; *hash: which that is. */
+/* Send the file's bundle; hash: that of the bundle. */
 int image_file_send_bundle(const struct image_file *file, struct client *client,
 			   char hash[CONTENT_HASH_SIZE], struct error *err);
 
-/* Have all its parts there, in their order. */
+/* Send all contents that the controller lacks, in the order of the file. */
 int image_file_send(struct image_file *file, struct client *client,
 		    blob_transfer_progress_fn *progress, void *arg,
 		    struct error *err);

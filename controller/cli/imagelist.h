@@ -1,9 +1,9 @@
-/* imagelist.h - which images a file holds, by the lists in it.
+/* imagelist.h - finds the images of an image file by its manifest.
  *
- * manifest.json of docker save, or index.json of an OCI image layout. Sources:
- * OCI Image Layout Specification 1.0, OCI Image Manifest Specification 1.0;
- * Docker Image Specification 1.2, "Combined Image JSON + Filesystem Changeset
- * Format".
+ * Reads manifest.json of docker save, or index.json of an OCI image layout.
+ * Sources: OCI Image Layout Specification 1.0, OCI Image Manifest Specification
+ * 1.0; Docker Image Specification 1.2, "Combined Image JSON + Filesystem
+ * Changeset Format".
  */
 #ifndef CONTROLLER_CLI_IMAGELIST_H
 #define CONTROLLER_CLI_IMAGELIST_H
@@ -28,14 +28,14 @@ struct texts {
 
 void texts_clear(struct texts *texts);
 
-/* Copies. What would be beyond TEXTS_MAX is left out. */
+/* Add a copy. Texts beyond TEXTS_MAX are ignored. */
 int texts_add(struct texts *texts, const char *path, const char *data,
 	      size_t size, struct error *err);
 const struct text *texts_find(const struct texts *texts, const char *path);
 
-/* Fill the bundle's images, from its entries and the texts. 0; 1: there is no
- * manifest.json, and one was made of index.json: it is the last text now. -1:
- * EINVAL, it is not an image file, or something is missing in it.
+/* Fill the images of the bundle from its entries and the texts. Returns 0; or 1
+ * if there is no manifest.json: one was made from index.json and added as the
+ * last text; or -1 with EINVAL: not an image file, or a part is missing.
  */
 int image_list(struct texts *texts, struct image_bundle *bundle,
 	       struct error *err);

@@ -1,4 +1,4 @@
-/* input.h - a sweep file as a command names it: its text, checked here.
+/* input.h - reads, checks and submits the sweep file of a command.
  */
 #ifndef CONTROLLER_CLI_INPUT_H
 #define CONTROLLER_CLI_INPUT_H
@@ -11,34 +11,34 @@
 
 struct input {
 	struct buffer text;
-	const char *name; /* borrowed: in errors */
+	const char *name; /* for errors; borrowed */
 	struct catalog *catalog;
-	struct sweep *sweep; /* NULL: there is no catalog to check it by */
-	struct registry_login *logins; /* to send along: logins_collect() */
+	struct sweep *sweep; /* NULL: no catalog, so it is not checked */
+	struct registry_login *logins; /* to send with it: logins_collect() */
 	size_t logins_count;
-	bool take_over; /* input_submit(): the jobs that completed in earlier
+	bool take_over; /* input_submit(): reuse completed jobs of earlier
 			   sweeps of this name */
 };
 
-/* Read the file ("-": standard input), lay over it what options.set says
- * ("batch.micro=2", each a further document of the text), and check it; so,
- * where a FlagPerf tree (or options.tree, one like it) is on this machine, that
- * it has what the cases need. With options.keep_going, cases that are wrong are
- * left out. Without a catalog on this machine: ENOENT, or unchecked when
- * optional_catalog. Every error is one of the request.
+/* Read the file ("-": standard input), apply options.set ("batch.micro=2"; each
+ * becomes a further YAML document of the text), and check the sweep. If its
+ * FlagPerf tree (or options.tree, a copy) is on this machine, also check the
+ * files that the cases need. With options.keep_going invalid cases are left
+ * out. Without a catalog on this machine: ENOENT, or with optional_catalog the
+ * sweep is not checked. Every error counts as a usage error.
  */
 int input_init(struct input *input, struct cli *cli, const char *name,
 	       bool optional_catalog, struct error *err);
 void input_clear(struct input *input);
 OWNED_VALUE(struct input, input_clear)
 
-/* EINVAL when a checked sweep has no jobs; its cells are told in words. */
+/* EINVAL: a checked sweep has no jobs. Prints the dropped cells. */
 int input_check_jobs(const struct input *input, struct cli *cli,
 		     struct error *err);
 
-/* Hand the sweep to the controller, which answers with a struct reply_submit:
- * the same token again is answered again. Dropped cells, and those that no node
- * could run, are told in words, at most 20 of them.
+/* Submit the sweep. The answer is a struct reply_submit; submitting again with
+ * the same token gives the same answer. Prints at most 20 cells that were
+ * dropped or that no node can run.
  */
 int input_submit(const struct input *input, struct cli *cli,
 		 struct client *client, const char *token,

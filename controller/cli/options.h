@@ -1,7 +1,6 @@
-/* options.h - the words of a command line to checked values, by tables.
+/* options.h - parses the options of commands.
  *
- * A command lists its options in a table of rules (protocol/config/option.h),
- * from which they are read and from which its help is printed.
+ * A command lists its options in a table of rules (protocol/config/option.h).
  */
 #ifndef CONTROLLER_CLI_OPTIONS_H
 #define CONTROLLER_CLI_OPTIONS_H
@@ -10,8 +9,8 @@
 
 #define OPTION_NONE UINT64_MAX /* a number that was not given */
 
-/* The values of the options that several commands have. Texts are borrowed from
- * argv or from the table; NULL: not given.
+/* The options that several commands share. Texts are borrowed from argv or from
+ * the table; NULL: not given.
  */
 struct options {
 	bool help;
@@ -32,15 +31,13 @@ struct options {
 struct option_tables options_all(const struct option_rule *rules,
 				 const struct option_rule *more);
 
-/* Whether the command line gave it. */
+/* Was this option given? */
 bool options_given(const struct option_rule *rule,
 		   const struct options *options);
 
-/* Read argv[0..argc) by the tables. The values go to *options, which the rules
- * know (struct options, or one that begins with it) and the caller has zeroed;
- * numbers that are not given become OPTION_NONE. All other words, in order, go
- * to args[], which has room for argc; *count is their number. EINVAL says what
- * is wrong and what is expected. --help and --version end the reading.
+/* Parse argv[0..argc) as option_parse() does. *options (struct options, or a
+ * struct that begins with it) must be zeroed; numbers that are not given become
+ * OPTION_NONE. --help and --version end parsing.
  */
 int options_parse(int argc, char **argv, const struct option_tables *tables,
 		  struct options *options, char **args, size_t *count,

@@ -1,8 +1,8 @@
-/* render.h - values to words and tables for people.
+/* render.h - formats values for people.
  *
- * Whatever came from outside (names, cells, sentences of failures) is escaped
- * before it is shown: nothing in it can move the cursor, change a colour or
- * add a line. Sizes are powers of 1024 bytes, times are given in milliseconds.
+ * Texts from outside (names, cells, failures) are escaped: they cannot move the
+ * cursor, change a colour or add a line. Size units are powers of 1024 bytes;
+ * times are given in milliseconds.
  */
 #ifndef CONTROLLER_CLI_RENDER_H
 #define CONTROLLER_CLI_RENDER_H
@@ -31,19 +31,18 @@ char *human_jobs(uint64_t count, char to[HUMAN_SIZE]);
 
 enum colour colour_of_job(enum job_state state);
 
-/* What a job (as a controller describes it) is doing or why it failed, or what
- * there is to say of one that did not, in words without control characters:
- * "step 12/60, loss 3.457, 8300 token/s".
+/* One line about a job, without control characters: its progress, why it
+ * failed, or its result: "step 12/60, loss 3.457, 8300 token/s".
  */
 char *job_detail(const struct job_info *job, char *to, size_t size);
 
-/* What is on its way to a job or task: "pulling 8%, 1m33s left, 1.0 GiB of 12.0
- * GiB, 120.0 MiB/s, layers 2/9". Of NULL nothing.
+/* The transfer for a job or task: "pulling 8%, 1m33s left, 1.0 GiB of 12.0 GiB,
+ * 120.0 MiB/s, layers 2/9". progress NULL: "".
  */
 void transfer_detail(const struct progress_info *progress, char *to,
 		     size_t size);
 
-/* "[####......]", or as many spaces where the fraction is not one (0 to 1). */
+/* "[####......]"; as many spaces if the fraction is not in 0 to 1. */
 #define BAR_SIZE 13
 char *bar_text(double fraction, char to[BAR_SIZE]);
 

@@ -1,7 +1,8 @@
-/* screen.h - the whole terminal, by ncurses: lines of text, and keys.
+/* screen.h - shows lines of text on the whole terminal and reads keys, with
+ * ncurses.
  *
- * Texts are UTF-8 and may be from outside: they are cut to the columns that
- * there are, and control characters in them are '?'.
+ * Texts are UTF-8 and not trusted: they are cut to the width of the terminal,
+ * and control characters become '?'.
  */
 #ifndef CONTROLLER_CLI_SCREEN_H
 #define CONTROLLER_CLI_SCREEN_H
@@ -17,27 +18,27 @@ enum screen_key {
 	SCREEN_NONE, /* no key is waiting */
 	SCREEN_UP,
 	SCREEN_DOWN,
-	SCREEN_OTHER, /* letters are themselves */
+	SCREEN_OTHER, /* any other special key; letters are themselves */
 };
 
 struct screen;
-/* NULL with *err set: the terminal cannot do it, ENOTTY. */
+/* ENOTTY: the terminal lacks the needed functions. */
 struct screen *screen_new(FILE *in, FILE *out, bool colours, struct error *err);
-/* The terminal is as it was. */
+/* Also restores the terminal. */
 void screen_free(struct screen *screen);
 OWNED_POINTER(struct screen, screen_free)
 
-/* How large it is now; true: that is news. */
+/* Read the size of the terminal. True: it has changed. */
 bool screen_resize(struct screen *screen);
 int screen_rows(const struct screen *screen);
 int screen_columns(const struct screen *screen);
 
-/* A line from the left edge on; the rest of it is blank. marked: in reverse.
- * Returns how many bytes of the text there was room for.
+/* Write a line; the rest of it becomes blank. marked: in reverse video. Returns
+ * how many bytes of the text fit.
  */
 size_t screen_line(struct screen *screen, int row, enum colour colour,
 		   bool marked, const char *text);
-/* All lines from this one on are empty; then everything is shown. */
+/* Clear the lines from `row` on, then update the terminal. */
 void screen_show(struct screen *screen, int row);
 
 /* The next key: enum screen_key, or a letter. */

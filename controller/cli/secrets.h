@@ -1,5 +1,4 @@
-/* secrets.h - the secrets of a sweep: read where the sweep is submitted, sealed
- * for the controller, and sent along with its logins.
+/* secrets.h - reads the secrets of a sweep and seals them for the controller.
  */
 #ifndef CONTROLLER_CLI_SECRETS_H
 #define CONTROLLER_CLI_SECRETS_H
@@ -9,18 +8,17 @@
 
 #define SECRET_BYTES_MAX 8192 /* of one value */
 
-/* Add the secrets of the sweep to the list, for logins_free(), which has *count
- * logins. The line end behind a value of a file or of standard input is left
- * off. The user is warned of variables in `env` that look like secrets. sweep
- * NULL: nothing is known of it, and nothing is added. ENOENT, EINVAL: a value
- * is missing, empty, too long or holds a NUL.
+/* Append the secrets of the sweep to the list of *count logins (logins_free()).
+ * A newline at the end of a file or of standard input is removed. Warns of
+ * variables in `env` that look like secrets. sweep NULL: nothing is added.
+ * ENOENT, EINVAL: a value is missing, empty, too long or contains NUL.
  */
 int secrets_collect(struct cli *cli, struct client *client, struct sweep *sweep,
 		    struct registry_login **logins, size_t *count,
 		    struct error *err);
 
-/* The same for a sweep that the controller has. A value that cannot be read any
- * more is left out: the controller may still have it.
+/* The same for a sweep that the controller has. Values that cannot be read now
+ * are skipped, because the controller may still have them.
  */
 int secrets_collect_again(struct cli *cli, struct client *client, uint64_t id,
 			  struct registry_login **logins, size_t *count,

@@ -1,16 +1,16 @@
-/* settings.h - where the controller is, who we are, where our parts lie.
+/* settings.h - finds the controller, the user's key and the installed parts.
  *
- * Each setting comes from the first that has it: the option, the environment,
- * the configuration file ($REGATTA_CONFIG, else regatta/config.yaml in
- * $XDG_CONFIG_HOME or ~/.config, else operator.yaml among the settings of this
- * machine's services, for who may read it), the default.
+ * A setting comes from the first of these that has it: the option, the
+ * environment, the configuration file, the default. The configuration file is
+ * $REGATTA_CONFIG, else regatta/config.yaml in $XDG_CONFIG_HOME or ~/.config,
+ * else the operator.yaml of this machine's services, if the user may read it.
  *
  *	controller: tcp://HOST:7117
  *	controller_key: "rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7"
  *	key: /home/me/.config/regatta/key
  *
- * controller_key is a public key or a file that holds one. A path in the file
- * that is not absolute begins at the file's folder.
+ * controller_key is a public key or a file with one. Relative paths in the file
+ * are relative to its folder.
  */
 #ifndef CONTROLLER_CLI_SETTINGS_H
 #define CONTROLLER_CLI_SETTINGS_H
@@ -21,7 +21,7 @@
 
 #include <limits.h>
 
-/* What main() found outside the command line. NULL: not set. */
+/* Environment variables, read by main(). NULL: not set. */
 struct environment {
 	const char *controller;     /* REGATTA_CONTROLLER */
 	const char *controller_key; /* REGATTA_CONTROLLER_KEY */
@@ -36,46 +36,50 @@ struct environment {
 	const char *docker_certs;   /* DOCKER_CERT_PATH */
 	const char *docker_config;  /* DOCKER_CONFIG */
 	const char *no_color;       /* NO_COLOR */
-	const char *folder;         /* of our own program */
+	const char *folder;         /* the folder of this program */
 };
 
 struct connection {
 	char endpoint[256];
-	char server_public[KEY_TEXT_SIZE]; /* as the settings name it */
-	char keys_file[PATH_MAX + 16];     /* server_keys.h; "": none is kept */
+	char server_public[KEY_TEXT_SIZE]; /* the controller's public key */
+	char keys_file[PATH_MAX + 16];     /* server_keys.h; "": none */
 	struct key key;
 };
 
-/* EINVAL, ENOENT, EPERM say what is missing or wrong, and what to do. */
+/* Find controller and key. EINVAL, ENOENT, EPERM: the text says what is missing
+ * or wrong, and what to do.
+ */
 int settings_connection(const struct environment *environment,
 			const struct options *options,
 			struct connection *connection, struct error *err);
 
-/* The same without a key of ours, which is left as it is. */
+/* The same without the user's key, which stays unchanged. */
 int settings_controller(const struct environment *environment,
 			const struct options *options,
 			struct connection *connection, struct error *err);
 
-/* The configuration file and its folder, there or not. EINVAL: no home. */
+/* The configuration file and its folder; they need not exist. EINVAL: HOME is
+ * not set.
+ */
 int settings_file(const struct environment *environment, char path[PATH_MAX],
 		  char folder[PATH_MAX], struct error *err);
 
-/* The folder of models, frameworks and vendors, which also holds the images
- * that are built here. ENOENT: there is none.
+/* The folder of models, frameworks and vendors, and of images to build. ENOENT:
+ * there is none.
  */
 int settings_images(const struct environment *environment,
 		    const struct options *options, char path[PATH_MAX],
 		    struct error *err);
 
-/* One of our own programs, by name: beside this one, in ../sbin, in $PATH
- * and the sbin folders beside its bin folders; regatta-init in ../lib/regatta.
- * ENOENT.
+/* Find a program of Regatta by name: beside this program, in ../sbin, in $PATH
+ * and in the sbin folders beside its bin folders; regatta-init in
+ * ../lib/regatta. ENOENT.
  */
 int settings_program(const struct environment *environment, const char *name,
 		     char path[PATH_MAX], struct error *err);
 
-/* Read what a person named (a file; "-" is standard input) with at most
- * out->limit bytes. EINVAL with the reason.
+/* Read a file ("-": standard input) of at most out->limit bytes. EINVAL: the
+ * text says why it cannot be read.
  */
 int read_input(const char *name, struct buffer *out, struct error *err);
 

@@ -1,10 +1,10 @@
-/* terminal_text.h - bytes of a job's output, made harmless for a terminal.
+/* terminal_text.h - escapes a job's output for a terminal.
  *
- * A terminal obeys what it is shown: bytes of a log could set its title, fill
- * its input, hide lines or run into its faults. Shown as they are: printable
- * characters, newline, tab, carriage return (progress bars) and colours (ESC [
- * numbers m). Other control characters are shown as ^X, and what is no UTF-8,
- * C1 controls and characters that turn the direction of text as '?'.
+ * Escape sequences in a log could set the terminal's title, fill its input,
+ * hide lines or exploit its faults. Printed unchanged are printable characters,
+ * newline, tab, carriage return (progress bars) and colours (ESC [ numbers m).
+ * Other control characters become ^X; invalid UTF-8, C1 controls and characters
+ * that change the text direction become '?'.
  */
 #ifndef CONTROLLER_CLI_TERMINAL_TEXT_H
 #define CONTROLLER_CLI_TERMINAL_TEXT_H
@@ -15,9 +15,9 @@
 
 #define TERMINAL_HELD_MAX 32
 
-/* Of one stream, whose pieces may end anywhere. Starts as zeros. */
+/* The state of one stream; pieces may end anywhere. Initially zeroed. */
 struct terminal_text {
-	char held[TERMINAL_HELD_MAX]; /* the begin of a character or colour */
+	char held[TERMINAL_HELD_MAX]; /* an incomplete character or colour */
 	size_t held_size;
 	struct utf8 utf8;
 };
@@ -25,7 +25,7 @@ struct terminal_text {
 void terminal_text_write(struct terminal_text *text, FILE *out,
 			 const char *data, size_t size);
 
-/* The stream ends here, or another one goes on: show what is held. */
+/* Print the held bytes: the stream ends, or another one continues. */
 void terminal_text_end(struct terminal_text *text, FILE *out);
 
 #endif

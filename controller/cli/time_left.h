@@ -1,14 +1,15 @@
-/* time_left.h - how long a sweep takes yet.
+/* time_left.h - estimates the remaining time of a sweep.
  */
 #ifndef CONTROLLER_CLI_TIME_LEFT_H
 #define CONTROLLER_CLI_TIME_LEFT_H
 
 #include "controller/cli/watched.h"
 
-/* From how long jobs of the same cell took, else those of all cells, as the
- * scheduler expects it (controller/scheduler/run_times.h); a job that knows its
- * steps says itself. As many run at a time as now. -1: not known.
- * Jobs that are not remembered count as those of no known cell.
+/* The remaining time in ms; -1: unknown. A running job's steps give its own
+ * estimate. Other jobs take as long as earlier jobs of the same cell, else of
+ * all cells, as in controller/scheduler/run_times.h. The number of concurrent
+ * jobs is assumed to stay. Jobs whose details are unknown count as jobs of an
+ * unknown cell.
  */
 int64_t time_left(const struct watched_sweep *sweep, int64_t now_ms);
 

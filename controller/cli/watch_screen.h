@@ -1,5 +1,5 @@
-/* watch_screen.h - a sweep on the whole terminal: its jobs, one of them in
- * words, the end of its output; keys choose, cancel and leave.
+/* watch_screen.h - shows a sweep on the whole terminal: its jobs, the details
+ * and last output of the selected one; keys select, cancel and leave.
  */
 #ifndef CONTROLLER_CLI_WATCH_SCREEN_H
 #define CONTROLLER_CLI_WATCH_SCREEN_H
@@ -9,8 +9,8 @@
 
 struct watch_screen;
 
-/* All are borrowed. leave() runs when a person wants no screen any more. NULL:
- * no terminal that can, or not in its foreground.
+/* All arguments are borrowed. leave() runs when the user leaves the screen.
+ * NULL: the terminal is not usable, or this process is not in its foreground.
  */
 typedef void watch_screen_leave_fn(void *arg);
 struct watch_screen *watch_screen_new(struct cli *cli, struct client *client,
@@ -22,10 +22,10 @@ OWNED_POINTER(struct watch_screen, watch_screen_free)
 
 void watch_screen_choose(struct watch_screen *view, uint64_t job);
 
-/* What is known now. */
+/* Draw the present state. */
 void watch_screen_draw(struct watch_screen *view);
 
-/* In the last line, until the next is said. */
+/* Show a message in the last line, until the next message. */
 void watch_screen_say(struct watch_screen *view, const char *words);
 
 #endif

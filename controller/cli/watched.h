@@ -1,4 +1,4 @@
-/* watched.h - what a follower of a sweep knows of its jobs.
+/* watched.h - the state of the jobs of a followed sweep.
  */
 #ifndef CONTROLLER_CLI_WATCHED_H
 #define CONTROLLER_CLI_WATCHED_H
@@ -12,8 +12,8 @@ struct watched {
 	uint64_t id;
 	enum job_state state;
 	uint32_t attempt;
-	struct job_info *job;         /* as last told; NULL: not remembered */
-	float losses[WATCHED_LOSSES]; /* at its last steps */
+	struct job_info *job; /* the last report; NULL: details unknown */
+	float losses[WATCHED_LOSSES]; /* of its last steps */
 	size_t losses_count;
 };
 
@@ -21,11 +21,11 @@ struct watched_sweep {
 	uint64_t id;
 	struct watched *jobs; /* by id */
 	size_t count;
-	size_t states[JOB_STATES]; /* how many jobs are in each */
+	size_t states[JOB_STATES]; /* number of jobs by state */
 };
 
-/* For qsort() of pointers to them, as they are shown: what is under way, what
- * failed, what waits, what was cancelled, what completed; each by id.
+/* Compare for qsort() of pointers, in the order of the screen: active, failed,
+ * waiting, cancelled, completed jobs; each by id.
  */
 int watched_by_place(const void *a, const void *b);
 

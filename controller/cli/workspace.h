@@ -1,4 +1,5 @@
-/* workspace.h - the code trees of a sweep, packed and sent to the controller.
+/* workspace.h - packs the workspaces of a sweep and sends them to the
+ * controller.
  */
 #ifndef CONTROLLER_CLI_WORKSPACE_H
 #define CONTROLLER_CLI_WORKSPACE_H
@@ -8,26 +9,27 @@
 
 #include <limits.h>
 
-/* What is left out unless a pattern takes it back in, and a file in the folder
- * with more patterns, one a line.
+/* A name that is ignored by default (a pattern can include it again), and the
+ * file in the workspace with further patterns, one per line.
  */
 #define WORKSPACE_IGNORE ".git"
 #define WORKSPACE_IGNORE_FILE ".regattaignore"
 
-/* Hash each workspace of the sweep and bind it (sweep_bind()). file: the
- * sweep's, at whose folder the paths begin. One that is not there is told and
- * left unbound: a sweep may be planned where its code is not.
+/* Hash each workspace of the sweep and bind it (sweep_bind()). file: the sweep
+ * file, to whose folder the paths are relative. A missing workspace is not
+ * bound, with a message, so that a sweep can be planned without its code.
  */
 int workspaces_bind(struct sweep *sweep, const char *file, struct cli *cli,
 		    struct error *err);
 
-/* Bind them, all of which must be there, and have them at the controller; adds
- * them to the message. */
+/* Bind all workspaces, which must exist, send them to the controller, and add
+ * them to the message.
+ */
 int workspaces_send(struct sweep *sweep, const char *file, struct cli *cli,
 		    struct client *client, struct message_submit *submit,
 		    struct error *err);
 
-/* Where a workspace is here: its path begins where the sweep's file is. */
+/* The local folder of a workspace; its path is relative to the sweep file. */
 int workspace_folder(const struct sweep *sweep, size_t index, const char *file,
 		     char folder[PATH_MAX], struct error *err);
 

@@ -1,4 +1,5 @@
-/* about.h - the facts of a sweep that a report shows beside its rows. */
+/* about.h - the facts of a sweep that a report shows beside its rows.
+ */
 #ifndef CONTROLLER_REPORT_ABOUT_H
 #define CONTROLLER_REPORT_ABOUT_H
 

@@ -1,4 +1,5 @@
-/* advice.h - explains a class of failure and advises what to do. */
+/* advice.h - explains a class of failure and advises what to do.
+ */
 #ifndef CONTROLLER_REPORT_ADVICE_H
 #define CONTROLLER_REPORT_ADVICE_H
 

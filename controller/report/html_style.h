@@ -1,4 +1,5 @@
-/* html_style.h - writes the head and styles of pages (light, dark, print). */
+/* html_style.h - writes the head and styles of pages (light, dark, print).
+ */
 #ifndef CONTROLLER_REPORT_HTML_STYLE_H
 #define CONTROLLER_REPORT_HTML_STYLE_H
 

@@ -1,4 +1,5 @@
-/* html_text.h - escapes text for HTML. */
+/* html_text.h - escapes text for HTML.
+ */
 #ifndef CONTROLLER_REPORT_HTML_TEXT_H
 #define CONTROLLER_REPORT_HTML_TEXT_H
 

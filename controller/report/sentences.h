@@ -1,4 +1,5 @@
-/* sentences.h - translates the sentences of results and anomalies. */
+/* sentences.h - translates the sentences of results and anomalies.
+ */
 #ifndef CONTROLLER_REPORT_SENTENCES_H
 #define CONTROLLER_REPORT_SENTENCES_H
 

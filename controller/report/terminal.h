@@ -1,4 +1,5 @@
-/* terminal.h - escapes texts and writes colours for a terminal. */
+/* terminal.h - escapes texts and writes colours for a terminal.
+ */
 #ifndef CONTROLLER_REPORT_TERMINAL_H
 #define CONTROLLER_REPORT_TERMINAL_H
 

@@ -1,19 +1,20 @@
-/* about.h - what a sweep file says for its reports alone: about, and align.
+/* about.h - reads the keys `about` and `align` of a sweep, which only reports
+ * use.
  *
- *	about:			# texts that no run can know, for pages
+ *	about:			# texts for report pages
  *	  task: ...
  *	  dataset: ...
  *	  framework: deepspeed 0.11.1
  *	  optimizations: gradient checkpointing
  *	  columns: config fix_hp throughput memory
- *	align:			# are the losses those of a baseline?
- *	  baseline: 17		# a job, or the values of a cell of this sweep:
+ *	align:			# compare losses with a baseline
+ *	  baseline: 17		# a job, or values of a cell of this sweep:
  *				# {vendor: nvidia}
- *	  cells: {batch.accumulate: 64}	# only those with these values
+ *	  cells: {batch.accumulate: 64}	# only cells with these values
  *	  from_step: 21		# default
- *	  tolerance: 2%		# default: of the mean relative difference
+ *	  tolerance: 2%		# default; of the mean relative difference
  *
- * Neither changes what runs: they are no part of a cell's key.
+ * They do not change what runs, and are not part of a cell's key.
  */
 #ifndef CONTROLLER_SWEEP_ABOUT_H
 #define CONTROLLER_SWEEP_ABOUT_H

@@ -1,4 +1,5 @@
-/* plan.h - a sweep as a document: what would run, what is dropped and why.
+/* plan.h - describes a sweep as JSON: which cells run, which are dropped, and
+ * why.
  *
  *	{"sweep": "demo",
  *	 "totals": {"cells": 8, "kept": 7, "dropped": 1, "jobs": 7,
@@ -8,21 +9,21 @@
  *	   "image": "regatta-cpu", "log": "cpu",	the format, or "auto"
  *	   "values": {...},
  *	   "repeats_max": 10,		only with `until`
- *	   "after": "step=train",	only where it goes after others
- *	   "build": "/tree/folder",	only where nodes build a missing image
- *	   "missing": "/tree/folder/Dockerfile"}],	only where they cannot
+ *	   "after": "step=train",	only if it follows other cells
+ *	   "build": "/tree/folder",	only if nodes build a missing image
+ *	   "missing": "/tree/folder/Dockerfile"}],	only if they cannot
  *	 "dropped": [{"cell": "...", "reason": "..."}]}
  *
- * timeout_ms is what all jobs take together, one after the other, when each
- * runs to its time limit; 0: at least one has none.
+ * timeout_ms is the sum of the time limits of all jobs; 0: at least one has no
+ * limit.
  */
 #ifndef CONTROLLER_SWEEP_PLAN_H
 #define CONTROLLER_SWEEP_PLAN_H
 
 #include "controller/sweep/sweep.h"
 
-/* At most `rows` kept and as many dropped cells are listed; the totals count
- * all. The caller deletes it.
+/* List at most `rows` kept and `rows` dropped cells; the totals count all. The
+ * caller deletes the result.
  */
 cJSON *plan_new(struct sweep *sweep, size_t rows, struct error *err);
 

@@ -1,12 +1,13 @@
-/* secrets.h - the block `secrets:` of a sweep: where its values come from.
+/* secrets.h - reads the block `secrets:` of a sweep.
  *
  *	secrets:
  *	  WANDB_API_KEY: {from: env}		# or env: OTHER_NAME
  *	  HF_TOKEN: {from: file, file: ~/.hf}
  *	  DB_PASSWORD: {from: stdin, as: file}
  *
- * A sweep file names its secrets and never holds one. Whoever submits the sweep
- * reads the values (controller/cli/secrets.h) and sends them sealed.
+ * A sweep file contains the names of secrets, never their values. The command
+ * that submits the sweep reads the values (controller/cli/secrets.h) and sends
+ * them sealed.
  */
 #ifndef CONTROLLER_SWEEP_SECRETS_H
 #define CONTROLLER_SWEEP_SECRETS_H
@@ -34,13 +35,13 @@ struct secret_sources {
 	size_t count;
 };
 
-/* Read the block of the file's top; without one there are none. EINVAL: what
- * stands there is something else.
+/* Read the block; without it the result is empty. EINVAL: the block is not
+ * valid.
  */
 int secrets_read(const struct value *root, struct secret_sources *sources,
 		 struct error *err);
 
-/* Does a variable of this name look as if it held a secret (API_KEY, X_TOKEN)?
+/* Does the name of this variable look like that of a secret (API_KEY, X_TOKEN)?
  */
 bool secret_looks_like(const char *name);
 

@@ -1,8 +1,8 @@
-/* sweep.h - a sweep file to the jobs it asks for.
+/* sweep.h - expands a sweep file to cells and jobs.
  *
  *	sweep: name		# [a-z0-9._-], 1 to 64
  *	vendor: cpu		# or a list; and chip, nodes, devices, shared
- *	framework: cpu		# brings image, command, env, defaults
+ *	framework: cpu		# gives image, command, env, defaults
  *	image, build, command: [list], env: {map}, mounts: [{host, container,
  *	  read_only}], workdir, user, network, ipc, shm, memory, cpus,
  *	  ulimits: {name: soft[:hard]}, capabilities, groups, security,
@@ -20,25 +20,25 @@
  * matrix is a product: each combination of one entry per key is a cell, the
  * first key varying slowest. A key is a key of the sweep (also as a path,
  * batch.micro) or a free variable, used as ${name}; an entry that is a map is
- * merged into the cell, deep (behind batch, parallel, env and ulimits: into
- * that map). A variable that no placeholder uses is an error. A cell of include
- * is the file's top merged with the map; without a matrix the cells of include
- * are all there are. A list of vendors at the top is a key of the matrix before
- * all others; it also spans each cell of include that names no vendor. Besides
- * the keys above, the top may set the variables that frameworks have defaults
- * for.
+ * merged into the cell, deep (as an entry of batch, parallel, env and ulimits:
+ * into that map). A variable that no placeholder uses is an error. A cell of
+ * include is the top level of the file merged with the map; without a matrix
+ * there are only the cells of include. A list of vendors at the top level is
+ * the first key of the matrix; it also multiplies each cell of include that
+ * names no vendor. The top level may also set variables that have defaults in
+ * frameworks.
  *
  * A cell is dropped, with the reason, if it contradicts itself or its model
  * (controller/cell/parallel_layout.h), does not fit its chip
  * (controller/cell/memory.h), is excluded, or is the same run as an earlier
- * one. Every other fault is an error of the file, "file:line: field: ... is
- * not valid here; expected ...", and there is no sweep.
+ * one. Every other fault is an error of the file: "file:line: field: ... is not
+ * valid here; expected ...".
  *
- * Specs are made one by one on demand: a sweep of a million cells takes a few
- * bytes for each.
+ * Specs are made on demand, one by one: a sweep of a million cells needs only a
+ * few bytes per cell.
  */
 #ifndef CONTROLLER_SWEEP_SWEEP_H
-#define CELL_ORDER_BEFORE_MAX 64 /* cells that one cell goes after */
+#define CELL_ORDER_BEFORE_MAX 64 /* cells that one cell can follow */
 #define CONTROLLER_SWEEP_SWEEP_H
 
 #include "controller/catalog/catalog.h"
@@ -50,12 +50,12 @@
 
 #define SWEEP_CELLS_MAX 1000000 /* cells, and also jobs (cells x repeats) */
 #define SWEEP_MATRIX_MAX 64     /* keys of a matrix */
-#define SWEEP_REASON_BYTES 800  /* why it is dropped */
+#define SWEEP_REASON_BYTES 800  /* why a cell is dropped */
 
 struct sweep;
 
-/* file names the text in errors. The catalog must outlive the sweep. Each cell
- * is built once and checked. EINVAL, E2BIG, ENOMEM.
+/* Parse the text and check each cell. file: the name in errors. The catalog
+ * must outlive the sweep. EINVAL, E2BIG, ENOMEM.
  */
 struct sweep *sweep_parse(const char *text, size_t size, const char *file,
 			  const struct catalog *catalog, struct error *err);
@@ -64,14 +64,14 @@ OWNED_POINTER(struct sweep, sweep_free)
 
 const char *sweep_name(const struct sweep *sweep);
 
-/* The descriptions of the catalog that its cells name, and that the sweep does
- * not bring itself: "frameworks/NAME", "models/NAME", "vendors/NAME", each
- * once. ENOMEM.
+/* The descriptions of the catalog that the cells use, except those that the
+ * sweep file itself contains: "frameworks/NAME", "models/NAME", "vendors/NAME",
+ * each once. ENOMEM.
  */
 int sweep_uses(const struct sweep *sweep, struct strings *keys,
 	       struct error *err);
 
-/* Its secrets: where their values come from. Borrowed. */
+/* The sources of its secrets. Borrowed. */
 const struct secret_sources *sweep_secrets(const struct sweep *sweep);
 
 /* The cases of its `flagperf:`, or NULL. Borrowed. */
@@ -84,13 +84,13 @@ struct sweep_totals {
 	size_t jobs;         /* kept cells x their repeats */
 	uint32_t nodes_max;  /* of the widest job */
 	uint64_t node_jobs;  /* jobs x their nodes */
-	uint64_t timeout_ms; /* one after the other, all to their time limit;
-				0: a job has none */
+	uint64_t timeout_ms; /* the sum of the time limits of all jobs; 0: a job
+				has none */
 };
 const struct sweep_totals *sweep_totals(const struct sweep *sweep);
 
-/* The spec of a job, 0 .. totals.jobs - 1: the repeats of a cell stand
- * together, the cells are in the order of the file. The caller clears it with
+/* The spec of a job, 0 .. totals.jobs - 1: in the order of the file, with the
+ * repeats of a cell together. The caller clears it with
  * codec_clear(&job_spec_schema, spec). Only ENOMEM fails.
  */
 int sweep_job(struct sweep *sweep, size_t job, struct job_spec *spec,
@@ -100,14 +100,16 @@ int sweep_job(struct sweep *sweep, size_t job, struct job_spec *spec,
 size_t sweep_cell_job(const struct sweep *sweep, size_t cell,
 		      uint32_t *repeats);
 
-/* The jobs that a repeat of the kept cell goes after, by number: their count,
- * 0 when it goes after none, -1: an error. jobs has room for
- * CELL_ORDER_BEFORE_MAX; same_nodes is set when there are any.
+/* The numbers of the jobs that a repeat of the kept cell follows. Returns their
+ * count, or -1. jobs has room for CELL_ORDER_BEFORE_MAX; *same_nodes is set if
+ * the count is not 0.
  */
 int sweep_after(struct sweep *sweep, size_t cell, uint32_t repeat,
 		uint32_t *jobs, bool *same_nodes, struct error *err);
 
-/* What the jobs of a kept cell ask of nodes; many cells share one. Borrowed. */
+/* The requirements of a kept cell's jobs on nodes; many cells share one.
+ * Borrowed.
+ */
 struct sweep_kind {
 	const char *vendor;
 	const char *chip;   /* NULL: any */
@@ -125,19 +127,19 @@ const struct sweep_kind *sweep_cell_kind(const struct sweep *sweep,
 int sweep_cell_key(struct sweep *sweep, size_t cell, char key[65],
 		   struct error *err);
 
-/* The folders that cells take with them: how many, and the path of each, as the
- * file says it.
+/* The workspaces of the cells: how many, and the path of each as written in the
+ * file.
  */
 size_t sweep_workspaces(const struct sweep *sweep);
 const char *sweep_workspace(const struct sweep *sweep, size_t index);
 
-/* Add what the file says is to be left out of it. */
+/* Add the file's ignore patterns for the workspace. */
 int sweep_workspace_ignore(const struct sweep *sweep, size_t index,
 			   struct ignore *ignore, struct error *err);
 
-/* What such a folder holds, as a content (protocol/blob/blob_store.h). Specs
- * and keys made before name the path instead. A path of no workspace changes
- * nothing.
+/* Bind a workspace to the hash of its content (protocol/blob/blob_store.h).
+ * Specs and keys made earlier contain the path instead. A path that is no
+ * workspace is ignored.
  */
 int sweep_bind(struct sweep *sweep, const char *path, const char *content,
 	       struct error *err);
@@ -145,7 +147,9 @@ int sweep_bind(struct sweep *sweep, const char *path, const char *content,
 /* A workspace that is not bound; NULL: all are. */
 const char *sweep_unbound(const struct sweep *sweep);
 
-/* A dropped cell, 0 .. totals.dropped - 1, in words, and why. Cut to fit. */
+/* The words of a dropped cell, 0 .. totals.dropped - 1, and the reason. Both
+ * are cut to size.
+ */
 int sweep_drop(struct sweep *sweep, size_t drop, char *cell, size_t cell_size,
 	       char *reason, size_t reason_size, struct error *err);
 

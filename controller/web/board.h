@@ -1,9 +1,9 @@
-/* board.h - the jobs of a sweep as a matrix: its cells, coloured by state and
- * rate.
+/* board.h - writes the jobs of a sweep as a matrix of cells, coloured by state
+ * and rate.
  *
- * Columns are the values of the matrix key that has most of them, up to
- * BOARD_COLUMNS_MAX; a row has the other keys in which cells differ. Repeats
- * stand beside each other.
+ * The columns are the values of the matrix key with the most values, up to
+ * BOARD_COLUMNS_MAX. The rows are the combinations of the other keys. Repeats
+ * are side by side.
  */
 #ifndef CONTROLLER_WEB_BOARD_H
 #define CONTROLLER_WEB_BOARD_H
@@ -12,18 +12,18 @@
 #include "protocol/message/reply_jobs.h"
 
 #define BOARD_COLUMNS_MAX 12
-#define BOARD_SHADES 5 /* of a state, by rate against the best one */
+#define BOARD_SHADES 5 /* shades of a state, by rate relative to the best */
 
 struct board;
 
-/* Of at most so many jobs. NULL: no memory. */
+/* jobs: the largest number of jobs. NULL: no memory. */
 struct board *board_new(size_t jobs);
 void board_free(struct board *board);
 
-/* The jobs, in their order; borrowed until all is written. */
+/* Add the jobs in their order. They are borrowed until all is written. */
 void board_add(struct board *board, const struct job_info *job);
 
-/* When all are added: write the next bit of it. 1: there is more. */
+/* After all are added: write the next slice. 1: there is more. */
 int board_next(struct board *board, struct web_page *page);
 
 #endif

@@ -1,4 +1,4 @@
-/* counters.h - what a controller counted since it began, for its metrics.
+/* counters.h - counters of a controller since its start, for its metrics.
  */
 #ifndef CONTROLLER_WEB_COUNTERS_H
 #define CONTROLLER_WEB_COUNTERS_H
@@ -7,12 +7,13 @@
 #include "protocol/http/openmetrics.h"
 
 struct counters {
-	uint64_t ended[JOB_STATES][FAILURES]; /* jobs, by how */
+	uint64_t ended[JOB_STATES]
+		      [FAILURES];  /* jobs by final state and failure */
 	struct histogram dispatch; /* from queued to started on all nodes */
-	struct histogram commit;   /* of the store */
+	struct histogram commit;   /* commits of the store */
 };
 
-/* effects.h: the job is in another state. */
+/* Called by effects.h when the state of a job changes. */
 void counters_changed(struct counters *counters, const struct job *job,
 		      enum job_event event, int64_t now_ms);
 

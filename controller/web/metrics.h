@@ -1,8 +1,9 @@
-/* metrics.h - the figures of a controller for Prometheus, at GET /metrics.
+/* metrics.h - writes the metrics of a controller for Prometheus, at GET
+ * /metrics.
  *
- * Numbers of jobs and sweeps, names of nodes, readings: nothing of what users
- * call things or what jobs print. There are values for the nodes that are
- * known and the jobs that run, METRICS_DEVICES_MAX devices at most.
+ * They contain numbers of jobs and sweeps, names of nodes, and readings, but no
+ * names that users chose and no output of jobs. There are values for known
+ * nodes and running jobs, and for at most METRICS_DEVICES_MAX devices.
  */
 #ifndef CONTROLLER_WEB_METRICS_H
 #define CONTROLLER_WEB_METRICS_H

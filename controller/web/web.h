@@ -1,17 +1,17 @@
-/* web.h - what a controller answers over HTTP: pages for people, and metrics.
+/* web.h - serves the pages and metrics of a controller over HTTP.
  *
  *	/			sweeps
  *	/sweep/ID[/AFTER]	its jobs, as a board (board.h) and a table
  *	/sweep/ID/report	the report, as one page
  *	/job/ID			its progress, curves, nodes, devices, output
  *	/nodes[/0/AFTER]	the nodes, their jobs and their power
- *	/node/NUMBER		its devices, and what it refuses
- *	/live?page=PATH&shape=	events for a page that is open (live.h)
+ *	/node/NUMBER		its devices and its policy's refusals
+ *	/live?page=PATH&shape=	events for an open page (live.h)
  *	/login?ticket=		access/viewers.h
  *	/metrics		metrics.h, without a login
  *
- * Nothing can be changed here. A visitor has the rights of a viewer, who sees
- * no values of `env`.
+ * The pages cannot change anything. A visitor has the rights of a viewer, who
+ * does not see the values of `env`.
  */
 #ifndef CONTROLLER_WEB_WEB_H
 #define CONTROLLER_WEB_WEB_H
@@ -26,7 +26,7 @@ struct web_config {
 	const struct http_config *http;
 	struct web_sources sources;
 	const struct counters *counters; /* borrowed */
-	struct viewers *viewers;         /* borrowed; it learns the address */
+	struct viewers *viewers; /* borrowed; is told the server's address */
 };
 
 struct web;
@@ -34,7 +34,9 @@ struct web *web_new(const struct web_config *config, struct error *err);
 void web_free(struct web *web);
 OWNED_POINTER(struct web, web_free)
 
-/* Something has changed: open pages may show it. NULL is fine. */
+/* Tell that the state has changed, so that open pages are updated. NULL is
+ * allowed.
+ */
 void web_update(struct web *web);
 
 #endif

@@ -1,9 +1,9 @@
-/* web_page.h - one page as HTML: a frame, and parts that change.
+/* web_page.h - writes one HTML page, made of parts that can be updated.
  *
  * A part is one element with an id. While a page is open, the server renders it
- * again when something has changed, and sends the parts that differ (live.h).
- * The text of every other byte is escaped by web_text(); web_html() is for our
- * own words and numbers alone.
+ * again after changes and sends the parts that differ (live.h). web_html() does
+ * not escape: use it only for constant texts and numbers, and web_text() for
+ * all other texts.
  */
 #ifndef CONTROLLER_WEB_WEB_PAGE_H
 #define CONTROLLER_WEB_WEB_PAGE_H
@@ -15,11 +15,11 @@
 
 struct web_part {
 	char id[24];
-	size_t start, end; /* in the text */
+	size_t start, end; /* offsets in `text` */
 	uint64_t hash;     /* of these bytes */
 };
 
-/* What pages are rendered from; borrowed. */
+/* The data of pages; borrowed. */
 struct web_sources {
 	struct api api;
 	struct jobs_parts parts;
@@ -27,23 +27,23 @@ struct web_sources {
 
 struct web_page;
 
-/* Of a page that takes long: what is not rendered yet. */
+/* The part of a large page that is not yet rendered. */
 struct web_rest {
-	/* Render the next slice of it. 1: there is more. */
+	/* Render the next slice. 1: there is more. */
 	int (*next)(struct web_page *page, void *state, struct error *err);
 	void (*free)(void *state);
-	void *state; /* owned; NULL: the page comes at once */
+	void *state; /* owned; NULL: the page is complete */
 };
 
 struct web_page {
 	const struct web_sources *sources;
 	struct web_rest rest;
-	uint32_t slice; /* rows that web_page_next() reads or writes */
+	uint32_t slice; /* rows per web_page_next() */
 	char title[120];
 	struct buffer text; /* of <main> */
 	struct web_part *list;
 	size_t count, room;
-	bool failed; /* no memory, or no room */
+	bool failed; /* no memory, or the text's limit was reached */
 };
 
 void web_page_init(struct web_page *page, const struct web_sources *sources);
@@ -58,68 +58,65 @@ void web_text_lines(struct web_page *page, const char *text);
 /* "2026-11-23 08:01:02" in UTC; 0: "-". */
 void web_time(struct web_page *page, int64_t wall_ms);
 
-/* "3 queued, 2 running": of the sweep's jobs. */
+/* "3 queued, 2 running" for the jobs of the sweep. */
 void web_counts(struct web_page *page, const struct sweep_info *sweep);
-/* Of the last step while the job runs, then of its result. The step: 0: none;
- * its loss, and tokens a second per device: NAN: not known.
+/* Step, loss and tokens per second and device: of the last step while the job
+ * runs, later of its result. Unknown: 0, NAN, NAN.
  */
 uint64_t web_step(const struct job_info *job);
 double web_loss(const struct job_info *job);
 double web_rate(const struct job_info *job);
-/* ", 4m12s ago, suspected hang": of a job that has been still for too long. */
+/* ", 4m12s ago, suspected hang" for a job without recent progress. */
 void web_stillness(struct web_page *page, const struct progress_info *progress);
 
-/* A part begins: writes `<tag id="...">`, where more of the tag's attributes
- * are our own words, or "".
+/* Begin a part: write `<tag id="...">`. more: further attributes (not escaped),
+ * or "".
  */
 void web_part(struct web_page *page, const char *tag, const char *more,
 	      const char *id, ...) __attribute__((format(printf, 4, 5)));
-/* And ends: `</tag>`. */
+/* End the part: write `</tag>`. */
 void web_part_end(struct web_page *page, const char *tag);
 
-/* What the page shows is asked as a viewer would ask; request.api is filled in.
- */
+/* A request with the rights of a viewer, for the data of the page. */
 struct api_request web_request(const struct web_page *page,
 			       const void *message);
 
-/* Of the ids, in their order: another one means other parts. */
+/* A hash of the parts' ids in their order. If it differs, the parts differ. */
 uint64_t web_page_shape(const struct web_page *page);
-/* Of the bytes of all parts. */
+/* A hash of the bytes of all parts. */
 uint64_t web_page_state(const struct web_page *page);
 
-/* <main id="main">: all but the frame. */
+/* Append the element <main id="main">. */
 int web_page_main(const struct web_page *page, struct buffer *out,
 		  struct error *err);
 
-/* The whole document. path: of the page, with '/' first. */
+/* Append the whole document. path: of the page, begins with '/'. */
 int web_page_document(const struct web_page *page, const char *path,
 		      struct buffer *out, struct error *err);
 
-/* pages.c, sweep_page.c, job_page.c and nodes_page.c: fill the page at this
- * path. ENOENT: there is none.
+/* pages.c, sweep_page.c, job_page.c and nodes_page.c: render the page at this
+ * path. ENOENT: no such page.
  */
 int web_page_render(struct web_page *page, const char *path, struct error *err);
-/* The same in slices of some 200 us. 1: web_page_next() has more. */
+/* The same in slices of about 200 us. 1: call web_page_next() for more. */
 int web_page_begin(struct web_page *page, const char *path, struct error *err);
 int web_page_next(struct web_page *page, struct error *err);
 int web_sweep_begin(struct web_page *page, uint64_t id, uint64_t after,
 		    struct error *err);
 int web_job_render(struct web_page *page, uint64_t job, struct error *err);
-/* log_page.c: what a rank printed, from a bit before the byte on, whose line is
- * marked.
- */
+/* log_page.c: the output of a rank around a byte offset; its line is marked. */
 int web_log_render(struct web_page *page, uint64_t job, uint64_t rank,
 		   uint64_t offset, struct error *err);
-/* The lines of these bytes from a place on; what is no text is made harmless
- * in place. The line that begins at `meant` is marked; 0: none.
+/* Write the lines of these bytes from offset `from` on; control characters are
+ * replaced in the buffer. The line that begins at `meant` is marked; 0: none.
  */
 void web_log_lines(struct web_page *page, struct buffer *bytes, size_t from,
 		   size_t meant);
-/* job_failure.c: parts of its page that say who failed first, how its ranks
- * ended, and where they stood when its nodes looked last.
+/* job_failure.c: the parts of a job's page that show which rank failed first,
+ * how the ranks ended, and their last stacks.
  */
 void web_job_failure(struct web_page *page, const struct job_info *job);
-/* Behind the first `after` ones; of one, by its number from 1 on. */
+/* The list of nodes after the first `after`; one node, by its number from 1. */
 int web_nodes_begin(struct web_page *page, uint64_t after, struct error *err);
 int web_node_render(struct web_page *page, uint64_t number, struct error *err);
 

@@ -1,4 +1,5 @@
-/* policy_refusal.h - matches patterns and writes the refusals of a policy. */
+/* policy_refusal.h - matches patterns and writes the refusals of a policy.
+ */
 #ifndef PROTOCOL_CONFIG_POLICY_REFUSAL_H
 #define PROTOCOL_CONFIG_POLICY_REFUSAL_H
 

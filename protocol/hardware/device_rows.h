@@ -1,4 +1,5 @@
-/* device_rows.h - matches the rows of a monitor's output to devices. */
+/* device_rows.h - matches the rows of a monitor's output to devices.
+ */
 #ifndef PROTOCOL_HARDWARE_DEVICE_ROWS_H
 #define PROTOCOL_HARDWARE_DEVICE_ROWS_H
 

@@ -33,11 +33,11 @@ void openmetrics_end(struct openmetrics *metrics, struct http_reply *reply);
 void openmetrics_family(struct openmetrics *metrics, const char *name,
 			enum openmetrics_kind kind, const char *help);
 
-/* /* Write one value, followed by pairs of a label's name and its text (which
- * is escaped here), and NULL. The value of a counter must not decrease.
+/* Write one value, followed by pairs of a label's name and its text (which is
+ * escaped here), and NULL. The value of a counter must not decrease.
  */
-* / void openmetrics_value(struct openmetrics *metrics, double value, ...)
-		__attribute__((sentinel));
+void openmetrics_value(struct openmetrics *metrics, double value, ...)
+	__attribute__((sentinel));
 
 /* A family of one value. */
 void openmetrics_gauge(struct openmetrics *metrics, const char *name,

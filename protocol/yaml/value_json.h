@@ -1,4 +1,5 @@
-/* value_json.h - converts a value of a document to JSON. */
+/* value_json.h - converts a value of a document to JSON.
+ */
 #ifndef PROTOCOL_YAML_VALUE_JSON_H
 #define PROTOCOL_YAML_VALUE_JSON_H
 

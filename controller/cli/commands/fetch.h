@@ -1,4 +1,4 @@
-/* fetch.h - the collected files of a job, brought here.
+/* fetch.h - downloads the collected files of a job.
  */
 #ifndef CONTROLLER_CLI_COMMANDS_FETCH_H
 #define CONTROLLER_CLI_COMMANDS_FETCH_H
@@ -7,23 +7,23 @@
 
 struct files_wanted {
 	uint64_t job;
-	const char *path;   /* that, or what is below it; NULL: all */
-	uint64_t rank;      /* of this node alone; OPTION_NONE: of all */
-	const char *folder; /* made where it is missing, once there is a file;
-			       several ranks get one each, rank-N */
+	const char *path;   /* only this file or folder; NULL: all */
+	uint64_t rank;      /* only of this node rank; OPTION_NONE: of all */
+	const char *folder; /* the target; created for the first file. With
+			       several ranks each gets a folder rank-N in it */
 };
 
-/* *files is how many collected paths there were; *refused, what was left out
- * of them, and told.
+/* *files: the number of collected paths; *refused: the number of entries that
+ * were unsafe and were skipped with a message.
  */
 int files_fetch(struct cli *cli, struct client *client,
 		const struct files_wanted *wanted, size_t *files,
 		size_t *refused, struct error *err);
 
-/* What `only` names in the tar file of a collected path: the engine begins that
- * with the path's last name, and what a node sent beside it is not what was
- * asked for. Empty: the path has no name, all of it. false: what is wanted
- * (NULL: all) is not in there.
+/* Set `only` to the path of the wanted files (NULL: all) inside the tar file of
+ * a collected path. The entries of that tar file begin with the last name of
+ * the collected path; other entries must be ignored. "": the collected path has
+ * no last name, take all. False: the tar file cannot hold the wanted files.
  */
 bool files_choose(const char *collected, const char *wanted, char *only,
 		  size_t size);

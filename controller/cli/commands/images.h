@@ -1,4 +1,4 @@
-/* images.h - image list, pull, build, remove, gc: the images of the nodes.
+/* images.h - the commands image list, pull, build, remove and gc.
  */
 #ifndef CONTROLLER_CLI_COMMANDS_IMAGES_H
 #define CONTROLLER_CLI_COMMANDS_IMAGES_H
@@ -8,7 +8,7 @@
 
 command_fn images_list, images_pull, images_build, images_remove, images_gc;
 
-/* The images of all nodes, or of those of the options, as the order's nodes. */
+/* Ask for the images of the nodes of --nodes, or of all. */
 int images_ask(struct image_view *view, struct cli *cli, struct answer *answer,
 	       struct error *err);
 

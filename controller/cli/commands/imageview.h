@@ -1,7 +1,7 @@
-/* imageview.h - an image order, and what people see while nodes do it.
+/* imageview.h - sends an image order and shows its progress.
  *
- * On a terminal a line at the foot says how far all nodes are; what nodes print
- * scrolls above it, with the node's name in front.
+ * On a terminal the last line shows the progress of all nodes. The output of
+ * nodes scrolls above it, with the node's name in front.
  */
 #ifndef CONTROLLER_CLI_COMMANDS_IMAGEVIEW_H
 #define CONTROLLER_CLI_COMMANDS_IMAGEVIEW_H
@@ -17,25 +17,24 @@ struct image_view {
 	int64_t drawn_ms, began_ms;
 	uint64_t began_at;
 	const char *what; /* of the stage */
-	/* What is seen of the order while nodes are at it, instead of a line of
-	 * bytes; NULL: that line.
+	/* Draws the order's progress. NULL: draw a line of transferred bytes.
 	 */
 	void (*draw)(struct image_view *view,
 		     const struct image_order_info *image);
 	bool interrupted;
-	bool lost; /* the controller was, meanwhile */
+	bool lost; /* the connection was lost meanwhile */
 	struct client *client;
 	struct interrupts interrupts;
 	sd_event_source *timer;
 	struct image_line {
 		char *node;
-		struct buffer text; /* of a line that did not end yet */
+		struct buffer text; /* an incomplete line of output */
 	} * lines;
 	size_t lines_count;
-	struct strings named;       /* by --nodes; none: all */
-	const struct strings *only; /* nodes to order it for, borrowed; NULL:
-				       those named */
-	struct strings nodes; /* whose order it is, others' are not shown */
+	struct strings named; /* nodes of --nodes; empty: all */
+	const struct strings
+		*only; /* the nodes to order for, borrowed; NULL: `named` */
+	struct strings nodes; /* nodes of the order; others are not shown */
 };
 
 int image_view_init(struct image_view *view, struct cli *cli,
@@ -52,36 +51,37 @@ void image_view_say(struct image_view *view, const char *fmt, ...)
  */
 void image_view_draw(void *arg, uint64_t bytes, uint64_t total);
 
-/* Connect, patiently, unless that is done. From now on Ctrl-C ends waiting. */
+/* Connect with a patient client, if not connected. From now on Ctrl-C ends
+ * waiting.
+ */
 int image_view_connect(struct image_view *view, struct error *err);
 
-/* A name for an order: random, or the same for the same two texts. */
+/* Make the name of an order: random, or a hash of two texts. */
 void image_order_name(char name[CONTENT_HASH_SIZE]);
 void image_order_named(char name[CONTENT_HASH_SIZE], const char *a,
 		       const char *b);
 
-/* Send the order (or, what "list", the request) for view->only, or the nodes
- * named.
+/* Send the order (or, if what is "list", the request) to the nodes of `only` or
+ * `named`.
  */
 int image_view_send(struct image_view *view,
 		    struct message_image_order *message, struct error *err);
 
-/* Wait until all nodes of the order are done, or those that are not are out of
- * reach. answer: what the query "image" said last. EINTR: it goes on there. A
- * controller that is started anew does not know what was done by then: an order
- * to load, build or pull is given again, as nodes then say at once that they
- * have it.
+/* Wait until all nodes of the order are done or cannot be reached. answer: the
+ * last answer of the query "image". EINTR: stopped waiting; the order continues
+ * on the nodes. A restarted controller has forgotten the progress. Then orders
+ * to load, build or pull are sent again; nodes that are done report it at once.
  */
 int image_view_watch(struct image_view *view,
 		     struct message_image_order *message, struct answer *answer,
 		     struct error *err);
 
-/* Both. */
+/* image_view_send(), then image_view_watch(). */
 int image_view_order(struct image_view *view,
 		     struct message_image_order *message, struct answer *answer,
 		     struct error *err);
 
-/* What such an answer tells of the order. */
+/* The order in such an answer. */
 struct image_order_info *image_answer(const struct answer *answer);
 
 bool image_node_ready(const struct image_node *node);
@@ -89,14 +89,15 @@ bool image_node_ready(const struct image_node *node);
 bool image_node_final(const struct image_node *node);
 const char *image_node_text(const struct image_node *node); /* or "" */
 
-/* How many nodes are not ready. What those say is told in words, `away` of
- * those that are out of reach; with `made`, so is what the others have now.
+/* Returns how many nodes are not ready, and prints their messages (`away` for
+ * nodes that cannot be reached). With `made` also prints the images that the
+ * other nodes have now.
  */
 size_t image_view_tell(struct image_view *view,
 		       const struct image_order_info *image, bool made,
 		       const char *away);
 
-/* The order's end: as JSON where that is asked for. Returns the exit code. */
+/* Print the final state as JSON if --format says so. Returns `code`. */
 int image_view_end(struct image_view *view,
 		   const struct image_order_info *image, int code,
 		   struct error *err);

@@ -1,7 +1,8 @@
-/* import_path.h - the files that an import reads of a FlagPerf tree.
+/* import_path.h - checks the paths of files that an import reads from a
+ * FlagPerf tree.
  *
- * A tree is what somebody else wrote: a name in it may be a link to any file of
- * this machine, or a FIFO that never ends.
+ * The tree is not trusted: a name in it may be a link to any file of this
+ * machine, or a FIFO.
  */
 #ifndef CONTROLLER_CLI_COMMANDS_IMPORT_PATH_H
 #define CONTROLLER_CLI_COMMANDS_IMPORT_PATH_H
@@ -10,8 +11,8 @@
 
 #include <limits.h>
 
-/* root: of the tree, without links. ENOENT: it has no file of that name.
- * EINVAL: that is no regular file, or lies outside the tree.
+/* Set path to the file `name` of the tree. root: the tree, without links.
+ * ENOENT: no such file. EINVAL: it is no regular file, or outside of the tree.
  */
 int import_path(const char *root, const char *name, char path[PATH_MAX],
 		struct error *err);

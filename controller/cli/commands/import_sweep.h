@@ -1,4 +1,4 @@
-/* import_sweep.h - a suite of a FlagPerf tree as the text of a sweep.
+/* import_sweep.h - writes a suite of a FlagPerf tree as a sweep file.
  */
 #ifndef CONTROLLER_CLI_COMMANDS_IMPORT_SWEEP_H
 #define CONTROLLER_CLI_COMMANDS_IMPORT_SWEEP_H
@@ -11,12 +11,12 @@
 struct suite {
 	const char *name;
 	bool python;
-	const char *file;    /* its cases */
-	const char *cluster; /* its nodes; NULL: in the same file */
+	const char *file;    /* lists its cases */
+	const char *cluster; /* lists its nodes; NULL: the same file */
 };
 
-/* Append the sweep of the suite's cases. root: the tree, an absolute path;
- * catalog: to know the chip by, or NULL.
+/* Append a sweep file with the suite's cases. root: the tree, an absolute path.
+ * catalog: to recognize chips, or NULL.
  */
 int import_sweep_write(const char *root, const struct catalog *catalog,
 		       const struct suite *suite, const struct conf *conf,

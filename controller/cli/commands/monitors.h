@@ -1,12 +1,13 @@
-/* monitors.h - what was sampled beside a job, as FlagPerf's monitors log it.
+/* monitors.h - writes the samples of a job in the format of FlagPerf's monitor
+ * logs.
  *
- *	{cpu,mem,pwr}_monitor.log	a time, a tab, a share of 1 or watts
+ *	{cpu,mem,pwr}_monitor.log	a time, a tab, a fraction or watts
  *	<vendor>_monitor.log		a time, a line for each device, a blank
  *					line; how a line looks differs between
  *					vendors and suites (`monitors` in
  *					flagperf.yaml)
  *
- * Times are UTC. The vendor's file is only there when devices were sampled.
+ * Times are UTC. The vendor's file is only written if devices were sampled.
  */
 #ifndef CONTROLLER_CLI_COMMANDS_MONITORS_H
 #define CONTROLLER_CLI_COMMANDS_MONITORS_H
@@ -16,7 +17,7 @@
 
 #include <cjson/cJSON.h>
 
-/* The samples of one node of a job, and where they go. */
+/* A node of a job, and where its samples are written to. */
 struct monitored {
 	uint64_t job;
 	uint32_t attempt;
@@ -24,7 +25,7 @@ struct monitored {
 	const char *vendor;      /* "": none */
 	const char *suite;       /* of flagperf.yaml */
 	double memory_mib;       /* of the node; 0: not known */
-	const char *folder;      /* is there */
+	const char *folder;      /* must exist */
 	const struct value *how; /* `monitors` of flagperf.yaml */
 	/* NULL, or an object to fill as FlagPerf's analysis of these logs does:
 	 * {"cpu": [], "mem": [], "pwr": [], "vendor": {"temp": {"0": []},
@@ -33,7 +34,7 @@ struct monitored {
 	cJSON *detail;
 };
 
-/* ENOENT: there are no samples of it. */
+/* Write the files. ENOENT: there are no samples of the node. */
 int monitors_write(struct client *client, const struct monitored *monitored,
 		   struct error *err);
 

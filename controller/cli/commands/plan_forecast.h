@@ -1,4 +1,5 @@
-/* plan_forecast.h - what a controller adds to a plan: nodes, policies, times.
+/* plan_forecast.h - adds to a plan what the controller knows: nodes, policies,
+ * run times.
  */
 #ifndef CONTROLLER_CLI_COMMANDS_PLAN_FORECAST_H
 #define CONTROLLER_CLI_COMMANDS_PLAN_FORECAST_H
@@ -10,22 +11,22 @@
 
 struct plan_forecast {
 	struct node_snapshot snapshot;
-	uint64_t *times; /* by kept cell: how long a job took, 0: unknown */
-	uint32_t *runs;  /* and how many have run */
+	uint64_t *times; /* by kept cell: duration of a job in ms, 0: unknown */
+	uint32_t *runs;  /* by kept cell: number of past jobs */
 	struct schedule_simulation *simulation; /* NULL: not checked */
-	struct least_policy least; /* of the cells that nodes refuse */
-	char text[300];            /* why not */
+	struct least_policy least; /* what the refused cells need */
+	char text[300];            /* why it was not checked */
 };
 
-/* Ask the controller, and simulate the schedule. A controller that cannot be
- * reached is no error: then simulation is NULL, and text says why.
+/* Ask the controller, and simulate the schedule. If the controller cannot be
+ * reached, this is no error: simulation is NULL, and text says why.
  */
 int plan_forecast_init(struct plan_forecast *forecast, struct cli *cli,
 		       struct sweep *sweep, struct error *err);
 void plan_forecast_clear(struct plan_forecast *forecast);
 OWNED_VALUE(struct plan_forecast, plan_forecast_clear)
 
-/* Add it to a plan (controller/sweep/plan.h). */
+/* Add the forecast to a plan (controller/sweep/plan.h). */
 int plan_forecast_add(struct plan_forecast *forecast, struct sweep *sweep,
 		      cJSON *plan, struct error *err);
 

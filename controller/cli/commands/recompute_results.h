@@ -1,4 +1,4 @@
-/* recompute_results.h - results again, from the logs that they were read from.
+/* recompute_results.h - computes results again from the stored logs.
  */
 #ifndef CONTROLLER_CLI_COMMANDS_RECOMPUTE_RESULTS_H
 #define CONTROLLER_CLI_COMMANDS_RECOMPUTE_RESULTS_H
@@ -11,16 +11,16 @@
 struct recompute_results_rules;
 struct recompute_results_own;
 
-/* What rows are read again with; each framework's rules are compiled once. */
+/* State for several rows. The rules of each framework are compiled once. */
 struct recompute_results {
 	struct catalog *catalog;
 	struct client *client; /* borrowed; NULL: logs are files */
-	const char *framework; /* borrowed; NULL: as each row says */
-	const char *log;       /* borrowed: a file, or "-"; NULL: ask the
-				  client */
+	const char *framework; /* borrowed; NULL: that of each row */
+	const char *log; /* borrowed: a file, or "-"; NULL: use the client */
 	struct recompute_results_rules *rules;
 	size_t rules_count;
-	struct recompute_results_own *own; /* of jobs that brought some */
+	struct recompute_results_own
+		*own; /* catalogs that jobs had of their own */
 	size_t own_count;
 };
 
@@ -30,16 +30,18 @@ int recompute_results_init(struct recompute_results *reread, struct cli *cli,
 void recompute_results_clear(struct recompute_results *reread);
 OWNED_VALUE(struct recompute_results, recompute_results_clear)
 
-/* The row's result (controller/report/report.h) by today's rules and figures,
- * which the caller deletes. rules gets their hash. ENOENT: the log is gone;
- * EINVAL: nothing says how it is read; what stops the client.
+/* Compute the result of a row (controller/report/report.h) with the present
+ * rules and formulas; the caller deletes it. `rules` gets the hash of the
+ * rules. ENOENT: the log was deleted; EINVAL: the log's format is unknown;
+ * errors of the client.
  */
 cJSON *recompute_results_result(struct recompute_results *reread,
 				const cJSON *row, char rules[65],
 				struct error *err);
 
-/* Replace the results of all rows that have one by such ones, and tell each
- * field that differs, and why; those whose log is gone stay, which is told.
+/* Recompute the results of all rows that have one, and print each field that
+ * changed, and why. Rows whose log was deleted keep their result, with a
+ * message.
  */
 int recompute_results_rows(struct recompute_results *reread, struct cli *cli,
 			   cJSON *rows, struct error *err);

@@ -1,4 +1,4 @@
-/* results.h - the result rows of a sweep: fetched, and printed as tables.
+/* results.h - fetches the result rows of a sweep and prints them.
  */
 #ifndef CONTROLLER_CLI_COMMANDS_RESULTS_H
 #define CONTROLLER_CLI_COMMANDS_RESULTS_H
@@ -8,31 +8,32 @@
 
 #define RESULTS_MAX 268435456 /* bytes of a table */
 
-/* The rows (controller/report/report.h), with their alignment where the sweep
- * names a baseline, and with their curves when asked for; the caller deletes
- * them.
+/* Fetch the rows (controller/report/report.h), with their alignment if the
+ * sweep names a baseline, and with `curves` also their series. The caller
+ * deletes them.
  */
 int results_fetch(struct client *client, uint64_t sweep, bool curves,
 		  cJSON **rows, struct error *err);
 
-/* How rows are to be printed; texts are borrowed, NULL is the default. */
+/* The form of the report. Texts are borrowed; NULL: the default. */
 struct results_form {
 	const char *format;   /* "markdown" (default), "csv", "json", "html" */
-	bool reference;       /* Markdown as published pages have it */
-	const char *language; /* of that: "en" (default), "zh" */
-	const struct report_about *about; /* for all but Markdown */
-	bool recompute; /* results_print(): from the stored logs */
+	bool reference;       /* the page of controller/report/reference.h */
+	const char *language; /* of the reference page: "en" (default), "zh" */
+	const struct report_about *about; /* not for Markdown */
+	bool recompute; /* results_print(): recompute from the stored logs */
 };
 
-/* The rows, appended to *out. */
+/* Append the report to *out. */
 int results_format(const cJSON *rows, const struct results_form *form,
 		   struct buffer *out, struct error *err);
 
-/* A person at a terminal who asks for no format gets results_table(). */
+/* Is the output a terminal, and no format given? Then results_table() is used.
+ */
 bool results_for_terminal(const struct cli *cli,
 			  const struct results_form *form);
 
-/* Fetch and print them; a page has its curves. */
+/* Fetch and print the rows; HTML pages include curves. */
 int results_print(struct cli *cli, struct client *client, uint64_t sweep,
 		  const struct results_form *form, struct error *err);
 

@@ -1,4 +1,4 @@
-/* rows.h - what the controller lists: a table for people, or JSON.
+/* rows.h - prints lists of the controller as a table or as JSON.
  */
 #ifndef CONTROLLER_CLI_COMMANDS_ROWS_H
 #define CONTROLLER_CLI_COMMANDS_ROWS_H
@@ -11,18 +11,18 @@ struct rows_view {
 	const struct column *columns;
 	/* Add the cells of one row. */
 	void (*row)(struct table *table, const void *row, int64_t now_ms);
-	const char *none; /* said where there are no rows */
+	const char *none; /* the message if there are no rows */
 };
 
-/* Show rows; now_ms: the controller's clock. Returns an exit code. */
+/* Print rows. now_ms: the controller's clock. Returns an exit code. */
 int rows_show(struct cli *cli, const struct rows_view *view, int64_t now_ms,
 	      const struct rows *rows, struct error *err);
 
-/* Ask for them as client_rows() does, in a session, and show them. */
+/* Connect, fetch the rows by client_rows(), and print them. */
 int rows_list(struct cli *cli, const struct rows_view *view,
 	      enum query_kind what, const char *id, struct error *err);
 
-/* An array of objects, which the caller deletes. */
+/* The rows as an array of objects; the caller deletes it. */
 cJSON *rows_json(const struct rows *rows, struct error *err);
 
 #endif

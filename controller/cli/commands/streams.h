@@ -1,4 +1,4 @@
-/* streams.h - the streams of a job, as a controller lists them.
+/* streams.h - lists and reads the output streams of a job.
  */
 #ifndef CONTROLLER_CLI_COMMANDS_STREAMS_H
 #define CONTROLLER_CLI_COMMANDS_STREAMS_H
@@ -7,25 +7,24 @@
 #include "controller/cli/file_reader.h"
 #include "protocol/message/reply_logs.h"
 
-/* Print those of a job as a table, below its title. */
+/* Print the streams of a job as a table with a title. */
 int streams_print(struct cli *cli, const char *title,
 		  const struct job_info *job, struct error *err);
 
-/* Does a person who says `name` mean this stream? It is the stream's name, or
- * the file's path, or a pattern (as in fnmatch(3)) of the path or of its last
- * name.
+/* Does `name` match this stream? It may be the name of the stream, the path of
+ * the followed file, or a pattern (fnmatch(3)) for the path or its last part.
  */
 bool stream_meant(const struct stream_info *stream, const char *name);
 
-/* Is the answer (a struct reply_log_read) a piece from that offset on, or from
- * anywhere?
+/* Is the answer (a struct reply_log_read) a piece of the stream at this offset,
+ * or at any offset?
  */
 bool stream_piece_fits(const struct answer *answer, uint64_t offset,
 		       bool anywhere);
 int stream_piece_wrong(const char *stream, struct error *err); /* always -1 */
 
-/* Call fn for each piece of a stored stream, from its beginning to the end that
- * it has by now; -1 from it ends the reading. ENOENT: it is not there.
+/* Call fn for each piece of a stored stream, from its beginning to its present
+ * end. If fn returns -1, reading ends. ENOENT: no such stream.
  */
 int stream_read(struct client *client, uint64_t job, uint32_t attempt,
 		const char *stream, file_reader_fn *fn, void *arg,

@@ -1,4 +1,4 @@
-/* token.h - making a token: what `node token` and `user add` share.
+/* token.h - makes a token, for `node token` and `user add`.
  */
 #ifndef CONTROLLER_CLI_COMMANDS_TOKEN_H
 #define CONTROLLER_CLI_COMMANDS_TOKEN_H
@@ -12,7 +12,7 @@ struct token_options {
 	uint64_t uses;    /* 0, OPTION_NONE: 1 */
 };
 
-/* The rules of a command whose struct has such options as `token`. */
+/* Option rules for a struct with a member `token` of this type. */
 /* clang-format off */
 #define OPTIONS_TOKEN(in) \
 	{ OPTION(in, "expires", 0, OPTION_TEXT, token.expires, "TIME"), \
@@ -22,14 +22,14 @@ struct token_options {
 		  "one used here)" }
 /* clang-format on */
 
-/* Make a token of this role, for `name` (NULL: anybody), by *options, and print
- * it; `words` is the command that it is for. Returns an exit code.
+/* Make a token for this role and `name` (NULL: any name), and print it with the
+ * command `words` that uses it. Returns an exit code.
  */
 int token_print(struct cli *cli, const struct token_options *options,
 		const char *role, const char *name, bool renew,
 		const char *words, struct error *err);
 
-/* A time as a person writes it: 90s, 15m, 2h, 1d. */
+/* Parse a duration: 90s, 15m, 2h, 1d. */
 int token_seconds(const char *text, uint32_t *seconds, struct error *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* usage.h - what was sampled beside a job, as tables.
+/* usage.h - prints tables of the device and host samples of a job.
  */
 #ifndef CONTROLLER_CLI_COMMANDS_USAGE_H
 #define CONTROLLER_CLI_COMMANDS_USAGE_H
@@ -7,8 +7,8 @@
 
 #include <cjson/cJSON.h>
 
-/* Print the devices and the hosts of the result's usage
- * (controller/results/result.h); nothing where there is none.
+/* Print the devices and the hosts in the usage of a result
+ * (controller/results/result.h); nothing if it has no usage.
  */
 int usage_print(struct cli *cli, const cJSON *result, struct error *err);
 

@@ -1,7 +1,7 @@
-/* least_policy.h - the least that a node must allow for jobs.
+/* least_policy.h - computes the least permissive policy that allows given jobs.
  *
- * Pure. The lines of a policy file that allow what the jobs ask for and no
- * more, beside what a node allows by default.
+ * Pure. The result are the lines of a policy file that, added to the defaults,
+ * allow the jobs and no more.
  */
 #ifndef CONTROLLER_CLI_PLAN_LEAST_POLICY_H
 #define CONTROLLER_CLI_PLAN_LEAST_POLICY_H
@@ -13,9 +13,9 @@
 #include <cjson/cJSON.h>
 #include <stdio.h>
 
-/* What the jobs ask for; each list begins with what a node allows anyway. */
+/* The needs of the jobs. Each list begins with its default entries. */
 struct least_policy {
-	struct policy *policy; /* the defaults, and what is missing there */
+	struct policy *policy; /* the defaults and the additions */
 	bool longer[POLICY_LISTS];
 	bool more_ulimits;
 };
@@ -27,7 +27,7 @@ OWNED_VALUE(struct least_policy, least_policy_clear)
 int least_policy_add(struct least_policy *least,
 		     const struct container_spec *job, struct error *err);
 
-/* The lines, and above each what it opens. false: there are none. */
+/* Print the lines, each after a comment. False: the defaults are enough. */
 bool least_policy_print(const struct least_policy *least, FILE *out);
 
 /* The same as an object; NULL: no memory. */

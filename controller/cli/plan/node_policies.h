@@ -1,9 +1,8 @@
-/* node_policies.h - what the policies of the nodes refuse of a sweep, known
- * before anything runs.
+/* node_policies.h - checks the cells of a sweep against the policies of the
+ * nodes.
  *
- * Pure. What a cell itself asks for is judged by the rules that the nodes have;
- * what the profile of a node adds, who submits, and where links on the node
- * lead, only the node knows.
+ * Pure. Only the cell's own values are checked. The node's profile, the user's
+ * name and links on the node are not known here; the node checks them later.
  */
 #ifndef CONTROLLER_CLI_PLAN_NODE_POLICIES_H
 #define CONTROLLER_CLI_PLAN_NODE_POLICIES_H
@@ -20,12 +19,12 @@ struct node_policies {
 void node_policies_clear(struct node_policies *policies);
 OWNED_VALUE(struct node_policies, node_policies_clear)
 
-/* A node that tells no policy, or one that cannot be read, counts as none. */
+/* Add a node's policy. A missing or unreadable policy allows everything. */
 int node_policies_add(struct node_policies *policies,
 		      const struct node_info *node, struct error *err);
 
-/* An array of {"nodes": [name, ...], "text": why}, for each policy of nodes of
- * that vendor that refuses such a job; empty: none does.
+/* An array of {"nodes": [name, ...], "text": why}: one object for each policy,
+ * of nodes of this vendor, that refuses the job.
  */
 cJSON *node_policies_refusals(const struct node_policies *policies,
 			      const char *vendor,

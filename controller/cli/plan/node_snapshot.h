@@ -1,7 +1,8 @@
-/* node_snapshot.h - the nodes of a controller, as its scheduler sees them.
+/* node_snapshot.h - copies the nodes of a controller for the scheduler
+ * simulation.
  *
- * All devices count as free, and nodes that are up and not drained as usable:
- * a plan is for a cluster that has nothing else to do.
+ * All devices count as free, and all nodes that are up and not drained as
+ * usable: a plan assumes an idle cluster.
  */
 #ifndef CONTROLLER_CLI_PLAN_NODE_SNAPSHOT_H
 #define CONTROLLER_CLI_PLAN_NODE_SNAPSHOT_H
@@ -13,7 +14,7 @@
 
 struct node_snapshot {
 	struct slot *slots;
-	char **names; /* of each slot */
+	char **names; /* by slot */
 	size_t count;
 	size_t usable;
 	struct node_policies policies;

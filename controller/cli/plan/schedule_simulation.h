@@ -1,12 +1,12 @@
-/* schedule_simulation.h - the scheduler played forward: which nodes would run
- * what, when.
+/* schedule_simulation.h - simulates which nodes would run which jobs of a
+ * sweep, and when.
  *
- * Pure. The jobs of a sweep are queued as a submit would, and the real
- * scheduler places them on empty nodes; each takes as long as its cell took
- * before, and gives its nodes back. Jobs that start at the same time are a
- * wave. What goes after others starts when these have ended, on their nodes. A
- * cell that never ran is taken to last as long as the median of those
- * that did; when none did, all last equally long and only the order is known.
+ * Pure. The jobs are queued as by a submit, and the real scheduler places them
+ * on idle nodes. A job takes as long as earlier jobs of its cell, then its
+ * nodes are free again. Jobs that start at the same time are a wave. Jobs that
+ * follow others start after these have ended, on their nodes. A cell that never
+ * ran gets the median time of those that did; if none did, all get the same
+ * time and only the order is meaningful.
  */
 #ifndef CONTROLLER_CLI_PLAN_SCHEDULE_SIMULATION_H
 #define CONTROLLER_CLI_PLAN_SCHEDULE_SIMULATION_H
@@ -14,34 +14,33 @@
 #include "controller/jobs/unschedulable.h"
 #include "controller/sweep/sweep.h"
 
-/* Steps of work after which a simulation ends: about a second. */
+/* Limit of a simulation's work: about a second. */
 #define SCHEDULE_SIMULATION_WORK 400000000u
 
 struct schedule_simulation_cell {
 	enum unschedulable shortage;
 	const char *lacks;   /* what the cell waits for; NULL: nothing */
-	uint32_t first_wave; /* of its jobs, from 1; 0: none starts */
+	uint32_t first_wave; /* wave of its first job, from 1; 0: none starts */
 	uint32_t last_wave;
-	uint64_t start_ms;     /* of its first job; 0 when times are unknown */
+	uint64_t start_ms;     /* of its first job; 0: times are unknown */
 	const uint32_t *slots; /* of its first job, by rank */
 	uint32_t slots_count;
 };
 
 struct schedule_simulation {
-	struct schedule_simulation_cell
-		*cells; /* the kept ones, in their order */
+	struct schedule_simulation_cell *cells; /* by kept cell */
 	size_t count;
 	size_t lacking; /* cells that cannot run at present */
-	size_t unknown; /* cells that can and never ran */
-	size_t known;   /* cells that can and did */
+	size_t unknown; /* cells that can run and never did */
+	size_t known;   /* cells that can run and did before */
 	uint32_t waves;
 	uint64_t end_ms; /* of the last job; 0: unknown */
-	bool cut;        /* too much work: later waves are missing */
-	void *memory;    /* its own */
+	bool cut;        /* reached the work limit: later waves are missing */
+	void *memory;    /* private */
 };
 
-/* slots are taken and given back. times: how long a job of each kept cell
- * takes, 0: unknown.
+/* slots are changed during the call and restored. times: the duration of a job
+ * of each kept cell in ms, 0: unknown.
  */
 struct schedule_simulation *
 schedule_simulation_new(struct sweep *sweep, struct slot *slots, size_t count,

@@ -1,11 +1,12 @@
-/* allocation.h - the nodes that Slurm gave us, and how agents come to them.
+/* allocation.h - reads the present Slurm allocation, and starts agents on its
+ * nodes.
  *
- * Inside an allocation (salloc, or the script of sbatch) the controller runs
- * where we are, and one srun starts an agent on each node. The allocation is
- * the world: an agent offers what its step has and nothing beside
- * (agent/slurm_share.h). Its key lies in the folder of the run, readable by its
- * owner alone; nothing secret is in arguments or environment. What it keeps on
- * the node is a folder below TMPDIR that it removes at its end.
+ * Inside an allocation (salloc, or the script of sbatch) the controller runs on
+ * the present node, and one srun starts an agent on each node. An agent offers
+ * only the resources of its Slurm step (agent/slurm_share.h). Its key is in the
+ * folder of the run, readable only by the owner; arguments and environment
+ * contain no secrets. On the node it only uses a folder below TMPDIR, which it
+ * removes at its end.
  *
  * Source: sbatch(1) and srun(1) of Slurm 22.05, sections on environment
  * variables; srun sends its standard input to all tasks.
@@ -22,19 +23,20 @@
 
 struct allocation {
 	struct strings nodes; /* their names in Slurm, in its order */
-	char address[64];     /* of the node that we are on, numeric */
-	uint32_t cpus;        /* of the node with the fewest; 0: not known */
+	char address[64];     /* numeric, of the present node */
+	uint32_t cpus;        /* of the node with the fewest; 0: unknown */
 };
 
-/* Read the environment and ask scontrol. EINVAL: we are in no allocation;
- * ENOENT: scontrol is not there, or says nothing of our node.
+/* Read the environment and ask scontrol. EINVAL: not inside an allocation;
+ * ENOENT: scontrol is not installed, or does not know the present node.
  */
 int allocation_read(struct allocation *allocation, struct error *err);
 void allocation_clear(struct allocation *allocation);
 
-/* srun and the shell that starts an agent; behind it go: agent, file with
- * the endpoint, controller's public key, folder with NODE.key, images, init,
- * vendor, devices, cluster, engine ("": the user's own). NULL ends them.
+/* The first words of the srun command, with the shell script that starts an
+ * agent. The caller appends the script's arguments: agent, file with the
+ * endpoint, controller's public key, folder with NODE.key, images, init,
+ * vendor, devices, cluster, engine ("": the user's own). Ends in NULL.
  */
 extern const char *const allocation_srun[];
 

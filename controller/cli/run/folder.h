@@ -1,20 +1,21 @@
-/* folder.h - the folder of `regatta run`: keys, state and results of one sweep.
+/* folder.h - manages the folder of `regatta run`: keys, state and results of
+ * one sweep.
  *
- *	sweep.yaml		the sweep as it was when the run began
+ *	sweep.yaml		the sweep file at the start of the run
  *	choices.json		engine, images folder and credentials file
- *				that the run began with
+ *				at the start of the run
  *	cluster			label of its containers: run-<32 hex digits>
  *	keys/			controller.key, agent.key, operator.key,
  *				authorized
  *	controller/, agent/	state of the two daemons
- *	controller.log, agent.log	what they say
- *	endpoint		where the controller listens
+ *	controller.log, agent.log	their logs
+ *	endpoint		the controller's address
  *	report.md, report.csv, report.json	the results
- *	files/<job>/		what was collected
+ *	files/<job>/		collected files
  *
- * Two locks keep runs apart (flock(2)): on the folder itself, held by the
- * command; on keys/, held by it and its daemons, which may outlive it by the
- * time that they need to remove their containers.
+ * Two locks (flock(2)) allow one run at a time: the folder itself is locked by
+ * the command; keys/ is locked by the command and its daemons, which may live
+ * longer while they remove their containers.
  */
 #ifndef CONTROLLER_CLI_RUN_FOLDER_H
 #define CONTROLLER_CLI_RUN_FOLDER_H
@@ -34,7 +35,7 @@
 struct folder {
 	char path[FOLDER_PATH_MAX + 1]; /* absolute */
 	int lock;                       /* close-on-exec */
-	int daemons_lock;               /* for the daemons to inherit */
+	int daemons_lock;               /* inherited by the daemons */
 	char cluster[64];
 	struct key controller;
 	struct key agent;
@@ -46,85 +47,85 @@ struct folder {
 char *folder_name(const char *command, const char *sweep,
 		  char name[FOLDER_NAME_SIZE]);
 
-/* Make a new folder and fill it. name: NULL, or what was asked for; sweep: its
- * name, for the default ./regatta-run-SWEEP-DATE-TIME. EEXIST: there was a run
- * in it already.
+/* Make a new folder and fill it. name: its path, or NULL for
+ * ./regatta-run-SWEEP-DATE-TIME with the name of the sweep. EEXIST: the folder
+ * already has a run.
  */
 int folder_make(struct folder *folder, const char *name, const char *sweep,
 		const struct buffer *text, struct error *err);
 
-/* Take up the folder of an earlier run; its sweep's text goes to *text, which
- * is read before anything is changed. ENOENT: no run was ever in it; EINVAL:
- * another command is at work in it. Waits for the daemons of the earlier run to
- * end; wait() is called once before that.
+/* Lock the folder of an earlier run and read its sweep file to *text, before
+ * anything is changed. ENOENT: the folder has no run; EINVAL: another command
+ * uses it. Waits until the daemons of the earlier run have ended; wait() is
+ * called once before that.
  */
 int folder_resume(struct folder *folder, const char *name, struct buffer *text,
 		  void (*wait)(void *arg), void *arg, struct error *err);
 
-/* Open the folder of an earlier run to read what is stored in it. wait() is
- * called once where daemons of that run still clean up, and their end is
- * awaited. Returns 1 when a run is at work in it at this moment: *endpoint is
- * where its controller listens; 0 when there is none and the folder is locked;
- * ENOENT: no run was ever in it; EAGAIN: its controller does not listen yet.
+/* Open the folder of an earlier run to read it. If daemons of that run still
+ * clean up, wait() is called once, and this function waits for their end.
+ * Returns 1: a run uses the folder now, and *endpoint is its controller's
+ * address; 0: none does, and the folder is locked. ENOENT: the folder has no
+ * run; EAGAIN: its controller does not listen yet.
  */
 int folder_open(struct folder *folder, const char *name, char endpoint[256],
 		void (*wait)(void *arg), void *arg, struct error *err);
 
-/* Texts by name that the next run in the folder is to know. *choices: the
- * caller deletes it; an empty object where nothing was saved.
+/* Save and load texts by name for the next run in the folder. The caller
+ * deletes *choices, which is an empty object if nothing was saved.
  */
 int folder_save_choices(const struct folder *folder, const cJSON *choices,
 			struct error *err);
 int folder_choices(const struct folder *folder, cJSON **choices,
 		   struct error *err);
 
-/* ENOSPC: its disk has less free than FOLDER_ROOM. */
+/* ENOSPC: the folder's disk has less than FOLDER_ROOM bytes free. */
 #define FOLDER_ROOM ((uint64_t)64 << 20)
 int folder_check_room(const struct folder *folder, struct error *err);
 
-/* Where the controller listens that is at work in it. EAGAIN: nowhere yet. */
+/* The address of the folder's controller. EAGAIN: it does not listen yet. */
 int folder_endpoint(const struct folder *folder, char endpoint[256],
 		    struct error *err);
 
-/* Allocations of Slurm, several of which may share a folder: one leads.
+/* Several Slurm allocations may share a folder; one of them leads.
  *
- *	keys/NODE.key		of the agent on each node
+ *	keys/NODE.key		the key of the agent on each node
  *	outcome			the exit code, once the sweep has ended
- *	again			asks the next one that leads for what failed
+ *	again			tells the next leader to repeat failed jobs
  */
 
-/* Join the run of that folder, which is made if need be: text is its sweep,
- * unless it has one. 1: this one leads, and holds the locks; 0: another does.
+/* Join the run of a folder. If the folder does not exist, it is made with
+ * `text` as its sweep file. 1: this allocation leads and holds the locks; 0:
+ * another leads.
  */
 int folder_join(struct folder *folder, const char *name,
 		const struct buffer *text, void (*wait)(void *arg), void *arg,
 		struct error *err);
-/* Lead from now on, if nobody does. */
+/* Try to lead: 1: this allocation leads now; 0: another does. */
 int folder_lead(struct folder *folder, void (*wait)(void *arg), void *arg,
 		struct error *err);
 
-/* The key of a node, which is made if it is not there. EINVAL: a name that no
- * key can have.
- */
+/* Read or make the key of a node. EINVAL: the name is not valid for a key. */
 int folder_agent_key(const struct folder *folder, const char *node,
 		     struct key *key, struct error *err);
-/* Let in the agents of these nodes and the operator alone. */
+/* Authorize only the operator and the agents of these nodes. */
 int folder_add_agents(const struct folder *folder, const struct strings *nodes,
 		      struct error *err);
 
-/* -1: the sweep has not ended. */
+/* The exit code of the sweep; -1: it has not ended. */
 int folder_outcome(const struct folder *folder);
 int folder_set_outcome(const struct folder *folder, int code,
 		       struct error *err);
-/* It goes on, with what failed, too; did somebody say so? That is asked once.
+/* Ask the next leader to repeat failed jobs; folder_take_again() reads and
+ * removes that request.
  */
 int folder_begin_again(const char *folder, struct error *err);
 bool folder_take_again(const struct folder *folder);
 
-void folder_clear(struct folder *folder); /* the files stay */
+void folder_clear(struct folder *folder); /* does not remove files */
 OWNED_VALUE(struct folder, folder_clear)
 
-/* The path of a file in it. */
+/* The path of a file in the folder. Returns path. */
 char *folder_file(const struct folder *folder, const char *name,
 		  char path[PATH_MAX]);
 

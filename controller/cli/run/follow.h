@@ -1,25 +1,26 @@
-/* follow.h - an allocation whose nodes work for a run that another one leads.
+/* follow.h - runs the agents of an allocation for a run that another allocation
+ * leads.
  *
- * Its agents read where the controller is in the folder, and go on where it
- * moves. When the one that leads ends before the sweep does, whoever locks the
- * folder first leads.
+ * The agents read the controller's address from the folder, and follow it when
+ * it changes. If the leader ends before the sweep, the first allocation that
+ * locks the folder becomes the leader.
  */
 #ifndef CONTROLLER_CLI_RUN_FOLLOW_H
 #define CONTROLLER_CLI_RUN_FOLLOW_H
 
 #include "controller/cli/run/setup.h"
 
-/* Borrowed. */
+/* All borrowed. */
 struct follower {
 	struct run_setup *setup;
 	struct daemons *daemons;
 	sd_event *loop;
 	const bool *interrupted; /* set by callbacks */
-	const bool *left;        /* the agents have, daemons.h */
+	const bool *left;        /* all agents have left (daemons.h) */
 };
 
-/* Until the sweep ends: *code is that of the run, and the agents have left.
- * Returns 1 when this allocation leads from now on, 0 when it is over.
+/* Run until the sweep ends or this allocation becomes the leader. Returns 1: it
+ * leads now; 0: the sweep has ended with *code, and the agents have left.
  */
 int follow_run(const struct follower *follow, int *code, struct error *err);
 

@@ -1,4 +1,4 @@
-/* probe.h - whether a Docker engine can be reached at an address.
+/* probe.h - checks whether a Docker engine can be reached at an address.
  */
 #ifndef CONTROLLER_CLI_RUN_PROBE_H
 #define CONTROLLER_CLI_RUN_PROBE_H
@@ -7,10 +7,11 @@
 
 #define PROBE_MS 5000
 
-/* Connect to the engine at unix:///PATH or tcp://HOST:PORT and hang up;
- * OWN_ENGINE is good when there is one, or a Podman to start. Waits
- * at most PROBE_MS for each address of HOST. EINVAL: not such an address;
- * ECONNREFUSED: nobody answers; the text names the address and says what to do.
+/* Connect to the engine at unix:///PATH or tcp://HOST:PORT and disconnect.
+ * OWN_ENGINE succeeds if the user has an engine or can start a Podman service.
+ * Waits at most PROBE_MS for each address of HOST. EINVAL: the address is not
+ * valid; ECONNREFUSED: no answer; the text names the address and says what to
+ * do.
  */
 int probe_engine(const char *host, struct error *err);
 

@@ -1,8 +1,9 @@
-/* session.h - a session with the controller of the settings, or of a folder.
+/* session.h - opens a session with the configured controller, or with that of a
+ * run's folder.
  *
- * With --state FOLDER a command reads what `regatta run` left in its folder.
- * While a run is at work there, its own controller answers; else one is started
- * for as long as the session lasts. It runs no jobs and changes none.
+ * With --state FOLDER a command reads the folder of `regatta run`. If a run
+ * uses the folder now, its controller answers; else a controller is started for
+ * the session. That one runs no jobs and changes none.
  */
 #ifndef CONTROLLER_CLI_RUN_SESSION_H
 #define CONTROLLER_CLI_RUN_SESSION_H
@@ -12,21 +13,21 @@
 
 struct session {
 	struct client *client;
-	/* Of a folder: */
+	/* Only with --state: */
 	struct cli *cli;
 	struct folder folder;
 	struct daemons *daemons;
-	char paths[2][PATH_MAX]; /* of its program, of the images */
+	char paths[2][PATH_MAX]; /* of the controller program, of the images */
 };
 
-/* ENOENT: no run was ever in the folder; EINVAL: a controller is named, too. */
+/* ENOENT: the folder has no run; EINVAL: a controller is given, too. */
 int session_open(struct session *session, struct cli *cli, struct error *err);
 
-/* Ends the controller that was started. */
+/* Also ends a controller that was started for the session. */
 void session_clear(struct session *session);
 OWNED_VALUE(struct session, session_clear)
 
-/* The rule of a command that reads through a session. */
+/* The option of commands that use a session. */
 /* clang-format off */
 #define OPTION_STATE \
 	{ OPTION(options, "state", 0, OPTION_TEXT, state, "DIR"), \

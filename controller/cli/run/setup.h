@@ -1,7 +1,9 @@
-/* setup.h - what `regatta run` needs before it starts anything.
+/* setup.h - prepares everything that `regatta run` needs before it starts
+ * daemons.
  *
- * The sweep is read and fits this machine, the engine answers, programs and
- * credentials are found, and the run's folder is there and locked.
+ * It reads the sweep and checks that it fits this machine, checks that the
+ * engine answers, finds programs and credentials, and makes and locks the run's
+ * folder.
  */
 #ifndef CONTROLLER_CLI_RUN_SETUP_H
 #define CONTROLLER_CLI_RUN_SETUP_H
@@ -21,28 +23,27 @@ struct run_options {
 	bool join;
 };
 
-/* Starts as zeros. */
+/* Must be zeroed before run_setup_open(). */
 struct run_setup {
 	struct cli *cli;
 	struct input input;
 	struct folder folder;
 	struct allocation allocation; /* with --slurm */
-	bool follows;                 /* with --join: another one leads, */
-	int outcome; /* or the sweep has ended, with this code; -1: not */
-	bool known;  /* the folder had a run already */
-	struct daemons_config config; /* what it points to is here */
+	bool follows; /* with --join: another allocation leads */
+	int outcome;  /* the exit code of an ended sweep; -1: not ended */
+	bool known;   /* the folder had a run already */
+	struct daemons_config config; /* points to members of this struct */
 	char paths[4][PATH_MAX];      /* of the programs, and of the images */
 	char credentials[PATH_MAX];
 	cJSON *choices; /* of an earlier run in the folder, or NULL */
 	char vendor[64];
 	bool exclusive;        /* a job uses whole nodes */
-	double cpus_of_device; /* the most that a job needs for each */
+	double cpus_of_device; /* the largest need of any job */
 };
 
-/* By the words and options of the command line (struct run_options): for a new
- * run, or for one that goes on in its folder. EINVAL: the sweep asks for more
- * than this machine has; ENOTCONN: no engine; and as folder_make() and
- * folder_resume() say.
+/* Prepare a new or resumed run by the command line (struct run_options).
+ * EINVAL: the sweep needs more than this machine has; ENOTCONN: no engine
+ * answers; errors of folder_make() and folder_resume().
  */
 int run_setup_open(struct run_setup *setup, struct cli *cli, struct error *err);
 void run_setup_clear(struct run_setup *setup);

@@ -1,4 +1,5 @@
-/* bytes.h - counts lines, control bytes and invalid UTF-8 of a log. */
+/* bytes.h - counts lines, control bytes and invalid UTF-8 of a log.
+ */
 #ifndef CONTROLLER_RESULTS_DOCUMENT_BYTES_H
 #define CONTROLLER_RESULTS_DOCUMENT_BYTES_H
 

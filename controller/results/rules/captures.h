@@ -1,4 +1,5 @@
-/* captures.h - collects, checks and sorts the values of one match. */
+/* captures.h - collects, checks and sorts the values of one match.
+ */
 #ifndef CONTROLLER_RESULTS_RULES_CAPTURES_H
 #define CONTROLLER_RESULTS_RULES_CAPTURES_H
 

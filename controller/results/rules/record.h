@@ -1,4 +1,5 @@
-/* record.h - the captured values of one step of a log, or of its summary. */
+/* record.h - the captured values of one step of a log, or of its summary.
+ */
 #ifndef CONTROLLER_RESULTS_RULES_RECORD_H
 #define CONTROLLER_RESULTS_RULES_RECORD_H
 

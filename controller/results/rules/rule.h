@@ -1,4 +1,5 @@
-/* rule.h - a compiled log rule. log_rules.h explains the keys. */
+/* rule.h - a compiled log rule. log_rules.h explains the keys.
+ */
 #ifndef CONTROLLER_RESULTS_RULES_RULE_H
 #define CONTROLLER_RESULTS_RULES_RULE_H
 

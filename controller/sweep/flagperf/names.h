@@ -1,9 +1,9 @@
-/* names.h - the texts that a FlagPerf case is made of, by name.
+/* names.h - the named texts that fill the templates of FlagPerf cases.
  *
- * images/flagperf.yaml has templates, such as ${path}/benchmarks/${model}; what
- * they name stands here. A filled template is a text of a sweep file: what came
- * from outside has each `$` doubled, and names of the start of a task
- * (controller/cell/interpolate.h) are left for it.
+ * images/flagperf.yaml has templates, such as ${path}/benchmarks/${model}. A
+ * filled template is a text of a sweep file: each `$` of an inserted text is
+ * doubled, and names that are known only at the start of a task
+ * (controller/cell/interpolate.h) are kept.
  */
 #ifndef CONTROLLER_SWEEP_FLAGPERF_NAMES_H
 #define CONTROLLER_SWEEP_FLAGPERF_NAMES_H
@@ -24,30 +24,31 @@ struct names {
 void names_clear(struct names *names);
 OWNED_VALUE(struct names, names_clear)
 
-/* Is it set, be it to nothing? */
+/* Is the name set, even if to ""? */
 bool names_has(const struct names *names, const char *name);
 
-/* Set a name to a text from outside, over what it was. E2BIG, ENOMEM. */
+/* Set or replace the text of a name. E2BIG, ENOMEM. */
 int names_set(struct names *names, const char *name, const char *text,
 	      struct error *err);
 int names_number(struct names *names, const char *name, uint64_t number,
 		 struct error *err);
 
-/* Set it to what the template makes, or of a list the first that makes more
- * than nothing, unless it is set.
+/* Unless the name is set, set it to the filled template; of a list of
+ * templates, to the first result that is not empty.
  */
 int names_make(struct names *names, const char *name,
 	       const struct value *template, struct error *err);
 
-/* Append what a scalar makes. ${NAME}, and with what follows the name:
- * ${NAME_shell}, quoted for a shell where it needs that; ${NAME_below}, "/"
- * and the text, or nothing; ${NAME_upper}. Errors name the template's place.
+/* Append the filled template, a scalar. ${NAME} is the text; ${NAME_shell}
+ * quotes it for a shell if needed; ${NAME_below} is "/" and the text, or
+ * nothing if it is empty; ${NAME_upper} is in upper case. Errors name file and
+ * line of the template.
  */
 int names_fill(const struct names *names, const struct value *template,
 	       struct buffer *out, struct error *err);
 
-/* The text of a name as it came from outside; "" for one that is not set. The
- * caller frees it. NULL: no memory.
+/* The text of a name without doubled `$`; "": not set. The caller frees it.
+ * NULL: no memory.
  */
 char *names_plain(const struct names *names, const char *name);
 

@@ -1,9 +1,9 @@
-/* options.h - options of `docker run` to keys of a sweep.
+/* options.h - converts options of `docker run` to keys of a sweep.
  *
- * FlagPerf's ACCE_CONTAINER_OPT is a string of them. What gives a container its
- * devices (--gpus, --device, --privileged, --group-add, --runtime) is for the
- * vendor's profile to give, which passes each node by itself; it is taken and
- * left out. An option that has no meaning here is an error that names it.
+ * FlagPerf's ACCE_CONTAINER_OPT contains such options. Options for devices
+ * (--gpus, --device, --privileged, --group-add, --runtime) are accepted and
+ * ignored, because the vendor's profile gives the devices. Other options that
+ * cannot be converted are errors.
  *
  * Source: docker run, of docker-cli 20.10 to 27.
  */
@@ -15,13 +15,13 @@
 #include <cjson/cJSON.h>
 #include <stdbool.h>
 
-/* /dev/infiniband comes as device_nodes, for jobs that share a node.
+/* Convert the options and add them to the object as mounts, env, ulimits,
+ * capabilities, security, shm, ipc, network and user; /dev/infiniband becomes
+ * device_nodes, for jobs that share a node.
  *
- * Add to the object what the options say: mounts, env, ulimits, capabilities,
- * security, shm, ipc, network, user. Words are split as a shell does, with
- * quotes and backslashes. EINVAL says what was found and what is allowed. fn,
- * if there is one, hears of each option (as it is written) and whether the
- * profile gives it instead.
+ * Words are split as in a shell, with quotes and backslashes. EINVAL: the text
+ * says what was found and what is allowed. fn (or NULL) is called for each
+ * option, as written; profile: it was ignored because the profile replaces it.
  */
 typedef void options_fn(void *arg, const char *option, bool profile);
 int docker_options(const char *text, cJSON *cell, options_fn *fn, void *arg,

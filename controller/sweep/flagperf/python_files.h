@@ -1,4 +1,4 @@
-/* python_files.h - the literals that Python files assign, read by python3.
+/* python_files.h - reads the literals that Python files assign, with python3.
  *
  * FlagPerf is configured by Python files: test_conf.py, cluster_conf.py and one
  * file for each case. The python3 of the machine parses them (python_files.py)
@@ -7,13 +7,13 @@
  * None, True, False, lists, tuples, dicts, names that were assigned before, and
  * `+` between two of a kind.
  *
- * Whatever else stands there is more than literals. It is no error of the file:
- * each name that it may change is remembered with what was found. One value of
- * a dict that is more than literals leaves the others as they are.
+ * Any other statement is not an error: each name that it may change is recorded
+ * with what was found instead of a literal. In a dict a value that is not a
+ * literal does not affect the others.
  *
- * A file is at most 1 MiB long; its values nest at most 64 deep and number at
- * most 2^20, a byte of text counting as one; it assigns at most 4096 names.
- * Python may use 1 GiB of memory, PYTHON_TIMEOUT_MS and PYTHON_OUTPUT_MAX.
+ * Limits of a file: 1 MiB; values nested 64 deep; 2^20 values, where each byte
+ * of text counts as one; 4096 names. Limits of python3: 1 GiB of memory,
+ * PYTHON_TIMEOUT_MS and PYTHON_OUTPUT_MAX.
  *
  * A value is a cJSON item:
  *	null, bool, string	None, True and False, a text
@@ -21,11 +21,11 @@
  *	{"float": NUMBER}	a float, or an integer of 2^53 and more
  *	[VALUE, ...]		a list or a tuple
  *	{"dict": [[KEY, LINE, VALUE], ...]}
- *				KEY is none of the two above, no dict and not
- *				twice there; LINE is where it stands, from 1
+ *				KEY is no list and no dict, and is unique; LINE
+ *				is its line, from 1
  *	{"found": TEXT, "line": LINE}
- *				more than a literal, and what was found there:
- *				of a name, or of a dict
+ *				not a literal, and what was found instead: in
+ *				place of a name's or dict's value
  */
 #ifndef CONTROLLER_SWEEP_FLAGPERF_PYTHON_FILES_H
 #define CONTROLLER_SWEEP_FLAGPERF_PYTHON_FILES_H
@@ -36,16 +36,16 @@
 #define PYTHON_OUTPUT_MAX ((size_t)16 << 20)
 #define PYTHON_FILES_MAX 256 /* of one command */
 
-/* Append the command that reads the files, at most PYTHON_FILES_MAX: the words
- * of argv, the first of which is python3.
+/* Append the words of the command (python3 ...) that reads the files, at most
+ * PYTHON_FILES_MAX.
  */
 int python_files_command(const struct strings *paths, struct strings *argv,
 			 struct error *err);
 
 struct python_files;
 
-/* What the command printed of these files. EPROTO: it is not as described
- * above; ENOMEM.
+/* Decode the output of the command for these files. EPROTO: it does not have
+ * the format above; ENOMEM.
  */
 struct python_files *python_files_decode(const char *text, size_t size,
 					 const struct strings *paths,
@@ -53,17 +53,18 @@ struct python_files *python_files_decode(const char *text, size_t size,
 void python_files_free(struct python_files *files);
 OWNED_POINTER(struct python_files, python_files_free)
 
-/* Its path. */
+/* The path of a file. */
 const char *python_file_path(const struct python_files *files, size_t file);
 
-/* Can the file be read? ENOENT and other codes of open(); EINVAL: it is no
- * Python; E2BIG: it is past a limit. The text names file and line.
+/* Was the file read? ENOENT and other codes of open(2); EINVAL: not valid
+ * Python; E2BIG: past a limit. The text names file and line.
  */
 int python_file_check(const struct python_files *files, size_t file,
 		      struct error *err);
 
-/* A name that the file assigns, in the order of first lines, that line, and its
- * last value; NULL past the last, or when the file could not be read.
+/* A name that the file assigns, by index in the order of first assignments,
+ * with the line of that and its last value. NULL: past the last, or the file
+ * was not read.
  */
 const char *python_file_name(const struct python_files *files, size_t file,
 			     size_t index, unsigned *line, const cJSON **value);
@@ -75,7 +76,7 @@ const cJSON *python_file_get(const struct python_files *files, size_t file,
 /* What was found instead of a literal, and its line; NULL: it is a literal. */
 const char *python_found(const cJSON *value, unsigned *line);
 
-/* The entries of a dict, a list of [KEY, LINE, VALUE]; NULL: it is none. */
+/* The entries of a dict, a list of [KEY, LINE, VALUE]; NULL: not a dict. */
 const cJSON *python_dict(const cJSON *value);
 
 #endif

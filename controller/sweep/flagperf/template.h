@@ -1,4 +1,4 @@
-/* template.h - cells of images/flagperf.yaml, filled for one case.
+/* template.h - fills the cell templates of images/flagperf.yaml for one case.
  */
 #ifndef CONTROLLER_SWEEP_FLAGPERF_TEMPLATE_H
 #define CONTROLLER_SWEEP_FLAGPERF_TEMPLATE_H
@@ -7,15 +7,14 @@
 
 #include <cjson/cJSON.h>
 
-/* Put what the template, a map, makes of the names over what the object has:
- * maps are merged, the rest is replaced. A text that is not quoted and makes a
- * whole number or a bool is one; what makes an empty text is left out, but in
- * lists.
+/* Fill the template, a map, and merge the result into the object: maps are
+ * merged, other values replaced. An unquoted text that becomes an integer or a
+ * bool is stored as one. Empty texts are left out, except in lists.
  */
 int template_fill(const struct value *template, const struct names *names,
 		  cJSON *cell, struct error *err);
 
-/* The texts of a list, behind those that are there. */
+/* Fill a list of templates and append the texts to the list. */
 int template_list(const struct value *template, const struct names *names,
 		  cJSON *list, struct error *err);
 
