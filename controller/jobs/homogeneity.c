@@ -104,7 +104,7 @@ static size_t sort_out(const struct gang *gang, trait_fn *of,
 	return count;
 }
 
-/* "driver differs: 535.1 on n1, n2; 550.2 on n3" */
+/* "driver differs: 535.1 (n1, n2); 550.2 (n3)" */
 static void tell(const char *name, const struct kind *kinds, size_t count,
 		 char *text, size_t size)
 {
@@ -112,7 +112,7 @@ static void tell(const char *name, const struct kind *kinds, size_t count,
 
 	for (size_t k = 0; k < count && used < size; k++)
 		used += (size_t)snprintf(text + used, size - used,
-					 "%s%s%s%.100s on %s",
+					 "%s%s%s%.100s (%s)",
 					 k || !used ? "" : "; ",
 					 k ? "; " : name,
 					 k ? "" : " differs: ", kinds[k].value,

@@ -60,7 +60,7 @@ is "$(row '.provenance.environment.clock.synchronised != null and
 is "$(row '.provenance.hosts | map("\(.nodes[0]) \(.driver)") | sort | join(", ")')" \
 	"a1 535.129.03, a2 550.54.15" "nodes that differ have entries of their own"
 is "$(row '.result.flags | map(select(startswith("driver"))) | .[0]')" \
-	"driver differs: 535.129.03 on a1; 550.54.15 on a2" \
+	"driver differs: 535.129.03 (a1); 550.54.15 (a2)" \
 	"different drivers are a warning"
 is "$(row '.result | "\(.memory_by_rank_mib | map(. - 69960) | join(" ")) of
 	\(.usage.mem_total_mib) \(.chip_memory_gib)" | gsub("\\s+"; " ")')" \
@@ -89,7 +89,7 @@ ok "! grep -qE '<script|https?:' '$BED/out'" "and nothing from elsewhere"
 must submit_tool same "${TRAIN[@]}" same_driver=require steps 1 1
 must wait_job "$JOB" failed 30
 is "$(job_get "$JOB" '"\(.failure): \(.text)"')" \
-	"preflight: driver differs: 535.129.03 on a1; 550.54.15 on a2" \
+	"preflight: driver differs: 535.129.03 (a1); 550.54.15 (a2)" \
 	"same_driver: require refuses, and says who has what"
 ok '! grep -q started <(job_get "$JOB" ".events[].kind")' "nothing was started"
 

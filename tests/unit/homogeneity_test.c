@@ -61,12 +61,12 @@ static void drivers(void)
 	bed.tasks[2].facts = cJSON_Parse("{\"driver\":\"2.0\"}");
 	ok(!gang_alike(&bed.gang, text, sizeof(text), &odd),
 	   "one has another driver, as its task found");
-	is(text, "driver differs: 1.0 on n0, n1, n3; 2.0 on n2",
+	is(text, "driver differs: 1.0 (n0, n1, n3); 2.0 (n2)",
 	   "each driver is told, with its nodes");
 	ok(odd == &bed.nodes[2], "the odd one is the one to be avoided");
 	cJSON_DeleteItemFromObject(bed.nodes[0].view.facts, "driver");
 	gang_alike(&bed.gang, text, sizeof(text), NULL);
-	is(text, "driver differs: 1.0 on n1, n3; 2.0 on n2",
+	is(text, "driver differs: 1.0 (n1, n3); 2.0 (n2)",
 	   "who does not tell differs from nobody");
 }
 
@@ -81,7 +81,7 @@ static void chips(void)
 	bed.devices[1][1].name = (char *)"Other\033 card";
 	ok(!gang_alike(&bed.gang, text, sizeof(text), &odd),
 	   "a node has another card beside the first");
-	is(text, "chip differs: A100 on n0, n1, n2; Other? card on n1",
+	is(text, "chip differs: A100 (n0, n1, n2); Other? card (n1)",
 	   "which is told by its name, once for each node");
 	ok(odd == &bed.nodes[1], "it is the odd one");
 	bed.tasks[1].hold.devices = 1;
@@ -94,8 +94,8 @@ static void chips(void)
 	bed.tasks[2].facts = cJSON_Parse("{\"driver\":\"2.0\"}");
 	gang_alike(&bed.gang, text, sizeof(text), NULL);
 	is(text,
-	   "driver differs: 1.0 on n0, n1; 2.0 on n2; chip differs: H800 "
-	   "on n0; A100 on n0, n1",
+	   "driver differs: 1.0 (n0, n1); 2.0 (n2); chip differs: H800 "
+	   "(n0); A100 (n0, n1)",
 	   "both are told");
 	gang_alike(&bed.gang, small, sizeof(small), NULL);
 	is_int((long long)strlen(small), sizeof(small) - 1, "cut to fit");
@@ -112,7 +112,7 @@ static void warnings(void)
 	gang_warnings(&bed.gang, list);
 	is_int(cJSON_GetArraySize(list), 2, "two warnings");
 	is(cJSON_GetStringValue(cJSON_GetArrayItem(list, 0)),
-	   "driver differs: 1.0 on n0; 1.1 on n1", "what differs");
+	   "driver differs: 1.0 (n0); 1.1 (n1)", "what differs");
 	is(cJSON_GetStringValue(cJSON_GetArrayItem(list, 1)), "n1: late",
 	   "and what a node was warned of");
 	cJSON_Delete(list);
