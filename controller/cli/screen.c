@@ -153,8 +153,14 @@ void screen_show(struct screen *screen, int row)
 
 int screen_key(struct screen *screen)
 {
-	int key = getch();
+	int key;
 
+	/* Of its size the screen is told by screen_resize(): nobody pressed
+	 * that key.
+	 */
+	do
+		key = getch();
+	while (key == KEY_RESIZE);
 	switch (key) {
 	case ERR:
 		return SCREEN_NONE;

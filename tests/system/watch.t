@@ -70,6 +70,9 @@ terminal send-keys -t 0 n
 ok 'shows "q quit (the sweep continues)"' "and takes no for an answer"
 terminal send-keys -t 0 c
 shows "cancel job 2?"
+terminal resize-window -t 0 -x 90 -y 30
+wait_for '(( $(shown | wc -l) == 30 && $(columns) <= 90 ))' 20
+ok 'shows "cancel job 2? y: yes"' "it still asks on a screen of another size"
 terminal send-keys -t 0 y
 must wait_job 2 cancelled 30
 ok 'shows "2 cancelled"' "or yes"
