@@ -33,6 +33,7 @@ struct stream {
 	struct MHD_Connection *connection;
 	void *topic;
 	struct buffer out;
+	sd_event_source *hangup;
 	bool suspended;
 	bool ended;
 	TAILQ_ENTRY(stream) next;
@@ -163,6 +164,7 @@ static void stream_free(void *arg)
 	struct stream *stream = arg;
 	struct http_server *server = stream->server;
 
+	loop_source_free(&stream->hangup);
 	TAILQ_REMOVE(&server->streams, stream, next);
 	server->streams_count--;
 	buffer_clear(&stream->out);
@@ -196,6 +198,34 @@ static int alive_run(sd_event_source *source, uint64_t usec, void *arg)
 	return 0;
 }
 
+/* libmicrohttpd does not look at a connection that is suspended: clients that
+ * come and go would fill all places.
+ */
+static int hangup_run(sd_event_source *source, int fd, uint32_t events,
+		      void *arg)
+{
+	struct stream *stream = arg;
+	struct http_server *server = stream->server;
+
+	sd_event_source_set_enabled(source, SD_EVENT_OFF);
+	stream->ended = true;
+	loop_timer(server->loop, &server->timer, 0, timer_run, server, NULL);
+	return 0;
+}
+
+static void watch_hangup(struct stream *stream)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(stream->connection,
+					MHD_CONNECTION_INFO_CONNECTION_FD);
+
+	/* Without it, alive_run() finds it out. */
+	if (info)
+		sd_event_add_io(stream->server->loop, &stream->hangup,
+				info->connect_fd, EPOLLRDHUP, hangup_run,
+				stream);
+}
+
 static struct MHD_Response *stream_open(struct http_server *server,
 					struct MHD_Connection *connection,
 					struct http_reply *reply)
@@ -221,7 +251,9 @@ static struct MHD_Response *stream_open(struct http_server *server,
 	response = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN,
 						     STREAM_PIECE, stream_read,
 						     stream, stream_free);
-	if (!response)
+	if (response)
+		watch_hangup(stream);
+	else
 		stream_free(stream);
 	return response;
 }

@@ -377,6 +377,18 @@ def streams(cookie):
     for connection in held:
         connection.close()
     ok(works(cookie), "and afterwards")
+    # Nothing is written to them, so only their going away can tell.
+    refused = opened = 0
+    while opened < 2 * STREAMS_MAX and time.monotonic() < end:
+        with connect() as connection:
+            connection.sendall(
+                b"GET /live?page=/nodes HTTP/1.1\r\nHost: x\r\nCookie: %s\r\n\r\n"
+                % cookie.encode()
+            )
+            answer = connection.recv(4096)
+            opened += b" 200 " in answer
+            refused += not answer
+    ok(refused == 0, "streams that end make room for %d others" % opened, refused)
 
 
 OURS = (
