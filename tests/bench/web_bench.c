@@ -3,36 +3,46 @@
  *
  *	web_bench --build DIR --folder DIR --fast-folder DIR
  *
+ * REGATTA_WEB_ROUNDS names a file where the rounds are kept: those of earlier
+ * runs count, too.
+ *
  * How long pages take; then, while jobs are submitted one after the other at a
  * steady pace, what one open page and a hundred cost the controller, and how
  * long it takes from submit to the engine's start call, with and without them.
  *
  * Short rounds with none, one and a hundred open take turns, so that what else
- * the machine does meets all alike. Each ratio comes with the range in which
- * nine of ten draws of the same rounds lie: where it has 1 inside, no
- * difference was seen. So does what pages cost, with the median of the rounds.
- * Browsers are elsewhere: they have the processor when nobody wants it.
+ * the machine does meets all alike. Each ratio is of the samples of all rounds
+ * and comes with the range in which nine of ten draws of the same rounds lie:
+ * where it has 1 inside, no difference was seen. So does what pages cost, with
+ * the median of the rounds. Browsers are elsewhere (readers.h): each has loaded
+ * its page, and is sent what changes in it from then on.
  */
 #include "protocol/base/file.h"
 #include "protocol/base/program.h"
 #include "tests/bench/crowd.h"
 #include "tests/bench/measure.h"
 #include "tests/bench/process.h"
+#include "tests/bench/readers.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sodium.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#define PACE_NS 10000000 /* from one submit to the next */
-#define ROUNDS_MAX 18
-#define SUBMITS_MAX 150 /* of a round */
+#define PACE_NS 5000000  /* from one submit to the next */
+#define SETTLE_US 200000 /* pages of a round that come or go */
+#define ROUNDS 24        /* of a run */
+#define ROUNDS_MAX 120   /* of all that are kept */
+#define SUBMITS_MAX 500  /* of a round */
 #define DRAWS 400
-#define LOADS 30 /* of each page */
+#define PAGE_MAX (4 << 20)
+#define STREAM_BYTES 120 /* of an address */
+#define LOADS 30         /* of each page */
 #define SWEEP_S 120
 
 static const size_t crowds[] = { 0, 1, 100 }; /* pages that are open */
@@ -46,12 +56,14 @@ static const char *const pages[] = { "/sweep/1", "/sweep/1", "/", "/nodes",
 struct web {
 	struct crowd crowd;
 	struct person *person;
-	char url[100], jar[PATH_MAX], list[PATH_MAX], times[PATH_MAX];
+	char url[100], cookie[100], streams[PAGES][STREAM_BYTES];
+	char jar[PATH_MAX], list[PATH_MAX], times[PATH_MAX];
 	uint64_t jobs; /* submitted so far */
 	double page_ms[PAGES], page_cpu_ms[PAGES];
-	size_t rounds, submits; /* of each crowd, of each round */
+	size_t rounds;  /* of each crowd, earlier ones first */
+	size_t submits; /* of each round */
 	double ms[CROWDS][ROUNDS_MAX][SUBMITS_MAX];
-	double cpu_s[CROWDS][ROUNDS_MAX], wall_s[CROWDS];
+	double cpu_s[CROWDS][ROUNDS_MAX], wall_s[CROWDS][ROUNDS_MAX];
 };
 
 static int curl(const char *const *more, const char *output, struct error *err)
@@ -64,6 +76,24 @@ static int curl(const char *const *more, const char *output, struct error *err)
 		argv[count++] = *more++;
 	pid = process_start(argv, output, NULL, err);
 	return pid < 0 ? -1 : process_wait(pid, err);
+}
+
+/* The jar's last line ends in the cookie's name and value. */
+static int find_cookie(struct web *web, struct error *err)
+{
+	owned(buffer_clear) struct buffer jar;
+	const char *name;
+
+	buffer_init(&jar, 4096);
+	if (file_read(AT_FDCWD, web->jar, &jar, err) < 0)
+		return -1;
+	name = jar.size ? strstr(jar.data, "regatta\t") : NULL;
+	if (!name)
+		return error_set(err, EPROTO, "no cookie of the pages");
+	name += strlen("regatta\t");
+	snprintf(web->cookie, sizeof(web->cookie), "regatta=%.*s",
+		 (int)strcspn(name, "\n"), name);
+	return 0;
 }
 
 /* Let in: the cookie is in the jar. */
@@ -81,22 +111,51 @@ static int log_in(struct web *web, struct error *err)
 		snprintf(web->url, sizeof(web->url), "%.*s",
 			 (int)(end - address), address);
 	cJSON_Delete(answer);
-	return rc;
+	return rc < 0 ? -1 : find_cookie(web, err);
 }
 
-/* A list of addresses for curl. */
-static int list_urls(const struct web *web, const char *before,
-		     const char *const *paths, size_t paths_count, size_t count,
-		     struct error *err)
+/* A list for curl: one address, again and again. */
+static int list_loads(const struct web *web, const char *path,
+		      struct error *err)
 {
 	FILE *file = fopen(web->list, "we");
 
 	if (!file)
 		return error_errno(err, "%s", web->list);
-	for (size_t i = 0; i < count; i++)
-		fprintf(file, "url = \"%s%s%s\"\noutput = /dev/null\n",
-			web->url, before, paths[i % paths_count]);
+	for (size_t i = 0; i < LOADS; i++)
+		fprintf(file, "url = \"%s%s\"\noutput = /dev/null\n", web->url,
+			path);
 	return fclose(file) ? error_errno(err, "%s", web->list) : 0;
+}
+
+/* Where the page, loaded now, hears of changes: data-live="...", in which & is
+ * &amp;.
+ */
+static int find_stream(struct web *web, size_t page, struct error *err)
+{
+	static const char mark[] = "data-live=\"";
+	owned(buffer_clear) struct buffer text;
+	char url[200], *to = web->streams[page];
+	const char *const argv[] = { "-b", web->jar, url, NULL };
+	const char *at;
+
+	buffer_init(&text, PAGE_MAX);
+	snprintf(url, sizeof(url), "%s%s", web->url, pages[page]);
+	if (curl(argv, web->list, err) < 0 ||
+	    file_read(AT_FDCWD, web->list, &text, err) < 0)
+		return -1;
+	at = text.size ? strstr(text.data, mark) : NULL;
+	if (!at)
+		return error_set(err, EPROTO, "%s: no stream", pages[page]);
+	for (at += strlen(mark);
+	     *at && *at != '"' && to + 1 < web->streams[page] + STREAM_BYTES;
+	     at++) {
+		*to++ = *at;
+		if (!strncmp(at, "&amp;", 5))
+			at += 4;
+	}
+	*to = 0;
+	return 0;
 }
 
 /* Half of its loads are quicker than page_ms. */
@@ -109,7 +168,7 @@ static int load_page(struct web *web, size_t page, struct error *err)
 	size_t count = 0;
 	FILE *file;
 
-	if (list_urls(web, "", &pages[page], 1, LOADS, err) < 0 ||
+	if (list_loads(web, pages[page], err) < 0 ||
 	    curl(argv, web->times, err) < 0)
 		return -1;
 	file = fopen(web->times, "re");
@@ -148,35 +207,30 @@ static void pause_until(int64_t ns)
 		usleep((useconds_t)(left / 1000));
 }
 
+static pid_t open_pages(struct web *web, size_t count, struct error *err)
+{
+	const char *streams[PAGES];
+
+	for (size_t i = 0; i < PAGES; i++) {
+		streams[i] = web->streams[i];
+		if (find_stream(web, i, err) < 0)
+			return -1;
+	}
+	return readers_start(web->url, web->cookie, streams, PAGES, count, err);
+}
+
 /* So many submits while so many pages are open. */
 static int run_round(struct web *web, size_t crowd, size_t round,
 		     struct error *err)
 {
-	const char *const argv[] = {
-		"nice",
-		"-n",
-		"19",
-		"curl",
-		"-sNZ",
-		"--parallel-immediate",
-		"-b",
-		web->jar,
-		"-K",
-		web->list,
-		"--parallel-max",
-		"100",
-		NULL,
-	};
 	pid_t controller = web->crowd.site->controller, pid = 0;
 	double cpu, wall;
 	int64_t next;
 	int rc = 0;
 
-	if (crowds[crowd] && (list_urls(web, "/live?shape=0&page=", pages,
-					PAGES, crowds[crowd], err) < 0 ||
-			      (pid = process_start(argv, NULL, NULL, err)) < 0))
+	if (crowds[crowd] && (pid = open_pages(web, crowds[crowd], err)) < 0)
 		return -1;
-	sleep(1); /* they connect */
+	usleep(SETTLE_US);
 	cpu = process_cpu_s(controller);
 	wall = clock_s();
 	next = clock_ns();
@@ -185,12 +239,12 @@ static int run_round(struct web *web, size_t crowd, size_t round,
 		pause_until(next += PACE_NS);
 	}
 	web->cpu_s[crowd][round] = process_cpu_s(controller) - cpu;
-	web->wall_s[crowd] += clock_s() - wall;
+	web->wall_s[crowd][round] = clock_s() - wall;
 	process_end(pid);
 	return rc;
 }
 
-static int measure(struct web *web, struct error *err)
+static int measure(struct web *web, size_t more, struct error *err)
 {
 	static const char sweep[] =
 		"sweep: bench\nimage: bench/none:1\nnetwork: none\n"
@@ -210,10 +264,63 @@ static int measure(struct web *web, struct error *err)
 	web->jobs = submitted.jobs;
 	for (size_t i = 1; rc == 0 && i < PAGES; i++)
 		rc = load_page(web, i, err);
+	sleep(1); /* a second has so many answers (HTTP_RATE) */
 	/* Another one is first each time. */
-	for (size_t i = 0; rc == 0 && i < web->rounds * CROWDS; i++)
-		rc = run_round(web, (i + i / CROWDS) % CROWDS, i / CROWDS, err);
+	for (size_t i = 0; rc == 0 && i < more * CROWDS; i++)
+		rc = run_round(web, (i + i / CROWDS) % CROWDS,
+			       web->rounds + i / CROWDS, err);
+	if (rc == 0)
+		web->rounds += more;
 	return rc;
+}
+
+/* Rounds that are kept: a line for each crowd of each, its figures and all its
+ * samples.
+ */
+static bool read_line(struct web *web, FILE *file, size_t crowd)
+{
+	size_t round = web->rounds;
+
+	if (fscanf(file, "%lf %lf", &web->cpu_s[crowd][round],
+		   &web->wall_s[crowd][round]) != 2)
+		return false;
+	for (size_t i = 0; i < web->submits; i++)
+		if (fscanf(file, "%lf", &web->ms[crowd][round][i]) != 1)
+			return false;
+	return true;
+}
+
+static void read_rounds(struct web *web, const char *path)
+{
+	FILE *file = path ? fopen(path, "re") : NULL;
+	bool good = file;
+
+	while (good && web->rounds + ROUNDS < ROUNDS_MAX) {
+		for (size_t crowd = 0; good && crowd < CROWDS; crowd++)
+			good = read_line(web, file, crowd);
+		web->rounds += good;
+	}
+	if (file)
+		fclose(file);
+}
+
+static int keep_rounds(const struct web *web, const char *path, size_t from,
+		       struct error *err)
+{
+	FILE *file = fopen(path, "ae");
+
+	if (!file)
+		return error_errno(err, "%s", path);
+	for (size_t round = from; round < web->rounds; round++)
+		for (size_t crowd = 0; crowd < CROWDS; crowd++) {
+			fprintf(file, "%.6f %.6f", web->cpu_s[crowd][round],
+				web->wall_s[crowd][round]);
+			for (size_t i = 0; i < web->submits; i++)
+				fprintf(file, " %.6f",
+					web->ms[crowd][round][i]);
+			fputc('\n', file);
+		}
+	return fclose(file) ? error_errno(err, "%s", path) : 0;
 }
 
 /* Of the samples of these rounds. */
@@ -221,7 +328,7 @@ static double quantile_of(const struct web *web, size_t crowd,
 			  const size_t *rounds, double q)
 {
 	size_t bytes = web->submits * sizeof(double);
-	double all[ROUNDS_MAX * SUBMITS_MAX];
+	static double all[ROUNDS_MAX * SUBMITS_MAX];
 
 	for (size_t i = 0; i < web->rounds; i++)
 		memcpy(all + i * web->submits, web->ms[crowd][rounds[i]],
@@ -237,8 +344,8 @@ static double more_cores(const struct web *web, size_t crowd,
 
 	for (size_t i = 0; i < web->rounds; i++)
 		more[i] = (web->cpu_s[crowd][rounds[i]] -
-			   web->cpu_s[0][rounds[i]]) *
-			  (double)web->rounds / web->wall_s[crowd];
+			   web->cpu_s[0][rounds[i]]) /
+			  web->wall_s[crowd][rounds[i]];
 	return quantile(more, web->rounds, 0.5);
 }
 
@@ -316,6 +423,8 @@ static void report_crowd(const struct web *web, size_t crowd)
 static void report(const struct web *web)
 {
 	report_pages(web);
+	printf("%zu starts each, by a stand-in engine\n",
+	       web->rounds * web->submits);
 	printf("%10s %23s %9s %9s %7s\n", "open pages", "more of a core",
 	       "p50 ms", "p99 ms", "ratio");
 	for (size_t i = 0; i < CROWDS; i++)
@@ -326,14 +435,17 @@ int main(int argc, char **argv)
 {
 	struct crowd_place place = { .web = "127.0.0.1:0" };
 	struct web *web = calloc(1, sizeof(*web));
+	const char *kept = getenv("REGATTA_WEB_ROUNDS");
 	struct error err = { 0 };
+	size_t earlier = 0;
 	int rc;
 
 	crowd_options(argc, argv, &place, NULL);
 	signal(SIGPIPE, SIG_IGN);
 	if (web) {
-		web->rounds = is_quick() ? 2 : ROUNDS_MAX;
 		web->submits = is_quick() ? 50 : SUBMITS_MAX;
+		read_rounds(web, is_quick() ? NULL : kept);
+		earlier = web->rounds;
 	}
 	if (!web || sodium_init() < 0)
 		return EXIT_WORK_FAILED;
@@ -343,8 +455,11 @@ int main(int argc, char **argv)
 		site_path(web->crowd.site, "urls", web->list);
 		site_path(web->crowd.site, "times", web->times);
 		web->person = person_new(web->crowd.site, &err);
-		rc = web->person ? measure(web, &err) : -1;
+		rc = web->person ? measure(web, is_quick() ? 2 : ROUNDS, &err)
+				 : -1;
 	}
+	if (rc == 0 && kept && !is_quick())
+		rc = keep_rounds(web, kept, earlier, &err);
 	person_free(web->person);
 	crowd_close(&web->crowd);
 	if (rc == 0)
