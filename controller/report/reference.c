@@ -275,23 +275,25 @@ static int put_parallel(struct buffer *out, const struct lines *lines,
 static int put_values(const struct lines *lines, const char *path,
 		      struct buffer *out, struct error *err)
 {
+	const char *join = phrase(lines->language, PHRASE_JOIN);
 	size_t start = out->size;
 
 	for (size_t i = 0; i < lines->count; i++) {
 		double value = number_at(lines->rows[i], path);
 		char rows[64] = "";
-		size_t used = 0;
+		size_t used = 0, same = 0;
 		bool before = false;
 
 		for (size_t k = 0; k < lines->count; k++) {
 			if (number_at(lines->rows[k], path) != value)
 				continue;
 			before |= k < i;
+			same++;
 			if (used < sizeof(rows) - 16)
 				used += (size_t)snprintf(rows + used,
 							 sizeof(rows) - used,
 							 "%s%zu",
-							 used ? ", " : "",
+							 used ? join : "",
 							 k + 1);
 			else if (rows[used - 1] != '.')
 				used += (size_t)snprintf(rows + used,
@@ -300,7 +302,7 @@ static int put_values(const struct lines *lines, const char *path,
 		}
 		if (before)
 			continue;
-		if (out->size > start && buffer_text(out, ", ", err) < 0)
+		if (out->size > start && buffer_text(out, join, err) < 0)
 			return -1;
 		if (!lines_differ(lines, path))
 			return value ? buffer_printf(out, err, "%.0f", value)
@@ -312,9 +314,8 @@ static int put_values(const struct lines *lines, const char *path,
 				snprintf(number, sizeof(number), "%.0f", value);
 			if (buffer_printf(out, err,
 					  phrase(lines->language,
-						 strchr(rows, ',')
-							 ? PHRASE_ROWS
-							 : PHRASE_ROW),
+						 same > 1 ? PHRASE_ROWS
+							  : PHRASE_ROW),
 					  number, rows) < 0)
 				return -1;
 		}
@@ -514,7 +515,8 @@ static int put_failure(struct buffer *out, const struct lines *lines,
 	enum failure failure =
 		failure_from(row_text(lines->rows[line], "failure"));
 
-	if (buffer_printf(out, err, "  - %zu: ", line + 1) < 0 ||
+	if (buffer_printf(out, err, "  - %zu%s", line + 1,
+			  phrase(lines->language, PHRASE_COLON)) < 0 ||
 	    (failure &&
 	     buffer_printf(out, err, phrase(lines->language, PHRASE_CLASS),
 			   failure_class(failure, lines->language)) < 0) ||
@@ -535,10 +537,12 @@ static int put_flag(struct buffer *out, const struct lines *lines, size_t line,
 
 		for (size_t f = 0; (flag = row_flag(lines->rows[i], f)); f++)
 			if (!strcmp(flag, text) &&
-			    buffer_printf(out, err, ", %zu", i + 1) < 0)
+			    buffer_printf(out, err, "%s%zu",
+					  phrase(lines->language, PHRASE_JOIN),
+					  i + 1) < 0)
 				return -1;
 	}
-	if (buffer_text(out, ": ", err) < 0 ||
+	if (buffer_text(out, phrase(lines->language, PHRASE_COLON), err) < 0 ||
 	    put_sentence(out, lines, text, err) < 0)
 		return -1;
 	return buffer_text(out, "\n", err);

@@ -36,6 +36,7 @@ static const char *const phrases[PHRASES][LANGUAGES] = {
 	[PHRASE_CONTEXT] = { "context", "上下文" },
 	[PHRASE_AND_DATA] = { "data", "数据" },
 	[PHRASE_JOIN] = { ", ", "、" },
+	[PHRASE_COLON] = { ": ", "：" },
 	[PHRASE_IMPLEMENTER] = { "By", "实施者" },
 	[PHRASE_DETAIL] = { "In detail", "实施细节" },
 	[PHRASE_OPTIMIZATIONS] = { "Optimisation", "优化策略" },

@@ -136,13 +136,13 @@ static void test_zero(void)
 	    "  - 并行技术: sharded data parallel\n  - 实施者: deepspeed\n"
 	    "  - 实施细节: ZeRO-DP O1, DP_SIZE=16\n",
 	    "the parallelism is what the layout says");
-	has(&out, "即梯度累加步数，在本case中为8（第1, 3行）, 64（第2行）\n",
+	has(&out, "即梯度累加步数，在本case中为8（第1、3行）、64（第2行）\n",
 	    "batch definitions name the rows of each value");
 	has(&out, "即单条输入的序列长度，在本case中为2048\n",
 	    "or the one value of all");
 	has(&out, "| 数据精度 | bf16 |  |\n", "one precision is stated once");
 	has(&out,
-	    "  - 3: 内存不足（oom）：rank 3 \\| out of "
+	    "  - 3：内存不足（oom）：rank 3 \\| out of "
 	    "memory。处理：减小批大小",
 	    "a failure is told below the table, and what to do");
 	has(&out, phrase(LANGUAGE_ZH, PHRASE_SIMULATED),
