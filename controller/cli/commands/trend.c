@@ -111,7 +111,8 @@ static int print_cell(struct cli *cli, const cJSON *cell, struct error *err)
 		const char *text = row_text(cell, names[i]);
 
 		if (text)
-			fprintf(cli->out, "%s%s%s", i > 1 ? ", " : "",
+			fprintf(cli->out, "%s%s%s%s%s", i > 1 ? ", " : "",
+				i ? names[i] : "", i ? " " : "",
 				escape(text, clean, sizeof(clean)),
 				i ? "" : ": ");
 	}
