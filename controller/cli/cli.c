@@ -4,11 +4,14 @@
 
 #include "controller/catalog/catalog.h"
 #include "controller/cli/render.h"
+#include "controller/report/labels.h"
+#include "protocol/base/utf8.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/ioctl.h>
 
 struct client *cli_connect(struct cli *cli, struct error *err)
 {
@@ -88,6 +91,57 @@ int cli_print_table(struct cli *cli, const char *title,
 		return 0;
 	fputs(title, cli->out);
 	return table_print(table, cli->out, cli_out_colour(cli), err);
+}
+
+size_t cli_out_width(const struct cli *cli)
+{
+	struct winsize size;
+
+	return ioctl(fileno(cli->out), TIOCGWINSZ, &size) == 0 ? size.ws_col
+							       : 0;
+}
+
+int cli_print_narrow(struct cli *cli, struct table *table,
+		     const char *const *droppable, struct error *err)
+{
+	size_t width = cli_out_width(cli);
+	char titles[200], clean[400];
+
+	if (width)
+		table_narrow(table, width, droppable);
+	if (cli_print_table(cli, "", table, err) < 0)
+		return -1;
+	if (*table_left_out(table, titles, sizeof(titles)))
+		fprintf(cli->out,
+			"\nnot shown: %s (a wider terminal shows all)\n",
+			escape(titles, clean, sizeof(clean)));
+	return 0;
+}
+
+void cli_print_words(struct cli *cli, const char *head, const char *words)
+{
+	size_t width = cli_out_width(cli), used = strlen(head);
+	const char *gap = "";
+	char word[400], clean[1000];
+
+	fputs(head, cli->out);
+	while (*words) {
+		size_t size = labels_word(words), columns;
+
+		snprintf(word, sizeof(word), "%.*s", (int)size, words);
+		columns = utf8_width(escape(word, clean, sizeof(clean)));
+		if (width && *gap && used + 1 + columns > width) {
+			fprintf(cli->out, "\n%*s", (int)strlen(head), "");
+			used = strlen(head);
+			gap = "";
+		}
+		fprintf(cli->out, "%s%s", gap, clean);
+		used += strlen(gap) + columns;
+		gap = " ";
+		words += size;
+		words += strspn(words, " ");
+	}
+	fputc('\n', cli->out);
 }
 
 void cli_say(struct cli *cli, const char *fmt, ...)

@@ -66,6 +66,20 @@ struct table;
 int cli_print_table(struct cli *cli, const char *title,
 		    const struct table *table, struct error *err);
 
+/* Columns of the terminal that `out` is; 0: it is none. */
+size_t cli_out_width(const struct cli *cli);
+
+/* The same, narrowed to a terminal (table_narrow()); below it stands what is
+ * left out.
+ */
+int cli_print_narrow(struct cli *cli, struct table *table,
+		     const char *const *droppable, struct error *err);
+
+/* "all: a=1 b=2" on `out`: words of a cell's name (labels.h), escaped, in as
+ * many lines as the terminal needs.
+ */
+void cli_print_words(struct cli *cli, const char *head, const char *words);
+
 /* Print one line on `err`, escaped. */
 void cli_say(struct cli *cli, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));

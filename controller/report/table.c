@@ -7,10 +7,14 @@
 #include "protocol/base/utf8.h"
 
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define CELL_MAX 1000 /* bytes in a cell */
+#define GAP 2         /* between columns of a terminal */
+#define NAME_MIN 8    /* columns of the first one, at least */
+#define DOTS "..."
 
 struct cell {
 	char *text;
@@ -25,6 +29,8 @@ struct table {
 	size_t count;
 	size_t room;
 	bool failed;
+	uint64_t left_out; /* columns, one bit each */
+	size_t name_max;   /* columns of the first one's texts; 0: any */
 };
 
 struct table *table_new(const struct column *columns, struct error *err)
@@ -92,38 +98,136 @@ void table_bar(struct table *table, double percent)
 
 /* The terminal. */
 
-static size_t terminal_width(const char *text)
+/* What stands there: escaped, and cut where its column is narrowed. */
+static const char *shown(const struct table *table, size_t column,
+			 const char *text, char clean[CELL_MAX])
+{
+	size_t max = column ? 0 : table->name_max, size;
+
+	escape(text, clean, CELL_MAX - strlen(DOTS));
+	if (!max || utf8_width(clean) <= max)
+		return clean;
+	for (size = strlen(clean); utf8_width(clean) > max - strlen(DOTS);) {
+		size = utf8_cut(clean, size - 1);
+		clean[size] = 0;
+	}
+	memcpy(clean + size, DOTS, sizeof(DOTS));
+	return clean;
+}
+
+static bool is_left_out(const struct table *table, size_t column)
+{
+	return column < 64 && table->left_out >> column & 1;
+}
+
+static void measure(const struct table *table, size_t *widths)
 {
 	char clean[CELL_MAX];
 
-	return utf8_width(escape(text, clean, sizeof(clean)));
+	for (size_t i = 0; i < table->width; i++)
+		widths[i] = utf8_width(
+			shown(table, i, table->columns[i].title, clean));
+	for (size_t i = 0; i < table->count; i++) {
+		size_t c = i % table->width;
+		size_t width = utf8_width(
+			shown(table, c, table->cells[i].text, clean));
+
+		if (width > widths[c])
+			widths[c] = width;
+	}
+}
+
+/* Of all columns but the first. */
+static size_t others(const struct table *table, const size_t *widths)
+{
+	size_t sum = 0;
+
+	for (size_t i = 1; i < table->width; i++)
+		sum += is_left_out(table, i) ? 0 : widths[i] + GAP;
+	return sum;
+}
+
+void table_narrow(struct table *table, size_t width,
+		  const char *const *droppable)
+{
+	owned_free size_t *widths = calloc(table->width, sizeof(*widths));
+	size_t least = width / 4, rest;
+
+	if (!widths)
+		return;
+	measure(table, widths);
+	if (widths[0] < least)
+		least = widths[0];
+	for (; *droppable && others(table, widths) + least > width; droppable++)
+		for (size_t i = 1; i < table->width && i < 64; i++)
+			if (!strcmp(table->columns[i].title, *droppable))
+				table->left_out |= UINT64_C(1) << i;
+	rest = others(table, widths);
+	if (widths[0] + rest > width)
+		table->name_max =
+			rest + NAME_MIN < width ? width - rest : NAME_MIN;
+}
+
+const char *table_left_out(const struct table *table, char *text, size_t size)
+{
+	size_t used = 0;
+
+	*text = 0;
+	for (size_t i = 1; i < table->width && used < size; i++)
+		if (is_left_out(table, i))
+			used += (size_t)snprintf(text + used, size - used,
+						 "%s%s", used ? ", " : "",
+						 table->columns[i].title);
+	return text;
 }
 
 static void print_cell(FILE *out, const char *text, size_t width, bool right,
 		       bool last, enum colour colour, bool colours)
 {
-	int pad = (int)(width - terminal_width(text));
-	char clean[CELL_MAX];
+	int pad = (int)(width - utf8_width(text));
 
 	if (right)
 		fprintf(out, "%*s", pad, "");
-	fprintf(out, "%s%s%s", colour_begin(colour, colours),
-		escape(text, clean, sizeof(clean)),
+	fprintf(out, "%s%s%s", colour_begin(colour, colours), text,
 		colour_end(colour, colours));
 	if (last)
 		fputc('\n', out);
 	else
-		fprintf(out, "%*s", right ? 2 : pad + 2, "");
+		fprintf(out, "%*s", right ? GAP : pad + GAP, "");
 }
 
-/* The last column of the row that holds anything: spaces behind it are none. */
+/* The last column of the row that holds anything: spaces behind it are none.
+ * row: SIZE_MAX: of the titles.
+ */
 static size_t last_column(const struct table *table, size_t row)
 {
 	size_t last = table->width - 1;
 
-	while (last && !table->cells[row * table->width + last].text[0])
+	while (last && (is_left_out(table, last) ||
+			(row != SIZE_MAX &&
+			 !table->cells[row * table->width + last].text[0])))
 		last--;
 	return last;
+}
+
+static void print_line(const struct table *table, size_t row,
+		       const size_t *widths, FILE *out, bool colours)
+{
+	size_t last = last_column(table, row);
+	char clean[CELL_MAX];
+
+	for (size_t i = 0; i <= last; i++) {
+		const struct column *column = &table->columns[i];
+		const struct cell *cell =
+			row == SIZE_MAX ? NULL
+					: &table->cells[row * table->width + i];
+
+		if (is_left_out(table, i))
+			continue;
+		shown(table, i, cell ? cell->text : column->title, clean);
+		print_cell(out, clean, widths[i], column->right, i == last,
+			   cell ? cell->colour : BOLD, colours);
+	}
 }
 
 int table_print(const struct table *table, FILE *out, bool colours,
@@ -133,30 +237,10 @@ int table_print(const struct table *table, FILE *out, bool colours,
 
 	if (table->failed || !widths)
 		return error_nomem(err, "table");
-	for (size_t i = 0; i < table->width; i++)
-		widths[i] = terminal_width(table->columns[i].title);
-	for (size_t i = 0; i < table->count; i++) {
-		size_t width = terminal_width(table->cells[i].text);
-
-		if (width > widths[i % table->width])
-			widths[i % table->width] = width;
-	}
-	for (size_t i = 0; i < table->width; i++)
-		print_cell(out, table->columns[i].title, widths[i],
-			   table->columns[i].right, i + 1 == table->width, BOLD,
-			   colours);
-	for (size_t row = 0; row < table_rows(table); row++) {
-		size_t last = last_column(table, row);
-
-		for (size_t i = 0; i <= last; i++) {
-			const struct cell *cell =
-				&table->cells[row * table->width + i];
-
-			print_cell(out, cell->text, widths[i],
-				   table->columns[i].right, i == last,
-				   cell->colour, colours);
-		}
-	}
+	measure(table, widths);
+	print_line(table, SIZE_MAX, widths, out, colours);
+	for (size_t row = 0; row < table_rows(table); row++)
+		print_line(table, row, widths, out, colours);
 	return 0;
 }
 

@@ -36,6 +36,17 @@ void table_bar(struct table *table, double percent);
 
 size_t table_rows(const struct table *table);
 
+/* Where the table is wider than so many columns of a terminal, table_print()
+ * leaves out columns with these titles, as many as it takes from the first on
+ * (NULL ends them), and cuts texts of the first column, which end in "..."
+ * then. It keeps a quarter of the width, if it needs that.
+ */
+void table_narrow(struct table *table, size_t width,
+		  const char *const *droppable);
+
+/* The titles that are left out, "LOSS %, VERDICT"; "": none. Returns text. */
+const char *table_left_out(const struct table *table, char *text, size_t size);
+
 /* Print aligned columns. ENOMEM: cells are missing, and nothing is printed. */
 int table_print(const struct table *table, FILE *out, bool colours,
 		struct error *err);

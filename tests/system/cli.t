@@ -238,6 +238,28 @@ is "$(jobs_get 1 'map(.state)' | jq -c .)" '["completed","failed","completed"]' 
 run regatta logs 2 --attempt 1
 ok 'cmp "$BED/out" "$(log_file 2 1)"' "the log of the first attempt is there"
 
+# Long names and figures at a terminal.
+wide=()
+for name in wide1 wide2; do
+	must submit_tool $name log=auto repeat=2 \
+		"matrix={env.VARIANT: [the-first-of-two-long-names, the-second-of-two-long-names], env.LAYOUT: [tensor-parallel-8-pipeline-4, data-parallel-32]}" \
+		steps 20 5
+	wide+=("$SWEEP")
+	must wait_sweep "$SWEEP" 60
+done
+for width in 80 100; do
+	for sweeps in "${wide[*]}" "${wide[*]} ${wide[0]}"; do
+		NO_COLOR=1 script -qec \
+			"stty cols $width; regatta compare $sweeps" \
+			/dev/null | tr -d '\r' >"$BED/out"
+		ok "((\$(wc -L <\$BED/out) <= $width))" \
+			"compare $sweeps: no line is longer than $width columns" ||
+			diag "$(<"$BED/out")"
+		like "$(<"$BED/out")" "VARIANT=the-first-of-two.*RATIO|RATIO.*VARIANT=the-f" \
+			"names and ratios are there"
+	done
+done
+
 is "$(code_of nobody)" 3 "a controller not reachable: exit 3"
 like "$(log_of nobody)" "tcp://127.0.0.1:1.*not reachable" "and named"
 ok cluster_clean "nothing is left on the nodes"

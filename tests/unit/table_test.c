@@ -1,6 +1,7 @@
 /* table_test.c - one table in three forms, with texts that try to break each.
  */
 #include "controller/report/table.h"
+#include "protocol/base/utf8.h"
 #include "tests/tap.h"
 
 #include <string.h>
@@ -64,9 +65,88 @@ static void test_markup(void)
 	ok(table_html(table, &page, &err) < 0, "a limit is kept");
 }
 
+/* As compare has them, with long names and long figures. */
+static const struct column wide[] = {
+	{ "CELL", false }, { "TOKEN/P/S 12", true }, { "TOKEN/P/S 17", true },
+	{ "RATIO", true }, { "VERDICT", false },     { "LOSS %", true },
+	{ NULL, false },
+};
+static const char *const droppable[] = { "LOSS %", "VERDICT", "TOKEN/P/S 17",
+					 "TOKEN/P/S 12", NULL };
+
+/* The longest line at so many columns. */
+static size_t longest(size_t width, char *left_out, size_t size, char **text)
+{
+	owned(table_free) struct table *table = table_new(wide, NULL);
+	size_t most = 0, length;
+	FILE *out;
+
+	for (int i = 0; i < 2; i++) {
+		table_cell(table, PLAIN, "%s",
+			   i ? "layout=a"
+			     : "model=llama2-70b-hf layout=tp8pp4dp1 名=模型 "
+			       "batch.micro=4 env.VARIANT=of-a-long-name");
+		table_cell(table, PLAIN, "%s", "123456 ± 1234 n=10");
+		table_cell(table, PLAIN, "%s", "99999 ± 10 n=10");
+		table_cell(table, PLAIN, "%s", "1.235 (1.201–1.269)");
+		table_cell(table, PLAIN, "%s", "faster");
+		table_cell(table, PLAIN, "%s", "12.34 (56.78)");
+	}
+	if (width)
+		table_narrow(table, width, droppable);
+	out = open_memstream(text, &length);
+	table_print(table, out, false, NULL);
+	fclose(out);
+	table_left_out(table, left_out, size);
+	for (char *at = *text, *end; (end = strchr(at, '\n')); at = end + 1) {
+		*end = 0;
+		if (utf8_width(at) > most)
+			most = utf8_width(at);
+		*end = '\n';
+	}
+	return most;
+}
+
+static void test_narrow(void)
+{
+	static const struct {
+		size_t width;
+		const char *left_out;
+	} cases[] = {
+		{ 40, "TOKEN/P/S 12, TOKEN/P/S 17, VERDICT, LOSS %" },
+		{ 60, "TOKEN/P/S 17, VERDICT, LOSS %" },
+		{ 80, "VERDICT, LOSS %" },
+		{ 100, "LOSS %" },
+		{ 120, "" },
+		{ 200, "" },
+	};
+	char left_out[200], *text = NULL;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		size_t width = cases[i].width;
+		size_t most = longest(width, left_out, sizeof(left_out), &text);
+
+		ok(most <= width, "%zu columns hold its lines: %zu", width,
+		   most);
+		is(left_out, cases[i].left_out,
+		   "and what is not there is named");
+		ok(strstr(text, "model=ll") && strstr(text, "layout=a") &&
+			   strstr(text, "1.235 (1.201–1.269)"),
+		   "names and ratios are there");
+		ok((strstr(text, "of-a-long-name") != NULL) == (width == 200) &&
+			   (strstr(text, "...") != NULL) == (width < 200),
+		   "a name that is cut ends in dots");
+		free(take(text));
+	}
+	ok(longest(0, left_out, sizeof(left_out), &text) > 100 && !*left_out,
+	   "nothing is cut where there is no terminal");
+	free(text);
+}
+
 int main(void)
 {
 	tap_begin(60);
+	test_narrow();
 	test_terminal();
 	test_markup();
 	return tap_done();

@@ -93,11 +93,10 @@ static void ratio_cell(struct table *table, const cJSON *difference)
 /* What all cells share stands once, above the table. */
 static void print_common(struct cli *cli, const struct labels *labels)
 {
-	char clean[2 * LABEL_SIZE];
-
-	if (*labels->common)
-		fprintf(cli->out, "all: %s\n\n",
-			escape(labels->common, clean, sizeof(clean)));
+	if (!*labels->common)
+		return;
+	cli_print_words(cli, "all: ", labels->common);
+	fputc('\n', cli->out);
 }
 
 static void name_cell(struct table *table, const struct labels *labels,
@@ -111,9 +110,9 @@ static void name_cell(struct table *table, const struct labels *labels,
 static void explain(struct cli *cli)
 {
 	cli_say(cli, "same: the difference is within the spread of the "
-		     "repeats, or of the steps without repeats");
-	cli_say(cli, "ratio: with its 95 %% interval, if both have repeats; "
-		     "loss: mean difference (largest)");
+		     "repeats (or of the steps)");
+	cli_say(cli, "ratio: with its 95 %% interval, if both have repeats");
+	cli_say(cli, "loss: mean difference (largest)");
 }
 
 /* Two sweeps: a line for each cell. */
@@ -126,6 +125,8 @@ static int print_two(struct cli *cli, const cJSON *cells,
 		{ "RATIO", true }, { "VERDICT", false }, { "LOSS %", true },
 		{ NULL, false },
 	};
+	const char *const droppable[] = { "LOSS %", "VERDICT", titles[1],
+					  titles[0], NULL };
 	owned(table_free) struct table *table = NULL;
 	const cJSON *cell;
 
@@ -144,7 +145,7 @@ static int print_two(struct cli *cli, const cJSON *cells,
 		verdict_cell(table, cell);
 		loss_cell(table, cell);
 	}
-	return cli_print_table(cli, "", table, err);
+	return cli_print_narrow(cli, table, droppable, err);
 }
 
 /* What a later sweep has of the cell, against the first. */
@@ -168,6 +169,8 @@ static int print_more(struct cli *cli, const cJSON *cells,
 		{ "RATIO", true }, { "VERDICT", false }, { "LOSS %", true },
 		{ NULL, false },
 	};
+	static const char *const droppable[] = { "LOSS %", "VERDICT",
+						 "TOKEN/P/S", NULL };
 	owned(table_free) struct table *table = table_new(columns, err);
 	const cJSON *cell, *other;
 
@@ -188,7 +191,7 @@ static int print_more(struct cli *cli, const cJSON *cells,
 			difference_row(table, cli->args[sweep++], other);
 		}
 	}
-	return cli_print_table(cli, "", table, err);
+	return cli_print_narrow(cli, table, droppable, err);
 }
 
 static int print_text(struct cli *cli, const cJSON *cells, struct error *err)

@@ -9,8 +9,6 @@
 #include "protocol/base/utf8.h"
 
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #define WIDTH_DEFAULT 80
 #define GAP 2 /* between columns */
@@ -44,8 +42,7 @@ static void print_head(struct cli *cli, const struct view *view)
 	if (any)
 		fputc('\n', cli->out);
 	if (*common)
-		fprintf(cli->out, "all: %s\n",
-			escape(common, clean, sizeof(clean)));
+		cli_print_words(cli, "all: ", common);
 	if (any || *common)
 		fputc('\n', cli->out);
 }
@@ -269,7 +266,7 @@ static void print_hidden(struct cli *cli, const struct view *view)
 int results_table(struct cli *cli, const cJSON *rows, struct error *err)
 {
 	struct view view = { .rows = rows, .width = WIDTH_DEFAULT };
-	struct winsize size;
+	size_t width = cli_out_width(cli);
 
 	if (rows_check(rows, err) < 0)
 		return -1;
@@ -277,8 +274,8 @@ int results_table(struct cli *cli, const cJSON *rows, struct error *err)
 		cli_say(cli, "no jobs");
 		return 0;
 	}
-	if (ioctl(fileno(cli->out), TIOCGWINSZ, &size) == 0 && size.ws_col)
-		view.width = size.ws_col;
+	if (width)
+		view.width = width;
 	columns_choose(rows, true, &view.columns);
 	labels_find(rows, &view.labels);
 	measure(&view);
