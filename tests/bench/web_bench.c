@@ -36,7 +36,7 @@
 
 #define PACE_NS 5000000  /* from one submit to the next */
 #define SETTLE_US 200000 /* pages of a round that come or go */
-#define ROUNDS 24        /* of a run */
+#define ROUNDS 20        /* of a run: three minutes */
 #define ROUNDS_MAX 120   /* of all that are kept */
 #define SUBMITS_MAX 500  /* of a round */
 #define DRAWS 400
