@@ -95,7 +95,7 @@ must wait_sweep 2 60
 sed 's/^sweep: .*/sweep: here/' "$BED/host/show.yaml" >"$BED/here.yaml"
 terminal send-keys -t 0 "clear; DOCKER_HOST=$(engine_host e1) \
 regatta run $BED/here.yaml --state $BED/here" Enter
-ok 'shows "sweep 1 [..........] 0 of 3 jobs ended"' "run shows it, too"
+ok 'shows "sweep 1 [..........] 0 of 3 jobs ended"' "run shows it, too" || diag "$(shown)"
 ok 'shows "step 20/20,"' "with how far its job is"
 touch "$BED/host/show/go"
 ok 'shows "3 of 3 jobs completed"' "and ends with its table"
