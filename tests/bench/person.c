@@ -177,9 +177,19 @@ cJSON *person_ask(struct person *person, enum query_kind what, uint64_t id,
 	return request(person, MESSAGE_QUERY, &query, NULL, 0, err);
 }
 
+int person_cancel(struct person *person, uint64_t sweep, struct error *err)
+{
+	struct message_cancel message = { .kind = (char *)"sweep",
+					  .id = sweep };
+	cJSON *answer = request(person, MESSAGE_CANCEL, &message, NULL, 0, err);
+
+	cJSON_Delete(answer);
+	return answer ? 0 : -1;
+}
+
 /* 1: it is over; 0: not yet, and *since has moved. */
 static int look(struct person *person, const struct submitted *submitted,
-		uint64_t *since, struct error *err)
+		uint64_t *since, double *completed, struct error *err)
 {
 	struct message_query query = {
 		.what = QUERY_SWEEP,
@@ -191,29 +201,24 @@ static int look(struct person *person, const struct submitted *submitted,
 	const cJSON *sweep = cJSON_GetObjectItemCaseSensitive(answer, "sweep");
 	bool final =
 		cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(sweep, "final"));
-	double completed =
-		number(cJSON_GetObjectItemCaseSensitive(sweep, "counts"),
-		       "completed");
 
 	if (!answer)
 		return -1;
+	*completed = number(cJSON_GetObjectItemCaseSensitive(sweep, "counts"),
+			    "completed");
 	*since = (uint64_t)number(answer, "since");
 	cJSON_Delete(answer);
-	if (final && completed < (double)submitted->jobs)
-		return error_set(err, EIO, "%.0f of %llu jobs completed",
-				 completed,
-				 (unsigned long long)submitted->jobs);
 	return final;
 }
 
-int person_wait(struct person *person, const struct submitted *submitted,
-		double limit_s, struct error *err)
+static int wait_end(struct person *person, const struct submitted *submitted,
+		    double limit_s, double *completed, struct error *err)
 {
 	double until = clock_s() + limit_s;
 	uint64_t since = 0;
 	int rc;
 
-	while ((rc = look(person, submitted, &since, err)) == 0) {
+	while ((rc = look(person, submitted, &since, completed, err)) == 0) {
 		if (clock_s() > until)
 			return error_set(err, ETIMEDOUT,
 					 "the sweep has not ended in %.0f s",
@@ -223,6 +228,28 @@ int person_wait(struct person *person, const struct submitted *submitted,
 			usleep(LOOK_US);
 	}
 	return rc < 0 ? -1 : 0;
+}
+
+int person_wait_end(struct person *person, const struct submitted *submitted,
+		    double limit_s, struct error *err)
+{
+	double completed;
+
+	return wait_end(person, submitted, limit_s, &completed, err);
+}
+
+int person_wait(struct person *person, const struct submitted *submitted,
+		double limit_s, struct error *err)
+{
+	double completed;
+
+	if (wait_end(person, submitted, limit_s, &completed, err) < 0)
+		return -1;
+	if (completed < (double)submitted->jobs)
+		return error_set(err, EIO, "%.0f of %llu jobs completed",
+				 completed,
+				 (unsigned long long)submitted->jobs);
+	return 0;
 }
 
 /* Nodes that are up from the after-th on, at most one answer's worth. */

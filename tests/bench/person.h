@@ -32,6 +32,12 @@ int person_submit(struct person *person, const char *text,
 int person_wait(struct person *person, const struct submitted *submitted,
 		double limit_s, struct error *err);
 
+int person_cancel(struct person *person, uint64_t sweep, struct error *err);
+
+/* Until all its jobs have ended, however they did. ETIMEDOUT after limit_s. */
+int person_wait_end(struct person *person, const struct submitted *submitted,
+		    double limit_s, struct error *err);
+
 /* A question as in protocol/message/message.h; the caller deletes the answer.
  */
 cJSON *person_ask(struct person *person, enum query_kind what, uint64_t id,
