@@ -74,20 +74,28 @@ static void number_set(struct result_input *input, size_t i, double number)
 	}
 }
 
+/* Names are not copied. */
+static bool add(cJSON *object, const char *name, cJSON *item)
+{
+	if (item && cJSON_AddItemToObjectCS(object, name, item))
+		return true;
+	cJSON_Delete(item);
+	return false;
+}
+
 cJSON *inputs_json(const struct result_input *input)
 {
 	cJSON *object = cJSON_CreateObject();
 	bool good = object;
 
 	for (size_t i = 0; good && i < NUMBERS; i++)
-		good = cJSON_AddNumberToObject(object, number_name(i),
-					       number_get(input, i));
+		good = add(object, number_name(i),
+			   cJSON_CreateNumber(number_get(input, i)));
 	good = good &&
-	       cJSON_AddBoolToObject(object, "simulated", input->simulated);
+	       add(object, "simulated", cJSON_CreateBool(input->simulated));
 	if (good && cJSON_GetArraySize(input->warnings))
-		good = cJSON_AddItemToObject(object, "warnings",
-					     cJSON_Duplicate(input->warnings,
-							     true));
+		good = add(object, "warnings",
+			   cJSON_Duplicate(input->warnings, true));
 	if (good)
 		return object;
 	cJSON_Delete(object);

@@ -30,9 +30,10 @@ struct making {
 	bool failed;
 };
 
+/* Names are literals: they are not copied. */
 static void add(struct making *making, cJSON *to, const char *name, cJSON *item)
 {
-	if (item && cJSON_AddItemToObject(to, name, item))
+	if (item && cJSON_AddItemToObjectCS(to, name, item))
 		return;
 	cJSON_Delete(item);
 	making->failed = true;
