@@ -4,43 +4,36 @@
  * that a large sweep takes would go into printing numbers.
  */
 #include "controller/cell/key.h"
+#include "protocol/base/digest.h"
 
-#include <sodium.h>
 #include <string.h>
 
-typedef crypto_hash_sha256_state state;
-
-static void put(state *to, const void *data, size_t size)
-{
-	crypto_hash_sha256_update(to, data, size);
-}
-
-static void put_number(state *to, uint64_t number)
+static void put_number(struct digest *to, uint64_t number)
 {
 	unsigned char bytes[8];
 
 	for (int i = 0; i < 8; i++)
 		bytes[i] = (unsigned char)(number >> 8 * i);
-	put(to, bytes, sizeof(bytes));
+	digest_add(to, bytes, sizeof(bytes));
 }
 
 /* With its length, so that two texts are not one. */
-static void put_text(state *to, const char *text)
+static void put_text(struct digest *to, const char *text)
 {
 	size_t length = text ? strlen(text) : 0;
 
 	put_number(to, length);
-	put(to, text ? text : "", length);
+	digest_add(to, text ? text : "", length);
 }
 
-static void put_strings(state *to, const struct strings *strings)
+static void put_strings(struct digest *to, const struct strings *strings)
 {
 	put_number(to, strings->count);
 	for (size_t i = 0; i < strings->count; i++)
 		put_text(to, strings->items[i]);
 }
 
-static int put_json(state *to, const cJSON *json, struct error *err)
+static int put_json(struct digest *to, const cJSON *json, struct error *err)
 {
 	char *text = json ? cJSON_PrintUnformatted(json) : NULL;
 
@@ -51,11 +44,11 @@ static int put_json(state *to, const cJSON *json, struct error *err)
 	return 0;
 }
 
-static int put_fields(state *to, const struct schema *schema, const void *from,
-		      struct error *err);
+static int put_fields(struct digest *to, const struct schema *schema,
+		      const void *from, struct error *err);
 
-static int put_list(state *to, const struct field *field, const char *from,
-		    struct error *err)
+static int put_list(struct digest *to, const struct field *field,
+		    const char *from, struct error *err)
 {
 	const char *items = *(const char *const *)(from + field->offset);
 	size_t count = *(const size_t *)(from + field->count_offset);
@@ -68,8 +61,8 @@ static int put_list(state *to, const struct field *field, const char *from,
 	return 0;
 }
 
-static int put_value(state *to, const struct field *field, const char *from,
-		     struct error *err)
+static int put_value(struct digest *to, const struct field *field,
+		     const char *from, struct error *err)
 {
 	const void *at = from + field->offset;
 	uint64_t bits;
@@ -137,8 +130,8 @@ static bool is_empty(const struct field *field, const char *from)
 	}
 }
 
-static int put_fields(state *to, const struct schema *schema, const void *from,
-		      struct error *err)
+static int put_fields(struct digest *to, const struct schema *schema,
+		      const void *from, struct error *err)
 {
 	for (size_t i = 0; i < schema->count; i++) {
 		const struct field *field = &schema->fields[i];
@@ -156,9 +149,8 @@ static int put_fields(state *to, const struct schema *schema, const void *from,
 int spec_key(const struct job_spec *spec, char key[SPEC_KEY_SIZE],
 	     struct error *err)
 {
-	unsigned char hash[crypto_hash_sha256_BYTES];
 	struct job_spec content = *spec; /* borrows everything */
-	state to;
+	struct digest to;
 
 	content.sweep = content.cell = content.key = NULL;
 	content.values = NULL;
@@ -175,10 +167,9 @@ int spec_key(const struct job_spec *spec, char key[SPEC_KEY_SIZE],
 	content.same_nodes = false;
 	content.same_driver = content.strangers = false;
 	content.until = (struct until_spec){ 0 };
-	crypto_hash_sha256_init(&to);
+	digest_init(&to);
 	if (put_fields(&to, &job_spec_schema, &content, err) < 0)
 		return -1;
-	crypto_hash_sha256_final(&to, hash);
-	sodium_bin2hex(key, SPEC_KEY_SIZE, hash, sizeof(hash));
+	digest_hex(&to, key);
 	return 0;
 }

@@ -8,9 +8,10 @@
 #ifndef CONTROLLER_CELL_KEY_H
 #define CONTROLLER_CELL_KEY_H
 
+#include "protocol/base/digest.h"
 #include "protocol/message/spec.h"
 
-#define SPEC_KEY_SIZE 65 /* 64 hex digits of SHA-256, and the NUL */
+#define SPEC_KEY_SIZE DIGEST_HEX_SIZE
 
 int spec_key(const struct job_spec *spec, char key[SPEC_KEY_SIZE],
 	     struct error *err);

@@ -7,19 +7,27 @@
 
 #include <string.h>
 
+#define SCALAR_BYTES 60
+
+static int add_scalar(struct buffer *out, const char *text, struct error *err)
+{
+	const char *quote = strpbrk(text, " \t\n,=[]") || !*text ? "\"" : "";
+
+	if (buffer_text(out, quote, err) < 0 ||
+	    buffer_append(out, text, strnlen(text, SCALAR_BYTES), err) < 0)
+		return -1;
+	return buffer_text(out, quote, err);
+}
+
 /* A value in as few characters as tell it from others. */
 static int add_word(struct buffer *out, const struct value *value,
 		    struct error *err)
 {
-	const char *text = value_text(value);
-
 	switch (value_kind(value)) {
 	case VALUE_NULL:
 		return buffer_text(out, "~", err);
 	case VALUE_SCALAR:
-		return strpbrk(text, " \t\n,=[]") || !*text
-			       ? buffer_printf(out, err, "\"%.60s\"", text)
-			       : buffer_printf(out, err, "%.60s", text);
+		return add_scalar(out, value_text(value), err);
 	case VALUE_LIST:
 	case VALUE_MAP:
 		break;
@@ -63,8 +71,9 @@ static int set_words(struct cells *cells, const struct value *const *values,
 
 		if (!is_word(path) || (!values[path] && !fallback))
 			continue;
-		if (buffer_printf(out, err, "%s%s=", out->size ? " " : "",
-				  paths_name(cells->paths, path)) < 0 ||
+		if (buffer_text(out, out->size ? " " : "", err) < 0 ||
+		    buffer_text(out, paths_name(cells->paths, path), err) < 0 ||
+		    buffer_text(out, "=", err) < 0 ||
 		    (is_own_log(values, path)
 			     ? buffer_text(out, cell->spec.measure.log, err)
 		     : values[path] ? add_word(out, values[path], err)
