@@ -132,7 +132,8 @@ static int splice(const struct cell_texts *texts, const struct value *word,
 	    strchr(text, '}') != text + length - 1 ||
 	    length - 3 >= sizeof(name))
 		return 0;
-	snprintf(name, sizeof(name), "%.*s", (int)(length - 3), text + 2);
+	memcpy(name, text + 2, length - 3);
+	name[length - 3] = 0;
 	path = paths_find(texts->cells->paths, name);
 	list = path >= 0 ? texts->values[path] : NULL;
 	if (!list || value_kind(list) != VALUE_LIST ||

@@ -159,8 +159,8 @@ bool slot_fits(const struct slot *slot, const struct shape *shape,
 	uint64_t of_chip, available;
 	uint32_t want;
 
-	if (!slot_suits(slot, shape) || slot->exclusive ||
-	    (!shape->shared && slot->busy))
+	if (slot->exclusive || (!shape->shared && slot->busy) ||
+	    !slot_suits(slot, shape))
 		return false;
 	of_chip = devices_of_chip(slot, shape);
 	want = wanted(shape, of_chip);

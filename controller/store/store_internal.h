@@ -11,7 +11,7 @@
 #include <sqlite3.h>
 
 #define SHARED_KNOWN 1024     /* different texts that are put at a time */
-#define SHARED_DIGITS_SIZE 17 /* with the 0 */
+#define SHARED_DIGITS_SIZE 33 /* with the 0: no node can make two alike */
 
 enum write_kind {
 	WRITE_BEGIN,

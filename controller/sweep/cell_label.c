@@ -102,7 +102,8 @@ static bool add_json(cJSON *object, const char *path, cJSON *item)
 	if (!item)
 		return false;
 	if (dot && dot - path < (ptrdiff_t)sizeof(top)) {
-		snprintf(top, sizeof(top), "%.*s", (int)(dot - path), path);
+		memcpy(top, path, (size_t)(dot - path));
+		top[dot - path] = 0;
 		if (key_shape(top) == SHAPE_KNOWN) {
 			cJSON *inner =
 				cJSON_GetObjectItemCaseSensitive(object, top);
