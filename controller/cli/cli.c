@@ -113,7 +113,7 @@ int cli_print_narrow(struct cli *cli, struct table *table,
 		return -1;
 	if (*table_left_out(table, titles, sizeof(titles)))
 		fprintf(cli->out,
-			"\nnot shown: %s (a wider terminal shows all)\n",
+			"\nnot shown: %s\n(a wider terminal shows all)\n",
 			escape(titles, clean, sizeof(clean)));
 	return 0;
 }

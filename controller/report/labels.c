@@ -365,3 +365,144 @@ const char *labels_values(const cJSON *rows, const char *path,
 	}
 	return text;
 }
+
+#define SQUEEZE_WORDS 64
+#define DOTS ".."
+
+/* A word without what is left out of its middle. */
+struct squeezed {
+	char *text;
+	size_t head, tail, size; /* tail: where what is kept goes on */
+};
+
+static size_t width_of(const char *text, size_t size)
+{
+	char copy[LABEL_SIZE];
+
+	snprintf(copy, sizeof(copy), "%.*s", (int)size, text);
+	return utf8_width(copy);
+}
+
+static size_t squeezed_width(const struct squeezed *word)
+{
+	return width_of(word->text, word->head) +
+	       (word->head < word->tail ? strlen(DOTS) : 0) +
+	       width_of(word->text + word->tail, word->size - word->tail);
+}
+
+/* One character more is left out, of the longer half. */
+static bool squeeze_more(struct squeezed *word)
+{
+	if (squeezed_width(word) <= strlen(DOTS) + 2)
+		return false;
+	if (word->head >= word->size - word->tail) {
+		do
+			word->head--;
+		while (word->head && (word->text[word->head] & 0xc0) == 0x80);
+	} else {
+		do
+			word->tail++;
+		while (word->tail < word->size &&
+		       (word->text[word->tail] & 0xc0) == 0x80);
+	}
+	return true;
+}
+
+static struct squeezed whole_word(char *text, size_t size)
+{
+	size_t middle = size / 2;
+
+	while (middle && (text[middle] & 0xc0) == 0x80)
+		middle--;
+	return (struct squeezed){ text, middle, middle, size };
+}
+
+static size_t split(char *text, struct squeezed words[SQUEEZE_WORDS])
+{
+	size_t count = 0;
+
+	while (*text && count < SQUEEZE_WORDS) {
+		size_t size = count + 1 < SQUEEZE_WORDS ? strcspn(text, " ")
+							: strlen(text);
+
+		words[count++] = whole_word(text, size);
+		text += size;
+		text += *text == ' ';
+	}
+	return count;
+}
+
+/* "key=value" becomes "value". */
+static bool drop_key(struct squeezed *word)
+{
+	const char *is = memchr(word->text, '=', word->size);
+	size_t key = is ? (size_t)(is + 1 - word->text) : 0;
+
+	if (!key || key == word->size)
+		return false;
+	*word = whole_word(word->text + key, word->size - key);
+	return true;
+}
+
+/* The longest word that step() makes shorter; false: there is none. */
+static bool shorten(struct squeezed *words, size_t count, size_t *total,
+		    bool step(struct squeezed *word))
+{
+	struct squeezed *longest = NULL;
+	size_t most = 0, size;
+
+	for (size_t i = 0; i < count; i++) {
+		struct squeezed copy = words[i];
+
+		size = squeezed_width(&copy);
+		if (size > most && step(&copy)) {
+			longest = &words[i];
+			most = size;
+		}
+	}
+	if (!longest)
+		return false;
+	step(longest);
+	*total += squeezed_width(longest);
+	*total -= most;
+	return true;
+}
+
+static void join(const struct squeezed *words, size_t count, char *text)
+{
+	char joined[LABEL_SIZE];
+	size_t used = 0;
+
+	for (size_t i = 0; i < count && used < sizeof(joined); i++) {
+		const struct squeezed *word = &words[i];
+
+		used += (size_t)snprintf(joined + used, sizeof(joined) - used,
+					 "%s%.*s%s%.*s", i ? " " : "",
+					 (int)word->head, word->text,
+					 word->head < word->tail ? DOTS : "",
+					 (int)(word->size - word->tail),
+					 word->text + word->tail);
+	}
+	/* It is never longer than it was. */
+	used = strlen(joined) < strlen(text) ? strlen(joined)
+					     : utf8_cut(joined, strlen(text));
+	memcpy(text, joined, used);
+	text[used] = 0;
+}
+
+void labels_squeeze(char *text, size_t columns)
+{
+	struct squeezed words[SQUEEZE_WORDS];
+	size_t count = split(text, words), total = count ? count - 1 : 0;
+
+	for (size_t i = 0; i < count; i++)
+		total += squeezed_width(&words[i]);
+	while (total > columns && shorten(words, count, &total, drop_key))
+		;
+	while (total > columns && shorten(words, count, &total, squeeze_more))
+		;
+	join(words, count, text);
+	while (*text &&
+	       (utf8_width(text) > columns || text[strlen(text) - 1] == ' '))
+		text[utf8_cut(text, strlen(text) - 1)] = 0;
+}

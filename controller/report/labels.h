@@ -53,6 +53,12 @@ const char *labels_short(const struct labels *labels, const cJSON *row,
 const char *labels_keys(const struct labels *labels, const cJSON *row,
 			char text[LABEL_SIZE]);
 
+/* Shorten a name in place to so many columns of a terminal: its longest words
+ * lose their keys, then what stands in their middle, "the-fi..g-value B=x".
+ * Cells that differ in other words, or at an end of one, still do.
+ */
+void labels_squeeze(char *text, size_t columns);
+
 /* Does the cell's name have all of these words? */
 bool labels_hold(const char *cell, const char *words);
 

@@ -3,6 +3,7 @@
 #include "controller/report/table.h"
 
 #include "controller/report/html_text.h"
+#include "controller/report/labels.h"
 #include "controller/report/row.h"
 #include "protocol/base/utf8.h"
 
@@ -14,7 +15,6 @@
 #define CELL_MAX 1000 /* bytes in a cell */
 #define GAP 2         /* between columns of a terminal */
 #define NAME_MIN 8    /* columns of the first one, at least */
-#define DOTS "..."
 
 struct cell {
 	char *text;
@@ -98,20 +98,13 @@ void table_bar(struct table *table, double percent)
 
 /* The terminal. */
 
-/* What stands there: escaped, and cut where its column is narrowed. */
+/* What stands there: escaped, and shortened where its column is narrowed. */
 static const char *shown(const struct table *table, size_t column,
 			 const char *text, char clean[CELL_MAX])
 {
-	size_t max = column ? 0 : table->name_max, size;
-
-	escape(text, clean, CELL_MAX - strlen(DOTS));
-	if (!max || utf8_width(clean) <= max)
-		return clean;
-	for (size = strlen(clean); utf8_width(clean) > max - strlen(DOTS);) {
-		size = utf8_cut(clean, size - 1);
-		clean[size] = 0;
-	}
-	memcpy(clean + size, DOTS, sizeof(DOTS));
+	escape(text, clean, CELL_MAX);
+	if (!column && table->name_max && utf8_width(clean) > table->name_max)
+		labels_squeeze(clean, table->name_max);
 	return clean;
 }
 

@@ -38,8 +38,8 @@ size_t table_rows(const struct table *table);
 
 /* Where the table is wider than so many columns of a terminal, table_print()
  * leaves out columns with these titles, as many as it takes from the first on
- * (NULL ends them), and cuts texts of the first column, which end in "..."
- * then. It keeps a quarter of the width, if it needs that.
+ * (NULL ends them), and shortens names in the first one
+ * (labels_squeeze()). That keeps a quarter of the width, if it needs that.
  */
 void table_narrow(struct table *table, size_t width,
 		  const char *const *droppable);

@@ -166,11 +166,9 @@ static void add_row(const struct view *view, struct table *table,
 			continue;
 		cell_text(view, c, row, text);
 		if (!c && utf8_width(text) > label)
-			table_cell(table, PLAIN, "%.*s...",
-				   (int)utf8_cut(text, label - 3), text);
-		else
-			table_cell(table, last ? colour_of_job(state) : PLAIN,
-				   "%s", text);
+			labels_squeeze(text, label);
+		table_cell(table, last ? colour_of_job(state) : PLAIN, "%s",
+			   text);
 	}
 }
 
@@ -259,7 +257,7 @@ static void print_hidden(struct cli *cli, const struct view *view)
 		any = true;
 	}
 	if (any)
-		fputs(" (a wider terminal, or --format markdown, shows all)\n",
+		fputs("\n(a wider terminal, or --format markdown, shows all)\n",
 		      cli->out);
 }
 
