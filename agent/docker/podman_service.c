@@ -142,7 +142,8 @@ static int service_start(struct podman_service *service, struct error *err)
 	loop_source_free(&service->child);
 	rc = sd_event_add_child(service->loop, &service->child, service->pid,
 				WEXITED, service_ended, service);
-	return rc < 0 ? error_set(err, -rc, "podman: cannot be watched") : 0;
+	return rc < 0 ? error_set(err, -rc, "cannot watch the process podman")
+		      : 0;
 }
 
 struct podman_service *podman_service_new(sd_event *loop, const char *folder,

@@ -357,15 +357,6 @@ uint32_t follow_count(const struct follow *follow)
 	return follow->count;
 }
 
-uint64_t follow_bytes(const struct follow *follow)
-{
-	uint64_t bytes = 0;
-
-	for (uint32_t i = 0; i < follow->count; i++)
-		bytes += follow->parts[i].copied;
-	return bytes;
-}
-
 uint64_t follow_left(const struct follow *follow)
 {
 	uint64_t left = 0;

@@ -35,9 +35,8 @@ bool follow_copy(struct follow *follow, uint64_t *room);
 /* The last scan and copy, when all processes of the container have ended. */
 void follow_finish(struct follow *follow, uint64_t *room);
 
-/* The number of open files, and the bytes copied from all files. */
+/* The number of open files. */
 uint32_t follow_count(const struct follow *follow);
-uint64_t follow_bytes(const struct follow *follow);
 
 /* After follow_finish(): bytes that did not fit into *room; and a sentence
  * about other missing bytes ("": none).

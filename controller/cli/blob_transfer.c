@@ -43,7 +43,9 @@ OWNED_VALUE(struct sending, sending_clear)
 
 static int changed(struct error *err)
 {
-	return error_set(err, EINVAL, "it changed while it was sent");
+	return error_set(err, EINVAL,
+			 "the content changed while it was sent; run the "
+			 "command again");
 }
 
 /* Read up to the whole piece, or to the end. */
@@ -118,7 +120,8 @@ static void put_done(void *arg, struct answer *answer, const struct error *err)
 	sending->whole = reply->whole;
 	if (sending->length > transfer->bytes)
 		error_set(&sending->error, EPROTO,
-			  "the controller has more bytes than the file");
+			  "the controller has more bytes than the file, so the "
+			  "file changed; run the command again");
 	else if (transfer->progress && sending->begun)
 		transfer->progress(transfer->arg, sending->length,
 				   transfer->bytes);

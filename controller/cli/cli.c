@@ -25,7 +25,7 @@ struct client *cli_connect(struct cli *cli, struct error *err)
 		return NULL;
 	rc = sd_event_new(&loop);
 	if (rc < 0) {
-		error_set(err, -rc, "event loop: cannot be made");
+		error_set(err, -rc, "cannot create the event loop");
 		return NULL;
 	}
 	client = client_new(loop, &connection, err);
@@ -207,7 +207,7 @@ int interrupts_init(struct interrupts *interrupts, sd_event *loop,
 					 signals[i], fn, arg);
 	if (rc < 0) {
 		interrupts_clear(interrupts);
-		return error_set(err, -rc, "event loop: cannot watch signals");
+		return error_set(err, -rc, "cannot watch signals");
 	}
 	return 0;
 }

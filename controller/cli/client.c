@@ -64,7 +64,8 @@ static int answer_read(struct answer *answer, const struct schema *schema,
 		       const cJSON *body, struct error *err)
 {
 	if (!schema)
-		return error_set(err, EPROTO, "an answer without a request");
+		return error_set(err, EPROTO,
+				 "the controller's answer has an unknown type");
 	answer->reply = calloc(1, schema->size);
 	if (!answer->reply)
 		return error_nomem(err, "answer");

@@ -175,7 +175,8 @@ static int take_entry(struct image_file *file, struct archive_entry *from,
 	if (archive_entry_hardlink(from) ||
 	    (archive_entry_filetype(from) != AE_IFREG && !target))
 		return error_set(err, EINVAL,
-				 "%s: \"%.80s\" is neither a file nor a link",
+				 "%s: \"%.80s\" is not valid here; expected a "
+				 "file, a folder or a symbolic link",
 				 file->path, path);
 	if (!unpack_stays(path, target))
 		return error_set(err, EINVAL,

@@ -188,7 +188,9 @@ static int take_list(const struct texts *texts, struct image_bundle *bundle,
 	}
 	return bundle->images_count
 		       ? 0
-		       : error_set(err, EINVAL, LIST_NAME " names no image");
+		       : error_set(err, EINVAL,
+				   LIST_NAME
+				   " lists no image; expected at least one");
 }
 
 /* An OCI layout. */
@@ -241,7 +243,9 @@ static int take_manifest(const struct image_bundle *bundle,
 
 	cJSON_AddItemToArray(list, item);
 	if (!blob_path(text_in(config, "digest"), path))
-		return error_set(err, EINVAL, "a manifest has no config");
+		return error_set(err, EINVAL,
+				 "a manifest has no valid config digest; the "
+				 "file is damaged or not an image");
 	cJSON_AddStringToObject(item, "Config", path);
 	tags = cJSON_AddArrayToObject(item, "RepoTags");
 	if (name)

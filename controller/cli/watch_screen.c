@@ -475,7 +475,7 @@ struct watch_screen *watch_screen_new(struct cli *cli, struct client *client,
 		return NULL;
 	if (sd_event_add_io(loop, &view->keys, STDIN_FILENO, EPOLLIN, keys_run,
 			    view) < 0) {
-		error_set(err, EIO, "event loop: no keys");
+		error_set(err, EIO, "cannot watch the keyboard");
 		return NULL;
 	}
 	return loop_timer(loop, &view->timer, 0, timer_run, view, err) < 0

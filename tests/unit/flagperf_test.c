@@ -537,7 +537,7 @@ static const struct {
 	{ "an unknown option", "options: '--gpu all'\n  cases: {'a:b:c:1:1:1': /d}",
 	  "f:5: flagperf.options: the option \"--gpu\" is not valid here; expected --device, --volume, --env, --ulimit, --cap-add, --shm-size and similar; did you mean --gpus?" },
 	{ "an open quote", "options: \"-v '/a\"\n  cases: {'a:b:c:1:1:1': /d}",
-	  "f:5: flagperf.options: an unclosed '" },
+	  "f:5: flagperf.options: missing closing quote '" },
 	{ "no cases", "cases: {}",
 	  "f:4: flagperf: no cases in \"cases\" or in another suite" },
 };

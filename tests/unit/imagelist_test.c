@@ -112,7 +112,7 @@ static void wrong_lists(void)
 	} cases[] = {
 		{ NULL, NULL, NULL, "not an image file: neither manifest.json (docker save) nor index.json (an OCI layout)" },
 		{ "{]", NULL, NULL, "manifest.json is not JSON" },
-		{ "{}", NULL, NULL, "manifest.json names no image" },
+		{ "{}", NULL, NULL, "manifest.json lists no image; expected at least one" },
 		{ "[5]", NULL, NULL, "no config  in the file" },
 		{ "[{\"Config\":\"../../etc\"}]", NULL, NULL,
 		  "no config ../../etc in the file" },
@@ -122,11 +122,11 @@ static void wrong_lists(void)
 		  "no layer  in the file" },
 		{ NULL, "{\"manifests\":[{\"digest\":\"sha256:" A "\"}]}",
 		  "{\"config\":{\"mediaType\":\"x.image.config\"}}",
-		  "a manifest has no config" },
+		  "a manifest has no valid config digest; the file is damaged or not an image" },
 		{ NULL, "{\"manifests\":[{\"digest\":\"sha256:" A "\"}]}",
 		  "{\"manifests\":[{\"digest\":\"sha256:" A "\"}]}",
-		  "manifest.json names no image" },
-		{ NULL, "{\"manifests\":{}}", NULL, "manifest.json names no image" },
+		  "manifest.json lists no image; expected at least one" },
+		{ NULL, "{\"manifests\":{}}", NULL, "manifest.json lists no image; expected at least one" },
 	};
 	/* clang-format on */
 

@@ -229,7 +229,8 @@ static int print(struct cli *cli, struct work *work, struct error *err)
 	}
 	if (log_document_empty(&input)) {
 		cli_say(cli, "no line of the log matches the rules of this "
-			     "framework");
+			     "framework; select another with --framework, or "
+			     "make rules with --learn");
 		return EXIT_WORK_FAILED;
 	}
 	if (!document && print_summary(cli, work->extract, err) < 0)

@@ -72,7 +72,7 @@ static int which_sweep(struct cli *cli, struct client *client, uint64_t *sweep,
 	*sweep = ((const struct reply_sweep *)answer.reply)->sweep.id;
 	if (!*sweep)
 		return error_set(err, EPROTO,
-				 "the controller's answer names no sweep");
+				 "the controller's answer has no sweep number");
 	cli_say(cli,
 		"jobs of sweep %llu, the last sweep; --sweep ID or --all shows "
 		"others",

@@ -99,7 +99,8 @@ static struct extract *read_streams(struct recompute_results *reread,
 	}
 	if (!all)
 		error_set(err, EINVAL,
-			  "the result does not record its log stream");
+			  "the result does not say which log stream it was "
+			  "read from");
 	return take(all);
 }
 
@@ -229,7 +230,8 @@ cJSON *recompute_results_result(struct recompute_results *reread,
 		name = row_text(row, "provenance.log");
 	if (!name || !*name) {
 		error_set(err, EINVAL,
-			  "no framework is given, so the log cannot be read");
+			  "the result has no log format; select one with "
+			  "--framework");
 		return NULL;
 	}
 	catalog = catalog_of(reread, &measure.described, err);

@@ -582,7 +582,7 @@ static int run_command(struct cli *cli, struct error *err)
 		return -1;
 	rc = sd_event_new(&run.loop);
 	if (rc < 0)
-		return error_set(err, -rc, "event loop: cannot be made");
+		return error_set(err, -rc, "cannot create the event loop");
 	/* A closed pipe must not end us before the containers are removed. */
 	signal(SIGPIPE, SIG_IGN);
 	if (interrupts_init(&interrupts, run.loop, on_interrupt, &run, err) < 0)

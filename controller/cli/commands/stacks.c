@@ -131,8 +131,8 @@ static int read_kept(struct asking *asking, struct error *err)
 	if (!stacks_count(asking->stacks))
 		return error_set(err, ENOENT,
 				 "job %" PRIu64
-				 " does not run, and nobody looked at it "
-				 "while it did",
+				 " does not run, and no stacks were recorded "
+				 "while it ran",
 				 job->job);
 	for (size_t i = 0; i < job->streams_count; i++) {
 		const struct stream_info *rank = &job->streams[i];

@@ -230,7 +230,7 @@ static int child_start(struct child *child, struct error *err)
 	loop_source_free(&child->source);
 	rc = sd_event_add_child(daemons->loop, &child->source, pid, WEXITED,
 				child_ended, child);
-	return rc < 0 ? error_set(err, -rc, "%s: cannot be watched",
+	return rc < 0 ? error_set(err, -rc, "cannot watch the process %s",
 				  child->name)
 		      : 0;
 }
@@ -424,7 +424,7 @@ int daemons_lead(struct daemons *daemons, struct error *err)
 				  IN_MOVED_TO | IN_CLOSE_WRITE, on_file,
 				  daemons);
 	if (rc < 0)
-		return error_set(err, -rc, "%.120s: cannot be watched",
+		return error_set(err, -rc, "cannot watch the folder %.120s",
 				 daemons->config.folder->path);
 	if (child_start(&daemons->controller, err) < 0 ||
 	    wait_for_endpoint(daemons, err) < 0)

@@ -82,7 +82,7 @@ int session_open(struct session *session, struct cli *cli, struct error *err)
 				 "--state and --controller exclude each other");
 	rc = sd_event_new(&loop);
 	if (rc < 0)
-		return error_set(err, -rc, "event loop: cannot be made");
+		return error_set(err, -rc, "cannot create the event loop");
 	rc = open_folder(session, loop, err);
 	sd_event_unref(loop);
 	if (rc < 0)

@@ -223,7 +223,8 @@ static int split(const char *text, struct strings *words, struct error *err)
 				return -1;
 		}
 		if (quote)
-			return error_set(err, EINVAL, "an unclosed %c", quote);
+			return error_set(err, EINVAL,
+					 "missing closing quote %c", quote);
 		if (words->count == WORDS_MAX)
 			return error_set(err, E2BIG,
 					 "more than %d words, which is the "
