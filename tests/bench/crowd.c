@@ -68,6 +68,15 @@ static int herd_loop(struct herd *herd, struct error *err)
 	return 0;
 }
 
+/* Each real agent reads /proc of its own machine once a second while it has a
+ * task: thousands on one machine would read nothing else.
+ */
+static const struct sysroot no_machine = {
+	.dev = "/dev",
+	.sys = "/sys",
+	.proc = "/nonexistent",
+};
+
 static int herd_add(struct herd *herd, const struct crowd *crowd, size_t i,
 		    const char *endpoint, struct error *err)
 {
@@ -88,6 +97,7 @@ static int herd_add(struct herd *herd, const struct crowd *crowd, size_t i,
 		.address = "127.0.0.1",
 		.vendor = "cpu",
 		.devices = 1,
+		.roots = &no_machine,
 		.node_policy = herd->node_policy,
 		.key = site->agent_keys[i],
 		.zmq = herd->zmq,

@@ -211,7 +211,7 @@ int main(int argc, char **argv)
 	struct crowd crowd = { .site = NULL };
 	struct figures figures = { 0 };
 	struct error err = { 0 };
-	size_t agents = is_quick() ? 100 : 4000;
+	size_t agents = is_quick() ? 100 : 10000;
 	int rc;
 
 	crowd_options(argc, argv, &place, &agents);
