@@ -32,6 +32,8 @@
 #define LOOK_US 100000
 #define BYTES "1000000000"
 #define STEPS "10000000" /* lines of 100 bytes */
+#define QUICK_BYTES "20000000"
+#define QUICK_STEPS "200000"
 
 struct options {
 	const char *build, *folder, *engine, *image;
@@ -82,7 +84,7 @@ static void count_cpu(const struct place *place, struct tally *tally, int sign)
 
 static int run_jobs(struct place *place, struct tally *tally, struct error *err)
 {
-	size_t jobs = is_quick() ? 5 : EACH;
+	size_t jobs = is_quick() ? 2 : EACH;
 
 	count_cpu(place, tally, -1);
 	for (size_t i = 0; i < jobs; i++) {
@@ -126,11 +128,13 @@ static int run_beside(struct place *place, struct tally *tally,
 		      struct error *err)
 {
 	struct submitted streams, results;
+	const char *print = is_quick() ? "print, \"" QUICK_BYTES "\""
+				       : "print, \"" BYTES "\"";
+	const char *steps = is_quick() ? "steps, \"" QUICK_STEPS "\", \"0\""
+				       : "steps, \"" STEPS "\", \"0\"";
 
-	if (submit(place, "bench-streams", "print, \"" BYTES "\"", STREAMS,
-		   &streams, err) < 0 ||
-	    submit(place, "bench-results", "steps, \"" STEPS "\", \"0\"",
-		   RESULTS, &results, err) < 0 ||
+	if (submit(place, "bench-streams", print, STREAMS, &streams, err) < 0 ||
+	    submit(place, "bench-results", steps, RESULTS, &results, err) < 0 ||
 	    wait_started(place, streams.since, STREAMS + RESULTS, err) < 0 ||
 	    run_jobs(place, tally, err) < 0)
 		return -1;

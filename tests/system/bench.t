@@ -17,8 +17,8 @@ is "$rc" 0 "all benchmarks end well"
 ((rc == 0)) || diag "$(tail -n 60 "$BED/out")" "$(tail -n 20 "$BED/err")"
 is "$(jq -s -r 'map(.benchmark) | unique | join(" ")' \
 	"$REGATTA_BUILD/bench/quick.json")" \
-	"causes cluster cycle extract extract-memory flagperf log memory pack pull queue restart \
-sampling share snapshot submit-to-start-order sweep web" "each tells its results"
+	"causes cluster cycle extract extract-memory flagperf history log memory pack pull \
+queue restart sampling share snapshot streams submit-to-start-order sweep web" "each tells its results"
 like "$out" 'cycle-1 .*of the bare API +>= 0.97' "figures stand beside goals"
 is "$(stat -c %s "$REGATTA_BUILD/bench/history.jsonl" 2>/dev/null)" \
 	"$history_size" "a quick run is no part of the history"
