@@ -229,10 +229,11 @@ static int result_row(sqlite3_stmt *statement, const struct visit *visit,
 		.json = column_text(statement, 2),
 	};
 
-	if (row.json && shared)
-		row.json = whole =
-			put_together(row.json, column_u64(statement, 3),
+	if (row.json && shared) {
+		whole = put_together(row.json, column_u64(statement, 3),
 				     shared);
+		row.json = whole;
+	}
 	if (!row.json)
 		return error_nomem(err, "store");
 	return visit->fn.result(&row, visit->arg);
