@@ -77,8 +77,7 @@ static void write_alike(const struct gang *gang, struct json_writer *writer,
 
 static void write_hosts(const struct gang *gang, struct json_writer *writer)
 {
-	owned_free char **texts =
-		calloc(gang->spec.nodes + 1, sizeof(*texts));
+	owned_free char **texts = calloc(gang->spec.nodes + 1, sizeof(*texts));
 	struct error err;
 
 	if (!texts) {
