@@ -1,7 +1,7 @@
 /* outgoing.h - the messages that a server sends in one turn, and their
  * frames.
  *
- * Only for wire_server.c; other modules send through wire.h.
+ * Only for the server; other modules send through wire.h.
  */
 #ifndef PROTOCOL_WIRE_OUTGOING_H
 #define PROTOCOL_WIRE_OUTGOING_H

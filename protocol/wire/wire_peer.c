@@ -104,7 +104,7 @@ static void metadata(struct frames *frames, const char *property, char *to,
 }
 
 struct wire_peer *wire_peers_add(struct wire_peers *peers,
-				 struct wire_server *server,
+				 struct sessions *sessions,
 				 struct keyring *keyring, struct frames *frames)
 {
 	const struct key *key;
@@ -115,7 +115,7 @@ struct wire_peer *wire_peers_add(struct wire_peers *peers,
 		return NULL;
 	memcpy(peer->id, frames->id, frames->id_size);
 	peer->id_size = frames->id_size;
-	peer->server = server;
+	peer->sessions = sessions;
 	metadata(frames, "User-Id", peer->name, sizeof(peer->name));
 	metadata(frames, ZAP_KEY, peer->public, sizeof(peer->public));
 	metadata(frames, "Peer-Address", peer->address, sizeof(peer->address));

@@ -12,13 +12,16 @@
 #include <sys/queue.h>
 #include <sys/types.h>
 
+#define KEY_GONE "its key is no longer in the list"
+
 TAILQ_HEAD(peer_list, wire_peer);
+struct sessions;
 
 /* A connection that has sent a message. */
 struct wire_peer {
 	uint8_t id[FRAMES_ID_MAX]; /* peers are compared by it */
 	size_t id_size;
-	struct wire_server *server;
+	struct sessions *sessions; /* that it is one of */
 	char name[KEY_NAME_SIZE];
 	char public[KEY_TEXT_SIZE];
 	char address[64];
@@ -61,7 +64,7 @@ struct wire_peer *wire_peers_of_fd(struct wire_peers *peers, int fd);
 
 /* Add the sender of a first message to the active peers. NULL: ENOMEM. */
 struct wire_peer *wire_peers_add(struct wire_peers *peers,
-				 struct wire_server *server,
+				 struct sessions *sessions,
 				 struct keyring *keyring,
 				 struct frames *frames);
 

@@ -1,0 +1,320 @@
+/* sessions.c - the sessions of a server: their limits in time, and their end.
+ */
+#include "protocol/wire/sessions.h"
+
+#include "protocol/base/file.h"
+#include "protocol/base/loop.h"
+#include "protocol/wire/connection_monitor.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+
+#define SWEEP_MS 1000  /* how often silent peers are looked for, at most */
+#define HANG_UP_MS 100 /* for the last words to a peer that is dropped */
+#define REPORTS_MAX 20 /* of refusals a second; further ones are counted */
+
+struct sessions {
+	sd_event *loop;
+	struct keyring *keyring;
+	struct outgoing *outgoing;
+	struct wire_server_handler handler;
+	void *arg;
+	struct wire_peers peers;
+	sd_event_source *sweep, *hang_up;
+	uint32_t heartbeat_ms;
+	bool paused;
+	uint64_t changes; /* of the keyring, when peers were last held to it */
+	int64_t swept_ms;
+	int64_t resumed_ms; /* silence before this time has no meaning */
+	int64_t report_ms;  /* when the first of these reports was made */
+	unsigned int reports, unreported;
+};
+
+/* Reports. */
+
+static void report_rest(struct sessions *sessions, int64_t now)
+{
+	char why[80];
+
+	if (now - sessions->report_ms < 1000)
+		return;
+	snprintf(why, sizeof(why), "%u more were refused",
+		 sessions->unreported);
+	if (sessions->unreported)
+		sessions->handler.refused(sessions->arg, "others", why);
+	sessions->report_ms = now;
+	sessions->reports = sessions->unreported = 0;
+}
+
+/* Whoever knocks often must not fill the log. */
+void sessions_report(struct sessions *sessions, const char *who,
+		     const char *why)
+{
+	report_rest(sessions, clock_mono_ms());
+	if (sessions->reports < REPORTS_MAX) {
+		sessions->reports++;
+		sessions->handler.refused(sessions->arg, who, why);
+	} else {
+		sessions->unreported++;
+	}
+}
+
+/* Ending a session. */
+
+bool wire_peer_alive(const struct wire_peer *peer)
+{
+	int64_t limit =
+		clock_mono_ms() - 2 * (int64_t)peer->sessions->heartbeat_ms;
+
+	return !peer->ended && peer->heard_ms > limit && peer_connected(peer);
+}
+
+static int hang_up_run(sd_event_source *source, uint64_t usec, void *arg)
+{
+	struct sessions *sessions = arg;
+	int64_t limit = clock_mono_ms() - HANG_UP_MS;
+	struct wire_peer *peer;
+
+	while ((peer = TAILQ_FIRST(&sessions->peers.ended)) &&
+	       peer->heard_ms <= limit) {
+		/* libzmq has no call to close one connection. */
+		if (peer_connected(peer))
+			shutdown(peer->fd, SHUT_RDWR);
+		peer_forget(&sessions->peers, peer);
+	}
+	if (peer)
+		loop_timer(sessions->loop, &sessions->hang_up, HANG_UP_MS,
+			   hang_up_run, sessions, NULL);
+	return 0;
+}
+
+static void peer_gone(struct wire_peer *peer, const char *why)
+{
+	if (!peer->greeted)
+		return;
+	peer->greeted = false;
+	peer->sessions->handler.gone(peer->sessions->arg, peer, why);
+}
+
+/* End the session; the connection is closed a moment later. */
+static void peer_end(struct wire_peer *peer, const char *why)
+{
+	struct sessions *sessions = peer->sessions;
+
+	if (peer->ended)
+		return;
+	peer->ended = true;
+	peer->heard_ms = clock_mono_ms();
+	if (TAILQ_EMPTY(&sessions->peers.ended))
+		loop_timer(sessions->loop, &sessions->hang_up, HANG_UP_MS,
+			   hang_up_run, sessions, NULL);
+	peer_move(peer, &sessions->peers.ended);
+	peer_gone(peer, why);
+}
+
+/* Peers. */
+
+struct wire_peer *sessions_sender(struct sessions *sessions,
+				  struct frames *frames, bool *first)
+{
+	struct wire_peer *peer = wire_peers_find(&sessions->peers, frames);
+
+	*first = !peer;
+	return peer ? peer
+		    : wire_peers_add(&sessions->peers, sessions,
+				     sessions->keyring, frames);
+}
+
+struct wire_peer *sessions_of_fd(struct sessions *sessions, int fd)
+{
+	return wire_peers_of_fd(&sessions->peers, fd);
+}
+
+void sessions_heard(struct wire_peer *peer)
+{
+	peer->heard_ms = clock_mono_ms();
+	peer_move(peer, &peer->sessions->peers.active);
+}
+
+bool sessions_begin(struct wire_peer *peer)
+{
+	peer_gone(peer, "duplicate hello");
+	if (peer->ended)
+		return false;
+	peer->data = NULL;
+	peer->lagged = false;
+	peer->greeted = true;
+	return true;
+}
+
+/* Sending. */
+
+void sessions_refuse_request(struct wire_peer *peer, uint64_t request, int code,
+			     const char *why)
+{
+	struct message_refused refused = { request, code, (char *)why };
+
+	outgoing_now(peer->sessions->outgoing, peer, MESSAGE_REFUSED, &refused);
+}
+
+int wire_server_send(struct wire_peer *peer, enum message_type type,
+		     const void *body, const void *payload, size_t size,
+		     struct error *err)
+{
+	return outgoing_put(peer->sessions->outgoing, peer, type, body, payload,
+			    size, err);
+}
+
+void sessions_flush(struct sessions *sessions)
+{
+	outgoing_flush(sessions->outgoing, &sessions->peers);
+}
+
+void wire_server_refuse(struct wire_peer *peer, int code, const char *why)
+{
+	if (peer->ended)
+		return;
+	sessions_refuse_request(peer, 0, code, why);
+	sessions_report(peer->sessions, peer->name[0] ? peer->name : "somebody",
+			why);
+	peer_end(peer, why);
+}
+
+void wire_server_drop(struct wire_peer *peer, int code, const char *text)
+{
+	struct wire_peer *twin;
+
+	if (peer->ended)
+		return;
+	keyring_ban(peer->sessions->keyring, peer->name, WIRE_BAN_MS);
+	wire_server_refuse(peer, code, text);
+	while ((twin = wire_peers_twin(&peer->sessions->peers, peer))) {
+		sessions_refuse_request(twin, 0, code, text);
+		peer_end(twin, text);
+	}
+}
+
+/* Silence, broken connections, and keys that are no longer good. */
+
+void sessions_recheck(struct sessions *sessions)
+{
+	uint64_t changes = keyring_changes(sessions->keyring);
+	struct wire_peer *peer, *next;
+
+	if (changes == sessions->changes)
+		return;
+	sessions->changes = changes;
+	/* Ending one takes it out of the list, and no other. */
+	for (peer = TAILQ_FIRST(&sessions->peers.active); peer; peer = next) {
+		next = TAILQ_NEXT(peer, next);
+		if (!peer_admitted(peer, sessions->keyring))
+			wire_server_refuse(peer, EACCES, KEY_GONE);
+	}
+}
+
+static uint32_t sweep_interval(const struct sessions *sessions)
+{
+	return sessions->heartbeat_ms < SWEEP_MS ? sessions->heartbeat_ms
+						 : SWEEP_MS;
+}
+
+static void sweep(struct sessions *sessions, int64_t now)
+{
+	int64_t limit = now - 3 * (int64_t)sessions->heartbeat_ms;
+	struct wire_peer *peer, *next;
+
+	for (peer = TAILQ_FIRST(&sessions->peers.active); peer; peer = next) {
+		bool was_closed = peer->closed;
+
+		next = TAILQ_NEXT(peer, next);
+		peer->closed = !peer_connected(peer);
+		/* The first sweep leaves time for what it had sent before. */
+		if ((was_closed && peer->closed) ||
+		    (peer->heard_ms < limit && sessions->resumed_ms < limit))
+			peer_move(peer, &sessions->peers.lost);
+	}
+	while ((peer = TAILQ_FIRST(&sessions->peers.lost))) {
+		if (!peer->closed)
+			sessions_refuse_request(peer, 0, ETIMEDOUT,
+						"three heartbeats were missed");
+		peer_end(peer,
+			 peer->closed ? "its connection was lost" : "silent");
+	}
+}
+
+static int sweep_run(sd_event_source *source, uint64_t usec, void *arg)
+{
+	struct sessions *sessions = arg;
+	int64_t now = clock_mono_ms();
+
+	/* This process was stopped: nobody else is to blame for the silence. */
+	if (now - sessions->swept_ms >
+	    sweep_interval(sessions) + (int64_t)sessions->heartbeat_ms)
+		sessions->resumed_ms = now;
+	sessions->swept_ms = now;
+	report_rest(sessions, now);
+	budgets_sweep(sessions->peers.budgets, now);
+	if (!sessions->paused) {
+		sessions_recheck(sessions);
+		sweep(sessions, now);
+	}
+	loop_timer(sessions->loop, &sessions->sweep, sweep_interval(sessions),
+		   sweep_run, sessions, NULL);
+	return 0;
+}
+
+void sessions_set_heartbeat(struct sessions *sessions, uint32_t heartbeat_ms)
+{
+	sessions->heartbeat_ms = heartbeat_ms ? heartbeat_ms : 1;
+	sessions->swept_ms = sessions->resumed_ms = clock_mono_ms();
+	loop_timer(sessions->loop, &sessions->sweep, sweep_interval(sessions),
+		   sweep_run, sessions, NULL);
+}
+
+void sessions_pause(struct sessions *sessions, bool paused)
+{
+	sessions->paused = paused;
+	sessions->resumed_ms = clock_mono_ms();
+}
+
+/* Making and unmaking. */
+
+struct sessions *sessions_new(sd_event *loop, struct keyring *keyring,
+			      struct outgoing *outgoing,
+			      const struct wire_server_handler *handler,
+			      void *arg, struct error *err)
+{
+	owned(sessions_free) struct sessions *sessions =
+		calloc(1, sizeof(*sessions));
+
+	if (!sessions) {
+		error_nomem(err, "sessions");
+		return NULL;
+	}
+	if (wire_peers_init(&sessions->peers, err) < 0)
+		return NULL;
+	sessions->loop = sd_event_ref(loop);
+	sessions->keyring = keyring;
+	sessions->outgoing = outgoing;
+	sessions->handler = *handler;
+	sessions->arg = arg;
+	sessions_set_heartbeat(sessions, WIRE_HEARTBEAT_MS);
+	if (!sessions->sweep) {
+		error_nomem(err, "timer");
+		return NULL;
+	}
+	return take(sessions);
+}
+
+void sessions_free(struct sessions *sessions)
+{
+	if (!sessions)
+		return;
+	wire_peers_clear(&sessions->peers);
+	loop_source_free(&sessions->sweep);
+	loop_source_free(&sessions->hang_up);
+	sd_event_unref(sessions->loop);
+	free(sessions);
+}

@@ -1,0 +1,53 @@
+/* sessions.h - the sessions of a server: their limits in time, and their end.
+ *
+ * A session ends when its key is no longer in the keyring, when it is silent
+ * for three heartbeats, when its connection breaks, or when it is refused or
+ * dropped (wire.h). The peer is told why, and its connection is closed a moment
+ * later.
+ *
+ * Only for the server; other modules use wire.h.
+ */
+#ifndef PROTOCOL_WIRE_SESSIONS_H
+#define PROTOCOL_WIRE_SESSIONS_H
+
+#include "protocol/wire/outgoing.h"
+#include "protocol/wire/wire_peer.h"
+
+/* All pointers are borrowed; the handler is copied. */
+struct sessions;
+struct sessions *sessions_new(sd_event *loop, struct keyring *keyring,
+			      struct outgoing *outgoing,
+			      const struct wire_server_handler *handler,
+			      void *arg, struct error *err);
+void sessions_free(struct sessions *sessions);
+OWNED_POINTER(struct sessions, sessions_free)
+
+/* The peer that sent these frames; *first: with them its connection is heard
+ * for the first time. NULL: ENOMEM.
+ */
+struct wire_peer *sessions_sender(struct sessions *sessions,
+				  struct frames *frames, bool *first);
+/* The peer of this connection. NULL: no message came from it yet. */
+struct wire_peer *sessions_of_fd(struct sessions *sessions, int fd);
+
+/* A message of the peer was accepted for reading. */
+void sessions_heard(struct wire_peer *peer);
+/* A valid hello begins a session, also within one. False: the peer was refused
+ * while the old session ended.
+ */
+bool sessions_begin(struct wire_peer *peer);
+
+/* Refuse one request (0: all that the peer sent), and go on. */
+void sessions_refuse_request(struct wire_peer *peer, uint64_t request, int code,
+			     const char *why);
+/* Pass a refusal to the handler, unless there were many this second. */
+void sessions_report(struct sessions *sessions, const char *who,
+		     const char *why);
+
+/* See wire.h. */
+void sessions_flush(struct sessions *sessions);
+void sessions_recheck(struct sessions *sessions);
+void sessions_set_heartbeat(struct sessions *sessions, uint32_t heartbeat_ms);
+void sessions_pause(struct sessions *sessions, bool paused);
+
+#endif
