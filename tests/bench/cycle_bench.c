@@ -8,191 +8,55 @@
  * --rm` as many at a time, and the bare Engine API: create, start, wait,
  * remove. All on the host's network, the engine's default log driver.
  */
-#include "agent/docker/http.h"
 #include "protocol/base/program.h"
+#include "tests/bench/bare_engine.h"
 #include "tests/bench/measure.h"
 #include "tests/bench/person.h"
 #include "tests/bench/process.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define CALL_MS 60000
 #define NODES_S 30
 #define SWEEP_S 120
-#define COUNT_MAX 4000 /* cycles of one way */
-#define WIDTH_MAX 4
-
-struct options {
-	const char *build, *folder, *engine, *image;
-};
+#define COUNT_MAX 4000       /* cycles of one way */
+#define WIDTH BARE_WIDTH_MAX /* of the wider half */
 
 /* All cycles of one way at one width. */
 struct tally {
 	double seconds[COUNT_MAX];
-	double create_s[COUNT_MAX]; /* of the bare API: its first call */
+	double create_s[COUNT_MAX]; /* of the bare API */
 	size_t count;
 	double wall_s;
 };
 
 /* The bare API. */
 
-struct api {
-	struct http *http;
-	sd_event *loop;
-	char *body;
-	struct tally *tally;
-	size_t left; /* not begun yet */
-	size_t busy; /* lanes */
-	struct error err;
-};
-
-enum call { CALL_CREATE, CALL_START, CALL_WAIT, CALL_REMOVE, CALLS };
-
-struct lane {
-	struct api *api;
-	enum call call;
-	char id[65];
-	double began;
-};
-
-static void lane_send(struct lane *lane);
-
-static void lane_stop(struct lane *lane)
+static int run_api(const struct engine_options *options, size_t count,
+		   size_t width, struct tally *tally, struct error *err)
 {
-	if (!--lane->api->busy)
-		sd_event_exit(lane->api->loop, 0);
-}
-
-static void lane_begin(struct lane *lane)
-{
-	if (!lane->api->left || lane->api->err.code) {
-		lane_stop(lane);
-		return;
-	}
-	lane->api->left--;
-	lane->call = CALL_CREATE;
-	lane->began = clock_s();
-	lane_send(lane);
-}
-
-static void take_id(struct lane *lane, const char *body)
-{
-	cJSON *object = cJSON_Parse(body);
-	const char *id = cJSON_GetStringValue(
-		cJSON_GetObjectItemCaseSensitive(object, "Id"));
-
-	snprintf(lane->id, sizeof(lane->id), "%s", id ? id : "");
-	cJSON_Delete(object);
-}
-
-static void lane_done(void *arg, const struct error *err,
-		      const struct http_answer *answer)
-{
-	struct lane *lane = arg;
-	struct api *api = lane->api;
-
-	if (err || answer->status >= 300) {
-		if (err)
-			api->err = *err;
-		else
-			error_set(&api->err, EIO, "engine: %d %s",
-				  answer->status, answer->body);
-		lane_stop(lane);
-		return;
-	}
-	if (lane->call == CALL_CREATE) {
-		api->tally->create_s[api->tally->count] =
-			clock_s() - lane->began;
-		take_id(lane, answer->body);
-	}
-	if (lane->call != CALL_REMOVE) {
-		lane->call++;
-		lane_send(lane);
-		return;
-	}
-	api->tally->seconds[api->tally->count++] = clock_s() - lane->began;
-	lane_begin(lane);
-}
-
-static void lane_send(struct lane *lane)
-{
-	static const char *const ends[CALLS] = { "create", "start", "wait",
-						 NULL };
-	struct api *api = lane->api;
-	enum call call = lane->call;
-	char path[160];
-	struct http_request request = {
-		.method = call == CALL_REMOVE ? "DELETE" : "POST",
-		.path = path,
-		.body = call == CALL_CREATE ? api->body : NULL,
-		.timeout_ms = CALL_MS,
-		.done = lane_done,
-		.arg = lane,
-	};
-
-	snprintf(path, sizeof(path), "/v1.41/containers/%s%s%s",
-		 call == CALL_CREATE ? "" : lane->id,
-		 call == CALL_CREATE || !ends[call] ? "" : "/",
-		 ends[call] ? ends[call] : "");
-	if (!http_send(api->http, &request, &api->err))
-		lane_stop(lane);
-}
-
-static char *api_body(const char *image)
-{
-	cJSON *body = cJSON_CreateObject();
-	cJSON *command = cJSON_AddArrayToObject(body, "Cmd");
-	cJSON *host = cJSON_AddObjectToObject(body, "HostConfig");
-	char *text;
-
-	cJSON_AddStringToObject(body, "Image", image);
-	cJSON_AddItemToArray(command, cJSON_CreateString("/tool"));
-	cJSON_AddItemToArray(command, cJSON_CreateString("exit"));
-	cJSON_AddItemToArray(command, cJSON_CreateString("0"));
-	cJSON_AddStringToObject(host, "NetworkMode", "host");
-	text = cJSON_PrintUnformatted(body);
-	cJSON_Delete(body);
-	return text;
-}
-
-static int run_api(const struct options *options, size_t count, size_t width,
-		   struct tally *tally, struct error *err)
-{
-	struct lane lanes[WIDTH_MAX] = { 0 };
-	struct api api = { .tally = tally, .left = count, .busy = width };
+	owned_free struct bare_times *times = calloc(count, sizeof(*times));
 	double began = clock_s();
 
-	if (sd_event_new(&api.loop) < 0)
-		return error_nomem(err, "event loop");
-	api.body = api_body(options->image);
-	api.http = http_new(api.loop, options->engine, NULL, err);
-	if (!api.http)
+	if (!times)
+		return error_nomem(err, "times");
+	if (bare_engine_run(options, count, width, times, err) < 0)
 		return -1;
-	for (size_t i = 0; i < width; i++) {
-		lanes[i].api = &api;
-		lane_begin(&lanes[i]);
-	}
-	sd_event_loop(api.loop);
 	tally->wall_s += clock_s() - began;
-	http_free(api.http);
-	sd_event_unref(api.loop);
-	cJSON_free(api.body);
-	if (api.err.code) {
-		*err = api.err;
-		return -1;
+	for (size_t i = 0; i < count; i++) {
+		tally->create_s[tally->count] = times[i].created_s;
+		tally->seconds[tally->count++] = times[i].removed_s;
 	}
 	return 0;
 }
 
 /* docker run. */
 
-static int run_docker(const struct options *options, size_t count, size_t width,
-		      struct tally *tally, struct error *err)
+static int run_docker(const struct engine_options *options, size_t count,
+		      size_t width, struct tally *tally, struct error *err)
 {
 	/* clang-format off */
 	const char *const argv[] = {
@@ -217,7 +81,7 @@ struct place {
 	struct person *person;
 };
 
-static int place_open(struct place *place, const struct options *options,
+static int place_open(struct place *place, const struct engine_options *options,
 		      size_t width, struct error *err)
 {
 	char folder[PATH_MAX / 2];
@@ -241,8 +105,9 @@ static void place_close(struct place *place)
 	site_free(place->site);
 }
 
-static int run_regatta(struct place *place, const struct options *options,
-		       size_t count, struct tally *tally, struct error *err)
+static int run_regatta(struct place *place,
+		       const struct engine_options *options, size_t count,
+		       struct tally *tally, struct error *err)
 {
 	double spans_ms[COUNT_MAX];
 	struct submitted submitted;
@@ -267,7 +132,8 @@ static int run_regatta(struct place *place, const struct options *options,
 /* From submit to the order to start, when nothing else is going on: the
  * engine's create is in it.
  */
-static int measure_latency(struct place *place, const struct options *options,
+static int measure_latency(struct place *place,
+			   const struct engine_options *options,
 			   struct tally *api, struct error *err)
 {
 	size_t count = is_quick() ? 10 : 40;
@@ -340,7 +206,7 @@ static void report_memory(const struct site *site)
 }
 
 /* In turns, so that what else the machine does meets all three. */
-static int run_rounds(struct place *place, const struct options *options,
+static int run_rounds(struct place *place, const struct engine_options *options,
 		      size_t width, struct tally tallies[3], struct error *err)
 {
 	size_t rounds = is_quick() ? 1 : 4;
@@ -360,7 +226,7 @@ static int run_rounds(struct place *place, const struct options *options,
 	return 0;
 }
 
-static int run_place(struct place *place, const struct options *options,
+static int run_place(struct place *place, const struct engine_options *options,
 		     size_t width, struct error *err)
 {
 	owned_free struct tally *tallies = calloc(3, sizeof(*tallies));
@@ -382,7 +248,7 @@ static int run_place(struct place *place, const struct options *options,
 	return 0;
 }
 
-static int measure(const struct options *options, size_t width,
+static int measure(const struct engine_options *options, size_t width,
 		   struct error *err)
 {
 	struct place place = { 0 };
@@ -394,49 +260,19 @@ static int measure(const struct options *options, size_t width,
 	return rc;
 }
 
-static void read_options(int argc, char **argv, struct options *options)
-{
-	/* clang-format off */
-	static const struct option names[] = {
-		{ "build", 1, NULL, 'b' }, { "folder", 1, NULL, 'f' },
-		{ "engine", 1, NULL, 'e' }, { "image", 1, NULL, 'i' },
-		{ NULL, 0, NULL, 0 },
-	};
-	/* clang-format on */
-	int option;
-
-	while ((option = getopt_long(argc, argv, "", names, NULL)) != -1) {
-		if (option == 'b')
-			options->build = optarg;
-		else if (option == 'f')
-			options->folder = optarg;
-		else if (option == 'e')
-			options->engine = optarg;
-		else if (option == 'i')
-			options->image = optarg;
-		else
-			exit(EXIT_WRONG_REQUEST);
-	}
-	if (!options->build || !options->folder || !options->engine ||
-	    !options->image) {
-		fputs("cycle_bench: see the top of cycle_bench.c\n", stderr);
-		exit(EXIT_WRONG_REQUEST);
-	}
-}
-
 int main(int argc, char **argv)
 {
-	struct options options = { 0 };
+	struct engine_options options;
 	struct error err = { 0 };
 
-	read_options(argc, argv, &options);
+	engine_options_read(&options, argc, argv);
 	if (sodium_init() < 0)
 		return EXIT_WORK_FAILED;
 	printf("%11s  %-16s %8s %8s %8s %8s\n", "concurrency", "way", "p50 ms",
 	       "p90 ms", "per s", "to API");
 	fflush(stdout);
 	if (measure(&options, 1, &err) < 0 ||
-	    measure(&options, WIDTH_MAX, &err) < 0)
+	    measure(&options, WIDTH, &err) < 0)
 		fail(&err);
 	return EXIT_GOOD;
 }

@@ -11,13 +11,13 @@
  */
 #include "protocol/base/file.h"
 #include "protocol/base/program.h"
+#include "tests/bench/bare_engine.h"
 #include "tests/bench/measure.h"
 #include "tests/bench/person.h"
 #include "tests/bench/process.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <sodium.h>
@@ -33,7 +33,7 @@
 #define LOOK_US 1000
 
 struct options {
-	const char *build, *folder, *engine, *image;
+	struct engine_options with;
 	uint64_t bytes;
 	char marks[PATH_MAX / 4]; /* folder of begin and end */
 	char file[PATH_MAX / 4];  /* where a way puts the bytes */
@@ -109,7 +109,7 @@ static int run_host(const struct options *options, const char *to,
 	/* clang-format on */
 	pid_t pid;
 
-	snprintf(tool, sizeof(tool), "%s/lab/tool", options->build);
+	snprintf(tool, sizeof(tool), "%s/lab/tool", options->with.build);
 	snprintf(begin, sizeof(begin), "%s/begin", options->marks);
 	snprintf(end, sizeof(end), "%s/end", options->marks);
 	snprintf(bytes, sizeof(bytes), "%" PRIu64, options->bytes);
@@ -142,7 +142,7 @@ static int host_file(const struct options *options, struct figures *figures,
 static int docker(const struct options *options, const char *verb,
 		  const char *name, const char *output, struct error *err)
 {
-	const char *const argv[] = { "docker", "-H", options->engine,
+	const char *const argv[] = { "docker", "-H", options->with.engine,
 				     verb,     "-f", name,
 				     NULL };
 	pid_t pid = process_start(argv, output, NULL, err);
@@ -157,8 +157,8 @@ static pid_t docker_run(const struct options *options, const char *flag,
 	char volume[PATH_MAX], bytes[24];
 	/* clang-format off */
 	const char *const argv[] = {
-		"docker", "-H", options->engine, "run", flag, "--name", name,
-		"--network", "host", "-v", volume, options->image, "/tool",
+		"docker", "-H", options->with.engine, "run", flag, "--name", name,
+		"--network", "host", "-v", volume, options->with.image, "/tool",
 		"touch", "/marks/begin", ",", "print", bytes, ",", "touch",
 		"/marks/end", NULL,
 	};
@@ -185,7 +185,7 @@ static int docker_attached(const struct options *options,
 static int docker_logs(const struct options *options, struct figures *figures,
 		       struct error *err)
 {
-	const char *const argv[] = { "docker", "-H", options->engine,
+	const char *const argv[] = { "docker", "-H", options->with.engine,
 				     "logs",   "-f", "bench-logs",
 				     NULL };
 	pid_t pid = docker_run(options, "-d", "bench-logs", NULL, err);
@@ -213,7 +213,7 @@ static int regatta_sweep(struct site *site, struct person *person,
 		 "mounts: [{host: \"%s\", container: /marks}]\n"
 		 "command: [/tool, touch, /marks/begin, \",\", print, "
 		 "\"%" PRIu64 "\", \",\", touch, /marks/end]\n",
-		 options->image, options->marks, options->bytes);
+		 options->with.image, options->marks, options->bytes);
 	if (person_submit(person, text, &submitted, err) < 0)
 		return -1;
 	snprintf(name, sizeof(name), "controller/logs/%" PRIu64 "/1/rank-0.log",
@@ -233,10 +233,10 @@ static int regatta(const struct options *options, struct figures *figures,
 	double busy = machine_busy_s();
 	int rc;
 
-	snprintf(folder, sizeof(folder), "%s/log", options->folder);
-	site = site_new(folder, options->build, 1, err);
+	snprintf(folder, sizeof(folder), "%s/log", options->with.folder);
+	site = site_new(folder, options->with.build, 1, err);
 	if (!site || site_start_controller(site, err) < 0 ||
-	    site_start_agents(site, options->engine, err) < 0 ||
+	    site_start_agents(site, options->with.engine, err) < 0 ||
 	    !(person = person_new(site, err)) ||
 	    person_wait_nodes(person, 1, NODES_S, err) < 0)
 		return -1;
@@ -308,52 +308,18 @@ static int measure(struct options *options, struct error *err)
 	return 0;
 }
 
-static void read_options(int argc, char **argv, struct options *options)
-{
-	/* clang-format off */
-	static const struct option names[] = {
-		{ "build", 1, NULL, 'b' }, { "folder", 1, NULL, 'f' },
-		{ "engine", 1, NULL, 'e' }, { "image", 1, NULL, 'i' },
-		{ "bytes", 1, NULL, 'n' }, { NULL, 0, NULL, 0 },
-	};
-	/* clang-format on */
-	int option;
-
-	while ((option = getopt_long(argc, argv, "", names, NULL)) != -1) {
-		if (option == 'b')
-			options->build = optarg;
-		else if (option == 'f')
-			options->folder = optarg;
-		else if (option == 'e')
-			options->engine = optarg;
-		else if (option == 'i')
-			options->image = optarg;
-		else if (option == 'n')
-			options->bytes = strtoull(optarg, NULL, 10);
-		else
-			exit(EXIT_WRONG_REQUEST);
-	}
-	if (!options->build || !options->folder || !options->engine ||
-	    !options->image) {
-		fputs("log_bench: see the top of log_bench.c\n", stderr);
-		exit(EXIT_WRONG_REQUEST);
-	}
-}
-
 int main(int argc, char **argv)
 {
-	struct options options = { 0 };
+	struct options options = { .bytes = is_quick() ? 20000000 : 300000000 };
 	struct error err = { 0 };
 
-	read_options(argc, argv, &options);
+	engine_options_read(&options.with, argc, argv);
 	if (sodium_init() < 0)
 		return EXIT_WORK_FAILED;
-	if (!options.bytes)
-		options.bytes = is_quick() ? 20000000 : 300000000;
 	snprintf(options.marks, sizeof(options.marks), "%s/marks",
-		 options.folder);
+		 options.with.folder);
 	snprintf(options.file, sizeof(options.file), "%s/output",
-		 options.folder);
+		 options.with.folder);
 	if (file_make_folders(options.marks, 0700, &err) < 0)
 		fail(&err);
 	printf("%-22s %8s %10s %10s %10s\n", "way", "MB/s", "program s",

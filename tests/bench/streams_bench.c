@@ -8,13 +8,17 @@
  * last one jobs that do nothing come one after another. Told is the time from
  * submit to the order to start, in which the engine's create is, beside the
  * same without the twelve, in turns; and who had the processors meanwhile.
+ *
+ * After each of these jobs the same container is created through the bare
+ * Engine API: what the engine itself needs beside those that print, which no
+ * program that uses it can undercut. All processes have the same priority.
  */
 #include "protocol/base/program.h"
+#include "tests/bench/bare_engine.h"
 #include "tests/bench/measure.h"
 #include "tests/bench/person.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <signal.h>
 #include <sodium.h>
 #include <stdio.h>
@@ -22,25 +26,29 @@
 #include <string.h>
 #include <unistd.h>
 
-#define STREAMS 10
-#define RESULTS 2
-#define AGENTS (STREAMS + RESULTS + 1)
 #define ROUNDS 3
 #define EACH 25 /* jobs of a round */
 #define NODES_S 30
 #define SWEEP_S 120
 #define LOOK_US 100000
-#define BYTES "1000000000"
-#define STEPS "10000000" /* lines of 100 bytes */
-#define QUICK_BYTES "20000000"
-#define QUICK_STEPS "200000"
+#define PRINTING_MAX 12
 
-struct options {
-	const char *build, *folder, *engine, *image;
+struct load {
+	unsigned int streams, results; /* jobs */
+	const char *print, *steps;
+	size_t rounds, jobs;
+};
+
+/* Bytes, and lines of 100 bytes. */
+static const struct load loads[] = {
+	{ 10, 2, "print, \"1000000000\"", "steps, \"10000000\", \"0\"", ROUNDS,
+	  EACH },
+	{ 2, 1, "print, \"20000000\"", "steps, \"200000\", \"0\"", 1, 2 },
 };
 
 struct place {
-	const struct options *options;
+	const struct load *load;
+	const struct engine_options *options;
 	struct site *site;
 	struct person *person;
 };
@@ -49,18 +57,20 @@ struct place {
 struct tally {
 	double ready_ms[ROUNDS * EACH];   /* submit to the order to start */
 	double prepare_ms[ROUNDS * EACH]; /* submit to the order to prepare */
+	double create_ms[ROUNDS * EACH];  /* the bare API's */
 	size_t count;
 	double wall_s, controller_s, agents_s, machine_s;
 };
 
 static int submit(struct place *place, const char *name, const char *command,
-		  int repeat, struct submitted *submitted, struct error *err)
+		  unsigned int repeat, struct submitted *submitted,
+		  struct error *err)
 {
 	char text[400];
 
 	snprintf(text, sizeof(text),
 		 "sweep: %s\nimage: %s\nretries: 0\nnetwork: host\n"
-		 "command: [/tool, %s]\nrepeat: %d\n",
+		 "command: [/tool, %s]\nrepeat: %u\n",
 		 name, place->options->image, command, repeat);
 	return person_submit(place->person, text, submitted, err);
 }
@@ -84,11 +94,10 @@ static void count_cpu(const struct place *place, struct tally *tally, int sign)
 
 static int run_jobs(struct place *place, struct tally *tally, struct error *err)
 {
-	size_t jobs = is_quick() ? 2 : EACH;
-
 	count_cpu(place, tally, -1);
-	for (size_t i = 0; i < jobs; i++) {
+	for (size_t i = 0; i < place->load->jobs; i++) {
 		struct submitted submitted;
+		struct bare_times bare;
 		size_t at = tally->count;
 
 		if (submit(place, "bench-start", "exit, \"0\"", 1, &submitted,
@@ -101,21 +110,24 @@ static int run_jobs(struct place *place, struct tally *tally, struct error *err)
 				 "prepare", &tally->prepare_ms[at], 1,
 				 err) != 1)
 			return error_set(err, EIO, "no events of a job");
+		if (bare_engine_run(place->options, 1, 1, &bare, err) < 0)
+			return -1;
+		tally->create_ms[at] = bare.created_s * 1e3;
 		tally->count++;
 	}
 	count_cpu(place, tally, 1);
 	return 0;
 }
 
-/* Until so many jobs were started since then. */
-static int wait_started(struct place *place, uint64_t since, size_t count,
-			struct error *err)
+/* Until all jobs that print were started. */
+static int wait_started(struct place *place, uint64_t since, struct error *err)
 {
+	size_t count = place->load->streams + place->load->results;
 	double until = clock_s() + SWEEP_S;
-	double spans_ms[STREAMS + RESULTS];
+	double spans_ms[PRINTING_MAX];
 
 	while (person_spans(place->person, since, "submit", "start", spans_ms,
-			    STREAMS + RESULTS, err) < count) {
+			    PRINTING_MAX, err) < count) {
 		if (clock_s() > until)
 			return error_set(err, ETIMEDOUT,
 					 "the jobs that print do not start");
@@ -128,14 +140,13 @@ static int run_beside(struct place *place, struct tally *tally,
 		      struct error *err)
 {
 	struct submitted streams, results;
-	const char *print = is_quick() ? "print, \"" QUICK_BYTES "\""
-				       : "print, \"" BYTES "\"";
-	const char *steps = is_quick() ? "steps, \"" QUICK_STEPS "\", \"0\""
-				       : "steps, \"" STEPS "\", \"0\"";
+	const struct load *load = place->load;
 
-	if (submit(place, "bench-streams", print, STREAMS, &streams, err) < 0 ||
-	    submit(place, "bench-results", steps, RESULTS, &results, err) < 0 ||
-	    wait_started(place, streams.since, STREAMS + RESULTS, err) < 0 ||
+	if (submit(place, "bench-streams", load->print, load->streams, &streams,
+		   err) < 0 ||
+	    submit(place, "bench-results", load->steps, load->results, &results,
+		   err) < 0 ||
+	    wait_started(place, streams.since, err) < 0 ||
 	    run_jobs(place, tally, err) < 0)
 		return -1;
 	if (person_cancel(place->person, streams.sweep, err) < 0 ||
@@ -153,6 +164,7 @@ static void report(const char *way, struct tally *tally, double alone_ms)
 	double p50_ms = quantile(tally->ready_ms, tally->count, 0.5);
 	double p99_ms = quantile(tally->ready_ms, tally->count, 0.99);
 	double own_ms = quantile(tally->prepare_ms, tally->count, 0.99);
+	double bare_ms = quantile(tally->create_ms, tally->count, 0.99);
 	double rest_s =
 		tally->machine_s - tally->controller_s - tally->agents_s;
 	/* clang-format off */
@@ -162,6 +174,9 @@ static void report(const char *way, struct tally *tally, double alone_ms)
 		{ "p99_ms", p99_ms },
 		{ "p99_of_alone", p99_ms / (alone_ms > 0 ? alone_ms : p99_ms) },
 		{ "prepare_p99_ms", own_ms },
+		{ "create_p50_ms", quantile(tally->create_ms, tally->count, 0.5) },
+		{ "create_p99_ms", bare_ms },
+		{ "p99_of_create", p99_ms / bare_ms },
 		{ "controller_cores", tally->controller_s / tally->wall_s },
 		{ "agents_cores", tally->agents_s / tally->wall_s },
 		{ "other_cores", rest_s / tally->wall_s },
@@ -172,8 +187,8 @@ static void report(const char *way, struct tally *tally, double alone_ms)
 	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
 		cJSON_AddNumberToObject(line, values[i].name, values[i].value);
 	result_put(line);
-	printf("%-8s %5zu %8.0f %8.0f %8.0f %11.2f %8.2f %8.2f\n", way,
-	       tally->count, p50_ms, p99_ms, own_ms,
+	printf("%-8s %5zu %8.0f %8.0f %8.0f %8.0f %11.2f %8.2f %8.2f\n", way,
+	       tally->count, p50_ms, p99_ms, own_ms, bare_ms,
 	       tally->controller_s / tally->wall_s,
 	       tally->agents_s / tally->wall_s, rest_s / tally->wall_s);
 	fflush(stdout);
@@ -185,71 +200,45 @@ static int run_rounds(struct place *place, struct error *err)
 
 	if (!tallies)
 		return error_nomem(err, "times");
-	for (int i = 0; i < (is_quick() ? 1 : ROUNDS); i++)
+	for (size_t i = 0; i < place->load->rounds; i++)
 		if (run_jobs(place, &tallies[0], err) < 0 ||
 		    run_beside(place, &tallies[1], err) < 0)
 			return -1;
-	printf("%-8s %5s %8s %8s %8s %11s %8s %8s\n", "beside", "jobs",
-	       "p50 ms", "p99 ms", "own p99", "controller", "agents", "others");
+	printf("%-8s %5s %8s %8s %8s %8s %11s %8s %8s\n", "beside", "jobs",
+	       "p50 ms", "p99 ms", "own p99", "API p99", "controller", "agents",
+	       "others");
 	report("none", &tallies[0], 0);
-	report("twelve", &tallies[1],
+	report("printing", &tallies[1],
 	       quantile(tallies[0].ready_ms, tallies[0].count, 0.99));
 	return 0;
 }
 
-static int measure(const struct options *options, struct error *err)
+static int measure(const struct engine_options *options, struct error *err)
 {
-	struct place place = { .options = options };
+	struct place place = { .options = options, .load = &loads[is_quick()] };
+	size_t agents = (size_t)(place.load->streams + place.load->results) + 1;
 	char folder[PATH_MAX / 2];
 	int rc = -1;
 
 	snprintf(folder, sizeof(folder), "%s/streams", options->folder);
-	place.site = site_new(folder, options->build, AGENTS, err);
+	place.site = site_new(folder, options->build, agents, err);
 	if (place.site && site_start_controller(place.site, err) == 0 &&
 	    site_start_agents(place.site, options->engine, err) == 0)
 		place.person = person_new(place.site, err);
 	if (place.person &&
-	    person_wait_nodes(place.person, AGENTS, NODES_S, err) == 0)
+	    person_wait_nodes(place.person, agents, NODES_S, err) == 0)
 		rc = run_rounds(&place, err);
 	person_free(place.person);
 	site_free(place.site);
 	return rc;
 }
 
-static void read_options(int argc, char **argv, struct options *options)
-{
-	/* clang-format off */
-	static const struct option names[] = {
-		{ "build", 1, NULL, 'b' }, { "folder", 1, NULL, 'f' },
-		{ "engine", 1, NULL, 'e' }, { "image", 1, NULL, 'i' },
-		{ NULL, 0, NULL, 0 },
-	};
-	/* clang-format on */
-	int option;
-
-	while ((option = getopt_long(argc, argv, "", names, NULL)) != -1) {
-		if (option == 'b')
-			options->build = optarg;
-		else if (option == 'f')
-			options->folder = optarg;
-		else if (option == 'e')
-			options->engine = optarg;
-		else if (option == 'i')
-			options->image = optarg;
-		else
-			exit(EXIT_WRONG_REQUEST);
-	}
-	if (!options->build || !options->folder || !options->engine ||
-	    !options->image)
-		exit(EXIT_WRONG_REQUEST);
-}
-
 int main(int argc, char **argv)
 {
-	struct options options = { .build = NULL };
+	struct engine_options options;
 	struct error err = { 0 };
 
-	read_options(argc, argv, &options);
+	engine_options_read(&options, argc, argv);
 	signal(SIGPIPE, SIG_IGN);
 	if (sodium_init() < 0)
 		return EXIT_WORK_FAILED;
