@@ -13,7 +13,7 @@
 #include <sys/queue.h>
 #include <sys/stat.h>
 
-#define RUN_BYTES (4 << 20) /* sent before other sources get their turn */
+#define RUN_BYTES (1 << 20) /* sent before other sources get their turn */
 
 struct log_sender_stream {
 	struct log_sender *sender;

@@ -19,7 +19,7 @@
 
 #include <systemd/sd-event.h>
 
-#define LOG_SENDER_FRAME_MAX (256 << 10) /* bytes in one message */
+#define LOG_SENDER_FRAME_MAX (128 << 10) /* bytes in one message */
 #define LOG_SENDER_DELAY_MS 10 /* output within this time is sent together */
 #define LOG_SENDER_POLL_MS                                                     \
 	1000 /* files are checked at least this often                          \

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #define READ_BYTES (256 << 10)
-#define READ_TURN 8 /* pieces per turn of the loop */
+#define READ_TURN 2 /* pieces per turn of the loop */
 #define INDEX_PIECE ((size_t)2 * STREAM_INDEX_LINE_MAX)
 #define READINGS_MAX 4096 /* streams read of a job, beside the ranks' */
 #define CHOICE_MAX 64     /* files that may have the log, if no rule names it */

@@ -10,8 +10,8 @@
 #include <systemd/sd-event.h>
 
 /* Runs from the loop while the socket has input. Take one message; return 1
- * when there was one, 0 when there was none after all. It may free the watch:
- * then return 0.
+ * when there was one, 0 when there was none after all or when what is left is
+ * for the next turn. It may free the watch: then return 0.
  */
 typedef int zmq_ready_fn(void *arg);
 

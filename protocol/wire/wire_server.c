@@ -20,12 +20,13 @@
 #include <sys/socket.h>
 #include <time.h>
 
-#define BURST 256          /* messages per turn of the loop */
-#define RECEIVE_QUEUE 256  /* per peer, in libzmq */
-#define SEND_QUEUE 1000    /* per peer, in libzmq */
-#define BACKLOG 4096       /* connections waiting for accept */
-#define HANDSHAKE_MS 30000 /* from accept; thousands may come at once */
-#define ENVELOPE_MAX 1024  /* bytes that CURVE adds to a frame, and some */
+#define BURST 256             /* messages per turn of the loop */
+#define BURST_BYTES (1 << 20) /* and of their payloads */
+#define RECEIVE_QUEUE 256     /* per peer, in libzmq */
+#define SEND_QUEUE 1000       /* per peer, in libzmq */
+#define BACKLOG 4096          /* connections waiting for accept */
+#define HANDSHAKE_MS 30000    /* from accept; thousands may come at once */
+#define ENVELOPE_MAX 1024     /* bytes that CURVE adds to a frame, and some */
 
 struct wire_server {
 	sd_event *loop;
@@ -43,6 +44,7 @@ struct wire_server {
 	char endpoint[256];
 	char next_key[KEY_TEXT_SIZE]; /* "": none */
 	bool paused, rests;
+	size_t taken; /* bytes of payload since a burst ended by them */
 };
 
 /* Receiving. */
@@ -91,6 +93,16 @@ static uint64_t cpu_us(void)
 	return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
 }
 
+/* Payloads are work: others that speak are not to wait for many of them. */
+static bool burst_ends(struct wire_server *server, size_t size)
+{
+	server->taken += size;
+	if (server->taken < BURST_BYTES)
+		return false;
+	server->taken = 0;
+	return true;
+}
+
 static int router_ready(void *arg)
 {
 	struct wire_server *server = arg;
@@ -124,7 +136,7 @@ static int router_ready(void *arg)
 	} else {
 		receive(server, peer, &frames);
 	}
-	return 1;
+	return !burst_ends(server, zmq_msg_size(&frames.payload));
 }
 
 /* Connections. */

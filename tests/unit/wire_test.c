@@ -192,6 +192,32 @@ static void test_largest_payload(void)
 	ok(!guest.lost && !hall.refused, "and harms nothing");
 }
 
+/* Others that speak do not wait for all of a peer's payloads. */
+static void test_payloads_of_a_turn(void)
+{
+	owned(hall_clear) struct hall hall;
+	owned(guest_clear) struct guest guest;
+	owned_free char *payload = calloc(1, MESSAGE_PAYLOAD_MAX / 4);
+	int most = 0, before;
+
+	hall_init(&hall, ANYWHERE, 0);
+	guest_init(&guest, &hall, &hall.keys[HALL_AGENT], NULL);
+	WAIT(&hall, guest.welcomes);
+	wire_server_pause(hall.server, true);
+	for (uint64_t i = 0; i < 40; i++)
+		guest_log(&guest, i, payload, MESSAGE_PAYLOAD_MAX / 4);
+	hall_run(&hall, 200);
+	wire_server_pause(hall.server, false);
+	do {
+		before = hall.messages;
+		sd_event_run(hall.loop, 10000000);
+		if (hall.messages - before > most)
+			most = hall.messages - before;
+	} while (hall.messages < 40 && !guest.lost);
+	is_int(most, 4, "a turn takes 1 MiB of payloads at most");
+	is_int(hall.in_order, 40, "all arrive, in order");
+}
+
 static void test_lagging(void)
 {
 	owned(hall_clear) struct hall hall;
@@ -506,6 +532,7 @@ int main(void)
 	test_many();
 	test_replies();
 	test_largest_payload();
+	test_payloads_of_a_turn();
 	test_lagging();
 	test_pause();
 	test_rest();
