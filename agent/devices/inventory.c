@@ -491,11 +491,6 @@ void inventory_free(struct inventory *inventory)
 	free(inventory);
 }
 
-bool inventory_ready(const struct inventory *inventory)
-{
-	return inventory->ready;
-}
-
 const char *inventory_vendor(const struct inventory *inventory)
 {
 	const char *vendor = inventory->config.vendor;

@@ -48,9 +48,6 @@ struct inventory *inventory_new(sd_event *loop,
 void inventory_free(struct inventory *inventory);
 OWNED_POINTER(struct inventory, inventory_free)
 
-/* Has changed() run? */
-bool inventory_ready(const struct inventory *inventory);
-
 /* The vendor, and its profile; NULL: there is none, and only the number of
  * devices is known.
  */

@@ -29,8 +29,3 @@ const char *engine_host(const struct engine *engine)
 {
 	return engine->host;
 }
-
-const char *engine_api_version(const struct engine *engine)
-{
-	return engine->driver->api_version(engine);
-}

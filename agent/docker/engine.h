@@ -88,9 +88,6 @@ OWNED_POINTER(struct engine, engine_free)
 /* The host given to engine_new(), for messages. */
 const char *engine_host(const struct engine *engine);
 
-/* The API version in use: "1.41", or "" while it is not known. */
-const char *engine_api_version(const struct engine *engine);
-
 void engine_call_cancel(struct engine_call *call);
 
 /* The source of the call's upload has bytes again. */

@@ -41,7 +41,6 @@ struct engine_driver {
 				     struct error *err);
 	void (*cancel)(struct engine_call *call);
 	void (*resume)(struct engine_call *call);
-	const char *(*api_version)(const struct engine *engine);
 	void (*free)(struct engine *engine); /* cancels all calls */
 };
 

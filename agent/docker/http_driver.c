@@ -506,16 +506,10 @@ static void free_engine(struct engine *base)
 	http_engine_free((struct http_engine *)base);
 }
 
-static const char *api_version(const struct engine *base)
-{
-	return ((const struct http_engine *)base)->version;
-}
-
 static const struct engine_driver http_driver = {
 	.begin = begin,
 	.cancel = cancel,
 	.resume = resume,
-	.api_version = api_version,
 	.free = free_engine,
 };
 

@@ -222,12 +222,6 @@ const struct framework *catalog_framework_at(const struct catalog *catalog,
 				       index);
 }
 
-const struct vendor *catalog_vendor_at(const struct catalog *catalog,
-				       size_t index)
-{
-	return name_index_at(&catalog->indexes[CATALOG_VENDOR], index);
-}
-
 bool catalog_near(const struct catalog *catalog, enum catalog_kind kind,
 		  const char *text)
 {

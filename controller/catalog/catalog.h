@@ -128,8 +128,6 @@ void catalog_hash(const char *text, size_t size, char hex[65]);
 /* By number, in order of the names; NULL past the last. */
 const struct framework *catalog_framework_at(const struct catalog *catalog,
 					     size_t index);
-const struct vendor *catalog_vendor_at(const struct catalog *catalog,
-				       size_t index);
 
 /* The image of the vendor for this framework: of its `images`, by name or alias
  * of the framework; NULL: it has none.

@@ -158,10 +158,6 @@ void key_children(const char *name, const char *names[KEY_CHILDREN_MAX]);
 #define KEY_TOPS_MAX (KEYS + KEY_SECTIONS + 1)
 size_t key_tops(const char *names[KEY_TOPS_MAX]);
 
-/* What may stand behind the key: "integer, 1 to 4096". */
-#define KEY_FORM_BYTES 120
-void key_form(const struct key_rule *rule, char form[KEY_FORM_BYTES]);
-
 /* The number that a key of the shape came to, given or computed; 0: none, or
  * not a key of the shape.
  */

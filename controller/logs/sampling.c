@@ -94,11 +94,6 @@ bool samplings_read(struct samplings *samplings, char *piece, size_t size)
 	return more;
 }
 
-uint64_t samplings_offset(const struct samplings *samplings, uint32_t rank)
-{
-	return samplings->of[rank].offset;
-}
-
 const struct usage *samplings_usage(const struct samplings *samplings,
 				    uint32_t rank)
 {

@@ -24,9 +24,6 @@ void samplings_wake(struct samplings *samplings, uint32_t rank);
  */
 bool samplings_read(struct samplings *samplings, char *piece, size_t size);
 
-/* How many bytes of the node's stream are read. */
-uint64_t samplings_offset(const struct samplings *samplings, uint32_t rank);
-
 /* The samples read from the node's stream; NULL: none yet. */
 const struct usage *samplings_usage(const struct samplings *samplings,
 				    uint32_t rank);

@@ -489,11 +489,6 @@ static void resume(struct engine_call *base)
 {
 }
 
-static const char *api_version(const struct engine *base)
-{
-	return "1.43";
-}
-
 static void memory_engine_free(struct memory_engine *engine)
 {
 	struct container *container;
@@ -523,7 +518,6 @@ static const struct engine_driver memory_driver = {
 	.begin = begin,
 	.cancel = cancel,
 	.resume = resume,
-	.api_version = api_version,
 	.free = free_engine,
 };
 

@@ -73,11 +73,6 @@ static void resume(struct engine_call *call)
 	the_one->resumed++;
 }
 
-static const char *api_version(const struct engine *engine)
-{
-	return "1.99";
-}
-
 static void failing_free(struct engine *engine)
 {
 	struct failing *failing = of(engine);
@@ -94,7 +89,6 @@ static struct engine *failing_new(sd_event *loop, bool *freed)
 		.begin = begin,
 		.cancel = cancel,
 		.resume = resume,
-		.api_version = api_version,
 		.free = failing_free,
 	};
 	struct failing *failing = calloc(1, sizeof(*failing));
@@ -126,7 +120,6 @@ static void calls(sd_event *loop)
 	int code = 0;
 
 	is(engine_host(engine), "nowhere", "the engine's own host");
-	is(engine_api_version(engine), "1.99", "... and API version");
 	call = engine_container_start(engine, "c1", 0, heard, &code, &err);
 	ok(call, "a call is begun");
 	is(the_one->path, "POST /containers/c1/start",

@@ -9,8 +9,92 @@
 #include "protocol/base/file.h"
 #include "tests/tap.h"
 
+#include <inttypes.h>
+
 #define PAGE "controller/cli/regatta-sweep.5"
 #define HEAD ".Ss All keys\n"
+#define DAY_MS ((uint64_t)86400000)
+#define KEY_FORM_BYTES 120
+
+static void words_form(const char *const *words, char form[KEY_FORM_BYTES])
+{
+	size_t used = 0;
+
+	for (size_t i = 0; words[i] && used < KEY_FORM_BYTES; i++)
+		used += (size_t)snprintf(form + used, KEY_FORM_BYTES - used,
+					 "%s%s", i ? ", " : "", words[i]);
+}
+
+/* A limit in its largest unit. */
+static uint64_t in_unit(uint64_t number, uint64_t step, const char *letters,
+			char *letter)
+{
+	for (*letter = *letters; letters[1] && number && number % step == 0;) {
+		number /= step;
+		*letter = *++letters;
+	}
+	return number;
+}
+
+/* What may stand behind the key: "integer, 1 to 4096". */
+static void key_form(const struct key_rule *rule, char form[KEY_FORM_BYTES])
+{
+	char letter;
+	uint64_t most;
+
+	switch (rule->type) {
+	case TYPE_U32:
+	case TYPE_U64:
+		snprintf(form, KEY_FORM_BYTES,
+			 "integer, %" PRIu64 " to %" PRIu64, rule->min,
+			 rule->max);
+		return;
+	case TYPE_I64:
+		snprintf(form, KEY_FORM_BYTES,
+			 "integer, -%" PRIu64 " to %" PRIu64, rule->max,
+			 rule->max);
+		return;
+	case TYPE_DOUBLE:
+		snprintf(form, KEY_FORM_BYTES,
+			 "number, %" PRIu64 " to %" PRIu64, rule->min,
+			 rule->max);
+		return;
+	case TYPE_BOOL:
+		snprintf(form, KEY_FORM_BYTES, "true or false");
+		return;
+	case TYPE_DURATION:
+	case TYPE_GRACE:
+		snprintf(form, KEY_FORM_BYTES,
+			 rule->max % DAY_MS ? "duration, at most %" PRIu64 "h"
+					    : "duration, at most %" PRIu64 "d",
+			 rule->max /
+				 (rule->max % DAY_MS ? DAY_MS / 24 : DAY_MS));
+		return;
+	case TYPE_PATIENCE:
+		snprintf(form, KEY_FORM_BYTES,
+			 "duration, at most %" PRIu64 "d, or off",
+			 rule->max / DAY_MS);
+		return;
+	case TYPE_SIZE:
+		most = in_unit(rule->max, 1024, "BKMGT", &letter);
+		snprintf(form, KEY_FORM_BYTES, "size, at most %" PRIu64 "%c",
+			 most, letter);
+		return;
+	case TYPE_TEXT:
+	case TYPE_FILLED:
+		snprintf(form, KEY_FORM_BYTES,
+			 "text of at most %" PRIu64 " bytes", rule->max);
+		return;
+	case TYPE_WORD:
+	case TYPE_CHOICE:
+	case TYPE_OTHER:
+		if (rule->words)
+			words_form(rule->words, form);
+		else
+			snprintf(form, KEY_FORM_BYTES, "%s", rule->form);
+		return;
+	}
+}
 
 /* One entry of the list; no line begins with what a page takes for a request.
  */

@@ -242,6 +242,7 @@ struct bed {
 	struct device_binding_source binding;
 	struct preflight_services services;
 	int64_t ahead_ms;
+	bool ready; /* the inventory */
 	bool told;
 	char error[240];
 	cJSON *facts;
@@ -249,6 +250,9 @@ struct bed {
 
 static void ready(void *arg)
 {
+	struct bed *bed = arg;
+
+	bed->ready = true;
 }
 
 static void checked(void *arg, const struct error *err, cJSON *facts)
@@ -275,8 +279,8 @@ static void bed_init(struct bed *bed, const char *profile)
 					       .vendor = "lab",
 					       .images = images,
 					       .state = bed->lab.folder },
-				       ready, NULL, NULL);
-	while (!inventory_ready(bed->inventory))
+				       ready, bed, NULL);
+	while (!bed->ready)
 		sd_event_run(bed->loop, UINT64_MAX);
 	bed->binding =
 		(struct device_binding_source){ bed->inventory, &bed->lab.roots,
