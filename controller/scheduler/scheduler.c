@@ -19,7 +19,8 @@ struct run {
 	struct queue *queue;
 	struct slot *slots;
 	size_t count;
-	bool *reserved;
+	bool *reserved; /* and slots that no job can have now */
+	size_t open;    /* slots that are not reserved */
 	avoid_fn *avoid;
 	lasts_fn *lasts; /* NULL, too, where all slots stay */
 	void *arg;
@@ -295,8 +296,20 @@ static void block(struct run *run, struct lane *lane)
 	for (size_t n = 0; n < of; n++) {
 		size_t i = candidate(shape, n, run->count);
 
-		if (i < run->count && slot_suits(&run->slots[i], shape))
+		if (i < run->count && !run->reserved[i] &&
+		    slot_suits(&run->slots[i], shape)) {
 			run->reserved[i] = true;
+			run->open--;
+		}
+	}
+}
+
+static void reserve_unusable(struct run *run)
+{
+	run->open = 0;
+	for (size_t i = 0; i < run->count; i++) {
+		run->reserved[i] = !run->slots[i].usable;
+		run->open += run->slots[i].usable;
 	}
 }
 
@@ -366,12 +379,13 @@ int scheduler_run(struct queue *queue, struct slot *slots, size_t count,
 	run->arg = arg;
 	run->late = NULL;
 	run->late_count = 0;
+	reserve_unusable(run);
 	queue_trim(queue);
 	for (size_t i = 0; i < queue->count; i++) {
 		queue->lanes[i].first = 0;
 		aheads_push(&heads, &queue->lanes[i], 0);
 	}
-	while (heads.count) {
+	while (heads.count && run->open) {
 		struct lane *lane = aheads_pop(&heads).lane;
 		uint64_t job = lane->heap[0].job;
 

@@ -198,6 +198,8 @@ refuse(const struct value *value, struct error *err, const char *fmt, ...)
 	char found[96];
 	va_list args;
 
+	if (!err) /* it was only a question */
+		return -1;
 	va_start(args, fmt);
 	error_vset(&allowed, EINVAL, fmt, args);
 	va_end(args);

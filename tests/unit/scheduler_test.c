@@ -332,6 +332,23 @@ static void backfill(void)
 	     "who asks for more nodes than there are holds up nobody");
 }
 
+/* Nodes that two waiting jobs want are kept once, and the rest goes on. */
+static void backfill_beside_two(void)
+{
+	owned(queue_free) struct queue *queue = queue_new(NULL);
+	struct slot slots[] = { node("cpu", 1), node("cpu", 1), node("gpu", 1),
+				node("gpu", 1) };
+
+	slots[0].busy = 1;
+	slots[0].exclusive = true;
+	add(queue, whole("cpu", 2), 1, 0);
+	add(queue, some(2, 1), 2, 0);
+	add(queue, whole("gpu", 1), 3, 0);
+	add(queue, whole("gpu", 1), 4, 0);
+	RUNS(queue, slots, "3@2 4@3",
+	     "the nodes that two waiting jobs share are reserved once");
+}
+
 /* A head that waits for devices of a shared node keeps them from others. */
 static void backfill_of_devices(void)
 {
@@ -651,6 +668,7 @@ int main(void)
 	shared_gangs();
 	order();
 	backfill();
+	backfill_beside_two();
 	backfill_of_devices();
 	avoiding();
 	slots_that_leave();
