@@ -14,8 +14,8 @@
 #define INTERVAL_MS 1000
 #define SHARE 200 /* of the time, for rendering, for each open page */
 #define SHARES_MAX 2
-#define SLICE_US 250 /* of work, then everything else has its turn */
-#define SLICE_REST_MS 1
+#define SLICE_US 100     /* of work, then everything else has its turn */
+#define SLICE_REST_MS 5  /* a job's start meets one slice, not several */
 #define PATIENCE_MS 2000 /* that a page lets all else go first */
 #define WHOLE_MAX (HTTP_STREAM_BYTES / 2)
 

@@ -4,10 +4,10 @@
  * rendered again, at most once a second, and the parts that differ are sent to
  * all its browsers. Rendering uses at most 1/200 of the time for each browser
  * and 1/100 in total, so large pages, and pages among many, are updated less
- * often. A page is rendered once for all its browsers, in slices of less than a
- * millisecond with pauses, so that other work waits for one slice at most. If
- * the list of parts has changed, the whole page is sent; if that is too large,
- * the browser is told to reload.
+ * often. A page is rendered once for all its browsers, in slices of a tenth of
+ * a millisecond. The pauses between them are longer than a job's start, which
+ * so waits for one slice at most. If the list of parts has changed, the whole
+ * page is sent; if that is too large, the browser is told to reload.
  */
 #ifndef CONTROLLER_WEB_LIVE_H
 #define CONTROLLER_WEB_LIVE_H

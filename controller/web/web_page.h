@@ -98,7 +98,7 @@ int web_page_document(const struct web_page *page, const char *path,
  * path. ENOENT: no such page.
  */
 int web_page_render(struct web_page *page, const char *path, struct error *err);
-/* The same in slices of about 200 us. 1: call web_page_next() for more. */
+/* The same in slices of some 30 us. 1: call web_page_next() for more. */
 int web_page_begin(struct web_page *page, const char *path, struct error *err);
 int web_page_next(struct web_page *page, struct error *err);
 int web_sweep_begin(struct web_page *page, uint64_t id, uint64_t after,
