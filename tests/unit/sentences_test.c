@@ -5,6 +5,7 @@
 #include "tests/tap.h"
 
 #include <ctype.h>
+#include <dirent.h>
 #include <fcntl.h>
 #include <stdbool.h>
 
@@ -36,40 +37,88 @@ static const struct {
 	{ "controller/results/share_steps.c", "return" },
 	{ "controller/results/usage_warnings.c", "warn" },
 	{ "controller/report/anomalies.c", "doubt" },
+	{ "controller/api/cancel.c", "snprintf" },
 	{ "controller/images/image_digest.c", "snprintf" },
+	{ "controller/jobs/dependencies.c", "snprintf why" },
 	{ "controller/jobs/gang.c", "snprintf" },
 	{ "controller/jobs/hang.c", "snprintf" },
+	{ "controller/jobs/homogeneity.c", "snprintf" },
 	{ "controller/jobs/jobs.c", "snprintf gang_exception" },
 	{ "controller/jobs/launcher_end.c", "snprintf" },
 	{ "controller/jobs/node_events.c", "define snprintf" },
 	{ "controller/jobs/rank_ends.c", "snprintf" },
 	{ "controller/nodes/node_devices.c", "text" },
+	{ "agent/blobs/fetch.c", "error_set" },
+	{ "agent/blobs/workspace_upload.c", "error_set error_errno" },
 	{ "agent/devices/device_binding.c", "error_set" },
 	{ "agent/docker/http.c", "error_set error_errno" },
+	{ "agent/docker/http_driver.c", "error_set error_prefix" },
 	{ "agent/images/build.c", "error_set error_prefix" },
 	{ "agent/images/folder_build.c", "error_set error_prefix" },
 	{ "agent/images/id_error.c", "error_set" },
 	{ "agent/images/image.c", "error_set error_prefix" },
 	{ "agent/images/image_wanted.c", "error_set" },
 	{ "agent/images/pull.c", "error_set error_prefix" },
+	{ "agent/images/image_usage.c", "error_prefix" },
+	{ "agent/images/install.c", "error_set error_prefix" },
 	{ "agent/init/main.c", "start_error_set" },
 	{ "agent/init/output_files.c", "snprintf" },
+	{ "agent/init/record.c", "start_error_set start_error_errno" },
+	{ "agent/init/seccomp_filter.c", "start_error_errno" },
+	{ "agent/init/secret_files.c", "start_error_errno" },
 	{ "agent/init/process.c", "text start_error_set start_error_errno" },
 	{ "agent/policy/node_policy.c", "error_set" },
 	{ "agent/policy/rights_check.c", "error_set" },
 	{ "agent/spool/exit_check.c", "error_set" },
+	{ "agent/task/collect.c", "error_set snprintf" },
 	{ "agent/task/command.c", "error_set" },
 	{ "agent/task/exit_status.c", "conclude" },
 	{ "agent/task/preflight.c", "error_set error_errno" },
 	{ "agent/task/secrets.c", "error_set" },
 	{ "agent/task/start_error.c", "error_set" },
 	{ "agent/task/step_create.c", "error_set" },
+	{ "agent/task/step_end.c", "error_set" },
 	{ "agent/task/step_image.c", "error_set" },
 	{ "agent/task/step_run.c", "snprintf" },
 	{ "agent/task/step_start.c", "error_set" },
 	{ "agent/task/task_ending.c", "snprintf" },
 	{ "controller/stacks/stacks.c", "snprintf what" },
 	{ "protocol/config/policy_refusal.c", "error_set" },
+	{ "protocol/hardware/device_injection.c",
+	  "error_set error_prefix error_errno" },
+	{ "protocol/hardware/device_numbers.c", "error_set" },
+};
+
+/* Where what ends a job comes from, and which of its sources say nothing of
+ * that kind.
+ */
+static const struct {
+	const char *path;
+	const char *silent; /* by spaces */
+} folders[] = {
+	{ "agent/blobs", "tar_filter.c" /* of files that are collected */ },
+	{ "agent/devices", "cpu_list.c offered.c" /* settings of an agent */ },
+	/* Files that its agent writes, and logs that it does not follow. */
+	{ "agent/init", "environment.c follow.c index_writer.c start.c "
+			"start_error.c" },
+	/* Answers to requests for images. */
+	{ "agent/images",
+	  "build_context.c context_hash.c image_inventory.c image_layers.c "
+	  "image_names.c image_operation_build.c image_operation_load.c "
+	  "image_operation_pull.c image_operations.c "
+	  "image_prune.c prune_candidates.c" },
+	{ "agent/policy", "" },
+	/* What a controller checks before; a prefix. */
+	{ "agent/task", "streams.c step_workspace.c" },
+	/* What a job waits for, and why it is repeated. */
+	{ "controller/jobs",
+	  "adaptive_repeats.c expected_time.c job.c job_result.c "
+	  "provenance.c unschedulable.c" },
+	/* What is checked before a job is accepted; profiles; samples. */
+	{ "protocol/hardware",
+	  "container.c container_check.c device.c expression.c profile.c "
+	  "sample.c sample_format.c sample_json.c sample_keys.c sample_row.c "
+	  "sysroot.c sysroot_path.c" },
 };
 
 /* Of these the table has other forms: what is printed into them is words. */
@@ -115,6 +164,30 @@ static const struct {
 	    "again to unpack; /var had 1.0 GiB free: no space",
 	    "n1: image a:1: disk full: the pull needs more than 3.0 GiB and "
 	    "the same again to unpack; /var had 1.0 GiB free: no space" } },
+	{ "job %0%s%.160s%s %s%s",
+	  { "job 4 (model=a) failed: exit", "job 4 failed: exit",
+	    "job 4 (model=a) was cancelled", "job 4 was cancelled" } },
+	{ "%s%s%s%.100s (%s)",
+	  { "driver differs: 1 (n1); 2 (n2)", "chip differs: A (n1); B (n2)",
+	    "driver differs: 1 (n1); 2 (n2); chip differs: A (n1); B (n2)" } },
+	{ "%s exited with code %d%s%s%s",
+	  { "build of a:1: install.sh exited with code 3; its output: \"x\"",
+	    "build of a:1: its container exited with code 3" } },
+	/* What a job waits for, mistakes in a profile, warnings. */
+	{ "waits for job %0", { NULL } },
+	{ " and %zu more", { NULL } },
+	{ "%s%s %s", { NULL } },
+	{ "needs %u of the %zu node%s of job %0", { NULL } },
+	{ "%s: expected a '*' in it", { NULL } },
+	{ "%s: %.300s", { NULL } },
+	{ "job %0: %s", { NULL } },
+	{ " ...", { NULL } },
+	{ "no %s", { "device 3: no /sys/class/x" } },
+	{ "was ", { NULL } },
+	{ "failed: ", { NULL } },
+	{ " differs: ", { NULL } },
+	{ "its container", { NULL } },
+	{ "; its output: \"", { NULL } },
 	/* Words that are printed into others, and names of settings. */
 	{ "ahead of", { NULL } },
 	{ "; ", { NULL } },
@@ -347,11 +420,72 @@ static void read_source(const char *path, const char *calls)
 	ok(reader.sentences > 0, "and %zu were read", reader.sentences);
 }
 
+/* Is the word one of those, which have spaces between them? */
+static bool has_word(const char *words, const char *word)
+{
+	size_t size = strlen(word);
+	const char *at = words;
+
+	while ((at = strstr(at, word)) &&
+	       ((at > words && at[-1] != ' ') || (at[size] && at[size] != ' ')))
+		at++;
+	return at;
+}
+
+static bool is_read(const char *path)
+{
+	for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++)
+		if (!strcmp(sources[i].path, path))
+			return true;
+	return false;
+}
+
+static bool says_something(const char *path)
+{
+	static const char *const calls[] = { "error_set(", "error_prefix(",
+					     "error_errno(",
+					     "\tsnprintf(text" };
+	owned(buffer_clear) struct buffer source;
+
+	buffer_init(&source, SOURCE_MAX);
+	if (file_read(AT_FDCWD, path, &source, NULL) < 0)
+		return true;
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
+		if (strstr(source.data, calls[i]))
+			return true;
+	return false;
+}
+
+/* A source that is new is read above, or is known to say nothing. */
+static void check_folder(const char *folder, const char *silent)
+{
+	DIR *dir = opendir(folder);
+	char path[400], bad[400] = "";
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir))) {
+		const char *dot = strrchr(entry->d_name, '.');
+
+		snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
+		if (dot && !strcmp(dot, ".c") &&
+		    !has_word(silent, entry->d_name) && !is_read(path) &&
+		    says_something(path))
+			memcpy(bad, path, sizeof(path));
+	}
+	ok(dir, "%s", folder);
+	is(bad, "", "%s: each source is read", folder);
+	if (dir)
+		closedir(dir);
+}
+
 int main(void)
 {
 	const size_t files = sizeof(sources) / sizeof(sources[0]);
+	const size_t count = sizeof(folders) / sizeof(folders[0]);
 
-	tap_begin(3 * 21 + 2 * (int)files);
+	tap_begin(3 * 21 + 2 * (int)(files + count));
+	for (size_t i = 0; i < count; i++)
+		check_folder(folders[i].path, folders[i].silent);
 	for (size_t i = 0; i < files; i++)
 		read_source(sources[i].path, sources[i].calls);
 	says("the 3 repeats differ by 8.4 % (coefficient of variation), more "
