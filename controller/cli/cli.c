@@ -101,19 +101,18 @@ size_t cli_out_width(const struct cli *cli)
 							       : 0;
 }
 
-int cli_print_narrow(struct cli *cli, struct table *table,
+int cli_print_narrow(struct cli *cli, const char *title, struct table *table,
 		     const char *const *droppable, struct error *err)
 {
 	size_t width = cli_out_width(cli);
 	char titles[200], clean[400];
 
-	if (width)
+	if (width && table_rows(table))
 		table_narrow(table, width, droppable);
-	if (cli_print_table(cli, "", table, err) < 0)
+	if (cli_print_table(cli, title, table, err) < 0)
 		return -1;
 	if (*table_left_out(table, titles, sizeof(titles)))
-		fprintf(cli->out,
-			"\nnot shown: %s\n(a wider terminal shows all)\n",
+		fprintf(cli->out, "(a wider terminal shows %s)\n",
 			escape(titles, clean, sizeof(clean)));
 	return 0;
 }

@@ -72,7 +72,7 @@ size_t cli_out_width(const struct cli *cli);
 /* The same, narrowed to a terminal (table_narrow()); below it stands what is
  * left out.
  */
-int cli_print_narrow(struct cli *cli, struct table *table,
+int cli_print_narrow(struct cli *cli, const char *title, struct table *table,
 		     const char *const *droppable, struct error *err);
 
 /* "all: a=1 b=2" on `out`: words of a cell's name (labels.h), escaped, in as

@@ -3,7 +3,7 @@
 #include "controller/report/bars.h"
 
 #include "controller/report/html_text.h"
-#include "protocol/base/utf8.h"
+#include "controller/report/labels.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 #define TOP 30
 #define LINE 20 /* of a bar, with its gap */
 #define COLOURS 8
-#define LABEL_BYTES 30
+#define LABEL_COLUMNS 30 /* of a name */
 
 static double largest(const struct bars *bars, size_t count)
 {
@@ -39,23 +39,20 @@ static double place(double value, double most)
 static int put_label(const char *label, double y, struct buffer *out,
 		     struct error *err)
 {
-	char cut[LABEL_BYTES + 4];
-	size_t length = strlen(label);
+	char brief[LABEL_SIZE];
 
-	if (length > LABEL_BYTES)
-		snprintf(cut, sizeof(cut), "%.*s...",
-			 (int)utf8_cut(label, LABEL_BYTES - 2), label);
-	else
-		snprintf(cut, sizeof(cut), "%s", label);
+	snprintf(brief, sizeof(brief), "%s", label);
+	labels_squeeze(brief, LABEL_COLUMNS);
 	if (buffer_printf(out, err,
 			  "<text class=\"axis\" x=\"%d\" y=\"%.0f\" "
 			  "text-anchor=\"end\">",
 			  LABELS - 8, y + 12) < 0 ||
-	    html_text(out, cut, err) < 0)
+	    html_text(out, brief, err) < 0)
 		return -1;
-	if (length > LABEL_BYTES && (buffer_text(out, "<title>", err) < 0 ||
-				     html_text(out, label, err) < 0 ||
-				     buffer_text(out, "</title>", err) < 0))
+	if (strcmp(brief, label) != 0 &&
+	    (buffer_text(out, "<title>", err) < 0 ||
+	     html_text(out, label, err) < 0 ||
+	     buffer_text(out, "</title>", err) < 0))
 		return -1;
 	return buffer_text(out, "</text>", err);
 }

@@ -417,12 +417,26 @@ static struct squeezed whole_word(char *text, size_t size)
 	return (struct squeezed){ text, middle, middle, size };
 }
 
+/* The bytes before the next blank that is not between quotation marks. */
+static size_t unit_size(const char *text)
+{
+	size_t size = 0;
+
+	while (text[size] && text[size] != ' ') {
+		const char *end =
+			text[size] == '"' ? strchr(text + size + 1, '"') : NULL;
+
+		size = end ? (size_t)(end + 1 - text) : size + 1;
+	}
+	return size;
+}
+
 static size_t split(char *text, struct squeezed words[SQUEEZE_WORDS])
 {
 	size_t count = 0;
 
 	while (*text && count < SQUEEZE_WORDS) {
-		size_t size = count + 1 < SQUEEZE_WORDS ? strcspn(text, " ")
+		size_t size = count + 1 < SQUEEZE_WORDS ? unit_size(text)
 							: strlen(text);
 
 		words[count++] = whole_word(text, size);

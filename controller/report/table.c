@@ -14,7 +14,8 @@
 
 #define CELL_MAX 1000 /* bytes in a cell */
 #define GAP 2         /* between columns of a terminal */
-#define NAME_MIN 8    /* columns of the first one, at least */
+#define TEXT_MIN 8    /* columns of a text that is shortened, at least */
+#define DOTS ".."     /* what is cut off */
 
 struct cell {
 	char *text;
@@ -30,7 +31,7 @@ struct table {
 	size_t room;
 	bool failed;
 	uint64_t left_out; /* columns, one bit each */
-	size_t name_max;   /* columns of the first one's texts; 0: any */
+	size_t *most;      /* of a terminal, for each column; NULL: any */
 };
 
 struct table *table_new(const struct column *columns, struct error *err)
@@ -54,6 +55,7 @@ void table_free(struct table *table)
 	for (size_t i = 0; i < table->count; i++)
 		free(table->cells[i].text);
 	free(table->cells);
+	free(table->most);
 	free(table);
 }
 
@@ -98,13 +100,37 @@ void table_bar(struct table *table, double percent)
 
 /* The terminal. */
 
+/* A sentence keeps its beginning, a name both ends. */
+static void shorten(char *text, size_t columns)
+{
+	size_t word = strcspn(text, " "), end = 0, width = 0;
+
+	if (!text[word] || memchr(text, '=', word)) {
+		labels_squeeze(text, columns);
+		return;
+	}
+	while (text[end]) {
+		size_t size = utf8_character(text + end, 4, NULL);
+		char character[5] = "";
+
+		memcpy(character, text + end, size ? size : 1);
+		width += utf8_width(character);
+		if (width > columns - strlen(DOTS))
+			break;
+		end += size ? size : 1;
+	}
+	while (end && text[end - 1] == ' ')
+		end--;
+	memcpy(text + end, DOTS, sizeof(DOTS));
+}
+
 /* What stands there: escaped, and shortened where its column is narrowed. */
 static const char *shown(const struct table *table, size_t column,
 			 const char *text, char clean[CELL_MAX])
 {
 	escape(text, clean, CELL_MAX);
-	if (!column && table->name_max && utf8_width(clean) > table->name_max)
-		labels_squeeze(clean, table->name_max);
+	if (table->most && utf8_width(clean) > table->most[column])
+		shorten(clean, table->most[column]);
 	return clean;
 }
 
@@ -130,35 +156,55 @@ static void measure(const struct table *table, size_t *widths)
 	}
 }
 
-/* Of all columns but the first. */
-static size_t others(const struct table *table, const size_t *widths)
+/* Of all columns, if a text takes no more than `text`. */
+static size_t total(const struct table *table, const size_t *widths,
+		    size_t text)
 {
 	size_t sum = 0;
 
-	for (size_t i = 1; i < table->width; i++)
-		sum += is_left_out(table, i) ? 0 : widths[i] + GAP;
+	for (size_t i = 0; i < table->width; i++) {
+		bool cut = !table->columns[i].right && widths[i] > text;
+
+		if (!is_left_out(table, i))
+			sum += (cut ? text : widths[i]) + (sum ? GAP : 0);
+	}
 	return sum;
+}
+
+static void leave_out(struct table *table, const char *title)
+{
+	for (size_t i = 1; i < table->width && i < 64; i++)
+		if (!strcmp(table->columns[i].title, title))
+			table->left_out |= UINT64_C(1) << i;
+}
+
+static size_t *widest_text(const struct table *table, size_t *widths)
+{
+	size_t *widest = NULL;
+
+	for (size_t i = 0; i < table->width; i++)
+		if (!table->columns[i].right && !is_left_out(table, i) &&
+		    widths[i] > TEXT_MIN && (!widest || widths[i] > *widest))
+			widest = &widths[i];
+	return widest;
 }
 
 void table_narrow(struct table *table, size_t width,
 		  const char *const *droppable)
 {
 	owned_free size_t *widths = calloc(table->width, sizeof(*widths));
-	size_t least = width / 4, rest;
+	size_t text = width / 4 > TEXT_MIN ? width / 4 : TEXT_MIN, *widest;
 
 	if (!widths)
 		return;
 	measure(table, widths);
-	if (widths[0] < least)
-		least = widths[0];
-	for (; *droppable && others(table, widths) + least > width; droppable++)
-		for (size_t i = 1; i < table->width && i < 64; i++)
-			if (!strcmp(table->columns[i].title, *droppable))
-				table->left_out |= UINT64_C(1) << i;
-	rest = others(table, widths);
-	if (widths[0] + rest > width)
-		table->name_max =
-			rest + NAME_MIN < width ? width - rest : NAME_MIN;
+	for (; *droppable && total(table, widths, text) > width; droppable++)
+		leave_out(table, *droppable);
+	while (total(table, widths, SIZE_MAX) > width &&
+	       (widest = widest_text(table, widths)))
+		--*widest;
+	free(table->most);
+	table->most = take(widths);
 }
 
 const char *table_left_out(const struct table *table, char *text, size_t size)

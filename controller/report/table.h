@@ -38,8 +38,9 @@ size_t table_rows(const struct table *table);
 
 /* Where the table is wider than so many columns of a terminal, table_print()
  * leaves out columns with these titles, as many as it takes from the first on
- * (NULL ends them), and shortens names in the first one
- * (labels_squeeze()). That keeps a quarter of the width, if it needs that.
+ * (NULL ends them), and shortens texts, the widest column first: names in their
+ * middle (labels_squeeze()), sentences at their end. A text that needs a
+ * quarter of the width has that, if leaving out columns can give it.
  */
 void table_narrow(struct table *table, size_t width,
 		  const char *const *droppable);

@@ -238,6 +238,42 @@ is "$(jobs_get 1 'map(.state)' | jq -c .)" '["completed","failed","completed"]' 
 run regatta logs 2 --attempt 1
 ok 'cmp "$BED/out" "$(log_file 2 1)"' "the log of the first attempt is there"
 
+# Long reasons at a terminal: tables fit, and a wide one has all.
+at_width() # COLUMNS COMMAND...
+{
+	local width=$1
+
+	shift
+	NO_COLOR=1 script -qec "stty cols $width; $* 2>/dev/null" /dev/null |
+		tr -d '\r' >"$BED/out"
+}
+error_text="ValueError: the tensor of shape (1024, 4096) on device cuda:3 does not match the shape of layer decoder.17.mlp"
+must submit_tool reasons log=auto \
+	"matrix={env.VARIANT: [\"a value of several words\", the-second-of-two-long-names]}" \
+	error "$error_text" , steps 20 50 , exit 3
+must wait_sweep "$SWEEP" 60
+reasons=$SWEEP reason=$JOB
+for width in 40 80 250; do
+	at_width $width regatta jobs --sweep "$reasons"
+	grep -v '^(a wider' "$BED/out" >"$BED/table"
+	ok "((\$(wc -L <\$BED/table) <= $width))" "jobs: $width columns hold its rows" ||
+		diag "$(<"$BED/out")"
+	is "$(grep -c 'exit: ' "$BED/out")" 2 "with their reasons"
+	at_width $width regatta report "$reasons"
+	sed '/^without a result/,$d' "$BED/out" >"$BED/table"
+	ok "((\$(wc -L <\$BED/table) <= $width))" "report: so they do" ||
+		diag "$(<"$BED/table")"
+	at_width $width regatta show job "$reason"
+	sed -n '/^\(ends\|hosts.*\|events\):$/,/^$/p' "$BED/out" | grep -v '^(a wider' \
+		>"$BED/table"
+	ok "((\$(wc -L <\$BED/table) <= $width && \$(wc -l <\$BED/table) > 8))" \
+		"show job: so do those of its tables" || diag "$(<"$BED/table")"
+done
+at_width 250 regatta jobs --sweep "$reasons"
+ok "finds -F -- '$error_text' <\$BED/out" "a wide terminal shows a reason to its end"
+run regatta jobs --sweep "$reasons"
+like "$out" "decoder.17.mlp" "so does a pipe"
+
 # Long names and figures at a terminal.
 wide=()
 for name in wide1 wide2; do
@@ -249,9 +285,7 @@ for name in wide1 wide2; do
 done
 for width in 80 100; do
 	for sweeps in "${wide[*]}" "${wide[*]} ${wide[0]}"; do
-		NO_COLOR=1 script -qec \
-			"stty cols $width; regatta compare $sweeps" \
-			/dev/null | tr -d '\r' >"$BED/out"
+		at_width $width regatta compare "$sweeps"
 		ok "((\$(wc -L <\$BED/out) <= $width))" \
 			"compare $sweeps: no line is longer than $width columns" ||
 			diag "$(<"$BED/out")"

@@ -498,15 +498,47 @@ static void test_no_memory(void)
 	cJSON_Delete(rows);
 }
 
+#define LONG(n, note)                                                          \
+	"{\"job\":1,\"cell\":\"note=\\\"" note "\\\" n=" n                     \
+	"\",\"state\":\"completed\","                                          \
+	"\"result\":{\"tokens_per_second_per_device\":9,\"flags\":[]}}"
+
+/* Bars of cells with a long value, which differ at its end or behind it. */
+static void test_bar_labels(void)
+{
+	static const char *const labels[] = {
+		"&quot;a value of m.. more words&quot;, 1<title>",
+		"&quot;a value of m.. more words&quot;, 2<title>",
+		"&quot;a value of m.. more birds&quot;, 2<title>",
+	};
+	owned(buffer_clear) struct buffer page;
+	cJSON *rows = cJSON_Parse(
+		"[" LONG("1", "a value of many more words") "," LONG(
+			"2",
+			"a value of many more words") "," LONG("2",
+							       "a value of "
+							       "many more "
+							       "birds") "]");
+	bool good = rows;
+
+	buffer_init(&page, 1 << 20);
+	good = good && report_html(&about, rows, &page, NULL) == 0;
+	for (size_t i = 0; good && i < 3; i++)
+		good = strstr(page.data, labels[i]);
+	ok(good, "a bar's label keeps both ends of a long value");
+	cJSON_Delete(rows);
+}
+
 int main(void)
 {
-	tap_begin(21);
+	tap_begin(22);
 	test_good();
 	test_optional_columns();
 	test_formulas();
 	test_manual();
 	test_html();
 	test_overview();
+	test_bar_labels();
 	test_empty();
 	test_strange();
 	test_limits();

@@ -177,12 +177,44 @@ static void test_squeeze(void)
 	is(names[0], "1 b=2", "a key goes first");
 	labels_squeeze(names[0], 2);
 	is(names[0], "1", "and what cannot fit is cut");
+	snprintf(names[0], LABEL_SIZE, "note=\"a rather long text\" b=1 #2");
+	labels_squeeze(names[0], 17);
+	is(names[0], "\"a ra..text\" 1 #2", "a value with blanks is one word");
+}
+
+/* As the list of jobs has them. */
+static void test_sentences(void)
+{
+	static const struct column job[] = {
+		{ "JOB", true },
+		{ "CELL", false },
+		{ "DETAIL", false },
+		{ NULL, false },
+	};
+	owned(table_free) struct table *table = table_new(job, NULL);
+	static const char *const none[] = { NULL };
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	table_cell(table, PLAIN, "%s", "17");
+	table_cell(table, PLAIN, "%s", "model=of-a-long-name n=2");
+	table_cell(table, RED, "%s", "exit: 模型 n1: rank 0 exited with 1");
+	table_narrow(table, 40, none);
+	table_print(table, out, false, NULL);
+	fclose(out);
+	is(text,
+	   "JOB  CELL              DETAIL\n"
+	   " 17  of-a-long-name 2  exit: 模型 n1:..\n",
+	   "a name keeps both ends, a sentence its beginning");
+	free(text);
 }
 
 int main(void)
 {
-	tap_begin(60);
+	tap_begin(62);
 	test_squeeze();
+	test_sentences();
 	test_narrow();
 	test_terminal();
 	test_markup();

@@ -41,7 +41,7 @@ static const struct column audit_columns[] = {
 	{ "OUTCOME", false }, { NULL, false },
 };
 static const struct rows_view audit_view = { "audit", audit_columns, audit_row,
-					     "the audit log is empty" };
+					     "the audit log is empty", NULL };
 
 /* Does the row follow from the chain before it? "" before the first row of all;
  * the first that is left after others were trimmed cannot be proven.

@@ -145,7 +145,7 @@ static int print_two(struct cli *cli, const cJSON *cells,
 		verdict_cell(table, cell);
 		loss_cell(table, cell);
 	}
-	return cli_print_narrow(cli, table, droppable, err);
+	return cli_print_narrow(cli, "", table, droppable, err);
 }
 
 /* What a later sweep has of the cell, against the first. */
@@ -191,7 +191,7 @@ static int print_more(struct cli *cli, const cJSON *cells,
 			difference_row(table, cli->args[sweep++], other);
 		}
 	}
-	return cli_print_narrow(cli, table, droppable, err);
+	return cli_print_narrow(cli, "", table, droppable, err);
 }
 
 static int print_text(struct cli *cli, const cJSON *cells, struct error *err)

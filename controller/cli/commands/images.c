@@ -238,7 +238,7 @@ static void list_row(struct table *table, const void *item, int64_t now_ms)
 }
 
 static const struct rows_view list_view = { "images", list_columns, list_row,
-					    "no images" };
+					    "no images", NULL };
 
 /* Show the rows of all nodes, after what those say that have none. */
 static int show_images(struct image_view *view, const struct rows_view *how,
@@ -456,7 +456,8 @@ static void gc_row(struct table *table, const void *item, int64_t now_ms)
 }
 
 static const struct rows_view gc_view = { "images", gc_columns, gc_row,
-					  "no images that Regatta brought" };
+					  "no images that Regatta brought",
+					  NULL };
 
 /* Rows of all nodes, and words on each. */
 static int gc_rows(struct image_view *view, struct image_order_info *image,

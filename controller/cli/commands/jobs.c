@@ -80,8 +80,10 @@ static int which_sweep(struct cli *cli, struct client *client, uint64_t *sweep,
 	return 0;
 }
 
+static const char *const droppable[] = { "SWEEP", "TRY", "NODES", "TIME",
+					 NULL };
 static const struct rows_view jobs_view = { "jobs", job_columns, job_row,
-					    "no jobs" };
+					    "no jobs", droppable };
 
 static int run_command(struct cli *cli, struct error *err)
 {

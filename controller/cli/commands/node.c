@@ -71,7 +71,7 @@ static void token_row(struct table *table, const void *row, int64_t now_ms)
 }
 
 static const struct rows_view tokens_view = { "tokens", token_columns,
-					      token_row, "no tokens" };
+					      token_row, "no tokens", NULL };
 
 static int tokens(struct cli *cli, struct error *err)
 {

@@ -114,9 +114,11 @@ static void node_row(struct table *table, const void *row, int64_t now_ms)
 	table_cell(table, PLAIN, "%s", text);
 }
 
+static const char *const droppable[] = { "SEEN",   "ADDRESS", "JOBS",
+					 "VENDOR", "FREE",    NULL };
 static const struct rows_view nodes_view = {
 	"nodes", node_columns, node_row,
-	"no nodes; regatta node token prints a token to join one"
+	"no nodes; regatta node token prints a token to join one", droppable
 };
 
 /* n2 comes before n10. */

@@ -11,7 +11,8 @@
 #include <string.h>
 
 #define WIDTH_DEFAULT 80
-#define GAP 2 /* between columns */
+#define GAP 2         /* between columns */
+#define LABEL_LEAST 8 /* columns of a cell's name in any case */
 
 struct view {
 	const cJSON *rows;
@@ -104,8 +105,9 @@ static bool fits(const struct view *view)
 
 /* The least important first. */
 static const char *const droppable[] = {
-	"wall time (s)", "HFU (%)",        "nodes",   "step time (ms)",
-	"J/token",       "loss apart (%)", "devices", "memory (MiB)",
+	"wall time (s)",  "HFU (%)",      "nodes",
+	"step time (ms)", "J/token",      "loss apart (%)",
+	"devices",        "memory (MiB)", "loss",
 };
 #define DROPPABLE (sizeof(droppable) / sizeof(droppable[0]))
 
@@ -148,8 +150,8 @@ static size_t label_width(const struct view *view)
 
 	for (size_t c = 1; c < view->columns.count; c++)
 		others += view->hidden[c] ? 0 : view->widths[c] + GAP;
-	return others + label_min(view) < view->width ? view->width - others
-						      : label_min(view);
+	return others + LABEL_LEAST < view->width ? view->width - others
+						  : LABEL_LEAST;
 }
 
 static void add_row(const struct view *view, struct table *table,

@@ -52,7 +52,9 @@ int rows_show(struct cli *cli, const struct rows_view *view, int64_t now_ms,
 		return -1;
 	for (size_t i = 0; i < rows->count; i++)
 		view->row(table, rows_at(rows, i), now_ms);
-	return cli_print_table(cli, "", table, err);
+	return view->droppable
+		       ? cli_print_narrow(cli, "", table, view->droppable, err)
+		       : cli_print_table(cli, "", table, err);
 }
 
 int rows_list(struct cli *cli, const struct rows_view *view,

@@ -60,6 +60,9 @@ static void value_words(const cJSON *item, char *to, size_t size)
 	} else if (cJSON_IsNumber(item) && item->string &&
 		   is_bytes(item->string) && item->valuedouble >= 0) {
 		human_bytes((uint64_t)item->valuedouble, to);
+	} else if (cJSON_IsNumber(item) &&
+		   item->valuedouble != trunc(item->valuedouble)) {
+		snprintf(to, size, "%.7g", item->valuedouble);
 	} else {
 		json = cJSON_PrintUnformatted(item);
 		escape(json ? json : "?", to, size);
@@ -94,6 +97,20 @@ static void print_members(FILE *out, const cJSON *object, int depth,
 	}
 }
 
+static int put_table(struct cli *cli, const char *title, struct table *table,
+		     struct error *err)
+{
+	/* The least important first, of all tables. */
+	static const char *const droppable[] = {
+		"TRY",    "BUS ID", "NUMA",  "LAYER", "CHIP",
+		"SIGNAL", "AFTER",  "ENDED", "TIME",  NULL,
+	};
+
+	return wants_all(cli)
+		       ? cli_print_table(cli, title, table, err)
+		       : cli_print_narrow(cli, title, table, droppable, err);
+}
+
 static int print_tasks(struct cli *cli, const struct job_info *job,
 		       struct error *err)
 {
@@ -119,7 +136,7 @@ static int print_tasks(struct cli *cli, const struct job_info *job,
 			   *failure ? ": " : "", task->text ? task->text : "",
 			   moving);
 	}
-	return cli_print_table(cli, "\ntasks:\n", table, err);
+	return put_table(cli, "\ntasks:\n", table, err);
 }
 
 /* Layers on their way to the nodes right now. */
@@ -154,14 +171,14 @@ static int print_layers(struct cli *cli, const struct job_info *job,
 		return -1;
 	for (size_t i = 0; i < job->tasks_count; i++)
 		layer_rows(table, &job->tasks[i]);
-	return cli_print_table(cli, "\nlayers:\n", table, err);
+	return put_table(cli, "\nlayers:\n", table, err);
 }
 
 static int print_events(struct cli *cli, const struct job_info *job,
 			struct error *err)
 {
 	static const struct column columns[] = {
-		{ "TIME", false }, { "TRY", true }, { "EVENT", false },
+		{ "TIME", true },  { "TRY", true }, { "EVENT", false },
 		{ "DATA", false }, { NULL, false },
 	};
 	owned(table_free) struct table *table = table_new(columns, err);
@@ -185,7 +202,7 @@ static int print_events(struct cli *cli, const struct job_info *job,
 			value_words(event->data, text, sizeof(text));
 		table_cell(table, PLAIN, "%s", text);
 	}
-	return cli_print_table(cli, "\nevents:\n", table, err);
+	return put_table(cli, "\nevents:\n", table, err);
 }
 
 /* An optional text. */
@@ -228,7 +245,7 @@ static int print_devices(struct cli *cli, const struct node_info *node,
 		return -1;
 	for (size_t i = 0; i < node->inventory_count; i++)
 		device_row(table, &node->inventory[i]);
-	return cli_print_table(cli, "\ndevices:\n", table, err);
+	return put_table(cli, "\ndevices:\n", table, err);
 }
 
 static void number_cell(struct table *table, const cJSON *row, const char *name)
@@ -246,7 +263,7 @@ static int print_ends(struct cli *cli, const struct job_info *job,
 		      struct error *err)
 {
 	static const struct column columns[] = {
-		{ "RANK", true },  { "NODE", false }, { "ENDED", false },
+		{ "RANK", true },  { "NODE", false }, { "ENDED", true },
 		{ "AFTER", true }, { "CODE", true },  { "SIGNAL", true },
 		{ "STEP", true },  { "SAID", false }, { NULL, false },
 	};
@@ -279,7 +296,7 @@ static int print_ends(struct cli *cli, const struct job_info *job,
 		table_cell(table, PLAIN, "%s",
 			   line ? escape(line, said, sizeof(said)) : "");
 	}
-	return cli_print_table(cli, "\nends:\n", table, err);
+	return put_table(cli, "\nends:\n", table, err);
 }
 
 static int print_job(struct cli *cli, const struct job_info *job,
@@ -287,7 +304,7 @@ static int print_job(struct cli *cli, const struct job_info *job,
 {
 	if (print_tasks(cli, job, err) < 0 || print_layers(cli, job, err) < 0 ||
 	    print_ends(cli, job, err) < 0 ||
-	    usage_print(cli, job->result, err) < 0 ||
+	    usage_print(cli, job->result, wants_all(cli), err) < 0 ||
 	    (wants_all(cli) &&
 	     streams_print(cli, "\nstreams:\n", job, err) < 0) ||
 	    print_events(cli, job, err) < 0)

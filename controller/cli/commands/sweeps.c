@@ -48,7 +48,7 @@ static const struct column sweep_columns[] = {
 };
 
 static const struct rows_view sweeps_view = { "sweeps", sweep_columns,
-					      sweep_row, "no sweeps" };
+					      sweep_row, "no sweeps", NULL };
 
 static int run_command(struct cli *cli, struct error *err)
 {

@@ -101,6 +101,8 @@ static int print_cell(struct cli *cli, const cJSON *cell, struct error *err)
 	};
 	static const char *const names[] = { "cell", "vendor", "chip",
 					     "framework", "precision" };
+	static const char *const droppable[] = { "REPEATS", "DATE", "NAME",
+						 NULL };
 	owned(table_free) struct table *table = table_new(columns, err);
 	const cJSON *point;
 	char clean[1000];
@@ -121,7 +123,7 @@ static int print_cell(struct cli *cli, const cJSON *cell, struct error *err)
 	{
 		point_row(table, point);
 	}
-	return cli_print_table(cli, "", table, err);
+	return cli_print_narrow(cli, "", table, droppable, err);
 }
 
 static int run_command(struct cli *cli, struct error *err)

@@ -67,9 +67,15 @@ static void value_cell(struct table *table, const struct usage_column *column,
 		table_cell(table, PLAIN, "%.0f", mean->valuedouble);
 }
 
+static const char *const droppable[] = {
+	"SAMPLES",  "TRIP MS", "CLOCK MS", "READ MIB/S",  "IN MIB/S",
+	"OF MIB",   "CPU W",   "HOST W",   "WRITE MIB/S", "OUT MIB/S",
+	"ENERGY J", "TEMP C",  "UTIL %",   NULL,
+};
+
 static int print_rows(struct cli *cli, const char *title,
 		      const struct usage_column *of, const cJSON *rows,
-		      struct error *err)
+		      bool all, struct error *err)
 {
 	struct column columns[COLUMNS_MAX] = { 0 };
 	owned(table_free) struct table *table = NULL;
@@ -85,15 +91,17 @@ static int print_rows(struct cli *cli, const char *title,
 		for (size_t i = 0; of[i].path; i++)
 			value_cell(table, &of[i], row);
 	}
-	return cli_print_table(cli, title, table, err);
+	return all ? cli_print_table(cli, title, table, err)
+		   : cli_print_narrow(cli, title, table, droppable, err);
 }
 
-int usage_print(struct cli *cli, const cJSON *result, struct error *err)
+int usage_print(struct cli *cli, const cJSON *result, bool all,
+		struct error *err)
 {
 	return print_rows(cli, "\ndevices (mean/largest):\n", device_columns,
-			  row_at(result, "usage.devices"), err) < 0
+			  row_at(result, "usage.devices"), all, err) < 0
 		       ? -1
 		       : print_rows(cli, "\nhosts (mean/largest):\n",
 				    host_columns, row_at(result, "usage.hosts"),
-				    err);
+				    all, err);
 }

@@ -8,8 +8,10 @@
 #include <cjson/cJSON.h>
 
 /* Print the devices and the hosts in the usage of a result
- * (controller/results/result.h); nothing if it has no usage.
+ * (controller/results/result.h); nothing if it has no usage. all: also what is
+ * wider than the terminal.
  */
-int usage_print(struct cli *cli, const cJSON *result, struct error *err);
+int usage_print(struct cli *cli, const cJSON *result, bool all,
+		struct error *err);
 
 #endif

@@ -79,7 +79,7 @@ static const struct column user_columns[] = {
 	{ "PUBLIC", false }, { NULL, false },
 };
 static const struct rows_view users_view = { "keys", user_columns, user_row,
-					     "no keys" };
+					     "no keys", NULL };
 
 static int list(struct cli *cli, struct error *err)
 {

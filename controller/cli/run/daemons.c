@@ -424,8 +424,13 @@ int daemons_lead(struct daemons *daemons, struct error *err)
 				  IN_MOVED_TO | IN_CLOSE_WRITE, on_file,
 				  daemons);
 	if (rc < 0)
-		return error_set(err, -rc, "cannot watch the folder %.120s",
-				 daemons->config.folder->path);
+		return error_set(err, -rc, "cannot watch the folder %.90s: %s",
+				 daemons->config.folder->path,
+				 rc == -EMFILE
+					 ? "this user has too many inotify "
+					   "instances; raise "
+					   "fs.inotify.max_user_instances"
+					 : strerror(-rc));
 	if (child_start(&daemons->controller, err) < 0 ||
 	    wait_for_endpoint(daemons, err) < 0)
 		return -1;
