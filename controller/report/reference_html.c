@@ -8,6 +8,7 @@
 #include "controller/report/html_style.h"
 
 #include <md4c-html.h>
+#include <stdio.h>
 
 struct page {
 	struct buffer *out;
@@ -38,8 +39,14 @@ static int put_page(const struct report_about *about, enum language language,
 		    const struct buffer *text, struct buffer *out,
 		    struct error *err)
 {
-	if (html_begin(language_names[language],
-		       about->title ? about->title : "-", out, err) < 0 ||
+	char title[160];
+
+	snprintf(title, sizeof(title), "%s", about->title ? about->title : "-");
+	if (about->sweep)
+		snprintf(title, sizeof(title), phrase(language, PHRASE_SWEEP),
+			 (unsigned long long)about->sweep,
+			 about->name ? about->name : "-");
+	if (html_begin(language_names[language], title, out, err) < 0 ||
 	    put_body(text, out, err) < 0)
 		return -1;
 	return buffer_text(out, "</body></html>\n", err);

@@ -228,6 +228,7 @@ static int put_changes(const struct lines *lines, size_t line,
 	const cJSON *row = lines->rows[line], *first = lines->rows[0];
 	const char *said = row_text(row, "setup.about.fix_hp");
 	double global = number_at(row, "setup.global_batch");
+	double sequence = number_at(row, "setup.sequence");
 	size_t start = out->size;
 
 	if (said)
@@ -246,8 +247,9 @@ static int put_changes(const struct lines *lines, size_t line,
 		return buffer_text(out, "/", err);
 	if (!global)
 		return 0;
-	if (buffer_printf(out, err, "(GBS=%.0f=", global) < 0 ||
-	    put_tokens(out, global * number_at(row, "setup.sequence"), err) < 0)
+	if (buffer_printf(out, err, "(GBS=%.0f", global) < 0 ||
+	    (sequence > 0 && (buffer_text(out, "=", err) < 0 ||
+			      put_tokens(out, global * sequence, err) < 0)))
 		return -1;
 	return buffer_text(out, ")", err);
 }

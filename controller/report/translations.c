@@ -8,6 +8,7 @@ const char *const language_names[LANGUAGES + 1] = { "en", "zh", NULL };
 
 /* clang-format off */
 static const char *const phrases[PHRASES][LANGUAGES] = {
+	[PHRASE_SWEEP] = { "Sweep %llu: %s", "扫描 %llu：%s" },
 	[PHRASE_TITLE] = { "%s: configuration and results",
 			   "%s 配置与运行信息参考" },
 	[PHRASE_ENVIRONMENT] = { "Environment", "环境配置" },

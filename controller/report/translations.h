@@ -9,6 +9,7 @@ enum language { LANGUAGE_EN, LANGUAGE_ZH, LANGUAGES };
 extern const char *const language_names[LANGUAGES + 1];
 
 enum phrase {
+	PHRASE_SWEEP, /* %llu: its number; %s: its name */
 	PHRASE_TITLE, /* %s: the accelerator */
 	PHRASE_ENVIRONMENT,
 	PHRASE_HARDWARE,
