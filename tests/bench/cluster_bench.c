@@ -67,7 +67,7 @@ static int measure_join(struct crowd *crowd, struct person *person,
 	cpu = process_cpu_s(site->controller);
 	begun = clock_s();
 	/* One heartbeat of every agent, and more. */
-	sleep(is_quick() ? 2 : 6);
+	sleep(is_quick() ? 1 : 6);
 	figures->idle_cpu =
 		(process_cpu_s(site->controller) - cpu) / (clock_s() - begun);
 	figures->rss_kib = (process_rss_kib(site->controller) - rss) / agents;
@@ -93,7 +93,7 @@ static void sweep_text(char *text, size_t size, uint32_t jobs)
 static int measure_latency(struct crowd *crowd, struct person *person,
 			   struct figures *figures, struct error *err)
 {
-	size_t count = is_quick() ? 50 : 200;
+	size_t count = is_quick() ? 10 : 200;
 	double ms[200];
 	char text[400];
 
@@ -119,7 +119,7 @@ static uint32_t jobs_for(const struct options *options, size_t agents)
 	if (options->jobs)
 		return options->jobs;
 	if (is_quick())
-		return 3000;
+		return 1000;
 	return agents < 1000 ? 10000 : 20000;
 }
 

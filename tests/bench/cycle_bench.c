@@ -136,7 +136,7 @@ static int measure_latency(struct place *place,
 			   const struct engine_options *options,
 			   struct tally *api, struct error *err)
 {
-	size_t count = is_quick() ? 10 : 40;
+	size_t count = is_quick() ? 3 : 40;
 	double ms[40];
 	double create_ms = quantile(api->create_s, api->count, 0.5) * 1e3;
 	struct submitted submitted;
@@ -210,7 +210,7 @@ static int run_rounds(struct place *place, const struct engine_options *options,
 		      size_t width, struct tally tallies[3], struct error *err)
 {
 	size_t rounds = is_quick() ? 1 : 4;
-	size_t count = is_quick() ? 8 : 25;
+	size_t count = is_quick() ? 3 : 25;
 
 	if (width > 1)
 		count *= 2;

@@ -298,7 +298,7 @@ static void read_options(int argc, char **argv, struct options *options)
 		      stderr);
 		exit(EXIT_WRONG_REQUEST);
 	}
-	options->bytes = (size_t)(is_quick() ? 64 : 256) << 20;
+	options->bytes = (size_t)(is_quick() ? 8 : 256) << 20;
 }
 
 int main(int argc, char **argv)

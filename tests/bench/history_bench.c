@@ -22,10 +22,15 @@
 #include <sys/stat.h>
 
 #define BLOCK 1000    /* jobs of one sweep */
-#define MEASURED 3000 /* jobs */
+#define MEASURED 3000 /* jobs; with QUICK=1 those of one sweep */
 #define STEP 20       /* copies in one transaction */
 #define NODES_S 60
 #define SWEEP_S 300
+
+static unsigned int measured(void)
+{
+	return is_quick() ? BLOCK : MEASURED;
+}
 
 static int run_sweep(struct person *person, unsigned int jobs,
 		     struct error *err)
@@ -140,7 +145,7 @@ static int fill(const struct site *site, sqlite3_int64 copies,
 static void report(const struct site *site, unsigned long finished,
 		   double cpu_us, double once_us)
 {
-	double jobs = (double)(finished + BLOCK + MEASURED); /* by now */
+	double jobs = (double)(finished + BLOCK + measured()); /* by now */
 	cJSON *line = result_new("history", "regatta");
 	char path[PATH_MAX];
 	struct stat st = { 0 };
@@ -184,9 +189,9 @@ static int measure(struct crowd *crowd, unsigned long finished, bool join,
 	    run_sweep(person, BLOCK, err) < 0)
 		return -1;
 	cpu = process_cpu_s(site->controller);
-	if (run_sweep(person, MEASURED, err) < 0)
+	if (run_sweep(person, measured(), err) < 0)
 		return -1;
-	cpu_us = (process_cpu_s(site->controller) - cpu) * 1e6 / MEASURED;
+	cpu_us = (process_cpu_s(site->controller) - cpu) * 1e6 / measured();
 	if (join)
 		*once_us = cpu_us;
 	report(site, finished, cpu_us, *once_us);
@@ -201,7 +206,7 @@ static int measure_all(struct crowd *crowd, struct error *err)
 	double once_us = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		unsigned long want = is_quick() ? sizes[i] / 10 : sizes[i];
+		unsigned long want = is_quick() ? sizes[i] / 20 : sizes[i];
 
 		if (i && come_back(crowd->site,
 				   (sqlite3_int64)(want - finished) / BLOCK,
@@ -209,7 +214,7 @@ static int measure_all(struct crowd *crowd, struct error *err)
 			return -1;
 		if (measure(crowd, i ? want : BLOCK, !i, &once_us, err) < 0)
 			return -1;
-		finished = (i ? want : 0) + BLOCK + MEASURED;
+		finished = (i ? want : 0) + BLOCK + measured();
 	}
 	return 0;
 }

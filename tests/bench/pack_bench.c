@@ -189,11 +189,11 @@ int main(int argc, char **argv)
 	contents = blob_store_new(folder, &error);
 	must(contents != NULL);
 	printf("  %-10s %-34s %8s %8s\n", "tree", "(MiB/s)", "pack", "unpack");
-	measure(contents, "code", is_quick() ? 2000 : 10000, 4096);
+	measure(contents, "code", is_quick() ? 500 : 10000, 4096);
 	blob_store_free(contents);
 	contents = blob_store_new(folder, &error);
 	must(contents != NULL);
-	measure(contents, "weights", 4, is_quick() ? 16 << 20 : 128 << 20);
+	measure(contents, "weights", 4, is_quick() ? 4 << 20 : 128 << 20);
 	blob_store_free(contents);
 	return 0;
 }

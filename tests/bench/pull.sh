@@ -9,8 +9,8 @@
 # shellcheck source=tests/system/cluster.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../system/cluster.sh"
 
-PULL_MIB=${BENCH_MIB:-$((${QUICK:-0} ? 16 : 256))}
-PULL_ROUNDS=$((${QUICK:-0} ? 2 : 5))
+PULL_MIB=${BENCH_MIB:-$((${QUICK:-0} ? 4 : 256))}
+PULL_ROUNDS=$((${QUICK:-0} ? 1 : 5))
 
 pull_image() # TAG
 {

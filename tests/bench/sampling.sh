@@ -9,7 +9,7 @@
 # shellcheck source=tests/lab/lab.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lab/lab.sh"
 
-SAMPLING_S=$((${QUICK:-0} ? 2 : 30))
+SAMPLING_S=$((${QUICK:-0} ? 1 : 30))
 
 # Clock ticks that the process used, and those of its children that ended.
 sampling_ticks()

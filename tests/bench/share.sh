@@ -9,7 +9,7 @@
 # shellcheck source=tests/system/cluster.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../system/cluster.sh"
 
-SHARE_MIB=${BENCH_MIB:-$((${QUICK:-0} ? 8 : 256))}
+SHARE_MIB=${BENCH_MIB:-$((${QUICK:-0} ? 4 : 256))}
 SHARE_MBIT=100
 SHARE_NODES=(1 2 4 8)
 ((${QUICK:-0})) && SHARE_NODES=(1 2)

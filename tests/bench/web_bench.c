@@ -443,7 +443,7 @@ int main(int argc, char **argv)
 	crowd_options(argc, argv, &place, NULL);
 	signal(SIGPIPE, SIG_IGN);
 	if (web) {
-		web->submits = is_quick() ? 50 : SUBMITS_MAX;
+		web->submits = is_quick() ? 20 : SUBMITS_MAX;
 		read_rounds(web, is_quick() ? NULL : kept);
 		earlier = web->rounds;
 	}
@@ -455,7 +455,7 @@ int main(int argc, char **argv)
 		site_path(web->crowd.site, "urls", web->list);
 		site_path(web->crowd.site, "times", web->times);
 		web->person = person_new(web->crowd.site, &err);
-		rc = web->person ? measure(web, is_quick() ? 2 : ROUNDS, &err)
+		rc = web->person ? measure(web, is_quick() ? 1 : ROUNDS, &err)
 				 : -1;
 	}
 	if (rc == 0 && kept && !is_quick())
