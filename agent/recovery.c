@@ -288,9 +288,9 @@ static void info_done(void *arg, const struct error *err, cJSON *answer)
 		err = &wrong;
 	if (err)
 		log_warning("the engine's runtimes are unknown: %s", err->text);
-	agent->features.apart =
-		engine_network_apart(engine_host(agent->engine));
-	if (agent->features.apart)
+	agent->features.separate_network =
+		engine_network_separate(engine_host(agent->engine));
+	if (agent->features.separate_network)
 		log_warning("the engine's host network is its own: jobs of "
 			    "more than one node cannot run here");
 	list_ours(agent);

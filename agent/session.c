@@ -461,8 +461,8 @@ static cJSON *all_facts(struct agent *agent)
 	add_names(facts, "engine_runtimes", &agent->features.runtimes);
 	add_names(facts, "engine_cdi", &agent->features.cdi);
 	add_names(facts, "engine_unlimited", &agent->features.unlimited);
-	if (agent->features.apart)
-		cJSON_AddBoolToObject(facts, "engine_apart", true);
+	if (agent->features.separate_network)
+		cJSON_AddBoolToObject(facts, "engine_separate_network", true);
 	if (agent->features.isolation)
 		cJSON_AddStringToObject(facts, "engine_isolation",
 					agent->features.isolation);

@@ -40,7 +40,7 @@
 #define STALL_RETRY_MS 500 /* when the store cannot commit */
 #define BUSY_ROWS 8        /* that a turn writes for more than one job */
 #define REST_MS 3
-#define DEAF_MS 2000 /* between ticks; less is only a busy machine */
+#define STOPPED_MS 2000 /* between ticks; less is only a busy machine */
 #define DRAIN_MS 60000
 
 struct controller {
@@ -397,15 +397,15 @@ static void tell_status(struct controller *controller)
 /* While this process was stopped, or waited for its disk, it heard nobody: that
  * time counts against nobody.
  */
-static void forgive(struct controller *controller, int64_t now)
+static void extend_deadlines(struct controller *controller, int64_t now)
 {
-	int64_t deaf_ms = now - controller->ticked_ms;
+	int64_t stopped_ms = now - controller->ticked_ms;
 
 	controller->ticked_ms = now;
-	if (deaf_ms < DEAF_MS)
+	if (stopped_ms < STOPPED_MS)
 		return;
-	jobs_forgive(controller->jobs, deaf_ms);
-	artifact_fetch_forgive(controller->fetches, deaf_ms);
+	jobs_extend_deadlines(controller->jobs, stopped_ms);
+	artifact_fetch_extend_deadlines(controller->fetches, stopped_ms);
 }
 
 static int tick_run(sd_event_source *source, uint64_t usec, void *arg)
@@ -417,7 +417,7 @@ static int tick_run(sd_event_source *source, uint64_t usec, void *arg)
 		   controller, NULL);
 	if (controller->is_stalled)
 		return 0;
-	forgive(controller, now);
+	extend_deadlines(controller, now);
 	if (access_expire(controller->access, clock_wall_ms()))
 		server_recheck(controller->server);
 	jobs_tick(controller->jobs);

@@ -30,7 +30,7 @@ static pid_t find_listener(const char *path)
 	return peer.pid;
 }
 
-bool engine_network_apart(const char *host)
+bool engine_network_separate(const char *host)
 {
 	struct stat ours, theirs;
 	char path[64];

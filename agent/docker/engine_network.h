@@ -12,6 +12,6 @@
  * True: it is another one than ours. An engine of another machine or user
  * cannot be looked at: false.
  */
-bool engine_network_apart(const char *host);
+bool engine_network_separate(const char *host);
 
 #endif

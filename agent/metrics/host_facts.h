@@ -39,7 +39,7 @@ struct host_facts_source {
  *	"engine": "20.10.24" or "Podman 4.3.1", "engine_api": "1.41"
  *	"engine_isolation": "rootless" or "userns-remap"  added by the agent
  *	"engine_unlimited": what it cannot limit, as "memory pids"  the same
- *	"engine_apart": true, its host network is its own	    the same
+ *	"engine_separate_network": true, its host network is its own the same
  *
  * and by the two calls below:
  *

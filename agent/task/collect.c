@@ -160,7 +160,7 @@ static void not_there(struct collect *collect, const char *why)
 }
 
 /* What is kept, but not as it was, or not the job's work. */
-static void note_doubts(struct collect *collect)
+static void note_warnings(struct collect *collect)
 {
 	const struct tar_ages *ages = &collect->ages;
 	uint64_t lost =
@@ -198,7 +198,7 @@ static void check(struct collect *collect)
 		file->content = strdup(hash);
 		file->bytes = incoming_length(collect->incoming);
 		collect->left -= file->bytes;
-		note_doubts(collect);
+		note_warnings(collect);
 		settled(collect);
 	}
 }

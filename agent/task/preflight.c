@@ -78,10 +78,11 @@ static int check_network(const struct preflight_services *services,
 			 const struct task_spec *spec, struct error *err)
 {
 	const char *network = spec->container.network;
-	bool apart = services->binding && services->binding->features &&
-		     services->binding->features->apart;
+	bool separate = services->binding && services->binding->features &&
+			services->binding->features->separate_network;
 
-	if (!apart || spec->nodes < 2 || (network && strcmp(network, "host")))
+	if (!separate || spec->nodes < 2 ||
+	    (network && strcmp(network, "host")))
 		return 0;
 	return error_set(err, ENOTSUP,
 			 "other nodes cannot reach containers here: the "

@@ -55,7 +55,7 @@ static void meet_inside(const struct task *task, struct rendezvous *rendezvous)
 	static char *loopback[] = { (char *)"127.0.0.1" };
 
 	if (task->spec.nodes > 1 ||
-	    !task->services->preflight.binding->features->apart)
+	    !task->services->preflight.binding->features->separate_network)
 		return;
 	rendezvous->address = loopback[0];
 	rendezvous->interface = "lo";

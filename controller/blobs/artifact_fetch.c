@@ -218,13 +218,14 @@ static void end_stalled(struct artifact_fetches *fetches)
 	failed(gather, &err);
 }
 
-void artifact_fetch_forgive(struct artifact_fetches *fetches, int64_t deaf_ms)
+void artifact_fetch_extend_deadlines(struct artifact_fetches *fetches,
+				     int64_t stopped_ms)
 {
 	struct artifact_fetch *gather;
 
 	TAILQ_FOREACH(gather, &fetches->list, next)
 	{
-		gather->moved_ms += deaf_ms;
+		gather->moved_ms += stopped_ms;
 	}
 }
 

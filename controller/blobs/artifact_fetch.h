@@ -54,7 +54,8 @@ void artifact_fetch_tick(struct artifact_fetches *fetches);
 /* The controller itself was stopped for so long: no node counts as silent for
  * that time.
  */
-void artifact_fetch_forgive(struct artifact_fetches *fetches, int64_t deaf_ms);
+void artifact_fetch_extend_deadlines(struct artifact_fetches *fetches,
+				     int64_t stopped_ms);
 
 void artifact_fetch_gone(struct artifact_fetches *fetches,
 			 const struct node *node);

@@ -1,4 +1,5 @@
-/* terminal_text.c - bytes of a job's output, made harmless for a terminal.
+/* terminal_text.c - bytes of a job's output, with control characters escaped
+ * for a terminal.
  */
 #include "controller/cli/terminal_text.h"
 

@@ -229,9 +229,9 @@ void jobs_tick(struct jobs *jobs)
 	hang_tick(jobs);
 }
 
-void jobs_forgive(struct jobs *jobs, int64_t deaf_ms)
+void jobs_extend_deadlines(struct jobs *jobs, int64_t stopped_ms)
 {
-	nodes_forgive(jobs->nodes, deaf_ms);
+	nodes_extend_deadlines(jobs->nodes, stopped_ms);
 }
 
 void jobs_read(struct jobs *jobs)

@@ -83,7 +83,7 @@ void jobs_node_gone(struct jobs *jobs, struct node *node);
  */
 void jobs_tick(struct jobs *jobs);
 /* The process itself was stopped for so long: nodes are not lost for it. */
-void jobs_forgive(struct jobs *jobs, int64_t deaf_ms);
+void jobs_extend_deadlines(struct jobs *jobs, int64_t stopped_ms);
 
 /* Continue to read output; effects.h: read_soon. */
 void jobs_read(struct jobs *jobs);

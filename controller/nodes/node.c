@@ -358,11 +358,11 @@ void node_heard(struct nodes *nodes, struct node *node)
 	node->view.seen_ms = effects_wall_ms(nodes->effects);
 }
 
-void nodes_forgive(struct nodes *nodes, int64_t deaf_ms)
+void nodes_extend_deadlines(struct nodes *nodes, int64_t stopped_ms)
 {
 	for (size_t i = 0; i < nodes->count; i++)
 		if (!nodes->list[i]->peer)
-			nodes->list[i]->lost_since_ms += deaf_ms;
+			nodes->list[i]->lost_since_ms += stopped_ms;
 }
 
 void node_assign(struct nodes *nodes, struct task *task, struct node *node,

@@ -139,7 +139,7 @@ void node_heard(struct nodes *nodes, struct node *node);
 /* The controller itself was stopped for so long: no node counts as silent for
  * that time.
  */
-void nodes_forgive(struct nodes *nodes, int64_t deaf_ms);
+void nodes_extend_deadlines(struct nodes *nodes, int64_t stopped_ms);
 
 /* The task holds these devices of the node; it releases them, if it holds any.
  */

@@ -50,7 +50,7 @@ static double rate_of(const cJSON *row)
 }
 
 __attribute__((format(printf, 2, 3))) static int
-doubt(const struct cell_figures *cell, const char *fmt, ...)
+add_anomaly(const struct cell_figures *cell, const char *fmt, ...)
 {
 	char text[240];
 	va_list args;
@@ -60,11 +60,12 @@ doubt(const struct cell_figures *cell, const char *fmt, ...)
 	va_end(args);
 	for (size_t i = 0; i < cell->count; i++) {
 		cJSON *list = cJSON_GetObjectItemCaseSensitive(cell->rows[i],
-							       "doubts");
+							       "anomalies");
 		cJSON *item = cJSON_CreateString(text);
 
 		if (!list)
-			list = cJSON_AddArrayToObject(cell->rows[i], "doubts");
+			list = cJSON_AddArrayToObject(cell->rows[i],
+						      "anomalies");
 		if (!item || !cJSON_AddItemToArray(list, item)) {
 			cJSON_Delete(item);
 			return -1;
@@ -113,10 +114,11 @@ static int add_repeats(const struct cell_figures *cell)
 	}
 	if (!(limit > 0))
 		limit = SPREAD_PERCENT;
-	return cv > limit ? doubt(cell,
-				  "the %zu repeats differ by %.1f %% "
-				  "(coefficient of variation), more than %g %%",
-				  cell->count, cv, limit)
+	return cv > limit ? add_anomaly(cell,
+					"the %zu repeats differ by %.1f %% "
+					"(coefficient of variation), more than "
+					"%g %%",
+					cell->count, cv, limit)
 			  : 0;
 }
 
@@ -272,13 +274,15 @@ static int find_jumps(struct cell_figures *cells, size_t count)
 static int tell_jump(const struct cell_figures *cell)
 {
 	if (cell->neighbours && cell->above == cell->neighbours)
-		return doubt(cell,
-			     "the rate jumps: it is %.1f times that of %s",
-			     cell->ratio, cell->nearest);
+		return add_anomaly(cell,
+				   "the rate jumps: it is %.1f times that of "
+				   "%s",
+				   cell->ratio, cell->nearest);
 	if (cell->neighbours && cell->below == cell->neighbours)
-		return doubt(cell,
-			     "the rate jumps: that of %s is %.1f times as much",
-			     cell->nearest, 1 / cell->ratio);
+		return add_anomaly(cell,
+				   "the rate jumps: that of %s is %.1f times "
+				   "as much",
+				   cell->nearest, 1 / cell->ratio);
 	return 0;
 }
 
@@ -299,7 +303,7 @@ static size_t collect(cJSON *rows, cJSON **list)
 	cJSON_ArrayForEach(row, rows)
 	{
 		cJSON_DeleteItemFromObjectCaseSensitive(row, "repeats");
-		cJSON_DeleteItemFromObjectCaseSensitive(row, "doubts");
+		cJSON_DeleteItemFromObjectCaseSensitive(row, "anomalies");
 		if (isfinite(rate_of(row)) && row_text(row, "cell"))
 			list[count++] = row;
 	}

@@ -5,17 +5,17 @@
  *
  *	"repeats": {"n": 3, "mean": 4150.2, "stdev": 35.1, "cv_percent": 0.85}
  *			over the completed repeats of its cell, if two or more
- *	"doubts": ["..."]	sentences, if there are any
+ *	"anomalies": ["..."]	sentences, if there are any
  *
- * A coefficient of variation above the sweep's spread_percent (default 5) is a
- * doubt.
+ * A coefficient of variation above the sweep's spread_percent (default 5) is an
+ * anomaly.
  *
  * Neighbours of a cell are the cells whose words ("nodes=2 batch.micro=4")
  * differ in one value; of numbers only the next smaller and the next larger. A
- * cell is a doubt if its rate (the mean of its repeats) is more than 5 times,
- * or less than a fifth, of that of each neighbour: the cause is usually a wrong
- * unit or batch size. If both have an MFU, the MFU is compared instead. Without
- * MFU, cells of different models, chips, vendors or precisions are not
+ * cell is an anomaly if its rate (the mean of its repeats) is more than 5
+ * times, or less than a fifth, of that of each neighbour: the cause is usually
+ *a wrong unit or batch size. If both have an MFU, the MFU is compared instead.
+ * Without MFU, cells of different models, chips, vendors or precisions are not
  * neighbours.
  */
 #ifndef CONTROLLER_REPORT_ANOMALIES_H

@@ -37,7 +37,7 @@ static const struct column_rule rules[] = {
 	  .scale = 100, .measured = true, .optional = true },
 	{ .title = "loss", .path = "result.loss.last", .format = "%.4f",
 	  .measured = true },
-	{ .title = "loss apart (%)", .path = "alignment.mean_percent",
+	{ .title = "loss difference (%)", .path = "alignment.mean_percent",
 	  .format = "%.2f", .measured = true, .optional = true },
 	{ .title = "aligned", .path = "alignment.verdict", .measured = true,
 	  .optional = true },

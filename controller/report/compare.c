@@ -115,18 +115,18 @@ static cJSON *side_json(const struct side *side, const struct side *other)
 static cJSON *loss_json(const struct side *a, const struct side *b,
 			uint64_t from_step)
 {
-	struct alignment apart;
+	struct alignment losses;
 	cJSON *to;
 
 	series_align(row_at(b->first, "series"), row_at(a->first, "series"),
-		     from_step, &apart);
-	if (!apart.steps)
+		     from_step, &losses);
+	if (!losses.steps)
 		return cJSON_CreateNull();
 	to = cJSON_CreateObject();
-	add_number(to, "steps", (double)apart.steps);
-	add_number(to, "mean_percent", apart.mean * 100);
-	add_number(to, "largest_percent", apart.largest * 100);
-	add_number(to, "at_step", (double)apart.at);
+	add_number(to, "steps", (double)losses.steps);
+	add_number(to, "mean_percent", losses.mean * 100);
+	add_number(to, "largest_percent", losses.largest * 100);
+	add_number(to, "at_step", (double)losses.at);
 	return to;
 }
 
@@ -151,12 +151,12 @@ static void add_difference(cJSON *to, const struct side *a,
 	add_number(to, "ratio_low", ratio * exp(-margin));
 	add_number(to, "ratio_high", ratio * exp(margin));
 	if (repeats || steps)
-		cJSON_AddBoolToObject(to, "apart",
+		cJSON_AddBoolToObject(to, "significant",
 				      repeats ? welch(a, b)
 					      : fabs(a->mean - b->mean) >
 							a->steps + b->steps);
 	else
-		cJSON_AddNullToObject(to, "apart");
+		cJSON_AddNullToObject(to, "significant");
 	cJSON_AddItemToObject(to, "by",
 			      repeats ? cJSON_CreateString("repeats")
 			      : steps ? cJSON_CreateString("steps")
@@ -379,7 +379,7 @@ static int align_row(cJSON *row, const cJSON *rows, const cJSON *align,
 	double tolerance = row_double(align, "tolerance");
 	const cJSON *base = values ? find_baseline(rows, row, values) : NULL;
 	bool self = base == row || row_double(row, "job") == job;
-	struct alignment apart;
+	struct alignment losses;
 	char name[64];
 	cJSON *to = cJSON_AddObjectToObject(row, "alignment");
 
@@ -389,18 +389,18 @@ static int align_row(cJSON *row, const cJSON *rows, const cJSON *align,
 		job = row_double(base, "job");
 	series_align(row_at(row, "series"),
 		     values ? row_at(base, "series") : job_series,
-		     from > 0 ? (uint64_t)from : 0, &apart);
+		     from > 0 ? (uint64_t)from : 0, &losses);
 	snprintf(name, sizeof(name), "job %.0f", isfinite(job) ? job : 0);
 	cJSON_AddStringToObject(to, "verdict",
 				self ? "baseline"
-				: apart.steps && !apart.broken &&
-						apart.mean <= tolerance
+				: losses.steps && !losses.broken &&
+						losses.mean <= tolerance
 					? "True"
 					: "False");
-	add_number(to, "mean_percent", apart.mean * 100);
-	add_number(to, "largest_percent", apart.largest * 100);
-	add_number(to, "at_step", (double)apart.at);
-	add_number(to, "steps", (double)apart.steps);
+	add_number(to, "mean_percent", losses.mean * 100);
+	add_number(to, "largest_percent", losses.largest * 100);
+	add_number(to, "at_step", (double)losses.at);
+	add_number(to, "steps", (double)losses.steps);
 	add_number(to, "tolerance_percent", tolerance * 100);
 	cJSON_AddStringToObject(to, "baseline", name);
 	return 0;

@@ -30,7 +30,7 @@ struct compare_sweep {
  *	 "ratio": 1.23,		rate of b over rate of a, or null
  *	 "ratio_low": 1.19,	its 95 % interval, if both sides have two or
  *	 "ratio_high": 1.27,	more repeats; or null
- *	 "apart": true,		the difference exceeds the spread; or null
+ *	 "significant": true,	the difference exceeds the spread; or null
  *	 "by": "repeats",	the source of the spread, or "steps", or null
  *	 "loss": {"steps", "mean_percent", "largest_percent", "at_step"},
  *						or null
@@ -40,11 +40,11 @@ struct compare_sweep {
  *
  * n counts completed repeats, 0: none; rate is the mean of their token/p/s.
  * With at least two repeats on both sides (or on one side, if the other has no
- * result), spread is their standard deviation and "apart" is Welch's test at 95
- * %. Otherwise spread is half the interquartile range of the steps, as a rate,
- * and "apart" is true if the two ranges do not overlap. loss compares the first
- * completed repeats from from_step on, if the rows have their series. The
- * caller deletes the result; NULL: ENOMEM, EINVAL.
+ * result), spread is their standard deviation and "significant" is Welch's test
+ * at 95 %. Otherwise spread is half the interquartile range of the steps, as a
+ * rate, and "significant" is true if the two ranges do not overlap. loss
+ * compares the first completed repeats from from_step on, if the rows have
+ * their series. The caller deletes the result; NULL: ENOMEM, EINVAL.
  */
 cJSON *compare_rows(const cJSON *const *sweeps, size_t sweeps_count,
 		    uint64_t from_step, struct error *err);

@@ -119,7 +119,7 @@ static int put_side(struct comparison *page, const cJSON *side)
 
 static int put_difference(struct comparison *page, const cJSON *difference)
 {
-	const cJSON *apart = row_at(difference, "apart");
+	const cJSON *significant = row_at(difference, "significant");
 	double ratio = row_double(difference, "ratio");
 	char text[120] = "-";
 
@@ -132,10 +132,10 @@ static int put_difference(struct comparison *page, const cJSON *difference)
 	if (put_cell(page, text, true) < 0)
 		return -1;
 	return put_cell(page,
-			!cJSON_IsBool(apart)   ? "-"
-			: cJSON_IsFalse(apart) ? "within the spread"
-			: ratio > 1            ? "faster"
-					       : "slower",
+			!cJSON_IsBool(significant)   ? "-"
+			: cJSON_IsFalse(significant) ? "within the spread"
+			: ratio > 1                  ? "faster"
+						     : "slower",
 			false);
 }
 

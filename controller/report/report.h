@@ -25,7 +25,7 @@
  *	   "kernel": "6.1.0",
  *	   "nodes": ["n1", "n2"],
  *	   ...},			further members only in JSON
- *	 "repeats": {...}, "doubts": [...]}	anomalies.h, if there are any
+ *	 "repeats": {...}, "anomalies": [...]}	anomalies.h, if there are any
  *
  * If the sweep names a baseline, a row also has "alignment" (compare.h). For a
  * page with curves it has "series" (chart.h has the form of a curve; x is the

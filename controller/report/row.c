@@ -175,7 +175,7 @@ bool row_shows(const cJSON *row, const char *metric)
 
 const char *row_flag(const cJSON *row, size_t flag)
 {
-	static const char *const paths[] = { "result.flags", "doubts" };
+	static const char *const paths[] = { "result.flags", "anomalies" };
 
 	if (!row_completed(row))
 		return NULL;

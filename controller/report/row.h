@@ -47,7 +47,7 @@ const char *row_reason(const cJSON *row, char words[ROW_REASON_BYTES]);
 /* Do tables show this metric of the row by default? */
 bool row_shows(const cJSON *row, const char *metric);
 
-/* Why a completed row is suspect: the flags of its result, then its doubts
+/* Why a completed row is suspect: the flags of its result, then its anomalies
  * (anomalies.h), by index. NULL past the last.
  */
 const char *row_flag(const cJSON *row, size_t flag);

@@ -4,7 +4,7 @@
 
 const struct translation sentence_table[] = {
 
-	/* Results: flags, doubts and warnings. */
+	/* Results: flags, anomalies and warnings. */
 	{ "the * repeats differ by * % (coefficient of variation), more than * "
 	  "%",
 	  "* 次重复的变异系数为 * %，超过 * %", NULL },

@@ -6,8 +6,8 @@
 #include "controller/report/translations.h"
 #include "protocol/base/buffer.h"
 
-/* Append a sentence of a result's flags, doubts or text. A sentence without a
- * translation is appended unchanged.
+/* Append a sentence of a result's flags, anomalies or text. A sentence without
+ * a translation is appended unchanged.
  */
 int sentence_put(const char *sentence, enum language language,
 		 struct buffer *out, struct error *err);

@@ -50,7 +50,7 @@ static const struct {
 	{ "kernel", "provenance.kernel", ROW },
 	{ "node_names", "provenance.nodes", ROW },
 	{ "flags", "result.flags", MEASURED },
-	{ "doubts", "doubts", MEASURED },
+	{ "anomalies", "anomalies", MEASURED },
 	{ "repeats", "repeats.n", MEASURED },
 	{ "repeats_mean", "repeats.mean", MEASURED },
 	{ "repeats_stdev", "repeats.stdev", MEASURED },

@@ -126,21 +126,22 @@ static int judge(cJSON *cell, struct error *err)
 
 	cJSON_ArrayForEach(point, row_at(cell, "points"))
 	{
-		double rate = number_at(point, "rate"), apart = rate - mean;
+		double rate = number_at(point, "rate"),
+		       difference = rate - mean;
 		double deviation = n > 1 ? sqrt(squares / (n - 1)) : 0;
 		double fall =
 			fmax(mean * TREND_FALL_PERCENT / 100, 2 * deviation);
 
 		if (set(point, "change_percent",
-			n > 0 ? cJSON_CreateNumber(apart / mean * 100)
+			n > 0 ? cJSON_CreateNumber(difference / mean * 100)
 			      : cJSON_CreateNull(),
 			err) < 0 ||
 		    set(point, "regression",
-			cJSON_CreateBool(n > 0 && -apart > fall), err) < 0)
+			cJSON_CreateBool(n > 0 && -difference > fall), err) < 0)
 			return -1;
 		n++;
-		mean += apart / n;
-		squares += apart * (rate - mean);
+		mean += difference / n;
+		squares += difference * (rate - mean);
 	}
 	return 0;
 }

@@ -302,9 +302,10 @@ uint64_t extract_contradictions(const struct extract *extract)
 	return extract->steps.clashes + extract->steps.back;
 }
 
-const char *extract_steps_doubt(const struct extract *extract)
+const char *extract_steps_warning(const struct extract *extract)
 {
-	return share_steps_doubt(&extract->steps.shares, extract->steps.total);
+	return share_steps_warning(&extract->steps.shares,
+				   extract->steps.total);
 }
 
 const struct extract_losses *extract_losses(struct extract *extract)

@@ -80,7 +80,7 @@ uint64_t extract_contradictions(const struct extract *extract);
 /* If the log has shares of epochs instead of steps, and the steps of some of
  * them are not certain (controller/results/share_steps.h): why; else NULL.
  */
-const char *extract_steps_doubt(const struct extract *extract);
+const char *extract_steps_warning(const struct extract *extract);
 
 /* What was not read: lines that are too long, rules that reached their match
  * limit on a line, steps beyond EXTRACT_RECORDS_MAX, and steps out of order

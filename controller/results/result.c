@@ -201,15 +201,15 @@ static void flag_steps(struct making *making)
 	const struct result_input *input = making->input;
 	const struct statistics *figures = &making->figures;
 	const struct spread *step = &figures->iteration;
-	const char *doubt =
-		input->extract ? extract_steps_doubt(input->extract) : NULL;
+	const char *warning =
+		input->extract ? extract_steps_warning(input->extract) : NULL;
 	uint64_t from, to;
 	size_t impossible;
 	double sum_s;
 
 	flag_progress(making);
-	if (doubt)
-		flag(making, "%s", doubt);
+	if (warning)
+		flag(making, "%s", warning);
 	if (step->impossible)
 		flag(making, "%zu steps with an impossible time are excluded",
 		     step->impossible);

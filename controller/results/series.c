@@ -93,7 +93,7 @@ static bool read_point(const cJSON *point, double *step, double *value)
 
 static void compare(struct alignment *sum, double step, double a, double b)
 {
-	double apart;
+	double difference;
 
 	if (!isfinite(a) || !isfinite(b)) {
 		sum->broken += isfinite(a) != isfinite(b);
@@ -101,11 +101,11 @@ static void compare(struct alignment *sum, double step, double a, double b)
 	}
 	if (b == 0 && a != 0)
 		return; /* no relative difference to nothing */
-	apart = b == 0 ? 0 : fabs(a - b) / fabs(b);
+	difference = b == 0 ? 0 : fabs(a - b) / fabs(b);
 	sum->steps++;
-	sum->mean += (apart - sum->mean) / (double)sum->steps;
-	if (apart > sum->largest || sum->steps == 1) {
-		sum->largest = apart;
+	sum->mean += (difference - sum->mean) / (double)sum->steps;
+	if (difference > sum->largest || sum->steps == 1) {
+		sum->largest = difference;
 		sum->at = (uint64_t)step;
 	}
 }

@@ -191,7 +191,8 @@ static bool unsure(const struct share_steps *shares, uint64_t total)
 	       (ahead || (behind && shares->least < shares->epochs));
 }
 
-const char *share_steps_doubt(const struct share_steps *shares, uint64_t total)
+const char *share_steps_warning(const struct share_steps *shares,
+				uint64_t total)
 {
 	if (!shares->count)
 		return NULL;

@@ -65,6 +65,7 @@ void share_step_given(struct share_steps *shares, const struct share_seen *seen,
 /* Why the steps of some shares are not certain: the number of epochs is not
  * known, or bars were not drawn at each step. NULL: they are certain.
  */
-const char *share_steps_doubt(const struct share_steps *shares, uint64_t total);
+const char *share_steps_warning(const struct share_steps *shares,
+				uint64_t total);
 
 #endif

@@ -452,7 +452,7 @@ static int add_software(const struct device_injection *needs,
 	/* The sweep chose a runtime, or how devices come in, by itself. */
 	if (spec->requests_count || !needs->count)
 		return 0;
-	if (features->deaf)
+	if (features->ignores_devices)
 		return add_selector(needs, spec, err);
 	if (rules->runtime &&
 	    (spec->runtime ? !strcmp(spec->runtime, rules->runtime)

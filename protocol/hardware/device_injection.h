@@ -26,13 +26,14 @@
 struct engine_features {
 	struct strings runtimes; /* their names */
 	struct strings cdi;      /* devices: "nvidia.com/gpu=0" */
-	bool deaf; /* silently ignores runtimes, CDI and device requests */
+	bool ignores_devices;    /* silently ignores runtimes, CDI and device
+				    requests */
 	char *isolation; /* why root of a container is not root on the host:
 			    "rootless", "userns-remap"; NULL: it is root */
 	struct strings unlimited; /* resources that it cannot limit: "memory",
 				     "cpu", "pids" */
-	bool apart; /* its "host" network is not this machine's; GET /info does
-		       not say it */
+	bool separate_network; /* its "host" network is not this machine's; GET
+		       /info does not say it */
 };
 void engine_features_clear(struct engine_features *features);
 OWNED_VALUE(struct engine_features, engine_features_clear)

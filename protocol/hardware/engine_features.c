@@ -14,7 +14,7 @@
 static const struct field engine_features_fields[] = {
 	FIELD_OPTIONAL(engine_features, runtimes),
 	FIELD_OPTIONAL(engine_features, cdi),
-	FIELD_OPTIONAL(engine_features, deaf),
+	FIELD_OPTIONAL(engine_features, ignores_devices),
 	FIELD_OPTIONAL(engine_features, isolation),
 	FIELD_OPTIONAL(engine_features, unlimited),
 };
@@ -182,7 +182,7 @@ int engine_features_rootless(const struct strings *controllers,
 	strings_clear(&features->unlimited);
 	features->isolation = isolation;
 	features->unlimited = unlimited;
-	features->deaf = true;
+	features->ignores_devices = true;
 	unlimited = (struct strings){ 0 };
 	return 0;
 }
@@ -211,8 +211,8 @@ int engine_features_read(const cJSON *info, struct engine_features *features,
 	owned(engine_features_clear) struct engine_features got = { 0 };
 	const cJSON *runtimes = get(info, "Runtimes"), *item;
 
-	got.deaf = get(info, "BuildahVersion");
-	if (got.deaf)
+	got.ignores_devices = get(info, "BuildahVersion");
+	if (got.ignores_devices)
 		runtimes = NULL;
 	cJSON_ArrayForEach(item, runtimes)
 	{
@@ -223,7 +223,7 @@ int engine_features_read(const cJSON *info, struct engine_features *features,
 	if (read_isolation(info, &got.isolation, err) < 0 ||
 	    read_limits(info, &got.unlimited, err) < 0)
 		return -1;
-	if (!got.deaf && read_cdi(info, &got.cdi, err) < 0)
+	if (!got.ignores_devices && read_cdi(info, &got.cdi, err) < 0)
 		return -1;
 	engine_features_clear(features);
 	*features = got;

@@ -14,14 +14,15 @@ static bool contradicts(const struct clock_offset *offset,
 			const struct exchange *now)
 {
 	struct exchange best;
-	int64_t apart;
+	int64_t difference;
 
 	if (!clock_offset_best(offset, &best))
 		return false;
-	apart = now->ahead_ms > best.ahead_ms ? now->ahead_ms - best.ahead_ms
-					      : best.ahead_ms - now->ahead_ms;
-	return apart > (now->round_trip_ms + best.round_trip_ms) / 2 +
-			       CLOCK_OFFSET_DRIFT_MS;
+	difference = now->ahead_ms > best.ahead_ms
+			     ? now->ahead_ms - best.ahead_ms
+			     : best.ahead_ms - now->ahead_ms;
+	return difference > (now->round_trip_ms + best.round_trip_ms) / 2 +
+				    CLOCK_OFFSET_DRIFT_MS;
 }
 
 void clock_offset_answer(struct clock_offset *offset, int64_t mono_ms,

@@ -679,7 +679,7 @@ static void tick(struct world *world)
 {
 	world_later(world, TICK_US, SIM_TICK, NULL, world->life, NULL);
 	if (world->stalled) {
-		jobs_forgive(world->jobs, TICK_US / MS);
+		jobs_extend_deadlines(world->jobs, TICK_US / MS);
 		return;
 	}
 	jobs_tick(world->jobs);

@@ -29,8 +29,8 @@ static double number(const cJSON *rows, int i, const char *path)
 	return cJSON_GetNumberValue(row_at(cJSON_GetArrayItem(rows, i), path));
 }
 
-static void doubt_is(const cJSON *rows, int i, const char *want,
-		     const char *what)
+static void anomaly_is(const cJSON *rows, int i, const char *want,
+		       const char *what)
 {
 	is(row_flag(cJSON_GetArrayItem(rows, i), 0), want, "%s", what);
 }
@@ -89,19 +89,19 @@ static void test_repeats(void)
 	   "what failed is no repeat");
 	ok(!row_at(cJSON_GetArrayItem(rows, 4), "repeats"),
 	   "one alone has no spread");
-	doubt_is(rows, 0, NULL, "a CV of 4 % is no doubt");
+	anomaly_is(rows, 0, NULL, "a CV of 4 % is no anomaly");
 
 	row = cJSON_GetArrayItem(rows, 0);
 	setup = cJSON_AddObjectToObject(row, "setup");
 	cJSON_AddNumberToObject(setup, "spread_percent", 3.5);
 	anomalies_add(rows, &err);
-	doubt_is(rows, 2,
-		 "the 3 repeats differ by 4.0 % (coefficient of variation), "
-		 "more than 3.5 %",
-		 "but above the limit of the sweep it is");
-	is_int(cJSON_GetArraySize(row_at(row, "doubts")), 1,
+	anomaly_is(rows, 2,
+		   "the 3 repeats differ by 4.0 % (coefficient of variation), "
+		   "more than 3.5 %",
+		   "but above the limit of the sweep it is");
+	is_int(cJSON_GetArraySize(row_at(row, "anomalies")), 1,
 	       "which is said once");
-	doubt_is(rows, 4, NULL, "only of that cell");
+	anomaly_is(rows, 4, NULL, "only of that cell");
 	cJSON_Delete(rows);
 }
 
@@ -116,13 +116,13 @@ static void test_jumps(void)
 	add_row(rows, "nodes=4 lr=a", 90, 0);
 	add_row(rows, "nodes=1 lr=a", 100, 0);
 	anomalies_add(rows, NULL);
-	doubt_is(rows, 2, "the rate jumps: it is 888.9 times that of nodes=4",
-		 "a rate far above those beside it");
-	doubt_is(rows, 3, NULL, "of which one has a neighbour that fits");
-	doubt_is(rows, 0,
-		 "the rate jumps: that of nodes=8 is 1142.9 times as much",
-		 "one at the end has only the odd neighbour");
-	doubt_is(rows, 1, NULL, "others are not touched");
+	anomaly_is(rows, 2, "the rate jumps: it is 888.9 times that of nodes=4",
+		   "a rate far above those beside it");
+	anomaly_is(rows, 3, NULL, "of which one has a neighbour that fits");
+	anomaly_is(rows, 0,
+		   "the rate jumps: that of nodes=8 is 1142.9 times as much",
+		   "one at the end has only the odd neighbour");
+	anomaly_is(rows, 1, NULL, "others are not touched");
 	cJSON_Delete(rows);
 
 	rows = cJSON_CreateArray();
@@ -130,18 +130,18 @@ static void test_jumps(void)
 	add_row(rows, "nodes=2 batch.micro=1", 600, 0);
 	add_row(rows, "nodes=2 batch.micro=2", 610, 0);
 	anomalies_add(rows, NULL);
-	doubt_is(rows, 0,
-		 "the rate jumps: that of nodes=2 is 6.0 times as much",
-		 "a cell with one neighbour");
-	doubt_is(rows, 1, NULL, "one with two, of which one fits");
-	doubt_is(rows, 2, NULL, "two values differ: no neighbour");
+	anomaly_is(rows, 0,
+		   "the rate jumps: that of nodes=2 is 6.0 times as much",
+		   "a cell with one neighbour");
+	anomaly_is(rows, 1, NULL, "one with two, of which one fits");
+	anomaly_is(rows, 2, NULL, "two values differ: no neighbour");
 	cJSON_Delete(rows);
 
 	rows = cJSON_CreateArray();
 	add_row(rows, "about=a b=x nodes=1", 100, 0);
 	add_row(rows, "about=a b=x nodes=2", 20, 0);
 	anomalies_add(rows, NULL);
-	doubt_is(rows, 1, NULL, "exactly a fifth is no jump");
+	anomaly_is(rows, 1, NULL, "exactly a fifth is no jump");
 	cJSON_Delete(rows);
 }
 
@@ -152,7 +152,7 @@ static void test_work(void)
 	add_row(rows, "model=7b nodes=1", 4000, 0);
 	add_row(rows, "model=70b nodes=1", 400, 0);
 	anomalies_add(rows, NULL);
-	doubt_is(rows, 1, NULL, "a larger model is slower");
+	anomaly_is(rows, 1, NULL, "a larger model is slower");
 	cJSON_Delete(rows);
 
 	rows = cJSON_CreateArray();
@@ -160,10 +160,10 @@ static void test_work(void)
 	add_row(rows, "model=70b nodes=1", 400, 0.45);
 	add_row(rows, "model=13b nodes=1", 40, 0.01);
 	anomalies_add(rows, NULL);
-	doubt_is(rows, 0, NULL, "where the share of the peak is known");
-	doubt_is(rows, 2,
-		 "the rate jumps: that of model=70b is 45.0 times as much",
-		 "that is compared");
+	anomaly_is(rows, 0, NULL, "where the share of the peak is known");
+	anomaly_is(rows, 2,
+		   "the rate jumps: that of model=70b is 45.0 times as much",
+		   "that is compared");
 	cJSON_Delete(rows);
 }
 
@@ -175,9 +175,9 @@ static void test_words(void)
 	add_row(rows, "name=a b c nodes=2", 1000, 0);
 	add_row(rows, "sweep", 7, 0);
 	anomalies_add(rows, NULL);
-	doubt_is(rows, 1, "the rate jumps: it is 10.0 times that of nodes=1",
-		 "a value may have blanks");
-	doubt_is(rows, 2, NULL, "a cell may have no values");
+	anomaly_is(rows, 1, "the rate jumps: it is 10.0 times that of nodes=1",
+		   "a value may have blanks");
+	anomaly_is(rows, 2, NULL, "a cell may have no values");
 	cJSON_Delete(rows);
 	rows = cJSON_CreateArray();
 	ok(anomalies_add(rows, NULL) == 0, "there may be no rows");
@@ -189,7 +189,7 @@ static void test_words(void)
 static void test_many(void)
 {
 	cJSON *rows = cJSON_CreateArray(), *row;
-	int doubted = 0;
+	int found = 0;
 	char cell[60];
 
 	for (int i = 0; i < 20000; i++) {
@@ -198,11 +198,11 @@ static void test_many(void)
 		add_row(rows, cell, i == 12345 ? 1000 : 100, 0);
 	}
 	is_int(anomalies_add(rows, NULL), 0, "20,000 cells are compared");
-	cJSON_ArrayForEach(row, rows) doubted +=
-		cJSON_HasObjectItem(row, "doubts");
-	ok(doubted == 1 && cJSON_HasObjectItem(cJSON_GetArrayItem(rows, 12345),
-					       "doubts"),
-	   "and the one that jumps is found (%d doubted)", doubted);
+	cJSON_ArrayForEach(row, rows) found +=
+		cJSON_HasObjectItem(row, "anomalies");
+	ok(found == 1 && cJSON_HasObjectItem(cJSON_GetArrayItem(rows, 12345),
+					     "anomalies"),
+	   "and the one that jumps is found (%d found)", found);
 	cJSON_Delete(rows);
 }
 

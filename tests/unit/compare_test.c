@@ -73,14 +73,15 @@ static void test_single(void)
 	add(b, "only b", 8, NULL);
 	list = compare_two(a, b, 21, NULL);
 	is_int(cJSON_GetArraySize(list), 4, "every cell of either sweep");
-	ok(number(list, 0, "ratio") == 1.5 && is_true(list, 0, "apart"),
+	ok(number(list, 0, "ratio") == 1.5 && is_true(list, 0, "significant"),
 	   "cells are matched by their words: b is 1.5 times a");
 	is(row_text(cJSON_GetArrayItem(list, 0), "by"), "steps",
 	   "single runs are judged by the quartiles of their steps");
 	/* 100 * 102 * (1/100 - 1/104) / 2 */
 	ok(fabs(number(list, 0, "a.spread") - 1.9615385) < 1e-6,
 	   "half their distance, as a rate");
-	ok(is_false(list, 1, "apart"), "three per cent are within 1.96 + 2.02");
+	ok(is_false(list, 1, "significant"),
+	   "three per cent are within 1.96 + 2.02");
 	ok(fabs(number(list, 0, "loss.mean_percent") - 7.5) < 1e-9 &&
 		   number(list, 0, "loss.steps") == 2,
 	   "losses from step 21 on: (5 + 10) / 2 percent");
@@ -116,13 +117,13 @@ static void test_repeats(void)
 		   number(list, 0, "a.n") == 3,
 	   "repeats have a mean and a standard deviation");
 	/* t = 3 / sqrt(2/3) = 3.67 > 2.776 */
-	ok(is_true(list, 0, "apart"),
+	ok(is_true(list, 0, "significant"),
 	   "three above a spread of one is no chance");
 	/* t = 0.367 */
-	ok(is_false(list, 1, "apart"), "with a spread of ten it is");
+	ok(is_false(list, 1, "significant"), "with a spread of ten it is");
 	is(row_text(cJSON_GetArrayItem(list, 2), "by"), "steps",
 	   "one repeat has no deviation");
-	ok(is_false(list, 2, "apart"), "equal is not apart");
+	ok(is_false(list, 2, "significant"), "equal is not apart");
 	cJSON_Delete(list);
 	cJSON_Delete(a);
 	cJSON_Delete(b);
@@ -203,7 +204,7 @@ static void test_align_in_sweep(void)
 	is(row_text(cJSON_GetArrayItem(rows, 2), "alignment.baseline"), "job 2",
 	   "which job is told");
 	ok(report_markdown(rows, &out, NULL) == 0 &&
-		   strstr(out.data, "| loss apart (%) | aligned  |"),
+		   strstr(out.data, "| loss difference (%) | aligned  |"),
 	   "the table has columns for it");
 	cJSON_Delete(rows);
 }

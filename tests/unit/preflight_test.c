@@ -61,7 +61,7 @@ static void mounts(void)
 /* Rootless Docker: nobody reaches what runs there. */
 static void networks(void)
 {
-	struct engine_features features = { .apart = true };
+	struct engine_features features = { .separate_network = true };
 	const struct device_binding_source binding = { .features = &features };
 	const struct preflight_services here = { .binding = &binding };
 	struct task_spec spec = { .nodes = 1 };
@@ -77,7 +77,7 @@ static void networks(void)
 	spec.container.network = (char *)"bridge";
 	is_int(preflight_check(&here, &spec, "/tmp", &err), 0,
 	       "but for a network that it chose itself");
-	features.apart = false;
+	features.separate_network = false;
 	spec.container.network = NULL;
 	is_int(preflight_check(&here, &spec, "/tmp", &err), 0,
 	       "in this machine's network it may");

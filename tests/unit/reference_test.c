@@ -280,7 +280,8 @@ static void test_fold(void)
 	    "an evaluation stands in the line of what it evaluates; stages and "
 	    "sharding are told; what is in percent says so, both of a pair "
 	    "have as many digits");
-	has(&out, "  - 1, 2: odd\n", "a doubt is told once, with all its rows");
+	has(&out, "  - 1, 2: odd\n",
+	    "an anomaly is told once, with all its rows");
 	has(&out, "  - 3: no answer\n", "a failed evaluation is not hidden");
 }
 

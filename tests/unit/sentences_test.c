@@ -36,7 +36,7 @@ static const struct {
 	{ "controller/results/result.c", "flag snprintf" },
 	{ "controller/results/share_steps.c", "return" },
 	{ "controller/results/usage_warnings.c", "warn" },
-	{ "controller/report/anomalies.c", "doubt" },
+	{ "controller/report/anomalies.c", "add_anomaly" },
 	{ "controller/api/cancel.c", "snprintf" },
 	{ "controller/images/image_digest.c", "snprintf" },
 	{ "controller/jobs/dependencies.c", "snprintf why" },

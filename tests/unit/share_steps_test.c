@@ -152,11 +152,11 @@ static void test_usual(void)
 
 		is_int(wrong_steps(extract, &plans[i]), 0,
 		       "training %zu: all steps are right", i);
-		ok(!extract_steps_doubt(extract), "and nothing is in doubt");
+		ok(!extract_steps_warning(extract), "and nothing is in doubt");
 	}
 }
 
-static void test_doubt(void)
+static void test_warning(void)
 {
 	/* Lines that come when all is over, and digits that tell ten steps. */
 	const struct training late = {
@@ -165,7 +165,7 @@ static void test_doubt(void)
 	owned(extract_free) struct extract *extract = read_training(&late, 1);
 
 	ok(wrong_steps(extract, &late) > 0, "what cannot be told is wrong");
-	ok(extract_steps_doubt(extract), "and it is said");
+	ok(extract_steps_warning(extract), "and it is said");
 }
 
 /* Without any bar each line counts as a step, and is said to. */
@@ -180,7 +180,7 @@ static void test_no_bar(void)
 	extract_feed(extract, text, sizeof(text) - 1, NULL);
 	extract_finish(extract, NULL);
 	extract_records(extract, &count);
-	ok(count == 2 && strstr(extract_steps_doubt(extract), "each line"),
+	ok(count == 2 && strstr(extract_steps_warning(extract), "each line"),
 	   "a log without any number of steps is doubted");
 }
 
@@ -235,7 +235,7 @@ static void test_any(void)
 		extract = read_training(&now, seed);
 		if (!wrong_steps(extract, &now)) {
 			right++;
-		} else if (!extract_steps_doubt(extract)) {
+		} else if (!extract_steps_warning(extract)) {
 			silent++;
 			first = first ? first : seed;
 		}
@@ -249,7 +249,7 @@ int main(void)
 {
 	tap_begin(0);
 	test_usual();
-	test_doubt();
+	test_warning();
 	test_no_bar();
 	test_limits();
 	test_any();

@@ -51,12 +51,12 @@ static void side_cell(struct table *table, const cJSON *side)
 
 static void verdict_cell(struct table *table, const cJSON *cell)
 {
-	const cJSON *apart = row_at(cell, "apart");
+	const cJSON *significant = row_at(cell, "significant");
 	double ratio = row_double(cell, "ratio");
 
-	if (!cJSON_IsBool(apart))
+	if (!cJSON_IsBool(significant))
 		table_cell(table, FAINT, "-");
-	else if (cJSON_IsFalse(apart))
+	else if (cJSON_IsFalse(significant))
 		table_cell(table, PLAIN, "same");
 	else
 		table_cell(table, ratio > 1 ? GREEN : RED,

@@ -154,8 +154,8 @@ static void tell_losses(struct cli *cli, struct extract *extract)
 		cli_say(cli, "not read: %llu lines of more than %d bytes",
 			(unsigned long long)losses->long_lines,
 			EXTRACT_LINE_MAX);
-	if (extract_steps_doubt(extract))
-		cli_say(cli, "%s", extract_steps_doubt(extract));
+	if (extract_steps_warning(extract))
+		cli_say(cli, "%s", extract_steps_warning(extract));
 	if (losses->match_limits)
 		cli_say(cli,
 			"not read: %llu lines on which a rule reached its "

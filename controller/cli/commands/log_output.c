@@ -42,7 +42,7 @@ static void put(struct log_output *output, const void *data, size_t size)
 {
 	FILE *out = output->style->out;
 
-	if (output->style->harmless)
+	if (output->style->escape)
 		terminal_text_write(&output->shown, out, data, size);
 	else
 		fwrite(data, 1, size, out);

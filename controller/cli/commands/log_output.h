@@ -13,7 +13,7 @@
 /* The style of all streams of a job. */
 struct line_style {
 	FILE *out;
-	bool harmless;   /* escape control characters, for a terminal */
+	bool escape;     /* escape control characters, for a terminal */
 	bool timestamps; /* before each line */
 	bool names;      /* before each line */
 };

@@ -480,7 +480,7 @@ static int run_command(struct cli *cli, struct error *err)
 	logs.follow = given(cli)->follow;
 	logs.style = (struct line_style){
 		.out = cli->out,
-		.harmless = cli->out_terminal && !given(cli)->raw,
+		.escape = cli->out_terminal && !given(cli)->raw,
 		.timestamps = given(cli)->timestamps,
 	};
 	if (given(cli)->rank != OPTION_NONE)

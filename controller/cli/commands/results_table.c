@@ -106,7 +106,7 @@ static bool fits(const struct view *view)
 /* The least important first. */
 static const char *const droppable[] = {
 	"wall time (s)",  "HFU (%)",      "nodes",
-	"step time (ms)", "J/token",      "loss apart (%)",
+	"step time (ms)", "J/token",      "loss difference (%)",
 	"devices",        "memory (MiB)", "loss",
 };
 #define DROPPABLE (sizeof(droppable) / sizeof(droppable[0]))
