@@ -69,7 +69,7 @@ void agent_leave(struct agent *agent)
 
 	if (agent->leaving)
 		return;
-	log_info("leaves: takes no new task, and gives back tasks=%zu",
+	log_info("leaving: no new task is accepted; returning tasks=%zu",
 		 agent->tasks_count);
 	agent->leaving = true;
 	plan(agent, planned && left > 0 ? left : EVICT_MS, evict);

@@ -142,7 +142,7 @@ static void ask(struct flight *flight)
 
 static void leave_source(struct flight *flight, bool none, const char *why)
 {
-	log_warning("content=%.12s: not from %s: %s", flight->hash,
+	log_warning("content=%.12s cannot be fetched from %s: %s", flight->hash,
 		    *flight->source ? flight->source : "the controller", why);
 	memcpy(flight->failed, flight->source, sizeof(flight->failed));
 	flight->none = none;

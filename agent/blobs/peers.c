@@ -157,7 +157,7 @@ struct peers *peers_new(sd_event *loop, struct blob_store *contents,
 	if (!peers->keyring || !peers->chunk_sender)
 		return NULL;
 	if (listen_at(peers, address, port, &why) < 0) {
-		log_warning("no other agent gets contents from here: %s",
+		log_warning("contents cannot be served to other agents: %s",
 			    why.text);
 		wire_server_free(take(peers->server));
 	}
@@ -215,7 +215,8 @@ void peers_controller_reads(struct peers *peers,
 	struct error err;
 
 	if (chunk_sender_read(peers->chunk_sender, NULL, read, &err) < 0)
-		log_warning("the controller's read: %s", err.text);
+		log_warning("the controller's request for a content: %s",
+			    err.text);
 }
 
 void peers_controller_gone(struct peers *peers)

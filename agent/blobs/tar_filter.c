@@ -304,8 +304,8 @@ int tar_filter_feed(struct tar_filter *filter, const void *data, size_t size,
 	filter->read += size;
 	if (filter->read > filter->read_max)
 		return error_set(err, E2BIG,
-				 "more than %" PRIu64 " bytes lie in that "
-				 "folder: name one further down",
+				 "the folder contains more than %" PRIu64
+				 " bytes; name one of its subfolders",
 				 filter->read_max);
 	while (size && !filter->ended) {
 		bool head = !filter->left;

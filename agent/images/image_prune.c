@@ -382,7 +382,7 @@ static int may_remove(struct clear *clear, struct image_info *image,
 	if (fill_needed(clear, image, err) < 0)
 		return -1;
 	if (image->needed)
-		return error_set(err, EBUSY, "%s stays: %s",
+		return error_set(err, EBUSY, "%s is not removed: %s",
 				 clear->operation.order.image, image->needed);
 	if (image->containers)
 		return error_set(err, EBUSY,

@@ -201,8 +201,8 @@ static void failed(struct pull *pull, const struct error *failure)
 	if (!final(&err) && pull->now.attempt < TRIES &&
 	    loop_timer(pull->services->loop, &pull->timer, pause, again, pull,
 		       NULL) == 0) {
-		log_info("image=%s again in %.1f s: %s", pull->reference,
-			 (double)pause / 1000, err.text);
+		log_info("image=%s is pulled again in %.1f s: %s",
+			 pull->reference, (double)pause / 1000, err.text);
 		return;
 	}
 	if (pull->now.attempt > 1)

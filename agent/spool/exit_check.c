@@ -65,7 +65,7 @@ int exit_check(const struct exit_record *record, const cJSON *container,
 	/* Killed at that moment, an engine may say 0 of any end. */
 	if (code->valueint && code->valueint != (int)record->exit_code)
 		return error_set(err, EPROTO,
-				 "it says exit code %u, the engine %d",
+				 "its exit code is %u, the engine's %d",
 				 record->exit_code, code->valueint);
 	if (compare("begin", record->started_ms, started_ms, err) < 0)
 		return -1;

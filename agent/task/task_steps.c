@@ -87,7 +87,7 @@ static bool go_on_hidden(struct task *task)
 	if (!holder)
 		return false;
 	if (task->step == STEP_START) {
-		log_warning("the engine does not report that it runs "
+		log_warning("the engine does not report a running container "
 			    "job=%" PRIu64 " rank=%u",
 			    task->id.job, task->id.rank);
 		task_event(task, EVENT_STARTED);

@@ -138,7 +138,7 @@ static int begin(struct backups *backups, const char *id, struct error *err)
 				WEXITED, on_ended, backups);
 	if (rc < 0) {
 		forget(backups);
-		return error_set(err, -rc, "backup: cannot be waited for");
+		return error_set(err, -rc, "backup: cannot watch its process");
 	}
 	snprintf(backups->id, sizeof(backups->id), "%s", id);
 	return 0;

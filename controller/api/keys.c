@@ -204,9 +204,9 @@ static int check_idle(const struct api *api, const char *name,
 					 job_id(task_job(task)));
 	}
 	return error_set(err, EPERM,
-			 "%s has tasks of job%s: 'regatta node drain %s' and "
-			 "wait, or --force: then they end, and begin again "
-			 "elsewhere",
+			 "%s runs tasks of job%s; run 'regatta node drain %s' "
+			 "and wait, or use --force, which ends them and "
+			 "starts them on other nodes",
 			 name, jobs, name);
 }
 

@@ -187,8 +187,8 @@ static int check_owner(const struct sweep_row *row, void *arg)
 	    (!strncmp(row->client, owning->by, length) && !owning->by[length]))
 		return 0;
 	return error_set(owning->err, EPERM,
-			 "sweep %" PRIu64 " is of %.*s: with --force it counts "
-			 "all the same, and the audit log tells",
+			 "sweep %" PRIu64 " belongs to %.*s; --force overrides "
+			 "this, and the audit log records it",
 			 row->id, length, row->client);
 }
 

@@ -99,8 +99,9 @@ void artifact_fetch_check(struct task *task)
 	const struct collected_file *files = task_files(task, &count);
 
 	if (count > container->collect.count) {
-		log_error("node=%s job=%" PRIu64 ": %zu collected files, asked "
-			  "for were %zu: none is taken",
+		log_error("node=%s job=%" PRIu64 ": the node reports %zu "
+			  "collected files, but %zu were requested: none is "
+			  "stored",
 			  node_name(task_node(task)), job_id(task_job(task)),
 			  count, container->collect.count);
 		task_drop_files(task);
@@ -213,7 +214,7 @@ static void end_stalled(struct artifact_fetches *fetches)
 	}
 	if (!gather)
 		return;
-	error_set(&err, ETIMEDOUT, "its node sent nothing of it for %d s",
+	error_set(&err, ETIMEDOUT, "the node sent no data for %d s",
 		  STALL_MS / 1000);
 	failed(gather, &err);
 }

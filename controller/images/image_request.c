@@ -431,7 +431,7 @@ struct image_request *image_request_load(const char *path, struct error *err)
 	message.what = stored.what ? stored.what : (char *)"load";
 	kind = image_request_kind(message.what);
 	if (!content_hash_valid(stored.order) || !kind || !kind->durable) {
-		error_set(err, EPROTO, "no order");
+		error_set(err, EPROTO, "not a valid image request");
 		return NULL;
 	}
 	message.order = stored.order;

@@ -129,14 +129,14 @@ static void revive(struct gang *gang, int64_t now)
 	struct hang_watch *watch = gang->hang;
 
 	if (watch->suspicion)
-		log_info("job=%" PRIu64 " shows life again", gang->job->id);
+		log_info("job=%" PRIu64 " shows activity again", gang->job->id);
 	*watch = (struct hang_watch){ .life_ms = now };
 	changes_progress(gang->job->jobs->changes);
 }
 
 static void suspect(struct gang *gang, int64_t silent_ms)
 {
-	log_warning("job=%" PRIu64 " is suspected to hang: no sign of life for "
+	log_warning("job=%" PRIu64 " is suspected to hang: no activity for "
 		    "%" PRId64 " s",
 		    gang->job->id, silent_ms / SECOND_MS);
 	gang->hang->suspicion = node_commands_look(gang, false);

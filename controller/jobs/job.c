@@ -309,7 +309,9 @@ int job_event(struct job *job, enum job_event event, cJSON *data,
 
 	if (next == JOB_NONE) {
 		cJSON_Delete(data);
-		return error_set(err, EINVAL, "job %" PRIu64 " is %s: no '%s'",
+		return error_set(err, EINVAL,
+				 "job %" PRIu64
+				 " is %s; event '%s' is not valid now",
 				 job->id, job_state_name(job->state),
 				 job_event_name(event));
 	}
@@ -474,7 +476,8 @@ static int load_allocation(struct job *job, const char *text, struct error *err)
 	return rank == job->gang->spec.nodes
 		       ? 0
 		       : error_set(err, EPROTO,
-				   "job %" PRIu64 ": broken allocation",
+				   "job %" PRIu64
+				   ": the stored allocation is not valid",
 				   job->id);
 }
 

@@ -163,7 +163,7 @@ const struct translation sentence_table[] = {
 	  NULL },
 	{ "its end is # s after the engine's", "其结束时间比引擎的记录晚 # s",
 	  NULL },
-	{ "it says exit code #, the engine #",
+	{ "its exit code is #, the engine's #",
 	  "其中的退出码为 #，引擎记录的是 #", NULL },
 	{ "stopped: *; @", "已停止：*；@", NULL },
 	{ "stopped: *", "已停止：*", NULL },

@@ -147,15 +147,16 @@ static int count_bytes(struct work *work, uint64_t bytes, struct error *err)
 	work->counts.bytes += bytes;
 	if (work->counts.bytes > work->limits->bytes)
 		return error_set(err, E2BIG,
-				 "more than %" PRIu64 " bytes come out of it, "
-				 "which is the limit",
+				 "more than %" PRIu64
+				 " unpacked bytes, which is "
+				 "the limit",
 				 work->limits->bytes);
 	if ((int64_t)work->counts.bytes > RATIO_FREE &&
 	    (int64_t)work->counts.bytes / UNPACK_RATIO_MAX > in)
 		return error_set(err, E2BIG,
-				 "%" PRIu64 " bytes come out of %" PRId64
-				 ": a bomb",
-				 work->counts.bytes, in);
+				 "%" PRIu64 " unpacked bytes from %" PRId64
+				 "; expected at most %d times as many",
+				 work->counts.bytes, in, UNPACK_RATIO_MAX);
 	return 0;
 }
 
@@ -253,7 +254,7 @@ static int put_link(struct work *work, struct archive_entry *entry, int parent,
 	const char *target = archive_entry_symlink(entry);
 
 	if (!link_stays(work->path, target))
-		return refuse(work, "a link that leads out", err);
+		return refuse(work, "a link that leads out of the folder", err);
 	return symlinkat(target, parent, name) < 0
 		       ? error_errno(err, "%.120s", work->path)
 		       : 0;
@@ -268,7 +269,7 @@ static int put_hard_link(struct work *work, const char *target, int parent,
 	struct stat st;
 
 	if (!unpack_path(target, path) || !*path)
-		return refuse(work, "a link that leads out", err);
+		return refuse(work, "a link that leads out of the folder", err);
 	from = open_parent(work->root, path, &there);
 	if (from < 0 || fstatat(from, there, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
 	    !S_ISREG(st.st_mode))
@@ -344,7 +345,10 @@ static int take_entry(struct work *work, struct archive_entry *entry,
 		snprintf(work->path, sizeof(work->path), "%s",
 			 path ? path : "");
 		work->counts.written++;
-		return refuse(work, "a path that leads out, or too long", err);
+		return refuse(work,
+			      "a path that leads out of the folder, or is too "
+			      "long",
+			      err);
 	}
 	if (!*work->path || !wanted(work))
 		return 0;

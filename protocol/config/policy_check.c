@@ -69,7 +69,8 @@ static int policy_check_word(const struct check *check, const struct part *part,
 	if (word && (policy_matches(&check->policy->lists[part->list], word) ||
 		     (own && cJSON_Compare(item, own, true))))
 		return 0;
-	return refuse_listed(check, part->list, word ? word : "no word");
+	return refuse_listed(check, part->list,
+			     word ? word : "a value that is no text");
 }
 
 /* An order asks for no network, but the engine wants one. */

@@ -109,7 +109,7 @@ static int put_enum(struct token_sink *sink, const struct field *field,
 	while (i < value && field->names[i])
 		i++;
 	if (!value || !field->names[i])
-		return error_set(err, EINVAL, "%u is no value of it", value);
+		return error_set(err, EINVAL, "%u is not a valid value", value);
 	return put_text(sink, field->names[value], err);
 }
 

@@ -135,7 +135,7 @@ must wait_for 'regatta nodes | finds "leaves at"' 60
 run regatta submit stand.yaml
 is "$rc" 0 "a sweep for a node that leaves: $err"
 must wait_for 'job_is running' 30
-must wait_for 'grep -q "leaves: takes no new task" allocated-*.log' 90
+must wait_for 'grep -q "leaving: no new task" allocated-*.log' 90
 kill -9 "$(pid_of stand)"
 must stand "$REGATTA_CONTROLLER"
 must wait_for 'job_is queued' 60

@@ -156,7 +156,7 @@ like "$out" "$TOOL_IMAGE +[0-9a-f]{12} +[0-9.]+ [KMG]iB +n1,n2 +by others" \
 # Removing: never what somebody needs.
 run cli image remove "$REGISTRY/tool:1"
 is $rc 1 "an image of a running task stays"
-like "$err" 'n1: .*/tool:1 stays: (a task on this node has it|sweep)' \
+like "$err" 'n1: .*/tool:1 is not removed: (a task on this node has it|sweep)' \
 	"and why is told: $err"
 must touch "$BED/host/go"
 must wait_sweep "$SWEEP" 60
@@ -174,7 +174,7 @@ must submit "$BED/later.yaml"
 is "$(job_get "$JOB" .state)" queued "(a job waits for a node)"
 run cli image remove "$REGISTRY/tool:1"
 is $rc 1 "nor does one go that a queued job needs"
-like "$err" "n1: .* stays: sweep $SWEEP has 1 job left that needs it" \
+like "$err" "n1: .* is not removed: sweep $SWEEP has 1 job left that needs it" \
 	"which is told"
 must cli cancel "$SWEEP" >/dev/null 2>&1
 must cli node undrain n2 >/dev/null 2>&1

@@ -138,7 +138,7 @@ must wait_for 'regatta nodes --key "$CLUSTER/other.key"' 10
 for words in "cancel job $steady" "cancel $SWEEP" "retry $SWEEP"; do
 	# shellcheck disable=SC2086 # several words
 	run regatta $words --key "$CLUSTER/other.key"
-	like "$rc $err" "^2 .*sweep $SWEEP is of operator: with --force" \
+	like "$rc $err" "^2 .*sweep $SWEEP belongs to operator; --force" \
 		"${words% *} of another operator's sweep needs --force"
 done
 is "$(job_get "$steady" '"\(.state) \(.attempt)"')" "running 1" \

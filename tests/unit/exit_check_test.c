@@ -44,11 +44,11 @@ int main(void)
 	check(STATE("7", "2026-11-23T04:18:31.97+01:00",
 		    "2026-11-22T20:48:36-06:30"),
 	      NULL, "in any time zone");
-	check(STATE("1", START, END), "it says exit code 7, the engine 1",
+	check(STATE("1", START, END), "its exit code is 7, the engine's 1",
 	      "another exit code");
 	check(STATE("0", START, END), NULL,
 	      "an engine that was killed at the end says 0");
-	check(STATE("137", START, END), "it says exit code 7, the engine 137",
+	check(STATE("137", START, END), "its exit code is 7, the engine's 137",
 	      "the code of a kill");
 	check(STATE("255", START, END), NULL,
 	      "an engine that did not see the end says 255");

@@ -725,7 +725,7 @@ static void forged(void)
 	ends(world, 137);
 	ok(UNTIL(world, state_is(world, "ended:exit")),
 	   "one that says another code than the engine: class exit");
-	text_is(world, FORGED "it says exit code 0, the engine 137",
+	text_is(world, FORGED "its exit code is 0, the engine's 137",
 		"names both");
 	world_free(world);
 }
