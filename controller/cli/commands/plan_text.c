@@ -90,6 +90,8 @@ static int print_kept(struct cli *cli, const cJSON *plan, bool placed,
 		{ "TIME", true },  { "WAVE", true },    { "ON", false },
 		{ NULL, false },
 	};
+	static const char *const droppable[] = { "VENDOR",  "DEVICES", "IMAGE",
+						 "REPEATS", "WAVE",    NULL };
 	owned(table_free) struct table *table =
 		table_new(placed ? more : columns, err);
 	const cJSON *row;
@@ -112,7 +114,7 @@ static int print_kept(struct cli *cli, const cJSON *plan, bool placed,
 		if (placed)
 			place_cells(table, row);
 	}
-	return cli_print_table(cli, "", table, err);
+	return cli_print_narrow(cli, "", table, droppable, err);
 }
 
 static int print_dropped(struct cli *cli, const cJSON *plan, struct error *err)

@@ -42,13 +42,15 @@ static void sweep_row(struct table *table, const void *row, int64_t now_ms)
 }
 
 static const struct column sweep_columns[] = {
-	{ "SWEEP", true },    { "NAME", false },      { "STATE", false },
-	{ "JOBS", true },     { "SUBMITTED", false }, { "BY", false },
+	{ "SWEEP", true },    { "NAME", false },     { "STATE", false },
+	{ "JOBS", true },     { "SUBMITTED", true }, { "BY", false },
 	{ "OF THEM", false }, { NULL, false },
 };
 
+static const char *const droppable[] = { "BY", "SUBMITTED", "JOBS", NULL };
 static const struct rows_view sweeps_view = { "sweeps", sweep_columns,
-					      sweep_row, "no sweeps", NULL };
+					      sweep_row, "no sweeps",
+					      droppable };
 
 static int run_command(struct cli *cli, struct error *err)
 {
