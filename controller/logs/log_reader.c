@@ -40,6 +40,7 @@ struct gang_output {
 		bool is_new; /* there may be more in it */
 	} * indexes;
 	uint64_t lives; /* signs of life that the rules know */
+	bool is_new;    /* there may be more than samples to read */
 	bool listed;
 	TAILQ_ENTRY(gang_output) by_reader;
 };
@@ -104,6 +105,7 @@ static struct gang_output *output_of(struct log_reader *reader,
 		return NULL;
 	output->reader = reader;
 	output->gang = gang;
+	output->is_new = true;
 	output->indexes = calloc(gang_nodes(gang), sizeof(*output->indexes));
 	output->samplings =
 		samplings_new(reader->effects, job_id(gang_job(gang)),
@@ -133,6 +135,7 @@ void log_reader_wake(struct log_reader *reader, const struct task *task,
 		return;
 	output->indexes[task_rank(task)].is_new |=
 		stream_index_is_index(stream);
+	output->is_new |= task_stream_is_output(task, stream);
 	samplings_wake(output->samplings, task_rank(task));
 	list(output);
 }
@@ -404,10 +407,10 @@ static void tell_life(struct gang_output *output)
 	output->lives = lives;
 }
 
-static bool read_some(struct gang_output *output, char *piece)
+/* All but the samples. True: there is more. */
+static bool read_output(struct gang_output *output, char *piece)
 {
-	bool more = samplings_read(output->samplings, piece, READ_BYTES);
-	bool changed = false;
+	bool more = false, changed = false;
 
 	if (find_streams(output) < 0)
 		return false;
@@ -419,6 +422,16 @@ static bool read_some(struct gang_output *output, char *piece)
 	if (changed)
 		changes_progress(output->reader->changes);
 	return more;
+}
+
+/* Samples come every second: with them alone, the output stays closed. */
+static bool read_some(struct gang_output *output, char *piece)
+{
+	bool more = samplings_read(output->samplings, piece, READ_BYTES);
+
+	if (output->is_new)
+		output->is_new = read_output(output, piece);
+	return more || output->is_new;
 }
 
 /* It goes round the gangs. */
@@ -523,6 +536,7 @@ bool log_reader_done(struct log_reader *reader, struct gang *gang)
 	if (!output || find_streams(output) < 0)
 		return false;
 	if (!all_read(output)) {
+		output->is_new = true;
 		list(output);
 		return false;
 	}

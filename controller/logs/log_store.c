@@ -32,15 +32,20 @@ struct log_store *log_store_new(const char *folder, struct error *err)
 	if (fd < 0)
 		return NULL;
 	store = calloc(1, sizeof(*store));
-	if (store)
-		store->folder = take_fd(&fd);
-	else
+	if (!store) {
 		error_nomem(err, "logstore");
+		return NULL;
+	}
+	TAILQ_INIT(&store->used);
+	store->folder = take_fd(&fd);
 	return store;
 }
 
-static void stream_free(struct stream *stream)
+static void close_stream(struct log_store *store, struct stream *stream)
 {
+	TAILQ_REMOVE(&store->used, stream, by_use);
+	LIST_REMOVE(stream, by_job);
+	store->open--;
 	if (stream->log >= 0)
 		close(stream->log);
 	log_times_clear(&stream->times);
@@ -51,12 +56,8 @@ void log_store_free(struct log_store *store)
 {
 	if (!store)
 		return;
-	while (store->streams) {
-		struct stream *stream = store->streams;
-
-		store->streams = stream->next;
-		stream_free(stream);
-	}
+	while (!TAILQ_EMPTY(&store->used))
+		close_stream(store, TAILQ_FIRST(&store->used));
 	if (store->folder >= 0)
 		close(store->folder);
 	free(store);
@@ -114,32 +115,19 @@ static int make_log(struct log_store *store, uint64_t job, uint32_t attempt,
 	return fd;
 }
 
-static void drop_oldest(struct log_store *store)
-{
-	struct stream **at = &store->streams;
-
-	if (!*at)
-		return;
-	while ((*at)->next)
-		at = &(*at)->next;
-	stream_free(*at);
-	*at = NULL;
-	store->open--;
-}
-
-/* The open stream, first in the list now, or NULL. */
+/* The open stream, the latest used now, or NULL. */
 static struct stream *find_open(struct log_store *store, uint64_t job,
 				uint32_t attempt, const char *name)
 {
-	for (struct stream **at = &store->streams; *at; at = &(*at)->next) {
-		struct stream *stream = *at;
+	struct stream *stream;
 
+	LIST_FOREACH(stream, &store->chains[job % OPEN_CHAINS], by_job)
+	{
 		if (stream->job != job || stream->attempt != attempt ||
 		    strcmp(stream->name, name) != 0)
 			continue;
-		*at = stream->next;
-		stream->next = store->streams;
-		store->streams = stream;
+		TAILQ_REMOVE(&store->used, stream, by_use);
+		TAILQ_INSERT_HEAD(&store->used, stream, by_use);
 		return stream;
 	}
 	return NULL;
@@ -168,7 +156,7 @@ static int open_log(struct log_store *store, uint64_t job, uint32_t attempt,
 	return take_fd(&fd);
 }
 
-/* Put the stream of an open log in front of the list. */
+/* Add the stream of an open log, the latest used. */
 static struct stream *add_stream(struct log_store *store, uint64_t job,
 				 uint32_t attempt, const char *name)
 {
@@ -182,9 +170,9 @@ static struct stream *add_stream(struct log_store *store, uint64_t job,
 	stream->log = -1;
 	stream->times.fd = -1;
 	while (store->open >= LOG_STORE_OPEN_MAX)
-		drop_oldest(store);
-	stream->next = store->streams;
-	store->streams = stream;
+		close_stream(store, TAILQ_LAST(&store->used, streams));
+	TAILQ_INSERT_HEAD(&store->used, stream, by_use);
+	LIST_INSERT_HEAD(&store->chains[job % OPEN_CHAINS], stream, by_job);
 	store->open++;
 	return stream;
 }
@@ -361,17 +349,12 @@ int log_store_time_at(struct log_store *store, uint64_t job, uint32_t attempt,
 
 void log_store_close(struct log_store *store, uint64_t job, uint32_t attempt)
 {
-	struct stream **at = &store->streams;
+	struct stream *stream, *next;
 
-	while (*at) {
-		struct stream *stream = *at;
-
-		if (stream->job != job || stream->attempt != attempt) {
-			at = &stream->next;
-			continue;
-		}
-		*at = stream->next;
-		stream_free(stream);
-		store->open--;
+	for (stream = LIST_FIRST(&store->chains[job % OPEN_CHAINS]); stream;
+	     stream = next) {
+		next = LIST_NEXT(stream, by_job);
+		if (stream->job == job && stream->attempt == attempt)
+			close_stream(store, stream);
 	}
 }

@@ -10,12 +10,15 @@
 #include "protocol/base/strings.h"
 
 #include <stdbool.h>
+#include <sys/queue.h>
 
 #define TALLIES 1024 /* jobs whose number of streams is remembered */
+#define OPEN_CHAINS 256
 
-/* An open stream, in a list with the latest used first. */
+/* An open stream. */
 struct stream {
-	struct stream *next;
+	TAILQ_ENTRY(stream) by_use;
+	LIST_ENTRY(stream) by_job;
 	uint64_t job;
 	uint32_t attempt;
 	char name[LOG_STORE_NAME_MAX + 1];
@@ -31,8 +34,9 @@ struct tally {
 };
 
 struct log_store {
-	int folder; /* logs/ */
-	struct stream *streams;
+	int folder;                              /* logs/ */
+	TAILQ_HEAD(streams, stream) used;        /* the latest used first */
+	LIST_HEAD(, stream) chains[OPEN_CHAINS]; /* by the job's number */
 	size_t open;
 	struct tally tallies[TALLIES]; /* by the job's number */
 };
