@@ -5,6 +5,7 @@
 #include "controller/cluster/active_job.h"
 
 #include <errno.h>
+#include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -118,12 +119,23 @@ void nodes_pass_time(struct nodes *nodes)
 	}
 }
 
+static int compare_names(const void *a, const void *b)
+{
+	const struct node *x = a, *y = b;
+
+	return strcmp(x->view.name, y->view.name);
+}
+
+static int compare_name(const void *name, const void *node)
+{
+	return strcmp(name, ((const struct node *)node)->view.name);
+}
+
 struct node *node_find(const struct nodes *nodes, const char *name)
 {
-	for (size_t i = 0; i < nodes->count; i++)
-		if (!strcmp(nodes->list[i]->view.name, name))
-			return nodes->list[i];
-	return NULL;
+	void *found = tfind(name, &nodes->names, compare_name);
+
+	return found ? *(struct node **)found : NULL;
 }
 
 static void node_free(struct node *node)
@@ -183,6 +195,10 @@ struct node *node_get(struct nodes *nodes, const char *name, struct error *err)
 		return NULL;
 	}
 	strncpy(node->view.name, name, sizeof(node->view.name) - 1);
+	if (!tsearch(node, &nodes->names, compare_names)) {
+		error_nomem(err, "node");
+		return NULL;
+	}
 	TAILQ_INIT(&node->holds);
 	node->lost_since_ms = effects_mono_ms(nodes->effects);
 	node->index = nodes->count++;
@@ -196,8 +212,10 @@ void nodes_free(struct nodes *nodes)
 {
 	if (!nodes)
 		return;
-	for (size_t i = 0; i < nodes->count; i++)
+	for (size_t i = 0; i < nodes->count; i++) {
+		tdelete(nodes->list[i], &nodes->names, compare_names);
 		node_free(nodes->list[i]);
+	}
 	free(nodes->list);
 	free(nodes->slots);
 	free(nodes);

@@ -38,6 +38,7 @@ struct nodes {
 	struct changes *changes;
 	struct node **list;
 	struct slot *slots; /* of list[i], as the scheduler sees it */
+	void *names;        /* tsearch(3), by name */
 	size_t count;
 	bool changed; /* since nodes_changed() */
 };
