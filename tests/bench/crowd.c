@@ -276,6 +276,15 @@ double crowd_rss_kib(const struct crowd *crowd)
 	return sum;
 }
 
+double crowd_cpu_s(const struct crowd *crowd)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < crowd->processes_count; i++)
+		sum += process_cpu_s(crowd->processes[i]);
+	return sum;
+}
+
 int crowd_join(struct crowd *crowd, struct person *person, struct error *err)
 {
 	const struct site *site = crowd->site;

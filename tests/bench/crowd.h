@@ -46,7 +46,8 @@ void crowd_close(struct crowd *crowd);
 /* All agents join; returns when they are up. */
 int crowd_join(struct crowd *crowd, struct person *person, struct error *err);
 
-/* Memory of all its agents. */
+/* Memory and processor time of all its agents. */
 double crowd_rss_kib(const struct crowd *crowd);
+double crowd_cpu_s(const struct crowd *crowd);
 
 #endif

@@ -252,51 +252,51 @@ int person_wait(struct person *person, const struct submitted *submitted,
 	return 0;
 }
 
-/* Nodes that are up from the after-th on, at most one answer's worth. */
-static int count_nodes(struct person *person, uint64_t after, size_t *up,
-		       size_t *listed, struct error *err)
+/* How many of the nodes behind the first `up` are up, without a gap; of one
+ * answer's worth.
+ */
+static int count_up(struct person *person, size_t up, size_t *more,
+		    struct error *err)
 {
-	cJSON *answer = person_ask(person, QUERY_NODES, 0, after, err);
+	cJSON *answer = person_ask(person, QUERY_NODES, 0, up, err);
 	const cJSON *node;
 
 	if (!answer)
 		return -1;
+	*more = 0;
 	cJSON_ArrayForEach(node,
 			   cJSON_GetObjectItemCaseSensitive(answer, "nodes"))
 	{
 		const char *state = cJSON_GetStringValue(
 			cJSON_GetObjectItemCaseSensitive(node, "state"));
 
-		(*listed)++;
-		*up += state && !strcmp(state, "up");
+		if (!state || strcmp(state, "up") != 0)
+			break;
+		(*more)++;
 	}
 	cJSON_Delete(answer);
 	return 0;
 }
 
+/* A list of all of them, again and again, would cost more than their coming. */
 int person_wait_nodes(struct person *person, size_t count, double limit_s,
 		      struct error *err)
 {
 	double until = clock_s() + limit_s;
-	size_t up, listed;
+	size_t up = 0, more;
 
-	for (;;) {
-		size_t before;
-
-		up = listed = 0;
-		do {
-			before = listed;
-			if (count_nodes(person, listed, &up, &listed, err) < 0)
-				return -1;
-		} while (listed > before && listed < count);
-		if (up >= count)
-			return 0;
+	while (up < count) {
+		if (count_up(person, up, &more, err) < 0)
+			return -1;
+		up += more;
 		if (clock_s() > until)
 			return error_set(err, ETIMEDOUT,
 					 "%zu of %zu nodes are up after %.0f s",
 					 up, count, limit_s);
-		usleep(LOOK_US);
+		if (!more)
+			usleep(LOOK_US);
 	}
+	return 0;
 }
 
 struct begun {
