@@ -557,9 +557,20 @@ static void unkept(void *arg, const char *why)
 	agent->unkept = true;
 }
 
+/* A controller of many nodes gets their samples less often, too. */
+static void paced(void *arg, uint32_t heartbeat_ms)
+{
+	struct agent *agent = arg;
+	uint64_t poll_ms = (uint64_t)heartbeat_ms * LOG_SENDER_POLL_MS;
+
+	log_sender_set_poll(agent->sender,
+			    (uint32_t)(poll_ms / WIRE_HEARTBEAT_MS));
+}
+
 const struct wire_client_handler session_handler = {
 	.connected = connected,
 	.message = heard,
 	.lost = lost,
 	.unkept = unkept,
+	.paced = paced,
 };

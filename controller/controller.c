@@ -207,6 +207,19 @@ static bool check_address(struct controller *controller, struct wire_peer *peer)
 	return false;
 }
 
+/* The more nodes there are, the less often each says that it lives. */
+static void pace(struct controller *controller)
+{
+	size_t ms = node_count(controller->parts.nodes) *
+		    CONTROLLER_HEARTBEAT_EACH_MS;
+
+	ms = ms > WIRE_HEARTBEAT_MS ? ms : WIRE_HEARTBEAT_MS;
+	wire_server_set_heartbeat(controller->wire,
+				  ms < WIRE_HEARTBEAT_MAX_MS
+					  ? (uint32_t)ms
+					  : WIRE_HEARTBEAT_MAX_MS);
+}
+
 static void join(struct controller *controller, struct wire_peer *peer,
 		 struct message_hello *hello)
 {
@@ -236,6 +249,7 @@ static void join(struct controller *controller, struct wire_peer *peer,
 		return;
 	}
 	wire_peer_set_data(peer, node);
+	pace(controller);
 	log_info("node=%s joined: %s, %u device(s), %s", node_name(node),
 		 hello->vendor, hello->devices, hello->software);
 }
@@ -255,7 +269,7 @@ static void welcome(struct controller *controller, struct wire_peer *peer,
 {
 	struct message_welcome message = {
 		.version = PROTOCOL_VERSION,
-		.heartbeat_ms = WIRE_HEARTBEAT_MS,
+		.heartbeat_ms = wire_peer_heartbeat_ms(peer),
 		.credit_bytes = log_credit(controller->parts.nodes),
 		.time_ms = (uint64_t)clock_wall_ms(),
 		.next_key = (char *)controller_key_next(&controller->keys),
@@ -616,6 +630,7 @@ static int open_wire(struct controller *controller,
 				controller->keyring, &handler, controller, err);
 	if (!controller->wire || open_server(controller, err) < 0)
 		return -1;
+	pace(controller);
 	wire_server_set_next_key(controller->wire,
 				 controller_key_next(&controller->keys));
 	return wire_server_bind(controller->wire, config->listen, err);

@@ -41,6 +41,7 @@ struct log_sender {
 	void *arg;
 	sd_event_source *timer, *poll;
 	int64_t due_ms; /* when the timer runs; 0: not armed */
+	uint32_t poll_ms;
 	uint64_t credit;
 	uint64_t under_way; /* sum over streams of sent - acked */
 	char *frame;
@@ -211,9 +212,16 @@ static int poll_run(sd_event_source *source, uint64_t usec, void *arg)
 	}
 	if (!TAILQ_EMPTY(&sender->streams))
 		log_sender_wake(sender);
-	loop_timer(sender->loop, &sender->poll, LOG_SENDER_POLL_MS, poll_run,
+	loop_timer(sender->loop, &sender->poll, sender->poll_ms, poll_run,
 		   sender, NULL);
 	return 0;
+}
+
+void log_sender_set_poll(struct log_sender *sender, uint32_t poll_ms)
+{
+	sender->poll_ms = poll_ms;
+	loop_timer(sender->loop, &sender->poll, poll_ms, poll_run, sender,
+		   NULL);
 }
 
 struct log_sender *log_sender_new(sd_event *loop, struct spool *spool,
@@ -234,6 +242,7 @@ struct log_sender *log_sender_new(sd_event *loop, struct spool *spool,
 		return NULL;
 	}
 	sender->loop = sd_event_ref(loop);
+	sender->poll_ms = LOG_SENDER_POLL_MS;
 	sender->spool = spool;
 	sender->send = send;
 	sender->arg = arg;

@@ -20,10 +20,8 @@
 #include <systemd/sd-event.h>
 
 #define LOG_SENDER_FRAME_MAX (128 << 10) /* bytes in one message */
-#define LOG_SENDER_DELAY_MS 10 /* output within this time is sent together */
-#define LOG_SENDER_POLL_MS                                                     \
-	1000 /* files are checked at least this often                          \
-	      */
+#define LOG_SENDER_DELAY_MS 10  /* output within this time is sent together */
+#define LOG_SENDER_POLL_MS 1000 /* files are checked as often, at first */
 
 struct log_sender;
 struct log_sender_stream;
@@ -43,6 +41,11 @@ OWNED_POINTER(struct log_sender, log_sender_free)
  */
 void log_sender_session(struct log_sender *sender, uint64_t credit_bytes);
 
+/* Check files at least this often: what nobody wakes the log sender for, such
+ * as samples, is sent then.
+ */
+void log_sender_set_poll(struct log_sender *sender, uint32_t poll_ms);
+
 /* Watch a stream of a task; name is copied. fresh: the task was made in this
  * session, so the controller has nothing of it.
  */
@@ -53,8 +56,8 @@ struct log_sender_stream *log_sender_add(struct log_sender *sender,
 					 struct error *err);
 void log_sender_remove(struct log_sender_stream *stream);
 
-/* look() is called every LOG_SENDER_POLL_MS, and before bytes of the stream are
- * sent. It may add streams and bound them, but not remove any.
+/* look() is called whenever files are checked, and before bytes of the stream
+ * are sent. It may add streams and bound them, but not remove any.
  */
 typedef void log_sender_look_fn(void *arg);
 void log_sender_set_look(struct log_sender_stream *stream,

@@ -87,7 +87,8 @@ static const struct schema submit_workspace_schema =
 #define O(n, m) FIELD_OPTIONAL(message_##n, m)
 #define T(n) TASK_NAME(message_##n)
 
-MESSAGE(heartbeat, F(heartbeat, time_ms), O(heartbeat, next_key))
+MESSAGE(heartbeat, F(heartbeat, time_ms), O(heartbeat, next_key),
+	O(heartbeat, heartbeat_ms))
 MESSAGE(refused, F(refused, request), F(refused, code), F(refused, text))
 MESSAGE(hello, F(hello, version), F(hello, software), O(hello, visits),
 	O(hello, instance),

@@ -89,8 +89,10 @@ enum message_type {
 };
 
 struct message_heartbeat {
-	uint64_t time_ms; /* sender's wall clock */
-	char *next_key;   /* of the controller: its public key to come */
+	uint64_t time_ms;      /* sender's wall clock */
+	char *next_key;        /* of the controller: its public key to come */
+	uint32_t heartbeat_ms; /* of the controller: as in welcome, from now on
+				*/
 };
 
 /* A request, or with request 0 the whole session, is refused; text says why. */

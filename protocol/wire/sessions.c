@@ -65,8 +65,7 @@ void sessions_report(struct sessions *sessions, const char *who,
 
 bool wire_peer_alive(const struct wire_peer *peer)
 {
-	int64_t limit =
-		clock_mono_ms() - 2 * (int64_t)peer->sessions->heartbeat_ms;
+	int64_t limit = clock_mono_ms() - 2 * (int64_t)peer->heartbeat_ms;
 
 	return !peer->ended && peer->heard_ms > limit && peer_connected(peer);
 }
@@ -122,9 +121,13 @@ struct wire_peer *sessions_sender(struct sessions *sessions,
 	struct wire_peer *peer = wire_peers_find(&sessions->peers, frames);
 
 	*first = !peer;
-	return peer ? peer
-		    : wire_peers_add(&sessions->peers, sessions,
-				     sessions->keyring, frames);
+	if (peer)
+		return peer;
+	peer = wire_peers_add(&sessions->peers, sessions, sessions->keyring,
+			      frames);
+	if (peer)
+		sessions_pace(peer);
+	return peer;
 }
 
 struct wire_peer *sessions_of_fd(struct sessions *sessions, int fd)
@@ -146,7 +149,14 @@ bool sessions_begin(struct wire_peer *peer)
 	peer->data = NULL;
 	peer->lagged = false;
 	peer->greeted = true;
+	sessions_pace(peer);
 	return true;
+}
+
+uint32_t sessions_pace(struct wire_peer *peer)
+{
+	peer->heartbeat_ms = peer->sessions->heartbeat_ms;
+	return peer->heartbeat_ms;
 }
 
 /* Sending. */
@@ -222,10 +232,10 @@ static uint32_t sweep_interval(const struct sessions *sessions)
 
 static void sweep(struct sessions *sessions, int64_t now)
 {
-	int64_t limit = now - 3 * (int64_t)sessions->heartbeat_ms;
 	struct wire_peer *peer, *next;
 
 	for (peer = TAILQ_FIRST(&sessions->peers.active); peer; peer = next) {
+		int64_t limit = now - 3 * (int64_t)peer->heartbeat_ms;
 		bool was_closed = peer->closed;
 
 		next = TAILQ_NEXT(peer, next);
@@ -267,7 +277,11 @@ static int sweep_run(sd_event_source *source, uint64_t usec, void *arg)
 
 void sessions_set_heartbeat(struct sessions *sessions, uint32_t heartbeat_ms)
 {
+	uint32_t before_ms = sweep_interval(sessions);
+
 	sessions->heartbeat_ms = heartbeat_ms ? heartbeat_ms : 1;
+	if (sessions->sweep && sweep_interval(sessions) == before_ms)
+		return;
 	sessions->swept_ms = sessions->resumed_ms = clock_mono_ms();
 	loop_timer(sessions->loop, &sessions->sweep, sweep_interval(sessions),
 		   sweep_run, sessions, NULL);

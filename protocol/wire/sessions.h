@@ -37,6 +37,9 @@ void sessions_heard(struct wire_peer *peer);
  */
 bool sessions_begin(struct wire_peer *peer);
 
+/* The present time between heartbeats, which the peer is to be told. */
+uint32_t sessions_pace(struct wire_peer *peer);
+
 /* Refuse one request (0: all that the peer sent), and go on. */
 void sessions_refuse_request(struct wire_peer *peer, uint64_t request, int code,
 			     const char *why);

@@ -9,7 +9,9 @@
  *
  * libzmq's own heartbeats cost time quadratic in peers, so ours are messages:
  * the client sends one at least every heartbeat_ms of the server's welcome, and
- * the server answers each.
+ * the server answers each; the answer may change the interval. Machines that
+ * are lost are noticed by TCP, within half a minute, where heartbeats are
+ * rarer.
  *
  * Everything that a peer can make grow has a limit: the size of messages
  * (message.h), received but unread messages (256 of a peer; unread.h for all),
@@ -29,6 +31,7 @@
 #include <systemd/sd-event.h>
 
 #define WIRE_HEARTBEAT_MS 5000
+#define WIRE_HEARTBEAT_MAX_MS 60000 /* that a client accepts */
 #define WIRE_BAN_MS 10000
 
 /* The server. */
@@ -68,8 +71,9 @@ int wire_server_bind(struct wire_server *server, const char *endpoint,
 /* The endpoint of the last bind, with its port. */
 const char *wire_server_endpoint(const struct wire_server *server);
 
-/* The time between heartbeats (WIRE_HEARTBEAT_MS at first), which is part of
- * the welcome. A peer that is silent for three times as long is gone.
+/* The time between heartbeats (WIRE_HEARTBEAT_MS at first) for peers that come,
+ * and for the others from their next heartbeat on. A peer that is silent for
+ * three times as long as it was told is gone.
  */
 void wire_server_set_heartbeat(struct wire_server *server,
 			       uint32_t heartbeat_ms);
@@ -115,6 +119,8 @@ void wire_server_recheck(struct wire_server *server);
 const char *wire_peer_name(const struct wire_peer *peer);
 const char *wire_peer_public(const struct wire_peer *peer); /* key */
 const char *wire_peer_address(const struct wire_peer *peer);
+/* For its welcome. */
+uint32_t wire_peer_heartbeat_ms(const struct wire_peer *peer);
 enum role wire_peer_role(const struct wire_peer *peer);
 void wire_peer_set_data(struct wire_peer *peer, void *data);
 void *wire_peer_data(const struct wire_peer *peer);
@@ -150,6 +156,9 @@ struct wire_client_handler {
 	 * heartbeat. May be NULL.
 	 */
 	void (*unkept)(void *arg, const char *why);
+	/* The time between heartbeats was changed by the server. May be NULL.
+	 */
+	void (*paced)(void *arg, uint32_t heartbeat_ms);
 };
 
 /* server_public: Z85 public key of the controller. zmq: a ZeroMQ context that

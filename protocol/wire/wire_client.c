@@ -26,9 +26,8 @@
 #define RETRY_MAX_MS 2000
 #define HANDSHAKE_MS 30000  /* thousands of agents may come back at once */
 #define HEARTBEAT_MIN_MS 10 /* what a welcome may ask for */
-#define HEARTBEAT_MAX_MS 60000
-#define ENVELOPE_MAX 1024 /* bytes that CURVE adds to a frame, and some */
-#define DRAIN_MAX 2000    /* messages taken from a broken connection */
+#define ENVELOPE_MAX 1024   /* bytes that CURVE adds to a frame, and some */
+#define DRAIN_MAX 2000      /* messages taken from a broken connection */
 
 struct wire_client {
 	sd_event *loop;
@@ -193,6 +192,20 @@ static void take_next_key(struct wire_client *client, const char *next)
 		unkept(client, &err);
 }
 
+static void take_heartbeat(struct wire_client *client, uint32_t heartbeat_ms)
+{
+	if (heartbeat_ms < HEARTBEAT_MIN_MS ||
+	    heartbeat_ms > WIRE_HEARTBEAT_MAX_MS ||
+	    heartbeat_ms == client->heartbeat_ms)
+		return;
+	client->heartbeat_ms = heartbeat_ms;
+	client->beat_ms = clock_mono_ms();
+	loop_timer(client->loop, &client->heartbeat, heartbeat_ms,
+		   heartbeat_run, client, NULL);
+	if (client->handler.paced)
+		client->handler.paced(client->arg, heartbeat_ms);
+}
+
 static void take_welcome(struct wire_client *client,
 			 const struct message_welcome *welcome)
 {
@@ -200,14 +213,7 @@ static void take_welcome(struct wire_client *client,
 	client->retry_ms = RETRY_MS;
 	clock_offset_answer(&client->offset, clock_mono_ms(), welcome->time_ms);
 	take_next_key(client, welcome->next_key);
-	if (welcome->heartbeat_ms < HEARTBEAT_MIN_MS ||
-	    welcome->heartbeat_ms > HEARTBEAT_MAX_MS ||
-	    welcome->heartbeat_ms == client->heartbeat_ms)
-		return;
-	client->heartbeat_ms = welcome->heartbeat_ms;
-	client->beat_ms = clock_mono_ms();
-	loop_timer(client->loop, &client->heartbeat, client->heartbeat_ms,
-		   heartbeat_run, client, NULL);
+	take_heartbeat(client, welcome->heartbeat_ms);
 }
 
 static void take_message(struct wire_client *client, enum message_type type,
@@ -222,6 +228,7 @@ static void take_message(struct wire_client *client, enum message_type type,
 		clock_offset_answer(&client->offset, clock_mono_ms(),
 				    beat->time_ms);
 		take_next_key(client, beat->next_key);
+		take_heartbeat(client, beat->heartbeat_ms);
 	}
 	if (type == MESSAGE_REFUSED && !refused->request)
 		client_lost(client, (int)refused->code, refused->text);

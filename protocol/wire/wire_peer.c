@@ -150,6 +150,11 @@ const char *wire_peer_address(const struct wire_peer *peer)
 	return peer->address;
 }
 
+uint32_t wire_peer_heartbeat_ms(const struct wire_peer *peer)
+{
+	return peer->heartbeat_ms;
+}
+
 enum role wire_peer_role(const struct wire_peer *peer)
 {
 	return peer->role;

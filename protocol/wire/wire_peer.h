@@ -34,6 +34,7 @@ struct wire_peer {
 	bool lagged;
 	struct outgoing_frame *unsent; /* frame to which messages are added */
 	int64_t heard_ms;              /* last message, or when it ended */
+	uint32_t heartbeat_ms;         /* that it was told last */
 	struct budget *budget; /* of its key; NULL: it has too many sessions */
 	void *data;
 	struct peer_list *list; /* that it is in */

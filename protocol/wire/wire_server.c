@@ -26,6 +26,8 @@
 #define SEND_QUEUE 1000       /* per peer, in libzmq */
 #define BACKLOG 4096          /* connections waiting for accept */
 #define HANDSHAKE_MS 30000    /* from accept; thousands may come at once */
+#define PROBE_S 8             /* of a silent machine, by the kernel, */
+#define PROBES 2              /* that it leaves unanswered before it is lost */
 #define ENVELOPE_MAX 1024     /* bytes that CURVE adds to a frame, and some */
 
 struct wire_server {
@@ -54,6 +56,7 @@ static void answer_heartbeat(struct wire_server *server, struct wire_peer *peer)
 	struct message_heartbeat beat = {
 		.time_ms = (uint64_t)clock_wall_ms(),
 		.next_key = server->next_key[0] ? server->next_key : NULL,
+		.heartbeat_ms = sessions_pace(peer),
 	};
 
 	outgoing_now(server->outgoing, peer, MESSAGE_HEARTBEAT, &beat);
@@ -205,6 +208,10 @@ static int router_options(struct wire_server *server, const struct key *key)
 	       set_int(router, ZMQ_SNDHWM, SEND_QUEUE) |
 	       set_int(router, ZMQ_BACKLOG, BACKLOG) |
 	       set_int(router, ZMQ_HANDSHAKE_IVL, HANDSHAKE_MS) |
+	       set_int(router, ZMQ_TCP_KEEPALIVE, 1) |
+	       set_int(router, ZMQ_TCP_KEEPALIVE_IDLE, PROBE_S) |
+	       set_int(router, ZMQ_TCP_KEEPALIVE_INTVL, PROBE_S) |
+	       set_int(router, ZMQ_TCP_KEEPALIVE_CNT, PROBES) |
 	       set_int(router, ZMQ_LINGER, 200) | set_int(router, ZMQ_IPV6, 1) |
 	       zmq_setsockopt(router, ZMQ_MAXMSGSIZE, &max, sizeof(max));
 }

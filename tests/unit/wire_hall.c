@@ -189,6 +189,13 @@ static void guest_message(void *arg, enum message_type type, void *body,
 	snprintf(guest->why, sizeof(guest->why), "%s", refused->text);
 }
 
+static void guest_paced(void *arg, uint32_t heartbeat_ms)
+{
+	struct guest *guest = arg;
+
+	guest->paced_ms = heartbeat_ms;
+}
+
 static void guest_lost(void *arg, int code, const char *why)
 {
 	struct guest *guest = arg;
@@ -205,6 +212,7 @@ void guest_init(struct guest *guest, struct hall *hall, const struct key *key,
 		.connected = guest_connected,
 		.message = guest_message,
 		.lost = guest_lost,
+		.paced = guest_paced,
 	};
 	struct error err;
 

@@ -44,7 +44,8 @@ struct guest {
 	bool silent; /* say no hello */
 	uint32_t version;
 	int connected, welcomes, messages, lost;
-	int code; /* of the last loss or refused request */
+	uint32_t paced_ms; /* the last time between heartbeats that came */
+	int code;          /* of the last loss or refused request */
 	char why[256];
 	uint64_t request; /* of the last reply or refused request */
 	enum message_type last;

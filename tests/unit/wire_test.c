@@ -376,6 +376,23 @@ static void test_silence(void)
 	   "a client keeps its session with heartbeats, as the welcome says");
 }
 
+static void test_pace(void)
+{
+	owned(hall_clear) struct hall hall;
+	owned(guest_clear) struct guest guest;
+
+	hall_init(&hall, ANYWHERE, 50);
+	guest_init(&guest, &hall, &hall.keys[HALL_AGENT], NULL);
+	WAIT(&hall, guest.welcomes);
+	wire_server_set_heartbeat(hall.server, 400);
+	WAIT(&hall, guest.paced_ms == 400);
+	ok(guest.paced_ms == 400, "the answer to a heartbeat makes them rarer");
+	wire_server_set_heartbeat(hall.server, 50);
+	WAIT(&hall, guest.paced_ms == 50);
+	ok(guest.paced_ms == 50 && !guest.lost && !hall.gone,
+	   "a peer that was told a longer time is not silent before that");
+}
+
 /* Messages of one turn go in one frame, but one with a payload goes alone; they
  * are taken in their order, also from a frame of a peer.
  */
@@ -538,6 +555,7 @@ int main(void)
 	test_rest();
 	test_next_key();
 	test_silence();
+	test_pace();
 	test_one_frame();
 	test_stopped();
 	test_restart();
