@@ -11,7 +11,9 @@
  *
  * After each of these jobs the same container is created through the bare
  * Engine API: what the engine itself needs beside those that print, which no
- * program that uses it can undercut. All processes have the same priority.
+ * program that uses it can undercut. It mounts and unmounts an overlay for each
+ * create, and the kernel then syncs the whole file system below it, with all of
+ * the logs that are not on the disk yet. All processes have the same priority.
  */
 #include "protocol/base/program.h"
 #include "tests/bench/bare_engine.h"
