@@ -35,10 +35,7 @@ regatta-test/tool:1 /tool steps 1 1 , touch"
 
 slurm_prepare()
 {
-	ip link set lo up &&
-		ip link add slurm0 type veth peer name slurm1 &&
-		ip address add 10.99.0.1/24 dev slurm0 &&
-		ip link set slurm0 up && ip link set slurm1 up || return 1
+	slurm_network || return 1
 	mkdir -p /var/run
 	[[ ! -e /var/run/docker.sock ]] ||
 		mount --bind /dev/null /var/run/docker.sock || return 1

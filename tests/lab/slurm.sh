@@ -4,6 +4,8 @@
 # To be read after lib.sh, inside a network namespace of the test (unshare -n),
 # as its ports are fixed. All lies below $BED/slurm; the nodes are this machine.
 #
+#	slurm_network		an address beside the loopback's: names resolve
+#				only where there is one
 #	slurm_bed		what it needs of the namespace, and engine "one"
 #				for all of its nodes; cleared at the end
 #	slurm_up NODE...	start it, and wait until all nodes are idle
@@ -14,14 +16,17 @@
 
 SLURM_PROGRAMS=(munged slurmctld slurmd sbatch srun scontrol squeue scancel)
 
-slurm_bed()
+slurm_network()
 {
 	ip link set lo up &&
-		# Names resolve only where there is an address beside lo's.
 		ip link add slurm0 type veth peer name slurm1 &&
 		ip address add 10.99.0.1/24 dev slurm0 &&
-		ip link set slurm0 up && ip link set slurm1 up &&
-		engine_up one && tool_image one || return 1
+		ip link set slurm0 up && ip link set slurm1 up
+}
+
+slurm_bed()
+{
+	slurm_network && engine_up one && tool_image one || return 1
 	trap 'slurm_down; bed_exit' EXIT
 	unset REGATTA_CONFIG
 	export HOME=$BED XDG_CONFIG_HOME=$BED/config TMPDIR=$BED/nodes

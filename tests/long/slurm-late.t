@@ -1,17 +1,10 @@
 #!/bin/bash
 # slurm-late.t - on a real Slurm no job starts that would not end in time, a
 # limit that is changed counts, and a site's file says how its jobs are sent.
-if ((EUID == 0)) && [[ ! ${SLURM_ALONE-} ]]; then
-	exec env SLURM_ALONE=1 unshare -n "$0" "$@"
-fi
 : "${TEST_LIMIT:=600}"
-# shellcheck source=tests/system/lib.sh
-. "$(dirname "$0")/../system/lib.sh"
-need_root
-# shellcheck source=tests/lab/slurm.sh
-. "$ROOT/tests/lab/slurm.sh"
-need docker dockerd containerd jq "${SLURM_PROGRAMS[@]}" \
-	"$REGATTA_BUILD"/{regatta,lab/tool}
+# shellcheck source=tests/lab/slurm-test.sh
+. "$(dirname "$0")/../lab/slurm-test.sh"
+need docker dockerd containerd
 must slurm_bed
 must slurm_up a1 a2
 

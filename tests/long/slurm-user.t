@@ -1,26 +1,15 @@
 #!/bin/bash
 # slurm-user.t - ordinary users run sweeps as jobs of a real Slurm, each with
 # Podman of the user's own; they see nothing of each other, and nothing is left.
-if ((EUID == 0)) && [[ ! ${SLURM_ALONE-} ]]; then
-	exec env SLURM_ALONE=1 unshare -n -m "$0" "$@"
-fi
 : "${TEST_LIMIT:=500}"
-# shellcheck source=tests/system/lib.sh
-. "$(dirname "$0")/../system/lib.sh"
-need_root
+SLURM_MOUNTS=1
+# shellcheck source=tests/lab/slurm-test.sh
+. "$(dirname "$0")/../lab/slurm-test.sh"
 # shellcheck source=tests/lab/users.sh
 . "$ROOT/tests/lab/users.sh"
-# shellcheck source=tests/lab/slurm.sh
-. "$ROOT/tests/lab/slurm.sh"
-need jq curl podman newuidmap setpriv "${SLURM_PROGRAMS[@]}" \
-	"$REGATTA_BUILD"/{regatta,lab/tool}
+need curl podman newuidmap setpriv
 
-must ip link set lo up
-# Names resolve only where there is an address beside the loopback's.
-must ip link add slurm0 type veth peer name slurm1
-must ip address add 10.99.0.1/24 dev slurm0
-must ip link set slurm0 up
-must ip link set slurm1 up
+must slurm_network
 must mkdir -p /var/run
 [[ ! -e /var/run/docker.sock ]] || must mount --bind /dev/null /var/run/docker.sock
 must users_up sailor diver

@@ -1,18 +1,12 @@
 #!/bin/bash
 # slurm-users.t - two ordinary users at once on one node of a real Slurm: neither
 # sees sockets, keys or files of the other.
-if ((EUID == 0)) && [[ ! ${SLURM_ALONE-} ]]; then
-	exec env SLURM_ALONE=1 unshare -n -m "$0" "$@"
-fi
-# shellcheck source=tests/system/lib.sh
-. "$(dirname "$0")/../system/lib.sh"
-need_root
-# shellcheck source=tests/lab/slurm.sh
-. "$ROOT/tests/lab/slurm.sh"
+SLURM_MOUNTS=1
+# shellcheck source=tests/lab/slurm-test.sh
+. "$(dirname "$0")/../lab/slurm-test.sh"
 # shellcheck source=tests/lab/users.sh
 . "$ROOT/tests/lab/users.sh"
-need docker dockerd containerd jq setpriv "${SLURM_PROGRAMS[@]}" \
-	"$REGATTA_BUILD"/{regatta,lab/tool}
+need docker dockerd containerd setpriv
 must slurm_bed
 must users_up ada bob
 must slurm_up a1

@@ -1,16 +1,9 @@
 #!/bin/bash
 # slurm.t - regatta slurm: a sweep as a job of a real Slurm, and nothing left.
-if ((EUID == 0)) && [[ ! ${SLURM_ALONE-} ]]; then
-	exec env SLURM_ALONE=1 unshare -n "$0" "$@"
-fi
 : "${TEST_LIMIT:=600}"
-# shellcheck source=tests/system/lib.sh
-. "$(dirname "$0")/../system/lib.sh"
-need_root
-# shellcheck source=tests/lab/slurm.sh
-. "$ROOT/tests/lab/slurm.sh"
-need docker dockerd containerd jq "${SLURM_PROGRAMS[@]}" \
-	"$REGATTA_BUILD"/{regatta,lab/tool}
+# shellcheck source=tests/lab/slurm-test.sh
+. "$(dirname "$0")/../lab/slurm-test.sh"
+need docker dockerd containerd
 
 must slurm_bed
 must slurm_up a1 a2 a3

@@ -175,7 +175,7 @@ must wait_job "$JOB" running 20
 # shellcheck disable=SC2034 # in a condition
 container=$(task_container "$JOB")
 run regatta node remove n2
-like "$rc $err" "^2 .*n2 runs tasks of job.* $JOB: .*--force" \
+like "$rc $err" "^2 .*n2 runs tasks of job.* $JOB; .*--force" \
 	"a node that has tasks is not removed by accident"
 is "$(node_state n2)" up "(it is there)"
 run regatta node remove n2 --force

@@ -1,15 +1,8 @@
 #!/bin/bash
 # slurm.t - a sweep as a job of a real Slurm, seen live, and nothing left.
-if ((EUID == 0)) && [[ ! ${SLURM_ALONE-} ]]; then
-	exec env SLURM_ALONE=1 unshare -n "$0" "$@"
-fi
-# shellcheck source=tests/system/lib.sh
-. "$(dirname "$0")/lib.sh"
-need_root
-# shellcheck source=tests/lab/slurm.sh
-. "$ROOT/tests/lab/slurm.sh"
-need docker dockerd containerd jq "${SLURM_PROGRAMS[@]}" \
-	"$REGATTA_BUILD"/{regatta,lab/tool}
+# shellcheck source=tests/lab/slurm-test.sh
+. "$(dirname "$0")/../lab/slurm-test.sh"
+need docker dockerd containerd
 must slurm_bed
 must slurm_up a1
 
@@ -38,7 +31,7 @@ is "$(slurm_state "$job") $(states short)" \
 	'COMPLETED ["completed","completed"]' "the job's state is the sweep's"
 must wait_for '! alive watch' 20
 like "$(cat short/slurm.log)" "2 of 2 jobs completed" "the log has the outcome"
-like "$(cat short/agent.log)" "leaves: .*tasks=0" "the agent leaves"
+like "$(cat short/agent.log)" "leaving: .*tasks=0" "the agent leaves"
 nothing short "after the sweep"
 
 # Each of them ends only when the other one runs.
