@@ -214,12 +214,12 @@ static void give_up(struct jobs *jobs, struct node *node)
 void jobs_tick(struct jobs *jobs)
 {
 	int64_t now = effects_mono_ms(jobs->effects);
+	int64_t wall = effects_wall_ms(jobs->effects);
 
 	for (size_t i = 0; i < node_count(jobs->nodes); i++) {
 		struct node *node = node_at(jobs->nodes, i);
 
-		node_settle_drain(jobs->nodes, node,
-				  effects_wall_ms(jobs->effects));
+		node_settle_drain(jobs->nodes, node, wall);
 		if (!node_peer(node) && node_first_task(node) &&
 		    now - node_lost_since_ms(node) >
 			    (int64_t)jobs->node_lost_ms)
