@@ -14,7 +14,7 @@
  * differ in one value; of numbers only the next smaller and the next larger. A
  * cell is an anomaly if its rate (the mean of its repeats) is more than 5
  * times, or less than a fifth, of that of each neighbour: the cause is usually
- *a wrong unit or batch size. If both have an MFU, the MFU is compared instead.
+ * a wrong unit or batch size. If both have an MFU, the MFU is compared instead.
  * Without MFU, cells of different models, chips, vendors or precisions are not
  * neighbours.
  */
