@@ -8,7 +8,7 @@
 #include "agent/agent_internal.h"
 #include "agent/slurm_share.h"
 #include "agent/time_limit.h"
-#include "protocol/base/file.h"
+#include "protocol/base/clock.h"
 #include "protocol/base/program.h"
 
 #define EVICT_MS 20000 /* Slurm kills 30 s after its SIGTERM (KillWait) */

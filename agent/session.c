@@ -2,7 +2,7 @@
  */
 #include "agent/agent_internal.h"
 #include "agent/slurm_share.h"
-#include "protocol/base/file.h"
+#include "protocol/base/clock.h"
 
 #include <errno.h>
 #include <inttypes.h>

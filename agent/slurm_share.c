@@ -1,7 +1,7 @@
 /* slurm_share.c - the share of this machine that Slurm gave to our step.
  */
 #include "agent/slurm_share.h"
-#include "protocol/base/file.h"
+#include "protocol/base/clock.h"
 #include "protocol/base/log.h"
 #include "protocol/base/loop.h"
 

@@ -1,7 +1,7 @@
 /* time_limit.c - asks Slurm again and again when an allocation ends.
  */
 #include "agent/time_limit.h"
-#include "protocol/base/file.h"
+#include "protocol/base/clock.h"
 #include "protocol/base/log.h"
 #include "protocol/base/loop.h"
 #include "protocol/base/subprocess.h"

@@ -22,6 +22,7 @@
 #include "controller/nodes/node.h"
 #include "controller/retention/retention.h"
 #include "controller/web/web.h"
+#include "protocol/base/clock.h"
 #include "protocol/base/file.h"
 #include "protocol/base/log.h"
 #include "protocol/base/loop.h"

@@ -9,7 +9,7 @@
 #include "controller/jobs/jobs.h"
 #include "controller/logs/log_store.h"
 #include "controller/nodes/node.h"
-#include "protocol/base/file.h"
+#include "protocol/base/clock.h"
 #include "protocol/base/log.h"
 #include "protocol/base/loop.h"
 #include "protocol/wire/wire.h"

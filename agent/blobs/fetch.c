@@ -3,7 +3,7 @@
  */
 #include "agent/blobs/fetch.h"
 
-#include "protocol/base/file.h"
+#include "protocol/base/clock.h"
 #include "protocol/base/log.h"
 #include "protocol/base/loop.h"
 #include "protocol/blob/chunk_receiver.h"

@@ -2,7 +2,7 @@
  */
 #include "agent/blobs/peers.h"
 
-#include "protocol/base/file.h"
+#include "protocol/base/clock.h"
 #include "protocol/base/log.h"
 #include "protocol/base/loop.h"
 #include "protocol/blob/chunk_sender.h"

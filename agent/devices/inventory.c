@@ -2,6 +2,7 @@
  */
 #include "agent/devices/inventory.h"
 #include "agent/devices/device_merge.h"
+#include "protocol/base/clock.h"
 #include "protocol/base/file.h"
 #include "protocol/base/log.h"
 #include "protocol/base/loop.h"

@@ -2,7 +2,7 @@
  */
 #include "agent/docker/http.h"
 
-#include "protocol/base/file.h"
+#include "protocol/base/clock.h"
 #include "protocol/base/loop.h"
 
 #include <curl/curl.h>

@@ -2,7 +2,7 @@
  */
 #include "agent/evidence/abort.h"
 #include "agent/evidence/process_state.h"
-#include "protocol/base/file.h"
+#include "protocol/base/clock.h"
 #include "protocol/base/loop.h"
 
 #include <signal.h>

@@ -3,7 +3,7 @@
 #include "agent/evidence/evidence_round.h"
 #include "agent/evidence/snapshot.h"
 #include "protocol/message/evidence.h"
-#include "protocol/base/file.h"
+#include "protocol/base/clock.h"
 #include "protocol/base/printable.h"
 #include "protocol/base/subprocess.h"
 

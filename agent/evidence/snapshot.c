@@ -3,7 +3,7 @@
 #include "agent/evidence/snapshot.h"
 #include "agent/evidence/process_state.h"
 #include "agent/evidence/sockets.h"
-#include "protocol/base/file.h"
+#include "protocol/base/clock.h"
 
 #include <errno.h>
 #include <stdlib.h>

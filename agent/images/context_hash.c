@@ -3,7 +3,7 @@
 #include "agent/images/context_hash.h"
 
 #include "agent/images/build_context.h"
-#include "protocol/base/file.h"
+#include "protocol/base/clock.h"
 #include "protocol/base/loop.h"
 
 #include <stdlib.h>

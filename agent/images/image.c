@@ -7,7 +7,7 @@
 #include "agent/images/context_hash.h"
 #include "agent/images/image_usage.h"
 #include "agent/images/pull.h"
-#include "protocol/base/file.h"
+#include "protocol/base/clock.h"
 #include "protocol/base/loop.h"
 #include "protocol/base/printable.h"
 #include "protocol/blob/tarball.h"

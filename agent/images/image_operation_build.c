@@ -3,7 +3,7 @@
  */
 #include "agent/images/image_operations_internal.h"
 
-#include "protocol/base/file.h"
+#include "protocol/base/clock.h"
 
 #include <inttypes.h>
 #include <string.h>

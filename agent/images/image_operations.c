@@ -3,7 +3,7 @@
 #include "agent/images/id_error.h"
 #include "agent/images/image_operations_internal.h"
 
-#include "protocol/base/file.h"
+#include "protocol/base/clock.h"
 #include "protocol/base/log.h"
 #include "protocol/base/loop.h"
 

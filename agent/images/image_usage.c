@@ -3,6 +3,7 @@
  */
 #include "agent/images/image_usage.h"
 
+#include "protocol/base/clock.h"
 #include "protocol/base/file.h"
 #include "protocol/base/log.h"
 #include "protocol/base/loop.h"

@@ -6,7 +6,7 @@
 #include "agent/docker/rate.h"
 #include "agent/docker/registry_access.h"
 #include "agent/images/id_error.h"
-#include "protocol/base/file.h"
+#include "protocol/base/clock.h"
 #include "protocol/base/log.h"
 #include "protocol/base/loop.h"
 #include "protocol/registry/reference.h"

@@ -2,7 +2,7 @@
  * streams.
  */
 #include "agent/logs/log_sender.h"
-#include "protocol/base/file.h"
+#include "protocol/base/clock.h"
 #include "protocol/base/loop.h"
 #include "protocol/message/stream_index.h"
 

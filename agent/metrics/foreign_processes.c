@@ -5,7 +5,7 @@
 
 #include "agent/images/install.h"
 #include "agent/devices/sysfs.h"
-#include "protocol/base/file.h"
+#include "protocol/base/clock.h"
 #include "protocol/base/log.h"
 #include "protocol/base/loop.h"
 #include "protocol/base/printable.h"

@@ -3,7 +3,7 @@
 #include "agent/metrics/monitor.h"
 #include "agent/metrics/host_usage.h"
 #include "agent/metrics/tool_runner.h"
-#include "protocol/base/file.h"
+#include "protocol/base/clock.h"
 #include "protocol/base/log.h"
 #include "protocol/base/loop.h"
 #include "protocol/hardware/device_rows.h"

@@ -1,7 +1,7 @@
 /* tool_runner.c - runs a tool again and again, less often while it fails.
  */
 #include "agent/metrics/tool_runner.h"
-#include "protocol/base/file.h"
+#include "protocol/base/clock.h"
 #include "protocol/base/log.h"
 #include "protocol/hardware/sample_format.h"
 

@@ -2,6 +2,7 @@
  */
 #include "agent/spool/spool.h"
 #include "agent/init/init.h"
+#include "protocol/base/clock.h"
 #include "protocol/base/file.h"
 
 #include <dirent.h>

@@ -5,7 +5,7 @@
 
 #include "agent/blobs/tar_ages.h"
 #include "agent/blobs/tar_filter.h"
-#include "protocol/base/file.h"
+#include "protocol/base/clock.h"
 #include "protocol/base/log.h"
 #include "protocol/base/loop.h"
 #include "protocol/blob/incoming.h"

@@ -1,7 +1,7 @@
 /* disk_watch.c - measures how much a container writes to its own disk.
  */
 #include "agent/task/disk_watch.h"
-#include "protocol/base/file.h"
+#include "protocol/base/clock.h"
 #include "protocol/base/log.h"
 #include "protocol/base/loop.h"
 #include "protocol/hardware/container.h"

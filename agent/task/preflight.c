@@ -4,7 +4,7 @@
 #include "agent/metrics/foreign_processes.h"
 #include "agent/metrics/host_facts.h"
 #include "agent/metrics/versions.h"
-#include "protocol/base/file.h"
+#include "protocol/base/clock.h"
 #include "protocol/base/loop.h"
 #include "protocol/base/subprocess.h"
 

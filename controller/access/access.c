@@ -3,7 +3,7 @@
 #include "controller/access/access.h"
 #include "controller/access/key_entry.h"
 #include "controller/access/network.h"
-#include "protocol/base/file.h"
+#include "protocol/base/clock.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
  */
 #include "controller/access/key_rotation.h"
 #include "controller/access/key_entry.h"
-#include "protocol/base/file.h"
+#include "protocol/base/clock.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* viewers.c - who may look at the web pages: one-time addresses and cookies.
  */
 #include "controller/access/viewers.h"
-#include "protocol/base/file.h"
+#include "protocol/base/clock.h"
 
 #include <errno.h>
 #include <sodium.h>

@@ -15,7 +15,7 @@
 #include "controller/results/rules/record.h"
 #include "controller/results/usage.h"
 #include "controller/store/store.h"
-#include "protocol/base/file.h"
+#include "protocol/base/clock.h"
 
 #include <math.h>
 #include <stdlib.h>

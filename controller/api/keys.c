@@ -10,7 +10,7 @@
 #include "controller/jobs/node_events.h"
 #include "controller/jobs/job.h"
 #include "controller/nodes/node.h"
-#include "protocol/base/file.h"
+#include "protocol/base/clock.h"
 #include "protocol/wire/wire.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
 #include "controller/api/server.h"
 #include "controller/cluster/changes.h"
 #include "controller/store/store.h"
-#include "protocol/base/file.h"
+#include "protocol/base/clock.h"
 #include "protocol/base/log.h"
 #include "protocol/wire/wire.h"
 

@@ -10,7 +10,7 @@
 #include "controller/nodes/node.h"
 #include "controller/store/store.h"
 #include "controller/sweep/sweep.h"
-#include "protocol/base/file.h"
+#include "protocol/base/clock.h"
 #include "protocol/base/log.h"
 #include "protocol/registry/login.h"
 

@@ -7,7 +7,7 @@
 #include "controller/cluster/job_life.h"
 #include "controller/logs/log_ingest.h"
 #include "controller/nodes/node.h"
-#include "protocol/base/file.h"
+#include "protocol/base/clock.h"
 #include "protocol/base/log.h"
 #include "protocol/base/loop.h"
 #include "protocol/blob/chunk_receiver.h"

@@ -8,7 +8,7 @@
 #include "controller/blobs/distribution_tree.h"
 #include "controller/nodes/node.h"
 #include "controller/store/store.h"
-#include "protocol/base/file.h"
+#include "protocol/base/clock.h"
 #include "protocol/base/log.h"
 #include "protocol/blob/chunk_sender.h"
 #include "protocol/wire/wire.h"

@@ -2,7 +2,7 @@
  */
 #include "controller/blobs/blob_uploads.h"
 
-#include "protocol/base/file.h"
+#include "protocol/base/clock.h"
 #include "protocol/blob/incoming.h"
 
 #include <errno.h>

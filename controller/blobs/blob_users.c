@@ -4,7 +4,7 @@
 
 #include "controller/cluster/lifecycle.h"
 #include "controller/store/store.h"
-#include "protocol/base/file.h"
+#include "protocol/base/clock.h"
 #include "protocol/base/log.h"
 
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* client.c - requests to the controller and their answers.
  */
 #include "controller/cli/client.h"
-#include "protocol/base/file.h"
+#include "protocol/base/clock.h"
 #include "protocol/base/loop.h"
 #include "protocol/wire/budget.h"
 #include "protocol/wire/wire.h"

@@ -4,7 +4,7 @@
 #include "controller/cli/watch.h"
 #include "controller/cli/render.h"
 #include "controller/cli/watch_screen.h"
-#include "protocol/base/file.h"
+#include "protocol/base/clock.h"
 #include "protocol/base/loop.h"
 #include "protocol/base/program.h"
 

@@ -4,7 +4,7 @@
 #include "controller/cli/render.h"
 #include "controller/cli/screen.h"
 #include "controller/cli/time_left.h"
-#include "protocol/base/file.h"
+#include "protocol/base/clock.h"
 #include "protocol/base/loop.h"
 #include "protocol/base/utf8.h"
 #include "protocol/message/reply_logs.h"

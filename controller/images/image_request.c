@@ -5,6 +5,7 @@
 #include "controller/images/image_progress.h"
 #include "controller/images/node_output.h"
 
+#include "protocol/base/clock.h"
 #include "protocol/base/file.h"
 #include "protocol/registry/login.h"
 

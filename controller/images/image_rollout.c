@@ -8,6 +8,7 @@
 #include "controller/images/logins.h"
 #include "controller/nodes/node.h"
 #include "controller/store/store.h"
+#include "protocol/base/clock.h"
 #include "protocol/base/file.h"
 #include "protocol/base/log.h"
 #include "protocol/registry/login.h"

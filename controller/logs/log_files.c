@@ -3,6 +3,7 @@
  */
 #include "controller/logs/log_store_internal.h"
 
+#include "protocol/base/clock.h"
 #include "protocol/base/file.h"
 
 #include <dirent.h>

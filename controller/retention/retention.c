@@ -8,7 +8,7 @@
 #include "controller/logs/log_store.h"
 #include "controller/retention/sweep_retention.h"
 #include "controller/store/store.h"
-#include "protocol/base/file.h"
+#include "protocol/base/clock.h"
 #include "protocol/base/log.h"
 #include "protocol/base/loop.h"
 #include "protocol/wire/key.h"

@@ -7,7 +7,7 @@
 #include "controller/cluster/active_job.h"
 #include "controller/logs/log_store.h"
 #include "controller/store/store.h"
-#include "protocol/base/file.h"
+#include "protocol/base/clock.h"
 #include "protocol/base/log.h"
 #include "protocol/wire/key.h"
 

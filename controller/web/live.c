@@ -1,7 +1,7 @@
 /* live.c - pages that are open: what changes in them is sent as it changes.
  */
 #include "controller/web/live.h"
-#include "protocol/base/file.h"
+#include "protocol/base/clock.h"
 #include "protocol/base/loop.h"
 
 #include <errno.h>

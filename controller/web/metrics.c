@@ -8,7 +8,7 @@
 #include "controller/nodes/node.h"
 #include "controller/results/rules/record.h"
 #include "controller/results/usage.h"
-#include "protocol/base/file.h"
+#include "protocol/base/clock.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -48,12 +48,4 @@ int file_remove_tree(int dirfd, const char *path, struct error *err);
 int file_remove_some(int dirfd, const char *path, uint64_t entries,
 		     struct error *err);
 
-/* Milliseconds: wall clock since 1970, and monotonic. */
-int64_t clock_wall_ms(void);
-int64_t clock_mono_ms(void);
-/* The wall clock minus the monotonic one at one moment. Two separate readings
- * would differ by the time that the process waits between them.
- */
-int64_t clock_ahead_ms(void);
-
 #endif

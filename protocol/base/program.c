@@ -1,7 +1,7 @@
 /* program.c - the start of each daemon: signals, limits, event loop.
  */
 #include "protocol/base/program.h"
-#include "protocol/base/file.h"
+#include "protocol/base/clock.h"
 #include "protocol/base/log.h"
 
 #include <errno.h>

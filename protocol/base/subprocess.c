@@ -5,7 +5,7 @@
  * the child keeps it. What was cut short or cancelled waits for that unseen.
  */
 #include "protocol/base/subprocess.h"
-#include "protocol/base/file.h"
+#include "protocol/base/clock.h"
 #include "protocol/base/loop.h"
 #include "protocol/base/printable.h"
 #include "protocol/base/secret.h"

@@ -2,6 +2,7 @@
  */
 #include "protocol/blob/blob_store_internal.h"
 
+#include "protocol/base/clock.h"
 #include "protocol/base/file.h"
 
 #include <dirent.h>

@@ -1,6 +1,7 @@
 /* http_server.c - pages and metrics over HTTP, on the loop of a daemon.
  */
 #include "protocol/http/http_server.h"
+#include "protocol/base/clock.h"
 #include "protocol/base/file.h"
 #include "protocol/base/log.h"
 #include "protocol/base/loop.h"

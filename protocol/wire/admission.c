@@ -2,7 +2,7 @@
  */
 #include "protocol/wire/admission.h"
 
-#include "protocol/base/file.h"
+#include "protocol/base/clock.h"
 #include "protocol/wire/sessions.h"
 #include "protocol/wire/zap.h"
 

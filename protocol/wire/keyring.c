@@ -2,7 +2,7 @@
  * added here.
  */
 #include "protocol/wire/keyring.h"
-#include "protocol/base/file.h"
+#include "protocol/base/clock.h"
 #include "protocol/yaml/document.h"
 
 #include <errno.h>

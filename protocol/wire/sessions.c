@@ -2,7 +2,7 @@
  */
 #include "protocol/wire/sessions.h"
 
-#include "protocol/base/file.h"
+#include "protocol/base/clock.h"
 #include "protocol/base/loop.h"
 #include "protocol/wire/connection_monitor.h"
 

@@ -5,7 +5,7 @@
  * session can slip into the next one, and because libzmq gives up for good
  * when a handshake is refused.
  */
-#include "protocol/base/file.h"
+#include "protocol/base/clock.h"
 #include "protocol/base/loop.h"
 #include "protocol/wire/frame.h"
 #include "protocol/wire/wire.h"

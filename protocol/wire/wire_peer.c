@@ -2,7 +2,7 @@
  */
 #include "protocol/wire/wire_peer.h"
 
-#include "protocol/base/file.h"
+#include "protocol/base/clock.h"
 #include "protocol/wire/zap.h"
 
 #include <search.h>

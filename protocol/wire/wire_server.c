@@ -3,7 +3,7 @@
  */
 #include "protocol/wire/wire.h"
 
-#include "protocol/base/file.h"
+#include "protocol/base/clock.h"
 #include "protocol/base/loop.h"
 #include "protocol/wire/admission.h"
 #include "protocol/wire/connection_monitor.h"

@@ -2,6 +2,7 @@
  */
 #include "agent/docker/engine_internal.h"
 #include "agent/init/init.h"
+#include "protocol/base/clock.h"
 #include "protocol/base/file.h"
 #include "protocol/base/loop.h"
 #include "protocol/hardware/container.h"

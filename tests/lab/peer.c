@@ -14,7 +14,7 @@
  * others without end, makes them anew twice a second, and prints how much it
  * was.
  */
-#include "protocol/base/file.h"
+#include "protocol/base/clock.h"
 #include "protocol/wire/key.h"
 #include "tests/wire_json.h"
 

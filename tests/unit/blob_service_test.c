@@ -6,6 +6,8 @@
 
 #include "controller/effects.h"
 #include "controller/nodes/node_internal.h"
+#include "protocol/base/clock.h"
+#include "protocol/base/file.h"
 #include "protocol/base/digest.h"
 #include "tests/tap.h"
 #include "tests/unit/wire_hall.h"

@@ -1,6 +1,7 @@
 /* cli_bed.c - the command line of a test, and a simulated controller for it.
  */
 #include "tests/unit/cli_bed.h"
+#include "protocol/base/clock.h"
 #include "protocol/base/file.h"
 #include "protocol/base/loop.h"
 

@@ -1,6 +1,6 @@
 /* client_test.c - commands that ask a controller, against a simulated one.
  */
-#include "protocol/base/file.h"
+#include "protocol/base/clock.h"
 #include "protocol/base/loop.h"
 #include "protocol/message/reply_sweeps.h"
 #include "tests/tap.h"

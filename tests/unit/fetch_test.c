@@ -4,6 +4,7 @@
 #include "agent/blobs/fetch.h"
 
 #include "agent/blobs/workspace_upload.h"
+#include "protocol/base/clock.h"
 #include "protocol/base/file.h"
 #include "protocol/base/loop.h"
 #include "protocol/blob/incoming.h"

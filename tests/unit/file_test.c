@@ -1,5 +1,6 @@
 /* file_test.c - whole reads, atomic writes and trees, also among hostile files.
  */
+#include "protocol/base/clock.h"
 #include "protocol/base/file.h"
 
 #include "tests/tap.h"

@@ -2,7 +2,7 @@
  */
 #include "agent/docker/http.h"
 
-#include "protocol/base/file.h"
+#include "protocol/base/clock.h"
 #include "protocol/base/loop.h"
 #include "tests/tap.h"
 #include "tests/unit/fake_engine.h"

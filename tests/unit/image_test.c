@@ -4,6 +4,7 @@
 
 #include "agent/docker/pull_progress.h"
 #include "agent/docker/rate.h"
+#include "protocol/base/clock.h"
 #include "protocol/base/file.h"
 #include "tests/tap.h"
 #include "tests/unit/fake_engine.h"

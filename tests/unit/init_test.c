@@ -4,6 +4,7 @@
  * that stands for /regatta. Descriptor 9 of each command is a pipe to the
  * test: a line says "ready", its end says that no process is left.
  */
+#include "protocol/base/clock.h"
 #include "protocol/base/file.h"
 #include "tests/tap.h"
 #include "tests/unit/init_box.h"

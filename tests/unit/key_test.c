@@ -1,5 +1,6 @@
 /* key_test.c - key files that only their owner reads, and the list of keys.
  */
+#include "protocol/base/clock.h"
 #include "protocol/base/file.h"
 #include "protocol/wire/keyring.h"
 #include "tests/tap.h"

@@ -3,6 +3,7 @@
  */
 #include "agent/logs/log_sender.h"
 
+#include "protocol/base/clock.h"
 #include "protocol/base/file.h"
 #include "protocol/base/loop.h"
 #include "tests/tap.h"

@@ -1,6 +1,6 @@
 /* loop_test.c - ZeroMQ sockets on the event loop: none stalls, none spins.
  */
-#include "protocol/base/file.h"
+#include "protocol/base/clock.h"
 #include "protocol/base/loop.h"
 #include "tests/tap.h"
 

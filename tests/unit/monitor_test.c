@@ -3,6 +3,7 @@
 #include "agent/devices/cpu_list.h"
 #include "agent/metrics/monitor.h"
 #include "controller/results/usage.h"
+#include "protocol/base/clock.h"
 #include "protocol/base/file.h"
 #include "protocol/hardware/sample_format.h"
 

@@ -2,7 +2,7 @@
  */
 #include "agent/task/preflight.h"
 
-#include "protocol/base/file.h"
+#include "protocol/base/clock.h"
 #include "protocol/base/loop.h"
 #include "protocol/base/program.h"
 #include "tests/tap.h"

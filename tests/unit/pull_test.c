@@ -2,6 +2,7 @@
  */
 #include "agent/images/pull.h"
 #include "agent/docker/registries.h"
+#include "protocol/base/clock.h"
 #include "protocol/base/file.h"
 #include "tests/tap.h"
 #include "tests/unit/fake_engine.h"

@@ -3,6 +3,7 @@
  */
 #include "agent/slurm_share.h"
 #include "agent/time_limit.h"
+#include "protocol/base/clock.h"
 #include "protocol/base/file.h"
 #include "protocol/base/loop.h"
 #include "protocol/base/program.h"

@@ -5,6 +5,7 @@
 
 #include "protocol/hardware/container.h"
 
+#include "protocol/base/clock.h"
 #include "protocol/base/file.h"
 #include "protocol/base/loop.h"
 #include "protocol/base/program.h"

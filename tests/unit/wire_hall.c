@@ -2,6 +2,8 @@
  */
 #include "tests/unit/wire_hall.h"
 
+#include "protocol/base/clock.h"
+#include "protocol/base/file.h"
 #include "tests/wire_json.h"
 
 #include <fcntl.h>

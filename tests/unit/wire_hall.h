@@ -8,7 +8,7 @@
 #ifndef TESTS_UNIT_WIRE_HALL_H
 #define TESTS_UNIT_WIRE_HALL_H
 
-#include "protocol/base/file.h"
+#include "protocol/base/clock.h"
 #include "protocol/wire/wire.h"
 
 #include <zmq.h>

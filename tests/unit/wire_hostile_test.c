@@ -3,6 +3,7 @@
  */
 #include "protocol/wire/budget.h"
 #include "protocol/wire/unread.h"
+#include "protocol/base/clock.h"
 #include "tests/tap.h"
 #include "tests/unit/wire_hall.h"
 

@@ -1,5 +1,6 @@
 /* wire_test.c - sessions over the encrypted channel: begin, carry, end, return.
  */
+#include "protocol/base/clock.h"
 #include "tests/tap.h"
 #include "tests/unit/wire_hall.h"
 #include "tests/wire_json.h"

@@ -8,7 +8,7 @@
 #include "controller/cli/logins.h"
 #include "controller/cli/plan/node_snapshot.h"
 #include "controller/cli/render.h"
-#include "protocol/base/file.h"
+#include "protocol/base/clock.h"
 #include "protocol/base/program.h"
 #include "protocol/message/reply_images.h"
 #include "protocol/registry/login.h"

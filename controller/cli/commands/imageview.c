@@ -4,7 +4,7 @@
 #include "controller/cli/commands/image_options.h"
 
 #include "controller/cli/render.h"
-#include "protocol/base/file.h"
+#include "protocol/base/clock.h"
 #include "protocol/base/loop.h"
 #include "protocol/base/printable.h"
 

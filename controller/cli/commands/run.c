@@ -12,6 +12,7 @@
 #include "controller/cli/run/setup.h"
 #include "controller/cli/secrets.h"
 #include "controller/cli/watch.h"
+#include "protocol/base/clock.h"
 #include "protocol/base/file.h"
 #include "protocol/base/loop.h"
 #include "protocol/base/program.h"

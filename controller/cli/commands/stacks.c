@@ -9,7 +9,7 @@
 #include "controller/cli/run/session.h"
 #include "controller/report/row.h"
 #include "controller/stacks/stacks.h"
-#include "protocol/base/file.h"
+#include "protocol/base/clock.h"
 #include "protocol/base/program.h"
 #include "protocol/message/evidence.h"
 #include "protocol/message/reply_jobs.h"

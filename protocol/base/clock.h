@@ -1,0 +1,16 @@
+/* clock.h - the time in milliseconds.
+ */
+#ifndef PROTOCOL_BASE_CLOCK_H
+#define PROTOCOL_BASE_CLOCK_H
+
+#include <stdint.h>
+
+/* The wall clock since 1970, and the monotonic clock. */
+int64_t clock_wall_ms(void);
+int64_t clock_mono_ms(void);
+/* The wall clock minus the monotonic one at one moment. Two separate readings
+ * would differ by the time that the process waits between them.
+ */
+int64_t clock_ahead_ms(void);
+
+#endif
