@@ -86,7 +86,7 @@ is "$(cd "$BED/below" && find . -type f)" ./ckpt/step-1/deep/weights \
 must submit_tool haystack 'collect=["/out/*.json"]' collect_limit=1K \
 	folder /out , into /out/a.json , print 100 , into /out/hay , print 200000
 must wait_job "$JOB" completed 60
-like "$(files_get "$JOB" '.[0].text')" 'more than 65536 bytes lie in' \
+like "$(files_get "$JOB" '.[0].text')" 'contains more than 65536 bytes' \
 	"a pattern in a folder that is too large is told, too"
 
 # What lay there before the job began is not its work.
