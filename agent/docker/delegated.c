@@ -1,4 +1,4 @@
-/* delegated.c - which resources an engine of this user's own can limit.
+/* delegated.c - which resources a user's own engine can limit.
  */
 #include "agent/docker/delegated.h"
 #include "protocol/base/file.h"

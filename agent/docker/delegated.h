@@ -1,4 +1,4 @@
-/* delegated.h - which resources an engine of this user's own can limit.
+/* delegated.h - which resources a user's own engine can limit.
  */
 #ifndef AGENT_DOCKER_DELEGATED_H
 #define AGENT_DOCKER_DELEGATED_H

@@ -1,7 +1,7 @@
 /* engine_network.h - whether the host network of an engine is this machine's.
  *
- * That of rootless Docker is one of its own, behind a translator of addresses:
- * its containers reach out, and nobody reaches them.
+ * Rootless Docker has a host network of its own behind address translation:
+ * its containers can connect to other machines, which cannot connect to them.
  */
 #ifndef AGENT_DOCKER_ENGINE_NETWORK_H
 #define AGENT_DOCKER_ENGINE_NETWORK_H

@@ -1,4 +1,4 @@
-/* engine_version.c - which version of its API an engine is spoken to in.
+/* engine_version.c - chooses the API version of the requests to an engine.
  */
 #include "agent/docker/engine_version.h"
 

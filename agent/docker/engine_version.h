@@ -1,4 +1,4 @@
-/* engine_version.h - which version of its API an engine is spoken to in.
+/* engine_version.h - chooses the API version of the requests to an engine.
  */
 #ifndef AGENT_DOCKER_ENGINE_VERSION_H
 #define AGENT_DOCKER_ENGINE_VERSION_H
