@@ -105,14 +105,9 @@ static void plain_body(void)
 	cJSON_Delete(body);
 }
 
-static void full_body(void)
+static void ask_for_everything(struct container_spec *c)
 {
-	struct task_spec spec = plain();
-	struct mount_spec mount = { (char *)"/data/a b", (char *)"/data",
-				    true };
-	struct container_spec *c = &spec.container;
 	struct error err = { 0 };
-	cJSON *body, *host;
 
 	strings_add(&c->ulimits, "memlock=-1", &err);
 	strings_add(&c->ulimits, "nofile=1024:562949953421312", &err);
@@ -128,8 +123,6 @@ static void full_body(void)
 	strings_add(&c->security, "apparmor=docker-default", &err);
 	strings_add(&c->argv, "${ANYTHING}", &err);
 	strings_add(&c->env, "A=b", &err);
-	c->mounts = &mount;
-	c->mounts_count = 1;
 	c->workdir = (char *)"/work dir";
 	c->user = (char *)"1000:users";
 	c->network = (char *)"none";
@@ -138,6 +131,20 @@ static void full_body(void)
 	c->memory_bytes = UINT64_C(137438953472);
 	c->cpus = 1.1;
 	c->grace_ms = 30000;
+}
+
+static void full_body(void)
+{
+	struct task_spec spec = plain();
+	struct mount_spec mount = { (char *)"/data/a b", (char *)"/data",
+				    true };
+	struct container_spec *c = &spec.container;
+	struct error err = { 0 };
+	cJSON *body, *host;
+
+	ask_for_everything(c);
+	c->mounts = &mount;
+	c->mounts_count = 1;
 	body = container_body(&spec, &place, &err);
 	host = cJSON_GetObjectItemCaseSensitive(body, "HostConfig");
 	ok(body != NULL, "a task that asks for everything has a body %s",

@@ -314,80 +314,83 @@ static void read_as(const char *reader, const char *text, char *out,
 			 (double)u + (double)i + d + (double)word + b);
 }
 
+/* clang-format off */
+static const struct {
+	const char *reader, *text, *want;
+} reader_cases[] = {
+	{ "u64", "1", "1" }, { "u64", "100", "100" },
+	{ "u64", "0x1f", "31" }, { "u64", "0o17", "15" },
+	{ "u64", "+7", "7" }, { "u64", "!!int \"7\"", "7" },
+	{ "u64", "0", "f:1: \"0\" is not valid here; expected an integer from 1 to 100" },
+	{ "u64", "101", "f:1: \"101\" is not valid here; expected an integer from 1 to 100" },
+	{ "u64", "-5", "f:1: \"-5\" is not valid here; expected an integer from 1 to 100" },
+	{ "u64", "'5'", "f:1: \"5\" is not valid here; expected an integer from 1 to 100" },
+	{ "u64", "!!str 5", "f:1: \"5\" is not valid here; expected an integer from 1 to 100" },
+	{ "u64", "5x", "f:1: \"5x\" is not valid here; expected an integer from 1 to 100" },
+	{ "u64", "1.5", "f:1: \"1.5\" is not valid here; expected an integer from 1 to 100" },
+	{ "u64", "[5]", "f:1: a list of 1 is not valid here; expected an integer from 1 to 100" },
+	{ "u64", "{a: 5}", "f:1: a map of 1 is not valid here; expected an integer from 1 to 100" },
+	{ "u64", "", "f:1: nothing is not valid here; expected an integer from 1 to 100" },
+	{ "u64", "99999999999999999999999",
+	  "f:1: \"99999999999999999999999\" is not valid here; expected an integer from 1 to 100" },
+	{ "u64max", "18446744073709551615", "1.844674407e+19" },
+	{ "u64max", "18446744073709551616",
+	  "f:1: \"18446744073709551616\" is not valid here; expected an integer from 0" },
+	{ "i64", "-9223372036854775808", "-9.223372037e+18" },
+	{ "i64", "9223372036854775807", "9.223372037e+18" },
+	{ "i64", "9223372036854775808",
+	  "f:1: \"9223372036854775808\" is not valid here; expected an integer from -9223372036854775808 to 9223372036854775807" },
+	{ "double", "1.5e3", "1500" }, { "double", ".5", "0.5" },
+	{ "double", "7", "7" },
+	{ "double", ".inf", "f:1: \".inf\" is not valid here; expected a number from 0 to 1e+09" },
+	{ "double", "nan", "f:1: \"nan\" is not valid here; expected a number from 0 to 1e+09" },
+	{ "u64max", "0x0x10", "f:1: \"0x0x10\" is not valid here; expected an integer from 0" },
+	{ "u64max", "0o0x1", "f:1: \"0o0x1\" is not valid here; expected an integer from 0" },
+	{ "i64", "-0x1", "f:1: \"-0x1\" is not valid here; expected an integer from -9223372036854775808 to 9223372036854775807" },
+	{ "share", "2%", "0.02" }, { "share", "0.5", "0.5" }, { "share", "1", "1" },
+	{ "share", "0x1p-2", "f:1: \"0x1p-2\" is not valid here; expected a share above 0 and up to 100%, such as 2% or 0.02" },
+	{ "share", "nan", "f:1: \"nan\" is not valid here; expected a share above 0 and up to 100%, such as 2% or 0.02" },
+	{ "double", "0x10", "f:1: \"0x10\" is not valid here; expected a number from 0 to 1e+09" },
+	{ "double", "-1", "f:1: \"-1\" is not valid here; expected a number from 0 to 1e+09" },
+	{ "bool", "true", "1" }, { "bool", "False", "0" },
+	{ "bool", "yes", "f:1: \"yes\" is not valid here; expected true or false" },
+	{ "bool", "'true'", "f:1: \"true\" is not valid here; expected true or false" },
+	{ "string", "yes", "yes" }, { "string", "12", "12" },
+	{ "string", "'~'", "~" },
+	{ "string", "~", "f:1: nothing is not valid here; expected a text of 1 to 5 bytes" },
+	{ "string", "''", "f:1: \"\" is not valid here; expected a text of 1 to 5 bytes" },
+	{ "string", "abcdef", "f:1: a text of 6 bytes; expected 1 to 5" },
+	{ "duration", "500ms", "500" }, { "duration", "90s", "90000" },
+	{ "duration", "1.5h", "5400000" }, { "duration", "1d", "86400000" },
+	{ "duration", "'2m'", "120000" },
+	{ "duration", "90", "f:1: \"90\" is not valid here; expected a time with its unit (500ms, 90s, 15m, 2h, 1d) from 1ms to 1d" },
+	{ "duration", "0", "f:1: \"0\" is not valid here; expected a time with its unit (500ms, 90s, 15m, 2h, 1d) from 1ms to 1d" },
+	{ "duration", "1e300d", "f:1: \"1e300d\" is not valid here; expected a time with its unit (500ms, 90s, 15m, 2h, 1d) from 1ms to 1d" },
+	{ "size", "64M", "67108864" }, { "size", "1.5GiB", "1610612736" },
+	{ "size", "4096", "4096" }, { "size", "2KB", "2048" },
+	{ "size", "-1", "f:1: \"-1\" is not valid here; expected bytes (a number, or 64K, "
+	  "32M, 1.5G, 2T) from 0 to 1024T" },
+	{ "size", "lots", "f:1: \"lots\" is not valid here; expected bytes (a number, or "
+	  "64K, 32M, 1.5G, 2T) from 0 to 1024T" },
+	{ "enum", "green", "1" },
+	{ "enum", "gren", "f:1: \"gren\" is not valid here; expected red, green or blue; did you mean \"green\"?" },
+	{ "enum", "violet", "f:1: \"violet\" is not valid here; expected red, green or blue" },
+	{ "keys", "{red: 1, blue: 2}", "0" },
+	{ "keys", "red: 1\nbleu: 2", "f:2: bleu: unknown key; expected red, green or blue; did you mean \"blue\"?" },
+	{ "keys", "[red]", "f:1: a list of 1 is not valid here; expected a map, {key: value} or lines of key: value" },
+};
+/* clang-format on */
+
 static void test_readers(void)
 {
-	/* clang-format off */
-	static const struct {
-		const char *reader, *text, *want;
-	} cases[] = {
-		{ "u64", "1", "1" }, { "u64", "100", "100" },
-		{ "u64", "0x1f", "31" }, { "u64", "0o17", "15" },
-		{ "u64", "+7", "7" }, { "u64", "!!int \"7\"", "7" },
-		{ "u64", "0", "f:1: \"0\" is not valid here; expected an integer from 1 to 100" },
-		{ "u64", "101", "f:1: \"101\" is not valid here; expected an integer from 1 to 100" },
-		{ "u64", "-5", "f:1: \"-5\" is not valid here; expected an integer from 1 to 100" },
-		{ "u64", "'5'", "f:1: \"5\" is not valid here; expected an integer from 1 to 100" },
-		{ "u64", "!!str 5", "f:1: \"5\" is not valid here; expected an integer from 1 to 100" },
-		{ "u64", "5x", "f:1: \"5x\" is not valid here; expected an integer from 1 to 100" },
-		{ "u64", "1.5", "f:1: \"1.5\" is not valid here; expected an integer from 1 to 100" },
-		{ "u64", "[5]", "f:1: a list of 1 is not valid here; expected an integer from 1 to 100" },
-		{ "u64", "{a: 5}", "f:1: a map of 1 is not valid here; expected an integer from 1 to 100" },
-		{ "u64", "", "f:1: nothing is not valid here; expected an integer from 1 to 100" },
-		{ "u64", "99999999999999999999999",
-		  "f:1: \"99999999999999999999999\" is not valid here; expected an integer from 1 to 100" },
-		{ "u64max", "18446744073709551615", "1.844674407e+19" },
-		{ "u64max", "18446744073709551616",
-		  "f:1: \"18446744073709551616\" is not valid here; expected an integer from 0" },
-		{ "i64", "-9223372036854775808", "-9.223372037e+18" },
-		{ "i64", "9223372036854775807", "9.223372037e+18" },
-		{ "i64", "9223372036854775808",
-		  "f:1: \"9223372036854775808\" is not valid here; expected an integer from -9223372036854775808 to 9223372036854775807" },
-		{ "double", "1.5e3", "1500" }, { "double", ".5", "0.5" },
-		{ "double", "7", "7" },
-		{ "double", ".inf", "f:1: \".inf\" is not valid here; expected a number from 0 to 1e+09" },
-		{ "double", "nan", "f:1: \"nan\" is not valid here; expected a number from 0 to 1e+09" },
-		{ "u64max", "0x0x10", "f:1: \"0x0x10\" is not valid here; expected an integer from 0" },
-		{ "u64max", "0o0x1", "f:1: \"0o0x1\" is not valid here; expected an integer from 0" },
-		{ "i64", "-0x1", "f:1: \"-0x1\" is not valid here; expected an integer from -9223372036854775808 to 9223372036854775807" },
-		{ "share", "2%", "0.02" }, { "share", "0.5", "0.5" }, { "share", "1", "1" },
-		{ "share", "0x1p-2", "f:1: \"0x1p-2\" is not valid here; expected a share above 0 and up to 100%, such as 2% or 0.02" },
-		{ "share", "nan", "f:1: \"nan\" is not valid here; expected a share above 0 and up to 100%, such as 2% or 0.02" },
-		{ "double", "0x10", "f:1: \"0x10\" is not valid here; expected a number from 0 to 1e+09" },
-		{ "double", "-1", "f:1: \"-1\" is not valid here; expected a number from 0 to 1e+09" },
-		{ "bool", "true", "1" }, { "bool", "False", "0" },
-		{ "bool", "yes", "f:1: \"yes\" is not valid here; expected true or false" },
-		{ "bool", "'true'", "f:1: \"true\" is not valid here; expected true or false" },
-		{ "string", "yes", "yes" }, { "string", "12", "12" },
-		{ "string", "'~'", "~" },
-		{ "string", "~", "f:1: nothing is not valid here; expected a text of 1 to 5 bytes" },
-		{ "string", "''", "f:1: \"\" is not valid here; expected a text of 1 to 5 bytes" },
-		{ "string", "abcdef", "f:1: a text of 6 bytes; expected 1 to 5" },
-		{ "duration", "500ms", "500" }, { "duration", "90s", "90000" },
-		{ "duration", "1.5h", "5400000" }, { "duration", "1d", "86400000" },
-		{ "duration", "'2m'", "120000" },
-		{ "duration", "90", "f:1: \"90\" is not valid here; expected a time with its unit (500ms, 90s, 15m, 2h, 1d) from 1ms to 1d" },
-		{ "duration", "0", "f:1: \"0\" is not valid here; expected a time with its unit (500ms, 90s, 15m, 2h, 1d) from 1ms to 1d" },
-		{ "duration", "1e300d", "f:1: \"1e300d\" is not valid here; expected a time with its unit (500ms, 90s, 15m, 2h, 1d) from 1ms to 1d" },
-		{ "size", "64M", "67108864" }, { "size", "1.5GiB", "1610612736" },
-		{ "size", "4096", "4096" }, { "size", "2KB", "2048" },
-		{ "size", "-1", "f:1: \"-1\" is not valid here; expected bytes (a number, or 64K, "
-		  "32M, 1.5G, 2T) from 0 to 1024T" },
-		{ "size", "lots", "f:1: \"lots\" is not valid here; expected bytes (a number, or "
-		  "64K, 32M, 1.5G, 2T) from 0 to 1024T" },
-		{ "enum", "green", "1" },
-		{ "enum", "gren", "f:1: \"gren\" is not valid here; expected red, green or blue; did you mean \"green\"?" },
-		{ "enum", "violet", "f:1: \"violet\" is not valid here; expected red, green or blue" },
-		{ "keys", "{red: 1, blue: 2}", "0" },
-		{ "keys", "red: 1\nbleu: 2", "f:2: bleu: unknown key; expected red, green or blue; did you mean \"blue\"?" },
-		{ "keys", "[red]", "f:1: a list of 1 is not valid here; expected a map, {key: value} or lines of key: value" },
-	};
-	/* clang-format on */
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < sizeof(reader_cases) / sizeof(reader_cases[0]);
+	     i++) {
 		char got[300];
 
-		read_as(cases[i].reader, cases[i].text, got, sizeof(got));
-		is(got, cases[i].want, "case %zu of the readers: %s", i,
-		   cases[i].reader);
+		read_as(reader_cases[i].reader, reader_cases[i].text, got,
+			sizeof(got));
+		is(got, reader_cases[i].want, "case %zu of the readers: %s", i,
+		   reader_cases[i].reader);
 	}
 }
 

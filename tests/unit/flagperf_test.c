@@ -295,26 +295,55 @@ static void show_mounts(const struct job_spec *job, char *text, size_t size)
 						 : "");
 }
 
-static void what_surrounds_a_case(void)
+static const char surrounded[] =
+	"sweep: s\nvendor: dcu\nenv: {A: top}\n"
+	"mounts: [{host: /x, container: /x}]\n"
+	"shm: 64G\nflagperf:\n  tree: /here/FlagPerf\n"
+	"  path: /fp\n  log_path: /logs\n"
+	"  options: \"--device=/dev/kfd -v /opt/a:/opt/a:ro "
+	"--env 'A=b' -e B=\\\"c d\\\" --ulimit=core=0\"\n"
+	"  pip_source: http://p\n"
+	"  cases: {'m:pytorch_1.13:K100:1:8:3': "
+	"{data: \"/it's a $dir/\", env: {A: top}, "
+	"batch: {micro: 2}}}\n";
+
+/* What its container is told to run, and with what. */
+static void how_a_case_starts(const struct job_spec *job)
 {
 	owned(buffer_clear) struct buffer start;
+	static char text[16384];
+
+	buffer_init(&start, 1 << 20);
+	build(job, &start);
+	of_key(&start, "env=", 8, text, sizeof(text));
+	is(text, "A=top|PYTHONUNBUFFERED=1|B=c d|",
+	   "also in the environment, where the top wins, too");
+	of_key(&start, "prepare=", 0, text, sizeof(text));
+	without_script(text);
+	is(text,
+	   "bash|-c|*|flagperf|/logs/run20251121080000/"
+	   "m:pytorch_1.13:K100:1:8:3/round3/10.0.0.1_noderank0|python3|"
+	   "/fp/training/run_benchmarks/prepare_in_container.py|--framework|"
+	   "pytorch_1.13|--model|m|--vendor|dcu|--pipsource|http://p|",
+	   "it is prepared as FlagPerf does, its folder of logs made");
+	of_key(&start, "follow=", 0, text, sizeof(text));
+	is(text,
+	   "/logs/run20251121080000/m:pytorch_1.13:K100:1:8:3/round3/"
+	   "10.0.0.1_noderank0/*.log|/logs/run20251121080000/"
+	   "m:pytorch_1.13:K100:1:8:3/round3/10.0.0.1_noderank0/*.log.txt|",
+	   "whose logs are followed");
+	of_key(&start, "arg=", 0, text, sizeof(text));
+	ok(strstr(text, "|--data_dir|/it's a $dir/|"),
+	   "a blank, a quote and a dollar are kept");
+}
+
+static void what_surrounds_a_case(void)
+{
 	static char text[16384];
 	struct error err = { 0 };
 	struct job_spec job;
 
-	buffer_init(&start, 1 << 20);
-	owned(sweep_free) struct sweep *sweep =
-		parse("sweep: s\nvendor: dcu\nenv: {A: top}\n"
-		      "mounts: [{host: /x, container: /x}]\n"
-		      "shm: 64G\nflagperf:\n  tree: /here/FlagPerf\n"
-		      "  path: /fp\n  log_path: /logs\n"
-		      "  options: \"--device=/dev/kfd -v /opt/a:/opt/a:ro "
-		      "--env 'A=b' -e B=\\\"c d\\\" --ulimit=core=0\"\n"
-		      "  pip_source: http://p\n"
-		      "  cases: {'m:pytorch_1.13:K100:1:8:3': "
-		      "{data: \"/it's a $dir/\", env: {A: top}, "
-		      "batch: {micro: 2}}}\n",
-		      &err);
+	owned(sweep_free) struct sweep *sweep = parse(surrounded, &err);
 
 	ok(sweep, "a case with everything %s", err.text);
 	ok(sweep && sweep_totals(sweep)->jobs == 3, "repeated three times");
@@ -353,27 +382,7 @@ static void what_surrounds_a_case(void)
 	   "devices are for the profile to give");
 	is(job.container.ulimits.count ? job.container.ulimits.items[0] : "",
 	   "core=0", "other options are kept");
-	build(&job, &start);
-	of_key(&start, "env=", 8, text, sizeof(text));
-	is(text, "A=top|PYTHONUNBUFFERED=1|B=c d|",
-	   "also in the environment, where the top wins, too");
-	of_key(&start, "prepare=", 0, text, sizeof(text));
-	without_script(text);
-	is(text,
-	   "bash|-c|*|flagperf|/logs/run20251121080000/"
-	   "m:pytorch_1.13:K100:1:8:3/round3/10.0.0.1_noderank0|python3|"
-	   "/fp/training/run_benchmarks/prepare_in_container.py|--framework|"
-	   "pytorch_1.13|--model|m|--vendor|dcu|--pipsource|http://p|",
-	   "it is prepared as FlagPerf does, its folder of logs made");
-	of_key(&start, "follow=", 0, text, sizeof(text));
-	is(text,
-	   "/logs/run20251121080000/m:pytorch_1.13:K100:1:8:3/round3/"
-	   "10.0.0.1_noderank0/*.log|/logs/run20251121080000/"
-	   "m:pytorch_1.13:K100:1:8:3/round3/10.0.0.1_noderank0/*.log.txt|",
-	   "whose logs are followed");
-	of_key(&start, "arg=", 0, text, sizeof(text));
-	ok(strstr(text, "|--data_dir|/it's a $dir/|"),
-	   "a blank, a quote and a dollar are kept");
+	how_a_case_starts(&job);
 	is(job.container.needs.count == 5 ? job.container.needs.items[2] : "",
 	   "/here/FlagPerf/training/dcu/m-pytorch/config/config_K100x1x8.py",
 	   "what it needs, on the node");

@@ -243,34 +243,36 @@ static size_t count(const char *text, const char *word)
 	return n;
 }
 
+/* Three jobs, with words that a browser would read as markup. */
+static const char html_rows[] =
+	"[{\"job\":1,\"cell\":\"<script>alert(1)</script>\","
+	"\"state\":\"completed\",\"result\":{"
+	"\"tokens_per_second_per_device\":50,\"flags\":[\"o<d>d\"],"
+	"\"inputs\":{\"ended_ms\":1000000060000}},"
+	"\"provenance\":{\"image\":\"sha256:aa\",\"os\":\"D&D\","
+	"\"environment\":{\"driver\":\"5<3\",\"nodes\":[\"n1\",\"n2\"]}"
+	"},"
+	"\"series\":{\"loss\":[[1,3],[2,null],[3,2],[4,1]],"
+	"\"tokens_per_second\":[[1,10],[2,11]],\"devices\":["
+	"{\"node\":\"n1\",\"device\":\"0\","
+	"\"power_w\":[[0,100],[1,300],[2,300]]},"
+	"{\"node\":\"n2\",\"device\":\"0\","
+	"\"power_w\":[[0,100],[1,200],[2,200]]},"
+	"{\"node\":\"n2\",\"device\":\"1\","
+	"\"power_w\":[[0,5]],\"temp_c\":[[0,40]]}],"
+	"\"hosts\":[{\"node\":\"n1\",\"cpu_pct\":[[0,9],[1,8],[2,8]]},"
+	"{\"node\":\"n<2>\",\"cpu_pct\":[[0,7],[1,8],[2,8]]}]}},"
+	"{\"job\":2,\"cell\":\"b\",\"repeat\":1,\"state\":"
+	"\"completed\","
+	"\"result\":{\"tokens_per_second_per_device\":100}},"
+	"{\"job\":3,\"cell\":\"c\",\"state\":\"failed\","
+	"\"tail\":\"last\\n<b>words\","
+	"\"failure\":\"oom\",\"text\":\"rank 1 & 2\"}]";
+
 static void test_html(void)
 {
-	static const char text[] =
-		"[{\"job\":1,\"cell\":\"<script>alert(1)</script>\","
-		"\"state\":\"completed\",\"result\":{"
-		"\"tokens_per_second_per_device\":50,\"flags\":[\"o<d>d\"],"
-		"\"inputs\":{\"ended_ms\":1000000060000}},"
-		"\"provenance\":{\"image\":\"sha256:aa\",\"os\":\"D&D\","
-		"\"environment\":{\"driver\":\"5<3\",\"nodes\":[\"n1\",\"n2\"]}"
-		"},"
-		"\"series\":{\"loss\":[[1,3],[2,null],[3,2],[4,1]],"
-		"\"tokens_per_second\":[[1,10],[2,11]],\"devices\":["
-		"{\"node\":\"n1\",\"device\":\"0\","
-		"\"power_w\":[[0,100],[1,300],[2,300]]},"
-		"{\"node\":\"n2\",\"device\":\"0\","
-		"\"power_w\":[[0,100],[1,200],[2,200]]},"
-		"{\"node\":\"n2\",\"device\":\"1\","
-		"\"power_w\":[[0,5]],\"temp_c\":[[0,40]]}],"
-		"\"hosts\":[{\"node\":\"n1\",\"cpu_pct\":[[0,9],[1,8],[2,8]]},"
-		"{\"node\":\"n<2>\",\"cpu_pct\":[[0,7],[1,8],[2,8]]}]}},"
-		"{\"job\":2,\"cell\":\"b\",\"repeat\":1,\"state\":"
-		"\"completed\","
-		"\"result\":{\"tokens_per_second_per_device\":100}},"
-		"{\"job\":3,\"cell\":\"c\",\"state\":\"failed\","
-		"\"tail\":\"last\\n<b>words\","
-		"\"failure\":\"oom\",\"text\":\"rank 1 & 2\"}]";
 	owned(buffer_clear) struct buffer out;
-	cJSON *rows = cJSON_Parse(text);
+	cJSON *rows = cJSON_Parse(html_rows);
 
 	buffer_init(&out, 100000);
 	ok(rows && html(rows, &out, NULL) == 0, "a page");

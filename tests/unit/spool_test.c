@@ -162,14 +162,12 @@ static void specs_that_are_none(void)
 }
 
 /* The folder out/ is full of what strangers made. */
-static void hostile_output(void)
+static void hostile_records(struct spool *spool)
 {
-	owned(spool_free) struct spool *spool = open_spool();
 	owned(exit_record_clear) struct exit_record record = { 0 };
 	owned_free char *large = malloc(EXIT_RECORD_MAX + 2);
 	struct error err = { 0 };
 	char text[512];
-	int fd;
 
 	is_int(spool_started(spool, &first), false, "nothing has begun");
 	is_int(spool_read_exit(spool, &first, &record, &err), -1, "or ended");
@@ -202,6 +200,13 @@ static void hostile_output(void)
 	is_int(spool_read_exit(spool, &first, &record, &err), 0,
 	       "one that is a record is read");
 	is_int(record.exit_code, 3, "with its code");
+}
+
+static void hostile_streams(struct spool *spool)
+{
+	struct error err = { 0 };
+	char text[512];
+	int fd;
 
 	is_int(spool_open_stream(spool, &first, SPOOL_CONTAINER, "rank-0",
 				 &err),
@@ -225,6 +230,14 @@ static void hostile_output(void)
 	ok(fd >= 0 && read(fd, text, sizeof(text)) == 5, "a file is opened");
 	if (fd >= 0)
 		close(fd);
+}
+
+static void own_streams(struct spool *spool)
+{
+	struct error err = { 0 };
+	char text[512];
+	int fd;
+
 	fd = spool_append_stream(spool, &first, "samples-0", &err);
 	ok(fd >= 0 && write(fd, "one", 3) == 3 && close(fd) == 0,
 	   "the agent makes a stream of its own");
@@ -238,6 +251,12 @@ static void hostile_output(void)
 	   "it is read as others are");
 	if (fd >= 0)
 		close(fd);
+}
+
+static void removal(struct spool *spool)
+{
+	struct error err = { 0 };
+
 	ok(symlink("/", path_of("12.1.0/out/away")) == 0, "a link is made");
 	for (int i = 0; i < SPOOL_REMOVE_ENTRIES; i++) {
 		char name[40];
@@ -254,6 +273,16 @@ static void hostile_output(void)
 	ok(!there("12.1.0") && there("outside"), "and nothing outside of it");
 	is_int(spool_remove(spool, &first, &err), 0,
 	       "what is not there can be removed");
+}
+
+static void hostile_output(void)
+{
+	owned(spool_free) struct spool *spool = open_spool();
+
+	hostile_records(spool);
+	hostile_streams(spool);
+	own_streams(spool);
+	removal(spool);
 }
 
 struct names {

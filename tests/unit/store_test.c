@@ -91,7 +91,6 @@ static int check_node(const struct node_row *row, void *arg)
 static void test_rows(void)
 {
 	struct store *store = open_store();
-	struct seen seen = { 0 };
 	struct error err;
 	size_t bytes = 0;
 	struct stat st;
@@ -151,6 +150,15 @@ static void test_rows(void)
 	ok(store_sweep(store, UINT64_MAX, check_sweep, NULL, &err) < 0 &&
 		   err.code == ENOENT,
 	   "an id past all limits is ENOENT");
+	store_free(store);
+}
+
+static void test_nodes(void)
+{
+	struct store *store = open_store();
+	struct seen seen = { 0 };
+	struct error err;
+
 	store_put_node(store, &(struct node_row){ .name = "n2", .facts = "{}" },
 		       NULL);
 	store_put_node(store, &(struct node_row){ .name = "n1", .facts = "{}" },
@@ -641,8 +649,9 @@ static void test_upgrade(void)
 int main(void)
 {
 	static void (*const tests[])(void) = {
-		test_rows,       test_reads, test_refusals, test_foreign_files,
-		test_seen_event, test_runs,  test_upgrade,  test_brief,
+		test_rows,     test_nodes,         test_reads,
+		test_refusals, test_foreign_files, test_seen_event,
+		test_runs,     test_upgrade,       test_brief,
 	};
 
 	tap_begin(60);

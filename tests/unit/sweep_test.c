@@ -45,33 +45,34 @@ static void field_is(struct sweep *sweep, size_t job, const char *path,
 	is(got, want, "job %zu: %s", job, path);
 }
 
+static const char every_key[] =
+	"sweep: all-keys\n"
+	"vendor: CPU\n"
+	"nodes: 2\ndevices: 3\nshared: true\n"
+	"image: repo/name:tag\n"
+	"command: [run, '${model}', '$$HOME', $HOME,\n"
+	"  'n=${nodes}', '${MASTER_ADDR}:${MASTER_PORT}', 5]\n"
+	"env: {A: 'x ${batch.global}', B: ''}\n"
+	"mounts:\n"
+	"  - {host: '/data/${model}', container: /data,\n"
+	"     read_only: true}\n"
+	"  - {host: /b, container: /c}\n"
+	"workdir: /w/${repeat}\nuser: 1000:100\n"
+	"network: none\nipc: host\nshm: 32G\nmemory: 64M\n"
+	"cpus: 1.5\nulimits: {memlock: -1, nofile: 10:20}\n"
+	"capabilities: [SYS_PTRACE]\ngroups: [video, 44]\n"
+	"device_nodes: ['/dev/fuse:/dev/f:rw']\n"
+	"security: [seccomp=unconfined]\n"
+	"processes: device\nrepeat: 2\npriority: -3\n"
+	"timeout: 2h\nretries: 5\ngrace: 500ms\n"
+	"warmup_steps: 7\nmodel: mine\nprecision: bf16\n"
+	"stage: lora\nrecompute: full\nspread_percent: 2.5\n"
+	"batch: {micro: 2, accumulate: 4, sequence: 128}\n";
+
 static void test_fields(void)
 {
 	struct error err = { 0 };
-	owned(sweep_free) struct sweep *sweep =
-		parse("sweep: all-keys\n"
-		      "vendor: CPU\n"
-		      "nodes: 2\ndevices: 3\nshared: true\n"
-		      "image: repo/name:tag\n"
-		      "command: [run, '${model}', '$$HOME', $HOME,\n"
-		      "  'n=${nodes}', '${MASTER_ADDR}:${MASTER_PORT}', 5]\n"
-		      "env: {A: 'x ${batch.global}', B: ''}\n"
-		      "mounts:\n"
-		      "  - {host: '/data/${model}', container: /data,\n"
-		      "     read_only: true}\n"
-		      "  - {host: /b, container: /c}\n"
-		      "workdir: /w/${repeat}\nuser: 1000:100\n"
-		      "network: none\nipc: host\nshm: 32G\nmemory: 64M\n"
-		      "cpus: 1.5\nulimits: {memlock: -1, nofile: 10:20}\n"
-		      "capabilities: [SYS_PTRACE]\ngroups: [video, 44]\n"
-		      "device_nodes: ['/dev/fuse:/dev/f:rw']\n"
-		      "security: [seccomp=unconfined]\n"
-		      "processes: device\nrepeat: 2\npriority: -3\n"
-		      "timeout: 2h\nretries: 5\ngrace: 500ms\n"
-		      "warmup_steps: 7\nmodel: mine\nprecision: bf16\n"
-		      "stage: lora\nrecompute: full\nspread_percent: 2.5\n"
-		      "batch: {micro: 2, accumulate: 4, sequence: 128}\n",
-		      &err);
+	owned(sweep_free) struct sweep *sweep = parse(every_key, &err);
 
 	if (!ok(sweep != NULL, "every key is read (%s)", err.text))
 		return;
