@@ -29,7 +29,7 @@ tarball=${out##*$'\n'}
 cp "$tarball" "$BED/first.tar.gz"
 run -t 600 make -s -C "$ROOT" BUILD="$REGATTA_BUILD" tarball
 ok 'cmp "$BED/first.tar.gz" "$tarball"' "made again it is the same"
-mkdir -p "$shared/work"
+mkdir -p "$shared/home"
 must tar -C "$shared" -xzf "$tarball"
 mv "$shared"/regatta-* "$shared/regatta"
 for file in share/man/man1/regatta.1 lib/regatta/images/cpu/corpus.txt \
@@ -46,9 +46,9 @@ must ubuntu_root "$kept/ubuntu.tar" ''
 must engine_up one
 must tool_image one
 must ln "$(engine_folder one)/docker.sock" "$shared/engine.sock"
-chown -R 1000 "$shared/work" "$shared/engine.sock"
+chown -R 1000 "$shared/home" "$shared/engine.sock"
 chmod 755 "$BED"
-cat >"$shared/work/first.yaml" <<END
+cat >"$shared/home/first.yaml" <<END
 sweep: first
 vendor: cpu
 framework: cpu
@@ -64,9 +64,9 @@ in_root()
 
 	shift
 	run -t 120 chroot --userspec=1000:1000 "$root" /usr/bin/env -i \
-		HOME="$shared/work" PATH="$shared/regatta/bin:/usr/bin:/bin" \
+		HOME="$shared/home" PATH="$shared/regatta/bin:/usr/bin:/bin" \
 		DOCKER_HOST="unix://$shared/engine.sock" \
-		sh -c 'cd "$0" && exec "$@"' "$shared/work" "$@"
+		sh -c 'cd "$0" && exec "$@"' "$shared/home" "$@"
 }
 
 for name in debian ubuntu; do
@@ -87,7 +87,7 @@ for name in debian ubuntu; do
 	in_root "$name" regatta plan first.yaml
 	like "$rc $out" "^0 .*n=20" "regatta plan plans" || diag "$err"
 	in_root "$name" regatta run first.yaml --state "$name"
-	is "$rc $(jq -c '[.rows[].state]' "$shared/work/$name/report.json")" \
+	is "$rc $(jq -c '[.rows[].state]' "$shared/home/$name/report.json")" \
 		'0 ["completed","completed"]' "regatta run runs a sweep" ||
 		diag "$out" "$err"
 	umount "$BED/$name"/{dev,proc} "$BED/$name$shared"
@@ -101,7 +101,7 @@ tar -C "$BED/opt" -c tool >"$BED/sailor/tool.tar"
 run as sailor podman import tool.tar regatta-test/tool:1
 if [[ $rc == 0 ]]; then
 	must as sailor tar -xzf "$tarball"
-	cp "$shared/work/first.yaml" "$BED/sailor/"
+	cp "$shared/home/first.yaml" "$BED/sailor/"
 	run as sailor sh -c 'exec regatta-*/bin/regatta run first.yaml --state own'
 	is "$rc $(jq -c '[.rows[].state]' "$BED/sailor/own/report.json")" \
 		'0 ["completed","completed"]' \
