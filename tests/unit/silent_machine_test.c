@@ -96,9 +96,8 @@ static void cut_off(void)
 int main(void)
 {
 	signal(SIGPIPE, SIG_IGN);
-	if (unshare(CLONE_NEWNET) < 0 &&
-	    unshare(CLONE_NEWUSER | CLONE_NEWNET) < 0) {
-		printf("1..0 # SKIP no network namespace to be had\n");
+	if (unshare(CLONE_NEWNET) < 0) {
+		printf("1..0 # SKIP needs root, for network namespaces\n");
 		return 0;
 	}
 	tap_begin(90);
