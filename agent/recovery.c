@@ -325,21 +325,6 @@ static void podman_info_done(void *arg, const struct error *err, cJSON *answer)
 		ask_info(agent);
 }
 
-static bool is_podman(const cJSON *version)
-{
-	const cJSON *item;
-
-	cJSON_ArrayForEach(item, cJSON_GetObjectItem(version, "Components"))
-	{
-		const char *name =
-			cJSON_GetStringValue(cJSON_GetObjectItem(item, "Name"));
-
-		if (name && !strcmp(name, "Podman Engine"))
-			return true;
-	}
-	return false;
-}
-
 /* Asked, it would run the package manager to say this. */
 static bool know_own(struct agent *agent)
 {
@@ -365,7 +350,7 @@ static void version_done(void *arg, const struct error *err, cJSON *answer)
 	}
 	cJSON_Delete(agent->engine_version);
 	agent->engine_version = cJSON_Duplicate(answer, true);
-	if (!is_podman(answer)) {
+	if (!engine_is_podman(answer)) {
 		ask_info(agent);
 		return;
 	}

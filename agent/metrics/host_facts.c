@@ -6,6 +6,7 @@
 #include "agent/metrics/host_facts.h"
 #include "agent/devices/sysfs.h"
 #include "agent/metrics/network.h"
+#include "protocol/hardware/device_injection.h"
 
 #include <ctype.h>
 #include <stdbool.h>
@@ -279,24 +280,7 @@ static void add_clock(cJSON *facts, const struct host_facts_source *source)
 		 "devices/system/clocksource/clocksource0/current_clocksource");
 }
 
-/* Docker is the engine of which nobody says the name. */
-static bool is_podman(const cJSON *engine)
-{
-	const cJSON *component;
-
-	cJSON_ArrayForEach(component,
-			   cJSON_GetObjectItemCaseSensitive(engine,
-							    "Components"))
-	{
-		const char *name = cJSON_GetStringValue(
-			cJSON_GetObjectItemCaseSensitive(component, "Name"));
-
-		if (name && !strcmp(name, "Podman Engine"))
-			return true;
-	}
-	return false;
-}
-
+/* Docker is not named: "20.10.24", but "Podman 4.3.1". */
 static void add_engine(cJSON *facts, const cJSON *engine)
 {
 	char text[128];
@@ -307,7 +291,7 @@ static void add_engine(cJSON *facts, const cJSON *engine)
 
 	if (cJSON_IsString(version)) {
 		snprintf(text, sizeof(text), "%s%s",
-			 is_podman(engine) ? "Podman " : "",
+			 engine_is_podman(engine) ? "Podman " : "",
 			 version->valuestring);
 		sysfs_add(facts, "engine", text);
 	}

@@ -15,31 +15,24 @@
 #define NODES_MAX 512  /* device nodes: 64 devices with several each */
 #define STOP_GRACE_S 10
 
-/* Pieces of the body. Each adds what it makes; a piece that memory ran out
- * for is missing, which the end of container_body() notices.
- */
+/* Each part of the body adds what it makes; false: out of memory. */
 
-static bool add(cJSON *object, const char *name, cJSON *item)
+static cJSON *append(cJSON *array, cJSON *item)
 {
-	if (item && cJSON_AddItemToObject(object, name, item))
-		return true;
+	if (cJSON_AddItemToArray(array, item))
+		return item;
 	cJSON_Delete(item);
-	return false;
+	return NULL;
 }
 
 static bool add_text(cJSON *array, const char *text)
 {
-	cJSON *item = cJSON_CreateString(text);
-
-	if (item && cJSON_AddItemToArray(array, item))
-		return true;
-	cJSON_Delete(item);
-	return false;
+	return append(array, cJSON_CreateString(text));
 }
 
 static bool add_texts(cJSON *array, const struct strings *texts)
 {
-	for (size_t i = 0; array && i < texts->count; i++)
+	for (size_t i = 0; i < texts->count; i++)
 		if (!add_text(array, texts->items[i]))
 			return false;
 	return array;
@@ -48,19 +41,15 @@ static bool add_texts(cJSON *array, const struct strings *texts)
 static bool add_mount(cJSON *array, const char *host, const char *inside,
 		      bool read_only)
 {
-	cJSON *mount = cJSON_CreateObject();
+	cJSON *mount = append(array, cJSON_CreateObject());
 
-	if (cJSON_AddStringToObject(mount, "Type", "bind") &&
-	    cJSON_AddStringToObject(mount, "Source", host) &&
-	    cJSON_AddStringToObject(mount, "Target", inside) &&
-	    cJSON_AddBoolToObject(mount, "ReadOnly", read_only) &&
-	    cJSON_AddItemToArray(array, mount))
-		return true;
-	cJSON_Delete(mount);
-	return false;
+	return cJSON_AddStringToObject(mount, "Type", "bind") &&
+	       cJSON_AddStringToObject(mount, "Source", host) &&
+	       cJSON_AddStringToObject(mount, "Target", inside) &&
+	       cJSON_AddBoolToObject(mount, "ReadOnly", read_only);
 }
 
-/* Mounts and not Binds: of these the engine makes no missing host folder. */
+/* With Binds, the engine would create a host folder that is missing. */
 static bool add_mounts(cJSON *host, const struct container_spec *spec,
 		       const struct container_place *place)
 {
@@ -82,7 +71,9 @@ static bool add_mounts(cJSON *host, const struct container_spec *spec,
 	return true;
 }
 
-/* -1, or 0 .. CONTAINER_BYTES_MAX. Returns what follows; NULL: no number. */
+/* Read -1, or 0 .. CONTAINER_BYTES_MAX. Returns the text behind it; NULL: it is
+ * no such number.
+ */
 static const char *limit_value(const char *text, int64_t *value)
 {
 	char *end;
@@ -98,7 +89,8 @@ static const char *limit_value(const char *text, int64_t *value)
 	return errno || *value > (int64_t)CONTAINER_BYTES_MAX ? NULL : end;
 }
 
-static int add_ulimit(cJSON *array, const char *text, struct error *err)
+static int add_ulimit(cJSON *array, const char *text, const char *device_root,
+		      struct error *err)
 {
 	size_t size = strcspn(text, "=");
 	int64_t soft = 0, hard = 0;
@@ -130,17 +122,18 @@ static int add_ulimit(cJSON *array, const char *text, struct error *err)
 				 "the hard one",
 				 text);
 	snprintf(name, sizeof(name), "%.*s", (int)size, text);
-	item = cJSON_CreateObject();
-	if (cJSON_AddStringToObject(item, "Name", name) &&
-	    cJSON_AddNumberToObject(item, "Soft", (double)soft) &&
-	    cJSON_AddNumberToObject(item, "Hard", (double)hard) &&
-	    cJSON_AddItemToArray(array, item))
-		return 0;
-	cJSON_Delete(item);
-	return error_nomem(err, "ulimits");
+	item = append(array, cJSON_CreateObject());
+	return cJSON_AddStringToObject(item, "Name", name) &&
+			       cJSON_AddNumberToObject(item, "Soft",
+						       (double)soft) &&
+			       cJSON_AddNumberToObject(item, "Hard",
+						       (double)hard)
+		       ? 0
+		       : error_nomem(err, "ulimits");
 }
 
-static int add_capability(cJSON *array, const char *text, struct error *err)
+static int add_capability(cJSON *array, const char *text,
+			  const char *device_root, struct error *err)
 {
 	const char *name = text + (strncmp(text, "CAP_", 4) ? 0 : 4);
 
@@ -156,15 +149,17 @@ static int add_capability(cJSON *array, const char *text, struct error *err)
 	return add_text(array, name) ? 0 : error_nomem(err, "capabilities");
 }
 
-static int add_group(cJSON *array, const char *text, struct error *err)
+static int add_group(cJSON *array, const char *text, const char *device_root,
+		     struct error *err)
 {
 	if (container_user_check("groups", text, false, err) < 0)
 		return -1;
 	return add_text(array, text) ? 0 : error_nomem(err, "groups");
 }
 
-/* no-new-privileges is there: add_host() gives it to every container. */
-static int add_security(cJSON *array, const char *text, struct error *err)
+/* add_rights() has given no-new-privileges to the container. */
+static int add_security(cJSON *array, const char *text, const char *device_root,
+			struct error *err)
 {
 	if (container_security_check(text, err) < 0)
 		return -1;
@@ -173,28 +168,65 @@ static int add_security(cJSON *array, const char *text, struct error *err)
 	return add_text(array, text) ? 0 : error_nomem(err, "security");
 }
 
-static int add_list(cJSON *host, const char *name, const char *field,
-		    const struct strings *list,
-		    int (*one)(cJSON *array, const char *text,
-			       struct error *err),
-		    struct error *err)
+static bool below(const char *path, const char *folder)
 {
-	cJSON *array;
+	size_t size = folder ? strlen(folder) : 0;
 
-	if (!list->count)
-		return 0;
-	if (list->count > OPTIONS_MAX)
-		return container_too_many(field, list->count, OPTIONS_MAX, err);
-	array = cJSON_GetObjectItemCaseSensitive(host, name);
-	if (!array)
-		array = cJSON_AddArrayToObject(host, name);
-	if (!array)
-		return error_nomem(err, field);
-	for (size_t i = 0; i < list->count; i++)
-		if (one(array, list->items[i], err) < 0)
-			return -1;
+	return size && !strncmp(path, folder, size) && path[size] == '/';
+}
+
+/* "/dev/x", "/dev/x:/dev/y" or "/dev/x:/dev/y:rw". */
+static int add_device(cJSON *array, const char *text, const char *device_root,
+		      struct error *err)
+{
+	char host[256] = "", inside[256] = "", access[4] = "rwm";
+	int parts =
+		sscanf(text, "%255[^:]:%255[^:]:%3[rwm]", host, inside, access);
+	int end = 0;
+	cJSON *device;
+
+	if (parts == 1)
+		snprintf(inside, sizeof(inside), "%s", host);
+	for (const char *c = text; *c; c++)
+		end += *c == ':';
+	if (parts < 1 || end != parts - 1 ||
+	    (!below(host, "/dev") && !below(host, device_root)) ||
+	    container_path_check("device_nodes", host, err) < 0 ||
+	    container_path_check("device_nodes", inside, err) < 0)
+		return error_set(err, EINVAL,
+				 "device_nodes: \"%.80s\" is not valid here; "
+				 "expected /dev/NAME[:/PATH/INSIDE[:rwm]]",
+				 text);
+	device = append(array, cJSON_CreateObject());
+	if (!cJSON_AddStringToObject(device, "PathOnHost", host) ||
+	    !cJSON_AddStringToObject(device, "PathInContainer", inside) ||
+	    !cJSON_AddStringToObject(device, "CgroupPermissions", access))
+		return error_nomem(err, "device_nodes");
 	return 0;
 }
+
+/* The lists of HostConfig, in the order in which they are checked. */
+static const struct container_list {
+	const char *name; /* in HostConfig */
+	const char *field;
+	size_t offset; /* of the struct strings in struct container_spec */
+	size_t max;
+	int (*add)(cJSON *array, const char *text, const char *device_root,
+		   struct error *err);
+} container_lists[] = {
+	{ "Ulimits", "ulimits", offsetof(struct container_spec, ulimits),
+	  OPTIONS_MAX, add_ulimit },
+	{ "CapAdd", "capabilities",
+	  offsetof(struct container_spec, capabilities), OPTIONS_MAX,
+	  add_capability },
+	{ "Devices", "device_nodes",
+	  offsetof(struct container_spec, device_nodes), NODES_MAX,
+	  add_device },
+	{ "GroupAdd", "groups", offsetof(struct container_spec, groups),
+	  OPTIONS_MAX, add_group },
+	{ "SecurityOpt", "security", offsetof(struct container_spec, security),
+	  OPTIONS_MAX, add_security },
+};
 
 static bool add_labels(cJSON *body, const struct task_spec *spec,
 		       const struct container_place *place, const char *hash)
@@ -303,106 +335,39 @@ static bool add_config(cJSON *body, const struct container_spec *spec,
 		cJSON_AddStringToObject(body, "User", spec->user));
 }
 
-/* Devices. */
-
-static bool below(const char *path, const char *folder)
-{
-	size_t size = folder ? strlen(folder) : 0;
-
-	return size && !strncmp(path, folder, size) && path[size] == '/';
-}
-
-/* "/dev/x", "/dev/x:/dev/y" or "/dev/x:/dev/y:rw". */
-static int add_device(cJSON *array, const char *text, const char *root,
-		      struct error *err)
-{
-	char host[256] = "", inside[256] = "", access[4] = "rwm";
-	int parts =
-		sscanf(text, "%255[^:]:%255[^:]:%3[rwm]", host, inside, access);
-	int end = 0;
-	cJSON *device;
-
-	if (parts == 1)
-		snprintf(inside, sizeof(inside), "%s", host);
-	for (const char *c = text; *c; c++)
-		end += *c == ':';
-	if (parts < 1 || end != parts - 1 ||
-	    (!below(host, "/dev") && !below(host, root)) ||
-	    container_path_check("device_nodes", host, err) < 0 ||
-	    container_path_check("device_nodes", inside, err) < 0)
-		return error_set(err, EINVAL,
-				 "device_nodes: \"%.80s\" is not valid here; "
-				 "expected /dev/NAME[:/PATH/INSIDE[:rwm]]",
-				 text);
-	device = cJSON_CreateObject();
-	if (!cJSON_AddStringToObject(device, "PathOnHost", host) ||
-	    !cJSON_AddStringToObject(device, "PathInContainer", inside) ||
-	    !cJSON_AddStringToObject(device, "CgroupPermissions", access) ||
-	    !cJSON_AddItemToArray(array, device)) {
-		cJSON_Delete(device);
-		return error_nomem(err, "device_nodes");
-	}
-	return 0;
-}
-
-static int add_devices(cJSON *host, const struct strings *nodes,
-		       const char *root, struct error *err)
-{
-	cJSON *array;
-
-	if (!nodes->count)
-		return 0;
-	if (nodes->count > NODES_MAX)
-		return container_too_many("device_nodes", nodes->count,
-					  NODES_MAX, err);
-	array = cJSON_AddArrayToObject(host, "Devices");
-	if (!array)
-		return error_nomem(err, "device_nodes");
-	for (size_t i = 0; i < nodes->count; i++)
-		if (add_device(array, nodes->items[i], root, err) < 0)
-			return -1;
-	return 0;
-}
-
 static int add_request(cJSON *array, const struct device_request *request,
 		       struct error *err)
 {
-	struct strings driver = { (char **)&request->driver, 1 };
-	cJSON *item = cJSON_CreateObject();
-	cJSON *lists, *inner;
+	cJSON *item, *lists;
 
 	if ((*request->driver &&
-	     container_names_check("requests: driver", &driver, err) < 0) ||
+	     container_name_check("requests: driver", request->driver, err) <
+		     0) ||
 	    container_names_check("requests: ids", &request->ids, err) < 0 ||
 	    container_names_check("requests: capabilities",
-				  &request->capabilities, err) < 0) {
-		cJSON_Delete(item);
+				  &request->capabilities, err) < 0)
 		return -1;
-	}
-	inner = cJSON_CreateArray();
-	if (!cJSON_AddItemToArray(array, item) ||
-	    !cJSON_AddStringToObject(item, "Driver", request->driver) ||
+	item = append(array, cJSON_CreateObject());
+	if (!cJSON_AddStringToObject(item, "Driver", request->driver) ||
 	    !cJSON_AddNumberToObject(item, "Count",
 				     request->ids.count ? 0 : -1) ||
 	    !add_texts(cJSON_AddArrayToObject(item, "DeviceIDs"),
-		       &request->ids) ||
-	    !(lists = cJSON_AddArrayToObject(item, "Capabilities")) ||
-	    !add_texts(inner, &request->capabilities) ||
-	    !cJSON_AddItemToArray(lists, inner)) {
-		cJSON_Delete(inner);
+		       &request->ids))
 		return error_nomem(err, "requests");
-	}
+	lists = cJSON_AddArrayToObject(item, "Capabilities");
+	if (!add_texts(append(lists, cJSON_CreateArray()),
+		       &request->capabilities))
+		return error_nomem(err, "requests");
 	return 0;
 }
 
 static int add_requests(cJSON *host, const struct container_spec *spec,
 			struct error *err)
 {
-	struct strings runtime = { (char **)&spec->runtime, 1 };
 	cJSON *array;
 
 	if (spec->runtime &&
-	    container_names_check("runtime", &runtime, err) < 0)
+	    container_name_check("runtime", spec->runtime, err) < 0)
 		return -1;
 	if (spec->runtime &&
 	    !cJSON_AddStringToObject(host, "Runtime", spec->runtime))
@@ -421,20 +386,37 @@ static int add_requests(cJSON *host, const struct container_spec *spec,
 	return 0;
 }
 
-static int lists_fill(cJSON *host, const struct container_spec *spec,
+static int add_list(cJSON *host, const struct container_list *rule,
+		    const struct container_spec *spec, const char *device_root,
+		    struct error *err)
+{
+	const struct strings *list =
+		(const void *)((const char *)spec + rule->offset);
+	cJSON *array = cJSON_GetObjectItemCaseSensitive(host, rule->name);
+
+	if (list->count > rule->max)
+		return container_too_many(rule->field, list->count, rule->max,
+					  err);
+	if (list->count && !array)
+		array = cJSON_AddArrayToObject(host, rule->name);
+	if (list->count && !array)
+		return error_nomem(err, rule->field);
+	for (size_t i = 0; i < list->count; i++)
+		if (rule->add(array, list->items[i], device_root, err) < 0)
+			return -1;
+	return 0;
+}
+
+static int fill_lists(cJSON *host, const struct container_spec *spec,
 		      const char *device_root, struct error *err)
 {
-	if (add_list(host, "Ulimits", "ulimits", &spec->ulimits, add_ulimit,
-		     err) < 0 ||
-	    add_list(host, "CapAdd", "capabilities", &spec->capabilities,
-		     add_capability, err) < 0 ||
-	    add_devices(host, &spec->device_nodes, device_root, err) < 0 ||
-	    add_requests(host, spec, err) < 0 ||
-	    add_list(host, "GroupAdd", "groups", &spec->groups, add_group,
-		     err) < 0)
-		return -1;
-	return add_list(host, "SecurityOpt", "security", &spec->security,
-			add_security, err);
+	size_t count = sizeof(container_lists) / sizeof(container_lists[0]);
+
+	for (size_t i = 0; i < count; i++)
+		if (add_list(host, &container_lists[i], spec, device_root,
+			     err) < 0)
+			return -1;
+	return add_requests(host, spec, err);
 }
 
 cJSON *container_body(const struct task_spec *spec,
@@ -450,18 +432,13 @@ cJSON *container_body(const struct task_spec *spec,
 				err) < 0)
 		return NULL;
 	body = cJSON_CreateObject();
-	host = cJSON_CreateObject();
 	if (!add_config(body, container, place) ||
 	    !add_labels(body, spec, place, hash) ||
-	    !add_host(host, container, place)) {
+	    !(host = cJSON_AddObjectToObject(body, "HostConfig")) ||
+	    !add_host(host, container, place))
 		error_nomem(err, "container");
-	} else if (lists_fill(host, container, place->device_root, err) == 0) {
-		if (add(body, "HostConfig", host))
-			return body;
-		host = NULL;
-		error_nomem(err, "container");
-	}
-	cJSON_Delete(host);
+	else if (fill_lists(host, container, place->device_root, err) == 0)
+		return body;
 	cJSON_Delete(body);
 	return NULL;
 }

@@ -90,7 +90,7 @@ int container_path_check(const char *field, const char *path, struct error *err)
 	return 0;
 }
 
-/* Without doubled and trailing slashes and ".": equal places, equal text. */
+/* Write the path without "." and empty parts, so that paths can be compared. */
 static void path_tidy(const char *path, char tidy[PATH_LENGTH_MAX + 1])
 {
 	size_t used = 0;
@@ -108,7 +108,7 @@ static void path_tidy(const char *path, char tidy[PATH_LENGTH_MAX + 1])
 	tidy[used] = 0;
 }
 
-/* Where a mount may not be: at the root, or among our own three. */
+/* The root and /regatta, where Regatta's own mounts are, are not for mounts. */
 static bool reserved(const char *tidy)
 {
 	return !*tidy ||
@@ -275,16 +275,23 @@ int container_place_check(const struct container_place *place,
 	return container_path_check("out folder", place->out_folder, err);
 }
 
+int container_name_check(const char *field, const char *name, struct error *err)
+{
+	if (only(name, NAME_CHARACTERS "_.:,/=+-", 255))
+		return 0;
+	return error_set(err, EINVAL,
+			 "%s: \"%.80s\" is not valid here; expected a name of "
+			 "letters, digits and _.:,/=+-",
+			 field, name);
+}
+
 int container_names_check(const char *field, const struct strings *names,
 			  struct error *err)
 {
 	if (names->count > NAMES_MAX)
 		return container_too_many(field, names->count, NAMES_MAX, err);
 	for (size_t i = 0; i < names->count; i++)
-		if (!only(names->items[i], NAME_CHARACTERS "_.:,/=+-", 255))
-			return error_set(err, EINVAL,
-					 "%s: \"%.80s\" is not valid here; "
-					 "expected a name",
-					 field, names->items[i]);
+		if (container_name_check(field, names->items[i], err) < 0)
+			return -1;
 	return 0;
 }

@@ -30,7 +30,9 @@ int container_user_check(const char *field, const char *user, bool group,
 
 int container_security_check(const char *option, struct error *err);
 
-/* The names of a device request: driver, device ids, capabilities. */
+/* The name of a runtime or of a driver; ids and capabilities of devices. */
+int container_name_check(const char *field, const char *name,
+			 struct error *err);
 int container_names_check(const char *field, const struct strings *names,
 			  struct error *err);
 

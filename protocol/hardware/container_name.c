@@ -1,4 +1,4 @@
-/* container_name.c - how containers are called and known again.
+/* container_name.c - names of containers, and the labels that find them.
  */
 #include "protocol/hardware/container.h"
 

@@ -38,6 +38,9 @@ struct engine_features {
 void engine_features_clear(struct engine_features *features);
 OWNED_VALUE(struct engine_features, engine_features_clear)
 
+/* Is the answer of GET /version that of Podman? */
+bool engine_is_podman(const cJSON *version);
+
 /* Read the answer of GET /info. An engine that gives a Buildah version is
  * Podman. If the engine lists folders of CDI descriptions instead of CDI
  * devices, the descriptions are read here; unreadable ones are skipped.

@@ -4,10 +4,11 @@
 #include "protocol/base/file.h"
 #include "protocol/hardware/device_injection.h"
 
-#include <dirent.h>
+#include <limits.h>
 #include <string.h>
 
-#define CDI_FILES_MAX 256 /* of one folder */
+#define CDI_FILES_MAX 256 /* of one folder; with more of them it is skipped */
+#define RUNTIMES_MAX 256
 #define CDI_DEVICES_MAX 4096
 
 /* clang-format off */
@@ -60,34 +61,25 @@ static int read_description(const char *path, struct strings *cdi,
 	return 0;
 }
 
-static bool description_name(const char *name)
-{
-	const char *dot = strrchr(name, '.');
-
-	return dot && *name != '.' &&
-	       (!strcmp(dot, ".json") || !strcmp(dot, ".yaml"));
-}
-
 static int read_folder(const char *path, struct strings *cdi, struct error *err)
 {
-	DIR *dir = opendir(path);
-	const struct dirent *entry;
-	int files = 0, rc = 0;
+	owned(strings_clear) struct strings names = { 0 };
+	char file[PATH_MAX];
 
-	while (dir && rc == 0 && files < CDI_FILES_MAX &&
-	       (entry = readdir(dir))) {
-		char file[4096];
+	/* A folder that cannot be read has no descriptions. */
+	file_list(path, CDI_FILES_MAX, &names, NULL);
+	for (size_t i = 0; i < names.count; i++) {
+		const char *dot = strrchr(names.items[i], '.');
 
-		if (!description_name(entry->d_name) ||
+		if (!dot ||
+		    (strcmp(dot, ".json") != 0 && strcmp(dot, ".yaml") != 0) ||
 		    snprintf(file, sizeof(file), "%s/%s", path,
-			     entry->d_name) >= (int)sizeof(file))
+			     names.items[i]) >= PATH_MAX)
 			continue;
-		files++;
-		rc = read_description(file, cdi, err);
+		if (read_description(file, cdi, err) < 0)
+			return -1;
 	}
-	if (dir)
-		closedir(dir);
-	return rc;
+	return 0;
 }
 
 static int read_cdi(const cJSON *info, struct strings *cdi, struct error *err)
@@ -116,7 +108,7 @@ static int read_cdi(const cJSON *info, struct strings *cdi, struct error *err)
 	return 0;
 }
 
-/* A rootless engine may name both. */
+/* A rootless engine may name both options; then it is "rootless". */
 static int read_isolation(const cJSON *info, char **isolation,
 			  struct error *err)
 {
@@ -142,9 +134,7 @@ static int read_isolation(const cJSON *info, char **isolation,
 	return 0;
 }
 
-/* Docker has a word for each limit; an engine that has none of them is not
- * asked.
- */
+/* An engine that says nothing about a limit is taken to support it. */
 static int read_limits(const cJSON *info, struct strings *unlimited,
 		       struct error *err)
 {
@@ -187,6 +177,20 @@ int engine_features_rootless(const struct strings *controllers,
 	return 0;
 }
 
+bool engine_is_podman(const cJSON *version)
+{
+	const cJSON *component;
+
+	cJSON_ArrayForEach(component, get(version, "Components"))
+	{
+		const char *name = cJSON_GetStringValue(get(component, "Name"));
+
+		if (name && !strcmp(name, "Podman Engine"))
+			return true;
+	}
+	return false;
+}
+
 int engine_features_podman(const cJSON *info, struct engine_features *features,
 			   struct error *err)
 {
@@ -216,7 +220,7 @@ int engine_features_read(const cJSON *info, struct engine_features *features,
 		runtimes = NULL;
 	cJSON_ArrayForEach(item, runtimes)
 	{
-		if (item->string && got.runtimes.count < CDI_FILES_MAX &&
+		if (item->string && got.runtimes.count < RUNTIMES_MAX &&
 		    strings_add(&got.runtimes, item->string, err) < 0)
 			return -1;
 	}
