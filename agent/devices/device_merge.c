@@ -5,34 +5,6 @@
 #include "protocol/base/log.h"
 
 #include <stdlib.h>
-#include <string.h>
-
-/* By its place on the bus, or by its node. */
-static bool same_device(const struct device_info *a,
-			const struct device_info *b)
-{
-	if (a->bus_id || b->bus_id)
-		return a->bus_id && b->bus_id && !strcmp(a->bus_id, b->bus_id);
-	return a->numbers_count && b->numbers_count &&
-	       !strcmp(a->numbers[0].value, b->numbers[0].value);
-}
-
-/* Which of the found ones is the known one at index, or found->count. The dies
- * of a card are told apart by their order.
- */
-static size_t match(const struct devices *known, size_t index,
-		    const struct devices *found)
-{
-	size_t skip = 0, i;
-
-	for (i = 0; i < index; i++)
-		skip += same_device(&known->list[i], &known->list[index]);
-	for (i = 0; i < found->count; i++)
-		if (same_device(&found->list[i], &known->list[index]) &&
-		    !skip--)
-			break;
-	return i;
-}
 
 static void keep_word(char **to, char **from)
 {
@@ -40,7 +12,7 @@ static void keep_word(char **to, char **from)
 		*to = take(*from);
 }
 
-/* What was told of it earlier and is not now still holds. */
+/* Facts that are not reported now are kept. */
 static void renew(struct device_info *known, struct device_info *found)
 {
 	uint32_t index = known->index;
@@ -92,7 +64,7 @@ int device_merge(struct devices *known, struct devices *found, size_t *news)
 	size_t matches[DEVICES_MAX];
 
 	for (size_t i = 0; i < known->count; i++)
-		matches[i] = match(known, i, found);
+		matches[i] = devices_match(known, i, found);
 	for (size_t i = 0; i < known->count; i++) {
 		if (matches[i] == found->count) {
 			lose(&known->list[i]);

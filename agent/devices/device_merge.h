@@ -7,7 +7,7 @@
 #ifndef AGENT_DEVICES_DEVICE_MERGE_H
 #define AGENT_DEVICES_DEVICE_MERGE_H
 
-#include "protocol/hardware/device.h"
+#include "protocol/hardware/devices.h"
 
 /* The contents of *found are moved. *news is increased by the number of devices
  * that are new or back. -1: ENOMEM.

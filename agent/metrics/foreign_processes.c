@@ -11,7 +11,6 @@
 #include "protocol/base/printable.h"
 #include "protocol/base/subprocess.h"
 #include "protocol/hardware/container.h"
-#include "protocol/hardware/device_rows.h"
 #include "protocol/hardware/processes.h"
 
 #include <ctype.h>
@@ -141,7 +140,7 @@ static bool is_ours(const struct foreign_processes *foreign,
 static bool is_watcher(const struct foreign_processes *foreign,
 		       const char *name)
 {
-	const struct profile_list *names =
+	const struct strings *names =
 		&foreign->source.profile->processes.ignore;
 	const char *slash = strrchr(name, '/');
 
@@ -261,7 +260,7 @@ static void tool_told(void *arg, const struct error *err,
 	/* Many tools print both tables, and count alike in them. */
 	if (rows.count && sampler &&
 	    sampler_read(sampler, output->text, output->size, &told, NULL) == 0)
-		device_rows(source->devices, &told, samples);
+		devices_rows(source->devices, &told, samples);
 	for (size_t r = 0; r < rows.count; r++)
 		for (uint32_t i = 0; i < source->devices->count; i++)
 			if (!*foreign->seen && foreign->wanted >> i & 1 &&

@@ -6,7 +6,6 @@
 #include "protocol/base/clock.h"
 #include "protocol/base/log.h"
 #include "protocol/base/loop.h"
-#include "protocol/hardware/device_rows.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -266,7 +265,7 @@ static int devices_read(void *arg, const struct subprocess_output *output,
 		return -1;
 	state_interval(monitor, output->took_ms);
 	if (devices)
-		device_rows(devices, &samples, rows);
+		devices_rows(devices, &samples, rows);
 	time_ms = stream_time(monitor, at_ms);
 	TAILQ_FOREACH(stream, &monitor->streams, next)
 	{
@@ -568,7 +567,7 @@ size_t monitor_devices(const struct monitor *monitor, struct device_metrics *to)
 	if (clock_mono_ms() - monitor->last_ms > MONITOR_WATCH_MS)
 		return 0;
 	if (devices)
-		device_rows(devices, &monitor->last, rows);
+		devices_rows(devices, &monitor->last, rows);
 	for (uint32_t index = 0; index < DEVICES_MAX; index++) {
 		const struct device_sample *row =
 			row_for(devices, &monitor->last, rows, index);

@@ -6,7 +6,7 @@
 #include "protocol/base/loop.h"
 #include "protocol/base/printable.h"
 #include "protocol/base/subprocess.h"
-#include "protocol/hardware/sysroot_path.h"
+#include "protocol/hardware/sysroot.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

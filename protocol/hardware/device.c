@@ -3,7 +3,6 @@
  */
 #include "protocol/hardware/device_internal.h"
 #include "protocol/base/printable.h"
-#include "protocol/hardware/sysroot_path.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -13,45 +12,26 @@
 
 #define PCI_FOLDER "/sys/bus/pci/devices"
 
-void devices_clear(struct devices *devices)
-{
-	for (size_t i = 0; i < devices->count; i++)
-		codec_clear(&device_info_schema, &devices->list[i]);
-	free(devices->list);
-	*devices = (struct devices){ 0 };
-}
-
 static void search_clear(struct search *search)
 {
-	for (size_t i = 0; i < search->count; i++)
-		codec_clear(&device_info_schema, &search->list[i].info);
-	free(search->list);
+	devices_clear(&search->found);
 }
 OWNED_VALUE(struct search, search_clear)
 
 void search_because(struct search *search, const char *fmt, ...)
 {
-	size_t left = search->room - search->used;
+	size_t used = strlen(search->why);
+	struct error line;
 	va_list args;
-	int size;
 
-	if (left <= 1)
-		return;
-	if (search->used) {
-		size = snprintf(search->why + search->used, left, "; ");
-		search->used += (size_t)size < left ? (size_t)size : left - 1;
-		left = search->room - search->used;
-	}
 	va_start(args, fmt);
-	size = vsnprintf(search->why + search->used, left, fmt, args);
+	error_vset(&line, ENOENT, fmt, args);
 	va_end(args);
-	printable(search->why + search->used,
-		  strlen(search->why + search->used));
-	search->used += (size_t)size < left ? (size_t)size : left - 1;
+	snprintf(search->why + used, search->why_size - used, "%s%s",
+		 used ? "; " : "", line.text);
 }
 
-bool profile_lists(const struct profile_list *list, const char *word,
-		   bool prefix)
+bool profile_lists(const struct strings *list, const char *word, bool prefix)
 {
 	for (size_t i = 0; i < list->count; i++)
 		if (!strncasecmp(list->items[i], word,
@@ -61,24 +41,17 @@ bool profile_lists(const struct profile_list *list, const char *word,
 	return false;
 }
 
-static struct candidate *candidate_add(struct search *search, struct error *err)
+static struct device_info *device_add(struct search *search, struct error *err)
 {
-	struct candidate *list;
+	struct devices *found = &search->found;
 
-	if (search->count >= DEVICES_MAX) {
+	if (found->count >= DEVICES_MAX) {
 		error_set(err, E2BIG, "%s: more than %d devices",
 			  search->profile->vendor, DEVICES_MAX);
 		return NULL;
 	}
-	list = realloc(search->list, (search->count + 1) * sizeof(*list));
-	if (!list) {
-		error_nomem(err, "devices");
-		return NULL;
-	}
-	search->list = list;
-	list += search->count++;
-	*list = (struct candidate){ .info = { .numa = -1 } };
-	return list;
+	found->list[found->count].numa = -1;
+	return &found->list[found->count++];
 }
 
 static int text_set(char **to, const char *text, struct error *err)
@@ -131,15 +104,15 @@ int device_path(const struct device_info *device, const char *pattern,
 	return 0;
 }
 
-/* Finding. */
-
-/* The digits of "0x10de" in a file of a PCI function; false: none. */
+/* The digits of "0x10de" in a file of a PCI function; false: none, out is "".
+ */
 static bool pci_word(const struct sysroot *roots, const char *function,
 		     const char *file, size_t digits, char *out)
 {
 	owned(buffer_clear) struct buffer text;
 	char path[PATH_MAX];
 
+	*out = 0;
 	buffer_init(&text, 64);
 	snprintf(path, sizeof(path), PCI_FOLDER "/%.64s/%s", function, file);
 	if (sysroot_read(roots, path, &text, NULL) < 0 ||
@@ -170,14 +143,9 @@ static bool pci_suits(const struct search *search, const char *function)
 	    (!pci_word(search->roots, function, "class", 6, word) ||
 	     !profile_lists(&rules->pci_classes, word, true)))
 		return false;
-	/* A part of another device, made for virtual machines. */
+	/* A virtual function, which a virtual machine uses. */
 	snprintf(path, sizeof(path), PCI_FOLDER "/%s/physfn", function);
 	return sysroot_find(search->roots, path, found, &st, NULL) < 0;
-}
-
-static int by_bus(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
 static int64_t numa_of(const struct sysroot *roots, const char *function)
@@ -195,36 +163,33 @@ static int64_t numa_of(const struct sysroot *roots, const char *function)
 	return text.size && !*end && node >= 0 && node < 4096 ? node : -1;
 }
 
-/* How many devices one PCI function is: the dies of a card share it where the
- * tool says so.
+/* How many devices the PCI function is: the dies of a card share it where the
+ * monitor has a row for each.
  */
-static size_t dies_of(const struct search *search, const char *bus_id)
+static size_t count_dies(const struct search *search,
+			 const struct device_info *device)
 {
 	size_t rows = 0, most = search->profile->devices_per_card;
-	char other[BUS_ID_SIZE];
 
 	for (size_t i = 0; search->monitor && i < search->monitor->count; i++)
-		rows += bus_id_normal(search->monitor->rows[i].bus_id, other) &&
-			!strcmp(other, bus_id);
-	return rows < 1 || most < 1 ? 1 : rows < most ? rows : most;
+		rows += device_has_bus(device, search->monitor->rows[i].bus_id);
+	return rows < 1 ? 1 : rows < most ? rows : most;
 }
 
-static int pci_add(struct search *search, const char *function,
-		   struct error *err)
+static int pci_add(struct search *search, char *function, struct error *err)
 {
-	size_t dies = dies_of(search, function);
+	const struct device_info bus = { .bus_id = function };
+	size_t dies = count_dies(search, &bus);
 
 	for (size_t i = 0; i < dies; i++) {
-		struct candidate *candidate = candidate_add(search, err);
+		struct device_info *device = device_add(search, err);
+		size_t index = search->found.count - 1;
 
-		if (!candidate ||
-		    text_set(&candidate->info.bus_id, function, err) < 0)
+		if (!device || text_set(&device->bus_id, function, err) < 0)
 			return -1;
-		memcpy(candidate->bus_id, function, BUS_ID_SIZE);
-		candidate->info.numa = numa_of(search->roots, function);
-		if (!pci_word(search->roots, function, "device", 4,
-			      candidate->pci_device))
-			candidate->pci_device[0] = 0;
+		device->numa = numa_of(search->roots, function);
+		pci_word(search->roots, function, "device", 4,
+			 search->candidates[index].pci_device);
 	}
 	return 0;
 }
@@ -259,8 +224,6 @@ static int find_pci(struct search *search, struct error *err)
 		search_because(search, "no PCI devices: %s", why.text);
 		return 0;
 	}
-	if (names.count)
-		qsort(names.items, names.count, sizeof(*names.items), by_bus);
 	for (size_t i = 0; i < names.count; i++) {
 		if (!bus_id_normal(names.items[i], bus_id) ||
 		    strcmp(bus_id, names.items[i]) != 0)
@@ -270,7 +233,7 @@ static int find_pci(struct search *search, struct error *err)
 		    pci_add(search, bus_id, err) < 0)
 			return -1;
 	}
-	if (!search->count)
+	if (!search->found.count)
 		none_found(search, seen);
 	return 0;
 }
@@ -297,7 +260,7 @@ static int find_nodes(struct search *search, struct error *err)
 	for (size_t i = 0; i < paths.count; i++) {
 		const char *digits = paths.items[i] + (brace - pattern);
 		char found[PATH_MAX], value[NUMBER_SIZE];
-		struct candidate *candidate;
+		struct device_info *device;
 		struct error why;
 		struct stat st;
 
@@ -306,79 +269,48 @@ static int find_nodes(struct search *search, struct error *err)
 			search_because(search, "%s", why.text);
 			continue;
 		}
-		candidate = candidate_add(search, err);
+		device = device_add(search, err);
 		snprintf(value, sizeof(value), "%.*s",
 			 (int)strspn(digits, "0123456789"), digits);
-		if (!candidate ||
-		    device_number_add(&candidate->info, name, value, err) < 0)
+		if (!device || device_number_add(device, name, value, err) < 0)
 			return -1;
 	}
-	if (!search->count)
+	if (!search->found.count)
 		search_because(search, "no device node %s", glob);
 	return 0;
 }
 
-/* Rows of the tools. */
-
-static bool same_bus(const struct device_sample *row, const char *bus_id)
+/* The second tool reports the bus, or only the monitor's device numbers. */
+static const struct device_sample *map_row(const struct samples *map,
+					   const struct devices *found,
+					   size_t index,
+					   const struct device_sample *monitor)
 {
-	char other[BUS_ID_SIZE];
+	const struct device_sample *row = devices_row(found, index, map);
 
-	return bus_id_normal(row->bus_id, other) && !strcmp(other, bus_id);
-}
-
-/* The nth row of this bus; without PCI, the row that has one of its numbers as
- * the tool's.
- */
-static const struct device_sample *row_find(const struct samples *samples,
-					    const struct candidate *candidate,
-					    size_t nth)
-{
-	for (size_t i = 0; samples && i < samples->count; i++) {
-		const struct device_sample *row = &samples->rows[i];
-		bool same = *candidate->bus_id
-				    ? same_bus(row, candidate->bus_id)
-				    : !strcmp(row->device,
-					      candidate->info.numbers[0].value);
-
-		if (same && !nth--)
-			return row;
-	}
-	return NULL;
-}
-
-/* The second tool may know the bus, or only the first one's count. */
-static const struct device_sample *map_find(const struct samples *map,
-					    const struct candidate *candidate,
-					    size_t nth)
-{
-	const struct device_sample *row = row_find(map, candidate, nth);
-
-	for (size_t i = 0; !row && candidate->row && map && i < map->count; i++)
+	for (size_t i = 0; !row && monitor && i < map->count; i++)
 		if (*map->rows[i].device &&
-		    !strcmp(map->rows[i].device, candidate->row->device))
+		    !strcmp(map->rows[i].device, monitor->device))
 			row = &map->rows[i];
 	return row;
 }
 
 static void rows_find(struct search *search)
 {
-	for (size_t i = 0, nth = 0; i < search->count; i++) {
-		struct candidate *candidate = &search->list[i];
+	const struct devices *found = &search->found;
 
-		nth = i && *candidate->bus_id &&
-				      !strcmp(candidate->bus_id,
-					      candidate[-1].bus_id)
-			      ? nth + 1
-			      : 0;
-		candidate->row = row_find(search->monitor, candidate, nth);
-		candidate->mapped = map_find(search->map, candidate, nth);
+	for (size_t i = 0; i < found->count; i++) {
+		struct candidate *candidate = &search->candidates[i];
+
+		if (search->monitor)
+			candidate->row = devices_row(found, i, search->monitor);
+		if (search->map)
+			candidate->mapped =
+				map_row(search->map, found, i, candidate->row);
 	}
 }
 
-/* What the tools know. */
-
-/* A word that all rows share, for tools that do not tell the bus. */
+/* Any row, if the tool reports no bus and one name for all devices. */
 static const struct device_sample *common_row(const struct samples *samples)
 {
 	const struct device_sample *first = samples->rows;
@@ -390,19 +322,18 @@ static const struct device_sample *common_row(const struct samples *samples)
 	return samples->count ? first : NULL;
 }
 
-static int name_one(const struct search *search, struct candidate *candidate,
+static int name_one(const struct search *search, size_t index,
 		    struct error *err)
 {
+	const struct candidate *candidate = &search->candidates[index];
 	const struct device_sample *row = candidate->row;
-	struct device_info *info = &candidate->info;
+	struct device_info *info = &search->found.list[index];
 	const char *name = row_word(candidate->mapped, "name");
 	const struct chip_rule *chip;
 
 	if (row && *row->uuid && text_set(&info->uuid, row->uuid, err) < 0)
 		return -1;
-	if (row && (row->has & (1U << READING_MEM_TOTAL_MIB)) &&
-	    row->value[READING_MEM_TOTAL_MIB] >= 0 &&
-	    row->value[READING_MEM_TOTAL_MIB] < 1e9)
+	if (row && (row->has & (1U << READING_MEM_TOTAL_MIB)))
 		info->memory_mib = (uint64_t)row->value[READING_MEM_TOTAL_MIB];
 	if (!row && search->monitor)
 		row = common_row(search->monitor);
@@ -417,7 +348,7 @@ static int name_one(const struct search *search, struct candidate *candidate,
 	return chip ? text_set(&info->chip, chip->name, err) : 0;
 }
 
-/* Its nodes are there, or it says which is not. */
+/* A device whose node is missing has an error text. */
 static int check_one(const struct search *search, struct device_info *info,
 		     struct error *err)
 {
@@ -430,45 +361,29 @@ static int check_one(const struct search *search, struct device_info *info,
 	return text_set(&info->text, why.text, err);
 }
 
-static int finish(struct search *search, struct devices *devices,
-		  struct error *err)
-{
-	struct device_info *list = calloc(search->count + 1, sizeof(*list));
-
-	if (!list)
-		return error_nomem(err, "devices");
-	for (size_t i = 0; i < search->count; i++) {
-		list[i] = search->list[i].info;
-		list[i].index = (uint32_t)i;
-	}
-	devices_clear(devices);
-	devices->list = list;
-	devices->count = search->count;
-	devices->left_out = search->left_out;
-	devices->simulated = sysroot_simulated(search->roots);
-	search->count = 0;
-	return 0;
-}
-
 int devices_find(const struct profile *profile, const struct sysroot *roots,
 		 const struct samples *monitor, const struct samples *map,
 		 const struct devices *known, struct devices *devices,
 		 char *why, size_t size, struct error *err)
 {
+	static const struct devices none;
 	owned(search_clear) struct search search = {
 		.profile = profile,
 		.roots = roots,
 		.monitor = monitor,
 		.map = map,
-		.known = known,
+		.known = known ? known : &none,
 		.why = why,
-		.room = size,
+		.why_size = size,
 	};
 	const struct discover_rules *rules = &profile->discover;
+	struct devices *found = &search.found;
 	int rc = 0;
 
-	if (size)
-		*why = 0;
+	*why = 0;
+	found->list = calloc(DEVICES_MAX, sizeof(*found->list));
+	if (!found->list)
+		return error_nomem(err, "devices");
 	if (rules->pci_vendors.count)
 		rc = find_pci(&search, err);
 	else if (rules->nodes)
@@ -481,18 +396,24 @@ int devices_find(const struct profile *profile, const struct sysroot *roots,
 	rows_find(&search);
 	if (search_numbers(&search, err) < 0)
 		return -1;
-	for (size_t i = 0; i < search.count; i++)
-		if (name_one(&search, &search.list[i], err) < 0 ||
-		    check_one(&search, &search.list[i].info, err) < 0)
+	for (size_t i = 0; i < found->count; i++) {
+		found->list[i].index = (uint32_t)i;
+		if (name_one(&search, i, err) < 0 ||
+		    check_one(&search, &found->list[i], err) < 0)
 			return -1;
-	return finish(&search, devices, err);
+	}
+	found->simulated = sysroot_simulated(roots);
+	devices_clear(devices);
+	*devices = *found;
+	*found = none;
+	return 0;
 }
 
 int device_nodes(const struct profile *profile, const struct sysroot *roots,
 		 const struct device_info *device, struct strings *nodes,
 		 struct error *err)
 {
-	const struct profile_list *patterns = &profile->container.device_nodes;
+	const struct strings *patterns = &profile->container.device_nodes;
 	owned(strings_clear) struct strings got = { 0 };
 
 	for (size_t i = 0; i < patterns->count; i++) {

@@ -11,19 +11,10 @@
 #ifndef PROTOCOL_HARDWARE_DEVICE_H
 #define PROTOCOL_HARDWARE_DEVICE_H
 
+#include "protocol/hardware/devices.h"
 #include "protocol/hardware/profile.h"
-#include "protocol/message/device_info.h"
 
 #include <limits.h>
-
-struct devices {
-	struct device_info *list;
-	size_t count;
-	size_t left_out; /* found, but a required number is missing */
-	bool simulated; /* found below roots that replace /dev, /sys or /proc */
-};
-void devices_clear(struct devices *devices);
-OWNED_VALUE(struct devices, devices_clear)
 
 /* Find the profile's devices. monitor and map are the samples of its tools
  * (NULL: none). known is the result of an earlier call (NULL: none). To find no

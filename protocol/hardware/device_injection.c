@@ -2,7 +2,7 @@
  * + spec.
  */
 #include "protocol/hardware/device_injection.h"
-#include "protocol/hardware/sysroot_path.h"
+#include "protocol/hardware/sysroot.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -28,11 +28,13 @@ static int add_once(struct strings *list, const char *text, struct error *err)
 	return strings_has(list, text) ? 0 : strings_add(list, text, err);
 }
 
-static int add_all(struct strings *list, const struct profile_list *from,
+static int add_all(struct strings *list, const struct strings *from,
+		   int (*add)(struct strings *list, const char *text,
+			      struct error *err),
 		   struct error *err)
 {
 	for (size_t i = 0; i < from->count; i++)
-		if (add_once(list, from->items[i], err) < 0)
+		if (add(list, from->items[i], err) < 0)
 			return -1;
 	return 0;
 }
@@ -47,15 +49,6 @@ static int add_named(struct strings *list, const char *text, struct error *err)
 		    list->items[i][size] == '=')
 			return 0;
 	return strings_add(list, text, err);
-}
-
-static int add_named_all(struct strings *list, const struct strings *from,
-			 struct error *err)
-{
-	for (size_t i = 0; i < from->count; i++)
-		if (add_named(list, from->items[i], err) < 0)
-			return -1;
-	return 0;
 }
 
 /* Groups. */
@@ -183,7 +176,7 @@ static int add_optional(const struct device_injection *needs,
 static int add_optional_all(const struct device_injection *needs,
 			    struct container_spec *spec, struct error *err)
 {
-	const struct profile_list *patterns =
+	const struct strings *patterns =
 		&needs->profile->container.optional_nodes;
 
 	for (size_t i = 0; i < patterns->count; i++) {
@@ -247,8 +240,7 @@ static int add_rdma(const struct device_injection *needs,
 static int add_nodes(const struct device_injection *needs,
 		     struct container_spec *spec, struct error *err)
 {
-	const struct profile_list *shared =
-		&needs->profile->container.shared_nodes;
+	const struct strings *shared = &needs->profile->container.shared_nodes;
 
 	if (add_device_nodes(needs, spec, err) < 0)
 		return -1;
@@ -431,14 +423,13 @@ static bool program_there(const struct sysroot *roots, const char *name)
 static int add_request(const struct device_injection *needs,
 		       struct container_spec *spec, struct error *err)
 {
-	const struct container_rules *rules = &needs->profile->container;
-	struct device_request *request =
-		request_add(spec, rules->request_driver, err);
+	const struct request_rules *rules = &needs->profile->container.request;
+	struct device_request *request = request_add(spec, rules->driver, err);
 
-	if (!request || names_add(needs, &rules->request_naming,
-				  "device request", &request->ids, err) < 0)
+	if (!request || names_add(needs, &rules->naming, "device request",
+				  &request->ids, err) < 0)
 		return -1;
-	return add_all(&request->capabilities, &rules->request_capabilities,
+	return add_all(&request->capabilities, &rules->capabilities, add_once,
 		       err);
 }
 
@@ -463,8 +454,8 @@ static int add_software(const struct device_injection *needs,
 	done = rules->cdi ? add_cdi(needs, spec, err) : 0;
 	if (done)
 		return done < 0 ? -1 : 0;
-	return rules->request && program_there(needs->roots,
-					       rules->request_program)
+	return rules->request.driver && program_there(needs->roots,
+						      rules->request.program)
 		       ? add_request(needs, spec, err)
 		       : 0;
 }
@@ -524,9 +515,7 @@ static int add_mount(const struct device_injection *needs,
 						 : error_nomem(err, "mounts");
 }
 
-/* The variable that the framework reads: its own count from 0, or the host's
- * numbers.
- */
+/* The variable that the framework reads: 0 .. n - 1, or the host's numbers. */
 static int add_visible(const struct device_injection *needs,
 		       const struct visible *visible, struct strings *env,
 		       struct error *err)
@@ -537,22 +526,19 @@ static int add_visible(const struct device_injection *needs,
 	if (buffer_printf(&text, err, "%s=", visible->name) < 0)
 		return -1;
 	for (size_t i = 0; i < needs->count; i++) {
-		const char *number = visible->host && visible->number
-					     ? device_number(needs->devices[i],
-							     visible->number)
-					     : NULL;
+		const struct device_info *device = needs->devices[i];
+		char count[24];
+		const char *number = count;
 
-		if (visible->host && !number)
+		snprintf(count, sizeof(count), "%zu", i);
+		if (visible->number)
+			number = device_number(device, visible->number);
+		if (!number)
 			return error_set(err, EINVAL,
 					 "%s: device %u: its %s is unknown",
-					 visible->name,
-					 needs->devices[i]->index,
-					 visible->number ? visible->number
-							 : "number");
-		if ((number ? buffer_printf(&text, err, "%s%s", i ? "," : "",
-					    number)
-			    : buffer_printf(&text, err, "%s%zu", i ? "," : "",
-					    i)) < 0)
+					 visible->name, device->index,
+					 visible->number);
+		if (buffer_printf(&text, err, "%s%s", i ? "," : "", number) < 0)
 			return -1;
 	}
 	return add_named(env, text.data, err);
@@ -567,9 +553,6 @@ static int add_rest(const struct device_injection *needs,
 	for (size_t i = 0; i < rules->mounts_count; i++)
 		if (add_mount(needs, &rules->mounts[i], spec, err) < 0)
 			return -1;
-	for (size_t i = 0; i < rules->groups.count; i++)
-		if (add_group(&spec->groups, rules->groups.items[i], err) < 0)
-			return -1;
 	for (size_t i = 0; needs->count && i < profile->visible_count; i++)
 		if (add_visible(needs, &profile->visible[i], &spec->env, err) <
 		    0)
@@ -578,11 +561,13 @@ static int add_rest(const struct device_injection *needs,
 		spec->shm_bytes = rules->shm_bytes;
 	if (!spec->ipc && rules->ipc && !(spec->ipc = strdup(rules->ipc)))
 		return error_nomem(err, "ipc");
-	if (add_named_all(&spec->env, &rules->env, err) < 0 ||
-	    add_named_all(&spec->ulimits, &rules->ulimits, err) < 0 ||
-	    add_all(&spec->capabilities, &rules->capabilities, err) < 0)
+	if (add_all(&spec->groups, &rules->groups, add_group, err) < 0 ||
+	    add_all(&spec->env, &rules->env, add_named, err) < 0 ||
+	    add_all(&spec->ulimits, &rules->ulimits, add_named, err) < 0 ||
+	    add_all(&spec->capabilities, &rules->capabilities, add_once, err) <
+		    0)
 		return -1;
-	return add_all(&spec->security, &rules->security, err);
+	return add_all(&spec->security, &rules->security, add_once, err);
 }
 
 /* What the order asks for with a *: those that are there. */

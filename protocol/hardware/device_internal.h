@@ -10,11 +10,9 @@
 
 #define NUMBER_SIZE 32 /* bytes of a number, with the 0 */
 
-/* A PCI function or device node that may become a device. */
+/* What a search knows of a device until it is finished. */
 struct candidate {
-	struct device_info info;
-	char bus_id[BUS_ID_SIZE]; /* "" without PCI */
-	char pci_device[5];
+	char pci_device[5];                 /* "" without PCI */
 	const struct device_sample *row;    /* of the monitor, or NULL */
 	const struct device_sample *mapped; /* of the second tool, or NULL */
 };
@@ -24,11 +22,10 @@ struct search {
 	const struct sysroot *roots;
 	const struct samples *monitor, *map;
 	const struct devices *known;
-	struct candidate *list;
-	size_t count;
+	struct devices found; /* its list has room for DEVICES_MAX */
+	struct candidate candidates[DEVICES_MAX]; /* of `found`, by place */
 	char *why;
-	size_t room, used;
-	size_t left_out;
+	size_t why_size;
 };
 
 /* Append a sentence to `why`: what was not found, or was left out. */
@@ -38,8 +35,7 @@ __attribute__((format(printf, 2, 3))) void search_because(struct search *search,
 /* Whether the word is in the list, in any case; with prefix: or begins with an
  * item of the list.
  */
-bool profile_lists(const struct profile_list *list, const char *word,
-		   bool prefix);
+bool profile_lists(const struct strings *list, const char *word, bool prefix);
 
 /* A text of a tool's row by its name in profiles ("uuid"). NULL: no row, or the
  * row lacks it.

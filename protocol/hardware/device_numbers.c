@@ -2,14 +2,13 @@
  * variables know a device.
  */
 #include "protocol/hardware/device_internal.h"
-#include "protocol/hardware/sysroot_path.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* So that one that is too long can be told. */
+/* Longer than a valid number, so that a value that is too long is noticed. */
 #define VALUE_MAX ((size_t)2 * NUMBER_SIZE)
 #define NUMBER_FILE_MAX 65536
 
@@ -50,21 +49,21 @@ const char *row_word(const struct device_sample *row, const char *word)
 	return NULL;
 }
 
-static const char *candidate_name(const struct candidate *candidate)
-{
-	return candidate->info.bus_id ? candidate->info.bus_id
-				      : candidate->info.numbers[0].value;
-}
-
 static void candidate_drop(struct search *search, size_t index)
 {
-	codec_clear(&device_info_schema, &search->list[index].info);
-	search->count--;
-	memmove(&search->list[index], &search->list[index + 1],
-		(search->count - index) * sizeof(*search->list));
+	struct devices *found = &search->found;
+	struct device_info *info = &found->list[index];
+	struct candidate *candidate = &search->candidates[index];
+	size_t behind = --found->count - index;
+
+	codec_clear(&device_info_schema, info);
+	memmove(info, info + 1, behind * sizeof(*info));
+	memmove(candidate, candidate + 1, behind * sizeof(*candidate));
+	found->list[found->count] = (struct device_info){ 0 };
+	found->left_out++;
 }
 
-/* It becomes a part of paths and of lists with commas. */
+/* A number is put into paths and into lists with commas. */
 static bool number_good(const char *value)
 {
 	size_t size = strlen(value);
@@ -125,46 +124,12 @@ static int number_of_row(const struct number_rule *rule,
 	return 0;
 }
 
-/* By its place on the bus, or by its node's number. */
-static bool is_known(const struct device_info *known,
-		     const struct candidate *candidate)
-{
-	const struct device_info *info = &candidate->info;
-
-	if (*candidate->bus_id || known->bus_id)
-		return known->bus_id &&
-		       !strcmp(known->bus_id, candidate->bus_id);
-	return known->numbers_count && info->numbers_count &&
-	       !strcmp(known->numbers[0].value, info->numbers[0].value);
-}
-
-/* The same one as it was known, the dies of a card by their order. */
-static const struct device_info *known_find(const struct search *search,
-					    size_t index)
-{
-	const struct candidate *candidate = &search->list[index];
-	size_t skip = 0;
-
-	for (size_t i = 0; *candidate->bus_id && i < index; i++)
-		skip += !strcmp(search->list[i].bus_id, candidate->bus_id);
-	for (size_t i = 0; search->known && i < search->known->count; i++)
-		if (is_known(&search->known->list[i], candidate) && !skip--)
-			return &search->known->list[i];
-	return NULL;
-}
-
-static bool number_used(const struct search *search, const char *name,
+static bool number_used(const struct devices *devices, const char *name,
 			const char *value)
 {
-	const char *other;
+	for (size_t i = 0; i < devices->count; i++) {
+		const char *other = device_number(&devices->list[i], name);
 
-	for (size_t i = 0; search->known && i < search->known->count; i++) {
-		other = device_number(&search->known->list[i], name);
-		if (other && !strcmp(other, value))
-			return true;
-	}
-	for (size_t i = 0; i < search->count; i++) {
-		other = device_number(&search->list[i].info, name);
 		if (other && !strcmp(other, value))
 			return true;
 	}
@@ -175,8 +140,12 @@ static void number_of_order(const struct search *search,
 			    const struct number_rule *rule, size_t index,
 			    char value[VALUE_MAX])
 {
-	const struct device_info *known = known_find(search, index);
-	const char *before = known ? device_number(known, rule->name) : NULL;
+	const struct devices *known = search->known;
+	size_t same = devices_match(&search->found, index, known);
+	const char *before =
+		same < known->count
+			? device_number(&known->list[same], rule->name)
+			: NULL;
 	size_t next = 0;
 
 	if (!strcmp(rule->word, "present")) {
@@ -189,18 +158,19 @@ static void number_of_order(const struct search *search,
 	}
 	do
 		snprintf(value, VALUE_MAX, "%zu", next++);
-	while (number_used(search, rule->name, value));
+	while (number_used(known, rule->name, value) ||
+	       number_used(&search->found, rule->name, value));
 }
 
 static int number_find(const struct search *search,
 		       const struct number_rule *rule, size_t index,
 		       char value[VALUE_MAX], struct error *err)
 {
-	const struct candidate *candidate = &search->list[index];
+	const struct candidate *candidate = &search->candidates[index];
 	char path[PATH_MAX];
 
 	if (rule->path &&
-	    device_path(&candidate->info, rule->path, path, err) < 0)
+	    device_path(&search->found.list[index], rule->path, path, err) < 0)
 		return -1;
 	switch (rule->from) {
 	case NUMBER_FILE:
@@ -220,13 +190,13 @@ static int number_find(const struct search *search,
 	return error_set(err, EINVAL, "no such rule");
 }
 
-/* Find a number by this rule for a device that does not have it yet. 1: it has
- * it now, or had it; 0: it has not, and why says so.
+/* Find a number by this rule, unless the device has it. 1: it has it; 0: the
+ * rule finds none, and *why says the reason.
  */
 static int number_one(struct search *search, const struct number_rule *rule,
 		      size_t index, struct error *why, struct error *err)
 {
-	struct device_info *info = &search->list[index].info;
+	struct device_info *info = &search->found.list[index];
 	char value[VALUE_MAX] = "";
 
 	if (device_number(info, rule->name))
@@ -251,7 +221,8 @@ int search_numbers(struct search *search, struct error *err)
 		bool required =
 			profile_lists(&rules->required, rule->name, false);
 
-		for (size_t i = 0; i < search->count;) {
+		for (size_t i = 0; i < search->found.count;) {
+			const struct device_info *info;
 			struct error why;
 			int found = number_one(search, rule, i, &why, err);
 
@@ -261,11 +232,12 @@ int search_numbers(struct search *search, struct error *err)
 				i++;
 				continue;
 			}
+			info = &search->found.list[i];
 			search_because(search, "%s left out: no number %s: %s",
-				       candidate_name(&search->list[i]),
+				       info->bus_id ? info->bus_id
+						    : info->numbers[0].value,
 				       rule->name, why.text);
 			candidate_drop(search, i);
-			search->left_out++;
 		}
 	}
 	return 0;

@@ -153,6 +153,16 @@ bool expression_caught(const struct expression *expression, size_t index,
 					text, size);
 }
 
+bool expression_caught_name(const struct expression *expression,
+			    const char *name, const char **text, size_t *size)
+{
+	for (size_t i = 0; i < expression->name_count; i++)
+		if (!strcmp(expression_group_name(expression, i), name) &&
+		    expression_caught(expression, i, text, size))
+			return true;
+	return false;
+}
+
 int expression_find(struct expression *expression, const char *text,
 		    size_t text_size, char *out, size_t size, struct error *err)
 {

@@ -49,6 +49,10 @@ const char *expression_group_name(const struct expression *expression,
 bool expression_caught(const struct expression *expression, size_t index,
 		       const char **text, size_t *size);
 
+/* The same for the group called name, the first that captured something. */
+bool expression_caught_name(const struct expression *expression,
+			    const char *name, const char **text, size_t *size);
+
 /* Search the text and copy group 1, or the whole match if there is no group, to
  * out, cut to size. ENOENT: no match; EPROTO as above.
  */

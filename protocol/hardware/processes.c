@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 void process_rows_clear(struct process_rows *rows)
 {
@@ -15,24 +14,16 @@ void process_rows_clear(struct process_rows *rows)
 	*rows = (struct process_rows){ 0 };
 }
 
-/* What the group of that name caught last. */
-static void caught(const struct expression *expression, const char *name,
-		   char out[SAMPLE_WORD_MAX])
+/* Copy what the group of that name captured, or "". */
+static void copy_group(const struct expression *row, const char *name,
+		       char out[SAMPLE_WORD_MAX])
 {
-	out[0] = 0;
-	for (size_t i = 0; i < expression_groups(expression); i++) {
-		const char *text;
-		size_t size;
+	const char *text = "";
+	size_t size = 0;
 
-		if (strcmp(expression_group_name(expression, i), name) != 0 ||
-		    !expression_caught(expression, i, &text, &size))
-			continue;
-		if (size >= SAMPLE_WORD_MAX)
-			size = SAMPLE_WORD_MAX - 1;
-		memcpy(out, text, size);
-		out[size] = 0;
-		printable(out, size);
-	}
+	expression_caught_name(row, name, &text, &size);
+	snprintf(out, SAMPLE_WORD_MAX, "%.*s", (int)size, text);
+	printable(out, strlen(out));
 }
 
 /* False: the line is no row, or one without a process. */
@@ -45,12 +36,12 @@ static bool take_row(const struct process_rules *rules, const char *line,
 	if (expression_match(rules->row, line, size, EXPRESSION_START, NULL) <
 	    1)
 		return false;
-	caught(rules->row, "device", row->device);
-	caught(rules->row, "part", part);
-	caught(rules->row, "bus_id", row->bus_id);
-	caught(rules->row, "uuid", row->uuid);
-	caught(rules->row, "name", row->name);
-	caught(rules->row, "pid", pid);
+	copy_group(rules->row, "device", row->device);
+	copy_group(rules->row, "part", part);
+	copy_group(rules->row, "bus_id", row->bus_id);
+	copy_group(rules->row, "uuid", row->uuid);
+	copy_group(rules->row, "name", row->name);
+	copy_group(rules->row, "pid", pid);
 	used = strlen(row->device);
 	if (*part)
 		snprintf(row->device + used, SAMPLE_WORD_MAX - used, "/%s",
@@ -116,12 +107,9 @@ bool process_uses(const struct process_row *row,
 		  const struct device_info *device,
 		  const struct device_sample *sample)
 {
-	char bus[BUS_ID_SIZE];
-
 	if (*row->bus_id)
-		return device->bus_id && bus_id_normal(row->bus_id, bus) &&
-		       !strcmp(bus, device->bus_id);
+		return device_has_bus(device, row->bus_id);
 	if (*row->uuid)
-		return device->uuid && !strcasecmp(row->uuid, device->uuid);
+		return device_has_uuid(device, row->uuid);
 	return *row->device && sample && !strcmp(row->device, sample->device);
 }

@@ -8,7 +8,8 @@
 #ifndef PROTOCOL_HARDWARE_PROCESSES_H
 #define PROTOCOL_HARDWARE_PROCESSES_H
 
-#include "protocol/hardware/device.h"
+#include "protocol/hardware/devices.h"
+#include "protocol/hardware/profile.h"
 
 #define PROCESSES_MAX 4096 /* rows read; more are ignored */
 

@@ -13,7 +13,6 @@
 #define VALUES_MAX 20000
 #define DEPTH_MAX 32
 #define VENDORS_MAX 256
-#define VENDOR_MAX 63 /* bytes of a name */
 
 static const struct document_limits limits = {
 	.bytes = PROFILE_BYTES_MAX,
@@ -21,126 +20,13 @@ static const struct document_limits limits = {
 	.depth = DEPTH_MAX,
 };
 
-static void numbers_free(struct number_rule *numbers, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		expression_free(numbers[i].match);
-	free(numbers);
-}
-
-static void versions_free(struct version_rule *versions, size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		strings_clear(&versions[i].command);
-		expression_free(versions[i].match);
-	}
-	free(versions);
-}
-
-static void chips_free(struct chip_rule *chips, size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		free(chips[i].aliases.items);
-		free(chips[i].pci.items);
-		expression_free(chips[i].match);
-	}
-	free(chips);
-}
-
-static void discover_clear(struct discover_rules *rules)
-{
-	free(rules->pci_vendors.items);
-	free(rules->pci_classes.items);
-	numbers_free(rules->numbers, rules->numbers_count);
-	free(rules->required.items);
-	strings_clear(&rules->map_command);
-	sampler_free(rules->map);
-}
-
-static void container_clear(struct container_rules *rules)
-{
-	free(rules->device_nodes.items);
-	free(rules->shared_nodes.items);
-	free(rules->optional_nodes.items);
-	free(rules->request_capabilities.items);
-	strings_clear(&rules->env);
-	free(rules->groups.items);
-	free(rules->capabilities.items);
-	free(rules->security.items);
-	strings_clear(&rules->ulimits);
-	free(rules->mounts);
-}
-
 void profile_free(struct profile *profile)
 {
 	if (!profile)
 		return;
-	free(profile->aliases.items);
-	discover_clear(&profile->discover);
-	container_clear(&profile->container);
-	free(profile->visible);
-	strings_clear(&profile->monitor.command);
-	strings_clear(&profile->monitor.env);
-	sampler_free(profile->monitor.sampler);
-	strings_clear(&profile->processes.command);
-	expression_free(profile->processes.from);
-	expression_free(profile->processes.row);
-	free(profile->processes.ignore.items);
-	versions_free(profile->driver, profile->driver_count);
-	versions_free(profile->sdk, profile->sdk_count);
-	chips_free(profile->chips, profile->chips_count);
+	map_clear(profile_fields, profile);
 	document_free(profile->document);
 	free(profile);
-}
-
-static int read_vendor(const struct value *value, void *out, struct error *err)
-{
-	const char *text;
-	size_t size;
-
-	if (read_text(value, &text, err) < 0)
-		return -1;
-	size = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-");
-	if (text[size] || size > VENDOR_MAX)
-		return value_error(value, err,
-				   "\"%.80s\" is not valid here; expected at "
-				   "most %d lower case letters, digits and -",
-				   text, VENDOR_MAX);
-	*(const char **)out = text;
-	return 0;
-}
-
-static int read_dies(const struct value *value, void *out, struct error *err)
-{
-	return value_u32(value, 1, 16, out, err);
-}
-
-static int profile_read(struct profile *profile, struct error *err)
-{
-	/* clang-format off */
-	static const struct profile_field fields[] = {
-		{ "vendor", read_vendor, offsetof(struct profile, vendor), true },
-		{ "aliases", read_words, offsetof(struct profile, aliases), false },
-		{ "title", read_text, offsetof(struct profile, title), false },
-		{ "source", read_text, offsetof(struct profile, source), false },
-		{ "discover", read_discover, offsetof(struct profile, discover), false },
-		{ "container", read_container, offsetof(struct profile, container), false },
-		{ "visible", read_visible, 0, false },
-		{ "monitor", read_monitor, offsetof(struct profile, monitor), false },
-		{ "versions", read_versions, 0, false },
-		{ "processes", read_processes, offsetof(struct profile, processes), false },
-		{ "devices_per_card", read_dies, offsetof(struct profile, devices_per_card), false },
-		{ "chips", read_chips, 0, false },
-		{ "images", read_images, 0, false },
-		FIELD_END
-	};
-	/* clang-format on */
-
-	profile->devices_per_card = 1;
-	profile->discover.functions = 1;
-	if (fields_read(profile->value, fields, profile, err) < 0)
-		return -1;
-	return profile_check(profile, err);
 }
 
 static struct profile *profile_new(struct document *document, struct error *err)
@@ -157,7 +43,10 @@ static struct profile *profile_new(struct document *document, struct error *err)
 	}
 	profile->value = document_root(keep);
 	profile->document = take(keep);
-	if (profile_read(profile, err) < 0)
+	profile->devices_per_card = 1;
+	profile->discover.functions = 1;
+	if (map_read(profile->value, profile_fields, profile, err) < 0 ||
+	    profile_check(profile, err) < 0)
 		return NULL;
 	return take(profile);
 }
@@ -190,7 +79,7 @@ static int by_name(const void *a, const void *b)
 	return x_cpu != y_cpu ? x_cpu - y_cpu : strcmp(x, y);
 }
 
-/* Names and aliases are asked for alike, so none may stand for two. */
+/* No name and no alias may be that of two profiles. */
 static int check_names(const struct profiles *profiles,
 		       const struct profile *profile, struct error *err)
 {
@@ -257,7 +146,7 @@ int profiles_load(const char *folder, struct profiles *profiles,
 	return 0;
 }
 
-static bool listed(const struct profile_list *list, const char *name)
+static bool listed(const struct strings *list, const char *name)
 {
 	for (size_t i = 0; i < list->count; i++)
 		if (!strcasecmp(list->items[i], name))

@@ -80,8 +80,6 @@
 
 #include <stdbool.h>
 
-#define PROFILE_LIST_MAX 64 /* entries of any list */
-
 enum number_from {
 	NUMBER_FILE,    /* the group 1 of match in the file */
 	NUMBER_GLOB,    /* the digits matched by the only '*' */
@@ -116,10 +114,18 @@ struct selector {
 	struct naming naming;
 };
 
+struct request_rules {
+	const char *driver; /* NULL: no device request */
+	struct strings capabilities;
+	struct naming naming;
+	const char *program; /* the request is used only if this program
+				exists; NULL: always */
+};
+
 struct visible {
 	const char *name;
-	bool host; /* host numbers; false: 0 .. n - 1, as counted inside */
-	const char *number; /* with host: which */
+	const char *numbering; /* "host", or "container": 0 .. n - 1 */
+	const char *number;    /* of the host: which; NULL: of the container */
 };
 
 struct profile_mount {
@@ -135,40 +141,30 @@ struct version_rule {
 	struct expression *match; /* NULL: the first line */
 };
 
-struct profile_list { /* borrowed texts */
-	const char **items;
-	size_t count;
-};
-
 struct discover_rules {
-	struct profile_list pci_vendors;
-	struct profile_list pci_classes;
+	struct strings pci_vendors;
+	struct strings pci_classes;
 	uint32_t functions; /* bit per PCI function */
 	const char *nodes;  /* NULL with pci */
 	struct number_rule *numbers;
 	size_t numbers_count;
-	struct profile_list required; /* numbers */
-	struct strings map_command;   /* empty: none */
-	struct sampler *map;          /* NULL: none */
+	struct strings required;    /* numbers */
+	struct strings map_command; /* empty: none */
+	struct sampler *map;        /* NULL: none */
 };
 
 struct container_rules {
-	struct profile_list device_nodes;
-	struct profile_list shared_nodes;
-	struct profile_list optional_nodes;
+	struct strings device_nodes;
+	struct strings shared_nodes;
+	struct strings optional_nodes;
 	const char *runtime; /* NULL: none, as below */
-	bool request;
-	const char *request_driver;
-	struct profile_list request_capabilities;
-	struct naming request_naming;
-	const char *request_program; /* the device request is used only if this
-					program exists; NULL: always */
+	struct request_rules request;
 	const char *cdi;
 	struct selector selector;
 	struct strings env; /* NAME=VALUE */
-	struct profile_list groups;
-	struct profile_list capabilities;
-	struct profile_list security;
+	struct strings groups;
+	struct strings capabilities;
+	struct strings security;
 	struct strings ulimits; /* name=soft[:hard] */
 	uint64_t shm_bytes;
 	const char *ipc;
@@ -187,13 +183,13 @@ struct process_rules {
 	struct strings command;  /* empty: use the open files of processes */
 	struct expression *from; /* NULL: all lines */
 	struct expression *row;
-	struct profile_list ignore;
+	struct strings ignore;
 };
 
 struct chip_rule {
 	const char *name;
-	struct profile_list aliases;
-	struct profile_list pci;    /* device ids, 4 hex digits */
+	struct strings aliases;
+	struct strings pci;         /* device ids, 4 hex digits */
 	struct expression *match;   /* over the product name, or NULL */
 	double memory_gib;          /* 0: unknown */
 	const struct value *tflops; /* by precision, or NULL; as the next */
@@ -203,10 +199,10 @@ struct chip_rule {
 	const struct value *value; /* the whole entry */
 };
 
-/* Plain data, borrowed from the profile that owns it. */
+/* Plain data; texts are borrowed from the document. */
 struct profile {
 	const char *vendor;
-	struct profile_list aliases;
+	struct strings aliases;
 	const char *title; /* NULL: none, as the next */
 	const char *source;
 	struct discover_rules discover;

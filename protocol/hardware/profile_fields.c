@@ -1,4 +1,4 @@
-/* profile_fields.c - the fields of a profile, one reader for each kind.
+/* profile_fields.c - readers of the values that only profiles have.
  */
 #include "protocol/hardware/profile_internal.h"
 
@@ -7,109 +7,10 @@
 #include <limits.h>
 #include <string.h>
 
-#define FIELDS_MAX 32 /* in one map */
-
 #define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 #define DIGITS "0123456789"
 
-int fields_read(const struct value *map, const struct profile_field *fields,
-		void *base, struct error *err)
-{
-	const char *names[FIELDS_MAX + 1] = { NULL };
-
-	for (size_t i = 0; i < FIELDS_MAX && fields[i].name; i++)
-		names[i] = fields[i].name;
-	if (value_check_keys(map, names, err) < 0)
-		return -1;
-	for (; fields->name; fields++) {
-		const struct value *value = value_get(map, fields->name);
-
-		if (!value && fields->needed)
-			return value_error(map, err, "no \"%s\"", fields->name);
-		if (value && fields->read &&
-		    fields->read(value,
-				 base ? (char *)base + fields->place : NULL,
-				 err) < 0)
-			return -1;
-	}
-	return 0;
-}
-
-static int check_list(const struct value *list, struct error *err)
-{
-	if (value_expect(list, VALUE_LIST, err) < 0)
-		return -1;
-	if (value_count(list) > PROFILE_LIST_MAX)
-		return value_error(list, err,
-				   "a list of %zu; expected at most %d",
-				   value_count(list), PROFILE_LIST_MAX);
-	return 0;
-}
-
-int list_read(const struct value *list, size_t size, field_fn *read,
-	      void **items, size_t *count, struct error *err)
-{
-	char *array;
-
-	if (check_list(list, err) < 0)
-		return -1;
-	array = calloc(value_count(list) + 1, size);
-	if (!array)
-		return error_nomem(err, value_file(list));
-	*items = array;
-	for (size_t i = 0; i < value_count(list); i++) {
-		*count = i + 1;
-		if (read(value_at(list, i), array + i * size, err) < 0)
-			return -1;
-	}
-	return 0;
-}
-
-int read_text(const struct value *value, void *out, struct error *err)
-{
-	const char *text;
-
-	if (value_string(value, PROFILE_TEXT_MAX, &text, err) < 0)
-		return -1;
-	for (const char *c = text; *c; c++)
-		if (iscntrl((unsigned char)*c))
-			return value_error(value, err,
-					   "a control character is not valid "
-					   "here; expected text of one line");
-	*(const char **)out = text;
-	return 0;
-}
-
-int read_word(const struct value *value, void *out, struct error *err)
-{
-	const char *text;
-
-	if (read_text(value, &text, err) < 0)
-		return -1;
-	if (strpbrk(text, " ,"))
-		return value_error(value, err,
-				   "\"%.60s\" is not valid here; expected a "
-				   "word without blanks and commas",
-				   text);
-	*(const char **)out = text;
-	return 0;
-}
-
-int read_expression(const struct value *value, void *out, struct error *err)
-{
-	owned(expression_free) struct expression *expression =
-		expression_new(value, err);
-	struct error why;
-
-	if (!expression)
-		return -1;
-	if (expression_probe(expression, &why) < 0)
-		return value_error(value, err, "%s", why.text);
-	*(struct expression **)out = take(expression);
-	return 0;
-}
-
-/* Every '{' is of a {name}, every '}' ends one. */
+/* Braces occur only as {name}. */
 static bool good_braces(const char *text)
 {
 	while ((text = strpbrk(text, "{}"))) {
@@ -199,31 +100,9 @@ int read_variable(const struct value *value, void *out, struct error *err)
 	return 0;
 }
 
-int read_flag(const struct value *value, void *out, struct error *err)
-{
-	return value_bool(value, out, err);
-}
-
-static int read_texts(const struct value *list, field_fn *read, void *out,
-		      struct error *err)
-{
-	struct profile_list *to = out;
-	void *items = NULL;
-	int rc = list_read(list, sizeof(*to->items), read, &items, &to->count,
-			   err);
-
-	to->items = items;
-	return rc;
-}
-
-int read_words(const struct value *value, void *out, struct error *err)
-{
-	return read_texts(value, read_word, out, err);
-}
-
 int read_device_paths(const struct value *value, void *out, struct error *err)
 {
-	return read_texts(value, read_device_path, out, err);
+	return read_strings(value, read_device_path, out, err);
 }
 
 static int read_hex(const struct value *value, size_t min, size_t max,
@@ -258,45 +137,17 @@ static int read_pci_class(const struct value *value, void *out,
 
 int read_pci_ids(const struct value *value, void *out, struct error *err)
 {
-	return read_texts(value, read_pci_id, out, err);
+	return read_strings(value, read_pci_id, out, err);
 }
 
 int read_pci_classes(const struct value *value, void *out, struct error *err)
 {
-	return read_texts(value, read_pci_class, out, err);
-}
-
-int read_argv(const struct value *value, void *out, struct error *err)
-{
-	if (check_list(value, err) < 0)
-		return -1;
-	if (!value_count(value))
-		return value_error(value, err,
-				   "an empty list is not valid here; expected "
-				   "a program and its arguments");
-	for (size_t i = 0; i < value_count(value); i++) {
-		const char *text;
-
-		if (read_text(value_at(value, i), &text, err) < 0 ||
-		    strings_add(out, text, err) < 0)
-			return -1;
-	}
-	return 0;
-}
-
-static int check_map(const struct value *map, struct error *err)
-{
-	if (value_expect(map, VALUE_MAP, err) < 0)
-		return -1;
-	if (value_count(map) > PROFILE_LIST_MAX)
-		return value_error(map, err, "%zu entries; expected at most %d",
-				   value_count(map), PROFILE_LIST_MAX);
-	return 0;
+	return read_strings(value, read_pci_class, out, err);
 }
 
 int read_env(const struct value *value, void *out, struct error *err)
 {
-	if (check_map(value, err) < 0)
+	if (map_check_map(value, err) < 0)
 		return -1;
 	for (size_t i = 0; i < value_count(value); i++) {
 		const char *name = value_key(value, i), *text;
@@ -333,7 +184,7 @@ static bool good_limit(const char *text)
 
 int read_ulimits(const struct value *value, void *out, struct error *err)
 {
-	if (check_map(value, err) < 0)
+	if (map_check_map(value, err) < 0)
 		return -1;
 	for (size_t i = 0; i < value_count(value); i++) {
 		const struct value *limit = value_at(value, i);
@@ -352,15 +203,4 @@ int read_ulimits(const struct value *value, void *out, struct error *err)
 			return -1;
 	}
 	return 0;
-}
-
-int read_names(const struct value *value, void *out, struct error *err)
-{
-	struct profile_list *to = out;
-	void *items = NULL;
-	int rc = list_read(value, sizeof(*to->items), read_text, &items,
-			   &to->count, err);
-
-	to->items = items;
-	return rc;
 }

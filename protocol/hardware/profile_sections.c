@@ -1,4 +1,4 @@
-/* profile_sections.c - the sections of a profile: from values to its structs.
+/* profile_sections.c - the sections of a profile as tables of fields.
  */
 #include "protocol/hardware/profile_internal.h"
 
@@ -6,6 +6,10 @@
 
 #define FUNCTIONS 8 /* of a PCI device */
 #define SHM_MAX (1ULL << 44)
+#define VENDOR_MAX 63 /* bytes of a name */
+#define TIMEOUT_MS 5000
+#define TIMEOUT_MIN_MS 100
+#define TIMEOUT_MAX_MS 60000
 
 /* discover */
 
@@ -31,58 +35,28 @@ static int read_functions(const struct value *value, void *out,
 	return 0;
 }
 
-static int read_pci(const struct value *value, void *out, struct error *err)
+static const struct map_field pci_fields[] = {
+	MAP_NEEDED("vendors", read_pci_ids, discover_rules, pci_vendors),
+	MAP_FIELD("classes", read_pci_classes, discover_rules, pci_classes),
+	MAP_FIELD("functions", read_functions, discover_rules, functions),
+	{ 0 }
+};
+
+static int pci_check(const struct value *value, void *out, struct error *err)
 {
-	/* clang-format off */
-	static const struct profile_field fields[] = {
-		{ "vendors", read_pci_ids,
-		  offsetof(struct discover_rules, pci_vendors), true },
-		{ "classes", read_pci_classes,
-		  offsetof(struct discover_rules, pci_classes), false },
-		{ "functions", read_functions,
-		  offsetof(struct discover_rules, functions), false },
-		FIELD_END
-	};
-	/* clang-format on */
 	const struct discover_rules *rules = out;
 
-	if (fields_read(value, fields, out, err) < 0)
-		return -1;
 	if (!rules->pci_vendors.count)
 		return value_error(value_get(value, "vendors"), err,
-				   "none; expected 1 to %d", PROFILE_LIST_MAX);
+				   "none; expected 1 to %d", MAP_LIST_MAX);
 	return 0;
 }
 
-/* One of the five ways that a number is found; the words of a row. */
+/* One of the five ways that a number is found. */
 struct number_entry {
 	const char *file, *glob, *order, *monitor, *map;
 	struct expression *match;
 };
-
-static int read_order(const struct value *value, void *out, struct error *err)
-{
-	static const char *const words[] = { "bus", "present", NULL };
-	size_t word;
-
-	if (value_enum(value, words, &word, err) < 0)
-		return -1;
-	*(const char **)out = words[word];
-	return 0;
-}
-
-static int read_row_word(const struct value *value, void *out,
-			 struct error *err)
-{
-	static const char *const words[] = { "device", "physical", "bus_id",
-					     "name",   "uuid",     NULL };
-	size_t word;
-
-	if (value_enum(value, words, &word, err) < 0)
-		return -1;
-	*(const char **)out = words[word];
-	return 0;
-}
 
 static int set_number(const struct value *value,
 		      const struct number_entry *entry,
@@ -131,44 +105,39 @@ static int set_number(const struct value *value,
 	return 0;
 }
 
-static int read_number(const struct value *value, void *out, struct error *err)
+static int read_number(const struct value *value, struct number_rule *rule,
+		       struct error *err)
 {
-	/* clang-format off */
-	static const struct profile_field fields[] = {
-		{ "file", read_system_path,
-		  offsetof(struct number_entry, file), false },
-		{ "glob", read_system_path,
-		  offsetof(struct number_entry, glob), false },
-		{ "order", read_order,
-		  offsetof(struct number_entry, order), false },
-		{ "monitor", read_row_word,
-		  offsetof(struct number_entry, monitor), false },
-		{ "map", read_row_word,
-		  offsetof(struct number_entry, map), false },
-		{ "match", read_expression,
-		  offsetof(struct number_entry, match), false },
-		FIELD_END
+	static const char *const orders[] = { "bus", "present", NULL };
+	static const char *const words[] = { "device", "physical", "bus_id",
+					     "name",   "uuid",     NULL };
+	static const struct map_field fields[] = {
+		MAP_FIELD("file", read_system_path, number_entry, file),
+		MAP_FIELD("glob", read_system_path, number_entry, glob),
+		MAP_WORD("order", orders, number_entry, order),
+		MAP_WORD("monitor", words, number_entry, monitor),
+		MAP_WORD("map", words, number_entry, map),
+		MAP_FIELD("match", read_expression, number_entry, match),
+		{ 0 }
 	};
-	/* clang-format on */
 	struct number_entry entry = { 0 };
-	struct number_rule *rule = out;
-	int rc = fields_read(value, fields, &entry, err);
+	int rc = map_read(value, fields, &entry, err);
 
 	rule->match = entry.match;
 	return rc < 0 ? rc : set_number(value, &entry, rule, err);
 }
 
-/* A number has one rule, or a list of them: the first that tells it counts. */
+/* A number has one rule, or a list of them: the first that finds it counts. */
 static int read_ways(const char *name, const struct value *value,
 		     struct discover_rules *rules, struct error *err)
 {
 	bool list = value_kind(value) == VALUE_LIST;
 	size_t count = list ? value_count(value) : 1;
 
-	if (!count || rules->numbers_count + count > PROFILE_LIST_MAX)
+	if (!count || rules->numbers_count + count > MAP_LIST_MAX)
 		return value_error(value, err,
 				   "%zu rules; expected 1 to %d in all", count,
-				   PROFILE_LIST_MAX);
+				   MAP_LIST_MAX);
 	for (size_t i = 0; i < count; i++) {
 		struct number_rule *rule =
 			&rules->numbers[rules->numbers_count++];
@@ -187,7 +156,7 @@ static int read_numbers(const struct value *value, void *out, struct error *err)
 
 	if (value_expect(value, VALUE_MAP, err) < 0)
 		return -1;
-	rules->numbers = calloc(PROFILE_LIST_MAX, sizeof(*rules->numbers));
+	rules->numbers = calloc(MAP_LIST_MAX, sizeof(*rules->numbers));
 	if (!rules->numbers)
 		return error_nomem(err, value_file(value));
 	for (size_t i = 0; i < value_count(value); i++) {
@@ -205,44 +174,54 @@ static int read_numbers(const struct value *value, void *out, struct error *err)
 	return 0;
 }
 
-static int read_map(const struct value *value, void *out, struct error *err)
+static void clear_numbers(void *out)
 {
-	/* clang-format off */
-	static const struct profile_field fields[] = {
-		{ "command", read_argv,
-		  offsetof(struct discover_rules, map_command), true },
-		{ "na", NULL, 0, false },
-		{ "layouts", NULL, 0, true },
-		FIELD_END
-	};
-	/* clang-format on */
 	struct discover_rules *rules = out;
 
-	if (fields_read(value, fields, out, err) < 0)
-		return -1;
+	for (size_t i = 0; i < rules->numbers_count; i++)
+		expression_free(rules->numbers[i].match);
+	free(rules->numbers);
+}
+
+static const struct map_field map_tool_fields[] = {
+	MAP_NEEDED("command", read_argv, discover_rules, map_command),
+	{ .key = "na" },
+	{ .key = "layouts", .needed = true },
+	{ 0 }
+};
+
+static int read_map_tool(const struct value *value, void *out,
+			 struct error *err)
+{
+	struct discover_rules *rules = out;
+
 	rules->map = sampler_new(value, err);
 	return rules->map ? 0 : -1;
 }
 
-int read_discover(const struct value *value, void *out, struct error *err)
+static void clear_map_tool(void *out)
 {
-	/* clang-format off */
-	static const struct profile_field fields[] = {
-		{ "pci", read_pci, 0, false },
-		{ "nodes", read_device_path,
-		  offsetof(struct discover_rules, nodes), false },
-		{ "numbers", read_numbers, 0, false },
-		{ "required", read_words,
-		  offsetof(struct discover_rules, required), false },
-		{ "map", read_map, 0, false },
-		FIELD_END
-	};
-	/* clang-format on */
+	sampler_free(((struct discover_rules *)out)->map);
+}
+
+static const struct map_field discover_fields[] = {
+	MAP_SAME("pci", pci_fields, pci_check),
+	MAP_FIELD("nodes", read_device_path, discover_rules, nodes),
+	{ .key = "numbers", .read = read_numbers, .clear = clear_numbers },
+	MAP_FIELD("required", read_words, discover_rules, required),
+	{ .key = "map",
+	  .fields = map_tool_fields,
+	  .read = read_map_tool,
+	  .clear = clear_map_tool },
+	{ 0 }
+};
+
+static int discover_check(const struct value *value, void *out,
+			  struct error *err)
+{
 	const struct discover_rules *rules = out;
 	const char *brace;
 
-	if (fields_read(value, fields, out, err) < 0)
-		return -1;
 	if (!rules->nodes == !rules->pci_vendors.count)
 		return value_error(value, err,
 				   "%s of pci and nodes; expected one of them",
@@ -283,223 +262,257 @@ static int check_naming(const struct value *value, const struct naming *naming,
 	return 0;
 }
 
-static int read_request(const struct value *value, void *out, struct error *err)
+/* A driver may be "". */
+static int read_driver(const struct value *value, void *out, struct error *err)
 {
-	/* clang-format off */
-	static const struct profile_field fields[] = {
-		{ "driver", NULL, 0, true },
-		{ "capabilities", read_words, offsetof(struct container_rules,
-		  request_capabilities), false },
-		{ "by", read_by, offsetof(struct container_rules,
-		  request_naming.by), true },
-		{ "number", read_word, offsetof(struct container_rules,
-		  request_naming.number), false },
-		{ "program", read_word, offsetof(struct container_rules,
-		  request_program), false },
-		FIELD_END
-	};
-	/* clang-format on */
-	struct container_rules *rules = out;
-	const struct value *driver;
-
-	if (fields_read(value, fields, out, err) < 0)
-		return -1;
-	driver = value_get(value, "driver");
-	if (value_expect(driver, VALUE_SCALAR, err) < 0)
-		return -1;
-	if (*value_text(driver) &&
-	    read_word(driver, &rules->request_driver, err) < 0)
-		return -1;
-	if (!rules->request_driver)
-		rules->request_driver = "";
-	rules->request = true;
-	return check_naming(value, &rules->request_naming, err);
-}
-
-static int read_selector(const struct value *value, void *out,
-			 struct error *err)
-{
-	/* clang-format off */
-	static const struct profile_field fields[] = {
-		{ "name", read_variable,
-		  offsetof(struct selector, name), true },
-		{ "by", read_by, offsetof(struct selector, naming.by), true },
-		{ "number", read_word,
-		  offsetof(struct selector, naming.number), false },
-		FIELD_END
-	};
-	/* clang-format on */
-	const struct selector *selector = out;
-
-	if (fields_read(value, fields, out, err) < 0)
-		return -1;
-	return check_naming(value, &selector->naming, err);
-}
-
-static int read_nodes(const struct value *value, void *out, struct error *err)
-{
-	/* clang-format off */
-	static const struct profile_field fields[] = {
-		{ "device", read_device_paths,
-		  offsetof(struct container_rules, device_nodes), false },
-		{ "shared", read_device_paths,
-		  offsetof(struct container_rules, shared_nodes), false },
-		{ "optional", read_device_paths,
-		  offsetof(struct container_rules, optional_nodes), false },
-		FIELD_END
-	};
-	/* clang-format on */
-	const struct container_rules *rules = out;
-
-	if (fields_read(value, fields, out, err) < 0)
-		return -1;
-	for (size_t i = 0; i < rules->device_nodes.count; i++)
-		if (strchr(rules->device_nodes.items[i], '*'))
-			return value_error(value_at(value_get(value, "device"),
-						    i),
-					   err,
-					   "a * is valid only in optional");
-	for (size_t i = 0; i < rules->shared_nodes.count; i++)
-		if (strpbrk(rules->shared_nodes.items[i], "*{"))
-			return value_error(value_at(value_get(value, "shared"),
-						    i),
-					   err,
-					   "a * or a {name} is not valid here; "
-					   "expected one path");
+	if (value_kind(value) != VALUE_SCALAR || *value_text(value))
+		return read_word(value, out, err);
+	*(const char **)out = "";
 	return 0;
 }
 
-static int read_mount(const struct value *value, void *out, struct error *err)
-{
-	/* clang-format off */
-	static const struct profile_field fields[] = {
-		{ "host", read_file_path,
-		  offsetof(struct profile_mount, host), true },
-		{ "container", read_file_path,
-		  offsetof(struct profile_mount, container), true },
-		{ "read_only", read_flag,
-		  offsetof(struct profile_mount, read_only), false },
-		{ "optional", read_flag,
-		  offsetof(struct profile_mount, optional), false },
-		FIELD_END
-	};
-	/* clang-format on */
+static const struct map_field request_fields[] = {
+	MAP_NEEDED("driver", read_driver, request_rules, driver),
+	MAP_FIELD("capabilities", read_words, request_rules, capabilities),
+	MAP_NEEDED("by", read_by, request_rules, naming.by),
+	MAP_FIELD("number", read_word, request_rules, naming.number),
+	MAP_FIELD("program", read_word, request_rules, program),
+	{ 0 }
+};
 
-	return fields_read(value, fields, out, err);
+static int request_check(const struct value *value, void *out,
+			 struct error *err)
+{
+	return check_naming(value, &((struct request_rules *)out)->naming, err);
 }
 
-static int read_mounts(const struct value *value, void *out, struct error *err)
-{
-	struct container_rules *rules = out;
-	void *items = NULL;
-	int rc = list_read(value, sizeof(*rules->mounts), read_mount, &items,
-			   &rules->mounts_count, err);
+static const struct map_field selector_fields[] = {
+	MAP_NEEDED("name", read_variable, selector, name),
+	MAP_NEEDED("by", read_by, selector, naming.by),
+	MAP_FIELD("number", read_word, selector, naming.number),
+	{ 0 }
+};
 
-	rules->mounts = items;
-	return rc;
+static int selector_check(const struct value *value, void *out,
+			  struct error *err)
+{
+	return check_naming(value, &((struct selector *)out)->naming, err);
 }
+
+static const struct map_field nodes_fields[] = {
+	MAP_FIELD("device", read_device_paths, container_rules, device_nodes),
+	MAP_FIELD("shared", read_device_paths, container_rules, shared_nodes),
+	MAP_FIELD("optional", read_device_paths, container_rules,
+		  optional_nodes),
+	{ 0 }
+};
+
+/* No path of the list may hold one of these characters. */
+static int check_paths(const struct value *list, const struct strings *paths,
+		       const char *refused, const char *why, struct error *err)
+{
+	for (size_t i = 0; i < paths->count; i++)
+		if (strpbrk(paths->items[i], refused))
+			return value_error(value_at(list, i), err, "%s", why);
+	return 0;
+}
+
+static int nodes_check(const struct value *value, void *out, struct error *err)
+{
+	const struct container_rules *rules = out;
+
+	if (check_paths(value_get(value, "device"), &rules->device_nodes, "*",
+			"a * is valid only in optional", err) < 0)
+		return -1;
+	return check_paths(value_get(value, "shared"), &rules->shared_nodes,
+			   "*{",
+			   "a * or a {name} is not valid here; expected one "
+			   "path",
+			   err);
+}
+
+static const struct map_field mount_fields[] = {
+	MAP_NEEDED("host", read_file_path, profile_mount, host),
+	MAP_NEEDED("container", read_file_path, profile_mount, container),
+	MAP_FIELD("read_only", read_flag, profile_mount, read_only),
+	MAP_FIELD("optional", read_flag, profile_mount, optional),
+	{ 0 }
+};
 
 static int read_shm(const struct value *value, void *out, struct error *err)
 {
 	return value_size_bytes(value, 1, SHM_MAX, out, err);
 }
 
-static int read_ipc(const struct value *value, void *out, struct error *err)
-{
-	static const char *const words[] = { "private", "host", "shareable",
-					     "none", NULL };
-	size_t word;
+static const char *const ipcs[] = { "private", "host", "shareable", "none",
+				    NULL };
 
-	if (value_enum(value, words, &word, err) < 0)
-		return -1;
-	*(const char **)out = words[word];
-	return 0;
-}
-
-int read_container(const struct value *value, void *out, struct error *err)
-{
-	/* clang-format off */
-	static const struct profile_field fields[] = {
-		{ "nodes", read_nodes, 0, false },
-		{ "runtime", read_word,
-		  offsetof(struct container_rules, runtime), false },
-		{ "request", read_request, 0, false },
-		{ "cdi", read_word,
-		  offsetof(struct container_rules, cdi), false },
-		{ "selector", read_selector,
-		  offsetof(struct container_rules, selector), false },
-		{ "env", read_env,
-		  offsetof(struct container_rules, env), false },
-		{ "groups", read_words,
-		  offsetof(struct container_rules, groups), false },
-		{ "capabilities", read_words,
-		  offsetof(struct container_rules, capabilities), false },
-		{ "security", read_words,
-		  offsetof(struct container_rules, security), false },
-		{ "ulimits", read_ulimits,
-		  offsetof(struct container_rules, ulimits), false },
-		{ "shm", read_shm,
-		  offsetof(struct container_rules, shm_bytes), false },
-		{ "ipc", read_ipc,
-		  offsetof(struct container_rules, ipc), false },
-		{ "mounts", read_mounts, 0, false },
-		FIELD_END
-	};
-	/* clang-format on */
-
-	return fields_read(value, fields, out, err);
-}
+static const struct map_field container_fields[] = {
+	MAP_SAME("nodes", nodes_fields, nodes_check),
+	MAP_FIELD("runtime", read_word, container_rules, runtime),
+	MAP_INSIDE("request", request_fields, request_check, container_rules,
+		   request),
+	MAP_FIELD("cdi", read_word, container_rules, cdi),
+	MAP_INSIDE("selector", selector_fields, selector_check, container_rules,
+		   selector),
+	MAP_FIELD("env", read_env, container_rules, env),
+	MAP_FIELD("groups", read_words, container_rules, groups),
+	MAP_FIELD("capabilities", read_words, container_rules, capabilities),
+	MAP_FIELD("security", read_words, container_rules, security),
+	MAP_FIELD("ulimits", read_ulimits, container_rules, ulimits),
+	MAP_FIELD("shm", read_shm, container_rules, shm_bytes),
+	MAP_WORD("ipc", ipcs, container_rules, ipc),
+	MAP_ITEMS("mounts", mount_fields, NULL, container_rules, mounts),
+	{ 0 }
+};
 
 /* visible */
 
-static int read_numbering(const struct value *value, void *out,
-			  struct error *err)
-{
-	static const char *const words[] = { "container", "host", NULL };
-	size_t word;
+static const char *const numberings[] = { "container", "host", NULL };
 
-	if (value_enum(value, words, &word, err) < 0)
-		return -1;
-	*(bool *)out = word == 1;
-	return 0;
-}
+static const struct map_field visible_fields[] = {
+	MAP_NEEDED("name", read_variable, visible, name),
+	{ .key = "numbering",
+	  .words = numberings,
+	  .place = offsetof(struct visible, numbering),
+	  .needed = true },
+	MAP_FIELD("number", read_word, visible, number),
+	{ 0 }
+};
 
-static int read_variable_rule(const struct value *value, void *out,
-			      struct error *err)
+static int visible_check(const struct value *value, void *out,
+			 struct error *err)
 {
-	/* clang-format off */
-	static const struct profile_field fields[] = {
-		{ "name", read_variable,
-		  offsetof(struct visible, name), true },
-		{ "numbering", read_numbering,
-		  offsetof(struct visible, host), true },
-		{ "number", read_word,
-		  offsetof(struct visible, number), false },
-		FIELD_END
-	};
-	/* clang-format on */
 	const struct visible *visible = out;
+	bool host = !strcmp(visible->numbering, "host");
 
-	if (fields_read(value, fields, out, err) < 0)
-		return -1;
-	if (visible->host != (visible->number != NULL))
+	if (host != (visible->number != NULL))
 		return value_error(value, err,
 				   "%s is not valid here; expected both or "
 				   "neither of numbering: host and number",
-				   visible->host ? "numbering: host"
-						 : "a number");
+				   host ? "numbering: host" : "a number");
 	return 0;
 }
 
-int read_visible(const struct value *value, void *out, struct error *err)
-{
-	struct profile *profile = out;
-	void *items = NULL;
-	int rc = list_read(value, sizeof(*profile->visible), read_variable_rule,
-			   &items, &profile->visible_count, err);
+/* monitor */
 
-	profile->visible = items;
-	return rc;
+static int read_timeout(const struct value *value, void *out, struct error *err)
+{
+	uint64_t timeout_ms;
+
+	if (value_duration_ms(value, TIMEOUT_MIN_MS, TIMEOUT_MAX_MS,
+			      &timeout_ms, err) < 0)
+		return -1;
+	*(uint32_t *)out = (uint32_t)timeout_ms;
+	return 0;
+}
+
+static const struct map_field monitor_fields[] = {
+	MAP_FIELD("command", read_argv, monitor_rules, command),
+	MAP_FIELD("env", read_env, monitor_rules, env),
+	MAP_FIELD("timeout", read_timeout, monitor_rules, timeout_ms),
+	{ .key = "na" },
+	{ .key = "layouts", .needed = true },
+	{ 0 }
+};
+
+static int read_monitor(const struct value *value, void *out, struct error *err)
+{
+	struct monitor_rules *rules = out;
+
+	if (!rules->timeout_ms)
+		rules->timeout_ms = TIMEOUT_MS;
+	rules->sampler = sampler_new(value, err);
+	return rules->sampler ? 0 : -1;
+}
+
+static void clear_monitor(void *out)
+{
+	sampler_free(((struct monitor_rules *)out)->sampler);
+}
+
+/* versions */
+
+static const struct map_field version_fields[] = {
+	MAP_FIELD("command", read_argv, version_rule, command),
+	MAP_FIELD("file", read_file_path, version_rule, file),
+	MAP_FIELD("match", read_expression, version_rule, match),
+	{ 0 }
+};
+
+static int version_check(const struct value *value, void *out,
+			 struct error *err)
+{
+	const struct version_rule *rule = out;
+
+	if (!rule->file == !rule->command.count)
+		return value_error(value, err,
+				   "%s of file and command; expected one of "
+				   "them",
+				   rule->file ? "both" : "neither");
+	return 0;
+}
+
+static const struct map_field versions_fields[] = {
+	MAP_ITEMS("driver", version_fields, version_check, profile, driver),
+	MAP_ITEMS("sdk", version_fields, version_check, profile, sdk),
+	{ 0 }
+};
+
+/* processes */
+
+static int check_groups(const struct value *value, const struct expression *row,
+			struct error *err)
+{
+	static const char *const names[] = { "pid",  "name",   "device",
+					     "part", "bus_id", "uuid" };
+	bool pid = false, place = false;
+
+	for (size_t i = 0; i < expression_groups(row); i++) {
+		const char *name = expression_group_name(row, i);
+		size_t k = 0;
+
+		while (k < 6 && strcmp(names[k], name) != 0)
+			k++;
+		if (k == 6 && *name != '_')
+			return value_error(value, err,
+					   "the group \"%.60s\" is not valid "
+					   "here; expected pid, name, device, "
+					   "part, bus_id, uuid, and names that "
+					   "begin with _",
+					   name);
+		pid |= k == 0;
+		place |= k == 2 || k == 4 || k == 5;
+	}
+	if (pid && place)
+		return 0;
+	return value_error(value, err,
+			   "missing group %s, which identifies the device of "
+			   "the row",
+			   pid ? "device, bus_id or uuid" : "pid");
+}
+
+static const struct map_field processes_fields[] = {
+	MAP_FIELD("command", read_argv, process_rules, command),
+	MAP_FIELD("from", read_expression, process_rules, from),
+	MAP_FIELD("row", read_expression, process_rules, row),
+	MAP_FIELD("ignore", read_texts, process_rules, ignore),
+	{ 0 }
+};
+
+static int processes_check(const struct value *value, void *out,
+			   struct error *err)
+{
+	const struct process_rules *rules = out;
+
+	if (!rules->command.count != !rules->row)
+		return value_error(value, err,
+				   "a %s alone is not valid here; expected "
+				   "both command and row, or neither",
+				   rules->row ? "row" : "command");
+	return rules->row
+		       ? check_groups(value_get(value, "row"), rules->row, err)
+		       : 0;
 }
 
 /* chips and images */
@@ -509,7 +522,7 @@ static int read_gib(const struct value *value, void *out, struct error *err)
 	return value_double(value, 0.001, 65536, out, err);
 }
 
-/* A figure that only people and formulas read: checked here, kept as it is. */
+/* A number that is checked here, and read later from the file's values. */
 static int check_figure(const struct value *value, void *out, struct error *err)
 {
 	double figure;
@@ -517,68 +530,47 @@ static int check_figure(const struct value *value, void *out, struct error *err)
 	return value_double(value, 0.001, 1e6, &figure, err);
 }
 
-static int read_tflops(const struct value *value, void *out, struct error *err)
-{
-	/* clang-format off */
-	static const struct profile_field fields[] = {
-		{ "fp64", check_figure, 0, false },
-		{ "fp32", check_figure, 0, false },
-		{ "tf32", check_figure, 0, false },
-		{ "fp16", check_figure, 0, false },
-		{ "bf16", check_figure, 0, false },
-		{ "fp8", check_figure, 0, false },
-		{ "int8", check_figure, 0, false },
-		FIELD_END
-	};
-	/* clang-format on */
+static const struct map_field tflops_fields[] = {
+	{ .key = "fp64", .read = check_figure },
+	{ .key = "fp32", .read = check_figure },
+	{ .key = "tf32", .read = check_figure },
+	{ .key = "fp16", .read = check_figure },
+	{ .key = "bf16", .read = check_figure },
+	{ .key = "fp8", .read = check_figure },
+	{ .key = "int8", .read = check_figure },
+	{ 0 }
+};
 
+static int keep_value(const struct value *value, void *out, struct error *err)
+{
 	*(const struct value **)out = value;
-	return fields_read(value, fields, out, err);
-}
-
-static int read_confidence(const struct value *value, void *out,
-			   struct error *err)
-{
-	static const char *const words[] = { "A", "B", "C", NULL };
-	size_t word;
-
-	if (value_enum(value, words, &word, err) < 0)
-		return -1;
-	*(const char **)out = words[word];
 	return 0;
 }
 
-static int read_chip(const struct value *value, void *out, struct error *err)
+static const char *const confidences[] = { "A", "B", "C", NULL };
+
+static const struct map_field chip_fields[] = {
+	MAP_NEEDED("name", read_word, chip_rule, name),
+	MAP_FIELD("aliases", read_texts, chip_rule, aliases),
+	MAP_FIELD("pci", read_pci_ids, chip_rule, pci),
+	MAP_FIELD("match", read_expression, chip_rule, match),
+	MAP_FIELD("memory_gib", read_gib, chip_rule, memory_gib),
+	MAP_INSIDE("tflops", tflops_fields, keep_value, chip_rule, tflops),
+	MAP_INSIDE("flagperf_tflops", tflops_fields, keep_value, chip_rule,
+		   flagperf_tflops),
+	{ .key = "bandwidth_gb_s", .read = check_figure },
+	{ .key = "link_gb_s", .read = check_figure },
+	{ .key = "tdp_w", .read = check_figure },
+	MAP_FIELD("source", read_text, chip_rule, source),
+	MAP_WORD("confidence", confidences, chip_rule, confidence),
+	{ 0 }
+};
+
+static int chip_check(const struct value *value, void *out, struct error *err)
 {
-	/* clang-format off */
-	static const struct profile_field fields[] = {
-		{ "name", read_word, offsetof(struct chip_rule, name), true },
-		{ "aliases", read_names,
-		  offsetof(struct chip_rule, aliases), false },
-		{ "pci", read_pci_ids, offsetof(struct chip_rule, pci), false },
-		{ "match", read_expression,
-		  offsetof(struct chip_rule, match), false },
-		{ "memory_gib", read_gib,
-		  offsetof(struct chip_rule, memory_gib), false },
-		{ "tflops", read_tflops,
-		  offsetof(struct chip_rule, tflops), false },
-		{ "flagperf_tflops", read_tflops,
-		  offsetof(struct chip_rule, flagperf_tflops), false },
-		{ "bandwidth_gb_s", check_figure, 0, false },
-		{ "link_gb_s", check_figure, 0, false },
-		{ "tdp_w", check_figure, 0, false },
-		{ "source", read_text,
-		  offsetof(struct chip_rule, source), false },
-		{ "confidence", read_confidence,
-		  offsetof(struct chip_rule, confidence), false },
-		FIELD_END
-	};
-	/* clang-format on */
 	struct chip_rule *chip = out;
 
 	chip->value = value;
-	if (fields_read(value, fields, out, err) < 0)
-		return -1;
 	if (!chip->source)
 		return value_error(value, err,
 				   "missing \"source\" (expected the source of "
@@ -586,33 +578,66 @@ static int read_chip(const struct value *value, void *out, struct error *err)
 	return 0;
 }
 
-int read_chips(const struct value *value, void *out, struct error *err)
+static int read_images(const struct value *value, void *out, struct error *err)
 {
-	struct profile *profile = out;
-	void *items = NULL;
-	int rc = list_read(value, sizeof(*profile->chips), read_chip, &items,
-			   &profile->chips_count, err);
-
-	profile->chips = items;
-	return rc;
-}
-
-int read_images(const struct value *value, void *out, struct error *err)
-{
-	struct profile *profile = out;
-
 	if (value_expect(value, VALUE_MAP, err) < 0)
 		return -1;
-	if (value_count(value) > PROFILE_LIST_MAX)
+	if (value_count(value) > MAP_LIST_MAX)
 		return value_error(value, err,
 				   "%zu images; expected at most %d",
-				   value_count(value), PROFILE_LIST_MAX);
+				   value_count(value), MAP_LIST_MAX);
 	for (size_t i = 0; i < value_count(value); i++) {
 		const char *reference;
 
 		if (read_word(value_at(value, i), &reference, err) < 0)
 			return -1;
 	}
-	profile->images = value;
+	return keep_value(value, out, err);
+}
+
+/* profile */
+
+static int read_vendor(const struct value *value, void *out, struct error *err)
+{
+	const char *text;
+	size_t size;
+
+	if (read_text(value, &text, err) < 0)
+		return -1;
+	size = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-");
+	if (text[size] || size > VENDOR_MAX)
+		return value_error(value, err,
+				   "\"%.80s\" is not valid here; expected at "
+				   "most %d lower case letters, digits and -",
+				   text, VENDOR_MAX);
+	*(const char **)out = text;
 	return 0;
 }
+
+static int read_dies(const struct value *value, void *out, struct error *err)
+{
+	return value_u32(value, 1, 16, out, err);
+}
+
+const struct map_field profile_fields[] = {
+	MAP_NEEDED("vendor", read_vendor, profile, vendor),
+	MAP_FIELD("aliases", read_words, profile, aliases),
+	MAP_FIELD("title", read_text, profile, title),
+	MAP_FIELD("source", read_text, profile, source),
+	MAP_INSIDE("discover", discover_fields, discover_check, profile,
+		   discover),
+	MAP_INSIDE("container", container_fields, NULL, profile, container),
+	MAP_ITEMS("visible", visible_fields, visible_check, profile, visible),
+	{ .key = "monitor",
+	  .fields = monitor_fields,
+	  .read = read_monitor,
+	  .clear = clear_monitor,
+	  .place = offsetof(struct profile, monitor) },
+	MAP_SAME("versions", versions_fields, NULL),
+	MAP_INSIDE("processes", processes_fields, processes_check, profile,
+		   processes),
+	MAP_FIELD("devices_per_card", read_dies, profile, devices_per_card),
+	MAP_ITEMS("chips", chip_fields, chip_check, profile, chips),
+	MAP_FIELD("images", read_images, profile, images),
+	{ 0 }
+};

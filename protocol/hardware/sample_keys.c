@@ -97,16 +97,6 @@ static int key_line(struct keys *keys, const struct line *line,
 	return 0;
 }
 
-/* What the group _key of the last match caught, as a line of its own. */
-static bool key_group(const struct expression *expression, struct line *key)
-{
-	for (size_t i = 0; i < expression_groups(expression); i++)
-		if (!strcmp(expression_group_name(expression, i), "_key"))
-			return expression_caught(expression, i, &key->text,
-						 &key->size);
-	return false;
-}
-
 /* Each line names its device anew: go on with the row that it has. */
 static void resume_row(struct keys *keys)
 {
@@ -149,7 +139,8 @@ static int device_line(struct keys *keys, const struct line *line,
 	if (!keys->row)
 		return -1;
 	row_put_groups(keys->run, keys->row, layout->device.list[index]);
-	if (key_group(layout->device.list[index], &key)) {
+	if (expression_caught_name(layout->device.list[index], "_key",
+				   &key.text, &key.size)) {
 		resume_row(keys);
 		return key_line(keys, &key, err) == 0 ? 1 : -1;
 	}

@@ -127,10 +127,10 @@ static void test_container(const struct profile *profile)
 		   rules->optional_nodes.count == 2,
 	   "device nodes are read");
 	is(rules->runtime, "acme-runtime", "the runtime");
-	ok(rules->request && !*rules->request_driver &&
-		   rules->request_naming.by == NAME_UUID &&
-		   rules->request_capabilities.count == 1 &&
-		   !strcmp(rules->request_program, "acme-hook"),
+	ok(rules->request.driver && !*rules->request.driver &&
+		   rules->request.naming.by == NAME_UUID &&
+		   rules->request.capabilities.count == 1 &&
+		   !strcmp(rules->request.program, "acme-hook"),
 	   "the request");
 	ok(!strcmp(rules->cdi, "acme.example/card") &&
 		   !strcmp(rules->selector.name, "ACME_DEVICES") &&
@@ -151,8 +151,7 @@ static void test_container(const struct profile *profile)
 	ok(rules->mounts_count == 1 && rules->mounts[0].read_only &&
 		   rules->mounts[0].optional,
 	   "mounts");
-	ok(profile->visible_count == 2 && !profile->visible[0].host &&
-		   profile->visible[1].host &&
+	ok(profile->visible_count == 2 && !profile->visible[0].number &&
 		   !strcmp(profile->visible[1].number, "slot"),
 	   "variables of the framework");
 }

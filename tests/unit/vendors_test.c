@@ -194,8 +194,7 @@ static const struct {
 };
 /* clang-format on */
 
-static const char *joined(const struct profile_list *list, char *to,
-			  size_t size)
+static const char *joined(const struct strings *list, char *to, size_t size)
 {
 	size_t used = 0;
 
@@ -225,7 +224,7 @@ static const char *or_none(const char *text)
 
 static bool has_class(const struct profile *profile, const char *class)
 {
-	const struct profile_list *classes = &profile->discover.pci_classes;
+	const struct strings *classes = &profile->discover.pci_classes;
 
 	for (size_t i = 0; i < classes->count; i++)
 		if (!strncmp(class, classes->items[i],

@@ -59,8 +59,7 @@ static void add_text(cJSON *to, const char *name, const char *text)
 					    : cJSON_CreateNull());
 }
 
-static void add_names(cJSON *to, const char *name,
-		      const struct profile_list *list)
+static void add_names(cJSON *to, const char *name, const struct strings *list)
 {
 	cJSON *names = cJSON_AddArrayToObject(to, name);
 
