@@ -91,7 +91,7 @@ static int open_blobs(struct agent *agent, struct error *err)
 	return agent->blobs ? 0 : -1;
 }
 
-/* images_devices_fn: all that jobs would get of the vendor's devices. */
+/* image_devices_fn: all that jobs would get of the vendor's devices. */
 static int build_devices(void *arg, struct strings *devices, struct error *err)
 {
 	struct agent *agent = arg;
@@ -118,14 +118,29 @@ static int build_devices(void *arg, struct strings *devices, struct error *err)
 	return 0;
 }
 
+static int open_watermark(struct agent *agent, struct error *err)
+{
+	const struct agent_config *config = agent->config;
+
+	if (!free_space_is_set(&config->image_floor))
+		return 0;
+	agent->watermark = disk_watermark_new(
+		&(struct disk_watermark_config){
+			.loop = agent->loop,
+			.engine = agent->engine,
+			.floor = config->image_floor,
+			.keep = config->image_keep,
+			.ask = session_ask_room,
+			.arg = agent,
+		},
+		err);
+	return agent->watermark ? 0 : -1;
+}
+
 static int open_images(struct agent *agent, struct error *err)
 {
 	const struct agent_config *config = agent->config;
 
-	agent->images = images_new(agent->loop, agent->engine, config->images,
-				   config->stall_ms, 0, err);
-	if (!agent->images)
-		return -1;
 	agent->registries = (struct registries){
 		.credentials = config->credentials,
 		.local = !strncmp(engine_host(agent->engine), "unix://", 7),
@@ -133,15 +148,26 @@ static int open_images(struct agent *agent, struct error *err)
 		.controller = config->server_public,
 		.node_policy = config->node_policy,
 	};
-	images_use(agent->images, &agent->registries);
 	snprintf(agent->owner, sizeof(agent->owner), "%s/%s/%s",
 		 config->cluster, config->key.name, agent->instance);
-	images_install(agent->images, agent->owner, build_devices, agent);
 	agent->usage = image_usage_new(agent->loop, config->state, err);
-	if (!agent->usage)
+	if (!agent->usage || open_watermark(agent, err) < 0)
 		return -1;
-	images_record(agent->images, agent->usage);
-	return 0;
+	agent->images = images_new(
+		&(struct image_services){
+			.loop = agent->loop,
+			.engine = agent->engine,
+			.folder = config->images,
+			.registries = &agent->registries,
+			.usage = agent->usage,
+			.watermark = agent->watermark,
+			.stall_ms = config->stall_ms,
+			.owner = agent->owner,
+			.devices = build_devices,
+			.devices_arg = agent,
+		},
+		err);
+	return agent->images ? 0 : -1;
 }
 
 static int open_operations(struct agent *agent, struct error *err)
@@ -162,28 +188,6 @@ static int open_operations(struct agent *agent, struct error *err)
 	agent->operations =
 		image_operations_new(&agent->image_operations_config, err);
 	return agent->operations ? 0 : -1;
-}
-
-static int open_keeper(struct agent *agent, struct error *err)
-{
-	const struct agent_config *config = agent->config;
-
-	if (!free_space_is_set(&config->image_floor))
-		return 0;
-	agent->watermark = disk_watermark_new(
-		&(struct disk_watermark_config){
-			.loop = agent->loop,
-			.engine = agent->engine,
-			.floor = config->image_floor,
-			.keep = config->image_keep,
-			.ask = session_ask_room,
-			.arg = agent,
-		},
-		err);
-	if (!agent->watermark)
-		return -1;
-	images_keep(agent->images, agent->watermark);
-	return 0;
 }
 
 static int open_stack_tools(struct agent *agent, struct error *err)
@@ -237,9 +241,7 @@ static int agent_open(struct agent *agent, struct error *err)
 	if (!agent->sender)
 		return -1;
 	if (open_blobs(agent, err) < 0 || open_operations(agent, err) < 0 ||
-	    open_keeper(agent, err) < 0)
-		return -1;
-	if (open_monitor(agent, err) < 0)
+	    open_monitor(agent, err) < 0)
 		return -1;
 	if (config->metrics)
 		agent->exporter = exporter_new(agent, err);

@@ -115,8 +115,8 @@ static void remove_strays(struct agent *agent, const cJSON *containers)
 			      task_table_find(agent, &id)))
 			continue;
 		log_warning("stray container removed id=%.12s", name);
-		engine_container_remove(agent->engine, name, true, true,
-					AGENT_CALL_MS, stray_done, agent, NULL);
+		engine_container_remove(agent->engine, name, AGENT_CALL_MS,
+					stray_done, agent, NULL);
 	}
 }
 

@@ -5,6 +5,7 @@
 #include "agent/docker/engine_internal.h"
 #include "agent/docker/http.h"
 #include "protocol/base/buffer.h"
+#include "protocol/message/json_get.h"
 #include "protocol/registry/reference.h"
 
 #include <errno.h>
@@ -31,7 +32,6 @@ static int id_check(const char *id, struct error *err)
 	return 0;
 }
 
-/* method /containers/ID/what: the path of most calls. */
 static int container_path(struct buffer *path, const char *id, const char *what,
 			  struct error *err)
 {
@@ -50,14 +50,25 @@ static int query_number(struct buffer *path, const char *name, int64_t value,
 	return http_query(path, name, text, err);
 }
 
+/* NAME=JSON; the tree is freed. */
+static int query_json(struct buffer *path, const char *name, cJSON *tree,
+		      struct error *err)
+{
+	char *text = cJSON_PrintUnformatted(tree);
+	int rc = text ? http_query(path, name, text, err)
+		      : error_nomem(err, "engine");
+
+	cJSON_free(text);
+	cJSON_Delete(tree);
+	return rc;
+}
+
 /* filters={"label": [...]} */
 static int query_filters(struct buffer *path, const struct strings *labels,
 			 struct error *err)
 {
 	cJSON *filters = cJSON_CreateObject();
 	cJSON *list;
-	char *text;
-	int rc = -1;
 
 	if (labels && labels->count) {
 		list = cJSON_AddArrayToObject(filters, "label");
@@ -65,43 +76,51 @@ static int query_filters(struct buffer *path, const struct strings *labels,
 			cJSON_AddItemToArray(list, cJSON_CreateString(
 							   labels->items[i]));
 	}
-	text = cJSON_PrintUnformatted(filters);
-	if (text)
-		rc = http_query(path, "filters", text, err);
-	else
-		error_nomem(err, "engine");
-	cJSON_free(text);
-	cJSON_Delete(filters);
-	return rc;
+	return query_json(path, "filters", filters, err);
 }
 
 /* labels={"key": "value"} */
-static int query_labels(struct buffer *path, const struct strings *labels,
-			struct error *err)
+static int query_label(struct buffer *path, const char *key, const char *value,
+		       struct error *err)
 {
 	cJSON *object = cJSON_CreateObject();
-	char *text;
-	int rc = -1;
 
-	for (size_t i = 0; i < labels->count; i++) {
-		const char *label = labels->items[i];
-		size_t key = strcspn(label, "=");
-		char name[256];
+	cJSON_AddStringToObject(object, key, value);
+	return query_json(path, "labels", object, err);
+}
 
-		if (key >= sizeof(name))
-			continue;
-		snprintf(name, sizeof(name), "%.*s", (int)key, label);
-		cJSON_AddStringToObject(object, name,
-					label[key] ? label + key + 1 : "");
-	}
-	text = cJSON_PrintUnformatted(object);
-	if (text)
-		rc = http_query(path, "labels", text, err);
-	else
-		error_nomem(err, "engine");
-	cJSON_free(text);
-	cJSON_Delete(object);
-	return rc;
+static struct engine_call *
+begin(struct engine *engine, const struct call_plan *plan, struct error *err)
+{
+	return engine->driver->begin(engine, plan, err);
+}
+
+void engine_call_cancel(struct engine_call *call)
+{
+	if (call)
+		call->driver->cancel(call);
+}
+
+void engine_call_resume(struct engine_call *call)
+{
+	call->driver->resume(call);
+}
+
+void engine_free(struct engine *engine)
+{
+	if (engine)
+		engine->driver->free(engine);
+}
+
+const char *engine_host(const struct engine *engine)
+{
+	return engine->host;
+}
+
+bool engine_away(const struct error *err)
+{
+	return err->code == ECONNREFUSED || err->code == ECONNRESET ||
+	       err->code == ETIMEDOUT;
 }
 
 static struct engine_call *simple(struct engine *engine, const char *method,
@@ -117,7 +136,7 @@ static struct engine_call *simple(struct engine *engine, const char *method,
 		.arg = arg,
 	};
 
-	return call_begin(engine, &plan, err);
+	return begin(engine, &plan, err);
 }
 
 struct engine_call *engine_version(struct engine *engine, uint32_t timeout_ms,
@@ -144,6 +163,20 @@ struct engine_call *engine_podman_info(struct engine *engine,
 }
 
 /* Containers. */
+
+/* method /containers/ID/what */
+static struct engine_call *container_call(struct engine *engine,
+					  const char *method, const char *id,
+					  const char *what, uint32_t timeout_ms,
+					  engine_done_fn *done, void *arg,
+					  struct error *err)
+{
+	owned(buffer_clear) struct buffer path;
+
+	if (container_path(&path, id, what, err) < 0)
+		return NULL;
+	return simple(engine, method, path.data, timeout_ms, done, arg, err);
+}
 
 struct engine_call *engine_container_create(struct engine *engine,
 					    const char *name, const cJSON *body,
@@ -174,7 +207,7 @@ struct engine_call *engine_container_create(struct engine *engine,
 	}
 	plan.path = path.data;
 	plan.body = text;
-	call = call_begin(engine, &plan, err);
+	call = begin(engine, &plan, err);
 	cJSON_free(text);
 	return call;
 }
@@ -184,11 +217,8 @@ struct engine_call *engine_container_start(struct engine *engine,
 					   engine_done_fn *done, void *arg,
 					   struct error *err)
 {
-	owned(buffer_clear) struct buffer path;
-
-	if (container_path(&path, id, "/start", err) < 0)
-		return NULL;
-	return simple(engine, "POST", path.data, timeout_ms, done, arg, err);
+	return container_call(engine, "POST", id, "/start", timeout_ms, done,
+			      arg, err);
 }
 
 struct engine_call *engine_container_stop(struct engine *engine, const char *id,
@@ -205,18 +235,12 @@ struct engine_call *engine_container_stop(struct engine *engine, const char *id,
 }
 
 struct engine_call *engine_container_remove(struct engine *engine,
-					    const char *id, bool force,
-					    bool volumes, uint32_t timeout_ms,
+					    const char *id, uint32_t timeout_ms,
 					    engine_done_fn *done, void *arg,
 					    struct error *err)
 {
-	owned(buffer_clear) struct buffer path;
-
-	if (container_path(&path, id, "", err) < 0 ||
-	    query_number(&path, "force", force, err) < 0 ||
-	    query_number(&path, "v", volumes, err) < 0)
-		return NULL;
-	return simple(engine, "DELETE", path.data, timeout_ms, done, arg, err);
+	return container_call(engine, "DELETE", id, "?force=1&v=1", timeout_ms,
+			      done, arg, err);
 }
 
 struct engine_call *engine_container_inspect(struct engine *engine,
@@ -225,11 +249,8 @@ struct engine_call *engine_container_inspect(struct engine *engine,
 					     engine_done_fn *done, void *arg,
 					     struct error *err)
 {
-	owned(buffer_clear) struct buffer path;
-
-	if (container_path(&path, id, "/json", err) < 0)
-		return NULL;
-	return simple(engine, "GET", path.data, timeout_ms, done, arg, err);
+	return container_call(engine, "GET", id, "/json", timeout_ms, done, arg,
+			      err);
 }
 
 struct engine_call *engine_container_size(struct engine *engine, const char *id,
@@ -237,11 +258,8 @@ struct engine_call *engine_container_size(struct engine *engine, const char *id,
 					  engine_done_fn *done, void *arg,
 					  struct error *err)
 {
-	owned(buffer_clear) struct buffer path;
-
-	if (container_path(&path, id, "/json?size=true", err) < 0)
-		return NULL;
-	return simple(engine, "GET", path.data, timeout_ms, done, arg, err);
+	return container_call(engine, "GET", id, "/json?size=true", timeout_ms,
+			      done, arg, err);
 }
 
 struct engine_call *engine_container_wait(struct engine *engine, const char *id,
@@ -265,16 +283,14 @@ struct engine_call *engine_container_wait(struct engine *engine, const char *id,
 		return NULL;
 	plan.path = path.data;
 	plan.path_podman = podman.data;
-	return call_begin(engine, &plan, err);
+	return begin(engine, &plan, err);
 }
 
 int engine_wait_code(const cJSON *answer)
 {
-	const cJSON *code =
-		cJSON_IsNumber(answer)
-			? answer
-			: cJSON_GetObjectItemCaseSensitive(answer,
-							   "StatusCode");
+	const cJSON *code = cJSON_IsNumber(answer)
+				    ? answer
+				    : json_get(answer, "StatusCode");
 
 	return cJSON_IsNumber(code) ? code->valueint : -1;
 }
@@ -298,7 +314,7 @@ struct engine_call *engine_container_logs(struct engine *engine, const char *id,
 	    0)
 		return NULL;
 	plan.path = path.data;
-	return call_begin(engine, &plan, err);
+	return begin(engine, &plan, err);
 }
 
 struct engine_call *
@@ -366,7 +382,7 @@ static struct engine_call *archive_call(struct engine *engine, const char *id,
 	if (archive_path(&full, id, path, err) < 0)
 		return NULL;
 	plan->path = full.data;
-	return call_begin(engine, plan, err);
+	return begin(engine, plan, err);
 }
 
 struct engine_call *engine_archive_get(struct engine *engine, const char *id,
@@ -467,7 +483,7 @@ struct engine_call *engine_distribution(struct engine *engine,
 	    buffer_printf(&path, err, "/distribution/%s/json", reference) < 0)
 		return NULL;
 	plan.path = path.data;
-	return call_begin(engine, &plan, err);
+	return begin(engine, &plan, err);
 }
 
 struct engine_call *engine_image_pull(struct engine *engine,
@@ -507,7 +523,7 @@ struct engine_call *engine_image_pull(struct engine *engine,
 	    http_query(&path, "tag", tag, err) < 0)
 		return NULL;
 	plan.path = path.data;
-	return call_begin(engine, &plan, err);
+	return begin(engine, &plan, err);
 }
 
 struct engine_call *engine_image_tag(struct engine *engine,
@@ -526,11 +542,11 @@ struct engine_call *engine_image_tag(struct engine *engine,
 }
 
 struct engine_call *
-engine_image_build(struct engine *engine, const char *tag,
-		   const struct strings *labels, const char *auth,
-		   uint32_t stall_ms, engine_source_fn *source,
-		   void *source_arg, engine_object_fn *progress,
-		   engine_done_fn *done, void *arg, struct error *err)
+engine_image_build(struct engine *engine, const char *tag, const char *key,
+		   const char *value, const char *auth, uint32_t stall_ms,
+		   engine_source_fn *source, void *source_arg,
+		   engine_object_fn *progress, engine_done_fn *done, void *arg,
+		   struct error *err)
 {
 	owned(buffer_clear) struct buffer path;
 	struct reference parts;
@@ -550,12 +566,11 @@ engine_image_build(struct engine *engine, const char *tag,
 	    buffer_text(&path, "/build", err) < 0 ||
 	    http_query(&path, "t", tag, err) < 0 ||
 	    query_number(&path, "rm", 1, err) < 0 ||
-	    query_number(&path, "forcerm", 1, err) < 0)
-		return NULL;
-	if (labels && labels->count && query_labels(&path, labels, err) < 0)
+	    query_number(&path, "forcerm", 1, err) < 0 ||
+	    query_label(&path, key, value, err) < 0)
 		return NULL;
 	plan.path = path.data;
-	return call_begin(engine, &plan, err);
+	return begin(engine, &plan, err);
 }
 
 struct engine_call *engine_image_load(struct engine *engine, uint32_t stall_ms,
@@ -576,7 +591,7 @@ struct engine_call *engine_image_load(struct engine *engine, uint32_t stall_ms,
 		.arg = arg,
 	};
 
-	return call_begin(engine, &plan, err);
+	return begin(engine, &plan, err);
 }
 
 struct engine_call *engine_image_save(struct engine *engine,
@@ -597,7 +612,7 @@ struct engine_call *engine_image_save(struct engine *engine,
 	if (image_path(&path, reference, "/get", err) < 0)
 		return NULL;
 	plan.path = path.data;
-	return call_begin(engine, &plan, err);
+	return begin(engine, &plan, err);
 }
 
 struct engine_call *engine_image_remove(struct engine *engine,

@@ -85,6 +85,9 @@ struct engine *engine_new(sd_event *loop, const char *host,
 void engine_free(struct engine *engine);
 OWNED_POINTER(struct engine, engine_free)
 
+/* Can the engine not be reached, or does it hang? Then a retry may help. */
+bool engine_away(const struct error *err);
+
 /* The host given to engine_new(), for messages. */
 const char *engine_host(const struct engine *engine);
 
@@ -133,12 +136,11 @@ struct engine_call *engine_container_stop(struct engine *engine, const char *id,
 					  engine_done_fn *done, void *arg,
 					  struct error *err);
 
-/* force: also if it runs. volumes: also its anonymous volumes. EBUSY: it runs
- * (without force), or is already being removed.
+/* Remove it with its anonymous volumes, even if it runs. EBUSY: it is already
+ * being removed.
  */
 struct engine_call *engine_container_remove(struct engine *engine,
-					    const char *id, bool force,
-					    bool volumes, uint32_t timeout_ms,
+					    const char *id, uint32_t timeout_ms,
 					    engine_done_fn *done, void *arg,
 					    struct error *err);
 
@@ -251,15 +253,15 @@ struct engine_call *engine_image_tag(struct engine *engine,
 				     struct error *err);
 
 /* source: a tar stream with a Dockerfile at its root. tag: name to give.
- * labels ("key=value", or NULL) are set on the image. auth: the header
+ * The label key=value is set on the image. auth: the header
  * "X-Registry-Config: ..." for its base images, or NULL. Classic builder.
  */
 struct engine_call *
-engine_image_build(struct engine *engine, const char *tag,
-		   const struct strings *labels, const char *auth,
-		   uint32_t stall_ms, engine_source_fn *source,
-		   void *source_arg, engine_object_fn *progress,
-		   engine_done_fn *done, void *arg, struct error *err);
+engine_image_build(struct engine *engine, const char *tag, const char *key,
+		   const char *value, const char *auth, uint32_t stall_ms,
+		   engine_source_fn *source, void *source_arg,
+		   engine_object_fn *progress, engine_done_fn *done, void *arg,
+		   struct error *err);
 
 /* source: a tar stream as docker save writes it. progress() gets each object.
  */

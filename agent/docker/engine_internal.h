@@ -53,8 +53,4 @@ struct engine_call {
 	const struct engine_driver *driver;
 };
 
-/* Begin the call with the engine's driver. */
-struct engine_call *call_begin(struct engine *engine,
-			       const struct call_plan *plan, struct error *err);
-
 #endif

@@ -1,6 +1,7 @@
 /* engine_version.c - chooses the API version of the requests to an engine.
  */
 #include "agent/docker/engine_version.h"
+#include "protocol/message/json_get.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -15,8 +16,7 @@
 /* "1.41" to 41; -1 for anything else. */
 static int minor_version(const cJSON *object, const char *name)
 {
-	const char *text = cJSON_GetStringValue(
-		cJSON_GetObjectItemCaseSensitive(object, name));
+	const char *text = json_get_text(object, name);
 	char *end;
 	long minor;
 

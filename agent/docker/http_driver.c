@@ -6,6 +6,7 @@
 #include "agent/docker/http.h"
 #include "agent/docker/json_stream.h"
 #include "protocol/base/loop.h"
+#include "protocol/message/json_get.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -150,8 +151,7 @@ static int status_code(int status, int conflict)
  */
 static bool name_is_used(const cJSON *object)
 {
-	const char *cause = cJSON_GetStringValue(
-		cJSON_GetObjectItemCaseSensitive(object, "cause"));
+	const char *cause = json_get_text(object, "cause");
 
 	return cause && (!strcmp(cause, "that name is already in use") ||
 			 !strcmp(cause, "container already exists"));
@@ -162,8 +162,7 @@ static void status_error(struct http_engine *engine, int conflict,
 			 const struct http_answer *answer, struct error *err)
 {
 	cJSON *object = codec_parse(answer->body, answer->size, NULL);
-	const char *text = cJSON_GetStringValue(
-		cJSON_GetObjectItemCaseSensitive(object, "message"));
+	const char *text = json_get_text(object, "message");
 	int code = status_code(answer->status, conflict);
 
 	if (conflict && name_is_used(object))
@@ -185,12 +184,9 @@ static void status_error(struct http_engine *engine, int conflict,
 /* {"errorDetail": {"message": "..."}, "error": "..."} inside a 200. */
 static bool stream_error(const cJSON *object, struct error *err)
 {
-	const char *text = cJSON_GetStringValue(
-		cJSON_GetObjectItemCaseSensitive(object, "error"));
-	const cJSON *detail =
-		cJSON_GetObjectItemCaseSensitive(object, "errorDetail");
-	const char *long_text = cJSON_GetStringValue(
-		cJSON_GetObjectItemCaseSensitive(detail, "message"));
+	const char *text = json_get_text(object, "error");
+	const cJSON *detail = json_get(object, "errorDetail");
+	const char *long_text = json_get_text(detail, "message");
 
 	if (!text && !long_text)
 		return false;

@@ -3,23 +3,16 @@
  */
 #include "agent/docker/image_inspect.h"
 
+#include "protocol/message/json_get.h"
 #include "protocol/registry/reference.h"
 
 #include <errno.h>
 #include <string.h>
 
-static const char *text_of(const cJSON *object, const char *name)
-{
-	const char *text = cJSON_GetStringValue(
-		cJSON_GetObjectItemCaseSensitive(object, name));
-
-	return text ? text : "";
-}
-
 /* An array of strings that is not empty, or NULL. */
 static const cJSON *list_of(const cJSON *object, const char *name)
 {
-	const cJSON *list = cJSON_GetObjectItemCaseSensitive(object, name);
+	const cJSON *list = json_get(object, name);
 	const cJSON *item;
 
 	if (!cJSON_IsArray(list) || !list->child)
@@ -55,18 +48,17 @@ static const char *digest_of(const cJSON *answer, const char *target)
 int image_inspect_read(const cJSON *answer, const char *target,
 		       struct image *image, struct error *err)
 {
-	const cJSON *config =
-		cJSON_GetObjectItemCaseSensitive(answer, "Config");
-	const cJSON *size = cJSON_GetObjectItemCaseSensitive(answer, "Size");
+	const cJSON *config = json_get(answer, "Config");
+	const cJSON *size = json_get(answer, "Size");
 
 	*image = (struct image){
-		.id = text_of(answer, "Id"),
+		.id = json_get_text_or_empty(answer, "Id"),
 		.digest = digest_of(answer, target),
 		.entrypoint = list_of(config, "Entrypoint"),
 		.command = list_of(config, "Cmd"),
 		.env = list_of(config, "Env"),
-		.user = text_of(config, "User"),
-		.workdir = text_of(config, "WorkingDir"),
+		.user = json_get_text_or_empty(config, "User"),
+		.workdir = json_get_text_or_empty(config, "WorkingDir"),
 	};
 	if (cJSON_IsNumber(size) && size->valuedouble > 0)
 		image->size_bytes = (uint64_t)size->valuedouble;
@@ -78,9 +70,7 @@ int image_inspect_read(const cJSON *answer, const char *target,
 
 const char *image_inspect_label(const cJSON *answer, const char *name)
 {
-	const cJSON *config =
-		cJSON_GetObjectItemCaseSensitive(answer, "Config");
+	const cJSON *config = json_get(answer, "Config");
 
-	return text_of(cJSON_GetObjectItemCaseSensitive(config, "Labels"),
-		       name);
+	return json_get_text_or_empty(json_get(config, "Labels"), name);
 }

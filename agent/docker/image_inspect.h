@@ -34,6 +34,9 @@ struct image {
 int image_inspect_read(const cJSON *answer, const char *target,
 		       struct image *image, struct error *err);
 
+/* Label of an image that an agent built: the hash of its build context. */
+#define CONTEXT_LABEL "regatta.context"
+
 /* A label of the image; "": it has none of that name. */
 const char *image_inspect_label(const cJSON *answer, const char *name);
 

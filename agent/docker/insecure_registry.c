@@ -2,6 +2,7 @@
  */
 #include "agent/docker/insecure_registry.h"
 
+#include "protocol/message/json_get.h"
 #include "protocol/registry/reference.h"
 
 #include <arpa/inet.h>
@@ -57,8 +58,7 @@ static bool inside(const char *network, const struct ip_address *address)
 
 static const cJSON *config_of(const cJSON *info, const char *name)
 {
-	return cJSON_GetObjectItemCaseSensitive(
-		cJSON_GetObjectItemCaseSensitive(info, "RegistryConfig"), name);
+	return json_get(json_get(info, "RegistryConfig"), name);
 }
 
 bool insecure_registry_address(const cJSON *info, const char *address)
@@ -114,11 +114,11 @@ static const cJSON *config_for(const cJSON *info, const char *registry,
 			       const char *host)
 {
 	const cJSON *all = config_of(info, "IndexConfigs");
-	const cJSON *found = cJSON_GetObjectItemCaseSensitive(all, registry);
+	const cJSON *found = json_get(all, registry);
 	size_t longest = 0;
 	const cJSON *item;
 
-	if (found || !cJSON_GetObjectItemCaseSensitive(info, "BuildahVersion"))
+	if (found || !json_get(info, "BuildahVersion"))
 		return found;
 	cJSON_ArrayForEach(item, all)
 	{
@@ -141,9 +141,7 @@ enum insecure_registry insecure_registry_of(const cJSON *info,
 
 	snprintf(host, sizeof(host), "%.*s", (int)strcspn(registry, ":"),
 		 registry);
-	secure = cJSON_GetObjectItemCaseSensitive(config_for(info, registry,
-							     host),
-						  "Secure");
+	secure = json_get(config_for(info, registry, host), "Secure");
 	if (cJSON_IsBool(secure))
 		return cJSON_IsFalse(secure) ? INSECURE_YES : INSECURE_NO;
 	if (!strcmp(host, "localhost"))
@@ -181,8 +179,7 @@ int insecure_registry_list(const cJSON *info, struct strings *names,
 
 	cJSON_ArrayForEach(item, config_of(info, "IndexConfigs"))
 	{
-		if (cJSON_IsFalse(
-			    cJSON_GetObjectItemCaseSensitive(item, "Secure")) &&
+		if (cJSON_IsFalse(json_get(item, "Secure")) &&
 		    strings_add(names, item->string, err) < 0)
 			return -1;
 	}

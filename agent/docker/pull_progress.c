@@ -2,6 +2,7 @@
  * build.
  */
 #include "agent/docker/pull_progress.h"
+#include "protocol/message/json_get.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -107,7 +108,7 @@ static struct layer *layer_find(struct pull_progress *progress, const char *id)
 
 static uint64_t byte_count(const cJSON *detail, const char *name)
 {
-	const cJSON *item = cJSON_GetObjectItemCaseSensitive(detail, name);
+	const cJSON *item = json_get(detail, name);
 
 	if (!cJSON_IsNumber(item) ||
 	    !(item->valuedouble > 0 && item->valuedouble <= BYTES_LIMIT))
@@ -141,12 +142,9 @@ static void layer_update(struct layer *layer, enum layer_state state,
 
 void pull_progress_pull(struct pull_progress *progress, const cJSON *object)
 {
-	const char *id = cJSON_GetStringValue(
-		cJSON_GetObjectItemCaseSensitive(object, "id"));
-	const char *status = cJSON_GetStringValue(
-		cJSON_GetObjectItemCaseSensitive(object, "status"));
-	const cJSON *detail =
-		cJSON_GetObjectItemCaseSensitive(object, "progressDetail");
+	const char *id = json_get_text(object, "id");
+	const char *status = json_get_text(object, "status");
+	const cJSON *detail = json_get(object, "progressDetail");
 	struct layer *layer;
 
 	if (!id || !status)
@@ -165,8 +163,7 @@ void pull_progress_pull(struct pull_progress *progress, const cJSON *object)
 /* "Step 2/7 : RUN ..."; another engine says "STEP 2/7: RUN ...". */
 void pull_progress_build(struct pull_progress *progress, const cJSON *object)
 {
-	const char *text = cJSON_GetStringValue(
-		cJSON_GetObjectItemCaseSensitive(object, "stream"));
+	const char *text = json_get_text(object, "stream");
 	unsigned int step, steps;
 
 	progress->building = true;

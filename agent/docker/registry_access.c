@@ -8,6 +8,7 @@
 #include "protocol/base/log.h"
 #include "protocol/base/loop.h"
 #include "protocol/base/subprocess.h"
+#include "protocol/message/json_get.h"
 #include "protocol/registry/reference.h"
 
 #include <errno.h>
@@ -260,9 +261,7 @@ static void info_done(void *arg, const struct error *err, cJSON *answer)
 		return;
 	}
 	access->info = cJSON_Duplicate(answer, true);
-	access->way.root = cJSON_GetStringValue(
-		cJSON_GetObjectItemCaseSensitive(access->info,
-						 "DockerRootDir"));
+	access->way.root = json_get_text(access->info, "DockerRootDir");
 	if (!access->host) {
 		judge_all(access);
 		return;

@@ -1,46 +1,46 @@
-/* build.c - builds one image from a local folder by the engine.
+/* build.c - makes an image from a folder: its Dockerfile, then its script.
  */
 #include "agent/images/build.h"
 
-#include "agent/images/build_context.h"
+#include "agent/docker/image_inspect.h"
 #include "agent/docker/pull_progress.h"
-#include "agent/images/image_usage.h"
 #include "agent/docker/registry_access.h"
+#include "agent/images/build_context.h"
 #include "agent/images/id_error.h"
+#include "agent/images/image_usage.h"
+#include "agent/images/install.h"
 #include "protocol/base/log.h"
 #include "protocol/base/loop.h"
 #include "protocol/base/printable.h"
+#include "protocol/message/json_get.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define STALL_FACTOR 10 /* a build may be silent that much longer */
 #define LAST_MAX 120
 #define BASE_MAX 200
 
 struct build {
-	const struct pull_services *services;
-	char *folder;
-	char *name;
-	char *target;
-	char *hash;
-	struct strings labels;
-	struct registry_login *logins;
-	size_t logins_count;
-	bool gone_login; /* one of the job's own is no longer there */
+	const struct image_services *services;
+	struct build_plan plan;
+	char base_name[40]; /* of what the Dockerfile gives, if more is
+			       installed */
+	bool gone_login;    /* one of the job's own is no longer there */
 	struct registry_access *access;
 	char *auth; /* the header, or NULL */
 	struct build_context *context;
 	struct engine_call *call;
+	struct install *installing;
 	sd_event_source *soon;
 	struct pull_progress *sums;
 	char last[LAST_MAX];     /* line that it printed */
 	char base[BASE_MAX];     /* image that it asks for now, or "" */
 	char argument[BASE_MAX]; /* NAME=VALUE, the last before it */
 	struct image_progress now;
-	bool *gone; /* set when it is freed under a callback */
-	pull_progress_fn *progress;
+	image_progress_fn *progress;
 	build_done_fn *done;
 	void *arg;
 };
@@ -57,25 +57,15 @@ static void failed(struct build *build, const struct error *why)
 	struct error err = *why;
 	char name[101];
 
-	copy_end(name, sizeof(name), build->name);
+	copy_end(name, sizeof(name), build->plan.name);
 	id_error_explain(&err);
 	error_prefix(&err, "build of %s", name);
 	finish(build, &err);
 }
 
-/* false: a callback has ended the build. */
-static bool tell(struct build *build)
+static void tell(struct build *build)
 {
-	bool gone = false;
-
-	/* Reset below, unless the build is gone. */
-	/* cppcheck-suppress autoVariables */
-	build->gone = &gone;
 	build->progress(build->arg, &build->now);
-	if (gone)
-		return false;
-	build->gone = NULL;
-	return true;
 }
 
 /* The engine's part. */
@@ -91,11 +81,35 @@ static ssize_t context_read(void *arg, void *buffer, size_t size,
 	ssize_t got = tarball_read(tarball, buffer, size, err);
 
 	build->now.bytes = tarball_size(tarball);
-	if (got == 0 && strcmp(tarball_hash(tarball), build->hash) != 0)
+	if (got == 0 && strcmp(tarball_hash(tarball), build->plan.hash) != 0)
 		return error_set(err, EIO,
 				 "folder %s changed while being packed",
-				 build->name);
+				 build->plan.name);
 	return got;
+}
+
+static void installed(void *arg, const struct error *err)
+{
+	struct build *build = arg;
+
+	build->installing = NULL;
+	finish(build, err);
+}
+
+static void install(struct build *build)
+{
+	const struct install_plan plan = {
+		.base = build->base_name,
+		.folder = build->plan.folder,
+		.target = build->plan.target,
+	};
+	struct error err;
+
+	build->installing =
+		install_begin(build->services, &plan, build->progress,
+			      build->arg, installed, build, &err);
+	if (!build->installing)
+		failed(build, &err);
 }
 
 static void built(void *arg, const struct error *err, cJSON *answer)
@@ -104,6 +118,10 @@ static void built(void *arg, const struct error *err, cJSON *answer)
 	struct error failure;
 
 	build->call = NULL;
+	if (!err && build->plan.installs) {
+		install(build);
+		return;
+	}
 	if (!err) {
 		finish(build, NULL);
 		return;
@@ -126,14 +144,6 @@ static void built(void *arg, const struct error *err, cJSON *answer)
 			  err->text);
 	}
 	failed(build, &failure);
-}
-
-static const char *text_of(const cJSON *object, const char *name)
-{
-	const char *text = cJSON_GetStringValue(
-		cJSON_GetObjectItemCaseSensitive(object, name));
-
-	return text ? text : "";
 }
 
 /* "Step 1/3 : FROM name", where the name may be an argument's. */
@@ -185,7 +195,7 @@ static void keep_last(struct build *build, const char *text)
 static void keep_base(struct build *build, const cJSON *object)
 {
 	static const char words[] = "Status: Downloaded newer image for ";
-	const char *status = text_of(object, "status");
+	const char *status = json_get_text_or_empty(object, "status");
 	struct error err;
 
 	if (!build->services->usage ||
@@ -201,14 +211,14 @@ static void keep_base(struct build *build, const cJSON *object)
 static void build_object(void *arg, const cJSON *object)
 {
 	struct build *build = arg;
+	const char *output = json_get_text_or_empty(object, "stream");
 
-	keep_step(build, text_of(object, "stream"));
-	keep_last(build, text_of(object, "stream"));
+	keep_step(build, output);
+	keep_last(build, output);
 	keep_base(build, object);
-	if (*text_of(object, "stream")) {
-		build->now.output = text_of(object, "stream");
-		if (!tell(build))
-			return;
+	if (*output) {
+		build->now.output = output;
+		tell(build);
 		build->now.output = NULL;
 	}
 	pull_progress_build(build->sums, object);
@@ -218,20 +228,20 @@ static void build_object(void *arg, const cJSON *object)
 
 static void engine_build(struct build *build)
 {
-	uint32_t stall_ms = build->services->stall_ms;
+	const struct build_plan *plan = &build->plan;
 	struct error err;
 
-	stall_ms = stall_ms < UINT32_MAX / STALL_FACTOR
-			   ? stall_ms * STALL_FACTOR
-			   : UINT32_MAX;
-	build->context = build_context_new(build->folder, &err);
+	build->context = build_context_new(plan->folder, &err);
 	if (build->context)
 		build->call =
 			engine_image_build(build->services->engine,
-					   build->target, &build->labels,
-					   build->auth, stall_ms, context_read,
-					   build, build_object, built, build,
-					   &err);
+					   plan->installs ? build->base_name
+							  : plan->target,
+					   CONTEXT_LABEL, plan->hash,
+					   build->auth,
+					   image_silence_ms(build->services),
+					   context_read, build, build_object,
+					   built, build, &err);
 	if (!build->call)
 		failed(build, &err);
 }
@@ -255,14 +265,14 @@ static void access_found(void *arg, const struct error *err,
 
 static void find_access(struct build *build)
 {
-	const struct pull_services *services = build->services;
+	const struct image_services *services = build->services;
 	struct error err;
 
-	build->access =
-		registry_access_begin(services->loop, services->engine,
-				      services->registries, NULL, build->logins,
-				      build->logins_count, access_found, build,
-				      &err);
+	build->access = registry_access_begin(services->loop, services->engine,
+					      services->registries, NULL,
+					      build->plan.logins,
+					      build->plan.logins_count,
+					      access_found, build, &err);
 	if (!build->access)
 		failed(build, &err);
 }
@@ -271,8 +281,7 @@ static int start(sd_event_source *source, uint64_t usec, void *arg)
 {
 	struct build *build = arg;
 
-	if (!tell(build))
-		return 0;
+	tell(build);
 	if (build->services->registries)
 		find_access(build);
 	else
@@ -282,43 +291,27 @@ static int start(sd_event_source *source, uint64_t usec, void *arg)
 
 /* Life. */
 
-static int copy_plan(struct build *build, const struct build_plan *plan,
-		     struct error *err)
-{
-	build->folder = strdup(plan->folder);
-	build->name = strdup(plan->name);
-	build->target = strdup(plan->target);
-	build->hash = strdup(plan->hash);
-	if (!build->folder || !build->name || !build->target || !build->hash)
-		return error_nomem(err, "build");
-	build->sums = pull_progress_new(err);
-	return build->sums && strings_copy(&build->labels, plan->labels, err) ==
-				       0
-		       ? logins_copy(&build->logins, &build->logins_count,
-				     plan->logins, plan->logins_count, err)
-		       : -1;
-}
-
-struct build *build_begin(const struct pull_services *services,
+struct build *build_begin(const struct image_services *services,
 			  const struct build_plan *plan,
-			  pull_progress_fn *progress, build_done_fn *done,
+			  image_progress_fn *progress, build_done_fn *done,
 			  void *arg, struct error *err)
 {
 	owned(build_cancel) struct build *build = calloc(1, sizeof(*build));
 
-	if (!build) {
+	if (!build || !(build->sums = pull_progress_new(err))) {
 		error_nomem(err, "build");
 		return NULL;
 	}
-	if (copy_plan(build, plan, err) < 0)
-		return NULL;
 	build->services = services;
+	build->plan = *plan;
 	build->progress = progress;
 	build->done = done;
 	build->arg = arg;
 	build->now.attempt = 1;
 	build->now.phase = IMAGE_BUILDING;
 	build->now.bytes_total = plan->bytes;
+	snprintf(build->base_name, sizeof(build->base_name),
+		 INSTALL_BASE ":%08" PRIx32, randombytes_random());
 	if (loop_timer(services->loop, &build->soon, 0, start, build, err) < 0)
 		return NULL;
 	return take(build);
@@ -328,19 +321,12 @@ void build_cancel(struct build *build)
 {
 	if (!build)
 		return;
-	if (build->gone)
-		*build->gone = true;
 	loop_source_free(&build->soon);
 	registry_access_cancel(build->access);
 	engine_call_cancel(build->call);
+	install_cancel(build->installing);
 	build_context_free(build->context);
 	pull_progress_free(build->sums);
-	logins_free(build->logins, build->logins_count);
 	secret_free(build->auth);
-	strings_clear(&build->labels);
-	free(build->folder);
-	free(build->name);
-	free(build->target);
-	free(build->hash);
 	free(build);
 }

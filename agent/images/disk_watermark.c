@@ -2,11 +2,11 @@
  */
 #include "agent/images/disk_watermark.h"
 
-#include "agent/images/image_inventory.h"
 #include "protocol/base/file.h"
 #include "protocol/base/log.h"
 #include "protocol/base/loop.h"
 #include "protocol/blob/blob_store.h"
+#include "protocol/message/json_get.h"
 
 #include <inttypes.h>
 #include <sodium.h>
@@ -125,14 +125,12 @@ static int soon_run(sd_event_source *source, uint64_t usec, void *arg)
 static void info_done(void *arg, const struct error *err, cJSON *answer)
 {
 	struct disk_watermark *watermark = arg;
-	const char *root = cJSON_GetStringValue(
-		cJSON_GetObjectItemCaseSensitive(answer, "DockerRootDir"));
+	const char *root = json_get_text(answer, "DockerRootDir");
 	uint64_t free_bytes, bytes, floor;
 
 	watermark->call = NULL;
 	look_in(watermark, DISK_WATERMARK_LOOK_MS);
-	if (err || !root ||
-	    image_inventory_disk(root, &free_bytes, &bytes, NULL) < 0)
+	if (err || !root || free_space_of(root, &free_bytes, &bytes, NULL) < 0)
 		return;
 	floor = free_space_on(&watermark->config.floor, bytes);
 	if (free_bytes >= floor)

@@ -4,6 +4,7 @@
 
 #include "agent/docker/image_inspect.h"
 #include "agent/docker/registry_access.h"
+#include "agent/images/build.h"
 #include "agent/images/context_hash.h"
 #include "agent/images/image_usage.h"
 #include "agent/images/pull.h"
@@ -30,7 +31,6 @@
 struct image_wait {
 	TAILQ_ENTRY(image_wait) entry;
 	struct flight *flight;
-	uint64_t told; /* the last progress it got */
 	image_progress_fn *progress;
 	image_done_fn *done;
 	void *arg;
@@ -49,7 +49,7 @@ struct flight {
 	struct engine_call *call;
 	struct pull *pull;
 	struct context_hash *hashing;
-	struct folder_build *building;
+	struct build *building;
 	struct registry_login *logins; /* of who asked first */
 	size_t logins_count;
 	unsigned char who[REGISTRY_ACCESS_WHO_BYTES]; /* what they amount to */
@@ -57,32 +57,23 @@ struct flight {
 	uint64_t context_bytes;
 	struct image_progress progress;
 	int64_t told_ms;
-	uint64_t tick;
 	char *noted;    /* what is noted as coming, or NULL */
 	bool fetched;   /* pulled or built: what is missing now is an error */
 	bool finishing; /* no longer in images */
-	bool *gone;     /* set when it is freed under a callback */
 };
 TAILQ_HEAD(flights, flight);
 
 struct images {
-	sd_event *loop;
-	struct engine *engine;
-	char *folder;
-	struct pull_services pulls;
+	struct image_services services;
 	unsigned char key[REGISTRY_ACCESS_KEY_BYTES]; /* of flights' who */
-	const char *owner; /* of containers that install */
-	images_devices_fn *devices;
-	void *devices_arg;
 	struct flights flights;
-	struct flight *finishing;
 };
 
 static void inspect(struct flight *flight);
 
 static void note_end(const struct flight *flight, const struct image *image)
 {
-	struct image_usage *usage = flight->images->pulls.usage;
+	struct image_usage *usage = flight->images->services.usage;
 
 	if (!usage)
 		return;
@@ -110,15 +101,13 @@ static void flight_free(struct flight *flight)
 {
 	if (!flight)
 		return;
-	if (flight->gone)
-		*flight->gone = true;
 	if (flight->images && !flight->finishing)
 		TAILQ_REMOVE(&flight->images->flights, flight, entry);
 	drop_waits(flight);
 	engine_call_cancel(flight->call);
 	pull_cancel(flight->pull);
 	context_hash_cancel(flight->hashing);
-	folder_build_cancel(flight->building);
+	build_cancel(flight->building);
 	logins_free(flight->logins, flight->logins_count);
 	free(flight->reference);
 	free(flight->build);
@@ -128,21 +117,15 @@ static void flight_free(struct flight *flight)
 }
 OWNED_POINTER(struct flight, flight_free)
 
-/* The end. Callbacks may release other waits, ask anew, or free `images`. */
+/* The end. Callbacks may release other waits, or ask anew. */
 static void finish(struct flight *flight, const struct error *err,
 		   const struct image *image)
 {
-	struct images *images = flight->images;
 	struct image_wait *wait;
-	bool gone = false;
 
 	note_end(flight, image);
-	TAILQ_REMOVE(&images->flights, flight, entry);
+	TAILQ_REMOVE(&flight->images->flights, flight, entry);
 	flight->finishing = true;
-	/* Reset below, unless the flight is gone. */
-	/* cppcheck-suppress autoVariables */
-	flight->gone = &gone;
-	images->finishing = flight;
 	while ((wait = TAILQ_FIRST(&flight->waits))) {
 		image_done_fn *done = wait->done;
 		void *arg = wait->arg;
@@ -150,45 +133,25 @@ static void finish(struct flight *flight, const struct error *err,
 		TAILQ_REMOVE(&flight->waits, wait, entry);
 		free(wait);
 		done(arg, err, image);
-		if (gone)
-			return;
 	}
-	images->finishing = NULL;
-	flight->gone = NULL;
 	flight_free(flight);
 }
 
 /* At most every PROGRESS_MS, unless it is urgent: a new phase, a new try, the
- * end. Returns false when a callback has ended the flight.
+ * end.
  */
-static bool tell(struct flight *flight, bool urgent)
+static void tell(struct flight *flight, bool urgent)
 {
 	struct image_wait *wait;
-	bool gone = false;
 
 	if (!urgent && clock_mono_ms() - flight->told_ms < PROGRESS_MS)
-		return true;
+		return;
 	flight->told_ms = clock_mono_ms();
-	flight->tick++;
-	/* Reset below, unless the flight is gone. */
-	/* cppcheck-suppress autoVariables */
-	flight->gone = &gone;
-	/* From the start after each, as a callback may release any of them. */
-	wait = TAILQ_FIRST(&flight->waits);
-	while (wait) {
-		if (wait->told == flight->tick) {
-			wait = TAILQ_NEXT(wait, entry);
-			continue;
-		}
-		wait->told = flight->tick;
+	TAILQ_FOREACH(wait, &flight->waits, entry)
+	{
 		if (wait->progress)
 			wait->progress(wait->arg, &flight->progress);
-		if (gone)
-			return false;
-		wait = TAILQ_FIRST(&flight->waits);
 	}
-	flight->gone = NULL;
-	return true;
 }
 
 /* Noting: whose image it is, before it comes, and that it is used. */
@@ -196,7 +159,7 @@ static bool tell(struct flight *flight, bool urgent)
 static int note_coming(struct flight *flight, enum image_origin origin,
 		       struct error *err)
 {
-	struct image_usage *usage = flight->images->pulls.usage;
+	struct image_usage *usage = flight->images->services.usage;
 
 	if (!usage)
 		return 0;
@@ -231,8 +194,8 @@ static void pulled(void *arg, const struct error *err, const char *target)
 	}
 	snprintf(flight->target, sizeof(flight->target), "%s", target);
 	flight->fetched = true;
-	if (tell(flight, true))
-		inspect(flight);
+	tell(flight, true);
+	inspect(flight);
 }
 
 static void pull(struct flight *flight)
@@ -241,7 +204,7 @@ static void pull(struct flight *flight)
 
 	if (note_coming(flight, IMAGE_PULLED, &err) == 0)
 		flight->pull =
-			pull_begin(&flight->images->pulls, flight->target,
+			pull_begin(&flight->images->services, flight->target,
 				   flight->logins, flight->logins_count,
 				   pull_progress, pulled, flight, &err);
 	if (flight->pull)
@@ -262,8 +225,8 @@ static int find_folder(struct flight *flight, struct error *err)
 {
 	if (installs(flight))
 		flight->folder = strdup(flight->build);
-	else if (asprintf(&flight->folder, "%s/%s", flight->images->folder,
-			  flight->build) < 0)
+	else if (asprintf(&flight->folder, "%s/%s",
+			  flight->images->services.folder, flight->build) < 0)
 		flight->folder = NULL;
 	return flight->folder ? 0 : error_nomem(err, "image");
 }
@@ -273,28 +236,27 @@ static void build_progress(void *arg, const struct image_progress *progress)
 	struct flight *flight = arg;
 
 	flight->progress = *progress;
-	if (tell(flight, progress->output != NULL))
-		flight->progress.output = NULL;
+	tell(flight, progress->output != NULL);
+	flight->progress.output = NULL;
 }
 
 static void built(void *arg, const struct error *err)
 {
 	struct flight *flight = arg;
 
+	flight->building = NULL;
 	if (err) {
 		finish(flight, err, NULL);
 		return;
 	}
-	folder_build_cancel(take(flight->building));
 	flight->fetched = true;
-	if (tell(flight, true))
-		inspect(flight);
+	tell(flight, true);
+	inspect(flight);
 }
 
-static int start_build(struct flight *flight, struct error *err)
+static void build(struct flight *flight)
 {
-	const struct images *images = flight->images;
-	const struct folder_plan plan = {
+	const struct build_plan plan = {
 		.folder = flight->folder,
 		.name = flight->build,
 		.target = flight->target,
@@ -303,23 +265,14 @@ static int start_build(struct flight *flight, struct error *err)
 		.installs = installs(flight),
 		.logins = flight->logins,
 		.logins_count = flight->logins_count,
-		.owner = images->owner,
-		.devices = images->devices,
-		.devices_arg = images->devices_arg,
 	};
-
-	flight->building =
-		folder_build_begin(&images->pulls, &plan, build_progress, built,
-				   flight, err);
-	return flight->building ? 0 : -1;
-}
-
-static void build(struct flight *flight)
-{
 	struct error err;
 
-	if (note_coming(flight, IMAGE_BUILT, &err) == 0 &&
-	    start_build(flight, &err) == 0)
+	if (note_coming(flight, IMAGE_BUILT, &err) == 0)
+		flight->building =
+			build_begin(&flight->images->services, &plan,
+				    build_progress, built, flight, &err);
+	if (flight->building)
 		return;
 	error_prefix(&err, "build of %.100s", flight->target);
 	finish(flight, &err, NULL);
@@ -366,8 +319,8 @@ static void hashed(void *arg, const struct error *err, const char *hash,
 static int begin_hash(struct flight *flight, struct error *err)
 {
 	flight->hashing =
-		context_hash_begin(flight->images->loop, flight->folder, hashed,
-				   flight, err);
+		context_hash_begin(flight->images->services.loop,
+				   flight->folder, hashed, flight, err);
 	return flight->hashing
 		       ? 0
 		       : error_prefix(err, "image %.80s", flight->reference);
@@ -459,9 +412,9 @@ static void inspect(struct flight *flight)
 {
 	struct error err;
 
-	flight->call =
-		engine_image_inspect(flight->images->engine, flight->target,
-				     INSPECT_MS, inspected, flight, &err);
+	flight->call = engine_image_inspect(flight->images->services.engine,
+					    flight->target, INSPECT_MS,
+					    inspected, flight, &err);
 	if (flight->call)
 		return;
 	error_prefix(&err, "image %.100s", flight->target);
@@ -478,11 +431,11 @@ static void find_who(const struct images *images,
 	struct reference parts;
 
 	memset(who, 0, REGISTRY_ACCESS_WHO_BYTES);
-	if (!images->pulls.registries ||
+	if (!images->services.registries ||
 	    reference_parse(wanted->reference, &parts, NULL) < 0)
 		return;
 	reference_place(&parts, host, path);
-	registry_access_who(images->pulls.registries,
+	registry_access_who(images->services.registries,
 			    wanted->build ? NULL : host, wanted->logins,
 			    wanted->logins_count, images->key, who);
 }
@@ -510,9 +463,9 @@ static int flight_begin(struct flight *flight, struct error *err)
 {
 	if (flight->build && !installs(flight))
 		return begin_hash(flight, err);
-	flight->call =
-		engine_image_inspect(flight->images->engine, flight->target,
-				     INSPECT_MS, inspected, flight, err);
+	flight->call = engine_image_inspect(flight->images->services.engine,
+					    flight->target, INSPECT_MS,
+					    inspected, flight, err);
 	return flight->call ? 0 : -1;
 }
 
@@ -564,7 +517,8 @@ struct image_wait *image_ensure(struct images *images,
 		error_nomem(err, "image");
 		return NULL;
 	}
-	if (image_wanted_check(wanted, images->folder != NULL, err) < 0)
+	if (image_wanted_check(wanted, images->services.folder != NULL, err) <
+	    0)
 		return NULL;
 	find_who(images, wanted, who);
 	flight = flight_find(images, wanted, who);
@@ -573,7 +527,6 @@ struct image_wait *image_ensure(struct images *images,
 	if (!flight)
 		return NULL;
 	wait->flight = flight;
-	wait->told = flight->tick;
 	wait->progress = progress;
 	wait->done = done;
 	wait->arg = arg;
@@ -597,56 +550,23 @@ void image_release(struct image_wait *wait)
 
 /* Life. */
 
-struct images *images_new(sd_event *loop, struct engine *engine,
-			  const char *folder, uint32_t stall_ms,
-			  uint32_t retry_ms, struct error *err)
+struct images *images_new(const struct image_services *services,
+			  struct error *err)
 {
-	owned(images_free) struct images *images = calloc(1, sizeof(*images));
+	struct images *images = calloc(1, sizeof(*images));
 
-	if (images) {
-		TAILQ_INIT(&images->flights);
-		images->loop = sd_event_ref(loop);
-		images->engine = engine;
-		randombytes_buf(images->key, sizeof(images->key));
-		if (!stall_ms)
-			stall_ms = STALL_MS;
-		images->pulls = (struct pull_services){
-			.loop = loop,
-			.engine = engine,
-			.stall_ms = stall_ms,
-			.retry_ms = retry_ms ? retry_ms : RETRY_MS,
-		};
-		if (folder)
-			images->folder = strdup(folder);
-	}
-	if (!images || (folder && !images->folder)) {
+	if (!images) {
 		error_nomem(err, "images");
 		return NULL;
 	}
-	return take(images);
-}
-
-void images_use(struct images *images, const struct registries *registries)
-{
-	images->pulls.registries = registries;
-}
-
-void images_record(struct images *images, struct image_usage *usage)
-{
-	images->pulls.usage = usage;
-}
-
-void images_keep(struct images *images, struct disk_watermark *watermark)
-{
-	images->pulls.watermark = watermark;
-}
-
-void images_install(struct images *images, const char *owner,
-		    images_devices_fn *devices, void *arg)
-{
-	images->owner = owner;
-	images->devices = devices;
-	images->devices_arg = arg;
+	TAILQ_INIT(&images->flights);
+	randombytes_buf(images->key, sizeof(images->key));
+	images->services = *services;
+	if (!services->stall_ms)
+		images->services.stall_ms = STALL_MS;
+	if (!services->retry_ms)
+		images->services.retry_ms = RETRY_MS;
+	return images;
 }
 
 void images_free(struct images *images)
@@ -655,11 +575,7 @@ void images_free(struct images *images)
 
 	if (!images)
 		return;
-	if (images->finishing)
-		flight_free(images->finishing);
 	while ((flight = TAILQ_FIRST(&images->flights)))
 		flight_free(flight);
-	sd_event_unref(images->loop);
-	free(images->folder);
 	free(images);
 }

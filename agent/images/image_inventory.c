@@ -2,17 +2,15 @@
  * and the disk.
  */
 #include "agent/images/image_inventory.h"
+#include "agent/docker/image_inspect.h"
+#include "protocol/message/json_get.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/statvfs.h>
 
 #define CALL_MS 60000
 #define IMAGES_MAX 8192 /* each is held against all others */
-#define CONTEXT_LABEL                                                          \
-	"regatta.context" /* image.h: it was built by an agent                 \
-			   */
 
 struct image_inventory_call {
 	struct engine *engine;
@@ -33,34 +31,16 @@ void image_inventory_clear(struct image_inventory *inventory)
 	*inventory = (struct image_inventory){ 0 };
 }
 
-int image_inventory_disk(const char *root, uint64_t *free_bytes,
-			 uint64_t *bytes, struct error *err)
-{
-	struct statvfs fs;
-
-	if (statvfs(root, &fs) < 0)
-		return error_errno(err, "%s", root);
-	*free_bytes = (uint64_t)fs.f_bavail * fs.f_frsize;
-	*bytes = (uint64_t)fs.f_blocks * fs.f_frsize;
-	return 0;
-}
-
 /* The list. */
 
 static uint64_t number(const cJSON *object, const char *name)
 {
-	const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, name);
+	const cJSON *item = json_get(object, name);
 
 	return cJSON_IsNumber(item) && item->valuedouble > 0 &&
 			       item->valuedouble < 9e15
 		       ? (uint64_t)item->valuedouble
 		       : 0;
-}
-
-static const char *text(const cJSON *object, const char *name)
-{
-	return cJSON_GetStringValue(
-		cJSON_GetObjectItemCaseSensitive(object, name));
 }
 
 /* Names, but not the "<none>:<none>" of an image without any. */
@@ -82,9 +62,10 @@ static int read_names(const cJSON *list, struct strings *names,
 static int read_image(const cJSON *item, struct image_info *image,
 		      struct error *err)
 {
-	const cJSON *labels = cJSON_GetObjectItemCaseSensitive(item, "Labels");
-	const char *id = text(item, "Id");
-	const char *origin = text(labels, CONTEXT_LABEL) ? "built" : NULL;
+	const cJSON *labels = json_get(item, "Labels");
+	const char *id = json_get_text(item, "Id");
+	const char *origin =
+		json_get_text(labels, CONTEXT_LABEL) ? "built" : NULL;
 
 	if (!id)
 		return error_set(err, EPROTO, "images: an image has no id");
@@ -96,11 +77,9 @@ static int read_image(const cJSON *item, struct image_info *image,
 	};
 	if (!image->id || (origin && !image->origin))
 		return error_nomem(err, "images");
-	if (read_names(cJSON_GetObjectItemCaseSensitive(item, "RepoTags"),
-		       &image->tags, err) < 0)
+	if (read_names(json_get(item, "RepoTags"), &image->tags, err) < 0)
 		return -1;
-	return read_names(cJSON_GetObjectItemCaseSensitive(item, "RepoDigests"),
-			  &image->digests, err);
+	return read_names(json_get(item, "RepoDigests"), &image->digests, err);
 }
 
 int image_inventory_read(const cJSON *list, struct image_inventory *inventory,
@@ -132,6 +111,22 @@ int image_inventory_read(const cJSON *list, struct image_inventory *inventory,
 	return 0;
 }
 
+static void info_clear(struct image_info *info)
+{
+	codec_clear(&image_info_schema, info);
+}
+OWNED_VALUE(struct image_info, info_clear)
+
+bool image_is_ours(struct image_usage *usage, const cJSON *inspected, bool used)
+{
+	owned(info_clear) struct image_info image = { 0 };
+
+	if (read_image(inspected, &image, NULL) < 0)
+		return false;
+	image_usage_tell(usage, &image);
+	return image.origin || (used && image.used_ms);
+}
+
 static void count_containers(struct image_inventory *inventory,
 			     const cJSON *containers)
 {
@@ -139,7 +134,7 @@ static void count_containers(struct image_inventory *inventory,
 
 	cJSON_ArrayForEach(item, containers)
 	{
-		const char *id = text(item, "ImageID");
+		const char *id = json_get_text(item, "ImageID");
 
 		for (size_t i = 0; id && i < inventory->count; i++)
 			if (!strcmp(inventory->images[i].id, id))
@@ -203,7 +198,7 @@ static void images_done(void *arg, const struct error *err, cJSON *answer)
 static void info_done(void *arg, const struct error *err, cJSON *answer)
 {
 	struct image_inventory_call *call = arg;
-	const char *root = text(answer, "DockerRootDir");
+	const char *root = json_get_text(answer, "DockerRootDir");
 	struct error wrong;
 
 	call->call = NULL;

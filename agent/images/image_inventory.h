@@ -32,12 +32,14 @@ image_inventory_begin(struct engine *engine, struct image_usage *usage,
 void image_inventory_cancel(
 	struct image_inventory_call *call); /* NULL is fine */
 
-/* Bytes of the disk of a folder: free for this process, and in all. */
-int image_inventory_disk(const char *root, uint64_t *free_bytes,
-			 uint64_t *bytes, struct error *err);
-
 /* Read the engine's list of images, which has no containers. Pure. EPROTO. */
 int image_inventory_read(const cJSON *list, struct image_inventory *inventory,
 			 struct error *err);
+
+/* Did Regatta pull, build or load the image? used: true also if a job of this
+ * node used it. inspected: the engine's answer.
+ */
+bool image_is_ours(struct image_usage *usage, const cJSON *inspected,
+		   bool used);
 
 #endif

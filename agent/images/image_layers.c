@@ -4,6 +4,7 @@
 #include "agent/images/image_layers.h"
 
 #include "protocol/base/log.h"
+#include "protocol/message/json_get.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -44,11 +45,6 @@ static int add_layers(const cJSON *list, struct strings *to, struct error *err)
 	return 0;
 }
 
-static const cJSON *get(const cJSON *object, const char *name)
-{
-	return cJSON_GetObjectItemCaseSensitive(object, name);
-}
-
 static int read_config(struct blob_store *contents, const char *id,
 		       struct strings *layers, struct error *err)
 {
@@ -62,7 +58,8 @@ static int read_config(struct blob_store *contents, const char *id,
 	config = codec_parse(text.data, text.size, err);
 	if (!config)
 		return error_set(err, EPROTO, "%.20s: no config", id);
-	rc = add_layers(get(get(config, "rootfs"), "diff_ids"), layers, err);
+	rc = add_layers(json_get(json_get(config, "rootfs"), "diff_ids"),
+			layers, err);
 	cJSON_Delete(config);
 	return rc;
 }
@@ -130,7 +127,8 @@ static void inspected(void *arg, const struct error *err, cJSON *answer)
 
 	call->call = NULL;
 	for (size_t i = 0; !err && i < call->bundle->images_count; i++)
-		compare(&call->chains[i], get(get(answer, "RootFS"), "Layers"));
+		compare(&call->chains[i],
+			json_get(json_get(answer, "RootFS"), "Layers"));
 	inspect_next(call);
 }
 
@@ -161,7 +159,7 @@ static void listed(void *arg, const struct error *err, cJSON *answer)
 	}
 	cJSON_ArrayForEach(item, answer)
 	{
-		const char *id = cJSON_GetStringValue(get(item, "Id"));
+		const char *id = json_get_text(item, "Id");
 
 		if (id && call->ids.count < IMAGE_LAYERS_IMAGES_MAX)
 			strings_add(&call->ids, id, NULL);

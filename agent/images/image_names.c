@@ -3,6 +3,7 @@
 #include "agent/images/image_names.h"
 
 #include "protocol/blob/unpack.h"
+#include "protocol/message/json_get.h"
 
 #include <errno.h>
 #include <string.h>
@@ -14,18 +15,6 @@ static void json_free(cJSON *json)
 	cJSON_Delete(json);
 }
 OWNED_POINTER(cJSON, json_free)
-
-static const cJSON *get(const cJSON *object, const char *name)
-{
-	return cJSON_GetObjectItemCaseSensitive(object, name);
-}
-
-static const char *text_of(const cJSON *object, const char *name)
-{
-	const char *text = cJSON_GetStringValue(get(object, name));
-
-	return text ? text : "";
-}
 
 static bool is_path(const struct image_bundle_entry *entry, const char *path)
 {
@@ -110,14 +99,14 @@ static int check_fields(const cJSON *item, struct error *err)
 static int check_image(const struct image_bundle *bundle, const cJSON *item,
 		       struct error *err)
 {
-	const cJSON *tags = get(item, "RepoTags"), *tag;
+	const cJSON *tags = json_get(item, "RepoTags"), *tag;
 	const char *content;
 
 	if (check_fields(item, err) < 0)
 		return -1;
 	if (tags && !cJSON_IsArray(tags) && !cJSON_IsNull(tags))
 		return error_set(err, EPROTO, LIST ": RepoTags is not a list");
-	content = content_of(bundle, text_of(item, "Config"));
+	content = content_of(bundle, json_get_text_or_empty(item, "Config"));
 	cJSON_ArrayForEach(tag, tags)
 	{
 		const char *name = cJSON_GetStringValue(tag);
@@ -161,37 +150,4 @@ int image_names_check(struct blob_store *contents,
 	    0)
 		return -1;
 	return image_names_read(bundle, text.data, text.size, err);
-}
-
-static void info_clear(struct image_info *info)
-{
-	codec_clear(&image_info_schema, info);
-}
-OWNED_VALUE(struct image_info, info_clear)
-
-static int read_names(const cJSON *list, struct strings *names)
-{
-	const cJSON *item;
-
-	cJSON_ArrayForEach(item, list)
-	{
-		if (cJSON_IsString(item) &&
-		    strings_add(names, item->valuestring, NULL) < 0)
-			return -1;
-	}
-	return 0;
-}
-
-bool image_is_ours(struct image_usage *usage, const cJSON *inspected, bool used)
-{
-	owned(info_clear) struct image_info info = {
-		.id = strdup(text_of(inspected, "Id")),
-	};
-
-	if (!info.id ||
-	    read_names(get(inspected, "RepoTags"), &info.tags) < 0 ||
-	    read_names(get(inspected, "RepoDigests"), &info.digests) < 0)
-		return false;
-	image_usage_tell(usage, &info);
-	return info.origin || (used && info.used_ms);
 }

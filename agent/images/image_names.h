@@ -8,7 +8,6 @@
 #ifndef AGENT_IMAGES_IMAGE_NAMES_H
 #define AGENT_IMAGES_IMAGE_NAMES_H
 
-#include "agent/images/image_usage.h"
 #include "protocol/blob/blob_store.h"
 #include "protocol/blob/image_bundle.h"
 
@@ -34,11 +33,5 @@ int image_names_read(const struct image_bundle *bundle, const char *text,
 int image_names_check(struct blob_store *contents,
 		      const struct image_bundle *bundle, size_t at,
 		      struct error *err);
-
-/* Did Regatta pull, build or load the image? used: true also if a job of this
- * node used it. inspected: the engine's answer.
- */
-bool image_is_ours(struct image_usage *usage, const cJSON *inspected,
-		   bool used);
 
 #endif

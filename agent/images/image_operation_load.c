@@ -6,12 +6,14 @@
  * and its hash is checked. What it has already is not fetched, neither images
  * nor layers below them; an engine that wants these all the same gets them.
  */
+#include "agent/images/image_inventory.h"
 #include "agent/images/image_layers.h"
 #include "agent/images/image_names.h"
 #include "agent/images/image_operations_internal.h"
 
 #include "protocol/base/file.h"
 #include "protocol/base/log.h"
+#include "protocol/message/json_get.h"
 
 #include <errno.h>
 #include <string.h>
@@ -154,8 +156,7 @@ static void next_image(struct load *load, bool lacked)
 static int take_name(struct load *load, const char *name, const cJSON *other)
 {
 	const struct image_operations_config *config = load->operation.config;
-	const char *id = cJSON_GetStringValue(
-		cJSON_GetObjectItemCaseSensitive(other, "Id"));
+	const char *id = json_get_text(other, "Id");
 	struct error err;
 
 	if (image_is_ours(config->usage, other, false))
@@ -192,8 +193,7 @@ static void inspected(void *arg, const struct error *err, cJSON *answer)
 	struct load *load = arg;
 	const struct image_bundle_image *image =
 		&load->bundle.images[load->image];
-	const char *id = cJSON_GetStringValue(
-		cJSON_GetObjectItemCaseSensitive(answer, "Id"));
+	const char *id = json_get_text(answer, "Id");
 	bool same = !err && id && !strcmp(id, image->id);
 
 	load->operation.call = NULL;
@@ -316,7 +316,7 @@ static void loaded(void *arg, const struct error *err, cJSON *answer)
 	struct error full;
 
 	load->operation.call = NULL;
-	if (!all_here(load) && (!err || image_operation_engine_away(err))) {
+	if (!all_here(load) && (!err || engine_away(err))) {
 		assembly_free(take(load->assembly));
 		load->late = true;
 	} else if (!err) {

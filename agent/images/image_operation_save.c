@@ -1,7 +1,7 @@
 /* image_operation_save.c - an image becomes a content: the tar file that the
  * engine makes.
  */
-#include "agent/images/image_names.h"
+#include "agent/images/image_inventory.h"
 #include "agent/images/image_operations_internal.h"
 #include "protocol/blob/incoming.h"
 

@@ -37,8 +37,7 @@ static void operation_free(struct image_operation *operation)
 {
 	TAILQ_REMOVE(&operation->operations->list, operation, next);
 	operation->operations->count--;
-	if (operation->call)
-		engine_call_cancel(operation->call);
+	engine_call_cancel(operation->call);
 	loop_source_free(&operation->timer);
 	if (operation->kind->clear)
 		operation->kind->clear(operation);
@@ -112,7 +111,8 @@ static int step_run(sd_event_source *source, uint64_t usec, void *arg)
 	struct image_operation *operation = arg;
 	struct error err;
 
-	if (operation->kind->allowed(operation, &err) < 0)
+	if (operation->kind->allowed &&
+	    operation->kind->allowed(operation, &err) < 0)
 		image_operation_fail(operation, &err);
 	else
 		operation->kind->step(operation);
@@ -126,17 +126,10 @@ void image_operation_step_in(struct image_operation *operation,
 		   step_run, operation, NULL);
 }
 
-bool image_operation_engine_away(const struct error *err)
-{
-	return err->code == ECONNREFUSED || err->code == ECONNRESET ||
-	       err->code == ETIMEDOUT;
-}
-
 bool image_operation_retry(struct image_operation *operation,
 			   const struct error *err)
 {
-	if (!image_operation_engine_away(err) ||
-	    operation->retries++ >= RETRIES_MAX)
+	if (!engine_away(err) || operation->retries++ >= RETRIES_MAX)
 		return false;
 	if (operation->kind->again)
 		operation->kind->again(operation);

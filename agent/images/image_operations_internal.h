@@ -36,7 +36,7 @@ struct image_operation_kind {
 	const char *phase; /* at first */
 	size_t size; /* of its struct, whose first member is the operation */
 	/* Does the policy allow it? Asked before each step: the policy may have
-	 * changed.
+	 * changed. NULL: always.
 	 */
 	int (*allowed)(const struct image_operation *operation,
 		       struct error *err);
@@ -72,8 +72,6 @@ void image_operation_succeed(struct image_operation *operation,
 void image_operation_step_in(struct image_operation *operation,
 			     uint64_t delay_ms);
 
-/* Could the engine not be reached, or did it end the connection? */
-bool image_operation_engine_away(const struct error *err);
 /* Try the step again after an error of the connection to the engine. False: the
  * retries are used up.
  */

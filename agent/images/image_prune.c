@@ -1,10 +1,12 @@
-/* image_prune.c - images listed, removed, and those removed that nobody needs.
+/* image_prune.c - lists images, removes one, and removes those that no job
+ * needs.
  */
 #include "agent/images/image_inventory.h"
 #include "agent/images/image_operations_internal.h"
 #include "agent/images/prune_candidates.h"
 #include "protocol/base/log.h"
 #include "protocol/config/free_space.h"
+#include "protocol/message/json_get.h"
 #include "protocol/registry/reference.h"
 
 #include <errno.h>
@@ -16,49 +18,44 @@
 #define TOLD_BYTES (512 << 10) /* of images in one message */
 #define TOLD_EACH 400          /* what JSON adds to one's texts */
 
-struct clear {
+struct prune {
 	struct image_operation operation;
 	struct image_inventory_call *call;
 	struct image_inventory inventory;
-	bool surveyed;
-	uint64_t free_bytes; /* of the disk, at first */
-	size_t *order;       /* which go, by turns; to remove: the one */
-	size_t count, at;
-	size_t first; /* gc: those beyond are tried again */
-	size_t name;  /* of that one, which the engine is told now */
-	bool named;   /* only this one name goes: */
-	char word[700];
-	uint64_t gone_bytes; /* sizes of what went */
-	bool by_names;       /* it has names in several repositories */
-	bool went;           /* of the present image something did */
+	bool listed;         /* inventory is filled */
+	uint64_t free_bytes; /* of the disk, before the first removal */
+	size_t *queue;       /* indexes of the images to remove */
+	size_t count, at;    /* of the queue, and the present one in it */
+	size_t first;        /* gc: images behind these are second tries */
+	size_t name;         /* of the present image: the next to remove */
+	bool named;          /* remove only the one name in word */
+	char word[REFERENCE_LISTED_SIZE];
+	uint64_t gone_bytes; /* sum of the sizes of removed images */
+	bool by_names;       /* the present image has several repositories */
+	bool went;           /* the engine deleted the present image */
 };
 
-static void clear_clear(struct image_operation *operation)
+static void prune_clear(struct image_operation *operation)
 {
-	struct clear *clear = (struct clear *)operation;
+	struct prune *prune = (struct prune *)operation;
 
-	image_inventory_cancel(clear->call);
-	image_inventory_clear(&clear->inventory);
-	free(clear->order);
+	image_inventory_cancel(prune->call);
+	image_inventory_clear(&prune->inventory);
+	free(prune->queue);
 }
 
-/* Needs: those that came with the order, and our tasks' of this moment. */
+/* The needs in the order, and those of this node's present tasks. */
 
-struct merged {
-	struct image_need *list;
-	size_t count;
-};
-
-static void merged_clear(struct merged *merged)
+static void needs_clear(struct image_needs *needs)
 {
-	free(merged->list);
+	free(needs->list);
 }
-OWNED_VALUE(struct merged, merged_clear)
+OWNED_VALUE(struct image_needs, needs_clear)
 
-static int merge(const struct clear *clear, struct merged *merged,
+static int merge(const struct prune *prune, struct image_needs *needs,
 		 struct error *err)
 {
-	const struct image_operation *operation = &clear->operation;
+	const struct image_operation *operation = &prune->operation;
 	size_t given = operation->order.needs_count, own = 0;
 	struct image_need *list = NULL, *all;
 
@@ -72,25 +69,22 @@ static int merge(const struct clear *clear, struct merged *merged,
 	}
 	if (given)
 		memcpy(all + own, operation->order.needs, given * sizeof(*all));
-	*merged = (struct merged){ all, own + given };
+	*needs = (struct image_needs){ all, own + given };
 	return 0;
 }
 
-static int fill_needed(const struct clear *clear, struct image_info *image,
+static int fill_needed(const struct prune *prune, struct image_info *image,
 		       struct error *err)
 {
-	owned(merged_clear) struct merged merged = { 0 };
+	owned(needs_clear) struct image_needs needs = { 0 };
 
-	if (merge(clear, &merged, err) < 0)
+	if (merge(prune, &needs, err) < 0)
 		return -1;
 	free(image->needed);
-	return prune_candidates_needed(image,
-				       (struct image_needs){ merged.list,
-							     merged.count },
-				       &image->needed, err);
+	return prune_candidates_needed(image, needs, &image->needed, err);
 }
 
-/* Telling. */
+/* Reports. */
 
 static size_t size_of(const struct image_info *image)
 {
@@ -103,14 +97,14 @@ static size_t size_of(const struct image_info *image)
 	return size;
 }
 
-/* Those that fn chooses, as far as they fit. The list only shows them. */
-static int tell_images(struct clear *clear,
+/* Succeed with the images that told() chooses, as far as they fit. */
+static int tell_images(struct prune *prune,
 		       bool (*told)(const struct image_info *image), char *text,
 		       struct error *err)
 {
 	struct message_image_state state =
-		image_operation_state(&clear->operation);
-	const struct image_inventory *inventory = &clear->inventory;
+		image_operation_state(&prune->operation);
+	const struct image_inventory *inventory = &prune->inventory;
 	size_t bytes = 0;
 	owned_free struct image_info *list =
 		calloc(inventory->count + 1, sizeof(*list));
@@ -128,47 +122,46 @@ static int tell_images(struct clear *clear,
 	}
 	state.images = list;
 	state.text = text;
-	image_operation_succeed(&clear->operation, &state);
+	image_operation_succeed(&prune->operation, &state);
 	return 0;
 }
 
-/* The inventory, which all begin with. */
+/* The inventory: the first step of all three. */
 
-static void surveyed(void *arg, const struct error *err,
-		     struct image_inventory *inventory)
+static void listed(void *arg, const struct error *err,
+		   struct image_inventory *inventory)
 {
-	struct clear *clear = arg;
+	struct prune *prune = arg;
 
-	clear->call = NULL;
+	prune->call = NULL;
 	if (err) {
-		if (!image_operation_retry(&clear->operation, err))
-			image_operation_fail(&clear->operation, err);
+		if (!image_operation_retry(&prune->operation, err))
+			image_operation_fail(&prune->operation, err);
 		return;
 	}
-	clear->inventory = *inventory;
+	prune->inventory = *inventory;
 	*inventory = (struct image_inventory){ 0 };
-	clear->surveyed = true;
-	image_operation_step_in(&clear->operation, 0);
+	prune->listed = true;
+	image_operation_step_in(&prune->operation, 0);
 }
 
-static void look(struct clear *clear)
+static void look(struct prune *prune)
 {
-	const struct image_operations_config *config = clear->operation.config;
+	const struct image_operations_config *config = prune->operation.config;
 	struct error err;
 
-	clear->call =
-		image_inventory_begin(config->engine, config->usage,
-				      config->local, surveyed, clear, &err);
-	if (!clear->call)
-		image_operation_fail(&clear->operation, &err);
+	prune->call = image_inventory_begin(config->engine, config->usage,
+					    config->local, listed, prune, &err);
+	if (!prune->call)
+		image_operation_fail(&prune->operation, &err);
 }
 
-static int disk(const struct clear *clear, uint64_t *free_bytes,
+static int disk(const struct prune *prune, uint64_t *free_bytes,
 		uint64_t *bytes, struct error *err)
 {
-	if (clear->inventory.root)
-		return image_inventory_disk(clear->inventory.root, free_bytes,
-					    bytes, err);
+	if (prune->inventory.root)
+		return free_space_of(prune->inventory.root, free_bytes, bytes,
+				     err);
 	return error_set(err, EINVAL,
 			 "the free space is unknown, because the engine's disk "
 			 "is not on this machine");
@@ -183,43 +176,33 @@ static bool any_image(const struct image_info *image)
 
 static void list_step(struct image_operation *operation)
 {
-	struct clear *clear = (struct clear *)operation;
-	const struct image_inventory *inventory = &clear->inventory;
-	owned(merged_clear) struct merged merged = { 0 };
+	struct prune *prune = (struct prune *)operation;
+	const struct image_inventory *inventory = &prune->inventory;
+	owned(needs_clear) struct image_needs needs = { 0 };
 	struct error err;
 	int rc;
 
-	if (!clear->surveyed) {
-		look(clear);
+	if (!prune->listed) {
+		look(prune);
 		return;
 	}
-	rc = merge(clear, &merged, &err);
+	rc = merge(prune, &needs, &err);
 	for (size_t i = 0; rc == 0 && i < inventory->count; i++)
-		rc = prune_candidates_needed(&inventory->images[i],
-					     (struct image_needs){
-						     merged.list,
-						     merged.count },
+		rc = prune_candidates_needed(&inventory->images[i], needs,
 					     &inventory->images[i].needed,
 					     &err);
 	if (rc == 0)
-		rc = tell_images(clear, any_image, NULL, &err);
+		rc = tell_images(prune, any_image, NULL, &err);
 	if (rc < 0)
 		image_operation_fail(operation, &err);
-}
-
-static int always_allowed(const struct image_operation *operation,
-			  struct error *err)
-{
-	return 0;
 }
 
 const struct image_operation_kind image_operation_list = {
 	.name = "list",
 	.phase = "looking",
-	.size = sizeof(struct clear),
-	.allowed = always_allowed,
+	.size = sizeof(struct prune),
 	.step = list_step,
-	.clear = clear_clear,
+	.clear = prune_clear,
 };
 
 /* Removing one image: each of its names, and then itself. */
@@ -229,20 +212,19 @@ static bool is_removed(const struct image_info *image)
 	return image->removed;
 }
 
-/* What the engine is told, by turns; NULL: that was all. First the image
- * itself: whether a container or another image is made from it, the engine
- * looks before it takes anything. But one of several names it takes by them
- * alone.
+/* The next name to remove; NULL: all are removed. The id goes first: before the
+ * engine removes anything, it checks for containers and images that need it. An
+ * image in several repositories has to be removed name by name.
  */
-static const char *next_name(const struct clear *clear)
+static const char *next_name(const struct prune *prune)
 {
 	const struct image_info *image =
-		&clear->inventory.images[clear->order[clear->at]];
-	size_t at = clear->name;
+		&prune->inventory.images[prune->queue[prune->at]];
+	size_t at = prune->name;
 
-	if (clear->named)
-		return at ? NULL : clear->word;
-	if (at == 0 || (at == 1 && !clear->by_names))
+	if (prune->named)
+		return at ? NULL : prune->word;
+	if (at == 0 || (at == 1 && !prune->by_names))
 		return at ? NULL : image->id;
 	at--;
 	if (at < image->tags.count)
@@ -253,40 +235,40 @@ static const char *next_name(const struct clear *clear)
 	return at == image->digests.count ? image->id : NULL;
 }
 
-static uint64_t freed(const struct clear *clear)
+static uint64_t freed(const struct prune *prune)
 {
 	uint64_t now = 0, bytes;
 
-	/* Other images may share what this one had, and who else writes there
-	 * is not known: the disk knows best, but never more than there was.
+	/* Images share layers, and others write to the disk as well. So the
+	 * growth of the free space counts, up to the size of the images.
 	 */
-	if (disk(clear, &now, &bytes, NULL) < 0)
-		return clear->gone_bytes;
-	now = now > clear->free_bytes ? now - clear->free_bytes : 0;
-	return now < clear->gone_bytes ? now : clear->gone_bytes;
+	if (disk(prune, &now, &bytes, NULL) < 0)
+		return prune->gone_bytes;
+	now = now > prune->free_bytes ? now - prune->free_bytes : 0;
+	return now < prune->gone_bytes ? now : prune->gone_bytes;
 }
 
-static void image_gone(struct clear *clear)
+static void image_gone(struct prune *prune)
 {
 	struct image_info *image =
-		&clear->inventory.images[clear->order[clear->at]];
+		&prune->inventory.images[prune->queue[prune->at]];
 
-	image->removed = clear->went;
-	if (clear->went) {
+	image->removed = prune->went;
+	if (prune->went) {
 		log_info("image removed id=%.19s name=%s", image->id,
 			 image->tags.count      ? image->tags.items[0]
 			 : image->digests.count ? image->digests.items[0]
 						: "");
-		clear->gone_bytes =
-			prune_candidates_add(clear->gone_bytes, image->bytes);
-		clear->operation.done = freed(clear);
-		image_operation_tell_sometimes(&clear->operation);
+		prune->gone_bytes =
+			prune_candidates_add(prune->gone_bytes, image->bytes);
+		prune->operation.done = freed(prune);
+		image_operation_tell_sometimes(&prune->operation);
 	}
-	clear->at++;
-	clear->name = 0;
-	clear->went = false;
-	clear->by_names = false;
-	image_operation_step_in(&clear->operation, 0);
+	prune->at++;
+	prune->name = 0;
+	prune->went = false;
+	prune->by_names = false;
+	image_operation_step_in(&prune->operation, 0);
 }
 
 static bool says_deleted(const cJSON *answer)
@@ -295,7 +277,7 @@ static bool says_deleted(const cJSON *answer)
 
 	cJSON_ArrayForEach(item, answer)
 	{
-		if (cJSON_GetObjectItemCaseSensitive(item, "Deleted"))
+		if (json_get(item, "Deleted"))
 			return true;
 	}
 	return false;
@@ -303,122 +285,119 @@ static bool says_deleted(const cJSON *answer)
 
 static void name_gone(void *arg, const struct error *err, cJSON *answer)
 {
-	struct clear *clear = arg;
+	struct prune *prune = arg;
 	struct image_info *image =
-		&clear->inventory.images[clear->order[clear->at]];
+		&prune->inventory.images[prune->queue[prune->at]];
 
-	clear->operation.call = NULL;
-	if (err && image_operation_retry(&clear->operation, err))
+	prune->operation.call = NULL;
+	if (err && image_operation_retry(&prune->operation, err))
 		return;
-	if (err && clear->name == 0 && !clear->named &&
+	if (err && prune->name == 0 && !prune->named &&
 	    strstr(err->text, "in multiple repositories")) {
-		clear->by_names = true;
+		prune->by_names = true;
 	} else if (err && err->code != ENOENT) {
-		if (clear->operation.kind == &image_operation_remove) {
-			image_operation_fail(&clear->operation, err);
+		if (prune->operation.kind == &image_operation_remove) {
+			image_operation_fail(&prune->operation, err);
 			return;
 		}
 		log_info("image id=%.19s is not removed: %s", image->id,
 			 err->text);
 		free(image->needed);
 		image->needed = strdup(err->text);
-		/* Perhaps others that go are made from it. */
-		if (clear->at < clear->first)
-			clear->order[clear->count++] = clear->order[clear->at];
-		image_gone(clear);
+		/* Images made from it may be removed later: try again. */
+		if (prune->at < prune->first)
+			prune->queue[prune->count++] = prune->queue[prune->at];
+		image_gone(prune);
 		return;
 	}
-	/* The answer to the first try may have been lost. */
-	clear->went |=
-		says_deleted(answer) || (err && clear->operation.retries);
-	clear->name++;
-	image_operation_step_in(&clear->operation, 0);
+	/* After a retry, the answer to the first try may have been lost. */
+	prune->went |=
+		says_deleted(answer) || (err && prune->operation.retries);
+	prune->name++;
+	image_operation_step_in(&prune->operation, 0);
 }
 
-/* The next name of the present image. A task that comes while the engine is at
- * it brings the image again.
- */
-static void remove_name(struct clear *clear)
+/* Remove the next name of the present image, unless a task needs it now. */
+static void remove_name(struct prune *prune)
 {
 	struct image_info *image =
-		&clear->inventory.images[clear->order[clear->at]];
-	const char *name = next_name(clear);
+		&prune->inventory.images[prune->queue[prune->at]];
+	const char *name = next_name(prune);
 	struct error err;
 
 	if (!name) {
-		image_gone(clear);
+		image_gone(prune);
 		return;
 	}
-	if (fill_needed(clear, image, &err) < 0) {
-		image_operation_fail(&clear->operation, &err);
+	if (fill_needed(prune, image, &err) < 0) {
+		image_operation_fail(&prune->operation, &err);
 		return;
 	}
 	if (image->needed) {
 		error_set(&err, EBUSY, "%s", image->needed);
-		name_gone(clear, &err, NULL);
+		name_gone(prune, &err, NULL);
 		return;
 	}
-	clear->operation.phase = "removing";
-	clear->operation.call =
-		engine_image_remove(clear->operation.config->engine, name,
-				    false, REMOVE_MS, name_gone, clear, &err);
-	if (!clear->operation.call)
-		name_gone(clear, &err, NULL);
+	prune->operation.phase = "removing";
+	prune->operation.call =
+		engine_image_remove(prune->operation.config->engine, name,
+				    false, REMOVE_MS, name_gone, prune, &err);
+	if (!prune->operation.call)
+		name_gone(prune, &err, NULL);
 }
 
-static void begin_removing(struct clear *clear)
+static void begin_removing(struct prune *prune)
 {
 	uint64_t bytes;
 
-	disk(clear, &clear->free_bytes, &bytes, NULL);
-	clear->at = 0;
+	disk(prune, &prune->free_bytes, &bytes, NULL);
+	prune->at = 0;
 }
 
 /* Remove. */
 
-static int may_remove(struct clear *clear, struct image_info *image,
+static int may_remove(struct prune *prune, struct image_info *image,
 		      struct error *err)
 {
-	if (fill_needed(clear, image, err) < 0)
+	if (fill_needed(prune, image, err) < 0)
 		return -1;
 	if (image->needed)
 		return error_set(err, EBUSY, "%s is not removed: %s",
-				 clear->operation.order.image, image->needed);
+				 prune->operation.order.image, image->needed);
 	if (image->containers)
 		return error_set(err, EBUSY,
 				 "%s is not removed: %u container%s from it",
-				 clear->operation.order.image,
+				 prune->operation.order.image,
 				 image->containers,
 				 image->containers == 1 ? " is made"
 							: "s are made");
-	return node_policy_remove(clear->operation.config->node_policy,
-				  clear->operation.order.image, image->origin,
+	return node_policy_remove(prune->operation.config->node_policy,
+				  prune->operation.order.image, image->origin,
 				  err);
 }
 
-/* One of several names goes alone. */
-static int choose_name(struct clear *clear, const struct image_info *image,
+/* If the image has several names, only the given one is removed. */
+static int choose_name(struct prune *prune, const struct image_info *image,
 		       struct error *err)
 {
 	struct reference parts;
 
-	if (reference_parse(clear->operation.order.image, &parts, err) < 0)
+	if (reference_parse(prune->operation.order.image, &parts, err) < 0)
 		return -1;
 	if (!parts.name[0] || parts.digest[0])
 		return 0;
-	snprintf(clear->word, sizeof(clear->word), "%s:%s", parts.name,
-		 parts.tag[0] ? parts.tag : "latest");
+	reference_listed(&parts, prune->word);
 	for (size_t i = 0; i < image->tags.count; i++)
-		clear->named |= image->tags.count > 1 &&
-				!strcmp(image->tags.items[i], clear->word);
+		prune->named |= image->tags.count > 1 &&
+				!strcmp(image->tags.items[i], prune->word);
 	return 0;
 }
 
-/* What was pulled by digest has no tag: then it goes by what it is. */
-static bool find_nameless(const struct clear *clear, size_t *found)
+/* An image that was pulled by digest has no tag: find it by its id. */
+static bool find_nameless(const struct prune *prune, size_t *found)
 {
-	const struct image_inventory *inventory = &clear->inventory;
-	const struct strings *ids = &clear->operation.order.ids;
+	const struct image_inventory *inventory = &prune->inventory;
+	const struct strings *ids = &prune->operation.order.ids;
 
 	for (size_t i = 0; i < inventory->count; i++) {
 		if (inventory->images[i].tags.count)
@@ -431,44 +410,44 @@ static bool find_nameless(const struct clear *clear, size_t *found)
 	return false;
 }
 
-static int begin_remove(struct clear *clear, struct error *err)
+static int begin_remove(struct prune *prune, struct error *err)
 {
-	const struct image_inventory *inventory = &clear->inventory;
+	const struct image_inventory *inventory = &prune->inventory;
 	struct image_info *image;
 
-	clear->order = calloc(1, sizeof(*clear->order));
-	if (!clear->order)
+	prune->queue = calloc(1, sizeof(*prune->queue));
+	if (!prune->queue)
 		return error_nomem(err, "images");
 	if (prune_candidates_find(inventory->images, inventory->count,
-				  clear->operation.order.image, clear->order,
+				  prune->operation.order.image, prune->queue,
 				  err) < 0 &&
-	    (err->code != ENOENT || !find_nameless(clear, clear->order)))
+	    (err->code != ENOENT || !find_nameless(prune, prune->queue)))
 		return -1;
-	image = &inventory->images[*clear->order];
-	if (may_remove(clear, image, err) < 0 ||
-	    choose_name(clear, image, err) < 0)
+	image = &inventory->images[*prune->queue];
+	if (may_remove(prune, image, err) < 0 ||
+	    choose_name(prune, image, err) < 0)
 		return -1;
-	clear->count = 1;
-	begin_removing(clear);
+	prune->count = 1;
+	begin_removing(prune);
 	return 0;
 }
 
 static void remove_step(struct image_operation *operation)
 {
-	struct clear *clear = (struct clear *)operation;
+	struct prune *prune = (struct prune *)operation;
 	struct error err;
 
-	if (!clear->surveyed) {
-		look(clear);
-	} else if (!clear->order) {
-		if (begin_remove(clear, &err) == 0)
+	if (!prune->listed) {
+		look(prune);
+	} else if (!prune->queue) {
+		if (begin_remove(prune, &err) == 0)
 			image_operation_step_in(operation, 0);
 		else
 			image_operation_fail(operation, &err);
-	} else if (clear->at < clear->count) {
-		remove_name(clear);
-	} else if (tell_images(clear, is_removed,
-			       clear->named ? clear->word : NULL, &err) < 0) {
+	} else if (prune->at < prune->count) {
+		remove_name(prune);
+	} else if (tell_images(prune, is_removed,
+			       prune->named ? prune->word : NULL, &err) < 0) {
 		image_operation_fail(operation, &err);
 	}
 }
@@ -476,10 +455,9 @@ static void remove_step(struct image_operation *operation)
 const struct image_operation_kind image_operation_remove = {
 	.name = "remove",
 	.phase = "looking",
-	.size = sizeof(struct clear),
-	.allowed = always_allowed,
+	.size = sizeof(struct prune),
 	.step = remove_step,
-	.clear = clear_clear,
+	.clear = prune_clear,
 };
 
 /* gc. */
@@ -489,97 +467,95 @@ static bool is_ours(const struct image_info *image)
 	return image->origin;
 }
 
-static int begin_gc(struct clear *clear, struct error *err)
+static int begin_gc(struct prune *prune, struct error *err)
 {
-	const struct image_inventory *inventory = &clear->inventory;
-	owned(merged_clear) struct merged merged = { 0 };
+	const struct image_inventory *inventory = &prune->inventory;
+	owned(needs_clear) struct image_needs needs = { 0 };
 	long count;
 
-	clear->order = calloc(inventory->count + 1, 2 * sizeof(*clear->order));
-	if (!clear->order)
+	prune->queue = calloc(inventory->count + 1, 2 * sizeof(*prune->queue));
+	if (!prune->queue)
 		return error_nomem(err, "images");
-	if (merge(clear, &merged, err) < 0)
+	if (merge(prune, &needs, err) < 0)
 		return -1;
 	count = prune_candidates_make(inventory->images, inventory->count,
-				      (struct image_needs){ merged.list,
-							    merged.count },
-				      clear->operation.order.keep, clear->order,
-				      err);
+				      needs, prune->operation.order.keep,
+				      prune->queue, err);
 	if (count < 0)
 		return -1;
-	clear->count = clear->first = (size_t)count;
-	begin_removing(clear);
+	prune->count = prune->first = (size_t)count;
+	begin_removing(prune);
 	return 0;
 }
 
-/* Is there room enough by now? -1: it cannot be known. */
-static int is_enough(const struct clear *clear, struct error *err)
+/* Is enough space free? -1: it is not known. */
+static int is_enough(const struct prune *prune, struct error *err)
 {
-	const struct message_image_do *order = &clear->operation.order;
+	const struct message_image_do *order = &prune->operation.order;
 	struct free_space floor = { order->floor_bytes, order->floor_percent };
 	uint64_t now = 0, bytes = 0;
 
 	if (!free_space_is_set(&floor))
 		return 0;
-	if (disk(clear, &now, &bytes, err) < 0)
+	if (disk(prune, &now, &bytes, err) < 0)
 		return -1;
 	if (order->dry_run)
-		now = prune_candidates_add(clear->free_bytes,
-					   clear->gone_bytes);
+		now = prune_candidates_add(prune->free_bytes,
+					   prune->gone_bytes);
 	return now >= free_space_on(&floor, bytes);
 }
 
-static int finish_gc(struct clear *clear, struct error *err)
+static int finish_gc(struct prune *prune, struct error *err)
 {
-	const struct image_inventory *inventory = &clear->inventory;
+	const struct image_inventory *inventory = &prune->inventory;
 
-	if (clear->operation.order.dry_run)
-		clear->operation.done = clear->gone_bytes;
-	for (size_t i = clear->at; i < clear->count; i++) {
-		struct image_info *image = &inventory->images[clear->order[i]];
+	if (prune->operation.order.dry_run)
+		prune->operation.done = prune->gone_bytes;
+	for (size_t i = prune->at; i < prune->count; i++) {
+		struct image_info *image = &inventory->images[prune->queue[i]];
 
 		free(image->needed);
 		image->needed = strdup("enough space is free");
 	}
-	return tell_images(clear, is_ours, NULL, err);
+	return tell_images(prune, is_ours, NULL, err);
 }
 
-static void dry_run(struct clear *clear)
+static void dry_run(struct prune *prune)
 {
 	struct image_info *image =
-		&clear->inventory.images[clear->order[clear->at++]];
+		&prune->inventory.images[prune->queue[prune->at++]];
 
 	image->removed = true;
-	clear->gone_bytes =
-		prune_candidates_add(clear->gone_bytes, image->bytes);
-	image_operation_step_in(&clear->operation, 0);
+	prune->gone_bytes =
+		prune_candidates_add(prune->gone_bytes, image->bytes);
+	image_operation_step_in(&prune->operation, 0);
 }
 
 static void gc_step(struct image_operation *operation)
 {
-	struct clear *clear = (struct clear *)operation;
+	struct prune *prune = (struct prune *)operation;
 	struct error err;
 	int rc = 0;
 
-	if (!clear->surveyed) {
-		look(clear);
+	if (!prune->listed) {
+		look(prune);
 		return;
 	}
-	if (!clear->order) {
-		rc = begin_gc(clear, &err);
+	if (!prune->queue) {
+		rc = begin_gc(prune, &err);
 		if (rc == 0)
 			image_operation_step_in(operation, 0);
 	} else {
-		int enough = clear->name ? 0 : is_enough(clear, &err);
+		int enough = prune->name ? 0 : is_enough(prune, &err);
 
 		if (enough < 0)
 			rc = -1;
-		else if (enough || clear->at == clear->count)
-			rc = finish_gc(clear, &err);
+		else if (enough || prune->at == prune->count)
+			rc = finish_gc(prune, &err);
 		else if (operation->order.dry_run)
-			dry_run(clear);
+			dry_run(prune);
 		else
-			remove_name(clear);
+			remove_name(prune);
 	}
 	if (rc < 0)
 		image_operation_fail(operation, &err);
@@ -588,8 +564,7 @@ static void gc_step(struct image_operation *operation)
 const struct image_operation_kind image_operation_gc = {
 	.name = "gc",
 	.phase = "looking",
-	.size = sizeof(struct clear),
-	.allowed = always_allowed,
+	.size = sizeof(struct prune),
 	.step = gc_step,
-	.clear = clear_clear,
+	.clear = prune_clear,
 };

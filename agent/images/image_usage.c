@@ -18,7 +18,6 @@
 #define FILE_BYTES_MAX (8 << 20)
 #define WRITE_MS 30000 /* until a new time of use is on disk */
 #define COMING_MS 86400000
-#define NAME_MAX_BYTES (REFERENCE_MAX + 200)
 
 struct item {
 	char *reference; /* that it was asked for by */
@@ -137,19 +136,15 @@ static struct item *find_id(const struct image_usage *usage, const char *id)
 	return NULL;
 }
 
-/* As the engine lists it: name:tag, name@digest or an id. */
-static void full_name(const char *reference, char name[NAME_MAX_BYTES])
+/* As the engine lists it. */
+static void full_name(const char *text, char name[REFERENCE_LISTED_SIZE])
 {
-	struct reference parts;
+	struct reference reference;
 
-	if (reference_parse(reference, &parts, NULL) < 0 || !parts.name[0])
-		snprintf(name, NAME_MAX_BYTES, "%s", reference);
-	else if (parts.digest[0])
-		snprintf(name, NAME_MAX_BYTES, "%s@%s", parts.name,
-			 parts.digest);
+	if (reference_parse(text, &reference, NULL) == 0)
+		reference_listed(&reference, name);
 	else
-		snprintf(name, NAME_MAX_BYTES, "%s:%s", parts.name,
-			 parts.tag[0] ? parts.tag : "latest");
+		snprintf(name, REFERENCE_LISTED_SIZE, "%s", text);
 }
 
 /* One that is coming. */
@@ -157,7 +152,7 @@ static struct item *find_coming(const struct image_usage *usage,
 				const char *reference)
 {
 	const struct items *all = &usage->all;
-	char name[NAME_MAX_BYTES];
+	char name[REFERENCE_LISTED_SIZE];
 
 	full_name(reference, name);
 	for (size_t i = 0; i < all->items_count; i++)
@@ -200,7 +195,7 @@ int image_usage_coming(struct image_usage *usage, const char *reference,
 {
 	struct items *all = &usage->all;
 	struct item item = { .used_ms = (uint64_t)clock_wall_ms() };
-	char name[NAME_MAX_BYTES];
+	char name[REFERENCE_LISTED_SIZE];
 	struct item *items;
 
 	if (find_coming(usage, reference))

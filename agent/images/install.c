@@ -6,17 +6,18 @@
 #include "protocol/base/log.h"
 #include "protocol/base/loop.h"
 #include "protocol/base/printable.h"
+#include "protocol/message/json_get.h"
 #include "protocol/registry/reference.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define CALL_MS 60000
 #define COMMIT_MS 1800000 /* the engine packs gigabytes without a word */
-#define STALL_FACTOR 10   /* a script may be silent that much longer */
 #define INSIDE "/workspace/docker_image"
 #define LABEL_OWNER "regatta.install"
 #define HEAD 8 /* bytes before each piece of output */
@@ -24,10 +25,9 @@
 #define LAST_MAX 120
 
 struct install {
-	const struct pull_services *services;
-	char *base;
-	char *script;
-	char *target;
+	const struct image_services *services;
+	struct install_plan plan;
+	char script[256]; /* NAME_install.sh; "": there is none */
 	char container[40];
 	cJSON *body;
 	struct engine_call *call;
@@ -39,9 +39,9 @@ struct install {
 	struct image_progress now;
 	struct error why; /* code 0: it is good */
 	bool clean;       /* nothing is left of it */
-	bool *gone;       /* set when it is freed under a callback */
-	pull_progress_fn *progress;
-	build_done_fn *done;
+	image_progress_fn *progress;
+	void *progress_arg;
+	install_done_fn *done;
 	void *arg;
 };
 
@@ -68,19 +68,18 @@ static void removed(void *arg, const struct error *err, cJSON *answer)
 {
 	struct install *install = arg;
 
-	install->call =
-		engine_image_remove(install->services->engine, install->base,
-				    true, CALL_MS, cleaned, install, NULL);
+	install->call = engine_image_remove(install->services->engine,
+					    install->plan.base, true, CALL_MS,
+					    cleaned, install, NULL);
 	if (!install->call)
 		cleaned(install, NULL, NULL);
 }
 
 static void clean(struct install *install)
 {
-	install->call =
-		engine_container_remove(install->services->engine,
-					install->container, true, true, CALL_MS,
-					removed, install, NULL);
+	install->call = engine_container_remove(install->services->engine,
+						install->container, CALL_MS,
+						removed, install, NULL);
 	if (!install->call)
 		removed(install, NULL, NULL);
 }
@@ -88,7 +87,7 @@ static void clean(struct install *install)
 static void failed(struct install *install, const struct error *why)
 {
 	install->why = *why;
-	error_prefix(&install->why, "build of %.100s", install->target);
+	error_prefix(&install->why, "build of %.100s", install->plan.target);
 	clean(install);
 }
 
@@ -112,26 +111,17 @@ static void keep_last(struct install *install, const char *text)
 	printable(install->last, strlen(install->last));
 }
 
-/* false: a callback has ended the installation. */
-static bool tell(struct install *install, const char *data, size_t size)
+static void tell(struct install *install, const char *data, size_t size)
 {
 	char text[PIECE + 1];
-	bool gone = false;
 
 	for (size_t i = 0; i < size; i++)
 		text[i] = data[i] ? data[i] : ' ';
 	text[size] = 0;
 	keep_last(install, text);
 	install->now.output = text;
-	/* Reset below, unless the installation is gone. */
-	/* cppcheck-suppress autoVariables */
-	install->gone = &gone;
-	install->progress(install->arg, &install->now);
-	if (gone)
-		return false;
-	install->gone = NULL;
+	install->progress(install->progress_arg, &install->now);
 	install->now.output = NULL;
-	return true;
 }
 
 /* engine_data_fn */
@@ -157,8 +147,7 @@ static int printed(void *arg, const void *data, size_t size, struct error *err)
 		}
 		if (some > install->left)
 			some = install->left;
-		if (!tell(install, at, some))
-			return 0;
+		tell(install, at, some);
 		install->left -= (uint32_t)some;
 		at += some;
 		size -= some;
@@ -185,9 +174,9 @@ static void commit(struct install *install)
 
 	install->call =
 		engine_container_commit(install->services->engine,
-					install->container, install->target,
-					LABEL_OWNER, COMMIT_MS, committed,
-					install, &err);
+					install->container,
+					install->plan.target, LABEL_OWNER,
+					COMMIT_MS, committed, install, &err);
 	if (!install->call)
 		failed(install, &err);
 }
@@ -203,7 +192,7 @@ static void ended(void *arg, const struct error *err, cJSON *answer)
 		failed(install, err);
 	} else if (code != 0) {
 		error_set(&why, EIO, "%s exited with code %d%s%s%s",
-			  install->script ? install->script : "its container",
+			  *install->script ? install->script : "its container",
 			  code, install->last[0] ? "; its output: \"" : "",
 			  install->last, install->last[0] ? "\"" : "");
 		failed(install, &why);
@@ -233,7 +222,6 @@ static void silent(void *arg, const struct error *err, cJSON *answer)
 static void started(void *arg, const struct error *err, cJSON *answer)
 {
 	struct install *install = arg;
-	uint32_t stall_ms = install->services->stall_ms;
 	struct error why;
 
 	install->call = NULL;
@@ -241,12 +229,11 @@ static void started(void *arg, const struct error *err, cJSON *answer)
 		failed(install, err);
 		return;
 	}
-	stall_ms = stall_ms < UINT32_MAX / STALL_FACTOR
-			   ? stall_ms * STALL_FACTOR
-			   : UINT32_MAX;
-	install->call = engine_container_logs(install->services->engine,
-					      install->container, stall_ms,
-					      printed, silent, install, &why);
+	install->call =
+		engine_container_logs(install->services->engine,
+				      install->container,
+				      image_silence_ms(install->services),
+				      printed, silent, install, &why);
 	if (!install->call)
 		failed(install, &why);
 }
@@ -302,37 +289,53 @@ static bool add_device(cJSON *list, const char *text)
 	       cJSON_AddItemToArray(list, device);
 }
 
+/* A container without them may still do. -1: ENOMEM. */
+static int add_devices(const struct install *install, cJSON *host)
+{
+	const struct image_services *services = install->services;
+	owned(strings_clear) struct strings devices = { 0 };
+	cJSON *list = cJSON_AddArrayToObject(host, "Devices");
+	struct error err;
+
+	if (services->devices &&
+	    services->devices(services->devices_arg, &devices, &err) < 0)
+		log_warning("image=%s is installed without devices: %s",
+			    install->plan.target, err.text);
+	for (size_t i = 0; i < devices.count; i++)
+		if (!add_device(list, devices.items[i]))
+			return -1;
+	return 0;
+}
+
 /* Its entry point stays that of the image, as with FlagPerf, which runs one
  * that sleeps and the script beside it.
  */
-static cJSON *body_new(const struct install_plan *plan)
+static cJSON *body_new(const struct install *install)
 {
+	const struct image_services *services = install->services;
 	cJSON *body = cJSON_CreateObject();
 	cJSON *command = cJSON_AddArrayToObject(body, "Cmd");
 	cJSON *labels = cJSON_AddObjectToObject(body, "Labels");
 	cJSON *host = cJSON_AddObjectToObject(body, "HostConfig");
 	cJSON *mounts = cJSON_AddArrayToObject(host, "Mounts");
 	cJSON *log = cJSON_AddObjectToObject(host, "LogConfig");
-	cJSON *devices = cJSON_AddArrayToObject(host, "Devices");
 	cJSON *mount = cJSON_CreateObject();
 	char script[600];
-	bool good = true;
 
 	snprintf(script, sizeof(script), "%s%s",
-		 plan->script ? INSIDE "/" : "-c",
-		 plan->script ? plan->script : "");
+		 *install->script ? INSIDE "/" : "-c", install->script);
 	cJSON_AddItemToArray(command, cJSON_CreateString("bash"));
 	cJSON_AddItemToArray(command, cJSON_CreateString(script));
-	if (!plan->script)
+	if (!*install->script)
 		cJSON_AddItemToArray(command, cJSON_CreateString(":"));
 	cJSON_AddStringToObject(mount, "Type", "bind");
-	cJSON_AddStringToObject(mount, "Source", plan->folder);
+	cJSON_AddStringToObject(mount, "Source", install->plan.folder);
 	cJSON_AddStringToObject(mount, "Target", INSIDE);
 	cJSON_AddItemToArray(mounts, mount);
-	for (size_t i = 0; i < plan->devices->count; i++)
-		good &= add_device(devices, plan->devices->items[i]);
-	if (good && cJSON_AddStringToObject(body, "Image", plan->base) &&
-	    cJSON_AddStringToObject(labels, LABEL_OWNER, plan->owner) &&
+	if (add_devices(install, host) == 0 &&
+	    cJSON_AddStringToObject(body, "Image", install->plan.base) &&
+	    cJSON_AddStringToObject(labels, LABEL_OWNER,
+				    services->owner ? services->owner : "") &&
 	    cJSON_AddStringToObject(host, "NetworkMode", "host") &&
 	    cJSON_AddBoolToObject(host, "Init", true) &&
 	    cJSON_AddStringToObject(log, "Type", "json-file"))
@@ -341,10 +344,24 @@ static cJSON *body_new(const struct install_plan *plan)
 	return NULL;
 }
 
-struct install *install_begin(const struct pull_services *services,
+/* NAME_install.sh of a folder NAME. */
+static void find_script(struct install *install)
+{
+	const char *folder = install->plan.folder;
+	char path[PATH_MAX];
+
+	snprintf(install->script, sizeof(install->script), "%.200s_install.sh",
+		 strrchr(folder, '/') + 1);
+	snprintf(path, sizeof(path), "%s/%s", folder, install->script);
+	if (access(path, F_OK) < 0)
+		*install->script = 0;
+}
+
+struct install *install_begin(const struct image_services *services,
 			      const struct install_plan *plan,
-			      pull_progress_fn *progress, build_done_fn *done,
-			      void *arg, struct error *err)
+			      image_progress_fn *progress, void *progress_arg,
+			      install_done_fn *done, void *arg,
+			      struct error *err)
 {
 	owned(install_cancel) struct install *install =
 		calloc(1, sizeof(*install));
@@ -354,17 +371,16 @@ struct install *install_begin(const struct pull_services *services,
 		return NULL;
 	}
 	install->services = services;
+	install->plan = *plan;
 	install->progress = progress;
+	install->progress_arg = progress_arg;
 	install->done = done;
 	install->arg = arg;
 	install->now.attempt = 1;
 	install->now.phase = IMAGE_BUILDING;
-	install->base = strdup(plan->base);
-	install->target = strdup(plan->target);
-	install->script = plan->script ? strdup(plan->script) : NULL;
-	install->body = body_new(plan);
-	if (!install->base || !install->target || !install->body ||
-	    !install->script != !plan->script) {
+	find_script(install);
+	install->body = body_new(install);
+	if (!install->body) {
 		error_nomem(err, "install");
 		return NULL;
 	}
@@ -380,21 +396,17 @@ void install_cancel(struct install *install)
 {
 	if (!install)
 		return;
-	if (install->gone)
-		*install->gone = true;
 	loop_source_free(&install->soon);
 	engine_call_cancel(install->call);
 	if (install->container[0] && !install->clean) {
 		engine_container_remove(install->services->engine,
-					install->container, true, true, CALL_MS,
-					ignore, NULL, NULL);
-		engine_image_remove(install->services->engine, install->base,
-				    true, CALL_MS, ignore, NULL, NULL);
+					install->container, CALL_MS, ignore,
+					NULL, NULL);
+		engine_image_remove(install->services->engine,
+				    install->plan.base, true, CALL_MS, ignore,
+				    NULL, NULL);
 	}
 	cJSON_Delete(install->body);
-	free(install->base);
-	free(install->script);
-	free(install->target);
 	free(install);
 }
 
@@ -412,9 +424,7 @@ static size_t name_size(const char *owner)
 static const char *owner_of(const cJSON *container)
 {
 	const char *owner =
-		cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(
-			cJSON_GetObjectItemCaseSensitive(container, "Labels"),
-			LABEL_OWNER));
+		json_get_text(json_get(container, "Labels"), LABEL_OWNER);
 
 	return owner ? owner : "";
 }
@@ -437,15 +447,13 @@ struct forgetting {
 
 static void remove_stray(struct engine *engine, const cJSON *container)
 {
-	const char *id = cJSON_GetStringValue(
-		cJSON_GetObjectItemCaseSensitive(container, "Id"));
-	const char *image = cJSON_GetStringValue(
-		cJSON_GetObjectItemCaseSensitive(container, "Image"));
+	const char *id = json_get_text(container, "Id");
+	const char *image = json_get_text(container, "Image");
 
 	log_warning("container of a build removed id=%.12s", id ? id : "");
 	if (id)
-		engine_container_remove(engine, id, true, true, CALL_MS, ignore,
-					NULL, NULL);
+		engine_container_remove(engine, id, CALL_MS, ignore, NULL,
+					NULL);
 	if (image &&
 	    !strncmp(image, INSTALL_BASE ":", strlen(INSTALL_BASE) + 1))
 		engine_image_remove(engine, image, true, CALL_MS, ignore, NULL,

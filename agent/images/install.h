@@ -12,30 +12,33 @@
 #ifndef AGENT_IMAGES_INSTALL_H
 #define AGENT_IMAGES_INSTALL_H
 
-#include "agent/images/build.h"
+#include "agent/images/pull.h"
 
 /* Repository of the base images. */
 #define INSTALL_BASE "regatta-build"
 
-/* Borrowed for the length of the call. */
+/* Borrowed until the end. */
 struct install_plan {
 	const char *base;   /* the base image */
-	const char *folder; /* on the engine's machine */
-	const char *script; /* a file in it, or NULL: nothing is installed */
+	const char *folder; /* on the engine's machine; its NAME_install.sh is
+			       the script. Without one, nothing is installed */
 	const char *target; /* name:tag */
-	const char *owner;  /* of the container: CLUSTER/NODE/INSTANCE */
-	const struct strings *devices; /* /dev/x[:/dev/y[:rwm]] */
 };
+
+/* Called once. err NULL: the engine has the image. */
+typedef void install_done_fn(void *arg, const struct error *err);
 
 struct install;
 
-/* progress gets the output of the script. Callbacks come from the loop only,
- * never from inside the call; within them install_cancel() may be called.
+/* progress gets the output of the script, with progress_arg. Callbacks come
+ * from the loop only, never from inside the call. The owner and the devices of
+ * the container are those of the services.
  */
-struct install *install_begin(const struct pull_services *services,
+struct install *install_begin(const struct image_services *services,
 			      const struct install_plan *plan,
-			      pull_progress_fn *progress, build_done_fn *done,
-			      void *arg, struct error *err);
+			      image_progress_fn *progress, void *progress_arg,
+			      install_done_fn *done, void *arg,
+			      struct error *err);
 /* No callback runs any more. NULL is fine. */
 void install_cancel(struct install *install);
 OWNED_POINTER(struct install, install_cancel)

@@ -25,18 +25,11 @@ uint64_t prune_candidates_add(uint64_t a, uint64_t b)
 static bool is_called(const struct image_info *image,
 		      const struct reference *parts)
 {
-	char name[REFERENCE_MAX + 200];
+	char name[REFERENCE_LISTED_SIZE];
 
-	if (!parts->name[0])
-		return !strcmp(image->id, parts->digest);
-	if (parts->digest[0])
-		snprintf(name, sizeof(name), "%s@%s", parts->name,
-			 parts->digest);
-	else
-		snprintf(name, sizeof(name), "%s:%s", parts->name,
-			 parts->tag[0] ? parts->tag : "latest");
-	return strings_has(parts->digest[0] ? &image->digests : &image->tags,
-			   name);
+	reference_listed(parts, name);
+	return !strcmp(image->id, name) || strings_has(&image->tags, name) ||
+	       strings_has(&image->digests, name);
 }
 
 /* The length of the repository in name:tag or name@digest. */

@@ -7,7 +7,7 @@
 #include "protocol/message/message.h"
 
 struct image_needs {
-	const struct image_need *list;
+	struct image_need *list;
 	size_t count;
 };
 

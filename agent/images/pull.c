@@ -9,13 +9,14 @@
 #include "protocol/base/clock.h"
 #include "protocol/base/log.h"
 #include "protocol/base/loop.h"
+#include "protocol/message/json_get.h"
 #include "protocol/registry/reference.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/statvfs.h>
 
+#define SILENCE_FACTOR 10
 #define RETRY_FACTOR 4
 #define TRIES 3
 #define PATIENCE 15 /* times the pause, when a registry asks for it */
@@ -26,7 +27,7 @@
 #define GIB (1024 * MIB)
 
 struct pull {
-	const struct pull_services *services;
+	const struct image_services *services;
 	char *reference;
 	struct reference parts;
 	char target[TARGET_MAX]; /* what the engine is asked for */
@@ -48,11 +49,17 @@ struct pull {
 	struct pull_progress *sums;
 	struct rate speed;
 	struct image_progress now;
-	bool *gone; /* set when it is freed under a callback */
-	pull_progress_fn *progress;
+	image_progress_fn *progress;
 	pull_done_fn *done;
 	void *arg;
 };
+
+uint32_t image_silence_ms(const struct image_services *services)
+{
+	return services->stall_ms < UINT32_MAX / SILENCE_FACTOR
+		       ? services->stall_ms * SILENCE_FACTOR
+		       : UINT32_MAX;
+}
 
 static void engine_pull(struct pull *pull);
 static void find_access(struct pull *pull);
@@ -64,19 +71,9 @@ static void finish(struct pull *pull, const struct error *err)
 	pull_cancel(pull);
 }
 
-/* false: a callback has ended the pull. */
-static bool tell(struct pull *pull)
+static void tell(struct pull *pull)
 {
-	bool gone = false;
-
-	/* Reset below, unless the pull is gone. */
-	/* cppcheck-suppress autoVariables */
-	pull->gone = &gone;
 	pull->progress(pull->arg, &pull->now);
-	if (gone)
-		return false;
-	pull->gone = NULL;
-	return true;
 }
 
 /* Failures. */
@@ -296,22 +293,15 @@ static void pull_object(void *arg, const cJSON *object)
 	tell(pull);
 }
 
-static void note_free(struct pull *pull)
-{
-	struct statvfs fs;
-
-	if (pull->root && statvfs(pull->root, &fs) == 0)
-		pull->free_bytes = (uint64_t)fs.f_bavail * fs.f_frsize;
-}
-
 static void engine_pull(struct pull *pull)
 {
+	uint64_t bytes;
 	struct error err;
 
 	pull->now.phase = IMAGE_PULLING;
-	note_free(pull);
-	if (!tell(pull))
-		return;
+	if (pull->root)
+		free_space_of(pull->root, &pull->free_bytes, &bytes, NULL);
+	tell(pull);
 	pull->call = engine_image_pull(pull->services->engine, pull->target,
 				       pull->auth, pull->services->stall_ms,
 				       pull_object, pulled, pull, &err);
@@ -336,10 +326,8 @@ static void keep_digest(struct pull *pull, const char *digest)
 static void digest_told(void *arg, const struct error *err, cJSON *answer)
 {
 	struct pull *pull = arg;
-	const cJSON *descriptor =
-		cJSON_GetObjectItemCaseSensitive(answer, "Descriptor");
-	const char *digest = cJSON_GetStringValue(
-		cJSON_GetObjectItemCaseSensitive(descriptor, "digest"));
+	const cJSON *descriptor = json_get(answer, "Descriptor");
+	const char *digest = json_get_text(descriptor, "digest");
 
 	pull->call = NULL;
 	if (digest)
@@ -387,7 +375,7 @@ static void access_found(void *arg, const struct error *failure,
 
 static void find_access(struct pull *pull)
 {
-	const struct pull_services *services = pull->services;
+	const struct image_services *services = pull->services;
 	struct error err;
 
 	pull->access = registry_access_begin(services->loop, services->engine,
@@ -411,10 +399,10 @@ static int start(sd_event_source *source, uint64_t usec, void *arg)
 
 /* Life. */
 
-struct pull *pull_begin(const struct pull_services *services,
+struct pull *pull_begin(const struct image_services *services,
 			const char *reference,
 			const struct registry_login *logins, size_t count,
-			pull_progress_fn *progress, pull_done_fn *done,
+			image_progress_fn *progress, pull_done_fn *done,
 			void *arg, struct error *err)
 {
 	owned(pull_cancel) struct pull *pull = calloc(1, sizeof(*pull));
@@ -445,8 +433,6 @@ void pull_cancel(struct pull *pull)
 {
 	if (!pull)
 		return;
-	if (pull->gone)
-		*pull->gone = true;
 	registry_access_cancel(pull->access);
 	engine_call_cancel(pull->call);
 	disk_watermark_cancel(pull->waits);

@@ -19,22 +19,36 @@
 #include "agent/images/disk_watermark.h"
 #include "protocol/registry/login.h"
 
-/* What all pulls share; borrowed, and so are its members. */
-struct pull_services {
+/* Called from the loop: at each progress message of the engine, with the sums
+ * so far. digest is set as soon as it is known. It may not call back into the
+ * images.
+ */
+typedef void image_progress_fn(void *arg,
+			       const struct image_progress *progress);
+
+/* Append the devices, /dev/x[:/dev/y[:rwm]], that an installing container gets.
+ */
+typedef int image_devices_fn(void *arg, struct strings *devices,
+			     struct error *err);
+
+/* What all pulls and builds share; borrowed, and so are its members. */
+struct image_services {
 	sd_event *loop;
 	struct engine *engine;
+	const char *folder; /* the images folder; NULL: nothing is built */
 	const struct registries *registries; /* NULL: no logins */
 	struct image_usage *usage;           /* record of images, or NULL */
 	struct disk_watermark
-		*watermark; /* frees space on a full disk, or NULL */
-	uint32_t stall_ms;
-	uint32_t retry_ms;
+		*watermark;        /* frees space on a full disk, or NULL */
+	uint32_t stall_ms;         /* without progress; 0: 120,000 */
+	uint32_t retry_ms;         /* first pause before a retry; 0: 1,000 */
+	const char *owner;         /* of containers that install: install.h */
+	image_devices_fn *devices; /* of these containers; NULL: none */
+	void *devices_arg;
 };
 
-/* Called at each progress message of the engine, with the sums so far. digest
- * is set as soon as it is known.
- */
-typedef void pull_progress_fn(void *arg, const struct image_progress *progress);
+/* How long a build, or its script, may be silent: ten times stall_ms. */
+uint32_t image_silence_ms(const struct image_services *services);
 
 /* Called once. err NULL: the engine has the image, as target. */
 typedef void pull_done_fn(void *arg, const struct error *err,
@@ -45,10 +59,10 @@ struct pull;
 /* logins: the job's, sealed for this node; copied. Callbacks come from the loop
  * only, never from inside the call; within them pull_cancel() may be called.
  */
-struct pull *pull_begin(const struct pull_services *services,
+struct pull *pull_begin(const struct image_services *services,
 			const char *reference,
 			const struct registry_login *logins, size_t count,
-			pull_progress_fn *progress, pull_done_fn *done,
+			image_progress_fn *progress, pull_done_fn *done,
 			void *arg, struct error *err);
 
 /* No callback runs any more. NULL is fine. */

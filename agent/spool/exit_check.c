@@ -1,6 +1,7 @@
 /* exit_check.c - checks an exit record against what the engine reports.
  */
 #include "agent/spool/exit_check.h"
+#include "protocol/message/json_get.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -15,8 +16,7 @@
  */
 static int64_t time_ms(const cJSON *state, const char *name)
 {
-	const char *text = cJSON_GetStringValue(
-		cJSON_GetObjectItemCaseSensitive(state, name));
+	const char *text = json_get_text(state, name);
 	struct tm tm = { 0 };
 	const char *rest =
 		text ? strptime(text, "%Y-%m-%dT%H:%M:%S", &tm) : NULL;
@@ -55,9 +55,8 @@ static int compare(const char *what, uint64_t record_ms, int64_t engine_ms,
 int exit_check(const struct exit_record *record, const cJSON *container,
 	       struct error *err)
 {
-	const cJSON *state =
-		cJSON_GetObjectItemCaseSensitive(container, "State");
-	const cJSON *code = cJSON_GetObjectItemCaseSensitive(state, "ExitCode");
+	const cJSON *state = json_get(container, "State");
+	const cJSON *code = json_get(state, "ExitCode");
 	int64_t started_ms = time_ms(state, "StartedAt");
 
 	if (!started_ms || !cJSON_IsNumber(code) || code->valueint == LOST)

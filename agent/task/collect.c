@@ -231,12 +231,6 @@ static int take_data(void *arg, const void *data, size_t size,
 		       : keep_data(arg, data, size, err);
 }
 
-static bool engine_away(const struct error *err)
-{
-	return err->code == ECONNREFUSED || err->code == ECONNRESET ||
-	       err->code == ETIMEDOUT;
-}
-
 static void got_path(void *arg, const struct error *err, cJSON *answer)
 {
 	struct collect *collect = arg;
@@ -388,8 +382,7 @@ void collect_free(struct collect *collect)
 {
 	if (!collect)
 		return;
-	if (collect->call)
-		engine_call_cancel(collect->call);
+	engine_call_cancel(collect->call);
 	drop_path(collect);
 	loop_source_free(&collect->timer);
 	collected_clear(&collect->list);

@@ -5,6 +5,7 @@
 #include "protocol/base/log.h"
 #include "protocol/base/loop.h"
 #include "protocol/hardware/container.h"
+#include "protocol/message/json_get.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,7 +44,7 @@ static void look_later(struct disk_watch *watch, int64_t took_ms)
 static void counted(void *arg, const struct error *err, cJSON *answer)
 {
 	struct disk_watch *watch = arg;
-	const cJSON *size = cJSON_GetObjectItemCaseSensitive(answer, "SizeRw");
+	const cJSON *size = json_get(answer, "SizeRw");
 	int64_t took_ms = clock_mono_ms() - watch->asked_ms;
 
 	watch->call = NULL;
@@ -95,7 +96,6 @@ void disk_watch_free(struct disk_watch *watch)
 	if (!watch)
 		return;
 	loop_source_free(&watch->timer);
-	if (watch->call)
-		engine_call_cancel(watch->call);
+	engine_call_cancel(watch->call);
 	free(watch);
 }

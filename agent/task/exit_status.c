@@ -3,6 +3,7 @@
  */
 #include "agent/task/exit_status.h"
 #include "protocol/base/printable.h"
+#include "protocol/message/json_get.h"
 
 #include <inttypes.h>
 #include <signal.h>
@@ -94,11 +95,9 @@ void exit_status_from_record(struct exit_status *outcome,
 void exit_status_from_engine(struct exit_status *outcome,
 			     const cJSON *container, enum failure ordered)
 {
-	const cJSON *state =
-		cJSON_GetObjectItemCaseSensitive(container, "State");
-	const cJSON *code = cJSON_GetObjectItemCaseSensitive(state, "ExitCode");
-	bool oom = cJSON_IsTrue(
-		cJSON_GetObjectItemCaseSensitive(state, "OOMKilled"));
+	const cJSON *state = json_get(container, "State");
+	const cJSON *code = json_get(state, "ExitCode");
+	bool oom = cJSON_IsTrue(json_get(state, "OOMKilled"));
 
 	memset(outcome, 0, sizeof(*outcome));
 	outcome->exit_code = cJSON_IsNumber(code) ? code->valueint : 137;

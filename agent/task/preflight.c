@@ -7,6 +7,7 @@
 #include "protocol/base/clock.h"
 #include "protocol/base/loop.h"
 #include "protocol/base/subprocess.h"
+#include "protocol/config/free_space.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -16,7 +17,6 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 
 #define PORT_FIRST 20000
 #define PORT_COUNT 10000
@@ -24,20 +24,16 @@
 
 static int check_disk(const char *folder, struct error *err)
 {
-	struct statvfs fs;
+	uint64_t free_bytes, bytes;
 
-	if (statvfs(folder, &fs) < 0)
-		return error_errno(err, "%s", folder);
-	if ((uint64_t)fs.f_bavail * fs.f_frsize < PREFLIGHT_DISK_BYTES)
-		return error_set(err, ENOSPC,
-				 "%s: %llu MiB are free on the disk; expected "
-				 "at least %llu",
-				 folder,
-				 (unsigned long long)fs.f_bavail *
-						 fs.f_frsize >>
-					 20,
-				 PREFLIGHT_DISK_BYTES >> 20);
-	return 0;
+	if (free_space_of(folder, &free_bytes, &bytes, err) < 0)
+		return -1;
+	if (free_bytes >= PREFLIGHT_DISK_BYTES)
+		return 0;
+	return error_set(err, ENOSPC,
+			 "%s: %" PRIu64 " MiB are free on the disk; expected "
+			 "at least %llu",
+			 folder, free_bytes >> 20, PREFLIGHT_DISK_BYTES >> 20);
 }
 
 /* The controller's clock less ours; false: not known, or no more than what the

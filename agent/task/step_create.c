@@ -2,6 +2,7 @@
  */
 #include "agent/task/secrets.h"
 #include "agent/task/task_internal.h"
+#include "protocol/message/json_get.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -120,12 +121,9 @@ void step_check(struct task *task)
 static void conflict_done(void *arg, const struct error *err, cJSON *answer)
 {
 	struct task *task = arg;
-	const cJSON *config =
-		cJSON_GetObjectItemCaseSensitive(answer, "Config");
-	const cJSON *labels =
-		cJSON_GetObjectItemCaseSensitive(config, "Labels");
-	const cJSON *label =
-		cJSON_GetObjectItemCaseSensitive(labels, LABEL_SPEC);
+	const cJSON *config = json_get(answer, "Config");
+	const cJSON *labels = json_get(config, "Labels");
+	const char *label = json_get_text_or_empty(labels, LABEL_SPEC);
 	char hash[CONTAINER_HASH_SIZE];
 	struct error stranger;
 
@@ -134,7 +132,7 @@ static void conflict_done(void *arg, const struct error *err, cJSON *answer)
 		step_retry(task);
 	} else if (container_spec_hash(&task->spec, hash, &stranger) < 0) {
 		step_fail(task, FAILURE_CREATE, &stranger);
-	} else if (cJSON_IsString(label) && !strcmp(label->valuestring, hash)) {
+	} else if (!strcmp(label, hash)) {
 		task_event(task, EVENT_CREATED);
 	} else {
 		error_set(&stranger, EEXIST,
@@ -164,7 +162,7 @@ static void create_done(void *arg, const struct error *err, cJSON *answer)
 						 conflict_done, task, &other);
 		if (!task->call)
 			step_retry(task);
-	} else if (step_engine_away(err) && task->retries < STEP_RETRIES_MAX) {
+	} else if (engine_away(err) && task->retries < STEP_RETRIES_MAX) {
 		step_retry(task);
 	} else if (err->code == ENOENT && task->lacked++ < LACKED_MAX) {
 		task_event(task, EVENT_LACKS);

@@ -170,9 +170,9 @@ void step_remove(struct task *task)
 	/* What the engine is about to make would be left behind. */
 	if (task->creating)
 		return;
-	task->call = engine_container_remove(task->services->engine,
-					     task->container, true, true,
-					     CALL_MS, remove_done, task, &err);
+	task->call =
+		engine_container_remove(task->services->engine, task->container,
+					CALL_MS, remove_done, task, &err);
 	if (!task->call)
 		step_retry(task);
 }

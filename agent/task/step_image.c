@@ -158,7 +158,7 @@ static void image_done(void *arg, const struct error *err,
 
 	task->image = NULL;
 	/* A time-out is the registry's: it was tried again already. */
-	if (err && step_engine_away(err) && err->code != ETIMEDOUT &&
+	if (err && engine_away(err) && err->code != ETIMEDOUT &&
 	    task->retries < STEP_RETRIES_MAX) {
 		step_retry(task);
 		return;

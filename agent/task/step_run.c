@@ -67,7 +67,7 @@ static void wait_done(void *arg, const struct error *err, cJSON *answer)
 	struct task *task = arg;
 
 	task->call = NULL;
-	if (err && step_engine_away(err))
+	if (err && engine_away(err))
 		step_retry(task);
 	else
 		step_inspect(task);

@@ -113,7 +113,7 @@ static void start_done(void *arg, const struct error *err, cJSON *answer)
 	task->call = NULL;
 	if (!err) {
 		task_event(task, EVENT_STARTED);
-	} else if (step_engine_away(err) ||
+	} else if (engine_away(err) ||
 		   spool_holder(task->services->spool, &task->id)) {
 		step_inspect(task); /* it may have been started all the same */
 	} else {

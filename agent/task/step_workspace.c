@@ -66,7 +66,7 @@ static void insert_done(void *arg, const struct error *err, cJSON *answer)
 	workspace_upload_free(take(task->insert));
 	if (!err) {
 		task_event(task, EVENT_INSERTED);
-	} else if (step_engine_away(err) && task->retries < STEP_RETRIES_MAX) {
+	} else if (engine_away(err) && task->retries < STEP_RETRIES_MAX) {
 		step_retry(task);
 	} else {
 		why = *err;

@@ -4,6 +4,7 @@
 #include "agent/docker/registry_access.h"
 #include "agent/task/task_internal.h"
 #include "protocol/base/loop.h"
+#include "protocol/message/json_get.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -185,10 +186,8 @@ struct task *task_adopt(const struct task_services *services,
 			struct error *err)
 {
 	owned(task_free) struct task *task = task_make(services, id, err);
-	const cJSON *state =
-		cJSON_GetObjectItemCaseSensitive(container, "State");
-	bool created =
-		cJSON_IsString(state) && !strcmp(state->valuestring, "created");
+	const char *state = json_get_text_or_empty(container, "State");
+	bool created = !strcmp(state, "created");
 	bool started;
 
 	if (!task)
@@ -236,8 +235,7 @@ void task_free(struct task *task)
 	if (!task)
 		return;
 	step_leave(task);
-	if (task->creating)
-		engine_call_cancel(task->creating);
+	engine_call_cancel(task->creating);
 	task_evidence_drop(task);
 	monitor_end(task->samples);
 	collect_free(task->collect);

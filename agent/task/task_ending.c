@@ -1,8 +1,8 @@
 /* task_ending.c - how a task's command ended: what its record and the engine
  * say.
  */
-#include "agent/task/task_internal.h"
 #include "agent/spool/exit_check.h"
+#include "agent/task/task_internal.h"
 #include "protocol/base/log.h"
 #include "protocol/base/loop.h"
 
@@ -135,8 +135,7 @@ static int inspect_soon(sd_event_source *source, uint64_t usec, void *arg)
 
 	if (task->step != STEP_RUN)
 		return 0;
-	if (task->call)
-		engine_call_cancel(take(task->call));
+	engine_call_cancel(take(task->call));
 	loop_timer_stop(task->retry);
 	step_inspect(task);
 	return 0;

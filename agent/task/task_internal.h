@@ -151,9 +151,6 @@ void step_sample(struct task *task);
 void step_fail(struct task *task, enum failure failure,
 	       const struct error *err);
 
-/* Can the engine not be reached, or does it hang? Then a retry may help. */
-bool step_engine_away(const struct error *err);
-
 /* Run the present step again a little later. */
 void step_retry(struct task *task);
 

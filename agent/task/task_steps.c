@@ -7,6 +7,7 @@
 #include "agent/task/task_internal.h"
 #include "protocol/base/log.h"
 #include "protocol/base/loop.h"
+#include "protocol/message/json_get.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -18,11 +19,9 @@
 
 void step_leave(struct task *task)
 {
-	if (task->call)
-		engine_call_cancel(take(task->call));
+	engine_call_cancel(take(task->call));
 	preflight_cancel(take(task->preflight));
-	if (task->image)
-		image_release(take(task->image));
+	image_release(take(task->image));
 	if (task->build_fd >= 0)
 		close(take_fd(&task->build_fd));
 	if (task->fetch)
@@ -39,12 +38,6 @@ void step_fail(struct task *task, enum failure failure, const struct error *err)
 	snprintf(task->outcome.text, sizeof(task->outcome.text), "%s",
 		 err->text);
 	task_event(task, EVENT_FAILED);
-}
-
-bool step_engine_away(const struct error *err)
-{
-	return err->code == ECONNREFUSED || err->code == ECONNRESET ||
-	       err->code == ETIMEDOUT;
 }
 
 static int retry_run(sd_event_source *source, uint64_t usec, void *arg)
@@ -133,8 +126,7 @@ static void go_on(struct task *task, const cJSON *container, const char *status)
 static void look_done(void *arg, const struct error *err, cJSON *answer)
 {
 	struct task *task = arg;
-	const cJSON *state = cJSON_GetObjectItemCaseSensitive(answer, "State");
-	const cJSON *status = cJSON_GetObjectItemCaseSensitive(state, "Status");
+	const cJSON *state = json_get(answer, "State");
 
 	task->call = NULL;
 	if (err && err->code == ENOENT)
@@ -142,8 +134,7 @@ static void look_done(void *arg, const struct error *err, cJSON *answer)
 	else if (err)
 		step_retry(task);
 	else
-		go_on(task, answer,
-		      cJSON_IsString(status) ? status->valuestring : "");
+		go_on(task, answer, json_get_text_or_empty(state, "Status"));
 }
 
 void step_inspect(struct task *task)

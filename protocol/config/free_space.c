@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 
 #define BYTES_MAX (UINT64_C(1) << 50)
 
@@ -35,4 +36,16 @@ uint64_t free_space_on(const struct free_space *floor, uint64_t disk_bytes)
 	uint64_t share = disk_bytes / 100 * floor->percent;
 
 	return share > floor->bytes ? share : floor->bytes;
+}
+
+int free_space_of(const char *folder, uint64_t *free_bytes,
+		  uint64_t *disk_bytes, struct error *err)
+{
+	struct statvfs fs;
+
+	if (statvfs(folder, &fs) < 0)
+		return error_errno(err, "%s", folder);
+	*free_bytes = (uint64_t)fs.f_bavail * fs.f_frsize;
+	*disk_bytes = (uint64_t)fs.f_blocks * fs.f_frsize;
+	return 0;
 }

@@ -30,6 +30,10 @@ static inline bool free_space_equal(const struct free_space *a,
 int free_space_parse(const char *text, struct free_space *floor,
 		     struct error *err);
 
+/* The disk of a folder: bytes that are free for this process, and in all. */
+int free_space_of(const char *folder, uint64_t *free_bytes,
+		  uint64_t *disk_bytes, struct error *err);
+
 /* The bytes that must stay free on a disk of this size. */
 uint64_t free_space_on(const struct free_space *floor, uint64_t disk_bytes);
 

@@ -129,6 +129,19 @@ void reference_place(const struct reference *reference, char *host, char *path)
 		 !named && !strchr(name, '/') ? "library/" : "", name);
 }
 
+void reference_listed(const struct reference *reference,
+		      char listed[REFERENCE_LISTED_SIZE])
+{
+	bool by_digest = reference->digest[0];
+	const char *tag = reference->tag[0] ? reference->tag : "latest";
+
+	snprintf(listed, REFERENCE_LISTED_SIZE, "%s%s%s", reference->name,
+		 !reference->name[0] ? ""
+		 : by_digest         ? "@"
+				     : ":",
+		 by_digest ? reference->digest : tag);
+}
+
 bool reference_host_valid(const char *text)
 {
 	size_t size = strlen(text);

@@ -37,6 +37,13 @@ int reference_parse(const char *text, struct reference *reference,
  */
 void reference_place(const struct reference *reference, char *host, char *path);
 
+/* What engines list an image by: name@digest, name:tag ("latest" without a
+ * tag), or an id.
+ */
+#define REFERENCE_LISTED_SIZE (REFERENCE_MAX + 132)
+void reference_listed(const struct reference *reference,
+		      char listed[REFERENCE_LISTED_SIZE]);
+
 /* Is this a valid registry, HOST[:PORT]? */
 bool reference_host_valid(const char *text);
 

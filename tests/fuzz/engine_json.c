@@ -145,7 +145,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	engine = engine_new(world.loop, world.host, NULL, NULL);
 	check(engine != NULL);
 	if (world.part == PART_IMAGE) {
-		images = images_new(world.loop, engine, NULL, 0, 1, NULL);
+		images =
+			images_new(&(struct image_services){ .loop = world.loop,
+							     .engine = engine,
+							     .retry_ms = 1 },
+				   NULL);
 		check(image_ensure(images,
 				   &(struct image_wanted){ .reference = "x" },
 				   NULL, on_image, &world, NULL) != NULL);

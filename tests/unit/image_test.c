@@ -44,8 +44,6 @@ struct outcome {
 	struct world *world;
 	struct image_wait *wait;
 	struct image_wait *victim; /* to release in a callback */
-	bool release_self;
-	bool free_images;
 	int done;
 	int told; /* the extracting */
 	struct error err;
@@ -181,22 +179,6 @@ static void script(void *arg, struct fake_exchange *exchange,
 	}
 }
 
-static void maybe_act(struct outcome *outcome)
-{
-	image_release(outcome->victim);
-	outcome->victim = NULL;
-	if (outcome->release_self) {
-		image_release(outcome->wait);
-		outcome->wait = NULL;
-		outcome->release_self = false;
-	}
-	if (outcome->free_images) {
-		images_free(outcome->world->images);
-		outcome->world->images = NULL;
-		outcome->free_images = false;
-	}
-}
-
 static void progress(void *arg, const struct image_progress *now)
 {
 	struct outcome *outcome = arg;
@@ -205,7 +187,6 @@ static void progress(void *arg, const struct image_progress *now)
 	if (now->phase != IMAGE_EXTRACTING)
 		return;
 	outcome->told++;
-	maybe_act(outcome);
 }
 
 static void done(void *arg, const struct error *err, const struct image *image)
@@ -236,7 +217,8 @@ static void done(void *arg, const struct error *err, const struct image *image)
 			outcome->env = cJSON_PrintUnformatted(image->env);
 		outcome->size_bytes = image->size_bytes;
 	}
-	maybe_act(outcome);
+	image_release(outcome->victim);
+	outcome->victim = NULL;
 }
 
 static void reset(struct outcome *outcome)
@@ -297,8 +279,14 @@ static void new_images(struct world *world, uint32_t stall_ms,
 		       uint32_t retry_ms)
 {
 	images_free(world->images);
-	world->images = images_new(world->loop, world->engine, world->folder,
-				   stall_ms, retry_ms, NULL);
+	world->images =
+		images_new(&(struct image_services){ .loop = world->loop,
+						     .engine = world->engine,
+						     .folder = world->folder,
+						     .stall_ms = stall_ms,
+						     .retry_ms = retry_ms,
+						     .owner = "c/n/1" },
+			   NULL);
 }
 
 static void open_world(struct world *world)
@@ -545,20 +533,6 @@ static void inside_callbacks(struct world *world)
 {
 	struct outcome one = { 0 }, two = { 0 }, three = { 0 };
 
-	engine_with(world, 200, words);
-	begin(world, &one, "busybox", NULL);
-	begin(world, &two, "busybox", NULL);
-	begin(world, &three, "busybox", NULL);
-	one.victim = two.wait;
-	wait_done(world, &one);
-	wait_done(world, &three);
-	ok(!two.done && !two.told, "progress may release another one");
-	engine_with(world, 200, words);
-	begin(world, &one, "busybox", NULL);
-	one.release_self = true;
-	world->gone = false;
-	wait_gone(world);
-	ok(!one.done && one.told == 1, "or its own, which ends the transfer");
 	engine_with(world, 200, NULL);
 	begin(world, &one, "busybox", NULL);
 	begin(world, &two, "busybox", NULL);
@@ -566,18 +540,6 @@ static void inside_callbacks(struct world *world)
 	wait_done(world, &one);
 	ensure(world, &three, "busybox", NULL);
 	ok(!two.done && three.done == 1, "done() may release another one");
-	for (int i = 0; i < 2; i++) {
-		engine_with(world, 200, i ? NULL : words);
-		begin(world, &one, "busybox", NULL);
-		begin(world, &two, "busybox", NULL);
-		one.free_images = true;
-		while (world->images)
-			sd_event_run(world->loop, UINT64_MAX);
-		new_images(world, 20000, 10);
-		ensure(world, &three, "busybox", NULL);
-		ok(one.done == i && !two.done && !two.told,
-		   "%s may free everything", i ? "done()" : "progress()");
-	}
 	reset(&one);
 	reset(&two);
 	reset(&three);
@@ -641,7 +603,9 @@ static void bad_builds(struct world *world)
 					   "a//b", "cpu/../x", ".git", "none" };
 	struct outcome outcome = { 0 };
 	struct images *without =
-		images_new(world->loop, world->engine, NULL, 0, 0, NULL);
+		images_new(&(struct image_services){ .loop = world->loop,
+						     .engine = world->engine },
+			   NULL);
 	struct error err;
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
@@ -694,7 +658,6 @@ static void folder_builds(struct world *world)
 
 	snprintf(folder, sizeof(folder), "%s/cpu", world->folder);
 	write_file(world->folder, "cpu/cpu_install.sh", "exit");
-	images_install(world->images, "c/n/1", NULL, NULL);
 	engine_with(world, 200, NULL);
 	ensure(world, &outcome, "flagperf-x-f:t_v0.1", folder);
 	ok(!outcome.err.code && world->builds == 1 && !world->pulls &&

@@ -22,7 +22,7 @@ struct world {
 	struct fake_engine *fake;
 	struct engine *engine;
 	struct registries registries;
-	struct pull_services services;
+	struct image_services services;
 	/* What the engine does. */
 	int status;         /* of /distribution */
 	const char *answer; /* its body */
@@ -124,7 +124,7 @@ static void open_world(struct world *world)
 	if (!world->engine)
 		exit(1);
 	world->registries.local = true;
-	world->services = (struct pull_services){
+	world->services = (struct image_services){
 		.loop = world->loop,
 		.engine = world->engine,
 		.registries = &world->registries,

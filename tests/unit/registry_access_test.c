@@ -331,10 +331,16 @@ static void on_image(void *arg, const struct error *err,
 
 static struct images *images_of(struct world *world)
 {
-	struct images *images = images_new(world->loop, world->engine,
-					   world->folder, 5000, 10, NULL);
+	struct images *images =
+		images_new(&(struct image_services){ .loop = world->loop,
+						     .engine = world->engine,
+						     .folder = world->folder,
+						     .registries =
+							     &world->registries,
+						     .stall_ms = 5000,
+						     .retry_ms = 10 },
+			   NULL);
 
-	images_use(images, &world->registries);
 	world->info = "{}";
 	world->present = false;
 	world->pulls = 0;

@@ -230,7 +230,10 @@ struct world *world_new(void)
 	world->fake = fake_engine_new(world->loop, path, script, world);
 	world->engine = engine_new(world->loop, host, NULL, &err);
 	world->images =
-		images_new(world->loop, world->engine, NULL, 0, 10, &err);
+		images_new(&(struct image_services){ .loop = world->loop,
+						     .engine = world->engine,
+						     .retry_ms = 10 },
+			   &err);
 	world->spool = spool_new(world->folder, &err);
 	world->sender =
 		log_sender_new(world->loop, world->spool, no_send, world, &err);

@@ -1,0 +1,171 @@
+/* image_operation_ensure.c - pulls or builds an image before a job asks for it,
+ * in the same way.
+ */
+#include "agent/images/image_operations_internal.h"
+
+#include "protocol/base/clock.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define OUTPUT_MAX (64 << 10) /* bytes told at once */
+#define OUTPUT_MS 200
+
+struct ensure {
+	struct image_operation operation;
+	struct image_wait *wait;
+	struct image_progress now;
+	struct buffer output; /* of a build, not yet told */
+	bool due;             /* a step is coming, to tell it */
+	bool made;            /* else the image was there already */
+};
+
+static void ensure_clear(struct image_operation *operation)
+{
+	struct ensure *ensure = (struct ensure *)operation;
+
+	image_release(ensure->wait);
+	buffer_clear(&ensure->output);
+}
+
+static void tell(struct ensure *ensure)
+{
+	const struct image_progress *now = &ensure->now;
+	struct message_image_state state =
+		image_operation_state(&ensure->operation);
+
+	/* The layers of a build are its steps. */
+	if (now->phase != IMAGE_BUILDING) {
+		state.partial = now->partial;
+		state.rate = now->rate;
+		state.layers = now->layers;
+		state.layers_total = now->layers_total;
+		state.tries = now->attempt;
+	}
+	if (ensure->output.size)
+		state.output = ensure->output.data;
+	image_operation_say(&ensure->operation, &state);
+	buffer_clear(&ensure->output);
+}
+
+/* Output is told later, together with what follows it. */
+static void keep_output(struct ensure *ensure, const char *output)
+{
+	/* What is too much at once is left out. */
+	if (buffer_text(&ensure->output, output, NULL) < 0) {
+		tell(ensure);
+		buffer_text(&ensure->output, output, NULL);
+	}
+	if (clock_mono_ms() - ensure->operation.told_ms >= OUTPUT_MS) {
+		tell(ensure);
+	} else if (!ensure->due) {
+		ensure->due = true;
+		image_operation_step_in(&ensure->operation, OUTPUT_MS);
+	}
+}
+
+static void on_progress(void *arg, const struct image_progress *progress)
+{
+	struct ensure *ensure = arg;
+	struct image_operation *operation = &ensure->operation;
+	bool extracting = progress->phase == IMAGE_EXTRACTING;
+
+	ensure->made = true;
+	ensure->now = *progress;
+	ensure->now.output = NULL;
+	operation->phase = image_phase_name(progress->phase);
+	operation->done = extracting ? progress->extracted : progress->bytes;
+	operation->total = progress->bytes_total;
+	if (progress->output)
+		keep_output(ensure, progress->output);
+	else
+		tell(ensure);
+}
+
+static void on_done(void *arg, const struct error *err,
+		    const struct image *image)
+{
+	struct ensure *ensure = arg;
+	struct image_operation *operation = &ensure->operation;
+	struct message_image_state state;
+	char text[800];
+
+	ensure->wait = NULL;
+	if (ensure->output.size)
+		tell(ensure);
+	/* A build is tried once. After a time-out, which is the registry's, the
+	 * pull was tried again already.
+	 */
+	if (err && operation->kind == &image_operation_pull &&
+	    err->code != ETIMEDOUT && image_operation_retry(operation, err))
+		return;
+	if (err) {
+		image_operation_fail(operation, err);
+		return;
+	}
+	snprintf(text, sizeof(text), "%s%s", image->reference,
+		 ensure->made ? "" : ", which already existed");
+	operation->done = operation->total = image->size_bytes;
+	state = image_operation_state(operation);
+	state.text = text;
+	image_operation_succeed(operation, &state);
+}
+
+static void ensure_step(struct image_operation *operation)
+{
+	struct ensure *ensure = (struct ensure *)operation;
+	const struct image_wanted wanted = {
+		.reference = operation->order.image,
+		.build = operation->kind == &image_operation_build
+				 ? operation->order.build
+				 : NULL,
+		.logins = operation->order.logins,
+		.logins_count = operation->order.logins_count,
+	};
+	struct error err;
+
+	ensure->due = false;
+	if (ensure->wait) {
+		tell(ensure);
+		return;
+	}
+	buffer_init(&ensure->output, OUTPUT_MAX);
+	image_operation_tell(operation);
+	ensure->wait = image_ensure(operation->config->images, &wanted,
+				    on_progress, on_done, ensure, &err);
+	if (!ensure->wait)
+		image_operation_fail(operation, &err);
+}
+
+static int build_allowed(const struct image_operation *operation,
+			 struct error *err)
+{
+	return node_policy_build(operation->config->node_policy,
+				 operation->order.image, operation->order.build,
+				 err);
+}
+
+static int pull_allowed(const struct image_operation *operation,
+			struct error *err)
+{
+	return node_policy_pull(operation->config->node_policy,
+				operation->order.image, err);
+}
+
+const struct image_operation_kind image_operation_build = {
+	.name = "build",
+	.phase = "checking",
+	.size = sizeof(struct ensure),
+	.allowed = build_allowed,
+	.step = ensure_step,
+	.clear = ensure_clear,
+};
+
+const struct image_operation_kind image_operation_pull = {
+	.name = "pull",
+	.phase = "checking",
+	.size = sizeof(struct ensure),
+	.allowed = pull_allowed,
+	.step = ensure_step,
+	.clear = ensure_clear,
+};
