@@ -98,10 +98,12 @@ static int build_devices(void *arg, struct strings *devices, struct error *err)
 	const struct devices *all = inventory_devices(agent->inventory);
 	struct task_spec bare = { .nodes = 1,
 				  .container.image = (char *)"any" };
+	const struct policy *policy =
+		node_policy_rules(agent->config->node_policy);
 	struct task_spec completed;
 	int rc = 0;
 
-	if (!node_policy_profile(agent->config->node_policy))
+	if (!policy->any && !policy->profile)
 		return 0;
 	for (size_t i = 0; i < all->count && rc == 0; i++)
 		if (!all->list[i].gone && !all->list[i].text)

@@ -309,7 +309,7 @@ static void reload(void *arg)
 		log_error("the policy is not changed: %s", err.text);
 	else
 		log_info("settings read again, policy=%s",
-			 node_policy_name(program->node_policy));
+			 node_policy_rules(program->node_policy)->file);
 	agent_policy_changed(program->agent);
 }
 
@@ -366,7 +366,7 @@ static int serve(struct program *program, struct error *err)
 	    program_on_reload(loop, reload, program, err) < 0)
 		return -1;
 	log_info("node=%s policy=%s", program->config.key.name,
-		 node_policy_name(program->node_policy));
+		 node_policy_rules(program->node_policy)->file);
 	program_ready(loop);
 	code = sd_event_loop(loop);
 	if (code < 0)

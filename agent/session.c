@@ -2,6 +2,7 @@
  */
 #include "agent/agent_internal.h"
 #include "agent/slurm_share.h"
+#include "protocol/config/policy_check.h"
 #include "protocol/base/clock.h"
 
 #include <errno.h>
@@ -300,7 +301,8 @@ static void on_prepare(struct agent *agent, void *body)
 		refuse_prepare(agent, &id, &err);
 		return;
 	}
-	node_policy_limit(agent->config->node_policy, &prepare->task.container);
+	policy_check_limit(node_policy_rules(agent->config->node_policy),
+			   &prepare->task.container);
 	log_info("task preparing job=%" PRIu64 " attempt=%u rank=%u image=%s",
 		 id.job, id.attempt, id.rank, prepare->task.container.image);
 	task = task_new(&agent->services, &prepare->task, &err);

@@ -163,9 +163,11 @@ static void ask_who(struct registry_access *access)
 static int judge(struct registry_access *access, const char *host,
 		 struct error *err)
 {
-	const struct node_policy *node_policy = access->registries->node_policy;
+	const struct node_policy *policy = access->registries->node_policy;
 
-	return node_policy ? node_policy_insecure(node_policy, host, err) : 0;
+	return policy ? policy_image_check_insecure(node_policy_rules(policy),
+						    host, err)
+		      : 0;
 }
 
 static void judged(struct registry_access *access, bool plain)

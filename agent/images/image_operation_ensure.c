@@ -148,8 +148,10 @@ static int build_allowed(const struct image_operation *operation,
 static int pull_allowed(const struct image_operation *operation,
 			struct error *err)
 {
-	return node_policy_pull(operation->config->node_policy,
-				operation->order.image, err);
+	const struct policy *policy =
+		node_policy_rules(operation->config->node_policy);
+
+	return policy_image_check(policy, operation->order.image, err);
 }
 
 const struct image_operation_kind image_operation_build = {

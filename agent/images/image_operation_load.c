@@ -156,6 +156,7 @@ static void next_image(struct load *load, bool lacked)
 static int take_name(struct load *load, const char *name, const cJSON *other)
 {
 	const struct image_operations_config *config = load->operation.config;
+	const struct policy *policy = node_policy_rules(config->node_policy);
 	const char *id = json_get_text(other, "Id");
 	struct error err;
 
@@ -167,8 +168,7 @@ static int take_name(struct load *load, const char *name, const cJSON *other)
 			  "Regatta did not bring; --replace moves the name if "
 			  "the node's policy says remove: true",
 			  name, id ? id : "");
-	else if (node_policy_remove(config->node_policy, name, false, &err) ==
-		 0)
+	else if (policy_image_check_remove(policy, name, false, &err) == 0)
 		return 0;
 	image_operation_fail(&load->operation, &err);
 	return -1;
@@ -405,7 +405,10 @@ static void load_touch(struct image_operation *operation)
 static int load_allowed(const struct image_operation *operation,
 			struct error *err)
 {
-	return node_policy_load(operation->config->node_policy, err);
+	const struct policy *policy =
+		node_policy_rules(operation->config->node_policy);
+
+	return policy_image_check_load(policy, err);
 }
 
 const struct image_operation_kind image_operation_load = {

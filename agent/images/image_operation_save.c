@@ -72,6 +72,8 @@ static void inspected(void *arg, const struct error *err, cJSON *answer)
 {
 	struct save *save = arg;
 	struct image_operation *operation = &save->operation;
+	const struct policy *policy =
+		node_policy_rules(operation->config->node_policy);
 	struct error refused;
 
 	operation->call = NULL;
@@ -80,8 +82,8 @@ static void inspected(void *arg, const struct error *err, cJSON *answer)
 	if (err) {
 		image_operation_fail(operation, err);
 	} else if (!image_is_ours(operation->config->usage, answer, true) &&
-		   node_policy_save_any(operation->config->node_policy,
-					operation->order.image, &refused) < 0) {
+		   policy_image_check_save(policy, operation->order.image,
+					   &refused) < 0) {
 		image_operation_fail(operation, &refused);
 	} else {
 		save->known = true;
@@ -124,8 +126,10 @@ static void save_step(struct image_operation *operation)
 static int save_allowed(const struct image_operation *operation,
 			struct error *err)
 {
-	return node_policy_save(operation->config->node_policy,
-				operation->order.image, err);
+	const struct policy *policy =
+		node_policy_rules(operation->config->node_policy);
+
+	return policy_image_check(policy, operation->order.image, err);
 }
 
 const struct image_operation_kind image_operation_save = {

@@ -359,6 +359,9 @@ static void begin_removing(struct prune *prune)
 static int may_remove(struct prune *prune, struct image_info *image,
 		      struct error *err)
 {
+	const struct policy *policy =
+		node_policy_rules(prune->operation.config->node_policy);
+
 	if (fill_needed(prune, image, err) < 0)
 		return -1;
 	if (image->needed)
@@ -371,9 +374,8 @@ static int may_remove(struct prune *prune, struct image_info *image,
 				 image->containers,
 				 image->containers == 1 ? " is made"
 							: "s are made");
-	return node_policy_remove(prune->operation.config->node_policy,
-				  prune->operation.order.image, image->origin,
-				  err);
+	return policy_image_check_remove(policy, prune->operation.order.image,
+					 image->origin, err);
 }
 
 /* If the image has several names, only the given one is removed. */

@@ -5,7 +5,6 @@
 #include "agent/policy/rights_check.h"
 #include "protocol/base/file.h"
 #include "protocol/config/policy_check.h"
-#include "protocol/config/policy_image.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -86,55 +85,14 @@ void node_policy_free(struct node_policy *node_policy)
 	free(node_policy);
 }
 
-const char *node_policy_name(const struct node_policy *node_policy)
+const struct policy *node_policy_rules(const struct node_policy *node_policy)
 {
-	return node_policy->policy->file;
+	return node_policy->policy;
 }
 
 const char *node_policy_text(const struct node_policy *node_policy)
 {
 	return node_policy->text;
-}
-
-void node_policy_limit(const struct node_policy *node_policy,
-		       struct container_spec *container)
-{
-	policy_check_limit(node_policy->policy, container);
-}
-
-int node_policy_load(const struct node_policy *node_policy, struct error *err)
-{
-	return policy_image_check_load(node_policy->policy, err);
-}
-
-int node_policy_save(const struct node_policy *node_policy, const char *image,
-		     struct error *err)
-{
-	return policy_image_check(node_policy->policy, image, err);
-}
-
-int node_policy_insecure(const struct node_policy *node_policy,
-			 const char *registry, struct error *err)
-{
-	return policy_image_check_insecure(node_policy->policy, registry, err);
-}
-
-int node_policy_pull(const struct node_policy *node_policy, const char *image,
-		     struct error *err)
-{
-	return policy_image_check(node_policy->policy, image, err);
-}
-
-int node_policy_remove(const struct node_policy *node_policy, const char *image,
-		       bool ours, struct error *err)
-{
-	return policy_image_check_remove(node_policy->policy, image, ours, err);
-}
-
-int node_policy_save_any(const struct node_policy *node_policy,
-			 const char *image, struct error *err)
-{
-	return policy_image_check_save(node_policy->policy, image, err);
 }
 
 static int resolve(const char *path, char *out)
@@ -152,7 +110,7 @@ int node_policy_build(const struct node_policy *node_policy, const char *image,
 					     resolve, err);
 }
 
-/* What this node puts into a request by itself, for these devices. */
+/* The request that this node makes by itself for these devices. */
 static cJSON *own_request(const struct node_policy *node_policy,
 			  const struct device_binding_source *binding,
 			  const struct task_spec *task,
@@ -178,21 +136,6 @@ static cJSON *own_request(const struct node_policy *node_policy,
 	return container_body(&completed, place, err);
 }
 
-bool node_policy_profile(const struct node_policy *node_policy)
-{
-	return node_policy->policy->any || node_policy->policy->profile;
-}
-
-uint64_t node_policy_disk(const struct node_policy *node_policy)
-{
-	return node_policy->policy->limits.disk_bytes;
-}
-
-uint32_t node_policy_pids(const struct node_policy *node_policy)
-{
-	return (uint32_t)node_policy->policy->limits.pids;
-}
-
 static int check_disk(const struct node_policy *node_policy, const char *folder,
 		      struct error *err)
 {
@@ -215,15 +158,7 @@ static int check_disk(const struct node_policy *node_policy, const char *folder,
 	return 0;
 }
 
-bool node_policy_pin_allowed(const struct node_policy *node_policy,
-			     const char *name, const char *pin)
-{
-	return node_policy->policy->any ||
-	       policy_image_check_pin(node_policy->policy, name, pin);
-}
-
-/* An image that is not there yet says nothing; it is asked before it is used.
- */
+/* The user of an image that is not there yet is checked before it is used. */
 static int check_user(const struct node_policy *node_policy,
 		      const struct task_spec *completed,
 		      const struct container_place *place, struct error *err)

@@ -34,6 +34,9 @@ static void preflight_done(void *arg, const struct error *err, cJSON *facts)
 
 struct container_place step_place(struct task *task, char *in, char *out)
 {
+	const struct policy *policy =
+		node_policy_rules(task->services->node_policy);
+
 	spool_in_path(task->services->spool, &task->id, in);
 	spool_out_path(task->services->spool, &task->id, out);
 	return (struct container_place){
@@ -45,7 +48,7 @@ struct container_place step_place(struct task *task, char *in, char *out)
 		.out_folder = out,
 		.image = task->image_id ? task->image_id
 					: task->spec.container.image,
-		.pids = node_policy_pids(task->services->node_policy),
+		.pids = (uint32_t)policy->limits.pids,
 		.image_user = task->image_user,
 		.device_root = task->services->binding->roots->dev,
 		.ordered = &task->spec,

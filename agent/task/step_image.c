@@ -90,11 +90,11 @@ static const char *wanted(const struct task *task)
 {
 	const char *name = task->spec.container.image;
 	const char *pin = task->spec.pin;
+	const struct policy *policy =
+		node_policy_rules(task->services->node_policy);
 
 	return pin && is_of_repository(pin, name) &&
-			       node_policy_pin_allowed(task->services
-							       ->node_policy,
-						       name, pin)
+			       policy_image_check_pin(policy, name, pin)
 		       ? pin
 		       : name;
 }

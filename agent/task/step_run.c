@@ -77,18 +77,20 @@ static void wait_done(void *arg, const struct error *err, cJSON *answer)
 static void disk_over(void *arg, uint64_t bytes)
 {
 	struct task *task = arg;
+	const struct policy *policy =
+		node_policy_rules(task->services->node_policy);
 
 	snprintf(task->reason, sizeof(task->reason),
 		 "limits.disk: the container wrote %" PRIu64
 		 " MiB to its own disk; %.60s allows %" PRIu64 " MiB",
-		 bytes >> 20, node_policy_name(task->services->node_policy),
-		 node_policy_disk(task->services->node_policy) >> 20);
+		 bytes >> 20, policy->file, policy->limits.disk_bytes >> 20);
 	task_stop(task, FAILURE_POLICY);
 }
 
 static void limit_disk(struct task *task)
 {
-	uint64_t limit = node_policy_disk(task->services->node_policy);
+	uint64_t limit = node_policy_rules(task->services->node_policy)
+				 ->limits.disk_bytes;
 	struct error err;
 
 	if (task->disk || !limit)

@@ -175,7 +175,7 @@ int read_strings(const struct value *list, map_read_fn *read, void *out,
 	if (map_check_list(list, err) < 0)
 		return -1;
 	for (size_t i = 0; i < value_count(list); i++) {
-		const char *text;
+		const char *text = NULL;
 
 		if (read(value_at(list, i), &text, err) < 0 ||
 		    strings_add(out, text, err) < 0)
