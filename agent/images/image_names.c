@@ -10,12 +10,6 @@
 
 #define LIST "manifest.json"
 
-static void json_free(cJSON *json)
-{
-	cJSON_Delete(json);
-}
-OWNED_POINTER(cJSON, json_free)
-
 static bool is_path(const struct image_bundle_entry *entry, const char *path)
 {
 	char clean[PATH_MAX];
@@ -124,7 +118,7 @@ static int check_image(const struct image_bundle *bundle, const cJSON *item,
 int image_names_read(const struct image_bundle *bundle, const char *text,
 		     size_t size, struct error *err)
 {
-	owned(json_free) cJSON *list = codec_parse(text, size, NULL);
+	owned(cJSON_Delete) cJSON *list = codec_parse(text, size, NULL);
 	const cJSON *item;
 
 	if (!cJSON_IsArray(list))

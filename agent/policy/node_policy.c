@@ -25,12 +25,6 @@ static void task_spec_clear(struct task_spec *spec)
 }
 OWNED_VALUE(struct task_spec, task_spec_clear)
 
-static void json_free(cJSON *json)
-{
-	cJSON_Delete(json);
-}
-OWNED_POINTER(cJSON, json_free)
-
 int node_policy_reload(struct node_policy *node_policy, struct error *err)
 {
 	const char *path = node_policy->path;
@@ -175,8 +169,8 @@ int node_policy_check(const struct node_policy *node_policy,
 		      const struct task_spec *completed,
 		      const struct container_place *place, struct error *err)
 {
-	owned(json_free) cJSON *request = NULL;
-	owned(json_free) cJSON *own = NULL;
+	owned(cJSON_Delete) cJSON *request = NULL;
+	owned(cJSON_Delete) cJSON *own = NULL;
 
 	if (node_policy->policy->any)
 		return 0;
@@ -201,7 +195,7 @@ bool node_policy_suid(const struct node_policy *node_policy,
 		      const struct task_spec *completed,
 		      const struct container_place *place)
 {
-	owned(json_free) cJSON *request =
+	owned(cJSON_Delete) cJSON *request =
 		container_body(completed, place, NULL);
 
 	return request &&

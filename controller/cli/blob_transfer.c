@@ -3,6 +3,7 @@
 #include "controller/cli/blob_transfer.h"
 
 #include "protocol/base/digest.h"
+#include "protocol/base/file.h"
 #include "protocol/message/reply_logs.h"
 
 #include <errno.h>
@@ -200,21 +201,6 @@ int blob_transfer_put(struct client *client,
 	return error_set(err, sending.error.code, "%s", sending.error.text);
 }
 
-static int write_all(int fd, const char *data, size_t size, struct error *err)
-{
-	while (size) {
-		ssize_t done = write(fd, data, size);
-
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done < 0)
-			return error_errno(err, "cannot write");
-		data += done;
-		size -= (size_t)done;
-	}
-	return 0;
-}
-
 int blob_transfer_get(struct client *client, const char *hash, int fd,
 		      blob_transfer_progress_fn *progress, void *arg,
 		      struct error *err)
@@ -228,15 +214,16 @@ int blob_transfer_get(struct client *client, const char *hash, int fd,
 	do {
 		owned(answer_clear) struct answer answer = { 0 };
 
-		if (client_call(client, MESSAGE_CONTENT_GET, &get, NULL, 0, 0,
-				&answer, err) < 0)
+		if (client_call(client, MESSAGE_CONTENT_GET, &get, &answer,
+				err) < 0)
 			return -1;
 		total = ((const struct reply_content_get *)answer.reply)->bytes;
 		if (!answer.size && get.offset < total)
 			return error_set(err, EPROTO,
 					 "the controller sent no data");
 		digest_add(&digest, answer.payload, answer.size);
-		if (write_all(fd, answer.payload, answer.size, err) < 0)
+		if (file_write_all(fd, "cannot write", answer.payload,
+				   answer.size, err) < 0)
 			return -1;
 		get.offset += answer.size;
 		if (progress)

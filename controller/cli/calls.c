@@ -37,9 +37,9 @@ static void call_done(void *arg, struct answer *answer, const struct error *err)
 	call->answer->reply = take(answer->reply);
 }
 
-int client_call(struct client *client, enum message_type type, void *body,
-		const void *payload, size_t size, uint32_t wait_ms,
-		struct answer *answer, struct error *err)
+int client_call_with(struct client *client, enum message_type type, void *body,
+		     const void *payload, size_t size, uint32_t wait_ms,
+		     struct answer *answer, struct error *err)
 {
 	struct call call = { .answer = answer, .err = err };
 	uint64_t number = 0;
@@ -58,11 +58,17 @@ int client_call(struct client *client, enum message_type type, void *body,
 	return call.rc;
 }
 
+int client_call(struct client *client, enum message_type type, void *body,
+		struct answer *answer, struct error *err)
+{
+	return client_call_with(client, type, body, NULL, 0, 0, answer, err);
+}
+
 int client_query(struct client *client, struct message_query *query,
 		 struct answer *answer, struct error *err)
 {
-	return client_call(client, MESSAGE_QUERY, query, NULL, 0,
-			   query->wait_ms, answer, err);
+	return client_call_with(client, MESSAGE_QUERY, query, NULL, 0,
+				query->wait_ms, answer, err);
 }
 
 void rows_clear(struct rows *rows)

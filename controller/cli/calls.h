@@ -9,10 +9,14 @@
  * client_interrupt() was called; the request is dropped.
  */
 int client_call(struct client *client, enum message_type type, void *body,
-		const void *payload, size_t size, uint32_t wait_ms,
 		struct answer *answer, struct error *err);
 
-/* client_call() for a query; query->wait_ms is its wait_ms. */
+/* The same with a payload; wait_ms: how long the controller may wait. */
+int client_call_with(struct client *client, enum message_type type, void *body,
+		     const void *payload, size_t size, uint32_t wait_ms,
+		     struct answer *answer, struct error *err);
+
+/* client_call_with() for a query; query->wait_ms is its wait_ms. */
 int client_query(struct client *client, struct message_query *query,
 		 struct answer *answer, struct error *err);
 

@@ -38,18 +38,20 @@ int cli_call(struct cli *cli, enum message_type type, void *message,
 {
 	owned(client_free) struct client *client = cli_connect(cli, err);
 
-	return client ? client_call(client, type, message, NULL, 0, 0, answer,
-				    err)
-		      : -1;
+	return client ? client_call(client, type, message, answer, err) : -1;
+}
+
+int cli_images(const struct cli *cli, char path[PATH_MAX], struct error *err)
+{
+	return settings_images(cli->environment, cli->options, path, err);
 }
 
 struct catalog *cli_catalog(struct cli *cli, struct error *err)
 {
 	char images[PATH_MAX];
 
-	return settings_images(cli->environment, cli->options, images, err) < 0
-		       ? NULL
-		       : catalog_load(images, err);
+	return cli_images(cli, images, err) < 0 ? NULL
+						: catalog_load(images, err);
 }
 
 bool cli_format(const struct cli *cli, const char *word)
@@ -71,7 +73,7 @@ int cli_print_json(struct cli *cli, const cJSON *json, struct error *err)
 int cli_print_struct(struct cli *cli, const struct schema *schema,
 		     const void *from, struct error *err)
 {
-	owned(json_free) cJSON *json = codec_object(schema, from, err);
+	owned(cJSON_Delete) cJSON *json = codec_object(schema, from, err);
 
 	return json ? cli_print_json(cli, json, err) : -1;
 }
@@ -84,15 +86,6 @@ int cli_print_answer(struct cli *cli, const struct answer *answer,
 				       : 0;
 }
 
-int cli_print_table(struct cli *cli, const char *title,
-		    const struct table *table, struct error *err)
-{
-	if (!table_rows(table))
-		return 0;
-	fputs(title, cli->out);
-	return table_print(table, cli->out, cli_out_colour(cli), err);
-}
-
 size_t cli_out_width(const struct cli *cli)
 {
 	struct winsize size;
@@ -101,15 +94,18 @@ size_t cli_out_width(const struct cli *cli)
 							       : 0;
 }
 
-int cli_print_narrow(struct cli *cli, const char *title, struct table *table,
-		     const char *const *droppable, struct error *err)
+int cli_print_table(struct cli *cli, const char *title, struct table *table,
+		    const char *const *droppable, struct error *err)
 {
-	size_t width = cli_out_width(cli);
+	size_t width = droppable ? cli_out_width(cli) : 0;
 	char titles[200], clean[400];
 
-	if (width && table_rows(table))
+	if (!table_rows(table))
+		return 0;
+	if (width)
 		table_narrow(table, width, droppable);
-	if (cli_print_table(cli, title, table, err) < 0)
+	fputs(title, cli->out);
+	if (table_print(table, cli->out, cli_out_colour(cli), err) < 0)
 		return -1;
 	if (*table_left_out(table, titles, sizeof(titles)))
 		fprintf(cli->out, "(a wider terminal shows %s)\n",
@@ -189,21 +185,29 @@ int cli_id(const char *text, const char *what, uint64_t *id, struct error *err)
 	return 0;
 }
 
+static const int interrupt_signals[] = { SIGINT, SIGTERM, SIGHUP };
+#define INTERRUPTS 3
+
+static void mask_interrupts(int how)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < INTERRUPTS; i++)
+		sigaddset(&set, interrupt_signals[i]);
+	sigprocmask(how, &set, NULL);
+}
+
 int interrupts_init(struct interrupts *interrupts, sd_event *loop,
 		    sd_event_signal_handler_t fn, void *arg, struct error *err)
 {
-	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
-	sigset_t set;
 	int rc = 0;
 
-	memset(interrupts, 0, sizeof(*interrupts));
-	sigemptyset(&set);
-	for (size_t i = 0; i < 3; i++)
-		sigaddset(&set, signals[i]);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	for (size_t i = 0; i < 3 && rc >= 0; i++)
+	*interrupts = (struct interrupts){ 0 };
+	mask_interrupts(SIG_BLOCK);
+	for (size_t i = 0; i < INTERRUPTS && rc >= 0; i++)
 		rc = sd_event_add_signal(loop, &interrupts->sources[i],
-					 signals[i], fn, arg);
+					 interrupt_signals[i], fn, arg);
 	if (rc < 0) {
 		interrupts_clear(interrupts);
 		return error_set(err, -rc, "cannot watch signals");
@@ -227,16 +231,10 @@ int interrupts_client(struct interrupts *interrupts, struct client *client,
 
 void interrupts_clear(struct interrupts *interrupts)
 {
-	sigset_t set;
-
 	if (!interrupts->sources[0])
 		return;
-	for (size_t i = 0; i < 3; i++)
+	for (size_t i = 0; i < INTERRUPTS; i++)
 		interrupts->sources[i] =
 			sd_event_source_disable_unref(interrupts->sources[i]);
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
-	sigprocmask(SIG_UNBLOCK, &set, NULL);
+	mask_interrupts(SIG_UNBLOCK);
 }

@@ -26,8 +26,9 @@ struct cli {
 	bool err_terminal;
 	const struct environment *environment;
 	/* Set by cli_run() (dispatch.h). */
-	const char *command;
-	struct options *options; /* the first member of the command's options */
+	struct options *options; /* those that commands share */
+	void *given; /* all options of the command: its own struct, which begins
+			with *options */
 	char **args; /* the other words, without the command itself */
 	size_t arg_count;
 };
@@ -35,7 +36,10 @@ struct cli {
 /* Connect to the controller of the settings, on a new event loop. */
 struct client *cli_connect(struct cli *cli, struct error *err);
 
-/* Load the catalog of models, frameworks and vendors of the settings. */
+/* settings_images() for this command line. */
+int cli_images(const struct cli *cli, char path[PATH_MAX], struct error *err);
+
+/* Load the catalog of models, frameworks and vendors in that folder. */
 struct catalog;
 struct catalog *cli_catalog(struct cli *cli, struct error *err);
 
@@ -46,13 +50,6 @@ bool cli_format(const struct cli *cli, const char *word);
 int cli_call(struct cli *cli, enum message_type type, void *message,
 	     struct answer *answer, struct error *err);
 
-/* For owned(json_free). */
-static inline void json_free(cJSON *json)
-{
-	cJSON_Delete(json);
-}
-OWNED_POINTER(cJSON, json_free)
-
 /* Print one line of JSON on `out`: a tree, a struct, or the reply of an answer.
  */
 int cli_print_json(struct cli *cli, const cJSON *json, struct error *err);
@@ -61,19 +58,16 @@ int cli_print_struct(struct cli *cli, const struct schema *schema,
 int cli_print_answer(struct cli *cli, const struct answer *answer,
 		     struct error *err);
 
-/* Print title and table on `out`; nothing if the table has no rows. */
-struct table;
-int cli_print_table(struct cli *cli, const char *title,
-		    const struct table *table, struct error *err);
-
 /* Columns of the terminal that `out` is; 0: it is none. */
 size_t cli_out_width(const struct cli *cli);
 
-/* The same, narrowed to a terminal (table_narrow()); below it stands what is
- * left out.
+/* Print title and table on `out`; nothing if the table has no rows. On a
+ * terminal the table is narrowed (table_narrow()), and the columns that are
+ * left out are named below it; droppable NULL: it is printed as wide as it is.
  */
-int cli_print_narrow(struct cli *cli, const char *title, struct table *table,
-		     const char *const *droppable, struct error *err);
+struct table;
+int cli_print_table(struct cli *cli, const char *title, struct table *table,
+		    const char *const *droppable, struct error *err);
 
 /* "all: a=1 b=2" on `out`: words of a cell's name (labels.h), escaped, in as
  * many lines as the terminal needs.

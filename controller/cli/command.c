@@ -23,59 +23,27 @@ const char *const formats_json[] = { "json", NULL };
 const char *const formats_report[] = { "markdown", "csv", "json", "html",
 				       NULL };
 
-static const struct command *const commands[] = {
-	&command_run,
-	&command_slurm,
-	&command_plan,
-	&command_submit,
-	&command_sweeps,
-	&command_watch,
-	&command_web,
-	&command_jobs,
-	&command_nodes,
-	&command_show,
-	&command_logs,
-	&command_image,
-	&command_files,
-	&command_fetch,
-	&command_cancel,
-	&command_retry,
-	&command_report,
-	&command_compare,
-	&command_trend,
-	&command_extract,
-	&command_diagnose,
-	&command_stacks,
-	&command_sample,
-	&command_verify,
-	&command_mfu,
-	&command_vendors,
-	&command_check,
-	&command_policy,
-	&command_completion,
-	&command_export,
-	&command_import,
-	&command_key,
-	&command_node,
-	&command_user,
-	&command_join,
-	&command_backup,
-	&command_gc,
-	&command_audit,
+static const struct option_rule always[] = {
+	{ OPTION(options, "help", 'h', OPTION_LAST, help, NULL),
+	  .help = "show this" },
+	{ OPTION(options, "version", 'V', OPTION_LAST, version, NULL),
+	  .help = "show the version" },
+	{ 0 },
 };
 /* clang-format on */
 
-#define COMMANDS (sizeof(commands) / sizeof(commands[0]))
-_Static_assert(COMMANDS < COMMANDS_MAX, "room for the names of all");
+#define COMMAND_ADDRESS(name) &command_##name,
+static const struct command *const commands[] = { COMMANDS(COMMAND_ADDRESS) };
+#define COMMANDS_COUNT (sizeof(commands) / sizeof(commands[0]))
 
 const struct command *command_at(size_t index)
 {
-	return index < COMMANDS ? commands[index] : NULL;
+	return index < COMMANDS_COUNT ? commands[index] : NULL;
 }
 
 const struct command *command_find(const char *name)
 {
-	for (size_t i = 0; i < COMMANDS; i++)
+	for (size_t i = 0; i < COMMANDS_COUNT; i++)
 		if (!strcmp(commands[i]->name, name))
 			return commands[i];
 	return NULL;
@@ -83,6 +51,8 @@ const struct command *command_find(const char *name)
 
 struct option_tables command_options(const struct command *command)
 {
-	return options_all(command->rules,
-			   command->connects ? connection_rules : NULL);
+	return (struct option_tables){
+		{ command->rules, command->connects ? connection_rules : NULL,
+		  always }
+	};
 }

@@ -18,7 +18,7 @@
 #include "controller/cli/cli.h"
 
 #define COMMAND_ARGS_MAX 4096 /* words on a command line */
-#define COMMANDS_MAX 64
+#define SUBCOMMANDS_MAX 16
 
 /* Returns an exit code, or -1 with an error. */
 typedef int command_fn(struct cli *cli, struct error *err);
@@ -40,17 +40,17 @@ struct command {
 	const char *args; /* arguments in the usage */
 	size_t min_args;
 	size_t max_args;
-	bool connects; /* also has the connection's options */
-	const struct option_rule *rules;
+	bool connects;                   /* also has the connection's options */
+	const struct option_rule *rules; /* NULL: no options of its own */
 	size_t options_size; /* of the struct that the rules fill; 0: struct
 				options */
 	const char *summary;
 	const char *help; /* or NULL */
 	const char *example;
 	command_fn *fn;
-	const struct subcommand
-		*subcommands; /* instead of args and fn; at most 16. If min_args
-				 is 0, no word means the first */
+	const struct subcommand *subcommands; /* instead of args and fn; at most
+						 SUBCOMMANDS_MAX. If min_args is
+						 0, no word means the first */
 };
 
 /* NULL past the end. */
@@ -65,45 +65,19 @@ const struct command *command_find(const char *name);
 #define COMMAND_CONNECTION 1
 struct option_tables command_options(const struct command *command);
 
-/* In the order of the help. */
-extern const struct command command_run;
-extern const struct command command_plan;
-extern const struct command command_submit;
-extern const struct command command_sweeps;
-extern const struct command command_watch;
-extern const struct command command_web;
-extern const struct command command_jobs;
-extern const struct command command_nodes;
-extern const struct command command_show;
-extern const struct command command_logs;
-extern const struct command command_image;
-extern const struct command command_files;
-extern const struct command command_fetch;
-extern const struct command command_cancel;
-extern const struct command command_retry;
-extern const struct command command_report;
-extern const struct command command_compare;
-extern const struct command command_trend;
-extern const struct command command_slurm;
-extern const struct command command_extract;
-extern const struct command command_diagnose;
-extern const struct command command_stacks;
-extern const struct command command_sample;
-extern const struct command command_verify;
-extern const struct command command_mfu;
-extern const struct command command_vendors;
-extern const struct command command_check;
-extern const struct command command_policy;
-extern const struct command command_completion;
-extern const struct command command_export;
-extern const struct command command_import;
-extern const struct command command_key;
-extern const struct command command_node;
-extern const struct command command_user;
-extern const struct command command_join;
-extern const struct command command_backup;
-extern const struct command command_gc;
-extern const struct command command_audit;
+/* All commands, in the order of the help. */
+/* clang-format off */
+#define COMMANDS(X) \
+	X(run) X(slurm) X(plan) X(submit) X(sweeps) X(watch) X(web) X(jobs) \
+	X(nodes) X(show) X(logs) X(image) X(files) X(fetch) X(cancel) \
+	X(retry) X(report) X(compare) X(trend) X(extract) X(diagnose) \
+	X(stacks) X(sample) X(verify) X(mfu) X(vendors) X(check) X(policy) \
+	X(completion) X(export) X(import) X(key) X(node) X(user) X(join) \
+	X(backup) X(gc) X(audit)
+/* clang-format on */
+
+#define COMMAND_DECLARE(name) extern const struct command command_##name;
+COMMANDS(COMMAND_DECLARE)
 
 /* Macros for the option tables of commands. */
 

@@ -1,112 +1,283 @@
-/* dispatch.c - a command line to its command, and its errors to words.
+/* dispatch.c - runs the command of a command line and prints its error.
  */
 #include "controller/cli/dispatch.h"
 
 #include "controller/cli/command.h"
 #include "controller/cli/help.h"
-#include "controller/cli/subcommands.h"
-#include "protocol/base/program.h"
 #include "protocol/base/nearest_word.h"
+#include "protocol/base/program.h"
+#include "protocol/config/free_space.h"
 
 #include <errno.h>
 #include <string.h>
+
+#define COMMANDS_MAX 64
+#define HINT_SIZE 80
+
+/* "; did you mean 'jobs'?", or "" if no word is near. Returns hint. */
+static const char *hint_at(const char *word, const char *const *words,
+			   char hint[HINT_SIZE])
+{
+	const char *near = nearest_word(word, words);
+
+	*hint = 0;
+	if (near)
+		snprintf(hint, HINT_SIZE, "; did you mean '%s'?", near);
+	return hint;
+}
 
 static const struct command *command_named(const char *name, struct error *err)
 {
 	const char *names[COMMANDS_MAX + 1] = { NULL };
 	const struct command *command = command_find(name);
-	const char *near;
+	char hint[HINT_SIZE];
 
 	if (command)
 		return command;
 	for (size_t i = 0; i < COMMANDS_MAX && (command = command_at(i)); i++)
 		names[i] = command->name;
-	near = nearest_word(name, names);
-	error_set(err, EINVAL,
-		  "no command '%.60s'%s%s%s; regatta --help lists all", name,
-		  near ? "; did you mean '" : "", near ? near : "",
-		  near ? "'?" : "");
+	error_set(err, EINVAL, "no command '%.60s'%s; regatta --help lists all",
+		  name, hint_at(name, names, hint));
 	return NULL;
 }
+
+/* word: NULL if there is none. */
+static int unknown_subcommand(const struct command *command, const char *word,
+			      struct error *err)
+{
+	const struct subcommand *subs = command->subcommands;
+	const char *names[SUBCOMMANDS_MAX + 1] = { NULL };
+	char all[300] = "", hint[HINT_SIZE];
+	size_t used = 0;
+
+	for (size_t i = 0; i < SUBCOMMANDS_MAX && subs[i].word; i++) {
+		names[i] = subs[i].word;
+		used += (size_t)snprintf(all + used, sizeof(all) - used, "%s%s",
+					 i ? ", " : "", names[i]);
+	}
+	if (!word)
+		return error_set(err, EINVAL,
+				 "%s: missing argument; expected %s",
+				 command->name, all);
+	return error_set(err, EINVAL,
+			 "%s: '%.60s' is not valid here; expected %s%s",
+			 command->name, word, all, hint_at(word, names, hint));
+}
+
+/* The arguments that a command, or one of its subcommands, takes. */
+struct usage {
+	char name[60]; /* "jobs", "node drain" */
+	const char *args;
+	size_t min, max;
+};
 
 /* The name of the word that is missing at this place of a usage without
  * alternatives: "ID" of "KIND ID"; "" where there are some.
  */
-static void missing_name(const char *usage, size_t place, char *to, size_t size)
+static void missing_name(const char *args, size_t place, char *to, size_t size)
 {
 	to[0] = 0;
-	if (strchr(usage, '|'))
+	if (strchr(args, '|'))
 		return;
 	for (; place; place--) {
-		usage += strcspn(usage, " ");
-		usage += strspn(usage, " ");
+		args += strcspn(args, " ");
+		args += strspn(args, " ");
 	}
-	snprintf(to, size, " %.*s", (int)strcspn(usage, " ."), usage);
+	snprintf(to, size, " %.*s", (int)strcspn(args, " ."), args);
 }
 
-/* Not too few, nor too many. */
-static int check_words(const struct cli *cli, const struct command *command,
-		       struct error *err)
+static int check_words(const struct usage *usage, char *const *words,
+		       size_t count, struct error *err)
 {
-	const char *space = *command->args ? " " : "";
 	char missing[40];
 
-	if (cli->arg_count > command->max_args)
+	if (count > usage->max)
 		return error_set(err, EINVAL,
 				 "%s: '%.60s' is not valid here; expected "
 				 "regatta %s%s%s",
-				 command->name, cli->args[command->max_args],
-				 command->name, space, command->args);
-	if (cli->arg_count >= command->min_args)
+				 usage->name, words[usage->max], usage->name,
+				 *usage->args ? " " : "", usage->args);
+	if (count >= usage->min)
 		return 0;
-	missing_name(command->args, cli->arg_count, missing, sizeof(missing));
+	missing_name(usage->args, count, missing, sizeof(missing));
 	return error_set(err, EINVAL,
 			 "%s: missing argument%s (expected regatta %s %s)",
-			 command->name, missing, command->name, command->args);
+			 usage->name, missing, usage->name, usage->args);
 }
 
-static int run_command(struct cli *cli, const struct command *command, int argc,
-		       char **argv, struct error *err)
+static bool is_given(const struct option_rule *rule,
+		     const struct options *options)
+{
+	const void *value = (const char *)options + rule->offset;
+
+	switch (rule->kind) {
+	case OPTION_NUMBER:
+		return *(const uint64_t *)value != OPTION_NONE;
+	case OPTION_LIST:
+		return ((const struct option_list *)value)->count;
+	case OPTION_FLAG:
+	case OPTION_LAST:
+		return *(const bool *)value;
+	case OPTION_FLOOR:
+		return free_space_is_set(value);
+	default:
+		return *(const char *const *)value;
+	}
+}
+
+static bool has_option(const struct subcommand *sub, const char *name)
+{
+	const char *at = sub->options ? sub->options : "";
+	size_t length = strlen(name);
+
+	while (*at) {
+		size_t n = strcspn(at, " ");
+
+		if (n == length && !strncmp(at, name, n))
+			return true;
+		at += n + (at[n] == ' ');
+	}
+	return false;
+}
+
+/* An option of another subcommand is an error. If it were ignored, `image
+ * remove --dry-run` would remove the image.
+ */
+static int check_options(const struct cli *cli, const struct command *command,
+			 const struct subcommand *sub, struct error *err)
+{
+	const struct option_rule *rule = command->rules;
+
+	for (; rule && rule->name; rule++) {
+		char owners[120] = "";
+		size_t used = 0;
+
+		if (!is_given(rule, cli->options) ||
+		    has_option(sub, rule->name))
+			continue;
+		for (const struct subcommand *of = command->subcommands;
+		     of->word; of++)
+			if (has_option(of, rule->name))
+				used += (size_t)snprintf(owners + used,
+							 sizeof(owners) - used,
+							 "%s%s %s",
+							 used ? ", " : "",
+							 command->name,
+							 of->word);
+		if (*owners)
+			return error_set(err, EINVAL,
+					 "%s %s: --%s is not valid here; it is "
+					 "for %s",
+					 command->name, sub->word, rule->name,
+					 owners);
+	}
+	return 0;
+}
+
+static int run_subcommand(struct cli *cli, const struct command *command,
+			  struct error *err)
+{
+	const struct subcommand *sub = command->subcommands;
+	size_t count = cli->arg_count ? cli->arg_count - 1 : 0;
+	struct usage usage;
+
+	if (cli->arg_count < command->min_args)
+		return unknown_subcommand(command, NULL, err);
+	while (cli->arg_count && sub->word &&
+	       strcmp(sub->word, cli->args[0]) != 0)
+		sub++;
+	if (!sub->word)
+		return unknown_subcommand(command, cli->args[0], err);
+	usage = (struct usage){ .args = sub->args ? sub->args : "",
+				.min = sub->min_args,
+				.max = sub->max_args };
+	snprintf(usage.name, sizeof(usage.name), "%s %s", command->name,
+		 sub->word);
+	if (check_words(&usage, cli->args + 1, count, err) < 0 ||
+	    check_options(cli, command, sub, err) < 0)
+		return -1;
+	return sub->fn(cli, err);
+}
+
+static int run_command(struct cli *cli, const struct command *command,
+		       struct error *err)
+{
+	struct usage usage = { .args = command->args,
+			       .min = command->min_args,
+			       .max = command->max_args };
+
+	snprintf(usage.name, sizeof(usage.name), "%s", command->name);
+	return check_words(&usage, cli->args, cli->arg_count, err) < 0
+		       ? -1
+		       : command->fn(cli, err);
+}
+
+static int print_help(struct cli *cli, const struct command *command)
+{
+	if (command)
+		help_command(cli->out, command);
+	else
+		help_all(cli->out);
+	return EXIT_GOOD;
+}
+
+static int print_version(struct cli *cli)
+{
+	fputs("regatta " REGATTA_VERSION "\n", cli->out);
+	return EXIT_GOOD;
+}
+
+/* Numbers that are not given become OPTION_NONE. */
+static int parse_options(struct cli *cli, const struct command *command,
+			 int argc, char **argv, struct error *err)
 {
 	const struct option_tables tables = command_options(command);
+	const struct option_rule *rule = NULL;
 
-	if (options_parse(argc, argv, &tables, cli->options, cli->args,
-			  &cli->arg_count, err) < 0)
-		return error_prefix(err, "%s", command->name);
-	if (cli->options->help) {
-		help_command(cli->out, command);
-		return EXIT_GOOD;
-	}
-	if (cli->options->version) {
-		fputs("regatta " REGATTA_VERSION "\n", cli->out);
-		return EXIT_GOOD;
-	}
-	if (command->subcommands)
-		return subcommands_run(cli, command, err);
-	return check_words(cli, command, err) < 0 ? -1 : command->fn(cli, err);
+	while ((rule = option_next(&tables, rule)))
+		if (rule->kind == OPTION_NUMBER)
+			*(uint64_t *)((char *)cli->options + rule->offset) =
+				OPTION_NONE;
+	return option_parse(argc, argv, &tables, cli->options, cli->args,
+			    &cli->arg_count, err) < 0
+		       ? error_prefix(err, "%s", command->name)
+		       : 0;
 }
 
-/* With room for the command's own options. */
-static int prepare_command(struct cli *cli, const struct command *command,
-			   int argc, char **argv, struct error *err)
+static int parse_and_run(struct cli *cli, const struct command *command,
+			 int argc, char **argv, struct error *err)
+{
+	if (parse_options(cli, command, argc, argv, err) < 0)
+		return -1;
+	if (cli->options->help)
+		return print_help(cli, command);
+	if (cli->options->version)
+		return print_version(cli);
+	return command->subcommands ? run_subcommand(cli, command, err)
+				    : run_command(cli, command, err);
+}
+
+/* With memory for the command's options. */
+static int run_with_options(struct cli *cli, const struct command *command,
+			    int argc, char **argv, struct error *err)
 {
 	size_t size = command->options_size ? command->options_size
 					    : sizeof(struct options);
-	owned_free struct options *options = calloc(1, size);
+	owned_free void *options = calloc(1, size);
 	int code;
 
 	if (!options)
 		return error_nomem(err, "command line");
-	cli->command = command->name;
-	cli->options = options;
-	code = run_command(cli, command, argc, argv, err);
-	cli->options = NULL;
+	cli->options = cli->given = options;
+	code = parse_and_run(cli, command, argc, argv, err);
+	cli->options = cli->given = NULL;
 	return code;
 }
 
 static int dispatch(struct cli *cli, int argc, char **argv, struct error *err)
 {
 	const struct command *command;
+	const char *word = argc > 1 ? argv[1] : "";
 
 	if (argc < 2) {
 		help_all(cli->err);
@@ -115,45 +286,38 @@ static int dispatch(struct cli *cli, int argc, char **argv, struct error *err)
 	if (argc > COMMAND_ARGS_MAX)
 		return error_set(err, EINVAL, "%d words; expected at most %d",
 				 argc, COMMAND_ARGS_MAX);
-	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") ||
-	    (!strcmp(argv[1], "help") && argc == 2)) {
-		help_all(cli->out);
-		return EXIT_GOOD;
-	}
-	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
-		fputs("regatta " REGATTA_VERSION "\n", cli->out);
-		return EXIT_GOOD;
-	}
-	if (argv[1][0] == '-')
+	if (!strcmp(word, "--help") || !strcmp(word, "-h") ||
+	    (!strcmp(word, "help") && argc == 2))
+		return print_help(cli, NULL);
+	if (!strcmp(word, "--version") || !strcmp(word, "-V"))
+		return print_version(cli);
+	if (word[0] == '-')
 		return error_set(err, EINVAL,
 				 "'%.60s' is not valid here; expected a "
 				 "command first; regatta --help lists all",
-				 argv[1]);
-	if (!strcmp(argv[1], "help")) {
+				 word);
+	if (!strcmp(word, "help")) {
 		command = command_named(argv[2], err);
-		if (!command)
-			return -1;
-		help_command(cli->out, command);
-		return EXIT_GOOD;
+		return command ? print_help(cli, command) : -1;
 	}
-	command = command_named(argv[1], err);
-	if (!command)
-		return -1;
-	return prepare_command(cli, command, argc - 2, argv + 2, err);
+	command = command_named(word, err);
+	return command ? run_with_options(cli, command, argc - 2, argv + 2, err)
+		       : -1;
 }
 
 static int exit_code(struct error *err)
 {
 	if (err->code == EINTR)
 		return EXIT_INTERRUPTED;
-	/* A file that may not be read; a controller out of reach is ENOTCONN.
+	/* EACCES is a file that may not be read, and so a wrong request. (An
+	 * unreachable controller is ENOTCONN.)
 	 */
 	if (err->code == EACCES)
 		err->code = EPERM;
 	return (int)program_exit_code(err);
 }
 
-/* Whether the command line asks for JSON, even one that is wrong. */
+/* Does the command line ask for JSON, even if the rest of it is wrong? */
 static bool wants_json(int argc, char **argv)
 {
 	for (int i = 1; i < argc; i++)
@@ -167,7 +331,7 @@ static bool wants_json(int argc, char **argv)
 /* {"error": {"text": "...", "exit": 2}} */
 static void print_json_error(struct cli *cli, const char *text, int code)
 {
-	owned(json_free) cJSON *object = cJSON_CreateObject();
+	owned(cJSON_Delete) cJSON *object = cJSON_CreateObject();
 	cJSON *error = cJSON_AddObjectToObject(object, "error");
 
 	if (cJSON_AddStringToObject(error, "text", text) &&
@@ -182,8 +346,6 @@ int cli_run(struct cli *cli, int argc, char **argv)
 	struct error err = { 0 };
 	int code = -1;
 
-	cli->options = NULL;
-	cli->command = "";
 	cli->args = args;
 	cli->arg_count = 0;
 	if (!args)

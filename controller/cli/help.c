@@ -31,7 +31,7 @@ static void print_command_usage(FILE *out, const struct command *command)
 	const char *form = command->subcommands ? "SUBCOMMAND" : command->args;
 	int left = fprintf(out, "usage: regatta %s", command->name);
 	const char *more =
-		command->connects || command->rules->name ? " [OPTION...]" : "";
+		command->connects || command->rules ? " [OPTION...]" : "";
 	bool fits = (size_t)left + strlen(form) + strlen(more) < LINE_WIDTH;
 
 	while (!fits && strstr(form, " | ")) {
@@ -73,7 +73,7 @@ void help_command(FILE *out, const struct command *command)
 		fputc('\n', out);
 	if (command->help)
 		words_print(out, command->help, 0);
-	if (command->rules->name) {
+	if (command->rules) {
 		fputs("\noptions:\n", out);
 		option_print(out, command->rules);
 	}

@@ -9,12 +9,6 @@
 #define NESTED_MAX 2 /* an index may name others */
 #define LIST_NAME "manifest.json"
 
-static void json_free(cJSON *json)
-{
-	cJSON_Delete(json);
-}
-OWNED_POINTER(cJSON, json_free)
-
 /* The member's text, or "". */
 static const char *text_in(const cJSON *object, const char *name)
 {
@@ -176,7 +170,7 @@ static int take_listed(struct image_bundle *bundle, const cJSON *item,
 static int take_list(const struct texts *texts, struct image_bundle *bundle,
 		     struct error *err)
 {
-	owned(json_free) cJSON *list = parse(texts, LIST_NAME, err);
+	owned(cJSON_Delete) cJSON *list = parse(texts, LIST_NAME, err);
 	const cJSON *item;
 
 	if (!list)
@@ -281,7 +275,7 @@ static int take_index(const struct texts *texts,
 	cJSON_ArrayForEach(descriptor, list_in(index, "manifests"))
 	{
 		const char *named = image_name(descriptor);
-		owned(json_free) cJSON *blob = NULL;
+		owned(cJSON_Delete) cJSON *blob = NULL;
 		char path[96];
 		int rc = 0;
 
@@ -306,8 +300,8 @@ static int take_index(const struct texts *texts,
 static int make_list(struct texts *texts, const struct image_bundle *bundle,
 		     struct error *err)
 {
-	owned(json_free) cJSON *index = parse(texts, "index.json", err);
-	owned(json_free) cJSON *list = cJSON_CreateArray();
+	owned(cJSON_Delete) cJSON *index = parse(texts, "index.json", err);
+	owned(cJSON_Delete) cJSON *list = cJSON_CreateArray();
 	char *text;
 	int rc;
 

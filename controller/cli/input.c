@@ -27,7 +27,7 @@ static int check(struct input *input, struct cli *cli, bool optional_catalog,
 	char images[PATH_MAX];
 	bool named = cli->options->images || cli->environment->images;
 
-	if (settings_images(cli->environment, cli->options, images, err) < 0)
+	if (cli_images(cli, images, err) < 0)
 		return optional_catalog && !named ? 0 : -1;
 	input->catalog = catalog_load(images, err);
 	if (!input->catalog)
@@ -313,8 +313,8 @@ int input_submit(const struct input *input, struct cli *cli,
 	if (input->sweep && workspaces_send(input->sweep, input->name, cli,
 					    client, &submit, err) < 0)
 		return -1;
-	if (client_call(client, MESSAGE_SUBMIT, &submit, input->text.data,
-			input->text.size, 0, answer, err) < 0)
+	if (client_call_with(client, MESSAGE_SUBMIT, &submit, input->text.data,
+			     input->text.size, 0, answer, err) < 0)
 		return -1;
 	reply = answer->reply;
 	if (!reply->sweep)

@@ -1,4 +1,4 @@
-/* logins.c - who the user is to registries, taken along with a sweep, sealed.
+/* logins.c - collects and seals the user's registry logins for a sweep.
  */
 #include "controller/cli/logins.h"
 
@@ -45,15 +45,14 @@ static int add_host(struct strings *hosts, const char *image, struct error *err)
 	if (reference_parse(image, &parts, err) < 0)
 		return -1;
 	if (!parts.name[0])
-		return 0; /* an id: no registry has it */
+		return 0; /* an image id, which no registry has */
 	reference_place(&parts, host, path);
-	for (size_t i = 0; i < hosts->count; i++)
-		if (!strcmp(hosts->items[i], host))
-			return 0;
-	return strings_add(hosts, host, err);
+	return strings_has(hosts, host) ? 0 : strings_add(hosts, host, err);
 }
 
-/* It is the request that is wrong, not who we are to the controller. */
+/* EACCES of the file is a wrong request; elsewhere it is the controller's
+ * refusal.
+ */
 static int wrong_file(struct error *err)
 {
 	if (err->code == EACCES)
@@ -61,8 +60,8 @@ static int wrong_file(struct error *err)
 	return error_prefix(err, "--registry-auth");
 }
 
-/* Only the engine knows where the base images of a build come from: all that
- * the user's settings name.
+/* Only the engine knows the registries of a build's base images, so add all
+ * registries of the user's settings.
  */
 static int add_all(struct cli *cli, struct strings *hosts, struct error *err)
 {
@@ -80,31 +79,29 @@ static int add_all(struct cli *cli, struct strings *hosts, struct error *err)
 	return 0;
 }
 
-/* Neighbours are alike: `last` is what was looked at before. */
+/* Cells beside each other mostly have the same image: *last is the image of the
+ * cell before.
+ */
 static int add_cell(struct cli *cli, struct sweep *sweep, size_t cell,
 		    char **last, struct strings *hosts, struct error *err)
 {
-	struct job_spec spec;
+	owned(job_spec_clear) struct job_spec spec = { 0 };
 	const struct container_spec *container = &spec.container;
-	uint32_t repeats;
 	char *now = NULL;
-	int rc = 0;
 
-	if (sweep_job(sweep, sweep_cell_job(sweep, cell, &repeats), &spec,
-		      err) < 0)
+	if (sweep_cell_spec(sweep, cell, &spec, err) < 0)
 		return -1;
 	if (asprintf(&now, "%s %s", container->build ? container->build : "",
-		     container->image) < 0) {
-		now = NULL;
-		rc = error_nomem(err, "sweep");
-	} else if (!*last || strcmp(*last, now) != 0) {
-		rc = container->build ? add_all(cli, hosts, err)
-				      : add_host(hosts, container->image, err);
+		     container->image) < 0)
+		return error_nomem(err, "sweep");
+	if (*last && !strcmp(*last, now)) {
+		free(now);
+		return 0;
 	}
-	codec_clear(&job_spec_schema, &spec);
 	free(*last);
 	*last = now;
-	return rc;
+	return container->build ? add_all(cli, hosts, err)
+				: add_host(hosts, container->image, err);
 }
 
 static int find_hosts(struct cli *cli, struct sweep *sweep,
@@ -197,7 +194,7 @@ static int seal(struct cli *cli, struct client *client,
 	*logins = calloc(hosts->count + 1, sizeof(**logins));
 	if (!*logins)
 		return error_nomem(err, "credentials");
-	/* As helpers are run. */
+	/* Credential helpers are child processes. */
 	sigemptyset(&children);
 	sigaddset(&children, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &children, &before);

@@ -140,15 +140,14 @@ static void warn_of(struct cli *cli, const struct strings *env)
 
 static int warn(struct cli *cli, struct sweep *sweep, struct error *err)
 {
-	struct job_spec spec;
+	owned(job_spec_clear) struct job_spec spec = { 0 };
 
-	/* Cells are much alike: the first one stands for all. */
+	/* Cells mostly have the same variables: look only at the first. */
 	if (!sweep_totals(sweep)->kept)
 		return 0;
-	if (sweep_job(sweep, 0, &spec, err) < 0)
+	if (sweep_cell_spec(sweep, 0, &spec, err) < 0)
 		return -1;
 	warn_of(cli, &spec.container.env);
-	codec_clear(&job_spec_schema, &spec);
 	return 0;
 }
 

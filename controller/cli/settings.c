@@ -1,4 +1,4 @@
-/* settings.c - where the controller is, who we are, where our parts lie.
+/* settings.c - finds the controller, the user's key and the installed parts.
  */
 #include "controller/cli/settings.h"
 #include "protocol/base/file.h"
@@ -7,17 +7,18 @@
 #include "protocol/yaml/document.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #define SETTING_MAX 4000 /* bytes in a value of the configuration file */
 
 struct config {
-	char path[PATH_MAX];       /* "": there is no file */
-	char folder[PATH_MAX];     /* of regatta's configuration, or "" */
-	struct document *document; /* NULL: no file */
-	const char *controller;    /* borrowed from the document */
+	const struct environment *environment;
+	const struct options *options; /* NULL: only the file is looked for */
+	char path[PATH_MAX];           /* "": there is no file */
+	char folder[PATH_MAX];         /* of the user's settings, or "" */
+	struct document *document;     /* NULL: no file */
+	const char *controller;        /* borrowed from the document */
 	const char *controller_key;
 	const char *key;
 };
@@ -25,57 +26,41 @@ struct config {
 static void config_clear(struct config *config)
 {
 	document_free(config->document);
-	config->document = NULL;
 }
 OWNED_VALUE(struct config, config_clear)
 
-__attribute__((format(printf, 3, 4))) static int
-put_path(char path[PATH_MAX], struct error *err, const char *fmt, ...)
+static int find_config(struct config *config, struct error *err)
 {
-	va_list args;
-	int length;
-
-	va_start(args, fmt);
-	length = vsnprintf(path, PATH_MAX, fmt, args);
-	va_end(args);
-	if (length < 0 || length >= PATH_MAX)
-		return error_set(err, ENAMETOOLONG, "%.80s...: path too long",
-				 path);
-	return 0;
-}
-
-static int find_config(const struct environment *environment,
-		       struct config *config, struct error *err)
-{
+	const struct environment *environment = config->environment;
 	const char *slash;
+	int rc;
 
 	if (environment->config) {
 		slash = strrchr(environment->config, '/');
-		return put_path(config->path, err, "%s", environment->config) |
-		       put_path(config->folder, err, "%.*s",
-				slash ? (int)(slash - environment->config) : 1,
-				slash ? environment->config : ".");
+		return file_path(config->path, err, "%s", environment->config) |
+		       file_path(config->folder, err, "%.*s",
+				 slash ? (int)(slash - environment->config) : 1,
+				 slash ? environment->config : ".");
 	}
-	if (environment->config_home && environment->config_home[0] == '/') {
-		if (put_path(config->folder, err, "%s/regatta",
-			     environment->config_home) < 0)
-			return -1;
-	} else if (environment->home && environment->home[0]) {
-		if (put_path(config->folder, err, "%s/.config/regatta",
-			     environment->home) < 0)
-			return -1;
-	} else {
+	if (environment->config_home && environment->config_home[0] == '/')
+		rc = file_path(config->folder, err, "%s/regatta",
+			       environment->config_home);
+	else if (environment->home && environment->home[0])
+		rc = file_path(config->folder, err, "%s/.config/regatta",
+			       environment->home);
+	else
 		return 0;
-	}
-	return put_path(config->path, err, "%s/config.yaml", config->folder);
+	return rc < 0 ? -1
+		      : file_path(config->path, err, "%s/config.yaml",
+				  config->folder);
 }
 
 int settings_file(const struct environment *environment, char path[PATH_MAX],
 		  char folder[PATH_MAX], struct error *err)
 {
-	struct config config = { .path = "" };
+	struct config config = { .environment = environment };
 
-	if (find_config(environment, &config, err) < 0)
+	if (find_config(&config, err) < 0)
 		return -1;
 	if (!config.path[0])
 		return error_set(err, EINVAL,
@@ -94,19 +79,19 @@ static int read_text(const struct value *root, const char *name,
 	return value ? value_string(value, SETTING_MAX, to, err) : 0;
 }
 
-static int read_config(const struct environment *environment,
-		       struct config *config, struct error *err)
+static int read_config(struct config *config, struct error *err)
 {
 	static const char *const keys[] = { "controller", "controller_key",
 					    "key", NULL };
 	static const struct document_limits limits = { .bytes = 65536 };
 	const struct value *root;
 
-	if (find_config(environment, config, err) < 0)
+	if (find_config(config, err) < 0)
 		return -1;
-	if (!environment->config &&
+	if (!config->environment->config &&
 	    (!config->path[0] || access(config->path, F_OK) < 0)) {
-		/* Who may not read it is not who it is for. */
+		/* A user who may not read the services' file does not use it.
+		 */
 		if (access(installed_operator_yaml, R_OK) < 0)
 			return 0;
 		snprintf(config->path, PATH_MAX, "%s", installed_operator_yaml);
@@ -121,11 +106,9 @@ static int read_config(const struct environment *environment,
 	if (value_expect(root, VALUE_MAP, err) < 0 ||
 	    value_check_keys(root, keys, err) < 0 ||
 	    read_text(root, "controller", &config->controller, err) < 0 ||
-	    read_text(root, "controller_key", &config->controller_key, err) <
-		    0 ||
-	    read_text(root, "key", &config->key, err) < 0)
+	    read_text(root, "controller_key", &config->controller_key, err) < 0)
 		return -1;
-	return 0;
+	return read_text(root, "key", &config->key, err);
 }
 
 static const char *first_of(const char *option, const char *environment,
@@ -136,23 +119,21 @@ static const char *first_of(const char *option, const char *environment,
 	return environment && *environment ? environment : config;
 }
 
-/* A path of the configuration file, seen from where we are. */
+/* A path of the configuration file is relative to its folder. */
 static int from_config(const struct config *config, const char *given,
 		       char path[PATH_MAX], struct error *err)
 {
-	if (given[0] == '/')
-		return put_path(path, err, "%s", given);
-	return put_path(path, err, "%s/%s", config->folder, given);
+	return given[0] == '/'
+		       ? file_path(path, err, "%s", given)
+		       : file_path(path, err, "%s/%s", config->folder, given);
 }
 
-static int find_endpoint(const struct environment *environment,
-			 const struct options *options,
-			 const struct config *config,
+static int find_endpoint(const struct config *config,
 			 struct connection *connection, struct error *err)
 {
 	const char *given =
-		first_of(options->controller, environment->controller,
-			 config->controller);
+		first_of(config->options->controller,
+			 config->environment->controller, config->controller);
 
 	if (!given)
 		return error_set(err, EINVAL,
@@ -173,13 +154,11 @@ static int find_endpoint(const struct environment *environment,
 	return 0;
 }
 
-static int find_server_key(const struct environment *environment,
-			   const struct options *options,
-			   const struct config *config,
+static int find_server_key(const struct config *config,
 			   struct connection *connection, struct error *err)
 {
-	const char *given = first_of(options->controller_key,
-				     environment->controller_key, NULL);
+	const char *given = first_of(config->options->controller_key,
+				     config->environment->controller_key, NULL);
 	char path[PATH_MAX];
 
 	if (!given && config->controller_key) {
@@ -202,12 +181,11 @@ static int find_server_key(const struct environment *environment,
 	return 0;
 }
 
-static int find_own_key(const struct environment *environment,
-			const struct options *options,
-			const struct config *config,
+static int find_own_key(const struct config *config,
 			struct connection *connection, struct error *err)
 {
-	const char *given = first_of(options->key, environment->key, NULL);
+	const char *given =
+		first_of(config->options->key, config->environment->key, NULL);
 	char path[PATH_MAX];
 
 	if (!given && (config->key || config->folder[0])) {
@@ -240,17 +218,25 @@ static int find_own_key(const struct environment *environment,
 	return 0;
 }
 
+static int find_controller(struct config *config, struct connection *connection,
+			   struct error *err)
+{
+	return read_config(config, err) < 0 ||
+			       find_endpoint(config, connection, err) < 0
+		       ? -1
+		       : find_server_key(config, connection, err);
+}
+
 int settings_connection(const struct environment *environment,
 			const struct options *options,
 			struct connection *connection, struct error *err)
 {
-	owned(config_clear) struct config config = { 0 };
+	owned(config_clear) struct config config = { .environment = environment,
+						     .options = options };
 	struct connection found = { 0 };
 
-	if (read_config(environment, &config, err) < 0 ||
-	    find_endpoint(environment, options, &config, &found, err) < 0 ||
-	    find_server_key(environment, options, &config, &found, err) < 0 ||
-	    find_own_key(environment, options, &config, &found, err) < 0)
+	if (find_controller(&config, &found, err) < 0 ||
+	    find_own_key(&config, &found, err) < 0)
 		return -1;
 	*connection = found;
 	return 0;
@@ -260,15 +246,13 @@ int settings_controller(const struct environment *environment,
 			const struct options *options,
 			struct connection *connection, struct error *err)
 {
-	owned(config_clear) struct config config = { 0 };
+	owned(config_clear) struct config config = { .environment = environment,
+						     .options = options };
 
-	if (read_config(environment, &config, err) < 0 ||
-	    find_endpoint(environment, options, &config, connection, err) < 0)
-		return -1;
-	return find_server_key(environment, options, &config, connection, err);
+	return find_controller(&config, connection, err);
 }
 
-/* Whether folder/name is there, with its real path in `path`. */
+/* Set path to the real path of folder/name. False: there is no such file. */
 static bool try_path(const char *folder, const char *name, int mode,
 		     char path[PATH_MAX])
 {
@@ -300,7 +284,9 @@ int settings_images(const struct environment *environment,
 			 installed_images);
 }
 
-/* Beside a .../bin folder of PATH: an ordinary user's has no sbin. */
+/* Look in the sbin folder beside a bin folder: the PATH of an ordinary user has
+ * no sbin.
+ */
 static bool try_sbin(const char *folder, const char *name, char path[PATH_MAX])
 {
 	char sbin[PATH_MAX];
@@ -364,6 +350,6 @@ int read_input(const char *name, struct buffer *out, struct error *err)
 	if (file_read_any(path, out, err) == 0)
 		return 0;
 	if (err->code != ENOMEM && err->code != E2BIG)
-		err->code = EINVAL; /* a request for what is not there */
+		err->code = EINVAL; /* a wrong request */
 	return -1;
 }

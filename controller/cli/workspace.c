@@ -53,9 +53,9 @@ int workspace_folder(const struct sweep *sweep, size_t index, const char *file,
 	const char *slash = *path == '/' ? NULL : strrchr(file, '/');
 	int before = slash ? (int)(slash - file) + 1 : 0;
 
-	if (snprintf(folder, PATH_MAX, "%.*s%s", before, file, path) < PATH_MAX)
-		return 0;
-	return error_set(err, EINVAL, "workspace %.80s: too long", path);
+	return file_path(folder, err, "%.*s%s", before, file, path) < 0
+		       ? error_prefix(err, "workspace")
+		       : 0;
 }
 
 static int tree_init(struct tree *tree, const struct sweep *sweep, size_t index,

@@ -5,18 +5,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static void json_delete(cJSON *json)
-{
-	cJSON_Delete(json);
-}
-OWNED_POINTER(cJSON, json_delete)
-
-static void spec_clear(struct job_spec *spec)
-{
-	codec_clear(&job_spec_schema, spec);
-}
-OWNED_VALUE(struct job_spec, spec_clear)
-
 static bool add_number(cJSON *object, const char *name, double number)
 {
 	return cJSON_AddNumberToObject(object, name, number) != NULL;
@@ -75,7 +63,7 @@ static bool add_missing(cJSON *row, const char *build)
 static int add_kept(struct sweep *sweep, size_t cell, cJSON *list,
 		    struct error *err)
 {
-	owned(spec_clear) struct job_spec spec = { 0 };
+	owned(job_spec_clear) struct job_spec spec = { 0 };
 	cJSON *row = add_row(list);
 	uint32_t repeats = 0;
 	size_t job = sweep_cell_job(sweep, cell, &repeats);
@@ -126,7 +114,7 @@ static int add_dropped(struct sweep *sweep, size_t drop, cJSON *list,
 cJSON *plan_new(struct sweep *sweep, size_t rows, struct error *err)
 {
 	const struct sweep_totals *totals = sweep_totals(sweep);
-	owned(json_delete) cJSON *plan = cJSON_CreateObject();
+	owned(cJSON_Delete) cJSON *plan = cJSON_CreateObject();
 	cJSON *kept = NULL, *dropped = NULL;
 
 	if (!plan ||

@@ -100,6 +100,13 @@ int sweep_job(struct sweep *sweep, size_t job, struct job_spec *spec,
 size_t sweep_cell_job(const struct sweep *sweep, size_t cell,
 		      uint32_t *repeats);
 
+/* The spec of the first job of a kept cell, as sweep_job(). */
+int sweep_cell_spec(struct sweep *sweep, size_t cell, struct job_spec *spec,
+		    struct error *err);
+
+void job_spec_clear(struct job_spec *spec);
+OWNED_VALUE(struct job_spec, job_spec_clear)
+
 /* The numbers of the jobs that a repeat of the kept cell follows. Returns their
  * count, or -1. jobs has room for CELL_ORDER_BEFORE_MAX; *same_nodes is set if
  * the count is not 0.

@@ -185,3 +185,17 @@ int sweep_drop(struct sweep *sweep, size_t drop, char *cell, size_t cell_size,
 	}
 	return 0;
 }
+
+int sweep_cell_spec(struct sweep *sweep, size_t cell, struct job_spec *spec,
+		    struct error *err)
+{
+	uint32_t repeats;
+
+	return sweep_job(sweep, sweep_cell_job(sweep, cell, &repeats), spec,
+			 err);
+}
+
+void job_spec_clear(struct job_spec *spec)
+{
+	codec_clear(&job_spec_schema, spec);
+}

@@ -9,8 +9,6 @@
 
 #include <inttypes.h>
 
-OWNED_POINTER(cJSON, cJSON_Delete)
-
 /* The page has its styles in it, and no script at all. */
 static const char report_policy[] =
 	"default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; "

@@ -8,12 +8,27 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+int file_path(char path[PATH_MAX], struct error *err, const char *fmt, ...)
+{
+	va_list args;
+	int length;
+
+	va_start(args, fmt);
+	length = vsnprintf(path, PATH_MAX, fmt, args);
+	va_end(args);
+	return length >= 0 && length < PATH_MAX
+		       ? 0
+		       : error_set(err, EINVAL,
+				   "%.80s...: the path is too long", path);
+}
 
 static int read_all(int fd, const char *path, struct buffer *out,
 		    struct error *err)
@@ -76,16 +91,19 @@ int file_read_any(const char *path, struct buffer *out, struct error *err)
 	return read_all(fd, path, out, err);
 }
 
-static int write_all(int fd, const char *data, size_t size)
+int file_write_all(int fd, const char *name, const void *data, size_t size,
+		   struct error *err)
 {
+	const char *at = data;
+
 	while (size) {
-		ssize_t n = write(fd, data, size);
+		ssize_t n = write(fd, at, size);
 
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
-			return -1;
-		data += n;
+			return error_errno(err, "%s", name);
+		at += n;
 		size -= (size_t)n;
 	}
 	return 0;
@@ -123,7 +141,8 @@ int file_write(int dirfd, const char *path, const void *data, size_t size,
 		    O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
 	if (fd < 0)
 		return error_errno(err, "%s", temporary);
-	if (fchmod(fd, mode) < 0 || write_all(fd, data, size) < 0 ||
+	if (fchmod(fd, mode) < 0 ||
+	    file_write_all(fd, path, data, size, NULL) < 0 ||
 	    (durable && fsync(fd) < 0) ||
 	    renameat(dirfd, temporary, dirfd, path) < 0) {
 		error_errno(err, "%s", path);

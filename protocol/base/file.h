@@ -7,9 +7,14 @@
 #include "protocol/base/error.h"
 #include "protocol/base/strings.h"
 
+#include <limits.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+
+/* Write a path as printf(3) does. EINVAL: it is too long. */
+int file_path(char path[PATH_MAX], struct error *err, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 
 /* Read the regular file at path (relative to the folder dirfd, or AT_FDCWD)
  * into *out, whose limit bounds it (E2BIG). A final symbolic link, a FIFO or a
@@ -27,6 +32,10 @@ int file_read_any(const char *path, struct buffer *out, struct error *err);
  */
 int file_write(int dirfd, const char *path, const void *data, size_t size,
 	       mode_t mode, int durable, struct error *err);
+
+/* Write all bytes to fd. name: in the error. On failure some are written. */
+int file_write_all(int fd, const char *name, const void *data, size_t size,
+		   struct error *err);
 
 /* Make a folder and those above it; one that is there is success. */
 int file_make_folders(const char *path, mode_t mode, struct error *err);

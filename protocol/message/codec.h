@@ -211,4 +211,6 @@ int codec_print(const cJSON *tree, struct buffer *out, struct error *err);
 /* JSON text with nothing behind it to a tree the caller deletes; EPROTO. */
 cJSON *codec_parse(const char *text, size_t size, struct error *err);
 
+OWNED_POINTER(cJSON, cJSON_Delete)
+
 #endif

@@ -38,7 +38,7 @@ report 1 --style reference --format csv|--format csv
 report 1 --language zh|--style reference
 report 1 --style reference --language xx|'xx'.*en.*zh
 compare 1|missing
-key new|missing argument; expected regatta key new FILE
+key new|missing argument FILE .expected regatta key new FILE
 extract --framework nobody /dev/null|nobody
 plan /nowhere.yaml|/nowhere.yaml
 END

@@ -60,7 +60,7 @@ static const struct {
 	{ { "key", "make", "x" },
 	  "key: 'make' is not valid here; expected new, show" },
 	{ { "key", "new" },
-	  "key new: missing argument; expected regatta key new FILE" },
+	  "key new: missing argument FILE (expected regatta key new FILE" },
 	{ { "key", "new", "x" },
 	  "missing option (expected --name NAME and --role ROLE" },
 	{ { "key", "new", "x", "--name", "me", "--role", "king" },
@@ -94,7 +94,8 @@ static const struct {
 	  "--older: '5' is not valid here; expected a time with its unit "
 	  "(500ms, 90s, 15m, 2h, 1d) from 0ms to 36600d" },
 	{ { "node", "drain" },
-	  "node drain: missing argument; expected regatta node drain NODE" },
+	  "node drain: missing argument NODE (expected regatta node drain "
+	  "NODE)" },
 	{ { "image", "remove", "i", "--dry-run" },
 	  "image remove: --dry-run is not valid here; it is for image gc" },
 	{ { "image", "save", "i", "f", "--keep", "3" },
@@ -107,7 +108,7 @@ static const struct {
 	  "image gc: --registry-auth is not valid here; it is for image "
 	  "pull, image build" },
 	{ { "image", "pull" },
-	  "image pull: missing argument; expected regatta image pull SWEEP" },
+	  "image pull: missing argument (expected regatta image pull SWEEP" },
 	{ { "image", "remove", "i", "--nodes", "," },
 	  "--nodes: ',' is not valid here; expected names of nodes separated "
 	  "by "
@@ -591,7 +592,7 @@ static void test_folder(struct bed *bed)
 		   err.code == EEXIST && strstr(err.text, "--resume"),
 	   "so is a new one where one was");
 	folder_clear(&second);
-	ok(folder_resume(&second, name, &back, NULL, NULL, &err) == 0 &&
+	ok(folder_resume(&second, NULL, name, &back, &err) == 0 &&
 		   !strcmp(back.data, "sweep: x\n") &&
 		   !strcmp(second.cluster, cluster) &&
 		   !strcmp(second.controller.public, first.controller.public),

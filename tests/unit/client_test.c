@@ -582,8 +582,8 @@ static void test_pace(struct bed *bed)
 		owned(answer_clear) struct answer answer = { 0 };
 		struct message_retry retry = { .sweep = 1 };
 
-		good += client_call(client, MESSAGE_RETRY, &retry, NULL, 0, 0,
-				    &answer, NULL) == 0 &&
+		good += client_call(client, MESSAGE_RETRY, &retry, &answer,
+				    NULL) == 0 &&
 			((const struct reply_retry *)answer.reply)->retried ==
 				2;
 	}

@@ -58,7 +58,7 @@ static void test_numbers(void)
 /* As a controller describes it; what it does not say is absent. */
 static void job_read(const char *json, struct job_info *job)
 {
-	owned(json_free) cJSON *object = cJSON_Parse(json);
+	owned(cJSON_Delete) cJSON *object = cJSON_Parse(json);
 
 	codec_from_other(&job_info_schema, object, job, NULL);
 }

@@ -20,7 +20,7 @@ static void show(const char *json)
 {
 	static struct environment environment = { 0 };
 	struct cli cli = { .environment = &environment };
-	owned(json_free) cJSON *rows = cJSON_Parse(json);
+	owned(cJSON_Delete) cJSON *rows = cJSON_Parse(json);
 	size_t size;
 
 	free(shown);

@@ -12,11 +12,6 @@ struct audit_options {
 	bool verify;
 };
 
-static const struct audit_options *given(const struct cli *cli)
-{
-	return (const struct audit_options *)cli->options;
-}
-
 static void audit_row(struct table *table, const void *item, int64_t now_ms)
 {
 	const struct audit_info *row = item;
@@ -125,16 +120,17 @@ static int run_command(struct cli *cli, struct error *err)
 {
 	owned(client_free) struct client *client = cli_connect(cli, err);
 	owned(rows_clear) struct rows rows = { 0 };
+	const struct audit_options *given = cli->given;
 	struct rows shown;
 
 	if (!client ||
 	    client_rows(client, QUERY_AUDIT, 0, "seq", &rows, err) < 0)
 		return -1;
-	if (given(cli)->verify)
+	if (given->verify)
 		return verify(cli, &rows);
 	shown = rows;
-	if (given(cli)->tail < shown.count) {
-		size_t first = shown.count - (size_t)given(cli)->tail;
+	if (given->tail < shown.count) {
+		size_t first = shown.count - (size_t)given->tail;
 
 		shown.items += first * shown.schema->size;
 		shown.count -= first;

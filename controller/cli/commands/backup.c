@@ -1,4 +1,4 @@
-/* backup.c - backup: write all that the controller knows to a file.
+/* backup.c - backup: saves the state of the controller to a file.
  */
 #include "controller/cli/command.h"
 #include "controller/cli/input.h"
@@ -23,7 +23,7 @@ struct receiving {
 	uint64_t bytes;
 };
 
-/* Ask once. 1: all is here; 0: there is more. */
+/* Ask once. 1: all bytes have arrived; 0: there are more. */
 static int ask(struct receiving *receiving, struct error *err)
 {
 	static const struct timespec pause = { .tv_nsec = POLL_NS };
@@ -31,7 +31,7 @@ static int ask(struct receiving *receiving, struct error *err)
 	const struct reply_backup *reply;
 
 	if (client_call(receiving->client, MESSAGE_BACKUP, &receiving->message,
-			NULL, 0, 0, &answer, err) < 0)
+			&answer, err) < 0)
 		return -1;
 	reply = answer.reply;
 	if (!reply->ready) {
@@ -45,9 +45,9 @@ static int ask(struct receiving *receiving, struct error *err)
 		return error_set(err, EPROTO,
 				 "the controller sent fewer bytes than the "
 				 "backup has");
-	if (write(receiving->fd, answer.payload, answer.size) !=
-	    (ssize_t)answer.size)
-		return error_errno(err, "backup");
+	if (file_write_all(receiving->fd, "backup", answer.payload, answer.size,
+			   err) < 0)
+		return -1;
 	receiving->message.offset += answer.size;
 	return 0;
 }
@@ -62,7 +62,7 @@ static int receive(struct cli *cli, const char *part, uint64_t *bytes,
 	struct receiving receiving = { .client = client, .message.id = id };
 	int rc = 0;
 
-	/* Ctrl-C leaves no part of it behind. */
+	/* Ctrl-C must not leave a part of the file behind. */
 	if (!client || interrupts_client(&interrupts, client, err) < 0)
 		return -1;
 	fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -84,9 +84,8 @@ static int run_command(struct cli *cli, struct error *err)
 	char part[PATH_MAX], size[HUMAN_SIZE];
 	uint64_t bytes = 0;
 
-	if (snprintf(part, sizeof(part), "%s.part", file) >= (int)sizeof(part))
-		return error_set(err, ENAMETOOLONG,
-				 "%.80s...: the path is too long", file);
+	if (file_path(part, err, "%s.part", file) < 0)
+		return -1;
 	if (receive(cli, part, &bytes, err) < 0) {
 		unlink(part);
 		return -1;
@@ -101,17 +100,12 @@ static int run_command(struct cli *cli, struct error *err)
 }
 
 /* clang-format off */
-static const struct option_rule rules[] = {
-	{ 0 },
-};
-
 const struct command command_backup = {
 	.name = "backup",
 	.args = "FILE",
 	.min_args = 1,
 	.max_args = 1,
 	.connects = true,
-	.rules = rules,
 	.summary = "save the state of the controller to a file",
 	.help =
 		"Saves a consistent snapshot of sweeps, jobs, results, logs, "

@@ -13,24 +13,19 @@ struct cancel_options {
 	bool force;
 };
 
-static bool forced(const struct cli *cli)
-{
-	return ((const struct cancel_options *)cli->options)->force;
-}
-
 static int cancel_one(struct cli *cli, struct client *client, const char *kind,
 		      uint64_t id, cJSON *list, struct error *err)
 {
 	owned(answer_clear) struct answer answer = { 0 };
+	const struct cancel_options *given = cli->given;
 	struct message_cancel cancel = { .kind = (char *)kind,
 					 .id = id,
-					 .force = forced(cli) };
+					 .force = given->force };
 	char jobs[HUMAN_SIZE];
 	uint64_t count;
 	cJSON *row;
 
-	if (client_call(client, MESSAGE_CANCEL, &cancel, NULL, 0, 0, &answer,
-			err) < 0)
+	if (client_call(client, MESSAGE_CANCEL, &cancel, &answer, err) < 0)
 		return -1;
 	count = ((const struct reply_cancel *)answer.reply)->cancelled;
 	cli_say(cli, "%s %llu: %s cancelled", kind, (unsigned long long)id,
@@ -80,7 +75,7 @@ static int cancel_each(struct cli *cli, struct client *client, cJSON *list,
 static int run_command(struct cli *cli, struct error *err)
 {
 	owned(client_free) struct client *client = NULL;
-	owned(json_free) cJSON *list = cJSON_CreateArray();
+	owned(cJSON_Delete) cJSON *list = cJSON_CreateArray();
 
 	if (!list)
 		return error_nomem(err, "output");

@@ -97,16 +97,11 @@ static int run_command(struct cli *cli, struct error *err)
 }
 
 /* clang-format off */
-static const struct option_rule rules[] = {
-	{ 0 },
-};
-
 const struct command command_check = {
 	.name = "check",
 	.args = "config | controller | agent | policy FILE...",
 	.min_args = 2,
 	.max_args = COMMAND_ARGS_MAX,
-	.rules = rules,
 	.summary = "check settings and policies",
 	.help =
 		"With config, the kind of a file is derived from its name. "

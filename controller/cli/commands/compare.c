@@ -21,11 +21,6 @@ struct compare_options {
 	uint64_t from_step;
 };
 
-static const struct compare_options *given(const struct cli *cli)
-{
-	return (const struct compare_options *)cli->options;
-}
-
 /* "2068 ± 12 n=3"; the number of runs is left out if it is 1. */
 static void side_cell(struct table *table, const cJSON *side)
 {
@@ -145,7 +140,7 @@ static int print_two(struct cli *cli, const cJSON *cells,
 		verdict_cell(table, cell);
 		loss_cell(table, cell);
 	}
-	return cli_print_narrow(cli, "", table, droppable, err);
+	return cli_print_table(cli, "", table, droppable, err);
 }
 
 /* What a later sweep has of the cell, against the first. */
@@ -191,7 +186,7 @@ static int print_more(struct cli *cli, const cJSON *cells,
 			difference_row(table, cli->args[sweep++], other);
 		}
 	}
-	return cli_print_narrow(cli, "", table, droppable, err);
+	return cli_print_table(cli, "", table, droppable, err);
 }
 
 static int print_text(struct cli *cli, const cJSON *cells, struct error *err)
@@ -262,8 +257,9 @@ static int fetch(struct cli *cli, struct sweeps *sweeps, struct error *err)
 static int run_command(struct cli *cli, struct error *err)
 {
 	owned(sweeps_clear) struct sweeps sweeps = { 0 };
-	owned(json_free) cJSON *cells = NULL;
-	uint64_t from = given(cli)->from_step;
+	owned(cJSON_Delete) cJSON *cells = NULL;
+	const struct compare_options *given = cli->given;
+	uint64_t from = given->from_step;
 	int rc;
 
 	if (fetch(cli, &sweeps, err) < 0)

@@ -238,16 +238,11 @@ static int run_command(struct cli *cli, struct error *err)
 }
 
 /* clang-format off */
-static const struct option_rule rules[] = {
-	{ 0 },
-};
-
 const struct command command_completion = {
 	.name = "completion",
 	.args = "bash | zsh | fish",
 	.min_args = 1,
 	.max_args = COMMAND_ARGS_MAX,
-	.rules = rules,
 	.summary = "print a shell completion script",
 	.help =
 		"Packages install this script for all users. Needs no "

@@ -82,7 +82,7 @@ static cJSON *read_text(struct cli *cli, const char *name, struct error *err)
 	struct diagnosis diagnosis;
 	cJSON *document;
 
-	if (settings_images(cli->environment, cli->options, images, err) < 0)
+	if (cli_images(cli, images, err) < 0)
 		return NULL;
 	snprintf(path, sizeof(path), "%s/failures.yaml", images);
 	patterns = failure_patterns_read(path, err);
@@ -152,7 +152,7 @@ static bool is_job(const char *name)
 
 static int run_command(struct cli *cli, struct error *err)
 {
-	owned(json_free) cJSON *document = NULL;
+	owned(cJSON_Delete) cJSON *document = NULL;
 	const char *name = cli->arg_count ? cli->args[0] : "-";
 	uint64_t id;
 

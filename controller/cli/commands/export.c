@@ -31,7 +31,6 @@
 #include <unistd.h>
 
 #define RESULT_MARK "[FlagPerf Result]"
-#define PLACE_MAX 512 /* bytes of a folder below the run's */
 
 struct export
 {
@@ -39,7 +38,7 @@ struct export
 	struct client *client;
 	struct catalog *catalog;
 	struct rows nodes; /* struct node_info */
-	char run[PATH_MAX - PLACE_MAX];
+	char run[PATH_MAX];
 	FILE *driver; /* flagperf_run.log */
 	size_t jobs;
 };
@@ -53,15 +52,6 @@ static void export_clear(struct export *export)
 	client_free(export->client);
 }
 OWNED_VALUE(struct export, export_clear)
-
-static void show_time(int64_t ms, const char *form, char *text, size_t size)
-{
-	time_t seconds = (time_t)(ms / 1000);
-	struct tm time = { 0 };
-
-	gmtime_r(&seconds, &time);
-	strftime(text, size, form, &time);
-}
 
 /* Files. */
 
@@ -117,12 +107,9 @@ static int copy_stream(struct export *export, const struct job_info *job,
 	struct copy copy = { .driver = export->driver, .results = results };
 	int rc;
 
-	if (snprintf(path, sizeof(path), "%s/%s", folder, file) >= PATH_MAX)
-		return error_set(err, ENAMETOOLONG,
-				 "%.200s: the path is too long", path);
-	copy.file = fopen(path, "we");
+	copy.file = export_open(folder, file, path, err);
 	if (!copy.file)
-		return error_errno(err, "%s", path);
+		return -1;
 	rc = stream_read(export->client, job->job, job->attempt, stream,
 			 take_piece, &copy, err);
 	if (fclose(copy.file) != 0 && rc == 0)
@@ -150,14 +137,10 @@ static int write_facts(const struct node_info *node, const char *folder,
 {
 	char path[PATH_MAX];
 	const cJSON *facts = node ? node->facts : NULL, *fact;
-	FILE *file;
+	FILE *file = export_open(folder, "sys_info.log", path, err);
 
-	if (snprintf(path, sizeof(path), "%s/sys_info.log", folder) >= PATH_MAX)
-		return error_set(err, ENAMETOOLONG,
-				 "%.200s: the path is too long", path);
-	file = fopen(path, "we");
 	if (!file)
-		return error_errno(err, "%s", path);
+		return -1;
 	cJSON_ArrayForEach(fact, facts)
 	{
 		char *text = cJSON_PrintUnformatted(fact);
@@ -206,10 +189,9 @@ static int make_node_folder(const struct export *export,
 	if (!strcmp(exported->suite, "training"))
 		snprintf(round, sizeof(round), "/round%u",
 			 exported->job->repeat + 1);
-	if (snprintf(to->folder, PATH_MAX, "%s/%s%s/%s_noderank%u", export->run,
-		     exported->name, round, host, rank) >= PATH_MAX)
-		return error_set(err, ENAMETOOLONG,
-				 "%.200s: the path is too long", to->folder);
+	if (file_path(to->folder, err, "%s/%s%s/%s_noderank%u", export->run,
+		      exported->name, round, host, rank) < 0)
+		return -1;
 	to->detail = detail_of(exported->detail, host);
 	return file_make_folders(to->folder, 0755, err);
 }
@@ -339,11 +321,9 @@ static int write_detail(const struct export *export,
 	for (size_t i = 0; i < 2; i++) {
 		char path[PATH_MAX];
 
-		if (snprintf(path, sizeof(path), "%s/%s/detail_result.json",
-			     export->run, folders[i]) >= PATH_MAX)
-			return error_set(err, ENAMETOOLONG,
-					 "%.200s: the path is too long", path);
-		if (file_write(AT_FDCWD, path, text, strlen(text), 0644, 0,
+		if (file_path(path, err, "%s/%s/detail_result.json",
+			      export->run, folders[i]) < 0 ||
+		    file_write(AT_FDCWD, path, text, strlen(text), 0644, 0,
 			       err) < 0)
 			return -1;
 	}
@@ -353,9 +333,9 @@ static int write_detail(const struct export *export,
 static void tell_driver(struct export *export, const struct exported *exported)
 {
 	const struct job_info *job = exported->job;
-	char time[32];
+	char time[EXPORT_TIME_SIZE];
 
-	show_time(job->ended_ms, "%Y-%m-%d %H:%M:%S", time, sizeof(time));
+	export_time(job->ended_ms, "%Y-%m-%d %H:%M:%S", time);
 	fprintf(export->driver, "%s\t[%s]\t[regatta]%s: %s%s%s\n", time,
 		!strcmp(job->state, "completed") ? "INFO" : "ERROR",
 		exported->name, job->state, job->text ? ": " : "",
@@ -395,22 +375,20 @@ static int export_job(struct export *export, uint64_t id, struct error *err)
 static int open_run(struct export *export, const struct sweep_info *sweep,
 		    const char *folder, struct error *err)
 {
-	char time[32], path[PATH_MAX];
+	char time[EXPORT_TIME_SIZE], path[PATH_MAX];
 
-	show_time(sweep->submitted_ms, "%Y%m%d%H%M%S", time, sizeof(time));
-	if (snprintf(export->run, sizeof(export->run), "%s/run%s", folder,
-		     time) >= (int)sizeof(export->run))
-		return error_set(err, EINVAL, "%.200s: the path is too long",
-				 folder);
+	export_time(sweep->submitted_ms, "%Y%m%d%H%M%S", time);
+	if (file_path(export->run, err, "%s/run%s", folder, time) < 0)
+		return -1;
 	if (access(export->run, F_OK) == 0)
 		return error_set(err, EINVAL,
 				 "%s exists; remove it, or name another folder",
 				 export->run);
 	if (file_make_folders(export->run, 0755, err) < 0)
 		return -1;
-	snprintf(path, sizeof(path), "%s/flagperf_run.log", export->run);
-	export->driver = fopen(path, "we");
-	return export->driver ? 0 : error_errno(err, "%s", path);
+	export->driver =
+		export_open(export->run, "flagperf_run.log", path, err);
+	return export->driver ? 0 : -1;
 }
 
 static int run_command(struct cli *cli, struct error *err)

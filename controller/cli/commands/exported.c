@@ -3,8 +3,10 @@
 #include "controller/cli/commands/exported.h"
 
 #include "controller/report/row.h"
+#include "protocol/base/file.h"
 
 #include <string.h>
+#include <time.h>
 
 void export_name(const char *from, char *name, size_t size)
 {
@@ -16,7 +18,29 @@ void export_name(const char *from, char *name, size_t size)
 		*name = '_';
 }
 
-/* Of a spec: "" and 0 where it says nothing. */
+void export_time(int64_t ms, const char *form, char text[EXPORT_TIME_SIZE])
+{
+	time_t seconds = (time_t)(ms / 1000);
+	struct tm time = { 0 };
+
+	gmtime_r(&seconds, &time);
+	strftime(text, EXPORT_TIME_SIZE, form, &time);
+}
+
+FILE *export_open(const char *folder, const char *name, char path[PATH_MAX],
+		  struct error *err)
+{
+	FILE *file;
+
+	if (file_path(path, err, "%s/%s", folder, name) < 0)
+		return NULL;
+	file = fopen(path, "we");
+	if (!file)
+		error_errno(err, "%s", path);
+	return file;
+}
+
+/* A text or a number of the spec; "" and 0 if it is not there. */
 static const char *text_at(const cJSON *spec, const char *path)
 {
 	const char *text = row_text(spec, path);
@@ -36,6 +60,7 @@ void exported_clear(struct exported *exported)
 	names_clear(&exported->names);
 	cJSON_Delete(exported->detail);
 }
+
 static const char *last_word(const cJSON *argv)
 {
 	int count = cJSON_GetArraySize(argv);

@@ -1,4 +1,5 @@
-/* exported.h - describes a job as a case of FlagPerf, for export.
+/* exported.h - what the files of an export share: a job as a case of FlagPerf,
+ * names, times.
  */
 #ifndef CONTROLLER_CLI_COMMANDS_EXPORTED_H
 #define CONTROLLER_CLI_COMMANDS_EXPORTED_H
@@ -6,6 +7,8 @@
 #include "controller/catalog/catalog.h"
 #include "controller/sweep/flagperf/names.h"
 #include "protocol/message/reply_jobs.h"
+
+#include <limits.h>
 
 /* The FlagPerf case of a job. */
 struct exported {
@@ -30,5 +33,13 @@ int exported_describe(struct exported *exported, const struct catalog *catalog,
  * without slashes.
  */
 void export_name(const char *from, char *name, size_t size);
+
+/* Write a time in UTC as strftime(3) does. */
+#define EXPORT_TIME_SIZE 32
+void export_time(int64_t ms, const char *form, char text[EXPORT_TIME_SIZE]);
+
+/* Open the file of that name in the folder to write it; path gets its path. */
+FILE *export_open(const char *folder, const char *name, char path[PATH_MAX],
+		  struct error *err);
 
 #endif

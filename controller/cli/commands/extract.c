@@ -24,11 +24,6 @@ struct extract_options {
 	struct option_list values;
 };
 
-static const struct extract_options *given(const struct cli *cli)
-{
-	return (const struct extract_options *)cli->options;
-}
-
 /* What one log goes through: several formats, or the one that was named. */
 struct work {
 	const char *names[FORMAT_CHOICE_MAX];
@@ -107,7 +102,7 @@ static int print_steps(struct cli *cli, const struct extract *extract,
 		     n++)
 			field_cell(table, &records[i], numbers[n]);
 	}
-	return count ? cli_print_table(cli, "", table, err) : 0;
+	return count ? cli_print_table(cli, "", table, NULL, err) : 0;
 }
 
 static const char *number_text(const cJSON *result, const char *path,
@@ -126,7 +121,7 @@ static int print_summary(struct cli *cli, const struct extract *extract,
 		.summary = extract_summary(extract),
 		.extract = extract,
 	};
-	owned(json_free) cJSON *result = NULL;
+	owned(cJSON_Delete) cJSON *result = NULL;
 	char text[3][HUMAN_SIZE];
 
 	input.records = extract_records(extract, &input.record_count);
@@ -214,7 +209,7 @@ static int print(struct cli *cli, struct work *work, struct error *err)
 {
 	const struct derive_input input = { work->extract, work->sections,
 					    &work->context };
-	owned(json_free) cJSON *document = NULL;
+	owned(cJSON_Delete) cJSON *document = NULL;
 
 	tell_losses(cli, work->extract);
 	tell_fits(cli, work);
@@ -314,7 +309,7 @@ static int read_log(struct cli *cli, struct work *work, struct error *err)
 
 static int learn(struct cli *cli, struct error *err)
 {
-	const struct extract_options *options = given(cli);
+	const struct extract_options *options = cli->given;
 
 	if (!options->learn || !options->values.count)
 		return error_set(err, EINVAL,
@@ -329,10 +324,11 @@ static int run_command(struct cli *cli, struct error *err)
 {
 	owned(catalog_free) struct catalog *catalog = NULL;
 	owned(work_clear) struct work work = { 0 };
-	const char *context = given(cli)->context;
-	const char *name = given(cli)->framework;
+	const struct extract_options *given = cli->given;
+	const char *context = given->context;
+	const char *name = given->framework;
 
-	if (given(cli)->learn || given(cli)->values.count)
+	if (given->learn || given->values.count)
 		return learn(cli, err);
 	catalog = cli_catalog(cli, err);
 	context_init(&work.context);

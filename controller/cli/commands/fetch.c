@@ -25,11 +25,6 @@ struct fetch_options {
 	uint64_t rank;
 };
 
-static const struct fetch_options *given(const struct cli *cli)
-{
-	return (const struct fetch_options *)cli->options;
-}
-
 struct fetching {
 	struct cli *cli;
 	struct client *client;
@@ -86,9 +81,8 @@ static int open_temporary(const char *folder, struct error *err)
 
 	if (fd >= 0)
 		return fd;
-	if (snprintf(path, sizeof(path), "%s/.regatta-XXXXXX", folder) >=
-	    PATH_MAX)
-		return error_set(err, ENAMETOOLONG, "%.100s", folder);
+	if (file_path(path, err, "%s/.regatta-XXXXXX", folder) < 0)
+		return -1;
 	fd = mkostemp(path, O_CLOEXEC);
 	if (fd < 0)
 		return error_errno(err, "%.100s", folder);
@@ -193,10 +187,11 @@ int files_fetch(struct cli *cli, struct client *client,
 static int run_command(struct cli *cli, struct error *err)
 {
 	owned(session_clear) struct session session = { 0 };
+	const struct fetch_options *given = cli->given;
 	struct files_wanted wanted = {
 		.path = cli->arg_count > 1 ? cli->args[1] : NULL,
-		.rank = given(cli)->rank,
-		.folder = given(cli)->output ? given(cli)->output : ".",
+		.rank = given->rank,
+		.folder = given->output ? given->output : ".",
 	};
 	size_t files, refused;
 

@@ -27,7 +27,7 @@ static int print_files(struct cli *cli, const struct reply_files *reply,
 					 : "-");
 		table_cell(table, PLAIN, "%s", file->text ? file->text : "");
 	}
-	return cli_print_table(cli, "", table, err);
+	return cli_print_table(cli, "", table, NULL, err);
 }
 
 /* An array of them. */
@@ -36,7 +36,7 @@ static int print_json(struct cli *cli, const struct reply_files *reply,
 {
 	const struct rows rows = { &file_info_schema, (char *)reply->files,
 				   reply->files_count };
-	owned(json_free) cJSON *list = rows_json(&rows, err);
+	owned(cJSON_Delete) cJSON *list = rows_json(&rows, err);
 
 	return list ? cli_print_json(cli, list, err) : -1;
 }

@@ -11,32 +11,19 @@ struct gc_options {
 	const char *older;
 };
 
-static const struct gc_options *given(const struct cli *cli)
-{
-	return (const struct gc_options *)cli->options;
-}
-
-static int read_limits(const struct gc_options *options,
-		       struct message_gc *message, struct error *err)
-{
-	const char *older = options->older ? options->older : "30d";
-
-	if (duration_parse(older, 0, UINT64_C(100) * 366 * 86400000,
-			   &message->older_ms, err) < 0)
-		return error_prefix(err, "--older");
-	return 0;
-}
-
 static int run_command(struct cli *cli, struct error *err)
 {
 	owned(client_free) struct client *client = NULL;
 	struct message_gc message = { 0 };
 	uint64_t jobs = 0, bytes = 0;
 	char size[HUMAN_SIZE], words[HUMAN_SIZE];
+	const struct gc_options *given = cli->given;
 	bool more = true;
 
-	if (read_limits(given(cli), &message, err) < 0)
-		return -1;
+	if (duration_parse(given->older ? given->older : "30d", 0,
+			   UINT64_C(100) * 366 * 86400000, &message.older_ms,
+			   err) < 0)
+		return error_prefix(err, "--older");
 	client = cli_connect(cli, err);
 	if (!client)
 		return -1;
@@ -44,8 +31,7 @@ static int run_command(struct cli *cli, struct error *err)
 		owned(answer_clear) struct answer answer = { 0 };
 		const struct reply_gc *reply;
 
-		if (client_call(client, MESSAGE_GC, &message, NULL, 0, 0,
-				&answer, err) < 0)
+		if (client_call(client, MESSAGE_GC, &message, &answer, err) < 0)
 			return -1;
 		reply = answer.reply;
 		jobs += reply->jobs;

@@ -3,11 +3,10 @@
 #include "controller/cli/command.h"
 
 #include "controller/cli/commands/images.h"
-#include "controller/cli/commands/image_options.h"
-#include "controller/cli/commands/imageview.h"
 #include "controller/cli/imagefile.h"
 #include "controller/cli/logins.h"
 #include "controller/cli/render.h"
+#include "protocol/base/file.h"
 #include "protocol/base/program.h"
 
 #include <archive.h>
@@ -47,15 +46,16 @@ static int load(struct cli *cli, struct error *err)
 	owned(image_file_free) struct image_file *file = NULL;
 	owned(answer_clear) struct answer answer = { 0 };
 	owned(image_view_clear) struct image_view view = { 0 };
+	const struct image_options *given = cli->given;
 	char order[CONTENT_HASH_SIZE], name[300];
 	struct message_image_order message = { .what = (char *)"load",
 					       .order = order,
-					       .image = name };
+					       .image = name,
+					       .replace = given->replace };
 	const struct image_order_info *image;
 	size_t lacking;
 
-	message.replace = image_given(cli)->replace;
-	if (image_view_init(&view, cli, err) < 0)
+	if (image_view_init(&view, cli, given->nodes, err) < 0)
 		return -1;
 	image_view_stage(&view, "reading");
 	file = image_file_open(cli->args[1], image_view_draw, &view, err);
@@ -144,9 +144,9 @@ static int fetch_saved(struct image_view *view, const char *hash,
 	owned_fd int to = -1, from = -1;
 	int rc;
 
-	if (snprintf(path, sizeof(path), "%s.part", name) >= PATH_MAX ||
-	    snprintf(plain, sizeof(plain), "%s.tar.part", name) >= PATH_MAX)
-		return error_set(err, ENAMETOOLONG, "%.100s", name);
+	if (file_path(path, err, "%s.part", name) < 0 ||
+	    file_path(plain, err, "%s.tar.part", name) < 0)
+		return -1;
 	to = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 	if (to < 0)
 		return error_errno(err, "%s", path);
@@ -180,10 +180,9 @@ static int check_target(const char *name, struct error *err)
 		return error_set(err, EINVAL,
 				 "%s is a folder; expected the name of a file",
 				 name);
-	if (snprintf(folder, sizeof(folder), "%.*s",
-		     slash ? (int)(slash - name) + 1 : 1,
-		     slash ? name : ".") >= PATH_MAX)
-		return error_set(err, ENAMETOOLONG, "%.100s", name);
+	if (file_path(folder, err, "%.*s", slash ? (int)(slash - name) + 1 : 1,
+		      slash ? name : ".") < 0)
+		return -1;
 	return access(folder, W_OK | X_OK) < 0
 		       ? error_set(err, EINVAL, "%s: %s", folder,
 				   strerror(errno))
@@ -201,15 +200,14 @@ static int save(struct cli *cli, struct error *err)
 {
 	owned(answer_clear) struct answer answer = { 0 };
 	owned(image_view_clear) struct image_view view = { 0 };
-	char order[CONTENT_HASH_SIZE], size[HUMAN_SIZE];
+	const struct image_options *given = cli->given;
 	struct message_image_order message = { .what = (char *)"save",
-					       .order = order,
 					       .image = cli->args[1] };
 	const struct image_order_info *image;
+	char size[HUMAN_SIZE];
 
-	image_order_name(order);
 	if (check_target(cli->args[2], err) < 0 ||
-	    image_view_init(&view, cli, err) < 0 ||
+	    image_view_init(&view, cli, given->nodes, err) < 0 ||
 	    image_view_connect(&view, err) < 0)
 		return -1;
 	image_view_stage(&view, "waiting for a node");

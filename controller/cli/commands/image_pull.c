@@ -3,7 +3,6 @@
  */
 #include "controller/cli/commands/images.h"
 
-#include "controller/cli/commands/imageview.h"
 #include "controller/cli/input.h"
 #include "controller/cli/logins.h"
 #include "controller/cli/plan/node_snapshot.h"
@@ -102,18 +101,15 @@ static int want_cell(struct pull *pull, struct sweep *sweep, size_t cell,
 				     .nodes = kind->nodes,
 				     .devices = kind->devices,
 				     .shared = kind->shared };
+	owned(job_spec_clear) struct job_spec spec = { 0 };
 	struct wanted *wanted;
-	struct job_spec spec;
-	uint32_t repeats;
 
-	if (sweep_job(sweep, sweep_cell_job(sweep, cell, &repeats), &spec,
-		      err) < 0)
+	if (sweep_cell_spec(sweep, cell, &spec, err) < 0)
 		return -1;
 	wanted = want(pull, spec.container.image, spec.container.build, err);
 	for (size_t i = 0; wanted && i < pull->nodes.count; i++)
 		wanted->slots[i] |= pull->nodes.slots[i].usable &&
 				    slot_suits(&pull->nodes.slots[i], &shape);
-	codec_clear(&job_spec_schema, &spec);
 	return wanted ? 0 : -1;
 }
 
@@ -355,10 +351,11 @@ int images_pull(struct cli *cli, struct error *err)
 		.view = { .draw = draw },
 		.images = cJSON_CreateArray(),
 	};
-	owned(json_free) cJSON *body = NULL;
+	owned(cJSON_Delete) cJSON *body = NULL;
+	const struct image_options *given = cli->given;
 	int lacking = 0;
 
-	if (image_view_init(&pull.view, cli, err) < 0 ||
+	if (image_view_init(&pull.view, cli, given->nodes, err) < 0 ||
 	    image_view_connect(&pull.view, err) < 0 ||
 	    node_snapshot_fetch(&pull.nodes, pull.view.client, err) < 0 ||
 	    find_wanted(&pull, err) < 0 || choose_nodes(&pull, err) < 0 ||

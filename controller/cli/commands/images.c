@@ -2,8 +2,6 @@
  */
 #include "controller/cli/commands/images.h"
 
-#include "controller/cli/commands/image_options.h"
-#include "controller/cli/commands/imageview.h"
 #include "controller/cli/commands/rows.h"
 #include "controller/cli/logins.h"
 #include "protocol/base/program.h"
@@ -19,18 +17,18 @@
 #define ID_DIGITS 12
 #define VENDORS "vendors/"
 
-static int begin(struct image_view *view, struct cli *cli, const char *stage,
-		 struct error *err)
+static int begin(struct image_view *view, struct cli *cli, const char *nodes,
+		 const char *stage, struct error *err)
 {
-	if (image_view_init(view, cli, err) < 0 ||
+	if (image_view_init(view, cli, nodes, err) < 0 ||
 	    image_view_connect(view, err) < 0)
 		return -1;
 	image_view_stage(view, stage);
 	return 0;
 }
 
-/* The images of each node, one node after another: of all together they would
- * not fit an answer. They come to be those of the order's nodes.
+/* Fetch the images of each node of the order, one node after another: the
+ * images of all nodes would not fit an answer.
  */
 static int fetch_images(struct image_view *view, struct image_order_info *image,
 			struct error *err)
@@ -63,17 +61,14 @@ static int fetch_images(struct image_view *view, struct image_order_info *image,
 	return 0;
 }
 
-/* Order it, and have all images. */
-static int order_images(struct image_view *view, struct cli *cli,
-			struct message_image_order *message, const char *stage,
+/* Send the order, wait for its end, and fetch all images. */
+static int order_images(struct image_view *view,
+			struct message_image_order *message,
 			struct answer *answer, struct error *err)
 {
-	return begin(view, cli, stage, err) < 0 ||
-			       image_view_order(view, message, answer, err) <
-				       0 ||
-			       fetch_images(view, image_answer(answer), err) < 0
+	return image_view_order(view, message, answer, err) < 0
 		       ? -1
-		       : 0;
+		       : fetch_images(view, image_answer(answer), err);
 }
 
 /* What people see of an image. */
@@ -260,15 +255,14 @@ static int show_images(struct image_view *view, const struct rows_view *how,
 	return code == EXIT_GOOD && lacking ? EXIT_WORK_FAILED : code;
 }
 
-int images_ask(struct image_view *view, struct cli *cli, struct answer *answer,
-	       struct error *err)
+int images_ask(struct image_view *view, struct cli *cli, const char *nodes,
+	       struct answer *answer, struct error *err)
 {
-	char name[CONTENT_HASH_SIZE];
-	struct message_image_order message = { .what = (char *)"list",
-					       .order = name };
+	struct message_image_order message = { .what = (char *)"list" };
 
-	image_order_name(name);
-	return order_images(view, cli, &message, "looking", answer, err);
+	return begin(view, cli, nodes, "looking", err) < 0
+		       ? -1
+		       : order_images(view, &message, answer, err);
 }
 
 int images_list(struct cli *cli, struct error *err)
@@ -276,8 +270,9 @@ int images_list(struct cli *cli, struct error *err)
 	owned(answer_clear) struct answer answer = { 0 };
 	owned(image_view_clear) struct image_view view = { 0 };
 	owned(rows_clear) struct rows rows = { 0 };
+	const struct image_options *given = cli->given;
 
-	if (images_ask(&view, cli, &answer, err) < 0 ||
+	if (images_ask(&view, cli, given->nodes, &answer, err) < 0 ||
 	    merge_all(&rows, image_answer(&answer), err) < 0)
 		return -1;
 	return show_images(&view, &list_view, image_answer(&answer),
@@ -297,14 +292,15 @@ int images_build(struct cli *cli, struct error *err)
 {
 	owned(answer_clear) struct answer answer = { 0 };
 	owned(image_view_clear) struct image_view view = { 0 };
-	const char *given = cli->args[1];
-	bool vendors = strchr(given, '/') &&
-		       strncmp(given, VENDORS, strlen(VENDORS)) != 0;
+	const struct image_options *given = cli->given;
+	const char *word = cli->args[1];
+	bool vendors = strchr(word, '/') &&
+		       strncmp(word, VENDORS, strlen(VENDORS)) != 0;
 	char name[CONTENT_HASH_SIZE], folder[300];
 	owned(order_clear) struct message_image_order message = {
 		.what = (char *)"build",
 		.order = name,
-		.image = (char *)image_given(cli)->tag,
+		.image = (char *)given->tag,
 		.build = folder,
 	};
 	const struct strings none = { 0 };
@@ -312,15 +308,15 @@ int images_build(struct cli *cli, struct error *err)
 	size_t lacking;
 
 	if (snprintf(folder, sizeof(folder), "%s%s", vendors ? VENDORS : "",
-		     given) >= (int)sizeof(folder))
+		     word) >= (int)sizeof(folder))
 		return error_set(err, EINVAL, "%.80s...: the path is too long",
-				 given);
-	/* As a job finds it. */
+				 word);
+	/* The name that a job uses. */
 	if (!message.image)
 		message.image = folder;
-	/* The same again, and one sees the same build. */
+	/* The same command again shows the same build. */
 	image_order_named(name, message.image, folder);
-	if (begin(&view, cli, "building", err) < 0 ||
+	if (begin(&view, cli, given->nodes, "building", err) < 0 ||
 	    logins_collect_images(cli, view.client, &none, true,
 				  &message.logins, &message.logins_count,
 				  err) < 0 ||
@@ -377,9 +373,8 @@ static int find_ids(struct image_view *view, const char *word,
 		    struct strings *ids, struct error *err)
 {
 	owned(answer_clear) struct answer answer = { 0 };
-	char name[CONTENT_HASH_SIZE], tag[REFERENCE_MAX + 200];
-	struct message_image_order message = { .what = (char *)"list",
-					       .order = name };
+	struct message_image_order message = { .what = (char *)"list" };
+	char tag[REFERENCE_MAX + 200];
 	const struct image_order_info *image;
 	struct reference parts;
 
@@ -387,9 +382,7 @@ static int find_ids(struct image_view *view, const char *word,
 		return -1;
 	snprintf(tag, sizeof(tag), "%s:%s", parts.name,
 		 parts.tag[0] ? parts.tag : "latest");
-	image_order_name(name);
-	if (image_view_order(view, &message, &answer, err) < 0 ||
-	    fetch_images(view, image_answer(&answer), err) < 0)
+	if (order_images(view, &message, &answer, err) < 0)
 		return -1;
 	image = image_answer(&answer);
 	for (size_t i = 0; i < image->nodes_count; i++) {
@@ -408,18 +401,15 @@ int images_remove(struct cli *cli, struct error *err)
 	owned(answer_clear) struct answer answer = { 0 };
 	owned(image_view_clear) struct image_view view = { 0 };
 	owned(strings_clear) struct strings ids = { 0 };
-	char name[CONTENT_HASH_SIZE];
+	const struct image_options *given = cli->given;
 	struct message_image_order message = { .what = (char *)"remove",
-					       .order = name,
 					       .image = cli->args[1] };
 
-	image_order_name(name);
-	if (begin(&view, cli, "removing", err) < 0 ||
+	if (begin(&view, cli, given->nodes, "removing", err) < 0 ||
 	    find_ids(&view, cli->args[1], &ids, err) < 0)
 		return -1;
 	message.ids = ids;
-	if (image_view_order(&view, &message, &answer, err) < 0 ||
-	    fetch_images(&view, image_answer(&answer), err) < 0)
+	if (order_images(&view, &message, &answer, err) < 0)
 		return -1;
 	return image_view_end(&view, image_answer(&answer),
 			      tell_removed(&view, image_answer(&answer),
@@ -492,11 +482,9 @@ int images_gc(struct cli *cli, struct error *err)
 	owned(answer_clear) struct answer answer = { 0 };
 	owned(image_view_clear) struct image_view view = { 0 };
 	owned(rows_clear) struct rows rows = { 0 };
-	const struct image_options *options = image_given(cli);
-	char name[CONTENT_HASH_SIZE];
+	const struct image_options *options = cli->given;
 	struct message_image_order message = {
 		.what = (char *)"gc",
-		.order = name,
 		.keep = options->keep_images == OPTION_NONE
 				? KEEP_DEFAULT
 				: (uint32_t)options->keep_images,
@@ -505,8 +493,8 @@ int images_gc(struct cli *cli, struct error *err)
 		.dry_run = options->dry_run,
 	};
 
-	image_order_name(name);
-	if (order_images(&view, cli, &message, "removing", &answer, err) < 0 ||
+	if (begin(&view, cli, options->nodes, "removing", err) < 0 ||
+	    order_images(&view, &message, &answer, err) < 0 ||
 	    gc_rows(&view, image_answer(&answer), options->dry_run, &rows,
 		    err) < 0)
 		return -1;

@@ -1,7 +1,6 @@
 /* imageview.c - an image order, and what people see while nodes do it.
  */
 #include "controller/cli/commands/imageview.h"
-#include "controller/cli/commands/image_options.h"
 
 #include "controller/cli/render.h"
 #include "protocol/base/clock.h"
@@ -50,19 +49,18 @@ static int split_nodes(const char *text, struct strings *nodes,
 	return 0;
 }
 
-int image_view_init(struct image_view *view, struct cli *cli, struct error *err)
+int image_view_init(struct image_view *view, struct cli *cli, const char *nodes,
+		    struct error *err)
 {
-	const char *given = image_given(cli)->nodes;
-
 	view->cli = cli;
-	if (split_nodes(given, &view->named, err) < 0)
+	if (split_nodes(nodes, &view->named, err) < 0)
 		return -1;
-	/* As of variables that are empty: no word for all nodes. */
-	if (given && !view->named.count)
+	/* An empty --nodes, as of an empty shell variable, is not all nodes. */
+	if (nodes && !view->named.count)
 		return error_set(err, EINVAL,
 				 "--nodes: '%.60s' is not valid here; expected "
 				 "names of nodes separated by commas",
-				 given);
+				 nodes);
 	if (cli->err_terminal)
 		view->display = display_new(cli->err, err);
 	return view->display || !cli->err_terminal ? 0 : -1;
@@ -362,14 +360,6 @@ int image_view_connect(struct image_view *view, struct error *err)
 			       on_interrupt, view, err);
 }
 
-void image_order_name(char name[CONTENT_HASH_SIZE])
-{
-	unsigned char random[32];
-
-	randombytes_buf(random, sizeof(random));
-	sodium_bin2hex(name, CONTENT_HASH_SIZE, random, sizeof(random));
-}
-
 void image_order_named(char name[CONTENT_HASH_SIZE], const char *a,
 		       const char *b)
 {
@@ -384,6 +374,17 @@ void image_order_named(char name[CONTENT_HASH_SIZE], const char *a,
 	sodium_bin2hex(name, CONTENT_HASH_SIZE, hash, sizeof(hash));
 }
 
+static void name_order(struct image_view *view,
+		       struct message_image_order *message)
+{
+	unsigned char random[32];
+
+	randombytes_buf(random, sizeof(random));
+	sodium_bin2hex(view->order, sizeof(view->order), random,
+		       sizeof(random));
+	message->order = view->order;
+}
+
 static int send_order(struct image_view *view,
 		      struct message_image_order *message, struct error *err)
 {
@@ -396,8 +397,7 @@ static int send_order(struct image_view *view,
 	strings_clear(&view->nodes);
 	if (client_call(view->client,
 			lists ? MESSAGE_IMAGE_LIST : MESSAGE_IMAGE_ORDER,
-			lists ? (void *)&list : message, NULL, 0, 0, &answer,
-			err) < 0)
+			lists ? (void *)&list : message, &answer, err) < 0)
 		return -1;
 	reply = answer.reply;
 	view->nodes = reply->nodes;
@@ -411,6 +411,8 @@ int image_view_send(struct image_view *view,
 	int rc = strings_copy(&message->nodes,
 			      view->only ? view->only : &view->named, err);
 
+	if (!message->order)
+		name_order(view, message);
 	if (rc == 0)
 		rc = send_order(view, message, err);
 	strings_clear(&message->nodes);

@@ -35,9 +35,11 @@ struct image_view {
 	const struct strings
 		*only; /* the nodes to order for, borrowed; NULL: `named` */
 	struct strings nodes; /* nodes of the order; others are not shown */
+	char order[CONTENT_HASH_SIZE]; /* name that image_view_send() made */
 };
 
-int image_view_init(struct image_view *view, struct cli *cli,
+/* nodes: names separated by commas; NULL: all nodes. EINVAL: no name. */
+int image_view_init(struct image_view *view, struct cli *cli, const char *nodes,
 		    struct error *err);
 void image_view_clear(struct image_view *view);
 OWNED_VALUE(struct image_view, image_view_clear)
@@ -56,13 +58,13 @@ void image_view_draw(void *arg, uint64_t bytes, uint64_t total);
  */
 int image_view_connect(struct image_view *view, struct error *err);
 
-/* Make the name of an order: random, or a hash of two texts. */
-void image_order_name(char name[CONTENT_HASH_SIZE]);
+/* Make the name of an order from two texts: the same texts name the same order.
+ */
 void image_order_named(char name[CONTENT_HASH_SIZE], const char *a,
 		       const char *b);
 
 /* Send the order (or, if what is "list", the request) to the nodes of `only` or
- * `named`.
+ * `named`. An order without a name gets a random one.
  */
 int image_view_send(struct image_view *view,
 		    struct message_image_order *message, struct error *err);

@@ -368,8 +368,7 @@ static int open_tree(struct import *import, struct error *err)
 
 	if (!realpath(import->tree, import->root))
 		return error_errno(err, "%s", import->tree);
-	if (settings_images(import->cli->environment, import->cli->options,
-			    images, &why) < 0) {
+	if (cli_images(import->cli, images, &why) < 0) {
 		cli_say(import->cli, "cases and chips are not checked: %s",
 			why.text);
 		return 0;

@@ -16,7 +16,7 @@ struct jobs_options {
 
 static const struct jobs_options *given(const struct cli *cli)
 {
-	return (const struct jobs_options *)cli->options;
+	return cli->given;
 }
 
 typedef unsigned long long ull;

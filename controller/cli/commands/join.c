@@ -18,8 +18,7 @@ static int run_command(struct cli *cli, struct error *err)
 					    "key", NULL };
 	char folder[PATH_MAX], path[PATH_MAX], key_path[PATH_MAX + 8];
 	char text[PATH_MAX + 500];
-	const struct join_options *options =
-		(const struct join_options *)cli->options;
+	const struct join_options *options = cli->given;
 	struct join_token token;
 	struct key key;
 

@@ -27,13 +27,13 @@ struct key_options {
 
 static const struct key_options *given(const struct cli *cli)
 {
-	return (const struct key_options *)cli->options;
+	return cli->given;
 }
 
 static int print_key(struct cli *cli, const struct key *key, const char *file,
 		     struct error *err)
 {
-	owned(json_free) cJSON *object = NULL;
+	owned(cJSON_Delete) cJSON *object = NULL;
 	char line[256];
 
 	if (!cli_format(cli, "json")) {

@@ -35,7 +35,7 @@ struct logs_options {
 
 static const struct logs_options *given(const struct cli *cli)
 {
-	return (const struct logs_options *)cli->options;
+	return cli->given;
 }
 
 struct stream {
@@ -310,8 +310,8 @@ static int read_names(struct logs *logs, uint32_t attempt, struct error *err)
 	struct message_log_read read = { .job = logs->job, .attempt = attempt };
 	const struct reply_log_read *reply;
 
-	if (client_call(logs->client, MESSAGE_LOG_READ, &read, NULL, 0, 0,
-			&answer, err) < 0)
+	if (client_call(logs->client, MESSAGE_LOG_READ, &read, &answer, err) <
+	    0)
 		return -1;
 	reply = answer.reply;
 	logs->removed_ms = reply->removed_ms;

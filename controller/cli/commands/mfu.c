@@ -25,11 +25,6 @@ struct mfu_options {
 	bool recompute;
 };
 
-static const struct mfu_options *given(const struct cli *cli)
-{
-	return (const struct mfu_options *)cli->options;
-}
-
 /* What was asked, looked up. */
 struct question {
 	const struct model *model;
@@ -96,7 +91,7 @@ static int unknown_stage(const struct question *question, struct error *err)
 static int look_up(const struct cli *cli, const struct catalog *catalog,
 		   struct question *question, struct error *err)
 {
-	const struct mfu_options *options = given(cli);
+	const struct mfu_options *options = cli->given;
 	uint32_t sequence = options->sequence == OPTION_NONE
 				    ? 0
 				    : (uint32_t)options->sequence;
@@ -247,7 +242,7 @@ static cJSON *answer(const struct cli *cli, const struct question *question)
 	char text[240];
 
 	add_number(to, "mfu_percent", mfu * 100);
-	if (given(cli)->recompute)
+	if (((const struct mfu_options *)cli->given)->recompute)
 		add_number(to, "hfu_percent", hfu * 100);
 	add_number(to, "flops_per_token", flops);
 	if (reference->peak_flops > 0)
@@ -272,11 +267,12 @@ static cJSON *answer(const struct cli *cli, const struct question *question)
 static int run_command(struct cli *cli, struct error *err)
 {
 	owned(catalog_free) struct catalog *catalog = NULL;
-	owned(json_free) cJSON *object = NULL;
+	owned(cJSON_Delete) cJSON *object = NULL;
+	const struct mfu_options *given = cli->given;
 	struct question question = { 0 };
 
-	if (check_given(given(cli), err) < 0 ||
-	    read_rate(given(cli)->tokens_per_second, &question.rate, err) < 0 ||
+	if (check_given(given, err) < 0 ||
+	    read_rate(given->tokens_per_second, &question.rate, err) < 0 ||
 	    !(catalog = cli_catalog(cli, err)) ||
 	    look_up(cli, catalog, &question, err) < 0)
 		return -1;

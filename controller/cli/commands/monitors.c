@@ -2,6 +2,7 @@
  */
 #include "controller/cli/commands/monitors.h"
 
+#include "controller/cli/commands/exported.h"
 #include "controller/cli/commands/streams.h"
 #include "controller/sweep/flagperf/names.h"
 #include "protocol/hardware/sample_format.h"
@@ -62,33 +63,6 @@ static void monitors_clear(struct monitors *monitors)
 }
 OWNED_VALUE(struct monitors, monitors_clear)
 
-static void show_time(int64_t ms, char text[32])
-{
-	time_t seconds = (time_t)(ms / 1000);
-	struct tm time = { 0 };
-
-	gmtime_r(&seconds, &time);
-	strftime(text, 32, TIME_FORM, &time);
-}
-
-static FILE *open_log(const struct monitors *monitors, const char *name,
-		      struct error *err)
-{
-	char path[PATH_MAX];
-	FILE *file;
-
-	if (snprintf(path, sizeof(path), "%s/%s", monitors->of->folder, name) >=
-	    PATH_MAX) {
-		error_set(err, ENAMETOOLONG, "%.200s: the path is too long",
-			  path);
-		return NULL;
-	}
-	file = fopen(path, "we");
-	if (!file)
-		error_errno(err, "%s", path);
-	return file;
-}
-
 /* The member of this name, made where it is not there. */
 static cJSON *member(cJSON *object, const char *name, bool array)
 {
@@ -115,9 +89,9 @@ static void take_host(struct monitors *monitors,
 {
 	double memory = monitors->of->memory_mib;
 	const double scales[HOSTS] = { 0.01, memory > 0 ? 1 / memory : 0, 1 };
-	char time[32];
+	char time[EXPORT_TIME_SIZE];
 
-	show_time(line->time_ms, time);
+	export_time(line->time_ms, TIME_FORM, time);
 	for (size_t i = 0; i < HOSTS; i++) {
 		double value =
 			line->host.value[host_logs[i].reading] * scales[i];
@@ -177,11 +151,13 @@ static void keep_details(struct monitors *monitors,
 static int open_devices(struct monitors *monitors, struct error *err)
 {
 	owned(buffer_clear) struct buffer name;
+	char path[PATH_MAX];
 
 	buffer_init(&name, NAME_MAX);
 	if (names_fill(&monitors->names, monitors->log, &name, err) < 0)
 		return -1;
-	monitors->devices = open_log(monitors, name.data, err);
+	monitors->devices =
+		export_open(monitors->of->folder, name.data, path, err);
 	return monitors->devices ? 0 : -1;
 }
 
@@ -199,13 +175,13 @@ static int take_devices(struct monitors *monitors,
 			const struct sample_format_line *line,
 			struct error *err)
 {
-	char time[32];
+	char time[EXPORT_TIME_SIZE];
 
 	if (!monitors->line || !line->count)
 		return 0;
 	if (!monitors->devices && open_devices(monitors, err) < 0)
 		return -1;
-	show_time(line->time_ms, time);
+	export_time(line->time_ms, TIME_FORM, time);
 	fprintf(monitors->devices, "%s\n", time);
 	for (size_t i = 0; i < line->count; i++) {
 		owned(buffer_clear) struct buffer text;
@@ -263,12 +239,12 @@ static int open_all(struct monitors *monitors, struct error *err)
 	const struct value *how = value_get(of->how, of->vendor);
 
 	for (size_t i = 0; i < HOSTS; i++) {
-		char name[32];
+		char name[32], path[PATH_MAX];
 
 		snprintf(name, sizeof(name), "%s_monitor.log",
 			 host_logs[i].name);
 		member(of->detail, host_logs[i].name, true);
-		monitors->files[i] = open_log(monitors, name, err);
+		monitors->files[i] = export_open(of->folder, name, path, err);
 		if (!monitors->files[i])
 			return -1;
 	}

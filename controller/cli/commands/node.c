@@ -25,7 +25,7 @@ struct node_options {
 
 static const struct node_options *given(const struct cli *cli)
 {
-	return (const struct node_options *)cli->options;
+	return cli->given;
 }
 
 static int print_token(struct cli *cli, const char *name, bool renew,
@@ -212,7 +212,7 @@ static int read_label(const char *word, cJSON *labels, struct error *err)
 
 static int label(struct cli *cli, struct error *err)
 {
-	owned(json_free) cJSON *labels = cJSON_CreateObject();
+	owned(cJSON_Delete) cJSON *labels = cJSON_CreateObject();
 	struct message_label message = {
 		.node = cli->args[1],
 		.labels = labels,

@@ -16,11 +16,6 @@ struct nodes_options {
 	bool watch;
 };
 
-static const struct nodes_options *given(const struct cli *cli)
-{
-	return (const struct nodes_options *)cli->options;
-}
-
 typedef unsigned long long ull;
 
 static const struct column node_columns[] = {
@@ -186,7 +181,7 @@ static int run_command(struct cli *cli, struct error *err)
 
 	if (!client)
 		return -1;
-	if (given(cli)->watch)
+	if (((const struct nodes_options *)cli->given)->watch)
 		return watch_nodes(cli, client, err);
 	if (client_rows(client, QUERY_NODES, 0, NULL, &rows, err) < 0)
 		return -1;

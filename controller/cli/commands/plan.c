@@ -1,7 +1,6 @@
 /* plan.c - regatta plan: what a sweep would run, where, and for how long.
  */
 #include "controller/cli/command.h"
-#include "controller/cli/commands/image_options.h"
 #include "controller/cli/commands/plan_forecast.h"
 #include "controller/cli/commands/plan_pin.h"
 #include "controller/cli/commands/plan_text.h"
@@ -15,7 +14,7 @@
 #include <errno.h>
 
 struct plan_options {
-	struct image_options images; /* for whoever asks nodes for theirs */
+	struct options common;
 	bool pin;
 	bool commands;
 };
@@ -25,7 +24,7 @@ static int print_commands(struct cli *cli, const struct input *input,
 			  const cJSON *plan, struct error *err)
 {
 	const struct flagperf *flagperf = sweep_flagperf(input->sweep);
-	owned(json_free) cJSON *commands = cJSON_CreateArray();
+	owned(cJSON_Delete) cJSON *commands = cJSON_CreateArray();
 	const cJSON *row;
 
 	if (!flagperf)
@@ -55,9 +54,8 @@ static int run_command(struct cli *cli, struct error *err)
 {
 	owned(input_clear) struct input input = { 0 };
 	owned(plan_forecast_clear) struct plan_forecast forecast = { 0 };
-	owned(json_free) cJSON *plan = NULL;
-	const struct plan_options *options =
-		(const struct plan_options *)cli->options;
+	owned(cJSON_Delete) cJSON *plan = NULL;
+	const struct plan_options *options = cli->given;
 	bool json = cli_format(cli, "json");
 
 	/* The trees are part of what the cells are: of how long they took. */

@@ -21,6 +21,7 @@ void plan_forecast_clear(struct plan_forecast *forecast)
 	schedule_simulation_free(forecast->simulation);
 	least_policy_clear(&forecast->least);
 }
+
 /* Asking. */
 
 /* A cell and its key, to be found again by the key. */
@@ -208,32 +209,25 @@ static bool add_totals(const struct plan_forecast *forecast, cJSON *plan)
 	       cJSON_AddBoolToObject(to, "cut", simulation->cut);
 }
 
-/* What the policies of the nodes refuse of the cell, if there is anything. */
+/* Add to the row which policies of the nodes refuse the cell, if any does. */
 static int add_refusals(struct plan_forecast *forecast, struct sweep *sweep,
 			size_t cell, cJSON *row, struct error *err)
 {
-	struct job_spec spec;
-	uint32_t repeats;
-	cJSON *refusals;
-	int rc = 0;
+	owned(job_spec_clear) struct job_spec spec = { 0 };
+	owned(cJSON_Delete) cJSON *refusals = NULL;
 
 	if (!forecast->snapshot.policies.count)
 		return 0;
-	if (sweep_job(sweep, sweep_cell_job(sweep, cell, &repeats), &spec,
-		      err) < 0)
+	if (sweep_cell_spec(sweep, cell, &spec, err) < 0)
 		return -1;
 	refusals = node_policies_refusals(&forecast->snapshot.policies,
 					  spec.vendor, &spec.container, err);
-	if (!refusals || cJSON_GetArraySize(refusals))
-		rc = refusals ? least_policy_add(&forecast->least,
-						 &spec.container, err)
-			      : -1;
-	codec_clear(&job_spec_schema, &spec);
-	if (cJSON_GetArraySize(refusals))
-		cJSON_AddItemToObject(row, "refused", refusals);
-	else
-		cJSON_Delete(refusals);
-	return rc;
+	if (!refusals)
+		return -1;
+	if (!refusals->child)
+		return 0;
+	cJSON_AddItemToObject(row, "refused", take(refusals));
+	return least_policy_add(&forecast->least, &spec.container, err);
 }
 
 int plan_forecast_add(struct plan_forecast *forecast, struct sweep *sweep,

@@ -19,22 +19,17 @@ static int collect(struct sweep *sweep, struct strings *images,
 		   struct error *err)
 {
 	for (size_t i = 0; i < sweep_totals(sweep)->kept; i++) {
-		uint32_t repeats;
-		struct job_spec spec;
-		int rc = 0;
+		owned(job_spec_clear) struct job_spec spec = { 0 };
 
-		if (sweep_job(sweep, sweep_cell_job(sweep, i, &repeats), &spec,
-			      err) < 0)
+		if (sweep_cell_spec(sweep, i, &spec, err) < 0)
 			return -1;
 		if (spec.container.build)
-			rc = error_set(err, EINVAL,
-				       "%.200s is built by the nodes, so its "
-				       "tag already identifies it",
-				       spec.container.image);
-		else if (!strings_has(images, spec.container.image))
-			rc = strings_add(images, spec.container.image, err);
-		codec_clear(&job_spec_schema, &spec);
-		if (rc < 0)
+			return error_set(err, EINVAL,
+					 "%.200s is built by the nodes, so its "
+					 "tag already identifies it",
+					 spec.container.image);
+		if (!strings_has(images, spec.container.image) &&
+		    strings_add(images, spec.container.image, err) < 0)
 			return -1;
 	}
 	return 0;
@@ -139,7 +134,7 @@ int plan_pin(struct cli *cli, struct input *input, struct error *err)
 				 "%s: the cells have %zu images; expected one",
 				 input->name, images.count);
 	if (!strstr(images.items[0], "sha256:") &&
-	    (images_ask(&view, cli, &answer, err) < 0 ||
+	    (images_ask(&view, cli, NULL, &answer, err) < 0 ||
 	     find(image_answer(&answer), images.items[0], &pin, err) < 0 ||
 	     lay_over(input, images.items[0], &pin, err) < 0))
 		return -1;

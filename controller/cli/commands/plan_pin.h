@@ -7,8 +7,7 @@
 
 /* Print the sweep with the digest that its image has on the nodes. ENOENT: no
  * node has the image, or it is of no registry; EINVAL: nodes have different
- * digests, or the cells have several images. Returns an exit code. The
- * command's options must begin with struct image_options.
+ * digests, or the cells have several images. Returns an exit code.
  */
 int plan_pin(struct cli *cli, struct input *input, struct error *err);
 

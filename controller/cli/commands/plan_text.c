@@ -73,7 +73,7 @@ static int print_order(struct cli *cli, const cJSON *plan, struct error *err)
 		table_cell(table, PLAIN, "%s", row_text(row, "cell"));
 		table_cell(table, PLAIN, "%s", row_text(row, "after"));
 	}
-	return cli_print_table(cli, "\n", table, err);
+	return cli_print_table(cli, "\n", table, NULL, err);
 }
 
 static int print_kept(struct cli *cli, const cJSON *plan, bool placed,
@@ -114,7 +114,7 @@ static int print_kept(struct cli *cli, const cJSON *plan, bool placed,
 		if (placed)
 			place_cells(table, row);
 	}
-	return cli_print_narrow(cli, "", table, droppable, err);
+	return cli_print_table(cli, "", table, droppable, err);
 }
 
 static int print_dropped(struct cli *cli, const cJSON *plan, struct error *err)
@@ -134,7 +134,7 @@ static int print_dropped(struct cli *cli, const cJSON *plan, struct error *err)
 		table_cell(table, YELLOW, "%s", row_text(row, "cell"));
 		table_cell(table, PLAIN, "%s", row_text(row, "reason"));
 	}
-	return cli_print_table(cli, "\n", table, err);
+	return cli_print_table(cli, "\n", table, NULL, err);
 }
 
 /* Images that a node must have, as it cannot build them; each is named once. */
@@ -162,7 +162,7 @@ static int print_missing(struct cli *cli, const cJSON *plan, struct error *err)
 		table_cell(table, YELLOW, "%s", row_text(row, "image"));
 		table_cell(table, PLAIN, "%s", missing);
 	}
-	return named.count ? cli_print_table(cli, "\n", table, err) : 0;
+	return named.count ? cli_print_table(cli, "\n", table, NULL, err) : 0;
 }
 
 /* What nodes refuse, a line for each rule that the cell meets first. */
@@ -205,7 +205,7 @@ static int print_refused(struct cli *cli, const cJSON *plan,
 	}
 	if (!any)
 		return 0;
-	if (cli_print_table(cli, "\n", table, err) < 0)
+	if (cli_print_table(cli, "\n", table, NULL, err) < 0)
 		return -1;
 	fputs("\nthese policy lines would allow the cells, see "
 	      "regatta-policy(5):\n\n",

@@ -6,21 +6,14 @@
 #include "controller/cli/render.h"
 #include "protocol/base/program.h"
 
-/* The repeats of a cell ask for the same. */
 static int add_sweep(struct least_policy *least, struct sweep *sweep,
 		     struct error *err)
 {
 	for (size_t i = 0; i < sweep_totals(sweep)->kept; i++) {
-		struct job_spec spec;
-		uint32_t repeats;
-		int rc;
+		owned(job_spec_clear) struct job_spec spec = { 0 };
 
-		if (sweep_job(sweep, sweep_cell_job(sweep, i, &repeats), &spec,
-			      err) < 0)
-			return -1;
-		rc = least_policy_add(least, &spec.container, err);
-		codec_clear(&job_spec_schema, &spec);
-		if (rc < 0)
+		if (sweep_cell_spec(sweep, i, &spec, err) < 0 ||
+		    least_policy_add(least, &spec.container, err) < 0)
 			return -1;
 	}
 	return 0;
@@ -30,7 +23,7 @@ static int run_command(struct cli *cli, struct error *err)
 {
 	owned(input_clear) struct input input = { 0 };
 	owned(least_policy_clear) struct least_policy least = { 0 };
-	owned(json_free) cJSON *object = NULL;
+	owned(cJSON_Delete) cJSON *object = NULL;
 
 	if (least_policy_init(&least, err) < 0 ||
 	    input_init(&input, cli, cli->args[1], false, err) < 0 ||

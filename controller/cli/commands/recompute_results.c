@@ -283,7 +283,7 @@ int recompute_results_rows(struct recompute_results *reread, struct cli *cli,
 
 	cJSON_ArrayForEach(row, rows)
 	{
-		owned(json_free) cJSON *result = NULL, *list = NULL;
+		owned(cJSON_Delete) cJSON *result = NULL, *list = NULL;
 		const cJSON *stored = row_at(row, "result");
 		struct error why = { 0 };
 		char rules[65];

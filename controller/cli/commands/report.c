@@ -16,20 +16,15 @@ struct report_options {
 	bool recompute;
 };
 
-static const struct report_options *given(const struct cli *cli)
-{
-	return (const struct report_options *)cli->options;
-}
-
 static int run_command(struct cli *cli, struct error *err)
 {
 	owned(session_clear) struct session session = { 0 };
+	const struct report_options *given = cli->given;
 	struct results_form form = {
 		.format = cli->options->format,
-		.reference = given(cli)->style &&
-			     !strcmp(given(cli)->style, "reference"),
-		.language = given(cli)->language,
-		.recompute = given(cli)->recompute,
+		.reference = given->style && !strcmp(given->style, "reference"),
+		.language = given->language,
+		.recompute = given->recompute,
 	};
 	uint64_t sweep;
 

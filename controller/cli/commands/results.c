@@ -151,7 +151,7 @@ static int job_curves(struct client *client, uint64_t job, cJSON **series,
 static int align(struct client *client, const cJSON *with, cJSON *rows,
 		 struct error *err)
 {
-	owned(json_free) cJSON *series = NULL;
+	owned(cJSON_Delete) cJSON *series = NULL;
 	const cJSON *job = row_at(with, "job");
 
 	if (cJSON_IsNumber(job) && job->valuedouble >= 1 &&
@@ -164,7 +164,7 @@ int results_fetch(struct client *client, uint64_t sweep, bool curves,
 		  cJSON **rows, struct error *err)
 {
 	owned(rows_clear) struct rows results = { 0 };
-	owned(json_free) cJSON *list = NULL;
+	owned(cJSON_Delete) cJSON *list = NULL;
 	const cJSON *with;
 	cJSON *row;
 
@@ -212,7 +212,7 @@ int results_print(struct cli *cli, struct client *client, uint64_t sweep,
 		  const struct results_form *form, struct error *err)
 {
 	owned(results_about_clear) struct results_about about = { 0 };
-	owned(json_free) cJSON *rows = NULL;
+	owned(cJSON_Delete) cJSON *rows = NULL;
 	owned(buffer_clear) struct buffer text;
 	struct results_form full = *form;
 	bool html = form->format && !strcmp(form->format, "html");

@@ -64,8 +64,8 @@ static int add_tail(struct client *client, cJSON *row, struct error *err)
 	char *text;
 	size_t size;
 
-	if (client_call(client, MESSAGE_LOG_READ, &read, NULL, 0, 0, &answer,
-			&refused) < 0) {
+	if (client_call(client, MESSAGE_LOG_READ, &read, &answer, &refused) <
+	    0) {
 		bool gone = refused.code == ENOENT;
 
 		if (!gone)

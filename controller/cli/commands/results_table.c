@@ -195,7 +195,7 @@ static int print_rows(struct cli *cli, const struct view *view,
 	{
 		add_row(view, table, row);
 	}
-	return cli_print_table(cli, "", table, err);
+	return cli_print_table(cli, "", table, NULL, err);
 }
 
 /* Below the table: why rows have no result. */

@@ -51,8 +51,7 @@ static int run_command(struct cli *cli, struct error *err)
 	owned(client_free) struct client *client = NULL;
 	owned(answer_clear) struct answer answer = { 0 };
 	owned(retry_clear) struct message_retry retry = { 0 };
-	const struct retry_options *options =
-		(const struct retry_options *)cli->options;
+	const struct retry_options *options = cli->given;
 	const struct reply_retry *reply;
 	char jobs[HUMAN_SIZE];
 
@@ -65,8 +64,7 @@ static int run_command(struct cli *cli, struct error *err)
 				 &retry.logins_count, err) < 0 ||
 	    secrets_collect_again(cli, client, retry.sweep, &retry.logins,
 				  &retry.logins_count, err) < 0 ||
-	    client_call(client, MESSAGE_RETRY, &retry, NULL, 0, 0, &answer,
-			err) < 0)
+	    client_call(client, MESSAGE_RETRY, &retry, &answer, err) < 0)
 		return -1;
 	reply = answer.reply;
 	cli_say(cli, "sweep %llu: %s queued again",

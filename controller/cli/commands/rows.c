@@ -7,7 +7,7 @@
 
 cJSON *rows_json(const struct rows *rows, struct error *err)
 {
-	owned(json_free) cJSON *list = cJSON_CreateArray();
+	owned(cJSON_Delete) cJSON *list = cJSON_CreateArray();
 
 	for (size_t i = 0; list && i < rows->count; i++) {
 		cJSON *row = codec_object(rows->schema, rows_at(rows, i), err);
@@ -24,7 +24,7 @@ cJSON *rows_json(const struct rows *rows, struct error *err)
 static int show_json(struct cli *cli, const char *name, const struct rows *rows,
 		     struct error *err)
 {
-	owned(json_free) cJSON *object = cJSON_CreateObject();
+	owned(cJSON_Delete) cJSON *object = cJSON_CreateObject();
 	cJSON *list = rows_json(rows, err);
 
 	if (!list)
@@ -52,9 +52,7 @@ int rows_show(struct cli *cli, const struct rows_view *view, int64_t now_ms,
 		return -1;
 	for (size_t i = 0; i < rows->count; i++)
 		view->row(table, rows_at(rows, i), now_ms);
-	return view->droppable
-		       ? cli_print_narrow(cli, "", table, view->droppable, err)
-		       : cli_print_table(cli, "", table, err);
+	return cli_print_table(cli, "", table, view->droppable, err);
 }
 
 int rows_list(struct cli *cli, const struct rows_view *view,

@@ -12,7 +12,7 @@ struct rows_view {
 	/* Add the cells of one row. */
 	void (*row)(struct table *table, const void *row, int64_t now_ms);
 	const char *none; /* the message if there are no rows */
-	/* For cli_print_narrow(); NULL: nothing is left out or shortened. */
+	/* Of cli_print_table(). */
 	const char *const *droppable;
 };
 

@@ -8,7 +8,7 @@
 #include "controller/cli/logins.h"
 #include "controller/cli/render.h"
 #include "controller/cli/run/follow.h"
-#include "controller/cli/run/late_jobs.h"
+#include "controller/cli/run/session.h"
 #include "controller/cli/run/setup.h"
 #include "controller/cli/secrets.h"
 #include "controller/cli/watch.h"
@@ -34,7 +34,7 @@
 
 static const struct run_options *given(const struct cli *cli)
 {
-	return (const struct run_options *)cli->options;
+	return cli->given;
 }
 
 struct run {
@@ -122,13 +122,8 @@ static void on_left(void *arg)
 
 static int connect_own(struct run *run, struct error *err)
 {
-	struct connection connection = { .key = run->setup.folder.operator};
-
-	snprintf(connection.endpoint, sizeof(connection.endpoint), "%s",
-		 daemons_endpoint(run->daemons));
-	memcpy(connection.server_public, run->setup.folder.controller.public,
-	       KEY_TEXT_SIZE);
-	run->client = client_new(run->loop, &connection, err);
+	run->client = session_client(run->loop, &run->setup.folder,
+				     daemons_endpoint(run->daemons), err);
 	return run->client ? 0 : -1;
 }
 
@@ -238,8 +233,7 @@ static int retry_sweep(struct run *run, struct error *err)
 		return -1;
 	retry.logins = input->logins;
 	retry.logins_count = input->logins_count;
-	if (client_call(run->client, MESSAGE_RETRY, &retry, NULL, 0, 0, &answer,
-			err) < 0)
+	if (client_call(run->client, MESSAGE_RETRY, &retry, &answer, err) < 0)
 		return -1;
 	cli_say(run->cli, "sweep %llu continues: %s run again",
 		(unsigned long long)run->sweep,
@@ -283,8 +277,7 @@ static int cancel_sweep(struct run *run, struct error *err)
 	watch_say(run->watch, "cancelling: containers are stopped and "
 			      "removed; a second Ctrl-C does not wait for "
 			      "that");
-	return client_call(run->client, MESSAGE_CANCEL, &cancel, NULL, 0, 0,
-			   &answer, err);
+	return client_call(run->client, MESSAGE_CANCEL, &cancel, &answer, err);
 }
 
 /* What runs is queued again, and the next allocation goes on with it. */
@@ -310,7 +303,31 @@ static int late_run(sd_event_source *source, uint64_t usec, void *arg)
 	return 0;
 }
 
-/* The wait was ended: by a person, or to look whether it makes sense. */
+/* Can no job of the sweep end within the allocation? That is so if no job runs,
+ * and a waiting job does not start because its nodes leave too soon.
+ */
+static int find_late(struct run *run, bool *all, struct error *err)
+{
+	owned(rows_clear) struct rows jobs = { 0 };
+	size_t open = 0, waiting = 0, late = 0;
+
+	if (client_rows(run->client, QUERY_JOBS, run->sweep, "job", &jobs,
+			err) < 0)
+		return -1;
+	for (size_t i = 0; i < jobs.count; i++) {
+		const struct job_info *job = rows_at(&jobs, i);
+
+		if (job_state_final(job_state_from(job->state)))
+			continue;
+		open++;
+		waiting += job->waits != NULL;
+		late += job->late;
+	}
+	*all = late && waiting == open;
+	return 0;
+}
+
+/* The wait was ended: by a person, or to look for late jobs. */
 static int look_up(struct run *run, struct error *err)
 {
 	bool all = false;
@@ -322,7 +339,7 @@ static int look_up(struct run *run, struct error *err)
 		return 0;
 	}
 	run->look = false;
-	if (late_jobs(run->client, run->sweep, &all, err) < 0)
+	if (find_late(run, &all, err) < 0)
 		return err->code == EINTR ? 0 : -1;
 	run->late_looks = all ? run->late_looks + 1 : 0;
 	if (run->late_looks != LATE_LOOKS)
@@ -410,8 +427,8 @@ static int fetch_files(struct run *run, struct error *err)
 
 static int report(struct run *run, struct error *err)
 {
-	owned(json_free) cJSON *rows = NULL;
-	owned(json_free) cJSON *curves = NULL; /* for the page alone */
+	owned(cJSON_Delete) cJSON *rows = NULL;
+	owned(cJSON_Delete) cJSON *curves = NULL; /* for the page alone */
 	owned(buffer_clear) struct buffer text;
 	owned(results_about_clear) struct results_about about = { 0 };
 	struct results_form form = { .format = run->cli->options->format,

@@ -16,11 +16,6 @@ struct sample_options {
 	const char *from;
 };
 
-static const struct sample_options *given(const struct cli *cli)
-{
-	return (const struct sample_options *)cli->options;
-}
-
 /* Run the tool of this machine. */
 static int run_tool(const struct profile *profile, struct buffer *text,
 		    struct error *err)
@@ -68,12 +63,13 @@ static int run_command(struct cli *cli, struct error *err)
 	owned(profiles_clear) struct profiles profiles = { 0 };
 	owned(buffer_clear) struct buffer text;
 	owned(samples_clear) struct samples samples = { 0 };
-	owned(json_free) cJSON *array = NULL;
+	owned(cJSON_Delete) cJSON *array = NULL;
+	const struct sample_options *given = cli->given;
 	const struct profile *profile;
 	char images[PATH_MAX];
 
 	buffer_init(&text, SAMPLE_TEXT_MAX);
-	if (settings_images(cli->environment, cli->options, images, err) < 0 ||
+	if (cli_images(cli, images, err) < 0 ||
 	    profiles_load(images, &profiles, err) < 0)
 		return -1;
 	profile = profiles_find(&profiles, cli->args[0]);
@@ -83,8 +79,8 @@ static int run_command(struct cli *cli, struct error *err)
 		return error_set(err, EINVAL,
 				 "vendor %s has no monitor to sample",
 				 profile->vendor);
-	if ((given(cli)->from ? read_from(given(cli)->from, &text, err)
-			      : run_tool(profile, &text, err)) < 0 ||
+	if ((given->from ? read_from(given->from, &text, err)
+			 : run_tool(profile, &text, err)) < 0 ||
 	    sampler_read(profile->monitor.sampler, text.data, text.size,
 			 &samples, err) < 0)
 		return -1;

@@ -25,7 +25,7 @@ struct show_options {
 
 static bool wants_all(const struct cli *cli)
 {
-	return ((const struct show_options *)cli->options)->all;
+	return ((const struct show_options *)cli->given)->all;
 }
 
 static bool is_time(const char *name)
@@ -106,9 +106,8 @@ static int put_table(struct cli *cli, const char *title, struct table *table,
 		"SIGNAL", "AFTER",  "ENDED", "TIME",  NULL,
 	};
 
-	return wants_all(cli)
-		       ? cli_print_table(cli, title, table, err)
-		       : cli_print_narrow(cli, title, table, droppable, err);
+	return cli_print_table(cli, title, table,
+			       wants_all(cli) ? NULL : droppable, err);
 }
 
 static int print_tasks(struct cli *cli, const struct job_info *job,
@@ -387,7 +386,8 @@ static int print_answer(struct cli *cli, const struct answer *answer,
 	bool brief = !strcmp(kind, "job") && !wants_all(cli);
 	const struct field *field = codec_field(answer->schema, kind);
 	const void *of = (const char *)answer->reply + field->offset;
-	owned(json_free) cJSON *object = codec_object(field->schema, of, err);
+	owned(cJSON_Delete) cJSON *object =
+		codec_object(field->schema, of, err);
 
 	if (!object)
 		return -1;

@@ -35,7 +35,7 @@ struct slurm_options {
 
 static const struct slurm_options *given(const struct cli *cli)
 {
-	return (const struct slurm_options *)cli->options;
+	return cli->given;
 }
 
 /* In single quotes for the shell. */
@@ -88,14 +88,11 @@ static int find_need(struct sweep *sweep, struct need *need, struct error *err)
 
 	need->nodes = totals->nodes_max;
 	for (size_t i = 0; i < totals->kept; i++) {
-		struct job_spec spec = { 0 };
-		uint32_t repeats;
+		owned(job_spec_clear) struct job_spec spec = { 0 };
 
-		if (sweep_job(sweep, sweep_cell_job(sweep, i, &repeats), &spec,
-			      err) < 0)
+		if (sweep_cell_spec(sweep, i, &spec, err) < 0)
 			return -1;
 		need_job(need, &spec);
-		codec_clear(&job_spec_schema, &spec);
 	}
 	return 0;
 }

@@ -47,8 +47,8 @@ static int read_more(struct asking *asking, char *stream, struct buffer *text,
 		.wait_ms = asking->round ? WAIT_MS : 0,
 	};
 
-	if (client_call(asking->client, MESSAGE_LOG_READ, &ask, NULL, 0,
-			ask.wait_ms, &answer, err) < 0)
+	if (client_call_with(asking->client, MESSAGE_LOG_READ, &ask, NULL, 0,
+			     ask.wait_ms, &answer, err) < 0)
 		return -1;
 	return answer.size
 		       ? buffer_append(text, answer.payload, answer.size, err)
@@ -101,8 +101,8 @@ static int read_output(struct asking *asking, const char *stream, uint64_t rank,
 		};
 
 		before = text.size;
-		if (client_call(asking->client, MESSAGE_LOG_READ, &ask, NULL, 0,
-				0, &answer, err) < 0 ||
+		if (client_call(asking->client, MESSAGE_LOG_READ, &ask, &answer,
+				err) < 0 ||
 		    buffer_append(&text, answer.payload,
 				  answer.size < OUTPUT_BYTES - text.size
 					  ? answer.size
@@ -153,8 +153,7 @@ static int ask_nodes(struct asking *asking, struct error *err)
 	owned(answer_clear) struct answer answer = { 0 };
 	struct message_stacks ask = { .job = job->job };
 
-	if (client_call(asking->client, MESSAGE_STACKS, &ask, NULL, 0, 0,
-			&answer, err) < 0)
+	if (client_call(asking->client, MESSAGE_STACKS, &ask, &answer, err) < 0)
 		return -1;
 	asking->round = ((const struct reply_stacks *)answer.reply)->round;
 	asking->until_ms = clock_mono_ms() + ROUND_MS;
@@ -208,7 +207,7 @@ static int show(struct cli *cli, uint64_t id, struct error *err)
 	owned(session_clear) struct session session = { 0 };
 	owned(answer_clear) struct answer answer = { 0 };
 	owned(stacks_free) struct stacks *stacks = stacks_new(err);
-	owned(json_free) cJSON *all = NULL;
+	owned(cJSON_Delete) cJSON *all = NULL;
 	struct message_query query = { .what = QUERY_JOB, .id = id };
 	struct asking asking = { .cli = cli, .stacks = stacks };
 	bool runs;

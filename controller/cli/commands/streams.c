@@ -34,7 +34,7 @@ int streams_print(struct cli *cli, const char *title,
 		else
 			table_cell(table, PLAIN, "%s", path);
 	}
-	return cli_print_table(cli, title, table, err);
+	return cli_print_table(cli, title, table, NULL, err);
 }
 
 bool stream_meant(const struct stream_info *stream, const char *name)
@@ -81,8 +81,8 @@ int stream_read(struct client *client, uint64_t job, uint32_t attempt,
 	do {
 		owned(answer_clear) struct answer answer = { 0 };
 
-		if (client_call(client, MESSAGE_LOG_READ, &ask, NULL, 0, 0,
-				&answer, err) < 0)
+		if (client_call(client, MESSAGE_LOG_READ, &ask, &answer, err) <
+		    0)
 			return -1;
 		if (!stream_piece_fits(&answer, ask.offset, false))
 			return stream_piece_wrong(stream, err);

@@ -17,11 +17,6 @@ struct submit_options {
 	bool take_over; /* --resume */
 };
 
-static const struct submit_options *given(const struct cli *cli)
-{
-	return (const struct submit_options *)cli->options;
-}
-
 static int on_interrupt(sd_event_source *source,
 			const struct signalfd_siginfo *info, void *arg)
 {
@@ -83,13 +78,14 @@ static int run_command(struct cli *cli, struct error *err)
 	owned(input_clear) struct input input = { 0 };
 	owned(client_free) struct client *client = NULL;
 	owned(answer_clear) struct answer answer = { 0 };
+	const struct submit_options *given = cli->given;
 	uint64_t sweep;
 	char token[33];
 
 	if (input_init(&input, cli, cli->args[0], true, err) < 0 ||
 	    input_check_jobs(&input, cli, err) < 0)
 		return -1;
-	input.take_over = given(cli)->take_over;
+	input.take_over = given->take_over;
 	token_make(token);
 	client = cli_connect(cli, err);
 	if (!client || descriptions_add(&input, cli, client, err) < 0 ||
@@ -100,7 +96,7 @@ static int run_command(struct cli *cli, struct error *err)
 	    input_submit(&input, cli, client, token, &answer, err) < 0)
 		return -1;
 	sweep = ((const struct reply_submit *)answer.reply)->sweep;
-	if (given(cli)->wait)
+	if (given->wait)
 		return wait_for(cli, client, sweep, err);
 	if (cli_format(cli, "json"))
 		return cli_print_answer(cli, &answer, err);

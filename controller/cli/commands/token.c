@@ -58,7 +58,7 @@ static int print(struct cli *cli, const char *line, const char *endpoint,
 		 struct error *err)
 {
 	const struct reply_token *reply = answer->reply;
-	owned(json_free) cJSON *object = NULL;
+	owned(cJSON_Delete) cJSON *object = NULL;
 	char until[HUMAN_SIZE];
 
 	human_clock(reply->until_ms, until);

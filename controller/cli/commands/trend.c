@@ -20,13 +20,6 @@ struct trend_options {
 	uint64_t last;
 };
 
-static size_t wanted(const struct cli *cli)
-{
-	uint64_t last = ((const struct trend_options *)cli->options)->last;
-
-	return last == OPTION_NONE ? LAST : (size_t)last;
-}
-
 /* The sweeps that are read, and their rows. */
 struct read_sweeps {
 	struct rows infos;
@@ -47,14 +40,18 @@ static int read_all(struct cli *cli, struct read_sweeps *sweeps,
 		    struct error *err)
 {
 	owned(session_clear) struct session session = { 0 };
-	size_t last = wanted(cli), first;
+	uint64_t last = ((const struct trend_options *)cli->given)->last;
+	size_t first;
 
+	if (last == OPTION_NONE)
+		last = LAST;
 	if (session_open(&session, cli, err) < 0 ||
 	    client_rows(session.client, QUERY_SWEEPS, 0, "id", &sweeps->infos,
 			err) < 0)
 		return -1;
-	first = sweeps->infos.count > last ? sweeps->infos.count - last : 0;
-	sweeps->items = calloc(last + 1, sizeof(*sweeps->items));
+	first = sweeps->infos.count > last ? sweeps->infos.count - (size_t)last
+					   : 0;
+	sweeps->items = calloc((size_t)last + 1, sizeof(*sweeps->items));
 	if (!sweeps->items)
 		return error_nomem(err, "trend");
 	for (size_t i = first; i < sweeps->infos.count; i++) {
@@ -123,13 +120,13 @@ static int print_cell(struct cli *cli, const cJSON *cell, struct error *err)
 	{
 		point_row(table, point);
 	}
-	return cli_print_narrow(cli, "", table, droppable, err);
+	return cli_print_table(cli, "", table, droppable, err);
 }
 
 static int run_command(struct cli *cli, struct error *err)
 {
 	owned(read_sweeps_clear) struct read_sweeps sweeps = { 0 };
-	owned(json_free) cJSON *cells = NULL;
+	owned(cJSON_Delete) cJSON *cells = NULL;
 	const cJSON *cell;
 
 	if (read_all(cli, &sweeps, err) < 0)

@@ -91,8 +91,7 @@ static int print_rows(struct cli *cli, const char *title,
 		for (size_t i = 0; of[i].path; i++)
 			value_cell(table, &of[i], row);
 	}
-	return all ? cli_print_table(cli, title, table, err)
-		   : cli_print_narrow(cli, title, table, droppable, err);
+	return cli_print_table(cli, title, table, all ? NULL : droppable, err);
 }
 
 int usage_print(struct cli *cli, const cJSON *result, bool all,

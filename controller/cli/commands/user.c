@@ -18,7 +18,7 @@ struct user_options {
 
 static const struct user_options *given(const struct cli *cli)
 {
-	return (const struct user_options *)cli->options;
+	return cli->given;
 }
 
 static int admit(struct cli *cli, struct error *err)
@@ -100,7 +100,7 @@ static int remove_user(struct cli *cli, struct error *err)
 
 static int roles_json(struct cli *cli, struct error *err)
 {
-	owned(json_free) cJSON *object = cJSON_CreateObject();
+	owned(cJSON_Delete) cJSON *object = cJSON_CreateObject();
 	cJSON *list = cJSON_AddArrayToObject(object, "roles");
 
 	for (int i = 1; i < MESSAGE_TYPES; i++) {

@@ -19,24 +19,19 @@ struct vendors_options {
 	const char *proc_root;
 };
 
-static const struct vendors_options *given(const struct cli *cli)
-{
-	return (const struct vendors_options *)cli->options;
-}
-
 static int load_profiles(struct cli *cli, struct profiles *profiles,
 			 struct error *err)
 {
 	char images[PATH_MAX];
 
-	if (settings_images(cli->environment, cli->options, images, err) < 0)
+	if (cli_images(cli, images, err) < 0)
 		return -1;
 	return profiles_load(images, profiles, err);
 }
 
 static int print_json(struct cli *cli, cJSON *vendors, struct error *err)
 {
-	owned(json_free) cJSON *object = cJSON_CreateObject();
+	owned(cJSON_Delete) cJSON *object = cJSON_CreateObject();
 
 	if (!cJSON_AddItemReferenceToObject(object, "vendors", vendors))
 		return error_nomem(err, "output");
@@ -138,7 +133,7 @@ static int list_vendors(struct cli *cli, struct error *err)
 {
 	owned(profiles_clear) struct profiles profiles = { 0 };
 	owned(table_free) struct table *table = table_new(list_columns, err);
-	owned(json_free) cJSON *vendors = cJSON_CreateArray();
+	owned(cJSON_Delete) cJSON *vendors = cJSON_CreateArray();
 
 	if (!table || load_profiles(cli, &profiles, err) < 0)
 		return -1;
@@ -150,7 +145,7 @@ static int list_vendors(struct cli *cli, struct error *err)
 			list_row(table, profiles.list[i]);
 	if (cli_format(cli, "json"))
 		return print_json(cli, vendors, err);
-	return cli_print_table(cli, "", table, err);
+	return cli_print_table(cli, "", table, NULL, err);
 }
 
 /* check */
@@ -255,7 +250,7 @@ static int probe_vendor(const struct sysroot *roots, struct finding *finding,
 static cJSON *finding_json(const struct finding *finding,
 			   const struct sysroot *roots, struct error *err)
 {
-	owned(json_free) cJSON *object = cJSON_CreateObject();
+	owned(cJSON_Delete) cJSON *object = cJSON_CreateObject();
 	cJSON *list;
 
 	add_text(object, "vendor", finding->profile->vendor);
@@ -364,7 +359,7 @@ static void probing_clear(struct probing *probing)
 {
 	table_free(probing->devices);
 	table_free(probing->missing);
-	json_free(probing->vendors);
+	cJSON_Delete(probing->vendors);
 }
 OWNED_VALUE(struct probing, probing_clear)
 
@@ -419,7 +414,7 @@ static int probe_vendors(struct cli *cli, struct error *err)
 		.missing = table_new(why_columns, err),
 		.vendors = cJSON_CreateArray(),
 	};
-	const struct vendors_options *options = given(cli);
+	const struct vendors_options *options = cli->given;
 
 	if (!probing.devices || !probing.missing)
 		return -1;

@@ -26,7 +26,7 @@ struct verify_options {
 
 static const struct verify_options *given(const struct cli *cli)
 {
-	return (const struct verify_options *)cli->options;
+	return cli->given;
 }
 
 /* The row of one job, as the report of its sweep has it. */
@@ -59,7 +59,7 @@ static cJSON *fetch_row(struct client *client, uint64_t job, struct error *err)
 static cJSON *file_row(const char *name, uint64_t job, struct error *err)
 {
 	owned(buffer_clear) struct buffer text;
-	owned(json_free) cJSON *file = NULL;
+	owned(cJSON_Delete) cJSON *file = NULL;
 	cJSON *rows, *row, *found = NULL;
 	int fits = 0, i = 0, at = 0;
 
@@ -161,7 +161,7 @@ static int show(struct cli *cli, const struct verified *of, struct error *err)
 		show_value(table, row_at(entry, "computed"));
 		table_cell(table, PLAIN, "%s", row_text(entry, "reason"));
 	}
-	return cli_print_table(cli, "", table, err);
+	return cli_print_table(cli, "", table, NULL, err);
 }
 
 /* Verify one row: shown, or as JSON added to the list. */
@@ -171,7 +171,7 @@ static int verify_row(struct cli *cli, struct recompute_results *reread,
 {
 	const cJSON *stored = row_at(row, "result");
 	const char *rules = row_text(row, "provenance.rules");
-	owned(json_free) cJSON *result = NULL, *list = NULL;
+	owned(cJSON_Delete) cJSON *result = NULL, *list = NULL;
 	char now[65];
 	struct verified verified = {
 		.job = (uint64_t)fmax(row_double(row, "job"), 0),
@@ -200,7 +200,7 @@ static int verify_row(struct cli *cli, struct recompute_results *reread,
 static int verify_file(struct cli *cli, struct recompute_results *reread,
 		       struct outcome *outcome, struct error *err)
 {
-	owned(json_free) cJSON *row = NULL;
+	owned(cJSON_Delete) cJSON *row = NULL;
 	uint64_t job = 0;
 
 	if (!given(cli)->result || !given(cli)->log)
@@ -227,7 +227,7 @@ static int verify_jobs(struct cli *cli, struct recompute_results *reread,
 				 "missing argument JOB (or --result FILE and "
 				 "--log FILE)");
 	for (size_t i = 0; i < cli->arg_count; i++) {
-		owned(json_free) cJSON *row = NULL;
+		owned(cJSON_Delete) cJSON *row = NULL;
 		uint64_t job;
 
 		if (cli_id(cli->args[i], "job", &job, err) < 0)
@@ -252,7 +252,7 @@ static int run_command(struct cli *cli, struct error *err)
 		.framework = given(cli)->framework,
 		.log = given(cli)->log,
 	};
-	owned(json_free) cJSON *list = cJSON_CreateArray();
+	owned(cJSON_Delete) cJSON *list = cJSON_CreateArray();
 	struct outcome outcome = { .list = list };
 	int rc;
 

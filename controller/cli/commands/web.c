@@ -22,13 +22,10 @@ static int run_command(struct cli *cli, struct error *err)
 }
 
 /* clang-format off */
-static const struct option_rule rules[] = { { 0 } };
-
 const struct command command_web = {
 	.name = "web",
 	.args = "",
 	.connects = true,
-	.rules = rules,
 	.summary = "print a login address for the web pages",
 	.help =
 		"Prints an address of the controller's web pages "

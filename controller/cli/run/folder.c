@@ -13,6 +13,7 @@
 #include <time.h>
 
 #define CHOICES_MAX ((size_t)4 * PATH_MAX)
+#define AUTHORIZED_MAX ((size_t)1 << 20)
 
 char *folder_file(const struct folder *folder, const char *name,
 		  char path[PATH_MAX])
@@ -31,8 +32,8 @@ void folder_clear(struct folder *folder)
 	folder->daemons_lock = 0;
 }
 
-/* An absolute path of moderate length, so that what we append always fits. */
-static int set_path(struct folder *folder, const char *name, struct error *err)
+/* The path is limited, so that the path of each file in it fits. */
+int folder_set_path(struct folder *folder, const char *name, struct error *err)
 {
 	owned_free char *real = realpath(name, NULL);
 
@@ -80,9 +81,8 @@ static int lock_folder(struct folder *folder, struct error *err)
 	return rc < 0 ? -1 : 0;
 }
 
-/* Fails where a daemon still holds it, unless wait() tells that we wait. */
-static int lock_daemons(struct folder *folder, void (*wait)(void *arg),
-			void *arg, struct error *err)
+static int lock_daemons(struct folder *folder, struct cli *cli,
+			struct error *err)
 {
 	char path[PATH_MAX];
 
@@ -92,8 +92,9 @@ static int lock_daemons(struct folder *folder, void (*wait)(void *arg),
 		return -1;
 	if (flock(folder->daemons_lock, LOCK_EX | LOCK_NB) == 0)
 		return 0;
-	if (wait)
-		wait(arg);
+	if (cli)
+		cli_say(cli, "waiting for the earlier run to remove its "
+			     "containers");
 	while (flock(folder->daemons_lock, LOCK_EX) < 0)
 		if (errno != EINTR)
 			return error_errno(err, "%s", path);
@@ -143,16 +144,22 @@ static void node_name(char name[KEY_NAME_SIZE])
 		snprintf(name, KEY_NAME_SIZE, "local");
 }
 
-static int write_authorized(const struct folder *folder, struct error *err)
+int folder_authorize(const struct folder *folder, const struct key *agents,
+		     size_t count, struct error *err)
 {
-	char path[PATH_MAX], lines[512];
-	int size;
+	owned(buffer_clear) struct buffer lines;
+	char path[PATH_MAX], line[256];
 
-	size = key_line(&folder->agent, lines, 256);
-	size += key_line(&folder->operator, lines + size, 256);
+	buffer_init(&lines, AUTHORIZED_MAX);
+	for (size_t i = 0; i <= count; i++) {
+		key_line(i < count ? &agents[i] : &folder->operator, line,
+			 sizeof(line));
+		if (buffer_text(&lines, line, err) < 0)
+			return -1;
+	}
 	return file_write(AT_FDCWD,
-			  folder_file(folder, "keys/authorized", path), lines,
-			  (size_t)size, 0600, 1, err);
+			  folder_file(folder, "keys/authorized", path),
+			  lines.data, lines.size, 0600, 1, err);
 }
 
 static int have_keys(struct folder *folder, struct error *err)
@@ -167,7 +174,7 @@ static int have_keys(struct folder *folder, struct error *err)
 	    folder_have_key(folder, "keys/operator.key", "operator",
 			    ROLE_OPERATOR, &folder->operator, err) < 0)
 		return -1;
-	return write_authorized(folder, err);
+	return folder_authorize(folder, &folder->agent, 1, err);
 }
 
 static int have_cluster(struct folder *folder, struct error *err)
@@ -198,11 +205,19 @@ static int have_cluster(struct folder *folder, struct error *err)
 			  strlen(folder->cluster), 0644, 1, err);
 }
 
-/* Make what is not there yet: the same for a new run and for one that was cut
- * short at any point.
- */
-int folder_fill(struct folder *folder, void (*wait)(void *arg), void *arg,
-		struct error *err)
+/* Remove the address of an earlier controller. */
+static int drop_endpoint(const struct folder *folder, struct error *err)
+{
+	char path[PATH_MAX];
+
+	return unlink(folder_file(folder, "endpoint", path)) < 0 &&
+			       errno != ENOENT
+		       ? error_errno(err, "%s", path)
+		       : 0;
+}
+
+/* The same for a new run and for a run that was interrupted at any point. */
+int folder_fill(struct folder *folder, struct cli *cli, struct error *err)
 {
 	static const char *const folders[] = { "controller", "agent" };
 	char path[PATH_MAX];
@@ -216,14 +231,10 @@ int folder_fill(struct folder *folder, void (*wait)(void *arg), void *arg,
 		if (mkdir(folder_file(folder, folders[i], path), 0755) < 0 &&
 		    errno != EEXIST)
 			return error_errno(err, "%s", path);
-	if (lock_daemons(folder, wait, arg, err) < 0 ||
-	    have_keys(folder, err) < 0 || have_cluster(folder, err) < 0)
+	if (lock_daemons(folder, cli, err) < 0 || have_keys(folder, err) < 0 ||
+	    have_cluster(folder, err) < 0)
 		return -1;
-	/* That of an earlier controller. */
-	if (unlink(folder_file(folder, "endpoint", path)) < 0 &&
-	    errno != ENOENT)
-		return error_errno(err, "%s", path);
-	return 0;
+	return drop_endpoint(folder, err);
 }
 
 char *folder_name(const char *command, const char *sweep,
@@ -249,7 +260,8 @@ int folder_make(struct folder *folder, const char *name, const char *sweep,
 	if (!name)
 		name = folder_name("run", sweep, chosen);
 	if (file_make_folders(name, 0755, err) < 0 ||
-	    set_path(folder, name, err) < 0 || lock_folder(folder, err) < 0)
+	    folder_set_path(folder, name, err) < 0 ||
+	    lock_folder(folder, err) < 0)
 		return -1;
 	folder_file(folder, "sweep.yaml", path);
 	if (access(path, F_OK) == 0)
@@ -257,7 +269,7 @@ int folder_make(struct folder *folder, const char *name, const char *sweep,
 				 "%.120s: the folder has an earlier run; "
 				 "regatta run --resume continues it",
 				 name);
-	if (folder_fill(folder, NULL, NULL, err) < 0)
+	if (folder_fill(folder, NULL, err) < 0)
 		return -1;
 	return file_write(AT_FDCWD, path, text->data, text->size, 0644, 1, err);
 }
@@ -267,7 +279,7 @@ static int find_run(struct folder *folder, const char *name,
 		    char path[PATH_MAX], struct error *err)
 {
 	*folder = (struct folder){ 0 };
-	if (set_path(folder, name, err) < 0)
+	if (folder_set_path(folder, name, err) < 0)
 		return -1;
 	if (access(folder_file(folder, "job.sh", path), F_OK) == 0 &&
 	    access(folder_file(folder, "sweep.yaml", path), F_OK) < 0)
@@ -297,8 +309,8 @@ int folder_find(struct folder *folder, const char *name, struct error *err)
 	return have_cluster(folder, err);
 }
 
-int folder_resume(struct folder *folder, const char *name, struct buffer *text,
-		  void (*wait)(void *arg), void *arg, struct error *err)
+int folder_resume(struct folder *folder, struct cli *cli, const char *name,
+		  struct buffer *text, struct error *err)
 {
 	char path[PATH_MAX];
 
@@ -306,10 +318,9 @@ int folder_resume(struct folder *folder, const char *name, struct buffer *text,
 	    lock_folder(folder, err) < 0 ||
 	    file_read(AT_FDCWD, path, text, err) < 0)
 		return -1;
-	return folder_fill(folder, wait, arg, err);
+	return folder_fill(folder, cli, err);
 }
 
-/* Where the controller of a run that is at work listens. */
 int folder_endpoint(const struct folder *folder, char endpoint[256],
 		    struct error *err)
 {
@@ -328,10 +339,9 @@ int folder_endpoint(const struct folder *folder, char endpoint[256],
 	return 0;
 }
 
-int folder_open(struct folder *folder, const char *name, char endpoint[256],
-		void (*wait)(void *arg), void *arg, struct error *err)
+int folder_open(struct folder *folder, struct cli *cli, const char *name,
+		char endpoint[256], struct error *err)
 {
-	char path[PATH_MAX];
 	int rc;
 
 	if (folder_find(folder, name, err) < 0)
@@ -340,12 +350,8 @@ int folder_open(struct folder *folder, const char *name, char endpoint[256],
 	if (rc <= 0)
 		return rc < 0 || folder_endpoint(folder, endpoint, err) < 0 ? -1
 									    : 1;
-	if (lock_daemons(folder, wait, arg, err) < 0)
-		return -1;
-	if (unlink(folder_file(folder, "endpoint", path)) < 0 &&
-	    errno != ENOENT)
-		return error_errno(err, "%s", path);
-	return 0;
+	return lock_daemons(folder, cli, err) < 0 ? -1
+						  : drop_endpoint(folder, err);
 }
 
 int folder_save_choices(const struct folder *folder, const cJSON *choices,

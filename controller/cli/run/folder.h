@@ -20,15 +20,8 @@
 #ifndef CONTROLLER_CLI_RUN_FOLDER_H
 #define CONTROLLER_CLI_RUN_FOLDER_H
 
-#include "protocol/base/buffer.h"
-#include "protocol/base/error.h"
-#include "protocol/base/strings.h"
+#include "controller/cli/cli.h"
 #include "protocol/wire/key.h"
-
-#include <cjson/cJSON.h>
-#include <limits.h>
-#include <stdbool.h>
-#include <stdint.h>
 
 #define FOLDER_PATH_MAX 3000 /* bytes of its path */
 
@@ -54,22 +47,24 @@ char *folder_name(const char *command, const char *sweep,
 int folder_make(struct folder *folder, const char *name, const char *sweep,
 		const struct buffer *text, struct error *err);
 
+/* The daemons of an earlier run may still remove its containers. Calls that get
+ * a cli wait for their end, after a message to the user.
+ */
+
 /* Lock the folder of an earlier run and read its sweep file to *text, before
  * anything is changed. ENOENT: the folder has no run; EINVAL: another command
- * uses it. Waits until the daemons of the earlier run have ended; wait() is
- * called once before that.
+ * uses it.
  */
-int folder_resume(struct folder *folder, const char *name, struct buffer *text,
-		  void (*wait)(void *arg), void *arg, struct error *err);
+int folder_resume(struct folder *folder, struct cli *cli, const char *name,
+		  struct buffer *text, struct error *err);
 
-/* Open the folder of an earlier run to read it. If daemons of that run still
- * clean up, wait() is called once, and this function waits for their end.
- * Returns 1: a run uses the folder now, and *endpoint is its controller's
- * address; 0: none does, and the folder is locked. ENOENT: the folder has no
- * run; EAGAIN: its controller does not listen yet.
+/* Open the folder of an earlier run to read it. Returns 1: a run uses the
+ * folder now, and *endpoint is its controller's address; 0: none does, and the
+ * folder is locked. ENOENT: the folder has no run; EAGAIN: its controller does
+ * not listen yet.
  */
-int folder_open(struct folder *folder, const char *name, char endpoint[256],
-		void (*wait)(void *arg), void *arg, struct error *err);
+int folder_open(struct folder *folder, struct cli *cli, const char *name,
+		char endpoint[256], struct error *err);
 
 /* Save and load texts by name for the next run in the folder. The caller
  * deletes *choices, which is an empty object if nothing was saved.
@@ -98,12 +93,10 @@ int folder_endpoint(const struct folder *folder, char endpoint[256],
  * `text` as its sweep file. 1: this allocation leads and holds the locks; 0:
  * another leads.
  */
-int folder_join(struct folder *folder, const char *name,
-		const struct buffer *text, void (*wait)(void *arg), void *arg,
-		struct error *err);
+int folder_join(struct folder *folder, struct cli *cli, const char *name,
+		const struct buffer *text, struct error *err);
 /* Try to lead: 1: this allocation leads now; 0: another does. */
-int folder_lead(struct folder *folder, void (*wait)(void *arg), void *arg,
-		struct error *err);
+int folder_lead(struct folder *folder, struct cli *cli, struct error *err);
 
 /* Read or make the key of a node. EINVAL: the name is not valid for a key. */
 int folder_agent_key(const struct folder *folder, const char *node,

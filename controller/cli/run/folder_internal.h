@@ -19,10 +19,18 @@ int folder_find(struct folder *folder, const char *name, struct error *err);
 /* Try to lock the folder. 1: locked; 0: another process holds the lock. */
 int folder_try_lock(struct folder *folder, struct error *err);
 
-/* Make missing files of the locked folder, and wait for the daemons of an
- * earlier run as folder_resume() does.
+/* Set the absolute path. ENOENT: no such folder; EINVAL: the path is too long.
  */
-int folder_fill(struct folder *folder, void (*wait)(void *arg), void *arg,
-		struct error *err);
+int folder_set_path(struct folder *folder, const char *name, struct error *err);
+
+/* Make missing files of the locked folder, after the daemons of an earlier run
+ * have ended. cli: for a message while it waits; NULL: there is none.
+ */
+int folder_fill(struct folder *folder, struct cli *cli, struct error *err);
+
+/* Write the keys that the controller accepts: of the agents, of the operator.
+ */
+int folder_authorize(const struct folder *folder, const struct key *agents,
+		     size_t count, struct error *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* folder_slurm.c - what allocations of Slurm add to the folder of a run.
+/* folder_slurm.c - lets Slurm allocations share the folder of a run.
  */
 #include "controller/cli/run/folder_internal.h"
 #include "protocol/base/file.h"
@@ -10,8 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define AUTHORIZED_MAX ((size_t)1 << 20)
-#define JOIN_TRIES 300 /* until the one that leads has filled the folder, */
+#define JOIN_TRIES 300 /* while the leader fills the folder */
 #define JOIN_PAUSE_MS 100
 
 int folder_agent_key(const struct folder *folder, const char *node,
@@ -32,25 +31,15 @@ int folder_agent_key(const struct folder *folder, const char *node,
 int folder_add_agents(const struct folder *folder, const struct strings *nodes,
 		      struct error *err)
 {
-	owned(buffer_clear) struct buffer lines;
-	char path[PATH_MAX], line[256];
+	owned_free struct key *agents = calloc(nodes->count, sizeof(*agents));
 
-	buffer_init(&lines, AUTHORIZED_MAX);
-	for (size_t i = 0; i < nodes->count; i++) {
-		struct key key;
-
-		if (folder_agent_key(folder, nodes->items[i], &key, err) < 0)
+	if (!agents)
+		return error_nomem(err, "keys");
+	for (size_t i = 0; i < nodes->count; i++)
+		if (folder_agent_key(folder, nodes->items[i], &agents[i], err) <
+		    0)
 			return -1;
-		key_line(&key, line, sizeof(line));
-		if (buffer_text(&lines, line, err) < 0)
-			return -1;
-	}
-	key_line(&folder->operator, line, sizeof(line));
-	if (buffer_text(&lines, line, err) < 0)
-		return -1;
-	return file_write(AT_FDCWD,
-			  folder_file(folder, "keys/authorized", path),
-			  lines.data, lines.size, 0600, 1, err);
+	return folder_authorize(folder, agents, nodes->count, err);
 }
 
 static int write_sweep(const struct folder *folder, const struct buffer *text,
@@ -64,17 +53,16 @@ static int write_sweep(const struct folder *folder, const struct buffer *text,
 	return file_write(AT_FDCWD, path, text->data, text->size, 0644, 1, err);
 }
 
-int folder_lead(struct folder *folder, void (*wait)(void *arg), void *arg,
-		struct error *err)
+int folder_lead(struct folder *folder, struct cli *cli, struct error *err)
 {
 	int rc = folder_try_lock(folder, err);
 
 	if (rc <= 0)
 		return rc;
-	return folder_fill(folder, wait, arg, err) < 0 ? -1 : 1;
+	return folder_fill(folder, cli, err) < 0 ? -1 : 1;
 }
 
-/* Its leader writes the sweep last. */
+/* Wait until the leader has filled the folder: it writes the sweep last. */
 static int await_filled(struct folder *folder, const char *name,
 			struct error *err)
 {
@@ -90,22 +78,16 @@ static int await_filled(struct folder *folder, const char *name,
 	return rc;
 }
 
-int folder_join(struct folder *folder, const char *name,
-		const struct buffer *text, void (*wait)(void *arg), void *arg,
-		struct error *err)
+int folder_join(struct folder *folder, struct cli *cli, const char *name,
+		const struct buffer *text, struct error *err)
 {
-	owned_free char *real = NULL;
 	int rc;
 
 	*folder = (struct folder){ 0 };
-	if (file_make_folders(name, 0700, err) < 0)
+	if (file_make_folders(name, 0700, err) < 0 ||
+	    folder_set_path(folder, name, err) < 0)
 		return -1;
-	real = realpath(name, NULL);
-	if (!real || strlen(real) > FOLDER_PATH_MAX)
-		return error_set(err, EINVAL, "%.120s: %s", name,
-				 real ? "too long" : strerror(errno));
-	snprintf(folder->path, sizeof(folder->path), "%s", real);
-	rc = folder_lead(folder, wait, arg, err);
+	rc = folder_lead(folder, cli, err);
 	if (rc == 0)
 		return await_filled(folder, name, err);
 	if (rc < 0)

@@ -1,7 +1,8 @@
-/* follow.c - an allocation whose nodes work for a run that another one leads.
+/* follow.c - runs the agents of an allocation for a run that another allocation
+ * leads.
  */
 #include "controller/cli/run/follow.h"
-#include "controller/cli/client.h"
+#include "controller/cli/run/session.h"
 #include "protocol/base/loop.h"
 #include "protocol/base/program.h"
 #include "protocol/message/reply_access.h"
@@ -11,7 +12,7 @@
 
 #define LOOK_US 1000000
 
-/* Have the controller let in the agents of our nodes. */
+/* Have the controller accept the agents of this allocation's nodes. */
 static int admit(const struct follower *follow, struct client *client,
 		 struct error *err)
 {
@@ -27,10 +28,9 @@ static int admit(const struct follower *follow, struct client *client,
 				     &key, err) < 0)
 			return -1;
 		message.public = key.public;
-		/* It has the name already: as an agent of the one that leads.
-		 */
-		if (client_call(client, MESSAGE_ADMIT, &message, NULL, 0, 0,
-				&answer, err) < 0 &&
+		/* EEXIST: the leader has an agent on that node, too. */
+		if (client_call(client, MESSAGE_ADMIT, &message, &answer, err) <
+			    0 &&
 		    err->code != EEXIST)
 			return -1;
 	}
@@ -40,27 +40,20 @@ static int admit(const struct follower *follow, struct client *client,
 static int introduce(const struct follower *follow, struct error *err)
 {
 	const struct folder *folder = &follow->setup->folder;
-	struct connection connection = { .key = folder->operator};
 	owned(client_free) struct client *client = NULL;
+	char endpoint[256];
 
-	if (folder_endpoint(folder, connection.endpoint, err) < 0)
+	if (folder_endpoint(folder, endpoint, err) < 0)
 		return -1;
-	memcpy(connection.server_public, folder->controller.public,
-	       KEY_TEXT_SIZE);
-	client = client_new(follow->loop, &connection, err);
+	client = session_client(follow->loop, folder, endpoint, err);
 	return client ? admit(follow, client, err) : -1;
 }
 
-static void say_waiting(void *arg)
-{
-	cli_say(arg, "waiting for the controller before to end");
-}
-
-/* 1: this one leads. */
+/* Try to lead. 1: this allocation leads now. */
 static int take_over(const struct follower *follow, struct error *err)
 {
 	struct run_setup *setup = follow->setup;
-	int rc = folder_lead(&setup->folder, say_waiting, setup->cli, err);
+	int rc = folder_lead(&setup->folder, setup->cli, err);
 
 	if (rc <= 0)
 		return rc;
@@ -77,7 +70,7 @@ static int pass_time(const struct follower *follow, struct error *err)
 	return rc < 0 ? error_set(err, -rc, "event loop") : 0;
 }
 
-/* The agents give back what they have. */
+/* The agents return their tasks to the controller. */
 static int leave(const struct follower *follow, struct error *err)
 {
 	daemons_leave(follow->daemons);
@@ -103,7 +96,7 @@ int follow_run(const struct follower *follow, int *code, struct error *err)
 			break;
 		}
 		rc = take_over(follow, err);
-		/* The one before may have ended it at this moment. */
+		/* The leader before may have ended the sweep just now. */
 		if (rc < 0 || (rc > 0 && folder_outcome(&setup->folder) < 0))
 			return rc;
 		if (rc > 0)

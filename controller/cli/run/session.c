@@ -5,17 +5,12 @@
 #include <errno.h>
 #include <string.h>
 
-static void on_wait(void *arg)
-{
-	cli_say(arg, "waiting for the run to remove its containers");
-}
-
 static void on_say(void *arg, const char *line)
 {
 	cli_say(arg, "%s", line);
 }
 
-/* The client finds out by itself that nobody answers. */
+/* Nothing else to do: the client notices that nobody answers. */
 static void on_failed(void *arg, const struct error *why)
 {
 	cli_say(arg, "%s", why->text);
@@ -38,32 +33,40 @@ static int start_controller(struct session *session, sd_event *loop,
 
 	if (settings_program(cli->environment, "regatta-controller",
 			     session->paths[0], err) < 0 ||
-	    settings_images(cli->environment, cli->options, session->paths[1],
-			    err) < 0)
+	    cli_images(cli, session->paths[1], err) < 0)
 		return -1;
 	session->daemons = daemons_new(loop, &config, err);
 	return session->daemons ? 0 : -1;
 }
 
+struct client *session_client(sd_event *loop, const struct folder *folder,
+			      const char *endpoint, struct error *err)
+{
+	struct connection connection = { .key = folder->operator};
+
+	snprintf(connection.endpoint, sizeof(connection.endpoint), "%s",
+		 endpoint);
+	memcpy(connection.server_public, folder->controller.public,
+	       KEY_TEXT_SIZE);
+	return client_new(loop, &connection, err);
+}
+
 static int open_folder(struct session *session, sd_event *loop,
 		       struct error *err)
 {
-	const struct cli *cli = session->cli;
-	struct connection connection = { 0 };
-	int rc = folder_open(&session->folder, cli->options->state,
-			     connection.endpoint, on_wait, session->cli, err);
+	struct folder *folder = &session->folder;
+	const char *state = session->cli->options->state;
+	char endpoint[256];
+	int rc = folder_open(folder, session->cli, state, endpoint, err);
 
-	if (rc < 0)
+	if (rc < 0 || (rc == 0 && start_controller(session, loop, err) < 0))
 		return -1;
-	if (rc == 0 && start_controller(session, loop, err) < 0)
-		return -1;
-	if (session->daemons)
-		snprintf(connection.endpoint, sizeof(connection.endpoint), "%s",
-			 daemons_endpoint(session->daemons));
-	connection.key = session->folder.operator;
-	memcpy(connection.server_public, session->folder.controller.public,
-	       KEY_TEXT_SIZE);
-	session->client = client_new(loop, &connection, err);
+	session->client =
+		session_client(loop, folder,
+			       session->daemons
+				       ? daemons_endpoint(session->daemons)
+				       : endpoint,
+			       err);
 	return session->client ? 0 : -1;
 }
 

@@ -27,6 +27,10 @@ int session_open(struct session *session, struct cli *cli, struct error *err);
 void session_clear(struct session *session);
 OWNED_VALUE(struct session, session_clear)
 
+/* A client of the controller at this address, as the folder's operator. */
+struct client *session_client(sd_event *loop, const struct folder *folder,
+			      const char *endpoint, struct error *err);
+
 /* The option of commands that use a session. */
 /* clang-format off */
 #define OPTION_STATE \

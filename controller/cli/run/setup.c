@@ -13,25 +13,17 @@
 
 static struct run_options *given(const struct cli *cli)
 {
-	return (struct run_options *)cli->options;
+	return cli->given;
 }
-
-static void spec_clear(struct job_spec *spec)
-{
-	codec_clear(&job_spec_schema, spec);
-}
-OWNED_VALUE(struct job_spec, spec_clear)
 
 /* One agent is one vendor's: take it from the cells. */
 static int note_cell(struct run_setup *run, struct sweep *sweep, size_t cell,
 		     struct error *err)
 {
-	owned(spec_clear) struct job_spec spec = { 0 };
-	uint32_t repeats;
+	owned(job_spec_clear) struct job_spec spec = { 0 };
 	double cpus;
 
-	if (sweep_job(sweep, sweep_cell_job(sweep, cell, &repeats), &spec,
-		      err) < 0)
+	if (sweep_cell_spec(sweep, cell, &spec, err) < 0)
 		return -1;
 	if (!run->vendor[0])
 		snprintf(run->vendor, sizeof(run->vendor), "%s", spec.vendor);
@@ -173,11 +165,6 @@ static int find_parts(struct run_setup *run, struct error *err)
 	return config->allocation ? 0 : probe_engine(config->engine, err);
 }
 
-static void say_waiting(void *arg)
-{
-	cli_say(arg, "waiting for the earlier run to remove its containers");
-}
-
 /* Where a run began, it goes on: what its command line and environment said of
  * these counts again, unless this command line says something else.
  */
@@ -185,7 +172,7 @@ static int save_choices(struct run_setup *run, struct error *err)
 {
 	const struct run_options *options = given(run->cli);
 	const char *images = run->cli->environment->images;
-	owned(json_free) cJSON *choices = cJSON_CreateObject();
+	owned(cJSON_Delete) cJSON *choices = cJSON_CreateObject();
 	char tls[PATH_MAX], credentials[PATH_MAX];
 
 	if (run->config.engine)
@@ -238,8 +225,8 @@ static int open_folder(struct run_setup *run, struct error *err)
 			return -1;
 		return save_choices(run, err);
 	}
-	if (folder_resume(&run->folder, options->resume, &text, say_waiting,
-			  run->cli, err) < 0 ||
+	if (folder_resume(&run->folder, run->cli, options->resume, &text, err) <
+		    0 ||
 	    recall_choices(run, err) < 0)
 		return -1;
 	folder_file(&run->folder, "sweep.yaml", path);
@@ -267,21 +254,19 @@ static int open_joined(struct run_setup *run, struct error *err)
 {
 	const char *state = given(run->cli)->common.state;
 	char path[PATH_MAX];
-	const char *sweep = run->cli->args[0];
+	bool known;
 	int rc;
 
 	snprintf(path, sizeof(path), "%s/sweep.yaml", state);
-	run->known = access(path, F_OK) == 0;
-	if (run->known)
-		sweep = path;
-	if (input_init(&run->input, run->cli, sweep, false, err) < 0)
+	known = access(path, F_OK) == 0;
+	if (input_init(&run->input, run->cli, known ? path : run->cli->args[0],
+		       false, err) < 0)
 		return -1;
-	if (run->known)
+	if (known)
 		run->input.name = "sweep.yaml"; /* `path` ends here */
 	if (check_sweep(run, err) < 0 || find_parts(run, err) < 0)
 		return -1;
-	rc = folder_join(&run->folder, state, &run->input.text, say_waiting,
-			 run->cli, err);
+	rc = folder_join(&run->folder, run->cli, state, &run->input.text, err);
 	if (rc < 0)
 		return -1;
 	run->follows = rc == 0;

@@ -31,7 +31,6 @@ struct run_setup {
 	struct allocation allocation; /* with --slurm */
 	bool follows; /* with --join: another allocation leads */
 	int outcome;  /* the exit code of an ended sweep; -1: not ended */
-	bool known;   /* the folder had a run already */
 	struct daemons_config config; /* points to members of this struct */
 	char paths[4][PATH_MAX];      /* of the programs, and of the images */
 	char credentials[PATH_MAX];
