@@ -13,7 +13,7 @@ struct report_about {
 	const char *client; /* who submitted it */
 	int64_t submitted_ms;
 	const char *file; /* the text of the sweep file */
-	const char *home; /* where a page links back to; not escaped */
+	const char *home; /* where a page links back to */
 };
 
 #endif

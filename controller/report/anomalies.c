@@ -41,10 +41,7 @@ struct cell_place {
 
 static double rate_of(const cJSON *row)
 {
-	double rate =
-		row_completed(row)
-			? row_double(row, "result.tokens_per_second_per_device")
-			: NAN;
+	double rate = row_completed(row) ? row_double(row, ROW_RATE) : NAN;
 
 	return rate > 0 ? rate : NAN;
 }

@@ -6,17 +6,17 @@
 #ifndef CONTROLLER_REPORT_BARS_H
 #define CONTROLLER_REPORT_BARS_H
 
-#include "protocol/base/buffer.h"
-#include "protocol/base/error.h"
-
-#include <stddef.h>
+#include "controller/report/labels.h"
+#include "controller/report/writer.h"
 
 #define BARS_MAX 60 /* of a chart; it says how many more there are */
+#define BARS_GROUPS_MAX 16
+#define BARS_GROUP_SIZE 130
 
 struct bar {
-	const char *label; /* short; a long one is cut */
-	double value;      /* at least 0 */
-	double low, high;  /* its spread; NAN: unknown */
+	char label[LABEL_SIZE]; /* short; a long one is cut */
+	double value;           /* at least 0 */
+	double low, high;       /* its spread; NAN: unknown */
 	double limit; /* marked on the bar, such as a chip's memory; NAN: none
 		       */
 	size_t group; /* bars of one group share a colour */
@@ -25,13 +25,25 @@ struct bar {
 struct bars {
 	const char *title;
 	const char *unit;
-	const struct bar *bars;
+	struct bar *bars;
 	size_t count;
-	const char *const *groups; /* their names; a legend if two or more */
+	char groups[BARS_GROUPS_MAX][BARS_GROUP_SIZE]; /* a legend names them,
+							  if two or more */
 	size_t groups_count;
 };
 
+/* Make room for so many bars. ENOMEM. */
+int bars_init(struct bars *bars, size_t most, struct error *err);
+void bars_clear(struct bars *bars);
+OWNED_VALUE(struct bars, bars_clear)
+
+/* The group of this name, which may be new; past BARS_GROUPS_MAX the last. */
+size_t bars_group(struct bars *bars, const char *name);
+
+/* Add a bar without label, spread and limit. */
+struct bar *bars_add(struct bars *bars, double value, size_t group);
+
 /* Append the chart. Fewer than two bars: append nothing. */
-int bars_svg(const struct bars *bars, struct buffer *out, struct error *err);
+void bars_svg(struct writer *to, const struct bars *bars);
 
 #endif

@@ -2,8 +2,6 @@
  */
 #include "controller/report/chart.h"
 
-#include "controller/report/html_text.h"
-
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
@@ -74,82 +72,97 @@ bool chart_draws(const cJSON *points)
 	return false;
 }
 
-/* What all points span; false: there is none. */
-static bool find_extent(const struct chart *chart, double span[4])
+/* What is drawn, and where. */
+struct plot {
+	struct writer *to;
+	const struct chart_line *lines[CHART_LINES_MAX]; /* long enough */
+	size_t count;
+	double first, last; /* the smallest and the largest x of all points */
+	struct axis x, y;
+};
+
+/* Choose the lines, and the axes for all their points. */
+static void plot_init(struct plot *plot, const struct chart *chart)
 {
+	double low_y = 0, high_y = 0;
 	bool any = false;
 	const cJSON *point;
 	double x, y;
 
-	for (size_t i = 0; i < chart->count; i++)
+	plot->count = 0;
+	for (size_t i = 0; i < chart->count; i++) {
+		if (!chart_draws(chart->lines[i].points))
+			continue;
+		plot->lines[plot->count++] = &chart->lines[i];
 		cJSON_ArrayForEach(point, chart->lines[i].points)
 		{
 			if (!point_read(point, &x, &y))
 				continue;
-			span[0] = any ? fmin(span[0], x) : x;
-			span[1] = any ? fmax(span[1], x) : x;
-			span[2] = any ? fmin(span[2], y) : y;
-			span[3] = any ? fmax(span[3], y) : y;
+			plot->first = any ? fmin(plot->first, x) : x;
+			plot->last = any ? fmax(plot->last, x) : x;
+			low_y = any ? fmin(low_y, y) : y;
+			high_y = any ? fmax(high_y, y) : y;
 			any = true;
 		}
-	return any;
+	}
+	if (!any)
+		return;
+	if (chart->from_zero && low_y > 0)
+		low_y = 0;
+	axis_set(&plot->x, plot->first, plot->last);
+	axis_set(&plot->y, low_y, high_y);
 }
 
-static double place_x(const struct axis *axis, double x)
+static double place_x(const struct plot *plot, double x)
 {
-	return LEFT + (x - axis->low) / (axis->high - axis->low) *
+	return LEFT + (x - plot->x.low) / (plot->x.high - plot->x.low) *
 			      (WIDTH - LEFT - RIGHT);
 }
 
-static double place_y(const struct axis *axis, double y)
+static double place_y(const struct plot *plot, double y)
 {
 	return HEIGHT - BOTTOM -
-	       (y - axis->low) / (axis->high - axis->low) *
+	       (y - plot->y.low) / (plot->y.high - plot->y.low) *
 		       (HEIGHT - TOP - BOTTOM);
 }
 
-static int put_x_axis(const struct axis *axis, struct buffer *out,
-		      struct error *err)
+/* The i-th tick; false: past the last. */
+static bool tick_at(const struct axis *axis, int i, double *value)
 {
-	int ticks = (int)lround((axis->high - axis->low) / axis->step);
-
-	for (int i = 0; i <= ticks; i++) {
-		double value = axis->low + i * axis->step;
-
-		if (buffer_printf(out, err,
-				  "<text class=\"axis\" x=\"%.1f\" y=\"%d\" "
-				  "text-anchor=\"middle\">%.6g</text>\n",
-				  place_x(axis, value), HEIGHT - BOTTOM + 14,
-				  fabs(value) < axis->step / 2 ? 0 : value) < 0)
-			return -1;
-	}
-	return 0;
+	*value = axis->low + i * axis->step;
+	return i <= (int)lround((axis->high - axis->low) / axis->step);
 }
 
-static int put_y_axis(const struct axis *axis, struct buffer *out,
-		      struct error *err)
+/* A tick near 0 is 0. */
+static double tick_shown(const struct axis *axis, double value)
 {
-	int ticks = (int)lround((axis->high - axis->low) / axis->step);
-
-	for (int i = 0; i <= ticks; i++) {
-		double value = axis->low + i * axis->step;
-		double y = place_y(axis, value);
-
-		if (buffer_printf(out, err,
-				  "<line class=\"grid\" x1=\"%d\" x2=\"%d\" "
-				  "y1=\"%.1f\" y2=\"%.1f\"/>"
-				  "<text class=\"axis\" x=\"%d\" y=\"%.1f\" "
-				  "text-anchor=\"end\">%.6g</text>\n",
-				  LEFT, WIDTH - RIGHT, y, y, LEFT - 6, y + 4,
-				  fabs(value) < axis->step / 2 ? 0 : value) < 0)
-			return -1;
-	}
-	return 0;
+	return fabs(value) < axis->step / 2 ? 0 : value;
 }
 
-static int put_line(const struct chart *chart, size_t line,
-		    const struct axis axes[2], struct buffer *out,
-		    struct error *err)
+static void put_axes(const struct plot *plot)
+{
+	double value;
+
+	for (int i = 0; tick_at(&plot->x, i, &value); i++)
+		writer_printf(plot->to,
+			      "<text class=\"axis\" x=\"%.1f\" y=\"%d\" "
+			      "text-anchor=\"middle\">%.6g</text>\n",
+			      place_x(plot, value), HEIGHT - BOTTOM + 14,
+			      tick_shown(&plot->x, value));
+	for (int i = 0; tick_at(&plot->y, i, &value); i++) {
+		double y = place_y(plot, value);
+
+		writer_printf(plot->to,
+			      "<line class=\"grid\" x1=\"%d\" x2=\"%d\" "
+			      "y1=\"%.1f\" y2=\"%.1f\"/>"
+			      "<text class=\"axis\" x=\"%d\" y=\"%.1f\" "
+			      "text-anchor=\"end\">%.6g</text>\n",
+			      LEFT, WIDTH - RIGHT, y, y, LEFT - 6, y + 4,
+			      tick_shown(&plot->y, value));
+	}
+}
+
+static void put_line(const struct plot *plot, size_t line)
 {
 	const char *dashes = line < COLOURS / 2 ? ""
 			     : line < COLOURS   ? " stroke-dasharray=\"6 2\""
@@ -158,181 +171,127 @@ static int put_line(const struct chart *chart, size_t line,
 	const cJSON *point;
 	double x, y;
 
-	if (buffer_printf(out, err, "<path class=\"l%zu\" fill=\"none\"%s d=\"",
-			  line % COLOURS, dashes) < 0)
-		return -1;
-	cJSON_ArrayForEach(point, chart->lines[line].points)
+	writer_printf(plot->to, "<path class=\"l%zu\" fill=\"none\"",
+		      line % COLOURS);
+	writer_raw(plot->to, dashes);
+	writer_raw(plot->to, " d=\"");
+	cJSON_ArrayForEach(point, plot->lines[line]->points)
 	{
 		if (!point_read(point, &x, &y)) {
 			pen = false;
 			continue;
 		}
 		/* A line of no length, with round ends, is a dot. */
-		if (buffer_printf(out, err, pen ? "L%.1f %.1f" : "M%.1f %.1fh0",
-				  place_x(&axes[0], x),
-				  place_y(&axes[1], y)) < 0)
-			return -1;
+		writer_printf(plot->to, pen ? "L%.1f %.1f" : "M%.1f %.1fh0",
+			      place_x(plot, x), place_y(plot, y));
 		pen = true;
 	}
-	return buffer_text(out, "\"/>\n", err);
+	writer_raw(plot->to, "\"/>\n");
 }
 
-static int put_words(const struct chart *chart, struct buffer *out,
-		     struct error *err)
+static void put_legend(const struct plot *plot)
 {
-	if (buffer_printf(out, err, "<text class=\"name\" x=\"%d\" y=\"16\">",
-			  LEFT) < 0 ||
-	    html_text(out, chart->title, err) < 0 ||
-	    buffer_printf(out, err,
-			  "</text>\n<text class=\"axis\" x=\"%d\" y=\"%d\" "
-			  "text-anchor=\"end\">",
-			  WIDTH - RIGHT, HEIGHT - 8) < 0 ||
-	    html_text(out, chart->x_label, err) < 0 ||
-	    buffer_printf(out, err,
-			  "</text>\n<text class=\"axis\" x=\"%d\" y=\"16\" "
-			  "text-anchor=\"end\">",
-			  WIDTH - RIGHT) < 0 ||
-	    html_text(out, chart->y_label, err) < 0)
-		return -1;
-	return buffer_text(out, "</text>\n", err);
-}
-
-static int put_legend(const struct chart *chart, struct buffer *out,
-		      struct error *err)
-{
-	if (chart->count < 2 || chart->count > CHART_LEGEND_MAX)
-		return 0;
-	if (buffer_text(out, "<figcaption>", err) < 0)
-		return -1;
-	for (size_t i = 0; i < chart->count; i++)
-		if (buffer_printf(out, err, "<span class=\"k%zu\">",
-				  i % COLOURS) < 0 ||
-		    html_text(out, chart->lines[i].name, err) < 0 ||
-		    buffer_text(out, "</span> ", err) < 0)
-			return -1;
-	return buffer_text(out, "</figcaption>\n", err);
+	if (plot->count < 2 || plot->count > CHART_LEGEND_MAX)
+		return;
+	writer_raw(plot->to, "<figcaption>");
+	for (size_t i = 0; i < plot->count; i++)
+		writer_printf(plot->to, "<span class=\"k%zu\">%s</span> ",
+			      i % COLOURS, plot->lines[i]->name);
+	writer_raw(plot->to, "</figcaption>\n");
 }
 
 /* Of each stretch of the x axis the lowest, the mean and the highest. */
 struct band {
-	double low[STRETCHES], sum[STRETCHES], high[STRETCHES];
+	double low[STRETCHES], mean[STRETCHES], high[STRETCHES];
 	size_t count[STRETCHES];
 };
 
-static void band_add(struct band *band, const struct chart *chart,
-		     const double span[4])
+static void band_fill(struct band *band, const struct plot *plot)
 {
-	double width = fmax(span[1] - span[0], 1e-9) / STRETCHES;
+	double width = fmax(plot->last - plot->first, 1e-9) / STRETCHES;
 	const cJSON *point;
 	double x, y;
 
-	for (size_t i = 0; i < chart->count; i++)
-		cJSON_ArrayForEach(point, chart->lines[i].points)
+	for (size_t i = 0; i < plot->count; i++)
+		cJSON_ArrayForEach(point, plot->lines[i]->points)
 		{
 			size_t at;
 
 			if (!point_read(point, &x, &y))
 				continue;
-			at = (size_t)fmin((x - span[0]) / width, STRETCHES - 1);
+			at = (size_t)fmin((x - plot->first) / width,
+					  STRETCHES - 1);
 			if (!band->count[at]++) {
 				band->low[at] = band->high[at] = y;
 			} else {
 				band->low[at] = fmin(band->low[at], y);
 				band->high[at] = fmax(band->high[at], y);
 			}
-			band->sum[at] += y;
+			band->mean[at] += y;
 		}
+	for (size_t i = 0; i < STRETCHES; i++)
+		if (band->count[i])
+			band->mean[i] /= (double)band->count[i];
 }
 
-/* One way along a band; `begun`: there is a point before. */
-static int put_edge(const struct band *band, const double *y, bool mean,
-		    bool back, bool begun, const double span[4],
-		    const struct axis axes[2], struct buffer *out,
-		    struct error *err)
+/* The values along a band; back: from its end, after another edge. */
+static void put_edge(const struct plot *plot, const struct band *band,
+		     const double *values, bool back)
 {
+	bool begun = back;
+
 	for (size_t k = 0; k < STRETCHES; k++) {
 		size_t i = back ? STRETCHES - 1 - k : k;
-		double x = span[0] +
-			   ((double)i + 0.5) * (span[1] - span[0]) / STRETCHES;
+		double x = plot->first + ((double)i + 0.5) *
+						 (plot->last - plot->first) /
+						 STRETCHES;
 
 		if (!band->count[i])
 			continue;
-		if (buffer_printf(out, err, begun ? "L%.1f %.1f" : "M%.1f %.1f",
-				  place_x(&axes[0], x),
-				  place_y(&axes[1],
-					  mean ? y[i] / (double)band->count[i]
-					       : y[i])) < 0)
-			return -1;
+		writer_printf(plot->to, begun ? "L%.1f %.1f" : "M%.1f %.1f",
+			      place_x(plot, x), place_y(plot, values[i]));
 		begun = true;
 	}
-	return 0;
 }
 
-static int put_band(const struct chart *chart, const double span[4],
-		    const struct axis axes[2], struct buffer *out,
-		    struct error *err)
+static void put_band(const struct plot *plot)
 {
 	struct band band = { 0 };
 
-	band_add(&band, chart, span);
-	if (buffer_text(out, "<path class=\"band\" d=\"", err) < 0 ||
-	    put_edge(&band, band.high, false, false, false, span, axes, out,
-		     err) < 0 ||
-	    put_edge(&band, band.low, false, true, true, span, axes, out, err) <
-		    0 ||
-	    buffer_text(out, "Z\"/>\n<path class=\"l0\" fill=\"none\" d=\"",
-			err) < 0 ||
-	    put_edge(&band, band.sum, true, false, false, span, axes, out,
-		     err) < 0)
-		return -1;
-	return buffer_text(out, "\"/>\n", err);
+	band_fill(&band, plot);
+	writer_raw(plot->to, "<path class=\"band\" d=\"");
+	put_edge(plot, &band, band.high, false);
+	put_edge(plot, &band, band.low, true);
+	writer_raw(plot->to, "Z\"/>\n<path class=\"l0\" fill=\"none\" d=\"");
+	put_edge(plot, &band, band.mean, false);
+	writer_raw(plot->to, "\"/>\n");
 }
 
-static int put_lines(const struct chart *chart, const double span[4],
-		     const struct axis axes[2], struct buffer *out,
-		     struct error *err)
+void chart_svg(struct writer *to, const struct chart *chart)
 {
-	if (chart->band && chart->count > CHART_LEGEND_MAX)
-		return put_band(chart, span, axes, out, err);
-	for (size_t i = 0; i < chart->count; i++)
-		if (put_line(chart, i, axes, out, err) < 0)
-			return -1;
-	return 0;
-}
+	struct plot plot = { .to = to };
 
-/* Leave out the lines that are too short. */
-static void drop_short(const struct chart *from, struct chart *to)
-{
-	*to = *from;
-	to->count = 0;
-	for (size_t i = 0; i < from->count; i++)
-		if (chart_draws(from->lines[i].points))
-			to->lines[to->count++] = from->lines[i];
-}
-
-int chart_svg(const struct chart *given, struct buffer *out, struct error *err)
-{
-	struct chart lines, *chart = &lines;
-	double span[4];
-	struct axis axes[2];
-
-	drop_short(given, chart);
-	if (!find_extent(chart, span))
-		return 0;
-	if (chart->from_zero && span[2] > 0)
-		span[2] = 0;
-	axis_set(&axes[0], span[0], span[1]);
-	axis_set(&axes[1], span[2], span[3]);
-	if (buffer_printf(out, err,
-			  "<figure><svg class=\"chart\" viewBox=\"0 0 %d %d\" "
-			  "role=\"img\">\n",
-			  WIDTH, HEIGHT) < 0 ||
-	    put_words(chart, out, err) < 0 ||
-	    put_x_axis(&axes[0], out, err) < 0 ||
-	    put_y_axis(&axes[1], out, err) < 0 ||
-	    put_lines(chart, span, axes, out, err) < 0 ||
-	    buffer_text(out, "</svg>\n", err) < 0 ||
-	    put_legend(chart, out, err) < 0)
-		return -1;
-	return buffer_text(out, "</figure>\n", err);
+	plot_init(&plot, chart);
+	if (!plot.count)
+		return;
+	writer_printf(to,
+		      "<figure><svg class=\"chart\" viewBox=\"0 0 %d %d\" "
+		      "role=\"img\">\n"
+		      "<text class=\"name\" x=\"%d\" y=\"16\">%s</text>\n"
+		      "<text class=\"axis\" x=\"%d\" y=\"%d\" "
+		      "text-anchor=\"end\">%s</text>\n"
+		      "<text class=\"axis\" x=\"%d\" y=\"16\" "
+		      "text-anchor=\"end\">%s</text>\n",
+		      WIDTH, HEIGHT, LEFT, chart->title, WIDTH - RIGHT,
+		      HEIGHT - 8, chart->x_label, WIDTH - RIGHT,
+		      chart->y_label);
+	put_axes(&plot);
+	if (chart->band && plot.count > CHART_LEGEND_MAX)
+		put_band(&plot);
+	else
+		for (size_t i = 0; i < plot.count; i++)
+			put_line(&plot, i);
+	writer_raw(to, "</svg>\n");
+	put_legend(&plot);
+	writer_raw(to, "</figure>\n");
 }

@@ -7,8 +7,7 @@
 #ifndef CONTROLLER_REPORT_CHART_H
 #define CONTROLLER_REPORT_CHART_H
 
-#include "protocol/base/buffer.h"
-#include "protocol/base/error.h"
+#include "controller/report/writer.h"
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>
@@ -39,6 +38,6 @@ bool chart_draws(const cJSON *points);
 
 /* Append the chart of the lines for which chart_draws(). None: append nothing.
  */
-int chart_svg(const struct chart *chart, struct buffer *out, struct error *err);
+void chart_svg(struct writer *to, const struct chart *chart);
 
 #endif

@@ -29,7 +29,7 @@ static const struct column_rule rules[] = {
 	{ .title = "nodes", .path = "nodes", .format = "%.0f" },
 	{ .title = "devices", .path = "devices", .format = "%.0f" },
 	{ .title = "token/p/s",
-	  .path = "result.tokens_per_second_per_device", .format = "%.1f",
+	  .path = ROW_RATE, .format = "%.1f",
 	  .measured = true, .flagged = true },
 	{ .title = "MFU (%)", .path = "result.mfu", .format = "%.2f",
 	  .scale = 100, .measured = true, .optional = true },
@@ -192,10 +192,7 @@ const char *column_text(const struct columns *columns, size_t column,
 
 static double rate_of(const cJSON *row)
 {
-	const cJSON *rate = row_at(row, "result.tokens_per_second_per_device");
-
-	return row_completed(row) && cJSON_IsNumber(rate) ? rate->valuedouble
-							  : 0;
+	return row_completed(row) ? number_at(row, ROW_RATE) : 0;
 }
 
 static double best_rate(const cJSON *rows)

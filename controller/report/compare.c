@@ -13,8 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char rate_path[] = "result.tokens_per_second_per_device";
-
 /* What the completed repeats of one cell came to. */
 struct side {
 	bool there; /* the cell is in this sweep */
@@ -32,12 +30,12 @@ static double step_spread(const cJSON *row)
 	double q1 = row_double(row, "result.iteration_ms.q1");
 	double q3 = row_double(row, "result.iteration_ms.q3");
 
-	return row_double(row, rate_path) * median * (1 / q1 - 1 / q3) / 2;
+	return row_double(row, ROW_RATE) * median * (1 / q1 - 1 / q3) / 2;
 }
 
 static void side_add(struct side *side, const cJSON *row)
 {
-	double rate = row_double(row, rate_path), before = side->mean;
+	double rate = row_double(row, ROW_RATE), before = side->mean;
 
 	side->there = true;
 	if (!row_completed(row) || !isfinite(rate))

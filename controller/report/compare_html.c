@@ -3,26 +3,21 @@
 #include "controller/report/bars.h"
 #include "controller/report/compare.h"
 #include "controller/report/html_style.h"
-#include "controller/report/html_text.h"
 #include "controller/report/labels.h"
 #include "controller/report/row.h"
-#include "protocol/base/owned.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 struct comparison {
 	const cJSON *cells;
 	const struct compare_sweep *about;
-	const char *names[COMPARE_SWEEPS_MAX]; /* "sweep 3" */
-	char texts[COMPARE_SWEEPS_MAX][32];
+	char names[COMPARE_SWEEPS_MAX][32]; /* "sweep 3" */
 	size_t sweeps;
 	struct labels labels;
-	struct buffer *out;
-	struct error *err;
+	struct writer *to;
 };
 
-/* What the cell says of a sweep but the first, against that; NULL: nothing. */
+/* A sweep against the first one; NULL: the cell has no such comparison. */
 static const cJSON *against_first(const cJSON *cell, size_t sweep)
 {
 	return sweep == 1 ? cell
@@ -36,7 +31,7 @@ static const cJSON *side_of(const cJSON *cell, size_t sweep)
 		     : row_at(cell, "a");
 }
 
-/* Bars of one picture: one for each cell and sweep that has the figure. */
+/* Fill the bar of a cell and a sweep; false: it has none. */
 typedef bool bar_fn(const cJSON *cell, size_t sweep, struct bar *bar);
 
 static bool rate_bar(const cJSON *cell, size_t sweep, struct bar *bar)
@@ -61,212 +56,169 @@ static bool ratio_bar(const cJSON *cell, size_t sweep, struct bar *bar)
 	return isfinite(bar->value);
 }
 
-static int put_bars(struct comparison *page, const char *title,
-		    const char *unit, bar_fn *fill)
+static void put_bars(const struct comparison *page, const char *title,
+		     const char *unit, bar_fn *fill)
 {
-	size_t room = (size_t)cJSON_GetArraySize(page->cells) * page->sweeps;
-	owned_free struct bar *list = calloc(room + 1, sizeof(*list));
-	owned_free char(*texts)[LABEL_SIZE] = calloc(room + 1, LABEL_SIZE);
-	struct bars bars = { .title = title,
-			     .unit = unit,
-			     .bars = list,
-			     .groups = page->names,
-			     .groups_count = page->sweeps };
+	owned(bars_clear) struct bars bars;
+	size_t most = (size_t)cJSON_GetArraySize(page->cells) * page->sweeps;
 	const cJSON *cell;
 
-	if (!list || !texts)
-		return error_nomem(page->err, "compare");
+	if (bars_init(&bars, most, &page->to->failure) < 0)
+		return;
+	bars.title = title;
+	bars.unit = unit;
+	for (size_t sweep = 0; sweep < page->sweeps; sweep++)
+		bars_group(&bars, page->names[sweep]);
 	cJSON_ArrayForEach(cell, page->cells)
 	{
 		for (size_t sweep = 0; sweep < page->sweeps; sweep++) {
-			struct bar *bar = &list[bars.count];
+			struct bar *bar = bars_add(&bars, NAN, sweep);
 
-			*bar = (struct bar){ .limit = NAN, .group = sweep };
-			if (!fill(cell, sweep, bar))
-				continue;
-			bar->label = labels_short(&page->labels, cell,
-						  texts[bars.count]);
-			bars.count++;
+			if (fill(cell, sweep, bar))
+				labels_short(&page->labels, cell, bar->label);
+			else
+				bars.count--;
 		}
 	}
-	return bars_svg(&bars, page->out, page->err);
+	bars_svg(page->to, &bars);
 }
 
-static int put_cell(struct comparison *page, const char *text, bool number)
+static void put_side(const struct comparison *page, const cJSON *side)
 {
-	if (buffer_text(page->out, number ? "<td class=\"n\">" : "<td>",
-			page->err) < 0 ||
-	    html_text(page->out, text, page->err) < 0)
-		return -1;
-	return buffer_text(page->out, "</td>", page->err);
+	double rate = row_double(side, "rate"), n = row_double(side, "n");
+	double spread = row_double(side, "spread");
+
+	writer_raw(page->to, "<td class=\"n\">");
+	if (isfinite(spread))
+		writer_printf(page->to, "%.1f ± %.1f (n = %.0f)", rate, spread,
+			      n);
+	else if (isfinite(rate))
+		writer_printf(page->to, "%.1f (n = %.0f)", rate, n);
+	else
+		writer_raw(page->to,
+			   cJSON_IsObject(side) ? "no result" : "missing");
+	writer_raw(page->to, "</td>");
 }
 
-static int put_side(struct comparison *page, const cJSON *side)
-{
-	char text[120] = "missing";
-
-	if (isfinite(row_double(side, "spread")))
-		snprintf(text, sizeof(text), "%.1f ± %.1f (n = %.0f)",
-			 row_double(side, "rate"), row_double(side, "spread"),
-			 row_double(side, "n"));
-	else if (isfinite(row_double(side, "rate")))
-		snprintf(text, sizeof(text), "%.1f (n = %.0f)",
-			 row_double(side, "rate"), row_double(side, "n"));
-	else if (cJSON_IsObject(side))
-		snprintf(text, sizeof(text), "no result");
-	return put_cell(page, text, true);
-}
-
-static int put_difference(struct comparison *page, const cJSON *difference)
+static void put_difference(const struct comparison *page,
+			   const cJSON *difference)
 {
 	const cJSON *significant = row_at(difference, "significant");
 	double ratio = row_double(difference, "ratio");
-	char text[120] = "-";
+	double low = row_double(difference, "ratio_low");
 
-	if (isfinite(row_double(difference, "ratio_low")))
-		snprintf(text, sizeof(text), "%.3f (%.3f to %.3f)", ratio,
-			 row_double(difference, "ratio_low"),
-			 row_double(difference, "ratio_high"));
+	writer_raw(page->to, "<td class=\"n\">");
+	if (isfinite(low))
+		writer_printf(page->to, "%.3f (%.3f to %.3f)", ratio, low,
+			      row_double(difference, "ratio_high"));
 	else if (isfinite(ratio))
-		snprintf(text, sizeof(text), "%.3f", ratio);
-	if (put_cell(page, text, true) < 0)
-		return -1;
-	return put_cell(page,
-			!cJSON_IsBool(significant)   ? "-"
-			: cJSON_IsFalse(significant) ? "within the spread"
-			: ratio > 1                  ? "faster"
-						     : "slower",
-			false);
+		writer_printf(page->to, "%.3f", ratio);
+	else
+		writer_raw(page->to, "-");
+	writer_printf(page->to, "</td><td>%s</td>",
+		      !cJSON_IsBool(significant)   ? "-"
+		      : cJSON_IsFalse(significant) ? "within the spread"
+		      : ratio > 1                  ? "faster"
+						   : "slower");
 }
 
-static int put_heads(struct comparison *page)
+static void put_heads(const struct comparison *page)
 {
-	if (buffer_text(page->out, "<tr><th>Cell</th>", page->err) < 0)
-		return -1;
-	for (size_t sweep = 0; sweep < page->sweeps; sweep++)
-		if (buffer_text(page->out, "<th class=\"n\">", page->err) < 0 ||
-		    html_text(page->out, page->names[sweep], page->err) < 0 ||
-		    buffer_text(page->out,
-				sweep ? "</th><th class=\"n\">Ratio (95 %)"
-					"</th><th>Difference</th>"
-				      : "</th>",
-				page->err) < 0)
-			return -1;
-	return buffer_text(page->out, "</tr>\n", page->err);
+	writer_raw(page->to, "<tr><th>Cell</th>");
+	for (size_t sweep = 0; sweep < page->sweeps; sweep++) {
+		writer_printf(page->to, "<th class=\"n\">%s</th>",
+			      page->names[sweep]);
+		if (sweep)
+			writer_raw(page->to, "<th class=\"n\">Ratio (95 %)</th>"
+					     "<th>Difference</th>");
+	}
+	writer_raw(page->to, "</tr>\n");
 }
 
-static int put_row(struct comparison *page, const cJSON *cell)
+static void put_row(const struct comparison *page, const cJSON *cell)
 {
 	char text[LABEL_SIZE];
 
-	if (buffer_text(page->out, "<tr>", page->err) < 0 ||
-	    put_cell(page, labels_row(&page->labels, cell, text), false) < 0 ||
-	    put_side(page, side_of(cell, 0)) < 0)
-		return -1;
-	for (size_t sweep = 1; sweep < page->sweeps; sweep++)
-		if (put_side(page, side_of(cell, sweep)) < 0 ||
-		    put_difference(page, against_first(cell, sweep)) < 0)
-			return -1;
-	return buffer_text(page->out, "</tr>\n", page->err);
+	writer_printf(page->to, "<tr><td>%s</td>",
+		      labels_row(&page->labels, cell, text));
+	put_side(page, side_of(cell, 0));
+	for (size_t sweep = 1; sweep < page->sweeps; sweep++) {
+		put_side(page, side_of(cell, sweep));
+		put_difference(page, against_first(cell, sweep));
+	}
+	writer_raw(page->to, "</tr>\n");
 }
 
-static int put_table(struct comparison *page)
+static void put_table(const struct comparison *page)
 {
 	const cJSON *cell;
 
-	if (buffer_text(page->out, "<h2>Token/s per device</h2>\n", page->err) <
-		    0 ||
-	    buffer_text(page->out, "<div class=\"wide\"><table>\n", page->err) <
-		    0 ||
-	    put_heads(page) < 0)
-		return -1;
+	writer_raw(page->to, "<h2>Token/s per device</h2>\n"
+			     "<div class=\"wide\"><table>\n");
+	put_heads(page);
 	cJSON_ArrayForEach(cell, page->cells)
 	{
-		if (put_row(page, cell) < 0)
-			return -1;
+		put_row(page, cell);
 	}
-	return buffer_text(page->out, "</table></div>\n", page->err);
+	writer_raw(page->to, "</table></div>\n");
 }
 
 /* "demo, 2026-05-04T03:02:01Z, by ann; model a / b, vendor cpu" */
-static int put_sweep(struct comparison *page, size_t sweep)
+static void put_sweep(const struct comparison *page, size_t sweep)
 {
-	const struct compare_sweep *about = &page->about[sweep];
+	const struct compare_sweep *of = &page->about[sweep];
 	char utc[UTC_SIZE], values[LABEL_SIZE];
 	const char *before = "; ";
 
-	if (buffer_printf(page->out, page->err, "<dt>%s</dt><dd>",
-			  page->names[sweep]) < 0 ||
-	    html_text(page->out, about->about.name, page->err) < 0 ||
-	    buffer_printf(page->out, page->err, ", %s, by ",
-			  utc_text(about->about.submitted_ms, utc)) < 0 ||
-	    html_text(page->out, about->about.client, page->err) < 0)
-		return -1;
+	writer_printf(page->to, "<dt>%s</dt><dd>%s, %s, by %s",
+		      page->names[sweep], of->about.name,
+		      utc_text(of->about.submitted_ms, utc), of->about.client);
 	for (const struct label_subject *at = label_subjects; at->name; at++) {
-		if (!*labels_values(about->rows, at->path, values))
+		if (!*labels_values(of->rows, at->path, values))
 			continue;
-		if (buffer_printf(page->out, page->err, "%s%s ", before,
-				  at->name) < 0 ||
-		    html_text(page->out, values, page->err) < 0)
-			return -1;
+		writer_printf(page->to, "%s%s %s", before, at->name, values);
 		before = ", ";
 	}
-	return buffer_text(page->out, "</dd>\n", page->err);
+	writer_raw(page->to, "</dd>\n");
 }
 
-static int put_sweeps(struct comparison *page)
-{
-	if (buffer_text(page->out, "<dl>\n", page->err) < 0)
-		return -1;
-	for (size_t sweep = 0; sweep < page->sweeps; sweep++)
-		if (put_sweep(page, sweep) < 0)
-			return -1;
-	return buffer_text(page->out, "</dl>\n", page->err);
-}
-
-static int put_title(struct comparison *page)
+static void put_head(const struct comparison *page)
 {
 	char title[100], keys[LABEL_SIZE];
 
 	snprintf(title, sizeof(title), "%s%s against %s", page->names[1],
 		 page->sweeps > 2 ? " and others" : "", page->names[0]);
-	if (html_begin("en", title, page->out, page->err) < 0 ||
-	    buffer_printf(page->out, page->err, "<h1>%s</h1>\n", title) < 0 ||
-	    put_sweeps(page) < 0 ||
-	    buffer_text(page->out, "<p class=\"mute\">", page->err) < 0 ||
-	    html_text(page->out, page->labels.common, page->err) < 0 ||
-	    buffer_text(page->out,
-			"</p>\n<p class=\"mute\">Charts label each "
-			"cell by ",
-			page->err) < 0 ||
-	    html_text(page->out,
-		      labels_keys(&page->labels, page->cells->child, keys),
-		      page->err) < 0)
-		return -1;
-	return buffer_text(page->out, ".</p>\n<div class=\"charts\">\n",
-			   page->err);
+	html_begin(page->to, "en", title);
+	writer_printf(page->to, "<h1>%s</h1>\n<dl>\n", title);
+	for (size_t sweep = 0; sweep < page->sweeps; sweep++)
+		put_sweep(page, sweep);
+	writer_printf(page->to,
+		      "</dl>\n<p class=\"mute\">%s</p>\n"
+		      "<p class=\"mute\">Charts label each cell by %s.</p>\n",
+		      page->labels.common,
+		      labels_keys(&page->labels, page->cells->child, keys));
 }
 
 int compare_html(const cJSON *cells, const struct compare_sweep *sweeps,
 		 size_t sweeps_count, struct buffer *out, struct error *err)
 {
+	struct writer to;
 	struct comparison page = { .cells = cells,
 				   .about = sweeps,
 				   .sweeps = sweeps_count,
-				   .out = out,
-				   .err = err };
+				   .to = &to };
 
-	for (size_t i = 0; i < sweeps_count; i++) {
-		snprintf(page.texts[i], sizeof(page.texts[i]), "sweep %llu",
+	for (size_t i = 0; i < sweeps_count; i++)
+		snprintf(page.names[i], sizeof(page.names[i]), "sweep %llu",
 			 (unsigned long long)sweeps[i].about.sweep);
-		page.names[i] = page.texts[i];
-	}
 	labels_find(cells, &page.labels);
-	if (put_title(&page) < 0 ||
-	    put_bars(&page, "Throughput per device", "token/s", rate_bar) < 0 ||
-	    put_bars(&page, "Ratio to the first sweep (dashed: 1)", "",
-		     ratio_bar) < 0 ||
-	    buffer_text(out, "</div>\n", err) < 0 || put_table(&page) < 0)
-		return -1;
-	return buffer_text(out, "</body></html>\n", err);
+	writer_init(&to, out, html_text);
+	put_head(&page);
+	writer_raw(&to, "<div class=\"charts\">\n");
+	put_bars(&page, "Throughput per device", "token/s", rate_bar);
+	put_bars(&page, "Ratio to the first sweep (dashed: 1)", "", ratio_bar);
+	writer_raw(&to, "</div>\n");
+	put_table(&page);
+	writer_raw(&to, "</body></html>\n");
+	return writer_end(&to, err);
 }

@@ -4,7 +4,6 @@
 
 #include "controller/report/bars.h"
 #include "controller/report/chart.h"
-#include "controller/report/html_text.h"
 #include "controller/report/row.h"
 #include "protocol/base/owned.h"
 
@@ -14,13 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GROUPS_MAX 8
 #define OVERLAY_MAX 64 /* curves in one picture */
-#define GROUP_SIZE 130
 
 /* Bars. */
-
-static const char rate_path[] = "result.tokens_per_second_per_device";
 
 static const struct picture {
 	const char *title;
@@ -34,7 +29,7 @@ static const struct picture {
 } pictures[] = {
 	{ .title = "Throughput per device",
 	  .unit = "token/s",
-	  .path = rate_path,
+	  .path = ROW_RATE,
 	  .scale = 1,
 	  .spread = true },
 	{ .title = "Model FLOPS utilisation",
@@ -60,66 +55,18 @@ static const struct picture {
 
 #define PICTURES (sizeof(pictures) / sizeof(pictures[0]))
 
-/* What one picture of bars is made of. */
-struct drawing {
-	struct bar *bars;
-	char (*labels)[LABEL_SIZE];
-	size_t count;
-	char groups[GROUPS_MAX][GROUP_SIZE]; /* "nvidia A100" */
-	const char *names[GROUPS_MAX];
-	size_t groups_count;
-};
-
-static void drawing_clear(struct drawing *drawing)
-{
-	free(drawing->bars);
-	free(drawing->labels);
-}
-OWNED_VALUE(struct drawing, drawing_clear)
-
-static int drawing_init(struct drawing *drawing, size_t rows, struct error *err)
-{
-	drawing->bars = calloc(rows + 1, sizeof(*drawing->bars));
-	drawing->labels = calloc(rows + 1, sizeof(*drawing->labels));
-	return drawing->bars && drawing->labels ? 0
-						: error_nomem(err, "report");
-}
-
-/* Bars of one vendor and chip share a colour; past the eighth, the last. */
-static size_t group_of(struct drawing *drawing, const cJSON *row)
+static struct bar *add_bar(struct bars *bars, const struct labels *labels,
+			   const cJSON *row, double value)
 {
 	const char *vendor = row_text(row, "setup.vendor");
 	const char *chip = row_text(row, "setup.chip");
-	char name[GROUP_SIZE];
+	char group[BARS_GROUP_SIZE];
+	struct bar *bar;
 
-	snprintf(name, sizeof(name), "%.60s %.60s", vendor ? vendor : "",
+	snprintf(group, sizeof(group), "%.60s %.60s", vendor ? vendor : "",
 		 chip ? chip : "");
-	for (size_t i = 0; i < drawing->groups_count; i++)
-		if (!strcmp(drawing->groups[i], name))
-			return i;
-	if (drawing->groups_count == GROUPS_MAX)
-		return GROUPS_MAX - 1;
-	memcpy(drawing->groups[drawing->groups_count], name, sizeof(name));
-	drawing->names[drawing->groups_count] =
-		drawing->groups[drawing->groups_count];
-	return drawing->groups_count++;
-}
-
-static struct bar *add_bar(struct drawing *drawing, const struct labels *labels,
-			   const cJSON *row, double value)
-{
-	struct bar *bar = &drawing->bars[drawing->count];
-
-	*bar = (struct bar){
-		.label = labels_short(labels, row,
-				      drawing->labels[drawing->count]),
-		.value = value,
-		.low = NAN,
-		.high = NAN,
-		.limit = NAN,
-		.group = group_of(drawing, row),
-	};
-	drawing->count++;
+	bar = bars_add(bars, value, bars_group(bars, group));
+	labels_short(labels, row, bar->label);
 	return bar;
 }
 
@@ -134,29 +81,17 @@ static void set_spread(struct bar *bar, const cJSON *row)
 		bar->value * median / row_double(row, "result.iteration_ms.q1");
 }
 
-static int put_drawing(const struct drawing *drawing, const char *title,
-		       const char *unit, struct buffer *out, struct error *err)
+static void put_picture(struct writer *to, const struct picture *picture,
+			const cJSON *rows, const struct labels *labels)
 {
-	struct bars bars = { .title = title,
-			     .unit = unit,
-			     .bars = drawing->bars,
-			     .count = drawing->count,
-			     .groups = drawing->names,
-			     .groups_count = drawing->groups_count };
-
-	return bars_svg(&bars, out, err);
-}
-
-static int put_picture(const struct picture *picture, const cJSON *rows,
-		       const struct labels *labels, struct buffer *out,
-		       struct error *err)
-{
-	owned(drawing_clear) struct drawing drawing = { 0 };
-	const char *title = picture->title;
+	owned(bars_clear) struct bars bars;
 	const cJSON *row;
 
-	if (drawing_init(&drawing, (size_t)cJSON_GetArraySize(rows), err) < 0)
-		return -1;
+	if (bars_init(&bars, (size_t)cJSON_GetArraySize(rows), &to->failure) <
+	    0)
+		return;
+	bars.title = picture->title;
+	bars.unit = picture->unit;
 	cJSON_ArrayForEach(row, rows)
 	{
 		double value = row_double(row, picture->path) * picture->scale;
@@ -164,16 +99,16 @@ static int put_picture(const struct picture *picture, const cJSON *rows,
 
 		if (!row_completed(row) || !isfinite(value) || value < 0)
 			continue;
-		bar = add_bar(&drawing, labels, row, value);
+		bar = add_bar(&bars, labels, row, value);
 		if (picture->limit)
 			bar->limit = row_double(row, picture->limit) *
 				     picture->limit_scale;
 		if (isfinite(bar->limit))
-			title = picture->limited;
+			bars.title = picture->limited;
 		if (picture->spread)
 			set_spread(bar, row);
 	}
-	return put_drawing(&drawing, title, picture->unit, out, err);
+	bars_svg(to, &bars);
 }
 
 /* How the rate holds over nodes: what one device does, against what it does in
@@ -227,7 +162,7 @@ static int list_scaling(const cJSON *rows, struct scaling *list, size_t *count,
 
 		*at = (struct scaling){ .row = row,
 					.nodes = row_double(row, "nodes"),
-					.rate = row_double(row, rate_path) };
+					.rate = row_double(row, ROW_RATE) };
 		if (!row_completed(row) || !(at->rate > 0) || !(at->nodes > 0))
 			continue;
 		at->rest = rest_of(row);
@@ -239,42 +174,40 @@ static int list_scaling(const cJSON *rows, struct scaling *list, size_t *count,
 	return 0;
 }
 
-static int put_scaling(const cJSON *rows, const struct labels *labels,
-		       struct buffer *out, struct error *err)
+static void put_scaling(struct writer *to, const cJSON *rows,
+			const struct labels *labels)
 {
-	owned(drawing_clear) struct drawing drawing = { 0 };
+	owned(bars_clear) struct bars bars;
 	size_t total = (size_t)cJSON_GetArraySize(rows), count = 0, first = 0;
 	owned_free struct scaling *list = calloc(total + 1, sizeof(*list));
-	int rc;
 
-	if (!list)
-		return error_nomem(err, "report");
-	rc = drawing_init(&drawing, total, err);
-	if (rc == 0)
-		rc = list_scaling(rows, list, &count, err);
-	for (size_t i = 0; rc == 0 && i < count; i++) {
+	if (bars_init(&bars, total, &to->failure) < 0)
+		return;
+	if (!list) {
+		error_nomem(&to->failure, "report");
+		return;
+	}
+	bars.title = "Scaling: rate per device, relative to the fewest nodes";
+	bars.unit = "%";
+	list_scaling(rows, list, &count, &to->failure);
+	for (size_t i = 0; i < count; i++) {
 		if (strcmp(list[i].rest, list[first].rest) != 0)
 			first = i;
 		if (list[i].nodes > list[first].nodes)
-			add_bar(&drawing, labels, list[i].row,
+			add_bar(&bars, labels, list[i].row,
 				list[i].rate / list[first].rate * 100);
 	}
-	if (rc == 0)
-		rc = put_drawing(&drawing,
-				 "Scaling: rate per device, relative to the "
-				 "fewest nodes",
-				 "%", out, err);
+	bars_svg(to, &bars);
 	for (size_t i = 0; i < count; i++)
 		free(list[i].rest);
-	return rc;
 }
 
 /* Curves. */
 
 /* The same curve of every row in one picture. */
-static int put_overlay(const char *title, const char *unit, const char *path,
-		       const cJSON *rows, const struct labels *labels,
-		       struct buffer *out, struct error *err)
+static void put_overlay(struct writer *to, const char *title, const char *unit,
+			const char *path, const cJSON *rows,
+			const struct labels *labels)
 {
 	size_t count = (size_t)cJSON_GetArraySize(rows);
 	owned_free char(*names)[LABEL_SIZE] = calloc(count + 1, LABEL_SIZE);
@@ -283,8 +216,10 @@ static int put_overlay(const char *title, const char *unit, const char *path,
 			       .y_label = unit };
 	const cJSON *row;
 
-	if (!names)
-		return error_nomem(err, "report");
+	if (!names) {
+		error_nomem(&to->failure, "report");
+		return;
+	}
 	cJSON_ArrayForEach(row, rows)
 	{
 		const cJSON *curve = row_at(row, path);
@@ -295,41 +230,35 @@ static int put_overlay(const char *title, const char *unit, const char *path,
 			labels_short(labels, row, names[chart.count]);
 		chart.lines[chart.count++].points = curve;
 	}
-	return chart_svg(&chart, out, err);
+	chart_svg(to, &chart);
 }
 
-int html_overview(const cJSON *rows, const struct labels *labels,
-		  struct buffer *out, struct error *err)
+void html_overview(struct writer *to, const cJSON *rows,
+		   const struct labels *labels)
 {
-	size_t start = out->size, empty;
+	size_t start = to->out->size, empty;
 	char keys[LABEL_SIZE];
 
-	if (rows->child && rows->child->next &&
-	    (buffer_text(out, "<p class=\"mute\">Charts label each cell by ",
-			 err) < 0 ||
-	     html_text(out, labels_keys(labels, rows->child, keys), err) < 0 ||
-	     buffer_text(out, ".</p>\n", err) < 0))
-		return -1;
-	if (buffer_text(out, "<div class=\"charts\">\n", err) < 0)
-		return -1;
-	empty = out->size;
+	if (rows->child && rows->child->next)
+		writer_printf(to,
+			      "<p class=\"mute\">Charts label each cell by %s."
+			      "</p>\n",
+			      labels_keys(labels, rows->child, keys));
+	writer_raw(to, "<div class=\"charts\">\n");
+	empty = to->out->size;
 	for (size_t i = 0; i < PICTURES; i++)
-		if (put_picture(&pictures[i], rows, labels, out, err) < 0)
-			return -1;
-	if (put_scaling(rows, labels, out, err) < 0 ||
-	    put_overlay("Loss of all cells", "", "series.loss", rows, labels,
-			out, err) < 0 ||
-	    put_overlay("Throughput of all cells", "token/s",
-			"series.tokens_per_second", rows, labels, out, err) < 0)
-		return -1;
-	if (out->size > empty)
-		return buffer_text(out, "</div>\n", err);
-	out->size = start;
-	out->data[start] = 0;
-	return 0;
+		put_picture(to, &pictures[i], rows, labels);
+	put_scaling(to, rows, labels);
+	put_overlay(to, "Loss of all cells", "", "series.loss", rows, labels);
+	put_overlay(to, "Throughput of all cells", "token/s",
+		    "series.tokens_per_second", rows, labels);
+	if (to->out->size > empty)
+		writer_raw(to, "</div>\n");
+	else
+		writer_cut(to, start);
 }
 
-static const struct {
+static const struct reading {
 	const char *path;
 	const char *title;
 	const char *unit;
@@ -342,24 +271,21 @@ static const struct {
 	{ "cpu_pct", "CPU load of the nodes", "%", true },
 };
 
-#define READINGS (sizeof(readings) / sizeof(readings[0]))
-
 /* One reading of all devices, or nodes, of a job. */
-static int put_reading(size_t reading, const cJSON *series, struct buffer *out,
-		       struct error *err)
+static void put_reading(struct writer *to, const struct reading *reading,
+			const cJSON *series)
 {
 	struct chart chart = { .x_label = "s",
-			       .y_label = readings[reading].unit,
+			       .y_label = reading->unit,
 			       .from_zero = true,
 			       .band = true };
 	char names[CHART_LEGEND_MAX][160], title[120];
 	const cJSON *item;
 
 	cJSON_ArrayForEach(item,
-			   row_at(series,
-				  readings[reading].host ? "hosts" : "devices"))
+			   row_at(series, reading->host ? "hosts" : "devices"))
 	{
-		const cJSON *curve = row_at(item, readings[reading].path);
+		const cJSON *curve = row_at(item, reading->path);
 		const char *node = row_text(item, "node");
 		const char *device = row_text(item, "device");
 
@@ -374,26 +300,25 @@ static int put_reading(size_t reading, const cJSON *series, struct buffer *out,
 		}
 		chart.lines[chart.count++].points = curve;
 	}
+	snprintf(title, sizeof(title), "%s", reading->title);
 	if (chart.count > CHART_LEGEND_MAX)
 		snprintf(title, sizeof(title),
 			 "%s: mean of %zu %s, from the lowest to the highest",
-			 readings[reading].title, chart.count,
-			 readings[reading].host ? "nodes" : "devices");
-	else
-		snprintf(title, sizeof(title), "%s", readings[reading].title);
+			 reading->title, chart.count,
+			 reading->host ? "nodes" : "devices");
 	chart.title = title;
-	return chart_svg(&chart, out, err);
+	chart_svg(to, &chart);
 }
 
-int html_curves(const cJSON *row, struct buffer *out, struct error *err)
+void html_curves(struct writer *to, const cJSON *row)
 {
-	struct chart loss = { .title = "Loss",
-			      .x_label = "step",
-			      .y_label = "",
-			      .lines = { { "loss",
-					   row_at(row, "series.loss") } },
-			      .count = 1 };
-	struct chart rate = {
+	const struct chart loss = { .title = "Loss",
+				    .x_label = "step",
+				    .y_label = "",
+				    .lines = { { "loss",
+						 row_at(row, "series.loss") } },
+				    .count = 1 };
+	const struct chart rate = {
 		.title = "Throughput",
 		.x_label = "step",
 		.y_label = "token/s",
@@ -403,11 +328,10 @@ int html_curves(const cJSON *row, struct buffer *out, struct error *err)
 		.from_zero = true
 	};
 
-	if (buffer_text(out, "<div class=\"charts\">\n", err) < 0 ||
-	    chart_svg(&loss, out, err) < 0 || chart_svg(&rate, out, err) < 0)
-		return -1;
-	for (size_t i = 0; i < READINGS; i++)
-		if (put_reading(i, row_at(row, "series"), out, err) < 0)
-			return -1;
-	return buffer_text(out, "</div>\n", err);
+	writer_raw(to, "<div class=\"charts\">\n");
+	chart_svg(to, &loss);
+	chart_svg(to, &rate);
+	for (size_t i = 0; i < sizeof(readings) / sizeof(readings[0]); i++)
+		put_reading(to, &readings[i], row_at(row, "series"));
+	writer_raw(to, "</div>\n");
 }

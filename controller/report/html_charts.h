@@ -6,18 +6,17 @@
 #define CONTROLLER_REPORT_HTML_CHARTS_H
 
 #include "controller/report/labels.h"
-#include "protocol/base/buffer.h"
-#include "protocol/base/error.h"
+#include "controller/report/writer.h"
 
 #include <cjson/cJSON.h>
 
 /* Charts over all cells: rate, MFU, memory with the chip's limit, power,
  * energy, scaling over nodes; then loss and rate by step.
  */
-int html_overview(const cJSON *rows, const struct labels *labels,
-		  struct buffer *out, struct error *err);
+void html_overview(struct writer *to, const cJSON *rows,
+		   const struct labels *labels);
 
 /* The curves of one row: loss, rate, devices, processors. */
-int html_curves(const cJSON *row, struct buffer *out, struct error *err);
+void html_curves(struct writer *to, const cJSON *row);
 
 #endif

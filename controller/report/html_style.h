@@ -1,15 +1,13 @@
-/* html_style.h - writes the head and styles of pages (light, dark, print).
+/* html_style.h - writes the head of a page with its styles (style.css).
  */
 #ifndef CONTROLLER_REPORT_HTML_STYLE_H
 #define CONTROLLER_REPORT_HTML_STYLE_H
 
-#include "protocol/base/buffer.h"
-#include "protocol/base/error.h"
+#include "controller/report/writer.h"
 
 /* Write the page up to <body>, with the styles for charts (chart.h, bars.h) and
  * tables (table.h). language: as in <html lang>.
  */
-int html_begin(const char *language, const char *title, struct buffer *out,
-	       struct error *err);
+void html_begin(struct writer *to, const char *language, const char *title);
 
 #endif

@@ -29,7 +29,7 @@ static bool has_words(const char *cell, const char *words)
 static bool is_evaluation(const cJSON *row)
 {
 	const cJSON *metrics = row_at(row, "result.metrics");
-	const cJSON *rate = row_at(row, "result.tokens_per_second_per_device");
+	const cJSON *rate = row_at(row, ROW_RATE);
 
 	return row_text(row, "follows") && row_completed(row) && metrics &&
 	       metrics->child && !cJSON_IsNumber(rate);

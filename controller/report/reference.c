@@ -1,8 +1,8 @@
 /* reference.c - the page of published benchmark results, from a sweep's rows.
  */
 #include "controller/report/reference.h"
-#include "controller/report/advice.h"
 
+#include "controller/report/advice.h"
 #include "controller/report/merge_evaluations.h"
 #include "controller/report/row.h"
 #include "controller/report/sentences.h"
@@ -14,24 +14,9 @@
 #define ENVIRONMENT "provenance.environment."
 #define SENTENCE_MAX (64 << 10)
 
-int cell_text(struct buffer *out, const char *text, struct error *err)
+void cell_text(struct writer *to, const char *text)
 {
-	return markdown_text(out, text && *text ? text : "/", err);
-}
-
-bool lines_spread(const struct lines *lines)
-{
-	static const char *const degrees[] = { "setup.layout.tp",
-					       "setup.layout.pp",
-					       "setup.layout.cp",
-					       "setup.layout.ep" };
-
-	for (size_t i = 0; i < lines->count; i++)
-		for (size_t d = 0; d < sizeof(degrees) / sizeof(degrees[0]);
-		     d++)
-			if (number_at(lines->rows[i], degrees[d]) > 1)
-				return true;
-	return false;
+	writer_text(to, text && *text ? text : "/");
 }
 
 bool lines_differ(const struct lines *lines, const char *path)
@@ -50,9 +35,8 @@ bool lines_differ(const struct lines *lines, const char *path)
 
 static int by_rate(const void *a, const void *b)
 {
-	static const char rate[] = "result.tokens_per_second_per_device";
-	double x = number_at(*(const cJSON *const *)a, rate);
-	double y = number_at(*(const cJSON *const *)b, rate);
+	double x = number_at(*(const cJSON *const *)a, ROW_RATE);
+	double y = number_at(*(const cJSON *const *)b, ROW_RATE);
 
 	return (x > y) - (x < y);
 }
@@ -91,9 +75,9 @@ static int lines_make(const cJSON *rows, struct lines *lines, struct error *err)
 		return error_nomem(err, "report");
 	cJSON_ArrayForEach(row, rows)
 	{
-		lines->rows[lines->count++] = row;
+		lines->rows[from++] = row;
 	}
-	lines->count = 0;
+	from = 0;
 	while (from < total) {
 		size_t end = from + 1;
 
@@ -118,123 +102,128 @@ static const cJSON *witness(const struct lines *lines)
 
 /* Sections. */
 
-static int put_item(struct buffer *out, const struct lines *lines,
-		    enum phrase name, const char *text, struct error *err)
+__attribute__((format_arg(2))) static const char *say(const struct lines *lines,
+						      const char *english)
 {
-	if (buffer_printf(out, err, "  - %s: ", phrase(lines->language, name)) <
-		    0 ||
-	    cell_text(out, text, err) < 0)
-		return -1;
-	return buffer_text(out, "\n", err);
+	return phrase(lines->language, english);
+}
+
+static void put_item(struct writer *to, const char *name, const char *text)
+{
+	writer_printf(to, "  - %s: ", name);
+	cell_text(to, text);
+	writer_raw(to, "\n");
 }
 
 struct fact {
-	enum phrase name;
+	const char *name;
 	const char *path;
-	const char *other; /* where the first says nothing */
+	const char *other; /* if there is nothing at the first; or NULL */
 };
 
-static int put_facts(struct buffer *out, const struct lines *lines,
-		     const struct fact *facts, size_t count, struct error *err)
+static void put_facts(struct writer *to, const struct lines *lines,
+		      const struct fact *facts)
 {
 	const cJSON *row = witness(lines);
 
-	for (size_t i = 0; i < count; i++) {
-		const char *text = row_text(row, facts[i].path);
+	for (; facts->name; facts++) {
+		const char *text = row_text(row, facts->path);
 
-		if (!text && facts[i].other)
-			text = row_text(row, facts[i].other);
-		if (put_item(out, lines, facts[i].name, text, err) < 0)
-			return -1;
+		if (!text && facts->other)
+			text = row_text(row, facts->other);
+		put_item(to, say(lines, facts->name), text);
 	}
-	return 0;
 }
 
-static int put_environment(struct buffer *out, const struct lines *lines,
-			   struct error *err)
+static void put_environment(struct writer *to, const struct lines *lines)
 {
 	static const struct fact hardware[] = {
-		{ PHRASE_MACHINE, ENVIRONMENT "machine", NULL },
-		{ PHRASE_ACCELERATOR, ENVIRONMENT "accelerator", "setup.chip" },
-		{ PHRASE_CPU, ENVIRONMENT "cpu", "provenance.cpu" },
-		{ PHRASE_NETWORK, ENVIRONMENT "network", NULL },
+		{ "Machine", ENVIRONMENT "machine", NULL },
+		{ "Accelerator", ENVIRONMENT "accelerator", "setup.chip" },
+		{ "CPU", ENVIRONMENT "cpu", "provenance.cpu" },
+		{ "Network between nodes, bandwidth", ENVIRONMENT "network",
+		  NULL },
+		{ NULL, NULL, NULL },
 	};
 	static const struct fact software[] = {
-		{ PHRASE_OS, ENVIRONMENT "os", "provenance.os" },
-		{ PHRASE_KERNEL, ENVIRONMENT "kernel", "provenance.kernel" },
-		{ PHRASE_DRIVER, ENVIRONMENT "driver", "provenance.driver" },
-		{ PHRASE_DOCKER, ENVIRONMENT "engine", "provenance.engine" },
-		{ PHRASE_FRAMEWORK, "setup.about.framework",
+		{ "OS", ENVIRONMENT "os", "provenance.os" },
+		{ "OS kernel", ENVIRONMENT "kernel", "provenance.kernel" },
+		{ "Accelerator driver", ENVIRONMENT "driver",
+		  "provenance.driver" },
+		{ "Container engine", ENVIRONMENT "engine",
+		  "provenance.engine" },
+		{ "Training framework", "setup.about.framework",
 		  "setup.framework" },
-		{ PHRASE_SDK, ENVIRONMENT "sdk", NULL },
+		{ "Accelerator SDK", ENVIRONMENT "sdk", NULL },
+		{ NULL, NULL, NULL },
 	};
-	enum language language = lines->language;
 
-	if (buffer_printf(out, err, "#### %s\n\n- ##### %s\n",
-			  phrase(language, PHRASE_ENVIRONMENT),
-			  phrase(language, PHRASE_HARDWARE)) < 0 ||
-	    put_facts(out, lines, hardware,
-		      sizeof(hardware) / sizeof(hardware[0]), err) < 0 ||
-	    buffer_printf(out, err, "\n- ##### %s\n",
-			  phrase(language, PHRASE_SOFTWARE)) < 0)
-		return -1;
-	return put_facts(out, lines, software,
-			 sizeof(software) / sizeof(software[0]), err);
+	writer_printf(to, "#### %s\n\n- ##### %s\n", say(lines, "Environment"),
+		      say(lines, "Hardware"));
+	put_facts(to, lines, hardware);
+	writer_printf(to, "\n- ##### %s\n", say(lines, "Software"));
+	put_facts(to, lines, software);
+}
+
+static bool any_above_1(const struct lines *lines, const char *path)
+{
+	for (size_t i = 0; i < lines->count; i++)
+		if (number_at(lines->rows[i], path) > 1)
+			return true;
+	return false;
+}
+
+bool lines_spread(const struct lines *lines)
+{
+	return any_above_1(lines, "setup.layout.tp") ||
+	       any_above_1(lines, "setup.layout.pp") ||
+	       any_above_1(lines, "setup.layout.cp") ||
+	       any_above_1(lines, "setup.layout.ep");
+}
+
+static bool any_sharded(const struct lines *lines)
+{
+	for (size_t i = 0; i < lines->count; i++)
+		if (row_text(lines->rows[i], "setup.layout.stage"))
+			return true;
+	return any_above_1(lines, "setup.layout.sharding");
 }
 
 /* "tensor, pipeline, data parallel" */
-static int put_technique(struct buffer *out, const struct lines *lines,
-			 struct error *err)
+static void put_technique(struct writer *to, const struct lines *lines)
 {
 	static const struct {
 		const char *path;
-		enum phrase name;
+		const char *name;
 	} parts[] = {
-		{ "setup.layout.tp", PHRASE_TENSOR },
-		{ "setup.layout.pp", PHRASE_PIPELINE },
-		{ "setup.layout.cp", PHRASE_CONTEXT },
-		{ "setup.layout.ep", PHRASE_EXPERT },
+		{ "setup.layout.tp", "tensor" },
+		{ "setup.layout.pp", "pipeline" },
+		{ "setup.layout.cp", "context" },
+		{ "setup.layout.ep", "expert" },
 	};
-	enum language language = lines->language;
-	const char *join = phrase(language, PHRASE_JOIN);
-	bool sharded = false;
 	char names[160] = "";
 	size_t used = 0;
 
-	for (size_t i = 0; i < lines->count; i++)
-		sharded |= number_at(lines->rows[i], "setup.layout.sharding") >
-				   1 ||
-			   row_text(lines->rows[i], "setup.layout.stage");
-	if (!lines_spread(lines))
-		return put_item(out, lines, PHRASE_TECHNIQUE,
-				phrase(language,
-				       sharded ? PHRASE_TECHNIQUE_SHARDED
-					       : PHRASE_TECHNIQUE_DATA),
-				err);
+	if (!lines_spread(lines)) {
+		put_item(to, say(lines, "Technique"),
+			 any_sharded(lines) ? "sharded data parallel"
+					    : "data parallel");
+		return;
+	}
 	for (size_t p = 0; p < sizeof(parts) / sizeof(parts[0]); p++)
-		for (size_t i = 0; i < lines->count; i++)
-			if (number_at(lines->rows[i], parts[p].path) > 1) {
-				used += (size_t)snprintf(names + used,
-							 sizeof(names) - used,
-							 "%s%s",
-							 phrase(language,
-								parts[p].name),
-							 join);
-				break;
-			}
-	snprintf(names + used, sizeof(names) - used, "%s",
-		 phrase(language, PHRASE_AND_DATA));
-	if (buffer_printf(out, err,
-			  "  - %s: ", phrase(language, PHRASE_TECHNIQUE)) < 0 ||
-	    buffer_printf(out, err, phrase(language, PHRASE_TECHNIQUE_MODEL),
-			  names) < 0)
-		return -1;
-	return buffer_text(out, "\n", err);
+		if (any_above_1(lines, parts[p].path))
+			used += (size_t)snprintf(names + used,
+						 sizeof(names) - used, "%s%s",
+						 say(lines, parts[p].name),
+						 say(lines, ", "));
+	snprintf(names + used, sizeof(names) - used, "%s", say(lines, "data"));
+	writer_printf(to, "  - %s: ", say(lines, "Technique"));
+	writer_printf(to, say(lines, "%s parallel"), names);
+	writer_raw(to, "\n");
 }
 
 /* "ZeRO-DP O2, DP_SIZE=16", or the layout of the rows. */
-static int put_detail(struct buffer *out, const struct lines *lines,
-		      struct error *err)
+static void put_detail(struct writer *to, const struct lines *lines)
 {
 	const cJSON *row = lines->rows[0];
 	const char *stage = row_text(row, "setup.layout.stage");
@@ -246,136 +235,132 @@ static int put_detail(struct buffer *out, const struct lines *lines,
 	if (lines_spread(lines))
 		snprintf(detail, sizeof(detail), "%s%s", layout_text(row, text),
 			 lines_differ(lines, "setup.layout") ? " ..." : "");
-	return put_item(out, lines, PHRASE_DETAIL, detail, err);
+	put_item(to, say(lines, "In detail"), detail);
 }
 
-static int put_parallel(struct buffer *out, const struct lines *lines,
-			struct error *err)
+static void put_parallel(struct writer *to, const struct lines *lines)
 {
 	const char *made =
 		row_text(lines->rows[0], "setup.about.optimizations");
 
-	if (buffer_printf(out, err, "\n- ##### %s\n",
-			  phrase(lines->language, PHRASE_PARALLEL)) < 0 ||
-	    put_technique(out, lines, err) < 0 ||
-	    put_item(out, lines, PHRASE_IMPLEMENTER,
-		     row_text(lines->rows[0], "setup.framework"), err) < 0 ||
-	    put_detail(out, lines, err) < 0)
-		return -1;
+	writer_printf(to, "\n- ##### %s\n", say(lines, "Parallelism"));
+	put_technique(to, lines);
+	put_item(to, say(lines, "By"),
+		 row_text(lines->rows[0], "setup.framework"));
+	put_detail(to, lines);
 	if (!made)
-		return 0;
-	if (buffer_printf(out, err, "\n- ##### %s\n  - ",
-			  phrase(lines->language, PHRASE_OPTIMIZATIONS)) < 0 ||
-	    cell_text(out, made, err) < 0)
-		return -1;
-	return buffer_text(out, "\n", err);
+		return;
+	writer_printf(to, "\n- ##### %s\n  - ", say(lines, "Optimisation"));
+	cell_text(to, made);
+	writer_raw(to, "\n");
+}
+
+/* The numbers of the rows that have the value, "1, 2, 3"; returns how many. */
+static size_t same_rows(const struct lines *lines, const char *path,
+			double value, char *text, size_t size)
+{
+	size_t used = 0, same = 0;
+
+	for (size_t i = 0; i < lines->count; i++) {
+		if (number_at(lines->rows[i], path) != value)
+			continue;
+		same++;
+		if (used < size - 16)
+			used += (size_t)snprintf(text + used, size - used,
+						 "%s%zu",
+						 used ? say(lines, ", ") : "",
+						 i + 1);
+		else if (text[used - 1] != '.')
+			used += (size_t)snprintf(text + used, size - used,
+						 " ...");
+	}
+	return same;
+}
+
+static bool has_above(const struct lines *lines, size_t line, const char *path,
+		      double value)
+{
+	for (size_t i = 0; i < line; i++)
+		if (number_at(lines->rows[i], path) == value)
+			return true;
+	return false;
 }
 
 /* "8", or where the rows differ "8 (rows 1, 2, 3), 64 (row 4)". */
-static int put_values(const struct lines *lines, const char *path,
-		      struct buffer *out, struct error *err)
+static void put_values(struct writer *to, const struct lines *lines,
+		       const char *path)
 {
-	const char *join = phrase(lines->language, PHRASE_JOIN);
-	size_t start = out->size;
-
 	for (size_t i = 0; i < lines->count; i++) {
 		double value = number_at(lines->rows[i], path);
-		char rows[64] = "";
-		size_t used = 0, same = 0;
-		bool before = false;
+		char rows[64] = "", number[32] = "/";
+		size_t same;
 
-		for (size_t k = 0; k < lines->count; k++) {
-			if (number_at(lines->rows[k], path) != value)
-				continue;
-			before |= k < i;
-			same++;
-			if (used < sizeof(rows) - 16)
-				used += (size_t)snprintf(rows + used,
-							 sizeof(rows) - used,
-							 "%s%zu",
-							 used ? join : "",
-							 k + 1);
-			else if (rows[used - 1] != '.')
-				used += (size_t)snprintf(rows + used,
-							 sizeof(rows) - used,
-							 " ...");
-		}
-		if (before)
+		if (has_above(lines, i, path, value))
 			continue;
-		if (out->size > start && buffer_text(out, join, err) < 0)
-			return -1;
-		if (!lines_differ(lines, path))
-			return value ? buffer_printf(out, err, "%.0f", value)
-				     : buffer_text(out, "/", err);
-		{
-			char number[32] = "/";
-
-			if (value)
-				snprintf(number, sizeof(number), "%.0f", value);
-			if (buffer_printf(out, err,
-					  phrase(lines->language,
-						 same > 1 ? PHRASE_ROWS
-							  : PHRASE_ROW),
-					  number, rows) < 0)
-				return -1;
-		}
+		if (i)
+			writer_raw(to, say(lines, ", "));
+		if (value)
+			snprintf(number, sizeof(number), "%.0f", value);
+		same = same_rows(lines, path, value, rows, sizeof(rows));
+		if (same == lines->count)
+			writer_raw(to, number);
+		else
+			writer_printf(to,
+				      same > 1 ? say(lines, "%s (rows %s)")
+					       : say(lines, "%s (row %s)"),
+				      number, rows);
 	}
-	return 0;
 }
 
-static int put_batch(struct buffer *out, const struct lines *lines,
-		     struct error *err)
+static void put_batch(struct writer *to, const struct lines *lines)
 {
 	static const struct {
-		enum phrase name;
+		const char *name;
 		const char *path;
 	} parts[] = {
-		{ PHRASE_LBS, "setup.micro_batch" },
-		{ PHRASE_MPE, "setup.sequence" },
-		{ PHRASE_GAS, "setup.accumulate" },
-		{ PHRASE_GBS, "setup.global_batch" },
+		{ "local batch size (micro batch size), LBS: the samples that "
+		  "enter the model at once on one device; here ",
+		  "setup.micro_batch" },
+		{ "sequence length (max position embedding), MPE: the tokens "
+		  "of one sample; here ",
+		  "setup.sequence" },
+		{ "gradient accumulation steps, GAS: micro steps per step of "
+		  "the optimizer; here ",
+		  "setup.accumulate" },
+		{ "global batch size, GBS = LBS × GAS × data parallel size; "
+		  "here ",
+		  "setup.global_batch" },
 	};
 
-	if (buffer_printf(out, err, "\n### %s\n\n* %s\n",
-			  phrase(lines->language, PHRASE_RUN),
-			  phrase(lines->language, PHRASE_BATCH)) < 0)
-		return -1;
+	writer_printf(to, "\n### %s\n\n* %s\n", say(lines, "Run"),
+		      say(lines, "Batch"));
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-		owned(buffer_clear) struct buffer values;
-
-		buffer_init(&values, 4096);
-		if (put_values(lines, parts[i].path, &values, err) < 0 ||
-		    buffer_printf(out, err, "  %zu. ", i + 1) < 0 ||
-		    buffer_printf(out, err,
-				  phrase(lines->language, parts[i].name),
-				  values.data) < 0 ||
-		    buffer_text(out, "\n", err) < 0)
-			return -1;
+		writer_printf(to, "  %zu. ", i + 1);
+		writer_raw(to, say(lines, parts[i].name));
+		put_values(to, lines, parts[i].path);
+		writer_raw(to, "\n");
 	}
-	return 0;
 }
 
-static int put_general_row(struct buffer *out, const struct lines *lines,
-			   enum phrase name, const char *value,
-			   const char *remark, struct error *err)
+static void put_indicator(struct writer *to, const struct lines *lines,
+			  const char *name, const char *value,
+			  const char *remark)
 {
-	if (buffer_printf(out, err, "| %s | ", phrase(lines->language, name)) <
-		    0 ||
-	    buffer_text(out, value ? value : "/", err) < 0)
-		return -1;
-	return buffer_printf(out, err, " | %s |\n", remark);
+	writer_raw(to, "| ");
+	writer_raw(to, say(lines, name));
+	writer_raw(to, " | ");
+	writer_raw(to, say(lines, value));
+	writer_raw(to, " | ");
+	writer_raw(to, say(lines, remark));
+	writer_raw(to, " |\n");
 }
 
-static int put_general_text(struct buffer *out, const struct lines *lines,
-			    enum phrase name, const char *path,
-			    struct error *err)
+static void put_indicator_of(struct writer *to, const struct lines *lines,
+			     const char *name, const char *value)
 {
-	owned(buffer_clear) struct buffer text;
-
-	buffer_init(&text, 65536);
-	if (cell_text(&text, row_text(lines->rows[0], path), err) < 0)
-		return -1;
-	return put_general_row(out, lines, name, text.data, "", err);
+	writer_printf(to, "| %s | ", say(lines, name));
+	cell_text(to, value);
+	writer_raw(to, " |  |\n");
 }
 
 /* "nvidia H800" */
@@ -391,237 +376,194 @@ static void device_name(const struct lines *lines, char *name, size_t size)
 		 *chip && vendor ? " " : "", chip);
 }
 
-static int put_general_device(struct buffer *out, const struct lines *lines,
-			      struct error *err)
+static void put_general(struct writer *to, const struct lines *lines)
 {
-	owned(buffer_clear) struct buffer text;
+	const cJSON *first = lines->rows[0];
+	const char *formula = row_text(witness(lines), "result.mfu_formula");
 	char name[160];
 
+	writer_printf(to, "\n* %s\n\n", say(lines, "General"));
+	writer_raw(to, say(lines, "| what | value | remark |"));
+	writer_raw(to, "\n| --- | --- | --- |\n");
+	put_indicator_of(to, lines, "task",
+			 row_text(first, "setup.about.task"));
+	put_indicator_of(to, lines, "model", row_text(first, "setup.model"));
+	put_indicator_of(to, lines, "data set",
+			 row_text(first, "setup.about.dataset"));
+	if (lines_differ(lines, "setup.precision"))
+		put_indicator(to, lines, "precision",
+			      "precision, see performance",
+			      "fp32, amp, fp16 or bf16");
+	else
+		put_indicator_of(to, lines, "precision",
+				 row_text(first, "setup.precision"));
+	if (lines_spread(lines))
+		put_indicator(to, lines, "changed settings",
+			      "parallel, see performance",
+			      "as TPxPPyDPz, such as TP2PP1DP4");
+	put_indicator(to, lines, "changed settings", "fix_hp, see performance",
+		      "what this row sets otherwise than the first");
 	device_name(lines, name, sizeof(name));
-	buffer_init(&text, 4096);
-	if (cell_text(&text, name, err) < 0)
-		return -1;
-	return put_general_row(out, lines, PHRASE_DEVICE, text.data, "", err);
+	put_indicator_of(to, lines, "device", name);
+	put_indicator(to, lines, "device memory", "mem, see performance",
+		      "used/total, GiB");
+	writer_printf(to, "| %s | %s | ", say(lines, "compute utilisation"),
+		      say(lines, "MFU, see performance"));
+	writer_printf(to, say(lines, "model FLOPs utilisation, formula %s"),
+		      formula ? formula : "6N");
+	writer_raw(to, " |\n");
+	put_indicator(to, lines, "**throughput**",
+		      "**token/p/s, see performance**",
+		      "tokens per device and second");
 }
 
-static int put_general(struct buffer *out, const struct lines *lines,
-		       struct error *err)
+/* The heading of the remarks, before the first one. */
+static void put_heading(struct writer *to, const struct lines *lines, bool *any)
 {
-	static const struct {
-		enum phrase name, value, remark;
-		bool spread; /* only where a model is spread */
-	} seen[] = {
-		{ PHRASE_CHANGES, PHRASE_SEE_LAYOUT, PHRASE_LAYOUT_NOTE, true },
-		{ PHRASE_CHANGES, PHRASE_SEE_CHANGES, PHRASE_CHANGES_NOTE,
-		  false },
-	};
-	enum language language = lines->language;
-	const char *formula = row_text(witness(lines), "result.mfu_formula");
-	char note[160];
-
-	snprintf(note, sizeof(note), phrase(language, PHRASE_UTILISATION_NOTE),
-		 formula ? formula : "6N");
-	if (buffer_printf(out, err, "\n* %s\n\n%s\n| --- | --- | --- |\n",
-			  phrase(language, PHRASE_GENERAL),
-			  phrase(language, PHRASE_GENERAL_HEAD)) < 0 ||
-	    put_general_text(out, lines, PHRASE_TASK, "setup.about.task", err) <
-		    0 ||
-	    put_general_text(out, lines, PHRASE_MODEL, "setup.model", err) <
-		    0 ||
-	    put_general_text(out, lines, PHRASE_DATASET, "setup.about.dataset",
-			     err) < 0)
-		return -1;
-	if (lines_differ(lines, "setup.precision")
-		    ? put_general_row(out, lines, PHRASE_PRECISION,
-				      phrase(language, PHRASE_SEE_PRECISION),
-				      phrase(language, PHRASE_PRECISION_NOTE),
-				      err) < 0
-		    : put_general_text(out, lines, PHRASE_PRECISION,
-				       "setup.precision", err) < 0)
-		return -1;
-	for (size_t i = 0; i < sizeof(seen) / sizeof(seen[0]); i++)
-		if ((!seen[i].spread || lines_spread(lines)) &&
-		    put_general_row(out, lines, seen[i].name,
-				    phrase(language, seen[i].value),
-				    phrase(language, seen[i].remark), err) < 0)
-			return -1;
-	if (put_general_device(out, lines, err) < 0 ||
-	    put_general_row(out, lines, PHRASE_MEMORY,
-			    phrase(language, PHRASE_SEE_MEMORY),
-			    phrase(language, PHRASE_MEMORY_NOTE), err) < 0 ||
-	    put_general_row(out, lines, PHRASE_UTILISATION,
-			    phrase(language, PHRASE_SEE_UTILISATION), note,
-			    err) < 0)
-		return -1;
-	return put_general_row(out, lines, PHRASE_THROUGHPUT,
-			       phrase(language, PHRASE_SEE_THROUGHPUT),
-			       phrase(language, PHRASE_THROUGHPUT_NOTE), err);
-}
-
-static int put_remark(struct buffer *out, const struct lines *lines, bool *any,
-		      struct error *err)
-{
-	if (*any)
-		return 0;
+	if (!*any)
+		writer_printf(to, "\n* %s\n\n", say(lines, "Remarks"));
 	*any = true;
-	return buffer_printf(out, err, "\n* %s\n\n",
-			     phrase(lines->language, PHRASE_REMARKS));
 }
 
-/* Has a row above this one the flag, too? */
-static bool flagged_above(const struct lines *lines, size_t line,
-			  const char *text)
+static bool row_has_flag(const cJSON *row, const char *text)
 {
-	for (size_t i = 0; i < line; i++) {
-		const char *flag;
+	const char *flag;
 
-		for (size_t f = 0; (flag = row_flag(lines->rows[i], f)); f++)
-			if (!strcmp(flag, text))
-				return true;
-	}
+	for (size_t f = 0; (flag = row_flag(row, f)); f++)
+		if (!strcmp(flag, text))
+			return true;
 	return false;
 }
 
-static int put_sentence(struct buffer *out, const struct lines *lines,
-			const char *sentence, struct error *err)
+static void put_sentence(struct writer *to, const struct lines *lines,
+			 const char *sentence)
 {
 	owned(buffer_clear) struct buffer text;
 
 	buffer_init(&text, SENTENCE_MAX);
-	return sentence_put(sentence, lines->language, &text, err) < 0
-		       ? -1
-		       : cell_text(out, text.size ? text.data : "", err);
+	sentence_put(sentence, lines->language, &text, &to->failure);
+	cell_text(to, text.data);
 }
 
 /* What to do, if this is the first row of its class. */
-static int put_advice(struct buffer *out, const struct lines *lines,
-		      size_t line, enum failure failure, struct error *err)
+static void put_advice(struct writer *to, const struct lines *lines,
+		       size_t line, enum failure failure)
 {
 	const char *todo = failure_advice(failure, lines->language);
 
 	for (size_t i = 0; i < line; i++)
 		if (failure_from(row_text(lines->rows[i], "failure")) ==
 		    failure)
-			return 0;
-	return todo ? buffer_printf(out, err,
-				    phrase(lines->language, PHRASE_TODO), todo)
-		    : 0;
+			return;
+	if (todo) {
+		writer_raw(to, say(lines, ". To do: "));
+		writer_raw(to, todo);
+	}
 }
 
 /* "3: oom: the sentence. To do: a smaller batch" */
-static int put_failure(struct buffer *out, const struct lines *lines,
-		       size_t line, const char *text, struct error *err)
+static void put_failure(struct writer *to, const struct lines *lines,
+			size_t line, const char *text)
 {
 	enum failure failure =
 		failure_from(row_text(lines->rows[line], "failure"));
 
-	if (buffer_printf(out, err, "  - %zu%s", line + 1,
-			  phrase(lines->language, PHRASE_COLON)) < 0 ||
-	    (failure &&
-	     buffer_printf(out, err, phrase(lines->language, PHRASE_CLASS),
-			   failure_class(failure, lines->language)) < 0) ||
-	    put_sentence(out, lines, text, err) < 0 ||
-	    put_advice(out, lines, line, failure, err) < 0)
-		return -1;
-	return buffer_text(out, "\n", err);
+	writer_printf(to, "  - %zu%s", line + 1, say(lines, ": "));
+	if (failure) {
+		writer_raw(to, failure_class(failure, lines->language));
+		writer_raw(to, say(lines, ": "));
+	}
+	put_sentence(to, lines, text);
+	put_advice(to, lines, line, failure);
+	writer_raw(to, "\n");
 }
 
 /* "1, 2: the flag": once, with all the rows that have it. */
-static int put_flag(struct buffer *out, const struct lines *lines, size_t line,
-		    const char *text, struct error *err)
+static void put_flag(struct writer *to, const struct lines *lines, size_t line,
+		     const char *text)
 {
-	if (buffer_printf(out, err, "  - %zu", line + 1) < 0)
-		return -1;
-	for (size_t i = line + 1; i < lines->count; i++) {
-		const char *flag;
-
-		for (size_t f = 0; (flag = row_flag(lines->rows[i], f)); f++)
-			if (!strcmp(flag, text) &&
-			    buffer_printf(out, err, "%s%zu",
-					  phrase(lines->language, PHRASE_JOIN),
-					  i + 1) < 0)
-				return -1;
-	}
-	if (buffer_text(out, phrase(lines->language, PHRASE_COLON), err) < 0 ||
-	    put_sentence(out, lines, text, err) < 0)
-		return -1;
-	return buffer_text(out, "\n", err);
+	writer_printf(to, "  - %zu", line + 1);
+	for (size_t i = line + 1; i < lines->count; i++)
+		if (row_has_flag(lines->rows[i], text))
+			writer_printf(to, "%s%zu", say(lines, ", "), i + 1);
+	writer_raw(to, say(lines, ": "));
+	put_sentence(to, lines, text);
+	writer_raw(to, "\n");
 }
 
-static int put_remarks(struct buffer *out, const struct lines *lines,
-		       struct error *err)
+static bool flagged_above(const struct lines *lines, size_t line,
+			  const char *text)
 {
-	const cJSON *simulated =
-		row_at(witness(lines), ENVIRONMENT "simulated");
+	for (size_t i = 0; i < line; i++)
+		if (row_has_flag(lines->rows[i], text))
+			return true;
+	return false;
+}
+
+static void put_remarks(struct writer *to, const struct lines *lines)
+{
 	bool any = false;
 
-	if (cJSON_IsTrue(simulated) &&
-	    (put_remark(out, lines, &any, err) < 0 ||
-	     buffer_printf(out, err, "  - %s\n",
-			   phrase(lines->language, PHRASE_SIMULATED)) < 0))
-		return -1;
+	if (cJSON_IsTrue(row_at(witness(lines), ENVIRONMENT "simulated"))) {
+		put_heading(to, lines, &any);
+		writer_printf(to, "  - %s\n",
+			      say(lines,
+				  "The accelerators of these runs were "
+				  "simulated: recorded output was replayed, "
+				  "and "
+				  "no figure says anything of real hardware."));
+	}
 	for (size_t i = 0; i < lines->count; i++) {
 		const cJSON *row = lines->rows[i];
 		const char *text = row_text(row, "text"), *flag;
 
-		if (!row_completed(row) && text &&
-		    (put_remark(out, lines, &any, err) < 0 ||
-		     put_failure(out, lines, i, text, err) < 0))
-			return -1;
+		if (!row_completed(row) && text) {
+			put_heading(to, lines, &any);
+			put_failure(to, lines, i, text);
+		}
 		for (size_t f = 0; (flag = row_flag(row, f)); f++)
-			if (!flagged_above(lines, i, flag) &&
-			    (put_remark(out, lines, &any, err) < 0 ||
-			     put_flag(out, lines, i, flag, err) < 0))
-				return -1;
+			if (!flagged_above(lines, i, flag)) {
+				put_heading(to, lines, &any);
+				put_flag(to, lines, i, flag);
+			}
 	}
-	return 0;
 }
 
-static int put_title(struct buffer *out, const struct lines *lines,
-		     struct error *err)
+static void put_page(struct writer *to, const struct lines *lines)
 {
 	char name[160];
 
 	device_name(lines, name, sizeof(name));
-	if (buffer_text(out, "### ", err) < 0 ||
-	    buffer_printf(out, err, phrase(lines->language, PHRASE_TITLE),
-			  name) < 0)
-		return -1;
-	return buffer_text(out, "\n\n", err);
-}
-
-static int put_page(struct buffer *out, const struct lines *lines,
-		    struct error *err)
-{
-	if (put_title(out, lines, err) < 0 ||
-	    put_environment(out, lines, err) < 0 ||
-	    put_parallel(out, lines, err) < 0 ||
-	    put_batch(out, lines, err) < 0 ||
-	    put_general(out, lines, err) < 0 ||
-	    buffer_printf(out, err, "\n* %s\n\n",
-			  phrase(lines->language, PHRASE_PERFORMANCE)) < 0 ||
-	    reference_table(lines, out, err) < 0)
-		return -1;
-	return put_remarks(out, lines, err);
+	writer_raw(to, "### ");
+	writer_printf(to, say(lines, "%s: configuration and results"), name);
+	writer_raw(to, "\n\n");
+	put_environment(to, lines);
+	put_parallel(to, lines);
+	put_batch(to, lines);
+	put_general(to, lines);
+	writer_printf(to, "\n* %s\n\n", say(lines, "Performance"));
+	reference_table(to, lines);
+	put_remarks(to, lines);
 }
 
 int report_reference(const cJSON *rows, enum language language,
 		     struct buffer *out, struct error *err)
 {
 	struct lines lines = { .language = language };
-	size_t size = out->size;
-	cJSON *folded;
-	int rc;
+	struct writer to;
+	cJSON *merged;
 
 	if (rows_check(rows, err) < 0)
 		return -1;
 	if (!cJSON_GetArraySize(rows))
 		return error_set(err, EINVAL, "report: the sweep has no rows");
-	folded = rows_merge_evaluations(rows, err);
-	rc = folded ? lines_make(folded, &lines, err) : -1;
-	if (!rc && put_page(out, &lines, err) < 0)
-		rc = rows_undo(out, size);
+	merged = rows_merge_evaluations(rows, err);
+	if (!merged)
+		return -1;
+	writer_init(&to, out, markdown_text);
+	if (lines_make(merged, &lines, &to.failure) == 0)
+		put_page(&to, &lines);
 	free(lines.rows);
-	cJSON_Delete(folded);
-	return rc;
+	cJSON_Delete(merged);
+	return writer_end(&to, err);
 }

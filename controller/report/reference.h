@@ -23,8 +23,7 @@
 
 #include "controller/report/about.h"
 #include "controller/report/translations.h"
-#include "protocol/base/buffer.h"
-#include "protocol/base/error.h"
+#include "controller/report/writer.h"
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>
@@ -49,8 +48,7 @@ struct lines {
 };
 
 /* reference_table.c: append the performance table. */
-int reference_table(const struct lines *lines, struct buffer *out,
-		    struct error *err);
+void reference_table(struct writer *to, const struct lines *lines);
 
 /* "TP8PP4DP1", "TP2PP1SH2SP4" (stage and degree of sharding), or "/" when the
  * row states no degree.
@@ -69,7 +67,7 @@ bool lines_differ(const struct lines *lines, const char *path);
 #define CHIP_TEXT 64
 const char *chip_text(const cJSON *row, char text[CHIP_TEXT]);
 
-/* Append the text escaped for Markdown; NULL or "" is "/". */
-int cell_text(struct buffer *out, const char *text, struct error *err);
+/* Append the text escaped; NULL or "" is "/". */
+void cell_text(struct writer *to, const char *text);
 
 #endif

@@ -13,15 +13,15 @@
 #define BYTES_PER_GIB (MIB_PER_GIB * 1024 * 1024)
 
 struct reference_column;
-typedef int column_fn(const struct lines *lines, size_t line,
-		      const struct reference_column *column, struct buffer *out,
-		      struct error *err);
+typedef void column_fn(struct writer *to, const struct lines *lines,
+		       const cJSON *row, const struct reference_column *column);
 
 struct reference_column {
 	const char *name; /* in about.columns, and the title */
 	const char *path; /* what put_number() and put_name() show */
 	const char *format;
 	column_fn *put;
+	bool measured; /* "/" unless the row is completed */
 };
 
 const char *layout_text(const cJSON *row, char text[LAYOUT_TEXT])
@@ -86,55 +86,47 @@ const char *chip_text(const cJSON *row, char text[CHIP_TEXT])
 }
 
 /* "H800 2机16卡（2x8）" */
-static int put_configuration(const struct lines *lines, size_t line,
-			     const struct reference_column *column,
-			     struct buffer *out, struct error *err)
+static void put_configuration(struct writer *to, const struct lines *lines,
+			      const cJSON *row,
+			      const struct reference_column *column)
 {
-	const cJSON *row = lines->rows[line];
+	enum language language = lines->language;
 	const char *stage = row_text(row, "setup.stage");
-	char chip[CHIP_TEXT];
 	double nodes = number_at(row, "nodes");
 	double devices = number_at(row, "devices");
-	char shape[64];
+	char chip[CHIP_TEXT], shape[64];
 
 	chip_text(row, chip);
 	snprintf(shape, sizeof(shape), "%.0fx%.0f", nodes,
 		 nodes > 0 ? devices / nodes : 0);
-	if (nodes == 1
-		    ? buffer_printf(out, err,
-				    phrase(lines->language, PHRASE_ONE_NODE),
-				    chip, devices, shape) < 0
-		    : buffer_printf(out, err,
-				    phrase(lines->language, PHRASE_MANY_NODES),
-				    chip, nodes, devices, shape) < 0)
-		return -1;
-	if (!stage || !lines_differ(lines, "setup.stage"))
-		return 0;
-	return buffer_printf(out, err,
-			     lines->language == LANGUAGE_ZH ? "（%s）"
-							    : " (%s)",
-			     stage);
+	if (nodes == 1)
+		writer_printf(to,
+			      phrase(language, "%s, 1 node, %.0f devices (%s)"),
+			      chip, devices, shape);
+	else
+		writer_printf(to,
+			      phrase(language,
+				     "%s, %.0f nodes, %.0f devices (%s)"),
+			      chip, nodes, devices, shape);
+	if (stage && lines_differ(lines, "setup.stage"))
+		writer_printf(to, phrase(language, " (%s)"), stage);
 }
 
-static int put_name(const struct lines *lines, size_t line,
-		    const struct reference_column *column, struct buffer *out,
-		    struct error *err)
+static void put_name(struct writer *to, const struct lines *lines,
+		     const cJSON *row, const struct reference_column *column)
 {
-	return cell_text(out, row_text(lines->rows[line], column->path), err);
+	cell_text(to, row_text(row, column->path));
 }
 
-static int put_number(const struct lines *lines, size_t line,
-		      const struct reference_column *column, struct buffer *out,
-		      struct error *err)
+static void put_number(struct writer *to, const struct lines *lines,
+		       const cJSON *row, const struct reference_column *column)
 {
-	const cJSON *row = lines->rows[line];
 	const cJSON *value = row_at(row, column->path);
 
-	if (row_completed(row) && cJSON_IsString(value))
-		return cell_text(out, value->valuestring, err);
-	if (!row_completed(row) || !cJSON_IsNumber(value))
-		return buffer_text(out, "/", err);
-	return buffer_printf(out, err, column->format, value->valuedouble);
+	if (cJSON_IsNumber(value))
+		writer_printf(to, column->format, value->valuedouble);
+	else
+		cell_text(to, cJSON_GetStringValue(value));
 }
 
 /* Is the metric among those that are in percent? */
@@ -151,71 +143,62 @@ static bool in_percent(const cJSON *row, const char *metric)
 }
 
 /* "35.9%" */
-static int put_metric(const struct lines *lines, size_t line,
-		      const struct reference_column *column, struct buffer *out,
-		      struct error *err)
+static void put_metric(struct writer *to, const struct lines *lines,
+		       const cJSON *row, const struct reference_column *column)
 {
-	const cJSON *row = lines->rows[line];
-
-	if (put_number(lines, line, column, out, err) < 0)
-		return -1;
-	return row_completed(row) && in_percent(row, column->name) &&
-			       cJSON_IsNumber(row_at(row, column->path))
-		       ? buffer_text(out, "%", err)
-		       : 0;
+	put_number(to, lines, row, column);
+	if (in_percent(row, column->name) &&
+	    cJSON_IsNumber(row_at(row, column->path)))
+		writer_raw(to, "%");
 }
 
 /* "2.1025", "3.20": two digits at least. */
-static int put_loss(const struct lines *lines, size_t line,
-		    const struct reference_column *column, struct buffer *out,
-		    struct error *err)
+static void put_loss(struct writer *to, const struct lines *lines,
+		     const cJSON *row, const struct reference_column *column)
 {
-	const cJSON *loss = row_at(lines->rows[line], column->path);
-	char five[32] = "", two[32] = "";
+	const cJSON *loss = row_at(row, column->path);
+	char five[32], two[32];
 
-	if (!row_completed(lines->rows[line]) || !cJSON_IsNumber(loss))
-		return put_number(lines, line, column, out, err);
+	if (!cJSON_IsNumber(loss)) {
+		put_number(to, lines, row, column);
+		return;
+	}
 	snprintf(five, sizeof(five), "%.5g", loss->valuedouble);
 	snprintf(two, sizeof(two), "%.2f", loss->valuedouble);
-	return buffer_text(out, strlen(five) < strlen(two) ? two : five, err);
+	writer_raw(to, strlen(five) < strlen(two) ? two : five);
 }
 
-static int put_aligned(const struct lines *lines, size_t line,
-		       const struct reference_column *column,
-		       struct buffer *out, struct error *err)
+static void put_aligned(struct writer *to, const struct lines *lines,
+			const cJSON *row, const struct reference_column *column)
 {
-	const cJSON *row = lines->rows[line];
 	const char *verdict = row_text(row, column->path);
 
-	if (row_completed(row) && verdict && !strcmp(verdict, "baseline"))
-		return buffer_text(out,
-				   phrase(lines->language, PHRASE_BASELINE),
-				   err);
-	return put_number(lines, line, column, out, err);
+	if (verdict && !strcmp(verdict, "baseline"))
+		writer_raw(to, phrase(lines->language, "True (baseline)"));
+	else
+		put_number(to, lines, row, column);
 }
 
-static int put_layout(const struct lines *lines, size_t line,
-		      const struct reference_column *column, struct buffer *out,
-		      struct error *err)
+static void put_layout(struct writer *to, const struct lines *lines,
+		       const cJSON *row, const struct reference_column *column)
 {
 	char text[LAYOUT_TEXT];
 
-	return buffer_text(out, layout_text(lines->rows[line], text), err);
+	writer_text(to, layout_text(row, text));
 }
 
 /* Tokens per step as published pages round them: "2M tokens". */
-static int put_tokens(struct buffer *out, double tokens, struct error *err)
+static void put_tokens(struct writer *to, double tokens)
 {
 	if (tokens >= 1 << 20)
-		return buffer_printf(out, err, "%.3gM tokens",
-				     tokens / (1 << 20));
-	return buffer_printf(out, err, "%.0f tokens", tokens);
+		writer_printf(to, "=%.3gM tokens", tokens / (1 << 20));
+	else if (tokens > 0)
+		writer_printf(to, "=%.0f tokens", tokens);
 }
 
 /* What the row sets otherwise than the first: "GAS=64(GBS=1024=2M tokens)". */
-static int put_changes(const struct lines *lines, size_t line,
-		       const struct reference_column *column,
-		       struct buffer *out, struct error *err)
+static void put_changes(struct writer *to, const struct lines *lines,
+			const cJSON *row, const struct reference_column *column)
 {
 	static const struct {
 		const char *name;
@@ -225,66 +208,58 @@ static int put_changes(const struct lines *lines, size_t line,
 		{ "GAS", "setup.accumulate" },
 		{ "MPE", "setup.sequence" },
 	};
-	const cJSON *row = lines->rows[line], *first = lines->rows[0];
 	const char *said = row_text(row, "setup.about.fix_hp");
 	double global = number_at(row, "setup.global_batch");
-	double sequence = number_at(row, "setup.sequence");
-	size_t start = out->size;
+	bool any = false;
 
-	if (said)
-		return cell_text(out, said, err);
+	if (said) {
+		cell_text(to, said);
+		return;
+	}
 	for (size_t i = 0; i < sizeof(batch) / sizeof(batch[0]); i++) {
 		double value = number_at(row, batch[i].path);
 
-		if (value == number_at(first, batch[i].path) || !value)
+		if (!value || value == number_at(lines->rows[0], batch[i].path))
 			continue;
-		if (buffer_printf(out, err, "%s%s=%.0f",
-				  out->size > start ? ", " : "", batch[i].name,
-				  value) < 0)
-			return -1;
+		writer_printf(to, "%s%s=%.0f", any ? ", " : "", batch[i].name,
+			      value);
+		any = true;
 	}
-	if (out->size == start)
-		return buffer_text(out, "/", err);
-	if (!global)
-		return 0;
-	if (buffer_printf(out, err, "(GBS=%.0f", global) < 0 ||
-	    (sequence > 0 && (buffer_text(out, "=", err) < 0 ||
-			      put_tokens(out, global * sequence, err) < 0)))
-		return -1;
-	return buffer_text(out, ")", err);
+	if (!any) {
+		writer_raw(to, "/");
+	} else if (global) {
+		writer_printf(to, "(GBS=%.0f", global);
+		put_tokens(to, global * number_at(row, "setup.sequence"));
+		writer_raw(to, ")");
+	}
 }
 
 /* Whole above a thousand, cut as published pages cut it; else two digits. */
-static int put_rate(const struct lines *lines, size_t line,
-		    const struct reference_column *column, struct buffer *out,
-		    struct error *err)
+static void put_rate(struct writer *to, const struct lines *lines,
+		     const cJSON *row, const struct reference_column *column)
 {
-	const cJSON *row = lines->rows[line];
-	double rate = number_at(row, "result.tokens_per_second_per_device");
+	double rate = number_at(row, ROW_RATE);
 
-	if (!row_completed(row) || rate <= 0)
-		return buffer_text(out, "/", err);
-	if (rate >= 1000)
-		return buffer_printf(out, err, "%.0f", floor(rate));
-	return buffer_printf(out, err, "%.2f", rate);
+	if (rate <= 0)
+		writer_raw(to, "/");
+	else if (rate >= 1000)
+		writer_printf(to, "%.0f", floor(rate));
+	else
+		writer_printf(to, "%.2f", rate);
 }
 
 /* samples/s * sequence / devices = token/p/s, as the Paddle pages write it. */
-static int put_product(const struct lines *lines, size_t line,
-		       const struct reference_column *column,
-		       struct buffer *out, struct error *err)
+static void put_product(struct writer *to, const struct lines *lines,
+			const cJSON *row, const struct reference_column *column)
 {
-	const cJSON *row = lines->rows[line];
 	double samples = number_at(row, "result.samples_per_second");
 	double sequence = number_at(row, "setup.sequence");
 
-	if (row_completed(row) && samples > 0 && sequence > 0 &&
-	    buffer_printf(out, err, "%.2f \\* %.0f / %.0f = ", samples,
-			  sequence, number_at(row, "devices")) < 0)
-		return -1;
-	if (put_rate(lines, line, column, out, err) < 0)
-		return -1;
-	return row_completed(row) ? buffer_text(out, " tokens/s", err) : 0;
+	if (samples > 0 && sequence > 0)
+		writer_printf(to, "%.2f \\* %.0f / %.0f = ", samples, sequence,
+			      number_at(row, "devices"));
+	put_rate(to, lines, row, column);
+	writer_raw(to, " tokens/s");
 }
 
 static double total_gib(const cJSON *row)
@@ -306,83 +281,82 @@ static double used_gib(const cJSON *row)
 }
 
 /* "77/80": the fullest device, and what it has, in one form. */
-static int put_memory(const struct lines *lines, size_t line,
-		      const struct reference_column *column, struct buffer *out,
-		      struct error *err)
+static void put_memory(struct writer *to, const struct lines *lines,
+		       const cJSON *row, const struct reference_column *column)
 {
-	const cJSON *row = lines->rows[line];
 	double used = used_gib(row);
 	double total = total_gib(row);
 	double scale = used < 10 ? 100 : 10;
 	int digits;
 
-	if (!row_completed(row) || used <= 0)
-		return buffer_text(out, "/", err);
+	if (used <= 0) {
+		writer_raw(to, "/");
+		return;
+	}
 	/* "1.25/2.00", "44.2/48.0", "77/80" */
 	used = round(used * scale) / scale;
 	digits = used < 10 ? 2 : used == floor(used) ? 0 : 1;
-	if (buffer_printf(out, err, "%.*f", digits, used) < 0)
-		return -1;
-	return total > 0 ? buffer_printf(out, err, "/%.*f", digits, total)
-			 : buffer_text(out, "/-", err);
+	writer_printf(to, "%.*f/", digits, used);
+	if (total > 0)
+		writer_printf(to, "%.*f", digits, total);
+	else
+		writer_raw(to, "-");
+}
+
+static double rounded_gib(const cJSON *mib)
+{
+	return round(mib->valuedouble / MIB_PER_GIB * 100) / 100;
 }
 
 /* "46.77*2 + 36.59*2 GB": devices that use as much stand together. */
-static int put_each_memory(const struct lines *lines, size_t line,
-			   const struct reference_column *column,
-			   struct buffer *out, struct error *err)
+static void put_each_memory(struct writer *to, const struct lines *lines,
+			    const cJSON *row,
+			    const struct reference_column *column)
 {
-	const cJSON *row = lines->rows[line];
 	const cJSON *list = row_at(row, "result.memory_by_rank_mib");
 	const cJSON *item = list ? list->child : NULL;
-	size_t start = out->size;
 
-	if (!row_completed(row) || !item)
-		return put_memory(lines, line, column, out, err);
-	while (item) {
-		double gib = round(item->valuedouble / MIB_PER_GIB * 100) / 100;
-		unsigned same = 0;
-
-		for (;
-		     item &&
-		     round(item->valuedouble / MIB_PER_GIB * 100) / 100 == gib;
-		     item = item->next)
-			same++;
-		if (buffer_printf(out, err, "%s%.2f\\*%u",
-				  out->size > start ? " + " : "", gib,
-				  same) < 0)
-			return -1;
+	if (!item) {
+		put_memory(to, lines, row, column);
+		return;
 	}
-	return buffer_text(out, " GB", err);
+	while (item) {
+		double gib = rounded_gib(item);
+		size_t same = 0;
+
+		for (; item && rounded_gib(item) == gib; item = item->next)
+			same++;
+		writer_printf(to, "%.2f\\*%zu%s", gib, same,
+			      item ? " + " : " GB");
+	}
 }
 
-static int put_mfu(const struct lines *lines, size_t line,
-		   const struct reference_column *column, struct buffer *out,
-		   struct error *err)
+static void put_mfu(struct writer *to, const struct lines *lines,
+		    const cJSON *row, const struct reference_column *column)
 {
-	const cJSON *row = lines->rows[line];
-	const cJSON *mfu = row_at(row, "result.mfu");
+	double mfu = row_double(row, "result.mfu");
 
-	if (!row_completed(row) || !cJSON_IsNumber(mfu))
-		return buffer_text(out, "/", err);
-	return buffer_printf(out, err, "%.2f%%", mfu->valuedouble * 100);
+	if (isnan(mfu))
+		writer_raw(to, "/");
+	else
+		writer_printf(to, "%.2f%%", mfu * 100);
 }
 
 /* clang-format off */
 static const struct reference_column known[] = {
-	{ "configuration", NULL, NULL, put_configuration },
-	{ "config", "values.config", NULL, put_name },
-	{ "precision", "setup.precision", NULL, put_name },
-	{ "parallel", NULL, NULL, put_layout },
-	{ "fix_hp", NULL, NULL, put_changes },
-	{ "parallel_strategy", NULL, NULL, put_layout },
-	{ "token/p/s", NULL, NULL, put_rate },
-	{ "throughput", NULL, NULL, put_product },
-	{ "loss", "result.loss.last", "%.5g", put_loss },
-	{ "aligned", "alignment.verdict", "%.3g", put_aligned },
-	{ "mem", NULL, NULL, put_memory },
-	{ "memory", NULL, NULL, put_each_memory },
-	{ "MFU", NULL, NULL, put_mfu },
+	{ "configuration", NULL, NULL, put_configuration, false },
+	{ "config", "values.config", NULL, put_name, false },
+	{ "precision", "setup.precision", NULL, put_name, false },
+	{ "parallel", NULL, NULL, put_layout, false },
+	{ "fix_hp", NULL, NULL, put_changes, false },
+	{ "parallel_strategy", NULL, NULL, put_layout, false },
+	{ "token/p/s", NULL, NULL, put_rate, true },
+	{ "throughput", NULL, NULL, put_product, true },
+	{ "loss", "result.loss.last", NULL, put_loss, true },
+	{ "aligned", "alignment.verdict", "%.3g", put_aligned, true },
+	{ "mem", NULL, NULL, put_memory, true },
+	{ "memory", NULL, NULL, put_each_memory, true },
+	{ "MFU", NULL, NULL, put_mfu, true },
 };
 /* clang-format on */
 
@@ -394,21 +368,23 @@ struct reference_layout {
 	char paths[COLUMNS_MAX][80]; /* of metrics */
 };
 
-static const struct reference_column *column_find(const char *name, size_t size)
+/* Add a known column; false: there is none of this name. */
+static bool add_known(struct reference_layout *table, const char *name,
+		      size_t size)
 {
 	for (size_t i = 0; i < KNOWN; i++)
 		if (strlen(known[i].name) == size &&
-		    !strncmp(known[i].name, name, size))
-			return &known[i];
-	return NULL;
+		    !strncmp(known[i].name, name, size)) {
+			if (table->count < COLUMNS_MAX)
+				table->columns[table->count++] = known[i];
+			return true;
+		}
+	return false;
 }
 
 static void add(struct reference_layout *table, const char *name)
 {
-	const struct reference_column *column = column_find(name, strlen(name));
-
-	if (column && table->count < COLUMNS_MAX)
-		table->columns[table->count++] = *column;
+	add_known(table, name, strlen(name));
 }
 
 static void add_metric(struct reference_layout *table, const char *name)
@@ -423,11 +399,14 @@ static void add_metric(struct reference_layout *table, const char *name)
 	path = table->paths[table->count];
 	snprintf(path, sizeof(table->paths[0]), "result.metrics.%.60s", name);
 	table->columns[table->count++] =
-		(struct reference_column){ name, path, "%.6g", put_metric };
+		(struct reference_column){ name, path, "%.6g", put_metric,
+					   true };
 }
 
+/* The metrics that tables show, or those of a name, which any row may have. */
 static void add_metrics(struct reference_layout *table,
-			const struct lines *lines)
+			const struct lines *lines, const char *name,
+			size_t size)
 {
 	const cJSON *metric;
 
@@ -435,9 +414,15 @@ static void add_metrics(struct reference_layout *table,
 		cJSON_ArrayForEach(metric,
 				   row_at(lines->rows[i], "result.metrics"))
 		{
-			if (row_completed(lines->rows[i]) && metric->string &&
-			    row_shows(lines->rows[i], metric->string))
-				add_metric(table, metric->string);
+			const char *is = metric->string;
+
+			if (!is)
+				continue;
+			if (name ? strlen(is) == size &&
+					    !strncmp(is, name, size)
+				 : row_completed(lines->rows[i]) &&
+					    row_shows(lines->rows[i], is))
+				add_metric(table, is);
 		}
 }
 
@@ -449,40 +434,19 @@ static bool any_has(const struct lines *lines, const char *path)
 	return false;
 }
 
-/* A metric that some row has, under the name that the sweep gives. */
-static void add_named(struct reference_layout *table, const struct lines *lines,
-		      const char *name, size_t size)
-{
-	const cJSON *metric;
-
-	for (size_t i = 0; i < lines->count; i++)
-		cJSON_ArrayForEach(metric,
-				   row_at(lines->rows[i], "result.metrics"))
-		{
-			if (metric->string && strlen(metric->string) == size &&
-			    !strncmp(metric->string, name, size))
-				add_metric(table, metric->string);
-		}
-}
-
 /* The columns that the sweep names; else those that the rows call for, in the
  * order of published pages.
  */
 static void choose(struct reference_layout *table, const struct lines *lines)
 {
-	const char *said =
-		lines->count ? row_text(lines->rows[0], "setup.about.columns")
-			     : NULL;
+	const char *said = row_text(lines->rows[0], "setup.about.columns");
 
 	add(table, "configuration");
 	for (; said && *said; said += strspn(said, " ")) {
 		size_t size = strcspn(said, " ");
-		const struct reference_column *column = column_find(said, size);
 
-		if (column && table->count < COLUMNS_MAX)
-			table->columns[table->count++] = *column;
-		if (!column)
-			add_named(table, lines, said, size);
+		if (!add_known(table, said, size))
+			add_metrics(table, lines, said, size);
 		said += size;
 	}
 	if (table->count > 1)
@@ -495,85 +459,73 @@ static void choose(struct reference_layout *table, const struct lines *lines)
 	add(table, "token/p/s");
 	add(table, any_has(lines, "alignment") ? "aligned" : "loss");
 	add(table, "mem");
-	add_metrics(table, lines);
+	add_metrics(table, lines, NULL, 0);
 	add(table, "MFU");
 }
 
-static const char *title_of(const struct reference_layout *table, size_t column,
-			    enum language language)
+static void put_head(struct writer *to, const struct reference_layout *table,
+		     enum language language)
 {
-	const char *name = table->columns[column].name;
+	for (size_t c = 0; c < table->count; c++) {
+		const char *name = table->columns[c].name;
 
-	if (!strcmp(name, "configuration"))
-		return phrase(language, PHRASE_CONFIGURATION);
-	if (!strcmp(name, "aligned"))
-		return phrase(language, PHRASE_ALIGNED);
-	return name;
+		writer_raw(to, "| ");
+		cell_text(to, !strcmp(name, "configuration")
+				      ? phrase(language, "configuration")
+			      : !strcmp(name, "aligned")
+				      ? phrase(language, "loss aligned")
+				      : name);
+		writer_raw(to, " ");
+	}
+	writer_raw(to, "|\n");
+	for (size_t c = 0; c < table->count; c++)
+		writer_raw(to, "| --- ");
+	writer_raw(to, "|\n");
 }
 
 /* Where models differ, each has its own head. */
-static int put_group(const struct reference_layout *table, const char *model,
-		     struct buffer *out, struct error *err)
+static void put_group(struct writer *to, const struct reference_layout *table,
+		      const char *model)
 {
-	if (buffer_text(out, "| **", err) < 0 ||
-	    cell_text(out, model, err) < 0 || buffer_text(out, "** |", err) < 0)
-		return -1;
+	writer_raw(to, "| **");
+	cell_text(to, model);
+	writer_raw(to, "** |");
 	for (size_t c = 1; c < table->count; c++)
-		if (buffer_text(out, " |", err) < 0)
-			return -1;
-	return buffer_text(out, "\n", err);
+		writer_raw(to, " |");
+	writer_raw(to, "\n");
 }
 
-static int put_line(const struct reference_layout *table,
-		    const struct lines *lines, size_t line, struct buffer *out,
-		    struct error *err)
+static void put_line(struct writer *to, const struct reference_layout *table,
+		     const struct lines *lines, const cJSON *row)
 {
-	for (size_t c = 0; c < table->count; c++)
-		if (buffer_text(out, "| ", err) < 0 ||
-		    table->columns[c].put(lines, line, &table->columns[c], out,
-					  err) < 0 ||
-		    buffer_text(out, " ", err) < 0)
-			return -1;
-	return buffer_text(out, "|\n", err);
+	for (size_t c = 0; c < table->count; c++) {
+		const struct reference_column *column = &table->columns[c];
+
+		writer_raw(to, "| ");
+		if (column->measured && !row_completed(row))
+			writer_raw(to, "/");
+		else
+			column->put(to, lines, row, column);
+		writer_raw(to, " ");
+	}
+	writer_raw(to, "|\n");
 }
 
-static int put_head(const struct reference_layout *table,
-		    const struct lines *lines, struct buffer *out,
-		    struct error *err)
-{
-	for (size_t c = 0; c < table->count; c++)
-		if (buffer_text(out, "| ", err) < 0 ||
-		    cell_text(out, title_of(table, c, lines->language), err) <
-			    0 ||
-		    buffer_text(out, " ", err) < 0)
-			return -1;
-	if (buffer_text(out, "|\n", err) < 0)
-		return -1;
-	for (size_t c = 0; c < table->count; c++)
-		if (buffer_text(out, "| --- ", err) < 0)
-			return -1;
-	return buffer_text(out, "|\n", err);
-}
-
-int reference_table(const struct lines *lines, struct buffer *out,
-		    struct error *err)
+void reference_table(struct writer *to, const struct lines *lines)
 {
 	struct reference_layout table = { .count = 0 };
 	bool groups = lines_differ(lines, "setup.model");
 	const char *last = "";
 
 	choose(&table, lines);
-	if (put_head(&table, lines, out, err) < 0)
-		return -1;
+	put_head(to, &table, lines->language);
 	for (size_t i = 0; i < lines->count; i++) {
 		const char *model = row_text(lines->rows[i], "setup.model");
 
-		if (groups && strcmp(model ? model : "", last) != 0 &&
-		    put_group(&table, model, out, err) < 0)
-			return -1;
-		last = model ? model : "";
-		if (put_line(&table, lines, i, out, err) < 0)
-			return -1;
+		model = model ? model : "";
+		if (groups && strcmp(model, last) != 0)
+			put_group(to, &table, model);
+		last = model;
+		put_line(to, &table, lines, lines->rows[i]);
 	}
-	return 0;
 }

@@ -4,6 +4,7 @@
 
 #include "controller/report/row.h"
 #include "controller/report/tidy.h"
+#include "controller/report/writer.h"
 #include "controller/results/formula.h"
 
 #include <string.h>
@@ -11,19 +12,13 @@
 /* A field in quotes if it needs them, as RFC 4180 says. What a spreadsheet
  * would take for a formula gets an apostrophe, which makes it a text there.
  */
-static int put_field(struct buffer *out, const char *text, struct error *err)
+static int csv_text(struct buffer *out, const char *text, struct error *err)
 {
-	owned(buffer_clear) struct buffer guarded;
+	const char *guard = *text && strchr("=+-@\t\r", *text) ? "'" : "";
 
-	buffer_init(&guarded, out->limit);
-	if (*text && strchr("=+-@\t\r", *text)) {
-		if (buffer_printf(&guarded, err, "'%s", text) < 0)
-			return -1;
-		text = guarded.data;
-	}
 	if (!strpbrk(text, ",\"\r\n"))
-		return buffer_text(out, text, err);
-	if (buffer_append(out, "\"", 1, err) < 0)
+		return buffer_printf(out, err, "%s%s", guard, text);
+	if (buffer_printf(out, err, "\"%s", guard) < 0)
 		return -1;
 	for (; *text; text++)
 		if (buffer_append(out, *text == '"' ? "\"\"" : text,
@@ -33,123 +28,110 @@ static int put_field(struct buffer *out, const char *text, struct error *err)
 }
 
 /* Texts of a list, in one field with "; " between them. */
-static int put_list(struct buffer *out, const cJSON *list, struct error *err)
+static void put_list(struct writer *to, const cJSON *list)
 {
 	owned(buffer_clear) struct buffer joined;
 	const cJSON *item;
 
-	buffer_init(&joined, out->limit);
+	buffer_init(&joined, to->out->limit);
 	cJSON_ArrayForEach(item, list)
 	{
 		const char *text = cJSON_GetStringValue(item);
 
-		if ((joined.size && buffer_text(&joined, "; ", err) < 0) ||
-		    buffer_text(&joined, text ? text : "", err) < 0)
-			return -1;
+		buffer_printf(&joined, &to->failure, "%s%s",
+			      joined.size ? "; " : "", text ? text : "");
 	}
-	return put_field(out, joined.data, err);
+	writer_text(to, joined.data);
 }
 
-static int put_value(struct buffer *out, const cJSON *value, struct error *err)
+static void put_value(struct writer *to, const cJSON *value)
 {
 	if (cJSON_IsNumber(value))
-		return buffer_printf(out, err, "%.10g", value->valuedouble);
-	if (cJSON_IsString(value))
-		return put_field(out, value->valuestring, err);
-	if (cJSON_IsBool(value))
-		return buffer_text(out, cJSON_IsTrue(value) ? "true" : "false",
-				   err);
-	return cJSON_IsArray(value) ? put_list(out, value, err) : 0;
+		writer_printf(to, "%.10g", value->valuedouble);
+	else if (cJSON_IsString(value))
+		writer_text(to, value->valuestring);
+	else if (cJSON_IsBool(value))
+		writer_raw(to, cJSON_IsTrue(value) ? "true" : "false");
+	else if (cJSON_IsArray(value))
+		put_list(to, value);
 }
 
-static int put_titles(struct buffer *out, const struct strings *titles,
-		      struct error *err)
-{
-	for (size_t i = 0; i < titles->count; i++)
-		if ((i && buffer_append(out, ",", 1, err) < 0) ||
-		    put_field(out, titles->items[i], err) < 0)
-			return -1;
-	return buffer_text(out, "\r\n", err);
-}
-
-static int put_rows(struct buffer *out, const cJSON *table, struct error *err)
+static void put_rows(struct writer *to, const struct strings *titles,
+		     const cJSON *table)
 {
 	const cJSON *row, *value;
 
+	for (size_t i = 0; i < titles->count; i++)
+		writer_printf(to, i ? ",%s" : "%s", titles->items[i]);
+	writer_raw(to, "\r\n");
 	cJSON_ArrayForEach(row, table)
 	{
 		cJSON_ArrayForEach(value, row)
 		{
-			if ((value != row->child &&
-			     buffer_append(out, ",", 1, err) < 0) ||
-			    put_value(out, value, err) < 0)
-				return -1;
+			if (value != row->child)
+				writer_raw(to, ",");
+			put_value(to, value);
 		}
-		if (buffer_text(out, "\r\n", err) < 0)
-			return -1;
+		writer_raw(to, "\r\n");
 	}
-	return 0;
 }
 
 int report_csv(const struct report_about *about, const cJSON *rows,
 	       struct buffer *out, struct error *err)
 {
 	owned(strings_clear) struct strings titles = { 0 };
-	size_t size = out->size;
+	struct writer to;
 	cJSON *table;
-	int rc;
 
 	if (rows_check(rows, err) < 0)
 		return -1;
 	table = tidy_rows(about, rows, &titles, err);
-	rc = table && put_titles(out, &titles, err) == 0
-		     ? put_rows(out, table, err)
-		     : -1;
+	if (!table)
+		return -1;
+	writer_init(&to, out, csv_text);
+	put_rows(&to, &titles, table);
 	cJSON_Delete(table);
-	return rc < 0 ? rows_undo(out, size) : 0;
+	return writer_end(&to, err);
 }
 
 /* One row a line, so that two reports can be compared line by line. */
-static int put_list_of(struct buffer *out, const char *name, const cJSON *rows,
-		       struct error *err)
+static void put_lines(struct writer *to, const char *name, const cJSON *rows)
 {
 	const cJSON *row;
 
-	if (buffer_printf(out, err, "\"%s\": [", name) < 0)
-		return -1;
+	writer_raw(to, name);
 	cJSON_ArrayForEach(row, rows)
 	{
 		char *text = cJSON_PrintUnformatted(row);
-		int rc = text ? buffer_printf(out, err, "%s\n%s",
-					      row == rows->child ? "" : ",",
-					      text)
-			      : error_nomem(err, "report");
 
+		writer_raw(to, row == rows->child ? "\n" : ",\n");
+		if (text)
+			writer_raw(to, text);
+		else
+			error_nomem(&to->failure, "report");
 		cJSON_free(text);
-		if (rc < 0)
-			return -1;
 	}
-	return buffer_text(out, "\n]", err);
+	writer_raw(to, "\n]");
 }
 
 int report_json(const struct report_about *about, const cJSON *rows,
 		struct buffer *out, struct error *err)
 {
 	owned(strings_clear) struct strings titles = { 0 };
-	size_t size = out->size;
+	struct writer to;
 	cJSON *table;
-	int rc = -1;
 
 	if (rows_check(rows, err) < 0)
 		return -1;
 	table = tidy_rows(about, rows, &titles, err);
-	if (table &&
-	    buffer_printf(out, err, "{\"version\": %d, \"formula\": %d, ",
-			  TIDY_VERSION, FORMULA_VERSION) == 0 &&
-	    put_list_of(out, "table", table, err) == 0 &&
-	    buffer_text(out, ",\n", err) == 0 &&
-	    put_list_of(out, "rows", rows, err) == 0)
-		rc = buffer_text(out, "}\n", err);
+	if (!table)
+		return -1;
+	writer_init(&to, out, NULL);
+	writer_printf(&to, "{\"version\": %d, \"formula\": %d, ", TIDY_VERSION,
+		      FORMULA_VERSION);
+	put_lines(&to, "\"table\": [", table);
+	put_lines(&to, ",\n\"rows\": [", rows);
+	writer_raw(&to, "}\n");
 	cJSON_Delete(table);
-	return rc < 0 ? rows_undo(out, size) : 0;
+	return writer_end(&to, err);
 }

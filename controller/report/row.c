@@ -5,7 +5,6 @@
 #include "protocol/base/owned.h"
 #include "protocol/message/state.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -25,13 +24,6 @@ int rows_check(const cJSON *rows, struct error *err)
 					 "report: a row is not an object");
 	}
 	return 0;
-}
-
-int rows_undo(struct buffer *out, size_t size)
-{
-	out->size = size;
-	out->data[size] = 0;
-	return -1;
 }
 
 /* A row, and what it is put in order by. */
@@ -199,17 +191,6 @@ bool row_flagged(const cJSON *row)
 	return row_flag(row, 0) != NULL;
 }
 
-/* Does this byte have to be escaped to stand for itself? An underscore inside
- * a word does not, and names are full of them.
- */
-static bool is_markup(const char *text, size_t i)
-{
-	if (text[i] == '_')
-		return i == 0 || !isalnum((unsigned char)text[i - 1]) ||
-		       !isalnum((unsigned char)text[i + 1]);
-	return strchr("\\`*[]<>|~&#", text[i]) != NULL;
-}
-
 bool row_origin(const cJSON *row, char *words, size_t size)
 {
 	const cJSON *job = row_at(row, "from.job");
@@ -231,19 +212,4 @@ const char *utc_text(int64_t ms, char text[UTC_SIZE])
 	    !strftime(text, UTC_SIZE, "%Y-%m-%dT%H:%M:%SZ", &time))
 		snprintf(text, UTC_SIZE, "-");
 	return text;
-}
-
-int markdown_text(struct buffer *out, const char *text, struct error *err)
-{
-	for (size_t i = 0; text[i]; i++) {
-		char c = text[i];
-
-		if ((unsigned char)c < 0x20 || c == 0x7f)
-			c = ' ';
-		if (is_markup(text, i) && buffer_append(out, "\\", 1, err) < 0)
-			return -1;
-		if (buffer_append(out, &c, 1, err) < 0)
-			return -1;
-	}
-	return 0;
 }

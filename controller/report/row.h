@@ -5,18 +5,16 @@
 #ifndef CONTROLLER_REPORT_ROW_H
 #define CONTROLLER_REPORT_ROW_H
 
-#include "protocol/base/buffer.h"
 #include "protocol/base/error.h"
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>
 #include <stdint.h>
 
+#define ROW_RATE "result.tokens_per_second_per_device" /* a path */
+
 /* EINVAL unless rows is an array of objects. */
 int rows_check(const cJSON *rows, struct error *err);
-
-/* Cut the buffer to its size before the report; returns -1. */
-int rows_undo(struct buffer *out, size_t size);
 
 /* Move the repeats of each cell behind its first row, sorted by number. (Later
  * repeats are at the end of the list.) ENOMEM.
@@ -63,10 +61,5 @@ bool row_origin(const cJSON *row, char *words, size_t size);
  */
 #define UTC_SIZE 24
 const char *utc_text(int64_t ms, char text[UTC_SIZE]);
-
-/* Append the text escaped for Markdown: it cannot add a column, a line or a
- * tag.
- */
-int markdown_text(struct buffer *out, const char *text, struct error *err);
 
 #endif

@@ -2,9 +2,7 @@
  */
 #include "controller/report/table.h"
 
-#include "controller/report/html_text.h"
 #include "controller/report/labels.h"
-#include "controller/report/row.h"
 #include "protocol/base/utf8.h"
 
 #include <stdarg.h>
@@ -146,14 +144,14 @@ static void measure(const struct table *table, size_t *widths)
 	for (size_t i = 0; i < table->width; i++)
 		widths[i] = utf8_width(
 			shown(table, i, table->columns[i].title, clean));
-	for (size_t i = 0; i < table->count; i++) {
-		size_t c = i % table->width;
-		size_t width = utf8_width(
-			shown(table, c, table->cells[i].text, clean));
+	for (size_t at = 0; at < table->count; at += table->width)
+		for (size_t c = 0; c < table->width; c++) {
+			const char *text = table->cells[at + c].text;
+			size_t width = utf8_width(shown(table, c, text, clean));
 
-		if (width > widths[c])
-			widths[c] = width;
-	}
+			if (width > widths[c])
+				widths[c] = width;
+		}
 }
 
 /* Of all columns, if a text takes no more than `text`. */
@@ -244,7 +242,7 @@ static size_t last_column(const struct table *table, size_t row)
 
 	while (last && (is_left_out(table, last) ||
 			(row != SIZE_MAX &&
-			 !table->cells[row * table->width + last].text[0])))
+			 !*table->cells[row * table->width + last].text)))
 		last--;
 	return last;
 }
@@ -285,131 +283,105 @@ int table_print(const struct table *table, FILE *out, bool colours,
 
 /* Markdown. */
 
-/* A cell, filled up with blanks: texts stand left, figures right. */
-static int put_padded(struct buffer *out, const char *text, size_t width,
-		      bool right, struct error *err)
+/* The width of a text that is escaped; 0: no memory. */
+static size_t markdown_width(const char *text, struct error *err)
 {
 	owned(buffer_clear) struct buffer clean;
-	int blanks;
-
-	buffer_init(&clean, out->limit);
-	if (markdown_text(&clean, text, err) < 0)
-		return -1;
-	blanks = (int)(width - utf8_width(clean.data));
-	return buffer_printf(out, err, "| %*s%s%*s ", right ? blanks : 0, "",
-			     clean.data, right ? 0 : blanks, "");
-}
-
-static int put_rule(struct buffer *out, size_t width, bool right,
-		    struct error *err)
-{
-	if (buffer_text(out, right ? "| " : "| -", err) < 0)
-		return -1;
-	for (size_t i = 1; i < width; i++)
-		if (buffer_append(out, "-", 1, err) < 0)
-			return -1;
-	return buffer_text(out, right ? ": " : " ", err);
-}
-
-static int markdown_width(const char *text, size_t *width, struct error *err)
-{
-	owned(buffer_clear) struct buffer clean;
-	size_t own;
 
 	buffer_init(&clean, (size_t)16 * CELL_MAX);
-	if (markdown_text(&clean, text, err) < 0)
-		return -1;
-	own = utf8_width(clean.data);
-	if (own > *width)
-		*width = own;
-	return 0;
+	return markdown_text(&clean, text, err) < 0 ? 0
+						    : utf8_width(clean.data);
 }
 
-static int put_lines(const struct table *table, const size_t *widths,
-		     struct buffer *out, struct error *err)
+static void put_repeated(struct writer *to, const char *text, size_t count)
 {
-	const struct column *columns = table->columns;
-
-	for (size_t c = 0; c < table->width; c++)
-		if (put_padded(out, columns[c].title, widths[c],
-			       columns[c].right, err) < 0)
-			return -1;
-	if (buffer_text(out, "|\n", err) < 0)
-		return -1;
-	for (size_t c = 0; c < table->width; c++)
-		if (put_rule(out, widths[c], columns[c].right, err) < 0)
-			return -1;
-	for (size_t i = 0, c = 0; i < table->count; i++) {
-		if ((!c && buffer_text(out, "|\n", err) < 0) ||
-		    put_padded(out, table->cells[i].text, widths[c],
-			       columns[c].right, err) < 0)
-			return -1;
-		c = c + 1 == table->width ? 0 : c + 1;
-	}
-	return buffer_text(out, "|\n", err);
+	while (count--)
+		writer_raw(to, text);
 }
 
-int table_markdown(const struct table *table, struct buffer *out,
-		   struct error *err)
+/* A cell, filled up with blanks: texts stand left, numbers right. */
+static void put_padded(struct writer *to, const char *text, size_t width,
+		       bool right)
+{
+	size_t blanks = width - markdown_width(text, &to->failure);
+
+	writer_raw(to, "| ");
+	put_repeated(to, " ", right ? blanks : 0);
+	writer_text(to, text);
+	put_repeated(to, " ", right ? 1 : blanks + 1);
+}
+
+void table_markdown(const struct table *table, struct writer *to)
 {
 	owned_free size_t *widths = calloc(table->width, sizeof(*widths));
+	const struct column *columns = table->columns;
 
-	if (table->failed || !widths)
-		return error_nomem(err, "table");
+	if (table->failed || !widths) {
+		error_nomem(&to->failure, "table");
+		return;
+	}
 	for (size_t c = 0; c < table->width; c++)
-		if (markdown_width(table->columns[c].title, &widths[c], err) <
-		    0)
-			return -1;
-	for (size_t i = 0; i < table->count; i++)
-		if (markdown_width(table->cells[i].text,
-				   &widths[i % table->width], err) < 0)
-			return -1;
-	return put_lines(table, widths, out, err);
+		widths[c] = markdown_width(columns[c].title, &to->failure);
+	for (size_t at = 0; at < table->count; at += table->width)
+		for (size_t c = 0; c < table->width; c++) {
+			size_t width = markdown_width(table->cells[at + c].text,
+						      &to->failure);
+
+			if (width > widths[c])
+				widths[c] = width;
+		}
+	if (to->failure.code)
+		return;
+	for (size_t c = 0; c < table->width; c++)
+		put_padded(to, columns[c].title, widths[c], columns[c].right);
+	writer_raw(to, "|\n");
+	for (size_t c = 0; c < table->width; c++) {
+		writer_raw(to, columns[c].right ? "| " : "| -");
+		put_repeated(to, "-", widths[c] - (widths[c] > 0));
+		writer_raw(to, columns[c].right ? ": " : " ");
+	}
+	for (size_t at = 0; at < table->count; at += table->width) {
+		writer_raw(to, "|\n");
+		for (size_t c = 0; c < table->width; c++)
+			put_padded(to, table->cells[at + c].text, widths[c],
+				   columns[c].right);
+	}
+	writer_raw(to, "|\n");
 }
 
 /* HTML. */
 
-static int put_tag(const struct cell *cell, bool right, struct buffer *out,
-		   struct error *err)
+static void put_cell(struct writer *to, const struct cell *cell, bool right)
 {
 	if (cell->bar > 0)
-		return buffer_printf(out, err,
-				     "<td class=\"n bar\" "
-				     "style=\"--w:%.1f%%\">",
-				     cell->bar);
-	return buffer_text(out,
-			   right                 ? "<td class=\"n\">"
-			   : cell->colour == RED ? "<td class=\"bad\">"
-						 : "<td>",
-			   err);
+		writer_printf(to, "<td class=\"n bar\" style=\"--w:%.1f%%\">",
+			      cell->bar);
+	else
+		writer_raw(to, right                 ? "<td class=\"n\">"
+			       : cell->colour == RED ? "<td class=\"bad\">"
+						     : "<td>");
+	writer_printf(to, "%s</td>", cell->text);
 }
 
-int table_html(const struct table *table, struct buffer *out, struct error *err)
+void table_html(const struct table *table, struct writer *to)
 {
-	if (table->failed)
-		return error_nomem(err, "table");
-	if (buffer_text(out, "<table><thead><tr>", err) < 0)
-		return -1;
-	for (size_t c = 0; c < table->width; c++)
-		if (buffer_text(out,
-				table->columns[c].right ? "<th class=\"n\">"
-							: "<th>",
-				err) < 0 ||
-		    html_text(out, table->columns[c].title, err) < 0 ||
-		    buffer_text(out, "</th>", err) < 0)
-			return -1;
-	if (buffer_text(out, "</tr></thead><tbody>\n", err) < 0)
-		return -1;
-	for (size_t i = 0, c = 0; i < table->count; i++) {
-		if ((!c && buffer_text(out, "<tr>", err) < 0) ||
-		    put_tag(&table->cells[i], table->columns[c].right, out,
-			    err) < 0 ||
-		    html_text(out, table->cells[i].text, err) < 0 ||
-		    buffer_text(out, "</td>", err) < 0 ||
-		    (c + 1 == table->width &&
-		     buffer_text(out, "</tr>\n", err) < 0))
-			return -1;
-		c = c + 1 == table->width ? 0 : c + 1;
+	if (table->failed) {
+		error_nomem(&to->failure, "table");
+		return;
 	}
-	return buffer_text(out, "</tbody></table>", err);
+	writer_raw(to, "<table><thead><tr>");
+	for (size_t c = 0; c < table->width; c++) {
+		writer_raw(to, table->columns[c].right ? "<th class=\"n\">"
+						       : "<th>");
+		writer_printf(to, "%s</th>", table->columns[c].title);
+	}
+	writer_raw(to, "</tr></thead><tbody>\n");
+	for (size_t at = 0; at < table->count; at += table->width) {
+		writer_raw(to, "<tr>");
+		for (size_t c = 0; c < table->width; c++)
+			put_cell(to, &table->cells[at + c],
+				 table->columns[c].right);
+		writer_raw(to, "</tr>\n");
+	}
+	writer_raw(to, "</tbody></table>");
 }

@@ -7,8 +7,7 @@
 #define CONTROLLER_REPORT_TABLE_H
 
 #include "controller/report/terminal.h"
-#include "protocol/base/buffer.h"
-#include "protocol/base/error.h"
+#include "controller/report/writer.h"
 #include "protocol/base/owned.h"
 
 #include <stdio.h>
@@ -52,10 +51,8 @@ const char *table_left_out(const struct table *table, char *text, size_t size);
 int table_print(const struct table *table, FILE *out, bool colours,
 		struct error *err);
 
-/* Append to *out. Errors of buffer_append(). */
-int table_markdown(const struct table *table, struct buffer *out,
-		   struct error *err);
-int table_html(const struct table *table, struct buffer *out,
-	       struct error *err);
+/* ENOMEM: cells are missing. */
+void table_markdown(const struct table *table, struct writer *to);
+void table_html(const struct table *table, struct writer *to);
 
 #endif

@@ -8,82 +8,10 @@ enum language { LANGUAGE_EN, LANGUAGE_ZH, LANGUAGES };
 /* "en", "zh" */
 extern const char *const language_names[LANGUAGES + 1];
 
-enum phrase {
-	PHRASE_SWEEP, /* %llu: its number; %s: its name */
-	PHRASE_TITLE, /* %s: the accelerator */
-	PHRASE_ENVIRONMENT,
-	PHRASE_HARDWARE,
-	PHRASE_MACHINE,
-	PHRASE_ACCELERATOR,
-	PHRASE_CPU,
-	PHRASE_NETWORK,
-	PHRASE_SOFTWARE,
-	PHRASE_OS,
-	PHRASE_KERNEL,
-	PHRASE_DRIVER,
-	PHRASE_SDK,
-	PHRASE_DOCKER,
-	PHRASE_FRAMEWORK,
-	PHRASE_PARALLEL,
-	PHRASE_TECHNIQUE,
-	PHRASE_TECHNIQUE_DATA,
-	PHRASE_TECHNIQUE_SHARDED,
-	PHRASE_TECHNIQUE_MODEL, /* %s: tensor, pipeline ... */
-	PHRASE_TENSOR,
-	PHRASE_PIPELINE,
-	PHRASE_EXPERT,
-	PHRASE_CONTEXT,
-	PHRASE_AND_DATA,
-	PHRASE_JOIN,
-	PHRASE_COLON,
-	PHRASE_IMPLEMENTER,
-	PHRASE_DETAIL,
-	PHRASE_OPTIMIZATIONS,
-	PHRASE_RUN,
-	PHRASE_BATCH,
-	PHRASE_LBS, /* %s: the values, as in the next three */
-	PHRASE_MPE,
-	PHRASE_GAS,
-	PHRASE_GBS,
-	PHRASE_GENERAL,
-	PHRASE_GENERAL_HEAD,
-	PHRASE_TASK,
-	PHRASE_MODEL,
-	PHRASE_DATASET,
-	PHRASE_PRECISION,
-	PHRASE_SEE_PRECISION,
-	PHRASE_PRECISION_NOTE,
-	PHRASE_CHANGES,
-	PHRASE_SEE_LAYOUT,
-	PHRASE_LAYOUT_NOTE,
-	PHRASE_SEE_CHANGES,
-	PHRASE_CHANGES_NOTE,
-	PHRASE_DEVICE,
-	PHRASE_MEMORY,
-	PHRASE_SEE_MEMORY,
-	PHRASE_MEMORY_NOTE,
-	PHRASE_UTILISATION,
-	PHRASE_SEE_UTILISATION,
-	PHRASE_UTILISATION_NOTE,
-	PHRASE_THROUGHPUT,
-	PHRASE_SEE_THROUGHPUT,
-	PHRASE_THROUGHPUT_NOTE,
-	PHRASE_PERFORMANCE,
-	PHRASE_CONFIGURATION,
-	PHRASE_ALIGNED,
-	PHRASE_BASELINE,
-	PHRASE_ONE_NODE,   /* chip, devices, shape */
-	PHRASE_MANY_NODES, /* chip, nodes, devices, shape */
-	PHRASE_ROW,        /* "(row %s)": the row of a value */
-	PHRASE_ROWS,       /* the same for several rows */
-	PHRASE_REMARKS,
-	PHRASE_CLASS, /* %s: of a failure */
-	PHRASE_TODO,  /* %s: the advice */
-	PHRASE_SIMULATED,
-	PHRASES
-};
-
-/* The phrase in a language. All languages have the same %s. */
-const char *phrase(enum language language, enum phrase phrase);
+/* The translation of an English phrase, or the phrase itself if there is none.
+ * A translation has the same conversions (%s) in the same order.
+ */
+const char *phrase(enum language language, const char *english)
+	__attribute__((format_arg(2)));
 
 #endif

@@ -155,8 +155,7 @@ static int fill(cJSON *cells, const struct trend_sweep *sweeps, size_t count,
 	for (size_t i = 0; i < count; i++)
 		cJSON_ArrayForEach(row, sweeps[i].rows)
 		{
-			double rate = row_double(row, "result.tokens_per_"
-						      "second_per_device");
+			double rate = row_double(row, ROW_RATE);
 
 			if (!row_completed(row) || !(rate > 0) ||
 			    !is_meant(row, what))

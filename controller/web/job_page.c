@@ -139,7 +139,11 @@ static void put_curve(struct web_page *page, const cJSON *series,
 		.from_zero = from_zero
 	};
 
-	if (chart_svg(&chart, &page->text, NULL) < 0)
+	struct writer to;
+
+	writer_init(&to, &page->text, html_text);
+	chart_svg(&to, &chart);
+	if (writer_end(&to, NULL) < 0)
 		page->failed = true;
 }
 

@@ -2,7 +2,7 @@
  */
 #include "controller/web/web_page.h"
 
-#include "controller/report/html_text.h"
+#include "controller/report/writer.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -46,24 +46,28 @@ static void test_markup(void)
 {
 	owned(table_free) struct table *table = sample();
 	owned(buffer_clear) struct buffer text, page;
-	struct error err;
+	struct writer to;
 
 	buffer_init(&text, 10000);
 	buffer_init(&page, 10000);
-	ok(table_markdown(table, &text, NULL) == 0 &&
-		   strstr(text.data, "| cell ") &&
+	writer_init(&to, &text, markdown_text);
+	table_markdown(table, &to);
+	ok(writer_end(&to, NULL) == 0 && strstr(text.data, "| cell ") &&
 		   strstr(text.data, "-: |\n") && strstr(text.data, "a\\|b") &&
 		   !strstr(text.data, "<i>"),
 	   "Markdown has no further column and no tag");
-	ok(table_html(table, &page, NULL) == 0 &&
-		   strstr(page.data, "a|b &lt;i&gt;") &&
+	writer_init(&to, &page, html_text);
+	table_html(table, &to);
+	ok(writer_end(&to, NULL) == 0 && strstr(page.data, "a|b &lt;i&gt;") &&
 		   strstr(page.data, "<td class=\"n bar\" "
 				     "style=\"--w:50.0%\">1.5</td>") &&
 		   strstr(page.data, "<td class=\"bad\">失败</td>"),
 	   "HTML has the bar, the mark and no foreign tag");
 	buffer_clear(&page);
 	buffer_init(&page, 20);
-	ok(table_html(table, &page, &err) < 0, "a limit is kept");
+	writer_init(&to, &page, html_text);
+	table_html(table, &to);
+	ok(writer_end(&to, NULL) < 0, "a limit is kept");
 }
 
 /* As compare has them, with long names and long figures. */

@@ -1,0 +1,166 @@
+/* writer.c - writes HTML, Markdown or CSV, and escapes all texts.
+ */
+#include "controller/report/writer.h"
+
+#include "protocol/base/utf8.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <string.h>
+
+static int escape_html(struct buffer *out, const char *text, const char *kept,
+		       struct error *err)
+{
+	static const char *const entities[128] = {
+		['&'] = "&amp;",  ['<'] = "&lt;",   ['>'] = "&gt;",
+		['"'] = "&quot;", ['\''] = "&#39;",
+	};
+
+	while (*text) {
+		unsigned char c = (unsigned char)*text;
+		uint32_t code = c;
+		size_t size = utf8_character(text, strnlen(text, 4), &code);
+		const char *put = text;
+
+		if (c < 128 && entities[c])
+			put = entities[c];
+		else if ((c < 0x20 || c == 0x7f) && !strchr(kept, c))
+			put = " ";
+		else if (!size || utf8_turns(code))
+			put = "\ufffd";
+		if (buffer_append(out, put, put == text ? size : strlen(put),
+				  err) < 0)
+			return -1;
+		text += size ? size : 1;
+	}
+	return 0;
+}
+
+int html_text(struct buffer *out, const char *text, struct error *err)
+{
+	return escape_html(out, text, "", err);
+}
+
+int html_lines(struct buffer *out, const char *text, struct error *err)
+{
+	return escape_html(out, text, "\n\t", err);
+}
+
+/* Does this byte have to be escaped to stand for itself? An underscore inside
+ * a word does not, and names are full of them.
+ */
+static bool is_markup(const char *text, size_t i)
+{
+	if (text[i] == '_')
+		return i == 0 || !isalnum((unsigned char)text[i - 1]) ||
+		       !isalnum((unsigned char)text[i + 1]);
+	return strchr("\\`*[]<>|~&#", text[i]) != NULL;
+}
+
+int markdown_text(struct buffer *out, const char *text, struct error *err)
+{
+	for (size_t i = 0; text[i]; i++) {
+		char c = text[i];
+
+		if ((unsigned char)c < 0x20 || c == 0x7f)
+			c = ' ';
+		if (is_markup(text, i) && buffer_append(out, "\\", 1, err) < 0)
+			return -1;
+		if (buffer_append(out, &c, 1, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+void writer_init(struct writer *to, struct buffer *out, escape_fn *escape)
+{
+	*to = (struct writer){ .out = out,
+			       .begun = out->size,
+			       .escape = escape };
+}
+
+static void append(struct writer *to, const char *text, size_t size)
+{
+	if (!to->failure.code)
+		buffer_append(to->out, text, size, &to->failure);
+}
+
+void writer_raw(struct writer *to, const char *text)
+{
+	append(to, text, strlen(text));
+}
+
+void writer_text(struct writer *to, const char *text)
+{
+	if (!to->failure.code)
+		to->escape(to->out, text ? text : "-", &to->failure);
+}
+
+/* A number in the form of a conversion, "%.1f". */
+static void put_number(struct writer *to, const char *form, va_list *args)
+{
+	char last = form[strlen(form) - 1], number[400];
+	int precision = strchr(form, '*') ? va_arg(*args, int) : 0;
+
+	if (last == 'd') {
+		int whole = va_arg(*args, int);
+
+		snprintf(number, sizeof(number), form, whole);
+	} else if (last == 'u') {
+		size_t count = va_arg(*args, size_t);
+
+		snprintf(number, sizeof(number), form, count);
+	} else {
+		double value = va_arg(*args, double);
+
+		if (strchr(form, '*'))
+			snprintf(number, sizeof(number), form, precision,
+				 value);
+		else
+			snprintf(number, sizeof(number), form, value);
+	}
+	writer_raw(to, number);
+}
+
+void writer_printf(struct writer *to, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	while (*fmt) {
+		size_t size = strcspn(fmt, "%");
+		char form[16];
+
+		append(to, fmt, size);
+		fmt += size;
+		if (!*fmt)
+			break;
+		size = 1 + strcspn(fmt + 1, "%sdufg") + 1;
+		snprintf(form, sizeof(form), "%.*s", (int)size, fmt);
+		fmt += size;
+		if (!strcmp(form, "%%"))
+			append(to, "%", 1);
+		else if (!strcmp(form, "%s"))
+			writer_text(to, va_arg(args, const char *));
+		else
+			put_number(to, form, &args);
+	}
+	va_end(args);
+}
+
+void writer_cut(struct writer *to, size_t size)
+{
+	to->out->size = size;
+	to->out->data[size] = 0;
+}
+
+int writer_end(struct writer *to, struct error *err)
+{
+	if (!to->failure.code)
+		return 0;
+	writer_cut(to, to->begun);
+	if (err)
+		*err = to->failure;
+	return -1;
+}
