@@ -48,12 +48,10 @@ static int unknown_subcommand(const struct command *command, const char *word,
 	const struct subcommand *subs = command->subcommands;
 	const char *names[SUBCOMMANDS_MAX + 1] = { NULL };
 	char all[300] = "", hint[HINT_SIZE];
-	size_t used = 0;
 
 	for (size_t i = 0; i < SUBCOMMANDS_MAX && subs[i].word; i++) {
 		names[i] = subs[i].word;
-		used += (size_t)snprintf(all + used, sizeof(all) - used, "%s%s",
-					 i ? ", " : "", names[i]);
+		text_append(all, sizeof(all), "%s%s", i ? ", " : "", names[i]);
 	}
 	if (!word)
 		return error_set(err, EINVAL,
@@ -150,7 +148,6 @@ static int check_options(const struct cli *cli, const struct command *command,
 
 	for (; rule && rule->name; rule++) {
 		char owners[120] = "";
-		size_t used = 0;
 
 		if (!is_given(rule, cli->options) ||
 		    has_option(sub, rule->name))
@@ -158,12 +155,9 @@ static int check_options(const struct cli *cli, const struct command *command,
 		for (const struct subcommand *of = command->subcommands;
 		     of->word; of++)
 			if (has_option(of, rule->name))
-				used += (size_t)snprintf(owners + used,
-							 sizeof(owners) - used,
-							 "%s%s %s",
-							 used ? ", " : "",
-							 command->name,
-							 of->word);
+				text_append(owners, sizeof(owners), "%s%s %s",
+					    *owners ? ", " : "", command->name,
+					    of->word);
 		if (*owners)
 			return error_set(err, EINVAL,
 					 "%s %s: --%s is not valid here; it is "

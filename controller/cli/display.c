@@ -1,10 +1,10 @@
-/* display.c - lines at the foot of a terminal that are redrawn in place.
+/* display.c - draws lines at the bottom of a terminal and updates them in
+ * place.
  */
 #include "controller/cli/display.h"
 #include "protocol/base/buffer.h"
+#include "protocol/base/utf8.h"
 
-#include <stdbool.h>
-#include <string.h>
 #include <sys/ioctl.h>
 
 #define DRAWING_MAX 262144 /* bytes of one drawing */
@@ -13,7 +13,7 @@
 
 struct display {
 	FILE *out;
-	size_t shown; /* lines at the foot now */
+	size_t shown; /* lines at the bottom now */
 	struct buffer drawing;
 };
 
@@ -49,29 +49,7 @@ size_t display_rows(const struct display *display)
 	return rows > 2 ? rows - 1 : 1;
 }
 
-/* Bytes of the line that fill at most `columns`: colour sequences and the
- * later bytes of UTF-8 characters take none.
- */
-static size_t fitting(const char *line, size_t columns)
-{
-	size_t width = 0, i = 0;
-
-	while (line[i]) {
-		if (line[i] == '\033') {
-			while (line[i] && line[i] != 'm')
-				i++;
-			i += line[i] == 'm';
-			continue;
-		}
-		if (((unsigned char)line[i] & 0xc0) != 0x80 &&
-		    ++width > columns)
-			break;
-		i++;
-	}
-	return i;
-}
-
-/* Start a drawing with the lines at the foot taken away. */
+/* Start a drawing that removes the lines at the bottom. */
 static void begin(struct display *display)
 {
 	buffer_clear(&display->drawing);
@@ -97,13 +75,9 @@ void display_draw(struct display *display, const char *const *lines,
 	terminal_size(display, &rows, &columns);
 	begin(display);
 	for (size_t i = 0; i < count && i < room; i++) {
-		size_t length = fitting(lines[i], columns);
-		bool coloured = strchr(lines[i], '\033');
-
-		if (buffer_printf(&display->drawing, NULL, "%.*s%s\n",
-				  (int)length, lines[i],
-				  lines[i][length] && coloured ? "\033[0m"
-							       : "") < 0)
+		if (buffer_printf(&display->drawing, NULL, "%.*s\n",
+				  (int)utf8_fit(lines[i], columns),
+				  lines[i]) < 0)
 			break;
 		display->shown++;
 	}

@@ -26,9 +26,7 @@ OWNED_POINTER(struct display, display_free)
 /* The number of lines that fit, at least 1. */
 size_t display_rows(const struct display *display);
 
-/* Replace the lines at the bottom. They may contain colour sequences, but no
- * other control characters.
- */
+/* Replace the lines at the bottom. They contain no control characters. */
 void display_draw(struct display *display, const char *const *lines,
 		  size_t count);
 

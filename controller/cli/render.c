@@ -1,4 +1,4 @@
-/* render.c - values to words and tables for people.
+/* render.c - formats values for people.
  */
 #include "controller/cli/render.h"
 
@@ -101,21 +101,6 @@ enum colour colour_of_job(enum job_state state)
 	}
 }
 
-/* Append to a text of fixed size; what does not fit is cut. */
-__attribute__((format(printf, 4, 5))) static void
-append(char *to, size_t size, size_t *used, const char *fmt, ...)
-{
-	va_list args;
-	int length;
-
-	va_start(args, fmt);
-	length = vsnprintf(to + *used, size - *used, fmt, args);
-	va_end(args);
-	if (length > 0)
-		*used += (size_t)length < size - *used ? (size_t)length
-						       : size - *used - 1;
-}
-
 void transfer_detail(const struct progress_info *progress, char *to,
 		     size_t size)
 {
@@ -124,7 +109,6 @@ void transfer_detail(const struct progress_info *progress, char *to,
 	uint64_t bytes, all;
 	double rate, left;
 	bool partial;
-	size_t used = 0;
 
 	to[0] = 0;
 	if (!progress)
@@ -134,36 +118,36 @@ void transfer_detail(const struct progress_info *progress, char *to,
 	partial = progress->partial;
 	rate = progress->rate;
 	left = progress->eta_seconds;
-	append(to, size, &used, "%s",
-	       escape(progress->phase ? progress->phase : "", phase,
-		      sizeof(phase)));
-	/* What matters most comes first: a narrow terminal cuts the rest. */
+	text_append(to, size, "%s",
+		    escape(progress->phase ? progress->phase : "", phase,
+			   sizeof(phase)));
+	/* The most important first: a narrow terminal cuts the rest. */
 	if (all && !partial)
-		append(to, size, &used, " %.0f%%",
-		       100.0 * (double)(bytes < all ? bytes : all) /
-			       (double)all);
+		text_append(to, size, " %.0f%%",
+			    100.0 * (double)(bytes < all ? bytes : all) /
+				    (double)all);
 	if (progress->silent_seconds)
-		append(to, size, &used, ", silent for %s",
-		       human_time((int64_t)progress->silent_seconds * 1000,
-				  text));
+		text_append(to, size, ", silent for %s",
+			    human_time((int64_t)progress->silent_seconds * 1000,
+				       text));
 	else if (isfinite(left) && left >= 0 && left < 1e9)
-		append(to, size, &used, ", %s left",
-		       human_time((int64_t)left * 1000, text));
+		text_append(to, size, ", %s left",
+			    human_time((int64_t)left * 1000, text));
 	if (all)
-		append(to, size, &used, ", %s of %s%s",
-		       human_bytes(bytes, done), partial ? "more than " : "",
-		       human_bytes(all, total));
+		text_append(to, size, ", %s of %s%s", human_bytes(bytes, done),
+			    partial ? "more than " : "",
+			    human_bytes(all, total));
 	else if (bytes)
-		append(to, size, &used, " %s", human_bytes(bytes, done));
+		text_append(to, size, " %s", human_bytes(bytes, done));
 	if (isfinite(rate) && rate > 0 && rate < 1e18)
-		append(to, size, &used, ", %s/s",
-		       human_bytes((uint64_t)rate, text));
+		text_append(to, size, ", %s/s",
+			    human_bytes((uint64_t)rate, text));
 	if (progress->layers_total)
-		append(to, size, &used, ", %s %u/%u",
-		       strcmp(phase, "building") ? "layers" : "step",
-		       progress->layers, progress->layers_total);
+		text_append(to, size, ", %s %u/%u",
+			    strcmp(phase, "building") ? "layers" : "step",
+			    progress->layers, progress->layers_total);
 	if (progress->tries > 1)
-		append(to, size, &used, ", try %u", progress->tries);
+		text_append(to, size, ", try %u", progress->tries);
 }
 
 char *bar_text(double fraction, char to[BAR_SIZE])
@@ -186,34 +170,34 @@ static void training_detail(const struct progress_info *progress, char *to,
 {
 	unsigned long long step, steps;
 	char text[HUMAN_SIZE];
-	size_t used = 0;
 
 	if (!progress)
 		return;
 	step = progress->step;
 	steps = progress->steps;
 	if (step && steps)
-		append(to, size, &used, "step %llu/%llu", step, steps);
+		text_append(to, size, "step %llu/%llu", step, steps);
 	else if (step)
-		append(to, size, &used, "step %llu", step);
+		text_append(to, size, "step %llu", step);
 	if (progress->step_age)
-		append(to, size, &used, "%s%s ago", used ? ", " : "",
-		       human_time((int64_t)progress->step_age * 1000, text));
+		text_append(to, size, "%s%s ago", *to ? ", " : "",
+			    human_time((int64_t)progress->step_age * 1000,
+				       text));
 	if (progress->suspected)
-		append(to, size, &used, "%ssuspected hang", used ? ", " : "");
+		text_append(to, size, "%ssuspected hang", *to ? ", " : "");
 	if (isfinite(progress->loss))
-		append(to, size, &used, "%sloss %.4g", used ? ", " : "",
-		       progress->loss);
+		text_append(to, size, "%sloss %.4g", *to ? ", " : "",
+			    progress->loss);
 	if (isfinite(progress->tokens_per_second) &&
 	    progress->tokens_per_second > 0)
-		append(to, size, &used, "%s%s token/s", used ? ", " : "",
-		       human_number(progress->tokens_per_second, text));
+		text_append(to, size, "%s%s token/s", *to ? ", " : "",
+			    human_number(progress->tokens_per_second, text));
 	if (isfinite(progress->power_w))
-		append(to, size, &used, "%s%.0f W", used ? ", " : "",
-		       progress->power_w);
+		text_append(to, size, "%s%.0f W", *to ? ", " : "",
+			    progress->power_w);
 	if (isfinite(progress->temp_c))
-		append(to, size, &used, "%s%.0f °C", used ? ", " : "",
-		       progress->temp_c);
+		text_append(to, size, "%s%.0f °C", *to ? ", " : "",
+			    progress->temp_c);
 }
 
 /* The last step of a job that ended, and its rate. */
@@ -272,19 +256,20 @@ char *job_detail(const struct job_info *job, char *to, size_t size)
 
 char *job_nodes(const struct strings *allocation, char *to, size_t size)
 {
-	size_t count = allocation->count, used = 0;
+	size_t count = allocation->count;
 
+	to[0] = 0;
 	for (size_t i = 0; i < count && i < 3; i++) {
 		char name[80];
 
 		if (count > 3 && i == 1) {
-			append(to, size, &used, " and %zu more", count - 1);
+			text_append(to, size, " and %zu more", count - 1);
 			break;
 		}
-		append(to, size, &used, "%s%s", i ? "," : "",
-		       escape(allocation->items[i], name, sizeof(name)));
+		text_append(to, size, "%s%s", i ? "," : "",
+			    escape(allocation->items[i], name, sizeof(name)));
 	}
-	if (!used)
+	if (!to[0])
 		snprintf(to, size, "-");
 	return to;
 }

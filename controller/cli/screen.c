@@ -1,4 +1,5 @@
-/* screen.c - the whole terminal, by ncurses: lines of text, and keys.
+/* screen.c - shows lines of text on the whole terminal and reads keys, with
+ * ncurses.
  */
 #include "controller/cli/screen.h"
 #include "protocol/base/printable.h"
@@ -99,26 +100,6 @@ int screen_columns(const struct screen *screen)
 	return getmaxx(stdscr);
 }
 
-/* Bytes of the text that fit so many columns. */
-static size_t fitting(const char *text, int columns)
-{
-	size_t size = strlen(text), at = 0;
-	int used = 0;
-
-	while (at < size) {
-		size_t n = utf8_character(text + at, size - at, NULL);
-		char one[8] = "";
-
-		n = n ? n : 1;
-		memcpy(one, text + at, n);
-		used += (int)utf8_width(one);
-		if (used > columns)
-			break;
-		at += n;
-	}
-	return at;
-}
-
 size_t screen_line(struct screen *screen, int row, enum colour colour,
 		   bool marked, const char *text)
 {
@@ -131,7 +112,7 @@ size_t screen_line(struct screen *screen, int row, enum colour colour,
 	snprintf(line, sizeof(line), "%s", text);
 	line[utf8_cut(line, strlen(line))] = 0;
 	printable(line, strlen(line));
-	line[fitting(line, screen_columns(screen))] = 0;
+	line[utf8_fit(line, (size_t)screen_columns(screen))] = 0;
 	if (screen->colours && colour < FAINT && colour != PLAIN)
 		look |= (attr_t)COLOR_PAIR((int)colour + 1);
 	attrset((int)look);
@@ -155,9 +136,7 @@ int screen_key(struct screen *screen)
 {
 	int key;
 
-	/* Of its size the screen is told by screen_resize(): nobody pressed
-	 * that key.
-	 */
+	/* KEY_RESIZE is no key: screen_resize() reads the size. */
 	do
 		key = getch();
 	while (key == KEY_RESIZE);

@@ -1,5 +1,4 @@
-/* watch.c - a sweep followed until its end: on the whole terminal, else in
- * lines.
+/* watch.c - follows a sweep until its end, on the whole terminal or in lines.
  */
 #include "controller/cli/watch.h"
 #include "controller/cli/render.h"
@@ -458,6 +457,23 @@ void watch_leave(struct watch *watch)
 {
 	watch->left = true;
 	watch_stop(watch);
+}
+
+static int on_interrupt(sd_event_source *source,
+			const struct signalfd_siginfo *info, void *arg)
+{
+	watch_leave(arg);
+	return 0;
+}
+
+int watch_run_until_interrupt(struct watch *watch, struct error *err)
+{
+	owned(interrupts_clear) struct interrupts interrupts = { 0 };
+
+	return interrupts_init(&interrupts, client_loop(watch->client),
+			       on_interrupt, watch, err) < 0
+		       ? -1
+		       : watch_run(watch, err);
 }
 
 void watch_choose(struct watch *watch, uint64_t job)

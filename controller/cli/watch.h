@@ -25,6 +25,9 @@ void watch_choose(struct watch *watch, uint64_t job);
  */
 int watch_run(struct watch *watch, struct error *err);
 
+/* watch_run() that Ctrl-C ends, as watch_leave() does. */
+int watch_run_until_interrupt(struct watch *watch, struct error *err);
+
 /* End the running watch_run() with EINTR, else the next one. For callbacks. */
 void watch_stop(struct watch *watch);
 

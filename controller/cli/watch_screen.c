@@ -3,7 +3,6 @@
 #include "controller/cli/watch_screen.h"
 #include "controller/cli/render.h"
 #include "controller/cli/screen.h"
-#include "controller/cli/time_left.h"
 #include "protocol/base/clock.h"
 #include "protocol/base/loop.h"
 #include "protocol/base/utf8.h"
@@ -38,7 +37,7 @@ struct watch_screen {
 	size_t count, room;
 	sd_event_source *keys, *timer;
 	int64_t second_ms;  /* when log and time left were looked at */
-	int64_t left_ms;    /* time_left() */
+	int64_t left_ms;    /* watched_time_left() */
 	bool picked;        /* by a person; else it is the first one shown */
 	bool log_large;     /* `l` */
 	bool cancels;       /* asks whether to cancel the chosen job */
@@ -187,16 +186,14 @@ static void job_line(const struct watch_screen *view, int row,
 /* ", 3 failed"; nothing of none. */
 static void add_count(char *line, size_t size, size_t count, const char *word)
 {
-	size_t used = strlen(line);
-
 	if (count)
-		snprintf(line + used, size - used, ", %zu %s", count, word);
+		text_append(line, size, ", %zu %s", count, word);
 }
 
 static void head_line(const struct watch_screen *view)
 {
 	const size_t *states = view->known->states;
-	size_t count = view->known->count, ended, used;
+	size_t count = view->known->count, ended;
 	char line[300], left[HUMAN_SIZE], meter[BAR_SIZE] = "";
 
 	ended = states[JOB_COMPLETED] + states[JOB_FAILED] +
@@ -206,10 +203,9 @@ static void head_line(const struct watch_screen *view)
 	snprintf(line, sizeof(line), "sweep %llu%s%s %zu of %zu jobs ended",
 		 (ull)view->known->id, *meter ? " " : ":", meter, ended, count);
 	add_count(line, sizeof(line), states[JOB_FAILED], "failed");
-	used = strlen(line);
 	if (view->left_ms >= 0)
-		snprintf(line + used, sizeof(line) - used, ", about %s left",
-			 human_time(view->left_ms, left));
+		text_append(line, sizeof(line), ", about %s left",
+			    human_time(view->left_ms, left));
 	add_count(line, sizeof(line), count - ended - states[JOB_QUEUED],
 		  "active");
 	add_count(line, sizeof(line), states[JOB_QUEUED], "queued");
@@ -429,7 +425,8 @@ static int timer_run(sd_event_source *source, uint64_t usec, void *arg)
 	if (second) {
 		view->second_ms = clock_mono_ms();
 		view->left_ms =
-			time_left(view->known, client_clock_ms(view->client));
+			watched_time_left(view->known,
+					  client_clock_ms(view->client));
 		ask_log(view);
 	}
 	if (screen_resize(view->screen) || second)

@@ -1,4 +1,5 @@
-/* watched.h - the state of the jobs of a followed sweep.
+/* watched.h - the jobs of a followed sweep: their states, order and remaining
+ * time.
  */
 #ifndef CONTROLLER_CLI_WATCHED_H
 #define CONTROLLER_CLI_WATCHED_H
@@ -28,5 +29,13 @@ struct watched_sweep {
  * waiting, cancelled, completed jobs; each by id.
  */
 int watched_by_place(const void *a, const void *b);
+
+/* The remaining time in ms; -1: unknown. A running job's steps give its own
+ * estimate. Other jobs take as long as earlier jobs of the same cell, else of
+ * all cells, as in controller/scheduler/run_times.h. The number of concurrent
+ * jobs is assumed to stay. Jobs whose details are unknown count as jobs of an
+ * unknown cell.
+ */
+int64_t watched_time_left(const struct watched_sweep *sweep, int64_t now_ms);
 
 #endif

@@ -90,6 +90,11 @@ void table_cell(struct table *table, enum colour colour, const char *fmt, ...)
 		table->failed = true;
 }
 
+void table_text(struct table *table, const char *text)
+{
+	table_cell(table, PLAIN, "%s", text ? text : "");
+}
+
 void table_bar(struct table *table, double percent)
 {
 	if (table->count)

@@ -30,6 +30,9 @@ OWNED_POINTER(struct table, table_free)
 void table_cell(struct table *table, enum colour colour, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* A cell without colour; NULL: an empty one. */
+void table_text(struct table *table, const char *text);
+
 /* Show a bar of this many percent in the last cell (HTML only). */
 void table_bar(struct table *table, double percent);
 

@@ -76,3 +76,13 @@ int strings_copy(struct strings *to, const struct strings *from,
 	copy = (struct strings){ 0 };
 	return 0;
 }
+
+void text_append(char *text, size_t size, const char *fmt, ...)
+{
+	size_t used = strlen(text);
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(text + used, size - used, fmt, args);
+	va_end(args);
+}

@@ -33,6 +33,10 @@ int strings_printf(struct strings *strings, struct error *err, const char *fmt,
 /* Is the text in the list? */
 bool strings_has(const struct strings *strings, const char *text);
 
+/* Append to a text of this size as printf(3) does; what does not fit is cut. */
+void text_append(char *text, size_t size, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
 /* `to` becomes a copy of `from`. ENOMEM. */
 int strings_copy(struct strings *to, const struct strings *from,
 		 struct error *err);

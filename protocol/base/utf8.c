@@ -96,6 +96,24 @@ static size_t character_width(uint32_t code)
 	return 1;
 }
 
+size_t utf8_fit(const char *text, size_t columns)
+{
+	size_t left = strlen(text), at = 0;
+
+	while (left) {
+		uint32_t code = 0;
+		size_t size = utf8_character(text + at, left, &code);
+		size_t width = size ? character_width(code) : 1;
+
+		if (width > columns)
+			break;
+		columns -= width;
+		at += size ? size : 1;
+		left -= size ? size : 1;
+	}
+	return at;
+}
+
 size_t utf8_width(const char *text)
 {
 	size_t left = strlen(text), width = 0;

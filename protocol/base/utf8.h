@@ -35,6 +35,9 @@ size_t utf8_cut(const char *text, size_t size);
  */
 size_t utf8_width(const char *text);
 
+/* Bytes of the text that fit in so many columns. */
+size_t utf8_fit(const char *text, size_t columns);
+
 /* What a terminal obeys beyond ASCII (C1), and what ends a line or turns the
  * direction of writing, so that a text reads as another one.
  */

@@ -1,7 +1,7 @@
 /* python_files_test.c - Python's literals: read as Python would, the rest told
  * with its line; what python3 prints is checked.
  */
-#include "controller/cli/python.h"
+#include "controller/cli/commands/import_conf.h"
 #include "protocol/base/file.h"
 #include "tests/tap.h"
 #include "tests/unit/fault.h"

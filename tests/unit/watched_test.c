@@ -1,6 +1,5 @@
 /* watched_test.c - the order of a watched sweep's jobs, and its time left.
  */
-#include "controller/cli/time_left.h"
 #include "controller/cli/watched.h"
 #include "tests/tap.h"
 
@@ -46,10 +45,10 @@ static void took(struct bed *bed, size_t i, int64_t ms)
 
 static int64_t left(const struct bed *bed)
 {
-	return time_left(&bed->sweep, NOW);
+	return watched_time_left(&bed->sweep, NOW);
 }
 
-static void test_time_left(void)
+static void test_watched_time_left(void)
 {
 	struct bed bed;
 
@@ -117,7 +116,7 @@ static void test_order(void)
 int main(void)
 {
 	tap_begin(30);
-	test_time_left();
+	test_watched_time_left();
 	test_order();
 	return tap_done();
 }

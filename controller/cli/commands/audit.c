@@ -19,12 +19,12 @@ static void audit_row(struct table *table, const void *item, int64_t now_ms)
 	char clock[HUMAN_SIZE], *request;
 
 	table_cell(table, PLAIN, "%llu", (unsigned long long)row->seq);
-	table_cell(table, PLAIN, "%s", human_clock(row->time_ms, clock));
+	table_text(table, human_clock(row->time_ms, clock));
 	table_cell(table, PLAIN, "%s (%s)", row->who, row->role);
-	table_cell(table, PLAIN, "%s", row->address);
-	table_cell(table, PLAIN, "%s", row->act);
+	table_text(table, row->address);
+	table_text(table, row->act);
 	request = cJSON_PrintUnformatted(row->request);
-	table_cell(table, PLAIN, "%s", request ? request : "");
+	table_text(table, request);
 	cJSON_free(request);
 	table_cell(table, *refusal ? RED : PLAIN, "%s%s",
 		   *refusal ? "refused: " : "done", refusal);

@@ -52,7 +52,7 @@ static void verdict_cell(struct table *table, const cJSON *cell)
 	if (!cJSON_IsBool(significant))
 		table_cell(table, FAINT, "-");
 	else if (cJSON_IsFalse(significant))
-		table_cell(table, PLAIN, "same");
+		table_text(table, "same");
 	else
 		table_cell(table, ratio > 1 ? GREEN : RED,
 			   ratio > 1 ? "faster" : "slower");
@@ -99,7 +99,7 @@ static void name_cell(struct table *table, const struct labels *labels,
 {
 	char label[LABEL_SIZE];
 
-	table_cell(table, PLAIN, "%s", labels_brief(labels, cell, label));
+	table_text(table, labels_brief(labels, cell, label));
 }
 
 static void explain(struct cli *cli)
@@ -147,8 +147,8 @@ static int print_two(struct cli *cli, const cJSON *cells,
 static void difference_row(struct table *table, const char *sweep,
 			   const cJSON *difference)
 {
-	table_cell(table, PLAIN, "%s", "");
-	table_cell(table, PLAIN, "%s", sweep);
+	table_text(table, "");
+	table_text(table, sweep);
 	side_cell(table, row_at(difference, "b"));
 	ratio_cell(table, difference);
 	verdict_cell(table, difference);
@@ -176,10 +176,10 @@ static int print_more(struct cli *cli, const cJSON *cells,
 		size_t sweep = 2;
 
 		name_cell(table, labels, cell);
-		table_cell(table, PLAIN, "%s", cli->args[0]);
+		table_text(table, cli->args[0]);
 		side_cell(table, row_at(cell, "a"));
 		for (int i = 0; i < 3; i++)
-			table_cell(table, PLAIN, "%s", "");
+			table_text(table, "");
 		difference_row(table, cli->args[1], cell);
 		cJSON_ArrayForEach(other, row_at(cell, "more"))
 		{

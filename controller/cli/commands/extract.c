@@ -64,7 +64,7 @@ static void field_cell(struct table *table, const struct record *record,
 {
 	char text[HUMAN_SIZE];
 
-	table_cell(table, PLAIN, "%s",
+	table_text(table,
 		   record_has(record, field)
 			   ? human_number(*record_number((struct record *)
 								 record,

@@ -21,11 +21,10 @@ static int print_files(struct cli *cli, const struct reply_files *reply,
 		char size[HUMAN_SIZE];
 
 		table_cell(table, PLAIN, "%u", file->rank);
-		table_cell(table, PLAIN, "%s", file->path);
-		table_cell(table, PLAIN, "%s",
-			   file->content ? human_bytes(file->bytes, size)
-					 : "-");
-		table_cell(table, PLAIN, "%s", file->text ? file->text : "");
+		table_text(table, file->path);
+		table_text(table, file->content ? human_bytes(file->bytes, size)
+						: "-");
+		table_text(table, file->text);
 	}
 	return cli_print_table(cli, "", table, NULL, err);
 }

@@ -182,19 +182,14 @@ static int merge_all(struct rows *rows, struct image_order_info *image,
 
 static void nodes_words(const struct strings *nodes, char *to, size_t size)
 {
-	size_t used = 0;
-
 	to[0] = 0;
 	for (size_t i = 0; i < nodes->count; i++) {
-		size_t left = size - used;
-
-		if (left < 90) {
-			snprintf(to + used, left, " and %zu more",
-				 nodes->count - i);
+		if (strlen(to) + 90 > size) {
+			text_append(to, size, " and %zu more",
+				    nodes->count - i);
 			return;
 		}
-		used += (size_t)snprintf(to + used, left, "%s%.64s",
-					 i ? "," : "", nodes->items[i]);
+		text_append(to, size, "%s%.64s", i ? "," : "", nodes->items[i]);
 	}
 }
 
@@ -214,22 +209,20 @@ static void list_row(struct table *table, const void *item, int64_t now_ms)
 		table_cell(table, PLAIN, "%s (+%zu)", row->name,
 			   image->tags.count - 1);
 	else
-		table_cell(table, PLAIN, "%s", row->name);
-	table_cell(table, PLAIN, "%s", short_id(image, id));
-	table_cell(table, PLAIN, "%s", human_bytes(image->bytes, text));
+		table_text(table, row->name);
+	table_text(table, short_id(image, id));
+	table_text(table, human_bytes(image->bytes, text));
 	nodes_words(&row->nodes, text, sizeof(text));
-	table_cell(table, PLAIN, "%s", text);
-	table_cell(table, PLAIN, "%s",
-		   image->origin ? image->origin : "by others");
-	table_cell(table, PLAIN, "%s",
-		   human_clock((int64_t)image->used_ms, text));
+	table_text(table, text);
+	table_text(table, image->origin ? image->origin : "by others");
+	table_text(table, human_clock((int64_t)image->used_ms, text));
 	if (image->needed)
-		table_cell(table, PLAIN, "%s", image->needed);
+		table_text(table, image->needed);
 	else if (image->containers)
 		table_cell(table, PLAIN, "%u container%s", image->containers,
 			   image->containers == 1 ? "" : "s");
 	else
-		table_cell(table, PLAIN, "-");
+		table_text(table, "-");
 }
 
 static const struct rows_view list_view = { "images", list_columns, list_row,
@@ -431,12 +424,11 @@ static void gc_row(struct table *table, const void *item, int64_t now_ms)
 	const struct image_info *image = &row->image;
 	char id[ID_DIGITS + 1], text[HUMAN_SIZE];
 
-	table_cell(table, PLAIN, "%s", row->node);
-	table_cell(table, PLAIN, "%s", row->name);
-	table_cell(table, PLAIN, "%s", short_id(image, id));
-	table_cell(table, PLAIN, "%s", human_bytes(image->bytes, text));
-	table_cell(table, PLAIN, "%s",
-		   human_clock((int64_t)image->used_ms, text));
+	table_text(table, row->node);
+	table_text(table, row->name);
+	table_text(table, short_id(image, id));
+	table_text(table, human_bytes(image->bytes, text));
+	table_text(table, human_clock((int64_t)image->used_ms, text));
 	if (image->removed)
 		table_cell(table, YELLOW, "%s",
 			   row->dry_run ? "would go" : "removed");

@@ -1,10 +1,8 @@
-/* import.c - import flagperf: the configuration of a FlagPerf tree to sweeps.
+/* import.c - import flagperf: creates sweeps from the configuration of a
+ * FlagPerf tree.
  */
 #include "controller/cli/command.h"
-#include "controller/cli/commands/import_path.h"
-#include "controller/cli/commands/import_sweep.h"
-#include "controller/cli/commands/import_training.h"
-#include "controller/sweep/flagperf/conf.h"
+#include "controller/cli/commands/import_conf.h"
 #include "controller/sweep/flagperf/options.h"
 #include "controller/sweep/sweep.h"
 #include "protocol/base/file.h"
@@ -204,7 +202,7 @@ static int check_cases(struct import *import, const struct suite *suite,
 static const char host_letters[] =
 	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_:[]";
 
-/* Each becomes a line of its own. */
+/* Each host becomes a line of the list of nodes. */
 static int add_hosts(struct import *import, const struct conf *conf,
 		     struct error *err)
 {
@@ -213,8 +211,6 @@ static int add_hosts(struct import *import, const struct conf *conf,
 	cJSON_ArrayForEach(host, cJSON_GetObjectItemCaseSensitive(conf->values,
 								  "HOSTS"))
 	{
-		size_t i = 0;
-
 		if (!cJSON_IsString(host))
 			continue;
 		if (!*host->valuestring ||
@@ -226,27 +222,11 @@ static int add_hosts(struct import *import, const struct conf *conf,
 				host->valuestring);
 			continue;
 		}
-		while (i < import->hosts.count &&
-		       strcmp(import->hosts.items[i], host->valuestring) != 0)
-			i++;
-		if (i == import->hosts.count &&
+		if (!strings_has(&import->hosts, host->valuestring) &&
 		    strings_add(&import->hosts, host->valuestring, err) < 0)
 			return -1;
 	}
 	return 0;
-}
-
-static int read_conf(const struct import *import, const struct suite *suite,
-		     struct conf *conf, struct error *err)
-{
-	char path[PATH_MAX];
-
-	if (suite->python)
-		return import_training(import->cli, import->root, suite, conf,
-				       err);
-	if (import_path(import->root, suite->file, path, err) < 0)
-		return -1;
-	return conf_read_yaml(conf, path, err);
 }
 
 /* Write a file that is not there. */
@@ -276,7 +256,7 @@ static int read_suite(struct import *import, const struct suite *suite,
 	owned(buffer_clear) struct buffer text;
 
 	buffer_init(&text, TEXT_MAX);
-	if (read_conf(import, suite, conf, err) < 0)
+	if (import_conf_read(import->cli, import->root, suite, conf, err) < 0)
 		return -1;
 	if (!conf->count && !conf->wrong.count)
 		return error_set(err, ENOENT, "%s: no cases", suite->file);

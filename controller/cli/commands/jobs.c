@@ -39,16 +39,15 @@ static void job_row(struct table *table, const void *row, int64_t now_ms)
 	if (job->repeat)
 		table_cell(table, PLAIN, "%s #%u", cell, job->repeat + 1);
 	else
-		table_cell(table, PLAIN, "%s", cell);
+		table_text(table, cell);
 	table_cell(table, PLAIN, "%u", job->attempt);
 	table_cell(table, colour_of_job(job_state_from(job->state)), "%s",
 		   job->state);
-	table_cell(table, PLAIN, "%s",
-		   job->started_ms ? human_time(end - job->started_ms, text)
-				   : "");
-	table_cell(table, PLAIN, "%s",
-		   job_nodes(&job->allocation, text, sizeof(text)));
-	table_cell(table, PLAIN, "%s", job_detail(job, text, sizeof(text)));
+	table_text(table, job->started_ms
+				  ? human_time(end - job->started_ms, text)
+				  : "");
+	table_text(table, job_nodes(&job->allocation, text, sizeof(text)));
+	table_text(table, job_detail(job, text, sizeof(text)));
 }
 
 /* The sweep whose jobs are meant: 0 for all. *none: there is no sweep. */

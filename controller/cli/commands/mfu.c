@@ -4,6 +4,7 @@
 #include "controller/cli/command.h"
 #include "protocol/base/program.h"
 #include "protocol/base/nearest_word.h"
+#include "protocol/base/units.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -38,12 +39,10 @@ struct question {
 
 static int read_rate(const char *text, double *rate, struct error *err)
 {
-	char *end;
+	const char *end;
 
-	*rate = strtod(text, &end);
-	/* strtod() also takes blanks, signs, words and hexadecimal. */
-	if (text[0] < '0' || text[0] > '9' || text[1] == 'x' ||
-	    text[1] == 'X' || *end || !(*rate > 0) || *rate > RATE_MAX)
+	if (!decimal_parse(text, rate, &end) || *end || !(*rate > 0) ||
+	    *rate > RATE_MAX)
 		return error_set(err, EINVAL,
 				 "--tokens-per-second: '%.60s' is not valid "
 				 "here; expected a number above 0",
@@ -72,14 +71,12 @@ static int check_given(const struct mfu_options *options, struct error *err)
 static int unknown_stage(const struct question *question, struct error *err)
 {
 	char words[120] = "";
-	size_t used = 0;
 	const char *near =
 		nearest_word(question->reference.stage, formula_stages);
 
 	for (size_t i = 0; formula_stages[i]; i++)
-		used += (size_t)snprintf(words + used, sizeof(words) - used,
-					 "%s%s", i ? ", " : "",
-					 formula_stages[i]);
+		text_append(words, sizeof(words), "%s%s", i ? ", " : "",
+			    formula_stages[i]);
 	return error_set(err, EINVAL,
 			 "--stage: '%.40s' is not valid here; expected "
 			 "%s%s%s%s",
@@ -142,7 +139,7 @@ static void explain(const struct question *question, char *text, size_t size)
 {
 	const struct value *tflops = question->chip->tflops;
 	const char *name = question->chip->name;
-	size_t known, used;
+	size_t known;
 
 	if (!tflops)
 		tflops = question->chip->flagperf_tflops;
@@ -161,14 +158,12 @@ static void explain(const struct question *question, char *text, size_t size)
 			 "source exists",
 			 name);
 	else if (!(question->reference.peak_flops > 0)) {
-		used = (size_t)snprintf(text, size,
-					"the peak of %s at %.40s is unknown; "
-					"known are",
-					name, question->precision);
-		for (size_t i = 0; i < known && used < size; i++)
-			used += (size_t)snprintf(text + used, size - used,
-						 "%s %.20s", i ? "," : "",
-						 value_key(tflops, i));
+		snprintf(text, size,
+			 "the peak of %s at %.40s is unknown; known are", name,
+			 question->precision);
+		for (size_t i = 0; i < known; i++)
+			text_append(text, size, "%s %.20s", i ? "," : "",
+				    value_key(tflops, i));
 	}
 }
 

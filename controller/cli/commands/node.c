@@ -60,14 +60,13 @@ static void token_row(struct table *table, const void *row, int64_t now_ms)
 	char clock[HUMAN_SIZE];
 
 	table_cell(table, good ? PLAIN : FAINT, "%s", token->name);
-	table_cell(table, PLAIN, "%s", token->role);
-	table_cell(table, PLAIN, "%s",
-		   token->for_name ? token->for_name : "any");
-	table_cell(table, PLAIN, "%s", token->from ? token->from : "any");
+	table_text(table, token->role);
+	table_text(table, token->for_name ? token->for_name : "any");
+	table_text(table, token->from ? token->from : "any");
 	table_cell(table, PLAIN, "%u", token->uses);
 	table_cell(table, good ? PLAIN : RED, "%s",
 		   human_clock(token->until_ms, clock));
-	table_cell(table, PLAIN, "%s", token->by);
+	table_text(table, token->by);
 }
 
 static const struct rows_view tokens_view = { "tokens", token_columns,

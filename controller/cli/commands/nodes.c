@@ -27,16 +27,14 @@ static const struct column node_columns[] = {
 
 static void job_list(const struct numbers *jobs, char *to, size_t size)
 {
-	size_t used = 0;
-
 	to[0] = 0;
 	for (size_t i = 0; i < jobs->count; i++) {
-		if (used + 40 >= size) {
-			snprintf(to + used, size - used, ", ...");
+		if (strlen(to) + 40 >= size) {
+			text_append(to, size, ", ...");
 			break;
 		}
-		used += (size_t)snprintf(to + used, size - used, "%s%llu",
-					 used ? "," : "", (ull)jobs->items[i]);
+		text_append(to, size, "%s%llu", i ? "," : "",
+			    (ull)jobs->items[i]);
 	}
 }
 
@@ -46,36 +44,29 @@ static void node_notes(const struct node_info *node, char *to, size_t size)
 	static const struct drain_info none = { 0 };
 	const struct drain_info *drain = node->drain ? node->drain : &none;
 	int64_t from = drain->from_ms, until = drain->until_ms;
-	const char *reason = drain->reason ? drain->reason : "";
 	const cJSON *label;
 	char clock[HUMAN_SIZE];
-	size_t used = 0;
 
 	to[0] = 0;
 	if (from && !node->drained)
-		used += (size_t)snprintf(to + used, size - used,
-					 "drained from %s; ",
-					 human_clock(from, clock));
+		text_append(to, size, "drained from %s; ",
+			    human_clock(from, clock));
 	if (until)
-		used += (size_t)snprintf(to + used, size - used, "until %s; ",
-					 human_clock(until, clock));
-	if (*reason)
-		used += (size_t)snprintf(to + used, size - used, "%.200s; ",
-					 reason);
+		text_append(to, size, "until %s; ", human_clock(until, clock));
+	if (drain->reason && *drain->reason)
+		text_append(to, size, "%.200s; ", drain->reason);
 	if (node->until_ms && !node->leaving)
-		used += (size_t)snprintf(to + used, size - used,
-					 "leaves at %s; ",
-					 human_clock(node->until_ms, clock));
+		text_append(to, size, "leaves at %s; ",
+			    human_clock(node->until_ms, clock));
 	cJSON_ArrayForEach(label, node->labels)
 	{
-		if (used + 140 > size || !cJSON_IsString(label))
+		if (strlen(to) + 140 > size || !cJSON_IsString(label))
 			break;
-		used += (size_t)snprintf(to + used, size - used,
-					 "%.64s=%.64s; ", label->string,
-					 label->valuestring);
+		text_append(to, size, "%.64s=%.64s; ", label->string,
+			    label->valuestring);
 	}
-	if (used)
-		to[used - 2] = 0;
+	if (to[0])
+		to[strlen(to) - 2] = 0;
 }
 
 static void node_row(struct table *table, const void *row, int64_t now_ms)
@@ -83,7 +74,7 @@ static void node_row(struct table *table, const void *row, int64_t now_ms)
 	const struct node_info *node = row;
 	char text[1000];
 
-	table_cell(table, PLAIN, "%s", node->name);
+	table_text(table, node->name);
 	table_cell(table,
 		   !strcmp(node->state, "down")     ? RED
 		   : node->drained || node->leaving ? YELLOW
@@ -92,21 +83,21 @@ static void node_row(struct table *table, const void *row, int64_t now_ms)
 		   node->leaving   ? ", leaving"
 		   : node->drained ? ", drained"
 				   : "");
-	table_cell(table, PLAIN, "%s", node->vendor ? node->vendor : "");
+	table_text(table, node->vendor);
 	if (node->lost)
 		table_cell(table, RED, "%u of %u", node->devices - node->lost,
 			   node->devices);
 	else
 		table_cell(table, PLAIN, "%u", node->devices);
 	table_cell(table, PLAIN, "%u", node->free);
-	table_cell(table, PLAIN, "%s", node->address ? node->address : "");
-	table_cell(table, PLAIN, "%s",
-		   node->seen_ms ? human_time(now_ms - node->seen_ms, text)
-				 : "-");
+	table_text(table, node->address);
+	table_text(table, node->seen_ms
+				  ? human_time(now_ms - node->seen_ms, text)
+				  : "-");
 	job_list(&node->jobs, text, 200);
-	table_cell(table, PLAIN, "%s", text);
+	table_text(table, text);
 	node_notes(node, text, sizeof(text));
-	table_cell(table, PLAIN, "%s", text);
+	table_text(table, text);
 }
 
 static const char *const droppable[] = { "SEEN",   "ADDRESS", "JOBS",

@@ -1,4 +1,4 @@
-/* plan_text.c - a plan as text for people.
+/* plan_text.c - prints a plan as text.
  */
 #include "controller/cli/commands/plan_text.h"
 
@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-/* "n1,n2" and when: "1", "1-3". */
+/* The time of a cell, its waves ("1", "1-3") and its nodes ("n1,n2"). */
 static void place_cells(struct table *table, const cJSON *row)
 {
 	double first = row_double(row, "wave");
@@ -17,7 +17,7 @@ static void place_cells(struct table *table, const cJSON *row)
 	owned(strings_clear) struct strings place = { 0 };
 	const cJSON *node;
 
-	table_cell(table, PLAIN, "%s",
+	table_text(table,
 		   row_double(row, "runs") > 0
 			   ? human_time((int64_t)row_double(row, "time_ms"),
 					text)
@@ -25,7 +25,7 @@ static void place_cells(struct table *table, const cJSON *row)
 	if (!isfinite(first)) {
 		const char *lacks = row_text(row, "lacks");
 
-		table_cell(table, PLAIN, "-");
+		table_text(table, "-");
 		table_cell(table, YELLOW, "%s", lacks ? lacks : "");
 		return;
 	}
@@ -39,7 +39,7 @@ static void place_cells(struct table *table, const cJSON *row)
 		    strings_add(&place, node->valuestring, NULL) < 0)
 			break;
 	}
-	table_cell(table, PLAIN, "%s", job_nodes(&place, nodes, sizeof(nodes)));
+	table_text(table, job_nodes(&place, nodes, sizeof(nodes)));
 }
 
 static void print_repeats(struct table *table, const cJSON *row)
@@ -51,29 +51,6 @@ static void print_repeats(struct table *table, const cJSON *row)
 		table_cell(table, PLAIN, "%.0f to %.0f", repeats, max);
 	else
 		table_cell(table, PLAIN, "%.0f", repeats);
-}
-
-/* What the cells go after that go after any. */
-static int print_order(struct cli *cli, const cJSON *plan, struct error *err)
-{
-	static const struct column columns[] = {
-		{ "CELL", false },
-		{ "GOES AFTER", false },
-		{ NULL, false },
-	};
-	owned(table_free) struct table *table = table_new(columns, err);
-	const cJSON *row;
-
-	if (!table)
-		return -1;
-	cJSON_ArrayForEach(row, row_at(plan, "kept"))
-	{
-		if (!row_text(row, "after"))
-			continue;
-		table_cell(table, PLAIN, "%s", row_text(row, "cell"));
-		table_cell(table, PLAIN, "%s", row_text(row, "after"));
-	}
-	return cli_print_table(cli, "\n", table, NULL, err);
 }
 
 static int print_kept(struct cli *cli, const cJSON *plan, bool placed,
@@ -102,70 +79,82 @@ static int print_kept(struct cli *cli, const cJSON *plan, bool placed,
 	{
 		double devices = row_double(row, "devices");
 
-		table_cell(table, PLAIN, "%s", row_text(row, "cell"));
+		table_text(table, row_text(row, "cell"));
 		print_repeats(table, row);
-		table_cell(table, PLAIN, "%s", row_text(row, "vendor"));
+		table_text(table, row_text(row, "vendor"));
 		table_cell(table, PLAIN, "%.0f", row_double(row, "nodes"));
 		if (devices > 0)
 			table_cell(table, PLAIN, "%.0f", devices);
 		else
-			table_cell(table, PLAIN, "all");
-		table_cell(table, PLAIN, "%s", row_text(row, "image"));
+			table_text(table, "all");
+		table_text(table, row_text(row, "image"));
 		if (placed)
 			place_cells(table, row);
 	}
 	return cli_print_table(cli, "", table, droppable, err);
 }
 
-static int print_dropped(struct cli *cli, const cJSON *plan, struct error *err)
+/* A table of two texts of each row that has the second one. once: rows with the
+ * same second text are shown once.
+ */
+static int print_pairs(struct cli *cli, const cJSON *rows,
+		       const struct column *columns, const char *const *names,
+		       bool once, struct error *err)
 {
-	static const struct column columns[] = {
-		{ "DROPPED CELL", false },
-		{ "REASON", false },
-		{ NULL, false },
-	};
 	owned(table_free) struct table *table = table_new(columns, err);
+	owned(strings_clear) struct strings seen = { 0 };
 	const cJSON *row;
 
 	if (!table)
 		return -1;
-	cJSON_ArrayForEach(row, row_at(plan, "dropped"))
+	cJSON_ArrayForEach(row, rows)
 	{
-		table_cell(table, YELLOW, "%s", row_text(row, "cell"));
-		table_cell(table, PLAIN, "%s", row_text(row, "reason"));
+		const char *second = row_text(row, names[1]);
+
+		if (!second || (once && strings_has(&seen, second)))
+			continue;
+		if (once && strings_add(&seen, second, err) < 0)
+			return -1;
+		table_text(table, row_text(row, names[0]));
+		table_text(table, second);
 	}
 	return cli_print_table(cli, "\n", table, NULL, err);
 }
 
-/* Images that a node must have, as it cannot build them; each is named once. */
-static int print_missing(struct cli *cli, const cJSON *plan, struct error *err)
+/* The order of cells, dropped cells, and images that the nodes must have
+ * because the tree lacks the files to build them.
+ */
+static int print_notes(struct cli *cli, const cJSON *plan, struct error *err)
 {
-	static const struct column columns[] = {
-		{ "IMAGE THAT NODES MUST HAVE", false },
-		{ "AS THE TREE LACKS", false },
-		{ NULL, false },
+	static const struct {
+		struct column columns[3];
+		const char *rows, *names[2];
+		bool once;
+	} notes[] = {
+		{ { { "CELL", false }, { "GOES AFTER", false } },
+		  "kept",
+		  { "cell", "after" },
+		  false },
+		{ { { "DROPPED CELL", false }, { "REASON", false } },
+		  "dropped",
+		  { "cell", "reason" },
+		  false },
+		{ { { "IMAGE THAT NODES MUST HAVE", false },
+		    { "MISSING IN TREE", false } },
+		  "kept",
+		  { "image", "missing" },
+		  true },
 	};
-	owned(table_free) struct table *table = table_new(columns, err);
-	owned(strings_clear) struct strings named = { 0 };
-	const cJSON *row;
 
-	if (!table)
-		return -1;
-	cJSON_ArrayForEach(row, row_at(plan, "kept"))
-	{
-		const char *missing = row_text(row, "missing");
-
-		if (!missing || strings_has(&named, missing))
-			continue;
-		if (strings_add(&named, missing, err) < 0)
+	for (size_t i = 0; i < sizeof(notes) / sizeof(notes[0]); i++)
+		if (print_pairs(cli, row_at(plan, notes[i].rows),
+				notes[i].columns, notes[i].names, notes[i].once,
+				err) < 0)
 			return -1;
-		table_cell(table, YELLOW, "%s", row_text(row, "image"));
-		table_cell(table, PLAIN, "%s", missing);
-	}
-	return named.count ? cli_print_table(cli, "\n", table, NULL, err) : 0;
+	return 0;
 }
 
-/* What nodes refuse, a line for each rule that the cell meets first. */
+/* Cells that policies refuse, with the first rule of each policy that does. */
 static int print_refused(struct cli *cli, const cJSON *plan,
 			 const struct plan_forecast *forecast,
 			 struct error *err)
@@ -173,7 +162,7 @@ static int print_refused(struct cli *cli, const cJSON *plan,
 	static const struct column columns[] = {
 		{ "CELL", false },
 		{ "NODES", false },
-		{ "WHAT THEIR POLICY REFUSES", false },
+		{ "REFUSED BY POLICY", false },
 		{ NULL, false },
 	};
 	owned(table_free) struct table *table = table_new(columns, err);
@@ -195,8 +184,8 @@ static int print_refused(struct cli *cli, const cJSON *plan,
 						err) < 0)
 					return -1;
 			}
-			table_cell(table, PLAIN, "%s", row_text(row, "cell"));
-			table_cell(table, PLAIN, "%s",
+			table_text(table, row_text(row, "cell"));
+			table_text(table,
 				   job_nodes(&nodes, names, sizeof(names)));
 			table_cell(table, YELLOW, "%s",
 				   row_text(refusal, "text"));
@@ -237,7 +226,7 @@ static void print_totals(struct cli *cli, const struct sweep *sweep)
 	fputc('\n', cli->out);
 }
 
-/* What names no format may fit none. */
+/* The number of cells whose log format must be detected. */
 static void print_logs(struct cli *cli, const cJSON *plan)
 {
 	const cJSON *row;
@@ -310,9 +299,7 @@ int plan_text_print(struct cli *cli, const cJSON *plan,
 		    const struct plan_forecast *forecast, struct error *err)
 {
 	if (print_kept(cli, plan, forecast->simulation, err) < 0 ||
-	    print_order(cli, plan, err) < 0 ||
-	    print_dropped(cli, plan, err) < 0 ||
-	    print_missing(cli, plan, err) < 0 ||
+	    print_notes(cli, plan, err) < 0 ||
 	    print_refused(cli, plan, forecast, err) < 0)
 		return -1;
 	print_totals(cli, sweep);

@@ -1,4 +1,4 @@
-/* results.c - the result rows of a sweep: fetched, and printed as tables.
+/* results.c - fetches the result rows of a sweep and prints them.
  */
 #include "controller/cli/commands/results.h"
 #include "controller/catalog/catalog.h"
@@ -29,53 +29,23 @@ static enum language language_of(const struct results_form *form)
 	return LANGUAGE_EN;
 }
 
-static int put_html(const cJSON *rows, const struct results_form *form,
-		    struct buffer *out, struct error *err)
-{
-	return form->reference
-		       ? report_reference_html(form->about, rows,
-					       language_of(form), out, err)
-		       : report_html(form->about, rows, out, err);
-}
-
-static int put_csv(const cJSON *rows, const struct results_form *form,
-		   struct buffer *out, struct error *err)
-{
-	return report_csv(form->about, rows, out, err);
-}
-
-static int put_json(const cJSON *rows, const struct results_form *form,
-		    struct buffer *out, struct error *err)
-{
-	return report_json(form->about, rows, out, err);
-}
-
-static int put_markdown(const cJSON *rows, const struct results_form *form,
-			struct buffer *out, struct error *err)
-{
-	return form->reference
-		       ? report_reference(rows, language_of(form), out, err)
-		       : report_markdown(rows, out, err);
-}
-
-static const struct {
-	const char *name;
-	int (*put)(const cJSON *rows, const struct results_form *form,
-		   struct buffer *out, struct error *err);
-} formats[] = {
-	{ "markdown", put_markdown },
-	{ "csv", put_csv },
-	{ "json", put_json },
-	{ "html", put_html },
-};
-
 int results_format(const cJSON *rows, const struct results_form *form,
 		   struct buffer *out, struct error *err)
 {
-	for (size_t i = 1; i < sizeof(formats) / sizeof(formats[0]); i++)
-		if (form->format && !strcmp(form->format, formats[i].name))
-			return formats[i].put(rows, form, out, err);
-	return put_markdown(rows, form, out, err);
+	const char *format = form->format ? form->format : "markdown";
+	enum language language = language_of(form);
+
+	if (!strcmp(format, "csv"))
+		return report_csv(form->about, rows, out, err);
+	if (!strcmp(format, "json"))
+		return report_json(form->about, rows, out, err);
+	if (!strcmp(format, "html"))
+		return form->reference
+			       ? report_reference_html(form->about, rows,
+						       language, out, err)
+			       : report_html(form->about, rows, out, err);
+	return form->reference ? report_reference(rows, language, out, err)
+			       : report_markdown(rows, out, err);
 }
 
 static uint64_t job_at(const struct rows *results, size_t at)
@@ -108,7 +78,7 @@ static int add_curves(struct client *client, uint64_t sweep,
 	return 0;
 }
 
-/* What the sweep names as the baseline of its losses; NULL: nothing. */
+/* The baseline of the losses that the sweep names; NULL: none. */
 static const cJSON *baseline(const struct rows *results)
 {
 	const cJSON *align = NULL;
@@ -122,25 +92,32 @@ static const cJSON *baseline(const struct rows *results)
 	return align;
 }
 
-/* The curves of any one job. */
-static int job_curves(struct client *client, uint64_t job, cJSON **series,
-		      struct error *err)
+int results_of_job(struct client *client, enum query_kind what, uint64_t job,
+		   struct answer *answer, struct error *err)
 {
-	owned(answer_clear) struct answer answer = { 0 };
 	owned(answer_clear) struct answer found = { 0 };
 	struct message_query query = { .what = QUERY_JOB, .id = job };
-	struct reply_series *reply;
 
 	if (client_query(client, &query, &found, err) < 0)
-		return error_prefix(err, "align.baseline");
+		return -1;
 	query = (struct message_query){
-		.what = QUERY_SERIES,
+		.what = what,
 		.id = ((const struct reply_job *)found.reply)->job.sweep,
 		.after = job - 1,
 		.limit = 1,
 	};
-	if (client_query(client, &query, &answer, err) < 0)
-		return -1;
+	return client_query(client, &query, answer, err);
+}
+
+/* The curves of any job; *series stays NULL if it has none. */
+static int job_curves(struct client *client, uint64_t job, cJSON **series,
+		      struct error *err)
+{
+	owned(answer_clear) struct answer answer = { 0 };
+	struct reply_series *reply;
+
+	if (results_of_job(client, QUERY_SERIES, job, &answer, err) < 0)
+		return error_prefix(err, "align.baseline");
 	reply = answer.reply;
 	if (reply->rows_count)
 		*series = take(reply->rows->series);

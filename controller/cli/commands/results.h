@@ -15,6 +15,12 @@
 int results_fetch(struct client *client, uint64_t sweep, bool curves,
 		  cJSON **rows, struct error *err);
 
+/* Query the rows of a job's sweep (QUERY_RESULTS, QUERY_SERIES) from this job
+ * on, at most one.
+ */
+int results_of_job(struct client *client, enum query_kind what, uint64_t job,
+		   struct answer *answer, struct error *err);
+
 /* The form of the report. Texts are borrowed; NULL: the default. */
 struct results_form {
 	const char *format;   /* "markdown" (default), "csv", "json", "html" */

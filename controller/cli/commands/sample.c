@@ -1,14 +1,12 @@
-/* sample.c - what a vendor's monitor tool says, as JSON per device.
+/* sample.c - sample: prints the output of a vendor's monitor tool as JSON.
  */
 #include "controller/cli/command.h"
 #include "protocol/base/local_tool.h"
 #include "controller/cli/settings.h"
-#include "protocol/base/file.h"
 #include "protocol/base/program.h"
 #include "protocol/hardware/profile.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 
 struct sample_options {
@@ -31,28 +29,14 @@ static int run_tool(const struct profile *profile, struct buffer *text,
 			      monitor->timeout_ms, text, err);
 }
 
-static int read_from(const char *name, struct buffer *text, struct error *err)
-{
-	/* A file that cannot be read is a wrong request. */
-	if (file_read_any(strcmp(name, "-") ? name : "/dev/stdin", text, err) <
-	    0) {
-		if (err->code != E2BIG)
-			err->code = EINVAL;
-		return -1;
-	}
-	return 0;
-}
-
 static int unknown_vendor(const struct profiles *profiles, const char *name,
 			  struct error *err)
 {
 	char all[160] = "";
-	size_t used = 0;
 
-	for (size_t i = 0; i < profiles->count && used < sizeof(all); i++)
-		used += (size_t)snprintf(all + used, sizeof(all) - used, "%s%s",
-					 i ? ", " : "",
-					 profiles->list[i]->vendor);
+	for (size_t i = 0; i < profiles->count; i++)
+		text_append(all, sizeof(all), "%s%s", i ? ", " : "",
+			    profiles->list[i]->vendor);
 	return error_set(err, EINVAL,
 			 "vendor: '%.60s' is not valid here; expected %s", name,
 			 all);
@@ -79,7 +63,7 @@ static int run_command(struct cli *cli, struct error *err)
 		return error_set(err, EINVAL,
 				 "vendor %s has no monitor to sample",
 				 profile->vendor);
-	if ((given->from ? read_from(given->from, &text, err)
+	if ((given->from ? read_input(given->from, &text, err)
 			 : run_tool(profile, &text, err)) < 0 ||
 	    sampler_read(profile->monitor.sampler, text.data, text.size,
 			 &samples, err) < 0)

@@ -127,8 +127,8 @@ static int print_tasks(struct cli *cli, const struct job_info *job,
 		char moving[300];
 
 		table_cell(table, PLAIN, "%u", task->rank);
-		table_cell(table, PLAIN, "%s", task->node);
-		table_cell(table, PLAIN, "%s", task->state);
+		table_text(table, task->node);
+		table_text(table, task->state);
 		table_cell(table, PLAIN, "%lld", (long long)task->exit_code);
 		transfer_detail(task->transfer, moving, sizeof(moving));
 		table_cell(table, *failure ? RED : PLAIN, "%s%s%s%s", failure,
@@ -147,13 +147,11 @@ static void layer_rows(struct table *table, const struct task_info *task)
 		const struct moving_layer *layer = &transfer->moving[i];
 		char text[HUMAN_SIZE];
 
-		table_cell(table, PLAIN, "%s", task->node);
-		table_cell(table, PLAIN, "%s", layer->id);
-		table_cell(table, PLAIN, "%s", layer->phase);
-		table_cell(table, PLAIN, "%s",
-			   human_bytes(layer->done_bytes, text));
-		table_cell(table, PLAIN, "%s",
-			   human_bytes(layer->total_bytes, text));
+		table_text(table, task->node);
+		table_text(table, layer->id);
+		table_text(table, layer->phase);
+		table_text(table, human_bytes(layer->done_bytes, text));
+		table_text(table, human_bytes(layer->total_bytes, text));
 	}
 }
 
@@ -192,22 +190,15 @@ static int print_events(struct cli *cli, const struct job_info *job,
 		const struct event_info *event = &job->events[i];
 		char text[1000];
 
-		table_cell(table, PLAIN, "%s",
-			   human_clock(event->time_ms, text));
+		table_text(table, human_clock(event->time_ms, text));
 		table_cell(table, PLAIN, "%u", event->attempt);
-		table_cell(table, PLAIN, "%s", event->kind);
+		table_text(table, event->kind);
 		text[0] = 0;
 		if (event->data && !cJSON_IsNull(event->data))
 			value_words(event->data, text, sizeof(text));
-		table_cell(table, PLAIN, "%s", text);
+		table_text(table, text);
 	}
 	return put_table(cli, "\nevents:\n", table, err);
-}
-
-/* An optional text. */
-static void text_cell(struct table *table, const char *text)
-{
-	table_cell(table, PLAIN, "%s", text ? text : "");
 }
 
 static void device_row(struct table *table, const struct device_info *device)
@@ -215,17 +206,17 @@ static void device_row(struct table *table, const struct device_info *device)
 	const char *lost = device->text ? device->text : "";
 
 	table_cell(table, PLAIN, "%u", device->index);
-	text_cell(table, device->bus_id);
-	text_cell(table, device->name);
-	text_cell(table, device->chip);
+	table_text(table, device->bus_id);
+	table_text(table, device->name);
+	table_text(table, device->chip);
 	if (device->numa >= 0)
 		table_cell(table, PLAIN, "%lld", (long long)device->numa);
 	else
-		table_cell(table, PLAIN, "-");
+		table_text(table, "-");
 	if (device->memory_mib)
 		table_cell(table, PLAIN, "%llu", (ull)device->memory_mib);
 	else
-		table_cell(table, PLAIN, "-");
+		table_text(table, "-");
 	table_cell(table, *lost ? RED : PLAIN, "%s", lost);
 }
 
@@ -252,7 +243,7 @@ static void number_cell(struct table *table, const cJSON *row, const char *name)
 	double number = row_double(row, name);
 
 	if (isnan(number))
-		table_cell(table, PLAIN, "-");
+		table_text(table, "-");
 	else
 		table_cell(table, PLAIN, "%.0f", number);
 }
@@ -283,17 +274,14 @@ static int print_ends(struct cli *cli, const struct job_info *job,
 		int64_t at = isnan(ended) ? 0 : (int64_t)ended;
 
 		table_cell(table, PLAIN, "%.0f", row_double(end, "rank"));
-		table_cell(table, PLAIN, "%s",
-			   escape(node ? node : "", name, sizeof(name)));
-		table_cell(table, PLAIN, "%s",
-			   at ? human_clock(at, text) : "-");
-		table_cell(table, PLAIN, "%s",
+		table_text(table, escape(node ? node : "", name, sizeof(name)));
+		table_text(table, at ? human_clock(at, text) : "-");
+		table_text(table,
 			   at ? human_time(at - job->started_ms, text) : "-");
 		number_cell(table, end, "exit_code");
 		number_cell(table, end, "signal");
 		number_cell(table, end, "step");
-		table_cell(table, PLAIN, "%s",
-			   line ? escape(line, said, sizeof(said)) : "");
+		table_text(table, line ? escape(line, said, sizeof(said)) : "");
 	}
 	return put_table(cli, "\nends:\n", table, err);
 }

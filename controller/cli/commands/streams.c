@@ -25,14 +25,13 @@ int streams_print(struct cli *cli, const char *title,
 		const char *path = stream->path ? stream->path : "";
 		char size[HUMAN_SIZE];
 
-		table_cell(table, PLAIN, "%s", stream->stream);
-		table_cell(table, PLAIN, "%s",
-			   human_bytes(stream->bytes, size));
+		table_text(table, stream->stream);
+		table_text(table, human_bytes(stream->bytes, size));
 		if (stream->part > 1)
 			table_cell(table, PLAIN, "%s (part %u)", path,
 				   stream->part);
 		else
-			table_cell(table, PLAIN, "%s", path);
+			table_text(table, path);
 	}
 	return cli_print_table(cli, title, table, NULL, err);
 }

@@ -1,4 +1,4 @@
-/* submit.c - submit: hand a sweep to the controller.
+/* submit.c - submit: sends a sweep to the controller.
  */
 #include "controller/cli/command.h"
 #include "controller/cli/commands/results.h"
@@ -16,13 +16,6 @@ struct submit_options {
 	bool wait;
 	bool take_over; /* --resume */
 };
-
-static int on_interrupt(sd_event_source *source,
-			const struct signalfd_siginfo *info, void *arg)
-{
-	watch_leave(arg);
-	return 0;
-}
 
 static void say_how_back(struct cli *cli, uint64_t sweep)
 {
@@ -52,22 +45,18 @@ static int wait_for(struct cli *cli, struct client *client, uint64_t sweep,
 {
 	owned(watch_free) struct watch *watch =
 		watch_new(cli, client, sweep, err);
-	owned(interrupts_clear) struct interrupts interrupts = { 0 };
-	struct results_form form = { .format = NULL };
+	struct results_form form = { .format = cli_format(cli, "json") ? "json"
+								       : NULL };
 
-	if (!watch || interrupts_init(&interrupts, client_loop(client),
-				      on_interrupt, watch, err) < 0)
+	if (!watch)
 		return -1;
-	if (watch_run(watch, err) < 0) {
+	if (watch_run_until_interrupt(watch, err) < 0) {
 		if (err->code != EINTR)
 			return -1;
-		interrupts_clear(&interrupts);
 		watch_free(take(watch));
 		say_how_back(cli, sweep);
 		return EXIT_INTERRUPTED;
 	}
-	interrupts_clear(&interrupts);
-	form.format = cli_format(cli, "json") ? "json" : NULL;
 	if (results_print(cli, client, sweep, &form, err) < 0)
 		return -1;
 	return watch_verdict(watch);
@@ -100,7 +89,7 @@ static int run_command(struct cli *cli, struct error *err)
 		return wait_for(cli, client, sweep, err);
 	if (cli_format(cli, "json"))
 		return cli_print_answer(cli, &answer, err);
-	/* A person has read it in the line about the sweep. */
+	/* On a terminal, the message about the sweep has its number. */
 	if (!cli->out_terminal)
 		fprintf(cli->out, "%llu\n", (unsigned long long)sweep);
 	return EXIT_GOOD;

@@ -11,18 +11,12 @@ typedef unsigned long long ull;
 /* "3 completed, 1 running" */
 static void counts_words(const struct sweep_info *sweep, char *to, size_t size)
 {
-	size_t used = 0;
-
 	to[0] = 0;
-	for (int i = JOB_QUEUED; i < JOB_STATES && used < size; i++) {
-		const char *name = job_state_name((enum job_state)i);
-		uint64_t count = sweep->counts.of[i];
-
-		if (count)
-			used += (size_t)snprintf(to + used, size - used,
-						 "%s%llu %s", used ? ", " : "",
-						 (ull)count, name);
-	}
+	for (int i = JOB_QUEUED; i < JOB_STATES; i++)
+		if (sweep->counts.of[i])
+			text_append(to, size, "%s%llu %s", *to ? ", " : "",
+				    (ull)sweep->counts.of[i],
+				    job_state_name((enum job_state)i));
 }
 
 static void sweep_row(struct table *table, const void *row, int64_t now_ms)
@@ -32,13 +26,13 @@ static void sweep_row(struct table *table, const void *row, int64_t now_ms)
 	char text[200];
 
 	table_cell(table, PLAIN, "%llu", (ull)sweep->id);
-	table_cell(table, PLAIN, "%s", sweep->name);
+	table_text(table, sweep->name);
 	table_cell(table, sweep->final ? PLAIN : CYAN, "%s", end);
 	table_cell(table, PLAIN, "%llu", (ull)sweep->jobs);
-	table_cell(table, PLAIN, "%s", human_clock(sweep->submitted_ms, text));
-	table_cell(table, PLAIN, "%s", sweep->client);
+	table_text(table, human_clock(sweep->submitted_ms, text));
+	table_text(table, sweep->client);
 	counts_words(sweep, text, sizeof(text));
-	table_cell(table, PLAIN, "%s", text);
+	table_text(table, text);
 }
 
 static const struct column sweep_columns[] = {

@@ -77,8 +77,8 @@ static void point_row(struct table *table, const cJSON *point)
 	bool fell = cJSON_IsTrue(row_at(point, "regression"));
 
 	table_cell(table, PLAIN, "%.0f", row_double(point, "sweep"));
-	table_cell(table, PLAIN, "%s", row_text(point, "name"));
-	table_cell(table, PLAIN, "%s", row_text(point, "submitted_utc"));
+	table_text(table, row_text(point, "name"));
+	table_text(table, row_text(point, "submitted_utc"));
 	table_cell(table, PLAIN, "%.0f", row_double(point, "n"));
 	table_cell(table, PLAIN, "%.1f", row_double(point, "rate"));
 	if (isfinite(change))

@@ -56,7 +56,7 @@ static void value_cell(struct table *table, const struct usage_column *column,
 	const cJSON *max = column->figure ? row_at(value, "max") : value;
 
 	if (!column->column.right)
-		table_cell(table, PLAIN, "%s",
+		table_text(table,
 			   cJSON_IsString(value) ? value->valuestring : "");
 	else if (!cJSON_IsNumber(mean) || !cJSON_IsNumber(max))
 		table_cell(table, FAINT, "-");

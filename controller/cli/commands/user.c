@@ -59,18 +59,17 @@ static void user_row(struct table *table, const void *row, int64_t now_ms)
 	char clock[HUMAN_SIZE];
 
 	table_cell(table, revoked ? FAINT : PLAIN, "%s", key->name);
-	table_cell(table, PLAIN, "%s", key->role);
+	table_text(table, key->role);
 	table_cell(table, revoked ? RED : GREEN, "%s%s",
 		   revoked ? "revoked"
 		   : ends  ? "valid until "
 			   : "good",
 		   ends ? human_clock(key->until_ms, clock) : "");
-	table_cell(table, PLAIN, "%s",
-		   human_clock(revoked ? key->revoked_ms : key->since_ms,
-			       clock));
-	table_cell(table, PLAIN, "%s", key->network ? key->network : "any");
-	table_cell(table, PLAIN, "%s", key->by);
-	table_cell(table, PLAIN, "%s", key->public);
+	table_text(table, human_clock(revoked ? key->revoked_ms : key->since_ms,
+				      clock));
+	table_text(table, key->network ? key->network : "any");
+	table_text(table, key->by);
+	table_text(table, key->public);
 }
 
 static const struct column user_columns[] = {
@@ -144,11 +143,11 @@ static int roles(struct cli *cli, struct error *err)
 
 		if (!kind->does)
 			continue;
-		table_cell(table, PLAIN, "%s", kind->does);
+		table_text(table, kind->does);
 		for (size_t r = 0; r < sizeof(shown) / sizeof(shown[0]); r++)
-			table_cell(table, PLAIN, "%s",
+			table_text(table,
 				   kind->senders & shown[r] ? "yes" : "-");
-		table_cell(table, PLAIN, "%s", kind->audited ? "yes" : "-");
+		table_text(table, kind->audited ? "yes" : "-");
 	}
 	return table_print(table, cli->out, false, err);
 }

@@ -123,10 +123,9 @@ static void list_row(struct table *table, const struct profile *profile)
 		buffer_printf(&names, NULL, "%s%s", i ? ", " : "",
 			      profile->chips[i].name);
 	table_cell(table, BOLD, "%s", profile->vendor);
-	table_cell(table, PLAIN, "%s", profile->title ? profile->title : "");
-	table_cell(table, PLAIN, "%s",
-		   *tool_of(profile) ? tool_of(profile) : "-");
-	table_cell(table, PLAIN, "%s", names.size ? names.data : "-");
+	table_text(table, profile->title);
+	table_text(table, *tool_of(profile) ? tool_of(profile) : "-");
+	table_text(table, names.size ? names.data : "-");
 }
 
 static int list_vendors(struct cli *cli, struct error *err)
@@ -217,7 +216,6 @@ static void run_tool(const struct strings *argv, const struct strings *env,
 {
 	owned(buffer_clear) struct buffer text;
 	struct error why;
-	size_t used = strlen(finding->tool);
 
 	if (!argv->count || !sampler)
 		return;
@@ -226,8 +224,8 @@ static void run_tool(const struct strings *argv, const struct strings *env,
 	    sampler_read(sampler, text.data, text.size, samples, &why) == 0)
 		return;
 	if (!strstr(finding->tool, why.text))
-		snprintf(finding->tool + used, sizeof(finding->tool) - used,
-			 "%s%s", used ? "; " : "", why.text);
+		text_append(finding->tool, sizeof(finding->tool), "%s%s",
+			    *finding->tool ? "; " : "", why.text);
 }
 
 static int probe_vendor(const struct sysroot *roots, struct finding *finding,
@@ -302,14 +300,14 @@ static void device_row(struct table *table, const struct finding *finding,
 	node_text(finding->profile, roots, device, node, sizeof(node));
 	table_cell(table, BOLD, "%s", finding->profile->vendor);
 	table_cell(table, PLAIN, "%u", device->index);
-	table_cell(table, PLAIN, "%s", device->bus_id ? device->bus_id : "-");
-	table_cell(table, PLAIN, "%s", chip ? chip : "-");
-	table_cell(table, PLAIN, "%s",
+	table_text(table, device->bus_id ? device->bus_id : "-");
+	table_text(table, chip ? chip : "-");
+	table_text(table,
 		   device->memory_mib
 			   ? human_bytes(device->memory_mib << 20, memory)
 			   : "-");
 	if (device->numa < 0)
-		table_cell(table, PLAIN, "-");
+		table_text(table, "-");
 	else
 		table_cell(table, PLAIN, "%lld", (long long)device->numa);
 	table_cell(table, device->text ? RED : PLAIN, "%s", node);
@@ -336,13 +334,13 @@ static void why_row(struct table *table, const struct finding *finding)
 		none = finding->profile->chips_count
 			       ? "cannot be detected: the profile has no rules"
 			       : "on every machine";
-		table_cell(table, PLAIN, "%s", finding->profile->vendor);
-		table_cell(table, PLAIN, "%s", none);
+		table_text(table, finding->profile->vendor);
+		table_text(table, none);
 		return;
 	}
 	if (finding->devices.count && !*finding->why && !*finding->tool)
 		return;
-	table_cell(table, PLAIN, "%s", finding->profile->vendor);
+	table_text(table, finding->profile->vendor);
 	table_cell(table, PLAIN, "%s%s%s%s", none, finding->why, joint,
 		   finding->tool);
 }

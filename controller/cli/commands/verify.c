@@ -1,7 +1,8 @@
-/* verify.c - do stored results come out of their logs again?
+/* verify.c - verify: recomputes results from their logs and compares them.
  */
 #include "controller/cli/command.h"
 #include "controller/cli/commands/recompute_results.h"
+#include "controller/cli/commands/results.h"
 #include "controller/cli/render.h"
 #include "controller/report/row.h"
 #include "controller/results/recompute.h"
@@ -14,8 +15,7 @@
 #include <math.h>
 #include <string.h>
 
-#define RESULT_MAX 268435456 /* bytes of a file with results */
-#define SHOWN 60             /* bytes of a value in a table */
+#define SHOWN 60 /* bytes of a value in a table */
 
 struct verify_options {
 	struct options common;
@@ -32,19 +32,10 @@ static const struct verify_options *given(const struct cli *cli)
 /* The row of one job, as the report of its sweep has it. */
 static cJSON *fetch_row(struct client *client, uint64_t job, struct error *err)
 {
-	owned(answer_clear) struct answer about = { 0 }, answer = { 0 };
-	struct message_query query = { .what = QUERY_JOB, .id = job };
+	owned(answer_clear) struct answer answer = { 0 };
 	const struct reply_results *reply;
 
-	if (client_query(client, &query, &about, err) < 0)
-		return NULL;
-	query = (struct message_query){
-		.what = QUERY_RESULTS,
-		.id = ((const struct reply_job *)about.reply)->job.sweep,
-		.after = job - 1,
-		.limit = 1,
-	};
-	if (client_query(client, &query, &answer, err) < 0)
+	if (results_of_job(client, QUERY_RESULTS, job, &answer, err) < 0)
 		return NULL;
 	reply = answer.reply;
 	if (reply->rows_count && reply->rows->job == job)
@@ -63,7 +54,7 @@ static cJSON *file_row(const char *name, uint64_t job, struct error *err)
 	cJSON *rows, *row, *found = NULL;
 	int fits = 0, i = 0, at = 0;
 
-	buffer_init(&text, RESULT_MAX);
+	buffer_init(&text, RESULTS_MAX);
 	if (file_read_any(name, &text, err) < 0)
 		return NULL;
 	file = codec_parse(text.data ? text.data : "", text.size, err);
@@ -156,10 +147,10 @@ static int show(struct cli *cli, const struct verified *of, struct error *err)
 		return -1;
 	cJSON_ArrayForEach(entry, of->differences)
 	{
-		table_cell(table, PLAIN, "%s", row_text(entry, "field"));
+		table_text(table, row_text(entry, "field"));
 		show_value(table, row_at(entry, "stored"));
 		show_value(table, row_at(entry, "computed"));
-		table_cell(table, PLAIN, "%s", row_text(entry, "reason"));
+		table_text(table, row_text(entry, "reason"));
 	}
 	return cli_print_table(cli, "", table, NULL, err);
 }

@@ -1,4 +1,4 @@
-/* watch.c - watch: a sweep on the whole terminal, until it ends.
+/* watch.c - watch: shows a sweep on the whole terminal until it ends.
  */
 #include "controller/cli/watch.h"
 #include "controller/cli/command.h"
@@ -37,30 +37,21 @@ static int find_sweep(const struct cli *cli, struct client *client,
 	return 0;
 }
 
-static int on_interrupt(sd_event_source *source,
-			const struct signalfd_siginfo *info, void *arg)
-{
-	watch_leave(arg);
-	return 0;
-}
-
 static int run_command(struct cli *cli, struct error *err)
 {
 	owned(session_clear) struct session session = { 0 };
 	owned(watch_free) struct watch *watch = NULL;
-	owned(interrupts_clear) struct interrupts interrupts = { 0 };
 	uint64_t sweep = 0, job = 0;
 
 	if (session_open(&session, cli, err) < 0 ||
 	    find_sweep(cli, session.client, &sweep, &job, err) < 0)
 		return -1;
 	watch = watch_new(cli, session.client, sweep, err);
-	if (!watch || interrupts_init(&interrupts, client_loop(session.client),
-				      on_interrupt, watch, err) < 0)
+	if (!watch)
 		return -1;
 	if (job)
 		watch_choose(watch, job);
-	if (watch_run(watch, err) == 0)
+	if (watch_run_until_interrupt(watch, err) == 0)
 		return watch_verdict(watch);
 	if (err->code != EINTR)
 		return -1;
