@@ -115,12 +115,10 @@ void session_task_changed(void *arg, struct task *task);
 void session_task_progress(void *arg, struct task *task,
 			   const struct image_progress *progress);
 void session_task_gone(void *arg, struct task *task);
-int session_say_content(void *arg, enum message_type type, const void *body,
-			const void *data, size_t size);
-int session_ask_room(void *arg, const struct message_image_room *services);
+int session_send(void *arg, enum message_type type, const void *body,
+		 const void *data, size_t size); /* -1: it was not sent */
+int session_ask_room(void *arg, const struct message_image_room *room);
 void session_tell_images(void *arg, const struct message_image_state *state);
-void session_say_command(void *arg, enum message_type type, const void *body,
-			 const void *data, size_t size);
 int session_send_log(void *arg, const struct message_log *log, const void *data,
 		     size_t size);
 

@@ -6,6 +6,7 @@
 #include "agent/images/install.h"
 
 #include "protocol/base/file.h"
+#include "protocol/message/json_get.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -37,7 +38,7 @@ static void begin_later(struct agent *agent, const struct error *err)
 
 static bool label_number(const cJSON *labels, const char *name, uint64_t *value)
 {
-	const cJSON *label = cJSON_GetObjectItemCaseSensitive(labels, name);
+	const cJSON *label = json_get(labels, name);
 	char *end;
 
 	if (!cJSON_IsString(label) || !label->valuestring[0])
@@ -48,8 +49,7 @@ static bool label_number(const cJSON *labels, const char *name, uint64_t *value)
 
 static bool container_id(const cJSON *container, struct task_id *id)
 {
-	const cJSON *labels =
-		cJSON_GetObjectItemCaseSensitive(container, "Labels");
+	const cJSON *labels = json_get(container, "Labels");
 	uint64_t attempt, rank;
 
 	if (!label_number(labels, LABEL_JOB, &id->job) ||
@@ -108,8 +108,7 @@ static void remove_strays(struct agent *agent, const cJSON *containers)
 
 	cJSON_ArrayForEach(container, containers)
 	{
-		const char *name = cJSON_GetStringValue(
-			cJSON_GetObjectItemCaseSensitive(container, "Id"));
+		const char *name = json_get_text(container, "Id");
 
 		if (!name || (container_id(container, &id) &&
 			      task_table_find(agent, &id)))
@@ -213,6 +212,13 @@ static int look_again(sd_event_source *source, uint64_t usec, void *arg)
 	return 0;
 }
 
+void recovery_find_controller(struct agent *agent)
+{
+	if (*agent->config->controller == '/')
+		loop_timer(agent->loop, &agent->elsewhere, ELSEWHERE_MS,
+			   look_again, agent, NULL);
+}
+
 static void find_controller(struct agent *agent)
 {
 	struct error err;
@@ -225,16 +231,8 @@ static void find_controller(struct agent *agent)
 			return;
 		}
 	}
-	if (!agent->session && *agent->config->controller == '/')
-		loop_timer(agent->loop, &agent->elsewhere, ELSEWHERE_MS,
-			   look_again, agent, NULL);
-}
-
-void recovery_find_controller(struct agent *agent)
-{
-	if (*agent->config->controller == '/')
-		loop_timer(agent->loop, &agent->elsewhere, ELSEWHERE_MS,
-			   look_again, agent, NULL);
+	if (!agent->session)
+		recovery_find_controller(agent);
 }
 
 static void list_done(void *arg, const struct error *err, cJSON *answer)
@@ -334,7 +332,9 @@ static bool know_own(struct agent *agent)
 	if (delegated_controllers("", &controllers, &err) == 0 &&
 	    engine_features_rootless(&controllers, &agent->features, &err) == 0)
 		return true;
-	log_warning("the limits that were delegated: %s", err.text);
+	log_warning("the cgroup limits that are delegated to this user are "
+		    "unknown: %s",
+		    err.text);
 	return false;
 }
 

@@ -15,9 +15,13 @@
 			*/
 #define TASKS_MAX 1024 /* at a time on one node */
 
-/* Speaking. */
+/* Sending. */
 
-static int report_run(sd_event_source *source, uint64_t usec, void *arg);
+static int report_run(sd_event_source *source, uint64_t usec, void *arg)
+{
+	session_report(arg);
+	return 0;
+}
 
 static void report_later(struct agent *agent)
 {
@@ -25,11 +29,21 @@ static void report_later(struct agent *agent)
 		   NULL);
 }
 
-/* What cannot be sent now is covered by a whole report a little later. */
-static void say(struct agent *agent, enum message_type type, const void *body)
+int session_send(void *arg, enum message_type type, const void *body,
+		 const void *data, size_t size)
 {
-	if (agent->session &&
-	    wire_client_send(agent->wire, type, body, NULL, 0, NULL) < 0)
+	struct agent *agent = arg;
+
+	return agent->session ? wire_client_send(agent->wire, type, body, data,
+						 size, NULL)
+			      : -1;
+}
+
+/* A report a little later covers what cannot be sent now. */
+static void send_or_report(struct agent *agent, enum message_type type,
+			   const void *body)
+{
+	if (agent->session && session_send(agent, type, body, NULL, 0) < 0)
 		report_later(agent);
 }
 
@@ -61,35 +75,26 @@ void session_tell_inventory(struct agent *agent)
 
 	if (!agent->session || !agent->inventory_due)
 		return;
-	if (wire_client_send(agent->wire, MESSAGE_INVENTORY, &message, NULL, 0,
-			     NULL) < 0)
+	if (session_send(agent, MESSAGE_INVENTORY, &message, NULL, 0) < 0)
 		report_later(agent);
 	else
 		agent->inventory_due = false;
 }
 
-static int report_run(sd_event_source *source, uint64_t usec, void *arg)
+void session_report(struct agent *agent)
 {
-	struct agent *agent = arg;
 	struct message_report report = {
 		.until_ms = (uint64_t)agent->until_ms,
 		.leaving = agent->leaving,
 	};
 
 	if (!agent->session)
-		return 0;
+		return;
 	session_tell_inventory(agent);
 	if (fill_report(agent, &report) < 0 ||
-	    wire_client_send(agent->wire, MESSAGE_REPORT, &report, NULL, 0,
-			     NULL) < 0)
+	    session_send(agent, MESSAGE_REPORT, &report, NULL, 0) < 0)
 		report_later(agent);
 	codec_clear(message_kinds[MESSAGE_REPORT].schema, &report);
-	return 0;
-}
-
-void session_report(struct agent *agent)
-{
-	report_run(NULL, 0, agent);
 }
 
 void session_task_changed(void *arg, struct task *task)
@@ -112,7 +117,7 @@ void session_task_changed(void *arg, struct task *task)
 		cJSON_Delete(message.task.facts);
 		message.task.facts = NULL;
 	}
-	say(agent, MESSAGE_TASK, &message);
+	send_or_report(agent, MESSAGE_TASK, &message);
 	codec_clear(message_kinds[MESSAGE_TASK].schema, &message);
 }
 
@@ -152,45 +157,27 @@ void session_task_progress(void *arg, struct task *task,
 		};
 	}
 
-	/* A lost one does no harm: the next is soon there. */
-	if (agent->session)
-		wire_client_send(agent->wire, MESSAGE_PROGRESS, &message, NULL,
-				 0, NULL);
-}
-
-static void say_discarded(struct agent *agent, const struct task_id *id)
-{
-	struct message_discard message = { id->job, id->attempt, id->rank };
-
-	say(agent, MESSAGE_DISCARDED, &message);
+	/* If it is lost, the next one follows soon. */
+	session_send(agent, MESSAGE_PROGRESS, &message, NULL, 0);
 }
 
 void session_task_gone(void *arg, struct task *task)
 {
 	struct agent *agent = arg;
 	struct task_id id = *task_id(task);
+	struct message_discard message = { id.job, id.attempt, id.rank };
 	struct task_entry *entry = task_table_find(agent, &id);
 
 	if (entry)
 		task_table_remove(agent, entry);
 	log_info("task removed job=%" PRIu64 " attempt=%u rank=%u", id.job,
 		 id.attempt, id.rank);
-	say_discarded(agent, &id);
+	send_or_report(agent, MESSAGE_DISCARDED, &message);
 	recovery_strays_later(agent);
 	leave_if_empty(agent);
 }
 
-/* node_blobs_config.say */
-int session_say_content(void *arg, enum message_type type, const void *body,
-			const void *data, size_t size)
-{
-	struct agent *agent = arg;
-
-	return wire_client_send(agent->wire, type, body, data, size, NULL);
-}
-
-/* image_operations_config.tell: one that is lost is told again, for the
- * controller asks. */
+/* image_operations_config.tell: the controller asks again for what is lost. */
 void session_tell_images(void *arg, const struct message_image_state *state)
 {
 	struct agent *agent = arg;
@@ -198,42 +185,22 @@ void session_tell_images(void *arg, const struct message_image_state *state)
 
 	told.by_itself = agent->watermark &&
 			 disk_watermark_state(agent->watermark, state);
-	if (agent->session)
-		wire_client_send(agent->wire, MESSAGE_IMAGE_STATE, &told, NULL,
-				 0, NULL);
+	session_send(agent, MESSAGE_IMAGE_STATE, &told, NULL, 0);
 }
 
 /* disk_watermark_config.ask */
-int session_ask_room(void *arg, const struct message_image_room *services)
+int session_ask_room(void *arg, const struct message_image_room *room)
 {
-	struct agent *agent = arg;
-
-	return agent->session
-		       ? wire_client_send(agent->wire, MESSAGE_IMAGE_ROOM,
-					  services, NULL, 0, NULL)
-		       : -1;
-}
-
-/* task_services.say: what is lost is sent again. */
-void session_say_command(void *arg, enum message_type type, const void *body,
-			 const void *data, size_t size)
-{
-	struct agent *agent = arg;
-
-	if (agent->session)
-		wire_client_send(agent->wire, type, body, data, size, NULL);
+	return session_send(arg, MESSAGE_IMAGE_ROOM, room, NULL, 0);
 }
 
 int session_send_log(void *arg, const struct message_log *log, const void *data,
 		     size_t size)
 {
-	struct agent *agent = arg;
-
-	return wire_client_send(agent->wire, MESSAGE_LOG, log, data, size,
-				NULL);
+	return session_send(arg, MESSAGE_LOG, log, data, size);
 }
 
-/* Hearing. */
+/* Receiving. */
 
 static void on_welcome(struct agent *agent, void *body)
 {
@@ -250,7 +217,7 @@ static void on_welcome(struct agent *agent, void *body)
 	log_sender_session(agent->sender, credit < AGENT_CREDIT_MAX
 						  ? credit
 						  : AGENT_CREDIT_MAX);
-	report_run(NULL, 0, agent);
+	session_report(agent);
 	node_blobs_session(agent->blobs, true);
 }
 
@@ -273,7 +240,7 @@ static void refuse_prepare(struct agent *agent, const struct task_id *id,
 
 	log_warning("task refused job=%" PRIu64 " rank=%u: %s", id->job,
 		    id->rank, why->text);
-	say(agent, MESSAGE_TASK, &message);
+	send_or_report(agent, MESSAGE_TASK, &message);
 }
 
 static void on_prepare(struct agent *agent, void *body)
@@ -314,80 +281,89 @@ static void on_prepare(struct agent *agent, void *body)
 	}
 }
 
+static struct task *find_task(struct agent *agent, uint64_t job,
+			      uint32_t attempt, uint32_t rank)
+{
+	const struct task_id id = { job, attempt, rank };
+	struct task_entry *entry = task_table_find(agent, &id);
+
+	return entry ? entry->task : NULL;
+}
+
 static void on_start(struct agent *agent, void *body)
 {
 	struct message_start *start = body;
-	struct task_id id = { start->job, start->attempt, start->rank };
 	const struct rendezvous rendezvous = {
 		.address = start->master_addr,
 		.port = start->master_port,
 		.time_ms = start->time_ms,
 		.addresses = start->addresses,
 	};
-	struct task_entry *entry = task_table_find(agent, &id);
+	struct task *task =
+		find_task(agent, start->job, start->attempt, start->rank);
 
-	if (entry)
-		task_start(entry->task, &rendezvous);
+	if (task)
+		task_start(task, &rendezvous);
 	else
-		report_run(NULL, 0, agent);
+		session_report(agent);
 }
 
 static void on_stop(struct agent *agent, void *body)
 {
 	struct message_stop *stop = body;
-	struct task_id id = { stop->job, stop->attempt, stop->rank };
-	struct task_entry *entry = task_table_find(agent, &id);
+	struct task *task =
+		find_task(agent, stop->job, stop->attempt, stop->rank);
 	enum failure reason = failure_from(stop->reason);
 
-	if (entry)
-		task_stop(entry->task, stop->done ? FAILURE_NONE
-				       : reason   ? reason
-						  : FAILURE_CANCELLED);
+	if (task)
+		task_stop(task, stop->done ? FAILURE_NONE
+				: reason   ? reason
+					   : FAILURE_CANCELLED);
 	else
-		report_run(NULL, 0, agent);
+		session_report(agent);
 }
 
 static void on_command(struct agent *agent, const struct message_command *body,
 		       const void *data, size_t size)
 {
-	struct task_id id = { body->job, body->attempt, body->to };
-	struct task_entry *entry = task_table_find(agent, &id);
+	struct task *task =
+		find_task(agent, body->job, body->attempt, body->to);
 
-	if (entry)
-		task_command(entry->task, body, data, size);
+	if (task)
+		task_command(task, body, data, size);
 }
 
 static void on_command_answer(struct agent *agent,
 			      const struct message_command_answer *body,
 			      const void *data, size_t size)
 {
-	struct task_id id = { body->job, body->attempt, body->rank };
-	struct task_entry *entry = task_table_find(agent, &id);
+	struct task *task =
+		find_task(agent, body->job, body->attempt, body->rank);
 
-	if (entry)
-		task_command_answer(entry->task, body, data, size);
+	if (task)
+		task_command_answer(task, body, data, size);
 }
 
 static void on_observe(struct agent *agent, void *body)
 {
 	struct message_observe *observe = body;
-	struct task_id id = { observe->job, observe->attempt, observe->rank };
-	struct task_entry *entry = task_table_find(agent, &id);
+	struct task *task =
+		find_task(agent, observe->job, observe->attempt, observe->rank);
 
-	if (entry)
-		task_observe(entry->task, observe->round, observe->stops);
+	if (task)
+		task_observe(task, observe->round, observe->stops);
 }
 
 static void on_discard(struct agent *agent, void *body)
 {
 	struct message_discard *discard = body;
-	struct task_id id = { discard->job, discard->attempt, discard->rank };
-	struct task_entry *entry = task_table_find(agent, &id);
+	struct task *task =
+		find_task(agent, discard->job, discard->attempt, discard->rank);
 
-	if (entry)
-		task_discard(entry->task);
+	if (task)
+		task_discard(task);
 	else
-		say_discarded(agent, &id);
+		send_or_report(agent, MESSAGE_DISCARDED, discard);
 }
 
 static void on_log_ack(struct agent *agent, void *body)
@@ -404,7 +380,7 @@ static void on_image_do(struct agent *agent, void *body)
 
 static void on_resync(struct agent *agent, void *body)
 {
-	report_run(NULL, 0, agent);
+	session_report(agent);
 }
 
 static void heard(void *arg, enum message_type type, void *body,
@@ -437,10 +413,13 @@ static void heard(void *arg, enum message_type type, void *body,
 static void add_names(cJSON *facts, const char *name,
 		      const struct strings *list)
 {
-	cJSON *array = list->count ? cJSON_AddArrayToObject(facts, name) : NULL;
-
-	for (size_t i = 0; array && i < list->count; i++)
-		cJSON_AddItemToArray(array, cJSON_CreateString(list->items[i]));
+	if (list->count)
+		cJSON_AddItemToObject(facts, name,
+				      cJSON_CreateStringArray((const char *const
+								       *)list
+								      ->items,
+							      (int)list
+								      ->count));
 }
 
 /* What the engine and the devices add to the host's facts. */

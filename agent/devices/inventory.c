@@ -7,6 +7,7 @@
 #include "protocol/base/log.h"
 #include "protocol/base/loop.h"
 #include "protocol/base/subprocess.h"
+#include "protocol/message/json_get.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -174,8 +175,7 @@ static void state_save(const struct inventory *inventory, const char *text)
 
 static bool state_is(const cJSON *state, const char *name, const char *want)
 {
-	const char *text = cJSON_GetStringValue(
-		cJSON_GetObjectItemCaseSensitive(state, name));
+	const char *text = json_get_text(state, name);
 
 	return text && !strcmp(text, want);
 }
@@ -193,7 +193,7 @@ static void state_load(struct inventory *inventory)
 	if (state_path(inventory, path) == 0 &&
 	    file_read(AT_FDCWD, path, &text, NULL) == 0)
 		state = codec_parse(text.data, text.size, NULL);
-	list = cJSON_GetObjectItemCaseSensitive(state, "devices");
+	list = json_get(state, "devices");
 	if (state_is(state, "vendor", inventory_vendor(inventory)) &&
 	    state_is(state, "boot", inventory->boot) &&
 	    state_is(state, "sysfs", inventory->config.roots->sys) &&

@@ -12,6 +12,7 @@
 #include "protocol/base/subprocess.h"
 #include "protocol/hardware/container.h"
 #include "protocol/hardware/processes.h"
+#include "protocol/message/json_get.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -302,31 +303,21 @@ static void look_at_processes(struct foreign_processes *foreign)
 
 /* Containers. */
 
-static const char *text_at(const cJSON *object, const char *name)
-{
-	const char *text = cJSON_GetStringValue(
-		cJSON_GetObjectItemCaseSensitive(object, name));
-
-	return text ? text : "";
-}
-
 static void look_into_next(struct foreign_processes *foreign);
 
 static void inspected(void *arg, const struct error *err, cJSON *answer)
 {
 	struct foreign_processes *foreign = arg;
-	const cJSON *config =
-		cJSON_GetObjectItemCaseSensitive(answer, "HostConfig");
-	const char *name = text_at(answer, "Name");
+	const cJSON *config = json_get(answer, "HostConfig");
+	const char *name = json_get_text_or_empty(answer, "Name");
 	const cJSON *given;
 
 	foreign->call = NULL;
 	if (err)
 		log_debug("foreign: %s", err->text);
-	cJSON_ArrayForEach(given,
-			   cJSON_GetObjectItemCaseSensitive(config, "Devices"))
+	cJSON_ArrayForEach(given, json_get(config, "Devices"))
 	{
-		const char *path = text_at(given, "PathOnHost");
+		const char *path = json_get_text_or_empty(given, "PathOnHost");
 
 		for (size_t i = 0; i < foreign->files_count; i++)
 			if (!*foreign->seen && *path == '/' &&
@@ -370,17 +361,19 @@ static void listed(void *arg, const struct error *err, cJSON *answer)
 		log_debug("foreign: %s", err->text);
 	cJSON_ArrayForEach(container, answer)
 	{
-		const cJSON *labels =
-			cJSON_GetObjectItemCaseSensitive(container, "Labels");
+		const cJSON *labels = json_get(container, "Labels");
 		bool ours =
-			(!strcmp(text_at(labels, LABEL_CLUSTER),
+			(!strcmp(json_get_text_or_empty(labels, LABEL_CLUSTER),
 				 source->cluster) &&
-			 !strcmp(text_at(labels, LABEL_NODE), source->node)) ||
+			 !strcmp(json_get_text_or_empty(labels, LABEL_NODE),
+				 source->node)) ||
 			install_is_of(container, source->cluster, source->node);
 		struct strings *to = ours ? &foreign->ours : &foreign->others;
 
-		if (*text_at(container, "Id") && to->count < CONTAINERS_MAX)
-			strings_add(to, text_at(container, "Id"), NULL);
+		if (*json_get_text_or_empty(container, "Id") &&
+		    to->count < CONTAINERS_MAX)
+			strings_add(to, json_get_text_or_empty(container, "Id"),
+				    NULL);
 	}
 	look_into_next(foreign);
 }

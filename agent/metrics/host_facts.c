@@ -7,6 +7,7 @@
 #include "agent/devices/sysfs.h"
 #include "agent/metrics/network.h"
 #include "protocol/hardware/device_injection.h"
+#include "protocol/message/json_get.h"
 
 #include <ctype.h>
 #include <stdbool.h>
@@ -56,8 +57,7 @@ static void add_os(cJSON *facts)
 static void add_virtual(cJSON *facts, const char *cpuinfo)
 {
 	owned_free char *flags = sysfs_line(cpuinfo, "flags", ':');
-	const char *vendor = cJSON_GetStringValue(
-		cJSON_GetObjectItemCaseSensitive(facts, "machine_vendor"));
+	const char *vendor = json_get_text(facts, "machine_vendor");
 
 	if (flags && strstr(flags, " hypervisor"))
 		sysfs_add(facts, "virtual", vendor ? vendor : "yes");
@@ -284,10 +284,8 @@ static void add_clock(cJSON *facts, const struct host_facts_source *source)
 static void add_engine(cJSON *facts, const cJSON *engine)
 {
 	char text[128];
-	const cJSON *version =
-		cJSON_GetObjectItemCaseSensitive(engine, "Version");
-	const cJSON *api =
-		cJSON_GetObjectItemCaseSensitive(engine, "ApiVersion");
+	const cJSON *version = json_get(engine, "Version");
+	const cJSON *api = json_get(engine, "ApiVersion");
 
 	if (cJSON_IsString(version)) {
 		snprintf(text, sizeof(text), "%s%s",

@@ -3,6 +3,7 @@
  */
 #include "agent/metrics/network.h"
 #include "agent/devices/sysfs.h"
+#include "protocol/message/json_get.h"
 
 #include <arpa/inet.h>
 #include <ifaddrs.h>
@@ -113,17 +114,9 @@ static void count_link(struct links *links, double gbit_per_s)
 		links->count++;
 }
 
-static const char *member(const cJSON *item, const char *name)
-{
-	const char *text = cJSON_GetStringValue(
-		cJSON_GetObjectItemCaseSensitive(item, name));
-
-	return text ? text : "";
-}
-
 static double figure(const cJSON *item, const char *name)
 {
-	const cJSON *number = cJSON_GetObjectItemCaseSensitive(item, name);
+	const cJSON *number = json_get(item, name);
 
 	return cJSON_IsNumber(number) ? number->valuedouble : 0;
 }
@@ -134,8 +127,8 @@ static void count_ports(struct links *links, const cJSON *ports)
 
 	cJSON_ArrayForEach(port, ports)
 	{
-		if (!strcmp(member(port, "state"), "ACTIVE") &&
-		    !strcmp(member(port, "type"), links->type))
+		if (!strcmp(json_get_text_or_empty(port, "state"), "ACTIVE") &&
+		    !strcmp(json_get_text_or_empty(port, "type"), links->type))
 			count_link(links, figure(port, "gbit_per_s"));
 	}
 }
@@ -146,10 +139,8 @@ static void count_networks(struct links *links, const cJSON *networks)
 
 	cJSON_ArrayForEach(network, networks)
 	{
-		if (cJSON_IsTrue(
-			    cJSON_GetObjectItemCaseSensitive(network,
-							     "physical")) &&
-		    !strcmp(member(network, "state"), "up"))
+		if (cJSON_IsTrue(json_get(network, "physical")) &&
+		    !strcmp(json_get_text_or_empty(network, "state"), "up"))
 			count_link(links, figure(network, "mbit_per_s") / 1000);
 	}
 }

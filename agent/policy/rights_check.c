@@ -3,6 +3,7 @@
  */
 #include "agent/policy/rights_check.h"
 #include "protocol/hardware/container.h"
+#include "protocol/message/json_get.h"
 
 #include <errno.h>
 #include <fnmatch.h>
@@ -54,14 +55,6 @@ int rights_check_user(const struct policy *policy, const char *user,
 			 root ? " (root)" : "", policy->file, allowed);
 }
 
-static const char *text_of(const cJSON *object, const char *name)
-{
-	const char *text = cJSON_GetStringValue(
-		cJSON_GetObjectItemCaseSensitive(object, name));
-
-	return text ? text : "";
-}
-
 static const char *resolved(policy_check_resolve_fn *resolve, const char *path,
 			    char *out)
 {
@@ -88,22 +81,20 @@ static bool is_allowed(const struct policy *policy, const char *source,
 bool rights_check_suid(const struct policy *policy, const cJSON *request,
 		       policy_check_resolve_fn *resolve)
 {
-	const cJSON *host =
-		cJSON_GetObjectItemCaseSensitive(request, "HostConfig");
+	const cJSON *host = json_get(request, "HostConfig");
 	bool found = false;
 	const cJSON *mount;
 
 	if (policy->any)
 		return true;
-	cJSON_ArrayForEach(mount,
-			   cJSON_GetObjectItemCaseSensitive(host, "Mounts"))
+	cJSON_ArrayForEach(mount, json_get(host, "Mounts"))
 	{
-		if (cJSON_IsTrue(
-			    cJSON_GetObjectItemCaseSensitive(mount,
-							     "ReadOnly")) ||
-		    !strcmp(text_of(mount, "Target"), CONTAINER_OUT))
+		if (cJSON_IsTrue(json_get(mount, "ReadOnly")) ||
+		    !strcmp(json_get_text_or_empty(mount, "Target"),
+			    CONTAINER_OUT))
 			continue;
-		if (!is_allowed(policy, text_of(mount, "Source"), resolve))
+		if (!is_allowed(policy, json_get_text_or_empty(mount, "Source"),
+				resolve))
 			return false;
 		found = true;
 	}

@@ -20,9 +20,11 @@
 
 struct gang_ssh;
 
-/* Send to the controller. A message that is lost is sent again. */
-typedef void gang_ssh_send_fn(void *arg, enum message_type type,
-			      const void *body, const void *data, size_t size);
+/* Send to the controller. A message that is lost is sent again, so the result
+ * is not used.
+ */
+typedef int gang_ssh_send_fn(void *arg, enum message_type type,
+			     const void *body, const void *data, size_t size);
 
 /* For a task whose spec has container.ssh, while its command runs. id is
  * copied, the rest is borrowed.

@@ -2,6 +2,7 @@
  * spec.
  */
 #include "protocol/hardware/container_internal.h"
+#include "protocol/message/json_get.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -392,7 +393,7 @@ static int add_list(cJSON *host, const struct container_list *rule,
 {
 	const struct strings *list =
 		(const void *)((const char *)spec + rule->offset);
-	cJSON *array = cJSON_GetObjectItemCaseSensitive(host, rule->name);
+	cJSON *array = json_get(host, rule->name);
 
 	if (list->count > rule->max)
 		return container_too_many(rule->field, list->count, rule->max,

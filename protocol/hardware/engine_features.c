@@ -3,6 +3,7 @@
  */
 #include "protocol/base/file.h"
 #include "protocol/hardware/device_injection.h"
+#include "protocol/message/json_get.h"
 
 #include <limits.h>
 #include <string.h>
@@ -26,11 +27,6 @@ static const struct schema engine_features_schema =
 void engine_features_clear(struct engine_features *features)
 {
 	codec_clear(&engine_features_schema, features);
-}
-
-static const cJSON *get(const cJSON *object, const char *name)
-{
-	return cJSON_GetObjectItemCaseSensitive(object, name);
 }
 
 static const char *text_of(const struct value *map, const char *key)
@@ -86,10 +82,10 @@ static int read_cdi(const cJSON *info, struct strings *cdi, struct error *err)
 {
 	const cJSON *item;
 
-	cJSON_ArrayForEach(item, get(info, "DiscoveredDevices"))
+	cJSON_ArrayForEach(item, json_get(info, "DiscoveredDevices"))
 	{
-		const char *source = cJSON_GetStringValue(get(item, "Source"));
-		const char *id = cJSON_GetStringValue(get(item, "ID"));
+		const char *source = json_get_text(item, "Source");
+		const char *id = json_get_text(item, "ID");
 
 		if (source && id && !strcmp(source, "cdi") &&
 		    cdi->count < CDI_DEVICES_MAX &&
@@ -98,7 +94,7 @@ static int read_cdi(const cJSON *info, struct strings *cdi, struct error *err)
 	}
 	if (cdi->count)
 		return 0;
-	cJSON_ArrayForEach(item, get(info, "CDISpecDirs"))
+	cJSON_ArrayForEach(item, json_get(info, "CDISpecDirs"))
 	{
 		const char *path = cJSON_GetStringValue(item);
 
@@ -121,7 +117,7 @@ static int read_isolation(const cJSON *info, char **isolation,
 	const cJSON *item;
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
-		cJSON_ArrayForEach(item, get(info, "SecurityOptions"))
+		cJSON_ArrayForEach(item, json_get(info, "SecurityOptions"))
 		{
 			const char *text = cJSON_GetStringValue(item);
 
@@ -147,7 +143,7 @@ static int read_limits(const cJSON *info, struct strings *unlimited,
 	};
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-		if (cJSON_IsFalse(get(info, known[i].key)) &&
+		if (cJSON_IsFalse(json_get(info, known[i].key)) &&
 		    strings_add(unlimited, known[i].word, err) < 0)
 			return -1;
 	return 0;
@@ -181,9 +177,9 @@ bool engine_is_podman(const cJSON *version)
 {
 	const cJSON *component;
 
-	cJSON_ArrayForEach(component, get(version, "Components"))
+	cJSON_ArrayForEach(component, json_get(version, "Components"))
 	{
-		const char *name = cJSON_GetStringValue(get(component, "Name"));
+		const char *name = json_get_text(component, "Name");
 
 		if (name && !strcmp(name, "Podman Engine"))
 			return true;
@@ -194,12 +190,12 @@ bool engine_is_podman(const cJSON *version)
 int engine_features_podman(const cJSON *info, struct engine_features *features,
 			   struct error *err)
 {
-	const cJSON *host = get(info, "host"), *item;
+	const cJSON *host = json_get(info, "host"), *item;
 	owned(strings_clear) struct strings controllers = { 0 };
 
-	if (!cJSON_IsTrue(get(get(host, "security"), "rootless")))
+	if (!cJSON_IsTrue(json_get(json_get(host, "security"), "rootless")))
 		return 0;
-	cJSON_ArrayForEach(item, get(host, "cgroupControllers"))
+	cJSON_ArrayForEach(item, json_get(host, "cgroupControllers"))
 	{
 		const char *text = cJSON_GetStringValue(item);
 
@@ -213,9 +209,9 @@ int engine_features_read(const cJSON *info, struct engine_features *features,
 			 struct error *err)
 {
 	owned(engine_features_clear) struct engine_features got = { 0 };
-	const cJSON *runtimes = get(info, "Runtimes"), *item;
+	const cJSON *runtimes = json_get(info, "Runtimes"), *item;
 
-	got.ignores_devices = get(info, "BuildahVersion");
+	got.ignores_devices = json_get(info, "BuildahVersion");
 	if (got.ignores_devices)
 		runtimes = NULL;
 	cJSON_ArrayForEach(item, runtimes)

@@ -3,6 +3,7 @@
  */
 #include "protocol/hardware/sample_format.h"
 #include "protocol/base/printable.h"
+#include "protocol/message/json_get.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -258,11 +259,10 @@ static int read_point(const struct sample_format_columns *columns,
 		      const cJSON *object, struct sample_format_line *line,
 		      struct error *err)
 {
-	const cJSON *time = cJSON_GetObjectItemCaseSensitive(object, "t");
-	const cJSON *list = cJSON_GetObjectItemCaseSensitive(object, "d");
-	const cJSON *host = cJSON_GetObjectItemCaseSensitive(object, "h");
-	const char *text = cJSON_GetStringValue(
-		cJSON_GetObjectItemCaseSensitive(object, "error"));
+	const cJSON *time = json_get(object, "t");
+	const cJSON *list = json_get(object, "d");
+	const cJSON *host = json_get(object, "h");
+	const char *text = json_get_text(object, "error");
 
 	if (!columns->known)
 		return error_set(err, EPROTO, "samples: the header is missing");
