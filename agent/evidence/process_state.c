@@ -30,31 +30,29 @@ static const char *const rank_names[] = { "RANK",
 bool process_state_read(pid_t pid, struct process_state *state)
 {
 	owned(buffer_clear) struct buffer text;
+	struct process_state read = { .pid = pid };
 	unsigned long long user, system;
-	const char *close;
-	long ticks = sysconf(_SC_CLK_TCK);
-	int parent;
+	const char *open, *close;
 	long threads;
-	char letter;
 
 	buffer_init(&text, 4096);
 	if (!sysfs_text(&text, PROC, "%d/stat", (int)pid))
 		return false;
 	/* The name stands in parentheses, and may hold any byte. */
+	open = strchr(text.data, '(');
 	close = strrchr(text.data, ')');
-	if (!close ||
+	if (!open || !close || close < open ||
 	    sscanf(close + 1,
-		   " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %*d "
+		   " %c %d %d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %*d "
 		   "%*d %*d %*d %ld",
-		   &letter, &parent, &user, &system, &threads) != 5)
+		   &read.state, &read.parent, &read.group, &user, &system,
+		   &threads) != 6)
 		return false;
-	*state = (struct process_state){
-		.pid = pid,
-		.parent = parent,
-		.state = letter,
-		.threads = (uint32_t)threads,
-		.cpu_ms = (user + system) * 1000 / (uint64_t)ticks,
-	};
+	snprintf(read.name, sizeof(read.name), "%.*s", (int)(close - open - 1),
+		 open + 1);
+	read.threads = (uint32_t)threads;
+	read.cpu_ms = (user + system) * 1000 / (uint64_t)sysconf(_SC_CLK_TCK);
+	*state = read;
 	return true;
 }
 

@@ -9,7 +9,8 @@
 
 /* Fields of /proc/PID/stat. */
 struct process_state {
-	pid_t pid, parent;
+	pid_t pid, parent, group;
+	char name[16]; /* of the program, cut by the kernel */
 	char state;
 	uint32_t threads;
 	uint64_t cpu_ms; /* since it began */

@@ -5,6 +5,7 @@
 
 #include "agent/images/install.h"
 #include "agent/devices/sysfs.h"
+#include "agent/evidence/process_state.h"
 #include "protocol/base/clock.h"
 #include "protocol/base/log.h"
 #include "protocol/base/loop.h"
@@ -28,7 +29,8 @@
 #define CONTAINERS_MAX 1024
 #define FILES_MAX 4096 /* of one process */
 #define TURN_MS 20     /* of looking through processes, then others' turn */
-#define COMM_MAX 15    /* bytes that the kernel keeps of a program's name */
+/* Bytes that the kernel keeps of a program's name. */
+#define NAME_BYTES (sizeof(((struct process_state *)0)->name) - 1)
 #define WORDS_MAX 200
 
 /* A node of a device that is wanted. */
@@ -90,47 +92,20 @@ saw(struct foreign_processes *foreign, const char *fmt, ...)
 
 /* Processes. */
 
-/* The kernel's words on a process; false: it is gone. */
-struct process {
-	int64_t pid, parent, group;
-	char name[COMM_MAX + 1];
-};
-
-static bool process_read(int64_t pid, struct process *process)
-{
-	owned(buffer_clear) struct buffer text;
-	const char *open, *close;
-	long long parent, group;
-
-	buffer_init(&text, 4096);
-	if (!sysfs_text(&text, "/proc", "%lld/stat", (long long)pid))
-		return false;
-	/* The name stands in parentheses, and may hold any byte. */
-	open = strchr(text.data, '(');
-	close = strrchr(text.data, ')');
-	if (!open || !close || close < open ||
-	    sscanf(close + 1, " %*c %lld %lld", &parent, &group) != 2)
-		return false;
-	*process = (struct process){ pid, parent, group, "" };
-	snprintf(process->name, sizeof(process->name), "%.*s",
-		 (int)(close - open - 1), open + 1);
-	return true;
-}
-
 /* Of this agent, of a tool that it runs, or in one of its containers. */
 static bool is_ours(const struct foreign_processes *foreign,
-		    const struct process *process)
+		    const struct process_state *process)
 {
 	owned(buffer_clear) struct buffer cgroup;
-	struct process leader;
-	int64_t self = getpid();
+	struct process_state leader;
+	pid_t self = getpid();
 
 	buffer_init(&cgroup, 65536);
 	if (process->pid == self || process->parent == self ||
-	    (process_read(process->group, &leader) && leader.parent == self))
+	    (process_state_read(process->group, &leader) &&
+	     leader.parent == self))
 		return true;
-	if (!sysfs_text(&cgroup, "/proc", "%lld/cgroup",
-			(long long)process->pid))
+	if (!sysfs_text(&cgroup, "/proc", "%d/cgroup", (int)process->pid))
 		return false;
 	for (size_t i = 0; i < foreign->ours.count; i++)
 		if (strstr(cgroup.data, foreign->ours.items[i]))
@@ -147,27 +122,27 @@ static bool is_watcher(const struct foreign_processes *foreign,
 
 	name = slash ? slash + 1 : name;
 	for (size_t i = 0; *name && i < names->count; i++)
-		if (!strncmp(names->items[i], name, COMM_MAX))
+		if (!strncmp(names->items[i], name, NAME_BYTES))
 			return true;
 	return false;
 }
 
-static void saw_process(struct foreign_processes *foreign, int64_t pid,
+static void saw_process(struct foreign_processes *foreign, pid_t pid,
 			const char *name, uint32_t device)
 {
 	const struct device_info *info = &foreign->source.devices->list[device];
-	struct process process = { .pid = pid };
-	bool known = process_read(pid, &process);
+	struct process_state process;
+	bool known = process_state_read(pid, &process);
 
 	if ((known && (is_ours(foreign, &process) ||
 		       is_watcher(foreign, process.name))) ||
 	    is_watcher(foreign, name))
 		return;
-	saw(foreign, "%.60s (pid %lld) uses device %u%s%s",
+	saw(foreign, "%.60s (pid %d) uses device %u%s%s",
 	    *name   ? name
 	    : known ? process.name
 		    : "a process",
-	    (long long)pid, device, info->bus_id ? " at " : "",
+	    (int)pid, device, info->bus_id ? " at " : "",
 	    info->bus_id ? info->bus_id : "");
 }
 
@@ -195,14 +170,14 @@ static const struct node_file *file_of(const struct foreign_processes *foreign,
 	return NULL;
 }
 
-static void look_into(struct foreign_processes *foreign, int64_t pid)
+static void look_into(struct foreign_processes *foreign, pid_t pid)
 {
 	char path[64];
 	const struct dirent *entry;
 	int files = 0;
 	DIR *folder;
 
-	snprintf(path, sizeof(path), "/proc/%lld/fd", (long long)pid);
+	snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
 	folder = opendir(path);
 	while (folder && !*foreign->seen && files++ < FILES_MAX &&
 	       (entry = readdir(folder))) {
@@ -229,7 +204,8 @@ static int processes_turn(sd_event_source *source, uint64_t usec, void *arg)
 	while (!*foreign->seen && clock_mono_ms() < end_ms &&
 	       (entry = readdir(foreign->processes)))
 		if (isdigit((unsigned char)entry->d_name[0]))
-			look_into(foreign, strtoll(entry->d_name, NULL, 10));
+			look_into(foreign,
+				  (pid_t)strtol(entry->d_name, NULL, 10));
 	if (!*foreign->seen && entry) {
 		loop_timer(foreign->source.loop, &foreign->timer, 1,
 			   processes_turn, foreign, NULL);
@@ -267,7 +243,7 @@ static void tool_told(void *arg, const struct error *err,
 			if (!*foreign->seen && foreign->wanted >> i & 1 &&
 			    process_uses(&rows.list[r],
 					 &source->devices->list[i], samples[i]))
-				saw_process(foreign, rows.list[r].pid,
+				saw_process(foreign, (pid_t)rows.list[r].pid,
 					    rows.list[r].name, i);
 	end_look(foreign);
 }

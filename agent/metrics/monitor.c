@@ -96,15 +96,6 @@ static const struct devices *devices_now(const struct monitor *monitor)
 	return devices && devices->count ? devices : NULL;
 }
 
-static const struct device_info *device_of(const struct devices *devices,
-					   uint32_t index)
-{
-	for (size_t i = 0; devices && i < devices->count; i++)
-		if (devices->list[i].index == index)
-			return &devices->list[i];
-	return NULL;
-}
-
 /* Times in the streams: of the controller, once its clock is known. */
 static int64_t stream_time(const struct monitor *monitor, int64_t mono_ms)
 {
@@ -150,12 +141,13 @@ static void put_head(struct monitor_stream *stream)
 		head.round_trip_ms = monitor->exchange.round_trip_ms;
 	}
 	for (size_t i = 0; i < stream->count; i++) {
-		const struct device_info *device =
-			device_of(devices, stream->indices[i]);
+		uint32_t index = stream->indices[i];
 
-		list[i].index = stream->indices[i];
-		list[i].bus_id = device ? device->bus_id : NULL;
-		list[i].name = device ? device->name : NULL;
+		list[i].index = index;
+		if (devices && index < devices->count) {
+			list[i].bus_id = devices->list[index].bus_id;
+			list[i].name = devices->list[index].name;
+		}
 	}
 	if (sample_format_put_head(&text, &head, NULL) == 0)
 		stream_write(stream, &text);
@@ -198,21 +190,21 @@ static void tool_trouble(void *arg, const char *words)
 
 /* Devices. */
 
-/* A device's row: of those that belong to the node's devices, or by place. */
-static const struct device_sample *
-row_for(const struct devices *devices, const struct samples *samples,
-	const struct device_sample *const *rows, uint32_t index)
+/* The row of each device by its index. Without a list of devices, that is the
+ * order of the rows.
+ */
+static void find_rows(const struct devices *devices,
+		      const struct samples *samples,
+		      const struct device_sample *rows[DEVICES_MAX])
 {
-	for (size_t i = 0; devices && i < devices->count; i++)
-		if (devices->list[i].index == index)
-			return rows[i];
-	return !devices && index < samples->count ? &samples->rows[index]
-						  : NULL;
+	if (devices)
+		devices_rows(devices, samples, rows);
+	for (size_t i = 0; !devices && i < samples->count && i < DEVICES_MAX;
+	     i++)
+		rows[i] = &samples->rows[i];
 }
 
 static void put_devices(struct monitor_stream *stream, int64_t time_ms,
-			const struct devices *devices,
-			const struct samples *samples,
 			const struct device_sample *const *rows)
 {
 	const struct device_sample *mine[DEVICES_MAX];
@@ -222,7 +214,7 @@ static void put_devices(struct monitor_stream *stream, int64_t time_ms,
 
 	buffer_init(&text, TEXT_MAX);
 	for (size_t i = 0; i < stream->count; i++) {
-		mine[i] = row_for(devices, samples, rows, stream->indices[i]);
+		mine[i] = rows[stream->indices[i]];
 		if (!mine[i] && !missing++)
 			snprintf(words, sizeof(words),
 				 "%.60s: does not report device %u",
@@ -254,7 +246,6 @@ static int devices_read(void *arg, const struct subprocess_output *output,
 			int64_t at_ms, struct error *err)
 {
 	struct monitor *monitor = arg;
-	const struct devices *devices = devices_now(monitor);
 	const struct device_sample *rows[DEVICES_MAX] = { NULL };
 	owned(samples_clear) struct samples samples = { 0 };
 	struct monitor_stream *stream;
@@ -264,12 +255,11 @@ static int devices_read(void *arg, const struct subprocess_output *output,
 			 output->text, output->size, &samples, err) < 0)
 		return -1;
 	state_interval(monitor, output->took_ms);
-	if (devices)
-		devices_rows(devices, &samples, rows);
+	find_rows(devices_now(monitor), &samples, rows);
 	time_ms = stream_time(monitor, at_ms);
 	TAILQ_FOREACH(stream, &monitor->streams, next)
 	{
-		put_devices(stream, time_ms, devices, &samples, rows);
+		put_devices(stream, time_ms, rows);
 	}
 	samples_clear(&monitor->last);
 	monitor->last = samples;
@@ -566,24 +556,21 @@ size_t monitor_devices(const struct monitor *monitor, struct device_metrics *to)
 
 	if (clock_mono_ms() - monitor->last_ms > MONITOR_WATCH_MS)
 		return 0;
-	if (devices)
-		devices_rows(devices, &monitor->last, rows);
+	find_rows(devices, &monitor->last, rows);
 	for (uint32_t index = 0; index < DEVICES_MAX; index++) {
-		const struct device_sample *row =
-			row_for(devices, &monitor->last, rows, index);
-		const struct device_info *device = device_of(devices, index);
+		const struct device_sample *row = rows[index];
+		struct device_info device = { 0 };
 
 		if (!row)
 			continue;
+		if (devices)
+			device = devices->list[index];
 		to[count] = (struct device_metrics){
 			.node = monitor->config->node,
 			.index = index,
-			.uuid = device && device->uuid ? device->uuid
-						       : row->uuid,
-			.bus_id = device && device->bus_id ? device->bus_id
-							   : row->bus_id,
-			.name = device && device->name ? device->name
-						       : row->name,
+			.uuid = device.uuid ? device.uuid : row->uuid,
+			.bus_id = device.bus_id ? device.bus_id : row->bus_id,
+			.name = device.name ? device.name : row->name,
 			.has = row->has,
 		};
 		memcpy(to[count].value, row->value, sizeof(row->value));

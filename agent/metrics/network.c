@@ -14,35 +14,63 @@
 #define NETWORKS_MAX 64
 #define PORTS_MAX 8 /* of one InfiniBand device */
 
+/* The kinds of networks, the fastest first. */
+enum { INFINIBAND, ROCE, ETHERNET, KINDS };
+
+static const char *const kind_names[KINDS] = {
+	[INFINIBAND] = "InfiniBand",
+	[ROCE] = "RoCE",
+	[ETHERNET] = "Ethernet",
+};
+
+/* How many links of a kind are up, at the largest speed of these. */
+struct links {
+	double gbit_per_s;
+	int count;
+};
+
 struct looking {
 	const char *sys;
 	const char *device; /* whose ports are looked at */
-	cJSON *list;
+	cJSON *networks, *ports;
+	struct links links[KINDS];
 };
+
+static void count_link(struct links *links, double gbit_per_s)
+{
+	if (gbit_per_s > links->gbit_per_s) {
+		links->gbit_per_s = gbit_per_s;
+		links->count = 0;
+	}
+	if (gbit_per_s >= links->gbit_per_s)
+		links->count++;
+}
 
 static bool add_network(void *arg, const char *name)
 {
 	struct looking *looking = arg;
-	owned(buffer_clear) struct buffer text;
+	owned(buffer_clear) struct buffer state;
 	cJSON *network = cJSON_CreateObject();
-	double speed;
+	bool physical = sysfs_there(looking->sys, "class/net/%s/device", name);
+	double speed = 0;
 
-	buffer_init(&text, 64);
+	buffer_init(&state, 64);
 	if (!network || !strcmp(name, "lo")) {
 		cJSON_Delete(network);
 		return true;
 	}
 	sysfs_add(network, "name", name);
 	/* A link that is down, or virtual, says -1 or nothing. */
-	if (sysfs_number(&speed, looking->sys, "class/net/%s/speed", name) &&
-	    speed > 0)
+	sysfs_number(&speed, looking->sys, "class/net/%s/speed", name);
+	if (speed > 0)
 		cJSON_AddNumberToObject(network, "mbit_per_s", speed);
-	if (sysfs_text(&text, looking->sys, "class/net/%s/operstate", name))
-		sysfs_add(network, "state", text.data);
-	cJSON_AddBoolToObject(network, "physical",
-			      sysfs_there(looking->sys, "class/net/%s/device",
-					  name));
-	cJSON_AddItemToArray(looking->list, network);
+	if (sysfs_text(&state, looking->sys, "class/net/%s/operstate", name))
+		sysfs_add(network, "state", state.data);
+	cJSON_AddBoolToObject(network, "physical", physical);
+	cJSON_AddItemToArray(looking->networks, network);
+	if (physical && !strcmp(state.data, "up"))
+		count_link(&looking->links[ETHERNET],
+			   speed > 0 ? speed / 1000 : 0);
 	return true;
 }
 
@@ -60,7 +88,9 @@ static bool add_port(void *arg, const char *port)
 	owned(buffer_clear) struct buffer text;
 	cJSON *item = cJSON_CreateObject();
 	const char *device = looking->device;
-	double rate;
+	const char *type;
+	size_t kind = KINDS;
+	double rate = 0;
 
 	buffer_init(&text, 256);
 	if (!item)
@@ -68,9 +98,15 @@ static bool add_port(void *arg, const char *port)
 	sysfs_add(item, "device", device);
 	cJSON_AddNumberToObject(item, "port", strtod(port, NULL));
 	if (sysfs_text(&text, looking->sys,
-		       "class/infiniband/%s/ports/%s/link_layer", device, port))
-		sysfs_add(item, "type",
-			  !strcmp(text.data, "Ethernet") ? "RoCE" : text.data);
+		       "class/infiniband/%s/ports/%s/link_layer", device,
+		       port)) {
+		type = strcmp(text.data, "Ethernet") ? text.data
+						     : kind_names[ROCE];
+		sysfs_add(item, "type", type);
+		for (kind = 0; kind < KINDS; kind++)
+			if (!strcmp(kind_names[kind], type))
+				break;
+	}
 	if (sysfs_text(&text, looking->sys, "class/infiniband/%s/ports/%s/rate",
 		       device, port)) {
 		sysfs_add(item, "rate", text.data);
@@ -81,7 +117,10 @@ static bool add_port(void *arg, const char *port)
 	if (sysfs_text(&text, looking->sys,
 		       "class/infiniband/%s/ports/%s/state", device, port))
 		sysfs_add(item, "state", port_state(text.data));
-	cJSON_AddItemToArray(looking->list, item);
+	if (kind < KINDS &&
+	    !strcmp(json_get_text_or_empty(item, "state"), "ACTIVE"))
+		count_link(&looking->links[kind], rate > 0 ? rate : 0);
+	cJSON_AddItemToArray(looking->ports, item);
 	return true;
 }
 
@@ -97,95 +136,40 @@ static bool add_device(void *arg, const char *name)
 	return true;
 }
 
-/* How many links of the kind are up, at the largest speed (Gb/s) of these. */
-struct links {
-	const char *type;
-	double gbit_per_s;
-	int count;
-};
-
-static void count_link(struct links *links, double gbit_per_s)
+static void add_summary(cJSON *facts, const struct links links[KINDS])
 {
-	if (gbit_per_s > links->gbit_per_s) {
-		links->gbit_per_s = gbit_per_s;
-		links->count = 0;
-	}
-	if (gbit_per_s >= links->gbit_per_s)
-		links->count++;
-}
-
-static double figure(const cJSON *item, const char *name)
-{
-	const cJSON *number = json_get(item, name);
-
-	return cJSON_IsNumber(number) ? number->valuedouble : 0;
-}
-
-static void count_ports(struct links *links, const cJSON *ports)
-{
-	const cJSON *port;
-
-	cJSON_ArrayForEach(port, ports)
-	{
-		if (!strcmp(json_get_text_or_empty(port, "state"), "ACTIVE") &&
-		    !strcmp(json_get_text_or_empty(port, "type"), links->type))
-			count_link(links, figure(port, "gbit_per_s"));
-	}
-}
-
-static void count_networks(struct links *links, const cJSON *networks)
-{
-	const cJSON *network;
-
-	cJSON_ArrayForEach(network, networks)
-	{
-		if (cJSON_IsTrue(json_get(network, "physical")) &&
-		    !strcmp(json_get_text_or_empty(network, "state"), "up"))
-			count_link(links, figure(network, "mbit_per_s") / 1000);
-	}
-}
-
-static void add_summary(cJSON *facts, const cJSON *networks, const cJSON *ports)
-{
-	struct links kinds[] = { { .type = "InfiniBand" },
-				 { .type = "RoCE" },
-				 { .type = "Ethernet" } };
 	char text[100];
+	size_t used, kind = 0;
 
-	count_ports(&kinds[0], ports);
-	count_ports(&kinds[1], ports);
-	count_networks(&kinds[2], networks);
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		if (!kinds[i].count)
-			continue;
-		if (!kinds[i].gbit_per_s)
-			snprintf(text, sizeof(text), "%s", kinds[i].type);
-		else if (kinds[i].count == 1)
-			snprintf(text, sizeof(text), "%s, %g Gb/s",
-				 kinds[i].type, kinds[i].gbit_per_s);
-		else
-			snprintf(text, sizeof(text), "%s, %dx%g Gb/s",
-				 kinds[i].type, kinds[i].count,
-				 kinds[i].gbit_per_s);
-		cJSON_AddStringToObject(facts, "network", text);
+	while (kind < KINDS && !links[kind].count)
+		kind++;
+	if (kind == KINDS)
 		return;
-	}
+	used = (size_t)snprintf(text, sizeof(text), "%s", kind_names[kind]);
+	if (links[kind].gbit_per_s > 0 && links[kind].count == 1)
+		snprintf(text + used, sizeof(text) - used, ", %g Gb/s",
+			 links[kind].gbit_per_s);
+	else if (links[kind].gbit_per_s > 0)
+		snprintf(text + used, sizeof(text) - used, ", %dx%g Gb/s",
+			 links[kind].count, links[kind].gbit_per_s);
+	cJSON_AddStringToObject(facts, "network", text);
 }
 
 void network_facts(cJSON *facts, const char *sys)
 {
-	cJSON *networks = cJSON_AddArrayToObject(facts, "networks");
-	cJSON *ports = cJSON_CreateArray();
-	struct looking nets = { .sys = sys, .list = networks };
-	struct looking fabrics = { .sys = sys, .list = ports };
+	struct looking looking = {
+		.sys = sys,
+		.networks = cJSON_AddArrayToObject(facts, "networks"),
+		.ports = cJSON_CreateArray(),
+	};
 
-	sysfs_each(sys, "class/net", NETWORKS_MAX, add_network, &nets);
-	sysfs_each(sys, "class/infiniband", NETWORKS_MAX, add_device, &fabrics);
-	add_summary(facts, networks, ports);
-	if (cJSON_GetArraySize(ports))
-		cJSON_AddItemToObject(facts, "infiniband", ports);
+	sysfs_each(sys, "class/net", NETWORKS_MAX, add_network, &looking);
+	sysfs_each(sys, "class/infiniband", NETWORKS_MAX, add_device, &looking);
+	add_summary(facts, looking.links);
+	if (cJSON_GetArraySize(looking.ports))
+		cJSON_AddItemToObject(facts, "infiniband", looking.ports);
 	else
-		cJSON_Delete(ports);
+		cJSON_Delete(looking.ports);
 }
 
 /* The address of a socket as text; false: of another family. */

@@ -31,16 +31,6 @@ void search_because(struct search *search, const char *fmt, ...)
 		 used ? "; " : "", line.text);
 }
 
-bool profile_lists(const struct strings *list, const char *word, bool prefix)
-{
-	for (size_t i = 0; i < list->count; i++)
-		if (!strncasecmp(list->items[i], word,
-				 prefix ? strlen(list->items[i])
-					: strlen(word) + 1))
-			return true;
-	return false;
-}
-
 static struct device_info *device_add(struct search *search, struct error *err)
 {
 	struct devices *found = &search->found;
@@ -127,6 +117,16 @@ static bool pci_word(const struct sysroot *roots, const char *function,
 	return true;
 }
 
+/* A class is given by the first digits of its code. */
+static bool has_class(const struct strings *classes, const char *code)
+{
+	for (size_t i = 0; i < classes->count; i++)
+		if (!strncmp(code, classes->items[i],
+			     strlen(classes->items[i])))
+			return true;
+	return false;
+}
+
 static bool pci_suits(const struct search *search, const char *function)
 {
 	const struct discover_rules *rules = &search->profile->discover;
@@ -135,13 +135,13 @@ static bool pci_suits(const struct search *search, const char *function)
 	struct stat st;
 
 	if (!pci_word(search->roots, function, "vendor", 4, word) ||
-	    !profile_lists(&rules->pci_vendors, word, false))
+	    !profile_lists(&rules->pci_vendors, word))
 		return false;
 	if (rules->functions ? !(rules->functions & (1U << number)) : number)
 		return false;
 	if (rules->pci_classes.count &&
 	    (!pci_word(search->roots, function, "class", 6, word) ||
-	     !profile_lists(&rules->pci_classes, word, true)))
+	     !has_class(&rules->pci_classes, word)))
 		return false;
 	/* A virtual function, which a virtual machine uses. */
 	snprintf(path, sizeof(path), PCI_FOLDER "/%s/physfn", function);

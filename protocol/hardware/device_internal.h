@@ -32,11 +32,6 @@ struct search {
 __attribute__((format(printf, 2, 3))) void search_because(struct search *search,
 							  const char *fmt, ...);
 
-/* Whether the word is in the list, in any case; with prefix: or begins with an
- * item of the list.
- */
-bool profile_lists(const struct strings *list, const char *word, bool prefix);
-
 /* A text of a tool's row by its name in profiles ("uuid"). NULL: no row, or the
  * row lacks it.
  */

@@ -218,8 +218,7 @@ int search_numbers(struct search *search, struct error *err)
 		const struct number_rule *rule = &rules->numbers[r];
 		bool last = r + 1 == rules->numbers_count ||
 			    strcmp(rule->name, rule[1].name) != 0;
-		bool required =
-			profile_lists(&rules->required, rule->name, false);
+		bool required = strings_has(&rules->required, rule->name);
 
 		for (size_t i = 0; i < search->found.count;) {
 			const struct device_info *info;

@@ -12,21 +12,13 @@
 #define RUNTIMES_MAX 256
 #define CDI_DEVICES_MAX 4096
 
-/* clang-format off */
-static const struct field engine_features_fields[] = {
-	FIELD_OPTIONAL(engine_features, runtimes),
-	FIELD_OPTIONAL(engine_features, cdi),
-	FIELD_OPTIONAL(engine_features, ignores_devices),
-	FIELD_OPTIONAL(engine_features, isolation),
-	FIELD_OPTIONAL(engine_features, unlimited),
-};
-static const struct schema engine_features_schema =
-	SCHEMA(engine_features, engine_features_fields);
-/* clang-format on */
-
 void engine_features_clear(struct engine_features *features)
 {
-	codec_clear(&engine_features_schema, features);
+	strings_clear(&features->runtimes);
+	strings_clear(&features->cdi);
+	strings_clear(&features->unlimited);
+	free(features->isolation);
+	*features = (struct engine_features){ 0 };
 }
 
 static const char *text_of(const struct value *map, const char *key)

@@ -146,10 +146,10 @@ int profiles_load(const char *folder, struct profiles *profiles,
 	return 0;
 }
 
-static bool listed(const struct strings *list, const char *name)
+bool profile_lists(const struct strings *list, const char *word)
 {
 	for (size_t i = 0; i < list->count; i++)
-		if (!strcasecmp(list->items[i], name))
+		if (!strcasecmp(list->items[i], word))
 			return true;
 	return false;
 }
@@ -159,7 +159,7 @@ const struct profile *profiles_find(const struct profiles *profiles,
 {
 	for (size_t i = 0; i < profiles->count; i++)
 		if (!strcasecmp(profiles->list[i]->vendor, name) ||
-		    listed(&profiles->list[i]->aliases, name))
+		    profile_lists(&profiles->list[i]->aliases, name))
 			return profiles->list[i];
 	return NULL;
 }
@@ -176,7 +176,7 @@ const struct chip_rule *profile_chip(const struct profile *profile,
 			return chip;
 	}
 	for (size_t i = 0; pci_device && i < profile->chips_count; i++)
-		if (listed(&profile->chips[i].pci, pci_device))
+		if (profile_lists(&profile->chips[i].pci, pci_device))
 			return &profile->chips[i];
 	return NULL;
 }

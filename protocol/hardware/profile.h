@@ -247,6 +247,9 @@ int profiles_load(const char *folder, struct profiles *profiles,
 void profiles_clear(struct profiles *profiles);
 OWNED_VALUE(struct profiles, profiles_clear)
 
+/* Is the word in the list, in any case? */
+bool profile_lists(const struct strings *list, const char *word);
+
 /* By name or alias, in any case; NULL: none. */
 const struct profile *profiles_find(const struct profiles *profiles,
 				    const char *name);
