@@ -49,9 +49,9 @@ static int open_monitor(struct agent *agent, struct error *err)
 		.node = config->key.name,
 		.roots = agent->binding.roots,
 		.cpus = agent_housekeeping(config),
-		.cpus_text = config->housekeeping,
+		.cpus_text = config->settings.housekeeping_cpus,
 		.interval_ms = MONITOR_INTERVAL_MS,
-		.ipmi = config->ipmi,
+		.ipmi = config->settings.ipmi,
 		.devices = devices_now,
 		.clock = controller_clock,
 		.arg = agent,
@@ -79,10 +79,10 @@ static int open_blobs(struct agent *agent, struct error *err)
 	agent->blobs = node_blobs_new(
 		&(struct node_blobs_config){
 			.loop = agent->loop,
-			.state = config->state,
+			.state = config->settings.state,
 			.key = &config->key,
-			.address = config->address,
-			.port = config->peer_port,
+			.address = config->settings.address,
+			.port = (uint32_t)config->settings.peer_port,
 			.say = session_send,
 			.touch = touch_contents,
 			.arg = agent,
@@ -124,14 +124,14 @@ static int open_watermark(struct agent *agent, struct error *err)
 {
 	const struct agent_config *config = agent->config;
 
-	if (!free_space_is_set(&config->image_floor))
+	if (!free_space_is_set(&config->settings.image_floor))
 		return 0;
 	agent->watermark = disk_watermark_new(
 		&(struct disk_watermark_config){
 			.loop = agent->loop,
 			.engine = agent->engine,
-			.floor = config->image_floor,
-			.keep = config->image_keep,
+			.floor = config->settings.image_floor,
+			.keep = (uint32_t)config->settings.image_keep,
 			.ask = session_ask_room,
 			.arg = agent,
 		},
@@ -151,19 +151,20 @@ static int open_images(struct agent *agent, struct error *err)
 		.node_policy = config->node_policy,
 	};
 	snprintf(agent->owner, sizeof(agent->owner), "%s/%s/%s",
-		 config->cluster, config->key.name, agent->instance);
-	agent->usage = image_usage_new(agent->loop, config->state, err);
+		 config->settings.cluster, config->key.name, agent->instance);
+	agent->usage =
+		image_usage_new(agent->loop, config->settings.state, err);
 	if (!agent->usage || open_watermark(agent, err) < 0)
 		return -1;
 	agent->images = images_new(
 		&(struct image_services){
 			.loop = agent->loop,
 			.engine = agent->engine,
-			.folder = config->images,
+			.folder = config->settings.images,
 			.registries = &agent->registries,
 			.usage = agent->usage,
 			.watermark = agent->watermark,
-			.stall_ms = config->stall_ms,
+			.stall_ms = (uint32_t)config->settings.stall * 1000,
 			.owner = agent->owner,
 			.devices = build_devices,
 			.devices_arg = agent,
@@ -194,7 +195,7 @@ static int open_operations(struct agent *agent, struct error *err)
 
 static int open_stack_tools(struct agent *agent, struct error *err)
 {
-	const char *folder = agent->config->images;
+	const char *folder = agent->config->settings.images;
 	owned_free char *path = NULL;
 
 	if (asprintf(&path, "%s/stacks.yaml", folder ? folder : "") < 0)
@@ -211,9 +212,9 @@ static int agent_open(struct agent *agent, struct error *err)
 	randombytes_buf(random, sizeof(random));
 	sodium_bin2hex(agent->instance, sizeof(agent->instance), random,
 		       sizeof(random));
-	if (asprintf(&agent->folder, "%s/spool", config->state) < 0)
+	if (asprintf(&agent->folder, "%s/spool", config->settings.state) < 0)
 		return error_nomem(err, "agent");
-	agent->spool = spool_new(config->state, err);
+	agent->spool = spool_new(config->settings.state, err);
 	if (!agent->spool)
 		return -1;
 	keep_inotify(agent);
@@ -223,11 +224,12 @@ static int agent_open(struct agent *agent, struct error *err)
 		inventory_new(agent->loop,
 			      &(struct inventory_config){
 				      .roots = agent->binding.roots,
-				      .vendor = config->vendor,
-				      .images = config->images,
-				      .state = config->state,
-				      .devices = config->devices,
-				      .only = config->only_devices
+				      .vendor = config->settings.vendor,
+				      .images = config->settings.images,
+				      .state = config->settings.state,
+				      .devices = (uint32_t)config->settings
+							 .devices,
+				      .only = config->settings.only_devices
 						      ? &config->offered
 						      : NULL,
 				      .cpus = agent_housekeeping(config),
@@ -245,9 +247,9 @@ static int agent_open(struct agent *agent, struct error *err)
 	if (open_blobs(agent, err) < 0 || open_operations(agent, err) < 0 ||
 	    open_monitor(agent, err) < 0)
 		return -1;
-	if (config->metrics)
+	if (config->settings.metrics)
 		agent->exporter = exporter_new(agent, err);
-	return !config->metrics || agent->exporter ? 0 : -1;
+	return !config->settings.metrics || agent->exporter ? 0 : -1;
 }
 
 struct agent *agent_new(sd_event *loop, const struct agent_config *config,
@@ -277,10 +279,10 @@ struct agent *agent_new(sd_event *loop, const struct agent_config *config,
 		.contents = node_blobs_contents(agent->blobs),
 		.fetches = node_blobs_fetches(agent->blobs),
 		.monitor = agent->monitor,
-		.cluster = config->cluster,
+		.cluster = config->settings.cluster,
 		.node = config->key.name,
-		.address = config->address,
-		.init_program = config->init_program,
+		.address = config->settings.address,
+		.init_program = config->settings.init,
 		.folder = agent->folder,
 		.binding = &agent->binding,
 		.node_policy = config->node_policy,
@@ -291,10 +293,10 @@ struct agent *agent_new(sd_event *loop, const struct agent_config *config,
 			.binding = &agent->binding,
 			.engine = agent->engine,
 			.versions = &agent->versions,
-			.cluster = config->cluster,
+			.cluster = config->settings.cluster,
 			.node = config->key.name,
 			.cpus = agent_housekeeping(config),
-			.clock_limit_ms = config->clock_limit_ms,
+			.clock_limit_ms = (uint32_t)config->settings.clock_limit * 1000,
 			.clock = controller_clock,
 			.arg = agent,
 		},

@@ -13,7 +13,7 @@
 #include "agent/policy/node_policy.h"
 #include "protocol/base/error.h"
 #include "protocol/base/owned.h"
-#include "protocol/config/free_space.h"
+#include "protocol/config/agent.h"
 #include "protocol/hardware/sysroot.h"
 #include "protocol/wire/key.h"
 
@@ -25,31 +25,15 @@
 
 /* All borrowed until agent_free(). */
 struct agent_config {
-	const char *state;         /* folder for the spool, absolute */
-	const char *images;        /* folder of build contexts, or NULL */
-	const char *credentials;   /* for registries: a file as Docker's
-				      config.json, 0600; or NULL */
-	const char *init_program;  /* regatta-init, absolute */
-	const char *controller;    /* endpoint, or the path of a file with it */
-	const char *server_public; /* its key */
-	const char *cluster;       /* label of our containers */
-	const char *address;       /* where other nodes reach this one */
-	const char *vendor;        /* vendor, devices: as in */
-	uint32_t devices;          /* agent/devices/inventory.h */
-	const struct sysroot *roots; /* NULL: the machine's own */
-	struct free_space
-		image_floor; /* agent/images/disk_watermark.h; 0: off */
-	uint32_t image_keep;
-	uint32_t stall_ms;       /* of image pulls; 0: the default */
-	uint32_t clock_limit_ms; /* 0: the default (agent/task/preflight.h) */
-	int64_t refused_ms; /* refused for so long, its tasks end; 0: never */
-	const char *only_devices;   /* list of the offered devices; NULL: all */
-	struct offered offered;     /* the same, read */
-	const char *housekeeping;   /* list of processors where tools run */
-	cpu_set_t housekeeping_set; /* the same as a set */
-	uint32_t peer_port;  /* where other agents fetch contents; 0: any */
-	const char *metrics; /* ADDRESS:PORT of /metrics; NULL: none */
-	bool ipmi;           /* sample the machine's power by IPMI */
+	struct agent_settings settings;  /* controller may be the path of a file
+					    with the endpoint; state is absolute;
+					    its files and keys are not read */
+	const char *credentials;         /* for registries: a file as Docker's
+					    config.json, 0600; or NULL */
+	const char *server_public;       /* the controller's key */
+	const struct sysroot *roots;     /* NULL: the machine's own */
+	struct offered offered;          /* settings.only_devices, read */
+	cpu_set_t housekeeping_set;      /* settings.housekeeping_cpus, read */
 	const struct slurm_share *share; /* its Slurm allocation, or NULL */
 	const struct node_policy *node_policy; /* the node's policy */
 	struct key key;                        /* name and role of this node */

@@ -79,7 +79,7 @@ static void put_agent(const struct agent *agent, struct openmetrics *metrics)
 	openmetrics_gauge(metrics, "regatta_agent_tasks",
 			  "Tasks with a container or a spool on this node.",
 			  (double)agent->tasks_count);
-	if (statvfs(agent->config->state, &disk) == 0)
+	if (statvfs(agent->config->settings.state, &disk) == 0)
 		openmetrics_gauge(metrics, "regatta_agent_spool_free_bytes",
 				  "Free space on the disk of the spool.",
 				  (double)disk.f_bavail *
@@ -112,7 +112,8 @@ struct http_server *exporter_new(struct agent *agent, struct error *err)
 	struct http_server *server =
 		http_server_new(agent->loop,
 				&(struct http_config){
-					.address = agent->config->metrics },
+					.address = agent->config->settings
+							   .metrics },
 				&handler, agent, err);
 
 	if (server)

@@ -29,8 +29,8 @@
 struct program {
 	int argc;
 	char **argv;
-	struct agent_settings settings;
-	struct agent_config config;
+	struct agent_settings settings; /* as given */
+	struct agent_config config;     /* and completed */
 	sd_event *loop;
 	struct sysroot roots;
 	char folders[5][PATH_MAX]; /* of the roots */
@@ -56,7 +56,7 @@ OWNED_VALUE(struct program, program_clear)
 /* Without links and relative parts: nodes are compared with them. */
 static int find_roots(struct program *program, struct error *err)
 {
-	const struct agent_settings *settings = &program->settings;
+	const struct agent_settings *settings = &program->config.settings;
 	struct sysroot *roots = &program->roots;
 	const struct {
 		const char *given;
@@ -83,7 +83,7 @@ static int find_roots(struct program *program, struct error *err)
 
 static int find_keys(struct program *program, struct error *err)
 {
-	const struct agent_settings *settings = &program->settings;
+	const struct agent_settings *settings = &program->config.settings;
 	struct agent_config *config = &program->config;
 
 	if (!settings->controller || !settings->controller_key ||
@@ -104,14 +104,13 @@ static int find_keys(struct program *program, struct error *err)
 				 "%s: role %s is not valid here; expected a "
 				 "key of role agent",
 				 settings->key, role_name(config->key.role));
-	config->controller = settings->controller;
 	config->server_public = program->server_public;
 	return 0;
 }
 
 static int find_policy(struct program *program, struct error *err)
 {
-	const char *path = program->settings.policy;
+	const char *path = program->config.settings.policy;
 	bool optional = !strcmp(path, installed_policy_yaml);
 
 	program->node_policy =
@@ -124,21 +123,23 @@ static int find_policy(struct program *program, struct error *err)
 /* The agent, and what it starts, stays off the other processors. */
 static int keep_house(struct agent_config *config, struct error *err)
 {
-	if (!config->housekeeping)
+	const char *cpus = config->settings.housekeeping_cpus;
+
+	if (!cpus)
 		return 0;
-	if (cpu_list_parse(config->housekeeping, &config->housekeeping_set,
-			   err) < 0)
+	if (cpu_list_parse(cpus, &config->housekeeping_set, err) < 0)
 		return -1;
 	if (sched_setaffinity(0, sizeof(config->housekeeping_set),
 			      &config->housekeeping_set) < 0)
-		return error_errno(err, "%s", config->housekeeping);
+		return error_errno(err, "%s", cpus);
 	return 0;
 }
 
 static int find_offered(struct agent_config *config, struct error *err)
 {
-	if (config->only_devices &&
-	    offered_parse(config->only_devices, &config->offered, err) < 0)
+	const char *devices = config->settings.only_devices;
+
+	if (devices && offered_parse(devices, &config->offered, err) < 0)
 		return error_prefix(err, "only-devices");
 	return 0;
 }
@@ -146,7 +147,7 @@ static int find_offered(struct agent_config *config, struct error *err)
 /* The default file need not be there. */
 static int find_credentials(struct program *program, struct error *err)
 {
-	const char *path = program->settings.registry_auth;
+	const char *path = program->config.settings.registry_auth;
 
 	if (!strcmp(path, installed_registry_json) && access(path, F_OK) < 0 &&
 	    errno == ENOENT)
@@ -155,16 +156,10 @@ static int find_credentials(struct program *program, struct error *err)
 	return credential_check(path, err);
 }
 
-static int find_floor(struct program *program, struct error *err)
+static int check_floor(const struct agent_settings *settings, struct error *err)
 {
-	const struct agent_settings *settings = &program->settings;
-	struct agent_config *config = &program->config;
-
-	config->image_keep = (uint32_t)settings->image_keep;
-	config->image_floor = settings->image_floor;
-	if (!free_space_is_set(&config->image_floor))
-		return 0;
-	if (strncmp(settings->engine, "unix://", 7) != 0 &&
+	if (free_space_is_set(&settings->image_floor) &&
+	    strncmp(settings->engine, "unix://", 7) != 0 &&
 	    strcmp(settings->engine, OWN_ENGINE) != 0)
 		return error_set(err, EINVAL,
 				 "image-floor: the disk of the engine %.80s is "
@@ -176,7 +171,7 @@ static int find_floor(struct program *program, struct error *err)
 /* In an allocation what nobody set is that of our share. */
 static int find_allocation(struct program *program, struct error *err)
 {
-	struct agent_settings *settings = &program->settings;
+	struct agent_settings *settings = &program->config.settings;
 	struct slurm_share *share = &program->share;
 	struct stat info;
 
@@ -211,43 +206,29 @@ static int find_allocation(struct program *program, struct error *err)
 
 static int complete(struct program *program, struct error *err)
 {
-	const struct agent_settings *settings = &program->settings;
 	struct agent_config *config = &program->config;
+	struct agent_settings *settings = &config->settings;
 
+	*settings = program->settings;
 	if (find_allocation(program, err) < 0 || find_keys(program, err) < 0 ||
 	    find_policy(program, err) < 0 ||
-	    find_credentials(program, err) < 0 || find_floor(program, err) < 0)
+	    find_credentials(program, err) < 0 ||
+	    check_floor(settings, err) < 0 || find_offered(config, err) < 0)
 		return -1;
 	if (!address_valid(settings->address))
 		return error_set(err, EINVAL,
 				 "address: '%.80s' is not valid here; expected "
 				 "a host's name or IP address",
 				 settings->address);
-	config->images = settings->images;
-	config->init_program = settings->init;
-	config->address = settings->address;
-	config->vendor = settings->vendor;
-	config->devices = (uint32_t)settings->devices;
-	config->cluster = settings->cluster;
-	config->stall_ms = (uint32_t)settings->stall * 1000;
-	config->peer_port = (uint32_t)settings->peer_port;
-	config->clock_limit_ms = (uint32_t)settings->clock_limit * 1000;
-	config->refused_ms = (int64_t)settings->refused_limit * 1000;
-	config->ipmi = settings->ipmi;
-	config->metrics = settings->metrics;
-	config->only_devices = settings->only_devices;
-	if (find_offered(config, err) < 0)
-		return -1;
-	config->housekeeping = settings->housekeeping_cpus;
 	if (keep_house(config, err) < 0)
 		return error_prefix(err, "housekeeping-cpus");
 	if (file_make_folders(settings->state, 0755, err) < 0)
 		return -1;
 	if (!realpath(settings->state, program->state))
 		return error_errno(err, "%s", settings->state);
-	config->state = program->state;
-	if (access(config->init_program, X_OK) < 0)
-		return error_errno(err, "init %s", config->init_program);
+	settings->state = program->state;
+	if (access(settings->init, X_OK) < 0)
+		return error_errno(err, "init %s", settings->init);
 	return find_roots(program, err);
 }
 

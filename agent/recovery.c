@@ -134,8 +134,8 @@ void recovery_strays(struct agent *agent)
 	owned(strings_clear) struct strings labels = { 0 };
 	struct error err;
 
-	if (container_filter(agent->config->cluster, agent->config->key.name,
-			     &labels, &err) < 0 ||
+	if (container_filter(agent->config->settings.cluster,
+			     agent->config->key.name, &labels, &err) < 0 ||
 	    !engine_container_list(agent->engine, true, &labels, AGENT_CALL_MS,
 				   strays_listed, agent, &err))
 		strays_listed(agent, &err, NULL);
@@ -165,7 +165,7 @@ static void follow_key(struct agent *agent)
 	char path[PATH_MAX];
 	struct error err;
 
-	snprintf(path, sizeof(path), "%s/%s", agent->config->state,
+	snprintf(path, sizeof(path), "%s/%s", agent->config->settings.state,
 		 SERVER_KEYS_AGENT);
 	if (wire_client_remember(agent->wire, path, &err) < 0)
 		log_warning("%s", err.text);
@@ -189,7 +189,7 @@ static int connect_to(struct agent *agent, struct error *err)
 /* 1: it is another one than before. */
 static int read_endpoint(struct agent *agent)
 {
-	const char *path = agent->config->controller;
+	const char *path = agent->config->settings.controller;
 	owned(buffer_clear) struct buffer text;
 
 	buffer_init(&text, sizeof(agent->endpoint) - 1);
@@ -214,7 +214,7 @@ static int look_again(sd_event_source *source, uint64_t usec, void *arg)
 
 void recovery_find_controller(struct agent *agent)
 {
-	if (*agent->config->controller == '/')
+	if (*agent->config->settings.controller == '/')
 		loop_timer(agent->loop, &agent->elsewhere, ELSEWHERE_MS,
 			   look_again, agent, NULL);
 }
@@ -266,8 +266,8 @@ static void list_ours(struct agent *agent)
 		log_warning("the engine cannot limit %s; limits of jobs are "
 			    "ignored",
 			    agent->features.unlimited.items[i]);
-	if (container_filter(agent->config->cluster, agent->config->key.name,
-			     &labels, &wrong) == 0)
+	if (container_filter(agent->config->settings.cluster,
+			     agent->config->key.name, &labels, &wrong) == 0)
 		agent->call = engine_container_list(agent->engine, true,
 						    &labels, AGENT_CALL_MS,
 						    list_done, agent, &wrong);
@@ -366,7 +366,8 @@ static void version_done(void *arg, const struct error *err, cJSON *answer)
 
 const cpu_set_t *agent_housekeeping(const struct agent_config *config)
 {
-	return config->housekeeping ? &config->housekeeping_set : NULL;
+	return config->settings.housekeeping_cpus ? &config->housekeeping_set
+						  : NULL;
 }
 
 static void versions_told(void *arg, const struct versions *versions)

@@ -464,8 +464,8 @@ static void connected(void *arg)
 		.version = PROTOCOL_VERSION,
 		.software = (char *)"regatta-agent " REGATTA_VERSION,
 		.instance = agent->instance,
-		.cluster = (char *)config->cluster,
-		.address = (char *)config->address,
+		.cluster = (char *)config->settings.cluster,
+		.address = (char *)config->settings.address,
 		.vendor = (char *)inventory_vendor(agent->inventory),
 		.devices = inventory_count(agent->inventory),
 		.peers = (char *)node_blobs_endpoint(agent->blobs),
@@ -487,21 +487,22 @@ static void connected(void *arg)
 static void note_refusal(struct agent *agent, int code)
 {
 	int64_t now = clock_mono_ms();
+	int64_t limit_s = (int64_t)agent->config->settings.refused_limit;
 	struct task_entry *entry;
 
-	if (code != EACCES || !agent->config->refused_ms) {
+	if (code != EACCES || !limit_s) {
 		agent->refused_since_ms = 0;
 		return;
 	}
 	if (!agent->refused_since_ms)
 		agent->refused_since_ms = now;
-	if (now - agent->refused_since_ms < agent->config->refused_ms)
+	if (now - agent->refused_since_ms < limit_s * 1000)
 		return;
 	agent->refused_since_ms = now;
 	if (agent->tasks_count)
 		log_warning("the controller has refused the key of this node "
 			    "for %" PRId64 " s: its tasks are ended",
-			    agent->config->refused_ms / 1000);
+			    limit_s);
 	TAILQ_FOREACH(entry, &agent->tasks, next)
 	{
 		task_stop(entry->task, FAILURE_NODE_LOST);

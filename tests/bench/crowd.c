@@ -89,14 +89,16 @@ static int herd_add(struct herd *herd, const struct crowd *crowd, size_t i,
 	if (asprintf(&state, "%s/%zu", crowd->spools, i) < 0)
 		return error_nomem(err, "agents");
 	herd->configs[herd->count] = (struct agent_config){
-		.state = state,
-		.init_program = "/regatta-init",
-		.controller = endpoint,
+		.settings = {
+			.state = state,
+			.init = "/regatta-init",
+			.controller = endpoint,
+			.cluster = "bench",
+			.address = "127.0.0.1",
+			.vendor = "cpu",
+			.devices = 1,
+		},
 		.server_public = site->controller_key.public,
-		.cluster = "bench",
-		.address = "127.0.0.1",
-		.vendor = "cpu",
-		.devices = 1,
 		.roots = &no_machine,
 		.node_policy = herd->node_policy,
 		.key = site->agent_keys[i],

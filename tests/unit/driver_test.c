@@ -148,13 +148,15 @@ static void configure(struct agent_config *config,
 	struct error err;
 
 	*config = (struct agent_config){
-		.state = state,
-		.init_program = "/regatta-init",
-		.controller = "tcp://127.0.0.1:1",
-		.cluster = "test",
-		.address = "127.0.0.1",
-		.vendor = "cpu",
-		.devices = 1,
+		.settings = {
+			.state = state,
+			.init = "/regatta-init",
+			.controller = "tcp://127.0.0.1:1",
+			.cluster = "test",
+			.address = "127.0.0.1",
+			.vendor = "cpu",
+			.devices = 1,
+		},
 		.node_policy = node_policy,
 	};
 	if (key_generate(&config->key, "n1", ROLE_AGENT, &err) < 0)
@@ -188,7 +190,7 @@ static void agents(sd_event *loop, const char *state)
 	agent_free(agent);
 	ok(freed, "the engine goes with its agent");
 
-	config.state = "/dev/null/no";
+	config.settings.state = "/dev/null/no";
 	ok(!agent_new(loop, &config, failing_new(loop, &freed), &err) && freed,
 	   "... also when there cannot be one");
 }
