@@ -565,6 +565,30 @@ static void not_now(void)
 	bed_free(bed);
 }
 
+/* Nobody wakes the log sender here. */
+static void polled(void)
+{
+	struct bed *bed = bed_new();
+	sd_event_source *limit = NULL;
+
+	log_sender_session(bed->sender, 1000);
+	add(bed, 0, true);
+	all_looked_at(bed);
+	log_sender_set_poll(bed->sender, 60000);
+	write_to(0, 10);
+	loop_timer(bed->loop, &limit, LOG_SENDER_POLL_MS * 3 / 2, expire, bed,
+		   NULL);
+	for (bed->expired = false; !bed->expired;)
+		sd_event_run(bed->loop, UINT64_MAX);
+	loop_source_free(&limit);
+	is_int((long long)bytes_of(bed, 0), 0,
+	       "files are not checked before it is time");
+	log_sender_set_poll(bed->sender, 20);
+	ok(frames(bed, bed->count + 1) && bytes_of(bed, 0) == 10,
+	   "and are as soon as that is sooner");
+	bed_free(bed);
+}
+
 static void removed(void)
 {
 	struct bed *bed = bed_new();
@@ -588,7 +612,7 @@ static void removed(void)
 
 int main(void)
 {
-	char folder[] = "/tmp/regatta-pump-XXXXXX";
+	char folder[] = "/tmp/regatta-log-sender-XXXXXX";
 
 	tap_begin(120);
 	if (!mkdtemp(folder) || chdir(folder) < 0)
@@ -605,6 +629,7 @@ int main(void)
 	bounds_of_what_is_cut();
 	turns();
 	not_now();
+	polled();
 	removed();
 	is_int(file_remove_tree(AT_FDCWD, folder, NULL), 0,
 	       "the folder of the test is removed");
