@@ -60,7 +60,7 @@ static int open_monitor(struct agent *agent, struct error *err)
 	return agent->monitor ? 0 : -1;
 }
 
-/* node_blobs_config.touch */
+/* fetch_config.touch */
 static void touch_contents(void *arg)
 {
 	struct agent *agent = arg;
@@ -76,10 +76,13 @@ static int open_blobs(struct agent *agent, struct error *err)
 {
 	const struct agent_config *config = agent->config;
 
-	agent->blobs = node_blobs_new(
-		&(struct node_blobs_config){
+	agent->contents = blob_store_new(config->settings.state, err);
+	if (!agent->contents)
+		return -1;
+	agent->fetches = fetches_new(
+		&(struct fetch_config){
 			.loop = agent->loop,
-			.state = config->settings.state,
+			.contents = agent->contents,
 			.key = &config->key,
 			.address = config->settings.address,
 			.port = (uint32_t)config->settings.peer_port,
@@ -88,7 +91,7 @@ static int open_blobs(struct agent *agent, struct error *err)
 			.arg = agent,
 		},
 		err);
-	return agent->blobs ? 0 : -1;
+	return agent->fetches ? 0 : -1;
 }
 
 /* image_devices_fn: all that jobs would get of the vendor's devices. */
@@ -179,8 +182,8 @@ static int open_operations(struct agent *agent, struct error *err)
 		.loop = agent->loop,
 		.engine = agent->engine,
 		.local = agent->registries.local,
-		.contents = node_blobs_contents(agent->blobs),
-		.fetches = node_blobs_fetches(agent->blobs),
+		.contents = agent->contents,
+		.fetches = agent->fetches,
 		.images = agent->images,
 		.usage = agent->usage,
 		.node_policy = agent->config->node_policy,
@@ -276,8 +279,8 @@ struct agent *agent_new(sd_event *loop, const struct agent_config *config,
 		.images = agent->images,
 		.spool = agent->spool,
 		.sender = agent->sender,
-		.contents = node_blobs_contents(agent->blobs),
-		.fetches = node_blobs_fetches(agent->blobs),
+		.contents = agent->contents,
+		.fetches = agent->fetches,
 		.monitor = agent->monitor,
 		.cluster = config->settings.cluster,
 		.node = config->key.name,
@@ -336,7 +339,8 @@ void agent_free(struct agent *agent)
 	versions_cancel(agent->query);
 	wire_client_free(agent->wire);
 	image_operations_free(agent->operations);
-	node_blobs_free(agent->blobs);
+	fetches_free(agent->fetches);
+	blob_store_free(agent->contents);
 	log_sender_free(agent->sender);
 	images_free(agent->images);
 	disk_watermark_free(agent->watermark);

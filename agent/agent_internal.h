@@ -9,7 +9,7 @@
 #define AGENT_AGENT_INTERNAL_H
 
 #include "agent/agent.h"
-#include "agent/blobs/node_blobs.h"
+#include "agent/blobs/fetch.h"
 #include "agent/devices/inventory.h"
 #include "agent/images/disk_watermark.h"
 #include "agent/images/image_operations.h"
@@ -42,7 +42,8 @@ struct agent {
 	struct spool *spool;
 	struct stack_tools *stack_tools;
 	struct log_sender *sender;
-	struct node_blobs *blobs;
+	struct blob_store *contents;
+	struct fetches *fetches;
 	struct image_usage *usage;
 	struct image_operations_config image_operations_config;
 	struct image_operations *operations;

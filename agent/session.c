@@ -218,7 +218,7 @@ static void on_welcome(struct agent *agent, void *body)
 						  ? credit
 						  : AGENT_CREDIT_MAX);
 	session_report(agent);
-	node_blobs_session(agent->blobs, true);
+	fetches_session(agent->fetches, true);
 }
 
 /* A task that cannot even be begun is reported as ended. */
@@ -405,7 +405,7 @@ static void heard(void *arg, enum message_type type, void *body,
 		on_command(agent, body, payload, size);
 	else if (type == MESSAGE_COMMAND_ANSWER)
 		on_command_answer(agent, body, payload, size);
-	else if (!node_blobs_heard(agent->blobs, type, body, payload, size) &&
+	else if (!fetches_heard(agent->fetches, type, body, payload, size) &&
 		 handlers[type])
 		handlers[type](agent, body);
 }
@@ -468,7 +468,7 @@ static void connected(void *arg)
 		.address = (char *)config->settings.address,
 		.vendor = (char *)inventory_vendor(agent->inventory),
 		.devices = inventory_count(agent->inventory),
-		.peers = (char *)node_blobs_endpoint(agent->blobs),
+		.peers = (char *)fetches_endpoint(agent->fetches),
 		.machine = machine_id(machine) ? machine : NULL,
 		.facts = all_facts(agent),
 		.inventory = devices->list,
@@ -522,7 +522,7 @@ static void lost(void *arg, int code, const char *why)
 	agent->session = false;
 	agent_tell_status(agent);
 	log_sender_session(agent->sender, 0);
-	node_blobs_session(agent->blobs, false);
+	fetches_session(agent->fetches, false);
 	recovery_find_controller(agent);
 }
 

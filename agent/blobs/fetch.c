@@ -1,5 +1,4 @@
-/* fetch.c - fetches the contents that this node needs, once for all who
- * wait.
+/* fetch.c - fetches the contents that this node needs, once for all callers.
  */
 #include "agent/blobs/fetch.h"
 
@@ -30,14 +29,14 @@ struct fetch_wait {
 };
 
 enum phase {
-	ASKING,     /* the controller, whom to ask */
+	ASKING,     /* the controller for a source */
 	CONNECTING, /* to another agent */
 	READING,
-	CHECKING, /* all is here, its hash is being checked */
+	CHECKING, /* all bytes are here, the hash is being checked */
 	HERE,     /* done() is due */
 };
 
-/* One content on its way. */
+/* The transfer of one content. */
 struct flight {
 	struct fetches *fetches;
 	char hash[CONTENT_HASH_SIZE];
@@ -45,20 +44,20 @@ struct flight {
 	struct chunk_receiver *receiver; /* NULL: its size is not known yet */
 	char source[KEY_NAME_SIZE];      /* "": the controller */
 	bool linked;                     /* peers_open(source) */
-	bool ending;                     /* those who wait are being told */
-	bool awaited;                    /* not there yet is no error */
-	char failed[KEY_NAME_SIZE];
-	bool none;        /* that one has none of it */
-	unsigned int bad; /* how often the controller's bytes would not do */
-	int64_t moved_ms; /* when something came, or the phase began */
-	int64_t told_ms;
+	bool ending;                     /* done() of the waits runs */
+	bool awaited;                    /* it may still be uploaded */
+	char failed[KEY_NAME_SIZE];      /* the source before, which failed */
+	bool none;        /* because it does not have the content */
+	unsigned int bad; /* damaged copies that the controller sent */
+	int64_t moved_ms; /* when bytes came, or the phase began */
+	int64_t told_ms;  /* the controller was told or asked */
 	sd_event_source *tick;
 	TAILQ_HEAD(, fetch_wait) waits;
 	TAILQ_ENTRY(flight) next;
 };
 
 struct fetches {
-	const struct fetch_config *config;
+	struct fetch_config config;
 	struct peers *peers;
 	sd_event_source *clean;
 	bool session;
@@ -69,7 +68,7 @@ static int tick_run(sd_event_source *source, uint64_t usec, void *arg);
 
 static void tick_in(struct flight *flight, uint64_t delay_ms)
 {
-	loop_timer(flight->fetches->config->loop, &flight->tick, delay_ms,
+	loop_timer(flight->fetches->config.loop, &flight->tick, delay_ms,
 		   tick_run, flight, NULL);
 }
 
@@ -95,7 +94,7 @@ static void flight_free(struct flight *flight)
 	free(flight);
 }
 
-/* Waits may go while they are told. */
+/* done() may release other waits. */
 static void flight_end(struct flight *flight, const struct error *err)
 {
 	struct fetch_wait *wait;
@@ -112,10 +111,18 @@ static void flight_end(struct flight *flight, const struct error *err)
 	flight_free(flight);
 }
 
-/* Tell the controller, or ask it. */
+/* Send to the controller; -1: not now. */
+static int say(const struct fetches *fetches, enum message_type type,
+	       const void *body, const void *data, size_t size)
+{
+	return fetches->session ? fetches->config.say(fetches->config.arg, type,
+						      body, data, size)
+				: -1;
+}
+
+/* Tell the controller how much is here, or ask it for a source. */
 static void say_want(struct flight *flight, bool ask)
 {
-	const struct fetches *fetches = flight->fetches;
 	struct message_content_want want = {
 		.hash = flight->hash,
 		.length = flight->receiver
@@ -128,9 +135,7 @@ static void say_want(struct flight *flight, bool ask)
 	};
 
 	flight->told_ms = clock_mono_ms();
-	if (fetches->session)
-		fetches->config->say(fetches->config->arg, MESSAGE_CONTENT_WANT,
-				     &want, NULL, 0);
+	say(flight->fetches, MESSAGE_CONTENT_WANT, &want, NULL, 0);
 }
 
 static void ask(struct flight *flight)
@@ -149,8 +154,9 @@ static void leave_source(struct flight *flight, bool none, const char *why)
 	ask(flight);
 }
 
-/* The source cannot read them, or they are wrong. Others may have good ones,
- * and who does is the controller's to say; but it has one copy.
+/* The source cannot read the content, or its bytes are wrong. The controller
+ * names another source. It has only one copy itself, which is tried BAD_MAX
+ * times.
  */
 static void leave_bad(struct flight *flight, const struct error *err)
 {
@@ -210,14 +216,10 @@ static void begin_reading(struct flight *flight)
 static int send_read(void *arg, const struct message_content_read *read)
 {
 	const struct flight *flight = arg;
-	const struct fetches *fetches = flight->fetches;
 
 	if (*flight->source)
-		return peers_read(fetches->peers, flight->source, read);
-	return fetches->session ? fetches->config->say(fetches->config->arg,
-						       MESSAGE_CONTENT_READ,
-						       read, NULL, 0)
-				: -1;
+		return peers_read(flight->fetches->peers, flight->source, read);
+	return say(flight->fetches, MESSAGE_CONTENT_READ, read, NULL, 0);
 }
 
 static struct flight *flight_find(struct fetches *fetches, const char *hash)
@@ -291,8 +293,8 @@ static void on_lost(void *arg, const char *name, const char *why)
 	struct fetches *fetches = arg;
 	struct flight *flight;
 
-	/* One that we were reading from is gone; one to which there was no
-	 * connection yet may just not have been told to let us in.
+	/* A source that is still CONNECTING may not have our key yet, and is
+	 * tried until CONNECT_MS.
 	 */
 	TAILQ_FOREACH(flight, &fetches->flights, next)
 	{
@@ -312,8 +314,8 @@ static void take_piece(struct flight *flight,
 	if (flight->phase != READING)
 		return;
 	rc = chunk_receiver_piece(flight->receiver, piece, data, size, &err);
-	/* Also by one that was here already: after a stall on a slow way they
-	 * come twice, and to ask again would only make it more.
+	/* A piece that came twice counts as well: after a stall on a slow link,
+	 * another request would only add to the load.
 	 */
 	flight->moved_ms = clock_mono_ms();
 	peers_wake(flight->fetches->peers);
@@ -337,26 +339,19 @@ static void on_piece(void *arg, const char *name,
 		take_piece(flight, piece, data, size);
 }
 
-void fetches_piece(struct fetches *fetches,
-		   const struct message_content_piece *piece, const void *data,
-		   size_t size)
-{
-	on_piece(fetches, "", piece, data, size);
-}
-
 /* What the controller says. */
 
 static int open_source(struct flight *flight,
 		       const struct message_content_from *from,
 		       struct error *err)
 {
-	/* Whoever sent it last may have been wrong on its size. */
+	/* The size that the last source reported may have been wrong. */
 	if (flight->receiver &&
 	    chunk_receiver_bytes(flight->receiver) != from->bytes)
 		chunk_receiver_free(take(flight->receiver));
 	if (!flight->receiver)
 		flight->receiver =
-			chunk_receiver_new(flight->fetches->config->contents,
+			chunk_receiver_new(flight->fetches->config.contents,
 					   flight->hash, from->bytes, send_read,
 					   flight, err);
 	if (!flight->receiver)
@@ -378,8 +373,8 @@ static int open_source(struct flight *flight,
 			  from->public, err);
 }
 
-void fetches_from(struct fetches *fetches,
-		  const struct message_content_from *from)
+static void on_from(struct fetches *fetches,
+		    const struct message_content_from *from)
 {
 	struct flight *flight = flight_find(fetches, from->hash);
 	struct error err;
@@ -395,8 +390,8 @@ void fetches_from(struct fetches *fetches,
 	}
 }
 
-void fetches_grant(struct fetches *fetches,
-		   const struct message_content_grant *grant)
+static void on_grant(struct fetches *fetches,
+		     const struct message_content_grant *grant)
 {
 	struct error err;
 
@@ -404,10 +399,25 @@ void fetches_grant(struct fetches *fetches,
 		log_warning("%s", err.text);
 }
 
-void fetches_read(struct fetches *fetches,
-		  const struct message_content_read *read)
+bool fetches_heard(struct fetches *fetches, enum message_type type,
+		   const void *body, const void *payload, size_t size)
 {
-	peers_controller_reads(fetches->peers, read);
+	switch (type) {
+	case MESSAGE_CONTENT_FROM:
+		on_from(fetches, body);
+		return true;
+	case MESSAGE_CONTENT_GRANT:
+		on_grant(fetches, body);
+		return true;
+	case MESSAGE_CONTENT_READ:
+		peers_controller_reads(fetches->peers, body);
+		return true;
+	case MESSAGE_CONTENT_PIECE:
+		on_piece(fetches, "", body, payload, size);
+		return true;
+	default:
+		return false;
+	}
 }
 
 void fetches_session(struct fetches *fetches, bool begins)
@@ -433,12 +443,7 @@ void fetches_session(struct fetches *fetches, bool begins)
 static int to_controller(void *arg, const struct message_content_piece *piece,
 			 const void *data, size_t size)
 {
-	const struct fetches *fetches = arg;
-
-	return fetches->session ? fetches->config->say(fetches->config->arg,
-						       MESSAGE_CONTENT_PIECE,
-						       piece, data, size)
-				: -1;
+	return say(arg, MESSAGE_CONTENT_PIECE, piece, data, size);
 }
 
 /* Waiting. */
@@ -451,7 +456,7 @@ static struct flight *flight_new(struct fetches *fetches, const char *hash,
 	uint64_t bytes;
 	bool whole;
 
-	if (blob_store_look(fetches->config->contents, hash, &bytes, &whole,
+	if (blob_store_look(fetches->config.contents, hash, &bytes, &whole,
 			    err) < 0)
 		return NULL;
 	flight = calloc(1, sizeof(*flight));
@@ -468,9 +473,8 @@ static struct flight *flight_new(struct fetches *fetches, const char *hash,
 	tick_in(flight, whole ? 0 : TICK_MS);
 	if (whole)
 		return flight;
-	/* Others may be told that we have it before we are told who gives it.
-	 */
-	if (blob_store_expect(fetches->config->contents, hash, &why) < 0)
+	/* Other nodes may ask us for it before we know our own source. */
+	if (blob_store_expect(fetches->config.contents, hash, &why) < 0)
 		log_warning("%s", why.text);
 	ask(flight);
 	return flight;
@@ -518,14 +522,14 @@ static int clean_run(sd_event_source *source, uint64_t usec, void *arg)
 	uint64_t bytes = 0;
 	struct error err;
 
-	if (fetches->config->touch)
-		fetches->config->touch(fetches->config->arg);
-	if (blob_store_clean(fetches->config->contents, FETCH_AGE_MS, &bytes,
+	if (fetches->config.touch)
+		fetches->config.touch(fetches->config.arg);
+	if (blob_store_clean(fetches->config.contents, FETCH_AGE_MS, &bytes,
 			     &err) < 0)
 		log_warning("%s", err.text);
 	else if (bytes)
 		log_info("contents: %" PRIu64 " unused bytes removed", bytes);
-	loop_timer(fetches->config->loop, &fetches->clean, CLEAN_MS, clean_run,
+	loop_timer(fetches->config.loop, &fetches->clean, CLEAN_MS, clean_run,
 		   fetches, NULL);
 	return 0;
 }
@@ -547,7 +551,7 @@ struct fetches *fetches_new(const struct fetch_config *config,
 		return NULL;
 	}
 	TAILQ_INIT(&fetches->flights);
-	fetches->config = config;
+	fetches->config = *config;
 	fetches->peers = peers_new(config->loop, config->contents, config->key,
 				   config->address, config->port, &handler,
 				   fetches, err);

@@ -36,7 +36,7 @@ struct fetch_config {
 	void *arg;
 };
 
-/* The config is borrowed. */
+/* *config is copied, its members are borrowed. */
 struct fetches *fetches_new(const struct fetch_config *config,
 			    struct error *err);
 void fetches_free(struct fetches *fetches); /* cancels all */
@@ -45,17 +45,12 @@ OWNED_POINTER(struct fetches, fetches_free)
 /* The endpoint for other agents; NULL: it could not listen. */
 const char *fetches_endpoint(const struct fetches *fetches);
 
-/* The session with the controller begins or ends; and its messages. */
+/* The session with the controller begins or ends. */
 void fetches_session(struct fetches *fetches, bool begins);
-void fetches_from(struct fetches *fetches,
-		  const struct message_content_from *from);
-void fetches_grant(struct fetches *fetches,
-		   const struct message_content_grant *grant);
-void fetches_read(struct fetches *fetches,
-		  const struct message_content_read *read);
-void fetches_piece(struct fetches *fetches,
-		   const struct message_content_piece *piece, const void *data,
-		   size_t size);
+
+/* A message of the controller; false: it is not about contents. */
+bool fetches_heard(struct fetches *fetches, enum message_type type,
+		   const void *body, const void *payload, size_t size);
 
 /* bytes of total are here; called at most twice a second. */
 typedef void fetch_progress_fn(void *arg, uint64_t bytes, uint64_t total);

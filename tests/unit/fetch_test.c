@@ -133,9 +133,10 @@ static void tell(struct node *to, struct node *from, const char *hash,
 		message.name = from->key.name;
 		message.endpoint = (char *)fetches_endpoint(from->fetches);
 		message.public = from->key.public;
-		fetches_grant(from->fetches, &grant);
+		fetches_heard(from->fetches, MESSAGE_CONTENT_GRANT, &grant,
+			      NULL, 0);
 	}
-	fetches_from(to->fetches, &message);
+	fetches_heard(to->fetches, MESSAGE_CONTENT_FROM, &message, NULL, 0);
 }
 
 static void run_until(struct node *node, const int *count, int want)
@@ -198,7 +199,7 @@ static void revoked(sd_event *loop, const char *data)
 	put(&first, data, 1000, hash);
 	fetch_begin(second.fetches, hash, false, NULL, done, &second, NULL);
 	tell(&second, &first, hash, 1000);
-	fetches_grant(first.fetches, &grant);
+	fetches_heard(first.fetches, MESSAGE_CONTENT_GRANT, &grant, NULL, 0);
 	run_until(&second, &second.wants, 2);
 	ok(!second.done && !strcmp(second.failed, "r1"),
 	   "whose key is revoked gets nothing");
@@ -236,7 +237,8 @@ static void dies(sd_event *loop, const char *data)
 
 		piece = (struct message_content_piece){ .hash = hash,
 							.offset = had };
-		fetches_piece(second.fetches, &piece, data + had, size);
+		fetches_heard(second.fetches, MESSAGE_CONTENT_PIECE, &piece,
+			      data + had, size);
 		had += size;
 	}
 	run_until(&second, &second.done, 1);
@@ -269,18 +271,19 @@ static void lies(sd_event *loop, const char *data)
 	hash_of(data, 1000, hash);
 	fetch_begin(node.fetches, hash, false, NULL, done, &node, NULL);
 	tell(&node, NULL, hash, 1000);
-	fetches_piece(node.fetches, &piece, data + 1, 1000);
+	fetches_heard(node.fetches, MESSAGE_CONTENT_PIECE, &piece, data + 1,
+		      1000);
 	run_until(&node, &node.wants, 2);
 	ok(node.wants == 2 && !node.done && length(&node, hash) == 0,
 	   "wrong bytes are dropped, and another source is asked for");
 	tell(&node, NULL, hash, 1000);
 	piece.text = (char *)"none here";
 	piece.code = ENOENT;
-	fetches_piece(node.fetches, &piece, "", 0);
+	fetches_heard(node.fetches, MESSAGE_CONTENT_PIECE, &piece, "", 0);
 	ok(node.wants == 3, "and when one says that it has none");
 	from.text = (char *)"gone";
 	from.code = ENOENT;
-	fetches_from(node.fetches, &from);
+	fetches_heard(node.fetches, MESSAGE_CONTENT_FROM, &from, NULL, 0);
 	ok(node.done == 1 && node.err.code == ENOENT, "none at all: %s",
 	   node.err.text);
 	wait = fetch_begin(node.fetches, hash, true, NULL, done, &node, NULL);
@@ -304,14 +307,15 @@ static void damaged(sd_event *loop, const char *data)
 	fetch_begin(node.fetches, hash, false, NULL, done, &node, NULL);
 	for (int i = 1; i <= 2; i++) {
 		tell(&node, NULL, hash, 1000);
-		fetches_piece(node.fetches, &piece, data + 1, 1000);
+		fetches_heard(node.fetches, MESSAGE_CONTENT_PIECE, &piece,
+			      data + 1, 1000);
 		run_until(&node, &node.wants, i + 1);
 	}
 	ok(!node.done, "wrong bytes of the controller's are asked for again");
 	tell(&node, NULL, hash, 1000);
 	piece.text = (char *)"content 0123456789ab: Input/output error";
 	piece.code = EIO;
-	fetches_piece(node.fetches, &piece, "", 0);
+	fetches_heard(node.fetches, MESSAGE_CONTENT_PIECE, &piece, "", 0);
 	ok(node.done == 1 && node.err.code == EIO && node.wants == 3,
 	   "but not for ever: %s", node.err.text);
 	node_clear(&node);
@@ -327,13 +331,14 @@ static void resized(sd_event *loop, const char *data)
 	hash_of(data, 1000, hash);
 	fetch_begin(node.fetches, hash, false, NULL, done, &node, NULL);
 	tell(&node, NULL, hash, 2000);
-	fetches_piece(node.fetches, &piece, data, 500);
+	fetches_heard(node.fetches, MESSAGE_CONTENT_PIECE, &piece, data, 500);
 	piece.text = (char *)"asked for bytes behind its end";
 	piece.code = EPROTO;
-	fetches_piece(node.fetches, &piece, "", 0);
+	fetches_heard(node.fetches, MESSAGE_CONTENT_PIECE, &piece, "", 0);
 	tell(&node, NULL, hash, 1000);
 	piece = (struct message_content_piece){ .hash = hash, .offset = 500 };
-	fetches_piece(node.fetches, &piece, data + 500, 500);
+	fetches_heard(node.fetches, MESSAGE_CONTENT_PIECE, &piece, data + 500,
+		      500);
 	run_until(&node, &node.done, 1);
 	ok(node.done == 1 && !node.err.code && has(&node, hash),
 	   "a size that was wrong at first is put right");
@@ -462,7 +467,8 @@ static void gives(sd_event *loop, const char *data)
 	node_init(&node, loop, "g1");
 	put(&node, data, LARGE, hash);
 	for (read.offset = 0; read.offset < 128; read.offset++)
-		fetches_read(node.fetches, &read);
+		fetches_heard(node.fetches, MESSAGE_CONTENT_READ, &read, NULL,
+			      0);
 	run_until(&node, &node.pieces, 128);
 	is_int(node.pieces, 128,
 	       "all that a controller reads at a time is answered");
