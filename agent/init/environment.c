@@ -43,7 +43,7 @@ char **environment_new(char **base, const struct start *start, uint32_t rank,
 
 	while (base[count])
 		count++;
-	total = count + start->env_count + (start->rank_env ? 2 : 0);
+	total = count + start->env.count + (start->rank_env ? 2 : 0);
 	all = calloc(total + 1, sizeof(*all));
 	environment = calloc(1, (total + 1) * sizeof(*environment) + 2 * TEXT);
 	if (!all || !environment) {
@@ -60,8 +60,8 @@ char **environment_new(char **base, const struct start *start, uint32_t rank,
 		all[i].order = i;
 		if (i < count)
 			all[i].text = base[i];
-		else if (ours < start->env_count)
-			all[i].text = start->env[ours];
+		else if (ours < start->env.count)
+			all[i].text = start->env.items[ours];
 		else
 			all[i].text = text + (i + 1 == total ? TEXT : 0);
 	}
@@ -99,15 +99,15 @@ int environment_prepend(char **base, struct start *start)
 {
 	const char *path = environment_get(base, "PATH"), *own;
 
-	start->env[start->env_count] = NULL;
-	for (char **env = start->env; (own = environment_get(env, "PATH"));
-	     env++)
+	start->env.items[start->env.count] = NULL;
+	for (char **env = start->env.items;
+	     (own = environment_get(env, "PATH")); env++)
 		path = own;
 	if (asprintf(&start->path, "PATH=%s:%s", INIT_BIN,
 		     path ? path : DEFAULT_PATH) < 0) {
 		start->path = NULL;
 		return -1;
 	}
-	start->env[start->env_count++] = start->path;
+	start->env.items[start->env.count++] = start->path;
 	return 0;
 }

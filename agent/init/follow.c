@@ -41,8 +41,8 @@ struct follow {
 	uint32_t turn; /* the part that is copied first */
 	char folder[PATH_MAX];
 	char block[BLOCK];
-	bool full; /* a file had no place among the parts */
-	struct start_error trouble;
+	bool full;         /* a file had no place among the parts */
+	char trouble[240]; /* the first; "": none */
 };
 
 static void part_close(struct part *part)
@@ -66,11 +66,11 @@ void follow_free(struct follow *follow)
 	free(follow);
 }
 
-/* The first trouble is told. */
 static void trouble(struct follow *follow, const char *path, const char *text)
 {
-	if (!follow->trouble.text[0])
-		start_error_set(&follow->trouble, "%.100s: %.120s", path, text);
+	if (!follow->trouble[0])
+		snprintf(follow->trouble, sizeof(follow->trouble),
+			 "%.100s: %.120s", path, text);
 }
 
 static const struct part *part_named(const struct follow *follow,
@@ -120,7 +120,7 @@ static void part_add(struct follow *follow, const char *path, int from,
 		     const struct stat *stat, uint64_t begin)
 {
 	struct part *part = &follow->parts[follow->count];
-	struct start_error why = { 0 };
+	struct error why = { 0 };
 
 	*part = (struct part){ .from = from, .to = -1, .number = 1 };
 	part->device = stat->st_dev;
@@ -208,8 +208,8 @@ static void walk_patterns(struct follow *follow, glob_fn *fn)
 {
 	size_t entries = GLOB_ENTRIES_MAX;
 
-	for (size_t i = 0; i < follow->start->follow_count; i++) {
-		const char *pattern = follow->start->follow[i];
+	for (size_t i = 0; i < follow->start->follow.count; i++) {
+		const char *pattern = follow->start->follow.items[i];
 		char path[2 * PATH_MAX];
 
 		snprintf(path, sizeof(path), "%s/%.*s",
@@ -325,7 +325,7 @@ void follow_finish(struct follow *follow, uint64_t *room)
 	struct stat stat;
 
 	/* What went wrong earlier and was made good is no trouble. */
-	follow->trouble.text[0] = 0;
+	follow->trouble[0] = 0;
 	follow_scan(follow);
 	for (uint32_t i = 0; i < follow->count; i++) {
 		struct part *part = &follow->parts[i];
@@ -346,10 +346,10 @@ void follow_finish(struct follow *follow, uint64_t *room)
 			trouble(follow, part->path, strerror(part->error));
 	}
 	if (follow->full)
-		start_error_set(&follow->trouble,
-				"more files match than the %d that can be "
-				"followed",
-				INIT_FOLLOW_MAX);
+		snprintf(follow->trouble, sizeof(follow->trouble),
+			 "more files match than the %d that can be "
+			 "followed",
+			 INIT_FOLLOW_MAX);
 }
 
 uint32_t follow_count(const struct follow *follow)
@@ -368,5 +368,5 @@ uint64_t follow_left(const struct follow *follow)
 
 const char *follow_trouble(const struct follow *follow)
 {
-	return follow->trouble.text;
+	return follow->trouble;
 }

@@ -8,7 +8,7 @@
 
 #include "agent/init/index_writer.h"
 #include "agent/init/start.h"
-#include "agent/init/start_error.h"
+#include "protocol/base/error.h"
 
 #include <stdbool.h>
 #include <stdint.h>

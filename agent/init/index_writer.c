@@ -29,7 +29,7 @@ void index_writer_clear(struct index_writer *index)
 
 /* The mode is set apart from the image's umask: the agent may be another user.
  */
-static int make(int out, const char *stream, struct start_error *why)
+static int make(int out, const char *stream, struct error *why)
 {
 	char name[INIT_NAME_MAX + 8];
 	int fd;
@@ -38,13 +38,13 @@ static int make(int out, const char *stream, struct start_error *why)
 	fd = openat(out, name,
 		    O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0644);
 	if (fd < 0)
-		return start_error_errno(why, "%s", name);
+		return error_errno(why, "%s", name);
 	fchmod(fd, 0644);
 	return fd;
 }
 
-static int put_line(struct index_writer *index, const struct json_line *line,
-		    struct start_error *why)
+static int put_line(struct index_writer *index, const struct buffer *line,
+		    struct error *why)
 {
 	struct stat before = { 0 };
 	ssize_t wrote;
@@ -58,33 +58,38 @@ static int put_line(struct index_writer *index, const struct json_line *line,
 			return -1;
 	}
 	fstat(index->fd, &before);
-	wrote = write(index->fd, line->bytes, line->size);
+	wrote = write(index->fd, line->data, line->size);
 	if (wrote == (ssize_t)line->size)
 		return 0;
 	errno = wrote < 0 ? errno : ENOSPC;
-	start_error_errno(why, "index of the followed files");
+	error_errno(why, "index of the followed files");
 	if (ftruncate(index->fd, before.st_size) < 0)
 		return -1; /* the reader refuses the broken line */
 	return -1;
 }
 
-int index_writer_follow(struct index_writer *index, const char *stream,
-			const char *path, unsigned part,
-			struct start_error *why)
+static int put_follow(struct index_writer *index, const char *stream,
+		      const char *path, unsigned part, struct error *why)
 {
-	char bytes[LINE_BYTES], name[INIT_NAME_MAX + 8];
-	struct json_line line;
+	owned(buffer_clear) struct buffer line;
+
+	buffer_init(&line, LINE_BYTES);
+	if (buffer_text(&line, "{\"stream\": ", why) < 0 ||
+	    json_line_string(&line, stream, why) < 0 ||
+	    buffer_text(&line, ", \"path\": ", why) < 0 ||
+	    json_line_string(&line, path, why) < 0 ||
+	    buffer_printf(&line, why, ", \"part\": %u}\n", part) < 0)
+		return -1;
+	return put_line(index, &line, why);
+}
+
+int index_writer_follow(struct index_writer *index, const char *stream,
+			const char *path, unsigned part, struct error *why)
+{
+	char name[INIT_NAME_MAX + 8];
 	int fd = make(index->out, stream, why);
 
-	if (fd < 0)
-		return -1;
-	json_line_init(&line, bytes, sizeof(bytes));
-	json_line_add(&line, "{\"stream\": ");
-	json_line_string(&line, stream);
-	json_line_add(&line, ", \"path\": ");
-	json_line_string(&line, path);
-	json_line_add(&line, ", \"part\": %u}\n", part);
-	if (put_line(index, &line, why) == 0)
+	if (fd < 0 || put_follow(index, stream, path, part, why) == 0)
 		return fd;
 	close(fd);
 	snprintf(name, sizeof(name), "%s.log", stream);
@@ -93,14 +98,13 @@ int index_writer_follow(struct index_writer *index, const char *stream,
 }
 
 int index_writer_kept(struct index_writer *index, const char *stream,
-		      uint64_t kept, struct start_error *why)
+		      uint64_t kept, struct error *why)
 {
-	char bytes[INIT_NAME_MAX * 6 + 64];
-	struct json_line line;
+	owned(buffer_clear) struct buffer line;
 
-	json_line_init(&line, bytes, sizeof(bytes));
-	json_line_add(&line, "{\"stream\": ");
-	json_line_string(&line, stream);
-	json_line_add(&line, ", \"kept\": %llu}\n", (unsigned long long)kept);
+	buffer_init(&line, LINE_BYTES);
+	if (buffer_printf(&line, why, "{\"stream\": \"%s\", \"kept\": %llu}\n",
+			  stream, (unsigned long long)kept) < 0)
+		return -1;
 	return put_line(index, &line, why);
 }

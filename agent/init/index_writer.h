@@ -7,7 +7,7 @@
 #ifndef AGENT_INIT_INDEX_WRITER_H
 #define AGENT_INIT_INDEX_WRITER_H
 
-#include "agent/init/start_error.h"
+#include "protocol/base/error.h"
 
 #include <stdint.h>
 
@@ -24,11 +24,10 @@ void index_writer_clear(struct index_writer *index);
  * that, or -1 with *why; then nothing was made.
  */
 int index_writer_follow(struct index_writer *index, const char *stream,
-			const char *path, unsigned part,
-			struct start_error *why);
+			const char *path, unsigned part, struct error *why);
 
 /* Announce that a rank's log was cut, and ends at `kept` bytes. */
 int index_writer_kept(struct index_writer *index, const char *stream,
-		      uint64_t kept, struct start_error *why);
+		      uint64_t kept, struct error *why);
 
 #endif

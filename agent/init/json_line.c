@@ -1,47 +1,26 @@
-/* json_line.c - lines of JSON, written into room that is there from the start.
+/* json_line.c - strings in a line of JSON.
  */
 #include "agent/init/json_line.h"
 
 #include "protocol/base/utf8.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-
-void json_line_init(struct json_line *text, char *bytes, size_t room)
+int json_line_string(struct buffer *line, const char *text, struct error *err)
 {
-	*text = (struct json_line){ .bytes = bytes, .room = room };
-	*bytes = 0;
-}
+	int rc = buffer_text(line, "\"", err);
 
-void json_line_add(struct json_line *text, const char *fmt, ...)
-{
-	size_t room = text->room - text->size;
-	va_list args;
-	int used;
-
-	va_start(args, fmt);
-	used = vsnprintf(text->bytes + text->size, room, fmt, args);
-	va_end(args);
-	if (used > 0)
-		text->size += (size_t)used < room ? (size_t)used : room - 1;
-}
-
-void json_line_string(struct json_line *text, const char *string)
-{
-	json_line_add(text, "\"");
-	while (*string) {
-		unsigned char c = (unsigned char)*string;
-		size_t length = utf8_character(string, 4, NULL);
+	while (rc == 0 && *text) {
+		unsigned char c = (unsigned char)*text;
+		size_t length = utf8_character(text, 4, NULL);
 
 		if (!length)
-			json_line_add(text, "?");
+			rc = buffer_text(line, "?", err);
 		else if (c == '"' || c == '\\')
-			json_line_add(text, "\\%c", c);
+			rc = buffer_printf(line, err, "\\%c", c);
 		else if (c < 0x20 || c == 0x7f)
-			json_line_add(text, "\\u%04x", c);
+			rc = buffer_printf(line, err, "\\u%04x", c);
 		else
-			json_line_add(text, "%.*s", (int)length, string);
-		string += length ? length : 1;
+			rc = buffer_append(line, text, length, err);
+		text += length ? length : 1;
 	}
-	json_line_add(text, "\"");
+	return rc == 0 ? buffer_text(line, "\"", err) : -1;
 }

@@ -14,6 +14,7 @@
 #include "agent/init/ssh_client.h"
 #include "agent/init/ssh_server.h"
 #include "agent/init/start.h"
+#include "protocol/base/clock.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -49,17 +50,9 @@ struct init {
 	struct record record;
 };
 
-static int64_t clock_ms(clockid_t clock)
+static void complain(const struct error *err)
 {
-	struct timespec now;
-
-	clock_gettime(clock, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
-static void complain(const char *text)
-{
-	dprintf(2, "regatta-init: %s\n", text);
+	dprintf(2, "regatta-init: %s\n", err->text);
 }
 
 static void signal_all(const struct init *init, int signal)
@@ -83,8 +76,7 @@ static bool serves(const struct init *init)
 static void stop_begin(struct init *init)
 {
 	if (!init->kill_at)
-		init->kill_at = clock_ms(CLOCK_MONOTONIC) +
-				(int64_t)init->start.grace_ms;
+		init->kill_at = clock_mono_ms() + (int64_t)init->start.grace_ms;
 }
 
 /* The first failure settles the outcome and ends what still runs. */
@@ -110,11 +102,11 @@ static void prepared(struct init *init)
 
 	init->preparing = false;
 	if (process->exit_code) {
-		if (!init->record.why.text[0])
-			start_error_set(&init->record.why,
-					"the prepare command exited with code "
-					"%d",
-					process->exit_code);
+		if (!init->record.why.code)
+			error_set(&init->record.why, EINVAL,
+				  "the prepare command exited with code "
+				  "%d",
+				  process->exit_code);
 	} else if (init->told) { /* and ended well */
 		fail(init, 128 + SIGTERM, SIGTERM);
 	} else {
@@ -132,7 +124,7 @@ static void reaped(struct init *init, pid_t pid, int status,
 
 		if (process->pid != pid || process->ended)
 			continue;
-		process_end(process, status, usage, clock_ms(CLOCK_REALTIME));
+		process_end(process, status, usage, clock_wall_ms());
 		init->running--;
 		if (process->exit_code && !(init->told && serves(init)))
 			fail(init, process->exit_code, process->signal);
@@ -160,7 +152,7 @@ static bool reap(struct init *init)
 static int signal_wait(const struct init *init, int64_t until)
 {
 	for (;;) {
-		int64_t left = until - clock_ms(CLOCK_MONOTONIC);
+		int64_t left = until - clock_mono_ms();
 		struct timespec time = { 0 };
 		int signal;
 
@@ -206,14 +198,14 @@ static void run(struct init *init)
 {
 	int64_t look_at = 1;
 
-	init->begun = clock_ms(CLOCK_MONOTONIC);
+	init->begun = clock_mono_ms();
 	while (init->running ||
 	       (serves(init) && !init->failed && !init->told)) {
 		int64_t kill_at = init->killed ? 0 : init->kill_at;
 		int signal = signal_wait(init, kill_at && kill_at < look_at
 						       ? kill_at
 						       : look_at);
-		int64_t now = clock_ms(CLOCK_MONOTONIC);
+		int64_t now = clock_mono_ms();
 
 		if (signal == SIGCHLD) {
 			reap(init);
@@ -280,13 +272,13 @@ static void sweep(struct init *init)
 		if (getpid() == 1) {
 			kill(-1, SIGKILL);
 		} else if (kill_children() < 0) {
-			start_error_set(&init->record.why,
-					"/proc is missing, so remaining "
-					"processes of the command cannot be "
-					"found");
+			error_set(&init->record.why, EINVAL,
+				  "/proc is missing, so remaining "
+				  "processes of the command cannot be "
+				  "found");
 			return;
 		}
-		signal_wait(init, clock_ms(CLOCK_MONOTONIC) + ROUND_MS);
+		signal_wait(init, clock_mono_ms() + ROUND_MS);
 	}
 }
 
@@ -306,7 +298,7 @@ static bool start_one(struct init *init, char **args, uint32_t i)
 	process->log_size = log_size;
 	record->count++;
 	init->running++;
-	return !record->why.text[0]; /* else its end will fail the others */
+	return !record->why.code; /* else its end will fail the others */
 }
 
 static void start_all(struct init *init)
@@ -314,15 +306,15 @@ static void start_all(struct init *init)
 	uint32_t i = 0;
 
 	while (i < init->start.processes &&
-	       start_one(init, init->start.args, i))
+	       start_one(init, init->start.arg.items, i))
 		i++;
 }
 
 static void start_first(struct init *init)
 {
-	init->preparing = init->start.prepare_count > 0;
+	init->preparing = init->start.prepare.count > 0;
 	if (init->preparing)
-		start_one(init, init->start.prepare, 0);
+		start_one(init, init->start.prepare.items, 0);
 	else
 		start_all(init);
 }
@@ -356,22 +348,22 @@ static void descriptors_fill(void)
 }
 
 /* 0: this is the first run. */
-static int started_mark(struct init *init, const char *path,
-			struct start_error *why)
+static int started_mark(struct init *init, const char *path, struct error *why)
 {
 	const struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 	int fd;
 
 	init->out = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (init->out < 0)
-		return start_error_errno(why, "%.150s", path);
+		return error_errno(why, "%.150s", path);
 	fd = openat(init->out, "started",
 		    O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
 	if (fd < 0 && errno == EEXIST)
-		return start_error_set(why, "this container has run before; a "
-					    "command runs only once");
+		return error_set(why, EINVAL,
+				 "this container has run before; a "
+				 "command runs only once");
 	if (fd < 0)
-		return start_error_errno(why, "%.150s/started", path);
+		return error_errno(why, "%.150s/started", path);
 	/* It stays open: the lock says that we live. */
 	fcntl(fd, F_SETLK, &lock);
 	return 0;
@@ -379,7 +371,7 @@ static int started_mark(struct init *init, const char *path,
 
 static void out_of_memory(struct init *init)
 {
-	start_error_set(&init->record.why, "out of memory");
+	error_nomem(&init->record.why, "output");
 	fail(init, EXIT_OURS, 0);
 }
 
@@ -396,9 +388,9 @@ static bool ssh_open(struct init *init, const char *in)
 static int init_run(struct init *init, const char *in, const char *secrets)
 {
 	struct record *record = &init->record;
-	struct start_error why = { 0 };
+	struct error why = { 0 };
 
-	record->started_ms = clock_ms(CLOCK_REALTIME);
+	record->started_ms = clock_wall_ms();
 	init->oom_kills = cgroup_oom_kills();
 	init->reserved = record_reserve(init->out, &record->why);
 	if (init->reserved < 0 ||
@@ -418,12 +410,12 @@ static int init_run(struct init *init, const char *in, const char *secrets)
 		output_files_finish(init->output);
 	output_files_free(init->output);
 	ssh_server_free(init->ssh);
-	record->ended_ms = clock_ms(CLOCK_REALTIME);
+	record->ended_ms = clock_wall_ms();
 	record->oom_kills = cgroup_oom_kills() - init->oom_kills;
-	if (record->why.text[0])
-		complain(record->why.text);
+	if (record->why.code)
+		complain(&record->why);
 	if (record_write(record, init->out, init->reserved, &why) < 0)
-		complain(why.text);
+		complain(&why);
 	start_clear(&init->start);
 	return record->exit_code;
 }
@@ -434,7 +426,7 @@ int main(int argc, char **argv)
 	char in[PATH_MAX] = INIT_IN "/start";
 	char out[PATH_MAX] = INIT_OUT;
 	char secrets[PATH_MAX] = INIT_SECRETS;
-	struct start_error why = { 0 };
+	struct error why = { 0 };
 	int code;
 
 	if (argc > 0 && (code = ssh_client_main(argc, argv)) >= 0)
@@ -445,7 +437,7 @@ int main(int argc, char **argv)
 		snprintf(secrets, sizeof(secrets), "%s/secrets", argv[1]);
 	}
 	if (!init) {
-		complain("out of memory");
+		dprintf(2, "regatta-init: out of memory\n");
 		return EXIT_OURS;
 	}
 	/* The command may be our own user: it shall not trace us. */
@@ -453,7 +445,7 @@ int main(int argc, char **argv)
 	descriptors_fill();
 	signals_take(init);
 	if (started_mark(init, out, &why) < 0) {
-		complain(why.text);
+		complain(&why);
 		free(init);
 		return EXIT_OURS;
 	}

@@ -3,13 +3,13 @@
 #include "agent/init/output_files.h"
 #include "agent/init/follow.h"
 #include "agent/init/init.h"
+#include "protocol/base/clock.h"
 
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #define SCAN_SHARE 50 /* of the time, at most one part is spent scanning */
@@ -37,7 +37,7 @@ struct output_files *output_files_new(const struct start *start,
 	output->record = record;
 	output->room = start->log_limit ? start->log_limit : UINT64_MAX;
 	index_writer_init(&output->index, out, start->node);
-	if (!start->follow_count)
+	if (!start->follow.count)
 		return output;
 	output->follow = follow_new(start, &output->index);
 	if (output->follow)
@@ -62,7 +62,7 @@ static bool settle(struct output_files *output)
 {
 	for (uint32_t i = 0; i < output->record->count; i++) {
 		const struct process *process = &output->record->processes[i];
-		struct start_error why;
+		struct error why;
 		char name[32];
 
 		snprintf(name, sizeof(name), "rank-%u", process->rank);
@@ -120,14 +120,6 @@ static void bound(struct output_files *output)
 		cut(output, &record->processes[i]);
 }
 
-static int64_t clock_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 int64_t output_files_look(struct output_files *output, int64_t now_ms)
 {
 	if (now_ms < output->look_ms)
@@ -141,7 +133,7 @@ int64_t output_files_look(struct output_files *output, int64_t now_ms)
 		int64_t took;
 
 		follow_scan(output->follow);
-		took = (clock_ms() - now_ms) * SCAN_SHARE;
+		took = (clock_mono_ms() - now_ms) * SCAN_SHARE;
 		output->scan_ms =
 			now_ms + (took > INIT_SCAN_MS ? took : INIT_SCAN_MS);
 	}
@@ -154,11 +146,11 @@ int64_t output_files_look(struct output_files *output, int64_t now_ms)
 	return output->look_ms;
 }
 
-static void add_note(struct start_error *note, const char *text)
+static void add_note(struct record *record, const char *text)
 {
-	size_t used = strlen(note->text);
+	size_t used = strlen(record->note);
 
-	snprintf(note->text + used, sizeof(note->text) - used, "%s%s",
+	snprintf(record->note + used, sizeof(record->note) - used, "%s%s",
 		 used ? "; " : "", text);
 }
 
@@ -173,7 +165,7 @@ static void note_cuts(struct output_files *output, char *text, size_t size)
 			 "rank %u truncated its own output; the part that was "
 			 "not sent is lost",
 			 process->rank);
-		add_note(&output->record->note, text);
+		add_note(output->record, text);
 		return;
 	}
 }
@@ -194,13 +186,13 @@ void output_files_finish(struct output_files *output)
 			 "at least %llu bytes",
 			 (unsigned long long)output->start->log_limit,
 			 (unsigned long long)output->beyond);
-		add_note(&output->record->note, text);
+		add_note(output->record, text);
 	}
 	note_cuts(output, text, sizeof(text));
 	if (output->follow && *follow_trouble(output->follow)) {
 		snprintf(text, sizeof(text),
 			 "some files are not followed: %.200s",
 			 follow_trouble(output->follow));
-		add_note(&output->record->note, text);
+		add_note(output->record, text);
 	}
 }

@@ -70,7 +70,7 @@ static int exec_exit_code(const struct exec_error *error)
 }
 
 static void exec_error_explain(const struct exec_error *error,
-			       const char *program, struct start_error *why)
+			       const char *program, struct error *why)
 {
 	const char *text = strerror(error->code);
 
@@ -84,7 +84,7 @@ static void exec_error_explain(const struct exec_error *error,
 		text = "not executable on this machine (wrong format)";
 	else if (error->code == E2BIG)
 		text = "arguments and environment are too long";
-	start_error_set(why, "%.120s: %s", program, text);
+	error_set(why, error->code, "%.120s: %s", program, text);
 }
 
 static _Noreturn void child_run(const struct process *process, int report,
@@ -113,7 +113,7 @@ static _Noreturn void child_run(const struct process *process, int report,
 }
 
 /* Wait until exec has closed the pipe, or the child says why it could not. */
-static void child_hear(int report, const char *program, struct start_error *why)
+static void child_hear(int report, const char *program, struct error *why)
 {
 	struct exec_error error;
 	ssize_t got;
@@ -127,7 +127,7 @@ static void child_hear(int report, const char *program, struct start_error *why)
 
 /* The mode is set apart from the image's umask: the agent may be another user.
  */
-static int log_open(int out, uint32_t rank, struct start_error *why)
+static int log_open(int out, uint32_t rank, struct error *why)
 {
 	char name[32];
 	int fd;
@@ -137,37 +137,37 @@ static int log_open(int out, uint32_t rank, struct start_error *why)
 		    O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW,
 		    0644);
 	if (fd < 0)
-		return start_error_errno(why, "%s", name);
+		return error_errno(why, "%s", name);
 	fchmod(fd, 0644);
 	return fd;
 }
 
 int process_start(struct process *process, const struct start *start,
 		  char **args, uint32_t index, int out, char **environment,
-		  struct start_error *why)
+		  struct error *why)
 {
 	int report[2] = { -1, -1 };
 	char **env = NULL;
 
 	memset(process, 0, sizeof(*process));
-	why->text[0] = 0;
+	why->code = 0;
 	process->rank = (uint32_t)start->first_rank + index;
 	process->log = log_open(out, process->rank, why);
 	if (process->log < 0)
 		return -1;
 	env = environment_new(environment, start, process->rank, index);
 	if (!env)
-		start_error_set(why, "out of memory");
+		error_nomem(why, "environment");
 	else if (pipe2(report, O_CLOEXEC) < 0)
-		start_error_errno(why, "pipe");
+		error_errno(why, "pipe");
 	else if ((process->pid = fork()) < 0)
-		start_error_errno(why, "cannot start process %u", index);
+		error_errno(why, "cannot start process %u", index);
 	else if (!process->pid)
 		child_run(process, report[1], args, env);
 	environment_free(env);
 	if (report[1] >= 0)
 		close(report[1]);
-	if (!why->text[0])
+	if (!why->code)
 		child_hear(report[0], args[0], why);
 	if (report[0] >= 0)
 		close(report[0]);

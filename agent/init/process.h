@@ -4,7 +4,7 @@
 #define AGENT_INIT_PROCESS_H
 
 #include "agent/init/start.h"
-#include "agent/init/start_error.h"
+#include "protocol/base/error.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -32,13 +32,13 @@ struct process {
  * environment is the container's. Descriptors 0 to 2 must be open (so that no
  * other descriptor takes their place). Returns once the program runs.
  *
- * -1 with *why: nothing was started and there is nothing to reap. 0 with an
- * empty *why: it runs. 0 with a *why: the program could not be executed; the
+ * -1 with *why: nothing was started and there is nothing to reap. 0 with
+ * why->code 0: it runs. 0 with another: the program could not be executed; the
  * child ends with 127 or 126 and is to be reaped like any other.
  */
 int process_start(struct process *process, const struct start *start,
 		  char **args, uint32_t index, int out, char **environment,
-		  struct start_error *why);
+		  struct error *why);
 
 /* Store the result of wait4(). now_ms: wall clock since 1970. */
 void process_end(struct process *process, int status,

@@ -14,63 +14,71 @@
  */
 #define RECORD_MAX (4096 + INIT_PROCESSES_MAX * 320)
 
-static void text_process(struct json_line *text, const struct process *process)
+static int text_process(struct buffer *text, const struct process *process,
+			struct error *err)
 {
-	json_line_add(text,
-		      "{\"rank\": %u, \"exit_code\": %d, \"signal\": %d, "
-		      "\"ended_ms\": %lld, \"max_rss_kib\": %lld, "
-		      "\"user_ms\": %lld, \"system_ms\": %lld, "
-		      "\"log_bytes\": %lld}",
-		      process->rank, process->exit_code, process->signal,
-		      (long long)process->ended_ms,
-		      (long long)process->max_rss_kib,
-		      (long long)process->user_ms,
-		      (long long)process->system_ms,
-		      (long long)process_log_bytes(process));
+	return buffer_printf(
+		text, err,
+		"{\"rank\": %u, \"exit_code\": %d, \"signal\": %d, "
+		"\"ended_ms\": %lld, \"max_rss_kib\": %lld, "
+		"\"user_ms\": %lld, \"system_ms\": %lld, "
+		"\"log_bytes\": %lld}",
+		process->rank, process->exit_code, process->signal,
+		(long long)process->ended_ms, (long long)process->max_rss_kib,
+		(long long)process->user_ms, (long long)process->system_ms,
+		(long long)process_log_bytes(process));
 }
 
-static void text_record(struct json_line *text, const struct record *record)
+/* "name": "value", unless the value is empty. */
+static int text_string(struct buffer *text, const char *name, const char *value,
+		       struct error *err)
 {
-	json_line_add(text,
-		      "{\"version\": 1, \"exit_code\": %d, \"signal\": %d, ",
-		      record->exit_code, record->signal);
-	if (record->why.text[0]) {
-		json_line_add(text, "\"error\": ");
-		json_line_string(text, record->why.text);
-		json_line_add(text, ", ");
-	}
-	if (record->note.text[0]) {
-		json_line_add(text, "\"note\": ");
-		json_line_string(text, record->note.text);
-		json_line_add(text, ", ");
-	}
-	json_line_add(text,
-		      "\"started_ms\": %lld, \"ended_ms\": %lld, "
-		      "\"oom_kills\": %lld, \"memory_peak_bytes\": %lld, "
-		      "\"processes\": [",
-		      (long long)record->started_ms,
-		      (long long)record->ended_ms, (long long)record->oom_kills,
-		      (long long)record->memory_peak_bytes);
-	for (uint32_t i = 0; i < record->count; i++) {
-		json_line_add(text, "%s", i ? ", " : "");
-		text_process(text, &record->processes[i]);
-	}
-	json_line_add(text, "]}\n");
+	if (!*value)
+		return 0;
+	if (buffer_printf(text, err, "\"%s\": ", name) < 0 ||
+	    json_line_string(text, value, err) < 0)
+		return -1;
+	return buffer_text(text, ", ", err);
 }
 
-static int record_open(int out, struct start_error *why)
+static int text_record(struct buffer *text, const struct record *record,
+		       struct error *err)
+{
+	if (buffer_printf(text, err,
+			  "{\"version\": 1, \"exit_code\": %d, "
+			  "\"signal\": %d, ",
+			  record->exit_code, record->signal) < 0 ||
+	    text_string(text, "error", record->why.text, err) < 0 ||
+	    text_string(text, "note", record->note, err) < 0 ||
+	    buffer_printf(text, err,
+			  "\"started_ms\": %lld, \"ended_ms\": %lld, "
+			  "\"oom_kills\": %lld, \"memory_peak_bytes\": %lld, "
+			  "\"processes\": [",
+			  (long long)record->started_ms,
+			  (long long)record->ended_ms,
+			  (long long)record->oom_kills,
+			  (long long)record->memory_peak_bytes) < 0)
+		return -1;
+	for (uint32_t i = 0; i < record->count; i++)
+		if (buffer_text(text, i ? ", " : "", err) < 0 ||
+		    text_process(text, &record->processes[i], err) < 0)
+			return -1;
+	return buffer_text(text, "]}\n", err);
+}
+
+static int record_open(int out, struct error *why)
 {
 	int fd = openat(out, NEW_NAME,
 			O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
 			0644);
 
 	if (fd < 0)
-		return start_error_errno(why, "%s", NEW_NAME);
+		return error_errno(why, "%s", NEW_NAME);
 	fchmod(fd, 0644);
 	return fd;
 }
 
-int record_reserve(int out, struct start_error *why)
+int record_reserve(int out, struct error *why)
 {
 	int fd = record_open(out, why);
 	int code = fd < 0 ? 0 : posix_fallocate(fd, 0, RECORD_MAX);
@@ -82,55 +90,48 @@ int record_reserve(int out, struct start_error *why)
 		code = errno;
 	close(fd);
 	errno = code;
-	return start_error_errno(why, "%s", NEW_NAME);
+	return error_errno(why, "%s", NEW_NAME);
 }
 
 /* pwrite() over the reserved bytes first, then cut: the other way round would
  * give the room back before it is needed.
  */
-static int record_fill(int fd, const struct json_line *text,
-		       struct start_error *why)
+static int record_fill(int fd, const struct buffer *text, struct error *why)
 {
 	size_t done = 0;
 
 	while (done < text->size) {
-		ssize_t wrote = pwrite(fd, text->bytes + done,
-				       text->size - done, (off_t)done);
+		ssize_t wrote = pwrite(fd, text->data + done, text->size - done,
+				       (off_t)done);
 
 		if (wrote < 0 && errno == EINTR)
 			continue;
 		if (wrote <= 0)
-			return start_error_errno(why, "%s", NEW_NAME);
+			return error_errno(why, "%s", NEW_NAME);
 		done += (size_t)wrote;
 	}
 	if (ftruncate(fd, (off_t)text->size) < 0)
-		return start_error_errno(why, "%s", NEW_NAME);
+		return error_errno(why, "%s", NEW_NAME);
 	return 0;
 }
 
 int record_write(const struct record *record, int out, int reserved,
-		 struct start_error *why)
+		 struct error *why)
 {
-	char *bytes = malloc(RECORD_MAX);
-	struct json_line filled, *text = &filled;
-	int fd, rc;
+	owned(buffer_clear) struct buffer text;
+	owned_fd int fd = -1;
 
-	if (!bytes)
-		return start_error_set(why, "out of memory");
-	json_line_init(text, bytes, RECORD_MAX);
-	text_record(text, record);
-	if (reserved >= 0 && record_fill(reserved, text, why) == 0 &&
-	    renameat(out, NEW_NAME, out, "exit.json") == 0) {
-		free(bytes);
+	buffer_init(&text, RECORD_MAX);
+	if (text_record(&text, record, why) < 0)
+		return -1;
+	if (reserved >= 0 && record_fill(reserved, &text, why) == 0 &&
+	    renameat(out, NEW_NAME, out, "exit.json") == 0)
 		return 0;
-	}
 	/* The command may have removed the reserved file: make it anew. */
 	fd = record_open(out, why);
-	rc = fd < 0 ? -1 : record_fill(fd, text, why);
-	if (rc == 0 && renameat(out, NEW_NAME, out, "exit.json") < 0)
-		rc = start_error_errno(why, "exit.json");
-	if (fd >= 0)
-		close(fd);
-	free(bytes);
-	return rc;
+	if (fd < 0 || record_fill(fd, &text, why) < 0)
+		return -1;
+	if (renameat(out, NEW_NAME, out, "exit.json") < 0)
+		return error_errno(why, "exit.json");
+	return 0;
 }

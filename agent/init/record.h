@@ -7,15 +7,15 @@
 
 #include "agent/init/init.h"
 #include "agent/init/process.h"
-#include "agent/init/start_error.h"
+#include "protocol/base/error.h"
 
 #include <stdint.h>
 
 struct record {
 	int exit_code;
 	int signal;
-	struct start_error why;  /* "error", left out when empty */
-	struct start_error note; /* the same; what became of the output */
+	struct error why; /* "error"; code 0: none */
+	char note[240];   /* "note", on missing output; "": none */
 	int64_t started_ms;
 	int64_t ended_ms;
 	int64_t oom_kills;
@@ -28,13 +28,13 @@ struct record {
  * can be written even when the logs have filled the disk. Returns a descriptor,
  * or -1 with *why.
  */
-int record_reserve(int out, struct start_error *why);
+int record_reserve(int out, struct error *why);
 
 /* Write the record to the reserved descriptor (-1: none) and rename it to
  * exit.json: a reader sees all of it or nothing. It need not survive a power
  * cut, because the task does not either.
  */
 int record_write(const struct record *record, int out, int reserved,
-		 struct start_error *why);
+		 struct error *why);
 
 #endif

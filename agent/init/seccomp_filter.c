@@ -163,7 +163,7 @@ static int install_fchmodat2(void)
 									: 0;
 }
 
-int seccomp_filter_install(struct start_error *why)
+int seccomp_filter_install(struct error *why)
 {
 	int rc = install_rules();
 
@@ -172,5 +172,5 @@ int seccomp_filter_install(struct start_error *why)
 	if (!rc)
 		return 0;
 	errno = -rc;
-	return start_error_errno(why, "seccomp filter");
+	return error_errno(why, "seccomp filter");
 }

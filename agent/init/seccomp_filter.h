@@ -18,12 +18,12 @@
 #ifndef AGENT_INIT_SECCOMP_FILTER_H
 #define AGENT_INIT_SECCOMP_FILTER_H
 
-#include "agent/init/start_error.h"
+#include "protocol/base/error.h"
 
 /* Install the filter for this process and all processes that it starts. None
  * can remove it, or gain rights by execve(2) (no_new_privs). -1 with *why: the
  * kernel has no seccomp; then no command may run.
  */
-int seccomp_filter_install(struct start_error *why);
+int seccomp_filter_install(struct error *why);
 
 #endif

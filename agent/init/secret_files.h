@@ -8,6 +8,6 @@
  * names the one that cannot be written, never its value.
  */
 int secret_files_write(const struct start *start, const char *folder,
-		       struct start_error *why);
+		       struct error *why);
 
 #endif

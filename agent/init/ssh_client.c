@@ -1,6 +1,8 @@
 /* ssh_client.c - ssh and scp in the container of a job that asks for them. */
 #include "agent/init/ssh_client.h"
 #include "agent/init/init.h"
+#include "protocol/base/clock.h"
+#include "protocol/base/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -81,14 +83,6 @@ static int add_input(struct request *request, int fd)
 	}
 }
 
-static int64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /* Names in the order of time; the number tells apart who asks at once. */
 static void make_id(char id[33])
 {
@@ -98,32 +92,6 @@ static void make_id(char id[33])
 	snprintf(id, 33, "%016" PRIx64 "%08x",
 		 (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec,
 		 (unsigned int)getpid());
-}
-
-static bool put(const struct request *request, const char *path)
-{
-	char new[PATH_MAX + 8];
-	size_t done = 0;
-	int fd;
-
-	snprintf(new, sizeof(new), "%s.new", path);
-	fd = open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-	if (fd < 0)
-		return false;
-	fchmod(fd, 0644); /* the agent may be another user */
-	while (done < request->size) {
-		ssize_t put =
-			write(fd, request->bytes + done, request->size - done);
-
-		if (put < 0)
-			break;
-		done += (size_t)put;
-	}
-	close(fd);
-	if (done == request->size && rename(new, path) == 0)
-		return true;
-	unlink(new);
-	return false;
 }
 
 static void print(int fd, const char *bytes, size_t size)
@@ -170,7 +138,7 @@ static int await(const char *name, const char *path, int64_t deadline_ms)
 	while ((fd = open(path, O_RDONLY | O_CLOEXEC)) < 0) {
 		const struct timespec pause = { 0, LOOK_MS * 1000000L };
 
-		if (deadline_ms && now_ms() > deadline_ms) {
+		if (deadline_ms && clock_mono_ms() > deadline_ms) {
 			if (fork() > 0)
 				return 0;
 			deadline_ms = 0;
@@ -187,15 +155,18 @@ static int hand_over(const char *name, const struct request *request,
 		     bool background)
 {
 	char id[33], asked[PATH_MAX], answer[PATH_MAX];
+	struct error err;
 	int code;
 
 	make_id(id);
 	snprintf(asked, sizeof(asked), INIT_OUT "/ssh-%s.request", id);
 	snprintf(answer, sizeof(answer), INIT_IN "/ssh-%s.answer", id);
-	if (!put(request, asked))
-		return refuse(name, "%s: %s", asked, strerror(errno));
+	if (file_write(AT_FDCWD, asked, request->bytes, request->size, 0644, 0,
+		       &err) < 0)
+		return refuse(name, "%s", err.text);
 	code = await(name, answer,
-		     background ? now_ms() + SSH_CLIENT_BACKGROUND_MS : 0);
+		     background ? clock_mono_ms() + SSH_CLIENT_BACKGROUND_MS
+				: 0);
 	/* Of one in the background the child is still waiting. */
 	if (access(answer, F_OK) == 0)
 		unlink(asked);

@@ -2,6 +2,7 @@
 #include "agent/init/ssh_server.h"
 #include "agent/init/environment.h"
 #include "agent/init/init.h"
+#include "protocol/base/file.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -15,6 +16,7 @@
 #include <unistd.h>
 
 #define NAME_SIZE 64 /* "ssh-<N>-<ID>", and room for an ending */
+#define HEAD_MAX 64  /* bytes before the output in an answer */
 
 struct command {
 	pid_t pid; /* 0: a free place */
@@ -29,7 +31,7 @@ struct ssh_server {
 	int64_t look_at;
 	struct command commands[INIT_SSH_RUNNING_MAX];
 	char request[INIT_SSH_REQUEST_MAX + 1];
-	char answer[INIT_SSH_ANSWER_MAX];
+	char answer[HEAD_MAX + 2 * INIT_SSH_OUTPUT_MAX];
 };
 
 struct ssh_server *ssh_server_new(const struct start *start, const char *in,
@@ -79,22 +81,12 @@ static size_t read_some(int fd, char *bytes, size_t size)
 	return have;
 }
 
-static bool write_all(int fd, const char *bytes, size_t size)
-{
-	ssize_t put;
-
-	for (; size && (put = write(fd, bytes, size)) > 0; size -= (size_t)put)
-		bytes += put;
-	return !size;
-}
-
-/* What it printed is kept once, in the answer. */
+/* Write the answer, and close the outputs. */
 static void answer(struct ssh_server *server, struct command *command, int code)
 {
-	char path[NAME_SIZE + 16], new[NAME_SIZE + 32], head[64];
-	size_t sizes[2];
-	char *text = server->answer;
-	int fd, length;
+	char path[NAME_SIZE + 16], head[HEAD_MAX];
+	char *begin, *text = server->answer + HEAD_MAX;
+	size_t sizes[2], length;
 
 	for (int i = 0; i < 2; i++) {
 		sizes[i] = read_some(command->output[i], text,
@@ -102,21 +94,14 @@ static void answer(struct ssh_server *server, struct command *command, int code)
 		text += sizes[i];
 		close(command->output[i]);
 	}
-	length = snprintf(head, sizeof(head), "exit=%d%cstdout=%zu", code, 0,
-			  sizes[0]);
+	length = 1 + (size_t)snprintf(head, sizeof(head), "exit=%d%cstdout=%zu",
+				      code, 0, sizes[0]);
+	begin = server->answer + HEAD_MAX - length;
+	memcpy(begin, head, length);
 	snprintf(path, sizeof(path), "%s.answer", command->name);
-	snprintf(new, sizeof(new), "%s.new", path);
+	file_write(server->out, path, begin, (size_t)(text - begin), 0644, 0,
+		   NULL);
 	command->pid = 0;
-	fd = openat(server->out, new,
-		    O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
-		    0644);
-	if (fd < 0)
-		return;
-	fchmod(fd, 0644);
-	if (write_all(fd, head, (size_t)length + 1) &&
-	    write_all(fd, server->answer, sizes[0] + sizes[1]))
-		renameat(server->out, new, server->out, path);
-	close(fd);
 }
 
 void ssh_server_reaped(struct ssh_server *server, pid_t pid, int status)
@@ -196,8 +181,8 @@ static void start(struct ssh_server *server, struct command *command, int fd)
 }
 
 /* One that has its outputs was started before. */
-static void take(struct ssh_server *server, struct command *command, int dir,
-		 const char *file)
+static void accept_file(struct ssh_server *server, struct command *command,
+			int dir, const char *file)
 {
 	int fd;
 
@@ -211,6 +196,8 @@ static void take(struct ssh_server *server, struct command *command, int dir,
 	fd = openat(dir, file, O_RDONLY | O_CLOEXEC);
 	if (fd >= 0 && command->output[1] >= 0)
 		start(server, command, fd);
+	else
+		answer(server, command, 255);
 	if (fd >= 0)
 		close(fd);
 }
@@ -238,7 +225,7 @@ int64_t ssh_server_look(struct ssh_server *server, int64_t now_ms)
 
 		if (length < NAME_SIZE && !strncmp(entry->d_name, "ssh-", 4) &&
 		    length > 8 && !strcmp(entry->d_name + length - 4, ".run")) {
-			take(server, place, dirfd(dir), entry->d_name);
+			accept_file(server, place, dirfd(dir), entry->d_name);
 			place = free_place(server);
 		}
 	}
