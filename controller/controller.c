@@ -293,7 +293,7 @@ static void from_agent(struct controller *controller, struct node *node,
 
 	if (jobs_message(controller->jobs, node, type, body, payload, size)) {
 		if (type == MESSAGE_REPORT)
-			image_rollout_report(controller->rollouts, node);
+			image_rollout_node_reported(controller->rollouts, node);
 		return;
 	}
 	switch (type) {

@@ -20,8 +20,8 @@ int api_image_order(struct api_request *request, void *reply, struct error *err)
 	if (logins_accept(request->api->logins, message->logins,
 			  message->logins_count, request->public, err) < 0)
 		return -1;
-	return image_rollout_order(request->api->rollouts, request->by, message,
-				   &to->nodes, err);
+	return image_rollout_request(request->api->rollouts, request->by,
+				     message, &to->nodes, err);
 }
 
 int api_image_list(struct api_request *request, void *reply, struct error *err)
@@ -34,6 +34,6 @@ int api_image_list(struct api_request *request, void *reply, struct error *err)
 		.nodes = message->nodes,
 	};
 
-	return image_rollout_order(request->api->rollouts, request->by, &order,
-				   &to->nodes, err);
+	return image_rollout_request(request->api->rollouts, request->by,
+				     &order, &to->nodes, err);
 }

@@ -1,7 +1,7 @@
-/* image_request.h - an image order: its nodes, and the progress of each.
+/* image_request.h - a request for images on nodes, and its progress on each.
  *
- * An order is for some nodes, each of which is a stop. image_rollout.c decides
- * when a node gets the order, and when the order has ended.
+ * A request is for some nodes, its targets. image_rollout.c decides when a node
+ * gets the request, and when the request has ended; it reads the fields.
  */
 #ifndef CONTROLLER_IMAGES_IMAGE_REQUEST_H
 #define CONTROLLER_IMAGES_IMAGE_REQUEST_H
@@ -11,7 +11,7 @@
 #include "protocol/message/reply_images.h"
 #include "protocol/wire/key.h"
 
-/* The kinds of orders. */
+/* The kinds of requests. */
 struct image_request_kind {
 	const char *name;
 	bool durable;    /* waits for disconnected nodes; survives a restart */
@@ -23,80 +23,70 @@ struct image_request_kind {
 /* By name; NULL: there is none. */
 const struct image_request_kind *image_request_kind(const char *name);
 
-struct image_request;
+/* A node of a request. */
+struct image_target {
+	char node[KEY_NAME_SIZE];
+	struct message_image_state state; /* as reported last; its phase is
+					     "waiting" before */
+	int64_t moved_ms; /* monotonic; when its progress changed last */
+	int64_t lost_ms;  /* `one`: monotonic; since when it is disconnected;
+			     0: it is not */
+};
 
-/* From a person's message, or a stored one; names are copied. */
+struct image_request {
+	const struct image_request_kind *kind;
+	struct message_image_order message; /* from a person, or stored */
+	struct image_target *targets;
+	size_t count;
+	size_t asked; /* `one`: the target that is asked at present */
+	char content[CONTENT_HASH_SIZE]; /* `one`: what that target saved */
+	uint64_t bytes;                  /* of that content */
+	struct node_output *output;
+	bool final;
+};
+
+/* From a person's message, or a stored one; both are copied. */
 struct image_request *
-image_request_new(const struct image_request_kind *kind,
-		  const struct message_image_order *message,
+image_request_new(const struct message_image_order *message,
 		  const struct strings *nodes, struct error *err);
-void image_request_free(struct image_request *order);
+void image_request_free(struct image_request *request);
 OWNED_POINTER(struct image_request, image_request_free)
 
-/* The order is repeated: add these nodes, and use these logins. Nodes that work
- * on it continue; nodes that had ended wait again.
+/* The request is repeated: add these nodes, and use the logins of this message.
+ * Nodes that work on it continue; nodes that had ended wait again.
  */
-int image_request_again(struct image_request *order,
+int image_request_again(struct image_request *request,
 			const struct message_image_order *message,
 			const struct strings *nodes, struct error *err);
 
-const char *image_request_name(const struct image_request *order);
-const struct image_request_kind *
-image_request_kind_of(const struct image_request *order);
-/* The message for nodes, without the images that jobs need. */
-const struct message_image_do *
-image_request_operation(const struct image_request *order);
-bool image_request_final(const struct image_request *order);
+/* The request has ended: release its logins. */
+void image_request_finish(struct image_request *request);
 
-/* The order has ended: release its logins. */
-void image_request_finish(struct image_request *order);
+/* By the node's name; NULL: it is not for that node. */
+struct image_target *image_request_target(const struct image_request *request,
+					  const char *node);
 
-/* Has it lists of images of its nodes? Release them. */
-bool image_request_has_lists(const struct image_request *order);
-void image_request_drop_lists(struct image_request *order);
-
-/* Its nodes, by number, and by name; NULL: no such node. */
-struct stop;
-size_t image_request_stops(const struct image_request *order);
-struct stop *image_request_stop_at(const struct image_request *order,
-				   size_t index);
-struct stop *image_request_stop(const struct image_request *order,
-				const char *node);
-
-const char *stop_name(const struct stop *stop);
-/* "waiting", then as in message_image_state. */
-const char *stop_phase(const struct stop *stop);
-/* Why it failed; or NULL. */
-const char *stop_text(const struct stop *stop);
 /* "ready" or "failed" */
-bool stop_final(const struct stop *stop);
-bool stop_failed(const struct stop *stop);
-void stop_set(struct stop *stop, const char *phase, const char *text);
+bool image_target_final(const struct image_target *target);
+bool image_target_failed(const struct image_target *target);
+/* No image came from this node, or can come: why. */
+void image_target_fail(struct image_target *target, const char *why);
 
-/* For an order that asks one node after the other (`one`): the node that is
- * asked at present (NULL: the order is not of that kind); the hash of the image
- * that it has saved, or NULL; that content cannot be fetched any more; ask the
- * next node (false: there is none).
- */
-struct stop *image_request_asked(const struct image_request *order);
-const char *image_request_saved(const struct image_request *order,
-				uint64_t *bytes);
-void image_request_lose(struct image_request *order, const char *why);
-bool image_request_next(struct image_request *order);
-/* Was the node disconnected for so long that it is given up? */
-bool stop_is_away(struct stop *stop, bool in_reach);
+/* Release its list of images; false: it has none. */
+bool image_target_drop_list(struct image_target *target);
 
-/* A report of a node; its images are moved. */
-void image_request_heard(struct image_request *order, struct stop *stop,
-			 struct message_image_state *state);
+/* A report of a node; its images and output are moved. */
+void image_request_report(struct image_request *request,
+			  struct image_target *target,
+			  struct message_image_state *state);
 
-/* Store and load the order with the nodes that are not done. */
-int image_request_save(const struct image_request *order, const char *path,
+/* Store and load the request with the nodes that are not done. */
+int image_request_save(const struct image_request *request, const char *path,
 		       struct error *err);
 struct image_request *image_request_load(const char *path, struct error *err);
 
 /* As image_rollout_describe(), without image_node.up. */
-int image_request_describe(const struct image_request *order,
+int image_request_describe(const struct image_request *request,
 			   const struct message_query *query,
 			   struct image_order_info *to, struct error *err);
 

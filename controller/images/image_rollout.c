@@ -1,5 +1,5 @@
-/* image_rollout.c - carries out image orders: tells nodes, and follows their
- * progress.
+/* image_rollout.c - carries out requests for images: sends them to nodes, and
+ * follows their progress.
  */
 #include "controller/images/image_rollout.h"
 
@@ -22,106 +22,121 @@
 
 #define VENDORS "vendors/" /* folders of the images folder, by vendor */
 #define GONE_NAMES_MAX 20  /* in the record of what a node removed by itself */
+#define AWAY_MS 15000      /* a disconnected node that is to save: given up */
 
 struct image_rollouts {
 	struct image_rollouts_config with;
 	char *folder;
-	struct image_request *orders[IMAGE_ROLLOUT_ORDERS_MAX]; /* oldest first
-								 */
+	struct image_request *requests[IMAGE_ROLLOUT_REQUESTS_MAX]; /* oldest
+								       first */
 	size_t count;
 };
 
-static void path_of(const struct image_rollouts *rollouts,
-		    const struct image_request *order, char path[PATH_MAX])
+static const char *id_of(const struct image_request *request)
 {
-	snprintf(path, PATH_MAX, "%s/%s.json", rollouts->folder,
-		 image_request_name(order));
+	return request->message.order;
 }
 
-static void drop(struct image_rollouts *rollouts, struct image_request *order)
+static void path_of(const struct image_rollouts *rollouts,
+		    const struct image_request *request, char path[PATH_MAX])
+{
+	snprintf(path, PATH_MAX, "%s/%s.json", rollouts->folder,
+		 id_of(request));
+}
+
+static int save(const struct image_rollouts *rollouts,
+		const struct image_request *request, struct error *err)
+{
+	char path[PATH_MAX];
+
+	path_of(rollouts, request, path);
+	return image_request_save(request, path, err);
+}
+
+static void drop(struct image_rollouts *rollouts, struct image_request *request)
 {
 	size_t to = 0;
 
 	for (size_t i = 0; i < rollouts->count; i++)
-		if (rollouts->orders[i] != order)
-			rollouts->orders[to++] = rollouts->orders[i];
+		if (rollouts->requests[i] != request)
+			rollouts->requests[to++] = rollouts->requests[i];
 	rollouts->count = to;
-	image_request_free(order);
+	image_request_free(request);
 }
 
-static struct image_request *order_find(const struct image_rollouts *rollouts,
-					const char *name)
+static struct image_request *find(const struct image_rollouts *rollouts,
+				  const char *id)
 {
 	for (size_t i = 0; i < rollouts->count; i++)
-		if (!strcmp(image_request_name(rollouts->orders[i]), name))
-			return rollouts->orders[i];
+		if (!strcmp(id_of(rollouts->requests[i]), id))
+			return rollouts->requests[i];
 	return NULL;
 }
 
-/* The one that goes when there are too many: it ended, or else it only asks. */
+/* The first that ended, else the first that changes nothing later. */
 static struct image_request *oldest(const struct image_rollouts *rollouts)
 {
 	for (size_t i = 0; i < rollouts->count; i++)
-		if (image_request_final(rollouts->orders[i]))
-			return rollouts->orders[i];
-	for (size_t i = 0; i < rollouts->count; i++) {
-		const struct image_request_kind *kind =
-			image_request_kind_of(rollouts->orders[i]);
-
-		if (!kind->durable && !kind->one)
-			return rollouts->orders[i];
-	}
+		if (rollouts->requests[i]->final)
+			return rollouts->requests[i];
+	for (size_t i = 0; i < rollouts->count; i++)
+		if (!rollouts->requests[i]->kind->durable &&
+		    !rollouts->requests[i]->kind->one)
+			return rollouts->requests[i];
 	return NULL;
 }
 
-/* Lists of images are large, and soon old. */
+/* Lists of images are large, and soon out of date. */
 static void drop_lists(struct image_rollouts *rollouts)
 {
 	size_t count = 0;
 
 	for (size_t i = rollouts->count; i-- > 0;) {
-		struct image_request *order = rollouts->orders[i];
+		const struct image_request *request = rollouts->requests[i];
+		bool any = false;
 
-		if (image_request_has_lists(order) &&
-		    ++count > IMAGE_ROLLOUT_LISTS_MAX)
-			image_request_drop_lists(order);
+		for (size_t t = 0; t < request->count; t++)
+			any |= count < IMAGE_ROLLOUT_LISTS_MAX
+				       ? request->targets[t].state.images_count
+				       : image_target_drop_list(
+						 &request->targets[t]);
+		count += any;
 	}
 }
 
-/* The order is moved, and freed where there is no room. */
+/* The request is moved, and freed on failure. */
 static struct image_request *keep(struct image_rollouts *rollouts,
-				  struct image_request *order,
+				  struct image_request *request,
 				  struct error *err)
 {
-	struct image_request *old = rollouts->count >= IMAGE_ROLLOUT_ORDERS_MAX
-					    ? oldest(rollouts)
-					    : NULL;
+	if (request && rollouts->count == IMAGE_ROLLOUT_REQUESTS_MAX) {
+		struct image_request *old = oldest(rollouts);
 
-	if (!order)
-		return NULL;
-	if (rollouts->count >= IMAGE_ROLLOUT_ORDERS_MAX && !old) {
-		image_request_free(order);
-		error_set(err, EBUSY,
-			  "%d image requests are already in progress",
-			  IMAGE_ROLLOUT_ORDERS_MAX);
-		return NULL;
-	}
-	if (old)
+		if (!old) {
+			image_request_free(request);
+			error_set(err, EBUSY,
+				  "%d image requests are already in progress",
+				  IMAGE_ROLLOUT_REQUESTS_MAX);
+			return NULL;
+		}
 		drop(rollouts, old);
-	rollouts->orders[rollouts->count++] = order;
+	}
+	if (!request)
+		return NULL;
+	rollouts->requests[rollouts->count++] = request;
 	drop_lists(rollouts);
-	return order;
+	return request;
 }
 
-/* Anything else is a file that a controller was writing when it died. */
-static bool is_order_file(const char *name)
+/* Other files were being written when a controller was killed. */
+static bool is_request_file(const char *name)
 {
 	const char *dot = strrchr(name, '.');
 
 	return dot && !strcmp(dot, ".json");
 }
 
-static int load_orders(struct image_rollouts *rollouts, struct error *err)
+static int load_requests(struct image_rollouts *rollouts, struct error *err)
 {
 	struct dirent *entry;
 	char path[PATH_MAX];
@@ -135,10 +150,10 @@ static int load_orders(struct image_rollouts *rollouts, struct error *err)
 			continue;
 		snprintf(path, sizeof(path), "%s/%s", rollouts->folder,
 			 entry->d_name);
-		if (!is_order_file(entry->d_name))
+		if (!is_request_file(entry->d_name))
 			unlink(path);
 		else if (!keep(rollouts, image_request_load(path, &why), &why))
-			log_warning("image order dropped: %s: %s",
+			log_warning("image request dropped: %s: %s",
 				    entry->d_name, why.text);
 	}
 	closedir(dir);
@@ -153,17 +168,17 @@ image_rollouts_new(const struct image_rollouts_config *config,
 		calloc(1, sizeof(*rollouts));
 
 	if (!rollouts) {
-		error_nomem(err, "image orders");
+		error_nomem(err, "image requests");
 		return NULL;
 	}
 	rollouts->with = *config;
 	if (asprintf(&rollouts->folder, "%s/image-orders", folder) < 0) {
 		rollouts->folder = NULL;
-		error_nomem(err, "image orders");
+		error_nomem(err, "image requests");
 		return NULL;
 	}
 	if (file_make_folders(rollouts->folder, 0700, err) < 0 ||
-	    load_orders(rollouts, err) < 0)
+	    load_requests(rollouts, err) < 0)
 		return NULL;
 	return take(rollouts);
 }
@@ -173,18 +188,18 @@ void image_rollouts_free(struct image_rollouts *rollouts)
 	if (!rollouts)
 		return;
 	while (rollouts->count)
-		drop(rollouts, rollouts->orders[0]);
+		drop(rollouts, rollouts->requests[0]);
 	free(rollouts->folder);
 	free(rollouts);
 }
 
-/* Telling nodes. */
+/* Sending to nodes. */
 
-static int send_act(struct image_rollouts *rollouts, struct node *node,
-		    const struct message_image_do *act, bool needs,
-		    struct error *err)
+static int send_operation(struct image_rollouts *rollouts, struct node *node,
+			  struct message_image_do message,
+			  const struct message_image_order *from, bool needs,
+			  struct error *err)
 {
-	struct message_image_do message = *act;
 	int rc;
 
 	if (needs &&
@@ -192,11 +207,10 @@ static int send_act(struct image_rollouts *rollouts, struct node *node,
 				  node_view(node)->vendor, &message.needs,
 				  &message.needs_count, err) < 0)
 		return -1;
-	message.logins = NULL;
-	message.logins_count = 0;
-	rc = logins_reseal(rollouts->with.logins, act->logins,
-			   act->logins_count, wire_peer_public(node_peer(node)),
-			   &message.logins, &message.logins_count, err);
+	rc = logins_reseal(rollouts->with.logins, from->logins,
+			   from->logins_count,
+			   wire_peer_public(node_peer(node)), &message.logins,
+			   &message.logins_count, err);
 	if (rc == 0)
 		rc = wire_server_send(node_peer(node), MESSAGE_IMAGE_DO,
 				      &message, NULL, 0, err);
@@ -205,19 +219,37 @@ static int send_act(struct image_rollouts *rollouts, struct node *node,
 	return rc;
 }
 
-static void tell(struct image_rollouts *rollouts,
-		 const struct image_request *order, struct stop *stop)
+static struct image_target *asked(const struct image_request *request)
 {
-	struct node *node = node_find(rollouts->with.nodes, stop_name(stop));
-	const struct stop *asked = image_request_asked(order);
+	return &request->targets[request->asked];
+}
+
+static void tell(struct image_rollouts *rollouts,
+		 const struct image_request *request,
+		 struct image_target *target)
+{
+	struct node *node = node_find(rollouts->with.nodes, target->node);
+	const struct message_image_order *from = &request->message;
+	const struct message_image_do message = {
+		.order = from->order,
+		.what = from->what,
+		.image = from->image,
+		.build = from->build,
+		.ids = from->ids,
+		.keep = from->keep,
+		.floor_bytes = from->floor_bytes,
+		.floor_percent = from->floor_percent,
+		.dry_run = from->dry_run,
+		.replace = from->replace,
+	};
 	struct error err;
 
-	if (stop_final(stop) || !node || !node_up(node) ||
-	    (asked && stop != asked))
+	if (image_target_final(target) || !node || !node_up(node) ||
+	    (request->kind->one && target != asked(request)))
 		return;
-	if (send_act(rollouts, node, image_request_operation(order),
-		     image_request_kind_of(order)->needs, &err) < 0)
-		stop_set(stop, "failed", err.text);
+	if (send_operation(rollouts, node, message, from, request->kind->needs,
+			   &err) < 0)
+		image_target_fail(target, err.text);
 }
 
 static void changed(struct image_rollouts *rollouts)
@@ -225,93 +257,108 @@ static void changed(struct image_rollouts *rollouts)
 	changes_progress(rollouts->with.changes);
 }
 
-static void finish(struct image_rollouts *rollouts, struct image_request *order)
+static void finish(struct image_rollouts *rollouts,
+		   struct image_request *request)
 {
 	char path[PATH_MAX];
 
-	image_request_finish(order);
-	path_of(rollouts, order, path);
+	image_request_finish(request);
+	path_of(rollouts, request, path);
 	unlink(path);
-	log_info("image order=%.12s %s is over", image_request_name(order),
-		 image_request_kind_of(order)->name);
+	log_info("image request=%.12s %s has ended", id_of(request),
+		 request->kind->name);
 	changed(rollouts);
 }
 
-/* Where the saved image lies, or is being made, nobody can get it. */
-static void lose(struct image_request *order, const char *why)
+/* The node that is asked cannot deliver the saved image. */
+static void lose(struct image_request *request, const char *why)
 {
-	log_warning("image order=%.12s node=%s failed: %s",
-		    image_request_name(order),
-		    stop_name(image_request_asked(order)), why);
-	image_request_lose(order, why);
+	log_warning("image request=%.12s node=%s failed: %s", id_of(request),
+		    asked(request)->node, why);
+	image_target_fail(asked(request), why);
+	request->content[0] = 0;
+	request->bytes = 0;
 }
 
-/* To save: from the node that has it; else the next one is asked. */
-static void advance_one(struct image_rollouts *rollouts,
-			struct image_request *order)
+static bool is_away(struct image_target *target, const struct node *node)
 {
-	struct stop *stop = image_request_asked(order);
-	struct node *node = node_find(rollouts->with.nodes, stop_name(stop));
-	uint64_t bytes;
-	const char *saved = image_request_saved(order, &bytes);
+	int64_t now = clock_mono_ms();
+
+	if (node && node_peer(node))
+		target->lost_ms = 0;
+	else if (!target->lost_ms)
+		target->lost_ms = now;
+	return target->lost_ms && now - target->lost_ms > AWAY_MS;
+}
+
+/* To save: fetch it from the node that has it; else ask the next node. */
+static void advance_one(struct image_rollouts *rollouts,
+			struct image_request *request)
+{
+	struct image_target *target = asked(request);
+	struct node *node = node_find(rollouts->with.nodes, target->node);
 	struct error err;
 	int rc = 0;
 
-	if (saved && node)
-		rc = artifact_fetch_content(rollouts->with.fetches, node, saved,
-					    bytes, &err);
+	if (*request->content && node)
+		rc = artifact_fetch_content(rollouts->with.fetches, node,
+					    request->content, request->bytes,
+					    &err);
 	if (rc > 0) {
-		finish(rollouts, order);
+		finish(rollouts, request);
 		return;
 	}
 	if (rc < 0)
-		lose(order, err.text);
-	else if (stop_is_away(stop, node && node_peer(node)) &&
-		 !stop_failed(stop))
-		lose(order, "out of reach");
-	if (!stop_failed(stop))
+		lose(request, err.text);
+	else if (is_away(target, node) && !image_target_failed(target))
+		lose(request, "out of reach");
+	if (!image_target_failed(target))
 		return;
-	if (image_request_next(order))
-		tell(rollouts, order, image_request_asked(order));
-	else
-		finish(rollouts, order);
+	if (request->asked + 1 == request->count) {
+		finish(rollouts, request);
+		return;
+	}
+	request->asked++;
+	tell(rollouts, request, asked(request));
 }
 
 static void advance(struct image_rollouts *rollouts,
-		    struct image_request *order)
+		    struct image_request *request)
 {
-	if (image_request_final(order))
+	if (request->final)
 		return;
-	if (image_request_asked(order)) {
-		advance_one(rollouts, order);
+	if (request->kind->one) {
+		advance_one(rollouts, request);
 		return;
 	}
-	for (size_t i = 0; i < image_request_stops(order); i++)
-		if (!stop_final(image_request_stop_at(order, i)))
+	for (size_t i = 0; i < request->count; i++)
+		if (!image_target_final(&request->targets[i]))
 			return;
-	finish(rollouts, order);
+	finish(rollouts, request);
 }
 
 void image_rollout_tick(struct image_rollouts *rollouts)
 {
 	for (size_t i = 0; i < rollouts->count; i++)
-		if (image_request_asked(rollouts->orders[i]))
-			advance(rollouts, rollouts->orders[i]);
+		if (rollouts->requests[i]->kind->one)
+			advance(rollouts, rollouts->requests[i]);
 }
 
-void image_rollout_report(struct image_rollouts *rollouts, struct node *node)
+void image_rollout_node_reported(struct image_rollouts *rollouts,
+				 struct node *node)
 {
 	for (size_t i = 0; i < rollouts->count; i++) {
-		struct image_request *order = rollouts->orders[i];
-		struct stop *stop = image_request_stop(order, node_name(node));
+		const struct image_request *request = rollouts->requests[i];
+		struct image_target *target =
+			image_request_target(request, node_name(node));
 
-		if (stop && !image_request_final(order))
-			tell(rollouts, order, stop);
+		if (target && !request->final)
+			tell(rollouts, request, target);
 	}
 }
 
-/* Nobody ordered it: what a node did by itself is recorded as its own act. */
-static void note_own_act(struct image_rollouts *rollouts,
+/* A node removed images because its own settings say so. */
+static void audit_own_gc(struct image_rollouts *rollouts,
 			 const struct node *node,
 			 const struct message_image_state *state)
 {
@@ -357,34 +404,35 @@ static void note_own_act(struct image_rollouts *rollouts,
 void image_rollout_state(struct image_rollouts *rollouts, struct node *node,
 			 struct message_image_state *state)
 {
-	struct image_request *order = order_find(rollouts, state->order);
-	struct stop *stop =
-		order ? image_request_stop(order, node_name(node)) : NULL;
+	struct image_request *request = find(rollouts, state->order);
+	struct image_target *target =
+		request ? image_request_target(request, node_name(node)) : NULL;
 
-	if (!order && state->by_itself && node_peer(node))
-		note_own_act(rollouts, node, state);
-	if (!stop || image_request_final(order) || stop_final(stop))
+	if (!request && state->by_itself && node_peer(node))
+		audit_own_gc(rollouts, node, state);
+	if (!target || request->final || image_target_final(target))
 		return;
-	image_request_heard(order, stop, state);
-	if (stop_final(stop))
-		log_info("image order=%.12s node=%s %s%s%s",
-			 image_request_name(order), node_name(node),
-			 stop_phase(stop), stop_text(stop) ? ": " : "",
-			 stop_text(stop) ? stop_text(stop) : "");
+	image_request_report(request, target, state);
+	if (image_target_final(target))
+		log_info("image request=%.12s node=%s %s%s%s", id_of(request),
+			 target->node, target->state.phase,
+			 target->state.text ? ": " : "",
+			 target->state.text ? target->state.text : "");
 	changed(rollouts);
-	advance(rollouts, order);
+	advance(rollouts, request);
 }
 
 void image_rollout_room(struct image_rollouts *rollouts, struct node *node,
 			const struct message_image_room *room)
 {
-	struct message_image_do act = { .order = room->order,
-					.what = (char *)"gc" };
+	const struct message_image_do message = { .order = room->order,
+						  .what = (char *)"gc" };
+	const struct message_image_order from = { 0 };
 	struct error err;
 
 	/* Without an answer it removes nothing. */
 	if (node_up(node) && content_hash_valid(room->order) &&
-	    send_act(rollouts, node, &act, true, &err) < 0)
+	    send_operation(rollouts, node, message, &from, true, &err) < 0)
 		log_warning("node=%s: %s", node_name(node), err.text);
 }
 
@@ -409,7 +457,6 @@ static int choose_named(struct image_rollouts *rollouts,
 					 "no node '%.64s'; regatta nodes shows "
 					 "all",
 					 wanted->items[i]);
-		/* A second stop at a node would be waited for in vain. */
 		if (!strings_has(nodes, node_name(node)) &&
 		    strings_add(nodes, node_name(node), err) < 0)
 			return -1;
@@ -417,7 +464,7 @@ static int choose_named(struct image_rollouts *rollouts,
 	return 0;
 }
 
-/* Whose images lie in that folder? In *vendor; "": anybody's. */
+/* The vendor for whose nodes that folder has images; "": for all nodes. */
 static void vendor_of(const char *build, char vendor[KEY_NAME_SIZE])
 {
 	size_t prefix = strlen(VENDORS);
@@ -454,12 +501,11 @@ static int choose_all(struct image_rollouts *rollouts, const char *build,
 		  : error_set(err, ENOENT, "no node is reachable");
 }
 
-static int check_order(struct image_rollouts *rollouts,
-		       const struct message_image_order *message,
-		       const struct image_request_kind *kind, struct error *err)
+static int check(struct image_rollouts *rollouts,
+		 const struct message_image_order *message,
+		 const struct image_request_kind *kind, struct error *err)
 {
-	const struct image_request *order =
-		order_find(rollouts, message->order);
+	const struct image_request *request = find(rollouts, message->order);
 	uint64_t bytes;
 	bool whole;
 
@@ -473,11 +519,10 @@ static int check_order(struct image_rollouts *rollouts,
 				 "order: '%.80s' is not valid here; expected "
 				 "64 hex digits",
 				 message->order);
-	if (order && image_request_kind_of(order) != kind)
+	if (request && request->kind != kind)
 		return error_set(err, EEXIST,
 				 "image request %.12s already exists, for %s",
-				 image_request_name(order),
-				 image_request_kind_of(order)->name);
+				 id_of(request), request->kind->name);
 	if (kind->takes_name && (!message->image || !*message->image))
 		return error_set(err, EINVAL, "%s: the image is missing",
 				 kind->name);
@@ -495,83 +540,71 @@ static int check_order(struct image_rollouts *rollouts,
 				 message->order);
 }
 
-/* Somebody ordered the same, and it is not over: for other nodes, perhaps, who
- * are not to lose it.
- */
-static struct image_request *
-begin_again(struct image_rollouts *rollouts, struct image_request *order,
-	    const struct message_image_order *message,
-	    const struct strings *nodes, struct error *err)
+/* The same was requested before, perhaps for other nodes, which keep it. */
+static int begin_again(struct image_rollouts *rollouts,
+		       struct image_request *request,
+		       const struct message_image_order *message,
+		       const struct strings *nodes, struct error *err)
 {
-	char path[PATH_MAX];
-
-	if (image_request_again(order, message, nodes, err) < 0)
-		return NULL;
-	path_of(rollouts, order, path);
-	if (image_request_save(order, path, err) < 0)
-		return NULL;
+	if (image_request_again(request, message, nodes, err) < 0 ||
+	    save(rollouts, request, err) < 0)
+		return -1;
 	for (size_t i = 0; i < nodes->count; i++)
-		tell(rollouts, order,
-		     image_request_stop(order, nodes->items[i]));
-	advance(rollouts, order);
-	return order;
+		tell(rollouts, request,
+		     image_request_target(request, nodes->items[i]));
+	advance(rollouts, request);
+	return 0;
 }
 
-static struct image_request *begin(struct image_rollouts *rollouts,
-				   const struct image_request_kind *kind,
-				   const struct message_image_order *message,
-				   const struct strings *nodes,
-				   struct error *err)
+static int begin(struct image_rollouts *rollouts,
+		 const struct message_image_order *message,
+		 const struct strings *nodes, struct error *err)
 {
-	struct image_request *order = order_find(rollouts, message->order);
-	char path[PATH_MAX];
+	struct image_request *request = find(rollouts, message->order);
 
-	if (order)
-		drop(rollouts, order);
-	order = keep(rollouts, image_request_new(kind, message, nodes, err),
-		     err);
-	if (!order)
-		return NULL;
-	path_of(rollouts, order, path);
-	if (kind->durable && image_request_save(order, path, err) < 0) {
-		drop(rollouts, order);
-		return NULL;
+	if (request)
+		drop(rollouts, request);
+	request = keep(rollouts, image_request_new(message, nodes, err), err);
+	if (!request)
+		return -1;
+	if (request->kind->durable && save(rollouts, request, err) < 0) {
+		drop(rollouts, request);
+		return -1;
 	}
-	for (size_t i = 0; i < image_request_stops(order); i++) {
-		struct stop *stop = image_request_stop_at(order, i);
+	for (size_t i = 0; i < request->count; i++) {
+		struct image_target *target = &request->targets[i];
 		const struct node *node =
-			node_find(rollouts->with.nodes, stop_name(stop));
+			node_find(rollouts->with.nodes, target->node);
 
-		if (!kind->durable && !kind->one && !(node && node_peer(node)))
-			stop_set(stop, "failed", "out of reach");
-		tell(rollouts, order, stop);
+		if (!request->kind->durable && !request->kind->one &&
+		    !node_peer(node))
+			image_target_fail(target, "out of reach");
+		tell(rollouts, request, target);
 	}
-	advance(rollouts, order);
-	return order;
+	advance(rollouts, request);
+	return 0;
 }
 
-int image_rollout_order(struct image_rollouts *rollouts, const char *by,
-			const struct message_image_order *message,
-			struct strings *chosen, struct error *err)
+int image_rollout_request(struct image_rollouts *rollouts, const char *by,
+			  const struct message_image_order *message,
+			  struct strings *chosen, struct error *err)
 {
 	owned(strings_clear) struct strings nodes = { 0 };
 	const struct image_request_kind *kind =
 		image_request_kind(message->what);
-	struct image_request *order;
+	struct image_request *request = find(rollouts, message->order);
 
-	if (check_order(rollouts, message, kind, err) < 0 ||
+	if (check(rollouts, message, kind, err) < 0 ||
 	    (message->nodes.count
 		     ? choose_named(rollouts, &message->nodes, &nodes, err)
 		     : choose_all(rollouts, message->build, &nodes, err)) < 0)
 		return -1;
-	order = order_find(rollouts, message->order);
-	order = order && kind->durable && !image_request_final(order)
-			? begin_again(rollouts, order, message, &nodes, err)
-			: begin(rollouts, kind, message, &nodes, err);
-	if (!order)
+	if ((request && kind->durable && !request->final
+		     ? begin_again(rollouts, request, message, &nodes, err)
+		     : begin(rollouts, message, &nodes, err)) < 0)
 		return -1;
-	log_info("image order=%.12s %s image=%s nodes=%zu by=%s",
-		 image_request_name(order), message->what,
+	log_info("image request=%.12s %s image=%s nodes=%zu by=%s",
+		 message->order, message->what,
 		 message->image ? message->image : "", nodes.count, by);
 	changed(rollouts);
 	*chosen = nodes;
@@ -583,16 +616,16 @@ int image_rollout_describe(struct image_rollouts *rollouts,
 			   const struct message_query *query,
 			   struct image_order_info *to, struct error *err)
 {
-	const char *name = query->name ? query->name : "";
-	const struct image_request *order = order_find(rollouts, name);
+	const char *id = query->name ? query->name : "";
+	const struct image_request *request = find(rollouts, id);
 
-	if (!order)
+	if (!request)
 		return error_set(err, ENOENT,
 				 "no image request %.12s; after a restart, the "
 				 "controller knows only requests to load, "
 				 "build and pull; run the command again",
-				 name);
-	if (image_request_describe(order, query, to, err) < 0)
+				 id);
+	if (image_request_describe(request, query, to, err) < 0)
 		return -1;
 	for (size_t i = 0; i < to->nodes_count; i++) {
 		const struct node *node =

@@ -59,8 +59,8 @@ static cJSON *order(struct bed *bed, const char *what, const char *name,
 
 	for (; names && *names; names++)
 		strings_add(&message.nodes, *names, NULL);
-	if (image_rollout_order(bed->rollouts, "op", &message, &reply.nodes,
-				err) == 0)
+	if (image_rollout_request(bed->rollouts, "op", &message, &reply.nodes,
+				  err) == 0)
 		body = codec_object(&reply_image_order_schema, &reply, err);
 	strings_clear(&message.nodes);
 	strings_clear(&reply.nodes);
@@ -284,6 +284,31 @@ static void test_build(struct bed *bed)
 	ok(is_final(bed, BUILD) && !stored(BUILD), "until all have ended");
 }
 
+static void test_stored(void)
+{
+	struct message_image_order message = {
+		.what = (char *)"load",
+		.order = (char *)BUILD,
+		.image = (char *)"i:1",
+		.replace = true,
+	};
+	owned(strings_clear) struct strings nodes = { 0 };
+	owned(image_request_free) struct image_request *first = NULL;
+	owned(image_request_free) struct image_request *second = NULL;
+	char path[200];
+
+	strings_add(&nodes, "n1", NULL);
+	strings_add(&nodes, "n2", NULL);
+	snprintf(path, sizeof(path), "%s/stored", top);
+	first = image_request_new(&message, &nodes, NULL);
+	image_target_fail(image_request_target(first, "n1"), "no");
+	ok(image_request_save(first, path, NULL) == 0, "a request is stored");
+	second = image_request_load(path, NULL);
+	ok(second && second->count == 1 && image_request_target(second, "n2") &&
+		   second->message.replace && !second->message.dry_run,
+	   "with its options, for the nodes that are not done");
+}
+
 /* Of the nodes of the order, "n1:waiting|n2:ready|". */
 static const char *phases(struct bed *bed, const char *name)
 {
@@ -465,6 +490,7 @@ int main(void)
 	test_refusals(&bed);
 	test_build(&bed);
 	test_twice(&bed);
+	test_stored();
 	test_gc(&bed);
 	test_pull(&bed);
 	image_rollouts_free(bed.rollouts);
