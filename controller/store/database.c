@@ -153,27 +153,33 @@ static int configure(sqlite3 *database, const char *synchronous,
 }
 
 static int apply_upgrades(sqlite3 *database, sqlite3_int64 version,
-			  const char *const *upgrades, int count,
+			  const struct database_upgrade *upgrades, int count,
 			  struct error *err)
 {
 	char set[64];
 
 	if (database_run(database, "BEGIN IMMEDIATE", err) < 0)
 		return -1;
-	for (; version < count; version++)
-		if (database_run(database, upgrades[version], err) < 0)
+	for (int i = 0; i < count; i++) {
+		if (upgrades[i].from < version)
+			continue;
+		if (database_run(database, upgrades[i].sql, err) < 0)
 			return error_prefix(err, "upgrade from version %d",
-					    (int)version);
-	snprintf(set, sizeof(set), "PRAGMA user_version = %d", count);
+					    upgrades[i].from);
+	}
+	snprintf(set, sizeof(set), "PRAGMA user_version = %d",
+		 upgrades[count - 1].to);
 	if (database_run(database, set, err) < 0)
 		return -1;
 	return database_run(database, "COMMIT", err);
 }
 
 /* Reads only: a file that is not ours is not to be touched. */
-static int check_version(sqlite3 *database, int count, sqlite3_int64 *version,
-			 struct error *err)
+static int check_version(sqlite3 *database,
+			 const struct database_upgrade *upgrades, int count,
+			 sqlite3_int64 *version, struct error *err)
 {
+	int latest = upgrades[count - 1].to;
 	sqlite3_int64 tables = 0;
 
 	if (database_number(database, "PRAGMA user_version", version, err) <
@@ -181,33 +187,40 @@ static int check_version(sqlite3 *database, int count, sqlite3_int64 *version,
 	    database_number(database, "SELECT count(*) FROM sqlite_master",
 			    &tables, err) < 0)
 		return -1;
-	if (*version > count)
+	if (*version > latest)
 		return error_set(err, EPROTO,
 				 "schema version %lld is newer than %d, the "
 				 "latest that this program supports",
-				 (long long)*version, count);
+				 (long long)*version, latest);
 	if (*version < 0 || (*version == 0 && tables > 0))
 		return error_set(err, EPROTO,
 				 "the database belongs to another program");
-	return 0;
+	for (int i = 0; i < count; i++)
+		if (*version == upgrades[i].from || *version == latest)
+			return 0;
+	return error_set(err, EPROTO,
+			 "schema version %lld is of no release; this program "
+			 "cannot upgrade it",
+			 (long long)*version);
 }
 
 static int set_up(sqlite3 *database, const char *synchronous,
-		  const char *const *upgrades, int count, struct error *err)
+		  const struct database_upgrade *upgrades, int count,
+		  struct error *err)
 {
 	sqlite3_int64 version = 0;
 
 	sqlite3_extended_result_codes(database, 1);
-	if (check_version(database, count, &version, err) < 0 ||
+	if (check_version(database, upgrades, count, &version, err) < 0 ||
 	    configure(database, synchronous, err) < 0)
 		return -1;
-	return version < count
+	return version < upgrades[count - 1].to
 		       ? apply_upgrades(database, version, upgrades, count, err)
 		       : 0;
 }
 
 sqlite3 *database_open(const char *path, const char *synchronous,
-		       const char *const *upgrades, int count,
+		       const struct database_upgrade *upgrades, int count,
 		       struct error *err)
 {
 	owned(database_close) sqlite3 *database = NULL;

@@ -12,13 +12,19 @@
 #include <sqlite3.h>
 #include <stddef.h>
 
-/* upgrades[v] is the SQL that upgrades a schema of version v to v + 1; an empty
- * file is version 0. All missing upgrades are applied in one transaction.
+/* SQL that makes a schema of one version from one of an earlier version. */
+struct database_upgrade {
+	int from, to;
+	const char *sql;
+};
+
+/* upgrades: in order; they begin with version 0, an empty file, and end with
+ * the latest version. All that are missing are applied in one transaction.
  * synchronous: value of the pragma. Errors as in store.h; EPROTO: a newer
- * version, or another program's database.
+ * version, one that has no upgrade, or another program's database.
  */
 sqlite3 *database_open(const char *path, const char *synchronous,
-		       const char *const *upgrades, int count,
+		       const struct database_upgrade *upgrades, int count,
 		       struct error *err);
 void database_close(sqlite3 *database);
 OWNED_POINTER(sqlite3, database_close)
