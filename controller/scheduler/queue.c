@@ -273,47 +273,47 @@ size_t queue_length(const struct queue *queue)
 	return queue->length;
 }
 
-static bool ahead_before(const struct ahead *a, const struct ahead *b)
+static bool lane_before(const struct lane *a, const struct lane *b)
 {
-	return queued_before(&a->lane->heap[a->at], &b->lane->heap[b->at]);
+	return queued_before(&a->heap[0], &b->heap[0]);
 }
 
-static void ahead_swap(struct aheads *aheads, size_t a, size_t b)
+static void lanes_swap(struct lanes *lanes, size_t a, size_t b)
 {
-	struct ahead swap = aheads->heap[a];
+	struct lane *swap = lanes->heap[a];
 
-	aheads->heap[a] = aheads->heap[b];
-	aheads->heap[b] = swap;
+	lanes->heap[a] = lanes->heap[b];
+	lanes->heap[b] = swap;
 }
 
-void aheads_push(struct aheads *aheads, struct lane *lane, size_t at)
+void lanes_push(struct lanes *lanes, struct lane *lane)
 {
-	struct ahead *heap = aheads->heap;
-	size_t i = aheads->count;
+	struct lane **heap = lanes->heap;
+	size_t i = lanes->count;
 
-	if (at >= lane->count)
+	if (!lane->count)
 		return;
-	heap[aheads->count++] = (struct ahead){ lane, at };
-	for (; i && ahead_before(&heap[i], &heap[(i - 1) / 2]); i = (i - 1) / 2)
-		ahead_swap(aheads, i, (i - 1) / 2);
+	heap[lanes->count++] = lane;
+	for (; i && lane_before(heap[i], heap[(i - 1) / 2]); i = (i - 1) / 2)
+		lanes_swap(lanes, i, (i - 1) / 2);
 }
 
-struct ahead aheads_pop(struct aheads *aheads)
+struct lane *lanes_pop(struct lanes *lanes)
 {
-	struct ahead *heap = aheads->heap, top = heap[0];
+	struct lane **heap = lanes->heap, *top = heap[0];
 	size_t i = 0;
 
-	heap[0] = heap[--aheads->count];
+	heap[0] = heap[--lanes->count];
 	for (;;) {
 		size_t first = i;
 
 		for (size_t below = 2 * i + 1; below <= 2 * i + 2; below++)
-			if (below < aheads->count &&
-			    ahead_before(&heap[below], &heap[first]))
+			if (below < lanes->count &&
+			    lane_before(heap[below], heap[first]))
 				first = below;
 		if (first == i)
 			return top;
-		ahead_swap(aheads, first, i);
+		lanes_swap(lanes, first, i);
 		i = first;
 	}
 }

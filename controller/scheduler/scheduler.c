@@ -365,8 +365,9 @@ int scheduler_run(struct queue *queue, struct slot *slots, size_t count,
 {
 	owned_free struct run *run = malloc(sizeof(*run));
 	owned_free bool *reserved = calloc(count + 1, sizeof(*reserved));
-	owned_free struct ahead *heap = calloc(queue->count + 1, sizeof(*heap));
-	struct aheads heads = { heap, 0 };
+	owned_free struct lane **heap =
+		calloc(queue->count + 1, sizeof(struct lane *));
+	struct lanes lanes = { heap, 0 };
 
 	if (!run || !reserved || !heap)
 		return error_nomem(err, "scheduler");
@@ -383,14 +384,14 @@ int scheduler_run(struct queue *queue, struct slot *slots, size_t count,
 	queue_trim(queue);
 	for (size_t i = 0; i < queue->count; i++) {
 		queue->lanes[i].first = 0;
-		aheads_push(&heads, &queue->lanes[i], 0);
+		lanes_push(&lanes, &queue->lanes[i]);
 	}
-	while (heads.count && run->open) {
-		struct lane *lane = aheads_pop(&heads).lane;
+	while (lanes.count && run->open) {
+		struct lane *lane = lanes_pop(&lanes);
 		uint64_t job = lane->heap[0].job;
 
 		if (pass_over(run, lane)) {
-			aheads_push(&heads, lane, 0);
+			lanes_push(&lanes, lane);
 			continue;
 		}
 		if (!try_head(run, lane)) {
@@ -399,7 +400,7 @@ int scheduler_run(struct queue *queue, struct slot *slots, size_t count,
 		}
 		if (!place(arg, job, &lane->shape, run->placements))
 			break;
-		aheads_push(&heads, lane, 0);
+		lanes_push(&lanes, lane);
 	}
 	return take_back(run, err);
 }

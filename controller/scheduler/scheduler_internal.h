@@ -28,23 +28,18 @@ struct queue {
 	size_t length;
 };
 
-/* A heap of positions in the lanes' heaps, the candidates for the next job of
- * all. The caller provides room for as many as it pushes.
+/* A heap of lanes that have jobs; first the lane with the next job of all. The
+ * caller provides room for all lanes.
  */
-struct ahead {
-	struct lane *lane;
-	size_t at;
-};
-
-struct aheads {
-	struct ahead *heap;
+struct lanes {
+	struct lane **heap;
 	size_t count;
 };
 
-/* A position behind the lane's last job is ignored. */
-void aheads_push(struct aheads *aheads, struct lane *lane, size_t at);
-/* The candidate whose job runs first; count must not be 0. */
-struct ahead aheads_pop(struct aheads *aheads);
+/* A lane without jobs is ignored. */
+void lanes_push(struct lanes *lanes, struct lane *lane);
+/* count must not be 0. */
+struct lane *lanes_pop(struct lanes *lanes);
 
 void lane_pop(struct lane *lane);
 /* Free the empty lanes of pinned shapes, which come and go with their jobs. */
