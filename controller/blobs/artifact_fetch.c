@@ -413,25 +413,10 @@ void artifact_fetch_gone(struct artifact_fetches *fetches,
 	}
 }
 
-static cJSON *item_of(uint32_t rank, const char *path,
-		      const struct collected_file *here, const char *text)
+static bool add_file(struct artifact_fetch_list *list,
+		     const struct file_info *file)
 {
-	cJSON *item = cJSON_CreateObject();
-
-	cJSON_AddNumberToObject(item, "rank", rank);
-	cJSON_AddStringToObject(item, "path", path);
-	cJSON_AddItemToObject(item, "content",
-			      here ? cJSON_CreateString(here->content)
-				   : cJSON_CreateNull());
-	cJSON_AddNumberToObject(item, "bytes", here ? (double)here->bytes : 0);
-	cJSON_AddItemToObject(item, "text",
-			      text ? cJSON_CreateString(text)
-				   : cJSON_CreateNull());
-	return item;
-}
-
-static bool add_item(struct artifact_fetch_list *list, cJSON *item)
-{
+	cJSON *item = codec_object(&file_info_schema, file, NULL);
 	char *text = cJSON_PrintUnformatted(item);
 	size_t bytes = text ? strlen(text) + 1 : ARTIFACT_FETCH_LIST_BYTES;
 
@@ -456,14 +441,18 @@ int artifact_fetch_keep(struct artifact_fetches *fetches,
 	for (size_t i = 0; i < count; i++) {
 		const struct collected_file *file = &files[i];
 		bool here = file->content && is_here(fetches, file);
-		const char *text =
-			file->content && !here
-				? "the job ended before it was received"
-				: file->text;
-		cJSON *item = item_of(task_rank(task), file->path,
-				      here ? file : NULL, text);
+		const struct file_info info = {
+			.rank = task_rank(task),
+			.path = file->path,
+			.content = here ? file->content : NULL,
+			.bytes = here ? file->bytes : 0,
+			.text = file->content && !here
+					? (char *)"the job ended before it was "
+						  "received"
+					: file->text,
+		};
 
-		if (add_item(list, item) && here &&
+		if (add_file(list, &info) && here &&
 		    blob_users_keep_file(blob_service_contents(fetches->blobs),
 					 job_id(task_job(task)), file->content,
 					 err) < 0)
@@ -475,6 +464,8 @@ int artifact_fetch_keep(struct artifact_fetches *fetches,
 void artifact_fetch_tell(struct artifact_fetch_list *list)
 {
 	char text[160];
+	const struct file_info rest = { .path = (char *)"(others)",
+					.text = text };
 
 	if (!list->left_out)
 		return;
@@ -483,5 +474,6 @@ void artifact_fetch_tell(struct artifact_fetch_list *list)
 		 "job is limited to %d MiB; collect fewer paths, or from one "
 		 "rank",
 		 list->left_out, ARTIFACT_FETCH_LIST_BYTES >> 20);
-	cJSON_AddItemToArray(list->items, item_of(0, "(others)", NULL, text));
+	cJSON_AddItemToArray(list->items,
+			     codec_object(&file_info_schema, &rest, NULL));
 }
