@@ -108,32 +108,23 @@ static void read_outputs(const struct job *job, struct stacks *stacks)
 	}
 }
 
-cJSON *evidence_reason(const struct job *job)
+bool evidence_reason(const struct job *job, struct reason *reason)
 {
 	owned(stacks_free) struct stacks *stacks = read_round(job->gang, 0);
 	char text[STACKS_TEXT_SIZE];
 	const char *node;
 	int64_t rank;
-	cJSON *reason;
 
 	if (!stacks || !stacks_count(stacks))
-		return NULL;
+		return false;
 	read_outputs(job, stacks);
 	if (stacks_verdict(stacks, text, &node, &rank, NULL) < 0)
-		return NULL;
-	reason = cJSON_CreateObject();
-	cJSON_AddItemToObject(reason, "node",
-			      node ? cJSON_CreateString(node)
-				   : cJSON_CreateNull());
-	cJSON_AddItemToObject(reason, "rank",
-			      node ? cJSON_CreateNumber((double)rank)
-				   : cJSON_CreateNull());
-	cJSON_AddStringToObject(reason, "how", job->text ? job->text : "");
-	cJSON_AddStringToObject(reason, "class", "other");
-	cJSON_AddNullToObject(reason, "exit_code");
-	cJSON_AddNullToObject(reason, "signal");
-	cJSON_AddStringToObject(reason, "line", text);
-	cJSON_AddNullToObject(reason, "stream");
-	cJSON_AddNullToObject(reason, "offset");
-	return reason;
+		return false;
+	*reason = (struct reason){ .rank = node ? rank : REASON_UNKNOWN,
+				   .class = CAUSE_OTHER,
+				   .exit_code = REASON_UNKNOWN,
+				   .offset = REASON_UNKNOWN };
+	snprintf(reason->node, sizeof(reason->node), "%s", node ? node : "");
+	snprintf(reason->line, sizeof(reason->line), "%s", text);
+	return true;
 }

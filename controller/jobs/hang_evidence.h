@@ -4,6 +4,7 @@
 #define CONTROLLER_JOBS_HANG_EVIDENCE_H
 
 #include "controller/cluster/active_job.h"
+#include "controller/jobs/job_reason.h"
 
 /* Have all nodes completed this round? */
 bool evidence_complete(const struct gang *gang, uint64_t round);
@@ -11,9 +12,9 @@ bool evidence_complete(const struct gang *gang, uint64_t round);
 /* Did the job's processes write to files between the two rounds? */
 bool evidence_writes(const struct gang *gang, uint64_t first, uint64_t last);
 
-/* Why a job that hung was ended, in the form of job_reason_read(): from the
- * evidence of its nodes and the last output of its ranks. NULL: no evidence.
+/* Why a job hung, from the evidence of its nodes and the last output of its
+ * ranks. False: there is no evidence.
  */
-cJSON *evidence_reason(const struct job *job);
+bool evidence_reason(const struct job *job, struct reason *reason);
 
 #endif

@@ -2,11 +2,11 @@
  */
 #include "controller/jobs/job_reason.h"
 
-#include "controller/causes/causes.h"
 #include "controller/results/extract.h"
 #include "protocol/base/utf8.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -130,34 +130,30 @@ static void add_text(cJSON *object, const char *name, const char *text)
 		cJSON_AddNullToObject(object, name);
 }
 
-static cJSON *describe(const char *how, const struct told *told)
+static void copy(char *to, size_t size, const char *text)
+{
+	snprintf(to, size, "%s", text ? text : "");
+}
+
+static void describe(const struct told *told, struct reason *reason)
 {
 	const struct diagnosis *diagnosis = &told->diagnosis;
-	cJSON *reason = cJSON_CreateObject();
 
-	add_text(reason, "node", told->stream->node);
-	if (diagnosis->rank != END_UNKNOWN)
-		cJSON_AddNumberToObject(reason, "rank",
-					(double)diagnosis->rank);
-	else if (diagnosis->cause->meaning->blameless)
-		cJSON_AddNullToObject(reason, "rank");
-	else
-		cJSON_AddNumberToObject(reason, "rank", told->stream->rank);
-	add_text(reason, "how", how);
-	add_text(reason, "class", causes_class_name(diagnosis->class));
-	if (diagnosis->exit_code != END_CODE_UNKNOWN)
-		cJSON_AddNumberToObject(reason, "exit_code",
-					diagnosis->exit_code);
-	else
-		cJSON_AddNumberToObject(reason, "exit_code",
-					(double)told->stream->exit_code);
-	add_text(reason, "signal", diagnosis->signal);
-	add_text(reason, "line", diagnosis->cause->line);
-	add_text(reason, "stream", told->stream->name);
-	cJSON_AddNumberToObject(reason, "offset",
-				(double)(told->from +
-					 diagnosis->cause->offset));
-	return reason;
+	*reason = (struct reason){
+		.rank = diagnosis->rank != END_UNKNOWN ? diagnosis->rank
+			: diagnosis->cause->meaning->blameless
+				? REASON_UNKNOWN
+				: told->stream->rank,
+		.class = diagnosis->class,
+		.exit_code = diagnosis->exit_code != END_CODE_UNKNOWN
+				     ? diagnosis->exit_code
+				     : told->stream->exit_code,
+		.offset = (int64_t)(told->from + diagnosis->cause->offset),
+	};
+	copy(reason->node, sizeof(reason->node), told->stream->node);
+	copy(reason->signal, sizeof(reason->signal), diagnosis->signal);
+	copy(reason->line, sizeof(reason->line), diagnosis->cause->line);
+	copy(reason->stream, sizeof(reason->stream), told->stream->name);
 }
 
 /* What the rank itself said, or another of its launcher's did of it. */
@@ -266,8 +262,9 @@ bool job_reason_gave_up(struct failure_patterns *patterns,
 	return false;
 }
 
-cJSON *job_reason_read(struct failure_patterns *patterns,
-		       const struct reason_job *job, cJSON *ends)
+bool job_reason_read(struct failure_patterns *patterns,
+		     const struct reason_job *job, cJSON *ends,
+		     struct reason *reason)
 {
 	owned(reasons_clear) struct reasons reasons = { 0 };
 	const struct told *told;
@@ -275,11 +272,13 @@ cJSON *job_reason_read(struct failure_patterns *patterns,
 	if (read_all(patterns, job,
 		     REASON_BYTES / (job->count ? job->count : 1),
 		     &reasons) < 0)
-		return NULL;
+		return false;
 	if (ends)
 		complete_ends(ends, &reasons);
 	told = choose(&reasons);
-	return told ? describe(job->how, told) : NULL;
+	if (told)
+		describe(told, reason);
+	return told;
 }
 
 /* The node whose launcher ended first need not be the one that failed. */
@@ -287,7 +286,7 @@ static bool names_other_node(const char *how, const char *node)
 {
 	const char *ended = strstr(how, ": rank ");
 
-	return ended && node &&
+	return ended && *node &&
 	       ((size_t)(ended - how) != strlen(node) ||
 		memcmp(how, node, strlen(node)) != 0);
 }
@@ -299,31 +298,25 @@ static bool names_rank(const char *text, const char *rank)
 	return at && !isdigit((unsigned char)at[strlen(rank)]);
 }
 
-char *job_reason_sentence(const char *how, const cJSON *reason)
+char *job_reason_sentence(const char *how, const struct reason *reason)
 {
-	const char *line = cJSON_GetStringValue(
-		cJSON_GetObjectItemCaseSensitive(reason, "line"));
-	const char *node = cJSON_GetStringValue(
-		cJSON_GetObjectItemCaseSensitive(reason, "node"));
-	const cJSON *rank = cJSON_GetObjectItemCaseSensitive(reason, "rank");
-	char who[256] = "", named[32];
-	size_t size;
+	char who[256] = "", rank[32] = "";
+	int size = (int)strlen(reason->line);
 	char *text;
 
-	if (!line || !how)
+	if (!size || !how)
 		return NULL;
-	size = strlen(line);
 	if (size > REASON_LINE_MAX)
-		size = utf8_cut(line, REASON_LINE_MAX);
-	snprintf(named, sizeof(named), "rank %d", rank ? rank->valueint : 0);
-	if (names_other_node(how, node))
-		snprintf(who, sizeof(who), "%s%s%s: ", node,
-			 cJSON_IsNumber(rank) ? " " : "",
-			 cJSON_IsNumber(rank) ? named : "");
-	else if (cJSON_IsNumber(rank) && !names_rank(how, named) &&
-		 !names_rank(line, named))
-		snprintf(who, sizeof(who), "%s: ", named);
-	return asprintf(&text, "%s: %s%.*s", how, who, (int)size, line) < 0
+		size = (int)utf8_cut(reason->line, REASON_LINE_MAX);
+	if (reason->rank != REASON_UNKNOWN)
+		snprintf(rank, sizeof(rank), "rank %" PRId64, reason->rank);
+	if (names_other_node(how, reason->node))
+		snprintf(who, sizeof(who), "%s%s%s: ", reason->node,
+			 *rank ? " " : "", rank);
+	else if (*rank && !names_rank(how, rank) &&
+		 !names_rank(reason->line, rank))
+		snprintf(who, sizeof(who), "%s: ", rank);
+	return asprintf(&text, "%s: %s%.*s", how, who, size, reason->line) < 0
 		       ? NULL
 		       : text;
 }

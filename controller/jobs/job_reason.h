@@ -6,16 +6,28 @@
 #ifndef CONTROLLER_JOBS_JOB_REASON_H
 #define CONTROLLER_JOBS_JOB_REASON_H
 
+#include "controller/causes/causes.h"
 #include "controller/cluster/effects.h"
-
-#include <cjson/cJSON.h>
+#include "protocol/wire/key.h"
 
 #define REASON_STREAMS_MAX 16
 #define REASON_BYTES 1048576 /* of all streams together */
 #define REASON_LINE_MAX 200  /* bytes of the line in a sentence */
 
 struct extract_rules;
-struct failure_patterns;
+
+/* Why a job failed. What is not known: "", CAUSE_NONE or REASON_UNKNOWN. */
+#define REASON_UNKNOWN INT64_MIN
+struct reason {
+	char node[KEY_NAME_SIZE];
+	int64_t rank; /* global */
+	enum causes_class class;
+	int64_t exit_code;
+	char signal[16];
+	char line[CAUSE_LINE_MAX + 1];
+	char stream[32];
+	int64_t offset; /* of the line in the stream */
+};
 
 /* A stream of a rank, and how the rank ended. */
 struct reason_stream {
@@ -31,23 +43,21 @@ struct reason_job {
 	void *world;
 	uint64_t id;
 	uint32_t attempt;
-	const char *how; /* its sentence so far */
 	struct reason_stream
 		streams[REASON_STREAMS_MAX]; /* first ended first */
 	size_t count;
 	struct extract_rules *rules; /* of its figures; NULL: none */
 };
 
-/* {node, rank, how, class, exit_code, signal, line, stream, offset}: `offset`
- * is that of the line in the stream; unknown values are null. NULL: no line of
- * the output is a reason. The caller deletes it.
+/* False: no line of the output is a reason.
  *
  * ends: from rank_ends_json(), or NULL. Each entry gets {step, line}, the last
  * step of the rank and its line with an error, if known. A rank that only its
  * launcher names is appended, without a time.
  */
-cJSON *job_reason_read(struct failure_patterns *patterns,
-		       const struct reason_job *job, cJSON *ends);
+bool job_reason_read(struct failure_patterns *patterns,
+		     const struct reason_job *job, cJSON *ends,
+		     struct reason *reason);
 
 /* Does a launcher report that one of its processes failed, and that it will end
  * the others? The last `bytes` of each stream are read.
@@ -59,6 +69,6 @@ bool job_reason_gave_up(struct failure_patterns *patterns,
  * and node where `how` names others. The caller frees it; NULL: there is
  * nothing to add.
  */
-char *job_reason_sentence(const char *how, const cJSON *reason);
+char *job_reason_sentence(const char *how, const struct reason *reason);
 
 #endif

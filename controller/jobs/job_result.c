@@ -21,6 +21,7 @@
 #include "controller/store/store.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -148,33 +149,36 @@ static void judge(struct job *job, const cJSON *result)
 		job_set_failure(job, FAILURE_INCOMPLETE, 0, ends);
 }
 
-static const char *text_at(const cJSON *object, const char *name)
+static void write_known(struct json_writer *writer, const char *name,
+			int64_t number)
 {
-	return cJSON_GetStringValue(
-		cJSON_GetObjectItemCaseSensitive(object, name));
+	json_number(writer, name,
+		    number == REASON_UNKNOWN ? (double)NAN : (double)number);
 }
 
-static bool is_class(const cJSON *reason, enum causes_class class)
+static void write_text(struct json_writer *writer, const char *name,
+		       const char *text)
 {
-	const char *name = text_at(reason, "class");
-
-	return name && !strcmp(name, causes_class_name(class));
+	json_text(writer, name, *text ? text : NULL);
 }
 
-/* Who left first is the one whom the others missed. */
 static void write_reason(const struct job *job, struct json_writer *writer,
-			 const cJSON *reason)
+			 struct reason reason)
 {
-	cJSON *copy;
-
-	if (!reason)
-		return;
-	copy = cJSON_Duplicate(reason, true);
-	if (job->failure == FAILURE_EXIT &&
-	    is_class(reason, CAUSE_COMMUNICATION))
-		rank_ends_blame_early(job->gang, copy);
-	json_tree(writer, "reason", copy);
-	cJSON_Delete(copy);
+	/* The others failed because the rank that ended early was missing. */
+	if (job->failure == FAILURE_EXIT && reason.class == CAUSE_COMMUNICATION)
+		rank_ends_blame_early(job->gang, &reason);
+	json_open(writer, "reason", '{');
+	write_text(writer, "node", reason.node);
+	write_known(writer, "rank", reason.rank);
+	json_text(writer, "how", job->text ? job->text : "");
+	json_text(writer, "class", causes_class_name(reason.class));
+	write_known(writer, "exit_code", reason.exit_code);
+	write_text(writer, "signal", reason.signal);
+	write_text(writer, "line", reason.line);
+	write_text(writer, "stream", reason.stream);
+	write_known(writer, "offset", reason.offset);
+	json_close(writer, '}');
 }
 
 static void write_list(struct json_writer *writer, const char *name,
@@ -215,7 +219,7 @@ static void write_series(const struct job *job, struct json_writer *writer)
 
 /* The result, where it comes from, and its curves, as the store keeps them. */
 static int write_all(const struct job *job, const cJSON *result,
-		     const cJSON *reason, const cJSON *ends,
+		     const struct reason *reason, const cJSON *ends,
 		     struct buffer *text, struct provenance_shared *shared,
 		     struct error *err)
 {
@@ -225,7 +229,8 @@ static int write_all(const struct job *job, const cJSON *result,
 	json_open(&writer, NULL, '{');
 	json_tree(&writer, "result", result);
 	provenance_write(job, &writer, "provenance", shared);
-	write_reason(job, &writer, reason);
+	if (reason)
+		write_reason(job, &writer, *reason);
 	if (ends)
 		json_tree(&writer, "ends", ends);
 	write_series(job, &writer);
@@ -271,8 +276,9 @@ static void add_streams(struct reason_job *to, const struct task *task)
 	}
 }
 
-/* Why the job failed, by what was seen or printed; NULL: nothing says it. */
-static cJSON *read_evidence(const struct job *job, cJSON *ends)
+/* Why the job failed, by what was observed or printed. */
+static bool read_evidence(const struct job *job, cJSON *ends,
+			  struct reason *reason)
 {
 	const struct extract *extract = log_reader_extract(job->gang);
 	struct reason_job asked = {
@@ -280,77 +286,61 @@ static cJSON *read_evidence(const struct job *job, cJSON *ends)
 		.world = job->jobs->effects->arg,
 		.id = job->id,
 		.attempt = job->attempt,
-		.how = job->text,
 		.rules = extract ? extract_rules_of(extract) : NULL,
 	};
 	const struct task *task = NULL;
 
 	if (job->failure == FAILURE_HANG)
-		return evidence_reason(job);
+		return evidence_reason(job, reason);
 	if (!job->jobs->failures ||
 	    (job->failure != FAILURE_EXIT && job->failure != FAILURE_OOM))
-		return NULL;
+		return false;
 	while (asked.count < REASON_STREAMS_MAX &&
 	       (task = next_ended(job->gang, task)))
 		add_streams(&asked, task);
-	return job_reason_read(job->jobs->failures, &asked, ends);
+	return job_reason_read(job->jobs->failures, &asked, ends, reason);
 }
 
-/* Is it but what others printed when the first one was gone? */
-static bool follows(const struct job *job, const cJSON *reason,
-		    const cJSON *first)
+/* Did a rank print this only because the first one that failed was gone? */
+static bool follows(const struct job *job, const struct reason *reason,
+		    const struct reason *first)
 {
-	const cJSON *rank = cJSON_GetObjectItemCaseSensitive(first, "rank");
-	const char *stream = text_at(reason, "stream");
 	char name[32];
 
 	if (job->failure == FAILURE_OOM)
-		return !is_class(reason, CAUSE_HOST_OOM);
-	if (!is_class(reason, CAUSE_COMMUNICATION) || !stream ||
-	    !cJSON_IsNumber(rank))
+		return reason->class != CAUSE_HOST_OOM;
+	if (reason->class != CAUSE_COMMUNICATION || !*reason->stream ||
+	    first->rank == REASON_UNKNOWN)
 		return false;
-	snprintf(name, sizeof(name), "rank-%d", rank->valueint);
-	return strcmp(name, stream) != 0;
+	snprintf(name, sizeof(name), "rank-%" PRId64, first->rank);
+	return strcmp(name, reason->stream) != 0;
 }
 
-/* What the end itself says. */
-static void set_class(const struct job *job, cJSON *first)
+/* False: it did not fail. */
+static bool read_reason(const struct job *job, cJSON *ends,
+			struct reason *reason)
 {
-	enum causes_class class = job->failure == FAILURE_OOM ? CAUSE_HOST_OOM
-				  : text_at(first, "signal")  ? CAUSE_SIGNAL
-							      : CAUSE_NONE;
-
-	if (class)
-		cJSON_ReplaceItemInObjectCaseSensitive(
-			first, "class",
-			cJSON_CreateString(causes_class_name(class)));
-}
-
-/* Why the job failed; NULL: it did not. */
-static cJSON *read_reason(const struct job *job, cJSON *ends)
-{
-	cJSON *reason, *first;
+	struct reason first;
 
 	if (!job->failure || job->failure == FAILURE_CANCELLED)
-		return NULL;
-	reason = read_evidence(job, ends);
-	first = rank_ends_reason(job->gang, job->text);
-	if (reason && !follows(job, reason, first)) {
-		cJSON_Delete(first);
-		return reason;
-	}
-	cJSON_Delete(reason);
-	if (job->failure == FAILURE_EXIT || job->failure == FAILURE_OOM)
-		set_class(job, first);
-	return first;
+		return false;
+	rank_ends_reason(job->gang, &first);
+	if (read_evidence(job, ends, reason) && !follows(job, reason, &first))
+		return true;
+	*reason = first;
+	if (job->failure == FAILURE_OOM)
+		reason->class = CAUSE_HOST_OOM;
+	else if (job->failure == FAILURE_EXIT && *reason->signal)
+		reason->class = CAUSE_SIGNAL;
+	return true;
 }
 
-/* Memory of a device, or of the host, that the program itself reports. */
-static void judge_reason(struct job *job, const cJSON *reason)
+/* The program itself reports that memory of a device or the host ran out. */
+static void judge_reason(struct job *job, const struct reason *reason)
 {
 	if (job->failure == FAILURE_EXIT &&
-	    (is_class(reason, CAUSE_DEVICE_OOM) ||
-	     is_class(reason, CAUSE_HOST_OOM)))
+	    (reason->class == CAUSE_DEVICE_OOM ||
+	     reason->class == CAUSE_HOST_OOM))
 		job->failure = FAILURE_OOM;
 }
 
@@ -362,8 +352,8 @@ static void set_text(struct job *job, char *text)
 	job->text = text;
 }
 
-/* The job's sentence goes on with its reason, and with who left before. */
-static void tell_reason(struct job *job, const cJSON *reason)
+/* Continue the job's sentence with its reason, and a rank that exited early. */
+static void tell_reason(struct job *job, const struct reason *reason)
 {
 	char early[80], *text;
 
@@ -400,7 +390,9 @@ int job_result_store(struct job *job, struct error *err)
 				  .sweep = job->sweep,
 				  .attempt = job->attempt };
 	cJSON *result = make_result(job, err);
-	cJSON *reason, *ends;
+	struct reason reason;
+	cJSON *ends;
+	bool failed;
 	int rc;
 
 	buffer_init(&text, STORE_TEXT_MAX);
@@ -410,19 +402,19 @@ int job_result_store(struct job *job, struct error *err)
 	job->rate = adaptive_repeats_rate(result);
 	note_figures(job->gang, result);
 	ends = rank_ends_json(job->gang);
-	reason = read_reason(job, ends);
-	rc = write_all(job, result, reason, ends, &text, &shared, err);
+	failed = read_reason(job, ends, &reason);
+	rc = write_all(job, result, failed ? &reason : NULL, ends, &text,
+		       &shared, err);
 	row.json = text.data;
 	row.shared_from = shared.from;
 	row.shared_to = shared.to;
 	if (rc == 0)
 		rc = store_put_result(job->jobs->store, &row, err);
-	if (rc == 0) {
-		judge_reason(job, reason);
-		tell_reason(job, reason);
+	if (rc == 0 && failed) {
+		judge_reason(job, &reason);
+		tell_reason(job, &reason);
 	}
 	cJSON_Delete(result);
-	cJSON_Delete(reason);
 	cJSON_Delete(ends);
 	return rc;
 }

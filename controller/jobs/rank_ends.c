@@ -85,44 +85,28 @@ static const char *failed_node(const struct gang *gang)
 	return avoided ? node_name(avoided) : NULL;
 }
 
-static void add_number(cJSON *object, const char *name, bool known,
-		       double number)
+void rank_ends_reason(const struct gang *gang, struct reason *reason)
 {
-	if (known)
-		cJSON_AddNumberToObject(object, name, number);
-	else
-		cJSON_AddNullToObject(object, name);
-}
-
-cJSON *rank_ends_reason(const struct gang *gang, const char *how)
-{
-	static const char *const unknown[] = { "class", "line", "stream",
-					       "offset", NULL };
-	cJSON *reason = cJSON_CreateObject();
 	size_t count, first = 0;
 	owned_free struct placed_end *list = ends_of(gang, &count);
-	const struct rank_end *end;
-	const char *node;
+	const char *node = failed_node(gang);
 
+	*reason = (struct reason){ .rank = REASON_UNKNOWN,
+				   .exit_code = REASON_UNKNOWN,
+				   .offset = REASON_UNKNOWN };
 	while (first < count && !list[first].end->exit_code)
 		first++;
-	end = first < count ? list[first].end : NULL;
-	node = end ? list[first].node : failed_node(gang);
-	if (node)
-		cJSON_AddStringToObject(reason, "node", node);
-	else
-		cJSON_AddNullToObject(reason, "node");
-	add_number(reason, "rank", end, end ? end->rank : 0);
-	cJSON_AddStringToObject(reason, "how", how ? how : "");
-	add_number(reason, "exit_code", end, end ? end->exit_code : 0);
-	if (end && end->signal)
-		cJSON_AddStringToObject(reason, "signal",
-					sigabbrev_np((int)end->signal));
-	else
-		cJSON_AddNullToObject(reason, "signal");
-	for (const char *const *name = unknown; *name; name++)
-		cJSON_AddNullToObject(reason, *name);
-	return reason;
+	if (first < count) {
+		const struct rank_end *end = list[first].end;
+
+		node = list[first].node;
+		reason->rank = end->rank;
+		reason->exit_code = end->exit_code;
+		if (end->signal)
+			snprintf(reason->signal, sizeof(reason->signal), "%s",
+				 sigabbrev_np((int)end->signal));
+	}
+	snprintf(reason->node, sizeof(reason->node), "%s", node ? node : "");
 }
 
 /* How long before the first failure the first one left; 0: it did not. */
@@ -145,22 +129,19 @@ bool rank_ends_early(const struct gang *gang, char *text, size_t size)
 
 	if (ahead < EARLY_MS)
 		return false;
-	snprintf(text, size, "rank %u left first, with 0, %" PRIu64 " s before",
+	snprintf(text, size,
+		 "rank %u exited first, with code 0, %" PRIu64 " s earlier",
 		 list[0].end->rank, ahead / 1000);
 	return true;
 }
 
-void rank_ends_blame_early(const struct gang *gang, cJSON *reason)
+void rank_ends_blame_early(const struct gang *gang, struct reason *reason)
 {
 	size_t count;
 	owned_free struct placed_end *list = ends_of(gang, &count);
 
 	if (!ahead_ms(list, count))
 		return;
-	cJSON_ReplaceItemInObjectCaseSensitive(reason, "node",
-					       cJSON_CreateString(
-						       list[0].node));
-	cJSON_ReplaceItemInObjectCaseSensitive(reason, "rank",
-					       cJSON_CreateNumber(
-						       list[0].end->rank));
+	snprintf(reason->node, sizeof(reason->node), "%s", list[0].node);
+	reason->rank = list[0].end->rank;
 }

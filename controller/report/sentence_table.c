@@ -124,7 +124,7 @@ const struct translation sentence_table[] = {
 	/* The end of a command. */
 	{ "@; missing output of # task(s) is dropped",
 	  "@；# 个任务缺失的输出已放弃", NULL },
-	{ "@; rank # left first, with 0, # s before",
+	{ "@; rank # exited first, with code 0, # s earlier",
 	  "@；rank # 最先退出（退出码 0），早 # s", NULL },
 	{ "rank # exited with code #: *", "rank # 的退出码为 #：*", NULL },
 	{ "rank # exited with code #; @", "rank # 的退出码为 #；@", NULL },

@@ -143,8 +143,8 @@ command: [python3, -c, "import os, sys, time; rank = int(os.environ['RANK']); \
 END
 must submit "$BED/early.yaml"
 must wait_job "$JOB" failed 150
-like "$(job_get "$JOB" .text)" "rank 1 exited with code 3; rank 0 left first, \
-with 0, [23] s before$" "who left before is told: $(job_get "$JOB" .text)"
+like "$(job_get "$JOB" .text)" "rank 1 exited with code 3; rank 0 exited first, \
+with code 0, [23] s earlier$" "the rank that exited early is told: $(job_get "$JOB" .text)"
 run cli show job "$JOB"
 ok 'grep -qE "^ *0  n[12] .* 0 +0( |\$)" "$BED/out"' "and how all ranks ended"
 

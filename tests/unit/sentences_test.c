@@ -135,9 +135,9 @@ static const struct {
 	    "dropped" } },
 	{ " after step %0",
 	  { "no step, no output and nothing written for 9 s after step 7" } },
-	{ "rank %u left first, with 0, %0 s before",
-	  { "n1: rank 0 exited with code 3: E: x; rank 2 left first, with 0, 5 "
-	    "s before" } },
+	{ "rank %u exited first, with code 0, %0 s earlier",
+	  { "n1: rank 0 exited with code 3: E: x; rank 2 exited first, with "
+	    "code 0, 5 s earlier" } },
 	{ "no step, no output and nothing written for %0 s%s",
 	  { "no step, no output and nothing written for 9 s" } },
 	{ "the clock is %.1f s %s the controller's; expected at most %.1f s; "
@@ -522,8 +522,8 @@ int main(void)
 	     "rank：等待网络（poll）；3 个 rank：step train.py:7");
 	says("n1: mounts[0]: /data on this node: No such file or directory",
 	     "n1：mounts[0]：本节点上的 /data：没有这个文件或目录");
-	says("n1: rank 0 exited with code 1: E: x; y; rank 2 left first, with "
-	     "0, 5 s before",
+	says("n1: rank 0 exited with code 1: E: x; y; rank 2 exited first, "
+	     "with code 0, 5 s earlier",
 	     "n1：rank 0 的退出码为 1：E: x; y；rank 2 最先退出（退出码 "
 	     "0），早 5 s");
 	says("driver differs: 1.0 (n0); 2.0 (n1)",
