@@ -17,6 +17,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,7 +27,7 @@
 
 struct image_rollouts {
 	struct image_rollouts_config with;
-	char *folder;
+	char folder[PATH_MAX - NAME_MAX - 1]; /* and a name in it */
 	struct image_request *requests[IMAGE_ROLLOUT_REQUESTS_MAX]; /* oldest
 								       first */
 	size_t count;
@@ -172,11 +173,8 @@ image_rollouts_new(const struct image_rollouts_config *config,
 		return NULL;
 	}
 	rollouts->with = *config;
-	if (asprintf(&rollouts->folder, "%s/image-orders", folder) < 0) {
-		rollouts->folder = NULL;
-		error_nomem(err, "image requests");
-		return NULL;
-	}
+	snprintf(rollouts->folder, sizeof(rollouts->folder), "%s/image-orders",
+		 folder);
 	if (file_make_folders(rollouts->folder, 0700, err) < 0 ||
 	    load_requests(rollouts, err) < 0)
 		return NULL;
@@ -189,7 +187,6 @@ void image_rollouts_free(struct image_rollouts *rollouts)
 		return;
 	while (rollouts->count)
 		drop(rollouts, rollouts->requests[0]);
-	free(rollouts->folder);
 	free(rollouts);
 }
 

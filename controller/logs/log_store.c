@@ -6,18 +6,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 
 static int open_logs(const char *folder, struct error *err)
 {
-	owned_free char *path = NULL;
+	char path[PATH_MAX];
 	int fd;
 
-	if (asprintf(&path, "%s/logs", folder) < 0) {
-		path = NULL;
-		return error_nomem(err, "logstore");
-	}
+	snprintf(path, sizeof(path), "%s/logs", folder);
 	if (mkdir(path, 0700) < 0 && errno != EEXIST)
 		return error_errno(err, "%s", path);
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);

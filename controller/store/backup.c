@@ -126,15 +126,12 @@ static int put_tree(struct archive *out, const char *state, const char *file,
 /* One moment of the database, as a file. */
 static int snapshot(const char *state, const char *to, struct error *err)
 {
-	owned_free char *path = NULL;
+	char path[PATH_MAX];
 	sqlite3 *from = NULL, *copy = NULL;
 	sqlite3_backup *backup = NULL;
 	int rc = SQLITE_ERROR;
 
-	if (asprintf(&path, "%s/" DATABASE, state) < 0) {
-		path = NULL;
-		return error_nomem(err, "backup");
-	}
+	snprintf(path, sizeof(path), "%s/" DATABASE, state);
 	if (access(path, F_OK) < 0)
 		return error_set(err, EPROTO,
 				 "%s: not the state of a controller", state);
@@ -185,18 +182,12 @@ static int pack(const char *state, const char *database, const char *file,
 
 int backup_write(const char *state, const char *file, struct error *err)
 {
-	owned_free char *database = NULL, *part = NULL;
+	char database[PATH_MAX], part[PATH_MAX];
 	owned_fd int fd = -1;
 	int rc;
 
-	if (asprintf(&database, "%s.db", file) < 0) {
-		database = NULL;
-		return error_nomem(err, "backup");
-	}
-	if (asprintf(&part, "%s.part", file) < 0) {
-		part = NULL;
-		return error_nomem(err, "backup");
-	}
+	snprintf(database, sizeof(database), "%s.db", file);
+	snprintf(part, sizeof(part), "%s.part", file);
 	unlink(database);
 	fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
 		  0600);
@@ -221,26 +212,15 @@ static void in_free(struct archive *in)
 }
 OWNED_POINTER(struct archive, in_free)
 
-/* Folders above the name, from the state folder on. */
-static int make_folders(const char *state, const char *name, struct error *err)
-{
-	char path[PATH_MAX];
-	const char *slash = strrchr(name, '/');
-
-	if (!slash)
-		return 0;
-	snprintf(path, sizeof(path), "%s/%.*s", state, (int)(slash - name),
-		 name);
-	return file_make_folders(path, 0700, err);
-}
-
 static int get_file(struct archive *in, const char *state, const char *name,
-		    int64_t length, const char *file, struct error *err)
+		    const char *file, struct error *err)
 {
-	char path[PATH_MAX];
 	owned_fd int fd = -1;
+	char path[PATH_MAX];
 
-	if (make_folders(state, name, err) < 0)
+	snprintf(path, sizeof(path), "%s/%s", state, name);
+	*strrchr(path, '/') = 0;
+	if (file_make_folders(path, 0700, err) < 0)
 		return -1;
 	snprintf(path, sizeof(path), "%s/%s", state, name);
 	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
@@ -291,8 +271,8 @@ static int unpack_all(struct archive *in, const char *state, const char *file,
 					 "%s: '%.100s' does not belong to the "
 					 "state of a controller",
 					 file, name ? name : "");
-		if (get_file(in, state, is_database ? UNFINISHED : name,
-			     archive_entry_size(entry), file, err) < 0)
+		if (get_file(in, state, is_database ? UNFINISHED : name, file,
+			     err) < 0)
 			return -1;
 		database |= is_database;
 	}

@@ -128,28 +128,29 @@ static int make_file(const char *path, struct error *err)
 	return 0;
 }
 
-static int configure(sqlite3 *database, const char *synchronous,
-		     struct error *err)
+/* - synchronous FULL: a commit that returned has reached the disk and survives
+ *   a power cut. NORMAL would survive kill -9 just as well, but after a power
+ *   cut the last seconds could be missing: job ids would then be given out
+ *   twice, for containers and logs that exist. The price is one fdatasync a
+ *   commit, and commits come in groups: on a virtual machine's disk 0.28 ms
+ *   instead of 0.01 for one row, 0.45 instead of 0.28 for 256.
+ * - temp_store MEMORY: sorting small results needs no files.
+ * - secure_delete FAST: what is deleted from a page that is written anyway is
+ *   overwritten.
+ * - journal_size_limit: the journal shrinks again after a burst.
+ */
+static int configure(sqlite3 *database, struct error *err)
 {
-	owned_free char *sql = NULL;
-
-	/* The journal is cut back after a burst; memory for the sorting of
-	 * small results needs no files; what is deleted from a page that is
-	 * written anyway is overwritten, too. */
-	if (asprintf(&sql,
-		     "PRAGMA journal_mode = WAL;"
-		     "PRAGMA synchronous = %s;"
-		     "PRAGMA foreign_keys = ON;"
-		     "PRAGMA trusted_schema = OFF;"
-		     "PRAGMA temp_store = MEMORY;"
-		     "PRAGMA secure_delete = FAST;"
-		     "PRAGMA journal_size_limit = 67108864",
-		     synchronous) < 0) {
-		sql = NULL;
-		return error_nomem(err, "database");
-	}
 	sqlite3_busy_timeout(database, BUSY_MS);
-	return database_run(database, sql, err);
+	return database_run(database,
+			    "PRAGMA journal_mode = WAL;"
+			    "PRAGMA synchronous = FULL;"
+			    "PRAGMA foreign_keys = ON;"
+			    "PRAGMA trusted_schema = OFF;"
+			    "PRAGMA temp_store = MEMORY;"
+			    "PRAGMA secure_delete = FAST;"
+			    "PRAGMA journal_size_limit = 67108864",
+			    err);
 }
 
 static int apply_upgrades(sqlite3 *database, sqlite3_int64 version,
@@ -204,22 +205,21 @@ static int check_version(sqlite3 *database,
 			 (long long)*version);
 }
 
-static int set_up(sqlite3 *database, const char *synchronous,
-		  const struct database_upgrade *upgrades, int count,
-		  struct error *err)
+static int set_up(sqlite3 *database, const struct database_upgrade *upgrades,
+		  int count, struct error *err)
 {
 	sqlite3_int64 version = 0;
 
 	sqlite3_extended_result_codes(database, 1);
 	if (check_version(database, upgrades, count, &version, err) < 0 ||
-	    configure(database, synchronous, err) < 0)
+	    configure(database, err) < 0)
 		return -1;
 	return version < upgrades[count - 1].to
 		       ? apply_upgrades(database, version, upgrades, count, err)
 		       : 0;
 }
 
-sqlite3 *database_open(const char *path, const char *synchronous,
+sqlite3 *database_open(const char *path,
 		       const struct database_upgrade *upgrades, int count,
 		       struct error *err)
 {
@@ -236,7 +236,7 @@ sqlite3 *database_open(const char *path, const char *synchronous,
 			error_nomem(err, path);
 		return NULL;
 	}
-	if (set_up(database, synchronous, upgrades, count, err) < 0) {
+	if (set_up(database, upgrades, count, err) < 0) {
 		error_prefix(err, "%s", path);
 		return NULL;
 	}

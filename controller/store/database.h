@@ -20,10 +20,10 @@ struct database_upgrade {
 
 /* upgrades: in order; they begin with version 0, an empty file, and end with
  * the latest version. All that are missing are applied in one transaction.
- * synchronous: value of the pragma. Errors as in store.h; EPROTO: a newer
+ * Errors as in store.h; EPROTO: a newer
  * version, one that has no upgrade, or another program's database.
  */
-sqlite3 *database_open(const char *path, const char *synchronous,
+sqlite3 *database_open(const char *path,
 		       const struct database_upgrade *upgrades, int count,
 		       struct error *err);
 void database_close(sqlite3 *database);

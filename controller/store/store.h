@@ -11,8 +11,8 @@
  * then acts on them.
  *
  * After kill -9, a commit that returned 0 is in the database; one that had not
- * returned is there whole or not at all. STORE_SYNCHRONOUS in store.c says what
- * holds after a power cut.
+ * returned is there whole or not at all. The same
+ * holds after a power cut (database.c).
  *
  * Cost, measured on a two-core virtual machine: a commit 0.3 ms, and in it
  * 1 us a short row, 20 us a new job with a spec of 2 KB. So a turn that may
