@@ -280,6 +280,11 @@ struct image_transfer *task_transfer(const struct task *task)
 	return task->transfer;
 }
 
+void task_set_collected(struct task *task, bool here)
+{
+	task->collected = here;
+}
+
 void task_set_crowded(struct task *task)
 {
 	task->crowded = true;

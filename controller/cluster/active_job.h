@@ -90,7 +90,10 @@ bool task_collected(const struct task *task);
 /* For artifact_fetch.c: none of its files is fetched, or not this one; why. */
 void task_drop_files(struct task *task);
 void task_drop_file(struct task *task, size_t index, const char *why);
-/* For log_ingest.c: the job has too many streams for the store. */
+/* For log_ingest.c: all its streams and files are here, or not any more; the
+ * job has too many streams for the store.
+ */
+void task_set_collected(struct task *task, bool here);
 bool task_crowded(const struct task *task);
 void task_set_crowded(struct task *task);
 /* For image_digest.c: it must not prepare before the digest is known. */

@@ -11,8 +11,6 @@
 #include "controller/cluster/active_job.h"
 
 struct job_life {
-	/* All streams and files of the task are here, or not any more. */
-	void (*collected)(struct task *task, bool here);
 	/* gang_advance() */
 	void (*advance)(struct job *job);
 	/* job_event() */

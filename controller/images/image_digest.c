@@ -224,24 +224,20 @@ int image_digest_learn(struct image_digests *digests, struct task *task,
 	return -1;
 }
 
-struct releasing {
-	uint64_t job;
-};
-
 static void release_one(const void *at, VISIT visit, void *arg)
 {
 	struct image_digest *pin = *(struct image_digest *const *)at;
-	const struct releasing *releasing = arg;
+	const uint64_t *job = arg;
 
-	if ((visit == postorder || visit == leaf) && pin->job == releasing->job)
+	if ((visit == postorder || visit == leaf) && pin->job == *job)
 		pin->job = 0;
 }
 
 void image_digest_release(struct image_digests *digests, const struct job *job)
 {
-	struct releasing releasing = { job_id(job) };
+	uint64_t id = job_id(job);
 
-	twalk_r(digests->tree, release_one, &releasing);
+	twalk_r(digests->tree, release_one, &id);
 }
 
 static int compare_sweeps(const void *a, const void *b)

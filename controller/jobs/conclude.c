@@ -43,8 +43,9 @@ static void discard_all(struct job *job)
 
 	for (uint32_t i = 0; i < nodes; i++) {
 		tasks[i].discarding = true;
-		node_command_discard(job->jobs, task_node(&tasks[i]), job->id,
-				     job->attempt, i);
+		node_command_discard(job->jobs, task_node(&tasks[i]),
+				     &(struct message_discard){
+					     job->id, job->attempt, i });
 	}
 	/* The last one that is let go forgets the job. */
 	for (uint32_t left = nodes, i = 0; i < nodes; i++) {
@@ -71,9 +72,8 @@ static void retry(struct job *job)
 {
 	uint32_t attempt = job->attempt;
 	struct gang *gang = job->gang;
-	struct error err;
-
 	uint32_t first = job->first_attempt;
+	struct error err;
 
 	job->first_attempt += job->failure == FAILURE_PREEMPTED;
 	if (job_event(job, JOB_EVENT_RETRY, job_failure_data(job), &err) < 0) {
@@ -84,12 +84,13 @@ static void retry(struct job *job)
 		    job->id, attempt, failure_name(job->failure),
 		    job->text ? job->text : "");
 	for (uint32_t i = 0; i < gang->spec.nodes; i++) {
+		const struct message_discard discard = { job->id, attempt, i };
 		struct node *node = task_node(&gang->tasks[i]);
 
 		if (!node_peer(node))
 			continue;
-		node_command_discard(job->jobs, node, job->id, attempt, i);
-		node_add_discard(job->jobs->nodes, node, job->id, attempt, i);
+		node_command_discard(job->jobs, node, &discard);
+		node_add_discard(job->jobs->nodes, node, &discard);
 	}
 	job->jobs->effects->log_close(job->jobs->effects->arg, job->id,
 				      attempt);

@@ -502,7 +502,8 @@ static void keep_discards(struct job *job)
 		if (job->gang->tasks[i].discarding)
 			node_add_discard(job->jobs->nodes,
 					 task_node(&job->gang->tasks[i]),
-					 job->id, job->attempt, i);
+					 &(struct message_discard){
+						 job->id, job->attempt, i });
 }
 
 int job_revive(struct jobs *jobs, const struct job_row *row, struct error *err)

@@ -12,6 +12,7 @@
 #include "controller/jobs/provenance.h"
 #include "controller/jobs/rank_ends.h"
 #include "controller/logs/log_reader.h"
+#include "controller/logs/log_reading.h"
 #include "controller/logs/sampling.h"
 #include "controller/nodes/node.h"
 #include "controller/results/metrics.h"
@@ -58,12 +59,14 @@ static bool nothing_read(const struct job *job)
 /* Formats that do not read the log, or not alone. */
 static void add_format_warnings(const struct job *job, cJSON *warnings)
 {
-	const struct gang *gang = job->gang;
+	const struct log_reading *first = log_reader_first(job->gang);
 	const char(*lines)[LIKELY_LINE_BYTES];
-	size_t count = nothing_read(job) ? log_reader_likely(gang, &lines) : 0;
+	size_t count = first && nothing_read(job)
+			       ? log_reading_likely(first, &lines)
+			       : 0;
 	char text[LIKELY_LINE_BYTES + 80];
 
-	if (log_reader_tied(gang))
+	if (first && log_reading_tied(first))
 		cJSON_AddItemToArray(warnings,
 				     cJSON_CreateString(
 					     "two formats match the log "
@@ -115,7 +118,7 @@ static cJSON *make_result(struct job *job, struct error *err)
 		input.arrival = arrival_of(input.records, input.record_count);
 	}
 	add_extents(&input, gang);
-	usage = samplings_summary(log_reader_samplings(gang), err);
+	usage = samplings_over(log_reader_samplings(gang), usage_summary, err);
 	if (!usage)
 		return NULL;
 	if (cJSON_GetArraySize(
@@ -211,9 +214,10 @@ static void write_series(const struct job *job, struct json_writer *writer)
 		json_member(writer, curve);
 	}
 	cJSON_Delete(curves);
-	write_list(writer, "devices", samplings_curves(samplings, &err), &err);
-	write_list(writer, "hosts", samplings_host_curves(samplings, &err),
-		   &err);
+	write_list(writer, "devices",
+		   samplings_over(samplings, usage_curves, &err), &err);
+	write_list(writer, "hosts",
+		   samplings_over(samplings, usage_host_curves, &err), &err);
 	json_close(writer, '}');
 }
 

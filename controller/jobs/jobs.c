@@ -23,13 +23,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static void task_is_collected(struct task *task, bool here)
-{
-	task->collected = here;
-}
-
 static const struct job_life life = {
-	.collected = task_is_collected,
 	.advance = gang_advance,
 	.event = job_event,
 	.submit = job_submit,

@@ -47,7 +47,6 @@ void node_command_prepare(struct task *task)
 	task_drop_spec(&prepare.task);
 }
 
-/* Those whose image is known now, or who are to find out next. */
 void node_command_waiting(struct jobs *jobs)
 {
 	image_digest_wake(jobs->digests, node_command_prepare);
@@ -114,14 +113,13 @@ uint64_t node_commands_look(struct gang *gang, bool stops)
 	return round;
 }
 
-void node_command_discard(struct jobs *jobs, struct node *node, uint64_t job,
-			  uint32_t attempt, uint32_t rank)
+void node_command_discard(struct jobs *jobs, struct node *node,
+			  const struct message_discard *discard)
 {
-	struct message_discard discard = { job, attempt, rank };
 	struct error err;
 
 	if (node_peer(node) &&
 	    jobs->effects->send(jobs->effects->arg, node, MESSAGE_DISCARD,
-				&discard, &err) < 0)
+				discard, &err) < 0)
 		log_error("node=%s: %s", node_name(node), err.text);
 }

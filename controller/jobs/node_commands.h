@@ -25,7 +25,7 @@ void node_command_finish(struct task *task);
 uint64_t node_commands_look(struct gang *gang, bool stops);
 
 /* Also for tasks whose job is not active any more. */
-void node_command_discard(struct jobs *jobs, struct node *node, uint64_t job,
-			  uint32_t attempt, uint32_t rank);
+void node_command_discard(struct jobs *jobs, struct node *node,
+			  const struct message_discard *discard);
 
 #endif

@@ -19,9 +19,9 @@
 #include <string.h>
 
 #define LEAVES "%s leaves: its time is over"
-#define FACTS_MAX 16384 /* bytes of JSON that a task tells of its node */
+#define FACTS_MAX 16384 /* bytes of JSON about the node in a task's status */
 
-/* What a node says of a task, kept. */
+/* The status of a task. */
 
 static void keep_text(char **to, const char *from)
 {
@@ -29,8 +29,8 @@ static void keep_text(char **to, const char *from)
 	*to = from ? strdup(from) : NULL;
 }
 
-/* Only what is meant to be told: nothing else can grow here. */
-static void keep_facts(struct task *task, const cJSON *told)
+/* Facts of other names are not kept, so that nothing else can grow here. */
+static void keep_facts(struct task *task, const cJSON *facts)
 {
 	static const char *const names[] = {
 		"driver",  "sdk", "clock", "governor", "memory_available_bytes",
@@ -39,12 +39,12 @@ static void keep_facts(struct task *task, const cJSON *told)
 	owned(buffer_clear) struct buffer text;
 
 	buffer_init(&text, FACTS_MAX);
-	if (told && codec_print(told, &text, NULL) == 0) {
+	if (facts && codec_print(facts, &text, NULL) == 0) {
 		cJSON_Delete(task->facts);
 		task->facts = cJSON_CreateObject();
 		for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 			const cJSON *fact =
-				cJSON_GetObjectItemCaseSensitive(told,
+				cJSON_GetObjectItemCaseSensitive(facts,
 								 names[i]);
 
 			if (fact)
@@ -75,7 +75,7 @@ static void keep_status(struct task *task, struct task_status *status)
 	for (size_t i = 0; i < task->streams_count; i++)
 		free(task->streams[i].name);
 	free(task->streams);
-	/* The message gives its list away. */
+	/* The lists of the message are moved. */
 	task->streams = take(status->streams);
 	task->streams_count = status->streams_count;
 	status->streams_count = 0;
@@ -91,14 +91,15 @@ static void keep_status(struct task *task, struct task_status *status)
 	task->collecting = status->collecting;
 }
 
-/* A task that no active job knows: it is of a job that is over, or of none. */
-static void discard_stranger(struct jobs *jobs, struct node *node,
-			     const struct task_status *status)
+/* A task of no active job. */
+static void discard_unknown(struct jobs *jobs, struct node *node,
+			    const struct task_status *status)
 {
-	node_command_discard(jobs, node, status->job, status->attempt,
-			     status->rank);
-	node_add_discard(jobs->nodes, node, status->job, status->attempt,
-			 status->rank);
+	const struct message_discard discard = { status->job, status->attempt,
+						 status->rank };
+
+	node_command_discard(jobs, node, &discard);
+	node_add_discard(jobs->nodes, node, &discard);
 }
 
 static bool was_started(const struct job *job)
@@ -106,7 +107,7 @@ static bool was_started(const struct job *job)
 	return job->state == JOB_READY || job->state == JOB_RUNNING;
 }
 
-/* Its image's name is known there; false: it means something else here. */
+/* The node resolved the name of the image; false: to another image. */
 static bool learn_image(struct task *task, const char *found, char *text,
 			size_t size)
 {
@@ -128,7 +129,7 @@ static bool learn_image(struct task *task, const char *found, char *text,
 	return true;
 }
 
-/* The image was sent there, and is there. */
+/* The node has received the image. */
 static void note_image(struct task *task)
 {
 	cJSON *data =
@@ -147,21 +148,21 @@ void node_event_status(struct jobs *jobs, struct node *node,
 				      status->attempt, status->rank);
 	struct job *job = task ? task->job : NULL;
 	char text[400];
-	bool again; /* the job is ending already: it says nothing new */
+	bool ending; /* the job ends early already */
 	enum task_state was;
 
 	if (!task) {
-		discard_stranger(jobs, node, status);
+		discard_unknown(jobs, node, status);
 		return;
 	}
 	task->reported = true;
 	if (job_state_final(job->state)) {
-		/* Out of reach when the others were told to discard. */
+		/* Disconnected when the others were told to discard. */
 		if (!task->discarding)
-			discard_stranger(jobs, node, status);
+			discard_unknown(jobs, node, status);
 		return;
 	}
-	again = job->state == JOB_COLLECTING && job->failure;
+	ending = job->state == JOB_COLLECTING && job->failure;
 	was = task->state;
 	keep_status(task, (struct task_status *)status);
 	if (job->state == JOB_PREPARING && was == TASK_PREPARING &&
@@ -169,7 +170,7 @@ void node_event_status(struct jobs *jobs, struct node *node,
 		note_image(task);
 	if (task->state == TASK_ENDED)
 		log_ingest_check(jobs->ingest, task);
-	if (task->failure && !again) {
+	if (task->failure && !ending) {
 		snprintf(text, sizeof(text), "%s: %s", node_name(node),
 			 task->text ? task->text : failure_name(task->failure));
 		printable(text, strlen(text));
@@ -181,10 +182,10 @@ void node_event_status(struct jobs *jobs, struct node *node,
 		job->avoid = node;
 		gang_exception(job, FAILURE_PREFLIGHT, 0, text);
 	} else if (task->state == TASK_READY && was_started(job)) {
-		/* The order was lost, or its agent began again meanwhile. */
+		/* The command was lost, or the agent restarted. */
 		node_command_start(task);
 	}
-	/* The exception may have been the job's last word. */
+	/* The exception may have freed the job. */
 	if (job_find(jobs->table, status->job) == job && job->gang)
 		gang_advance(job);
 	jobs->changes->events = true;
@@ -208,20 +209,47 @@ void node_event_discarded(struct jobs *jobs, struct node *node,
 	struct task *task = task_find(jobs->table, node, discarded->job,
 				      discarded->attempt, discarded->rank);
 
-	node_drop_discard(jobs->nodes, node, discarded->job, discarded->attempt,
-			  discarded->rank);
+	node_drop_discard(jobs->nodes, node, discarded);
 	if (task && task->discarding)
 		job_drop_discarded(task);
 }
 
 /* Reports. */
 
+typedef bool task_is_fn(const struct task *task);
+
+/* A task of the node; NULL: none is so. What is done with one task may remove
+ * others from the node, so callers search from the first one again.
+ */
+static struct task *find_task(const struct node *node, task_is_fn *is)
+{
+	struct task *task = node_first_task(node);
+
+	while (task && !is(task))
+		task = node_next_task(task);
+	return task;
+}
+
+static void end_job(struct job *job, enum failure failure, const char *why)
+{
+	const struct jobs *jobs = job->jobs;
+	uint64_t id = job->id;
+
+	gang_exception(job, failure, 0, why);
+	/* It may have been ending already. */
+	if (job_find(jobs->table, id) == job && job->gang)
+		gang_advance(job);
+}
+
+static bool is_unreported(const struct task *task)
+{
+	return !task->reported;
+}
+
 /* The node does not have this task (any more). */
 static void task_missing(struct task *task)
 {
 	struct job *job = task->job;
-	struct jobs *jobs = job->jobs;
-	uint64_t id = job->id;
 	char text[200];
 
 	if (task->discarding) {
@@ -234,34 +262,32 @@ static void task_missing(struct task *task)
 		return;
 	}
 	if (task->collected)
-		return; /* all that it had is here */
+		return; /* all its output is here */
 	task->state = TASK_ENDED;
 	task->collected = true;
 	snprintf(text, sizeof(text), "%s no longer has the task",
 		 node_name(task_node(task)));
-	gang_exception(job, FAILURE_NODE_LOST, 0, text);
-	/* It may have been ending already. */
-	if (job_find(jobs->table, id) == job && job->gang)
-		gang_advance(job);
+	end_job(job, FAILURE_NODE_LOST, text);
 }
 
-/* Tell a task that is there what it may have missed. */
+/* Repeat the commands that the node may have missed. */
 static void remind(struct task *task)
 {
 	struct job *job = task->job;
 
 	log_ingest_tell_lengths(task->job->jobs->ingest, task);
 	if (task->discarding)
-		node_command_discard(task->job->jobs, task_node(task), job->id,
-				     job->attempt, task->rank);
+		node_command_discard(job->jobs, task_node(task),
+				     &(struct message_discard){ job->id,
+								job->attempt,
+								task->rank });
 	else if (job->state == JOB_COLLECTING && task->state != TASK_ENDED)
 		node_command_stop(task);
 }
 
-/* Is there something to end? What has ended is only collected. */
-static bool is_at_work(const struct job *job)
+static bool is_at_work(const struct task *task)
 {
-	return job->state < JOB_COLLECTING && !job->failure;
+	return task->job->state < JOB_COLLECTING && !task->job->failure;
 }
 
 /* The node leaves: its jobs end, and are queued again. */
@@ -271,15 +297,8 @@ static void leave(struct node *node)
 	char text[KEY_NAME_SIZE + 60];
 
 	snprintf(text, sizeof(text), LEAVES, node_name(node));
-	/* Each may take others off the list. */
-	do {
-		for (task = node_first_task(node); task;
-		     task = node_next_task(task))
-			if (is_at_work(task->job))
-				break;
-		if (task)
-			gang_exception(task->job, FAILURE_PREEMPTED, 0, text);
-	} while (task);
+	while ((task = find_task(node, is_at_work)))
+		gang_exception(task->job, FAILURE_PREEMPTED, 0, text);
 }
 
 void node_event_report(struct jobs *jobs, struct node *node,
@@ -299,77 +318,59 @@ void node_event_report(struct jobs *jobs, struct node *node,
 		if (task)
 			remind(task);
 	}
-	/* A missing one may end its job, and with it others on the list. */
-	do {
-		for (task = node_first_task(node); task;
-		     task = node_next_task(task)) {
-			if (!task->reported)
-				break;
-		}
-		if (task) {
-			task->reported = true;
-			task_missing(task);
-		}
-	} while (task);
+	while ((task = find_task(node, is_unreported))) {
+		task->reported = true;
+		task_missing(task);
+	}
 	if (node_view(node)->leaving)
 		leave(node);
 }
 
-/* Nodes that go. */
+/* Nodes that disconnect. */
 
-/* Nothing more comes of the task. */
-static void lose_task(struct jobs *jobs, struct task *task,
-		      enum failure failure, const char *why)
+static bool is_uncollected(const struct task *task)
 {
-	struct job *job = task->job;
-	uint64_t id = job->id;
-
-	task->state = TASK_ENDED;
-	task->collected = true;
-	job->avoid = task_node(task);
-	gang_exception(job, failure, 0, why);
-	if (job_find(jobs->table, id) == job && job->gang)
-		gang_advance(job);
+	return !task->collected;
 }
 
-/* It will not come back with what it had. What only awaits its last output may
- * yet get it, if this is no more than a broken connection.
+static bool is_discarding(const struct task *task)
+{
+	return task->discarding;
+}
+
+/* A job that only awaits its last output may yet get it, if this is a broken
+ * connection.
  */
-static void left(struct jobs *jobs, struct node *node)
+static bool is_lost_with_node(const struct task *task)
+{
+	return !task->collected && (is_at_work(task) || task->job->failure);
+}
+
+/* No more output comes from these tasks. */
+static void lose_tasks(struct node *node, task_is_fn *is, enum failure failure,
+		       const char *why)
+{
+	struct task *task;
+
+	while ((task = find_task(node, is))) {
+		task->state = TASK_ENDED;
+		task->collected = true;
+		task->job->avoid = node;
+		end_job(task->job, failure, why);
+	}
+}
+
+void node_event_gone(struct jobs *jobs, struct node *node)
 {
 	char text[KEY_NAME_SIZE + 60];
 	struct task *task;
 
 	snprintf(text, sizeof(text), LEAVES, node_name(node));
-
-	do {
-		for (task = node_first_task(node); task;
-		     task = node_next_task(task))
-			if (!task->collected &&
-			    (is_at_work(task->job) || task->job->failure))
-				break;
-		if (task)
-			lose_task(jobs, task, FAILURE_PREEMPTED, text);
-	} while (task);
-}
-
-void node_event_gone(struct jobs *jobs, struct node *node)
-{
-	struct task *task;
-
 	if (node_view(node)->leaving)
-		left(jobs, node);
-
+		lose_tasks(node, is_lost_with_node, FAILURE_PREEMPTED, text);
 	node_drop_discards(jobs->nodes, node);
-	do {
-		for (task = node_first_task(node); task;
-		     task = node_next_task(task)) {
-			if (task->discarding)
-				break;
-		}
-		if (task)
-			job_drop_discarded(task);
-	} while (task);
+	while ((task = find_task(node, is_discarding)))
+		job_drop_discarded(task);
 }
 
 void node_event_lost(struct jobs *jobs, struct node *node, const char *why)
@@ -380,18 +381,10 @@ void node_event_lost(struct jobs *jobs, struct node *node, const char *why)
 			: FAILURE_NODE_LOST;
 	struct task *task;
 
-	/* One that is in reach ends what it has. */
-	for (task = node_first_task(node); task; task = node_next_task(task)) {
-		node_command_discard(jobs, node, task->job->id,
-				     task->job->attempt, task->rank);
-	}
-	do {
-		for (task = node_first_task(node); task;
-		     task = node_next_task(task)) {
-			if (!task->collected)
-				break;
-		}
-		if (task)
-			lose_task(jobs, task, failure, why);
-	} while (task);
+	for (task = node_first_task(node); task; task = node_next_task(task))
+		node_command_discard(jobs, node,
+				     &(struct message_discard){
+					     task->job->id, task->job->attempt,
+					     task->rank });
+	lose_tasks(node, is_uncollected, failure, why);
 }

@@ -7,7 +7,6 @@
 #include "controller/logs/task_streams.h"
 #include "controller/nodes/node.h"
 #include "protocol/base/log.h"
-#include "protocol/hardware/sample_format.h"
 #include "protocol/message/evidence.h"
 #include "protocol/message/stream_index.h"
 
@@ -88,14 +87,7 @@ void log_ingest_tell_lengths(struct log_ingest *ingest, struct task *task)
 	const struct stream_size *streams;
 	size_t count;
 
-	for (uint32_t i = 0; i < task_stream_count(task); i++) {
-		task_stream_name(task, i, name);
-		tell_length(ingest, task, name);
-	}
-	sample_format_stream(task_rank(task), name);
-	tell_length(ingest, task, name);
-	build_stream(task_rank(task), name);
-	if (gang_spec(task_gang(task))->container.build)
+	for (uint32_t i = 0; task_stream_at(task, i, name); i++)
 		tell_length(ingest, task, name);
 	streams = task_streams(task, &count);
 	for (size_t i = 0; i < count; i++)
@@ -177,7 +169,6 @@ void log_ingest_log(struct log_ingest *ingest, struct node *node,
 void log_ingest_check(struct log_ingest *ingest, struct task *task)
 {
 	const struct job_effects *effects = ingest->effects;
-	const struct job_life *life = job_life(task_job(task));
 	const struct job *job = task_job(task);
 	size_t count;
 	const struct stream_size *streams = task_streams(task, &count);
@@ -195,5 +186,5 @@ void log_ingest_check(struct log_ingest *ingest, struct task *task)
 		if (length < stream->size && (length || !task_crowded(task)))
 			return;
 	}
-	life->collected(task, effects->files_here(effects->arg, task));
+	task_set_collected(task, effects->files_here(effects->arg, task));
 }

@@ -142,7 +142,7 @@ void log_reader_wake(struct log_reader *reader, const struct task *task,
 
 /* Which formats. */
 
-static const struct log_reading *first_of(const struct gang *gang)
+const struct log_reading *log_reader_first(const struct gang *gang)
 {
 	return gang_output(gang) && gang_output(gang)->count
 		       ? gang_output(gang)->readings[0]
@@ -203,21 +203,12 @@ const struct framework *log_reader_format(const struct gang *gang)
 {
 	const struct measure_spec *measure = &gang_spec(gang)->measure;
 	const char *name = measure->log ? measure->log : measure->framework;
+	const struct log_reading *first;
 
 	if (!is_auto(gang))
 		return catalog_framework(gang_catalog(gang), name);
-	return first_of(gang) ? log_reading_format(first_of(gang)) : NULL;
-}
-
-bool log_reader_tied(const struct gang *gang)
-{
-	return first_of(gang) && log_reading_tied(first_of(gang));
-}
-
-size_t log_reader_likely(const struct gang *gang,
-			 const char (**lines)[LIKELY_LINE_BYTES])
-{
-	return first_of(gang) ? log_reading_likely(first_of(gang), lines) : 0;
+	first = log_reader_first(gang);
+	return first ? log_reading_format(first) : NULL;
 }
 
 /* Which streams. */
@@ -566,7 +557,9 @@ const struct record *log_reader_latest(const struct gang *gang)
 
 const struct extract *log_reader_extract(const struct gang *gang)
 {
-	return first_of(gang) ? log_reading_extract(first_of(gang)) : NULL;
+	const struct log_reading *first = log_reader_first(gang);
+
+	return first ? log_reading_extract(first) : NULL;
 }
 
 const char *log_reader_stream(const struct gang *gang, size_t number)

@@ -9,10 +9,10 @@
 #include "controller/cluster/active_job.h"
 #include "controller/cluster/effects.h"
 #include "controller/cluster/changes.h"
-#include "controller/results/likely_lines.h"
 
 struct catalog;
 struct framework;
+struct log_reading;
 
 /* The arguments are borrowed. catalog NULL: there are no formats. */
 struct log_reader;
@@ -54,21 +54,14 @@ bool log_reader_named(const struct gang *gang);
 /* The format of the gang's log: named, or detected so far; NULL: none. */
 const struct framework *log_reader_format(const struct gang *gang);
 
-/* Do two formats fit the log equally well, and read different metrics? */
-bool log_reader_tied(const struct gang *gang);
-
-/* If no format fits, or the named one reads nothing: the lines that look most
- * like metrics; borrowed.
- */
-size_t log_reader_likely(const struct gang *gang,
-			 const char (**lines)[LIKELY_LINE_BYTES]);
-
 /* The last metrics read; NULL: none yet. */
 const struct record *log_reader_latest(const struct gang *gang);
 
-/* Once everything is read: the metrics of all streams together, or NULL; the
- * names of the streams by number, NULL past the last; the nodes' samples.
+/* Once everything is read: the reading that has the metrics of all streams;
+ * these metrics; the names of the streams by number; the nodes' samples. NULL:
+ * there is none.
  */
+const struct log_reading *log_reader_first(const struct gang *gang);
 const struct extract *log_reader_extract(const struct gang *gang);
 const char *log_reader_stream(const struct gang *gang, size_t number);
 const struct samplings *log_reader_samplings(const struct gang *gang);

@@ -14,7 +14,7 @@ struct sampling {
 	struct usage *usage; /* NULL: none came yet */
 	uint64_t offset;
 	bool broken; /* the stored samples cannot be read */
-	bool quiet;  /* all was read when it was looked at last */
+	bool quiet;  /* everything was read, and it was not woken since */
 };
 
 struct samplings {
@@ -69,7 +69,7 @@ static bool read_one(struct samplings *samplings, uint32_t rank, char *piece,
 			       stream, sampling->offset, piece, size, &got,
 			       &err);
 	sampling->broken = rc < 0 && err.code == EIO;
-	/* Of a thousand nodes one has more: the others' files stay closed. */
+	/* The files of nodes without new samples stay closed. */
 	sampling->quiet = rc < 0 ? err.code == ENOENT : !got;
 	if (!got)
 		return false;
@@ -118,11 +118,8 @@ bool samplings_done(const struct samplings *samplings)
 	return true;
 }
 
-typedef cJSON *usage_fn(const struct usage *const *streams, size_t count,
-			struct error *err);
-
-static cJSON *over_all(const struct samplings *samplings, usage_fn *fn,
-		       struct error *err)
+cJSON *samplings_over(const struct samplings *samplings, samplings_fn *fn,
+		      struct error *err)
 {
 	owned_free const struct usage **list =
 		calloc(samplings->nodes + 1, sizeof(const struct usage *));
@@ -134,20 +131,4 @@ static cJSON *over_all(const struct samplings *samplings, usage_fn *fn,
 	for (uint32_t i = 0; i < samplings->nodes; i++)
 		list[i] = samplings->of[i].usage;
 	return fn(list, samplings->nodes, err);
-}
-
-cJSON *samplings_summary(const struct samplings *samplings, struct error *err)
-{
-	return over_all(samplings, usage_summary, err);
-}
-
-cJSON *samplings_curves(const struct samplings *samplings, struct error *err)
-{
-	return over_all(samplings, usage_curves, err);
-}
-
-cJSON *samplings_host_curves(const struct samplings *samplings,
-			     struct error *err)
-{
-	return over_all(samplings, usage_host_curves, err);
 }

@@ -31,12 +31,12 @@ const struct usage *samplings_usage(const struct samplings *samplings,
 /* Is everything read that is stored? */
 bool samplings_done(const struct samplings *samplings);
 
-/* Of all nodes: usage_summary(), usage_curves(), usage_host_curves(). The
- * caller deletes it; NULL: ENOMEM.
+/* What usage_summary(), usage_curves() or usage_host_curves() makes of the
+ * samples of all nodes. The caller deletes it; NULL: ENOMEM.
  */
-cJSON *samplings_summary(const struct samplings *samplings, struct error *err);
-cJSON *samplings_curves(const struct samplings *samplings, struct error *err);
-cJSON *samplings_host_curves(const struct samplings *samplings,
-			     struct error *err);
+typedef cJSON *samplings_fn(const struct usage *const *streams, size_t count,
+			    struct error *err);
+cJSON *samplings_over(const struct samplings *samplings, samplings_fn *fn,
+		      struct error *err);
 
 #endif

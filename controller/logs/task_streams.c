@@ -16,15 +16,32 @@ uint32_t task_stream_count(const struct task *task)
 	return processes ? processes : 1;
 }
 
-void task_stream_name(const struct task *task, uint32_t i, char name[32])
+void task_stream_name(const struct task *task, uint32_t i,
+		      char name[TASK_STREAM_SIZE])
 {
-	snprintf(name, 32, "rank-%u",
+	snprintf(name, TASK_STREAM_SIZE, "rank-%u",
 		 task_rank(task) * task_stream_count(task) + i);
+}
+
+bool task_stream_at(const struct task *task, uint32_t number,
+		    char name[TASK_STREAM_SIZE])
+{
+	uint32_t processes = task_stream_count(task);
+
+	if (number < processes)
+		task_stream_name(task, number, name);
+	else if (number == processes)
+		sample_format_stream(task_rank(task), name);
+	else
+		build_stream(task_rank(task), name);
+	return number <= processes ||
+	       (number == processes + 1 &&
+		gang_spec(task_gang(task))->container.build);
 }
 
 bool task_stream_is_output(const struct task *task, const char *stream)
 {
-	char name[32];
+	char name[TASK_STREAM_SIZE];
 
 	sample_format_stream(task_rank(task), name);
 	return strcmp(name, stream) != 0 &&
@@ -33,19 +50,11 @@ bool task_stream_is_output(const struct task *task, const char *stream)
 
 bool task_stream_expected(const struct task *task, const char *stream)
 {
-	char name[32];
+	char name[TASK_STREAM_SIZE];
 
-	for (uint32_t i = 0; i < task_stream_count(task); i++) {
-		task_stream_name(task, i, name);
+	for (uint32_t i = 0; task_stream_at(task, i, name); i++)
 		if (!strcmp(name, stream))
 			return true;
-	}
-	build_stream(task_rank(task), name);
-	if (gang_spec(task_gang(task))->container.build &&
-	    !strcmp(name, stream))
-		return true;
-	sample_format_stream(task_rank(task), name);
-	return !strcmp(name, stream) ||
-	       evidence_is_stream(task_rank(task), stream) ||
+	return evidence_is_stream(task_rank(task), stream) ||
 	       stream_index_belongs(task_rank(task), stream);
 }

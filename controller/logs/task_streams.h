@@ -10,10 +10,16 @@
 
 #define TASK_STREAM_SIZE 32 /* bytes of a process's stream's name */
 
-/* The number of its processes' streams; and the name of stream i. */
+/* The number of its processes, and the name of the stream of process i. */
 uint32_t task_stream_count(const struct task *task);
 void task_stream_name(const struct task *task, uint32_t i,
 		      char name[TASK_STREAM_SIZE]);
+
+/* The names of the streams of its processes, samples and build, by number;
+ * false: there are no more.
+ */
+bool task_stream_at(const struct task *task, uint32_t number,
+		    char name[TASK_STREAM_SIZE]);
 
 /* Is it written by the command? */
 bool task_stream_is_output(const struct task *task, const char *stream);

@@ -410,26 +410,27 @@ void node_release(struct nodes *nodes, struct task *task)
 	nodes->changed = true;
 }
 
-static struct discard *find_discard(struct node *node, uint64_t job,
-				    uint32_t attempt, uint32_t rank)
+static struct message_discard *find_discard(struct node *node,
+					    const struct message_discard *task)
 {
 	for (size_t i = 0; i < node->discards_count; i++) {
-		struct discard *discard = &node->discards[i];
+		struct message_discard *discard = &node->discards[i];
 
-		if (discard->job == job && discard->attempt == attempt &&
-		    discard->rank == rank)
+		if (discard->job == task->job &&
+		    discard->attempt == task->attempt &&
+		    discard->rank == task->rank)
 			return discard;
 	}
 	return NULL;
 }
 
-void node_add_discard(struct nodes *nodes, struct node *node, uint64_t job,
-		      uint32_t attempt, uint32_t rank)
+void node_add_discard(struct nodes *nodes, struct node *node,
+		      const struct message_discard *task)
 {
 	size_t count = node->discards_count;
-	struct discard *discards;
+	struct message_discard *discards;
 
-	if (find_discard(node, job, attempt, rank) || count >= DISCARDS_MAX)
+	if (find_discard(node, task) || count >= DISCARDS_MAX)
 		return;
 	/* Room for powers of two, without a second counter. */
 	if (!(count & (count - 1))) {
@@ -437,18 +438,17 @@ void node_add_discard(struct nodes *nodes, struct node *node, uint64_t job,
 
 		discards = realloc(node->discards, room * sizeof(*discards));
 		if (!discards)
-			return; /* it is told all the same */
+			return; /* it is sent the command all the same */
 		node->discards = discards;
 	}
-	node->discards[node->discards_count++] =
-		(struct discard){ job, attempt, rank };
+	node->discards[node->discards_count++] = *task;
 	node_refresh(nodes, node);
 }
 
-void node_drop_discard(struct nodes *nodes, struct node *node, uint64_t job,
-		       uint32_t attempt, uint32_t rank)
+void node_drop_discard(struct nodes *nodes, struct node *node,
+		       const struct message_discard *task)
 {
-	struct discard *discard = find_discard(node, job, attempt, rank);
+	struct message_discard *discard = find_discard(node, task);
 
 	if (!discard)
 		return;

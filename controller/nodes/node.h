@@ -151,10 +151,10 @@ void node_release(struct nodes *nodes, struct task *task);
  * new task until it reports that the task is discarded. Adding one twice is the
  * same as once.
  */
-void node_add_discard(struct nodes *nodes, struct node *node, uint64_t job,
-		      uint32_t attempt, uint32_t rank);
-void node_drop_discard(struct nodes *nodes, struct node *node, uint64_t job,
-		       uint32_t attempt, uint32_t rank);
+void node_add_discard(struct nodes *nodes, struct node *node,
+		      const struct message_discard *task);
+void node_drop_discard(struct nodes *nodes, struct node *node,
+		       const struct message_discard *task);
 void node_drop_discards(struct nodes *nodes, struct node *node);
 
 /* "up", "joining", "down". */

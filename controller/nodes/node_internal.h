@@ -11,13 +11,6 @@
 
 #include <sys/queue.h>
 
-/* A task that a node was told to discard, and still has. */
-struct discard {
-	uint64_t job;
-	uint32_t attempt;
-	uint32_t rank;
-};
-
 struct node {
 	struct node_view view;
 	size_t index;           /* of node_at() and node_slots() */
@@ -26,8 +19,9 @@ struct node {
 	bool reported;          /* its tasks, in this session */
 	char *label_text;       /* of the slot */
 	struct slot_device parts[SCHEDULER_DEVICES_MAX]; /* of the slot */
-	int64_t lost_since_ms;    /* monotonic; 0: connected */
-	struct discard *discards; /* it gets no new task until they are done */
+	int64_t lost_since_ms;            /* monotonic; 0: connected */
+	struct message_discard *discards; /* tasks that it was told to discard,
+					     and still has */
 	size_t discards_count;
 	TAILQ_HEAD(, task_hold) holds; /* of tasks of active jobs */
 };

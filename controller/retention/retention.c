@@ -27,17 +27,16 @@
 #define AUDIT_MS 3600000
 #define DAY_MS INT64_C(86400000)
 
-/* What a walk over the jobs does with the output of each. */
-enum deed { DEED_COUNT, DEED_REMOVE, DEEDS };
-
+/* A walk over the jobs, which counts or removes their output. */
 struct walk {
 	struct retention *retention;
-	enum deed deed;
-	bool by_itself;    /* no more than has to be */
-	int64_t before_ms; /* only what ended then */
-	int64_t until_ms;
+	bool removes;
+	bool by_itself;    /* it removes no more than necessary */
+	int64_t before_ms; /* it removes only the output of jobs that ended
+			      earlier */
+	int64_t until_ms;  /* monotonic; the end of this slice */
 	uint64_t jobs, bytes;
-	uint64_t after; /* done up to this job */
+	uint64_t after; /* the last job that is done */
 	bool more;
 	struct error *err;
 };
@@ -46,14 +45,14 @@ struct retention {
 	struct retention_config with;
 	char *state;
 	sd_event_source *timer;
-	bool busy; /* walking: */
-	enum deed deed;
+	/* The walk by itself; fields as in struct walk. */
+	bool busy, removes;
 	uint64_t after, jobs, bytes;
-	bool known;       /* how much output there is: */
-	bool fresh;       /* it was counted before anything went */
-	uint64_t total;   /* when it was counted, */
-	uint64_t stored;  /* and log_ingest_stored_bytes() then */
-	uint64_t counted; /* the last job that something of went */
+	bool known;       /* `total` and `stored` are known */
+	bool fresh;       /* they were counted since the last removal */
+	uint64_t total;   /* bytes of all output when it was counted */
+	uint64_t stored;  /* log_ingest_stored_bytes() at that time */
+	uint64_t counted; /* the job that `jobs` counted last */
 	int64_t rest_until_ms, audit_ms;
 	struct sweep_retention forget;
 };
@@ -211,11 +210,6 @@ static int remove_all(struct walk *walk, const struct job_row *row,
 /* store_job_fn */
 static int walk_job(const struct job_row *row, void *arg)
 {
-	static int (*const deeds[DEEDS])(struct walk *, const struct job_row *,
-					 struct error *) = {
-		[DEED_COUNT] = count_output,
-		[DEED_REMOVE] = remove_all,
-	};
 	struct walk *walk = arg;
 	struct retention *retention = walk->retention;
 	uint64_t *counted = &retention->counted;
@@ -230,14 +224,16 @@ static int walk_job(const struct job_row *row, void *arg)
 		walk->more = true;
 		return 1;
 	}
-	if (!row->origin && (over || walk->deed == DEED_COUNT))
-		rc = deeds[walk->deed](walk, row, walk->err);
+	if (!row->origin && !walk->removes)
+		rc = count_output(walk, row, walk->err);
+	else if (!row->origin && over)
+		rc = remove_all(walk, row, walk->err);
 	/* One that takes many slices counts once. */
 	if (walk->bytes > bytes && *counted != row->id) {
 		*counted = row->id;
 		walk->jobs++;
 	}
-	if (walk->deed == DEED_REMOVE)
+	if (walk->removes)
 		retention->total -= walk->bytes - bytes < retention->total
 					    ? walk->bytes - bytes
 					    : retention->total;
@@ -266,7 +262,7 @@ int retention_order(struct retention *retention,
 {
 	struct walk walk = {
 		.retention = retention,
-		.deed = DEED_REMOVE,
+		.removes = true,
 		.before_ms = clock_wall_ms(),
 		.after = message->after,
 	};
@@ -287,11 +283,11 @@ int retention_order(struct retention *retention,
 
 /* By itself. */
 
-static void begin(struct retention *retention, enum deed deed)
+static void begin(struct retention *retention, bool removes)
 {
 	retention->busy = true;
 	retention->fresh = false;
-	retention->deed = deed;
+	retention->removes = removes;
 	retention->after = retention->jobs = retention->bytes = 0;
 	retention->counted = 0;
 }
@@ -299,7 +295,7 @@ static void begin(struct retention *retention, enum deed deed)
 static void end(struct retention *retention)
 {
 	retention->busy = false;
-	if (retention->deed == DEED_REMOVE && retention->jobs)
+	if (retention->removes && retention->jobs)
 		log_info("to free space, the output of jobs=%" PRIu64
 			 " was removed: %" PRIu64 " bytes",
 			 retention->jobs, retention->bytes);
@@ -310,7 +306,7 @@ static void walked(struct retention *retention)
 {
 
 	end(retention);
-	if (retention->deed == DEED_COUNT) {
+	if (!retention->removes) {
 		retention->known = retention->fresh = true;
 		retention->total = retention->bytes;
 		retention->stored =
@@ -328,14 +324,14 @@ static void work(struct retention *retention)
 {
 	struct walk walk = {
 		.retention = retention,
-		.deed = retention->deed,
-		.by_itself = retention->deed != DEED_COUNT,
+		.removes = retention->removes,
+		.by_itself = retention->removes,
 		.before_ms = INT64_MAX,
 		.after = retention->after,
 	};
 	struct error err;
 
-	if (retention->deed != DEED_COUNT && !excess(retention)) {
+	if (retention->removes && !excess(retention)) {
 		end(retention);
 		return;
 	}
@@ -396,10 +392,9 @@ static void look(struct retention *retention)
 	bool counts = retention->with.keep.logs_bytes;
 
 	if (counts && !retention->known)
-		begin(retention, DEED_COUNT);
+		begin(retention, false);
 	else if (excess(retention))
-		begin(retention,
-		      counts && !retention->fresh ? DEED_COUNT : DEED_REMOVE);
+		begin(retention, !counts || retention->fresh);
 }
 
 static int retention_run(sd_event_source *source, uint64_t usec, void *arg)
