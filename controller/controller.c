@@ -533,7 +533,7 @@ static int open_blobs(struct controller *controller, const char *state,
 		.store = controller->store,
 		.changes = &controller->changes,
 		.nodes = parts->nodes,
-		.references = parts->references,
+		.images = parts->images,
 		.logins = parts->logins,
 	};
 

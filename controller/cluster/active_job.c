@@ -142,6 +142,11 @@ const struct job_life *job_life(const struct job *job)
 	return job->life;
 }
 
+struct sweep_image *job_image(const struct job *job)
+{
+	return job->image;
+}
+
 struct gang *job_gang(const struct job *job)
 {
 	return job->gang;

@@ -20,6 +20,7 @@ struct gang_output;
 struct image_transfer;
 struct job_life;
 struct jobs;
+struct sweep_image;
 
 /* A job that is not final, or whose containers are not all gone. */
 struct job;
@@ -36,6 +37,8 @@ int64_t job_started_ms(const struct job *job);
 const struct shape *job_shape(const struct job *job);
 /* Calls into the life of jobs (job_life.h). */
 const struct job_life *job_life(const struct job *job);
+/* The image that it needs. */
+struct sweep_image *job_image(const struct job *job);
 /* NULL while it is queued. */
 struct gang *job_gang(const struct job *job);
 
@@ -96,7 +99,7 @@ void task_drop_file(struct task *task, size_t index, const char *why);
 void task_set_collected(struct task *task, bool here);
 bool task_crowded(const struct task *task);
 void task_set_crowded(struct task *task);
-/* For image_digest.c: it must not prepare before the digest is known. */
+/* For sweep_image.c: it must not prepare before the digest is known. */
 bool task_waits(const struct task *task);
 void task_set_waits(struct task *task, bool waits);
 /* For image_progress.c: the transfer of its image; NULL: none is reported. */

@@ -9,7 +9,7 @@
 #include "controller/cluster/active_job.h"
 
 struct hang_watch;
-struct image_reference;
+struct sweep_image;
 struct trial;
 
 struct task {
@@ -35,7 +35,7 @@ struct task {
 	bool reported;                /* by the report that is being handled */
 	bool collected;               /* all its streams and files are here */
 	bool crowded;                 /* of log_ingest.c */
-	bool waits;                   /* of image_digest.c */
+	bool waits;                   /* of sweep_image.c */
 	struct collected_file *files; /* once it ended */
 	size_t files_count;
 	struct task_hold hold;           /* of node.c */
@@ -107,8 +107,8 @@ struct job {
 	LIST_HEAD(, follow) followers;
 	bool due; /* in jobs->due */
 	TAILQ_ENTRY(job) by_due;
-	struct image_reference *image; /* that it needs */
-	bool image_needed;             /* it is counted in image */
+	struct sweep_image *image; /* that it needs */
+	bool image_needed;         /* it is counted in image */
 };
 
 /* Add it to the table; remove it. ENOMEM. */

@@ -3,9 +3,9 @@
  */
 #include "controller/images/image_rollout.h"
 
-#include "controller/images/image_references.h"
 #include "controller/images/image_request.h"
 #include "controller/images/logins.h"
+#include "controller/images/sweep_image.h"
 #include "controller/nodes/node.h"
 #include "controller/store/store.h"
 #include "protocol/base/clock.h"
@@ -200,9 +200,8 @@ static int send_operation(struct image_rollouts *rollouts, struct node *node,
 	int rc;
 
 	if (needs &&
-	    image_references_list(rollouts->with.references,
-				  node_view(node)->vendor, &message.needs,
-				  &message.needs_count, err) < 0)
+	    sweep_images_list(rollouts->with.images, node_view(node)->vendor,
+			      &message.needs, &message.needs_count, err) < 0)
 		return -1;
 	rc = logins_reseal(rollouts->with.logins, from->logins,
 			   from->logins_count,

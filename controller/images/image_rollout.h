@@ -21,7 +21,7 @@
 /* The last requests keep their lists of images. */
 #define IMAGE_ROLLOUT_LISTS_MAX 4
 
-struct image_references;
+struct sweep_images;
 struct sweep_logins;
 
 /* All borrowed. */
@@ -29,7 +29,7 @@ struct image_rollouts_config {
 	struct store *store;
 	struct changes *changes;
 	struct nodes *nodes;
-	struct image_references *references;
+	struct sweep_images *images;
 	struct sweep_logins *logins;
 	struct blob_service *blobs;
 	struct artifact_fetches *fetches;

@@ -12,12 +12,11 @@
 
 struct catalog;
 struct failure_patterns;
-struct image_digests;
-struct image_references;
 struct log_ingest;
 struct log_reader;
 struct nodes;
 struct store;
+struct sweep_images;
 struct sweep_logins;
 
 struct jobs {
@@ -32,8 +31,7 @@ struct jobs {
 	struct nodes *nodes;
 	struct log_ingest *ingest;
 	struct log_reader *reader;
-	struct image_references *references;
-	struct image_digests *digests;
+	struct sweep_images *images;
 	struct sweep_logins *logins;
 	uint64_t node_lost_ms;
 	struct queue *queue;

@@ -1,7 +1,7 @@
 /* gang.c - the life of a gang: what follows when a job's tasks change.
  */
 #include "controller/jobs/gang.h"
-#include "controller/images/image_digest.h"
+#include "controller/images/sweep_image.h"
 #include "controller/jobs/conclude.h"
 #include "controller/jobs/core.h"
 #include "controller/jobs/expected_time.h"
@@ -161,7 +161,7 @@ static bool end_collecting(struct job *job, enum failure failure, char *text,
 static void end_task(struct task *task, bool told)
 {
 	if (task->waits || !told) {
-		image_digest_stop_waiting(task->job->jobs->digests, task);
+		sweep_image_stop_waiting(task->job->jobs->images, task);
 		task->state = TASK_ENDED;
 		task->collected = true;
 	} else if (task->state != TASK_ENDED) {
@@ -199,7 +199,7 @@ static void end_early(struct job *job)
 		 failure_name(job->failure), job->text ? job->text : "");
 	for (uint32_t i = 0; i < job->gang->spec.nodes; i++)
 		end_task(&job->gang->tasks[i], told);
-	image_digest_release(job->jobs->digests, job);
+	sweep_image_release(job);
 	node_command_waiting(job->jobs);
 	gang_advance(job);
 }

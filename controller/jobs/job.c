@@ -2,10 +2,9 @@
  */
 #include "controller/jobs/job.h"
 #include "controller/catalog/descriptions.h"
-#include "controller/images/image_digest.h"
 #include "controller/images/image_progress.h"
-#include "controller/images/image_references.h"
 #include "controller/images/logins.h"
+#include "controller/images/sweep_image.h"
 #include "controller/jobs/adaptive_repeats.h"
 #include "controller/jobs/core.h"
 #include "controller/jobs/dependencies.h"
@@ -70,11 +69,11 @@ static struct job *job_new(struct jobs *jobs, uint64_t id, uint64_t sweep,
 	job->priority = spec->priority;
 	job->until = spec->until;
 	job->attempt = job->first_attempt = 1;
-	job->image = image_reference_get(jobs->references, sweep, spec, err);
+	job->image = sweep_image_get(jobs->images, sweep, spec, err);
 	if (!job->image)
 		return NULL;
 	if (job_list(jobs->table, job, err) < 0) {
-		image_reference_drop(jobs->references, job->image);
+		sweep_image_drop(jobs->images, job->image);
 		return NULL;
 	}
 	return take(job);
@@ -84,7 +83,7 @@ static struct job *job_new(struct jobs *jobs, uint64_t id, uint64_t sweep,
 static void count_image(struct job *job, bool needed)
 {
 	if (job->image_needed != needed)
-		image_reference_count(job->image, needed);
+		sweep_image_count(job->image, job->shape.vendor, needed);
 	job->image_needed = needed;
 }
 
@@ -95,9 +94,8 @@ void job_forget(struct job *job)
 	dependencies_clear(job);
 	adaptive_repeats_leave(job);
 	count_image(job, false);
-	image_reference_drop(job->jobs->references, job->image);
 	job_drop_gang(job);
-	image_digest_forget(job->jobs->digests, job);
+	sweep_image_drop(job->jobs->images, job->image);
 	job_unlist(job->jobs->table, job);
 	job_free(job);
 }
@@ -593,7 +591,7 @@ int job_make_gang(struct job *job, struct error *err)
 
 static void task_clear(struct task *task)
 {
-	image_digest_stop_waiting(task->job->jobs->digests, task);
+	sweep_image_stop_waiting(task->job->jobs->images, task);
 	task_drop_files(task);
 	image_progress_clear(task);
 	node_release(task->job->jobs->nodes, task);
@@ -632,7 +630,8 @@ int task_make_spec(const struct task *task, struct task_spec *spec,
 {
 	const struct gang *gang = task->job->gang;
 	const struct job_spec *job = &gang->spec;
-	const char *pin = image_digest_of(task->job->jobs->digests, task->job);
+	const char *pin =
+		sweep_image_digest(task->job->jobs->images, task->job);
 	uint32_t processes = job->container.processes;
 	uint32_t devices = (uint32_t)__builtin_popcountll(task_devices(task));
 	int rc = 0;

@@ -3,9 +3,8 @@
  */
 #include "controller/jobs/jobs.h"
 
-#include "controller/images/image_digest.h"
-#include "controller/images/image_references.h"
 #include "controller/images/logins.h"
+#include "controller/images/sweep_image.h"
 #include "controller/jobs/adaptive_repeats.h"
 #include "controller/jobs/core.h"
 #include "controller/jobs/dependencies.h"
@@ -38,16 +37,15 @@ static int open_parts(struct jobs *jobs, const struct jobs_config *config,
 	if (!jobs->table || !jobs->queue)
 		return -1;
 	jobs->nodes = nodes_new(jobs->effects, jobs->store, jobs->changes, err);
-	jobs->references = image_references_new(jobs->store, err);
-	jobs->digests = image_digests_new(jobs->store, jobs->table, err);
+	jobs->images = sweep_images_new(jobs->store, jobs->table, err);
 	jobs->logins =
 		sweep_logins_new(jobs->store, config->key, config->former, err);
 	jobs->reader = log_reader_new(jobs->effects, jobs->changes,
 				      jobs->catalog, err);
 	jobs->ingest = log_ingest_new(jobs->effects, jobs->changes, jobs->table,
 				      jobs->reader, err);
-	return jobs->nodes && jobs->references && jobs->digests &&
-			       jobs->logins && jobs->reader && jobs->ingest
+	return jobs->nodes && jobs->images && jobs->logins && jobs->reader &&
+			       jobs->ingest
 		       ? 0
 		       : -1;
 }
@@ -82,8 +80,7 @@ void jobs_free(struct jobs *jobs)
 	log_ingest_free(jobs->ingest);
 	log_reader_free(jobs->reader);
 	sweep_logins_free(jobs->logins);
-	image_digests_free(jobs->digests);
-	image_references_free(jobs->references);
+	sweep_images_free(jobs->images);
 	nodes_free(jobs->nodes);
 	queue_free(jobs->queue);
 	job_table_free(jobs->table);
@@ -96,8 +93,7 @@ struct jobs_parts jobs_parts(const struct jobs *jobs)
 		.table = jobs->table,
 		.nodes = jobs->nodes,
 		.ingest = jobs->ingest,
-		.references = jobs->references,
-		.digests = jobs->digests,
+		.images = jobs->images,
 		.logins = jobs->logins,
 	};
 }

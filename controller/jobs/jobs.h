@@ -17,12 +17,11 @@
 
 struct catalog;
 struct failure_patterns;
-struct image_digests;
-struct image_references;
 struct key;
 struct log_ingest;
 struct nodes;
 struct store;
+struct sweep_images;
 struct sweep_logins;
 
 /* All borrowed. */
@@ -48,8 +47,7 @@ struct jobs_parts {
 	struct job_table *table;
 	struct nodes *nodes;
 	struct log_ingest *ingest;
-	struct image_references *references;
-	struct image_digests *digests;
+	struct sweep_images *images;
 	struct sweep_logins *logins;
 };
 struct jobs_parts jobs_parts(const struct jobs *jobs);

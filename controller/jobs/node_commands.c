@@ -2,8 +2,8 @@
  */
 #include "controller/jobs/node_commands.h"
 
-#include "controller/images/image_digest.h"
 #include "controller/images/logins.h"
+#include "controller/images/sweep_image.h"
 #include "controller/jobs/core.h"
 #include "controller/jobs/job.h"
 #include "controller/nodes/node.h"
@@ -27,7 +27,7 @@ void node_command_prepare(struct task *task)
 	struct message_prepare prepare;
 	struct error err;
 
-	if (!image_digest_may_prepare(task->job->jobs->digests, task))
+	if (!sweep_image_may_prepare(task->job->jobs->images, task))
 		return;
 	if (!task_node(task) || !node_peer(task_node(task)))
 		return;
@@ -49,7 +49,7 @@ void node_command_prepare(struct task *task)
 
 void node_command_waiting(struct jobs *jobs)
 {
-	image_digest_wake(jobs->digests, node_command_prepare);
+	sweep_images_wake(jobs->images, node_command_prepare);
 }
 
 void node_command_start(struct task *task)

@@ -9,7 +9,7 @@
 #include "controller/cluster/active_job.h"
 
 /* Does nothing while the task must wait for the digest of its image
- * (image_digest.h).
+ * (sweep_image.h).
  */
 void node_command_prepare(struct task *task);
 /* Send it to the tasks that need not wait any more. */

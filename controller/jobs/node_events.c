@@ -3,8 +3,8 @@
  */
 #include "controller/jobs/node_events.h"
 #include "controller/blobs/artifact_fetch.h"
-#include "controller/images/image_digest.h"
 #include "controller/images/image_progress.h"
+#include "controller/images/sweep_image.h"
 #include "controller/jobs/conclude.h"
 #include "controller/jobs/core.h"
 #include "controller/jobs/gang.h"
@@ -111,8 +111,8 @@ static bool was_started(const struct job *job)
 static bool learn_image(struct task *task, const char *found, char *text,
 			size_t size)
 {
-	int learnt = found ? image_digest_learn(task->job->jobs->digests, task,
-						found, text, size)
+	int learnt = found ? sweep_image_learn(task->job->jobs->images, task,
+					       found, text, size)
 			   : 0;
 	struct job *job = task->job;
 	struct error err;

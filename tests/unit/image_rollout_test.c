@@ -469,7 +469,7 @@ int main(void)
 	parts = jobs_parts(jobs);
 	blobs.loop = bed.world.loop;
 	blobs.nodes = config->nodes = parts.nodes;
-	config->references = parts.references;
+	config->images = parts.images;
 	config->logins = parts.logins;
 	config->changes = &changes;
 	config->blobs = blob_service_new(&blobs, top, &err);

@@ -38,7 +38,7 @@ static const struct {
 	{ "controller/results/usage_warnings.c", "warn" },
 	{ "controller/report/anomalies.c", "add_anomaly" },
 	{ "controller/api/cancel.c", "snprintf" },
-	{ "controller/images/image_digest.c", "snprintf" },
+	{ "controller/images/sweep_image.c", "snprintf" },
 	{ "controller/jobs/dependencies.c", "snprintf why" },
 	{ "controller/jobs/gang.c", "snprintf" },
 	{ "controller/jobs/hang.c", "snprintf" },

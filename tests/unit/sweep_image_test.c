@@ -1,7 +1,7 @@
-/* image_digest_test.c - a node's word about an image is a claim: what of it the
- * sweep takes.
+/* sweep_image_test.c - what a node reports of an image is a claim: what of it
+ * the sweep takes; and the images that jobs need.
  */
-#include "controller/images/image_digest.h"
+#include "controller/images/sweep_image.h"
 
 #include "controller/cluster/active_job_internal.h"
 #include "controller/nodes/node_internal.h"
@@ -21,7 +21,7 @@
 struct bed {
 	struct store *store;
 	struct job_table *table;
-	struct image_digests *digests;
+	struct sweep_images *images;
 	struct gang gang;
 	struct job job;
 	struct node nodes[2];
@@ -34,8 +34,8 @@ static int learn(struct bed *bed, int n, const char *found)
 	struct task task = { .job = &bed->job, .hold.node = &bed->nodes[n] };
 
 	bed->text[0] = 0;
-	return image_digest_learn(bed->digests, &task, found, bed->text,
-				  sizeof(bed->text));
+	return sweep_image_learn(bed->images, &task, found, bed->text,
+				 sizeof(bed->text));
 }
 
 static void use(struct bed *bed, const char *image, const char *build)
@@ -47,6 +47,9 @@ static void use(struct bed *bed, const char *image, const char *build)
 	store_put_sweep(bed->store, &sweep, NULL);
 	bed->gang.spec.container.image = (char *)image;
 	bed->gang.spec.container.build = (char *)build;
+	sweep_image_drop(bed->images, bed->job.image);
+	bed->job.image = sweep_image_get(bed->images, bed->job.sweep,
+					 &bed->gang.spec, NULL);
 }
 
 static void claims(struct bed *bed)
@@ -61,14 +64,15 @@ static void claims(struct bed *bed)
 	ok(learn(bed, 0, "r:1/app:2") < 0, "and a tag");
 	ok(learn(bed, 0, "") < 0 && learn(bed, 0, "sha256:ee") < 0,
 	   "and what is no reference");
-	ok(!image_digest_of(bed->digests, &bed->job), "none of it is stored");
+	ok(!sweep_image_digest(bed->images, &bed->job), "none of it is stored");
 	is_int(learn(bed, 0, "r:1/app@" D1), 1, "one of its own is");
-	is(image_digest_of(bed->digests, &bed->job), "r:1/app@" D1, "as told");
+	is(sweep_image_digest(bed->images, &bed->job), "r:1/app@" D1,
+	   "as told");
 	is_int(learn(bed, 1, "r:1/app@" D1), 0, "nodes that agree are fine");
 	ok(learn(bed, 1, "r:1/app@" D2) < 0 && strstr(bed->text, "n1") &&
 		   strstr(bed->text, "n2"),
 	   "those that do not are named: %s", bed->text);
-	is(image_digest_of(bed->digests, &bed->job), "r:1/app@" D1,
+	is(sweep_image_digest(bed->images, &bed->job), "r:1/app@" D1,
 	   "and nothing is another's");
 }
 
@@ -81,10 +85,62 @@ static void forms(struct bed *bed)
 	is_int(learn(bed, 0, D1), 1, "an image of no registry has an id");
 	use(bed, "app:1@" D1, NULL);
 	is_int(learn(bed, 0, "app@" D2), 0, "a sweep's own digest needs none");
-	ok(!image_digest_of(bed->digests, &bed->job), "and no node changes it");
+	ok(!sweep_image_digest(bed->images, &bed->job),
+	   "and no node changes it");
 	use(bed, "mine:1", "vendors/mine");
 	is_int(learn(bed, 0, "mine:0123456789ab"), 1,
 	       "a built one is what it was built from");
+}
+
+/* "image build jobs, ..." of what nodes of that vendor must keep. */
+static const char *needs(struct bed *bed, const char *vendor)
+{
+	static char text[400];
+	struct image_need *list = NULL;
+	size_t count = 0;
+
+	text[0] = 0;
+	sweep_images_list(bed->images, vendor, &list, &count, NULL);
+	for (size_t i = 0; i < count; i++) {
+		size_t used = strlen(text);
+
+		snprintf(text + used, sizeof(text) - used, "%s %s %d, ",
+			 list[i].reference, list[i].build ? list[i].build : "-",
+			 (int)list[i].jobs);
+	}
+	needs_free(list, count);
+	return text;
+}
+
+static void uses(struct bed *bed)
+{
+	struct job_spec spec = { .vendor = (char *)"b",
+				 .container.image = (char *)"r:1/app:1" };
+	struct sweep_image *image;
+
+	use(bed, "r:1/app:1", NULL);
+	is(needs(bed, "a"), "", "a job that is final needs no image");
+	sweep_image_count(bed->job.image, "a", true);
+	is(needs(bed, "a"), "r:1/app:1 - 1, ", "one that is not needs its");
+	is(needs(bed, "b"), "", "on nodes of its vendor");
+	image = sweep_image_get(bed->images, bed->job.sweep, &spec, NULL);
+	ok(image == bed->job.image, "jobs of other vendors share it");
+	sweep_image_count(image, "b", true);
+	sweep_image_count(image, "b", true);
+	is(needs(bed, "b"), "r:1/app:1 - 2, ", "and count for theirs");
+	learn(bed, 0, "r:1/app@" D1);
+	store_commit(bed->store, NULL);
+	is(needs(bed, "b"), "r:1/app:1 - 2, r:1/app@" D1 " - 2, ",
+	   "what the name resolves to is needed, too");
+	sweep_image_count(image, "b", false);
+	sweep_image_count(image, "b", false);
+	is(needs(bed, "b"), "", "until they are final");
+	sweep_image_drop(bed->images, image);
+	sweep_image_drop(bed->images, bed->job.image);
+	bed->job.image = sweep_image_get(bed->images, bed->job.sweep,
+					 &bed->gang.spec, NULL);
+	is(sweep_image_digest(bed->images, &bed->job), "r:1/app@" D1,
+	   "a later job of the sweep gets the digest from the store");
 }
 
 int main(void)
@@ -98,12 +154,15 @@ int main(void)
 	if (!mkdtemp(folder))
 		return 1;
 	bed.job.gang = &bed.gang;
+	bed.gang.spec.vendor = (char *)"a";
 	bed.store = store_new(folder, NULL);
 	bed.table = job_table_new(NULL);
-	bed.digests = image_digests_new(bed.store, bed.table, NULL);
+	bed.images = sweep_images_new(bed.store, bed.table, NULL);
 	claims(&bed);
 	forms(&bed);
-	image_digests_free(bed.digests);
+	uses(&bed);
+	sweep_image_drop(bed.images, bed.job.image);
+	sweep_images_free(bed.images);
 	job_table_free(bed.table);
 	store_free(bed.store);
 	file_remove_tree(AT_FDCWD, folder, NULL);
