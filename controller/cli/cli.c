@@ -103,7 +103,7 @@ int cli_print_table(struct cli *cli, const char *title, struct table *table,
 	if (!table_rows(table))
 		return 0;
 	if (width)
-		table_narrow(table, width, droppable);
+		table_narrow(table, width, width / 4, droppable);
 	fputs(title, cli->out);
 	if (table_print(table, cli->out, cli_out_colour(cli), err) < 0)
 		return -1;

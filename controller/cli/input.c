@@ -308,7 +308,7 @@ int input_submit(const struct input *input, struct cli *cli,
 		.logins_count = input->logins_count,
 	};
 	const struct reply_submit *reply;
-	char jobs[HUMAN_SIZE], taken[60] = "";
+	char taken[60] = "";
 
 	if (input->sweep && workspaces_send(input->sweep, input->name, cli,
 					    client, &submit, err) < 0)
@@ -329,7 +329,7 @@ int input_submit(const struct input *input, struct cli *cli,
 			 ", %llu of them taken over from earlier sweeps",
 			 (unsigned long long)reply->taken);
 	cli_say(cli, "sweep %llu: %s, %s%s", (unsigned long long)reply->sweep,
-		reply->name, human_jobs(reply->jobs, jobs), taken);
+		reply->name, human_jobs(reply->jobs).text, taken);
 	return 0;
 }
 

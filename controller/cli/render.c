@@ -7,15 +7,16 @@
 #include <string.h>
 #include <time.h>
 
-char *human_bytes(uint64_t bytes, char to[HUMAN_SIZE])
+struct human human_bytes(uint64_t bytes)
 {
 	static const char *const units[] = { "KiB", "MiB", "GiB",
 					     "TiB", "PiB", "EiB" };
 	double value = (double)bytes / 1024;
+	struct human to;
 	size_t unit = 0;
 
 	if (bytes < 1024) {
-		snprintf(to, HUMAN_SIZE, "%u B", (unsigned)bytes);
+		snprintf(to.text, sizeof(to.text), "%u B", (unsigned)bytes);
 		return to;
 	}
 	/* 1023.95 would be printed as 1024.0. */
@@ -23,62 +24,77 @@ char *human_bytes(uint64_t bytes, char to[HUMAN_SIZE])
 		value /= 1024;
 		unit++;
 	}
-	snprintf(to, HUMAN_SIZE, "%.1f %s", value, units[unit]);
+	snprintf(to.text, sizeof(to.text), "%.1f %s", value, units[unit]);
 	return to;
 }
 
-char *human_time(int64_t ms, char to[HUMAN_SIZE])
+struct human human_time(int64_t ms)
 {
 	long long s = ms > 0 ? ms / 1000 : 0;
+	struct human to;
+	size_t size = sizeof(to.text);
 
 	if (s < 10)
-		snprintf(to, HUMAN_SIZE, "%lld.%llds", s,
+		snprintf(to.text, size, "%lld.%llds", s,
 			 ms > 0 ? (long long)ms % 1000 / 100 : 0LL);
 	else if (s < 60)
-		snprintf(to, HUMAN_SIZE, "%llds", s);
+		snprintf(to.text, size, "%llds", s);
 	else if (s < 3600)
-		snprintf(to, HUMAN_SIZE, "%lldm%02llds", s / 60, s % 60);
+		snprintf(to.text, size, "%lldm%02llds", s / 60, s % 60);
 	else if (s < 86400)
-		snprintf(to, HUMAN_SIZE, "%lldh%02lldm", s / 3600,
+		snprintf(to.text, size, "%lldh%02lldm", s / 3600,
 			 s % 3600 / 60);
 	else
-		snprintf(to, HUMAN_SIZE, "%lldd%02lldh", s / 86400,
+		snprintf(to.text, size, "%lldd%02lldh", s / 86400,
 			 s % 86400 / 3600);
 	return to;
 }
 
-char *human_clock(int64_t wall_ms, char to[HUMAN_SIZE])
+struct human human_clock(int64_t wall_ms)
 {
 	time_t seconds = (time_t)(wall_ms / 1000);
+	struct human to = { "-" };
 	struct tm tm;
 
-	if (wall_ms <= 0 || !localtime_r(&seconds, &tm) ||
-	    !strftime(to, HUMAN_SIZE, "%Y-%m-%d %H:%M:%S", &tm))
-		snprintf(to, HUMAN_SIZE, "-");
+	if (wall_ms > 0 && localtime_r(&seconds, &tm))
+		strftime(to.text, sizeof(to.text), "%Y-%m-%d %H:%M:%S", &tm);
 	return to;
 }
 
-char *human_number(double number, char to[HUMAN_SIZE])
+struct human human_number(double number)
 {
 	double size = fabs(number);
+	int decimals = size >= 1000 ? 0 : size >= 10 ? 1 : 3;
+	struct human to = { "-" };
 
-	if (!isfinite(number))
-		snprintf(to, HUMAN_SIZE, "-");
-	else if (size >= 1e12)
-		snprintf(to, HUMAN_SIZE, "%.4g", number);
-	else
-		snprintf(to, HUMAN_SIZE, "%.*f",
-			 size >= 1000 ? 0
-			 : size >= 10 ? 1
-				      : 3,
-			 number);
+	if (size >= 1e12 && isfinite(number))
+		snprintf(to.text, sizeof(to.text), "%.4g", number);
+	else if (isfinite(number))
+		snprintf(to.text, sizeof(to.text), "%.*f", decimals, number);
 	return to;
 }
 
-char *human_jobs(uint64_t count, char to[HUMAN_SIZE])
+struct human human_jobs(uint64_t count)
 {
-	snprintf(to, HUMAN_SIZE, "%llu %s", (unsigned long long)count,
+	struct human to;
+
+	snprintf(to.text, sizeof(to.text), "%llu %s", (unsigned long long)count,
 		 count == 1 ? "job" : "jobs");
+	return to;
+}
+
+struct human human_bar(double fraction)
+{
+	enum { WIDTH = 10 };
+	bool known = fraction >= 0 && fraction <= 1;
+	struct human to = { "" };
+
+	to.text[0] = known ? '[' : ' ';
+	for (int i = 0; i < WIDTH; i++)
+		to.text[1 + i] = !known                      ? ' '
+				 : fraction * WIDTH >= i + 1 ? '#'
+							     : '.';
+	to.text[WIDTH + 1] = known ? ']' : ' ';
 	return to;
 }
 
@@ -104,8 +120,7 @@ enum colour colour_of_job(enum job_state state)
 void transfer_detail(const struct progress_info *progress, char *to,
 		     size_t size)
 {
-	char text[HUMAN_SIZE];
-	char phase[40], done[HUMAN_SIZE], total[HUMAN_SIZE];
+	char phase[40];
 	uint64_t bytes, all;
 	double rate, left;
 	bool partial;
@@ -128,20 +143,19 @@ void transfer_detail(const struct progress_info *progress, char *to,
 				    (double)all);
 	if (progress->silent_seconds)
 		text_append(to, size, ", silent for %s",
-			    human_time((int64_t)progress->silent_seconds * 1000,
-				       text));
+			    human_time((int64_t)progress->silent_seconds * 1000)
+				    .text);
 	else if (isfinite(left) && left >= 0 && left < 1e9)
 		text_append(to, size, ", %s left",
-			    human_time((int64_t)left * 1000, text));
+			    human_time((int64_t)left * 1000).text);
 	if (all)
-		text_append(to, size, ", %s of %s%s", human_bytes(bytes, done),
-			    partial ? "more than " : "",
-			    human_bytes(all, total));
+		text_append(to, size, ", %s of %s%s", human_bytes(bytes).text,
+			    partial ? "more than " : "", human_bytes(all).text);
 	else if (bytes)
-		text_append(to, size, " %s", human_bytes(bytes, done));
+		text_append(to, size, " %s", human_bytes(bytes).text);
 	if (isfinite(rate) && rate > 0 && rate < 1e18)
 		text_append(to, size, ", %s/s",
-			    human_bytes((uint64_t)rate, text));
+			    human_bytes((uint64_t)rate).text);
 	if (progress->layers_total)
 		text_append(to, size, ", %s %u/%u",
 			    strcmp(phase, "building") ? "layers" : "step",
@@ -150,26 +164,10 @@ void transfer_detail(const struct progress_info *progress, char *to,
 		text_append(to, size, ", try %u", progress->tries);
 }
 
-char *bar_text(double fraction, char to[BAR_SIZE])
-{
-	bool known = fraction >= 0 && fraction <= 1;
-	int width = BAR_SIZE - 3;
-
-	to[0] = known ? '[' : ' ';
-	for (int i = 0; i < width; i++)
-		to[1 + i] = !known                      ? ' '
-			    : fraction * width >= i + 1 ? '#'
-							: '.';
-	to[width + 1] = known ? ']' : ' ';
-	to[width + 2] = 0;
-	return to;
-}
-
 static void training_detail(const struct progress_info *progress, char *to,
 			    size_t size)
 {
 	unsigned long long step, steps;
-	char text[HUMAN_SIZE];
 
 	if (!progress)
 		return;
@@ -181,8 +179,8 @@ static void training_detail(const struct progress_info *progress, char *to,
 		text_append(to, size, "step %llu", step);
 	if (progress->step_age)
 		text_append(to, size, "%s%s ago", *to ? ", " : "",
-			    human_time((int64_t)progress->step_age * 1000,
-				       text));
+			    human_time((int64_t)progress->step_age * 1000)
+				    .text);
 	if (progress->suspected)
 		text_append(to, size, "%ssuspected hang", *to ? ", " : "");
 	if (isfinite(progress->loss))
@@ -191,7 +189,7 @@ static void training_detail(const struct progress_info *progress, char *to,
 	if (isfinite(progress->tokens_per_second) &&
 	    progress->tokens_per_second > 0)
 		text_append(to, size, "%s%s token/s", *to ? ", " : "",
-			    human_number(progress->tokens_per_second, text));
+			    human_number(progress->tokens_per_second).text);
 	if (isfinite(progress->power_w))
 		text_append(to, size, "%s%.0f W", *to ? ", " : "",
 			    progress->power_w);

@@ -20,14 +20,15 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define HUMAN_SIZE 32
-char *human_bytes(uint64_t bytes, char to[HUMAN_SIZE]);  /* "1.5 GiB" */
-char *human_time(int64_t ms, char to[HUMAN_SIZE]);       /* "3m12s" */
-char *human_clock(int64_t wall_ms, char to[HUMAN_SIZE]); /* local; or "-" */
-char *human_number(double number, char to[HUMAN_SIZE]);  /* or "-" */
-
-/* "1 job", "0 jobs" */
-char *human_jobs(uint64_t count, char to[HUMAN_SIZE]);
+/* A formatted value, used at once: human_bytes(n).text. */
+struct human {
+	char text[32];
+};
+struct human human_bytes(uint64_t bytes);  /* "1.5 GiB" */
+struct human human_time(int64_t ms);       /* "3m12s" */
+struct human human_clock(int64_t wall_ms); /* local; or "-" */
+struct human human_number(double number);  /* or "-" */
+struct human human_jobs(uint64_t count);   /* "1 job", "0 jobs" */
 
 enum colour colour_of_job(enum job_state state);
 
@@ -43,8 +44,7 @@ void transfer_detail(const struct progress_info *progress, char *to,
 		     size_t size);
 
 /* "[####......]"; as many spaces if the fraction is not in 0 to 1. */
-#define BAR_SIZE 13
-char *bar_text(double fraction, char to[BAR_SIZE]);
+struct human human_bar(double fraction);
 
 /* The nodes of an allocation: "n1,n2", "n1 and 7 more", or "-". */
 char *job_nodes(const struct strings *allocation, char *to, size_t size);

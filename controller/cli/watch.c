@@ -196,23 +196,23 @@ static int64_t job_elapsed_ms(const struct watch *watch,
 	       job->started_ms;
 }
 
-/* " (12s on n1,n2)", as far as it is known. */
+/* " (12s on n1,n2)"; "" for a job that has not started. */
 static void time_and_place(const struct watch *watch,
 			   const struct job_info *job, char *to, size_t size)
 {
 	int64_t elapsed = job_elapsed_ms(watch, job);
-	bool placed = job->allocation.count > 0;
-	char nodes[200], time[HUMAN_SIZE] = "";
+	struct human time = { "" };
+	char nodes[200];
 
 	job_nodes(&job->allocation, nodes, sizeof(nodes));
 	if (elapsed >= 0)
-		human_time(elapsed, time);
+		time = human_time(elapsed);
 	to[0] = 0;
-	if (placed)
-		snprintf(to, size, " (%s%son %s)", time, time[0] ? " " : "",
-			 nodes);
-	else if (time[0])
-		snprintf(to, size, " (%s)", time);
+	if (job->allocation.count)
+		snprintf(to, size, " (%s%son %s)", time.text,
+			 elapsed >= 0 ? " " : "", nodes);
+	else if (elapsed >= 0)
+		snprintf(to, size, " (%s)", time.text);
 }
 
 /* "job 3 [nodes=2]: failed, exit: rank 1 exited 1 (12s on n1,n2)" */

@@ -1,4 +1,4 @@
-/* watch_screen.c - a sweep on the whole terminal.
+/* watch_screen.c - shows a sweep on the whole terminal.
  */
 #include "controller/cli/watch_screen.h"
 #include "controller/cli/render.h"
@@ -134,14 +134,14 @@ static double fraction_done(const struct watched *job)
 	return all && !progress->partial ? (double)done / (double)all : -1;
 }
 
-static char *age(const struct watch_screen *view, const struct job_info *job,
-		 char to[HUMAN_SIZE])
+static struct human age(const struct watch_screen *view,
+			const struct job_info *job)
 {
 	int64_t end =
 		job->ended_ms ? job->ended_ms : client_clock_ms(view->client);
 
-	to[0] = 0;
-	return job->started_ms ? human_time(end - job->started_ms, to) : to;
+	return job->started_ms ? human_time(end - job->started_ms)
+			       : (struct human){ "" };
 }
 
 static bool is_narrow(const struct watch_screen *view)
@@ -149,24 +149,24 @@ static bool is_narrow(const struct watch_screen *view)
 	return screen_columns(view->screen) < NARROW;
 }
 
-/* How far, how long, and its losses. */
+/* Progress, elapsed time and recent losses of a job. */
 static void meters(const struct watch_screen *view, const struct watched *job,
 		   char *to, size_t size)
 {
-	char meter[BAR_SIZE], time[HUMAN_SIZE], sparks[4 * WATCHED_LOSSES + 1];
+	char sparks[4 * WATCHED_LOSSES + 1];
 	double done = fraction_done(job);
 
 	spark_text(job, sparks);
 	if (!is_narrow(view))
-		snprintf(to, size, "%s %6s %s", bar_text(done, meter),
-			 age(view, job->job, time), sparks);
+		snprintf(to, size, "%s %6s %s", human_bar(done).text,
+			 age(view, job->job).text, sparks);
 	else if (done >= 0)
 		snprintf(to, size, "%3.0f %%", 100 * done);
 	else
 		snprintf(to, size, "%5s", "");
 }
 
-/* What matters most stands first: narrow screens cut the rest. */
+/* The most important first: narrow screens cut the rest. */
 static void job_line(const struct watch_screen *view, int row,
 		     const struct watched *job)
 {
@@ -183,7 +183,7 @@ static void job_line(const struct watch_screen *view, int row,
 		    job->id == view->chosen, line);
 }
 
-/* ", 3 failed"; nothing of none. */
+/* Append ", 3 failed", unless the count is 0. */
 static void add_count(char *line, size_t size, size_t count, const char *word)
 {
 	if (count)
@@ -193,19 +193,19 @@ static void add_count(char *line, size_t size, size_t count, const char *word)
 static void head_line(const struct watch_screen *view)
 {
 	const size_t *states = view->known->states;
-	size_t count = view->known->count, ended;
-	char line[300], left[HUMAN_SIZE], meter[BAR_SIZE] = "";
+	size_t count = view->known->count;
+	size_t ended = states[JOB_COMPLETED] + states[JOB_FAILED] +
+		       states[JOB_CANCELLED];
+	double done = count ? (double)ended / (double)count : -1;
+	char line[300];
 
-	ended = states[JOB_COMPLETED] + states[JOB_FAILED] +
-		states[JOB_CANCELLED];
-	if (!is_narrow(view))
-		bar_text(count ? (double)ended / (double)count : -1, meter);
 	snprintf(line, sizeof(line), "sweep %llu%s%s %zu of %zu jobs ended",
-		 (ull)view->known->id, *meter ? " " : ":", meter, ended, count);
+		 (ull)view->known->id, is_narrow(view) ? ":" : " ",
+		 is_narrow(view) ? "" : human_bar(done).text, ended, count);
 	add_count(line, sizeof(line), states[JOB_FAILED], "failed");
 	if (view->left_ms >= 0)
 		text_append(line, sizeof(line), ", about %s left",
-			    human_time(view->left_ms, left));
+			    human_time(view->left_ms).text);
 	add_count(line, sizeof(line), count - ended - states[JOB_QUEUED],
 		  "active");
 	add_count(line, sizeof(line), states[JOB_QUEUED], "queued");
@@ -214,11 +214,11 @@ static void head_line(const struct watch_screen *view)
 	screen_line(view->screen, 0, BOLD, false, line);
 }
 
-/* All of the chosen job's line, in as many rows as it takes. */
+/* The whole line of the chosen job, in several rows. */
 static void about_lines(const struct watch_screen *view, int row, int rows)
 {
 	const struct watched *job = chosen_job(view);
-	char nodes[300], detail[500], time[HUMAN_SIZE], text[1200] = "";
+	char nodes[300], detail[500], text[1200] = "";
 	size_t at = 0;
 
 	if (job) {
@@ -227,8 +227,8 @@ static void about_lines(const struct watch_screen *view, int row, int rows)
 		snprintf(text, sizeof(text), "job %llu [%s] %s%s%s on %s%s%s",
 			 (ull)job->id, job->job->cell ? job->job->cell : "",
 			 job->job->state, job->job->started_ms ? " " : "",
-			 age(view, job->job, time), nodes,
-			 detail[0] ? ": " : "", detail);
+			 age(view, job->job).text, nodes, detail[0] ? ": " : "",
+			 detail);
 	}
 	for (int i = 0; i < rows; i++) {
 		at += screen_line(view->screen, row + i, CYAN, false,

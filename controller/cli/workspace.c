@@ -158,12 +158,11 @@ static int tree_send(struct tree *tree, struct cli *cli, struct client *client,
 		.progress = tree_sent,
 		.arg = tree,
 	};
-	char size[HUMAN_SIZE];
 
 	if (blob_transfer_put(client, &transfer, err) < 0)
 		return error_prefix(err, "workspace %.80s", tree->folder);
 	cli_say(cli, "workspace %s: %s, %.12s, %s", tree->folder,
-		human_bytes(tree->bytes, size), tree->hash,
+		human_bytes(tree->bytes).text, tree->hash,
 		tree->sent ? "sent" : "is there already");
 	return 0;
 }

@@ -223,26 +223,21 @@ static void add_cell(const struct columns *columns, size_t column,
 		table_bar(table, rate_of(row) / best * 100);
 }
 
-struct table *columns_table(const struct columns *columns, const cJSON *rows,
-			    const struct labels *labels,
-			    struct column heads[COLUMNS_MAX + 1],
-			    struct error *err)
+void columns_table(const struct columns *columns, const cJSON *rows,
+		   const struct labels *labels,
+		   struct column heads[COLUMNS_MAX + 1], struct table *table)
 {
 	double best = best_rate(rows);
-	struct table *table;
 	const cJSON *row;
 
 	for (size_t c = 0; c < columns->count; c++)
 		heads[c] = (struct column){ column_title(columns, c),
 					    column_right(columns, c) };
 	heads[columns->count] = (struct column){ 0 };
-	table = table_new(heads, err);
-	if (!table)
-		return NULL;
+	*table = (struct table){ .columns = heads };
 	cJSON_ArrayForEach(row, rows)
 	{
 		for (size_t c = 0; c < columns->count; c++)
 			add_cell(columns, c, row, labels, best, table);
 	}
-	return table;
 }

@@ -44,13 +44,12 @@ bool column_right(const struct columns *columns, size_t column);
 const char *column_text(const struct columns *columns, size_t column,
 			const cJSON *row, char text[COLUMN_TEXT]);
 
-/* Make a table of these columns. heads is filled and must outlive the table.
- * The rate has a bar relative to the best row. labels: name cells by the words
- * in which they differ; NULL: by all words. Returns NULL: ENOMEM.
+/* Make a table of these columns, for table_clear(). heads is filled and must
+ * outlive the table. The rate has a bar relative to the best row. labels: name
+ * cells by the words in which they differ; NULL: by all words.
  */
-struct table *columns_table(const struct columns *columns, const cJSON *rows,
-			    const struct labels *labels,
-			    struct column heads[COLUMNS_MAX + 1],
-			    struct error *err);
+void columns_table(const struct columns *columns, const cJSON *rows,
+		   const struct labels *labels,
+		   struct column heads[COLUMNS_MAX + 1], struct table *table);
 
 #endif

@@ -147,17 +147,15 @@ static void put_table(struct writer *to, const cJSON *rows,
 {
 	struct columns columns;
 	struct column heads[COLUMNS_MAX + 1];
-	owned(table_free) struct table *table = NULL;
+	owned(table_clear) struct table table = { 0 };
 
 	columns_choose(rows, true, &columns);
-	table = columns_table(&columns, rows, labels, heads, &to->failure);
-	if (!table)
-		return;
+	columns_table(&columns, rows, labels, heads, &table);
 	if (*labels->common)
 		writer_printf(to, "<p class=\"mute\">all: %s</p>\n",
 			      labels->common);
 	writer_raw(to, "<div class=\"wide\">");
-	table_html(table, to);
+	table_html(&table, to);
 	writer_raw(to, "</div>\n");
 }
 

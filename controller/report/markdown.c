@@ -258,12 +258,11 @@ static void put_table(struct writer *to, const cJSON *rows)
 {
 	struct columns columns;
 	struct column heads[COLUMNS_MAX + 1];
-	owned(table_free) struct table *table = NULL;
+	owned(table_clear) struct table table = { 0 };
 
 	columns_choose(rows, false, &columns);
-	table = columns_table(&columns, rows, NULL, heads, &to->failure);
-	if (table)
-		table_markdown(table, to);
+	columns_table(&columns, rows, NULL, heads, &table);
+	table_markdown(&table, to);
 }
 
 int report_markdown(const cJSON *rows, struct buffer *out, struct error *err)

@@ -6,7 +6,6 @@
 #include "protocol/base/utf8.h"
 
 #include <stdarg.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,51 +14,27 @@
 #define TEXT_MIN 8    /* columns of a text that is shortened, at least */
 #define DOTS ".."     /* what is cut off */
 
-struct cell {
-	char *text;
-	enum colour colour;
-	double bar; /* percent; 0: none */
-};
-
-struct table {
-	const struct column *columns;
-	size_t width; /* columns */
-	struct cell *cells;
-	size_t count;
-	size_t room;
-	bool failed;
-	uint64_t left_out; /* columns, one bit each */
-	size_t *most;      /* of a terminal, for each column; NULL: any */
-};
-
-struct table *table_new(const struct column *columns, struct error *err)
+void table_clear(struct table *table)
 {
-	struct table *table = calloc(1, sizeof(*table));
-
-	if (!table) {
-		error_nomem(err, "table");
-		return NULL;
-	}
-	table->columns = columns;
-	while (columns[table->width].title)
-		table->width++;
-	return table;
-}
-
-void table_free(struct table *table)
-{
-	if (!table)
-		return;
 	for (size_t i = 0; i < table->count; i++)
 		free(table->cells[i].text);
 	free(table->cells);
 	free(table->most);
-	free(table);
+	*table = (struct table){ .columns = table->columns };
+}
+
+static size_t columns_of(const struct table *table)
+{
+	size_t count = 0;
+
+	while (table->columns[count].title)
+		count++;
+	return count;
 }
 
 size_t table_rows(const struct table *table)
 {
-	return table->count / table->width;
+	return table->count / columns_of(table);
 }
 
 void table_cell(struct table *table, enum colour colour, const char *fmt, ...)
@@ -72,7 +47,7 @@ void table_cell(struct table *table, enum colour colour, const char *fmt, ...)
 	va_end(args);
 	if (table->count == table->room) {
 		size_t room = table->room ? 2 * table->room : 64;
-		struct cell *cells =
+		struct table_cell *cells =
 			realloc(table->cells, room * sizeof(*cells));
 
 		if (!cells) {
@@ -83,7 +58,7 @@ void table_cell(struct table *table, enum colour colour, const char *fmt, ...)
 		table->room = room;
 	}
 	table->cells[table->count] =
-		(struct cell){ .text = strdup(text), .colour = colour };
+		(struct table_cell){ .text = strdup(text), .colour = colour };
 	if (table->cells[table->count].text)
 		table->count++;
 	else
@@ -146,11 +121,11 @@ static void measure(const struct table *table, size_t *widths)
 {
 	char clean[CELL_MAX];
 
-	for (size_t i = 0; i < table->width; i++)
+	for (size_t i = 0; i < columns_of(table); i++)
 		widths[i] = utf8_width(
 			shown(table, i, table->columns[i].title, clean));
-	for (size_t at = 0; at < table->count; at += table->width)
-		for (size_t c = 0; c < table->width; c++) {
+	for (size_t at = 0; at < table->count; at += columns_of(table))
+		for (size_t c = 0; c < columns_of(table); c++) {
 			const char *text = table->cells[at + c].text;
 			size_t width = utf8_width(shown(table, c, text, clean));
 
@@ -165,7 +140,7 @@ static size_t total(const struct table *table, const size_t *widths,
 {
 	size_t sum = 0;
 
-	for (size_t i = 0; i < table->width; i++) {
+	for (size_t i = 0; i < columns_of(table); i++) {
 		bool cut = !table->columns[i].right && widths[i] > text;
 
 		if (!is_left_out(table, i))
@@ -176,7 +151,7 @@ static size_t total(const struct table *table, const size_t *widths,
 
 static void leave_out(struct table *table, const char *title)
 {
-	for (size_t i = 1; i < table->width && i < 64; i++)
+	for (size_t i = 1; i < columns_of(table) && i < 64; i++)
 		if (!strcmp(table->columns[i].title, title))
 			table->left_out |= UINT64_C(1) << i;
 }
@@ -185,21 +160,22 @@ static size_t *widest_text(const struct table *table, size_t *widths)
 {
 	size_t *widest = NULL;
 
-	for (size_t i = 0; i < table->width; i++)
+	for (size_t i = 0; i < columns_of(table); i++)
 		if (!table->columns[i].right && !is_left_out(table, i) &&
 		    widths[i] > TEXT_MIN && (!widest || widths[i] > *widest))
 			widest = &widths[i];
 	return widest;
 }
 
-void table_narrow(struct table *table, size_t width,
+void table_narrow(struct table *table, size_t width, size_t text,
 		  const char *const *droppable)
 {
-	owned_free size_t *widths = calloc(table->width, sizeof(*widths));
-	size_t text = width / 4 > TEXT_MIN ? width / 4 : TEXT_MIN, *widest;
+	owned_free size_t *widths = calloc(columns_of(table), sizeof(*widths));
+	size_t *widest;
 
 	if (!widths)
 		return;
+	text = text > TEXT_MIN ? text : TEXT_MIN;
 	measure(table, widths);
 	for (; *droppable && total(table, widths, text) > width; droppable++)
 		leave_out(table, *droppable);
@@ -215,7 +191,7 @@ const char *table_left_out(const struct table *table, char *text, size_t size)
 	size_t used = 0;
 
 	*text = 0;
-	for (size_t i = 1; i < table->width && used < size; i++)
+	for (size_t i = 1; i < columns_of(table) && used < size; i++)
 		if (is_left_out(table, i))
 			used += (size_t)snprintf(text + used, size - used,
 						 "%s%s", used ? ", " : "",
@@ -243,11 +219,11 @@ static void print_cell(FILE *out, const char *text, size_t width, bool right,
  */
 static size_t last_column(const struct table *table, size_t row)
 {
-	size_t last = table->width - 1;
+	size_t last = columns_of(table) - 1;
 
 	while (last && (is_left_out(table, last) ||
 			(row != SIZE_MAX &&
-			 !*table->cells[row * table->width + last].text)))
+			 !*table->cells[row * columns_of(table) + last].text)))
 		last--;
 	return last;
 }
@@ -260,9 +236,10 @@ static void print_line(const struct table *table, size_t row,
 
 	for (size_t i = 0; i <= last; i++) {
 		const struct column *column = &table->columns[i];
-		const struct cell *cell =
-			row == SIZE_MAX ? NULL
-					: &table->cells[row * table->width + i];
+		const struct table_cell *cell =
+			row == SIZE_MAX
+				? NULL
+				: &table->cells[row * columns_of(table) + i];
 
 		if (is_left_out(table, i))
 			continue;
@@ -275,7 +252,7 @@ static void print_line(const struct table *table, size_t row,
 int table_print(const struct table *table, FILE *out, bool colours,
 		struct error *err)
 {
-	owned_free size_t *widths = calloc(table->width, sizeof(*widths));
+	owned_free size_t *widths = calloc(columns_of(table), sizeof(*widths));
 
 	if (table->failed || !widths)
 		return error_nomem(err, "table");
@@ -318,17 +295,17 @@ static void put_padded(struct writer *to, const char *text, size_t width,
 
 void table_markdown(const struct table *table, struct writer *to)
 {
-	owned_free size_t *widths = calloc(table->width, sizeof(*widths));
+	owned_free size_t *widths = calloc(columns_of(table), sizeof(*widths));
 	const struct column *columns = table->columns;
 
 	if (table->failed || !widths) {
 		error_nomem(&to->failure, "table");
 		return;
 	}
-	for (size_t c = 0; c < table->width; c++)
+	for (size_t c = 0; c < columns_of(table); c++)
 		widths[c] = markdown_width(columns[c].title, &to->failure);
-	for (size_t at = 0; at < table->count; at += table->width)
-		for (size_t c = 0; c < table->width; c++) {
+	for (size_t at = 0; at < table->count; at += columns_of(table))
+		for (size_t c = 0; c < columns_of(table); c++) {
 			size_t width = markdown_width(table->cells[at + c].text,
 						      &to->failure);
 
@@ -337,17 +314,17 @@ void table_markdown(const struct table *table, struct writer *to)
 		}
 	if (to->failure.code)
 		return;
-	for (size_t c = 0; c < table->width; c++)
+	for (size_t c = 0; c < columns_of(table); c++)
 		put_padded(to, columns[c].title, widths[c], columns[c].right);
 	writer_raw(to, "|\n");
-	for (size_t c = 0; c < table->width; c++) {
+	for (size_t c = 0; c < columns_of(table); c++) {
 		writer_raw(to, columns[c].right ? "| " : "| -");
 		put_repeated(to, "-", widths[c] - (widths[c] > 0));
 		writer_raw(to, columns[c].right ? ": " : " ");
 	}
-	for (size_t at = 0; at < table->count; at += table->width) {
+	for (size_t at = 0; at < table->count; at += columns_of(table)) {
 		writer_raw(to, "|\n");
-		for (size_t c = 0; c < table->width; c++)
+		for (size_t c = 0; c < columns_of(table); c++)
 			put_padded(to, table->cells[at + c].text, widths[c],
 				   columns[c].right);
 	}
@@ -356,7 +333,8 @@ void table_markdown(const struct table *table, struct writer *to)
 
 /* HTML. */
 
-static void put_cell(struct writer *to, const struct cell *cell, bool right)
+static void put_cell(struct writer *to, const struct table_cell *cell,
+		     bool right)
 {
 	if (cell->bar > 0)
 		writer_printf(to, "<td class=\"n bar\" style=\"--w:%.1f%%\">",
@@ -375,15 +353,15 @@ void table_html(const struct table *table, struct writer *to)
 		return;
 	}
 	writer_raw(to, "<table><thead><tr>");
-	for (size_t c = 0; c < table->width; c++) {
+	for (size_t c = 0; c < columns_of(table); c++) {
 		writer_raw(to, table->columns[c].right ? "<th class=\"n\">"
 						       : "<th>");
 		writer_printf(to, "%s</th>", table->columns[c].title);
 	}
 	writer_raw(to, "</tr></thead><tbody>\n");
-	for (size_t at = 0; at < table->count; at += table->width) {
+	for (size_t at = 0; at < table->count; at += columns_of(table)) {
 		writer_raw(to, "<tr>");
-		for (size_t c = 0; c < table->width; c++)
+		for (size_t c = 0; c < columns_of(table); c++)
 			put_cell(to, &table->cells[at + c],
 				 table->columns[c].right);
 		writer_raw(to, "</tr>\n");

@@ -10,18 +10,30 @@
 #include "controller/report/writer.h"
 #include "protocol/base/owned.h"
 
+#include <stdint.h>
 #include <stdio.h>
 
-struct table;
 struct column {
 	const char *title; /* NULL ends the list */
 	bool right;        /* numbers */
 };
 
-/* The columns are borrowed until table_free(). */
-struct table *table_new(const struct column *columns, struct error *err);
-void table_free(struct table *table);
-OWNED_POINTER(struct table, table_free)
+/* { .columns = columns } is an empty table. The columns are borrowed. */
+struct table {
+	const struct column *columns;
+	/* Private: */
+	struct table_cell {
+		char *text;
+		enum colour colour;
+		double bar; /* percent; 0: none */
+	} * cells;
+	size_t count, room;
+	bool failed;       /* out of memory */
+	uint64_t left_out; /* columns, one bit each */
+	size_t *most;      /* width of each column on a terminal; NULL: any */
+};
+void table_clear(struct table *table);
+OWNED_VALUE(struct table, table_clear)
 
 /* Append a cell of at most 1000 bytes to the current row, or to a new row if
  * that is full. Colours are for terminals; RED is also marked in HTML. If
@@ -41,10 +53,10 @@ size_t table_rows(const struct table *table);
 /* Where the table is wider than so many columns of a terminal, table_print()
  * leaves out columns with these titles, as many as it takes from the first on
  * (NULL ends them), and shortens texts, the widest column first: names in their
- * middle (labels_squeeze()), sentences at their end. A text that needs a
- * quarter of the width has that, if leaving out columns can give it.
+ * middle (labels_squeeze()), sentences at their end. A text that needs `text`
+ * columns has them, if leaving out columns can give them.
  */
-void table_narrow(struct table *table, size_t width,
+void table_narrow(struct table *table, size_t width, size_t text,
 		  const char *const *droppable);
 
 /* The titles that are left out, "LOSS %, VERDICT"; "": none. Returns text. */

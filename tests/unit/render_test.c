@@ -33,26 +33,24 @@ static void test_escape(void)
 
 static void test_numbers(void)
 {
-	char to[HUMAN_SIZE];
-
-	is(human_bytes(0, to), "0 B", "no bytes");
-	is(human_bytes(1023, to), "1023 B", "less than a KiB is bytes");
-	is(human_bytes(1536, to), "1.5 KiB", "KiB");
-	is(human_bytes(1048575, to), "1.0 MiB", "never 1024.0 KiB");
-	is(human_bytes(45ULL << 20, to), "45.0 MiB", "MiB");
-	is(human_bytes(UINT64_MAX, to), "16.0 EiB", "the largest number");
-	is(human_time(1234, to), "1.2s", "seconds with a tenth below ten");
-	is(human_time(59999, to), "59s", "then without");
-	is(human_time(192000, to), "3m12s", "minutes");
-	is(human_time(7500000, to), "2h05m", "hours");
-	is(human_time(360000000, to), "4d04h", "days");
-	is(human_time(-5, to), "0.0s", "a clock that is behind is no age");
-	is(human_number(8300.4, to), "8300", "large numbers have no fraction");
-	is(human_number(3.4567, to), "3.457", "small ones have one");
-	is(human_number((double)NAN, to), "-", "what is unknown is a dash");
-	is(human_clock(0, to), "-", "so is a time that has not come");
-	is(human_jobs(1, to), "1 job", "one job");
-	is(human_jobs(2, to), "2 jobs", "two jobs");
+	is(human_bytes(0).text, "0 B", "no bytes");
+	is(human_bytes(1023).text, "1023 B", "less than a KiB is bytes");
+	is(human_bytes(1536).text, "1.5 KiB", "KiB");
+	is(human_bytes(1048575).text, "1.0 MiB", "never 1024.0 KiB");
+	is(human_bytes(45ULL << 20).text, "45.0 MiB", "MiB");
+	is(human_bytes(UINT64_MAX).text, "16.0 EiB", "the largest number");
+	is(human_time(1234).text, "1.2s", "seconds with a tenth below ten");
+	is(human_time(59999).text, "59s", "then without");
+	is(human_time(192000).text, "3m12s", "minutes");
+	is(human_time(7500000).text, "2h05m", "hours");
+	is(human_time(360000000).text, "4d04h", "days");
+	is(human_time(-5).text, "0.0s", "a clock that is behind is no age");
+	is(human_number(8300.4).text, "8300", "large numbers have no fraction");
+	is(human_number(3.4567).text, "3.457", "small ones have one");
+	is(human_number((double)NAN).text, "-", "what is unknown is a dash");
+	is(human_clock(0).text, "-", "so is a time that has not come");
+	is(human_jobs(1).text, "1 job", "one job");
+	is(human_jobs(2).text, "2 jobs", "two jobs");
 }
 
 /* As a controller describes it; what it does not say is absent. */
@@ -145,19 +143,19 @@ static const struct column columns[] = {
 
 static void test_table(void)
 {
-	owned(table_free) struct table *table = table_new(columns, NULL);
+	owned(table_clear) struct table table = { .columns = columns };
 	char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
-	table_cell(table, PLAIN, "%d", 7);
-	table_cell(table, PLAIN, "%s", "模=1\n");
-	table_cell(table, GREEN, "%s", "completed");
-	table_cell(table, PLAIN, "%d", 12345);
-	table_cell(table, PLAIN, "%s", "model=nano");
-	table_cell(table, PLAIN, "%s", "");
-	is_int((long long)table_rows(table), 2, "two rows");
-	table_print(table, out, false, NULL);
+	table_cell(&table, PLAIN, "%d", 7);
+	table_cell(&table, PLAIN, "%s", "模=1\n");
+	table_cell(&table, GREEN, "%s", "completed");
+	table_cell(&table, PLAIN, "%d", 12345);
+	table_cell(&table, PLAIN, "%s", "model=nano");
+	table_cell(&table, PLAIN, "%s", "");
+	is_int((long long)table_rows(&table), 2, "two rows");
+	table_print(&table, out, false, NULL);
 	fflush(out);
 	is(text,
 	   "  JOB  CELL        STATE\n"
@@ -165,7 +163,7 @@ static void test_table(void)
 	   "12345  model=nano\n",
 	   "columns stand below each other, numbers to the right");
 	rewind(out);
-	table_print(table, out, true, NULL);
+	table_print(&table, out, true, NULL);
 	fflush(out);
 	ok(strstr(text, "\033[32mcompleted\033[0m\n"), "colours on a terminal");
 	fclose(out);

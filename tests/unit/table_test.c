@@ -13,26 +13,26 @@ static const struct column columns[] = {
 	{ NULL, false },
 };
 
-static struct table *sample(void)
+static struct table sample(void)
 {
-	struct table *table = table_new(columns, NULL);
+	struct table table = { .columns = columns };
 
-	table_cell(table, PLAIN, "%s", "a|b <i>\033[2J");
-	table_cell(table, PLAIN, "%s", "1.5");
-	table_bar(table, 50);
-	table_cell(table, RED, "%s", "失败");
-	table_cell(table, PLAIN, "%s", "-");
+	table_cell(&table, PLAIN, "%s", "a|b <i>\033[2J");
+	table_cell(&table, PLAIN, "%s", "1.5");
+	table_bar(&table, 50);
+	table_cell(&table, RED, "%s", "失败");
+	table_cell(&table, PLAIN, "%s", "-");
 	return table;
 }
 
 static void test_terminal(void)
 {
-	owned(table_free) struct table *table = sample();
+	owned(table_clear) struct table table = sample();
 	char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
-	table_print(table, out, false, NULL);
+	table_print(&table, out, false, NULL);
 	fclose(out);
 	is(text,
 	   "cell            rate\n"
@@ -44,20 +44,20 @@ static void test_terminal(void)
 
 static void test_markup(void)
 {
-	owned(table_free) struct table *table = sample();
+	owned(table_clear) struct table table = sample();
 	owned(buffer_clear) struct buffer text, page;
 	struct writer to;
 
 	buffer_init(&text, 10000);
 	buffer_init(&page, 10000);
 	writer_init(&to, &text, markdown_text);
-	table_markdown(table, &to);
+	table_markdown(&table, &to);
 	ok(writer_end(&to, NULL) == 0 && strstr(text.data, "| cell ") &&
 		   strstr(text.data, "-: |\n") && strstr(text.data, "a\\|b") &&
 		   !strstr(text.data, "<i>"),
 	   "Markdown has no further column and no tag");
 	writer_init(&to, &page, html_text);
-	table_html(table, &to);
+	table_html(&table, &to);
 	ok(writer_end(&to, NULL) == 0 && strstr(page.data, "a|b &lt;i&gt;") &&
 		   strstr(page.data, "<td class=\"n bar\" "
 				     "style=\"--w:50.0%\">1.5</td>") &&
@@ -66,7 +66,7 @@ static void test_markup(void)
 	buffer_clear(&page);
 	buffer_init(&page, 20);
 	writer_init(&to, &page, html_text);
-	table_html(table, &to);
+	table_html(&table, &to);
 	ok(writer_end(&to, NULL) < 0, "a limit is kept");
 }
 
@@ -82,27 +82,27 @@ static const char *const droppable[] = { "LOSS %", "VERDICT", "TOKEN/P/S 17",
 /* The longest line at so many columns. */
 static size_t longest(size_t width, char *left_out, size_t size, char **text)
 {
-	owned(table_free) struct table *table = table_new(wide, NULL);
+	owned(table_clear) struct table table = { .columns = wide };
 	size_t most = 0, length;
 	FILE *out;
 
 	for (int i = 0; i < 2; i++) {
-		table_cell(table, PLAIN, "%s",
+		table_cell(&table, PLAIN, "%s",
 			   i ? "layout=a"
 			     : "model=llama2-70b-hf layout=tp8pp4dp1 名=模型 "
 			       "batch.micro=4 env.VARIANT=of-a-long-name");
-		table_cell(table, PLAIN, "%s", "123456 ± 1234 n=10");
-		table_cell(table, PLAIN, "%s", "99999 ± 10 n=10");
-		table_cell(table, PLAIN, "%s", "1.235 (1.201–1.269)");
-		table_cell(table, PLAIN, "%s", "faster");
-		table_cell(table, PLAIN, "%s", "12.34 (56.78)");
+		table_cell(&table, PLAIN, "%s", "123456 ± 1234 n=10");
+		table_cell(&table, PLAIN, "%s", "99999 ± 10 n=10");
+		table_cell(&table, PLAIN, "%s", "1.235 (1.201–1.269)");
+		table_cell(&table, PLAIN, "%s", "faster");
+		table_cell(&table, PLAIN, "%s", "12.34 (56.78)");
 	}
 	if (width)
-		table_narrow(table, width, droppable);
+		table_narrow(&table, width, width / 4, droppable);
 	out = open_memstream(text, &length);
-	table_print(table, out, false, NULL);
+	table_print(&table, out, false, NULL);
 	fclose(out);
-	table_left_out(table, left_out, size);
+	table_left_out(&table, left_out, size);
 	for (char *at = *text, *end; (end = strchr(at, '\n')); at = end + 1) {
 		*end = 0;
 		if (utf8_width(at) > most)
@@ -195,17 +195,17 @@ static void test_sentences(void)
 		{ "DETAIL", false },
 		{ NULL, false },
 	};
-	owned(table_free) struct table *table = table_new(job, NULL);
+	owned(table_clear) struct table table = { .columns = job };
 	static const char *const none[] = { NULL };
 	char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
-	table_cell(table, PLAIN, "%s", "17");
-	table_cell(table, PLAIN, "%s", "model=of-a-long-name n=2");
-	table_cell(table, RED, "%s", "exit: 模型 n1: rank 0 exited with 1");
-	table_narrow(table, 40, none);
-	table_print(table, out, false, NULL);
+	table_cell(&table, PLAIN, "%s", "17");
+	table_cell(&table, PLAIN, "%s", "model=of-a-long-name n=2");
+	table_cell(&table, RED, "%s", "exit: 模型 n1: rank 0 exited with 1");
+	table_narrow(&table, 40, 10, none);
+	table_print(&table, out, false, NULL);
 	fclose(out);
 	is(text,
 	   "JOB  CELL              DETAIL\n"

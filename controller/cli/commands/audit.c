@@ -16,10 +16,10 @@ static void audit_row(struct table *table, const void *item, int64_t now_ms)
 {
 	const struct audit_info *row = item;
 	const char *refusal = row->refusal ? row->refusal : "";
-	char clock[HUMAN_SIZE], *request;
+	char *request;
 
 	table_cell(table, PLAIN, "%llu", (unsigned long long)row->seq);
-	table_text(table, human_clock(row->time_ms, clock));
+	table_text(table, human_clock(row->time_ms).text);
 	table_cell(table, PLAIN, "%s (%s)", row->who, row->role);
 	table_text(table, row->address);
 	table_text(table, row->act);

@@ -81,7 +81,7 @@ static int receive(struct cli *cli, const char *part, uint64_t *bytes,
 static int run_command(struct cli *cli, struct error *err)
 {
 	const char *file = cli->args[0];
-	char part[PATH_MAX], size[HUMAN_SIZE];
+	char part[PATH_MAX];
 	uint64_t bytes = 0;
 
 	if (file_path(part, err, "%s.part", file) < 0)
@@ -95,7 +95,7 @@ static int run_command(struct cli *cli, struct error *err)
 	cli_say(cli,
 		"wrote %s (%s); restore it with: "
 		"regatta-controller restore %s",
-		file, human_bytes(bytes, size), file);
+		file, human_bytes(bytes).text, file);
 	return EXIT_GOOD;
 }
 

@@ -21,7 +21,6 @@ static int cancel_one(struct cli *cli, struct client *client, const char *kind,
 	struct message_cancel cancel = { .kind = (char *)kind,
 					 .id = id,
 					 .force = given->force };
-	char jobs[HUMAN_SIZE];
 	uint64_t count;
 	cJSON *row;
 
@@ -29,7 +28,7 @@ static int cancel_one(struct cli *cli, struct client *client, const char *kind,
 		return -1;
 	count = ((const struct reply_cancel *)answer.reply)->cancelled;
 	cli_say(cli, "%s %llu: %s cancelled", kind, (unsigned long long)id,
-		human_jobs(count, jobs));
+		human_jobs(count).text);
 	row = cJSON_CreateObject();
 	if (!cJSON_AddStringToObject(row, "kind", kind) ||
 	    !cJSON_AddNumberToObject(row, "id", (double)id) ||

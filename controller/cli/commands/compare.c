@@ -2,7 +2,6 @@
  */
 #include "controller/cli/command.h"
 #include "controller/cli/commands/results.h"
-#include "controller/cli/commands/results_about.h"
 #include "controller/cli/render.h"
 #include "controller/cli/run/session.h"
 #include "controller/report/compare.h"
@@ -122,25 +121,22 @@ static int print_two(struct cli *cli, const cJSON *cells,
 	};
 	const char *const droppable[] = { "LOSS %", "VERDICT", titles[1],
 					  titles[0], NULL };
-	owned(table_free) struct table *table = NULL;
+	owned(table_clear) struct table table = { .columns = columns };
 	const cJSON *cell;
 
 	for (size_t i = 0; i < 2; i++)
 		snprintf(titles[i], sizeof(titles[i]), "TOKEN/P/S %.32s",
 			 cli->args[i]);
-	table = table_new(columns, err);
-	if (!table)
-		return -1;
 	cJSON_ArrayForEach(cell, cells)
 	{
-		name_cell(table, labels, cell);
-		side_cell(table, row_at(cell, "a"));
-		side_cell(table, row_at(cell, "b"));
-		ratio_cell(table, cell);
-		verdict_cell(table, cell);
-		loss_cell(table, cell);
+		name_cell(&table, labels, cell);
+		side_cell(&table, row_at(cell, "a"));
+		side_cell(&table, row_at(cell, "b"));
+		ratio_cell(&table, cell);
+		verdict_cell(&table, cell);
+		loss_cell(&table, cell);
 	}
-	return cli_print_table(cli, "", table, droppable, err);
+	return cli_print_table(cli, "", &table, droppable, err);
 }
 
 /* What a later sweep has of the cell, against the first. */
@@ -166,27 +162,25 @@ static int print_more(struct cli *cli, const cJSON *cells,
 	};
 	static const char *const droppable[] = { "LOSS %", "VERDICT",
 						 "TOKEN/P/S", NULL };
-	owned(table_free) struct table *table = table_new(columns, err);
+	owned(table_clear) struct table table = { .columns = columns };
 	const cJSON *cell, *other;
 
-	if (!table)
-		return -1;
 	cJSON_ArrayForEach(cell, cells)
 	{
 		size_t sweep = 2;
 
-		name_cell(table, labels, cell);
-		table_text(table, cli->args[0]);
-		side_cell(table, row_at(cell, "a"));
+		name_cell(&table, labels, cell);
+		table_text(&table, cli->args[0]);
+		side_cell(&table, row_at(cell, "a"));
 		for (int i = 0; i < 3; i++)
-			table_text(table, "");
-		difference_row(table, cli->args[1], cell);
+			table_text(&table, "");
+		difference_row(&table, cli->args[1], cell);
 		cJSON_ArrayForEach(other, row_at(cell, "more"))
 		{
-			difference_row(table, cli->args[sweep++], other);
+			difference_row(&table, cli->args[sweep++], other);
 		}
 	}
-	return cli_print_table(cli, "", table, droppable, err);
+	return cli_print_table(cli, "", &table, droppable, err);
 }
 
 static int print_text(struct cli *cli, const cJSON *cells, struct error *err)

@@ -59,20 +59,6 @@ static int feed(const void *piece, size_t size, void *arg, struct error *err)
 	return format_choice_feed(work->choice, piece, size, err);
 }
 
-static void field_cell(struct table *table, const struct record *record,
-		       enum record_field field)
-{
-	char text[HUMAN_SIZE];
-
-	table_text(table,
-		   record_has(record, field)
-			   ? human_number(*record_number((struct record *)
-								 record,
-							 field),
-					  text)
-			   : "");
-}
-
 static int print_steps(struct cli *cli, const struct extract *extract,
 		       struct error *err)
 {
@@ -89,26 +75,32 @@ static int print_steps(struct cli *cli, const struct extract *extract,
 		RECORD_SAMPLES_PER_SECOND,
 		RECORD_MEMORY_MIB,
 	};
-	owned(table_free) struct table *table = table_new(columns, err);
+	owned(table_clear) struct table table = { .columns = columns };
 	size_t count;
 	const struct record *records = extract_records(extract, &count);
 
-	if (!table)
-		return -1;
 	for (size_t i = 0; i < count; i++) {
-		table_cell(table, PLAIN, "%llu",
+		table_cell(&table, PLAIN, "%llu",
 			   (unsigned long long)records[i].step);
 		for (size_t n = 0; n < sizeof(numbers) / sizeof(numbers[0]);
 		     n++)
-			field_cell(table, &records[i], numbers[n]);
+			table_text(&table,
+				   record_has(&records[i], numbers[n])
+					   ? human_number(
+						     *record_number(
+							     (struct record
+								      *)&records
+								     [i],
+							     numbers[n]))
+						     .text
+					   : "");
 	}
-	return count ? cli_print_table(cli, "", table, NULL, err) : 0;
+	return count ? cli_print_table(cli, "", &table, NULL, err) : 0;
 }
 
-static const char *number_text(const cJSON *result, const char *path,
-			       char text[HUMAN_SIZE])
+static struct human number_at_path(const cJSON *result, const char *path)
 {
-	return human_number(row_double(result, path), text);
+	return human_number(row_double(result, path));
 }
 
 static int print_summary(struct cli *cli, const struct extract *extract,
@@ -122,7 +114,6 @@ static int print_summary(struct cli *cli, const struct extract *extract,
 		.extract = extract,
 	};
 	owned(cJSON_Delete) cJSON *result = NULL;
-	char text[3][HUMAN_SIZE];
 
 	input.records = extract_records(extract, &input.record_count);
 	result = result_new(&input, err);
@@ -130,14 +121,14 @@ static int print_summary(struct cli *cli, const struct extract *extract,
 		return -1;
 	fprintf(cli->out,
 		"steady state: step time %s ms (quartiles %s to %s, n = %.0f)",
-		number_text(result, "iteration_ms.median", text[0]),
-		number_text(result, "iteration_ms.q1", text[1]),
-		number_text(result, "iteration_ms.q3", text[2]),
+		number_at_path(result, "iteration_ms.median").text,
+		number_at_path(result, "iteration_ms.q1").text,
+		number_at_path(result, "iteration_ms.q3").text,
 		fmax(row_double(result, "iteration_ms.n"), 0));
 	fprintf(cli->out, ", %s token/s, loss %s to %s\n",
-		number_text(result, "tokens_per_second", text[0]),
-		number_text(result, "loss.first", text[1]),
-		number_text(result, "loss.last", text[2]));
+		number_at_path(result, "tokens_per_second").text,
+		number_at_path(result, "loss.first").text,
+		number_at_path(result, "loss.last").text);
 	return 0;
 }
 

@@ -37,7 +37,6 @@ static void show_step(FILE *out, const struct extract *extract,
 		{ RECORD_MEMORY_MIB, "memory_mib" },
 	};
 	struct record copy = *record;
-	char text[HUMAN_SIZE];
 	const char *name;
 	double number;
 
@@ -45,13 +44,13 @@ static void show_step(FILE *out, const struct extract *extract,
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
 		if (record_has(record, known[i].field))
 			fprintf(out, ", %s %s", known[i].name,
-				human_number(*record_number(&copy,
-							    known[i].field),
-					     text));
+				human_number(
+					*record_number(&copy, known[i].field))
+					.text);
 	for (size_t m = 0; (name = extract_metric_name(extract, m)); m++)
 		if (record_metric(record, m, &number))
 			fprintf(out, ", %s %s", name,
-				human_number(number, text));
+				human_number(number).text);
 	fputc('\n', out);
 }
 

@@ -98,7 +98,7 @@ static int fetch_file(struct fetching *fetching, const struct file_info *file,
 		.entries = ENTRIES_MAX,
 	};
 	struct unpack_counts counts = { 0 };
-	char folder[PATH_MAX], size[HUMAN_SIZE];
+	char folder[PATH_MAX];
 	owned_fd int dir = -1, tar = -1;
 
 	if (fetching->by_rank)
@@ -127,7 +127,7 @@ static int fetch_file(struct fetching *fetching, const struct file_info *file,
 	cli_say(fetching->cli, "rank %u: %s: %llu entr%s, %s, to %s",
 		file->rank, file->path, (unsigned long long)counts.written,
 		counts.written == 1 ? "y" : "ies",
-		human_bytes(counts.bytes, size), folder);
+		human_bytes(counts.bytes).text, folder);
 	return 0;
 }
 

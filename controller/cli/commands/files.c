@@ -12,21 +12,18 @@ static int print_files(struct cli *cli, const struct reply_files *reply,
 		{ "RANK", true },  { "PATH", false }, { "SIZE", true },
 		{ "NOTE", false }, { NULL, false },
 	};
-	owned(table_free) struct table *table = table_new(columns, err);
+	owned(table_clear) struct table table = { .columns = columns };
 
-	if (!table)
-		return -1;
 	for (size_t i = 0; i < reply->files_count; i++) {
 		const struct file_info *file = &reply->files[i];
-		char size[HUMAN_SIZE];
 
-		table_cell(table, PLAIN, "%u", file->rank);
-		table_text(table, file->path);
-		table_text(table, file->content ? human_bytes(file->bytes, size)
-						: "-");
-		table_text(table, file->text);
+		table_cell(&table, PLAIN, "%u", file->rank);
+		table_text(&table, file->path);
+		table_text(&table,
+			   file->content ? human_bytes(file->bytes).text : "-");
+		table_text(&table, file->text);
 	}
-	return cli_print_table(cli, "", table, NULL, err);
+	return cli_print_table(cli, "", &table, NULL, err);
 }
 
 /* An array of them. */

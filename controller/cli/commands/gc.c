@@ -16,7 +16,6 @@ static int run_command(struct cli *cli, struct error *err)
 	owned(client_free) struct client *client = NULL;
 	struct message_gc message = { 0 };
 	uint64_t jobs = 0, bytes = 0;
-	char size[HUMAN_SIZE], words[HUMAN_SIZE];
 	const struct gc_options *given = cli->given;
 	bool more = true;
 
@@ -43,8 +42,8 @@ static int run_command(struct cli *cli, struct error *err)
 	if (cli_format(cli, "json"))
 		fprintf(cli->out, "{\"jobs\":%llu,\"bytes\":%llu}\n",
 			(unsigned long long)jobs, (unsigned long long)bytes);
-	cli_say(cli, "%s of %s removed", human_bytes(bytes, size),
-		human_jobs(jobs, words));
+	cli_say(cli, "%s of %s removed", human_bytes(bytes).text,
+		human_jobs(jobs).text);
 	return EXIT_GOOD;
 }
 

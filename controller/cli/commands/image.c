@@ -204,7 +204,6 @@ static int save(struct cli *cli, struct error *err)
 	struct message_image_order message = { .what = (char *)"save",
 					       .image = cli->args[1] };
 	const struct image_order_info *image;
-	char size[HUMAN_SIZE];
 
 	if (check_target(cli->args[2], err) < 0 ||
 	    image_view_init(&view, cli, given->nodes, err) < 0 ||
@@ -227,7 +226,7 @@ static int save(struct cli *cli, struct error *err)
 	if (fetch_saved(&view, image->content, cli->args[2], err) < 0)
 		return unsaved(err);
 	image_view_say(&view, "%s: %s, to %s", cli->args[1],
-		       human_bytes(image->bytes, size), cli->args[2]);
+		       human_bytes(image->bytes).text, cli->args[2]);
 	return EXIT_GOOD;
 }
 

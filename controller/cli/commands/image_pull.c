@@ -209,7 +209,7 @@ static void node_line(const struct image_node *node, size_t width, char *line,
 		.layers_total = node->layers_total,
 		.tries = node->tries,
 	};
-	char name[2 * KEY_NAME_SIZE], bar[BAR_SIZE], detail[200];
+	char name[2 * KEY_NAME_SIZE], detail[200];
 	double fraction = -1;
 
 	if (node->total_bytes && !node->partial)
@@ -217,7 +217,7 @@ static void node_line(const struct image_node *node, size_t width, char *line,
 	transfer_detail(&progress, detail, sizeof(detail));
 	snprintf(line, size, "  %-*s %s %s", (int)width,
 		 escape(node->name, name, sizeof(name)),
-		 bar_text(fraction, bar), detail);
+		 human_bar(fraction).text, detail);
 }
 
 /* A line for all, and one for each node that is not done, as far as there is

@@ -211,11 +211,11 @@ static void list_row(struct table *table, const void *item, int64_t now_ms)
 	else
 		table_text(table, row->name);
 	table_text(table, short_id(image, id));
-	table_text(table, human_bytes(image->bytes, text));
+	table_text(table, human_bytes(image->bytes).text);
 	nodes_words(&row->nodes, text, sizeof(text));
 	table_text(table, text);
 	table_text(table, image->origin ? image->origin : "by others");
-	table_text(table, human_clock((int64_t)image->used_ms, text));
+	table_text(table, human_clock((int64_t)image->used_ms).text);
 	if (image->needed)
 		table_text(table, image->needed);
 	else if (image->containers)
@@ -329,7 +329,6 @@ static int tell_removed(struct image_view *view,
 			const struct image_order_info *image, const char *name)
 {
 	size_t gone = 0, failed = 0;
-	char size[HUMAN_SIZE];
 
 	for (size_t i = 0; i < image->nodes_count; i++) {
 		const struct image_node *node = &image->nodes[i];
@@ -352,7 +351,7 @@ static int tell_removed(struct image_view *view,
 		else
 			image_view_say(view, "%s: removed, %s freed",
 				       node->name,
-				       human_bytes(node->done_bytes, size));
+				       human_bytes(node->done_bytes).text);
 	}
 	if (!gone && !failed)
 		image_view_say(view, "%s is on none of these nodes", name);
@@ -422,13 +421,13 @@ static void gc_row(struct table *table, const void *item, int64_t now_ms)
 {
 	const struct image_row *row = item;
 	const struct image_info *image = &row->image;
-	char id[ID_DIGITS + 1], text[HUMAN_SIZE];
+	char id[ID_DIGITS + 1];
 
 	table_text(table, row->node);
 	table_text(table, row->name);
 	table_text(table, short_id(image, id));
-	table_text(table, human_bytes(image->bytes, text));
-	table_text(table, human_clock((int64_t)image->used_ms, text));
+	table_text(table, human_bytes(image->bytes).text);
+	table_text(table, human_clock((int64_t)image->used_ms).text);
 	if (image->removed)
 		table_cell(table, YELLOW, "%s",
 			   row->dry_run ? "would go" : "removed");
@@ -445,8 +444,6 @@ static const struct rows_view gc_view = { "images", gc_columns, gc_row,
 static int gc_rows(struct image_view *view, struct image_order_info *image,
 		   bool dry_run, struct rows *rows, struct error *err)
 {
-	char size[HUMAN_SIZE];
-
 	for (size_t i = 0; i < image->nodes_count; i++) {
 		struct image_node *node = &image->nodes[i];
 		size_t gone = 0;
@@ -464,7 +461,7 @@ static int gc_rows(struct image_view *view, struct image_order_info *image,
 				       node->name, gone, gone == 1 ? "" : "s",
 				       dry_run ? "would go" : "removed",
 				       dry_run ? "at most " : "",
-				       human_bytes(node->done_bytes, size));
+				       human_bytes(node->done_bytes).text);
 	}
 	return 0;
 }

@@ -96,7 +96,7 @@ void image_view_draw(void *arg, uint64_t bytes, uint64_t total)
 					  .done_bytes = bytes,
 					  .total_bytes = total,
 					  .eta_seconds = (double)NAN };
-	char bar[BAR_SIZE], detail[200], line[300];
+	char detail[200], line[300];
 	const char *lines[1] = { line };
 
 	if (!view->display || now - view->drawn_ms < 100)
@@ -111,7 +111,7 @@ void image_view_draw(void *arg, uint64_t bytes, uint64_t total)
 	}
 	transfer_detail(&progress, detail, sizeof(detail));
 	snprintf(line, sizeof(line), "%s %s",
-		 bar_text(total ? (double)bytes / (double)total : -1, bar),
+		 human_bar(total ? (double)bytes / (double)total : -1).text,
 		 detail);
 	display_draw(view->display, lines, 1);
 }
@@ -456,7 +456,6 @@ size_t image_view_tell(struct image_view *view,
 		       const char *away)
 {
 	size_t lacking = 0;
-	char size[HUMAN_SIZE];
 
 	for (size_t i = 0; i < image->nodes_count; i++) {
 		const struct image_node *node = &image->nodes[i];
@@ -470,7 +469,7 @@ size_t image_view_tell(struct image_view *view,
 			image_view_say(view, "%s: %s", node->name, text);
 		else if (made)
 			image_view_say(view, "%s: %s, %s", node->name, text,
-				       human_bytes(node->total_bytes, size));
+				       human_bytes(node->total_bytes).text);
 	}
 	return lacking;
 }

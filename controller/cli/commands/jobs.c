@@ -44,7 +44,7 @@ static void job_row(struct table *table, const void *row, int64_t now_ms)
 	table_cell(table, colour_of_job(job_state_from(job->state)), "%s",
 		   job->state);
 	table_text(table, job->started_ms
-				  ? human_time(end - job->started_ms, text)
+				  ? human_time(end - job->started_ms).text
 				  : "");
 	table_text(table, job_nodes(&job->allocation, text, sizeof(text)));
 	table_text(table, job_detail(job, text, sizeof(text)));

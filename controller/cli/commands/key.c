@@ -159,7 +159,6 @@ static int rotate_key(struct cli *cli, struct error *err)
 					  .server = connection.server_public,
 					  .key = &key,
 					  .next = &next };
-	char clock[HUMAN_SIZE];
 
 	if (key_load(&key, file, err) < 0)
 		return -1;
@@ -179,8 +178,7 @@ static int rotate_key(struct cli *cli, struct error *err)
 		cli_say(cli,
 			"%s contains the new key of %s; the old key is valid "
 			"until %s%s",
-			file, key.name,
-			human_clock(rotation.old_until_ms, clock),
+			file, key.name, human_clock(rotation.old_until_ms).text,
 			key.role == ROLE_AGENT
 				? "; the agent uses it after a restart, its "
 				  "tasks keep running"
@@ -193,7 +191,6 @@ static int rotate_controller(struct cli *cli, struct error *err)
 	owned(answer_clear) struct answer answer = { 0 };
 	struct message_rotate_controller message = { 0 };
 	const struct reply_rotate_controller *reply;
-	char clock[HUMAN_SIZE];
 
 	if (given(cli)->keep &&
 	    token_seconds(given(cli)->keep, &message.keep_s, err) < 0)
@@ -208,7 +205,7 @@ static int rotate_controller(struct cli *cli, struct error *err)
 		"the controller uses this key from %s on; agents and users who "
 		"connect until then receive it, the others need it as "
 		"controller_key:",
-		human_clock(reply->from_ms, clock));
+		human_clock(reply->from_ms).text);
 	fprintf(cli->out, "%s\n", reply->public);
 	return EXIT_GOOD;
 }

@@ -384,8 +384,6 @@ static void on_notice(void *arg, const char *text)
 
 static int tell_none(const struct logs *logs, struct error *err)
 {
-	char date[HUMAN_SIZE];
-
 	if (logs->files && !logs->removed_ms)
 		return error_set(err, ENOENT,
 				 "job %llu has no stream or file %.100s; see "
@@ -397,7 +395,7 @@ static int tell_none(const struct logs *logs, struct error *err)
 				 "the output of job %llu was removed on %.10s "
 				 "to free space",
 				 (unsigned long long)logs->job,
-				 human_clock(logs->removed_ms, date));
+				 human_clock(logs->removed_ms).text);
 	if (!logs->wanted[0]) {
 		cli_say(logs->cli, "job %llu has no output",
 			(unsigned long long)logs->job);
@@ -425,7 +423,7 @@ static int tell_end(const struct logs *logs, struct error *err)
 {
 	owned(answer_clear) struct answer answer = { 0 };
 	struct message_query query = { .what = QUERY_JOB, .id = logs->job };
-	char detail[400], time[HUMAN_SIZE];
+	char detail[400];
 	const struct job_info *job;
 	bool took;
 
@@ -437,7 +435,7 @@ static int tell_end(const struct logs *logs, struct error *err)
 	fflush(logs->cli->out);
 	cli_say(logs->cli, "job %llu %s%s%s%s%s", (unsigned long long)logs->job,
 		job->state, took ? " after " : "",
-		took ? human_time(job->ended_ms - job->started_ms, time) : "",
+		took ? human_time(job->ended_ms - job->started_ms).text : "",
 		*detail ? ": " : "", detail);
 	return 0;
 }

@@ -57,7 +57,6 @@ static void token_row(struct table *table, const void *row, int64_t now_ms)
 {
 	const struct token_info *token = row;
 	bool good = token->until_ms > now_ms && token->uses;
-	char clock[HUMAN_SIZE];
 
 	table_cell(table, good ? PLAIN : FAINT, "%s", token->name);
 	table_text(table, token->role);
@@ -65,7 +64,7 @@ static void token_row(struct table *table, const void *row, int64_t now_ms)
 	table_text(table, token->from ? token->from : "any");
 	table_cell(table, PLAIN, "%u", token->uses);
 	table_cell(table, good ? PLAIN : RED, "%s",
-		   human_clock(token->until_ms, clock));
+		   human_clock(token->until_ms).text);
 	table_text(table, token->by);
 }
 

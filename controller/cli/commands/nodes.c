@@ -45,19 +45,18 @@ static void node_notes(const struct node_info *node, char *to, size_t size)
 	const struct drain_info *drain = node->drain ? node->drain : &none;
 	int64_t from = drain->from_ms, until = drain->until_ms;
 	const cJSON *label;
-	char clock[HUMAN_SIZE];
 
 	to[0] = 0;
 	if (from && !node->drained)
 		text_append(to, size, "drained from %s; ",
-			    human_clock(from, clock));
+			    human_clock(from).text);
 	if (until)
-		text_append(to, size, "until %s; ", human_clock(until, clock));
+		text_append(to, size, "until %s; ", human_clock(until).text);
 	if (drain->reason && *drain->reason)
 		text_append(to, size, "%.200s; ", drain->reason);
 	if (node->until_ms && !node->leaving)
 		text_append(to, size, "leaves at %s; ",
-			    human_clock(node->until_ms, clock));
+			    human_clock(node->until_ms).text);
 	cJSON_ArrayForEach(label, node->labels)
 	{
 		if (strlen(to) + 140 > size || !cJSON_IsString(label))
@@ -92,7 +91,7 @@ static void node_row(struct table *table, const void *row, int64_t now_ms)
 	table_cell(table, PLAIN, "%u", node->free);
 	table_text(table, node->address);
 	table_text(table, node->seen_ms
-				  ? human_time(now_ms - node->seen_ms, text)
+				  ? human_time(now_ms - node->seen_ms).text
 				  : "-");
 	job_list(&node->jobs, text, 200);
 	table_text(table, text);

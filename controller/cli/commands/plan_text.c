@@ -13,14 +13,14 @@ static void place_cells(struct table *table, const cJSON *row)
 {
 	double first = row_double(row, "wave");
 	double last = row_double(row, "last_wave");
-	char text[HUMAN_SIZE], nodes[200];
+	char nodes[200];
 	owned(strings_clear) struct strings place = { 0 };
 	const cJSON *node;
 
 	table_text(table,
 		   row_double(row, "runs") > 0
-			   ? human_time((int64_t)row_double(row, "time_ms"),
-					text)
+			   ? human_time((int64_t)row_double(row, "time_ms"))
+				     .text
 			   : "?");
 	if (!isfinite(first)) {
 		const char *lacks = row_text(row, "lacks");
@@ -69,29 +69,27 @@ static int print_kept(struct cli *cli, const cJSON *plan, bool placed,
 	};
 	static const char *const droppable[] = { "VENDOR",  "DEVICES", "IMAGE",
 						 "REPEATS", "WAVE",    NULL };
-	owned(table_free) struct table *table =
-		table_new(placed ? more : columns, err);
+	owned(table_clear) struct table table = { .columns = placed ? more
+								    : columns };
 	const cJSON *row;
 
-	if (!table)
-		return -1;
 	cJSON_ArrayForEach(row, row_at(plan, "kept"))
 	{
 		double devices = row_double(row, "devices");
 
-		table_text(table, row_text(row, "cell"));
-		print_repeats(table, row);
-		table_text(table, row_text(row, "vendor"));
-		table_cell(table, PLAIN, "%.0f", row_double(row, "nodes"));
+		table_text(&table, row_text(row, "cell"));
+		print_repeats(&table, row);
+		table_text(&table, row_text(row, "vendor"));
+		table_cell(&table, PLAIN, "%.0f", row_double(row, "nodes"));
 		if (devices > 0)
-			table_cell(table, PLAIN, "%.0f", devices);
+			table_cell(&table, PLAIN, "%.0f", devices);
 		else
-			table_text(table, "all");
-		table_text(table, row_text(row, "image"));
+			table_text(&table, "all");
+		table_text(&table, row_text(row, "image"));
 		if (placed)
-			place_cells(table, row);
+			place_cells(&table, row);
 	}
-	return cli_print_table(cli, "", table, droppable, err);
+	return cli_print_table(cli, "", &table, droppable, err);
 }
 
 /* A table of two texts of each row that has the second one. once: rows with the
@@ -101,12 +99,10 @@ static int print_pairs(struct cli *cli, const cJSON *rows,
 		       const struct column *columns, const char *const *names,
 		       bool once, struct error *err)
 {
-	owned(table_free) struct table *table = table_new(columns, err);
+	owned(table_clear) struct table table = { .columns = columns };
 	owned(strings_clear) struct strings seen = { 0 };
 	const cJSON *row;
 
-	if (!table)
-		return -1;
 	cJSON_ArrayForEach(row, rows)
 	{
 		const char *second = row_text(row, names[1]);
@@ -115,10 +111,10 @@ static int print_pairs(struct cli *cli, const cJSON *rows,
 			continue;
 		if (once && strings_add(&seen, second, err) < 0)
 			return -1;
-		table_text(table, row_text(row, names[0]));
-		table_text(table, second);
+		table_text(&table, row_text(row, names[0]));
+		table_text(&table, second);
 	}
-	return cli_print_table(cli, "\n", table, NULL, err);
+	return cli_print_table(cli, "\n", &table, NULL, err);
 }
 
 /* The order of cells, dropped cells, and images that the nodes must have
@@ -165,13 +161,11 @@ static int print_refused(struct cli *cli, const cJSON *plan,
 		{ "REFUSED BY POLICY", false },
 		{ NULL, false },
 	};
-	owned(table_free) struct table *table = table_new(columns, err);
+	owned(table_clear) struct table table = { .columns = columns };
 	const cJSON *row, *refusal, *node;
 	bool any = false;
 	char names[200];
 
-	if (!table)
-		return -1;
 	cJSON_ArrayForEach(row, row_at(plan, "kept"))
 	{
 		cJSON_ArrayForEach(refusal, row_at(row, "refused"))
@@ -184,17 +178,17 @@ static int print_refused(struct cli *cli, const cJSON *plan,
 						err) < 0)
 					return -1;
 			}
-			table_text(table, row_text(row, "cell"));
-			table_text(table,
+			table_text(&table, row_text(row, "cell"));
+			table_text(&table,
 				   job_nodes(&nodes, names, sizeof(names)));
-			table_cell(table, YELLOW, "%s",
+			table_cell(&table, YELLOW, "%s",
 				   row_text(refusal, "text"));
 			any = true;
 		}
 	}
 	if (!any)
 		return 0;
-	if (cli_print_table(cli, "\n", table, NULL, err) < 0)
+	if (cli_print_table(cli, "\n", &table, NULL, err) < 0)
 		return -1;
 	fputs("\nthese policy lines would allow the cells, see "
 	      "regatta-policy(5):\n\n",
@@ -206,7 +200,6 @@ static int print_refused(struct cli *cli, const cJSON *plan,
 static void print_totals(struct cli *cli, const struct sweep *sweep)
 {
 	const struct sweep_totals *totals = sweep_totals(sweep);
-	char time[HUMAN_SIZE];
 
 	if (totals->kept > PLAN_TEXT_ROWS || totals->dropped > PLAN_TEXT_ROWS)
 		fprintf(cli->out,
@@ -222,7 +215,7 @@ static void print_totals(struct cli *cli, const struct sweep *sweep)
 			totals->nodes_max, totals->nodes_max == 1 ? "" : "s");
 	if (totals->timeout_ms)
 		fprintf(cli->out, "; one by one at most %s",
-			human_time((int64_t)totals->timeout_ms, time));
+			human_time((int64_t)totals->timeout_ms).text);
 	fputc('\n', cli->out);
 }
 
@@ -245,8 +238,6 @@ static void print_logs(struct cli *cli, const cJSON *plan)
 static void print_time(struct cli *cli,
 		       const struct schedule_simulation *simulation)
 {
-	char time[HUMAN_SIZE];
-
 	if (simulation->cut) {
 		fputs("; the forecast ends here, the sweep is too "
 		      "large",
@@ -256,7 +247,7 @@ static void print_time(struct cli *cli,
 		      cli->out);
 	} else {
 		fprintf(cli->out, "; about %s",
-			human_time((int64_t)simulation->end_ms, time));
+			human_time((int64_t)simulation->end_ms).text);
 		if (simulation->unknown)
 			fprintf(cli->out,
 				"; %zu of %zu cells have never run (?) and "

@@ -21,6 +21,26 @@ int results_fetch(struct client *client, uint64_t sweep, bool curves,
 int results_of_job(struct client *client, enum query_kind what, uint64_t job,
 		   struct answer *answer, struct error *err);
 
+/* The facts of a sweep, for a report. */
+struct results_about {
+	struct report_about about; /* its texts belong to the answers */
+	struct answer sweep, text;
+	char title[120];
+};
+
+/* Fetch the facts of the sweep; with `file` also the text of the sweep file,
+ * which viewers may not read.
+ */
+int results_about_read(struct results_about *about, struct client *client,
+		       uint64_t sweep, bool file, struct error *err);
+void results_about_clear(struct results_about *about);
+OWNED_VALUE(struct results_about, results_about_clear)
+
+/* Add to each failed row the last lines ("tail" in report.h) of the stream that
+ * its reason names, else of its first rank. Missing logs are skipped.
+ */
+int results_add_tails(struct client *client, cJSON *rows, struct error *err);
+
 /* The form of the report. Texts are borrowed; NULL: the default. */
 struct results_form {
 	const char *format;   /* "markdown" (default), "csv", "json", "html" */

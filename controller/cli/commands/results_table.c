@@ -1,4 +1,4 @@
-/* results_table.c - the results of a sweep as a terminal shows them.
+/* results_table.c - prints the results of a sweep on a terminal.
  */
 #include "controller/cli/commands/results_table.h"
 #include "controller/cli/render.h"
@@ -11,28 +11,16 @@
 #include <string.h>
 
 #define WIDTH_DEFAULT 80
-#define GAP 2         /* between columns */
-#define LABEL_LEAST 8 /* columns of a cell's name in any case */
 
-struct view {
-	const cJSON *rows;
-	struct labels labels;
-	struct columns columns;
-	bool hidden[COLUMNS_MAX];
-	size_t widths[COLUMNS_MAX];
-	size_t width; /* of the terminal */
-	bool brief;   /* names of cells are */
-};
-
-/* What was run, and what all rows have in common. */
-static void print_head(struct cli *cli, const struct view *view)
+/* The model, vendor, ... of the rows, and the words that all rows share. */
+static void print_head(struct cli *cli, const cJSON *rows,
+		       const struct labels *labels)
 {
 	char words[LABEL_SIZE], clean[LABEL_SIZE];
-	const char *common = view->labels.common;
 	bool any = false;
 
 	for (size_t i = 0; label_subjects[i].name; i++) {
-		labels_values(view->rows, label_subjects[i].path, words);
+		labels_values(rows, label_subjects[i].path, words);
 		if (!*words)
 			continue;
 		fprintf(cli->out, "%s%s %s", any ? ", " : "",
@@ -42,170 +30,97 @@ static void print_head(struct cli *cli, const struct view *view)
 	}
 	if (any)
 		fputc('\n', cli->out);
-	if (*common)
-		cli_print_words(cli, "all: ", common);
-	if (any || *common)
+	if (*labels->common)
+		cli_print_words(cli, "all: ", labels->common);
+	if (any || *labels->common)
 		fputc('\n', cli->out);
 }
 
-static const char *cell_text(const struct view *view, size_t column,
-			     const cJSON *row, char text[COLUMN_TEXT])
+/* A cell is named by the words in which the rows differ, in brief if that takes
+ * more than half of the terminal.
+ */
+static bool wants_brief(const cJSON *rows, const struct labels *labels,
+			size_t width)
 {
 	char label[LABEL_SIZE];
-
-	if (column)
-		return column_text(&view->columns, column, row, text);
-	if (view->brief)
-		labels_brief(&view->labels, row, label);
-	else
-		labels_row(&view->labels, row, label);
-	snprintf(text, COLUMN_TEXT, "%.*s",
-		 (int)utf8_cut(label, COLUMN_TEXT - 1), label);
-	return text;
-}
-
-static void measure(struct view *view)
-{
 	const cJSON *row;
-	char text[COLUMN_TEXT];
 
-	for (size_t c = 0; c < view->columns.count; c++) {
-		view->widths[c] = utf8_width(column_title(&view->columns, c));
-		cJSON_ArrayForEach(row, view->rows)
-		{
-			size_t width =
-				utf8_width(cell_text(view, c, row, text));
-
-			if (width > view->widths[c])
-				view->widths[c] = width;
-		}
+	cJSON_ArrayForEach(row, rows)
+	{
+		if (utf8_width(labels_row(labels, row, label)) > width / 2)
+			return true;
 	}
+	return false;
 }
 
-/* Columns that a cell's name has at least, if it needs them. */
-static size_t label_min(const struct view *view)
-{
-	return view->width / 2;
-}
-
-/* With the cell's name as narrow as it may become. */
-static bool fits(const struct view *view)
-{
-	size_t sum = 0;
-
-	for (size_t c = 0; c < view->columns.count; c++) {
-		size_t width = view->widths[c];
-
-		if (!c && width > label_min(view))
-			width = label_min(view);
-		sum += view->hidden[c] ? 0 : width + GAP;
-	}
-	return sum <= view->width + GAP;
-}
-
-/* The least important first. */
-static const char *const droppable[] = {
-	"wall time (s)",  "HFU (%)",      "nodes",
-	"step time (ms)", "J/token",      "loss difference (%)",
-	"devices",        "memory (MiB)", "loss",
-};
-#define DROPPABLE (sizeof(droppable) / sizeof(droppable[0]))
-
-static bool *hidden_by_title(struct view *view, const char *title)
-{
-	for (size_t c = 1; c < view->columns.count; c++)
-		if (!strcmp(column_title(&view->columns, c), title))
-			return &view->hidden[c];
-	return NULL;
-}
-
-static void show_if_it_fits(const struct view *view, bool *hidden)
-{
-	if (!hidden || !*hidden)
-		return;
-	*hidden = false;
-	*hidden = !fits(view);
-}
-
-/* Then what else a framework measures; what was hidden in vain comes back. */
-static void hide_columns(struct view *view)
-{
-	for (size_t i = 0; i < DROPPABLE && !fits(view); i++) {
-		bool *hidden = hidden_by_title(view, droppable[i]);
-
-		if (hidden)
-			*hidden = true;
-	}
-	for (size_t c = view->columns.count; c-- > 1 && !fits(view);)
-		if (view->columns.metrics[c])
-			view->hidden[c] = true;
-	for (size_t i = DROPPABLE; i-- > 0;)
-		show_if_it_fits(view, hidden_by_title(view, droppable[i]));
-}
-
-/* What remains for the cell's name. */
-static size_t label_width(const struct view *view)
-{
-	size_t others = 0;
-
-	for (size_t c = 1; c < view->columns.count; c++)
-		others += view->hidden[c] ? 0 : view->widths[c] + GAP;
-	return others + LABEL_LEAST < view->width ? view->width - others
-						  : LABEL_LEAST;
-}
-
-static void add_row(const struct view *view, struct table *table,
-		    const cJSON *row)
+static void add_row(struct table *table, const struct columns *columns,
+		    const struct labels *labels, bool brief, const cJSON *row)
 {
 	enum job_state state = job_state_from(row_text(row, "state"));
-	size_t label = label_width(view);
-	char text[COLUMN_TEXT];
+	char text[COLUMN_TEXT], label[LABEL_SIZE];
 
-	for (size_t c = 0; c < view->columns.count; c++) {
-		bool last = c + 1 == view->columns.count;
-
-		if (view->hidden[c])
-			continue;
-		cell_text(view, c, row, text);
-		if (!c && utf8_width(text) > label)
-			labels_squeeze(text, label);
-		table_cell(table, last ? colour_of_job(state) : PLAIN, "%s",
-			   text);
-	}
+	table_text(table, brief ? labels_brief(labels, row, label)
+				: labels_row(labels, row, label));
+	for (size_t c = 1; c < columns->count; c++)
+		table_cell(table,
+			   c + 1 == columns->count ? colour_of_job(state)
+						   : PLAIN,
+			   "%s", column_text(columns, c, row, text));
 }
 
-static int print_rows(struct cli *cli, const struct view *view,
-		      struct error *err)
+/* The columns that may be left out, the least important first: those below,
+ * then the metrics of the framework.
+ */
+static void find_droppable(const struct columns *columns,
+			   const char *titles[2 * COLUMNS_MAX])
 {
-	struct column columns[COLUMNS_MAX + 1] = { 0 };
-	owned(table_free) struct table *table = NULL;
-	size_t count = 0;
+	static const char *const first[] = {
+		"wall time (s)",  "HFU (%)",      "nodes",
+		"step time (ms)", "J/token",      "loss difference (%)",
+		"devices",        "memory (MiB)", "loss",
+	};
+	size_t count = sizeof(first) / sizeof(first[0]);
+
+	memcpy(titles, first, sizeof(first));
+	for (size_t c = columns->count; c-- > 1;)
+		if (columns->metrics[c])
+			titles[count++] = column_title(columns, c);
+	titles[count] = NULL;
+}
+
+static int print_rows(struct cli *cli, const cJSON *rows,
+		      const struct labels *labels, struct error *err)
+{
+	size_t width = cli_out_width(cli) ? cli_out_width(cli) : WIDTH_DEFAULT;
+	bool brief = wants_brief(rows, labels, width);
+	const char *droppable[2 * COLUMNS_MAX];
+	struct column heads[COLUMNS_MAX + 1] = { 0 };
+	owned(table_clear) struct table table = { .columns = heads };
+	struct columns columns;
 	const cJSON *row;
 
-	for (size_t c = 0; c < view->columns.count; c++)
-		if (!view->hidden[c])
-			columns[count++] = (struct column){
-				column_title(&view->columns, c),
-				column_right(&view->columns, c)
-			};
-	table = table_new(columns, err);
-	if (!table)
-		return -1;
-	cJSON_ArrayForEach(row, view->rows)
+	columns_choose(rows, true, &columns);
+	for (size_t c = 0; c < columns.count; c++)
+		heads[c] = (struct column){ column_title(&columns, c),
+					    column_right(&columns, c) };
+	cJSON_ArrayForEach(row, rows)
 	{
-		add_row(view, table, row);
+		add_row(&table, &columns, labels, brief, row);
 	}
-	return cli_print_table(cli, "", table, NULL, err);
+	find_droppable(&columns, droppable);
+	table_narrow(&table, width, width / 2, droppable);
+	return cli_print_table(cli, "", &table, NULL, err);
 }
 
-/* Below the table: why rows have no result. */
-static void print_failures(struct cli *cli, const struct view *view)
+/* Why rows have no result. */
+static void print_failures(struct cli *cli, const cJSON *rows,
+			   const struct labels *labels)
 {
 	char reason[ROW_REASON_BYTES], label[LABEL_SIZE], clean[1000];
 	bool any = false;
 	const cJSON *row;
 
-	cJSON_ArrayForEach(row, view->rows)
+	cJSON_ArrayForEach(row, rows)
 	{
 		if (!row_reason(row, reason))
 			continue;
@@ -213,20 +128,20 @@ static void print_failures(struct cli *cli, const struct view *view)
 			any ? "" : "\nwithout a result:\n",
 			row_double(row, "job"));
 		any = true;
-		labels_row(&view->labels, row, label);
+		labels_row(labels, row, label);
 		fprintf(cli->out, "%s: ", escape(label, clean, sizeof(clean)));
 		fprintf(cli->out, "%s\n", escape(reason, clean, sizeof(clean)));
 	}
 }
 
-/* And which results are suspect. */
-static int print_suspects(struct cli *cli, const struct view *view,
-			  struct error *err)
+/* Which results are suspect, and why. */
+static int print_suspects(struct cli *cli, const cJSON *rows,
+			  const struct labels *labels, struct error *err)
 {
 	owned(suspects_clear) struct suspects suspects = { 0 };
 	char who[SUSPECT_JOBS_SIZE], label[LABEL_SIZE], clean[1000];
 
-	if (suspects_find(view->rows, &suspects, err) < 0)
+	if (suspects_find(rows, &suspects, err) < 0)
 		return -1;
 	for (size_t i = 0; i < suspects.count; i++) {
 		const struct suspect *suspect = &suspects.items[i];
@@ -235,8 +150,8 @@ static int print_suspects(struct cli *cli, const struct view *view,
 			suspect_jobs(suspect, who));
 		if (suspect->count == 1)
 			fprintf(cli->out, ", %s",
-				escape(labels_row(&view->labels,
-						  suspect->rows->row, label),
+				escape(labels_row(labels, suspect->rows->row,
+						  label),
 				       clean, sizeof(clean)));
 		fprintf(cli->out, ": %s\n",
 			escape(suspect->text, clean, sizeof(clean)));
@@ -244,29 +159,9 @@ static int print_suspects(struct cli *cli, const struct view *view,
 	return 0;
 }
 
-static void print_hidden(struct cli *cli, const struct view *view)
-{
-	bool any = false;
-
-	for (size_t c = 1; c < view->columns.count; c++) {
-		char clean[200];
-
-		if (!view->hidden[c])
-			continue;
-		fprintf(cli->out, "%s%s", any ? ", " : "\nnot shown: ",
-			escape(column_title(&view->columns, c), clean,
-			       sizeof(clean)));
-		any = true;
-	}
-	if (any)
-		fputs("\n(a wider terminal, or --format markdown, shows all)\n",
-		      cli->out);
-}
-
 int results_table(struct cli *cli, const cJSON *rows, struct error *err)
 {
-	struct view view = { .rows = rows, .width = WIDTH_DEFAULT };
-	size_t width = cli_out_width(cli);
+	struct labels labels;
 
 	if (rows_check(rows, err) < 0)
 		return -1;
@@ -274,22 +169,10 @@ int results_table(struct cli *cli, const cJSON *rows, struct error *err)
 		cli_say(cli, "no jobs");
 		return 0;
 	}
-	if (width)
-		view.width = width;
-	columns_choose(rows, true, &view.columns);
-	labels_find(rows, &view.labels);
-	measure(&view);
-	if (view.widths[0] > label_min(&view)) {
-		view.brief = true;
-		measure(&view);
-	}
-	hide_columns(&view);
-	print_head(cli, &view);
-	if (print_rows(cli, &view, err) < 0)
+	labels_find(rows, &labels);
+	print_head(cli, rows, &labels);
+	if (print_rows(cli, rows, &labels, err) < 0)
 		return -1;
-	print_failures(cli, &view);
-	if (print_suspects(cli, &view, err) < 0)
-		return -1;
-	print_hidden(cli, &view);
-	return 0;
+	print_failures(cli, rows, &labels);
+	return print_suspects(cli, rows, &labels, err);
 }

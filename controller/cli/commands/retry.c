@@ -53,7 +53,6 @@ static int run_command(struct cli *cli, struct error *err)
 	owned(retry_clear) struct message_retry retry = { 0 };
 	const struct retry_options *options = cli->given;
 	const struct reply_retry *reply;
-	char jobs[HUMAN_SIZE];
 
 	if (cli_id(cli->args[0], "sweep", &retry.sweep, err) < 0)
 		return -1;
@@ -69,10 +68,10 @@ static int run_command(struct cli *cli, struct error *err)
 	reply = answer.reply;
 	cli_say(cli, "sweep %llu: %s queued again",
 		(unsigned long long)retry.sweep,
-		human_jobs(reply->retried, jobs));
+		human_jobs(reply->retried).text);
 	if (reply->ending)
 		cli_say(cli, "%s still %s; retry again after that",
-			human_jobs(reply->ending, jobs),
+			human_jobs(reply->ending).text,
 			reply->ending == 1 ? "ends" : "end");
 	say_gone(cli, retry.sweep, &reply->gone);
 	return cli_print_answer(cli, &answer, err);

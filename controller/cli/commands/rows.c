@@ -39,7 +39,7 @@ static int show_json(struct cli *cli, const char *name, const struct rows *rows,
 int rows_show(struct cli *cli, const struct rows_view *view, int64_t now_ms,
 	      const struct rows *rows, struct error *err)
 {
-	owned(table_free) struct table *table = NULL;
+	owned(table_clear) struct table table = { .columns = view->columns };
 
 	if (cli_format(cli, "json"))
 		return show_json(cli, view->name, rows, err);
@@ -47,12 +47,9 @@ int rows_show(struct cli *cli, const struct rows_view *view, int64_t now_ms,
 		cli_say(cli, "%s", view->none);
 		return EXIT_GOOD;
 	}
-	table = table_new(view->columns, err);
-	if (!table)
-		return -1;
 	for (size_t i = 0; i < rows->count; i++)
-		view->row(table, rows_at(rows, i), now_ms);
-	return cli_print_table(cli, "", table, view->droppable, err);
+		view->row(&table, rows_at(rows, i), now_ms);
+	return cli_print_table(cli, "", &table, view->droppable, err);
 }
 
 int rows_list(struct cli *cli, const struct rows_view *view,

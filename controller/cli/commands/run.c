@@ -3,7 +3,6 @@
 #include "controller/cli/command.h"
 #include "controller/cli/commands/fetch.h"
 #include "controller/cli/commands/results.h"
-#include "controller/cli/commands/results_about.h"
 #include "controller/cli/commands/results_table.h"
 #include "controller/cli/logins.h"
 #include "controller/cli/render.h"
@@ -225,7 +224,6 @@ static int retry_sweep(struct run *run, struct error *err)
 	owned(answer_clear) struct answer answer = { 0 };
 	struct input *input = &run->setup.input;
 	struct message_retry retry = { .sweep = run->sweep };
-	char jobs[HUMAN_SIZE];
 
 	if (secrets_collect_again(run->cli, run->client, run->sweep,
 				  &input->logins, &input->logins_count,
@@ -237,8 +235,8 @@ static int retry_sweep(struct run *run, struct error *err)
 		return -1;
 	cli_say(run->cli, "sweep %llu continues: %s run again",
 		(unsigned long long)run->sweep,
-		human_jobs(((const struct reply_retry *)answer.reply)->retried,
-			   jobs));
+		human_jobs(((const struct reply_retry *)answer.reply)->retried)
+			.text);
 	return 0;
 }
 

@@ -56,10 +56,12 @@ static void value_words(const cJSON *item, char *to, size_t size)
 		escape(item->valuestring, to, size);
 	} else if (cJSON_IsNumber(item) && item->string &&
 		   is_time(item->string)) {
-		human_clock((int64_t)item->valuedouble, to);
+		snprintf(to, size, "%s",
+			 human_clock((int64_t)item->valuedouble).text);
 	} else if (cJSON_IsNumber(item) && item->string &&
 		   is_bytes(item->string) && item->valuedouble >= 0) {
-		human_bytes((uint64_t)item->valuedouble, to);
+		snprintf(to, size, "%s",
+			 human_bytes((uint64_t)item->valuedouble).text);
 	} else if (cJSON_IsNumber(item) &&
 		   item->valuedouble != trunc(item->valuedouble)) {
 		snprintf(to, size, "%.7g", item->valuedouble);
@@ -117,25 +119,23 @@ static int print_tasks(struct cli *cli, const struct job_info *job,
 		{ "RANK", true }, { "NODE", false },   { "STATE", false },
 		{ "EXIT", true }, { "DETAIL", false }, { NULL, false },
 	};
-	owned(table_free) struct table *table = table_new(columns, err);
+	owned(table_clear) struct table table = { .columns = columns };
 
-	if (!table)
-		return -1;
 	for (size_t i = 0; i < job->tasks_count; i++) {
 		const struct task_info *task = &job->tasks[i];
 		const char *failure = task->failure ? task->failure : "";
 		char moving[300];
 
-		table_cell(table, PLAIN, "%u", task->rank);
-		table_text(table, task->node);
-		table_text(table, task->state);
-		table_cell(table, PLAIN, "%lld", (long long)task->exit_code);
+		table_cell(&table, PLAIN, "%u", task->rank);
+		table_text(&table, task->node);
+		table_text(&table, task->state);
+		table_cell(&table, PLAIN, "%lld", (long long)task->exit_code);
 		transfer_detail(task->transfer, moving, sizeof(moving));
-		table_cell(table, *failure ? RED : PLAIN, "%s%s%s%s", failure,
+		table_cell(&table, *failure ? RED : PLAIN, "%s%s%s%s", failure,
 			   *failure ? ": " : "", task->text ? task->text : "",
 			   moving);
 	}
-	return put_table(cli, "\ntasks:\n", table, err);
+	return put_table(cli, "\ntasks:\n", &table, err);
 }
 
 /* Layers on their way to the nodes right now. */
@@ -145,13 +145,12 @@ static void layer_rows(struct table *table, const struct task_info *task)
 
 	for (size_t i = 0; transfer && i < transfer->moving_count; i++) {
 		const struct moving_layer *layer = &transfer->moving[i];
-		char text[HUMAN_SIZE];
 
 		table_text(table, task->node);
 		table_text(table, layer->id);
 		table_text(table, layer->phase);
-		table_text(table, human_bytes(layer->done_bytes, text));
-		table_text(table, human_bytes(layer->total_bytes, text));
+		table_text(table, human_bytes(layer->done_bytes).text);
+		table_text(table, human_bytes(layer->total_bytes).text);
 	}
 }
 
@@ -162,13 +161,11 @@ static int print_layers(struct cli *cli, const struct job_info *job,
 		{ "NODE", false }, { "LAYER", false }, { "STATE", false },
 		{ "DONE", true },  { "OF", true },     { NULL, false },
 	};
-	owned(table_free) struct table *table = table_new(columns, err);
+	owned(table_clear) struct table table = { .columns = columns };
 
-	if (!table)
-		return -1;
 	for (size_t i = 0; i < job->tasks_count; i++)
-		layer_rows(table, &job->tasks[i]);
-	return put_table(cli, "\nlayers:\n", table, err);
+		layer_rows(&table, &job->tasks[i]);
+	return put_table(cli, "\nlayers:\n", &table, err);
 }
 
 static int print_events(struct cli *cli, const struct job_info *job,
@@ -178,11 +175,9 @@ static int print_events(struct cli *cli, const struct job_info *job,
 		{ "TIME", true },  { "TRY", true }, { "EVENT", false },
 		{ "DATA", false }, { NULL, false },
 	};
-	owned(table_free) struct table *table = table_new(columns, err);
+	owned(table_clear) struct table table = { .columns = columns };
 	size_t first;
 
-	if (!table)
-		return -1;
 	first = wants_all(cli) || job->events_count < EVENTS_SHOWN
 			? 0
 			: job->events_count - EVENTS_SHOWN;
@@ -190,15 +185,15 @@ static int print_events(struct cli *cli, const struct job_info *job,
 		const struct event_info *event = &job->events[i];
 		char text[1000];
 
-		table_text(table, human_clock(event->time_ms, text));
-		table_cell(table, PLAIN, "%u", event->attempt);
-		table_text(table, event->kind);
+		table_text(&table, human_clock(event->time_ms).text);
+		table_cell(&table, PLAIN, "%u", event->attempt);
+		table_text(&table, event->kind);
 		text[0] = 0;
 		if (event->data && !cJSON_IsNull(event->data))
 			value_words(event->data, text, sizeof(text));
-		table_text(table, text);
+		table_text(&table, text);
 	}
-	return put_table(cli, "\nevents:\n", table, err);
+	return put_table(cli, "\nevents:\n", &table, err);
 }
 
 static void device_row(struct table *table, const struct device_info *device)
@@ -229,13 +224,11 @@ static int print_devices(struct cli *cli, const struct node_info *node,
 		{ "NUMA", true },      { "MEMORY MIB", true },
 		{ "NOT USED", false }, { NULL, false },
 	};
-	owned(table_free) struct table *table = table_new(columns, err);
+	owned(table_clear) struct table table = { .columns = columns };
 
-	if (!table)
-		return -1;
 	for (size_t i = 0; i < node->inventory_count; i++)
-		device_row(table, &node->inventory[i]);
-	return put_table(cli, "\ndevices:\n", table, err);
+		device_row(&table, &node->inventory[i]);
+	return put_table(cli, "\ndevices:\n", &table, err);
 }
 
 static void number_cell(struct table *table, const cJSON *row, const char *name)
@@ -257,15 +250,12 @@ static int print_ends(struct cli *cli, const struct job_info *job,
 		{ "AFTER", true }, { "CODE", true },  { "SIGNAL", true },
 		{ "STEP", true },  { "SAID", false }, { NULL, false },
 	};
-	owned(table_free) struct table *table = NULL;
-	char text[HUMAN_SIZE], name[300], said[300];
+	owned(table_clear) struct table table = { .columns = columns };
+	char name[300], said[300];
 	const cJSON *end;
 
 	if (!cJSON_GetArraySize(job->ends))
 		return 0;
-	table = table_new(columns, err);
-	if (!table)
-		return -1;
 	cJSON_ArrayForEach(end, job->ends)
 	{
 		const char *node = row_text(end, "node");
@@ -273,17 +263,19 @@ static int print_ends(struct cli *cli, const struct job_info *job,
 		double ended = row_double(end, "ended_ms");
 		int64_t at = isnan(ended) ? 0 : (int64_t)ended;
 
-		table_cell(table, PLAIN, "%.0f", row_double(end, "rank"));
-		table_text(table, escape(node ? node : "", name, sizeof(name)));
-		table_text(table, at ? human_clock(at, text) : "-");
-		table_text(table,
-			   at ? human_time(at - job->started_ms, text) : "-");
-		number_cell(table, end, "exit_code");
-		number_cell(table, end, "signal");
-		number_cell(table, end, "step");
-		table_text(table, line ? escape(line, said, sizeof(said)) : "");
+		table_cell(&table, PLAIN, "%.0f", row_double(end, "rank"));
+		table_text(&table,
+			   escape(node ? node : "", name, sizeof(name)));
+		table_text(&table, at ? human_clock(at).text : "-");
+		table_text(&table,
+			   at ? human_time(at - job->started_ms).text : "-");
+		number_cell(&table, end, "exit_code");
+		number_cell(&table, end, "signal");
+		number_cell(&table, end, "step");
+		table_text(&table,
+			   line ? escape(line, said, sizeof(said)) : "");
 	}
-	return put_table(cli, "\nends:\n", table, err);
+	return put_table(cli, "\nends:\n", &table, err);
 }
 
 static int print_job(struct cli *cli, const struct job_info *job,

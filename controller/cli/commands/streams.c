@@ -16,24 +16,21 @@ int streams_print(struct cli *cli, const char *title,
 		{ "FILE", false },
 		{ NULL, false },
 	};
-	owned(table_free) struct table *table = table_new(columns, err);
+	owned(table_clear) struct table table = { .columns = columns };
 
-	if (!table)
-		return -1;
 	for (size_t i = 0; i < job->streams_count; i++) {
 		const struct stream_info *stream = &job->streams[i];
 		const char *path = stream->path ? stream->path : "";
-		char size[HUMAN_SIZE];
 
-		table_text(table, stream->stream);
-		table_text(table, human_bytes(stream->bytes, size));
+		table_text(&table, stream->stream);
+		table_text(&table, human_bytes(stream->bytes).text);
 		if (stream->part > 1)
-			table_cell(table, PLAIN, "%s (part %u)", path,
+			table_cell(&table, PLAIN, "%s (part %u)", path,
 				   stream->part);
 		else
-			table_text(table, path);
+			table_text(&table, path);
 	}
-	return cli_print_table(cli, title, table, NULL, err);
+	return cli_print_table(cli, title, &table, NULL, err);
 }
 
 bool stream_meant(const struct stream_info *stream, const char *name)

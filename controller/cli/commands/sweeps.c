@@ -29,7 +29,7 @@ static void sweep_row(struct table *table, const void *row, int64_t now_ms)
 	table_text(table, sweep->name);
 	table_cell(table, sweep->final ? PLAIN : CYAN, "%s", end);
 	table_cell(table, PLAIN, "%llu", (ull)sweep->jobs);
-	table_text(table, human_clock(sweep->submitted_ms, text));
+	table_text(table, human_clock(sweep->submitted_ms).text);
 	table_text(table, sweep->client);
 	counts_words(sweep, text, sizeof(text));
 	table_text(table, text);

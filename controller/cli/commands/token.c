@@ -59,13 +59,11 @@ static int print(struct cli *cli, const char *line, const char *endpoint,
 {
 	const struct reply_token *reply = answer->reply;
 	owned(cJSON_Delete) cJSON *object = NULL;
-	char until[HUMAN_SIZE];
 
-	human_clock(reply->until_ms, until);
 	cli_say(cli,
 		"token %s is valid until %s; use it with: %s "
 		"TOKEN",
-		reply->token, until, words);
+		reply->token, human_clock(reply->until_ms).text, words);
 	if (is_loopback(endpoint))
 		cli_say(cli,
 			"only this machine can reach the controller at %s; for "

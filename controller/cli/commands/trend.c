@@ -100,12 +100,10 @@ static int print_cell(struct cli *cli, const cJSON *cell, struct error *err)
 					     "framework", "precision" };
 	static const char *const droppable[] = { "REPEATS", "DATE", "NAME",
 						 NULL };
-	owned(table_free) struct table *table = table_new(columns, err);
+	owned(table_clear) struct table table = { .columns = columns };
 	const cJSON *point;
 	char clean[1000];
 
-	if (!table)
-		return -1;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		const char *text = row_text(cell, names[i]);
 
@@ -118,9 +116,9 @@ static int print_cell(struct cli *cli, const cJSON *cell, struct error *err)
 	fputc('\n', cli->out);
 	cJSON_ArrayForEach(point, row_at(cell, "points"))
 	{
-		point_row(table, point);
+		point_row(&table, point);
 	}
-	return cli_print_table(cli, "", table, droppable, err);
+	return cli_print_table(cli, "", &table, droppable, err);
 }
 
 static int run_command(struct cli *cli, struct error *err)

@@ -78,20 +78,17 @@ static int print_rows(struct cli *cli, const char *title,
 		      bool all, struct error *err)
 {
 	struct column columns[COLUMNS_MAX] = { 0 };
-	owned(table_free) struct table *table = NULL;
+	owned(table_clear) struct table table = { .columns = columns };
 	const cJSON *row;
 
 	for (size_t i = 0; of[i].path; i++)
 		columns[i] = of[i].column;
-	table = table_new(columns, err);
-	if (!table)
-		return -1;
 	cJSON_ArrayForEach(row, rows)
 	{
 		for (size_t i = 0; of[i].path; i++)
-			value_cell(table, &of[i], row);
+			value_cell(&table, &of[i], row);
 	}
-	return cli_print_table(cli, title, table, all ? NULL : droppable, err);
+	return cli_print_table(cli, title, &table, all ? NULL : droppable, err);
 }
 
 int usage_print(struct cli *cli, const cJSON *result, bool all,

@@ -56,7 +56,6 @@ static void user_row(struct table *table, const void *row, int64_t now_ms)
 	const struct key_info *key = row;
 	bool revoked = key->revoked_ms > 0;
 	bool ends = !revoked && key->until_ms;
-	char clock[HUMAN_SIZE];
 
 	table_cell(table, revoked ? FAINT : PLAIN, "%s", key->name);
 	table_text(table, key->role);
@@ -64,9 +63,9 @@ static void user_row(struct table *table, const void *row, int64_t now_ms)
 		   revoked ? "revoked"
 		   : ends  ? "valid until "
 			   : "good",
-		   ends ? human_clock(key->until_ms, clock) : "");
-	table_text(table, human_clock(revoked ? key->revoked_ms : key->since_ms,
-				      clock));
+		   ends ? human_clock(key->until_ms).text : "");
+	table_text(table,
+		   human_clock(revoked ? key->revoked_ms : key->since_ms).text);
 	table_text(table, key->network ? key->network : "any");
 	table_text(table, key->by);
 	table_text(table, key->public);
@@ -132,24 +131,22 @@ static int roles(struct cli *cli, struct error *err)
 	};
 	static const enum role shown[] = { ROLE_OPERATOR, ROLE_VIEWER,
 					   ROLE_JOINER };
-	owned(table_free) struct table *table = table_new(columns, err);
+	owned(table_clear) struct table table = { .columns = columns };
 
 	if (cli_format(cli, "json"))
 		return roles_json(cli, err);
-	if (!table)
-		return -1;
 	for (int i = 1; i < MESSAGE_TYPES; i++) {
 		const struct message_kind *kind = &message_kinds[i];
 
 		if (!kind->does)
 			continue;
-		table_text(table, kind->does);
+		table_text(&table, kind->does);
 		for (size_t r = 0; r < sizeof(shown) / sizeof(shown[0]); r++)
-			table_text(table,
+			table_text(&table,
 				   kind->senders & shown[r] ? "yes" : "-");
-		table_text(table, kind->audited ? "yes" : "-");
+		table_text(&table, kind->audited ? "yes" : "-");
 	}
-	return table_print(table, cli->out, false, err);
+	return table_print(&table, cli->out, false, err);
 }
 
 /* clang-format off */

@@ -131,20 +131,20 @@ static void list_row(struct table *table, const struct profile *profile)
 static int list_vendors(struct cli *cli, struct error *err)
 {
 	owned(profiles_clear) struct profiles profiles = { 0 };
-	owned(table_free) struct table *table = table_new(list_columns, err);
+	owned(table_clear) struct table table = { .columns = list_columns };
 	owned(cJSON_Delete) cJSON *vendors = cJSON_CreateArray();
 
-	if (!table || load_profiles(cli, &profiles, err) < 0)
+	if (load_profiles(cli, &profiles, err) < 0)
 		return -1;
 	for (size_t i = 0; i < profiles.count; i++)
 		if (cli_format(cli, "json"))
 			cJSON_AddItemToArray(vendors,
 					     vendor_json(profiles.list[i]));
 		else
-			list_row(table, profiles.list[i]);
+			list_row(&table, profiles.list[i]);
 	if (cli_format(cli, "json"))
 		return print_json(cli, vendors, err);
-	return cli_print_table(cli, "", table, NULL, err);
+	return cli_print_table(cli, "", &table, NULL, err);
 }
 
 /* check */
@@ -294,7 +294,7 @@ static void device_row(struct table *table, const struct finding *finding,
 		       const struct sysroot *roots,
 		       const struct device_info *device)
 {
-	char memory[HUMAN_SIZE], node[WHY_BYTES];
+	char node[WHY_BYTES];
 	const char *chip = device->chip ? device->chip : device->name;
 
 	node_text(finding->profile, roots, device, node, sizeof(node));
@@ -302,10 +302,9 @@ static void device_row(struct table *table, const struct finding *finding,
 	table_cell(table, PLAIN, "%u", device->index);
 	table_text(table, device->bus_id ? device->bus_id : "-");
 	table_text(table, chip ? chip : "-");
-	table_text(table,
-		   device->memory_mib
-			   ? human_bytes(device->memory_mib << 20, memory)
-			   : "-");
+	table_text(table, device->memory_mib
+				  ? human_bytes(device->memory_mib << 20).text
+				  : "-");
 	if (device->numa < 0)
 		table_text(table, "-");
 	else
@@ -321,7 +320,7 @@ static bool everywhere(const struct profile *profile)
 
 static const struct column why_columns[] = {
 	{ "VENDOR", false },
-	{ "WHAT IS MISSING", false },
+	{ "MISSING", false },
 	{ NULL, false },
 };
 
@@ -348,15 +347,15 @@ static void why_row(struct table *table, const struct finding *finding)
 /* What is found, as tables or as JSON. */
 struct probing {
 	struct sysroot roots;
-	struct table *devices;
-	struct table *missing;
+	struct table devices;
+	struct table missing;
 	cJSON *vendors;
 };
 
 static void probing_clear(struct probing *probing)
 {
-	table_free(probing->devices);
-	table_free(probing->missing);
+	table_clear(&probing->devices);
+	table_clear(&probing->missing);
 	cJSON_Delete(probing->vendors);
 }
 OWNED_VALUE(struct probing, probing_clear)
@@ -370,9 +369,9 @@ static int probing_add(struct probing *probing, const struct profile *profile,
 	if (probe_vendor(&probing->roots, &finding, err) < 0)
 		return error_prefix(err, "%s", profile->vendor);
 	for (size_t i = 0; i < finding.devices.count; i++)
-		device_row(probing->devices, &finding, &probing->roots,
+		device_row(&probing->devices, &finding, &probing->roots,
 			   &finding.devices.list[i]);
-	why_row(probing->missing, &finding);
+	why_row(&probing->missing, &finding);
 	json = finding_json(&finding, &probing->roots, err);
 	if (!json)
 		return -1;
@@ -391,16 +390,16 @@ static int probing_print(const struct probing *probing, struct cli *cli,
 		cli_say(cli, "this machine is simulated: %s, %s, %s",
 			probing->roots.dev, probing->roots.sys,
 			probing->roots.proc);
-	if (!table_rows(probing->devices)) {
+	if (!table_rows(&probing->devices)) {
 		fputs("No accelerator was found; this is a cpu "
 		      "node.\n\n",
 		      cli->out);
 	} else {
-		if (table_print(probing->devices, cli->out, colour, err) < 0)
+		if (table_print(&probing->devices, cli->out, colour, err) < 0)
 			return -1;
 		fputc('\n', cli->out);
 	}
-	return table_print(probing->missing, cli->out, colour, err);
+	return table_print(&probing->missing, cli->out, colour, err);
 }
 
 static int probe_vendors(struct cli *cli, struct error *err)
@@ -408,14 +407,12 @@ static int probe_vendors(struct cli *cli, struct error *err)
 	owned(profiles_clear) struct profiles profiles = { 0 };
 	owned(probing_clear) struct probing probing = {
 		.roots = real_roots,
-		.devices = table_new(device_columns, err),
-		.missing = table_new(why_columns, err),
+		.devices.columns = device_columns,
+		.missing.columns = why_columns,
 		.vendors = cJSON_CreateArray(),
 	};
 	const struct vendors_options *options = cli->given;
 
-	if (!probing.devices || !probing.missing)
-		return -1;
 	if (options->device_root)
 		probing.roots.dev = options->device_root;
 	if (options->sysfs_root)

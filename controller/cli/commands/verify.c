@@ -129,7 +129,7 @@ static int show(struct cli *cli, const struct verified *of, struct error *err)
 		{ "FIELD", false },  { "STORED", true }, { "COMPUTED", true },
 		{ "REASON", false }, { NULL, false },
 	};
-	owned(table_free) struct table *table = NULL;
+	owned(table_clear) struct table table = { .columns = columns };
 	unsigned long long job = of->job;
 	const cJSON *entry;
 
@@ -142,17 +142,14 @@ static int show(struct cli *cli, const struct verified *of, struct error *err)
 		cJSON_GetArraySize(of->differences),
 		cJSON_GetArraySize(of->differences) == 1 ? " differs"
 							 : "s differ");
-	table = table_new(columns, err);
-	if (!table)
-		return -1;
 	cJSON_ArrayForEach(entry, of->differences)
 	{
-		table_text(table, row_text(entry, "field"));
-		show_value(table, row_at(entry, "stored"));
-		show_value(table, row_at(entry, "computed"));
-		table_text(table, row_text(entry, "reason"));
+		table_text(&table, row_text(entry, "field"));
+		show_value(&table, row_at(entry, "stored"));
+		show_value(&table, row_at(entry, "computed"));
+		table_text(&table, row_text(entry, "reason"));
 	}
-	return cli_print_table(cli, "", table, NULL, err);
+	return cli_print_table(cli, "", &table, NULL, err);
 }
 
 /* Verify one row: shown, or as JSON added to the list. */
