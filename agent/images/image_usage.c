@@ -32,17 +32,13 @@ struct items {
 };
 
 /* clang-format off */
-static const struct field item_fields[] = {
+static const struct schema item_schema = SCHEMA(item,
 	FIELD(item, reference),
 	FIELD_OPTIONAL(item, id),
 	FIELD(item, origin),
-	FIELD_OPTIONAL(item, used_ms),
-};
-static const struct schema item_schema = SCHEMA(item, item_fields);
-static const struct field items_fields[] = {
-	FIELD_MANY(items, items, item_schema),
-};
-static const struct schema items_schema = SCHEMA(items, items_fields);
+	FIELD_OPTIONAL(item, used_ms));
+static const struct schema items_schema = SCHEMA(items,
+	FIELD_MANY(items, items, item_schema));
 /* clang-format on */
 
 struct image_usage {

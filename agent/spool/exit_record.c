@@ -6,7 +6,7 @@
 #include <errno.h>
 
 /* clang-format off */
-static const struct field exit_process_fields[] = {
+static const struct schema exit_process_schema = SCHEMA(exit_process,
 	FIELD(exit_process, rank),
 	FIELD(exit_process, exit_code),
 	FIELD(exit_process, signal),
@@ -14,12 +14,9 @@ static const struct field exit_process_fields[] = {
 	FIELD(exit_process, max_rss_kib),
 	FIELD(exit_process, user_ms),
 	FIELD(exit_process, system_ms),
-	FIELD(exit_process, log_bytes),
-};
-static const struct schema exit_process_schema =
-	SCHEMA(exit_process, exit_process_fields);
+	FIELD(exit_process, log_bytes));
 
-static const struct field exit_record_fields[] = {
+static const struct schema exit_record_schema = SCHEMA(exit_record,
 	FIELD(exit_record, version),
 	FIELD(exit_record, exit_code),
 	FIELD(exit_record, signal),
@@ -29,10 +26,7 @@ static const struct field exit_record_fields[] = {
 	FIELD(exit_record, ended_ms),
 	FIELD(exit_record, oom_kills),
 	FIELD(exit_record, memory_peak_bytes),
-	FIELD_MANY(exit_record, processes, exit_process_schema),
-};
-static const struct schema exit_record_schema =
-	SCHEMA(exit_record, exit_record_fields);
+	FIELD_MANY(exit_record, processes, exit_process_schema));
 /* clang-format on */
 
 static int check(const struct exit_record *record, struct error *err)

@@ -31,12 +31,9 @@ struct collected {
 };
 
 /* clang-format off */
-static const struct field collected_fields[] = {
+static const struct schema collected_schema = SCHEMA(collected,
 	FIELD_OPTIONAL(collected, since),
-	FIELD_MANY(collected, files, collected_file_schema),
-};
-static const struct schema collected_schema =
-	SCHEMA(collected, collected_fields);
+	FIELD_MANY(collected, files, collected_file_schema));
 /* clang-format on */
 
 static void collected_clear(struct collected *list)

@@ -13,27 +13,19 @@
 #define PENDING_MAX (1 << 20)
 
 /* clang-format off */
-static const struct field image_bundle_image_fields[] = {
+static const struct schema image_bundle_image_schema = SCHEMA(image_bundle_image,
 	FIELD(image_bundle_image, id),
-	FIELD_OPTIONAL(image_bundle_image, tags),
-};
-static const struct schema image_bundle_image_schema =
-	SCHEMA(image_bundle_image, image_bundle_image_fields);
+	FIELD_OPTIONAL(image_bundle_image, tags));
 
-static const struct field image_bundle_entry_fields[] = {
+static const struct schema image_bundle_entry_schema = SCHEMA(image_bundle_entry,
 	FIELD(image_bundle_entry, path),
 	FIELD_OPTIONAL(image_bundle_entry, content),
 	FIELD_OPTIONAL(image_bundle_entry, bytes),
-	FIELD_OPTIONAL(image_bundle_entry, link),
-};
-static const struct schema image_bundle_entry_schema =
-	SCHEMA(image_bundle_entry, image_bundle_entry_fields);
+	FIELD_OPTIONAL(image_bundle_entry, link));
 
-static const struct field image_bundle_fields[] = {
+const struct schema image_bundle_schema = SCHEMA(image_bundle,
 	FIELD_MANY(image_bundle, images, image_bundle_image_schema),
-	FIELD_MANY(image_bundle, entries, image_bundle_entry_schema),
-};
-const struct schema image_bundle_schema = SCHEMA(image_bundle, image_bundle_fields);
+	FIELD_MANY(image_bundle, entries, image_bundle_entry_schema));
 /* clang-format on */
 
 void image_bundle_clear(struct image_bundle *bundle)

@@ -15,15 +15,12 @@
 #define TIME_MAX 1e15 /* ms; the year 33658 */
 
 /* clang-format off */
-static const struct field sample_format_device_fields[] = {
+static const struct schema sample_format_device_schema = SCHEMA(sample_format_device,
 	FIELD(sample_format_device, index),
 	FIELD_OPTIONAL(sample_format_device, bus_id),
-	FIELD_OPTIONAL(sample_format_device, name),
-};
-static const struct schema sample_format_device_schema =
-	SCHEMA(sample_format_device, sample_format_device_fields);
+	FIELD_OPTIONAL(sample_format_device, name));
 
-static const struct field sample_format_head_fields[] = {
+const struct schema sample_format_head_schema = SCHEMA(sample_format_head,
 	FIELD(sample_format_head, trace),
 	FIELD(sample_format_head, node),
 	FIELD(sample_format_head, rank),
@@ -36,10 +33,7 @@ static const struct field sample_format_head_fields[] = {
 	FIELD_OPTIONAL(sample_format_head, cpus),
 	FIELD_MANY(sample_format_head, devices, sample_format_device_schema),
 	FIELD(sample_format_head, columns),
-	FIELD(sample_format_head, host),
-};
-const struct schema sample_format_head_schema =
-	SCHEMA(sample_format_head, sample_format_head_fields);
+	FIELD(sample_format_head, host));
 
 static const char *const host_names[HOST_READINGS] = {
 	[HOST_CPU_PCT] = "cpu_pct",

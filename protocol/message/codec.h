@@ -8,11 +8,9 @@
  *		uint64_t job;
  *		char *stream;
  *	};
- *	static const struct field log_ack_fields[] = {
+ *	const struct schema log_ack_schema = SCHEMA(log_ack,
  *		FIELD(log_ack, job),
- *		FIELD_OPTIONAL(log_ack, stream),
- *	};
- *	const struct schema log_ack_schema = SCHEMA(log_ack, log_ack_fields);
+ *		FIELD_OPTIONAL(log_ack, stream));
  *
  * A field's kind follows from its C type by _Generic: a type that cannot
  * travel does not compile. Messages are CBOR; what is stored or printed is JSON
@@ -83,81 +81,54 @@ struct schema {
 #define CODEC_STRING_MAX STRINGS_ITEM_MAX /* bytes in one string */
 #define CODEC_ITEMS_MAX 65536             /* items in one list */
 
+/* clang-format off */
 #define FIELD_KIND_(t, m)                                                      \
-	_Generic(((struct t *)0)->m, bool                                      \
-		 : FIELD_BOOL, uint32_t                                        \
-		 : FIELD_U32, uint64_t                                         \
-		 : FIELD_U64, int64_t                                          \
-		 : FIELD_I64, double                                           \
-		 : FIELD_DOUBLE, char *                                        \
-		 : FIELD_STRING, struct strings                                \
-		 : FIELD_STRINGS, struct numbers                               \
-		 : FIELD_NUMBERS, cJSON *                                      \
-		 : FIELD_JSON)
+	_Generic(((struct t *)0)->m,                                           \
+		 bool: FIELD_BOOL,                                             \
+		 uint32_t: FIELD_U32,                                          \
+		 uint64_t: FIELD_U64,                                          \
+		 int64_t: FIELD_I64,                                           \
+		 double: FIELD_DOUBLE,                                         \
+		 char *: FIELD_STRING,                                         \
+		 struct strings: FIELD_STRINGS,                                \
+		 struct numbers: FIELD_NUMBERS,                                \
+		 cJSON *: FIELD_JSON)
+#define FIELD_(t, m, k, ...)                                                   \
+	{ .name = #m, .kind = (k), .offset = offsetof(struct t, m), __VA_ARGS__ }
+#define FIELD_LIST_(t, m, s, ...)                                              \
+	FIELD_(t, m, FIELD_LIST, .schema = &(s),                               \
+	       .count_offset = offsetof(struct t, m##_count), __VA_ARGS__)
 
-#define FIELD(t, m)                                                            \
-	{                                                                      \
-		.name = #m, .kind = FIELD_KIND_(t, m),                         \
-		.offset = offsetof(struct t, m)                                \
-	}
-#define FIELD_OPTIONAL(t, m)                                                   \
-	{                                                                      \
-		.name = #m, .kind = FIELD_KIND_(t, m), .optional = true,       \
-		.offset = offsetof(struct t, m)                                \
-	}
-#define FIELD_EMBED(t, m, s)                                                   \
-	{                                                                      \
-		.name = #m, .kind = FIELD_STRUCT,                              \
-		.offset = offsetof(struct t, m), .schema = &(s)                \
-	}
-/* A pointer to a struct, or a string: null where there is none. */
+#define FIELD(t, m) FIELD_(t, m, FIELD_KIND_(t, m), .optional = false)
+#define FIELD_OPTIONAL(t, m) FIELD_(t, m, FIELD_KIND_(t, m), .optional = true)
+/* A string or JSON: null where there is none. */
 #define FIELD_NULLABLE(t, m)                                                   \
-	{                                                                      \
-		.name = #m, .kind = FIELD_KIND_(t, m), .optional = true,       \
-		.nullable = true, .offset = offsetof(struct t, m)              \
-	}
-#define FIELD_MAYBE(t, m, s)                                                   \
-	{                                                                      \
-		.name = #m, .kind = FIELD_POINTER, .optional = true,           \
-		.nullable = true, .offset = offsetof(struct t, m),             \
-		.schema = &(s)                                                 \
-	}
+	FIELD_(t, m, FIELD_KIND_(t, m), .optional = true, .nullable = true)
 /* A double that is left out while it is NAN. */
 #define FIELD_KNOWN(t, m)                                                      \
-	{                                                                      \
-		.name = #m, .kind = FIELD_KIND_(t, m), .optional = true,       \
-		.known = true, .offset = offsetof(struct t, m)                 \
-	}
+	FIELD_(t, m, FIELD_KIND_(t, m), .optional = true, .known = true)
 /* An enum in a uint32_t. */
-#define FIELD_NAMED(t, m, n)                                                   \
-	{                                                                      \
-		.name = #m, .kind = FIELD_ENUM,                                \
-		.offset = offsetof(struct t, m), .names = (n)                  \
-	}
-/* A list that is there even when it is empty. */
-#define FIELD_ROWS(t, m, s)                                                    \
-	{                                                                      \
-		.name = #m, .kind = FIELD_LIST,                                \
-		.offset = offsetof(struct t, m),                               \
-		.count_offset = offsetof(struct t, m##_count), .schema = &(s)  \
-	}
-#define FIELD_MANY(t, m, s)                                                    \
-	{                                                                      \
-		.name = #m, .kind = FIELD_LIST, .optional = true,              \
-		.offset = offsetof(struct t, m),                               \
-		.count_offset = offsetof(struct t, m##_count), .schema = &(s)  \
-	}
-/* Another schema of the same struct. */
-#define SCHEMA_NAMED(t, f, n)                                                  \
-	{                                                                      \
-		.name = (n), .size = sizeof(struct t), .fields = (f),          \
-		.count = sizeof(f) / sizeof((f)[0])                            \
-	}
-#define SCHEMA(t, f)                                                           \
-	{                                                                      \
-		.name = #t, .size = sizeof(struct t), .fields = (f),           \
-		.count = sizeof(f) / sizeof((f)[0])                            \
-	}
+#define FIELD_NAMED(t, m, n) FIELD_(t, m, FIELD_ENUM, .names = (n))
+/* A struct in the struct. */
+#define FIELD_EMBED(t, m, s) FIELD_(t, m, FIELD_STRUCT, .schema = &(s))
+/* A pointer to a struct: null where there is none. */
+#define FIELD_MAYBE(t, m, s)                                                   \
+	FIELD_(t, m, FIELD_POINTER, .schema = &(s), .optional = true,          \
+	       .nullable = true)
+/* A list of structs. An empty one is left out, or (ROWS) encoded. */
+#define FIELD_MANY(t, m, s) FIELD_LIST_(t, m, s, .optional = true)
+#define FIELD_ROWS(t, m, s) FIELD_LIST_(t, m, s, .optional = false)
+
+/* The schema of struct t, of these fields. SCHEMA_NAMED: a further schema of
+ * the same struct.
+ */
+#define SCHEMA(t, ...) SCHEMA_NAMED(t, #t, __VA_ARGS__)
+#define SCHEMA_NAMED(t, n, ...)                                                \
+	{ .name = (n), .size = sizeof(struct t),                               \
+	  .fields = (const struct field[]){ __VA_ARGS__ },                     \
+	  .count = sizeof((const struct field[]){ __VA_ARGS__ }) /             \
+		   sizeof(struct field) }
+/* clang-format on */
 
 /* The struct as a JSON object that the caller deletes. EINVAL: a string that is
  * not optional is NULL, a double is not finite; E2BIG: a string or list that

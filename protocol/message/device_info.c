@@ -5,14 +5,11 @@
 #include <string.h>
 
 /* clang-format off */
-static const struct field device_number_fields[] = {
+static const struct schema device_number_schema = SCHEMA(device_number,
 	FIELD(device_number, name),
-	FIELD(device_number, value),
-};
-static const struct schema device_number_schema =
-	SCHEMA(device_number, device_number_fields);
+	FIELD(device_number, value));
 
-static const struct field device_info_fields[] = {
+const struct schema device_info_schema = SCHEMA(device_info,
 	FIELD(device_info, index),
 	FIELD_OPTIONAL(device_info, bus_id),
 	FIELD_OPTIONAL(device_info, uuid),
@@ -22,10 +19,7 @@ static const struct field device_info_fields[] = {
 	FIELD_OPTIONAL(device_info, memory_mib),
 	FIELD_MANY(device_info, numbers, device_number_schema),
 	FIELD_OPTIONAL(device_info, gone),
-	FIELD_OPTIONAL(device_info, text),
-};
-const struct schema device_info_schema =
-	SCHEMA(device_info, device_info_fields);
+	FIELD_OPTIONAL(device_info, text));
 /* clang-format on */
 
 const char *device_number(const struct device_info *device, const char *name)

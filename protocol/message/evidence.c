@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* clang-format off */
-static const struct field evidence_fields[] = {
+const struct schema evidence_schema = SCHEMA(evidence,
 	FIELD(evidence, round),
 	FIELD_OPTIONAL(evidence, pid),
 	FIELD_OPTIONAL(evidence, rank),
@@ -22,10 +22,8 @@ static const struct field evidence_fields[] = {
 	FIELD_OPTIONAL(evidence, sockets),
 	FIELD_OPTIONAL(evidence, tool),
 	FIELD_OPTIONAL(evidence, text),
-	FIELD_OPTIONAL(evidence, end),
-};
+	FIELD_OPTIONAL(evidence, end));
 /* clang-format on */
-const struct schema evidence_schema = SCHEMA(evidence, evidence_fields);
 
 void evidence_clear(struct evidence *evidence)
 {

@@ -3,7 +3,7 @@
 #include "protocol/message/image_info.h"
 
 /* clang-format off */
-static const struct field image_info_fields[] = {
+const struct schema image_info_schema = SCHEMA(image_info,
 	FIELD(image_info, id),
 	FIELD_OPTIONAL(image_info, tags),
 	FIELD_OPTIONAL(image_info, digests),
@@ -13,7 +13,5 @@ static const struct field image_info_fields[] = {
 	FIELD_OPTIONAL(image_info, containers),
 	FIELD_OPTIONAL(image_info, origin),
 	FIELD_OPTIONAL(image_info, needed),
-	FIELD_OPTIONAL(image_info, removed),
-};
+	FIELD_OPTIONAL(image_info, removed));
 /* clang-format on */
-const struct schema image_info_schema = SCHEMA(image_info, image_info_fields);

@@ -16,31 +16,23 @@
 /* clang-format off */
 #define TASK_NAME(t) FIELD(t, job), FIELD(t, attempt), FIELD(t, rank)
 
-static const struct field stream_size_fields[] = {
+static const struct schema stream_size_schema = SCHEMA(stream_size,
 	FIELD(stream_size, name),
-	FIELD(stream_size, size),
-};
-static const struct schema stream_size_schema =
-	SCHEMA(stream_size, stream_size_fields);
+	FIELD(stream_size, size));
 
-static const struct field collected_file_fields[] = {
+const struct schema collected_file_schema = SCHEMA(collected_file,
 	FIELD(collected_file, path),
 	FIELD_OPTIONAL(collected_file, content),
 	FIELD_OPTIONAL(collected_file, bytes),
-	FIELD_OPTIONAL(collected_file, text),
-};
-const struct schema collected_file_schema =
-	SCHEMA(collected_file, collected_file_fields);
+	FIELD_OPTIONAL(collected_file, text));
 
-static const struct field rank_end_fields[] = {
+static const struct schema rank_end_schema = SCHEMA(rank_end,
 	FIELD(rank_end, rank),
 	FIELD(rank_end, exit_code),
 	FIELD_OPTIONAL(rank_end, signal),
-	FIELD(rank_end, ended_ms),
-};
-static const struct schema rank_end_schema = SCHEMA(rank_end, rank_end_fields);
+	FIELD(rank_end, ended_ms));
 
-static const struct field task_status_fields[] = {
+const struct schema task_status_schema = SCHEMA(task_status,
 	TASK_NAME(task_status),
 	FIELD(task_status, state),
 	FIELD_OPTIONAL(task_status, failure),
@@ -57,32 +49,22 @@ static const struct field task_status_fields[] = {
 	FIELD_MANY(task_status, streams, stream_size_schema),
 	FIELD_OPTIONAL(task_status, collecting),
 	FIELD_MANY(task_status, files, collected_file_schema),
-	FIELD_OPTIONAL(task_status, facts),
-};
-const struct schema task_status_schema =
-	SCHEMA(task_status, task_status_fields);
+	FIELD_OPTIONAL(task_status, facts));
 
 
-static const struct field image_need_fields[] = {
+static const struct schema image_need_schema = SCHEMA(image_need,
 	FIELD(image_need, reference),
 	FIELD_OPTIONAL(image_need, build),
 	FIELD_OPTIONAL(image_need, sweep),
-	FIELD_OPTIONAL(image_need, jobs),
-};
-static const struct schema image_need_schema =
-	SCHEMA(image_need, image_need_fields);
+	FIELD_OPTIONAL(image_need, jobs));
 
-static const struct field submit_workspace_fields[] = {
+static const struct schema submit_workspace_schema = SCHEMA(submit_workspace,
 	FIELD(submit_workspace, path),
-	FIELD(submit_workspace, content),
-};
-static const struct schema submit_workspace_schema =
-	SCHEMA(submit_workspace, submit_workspace_fields);
+	FIELD(submit_workspace, content));
 
-/* MESSAGE(name, fields): the table and the schema of struct message_name. */
+/* MESSAGE(name, fields): the schema of struct message_name. */
 #define MESSAGE(n, ...)                                                        \
-	static const struct field n##_fields[] = { __VA_ARGS__ };              \
-	static const struct schema n##_schema = SCHEMA(message_##n, n##_fields);
+	static const struct schema n##_schema = SCHEMA(message_##n, __VA_ARGS__);
 #define F(n, m) FIELD(message_##n, m)
 #define O(n, m) FIELD_OPTIONAL(message_##n, m)
 #define T(n) TASK_NAME(message_##n)

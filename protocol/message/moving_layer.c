@@ -3,12 +3,9 @@
 #include "protocol/message/moving_layer.h"
 
 /* clang-format off */
-static const struct field moving_layer_fields[] = {
+const struct schema moving_layer_schema = SCHEMA(moving_layer,
 	FIELD(moving_layer, id),
 	FIELD(moving_layer, phase),
 	FIELD(moving_layer, done_bytes),
-	FIELD(moving_layer, total_bytes),
-};
+	FIELD(moving_layer, total_bytes));
 /* clang-format on */
-const struct schema moving_layer_schema =
-	SCHEMA(moving_layer, moving_layer_fields);

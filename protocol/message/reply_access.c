@@ -3,7 +3,7 @@
 #include "protocol/message/reply_access.h"
 
 /* clang-format off */
-static const struct field key_info_fields[] = {
+const struct schema key_info_schema = SCHEMA(key_info,
 	FIELD(key_info, name),
 	FIELD(key_info, role),
 	FIELD(key_info, public),
@@ -12,18 +12,14 @@ static const struct field key_info_fields[] = {
 	FIELD(key_info, revoked_ms),
 	FIELD_OPTIONAL(key_info, machine),
 	FIELD_OPTIONAL(key_info, network),
-	FIELD_OPTIONAL(key_info, until_ms),
-};
-const struct schema key_info_schema = SCHEMA(key_info, key_info_fields);
+	FIELD_OPTIONAL(key_info, until_ms));
 
-static const struct field reply_keys_fields[] = {
+const struct schema reply_keys_schema = SCHEMA(reply_keys,
 	FIELD(reply_keys, since),
 	FIELD_ROWS(reply_keys, keys, key_info_schema),
-	FIELD(reply_keys, more),
-};
-const struct schema reply_keys_schema = SCHEMA(reply_keys, reply_keys_fields);
+	FIELD(reply_keys, more));
 
-static const struct field token_info_fields[] = {
+const struct schema token_info_schema = SCHEMA(token_info,
 	FIELD(token_info, name),
 	FIELD(token_info, role),
 	/* A word of C. */
@@ -34,19 +30,14 @@ static const struct field token_info_fields[] = {
 	FIELD(token_info, by),
 	FIELD(token_info, since_ms),
 	FIELD(token_info, renew),
-	FIELD_OPTIONAL(token_info, from),
-};
-const struct schema token_info_schema = SCHEMA(token_info, token_info_fields);
+	FIELD_OPTIONAL(token_info, from));
 
-static const struct field reply_tokens_fields[] = {
+const struct schema reply_tokens_schema = SCHEMA(reply_tokens,
 	FIELD(reply_tokens, since),
 	FIELD_ROWS(reply_tokens, tokens, token_info_schema),
-	FIELD(reply_tokens, more),
-};
-const struct schema reply_tokens_schema =
-	SCHEMA(reply_tokens, reply_tokens_fields);
+	FIELD(reply_tokens, more));
 
-static const struct field audit_info_fields[] = {
+const struct schema audit_info_schema = SCHEMA(audit_info,
 	FIELD(audit_info, seq),
 	FIELD(audit_info, time_ms),
 	FIELD(audit_info, who),
@@ -55,82 +46,54 @@ static const struct field audit_info_fields[] = {
 	FIELD(audit_info, act),
 	FIELD_OPTIONAL(audit_info, request),
 	FIELD_OPTIONAL(audit_info, refusal),
-	FIELD_OPTIONAL(audit_info, chain),
-};
-const struct schema audit_info_schema =
-	SCHEMA(audit_info, audit_info_fields);
+	FIELD_OPTIONAL(audit_info, chain));
 
-static const struct field reply_audit_fields[] = {
+const struct schema reply_audit_schema = SCHEMA(reply_audit,
 	FIELD(reply_audit, since),
 	FIELD_ROWS(reply_audit, audit, audit_info_schema),
-	FIELD(reply_audit, more),
-};
-const struct schema reply_audit_schema =
-	SCHEMA(reply_audit, reply_audit_fields);
+	FIELD(reply_audit, more));
 
-static const struct field reply_web_fields[] = {
+const struct schema reply_web_schema = SCHEMA(reply_web,
 	FIELD(reply_web, since),
-	FIELD(reply_web, address),
-};
-const struct schema reply_web_schema = SCHEMA(reply_web, reply_web_fields);
+	FIELD(reply_web, address));
 
-static const struct field reply_token_fields[] = {
+const struct schema reply_token_schema = SCHEMA(reply_token,
 	FIELD(reply_token, since),
 	FIELD(reply_token, token),
 	FIELD(reply_token, until_ms),
-	FIELD(reply_token, listens),
-};
-const struct schema reply_token_schema =
-	SCHEMA(reply_token, reply_token_fields);
+	FIELD(reply_token, listens));
 
-static const struct field reply_admit_fields[] = {
+const struct schema reply_admit_schema = SCHEMA(reply_admit,
 	FIELD(reply_admit, since),
 	FIELD(reply_admit, name),
-	FIELD(reply_admit, role),
-};
-const struct schema reply_admit_schema =
-	SCHEMA(reply_admit, reply_admit_fields);
+	FIELD(reply_admit, role));
 
-static const struct field reply_rotate_fields[] = {
+const struct schema reply_rotate_schema = SCHEMA(reply_rotate,
 	FIELD(reply_rotate, since),
 	FIELD(reply_rotate, name),
 	FIELD(reply_rotate, role),
 	FIELD(reply_rotate, old_until_ms),
-	FIELD(reply_rotate, until_ms),
-};
-const struct schema reply_rotate_schema =
-	SCHEMA(reply_rotate, reply_rotate_fields);
+	FIELD(reply_rotate, until_ms));
 
-static const struct field reply_rotate_controller_fields[] = {
+const struct schema reply_rotate_controller_schema = SCHEMA(reply_rotate_controller,
 	FIELD(reply_rotate_controller, since),
 	FIELD(reply_rotate_controller, public),
-	FIELD(reply_rotate_controller, from_ms),
-};
-const struct schema reply_rotate_controller_schema =
-	SCHEMA(reply_rotate_controller, reply_rotate_controller_fields);
+	FIELD(reply_rotate_controller, from_ms));
 
-static const struct field reply_revoke_fields[] = {
+const struct schema reply_revoke_schema = SCHEMA(reply_revoke,
 	FIELD(reply_revoke, since),
 	FIELD(reply_revoke, revoked),
-	FIELD(reply_revoke, reached),
-};
-const struct schema reply_revoke_schema =
-	SCHEMA(reply_revoke, reply_revoke_fields);
+	FIELD(reply_revoke, reached));
 
-static const struct field reply_backup_fields[] = {
+const struct schema reply_backup_schema = SCHEMA(reply_backup,
 	FIELD(reply_backup, since),
 	FIELD(reply_backup, ready),
-	FIELD_OPTIONAL(reply_backup, bytes),
-};
-const struct schema reply_backup_schema =
-	SCHEMA(reply_backup, reply_backup_fields);
+	FIELD_OPTIONAL(reply_backup, bytes));
 
-static const struct field reply_gc_fields[] = {
+const struct schema reply_gc_schema = SCHEMA(reply_gc,
 	FIELD(reply_gc, since),
 	FIELD(reply_gc, jobs),
 	FIELD(reply_gc, bytes),
 	FIELD(reply_gc, after),
-	FIELD(reply_gc, more),
-};
-const struct schema reply_gc_schema = SCHEMA(reply_gc, reply_gc_fields);
+	FIELD(reply_gc, more));
 /* clang-format on */

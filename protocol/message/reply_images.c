@@ -3,7 +3,7 @@
 #include "protocol/message/reply_images.h"
 
 /* clang-format off */
-static const struct field image_node_fields[] = {
+const struct schema image_node_schema = SCHEMA(image_node,
 	FIELD(image_node, name),
 	FIELD(image_node, phase),
 	FIELD(image_node, done_bytes),
@@ -19,19 +19,13 @@ static const struct field image_node_fields[] = {
 	FIELD_NULLABLE(image_node, text),
 	FIELD_MANY(image_node, images, image_info_schema),
 	FIELD_OPTIONAL(image_node, left_out),
-	FIELD(image_node, up),
-};
-const struct schema image_node_schema =
-	SCHEMA(image_node, image_node_fields);
+	FIELD(image_node, up));
 
-static const struct field image_output_fields[] = {
+static const struct schema image_output_schema = SCHEMA(image_output,
 	FIELD(image_output, node),
-	FIELD(image_output, text),
-};
-static const struct schema image_output_schema =
-	SCHEMA(image_output, image_output_fields);
+	FIELD(image_output, text));
 
-static const struct field image_order_info_fields[] = {
+const struct schema image_order_info_schema = SCHEMA(image_order_info,
 	FIELD(image_order_info, order),
 	FIELD(image_order_info, what),
 	FIELD(image_order_info, image),
@@ -40,21 +34,12 @@ static const struct field image_order_info_fields[] = {
 	FIELD(image_order_info, bytes),
 	FIELD_ROWS(image_order_info, output, image_output_schema),
 	FIELD(image_order_info, after),
-	FIELD(image_order_info, final),
-};
-const struct schema image_order_info_schema =
-	SCHEMA(image_order_info, image_order_info_fields);
+	FIELD(image_order_info, final));
 
-static const struct field reply_image_fields[] = {
+const struct schema reply_image_schema = SCHEMA(reply_image,
 	FIELD(reply_image, since),
-	FIELD_EMBED(reply_image, image, image_order_info_schema),
-};
-const struct schema reply_image_schema =
-	SCHEMA(reply_image, reply_image_fields);
+	FIELD_EMBED(reply_image, image, image_order_info_schema));
 
-static const struct field reply_image_order_fields[] = {
-	FIELD(reply_image_order, nodes),
-};
-const struct schema reply_image_order_schema =
-	SCHEMA(reply_image_order, reply_image_order_fields);
+const struct schema reply_image_order_schema = SCHEMA(reply_image_order,
+	FIELD(reply_image_order, nodes));
 /* clang-format on */

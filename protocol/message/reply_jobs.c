@@ -3,7 +3,8 @@
 #include "protocol/message/reply_jobs.h"
 
 /* clang-format off */
-static const struct field transfer_fields[] = {
+static const struct schema transfer_schema = SCHEMA_NAMED(
+	progress_info, "transfer_info",
 	FIELD(progress_info, phase),
 	FIELD(progress_info, done_bytes),
 	FIELD(progress_info, total_bytes),
@@ -14,12 +15,9 @@ static const struct field transfer_fields[] = {
 	FIELD(progress_info, layers),
 	FIELD(progress_info, layers_total),
 	FIELD(progress_info, tries),
-	FIELD_ROWS(progress_info, moving, moving_layer_schema),
-};
-static const struct schema transfer_schema =
-	SCHEMA_NAMED(progress_info, transfer_fields, "transfer_info");
+	FIELD_ROWS(progress_info, moving, moving_layer_schema));
 
-static const struct field progress_fields[] = {
+static const struct schema progress_schema = SCHEMA(progress_info,
 	FIELD_OPTIONAL(progress_info, phase),
 	FIELD_OPTIONAL(progress_info, done_bytes),
 	FIELD_OPTIONAL(progress_info, total_bytes),
@@ -38,50 +36,35 @@ static const struct field progress_fields[] = {
 	FIELD_KNOWN(progress_info, loss),
 	FIELD_KNOWN(progress_info, tokens_per_second),
 	FIELD_KNOWN(progress_info, power_w),
-	FIELD_KNOWN(progress_info, temp_c),
-};
-static const struct schema progress_schema =
-	SCHEMA(progress_info, progress_fields);
+	FIELD_KNOWN(progress_info, temp_c));
 
-static const struct field job_origin_fields[] = {
+static const struct schema job_origin_schema = SCHEMA(job_origin,
 	FIELD(job_origin, job),
-	FIELD(job_origin, sweep),
-};
-static const struct schema job_origin_schema =
-	SCHEMA(job_origin, job_origin_fields);
+	FIELD(job_origin, sweep));
 
-static const struct field task_info_fields[] = {
+const struct schema task_info_schema = SCHEMA(task_info,
 	FIELD(task_info, rank),
 	FIELD(task_info, node),
 	FIELD(task_info, state),
 	FIELD_NULLABLE(task_info, failure),
 	FIELD_NULLABLE(task_info, text),
 	FIELD(task_info, exit_code),
-	FIELD_MAYBE(task_info, transfer, transfer_schema),
-};
-const struct schema task_info_schema =
-	SCHEMA(task_info, task_info_fields);
+	FIELD_MAYBE(task_info, transfer, transfer_schema));
 
-static const struct field event_info_fields[] = {
+const struct schema event_info_schema = SCHEMA(event_info,
 	FIELD(event_info, seq),
 	FIELD(event_info, job),
 	FIELD(event_info, attempt),
 	FIELD(event_info, time_ms),
 	FIELD(event_info, kind),
-	FIELD_NULLABLE(event_info, data),
-};
-const struct schema event_info_schema =
-	SCHEMA(event_info, event_info_fields);
+	FIELD_NULLABLE(event_info, data));
 
-static const struct field stream_info_fields[] = {
+const struct schema stream_info_schema = SCHEMA(stream_info,
 	FIELD(stream_info, stream),
 	FIELD(stream_info, bytes),
 	FIELD_OPTIONAL(stream_info, rank),
 	FIELD_OPTIONAL(stream_info, path),
-	FIELD_OPTIONAL(stream_info, part),
-};
-const struct schema stream_info_schema =
-	SCHEMA(stream_info, stream_info_fields);
+	FIELD_OPTIONAL(stream_info, part));
 
 #define IN_LISTS                                                               \
 	FIELD(job_info, job),                                                  \
@@ -108,10 +91,9 @@ const struct schema stream_info_schema =
 	FIELD_KNOWN(job_info, loss),                                           \
 	FIELD_KNOWN(job_info, rate)
 
-static const struct field job_info_fields[] = { IN_LISTS };
-const struct schema job_info_schema = SCHEMA(job_info, job_info_fields);
+const struct schema job_info_schema = SCHEMA(job_info, IN_LISTS);
 
-static const struct field job_details_fields[] = {
+static const struct schema job_details_schema = SCHEMA_NAMED(job_info, "job_details",
 	IN_LISTS,
 	FIELD_NULLABLE(job_info, spec),
 	FIELD_ROWS(job_info, tasks, task_info_schema),
@@ -120,33 +102,24 @@ static const struct field job_details_fields[] = {
 	FIELD_NULLABLE(job_info, result),
 	FIELD_NULLABLE(job_info, provenance),
 	FIELD_NULLABLE(job_info, reason),
-	FIELD_NULLABLE(job_info, ends),
-};
-static const struct schema job_details_schema = SCHEMA_NAMED(job_info, job_details_fields, "job_details");
+	FIELD_NULLABLE(job_info, ends));
 
-static const struct field reply_jobs_fields[] = {
+const struct schema reply_jobs_schema = SCHEMA(reply_jobs,
 	FIELD(reply_jobs, since),
 	FIELD(reply_jobs, final),
 	FIELD_ROWS(reply_jobs, jobs, job_info_schema),
-	FIELD(reply_jobs, more),
-};
-const struct schema reply_jobs_schema = SCHEMA(reply_jobs, reply_jobs_fields);
+	FIELD(reply_jobs, more));
 
-static const struct field reply_job_fields[] = {
+const struct schema reply_job_schema = SCHEMA(reply_job,
 	FIELD(reply_job, since),
-	FIELD_EMBED(reply_job, job, job_details_schema),
-};
-const struct schema reply_job_schema = SCHEMA(reply_job, reply_job_fields);
+	FIELD_EMBED(reply_job, job, job_details_schema));
 
-static const struct field reply_events_fields[] = {
+const struct schema reply_events_schema = SCHEMA(reply_events,
 	FIELD(reply_events, since),
 	FIELD_ROWS(reply_events, events, event_info_schema),
-	FIELD(reply_events, more),
-};
-const struct schema reply_events_schema =
-	SCHEMA(reply_events, reply_events_fields);
+	FIELD(reply_events, more));
 
-static const struct field result_info_fields[] = {
+const struct schema result_info_schema = SCHEMA(result_info,
 	FIELD(result_info, job),
 	FIELD(result_info, repeat),
 	FIELD_NULLABLE(result_info, cell),
@@ -161,55 +134,34 @@ static const struct field result_info_fields[] = {
 	FIELD_NULLABLE(result_info, result),
 	FIELD_NULLABLE(result_info, provenance),
 	FIELD_NULLABLE(result_info, reason),
-	FIELD_MAYBE(result_info, from, job_origin_schema),
-};
-const struct schema result_info_schema =
-	SCHEMA(result_info, result_info_fields);
+	FIELD_MAYBE(result_info, from, job_origin_schema));
 
-static const struct field reply_results_fields[] = {
+const struct schema reply_results_schema = SCHEMA(reply_results,
 	FIELD(reply_results, since),
 	FIELD_EMBED(reply_results, sweep, sweep_info_schema),
 	FIELD_ROWS(reply_results, rows, result_info_schema),
-	FIELD(reply_results, more),
-};
-const struct schema reply_results_schema =
-	SCHEMA(reply_results, reply_results_fields);
+	FIELD(reply_results, more));
 
-static const struct field series_info_fields[] = {
+const struct schema series_info_schema = SCHEMA(series_info,
 	FIELD(series_info, job),
-	FIELD_NULLABLE(series_info, series),
-};
-const struct schema series_info_schema =
-	SCHEMA(series_info, series_info_fields);
+	FIELD_NULLABLE(series_info, series));
 
-static const struct field reply_series_fields[] = {
+const struct schema reply_series_schema = SCHEMA(reply_series,
 	FIELD(reply_series, since),
 	FIELD_ROWS(reply_series, rows, series_info_schema),
-	FIELD(reply_series, more),
-};
-const struct schema reply_series_schema =
-	SCHEMA(reply_series, reply_series_fields);
+	FIELD(reply_series, more));
 
-static const struct field history_info_fields[] = {
+static const struct schema history_info_schema = SCHEMA(history_info,
 	FIELD(history_info, key),
 	FIELD(history_info, runs),
-	FIELD(history_info, median_ms),
-};
-static const struct schema history_info_schema =
-	SCHEMA(history_info, history_info_fields);
+	FIELD(history_info, median_ms));
 
-static const struct field reply_history_fields[] = {
+const struct schema reply_history_schema = SCHEMA(reply_history,
 	FIELD(reply_history, since),
-	FIELD_ROWS(reply_history, history, history_info_schema),
-};
-const struct schema reply_history_schema =
-	SCHEMA(reply_history, reply_history_fields);
+	FIELD_ROWS(reply_history, history, history_info_schema));
 
-static const struct field reply_stacks_fields[] = {
+const struct schema reply_stacks_schema = SCHEMA(reply_stacks,
 	FIELD(reply_stacks, since),
 	FIELD(reply_stacks, attempt),
-	FIELD(reply_stacks, round),
-};
-const struct schema reply_stacks_schema =
-	SCHEMA(reply_stacks, reply_stacks_fields);
+	FIELD(reply_stacks, round));
 /* clang-format on */

@@ -3,13 +3,11 @@
 #include "protocol/message/reply_logs.h"
 
 /* clang-format off */
-static const struct field log_time_fields[] = {
+static const struct schema log_time_schema = SCHEMA(log_time,
 	FIELD(log_time, offset),
-	FIELD(log_time, time_ms),
-};
-static const struct schema log_time_schema = SCHEMA(log_time, log_time_fields);
+	FIELD(log_time, time_ms));
 
-static const struct field reply_log_read_fields[] = {
+const struct schema reply_log_read_schema = SCHEMA(reply_log_read,
 	FIELD(reply_log_read, job),
 	FIELD(reply_log_read, attempt),
 	FIELD(reply_log_read, final),
@@ -23,37 +21,23 @@ static const struct field reply_log_read_fields[] = {
 	FIELD_OPTIONAL(reply_log_read, offset),
 	FIELD_OPTIONAL(reply_log_read, size),
 	FIELD_OPTIONAL(reply_log_read, length),
-	FIELD_MANY(reply_log_read, times, log_time_schema),
-};
-const struct schema reply_log_read_schema =
-	SCHEMA(reply_log_read, reply_log_read_fields);
+	FIELD_MANY(reply_log_read, times, log_time_schema));
 
-static const struct field file_info_fields[] = {
+const struct schema file_info_schema = SCHEMA(file_info,
 	FIELD(file_info, rank),
 	FIELD(file_info, path),
 	FIELD_NULLABLE(file_info, content),
 	FIELD(file_info, bytes),
-	FIELD_NULLABLE(file_info, text),
-};
-const struct schema file_info_schema = SCHEMA(file_info, file_info_fields);
+	FIELD_NULLABLE(file_info, text));
 
-static const struct field reply_files_fields[] = {
+const struct schema reply_files_schema = SCHEMA(reply_files,
 	FIELD(reply_files, since),
-	FIELD_ROWS(reply_files, files, file_info_schema),
-};
-const struct schema reply_files_schema =
-	SCHEMA(reply_files, reply_files_fields);
+	FIELD_ROWS(reply_files, files, file_info_schema));
 
-static const struct field reply_content_put_fields[] = {
+const struct schema reply_content_put_schema = SCHEMA(reply_content_put,
 	FIELD(reply_content_put, length),
-	FIELD(reply_content_put, whole),
-};
-const struct schema reply_content_put_schema =
-	SCHEMA(reply_content_put, reply_content_put_fields);
+	FIELD(reply_content_put, whole));
 
-static const struct field reply_content_get_fields[] = {
-	FIELD(reply_content_get, bytes),
-};
-const struct schema reply_content_get_schema =
-	SCHEMA(reply_content_get, reply_content_get_fields);
+const struct schema reply_content_get_schema = SCHEMA(reply_content_get,
+	FIELD(reply_content_get, bytes));
 /* clang-format on */

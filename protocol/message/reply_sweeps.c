@@ -9,7 +9,7 @@
 		.offset = offsetof(struct state_counts, of) +                  \
 			  (s) * sizeof(uint64_t)                               \
 	}
-static const struct field state_counts_fields[] = {
+static const struct schema state_counts_schema = SCHEMA(state_counts,
 	COUNT(JOB_QUEUED, "queued"),
 	COUNT(JOB_ALLOCATED, "allocated"),
 	COUNT(JOB_PREPARING, "preparing"),
@@ -18,82 +18,54 @@ static const struct field state_counts_fields[] = {
 	COUNT(JOB_COLLECTING, "collecting"),
 	COUNT(JOB_COMPLETED, "completed"),
 	COUNT(JOB_FAILED, "failed"),
-	COUNT(JOB_CANCELLED, "cancelled"),
-};
-static const struct schema state_counts_schema =
-	SCHEMA(state_counts, state_counts_fields);
+	COUNT(JOB_CANCELLED, "cancelled"));
 
-static const struct field sweep_info_fields[] = {
+const struct schema sweep_info_schema = SCHEMA(sweep_info,
 	FIELD(sweep_info, id),
 	FIELD(sweep_info, name),
 	FIELD(sweep_info, client),
 	FIELD(sweep_info, submitted_ms),
 	FIELD(sweep_info, jobs),
 	FIELD_EMBED(sweep_info, counts, state_counts_schema),
-	FIELD(sweep_info, final),
-};
-const struct schema sweep_info_schema = SCHEMA(sweep_info, sweep_info_fields);
+	FIELD(sweep_info, final));
 
-static const struct field reply_sweeps_fields[] = {
+const struct schema reply_sweeps_schema = SCHEMA(reply_sweeps,
 	FIELD(reply_sweeps, since),
 	FIELD_ROWS(reply_sweeps, sweeps, sweep_info_schema),
-	FIELD(reply_sweeps, more),
-};
-const struct schema reply_sweeps_schema =
-	SCHEMA(reply_sweeps, reply_sweeps_fields);
+	FIELD(reply_sweeps, more));
 
-static const struct field reply_sweep_fields[] = {
+const struct schema reply_sweep_schema = SCHEMA(reply_sweep,
 	FIELD(reply_sweep, since),
-	FIELD_EMBED(reply_sweep, sweep, sweep_info_schema),
-};
-const struct schema reply_sweep_schema =
-	SCHEMA(reply_sweep, reply_sweep_fields);
+	FIELD_EMBED(reply_sweep, sweep, sweep_info_schema));
 
-static const struct field reply_text_fields[] = {
+const struct schema reply_text_schema = SCHEMA(reply_text,
 	FIELD(reply_text, since),
-	FIELD(reply_text, text),
-};
-const struct schema reply_text_schema = SCHEMA(reply_text, reply_text_fields);
+	FIELD(reply_text, text));
 
-static const struct field reply_descriptions_fields[] = {
+const struct schema reply_descriptions_schema = SCHEMA(reply_descriptions,
 	FIELD(reply_descriptions, since),
-	FIELD(reply_descriptions, hashes),
-};
-const struct schema reply_descriptions_schema =
-	SCHEMA(reply_descriptions, reply_descriptions_fields);
+	FIELD(reply_descriptions, hashes));
 
-static const struct field cell_note_fields[] = {
+static const struct schema cell_note_schema = SCHEMA(cell_note,
 	FIELD(cell_note, cell),
-	FIELD(cell_note, reason),
-};
-static const struct schema cell_note_schema =
-	SCHEMA(cell_note, cell_note_fields);
+	FIELD(cell_note, reason));
 
-static const struct field reply_submit_fields[] = {
+const struct schema reply_submit_schema = SCHEMA(reply_submit,
 	FIELD(reply_submit, since),
 	FIELD(reply_submit, sweep),
 	FIELD(reply_submit, name),
 	FIELD(reply_submit, jobs),
 	FIELD(reply_submit, taken),
 	FIELD_ROWS(reply_submit, dropped, cell_note_schema),
-	FIELD_ROWS(reply_submit, waiting, cell_note_schema),
-};
-const struct schema reply_submit_schema =
-	SCHEMA(reply_submit, reply_submit_fields);
+	FIELD_ROWS(reply_submit, waiting, cell_note_schema));
 
-static const struct field reply_cancel_fields[] = {
+const struct schema reply_cancel_schema = SCHEMA(reply_cancel,
 	FIELD(reply_cancel, since),
-	FIELD(reply_cancel, cancelled),
-};
-const struct schema reply_cancel_schema =
-	SCHEMA(reply_cancel, reply_cancel_fields);
+	FIELD(reply_cancel, cancelled));
 
-static const struct field reply_retry_fields[] = {
+const struct schema reply_retry_schema = SCHEMA(reply_retry,
 	FIELD(reply_retry, since),
 	FIELD(reply_retry, retried),
 	FIELD(reply_retry, ending),
-	FIELD(reply_retry, gone),
-};
-const struct schema reply_retry_schema =
-	SCHEMA(reply_retry, reply_retry_fields);
+	FIELD(reply_retry, gone));
 /* clang-format on */

@@ -10,28 +10,21 @@
 #define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
 /* clang-format off */
-static const struct field mount_spec_fields[] = {
+static const struct schema mount_spec_schema = SCHEMA(mount_spec,
 	FIELD(mount_spec, host),
 	FIELD(mount_spec, container),
-	FIELD_OPTIONAL(mount_spec, read_only),
-};
-static const struct schema mount_spec_schema = SCHEMA(mount_spec, mount_spec_fields);
+	FIELD_OPTIONAL(mount_spec, read_only));
 
-static const struct field file_spec_fields[] = {
+static const struct schema file_spec_schema = SCHEMA(file_spec,
 	FIELD(file_spec, name),
-	FIELD(file_spec, text),
-};
-static const struct schema file_spec_schema = SCHEMA(file_spec, file_spec_fields);
+	FIELD(file_spec, text));
 
-static const struct field device_request_fields[] = {
+static const struct schema device_request_schema = SCHEMA(device_request,
 	FIELD(device_request, driver),
 	FIELD_OPTIONAL(device_request, ids),
-	FIELD_OPTIONAL(device_request, capabilities),
-};
-static const struct schema device_request_schema =
-	SCHEMA(device_request, device_request_fields);
+	FIELD_OPTIONAL(device_request, capabilities));
 
-static const struct field container_spec_fields[] = {
+const struct schema container_spec_schema = SCHEMA(container_spec,
 	FIELD(container_spec, image),
 	FIELD_OPTIONAL(container_spec, build),
 	FIELD_OPTIONAL(container_spec, argv),
@@ -64,12 +57,9 @@ static const struct field container_spec_fields[] = {
 	FIELD_OPTIONAL(container_spec, workspace),
 	FIELD_OPTIONAL(container_spec, workspace_folder),
 	FIELD_OPTIONAL(container_spec, collect),
-	FIELD_OPTIONAL(container_spec, collect_limit_bytes),
-};
-const struct schema container_spec_schema =
-	SCHEMA(container_spec, container_spec_fields);
+	FIELD_OPTIONAL(container_spec, collect_limit_bytes));
 
-static const struct field layout_spec_fields[] = {
+static const struct schema layout_spec_schema = SCHEMA(layout_spec,
 	FIELD_OPTIONAL(layout_spec, tp),
 	FIELD_OPTIONAL(layout_spec, pp),
 	FIELD_OPTIONAL(layout_spec, dp),
@@ -79,12 +69,9 @@ static const struct field layout_spec_fields[] = {
 	FIELD_OPTIONAL(layout_spec, sharding),
 	FIELD_OPTIONAL(layout_spec, stage),
 	FIELD_OPTIONAL(layout_spec, world),
-	FIELD_OPTIONAL(layout_spec, data),
-};
-static const struct schema layout_spec_schema =
-	SCHEMA(layout_spec, layout_spec_fields);
+	FIELD_OPTIONAL(layout_spec, data));
 
-static const struct field measure_spec_fields[] = {
+const struct schema measure_spec_schema = SCHEMA(measure_spec,
 	FIELD_OPTIONAL(measure_spec, framework),
 	FIELD_OPTIONAL(measure_spec, log),
 	FIELD_OPTIONAL(measure_spec, described),
@@ -99,24 +86,17 @@ static const struct field measure_spec_fields[] = {
 	FIELD_OPTIONAL(measure_spec, precision),
 	FIELD_OPTIONAL(measure_spec, stage),
 	FIELD_OPTIONAL(measure_spec, recompute),
-	FIELD_OPTIONAL(measure_spec, spread_percent),
-};
-const struct schema measure_spec_schema =
-	SCHEMA(measure_spec, measure_spec_fields);
+	FIELD_OPTIONAL(measure_spec, spread_percent));
 
-static const struct field after_spec_fields[] = {
-	FIELD(after_spec, job),
-};
-static const struct schema after_spec_schema = SCHEMA(after_spec, after_spec_fields);
+static const struct schema after_spec_schema = SCHEMA(after_spec,
+	FIELD(after_spec, job));
 
-static const struct field until_spec_fields[] = {
+static const struct schema until_spec_schema = SCHEMA(until_spec,
 	FIELD_OPTIONAL(until_spec, width),
 	FIELD_OPTIONAL(until_spec, confidence),
-	FIELD_OPTIONAL(until_spec, max),
-};
-static const struct schema until_spec_schema = SCHEMA(until_spec, until_spec_fields);
+	FIELD_OPTIONAL(until_spec, max));
 
-static const struct field job_spec_fields[] = {
+const struct schema job_spec_schema = SCHEMA(job_spec,
 	FIELD(job_spec, sweep),
 	FIELD_OPTIONAL(job_spec, owner),
 	FIELD(job_spec, cell),
@@ -141,18 +121,13 @@ static const struct field job_spec_fields[] = {
 	FIELD_OPTIONAL(job_spec, strangers),
 	FIELD_EMBED(job_spec, until, until_spec_schema),
 	FIELD_EMBED(job_spec, layout, layout_spec_schema),
-	FIELD_EMBED(job_spec, measure, measure_spec_schema),
-};
-const struct schema job_spec_schema = SCHEMA(job_spec, job_spec_fields);
+	FIELD_EMBED(job_spec, measure, measure_spec_schema));
 
-static const struct field registry_login_fields[] = {
+const struct schema registry_login_schema = SCHEMA(registry_login,
 	FIELD(registry_login, registry),
-	FIELD_OPTIONAL(registry_login, sealed),
-};
-const struct schema registry_login_schema =
-	SCHEMA(registry_login, registry_login_fields);
+	FIELD_OPTIONAL(registry_login, sealed));
 
-static const struct field task_spec_fields[] = {
+const struct schema task_spec_schema = SCHEMA(task_spec,
 	FIELD(task_spec, job),
 	FIELD_OPTIONAL(task_spec, owner),
 	FIELD_OPTIONAL(task_spec, pin),
@@ -167,9 +142,7 @@ static const struct field task_spec_fields[] = {
 	FIELD_OPTIONAL(task_spec, first_rank),
 	FIELD(task_spec, world_size),
 	FIELD(task_spec, processes_per_node),
-	FIELD_EMBED(task_spec, container, container_spec_schema),
-};
-const struct schema task_spec_schema = SCHEMA(task_spec, task_spec_fields);
+	FIELD_EMBED(task_spec, container, container_spec_schema));
 /* clang-format on */
 
 void build_stream(uint32_t rank, char name[BUILD_STREAM_SIZE])

@@ -8,14 +8,11 @@
 #include <string.h>
 
 /* clang-format off */
-static const struct field stream_index_fields[] = {
+static const struct schema stream_index_schema = SCHEMA(stream_index,
 	FIELD(stream_index, stream),
 	FIELD_OPTIONAL(stream_index, path),
 	FIELD_OPTIONAL(stream_index, part),
-	FIELD_OPTIONAL(stream_index, kept),
-};
-static const struct schema stream_index_schema =
-	SCHEMA(stream_index, stream_index_fields);
+	FIELD_OPTIONAL(stream_index, kept));
 /* clang-format on */
 
 void stream_index_clear(struct stream_index *followed)

@@ -25,15 +25,12 @@ struct login_inside {
 };
 
 /* clang-format off */
-static const struct field login_inside_fields[] = {
+static const struct schema login_inside_schema = SCHEMA(login_inside,
 	FIELD(login_inside, registry),
 	FIELD(login_inside, from),
 	FIELD_OPTIONAL(login_inside, username),
 	FIELD_OPTIONAL(login_inside, password),
-	FIELD_OPTIONAL(login_inside, token),
-};
-static const struct schema login_inside_schema =
-	SCHEMA(login_inside, login_inside_fields);
+	FIELD_OPTIONAL(login_inside, token));
 /* clang-format on */
 
 static void login_inside_clear(struct login_inside *inside)

@@ -11,11 +11,9 @@ struct part {
 	char *name;
 	uint64_t size;
 };
-static const struct field part_fields[] = {
+static const struct schema part_schema = SCHEMA(part,
 	FIELD(part, name),
-	FIELD(part, size),
-};
-static const struct schema part_schema = SCHEMA(part, part_fields);
+	FIELD(part, size));
 
 struct whole {
 	bool flag;
@@ -31,7 +29,7 @@ struct whole {
 	size_t parts_count;
 	char *note;
 };
-static const struct field whole_fields[] = {
+static const struct schema whole_schema = SCHEMA(whole,
 	FIELD(whole, flag),
 	FIELD(whole, small),
 	FIELD(whole, big),
@@ -42,9 +40,7 @@ static const struct field whole_fields[] = {
 	FIELD(whole, any),
 	FIELD_EMBED(whole, part, part_schema),
 	FIELD_MANY(whole, parts, part_schema),
-	FIELD_OPTIONAL(whole, note),
-};
-static const struct schema whole_schema = SCHEMA(whole, whole_fields);
+	FIELD_OPTIONAL(whole, note));
 
 static const char whole_text[] =
 	"{\"flag\":true,\"small\":4294967295,\"big\":\"18446744073709551615\","

@@ -87,18 +87,15 @@ struct image_row {
 	{ .name = #m, .kind = FIELD_KIND_(image_row, image.m), \
 	  .optional = true, .offset = offsetof(struct image_row, image.m) }
 
-static const struct field image_row_fields[] = {
+static const struct schema image_row_schema = SCHEMA(image_row,
 	FIELD(image_row, name),
 	OF_IMAGE(id), OF_IMAGE(tags), OF_IMAGE(digests), OF_IMAGE(bytes),
 	OF_IMAGE(created_ms), OF_IMAGE(used_ms), OF_IMAGE(containers),
 	OF_IMAGE(origin), OF_IMAGE(needed), OF_IMAGE(removed),
 	FIELD_OPTIONAL(image_row, nodes),
 	FIELD_OPTIONAL(image_row, node),
-	FIELD_OPTIONAL(image_row, dry_run),
-};
+	FIELD_OPTIONAL(image_row, dry_run));
 /* clang-format on */
-static const struct schema image_row_schema =
-	SCHEMA(image_row, image_row_fields);
 
 /* A row of the image, which moves into it. NULL: out of memory. */
 static struct image_row *add_row(struct rows *rows, struct image_info *image)
