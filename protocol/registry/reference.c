@@ -117,7 +117,7 @@ void reference_place(const struct reference *reference, char *host, char *path)
 {
 	const char *name = reference->name;
 	size_t first = strcspn(name, "/");
-	bool named = first <= REFERENCE_HOST_MAX && name[first] &&
+	bool named = name[first] &&
 		     (memchr(name, '.', first) || memchr(name, ':', first) ||
 		      (first == 9 && !strncmp(name, "localhost", 9)));
 

@@ -28,7 +28,7 @@ struct reference {
 int reference_parse(const char *text, struct reference *reference,
 		    struct error *err);
 
-#define REFERENCE_HOST_MAX 255
+#define REFERENCE_HOST_MAX REFERENCE_MAX
 #define REFERENCE_PATH_MAX (REFERENCE_MAX + 16)
 
 /* The registry, HOST[:PORT], and the repository path of a name: "docker.io" and

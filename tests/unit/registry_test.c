@@ -28,6 +28,8 @@ static const char *place_of(const char *text)
 
 static void places(void)
 {
+	char text[300];
+
 	is(place_of("ubuntu:22.04"), "docker.io library/ubuntu",
 	   "a bare name is the Hub's");
 	is(place_of("paddlepaddle/paddle"), "docker.io paddlepaddle/paddle",
@@ -36,6 +38,10 @@ static void places(void)
 	   "nvcr.io nvidia/pytorch", "a name with a dot has a registry");
 	is(place_of("10.0.0.1:5000/x"), "10.0.0.1:5000 x", "also with a port");
 	is(place_of("localhost/a/b"), "localhost a/b", "and localhost");
+	/* The Hub's login must not go to another registry. */
+	snprintf(text, sizeof(text), "%0250d.example:65535/x", 0);
+	ok(!strncmp(place_of(text), "000", 3),
+	   "and the longest host name with a port");
 }
 
 static void plain(void)
