@@ -30,41 +30,35 @@ int file_path(char path[PATH_MAX], struct error *err, const char *fmt, ...)
 				   "%.80s...: the path is too long", path);
 }
 
-static int read_all(int fd, const char *path, struct buffer *out,
-		    struct error *err)
+int file_read_fd(int fd, const char *path, struct buffer *out,
+		 struct error *err)
 {
-	owned(buffer_clear) struct buffer got;
-
-	buffer_init(&got, out->limit);
+	buffer_clear(out);
 	for (;;) {
 		/* A full buffer still tries one byte more, to tell a file of
 		 * exactly the limit from a larger one. */
 		char probe;
-		size_t room = got.limit - got.size;
+		size_t room = out->limit - out->size;
 		ssize_t n;
 
 		if (room > 65536)
 			room = 65536;
-		if (buffer_reserve(&got, room, err) < 0)
+		if (buffer_reserve(out, room, err) < 0)
 			return error_prefix(err, "%s", path);
-		n = room ? read(fd, got.data + got.size, room)
+		n = room ? read(fd, out->data + out->size, room)
 			 : read(fd, &probe, 1);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
 			return error_errno(err, "%s", path);
 		if (n == 0)
-			break;
+			return 0;
 		if (!room)
 			return error_set(err, E2BIG, "%s: more than %zu bytes",
-					 path, got.limit);
-		got.size += (size_t)n;
-		got.data[got.size] = 0;
+					 path, out->limit);
+		out->size += (size_t)n;
+		out->data[out->size] = 0;
 	}
-	buffer_clear(out);
-	*out = got;
-	buffer_init(&got, out->limit);
-	return 0;
 }
 
 int file_read(int dirfd, const char *path, struct buffer *out,
@@ -79,7 +73,7 @@ int file_read(int dirfd, const char *path, struct buffer *out,
 		return error_errno(err, "%s", path);
 	if (!S_ISREG(st.st_mode))
 		return error_set(err, EINVAL, "%s: not a regular file", path);
-	return read_all(fd, path, out, err);
+	return file_read_fd(fd, path, out, err);
 }
 
 int file_read_any(const char *path, struct buffer *out, struct error *err)
@@ -88,7 +82,7 @@ int file_read_any(const char *path, struct buffer *out, struct error *err)
 
 	if (fd < 0)
 		return error_errno(err, "%s", path);
-	return read_all(fd, path, out, err);
+	return file_read_fd(fd, path, out, err);
 }
 
 int file_write_all(int fd, const char *name, const void *data, size_t size,
@@ -105,6 +99,21 @@ int file_write_all(int fd, const char *name, const void *data, size_t size,
 			return error_errno(err, "%s", name);
 		at += n;
 		size -= (size_t)n;
+	}
+	return 0;
+}
+
+int file_write_at(int fd, const void *data, size_t size, uint64_t offset)
+{
+	for (size_t done = 0; done < size;) {
+		ssize_t n = pwrite(fd, (const char *)data + done, size - done,
+				   (off_t)(offset + done));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -1;
+		done += (size_t)n;
 	}
 	return 0;
 }
@@ -170,6 +179,17 @@ int file_make_folders(const char *path, mode_t mode, struct error *err)
 	return 0;
 }
 
+DIR *file_open_folder(int dirfd, const char *path)
+{
+	int fd = openat(dirfd, path,
+			O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+
+	if (!dir && fd >= 0)
+		close(fd);
+	return dir;
+}
+
 static int is_visible(const struct dirent *entry)
 {
 	return entry->d_name[0] != '.';
@@ -212,29 +232,24 @@ struct removal {
 typedef int entry_fn(struct removal *removal, int folder, const char *name,
 		     struct error *err);
 
-/* Call fn for each entry of the folder; fd is closed. */
-static int each_entry(struct removal *removal, int fd, entry_fn *fn,
-		      struct error *err)
+/* Call fn for each entry of the folder `name`. */
+static int each_entry(struct removal *removal, int folder, const char *name,
+		      entry_fn *fn, struct error *err)
 {
-	DIR *dir = fdopendir(fd);
+	owned_dir DIR *dir = file_open_folder(folder, name);
 	struct dirent *entry;
 	int rc = 0;
 
-	if (!dir) {
-		close(fd);
+	if (!dir)
 		return error_errno(err, "folder");
-	}
 	while (rc == 0 && (errno = 0, entry = readdir(dir)))
 		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
 			continue;
 		else if (!removal->left--)
 			rc = 1;
 		else
-			rc = fn(removal, fd, entry->d_name, err);
-	if (rc == 0 && !entry && errno)
-		rc = error_errno(err, "folder");
-	closedir(dir);
-	return rc;
+			rc = fn(removal, dirfd(dir), entry->d_name, err);
+	return rc == 0 && errno ? error_errno(err, "folder") : rc;
 }
 
 /* Remove a file, a link or an empty folder; nothing there is success.
@@ -293,7 +308,6 @@ static int remove_or_move(struct removal *removal, int folder, const char *name,
 static int remove_from_root(struct removal *removal, int folder,
 			    const char *name, struct error *err)
 {
-	owned_fd int fd = -1;
 	int rc;
 
 	if (remove_entry(folder, name) == 0) {
@@ -302,11 +316,7 @@ static int remove_from_root(struct removal *removal, int folder,
 	}
 	if (errno != ENOTEMPTY)
 		return error_errno(err, "%s", name);
-	fd = openat(folder, name,
-		    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0)
-		return error_errno(err, "%s", name);
-	rc = each_entry(removal, take_fd(&fd), remove_or_move, err);
+	rc = each_entry(removal, folder, name, remove_or_move, err);
 	if (rc)
 		return rc < 0 ? error_prefix(err, "%s", name) : rc;
 	/* When it is not empty after all, the next pass sees it. */
@@ -321,14 +331,11 @@ static int remove_folder(struct removal *removal, int dirfd, const char *path,
 			 struct error *err)
 {
 	do {
-		int fd = openat(removal->root, ".",
-				O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		int rc;
 
 		removal->progress = false;
-		if (fd < 0)
-			return error_errno(err, "folder");
-		rc = each_entry(removal, fd, remove_from_root, err);
+		rc = each_entry(removal, removal->root, ".", remove_from_root,
+				err);
 		if (rc)
 			return rc;
 		if (remove_entry(dirfd, path) == 0)

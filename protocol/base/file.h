@@ -7,6 +7,7 @@
 #include "protocol/base/error.h"
 #include "protocol/base/strings.h"
 
+#include <dirent.h>
 #include <limits.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -17,14 +18,22 @@ int file_path(char path[PATH_MAX], struct error *err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /* Read the regular file at path (relative to the folder dirfd, or AT_FDCWD)
- * into *out, whose limit bounds it (E2BIG). A final symbolic link, a FIFO or a
- * device is refused (EINVAL, ELOOP): safe in folders that others write.
+ * into *out, whose limit bounds it (E2BIG). On failure *out may hold a part. A
+ * final symbolic link, a FIFO or a device is refused (EINVAL, ELOOP): safe in
+ * folders that others write.
  */
 int file_read(int dirfd, const char *path, struct buffer *out,
 	      struct error *err);
 
 /* As file_read(), following links and reading pipes: for what a user names. */
 int file_read_any(const char *path, struct buffer *out, struct error *err);
+
+/* Read the open file fd from where it stands; path: its name in errors. */
+int file_read_fd(int fd, const char *path, struct buffer *out,
+		 struct error *err);
+
+/* Write all bytes at the offset. -1 with errno. */
+int file_write_at(int fd, const void *data, size_t size, uint64_t offset);
 
 /* Replace path as a whole: a reader sees the old bytes or the new, never a
  * part. When `durable`, they survive a crash of the machine (fsync of the file
@@ -39,6 +48,16 @@ int file_write_all(int fd, const char *name, const void *data, size_t size,
 
 /* Make a folder and those above it; one that is there is success. */
 int file_make_folders(const char *path, mode_t mode, struct error *err);
+
+/* Open a folder, also ".", for readdir(3); a link is refused. NULL with errno.
+ */
+DIR *file_open_folder(int dirfd, const char *path);
+static inline void owned_dir_release(DIR **dir)
+{
+	if (*dir)
+		closedir(*dir);
+}
+#define owned_dir __attribute__((cleanup(owned_dir_release)))
 
 /* Add the names in a folder that do not begin with a dot, sorted. A folder that
  * does not exist is empty. E2BIG: more than max. On failure some may be added.

@@ -29,10 +29,31 @@ struct unit {
 	double factor;
 };
 
+struct quantity {
+	const char *allowed; /* what is expected, before the limits */
+	struct unit units[16];
+};
+
+/* clang-format off */
+static const struct quantity duration = {
+	"a time with its unit (500ms, 90s, 15m, 2h, 1d)",
+	{ { "ms", 1 }, { "s", 1e3 }, { "m", 60e3 }, { "h", 3600e3 },
+	  { "d", 86400e3 } },
+};
+static const struct quantity size = {
+	"bytes (a number, or 64K, 32M, 1.5G, 2T)",
+	{ { "", 1 }, { "B", 1 },
+	  { "K", 0x1p10 }, { "KB", 0x1p10 }, { "KiB", 0x1p10 },
+	  { "M", 0x1p20 }, { "MB", 0x1p20 }, { "MiB", 0x1p20 },
+	  { "G", 0x1p30 }, { "GB", 0x1p30 }, { "GiB", 0x1p30 },
+	  { "T", 0x1p40 }, { "TB", 0x1p40 }, { "TiB", 0x1p40 } },
+};
+/* clang-format on */
+
 /* A number with one of the units behind it, rounded to a whole. Plain zero
  * needs no unit. The result is below 2^63.
  */
-static bool parse_units(const char *text, const struct unit *units,
+static bool read_number(const struct unit *units, const char *text,
 			uint64_t *out)
 {
 	const char *end;
@@ -56,9 +77,8 @@ static bool parse_units(const char *text, const struct unit *units,
 	return false;
 }
 
-/* In the largest unit that it is a multiple of: "64M", "1d". */
-static char *in_units(uint64_t number, const struct unit *units,
-		      char text[UNITS_BYTES])
+/* The largest unit that the number is a multiple of: "64M", "1d". */
+static const struct unit *unit_of(uint64_t number, const struct unit *units)
 {
 	const struct unit *best = units;
 
@@ -66,70 +86,56 @@ static char *in_units(uint64_t number, const struct unit *units,
 		if (units->factor > best->factor &&
 		    number % (uint64_t)units->factor == 0)
 			best = units;
-	snprintf(text, UNITS_BYTES, "%" PRIu64 "%s",
-		 number / (uint64_t)best->factor, best->name);
+	return best;
+}
+
+static char *allowed(const struct quantity *quantity, uint64_t min,
+		     uint64_t max, char text[UNITS_ALLOWED_BYTES])
+{
+	const struct unit *from = unit_of(min, quantity->units);
+	const struct unit *to = unit_of(max, quantity->units);
+
+	snprintf(text, UNITS_ALLOWED_BYTES,
+		 "%s from %" PRIu64 "%s to %" PRIu64 "%s", quantity->allowed,
+		 min / (uint64_t)from->factor, from->name,
+		 max / (uint64_t)to->factor, to->name);
 	return text;
 }
 
-/* clang-format off */
-static const struct unit durations[] = {
-	{ "ms", 1 }, { "s", 1e3 }, { "m", 60e3 }, { "h", 3600e3 },
-	{ "d", 86400e3 }, { NULL, 0 },
-};
-/* clang-format on */
-
-char *duration_text(uint64_t ms, char text[UNITS_BYTES])
+static int parse(const struct quantity *quantity, const char *text,
+		 uint64_t min, uint64_t max, uint64_t *out, struct error *err)
 {
-	return in_units(ms, durations, text);
+	char expected[UNITS_ALLOWED_BYTES];
+	uint64_t number;
+
+	if (!read_number(quantity->units, text, &number) || number < min ||
+	    number > max)
+		return error_set(err, EINVAL,
+				 "'%.60s' is not valid here; expected %s", text,
+				 allowed(quantity, min, max, expected));
+	*out = number;
+	return 0;
 }
 
 int duration_parse(const char *text, uint64_t min_ms, uint64_t max_ms,
 		   uint64_t *out, struct error *err)
 {
-	char from[UNITS_BYTES], to[UNITS_BYTES];
-	uint64_t number;
-
-	if (!parse_units(text, durations, &number) || number < min_ms ||
-	    number > max_ms)
-		return error_set(err, EINVAL,
-				 "'%.60s' is not valid here; "
-				 "expected " DURATION_ALLOWED,
-				 text, duration_text(min_ms, from),
-				 duration_text(max_ms, to));
-	*out = number;
-	return 0;
-}
-
-/* clang-format off */
-static const struct unit sizes[] = {
-	{ "", 1 }, { "B", 1 },
-	{ "K", 0x1p10 }, { "KB", 0x1p10 }, { "KiB", 0x1p10 },
-	{ "M", 0x1p20 }, { "MB", 0x1p20 }, { "MiB", 0x1p20 },
-	{ "G", 0x1p30 }, { "GB", 0x1p30 }, { "GiB", 0x1p30 },
-	{ "T", 0x1p40 }, { "TB", 0x1p40 }, { "TiB", 0x1p40 },
-	{ NULL, 0 },
-};
-/* clang-format on */
-
-char *size_text(uint64_t bytes, char text[UNITS_BYTES])
-{
-	return in_units(bytes, sizes, text);
+	return parse(&duration, text, min_ms, max_ms, out, err);
 }
 
 int size_parse(const char *text, uint64_t min, uint64_t max, uint64_t *out,
 	       struct error *err)
 {
-	char from[UNITS_BYTES], to[UNITS_BYTES];
-	uint64_t number;
-
-	if (!parse_units(text, sizes, &number) || number < min || number > max)
-		return error_set(err, EINVAL,
-				 "'%.60s' is not valid here; "
-				 "expected " SIZE_ALLOWED,
-				 text, size_text(min, from),
-				 size_text(max, to));
-	*out = number;
-	return 0;
+	return parse(&size, text, min, max, out, err);
 }
 
-/* "a, b or c", cut where the sentence would be too long to read. */
+char *duration_allowed(uint64_t min_ms, uint64_t max_ms,
+		       char text[UNITS_ALLOWED_BYTES])
+{
+	return allowed(&duration, min_ms, max_ms, text);
+}
+
+char *size_allowed(uint64_t min, uint64_t max, char text[UNITS_ALLOWED_BYTES])
+{
+	return allowed(&size, min, max, text);
+}

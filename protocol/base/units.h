@@ -8,13 +8,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define UNITS_BYTES 32 /* a number with its unit, and the 0 */
-
-/* What is expected, for two texts: the limits. */
-#define DURATION_ALLOWED                                                       \
-	"a time with its unit (500ms, 90s, 15m, 2h, 1d) from %s to %s"
-#define SIZE_ALLOWED "bytes (a number, or 64K, 32M, 1.5G, 2T) from %s to %s"
-
 /* A time as number and unit: 500ms, 90s, 15m, 2h, 1.5d; or plain 0. EINVAL: it
  * is none, or not from min_ms to max_ms.
  */
@@ -27,9 +20,13 @@ int duration_parse(const char *text, uint64_t min_ms, uint64_t max_ms,
 int size_parse(const char *text, uint64_t min, uint64_t max, uint64_t *out,
 	       struct error *err);
 
-/* In the largest unit that it is a multiple of: "1d", "64M". Returns text. */
-char *duration_text(uint64_t ms, char text[UNITS_BYTES]);
-char *size_text(uint64_t bytes, char text[UNITS_BYTES]);
+/* What these calls expect: "a time with its unit (500ms, 90s, 15m, 2h, 1d) from
+ * 1s to 1d". Returns text.
+ */
+#define UNITS_ALLOWED_BYTES 160
+char *duration_allowed(uint64_t min_ms, uint64_t max_ms,
+		       char text[UNITS_ALLOWED_BYTES]);
+char *size_allowed(uint64_t min, uint64_t max, char text[UNITS_ALLOWED_BYTES]);
 
 /* A decimal number at the start of the text; *end: what follows it. false:
  * none, or hexadecimal, infinite or no number.

@@ -15,8 +15,6 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
-#define TEXT_PIECE (64 << 10)
-
 static const char *const places[PLACES] = { "partial", "loose", "kept" };
 
 bool content_hash_valid(const char *hash)
@@ -38,17 +36,12 @@ int blob_check_hash(const char *hash, struct error *err)
 /* What a process before us was making, of unknown hash, has no use. */
 static void drop_unfinished(struct blob_store *contents)
 {
-	int copy = fcntl(contents->folders[PARTIAL], F_DUPFD_CLOEXEC, 0);
-	DIR *dir = copy < 0 ? NULL : fdopendir(copy);
+	owned_dir DIR *dir = file_open_folder(contents->folders[PARTIAL], ".");
 	struct dirent *entry;
 
 	while (dir && (entry = readdir(dir)))
 		if (!strncmp(entry->d_name, "new-", 4))
-			unlinkat(contents->folders[PARTIAL], entry->d_name, 0);
-	if (dir)
-		closedir(dir);
-	else if (copy >= 0)
-		close(copy);
+			unlinkat(dirfd(dir), entry->d_name, 0);
 }
 
 static int open_folder(const char *folder, const char *name, struct error *err)
@@ -101,7 +94,6 @@ void blob_store_free(struct blob_store *contents)
 	free(contents);
 }
 
-/* Where it is, whole ones first; PLACES: nowhere. */
 enum place blob_find(struct blob_store *contents, const char *hash,
 		     struct stat *st)
 {
@@ -161,19 +153,12 @@ int blob_store_text(struct blob_store *contents, const char *hash,
 		    struct buffer *text, struct error *err)
 {
 	owned_fd int fd = blob_store_open(contents, hash, err);
-	ssize_t got = 1;
+	char name[32];
 
 	if (fd < 0)
 		return -1;
-	while (got > 0) {
-		if (buffer_reserve(text, TEXT_PIECE, err) < 0)
-			return error_prefix(err, "content %.12s", hash);
-		got = read(fd, text->data + text->size, TEXT_PIECE);
-		if (got > 0)
-			text->size += (size_t)got;
-	}
-	text->data[text->size] = 0;
-	return got < 0 ? error_errno(err, "content %.12s", hash) : 0;
+	snprintf(name, sizeof(name), "content %.12s", hash);
+	return file_read_fd(fd, name, text, err);
 }
 
 void blob_store_touch(struct blob_store *contents, const char *hash)
@@ -326,39 +311,27 @@ int blob_store_release(struct blob_store *contents, const char *hash,
 static void users_of(struct blob_store *contents, const char *hash,
 		     blob_store_user_fn *fn, void *arg)
 {
-	int users = open_users(contents, hash);
-	DIR *dir = users < 0 ? NULL : fdopendir(users);
+	owned_dir DIR *dir = file_open_folder(contents->users, hash);
 	struct dirent *entry;
 	struct stat st;
 
 	while (dir && (entry = readdir(dir)))
-		if (fstatat(users, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) ==
-			    0 &&
+		if (fstatat(dirfd(dir), entry->d_name, &st,
+			    AT_SYMLINK_NOFOLLOW) == 0 &&
 		    S_ISREG(st.st_mode))
 			fn(arg, hash, entry->d_name,
 			   (int64_t)st.st_mtim.tv_sec * 1000);
-	if (dir)
-		closedir(dir);
-	else if (users >= 0)
-		close(users);
 }
 
 int blob_store_users(struct blob_store *contents, size_t count,
 		     blob_store_user_fn *fn, void *arg, struct error *err)
 {
-	int copy = contents->walk ? -1
-				  : openat(contents->users, ".",
-					   O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct dirent *entry = NULL;
 
 	if (!contents->walk)
-		contents->walk = copy < 0 ? NULL : fdopendir(copy);
-	if (!contents->walk) {
-		error_errno(err, "content/users");
-		if (copy >= 0)
-			close(copy);
-		return -1;
-	}
+		contents->walk = file_open_folder(contents->users, ".");
+	if (!contents->walk)
+		return error_errno(err, "content/users");
 	for (size_t i = 0; i < count; i++) {
 		entry = readdir(contents->walk);
 		if (!entry)
@@ -383,30 +356,24 @@ static bool in_use(int folder, const char *name)
 static int clean_folder(struct blob_store *contents, enum place place,
 			uint64_t age_ms, uint64_t *bytes, struct error *err)
 {
-	int copy = openat(contents->folders[place], ".",
-			  O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = copy < 0 ? NULL : fdopendir(copy);
+	int folder = contents->folders[place];
+	owned_dir DIR *dir = file_open_folder(folder, ".");
 	int64_t limit = clock_wall_ms() - (int64_t)age_ms;
 	struct dirent *entry;
 	struct stat st;
 
-	if (!dir) {
-		error_errno(err, "content/%s", places[place]);
-		if (copy >= 0)
-			close(copy);
-		return -1;
-	}
+	if (!dir)
+		return error_errno(err, "content/%s", places[place]);
 	while ((entry = readdir(dir))) {
-		if (fstatat(copy, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) <
+		if (fstatat(folder, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) <
 			    0 ||
 		    !S_ISREG(st.st_mode) ||
 		    (int64_t)st.st_mtim.tv_sec * 1000 > limit ||
-		    in_use(copy, entry->d_name))
+		    in_use(folder, entry->d_name))
 			continue;
-		if (unlinkat(copy, entry->d_name, 0) == 0)
+		if (unlinkat(folder, entry->d_name, 0) == 0)
 			*bytes += (uint64_t)st.st_size;
 	}
-	closedir(dir);
 	return 0;
 }
 

@@ -2,6 +2,7 @@
  */
 #include "protocol/blob/image_bundle.h"
 
+#include "protocol/blob/tarball.h"
 #include "protocol/blob/unpack.h"
 
 #include <archive.h>
@@ -240,7 +241,6 @@ struct assembly {
 	uint64_t left;
 	bool ended;
 	struct buffer pending;
-	struct error error; /* of on_write() */
 	char piece[PIECE];
 };
 
@@ -249,8 +249,7 @@ static ssize_t on_write(struct archive *out, void *arg, const void *data,
 {
 	struct assembly *assembly = arg;
 
-	return buffer_append(&assembly->pending, data, size, &assembly->error) <
-			       0
+	return buffer_append(&assembly->pending, data, size, NULL) < 0
 		       ? -1
 		       : (ssize_t)size;
 }
@@ -270,27 +269,16 @@ struct assembly *assembly_new(struct blob_store *contents,
 	owned(assembly_free) struct assembly *assembly =
 		calloc(1, sizeof(*assembly));
 
-	if (!assembly || !(assembly->out = archive_write_new())) {
+	if (!assembly) {
 		error_nomem(err, "image file");
-		if (assembly)
-			assembly->fd = -1;
 		return NULL;
 	}
 	assembly->contents = contents;
 	assembly->bundle = bundle;
 	assembly->fd = -1;
 	buffer_init(&assembly->pending, PENDING_MAX);
-	if (archive_write_set_format_pax_restricted(assembly->out) !=
-		    ARCHIVE_OK ||
-	    archive_write_set_bytes_per_block(assembly->out, 0) != ARCHIVE_OK ||
-	    archive_write_set_bytes_in_last_block(assembly->out, 1) !=
-		    ARCHIVE_OK ||
-	    archive_write_open(assembly->out, assembly, NULL, on_write, NULL) !=
-		    ARCHIVE_OK) {
-		wrong(assembly, err);
-		return NULL;
-	}
-	return take(assembly);
+	assembly->out = tar_writer_new(on_write, assembly, err);
+	return assembly->out ? take(assembly) : NULL;
 }
 
 void assembly_free(struct assembly *assembly)
@@ -299,14 +287,8 @@ void assembly_free(struct assembly *assembly)
 		return;
 	if (assembly->fd >= 0)
 		close(assembly->fd);
-	if (assembly->pending.limit) {
-		buffer_clear(&assembly->pending);
-		/* What libarchive still holds goes nowhere. */
-		buffer_init(&assembly->pending, PENDING_MAX);
-	}
-	archive_write_free(assembly->out);
-	if (assembly->pending.limit)
-		buffer_clear(&assembly->pending);
+	archive_write_free(assembly->out); /* this may still write to pending */
+	buffer_clear(&assembly->pending);
 	free(assembly);
 }
 

@@ -3,8 +3,9 @@
  */
 #include "protocol/blob/incoming.h"
 
-#include "protocol/base/digest.h"
 #include "protocol/base/clock.h"
+#include "protocol/base/digest.h"
+#include "protocol/base/file.h"
 #include "protocol/blob/blob_store_internal.h"
 
 #include <errno.h>
@@ -133,7 +134,6 @@ uint64_t incoming_length(const struct incoming *incoming)
 int incoming_write(struct incoming *incoming, const void *data, size_t size,
 		   struct error *err)
 {
-	const char *from = data;
 	uint64_t flush = incoming->length - incoming->flushed;
 
 	if (size > incoming->bytes - incoming->length)
@@ -145,20 +145,12 @@ int incoming_write(struct incoming *incoming, const void *data, size_t size,
 		digest_add(&incoming->digest, data, size);
 		incoming->hashed += size;
 	}
-	for (size_t done = 0; done < size;) {
-		ssize_t put = pwrite(incoming->fd, from + done, size - done,
-				     (off_t)(incoming->length + done));
-
-		if (put < 0 && errno == EINTR)
-			continue;
-		if (put < 0) {
-			error_errno(err, "content %.12s", incoming->name);
-			/* The hash went ahead: begin it anew at the end. */
-			incoming->hashed = 0;
-			digest_init(&incoming->digest);
-			return -1;
-		}
-		done += (size_t)put;
+	if (file_write_at(incoming->fd, data, size, incoming->length) < 0) {
+		error_errno(err, "content %.12s", incoming->name);
+		/* The hash went ahead: begin it anew at the end. */
+		incoming->hashed = 0;
+		digest_init(&incoming->digest);
+		return -1;
 	}
 	incoming->length += size;
 	if (flush + size >= FLUSH_BYTES) {

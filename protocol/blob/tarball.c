@@ -4,6 +4,7 @@
 
 #include "protocol/base/buffer.h"
 #include "protocol/base/digest.h"
+#include "protocol/base/file.h"
 
 #include <archive.h>
 #include <archive_entry.h>
@@ -22,8 +23,7 @@
 /* A folder on the way down. */
 struct level {
 	int fd;
-	char **names; /* sorted */
-	size_t count;
+	struct strings names; /* sorted */
 	size_t next;
 	size_t path; /* length of the path up to here, with its '/' */
 };
@@ -48,9 +48,7 @@ struct tarball {
 
 static void level_clear(struct level *level)
 {
-	for (size_t i = 0; i < level->count; i++)
-		free(level->names[i]);
-	free(level->names);
+	strings_clear(&level->names);
 	close(level->fd);
 	*level = (struct level){ .fd = -1 };
 }
@@ -68,50 +66,28 @@ static int file_error(const struct tarball *tarball, struct error *err)
 			 strerror(errno));
 }
 
-static int add_name(struct tarball *tarball, struct level *level,
-		    const char *name, struct error *err)
-{
-	/* Doubling at powers of two. */
-	if (!(level->count & (level->count - 1))) {
-		size_t room = level->count ? level->count * 2 : 1;
-		char **names = realloc(level->names, room * sizeof(*names));
-
-		if (!names)
-			return error_nomem(err, "tar");
-		level->names = names;
-	}
-	if (++tarball->entries > TARBALL_ENTRIES_MAX)
-		return error_set(err, EINVAL, "more than %d files",
-				 TARBALL_ENTRIES_MAX);
-	level->names[level->count] = strdup(name);
-	if (!level->names[level->count])
-		return error_nomem(err, "tar");
-	level->count++;
-	return 0;
-}
-
 static int list_names(struct tarball *tarball, struct level *level,
 		      struct error *err)
 {
-	int copy = fcntl(level->fd, F_DUPFD_CLOEXEC, 0);
-	DIR *dir = copy < 0 ? NULL : fdopendir(copy);
+	owned_dir DIR *dir = file_open_folder(level->fd, ".");
+	struct strings *names = &level->names;
 	struct dirent *entry;
-	int rc = 0;
 
-	if (!dir) {
-		file_error(tarball, err);
-		if (copy >= 0)
-			close(copy);
-		return -1;
+	if (!dir)
+		return file_error(tarball, err);
+	while ((entry = readdir(dir))) {
+		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
+			continue;
+		if (++tarball->entries > TARBALL_ENTRIES_MAX)
+			return error_set(err, EINVAL, "more than %d files",
+					 TARBALL_ENTRIES_MAX);
+		if (strings_add(names, entry->d_name, err) < 0)
+			return error_prefix(err, "tar");
 	}
-	while (rc == 0 && (entry = readdir(dir)))
-		if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, ".."))
-			rc = add_name(tarball, level, entry->d_name, err);
-	closedir(dir);
-	if (level->count)
-		qsort(level->names, level->count, sizeof(*level->names),
+	if (names->count)
+		qsort(names->items, names->count, sizeof(*names->items),
 		      by_bytes);
-	return rc;
+	return 0;
 }
 
 /* Takes the folder fd over. */
@@ -230,7 +206,7 @@ static int begin_folder(struct tarball *tarball, const struct level *level,
 static int begin_entry(struct tarball *tarball, struct level *level,
 		       struct error *err)
 {
-	const char *name = level->names[level->next++];
+	const char *name = level->names.items[level->next++];
 	struct stat st;
 	bool left_out;
 
@@ -290,7 +266,7 @@ static int pack_step(struct tarball *tarball, struct error *err)
 		return pack_piece(tarball, err);
 	while (tarball->depth) {
 		level = &tarball->levels[tarball->depth - 1];
-		if (level->next < level->count)
+		if (level->next < level->names.count)
 			return begin_entry(tarball, level, err);
 		level_clear(level);
 		tarball->depth--;
@@ -336,26 +312,28 @@ const char *tarball_hash(const struct tarball *tarball)
 	return tarball->hash;
 }
 
-static int open_out(struct tarball *tarball, struct error *err)
+struct archive *tar_writer_new(archive_write_callback *put, void *arg,
+			       struct error *err)
 {
 	struct archive *out = archive_write_new();
 
-	if (!out)
-		return error_nomem(err, "tar");
-	tarball->out = out;
+	if (!out) {
+		error_nomem(err, "tar");
+		return NULL;
+	}
 	/* The plain old format, with pax headers only where it is too small;
 	 * blocks only as long as what is in them.
 	 */
-	if (archive_write_set_format_pax_restricted(out) != ARCHIVE_OK ||
-	    archive_write_set_bytes_per_block(out, 0) != ARCHIVE_OK ||
-	    archive_write_set_bytes_in_last_block(out, 1) != ARCHIVE_OK ||
-	    archive_write_set_options(out, "hdrcharset=BINARY") <
-		    ARCHIVE_WARN ||
-	    archive_write_open(out, tarball, NULL, on_write, NULL) !=
-		    ARCHIVE_OK)
-		return error_set(err, EINVAL, "tar: %s",
-				 archive_error_string(out));
-	return 0;
+	if (archive_write_set_format_pax_restricted(out) == ARCHIVE_OK &&
+	    archive_write_set_bytes_per_block(out, 0) == ARCHIVE_OK &&
+	    archive_write_set_bytes_in_last_block(out, 1) == ARCHIVE_OK &&
+	    archive_write_set_options(out, "hdrcharset=BINARY") >=
+		    ARCHIVE_WARN &&
+	    archive_write_open(out, arg, NULL, put, NULL) == ARCHIVE_OK)
+		return out;
+	error_set(err, EINVAL, "tar: %s", archive_error_string(out));
+	archive_write_free(out);
+	return NULL;
 }
 
 struct tarball *tarball_new(const char *folder, const struct ignore *ignore,
@@ -384,7 +362,8 @@ struct tarball *tarball_new(const char *folder, const struct ignore *ignore,
 		error_prefix(err, "folder %s", folder);
 		return NULL;
 	}
-	return open_out(tarball, err) < 0 ? NULL : take(tarball);
+	tarball->out = tar_writer_new(on_write, tarball, err);
+	return tarball->out ? take(tarball) : NULL;
 }
 
 void tarball_free(struct tarball *tarball)
@@ -395,10 +374,7 @@ void tarball_free(struct tarball *tarball)
 		level_clear(&tarball->levels[--tarball->depth]);
 	if (tarball->file >= 0)
 		close(tarball->file);
-	buffer_clear(&tarball->pending);
-	/* What libarchive still holds goes nowhere. */
-	buffer_init(&tarball->pending, PENDING_MAX);
-	archive_write_free(tarball->out);
+	archive_write_free(tarball->out); /* this may still write to pending */
 	buffer_clear(&tarball->pending);
 	buffer_clear(&tarball->path);
 	free(tarball);

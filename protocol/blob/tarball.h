@@ -18,6 +18,7 @@
 #include "protocol/base/owned.h"
 #include "protocol/blob/ignore.h"
 
+#include <archive.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -45,5 +46,11 @@ uint64_t tarball_size(const struct tarball *tarball);
 
 /* SHA-256 of the whole stream, as hex; "" before its end was read. */
 const char *tarball_hash(const struct tarball *tarball);
+
+/* A writer of tar streams in the same format (archive_write(3)), whose bytes go
+ * to put(arg).
+ */
+struct archive *tar_writer_new(archive_write_callback *put, void *arg,
+			       struct error *err);
 
 #endif

@@ -2,6 +2,8 @@
  */
 #include "protocol/blob/unpack.h"
 
+#include "protocol/base/file.h"
+
 #include <archive.h>
 #include <archive_entry.h>
 #include <errno.h>
@@ -160,22 +162,6 @@ static int count_bytes(struct work *work, uint64_t bytes, struct error *err)
 	return 0;
 }
 
-static int write_all(int fd, const char *data, size_t size, off_t offset)
-{
-	while (size) {
-		ssize_t put = pwrite(fd, data, size, offset);
-
-		if (put < 0 && errno == EINTR)
-			continue;
-		if (put < 0)
-			return -1;
-		data += put;
-		size -= (size_t)put;
-		offset += put;
-	}
-	return 0;
-}
-
 static int copy_data(struct work *work, int fd, struct error *err)
 {
 	uint64_t end = 0;
@@ -193,7 +179,7 @@ static int copy_data(struct work *work, int fd, struct error *err)
 			return wrong(work, err);
 		if (count_bytes(work, (uint64_t)offset - end + size, err) < 0)
 			return -1;
-		if (write_all(fd, data, size, offset) < 0)
+		if (file_write_at(fd, data, size, (uint64_t)offset) < 0)
 			return error_errno(err, "%.120s", work->path);
 		end = (uint64_t)offset + size;
 	}

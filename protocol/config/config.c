@@ -41,11 +41,6 @@ static void config_key(const struct option_rule *rule, char *key, size_t size)
 			*c = '_';
 }
 
-static struct option_tables tables_of(const struct config_program *program)
-{
-	return (struct option_tables){ { program->rules } };
-}
-
 /* The value of NAME in what environ(7) is; NULL: not there, or empty. */
 static const char *variable_value(char *const *variables, const char *name)
 {
@@ -187,19 +182,16 @@ int config_read_file(const struct config_program *program, const char *path,
 
 /* The environment. */
 
-static const char *variable(const struct config_program *program,
-			    const struct option_rule *rule,
-			    char *const *variables)
+/* The variable of a rule: REGATTA_AGENT_PEER_PORT. */
+static void variable_name(const struct config_program *program,
+			  const struct option_rule *rule, char name[NAME_BYTES])
 {
-	char name[NAME_BYTES];
-	size_t length;
+	size_t length = strlen(program->variables);
 
-	snprintf(name, sizeof(name), "%s", program->variables);
-	length = strlen(name);
-	config_key(rule, name + length, sizeof(name) - length);
+	snprintf(name, NAME_BYTES, "%s", program->variables);
+	config_key(rule, name + length, NAME_BYTES - length);
 	for (char *c = name + length; *c; c++)
 		*c = (char)toupper((unsigned char)*c);
-	return variable_value(variables, name);
 }
 
 static int set_variables(const struct config_program *program,
@@ -208,17 +200,15 @@ static int set_variables(const struct config_program *program,
 {
 	for (const struct option_rule *rule = program->rules; rule->name;
 	     rule++) {
-		const char *text = rule->places & OPTION_NOT_IN_ENVIRONMENT
-					   ? NULL
-					   : variable(program, rule, variables);
-		char key[NAME_BYTES];
+		char name[NAME_BYTES];
+		const char *text;
 
-		if (!text || option_set(rule, text, settings, err) == 0)
+		if (rule->places & OPTION_NOT_IN_ENVIRONMENT)
 			continue;
-		config_key(rule, key, sizeof(key));
-		for (char *c = key; *c; c++)
-			*c = (char)toupper((unsigned char)*c);
-		return error_prefix(err, "%s%s", program->variables, key);
+		variable_name(program, rule, name);
+		text = variable_value(variables, name);
+		if (text && option_set(rule, text, settings, err) < 0)
+			return error_prefix(err, "%s", name);
 	}
 	return 0;
 }
@@ -228,7 +218,7 @@ static int set_variables(const struct config_program *program,
 static int set_line(const struct config_program *program, int argc, char **argv,
 		    void *settings, struct error *err)
 {
-	const struct option_tables tables = tables_of(program);
+	const struct option_tables tables = { { program->rules } };
 	owned_free char **words = calloc((size_t)argc + 1, sizeof(*words));
 	size_t count;
 

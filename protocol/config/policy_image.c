@@ -8,16 +8,6 @@
 #include <arpa/inet.h>
 #include <string.h>
 
-/* The first part of a name is a registry when it looks like a host. */
-static bool has_registry(const char *name)
-{
-	size_t size = strcspn(name, "/");
-
-	return name[size] &&
-	       (memchr(name, '.', size) || memchr(name, ':', size) ||
-		(size == 9 && !strncmp(name, "localhost", 9)));
-}
-
 /* As registries know it: docker.io/library/ubuntu for ubuntu. With a digest the
  * tag means nothing, so no pattern may hold on to it.
  */
@@ -25,14 +15,13 @@ static bool image_allowed(const struct policy *policy,
 			  const struct reference *reference)
 {
 	const struct strings *images = &policy->lists[POLICY_IMAGES];
-	const char *name = reference->name;
-	char full[REFERENCE_MAX + 32], exact[REFERENCE_MAX + 256];
+	char host[REFERENCE_HOST_MAX + 1], path[REFERENCE_PATH_MAX + 1];
+	char full[sizeof(host) + sizeof(path)], exact[sizeof(full) + 129];
 
-	if (!*name)
+	if (!*reference->name)
 		return policy_matches(images, reference->digest);
-	snprintf(full, sizeof(full), "%s%s%s",
-		 has_registry(name) ? "" : "docker.io/",
-		 strchr(name, '/') ? "" : "library/", name);
+	reference_place(reference, host, path);
+	snprintf(full, sizeof(full), "%s/%s", host, path);
 	if (*reference->digest)
 		snprintf(exact, sizeof(exact), "%s@%s", full,
 			 reference->digest);
@@ -108,7 +97,6 @@ bool policy_image_may_be_found(const char *image)
 int policy_image_check_build(const struct policy *policy, const char *image,
 			     const char *build, struct error *err)
 {
-
 	if (policy->any)
 		return 0;
 	if (!policy->build)

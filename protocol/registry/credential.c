@@ -63,21 +63,6 @@ static int check_owner(int fd, const char *path, struct error *err)
 	return 0;
 }
 
-static int read_all(int fd, const char *path, struct buffer *out,
-		    struct error *err)
-{
-	char piece[4096];
-	ssize_t got;
-
-	while ((got = read(fd, piece, sizeof(piece))) > 0 &&
-	       buffer_append(out, piece, (size_t)got, err) == 0)
-		;
-	explicit_bzero(piece, sizeof(piece));
-	if (got < 0)
-		return error_errno(err, "%s", path);
-	return got > 0 ? error_prefix(err, "%s", path) : 0;
-}
-
 /* The words of an error of the parser could quote what it read. */
 static cJSON *parse(const char *text, size_t size, const char *path,
 		    struct error *err)
@@ -103,7 +88,7 @@ static cJSON *load(const char *path, struct error *err)
 		return NULL;
 	}
 	if (check_owner(fd, path, err) < 0 ||
-	    read_all(fd, path, &text, err) < 0)
+	    file_read_fd(fd, path, &text, err) < 0)
 		return NULL;
 	return parse(text.data, text.size, path, err);
 }
@@ -129,40 +114,40 @@ static char *copy(const char *text)
 	return text && *text ? strdup(text) : NULL;
 }
 
-/* Keys may be URLs: "https://host/v1/" is "host". */
-static bool is_key_of(const char *key, const char *registry)
+/* The host of a key, which may be a URL: "https://host/v1/" is "host". False:
+ * it is no valid one.
+ */
+static bool key_host(const char *key, char host[REFERENCE_HOST_MAX + 1])
 {
 	const char *at = strstr(key, "://");
 	size_t size;
 
-	if (!strcmp(registry, HUB) && !strcmp(key, HUB_KEY))
-		return true;
 	at = at ? at + 3 : key;
 	size = strcspn(at, "/");
-	return strlen(registry) == size && !strncmp(at, registry, size);
+	snprintf(host, REFERENCE_HOST_MAX + 1, "%.*s", (int)size, at);
+	return size <= REFERENCE_HOST_MAX && reference_host_valid(host);
 }
 
-/* "https://host/v1/" is "host". */
+static bool is_key_of(const char *key, const char *registry)
+{
+	char host[REFERENCE_HOST_MAX + 1];
+
+	return (!strcmp(registry, HUB) && !strcmp(key, HUB_KEY)) ||
+	       (key_host(key, host) && !strcmp(host, registry));
+}
+
 static int add_registry(const char *key, struct strings *registries,
 			struct error *err)
 {
-	const char *at = strstr(key, "://");
 	char host[REFERENCE_HOST_MAX + 1];
-	size_t size;
 
-	at = at ? at + 3 : key;
-	size = strcspn(at, "/");
-	if (size > REFERENCE_HOST_MAX)
-		return 0;
-	snprintf(host, sizeof(host), "%.*s", (int)size, at);
 	if (!strcmp(key, HUB_KEY))
 		snprintf(host, sizeof(host), HUB);
-	if (!reference_host_valid(host))
+	else if (!key_host(key, host))
 		return 0;
-	for (size_t i = 0; i < registries->count; i++)
-		if (!strcmp(registries->items[i], host))
-			return 0;
-	return strings_add(registries, host, err);
+	return strings_has(registries, host)
+		       ? 0
+		       : strings_add(registries, host, err);
 }
 
 int credential_registries(const char *path, struct strings *registries,

@@ -170,27 +170,7 @@ int value_key_error(const struct value *map, size_t index, struct error *err,
 	return -1;
 }
 
-int value_expect(const struct value *value, enum value_kind kind,
-		 struct error *err)
-{
-	/* clang-format off */
-	static const char *const names[] = {
-		[VALUE_NULL] = "nothing",
-		[VALUE_SCALAR] = "a single value",
-		[VALUE_LIST] = "a list, [a, b] or lines that begin with \"- \"",
-		[VALUE_MAP] = "a map, {key: value} or lines of key: value",
-	};
-	/* clang-format on */
-	char found[96];
-
-	if (value->kind == kind)
-		return 0;
-	value_found(value, found, sizeof(found));
-	return value_error(value, err, "%s is not valid here; expected %s",
-			   found, names[kind]);
-}
-
-/* `"x" is not valid here; expected <what>` */
+/* "FOUND is not valid here; expected ..." */
 __attribute__((format(printf, 3, 4))) static int
 refuse(const struct value *value, struct error *err, const char *fmt, ...)
 {
@@ -206,6 +186,21 @@ refuse(const struct value *value, struct error *err, const char *fmt, ...)
 	value_found(value, found, sizeof(found));
 	return value_error(value, err, "%s is not valid here; expected %s",
 			   found, allowed.text);
+}
+
+int value_expect(const struct value *value, enum value_kind kind,
+		 struct error *err)
+{
+	/* clang-format off */
+	static const char *const names[] = {
+		[VALUE_NULL] = "nothing",
+		[VALUE_SCALAR] = "a single value",
+		[VALUE_LIST] = "a list, [a, b] or lines that begin with \"- \"",
+		[VALUE_MAP] = "a map, {key: value} or lines of key: value",
+	};
+	/* clang-format on */
+
+	return value->kind == kind ? 0 : refuse(value, err, "%s", names[kind]);
 }
 
 /* A plain integer of the core schema: sign and magnitude. */
@@ -327,25 +322,42 @@ int value_string(const struct value *value, size_t max, const char **out,
 int value_duration_ms(const struct value *value, uint64_t min_ms,
 		      uint64_t max_ms, uint64_t *out, struct error *err)
 {
-	char from[UNITS_BYTES], to[UNITS_BYTES];
+	char allowed[UNITS_ALLOWED_BYTES];
 
 	if (value->kind == VALUE_SCALAR &&
 	    duration_parse(value->text, min_ms, max_ms, out, NULL) == 0)
 		return 0;
-	return refuse(value, err, DURATION_ALLOWED, duration_text(min_ms, from),
-		      duration_text(max_ms, to));
+	return refuse(value, err, "%s",
+		      duration_allowed(min_ms, max_ms, allowed));
 }
 
 int value_size_bytes(const struct value *value, uint64_t min, uint64_t max,
 		     uint64_t *out, struct error *err)
 {
-	char from[UNITS_BYTES], to[UNITS_BYTES];
+	char allowed[UNITS_ALLOWED_BYTES];
 
 	if (value->kind == VALUE_SCALAR &&
 	    size_parse(value->text, min, max, out, NULL) == 0)
 		return 0;
-	return refuse(value, err, SIZE_ALLOWED, size_text(min, from),
-		      size_text(max, to));
+	return refuse(value, err, "%s", size_allowed(min, max, allowed));
+}
+
+int value_share(const struct value *value, double *out, struct error *err)
+{
+	const char *end;
+	double number;
+
+	if (value->kind == VALUE_SCALAR &&
+	    decimal_parse(value->text, &number, &end) &&
+	    (!*end || !strcmp(end, "%"))) {
+		number /= *end ? 100 : 1;
+		if (number > 0 && number <= 1) {
+			*out = number;
+			return 0;
+		}
+	}
+	return refuse(value, err,
+		      "a share above 0 and up to 100%%, such as 2%% or 0.02");
 }
 
 static void list_words(const char *const *words, char *buffer, size_t size)
@@ -375,26 +387,6 @@ static void suggest(const char *text, const char *const *words, char *buffer,
 	buffer[0] = 0;
 	if (nearest)
 		snprintf(buffer, size, "; did you mean \"%s\"?", nearest);
-}
-
-int value_share(const struct value *value, double *out, struct error *err)
-{
-	const char *text = value_text(value), *end;
-	double number;
-
-	if (value_kind(value) == VALUE_SCALAR &&
-	    decimal_parse(text, &number, &end) &&
-	    (!*end || !strcmp(end, "%"))) {
-		number /= *end ? 100 : 1;
-		if (number > 0 && number <= 1) {
-			*out = number;
-			return 0;
-		}
-	}
-	return value_error(value, err,
-			   "\"%.40s\" is not valid here; expected a share "
-			   "above 0 and up to 100%%, such as 2%% or 0.02",
-			   text);
 }
 
 int value_enum(const struct value *value, const char *const *words, size_t *out,
