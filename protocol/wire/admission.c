@@ -3,7 +3,6 @@
 #include "protocol/wire/admission.h"
 
 #include "protocol/base/clock.h"
-#include "protocol/wire/sessions.h"
 #include "protocol/wire/zap.h"
 
 #include <errno.h>

@@ -8,7 +8,7 @@
 #ifndef PROTOCOL_WIRE_ADMISSION_H
 #define PROTOCOL_WIRE_ADMISSION_H
 
-#include "protocol/wire/wire_peer.h"
+#include "protocol/wire/sessions.h"
 
 /* May these frames be decoded? Checks key, rate and size. */
 bool admission_frames(struct wire_peer *peer, struct frames *frames);

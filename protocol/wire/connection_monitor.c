@@ -117,10 +117,8 @@ static int monitor_ready(void *arg)
 	struct connection_monitor *monitor = arg;
 	uint16_t event;
 	uint32_t value;
-	char address[256];
 
-	if (!socket_monitor_receive(monitor->monitor, &event, &value, address,
-				    sizeof(address)))
+	if (!socket_monitor_receive(monitor->monitor, &event, &value))
 		return 0;
 	if (event == ZMQ_EVENT_ACCEPTED)
 		came(monitor, (int)value);

@@ -6,12 +6,13 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 void frames_init(struct frames *frames)
 {
-	frames->id_size = 0;
+	frames->id.size = 0;
 	frames->has_payload = false;
 	zmq_msg_init(&frames->text);
 	zmq_msg_init(&frames->payload);
@@ -48,10 +49,11 @@ static bool receive_id(void *socket, struct frames *frames)
 
 	zmq_msg_init(&id);
 	good = zmq_msg_recv(&id, socket, ZMQ_DONTWAIT) >= 0 &&
-	       zmq_msg_more(&id) && zmq_msg_size(&id) <= sizeof(frames->id);
+	       zmq_msg_more(&id) &&
+	       zmq_msg_size(&id) <= sizeof(frames->id.bytes);
 	if (good) {
-		frames->id_size = zmq_msg_size(&id);
-		memcpy(frames->id, zmq_msg_data(&id), frames->id_size);
+		frames->id.size = zmq_msg_size(&id);
+		memcpy(frames->id.bytes, zmq_msg_data(&id), frames->id.size);
 	}
 	zmq_msg_close(&id);
 	return good;
@@ -93,7 +95,7 @@ int frames_send(void *socket, bool router, struct frames *frames,
 {
 	int more = frames->has_payload ? ZMQ_SNDMORE : 0;
 
-	if (router && zmq_send(socket, frames->id, frames->id_size,
+	if (router && zmq_send(socket, frames->id.bytes, frames->id.size,
 			       ZMQ_DONTWAIT | ZMQ_SNDMORE) < 0)
 		return error_errno(err, "send");
 	if (zmq_msg_send(&frames->text, socket, ZMQ_DONTWAIT | more) < 0)
@@ -104,31 +106,39 @@ int frames_send(void *socket, bool router, struct frames *frames,
 	return 0;
 }
 
-static int fill_frame(zmq_msg_t *frame, const void *data, size_t size,
-		      struct error *err)
+static void free_data(void *data, void *hint)
 {
-	zmq_msg_close(frame);
-	if (zmq_msg_init_size(frame, size) < 0) {
-		zmq_msg_init(frame);
-		return error_nomem(err, "message");
-	}
-	if (size)
-		memcpy(zmq_msg_data(frame), data, size);
-	return 0;
+	free(data);
 }
 
-int frames_fill(struct frames *frames, const void *text, size_t text_size,
-		const void *payload, size_t payload_size, struct error *err)
+int frames_text(struct frames *frames, struct buffer *text, struct error *err)
 {
-	if (payload && payload_size > MESSAGE_PAYLOAD_MAX)
+	size_t size = text->size;
+	char *data = buffer_take(text);
+
+	zmq_msg_close(&frames->text);
+	if (data &&
+	    zmq_msg_init_data(&frames->text, data, size, free_data, NULL) == 0)
+		return 0;
+	zmq_msg_init(&frames->text);
+	free(data);
+	return error_nomem(err, "message");
+}
+
+int frames_payload(struct frames *frames, const void *payload, size_t size,
+		   struct error *err)
+{
+	if (size > MESSAGE_PAYLOAD_MAX)
 		return error_set(err, E2BIG,
 				 "payload of %zu bytes; expected at most %d",
-				 payload_size, MESSAGE_PAYLOAD_MAX);
-	if (fill_frame(&frames->text, text, text_size, err) < 0)
-		return -1;
-	frames->has_payload = payload != NULL;
-	if (payload)
-		return fill_frame(&frames->payload, payload, payload_size, err);
+				 size, MESSAGE_PAYLOAD_MAX);
+	zmq_msg_close(&frames->payload);
+	if (zmq_msg_init_size(&frames->payload, size) < 0) {
+		zmq_msg_init(&frames->payload);
+		return error_nomem(err, "message");
+	}
+	memcpy(zmq_msg_data(&frames->payload), payload, size);
+	frames->has_payload = true;
 	return 0;
 }
 
@@ -164,18 +174,14 @@ void *socket_monitor_new(void *zmq, void *socket, int events, struct error *err)
 	return monitor;
 }
 
-int socket_monitor_receive(void *socket, uint16_t *event, uint32_t *value,
-			   char *address, size_t size)
+int socket_monitor_receive(void *socket, uint16_t *event, uint32_t *value)
 {
 	uint8_t head[6];
-	int length;
+	char address[1]; /* the second frame is of no use here */
 
-	if (zmq_recv(socket, head, sizeof(head), ZMQ_DONTWAIT) < 6)
+	if (zmq_recv(socket, head, sizeof(head), ZMQ_DONTWAIT) < 6 ||
+	    zmq_recv(socket, address, sizeof(address), ZMQ_DONTWAIT) < 0)
 		return 0;
-	length = zmq_recv(socket, address, size - 1, ZMQ_DONTWAIT);
-	if (length < 0)
-		return 0;
-	address[(size_t)length < size ? (size_t)length : size - 1] = 0;
 	memcpy(event, head, 2);
 	memcpy(value, head + 2, 4);
 	return 1;

@@ -4,6 +4,7 @@
 #ifndef PROTOCOL_WIRE_FRAME_H
 #define PROTOCOL_WIRE_FRAME_H
 
+#include "protocol/base/buffer.h"
 #include "protocol/base/error.h"
 #include "protocol/base/owned.h"
 
@@ -12,14 +13,17 @@
 #include <stdint.h>
 #include <zmq.h>
 
-#define FRAMES_ID_MAX 255
-
-/* One message on the wire. id: the ROUTER's id of the peer, 5 bytes, or up to
- * 255 that the peer chose itself (ZeroMQ RFC 28).
+/* A ROUTER's id of a peer: 5 bytes, or up to 255 that the peer chose itself
+ * (ZeroMQ RFC 28).
  */
+struct frames_id {
+	uint8_t bytes[255];
+	size_t size;
+};
+
+/* One message on the wire. */
 struct frames {
-	uint8_t id[FRAMES_ID_MAX];
-	size_t id_size;
+	struct frames_id id; /* of the peer, at a router */
 	zmq_msg_t text;
 	zmq_msg_t payload;
 	bool has_payload;
@@ -42,11 +46,11 @@ int frames_receive(void *socket, bool router, struct frames *frames,
 int frames_send(void *socket, bool router, struct frames *frames,
 		struct error *err);
 
-/* Fill the frames from memory (copied). payload may be NULL: none. E2BIG: it is
- * larger than MESSAGE_PAYLOAD_MAX.
- */
-int frames_fill(struct frames *frames, const void *text, size_t text_size,
-		const void *payload, size_t payload_size, struct error *err);
+/* Take the text over from the buffer, which is then empty. */
+int frames_text(struct frames *frames, struct buffer *text, struct error *err);
+/* Add a payload, which is copied. E2BIG: more than MESSAGE_PAYLOAD_MAX. */
+int frames_payload(struct frames *frames, const void *payload, size_t size,
+		   struct error *err);
 
 /* A PAIR socket that gets these events of `socket`; closed by the caller, after
  * zmq_socket_monitor(socket, NULL, 0).
@@ -54,8 +58,7 @@ int frames_fill(struct frames *frames, const void *text, size_t text_size,
 void *socket_monitor_new(void *zmq, void *socket, int events,
 			 struct error *err);
 
-/* An event of a socket's monitor: 1 and *event, *value, address; 0: none. */
-int socket_monitor_receive(void *socket, uint16_t *event, uint32_t *value,
-			   char *address, size_t size);
+/* An event of a socket's monitor: 1 and *event, *value; 0: none. */
+int socket_monitor_receive(void *socket, uint16_t *event, uint32_t *value);
 
 #endif

@@ -5,20 +5,17 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
+#include <sys/queue.h>
 
 #define BATCH_BYTES 65536 /* of messages that go in one frame */
 
 _Static_assert(MESSAGE_PAYLOAD_MAX <= MESSAGE_TEXT_MAX,
 	       "one limit for both frames");
 
-/* A frame to be: messages of one turn to one peer, or one with its payload. */
+/* Messages of one turn to one peer, or one message with its payload. */
 struct outgoing_frame {
-	uint8_t id[FRAMES_ID_MAX]; /* of the peer */
-	size_t id_size;
+	struct frames frames; /* without the text, until it is sent */
 	struct buffer messages;
-	zmq_msg_t payload;
-	bool has_payload;
 	STAILQ_ENTRY(outgoing_frame) next;
 };
 
@@ -46,7 +43,7 @@ struct outgoing *outgoing_new(void *router, struct zmq_watch *watch,
 static void frame_free(struct outgoing_frame *frame)
 {
 	buffer_clear(&frame->messages);
-	zmq_msg_close(&frame->payload);
+	frames_clear(&frame->frames);
 	free(frame);
 }
 
@@ -63,139 +60,83 @@ void outgoing_free(struct outgoing *outgoing)
 	free(outgoing);
 }
 
-static int router_send(struct outgoing *outgoing, struct frames *frames,
-		       struct error *err)
+static int frame_send(struct outgoing *outgoing, struct outgoing_frame *frame,
+		      struct error *err)
 {
+	if (frames_text(&frame->frames, &frame->messages, err) < 0)
+		return -1;
 	zmq_watch_touch(outgoing->watch);
-	return frames_send(outgoing->router, true, frames, err);
+	return frames_send(outgoing->router, true, &frame->frames, err);
 }
 
-void outgoing_now(struct outgoing *outgoing, const struct wire_peer *peer,
-		  enum message_type type, const void *body)
-{
-	owned(buffer_clear) struct buffer text;
-	owned(frames_clear) struct frames frames;
-
-	frames_init(&frames);
-	buffer_init(&text, MESSAGE_TEXT_MAX);
-	memcpy(frames.id, peer->id, peer->id_size);
-	frames.id_size = peer->id_size;
-	if (message_encode(type, body, &text, NULL) == 0 &&
-	    frames_fill(&frames, text.data, text.size, NULL, 0, NULL) == 0)
-		router_send(outgoing, &frames, NULL);
-}
-
-/* Queueing. */
-
-static struct outgoing_frame *frame_new(const struct wire_peer *peer,
-					enum message_type type)
+static struct outgoing_frame *frame_new(const struct frames_id *to,
+					enum message_type type,
+					const void *body, struct error *err)
 {
 	struct outgoing_frame *frame = calloc(1, sizeof(*frame));
 
-	if (!frame)
+	if (!frame) {
+		error_nomem(err, "message");
 		return NULL;
-	memcpy(frame->id, peer->id, peer->id_size);
-	frame->id_size = peer->id_size;
-	zmq_msg_init(&frame->payload);
+	}
+	frames_init(&frame->frames);
+	frame->frames.id = *to;
 	buffer_init(&frame->messages,
 		    message_kinds[type].senders == ROLE_CONTROLLER
 			    ? MESSAGE_REPLY_MAX
 			    : MESSAGE_TEXT_MAX);
-	return frame;
+	if (message_encode(type, body, &frame->messages, err) == 0)
+		return frame;
+	frame_free(frame);
+	return NULL;
 }
 
-static int add_payload(struct outgoing_frame *frame, const void *payload,
-		       size_t size, struct error *err)
+void outgoing_now(struct outgoing *outgoing, const struct frames_id *to,
+		  enum message_type type, const void *body)
 {
-	if (size > MESSAGE_PAYLOAD_MAX)
-		return error_set(err, E2BIG,
-				 "payload of %zu bytes; expected at most %d",
-				 size, MESSAGE_PAYLOAD_MAX);
-	if (zmq_msg_init_size(&frame->payload, size) < 0) {
-		zmq_msg_init(&frame->payload);
-		return error_nomem(err, "message");
-	}
-	memcpy(zmq_msg_data(&frame->payload), payload, size);
-	frame->has_payload = true;
-	return 0;
+	struct outgoing_frame *frame = frame_new(to, type, body, NULL);
+
+	if (!frame)
+		return;
+	frame_send(outgoing, frame, NULL);
+	frame_free(frame);
 }
 
-/* Messages without payload are put behind each other. */
-static bool put_behind(struct wire_peer *peer, enum message_type type,
-		       const void *body)
+int outgoing_put(struct outgoing *outgoing, const struct frames_id *to,
+		 struct outgoing_frame **open, enum message_type type,
+		 const void *body, const void *payload, size_t size,
+		 struct error *err)
 {
-	struct outgoing_frame *last = peer->unsent;
-
-	return last && !message_is_text(type) &&
-	       last->messages.size < BATCH_BYTES &&
-	       message_encode(type, body, &last->messages, NULL) == 0;
-}
-
-int outgoing_put(struct outgoing *outgoing, struct wire_peer *peer,
-		 enum message_type type, const void *body, const void *payload,
-		 size_t size, struct error *err)
-{
+	bool alone = payload || message_is_text(type);
 	struct outgoing_frame *frame;
 
-	if (!payload && put_behind(peer, type, body))
+	if (!alone && *open && (*open)->messages.size < BATCH_BYTES &&
+	    message_encode(type, body, &(*open)->messages, NULL) == 0)
 		return 0;
-	frame = frame_new(peer, type);
+	frame = frame_new(to, type, body, err);
 	if (!frame)
-		return error_nomem(err, "message");
-	if (message_encode(type, body, &frame->messages, err) < 0 ||
-	    (payload && add_payload(frame, payload, size, err) < 0)) {
+		return -1;
+	if (payload && frames_payload(&frame->frames, payload, size, err) < 0) {
 		frame_free(frame);
 		return -1;
 	}
-	peer->unsent = payload || message_is_text(type) ? NULL : frame;
+	*open = alone ? NULL : frame;
 	STAILQ_INSERT_TAIL(&outgoing->frames, frame, next);
 	return 0;
 }
 
-/* Sending. */
-
-static void free_data(void *data, void *hint)
-{
-	free(data);
-}
-
-/* Gives the frame's bytes to libzmq. */
-static int send_frame(struct outgoing *outgoing, struct outgoing_frame *frame,
-		      struct frames *frames, struct error *err)
-{
-	size_t size = frame->messages.size;
-	char *data = buffer_take(&frame->messages);
-
-	memcpy(frames->id, frame->id, frame->id_size);
-	frames->id_size = frame->id_size;
-	if (!data ||
-	    zmq_msg_init_data(&frames->text, data, size, free_data, NULL) < 0) {
-		free(data);
-		return error_nomem(err, "message");
-	}
-	zmq_msg_move(&frames->payload, &frame->payload);
-	frames->has_payload = frame->has_payload;
-	return router_send(outgoing, frames, err);
-}
-
-void outgoing_flush(struct outgoing *outgoing, struct wire_peers *peers)
+void outgoing_flush(struct outgoing *outgoing, outgoing_sent_fn *sent,
+		    void *arg)
 {
 	struct outgoing_frame *frame;
 
 	while ((frame = STAILQ_FIRST(&outgoing->frames))) {
-		owned(frames_clear) struct frames frames;
-		struct wire_peer *peer;
 		struct error err;
 		int rc;
 
 		STAILQ_REMOVE_HEAD(&outgoing->frames, next);
-		frames_init(&frames);
-		rc = send_frame(outgoing, frame, &frames, &err);
-		peer = wire_peers_find(peers, &frames);
-		if (peer)
-			peer->unsent = NULL;
-		if (peer && rc < 0 && err.code == EAGAIN)
-			peer->lagged = true;
+		rc = frame_send(outgoing, frame, &err);
+		sent(arg, &frame->frames.id, rc < 0 && err.code == EAGAIN);
 		frame_free(frame);
 	}
 }

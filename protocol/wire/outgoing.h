@@ -7,7 +7,8 @@
 #define PROTOCOL_WIRE_OUTGOING_H
 
 #include "protocol/base/loop.h"
-#include "protocol/wire/wire_peer.h"
+#include "protocol/message/message.h"
+#include "protocol/wire/frame.h"
 
 /* Both are borrowed; the watch is touched when something is sent. */
 struct outgoing;
@@ -16,15 +17,25 @@ struct outgoing *outgoing_new(void *router, struct zmq_watch *watch,
 void outgoing_free(struct outgoing *outgoing); /* drops what is queued */
 OWNED_POINTER(struct outgoing, outgoing_free)
 
-/* Queue a message: wire_server_send(). */
-int outgoing_put(struct outgoing *outgoing, struct wire_peer *peer,
-		 enum message_type type, const void *body, const void *payload,
-		 size_t size, struct error *err);
-/* Send what is queued. Peers whose own queue is full are marked as lagged. */
-void outgoing_flush(struct outgoing *outgoing, struct wire_peers *peers);
+/* Queue a message to this peer: wire_server_send(). *open: the frame of the
+ * peer to which further messages are added; NULL: none.
+ */
+struct outgoing_frame;
+int outgoing_put(struct outgoing *outgoing, const struct frames_id *to,
+		 struct outgoing_frame **open, enum message_type type,
+		 const void *body, const void *payload, size_t size,
+		 struct error *err);
+
+/* Send what is queued. sent() runs for each frame, which is not open any more;
+ * dropped: the peer's own queue is full.
+ */
+typedef void outgoing_sent_fn(void *arg, const struct frames_id *to,
+			      bool dropped);
+void outgoing_flush(struct outgoing *outgoing, outgoing_sent_fn *sent,
+		    void *arg);
 
 /* Send at once, without the queue: for messages that need no commit. */
-void outgoing_now(struct outgoing *outgoing, const struct wire_peer *peer,
+void outgoing_now(struct outgoing *outgoing, const struct frames_id *to,
 		  enum message_type type, const void *body);
 
 #endif

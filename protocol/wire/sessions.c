@@ -4,12 +4,16 @@
 
 #include "protocol/base/clock.h"
 #include "protocol/base/loop.h"
-#include "protocol/wire/connection_monitor.h"
+#include "protocol/wire/outgoing.h"
+#include "protocol/wire/zap.h"
 
 #include <errno.h>
+#include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 
 #define SWEEP_MS 1000  /* how often silent peers are looked for, at most */
 #define HANG_UP_MS 100 /* for the last words to a peer that is dropped */
@@ -21,7 +25,11 @@ struct sessions {
 	struct outgoing *outgoing;
 	struct wire_server_handler handler;
 	void *arg;
-	struct wire_peers peers;
+	void *peers;             /* tsearch(3), by id */
+	struct budgets *budgets; /* by key */
+	struct peer_list active; /* the longest silent first */
+	struct peer_list lost;   /* to be ended by the present sweep */
+	struct peer_list ended;  /* to be disconnected, in order of their end */
 	sd_event_source *sweep, *hang_up;
 	uint32_t heartbeat_ms;
 	bool paused;
@@ -31,6 +39,118 @@ struct sessions {
 	int64_t report_ms;  /* when the first of these reports was made */
 	unsigned int reports, unreported;
 };
+
+/* Peers. */
+
+static int compare_ids(const void *a, const void *b)
+{
+	const struct frames_id *x = &((const struct wire_peer *)a)->id;
+	const struct frames_id *y = &((const struct wire_peer *)b)->id;
+
+	if (x->size != y->size)
+		return x->size < y->size ? -1 : 1;
+	return memcmp(x->bytes, y->bytes, x->size);
+}
+
+struct wire_peer *sessions_peer(struct sessions *sessions,
+				const struct frames_id *id)
+{
+	const struct wire_peer key = { .id = *id };
+	void *found = tfind(&key, &sessions->peers, compare_ids);
+
+	return found ? *(struct wire_peer **)found : NULL;
+}
+
+/* Is the descriptor still the same connection? libzmq does not report when a
+ * connection closes, and the next one gets the same number.
+ */
+static bool is_connected(const struct wire_peer *peer)
+{
+	struct stat st;
+
+	return peer->fd < 0 ||
+	       (fstat(peer->fd, &st) == 0 && st.st_ino == peer->inode);
+}
+
+struct wire_peer *sessions_of_fd(struct sessions *sessions, int fd)
+{
+	struct wire_peer *peer;
+
+	TAILQ_FOREACH(peer, &sessions->active, next)
+	{
+		if (peer->fd == fd && is_connected(peer))
+			return peer;
+	}
+	return NULL;
+}
+
+static void move_peer(struct wire_peer *peer, struct peer_list *to)
+{
+	if (peer->list)
+		TAILQ_REMOVE(peer->list, peer, next);
+	peer->list = to;
+	if (to)
+		TAILQ_INSERT_TAIL(to, peer, next);
+}
+
+static void forget_peer(struct wire_peer *peer)
+{
+	tdelete(peer, &peer->sessions->peers, compare_ids);
+	move_peer(peer, NULL);
+	budget_leave(peer->budget, clock_mono_ms());
+	free(peer);
+}
+
+/* A text of the connection, cut to fit; "" when there is none. */
+static void metadata(struct frames *frames, const char *property, char *to,
+		     size_t size)
+{
+	const char *text = zmq_msg_gets(&frames->text, property);
+
+	snprintf(to, size, "%s", text ? text : "");
+}
+
+struct wire_peer *sessions_add(struct sessions *sessions, struct frames *frames)
+{
+	struct wire_peer *peer = calloc(1, sizeof(*peer));
+	const struct key *key;
+	struct stat st;
+
+	if (!peer)
+		return NULL;
+	peer->id = frames->id;
+	peer->sessions = sessions;
+	metadata(frames, "User-Id", peer->name, sizeof(peer->name));
+	metadata(frames, ZAP_KEY, peer->public, sizeof(peer->public));
+	metadata(frames, "Peer-Address", peer->address, sizeof(peer->address));
+	key = keyring_known(sessions->keyring, peer->public);
+	peer->role =
+		key && !strcmp(key->name, peer->name) ? key->role : ROLE_NONE;
+	peer->fd = zmq_msg_get(&frames->text, ZMQ_SRCFD);
+	peer->inode = fstat(peer->fd, &st) == 0 ? st.st_ino : 0;
+	peer->heard_ms = clock_mono_ms();
+	if (!tsearch(peer, &sessions->peers, compare_ids)) {
+		free(peer);
+		return NULL;
+	}
+	move_peer(peer, &sessions->active);
+	peer->budget = budget_join(sessions->budgets, peer->public, peer->role,
+				   peer->heard_ms);
+	sessions_pace(peer);
+	return peer;
+}
+
+void sessions_heard(struct wire_peer *peer)
+{
+	peer->heard_ms = clock_mono_ms();
+	move_peer(peer, &peer->sessions->active);
+}
+
+uint32_t sessions_pace(struct wire_peer *peer)
+{
+	peer->heartbeat_ms = peer->sessions->heartbeat_ms;
+	return peer->heartbeat_ms;
+}
 
 /* Reports. */
 
@@ -67,7 +187,7 @@ bool wire_peer_alive(const struct wire_peer *peer)
 {
 	int64_t limit = clock_mono_ms() - 2 * (int64_t)peer->heartbeat_ms;
 
-	return !peer->ended && peer->heard_ms > limit && peer_connected(peer);
+	return !peer->ended && peer->heard_ms > limit && is_connected(peer);
 }
 
 static int hang_up_run(sd_event_source *source, uint64_t usec, void *arg)
@@ -76,12 +196,12 @@ static int hang_up_run(sd_event_source *source, uint64_t usec, void *arg)
 	int64_t limit = clock_mono_ms() - HANG_UP_MS;
 	struct wire_peer *peer;
 
-	while ((peer = TAILQ_FIRST(&sessions->peers.ended)) &&
+	while ((peer = TAILQ_FIRST(&sessions->ended)) &&
 	       peer->heard_ms <= limit) {
 		/* libzmq has no call to close one connection. */
-		if (peer_connected(peer))
+		if (is_connected(peer))
 			shutdown(peer->fd, SHUT_RDWR);
-		peer_forget(&sessions->peers, peer);
+		forget_peer(peer);
 	}
 	if (peer)
 		loop_timer(sessions->loop, &sessions->hang_up, HANG_UP_MS,
@@ -106,39 +226,11 @@ static void peer_end(struct wire_peer *peer, const char *why)
 		return;
 	peer->ended = true;
 	peer->heard_ms = clock_mono_ms();
-	if (TAILQ_EMPTY(&sessions->peers.ended))
+	if (TAILQ_EMPTY(&sessions->ended))
 		loop_timer(sessions->loop, &sessions->hang_up, HANG_UP_MS,
 			   hang_up_run, sessions, NULL);
-	peer_move(peer, &sessions->peers.ended);
+	move_peer(peer, &sessions->ended);
 	peer_gone(peer, why);
-}
-
-/* Peers. */
-
-struct wire_peer *sessions_sender(struct sessions *sessions,
-				  struct frames *frames, bool *first)
-{
-	struct wire_peer *peer = wire_peers_find(&sessions->peers, frames);
-
-	*first = !peer;
-	if (peer)
-		return peer;
-	peer = wire_peers_add(&sessions->peers, sessions, sessions->keyring,
-			      frames);
-	if (peer)
-		sessions_pace(peer);
-	return peer;
-}
-
-struct wire_peer *sessions_of_fd(struct sessions *sessions, int fd)
-{
-	return wire_peers_of_fd(&sessions->peers, fd);
-}
-
-void sessions_heard(struct wire_peer *peer)
-{
-	peer->heard_ms = clock_mono_ms();
-	peer_move(peer, &peer->sessions->peers.active);
 }
 
 bool sessions_begin(struct wire_peer *peer)
@@ -153,12 +245,6 @@ bool sessions_begin(struct wire_peer *peer)
 	return true;
 }
 
-uint32_t sessions_pace(struct wire_peer *peer)
-{
-	peer->heartbeat_ms = peer->sessions->heartbeat_ms;
-	return peer->heartbeat_ms;
-}
-
 /* Sending. */
 
 void sessions_refuse_request(struct wire_peer *peer, uint64_t request, int code,
@@ -166,20 +252,31 @@ void sessions_refuse_request(struct wire_peer *peer, uint64_t request, int code,
 {
 	struct message_refused refused = { request, code, (char *)why };
 
-	outgoing_now(peer->sessions->outgoing, peer, MESSAGE_REFUSED, &refused);
+	outgoing_now(peer->sessions->outgoing, &peer->id, MESSAGE_REFUSED,
+		     &refused);
 }
 
 int wire_server_send(struct wire_peer *peer, enum message_type type,
 		     const void *body, const void *payload, size_t size,
 		     struct error *err)
 {
-	return outgoing_put(peer->sessions->outgoing, peer, type, body, payload,
-			    size, err);
+	return outgoing_put(peer->sessions->outgoing, &peer->id, &peer->unsent,
+			    type, body, payload, size, err);
+}
+
+static void sent(void *arg, const struct frames_id *to, bool dropped)
+{
+	struct wire_peer *peer = sessions_peer(arg, to);
+
+	if (!peer)
+		return;
+	peer->unsent = NULL;
+	peer->lagged |= dropped;
 }
 
 void sessions_flush(struct sessions *sessions)
 {
-	outgoing_flush(sessions->outgoing, &sessions->peers);
+	outgoing_flush(sessions->outgoing, sent, sessions);
 }
 
 void wire_server_refuse(struct wire_peer *peer, int code, const char *why)
@@ -192,6 +289,19 @@ void wire_server_refuse(struct wire_peer *peer, int code, const char *why)
 	peer_end(peer, why);
 }
 
+/* Another active session of the peer's key, or NULL. */
+static struct wire_peer *twin_of(const struct wire_peer *peer)
+{
+	struct wire_peer *twin;
+
+	TAILQ_FOREACH(twin, &peer->sessions->active, next)
+	{
+		if (twin != peer && !strcmp(twin->public, peer->public))
+			return twin;
+	}
+	return NULL;
+}
+
 void wire_server_drop(struct wire_peer *peer, int code, const char *text)
 {
 	struct wire_peer *twin;
@@ -200,13 +310,22 @@ void wire_server_drop(struct wire_peer *peer, int code, const char *text)
 		return;
 	keyring_ban(peer->sessions->keyring, peer->name, WIRE_BAN_MS);
 	wire_server_refuse(peer, code, text);
-	while ((twin = wire_peers_twin(&peer->sessions->peers, peer))) {
+	while ((twin = twin_of(peer))) {
 		sessions_refuse_request(twin, 0, code, text);
 		peer_end(twin, text);
 	}
 }
 
 /* Silence, broken connections, and keys that are no longer good. */
+
+/* Is its key still in the keyring, with the same name and role? */
+static bool is_admitted(const struct wire_peer *peer)
+{
+	const struct key *key =
+		keyring_known(peer->sessions->keyring, peer->public);
+
+	return key && key->role == peer->role && !strcmp(key->name, peer->name);
+}
 
 void sessions_recheck(struct sessions *sessions)
 {
@@ -217,9 +336,9 @@ void sessions_recheck(struct sessions *sessions)
 		return;
 	sessions->changes = changes;
 	/* Ending one takes it out of the list, and no other. */
-	for (peer = TAILQ_FIRST(&sessions->peers.active); peer; peer = next) {
+	for (peer = TAILQ_FIRST(&sessions->active); peer; peer = next) {
 		next = TAILQ_NEXT(peer, next);
-		if (!peer_admitted(peer, sessions->keyring))
+		if (!is_admitted(peer))
 			wire_server_refuse(peer, EACCES, KEY_GONE);
 	}
 }
@@ -234,18 +353,18 @@ static void sweep(struct sessions *sessions, int64_t now)
 {
 	struct wire_peer *peer, *next;
 
-	for (peer = TAILQ_FIRST(&sessions->peers.active); peer; peer = next) {
+	for (peer = TAILQ_FIRST(&sessions->active); peer; peer = next) {
 		int64_t limit = now - 3 * (int64_t)peer->heartbeat_ms;
 		bool was_closed = peer->closed;
 
 		next = TAILQ_NEXT(peer, next);
-		peer->closed = !peer_connected(peer);
+		peer->closed = !is_connected(peer);
 		/* The first sweep leaves time for what it had sent before. */
 		if ((was_closed && peer->closed) ||
 		    (peer->heard_ms < limit && sessions->resumed_ms < limit))
-			peer_move(peer, &sessions->peers.lost);
+			move_peer(peer, &sessions->lost);
 	}
-	while ((peer = TAILQ_FIRST(&sessions->peers.lost))) {
+	while ((peer = TAILQ_FIRST(&sessions->lost))) {
 		if (!peer->closed)
 			sessions_refuse_request(peer, 0, ETIMEDOUT,
 						"three heartbeats were missed");
@@ -265,7 +384,7 @@ static int sweep_run(sd_event_source *source, uint64_t usec, void *arg)
 		sessions->resumed_ms = now;
 	sessions->swept_ms = now;
 	report_rest(sessions, now);
-	budgets_sweep(sessions->peers.budgets, now);
+	budgets_sweep(sessions->budgets, now);
 	if (!sessions->paused) {
 		sessions_recheck(sessions);
 		sweep(sessions, now);
@@ -307,8 +426,14 @@ struct sessions *sessions_new(sd_event *loop, struct keyring *keyring,
 		error_nomem(err, "sessions");
 		return NULL;
 	}
-	if (wire_peers_init(&sessions->peers, err) < 0)
+	TAILQ_INIT(&sessions->active);
+	TAILQ_INIT(&sessions->lost);
+	TAILQ_INIT(&sessions->ended);
+	sessions->budgets = budgets_new();
+	if (!sessions->budgets) {
+		error_nomem(err, "budgets");
 		return NULL;
+	}
 	sessions->loop = sd_event_ref(loop);
 	sessions->keyring = keyring;
 	sessions->outgoing = outgoing;
@@ -324,9 +449,15 @@ struct sessions *sessions_new(sd_event *loop, struct keyring *keyring,
 
 void sessions_free(struct sessions *sessions)
 {
+	struct wire_peer *peer;
+
 	if (!sessions)
 		return;
-	wire_peers_clear(&sessions->peers);
+	while ((peer = TAILQ_FIRST(&sessions->active)) ||
+	       (peer = TAILQ_FIRST(&sessions->lost)) ||
+	       (peer = TAILQ_FIRST(&sessions->ended)))
+		forget_peer(peer);
+	budgets_free(sessions->budgets);
 	loop_source_free(&sessions->sweep);
 	loop_source_free(&sessions->hang_up);
 	sd_event_unref(sessions->loop);

@@ -10,8 +10,40 @@
 #ifndef PROTOCOL_WIRE_SESSIONS_H
 #define PROTOCOL_WIRE_SESSIONS_H
 
-#include "protocol/wire/outgoing.h"
-#include "protocol/wire/wire_peer.h"
+#include "protocol/wire/budget.h"
+#include "protocol/wire/frame.h"
+#include "protocol/wire/wire.h"
+
+#include <sys/queue.h>
+#include <sys/types.h>
+
+#define KEY_GONE "its key is no longer in the list"
+
+TAILQ_HEAD(peer_list, wire_peer);
+struct outgoing;
+
+/* A connection that has sent a message. */
+struct wire_peer {
+	struct frames_id id;
+	struct sessions *sessions; /* that it is one of */
+	char name[KEY_NAME_SIZE];
+	char public[KEY_TEXT_SIZE];
+	char address[64];
+	enum role role;
+	int fd; /* libzmq's; the same connection while its inode is the same */
+	ino_t inode;
+	bool greeted; /* hello was delivered, gone() not yet */
+	bool ended;   /* its messages are ignored */
+	bool closed;  /* the last sweep found its connection closed */
+	bool lagged;
+	struct outgoing_frame *unsent; /* frame to which messages are added */
+	int64_t heard_ms;              /* last message, or when it ended */
+	uint32_t heartbeat_ms;         /* that it was told last */
+	struct budget *budget; /* of its key; NULL: it has too many sessions */
+	void *data;
+	struct peer_list *list; /* that it is in */
+	TAILQ_ENTRY(wire_peer) next;
+};
 
 /* All pointers are borrowed; the handler is copied. */
 struct sessions;
@@ -22,13 +54,15 @@ struct sessions *sessions_new(sd_event *loop, struct keyring *keyring,
 void sessions_free(struct sessions *sessions);
 OWNED_POINTER(struct sessions, sessions_free)
 
-/* The peer that sent these frames; *first: with them its connection is heard
- * for the first time. NULL: ENOMEM.
+/* The peer of this id, or of this connection. NULL: no message came from it
+ * yet.
  */
-struct wire_peer *sessions_sender(struct sessions *sessions,
-				  struct frames *frames, bool *first);
-/* The peer of this connection. NULL: no message came from it yet. */
+struct wire_peer *sessions_peer(struct sessions *sessions,
+				const struct frames_id *id);
 struct wire_peer *sessions_of_fd(struct sessions *sessions, int fd);
+/* Add the sender of a first message. NULL: ENOMEM. */
+struct wire_peer *sessions_add(struct sessions *sessions,
+			       struct frames *frames);
 
 /* A message of the peer was accepted for reading. */
 void sessions_heard(struct wire_peer *peer);

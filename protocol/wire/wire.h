@@ -191,7 +191,4 @@ int wire_client_send(struct wire_client *client, enum message_type type,
  */
 bool wire_client_clock(const struct wire_client *client, struct exchange *best);
 
-/* End the session and connect again; lost() does not run. */
-void wire_client_reset(struct wire_client *client);
-
 #endif

@@ -55,6 +55,7 @@ struct wire_client {
 };
 
 static int client_open(struct wire_client *client, struct error *err);
+static void client_reset(struct wire_client *client);
 
 static void client_close(struct wire_client *client, int linger_ms)
 {
@@ -83,14 +84,14 @@ static int reset_run(sd_event_source *source, uint64_t usec, void *arg)
 
 	client_close(client, 0);
 	if (client_open(client, &err) < 0) {
-		wire_client_reset(client);
+		client_reset(client);
 		client->handler.lost(client->arg, err.code, err.text);
 	}
 	return 0;
 }
 
 /* At once after a session, ever slower where there was none. */
-void wire_client_reset(struct wire_client *client)
+static void client_reset(struct wire_client *client)
 {
 	uint32_t delay_ms = client->welcomed ? 0 : client->retry_ms;
 
@@ -119,7 +120,7 @@ static void client_lost(struct wire_client *client, int code, const char *why)
 {
 	bool was_up = client->up;
 
-	wire_client_reset(client);
+	client_reset(client);
 	if (was_up)
 		client->handler.lost(client->arg, code, why);
 	else
@@ -139,7 +140,8 @@ int wire_client_send(struct wire_client *client, enum message_type type,
 		return error_set(err, ENOTCONN, "no session with %s",
 				 client->endpoint);
 	if (message_encode(type, body, &text, err) < 0 ||
-	    frames_fill(&frames, text.data, text.size, payload, size, err) < 0)
+	    frames_text(&frames, &text, err) < 0 ||
+	    (payload && frames_payload(&frames, payload, size, err) < 0))
 		return -1;
 	zmq_watch_touch(client->dealer_watch);
 	if (frames_send(client->dealer, false, &frames, err) < 0)
@@ -324,10 +326,9 @@ static int monitor_ready(void *arg)
 	struct wire_client *client = arg;
 	uint16_t event;
 	uint32_t value;
-	char address[256], why[400];
+	char why[400];
 
-	if (!socket_monitor_receive(client->monitor, &event, &value, address,
-				    sizeof(address)))
+	if (!socket_monitor_receive(client->monitor, &event, &value))
 		return 0;
 	switch (event) {
 	case ZMQ_EVENT_HANDSHAKE_SUCCEEDED:

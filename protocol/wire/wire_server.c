@@ -59,7 +59,7 @@ static void answer_heartbeat(struct wire_server *server, struct wire_peer *peer)
 		.heartbeat_ms = sessions_pace(peer),
 	};
 
-	outgoing_now(server->outgoing, peer, MESSAGE_HEARTBEAT, &beat);
+	outgoing_now(server->outgoing, &peer->id, MESSAGE_HEARTBEAT, &beat);
 }
 
 /* Decode the frame's messages and deal with them. */
@@ -113,19 +113,20 @@ static int router_ready(void *arg)
 	struct wire_peer *peer;
 	struct error err = { 0 };
 	uint64_t before_us;
-	bool first;
 	int got;
 
 	frames_init(&frames);
 	got = frames_receive(server->router, true, &frames, &err);
 	if (got == 0)
 		return 0;
-	peer = sessions_sender(server->sessions, &frames, &first);
-	if (!peer)
-		return 1;
-	/* Whoever sends its first message is past the handshake. */
-	if (first)
+	peer = sessions_peer(server->sessions, &frames.id);
+	if (!peer) {
+		peer = sessions_add(server->sessions, &frames);
+		if (!peer)
+			return 1;
+		/* Its first message comes after the handshake. */
 		connection_monitor_heard(server->monitor, peer->fd);
+	}
 	unread_took(server->unread, peer->fd, peer->inode, &frames);
 	if (peer->ended || !admission_frames(peer, &frames))
 		return 1;
@@ -367,4 +368,47 @@ void wire_server_recheck(struct wire_server *server)
 void wire_server_flush(struct wire_server *server)
 {
 	sessions_flush(server->sessions);
+}
+
+const char *wire_peer_name(const struct wire_peer *peer)
+{
+	return peer->name;
+}
+
+const char *wire_peer_public(const struct wire_peer *peer)
+{
+	return peer->public;
+}
+
+const char *wire_peer_address(const struct wire_peer *peer)
+{
+	return peer->address;
+}
+
+uint32_t wire_peer_heartbeat_ms(const struct wire_peer *peer)
+{
+	return peer->heartbeat_ms;
+}
+
+enum role wire_peer_role(const struct wire_peer *peer)
+{
+	return peer->role;
+}
+
+void wire_peer_set_data(struct wire_peer *peer, void *data)
+{
+	peer->data = data;
+}
+
+void *wire_peer_data(const struct wire_peer *peer)
+{
+	return peer->data;
+}
+
+bool wire_peer_lagged(struct wire_peer *peer)
+{
+	bool lagged = peer->lagged;
+
+	peer->lagged = false;
+	return lagged;
 }

@@ -495,24 +495,6 @@ static void test_restart(void)
 	is_int(hall.messages, 1, "the new session carries messages");
 }
 
-static void test_reset(void)
-{
-	owned(hall_clear) struct hall hall;
-	owned(guest_clear) struct guest guest;
-
-	hall_init(&hall, ANYWHERE, 200);
-	guest_init(&guest, &hall, &hall.keys[HALL_AGENT], NULL);
-	WAIT(&hall, guest.welcomes);
-	wire_client_reset(guest.client);
-	is_int(guest_log(&guest, 0, "x", 1), ENOTCONN,
-	       "a reset ends a session");
-	WAIT(&hall, guest.welcomes == 2);
-	ok(guest.welcomes == 2 && !guest.lost, "and begins another");
-	WAIT(&hall, hall.gone);
-	is_int(hall.gone, 1, "the server sees the old one's end");
-	ok(hall.peer != NULL, "and keeps the new one");
-}
-
 static void test_client_arguments(void)
 {
 	static const struct wire_client_handler handler = { 0 };
@@ -560,7 +542,6 @@ int main(void)
 	test_one_frame();
 	test_stopped();
 	test_restart();
-	test_reset();
 	test_client_arguments();
 	return tap_done();
 }
