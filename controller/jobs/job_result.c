@@ -181,7 +181,7 @@ static void write_reason(const struct job *job, struct json_writer *writer,
 	write_text(writer, "line", reason.line);
 	write_text(writer, "stream", reason.stream);
 	write_known(writer, "offset", reason.offset);
-	json_close(writer, '}');
+	json_close(writer);
 }
 
 static void write_list(struct json_writer *writer, const char *name,
@@ -218,7 +218,7 @@ static void write_series(const struct job *job, struct json_writer *writer)
 		   samplings_over(samplings, usage_curves, &err), &err);
 	write_list(writer, "hosts",
 		   samplings_over(samplings, usage_host_curves, &err), &err);
-	json_close(writer, '}');
+	json_close(writer);
 }
 
 /* The result, where it comes from, and its curves, as the store keeps them. */
@@ -238,7 +238,7 @@ static int write_all(const struct job *job, const cJSON *result,
 	if (ends)
 		json_tree(&writer, "ends", ends);
 	write_series(job, &writer);
-	json_close(&writer, '}');
+	json_close(&writer);
 	return json_writer_end(&writer, err);
 }
 

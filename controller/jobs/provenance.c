@@ -72,7 +72,7 @@ static void write_alike(const struct gang *gang, struct json_writer *writer,
 		json_text(writer, NULL, node_name(task_node(&gang->tasks[i])));
 		free(take(texts[i]));
 	}
-	json_close(writer, ']');
+	json_close(writer);
 }
 
 static void write_hosts(const struct gang *gang, struct json_writer *writer)
@@ -99,9 +99,9 @@ static void write_hosts(const struct gang *gang, struct json_writer *writer)
 		json_open(writer, NULL, '{');
 		json_members(writer, text);
 		write_alike(gang, writer, texts, text);
-		json_close(writer, '}');
+		json_close(writer);
 	}
-	json_close(writer, ']');
+	json_close(writer);
 }
 
 /* Which descriptions came along with the sweep, each with the SHA-256 of its
@@ -125,9 +125,9 @@ static void write_described(struct json_writer *writer, const cJSON *described)
 			catalog_hash(file, strlen(file), hash);
 			json_text(writer, text->string, hash);
 		}
-		json_close(writer, '}');
+		json_close(writer);
 	}
-	json_close(writer, '}');
+	json_close(writer);
 }
 
 static void write_reading(struct json_writer *writer, const struct gang *gang)
@@ -146,7 +146,7 @@ static void write_reading(struct json_writer *writer, const struct gang *gang)
 	json_open(writer, "streams", '[');
 	for (size_t i = 0; (stream = log_reader_stream(gang, i)); i++)
 		json_text(writer, NULL, stream);
-	json_close(writer, ']');
+	json_close(writer);
 }
 
 /* What the tasks say though nothing failed: output that is not all here. */
@@ -168,7 +168,7 @@ static void write_notes(struct json_writer *writer, const struct gang *gang)
 		json_text(writer, NULL, text);
 	}
 	if (any)
-		json_close(writer, ']');
+		json_close(writer);
 }
 
 static bool is_told(const cJSON *fact)
@@ -205,7 +205,7 @@ static void write_task_facts(struct json_writer *writer,
 		if (is_told(fact))
 			json_member(writer, fact);
 	}
-	json_close(writer, '}');
+	json_close(writer);
 }
 
 static void write_origin(struct json_writer *writer, const struct gang *gang)
@@ -235,7 +235,7 @@ void provenance_write(const struct job *job, struct json_writer *writer,
 	json_open(writer, "nodes", '[');
 	for (uint32_t i = 0; i < gang->spec.nodes; i++)
 		json_text(writer, NULL, node_name(task_node(&gang->tasks[i])));
-	json_close(writer, ']');
+	json_close(writer);
 	write_hosts(gang, writer);
 	json_bool(writer, "simulated", provenance_simulated(gang));
 	json_number(writer, "devices", (double)provenance_devices(gang));
@@ -246,5 +246,5 @@ void provenance_write(const struct job *job, struct json_writer *writer,
 	json_number(writer, "formula", FORMULA_VERSION);
 	json_text(writer, "regatta", REGATTA_VERSION);
 	write_notes(writer, gang);
-	json_close(writer, '}');
+	json_close(writer);
 }

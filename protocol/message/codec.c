@@ -2,8 +2,6 @@
  */
 #include "protocol/message/codec_internal.h"
 
-#include "protocol/message/json_writer.h"
-
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -86,13 +84,17 @@ int codec_encode(const struct schema *schema, const void *from,
 
 int codec_print(const cJSON *tree, struct buffer *out, struct error *err)
 {
-	struct json_writer writer;
+	struct json_text_sink sink;
+	struct json_tree_source source;
+	struct token_source *from = json_tree_source(&source, tree);
+	size_t size = out->size;
+	struct token token;
 
-	if (!tree)
-		return error_set(err, EPROTO, "not JSON");
-	json_writer_init(&writer, out);
-	json_tree(&writer, NULL, tree);
-	return json_writer_end(&writer, err);
+	if (from->next(from, &token, err) == 0 &&
+	    token_copy(from, &token, json_text_sink(&sink, out), err) == 0)
+		return 0;
+	codec_undo(out, size);
+	return -1;
 }
 
 /* And back. */

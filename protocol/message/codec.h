@@ -164,7 +164,9 @@ int codec_from_other(const struct schema *schema, const cJSON *object, void *to,
 int codec_copy(const struct schema *schema, const void *from, void *to,
 	       struct error *err);
 
-/* An upper bound of the struct's bytes, as JSON text and as CBOR. */
+/* An upper bound of the struct's bytes, as JSON text and as CBOR; of one that
+ * codec_encode() refuses, nothing is known.
+ */
 size_t codec_bound(const struct schema *schema, const void *from);
 
 /* The field of that name, or NULL. */

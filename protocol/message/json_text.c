@@ -135,8 +135,8 @@ static int put_rest(struct buffer *out, const char *text, const char *end,
 }
 
 /* Most texts are plain: one step takes them with their mark and quotes. */
-int json_text_string(struct buffer *out, char mark, const char *text,
-		     size_t size, struct error *err)
+static int put_string(struct buffer *out, char mark, const char *text,
+		      size_t size, struct error *err)
 {
 	size_t plain = plain_size(text, size);
 	char *at;
@@ -157,12 +157,11 @@ int json_text_string(struct buffer *out, char mark, const char *text,
 			     : put_rest(out, text + plain, text + size, err);
 }
 
-int json_text_value(struct buffer *out, char mark, const struct token *token,
-		    struct error *err)
+static int put_value(struct buffer *out, char mark, const struct token *token,
+		     struct error *err)
 {
 	return token->kind == TOKEN_TEXT
-		       ? json_text_string(out, mark, token->text, token->size,
-					  err)
+		       ? put_string(out, mark, token->text, token->size, err)
 		       : put_short(out, mark, token, err);
 }
 
@@ -181,7 +180,7 @@ static char next_mark(struct json_text_sink *sink)
 
 	if (sink->named)
 		mark = ':';
-	else if (!sink->depth || sink->first)
+	else if (sink->first)
 		mark = 0;
 	sink->first = false;
 	sink->named = object && !sink->named;
@@ -207,12 +206,14 @@ static int put(struct token_sink *base, const struct token *token,
 		sink->first = true;
 		sink->named = false;
 	}
-	return json_text_value(sink->out, mark, token, err);
+	return put_value(sink->out, mark, token, err);
 }
 
 struct token_sink *json_text_sink(struct json_text_sink *sink,
 				  struct buffer *out)
 {
-	*sink = (struct json_text_sink){ .sink.put = put, .out = out };
+	*sink = (struct json_text_sink){ .sink.put = put,
+					 .out = out,
+					 .first = true };
 	return &sink->sink;
 }

@@ -113,11 +113,6 @@ void json_tree_sink_clear(struct json_tree_sink *sink)
 
 /* Back. */
 
-static size_t children(const cJSON *item)
-{
-	return (size_t)cJSON_GetArraySize(item);
-}
-
 void json_number_token(double value, struct token *token)
 {
 	bool exact = value >= -(double)TOKEN_EXACT_MAX &&
@@ -140,29 +135,24 @@ static void text_token(const char *text, struct token *token)
 				 .text = text };
 }
 
-void json_tree_token(const cJSON *item, struct token *token)
-{
-	if (cJSON_IsNumber(item))
-		json_number_token(item->valuedouble, token);
-	else if (cJSON_IsString(item))
-		text_token(item->valuestring, token);
-	else if (cJSON_IsBool(item))
-		*token = (struct token){ .kind = TOKEN_BOOL,
-					 .flag = cJSON_IsTrue(item) };
-	else
-		*token = (struct token){ .kind = TOKEN_NULL };
-}
-
 static void token_of(const cJSON *item, struct token *token)
 {
-	if (cJSON_IsArray(item))
-		*token = (struct token){ .kind = TOKEN_LIST,
-					 .size = children(item) };
-	else if (cJSON_IsObject(item))
-		*token = (struct token){ .kind = TOKEN_OBJECT,
-					 .size = children(item) };
+	int kind = item->type & 0xff;
+
+	if (kind == cJSON_Number)
+		json_number_token(item->valuedouble, token);
+	else if (kind == cJSON_String)
+		text_token(item->valuestring, token);
+	else if (kind == cJSON_True || kind == cJSON_False)
+		*token = (struct token){ .kind = TOKEN_BOOL,
+					 .flag = kind == cJSON_True };
+	else if (kind == cJSON_Array || kind == cJSON_Object)
+		*token = (struct token){
+			.kind = kind == cJSON_Array ? TOKEN_LIST : TOKEN_OBJECT,
+			.size = (size_t)cJSON_GetArraySize(item)
+		};
 	else
-		json_tree_token(item, token);
+		*token = (struct token){ .kind = TOKEN_NULL };
 }
 
 /* To its first child, or to what follows it or one that it is in. */
@@ -170,7 +160,7 @@ static void advance(struct json_tree_source *source)
 {
 	const cJSON *item = source->open[source->depth - 1];
 
-	if ((cJSON_IsArray(item) || cJSON_IsObject(item)) && item->child) {
+	if (item->child) {
 		source->open[source->depth++] = item->child;
 		return;
 	}

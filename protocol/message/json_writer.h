@@ -4,7 +4,7 @@
  *	json_open(&writer, NULL, '{');
  *	json_text(&writer, "node", name);
  *	json_tree(&writer, "facts", facts);
- *	json_close(&writer, '}');
+ *	json_close(&writer);
  *	rc = json_writer_end(&writer, err);
  *
  * The text is one line, as codec_print() writes it. A name is NULL in a list,
@@ -14,18 +14,13 @@
 #ifndef PROTOCOL_MESSAGE_JSON_WRITER_H
 #define PROTOCOL_MESSAGE_JSON_WRITER_H
 
-#include "protocol/base/buffer.h"
-#include "protocol/base/error.h"
-
-#include <cjson/cJSON.h>
-#include <stdbool.h>
-#include <stddef.h>
+#include "protocol/message/token.h"
 
 struct json_writer {
 	struct buffer *out;
-	size_t begun; /* the size of out before */
-	bool follows; /* a value of the same list or object stands before */
-	struct error failure;
+	struct json_text_sink sink;
+	size_t begun;         /* the size of out before */
+	struct error failure; /* code 0: none */
 };
 
 /* Write behind what is in the buffer. */
@@ -33,7 +28,7 @@ void json_writer_init(struct json_writer *writer, struct buffer *out);
 
 /* A bracket: '{' or '[', and its counterpart. */
 void json_open(struct json_writer *writer, const char *name, char bracket);
-void json_close(struct json_writer *writer, char bracket);
+void json_close(struct json_writer *writer);
 
 /* NULL: null. */
 void json_text(struct json_writer *writer, const char *name, const char *text);
@@ -44,7 +39,7 @@ void json_bool(struct json_writer *writer, const char *name, bool flag);
 void json_tree(struct json_writer *writer, const char *name, const cJSON *tree);
 /* A member of another object, under its name. */
 void json_member(struct json_writer *writer, const cJSON *member);
-/* Members that were written before, without brackets; "": none. */
+/* Members that another writer wrote without an object; "": none. */
 void json_members(struct json_writer *writer, const char *text);
 
 /* Note a failure of the caller's own. */

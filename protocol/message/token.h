@@ -109,19 +109,9 @@ struct json_text_sink {
 struct token_sink *json_text_sink(struct json_text_sink *sink,
 				  struct buffer *out);
 
-/* One value that is no list or object, behind the mark that stands before it
- * (0: none).
- */
-int json_text_value(struct buffer *out, char mark, const struct token *token,
-		    struct error *err);
-int json_text_string(struct buffer *out, char mark, const char *text,
-		     size_t size, struct error *err);
-
 /* A tree of cJSON. */
 
 void json_number_token(double number, struct token *token);
-/* Of an item that is no list or object. */
-void json_tree_token(const cJSON *item, struct token *token);
 
 struct json_tree_sink {
 	struct token_sink sink;

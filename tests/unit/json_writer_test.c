@@ -22,15 +22,15 @@ static int write_some(struct buffer *out, const cJSON *tree, struct error *err)
 	json_number(&writer, NULL, -0.25);
 	json_number(&writer, NULL, NAN);
 	json_open(&writer, NULL, '{');
-	json_close(&writer, '}');
+	json_close(&writer);
 	json_bool(&writer, NULL, true);
-	json_close(&writer, ']');
+	json_close(&writer);
 	json_members(&writer, "");
 	json_members(&writer, "\"m\":1,\"n\":[]");
 	json_tree(&writer, "tree", tree);
 	json_member(&writer, cJSON_GetObjectItem(tree, "t"));
 	json_tree(&writer, "no tree", NULL);
-	json_close(&writer, '}');
+	json_close(&writer);
 	return json_writer_end(&writer, err);
 }
 
@@ -57,6 +57,22 @@ static void test_text(const cJSON *tree)
 	ok(write_some(&out, tree, &err) == 0, "one less is not");
 }
 
+static void test_members(void)
+{
+	owned(buffer_clear) struct buffer out;
+	struct json_writer writer;
+
+	buffer_init(&out, 1000);
+	json_writer_init(&writer, &out);
+	json_text(&writer, "a", "b");
+	json_open(&writer, "c", '[');
+	json_close(&writer);
+	json_number(&writer, "d", 1);
+	ok(json_writer_end(&writer, NULL) == 0 &&
+		   !strcmp(out.data, "\"a\":\"b\",\"c\":[],\"d\":1"),
+	   "members without their object: %s", out.data);
+}
+
 static void test_failures(const cJSON *tree)
 {
 	struct json_writer writer;
@@ -80,7 +96,7 @@ static void test_failures(const cJSON *tree)
 			json_fail(&writer, &err);
 		json_tree(&writer, NULL, deep);
 		json_text(&writer, NULL, "more");
-		json_close(&writer, ']');
+		json_close(&writer);
 		ok(json_writer_end(&writer, &err) < 0 && !out.size &&
 			   err.code == (own ? EIO : EPROTO),
 		   "the first failure is told: %s", err.text);
@@ -109,6 +125,7 @@ int main(void)
 
 	tap_begin(30);
 	test_text(tree);
+	test_members();
 	test_failures(tree);
 	cJSON_Delete(tree);
 	return tap_done();
