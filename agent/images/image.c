@@ -9,6 +9,7 @@
 #include "agent/images/image_usage.h"
 #include "agent/images/pull.h"
 #include "protocol/base/clock.h"
+#include "protocol/base/digest.h"
 #include "protocol/base/loop.h"
 #include "protocol/base/printable.h"
 #include "protocol/blob/tarball.h"
@@ -53,7 +54,7 @@ struct flight {
 	struct registry_login *logins; /* of who asked first */
 	size_t logins_count;
 	unsigned char who[REGISTRY_ACCESS_WHO_BYTES]; /* what they amount to */
-	char context_hash[TARBALL_HASH_SIZE];
+	char context_hash[DIGEST_HEX_SIZE];
 	uint64_t context_bytes;
 	struct image_progress progress;
 	int64_t told_ms;

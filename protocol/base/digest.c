@@ -4,6 +4,7 @@
 #include "protocol/base/digest.h"
 
 #include <sodium.h>
+#include <string.h>
 
 void digest_init(struct digest *digest)
 {
@@ -21,4 +22,10 @@ void digest_hex(struct digest *digest, char hex[DIGEST_HEX_SIZE])
 
 	sha256_digest(&digest->context, sizeof(bytes), bytes);
 	sodium_bin2hex(hex, DIGEST_HEX_SIZE, bytes, sizeof(bytes));
+}
+
+bool digest_hex_valid(const char *hex)
+{
+	return strlen(hex) == DIGEST_HEX_SIZE - 1 &&
+	       strspn(hex, "0123456789abcdef") == DIGEST_HEX_SIZE - 1;
 }

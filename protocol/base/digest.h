@@ -1,13 +1,14 @@
 /* digest.h - the SHA-256 of bytes that arrive in pieces, as hexadecimal
  * text.
  *
- * Of whole images and trees: with the processor's own instructions, where it
- * has them, three times as fast as libsodium's.
+ * Nettle uses the processor's SHA instructions. For whole images that is three
+ * times as fast as libsodium.
  */
 #ifndef PROTOCOL_BASE_DIGEST_H
 #define PROTOCOL_BASE_DIGEST_H
 
 #include <nettle/sha2.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #define DIGEST_HEX_SIZE 65 /* with the 0 */
@@ -21,5 +22,8 @@ void digest_add(struct digest *digest, const void *data, size_t size);
 
 /* The SHA-256 of all that was added; it begins anew then. */
 void digest_hex(struct digest *digest, char hex[DIGEST_HEX_SIZE]);
+
+/* Is it 64 hex digits in lower case? */
+bool digest_hex_valid(const char *hex);
 
 #endif

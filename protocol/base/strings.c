@@ -36,6 +36,13 @@ int strings_add(struct strings *strings, const char *text, struct error *err)
 	return 0;
 }
 
+bool text_is_of(const char *text, size_t max, const char *characters)
+{
+	size_t size = strlen(text);
+
+	return size && size <= max && strspn(text, characters) == size;
+}
+
 bool strings_has(const struct strings *strings, const char *text)
 {
 	for (size_t i = 0; i < strings->count; i++)

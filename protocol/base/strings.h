@@ -30,6 +30,14 @@ int strings_add(struct strings *strings, const char *text, struct error *err);
 int strings_printf(struct strings *strings, struct error *err, const char *fmt,
 		   ...) __attribute__((format(printf, 3, 4)));
 
+/* Characters for strspn(3). */
+#define ASCII_LOWER "abcdefghijklmnopqrstuvwxyz"
+#define ASCII_LETTERS ASCII_LOWER "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+#define ASCII_DIGITS "0123456789"
+
+/* Is it 1 to max bytes, all of them of these characters? */
+bool text_is_of(const char *text, size_t max, const char *characters);
+
 /* Is the text in the list? */
 bool strings_has(const struct strings *strings, const char *text);
 

@@ -19,8 +19,7 @@ static const char *const places[PLACES] = { "partial", "loose", "kept" };
 
 bool content_hash_valid(const char *hash)
 {
-	return hash && strlen(hash) == CONTENT_HASH_SIZE - 1 &&
-	       strspn(hash, "0123456789abcdef") == CONTENT_HASH_SIZE - 1;
+	return hash && digest_hex_valid(hash);
 }
 
 int blob_check_hash(const char *hash, struct error *err)
@@ -209,10 +208,7 @@ int blob_store_read(struct blob_store *contents, const char *hash,
 
 static int check_user(const char *user, struct error *err)
 {
-	size_t size = strlen(user);
-
-	if (size && size <= CONTENT_USER_MAX &&
-	    strspn(user, "abcdefghijklmnopqrstuvwxyz0123456789-") == size)
+	if (text_is_of(user, CONTENT_USER_MAX, ASCII_LOWER ASCII_DIGITS "-"))
 		return 0;
 	return error_set(err, EINVAL, "content: '%.50s' is not a user of it",
 			 user);

@@ -19,6 +19,7 @@
 #define PROTOCOL_BLOB_BLOB_STORE_H
 
 #include "protocol/base/buffer.h"
+#include "protocol/base/digest.h"
 #include "protocol/base/error.h"
 #include "protocol/base/owned.h"
 
@@ -27,7 +28,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define CONTENT_HASH_SIZE 65                  /* with the 0 */
+#define CONTENT_HASH_SIZE DIGEST_HEX_SIZE     /* with the 0 */
 #define CONTENT_BYTES_MAX ((uint64_t)1 << 40) /* of one */
 
 /* 64 hex digits in lower case? NULL is none. */

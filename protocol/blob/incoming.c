@@ -4,7 +4,6 @@
 #include "protocol/blob/incoming.h"
 
 #include "protocol/base/clock.h"
-#include "protocol/base/digest.h"
 #include "protocol/base/file.h"
 #include "protocol/blob/blob_store_internal.h"
 

@@ -41,7 +41,7 @@ struct tarball {
 	bool ended;         /* nothing more is made */
 	uint64_t size;
 	struct digest digest;
-	char hash[TARBALL_HASH_SIZE];
+	char hash[DIGEST_HEX_SIZE];
 	struct error error; /* code 0: none */
 	char piece[PIECE];
 };

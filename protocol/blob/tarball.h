@@ -25,7 +25,6 @@
 
 #define TARBALL_ENTRIES_MAX 200000
 #define TARBALL_DEPTH_MAX 64
-#define TARBALL_HASH_SIZE 65 /* with the 0 */
 
 struct tarball;
 

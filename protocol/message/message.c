@@ -289,10 +289,7 @@ const struct message_kind message_kinds[MESSAGE_TYPES] = {
 
 bool command_id_valid(const char *id)
 {
-	size_t length = strlen(id);
-
-	return length && length < COMMAND_ID_SIZE &&
-	       strspn(id, "0123456789abcdef") == length;
+	return text_is_of(id, COMMAND_ID_SIZE - 1, ASCII_DIGITS "abcdef");
 }
 
 const struct schema *message_reply_schema(enum message_type type,

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #define ADDRESS_MAX 253 /* bytes of a name; RFC 1035, section 2.3.4 */
-#define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
 /* clang-format off */
 static const struct schema mount_spec_schema = SCHEMA(mount_spec,
@@ -170,18 +169,18 @@ bool file_name_valid(const char *name)
 	static const char other[] = ".new";
 	size_t length = strlen(name), behind = sizeof(other) - 1;
 
-	return length && length <= FILES_NAME_MAX && *name != '.' &&
-	       strspn(name, LETTERS "._-") == length &&
+	return text_is_of(name, FILES_NAME_MAX,
+			  ASCII_LETTERS ASCII_DIGITS "._-") &&
+	       *name != '.' &&
 	       (length < behind || strcmp(name + length - behind, other)) &&
 	       strcmp(name, "start") != 0 && strcmp(name, "hostfile") != 0;
 }
 
 bool address_valid(const char *address)
 {
-	size_t length = strlen(address);
-
-	return length && length <= ADDRESS_MAX && *address != '-' &&
-	       strspn(address, LETTERS ".:-_%") == length;
+	return text_is_of(address, ADDRESS_MAX,
+			  ASCII_LETTERS ASCII_DIGITS ".:-_%") &&
+	       *address != '-';
 }
 
 bool container_wants_addresses(const struct container_spec *spec)

@@ -42,9 +42,8 @@ bool stream_index_belongs(uint32_t node, const char *stream)
 
 	if (!rest || strlen(stream) > STREAM_INDEX_NAME_MAX)
 		return false;
-	return !*rest ||
-	       (*rest == '.' &&
-		!rest[strspn(rest, "abcdefghijklmnopqrstuvwxyz0123456789._-")]);
+	return !*rest || (*rest == '.' &&
+			  !rest[strspn(rest, ASCII_LOWER ASCII_DIGITS "._-")]);
 }
 
 bool stream_index_is_index(const char *stream)

@@ -287,9 +287,6 @@ static void helper_done(void *arg, const struct error *err,
 static int run_helper(struct credential_wait *wait, sd_event *loop,
 		      const char *name, struct error *err)
 {
-	static const char allowed[] = "abcdefghijklmnopqrstuvwxyz"
-				      "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				      "0123456789._-";
 	owned(strings_clear) struct strings argv = { 0 };
 	struct subprocess_command command = {
 		.argv = &argv,
@@ -298,7 +295,7 @@ static int run_helper(struct credential_wait *wait, sd_event *loop,
 		.output_max = HELPER_OUTPUT_MAX,
 	};
 
-	if (!*name || name[strspn(name, allowed)])
+	if (!text_is_of(name, SIZE_MAX, ASCII_LETTERS ASCII_DIGITS "._-"))
 		return error_set(err, EINVAL,
 				 "credential helper \"%.60s\": expected "
 				 "letters, digits, '.', '_' and '-'",

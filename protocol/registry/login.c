@@ -51,13 +51,9 @@ void login_clear(struct registry_login *login)
 
 bool login_variable_valid(const char *name)
 {
-	static const char letters[] = "abcdefghijklmnopqrstuvwxyz"
-				      "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
-	size_t length = strlen(name);
-
-	return length && length <= LOGIN_VARIABLE_MAX &&
-	       strspn(name, letters) == length &&
-	       (name[0] < '0' || name[0] > '9');
+	return text_is_of(name, LOGIN_VARIABLE_MAX,
+			  ASCII_LETTERS ASCII_DIGITS "_") &&
+	       !strchr(ASCII_DIGITS, name[0]);
 }
 
 const char *login_variable(const struct registry_login *login)

@@ -2,13 +2,16 @@
  */
 #include "protocol/registry/reference.h"
 
+#include "protocol/base/digest.h"
+#include "protocol/base/strings.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-#define LOWER "abcdefghijklmnopqrstuvwxyz0123456789"
-#define HUB "docker.io"
+#define LOWER ASCII_LOWER ASCII_DIGITS
 #define UPPER "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+#define HUB "docker.io"
 
 static int wrong(const char *text, const char *why, struct error *err)
 {
@@ -20,14 +23,13 @@ static int wrong(const char *text, const char *why, struct error *err)
 
 static int digest_valid(const char *text)
 {
-	return !strncmp(text, "sha256:", 7) && strlen(text + 7) == 64 &&
-	       strspn(text + 7, "0123456789abcdef") == 64;
+	return !strncmp(text, "sha256:", 7) && digest_hex_valid(text + 7);
 }
 
 static int tag_valid(const char *text)
 {
-	return *text && strlen(text) <= 128 && *text != '.' && *text != '-' &&
-	       text[strspn(text, LOWER UPPER "_.-")] == 0;
+	return text_is_of(text, 128, LOWER UPPER "_.-") && *text != '.' &&
+	       *text != '-';
 }
 
 /* HOST[:PORT] in front of the first '/'. */

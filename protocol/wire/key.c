@@ -46,15 +46,9 @@ enum role role_from(const char *name)
 
 bool name_valid(const char *name)
 {
-	static const char letters[] = "abcdefghijklmnopqrstuvwxyz"
-				      "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
-	size_t length = strlen(name);
-
-	return length > 0 && length < KEY_NAME_SIZE &&
-	       strchr(letters, name[0]) &&
-	       strspn(name,
-		      "abcdefghijklmnopqrstuvwxyz"
-		      "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == length;
+	return text_is_of(name, KEY_NAME_SIZE - 1,
+			  ASCII_LETTERS ASCII_DIGITS "._-") &&
+	       !strchr("._-", name[0]);
 }
 
 static int key_name(struct key *key, const char *name, enum role role,
