@@ -15,8 +15,8 @@ struct files {
 };
 
 /* What the event carries. */
-static const struct schema data_schema = SCHEMA(reply_files,
-	FIELD_ROWS(reply_files, files, file_info_schema));
+static const struct schema data_schema =
+	SCHEMA(reply_files, FIELD_ROWS(reply_files, files, file_info_schema));
 
 /* The last of the job's events of this kind counts. */
 static int read_files(const struct event_row *row, void *arg)

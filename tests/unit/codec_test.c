@@ -11,9 +11,11 @@ struct part {
 	char *name;
 	uint64_t size;
 };
+/* clang-format off */
 static const struct schema part_schema = SCHEMA(part,
 	FIELD(part, name),
 	FIELD(part, size));
+/* clang-format on */
 
 struct whole {
 	bool flag;
@@ -29,6 +31,7 @@ struct whole {
 	size_t parts_count;
 	char *note;
 };
+/* clang-format off */
 static const struct schema whole_schema = SCHEMA(whole,
 	FIELD(whole, flag),
 	FIELD(whole, small),
@@ -41,6 +44,7 @@ static const struct schema whole_schema = SCHEMA(whole,
 	FIELD_EMBED(whole, part, part_schema),
 	FIELD_MANY(whole, parts, part_schema),
 	FIELD_OPTIONAL(whole, note));
+/* clang-format on */
 
 static const char whole_text[] =
 	"{\"flag\":true,\"small\":4294967295,\"big\":\"18446744073709551615\","

@@ -103,10 +103,10 @@ struct verified {
 	char *rules_stored, *rules_now; /* hashes */
 	cJSON *differences;             /* recompute_compare() */
 };
-static const struct schema verified_schema = SCHEMA(verified,
-	FIELD(verified, job),          FIELD(verified, same),
-	FIELD(verified, rules_stored), FIELD(verified, rules_now),
-	FIELD(verified, differences));
+static const struct schema verified_schema =
+	SCHEMA(verified, FIELD(verified, job), FIELD(verified, same),
+	       FIELD(verified, rules_stored), FIELD(verified, rules_now),
+	       FIELD(verified, differences));
 
 /* Of all jobs. */
 struct outcome {
