@@ -7,6 +7,7 @@
 #include "controller/logs/log_reading.h"
 #include "controller/logs/sampling.h"
 #include "controller/logs/task_streams.h"
+#include "controller/results/usage.h"
 #include "protocol/message/stream_index.h"
 
 #include <stdlib.h>
@@ -567,6 +568,19 @@ const char *log_reader_stream(const struct gang *gang, size_t number)
 	return gang_output(gang) && number < gang_output(gang)->count
 		       ? log_reading_stream(gang_output(gang)->readings[number])
 		       : NULL;
+}
+
+bool log_reader_device(const struct gang *gang, uint32_t rank, size_t device,
+		       struct device_metrics *latest)
+{
+	const struct gang_output *output = gang ? gang_output(gang) : NULL;
+	const struct usage *usage =
+		output ? samplings_usage(output->samplings, rank) : NULL;
+
+	if (!usage || !usage_latest(usage, device, latest))
+		return false;
+	latest->job = job_id(gang_job(gang));
+	return true;
 }
 
 const struct samplings *log_reader_samplings(const struct gang *gang)

@@ -11,6 +11,7 @@
 #include "controller/cluster/changes.h"
 
 struct catalog;
+struct device_metrics; /* protocol/hardware/device_metrics.h */
 struct framework;
 struct log_reading;
 
@@ -56,6 +57,12 @@ const struct framework *log_reader_format(const struct gang *gang);
 
 /* The last metrics read; NULL: none yet. */
 const struct record *log_reader_latest(const struct gang *gang);
+
+/* The last readings of a device of a node, by rank and number; texts are
+ * borrowed. gang may be NULL. False: there are no more devices.
+ */
+bool log_reader_device(const struct gang *gang, uint32_t rank, size_t device,
+		       struct device_metrics *latest);
 
 /* Once everything is read: the reading that has the metrics of all streams;
  * these metrics; the names of the streams by number; the nodes' samples. NULL:

@@ -5,7 +5,6 @@
 #include "protocol/base/utf8.h"
 
 #include <ctype.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -75,9 +74,9 @@ int markdown_text(struct buffer *out, const char *text, struct error *err)
 
 void writer_init(struct writer *to, struct buffer *out, escape_fn *escape)
 {
-	*to = (struct writer){ .out = out,
-			       .begun = out->size,
-			       .escape = escape };
+	*to = (struct writer){
+		.out = out, .begun = out->size, .escape = escape, .missing = "-"
+	};
 }
 
 static void append(struct writer *to, const char *text, size_t size)
@@ -94,7 +93,7 @@ void writer_raw(struct writer *to, const char *text)
 void writer_text(struct writer *to, const char *text)
 {
 	if (!to->failure.code)
-		to->escape(to->out, text ? text : "-", &to->failure);
+		to->escape(to->out, text ? text : to->missing, &to->failure);
 }
 
 /* A number in the form of a conversion, "%.1f". */
@@ -107,8 +106,16 @@ static void put_number(struct writer *to, const char *form, va_list *args)
 		int whole = va_arg(*args, int);
 
 		snprintf(number, sizeof(number), form, whole);
-	} else if (last == 'u') {
+	} else if (strstr(form, "ll")) {
+		unsigned long long count = va_arg(*args, unsigned long long);
+
+		snprintf(number, sizeof(number), form, count);
+	} else if (strchr(form, 'z')) {
 		size_t count = va_arg(*args, size_t);
+
+		snprintf(number, sizeof(number), form, count);
+	} else if (last == 'u') {
+		unsigned int count = va_arg(*args, unsigned int);
 
 		snprintf(number, sizeof(number), form, count);
 	} else {
@@ -123,11 +130,8 @@ static void put_number(struct writer *to, const char *form, va_list *args)
 	writer_raw(to, number);
 }
 
-void writer_printf(struct writer *to, const char *fmt, ...)
+void writer_vprintf(struct writer *to, const char *fmt, va_list *args)
 {
-	va_list args;
-
-	va_start(args, fmt);
 	while (*fmt) {
 		size_t size = strcspn(fmt, "%");
 		char form[16];
@@ -142,10 +146,18 @@ void writer_printf(struct writer *to, const char *fmt, ...)
 		if (!strcmp(form, "%%"))
 			append(to, "%", 1);
 		else if (!strcmp(form, "%s"))
-			writer_text(to, va_arg(args, const char *));
+			writer_text(to, va_arg(*args, const char *));
 		else
-			put_number(to, form, &args);
+			put_number(to, form, args);
 	}
+}
+
+void writer_printf(struct writer *to, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	writer_vprintf(to, fmt, &args);
 	va_end(args);
 }
 

@@ -12,6 +12,8 @@
 #include "protocol/base/buffer.h"
 #include "protocol/base/error.h"
 
+#include <stdarg.h>
+
 /* Append the text escaped: it cannot add a tag, a line or a column. */
 typedef int escape_fn(struct buffer *out, const char *text, struct error *err);
 
@@ -27,6 +29,7 @@ struct writer {
 	struct buffer *out;
 	size_t begun; /* the size of out before */
 	escape_fn *escape;
+	const char *missing;  /* written for a text that is NULL; "-" */
 	struct error failure; /* code 0: none; a caller may set its own */
 };
 
@@ -36,14 +39,15 @@ void writer_init(struct writer *to, struct buffer *out, escape_fn *escape);
 /* Append a text as it is. */
 void writer_raw(struct writer *to, const char *text);
 
-/* Append a text escaped; NULL is "-". */
+/* Append a text escaped; NULL: to->missing. */
 void writer_text(struct writer *to, const char *text);
 
 /* As printf(3), where fmt is not escaped, and each %s is as by writer_text().
- * Conversions: %s, %d, %zu, and %f and %g with a precision.
+ * Conversions: %s, %d, %u, %llu, %zu, and %f and %g with a precision.
  */
 void writer_printf(struct writer *to, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
+void writer_vprintf(struct writer *to, const char *fmt, va_list *args);
 
 /* Take back what was written after the buffer had this size. */
 void writer_cut(struct writer *to, size_t size);

@@ -1,6 +1,4 @@
-/* board.c - the jobs of a sweep as a matrix: its cells, coloured by state and
- * rate.
- */
+/* board.c - writes the jobs of a sweep as a matrix of cells. */
 #include "controller/web/board.h"
 #include "controller/report/labels.h"
 
@@ -9,7 +7,7 @@
 #include <string.h>
 
 #define SLICE_SQUARES 32
-#define AXES_MAX 32 /* keys of a cell; what has more is told by its rows */
+#define AXES_MAX 32 /* keys of a cell; further ones are left out */
 
 typedef unsigned long long ull;
 
@@ -18,22 +16,24 @@ struct word {
 	size_t size;
 };
 
-/* A key of the cells, and its values in the order in which they come. */
+/* A key of the cells, and its values in the order of their first use. */
 struct axis {
 	struct word key;
 	struct word values[BOARD_COLUMNS_MAX];
-	size_t count; /* one more than fit: there are too many */
+	size_t count; /* BOARD_COLUMNS_MAX + 1: there are too many */
 	size_t cells; /* that have the key */
 };
 
-/* Where a job stands. */
+/* A job and its place. */
 struct square {
 	const struct job_info *job;
 	double rate;
 	size_t row, column;
 };
 
-/* A row: the words of its cells, but for those of all cells and the column. */
+/* A row: the words of its cells, without those that all cells share and that of
+ * the column.
+ */
 struct row {
 	char words[LABEL_SIZE];
 };
@@ -156,7 +156,7 @@ static bool is_common(const struct board *board, const struct axis *axis)
 	return axis->count == 1 && axis->cells == board->count;
 }
 
-/* The words by which the row of a cell is told, and its column. */
+/* Write the words of the cell's row; returns its column. */
 static size_t name_row(struct board *board, const char *cell, struct row *row)
 {
 	struct word key, value;
@@ -181,7 +181,8 @@ static size_t name_row(struct board *board, const char *cell, struct row *row)
 	return column;
 }
 
-/* The row of those words, which the last one is, or a new one. */
+/* The row with the words behind the last row, which becomes a row if it is new.
+ */
 static size_t find_row(struct board *board)
 {
 	const char *words = board->rows[board->rows_count].words;
@@ -210,7 +211,7 @@ static const char *cell_of(const struct job_info *job)
 
 void board_add(struct board *board, const struct job_info *job)
 {
-	/* A rate counts for what completed, or may. */
+	/* A failed job has no rate. */
 	double rate = job->failure ? (double)NAN : web_rate(job);
 
 	if (board->count == board->room)
@@ -239,8 +240,8 @@ static void put_rate(struct web_page *page, double rate)
 		web_html(page, rate >= 1000 ? "%.0f" : "%.3g", rate);
 }
 
-/* What a pointer is told of a job. */
-static void tell(const struct job_info *job, char *text, size_t size)
+/* The text that appears when the pointer is over a job. */
+static void describe(const struct job_info *job, char *text, size_t size)
 {
 	uint64_t step = web_step(job);
 	double loss = web_loss(job), rate = web_rate(job);
@@ -267,7 +268,7 @@ static void put_square(struct web_page *page, const struct square *square,
 	if (square->rate > 0)
 		snprintf(shade, sizeof(shade), " data-rate=\"%.0f\"",
 			 ceil(BOARD_SHADES * square->rate / best));
-	tell(job, title, sizeof(title));
+	describe(job, title, sizeof(title));
 	snprintf(more, sizeof(more),
 		 " class=\"%s\"%s href=\"/job/%llu\" title=\"%s\"", job->state,
 		 shade, (ull)job->job, title);
@@ -280,19 +281,22 @@ static void put_square(struct web_page *page, const struct square *square,
 	if (square->rate > 0)
 		put_rate(page, square->rate);
 	else if (!progress || !progress->steps)
-		web_text(page, job->failure ? job->failure : job->state);
+		web_html(page, "%s", job->failure ? job->failure : job->state);
 	web_part_end(page, "a");
 }
 
-static void put_word(struct web_page *page, struct word word)
+/* "key=value" */
+static void put_value(struct web_page *page, const struct axis *axis, size_t i)
 {
 	char text[LABEL_SIZE];
 
-	snprintf(text, sizeof(text), "%.*s", (int)word.size, word.text);
-	web_text(page, text);
+	snprintf(text, sizeof(text), "%.*s=%.*s", (int)axis->key.size,
+		 axis->key.text, (int)axis->values[i].size,
+		 axis->values[i].text);
+	web_html(page, "%s", text);
 }
 
-/* What all cells share stands once, above. */
+/* The values that all cells share, above the table. */
 static void put_common(struct web_page *page, const struct board *board)
 {
 	const char *before = "All cells: ";
@@ -303,9 +307,7 @@ static void put_common(struct web_page *page, const struct board *board)
 		if (!is_common(board, axis) || !axis->key.size)
 			continue;
 		web_html(page, "%s", before);
-		put_word(page, axis->key);
-		web_html(page, "=");
-		put_word(page, axis->values[0]);
+		put_value(page, axis, 0);
 		before = ", ";
 	}
 }
@@ -320,9 +322,7 @@ static void put_heads(struct web_page *page, const struct board *board)
 	web_html(page, "<tr><td></td>");
 	for (size_t i = 0; board->across && i < board->across->count; i++) {
 		web_html(page, "<th scope=\"col\">");
-		put_word(page, board->across->key);
-		web_html(page, "=");
-		put_word(page, board->across->values[i]);
+		put_value(page, board->across, i);
 		web_html(page, "</th>");
 	}
 	web_html(page, "</tr>\n");
@@ -339,9 +339,8 @@ static void begin(struct board *board, struct web_page *page)
 
 static void put_row(struct board *board, struct web_page *page)
 {
-	web_html(page, "<tr><th scope=\"row\">");
-	web_text(page, board->rows[board->row].words);
-	web_html(page, "</th>");
+	web_html(page, "<tr><th scope=\"row\">%s</th>",
+		 board->rows[board->row].words);
 	for (size_t column = 0; column < columns_of(board); column++) {
 		const struct square *at = &board->squares[board->put];
 

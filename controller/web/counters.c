@@ -1,5 +1,4 @@
-/* counters.c - what a controller counted since it began, for its metrics.
- */
+/* counters.c - counters of a controller since its start, for its metrics. */
 #include "controller/web/counters.h"
 
 void counters_changed(struct counters *counters, const struct job *job,

@@ -1,5 +1,5 @@
-/* job_failure.c - of one job: who failed first, how its ranks ended, and where
- * they stood.
+/* job_failure.c - writes which rank of a job failed first, how the ranks ended,
+ * and their last stacks.
  */
 #include "controller/report/row.h"
 #include "controller/stacks/stacks.h"
@@ -7,17 +7,18 @@
 #include "protocol/message/evidence.h"
 #include "protocol/message/reply_logs.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
 #define ENDS_SHOWN 64
 #define GROUPS_SHOWN 32
 #define RANKS_SHOWN 8
-#define LOOK_NODES 64                  /* whose evidence is read, */
-#define LOOK_BYTES ((uint64_t)1 << 20) /* so much of it in all */
+#define LOOK_NODES 64                  /* whose evidence is read */
+#define LOOK_BYTES ((uint64_t)1 << 20) /* of evidence, in all */
 
-/* "rank 3 on n2 failed first (oom)" and the line that says so. */
+typedef unsigned long long ull;
+
+/* "Rank 3 on n2 failed first: oom" and the line that shows it. */
 static void put_reason(struct web_page *page, uint64_t job, const cJSON *reason)
 {
 	const char *node = row_text(reason, "node");
@@ -31,62 +32,41 @@ static void put_reason(struct web_page *page, uint64_t job, const cJSON *reason)
 		web_html(page, "Rank %.0f", row_double(reason, "rank"));
 	else
 		web_html(page, "A rank");
-	web_html(page, node ? " on " : "");
-	web_text(page, node);
-	web_html(page, " failed first");
-	web_html(page, class ? ": " : ".");
-	web_text(page, class);
-	web_html(page, "</p>\n");
+	web_html(page, "%s%s failed first%s%s</p>\n", node ? " on " : "", node,
+		 class ? ": " : ".", class);
 	if (!line)
 		return;
-	web_html(page, "<pre>");
-	web_text(page, line);
-	web_html(page, "</pre>");
+	web_html(page, "<pre>%s</pre>", line);
 	if (stream && sscanf(stream, "rank-%9u", &rank) == 1)
 		web_html(page,
-			 "<p><a href=\"/log/%" PRIu64
-			 "/%u/%.0f#at\">Show in the output</a></p>\n",
-			 job, rank, row_double(reason, "offset"));
-}
-
-static void put_number(struct web_page *page, double number)
-{
-	if (isnan(number))
-		web_html(page, "<td class=\"n\">-</td>");
-	else
-		web_html(page, "<td class=\"n\">%.0f</td>", number);
+			 "<p><a href=\"/log/%llu/%u/%.0f#at\">Show in the "
+			 "output</a></p>\n",
+			 (ull)job, rank, row_double(reason, "offset"));
 }
 
 static void put_ends(struct web_page *page, uint64_t job, const cJSON *ends)
 {
 	const cJSON *end;
 	size_t shown = 0;
-	double ended_ms, signal;
 
-	web_html(page,
-		 "<h2>Exit status of ranks</h2><div "
-		 "class=\"wide\"><table><tr><th "
-		 "class=\"n\">Rank</th><th>Node</th><th>Ended (UTC)</th><th "
-		 "class=\"n\">Code</th><th class=\"n\">Signal</th></tr>\n");
+	web_html(page, "<h2>Exit status of ranks</h2><div class=\"wide\">");
+	web_table(page, "#Rank|Node|Ended (UTC)|#Code|#Signal");
 	cJSON_ArrayForEach(end, ends)
 	{
+		double rank = row_double(end, "rank");
+		double ended_ms = row_double(end, "ended_ms");
+		double signal = row_double(end, "signal");
+
 		if (shown++ == ENDS_SHOWN)
 			break;
 		web_html(page,
-			 "<tr><td class=\"n\"><a href=\"/log/%" PRIu64
-			 "/%.0f\">%.0f</a></td><td>",
-			 job, row_double(end, "rank"), row_double(end, "rank"));
-		web_text(page, row_text(end, "node"));
-		web_html(page, "</td><td>");
-		ended_ms = row_double(end, "ended_ms");
-		if (isnan(ended_ms))
-			web_html(page, "-");
-		else
-			web_time(page, (int64_t)ended_ms);
+			 "<tr><td class=\"n\"><a href=\"/log/%llu/%.0f\">%.0f"
+			 "</a></td><td>%s</td><td>",
+			 (ull)job, rank, rank, row_text(end, "node"));
+		web_time(page, isnan(ended_ms) ? 0 : (int64_t)ended_ms);
 		web_html(page, "</td>");
-		signal = row_double(end, "signal");
-		put_number(page, row_double(end, "exit_code"));
-		put_number(page, signal > 0 ? signal : (double)NAN);
+		web_number(page, "%.0f", row_double(end, "exit_code"));
+		web_number(page, "%.0f", signal > 0 ? signal : (double)NAN);
 		web_html(page, "</tr>\n");
 	}
 	web_html(page, "</table></div>\n");
@@ -95,7 +75,7 @@ static void put_ends(struct web_page *page, uint64_t job, const cJSON *ends)
 			 ENDS_SHOWN, cJSON_GetArraySize(ends));
 }
 
-/* The end of what a node saw. */
+/* Read the last `bytes` of a node's evidence. */
 static void look(struct web_page *page, const struct job_info *job,
 		 uint32_t rank, uint64_t bytes, struct stacks *stacks)
 {
@@ -133,9 +113,8 @@ static void put_group(struct web_page *page, const cJSON *group)
 		web_html(page, "%s%.0f", shown++ ? ", " : "",
 			 rank->valuedouble);
 	}
-	web_html(page, "%s</td><td>", count > shown ? ", ..." : "");
-	web_text(page, row_text(group, "where"));
-	web_html(page, "</td></tr>\n");
+	web_html(page, "%s</td><td>%s</td></tr>\n",
+		 count > shown ? ", ..." : "", row_text(group, "where"));
 }
 
 static void put_stacks(struct web_page *page, struct stacks *stacks)
@@ -144,10 +123,9 @@ static void put_stacks(struct web_page *page, struct stacks *stacks)
 	const cJSON *group;
 	size_t shown = 0;
 
-	web_html(page, "<h2>State of ranks</h2>\n<p>");
-	web_text(page, row_text(all, "verdict"));
-	web_html(page, "</p><div class=\"wide\"><table><tr><th>Ranks</th>"
-		       "<th>Which</th><th>Where</th></tr>\n");
+	web_html(page, "<h2>State of ranks</h2>\n<p>%s</p><div class=\"wide\">",
+		 row_text(all, "verdict"));
+	web_table(page, "#Count|Ranks|Call");
 	cJSON_ArrayForEach(group, row_at(all, "groups"))
 	{
 		if (shown++ < GROUPS_SHOWN)

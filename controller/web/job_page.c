@@ -1,12 +1,10 @@
-/* job_page.c - one job: how far it is, curves, ranks, devices, its output.
- */
+/* job_page.c - the page of a job: progress, curves, nodes, devices, output. */
 #include "controller/logs/log_reader.h"
-#include "controller/logs/sampling.h"
 #include "controller/report/advice.h"
 #include "controller/report/chart.h"
 #include "controller/results/series.h"
-#include "controller/results/usage.h"
 #include "controller/web/web_page.h"
+#include "protocol/hardware/device_metrics.h"
 #include "protocol/message/reply_logs.h"
 
 #include <math.h>
@@ -28,8 +26,8 @@ static void put_when(struct web_page *page, const char *what, int64_t wall_ms)
 	web_time(page, wall_ms);
 }
 
-/* How far it is, or came; nothing of one that has not begun. */
-static void put_reach(struct web_page *page, const struct job_info *job)
+/* The last step; nothing for a job that has not started. */
+static void put_progress(struct web_page *page, const struct job_info *job)
 {
 	const struct progress_info *progress = job->progress;
 	double loss = web_loss(job), rate = web_rate(job);
@@ -64,11 +62,8 @@ static void put_advice(struct web_page *page, enum failure failure)
 {
 	const char *todo = failure_advice(failure, LANGUAGE_EN);
 
-	if (!todo)
-		return;
-	web_html(page, "<p>To do: ");
-	web_text(page, todo);
-	web_html(page, ".</p>\n");
+	if (todo)
+		web_html(page, "<p>To do: %s.</p>\n", todo);
 }
 
 static void put_head(struct web_page *page, const struct job_info *job)
@@ -83,14 +78,12 @@ static void put_head(struct web_page *page, const struct job_info *job)
 	put_when(page, ", ended ", job->ended_ms);
 	web_html(page, " UTC.</p>\n");
 	if (job->text || job->waits) {
-		web_html(page, "<p class=\"bad\">");
-		if (job->failure)
-			web_html(page, "%s: ", job->failure);
-		web_text(page, job->text ? job->text : job->waits);
-		web_html(page, "</p>\n");
+		web_html(page, "<p class=\"bad\">%s%s%s</p>\n", job->failure,
+			 job->failure ? ": " : "",
+			 job->text ? job->text : job->waits);
 		put_advice(page, failure_from(job->failure));
 	}
-	put_reach(page, job);
+	put_progress(page, job);
 	web_part_end(page, "div");
 }
 
@@ -139,12 +132,7 @@ static void put_curve(struct web_page *page, const cJSON *series,
 		.from_zero = from_zero
 	};
 
-	struct writer to;
-
-	writer_init(&to, &page->text, html_text);
-	chart_svg(&to, &chart);
-	if (writer_end(&to, NULL) < 0)
-		page->failed = true;
+	chart_svg(&page->out, &chart);
 }
 
 static void put_curves(struct web_page *page, const struct job_info *job,
@@ -185,83 +173,54 @@ static void put_tasks(struct web_page *page, const struct job_info *job,
 		      const struct gang *gang)
 {
 	web_part(page, "div", " class=\"wide\"", "tasks");
-	web_html(page, "<h2>Nodes</h2><table><tr><th "
-		       "class=\"n\">Rank</th><th>Node</th>"
-		       "<th>Devices</th><th>State</th><th>Reason</th></tr>\n");
+	web_html(page, "<h2>Nodes</h2>");
+	web_table(page, "#Rank|Node|Devices|State|Reason");
 	for (size_t i = 0; i < job->tasks_count && i < TASKS_SHOWN; i++) {
 		const struct task_info *task = &job->tasks[i];
 
-		web_html(page, "<tr><td class=\"n\">%u</td><td>", task->rank);
-		web_text(page, task->node);
-		web_html(page, "</td><td>");
+		web_html(page, "<tr><td class=\"n\">%u</td><td>%s</td><td>",
+			 task->rank, task->node);
 		put_bits(page, gang ? task_devices(gang_task(gang, i)) : 0);
-		web_html(page, "</td><td>%s</td><td>", task->state);
-		web_text(page, task->text);
-		web_html(page, "</td></tr>\n");
+		web_html(page, "</td><td>%s</td><td>%s</td></tr>\n",
+			 task->state, task->text);
 	}
 	for (size_t i = 0;
 	     !job->tasks_count && i < job->allocation.count && i < TASKS_SHOWN;
-	     i++) {
-		web_html(page, "<tr><td class=\"n\">%zu</td><td>", i);
-		web_text(page, job->allocation.items[i]);
-		web_html(page, "</td><td></td><td>%s</td><td></td></tr>\n",
-			 job->state);
-	}
+	     i++)
+		web_html(page,
+			 "<tr><td class=\"n\">%zu</td><td>%s</td><td></td>"
+			 "<td>%s</td><td></td></tr>\n",
+			 i, job->allocation.items[i], job->state);
 	web_html(page, "</table>");
 	web_part_end(page, "div");
-}
-
-static void put_reading(struct web_page *page,
-			const struct device_metrics *device,
-			enum reading reading)
-{
-	web_html(page, "<td class=\"n\">");
-	if (device->has & 1U << reading)
-		web_html(page, "%.0f", device->value[reading]);
-	web_html(page, "</td>");
 }
 
 static void put_device(struct web_page *page,
 		       const struct device_metrics *device)
 {
-	web_html(page, "<tr><td>");
-	web_text(page, device->node);
-	web_html(page, "</td><td class=\"n\">%u</td><td>", device->index);
-	web_text(page, device->name);
-	web_html(page, "</td>");
-	put_reading(page, device, READING_POWER_W);
-	put_reading(page, device, READING_TEMP_C);
-	put_reading(page, device, READING_UTIL_PCT);
-	put_reading(page, device, READING_MEM_USED_MIB);
+	web_html(page, "<tr><td>%s</td><td class=\"n\">%u</td><td>%s</td>",
+		 device->node, device->index, device->name);
+	web_readings(page, device);
 	web_html(page, "</tr>\n");
 }
 
 static void put_devices(struct web_page *page, const struct gang *gang)
 {
-	struct device_metrics device = { .job = 0 };
+	struct device_metrics device;
 	size_t shown = 0;
 
 	web_part(page, "div", " class=\"wide\"", "devices");
-	for (uint32_t rank = 0; gang_output(gang) && rank < gang_nodes(gang);
-	     rank++) {
-		const struct usage *usage =
-			samplings_usage(log_reader_samplings(gang), rank);
-
-		for (size_t i = 0; usage && shown < DEVICES_SHOWN &&
-				   usage_latest(usage, i, &device);
+	for (uint32_t rank = 0; rank < gang_nodes(gang); rank++)
+		for (size_t i = 0; shown < DEVICES_SHOWN &&
+				   log_reader_device(gang, rank, i, &device);
 		     i++, shown++) {
-			if (!shown)
-				web_html(page, "<h2>Devices</h2><table><tr>"
-					       "<th>Node</th><th "
-					       "class=\"n\">Device</th>"
-					       "<th>Name</th><th "
-					       "class=\"n\">W</th><th "
-					       "class=\"n\">°C</th>"
-					       "<th class=\"n\">%%</th><th "
-					       "class=\"n\">MiB</th></tr>\n");
+			if (!shown) {
+				web_html(page, "<h2>Devices</h2>");
+				web_table(page,
+					  "Node|#Device|Name|" WEB_READINGS);
+			}
 			put_device(page, &device);
 		}
-	}
 	web_html(page, shown ? "</table>" : "");
 	web_part_end(page, "div");
 }
@@ -292,8 +251,10 @@ static void put_output(struct web_page *page, const struct job_info *job)
 	codec_clear(&reply_log_read_schema, &reply);
 }
 
-int web_job_render(struct web_page *page, uint64_t id, struct error *err)
+int web_job_page(struct web_page *page, const uint64_t numbers[WEB_NUMBERS],
+		 struct error *err)
 {
+	uint64_t id = numbers[0];
 	struct message_query query = { .id = id };
 	struct api_request request = web_request(page, &query);
 	const struct job *active = job_find(page->sources->parts.table, id);

@@ -292,7 +292,7 @@ static void finish(struct live *live, int rc)
 	int64_t every_ms = INTERVAL_MS / (int64_t)live->count;
 	int64_t rest_ms = live->spent_us * SHARE / (int64_t)shares / 1000;
 
-	if (rc == 0 && !live->page.failed)
+	if (rc == 0 && !live->page.out.failure.code)
 		publish(live);
 	rendering_end(live);
 	live->not_before_ms =

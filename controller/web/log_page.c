@@ -1,5 +1,4 @@
-/* log_page.c - what a rank printed, a page of it at a time.
- */
+/* log_page.c - the page of a rank's output around one line. */
 #include "controller/web/web_page.h"
 #include "protocol/base/printable.h"
 #include "protocol/message/reply_logs.h"
@@ -8,7 +7,9 @@
 #include <string.h>
 
 #define PAGE_BYTES 65536
-#define BEFORE_BYTES 4096 /* shown before the line that is meant */
+#define BEFORE_BYTES 4096 /* shown before the marked line */
+
+typedef unsigned long long ull;
 
 void web_log_lines(struct web_page *page, struct buffer *bytes, size_t from,
 		   size_t meant)
@@ -23,37 +24,33 @@ void web_log_lines(struct web_page *page, struct buffer *bytes, size_t from,
 			end = last;
 		printable(at, (size_t)(end - at));
 		*end = 0;
-		web_html(page, marked ? "<mark id=\"at\">" : "");
-		web_text(page, at);
-		web_html(page, marked ? "</mark>\n" : "\n");
+		web_html(page, marked ? "<mark id=\"at\">%s</mark>\n" : "%s\n",
+			 at);
 	}
 }
 
 static void put_links(struct web_page *page, uint64_t job, uint64_t rank,
 		      uint64_t first, uint64_t behind, uint64_t length)
 {
+	uint64_t previous =
+		first > PAGE_BYTES ? first - PAGE_BYTES + BEFORE_BYTES : 0;
+
 	web_html(page,
-		 "<p><a href=\"/job/%" PRIu64 "\">Job %" PRIu64
-		 "</a>, rank %" PRIu64 ", bytes %" PRIu64 " to %" PRIu64
-		 " of %" PRIu64 ".",
-		 job, job, rank, first, behind, length);
+		 "<p><a href=\"/job/%llu\">Job %llu</a>, rank %llu, bytes %llu "
+		 "to %llu of %llu.",
+		 (ull)job, (ull)job, (ull)rank, (ull)first, (ull)behind,
+		 (ull)length);
 	if (first)
-		web_html(page,
-			 " <a href=\"/log/%" PRIu64 "/%" PRIu64 "/%" PRIu64
-			 "\">Previous</a>",
-			 job, rank,
-			 first > PAGE_BYTES ? first - PAGE_BYTES + BEFORE_BYTES
-					    : 0);
+		web_html(page, " <a href=\"/log/%llu/%llu/%llu\">Previous</a>",
+			 (ull)job, (ull)rank, (ull)previous);
 	if (behind < length)
-		web_html(page,
-			 " <a href=\"/log/%" PRIu64 "/%" PRIu64 "/%" PRIu64
-			 "\">Next</a>",
-			 job, rank, behind);
+		web_html(page, " <a href=\"/log/%llu/%llu/%llu\">Next</a>",
+			 (ull)job, (ull)rank, (ull)behind);
 	web_html(page, "</p>\n");
 }
 
-/* The first line that begins in the bytes; of a page that begins with the log,
- * all.
+/* The first line that begins in the bytes, unless they are the first of the
+ * output.
  */
 static size_t first_line(const struct buffer *bytes, uint64_t offset)
 {
@@ -63,9 +60,10 @@ static size_t first_line(const struct buffer *bytes, uint64_t offset)
 	return end ? (size_t)(end - bytes->data) + 1 : 0;
 }
 
-int web_log_render(struct web_page *page, uint64_t job, uint64_t rank,
-		   uint64_t offset, struct error *err)
+int web_log_page(struct web_page *page, const uint64_t numbers[WEB_NUMBERS],
+		 struct error *err)
 {
+	uint64_t job = numbers[0], rank = numbers[1], offset = numbers[2];
 	char stream[32];
 	uint64_t begin = offset > BEFORE_BYTES ? offset - BEFORE_BYTES : 0;
 	struct message_log_read read = { .job = job,

@@ -1,13 +1,11 @@
-/* metrics.c - the figures of a controller for Prometheus, at GET /metrics.
- */
+/* metrics.c - writes the metrics of a controller for Prometheus. */
 #include "controller/web/metrics.h"
 #include "controller/cluster/active_job.h"
 #include "controller/logs/log_ingest.h"
 #include "controller/logs/log_reader.h"
-#include "controller/logs/sampling.h"
 #include "controller/nodes/node.h"
 #include "controller/results/rules/record.h"
-#include "controller/results/usage.h"
+#include "protocol/hardware/device_metrics.h"
 #include "protocol/base/clock.h"
 
 #include <inttypes.h>
@@ -25,51 +23,44 @@ static const char *number(uint64_t value, char text[NUMBER_SIZE])
 
 /* Nodes. */
 
-static double is_up(const struct node *node, const struct slot *slot)
-{
-	return !strcmp(node_state(node), "up");
-}
+enum node_figure { UP, DRAINED, DEVICES, DEVICES_BUSY, DEVICES_LOST };
 
-static double is_drained(const struct node *node, const struct slot *slot)
-{
-	return node_view(node)->drained;
-}
-
-static double devices(const struct node *node, const struct slot *slot)
-{
-	return slot->devices;
-}
-
-static double devices_busy(const struct node *node, const struct slot *slot)
-{
-	return __builtin_popcountll(slot->busy);
-}
-
-static double devices_lost(const struct node *node, const struct slot *slot)
-{
-	return __builtin_popcountll(slot->lost);
-}
-
-static const struct {
+static const struct family {
 	const char *name;
 	const char *help;
-	double (*value)(const struct node *node, const struct slot *slot);
 } node_families[] = {
-	{ "regatta_node_up", "1 if the node's agent is connected.", is_up },
-	{ "regatta_node_drained", "1 if the node is drained.", is_drained },
-	{ "regatta_node_devices", "Devices of the node, including lost ones.",
-	  devices },
-	{ "regatta_node_devices_busy", "Devices that are allocated to jobs.",
-	  devices_busy },
-	{ "regatta_node_devices_lost", "Devices that are gone or broken.",
-	  devices_lost },
+	[UP] = { "regatta_node_up", "1 if the node's agent is connected." },
+	[DRAINED] = { "regatta_node_drained", "1 if the node is drained." },
+	[DEVICES] = { "regatta_node_devices",
+		      "Devices of the node, including lost ones." },
+	[DEVICES_BUSY] = { "regatta_node_devices_busy",
+			   "Devices that are allocated to jobs." },
+	[DEVICES_LOST] = { "regatta_node_devices_lost",
+			   "Devices that are gone or broken." },
 };
+
+static double node_value(const struct node *node, const struct slot *slot,
+			 enum node_figure figure)
+{
+	switch (figure) {
+	case UP:
+		return !strcmp(node_state(node), "up");
+	case DRAINED:
+		return node_view(node)->drained;
+	case DEVICES:
+		return slot->devices;
+	case DEVICES_BUSY:
+		return __builtin_popcountll(slot->busy);
+	case DEVICES_LOST:
+		return __builtin_popcountll(slot->lost);
+	}
+	return 0;
+}
 
 static void put_nodes(const struct jobs_parts *parts,
 		      struct openmetrics *metrics)
 {
-	for (size_t f = 0; f < sizeof(node_families) / sizeof(*node_families);
-	     f++) {
+	for (enum node_figure f = UP; f <= DEVICES_LOST; f++) {
 		openmetrics_family(metrics, node_families[f].name, METRIC_GAUGE,
 				   node_families[f].help);
 		for (size_t i = 0; i < node_count(parts->nodes); i++) {
@@ -78,10 +69,10 @@ static void put_nodes(const struct jobs_parts *parts,
 			if (node_view(node)->removed)
 				continue;
 			openmetrics_value(metrics,
-					  node_families[f]
-						  .value(node,
-							 node_slot(parts->nodes,
-								   node)),
+					  node_value(node,
+						     node_slot(parts->nodes,
+							       node),
+						     f),
 					  "node", node_name(node), "vendor",
 					  node_view(node)->vendor, NULL);
 		}
@@ -124,75 +115,69 @@ static void put_counts(const struct jobs_parts *parts,
 				  : 0);
 }
 
-static double started(const struct gang *gang, const struct record *record)
-{
-	return (double)job_started_ms(gang_job(gang)) / 1000;
-}
+enum job_figure { STARTED, STEP, STEPS, STEP_TIME, LOSS, RATE };
 
-static double step(const struct gang *gang, const struct record *record)
-{
-	return record && record_has(record, RECORD_STEP) ? (double)record->step
-							 : (double)NAN;
-}
-
-static double steps(const struct gang *gang, const struct record *record)
-{
-	return record && record_has(record, RECORD_STEPS)
-		       ? (double)record->steps_total
-		       : (double)NAN;
-}
-
-static double step_time(const struct gang *gang, const struct record *record)
-{
-	return record && record->came_ms ? (double)record->came_ms / 1000
-					 : (double)NAN;
-}
-
-static double loss(const struct gang *gang, const struct record *record)
-{
-	return record && record_has(record, RECORD_LOSS) ? record->loss
-							 : (double)NAN;
-}
-
-static double rate(const struct gang *gang, const struct record *record)
-{
-	return record && record_has(record, RECORD_TOKENS_PER_SECOND)
-		       ? record->tokens_per_second
-		       : (double)NAN;
-}
-
-/* A value that is not known is left out. */
-static const struct {
-	const char *name;
-	const char *help;
-	double (*value)(const struct gang *gang, const struct record *record);
-} job_families[] = {
-	{ "regatta_job_started_timestamp_seconds",
-	  "When the running job was started.", started },
-	{ "regatta_job_step", "Last step in the job's output.", step },
-	{ "regatta_job_steps", "Total number of steps of the job.", steps },
-	{ "regatta_job_step_timestamp_seconds",
-	  "Time of arrival of the last step.", step_time },
-	{ "regatta_job_loss", "Loss of the last step.", loss },
-	{ "regatta_job_tokens_per_second", "Token rate of the last step.",
-	  rate },
+static const struct family job_families[] = {
+	[STARTED] = { "regatta_job_started_timestamp_seconds",
+		      "When the running job was started." },
+	[STEP] = { "regatta_job_step", "Last step in the job's output." },
+	[STEPS] = { "regatta_job_steps", "Total number of steps of the job." },
+	[STEP_TIME] = { "regatta_job_step_timestamp_seconds",
+			"Time of arrival of the last step." },
+	[LOSS] = { "regatta_job_loss", "Loss of the last step." },
+	[RATE] = { "regatta_job_tokens_per_second",
+		   "Token rate of the last step." },
 };
 
-static void put_job_family(const struct jobs_parts *parts, size_t family,
-			   struct openmetrics *metrics)
+/* NAN: not known. */
+static double job_value(const struct gang *gang, enum job_figure figure)
+{
+	static const struct record nothing;
+	const struct record *record = log_reader_latest(gang);
+
+	if (!record)
+		record = &nothing;
+	switch (figure) {
+	case STARTED:
+		return (double)job_started_ms(gang_job(gang)) / 1000;
+	case STEP:
+		if (record_has(record, RECORD_STEP))
+			return (double)record->step;
+		break;
+	case STEPS:
+		if (record_has(record, RECORD_STEPS))
+			return (double)record->steps_total;
+		break;
+	case STEP_TIME:
+		if (record->came_ms)
+			return (double)record->came_ms / 1000;
+		break;
+	case LOSS:
+		if (record_has(record, RECORD_LOSS))
+			return record->loss;
+		break;
+	case RATE:
+		if (record_has(record, RECORD_TOKENS_PER_SECOND))
+			return record->tokens_per_second;
+		break;
+	}
+	return (double)NAN;
+}
+
+static void put_job_family(const struct jobs_parts *parts,
+			   enum job_figure figure, struct openmetrics *metrics)
 {
 	const struct gang *gang;
 	char job[NUMBER_SIZE], sweep[NUMBER_SIZE];
 
-	openmetrics_family(metrics, job_families[family].name, METRIC_GAUGE,
-			   job_families[family].help);
+	openmetrics_family(metrics, job_families[figure].name, METRIC_GAUGE,
+			   job_families[figure].help);
 	for (gang = gang_first(parts->table); gang; gang = gang_next(gang)) {
 		double value;
 
 		if (job_state(gang_job(gang)) != JOB_RUNNING)
 			continue;
-		value = job_families[family].value(gang,
-						   log_reader_latest(gang));
+		value = job_value(gang, figure);
 		if (!isnan(value))
 			openmetrics_value(metrics, value, "job",
 					  number(job_id(gang_job(gang)), job),
@@ -212,19 +197,14 @@ static size_t take_devices(const struct jobs_parts *parts,
 	size_t count = 0;
 
 	for (gang = gang_first(parts->table); gang; gang = gang_next(gang)) {
-		if (job_state(gang_job(gang)) != JOB_RUNNING ||
-		    !gang_output(gang))
+		if (job_state(gang_job(gang)) != JOB_RUNNING)
 			continue;
-		for (uint32_t rank = 0; rank < gang_nodes(gang); rank++) {
-			const struct usage *usage =
-				samplings_usage(log_reader_samplings(gang),
-						rank);
-
-			for (size_t i = 0; usage && count < room &&
-					   usage_latest(usage, i, &to[count]);
+		for (uint32_t rank = 0; rank < gang_nodes(gang); rank++)
+			for (size_t i = 0;
+			     count < room &&
+			     log_reader_device(gang, rank, i, &to[count]);
 			     i++)
-				to[count++].job = job_id(gang_job(gang));
-		}
+				count++;
 	}
 	return count;
 }
@@ -255,9 +235,8 @@ void metrics_answer(const struct jobs_parts *parts,
 	openmetrics_value(&metrics, 1, "version", REGATTA_VERSION, NULL);
 	put_nodes(parts, &metrics);
 	put_counts(parts, &metrics);
-	for (size_t i = 0; i < sizeof(job_families) / sizeof(*job_families);
-	     i++)
-		put_job_family(parts, i, &metrics);
+	for (enum job_figure figure = STARTED; figure <= RATE; figure++)
+		put_job_family(parts, figure, &metrics);
 	put_devices(parts, &metrics);
 	openmetrics_counter(&metrics, "regatta_log_received_bytes",
 			    "Output of jobs that was received and stored.",

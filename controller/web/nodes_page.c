@@ -1,11 +1,8 @@
-/* nodes_page.c - all nodes, and one: devices, power, what runs, what is
- * refused.
- */
+/* nodes_page.c - the page of all nodes, and the page of one node. */
 #include "controller/logs/log_reader.h"
-#include "controller/logs/sampling.h"
 #include "controller/nodes/node.h"
-#include "controller/results/usage.h"
 #include "controller/web/web_page.h"
+#include "protocol/hardware/device_metrics.h"
 #include "protocol/message/reply_nodes.h"
 
 #include <errno.h>
@@ -17,33 +14,25 @@
 
 typedef unsigned long long ull;
 
-/* What was read last of the devices of a node, while jobs run there. */
+/* The last readings of a node's devices, by index; zero where no job runs. */
 struct readings {
 	struct device_metrics of[DEVICES_MAX];
-	bool known[DEVICES_MAX];
 };
 
 static void read_devices(const struct node *node, struct readings *to)
 {
 	struct task *task;
 
-	memset(to->known, 0, sizeof(to->known));
+	memset(to, 0, sizeof(*to));
 	for (task = node_first_task(node); task; task = node_next_task(task)) {
-		const struct gang *gang = task_gang(task);
-		const struct usage *usage =
-			gang && gang_output(gang)
-				? samplings_usage(log_reader_samplings(gang),
-						  task_rank(task))
-				: NULL;
-		struct device_metrics device = { .job = job_id(
-							 task_job(task)) };
+		struct device_metrics device;
 
-		for (size_t i = 0; usage && usage_latest(usage, i, &device);
+		for (size_t i = 0;
+		     log_reader_device(task_gang(task), task_rank(task), i,
+				       &device);
 		     i++)
-			if (device.index < DEVICES_MAX) {
+			if (device.index < DEVICES_MAX)
 				to->of[device.index] = device;
-				to->known[device.index] = true;
-			}
 	}
 }
 
@@ -55,8 +44,7 @@ static double power_of(const struct node *node)
 
 	read_devices(node, &readings);
 	for (size_t i = 0; i < DEVICES_MAX; i++)
-		if (readings.known[i] &&
-		    readings.of[i].has & 1U << READING_POWER_W)
+		if (readings.of[i].has & 1U << READING_POWER_W)
 			power = (isnan(power) ? 0 : power) +
 				readings.of[i].value[READING_POWER_W];
 	return power;
@@ -66,11 +54,10 @@ static void put_chips(struct web_page *page, const struct node_info *node)
 {
 	const cJSON *chip;
 
-	web_text(page, node->vendor);
+	web_html(page, "%s", node->vendor);
 	cJSON_ArrayForEach(chip, node->chips)
 	{
-		web_html(page, ", %.0f ", chip->valuedouble);
-		web_text(page, chip->string);
+		web_html(page, ", %.0f %s", chip->valuedouble, chip->string);
 	}
 }
 
@@ -79,9 +66,9 @@ static void put_state(struct web_page *page, const struct node_info *node)
 	web_html(page, "%s%s", node->state, node->drained ? ", drained" : "");
 }
 
-/* Why it takes no job, and which of its devices take none. */
-static void put_refused(struct web_page *page, const struct node_info *info,
-			const struct node *node)
+/* Why the node, or devices of it, are not used. */
+static void put_reason(struct web_page *page, const struct node_info *info,
+		       const struct node *node)
 {
 	const struct node_view *view = node_view(node);
 	const char *before = "";
@@ -92,11 +79,9 @@ static void put_refused(struct web_page *page, const struct node_info *info,
 		before = "; ";
 	}
 	if (info->drain) {
-		web_html(page, "%s%s", before,
-			 info->drained ? "drained" : "to be drained");
-		if (info->drain->reason)
-			web_html(page, ": ");
-		web_text(page, info->drain->reason);
+		web_html(page, "%s%s%s%s", before,
+			 info->drained ? "drained" : "to be drained",
+			 info->drain->reason ? ": " : "", info->drain->reason);
 		before = "; ";
 	}
 	for (size_t i = 0; i < view->inventory_count; i++) {
@@ -104,8 +89,8 @@ static void put_refused(struct web_page *page, const struct node_info *info,
 
 		if (!device->text)
 			continue;
-		web_html(page, "%sdevice %u: ", before, device->index);
-		web_text(page, device->text);
+		web_html(page, "%sdevice %u: %s", before, device->index,
+			 device->text);
 		before = "; ";
 	}
 }
@@ -121,12 +106,12 @@ static void put_node(struct web_page *page, const struct node_info *info,
 		     const struct node *node)
 {
 	bool up = !strcmp(info->state, "up");
-	double power = power_of(node);
+	size_t number = node_index(node) + 1;
 
-	web_part(page, "tr", "", "n%zu", node_index(node) + 1);
-	web_html(page, "<td><a href=\"/node/%zu\">", node_index(node) + 1);
-	web_text(page, info->name);
-	web_html(page, "</a></td><td%s>", up ? "" : " class=\"bad\"");
+	web_part(page, "tr", "", "n%zu", number);
+	web_html(page, "<td><a href=\"/node/%zu\">%s</a></td>", number,
+		 info->name);
+	web_html(page, up ? "<td>" : "<td class=\"bad\">");
 	put_state(page, info);
 	web_html(page, "</td><td>");
 	put_chips(page, info);
@@ -135,15 +120,12 @@ static void put_node(struct web_page *page, const struct node_info *info,
 	if (info->lost)
 		web_html(page, ", <span class=\"bad\">%u lost</span>",
 			 info->lost);
-	web_html(page, "</td><td class=\"n\">");
-	if (!isnan(power))
-		web_html(page, "%.0f W", power);
-	web_html(page, "</td><td>");
+	web_html(page, "</td>");
+	web_number(page, "%.0f W", power_of(node));
+	web_html(page, "<td>");
 	put_jobs_of(page, info);
-	web_html(page, "</td><td>");
-	web_text(page, info->address);
-	web_html(page, "</td><td>");
-	put_refused(page, info, node);
+	web_html(page, "</td><td>%s</td><td>", info->address);
+	put_reason(page, info, node);
 	web_html(page, "</td>");
 	web_part_end(page, "tr");
 }
@@ -194,56 +176,38 @@ static int nodes_next(struct web_page *page, void *arg, struct error *err)
 	return 0;
 }
 
-int web_nodes_begin(struct web_page *page, uint64_t after, struct error *err)
+int web_nodes_page(struct web_page *page, const uint64_t numbers[WEB_NUMBERS],
+		   struct error *err)
 {
 	struct nodes_view *view = calloc(1, sizeof(*view));
 
 	page->rest = (struct web_rest){ nodes_next, free, view };
 	if (!view)
 		return error_nomem(err, "nodes");
-	view->begin = view->next = after;
+	view->begin = view->next = numbers[1];
 	snprintf(page->title, sizeof(page->title), "Nodes");
-	web_html(page, "<div "
-		       "class=\"wide\"><table><tr><th>Node</th><th>State</"
-		       "th><th>Hardware</th><th class=\"n\">Devices</th><th "
-		       "class=\"n\">Power</th><th>Jobs</th><th>Address</"
-		       "th><th>Why it takes no jobs</th></tr>\n");
+	web_html(page, "<div class=\"wide\">");
+	web_table(page, "Node|State|Hardware|#Devices|#Power|Jobs|Address|"
+			"Reason not used");
 	return 1;
 }
 
 /* One. */
 
-static void put_number(struct web_page *page, const struct readings *readings,
-		       size_t device, enum reading reading)
-{
-	web_html(page, "<td class=\"n\">");
-	if (readings->known[device] && readings->of[device].has & 1U << reading)
-		web_html(page, "%.0f", readings->of[device].value[reading]);
-	web_html(page, "</td>");
-}
-
 static void put_device(struct web_page *page, const struct device_info *device,
 		       const struct readings *readings)
 {
-	size_t index = device->index;
+	const struct device_metrics *reading = &readings->of[device->index];
 
-	web_html(page, "<tr><td class=\"n\">%u</td><td>", device->index);
-	web_text(page, device->chip ? device->chip : device->name);
-	web_html(page, "</td><td>");
-	web_text(page, device->bus_id);
-	web_html(page, "</td><td>");
-	if (readings->known[index])
+	web_html(page, "<tr><td class=\"n\">%u</td><td>%s</td><td>%s</td><td>",
+		 device->index, device->chip ? device->chip : device->name,
+		 device->bus_id);
+	if (reading->job)
 		web_html(page, "<a href=\"/job/%llu\">%llu</a>",
-			 (ull)readings->of[index].job,
-			 (ull)readings->of[index].job);
+			 (ull)reading->job, (ull)reading->job);
 	web_html(page, "</td>");
-	put_number(page, readings, index, READING_POWER_W);
-	put_number(page, readings, index, READING_TEMP_C);
-	put_number(page, readings, index, READING_UTIL_PCT);
-	put_number(page, readings, index, READING_MEM_USED_MIB);
-	web_html(page, "<td class=\"bad\">");
-	web_text(page, device->text);
-	web_html(page, "</td></tr>\n");
+	web_readings(page, reading);
+	web_html(page, "<td class=\"bad\">%s</td></tr>\n", device->text);
 }
 
 static void put_devices(struct web_page *page, const struct node *node)
@@ -255,18 +219,16 @@ static void put_devices(struct web_page *page, const struct node *node)
 		return;
 	read_devices(node, &readings);
 	web_part(page, "div", " class=\"wide\"", "devices");
-	web_html(page, "<h2>Devices</h2><table><tr><th "
-		       "class=\"n\">Device</th><th>Chip</th><th>Bus</"
-		       "th><th>Job</th><th class=\"n\">W</th><th "
-		       "class=\"n\">°C</th><th class=\"n\">%%</th><th "
-		       "class=\"n\">MiB</th><th>Reason not used</th></tr>\n");
+	web_html(page, "<h2>Devices</h2>");
+	web_table(page,
+		  "#Device|Chip|Bus|Job|" WEB_READINGS "|Reason not used");
 	for (size_t i = 0; i < view->inventory_count; i++)
 		put_device(page, &view->inventory[i], &readings);
 	web_html(page, "</table>");
 	web_part_end(page, "div");
 }
 
-/* The file by which its agent refuses. */
+/* The policy file of the node's agent. */
 static void put_policy(struct web_page *page, const struct node_info *node)
 {
 	const cJSON *policy =
@@ -299,14 +261,16 @@ static void put_node_head(struct web_page *page, const struct node_info *info,
 		web_html(page, "Jobs: ");
 	put_jobs_of(page, info);
 	web_html(page, "</p>\n<p class=\"bad\">");
-	put_refused(page, info, node);
+	put_reason(page, info, node);
 	web_html(page, "</p>");
 	web_part_end(page, "div");
 }
 
-int web_node_render(struct web_page *page, uint64_t number, struct error *err)
+int web_node_page(struct web_page *page, const uint64_t numbers[WEB_NUMBERS],
+		  struct error *err)
 {
 	const struct nodes *nodes = page->sources->parts.nodes;
+	uint64_t number = numbers[0];
 	struct reply_node reply = { 0 };
 	struct message_query query = { .id = number };
 	struct api_request request = web_request(page, &query);

@@ -1,5 +1,4 @@
-/* pages.c - the list of sweeps, and which page a path is.
- */
+/* pages.c - the page of all sweeps, and the table of all pages. */
 #include "controller/store/store.h"
 #include "controller/web/board.h"
 
@@ -31,17 +30,15 @@ void web_counts(struct web_page *page, const struct sweep_info *sweep)
 static void put_sweep(struct web_page *page, const struct sweep_info *sweep)
 {
 	web_part(page, "tr", "", "s%llu", (ull)sweep->id);
-	web_html(page, "<td class=\"n\">%llu</td><td><a href=\"/sweep/%llu\">",
-		 (ull)sweep->id, (ull)sweep->id);
-	web_text(page, sweep->name);
-	web_html(page, "</a></td><td>%s</td><td>",
+	web_html(page,
+		 "<td class=\"n\">%llu</td><td><a href=\"/sweep/%llu\">%s</a>"
+		 "</td><td>%s</td><td>",
+		 (ull)sweep->id, (ull)sweep->id, sweep->name,
 		 sweep->final ? "ended" : "active");
 	web_counts(page, sweep);
 	web_html(page, "</td><td>");
 	web_time(page, sweep->submitted_ms);
-	web_html(page, "</td><td>");
-	web_text(page, sweep->client);
-	web_html(page, "</td>");
+	web_html(page, "</td><td>%s</td>", sweep->client);
 	web_part_end(page, "tr");
 }
 
@@ -88,8 +85,8 @@ static int sweeps_next(struct web_page *page, void *arg, struct error *err)
 	return 0;
 }
 
-static int sweeps_page(struct web_page *page, uint64_t none, uint64_t after,
-		       uint64_t unused, struct error *err)
+static int sweeps_page(struct web_page *page,
+		       const uint64_t numbers[WEB_NUMBERS], struct error *err)
 {
 	struct sweeps_view *view = calloc(1, sizeof(*view));
 	struct message_query query = { .id = 0 };
@@ -105,50 +102,25 @@ static int sweeps_page(struct web_page *page, uint64_t none, uint64_t after,
 	if (view->left > SWEEPS_SHOWN)
 		view->end = view->left - SWEEPS_SHOWN;
 	snprintf(page->title, sizeof(page->title), "Sweeps");
-	web_html(page,
-		 "<div class=\"wide\"><table><tr><th class=\"n\">Sweep</th>"
-		 "<th>Name</th><th>State</th><th>Jobs</th>"
-		 "<th>Submitted (UTC)</th><th>By</th></tr>\n");
+	web_html(page, "<div class=\"wide\">");
+	web_table(page, "#Sweep|Name|State|Jobs|Submitted (UTC)|By");
 	return 1;
 }
 
-static int sweep_page(struct web_page *page, uint64_t id, uint64_t after,
-		      uint64_t unused, struct error *err)
-{
-	return web_sweep_begin(page, id, after, err);
-}
-
-static int nodes_page(struct web_page *page, uint64_t none, uint64_t after,
-		      uint64_t unused, struct error *err)
-{
-	return web_nodes_begin(page, after, err);
-}
-
-static int node_page(struct web_page *page, uint64_t number, uint64_t after,
-		     uint64_t unused, struct error *err)
-{
-	return web_node_render(page, number, err);
-}
-
-static int job_page(struct web_page *page, uint64_t id, uint64_t after,
-		    uint64_t unused, struct error *err)
-{
-	return web_job_render(page, id, err);
-}
-
-/* "/WORD", "/WORD/ID", "/WORD/ID/AFTER", "/log/JOB/RANK/BYTE". */
+/* "/WORD[/NUMBER...]" */
 static const struct {
 	const char *word;
-	int (*render)(struct web_page *page, uint64_t id, uint64_t after,
-		      uint64_t byte, struct error *err);
-	bool has_byte;
+	web_page_fn *begin;
+	size_t numbers; /* at most */
 } pages[] = {
-	{ "", sweeps_page, false },     { "sweep", sweep_page, false },
-	{ "job", job_page, false },     { "log", web_log_render, true },
-	{ "nodes", nodes_page, false }, { "node", node_page, false },
+	{ "", sweeps_page, 2 },         { "sweep", web_sweep_page, 2 },
+	{ "job", web_job_page, 2 },     { "log", web_log_page, 3 },
+	{ "nodes", web_nodes_page, 2 }, { "node", web_node_page, 2 },
 };
 
-/* "/123": moves *at behind it; without one, 0. */
+#define PAGES (sizeof(pages) / sizeof(*pages))
+
+/* "/123", or the end: 0. *at moves behind it. */
 static bool take_number(const char **at, uint64_t *number)
 {
 	char *end;
@@ -166,19 +138,19 @@ static bool take_number(const char **at, uint64_t *number)
 
 int web_page_begin(struct web_page *page, const char *path, struct error *err)
 {
-	const char *word = path + (*path == '/'), *at;
-	size_t length = strcspn(word, "/");
-	uint64_t id, after, byte = 0;
+	const char *word = path + (*path == '/');
+	size_t length = strcspn(word, "/"), i = 0, count = 0;
+	const char *at = word + length;
+	uint64_t numbers[WEB_NUMBERS] = { 0 };
 
-	at = word + length;
-	if (!take_number(&at, &id) || !take_number(&at, &after))
-		return error_set(err, ENOENT, "page not found");
-	for (size_t i = 0; i < sizeof(pages) / sizeof(*pages); i++)
-		if (strlen(pages[i].word) == length &&
-		    !strncmp(pages[i].word, word, length) &&
-		    (!pages[i].has_byte || take_number(&at, &byte)) && !*at)
-			return pages[i].render(page, id, after, byte, err);
-	return error_set(err, ENOENT, "page not found");
+	while (i < PAGES && (strlen(pages[i].word) != length ||
+			     strncmp(pages[i].word, word, length) != 0))
+		i++;
+	while (i < PAGES && count < pages[i].numbers &&
+	       take_number(&at, &numbers[count]))
+		count++;
+	return i < PAGES && !*at ? pages[i].begin(page, numbers, err)
+				 : error_set(err, ENOENT, "page not found");
 }
 
 int web_page_next(struct web_page *page, struct error *err)

@@ -1,5 +1,4 @@
-/* report_page.c - the report of a sweep, as a page.
- */
+/* report_page.c - writes the report of a sweep as a page. */
 #include "controller/web/report_page.h"
 #include "controller/report/anomalies.h"
 #include "controller/report/report.h"
@@ -9,7 +8,7 @@
 
 #include <inttypes.h>
 
-/* The page has its styles in it, and no script at all. */
+/* The page contains its styles, and no script. */
 static const char report_policy[] =
 	"default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; "
 	"form-action 'none'; frame-ancestors 'none'; sandbox";
@@ -26,7 +25,7 @@ static cJSON *ask(const struct web_page *page, enum query_kind what,
 	return rows;
 }
 
-/* Both are in order of the jobs. */
+/* Add the curves to the rows. Both are in the order of the jobs. */
 static void add_curves(cJSON *rows, cJSON *curves)
 {
 	cJSON *row = rows->child, *of;

@@ -1,4 +1,4 @@
-/* sweep_page.c - one sweep: its jobs as a board, and as rows.
+/* sweep_page.c - the page of a sweep: its jobs as a board and as a table.
  *
  * Jobs are read, and their rows are written, a slice at a time.
  */
@@ -36,44 +36,35 @@ static void view_free(void *arg)
 static void put_step(struct web_page *page,
 		     const struct progress_info *progress)
 {
-	if (progress->phase) {
-		web_text(page, progress->phase);
-	} else if (progress->steps) {
+	if (progress->phase)
+		web_html(page, "%s", progress->phase);
+	else if (progress->steps)
 		web_html(page,
 			 "<progress max=\"%llu\" value=\"%llu\"></progress> "
 			 "%llu of %llu",
 			 (ull)progress->steps, (ull)progress->step,
 			 (ull)progress->step, (ull)progress->steps);
-	} else if (progress->step) {
+	else if (progress->step)
 		web_html(page, "%llu", (ull)progress->step);
-	}
 	web_stillness(page, progress);
 }
 
 static void put_progress(struct web_page *page, const struct job_info *job)
 {
-	double loss = web_loss(job), rate = web_rate(job);
-
 	web_html(page, "<td>");
 	if (job->progress)
 		put_step(page, job->progress);
 	else if (job->step)
 		web_html(page, "%llu", (ull)job->step);
-	web_html(page, "</td><td class=\"n\">");
-	if (!isnan(loss))
-		web_html(page, "%.4f", loss);
-	web_html(page, "</td><td class=\"n\">");
-	if (!isnan(rate))
-		web_html(page, "%.0f", rate * job->devices);
 	web_html(page, "</td>");
+	web_number(page, "%.4f", web_loss(job));
+	web_number(page, "%.0f", web_rate(job) * job->devices);
 }
 
 static void put_names(struct web_page *page, const struct strings *names)
 {
-	for (size_t i = 0; i < names->count && i < 4; i++) {
-		web_html(page, i ? ", " : "");
-		web_text(page, names->items[i]);
-	}
+	for (size_t i = 0; i < names->count && i < 4; i++)
+		web_html(page, "%s%s", i ? ", " : "", names->items[i]);
 	if (names->count > 4)
 		web_html(page, ", ... (%zu)", names->count);
 }
@@ -82,9 +73,8 @@ static void put_job(struct web_page *page, const struct job_info *job)
 {
 	web_part(page, "tr", "", "j%llu", (ull)job->job);
 	web_html(page,
-		 "<td class=\"n\"><a href=\"/job/%llu\">%llu</a></td><td>",
-		 (ull)job->job, (ull)job->job);
-	web_text(page, job->cell);
+		 "<td class=\"n\"><a href=\"/job/%llu\">%llu</a></td><td>%s",
+		 (ull)job->job, (ull)job->job, job->cell);
 	if (job->repeat)
 		web_html(page, " <span class=\"mute\">#%u</span>",
 			 job->repeat + 1);
@@ -93,31 +83,29 @@ static void put_job(struct web_page *page, const struct job_info *job)
 	put_names(page, &job->allocation);
 	web_html(page, "</td>");
 	put_progress(page, job);
-	web_html(page, "<td>");
-	web_text(page, job->text ? job->text : job->waits);
-	web_html(page, "</td>");
+	web_html(page, "<td>%s</td>", job->text ? job->text : job->waits);
 	web_part_end(page, "tr");
 }
 
-/* The lot's jobs move behind those that the view has. */
-static void take_lot(struct sweep_view *view, struct reply_jobs *lot)
+/* Move the jobs of the slice to the view. */
+static void take_slice(struct sweep_view *view, struct reply_jobs *slice)
 {
 	struct reply_jobs *jobs = &view->jobs;
 
-	for (size_t i = 0; i < lot->jobs_count && jobs->jobs_count < SHOWN;
+	for (size_t i = 0; i < slice->jobs_count && jobs->jobs_count < SHOWN;
 	     i++) {
 		struct job_info *to = &jobs->jobs[jobs->jobs_count];
 
-		*to = lot->jobs[i];
-		lot->jobs[i] = (struct job_info){ 0 };
+		*to = slice->jobs[i];
+		slice->jobs[i] = (struct job_info){ 0 };
 		view->last = to->job;
 		board_add(view->board, to);
 		jobs->jobs_count++;
 	}
-	jobs->more = lot->more || jobs->jobs_count == SHOWN;
+	jobs->more = slice->more || jobs->jobs_count == SHOWN;
 }
 
-/* A job is not needed behind its row. */
+/* A job is freed after its row. */
 static int put_rows(struct web_page *page, struct sweep_view *view,
 		    struct error *err)
 {
@@ -144,10 +132,8 @@ static int put_board(struct web_page *page, struct sweep_view *view,
 {
 	if (board_next(view->board, page))
 		return 1;
-	web_html(page, "<div class=\"wide\"><table><tr><th class=\"n\">Job</th>"
-		       "<th>Cell</th><th>State</th><th>Nodes</th><th>Step</th>"
-		       "<th class=\"n\">Loss</th><th "
-		       "class=\"n\">token/s</th><th>Reason</th></tr>\n");
+	web_html(page, "<div class=\"wide\">");
+	web_table(page, "#Job|Cell|State|Nodes|Step|#Loss|#token/s|Reason");
 	view->next = put_rows;
 	return 1;
 }
@@ -159,14 +145,14 @@ static int read_jobs(struct web_page *page, struct sweep_view *view,
 				       .after = view->last,
 				       .limit = page->slice };
 	struct api_request request = web_request(page, &query);
-	struct reply_jobs lot = { 0 };
-	int rc = api_jobs(&request, &lot, err);
+	struct reply_jobs slice = { 0 };
+	int rc = api_jobs(&request, &slice, err);
 
 	if (rc == 0)
-		take_lot(view, &lot);
-	if (!lot.more || view->jobs.jobs_count == SHOWN)
+		take_slice(view, &slice);
+	if (!slice.more || view->jobs.jobs_count == SHOWN)
 		view->next = put_board;
-	codec_clear(&reply_jobs_schema, &lot);
+	codec_clear(&reply_jobs_schema, &slice);
 	return rc < 0 ? -1 : 1;
 }
 
@@ -186,10 +172,8 @@ static void put_sweep_head(struct web_page *page,
 	web_counts(page, sweep);
 	web_html(page, ". Submitted ");
 	web_time(page, sweep->submitted_ms);
-	web_html(page, " UTC by ");
-	web_text(page, sweep->client);
-	web_html(page, ". <a href=\"/sweep/%llu/report\">Report</a>",
-		 (ull)sweep->id);
+	web_html(page, " UTC by %s. <a href=\"/sweep/%llu/report\">Report</a>",
+		 sweep->client, (ull)sweep->id);
 	web_part_end(page, "p");
 }
 
@@ -210,10 +194,11 @@ static int view_begin(struct web_page *page, const struct message_query *query,
 	return view->jobs.jobs && view->board ? 1 : error_nomem(err, "board");
 }
 
-int web_sweep_begin(struct web_page *page, uint64_t id, uint64_t after,
-		    struct error *err)
+int web_sweep_page(struct web_page *page, const uint64_t numbers[WEB_NUMBERS],
+		   struct error *err)
 {
-	struct message_query query = { .id = id, .after = after };
+	uint64_t id = numbers[0];
+	struct message_query query = { .id = id, .after = numbers[1] };
 	struct api_request request = web_request(page, &query);
 	struct reply_sweep sweep = { 0 };
 	int rc = id ? api_sweep(&request, &sweep, err)

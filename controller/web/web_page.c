@@ -1,8 +1,7 @@
-/* web_page.c - one page as HTML: a frame, and parts that change.
- */
+/* web_page.c - writes one HTML page, made of parts that can be updated. */
 #include "controller/web/web_page.h"
 
-#include "controller/report/writer.h"
+#include "protocol/hardware/device_metrics.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -29,6 +28,8 @@ void web_page_init(struct web_page *page, const struct web_sources *sources)
 {
 	*page = (struct web_page){ .sources = sources, .slice = SLICE_ROWS };
 	buffer_init(&page->text, TEXT_MAX);
+	writer_init(&page->out, &page->text, html_text);
+	page->out.missing = "";
 }
 
 void web_page_clear(struct web_page *page)
@@ -43,26 +44,18 @@ void web_page_clear(struct web_page *page)
 
 void web_html(struct web_page *page, const char *fmt, ...)
 {
-	char line[512];
 	va_list args;
 
 	va_start(args, fmt);
-	vsnprintf(line, sizeof(line), fmt, args);
+	writer_vprintf(&page->out, fmt, &args);
 	va_end(args);
-	if (buffer_text(&page->text, line, NULL) < 0)
-		page->failed = true;
-}
-
-void web_text(struct web_page *page, const char *text)
-{
-	if (text && html_text(&page->text, text, NULL) < 0)
-		page->failed = true;
 }
 
 void web_text_lines(struct web_page *page, const char *text)
 {
-	if (html_lines(&page->text, text, NULL) < 0)
-		page->failed = true;
+	page->out.escape = html_lines;
+	writer_text(&page->out, text);
+	page->out.escape = html_text;
 }
 
 void web_time(struct web_page *page, int64_t wall_ms)
@@ -76,6 +69,45 @@ void web_time(struct web_page *page, int64_t wall_ms)
 		web_html(page, "-");
 	else
 		web_html(page, "<time>%s</time>", text);
+}
+
+void web_table(struct web_page *page, const char *titles)
+{
+	web_html(page, "<table><tr>");
+	while (*titles) {
+		bool number = *titles == '#';
+		size_t size = strcspn(titles + number, "|");
+		char title[64];
+
+		titles += number;
+		snprintf(title, sizeof(title), "%.*s", (int)size, titles);
+		web_html(page,
+			 number ? "<th class=\"n\">%s</th>" : "<th>%s</th>",
+			 title);
+		titles += size + (titles[size] == '|');
+	}
+	web_html(page, "</tr>\n");
+}
+
+void web_number(struct web_page *page, const char *fmt, double number)
+{
+	web_html(page, "<td class=\"n\">");
+	if (!isnan(number))
+		web_html(page, fmt, number);
+	web_html(page, "</td>");
+}
+
+void web_readings(struct web_page *page, const struct device_metrics *device)
+{
+	static const enum reading shown[] = { READING_POWER_W, READING_TEMP_C,
+					      READING_UTIL_PCT,
+					      READING_MEM_USED_MIB };
+
+	for (size_t i = 0; i < sizeof(shown) / sizeof(shown[0]); i++)
+		web_number(page, "%.0f",
+			   device->has & 1U << shown[i]
+				   ? device->value[shown[i]]
+				   : (double)NAN);
 }
 
 uint64_t web_step(const struct job_info *job)
@@ -101,13 +133,11 @@ void web_stillness(struct web_page *page, const struct progress_info *progress)
 	uint64_t age = progress->step_age;
 
 	if (age >= 60)
-		web_html(page,
-			 ", <span class=\"bad\">%" PRIu64 "m%02" PRIu64
-			 "s ago</span>",
-			 age / 60, age % 60);
+		web_html(page, ", <span class=\"bad\">%llum%02us ago</span>",
+			 (unsigned long long)age / 60, (unsigned)(age % 60));
 	else if (age)
-		web_html(page, ", <span class=\"bad\">%" PRIu64 "s ago</span>",
-			 age);
+		web_html(page, ", <span class=\"bad\">%us ago</span>",
+			 (unsigned)age);
 	if (progress->suspected)
 		web_html(page, ", <span class=\"bad\">suspected hang</span>");
 }
@@ -122,7 +152,7 @@ void web_part(struct web_page *page, const char *tag, const char *more,
 	if (page->count == page->room) {
 		part = realloc(page->list, room * sizeof(*part));
 		if (!part) {
-			page->failed = true;
+			error_nomem(&page->out.failure, "page");
 			return;
 		}
 		page->list = part;
@@ -133,10 +163,12 @@ void web_part(struct web_page *page, const char *tag, const char *more,
 	vsnprintf(part->id, sizeof(part->id), id, args);
 	va_end(args);
 	part->start = part->end = page->text.size;
-	web_html(page, "<%s id=\"%s\"%s>", tag, part->id, more);
+	web_html(page, "<%s id=\"%s\"", tag, part->id);
+	writer_raw(&page->out, more);
+	web_html(page, ">");
 }
 
-/* FNV-1a: parts that differ by accident alone are not worth more. */
+/* FNV-1a. Nobody gains from two parts with the same hash. */
 static uint64_t hash_bytes(uint64_t hash, const char *bytes, size_t size)
 {
 	for (size_t i = 0; i < size; i++)
@@ -152,7 +184,7 @@ void web_part_end(struct web_page *page, const char *tag)
 	struct web_part *part;
 
 	web_html(page, "</%s>\n", tag);
-	if (page->failed)
+	if (page->out.failure.code)
 		return;
 	part = &page->list[page->count - 1];
 	part->end = page->text.size;
@@ -189,43 +221,50 @@ uint64_t web_page_state(const struct web_page *page)
 	return hash;
 }
 
+static void put_main(const struct web_page *page, struct writer *to)
+{
+	writer_printf(to, "<main id=\"main\">\n<h1>%s</h1>\n", page->title);
+	writer_raw(to, page->text.data);
+	writer_raw(to, "</main>\n");
+}
+
 int web_page_main(const struct web_page *page, struct buffer *out,
 		  struct error *err)
 {
-	if (buffer_text(out, "<main id=\"main\">\n<h1>", err) < 0 ||
-	    html_text(out, page->title, err) < 0 ||
-	    buffer_text(out, "</h1>\n", err) < 0 ||
-	    buffer_append(out, page->text.data, page->text.size, err) < 0)
-		return -1;
-	return buffer_text(out, "</main>\n", err);
+	struct writer to;
+
+	writer_init(&to, out, html_text);
+	put_main(page, &to);
+	return writer_end(&to, err);
 }
 
 int web_page_document(const struct web_page *page, const char *path,
 		      struct buffer *out, struct error *err)
 {
-	if (page->failed)
-		return error_nomem(err, "page");
-	if (buffer_text(out,
-			"<!doctype html>\n<html lang=\"en\"><head>"
-			"<meta charset=\"utf-8\">\n<meta name=\"viewport\" "
-			"content=\"width=device-width\">\n"
-			"<noscript><meta http-equiv=\"refresh\" "
-			"content=\"10\"></noscript>\n"
-			"<link rel=\"stylesheet\" href=\"/style.css\">\n"
-			"<script src=\"/script.js\" defer></script>\n<title>",
-			err) < 0 ||
-	    html_text(out, page->title, err) < 0 ||
-	    buffer_text(out, "</title></head>\n<body data-live=\"/live?page=",
-			err) < 0 ||
-	    html_text(out, path, err) < 0)
-		return -1;
-	if (buffer_printf(out, err,
-			  "&amp;shape=%016" PRIx64 "&amp;state=%016" PRIx64
-			  "\">\n<nav><a href=\"/\">"
-			  "Sweeps</a> <a href=\"/nodes\">Nodes</a> "
-			  "<span id=\"state\"></span></nav>\n",
-			  web_page_shape(page), web_page_state(page)) < 0 ||
-	    web_page_main(page, out, err) < 0)
-		return -1;
-	return buffer_text(out, "</body></html>\n", err);
+	struct writer to;
+	char shown[64];
+
+	if (page->out.failure.code)
+		return error_set(err, page->out.failure.code, "page: %s",
+				 page->out.failure.text);
+	snprintf(shown, sizeof(shown), "shape=%016" PRIx64 "&state=%016" PRIx64,
+		 web_page_shape(page), web_page_state(page));
+	writer_init(&to, out, html_text);
+	writer_printf(&to,
+		      "<!doctype html>\n<html lang=\"en\"><head>"
+		      "<meta charset=\"utf-8\">\n<meta name=\"viewport\" "
+		      "content=\"width=device-width\">\n"
+		      "<noscript><meta http-equiv=\"refresh\" "
+		      "content=\"10\"></noscript>\n"
+		      "<link rel=\"stylesheet\" href=\"/style.css\">\n"
+		      "<script src=\"/script.js\" defer></script>\n"
+		      "<title>%s</title></head>\n"
+		      "<body data-live=\"/live?page=%s&amp;%s\">\n"
+		      "<nav><a href=\"/\">Sweeps</a> <a "
+		      "href=\"/nodes\">Nodes</a> "
+		      "<span id=\"state\"></span></nav>\n",
+		      page->title, path, shown);
+	put_main(page, &to);
+	writer_raw(&to, "</body></html>\n");
+	return writer_end(&to, err);
 }

@@ -1,15 +1,14 @@
 /* web_page.h - writes one HTML page, made of parts that can be updated.
  *
  * A part is one element with an id. While a page is open, the server renders it
- * again after changes and sends the parts that differ (live.h). web_html() does
- * not escape: use it only for constant texts and numbers, and web_text() for
- * all other texts.
+ * again after changes and sends the parts that differ (live.h).
  */
 #ifndef CONTROLLER_WEB_WEB_PAGE_H
 #define CONTROLLER_WEB_WEB_PAGE_H
 
 #include "controller/api/api.h"
 #include "controller/jobs/jobs.h"
+#include "controller/report/writer.h"
 #include "protocol/base/buffer.h"
 #include "protocol/message/reply_jobs.h"
 
@@ -25,6 +24,7 @@ struct web_sources {
 	struct jobs_parts parts;
 };
 
+struct device_metrics; /* protocol/hardware/device_metrics.h */
 struct web_page;
 
 /* The part of a large page that is not yet rendered. */
@@ -41,22 +41,31 @@ struct web_page {
 	uint32_t slice; /* rows per web_page_next() */
 	char title[120];
 	struct buffer text; /* of <main> */
+	struct writer out;  /* to `text` */
 	struct web_part *list;
 	size_t count, room;
-	bool failed; /* no memory, or the text's limit was reached */
 };
 
 void web_page_init(struct web_page *page, const struct web_sources *sources);
 void web_page_clear(struct web_page *page);
 OWNED_VALUE(struct web_page, web_page_clear)
 
+/* Append HTML, as writer_printf(): each %s is escaped; NULL: nothing. */
 void web_html(struct web_page *page, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
-void web_text(struct web_page *page, const char *text); /* NULL: nothing */
-/* The same for <pre>: line ends and tabs stay. */
+/* Append a text for <pre>, escaped; line ends and tabs stay. */
 void web_text_lines(struct web_page *page, const char *text);
 /* "2026-11-23 08:01:02" in UTC; 0: "-". */
 void web_time(struct web_page *page, int64_t wall_ms);
+/* Begin a table. titles: of its columns, separated by '|'; '#' precedes the
+ * title of a column of numbers.
+ */
+void web_table(struct web_page *page, const char *titles);
+/* A cell with a number; NAN: an empty cell. */
+void web_number(struct web_page *page, const char *fmt, double number);
+/* Cells with the power, temperature, load and memory of a device. */
+#define WEB_READINGS "#W|#°C|#%|#MiB"
+void web_readings(struct web_page *page, const struct device_metrics *device);
 
 /* "3 queued, 2 running" for the jobs of the sweep. */
 void web_counts(struct web_page *page, const struct sweep_info *sweep);
@@ -94,31 +103,33 @@ int web_page_main(const struct web_page *page, struct buffer *out,
 int web_page_document(const struct web_page *page, const char *path,
 		      struct buffer *out, struct error *err);
 
-/* pages.c, sweep_page.c, job_page.c and nodes_page.c: render the page at this
- * path. ENOENT: no such page.
- */
+/* Render the page at this path. ENOENT: no such page. */
 int web_page_render(struct web_page *page, const char *path, struct error *err);
 /* The same in slices of some 30 us. 1: call web_page_next() for more. */
 int web_page_begin(struct web_page *page, const char *path, struct error *err);
 int web_page_next(struct web_page *page, struct error *err);
-int web_sweep_begin(struct web_page *page, uint64_t id, uint64_t after,
-		    struct error *err);
-int web_job_render(struct web_page *page, uint64_t job, struct error *err);
-/* log_page.c: the output of a rank around a byte offset; its line is marked. */
-int web_log_render(struct web_page *page, uint64_t job, uint64_t rank,
-		   uint64_t offset, struct error *err);
+
+/* A kind of page. numbers: those of its path, or 0. Returns as
+ * web_page_begin().
+ */
+#define WEB_NUMBERS 3
+typedef int web_page_fn(struct web_page *page,
+			const uint64_t numbers[WEB_NUMBERS], struct error *err);
+web_page_fn web_sweep_page; /* of sweep [0]: the jobs after [1] */
+web_page_fn web_job_page;   /* of job [0] */
+web_page_fn web_log_page;   /* of job [0], rank [1]: the line at byte [2] */
+web_page_fn web_nodes_page; /* the nodes after the first [1] */
+web_page_fn web_node_page;  /* of node [0], from 1 */
+
 /* Write the lines of these bytes from offset `from` on; control characters are
  * replaced in the buffer. The line that begins at `meant` is marked; 0: none.
  */
 void web_log_lines(struct web_page *page, struct buffer *bytes, size_t from,
 		   size_t meant);
-/* job_failure.c: the parts of a job's page that show which rank failed first,
- * how the ranks ended, and their last stacks.
+/* The parts of a job's page that show which rank failed first, how the ranks
+ * ended, and their last stacks.
  */
 void web_job_failure(struct web_page *page, const struct job_info *job);
-/* The list of nodes after the first `after`; one node, by its number from 1. */
-int web_nodes_begin(struct web_page *page, uint64_t after, struct error *err);
-int web_node_render(struct web_page *page, uint64_t number, struct error *err);
 
 extern const char web_style[], web_script[];
 
