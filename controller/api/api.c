@@ -1,5 +1,4 @@
-/* api.c - what people may ask of a controller: a function for each request.
- */
+/* api.c - the table of the requests of people, and their replies as JSON. */
 #include "controller/api/api.h"
 #include "controller/store/store.h"
 
@@ -59,7 +58,7 @@ static api_fn *function_of(enum message_type type, const void *message)
 	return type == MESSAGE_QUERY ? queries[query->what] : requests[type];
 }
 
-/* Most replies say up to where they know. */
+/* Most replies have the number of the last event that they know. */
 static void set_since(const struct api *api, const struct schema *schema,
 		      void *reply)
 {

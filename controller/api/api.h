@@ -1,4 +1,4 @@
-/* api.h - what people may ask of a controller: a function for each request.
+/* api.h - the requests of people to a controller: a function for each.
  *
  * A function reads its request and fills the reply, a struct of
  * protocol/message/reply_*.h that was zero but for `since`. If it returns -1,
@@ -55,9 +55,9 @@ struct api_request {
 	const void *message; /* the request's struct */
 	const void *payload;
 	size_t size;
-	struct wire_peer *peer; /* the sender, */
-	const char *by;         /* its name, */
-	const char *public;     /* and its key */
+	struct wire_peer *peer; /* the sender; NULL: the web pages */
+	const char *by;         /* the sender's name */
+	const char *public;     /* the sender's key */
 	struct buffer *bytes;   /* payload of the reply */
 	bool goes_on; /* set by fn: continues a request that is audited already
 		       */

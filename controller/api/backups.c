@@ -1,5 +1,4 @@
-/* backups.c - a backup on its way to whoever ordered it.
- */
+/* backups.c - makes a backup and sends it to its client in pieces. */
 #include "controller/api/backups.h"
 #include "protocol/base/file.h"
 #include "protocol/base/log.h"
@@ -17,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define IDLE_MS 60000 /* who asks no more has gone */
+#define IDLE_MS 60000 /* without a request the backup is removed */
 #define FILE_NAME "backup.tar.gz"
 
 struct backups {
@@ -106,7 +105,7 @@ static int on_ended(sd_event_source *source, const siginfo_t *info, void *arg)
 		backups->fd = open(backups->file, O_RDONLY | O_CLOEXEC);
 	if (backups->fd >= 0 && fstat(backups->fd, &st) == 0)
 		backups->bytes = (uint64_t)st.st_size;
-	/* Open, it needs no name; nobody else is to read it. */
+	/* The open file needs no name, and nobody else should read it. */
 	remove_files(backups);
 	return 0;
 }

@@ -1,8 +1,8 @@
 /* backups.h - makes a backup and sends it to its client in pieces.
  *
  * A child process makes the file below the state folder. There is one backup at
- * a time. It is removed when its end was read, when nobody reads it for ten
- * minutes, and when a controller starts.
+ * a time. It is removed when its end was read, when nobody reads it for a
+ * minute, and when a controller starts.
  */
 #ifndef CONTROLLER_API_BACKUPS_H
 #define CONTROLLER_API_BACKUPS_H

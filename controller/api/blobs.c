@@ -1,5 +1,4 @@
-/* blobs.c - requests for content by its hash, and for the files of a job.
- */
+/* blobs.c - requests for content by its hash, and for the files of a job. */
 #include "controller/api/api.h"
 #include "controller/blobs/blob_service.h"
 #include "controller/blobs/blob_users.h"
@@ -14,11 +13,11 @@ struct files {
 	struct error *err;
 };
 
-/* What the event carries. */
+/* The data of the event. */
 static const struct schema data_schema =
 	SCHEMA(reply_files, FIELD_ROWS(reply_files, files, file_info_schema));
 
-/* The last of the job's events of this kind counts. */
+/* The last event of this kind replaces earlier ones. */
 static int read_files(const struct event_row *row, void *arg)
 {
 	struct files *files = arg;

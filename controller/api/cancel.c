@@ -1,5 +1,4 @@
-/* cancel.c - sweeps and jobs are cancelled, and tried again.
- */
+/* cancel.c - cancels sweeps and jobs, and retries sweeps. */
 #include "controller/api/api.h"
 #include "controller/api/sweeps.h"
 #include "controller/images/logins.h"
@@ -89,8 +88,8 @@ static int retry_one(const struct job_row *row, void *arg)
 	return job_revive(retrying->api->jobs, row, retrying->err);
 }
 
-/* Jobs that were queued again are as they were, in the store only; those that
- * were not reached still have their gangs or are not in memory at all.
+/* Undo retry_one(). Jobs that it did not reach have a gang, or are not in
+ * memory.
  */
 static int unrevive_one(const struct job_row *row, void *arg)
 {
@@ -132,7 +131,7 @@ int api_retry(struct api_request *request, void *reply, struct error *err)
 		 message->sweep, request->by, retrying.count);
 	to->retried = retrying.count;
 	to->ending = retrying.ending;
-	/* What is done is done: without memory the list is short. */
+	/* The retry is done, so ENOMEM only shortens the list. */
 	logins_gone(api->logins, message->sweep, message->logins,
 		    message->logins_count, &to->gone, NULL);
 	return 0;

@@ -1,5 +1,5 @@
-/* descriptions.c - which descriptions the controller has: asked before a submit
- * that may bring its own.
+/* descriptions.c - query for the hashes of descriptions. A client asks before
+ * it submits a sweep, and sends those that differ.
  */
 #include "controller/api/api.h"
 #include "controller/catalog/descriptions.h"
@@ -11,7 +11,7 @@
 
 #define KEYS_MAX 256 /* in one request */
 
-/* "frameworks/NAME" to the hash of its text; "": there is none. */
+/* The hash of the description "frameworks/NAME"; "": there is none. */
 static void hash_of(const struct catalog *catalog, const char *key,
 		    char hex[65])
 {

@@ -1,5 +1,4 @@
-/* hidden_env.c - what a viewer does not see: the values of `env`.
- */
+/* hidden_env.c - hides the values of `env` from viewers. */
 #include "controller/api/hidden_env.h"
 
 #include "protocol/wire/wire.h"

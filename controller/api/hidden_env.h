@@ -1,4 +1,4 @@
-/* hidden_env.h - what a viewer does not see: the values of `env`.
+/* hidden_env.h - hides the values of `env` from viewers.
  *
  * Sweeps may have passwords in their environment, although `secrets:` exists
  * for them. Operators see all values; viewers see only names.
@@ -8,7 +8,7 @@
 
 #include "controller/api/api.h"
 
-/* May the asking key see values of `env`? */
+/* May the sender see values of `env`? */
 bool api_sees_env(const struct api_request *request);
 
 /* Replace them in a job's spec: those of its container, and of cells that

@@ -1,5 +1,4 @@
-/* images.c - what people ask of images on nodes, and order.
- */
+/* images.c - requests about images on nodes. */
 #include "controller/api/api.h"
 #include "controller/images/image_rollout.h"
 #include "controller/images/logins.h"

@@ -1,6 +1,4 @@
-/* job_info.c - a job as people see it: filled from the store and from what
- * runs.
- */
+/* job_info.c - describes a job for replies, from the store and its state. */
 #include "controller/api/jobs.h"
 #include "controller/api/streams.h"
 #include "controller/images/image_progress.h"
@@ -10,12 +8,11 @@
 #include "controller/jobs/job.h"
 #include "controller/jobs/unschedulable.h"
 #include "controller/logs/log_reader.h"
-#include "controller/logs/sampling.h"
 #include "controller/nodes/node.h"
 #include "controller/results/rules/record.h"
-#include "controller/results/usage.h"
 #include "controller/store/store.h"
 #include "protocol/base/clock.h"
+#include "protocol/hardware/device_metrics.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -28,7 +25,7 @@ static const cJSON *member(const cJSON *object, const char *name)
 	return cJSON_GetObjectItemCaseSensitive(object, name);
 }
 
-/* What the last step that was read says. */
+/* The metrics of the last step. */
 static void add_step(const struct record *latest, struct progress_info *to)
 {
 	if (record_has(latest, RECORD_STEP))
@@ -41,16 +38,13 @@ static void add_step(const struct record *latest, struct progress_info *to)
 		to->tokens_per_second = latest->tokens_per_second;
 }
 
-/* What was read last of its devices. */
+/* The last readings of the job's devices. */
 static void add_readings(const struct gang *gang, struct progress_info *to)
 {
-	struct device_metrics device = { .job = 0 };
+	struct device_metrics device;
 
-	for (uint32_t rank = 0; rank < gang_nodes(gang); rank++) {
-		const struct usage *usage =
-			samplings_usage(log_reader_samplings(gang), rank);
-
-		for (size_t i = 0; usage && usage_latest(usage, i, &device);
+	for (uint32_t rank = 0; rank < gang_nodes(gang); rank++)
+		for (size_t i = 0; log_reader_device(gang, rank, i, &device);
 		     i++) {
 			if (device.has & 1U << READING_POWER_W)
 				to->power_w =
@@ -60,7 +54,6 @@ static void add_readings(const struct gang *gang, struct progress_info *to)
 				to->temp_c = fmax(to->temp_c,
 						  device.value[READING_TEMP_C]);
 		}
-	}
 }
 
 static int add_progress(const struct job *job, struct job_info *to,
@@ -83,8 +76,7 @@ static int add_progress(const struct job *job, struct job_info *to,
 		return -1;
 	if (latest)
 		add_step(latest, progress);
-	if (gang_output(gang))
-		add_readings(gang, progress);
+	add_readings(gang, progress);
 	if (job_state(job) == JOB_RUNNING) {
 		progress->step_age = hang_step_age(gang);
 		progress->suspected = hang_suspected(gang);
@@ -92,7 +84,7 @@ static int add_progress(const struct job *job, struct job_info *to,
 	return 0;
 }
 
-/* Names of the nodes of the store's allocation, and how many devices. */
+/* The nodes of the allocation, and the number of their devices. */
 static int add_allocation(const char *text, struct job_info *to,
 			  struct error *err)
 {
@@ -138,7 +130,7 @@ int job_describe_origin(const struct api *api, const struct job_row *row,
 	return 0;
 }
 
-/* Its attempt before was ended; what is left of that may still be removed. */
+/* The previous attempt has ended, but may still be cleaned up. */
 static bool next_attempt(const struct job_info *job, char *text, size_t size)
 {
 	if (job->attempt < 2)
@@ -147,7 +139,7 @@ static bool next_attempt(const struct job_info *job, char *text, size_t size)
 	return true;
 }
 
-/* Why a queued job is held, or does not even have nodes to wait for. */
+/* Why a queued job does not start. */
 static int add_waits(const struct api *api, const struct job *job,
 		     struct job_info *to, struct error *err)
 {
@@ -284,10 +276,10 @@ int job_describe_whole(const struct api *api, const struct job_row *row,
 	    store_events(api->store, row->id, 0, EVENTS_MAX, add_event,
 			 &filling, err) < 0 ||
 	    streams_describe(api, row->origin ? row->origin : row->id,
-			     row->attempt, &to->streams, &to->streams_count,
-			     err) < 0)
+			     row->attempt, true, &to->streams,
+			     &to->streams_count, err) < 0)
 		return -1;
-	/* Without a result there is none to add. */
+	/* A job without a result is no error. */
 	store_result(api->store, row->id, add_result, &filling, NULL);
 	return 0;
 }

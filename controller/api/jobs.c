@@ -1,7 +1,5 @@
-/* jobs.c - what people ask of jobs: all, those that changed, one, its events.
- */
+/* jobs.c - queries for jobs, for changed jobs, one job, and events. */
 #include "controller/api/jobs.h"
-#include "controller/api/api.h"
 #include "controller/api/hidden_env.h"
 #include "controller/api/page.h"
 #include "controller/api/sweeps.h"
@@ -14,48 +12,37 @@
 #define CHANGED_JOBS_MAX 4096 /* jobs in one answer about changes */
 #define CHANGED_EVENTS_MAX (CHANGED_JOBS_MAX / 4)
 
-struct job_listing {
-	const struct api *api;
-	const struct message_query *query;
-	struct page page;
-	struct error *err;
-};
-
-static int add_job(struct job_listing *listing, const struct job_row *row)
-{
-	struct job_info info = { 0 };
-
-	if (job_describe(listing->api, row, &info, listing->err) < 0) {
-		codec_clear(&job_info_schema, &info);
-		return -1;
-	}
-	return page_add(&listing->page, &info, listing->err);
-}
-
 static int list_job(const struct job_row *row, void *arg)
 {
-	struct job_listing *listing = arg;
+	struct page *page = arg;
+	struct job_info *info = page_row(page);
 
-	return page_room(&listing->page) ? add_job(listing, row) : 0;
-}
-
-/* Of those that changed none may be left out. */
-static int list_changed(const struct job_row *row, void *arg)
-{
-	struct job_listing *listing = arg;
-
-	if (listing->query->id && row->sweep != listing->query->id)
-		return 0;
-	return add_job(listing, row);
+	return info ? job_describe(page->api, row, info, page->err)
+		    : page->stop;
 }
 
 /* The ids of jobs that changed after query->since, without doubles. */
 struct changed_jobs {
+	struct page *page;
+	uint64_t sweep; /* 0: any */
 	uint64_t jobs[CHANGED_JOBS_MAX];
 	size_t count;
 	uint64_t last;
 	size_t events;
 };
+
+/* None of them may be left out. */
+static int list_changed(const struct job_row *row, void *arg)
+{
+	struct changed_jobs *changed = arg;
+	struct page *page = changed->page;
+	struct job_info *info;
+
+	if (changed->sweep && row->sweep != changed->sweep)
+		return 0;
+	info = page_append(page);
+	return info ? job_describe(page->api, row, info, page->err) : -1;
+}
 
 static void changed_jobs_add(struct changed_jobs *changed, uint64_t job)
 {
@@ -76,24 +63,26 @@ static int add_change(const struct event_row *row, void *arg)
 	return 0;
 }
 
-static int ask_changed(struct job_listing *listing, struct reply_jobs *reply,
-		       struct error *err)
+static int ask_changed(struct page *page, const struct message_query *query,
+		       struct reply_jobs *reply, struct error *err)
 {
-	const struct api *api = listing->api;
+	const struct api *api = page->api;
 	owned_free struct changed_jobs *changed = calloc(1, sizeof(*changed));
 	const struct gang *gang;
 
 	if (!changed)
 		return error_nomem(err, "changes");
-	changed->last = listing->query->since;
-	if (store_events(api->store, 0, listing->query->since,
-			 CHANGED_EVENTS_MAX, add_change, changed, err) < 0)
+	changed->page = page;
+	changed->sweep = query->id;
+	changed->last = query->since;
+	if (store_events(api->store, 0, query->since, CHANGED_EVENTS_MAX,
+			 add_change, changed, err) < 0)
 		return -1;
 	for (gang = gang_first(api->table); gang; gang = gang_next(gang))
 		if (!job_state_final(job_state(gang_job(gang))))
 			changed_jobs_add(changed, job_id(gang_job(gang)));
 	for (size_t i = 0; i < changed->count; i++)
-		store_job(api->store, changed->jobs[i], list_changed, listing,
+		store_job(api->store, changed->jobs[i], list_changed, changed,
 			  NULL);
 	reply->since = changed->last;
 	reply->more = changed->events == CHANGED_EVENTS_MAX;
@@ -105,7 +94,7 @@ int api_jobs(struct api_request *request, void *reply, struct error *err)
 	const struct message_query *query = request->message;
 	const struct api *api = request->api;
 	struct reply_jobs *to = reply;
-	struct job_listing listing = { api, query, .err = err };
+	struct page page = page_of(api, &job_info_schema, query->limit, err);
 	int rc;
 
 	if (query->id) {
@@ -113,16 +102,13 @@ int api_jobs(struct api_request *request, void *reply, struct error *err)
 			return -1;
 		to->final = sweep_final(api, query->id);
 	}
-	page_init(&listing.page, &job_info_schema, query->limit);
-	if (query->since) {
-		rc = ask_changed(&listing, to, err);
-	} else {
+	if (query->since)
+		rc = ask_changed(&page, query, to, err);
+	else
 		rc = store_jobs(api->store, query->id, query->after,
-				listing.page.limit + 1, list_job, &listing,
-				err);
-		to->more = listing.page.more;
-	}
-	to->jobs = page_take(&listing.page, &to->jobs_count);
+				page.limit + 1, list_job, &page, err);
+	to->more |= page.more;
+	to->jobs = page_take(&page, &to->jobs_count);
 	return rc < 0 ? -1 : 0;
 }
 
@@ -154,29 +140,22 @@ int api_job(struct api_request *request, void *reply, struct error *err)
 
 static int list_event(const struct event_row *row, void *arg)
 {
-	struct job_listing *listing = arg;
-	struct event_info info = { 0 };
+	struct page *page = arg;
+	struct event_info *info = page_row(page);
 
-	if (!page_room(&listing->page))
-		return 0;
-	if (event_describe(row, &info, listing->err) < 0) {
-		codec_clear(&event_info_schema, &info);
-		return -1;
-	}
-	return page_add(&listing->page, &info, listing->err);
+	return info ? event_describe(row, info, page->err) : page->stop;
 }
 
 int api_events(struct api_request *request, void *reply, struct error *err)
 {
 	const struct message_query *query = request->message;
-	struct job_listing listing = { request->api, query, .err = err };
 	struct reply_events *to = reply;
-	int rc;
+	struct page page =
+		page_of(request->api, &event_info_schema, query->limit, err);
+	int rc = store_events(request->api->store, query->id, query->after,
+			      page.limit + 1, list_event, &page, err);
 
-	page_init(&listing.page, &event_info_schema, query->limit);
-	rc = store_events(request->api->store, query->id, query->after,
-			  listing.page.limit + 1, list_event, &listing, err);
-	to->events = page_take(&listing.page, &to->events_count);
-	to->more = listing.page.more;
+	to->more = page.more;
+	to->events = page_take(&page, &to->events_count);
 	return rc < 0 ? -1 : 0;
 }

@@ -1,4 +1,4 @@
-/* jobs.h - jobs as people see them.
+/* jobs.h - describes jobs and events for replies.
  */
 #ifndef CONTROLLER_API_JOBS_H
 #define CONTROLLER_API_JOBS_H
@@ -9,7 +9,7 @@
 struct event_row;
 struct job_row;
 
-/* Fill *to, which was zero: what lists have of a job, or all. On failure the
+/* Fill *to, which was zero: the fields in lists of jobs, or all. On failure the
  * caller clears it, too.
  */
 int job_describe(const struct api *api, const struct job_row *row,
@@ -21,7 +21,7 @@ int job_describe_whole(const struct api *api, const struct job_row *row,
 int event_describe(const struct event_row *row, struct event_info *to,
 		   struct error *err);
 
-/* Where the job was taken over from: *to is NULL when it ran itself. */
+/* The job whose result this one took over; NULL: it ran itself. */
 int job_describe_origin(const struct api *api, const struct job_row *row,
 			struct job_origin **to, struct error *err);
 

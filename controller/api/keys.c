@@ -1,5 +1,4 @@
-/* keys.c - who may connect, who did what: asked, and changed.
- */
+/* keys.c - requests about keys, tokens and the audit log. */
 #include "controller/access/access.h"
 #include "controller/access/controller_key.h"
 #include "controller/access/key_rotation.h"
@@ -20,66 +19,51 @@
 
 #define JOBS_TEXT 80 /* bytes of the jobs that are named */
 
-struct key_listing {
-	struct page page;
-	uint64_t skip;
-	struct error *err;
-};
-
-/* access_key_fn, access_token_fn: a copy of what is borrowed */
-static int list_copy(struct key_listing *listing, void *to, const void *from)
+static int list_copy(struct page *page, const void *from)
 {
-	if (listing->skip) {
-		listing->skip--;
-		return 0;
-	}
-	if (!page_room(&listing->page))
-		return 0;
-	if (codec_copy(listing->page.schema, from, to, listing->err) < 0)
-		return -1;
-	return page_add(&listing->page, to, listing->err);
+	void *to = page_row(page);
+
+	return to ? codec_copy(page->schema, from, to, page->err) : page->stop;
 }
 
 static int list_key(const struct key_info *key, void *arg)
 {
-	struct key_info copy;
-
-	return list_copy(arg, &copy, key);
+	return list_copy(arg, key);
 }
 
 static int list_token(const struct token_info *token, void *arg)
 {
-	struct token_info copy;
-
-	return list_copy(arg, &copy, token);
+	return list_copy(arg, token);
 }
 
 int api_keys(struct api_request *request, void *reply, struct error *err)
 {
 	const struct message_query *query = request->message;
-	struct key_listing listing = { .skip = query->after, .err = err };
 	struct reply_keys *to = reply;
+	struct page page =
+		page_of(request->api, &key_info_schema, query->limit, err);
 	int rc;
 
-	page_init(&listing.page, &key_info_schema, query->limit);
-	rc = access_keys(request->api->access, list_key, &listing);
-	to->keys = page_take(&listing.page, &to->keys_count);
-	to->more = listing.page.more;
-	return rc;
+	page.skip = query->after;
+	rc = access_keys(request->api->access, list_key, &page);
+	to->more = page.more;
+	to->keys = page_take(&page, &to->keys_count);
+	return rc < 0 ? -1 : 0;
 }
 
 int api_tokens(struct api_request *request, void *reply, struct error *err)
 {
 	const struct message_query *query = request->message;
-	struct key_listing listing = { .skip = query->after, .err = err };
 	struct reply_tokens *to = reply;
+	struct page page =
+		page_of(request->api, &token_info_schema, query->limit, err);
 	int rc;
 
-	page_init(&listing.page, &token_info_schema, query->limit);
-	rc = access_tokens(request->api->access, list_token, &listing);
-	to->tokens = page_take(&listing.page, &to->tokens_count);
-	to->more = listing.page.more;
-	return rc;
+	page.skip = query->after;
+	rc = access_tokens(request->api->access, list_token, &page);
+	to->more = page.more;
+	to->tokens = page_take(&page, &to->tokens_count);
+	return rc < 0 ? -1 : 0;
 }
 
 static int describe_audit(const struct audit_row *row, struct audit_info *to,
@@ -91,39 +75,31 @@ static int describe_audit(const struct audit_row *row, struct audit_info *to,
 	if (string_set(&to->who, row->who, err) < 0 ||
 	    string_set(&to->role, row->role, err) < 0 ||
 	    string_set(&to->address, row->address, err) < 0 ||
-	    string_set(&to->act, row->act, err) < 0)
-		return -1;
-	if (string_set(&to->chain, row->chain, err) < 0)
+	    string_set(&to->act, row->act, err) < 0 ||
+	    string_set(&to->chain, row->chain, err) < 0)
 		return -1;
 	return string_set(&to->refusal, row->refusal, err);
 }
 
 static int list_audit(const struct audit_row *row, void *arg)
 {
-	struct key_listing *listing = arg;
-	struct audit_info info = { 0 };
+	struct page *page = arg;
+	struct audit_info *info = page_row(page);
 
-	if (!page_room(&listing->page))
-		return 0;
-	if (describe_audit(row, &info, listing->err) < 0) {
-		codec_clear(listing->page.schema, &info);
-		return -1;
-	}
-	return page_add(&listing->page, &info, listing->err);
+	return info ? describe_audit(row, info, page->err) : page->stop;
 }
 
 int api_audit(struct api_request *request, void *reply, struct error *err)
 {
 	const struct message_query *query = request->message;
-	struct key_listing listing = { .err = err };
 	struct reply_audit *to = reply;
-	int rc;
+	struct page page =
+		page_of(request->api, &audit_info_schema, query->limit, err);
+	int rc = store_audit(request->api->store, query->after, page.limit + 1,
+			     list_audit, &page, err);
 
-	page_init(&listing.page, &audit_info_schema, query->limit);
-	rc = store_audit(request->api->store, query->after,
-			 listing.page.limit + 1, list_audit, &listing, err);
-	to->audit = page_take(&listing.page, &to->audit_count);
-	to->more = listing.page.more;
+	to->more = page.more;
+	to->audit = page_take(&page, &to->audit_count);
 	return rc < 0 ? -1 : 0;
 }
 
@@ -150,7 +126,7 @@ int api_enrol(struct api_request *request, void *reply, struct error *err)
 			      wire_peer_address(request->peer),
 			      request->message, reply, err);
 
-	/* A key that was replaced is good no longer. */
+	/* The new key may have replaced another one. */
 	wire_server_recheck(request->api->wire);
 	return rc;
 }
@@ -167,7 +143,7 @@ int api_rotate(struct api_request *request, void *reply, struct error *err)
 	return rc < 0 ? -1 : 0;
 }
 
-/* All are told with their next heartbeat; the controller changes it itself. */
+/* Peers learn the next key with their next heartbeat. */
 int api_rotate_controller(struct api_request *request, void *reply,
 			  struct error *err)
 {
@@ -183,7 +159,7 @@ int api_rotate_controller(struct api_request *request, void *reply,
 	return string_set(&to->public, keys->next.public, err);
 }
 
-/* Nobody loses work by accident. */
+/* Refuse to remove a node that runs tasks. */
 static int check_idle(const struct api *api, const char *name,
 		      struct error *err)
 {
@@ -210,8 +186,8 @@ static int check_idle(const struct api *api, const char *name,
 			 name, jobs, name);
 }
 
-/* Its tasks can only begin again elsewhere: it is not waited for. Its session
- * ends when it was told to remove them.
+/* The node's tasks start again on other nodes at once. The node's session ends
+ * after it was told to remove them.
  */
 static int remove_node(struct api_request *request, const char *name,
 		       struct reply_revoke *reply, struct error *err)

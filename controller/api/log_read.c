@@ -1,5 +1,4 @@
-/* log_read.c - a piece of a job's output, for a person who reads it.
- */
+/* log_read.c - request for a piece of a job's output. */
 #include "controller/api/api.h"
 #include "controller/api/streams.h"
 #include "controller/jobs/job.h"
@@ -15,9 +14,9 @@
 
 #define PIECE_BYTES (256 << 10) /* in one answer */
 #define TIMES_MAX 4096          /* in one answer */
-#define TAIL_BYTES (64 << 20)   /* searched for lines: nobody waits for more */
+#define TAIL_BYTES (64 << 20)   /* searched for the last lines, at most */
 
-/* What the answer needs to know of the job. */
+/* The fields of a job that the answer needs. */
 struct subject {
 	uint32_t attempt;
 	enum job_state state;
@@ -49,7 +48,7 @@ static int add_name(const char *stream, uint64_t length, void *arg)
 	return strings_add(naming->names, stream, naming->err);
 }
 
-/* Where the last `lines` lines begin. */
+/* The offset of the last read->tail_lines lines. */
 static uint64_t tail_offset(const struct api *api,
 			    const struct message_log_read *read,
 			    uint32_t attempt, uint64_t length)
@@ -64,7 +63,7 @@ static uint64_t tail_offset(const struct api *api,
 		if (log_store_read(api->logs, read->job, attempt, read->stream,
 				   end - size, piece, size, &got, NULL) < 0)
 			return 0;
-		/* A line's end at the very end of the file counts too. */
+		/* The last line may have no newline. */
 		if (end == length && got && piece[got - 1] != '\n')
 			lines--;
 		for (size_t i = got; i-- > 0;)
@@ -75,7 +74,7 @@ static uint64_t tail_offset(const struct api *api,
 	return piece ? end : 0;
 }
 
-/* When the lines came that begin in the piece. */
+/* The times of arrival of the lines that begin in the piece. */
 static int add_times(const struct api *api, const struct message_log_read *read,
 		     struct reply_log_read *reply, const struct buffer *bytes,
 		     struct error *err)
@@ -145,7 +144,7 @@ static int read_piece(const struct api *api,
 	return read->timestamps ? add_times(api, read, reply, bytes, err) : 0;
 }
 
-/* Which streams there are, of the job whose output it is. */
+/* List the streams of the job whose output is read. */
 static int add_streams(const struct api *api, uint64_t job, const char *wanted,
 		       struct reply_log_read *reply, struct error *err)
 {
@@ -155,13 +154,13 @@ static int add_streams(const struct api *api, uint64_t job, const char *wanted,
 	/* A job without output has none. */
 	log_store_streams(api->logs, job, reply->attempt, add_name, &ranks,
 			  NULL);
-	/* Who reads the ranks' output needs to know of no files. */
+	/* A reader of a rank's output needs no list of files. */
 	if (wanted && !strncmp(wanted, "rank-", 5))
 		return 0;
 	log_store_streams(api->logs, job, reply->attempt, add_name, &builds,
 			  NULL);
-	return streams_describe_files(api, job, reply->attempt, &reply->files,
-				      &reply->files_count, err);
+	return streams_describe(api, job, reply->attempt, false, &reply->files,
+				&reply->files_count, err);
 }
 
 static int check_attempt(const struct message_log_read *read,
@@ -181,7 +180,7 @@ int api_log_read(struct api_request *request, void *reply, struct error *err)
 	const struct message_log_read *read = request->message;
 	const struct api *api = request->api;
 	const struct job *job = job_find(api->table, read->job);
-	struct message_log_read stored = *read; /* whose output it is */
+	struct message_log_read stored = *read; /* of the job with the output */
 	struct subject subject = { 0 };
 	struct reply_log_read *to = reply;
 

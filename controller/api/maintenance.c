@@ -1,5 +1,4 @@
-/* maintenance.c - what people ask for the controller's own sake: backups, gc.
- */
+/* maintenance.c - requests about the controller: backup, gc. */
 #include "controller/api/api.h"
 #include "controller/api/backups.h"
 #include "controller/retention/retention.h"

@@ -1,5 +1,4 @@
-/* nodes.c - what people ask of nodes, and what they say of them.
- */
+/* nodes.c - requests about nodes: lists, one node, drain, label. */
 #include "controller/api/api.h"
 #include "controller/api/page.h"
 #include "controller/jobs/job.h"
@@ -56,10 +55,9 @@ static int add_jobs(const struct node *node, struct node_info *to,
 {
 	struct task *task;
 
-	for (task = node_first_task(node); task; task = node_next_task(task)) {
+	for (task = node_first_task(node); task; task = node_next_task(task))
 		if (numbers_add(&to->jobs, job_id(task_job(task)), err) < 0)
 			return -1;
-	}
 	return 0;
 }
 
@@ -77,7 +75,7 @@ static int add_documents(const struct node *node, struct node_info *to,
 		       : error_nomem(err, "node");
 }
 
-/* Fill *to, which was zero, but for the inventory. On failure the caller clears
+/* Fill *to, which was zero, except the inventory. On failure the caller clears
  * it, too.
  */
 static int node_describe(const struct api *api, const struct node *node,
@@ -104,44 +102,27 @@ static int node_describe(const struct api *api, const struct node *node,
 	return add_documents(node, to, err);
 }
 
-static int list_node(const struct api *api, const struct node *node,
-		     struct page *page, struct error *err)
-{
-	struct node_info info = { 0 };
-
-	if (node_describe(api, node, &info, err) < 0) {
-		codec_clear(&node_info_schema, &info);
-		return -1;
-	}
-	return page_add(page, &info, err);
-}
-
 int api_nodes(struct api_request *request, void *reply, struct error *err)
 {
 	const struct message_query *query = request->message;
 	const struct api *api = request->api;
-	owned(page_clear) struct page page;
+	struct page page = page_of(api, &node_info_schema, query->limit, err);
 	struct reply_nodes *to = reply;
-	uint64_t skip = query->after;
+	int rc = 0;
 
-	page_init(&page, &node_info_schema, query->limit);
-	for (size_t i = 0; i < node_count(api->nodes); i++) {
+	page.skip = query->after;
+	for (size_t i = 0; rc == 0 && i < node_count(api->nodes); i++) {
 		const struct node *node = node_at(api->nodes, i);
+		struct node_info *info;
 
 		if (node_view(node)->removed)
 			continue;
-		if (skip) {
-			skip--;
-			continue;
-		}
-		if (!page_room(&page))
-			break;
-		if (list_node(api, node, &page, err) < 0)
-			return -1;
+		info = page_row(&page);
+		rc = info ? node_describe(api, node, info, err) : page.stop;
 	}
-	to->nodes = page_take(&page, &to->nodes_count);
 	to->more = page.more;
-	return 0;
+	to->nodes = page_take(&page, &to->nodes_count);
+	return rc < 0 ? -1 : 0;
 }
 
 static struct node *known_node(const struct api *api, const char *name,

@@ -1,38 +1,25 @@
-/* page.c - a page of rows: as many as one answer takes.
- */
+/* page.c - collects the rows of a reply, as many as fit. */
 #include "controller/api/page.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Of the rows of one answer: one more of the same size still fits. */
+/* One more row fits behind as many bytes. */
 #define PAGE_BYTES ((size_t)MESSAGE_REPLY_MAX / 2 - 65536)
 
-void page_init(struct page *page, const struct schema *schema, uint32_t limit)
+struct page page_of(const struct api *api, const struct schema *schema,
+		    uint32_t limit, struct error *err)
 {
-	*page = (struct page){
+	return (struct page){
+		.api = api,
 		.schema = schema,
 		.limit =
 			!limit || limit > PAGE_ROWS_MAX ? PAGE_ROWS_MAX : limit,
+		.err = err,
 	};
 }
 
-void page_clear(struct page *page)
-{
-	for (size_t i = 0; i < page->count; i++)
-		codec_clear(page->schema, page->rows + i * page->schema->size);
-	free(page->rows);
-	page->rows = NULL;
-	page->count = 0;
-}
-
-bool page_room(struct page *page)
-{
-	page->more |= page->count >= page->limit || page->bytes >= PAGE_BYTES;
-	return !page->more;
-}
-
-int page_add(struct page *page, void *row, struct error *err)
+void *page_append(struct page *page)
 {
 	size_t size = page->schema->size;
 
@@ -42,15 +29,30 @@ int page_add(struct page *page, void *row, struct error *err)
 		char *rows = realloc(page->rows, room * size);
 
 		if (!rows) {
-			codec_clear(page->schema, row);
-			return error_nomem(err, "answer");
+			page->stop = error_nomem(page->err, "answer");
+			return NULL;
 		}
 		page->rows = rows;
 	}
-	page->bytes += codec_bound(page->schema, row);
-	memcpy(page->rows + page->count++ * size, row, size);
-	memset(row, 0, size);
-	return 0;
+	return memset(page->rows + page->count++ * size, 0, size);
+}
+
+void *page_row(struct page *page)
+{
+	size_t size = page->schema->size;
+
+	page->stop = 0;
+	if (page->skip) {
+		page->skip--;
+		return NULL;
+	}
+	if (page->count)
+		page->bytes +=
+			codec_bound(page->schema,
+				    page->rows + (page->count - 1) * size);
+	page->more |= page->count >= page->limit || page->bytes >= PAGE_BYTES;
+	page->stop = page->more;
+	return page->more ? NULL : page_append(page);
 }
 
 void *page_take(struct page *page, size_t *count)

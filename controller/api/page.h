@@ -1,35 +1,38 @@
-/* page.h - a page of rows: as many as one answer takes.
+/* page.h - collects the rows of a reply, as many as fit.
  */
 #ifndef CONTROLLER_API_PAGE_H
 #define CONTROLLER_API_PAGE_H
 
-#include "protocol/message/message.h"
+#include "controller/api/api.h"
 
 #define PAGE_ROWS_MAX 1000
 
 struct page {
+	const struct api *api;       /* for the functions that fill rows */
 	const struct schema *schema; /* of a row */
+	uint32_t limit;              /* of rows */
+	uint64_t skip;               /* rows to skip before the first one */
 	char *rows;                  /* owned */
 	size_t count;
-	uint32_t limit;
 	size_t bytes; /* of the rows as text, at most */
 	bool more;    /* there are rows that did not fit */
+	int stop;     /* without a row: 0: skipped; 1: full; -1: ENOMEM */
+	struct error *err;
 };
 
 /* limit: as in message_query. */
-void page_init(struct page *page, const struct schema *schema, uint32_t limit);
-void page_clear(struct page *page);
-OWNED_VALUE(struct page, page_clear)
+struct page page_of(const struct api *api, const struct schema *schema,
+		    uint32_t limit, struct error *err);
 
-/* Does one more row fit? If not, `more` is set. */
-bool page_room(struct page *page);
-
-/* Append a row, which is moved: *row is all zero afterwards, also on failure.
- * Call page_room() before, unless the row must be there.
+/* The next row, zero, which the caller fills. NULL: there is none, and a
+ * callback of the store returns page->stop.
  */
-int page_add(struct page *page, void *row, struct error *err);
+void *page_row(struct page *page);
+/* The same for a row that must be there, even if the page is full. */
+void *page_append(struct page *page);
 
-/* Move the rows to the list of a reply and its count. */
+/* Move the rows to the list of a reply, also if filling the last one failed.
+ */
 void *page_take(struct page *page, size_t *count);
 
 #endif

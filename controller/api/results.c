@@ -1,5 +1,4 @@
-/* results.c - what people ask of results: rows of reports, curves, past times.
- */
+/* results.c - queries for results, curves, and times of earlier runs. */
 #include "controller/api/api.h"
 #include "controller/api/jobs.h"
 #include "controller/api/page.h"
@@ -16,12 +15,6 @@
 
 /* A job's curves are some 100 KiB of JSON to read. */
 #define SERIES_ROWS_MAX 32
-
-struct result_listing {
-	const struct api *api;
-	struct page page;
-	struct error *err;
-};
 
 static int keep_text(const struct result_row *row, void *arg)
 {
@@ -42,72 +35,68 @@ static char *stored_result(const struct api *api, uint64_t job)
 
 static int list_result(const struct job_row *row, void *arg)
 {
-	struct result_listing *listing = arg;
+	struct page *page = arg;
+	struct result_info *info = page_row(page);
 	owned_free char *text = NULL;
-	struct result_info info = { 0 };
 	cJSON *object;
 	int rc;
 
-	if (!page_room(&listing->page))
-		return 0;
-	text = stored_result(listing->api, row->id);
+	if (!info)
+		return page->stop;
+	text = stored_result(page->api, row->id);
 	object = job_result_row(row, text);
-	rc = codec_from_other(&result_info_schema, object, &info, listing->err);
+	rc = codec_from_other(page->schema, object, info, page->err);
 	cJSON_Delete(object);
-	if (rc < 0)
-		return -1;
-	if (job_describe_origin(listing->api, row, &info.from, listing->err) <
-	    0) {
-		codec_clear(&result_info_schema, &info);
-		return -1;
-	}
-	return page_add(&listing->page, &info, listing->err);
+	return rc < 0 ? -1
+		      : job_describe_origin(page->api, row, &info->from,
+					    page->err);
 }
 
 int api_results(struct api_request *request, void *reply, struct error *err)
 {
 	const struct message_query *query = request->message;
-	struct result_listing listing = { .api = request->api, .err = err };
+	struct page page =
+		page_of(request->api, &result_info_schema, query->limit, err);
 	struct reply_results *to = reply;
 	int rc;
 
 	if (sweep_describe_id(request->api, query->id, &to->sweep, err) < 0)
 		return -1;
-	page_init(&listing.page, &result_info_schema, query->limit);
 	rc = store_jobs(request->api->store, query->id, query->after,
-			listing.page.limit + 1, list_result, &listing, err);
-	to->rows = page_take(&listing.page, &to->rows_count);
-	to->more = listing.page.more;
+			page.limit + 1, list_result, &page, err);
+	to->more = page.more;
+	to->rows = page_take(&page, &to->rows_count);
 	return rc < 0 ? -1 : 0;
 }
 
 static int list_series(const struct job_row *row, void *arg)
 {
-	struct result_listing *listing = arg;
+	struct page *page = arg;
+	struct series_info *info = page_row(page);
 	owned_free char *text = NULL;
-	struct series_info info = { .job = row->id };
 
-	if (!page_room(&listing->page))
-		return 0;
-	text = stored_result(listing->api, row->id);
-	info.series = text ? job_result_series(text) : NULL;
-	return page_add(&listing->page, &info, listing->err);
+	if (!info)
+		return page->stop;
+	text = stored_result(page->api, row->id);
+	info->job = row->id;
+	info->series = text ? job_result_series(text) : NULL;
+	return 0;
 }
 
 int api_series(struct api_request *request, void *reply, struct error *err)
 {
 	const struct message_query *query = request->message;
-	struct result_listing listing = { .api = request->api, .err = err };
+	struct page page =
+		page_of(request->api, &series_info_schema, query->limit, err);
 	struct reply_series *to = reply;
 	int rc;
 
-	page_init(&listing.page, &series_info_schema, query->limit);
-	if (listing.page.limit > SERIES_ROWS_MAX)
-		listing.page.limit = SERIES_ROWS_MAX;
+	if (page.limit > SERIES_ROWS_MAX)
+		page.limit = SERIES_ROWS_MAX;
 	rc = store_jobs(request->api->store, query->id, query->after,
-			listing.page.limit + 1, list_series, &listing, err);
-	to->rows = page_take(&listing.page, &to->rows_count);
-	to->more = listing.page.more;
+			page.limit + 1, list_series, &page, err);
+	to->more = page.more;
+	to->rows = page_take(&page, &to->rows_count);
 	return rc < 0 ? -1 : 0;
 }
 

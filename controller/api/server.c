@@ -1,5 +1,4 @@
-/* server.c - what people may ask and order, and the answers.
- */
+/* server.c - handles the requests of people: checks, audits, answers. */
 #include "controller/api/server.h"
 #include "controller/cluster/changes.h"
 #include "controller/store/store.h"
@@ -12,7 +11,7 @@
 #include <string.h>
 #include <sys/queue.h>
 
-#define REFUSALS_MAX 10     /* of viewers, agents, joiners a second */
+#define REFUSALS_MAX 10     /* audited ones of non-operators, per second */
 #define AUDIT_TEXT_MAX 4096 /* of a request; a longer one is left out */
 
 /* A request that waits for a change. */
@@ -31,8 +30,8 @@ struct waiting {
 struct server {
 	struct api api;
 	TAILQ_HEAD(, waiting) waiting;
-	bool recheck; /* of who may be connected, once answers are sent */
-	int64_t refusals_ms; /* since when these are counted */
+	bool recheck;        /* check all sessions when the answers are sent */
+	int64_t refusals_ms; /* start of their count */
 	unsigned int refusals;
 };
 
@@ -70,6 +69,12 @@ void server_sent(struct server *server)
 
 /* Answers. */
 
+/* Every request of a person begins with its number. */
+static uint64_t request_number(const void *message)
+{
+	return *(const uint64_t *)message;
+}
+
 static void refuse(struct wire_peer *peer, uint64_t request,
 		   const struct error *why)
 {
@@ -88,31 +93,26 @@ static void reply(struct wire_peer *peer, uint64_t request, cJSON *body,
 	struct message_reply message = { request, body };
 	struct error err;
 
-	/* An answer that does not fit a message must not leave the asker
-	 * waiting. */
+	/* An answer that does not fit a message becomes a refusal. */
 	if (wire_server_send(peer, MESSAGE_REPLY, &message, bytes->data,
 			     bytes->size, &err) < 0)
 		refuse(peer, request, &err);
 	cJSON_Delete(body);
 }
 
-/* A request that somebody waits for the answer of. */
+/* A request and how it is answered. */
 struct asked {
-	struct wire_peer *peer;
+	struct api_request request;
 	enum message_type type;
-	const void *body;
-	const void *payload;
-	size_t size;
-	bool may_wait; /* for bytes of a log: then `waits` says so */
-	bool waits;
-	bool goes_on;
+	bool may_wait; /* a log may wait for bytes */
+	bool waits;    /* it does; there is no answer yet */
 };
 
-/* Nothing is to be read there yet, and more will come. */
+/* Does the answer have no bytes of a log that will grow? */
 static bool log_waits(const struct asked *asked, const cJSON *answer,
 		      const struct buffer *bytes)
 {
-	const struct message_log_read *read = asked->body;
+	const struct message_log_read *read = asked->request.message;
 
 	return asked->type == MESSAGE_LOG_READ && asked->may_wait &&
 	       !bytes->size && read->stream &&
@@ -122,30 +122,23 @@ static bool log_waits(const struct asked *asked, const cJSON *answer,
 static int answer(struct server *server, struct asked *asked, struct error *err)
 {
 	owned(buffer_clear) struct buffer bytes;
-	struct api_request request = {
-		.api = &server->api,
-		.message = asked->body,
-		.payload = asked->payload,
-		.size = asked->size,
-		.peer = asked->peer,
-		.by = wire_peer_name(asked->peer),
-		.public = wire_peer_public(asked->peer),
-		.bytes = &bytes,
-	};
+	struct api_request *request = &asked->request;
 	cJSON *body;
 
 	buffer_init(&bytes, MESSAGE_PAYLOAD_MAX);
-	body = api_answer(&request, asked->type, err);
-	asked->goes_on = request.goes_on;
-	server->recheck |= request.recheck;
+	request->api = &server->api;
+	request->by = wire_peer_name(request->peer);
+	request->public = wire_peer_public(request->peer);
+	request->bytes = &bytes;
+	body = api_answer(request, asked->type, err);
+	server->recheck |= request->recheck;
 	if (!body)
 		return -1;
 	asked->waits = log_waits(asked, body, &bytes);
-	/* Every request of a person begins with its number. */
 	if (asked->waits)
 		cJSON_Delete(body);
 	else
-		reply(asked->peer, *(const uint64_t *)asked->body, body,
+		reply(request->peer, request_number(request->message), body,
 		      &bytes);
 	return 0;
 }
@@ -205,7 +198,7 @@ static bool query_has_changed(struct server *server,
 	       server->api.changes->progress_seq > progress_seq;
 }
 
-/* Did this turn bring what it may wait for, or is its time up? */
+/* Has something changed that the request may wait for, or is its time up? */
 static bool is_due(const struct changes *changes, const struct waiting *waiting,
 		   int64_t now)
 {
@@ -216,14 +209,13 @@ static bool is_due(const struct changes *changes, const struct waiting *waiting,
 		       : changes->events || changes->tick;
 }
 
-/* Answer it if there is changes, or the time is up. */
+/* Answer the request if there is something new, or its time is up. */
 static void try_waiting(struct server *server, struct waiting *waiting,
 			int64_t now)
 {
 	struct asked asked = {
-		.peer = waiting->peer,
+		.request = { .peer = waiting->peer, .message = &waiting->body },
 		.type = waiting->type,
-		.body = &waiting->body,
 		.may_wait = now < waiting->until_ms,
 	};
 	struct error err = { 0 };
@@ -233,7 +225,7 @@ static void try_waiting(struct server *server, struct waiting *waiting,
 			       waiting->progress_seq))
 		return;
 	if (answer(server, &asked, &err) < 0)
-		refuse(waiting->peer, waiting->body.query.request, &err);
+		refuse(waiting->peer, request_number(&waiting->body), &err);
 	if (!asked.waits)
 		stop_waiting(server, waiting);
 }
@@ -265,7 +257,7 @@ void server_forget(struct server *server, const struct wire_peer *peer)
 static bool waits_for_changes(struct server *server,
 			      struct message_query *query)
 {
-	/* A cursor from another life of the store has nothing to wait for. */
+	/* A number from an earlier store is larger than all of this one. */
 	if (query->since > store_seen_event(server->api.store))
 		query->since = 0;
 	return query->wait_ms &&
@@ -273,7 +265,8 @@ static bool waits_for_changes(struct server *server,
 				  server->api.changes->progress_seq);
 }
 
-/* Answer it now, or park it: then its strings are gone from the body. */
+/* Answer the request now, or let it wait; its strings then move from the body.
+ */
 static int take_request(struct server *server, struct asked *asked, void *body,
 			struct error *err)
 {
@@ -281,17 +274,18 @@ static int take_request(struct server *server, struct asked *asked, void *body,
 	struct message_log_read *read = body;
 
 	if (asked->type == MESSAGE_QUERY && waits_for_changes(server, query))
-		return start_waiting(server, asked->peer, asked->type, body,
-				     query->wait_ms, err);
+		return start_waiting(server, asked->request.peer, asked->type,
+				     body, query->wait_ms, err);
 	asked->may_wait = asked->type == MESSAGE_LOG_READ && read->wait_ms;
 	if (answer(server, asked, err) < 0)
 		return -1;
-	return asked->waits ? start_waiting(server, asked->peer, asked->type,
-					    body, read->wait_ms, err)
-			    : 0;
+	return asked->waits
+		       ? start_waiting(server, asked->request.peer, asked->type,
+				       body, read->wait_ms, err)
+		       : 0;
 }
 
-/* What is sealed is to be forgotten some day; the audit log never is. */
+/* Sealed secrets are removed with their sweep, but the audit log stays. */
 static void leave_out_sealed(cJSON *object)
 {
 	cJSON *login;
@@ -303,8 +297,8 @@ static void leave_out_sealed(cJSON *object)
 	}
 }
 
-/* Operators answer for what they try. Of others only so many refusals are told,
- * so that nobody can drive the orders out of the log.
+/* All refusals of operators are audited, but only a few of others, so that
+ * nobody can fill the audit log with them.
  */
 static bool too_many_refusals(struct server *server,
 			      const struct wire_peer *peer)
@@ -320,7 +314,7 @@ static bool too_many_refusals(struct server *server,
 	return ++server->refusals > REFUSALS_MAX;
 }
 
-/* In the queue that is committed with the act. */
+/* Queue a row of the audit log, which is committed with the request's rows. */
 static void audit(struct server *server, const struct wire_peer *peer,
 		  enum message_type type, const void *body, const char *refusal)
 {
@@ -342,7 +336,7 @@ static void audit(struct server *server, const struct wire_peer *peer,
 	row.request = text && strlen(text) <= AUDIT_TEXT_MAX ? text : "{}";
 	if (store_put_audit(server->api.store, &row, &err) < 0)
 		log_error("audit: %s", err.text);
-	/* The journal then has the head of the chain as well. */
+	/* The journal thus keeps the head of the chain, too. */
 	log_info("%s by=%s from=%s chain=%s%s%s", row.act, row.who, row.address,
 		 store_audit_head(server->api.store),
 		 refusal ? ": refused: " : "", refusal ? refusal : "");
@@ -355,23 +349,26 @@ void server_request(struct server *server, struct wire_peer *peer,
 		    size_t size)
 {
 	struct asked asked = {
-		.peer = peer,
+		.request = {
+			.message = body,
+			.payload = payload,
+			.size = size,
+			.peer = peer,
+		},
 		.type = type,
-		.body = body,
-		.payload = payload,
-		.size = size,
 	};
 	struct error err = { 0 };
-	uint64_t request;
+	uint64_t number;
 	int rc;
 
 	if (type != MESSAGE_QUERY && !message_kinds[type].reply)
 		return;
-	request = *(const uint64_t *)body;
+	number = request_number(body);
 	rc = take_request(server, &asked, body, &err);
-	if (message_kinds[type].audited && !(rc == 0 && asked.goes_on) &&
+	if (message_kinds[type].audited &&
+	    !(rc == 0 && asked.request.goes_on) &&
 	    !(rc < 0 && too_many_refusals(server, peer)))
 		audit(server, peer, type, body, rc < 0 ? err.text : NULL);
 	if (rc < 0)
-		refuse(peer, request, &err);
+		refuse(peer, number, &err);
 }

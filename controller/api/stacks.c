@@ -1,5 +1,4 @@
-/* stacks.c - what the processes of a running job do.
- */
+/* stacks.c - request for the call stacks of a running job. */
 #include "controller/api/api.h"
 #include "controller/cluster/active_job.h"
 #include "controller/jobs/node_commands.h"

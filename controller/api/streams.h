@@ -8,16 +8,11 @@
 
 #define STREAMS_MAX 2000 /* in one list */
 
-/* The output streams of the attempt's processes, then its followed files; the
- * first STREAMS_MAX. The caller owns the list.
+/* The output streams of the attempt's processes (if `ranks`), then its followed
+ * files; the first STREAMS_MAX. The caller owns the list.
  */
 int streams_describe(const struct api *api, uint64_t job, uint32_t attempt,
-		     struct stream_info **list, size_t *count,
+		     bool ranks, struct stream_info **list, size_t *count,
 		     struct error *err);
-
-/* The followed files alone. */
-int streams_describe_files(const struct api *api, uint64_t job,
-			   uint32_t attempt, struct stream_info **list,
-			   size_t *count, struct error *err);
 
 #endif

@@ -1,5 +1,4 @@
-/* submit.c - a sweep is submitted.
- */
+/* submit.c - request to submit a sweep. */
 #include "controller/api/api.h"
 #include "controller/blobs/blob_service.h"
 #include "controller/blobs/blob_users.h"
@@ -22,7 +21,7 @@
 
 #define SUBMIT_JOBS_MAX 100000       /* in one sweep */
 #define SUBMIT_BYTES_MAX (160 << 20) /* of the specs of one sweep */
-#define TOKENS_MAX 256   /* newest sweeps that a repeated submit may mean */
+#define TOKENS_MAX 256               /* sweeps searched for a repeated submit */
 #define DROPPED_MAX 1000 /* dropped cells named in one answer, and waiting */
 #define NAME_BYTES 130   /* of a vendor or chip */
 #define RUNS_MAX 4096    /* of a cell, that are looked at for one repeat */
@@ -45,8 +44,8 @@ static int match_token(const struct sweep_row *row, void *arg)
 	return 0;
 }
 
-/* The same submit, sent again after a lost answer, is answered as before: 1; 0:
- * it is a new one.
+/* A submit may be sent again after its answer was lost. 1: it was, and is
+ * answered as before; 0: it is new.
  */
 static int answer_again(const struct api *api, const char *client,
 			uint64_t next, struct reply_submit *reply,
@@ -123,16 +122,16 @@ struct submitting {
 	bool resume;
 	size_t taken;
 	bool *was_taken; /* by number in the sweep */
-	bool until;      /* some cell is repeated until it is known */
-	size_t further;  /* jobs beyond those that the sweep asks for */
+	bool until;      /* a cell has `until` */
+	size_t further;  /* jobs beyond the repeats of the sweep file */
 	struct reply_submit *reply;
-	/* What the cell before asked for, and what it lacks: */
+	/* The needs of the previous cell, and why no nodes fit them: */
 	uint32_t nodes, devices;
 	char vendor[NAME_BYTES], chip[NAME_BYTES];
 	char lacks[300];
-	/* Of the job at hand: */
+	/* The current job: */
 	uint64_t cell;
-	struct job_spec spec; /* of the job now */
+	struct job_spec spec;
 	struct error *err;
 };
 
@@ -166,7 +165,8 @@ static int note_waiting(struct submitting *to)
 	char vendor[NAME_BYTES], chip[NAME_BYTES];
 	struct reply_submit *reply = to->reply;
 
-	/* Neighbours are alike, unless they go by labels. */
+	/* The previous cell's answer holds for the same needs without labels.
+	 */
 	snprintf(vendor, sizeof(vendor), "%s", shape.vendor);
 	snprintf(chip, sizeof(chip), "%s", shape.chip ? shape.chip : "");
 	if (shape.labels || shape.nodes != to->nodes ||
@@ -188,7 +188,7 @@ static int note_waiting(struct submitting *to)
 			to->lacks, to->err);
 }
 
-/* What goes after a job that runs again must do so, too. */
+/* A job may be taken over only if all jobs that it follows were. */
 static bool may_take(const struct submitting *to)
 {
 	for (size_t i = 0; i < to->spec.after_count; i++)
@@ -214,7 +214,7 @@ static int put_job(struct submitting *to, size_t job, bool first)
 	return job_submit(to->api->jobs, to->id, to->cell, &to->spec, to->err);
 }
 
-/* Fill to->spec, as the store is to have it; the caller clears it. */
+/* Fill to->spec as it is stored; the caller clears it. */
 static int make_spec(struct submitting *to, size_t job)
 {
 	if (sweep_job(to->sweep, job, &to->spec, to->err) < 0)
@@ -228,8 +228,8 @@ static int make_spec(struct submitting *to, size_t job)
 	return error_nomem(to->err, "sweep");
 }
 
-/* The spec of the repeat behind the one that to->spec is of. Where it goes
- * after nothing, only its number differs.
+/* The spec of the repeat after that of to->spec. Without dependencies only its
+ * number differs.
  */
 static int next_spec(struct submitting *to, size_t job)
 {
@@ -291,8 +291,8 @@ static int take_further(struct submitting *to, uint32_t repeats)
 	return rc < 0 ? -1 : 0;
 }
 
-/* Repeats that a cell had beyond those that were asked for are taken over, too;
- * and if nothing of it is left to run, it is judged now.
+/* Take over repeats of the cell beyond those of the sweep file, too. If no job
+ * of the cell is left to run, decide now whether it has enough repeats.
  */
 static int put_further(struct submitting *to, uint32_t repeats)
 {
@@ -338,11 +338,11 @@ static int put_jobs(struct submitting *to)
 		if (put_cell(to, first, repeats) < 0)
 			return -1;
 	}
-	/* Behind all others, whose numbers count from the first. */
+	/* These come last, because specs number jobs from the first one. */
 	return to->resume && to->until ? put_all_further(to) : 0;
 }
 
-/* The values of its secrets came along. */
+/* Are the values of all secrets sent along? */
 static int check_secrets(const struct sweep *sweep,
 			 const struct message_submit *message,
 			 struct error *err)
@@ -364,7 +364,7 @@ static int check_secrets(const struct sweep *sweep,
 	return 0;
 }
 
-/* What the cells take with them must be here. */
+/* The content of all workspaces must be here. */
 static int bind_workspaces(const struct api *api, struct sweep *sweep,
 			   const struct message_submit *message,
 			   struct error *err)
@@ -395,7 +395,7 @@ static int bind_workspaces(const struct api *api, struct sweep *sweep,
 		    : 0;
 }
 
-/* And stay. */
+/* Keep the content for the jobs of the sweep. */
 static int keep_workspaces(const struct api *api, uint64_t sweep,
 			   const struct message_submit *message,
 			   struct error *err)
@@ -410,7 +410,7 @@ static int keep_workspaces(const struct api *api, uint64_t sweep,
 	return blob_store_sync(contents, err);
 }
 
-/* Nothing of a sweep that was refused stays: no row, no job that could run. */
+/* Remove the rows and jobs of a refused sweep. */
 static void undo_submit(struct submitting *to, const struct store_mark *mark)
 {
 	const struct api *api = to->api;
@@ -447,7 +447,7 @@ static int add_dropped(struct sweep *sweep, struct reply_submit *reply,
 	return 0;
 }
 
-/* All of it goes into the store's queue, or nothing. */
+/* Queue all rows of the sweep, or none. */
 static int put_sweep(struct submitting *to, const struct sweep_row *row,
 		     const struct message_submit *message, struct error *err)
 {

@@ -1,7 +1,5 @@
-/* sweeps.c - sweeps as people see them: all, one, and the text of its file.
- */
+/* sweeps.c - queries for all sweeps, one sweep, and the text of its file. */
 #include "controller/api/sweeps.h"
-#include "controller/api/api.h"
 #include "controller/api/hidden_env.h"
 #include "controller/api/page.h"
 #include "controller/jobs/job.h"
@@ -41,7 +39,7 @@ static int sweep_describe(const struct api *api, const struct sweep_row *row,
 {
 	char client[KEY_NAME_SIZE] = "";
 
-	/* Behind the name stands the token of the submit. */
+	/* row->client is "NAME TOKEN". */
 	snprintf(client, sizeof(client), "%.*s", (int)strcspn(row->client, " "),
 		 row->client);
 	to->id = row->id;
@@ -56,43 +54,30 @@ static int sweep_describe(const struct api *api, const struct sweep_row *row,
 	return 0;
 }
 
-/* What a walk over rows of the store fills. */
-struct sweep_listing {
-	const struct api *api;
-	struct page page;
-	struct error *err;
-};
-
 static int list_sweep(const struct sweep_row *row, void *arg)
 {
-	struct sweep_listing *listing = arg;
-	struct sweep_info info = { 0 };
+	struct page *page = arg;
+	struct sweep_info *info = page_row(page);
 
-	if (!page_room(&listing->page))
-		return 0;
-	if (sweep_describe(listing->api, row, &info, listing->err) < 0) {
-		codec_clear(&sweep_info_schema, &info);
-		return -1;
-	}
-	return page_add(&listing->page, &info, listing->err);
+	return info ? sweep_describe(page->api, row, info, page->err)
+		    : page->stop;
 }
 
 int api_sweeps(struct api_request *request, void *reply, struct error *err)
 {
 	const struct message_query *query = request->message;
-	struct sweep_listing listing = { .api = request->api, .err = err };
 	struct reply_sweeps *to = reply;
-	int rc;
+	struct page page =
+		page_of(request->api, &sweep_info_schema, query->limit, err);
+	int rc = store_sweeps(request->api->store, query->after, page.limit + 1,
+			      list_sweep, &page, err);
 
-	page_init(&listing.page, &sweep_info_schema, query->limit);
-	rc = store_sweeps(request->api->store, query->after,
-			  listing.page.limit + 1, list_sweep, &listing, err);
-	to->sweeps = page_take(&listing.page, &to->sweeps_count);
-	to->more = listing.page.more;
+	to->more = page.more;
+	to->sweeps = page_take(&page, &to->sweeps_count);
 	return rc < 0 ? -1 : 0;
 }
 
-struct describing_sweep {
+struct describing {
 	const struct api *api;
 	struct sweep_info *to;
 	struct error *err;
@@ -100,7 +85,7 @@ struct describing_sweep {
 
 static int describe_one(const struct sweep_row *row, void *arg)
 {
-	struct describing_sweep *describing = arg;
+	struct describing *describing = arg;
 
 	return sweep_describe(describing->api, row, describing->to,
 			      describing->err);
@@ -109,27 +94,22 @@ static int describe_one(const struct sweep_row *row, void *arg)
 int sweep_describe_id(const struct api *api, uint64_t sweep,
 		      struct sweep_info *to, struct error *err)
 {
-	struct describing_sweep describing = { api, to, err };
+	struct describing describing = { api, to, err };
 
-	return store_sweep(api->store, sweep, describe_one, &describing, err) <
-			       0
-		       ? -1
-		       : 0;
+	if (sweep)
+		return store_sweep(api->store, sweep, describe_one, &describing,
+				   err);
+	if (store_last_sweep(api->store, describe_one, &describing, err) < 0)
+		return -1;
+	return to->id ? 0 : error_set(err, ENOENT, "no sweeps exist");
 }
 
 int api_sweep(struct api_request *request, void *reply, struct error *err)
 {
 	const struct message_query *query = request->message;
 	struct reply_sweep *to = reply;
-	struct describing_sweep describing = { request->api, &to->sweep, err };
 
-	if (query->id)
-		return sweep_describe_id(request->api, query->id, &to->sweep,
-					 err);
-	if (store_last_sweep(request->api->store, describe_one, &describing,
-			     err) < 0)
-		return -1;
-	return to->sweep.id ? 0 : error_set(err, ENOENT, "no sweeps exist");
+	return sweep_describe_id(request->api, query->id, &to->sweep, err);
 }
 
 struct copying {
@@ -155,20 +135,18 @@ int api_text(struct api_request *request, void *reply, struct error *err)
 				 "a viewer may not read sweep files, because "
 				 "they contain values of env");
 	return store_sweep(request->api->store, query->id, copy_text, &copying,
-			   err) < 0
-		       ? -1
-		       : 0;
+			   err);
 }
 
-/* store_sweep_fn, of which only counts whether it is called */
-static int nothing(const struct sweep_row *row, void *arg)
+/* store_sweep_fn; ENOENT shows that there is no row. */
+static int ignore_row(const struct sweep_row *row, void *arg)
 {
 	return 0;
 }
 
 int sweep_check(const struct api *api, uint64_t sweep, struct error *err)
 {
-	return store_sweep(api->store, sweep, nothing, NULL, err);
+	return store_sweep(api->store, sweep, ignore_row, NULL, err);
 }
 
 struct owning {
@@ -180,7 +158,6 @@ struct owning {
 static int check_owner(const struct sweep_row *row, void *arg)
 {
 	const struct owning *owning = arg;
-	/* "NAME TOKEN" */
 	int length = (int)strcspn(row->client, " ");
 
 	if (owning->force ||

@@ -1,4 +1,4 @@
-/* sweeps.h - sweeps as people see them.
+/* sweeps.h - describes sweeps for replies, and checks who may change them.
  */
 #ifndef CONTROLLER_API_SWEEPS_H
 #define CONTROLLER_API_SWEEPS_H
@@ -7,8 +7,8 @@
 #include "controller/store/store.h"
 #include "protocol/message/reply_sweeps.h"
 
-/* Fill *to, which was zero, from the store. ENOENT: no such sweep. On failure
- * the caller clears it, too.
+/* Fill *to, which was zero, from the store. sweep 0: the last one. ENOENT: no
+ * such sweep. On failure the caller clears it, too.
  */
 int sweep_describe_id(const struct api *api, uint64_t sweep,
 		      struct sweep_info *to, struct error *err);
