@@ -1,4 +1,5 @@
-/* access.c - who may connect: by a token, let in by an operator, or no longer.
+/* access.c - the keys that may connect: enrolled by a token, admitted by an
+ * operator, or revoked.
  */
 #include "controller/access/access.h"
 #include "controller/access/key_entry.h"
@@ -14,17 +15,7 @@
 #define REMEMBERED_MS (24LL * 3600 * 1000)
 #define PERSONS (ROLE_OPERATOR | ROLE_VIEWER)
 
-static struct key_entry *find_token(const struct access *access,
-				    const char *name)
-{
-	for (size_t i = 0; i < access->count; i++)
-		if (access->entries[i].key.role == ROLE_JOINER &&
-		    !strcmp(access->entries[i].key.name, name))
-			return &access->entries[i];
-	return NULL;
-}
-
-/* Tokens that nobody will ask about any more. */
+/* Drop the tokens that expired more than a day ago. */
 static void tidy(struct access *access)
 {
 	int64_t limit = clock_wall_ms() - REMEMBERED_MS;
@@ -108,7 +99,7 @@ static void token_name(const char *public, char name[KEY_NAME_SIZE])
 		 bytes[1], bytes[2], bytes[3]);
 }
 
-/* Is whom it is for the right one? */
+/* Does a key of that name exist if the token is to renew it, and only then? */
 static int check_for(struct access *access, const struct message_token *message,
 		     enum role grants, struct error *err)
 {
@@ -174,45 +165,41 @@ int access_token(struct access *access, const char *by,
 {
 	struct key_entry *entry = key_entry_find(access, message->public);
 	uint32_t seconds = message->for_s ? message->for_s : ACCESS_TOKEN_S;
+	char name[KEY_NAME_SIZE];
 	enum role grants;
 
 	/* Sent again after its answer was lost. */
-	if (entry && entry->key.role == ROLE_JOINER && !strcmp(entry->by, by)) {
+	if (entry && entry->key.role == ROLE_JOINER && !strcmp(entry->by, by))
 		return answer_token(entry, reply, err);
-	}
 	tidy(access);
 	if (read_role(message->role, ROLE_AGENT | PERSONS, &grants, err) < 0 ||
 	    key_entry_check_new(access, message->public, err) < 0 ||
 	    check_limits(access, message, err) < 0 ||
 	    check_for(access, message, grants, err) < 0)
 		return -1;
-	entry = key_entry_add(access, err);
+	token_name(message->public, name);
+	entry = key_entry_add(access, name, ROLE_JOINER, message->public, by,
+			      err);
 	if (!entry)
 		return -1;
-	token_name(message->public, entry->key.name);
-	key_entry_text(entry->key.public, sizeof(entry->key.public),
-		       message->public);
-	entry->key.role = ROLE_JOINER;
 	entry->grants = grants;
 	key_entry_text(entry->for_name, sizeof(entry->for_name), message->name);
 	key_entry_text(entry->network, sizeof(entry->network), message->from);
 	entry->uses = message->uses ? message->uses : 1;
 	entry->renew = message->renew;
-	entry->since_ms = clock_wall_ms();
 	entry->until_ms = entry->since_ms + (int64_t)seconds * 1000;
-	key_entry_text(entry->by, sizeof(entry->by), by);
-	if (keyring_named(access->keyring, entry->key.name))
-		return error_set(err, EEXIST, "%s; create another one",
-				 entry->key.name);
+	if (keyring_named(access->keyring, name))
+		return error_set(err, EEXIST,
+				 "a token %s exists; create another one", name);
 	if (key_entry_save(access, entry, err) < 0 ||
-	    keyring_admit(access->keyring, entry->key.name, ROLE_JOINER,
-			  entry->key.public, err) < 0)
+	    keyring_admit(access->keyring, name, ROLE_JOINER, message->public,
+			  err) < 0)
 		return -1;
 	access->count++;
 	return answer_token(entry, reply, err);
 }
 
-/* Letting in. */
+/* Admitting. */
 
 static int answer_key(const struct key *key, struct reply_admit *reply,
 		      struct error *err)
@@ -222,21 +209,17 @@ static int answer_key(const struct key *key, struct reply_admit *reply,
 		       : string_set(&reply->role, role_name(key->role), err);
 }
 
-static int let_in(struct access *access, const char *name, enum role role,
-		  const char *public, const char *machine, const char *network,
-		  const char *by, struct reply_admit *reply, struct error *err)
+static int admit(struct access *access, const char *name, enum role role,
+		 const char *public, const char *machine, const char *network,
+		 const char *by, struct reply_admit *reply, struct error *err)
 {
-	struct key_entry *entry = key_entry_add(access, err);
+	struct key_entry *entry =
+		key_entry_add(access, name, role, public, by, err);
 
 	if (!entry)
 		return -1;
-	key_entry_text(entry->key.name, sizeof(entry->key.name), name);
-	key_entry_text(entry->key.public, sizeof(entry->key.public), public);
-	entry->key.role = role;
 	key_entry_text(entry->machine, sizeof(entry->machine), machine);
 	key_entry_text(entry->network, sizeof(entry->network), network);
-	key_entry_text(entry->by, sizeof(entry->by), by);
-	entry->since_ms = clock_wall_ms();
 	if (key_entry_save(access, entry, err) < 0 ||
 	    keyring_admit(access->keyring, name, role, public, err) < 0)
 		return -1;
@@ -261,13 +244,13 @@ int access_admit(struct access *access, const char *by,
 		return name_taken(there, err);
 	if (key_entry_check_new(access, message->public, err) < 0)
 		return -1;
-	return let_in(access, message->name, role, message->public, NULL, NULL,
-		      by, reply, err);
+	return admit(access, message->name, role, message->public, NULL, NULL,
+		     by, reply, err);
 }
 
 /* Revoking. */
 
-/* Also the one before it that is still good. */
+/* Revoke the key, and the key that it replaced if that is still valid. */
 static int revoke_keys(struct access *access, const struct key *key,
 		       const char *by, struct error *err)
 {
@@ -344,7 +327,7 @@ int access_revoke(struct access *access, const char *by,
 				 "removed",
 				 key.name);
 	if (key.role == ROLE_JOINER)
-		key_entry_drop(access, find_token(access, key.name));
+		key_entry_drop(access, key_entry_find(access, key.public));
 	else if (revoke_keys(access, &key, by, err) < 0)
 		return -1;
 	drop_tokens_for(access, key.name);
@@ -383,6 +366,7 @@ static int check_token(const struct key_entry *token, const char *address,
 	return 0;
 }
 
+/* Revoke the key of that name (NULL: there is none) if the token renews it. */
 static int replace(struct access *access, const struct key_entry *token,
 		   const struct key *there, struct error *err)
 {
@@ -421,8 +405,9 @@ int access_enrol(struct access *access, const char *public, const char *address,
 	    key_entry_check_new(access, message->public, err) < 0)
 		return -1;
 	if (message->machine && strlen(message->machine) >= MACHINE_SIZE)
-		return error_set(err, EINVAL, "machine: longer than %d",
-				 MACHINE_SIZE - 1);
+		return error_set(err, EINVAL,
+				 "machine: %zu bytes; expected at most %d",
+				 strlen(message->machine), MACHINE_SIZE - 1);
 	if (replace(access, &token, keyring_named(access->keyring, name), err) <
 	    0)
 		return -1;
@@ -430,9 +415,9 @@ int access_enrol(struct access *access, const char *public, const char *address,
 	found->uses--;
 	if (key_entry_save(access, found, err) < 0)
 		return -1;
-	return let_in(access, name, token.grants, message->public,
-		      message->machine, token.network, token.key.name, reply,
-		      err);
+	return admit(access, name, token.grants, message->public,
+		     message->machine, token.network, token.key.name, reply,
+		     err);
 }
 
 int access_check_machine(const struct access *access, const char *public,
@@ -455,7 +440,7 @@ int access_check_address(const struct access *access, const char *public,
 {
 	const struct key_entry *entry = key_entry_find(access, public);
 
-	/* A token is told so when it enrols, and that is audited. */
+	/* access_enrol() checks a token's network; that refusal is audited. */
 	if (!entry || !entry->network[0] || entry->key.role == ROLE_JOINER ||
 	    network_has(entry->network, address))
 		return 0;
@@ -496,13 +481,11 @@ int access_keys(const struct access *access, access_key_fn *fn, void *arg)
 		    tell_key(key, key_entry_find(access, key->public), fn,
 			     arg) < 0)
 			return -1;
-	for (size_t i = 0; i < access->count; i++) {
-		const struct key_entry *entry = &access->entries[i];
-
-		if (entry->revoked_ms &&
-		    tell_key(&entry->key, entry, fn, arg) < 0)
+	for (size_t i = 0; i < access->count; i++)
+		if (access->entries[i].revoked_ms &&
+		    tell_key(&access->entries[i].key, &access->entries[i], fn,
+			     arg) < 0)
 			return -1;
-	}
 	return 0;
 }
 

@@ -1,4 +1,4 @@
-/* controller_key.c - the controller's own key, and the one that follows it. */
+/* controller_key.c - the controller's own key, and its rotation. */
 #include "controller/access/controller_key.h"
 #include "protocol/base/file.h"
 #include "protocol/base/secret.h"
@@ -14,7 +14,8 @@
 #define FILE_MAX 512
 #define NONE "-"
 
-/* The pair of a secret key, or none; false: it is neither. */
+/* Fill *key from the word for a secret key or for none. False: it is neither.
+ */
 static bool take_secret(struct key *key, const struct key *like,
 			const char *word)
 {

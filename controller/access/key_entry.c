@@ -1,7 +1,8 @@
-/* key_entry.c - the keys that a controller let in: each as it is in the store
- * and in the keyring.
+/* key_entry.c - the keys of a controller, as they are in the store and in the
+ * keyring.
  */
 #include "controller/access/key_entry.h"
+#include "protocol/base/clock.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -22,12 +23,14 @@ struct key_entry *key_entry_find(const struct access *access,
 	return NULL;
 }
 
-struct key_entry *key_entry_add(struct access *access, struct error *err)
+/* Space for one more entry, all zero; the caller increases access->count. */
+static struct key_entry *reserve(struct access *access, struct error *err)
 {
 	struct key_entry *entries;
 
 	if (access->count >= ACCESS_KEYS_MAX) {
-		error_set(err, ENOSPC, "keys: at most %d", ACCESS_KEYS_MAX);
+		error_set(err, ENOSPC, "keys: %zu; expected at most %d",
+			  access->count + 1, ACCESS_KEYS_MAX);
 		return NULL;
 	}
 	entries = reallocarray(access->entries, access->count + 1,
@@ -39,6 +42,22 @@ struct key_entry *key_entry_add(struct access *access, struct error *err)
 	access->entries = entries;
 	memset(&entries[access->count], 0, sizeof(*entries));
 	return &entries[access->count];
+}
+
+struct key_entry *key_entry_add(struct access *access, const char *name,
+				enum role role, const char *public,
+				const char *by, struct error *err)
+{
+	struct key_entry *entry = reserve(access, err);
+
+	if (!entry)
+		return NULL;
+	key_entry_text(entry->key.name, sizeof(entry->key.name), name);
+	key_entry_text(entry->key.public, sizeof(entry->key.public), public);
+	key_entry_text(entry->by, sizeof(entry->by), by);
+	entry->key.role = role;
+	entry->since_ms = clock_wall_ms();
+	return entry;
 }
 
 static const char *or_null(const char *text)
@@ -89,9 +108,11 @@ struct loading {
 	struct error *err;
 };
 
-/* Rows come by age: of two keys of one name the second is the one to stay. */
-static int hold(struct access *access, const struct key_entry *entry,
-		struct error *err)
+/* Add the key to the keyring. Rows come in order of age: of two keys of one
+ * name the second replaces the first.
+ */
+static int add_to_keyring(struct access *access, const struct key_entry *entry,
+			  struct error *err)
 {
 	const struct key *key = &entry->key;
 	const struct key *there = keyring_named(access->keyring, key->name);
@@ -110,13 +131,12 @@ static int load(const struct key_row *row, void *arg)
 {
 	struct loading *loading = arg;
 	struct access *access = loading->access;
-	struct key_entry *entry = key_entry_add(access, loading->err);
+	struct key_entry *entry =
+		key_entry_add(access, row->name, role_from(row->role),
+			      row->public, row->by, loading->err);
 
 	if (!entry)
 		return -1;
-	key_entry_text(entry->key.name, sizeof(entry->key.name), row->name);
-	key_entry_text(entry->key.public, sizeof(entry->key.public),
-		       row->public);
 	key_entry_text(entry->machine, sizeof(entry->machine), row->machine);
 	key_entry_text(entry->network, sizeof(entry->network), row->network);
 	/* Up to version 10 of the store a token's network was its machine. */
@@ -124,15 +144,13 @@ static int load(const struct key_row *row, void *arg)
 		key_entry_text(entry->network, sizeof(entry->network),
 			       row->machine);
 	key_entry_text(entry->for_name, sizeof(entry->for_name), row->for_name);
-	key_entry_text(entry->by, sizeof(entry->by), row->by);
-	entry->key.role = role_from(row->role);
 	entry->grants = row->grants ? role_from(row->grants) : ROLE_NONE;
 	entry->uses = row->uses;
 	entry->renew = row->renew;
 	entry->until_ms = row->until_ms;
 	entry->since_ms = row->since_ms;
 	entry->revoked_ms = row->revoked_ms;
-	if (hold(access, entry, loading->err) < 0)
+	if (add_to_keyring(access, entry, loading->err) < 0)
 		return -1;
 	access->count++;
 	key_entry_note_end(access, entry);
@@ -186,7 +204,7 @@ struct key_entry *key_entry_of(struct access *access, const struct key *key,
 
 	if (entry)
 		return entry;
-	entry = key_entry_add(access, err);
+	entry = reserve(access, err);
 	if (!entry)
 		return NULL;
 	entry->key = *key;

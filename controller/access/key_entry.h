@@ -42,10 +42,12 @@ int key_entries_load(struct access *access, struct error *err);
 /* NULL: there is none, or only the file has the key. */
 struct key_entry *key_entry_find(const struct access *access,
 				 const char *public);
-/* Space for one more entry after the last; the caller increases access->count.
+/* A new entry after the last, of now; the caller increases access->count.
  * Pointers to other entries are not valid any more. NULL: ENOSPC, ENOMEM.
  */
-struct key_entry *key_entry_add(struct access *access, struct error *err);
+struct key_entry *key_entry_add(struct access *access, const char *name,
+				enum role role, const char *public,
+				const char *by, struct error *err);
 /* The entry of a key; made if only the file has the key. Pointers to other
  * entries are not valid any more.
  */

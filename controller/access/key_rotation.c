@@ -1,5 +1,5 @@
-/* key_rotation.c - another key in place of one, and the end of those whose time
- * is over.
+/* key_rotation.c - replaces keys by new ones, and revokes keys that have
+ * expired.
  */
 #include "controller/access/key_rotation.h"
 #include "controller/access/key_entry.h"
@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* The key of that name that was good before `key`, and still is; NULL. */
+/* The key that `key` replaced, if it is still valid, or NULL. */
 static const struct key_entry *find_leaving(const struct access *access,
 					    const struct key *key)
 {
@@ -71,31 +71,29 @@ static int check_rotate(const struct access *access, const struct key *key,
 	return key_entry_check_new(access, message->public, err);
 }
 
-/* Both rows become true together, with the commit. */
+/* Add the new key and limit the old one, with one commit. */
 static int succeed(struct access *access, const struct key *key,
 		   const char *machine, const struct message_rotate *message,
 		   struct error *err)
 {
 	uint32_t keep_s = message->keep_s ? message->keep_s : ACCESS_KEEP_S;
 	struct key_entry *old = key_entry_of(access, key, key->name, err);
-	struct key_entry *entry = old ? key_entry_add(access, err) : NULL;
-	int64_t now_ms = clock_wall_ms();
-	int64_t end_ms = now_ms + (int64_t)keep_s * 1000;
+	struct key_entry *entry =
+		old ? key_entry_add(access, key->name, key->role,
+				    message->public, key->name, err)
+		    : NULL;
+	int64_t end_ms;
 
 	if (!entry)
 		return -1;
 	old = key_entry_find(access, key->public);
-	entry->key.role = key->role;
-	key_entry_text(entry->key.name, sizeof(entry->key.name), key->name);
-	key_entry_text(entry->key.public, sizeof(entry->key.public),
-		       message->public);
+	end_ms = entry->since_ms + (int64_t)keep_s * 1000;
 	key_entry_text(entry->machine, sizeof(entry->machine),
 		       old->machine[0] ? old->machine : machine);
 	key_entry_text(entry->network, sizeof(entry->network), old->network);
-	key_entry_text(entry->by, sizeof(entry->by), key->name);
-	entry->since_ms = now_ms;
 	if (message->for_s)
-		entry->until_ms = now_ms + (int64_t)message->for_s * 1000;
+		entry->until_ms =
+			entry->since_ms + (int64_t)message->for_s * 1000;
 	if (!old->until_ms || old->until_ms > end_ms)
 		old->until_ms = end_ms;
 	if (key_entry_save(access, entry, err) < 0 ||
@@ -138,7 +136,7 @@ bool access_expire(struct access *access, int64_t now_ms)
 	for (size_t i = 0; i < access->count; i++) {
 		struct key_entry *entry = &access->entries[i];
 
-		/* One that cannot be saved now ends with the next start. */
+		/* A key that cannot be saved is revoked at the next start. */
 		if (entry->key.role != ROLE_JOINER && entry->until_ms &&
 		    !entry->revoked_ms && entry->until_ms <= now_ms)
 			key_entry_revoke(access, entry, entry->until_ms, NULL);

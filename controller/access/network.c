@@ -12,10 +12,10 @@
 
 struct network {
 	struct in6_addr address;
-	unsigned int bits; /* of address, that count */
+	unsigned int bits; /* of the address, that are the network */
 };
 
-/* *bits: of an address of that family. */
+/* *bits: the size of an address of that family. */
 static bool read_address(const char *text, struct in6_addr *address,
 			 unsigned int *bits)
 {

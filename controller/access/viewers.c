@@ -1,5 +1,4 @@
-/* viewers.c - who may look at the web pages: one-time addresses and cookies.
- */
+/* viewers.c - logins to the web pages: one-time addresses and cookies. */
 #include "controller/access/viewers.h"
 #include "protocol/base/clock.h"
 
@@ -41,7 +40,7 @@ void viewers_serve(struct viewers *viewers, const char *url)
 	snprintf(viewers->url, sizeof(viewers->url), "%s", url);
 }
 
-/* Of those with the least time left, which unused ones have none of. */
+/* Replace the secret that ends first; an unused one has until_ms 0. */
 static struct secret *make(struct secret *list, size_t count, int64_t seconds)
 {
 	struct secret *oldest = list;
@@ -57,7 +56,7 @@ static struct secret *make(struct secret *list, size_t count, int64_t seconds)
 	return oldest;
 }
 
-/* Looks at all of them, so that the time tells nothing. */
+/* The time does not depend on the text: all secrets are compared. */
 static const struct secret *find(const struct secret *list, size_t count,
 				 const char *text)
 {
