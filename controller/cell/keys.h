@@ -105,7 +105,7 @@ enum key_type {
 	TYPE_SIZE,     /* min to max bytes: uint64_t */
 	TYPE_TEXT,     /* a text of at most max bytes: char * */
 	TYPE_WORD,     /* one of words: char * */
-	TYPE_CHOICE,   /* one of two words, is it the second: bool */
+	TYPE_CHOICE,   /* one of two words: bool, the second one is true */
 	TYPE_FILLED,   /* a text with placeholders: read by a function */
 	TYPE_OTHER,    /* read by a function of its own */
 };
@@ -114,14 +114,14 @@ enum key_type {
 
 struct key_rule {
 	const char *path;
+	const char *form;         /* of TYPE_OTHER: what is valid, for people */
+	const char *const *words; /* valid words; ends in NULL */
 	enum key_type type;
 	size_t place; /* offset in struct cell; 0: a function sets it */
 	uint64_t min; /* for a list: limits of its length */
 	uint64_t max;
-	const char *fallback;     /* default, or NULL */
-	const char *const *words; /* allowed words; ends in NULL */
-	const char *form; /* of TYPE_OTHER: what is allowed, for people */
-	const char *help; /* one sentence for people */
+	const char *help;     /* one sentence for people */
+	const char *fallback; /* default, or NULL */
 };
 extern const struct key_rule key_rules[KEYS];
 
@@ -133,14 +133,14 @@ enum key_shape {
 	SHAPE_NAMES,   /* a map with any names: env, ulimits */
 	SHAPE_MAP,     /* a map of single values that stays whole: after */
 	SHAPE_EITHER,  /* one value, or a map that stays whole: log */
-	SHAPE_SWEEP,   /* it is about the sweep; no cell has it: matrix */
+	SHAPE_SWEEP,   /* not a key of cells: matrix */
 };
 enum key_shape key_shape(const char *name);
 
-/* Keys that are no leaves: maps, and what is about the sweep. */
+/* The keys that are maps, or not keys of cells. */
 struct key_section {
 	const char *name;
-	enum sweep_key before; /* where people see it; KEYS: at the end */
+	enum sweep_key before; /* the key that follows in lists; KEYS: none */
 	enum key_shape shape;
 	const char *form; /* as of a rule */
 	const char *help;
@@ -152,14 +152,14 @@ extern const struct key_section key_sections[KEY_SECTIONS]; /* by before */
 #define KEY_CHILDREN_MAX 16
 void key_children(const char *name, const char *names[KEY_CHILDREN_MAX]);
 
-/* Every key that may stand at the top of a sweep, and a NULL; returns how many
- * there are.
+/* The names of all keys at the top of a sweep, and a NULL; returns their
+ * number.
  */
 #define KEY_TOPS_MAX (KEYS + KEY_SECTIONS + 1)
 size_t key_tops(const char *names[KEY_TOPS_MAX]);
 
-/* The number that a key of the shape came to, given or computed; 0: none, or
- * not a key of the shape.
+/* The number of a key of cell->shape, given or computed; 0: none, or another
+ * key.
  */
 struct cell; /* cell_data.h */
 uint64_t cell_number(const struct cell *cell, size_t key);
