@@ -1,10 +1,8 @@
-/* catalog.c - models, frameworks, vendors and chips, kept and found.
- */
+/* catalog.c - a catalog of models, frameworks, vendors and chips. */
 #include "controller/catalog/catalog_internal.h"
 #include "protocol/hardware/profile.h"
 
 #include <errno.h>
-#include <sodium.h>
 #include <string.h>
 
 /* clang-format off */
@@ -20,9 +18,8 @@ void catalog_free(struct catalog *catalog)
 {
 	if (!catalog)
 		return;
-	for (size_t i = 0; i <= CATALOG_CHIP; i++) {
+	for (size_t i = 0; i <= CATALOG_CHIP; i++)
 		name_index_clear(&catalog->indexes[i]);
-	}
 	for (size_t i = 0; i < catalog->document_count; i++)
 		document_free(catalog->documents[i]);
 	free(catalog->documents);
@@ -68,7 +65,7 @@ const struct value *catalog_flagperf(const struct catalog *catalog)
 	return catalog->base ? catalog->base->flagperf : catalog->flagperf;
 }
 
-/* What the catalog has itself comes before what its base has. */
+/* The catalog's own entries come before those of its base. */
 static const void *find(const struct catalog *catalog, enum catalog_kind kind,
 			const char *vendor, const char *name)
 {
@@ -97,16 +94,18 @@ const struct framework *catalog_framework(const struct catalog *catalog,
 	return found;
 }
 
-static int add_logs(const struct catalog *catalog, const struct value *log,
-		    const struct value *place, const struct value **logs,
-		    size_t *count, size_t depth, struct error *err)
+/* Add the frameworks that this one is `like`, and then itself. */
+static int add_formats(const struct catalog *catalog,
+		       const struct framework *framework,
+		       const struct value *place, struct formats *formats,
+		       size_t depth, struct error *err)
 {
-	const struct value *like = value_get(log, "like");
+	const struct value *like = value_get(framework->log, "like");
 
 	if (depth == CATALOG_LOGS_MAX)
 		return value_error(place, err,
-				   "a framework is `like` itself, or more than "
-				   "%d are `like` each other",
+				   "`like` forms a cycle, or is nested deeper "
+				   "than %d",
 				   CATALOG_LOGS_MAX);
 	if (like && value_expect(like, VALUE_LIST, err) < 0)
 		return -1;
@@ -122,18 +121,26 @@ static int add_logs(const struct catalog *catalog, const struct value *log,
 			return value_error(name, err,
 					   "%s, which has no log rules",
 					   other->name);
-		if (add_logs(catalog, other->log, name, logs, count, depth + 1,
-			     err) < 0)
+		if (add_formats(catalog, other, name, formats, depth + 1, err) <
+		    0)
 			return -1;
 	}
-	for (size_t i = 0; i < *count; i++)
-		if (logs[i] == log)
+	for (size_t i = 0; i < formats->count; i++)
+		if (formats->list[i] == framework)
 			return 0;
-	if (*count == CATALOG_LOGS_MAX)
+	if (formats->count == CATALOG_LOGS_MAX)
 		return value_error(place, err, "more than %d logs",
 				   CATALOG_LOGS_MAX);
-	logs[(*count)++] = log;
+	formats->list[formats->count++] = framework;
 	return 0;
+}
+
+int catalog_formats(const struct catalog *catalog,
+		    const struct framework *framework, struct formats *formats,
+		    struct error *err)
+{
+	formats->count = 0;
+	return add_formats(catalog, framework, framework->log, formats, 0, err);
 }
 
 int catalog_logs(const struct catalog *catalog,
@@ -141,49 +148,33 @@ int catalog_logs(const struct catalog *catalog,
 		 const struct value *logs[CATALOG_LOGS_MAX], size_t *count,
 		 struct error *err)
 {
+	struct formats formats;
+
 	*count = 0;
-	return add_logs(catalog, framework->log, framework->log, logs, count, 0,
-			err);
-}
-
-/* The framework that a log section belongs to. */
-static const struct framework *framework_with(const struct catalog *catalog,
-					      const struct value *log)
-{
-	const struct framework *framework;
-
-	for (size_t i = 0; (framework = catalog_framework_at(catalog, i)); i++)
-		if (framework->log == log)
-			return framework;
-	return NULL;
+	if (catalog_formats(catalog, framework, &formats, err) < 0)
+		return -1;
+	for (; *count < formats.count; ++*count)
+		logs[*count] = formats.list[*count]->log;
+	return 0;
 }
 
 void catalog_rules_hash(const struct catalog *catalog,
 			const struct framework *framework, char hex[65])
 {
-	const struct value *logs[CATALOG_LOGS_MAX];
-	unsigned char hash[crypto_hash_sha256_BYTES];
-	crypto_hash_sha256_state state;
-	size_t count = 0;
+	struct formats formats;
+	char hashes[64 * CATALOG_LOGS_MAX];
 
 	*hex = 0;
 	if (!framework->log ||
-	    catalog_logs(catalog, framework, logs, &count, NULL) < 0)
+	    catalog_formats(catalog, framework, &formats, NULL) < 0)
 		return;
-	if (count == 1) {
+	if (formats.count == 1) {
 		snprintf(hex, 65, "%s", framework->hash);
 		return;
 	}
-	crypto_hash_sha256_init(&state);
-	for (size_t i = 0; i < count; i++)
-		crypto_hash_sha256_update(&state,
-					  (const unsigned char *)
-						  framework_with(catalog,
-								 logs[i])
-							  ->hash,
-					  64);
-	crypto_hash_sha256_final(&state, hash);
-	sodium_bin2hex(hex, 65, hash, sizeof(hash));
+	for (size_t i = 0; i < formats.count; i++)
+		memcpy(hashes + 64 * i, formats.list[i]->hash, 64);
+	catalog_hash(hashes, 64 * formats.count, hex);
 }
 
 const struct vendor *catalog_vendor(const struct catalog *catalog,
@@ -232,7 +223,7 @@ bool catalog_near(const struct catalog *catalog, enum catalog_kind kind,
 int catalog_unknown(const struct catalog *catalog, enum catalog_kind kind,
 		    const struct value *found, struct error *err)
 {
-	/* A file of one's own does, unless a known name was meant. */
+	/* Unless a known name is similar, the user may want to add a file. */
 	bool own = kind == CATALOG_FRAMEWORK &&
 		   !catalog_near(catalog, kind, value_text(found));
 	char text[96], near[160];
@@ -265,8 +256,7 @@ int catalog_unknown_name(const struct catalog *catalog, enum catalog_kind kind,
 			 catalog->indexes[kind].kind, name, near);
 }
 
-/* The key of a precision, whatever its case and its other names. What computes
- * in mixed precision computes in halves.
+/* The key of a precision, in any case and by any name. Mixed precision is fp16.
  */
 static const char *precision_key(const char *precision)
 {

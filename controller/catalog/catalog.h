@@ -136,8 +136,7 @@ const struct value *vendor_framework_image(const struct catalog *catalog,
 					   const struct vendor *vendor,
 					   const struct framework *framework);
 
-/* Fill *err: the name is unknown; it names similar ones, or those that exist.
- */
+/* Fill *err: the name is unknown. The text has similar names, or all names. */
 enum catalog_kind {
 	CATALOG_MODEL,
 	CATALOG_FRAMEWORK,

@@ -1,5 +1,4 @@
-/* catalog_entries.c - models, frameworks and vendors: checked, and added.
- */
+/* catalog_entries.c - checks models, frameworks and vendors, and adds them. */
 #include "controller/catalog/catalog_internal.h"
 #include "controller/results/formula.h"
 
@@ -20,7 +19,7 @@ static const char *const framework_keys[] = {
 };
 /* clang-format on */
 
-/* An optional positive number; 0 when it is not there. */
+/* An optional positive number; 0: not given. */
 static int read_figure(const struct value *entry, const char *key,
 		       double *figure, struct error *err)
 {
@@ -51,7 +50,7 @@ static int read_source(const struct value *entry, const char **text,
 	return value_string(source, 4096, text, err);
 }
 
-/* What each stage of a model learns. */
+/* Each stage must train one of formula_stages[]. */
 static int check_stages(const struct value *stages, struct error *err)
 {
 	size_t word;
@@ -101,7 +100,7 @@ int catalog_add_model(struct catalog *catalog, const char *name,
 			      (struct name){ .text = name }, entry, err);
 }
 
-/* The name that a file gives itself must be that of its place. */
+/* The name in the file must be the name of the file. */
 static int read_name(const struct value *root, const char *key,
 		     const char *place, const char **name, struct error *err)
 {

@@ -1,5 +1,4 @@
-/* catalog_folder.c - the data files of a folder of images, loaded.
- */
+/* catalog_folder.c - loads the data files of an images folder. */
 #include "controller/catalog/catalog_internal.h"
 #include "protocol/base/buffer.h"
 #include "protocol/base/file.h"

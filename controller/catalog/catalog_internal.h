@@ -25,6 +25,17 @@ struct catalog *catalog_new(const struct catalog *base, struct error *err);
 const struct value *catalog_keep(struct catalog *catalog,
 				 struct document *document, struct error *err);
 
+/* Frameworks with log rules: those that a framework is `like`, their own before
+ * them, and the framework itself at the end. As catalog_logs().
+ */
+struct formats {
+	const struct framework *list[CATALOG_LOGS_MAX];
+	size_t count;
+};
+int catalog_formats(const struct catalog *catalog,
+		    const struct framework *framework, struct formats *formats,
+		    struct error *err);
+
 /* Check an entry and add it; its texts are borrowed. */
 int catalog_add_model(struct catalog *catalog, const char *name,
 		      const struct value *entry, struct error *err);

@@ -1,5 +1,5 @@
-/* descriptions.c - descriptions that a sweep brings along, over those of a
- * folder.
+/* descriptions.c - descriptions that a sweep brings along, in addition to those
+ * of a folder.
  */
 #include "controller/catalog/descriptions.h"
 
@@ -160,38 +160,21 @@ static int take_one(const cJSON *all, enum catalog_kind kind, const char *name,
 	return text ? descriptions_put(described, kind, name, text, err) : 0;
 }
 
-/* The framework whose rules these are. */
-static const struct framework *framework_of(const struct catalog *catalog,
-					    const struct value *log)
-{
-	const struct framework *framework;
-
-	for (size_t i = 0; (framework = catalog_framework_at(catalog, i)); i++)
-		if (framework->log == log)
-			break;
-	return framework;
-}
-
 int descriptions_frameworks(const struct catalog *catalog, const char *name,
 			    struct strings *names, struct error *err)
 {
 	const struct framework *framework = catalog_framework(catalog, name);
-	const struct value *logs[CATALOG_LOGS_MAX];
-	size_t count = 0;
+	struct formats formats = { { framework }, 1 };
 
 	if (!framework)
 		return 0;
 	if (framework->log &&
-	    catalog_logs(catalog, framework, logs, &count, err) < 0)
+	    catalog_formats(catalog, framework, &formats, err) < 0)
 		return -1;
-	/* Its own rules are the last. */
-	for (size_t i = 0; i + 1 < count; i++) {
-		const struct framework *like = framework_of(catalog, logs[i]);
-
-		if (like && strings_add(names, like->name, err) < 0)
+	for (size_t i = 0; i < formats.count; i++)
+		if (strings_add(names, formats.list[i]->name, err) < 0)
 			return -1;
-	}
-	return strings_add(names, framework->name, err);
+	return 0;
 }
 
 static int take_framework(const struct catalog *catalog, const cJSON *all,
@@ -209,7 +192,7 @@ static int take_framework(const struct catalog *catalog, const cJSON *all,
 	return 0;
 }
 
-/* As JSON, but for numbers, which stay as they are written: a version 1.10. */
+/* As JSON, with numbers as they are written, such as the version 1.10. */
 static cJSON *exact(const struct value *value)
 {
 	bool map = value_kind(value) == VALUE_MAP;

@@ -1,5 +1,4 @@
-/* name_index.c - things of one kind, found by any of their names.
- */
+/* name_index.c - items of one kind, found by any of their names. */
 #include "controller/catalog/name_index.h"
 
 #include "controller/catalog/name_match.h"
@@ -11,7 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
-#define NEAR_MAX 3 /* names that a person may have meant */
+#define NEAR_MAX 3 /* similar names in an error */
 
 void name_index_clear(struct name_index *name_index)
 {
@@ -41,7 +40,7 @@ static const struct name *find_exact(const struct name_index *name_index,
 	return NULL;
 }
 
-/* A name that is written otherwise. */
+/* A name in another spelling. */
 static const struct name *find_like(const struct name_index *name_index,
 				    const char *vendor, const char *text)
 {
@@ -158,7 +157,7 @@ bool name_index_near(const struct name_index *name_index, const char *text)
 	return names && nearest_word(text, names);
 }
 
-/* Leave out all names of the thing that this one stands for. */
+/* Remove all names of the item with this name. */
 static void drop_names(const struct name_index *name_index, const char **names,
 		       size_t *count, const char *name)
 {

@@ -1,11 +1,10 @@
-/* name_match.c - one name in the several ways in which people write it.
- */
+/* name_match.c - compares names in the ways in which people write them. */
 #include "controller/catalog/name_match.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Leave only what counts; "" when that is nothing, or too long. */
+/* The characters that are compared; "": there are none, or too many. */
 static void make_plain(const char *text, char plain[NAME_MATCH_BYTES])
 {
 	size_t used = 0;
@@ -28,7 +27,7 @@ static void make_plain(const char *text, char plain[NAME_MATCH_BYTES])
 	plain[used] = 0;
 }
 
-/* What of the text is behind the start of it; NULL: it starts otherwise. */
+/* The text behind `start`; NULL: the text does not begin with it. */
 static const char *behind(const char *text, const char *start)
 {
 	size_t size = strlen(start);

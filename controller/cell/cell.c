@@ -9,7 +9,6 @@
 #include "controller/cell/memory.h"
 #include "controller/cell/own_rules.h"
 #include "controller/cell/reference_peak.h"
-#include "controller/cell/sequence.h"
 #include "controller/cell/workspace.h"
 
 #include <errno.h>
@@ -421,7 +420,6 @@ static int build(struct cells *cells, const struct value *const *values,
 	    resolve_names(cells, values, cell, err) < 0 ||
 	    (values[KEY_STAGE] &&
 	     check_stage(values[KEY_STAGE], cell, err) < 0) ||
-	    sequence_read(values, &cell->spec, err) < 0 ||
 	    string_set(&cell->spec.sweep, cells->name, err) < 0)
 		return -1;
 	if (parallel_layout_solve(&cell->shape, cell->model, cell->reason,

@@ -1,6 +1,4 @@
-/* interpolate.c - ${placeholders} in a text are replaced by what they stand
- * for.
- */
+/* interpolate.c - replaces ${placeholders} in a text by their values. */
 #include "controller/cell/interpolate.h"
 
 #include "protocol/base/nearest_word.h"
@@ -9,7 +7,7 @@
 #include <string.h>
 
 /* clang-format off */
-static const char *const interpolate_runtime_names[] = {
+static const char *const runtime_names[] = {
 	"MASTER_ADDR", "MASTER_PORT", "NODE_RANK", "NNODES", "NPROC_PER_NODE",
 	"WORLD_SIZE", "NODE_ADDRESSES", "NODE_ENDPOINTS_JSON", "HOSTFILE",
 	"NODE_ADDRESS", "INTERFACE", "ROUND", "START_TIME",
@@ -19,8 +17,8 @@ static const char *const interpolate_runtime_names[] = {
 
 static bool runtime_name(const char *name)
 {
-	for (size_t i = 0; interpolate_runtime_names[i]; i++)
-		if (!strcmp(name, interpolate_runtime_names[i]))
+	for (size_t i = 0; runtime_names[i]; i++)
+		if (!strcmp(name, runtime_names[i]))
 			return true;
 	return false;
 }
@@ -28,10 +26,11 @@ static bool runtime_name(const char *name)
 static int unknown_name(const struct interpolator *filler, const char *name,
 			const struct value *place, struct error *err)
 {
-	const char *nearest = filler->nearest(filler->arg, name);
+	const char *nearest =
+		filler->nearest ? filler->nearest(filler->arg, name) : NULL;
 
 	if (!nearest)
-		nearest = nearest_word(name, interpolate_runtime_names);
+		nearest = nearest_word(name, runtime_names);
 	if (nearest)
 		return value_error(place, err,
 				   "${%.60s} is not defined; did you mean "

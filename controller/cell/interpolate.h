@@ -3,8 +3,8 @@
  * ${name} and ${map.name} are looked up; $$ is one $; any other $ stays. Names
  * that are known only when a task starts (MASTER_ADDR, MASTER_PORT,
  * NODE_RANK, NNODES, NPROC_PER_NODE, WORLD_SIZE, NODE_ADDRESSES,
- * NODE_ENDPOINTS_JSON, HOSTFILE, NODE_ADDRESS, ROUND, START_TIME) are left as
- * they are.
+ * NODE_ENDPOINTS_JSON, HOSTFILE, NODE_ADDRESS, INTERFACE, ROUND, START_TIME)
+ * are left as they are.
  */
 #ifndef CONTROLLER_CELL_INTERPOLATE_H
 #define CONTROLLER_CELL_INTERPOLATE_H
@@ -25,7 +25,7 @@ typedef const char *interpolate_nearest_fn(void *arg, const char *name);
 
 struct interpolator {
 	interpolate_lookup_fn *lookup;
-	interpolate_nearest_fn *nearest;
+	interpolate_nearest_fn *nearest; /* or NULL */
 	void *arg;
 };
 

@@ -1,5 +1,4 @@
-/* key_values.c - the values of a cell's keys, into the members of the cell.
- */
+/* key_values.c - copies the values of a cell's keys into its members. */
 #include "controller/cell/key_values.h"
 
 #include "controller/cell/keys.h"
@@ -10,6 +9,9 @@
 #include <string.h>
 
 #define LABEL_MAX 127 /* bytes */
+#define FOLLOWS_BYTES 240
+#define CONFIDENCE 0.95
+#define REPEATS_MAX 10
 
 static int read_text(const struct value *value, size_t max, char **out,
 		     struct error *err)
@@ -33,7 +35,7 @@ static int read_word(const struct value *value, const char *const *words,
 	return *out ? 0 : error_nomem(err, value_file(value));
 }
 
-/* Which of two words? */
+/* One of two words; *second: it is the second one. */
 static int read_choice(const struct value *value, const char *const *words,
 		       bool *second, struct error *err)
 {
@@ -69,7 +71,7 @@ static int read_patience(const struct value *value, const struct key_rule *rule,
 	return value_duration_ms(value, rule->min, rule->max, ms, err);
 }
 
-/* Read by the table, all but what has placeholders. */
+/* Read a key with a member in key_rules[]. */
 static int read_key(const struct value *value, size_t key, struct cell *cell,
 		    struct error *err)
 {
@@ -176,7 +178,7 @@ static int read_labels(const struct value *value, struct job_spec *spec,
 	return string_set(&spec->labels, text, err);
 }
 
-/* Layers of each stage of a pipeline. */
+/* The layers of each pipeline stage. */
 static int read_split(const struct value *list, struct parallel_layout *shape,
 		      struct error *err)
 {
@@ -203,20 +205,72 @@ static int read_split(const struct value *list, struct parallel_layout *shape,
 	return 0;
 }
 
-/* ipc, processes, labels, split: what the table cannot say. */
+static int read_until(const struct value *const *values,
+		      struct until_spec *until, struct error *err)
+{
+	const struct value *confidence = values[KEY_UNTIL_CONFIDENCE];
+	const struct value *width = values[KEY_UNTIL_WIDTH];
+	const struct value *max = values[KEY_UNTIL_MAX];
+
+	if (!width && (confidence || max))
+		return value_error(confidence ? confidence : max, err,
+				   "missing width (expected the precision of "
+				   "the rate, until: {width: 1%%})");
+	if (!width)
+		return 0;
+	until->confidence = CONFIDENCE;
+	until->max = REPEATS_MAX;
+	if (value_share(width, &until->width, err) < 0 ||
+	    (confidence && value_double(confidence, 0.5, 0.999,
+					&until->confidence, err) < 0) ||
+	    (max && value_u32(max, (uint32_t)key_rules[KEY_UNTIL_MAX].min,
+			      (uint32_t)key_rules[KEY_UNTIL_MAX].max,
+			      &until->max, err) < 0))
+		return -1;
+	return 0;
+}
+
+static int read_after(const struct value *const *values, struct job_spec *spec,
+		      struct error *err)
+{
+	const struct value *after = values[KEY_AFTER];
+	char words[FOLLOWS_BYTES] = "";
+	size_t used = 0;
+
+	if (!after)
+		return 0;
+	if (!value_count(after))
+		return value_error(after, err,
+				   "an empty map is not valid here; expected "
+				   "values of other cells");
+	for (size_t i = 0; i < value_count(after) && used < sizeof(words); i++)
+		used += (size_t)snprintf(words + used, sizeof(words) - used,
+					 "%s%s=%s", i ? " " : "",
+					 value_key(after, i),
+					 value_text(value_at(after, i)));
+	spec->same_nodes = true;
+	if (values[KEY_SAME_NODES] &&
+	    value_bool(values[KEY_SAME_NODES], &spec->same_nodes, err) < 0)
+		return -1;
+	return string_set(&spec->follows, words, err);
+}
+
+/* The keys that read_key() cannot read. */
 static int read_others(const struct value *const *values, struct cell *cell,
 		       struct error *err)
 {
 	const struct value *ipc = values[KEY_IPC];
 	const struct value *processes = values[KEY_PROCESSES];
 
-	/* What an engine does by itself is NULL. */
+	/* NULL is the default of engines, "private". */
 	if (ipc && strcmp(value_text(ipc), key_rules[KEY_IPC].fallback) != 0 &&
 	    read_word(ipc, key_rules[KEY_IPC].words, &cell->spec.container.ipc,
 		      err) < 0)
 		return -1;
 	if (read_split(values[KEY_PARALLEL_SPLIT], &cell->shape, err) < 0 ||
-	    read_labels(values[KEY_LABELS], &cell->spec, err) < 0)
+	    read_labels(values[KEY_LABELS], &cell->spec, err) < 0 ||
+	    read_until(values, &cell->spec.until, err) < 0 ||
+	    read_after(values, &cell->spec, err) < 0)
 		return -1;
 	if (!processes)
 		return 0;

@@ -1,5 +1,4 @@
-/* names.c - the texts that a FlagPerf case is made of, by name.
- */
+/* names.c - the named texts that fill the templates of FlagPerf cases. */
 #include "controller/sweep/flagperf/names.h"
 
 #include "controller/cell/interpolate.h"
@@ -36,7 +35,7 @@ bool names_has(const struct names *names, const char *name)
 	return find(names, name, strlen(name)) != NULL;
 }
 
-/* The text is given away. */
+/* Takes over the text; NULL: ENOMEM. */
 static int put(struct names *names, const char *name, char *text,
 	       struct error *err)
 {
@@ -158,16 +157,11 @@ static int look_up(void *arg, const char *name, struct buffer *out,
 	return 0;
 }
 
-static const char *look_near(void *arg, const char *name)
-{
-	return NULL;
-}
-
 int names_fill(const struct names *names, const struct value *template,
 	       struct buffer *out, struct error *err)
 {
-	const struct interpolator filler = { look_up, look_near,
-					     (void *)names };
+	const struct interpolator filler = { .lookup = look_up,
+					     .arg = (void *)names };
 
 	return interpolate(&filler, value_text(template), true, template, out,
 			   err);
