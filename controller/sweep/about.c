@@ -1,5 +1,4 @@
-/* about.c - what a sweep file says for its reports alone: about, and align.
- */
+/* about.c - reads the keys `about` and `align` of a sweep. */
 #include "controller/sweep/about.h"
 
 #include <string.h>

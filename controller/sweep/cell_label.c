@@ -1,5 +1,4 @@
-/* cell_label.c - what tells a cell from the others: in words, and as JSON.
- */
+/* cell_label.c - sets the words and the JSON values that identify a cell. */
 #include "controller/sweep/cell_label.h"
 
 #include "protocol/base/utf8.h"
@@ -19,7 +18,7 @@ static int add_scalar(struct buffer *out, const char *text, struct error *err)
 	return buffer_text(out, quote, err);
 }
 
-/* A value in as few characters as tell it from others. */
+/* A value in few characters. */
 static int add_word(struct buffer *out, const struct value *value,
 		    struct error *err)
 {
@@ -41,13 +40,13 @@ static int add_word(struct buffer *out, const struct value *value,
 	return buffer_text(out, "]", err);
 }
 
-/* When a cell runs, and how often, does not tell it from others. */
+/* Keys about the order and number of runs do not identify a cell. */
 static bool is_word(size_t path)
 {
 	return path < KEY_AFTER || path > KEY_UNTIL_MAX;
 }
 
-/* Rules in place are told by the name that they got. */
+/* Log rules in the sweep file are shown by the name of their format. */
 static bool is_own_log(const struct value *const *values, size_t path)
 {
 	return path == KEY_LOG && values[path] &&
@@ -59,7 +58,7 @@ static int set_words(struct cells *cells, const struct value *const *values,
 {
 	struct buffer *out = &cells->scratch;
 
-	/* A case has its own name, which says it all. */
+	/* A case of FlagPerf has its own name. */
 	if (values[KEY_CASE])
 		return string_set(&cell->spec.cell,
 				  value_text(values[KEY_CASE]), err);

@@ -1,21 +1,15 @@
-/* cell_order.c - which cells of a sweep go after which.
+/* cell_order.c - finds which cells of a sweep follow which.
  *
  *	after: {step: pretrain}
  *
- * in a cell means: its jobs begin when the jobs of the cells of this sweep that
- * have these values are completed. Of several such cells those count that are
- * most like this one: of a matrix, the ones that differ from it only in the
- * keys that tell the values apart. Repeat i goes after repeat i, or after the
- * last one.
+ * in a cell means: its jobs start when the jobs of the cells of this sweep with
+ * these values have completed. Of several such cells the most similar ones are
+ * used: in a matrix, those that differ only in the keys of `after`. Repeat i
+ * follows repeat i, or the last one.
  *
- *	until: {confidence: 0.95, width: 1%, max: 10}
- *
- * repeats a cell beyond `repeat` until the confidence interval of its mean rate
- * is at most so wide, as a share of the mean, or there are max repeats.
- *
- * A cell that goes after cells that are all dropped is dropped, too. Errors of
- * the file: no cell has these values, a cell goes after itself, directly or by
- * way of others, or it needs more nodes than the one whose nodes it shares.
+ * A cell that only follows dropped cells is dropped, too. Errors of the file:
+ * no cell has these values, a cell follows itself, directly or through others,
+ * or it needs more nodes than the cell whose nodes it shares.
  */
 #include "controller/sweep/sweep_internal.h"
 
@@ -23,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The search for what one cell goes after. */
+/* The search for the cells that one cell follows. */
 struct search {
 	struct sweep *sweep;
 	uint32_t cell;
@@ -32,25 +26,18 @@ struct search {
 	uint32_t found[CELL_ORDER_BEFORE_MAX];
 	size_t count;
 	size_t likeness; /* of those found */
-	bool dropped;    /* there are some, but not kept */
+	bool dropped;    /* a dropped cell has the values */
 };
 
-static bool layer_has_order(const struct overlay *layer)
-{
-	return layer_value(layer, KEY_AFTER) != NULL;
-}
-
-/* Most sweeps have no order, and are not asked cell by cell. */
+/* Most sweeps have no `after`, so their cells need not be searched. */
 static bool any_order(const struct sweep *sweep)
 {
-	bool any = layer_has_order(&sweep->base);
+	const struct overlay *layer;
 
-	for (size_t i = 0; i < sweep->axis_count; i++)
-		for (size_t k = 0; k < sweep->axes[i].count; k++)
-			any |= layer_has_order(&sweep->axes[i].layers[k]);
-	for (size_t i = 0; i < sweep->include_count; i++)
-		any |= layer_has_order(&sweep->includes[i]);
-	return any;
+	for (size_t i = 0; (layer = sweep_layer(sweep, i)); i++)
+		if (layer_value(layer, KEY_AFTER))
+			return true;
+	return false;
 }
 
 const struct kept *cell_order_kept(const struct sweep *sweep, uint32_t cell)
@@ -70,7 +57,7 @@ const struct kept *cell_order_kept(const struct sweep *sweep, uint32_t cell)
 	return NULL;
 }
 
-/* A variable that is only there to be gone after is used. */
+/* A variable in `after` counts as used. */
 static int check_paths(const struct search *search, struct error *err)
 {
 	for (size_t i = 0; i < value_count(search->after); i++) {
@@ -85,7 +72,7 @@ static int check_paths(const struct search *search, struct error *err)
 	return 0;
 }
 
-/* Do the values at hand, of some cell, have those of `after`? */
+/* Does the current cell have the values of `after`? */
 static bool has_values(const struct search *search)
 {
 	const struct sweep *sweep = search->sweep;
@@ -102,6 +89,7 @@ static bool has_values(const struct search *search)
 	return true;
 }
 
+/* The number of varying paths with the same value in both cells. */
 static size_t likeness(const struct search *search)
 {
 	const struct sweep *sweep = search->sweep;
@@ -115,7 +103,7 @@ static size_t likeness(const struct search *search)
 	return same;
 }
 
-/* Take the cell if it has the values: the most alike ones stay. */
+/* Add the cell if it has the values and no better one was found. */
 static int consider(struct search *search, size_t cell, struct error *err)
 {
 	size_t like;
@@ -147,11 +135,13 @@ static int consider(struct search *search, size_t cell, struct error *err)
 	return 0;
 }
 
-/* Does the entry of an axis say one of the keys, and if so, the value? */
-static bool entry_says(const struct search *search, const struct overlay *layer,
+/* Does the entry of an axis set a key of `after`? *fits: all that it sets have
+ * the value.
+ */
+static bool entry_sets(const struct search *search, const struct overlay *layer,
 		       bool *fits)
 {
-	bool says = false;
+	bool sets = false;
 
 	*fits = true;
 	for (size_t i = 0; i < value_count(search->after); i++) {
@@ -161,25 +151,25 @@ static bool entry_says(const struct search *search, const struct overlay *layer,
 						       value_key(search->after,
 								 i)));
 
-		says |= value != NULL;
+		sets |= value != NULL;
 		*fits &= !value ||
 			 !values_differ(value, value_at(search->after, i));
 	}
-	return says;
+	return sets;
 }
 
-static bool axis_says(const struct search *search, const struct axis *axis)
+static bool axis_sets(const struct search *search, const struct axis *axis)
 {
 	bool fits;
 
 	for (size_t i = 0; i < axis->count; i++)
-		if (entry_says(search, &axis->layers[i], &fits))
+		if (entry_sets(search, &axis->layers[i], &fits))
 			return true;
 	return false;
 }
 
-/* Of the matrix: cells at the same place of every axis but those that say the
- * keys, where all entries that fit are tried.
+/* Search the matrix: cells with the same entry of each axis, except for axes
+ * that set keys of `after`, of which all fitting entries are tried.
  */
 static int search_axes(struct search *search, size_t axis, size_t base,
 		       size_t below, size_t rest, struct error *err)
@@ -192,12 +182,12 @@ static int search_axes(struct search *search, size_t axis, size_t base,
 		return consider(search, base, err);
 	at = &sweep->axes[axis];
 	below /= at->count;
-	if (!axis_says(search, at))
+	if (!axis_sets(search, at))
 		return search_axes(search, axis + 1,
 				   base + rest / below * below, below,
 				   rest % below, err);
 	for (size_t i = 0; i < at->count; i++) {
-		entry_says(search, &at->layers[i], &fits);
+		entry_sets(search, &at->layers[i], &fits);
 		if (fits && search_axes(search, axis + 1, base + i * below,
 					below, rest % below, err) < 0)
 			return -1;
@@ -250,10 +240,10 @@ static int add_orders(const struct search *search, struct error *err)
 	return 0;
 }
 
-/* What the kept cell goes after. *drop: only after cells that are dropped. */
-static int cell_order_cell(struct sweep *sweep, uint32_t cell,
-			   const struct value **own, bool *drop,
-			   struct error *err)
+/* Add the orders of a kept cell. *drop: all cells that it follows are dropped.
+ */
+static int order_cell(struct sweep *sweep, uint32_t cell,
+		      const struct value **own, bool *drop, struct error *err)
 {
 	size_t bytes = paths_count(sweep->paths) * sizeof(struct value *);
 	struct search search = { .sweep = sweep, .cell = cell, .own = own };
@@ -294,7 +284,7 @@ const struct cell_order *cell_order_of(const struct sweep *sweep, uint32_t cell,
 	return *count ? sweep->orders + low : NULL;
 }
 
-/* Circles: from each cell along what it goes after, deep first. */
+/* Cycles: a depth-first search along the orders. */
 
 enum colour { WHITE, GREY, BLACK };
 
@@ -354,7 +344,7 @@ static int check_circles(const struct sweep *sweep, struct error *err)
 	return 0;
 }
 
-/* A cell that shares the nodes of the first one that it goes after can have no
+/* A cell that runs on the nodes of the first cell that it follows cannot need
  * more of them.
  */
 static int check_nodes(struct sweep *sweep, const struct cell_order *order,
@@ -402,17 +392,17 @@ int cell_order_cells(struct sweep *sweep, struct error *err)
 	own = calloc(paths_count(sweep->paths), sizeof(struct value *));
 	if (!own)
 		return sweep_nomem(sweep, err);
-	/* What is dropped may be what others go after. */
+	/* Other cells may follow a dropped one, so all are searched again. */
 	while (again) {
 		again = false;
 		sweep->order_count = 0;
 		for (size_t i = 0; i < sweep->totals.kept && !again; i++) {
 			uint32_t cell = sweep->kept[i].cell;
 
-			if (cell_order_cell(sweep, cell, own, &again, err) <
-				    0 ||
-			    (again && sweep_drop_kept(sweep, i, err) < 0))
+			if (order_cell(sweep, cell, own, &again, err) < 0)
 				return -1;
+			if (again)
+				sweep_drop_kept(sweep, i);
 		}
 	}
 	if (sweep->order_count && check_circles(sweep, err) < 0)

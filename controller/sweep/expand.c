@@ -1,5 +1,4 @@
-/* expand.c - a sweep file to the layers that its cells are made of.
- */
+/* expand.c - reads a sweep file into the layers of its cells. */
 #include "controller/sweep/sweep_internal.h"
 
 #include "controller/sweep/about.h"
@@ -7,9 +6,7 @@
 #include <string.h>
 
 #define NAME_MAX_BYTES 64
-#define TOLD_MAX                                                               \
-	256 /* entries of an axis that are compared, each with each            \
-	     */
+#define COMPARED_MAX 256 /* entries of an axis, each with each */
 
 /* The top of the file. */
 
@@ -34,7 +31,7 @@ static int read_sweep_name(struct sweep *sweep, const struct value *root,
 	return 0;
 }
 
-/* The keys of the top, and the variables of the frameworks; ends in NULL. */
+/* The keys of the top level, and the variables of frameworks; ends in NULL. */
 static const char **allowed_tops(const struct catalog *catalog)
 {
 	const struct framework *framework;
@@ -65,7 +62,7 @@ static const char **allowed_tops(const struct catalog *catalog)
 	return names;
 }
 
-/* A list of vendors at the top spans like a key of the matrix. */
+/* A list of vendors at the top level is like a key of the matrix. */
 static const struct value *vendor_list(const struct value *root)
 {
 	const struct value *vendor = value_get(root, "vendor");
@@ -78,7 +75,7 @@ static bool reserved(const char *key)
 	return key_shape(key) == SHAPE_SWEEP;
 }
 
-/* Names of one's own; a key of the sweep among them is a mistake. */
+/* User-defined names; a key of the sweep is an error. */
 static int read_variables(struct sweep *sweep, const struct value *map,
 			  struct error *err)
 {
@@ -122,6 +119,20 @@ static int read_base(struct sweep *sweep, const struct value *root,
 
 /* matrix, include, exclude. */
 
+/* Add a map of cell keys to the layer. */
+static int read_map(struct sweep *sweep, struct overlay *layer,
+		    const struct value *map, struct error *err)
+{
+	if (value_expect(map, VALUE_MAP, err) < 0)
+		return -1;
+	for (size_t i = 0; i < value_count(map); i++)
+		if (reserved(value_key(map, i)))
+			return value_key_error(map, i, err,
+					       "this key is not valid inside a "
+					       "cell");
+	return overlay_add_map(layer, sweep->paths, map, err);
+}
+
 static int read_entry(struct sweep *sweep, struct axis *axis,
 		      const struct value *entry, struct error *err)
 {
@@ -131,12 +142,7 @@ static int read_entry(struct sweep *sweep, struct axis *axis,
 	if (value_kind(entry) != VALUE_MAP || shape == SHAPE_KNOWN ||
 	    shape == SHAPE_NAMES || shape == SHAPE_EITHER)
 		return overlay_add(layer, sweep->paths, axis->key, entry, err);
-	for (size_t i = 0; i < value_count(entry); i++)
-		if (reserved(value_key(entry, i)))
-			return value_key_error(entry, i, err,
-					       "this key is not valid inside a "
-					       "cell");
-	return overlay_add_map(layer, sweep->paths, entry, err);
+	return read_map(sweep, layer, entry, err);
 }
 
 static int read_axis(struct sweep *sweep, const struct value *matrix,
@@ -198,7 +204,7 @@ static int read_axes(struct sweep *sweep, const struct value *root,
 	return 0;
 }
 
-int spread_matrix(struct sweep *sweep, struct error *err)
+int expand_matrix(struct sweep *sweep, struct error *err)
 {
 	const struct value *root = document_root(sweep->document);
 	const struct value *matrix = value_get(root, "matrix");
@@ -219,7 +225,7 @@ int spread_matrix(struct sweep *sweep, struct error *err)
 	return 0;
 }
 
-/* include or exclude: a list of maps to layers. */
+/* Read a list of maps, include or exclude, into layers. */
 static int read_maps(struct sweep *sweep, const struct value *list,
 		     struct overlay **layers, size_t *count, struct error *err)
 {
@@ -230,21 +236,23 @@ static int read_maps(struct sweep *sweep, const struct value *list,
 	*layers = calloc(value_count(list) + 1, sizeof(**layers));
 	if (!*layers)
 		return sweep_nomem(sweep, err);
-	for (size_t i = 0; i < value_count(list); i++) {
-		const struct value *map = value_at(list, i);
-
-		++*count;
-		if (value_expect(map, VALUE_MAP, err) < 0)
+	for (size_t i = 0; i < value_count(list); i++)
+		if (read_map(sweep, &(*layers)[(*count)++], value_at(list, i),
+			     err) < 0)
 			return -1;
-		for (size_t k = 0; k < value_count(map); k++)
-			if (reserved(value_key(map, k)))
-				return value_key_error(map, k, err,
-						       "this key is not valid "
-						       "inside a cell");
-		if (overlay_add_map(&(*layers)[i], sweep->paths, map, err) < 0)
-			return -1;
-	}
 	return 0;
+}
+
+const struct overlay *sweep_layer(const struct sweep *sweep, size_t index)
+{
+	if (!index--)
+		return &sweep->base;
+	for (size_t i = 0; i < sweep->axis_count; i++) {
+		if (index < sweep->axes[i].count)
+			return &sweep->axes[i].layers[index];
+		index -= sweep->axes[i].count;
+	}
+	return index < sweep->include_count ? &sweep->includes[index] : NULL;
 }
 
 const struct value *layer_value(const struct overlay *layer, size_t path)
@@ -287,7 +295,7 @@ static int add_flagperf(struct sweep *sweep, struct error *err)
 	return 0;
 }
 
-int spread_includes(struct sweep *sweep, struct error *err)
+int expand_includes(struct sweep *sweep, struct error *err)
 {
 	const struct value *root = document_root(sweep->document);
 	const struct axis *vendors = vendor_list(root) ? sweep->axes : NULL;
@@ -317,7 +325,7 @@ int spread_includes(struct sweep *sweep, struct error *err)
 	return 0;
 }
 
-int spread_excludes(struct sweep *sweep, struct error *err)
+int expand_excludes(struct sweep *sweep, struct error *err)
 {
 	const struct value *list =
 		value_get(document_root(sweep->document), "exclude");
@@ -357,7 +365,7 @@ bool values_differ(const struct value *a, const struct value *b)
 			  strcmp(value_text(a), value_text(b)) != 0);
 }
 
-/* Not all entries of the axis say the same of the path. */
+/* Do entries of the axis have different values for the path? */
 static bool axis_varies(const struct axis *axis, size_t path)
 {
 	for (size_t i = 1; i < axis->count; i++)
@@ -367,7 +375,7 @@ static bool axis_varies(const struct axis *axis, size_t path)
 	return false;
 }
 
-/* An axis behind this one has the last word on the path. */
+/* Does a later axis replace the path in all cells? */
 static bool axis_hidden(const struct sweep *sweep, size_t axis, size_t path)
 {
 	while (++axis < sweep->axis_count) {
@@ -382,8 +390,8 @@ static bool axis_hidden(const struct sweep *sweep, size_t axis, size_t path)
 	return false;
 }
 
-/* Has a some single value that b has not? */
-static bool told_apart(const struct overlay *a, const struct overlay *b)
+/* Does `a` have a single value that `b` does not have? */
+static bool differs_from(const struct overlay *a, const struct overlay *b)
 {
 	for (size_t i = 0; i < a->count; i++) {
 		const struct value *here = a->pairs[i].value;
@@ -397,17 +405,17 @@ static bool told_apart(const struct overlay *a, const struct overlay *b)
 	return false;
 }
 
-/* Single values alone tell the entries of the axis apart, so that its lists,
- * such as a command, need not make a cell's words long.
+/* Do the entries of the axis differ by single values? Then its lists, such as a
+ * command, are not needed in the words of a cell.
  */
-static bool axis_told(const struct axis *axis)
+static bool axis_differs(const struct axis *axis)
 {
-	if (axis->count > TOLD_MAX)
+	if (axis->count > COMPARED_MAX)
 		return false;
 	for (size_t i = 0; i < axis->count; i++)
 		for (size_t k = 0; k < i; k++)
-			if (!told_apart(&axis->layers[i], &axis->layers[k]) &&
-			    !told_apart(&axis->layers[k], &axis->layers[i]))
+			if (!differs_from(&axis->layers[i], &axis->layers[k]) &&
+			    !differs_from(&axis->layers[k], &axis->layers[i]))
 				return false;
 	return true;
 }
@@ -422,41 +430,42 @@ static void add_varying(struct sweep *sweep, size_t path)
 	cells->varying[cells->varying_count++] = path;
 }
 
-/* asked[path] is the last axis, counted from 1, that was asked about it. */
-static void find_axis_varying(struct sweep *sweep, size_t index, size_t *asked)
+/* seen[path]: the last axis, counted from 1, that was checked for the path. */
+static void find_axis_varying(struct sweep *sweep, size_t index, size_t *seen)
 {
 	const struct axis *axis = &sweep->axes[index];
-	bool told = axis_told(axis);
+	bool differs = axis_differs(axis);
 
 	for (size_t i = 0; i < axis->count; i++)
 		for (size_t p = 0; p < axis->layers[i].count; p++) {
 			const struct pair *pair = &axis->layers[i].pairs[p];
 			size_t path = pair->path;
 
-			if (asked[path] == index + 1 ||
-			    (told && value_kind(pair->value) != VALUE_SCALAR))
+			if (seen[path] == index + 1 ||
+			    (differs &&
+			     value_kind(pair->value) != VALUE_SCALAR))
 				continue;
-			asked[path] = index + 1;
+			seen[path] = index + 1;
 			if (axis_varies(axis, path) &&
 			    !axis_hidden(sweep, index, path))
 				add_varying(sweep, path);
 		}
 }
 
-/* Find the paths that tell cells apart: those that an axis gives different
- * values, and those of include, unless they say what the top says.
+/* Find the paths that distinguish cells: those with different values in an
+ * axis, and those of includes, unless the top level has the same value.
  */
-int spread_varying(struct sweep *sweep, struct error *err)
+int expand_varying(struct sweep *sweep, struct error *err)
 {
 	size_t paths = paths_count(sweep->paths);
-	owned_free size_t *asked = calloc(paths, sizeof(*asked));
+	owned_free size_t *seen = calloc(paths, sizeof(*seen));
 
 	sweep->cells.varying = calloc(paths, sizeof(*sweep->cells.varying));
-	if (!asked || !sweep->cells.varying)
+	if (!seen || !sweep->cells.varying)
 		return sweep_nomem(sweep, err);
 	for (size_t i = 0; i < sweep->axis_count; i++)
-		find_axis_varying(sweep, i, asked);
-	/* The cases of FlagPerf have names, which tell them apart. */
+		find_axis_varying(sweep, i, seen);
+	/* The cases of FlagPerf differ by their names. */
 	if (sweep->include_count > sweep->flagperf_first &&
 	    sweep->totals.cells > 1)
 		add_varying(sweep, KEY_CASE);

@@ -1,4 +1,5 @@
-/* plan.c - a sweep as a document: what would run, what is dropped and why.
+/* plan.c - describes a sweep as JSON: which cells run, which are dropped, and
+ * why.
  */
 #include "controller/sweep/plan.h"
 
@@ -35,7 +36,7 @@ static cJSON *add_row(cJSON *list)
 	return row;
 }
 
-/* The format by which its log is read; "auto": the one that will fit. */
+/* The format of the log; "auto": to be detected. */
 static const char *log_of(const struct measure_spec *measure)
 {
 	if (measure->log)
@@ -43,8 +44,8 @@ static const char *log_of(const struct measure_spec *measure)
 	return measure->framework ? measure->framework : "auto";
 }
 
-/* A folder of a tree, as it is here, that no image can be made of. A folder of
- * the images folder is not named by a path; the nodes look for that.
+/* Add "missing" if the absolute path of a build folder has no Dockerfile here.
+ * Other names are folders below the images folder of the nodes.
  */
 static bool add_missing(cJSON *row, const char *build)
 {

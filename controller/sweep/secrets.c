@@ -1,5 +1,4 @@
-/* secrets.c - the block `secrets:` of a sweep: where its values come from.
- */
+/* secrets.c - reads the block `secrets:` of a sweep. */
 #include "controller/sweep/secrets.h"
 
 #include "protocol/registry/login.h"

@@ -1,5 +1,4 @@
-/* sweep.c - a sweep file to the jobs it asks for.
- */
+/* sweep.c - expands a sweep file to cells: kept ones and dropped ones. */
 #include "controller/sweep/sweep_internal.h"
 
 #include "controller/catalog/descriptions.h"
@@ -8,7 +7,7 @@
 
 #include <string.h>
 
-/* Keys of kept cells, to find the same run a second time. */
+/* The keys of kept cells, to find equal cells. */
 struct twins {
 	struct twin {
 		uint64_t hash[2]; /* of 256 bits, more than enough */
@@ -84,8 +83,8 @@ int sweep_nomem(const struct sweep *sweep, struct error *err)
 	return error_nomem(err, document_file(sweep->document));
 }
 
-/* A model that the catalog does not have is a label of which nothing is known;
- * but one that looks like a known one is most likely a typing mistake.
+/* A model may be unknown, but a name similar to a known one is most likely a
+ * mistake. A case of FlagPerf has its own names.
  */
 static int check_model(const struct sweep *sweep, const struct overlay *layer,
 		       struct error *err)
@@ -93,6 +92,7 @@ static int check_model(const struct sweep *sweep, const struct overlay *layer,
 	const struct value *name = layer_value(layer, KEY_MODEL);
 
 	if (!name || value_kind(name) != VALUE_SCALAR ||
+	    layer_value(layer, KEY_CASE) ||
 	    catalog_model(sweep->catalog, value_text(name)) ||
 	    !catalog_near(sweep->catalog, CATALOG_MODEL, value_text(name)))
 		return 0;
@@ -101,41 +101,30 @@ static int check_model(const struct sweep *sweep, const struct overlay *layer,
 
 static int check_models(const struct sweep *sweep, struct error *err)
 {
-	if (check_model(sweep, &sweep->base, err) < 0)
-		return -1;
-	for (size_t i = 0; i < sweep->axis_count; i++)
-		for (size_t k = 0; k < sweep->axes[i].count; k++)
-			if (check_model(sweep, &sweep->axes[i].layers[k], err) <
-			    0)
-				return -1;
-	for (size_t i = 0; i < sweep->flagperf_first; i++)
-		if (check_model(sweep, &sweep->includes[i], err) < 0)
+	const struct overlay *layer;
+
+	for (size_t i = 0; (layer = sweep_layer(sweep, i)); i++)
+		if (check_model(sweep, layer, err) < 0)
 			return -1;
 	return 0;
 }
 
-/* The framework names of all layers. */
+/* Prepare the cells with the frameworks of all layers. */
 static int prepare_cells(struct sweep *sweep, struct error *err)
 {
-	size_t room = 1 + sweep->include_count, count = 0;
+	size_t layers = 0, count = 0;
 	owned_free const struct value **names = NULL;
-	const struct value *name;
+	const struct overlay *layer;
 
-	for (size_t i = 0; i < sweep->axis_count; i++)
-		room += sweep->axes[i].count;
-	names = calloc(room, sizeof(struct value *));
+	while (sweep_layer(sweep, layers))
+		layers++;
+	names = calloc(layers + 1, sizeof(struct value *));
 	if (!names)
 		return sweep_nomem(sweep, err);
-	if ((name = layer_value(&sweep->base, KEY_FRAMEWORK)))
-		names[count++] = name;
-	for (size_t i = 0; i < sweep->axis_count; i++)
-		for (size_t k = 0; k < sweep->axes[i].count; k++)
-			if ((name = layer_value(&sweep->axes[i].layers[k],
-						KEY_FRAMEWORK)))
-				names[count++] = name;
-	for (size_t i = 0; i < sweep->include_count; i++)
-		if ((name = layer_value(&sweep->includes[i], KEY_FRAMEWORK)))
-			names[count++] = name;
+	for (size_t i = 0; (layer = sweep_layer(sweep, i)); i++) {
+		names[count] = layer_value(layer, KEY_FRAMEWORK);
+		count += names[count] != NULL;
+	}
 	sweep->cells.catalog = sweep->catalog;
 	sweep->cells.described = sweep->described;
 	sweep->cells.root = document_root(sweep->document);
@@ -146,7 +135,7 @@ static int prepare_cells(struct sweep *sweep, struct error *err)
 
 /* The cells one by one. */
 
-static void lay(const struct value **values, const struct overlay *layer)
+static void apply(const struct value **values, const struct overlay *layer)
 {
 	for (size_t i = 0; i < layer->count; i++)
 		values[layer->pairs[i].path] = layer->pairs[i].value;
@@ -156,15 +145,15 @@ int sweep_set_values(struct sweep *sweep, size_t cell, struct error *err)
 {
 	memset(sweep->values, 0,
 	       paths_count(sweep->paths) * sizeof(struct value *));
-	lay(sweep->values, &sweep->base);
-	lay(sweep->values, &sweep->variables);
+	apply(sweep->values, &sweep->base);
+	apply(sweep->values, &sweep->variables);
 	if (cell >= sweep->product) {
 		const struct included *included =
 			&sweep->included[cell - sweep->product];
 
 		if (included->vendor)
-			lay(sweep->values, included->vendor);
-		lay(sweep->values, included->include);
+			apply(sweep->values, included->vendor);
+		apply(sweep->values, included->include);
 	} else {
 		size_t below = sweep->product, rest = cell;
 
@@ -172,7 +161,7 @@ int sweep_set_values(struct sweep *sweep, size_t cell, struct error *err)
 			const struct axis *axis = &sweep->axes[i];
 
 			below /= axis->count;
-			lay(sweep->values, &axis->layers[rest / below]);
+			apply(sweep->values, &axis->layers[rest / below]);
 			rest %= below;
 		}
 	}
@@ -211,24 +200,6 @@ static uint32_t twins_add(struct twins *twins, const char *key, uint32_t cell)
 	return cell;
 }
 
-static int drop_cell(struct sweep *sweep, struct drop drop, struct error *err)
-{
-	size_t count = sweep->totals.dropped;
-
-	/* Room for powers of two, without a second counter. */
-	if (!(count & (count - 1))) {
-		size_t room = count ? count * 2 : 1;
-		struct drop *drops =
-			realloc(sweep->drops, room * sizeof(*drops));
-
-		if (!drops)
-			return sweep_nomem(sweep, err);
-		sweep->drops = drops;
-	}
-	sweep->drops[sweep->totals.dropped++] = drop;
-	return 0;
-}
-
 static bool same_text(const char *a, const char *b)
 {
 	return a && b ? !strcmp(a, b) : a == b;
@@ -245,17 +216,14 @@ static bool same_kind(const struct sweep_kind *a, const struct sweep_kind *b)
 static int add_kind(struct sweep *sweep, const struct sweep_kind *kind,
 		    struct error *err)
 {
-	size_t count = sweep->kind_count;
-	struct sweep_kind *kinds = sweep->kinds, *to;
+	struct sweep_kind *kinds =
+		reallocarray(sweep->kinds, sweep->kind_count + 1,
+			     sizeof(*kinds));
+	struct sweep_kind *to;
 
-	/* Room for powers of two, without a second counter. */
-	if (!(count & (count - 1))) {
-		kinds = realloc(kinds,
-				(count ? count * 2 : 1) * sizeof(*kinds));
-		if (!kinds)
-			return sweep_nomem(sweep, err);
-		sweep->kinds = kinds;
-	}
+	if (!kinds)
+		return sweep_nomem(sweep, err);
+	sweep->kinds = kinds;
 	to = &kinds[sweep->kind_count++];
 	*to = *kind;
 	to->vendor = strdup(kind->vendor);
@@ -267,7 +235,9 @@ static int add_kind(struct sweep *sweep, const struct sweep_kind *kind,
 		       : sweep_nomem(sweep, err);
 }
 
-/* The number of the cell's kind; those of its neighbours are tried first. */
+/* The number of the cell's kind. The last kinds are tried first, because
+ * similar cells are adjacent.
+ */
 static int find_kind(struct sweep *sweep, const struct job_spec *spec,
 		     uint32_t *number, struct error *err)
 {
@@ -305,20 +275,19 @@ static int keep_cell(struct sweep *sweep, size_t number,
 	return 0;
 }
 
-int sweep_drop_kept(struct sweep *sweep, size_t kept, struct error *err)
+void sweep_drop_kept(struct sweep *sweep, size_t kept)
 {
-	struct drop drop = { .cell = sweep->kept[kept].cell, .why = WHY_AFTER };
-
-	if (drop_cell(sweep, drop, err) < 0)
-		return -1;
+	sweep->drops[sweep->totals.dropped++] = (struct drop){
+		.cell = sweep->kept[kept].cell,
+		.why = WHY_AFTER,
+	};
 	sweep->totals.kept--;
 	memmove(sweep->kept + kept, sweep->kept + kept + 1,
 		(sweep->totals.kept - kept) * sizeof(*sweep->kept));
-	return 0;
 }
 
-/* Number the jobs of the kept cells, and add up. */
-static int tally(struct sweep *sweep, struct error *err)
+/* Number the jobs of the kept cells, and add up the totals. */
+static int number_jobs(struct sweep *sweep, struct error *err)
 {
 	struct sweep_totals *totals = &sweep->totals;
 	bool endless = false;
@@ -360,37 +329,48 @@ const char *sweep_case_reason(const struct sweep *sweep, size_t cell)
 		       : NULL;
 }
 
-static int check_cell(struct sweep *sweep, size_t number, struct twins *twins,
-		      struct error *err)
+/* Build the cell, unless it is dropped before. drop->why: why it is dropped. */
+static int build_cell(struct sweep *sweep, size_t number, struct twins *twins,
+		      struct cell *cell, struct drop *drop, struct error *err)
 {
-	owned(cell_clear) struct cell cell = { 0 };
-	struct drop drop = { .cell = (uint32_t)number, .why = WHY_CASE };
-
-	if (sweep_case_reason(sweep, number))
-		return drop_cell(sweep, drop, err);
-
+	if (sweep_case_reason(sweep, number)) {
+		drop->why = WHY_CASE;
+		return 0;
+	}
 	if (sweep_set_values(sweep, number, err) < 0)
 		return -1;
 	for (size_t i = 0; i < sweep->exclude_count; i++) {
 		if (!cell_matches(&sweep->cells, sweep->values,
 				  &sweep->excludes[i]))
 			continue;
-		drop.why = WHY_EXCLUDED;
-		drop.other = (uint32_t)i;
-		return drop_cell(sweep, drop, err);
+		drop->why = WHY_EXCLUDED;
+		drop->other = (uint32_t)i;
+		return 0;
 	}
-	if (cell_build(&sweep->cells, sweep->values, 0, &cell, err) < 0)
+	if (cell_build(&sweep->cells, sweep->values, 0, cell, err) < 0)
 		return -1;
-	if (*cell.reason) {
-		drop.why = WHY_SHAPE;
-		return drop_cell(sweep, drop, err);
+	if (*cell->reason) {
+		drop->why = WHY_SHAPE;
+		return 0;
 	}
-	drop.other = twins_add(twins, cell.spec.key, (uint32_t)number);
-	if (drop.other != number) {
-		drop.why = WHY_TWIN;
-		return drop_cell(sweep, drop, err);
-	}
-	return keep_cell(sweep, number, &cell, err);
+	drop->other = twins_add(twins, cell->spec.key, (uint32_t)number);
+	if (drop->other != number)
+		drop->why = WHY_TWIN;
+	return 0;
+}
+
+static int check_cell(struct sweep *sweep, size_t number, struct twins *twins,
+		      struct error *err)
+{
+	owned(cell_clear) struct cell cell = { 0 };
+	struct drop drop = { .cell = (uint32_t)number };
+
+	if (build_cell(sweep, number, twins, &cell, &drop, err) < 0)
+		return -1;
+	if (!drop.why)
+		return keep_cell(sweep, number, &cell, err);
+	sweep->drops[sweep->totals.dropped++] = drop;
+	return 0;
 }
 
 static int check_cells(struct sweep *sweep, struct error *err)
@@ -402,9 +382,10 @@ static int check_cells(struct sweep *sweep, struct error *err)
 		twins.size *= 2;
 	twins.slots = calloc(twins.size, sizeof(*twins.slots));
 	sweep->kept = calloc(count + 1, sizeof(*sweep->kept));
+	sweep->drops = calloc(count + 1, sizeof(*sweep->drops));
 	sweep->values =
 		calloc(paths_count(sweep->paths), sizeof(struct value *));
-	if (!twins.slots || !sweep->kept || !sweep->values)
+	if (!twins.slots || !sweep->kept || !sweep->drops || !sweep->values)
 		return sweep_nomem(sweep, err);
 	for (size_t i = 0; i < count; i++)
 		if (check_cell(sweep, i, &twins, err) < 0)
@@ -412,7 +393,7 @@ static int check_cells(struct sweep *sweep, struct error *err)
 	return 0;
 }
 
-/* A variable that nobody uses is most likely a key with a typing mistake. */
+/* An unused variable is most likely a misspelled key. */
 static int check_layer_used(const struct sweep *sweep,
 			    const struct overlay *layer, struct error *err)
 {
@@ -437,22 +418,20 @@ static int check_layer_used(const struct sweep *sweep,
 
 static int check_used(const struct sweep *sweep, struct error *err)
 {
+	const struct overlay *layer;
+
 	if (!sweep->totals.kept)
 		return 0; /* nothing was filled in */
 	if (check_layer_used(sweep, &sweep->variables, err) < 0)
 		return -1;
-	for (size_t i = 0; i < sweep->axis_count; i++)
-		for (size_t k = 0; k < sweep->axes[i].count; k++)
-			if (check_layer_used(sweep, &sweep->axes[i].layers[k],
-					     err) < 0)
-				return -1;
-	for (size_t i = 0; i < sweep->include_count; i++)
-		if (check_layer_used(sweep, &sweep->includes[i], err) < 0)
+	/* The top level may also set variables that frameworks define. */
+	for (size_t i = 1; (layer = sweep_layer(sweep, i)); i++)
+		if (check_layer_used(sweep, layer, err) < 0)
 			return -1;
 	return 0;
 }
 
-/* The files that came along count as if they were in the catalog. */
+/* Add the descriptions in the file to the catalog. */
 static int read_descriptions(struct sweep *sweep, struct error *err)
 {
 	const struct value *map =
@@ -475,18 +454,18 @@ static int parse(struct sweep *sweep, struct error *err)
 
 	sweep->paths = paths_new(err);
 	if (!sweep->paths || read_descriptions(sweep, err) < 0 ||
-	    spread_matrix(sweep, err) < 0 || spread_includes(sweep, err) < 0)
+	    expand_matrix(sweep, err) < 0 || expand_includes(sweep, err) < 0)
 		return -1;
 	sweep->totals.cells = sweep->product + sweep->included_count;
 	if (sweep->totals.cells > SWEEP_CELLS_MAX)
 		return value_error(root, err,
 				   "include: %zu cells; expected at most %d",
 				   sweep->totals.cells, SWEEP_CELLS_MAX);
-	/* Frameworks bring paths of their own, which exclude may name. */
+	/* An exclude may name paths that only frameworks set. */
 	if (check_models(sweep, err) < 0 || prepare_cells(sweep, err) < 0 ||
-	    spread_excludes(sweep, err) < 0 || spread_varying(sweep, err) < 0 ||
+	    expand_excludes(sweep, err) < 0 || expand_varying(sweep, err) < 0 ||
 	    check_cells(sweep, err) < 0 || cell_order_cells(sweep, err) < 0 ||
-	    tally(sweep, err) < 0)
+	    number_jobs(sweep, err) < 0)
 		return -1;
 	return check_used(sweep, err);
 }

@@ -38,7 +38,6 @@
  * few bytes per cell.
  */
 #ifndef CONTROLLER_SWEEP_SWEEP_H
-#define CELL_ORDER_BEFORE_MAX 64 /* cells that one cell can follow */
 #define CONTROLLER_SWEEP_SWEEP_H
 
 #include "controller/catalog/catalog.h"
@@ -48,9 +47,10 @@
 #include "protocol/blob/ignore.h"
 #include "protocol/message/spec.h"
 
-#define SWEEP_CELLS_MAX 1000000 /* cells, and also jobs (cells x repeats) */
-#define SWEEP_MATRIX_MAX 64     /* keys of a matrix */
-#define SWEEP_REASON_BYTES 800  /* why a cell is dropped */
+#define SWEEP_CELLS_MAX 1000000  /* cells, and also jobs (cells x repeats) */
+#define SWEEP_MATRIX_MAX 64      /* keys of a matrix */
+#define SWEEP_REASON_BYTES 800   /* why a cell is dropped */
+#define CELL_ORDER_BEFORE_MAX 64 /* cells that one cell can follow */
 
 struct sweep;
 

@@ -8,9 +8,7 @@
 #include "controller/sweep/flagperf/flagperf.h"
 #include "controller/sweep/sweep.h"
 
-#define CELL_ORDER_SCAN_MAX                                                    \
-	20000 /* cells that one include is compared with                       \
-	       */
+#define CELL_ORDER_SCAN_MAX 20000 /* cells compared with one include */
 
 /* A cell, and a cell that it follows; numbers of cells. */
 struct cell_order {
@@ -34,7 +32,14 @@ struct included {
 	const struct overlay *include;
 };
 
-enum why { WHY_SHAPE, WHY_EXCLUDED, WHY_TWIN, WHY_AFTER, WHY_CASE };
+enum why {
+	WHY_NOT, /* it is kept */
+	WHY_SHAPE,
+	WHY_EXCLUDED,
+	WHY_TWIN,
+	WHY_AFTER,
+	WHY_CASE,
+};
 
 struct drop {
 	uint32_t cell;
@@ -53,9 +58,8 @@ struct kept {
 struct sweep {
 	struct document *document;
 	const struct catalog *catalog;
-	struct catalog
-		*own; /* catalog with the sweep's own descriptions, or NULL */
-	cJSON *described; /* these descriptions */
+	struct catalog *own; /* the catalog with `described`, or NULL */
+	cJSON *described;    /* the descriptions in the file, or NULL */
 	const char *name;
 	cJSON *about; /* NULL: not given */
 	struct secret_sources secrets;
@@ -79,7 +83,7 @@ struct sweep {
 	struct kept *kept;
 	struct sweep_kind *kinds;
 	size_t kind_count;
-	struct drop *drops;
+	struct drop *drops;        /* room for all cells, as in `kept` */
 	struct cell_order *orders; /* by cell */
 	size_t order_count;
 	struct sweep_totals totals;
@@ -97,7 +101,12 @@ const char *sweep_case_reason(const struct sweep *sweep, size_t cell);
 int sweep_set_values(struct sweep *sweep, size_t cell, struct error *err);
 
 /* Drop a kept cell, because a cell that it follows is missing. */
-int sweep_drop_kept(struct sweep *sweep, size_t kept, struct error *err);
+void sweep_drop_kept(struct sweep *sweep, size_t kept);
+
+/* The layers of the file by number: the top level, the entries of the matrix,
+ * the includes. NULL: past the last.
+ */
+const struct overlay *sweep_layer(const struct sweep *sweep, size_t index);
 
 /* The value of the path in the layer; NULL: none. */
 const struct value *layer_value(const struct overlay *layer, size_t path);
@@ -111,10 +120,10 @@ bool values_differ(const struct value *a, const struct value *b);
  * include; exclude, which may name paths that come from frameworks; then find
  * the paths whose values vary.
  */
-int spread_matrix(struct sweep *sweep, struct error *err);
-int spread_includes(struct sweep *sweep, struct error *err);
-int spread_excludes(struct sweep *sweep, struct error *err);
-int spread_varying(struct sweep *sweep, struct error *err);
+int expand_matrix(struct sweep *sweep, struct error *err);
+int expand_includes(struct sweep *sweep, struct error *err);
+int expand_excludes(struct sweep *sweep, struct error *err);
+int expand_varying(struct sweep *sweep, struct error *err);
 
 /* cell_order.c */
 

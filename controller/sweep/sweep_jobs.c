@@ -1,5 +1,5 @@
-/* sweep_jobs.c - the jobs of a sweep's cells: which, after which, and what each
- * is to do; and the cells that were dropped.
+/* sweep_jobs.c - the jobs of a sweep's cells with their specs, and the dropped
+ * cells with the reasons.
  */
 #include "controller/sweep/sweep_internal.h"
 #include "controller/sweep/cell_label.h"
@@ -53,7 +53,7 @@ static const struct kept *job_cell(const struct sweep *sweep, size_t job)
 	return &sweep->kept[low];
 }
 
-/* Of the cell that this repeat goes after: the same repeat, or its last. */
+/* The job that this repeat follows: the same repeat, or the last one. */
 static uint32_t job_before(const struct sweep *sweep,
 			   const struct cell_order *order, uint32_t repeat)
 {
@@ -63,7 +63,7 @@ static uint32_t job_before(const struct sweep *sweep,
 	       (repeat < kept->repeats ? repeat : kept->repeats - 1);
 }
 
-/* The jobs that this one goes after. */
+/* Set the jobs that this one follows. */
 static int put_after(const struct sweep *sweep, uint32_t cell,
 		     struct job_spec *spec, struct error *err)
 {
@@ -75,10 +75,9 @@ static int put_after(const struct sweep *sweep, uint32_t cell,
 	spec->after = calloc(count, sizeof(*spec->after));
 	if (!spec->after)
 		return sweep_nomem(sweep, err);
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < count; i++)
 		spec->after[spec->after_count++].job =
 			job_before(sweep, &orders[i], spec->repeat);
-	}
 	return 0;
 }
 
@@ -128,7 +127,7 @@ int sweep_job(struct sweep *sweep, size_t job, struct job_spec *spec,
 	return 0;
 }
 
-/* Build and describe a cell, whatever became of it. */
+/* Build and label a cell, also an impossible one. */
 static int describe(struct sweep *sweep, size_t number, struct cell *cell,
 		    struct error *err)
 {
@@ -136,7 +135,7 @@ static int describe(struct sweep *sweep, size_t number, struct cell *cell,
 
 	if (sweep_set_values(sweep, number, err) < 0)
 		return -1;
-	/* An excluded cell may well be one that cannot be built. */
+	/* An excluded cell may be invalid. */
 	if (cell_build(&sweep->cells, sweep->values, 0, cell, &why) < 0) {
 		if (why.code == ENOMEM)
 			return sweep_nomem(sweep, err);
@@ -163,6 +162,8 @@ int sweep_drop(struct sweep *sweep, size_t drop, char *cell, size_t cell_size,
 		return -1;
 	snprintf(cell, cell_size, "%s", dropped.spec.cell);
 	switch (what->why) {
+	case WHY_NOT:
+		break;
 	case WHY_SHAPE:
 		snprintf(reason, reason_size, "%s", dropped.reason);
 		break;

@@ -1,5 +1,4 @@
-/* sweep_uses.c - which descriptions of the catalog a sweep names.
- */
+/* sweep_uses.c - lists the descriptions of the catalog that a sweep names. */
 #include "controller/catalog/descriptions.h"
 #include "controller/sweep/sweep_internal.h"
 
@@ -24,10 +23,9 @@ static int add_key(const struct uses *uses, enum catalog_kind kind,
 	if (cJSON_GetObjectItemCaseSensitive(own, name))
 		return 0;
 	snprintf(key, sizeof(key), "%s/%.200s", word, name);
-	for (size_t i = 0; i < uses->keys->count; i++)
-		if (!strcmp(uses->keys->items[i], key))
-			return 0;
-	return strings_add(uses->keys, key, uses->err);
+	return strings_has(uses->keys, key)
+		       ? 0
+		       : strings_add(uses->keys, key, uses->err);
 }
 
 static int add_framework(const struct uses *uses, const struct value *name)
@@ -43,7 +41,7 @@ static int add_framework(const struct uses *uses, const struct value *name)
 	return 0;
 }
 
-/* Rules in place are the sweep's; but not those that they are like. */
+/* A map has its own rules, but may be `like` frameworks. */
 static int add_log(const struct uses *uses, const struct value *log)
 {
 	const struct value *like = value_get(log, "like");
@@ -97,15 +95,10 @@ int sweep_uses(const struct sweep *sweep, struct strings *keys,
 	       struct error *err)
 {
 	const struct uses uses = { sweep, keys, err };
+	const struct overlay *layer;
 
-	if (add_layer(&uses, &sweep->base) < 0)
-		return -1;
-	for (size_t i = 0; i < sweep->axis_count; i++)
-		for (size_t k = 0; k < sweep->axes[i].count; k++)
-			if (add_layer(&uses, &sweep->axes[i].layers[k]) < 0)
-				return -1;
-	for (size_t i = 0; i < sweep->include_count; i++)
-		if (add_layer(&uses, &sweep->includes[i]) < 0)
+	for (size_t i = 0; (layer = sweep_layer(sweep, i)); i++)
+		if (add_layer(&uses, layer) < 0)
 			return -1;
 	return 0;
 }

@@ -1,5 +1,5 @@
-/* sweep_workspaces.c - the folders that a sweep takes with it, and their
- * hashes.
+/* sweep_workspaces.c - the workspaces of a sweep, and the hashes of their
+ * content.
  */
 #include "controller/cell/workspace.h"
 #include "controller/sweep/sweep_internal.h"
