@@ -457,7 +457,7 @@ static int stall_ready(sd_event_source *source, uint64_t usec, void *arg)
 	if (clock_mono_ms() - call->moved_ms < (int64_t)call->stall_ms &&
 	    arm_stall(call, &err) == 0)
 		return 0;
-	error_set(&call->error, ETIMEDOUT, "engine at %s: no byte for %u ms",
+	error_set(&call->error, ETIMEDOUT, "engine at %s: no data for %u ms",
 		  http->host, call->stall_ms);
 	curl_multi_remove_handle(http->multi, call->easy);
 	call_finish(call);

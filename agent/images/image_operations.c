@@ -83,7 +83,7 @@ void image_operation_fail(struct image_operation *operation,
 	struct error why = *err;
 
 	id_error_explain(&why);
-	log_warning("image order=%.12s %s failed: %s", operation->order.order,
+	log_warning("image request=%.12s %s failed: %s", operation->order.order,
 		    operation->kind->name, why.text);
 	state.phase = (char *)"failed";
 	state.code = why.code;
@@ -98,7 +98,7 @@ void image_operation_succeed(struct image_operation *operation,
 	struct message_image_state state =
 		given ? *given : image_operation_state(operation);
 
-	log_info("image order=%.12s %s done%s%s", operation->order.order,
+	log_info("image request=%.12s %s done%s%s", operation->order.order,
 		 operation->kind->name, state.text ? ": " : "",
 		 state.text ? state.text : "");
 	state.phase = (char *)"ready";

@@ -2,6 +2,7 @@
 #include "agent/init/secret_files.h"
 #include "protocol/base/file.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -9,12 +10,14 @@ static int write_one(const char *secret, int folder, struct error *err)
 {
 	int length = (int)strcspn(secret, "=");
 	const char *value = secret + length + 1;
+	struct error why;
 	char name[256];
 
 	snprintf(name, sizeof(name), "%.*s", length, secret);
-	return file_write(folder, name, value, strlen(value), 0400, 0, err) < 0
-		       ? error_prefix(err, "secret")
-		       : 0;
+	if (file_write(folder, name, value, strlen(value), 0400, 0, &why) == 0)
+		return 0;
+	errno = why.code;
+	return error_errno(err, "secret %.64s", name);
 }
 
 int secret_files_write(const struct start *start, const char *folder,

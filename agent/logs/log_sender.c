@@ -18,7 +18,7 @@
 struct log_sender_stream {
 	struct log_sender *sender;
 	struct task_id id;
-	enum spool_writer writer;
+	enum spool_folder folder;
 	char name[STREAM_INDEX_NAME_MAX + 1];
 	int fd;
 	log_sender_look_fn *look;
@@ -73,7 +73,7 @@ static int stream_open(struct log_sender_stream *stream)
 	if (stream->fd < 0)
 		stream->fd =
 			spool_open_stream(stream->sender->spool, &stream->id,
-					  stream->writer, stream->name, NULL);
+					  stream->folder, stream->name, NULL);
 	return stream->fd;
 }
 
@@ -281,7 +281,7 @@ void log_sender_session(struct log_sender *sender, uint64_t credit_bytes)
 
 struct log_sender_stream *log_sender_add(struct log_sender *sender,
 					 const struct task_id *id,
-					 enum spool_writer writer,
+					 enum spool_folder folder,
 					 const char *name, bool fresh,
 					 struct error *err)
 {
@@ -293,7 +293,7 @@ struct log_sender_stream *log_sender_add(struct log_sender *sender,
 	}
 	stream->sender = sender;
 	stream->id = *id;
-	stream->writer = writer;
+	stream->folder = folder;
 	stream->known = fresh && sender->credit;
 	stream->turn = 1; /* 0 is the controller's own word */
 	stream->fd = -1;

@@ -51,7 +51,7 @@ void log_sender_set_poll(struct log_sender *sender, uint32_t poll_ms);
  */
 struct log_sender_stream *log_sender_add(struct log_sender *sender,
 					 const struct task_id *id,
-					 enum spool_writer writer,
+					 enum spool_folder folder,
 					 const char *name, bool fresh,
 					 struct error *err);
 void log_sender_remove(struct log_sender_stream *stream);

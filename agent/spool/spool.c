@@ -21,6 +21,12 @@
 #define LOCK_POLL_MS 20
 #define RECORD_NOTE "record" /* which file exit.json has to be */
 
+static const char *const folder_names[] = {
+	[SPOOL_IN] = "in",
+	[SPOOL_OUT] = "out",
+	[SPOOL_HOST] = "host",
+};
+
 struct spool {
 	char *root; /* <state>/spool */
 	int fd;     /* of root; holds the lock */
@@ -59,11 +65,16 @@ struct spool *spool_new(const char *state, struct error *err)
 {
 	owned(spool_free) struct spool *spool = calloc(1, sizeof(*spool));
 
-	if (!spool || asprintf(&spool->root, "%s/spool", state) < 0) {
+	if (!spool) {
 		error_nomem(err, "spool");
 		return NULL;
 	}
 	spool->fd = -1;
+	if (asprintf(&spool->root, "%s/spool", state) < 0) {
+		spool->root = NULL;
+		error_nomem(err, "spool");
+		return NULL;
+	}
 	if (file_make_folders(state, 0755, err) < 0 ||
 	    file_make_folders(spool->root, 0700, err) < 0)
 		return NULL;
@@ -87,34 +98,60 @@ void spool_free(struct spool *spool)
 	free(spool);
 }
 
-/* "<job>.<attempt>.<rank>" and what is in it. */
-static void name_of(const struct task_id *id, const char *inside,
-		    char name[PATH_MAX])
+/* "<job>.<attempt>.<rank>", with "/inside" unless that is "". */
+static void task_path(const struct task_id *id, const char *inside,
+		      char path[PATH_MAX])
 {
-	snprintf(name, PATH_MAX, "%" PRIu64 ".%u.%u%s%s", id->job, id->attempt,
+	snprintf(path, PATH_MAX, "%" PRIu64 ".%u.%u%s%s", id->job, id->attempt,
 		 id->rank, *inside ? "/" : "", inside);
 }
 
-static void own_name(const struct task_id *id, const char *name,
-		     char path[PATH_MAX])
+static void path_in(const struct task_id *id, enum spool_folder folder,
+		    const char *name, char path[PATH_MAX])
 {
-	char inside[128];
+	char inside[NAME_MAX + 16];
 
-	snprintf(inside, sizeof(inside), "host/%s", name);
-	name_of(id, inside, path);
+	snprintf(inside, sizeof(inside), "%s/%s", folder_names[folder], name);
+	task_path(id, inside, path);
 }
 
-static int make_folder(struct spool *spool, const struct task_id *id,
-		       const char *inside, mode_t mode, struct error *err)
+static DIR *open_folder(int parent, const char *path)
 {
-	char name[PATH_MAX];
+	int fd = openat(parent, path,
+			O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 
-	name_of(id, inside, name);
-	if (mkdirat(spool->fd, name, mode) < 0 && errno != EEXIST)
-		return error_errno(err, "%s/%s", spool->root, name);
+	if (!dir && fd >= 0)
+		close(fd);
+	return dir;
+}
+
+static int make_folder(struct spool *spool, const char *path, mode_t mode,
+		       struct error *err)
+{
 	/* The umask must not narrow what the container needs. */
-	if (fchmodat(spool->fd, name, mode, 0) < 0)
-		return error_errno(err, "%s/%s", spool->root, name);
+	if ((mkdirat(spool->fd, path, mode) < 0 && errno != EEXIST) ||
+	    fchmodat(spool->fd, path, mode, 0) < 0)
+		return error_errno(err, "%s/%s", spool->root, path);
+	return 0;
+}
+
+static int make_folders(struct spool *spool, const struct task_id *id,
+			struct error *err)
+{
+	static const struct {
+		const char *inside;
+		mode_t mode;
+	} folders[] = {
+		{ "", 0700 }, { "in", 0755 }, { "out", 0777 }, { "host", 0700 }
+	};
+	char path[PATH_MAX];
+
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+		task_path(id, folders[i].inside, path);
+		if (make_folder(spool, path, folders[i].mode, err) < 0)
+			return -1;
+	}
 	return 0;
 }
 
@@ -126,14 +163,11 @@ int spool_create(struct spool *spool, const struct task_spec *spec,
 	char name[PATH_MAX];
 
 	buffer_init(&text, SPEC_MAX);
-	name_of(&id, "task.json", name);
+	task_path(&id, "task.json", name);
 	if (faccessat(spool->fd, name, F_OK, 0) == 0)
 		return 0;
 	if (codec_encode(&task_spec_schema, spec, &text, err) < 0 ||
-	    make_folder(spool, &id, "", 0700, err) < 0 ||
-	    make_folder(spool, &id, "in", 0755, err) < 0 ||
-	    make_folder(spool, &id, "out", 0777, err) < 0 ||
-	    make_folder(spool, &id, "host", 0700, err) < 0)
+	    make_folders(spool, &id, err) < 0)
 		return -1;
 	return file_write(spool->fd, name, text.data, text.size, 0600, 0, err);
 }
@@ -146,7 +180,7 @@ int spool_read_spec(struct spool *spool, const struct task_id *id,
 	struct task_spec got;
 
 	buffer_init(&text, SPEC_MAX);
-	name_of(id, "task.json", name);
+	task_path(id, "task.json", name);
 	if (file_read(spool->fd, name, &text, err) < 0)
 		return -1;
 	if (codec_decode(&task_spec_schema, text.data, text.size, &got, err) <
@@ -162,58 +196,48 @@ int spool_read_spec(struct spool *spool, const struct task_id *id,
 	return 0;
 }
 
-void spool_in_path(const struct spool *spool, const struct task_id *id,
-		   char path[PATH_MAX])
+void spool_path(const struct spool *spool, const struct task_id *id,
+		enum spool_folder folder, char path[PATH_MAX])
 {
-	snprintf(path, PATH_MAX, "%s/%" PRIu64 ".%u.%u/in", spool->root,
-		 id->job, id->attempt, id->rank);
+	snprintf(path, PATH_MAX, "%s/%" PRIu64 ".%u.%u/%s", spool->root,
+		 id->job, id->attempt, id->rank, folder_names[folder]);
 }
 
-void spool_out_path(const struct spool *spool, const struct task_id *id,
-		    char path[PATH_MAX])
-{
-	snprintf(path, PATH_MAX, "%s/%" PRIu64 ".%u.%u/out", spool->root,
-		 id->job, id->attempt, id->rank);
-}
-
-int spool_write_in(struct spool *spool, const struct task_id *id,
-		   const char *name, const void *data, size_t size,
-		   struct error *err)
-{
-	char inside[FILES_NAME_MAX + 4], path[PATH_MAX];
-
-	snprintf(inside, sizeof(inside), "in/%s", name);
-	name_of(id, inside, path);
-	return file_write(spool->fd, path, data, size, 0444, 0, err);
-}
-
-static void side_name(const struct task_id *id, enum spool_side side,
-		      const char *name, char path[PATH_MAX])
-{
-	char inside[NAME_MAX + 8];
-
-	snprintf(inside, sizeof(inside), "%s/%s",
-		 side == SPOOL_IN ? "in" : "out", name);
-	name_of(id, inside, path);
-}
-
-int spool_read_out(struct spool *spool, const struct task_id *id,
-		   const char *name, struct buffer *out, struct error *err)
+int spool_write(struct spool *spool, const struct task_id *id,
+		enum spool_folder folder, const char *name, const void *data,
+		size_t size, struct error *err)
 {
 	char path[PATH_MAX];
 
-	side_name(id, SPOOL_OUT, name, path);
+	path_in(id, folder, name, path);
+	return file_write(spool->fd, path, data, size,
+			  folder == SPOOL_IN ? 0444 : 0600, 0, err);
+}
+
+int spool_read(struct spool *spool, const struct task_id *id,
+	       enum spool_folder folder, const char *name, struct buffer *out,
+	       struct error *err)
+{
+	char path[PATH_MAX];
+
+	path_in(id, folder, name, path);
 	return file_read(spool->fd, path, out, err);
 }
 
+bool spool_has(struct spool *spool, const struct task_id *id,
+	       enum spool_folder folder, const char *name)
+{
+	return spool_age_ms(spool, id, folder, name) >= 0;
+}
+
 int64_t spool_age_ms(struct spool *spool, const struct task_id *id,
-		     enum spool_side side, const char *name)
+		     enum spool_folder folder, const char *name)
 {
 	char path[PATH_MAX];
 	struct stat st;
 	int64_t age;
 
-	side_name(id, side, name, path);
+	path_in(id, folder, name, path);
 	if (fstatat(spool->fd, path, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return -1;
 	age = clock_wall_ms() - ((int64_t)st.st_mtim.tv_sec * 1000 +
@@ -222,62 +246,28 @@ int64_t spool_age_ms(struct spool *spool, const struct task_id *id,
 }
 
 void spool_forget(struct spool *spool, const struct task_id *id,
-		  enum spool_side side, const char *name)
+		  enum spool_folder folder, const char *name)
 {
 	char path[PATH_MAX];
 
-	side_name(id, side, name, path);
+	path_in(id, folder, name, path);
 	unlinkat(spool->fd, path, 0);
 }
 
 void spool_names(struct spool *spool, const struct task_id *id,
-		 enum spool_side side, spool_name_fn *fn, void *arg)
+		 enum spool_folder folder, spool_name_fn *fn, void *arg)
 {
 	const struct dirent *entry;
 	char path[PATH_MAX];
 	DIR *dir;
-	int fd;
 
-	side_name(id, side, ".", path);
-	fd = openat(spool->fd, path,
-		    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	dir = fd < 0 ? NULL : fdopendir(fd);
-	if (!dir) {
-		if (fd >= 0)
-			close(fd);
-		return;
-	}
-	while ((entry = readdir(dir)))
+	path_in(id, folder, ".", path);
+	dir = open_folder(spool->fd, path);
+	while (dir && (entry = readdir(dir)))
 		if (entry->d_name[0] != '.')
 			fn(arg, entry->d_name);
-	closedir(dir);
-}
-
-int spool_write_start(struct spool *spool, const struct task_id *id,
-		      const void *data, size_t size, struct error *err)
-{
-	if (size > INIT_START_MAX)
-		return error_set(err, E2BIG,
-				 "command and environment of %zu bytes; "
-				 "expected at most %d",
-				 size, INIT_START_MAX);
-	return spool_write_in(spool, id, "start", data, size, err);
-}
-
-bool spool_ordered(struct spool *spool, const struct task_id *id)
-{
-	char name[PATH_MAX];
-
-	name_of(id, "in/start", name);
-	return faccessat(spool->fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
-}
-
-bool spool_started(struct spool *spool, const struct task_id *id)
-{
-	char name[PATH_MAX];
-
-	name_of(id, "out/started", name);
-	return faccessat(spool->fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+	if (dir)
+		closedir(dir);
 }
 
 pid_t spool_holder(struct spool *spool, const struct task_id *id)
@@ -286,7 +276,7 @@ pid_t spool_holder(struct spool *spool, const struct task_id *id)
 	owned_fd int fd = -1;
 	char name[PATH_MAX];
 
-	name_of(id, "out/started", name);
+	path_in(id, SPOOL_OUT, "started", name);
 	fd = openat(spool->fd, name,
 		    O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (fd < 0 || fcntl(fd, F_GETLK, &lock) < 0 || lock.l_type == F_UNLCK)
@@ -308,17 +298,17 @@ int spool_reserve_record(struct spool *spool, const struct task_id *id,
 	owned_fd int fd = -1;
 	struct stat st;
 
-	own_name(id, RECORD_NOTE, name);
-	if (faccessat(spool->fd, name, F_OK, 0) == 0)
+	if (spool_has(spool, id, SPOOL_HOST, RECORD_NOTE))
 		return 0;
-	name_of(id, "out/exit.json.new", name);
+	path_in(id, SPOOL_OUT, "exit.json.new", name);
 	fd = openat(spool->fd, name,
 		    O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
 	/* regatta-init may be any user of the image. */
 	if (fd < 0 || fchmod(fd, 0666) < 0 || fstat(fd, &st) < 0)
 		return error_errno(err, "%s/%s", spool->root, name);
 	file_identity(&st, text);
-	return spool_write_own(spool, id, RECORD_NOTE, text, strlen(text), err);
+	return spool_write(spool, id, SPOOL_HOST, RECORD_NOTE, text,
+			   strlen(text), err);
 }
 
 bool spool_record_is_ours(struct spool *spool, const struct task_id *id)
@@ -328,57 +318,46 @@ bool spool_record_is_ours(struct spool *spool, const struct task_id *id)
 	struct stat st;
 
 	buffer_init(&noted, sizeof(text));
-	if (spool_read_own(spool, id, RECORD_NOTE, &noted, NULL) < 0)
+	if (spool_read(spool, id, SPOOL_HOST, RECORD_NOTE, &noted, NULL) < 0)
 		return true; /* begun by an agent that did not reserve it */
-	name_of(id, "out/exit.json", name);
+	path_in(id, SPOOL_OUT, "exit.json", name);
 	if (fstatat(spool->fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return false;
 	file_identity(&st, text);
 	return !strcmp(noted.data, text);
 }
 
-bool spool_has_exit(struct spool *spool, const struct task_id *id)
-{
-	char name[PATH_MAX];
-
-	name_of(id, "out/exit.json", name);
-	return faccessat(spool->fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
-}
-
 int spool_read_exit(struct spool *spool, const struct task_id *id,
 		    struct exit_record *record, struct error *err)
 {
 	owned(buffer_clear) struct buffer text;
-	char name[PATH_MAX];
 
 	buffer_init(&text, EXIT_RECORD_MAX);
-	name_of(id, "out/exit.json", name);
-	if (file_read(spool->fd, name, &text, err) < 0)
+	if (spool_read(spool, id, SPOOL_OUT, "exit.json", &text, err) < 0)
 		return -1;
 	if (!spool_record_is_ours(spool, id))
 		return error_set(err, EPROTO, "another file is in its place");
 	return exit_record_parse(text.data, text.size, record, err);
 }
 
-static void stream_name(const struct task_id *id, enum spool_writer writer,
-			const char *stream, char name[PATH_MAX])
+static void stream_path(const struct task_id *id, enum spool_folder folder,
+			const char *stream, char path[PATH_MAX])
 {
-	char inside[128];
+	char name[NAME_MAX + 1];
 
-	snprintf(inside, sizeof(inside), "%s/%s.log",
-		 writer == SPOOL_AGENT ? "host" : "out", stream);
-	name_of(id, inside, name);
+	snprintf(name, sizeof(name), "%s.log", stream);
+	path_in(id, folder, name, path);
 }
 
 int spool_open_stream(struct spool *spool, const struct task_id *id,
-		      enum spool_writer writer, const char *stream,
+		      enum spool_folder folder, const char *stream,
 		      struct error *err)
 {
 	char name[PATH_MAX];
 	owned_fd int fd = -1;
 	struct stat st;
 
-	stream_name(id, writer, stream, name);
+	stream_path(id, folder, stream, name);
 	fd = openat(spool->fd, name,
 		    O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (fd < 0 || fstat(fd, &st) < 0)
@@ -395,50 +374,27 @@ int spool_append_stream(struct spool *spool, const struct task_id *id,
 	char name[PATH_MAX];
 	int fd;
 
-	stream_name(id, SPOOL_AGENT, stream, name);
+	stream_path(id, SPOOL_HOST, stream, name);
 	fd = openat(spool->fd, name,
 		    O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW,
 		    0600);
 	return fd < 0 ? error_errno(err, "%s/%s", spool->root, name) : fd;
 }
 
-int spool_write_own(struct spool *spool, const struct task_id *id,
-		    const char *name, const void *data, size_t size,
-		    struct error *err)
-{
-	char path[PATH_MAX];
-
-	own_name(id, name, path);
-	return file_write(spool->fd, path, data, size, 0600, 0, err);
-}
-
-int spool_read_own(struct spool *spool, const struct task_id *id,
-		   const char *name, struct buffer *out, struct error *err)
-{
-	char path[PATH_MAX];
-
-	own_name(id, name, path);
-	return file_read(spool->fd, path, out, err);
-}
-
 static void measure_folder(int parent, const char *name, unsigned int depth,
 			   size_t names_max, struct spool_usage *usage)
 {
-	int fd = openat(parent, name,
-			O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	DIR *dir = open_folder(parent, name);
 	const struct dirent *entry;
 	struct stat st;
 
-	if (!dir) {
-		if (fd >= 0)
-			close(fd);
+	if (!dir)
 		return;
-	}
 	while (usage->names <= names_max && (entry = readdir(dir))) {
 		if (!strcmp(entry->d_name, ".") ||
 		    !strcmp(entry->d_name, "..") ||
-		    fstatat(fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		    fstatat(dirfd(dir), entry->d_name, &st,
+			    AT_SYMLINK_NOFOLLOW) < 0)
 			continue;
 		usage->names++;
 		usage->bytes += (uint64_t)st.st_blocks * 512;
@@ -447,8 +403,8 @@ static void measure_folder(int parent, const char *name, unsigned int depth,
 		if (depth == SPOOL_DEPTH_MAX)
 			usage->names = names_max + 1;
 		else
-			measure_folder(fd, entry->d_name, depth + 1, names_max,
-				       usage);
+			measure_folder(dirfd(dir), entry->d_name, depth + 1,
+				       names_max, usage);
 	}
 	closedir(dir);
 }
@@ -459,7 +415,7 @@ void spool_measure(struct spool *spool, const struct task_id *id,
 	char name[PATH_MAX];
 
 	memset(usage, 0, sizeof(*usage));
-	name_of(id, "", name);
+	task_path(id, "", name);
 	measure_folder(spool->fd, name, 0, names_max, usage);
 }
 
@@ -469,10 +425,10 @@ int spool_remove(struct spool *spool, const struct task_id *id,
 	char name[PATH_MAX];
 
 	/* The spec goes first: what is left then is no task any more. */
-	name_of(id, "task.json", name);
+	task_path(id, "task.json", name);
 	if (unlinkat(spool->fd, name, 0) < 0 && errno != ENOENT)
 		return error_errno(err, "%s/%s", spool->root, name);
-	name_of(id, "", name);
+	task_path(id, "", name);
 	return file_remove_some(spool->fd, name, SPOOL_REMOVE_ENTRIES, err);
 }
 
@@ -483,21 +439,17 @@ static bool parse_name(const char *name, struct task_id *id)
 	if (sscanf(name, "%" SCNu64 ".%u.%u", &id->job, &id->attempt,
 		   &id->rank) != 3)
 		return false;
-	name_of(id, "", again);
+	task_path(id, "", again);
 	return !strcmp(name, again);
 }
 
 int spool_each(struct spool *spool, spool_fn *fn, void *arg, struct error *err)
 {
-	int fd = openat(spool->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	DIR *dir = open_folder(spool->fd, ".");
 	struct dirent *entry;
 
-	if (!dir) {
-		if (fd >= 0)
-			close(fd);
+	if (!dir)
 		return error_errno(err, "%s", spool->root);
-	}
 	while ((entry = readdir(dir))) {
 		struct task_id id;
 

@@ -53,46 +53,43 @@ int spool_create(struct spool *spool, const struct task_spec *spec,
 int spool_read_spec(struct spool *spool, const struct task_id *id,
 		    struct task_spec *spec, struct error *err);
 
-/* The folders a container gets, as absolute host paths. */
-void spool_in_path(const struct spool *spool, const struct task_id *id,
-		   char path[PATH_MAX]);
-void spool_out_path(const struct spool *spool, const struct task_id *id,
-		    char path[PATH_MAX]);
-
-/* Write in/start: records of "key=value", each NUL-terminated. */
-int spool_write_start(struct spool *spool, const struct task_id *id,
-		      const void *data, size_t size, struct error *err);
-
-/* Write in/<name>, which the container can only read. */
-int spool_write_in(struct spool *spool, const struct task_id *id,
-		   const char *name, const void *data, size_t size,
-		   struct error *err);
-
-/* The two folders of a task: the container reads in/, and writes out/. */
-enum spool_side { SPOOL_IN, SPOOL_OUT };
-
-/* Read out/<name>, which the container wrote. EINVAL or ELOOP: it is no regular
- * file; E2BIG: it is longer than the buffer's limit.
+/* The folders of a task: the container reads in/ and writes out/; host/ is the
+ * agent's own.
  */
-int spool_read_out(struct spool *spool, const struct task_id *id,
-		   const char *name, struct buffer *out, struct error *err);
+enum spool_folder { SPOOL_IN, SPOOL_OUT, SPOOL_HOST };
+
+/* The absolute path of a folder. */
+void spool_path(const struct spool *spool, const struct task_id *id,
+		enum spool_folder folder, char path[PATH_MAX]);
+
+/* Replace a file as a whole; folder: not SPOOL_OUT. */
+int spool_write(struct spool *spool, const struct task_id *id,
+		enum spool_folder folder, const char *name, const void *data,
+		size_t size, struct error *err);
+
+/* Read a file. EINVAL or ELOOP: it is not a regular file; E2BIG: it is longer
+ * than the buffer's limit.
+ */
+int spool_read(struct spool *spool, const struct task_id *id,
+	       enum spool_folder folder, const char *name, struct buffer *out,
+	       struct error *err);
+
+/* Does the file exist, of whatever kind? in/start: the order to start was
+ * received; out/started: regatta-init has started; out/exit.json: it ended.
+ */
+bool spool_has(struct spool *spool, const struct task_id *id,
+	       enum spool_folder folder, const char *name);
 
 /* Milliseconds since the file was written; -1: there is none. */
 int64_t spool_age_ms(struct spool *spool, const struct task_id *id,
-		     enum spool_side side, const char *name);
+		     enum spool_folder folder, const char *name);
 void spool_forget(struct spool *spool, const struct task_id *id,
-		  enum spool_side side, const char *name);
+		  enum spool_folder folder, const char *name);
 
 /* Call fn for each name in the folder; fn may remove the file. */
 typedef void spool_name_fn(void *arg, const char *name);
 void spool_names(struct spool *spool, const struct task_id *id,
-		 enum spool_side side, spool_name_fn *fn, void *arg);
-
-/* Was the order to start received? (in/start exists.) */
-bool spool_ordered(struct spool *spool, const struct task_id *id);
-
-/* Has regatta-init started? (out/started exists.) */
-bool spool_started(struct spool *spool, const struct task_id *id);
+		 enum spool_folder folder, spool_name_fn *fn, void *arg);
 
 /* The pid of the task's regatta-init while it lives, independent of the engine.
  * -1: it lives in another PID namespace. 0: it does not live.
@@ -108,34 +105,22 @@ int spool_reserve_record(struct spool *spool, const struct task_id *id,
 /* Is out/exit.json the file that was reserved, or was none reserved? */
 bool spool_record_is_ours(struct spool *spool, const struct task_id *id);
 
-/* Does out/exit.json exist, of whatever kind? */
-bool spool_has_exit(struct spool *spool, const struct task_id *id);
-
 /* ENOENT: not ended, or ended without a record. EPROTO: the file is not the
  * reserved one, or not a valid record.
  */
 int spool_read_exit(struct spool *spool, const struct task_id *id,
 		    struct exit_record *record, struct error *err);
 
-/* The writer of a stream: the container below out/, or the agent below host/.
+/* Open the file of a stream, <stream>.log, for reading: of the container in
+ * SPOOL_OUT, of the agent in SPOOL_HOST. ENOENT: it does not exist yet.
  */
-enum spool_writer { SPOOL_CONTAINER, SPOOL_AGENT };
-
-/* Open a stream's file for reading. ENOENT: it does not exist yet. */
 int spool_open_stream(struct spool *spool, const struct task_id *id,
-		      enum spool_writer writer, const char *stream,
+		      enum spool_folder folder, const char *stream,
 		      struct error *err);
 
-/* Open a stream of the agent for appending; made if it does not exist. */
+/* Open a stream in SPOOL_HOST for appending; made if it does not exist. */
 int spool_append_stream(struct spool *spool, const struct task_id *id,
 			const char *stream, struct error *err);
-
-/* A file of the agent's own, host/<name>, replaced as a whole. */
-int spool_write_own(struct spool *spool, const struct task_id *id,
-		    const char *name, const void *data, size_t size,
-		    struct error *err);
-int spool_read_own(struct spool *spool, const struct task_id *id,
-		   const char *name, struct buffer *out, struct error *err);
 
 /* Count the files below the folder and the disk space that they take. Counting
  * ends at names_max + 1 names, or SPOOL_DEPTH_MAX folders deep, which is

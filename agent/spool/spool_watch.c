@@ -30,7 +30,7 @@ static int look(sd_event_source *source, uint64_t usec, void *arg)
 			 SPOOL_NAMES_MAX);
 	else if (usage.bytes > watch->limit)
 		snprintf(why, sizeof(why),
-			 "the folder of its output holds %" PRIu64
+			 "the output folder contains %" PRIu64
 			 " MiB; the limit is %" PRIu64 " MiB",
 			 usage.bytes >> 20, watch->limit >> 20);
 	else

@@ -65,7 +65,8 @@ static int save(struct spool *spool, const struct task_id *id,
 	buffer_init(&text, LIST_MAX);
 	if (codec_encode(&collected_schema, list, &text, err) < 0)
 		return -1;
-	return spool_write_own(spool, id, LIST_NAME, text.data, text.size, err);
+	return spool_write(spool, id, SPOOL_HOST, LIST_NAME, text.data,
+			   text.size, err);
 }
 
 /* The path with what only the start tells, and absolute. */
@@ -361,8 +362,8 @@ struct collect *collect_begin(const struct collect_services *services,
 	}
 	collect->services = *services;
 	collect->left = limit_of(collect);
-	if (spool_read_own(services->spool, services->id, LIST_NAME, &text,
-			   err) < 0 ||
+	if (spool_read(services->spool, services->id, SPOOL_HOST, LIST_NAME,
+		       &text, err) < 0 ||
 	    codec_decode(&collected_schema, text.data, text.size,
 			 &collect->list, err) < 0) {
 		/* Never started: there is nothing. */

@@ -78,8 +78,8 @@ void exit_status_from_record(struct exit_status *outcome,
 			 record->error);
 	else if (record->signal == SIGTERM || record->signal == SIGKILL)
 		conclude(outcome, FAILURE_NODE_LOST,
-			 "rank %u was ended by signal %u (%s) that nobody here "
-			 "sent: engine or host stopped?",
+			 "rank %u was ended by signal %u (%s) that Regatta did "
+			 "not send; the engine or the host may have stopped",
 			 rank, record->signal, strsignal((int)record->signal));
 	else if (record->signal)
 		conclude(outcome, FAILURE_EXIT,

@@ -61,8 +61,8 @@ static void send_request(struct gang_ssh *ssh, const struct name *name,
 	char host[HOST_SIZE];
 
 	buffer_init(&request, INIT_SSH_REQUEST_MAX);
-	if (ssh->sent == AT_ONCE ||
-	    spool_read_out(ssh->spool, &ssh->id, file, &request, NULL) < 0)
+	if (ssh->sent == AT_ONCE || spool_read(ssh->spool, &ssh->id, SPOOL_OUT,
+					       file, &request, NULL) < 0)
 		return;
 	/* Whatever the container put there: the controller looks for it. */
 	*host = 0;
@@ -93,7 +93,8 @@ static void send_answer(struct gang_ssh *ssh, const struct name *name,
 	owned(buffer_clear) struct buffer answer;
 
 	buffer_init(&answer, INIT_SSH_ANSWER_MAX);
-	if (spool_read_out(ssh->spool, &ssh->id, file, &answer, NULL) == 0)
+	if (spool_read(ssh->spool, &ssh->id, SPOOL_OUT, file, &answer, NULL) ==
+	    0)
 		ssh->send(ssh->arg, MESSAGE_COMMAND_ANSWER, &message,
 			  answer.data, answer.size);
 }
@@ -227,9 +228,9 @@ void gang_ssh_run(struct gang_ssh *ssh, const struct message_command *command,
 	if (spool_age_ms(ssh->spool, &ssh->id, SPOOL_OUT, file) >= 0)
 		send_answer(ssh, &name, file);
 	else if (spool_age_ms(ssh->spool, &ssh->id, SPOOL_IN, run) < 0 &&
-		 spool_write_in(ssh->spool, &ssh->id, run, data, size, &err) <
-			 0)
-		log_warning("a command of rank %u was not run job=%" PRIu64
+		 spool_write(ssh->spool, &ssh->id, SPOOL_IN, run, data, size,
+			     &err) < 0)
+		log_warning("an ssh command of rank %u was not run job=%" PRIu64
 			    " rank=%u: %s",
 			    name.rank, ssh->id.job, ssh->id.rank, err.text);
 }
@@ -253,8 +254,9 @@ void gang_ssh_answered(struct gang_ssh *ssh,
 		size = refusal.size;
 	}
 	if (spool_age_ms(ssh->spool, &ssh->id, SPOOL_IN, file) < 0 &&
-	    spool_write_in(ssh->spool, &ssh->id, file, data, size, &err) < 0)
-		log_warning("an answer was not stored job=%" PRIu64
-			    " rank=%u: %s",
+	    spool_write(ssh->spool, &ssh->id, SPOOL_IN, file, data, size,
+			&err) < 0)
+		log_warning("the answer to an ssh command was not stored "
+			    "job=%" PRIu64 " rank=%u: %s",
 			    ssh->id.job, ssh->id.rank, err.text);
 }

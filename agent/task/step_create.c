@@ -37,8 +37,8 @@ struct container_place step_place(struct task *task, char *in, char *out)
 	const struct policy *policy =
 		node_policy_rules(task->services->node_policy);
 
-	spool_in_path(task->services->spool, &task->id, in);
-	spool_out_path(task->services->spool, &task->id, out);
+	spool_path(task->services->spool, &task->id, SPOOL_IN, in);
+	spool_path(task->services->spool, &task->id, SPOOL_OUT, out);
 	return (struct container_place){
 		.secrets = task_secrets_files(&task->spec),
 		.cluster = task->services->cluster,

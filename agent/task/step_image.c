@@ -107,8 +107,9 @@ static int check_pin(const struct task *task, const char *found,
 	if (!pin || !strcmp(pin, found) || !strcmp(pin, image->id))
 		return 0;
 	return error_set(err, ESTALE,
-			 "%.40s has another image as %.60s: %.90s; it is %.90s "
-			 "in this sweep",
+			 "on %.40s the image %.60s is %.90s, but this sweep "
+			 "uses "
+			 "%.90s",
 			 task->services->node, task->spec.container.image,
 			 found, pin);
 }

@@ -32,13 +32,13 @@ void step_watch(struct task *task)
 
 	if (task->watch)
 		return;
-	spool_out_path(task->services->spool, &task->id, path);
+	spool_path(task->services->spool, &task->id, SPOOL_OUT, path);
 	/* Without it we still poll, and the engine tells the end. */
 	sd_event_add_inotify(task->services->loop, &task->watch, path,
 			     IN_MODIFY | IN_MOVED_TO | IN_CREATE, watch_run,
 			     task);
 	/* It may have written before the watch was set. */
-	if (spool_has_exit(task->services->spool, &task->id))
+	if (spool_has(task->services->spool, &task->id, SPOOL_OUT, "exit.json"))
 		step_record_seen(task);
 	log_sender_wake(task->services->sender);
 }

@@ -33,8 +33,8 @@ static int write_files(struct task *task, const struct rendezvous *rendezvous,
 					 name);
 		if (command_text(&task->spec, container->files[i].text,
 				 rendezvous, &text, err) < 0 ||
-		    spool_write_in(task->services->spool, &task->id, name,
-				   text.data, text.size, err) < 0)
+		    spool_write(task->services->spool, &task->id, SPOOL_IN,
+				name, text.data, text.size, err) < 0)
 			return error_prefix(err, "file %s", name);
 	}
 	return 0;
@@ -84,8 +84,8 @@ static int write_start(struct task *task, const struct container_place *place,
 	buffer_init(&hosts, HOSTFILE_MAX);
 	if (command_hostfile(&task->spec, &rendezvous, &hosts, err) < 0 ||
 	    (hosts.size &&
-	     spool_write_in(task->services->spool, &task->id, "hostfile",
-			    hosts.data, hosts.size, err) < 0) ||
+	     spool_write(task->services->spool, &task->id, SPOOL_IN, "hostfile",
+			 hosts.data, hosts.size, err) < 0) ||
 	    write_files(task, &rendezvous, err) < 0 ||
 	    collect_note(task->services->spool, &task->id, &task->spec,
 			 work_folder(task), &rendezvous, err) < 0)
@@ -94,15 +94,17 @@ static int write_start(struct task *task, const struct container_place *place,
 			  err) < 0 ||
 	    task_secrets_add(&task->spec, task->services->registries, &start,
 			     err) < 0)
-		return -1;
+		return err->code == E2BIG
+			       ? error_prefix(err, "command and environment")
+			       : -1;
 	if (node_policy_suid(task->services->node_policy, &task->filled,
 			     place) &&
 	    buffer_append(&start, SUID_RECORD, sizeof(SUID_RECORD), err) < 0)
 		return -1;
 	if (spool_reserve_record(task->services->spool, &task->id, err) < 0)
 		return -1;
-	return spool_write_start(task->services->spool, &task->id, start.data,
-				 start.size, err);
+	return spool_write(task->services->spool, &task->id, SPOOL_IN, "start",
+			   start.data, start.size, err);
 }
 
 static void start_done(void *arg, const struct error *err, cJSON *answer)

@@ -21,11 +21,11 @@ static void look(void *arg)
 }
 
 static struct log_sender_stream *add(struct streams *streams,
-				     enum spool_writer writer, const char *name,
+				     enum spool_folder folder, const char *name,
 				     uint64_t limit, struct error *err)
 {
 	struct log_sender_stream *stream =
-		log_sender_add(streams->sender, &streams->id, writer, name,
+		log_sender_add(streams->sender, &streams->id, folder, name,
 			       streams->fresh, err);
 
 	if (!stream)
@@ -51,7 +51,7 @@ static bool has_evidence(const struct streams *streams)
 	int fd;
 
 	evidence_stream(streams->id.rank, name);
-	fd = spool_open_stream(streams->spool, &streams->id, SPOOL_AGENT, name,
+	fd = spool_open_stream(streams->spool, &streams->id, SPOOL_HOST, name,
 			       NULL);
 	if (fd >= 0)
 		close(fd);
@@ -63,8 +63,8 @@ int streams_add_evidence(struct streams *streams, struct error *err)
 	char name[EVIDENCE_STREAM_SIZE];
 
 	evidence_stream(streams->id.rank, name);
-	return find(streams, name) || add(streams, SPOOL_AGENT, name,
-					  EVIDENCE_MAX, err)
+	return find(streams, name) ||
+			       add(streams, SPOOL_HOST, name, EVIDENCE_MAX, err)
 		       ? 0
 		       : -1;
 }
@@ -91,15 +91,15 @@ int streams_open(struct streams *streams, struct log_sender *sender,
 				 count, INIT_PROCESSES_MAX);
 	for (uint32_t i = 0; i < (count ? count : 1); i++) {
 		snprintf(name, sizeof(name), "rank-%u", spec->first_rank + i);
-		if (!add(streams, SPOOL_CONTAINER, name, streams->limit, err))
+		if (!add(streams, SPOOL_OUT, name, streams->limit, err))
 			return -1;
 	}
 	sample_format_stream(spec->rank, name);
-	if (!add(streams, SPOOL_AGENT, name, LOG_LIMIT_DEFAULT, err))
+	if (!add(streams, SPOOL_HOST, name, LOG_LIMIT_DEFAULT, err))
 		return -1;
 	build_stream(spec->rank, name);
 	if (spec->container.build &&
-	    !add(streams, SPOOL_AGENT, name, LOG_LIMIT_DEFAULT, err))
+	    !add(streams, SPOOL_HOST, name, LOG_LIMIT_DEFAULT, err))
 		return -1;
 	if (has_evidence(streams) && streams_add_evidence(streams, err) < 0)
 		return -1;
@@ -134,8 +134,7 @@ static void take_line(void *arg, const char *line, size_t size)
 	if (stream && !followed.path)
 		log_sender_bound(stream, followed.kept);
 	else if (!stream && followed.path && streams->count < room)
-		add(streams, SPOOL_CONTAINER, followed.stream, streams->limit,
-		    NULL);
+		add(streams, SPOOL_OUT, followed.stream, streams->limit, NULL);
 }
 
 /* The index becomes a stream as soon as it is there. */
@@ -148,11 +147,11 @@ static bool open_index(struct streams *streams)
 	if (streams->indexed)
 		return true;
 	stream_index_index(streams->id.rank, name);
-	fd = spool_open_stream(streams->spool, &streams->id, SPOOL_CONTAINER,
-			       name, NULL);
+	fd = spool_open_stream(streams->spool, &streams->id, SPOOL_OUT, name,
+			       NULL);
 	if (fd < 0)
 		return false;
-	stream = add(streams, SPOOL_CONTAINER, name, INDEX_MAX, NULL);
+	stream = add(streams, SPOOL_OUT, name, INDEX_MAX, NULL);
 	if (!stream) {
 		close(fd);
 		return false;

@@ -197,7 +197,7 @@ struct task *task_adopt(const struct task_services *services,
 			 &task->spec, false, err) < 0)
 		return NULL;
 	container_name(&task->spec, services->cluster, task->container);
-	started = spool_started(services->spool, id);
+	started = spool_has(services->spool, id, SPOOL_OUT, "started");
 	if (step_concluded(task)) {
 		task->step = STEP_ENDED;
 		step_collect(task);
@@ -211,7 +211,8 @@ struct task *task_adopt(const struct task_services *services,
 		step_conclude(task, NULL);
 		task->step = STEP_ENDED;
 		step_collect(task);
-	} else if (container && spool_ordered(services->spool, id)) {
+	} else if (container &&
+		   spool_has(services->spool, id, SPOOL_IN, "start")) {
 		/* The engine may be starting it at this moment: nothing may be
 		 * put into it any more. Asked again, it starts it once. */
 		task->step = STEP_START;

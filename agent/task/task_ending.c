@@ -86,8 +86,8 @@ void step_conclude(struct task *task, const cJSON *container)
 		exit_status_from_ruin(&task->outcome, container, &err,
 				      task->ordered);
 	/* Without it the next agent asks the engine again. */
-	spool_write_own(spool, &task->id, CONCLUSION, err.text,
-			rc < 0 ? strlen(err.text) : 0, NULL);
+	spool_write(spool, &task->id, SPOOL_HOST, CONCLUSION, err.text,
+		    rc < 0 ? strlen(err.text) : 0, NULL);
 }
 
 bool step_concluded(struct task *task)
@@ -98,7 +98,8 @@ bool step_concluded(struct task *task)
 	struct error err;
 
 	buffer_init(&why, CONCLUSION_MAX);
-	if (spool_read_own(spool, &task->id, CONCLUSION, &why, NULL) < 0)
+	if (spool_read(spool, &task->id, SPOOL_HOST, CONCLUSION, &why, NULL) <
+	    0)
 		return false;
 	if (!why.size &&
 	    spool_read_exit(spool, &task->id, &record, &err) == 0) {

@@ -98,7 +98,8 @@ static void go_on(struct task *task, const cJSON *container, const char *status)
 	bool runs = !strcmp(status, "running") || !strcmp(status, "paused");
 	/* One that the engine lost while it started it may have run. */
 	bool created = !strcmp(status, "created") &&
-		       !spool_has_exit(task->services->spool, &task->id);
+		       !spool_has(task->services->spool, &task->id, SPOOL_OUT,
+				  "exit.json");
 	bool ended =
 		!strcmp(status, "exited") || !strcmp(status, "dead") ||
 		!strcmp(status, "stopped") || /* Podman, before it cleans up */

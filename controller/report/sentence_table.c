@@ -129,13 +129,13 @@ const struct translation sentence_table[] = {
 	{ "rank # exited with code #: *", "rank # 的退出码为 #：*", NULL },
 	{ "rank # exited with code #; @", "rank # 的退出码为 #；@", NULL },
 	{ "rank # exited with code #", "rank # 的退出码为 #", NULL },
-	{ "rank # was ended by signal # (*) that nobody here sent: engine or "
-	  "host stopped?; @",
+	{ "rank # was ended by signal # (*) that Regatta did not send; the "
+	  "engine or the host may have stopped; @",
 	  "rank # 被信号 #（*）结束，该信号并非由 Regatta "
 	  "发出：引擎或主机停了？；@",
 	  NULL },
-	{ "rank # was ended by signal # (*) that nobody here sent: engine or "
-	  "host stopped?",
+	{ "rank # was ended by signal # (*) that Regatta did not send; the "
+	  "engine or the host may have stopped",
 	  "rank # 被信号 #（*）结束，该信号并非由 Regatta "
 	  "发出：引擎或主机停了？",
 	  NULL },
@@ -382,7 +382,7 @@ const struct translation sentence_table[] = {
 	{ "the address of the source is missing", "缺少来源的地址", NULL },
 
 	/* Images. */
-	{ "* has another image as *: *; it is * in this sweep",
+	{ "on * the image * is *, but this sweep uses *",
 	  "*：镜像 * 与本次扫描不同：这里是 *，本次扫描是 *", NULL },
 	{ "image * is * in this sweep, is in no registry and not on this node; "
 	  "regatta image load copies it",
@@ -466,7 +466,7 @@ const struct translation sentence_table[] = {
 	  "* 处没有引擎；请启动 Docker（*）", NULL },
 	{ "engine at *: no answer within * ms", "引擎 *：* ms 内没有应答",
 	  NULL },
-	{ "engine at *: no byte for * ms", "引擎 *：* ms 内没有收到数据",
+	{ "engine at *: no data for * ms", "引擎 *：* ms 内没有收到数据",
 	  NULL },
 	{ "engine at *: unknown host", "引擎 *：未知主机", NULL },
 	{ "engine at *: connection closed before the end of the answer",

@@ -73,7 +73,7 @@ is "$(job_get "$JOB" .text)" "n1: rank 0 exited with code 9" \
 	"what it wrote into the record's file is gone in the end"
 
 # Room.
-ends big policy 'output: the folder of its output holds [0-9]+ MiB' \
+ends big policy 'output: the output folder contains [0-9]+ MiB' \
 	"a file beside the output" \
 	into $out/big , print 500000000 , into - , sleep 1000
 ends many policy 'output: the output folder contains more than 2048 files' "files without end" \

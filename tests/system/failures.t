@@ -169,7 +169,7 @@ failed "$JOB" no-metric "" "a training that measures nothing"
 
 # The registry again: three tries that stall, then words.
 must wait_job "$stalled" failed 40
-failed "$stalled" image "$PROXY/big:1: after 3 tries.* no byte for 2000 ms" \
+failed "$stalled" image "$PROXY/big:1: after 3 tries.* no data for 2000 ms" \
 	"a registry that stalls"
 must submit "$BED/stall.yaml"
 must wait_job "$JOB" preparing 10

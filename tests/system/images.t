@@ -166,7 +166,7 @@ must random_image e2 local/other:1 1
 must submit_image other local/other:1 "nodes: 2"
 ok 'wait_job $JOB failed 60' "nodes that disagree about an image fail"
 is "$(job_get "$JOB" .failure)" preflight "of class preflight"
-like "$(job_get "$JOB" .text)" "n[12] has another image as local/other:1: sha256:|local/other:1 is sha256:.* on n1, but sha256:.* on n2" \
+like "$(job_get "$JOB" .text)" "on n[12] the image local/other:1 is sha256:|local/other:1 is sha256:.* on n1, but sha256:.* on n2" \
 	"in words: $(job_get "$JOB" .text)"
 must tool_image e2 local/same:1
 dk e2 save local/same:1 | dk e1 load &>/dev/null

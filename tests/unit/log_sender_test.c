@@ -138,8 +138,8 @@ static void add(struct bed *bed, int stream, bool fresh)
 	char name[16];
 
 	snprintf(name, sizeof(name), "rank-%d", stream);
-	bed->streams[stream] = log_sender_add(bed->sender, &id, SPOOL_CONTAINER,
-					      name, fresh, NULL);
+	bed->streams[stream] =
+		log_sender_add(bed->sender, &id, SPOOL_OUT, name, fresh, NULL);
 }
 
 static void ack_turn(struct bed *bed, int stream, uint64_t length,
@@ -575,6 +575,9 @@ static void polled(void)
 	add(bed, 0, true);
 	all_looked_at(bed);
 	log_sender_set_poll(bed->sender, 60000);
+	/* The last ack makes it look once more. */
+	while (sd_event_run(bed->loop, 0) > 0)
+		;
 	write_to(0, 10);
 	loop_timer(bed->loop, &limit, LOG_SENDER_POLL_MS * 3 / 2, expire, bed,
 		   NULL);

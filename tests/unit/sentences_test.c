@@ -54,19 +54,17 @@ static const struct {
 	{ "agent/docker/http.c", "error_set error_errno" },
 	{ "agent/docker/http_driver.c", "error_set error_prefix" },
 	{ "agent/images/build.c", "error_set error_prefix" },
-	{ "agent/images/folder_build.c", "error_set error_prefix" },
 	{ "agent/images/id_error.c", "error_set" },
 	{ "agent/images/image.c", "error_set error_prefix" },
 	{ "agent/images/image_wanted.c", "error_set" },
 	{ "agent/images/pull.c", "error_set error_prefix" },
 	{ "agent/images/image_usage.c", "error_prefix" },
 	{ "agent/images/install.c", "error_set error_prefix" },
-	{ "agent/init/main.c", "start_error_set" },
+	{ "agent/init/main.c", "error_set" },
 	{ "agent/init/output_files.c", "snprintf" },
-	{ "agent/init/record.c", "start_error_set start_error_errno" },
-	{ "agent/init/seccomp_filter.c", "start_error_errno" },
-	{ "agent/init/secret_files.c", "start_error_errno" },
-	{ "agent/init/process.c", "text start_error_set start_error_errno" },
+	{ "agent/init/seccomp_filter.c", "error_errno" },
+	{ "agent/init/secret_files.c", "error_errno" },
+	{ "agent/init/process.c", "text error_set error_errno" },
 	{ "agent/policy/node_policy.c", "error_set" },
 	{ "agent/policy/rights_check.c", "error_set" },
 	{ "agent/spool/exit_check.c", "error_set" },
@@ -99,13 +97,13 @@ static const struct {
 	{ "agent/blobs", "tar_filter.c" /* of files that are collected */ },
 	{ "agent/devices", "cpu_list.c offered.c" /* settings of an agent */ },
 	/* Files that its agent writes, and logs that it does not follow. */
-	{ "agent/init", "environment.c follow.c index_writer.c start.c "
-			"start_error.c" },
+	{ "agent/init", "environment.c follow.c index_writer.c record.c "
+			"start.c" },
 	/* Answers to requests for images. */
 	{ "agent/images",
 	  "build_context.c context_hash.c image_inventory.c image_layers.c "
-	  "image_names.c image_operation_build.c image_operation_load.c "
-	  "image_operation_pull.c image_operations.c "
+	  "image_names.c image_operation_ensure.c image_operation_load.c "
+	  "image_operations.c "
 	  "image_prune.c prune_candidates.c" },
 	{ "agent/policy", "" },
 	/* What a controller checks before; a prefix. */
@@ -508,8 +506,8 @@ int main(void)
 	     "Fatal: x",
 	     "n2：rank 3 被信号 11（Segmentation fault）结束：rank 7: Fatal: "
 	     "x");
-	says("n2: rank 3 was ended by signal 9 (Killed) that nobody here sent: "
-	     "engine or host stopped?",
+	says("n2: rank 3 was ended by signal 9 (Killed) that Regatta did not "
+	     "send; the engine or the host may have stopped",
 	     "n2：rank 3 被信号 9（Killed）结束，该信号并非由 Regatta "
 	     "发出：引擎或主机停了？");
 	says("no step, no output and nothing written for 900 s after step 12",

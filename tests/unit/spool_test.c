@@ -105,9 +105,9 @@ static void making(void)
 	spool_read_spec(spool, &first, &got, &err);
 	is(got.container.image, "registry:5000/x:1", "and changes nothing");
 	codec_clear(&task_spec_schema, &got);
-	spool_in_path(spool, &first, path);
+	spool_path(spool, &first, SPOOL_IN, path);
 	is(path, path_of("12.1.0/in"), "the way in has an absolute path");
-	spool_out_path(spool, &first, path);
+	spool_path(spool, &first, SPOOL_OUT, path);
 	is(path, path_of("12.1.0/out"), "and the way out");
 }
 
@@ -115,23 +115,17 @@ static void start_file(void)
 {
 	owned(spool_free) struct spool *spool = open_spool();
 	owned(buffer_clear) struct buffer got;
-	owned_free char *large = calloc(1, INIT_START_MAX + 1);
 	struct error err = { 0 };
 
 	buffer_init(&got, INIT_START_MAX);
-	is_int(spool_write_start(spool, &first, "a=1\0b=2", 8, &err), 0,
-	       "the start file is written");
+	is_int(spool_write(spool, &first, SPOOL_IN, "start", "a=1\0b=2", 8,
+			   &err),
+	       0, "the start file is written");
 	file_read(AT_FDCWD, path_of("12.1.0/in/start"), &got, NULL);
 	ok(got.size == 8 && !memcmp(got.data, "a=1\0b=2", 8), "byte for byte");
 	is_int(mode_of("12.1.0/in/start"), 0444, "for any user of the image");
-	is_int(spool_write_start(spool, &first, "c", 1, &err), 0,
+	is_int(spool_write(spool, &first, SPOOL_IN, "start", "c", 1, &err), 0,
 	       "it may be written again");
-	is_int(spool_write_start(spool, &first, large, INIT_START_MAX, &err), 0,
-	       "as large as regatta-init reads");
-	is_int(spool_write_start(spool, &first, large, INIT_START_MAX + 1,
-				 &err),
-	       -1, "and not larger");
-	is_int(err.code, E2BIG, "in words: %s", err.text);
 }
 
 static void specs_that_are_none(void)
@@ -169,11 +163,13 @@ static void hostile_records(struct spool *spool)
 	struct error err = { 0 };
 	char text[512];
 
-	is_int(spool_started(spool, &first), false, "nothing has begun");
+	is_int(spool_has(spool, &first, SPOOL_OUT, "started"), false,
+	       "nothing has begun");
 	is_int(spool_read_exit(spool, &first, &record, &err), -1, "or ended");
 	is_int(err.code, ENOENT, "there is no record");
 	put("12.1.0/out/started", "");
-	is_int(spool_started(spool, &first), true, "regatta-init began");
+	is_int(spool_has(spool, &first, SPOOL_OUT, "started"), true,
+	       "regatta-init began");
 
 	put("outside", "secret");
 	ok(symlink("../../outside", path_of("12.1.0/out/exit.json")) == 0,
@@ -208,25 +204,22 @@ static void hostile_streams(struct spool *spool)
 	char text[512];
 	int fd;
 
-	is_int(spool_open_stream(spool, &first, SPOOL_CONTAINER, "rank-0",
-				 &err),
-	       -1, "a stream that is not there yet");
+	is_int(spool_open_stream(spool, &first, SPOOL_OUT, "rank-0", &err), -1,
+	       "a stream that is not there yet");
 	is_int(err.code, ENOENT, "is not there");
 	ok(symlink("../../outside", path_of("12.1.0/out/rank-0.log")) == 0,
 	   "a link is made");
-	is_int(spool_open_stream(spool, &first, SPOOL_CONTAINER, "rank-0",
-				 &err),
-	       -1, "a stream that is a link");
+	is_int(spool_open_stream(spool, &first, SPOOL_OUT, "rank-0", &err), -1,
+	       "a stream that is a link");
 	is_int(err.code, ELOOP, "is refused");
 	unlink(path_of("12.1.0/out/rank-0.log"));
 	mkfifo(path_of("12.1.0/out/rank-0.log"), 0600);
-	is_int(spool_open_stream(spool, &first, SPOOL_CONTAINER, "rank-0",
-				 &err),
-	       -1, "one that is a FIFO");
+	is_int(spool_open_stream(spool, &first, SPOOL_OUT, "rank-0", &err), -1,
+	       "one that is a FIFO");
 	is_int(err.code, EINVAL, "is refused at once");
 	unlink(path_of("12.1.0/out/rank-0.log"));
 	put("12.1.0/out/rank-0.log", "words");
-	fd = spool_open_stream(spool, &first, SPOOL_CONTAINER, "rank-0", &err);
+	fd = spool_open_stream(spool, &first, SPOOL_OUT, "rank-0", &err);
 	ok(fd >= 0 && read(fd, text, sizeof(text)) == 5, "a file is opened");
 	if (fd >= 0)
 		close(fd);
@@ -245,7 +238,7 @@ static void own_streams(struct spool *spool)
 	ok(fd >= 0 && write(fd, "two", 3) == 3 && close(fd) == 0,
 	   "and goes on at its end");
 	ok(!there("12.1.0/out/samples-0.log"), "which no container sees");
-	fd = spool_open_stream(spool, &first, SPOOL_AGENT, "samples-0", &err);
+	fd = spool_open_stream(spool, &first, SPOOL_HOST, "samples-0", &err);
 	ok(fd >= 0 && read(fd, text, sizeof(text)) == 6 &&
 		   !memcmp(text, "onetwo", 6),
 	   "it is read as others are");
@@ -401,7 +394,8 @@ static void reserved_record(void)
 	is_int(spool_reserve_record(spool, &id, &err), 0, "one is reserved");
 	is_int(mode_of("31.1.0/out/exit.json.new"), 0666, "for any user");
 	is_int(spool_reserve_record(spool, &id, &err), 0, "again: nothing");
-	ok(!spool_has_exit(spool, &id), "that is no record yet");
+	ok(!spool_has(spool, &id, SPOOL_OUT, "exit.json"),
+	   "that is no record yet");
 	snprintf(from, sizeof(from), "%s", path_of("31.1.0/out/exit.json.new"));
 	put("31.1.0/out/other", "{}");
 	snprintf(other, sizeof(other), "%s", path_of("31.1.0/out/other"));

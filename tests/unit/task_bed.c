@@ -333,7 +333,7 @@ void world_record(const struct world *world, int code, bool other)
 	char path[PATH_MAX], from[PATH_MAX + 16], to[PATH_MAX + 16], text[256];
 	int fd;
 
-	spool_out_path(world->spool, &world_task, path);
+	spool_path(world->spool, &world_task, SPOOL_OUT, path);
 	snprintf(from, sizeof(from), "%s/%s", path,
 		 other ? "other" : "exit.json.new");
 	snprintf(to, sizeof(to), "%s/exit.json", path);

@@ -20,7 +20,7 @@ static pid_t hidden_new(const struct world *world)
 	int said[2], fd;
 	pid_t pid;
 
-	spool_out_path(world->spool, &world_task, path);
+	spool_path(world->spool, &world_task, SPOOL_OUT, path);
 	strncat(path, "/started", sizeof(path) - strlen(path) - 1);
 	if (pipe(said) < 0)
 		abort();
