@@ -46,8 +46,8 @@ static double rate_of(const cJSON *row)
 	return rate > 0 ? rate : NAN;
 }
 
-__attribute__((format(printf, 2, 3))) static int
-add_anomaly(const struct cell_figures *cell, const char *fmt, ...)
+__attribute__((format(printf, 3, 4))) static void
+add_anomaly(const struct cell_figures *cell, bool *failed, const char *fmt, ...)
 {
 	char text[240];
 	va_list args;
@@ -56,19 +56,14 @@ add_anomaly(const struct cell_figures *cell, const char *fmt, ...)
 	vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
 	for (size_t i = 0; i < cell->count; i++) {
-		cJSON *list = cJSON_GetObjectItemCaseSensitive(cell->rows[i],
-							       "anomalies");
-		cJSON *item = cJSON_CreateString(text);
+		cJSON *row = cell->rows[i];
 
-		if (!list)
-			list = cJSON_AddArrayToObject(cell->rows[i],
-						      "anomalies");
-		if (!item || !cJSON_AddItemToArray(list, item)) {
-			cJSON_Delete(item);
-			return -1;
-		}
+		if (!row_at(row, "anomalies"))
+			cJSON_AddArrayToObject(row, "anomalies");
+		json_add_text(cJSON_GetObjectItemCaseSensitive(row,
+							       "anomalies"),
+			      NULL, text, failed);
 	}
-	return 0;
 }
 
 /* Repeats. */
@@ -93,30 +88,28 @@ static void sum_up(struct cell_figures *cell)
 			      : NAN;
 }
 
-static int add_repeats(const struct cell_figures *cell)
+static void add_repeats(const struct cell_figures *cell, bool *failed)
 {
 	double cv = cell->stdev / cell->mean * 100;
 	double limit = row_double(cell->rows[0], "setup.spread_percent");
 
 	if (cell->count < 2)
-		return 0;
+		return;
 	for (size_t i = 0; i < cell->count; i++) {
 		cJSON *to = cJSON_AddObjectToObject(cell->rows[i], "repeats");
 
-		if (!cJSON_AddNumberToObject(to, "n", (double)cell->count) ||
-		    !cJSON_AddNumberToObject(to, "mean", cell->mean) ||
-		    !cJSON_AddNumberToObject(to, "stdev", cell->stdev) ||
-		    !cJSON_AddNumberToObject(to, "cv_percent", cv))
-			return -1;
+		json_add_number(to, "n", (double)cell->count, failed);
+		json_add_number(to, "mean", cell->mean, failed);
+		json_add_number(to, "stdev", cell->stdev, failed);
+		json_add_number(to, "cv_percent", cv, failed);
 	}
 	if (!(limit > 0))
 		limit = SPREAD_PERCENT;
-	return cv > limit ? add_anomaly(cell,
-					"the %zu repeats differ by %.1f %% "
-					"(coefficient of variation), more than "
-					"%g %%",
-					cell->count, cv, limit)
-			  : 0;
+	if (cv > limit)
+		add_anomaly(cell, failed,
+			    "the %zu repeats differ by %.1f %% (coefficient of "
+			    "variation), more than %g %%",
+			    cell->count, cv, limit);
 }
 
 /* Neighbours. */
@@ -268,19 +261,15 @@ static int find_jumps(struct cell_figures *cells, size_t count)
 	return 0;
 }
 
-static int tell_jump(const struct cell_figures *cell)
+static void add_jump(const struct cell_figures *cell, bool *failed)
 {
 	if (cell->neighbours && cell->above == cell->neighbours)
-		return add_anomaly(cell,
-				   "the rate jumps: it is %.1f times that of "
-				   "%s",
-				   cell->ratio, cell->nearest);
-	if (cell->neighbours && cell->below == cell->neighbours)
-		return add_anomaly(cell,
-				   "the rate jumps: that of %s is %.1f times "
-				   "as much",
-				   cell->nearest, 1 / cell->ratio);
-	return 0;
+		add_anomaly(cell, failed, "the rate is %.1f times that of %s",
+			    cell->ratio, cell->nearest);
+	else if (cell->neighbours && cell->below == cell->neighbours)
+		add_anomaly(cell, failed,
+			    "the rate of %s is %.1f times as high",
+			    cell->nearest, 1 / cell->ratio);
 }
 
 /* Cells. */
@@ -329,6 +318,7 @@ int anomalies_add(cJSON *rows, struct error *err)
 	size_t size = (size_t)cJSON_GetArraySize(rows) + 1, count;
 	owned_free cJSON **list = calloc(size, sizeof(cJSON *));
 	owned_free struct cell_figures *cells = calloc(size, sizeof(*cells));
+	bool failed;
 
 	if (rows_check(rows, err) < 0)
 		return -1;
@@ -337,10 +327,10 @@ int anomalies_add(cJSON *rows, struct error *err)
 	count = make_cells(list, collect(rows, list), cells);
 	for (size_t i = 0; i < count; i++)
 		sum_up(&cells[i]);
-	if (find_jumps(cells, count) < 0)
-		return error_nomem(err, "report");
-	for (size_t i = 0; i < count; i++)
-		if (add_repeats(&cells[i]) < 0 || tell_jump(&cells[i]) < 0)
-			return error_nomem(err, "report");
-	return 0;
+	failed = find_jumps(cells, count) < 0;
+	for (size_t i = 0; !failed && i < count; i++) {
+		add_repeats(&cells[i], &failed);
+		add_jump(&cells[i], &failed);
+	}
+	return failed ? error_nomem(err, "report") : 0;
 }

@@ -87,45 +87,50 @@ static double ratio_margin(const struct side *a, const struct side *b)
 			   : 0;
 }
 
-static void add_number(cJSON *to, const char *name, double value)
-{
-	cJSON_AddItemToObject(to, name,
-			      isfinite(value) ? cJSON_CreateNumber(value)
-					      : cJSON_CreateNull());
-}
-
 /* Spread by repeats, unless it stands against a side that has none of them. */
-static cJSON *side_json(const struct side *side, const struct side *other)
+static void add_side(cJSON *to, const char *name, const struct side *side,
+		     const struct side *other, bool *failed)
 {
 	bool repeats = side->n > 1 && other->n != 1;
-	cJSON *to;
+	cJSON *object = cJSON_CreateNull();
 
-	if (!side->there)
-		return cJSON_CreateNull();
-	to = cJSON_CreateObject();
-	add_number(to, "n", side->n);
-	add_number(to, "rate", side->n ? side->mean : NAN);
-	add_number(to, "spread", repeats ? sqrt(variance(side)) : side->steps);
-	add_number(to, "loss", row_double(side->first, "result.loss.last"));
-	return to;
+	if (side->there) {
+		cJSON_Delete(object);
+		object = cJSON_CreateObject();
+		json_add_number(object, "n", side->n, failed);
+		json_add_number(object, "rate", side->n ? side->mean : NAN,
+				failed);
+		json_add_number(object, "spread",
+				repeats ? sqrt(variance(side)) : side->steps,
+				failed);
+		json_add_number(object, "loss",
+				row_double(side->first, "result.loss.last"),
+				failed);
+	}
+	json_add(to, name, object, failed);
 }
 
-static cJSON *loss_json(const struct side *a, const struct side *b,
-			uint64_t from_step)
+static void add_alignment(cJSON *to, const struct alignment *losses,
+			  bool *failed)
+{
+	json_add_number(to, "steps", (double)losses->steps, failed);
+	json_add_number(to, "mean_percent", losses->mean * 100, failed);
+	json_add_number(to, "largest_percent", losses->largest * 100, failed);
+	json_add_number(to, "at_step", (double)losses->at, failed);
+}
+
+static void add_loss(cJSON *to, const struct side *a, const struct side *b,
+		     uint64_t from_step, bool *failed)
 {
 	struct alignment losses;
-	cJSON *to;
 
 	series_align(row_at(b->first, "series"), row_at(a->first, "series"),
 		     from_step, &losses);
-	if (!losses.steps)
-		return cJSON_CreateNull();
-	to = cJSON_CreateObject();
-	add_number(to, "steps", (double)losses.steps);
-	add_number(to, "mean_percent", losses.mean * 100);
-	add_number(to, "largest_percent", losses.largest * 100);
-	add_number(to, "at_step", (double)losses.at);
-	return to;
+	if (losses.steps)
+		add_alignment(cJSON_AddObjectToObject(to, "loss"), &losses,
+			      failed);
+	else
+		json_add(to, "loss", cJSON_CreateNull(), failed);
 }
 
 /* A cell of any sweep. */
@@ -137,49 +142,51 @@ struct aligned {
 
 /* How b differs from a, added to the object. */
 static void add_difference(cJSON *to, const struct side *a,
-			   const struct side *b, uint64_t from_step)
+			   const struct side *b, uint64_t from_step,
+			   bool *failed)
 {
 	bool repeats = a->n > 1 && b->n > 1, both = a->n && b->n;
 	bool steps = both && isfinite(a->steps) && isfinite(b->steps);
 	double ratio = both ? b->mean / a->mean : NAN;
 	double margin = repeats ? ratio_margin(a, b) : NAN;
+	bool significant =
+		repeats ? welch(a, b)
+			: fabs(a->mean - b->mean) > a->steps + b->steps;
 
-	cJSON_AddItemToObject(to, "b", side_json(b, a));
-	add_number(to, "ratio", ratio);
-	add_number(to, "ratio_low", ratio * exp(-margin));
-	add_number(to, "ratio_high", ratio * exp(margin));
-	if (repeats || steps)
-		cJSON_AddBoolToObject(to, "significant",
-				      repeats ? welch(a, b)
-					      : fabs(a->mean - b->mean) >
-							a->steps + b->steps);
-	else
-		cJSON_AddNullToObject(to, "significant");
-	cJSON_AddItemToObject(to, "by",
-			      repeats ? cJSON_CreateString("repeats")
-			      : steps ? cJSON_CreateString("steps")
-				      : cJSON_CreateNull());
-	cJSON_AddItemToObject(to, "loss", loss_json(a, b, from_step));
+	add_side(to, "b", b, a, failed);
+	json_add_number(to, "ratio", ratio, failed);
+	json_add_number(to, "ratio_low", ratio * exp(-margin), failed);
+	json_add_number(to, "ratio_high", ratio * exp(margin), failed);
+	json_add(to, "significant",
+		 repeats || steps ? cJSON_CreateBool(significant)
+				  : cJSON_CreateNull(),
+		 failed);
+	json_add_text(to, "by",
+		      repeats ? "repeats"
+		      : steps ? "steps"
+			      : NULL,
+		      failed);
+	add_loss(to, a, b, from_step, failed);
 }
 
 static cJSON *aligned_json(const struct aligned *aligned, size_t sweeps,
-			   uint64_t from_step)
+			   uint64_t from_step, bool *failed)
 {
 	const struct side *sides = aligned->sides;
 	cJSON *to = cJSON_CreateObject();
 	cJSON *more;
 
-	cJSON_AddStringToObject(to, "cell", aligned->cell);
-	cJSON_AddItemToObject(to, "a", side_json(&sides[0], &sides[1]));
-	add_difference(to, &sides[0], &sides[1], from_step);
+	json_add_text(to, "cell", aligned->cell, failed);
+	add_side(to, "a", &sides[0], &sides[1], failed);
+	add_difference(to, &sides[0], &sides[1], from_step, failed);
 	if (sweeps == 2)
 		return to;
 	more = cJSON_AddArrayToObject(to, "more");
 	for (size_t i = 2; i < sweeps; i++) {
 		cJSON *other = cJSON_CreateObject();
 
-		add_difference(other, &sides[0], &sides[i], from_step);
-		cJSON_AddItemToArray(more, other);
+		add_difference(other, &sides[0], &sides[i], from_step, failed);
+		json_add(more, NULL, other, failed);
 	}
 	return to;
 }
@@ -255,6 +262,7 @@ cJSON *compare_rows(const cJSON *const *sweeps, size_t sweeps_count,
 	owned_free struct entry *entries = NULL;
 	owned_free struct aligned *cells = NULL;
 	size_t count = 0, used = 0;
+	bool failed;
 	cJSON *list;
 
 	for (size_t i = 0; i < sweeps_count; i++) {
@@ -265,18 +273,20 @@ cJSON *compare_rows(const cJSON *const *sweeps, size_t sweeps_count,
 	entries = calloc(count + 1, sizeof(*entries));
 	cells = calloc(count + 1, sizeof(*cells));
 	list = cJSON_CreateArray();
-	if (!entries || !cells || !list) {
-		cJSON_Delete(list);
-		error_nomem(err, "compare");
-		return NULL;
-	}
-	for (size_t i = 0; i < sweeps_count; i++)
+	failed = !entries || !cells || !list;
+	for (size_t i = 0; !failed && i < sweeps_count; i++)
 		used = entries_of(sweeps[i], i, entries, used);
-	count = line_up(entries, used, cells);
+	count = failed ? 0 : line_up(entries, used, cells);
 	for (size_t i = 0; i < count; i++)
-		cJSON_AddItemToArray(list, aligned_json(&cells[i], sweeps_count,
-							from_step));
-	return list;
+		json_add(list, NULL,
+			 aligned_json(&cells[i], sweeps_count, from_step,
+				      &failed),
+			 &failed);
+	if (!failed)
+		return list;
+	cJSON_Delete(list);
+	error_nomem(err, "compare");
+	return NULL;
 }
 
 bool compare_shared(const cJSON *cells)
@@ -377,31 +387,28 @@ static int align_row(cJSON *row, const cJSON *rows, const cJSON *align,
 	double tolerance = row_double(align, "tolerance");
 	const cJSON *base = values ? find_baseline(rows, row, values) : NULL;
 	bool self = base == row || row_double(row, "job") == job;
-	struct alignment losses;
-	char name[64];
 	cJSON *to = cJSON_AddObjectToObject(row, "alignment");
+	struct alignment losses;
+	bool failed = false;
+	char name[64];
 
-	if (!to)
-		return error_nomem(err, "alignment");
 	if (values)
 		job = row_double(base, "job");
 	series_align(row_at(row, "series"),
 		     values ? row_at(base, "series") : job_series,
 		     from > 0 ? (uint64_t)from : 0, &losses);
 	snprintf(name, sizeof(name), "job %.0f", isfinite(job) ? job : 0);
-	cJSON_AddStringToObject(to, "verdict",
-				self ? "baseline"
-				: losses.steps && !losses.broken &&
-						losses.mean <= tolerance
-					? "True"
-					: "False");
-	add_number(to, "mean_percent", losses.mean * 100);
-	add_number(to, "largest_percent", losses.largest * 100);
-	add_number(to, "at_step", (double)losses.at);
-	add_number(to, "steps", (double)losses.steps);
-	add_number(to, "tolerance_percent", tolerance * 100);
-	cJSON_AddStringToObject(to, "baseline", name);
-	return 0;
+	json_add_text(to, "verdict",
+		      self ? "baseline"
+		      : losses.steps && !losses.broken &&
+				      losses.mean <= tolerance
+			      ? "True"
+			      : "False",
+		      &failed);
+	add_alignment(to, &losses, &failed);
+	json_add_number(to, "tolerance_percent", tolerance * 100, &failed);
+	json_add_text(to, "baseline", name, &failed);
+	return failed ? error_nomem(err, "alignment") : 0;
 }
 
 int align_rows(cJSON *rows, const cJSON *job_series, struct error *err)

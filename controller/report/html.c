@@ -362,8 +362,7 @@ int report_html(const struct report_about *about, const cJSON *rows,
 	html_overview(&to, rows, &labels);
 	put_notes(&to, "Without a result", put_failure, rows);
 	put_advice(&to, rows);
-	put_notes(&to, "Taken over, as they completed before", put_origin,
-		  rows);
+	put_notes(&to, "Jobs taken over from earlier sweeps", put_origin, rows);
 	put_suspects(&to, rows);
 	put_sections(&to, rows, &labels);
 	put_notes(&to, "Provenance", put_provenance, rows);

@@ -56,7 +56,7 @@ static void put_origins(struct writer *to, const cJSON *rows)
 	{
 		if (!row_origin(row, words, sizeof(words)))
 			continue;
-		put_heading(to, "Taken over, as they completed before", &any);
+		put_heading(to, "Jobs taken over from earlier sweeps", &any);
 		put_note(to, row, words);
 	}
 }

@@ -2,29 +2,8 @@
  */
 #include "controller/report/merge_evaluations.h"
 
+#include "controller/report/labels.h"
 #include "controller/report/row.h"
-
-#include <string.h>
-
-/* Does the cell have all the words, "step=train nodes=2"? */
-static bool has_words(const char *cell, const char *words)
-{
-	while (*words) {
-		size_t size = strcspn(words, " ");
-		const char *at = cell;
-
-		while (*at && (strncmp(at, words, size) != 0 ||
-			       (at[size] && at[size] != ' '))) {
-			at += strcspn(at, " ");
-			at += strspn(at, " ");
-		}
-		if (!*at)
-			return false;
-		words += size;
-		words += strspn(words, " ");
-	}
-	return true;
-}
 
 static bool is_evaluation(const cJSON *row)
 {
@@ -51,7 +30,8 @@ static cJSON *evaluated(cJSON *rows, const cJSON *evaluation)
 	for (row = rows->child; row && row != evaluation; row = row->next) {
 		const char *cell = row_text(row, "cell");
 
-		if (!cell || !row_completed(row) || !has_words(cell, follows) ||
+		if (!cell || !row_completed(row) ||
+		    !labels_hold(cell, follows) ||
 		    (found && repeat_of(found) == repeat_of(evaluation)))
 			continue;
 		found = row;
@@ -59,88 +39,67 @@ static cJSON *evaluated(cJSON *rows, const cJSON *evaluation)
 	return found;
 }
 
-static bool add_copy(cJSON *to, const cJSON *item)
-{
-	cJSON *copy = cJSON_Duplicate(item, true);
-
-	if (copy &&
-	    (cJSON_IsArray(to) ? cJSON_AddItemToArray(to, copy)
-			       : cJSON_AddItemToObject(to, item->string, copy)))
-		return true;
-	cJSON_Delete(copy);
-	return false;
-}
-
-/* The object or array of the result, made when there is none. */
-static cJSON *part(cJSON *result, const char *name, bool array)
+/* The object or list of the result, made when there is none. */
+static cJSON *part(cJSON *result, const char *name, bool list)
 {
 	cJSON *item = cJSON_GetObjectItemCaseSensitive(result, name);
 
-	if (array ? cJSON_IsArray(item) : cJSON_IsObject(item))
+	if (list ? cJSON_IsArray(item) : cJSON_IsObject(item))
 		return item;
 	cJSON_DeleteItemFromObjectCaseSensitive(result, name);
-	return array ? cJSON_AddArrayToObject(result, name)
-		     : cJSON_AddObjectToObject(result, name);
+	return list ? cJSON_AddArrayToObject(result, name)
+		    : cJSON_AddObjectToObject(result, name);
 }
 
-/* The names of such a list of the evaluation join those of the row. */
-static bool give_names(cJSON *result, const cJSON *evaluation, const char *list)
+/* Add the names of such a list of the evaluation. */
+static void merge_names(cJSON *result, const cJSON *evaluated, const char *list,
+			bool *failed)
 {
-	const cJSON *names =
-		cJSON_GetObjectItemCaseSensitive(row_at(evaluation, "result"),
-						 list);
+	const cJSON *names = cJSON_GetObjectItemCaseSensitive(evaluated, list);
 	cJSON *to = names ? part(result, list, true) : NULL;
-	const cJSON *item;
+	const cJSON *name;
 
-	if (names && !to)
-		return false;
-	cJSON_ArrayForEach(item, names)
+	cJSON_ArrayForEach(name, names)
 	{
-		if (!add_copy(to, item))
-			return false;
+		json_add_copy(to, NULL, name, failed);
 	}
-	return true;
 }
 
-/* false: no memory. */
-static bool give(cJSON *row, const cJSON *evaluation)
+static void merge(cJSON *row, const cJSON *evaluation, bool *failed)
 {
+	const cJSON *from = row_at(evaluation, "result"), *metric;
 	cJSON *result = cJSON_GetObjectItemCaseSensitive(row, "result");
 	cJSON *metrics = part(result, "metrics", false);
-	const cJSON *item;
 
-	if (!metrics)
-		return false;
-	cJSON_ArrayForEach(item, row_at(evaluation, "result.metrics"))
+	cJSON_ArrayForEach(metric, row_at(from, "metrics"))
 	{
-		if (item->string &&
-		    !cJSON_GetObjectItemCaseSensitive(metrics, item->string) &&
-		    !add_copy(metrics, item))
-			return false;
+		if (metric->string &&
+		    !cJSON_GetObjectItemCaseSensitive(metrics, metric->string))
+			json_add_copy(metrics, metric->string, metric, failed);
 	}
-	return give_names(result, evaluation, "metric_columns") &&
-	       give_names(result, evaluation, "metric_percents");
+	merge_names(result, from, "metric_columns", failed);
+	merge_names(result, from, "metric_percents", failed);
 }
 
 cJSON *rows_merge_evaluations(const cJSON *rows, struct error *err)
 {
-	cJSON *folded = cJSON_Duplicate(rows, true);
-	cJSON *row = folded ? folded->child : NULL;
-	bool whole = folded;
+	cJSON *merged = cJSON_Duplicate(rows, true);
+	cJSON *row = merged ? merged->child : NULL;
+	bool failed = !merged;
 
-	while (whole && row) {
+	while (row) {
 		cJSON *next = row->next;
-		cJSON *of = is_evaluation(row) ? evaluated(folded, row) : NULL;
+		cJSON *of = is_evaluation(row) ? evaluated(merged, row) : NULL;
 
 		if (of && cJSON_IsObject(row_at(of, "result"))) {
-			whole = give(of, row);
-			cJSON_Delete(cJSON_DetachItemViaPointer(folded, row));
+			merge(of, row, &failed);
+			cJSON_Delete(cJSON_DetachItemViaPointer(merged, row));
 		}
 		row = next;
 	}
-	if (whole)
-		return folded;
-	cJSON_Delete(folded);
+	if (!failed)
+		return merged;
+	cJSON_Delete(merged);
 	error_nomem(err, "report");
 	return NULL;
 }

@@ -402,7 +402,7 @@ static void put_general(struct writer *to, const struct lines *lines)
 			      "parallel, see performance",
 			      "as TPxPPyDPz, such as TP2PP1DP4");
 	put_indicator(to, lines, "changed settings", "fix_hp, see performance",
-		      "what this row sets otherwise than the first");
+		      "settings that differ from the first row");
 	device_name(lines, name, sizeof(name));
 	put_indicator_of(to, lines, "device", name);
 	put_indicator(to, lines, "device memory", "mem, see performance",
@@ -511,7 +511,8 @@ static void put_remarks(struct writer *to, const struct lines *lines)
 				  "The accelerators of these runs were "
 				  "simulated: recorded output was replayed, "
 				  "and "
-				  "no figure says anything of real hardware."));
+				  "the figures do not describe real "
+				  "hardware."));
 	}
 	for (size_t i = 0; i < lines->count; i++) {
 		const cJSON *row = lines->rows[i];

@@ -11,10 +11,7 @@
 
 static void put(const MD_CHAR *text, MD_SIZE size, void *arg)
 {
-	struct writer *to = arg;
-
-	if (!to->failure.code)
-		buffer_append(to->out, text, size, &to->failure);
+	writer_bytes(arg, text, size);
 }
 
 int report_reference_html(const struct report_about *about, const cJSON *rows,

@@ -196,7 +196,7 @@ static void put_tokens(struct writer *to, double tokens)
 		writer_printf(to, "=%.0f tokens", tokens);
 }
 
-/* What the row sets otherwise than the first: "GAS=64(GBS=1024=2M tokens)". */
+/* The settings that differ from the first row: "GAS=64(GBS=1024=2M tokens)". */
 static void put_changes(struct writer *to, const struct lines *lines,
 			const cJSON *row, const struct reference_column *column)
 {

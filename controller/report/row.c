@@ -92,37 +92,6 @@ int rows_gather(cJSON *rows, struct error *err)
 	return 0;
 }
 
-const cJSON *row_at(const cJSON *row, const char *path)
-{
-	char name[64];
-
-	while (row && *path) {
-		size_t n = strcspn(path, ".");
-
-		snprintf(name, sizeof(name), "%.*s", (int)n, path);
-		row = cJSON_GetObjectItemCaseSensitive(row, name);
-		path += path[n] ? n + 1 : n;
-	}
-	return row;
-}
-
-const char *row_text(const cJSON *row, const char *path)
-{
-	return cJSON_GetStringValue(row_at(row, path));
-}
-
-double number_at(const cJSON *row, const char *path)
-{
-	const cJSON *value = row_at(row, path);
-
-	return cJSON_IsNumber(value) ? value->valuedouble : 0;
-}
-
-double row_double(const cJSON *row, const char *path)
-{
-	return cJSON_GetNumberValue(row_at(row, path));
-}
-
 bool row_completed(const cJSON *row)
 {
 	return job_state_from(row_text(row, "state")) == JOB_COMPLETED;

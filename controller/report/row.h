@@ -1,14 +1,11 @@
-/* row.h - reads members of a row, for all report formats.
- *
- * Rows: as in report.h; these calls accept any JSON object.
+/* row.h - what all report formats read from a row (report.h).
  */
 #ifndef CONTROLLER_REPORT_ROW_H
 #define CONTROLLER_REPORT_ROW_H
 
+#include "controller/results/json_object.h"
 #include "protocol/base/error.h"
 
-#include <cjson/cJSON.h>
-#include <stdbool.h>
 #include <stdint.h>
 
 #define ROW_RATE "result.tokens_per_second_per_device" /* a path */
@@ -20,16 +17,6 @@ int rows_check(const cJSON *rows, struct error *err);
  * repeats are at the end of the list.) ENOMEM.
  */
 int rows_gather(cJSON *rows, struct error *err);
-
-/* The value at a path like "result.loss.last"; NULL: not there. */
-const cJSON *row_at(const cJSON *row, const char *path);
-
-/* The text there; NULL: none. */
-const char *row_text(const cJSON *row, const char *path);
-
-/* The number at a path; if there is none, number_at(): 0, row_double(): NAN. */
-double number_at(const cJSON *row, const char *path);
-double row_double(const cJSON *row, const char *path);
 
 bool row_completed(const cJSON *row);
 

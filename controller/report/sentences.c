@@ -1,14 +1,29 @@
-/* sentences.c - what results, anomalies and failures say, in another language.
+/* sentences.c - translates the sentences of results and anomalies.
  */
 #include "controller/report/sentences.h"
-#include "controller/report/sentence_table.h"
+
+#include "controller/report/writer.h"
 
 #include <stdbool.h>
 #include <string.h>
 
+/* The file as it is, and a NUL. Lines in English, the wording of earlier
+ * versions too, then their translation, behind a tab. Marks are what differs
+ * from one sentence to another: "*" stays as it is, of "#" a range "1 to 2" is
+ * translated, and "@" is a sentence itself, or stays as it is. A translation
+ * has the same marks in the same order. The first line that fits counts.
+ */
+__asm__(".pushsection .rodata\n"
+	".global sentences_zh\n"
+	"sentences_zh:\n"
+	".incbin \"controller/report/sentences.zh\"\n"
+	".byte 0\n"
+	".popsection\n");
+extern const char sentences_zh[];
+
 #define MARKS_MAX 10
 #define MARKS "*#@"
-#define NUMBER "0123456789.+-e" /* what one consists of */
+#define NUMBER "0123456789.+-e" /* the characters of a number */
 #define RANGE " to "
 
 struct stretch {
@@ -44,13 +59,13 @@ static bool is_number(struct stretch stretch)
 	return stretch.size;
 }
 
-/* Is the sentence of the pattern? Then what its marks stand for: each for as
- * little as the text behind it allows.
+/* Does the sentence fit the pattern, up to the end of its line? Then fill what
+ * its marks stand for: each for as little as the text behind it allows.
  */
 static bool fits(const char *pattern, struct stretch sentence,
 		 struct stretch marks[MARKS_MAX])
 {
-	size_t size = strcspn(pattern, MARKS);
+	size_t size = strcspn(pattern, MARKS "\n");
 
 	if (!begins(sentence, pattern, size))
 		return false;
@@ -60,9 +75,9 @@ static bool fits(const char *pattern, struct stretch sentence,
 
 		sentence = behind(sentence, size);
 		pattern += size;
-		if (!*pattern)
+		if (mark == '\n')
 			return !sentence.size;
-		size = strcspn(++pattern, MARKS);
+		size = strcspn(++pattern, MARKS "\n");
 		while (length < sentence.size &&
 		       (!size ||
 			!begins(behind(sentence, length), pattern, size)))
@@ -77,70 +92,66 @@ static bool fits(const char *pattern, struct stretch sentence,
 	}
 }
 
-static int translate(struct stretch sentence, struct buffer *out, bool *done,
-		     struct error *err);
-
-static int put_number(struct stretch number, struct buffer *out,
-		      struct error *err)
+static void put(struct writer *to, struct stretch stretch)
 {
-	const char *to = memmem(number.text, number.size, RANGE, strlen(RANGE));
-	size_t size = to ? (size_t)(to - number.text) : number.size;
-
-	if (buffer_append(out, number.text, size, err) < 0 || !to)
-		return to ? -1 : 0;
-	number = behind(number, size + strlen(RANGE));
-	return buffer_text(out, " 到 ", err) < 0 ||
-			       buffer_append(out, number.text, number.size,
-					     err) < 0
-		       ? -1
-		       : 0;
+	writer_bytes(to, stretch.text, stretch.size);
 }
 
-static int put_mark(char mark, struct stretch stretch, struct buffer *out,
-		    struct error *err)
+static void put_number(struct writer *to, struct stretch number)
 {
-	bool done;
+	const char *range = number.size ? memmem(number.text, number.size,
+						 RANGE, strlen(RANGE))
+					: NULL;
+	size_t size = range ? (size_t)(range - number.text) : number.size;
 
-	if (mark == '@')
-		return translate(stretch, out, &done, err);
-	if (mark == '#')
-		return put_number(stretch, out, err);
-	return buffer_append(out, stretch.text, stretch.size, err);
+	writer_bytes(to, number.text, size);
+	if (!range)
+		return;
+	writer_raw(to, " 到 ");
+	put(to, behind(number, size + strlen(RANGE)));
 }
 
-static int put(const char *translation, const struct stretch *marks,
-	       struct buffer *out, struct error *err)
+static bool translate(struct writer *to, struct stretch sentence);
+
+static void put_translation(struct writer *to, const char *translation,
+			    const struct stretch *marks)
 {
 	for (;; marks++) {
-		size_t size = strcspn(translation, MARKS);
+		size_t size = strcspn(translation, MARKS "\n");
 		char mark = translation[size];
 
-		if (buffer_append(out, translation, size, err) < 0)
-			return -1;
-		if (!mark)
-			return 0;
-		if (put_mark(mark, *marks, out, err) < 0)
-			return -1;
+		writer_bytes(to, translation, size);
 		translation += size + 1;
+		if (mark == '\n')
+			return;
+		if (mark == '@')
+			translate(to, *marks);
+		else if (mark == '#')
+			put_number(to, *marks);
+		else
+			put(to, *marks);
 	}
 }
 
-/* A sentence of the table, as a whole. */
-static int translate_whole(struct stretch sentence, struct buffer *out,
-			   bool *done, struct error *err)
+static const char *next_line(const char *line)
+{
+	return line + strcspn(line, "\n") + 1;
+}
+
+/* A sentence of the file, as a whole; false: it is none. */
+static bool translate_whole(struct writer *to, struct stretch sentence)
 {
 	struct stretch marks[MARKS_MAX] = { 0 };
 
-	for (size_t i = 0; i < sentence_count; i++) {
-		const struct translation *entry = &sentence_table[i];
-
-		*done = fits(entry->english, sentence, marks) ||
-			(entry->earlier &&
-			 fits(entry->earlier, sentence, marks));
-		if (*done)
-			return put(entry->chinese, marks, out, err);
+	for (const char *line = sentences_zh; *line; line = next_line(line)) {
+		if (*line == '\t' || !fits(line, sentence, marks))
+			continue;
+		while (*line != '\t')
+			line = next_line(line);
+		put_translation(to, line + 1, marks);
+		return true;
 	}
-	return 0;
+	return false;
 }
 
 /* Bytes before the next ": ", from there on; sentence.size: there is none. */
@@ -153,68 +164,55 @@ static size_t find_colon(struct stretch sentence, size_t from)
 }
 
 /* "n1: " or "rank 3: " before a sentence. */
-static int translate_placed(struct stretch sentence, struct buffer *out,
-			    bool *done, struct error *err)
+static bool translate_placed(struct writer *to, struct stretch sentence)
 {
-	size_t size = find_colon(sentence, 0), before = out->size;
+	size_t size = find_colon(sentence, 0), before = to->out->size;
 	size_t skipped = begins(sentence, "rank ", 5) ? 5 : 0;
 
-	*done = false;
 	if (size == sentence.size ||
 	    memchr(sentence.text + skipped, ' ', size - skipped))
-		return 0;
-	if (buffer_append(out, sentence.text, size, err) < 0 ||
-	    buffer_text(out, "：", err) < 0 ||
-	    translate(behind(sentence, size + 2), out, done, err) < 0)
-		return -1;
-	if (!*done) {
-		out->size = before;
-		out->data[before] = 0;
-	}
-	return 0;
+		return false;
+	writer_bytes(to, sentence.text, size);
+	writer_raw(to, "：");
+	if (translate(to, behind(sentence, size + 2)))
+		return true;
+	writer_cut(to, before);
+	return false;
 }
 
 /* A sentence, and behind it a line of a log, which stays as it was printed. */
-static int translate_quoting(struct stretch sentence, struct buffer *out,
-			     bool *done, struct error *err)
+static bool translate_quoting(struct writer *to, struct stretch sentence)
 {
-	*done = false;
 	for (size_t size = find_colon(sentence, 0); size < sentence.size;
-	     size = find_colon(sentence, size + 2)) {
-		struct stretch line = behind(sentence, size + 2);
-
-		if (translate_whole((struct stretch){ sentence.text, size },
-				    out, done, err) < 0)
-			return -1;
-		if (*done)
-			return buffer_text(out, "：", err) < 0
-				       ? -1
-				       : buffer_append(out, line.text,
-						       line.size, err);
-	}
-	return 0;
+	     size = find_colon(sentence, size + 2))
+		if (translate_whole(to,
+				    (struct stretch){ sentence.text, size })) {
+			writer_raw(to, "：");
+			put(to, behind(sentence, size + 2));
+			return true;
+		}
+	return false;
 }
 
-static int translate(struct stretch sentence, struct buffer *out, bool *done,
-		     struct error *err)
+/* False: there is no translation, and the sentence stays as it is. */
+static bool translate(struct writer *to, struct stretch sentence)
 {
-	if (translate_placed(sentence, out, done, err) < 0)
-		return -1;
-	if (!*done && translate_whole(sentence, out, done, err) < 0)
-		return -1;
-	if (!*done && translate_quoting(sentence, out, done, err) < 0)
-		return -1;
-	return *done ? 0
-		     : buffer_append(out, sentence.text, sentence.size, err);
+	if (translate_placed(to, sentence) || translate_whole(to, sentence) ||
+	    translate_quoting(to, sentence))
+		return true;
+	put(to, sentence);
+	return false;
 }
 
 int sentence_put(const char *sentence, enum language language,
 		 struct buffer *out, struct error *err)
 {
-	bool done;
+	struct writer to;
 
-	if (language != LANGUAGE_ZH)
-		return buffer_text(out, sentence, err);
-	return translate((struct stretch){ sentence, strlen(sentence) }, out,
-			 &done, err);
+	writer_init(&to, out, NULL);
+	if (language == LANGUAGE_ZH)
+		translate(&to, (struct stretch){ sentence, strlen(sentence) });
+	else
+		writer_raw(&to, sentence);
+	return writer_end(&to, err);
 }

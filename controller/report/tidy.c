@@ -104,167 +104,90 @@ static int find_keys(const cJSON *values, const char *prefix, int depth,
 	return 0;
 }
 
-static int set(cJSON *flat, const char *title, cJSON *value, struct error *err)
-{
-	if (value && cJSON_AddItemToObject(flat, title, value))
-		return 0;
-	cJSON_Delete(value);
-	return error_nomem(err, "report");
-}
-
-static cJSON *copy_of(const cJSON *value)
-{
-	return value ? cJSON_Duplicate(value, true) : cJSON_CreateNull();
-}
-
-static cJSON *time_of(const cJSON *value)
+static void put_time(cJSON *flat, const char *title, double ms, bool *failed)
 {
 	char text[UTC_SIZE];
 
-	if (!value || !cJSON_IsNumber(value) || value->valuedouble <= 0)
-		return cJSON_CreateNull();
-	return cJSON_CreateString(utc_text((int64_t)value->valuedouble, text));
+	json_add_text(flat, title, ms > 0 ? utc_text((int64_t)ms, text) : NULL,
+		      failed);
 }
 
-static int put_about(cJSON *flat, const struct report_about *about,
-		     struct error *err)
-{
-	cJSON time = { .type = cJSON_Number,
-		       .valuedouble = (double)about->submitted_ms };
-
-	if (set(flat, "schema", cJSON_CreateNumber(TIDY_VERSION), err) < 0 ||
-	    set(flat, "sweep", cJSON_CreateNumber((double)about->sweep), err) <
-		    0 ||
-	    set(flat, "sweep_name",
-		about->name ? cJSON_CreateString(about->name)
-			    : cJSON_CreateNull(),
-		err) < 0)
-		return -1;
-	return set(flat, "submitted_utc", time_of(&time), err);
-}
-
-static int put_rules(cJSON *flat, const cJSON *row, struct error *err)
+static void put_rules(cJSON *flat, const cJSON *row, bool *failed)
 {
 	for (size_t i = 0; i < RULES; i++) {
 		const cJSON *value = row_at(row, rules[i].path);
 
 		if (rules[i].kind != ROW && !row_completed(row))
 			value = NULL;
-		if (set(flat, rules[i].title,
-			rules[i].kind == TIME ? time_of(value) : copy_of(value),
-			err) < 0)
-			return -1;
+		if (rules[i].kind == TIME)
+			put_time(flat, rules[i].title,
+				 cJSON_GetNumberValue(value), failed);
+		else
+			json_add_copy(flat, rules[i].title, value, failed);
 	}
-	return 0;
-}
-
-static int put_cell(cJSON *flat, const cJSON *row, const struct strings *keys,
-		    struct error *err)
-{
-	for (size_t i = 0; i < keys->count; i++) {
-		char title[KEY_SIZE + 8];
-
-		snprintf(title, sizeof(title), "cell.%s", keys->items[i]);
-		if (set(flat, title,
-			copy_of(row_at(row_at(row, "values"), keys->items[i])),
-			err) < 0)
-			return -1;
-	}
-	return 0;
-}
-
-static int put_metrics(cJSON *flat, const cJSON *row,
-		       const struct columns *chosen, struct error *err)
-{
-	const cJSON *metrics =
-		row_completed(row) ? row_at(row, "result.metrics") : NULL;
-
-	for (size_t c = 0; c < chosen->count; c++)
-		if (chosen->metrics[c] &&
-		    set(flat, chosen->metrics[c],
-			copy_of(cJSON_GetObjectItemCaseSensitive(metrics,
-								 chosen->metrics
-									 [c])),
-			err) < 0)
-			return -1;
-	return 0;
 }
 
 static cJSON *flat_row(const struct report_about *about, const cJSON *row,
 		       const struct strings *keys, const struct columns *chosen,
-		       struct error *err)
+		       bool *failed)
 {
+	const cJSON *metrics =
+		row_completed(row) ? row_at(row, "result.metrics") : NULL;
 	cJSON *flat = cJSON_CreateObject();
 
-	if (!flat) {
-		error_nomem(err, "report");
-		return NULL;
+	put_rules(flat, row, failed);
+	json_add_number(flat, "schema", TIDY_VERSION, failed);
+	json_add_number(flat, "sweep", (double)about->sweep, failed);
+	json_add_text(flat, "sweep_name", about->name, failed);
+	put_time(flat, "submitted_utc", (double)about->submitted_ms, failed);
+	for (size_t i = 0; i < keys->count; i++) {
+		char title[KEY_SIZE + 8];
+
+		snprintf(title, sizeof(title), "cell.%s", keys->items[i]);
+		json_add_copy(flat, title,
+			      row_at(row_at(row, "values"), keys->items[i]),
+			      failed);
 	}
-	if (put_rules(flat, row, err) < 0 || put_about(flat, about, err) < 0 ||
-	    put_cell(flat, row, keys, err) < 0 ||
-	    put_metrics(flat, row, chosen, err) < 0) {
-		cJSON_Delete(flat);
-		return NULL;
+	for (size_t c = 0; c < chosen->count; c++) {
+		const char *metric = chosen->metrics[c];
+
+		if (metric)
+			json_add_copy(flat, metric,
+				      cJSON_GetObjectItemCaseSensitive(metrics,
+								       metric),
+				      failed);
 	}
 	return flat;
-}
-
-static int name_columns(const cJSON *flat, struct strings *titles,
-			struct error *err)
-{
-	const cJSON *column;
-
-	cJSON_ArrayForEach(column, flat)
-	{
-		if (strings_add(titles, column->string, err) < 0)
-			return -1;
-	}
-	return 0;
-}
-
-/* Add the rows to `table`; the titles are those of a row without values. */
-static int fill(cJSON *table, const struct report_about *about,
-		const cJSON *rows, const struct strings *keys,
-		struct strings *titles, struct error *err)
-{
-	struct columns chosen;
-	cJSON *flat = NULL;
-	const cJSON *row;
-	int rc;
-
-	columns_choose(rows, false, &chosen);
-	flat = flat_row(about, NULL, keys, &chosen, err);
-	rc = flat ? name_columns(flat, titles, err) : -1;
-	cJSON_Delete(flat);
-	cJSON_ArrayForEach(row, rows)
-	{
-		if (rc < 0)
-			break;
-		flat = flat_row(about, row, keys, &chosen, err);
-		if (!flat || !cJSON_AddItemToArray(table, flat))
-			rc = -1;
-	}
-	return rc;
 }
 
 cJSON *tidy_rows(const struct report_about *about, const cJSON *rows,
 		 struct strings *titles, struct error *err)
 {
 	owned(strings_clear) struct strings keys = { 0 };
-	cJSON *table = cJSON_CreateArray();
-	const cJSON *row;
-	int rc = table ? 0 : error_nomem(err, "report");
+	cJSON *table = cJSON_CreateArray(), *blank;
+	bool failed = !table;
+	struct columns chosen;
+	const cJSON *row, *column;
 
 	cJSON_ArrayForEach(row, rows)
 	{
-		if (rc == 0)
-			rc = find_keys(row_at(row, "values"), "", 1, &keys,
-				       err);
+		failed |=
+			find_keys(row_at(row, "values"), "", 1, &keys, err) < 0;
 	}
-	if (rc == 0)
-		rc = fill(table, about, rows, &keys, titles, err);
-	if (rc == 0)
+	columns_choose(rows, false, &chosen);
+	blank = flat_row(about, NULL, &keys, &chosen, &failed);
+	cJSON_ArrayForEach(column, blank)
+	{
+		failed |= strings_add(titles, column->string, err) < 0;
+	}
+	cJSON_Delete(blank);
+	for (row = rows->child; row && !failed; row = row->next)
+		json_add(table, NULL,
+			 flat_row(about, row, &keys, &chosen, &failed),
+			 &failed);
+	if (!failed)
 		return table;
 	cJSON_Delete(table);
+	error_nomem(err, "report");
 	return NULL;
 }

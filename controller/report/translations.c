@@ -68,7 +68,7 @@ static const char *const phrases[][LANGUAGES] = {
 	{ "as TPxPPyDPz, such as TP2PP1DP4",
 	  "格式为TPxPPyDPz，例如TP2PP1DP4" },
 	{ "fix_hp, see performance", "fix_hp,见“性能指标”" },
-	{ "what this row sets otherwise than the first",
+	{ "settings that differ from the first row",
 	  "与首行配置不同的超参" },
 	{ "device", "硬件设备简称" },
 	{ "device memory", "硬件存储使用" },
@@ -92,11 +92,9 @@ static const char *const phrases[][LANGUAGES] = {
 	{ "%s (rows %s)", "%s（第%s行）" },
 	{ "Remarks", "补充说明" },
 	{ ". To do: ", "。处理：" },
-	{ "The accelerators of these runs were simulated: recorded "
-	  "output was replayed, and no figure says anything of real "
-	  "hardware.",
-	  "本次运行的加速卡为模拟设备，日志为回放，所列数值不代表真实硬"
-	  "件。" },
+	{ "The accelerators of these runs were simulated: recorded output was "
+	  "replayed, and the figures do not describe real hardware.",
+	  "本次运行的加速卡为模拟设备，日志为回放，所列数值不代表真实硬件。" },
 	{ " (%s)", "（%s）" },
 };
 /* clang-format on */

@@ -42,21 +42,8 @@ static bool is_cell(const cJSON *cell, const cJSON *row)
 	return true;
 }
 
-static int set(cJSON *to, const char *name, cJSON *value, struct error *err)
-{
-	if (value && cJSON_AddItemToObject(to, name, value))
-		return 0;
-	cJSON_Delete(value);
-	return error_nomem(err, "trend");
-}
-
-static cJSON *text_json(const char *text)
-{
-	return text ? cJSON_CreateString(text) : cJSON_CreateNull();
-}
-
-/* The cell of the row in the list, which may grow by it. NULL: ENOMEM. */
-static cJSON *cell_of(cJSON *cells, const cJSON *row, struct error *err)
+/* The cell of the row in the list, which may grow by it. */
+static cJSON *cell_of(cJSON *cells, const cJSON *row, bool *failed)
 {
 	cJSON *cell;
 
@@ -66,60 +53,50 @@ static cJSON *cell_of(cJSON *cells, const cJSON *row, struct error *err)
 			return cell;
 	}
 	cell = cJSON_CreateObject();
-	if (!cJSON_AddItemToArray(cells, cell)) {
-		error_nomem(err, "trend");
-		return NULL;
-	}
 	for (size_t i = 0; i < IDENTITY; i++)
-		if (set(cell, identity[i][0],
-			text_json(row_text(row, identity[i][1])), err) < 0)
-			return NULL;
-	return set(cell, "points", cJSON_CreateArray(), err) < 0 ? NULL : cell;
+		json_add_text(cell, identity[i][0],
+			      row_text(row, identity[i][1]), failed);
+	json_add(cell, "points", cJSON_CreateArray(), failed);
+	json_add(cells, NULL, cell, failed);
+	return *failed ? NULL : cell;
 }
 
-static int add_point(cJSON *cell, const struct report_about *about,
-		     struct error *err)
+static void add_point(cJSON *points, const struct report_about *about,
+		      bool *failed)
 {
 	cJSON *point = cJSON_CreateObject();
 	char time[UTC_SIZE];
 
-	if (!cJSON_AddItemToArray(cJSON_GetObjectItemCaseSensitive(cell,
-								   "points"),
-				  point))
-		return error_nomem(err, "trend");
-	if (set(point, "sweep", cJSON_CreateNumber((double)about->sweep), err) <
-		    0 ||
-	    set(point, "name", text_json(about->name), err) < 0 ||
-	    set(point, "submitted_utc",
-		text_json(utc_text(about->submitted_ms, time)), err) < 0 ||
-	    set(point, "n", cJSON_CreateNumber(0), err) < 0)
-		return -1;
-	return set(point, "rate", cJSON_CreateNumber(0), err);
+	json_add_number(point, "sweep", (double)about->sweep, failed);
+	json_add_text(point, "name", about->name, failed);
+	json_add_text(point, "submitted_utc",
+		      utc_text(about->submitted_ms, time), failed);
+	json_add_number(point, "n", 0, failed);
+	json_add_number(point, "rate", 0, failed);
+	json_add(points, NULL, point, failed);
 }
 
 /* One more repeat: the point of the sweep is the last one, or new. */
-static int add_rate(cJSON *cell, const struct report_about *about, double rate,
-		    struct error *err)
+static void add_rate(cJSON *cell, const struct report_about *about, double rate,
+		     bool *failed)
 {
 	cJSON *points = cJSON_GetObjectItemCaseSensitive(cell, "points");
 	const cJSON *last = points->child ? points->child->prev : NULL;
-	double n;
+	double n, mean;
 
-	if ((!last || number_at(last, "sweep") != (double)about->sweep) &&
-	    add_point(cell, about, err) < 0)
-		return -1;
-	if (!points->child)
-		return error_nomem(err, "trend");
+	if (!last || number_at(last, "sweep") != (double)about->sweep)
+		add_point(points, about, failed);
+	if (*failed)
+		return;
 	last = points->child->prev;
 	n = number_at(last, "n") + 1;
-	rate = number_at(last, "rate") + (rate - number_at(last, "rate")) / n;
+	mean = number_at(last, "rate") + (rate - number_at(last, "rate")) / n;
 	cJSON_SetNumberValue(cJSON_GetObjectItemCaseSensitive(last, "n"), n);
 	cJSON_SetNumberValue(cJSON_GetObjectItemCaseSensitive(last, "rate"),
-			     rate);
-	return 0;
+			     mean);
 }
 
-static int judge(cJSON *cell, struct error *err)
+static void judge(cJSON *cell, bool *failed)
 {
 	double n = 0, mean = 0, squares = 0;
 	cJSON *point;
@@ -132,56 +109,49 @@ static int judge(cJSON *cell, struct error *err)
 		double fall =
 			fmax(mean * TREND_FALL_PERCENT / 100, 2 * deviation);
 
-		if (set(point, "change_percent",
-			n > 0 ? cJSON_CreateNumber(difference / mean * 100)
-			      : cJSON_CreateNull(),
-			err) < 0 ||
-		    set(point, "regression",
-			cJSON_CreateBool(n > 0 && -difference > fall), err) < 0)
-			return -1;
+		json_add_number(point, "change_percent",
+				n > 0 ? difference / mean * 100 : NAN, failed);
+		json_add(point, "regression",
+			 cJSON_CreateBool(n > 0 && -difference > fall), failed);
 		n++;
 		mean += difference / n;
 		squares += difference * (rate - mean);
 	}
-	return 0;
 }
 
-static int fill(cJSON *cells, const struct trend_sweep *sweeps, size_t count,
-		const char *what, struct error *err)
+static void fill(cJSON *cells, const struct trend_sweep *sweep,
+		 const char *what, bool *failed)
 {
-	cJSON *cell;
 	const cJSON *row;
 
-	for (size_t i = 0; i < count; i++)
-		cJSON_ArrayForEach(row, sweeps[i].rows)
-		{
-			double rate = row_double(row, ROW_RATE);
-
-			if (!row_completed(row) || !(rate > 0) ||
-			    !is_meant(row, what))
-				continue;
-			cell = cell_of(cells, row, err);
-			if (!cell ||
-			    add_rate(cell, &sweeps[i].about, rate, err) < 0)
-				return -1;
-		}
-	cJSON_ArrayForEach(cell, cells)
+	cJSON_ArrayForEach(row, sweep->rows)
 	{
-		if (judge(cell, err) < 0)
-			return -1;
+		double rate = row_double(row, ROW_RATE);
+		cJSON *cell;
+
+		if (!row_completed(row) || !(rate > 0) || !is_meant(row, what))
+			continue;
+		cell = cell_of(cells, row, failed);
+		if (cell)
+			add_rate(cell, &sweep->about, rate, failed);
 	}
-	return 0;
 }
 
 cJSON *trend_cells(const struct trend_sweep *sweeps, size_t count,
 		   const char *what, struct error *err)
 {
-	cJSON *cells = cJSON_CreateArray();
+	cJSON *cells = cJSON_CreateArray(), *cell;
+	bool failed = !cells;
 
-	if (!cells)
-		error_nomem(err, "trend");
-	else if (fill(cells, sweeps, count, what, err) == 0)
+	for (size_t i = 0; !failed && i < count; i++)
+		fill(cells, &sweeps[i], what, &failed);
+	cJSON_ArrayForEach(cell, cells)
+	{
+		judge(cell, &failed);
+	}
+	if (!failed)
 		return cells;
 	cJSON_Delete(cells);
+	error_nomem(err, "trend");
 	return NULL;
 }

@@ -79,7 +79,7 @@ void writer_init(struct writer *to, struct buffer *out, escape_fn *escape)
 	};
 }
 
-static void append(struct writer *to, const char *text, size_t size)
+void writer_bytes(struct writer *to, const char *text, size_t size)
 {
 	if (!to->failure.code)
 		buffer_append(to->out, text, size, &to->failure);
@@ -87,7 +87,7 @@ static void append(struct writer *to, const char *text, size_t size)
 
 void writer_raw(struct writer *to, const char *text)
 {
-	append(to, text, strlen(text));
+	writer_bytes(to, text, strlen(text));
 }
 
 void writer_text(struct writer *to, const char *text)
@@ -136,7 +136,7 @@ void writer_vprintf(struct writer *to, const char *fmt, va_list *args)
 		size_t size = strcspn(fmt, "%");
 		char form[16];
 
-		append(to, fmt, size);
+		writer_bytes(to, fmt, size);
 		fmt += size;
 		if (!*fmt)
 			break;
@@ -144,7 +144,7 @@ void writer_vprintf(struct writer *to, const char *fmt, va_list *args)
 		snprintf(form, sizeof(form), "%.*s", (int)size, fmt);
 		fmt += size;
 		if (!strcmp(form, "%%"))
-			append(to, "%", 1);
+			writer_bytes(to, "%", 1);
 		else if (!strcmp(form, "%s"))
 			writer_text(to, va_arg(*args, const char *));
 		else

@@ -38,6 +38,7 @@ void writer_init(struct writer *to, struct buffer *out, escape_fn *escape);
 
 /* Append a text as it is. */
 void writer_raw(struct writer *to, const char *text);
+void writer_bytes(struct writer *to, const char *text, size_t size);
 
 /* Append a text escaped; NULL: to->missing. */
 void writer_text(struct writer *to, const char *text);

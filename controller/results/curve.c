@@ -2,6 +2,8 @@
  */
 #include "controller/results/curve.h"
 
+#include "controller/results/json_object.h"
+
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
@@ -49,22 +51,21 @@ static double rounded(double value)
 cJSON *curve_json(const struct curve *curve, int64_t since_ms)
 {
 	cJSON *list = cJSON_CreateArray();
+	bool failed = !list;
 
-	for (uint32_t i = 0; list && i < curve->points; i++) {
+	for (uint32_t i = 0; i < curve->points; i++) {
 		double middle_ms = (double)(curve->from_ms - since_ms) +
 				   (i + 0.5) * (double)curve->stretch_ms;
 		double point[2] = { round(middle_ms) / 1000, 0 };
-		cJSON *item;
 
 		if (!curve->count[i])
 			continue;
 		point[1] = rounded(curve->sum[i] / curve->count[i]);
-		item = cJSON_CreateDoubleArray(point, 2);
-		if (!item || !cJSON_AddItemToArray(list, item)) {
-			cJSON_Delete(item);
-			cJSON_Delete(list);
-			return NULL;
-		}
+		json_add(list, NULL, cJSON_CreateDoubleArray(point, 2),
+			 &failed);
 	}
-	return list;
+	if (!failed)
+		return list;
+	cJSON_Delete(list);
+	return NULL;
 }

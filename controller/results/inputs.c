@@ -2,13 +2,13 @@
  */
 #include "controller/results/inputs.h"
 
+#include "controller/results/json_object.h"
+
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
 
-#define EXACT_MAX                                                              \
-	9007199254740992.0 /* a double holds each integer up to it             \
-			    */
+#define EXACT_MAX 9007199254740992.0 /* integers up to it are exact */
 
 /* clang-format off */
 #define NUMBER(m) { #m, offsetof(struct result_input, m), \
@@ -74,29 +74,19 @@ static void number_set(struct result_input *input, size_t i, double number)
 	}
 }
 
-/* Names are not copied. */
-static bool add(cJSON *object, const char *name, cJSON *item)
-{
-	if (item && cJSON_AddItemToObjectCS(object, name, item))
-		return true;
-	cJSON_Delete(item);
-	return false;
-}
-
 cJSON *inputs_json(const struct result_input *input)
 {
 	cJSON *object = cJSON_CreateObject();
-	bool good = object;
+	bool failed = !object;
 
-	for (size_t i = 0; good && i < NUMBERS; i++)
-		good = add(object, number_name(i),
-			   cJSON_CreateNumber(number_get(input, i)));
-	good = good &&
-	       add(object, "simulated", cJSON_CreateBool(input->simulated));
-	if (good && cJSON_GetArraySize(input->warnings))
-		good = add(object, "warnings",
-			   cJSON_Duplicate(input->warnings, true));
-	if (good)
+	for (size_t i = 0; i < NUMBERS; i++)
+		json_add_number(object, number_name(i), number_get(input, i),
+				&failed);
+	json_add(object, "simulated", cJSON_CreateBool(input->simulated),
+		 &failed);
+	if (cJSON_GetArraySize(input->warnings))
+		json_add_copy(object, "warnings", input->warnings, &failed);
+	if (!failed)
 		return object;
 	cJSON_Delete(object);
 	return NULL;
@@ -111,19 +101,14 @@ static double number_limit(size_t i)
 
 void inputs_read(const cJSON *object, struct result_input *input)
 {
-	const cJSON *simulated =
-		cJSON_GetObjectItemCaseSensitive(object, "simulated");
-	const cJSON *warnings =
-		cJSON_GetObjectItemCaseSensitive(object, "warnings");
+	const cJSON *simulated = row_at(object, "simulated");
+	const cJSON *warnings = row_at(object, "warnings");
 
 	for (size_t i = 0; i < NUMBERS; i++) {
-		const cJSON *item =
-			cJSON_GetObjectItemCaseSensitive(object,
-							 number_name(i));
+		double number = row_double(object, number_name(i));
 
-		if (cJSON_IsNumber(item) && item->valuedouble >= 0 &&
-		    item->valuedouble <= number_limit(i))
-			number_set(input, i, item->valuedouble);
+		if (number >= 0 && number <= number_limit(i))
+			number_set(input, i, number);
 	}
 	if (cJSON_IsBool(simulated))
 		input->simulated = cJSON_IsTrue(simulated);

@@ -2,6 +2,7 @@
  */
 #include "controller/results/metrics.h"
 
+#include "controller/results/json_object.h"
 #include "controller/results/steady.h"
 
 #include <math.h>
@@ -33,14 +34,14 @@ static double steps_median(const struct record *records, size_t count,
 	return quantile(values, n, 0.5);
 }
 
-static bool add(cJSON *to, const char *name, double number)
+static void add(cJSON *to, const char *name, double number, bool *failed)
 {
-	return !isfinite(number) || cJSON_HasObjectItem(to, name) ||
-	       cJSON_AddNumberToObject(to, name, number);
+	if (isfinite(number) && !cJSON_HasObjectItem(to, name))
+		json_add_number(to, name, number, failed);
 }
 
-static bool add_all(cJSON *to, const struct extract *extract, size_t first,
-		    double *values)
+static void add_all(cJSON *to, const struct extract *extract, size_t first,
+		    double *values, bool *failed)
 {
 	size_t count, runs;
 	const struct record *records = extract_records(extract, &count);
@@ -49,22 +50,21 @@ static bool add_all(cJSON *to, const struct extract *extract, size_t first,
 	const char *name;
 
 	for (size_t i = 0; i < runs; i++)
-		if (run[i].count &&
-		    !add(to, run[i].name, run[i].sum / (double)run[i].count))
-			return false;
+		if (run[i].count)
+			add(to, run[i].name, run[i].sum / (double)run[i].count,
+			    failed);
 	for (size_t m = 0; (name = extract_metric_name(extract, m)); m++) {
 		double number;
 
-		if (record_metric(summary, m, &number))
-			; /* its own word */
-		else if (extract_rules_counter(extract_rules_of(extract), name))
-			number = last_of(records, count, m);
-		else
-			number = steps_median(records, count, first, m, values);
-		if (!add(to, name, number))
-			return false;
+		if (!record_metric(summary, m, &number))
+			number =
+				extract_rules_counter(extract_rules_of(extract),
+						      name)
+					? last_of(records, count, m)
+					: steps_median(records, count, first, m,
+						       values);
+		add(to, name, number, failed);
 	}
-	return true;
 }
 
 size_t metrics_told(const struct extract *extract)
@@ -80,45 +80,36 @@ cJSON *metrics_json(const struct extract *extract, size_t first)
 {
 	size_t count;
 	cJSON *object = cJSON_CreateObject();
+	bool failed = !object;
 	double *values;
 
 	extract_records(extract, &count);
 	/* One more: record_metric() may look at a value that does not count. */
 	values = calloc(count + 1, sizeof(*values));
-	if (!object || !values || !add_all(object, extract, first, values)) {
-		cJSON_Delete(object);
-		object = NULL;
-	}
+	if (values)
+		add_all(object, extract, first, values, &failed);
+	failed |= !values;
 	free(values);
-	return object;
+	if (!failed)
+		return object;
+	cJSON_Delete(object);
+	return NULL;
 }
 
-typedef bool rule_fn(const struct extract_rules *rules, const char *name);
-
-static cJSON *names_of(const struct extract *extract, const cJSON *metrics,
-		       rule_fn *wanted)
+cJSON *metrics_names(const struct extract *extract, const cJSON *metrics,
+		     metrics_rule_fn *wanted)
 {
 	cJSON *names = cJSON_CreateArray();
+	bool failed = !names;
 	const cJSON *metric;
 
 	cJSON_ArrayForEach(metric, metrics)
 	{
-		if (wanted(extract_rules_of(extract), metric->string) &&
-		    !cJSON_AddItemToArray(names,
-					  cJSON_CreateString(metric->string))) {
-			cJSON_Delete(names);
-			return NULL;
-		}
+		if (wanted(extract_rules_of(extract), metric->string))
+			json_add_text(names, NULL, metric->string, &failed);
 	}
-	return names;
-}
-
-cJSON *metrics_columns(const struct extract *extract, const cJSON *metrics)
-{
-	return names_of(extract, metrics, extract_rules_column);
-}
-
-cJSON *metrics_percents(const struct extract *extract, const cJSON *metrics)
-{
-	return names_of(extract, metrics, extract_rules_percent);
+	if (!failed)
+		return names;
+	cJSON_Delete(names);
+	return NULL;
 }

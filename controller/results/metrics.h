@@ -18,12 +18,13 @@
  */
 cJSON *metrics_json(const struct extract *extract, size_t first);
 
-/* The names of metrics_json() that tables show. The caller deletes it; NULL:
- * ENOMEM.
+/* The names of metrics_json() for which a call of the rules is true, such as
+ * extract_rules_column(). The caller deletes it; NULL: ENOMEM.
  */
-cJSON *metrics_columns(const struct extract *extract, const cJSON *metrics);
-/* The names of those that are in percent, likewise. */
-cJSON *metrics_percents(const struct extract *extract, const cJSON *metrics);
+typedef bool metrics_rule_fn(const struct extract_rules *rules,
+			     const char *name);
+cJSON *metrics_names(const struct extract *extract, const cJSON *metrics,
+		     metrics_rule_fn *wanted);
 
 /* The number of metrics for the whole run. If there are any, the run is
  * measured even without steps.

@@ -3,6 +3,7 @@
 #include "controller/results/recompute.h"
 
 #include "controller/results/inputs.h"
+#include "controller/results/json_object.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -15,63 +16,50 @@
 	16 /* of objects in a result, which may be a person's file             \
 	    */
 
-static const cJSON *get(const cJSON *object, const char *name)
+static bool is_null(const cJSON *item)
 {
-	return cJSON_GetObjectItemCaseSensitive(object, name);
-}
-
-/* Takes the item; false when memory ran out. */
-static bool put(cJSON *object, const char *name, cJSON *item)
-{
-	if (item && cJSON_AddItemToObject(object, name, item))
-		return true;
-	cJSON_Delete(item);
-	return false;
+	return !item || cJSON_IsNull(item);
 }
 
 int recompute_measure(const cJSON *row, struct measure_spec *measure,
 		      struct error *err)
 {
-	const cJSON *setup = get(row, "setup");
+	const cJSON *setup = row_at(row, "setup");
 	cJSON *known = cJSON_CreateObject();
-	bool whole = known;
+	bool failed = !known;
 	int rc;
 
-	/* The setup holds more than this. */
-	for (size_t i = 0; whole && i < measure_spec_schema.count; i++) {
+	/* The setup has other members, too. */
+	for (size_t i = 0; i < measure_spec_schema.count; i++) {
 		const char *name = measure_spec_schema.fields[i].name;
-		const cJSON *item = get(setup, name);
+		const cJSON *item =
+			cJSON_GetObjectItemCaseSensitive(setup, name);
 
-		if (item && !cJSON_IsNull(item))
-			whole = put(known, name, cJSON_Duplicate(item, true));
+		if (!is_null(item))
+			json_add_copy(known, name, item, &failed);
 	}
-	if (!whole) {
-		cJSON_Delete(known);
-		return error_nomem(err, "result");
-	}
-	rc = codec_from_object(&measure_spec_schema, known, measure, err);
+	rc = failed ? error_nomem(err, "result")
+		    : codec_from_object(&measure_spec_schema, known, measure,
+					err);
 	cJSON_Delete(known);
-	return rc < 0 ? error_prefix(err, "setup") : 0;
+	return rc < 0 && !failed ? error_prefix(err, "setup") : rc;
 }
 
 cJSON *recompute_result(const cJSON *row, const struct measure_spec *measure,
 			const struct extract *extract,
 			const struct result_input *figures, struct error *err)
 {
-	const cJSON *devices = get(row, "devices");
-	const cJSON *usage = get(get(row, "result"), "usage");
+	const cJSON *usage = row_at(row, "result.usage");
 	struct result_input input = {
 		.measure = measure,
-		.devices = cJSON_IsNumber(devices) && devices->valuedouble >= 1
-				   ? (uint64_t)devices->valuedouble
-				   : 1,
+		.devices = (uint64_t)fmax(number_at(row, "devices"), 1),
 		.summary = extract_summary(extract),
 		.extract = extract,
 		.usage = cJSON_IsObject(usage) ? usage : NULL,
 	};
 
 	input.records = extract_records(extract, &input.record_count);
-	inputs_read(get(get(row, "result"), "inputs"), &input);
+	inputs_read(row_at(row, "result.inputs"), &input);
 	input.flops = figures->flops;
 	input.peak_flops = figures->peak_flops;
 	input.chip_memory_bytes = figures->chip_memory_bytes;
@@ -88,21 +76,10 @@ static void note(struct comparison *comparison, const char *path,
 {
 	cJSON *entry = cJSON_CreateObject();
 
-	if (!entry || !cJSON_AddStringToObject(entry, "field", path) ||
-	    !put(entry, "stored",
-		 stored ? cJSON_Duplicate(stored, true) : cJSON_CreateNull()) ||
-	    !put(entry, "computed",
-		 computed ? cJSON_Duplicate(computed, true)
-			  : cJSON_CreateNull()) ||
-	    !cJSON_AddItemToArray(comparison->list, entry)) {
-		cJSON_Delete(entry);
-		comparison->failed = true;
-	}
-}
-
-static bool is_null(const cJSON *item)
-{
-	return !item || cJSON_IsNull(item);
+	json_add_text(entry, "field", path, &comparison->failed);
+	json_add_copy(entry, "stored", stored, &comparison->failed);
+	json_add_copy(entry, "computed", computed, &comparison->failed);
+	json_add(comparison->list, NULL, entry, &comparison->failed);
 }
 
 static bool same_number(double a, double b)
@@ -113,35 +90,30 @@ static bool same_number(double a, double b)
 static void compare(struct comparison *comparison, const char *path,
 		    const cJSON *stored, const cJSON *computed, int depth);
 
-static void compare_member(struct comparison *comparison, const char *path,
-			   const cJSON *stored, const cJSON *computed,
-			   const char *name, int depth)
-{
-	char inner[PATH_BYTES];
-
-	snprintf(inner, sizeof(inner), "%s%s%.100s", path, *path ? "." : "",
-		 name);
-	compare(comparison, inner, get(stored, name), get(computed, name),
-		depth + 1);
-}
-
 static void compare_objects(struct comparison *comparison, const char *path,
 			    const cJSON *stored, const cJSON *computed,
 			    int depth)
 {
+	const cJSON *const objects[] = { computed, stored };
 	const cJSON *item;
 
-	cJSON_ArrayForEach(item, computed)
-	{
-		compare_member(comparison, path, stored, computed, item->string,
-			       depth);
-	}
-	cJSON_ArrayForEach(item, stored)
-	{
-		if (!get(computed, item->string))
-			compare_member(comparison, path, stored, computed,
-				       item->string, depth);
-	}
+	for (size_t i = 0; i < 2; i++)
+		cJSON_ArrayForEach(item, objects[i])
+		{
+			const char *name = item->string;
+			const cJSON *now =
+				cJSON_GetObjectItemCaseSensitive(computed,
+								 name);
+			char inner[PATH_BYTES];
+
+			if (i && now)
+				continue;
+			snprintf(inner, sizeof(inner), "%s%s%.100s", path,
+				 *path ? "." : "", name);
+			compare(comparison, inner,
+				cJSON_GetObjectItemCaseSensitive(stored, name),
+				now, depth + 1);
+		}
 }
 
 static void compare(struct comparison *comparison, const char *path,
@@ -155,7 +127,8 @@ static void compare(struct comparison *comparison, const char *path,
 		return;
 	}
 	if (cJSON_IsNumber(stored) && cJSON_IsNumber(computed)) {
-		if (!same_number(stored->valuedouble, computed->valuedouble))
+		if (!same_number(cJSON_GetNumberValue(stored),
+				 cJSON_GetNumberValue(computed)))
 			note(comparison, path, stored, computed);
 		return;
 	}
@@ -168,11 +141,9 @@ cJSON *recompute_compare(const cJSON *stored, const cJSON *computed,
 {
 	struct comparison comparison = { .list = cJSON_CreateArray() };
 
-	if (comparison.list) {
-		compare(&comparison, "", stored, computed, 0);
-		if (!comparison.failed)
-			return comparison.list;
-	}
+	compare(&comparison, "", stored, computed, 0);
+	if (comparison.list && !comparison.failed)
+		return comparison.list;
 	cJSON_Delete(comparison.list);
 	error_nomem(err, "comparison");
 	return NULL;
@@ -180,57 +151,43 @@ cJSON *recompute_compare(const cJSON *stored, const cJSON *computed,
 
 #define REASONS_TEXT 480 /* bytes */
 #define UNKNOWN_REASON                                                         \
-	"rules, formulas and chip are unchanged; the log or the program that " \
-	"reads it has changed"
+	"rules, formulas and chip are the same; the log has changed, or "      \
+	"Regatta reads it differently"
 
-/* What figures follow from beside the log, as it stands in a result. */
+/* What figures are computed from beside the log, and as what results name it.
+ */
+/* clang-format off */
 static const struct {
-	const char *inputs; /* the object that has it; NULL: the result */
-	const char *name;
+	const char *path; /* in a result */
 	const char *said;
-	/* how fields begin that follow from it; NULL: all but inputs */
-	const char *moves[4];
+	const char *moves[4]; /* prefixes of the fields that depend on it; none:
+				 all but inputs */
 } origins[] = {
-	{ NULL, "formula", "the version of the formulas", { NULL } },
-	{ "inputs",
-	  "peak_flops",
-	  "the chip's peak",
+	{ "formula", "version of the formulas", { NULL } },
+	{ "inputs.peak_flops", "peak of the chip",
 	  { "mfu", "hfu", "flags", "metric" } },
-	{ "inputs",
-	  "chip_memory_bytes",
-	  "the chip's memory",
+	{ "inputs.chip_memory_bytes", "memory of the chip",
 	  { "chip_memory", "flags" } },
-	{ "inputs", "factor", "the model's k", { "mfu", "hfu", "flags" } },
-	{ "inputs",
-	  "parameters",
-	  "the model's parameters",
+	{ "inputs.factor", "FLOPs per parameter", { "mfu", "hfu", "flags" } },
+	{ "inputs.parameters", "parameters of the model",
 	  { "mfu", "hfu", "flags" } },
-	{ "inputs", "layers", "the model's layers", { "mfu", "hfu", "flags" } },
-	{ "inputs",
-	  "hidden",
-	  "the model's hidden size",
+	{ "inputs.layers", "layers of the model", { "mfu", "hfu", "flags" } },
+	{ "inputs.hidden", "hidden size of the model",
 	  { "mfu", "hfu", "flags" } },
 };
+/* clang-format on */
 
-/* Whether the field may follow from what a list names; an input follows from
- * itself alone.
+/* May the field depend on what is at the path? An input depends only on itself.
  */
 static bool may_move(const char *field, const char *const moves[4],
-		     const char *name)
+		     const char *path)
 {
 	if (!strncmp(field, "inputs.", 7))
-		return name && !strcmp(field + 7, name);
+		return !strcmp(field, path);
 	for (size_t i = 0; i < 4 && moves[i]; i++)
 		if (!strncmp(field, moves[i], strlen(moves[i])))
 			return true;
 	return !moves[0];
-}
-
-static double origin(const cJSON *result, size_t i)
-{
-	return cJSON_GetNumberValue(
-		get(origins[i].inputs ? get(result, origins[i].inputs) : result,
-		    origins[i].name));
 }
 
 __attribute__((format(printf, 2, 3))) static void
@@ -249,29 +206,26 @@ add_reason(char *text, const char *fmt, ...)
 	va_end(args);
 }
 
-/* What the field of the computed result was computed with, and the row's was
- * not; "" where nothing of it is known.
- */
+/* Inputs of the field that differ between the results; "": none is known. */
 static void find_reasons(const cJSON *row, const cJSON *computed,
 			 const char *rules, const char *field,
 			 char text[REASONS_TEXT])
 {
 	static const char *const all[4] = { NULL };
-	const cJSON *stored = get(row, "result");
-	const char *before =
-		cJSON_GetStringValue(get(get(row, "provenance"), "rules"));
+	const char *before = row_text(row, "provenance.rules");
 
 	*text = 0;
 	if (before && *before && strcmp(before, rules) != 0 &&
-	    may_move(field, all, NULL))
-		add_reason(text, "other rules (%.12s, now %.12s)", before,
-			   rules);
+	    may_move(field, all, ""))
+		add_reason(text, "log rules (%.12s, now %.12s)", before, rules);
 	for (size_t i = 0; i < sizeof(origins) / sizeof(origins[0]); i++) {
-		double then = origin(stored, i), now = origin(computed, i);
+		const char *path = origins[i].path;
+		double then = row_double(row_at(row, "result"), path);
+		double now = row_double(computed, path);
 
 		if (isfinite(then) && isfinite(now) &&
 		    !same_number(then, now) &&
-		    may_move(field, origins[i].moves, origins[i].name))
+		    may_move(field, origins[i].moves, path))
 			add_reason(text, "%s (%g, now %g)", origins[i].said,
 				   then, now);
 	}
@@ -282,15 +236,15 @@ int recompute_explain(cJSON *differences, const cJSON *row,
 		      struct error *err)
 {
 	char text[REASONS_TEXT];
+	bool failed = false;
 	cJSON *entry;
 
 	cJSON_ArrayForEach(entry, differences)
 	{
-		find_reasons(row, computed, rules,
-			     cJSON_GetStringValue(get(entry, "field")), text);
-		if (!cJSON_AddStringToObject(entry, "reason",
-					     *text ? text : UNKNOWN_REASON))
-			return error_nomem(err, "comparison");
+		find_reasons(row, computed, rules, row_text(entry, "field"),
+			     text);
+		json_add_text(entry, "reason", *text ? text : UNKNOWN_REASON,
+			      &failed);
 	}
-	return 0;
+	return failed ? error_nomem(err, "comparison") : 0;
 }

@@ -3,7 +3,7 @@
 #include "controller/results/result.h"
 
 #include "controller/results/cross_checks.h"
-#include "controller/results/inputs.h"
+#include "controller/results/json_object.h"
 #include "controller/results/metrics.h"
 #include "controller/results/statistics.h"
 #include "controller/results/usage.h"
@@ -30,28 +30,19 @@ struct making {
 	bool failed;
 };
 
-/* Names are literals: they are not copied. */
-static void add(struct making *making, cJSON *to, const char *name, cJSON *item)
+static void put(struct making *making, const char *name, cJSON *item)
 {
-	if (item && cJSON_AddItemToObjectCS(to, name, item))
-		return;
-	cJSON_Delete(item);
-	making->failed = true;
+	json_add(making->object, name, item, &making->failed);
 }
 
-/* A number; null when it is not known. */
-static void add_number(struct making *making, cJSON *to, const char *name,
-		       double number)
+static void put_number(struct making *making, const char *name, double number)
 {
-	add(making, to, name,
-	    isfinite(number) ? cJSON_CreateNumber(number) : cJSON_CreateNull());
+	json_add_number(making->object, name, number, &making->failed);
 }
 
-static void add_text(struct making *making, cJSON *to, const char *name,
-		     const char *text)
+static void put_text(struct making *making, const char *name, const char *text)
 {
-	add(making, to, name,
-	    text ? cJSON_CreateString(text) : cJSON_CreateNull());
+	json_add_text(making->object, name, text, &making->failed);
 }
 
 __attribute__((format(printf, 2, 3))) static void flag(struct making *making,
@@ -59,16 +50,11 @@ __attribute__((format(printf, 2, 3))) static void flag(struct making *making,
 {
 	char text[240];
 	va_list args;
-	cJSON *item;
 
 	va_start(args, fmt);
 	vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
-	item = cJSON_CreateString(text);
-	if (!item || !cJSON_AddItemToArray(making->flags, item)) {
-		cJSON_Delete(item);
-		making->failed = true;
-	}
+	json_add_text(making->flags, NULL, text, &making->failed);
 }
 
 /* Steps. */
@@ -105,31 +91,20 @@ static cJSON *complete_value(const struct making *making)
 static void add_slow(struct making *making)
 {
 	const struct statistics *figures = &making->figures;
+	bool *failed = &making->failed;
 	cJSON *object, *steps;
 
 	if (!figures->slow) {
-		add(making, making->object, "slow_steps", cJSON_CreateNull());
+		put(making, "slow_steps", cJSON_CreateNull());
 		return;
 	}
-	object = cJSON_CreateObject();
-	steps = cJSON_CreateArray();
-	if (object && steps) {
-		add_number(making, object, "count", (double)figures->slow);
-		for (size_t i = 0; i < figures->slow && i < STATISTICS_SLOW;
-		     i++) {
-			cJSON *step = cJSON_CreateNumber(
-				(double)figures->slow_steps[i]);
-
-			if (!step || !cJSON_AddItemToArray(steps, step)) {
-				cJSON_Delete(step);
-				making->failed = true;
-			}
-		}
-		add(making, object, "steps", take(steps));
-		add_number(making, object, "lost_ms", figures->lost_ms);
-	}
-	cJSON_Delete(steps);
-	add(making, making->object, "slow_steps", object);
+	object = cJSON_AddObjectToObject(making->object, "slow_steps");
+	json_add_number(object, "count", (double)figures->slow, failed);
+	steps = cJSON_AddArrayToObject(object, "steps");
+	for (size_t i = 0; i < figures->slow && i < STATISTICS_SLOW; i++)
+		json_add_number(steps, NULL, (double)figures->slow_steps[i],
+				failed);
+	json_add_number(object, "lost_ms", figures->lost_ms, failed);
 }
 
 static void add_steps(struct making *making)
@@ -138,14 +113,13 @@ static void add_steps(struct making *making)
 	const struct statistics *figures = &making->figures;
 	size_t count = input->record_count;
 
-	add_number(making, making->object, "steps",
+	put_number(making, "steps",
 		   count ? (double)input->records[count - 1].step : NAN);
-	add_number(making, making->object, "steps_total",
+	put_number(making, "steps_total",
 		   figures->total_known ? (double)figures->total : NAN);
-	add(making, making->object, "complete", complete_value(making));
-	add_number(making, making->object, "warmup_steps",
-		   (double)figures->above);
-	add_text(making, making->object, "warmup",
+	put(making, "complete", complete_value(making));
+	put_number(making, "warmup_steps", (double)figures->above);
+	put_text(making, "warmup",
 		 input->measure->warmup_steps ? "given" : "found");
 	add_slow(making);
 }
@@ -245,42 +219,25 @@ static void flag_steps(struct making *making)
 static void add_spread(struct making *making)
 {
 	const struct spread *spread = &making->figures.iteration;
+	bool *failed = &making->failed;
 	cJSON *object;
 
 	if (!spread->n) {
-		add(making, making->object, "iteration_ms", cJSON_CreateNull());
+		put(making, "iteration_ms", cJSON_CreateNull());
 		return;
 	}
-	object = cJSON_CreateObject();
-	if (object) {
-		add_number(making, object, "median", spread->median);
-		add_number(making, object, "q1", spread->q1);
-		add_number(making, object, "q3", spread->q3);
-		add_number(making, object, "iqr", spread->q3 - spread->q1);
-		add_number(making, object, "mean", spread->mean);
-		add_number(making, object, "min", spread->min);
-		add_number(making, object, "max", spread->max);
-		add_number(making, object, "n", (double)spread->n);
-	}
-	add(making, making->object, "iteration_ms", object);
+	object = cJSON_AddObjectToObject(making->object, "iteration_ms");
+	json_add_number(object, "median", spread->median, failed);
+	json_add_number(object, "q1", spread->q1, failed);
+	json_add_number(object, "q3", spread->q3, failed);
+	json_add_number(object, "iqr", spread->q3 - spread->q1, failed);
+	json_add_number(object, "mean", spread->mean, failed);
+	json_add_number(object, "min", spread->min, failed);
+	json_add_number(object, "max", spread->max, failed);
+	json_add_number(object, "n", (double)spread->n, failed);
 }
 
 /* Loss. */
-
-/* JSON has no word for these. */
-static const char *loss_word(double loss)
-{
-	return isnan(loss) ? "nan" : loss > 0 ? "inf" : "-inf";
-}
-
-static void add_loss_value(struct making *making, cJSON *to, const char *name,
-			   double loss)
-{
-	if (isfinite(loss))
-		add_number(making, to, name, loss);
-	else
-		add_text(making, to, name, loss_word(loss));
-}
 
 static void add_loss(struct making *making)
 {
@@ -305,18 +262,15 @@ static void add_loss(struct making *making)
 		flag(making,
 		     "the loss is %s at step %llu, and not a number at %zu "
 		     "steps in total",
-		     loss_word(bad->loss), (unsigned long long)bad->step,
+		     number_word(bad->loss), (unsigned long long)bad->step,
 		     count);
 	if (!last) {
-		add(making, making->object, "loss", cJSON_CreateNull());
+		put(making, "loss", cJSON_CreateNull());
 		return;
 	}
-	object = cJSON_CreateObject();
-	if (object) {
-		add_loss_value(making, object, "first", first->loss);
-		add_loss_value(making, object, "last", last->loss);
-	}
-	add(making, making->object, "loss", object);
+	object = cJSON_AddObjectToObject(making->object, "loss");
+	json_add(object, "first", number_json(first->loss), &making->failed);
+	json_add(object, "last", number_json(last->loss), &making->failed);
 }
 
 /* Rates, and what they are held against. */
@@ -339,7 +293,7 @@ static void add_share(struct making *making, const char *name,
 
 	if (share > 1)
 		flag(making, "%s of %.1f %% is impossible", title, share * 100);
-	add_number(making, making->object, name, share > 1 ? NAN : share);
+	put_number(making, name, share > 1 ? NAN : share);
 }
 
 static void add_shares(struct making *making)
@@ -352,8 +306,7 @@ static void add_shares(struct making *making)
 	char formula[16];
 
 	snprintf(formula, sizeof(formula), "%gN", flops->factor);
-	add_text(making, making->object, "mfu_formula",
-		 flops->factor > 0 ? formula : NULL);
+	put_text(making, "mfu_formula", flops->factor > 0 ? formula : NULL);
 	add_share(making, "mfu", "an MFU", formula_flops(FORMULA_6N, flops));
 	add_share(making, "mfu_palm", "an MFU by PaLM's formula",
 		  formula_flops(FORMULA_PALM, flops));
@@ -365,19 +318,16 @@ static void add_rates(struct making *making)
 {
 	const struct statistics *figures = &making->figures;
 
-	add_number(making, making->object, "tokens_per_second",
-		   figures->tokens_per_second);
-	add_number(making, making->object, "tokens_per_second_per_device",
+	put_number(making, "tokens_per_second", figures->tokens_per_second);
+	put_number(making, "tokens_per_second_per_device",
 		   formula_per_device(figures->tokens_per_second,
 				      making->input->devices));
-	add_number(making, making->object, "samples_per_second",
-		   figures->samples_per_second);
-	add_text(making, making->object, "source", figures->source);
-	add_number(making, making->object, "reported_tokens_per_second",
-		   figures->reported);
+	put_number(making, "samples_per_second", figures->samples_per_second);
+	put_text(making, "source", figures->source);
+	put_number(making, "reported_tokens_per_second", figures->reported);
 	add_shares(making);
 	/* W / (token/s) is J/token. */
-	add_number(making, making->object, "joules_per_token",
+	put_number(making, "joules_per_token",
 		   formula_joules_per_token(making->input->power_w,
 					    figures->tokens_per_second));
 	cross_checks(making->input, &making->figures, flag_difference, making);
@@ -388,8 +338,7 @@ static void add_memory(struct making *making)
 	const struct result_input *input = making->input;
 	double reported = making->figures.memory_mib;
 	double chip = input->chip_memory_bytes / MIB;
-	double sampled = cJSON_GetNumberValue(
-		cJSON_GetObjectItemCaseSensitive(input->usage, "mem_used_mib"));
+	double sampled = row_double(input->usage, "mem_used_mib");
 	double peak = input->memory_peak_bytes
 			      ? (double)input->memory_peak_bytes / MIB
 			      : NAN;
@@ -410,13 +359,11 @@ static void add_memory(struct making *making)
 		     reported, chip);
 		memory = NAN;
 	}
-	add_number(making, making->object, "memory_mib", memory);
-	add_text(making, making->object, "memory_source", source);
-	add_number(making, making->object, "host_memory_mib", peak);
-	add(making, making->object, "memory_by_rank_mib",
-	    usage_memories(input->usage));
-	add_number(making, making->object, "chip_memory_gib",
-		   chip > 0 ? chip / 1024 : NAN);
+	put_number(making, "memory_mib", memory);
+	put_text(making, "memory_source", source);
+	put_number(making, "host_memory_mib", peak);
+	put(making, "memory_by_rank_mib", usage_memories(input->usage));
+	put_number(making, "chip_memory_gib", chip > 0 ? chip / 1024 : NAN);
 }
 
 static void add_metrics(struct making *making)
@@ -425,11 +372,13 @@ static void add_metrics(struct making *making)
 	cJSON *metrics = extract ? metrics_json(extract, making->figures.first)
 				 : cJSON_CreateObject();
 
-	add(making, making->object, "metric_columns",
-	    extract ? metrics_columns(extract, metrics) : cJSON_CreateArray());
-	add(making, making->object, "metric_percents",
-	    extract ? metrics_percents(extract, metrics) : cJSON_CreateArray());
-	add(making, making->object, "metrics", metrics);
+	put(making, "metric_columns",
+	    extract ? metrics_names(extract, metrics, extract_rules_column)
+		    : cJSON_CreateArray());
+	put(making, "metric_percents",
+	    extract ? metrics_names(extract, metrics, extract_rules_percent)
+		    : cJSON_CreateArray());
+	put(making, "metrics", metrics);
 }
 
 /* Verdict. */
@@ -468,24 +417,21 @@ static void fill(struct making *making)
 	bool measured = verdict(making, text, sizeof(text));
 	const cJSON *warning;
 
-	add_number(making, making->object, "formula", FORMULA_VERSION);
-	add(making, making->object, "measured", cJSON_CreateBool(measured));
-	add_text(making, making->object, "text", measured ? NULL : text);
+	put_number(making, "formula", FORMULA_VERSION);
+	put(making, "measured", cJSON_CreateBool(measured));
+	put_text(making, "text", measured ? NULL : text);
 	add_steps(making);
 	add_spread(making);
 	add_loss(making);
 	add_rates(making);
 	add_memory(making);
-	add_number(making, making->object, "wall_s", making->figures.wall_s);
+	put_number(making, "wall_s", making->figures.wall_s);
 	add_metrics(making);
-	add(making, making->object, "usage",
-	    making->input->usage ? cJSON_Duplicate(making->input->usage, true)
-				 : cJSON_CreateNull());
-	add(making, making->object, "inputs", inputs_json(making->input));
+	json_add_copy(making->object, "usage", making->input->usage,
+		      &making->failed);
+	put(making, "inputs", inputs_json(making->input));
 	flag_steps(making);
-	if (making->input->usage &&
-	    usage_warnings(making->input->usage, making->flags, NULL) < 0)
-		making->failed = true;
+	usage_warnings(making->input->usage, making->flags, &making->failed);
 	cJSON_ArrayForEach(warning, making->input->warnings)
 	{
 		if (cJSON_IsString(warning))
@@ -505,23 +451,20 @@ static void fill(struct making *making)
 cJSON *result_new(const struct result_input *input, struct error *err)
 {
 	struct result_input all = *input;
-	struct making making = { .input = &all };
-	double power = cJSON_GetNumberValue(
-		cJSON_GetObjectItemCaseSensitive(input->usage, "power_w"));
+	struct making making = {
+		.input = &all,
+		.object = cJSON_CreateObject(),
+		.flags = cJSON_CreateArray(),
+	};
+	double power = row_double(input->usage, "power_w");
 
 	if (!(all.power_w > 0) && power > 0)
 		all.power_w = power;
-
-	making.object = cJSON_CreateObject();
-	making.flags = cJSON_CreateArray();
-	if (!making.object || !making.flags ||
-	    statistics_compute(&all, &making.figures, err) < 0)
+	if (statistics_compute(&all, &making.figures, err) < 0)
 		making.failed = true;
 	else
 		fill(&making);
-	if (making.object && making.flags)
-		add(&making, making.object, "flags", take(making.flags));
-	cJSON_Delete(making.flags);
+	json_add(making.object, "flags", making.flags, &making.failed);
 	if (!making.failed)
 		return making.object;
 	cJSON_Delete(making.object);
@@ -531,25 +474,20 @@ cJSON *result_new(const struct result_input *input, struct error *err)
 
 bool result_measured(const cJSON *result, const char **text)
 {
-	const char *why = cJSON_GetStringValue(
-		cJSON_GetObjectItemCaseSensitive(result, "text"));
+	const char *why = row_text(result, "text");
 
 	*text = why ? why : "";
-	return cJSON_IsTrue(
-		cJSON_GetObjectItemCaseSensitive(result, "measured"));
+	return cJSON_IsTrue(row_at(result, "measured"));
 }
 
 bool result_complete(const cJSON *result, char *text, size_t size)
 {
-	const cJSON *steps = cJSON_GetObjectItemCaseSensitive(result, "steps");
-	const cJSON *total =
-		cJSON_GetObjectItemCaseSensitive(result, "steps_total");
+	bool complete = !cJSON_IsFalse(row_at(result, "complete"));
 
 	*text = 0;
-	if (!cJSON_IsFalse(
-		    cJSON_GetObjectItemCaseSensitive(result, "complete")))
-		return true;
-	snprintf(text, size, "the log ends at step %.0f of %.0f",
-		 cJSON_GetNumberValue(steps), cJSON_GetNumberValue(total));
-	return false;
+	if (!complete)
+		snprintf(text, size, "the log ends at step %.0f of %.0f",
+			 row_double(result, "steps"),
+			 row_double(result, "steps_total"));
+	return complete;
 }

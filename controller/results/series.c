@@ -3,6 +3,7 @@
 #include "controller/results/series.h"
 
 #include "controller/results/formula.h"
+#include "controller/results/json_object.h"
 
 #include <math.h>
 #include <string.h>
@@ -39,16 +40,13 @@ static uint64_t stride_of(const struct record *records, size_t count)
 	}
 }
 
-static bool add_point(cJSON *list, uint64_t step, double value)
+static void add_point(cJSON *list, uint64_t step, double value, bool *failed)
 {
 	cJSON *point = cJSON_CreateArray();
 
-	if (!cJSON_AddItemToArray(list, point))
-		return false;
-	cJSON_AddItemToArray(point, cJSON_CreateNumber((double)step));
-	cJSON_AddItemToArray(point, isfinite(value) ? cJSON_CreateNumber(value)
-						    : cJSON_CreateNull());
-	return cJSON_GetArraySize(point) == 2;
+	json_add_number(point, NULL, (double)step, failed);
+	json_add_number(point, NULL, value, failed);
+	json_add(list, NULL, point, failed);
 }
 
 cJSON *series_new(const struct record *records, size_t count,
@@ -58,20 +56,20 @@ cJSON *series_new(const struct record *records, size_t count,
 	cJSON *series = cJSON_CreateObject();
 	cJSON *loss = cJSON_AddArrayToObject(series, "loss");
 	cJSON *rate = cJSON_AddArrayToObject(series, "tokens_per_second");
-	bool good = loss && rate;
+	bool failed = !loss || !rate;
 
-	for (size_t i = 0; good && i < count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		const struct record *record = &records[i];
 
 		if (record->step % stride)
 			continue;
 		if (record_has(record, RECORD_LOSS))
-			good = add_point(loss, record->step, record->loss);
-		if (good && has_rate(record))
-			good = add_point(rate, record->step,
-					 rate_of(record, measure));
+			add_point(loss, record->step, record->loss, &failed);
+		if (has_rate(record))
+			add_point(rate, record->step, rate_of(record, measure),
+				  &failed);
 	}
-	if (good)
+	if (!failed)
 		return series;
 	cJSON_Delete(series);
 	error_nomem(err, "series");
@@ -113,8 +111,8 @@ static void compare(struct alignment *sum, double step, double a, double b)
 void series_align(const cJSON *series, const cJSON *baseline,
 		  uint64_t from_step, struct alignment *alignment)
 {
-	const cJSON *mine = cJSON_GetObjectItemCaseSensitive(series, "loss");
-	const cJSON *other = cJSON_GetObjectItemCaseSensitive(baseline, "loss");
+	const cJSON *mine = row_at(series, "loss");
+	const cJSON *other = row_at(baseline, "loss");
 	const cJSON *a = mine ? mine->child : NULL;
 	const cJSON *b = other ? other->child : NULL;
 	struct alignment sum = { .steps = 0 };

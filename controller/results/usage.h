@@ -94,8 +94,8 @@ cJSON *usage_host_curves(const struct usage *const *streams, size_t count,
 cJSON *usage_memories(const cJSON *usage);
 
 /* Add sentences about errors of the monitors, and about gaps, to a list. usage:
- * a summary.
+ * a summary. *failed becomes true if memory runs out.
  */
-int usage_warnings(const cJSON *usage, cJSON *list, struct error *err);
+void usage_warnings(const cJSON *usage, cJSON *list, bool *failed);
 
 #endif

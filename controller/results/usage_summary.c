@@ -1,41 +1,33 @@
 /* usage_summary.c - the readings of all streams of a job as a summary and as
  * curves.
  */
+#include "controller/results/json_object.h"
 #include "controller/results/usage_internal.h"
 
 #include <math.h>
 
-static void add_number(cJSON *to, const char *name, bool known, double value)
+static double known(bool is_known, double value)
 {
-	if (known && isfinite(value))
-		cJSON_AddNumberToObject(to, name, value);
-	else
-		cJSON_AddNullToObject(to, name);
+	return is_known ? value : NAN;
 }
 
-static void add_text(cJSON *to, const char *name, const char *text)
-{
-	if (text)
-		cJSON_AddStringToObject(to, name, text);
-	else
-		cJSON_AddNullToObject(to, name);
-}
-
-static void add_figure(cJSON *to, const char *name, const struct figure *figure)
+static void add_figure(cJSON *to, const char *name, const struct figure *figure,
+		       bool *failed)
 {
 	cJSON *object;
 
 	if (!figure->count) {
-		cJSON_AddNullToObject(to, name);
+		json_add(to, name, cJSON_CreateNull(), failed);
 		return;
 	}
 	object = cJSON_AddObjectToObject(to, name);
-	add_number(object, "mean", true, figure->sum / (double)figure->count);
-	add_number(object, "max", true, figure->max);
+	json_add_number(object, "mean", figure->sum / (double)figure->count,
+			failed);
+	json_add_number(object, "max", figure->max, failed);
 }
 
 static cJSON *device_object(const struct usage *usage,
-			    const struct usage_device *device)
+			    const struct usage_device *device, bool *failed)
 {
 	const struct course *rows = &device->rows;
 	const struct course *gaps =
@@ -43,45 +35,52 @@ static cJSON *device_object(const struct usage *usage,
 	const struct figure *total = &device->figures[READING_MEM_TOTAL_MIB];
 	cJSON *to = cJSON_CreateObject();
 
-	add_text(to, "node", usage->head.node);
-	add_number(to, "rank", true, usage->head.rank);
-	add_number(to, "device", true, device->index);
-	add_text(to, "name", device->name);
-	add_text(to, "bus_id", device->bus_id);
-	add_number(to, "samples", true, (double)rows->count);
-	add_number(to, "interval_ms", rows->count > 1,
-		   (double)(rows->last_ms - rows->first_ms) /
-			   (double)(rows->count - 1));
+	json_add_text(to, "node", usage->head.node, failed);
+	json_add_number(to, "rank", usage->head.rank, failed);
+	json_add_number(to, "device", device->index, failed);
+	json_add_text(to, "name", device->name, failed);
+	json_add_text(to, "bus_id", device->bus_id, failed);
+	json_add_number(to, "samples", (double)rows->count, failed);
+	json_add_number(to, "interval_ms",
+			known(rows->count > 1,
+			      (double)(rows->last_ms - rows->first_ms) /
+				      (double)(rows->count - 1)),
+			failed);
 	for (int i = 0; i < READINGS; i++)
 		if (i != READING_MEM_TOTAL_MIB)
 			add_figure(to, reading_name((enum reading)i),
-				   &device->figures[i]);
-	add_number(to, "mem_total_mib", total->count, total->last);
-	add_number(to, "energy_j", device->energy_ms > 0, device->energy_j);
-	add_number(to, "energy_s", true, (double)device->energy_ms / 1000);
-	add_number(to, "gaps", true, (double)gaps->gaps);
-	add_number(to, "gaps_s", true, (double)gaps->gaps_ms / 1000);
+				   &device->figures[i], failed);
+	json_add_number(to, "mem_total_mib", known(total->count, total->last),
+			failed);
+	json_add_number(to, "energy_j",
+			known(device->energy_ms > 0, device->energy_j), failed);
+	json_add_number(to, "energy_s", (double)device->energy_ms / 1000,
+			failed);
+	json_add_number(to, "gaps", (double)gaps->gaps, failed);
+	json_add_number(to, "gaps_s", (double)gaps->gaps_ms / 1000, failed);
 	return to;
 }
 
-static cJSON *host_object(const struct usage *usage)
+static cJSON *host_object(const struct usage *usage, bool *failed)
 {
 	const struct sample_format_head *head = &usage->head;
 	cJSON *to = cJSON_CreateObject();
 
-	add_text(to, "node", head->node);
-	add_number(to, "rank", true, head->rank);
-	add_number(to, "samples", true, (double)usage->host_count);
-	add_number(to, "interval_ms", true, head->interval_ms);
-	add_text(to, "tool", head->tool);
-	add_text(to, "cpus", head->cpus);
-	cJSON_AddBoolToObject(to, "clock", head->clock);
-	add_number(to, "offset_ms", head->clock, (double)head->offset_ms);
-	add_number(to, "round_trip_ms", head->clock,
-		   (double)head->round_trip_ms);
+	json_add_text(to, "node", head->node, failed);
+	json_add_number(to, "rank", head->rank, failed);
+	json_add_number(to, "samples", (double)usage->host_count, failed);
+	json_add_number(to, "interval_ms", head->interval_ms, failed);
+	json_add_text(to, "tool", head->tool, failed);
+	json_add_text(to, "cpus", head->cpus, failed);
+	json_add(to, "clock", cJSON_CreateBool(head->clock), failed);
+	json_add_number(to, "offset_ms",
+			known(head->clock, (double)head->offset_ms), failed);
+	json_add_number(to, "round_trip_ms",
+			known(head->clock, (double)head->round_trip_ms),
+			failed);
 	for (int i = 0; i < HOST_READINGS; i++)
 		add_figure(to, host_reading_name((enum host_reading)i),
-			   &usage->host[i]);
+			   &usage->host[i], failed);
 	return to;
 }
 
@@ -89,7 +88,7 @@ static cJSON *host_object(const struct usage *usage)
 struct totals {
 	size_t devices, power_told, energy_told;
 	double power_w, energy_j;
-	const struct usage_device *fullest;
+	struct figure used, total; /* memory of the fullest device */
 };
 
 static void count_device(struct totals *totals,
@@ -105,39 +104,51 @@ static void count_device(struct totals *totals,
 		totals->power_w += power->sum / (double)power->count;
 	totals->energy_j += device->energy_j;
 	if (used->count &&
-	    (!totals->fullest ||
-	     used->max > totals->fullest->figures[READING_MEM_USED_MIB].max))
-		totals->fullest = device;
+	    (!totals->used.count || used->max > totals->used.max)) {
+		totals->used = *used;
+		totals->total = device->figures[READING_MEM_TOTAL_MIB];
+	}
 }
 
-static void add_totals(cJSON *to, const struct totals *totals)
+static void add_totals(cJSON *to, const struct totals *totals, bool *failed)
 {
-	const struct usage_device *fullest = totals->fullest;
-	const struct figure *total =
-		fullest ? &fullest->figures[READING_MEM_TOTAL_MIB] : NULL;
 	bool any = totals->devices > 0;
 
-	add_number(to, "power_w", any && totals->power_told == totals->devices,
-		   totals->power_w);
-	add_number(to, "energy_j",
-		   any && totals->energy_told == totals->devices,
-		   totals->energy_j);
-	add_number(to, "mem_used_mib", fullest,
-		   fullest ? fullest->figures[READING_MEM_USED_MIB].max : 0);
-	add_number(to, "mem_total_mib", total && total->count,
-		   total ? total->last : 0);
+	json_add_number(to, "power_w",
+			known(any && totals->power_told == totals->devices,
+			      totals->power_w),
+			failed);
+	json_add_number(to, "energy_j",
+			known(any && totals->energy_told == totals->devices,
+			      totals->energy_j),
+			failed);
+	json_add_number(to, "mem_used_mib",
+			known(totals->used.count, totals->used.max), failed);
+	json_add_number(to, "mem_total_mib",
+			known(totals->total.count, totals->total.last), failed);
 }
 
-static void add_errors(cJSON *list, const struct usage *usage)
+static void add_errors(cJSON *list, const struct usage *usage, bool *failed)
 {
 	for (size_t i = 0; i < usage->troubles_count; i++) {
 		cJSON *to = cJSON_CreateObject();
 
-		add_text(to, "node", usage->head.node);
-		add_text(to, "text", usage->troubles[i].text);
-		add_number(to, "count", true, (double)usage->troubles[i].count);
-		cJSON_AddItemToArray(list, to);
+		json_add_text(to, "node", usage->head.node, failed);
+		json_add_text(to, "text", usage->troubles[i].text, failed);
+		json_add_number(to, "count", (double)usage->troubles[i].count,
+				failed);
+		json_add(list, NULL, to, failed);
 	}
+}
+
+/* The object or list, unless memory ran out. */
+static cJSON *finish(cJSON *json, bool failed, struct error *err)
+{
+	if (!failed)
+		return json;
+	cJSON_Delete(json);
+	error_nomem(err, "usage");
+	return NULL;
 }
 
 cJSON *usage_summary(const struct usage *const *streams, size_t count,
@@ -147,6 +158,7 @@ cJSON *usage_summary(const struct usage *const *streams, size_t count,
 	cJSON *devices = cJSON_AddArrayToObject(to, "devices");
 	cJSON *hosts = cJSON_AddArrayToObject(to, "hosts");
 	cJSON *errors = cJSON_CreateArray();
+	bool failed = !devices || !hosts;
 	struct totals totals = { 0 };
 	size_t broken = 0;
 
@@ -155,26 +167,22 @@ cJSON *usage_summary(const struct usage *const *streams, size_t count,
 
 		if (!usage || !usage->columns.known)
 			continue;
-		cJSON_AddItemToArray(hosts, host_object(usage));
+		json_add(hosts, NULL, host_object(usage, &failed), &failed);
 		for (size_t d = 0; d < usage->devices_count; d++) {
-			cJSON_AddItemToArray(devices,
-					     device_object(usage,
-							   &usage->devices[d]));
-			count_device(&totals, &usage->devices[d]);
+			const struct usage_device *device = &usage->devices[d];
+
+			json_add(devices, NULL,
+				 device_object(usage, device, &failed),
+				 &failed);
+			count_device(&totals, device);
 		}
-		add_errors(errors, usage);
+		add_errors(errors, usage, &failed);
 		broken += usage->broken;
 	}
-	if (!hosts || !errors) {
-		cJSON_Delete(errors);
-		cJSON_Delete(to);
-		error_nomem(err, "usage");
-		return NULL;
-	}
-	add_totals(to, &totals);
-	cJSON_AddItemToObject(to, "errors", errors);
-	add_number(to, "broken_lines", true, (double)broken);
-	return to;
+	add_totals(to, &totals, &failed);
+	json_add(to, "errors", errors, &failed);
+	json_add_number(to, "broken_lines", (double)broken, &failed);
+	return finish(to, failed, err);
 }
 
 /* Curves. */
@@ -198,26 +206,20 @@ static int64_t first_ms(const struct usage *const *streams, size_t count)
 	return first;
 }
 
-static bool add_curves(cJSON *list, const struct usage *usage,
-		       const struct usage_device *device, int64_t since_ms)
+static cJSON *device_curves(const struct usage *usage,
+			    const struct usage_device *device, int64_t since_ms,
+			    bool *failed)
 {
 	cJSON *to = cJSON_CreateObject();
 	char name[16];
 
-	if (!cJSON_AddItemToArray(list, to))
-		return false;
 	snprintf(name, sizeof(name), "%u", device->index);
-	add_text(to, "node", usage->head.node);
-	add_text(to, "device", name);
-	for (size_t i = 0; i < CURVES; i++) {
-		cJSON *curve = curve_json(&device->curves[i], since_ms);
-
-		if (!curve)
-			return false;
-		cJSON_AddItemToObject(to, reading_name(usage_curve_readings[i]),
-				      curve);
-	}
-	return true;
+	json_add_text(to, "node", usage->head.node, failed);
+	json_add_text(to, "device", name, failed);
+	for (size_t i = 0; i < CURVES; i++)
+		json_add(to, reading_name(usage_curve_readings[i]),
+			 curve_json(&device->curves[i], since_ms), failed);
+	return to;
 }
 
 cJSON *usage_curves(const struct usage *const *streams, size_t count,
@@ -225,27 +227,25 @@ cJSON *usage_curves(const struct usage *const *streams, size_t count,
 {
 	int64_t since_ms = first_ms(streams, count);
 	cJSON *list = cJSON_CreateArray();
-	bool good = list != NULL;
+	bool failed = !list;
 	int kept = 0;
 
 	for (size_t i = 0; i < count; i++)
-		for (size_t d = 0;
-		     good && streams[i] && d < streams[i]->devices_count &&
-		     kept < USAGE_CURVES_MAX;
+		for (size_t d = 0; streams[i] && d < streams[i]->devices_count;
 		     d++) {
 			const struct usage_device *device =
 				&streams[i]->devices[d];
 
-			if (!device->rows.count || !device->curves)
+			if (!device->rows.count || !device->curves ||
+			    kept == USAGE_CURVES_MAX)
 				continue;
-			good = add_curves(list, streams[i], device, since_ms);
+			json_add(list, NULL,
+				 device_curves(streams[i], device, since_ms,
+					       &failed),
+				 &failed);
 			kept++;
 		}
-	if (good)
-		return list;
-	cJSON_Delete(list);
-	error_nomem(err, "usage");
-	return NULL;
+	return finish(list, failed, err);
 }
 
 cJSON *usage_host_curves(const struct usage *const *streams, size_t count,
@@ -253,27 +253,21 @@ cJSON *usage_host_curves(const struct usage *const *streams, size_t count,
 {
 	int64_t since_ms = first_ms(streams, count);
 	cJSON *list = cJSON_CreateArray();
+	bool failed = !list;
 	int kept = 0;
 
-	for (size_t i = 0; list && i < count && kept < USAGE_CURVES_MAX; i++) {
+	for (size_t i = 0; i < count && kept < USAGE_CURVES_MAX; i++) {
 		const struct usage *usage = streams[i];
-		cJSON *to, *curve;
+		cJSON *to;
 
 		if (!usage || !usage->host_cpu.points)
 			continue;
 		to = cJSON_CreateObject();
-		curve = curve_json(&usage->host_cpu, since_ms);
-		add_text(to, "node", usage->head.node);
-		if (!curve ||
-		    !cJSON_AddItemToObject(to, host_reading_name(HOST_CPU_PCT),
-					   curve) ||
-		    !cJSON_AddItemToArray(list, to)) {
-			cJSON_Delete(list);
-			list = NULL;
-		}
+		json_add_text(to, "node", usage->head.node, &failed);
+		json_add(to, host_reading_name(HOST_CPU_PCT),
+			 curve_json(&usage->host_cpu, since_ms), &failed);
+		json_add(list, NULL, to, &failed);
 		kept++;
 	}
-	if (!list)
-		error_nomem(err, "usage");
-	return list;
+	return finish(list, failed, err);
 }

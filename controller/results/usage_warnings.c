@@ -1,115 +1,91 @@
 /* usage_warnings.c - what a summary says of its own gaps, errors and memory.
  */
+#include "controller/results/json_object.h"
 #include "controller/results/usage.h"
 #include "protocol/hardware/sample_format.h"
 
+#include <math.h>
 #include <stdarg.h>
 
 #define GAPS_TOLD 3 /* devices whose gaps are told one by one */
 
-static const char *text_of(const cJSON *item, const char *name)
-{
-	const char *text = cJSON_GetStringValue(
-		cJSON_GetObjectItemCaseSensitive(item, name));
-
-	return text ? text : "?";
-}
-
-static double number_of(const cJSON *item, const char *name)
-{
-	const cJSON *number = cJSON_GetObjectItemCaseSensitive(item, name);
-
-	return cJSON_IsNumber(number) ? number->valuedouble : 0;
-}
-
 cJSON *usage_memories(const cJSON *usage)
 {
-	const cJSON *devices =
-		cJSON_GetObjectItemCaseSensitive(usage, "devices");
+	const cJSON *devices = row_at(usage, "devices"), *device;
 	cJSON *list = cJSON_CreateArray();
-	const cJSON *device;
+	bool failed = !list;
 
-	if (!list)
-		return NULL;
 	cJSON_ArrayForEach(device, devices)
 	{
-		const cJSON *peak = cJSON_GetObjectItemCaseSensitive(
-			cJSON_GetObjectItemCaseSensitive(device,
-							 "mem_used_mib"),
-			"max");
+		double peak = row_double(device, "mem_used_mib.max");
 
-		if (!cJSON_IsNumber(peak))
+		if (isnan(peak))
 			break;
-		if (!cJSON_AddItemToArray(list, cJSON_CreateNumber(
-							peak->valuedouble))) {
-			cJSON_Delete(list);
-			return NULL;
-		}
+		json_add_number(list, NULL, peak, &failed);
 	}
-	if (!device && cJSON_GetArraySize(devices))
+	if (!failed && !device && cJSON_GetArraySize(devices))
 		return list;
 	cJSON_Delete(list);
-	return cJSON_CreateNull();
+	return failed ? NULL : cJSON_CreateNull();
 }
 
-__attribute__((format(printf, 3, 4))) static int
-warn(cJSON *list, struct error *err, const char *fmt, ...)
+__attribute__((format(printf, 3, 4))) static void
+warn(cJSON *list, bool *failed, const char *fmt, ...)
 {
 	char text[SAMPLE_FORMAT_TEXT_MAX + 200];
 	va_list args;
-	cJSON *item;
 
 	va_start(args, fmt);
 	vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
-	item = cJSON_CreateString(text);
-	if (item && cJSON_AddItemToArray(list, item))
-		return 0;
-	cJSON_Delete(item);
-	return error_nomem(err, "usage");
+	json_add_text(list, NULL, text, failed);
 }
 
-static int warn_gaps(const cJSON *devices, cJSON *list, struct error *err)
+static const char *node_of(const cJSON *item)
+{
+	const char *node = row_text(item, "node");
+
+	return node ? node : "?";
+}
+
+static void warn_gaps(const cJSON *devices, cJSON *list, bool *failed)
 {
 	const cJSON *device;
-	int told = 0, more = 0;
+	int told = 0;
 
 	cJSON_ArrayForEach(device, devices)
 	{
-		if (!number_of(device, "samples")) {
-			if (told++ < GAPS_TOLD &&
-			    warn(list, err, "%s: device %.0f was never sampled",
-				 text_of(device, "node"),
-				 number_of(device, "device")) < 0)
-				return -1;
-		} else if (number_of(device, "gaps")) {
-			if (told++ < GAPS_TOLD &&
-			    warn(list, err,
-				 "%s: device %.0f was not sampled for %.1f s, "
-				 "and its energy lacks that time",
-				 text_of(device, "node"),
-				 number_of(device, "device"),
-				 number_of(device, "gaps_s")) < 0)
-				return -1;
-		}
+		bool never = !number_at(device, "samples");
+
+		if (!never && !number_at(device, "gaps"))
+			continue;
+		if (told++ >= GAPS_TOLD)
+			continue;
+		if (never)
+			warn(list, failed, "%s: device %.0f was never sampled",
+			     node_of(device), number_at(device, "device"));
+		else
+			warn(list, failed,
+			     "%s: device %.0f was not sampled for %.1f s, and "
+			     "its energy lacks that time",
+			     node_of(device), number_at(device, "device"),
+			     number_at(device, "gaps_s"));
 	}
-	more = told - GAPS_TOLD;
-	return more > 0 ? warn(list, err,
-			       "%d more devices were sampled with gaps", more)
-			: 0;
+	if (told > GAPS_TOLD)
+		warn(list, failed, "%d more devices were sampled with gaps",
+		     told - GAPS_TOLD);
 }
 
-int usage_warnings(const cJSON *usage, cJSON *list, struct error *err)
+void usage_warnings(const cJSON *usage, cJSON *list, bool *failed)
 {
 	const cJSON *error;
 
-	cJSON_ArrayForEach(error,
-			   cJSON_GetObjectItemCaseSensitive(usage, "errors"))
+	cJSON_ArrayForEach(error, row_at(usage, "errors"))
 	{
-		if (warn(list, err, "%s: monitor: %s", text_of(error, "node"),
-			 text_of(error, "text")) < 0)
-			return -1;
+		const char *text = row_text(error, "text");
+
+		warn(list, failed, "%s: monitor: %s", node_of(error),
+		     text ? text : "?");
 	}
-	return warn_gaps(cJSON_GetObjectItemCaseSensitive(usage, "devices"),
-			 list, err);
+	warn_gaps(row_at(usage, "devices"), list, failed);
 }

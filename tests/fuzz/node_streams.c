@@ -31,9 +31,10 @@ static char *summary(const struct usage *usage)
 	cJSON *warnings = cJSON_CreateArray();
 	cJSON *memories = usage_memories(all);
 	char *text = cJSON_PrintUnformatted(all);
+	bool failed = false;
 
-	must(text && curves && hosts && memories &&
-	     usage_warnings(all, warnings, NULL) == 0);
+	usage_warnings(all, warnings, &failed);
+	must(text && curves && hosts && memories && !failed);
 	for (size_t i = 0; usage_latest(usage, i, &latest); i++)
 		must(i < 10000);
 	cJSON_Delete(all);

@@ -116,11 +116,10 @@ static void test_jumps(void)
 	add_row(rows, "nodes=4 lr=a", 90, 0);
 	add_row(rows, "nodes=1 lr=a", 100, 0);
 	anomalies_add(rows, NULL);
-	anomaly_is(rows, 2, "the rate jumps: it is 888.9 times that of nodes=4",
+	anomaly_is(rows, 2, "the rate is 888.9 times that of nodes=4",
 		   "a rate far above those beside it");
 	anomaly_is(rows, 3, NULL, "of which one has a neighbour that fits");
-	anomaly_is(rows, 0,
-		   "the rate jumps: that of nodes=8 is 1142.9 times as much",
+	anomaly_is(rows, 0, "the rate of nodes=8 is 1142.9 times as high",
 		   "one at the end has only the odd neighbour");
 	anomaly_is(rows, 1, NULL, "others are not touched");
 	cJSON_Delete(rows);
@@ -130,8 +129,7 @@ static void test_jumps(void)
 	add_row(rows, "nodes=2 batch.micro=1", 600, 0);
 	add_row(rows, "nodes=2 batch.micro=2", 610, 0);
 	anomalies_add(rows, NULL);
-	anomaly_is(rows, 0,
-		   "the rate jumps: that of nodes=2 is 6.0 times as much",
+	anomaly_is(rows, 0, "the rate of nodes=2 is 6.0 times as high",
 		   "a cell with one neighbour");
 	anomaly_is(rows, 1, NULL, "one with two, of which one fits");
 	anomaly_is(rows, 2, NULL, "two values differ: no neighbour");
@@ -161,8 +159,7 @@ static void test_work(void)
 	add_row(rows, "model=13b nodes=1", 40, 0.01);
 	anomalies_add(rows, NULL);
 	anomaly_is(rows, 0, NULL, "where the share of the peak is known");
-	anomaly_is(rows, 2,
-		   "the rate jumps: that of model=70b is 45.0 times as much",
+	anomaly_is(rows, 2, "the rate of model=70b is 45.0 times as high",
 		   "that is compared");
 	cJSON_Delete(rows);
 }
@@ -175,7 +172,7 @@ static void test_words(void)
 	add_row(rows, "name=a b c nodes=2", 1000, 0);
 	add_row(rows, "sweep", 7, 0);
 	anomalies_add(rows, NULL);
-	anomaly_is(rows, 1, "the rate jumps: it is 10.0 times that of nodes=1",
+	anomaly_is(rows, 1, "the rate is 10.0 times that of nodes=1",
 		   "a value may have blanks");
 	anomaly_is(rows, 2, NULL, "a cell may have no values");
 	cJSON_Delete(rows);

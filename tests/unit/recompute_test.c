@@ -111,8 +111,8 @@ static char *reason(const cJSON *row, const char *computed, const char *rules,
 static void test_reasons(void)
 {
 	static const char unknown[] =
-		"rules, formulas and chip are unchanged; the log or the "
-		"program that reads it has changed";
+		"rules, formulas and chip are the same; the log has changed, "
+		"or Regatta reads it differently";
 	/* clang-format off */
 	static const struct {
 		const char *computed, *rules, *field, *reason;
@@ -120,22 +120,22 @@ static void test_reasons(void)
 		{ "{\"formula\": 2, \"inputs\": {\"peak_flops\": 5}}", "ab",
 		  "mfu", unknown },
 		{ "{\"formula\": 2, \"inputs\": {\"peak_flops\": 5}}", "cd",
-		  "steps", "other rules (ab, now cd)" },
+		  "steps", "log rules (ab, now cd)" },
 		{ "{\"formula\": 3, \"inputs\": {\"peak_flops\": 5}}", "ab",
-		  "wall_s", "the version of the formulas (2, now 3)" },
+		  "wall_s", "version of the formulas (2, now 3)" },
 		{ "{\"formula\": 2, \"inputs\": {\"peak_flops\": 1e15}}", "ab",
-		  "mfu", "the chip's peak (5, now 1e+15)" },
+		  "mfu", "peak of the chip (5, now 1e+15)" },
 		{ "{\"formula\": 2, \"inputs\": {\"peak_flops\": 1e15}}", "ab",
-		  "inputs.peak_flops", "the chip's peak (5, now 1e+15)" },
+		  "inputs.peak_flops", "peak of the chip (5, now 1e+15)" },
 		{ "{\"formula\": 2, \"inputs\": {\"peak_flops\": 1e15}}", "ab",
 		  "iteration_ms.median", unknown },
 		{ "{\"formula\": 3, \"inputs\": {\"peak_flops\": 6}}", "cd",
-		  "mfu", "other rules (ab, now cd); the version of the "
-		  "formulas (2, now 3); the chip's peak (5, now 6)" },
+		  "mfu", "log rules (ab, now cd); version of the "
+		  "formulas (2, now 3); peak of the chip (5, now 6)" },
 		{ "{\"formula\": 2, \"inputs\": {\"peak_flops\": 6}}", "cd",
-		  "loss.last", "other rules (ab, now cd)" },
+		  "loss.last", "log rules (ab, now cd)" },
 		{ "{\"formula\": 2, \"inputs\": {\"peak_flops\": 6}}", "cd",
-		  "inputs.peak_flops", "the chip's peak (5, now 6)" },
+		  "inputs.peak_flops", "peak of the chip (5, now 6)" },
 	};
 	/* clang-format on */
 	cJSON *row = cJSON_Parse(

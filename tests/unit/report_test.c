@@ -67,7 +67,7 @@ static const char markdown[] =
 "\n"
 "- job 3, a\\|b_c\\_\\`x\\` \"q\",\xc3\xa4 \\_d\\_: exit: rank 1 exited \\| 1\n"
 "\n"
-"Taken over, as they completed before:\n"
+"Jobs taken over from earlier sweeps:\n"
 "\n"
 "- job 2, b: from job 7 of sweep 3\n"
 "\n"

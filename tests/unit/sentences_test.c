@@ -491,8 +491,10 @@ int main(void)
 	     "3 次重复的变异系数为 8.4 %，超过 5 %");
 	says("only one step: the values include its warm-up",
 	     "只有一步：数值包含预热");
+	says("the rate of model=a n=2 is 3.1 times as high",
+	     "model=a n=2 的速率是它的 3.1 倍");
 	says("the rate jumps: that of model=a n=2 is 3.1 times as much",
-	     "速率突变：model=a n=2 的速率是它的 3.1 倍");
+	     "model=a n=2 的速率是它的 3.1 倍");
 	says("n1: rank 0 exited with code 3", "n1：rank 0 的退出码为 3");
 	says("n1: rank 0 exited with code 3: Error: no: * file",
 	     "n1：rank 0 的退出码为 3：Error: no: * file");

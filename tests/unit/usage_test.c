@@ -154,6 +154,7 @@ static void gaps(void)
 	owned(buffer_clear) struct buffer text;
 	const struct usage *usage;
 	cJSON *summary, *memories, *list = cJSON_CreateArray();
+	bool failed = false;
 	const cJSON *device;
 
 	buffer_init(&text, 1 << 20);
@@ -174,7 +175,7 @@ static void gaps(void)
 	ok(cJSON_IsNull(member(summary, "energy_j")) &&
 		   cJSON_IsNull(member(summary, "power_w")),
 	   "a device that never told makes no sum of the rest");
-	usage_warnings(summary, list, NULL);
+	usage_warnings(summary, list, &failed);
 	is(cJSON_GetStringValue(cJSON_GetArrayItem(list, 0)),
 	   "n1: device 0 was not sampled for 6.0 s, and its energy lacks that "
 	   "time",
@@ -238,6 +239,7 @@ static void errors(void)
 	owned(buffer_clear) struct buffer text;
 	const struct usage *usage;
 	cJSON *summary, *list = cJSON_CreateArray();
+	bool failed = false;
 	char cause[600];
 
 	buffer_init(&text, 1 << 20);
@@ -262,7 +264,7 @@ static void errors(void)
 	ok(number(nth(summary, "errors", USAGE_ERRORS_MAX - 1), "count") ==
 		   40 - USAGE_ERRORS_MAX + 2,
 	   "and what is more than that");
-	usage_warnings(summary, list, NULL);
+	usage_warnings(summary, list, &failed);
 	is(cJSON_GetStringValue(cJSON_GetArrayItem(list, 0)),
 	   "n1: monitor: tool: gone?\"away\"", "the result can tell it");
 	cJSON_Delete(list);

@@ -4,6 +4,7 @@
 
 #include "controller/results/document/timed.h"
 #include "controller/results/formula.h"
+#include "controller/results/json_object.h"
 
 #include <math.h>
 #include <string.h>
@@ -111,9 +112,9 @@ static int add_running_average(cJSON *object, const struct derive_input *input,
 	add_timed(inner, input, &timed, timed.first, timed.warmup_steps);
 	add_figure(object, "warmup_steps", timed.warmup_steps);
 	add_figure(object, "mean_iter_time_s_from_current",
-		   row_number(inner, "mean_iter_time_s"));
+		   row_double(inner, "mean_iter_time_s"));
 	add_figure(object, "tokens_per_s_from_current",
-		   row_number(inner, "tokens_per_s"));
+		   row_double(inner, "tokens_per_s"));
 	cJSON_Delete(inner);
 	return 0;
 }
@@ -201,7 +202,7 @@ static void add_finished(cJSON *object, const struct derive_input *input,
 	static const char *const copied[] = { "final_loss", "converged",
 					      "final_accuracy",
 					      "final_mlm_accuracy" };
-	double rate = row_number(finished, "training_sequences_per_second");
+	double rate = row_double(finished, "training_sequences_per_second");
 
 	for (size_t i = 0; i < sizeof(copied) / sizeof(copied[0]); i++) {
 		const cJSON *item =
@@ -217,14 +218,14 @@ static void add_finished(cJSON *object, const struct derive_input *input,
 	add_rates(object, input->context, rate);
 	/* Published tables cut the figure instead of rounding it. */
 	add_figure(object, "tokens_per_s_per_device_as_printed_in_the_table",
-		   floor(row_number(object, "tokens_per_s_per_device")));
+		   floor(row_double(object, "tokens_per_s_per_device")));
 }
 
 /* The result that HuggingFace's Trainer, or PaddleNLP's, prints. */
 
 static double total_steps(const struct derive_input *input, const cJSON *result)
 {
-	double total = row_number(result, "steps");
+	double total = row_double(result, "steps");
 	size_t count = section_count(input->sections, "progress");
 	double key = NAN;
 
@@ -241,8 +242,8 @@ static void add_trainer(cJSON *object, const struct derive_input *input,
 {
 	const struct context *context = input->context;
 	const cJSON *closing = section_row(input->sections, "closing", 0, NULL);
-	double runtime = row_number(closing, "train_runtime_s");
-	double rate = row_number(result, "train_samples_per_second");
+	double runtime = row_double(closing, "train_runtime_s");
+	double rate = row_double(result, "train_samples_per_second");
 	double steps = total_steps(input, result);
 	double loss = NAN;
 	size_t count;
@@ -250,7 +251,7 @@ static void add_trainer(cJSON *object, const struct derive_input *input,
 	cJSON *rates = cJSON_CreateObject();
 
 	if (!(runtime > 0))
-		runtime = row_number(result, "train_runtime_s");
+		runtime = row_double(result, "train_runtime_s");
 	while (count-- && !record_has(&records[count], RECORD_LOSS))
 		;
 	if (count < SIZE_MAX)
@@ -261,13 +262,13 @@ static void add_trainer(cJSON *object, const struct derive_input *input,
 	add_rates(rates, context, rate);
 	add_figure(object, "samples_per_s_reported", rate);
 	add_figure(object, "tokens_per_s_from_reported",
-		   row_number(rates, "tokens_per_s"));
+		   row_double(rates, "tokens_per_s"));
 	add_figure(object, "tokens_per_s_per_device_from_reported",
-		   row_number(rates, "tokens_per_s_per_device"));
+		   row_double(rates, "tokens_per_s_per_device"));
 	add_figure(object, "global_batch_from_result",
 		   round(rate * runtime / steps));
 	add_figure(object, "final_loss_last_interval", loss);
-	add_figure(object, "train_loss_mean", row_number(result, "train_loss"));
+	add_figure(object, "train_loss_mean", row_double(result, "train_loss"));
 	cJSON_Delete(rates);
 }
 
@@ -277,19 +278,19 @@ static void add_wall(cJSON *object, const struct derive_input *input)
 	const cJSON *run = section_row(input->sections, "run", 0, NULL);
 	const cJSON *info = section_row(input->sections, "info", 0, NULL);
 	double seconds =
-		(row_number(run, "stop_ms") - row_number(run, "start_ms")) /
+		(row_double(run, "stop_ms") - row_double(run, "start_ms")) /
 		1000;
 	double epochs = 0;
 	const cJSON *row;
 
 	for (size_t i = 0;
 	     (row = section_row(input->sections, "blocks", i, NULL)); i++)
-		epochs = fmax(epochs, row_number(row, "first_epoch_num") +
-					      row_number(row, "epoch_count") -
+		epochs = fmax(epochs, row_double(row, "first_epoch_num") +
+					      row_double(row, "epoch_count") -
 					      1);
 	if (epochs > 0)
 		add_figure(object, "samples_per_s_wall",
-			   epochs * row_number(info, "train_samples") /
+			   epochs * row_double(info, "train_samples") /
 				   seconds);
 }
 
@@ -339,7 +340,7 @@ static int fill(cJSON *object, const struct derive_input *input,
 	bool closed = section_count(sections, "train_result_lines") > 0;
 	bool final =
 		closed ||
-		isfinite(row_number(finished, "training_sequences_per_second"));
+		isfinite(row_double(finished, "training_sequences_per_second"));
 	owned(timed_clear) struct timed timed = { 0 };
 
 	if (timed_collect(&timed, input, iteration_time, NULL, err) < 0)

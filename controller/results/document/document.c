@@ -3,6 +3,7 @@
 #include "controller/results/document/document.h"
 
 #include "controller/results/document/timed.h"
+#include "controller/results/json_object.h"
 
 #include <math.h>
 #include <string.h>
@@ -220,7 +221,10 @@ static void add_row(cJSON *memory, const cJSON *row, double rank)
 		if (!cJSON_IsNumber(item) || strncmp(item->string, "max_", 4))
 			continue;
 		if (isfinite(rank) &&
-		    !(row_number(memory, item->string) >= item->valuedouble))
+		    !(cJSON_GetNumberValue(
+			      cJSON_GetObjectItemCaseSensitive(memory,
+							       item->string)) >=
+		      item->valuedouble))
 			put_rank(memory, item->string, rank);
 		put_most(memory, item->string, item->valuedouble);
 		snprintf(name, sizeof(name), "rank0_%s", item->string);
@@ -272,7 +276,7 @@ static void add_memory(cJSON *object, const struct derive_input *input)
 
 	for (size_t i = 0;
 	     (row = section_row(input->sections, "memory", i, &rank)); i++) {
-		rank = row_number(row, "rank");
+		rank = row_double(row, "rank");
 		ranks += isfinite(rank);
 		add_row(memory, row, rank);
 	}
@@ -292,10 +296,10 @@ static void add_memory(cJSON *object, const struct derive_input *input)
 
 static void add_block(cJSON *list, const cJSON *row)
 {
-	const double figures[] = { row_number(row, "first_epoch_num"),
-				   row_number(row, "epoch_count"),
-				   row_number(row, "stop_ms") -
-					   row_number(row, "start_ms") };
+	const double figures[] = { row_double(row, "first_epoch_num"),
+				   row_double(row, "epoch_count"),
+				   row_double(row, "stop_ms") -
+					   row_double(row, "start_ms") };
 	cJSON *block = cJSON_CreateArray();
 
 	for (size_t i = 0; i < 3; i++)
@@ -319,7 +323,7 @@ static void add_mlperf(cJSON *object, const struct sections *sections)
 	if (!section_count(sections, "run"))
 		return;
 	add_figure(object, "run_seconds",
-		   (row_number(run, "stop_ms") - row_number(run, "start_ms")) /
+		   (row_double(run, "stop_ms") - row_double(run, "start_ms")) /
 			   1000);
 	last = last && last->child ? last->child->next : NULL;
 	if (last)
@@ -329,8 +333,8 @@ static void add_mlperf(cJSON *object, const struct sections *sections)
 	for (size_t i = 0; (row = section_row(sections, "blocks", i, NULL));
 	     i++) {
 		add_block(blocks, row);
-		epochs = fmax(epochs, row_number(row, "first_epoch_num") +
-					      row_number(row, "epoch_count") -
+		epochs = fmax(epochs, row_double(row, "first_epoch_num") +
+					      row_double(row, "epoch_count") -
 					      1);
 	}
 	add_figure(object, "epochs", epochs);

@@ -2,6 +2,7 @@
  */
 #include "controller/results/document/sections.h"
 
+#include "controller/results/json_object.h"
 #include "controller/results/visitor.h"
 #include "protocol/base/printable.h"
 
@@ -60,15 +61,6 @@ void sections_free(struct sections *sections)
 	}
 	free(sections->items);
 	free(sections);
-}
-
-cJSON *number_json(double number)
-{
-	if (isfinite(number))
-		return cJSON_CreateNumber(number);
-	return cJSON_CreateString(isnan(number) ? "nan"
-				  : number > 0  ? "inf"
-						: "-inf");
 }
 
 static cJSON *value_json(const struct caught_value *value)
@@ -361,13 +353,6 @@ const cJSON *section_row(const struct sections *sections, const char *name,
 	if (key)
 		*key = section->rows[row].key;
 	return section->rows[row].json;
-}
-
-double row_number(const cJSON *row, const char *name)
-{
-	const cJSON *item = cJSON_GetObjectItemCaseSensitive(row, name);
-
-	return cJSON_IsNumber(item) ? item->valuedouble : NAN;
 }
 
 bool sections_evaluated(const struct sections *sections, uint64_t step)

@@ -34,16 +34,10 @@ size_t section_count(const struct sections *sections, const char *name);
 const cJSON *section_row(const struct sections *sections, const char *name,
 			 size_t row, double *key);
 
-/* The number under a name in a row; NaN: none. */
-double row_number(const cJSON *row, const char *name);
-
 /* Add all sections, each under its name, to an object. -1: no memory. */
 int sections_print(const struct sections *sections, cJSON *object);
 
 /* Did an evaluation run just before this step? */
 bool sections_evaluated(const struct sections *sections, uint64_t step);
-
-/* A JSON number; NaN and infinities become "nan", "inf" and "-inf". */
-cJSON *number_json(double number);
 
 #endif

@@ -1,0 +1,35 @@
+/* json_object.h - reads and builds JSON objects: rows, results, samples.
+ */
+#ifndef CONTROLLER_RESULTS_JSON_OBJECT_H
+#define CONTROLLER_RESULTS_JSON_OBJECT_H
+
+#include <cjson/cJSON.h>
+#include <stdbool.h>
+
+/* The value at a path like "result.loss.last"; NULL: not there. */
+const cJSON *row_at(const cJSON *row, const char *path);
+
+/* The text there; NULL: none. */
+const char *row_text(const cJSON *row, const char *path);
+
+/* The number at a path; if there is none, number_at(): 0, row_double(): NAN. */
+double number_at(const cJSON *row, const char *path);
+double row_double(const cJSON *row, const char *path);
+
+/* "nan", "inf" or "-inf": JSON has no number for them. */
+const char *number_word(double number);
+/* A number, or its word. The caller deletes it; NULL: ENOMEM. */
+cJSON *number_json(double number);
+
+/* Add to an object, or with the name NULL to a list. *failed becomes true if
+ * memory runs out, also for an item or object that is NULL. The item is owned.
+ */
+void json_add(cJSON *to, const char *name, cJSON *item, bool *failed);
+/* null if the number is not finite, or the text is NULL. */
+void json_add_number(cJSON *to, const char *name, double number, bool *failed);
+void json_add_text(cJSON *to, const char *name, const char *text, bool *failed);
+/* A copy; null if the item is NULL. */
+void json_add_copy(cJSON *to, const char *name, const cJSON *item,
+		   bool *failed);
+
+#endif
