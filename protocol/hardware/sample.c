@@ -68,24 +68,31 @@ static void clean(const char *text, size_t size, char *whole, char *lines,
 	run->lines = lines;
 }
 
+struct sample_text text_trim(struct sample_text text, const char *characters)
+{
+	size_t count = strlen(characters);
+
+	while (text.size && memchr(characters, *text.data, count)) {
+		text.data++;
+		text.size--;
+	}
+	while (text.size && memchr(characters, text.data[text.size - 1], count))
+		text.size--;
+	return text;
+}
+
 bool line_next(const char *text, size_t size, size_t *at, struct line *line)
 {
-	const char *start = text + *at;
+	struct sample_text whole = { text + *at, 0 };
 	const char *end;
 
 	if (*at >= size)
 		return false;
-	end = memchr(start, '\n', size - *at);
-	if (!end)
-		end = text + size;
-	*at = (size_t)(end - text) + 1;
-	line->text = start;
-	while (line->text < end && (*line->text == ' ' || *line->text == '\t'))
-		line->text++;
-	line->indent = (size_t)(line->text - start);
-	while (end > line->text && (end[-1] == ' ' || end[-1] == '\t'))
-		end--;
-	line->size = (size_t)(end - line->text);
+	end = memchr(whole.data, '\n', size - *at);
+	whole.size = end ? (size_t)(end - whole.data) : size - *at;
+	*at += whole.size + 1;
+	line->text = text_trim(whole, " \t");
+	line->indent = (size_t)(line->text.data - whole.data);
 	return true;
 }
 
@@ -99,23 +106,23 @@ static int64_t cpu_us(void)
 	return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
-int run_match(struct run *run, struct expression *expression, const char *text,
-	      size_t size, enum expression_place place, struct error *err)
+int run_match(struct run *run, struct expression *expression,
+	      struct sample_text text, enum expression_place place,
+	      struct error *err)
 {
 	if (!(++run->calls % 64) && cpu_us() > run->deadline_us)
 		return error_set(err, ETIMEDOUT,
 				 "reading it takes more than %d ms",
 				 SAMPLE_TIME_MS);
-	return expression_match(expression, text, size, place, err);
+	return expression_match(expression, text.data, text.size, place, err);
 }
 
 int run_match_any(struct run *run, const struct expressions *expressions,
-		  const char *text, size_t size, enum expression_place place,
+		  struct sample_text text, enum expression_place place,
 		  size_t *index, struct error *err)
 {
 	for (size_t i = 0; i < expressions->count; i++) {
-		int rc = run_match(run, expressions->list[i], text, size, place,
-				   err);
+		int rc = run_match(run, expressions->list[i], text, place, err);
 
 		if (rc && index)
 			*index = i;
@@ -126,44 +133,42 @@ int run_match_any(struct run *run, const struct expressions *expressions,
 }
 
 /* Some line matches `when`. */
-static int fits(const struct layout *layout, struct run *run, struct error *err)
+static int fits(struct run *run, struct error *err)
 {
+	struct expression *when = run->layout->when;
 	struct line line;
 	size_t at = 0;
-	int rc = !layout->when;
+	int rc = !when;
 
 	while (!rc && line_next(run->lines, run->lines_size, &at, &line))
-		rc = run_match(run, layout->when, line.text, line.size,
-			       EXPRESSION_ANYWHERE, err);
+		rc = run_match(run, when, line.text, EXPRESSION_ANYWHERE, err);
 	return rc;
 }
 
 /* Words of lines that speak of every device. */
-static int read_all(const struct layout *layout, struct run *run,
-		    struct error *err)
+static int read_all(struct run *run, struct error *err)
 {
+	const struct expressions *all = &run->layout->all;
 	struct line line;
 	size_t at = 0;
 
-	while (layout->all.count &&
+	while (all->count &&
 	       line_next(run->lines, run->lines_size, &at, &line)) {
-		for (size_t i = 0; i < layout->all.count; i++) {
-			struct expression *all = layout->all.list[i];
-			int rc = run_match(run, all, line.text, line.size,
+		for (size_t i = 0; i < all->count; i++) {
+			int rc = run_match(run, all->list[i], line.text,
 					   EXPRESSION_START, err);
 
 			if (rc < 0)
 				return -1;
 			if (rc)
-				row_put_groups(run, &run->all, all);
+				row_put_groups(run, &run->all, all->list[i]);
 		}
 	}
 	return 0;
 }
 
 /* The rows as they are handed out. */
-static int finish(struct run *run, const struct layout *layout,
-		  struct samples *samples, struct error *err)
+static int finish(struct run *run, struct samples *samples, struct error *err)
 {
 	struct device_sample *rows = calloc(run->count, sizeof(*rows));
 
@@ -183,43 +188,32 @@ static int finish(struct run *run, const struct layout *layout,
 	}
 	samples->rows = rows;
 	samples->count = run->count;
-	samples->layout = layout->name;
+	samples->layout = run->layout->name;
 	return 0;
 }
 
-static int read_layouts(const struct sampler *sampler, struct run *run,
-			struct samples *samples, struct error *err)
+static int read_layout(struct run *run, struct error *err)
 {
-	const char *near = NULL;
+	int rc = fits(run, err);
+
+	run->count = 0;
+	run->all = (struct row){ 0 };
+	if (rc > 0 &&
+	    (run->layout->read(run, err) < 0 || read_all(run, err) < 0))
+		rc = -1;
+	return rc < 0 ? error_prefix(err, "layout %s", run->layout->name) : rc;
+}
+
+/* None of the layouts fits the text. */
+static int refuse(const struct run *run, struct error *err)
+{
 	struct line line = { 0 };
 	size_t at = 0;
 
-	for (size_t i = 0; i < sampler->count; i++) {
-		const struct layout *layout = &sampler->layouts[i];
-		int rc = fits(layout, run, err);
-
-		if (rc < 0)
-			return error_prefix(err, "layout %s", layout->name);
-		if (!rc)
-			continue;
-		run_restart(run);
-		memset(&run->all, 0, sizeof(run->all));
-		if (layout->read(layout, run, err) < 0 ||
-		    read_all(layout, run, err) < 0)
-			return error_prefix(err, "layout %s", layout->name);
-		if (run->count)
-			return finish(run, layout, samples, err);
-		if (layout->when)
-			near = layout->name;
-	}
-	if (near)
-		return error_set(err, EPROTO,
-				 "it matches the layout \"%s\", but contains "
-				 "no device",
-				 near);
-	while (!line.size && line_next(run->lines, run->lines_size, &at, &line))
+	while (!line.text.size &&
+	       line_next(run->lines, run->lines_size, &at, &line))
 		continue;
-	if (!line.size)
+	if (!line.text.size)
 		return error_set(err, EPROTO, "no line contains text%s",
 				 run->size > SAMPLE_LINE_MAX
 					 ? " of a plausible length"
@@ -227,8 +221,33 @@ static int read_layouts(const struct sampler *sampler, struct run *run,
 	return error_set(err, EPROTO,
 			 "\"%.*s\" at its start matches none of the %zu "
 			 "layouts of the profile",
-			 line.size < 60 ? (int)line.size : 60, line.text,
-			 sampler->count);
+			 line.text.size < 60 ? (int)line.text.size : 60,
+			 line.text.data, run->sampler->count);
+}
+
+static int read_layouts(struct run *run, struct samples *samples,
+			struct error *err)
+{
+	const char *near = NULL;
+
+	for (size_t i = 0; i < run->sampler->count; i++) {
+		int rc;
+
+		run->layout = &run->sampler->layouts[i];
+		rc = read_layout(run, err);
+		if (rc < 0)
+			return -1;
+		if (rc && run->count)
+			return finish(run, samples, err);
+		if (rc && run->layout->when)
+			near = run->layout->name;
+	}
+	if (near)
+		return error_set(err, EPROTO,
+				 "it matches the layout \"%s\", but contains "
+				 "no device",
+				 near);
+	return refuse(run, err);
 }
 
 static int probe_all(const struct expressions *expressions, struct error *err)
@@ -274,7 +293,7 @@ int sampler_read(const struct sampler *sampler, const char *text, size_t size,
 {
 	owned_free char *whole = NULL, *lines = NULL;
 	owned_free struct row *rows = NULL;
-	struct run run = { .na = &sampler->na };
+	struct run run = { .sampler = sampler };
 
 	if (size > SAMPLE_TEXT_MAX)
 		return error_set(err, E2BIG,
@@ -289,7 +308,7 @@ int sampler_read(const struct sampler *sampler, const char *text, size_t size,
 	clean(text, size, whole, lines, &run);
 	run.rows = rows;
 	run.deadline_us = cpu_us() + (int64_t)SAMPLE_TIME_MS * 1000;
-	if (read_layouts(sampler, &run, samples, err) < 0)
+	if (read_layouts(&run, samples, err) < 0)
 		return error_prefix(err, "monitor output");
 	return 0;
 }

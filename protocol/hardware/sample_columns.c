@@ -15,7 +15,6 @@ struct cells {
 };
 
 struct columns {
-	const struct layout *layout;
 	struct run *run;
 	bool known; /* the header was seen */
 	bool closed;
@@ -29,21 +28,18 @@ struct columns {
 
 static void add_cell(struct cells *cells, const char *from, const char *to)
 {
-	if (cells->count == CELLS_MAX)
-		return;
-	while (from < to && isblank((unsigned char)*from))
-		from++;
-	while (to > from && isblank((unsigned char)to[-1]))
-		to--;
-	cells->list[cells->count++] =
-		(struct sample_text){ from, (size_t)(to - from) };
+	if (cells->count < CELLS_MAX)
+		cells->list[cells->count++] =
+			text_trim((struct sample_text){ from,
+							(size_t)(to - from) },
+				  " \t");
 }
 
 /* Commas within quotes do not count. */
-static void split_at(const struct line *line, char mark, struct cells *cells)
+static void split_at(struct sample_text line, char mark, struct cells *cells)
 {
-	const char *start = line->text;
-	const char *end = line->text + line->size;
+	const char *start = line.data;
+	const char *end = line.data + line.size;
 	bool quoted = false;
 
 	for (const char *p = start; p < end; p++) {
@@ -57,11 +53,11 @@ static void split_at(const struct line *line, char mark, struct cells *cells)
 	add_cell(cells, start, end);
 }
 
-static void split_at_blanks(const struct line *line, size_t least,
+static void split_at_blanks(struct sample_text line, size_t least,
 			    struct cells *cells)
 {
-	const char *start = line->text;
-	const char *end = line->text + line->size;
+	const char *start = line.data;
+	const char *end = line.data + line.size;
 	const char *p = start;
 
 	while (p < end) {
@@ -81,24 +77,22 @@ static void split_at_blanks(const struct line *line, size_t least,
 }
 
 /* count: how many are expected, or 0. */
-static void split(const struct layout *layout, const struct line *line,
+static void split(const struct columns *columns, struct sample_text line,
 		  size_t count, struct cells *cells)
 {
-	struct line inner = *line;
-
 	cells->count = 0;
-	switch (layout->separator) {
+	switch (columns->run->layout->separator) {
 	case SEPARATOR_COMMA:
 		split_at(line, ',', cells);
 		return;
 	case SEPARATOR_BAR:
-		if (inner.size && inner.text[0] == '|') {
-			inner.text++;
-			inner.size--;
+		if (line.size && line.data[0] == '|') {
+			line.data++;
+			line.size--;
 		}
-		if (inner.size && inner.text[inner.size - 1] == '|')
-			inner.size--;
-		split_at(&inner, '|', cells);
+		if (line.size && line.data[line.size - 1] == '|')
+			line.size--;
+		split_at(line, '|', cells);
 		return;
 	case SEPARATOR_BLANKS:
 		split_at_blanks(line, 2, cells);
@@ -110,26 +104,24 @@ static void split(const struct layout *layout, const struct line *line,
 }
 
 /* What each column is for. */
-static int read_header(struct columns *columns, struct line line,
+static int read_header(struct columns *columns, struct sample_text line,
 		       struct error *err)
 {
-	const struct layout *layout = columns->layout;
-
-	while (line.size && strchr("# ", *line.text)) {
-		line.text++;
+	while (line.size && strchr("# ", *line.data)) {
+		line.data++;
 		line.size--;
 	}
 	memset(columns->rank, 0, sizeof(columns->rank));
 	memset(columns->units, 0, sizeof(columns->units));
-	split(layout, &line, 0, &columns->header);
+	split(columns, line, 0, &columns->header);
 	for (unsigned field = 0; field < FIELDS; field++) {
-		const struct expressions *names = &layout->fields[field];
+		const struct expressions *names =
+			&columns->run->layout->fields[field];
 
 		for (size_t c = 0; c < columns->header.count; c++) {
 			size_t index;
 			int rc = run_match_any(columns->run, names,
-					       columns->header.list[c].data,
-					       columns->header.list[c].size,
+					       columns->header.list[c],
 					       EXPRESSION_WHOLE, &index, err);
 
 			if (rc < 0)
@@ -158,15 +150,16 @@ static bool is_index(struct sample_text cell)
 	return at == cell.size;
 }
 
-static int is_row(struct columns *columns, const struct line *line,
+static int is_row(struct columns *columns, struct sample_text line,
 		  const struct cells *cells, struct error *err)
 {
 	const uint8_t *device = columns->rank[FIELD_DEVICE];
+	struct expression *row = columns->run->layout->row;
 	bool named = false;
 
-	if (columns->layout->row)
-		return run_match(columns->run, columns->layout->row, line->text,
-				 line->size, EXPRESSION_START, err);
+	if (row)
+		return run_match(columns->run, row, line, EXPRESSION_START,
+				 err);
 	for (size_t c = 0; c < columns->header.count; c++) {
 		named = named || device[c];
 		if (device[c] &&
@@ -178,19 +171,18 @@ static int is_row(struct columns *columns, const struct line *line,
 }
 
 /* A line below the header that says in which units the columns are. */
-static int read_units(struct columns *columns, const struct line *line,
+static int read_units(struct columns *columns, struct sample_text line,
 		      struct error *err)
 {
+	struct expression *units = columns->run->layout->units;
 	struct cells cells;
-	int rc = columns->layout->units
-			 ? run_match(columns->run, columns->layout->units,
-				     line->text, line->size, EXPRESSION_START,
-				     err)
-			 : 0;
+	int rc = units ? run_match(columns->run, units, line, EXPRESSION_START,
+				   err)
+		       : 0;
 
 	if (rc <= 0)
 		return rc;
-	split(columns->layout, line, columns->header.count, &cells);
+	split(columns, line, columns->header.count, &cells);
 	for (size_t c = 0; c < cells.count; c++)
 		if (cells.list[c].size + 3 <= UNIT_SIZE)
 			snprintf(columns->units[c], UNIT_SIZE, "(%.*s)",
@@ -222,19 +214,19 @@ static void put_cells(const struct columns *columns, const struct cells *cells,
 		}
 }
 
-static int read_row(struct columns *columns, const struct line *line,
+static int read_row(struct columns *columns, struct sample_text line,
 		    struct error *err)
 {
 	struct cells cells;
 	struct row *row;
 	int rc;
 
-	if (!line->size)
+	if (!line.size)
 		return 0;
 	rc = read_units(columns, line, err);
 	if (rc)
 		return rc < 0 ? -1 : 0;
-	split(columns->layout, line, columns->header.count, &cells);
+	split(columns, line, columns->header.count, &cells);
 	rc = is_row(columns, line, &cells, err);
 	if (rc <= 0)
 		return rc;
@@ -246,22 +238,22 @@ static int read_row(struct columns *columns, const struct line *line,
 	return 0;
 }
 
-static int read_line(struct columns *columns, const struct line *line,
+static int read_line(struct columns *columns, struct sample_text line,
 		     struct error *err)
 {
-	const struct layout *layout = columns->layout;
-	int rc = run_match(columns->run, layout->when, line->text, line->size,
+	const struct layout *layout = columns->run->layout;
+	int rc = run_match(columns->run, layout->when, line,
 			   EXPRESSION_ANYWHERE, err);
 
 	if (rc < 0)
 		return -1;
 	if (rc) {
 		columns->closed = false;
-		return read_header(columns, *line, err);
+		return read_header(columns, line, err);
 	}
 	if (layout->until && columns->known && !columns->closed) {
-		rc = run_match(columns->run, layout->until, line->text,
-			       line->size, EXPRESSION_ANYWHERE, err);
+		rc = run_match(columns->run, layout->until, line,
+			       EXPRESSION_ANYWHERE, err);
 		if (rc < 0)
 			return -1;
 		columns->closed = rc;
@@ -270,8 +262,7 @@ static int read_line(struct columns *columns, const struct line *line,
 						  : 0;
 }
 
-int columns_read(const struct layout *layout, struct run *run,
-		 struct error *err)
+int columns_read(struct run *run, struct error *err)
 {
 	owned_free struct columns *columns = calloc(1, sizeof(*columns));
 	struct line line;
@@ -279,10 +270,9 @@ int columns_read(const struct layout *layout, struct run *run,
 
 	if (!columns)
 		return error_nomem(err, "samples");
-	columns->layout = layout;
 	columns->run = run;
 	while (line_next(run->lines, run->lines_size, &at, &line))
-		if (read_line(columns, &line, err) < 0)
+		if (read_line(columns, line.text, err) < 0)
 			return -1;
 	return 0;
 }

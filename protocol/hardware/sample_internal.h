@@ -6,6 +6,7 @@
 #ifndef PROTOCOL_HARDWARE_SAMPLE_INTERNAL_H
 #define PROTOCOL_HARDWARE_SAMPLE_INTERNAL_H
 
+#include "protocol/base/strings.h"
 #include "protocol/hardware/expression.h"
 #include "protocol/hardware/sample.h"
 
@@ -33,10 +34,14 @@ struct expressions {
 
 enum separator { SEPARATOR_COMMA, SEPARATOR_BLANKS, SEPARATOR_BAR };
 
+/* Part of a text; borrowed. */
+struct sample_text {
+	const char *data;
+	size_t size;
+};
+
 struct run;
-struct layout;
-typedef int read_fn(const struct layout *layout, struct run *run,
-		    struct error *err);
+typedef int read_fn(struct run *run, struct error *err);
 
 struct layout {
 	const char *name; /* borrowed from the document */
@@ -54,13 +59,8 @@ struct layout {
 	enum separator separator;
 };
 
-struct words {
-	const char **list; /* borrowed from the document */
-	size_t count;
-};
-
 struct sampler {
-	struct words na;
+	struct strings na;
 	struct layout *layouts;
 	size_t count;
 };
@@ -76,8 +76,9 @@ struct row {
 
 /* One text being read. */
 struct run {
-	const struct words *na;
-	const char *text; /* after cleaning; for json */
+	const struct sampler *sampler;
+	const struct layout *layout; /* the one that is tried */
+	const char *text;            /* after cleaning; for json */
 	size_t size;
 	const char *lines; /* the same without its long lines; ends in '\n' */
 	size_t lines_size;
@@ -88,13 +89,14 @@ struct run {
 	unsigned calls;
 };
 
-/* expression_match() with the text's time limit. */
-int run_match(struct run *run, struct expression *expression, const char *text,
-	      size_t size, enum expression_place place, struct error *err);
+/* expression_match() with the time limit of the run. */
+int run_match(struct run *run, struct expression *expression,
+	      struct sample_text text, enum expression_place place,
+	      struct error *err);
 
 /* Match any of them; *index (may be NULL) is the one that matched. */
 int run_match_any(struct run *run, const struct expressions *expressions,
-		  const char *text, size_t size, enum expression_place place,
+		  struct sample_text text, enum expression_place place,
 		  size_t *index, struct error *err);
 
 /* Add a row, a copy of *words if not NULL. NULL: E2BIG. */
@@ -106,17 +108,10 @@ struct row *run_row(struct run *run, const struct row *words,
  */
 void run_row_end(struct run *run);
 
-/* Forget all rows. */
-void run_restart(struct run *run);
-
 /* Set a field from a text, unless an expression of the same or a lower rank has
  * set it. False: the text holds no value. unit: a text that ends in the unit in
  * brackets, used if no unit follows the number; or NULL.
  */
-struct sample_text {
-	const char *data;
-	size_t size;
-};
 bool row_put(const struct run *run, struct row *row, unsigned field,
 	     unsigned rank, struct sample_text text,
 	     const struct sample_text *unit);
@@ -126,16 +121,17 @@ void row_put_groups(const struct run *run, struct row *row,
 		    const struct expression *expression);
 
 /* Set the field whose expressions match the key. */
-int row_put_key(const struct layout *layout, struct run *run, struct row *row,
-		struct sample_text key, struct sample_text value,
-		struct error *err);
+int row_put_key(struct run *run, struct row *row, struct sample_text key,
+		struct sample_text value, struct error *err);
+
+/* The text without these characters at both ends. */
+struct sample_text text_trim(struct sample_text text, const char *characters);
 
 /* The next line of text[*at..size), without its newline and surrounding blanks.
  * indent is the number of leading blanks. False: no more lines.
  */
 struct line {
-	const char *text;
-	size_t size;
+	struct sample_text text;
 	size_t indent;
 };
 bool line_next(const char *text, size_t size, size_t *at, struct line *line);

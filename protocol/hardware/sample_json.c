@@ -10,7 +10,6 @@
 #define KEYS_MAX 65536 /* of a text */
 
 struct tree {
-	const struct layout *layout;
 	struct run *run;
 	struct row *row; /* of the device that we are in; NULL: in none */
 	char path[PATH_SIZE];
@@ -62,8 +61,7 @@ static int put(struct tree *tree, const cJSON *item, size_t used,
 	}
 	if (++tree->keys > KEYS_MAX)
 		return error_set(err, E2BIG, "more than %d keys", KEYS_MAX);
-	return row_put_key(tree->layout, tree->run,
-			   tree->row ? tree->row : &tree->run->all,
+	return row_put_key(tree->run, tree->row ? tree->row : &tree->run->all,
 			   (struct sample_text){ tree->path + tree->start,
 						 used - tree->start },
 			   text, err);
@@ -120,7 +118,7 @@ static int device(struct tree *tree, const cJSON *item, size_t used,
 static int walk(struct tree *tree, const cJSON *item, size_t used,
 		unsigned depth, struct error *err)
 {
-	const struct expressions *devices = &tree->layout->device;
+	const struct expressions *devices = &tree->run->layout->device;
 	size_t index;
 	int rc;
 
@@ -131,7 +129,8 @@ static int walk(struct tree *tree, const cJSON *item, size_t used,
 	if (depth > DEPTH_MAX)
 		return 0;
 	if (!tree->row && cJSON_IsObject(item)) {
-		rc = run_match_any(tree->run, devices, tree->path, used,
+		rc = run_match_any(tree->run, devices,
+				   (struct sample_text){ tree->path, used },
 				   EXPRESSION_WHOLE, &index, err);
 		if (rc < 0)
 			return -1;
@@ -154,19 +153,20 @@ static cJSON *find(const struct run *run)
 	while (tries < 16 && line_next(run->text, run->size, &at, &line)) {
 		cJSON *json;
 
-		if (!line.size || (*line.text != '{' && *line.text != '['))
+		if (!line.text.size || !strchr("{[", *line.text.data))
 			continue;
 		tries++;
-		json = cJSON_ParseWithLength(line.text,
-					     run->size - (size_t)(line.text -
-								  run->text));
+		json = cJSON_ParseWithLength(line.text.data,
+					     run->size -
+						     (size_t)(line.text.data -
+							      run->text));
 		if (json)
 			return json;
 	}
 	return NULL;
 }
 
-int json_read(const struct layout *layout, struct run *run, struct error *err)
+int json_read(struct run *run, struct error *err)
 {
 	owned_free struct tree *tree = calloc(1, sizeof(*tree));
 	cJSON *json;
@@ -174,7 +174,6 @@ int json_read(const struct layout *layout, struct run *run, struct error *err)
 
 	if (!tree)
 		return error_nomem(err, "samples");
-	tree->layout = layout;
 	tree->run = run;
 	json = find(run);
 	rc = json ? walk(tree, json, 0, 0, err) : 0;

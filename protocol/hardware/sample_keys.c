@@ -16,7 +16,6 @@ struct section {
 };
 
 struct keys {
-	const struct layout *layout;
 	struct run *run;
 	struct row *row;  /* the device being read; NULL: none yet */
 	struct row group; /* what holds for the devices to come */
@@ -29,17 +28,17 @@ struct keys {
 /* Where ':' parts key and value: before a blank or the end, or behind a key
  * without digits, so that a PCI address stays whole. SIZE_MAX: nowhere.
  */
-static size_t colon(const struct line *line)
+static size_t colon(struct sample_text text)
 {
 	size_t near = SIZE_MAX;
 	bool digit = false;
 
-	for (size_t i = 0; i < line->size; i++) {
-		digit = digit || isdigit((unsigned char)line->text[i]);
-		if (line->text[i] != ':')
+	for (size_t i = 0; i < text.size; i++) {
+		digit = digit || isdigit((unsigned char)text.data[i]);
+		if (text.data[i] != ':')
 			continue;
-		if (i + 1 == line->size || line->text[i + 1] == ' ' ||
-		    line->text[i + 1] == '\t')
+		if (i + 1 == text.size || text.data[i + 1] == ' ' ||
+		    text.data[i + 1] == '\t')
 			return i;
 		if (near == SIZE_MAX && !digit)
 			near = i;
@@ -58,8 +57,7 @@ static size_t enclosing(struct keys *keys, size_t indent)
 /* The path of a name inside a section of `used` bytes; 0: too long. */
 static size_t path_of(struct keys *keys, size_t used, struct sample_text name)
 {
-	while (name.size && strchr(" \t", name.data[name.size - 1]))
-		name.size--;
+	name = text_trim(name, " \t");
 	if (used + name.size + 1 >= PATH_SIZE)
 		return 0;
 	if (used)
@@ -71,25 +69,24 @@ static size_t path_of(struct keys *keys, size_t used, struct sample_text name)
 static int key_line(struct keys *keys, const struct line *line,
 		    struct error *err)
 {
-	size_t at = colon(line);
-	size_t used = enclosing(keys, line->indent);
-	size_t size = path_of(keys, used,
-			      (struct sample_text){
-				      line->text,
-				      at < line->size ? at : line->size });
-	struct row *row = keys->row ? keys->row : &keys->run->all;
+	struct sample_text name = line->text, value;
+	size_t at = colon(line->text), size;
 
+	if (at < name.size)
+		name.size = at;
+	size = path_of(keys, enclosing(keys, line->indent), name);
 	if (!size)
 		return 0;
-	if (at < line->size && at + 1 < line->size) {
+	if (at < line->text.size && at + 1 < line->text.size) {
 		if (++keys->keys > KEYS_MAX)
 			return error_set(err, E2BIG, "more than %d keys",
 					 KEYS_MAX);
-		return row_put_key(keys->layout, keys->run, row,
+		value = (struct sample_text){ line->text.data + at + 1,
+					      line->text.size - at - 1 };
+		return row_put_key(keys->run,
+				   keys->row ? keys->row : &keys->run->all,
 				   (struct sample_text){ keys->path, size },
-				   (struct sample_text){ line->text + at + 1,
-							 line->size - at - 1 },
-				   err);
+				   value, err);
 	}
 	if (keys->depth < DEPTH_MAX)
 		keys->sections[keys->depth++] =
@@ -115,11 +112,11 @@ static void resume_row(struct keys *keys)
 static int device_line(struct keys *keys, const struct line *line,
 		       struct error *err)
 {
-	const struct layout *layout = keys->layout;
+	const struct layout *layout = keys->run->layout;
 	struct line key = { 0 };
 	size_t index;
 	int rc = run_match_any(keys->run, &layout->group, line->text,
-			       line->size, EXPRESSION_START, &index, err);
+			       EXPRESSION_START, &index, err);
 
 	if (rc < 0)
 		return -1;
@@ -129,7 +126,7 @@ static int device_line(struct keys *keys, const struct line *line,
 			       layout->group.list[index]);
 		return 1;
 	}
-	rc = run_match_any(keys->run, &layout->device, line->text, line->size,
+	rc = run_match_any(keys->run, &layout->device, line->text,
 			   EXPRESSION_START, &index, err);
 	if (rc <= 0)
 		return rc;
@@ -140,16 +137,17 @@ static int device_line(struct keys *keys, const struct line *line,
 		return -1;
 	row_put_groups(keys->run, keys->row, layout->device.list[index]);
 	if (expression_caught_name(layout->device.list[index], "_key",
-				   &key.text, &key.size)) {
+				   &key.text.data, &key.text.size)) {
 		resume_row(keys);
 		return key_line(keys, &key, err) == 0 ? 1 : -1;
 	}
 	/* It may be a key of the device, too. */
-	return colon(line) == SIZE_MAX || key_line(keys, line, err) == 0 ? 1
-									 : -1;
+	return colon(line->text) == SIZE_MAX || key_line(keys, line, err) == 0
+		       ? 1
+		       : -1;
 }
 
-int keys_read(const struct layout *layout, struct run *run, struct error *err)
+int keys_read(struct run *run, struct error *err)
 {
 	owned_free struct keys *keys = calloc(1, sizeof(*keys));
 	struct line line;
@@ -157,12 +155,11 @@ int keys_read(const struct layout *layout, struct run *run, struct error *err)
 
 	if (!keys)
 		return error_nomem(err, "samples");
-	keys->layout = layout;
 	keys->run = run;
 	while (line_next(run->lines, run->lines_size, &at, &line)) {
 		int rc;
 
-		if (!line.size)
+		if (!line.text.size)
 			continue;
 		rc = device_line(keys, &line, err);
 		if (rc < 0 || (!rc && key_line(keys, &line, err) < 0))

@@ -8,7 +8,6 @@
  * log that is being written ends in the middle.
  */
 struct blocks {
-	const struct layout *layout;
 	struct run *run;
 	struct row *row;  /* the device being read, or NULL */
 	struct row group; /* what holds for the devices to come */
@@ -20,7 +19,7 @@ static int match_anywhere(struct blocks *blocks, struct expression *expression,
 			  const struct line *line, struct error *err)
 {
 	return expression ? run_match(blocks->run, expression, line->text,
-				      line->size, EXPRESSION_ANYWHERE, err)
+				      EXPRESSION_ANYWHERE, err)
 			  : 0;
 }
 
@@ -28,7 +27,7 @@ static int match_anywhere(struct blocks *blocks, struct expression *expression,
 static int block_line(struct blocks *blocks, const struct line *line,
 		      struct error *err)
 {
-	const struct layout *layout = blocks->layout;
+	const struct layout *layout = blocks->run->layout;
 	int from = match_anywhere(blocks, layout->from, line, err);
 	int turn;
 
@@ -56,7 +55,7 @@ static int block_line(struct blocks *blocks, const struct line *line,
 static int more_line(struct blocks *blocks, const struct line *line,
 		     struct error *err)
 {
-	const struct expressions *more = &blocks->layout->more;
+	const struct expressions *more = &blocks->run->layout->more;
 	struct row *row = blocks->row;
 
 	for (size_t i = 0; row && i < more->count; i++) {
@@ -65,7 +64,7 @@ static int more_line(struct blocks *blocks, const struct line *line,
 		if (row->more & 1u << i)
 			continue;
 		rc = run_match(blocks->run, more->list[i], line->text,
-			       line->size, EXPRESSION_START, err);
+			       EXPRESSION_START, err);
 		if (rc < 0)
 			return -1;
 		if (!rc)
@@ -81,10 +80,10 @@ static int more_line(struct blocks *blocks, const struct line *line,
 static int group_line(struct blocks *blocks, const struct line *line,
 		      struct error *err)
 {
-	const struct expressions *group = &blocks->layout->group;
+	const struct expressions *group = &blocks->run->layout->group;
 	size_t index;
-	int rc = run_match_any(blocks->run, group, line->text, line->size,
-			       EXPRESSION_START, &index, err);
+	int rc = run_match_any(blocks->run, group, line->text, EXPRESSION_START,
+			       &index, err);
 
 	if (rc <= 0)
 		return rc;
@@ -96,9 +95,9 @@ static int group_line(struct blocks *blocks, const struct line *line,
 static int device_line(struct blocks *blocks, const struct line *line,
 		       struct error *err)
 {
-	const struct expressions *device = &blocks->layout->device;
+	const struct expressions *device = &blocks->run->layout->device;
 	size_t index;
-	int rc = run_match_any(blocks->run, device, line->text, line->size,
+	int rc = run_match_any(blocks->run, device, line->text,
 			       EXPRESSION_START, &index, err);
 
 	if (rc <= 0)
@@ -106,7 +105,7 @@ static int device_line(struct blocks *blocks, const struct line *line,
 	if (blocks->row)
 		run_row_end(blocks->run);
 	if (blocks->fresh)
-		run_restart(blocks->run);
+		blocks->run->count = 0;
 	blocks->fresh = false;
 	blocks->row = run_row(blocks->run, &blocks->group, err);
 	if (!blocks->row)
@@ -115,9 +114,9 @@ static int device_line(struct blocks *blocks, const struct line *line,
 	return 1;
 }
 
-int lines_read(const struct layout *layout, struct run *run, struct error *err)
+int lines_read(struct run *run, struct error *err)
 {
-	struct blocks blocks = { .layout = layout, .run = run };
+	struct blocks blocks = { .run = run };
 	struct line line;
 	size_t at = 0;
 

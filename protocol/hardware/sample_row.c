@@ -110,16 +110,10 @@ bool field_named(const char *name, unsigned *field)
 	return false;
 }
 
+/* Values may be quoted. */
 static struct sample_text trim(struct sample_text text)
 {
-	while (text.size && strchr(" \t\"'", text.data[0]) && text.data[0]) {
-		text.data++;
-		text.size--;
-	}
-	while (text.size && strchr(" \t\"'", text.data[text.size - 1]) &&
-	       text.data[text.size - 1])
-		text.size--;
-	return text;
+	return text_trim(text, " \t\"'");
 }
 
 static bool is_word(struct sample_text text, const char *word)
@@ -132,8 +126,8 @@ static bool says_nothing(const struct run *run, struct sample_text text)
 {
 	if (!text.size)
 		return true;
-	for (size_t i = 0; i < run->na->count; i++)
-		if (is_word(text, run->na->list[i]))
+	for (size_t i = 0; i < run->sampler->na.count; i++)
+		if (is_word(text, run->sampler->na.items[i]))
 			return true;
 	return false;
 }
@@ -303,19 +297,18 @@ void row_put_groups(const struct run *run, struct row *row,
 	}
 }
 
-int row_put_key(const struct layout *layout, struct run *run, struct row *row,
-		struct sample_text key, struct sample_text value,
-		struct error *err)
+int row_put_key(struct run *run, struct row *row, struct sample_text key,
+		struct sample_text value, struct error *err)
 {
 	for (unsigned field = 0; field < FIELDS; field++) {
-		const struct expressions *names = &layout->fields[field];
+		const struct expressions *names = &run->layout->fields[field];
 
 		for (size_t i = 0; i < names->count; i++) {
 			int rc;
 
 			if (row->rank[field] && row->rank[field] <= i + 1)
 				break;
-			rc = run_match(run, names->list[i], key.data, key.size,
+			rc = run_match(run, names->list[i], key,
 				       EXPRESSION_WHOLE, err);
 			if (rc < 0)
 				return -1;
@@ -377,11 +370,6 @@ void run_row_end(struct run *run)
 			return;
 		}
 	}
-}
-
-void run_restart(struct run *run)
-{
-	run->count = 0;
 }
 
 const char *reading_name(enum reading reading)

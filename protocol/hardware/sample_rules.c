@@ -1,5 +1,6 @@
 /* sample_rules.c - a profile's description of a tool's output to a sampler.
  */
+#include "protocol/hardware/map_reader.h"
 #include "protocol/hardware/sample_internal.h"
 
 #include <stdlib.h>
@@ -33,7 +34,7 @@ void sampler_free(struct sampler *sampler)
 	for (size_t i = 0; i < sampler->count; i++)
 		layout_clear(&sampler->layouts[i]);
 	free(sampler->layouts);
-	free(sampler->na.list);
+	strings_clear(&sampler->na);
 	free(sampler);
 }
 
@@ -57,8 +58,8 @@ static int check_groups(const struct expression *expression,
 	return 0;
 }
 
-static int read_expression(const struct value *map, const char *key,
-			   struct expression **expression, struct error *err)
+static int read_grouped(const struct value *map, const char *key,
+			struct expression **expression, struct error *err)
 {
 	const struct value *value = value_get(map, key);
 
@@ -183,11 +184,11 @@ static int read_layout(const struct value *value, struct layout *layout,
 	if (separator && value_enum(separator, separator_words, &word, err) < 0)
 		return -1;
 	layout->separator = (enum separator)word;
-	if (read_expression(value, "when", &layout->when, err) < 0 ||
-	    read_expression(value, "from", &layout->from, err) < 0 ||
-	    read_expression(value, "until", &layout->until, err) < 0 ||
-	    read_expression(value, "row", &layout->row, err) < 0 ||
-	    read_expression(value, "units", &layout->units, err) < 0 ||
+	if (read_grouped(value, "when", &layout->when, err) < 0 ||
+	    read_grouped(value, "from", &layout->from, err) < 0 ||
+	    read_grouped(value, "until", &layout->until, err) < 0 ||
+	    read_grouped(value, "row", &layout->row, err) < 0 ||
+	    read_grouped(value, "units", &layout->units, err) < 0 ||
 	    read_expressions(value_get(value, "all"), &layout->all, err) < 0 ||
 	    read_expressions(value_get(value, "device"), &layout->device, err) <
 		    0 ||
@@ -199,33 +200,12 @@ static int read_layout(const struct value *value, struct layout *layout,
 	return form->fields ? read_fields(value, layout, err) : 0;
 }
 
-static int read_na(const struct value *list, struct words *na,
-		   struct error *err)
-{
-	size_t count = list ? value_count(list) : 0;
-
-	if (!list)
-		return 0;
-	if (value_expect(list, VALUE_LIST, err) < 0)
-		return -1;
-	if (count > SAMPLE_LAYOUTS_MAX)
-		return value_error(list, err, "%zu words; expected at most %d",
-				   count, SAMPLE_LAYOUTS_MAX);
-	na->list = calloc(count + 1, sizeof(*na->list));
-	if (!na->list)
-		return error_nomem(err, "monitor");
-	for (; na->count < count; na->count++)
-		if (value_string(value_at(list, na->count), SAMPLE_WORD_MAX,
-				 &na->list[na->count], err) < 0)
-			return -1;
-	return 0;
-}
-
 struct sampler *sampler_new(const struct value *monitor, struct error *err)
 {
 	owned(sampler_free) struct sampler *sampler =
 		calloc(1, sizeof(*sampler));
 	const struct value *layouts = value_get(monitor, "layouts");
+	const struct value *na = value_get(monitor, "na");
 	size_t count = layouts ? value_count(layouts) : 0;
 
 	if (!sampler) {
@@ -245,7 +225,7 @@ struct sampler *sampler_new(const struct value *monitor, struct error *err)
 			    count, SAMPLE_LAYOUTS_MAX);
 		return NULL;
 	}
-	if (read_na(value_get(monitor, "na"), &sampler->na, err) < 0)
+	if (na && read_texts(na, &sampler->na, err) < 0)
 		return NULL;
 	sampler->layouts = calloc(count, sizeof(struct layout));
 	if (!sampler->layouts) {
