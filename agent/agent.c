@@ -16,10 +16,9 @@ static int ignore(sd_event_source *source, const struct inotify_event *event,
 	return 0;
 }
 
-/* The loop closes its inotify descriptor with the last watch, and the kernel
- * takes some 14 ms to do that, in which the agent stands still at the end of
- * each task. This watch, of a thing that does not happen, keeps it open.
- * Without it all works, only slower.
+/* The loop closes its inotify descriptor with the last watch, which blocks the
+ * agent for about 14 ms at the end of each task. This watch, of an event that
+ * does not happen, keeps the descriptor open. If it fails, the agent is slower.
  */
 static void keep_inotify(struct agent *agent)
 {

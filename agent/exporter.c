@@ -1,4 +1,4 @@
-/* exporter.c - figures of this node for Prometheus, at GET /metrics.
+/* exporter.c - metrics of this node for Prometheus, at GET /metrics.
  */
 #include "agent/agent_internal.h"
 #include "protocol/base/file.h"

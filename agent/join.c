@@ -69,7 +69,7 @@ static void print_help(void)
 	option_print(stdout, join_rules);
 }
 
-/* The host's name up to its first dot, as far as names may be so. */
+/* The host name up to its first dot; '-' replaces what a name cannot have. */
 static void host_name(char name[KEY_NAME_SIZE])
 {
 	char host[HOST_NAME_MAX + 1] = "";
@@ -82,8 +82,8 @@ static void host_name(char name[KEY_NAME_SIZE])
 			*c = '-';
 }
 
-/* The address from which this machine reaches the controller: where others
- * are likely to reach it.
+/* The local address of a connection to the controller, where others are likely
+ * to reach this machine.
  */
 static int own_address(const char *endpoint, char address[ADDRESS_SIZE],
 		       struct error *err)
@@ -111,7 +111,7 @@ static int own_address(const char *endpoint, char address[ADDRESS_SIZE],
 		return error_set(err, EHOSTUNREACH, "%.100s: %s", name,
 				 gai_strerror(rc));
 	fd = socket(found->ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	/* Sends nothing: only chooses the way. */
+	/* Nothing is sent; this only chooses the route. */
 	rc = fd < 0 ? -1 : connect(fd, found->ai_addr, found->ai_addrlen);
 	freeaddrinfo(found);
 	if (rc < 0 || getsockname(fd, (struct sockaddr *)&own, &size) < 0)
@@ -139,8 +139,6 @@ static int write_settings(const char *path, const struct join_token *token,
 			     err);
 }
 
-/* The unit. */
-
 /* A reload of systemd can take GPUs from containers that run here. */
 static int systemctl(const char *verb, struct error *err)
 {
@@ -162,8 +160,8 @@ static int systemctl(const char *verb, struct error *err)
 	return 0;
 }
 
-/* The unit reads the settings that stand where they are by default, and systemd
- * knows the unit of an installation for the whole system alone.
+/* The unit reads the default settings file. Only an installation for the whole
+ * system has a unit.
  */
 static int start(const char *config, struct error *err)
 {
@@ -178,8 +176,6 @@ static int start(const char *config, struct error *err)
 	printf(UNIT " is running, and starts at boot\n");
 	return EXIT_GOOD;
 }
-
-/* The whole. */
 
 static int folder_of(const char *path, char folder[PATH_MAX], struct error *err)
 {

@@ -1,9 +1,9 @@
-/* leave.c - a node whose time is over: it gives back what it has, and ends.
+/* leave.c - ends the agent when its allocation ends.
  *
- * The controller is told in each report, so it knows after any restart. It
- * takes the jobs back into its queue and has their output and containers
- * fetched and removed. Where that does not happen in time, the agent removes
- * them itself. Until it leaves, its time may be made longer or shorter.
+ * Each report tells the controller, so it knows after any restart. It returns
+ * the jobs to its queue, and has their output fetched and their containers
+ * removed. If that does not happen in time, the agent removes them itself.
+ * Until the agent leaves, the end of the allocation may change.
  */
 #include "agent/agent_internal.h"
 #include "agent/slurm_share.h"
@@ -20,7 +20,7 @@ static int64_t left_ms(const struct agent *agent)
 	return agent->end_ms ? agent->end_ms - clock_wall_ms() : 0;
 }
 
-/* Sets what is next, whatever was planned before. */
+/* Replace what was planned before. */
 static void plan(struct agent *agent, int64_t wait_ms,
 		 sd_event_time_handler_t fn)
 {
@@ -39,7 +39,7 @@ static int end_now(sd_event_source *source, uint64_t usec, void *arg)
 	return 0;
 }
 
-/* The controller had its time. */
+/* The controller has not had the tasks removed in time. */
 static int evict(sd_event_source *source, uint64_t usec, void *arg)
 {
 	struct agent *agent = arg;
@@ -57,7 +57,7 @@ static int evict(sd_event_source *source, uint64_t usec, void *arg)
 
 void leave_if_empty(struct agent *agent)
 {
-	/* Before it has looked it does not know what it has. */
+	/* Before recovery is done, the tasks are not known. */
 	if (agent->leaving && agent->looked && !agent->tasks_count)
 		sd_event_exit(agent->loop, EXIT_GOOD);
 }
@@ -89,7 +89,7 @@ static void plan_end(void *arg, int64_t end_ms)
 	struct agent *agent = arg;
 	struct slurm_share share = *agent->config->share;
 
-	/* Once given back, its jobs are not taken again. */
+	/* Jobs that were returned are not taken back. */
 	if (agent->leaving)
 		return;
 	share.end_ms = agent->end_ms = end_ms;

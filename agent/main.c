@@ -1,4 +1,4 @@
-/* main.c - regatta-agent: settings to configuration, then the loop.
+/* main.c - regatta-agent: reads and completes its settings, then runs the loop.
  */
 #include "agent/agent.h"
 #include "agent/slurm_share.h"
@@ -53,7 +53,8 @@ static void program_clear(struct program *program)
 }
 OWNED_VALUE(struct program, program_clear)
 
-/* Without links and relative parts: nodes are compared with them. */
+/* Absolute paths without links, because paths of nodes are compared with them.
+ */
 static int find_roots(struct program *program, struct error *err)
 {
 	const struct agent_settings *settings = &program->config.settings;
@@ -120,7 +121,7 @@ static int find_policy(struct program *program, struct error *err)
 	return program->node_policy ? 0 : -1;
 }
 
-/* The agent, and what it starts, stays off the other processors. */
+/* Run the agent, and what it starts, on these processors only. */
 static int keep_house(struct agent_config *config, struct error *err)
 {
 	const char *cpus = config->settings.housekeeping_cpus;
@@ -144,7 +145,7 @@ static int find_offered(struct agent_config *config, struct error *err)
 	return 0;
 }
 
-/* The default file need not be there. */
+/* The default file may be missing. */
 static int find_credentials(struct program *program, struct error *err)
 {
 	const char *path = program->config.settings.registry_auth;
@@ -168,7 +169,7 @@ static int check_floor(const struct agent_settings *settings, struct error *err)
 	return 0;
 }
 
-/* In an allocation what nobody set is that of our share. */
+/* In an allocation, settings that were not given follow from the share. */
 static int find_allocation(struct program *program, struct error *err)
 {
 	struct agent_settings *settings = &program->config.settings;
@@ -262,7 +263,7 @@ static int leave_at_end(struct program *program, struct error *err)
 	return rc < 0 ? error_set(err, -rc, "event loop: no SIGTERM") : 0;
 }
 
-/* What can change while tasks run, and words about the rest. */
+/* Apply the settings that can change while tasks run; name the others. */
 static void adopt(const struct program *program,
 		  const struct agent_settings *settings)
 {
@@ -294,9 +295,7 @@ static void reload(void *arg)
 	agent_policy_changed(program->agent);
 }
 
-/* The certificates of a tcp:// engine; as docker has them where nothing says
- * otherwise.
- */
+/* The folder of certificates for a tcp:// engine; by default Docker's own. */
 static const char *engine_tls(const struct agent_settings *settings)
 {
 	const char *verify = getenv("DOCKER_TLS_VERIFY");
@@ -307,7 +306,9 @@ static const char *engine_tls(const struct agent_settings *settings)
 	return getenv("DOCKER_CERT_PATH");
 }
 
-/* OWN_ENGINE is the first that answers, or a Podman that *service starts. */
+/* OWN_ENGINE means the first engine that answers, else a Podman that *service
+ * runs.
+ */
 static struct engine *make_engine(struct program *program, sd_event *loop,
 				  struct podman_service **service,
 				  struct error *err)
@@ -359,7 +360,7 @@ static int serve(struct program *program, struct error *err)
 	return code;
 }
 
-/* A SIGTERM that is ignored when the loop is made is left to us. */
+/* program_begin() leaves a SIGTERM alone that is ignored now. */
 static sd_event *make_loop(const struct program *program, struct error *err)
 {
 	if (program->config.share)

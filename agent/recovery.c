@@ -1,4 +1,4 @@
-/* recovery.c - what is there when an agent starts: devices, engine, tasks.
+/* recovery.c - finds devices, engine and tasks when the agent starts.
  */
 #include "agent/agent_internal.h"
 #include "agent/docker/delegated.h"
@@ -15,8 +15,8 @@
 #include <string.h>
 
 #define RETRY_MS 50      /* while the engine is away */
-#define ELSEWHERE_MS 500 /* between looks where the controller is */
-#define STRAYS_MS 10000  /* after a task: so late may an engine be */
+#define ELSEWHERE_MS 500 /* between reads of the controller's endpoint */
+#define STRAYS_MS 10000  /* after a task; an engine may be as late */
 
 static void agent_begin(struct agent *agent);
 static void find_controller(struct agent *agent);
@@ -83,7 +83,9 @@ static void adopt_one(void *arg, const struct task_id *id)
 	}
 	task = task_adopt(&agent->services, id, mine, &err);
 	if (!task || task_table_add(agent, task, &err) < 0) {
-		/* Without its spec it is no task; a container goes as stray. */
+		/* A spool without a spec is no task. Its container is removed
+		 * as a stray.
+		 */
 		log_warning("spool dropped job=%" PRIu64 " rank=%u: %s",
 			    id->job, id->rank, err.text);
 		task_free(task);
@@ -158,7 +160,7 @@ void recovery_strays_later(struct agent *agent)
 			   agent, NULL);
 }
 
-/* What comes sealed is of the key that the controller has, or had. */
+/* Credentials are sealed with the controller's current or former key. */
 static void follow_key(struct agent *agent)
 {
 	const struct server_keys *keys = wire_client_server(agent->wire);
@@ -186,7 +188,7 @@ static int connect_to(struct agent *agent, struct error *err)
 	return 0;
 }
 
-/* 1: it is another one than before. */
+/* 1: the endpoint is new. */
 static int read_endpoint(struct agent *agent)
 {
 	const char *path = agent->config->settings.controller;
@@ -275,7 +277,7 @@ static void list_ours(struct agent *agent)
 		begin_later(agent, &wrong);
 }
 
-/* An engine without this answer has neither runtimes to choose nor CDI. */
+/* An engine that does not answer has no runtimes to choose and no CDI. */
 static void info_done(void *arg, const struct error *err, cJSON *answer)
 {
 	struct agent *agent = arg;
@@ -304,7 +306,7 @@ static void ask_info(struct agent *agent)
 		begin_later(agent, &wrong);
 }
 
-/* Of one without root it is all that there is to know. */
+/* For a rootless Podman, GET /info would add nothing. */
 static void podman_info_done(void *arg, const struct error *err, cJSON *answer)
 {
 	struct agent *agent = arg;
@@ -323,7 +325,7 @@ static void podman_info_done(void *arg, const struct error *err, cJSON *answer)
 		ask_info(agent);
 }
 
-/* Asked, it would run the package manager to say this. */
+/* A Podman of ours is not asked: it would run the package manager to answer. */
 static bool know_own(struct agent *agent)
 {
 	owned(strings_clear) struct strings controllers = { 0 };

@@ -1,4 +1,4 @@
-/* session.c - what the agent tells the controller, and hears.
+/* session.c - exchanges messages with the controller.
  */
 #include "agent/agent_internal.h"
 #include "agent/slurm_share.h"
@@ -64,7 +64,7 @@ static int fill_report(struct agent *agent, struct message_report *report)
 	return 0;
 }
 
-/* The list stays the inventory's: the message only shows it. */
+/* The message borrows the list. */
 void session_tell_inventory(struct agent *agent)
 {
 	const struct devices *devices = inventory_devices(agent->inventory);
@@ -113,7 +113,7 @@ void session_task_changed(void *arg, struct task *task)
 		 status->failure ? status->failure : "",
 		 status->text ? ": " : "", status->text ? status->text : "");
 	if (task_state_from(status->state) > TASK_READY && !status->failure) {
-		/* Told when it was ready, and again in every report. */
+		/* Sent when it was ready, and again in every report. */
 		cJSON_Delete(message.task.facts);
 		message.task.facts = NULL;
 	}
@@ -221,7 +221,7 @@ static void on_welcome(struct agent *agent, void *body)
 	fetches_session(agent->fetches, true);
 }
 
-/* A task that cannot even be begun is reported as ended. */
+/* A task that cannot be created is reported as ended. */
 static void refuse_prepare(struct agent *agent, const struct task_id *id,
 			   struct error *why)
 {
@@ -252,7 +252,7 @@ static void on_prepare(struct agent *agent, void *body)
 	struct task *task;
 
 	if (entry) {
-		session_task_changed(agent, entry->task); /* it came twice: say
+		session_task_changed(agent, entry->task); /* repeated: answer
 							     again */
 		return;
 	}
@@ -422,7 +422,7 @@ static void add_names(cJSON *facts, const char *name,
 								      ->count));
 }
 
-/* What the engine and the devices add to the host's facts. */
+/* The facts of the host, the engine and the devices. */
 static cJSON *all_facts(struct agent *agent)
 {
 	struct host_facts_source source = {
@@ -480,9 +480,8 @@ static void connected(void *arg)
 	cJSON_Delete(hello.facts);
 }
 
-/* A node that nobody wants any more, which it could not be told, or whose key
- * is another's, is not to run containers for ever. Nothing is lost by that: the
- * controller has given them up long since.
+/* A node whose key is refused for long was removed from the cluster. Its tasks
+ * are ended; the controller has given them up long before.
  */
 static void note_refusal(struct agent *agent, int code)
 {
@@ -539,7 +538,7 @@ static void unkept(void *arg, const char *why)
 	agent->unkept = true;
 }
 
-/* A controller of many nodes gets their samples less often, too. */
+/* A controller with many nodes also gets logs less often. */
 static void paced(void *arg, uint32_t heartbeat_ms)
 {
 	struct agent *agent = arg;

@@ -34,7 +34,7 @@ static uint64_t number(const char *name)
 	return end && !*end ? value : 0;
 }
 
-/* Those of the step, and of them only where we may run. */
+/* The processors of the step, at most those where this process may run. */
 static double count_cpus(void)
 {
 	uint64_t told = number("SLURM_CPUS_ON_NODE");
@@ -59,8 +59,8 @@ static uint64_t count_memory(void)
 	return node * MIB;
 }
 
-/* The first two are of the node; the last is of the step where it sees no
- * others.
+/* The first two number the node's devices. The last one is used where a step
+ * sees only its own devices.
  */
 static const char *find_devices(void)
 {

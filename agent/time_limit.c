@@ -1,4 +1,4 @@
-/* time_limit.c - asks Slurm again and again when an allocation ends.
+/* time_limit.c - asks Slurm repeatedly when an allocation ends.
  */
 #include "agent/time_limit.h"
 #include "protocol/base/clock.h"
@@ -28,7 +28,7 @@ struct time_limit {
 
 static int ask_run(sd_event_source *source, uint64_t usec, void *arg);
 
-/* A quarter of what is left. */
+/* Ask again after a quarter of the time that is left. */
 static int plan(struct time_limit *limit, struct error *err)
 {
 	int64_t pause_ms = (limit->end_ms - clock_wall_ms()) / 4;
@@ -56,8 +56,8 @@ static void answered(void *arg, const struct error *err,
 	else
 		scontrol_read_end(limit->job, output->text, &end_ms, &why);
 	if (why.code && !limit->complained)
-		log_warning("the end of the allocation is not known any more: "
-			    "%s",
+		log_warning("the end of the allocation can no longer be "
+			    "read: %s",
 			    why.text);
 	limit->complained = why.code;
 	if (!why.code && end_ms != limit->end_ms) {

@@ -1,8 +1,8 @@
-/* time_limit.h - asks Slurm again and again when an allocation ends.
+/* time_limit.h - asks Slurm repeatedly when an allocation ends.
  *
- * Its limit can be changed while it runs (scontrol update TimeLimit). Slurm
- * tells nobody, so it is asked: every five minutes, and more often when little
- * is left, as those are the minutes in which jobs wait for an answer.
+ * The limit can change while the allocation runs (scontrol update TimeLimit).
+ * Slurm does not report that, so it is asked every five minutes, and more often
+ * shortly before the end.
  */
 #ifndef AGENT_TIME_LIMIT_H
 #define AGENT_TIME_LIMIT_H
@@ -18,8 +18,8 @@ struct time_limit;
 /* Wall clock; 0: it does not end. */
 typedef void time_limit_fn(void *arg, int64_t end_ms);
 
-/* job: the number of its Slurm job (copied); end_ms: its end as known.
- * changed() runs from the loop after each answer that says another.
+/* job: the number of the Slurm job (copied); end_ms: its known end. changed()
+ * runs from the loop after each answer that differs.
  */
 struct time_limit *time_limit_new(sd_event *loop, const char *job,
 				  int64_t end_ms, time_limit_fn *changed,

@@ -41,7 +41,8 @@ static int pick(const struct devices *devices, const char *text,
 		return error_set(err, ENODEV, "device %lu%s%s: %s", index,
 				 device->bus_id ? " at " : "",
 				 device->bus_id ? device->bus_id : "",
-				 device->text ? device->text : "it is gone");
+				 device->text ? device->text
+					      : "it has disappeared");
 	*picked = device;
 	return 0;
 }

@@ -50,8 +50,8 @@ static bool discovers(const struct profile *profile)
 
 /* Looking. */
 
-/* What is not ours to offer is as if it were not there. By UUID that is known
- * when the vendor's tool has answered.
+/* Drop the devices that are not offered. UUIDs are known only when the vendor's
+ * tool has answered.
  */
 static void keep_offered(const struct offered *only, struct devices *devices,
 			 char why[WHY_MAX])
@@ -98,7 +98,7 @@ static int look(const struct inventory *inventory,
 	return 0;
 }
 
-/* The first vendor that has something here. */
+/* The first vendor with a device on this machine. */
 static const struct profile *choose(struct inventory *inventory)
 {
 	const struct profile *chosen = NULL;
@@ -180,7 +180,7 @@ static bool state_is(const cJSON *state, const char *name, const char *want)
 	return text && !strcmp(text, want);
 }
 
-/* What an agent before us knew, if the machine has not started anew since. */
+/* What an earlier agent stored, unless the machine was rebooted since. */
 static void state_load(struct inventory *inventory)
 {
 	struct devices *devices = &inventory->devices;
@@ -217,8 +217,6 @@ static void state_load(struct inventory *inventory)
 	cJSON_Delete(state);
 }
 
-/* What people read. */
-
 static void log_found(const struct inventory *inventory)
 {
 	const struct devices *devices = &inventory->devices;
@@ -246,7 +244,7 @@ static void log_found(const struct inventory *inventory)
 static void ask(struct inventory *inventory, size_t which);
 static void look_later(struct inventory *inventory, uint64_t delay_ms);
 
-/* Look once; true: there is a device that the tools should be asked about. */
+/* Look once; true: there is a new device, so the tools should run. */
 static bool look_again(struct inventory *inventory)
 {
 	owned(devices_clear) struct devices found = { 0 };
@@ -358,7 +356,7 @@ static void tool_told(void *arg, const struct error *err,
 	ask(inventory, inventory->asking + 1);
 }
 
-/* Ask this tool and those after it, then look with what they said. */
+/* Run this tool and those after it, then look again with their output. */
 static void ask(struct inventory *inventory, size_t which)
 {
 	const struct profile *profile = inventory->profile;
@@ -409,7 +407,7 @@ static int start_run(sd_event_source *source, uint64_t usec, void *arg)
 	if (look(inventory, inventory->profile, &found, inventory->why, &err) <
 	    0)
 		log_warning("devices: %s", err.text);
-	/* Without devices there is nobody to ask. */
+	/* Without devices no tool is run. */
 	ask(inventory, found.count || found.left_out ? MONITOR : TOOLS);
 	return 0;
 }
@@ -424,7 +422,7 @@ static void read_boot(struct inventory *inventory)
 			 text.data);
 }
 
-/* A dozen profiles with their compiled expressions are 2 MiB. */
+/* The profiles with their compiled expressions take 2 MiB. */
 static void forget_others(struct inventory *inventory)
 {
 	struct profiles *profiles = &inventory->profiles;

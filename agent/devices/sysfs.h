@@ -1,4 +1,5 @@
-/* sysfs.h - files of /proc and /sys (or a folder in their place) as text.
+/* sysfs.h - reads files of /proc and /sys, or of folders in their place, as
+ * text.
  *
  * A path is a root ("/sys", "/tmp/lab/sys") and a path below it, made by fmt. A
  * file that cannot be read counts as missing.

@@ -40,8 +40,8 @@ static void send(const struct ranked_process *process)
 	kill(process->state.pid, SIGABRT);
 }
 
-/* Those whose output is theirs alone at once; the launchers of the others stand
- * still meanwhile, or they would end them.
+/* Signal the processes with an output of their own at once. The launchers of
+ * the others are stopped meanwhile, because they would end them.
  */
 static void begin(struct evidence_abort *abort)
 {
@@ -63,7 +63,8 @@ static bool any_lives(const struct evidence_abort *abort)
 	return false;
 }
 
-/* One that shares its output comes when the one before is done. */
+/* A process that shares its output is signalled when the one before has ended.
+ */
 static void signal_next(struct evidence_abort *abort, int64_t now)
 {
 	const struct ranked_process *last = abort->last;

@@ -145,7 +145,7 @@ static size_t descendants(pid_t root, struct ranked_process *list, size_t max,
 	return count;
 }
 
-/* A process leads where its parent is of another rank. */
+/* A process leads its rank if its parent is of another rank. */
 static bool leads(const struct ranked_process *list, size_t count,
 		  const struct ranked_process *process)
 {

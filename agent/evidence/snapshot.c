@@ -86,8 +86,9 @@ int snapshot_main(int argc, char **argv, struct error *err)
 {
 	if (argc != 3)
 		return error_set(err, EINVAL,
-				 SNAPSHOT_WORD
-				 ": expected PID FIRST_RANK ROUND");
+				 SNAPSHOT_WORD ": %d arguments; expected 3: "
+					       "PID FIRST_RANK ROUND",
+				 argc);
 	return snapshot_write((pid_t)strtol(argv[0], NULL, 10),
 			      strtoll(argv[1], NULL, 10),
 			      strtoull(argv[2], NULL, 10), stdout, err);

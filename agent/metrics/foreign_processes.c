@@ -1,5 +1,4 @@
-/* foreign_processes.c - tells whether somebody else uses the devices of a
- * task.
+/* foreign_processes.c - detects others that use the devices of a task.
  */
 #include "agent/metrics/foreign_processes.h"
 
@@ -28,7 +27,7 @@
 #define LOOKS_MAX 3
 #define CONTAINERS_MAX 1024
 #define FILES_MAX 4096 /* of one process */
-#define TURN_MS 20     /* of looking through processes, then others' turn */
+#define TURN_MS 20     /* of one look at processes, before the loop runs */
 /* Bytes that the kernel keeps of a program's name. */
 #define NAME_BYTES (sizeof(((struct process_state *)0)->name) - 1)
 #define WORDS_MAX 200
@@ -92,7 +91,8 @@ saw(struct foreign_processes *foreign, const char *fmt, ...)
 
 /* Processes. */
 
-/* Of this agent, of a tool that it runs, or in one of its containers. */
+/* The process is this agent, a tool that it runs, or in one of its containers.
+ */
 static bool is_ours(const struct foreign_processes *foreign,
 		    const struct process_state *process)
 {
@@ -159,7 +159,7 @@ static const struct node_file *file_of(const struct foreign_processes *foreign,
 	for (size_t i = 0; i < foreign->files_count; i++)
 		if (!strcmp(foreign->files[i].path, path))
 			return &foreign->files[i];
-	/* In another mount namespace it may be called otherwise. */
+	/* In another mount namespace the path may differ. */
 	if (!path_within(path, "/dev") || fstatat(folder, name, &st, 0) < 0 ||
 	    !S_ISCHR(st.st_mode))
 		return NULL;
@@ -194,7 +194,7 @@ static void look_into(struct foreign_processes *foreign, pid_t pid)
 		closedir(folder);
 }
 
-/* Some of the processes, then the loop's turn. */
+/* Look at some of the processes, then let the loop run. */
 static int processes_turn(sd_event_source *source, uint64_t usec, void *arg)
 {
 	struct foreign_processes *foreign = arg;
@@ -234,7 +234,7 @@ static void tool_told(void *arg, const struct error *err,
 	}
 	process_rows_read(&source->profile->processes, output->text,
 			  output->size, &rows, NULL);
-	/* Many tools print both tables, and count alike in them. */
+	/* Many tools print both tables, with the same device numbers. */
 	if (rows.count && sampler &&
 	    sampler_read(sampler, output->text, output->size, &told, NULL) == 0)
 		devices_rows(source->devices, &told, samples);
@@ -379,7 +379,7 @@ static int add_files(struct foreign_processes *foreign, uint32_t device,
 	struct node_file *files;
 	struct stat st;
 
-	/* One that lacks a node is somebody else's to complain of. */
+	/* The inventory reports a device that lacks a node. */
 	if (device_nodes(source->profile, source->roots,
 			 &source->devices->list[device], &nodes, NULL) < 0)
 		return 0;
@@ -394,7 +394,7 @@ static int add_files(struct foreign_processes *foreign, uint32_t device,
 		foreign->files = files;
 		files += foreign->files_count++;
 		*files = (struct node_file){ .device = device };
-		/* A simulated machine's nodes all have the number of one. */
+		/* All nodes of a simulated machine have one number. */
 		if (!sysroot_simulated(source->roots) && stat(path, &st) == 0)
 			files->number = st.st_rdev;
 		files->path = strdup(path);

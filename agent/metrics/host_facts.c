@@ -51,8 +51,8 @@ static void add_os(cJSON *facts)
 		add_line(facts, "os", text.data, "PRETTY_NAME", '=');
 }
 
-/* The kernel says in a processor's flags that a hypervisor is below it; the
- * board's names tell which one.
+/* The flags of a processor tell that there is a hypervisor; the vendor of the
+ * machine tells which one.
  */
 static void add_virtual(cJSON *facts, const char *cpuinfo)
 {

@@ -47,7 +47,7 @@ static bool add_disk(void *arg, const char *name)
 {
 	struct host_usage *host = arg;
 
-	/* Not those that lie on others: loop, dm, md, ram. */
+	/* Not disks that use other disks: loop, dm, md, ram. */
 	if (sysfs_there(host->sys, "block/%s/device", name))
 		strings_add(&host->disks, name, NULL);
 	return true;
@@ -78,7 +78,7 @@ static bool add_fabric(void *arg, const char *name)
 	return true;
 }
 
-/* Packages only, intel-rapl:0: what is inside them is counted in them. */
+/* Packages only (intel-rapl:0), which include the domains inside them. */
 static bool add_domain(void *arg, const char *name)
 {
 	struct host_usage *host = arg;
@@ -228,7 +228,7 @@ static void count_networks(const struct host_usage *host, struct buffer *text,
 	}
 }
 
-/* Each domain's counter wraps by itself, so what is kept is a sum of steps. */
+/* The counter of each domain wraps by itself, so their steps are added up. */
 static void count_energy(struct host_usage *host, double *counters,
 			 unsigned *has)
 {

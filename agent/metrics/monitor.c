@@ -55,7 +55,7 @@ struct monitor {
 
 /* Streams. */
 
-/* All or nothing of it: a stream has whole lines, and its head first. */
+/* Write all of the text or nothing, so that a stream has whole lines. */
 static void stream_write(struct monitor_stream *stream,
 			 const struct buffer *text)
 {
@@ -229,7 +229,7 @@ static void put_devices(struct monitor_stream *stream, int64_t time_ms,
 	stream->blind = missing > 0;
 }
 
-/* Tools that take longer than the interval are run as often as they end. */
+/* A tool that takes longer than the interval runs less often. */
 static void state_interval(struct monitor *monitor, uint32_t took_ms)
 {
 	uint32_t interval_ms = monitor->config->interval_ms;
@@ -308,7 +308,7 @@ static void take_host(struct monitor *monitor, int64_t now_ms)
 
 /* Time. */
 
-/* A first look at the controller's clock, or a better one: tell it. */
+/* Write new heads when the controller's clock is known, or known better. */
 static void look_at_clock(struct monitor *monitor)
 {
 	const struct monitor_config *config = monitor->config;
@@ -325,7 +325,7 @@ static void look_at_clock(struct monitor *monitor)
 	put_heads(monitor);
 }
 
-/* What an agent before us left may end in half a line. */
+/* The output of an earlier agent may end within a line. */
 static void end_line(struct monitor_stream *stream)
 {
 	struct buffer newline = { .data = (char *)"\n", .size = 1 };
@@ -399,7 +399,7 @@ static int tick(sd_event_source *source, uint64_t usec, void *arg)
 	begin_streams(monitor);
 	take_host(monitor, now_ms);
 	run_tools(monitor);
-	/* On a grid, so that the mean interval is the one asked for. */
+	/* On a grid, so that the mean interval is the configured one. */
 	interval_ms = TAILQ_EMPTY(&monitor->streams)
 			      ? MONITOR_WATCH_INTERVAL_MS
 			      : monitor->config->interval_ms;
@@ -533,8 +533,6 @@ void monitor_end(struct monitor_stream *stream)
 	stream_free(stream);
 	rest(monitor);
 }
-
-/* Who watches. */
 
 void monitor_watch(struct monitor *monitor)
 {

@@ -45,7 +45,7 @@ static bool same_argv(const struct strings *a, const struct strings *b)
 	return true;
 }
 
-/* What the rule finds in the text; "" is nothing. */
+/* The version that the rule finds in the text, or "". */
 static void take_version(const struct version_rule *rule,
 			 const struct buffer *text, char out[VERSION_SIZE])
 {
@@ -102,7 +102,7 @@ static void tool_told(void *arg, const struct error *err,
 	go_on(query);
 }
 
-/* A file is read at once; true: a tool was started. */
+/* Read a file at once, or run a tool; true: a tool was started. */
 static bool rule_ask(struct version_query *query)
 {
 	const struct version_rule *rule = rule_now(query);

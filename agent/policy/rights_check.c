@@ -1,5 +1,5 @@
-/* rights_check.c - decides as which user a container runs, and which files
- * it makes.
+/* rights_check.c - decides as which user a container may run, and whether it
+ * may make files that give rights.
  */
 #include "agent/policy/rights_check.h"
 #include "protocol/hardware/container.h"

@@ -250,9 +250,7 @@ static bool add_labels(cJSON *body, const struct task_spec *spec,
 static bool add_limits(cJSON *host, const struct container_spec *spec)
 {
 	double memory = (double)spec->memory_bytes;
-	/* With ipc host it is the host's: Docker ignores a size, Podman
-	 * refuses it.
-	 */
+	/* With ipc host it is the host's; Podman then refuses a size. */
 	bool own_shm = !spec->ipc || strcmp(spec->ipc, "host") != 0;
 
 	if (spec->ipc && !cJSON_AddStringToObject(host, "IpcMode", spec->ipc))
@@ -269,7 +267,7 @@ static bool add_limits(cJSON *host, const struct container_spec *spec)
 				       round(spec->cpus * 1e9));
 }
 
-/* In memory alone: what regatta-init writes there is on no disk. */
+/* A tmpfs, so that secrets are never on a disk. */
 static bool add_secrets(cJSON *host)
 {
 	cJSON *tmpfs = cJSON_AddObjectToObject(host, "Tmpfs");
@@ -279,8 +277,8 @@ static bool add_secrets(cJSON *host)
 						"1m,mode=1777");
 }
 
-/* Root of a container is root of the host where it may use a right: it has
- * those that are asked for, and gains none by running a setuid program.
+/* A container has only the capabilities that its spec names, and a setuid
+ * program adds none.
  */
 static bool add_rights(cJSON *host, const struct container_place *place)
 {
@@ -311,8 +309,8 @@ static bool add_host(cJSON *host, const struct container_spec *spec,
 	       add_mounts(host, spec, place);
 }
 
-/* The image's health check would run beside the benchmark, and its stop
- * signal is not one that regatta-init knows of.
+/* The image's health check would run beside the benchmark, and regatta-init may
+ * not handle the image's stop signal.
  */
 static bool add_config(cJSON *body, const struct container_spec *spec,
 		       const struct container_place *place)

@@ -76,7 +76,8 @@ int device_path(const struct device_info *device, const char *pattern,
 						   : device->bus_id;
 			if (!text || !pattern[name])
 				return error_set(err, ENOENT,
-						 "%s: its {%s} is unknown",
+						 "%s: the {%s} of the device "
+						 "is unknown",
 						 pattern, word);
 			name++;
 			plain = strlen(text);
@@ -238,27 +239,24 @@ static int find_pci(struct search *search, struct error *err)
 	return 0;
 }
 
-/* Device nodes by a pattern with one {name} in it. */
+/* Find device nodes by a pattern with one {name} in it. */
 static int find_nodes(struct search *search, struct error *err)
 {
+	/* The profile was checked: there is one {name}. */
 	const char *pattern = search->profile->discover.nodes;
-	const char *brace = strchr(pattern, '{');
-	const char *end = brace ? strchr(brace, '}') : NULL;
+	size_t before = strcspn(pattern, "{"), size;
 	owned(strings_clear) struct strings paths = { 0 };
-	owned_free char *glob = NULL;
-	char name[NUMBER_SIZE];
+	owned_free char *glob = NULL, *name = NULL;
 
-	if (!end || end - brace - 1 >= NUMBER_SIZE)
-		return error_set(err, EINVAL, "%s: expected one {name} in it",
-				 pattern);
-	snprintf(name, sizeof(name), "%.*s", (int)(end - brace - 1), brace + 1);
-	if (asprintf(&glob, "%.*s*%s", (int)(brace - pattern), pattern,
-		     end + 1) < 0)
+	size = strcspn(pattern + before, "}");
+	name = strndup(pattern + before + 1, size - 1);
+	if (!name || asprintf(&glob, "%.*s*%s", (int)before, pattern,
+			      pattern + before + size + 1) < 0)
 		return error_nomem(err, "devices");
 	if (sysroot_glob(search->roots, glob, true, &paths, err) < 0)
 		return -1;
 	for (size_t i = 0; i < paths.count; i++) {
-		const char *digits = paths.items[i] + (brace - pattern);
+		const char *digits = paths.items[i] + before;
 		char found[PATH_MAX], value[NUMBER_SIZE];
 		struct device_info *device;
 		struct error why;

@@ -13,7 +13,7 @@
 
 #define GROUP_FILE "/etc/group"
 
-/* Nodes of RDMA adapters: of no vendor's accelerator, and for all. Source:
+/* Nodes of RDMA adapters, which accelerators of every vendor use. Source:
  * Linux Documentation/infiniband/user_verbs.rst, user_mad.rst.
  */
 static const char *const rdma_nodes[] = { "/dev/infiniband/rdma_cm",
@@ -53,8 +53,8 @@ static int add_named(struct strings *list, const char *text, struct error *err)
 
 /* Groups. */
 
-/* A name is looked up in the image by the engine, so it gets the host's number;
- * one that the host does not have either opens nothing.
+/* The engine would look up a group's name in the image, so the number on the
+ * host is passed. A group that the host does not have is left out.
  */
 static int add_group(struct strings *groups, const char *name,
 		     struct error *err)
@@ -74,7 +74,7 @@ static int add_group(struct strings *groups, const char *name,
 	return 0;
 }
 
-/* Whoever is not root inside opens a node by its group. */
+/* A user other than root can open the node only through its group. */
 static int add_node_group(struct strings *groups, const struct stat *st,
 			  struct error *err)
 {
@@ -88,7 +88,7 @@ static int add_node_group(struct strings *groups, const struct stat *st,
 
 /* Device nodes. */
 
-/* "/host[:/inside[:rwm]]": is it at this place inside? */
+/* Is the node "/host[:/inside[:rwm]]" at this path inside? */
 static bool node_at(const char *text, const char *inside)
 {
 	const char *colon = strchr(text, ':');
@@ -111,7 +111,7 @@ static int add_node(struct container_spec *spec, const char *host,
 	return strings_printf(&spec->device_nodes, err, "%s:%s", host, inside);
 }
 
-/* What lies in a folder such as /dev/dri, but for folders and links in it. */
+/* Add the device nodes in a folder such as /dev/dri. */
 static int add_folder(const struct device_injection *needs, const char *folder,
 		      struct container_spec *spec, struct error *err)
 {
@@ -152,7 +152,7 @@ static int add_path(const struct device_injection *needs, const char *path,
 	return add_node(spec, found, path, &st, err);
 }
 
-/* Those that are there. */
+/* Add the paths that exist. */
 static int add_optional(const struct device_injection *needs,
 			const char *pattern, struct container_spec *spec,
 			struct error *err)
@@ -266,7 +266,7 @@ static const char *device_name(const struct device_info *device,
 	return naming->number ? device_number(device, naming->number) : NULL;
 }
 
-/* The devices' names, or none for all. */
+/* Add the names of the devices; no name means all devices. */
 static int names_add(const struct device_injection *needs,
 		     const struct naming *naming, const char *what,
 		     struct strings *names, struct error *err)
@@ -284,11 +284,12 @@ static int names_add(const struct device_injection *needs,
 
 		if (!name)
 			return error_set(err, EINVAL,
-					 "%s: device %u: its %s is unknown",
-					 what, needs->devices[i]->index,
+					 "%s: the %s of device %u is unknown",
+					 what,
 					 naming->by == NAME_UUID
 						 ? "uuid"
-						 : naming->number);
+						 : naming->number,
+					 needs->devices[i]->index);
 		if (strings_add(names, name, err) < 0)
 			return -1;
 	}
@@ -354,7 +355,7 @@ static struct device_request *request_add(struct container_spec *spec,
 	return requests->driver ? requests : NULL;
 }
 
-/* A way of naming all the devices of which the engine has each. */
+/* Name all devices in this way. False: the engine does not have one of them. */
 static bool cdi_names(const struct device_injection *needs,
 		      const struct naming *naming, struct strings *names)
 {
@@ -373,7 +374,7 @@ static bool cdi_names(const struct device_injection *needs,
 	return needs->count;
 }
 
-/* 1: done; 0: the engine does not have them. */
+/* 1: added; 0: the engine does not have the devices. */
 static int add_cdi(const struct device_injection *needs,
 		   struct container_spec *spec, struct error *err)
 {
@@ -440,7 +441,7 @@ static int add_software(const struct device_injection *needs,
 	const struct engine_features *features = needs->features;
 	int done;
 
-	/* The sweep chose a runtime, or how devices come in, by itself. */
+	/* A sweep with a device request of its own gets nothing else. */
 	if (spec->requests_count || !needs->count)
 		return 0;
 	if (features->ignores_devices)
@@ -470,8 +471,8 @@ static bool mounted(const struct container_spec *spec, const char *container)
 	return false;
 }
 
-/* What is mounted is the path itself, links and all, as the engine resolves it
- * anew; of a simulated machine, where that leads.
+/* The path is mounted as it is, because the engine resolves links itself. On a
+ * simulated machine it is resolved below its root.
  */
 static int mount_host(const struct sysroot *roots, const char *host,
 		      char out[PATH_MAX], struct error *err)
@@ -535,9 +536,9 @@ static int add_visible(const struct device_injection *needs,
 			number = device_number(device, visible->number);
 		if (!number)
 			return error_set(err, EINVAL,
-					 "%s: device %u: its %s is unknown",
-					 visible->name, device->index,
-					 visible->number);
+					 "%s: the %s of device %u is unknown",
+					 visible->name, visible->number,
+					 device->index);
 		if (buffer_printf(&text, err, "%s%s", i ? "," : "", number) < 0)
 			return -1;
 	}
@@ -570,7 +571,7 @@ static int add_rest(const struct device_injection *needs,
 	return add_all(&spec->security, &rules->security, add_once, err);
 }
 
-/* What the order asks for with a *: those that are there. */
+/* Replace each path of the spec that has a * by the paths that exist. */
 static int add_asked(const struct device_injection *needs,
 		     struct container_spec *spec, struct error *err)
 {
@@ -633,10 +634,10 @@ int device_injection_probe(const struct device_injection *needs,
 			if (fd < 0 && errno == EACCES &&
 			    is_rootless(needs->features))
 				return error_set(err, EACCES,
-						 "device %u: its user may not "
-						 "open %s, so an engine "
-						 "without "
-						 "root cannot pass it on",
+						 "device %u: the agent's user "
+						 "may not open %s, so a "
+						 "rootless engine cannot "
+						 "pass it on",
 						 needs->devices[d]->index,
 						 nodes.items[i]);
 		}

@@ -93,16 +93,13 @@ static int number_of_glob(const struct search *search, const char *path,
 			  char value[VALUE_MAX], struct error *err)
 {
 	owned(strings_clear) struct strings paths = { 0 };
-	const char *star = strchr(path, '*');
 	const char *digits;
 
-	if (!star)
-		return error_set(err, EINVAL, "%s: expected a '*' in it", path);
 	if (sysroot_glob(search->roots, path, true, &paths, err) < 0)
 		return -1;
 	if (!paths.count)
 		return error_set(err, ENOENT, "no %s", path);
-	digits = paths.items[0] + (star - path);
+	digits = paths.items[0] + strcspn(path, "*");
 	snprintf(value, VALUE_MAX, "%.*s", (int)strspn(digits, "0123456789"),
 		 digits);
 	return 0;
@@ -177,17 +174,16 @@ static int number_find(const struct search *search,
 		return number_of_file(search, rule, path, value, err);
 	case NUMBER_GLOB:
 		return number_of_glob(search, path, value, err);
-	case NUMBER_ORDER:
-		number_of_order(search, rule, index, value);
-		return 0;
 	case NUMBER_MONITOR:
 		return number_of_row(rule, candidate->row, "monitor", value,
 				     err);
 	case NUMBER_MAP:
 		return number_of_row(rule, candidate->mapped, "map", value,
 				     err);
+	case NUMBER_ORDER:
+		number_of_order(search, rule, index, value);
 	}
-	return error_set(err, EINVAL, "no such rule");
+	return 0;
 }
 
 /* Find a number by this rule, unless the device has it. 1: it has it; 0: the

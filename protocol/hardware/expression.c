@@ -187,8 +187,8 @@ int expression_find(struct expression *expression, const char *text,
 #define PROBE_LETTERS 40
 #define PROBE_TIME_MS 20 /* of the processor, so that no file takes long */
 
-/* The expression itself stands behind the letters, since PCRE2 does not even
- * begin where a letter that it needs is missing.
+/* The source of the expression follows the letters: PCRE2 does not start a
+ * match on a text without a letter that the expression requires.
  */
 static int probe(struct expression *expression, const char *letters,
 		 size_t count, struct error *err)

@@ -1,4 +1,4 @@
-/* profile_check.c - what the sections of a profile say of each other.
+/* profile_check.c - checks the references between the sections of a profile.
  */
 #include "protocol/hardware/profile_internal.h"
 
@@ -38,8 +38,9 @@ static int check_braces(const struct profile *profile,
 	for (; (brace = strchr(brace, '{')); brace++)
 		if (!brace_known(profile, brace, count))
 			return value_error(value, err,
-					   "%.*s, which no number before it "
-					   "gives",
+					   "%.*s is not valid here; expected "
+					   "the name of "
+					   "a number that is found before it",
 					   (int)strcspn(brace, "}") + 1, brace);
 	return 0;
 }
@@ -78,15 +79,15 @@ static int check_rule(const struct profile *profile, size_t index,
 		return -1;
 	if (rule->from == NUMBER_MONITOR && !profile->monitor.sampler)
 		return value_error(rule->value, err,
-				   "a number of the monitor, but no "
+				   "a number from the monitor requires "
 				   "\"monitor\"");
 	if (rule->from == NUMBER_MAP && !profile->discover.map)
 		return value_error(rule->value, err,
-				   "a number of the map, but no "
+				   "a number from the map requires "
 				   "\"discover.map\"");
 	if (rule->from == NUMBER_ORDER && !profile->discover.pci_vendors.count)
 		return value_error(rule->value, err,
-				   "an order by bus, but no \"discover.pci\"");
+				   "an order by bus requires \"discover.pci\"");
 	return 0;
 }
 

@@ -15,7 +15,7 @@ void samples_clear(struct samples *samples)
 
 /* ---- the text ---------------------------------------------------------- */
 
-/* Behind an escape sequence that begins at text[at]. Source: ECMA-48, 5.4. */
+/* The end of the escape sequence at text[at]. Source: ECMA-48, 5.4. */
 static size_t escape_end(const char *text, size_t size, size_t at)
 {
 	if (at + 1 >= size || text[at + 1] != '[')
@@ -25,8 +25,8 @@ static size_t escape_end(const char *text, size_t size, size_t at)
 	return at < size && text[at] >= 0x40 ? at + 1 : at;
 }
 
-/* One byte for each of `whole`, lines apart by '\n'; `lines` is the same with
- * nothing in lines that are too long. Both have room for size + 1.
+/* Write the cleaned text to `whole`, and to `lines` without the lines that are
+ * too long. Both have room for size + 1 bytes.
  */
 static void clean(const char *text, size_t size, char *whole, char *lines,
 		  struct run *run)
@@ -145,7 +145,7 @@ static int fits(struct run *run, struct error *err)
 	return rc;
 }
 
-/* Words of lines that speak of every device. */
+/* Read the lines that hold values for all devices. */
 static int read_all(struct run *run, struct error *err)
 {
 	const struct expressions *all = &run->layout->all;
@@ -167,7 +167,7 @@ static int read_all(struct run *run, struct error *err)
 	return 0;
 }
 
-/* The rows as they are handed out. */
+/* Give out the rows, completed with the values for all devices. */
 static int finish(struct run *run, struct samples *samples, struct error *err)
 {
 	struct device_sample *rows = calloc(run->count, sizeof(*rows));

@@ -190,7 +190,7 @@ static int read_units(struct columns *columns, struct sample_text line,
 	return 1;
 }
 
-/* Where the unit of a column stands. */
+/* The text that holds the unit of a column. */
 static struct sample_text unit_of(const struct columns *columns, size_t column)
 {
 	const char *unit = columns->units[column];

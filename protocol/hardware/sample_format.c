@@ -59,7 +59,7 @@ const char *host_reading_name(enum host_reading reading)
 
 /* Writing. */
 
-/* What was appended since the buffer had this size goes. */
+/* Remove what was appended since the buffer had this size. */
 static int undo(struct buffer *out, size_t size)
 {
 	out->size = size;
@@ -186,8 +186,12 @@ static int read_head(struct sample_format_columns *columns, const cJSON *object,
 		return -1;
 	if (head->trace != SAMPLE_FORMAT_VERSION || head->interval_ms == 0)
 		return error_set(err, EPROTO,
-				 "samples: version %u, interval %u ms",
-				 head->trace, head->interval_ms);
+				 "samples: version %u and interval %u ms are "
+				 "not "
+				 "valid here; expected version %d and more "
+				 "than 0 ms",
+				 head->trace, head->interval_ms,
+				 SAMPLE_FORMAT_VERSION);
 	for (size_t i = 0; i < head->columns.count && i < COLUMNS_MAX; i++)
 		for (int reading = 0; reading < READINGS; reading++)
 			if (!strcmp(head->columns.items[i],
@@ -205,7 +209,7 @@ static int read_head(struct sample_format_columns *columns, const cJSON *object,
 	return 0;
 }
 
-/* The numbers of a list into places of values, by their columns. */
+/* Store the numbers of a list as values, by the meaning of their columns. */
 static void read_numbers(const cJSON *item, const int *columns, double *values,
 			 unsigned *has)
 {
@@ -227,7 +231,9 @@ static int read_devices(const struct sample_format_columns *columns,
 	const cJSON *item;
 
 	if (count > SAMPLE_DEVICES_MAX)
-		return error_set(err, EPROTO, "samples: %d devices", count);
+		return error_set(err, EPROTO,
+				 "samples: %d devices; expected at most %d",
+				 count, SAMPLE_DEVICES_MAX);
 	line->points = calloc((size_t)count + 1, sizeof(*line->points));
 	if (!line->points)
 		return error_nomem(err, "samples");
@@ -239,7 +245,7 @@ static int read_devices(const struct sample_format_columns *columns,
 		if (!cJSON_IsNumber(index) || index->valuedouble < 0 ||
 		    index->valuedouble > UINT32_MAX)
 			return error_set(err, EPROTO,
-					 "samples: a device has no number");
+					 "samples: a device has no index");
 		point->index = (uint32_t)index->valuedouble;
 		read_numbers(index->next, columns->device, point->value,
 			     &point->has);
@@ -292,8 +298,10 @@ int sample_format_read(struct sample_format_columns *columns, const char *text,
 
 	*line = (struct sample_format_line){ 0 };
 	if (size > SAMPLE_FORMAT_LINE_MAX)
-		return error_set(err, EPROTO, "samples: a line of %zu bytes",
-				 size);
+		return error_set(err, EPROTO,
+				 "samples: a line of %zu bytes; expected at "
+				 "most %d",
+				 size, SAMPLE_FORMAT_LINE_MAX);
 	object = codec_parse(text, size, err);
 	if (!object)
 		return -1;

@@ -18,15 +18,16 @@ struct section {
 struct keys {
 	struct run *run;
 	struct row *row;  /* the device being read; NULL: none yet */
-	struct row group; /* what holds for the devices to come */
+	struct row group; /* values for the devices that follow */
 	struct section sections[DEPTH_MAX];
 	size_t depth;
 	char path[PATH_SIZE];
 	size_t keys;
 };
 
-/* Where ':' parts key and value: before a blank or the end, or behind a key
- * without digits, so that a PCI address stays whole. SIZE_MAX: nowhere.
+/* The place of the ':' between key and value: before a blank or the end, or
+ * after a key without digits, so that a PCI address stays whole. SIZE_MAX:
+ * there is none.
  */
 static size_t colon(struct sample_text text)
 {
@@ -94,7 +95,7 @@ static int key_line(struct keys *keys, const struct line *line,
 	return 0;
 }
 
-/* Each line names its device anew: go on with the row that it has. */
+/* Where each line names its device, continue the row of that device. */
 static void resume_row(struct keys *keys)
 {
 	struct run *run = keys->run;
@@ -108,7 +109,7 @@ static void resume_row(struct keys *keys)
 		}
 }
 
-/* 1: it begins a device, or says something of those to come. */
+/* 1: the line begins a device, or holds values for the devices after it. */
 static int device_line(struct keys *keys, const struct line *line,
 		       struct error *err)
 {

@@ -1,16 +1,16 @@
-/* sample_lines.c - monitor output whose lines are known by expressions.
+/* sample_lines.c - monitor output in lines that expressions match.
  */
 #include "protocol/hardware/sample_internal.h"
 
 #include <string.h>
 
-/* A block that begins anew hides the one before only once it has a device: a
- * log that is being written ends in the middle.
+/* A new block replaces the one before only when it has a device, because a log
+ * that is being written may end within a block.
  */
 struct blocks {
 	struct run *run;
 	struct row *row;  /* the device being read, or NULL */
-	struct row group; /* what holds for the devices to come */
+	struct row group; /* values for the devices that follow */
 	bool fresh;       /* a `from` line came, and no device since */
 	bool closed;      /* an `until` line came */
 };
@@ -33,7 +33,7 @@ static int block_line(struct blocks *blocks, const struct line *line,
 
 	if (from < 0)
 		return -1;
-	/* Behind its end, a block begins again where the layout is found. */
+	/* After its end, a block begins again at a line that `when` matches. */
 	turn = from ? 0
 		    : match_anywhere(blocks,
 				     blocks->closed ? layout->when
@@ -51,7 +51,7 @@ static int block_line(struct blocks *blocks, const struct line *line,
 	return from || blocks->closed;
 }
 
-/* The expressions of `more` that the device has not used yet. */
+/* Match the expressions of `more` that have not matched for this device. */
 static int more_line(struct blocks *blocks, const struct line *line,
 		     struct error *err)
 {
@@ -76,7 +76,7 @@ static int more_line(struct blocks *blocks, const struct line *line,
 	return 0;
 }
 
-/* A line that says something of the devices to come, itself included. */
+/* A line with values for the devices that follow; it may begin one itself. */
 static int group_line(struct blocks *blocks, const struct line *line,
 		      struct error *err)
 {

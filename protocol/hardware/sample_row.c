@@ -1,4 +1,4 @@
-/* sample_row.c - what a text says of one device: words, numbers and units.
+/* sample_row.c - the row of a device: its words, numbers and units.
  */
 #include "protocol/base/printable.h"
 #include "protocol/base/utf8.h"
@@ -142,7 +142,7 @@ static const struct unit *unit_find(enum dimension dimension,
 	return NULL;
 }
 
-/* "Memory (B)", "memory.used [MiB]": what the last brackets hold. */
+/* The unit in the last brackets: "Memory (B)", "memory.used [MiB]". */
 static const struct unit *unit_in_name(enum dimension dimension,
 				       struct sample_text name)
 {
@@ -175,7 +175,7 @@ static size_t number_size(const char *text, size_t size)
 	return at;
 }
 
-/* Its number as far as it goes, and what stands behind. */
+/* The size of the number at the start, and the text behind it. */
 static size_t split_number(struct sample_text text, struct sample_text *behind)
 {
 	size_t size = number_size(text.data, text.size);
@@ -185,8 +185,8 @@ static size_t split_number(struct sample_text text, struct sample_text *behind)
 	return size;
 }
 
-/* The half of "x / y" that the reading is. The unit of y is that of x, too,
- * if x has none.
+/* The half of "x / y" that belongs to the reading. If x has no unit, it has
+ * that of y.
  */
 static struct sample_text choose_half(enum reading reading,
 				      struct sample_text text,
@@ -337,7 +337,7 @@ struct row *run_row(struct run *run, const struct row *words, struct error *err)
 	return row;
 }
 
-/* What holds for every device, or does only where it is whole. */
+/* A memory total of 0 is none. A device's number includes its part. */
 static void complete(struct row *row)
 {
 	struct device_sample *sample = &row->sample;

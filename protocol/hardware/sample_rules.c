@@ -1,4 +1,4 @@
-/* sample_rules.c - a profile's description of a tool's output to a sampler.
+/* sample_rules.c - compiles the layouts of a profile into a sampler.
  */
 #include "protocol/hardware/map_reader.h"
 #include "protocol/hardware/sample_internal.h"

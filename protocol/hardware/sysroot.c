@@ -225,8 +225,9 @@ int sysroot_glob(const struct sysroot *roots, const char *text, bool digits,
 		if (!pattern_fits(&pattern, names.items[i], digits))
 			continue;
 		if (got.count >= SYSROOT_FOUND_MAX)
-			return error_set(err, E2BIG, "%s: more than %d of them",
-					 text, SYSROOT_FOUND_MAX);
+			return error_set(err, E2BIG,
+					 "%s: more than %d paths match", text,
+					 SYSROOT_FOUND_MAX);
 		if (asprintf(&path, "%s/%s%s", pattern.folder, names.items[i],
 			     pattern.rest) < 0)
 			return error_nomem(err, text);

@@ -300,20 +300,20 @@ static const struct {
 	{ "a number before it is found", "vendor: a\ndiscover:\n"
 	  "  pci: {vendors: [\"1abc\"]}\n  numbers:\n"
 	  "    a: {file: \"/sys/{b}\"}\n    b: {order: bus}\n",
-	  "f:5: discover.numbers.a.file: {b}, which no number before it "
-	  "gives" },
+	  "f:5: discover.numbers.a.file: {b} is not valid here; expected the name of "
+	  "a number that is found before it" },
 	{ "a word that no tool tells", "vendor: a\ndiscover:\n"
 	  "  pci: {vendors: [\"1abc\"]}\n  numbers: {n: {map: devise}}\n",
 	  "f:4: discover.numbers.n.map: \"devise\" is not valid here; expected device, physical, bus_id, name or uuid; did you mean \"device\"?" },
 	{ "a number of a monitor that is not there", "vendor: a\ndiscover:\n"
 	  "  pci: {vendors: [\"1abc\"]}\n  numbers: {n: {monitor: device}}\n",
-	  "f:4: discover.numbers.n: a number of the monitor, but no \"monitor\"" },
+	  "f:4: discover.numbers.n: a number from the monitor requires \"monitor\"" },
 	{ "a number of a map that is not there", "vendor: a\ndiscover:\n"
 	  "  pci: {vendors: [\"1abc\"]}\n  numbers: {n: {map: device}}\n",
-	  "f:4: discover.numbers.n: a number of the map, but no \"discover.map\"" },
+	  "f:4: discover.numbers.n: a number from the map requires \"discover.map\"" },
 	{ "an order without a bus", "vendor: a\ndiscover:\n"
 	  "  nodes: \"/dev/a{i}\"\n  numbers: {n: {order: bus}}\n",
-	  "f:4: discover.numbers.n: an order by bus, but no \"discover.pci\"" },
+	  "f:4: discover.numbers.n: an order by bus requires \"discover.pci\"" },
 	{ "a requirement that nothing gives", "vendor: a\ndiscover:\n"
 	  "  pci: {vendors: [\"1abc\"]}\n  required: [minor]\n",
 	  "f:4: discover.required[0]: \"minor\" is not valid here; expected a name of discover.numbers" },
@@ -343,8 +343,8 @@ static const struct {
 	  "f:2: container.nodes.shared[0]: a * or a {name} is not valid here; expected one path" },
 	{ "a node of a number that is not there", "vendor: a\n"
 	  "container: {nodes: {device: [\"/dev/x{i}\"]}}\n",
-	  "f:2: container.nodes.device[0]: {i}, which no number before "
-	  "it gives" },
+	  "f:2: container.nodes.device[0]: {i} is not valid here; expected the name of "
+	  "a number that is found before it" },
 	{ "a selector without its number", "vendor: a\n"
 	  "container: {selector: {name: A, by: number}}\n",
 	  "f:2: container.selector: by: number is not valid here; expected both or neither of by: number and number" },

@@ -116,7 +116,7 @@ static const struct {
 	{ "protocol/hardware",
 	  "container.c container_check.c device.c expression.c profile.c "
 	  "sample.c sample_format.c sample_json.c sample_keys.c sample_row.c "
-	  "sysroot.c sysroot_path.c" },
+	  "sysroot.c" },
 };
 
 /* Of these the table has other forms: what is printed into them is words. */
@@ -176,7 +176,6 @@ static const struct {
 	{ " and %zu more", { NULL } },
 	{ "%s%s %s", { NULL } },
 	{ "needs %u of the %zu node%s of job %0", { NULL } },
-	{ "%s: expected a '*' in it", { NULL } },
 	{ "%s: %.300s", { NULL } },
 	{ "job %0: %s", { NULL } },
 	{ " ...", { NULL } },
