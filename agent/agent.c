@@ -93,32 +93,28 @@ static int open_blobs(struct agent *agent, struct error *err)
 	return agent->fetches ? 0 : -1;
 }
 
-/* image_devices_fn: all that jobs would get of the vendor's devices. */
+/* image_devices_fn: the device nodes that a job with all devices would get. */
 static int build_devices(void *arg, struct strings *devices, struct error *err)
 {
 	struct agent *agent = arg;
 	const struct devices *all = inventory_devices(agent->inventory);
-	struct task_spec bare = { .nodes = 1,
-				  .container.image = (char *)"any" };
 	const struct policy *policy =
 		node_policy_rules(agent->config->node_policy);
-	struct task_spec completed;
-	int rc = 0;
+	owned(task_spec_clear) struct task_spec bare = { .nodes = 1 };
+	owned(task_spec_clear) struct task_spec completed = { 0 };
 
 	if (!policy->any && !policy->profile)
 		return 0;
-	for (size_t i = 0; i < all->count && rc == 0; i++)
-		if (!all->list[i].gone && !all->list[i].text)
-			rc = strings_printf(&bare.devices, err, "%zu", i);
-	if (rc == 0)
-		rc = device_binding_apply(&agent->binding, &bare, false,
-					  &completed, err);
-	strings_clear(&bare.devices);
-	if (rc < 0)
+	for (size_t i = 0; i < all->count; i++)
+		if (!all->list[i].gone && !all->list[i].text &&
+		    strings_printf(&bare.devices, err, "%zu", i) < 0)
+			return -1;
+	if (string_set(&bare.container.image, "any", err) < 0 ||
+	    device_binding_apply(&agent->binding, &bare, false, &completed,
+				 err) < 0)
 		return -1;
 	*devices = completed.container.device_nodes;
 	completed.container.device_nodes = (struct strings){ 0 };
-	codec_clear(&task_spec_schema, &completed);
 	return 0;
 }
 

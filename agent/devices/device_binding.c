@@ -7,21 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void task_spec_clear(struct task_spec *spec)
+void task_spec_clear(struct task_spec *spec)
 {
 	codec_clear(&task_spec_schema, spec);
-}
-OWNED_VALUE(struct task_spec, task_spec_clear)
-
-static int copy(const struct task_spec *spec, struct task_spec *to,
-		struct error *err)
-{
-	cJSON *json = codec_object(&task_spec_schema, spec, err);
-	int rc =
-		json ? codec_from_object(&task_spec_schema, json, to, err) : -1;
-
-	cJSON_Delete(json);
-	return rc;
 }
 
 static int pick(const struct devices *devices, const char *text,
@@ -62,11 +50,14 @@ int device_binding_apply(const struct device_binding_source *source,
 		.whole = !spec->shared,
 	};
 
-	if (copy(spec, &own, err) < 0)
+	if (spec->devices.count > DEVICES_MAX)
+		return error_set(err, ENODEV,
+				 "%zu devices; expected at most %d",
+				 spec->devices.count, DEVICES_MAX);
+	if (codec_copy(&task_spec_schema, spec, &own, err) < 0)
 		return -1;
 	for (size_t i = 0; devices->count && i < spec->devices.count; i++)
-		if (needs.count >= DEVICES_MAX ||
-		    pick(devices, spec->devices.items[i],
+		if (pick(devices, spec->devices.items[i],
 			 &picked[needs.count++], err) < 0)
 			return -1;
 	if (devices->count && needs.profile &&

@@ -15,6 +15,9 @@ struct device_binding_source {
 	const struct engine_features *features;
 };
 
+void task_spec_clear(struct task_spec *spec);
+OWNED_VALUE(struct task_spec, task_spec_clear)
+
 /* A copy of the spec with the device nodes, mounts and variables that its
  * devices need; the caller clears it. On a node that only knows the number of
  * its devices it is a plain copy. probe: also check that the devices answer.

@@ -28,7 +28,8 @@ static void renew(struct device_info *known, struct device_info *found)
 	*found = (struct device_info){ 0 };
 }
 
-static int append(struct devices *devices, struct device_info *found)
+static int append(struct devices *devices, struct device_info *found,
+		  struct error *err)
 {
 	struct device_info *list;
 
@@ -40,7 +41,7 @@ static int append(struct devices *devices, struct device_info *found)
 	}
 	list = realloc(devices->list, (devices->count + 1) * sizeof(*list));
 	if (!list)
-		return -1;
+		return error_nomem(err, "devices");
 	devices->list = list;
 	list += devices->count;
 	*list = *found;
@@ -58,7 +59,8 @@ static void lose(struct device_info *device)
 	device->text = strdup("it has disappeared");
 }
 
-int device_merge(struct devices *known, struct devices *found, size_t *news)
+int device_merge(struct devices *known, struct devices *found, size_t *news,
+		 struct error *err)
 {
 	bool taken[DEVICES_MAX] = { false };
 	size_t matches[DEVICES_MAX];
@@ -78,7 +80,7 @@ int device_merge(struct devices *known, struct devices *found, size_t *news)
 		if (taken[i])
 			continue;
 		++*news;
-		if (append(known, &found->list[i]) < 0)
+		if (append(known, &found->list[i], err) < 0)
 			return -1;
 	}
 	known->simulated = found->simulated;

@@ -10,8 +10,9 @@
 #include "protocol/hardware/devices.h"
 
 /* The contents of *found are moved. *news is increased by the number of devices
- * that are new or back. -1: ENOMEM.
+ * that are new or back. ENOMEM.
  */
-int device_merge(struct devices *known, struct devices *found, size_t *news);
+int device_merge(struct devices *known, struct devices *found, size_t *news,
+		 struct error *err);
 
 #endif

@@ -7,7 +7,6 @@
 #include "protocol/base/log.h"
 #include "protocol/base/loop.h"
 #include "protocol/base/subprocess.h"
-#include "protocol/message/json_get.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -128,29 +127,42 @@ static const struct profile *choose(struct inventory *inventory)
 
 /* Keeping. */
 
-static cJSON *state_json(const struct inventory *inventory)
-{
-	const struct devices *devices = &inventory->devices;
-	cJSON *state = cJSON_CreateObject();
-	cJSON *list = cJSON_AddArrayToObject(state, "devices");
+/* devices.json */
+struct inventory_state {
+	char *vendor;
+	char *boot;
+	char *sysfs;
+	struct device_info *devices;
+	size_t devices_count;
+};
 
-	cJSON_AddStringToObject(state, "vendor", inventory_vendor(inventory));
-	cJSON_AddStringToObject(state, "boot", inventory->boot);
-	cJSON_AddStringToObject(state, "sysfs", inventory->config.roots->sys);
-	for (size_t i = 0; i < devices->count; i++)
-		cJSON_AddItemToArray(list,
-				     codec_object(&device_info_schema,
-						  &devices->list[i], NULL));
-	return state;
+/* clang-format off */
+static const struct schema inventory_state_schema = SCHEMA(inventory_state,
+	FIELD(inventory_state, vendor),
+	FIELD(inventory_state, boot),
+	FIELD(inventory_state, sysfs),
+	FIELD_ROWS(inventory_state, devices, device_info_schema));
+/* clang-format on */
+
+/* What is stored now; borrowed from the inventory. */
+static struct inventory_state state_now(const struct inventory *inventory)
+{
+	return (struct inventory_state){
+		.vendor = (char *)inventory_vendor(inventory),
+		.boot = (char *)inventory->boot,
+		.sysfs = (char *)inventory->config.roots->sys,
+		.devices = inventory->devices.list,
+		.devices_count = inventory->devices.count,
+	};
 }
 
-static char *state_text(const struct inventory *inventory)
+static int state_text(const struct inventory *inventory, struct buffer *text,
+		      struct error *err)
 {
-	cJSON *state = state_json(inventory);
-	char *text = cJSON_PrintUnformatted(state);
+	const struct inventory_state state = state_now(inventory);
 
-	cJSON_Delete(state);
-	return text;
+	buffer_init(text, STATE_MAX);
+	return codec_encode(&inventory_state_schema, &state, text, err);
 }
 
 static int state_path(const struct inventory *inventory, char out[PATH_MAX])
@@ -161,60 +173,47 @@ static int state_path(const struct inventory *inventory, char out[PATH_MAX])
 		       : -1;
 }
 
-static void state_save(const struct inventory *inventory, const char *text)
+static void state_save(const struct inventory *inventory,
+		       const struct buffer *text)
 {
 	char path[PATH_MAX];
 	struct error err;
 
 	if (state_path(inventory, path) == 0 &&
-	    file_write(AT_FDCWD, path, text, strlen(text), 0644, 0, &err) < 0)
+	    file_write(AT_FDCWD, path, text->data, text->size, 0644, 0, &err) <
+		    0)
 		log_warning("%s; the list of gone devices is lost when this "
 			    "agent stops",
 			    err.text);
 }
 
-static bool state_is(const cJSON *state, const char *name, const char *want)
-{
-	const char *text = json_get_text(state, name);
-
-	return text && !strcmp(text, want);
-}
-
 /* What an earlier agent stored, unless the machine was rebooted since. */
 static void state_load(struct inventory *inventory)
 {
-	struct devices *devices = &inventory->devices;
+	const struct inventory_state now = state_now(inventory);
+	struct inventory_state state = { 0 };
 	owned(buffer_clear) struct buffer text;
-	const cJSON *list, *item;
 	char path[PATH_MAX];
-	cJSON *state = NULL;
+	bool good;
 
 	buffer_init(&text, STATE_MAX);
-	if (state_path(inventory, path) == 0 &&
-	    file_read(AT_FDCWD, path, &text, NULL) == 0)
-		state = codec_parse(text.data, text.size, NULL);
-	list = json_get(state, "devices");
-	if (state_is(state, "vendor", inventory_vendor(inventory)) &&
-	    state_is(state, "boot", inventory->boot) &&
-	    state_is(state, "sysfs", inventory->config.roots->sys) &&
-	    cJSON_GetArraySize(list) <= DEVICES_MAX)
-		devices->list = calloc(DEVICES_MAX, sizeof(*devices->list));
-	if (!devices->list)
-		list = NULL;
-	cJSON_ArrayForEach(item, list)
-	{
-		if (codec_from_object(&device_info_schema, item,
-				      &devices->list[devices->count],
-				      NULL) < 0 ||
-		    devices->list[devices->count].index != devices->count) {
-			codec_clear(&device_info_schema,
-				    &devices->list[devices->count]);
-			devices_clear(devices);
-			break;
-		}
-		devices->count++;
+	if (state_path(inventory, path) < 0 ||
+	    file_read(AT_FDCWD, path, &text, NULL) < 0 ||
+	    codec_decode(&inventory_state_schema, text.data, text.size, &state,
+			 NULL) < 0)
+		return;
+	good = !strcmp(state.vendor, now.vendor) &&
+	       !strcmp(state.boot, now.boot) &&
+	       !strcmp(state.sysfs, now.sysfs) &&
+	       state.devices_count <= DEVICES_MAX;
+	for (size_t i = 0; i < state.devices_count; i++)
+		good = good && state.devices[i].index == i;
+	if (good) {
+		inventory->devices.list = take(state.devices);
+		inventory->devices.count = state.devices_count;
+		state.devices_count = 0;
 	}
-	cJSON_Delete(state);
+	codec_clear(&inventory_state_schema, &state);
 }
 
 static void log_found(const struct inventory *inventory)
@@ -248,31 +247,28 @@ static void look_later(struct inventory *inventory, uint64_t delay_ms);
 static bool look_again(struct inventory *inventory)
 {
 	owned(devices_clear) struct devices found = { 0 };
-	char *before = state_text(inventory), *after;
+	owned(buffer_clear) struct buffer before, after;
 	struct error err;
 	size_t news = 0;
-	int rc = look(inventory, inventory->profile, &found, inventory->why,
-		      &err);
 
+	buffer_init(&after, STATE_MAX);
 	inventory->looked_ms = clock_mono_ms();
-	if (rc == 0 && device_merge(&inventory->devices, &found, &news) < 0)
-		rc = error_nomem(&err, "inventory");
-	if (rc < 0) {
+	if (state_text(inventory, &before, &err) < 0 ||
+	    look(inventory, inventory->profile, &found, inventory->why, &err) <
+		    0 ||
+	    device_merge(&inventory->devices, &found, &news, &err) < 0 ||
+	    state_text(inventory, &after, &err) < 0) {
 		log_warning("devices: %s", err.text);
-		free(before);
 		return false;
 	}
 	news += found.left_out > inventory->left_out;
 	inventory->left_out = found.left_out;
-	after = state_text(inventory);
-	if (before && after && strcmp(before, after) != 0) {
-		state_save(inventory, after);
+	if (strcmp(before.data, after.data) != 0) {
+		state_save(inventory, &after);
 		log_found(inventory);
 		if (inventory->ready)
 			inventory->changed(inventory->arg);
 	}
-	free(before);
-	free(after);
 	return news;
 }
 

@@ -283,17 +283,15 @@ static void add_clock(cJSON *facts, const struct host_facts_source *source)
 /* Docker is not named: "20.10.24", but "Podman 4.3.1". */
 static void add_engine(cJSON *facts, const cJSON *engine)
 {
+	const char *version = json_get_text(engine, "Version");
 	char text[128];
-	const cJSON *version = json_get(engine, "Version");
-	const cJSON *api = json_get(engine, "ApiVersion");
 
-	if (cJSON_IsString(version)) {
+	if (version) {
 		snprintf(text, sizeof(text), "%s%s",
-			 engine_is_podman(engine) ? "Podman " : "",
-			 version->valuestring);
+			 engine_is_podman(engine) ? "Podman " : "", version);
 		sysfs_add(facts, "engine", text);
 	}
-	sysfs_add(facts, "engine_api", cJSON_GetStringValue(api));
+	sysfs_add(facts, "engine_api", json_get_text(engine, "ApiVersion"));
 }
 
 void host_facts_versions(cJSON *facts, const struct versions *versions)
@@ -302,52 +300,51 @@ void host_facts_versions(cJSON *facts, const struct versions *versions)
 	sysfs_add(facts, "sdk", versions->sdk);
 }
 
-static const char *device_words(const struct device_info *device,
-				const char *vendor)
-{
-	return device->name   ? device->name
-	       : device->chip ? device->chip
-			      : vendor;
-}
+/* Devices of one name. */
+struct accelerator {
+	const char *name;
+	size_t count;
+};
 
-/* How many devices, that are there, have these words, from this one on; 0: one
- * before it has them.
- */
-static size_t count_alike(const struct device_info *devices, size_t count,
-			  size_t index, const char *vendor)
+static size_t count_accelerators(const struct device_info *devices,
+				 size_t count, const char *vendor,
+				 struct accelerator list[DEVICES_MAX])
 {
-	const char *words = device_words(&devices[index], vendor);
-	size_t alike = 0;
+	size_t kinds = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		if (devices[i].gone ||
-		    strcmp(device_words(&devices[i], vendor), words) != 0)
+		const struct device_info *device = &devices[i];
+		const char *name = device->name   ? device->name
+				   : device->chip ? device->chip
+						  : vendor;
+		size_t k = 0;
+
+		if (device->gone)
 			continue;
-		if (i < index)
-			return 0;
-		alike++;
+		while (k < kinds && strcmp(list[k].name, name) != 0)
+			k++;
+		if (k == kinds)
+			list[kinds++] = (struct accelerator){ name, 0 };
+		list[k].count++;
 	}
-	return alike;
+	return kinds;
 }
 
 void host_facts_accelerators(cJSON *facts, const struct device_info *devices,
 			     size_t count, const char *vendor)
 {
+	struct accelerator list[DEVICES_MAX];
+	size_t kinds = count_accelerators(devices, count, vendor, list);
 	owned(buffer_clear) struct buffer text;
 	size_t all = 0;
 
 	buffer_init(&text, 4096);
-	for (size_t i = 0; i < count; i++)
-		all += !devices[i].gone;
-	for (size_t i = 0; i < count; i++) {
-		size_t alike = count_alike(devices, count, i, vendor);
-
-		if (devices[i].gone || !alike)
-			continue;
-		if (alike < all)
-			buffer_printf(&text, NULL, "%s%zux ",
-				      text.size ? ", " : "", alike);
-		buffer_text(&text, device_words(&devices[i], vendor), NULL);
+	for (size_t k = 0; k < kinds; k++) {
+		all += list[k].count;
+		if (kinds > 1)
+			buffer_printf(&text, NULL, "%s%zux ", k ? ", " : "",
+				      list[k].count);
+		buffer_text(&text, list[k].name, NULL);
 	}
 	if (!all)
 		return;
@@ -355,19 +352,9 @@ void host_facts_accelerators(cJSON *facts, const struct device_info *devices,
 	cJSON_AddNumberToObject(facts, "accelerators", (double)all);
 }
 
-static struct host_facts_source
-with_roots(const struct host_facts_source *source)
+cJSON *host_facts_read(const struct host_facts_source *source,
+		       struct error *err)
 {
-	struct host_facts_source full = *source;
-
-	full.sys = full.sys ? full.sys : "/sys";
-	full.proc = full.proc ? full.proc : "/proc";
-	return full;
-}
-
-cJSON *host_facts_read(const struct host_facts_source *given, struct error *err)
-{
-	const struct host_facts_source source = with_roots(given);
 	cJSON *facts = cJSON_CreateObject();
 	struct utsname host;
 
@@ -381,23 +368,22 @@ cJSON *host_facts_read(const struct host_facts_source *given, struct error *err)
 		sysfs_add(facts, "kernel", host.release);
 	}
 	add_os(facts);
-	add_file(facts, "machine", source.sys, "class/dmi/id/product_name");
-	add_file(facts, "machine_vendor", source.sys,
+	add_file(facts, "machine", source->sys, "class/dmi/id/product_name");
+	add_file(facts, "machine_vendor", source->sys,
 		 "class/dmi/id/sys_vendor");
-	add_cpu(facts, &source);
-	add_memory(facts, &source);
-	add_numa(facts, &source);
-	add_governor(facts, &source);
-	add_transparent(facts, &source);
-	add_clock(facts, &source);
-	network_facts(facts, source.sys);
-	add_engine(facts, source.engine);
+	add_cpu(facts, source);
+	add_memory(facts, source);
+	add_numa(facts, source);
+	add_governor(facts, source);
+	add_transparent(facts, source);
+	add_clock(facts, source);
+	network_facts(facts, source->sys);
+	add_engine(facts, source->engine);
 	return facts;
 }
 
-cJSON *host_facts_now(const struct host_facts_source *given, struct error *err)
+cJSON *host_facts_now(const struct host_facts_source *source, struct error *err)
 {
-	const struct host_facts_source source = with_roots(given);
 	owned(buffer_clear) struct buffer text;
 	cJSON *facts = cJSON_CreateObject();
 
@@ -406,9 +392,9 @@ cJSON *host_facts_now(const struct host_facts_source *given, struct error *err)
 		return NULL;
 	}
 	buffer_init(&text, 65536);
-	add_clock(facts, &source);
-	add_governor(facts, &source);
-	if (sysfs_text(&text, source.proc, "meminfo"))
+	add_clock(facts, source);
+	add_governor(facts, source);
+	if (sysfs_text(&text, source->proc, "meminfo"))
 		add_available(facts, text.data);
 	return facts;
 }

@@ -15,8 +15,8 @@
 
 /* Borrowed for the call. */
 struct host_facts_source {
-	const char *sys;     /* what stands for /sys; NULL: itself */
-	const char *proc;    /* for /proc */
+	const char *sys;     /* the folder in place of /sys */
+	const char *proc;    /* of /proc */
 	const cJSON *engine; /* the answer to engine_version(), or NULL */
 };
 

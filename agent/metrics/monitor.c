@@ -20,6 +20,12 @@
 #define CLOCK_STEP_MS 3 /* a better guess by less than that is no news */
 #define TEXT_MAX (256 << 10)
 
+static const struct strings ipmi_argv = {
+	(char *[]){ (char *)"ipmitool", (char *)"dcmi", (char *)"power",
+		    (char *)"reading" },
+	4
+};
+
 struct monitor_stream {
 	struct monitor *monitor;
 	uint32_t rank;
@@ -37,7 +43,6 @@ struct monitor {
 	const struct monitor_config *config;
 	struct host_usage *host;
 	struct tool_runner *device, *ipmi;
-	struct strings ipmi_argv;
 	double host_w; /* by IPMI */
 	bool host_w_known;
 	sd_event_source *timer;
@@ -151,8 +156,6 @@ static void put_head(struct monitor_stream *stream)
 	}
 	if (sample_format_put_head(&text, &head, NULL) == 0)
 		stream_write(stream, &text);
-	strings_clear(&head.columns);
-	strings_clear(&head.host);
 }
 
 static void put_heads(struct monitor *monitor)
@@ -382,7 +385,7 @@ static void run_tools(struct monitor *monitor)
 		tool_runner_run(monitor->device, &command);
 	}
 	if (config->ipmi) {
-		command.argv = &monitor->ipmi_argv;
+		command.argv = &ipmi_argv;
 		command.env = NULL;
 		command.timeout_ms = IPMI_TIMEOUT_MS;
 		command.output_max = IPMI_OUTPUT_MAX;
@@ -417,8 +420,6 @@ static int tick(sd_event_source *source, uint64_t usec, void *arg)
 struct monitor *monitor_new(sd_event *loop, const struct monitor_config *config,
 			    struct error *err)
 {
-	static const char *const ipmi[] = { "ipmitool", "dcmi", "power",
-					    "reading" };
 	owned(monitor_free) struct monitor *monitor =
 		calloc(1, sizeof(*monitor));
 	struct tool_runner_config device = {
@@ -439,9 +440,6 @@ struct monitor *monitor_new(sd_event *loop, const struct monitor_config *config,
 	monitor->loop = sd_event_ref(loop);
 	monitor->config = config;
 	monitor->stated_ms = config->interval_ms;
-	for (size_t i = 0; i < sizeof(ipmi) / sizeof(ipmi[0]); i++)
-		if (strings_add(&monitor->ipmi_argv, ipmi[i], err) < 0)
-			return NULL;
 	monitor->host =
 		host_usage_new(config->roots->sys, config->roots->proc, err);
 	monitor->device = tool_runner_new(loop, &device, err);
@@ -462,7 +460,6 @@ void monitor_free(struct monitor *monitor)
 	tool_runner_free(monitor->ipmi);
 	samples_clear(&monitor->last);
 	loop_source_free(&monitor->timer);
-	strings_clear(&monitor->ipmi_argv);
 	host_usage_free(monitor->host);
 	sd_event_unref(monitor->loop);
 	free(monitor);

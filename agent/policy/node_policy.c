@@ -1,5 +1,4 @@
-/* node_policy.c - the policy of this node: read, reloaded, held against
- * tasks.
+/* node_policy.c - the policy of this node: read, reloaded, applied to tasks.
  */
 #include "agent/policy/node_policy.h"
 #include "agent/policy/rights_check.h"
@@ -18,12 +17,6 @@ struct node_policy {
 	struct policy *policy;
 	char *text; /* of the file; NULL: as node_policy_text() */
 };
-
-static void task_spec_clear(struct task_spec *spec)
-{
-	codec_clear(&task_spec_schema, spec);
-}
-OWNED_VALUE(struct task_spec, task_spec_clear)
 
 int node_policy_reload(struct node_policy *node_policy, struct error *err)
 {

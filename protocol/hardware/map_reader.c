@@ -135,19 +135,30 @@ int read_text(const struct value *value, void *out, struct error *err)
 	return 0;
 }
 
-int read_word(const struct value *value, void *out, struct error *err)
+int map_read_good(const struct value *value, bool (*is_good)(const char *text),
+		  const char *expected, void *out, struct error *err)
 {
 	const char *text;
 
 	if (read_text(value, &text, err) < 0)
 		return -1;
-	if (text[strcspn(text, " ,")])
+	if (!is_good(text))
 		return value_error(value, err,
-				   "\"%.60s\" is not valid here; expected a "
-				   "word without blanks and commas",
-				   text);
+				   "\"%.60s\" is not valid here; expected %s",
+				   text, expected);
 	*(const char **)out = text;
 	return 0;
+}
+
+static bool is_word(const char *text)
+{
+	return !text[strcspn(text, " ,")];
+}
+
+int read_word(const struct value *value, void *out, struct error *err)
+{
+	return map_read_good(value, is_word, "a word without blanks and commas",
+			     out, err);
 }
 
 int read_flag(const struct value *value, void *out, struct error *err)

@@ -98,6 +98,10 @@ map_read_fn read_text;
 map_read_fn read_word;
 map_read_fn read_flag; /* bool */
 
+/* A text that is_good() accepts; expected: what that is, for the error. */
+int map_read_good(const struct value *value, bool (*is_good)(const char *text),
+		  const char *expected, void *out, struct error *err);
+
 /* A PCRE2 expression, refused if expression_probe() fails. */
 map_read_fn read_expression;
 

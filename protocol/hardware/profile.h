@@ -1,73 +1,10 @@
 /* profile.h - reads and checks the profile of a vendor's hardware.
  *
- * The file is images/vendors/<vendor>/profile.yaml, described in
- * regatta-profile(5). Its keys; only `vendor` is required:
- *
- *	vendor: nvidia		# [a-z0-9-], the folder's name
- *	aliases: [...]
- *	title, source: words for people
- *	discover:
- *	  pci:			# devices are PCI functions ...
- *	    vendors: ["10de"]	# ids of 4 hex digits
- *	    classes: ["0300", "0302"]	# prefixes of the class code
- *	    functions: [0]	# default: 0 only
- *	  nodes: /dev/xpu{index}	# ... or, without pci, device nodes
- *	  numbers:		# the values of {name} in paths, in this order
- *	    minor: {file: "/proc/driver/nvidia/gpus/{bus}/information",
- *		    match: 'Device Minor:\s*(\d+)'}
- *	    card: {glob: "/sys/bus/pci/devices/{bus}/drm/card*"}
- *	    index: {order: bus}		# 0, 1 ... by bus id; kept if one
- *				# vanishes ({order: present}: renumbered)
- *	    physical: {monitor: device}	# from the monitor's row for this bus
- *	    other: [{map: physical}, {order: bus}]	# of the map tool;
- *				# if that lacks it, by order
- *	  required: [minor]	# a device without it is left out, with a reason
- *	  map: {command, layouts}	# a second tool, parsed like monitor,
- *				# that gives numbers and names per device
- *	container:
- *	  nodes:
- *	    device: ["/dev/nvidia{minor}"]	# of each device
- *	    shared: [/dev/nvidiactl]		# once
- *	    optional: [/dev/nvidia-uvm-tools]	# once, and with a {name} for
- *				# each device, when it is there; globs
- *	  runtime: nvidia	# used if the engine has it
- *	  request: {driver: "", capabilities: [gpu], by: uuid|number|all,
- *		    number: index, program: NAME}	# on the engine's host
- *	  cdi: nvidia.com/gpu	# used if the engine lacks the runtime
- *	  selector: {name: NVIDIA_VISIBLE_DEVICES, by: uuid|number|all,
- *		     number: index}	# host numbers
- *	  env: {NAME: value}
- *	  groups, capabilities, security, ulimits: as in a sweep
- *	  shm: 32G		# default of the sweep's shm
- *	  ipc: host
- *	  mounts: [{host, container, read_only, optional}]
- *	visible:		# variables read by the framework inside
- *	  - {name: CUDA_VISIBLE_DEVICES, numbering: container}
- *	monitor: ...		# sample.h
- *	versions:
- *	  driver: [{file, match}, {command, match}, ...]   # the first found
- *	  sdk: [...]
- *	processes:		# which processes use the devices: processes.h
- *	  command: [...]
- *	  from: expression	# the line before row 1; optional
- *	  row: expression	# with the named groups pid and name, and device
- *				# and part, bus_id or uuid
- *	  ignore: [NAME, ...]	# programs that only monitor devices
- *	devices_per_card: 2	# devices that share a PCI function
- *	chips:			# of one device, as the tool counts devices
- *	  - {name: A100-SXM4-80GB, aliases: [A100], pci: ["20b2"],
- *	     match: 'PCRE2 over the product name', memory_gib: 80,
- *	     tflops: {bf16: 312, ...}, flagperf_tflops: {...},
- *	     bandwidth_gb_s, link_gb_s, tdp_w, source: ..., confidence: A}
- *	images: {pytorch: reference, ...}
- *
- * tflops holds published peaks of dense arithmetic, only with a source.
- * flagperf_tflops holds the peaks that FlagPerf uses for its MFU, where they
- * differ.
- *
- * Device paths are below /dev, paths of numbers also below /sys and /proc; all
- * are looked up below the roots (sysroot.h). A path with ".." is refused. An
- * expression is refused if it does not compile or fails expression_probe().
+ * The file is images/vendors/<vendor>/profile.yaml. Its keys are described in
+ * regatta-profile(5), their tables are in profile_sections.c. Device paths are
+ * below /dev, paths of numbers also below /sys and /proc; all are looked up
+ * below the roots (sysroot.h). A path with ".." is refused, and an expression
+ * that does not compile or fails expression_probe().
  */
 #ifndef PROTOCOL_HARDWARE_PROFILE_H
 #define PROTOCOL_HARDWARE_PROFILE_H
@@ -192,8 +129,9 @@ struct chip_rule {
 	struct strings pci;         /* device ids, 4 hex digits */
 	struct expression *match;   /* over the product name, or NULL */
 	double memory_gib;          /* 0: unknown */
-	const struct value *tflops; /* by precision, or NULL; as the next */
-	const struct value *flagperf_tflops;
+	const struct value *tflops; /* peaks of dense arithmetic by precision,
+				       or NULL; as the next */
+	const struct value *flagperf_tflops; /* as FlagPerf uses them */
 	const char *source;
 	const char *confidence;    /* A, B or C; NULL: not said */
 	const struct value *value; /* the whole entry */

@@ -64,40 +64,27 @@ int read_system_path(const struct value *value, void *out, struct error *err)
 	return read_pattern(value, folders, "/dev, /sys or /proc", out, err);
 }
 
+static bool good_path(const char *text)
+{
+	return path_plain(text) && strlen(text) < PATH_MAX;
+}
+
 int read_file_path(const struct value *value, void *out, struct error *err)
 {
-	const char *text;
-
-	if (read_text(value, &text, err) < 0)
-		return -1;
-	if (!path_plain(text) || strlen(text) >= PATH_MAX)
-		return value_error(value, err,
-				   "\"%.60s\" is not valid here; expected a "
-				   "path from /, without ..",
-				   text);
-	*(const char **)out = text;
-	return 0;
+	return map_read_good(value, good_path, "a path from /, without ..", out,
+			     err);
 }
 
 static bool good_variable(const char *text)
 {
-	return !isdigit((unsigned char)*text) &&
+	return *text && !isdigit((unsigned char)*text) &&
 	       strspn(text, LETTERS DIGITS "_") == strlen(text);
 }
 
 int read_variable(const struct value *value, void *out, struct error *err)
 {
-	const char *text;
-
-	if (read_text(value, &text, err) < 0)
-		return -1;
-	if (!good_variable(text))
-		return value_error(value, err,
-				   "\"%.60s\" is not valid here; expected the "
-				   "name of an environment variable",
-				   text);
-	*(const char **)out = text;
-	return 0;
+	return map_read_good(value, good_variable,
+			     "the name of an environment variable", out, err);
 }
 
 int read_device_paths(const struct value *value, void *out, struct error *err)
@@ -152,7 +139,7 @@ int read_env(const struct value *value, void *out, struct error *err)
 	for (size_t i = 0; i < value_count(value); i++) {
 		const char *name = value_key(value, i), *text;
 
-		if (!*name || !good_variable(name))
+		if (!good_variable(name))
 			return value_key_error(value, i, err,
 					       "not a valid name of an "
 					       "environment variable");
@@ -190,15 +177,11 @@ int read_ulimits(const struct value *value, void *out, struct error *err)
 		const struct value *limit = value_at(value, i);
 		const char *text = "";
 
-		if (read_text(limit, &text, err) < 0)
-			return -1;
-		if (!good_limit(text))
-			return value_error(limit, err,
-					   "\"%.60s\" is not valid here; "
-					   "expected soft or soft:hard, each a "
-					   "number or -1 for no limit",
-					   text);
-		if (strings_printf(out, err, "%s=%s", value_key(value, i),
+		if (map_read_good(limit, good_limit,
+				  "soft or soft:hard, each a number or -1 for "
+				  "no limit",
+				  &text, err) < 0 ||
+		    strings_printf(out, err, "%s=%s", value_key(value, i),
 				   text) < 0)
 			return -1;
 	}

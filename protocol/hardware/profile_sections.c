@@ -597,21 +597,18 @@ static int read_images(const struct value *value, void *out, struct error *err)
 
 /* profile */
 
+static bool good_vendor(const char *text)
+{
+	size_t size = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-");
+
+	return !text[size] && size <= VENDOR_MAX;
+}
+
 static int read_vendor(const struct value *value, void *out, struct error *err)
 {
-	const char *text;
-	size_t size;
-
-	if (read_text(value, &text, err) < 0)
-		return -1;
-	size = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-");
-	if (text[size] || size > VENDOR_MAX)
-		return value_error(value, err,
-				   "\"%.80s\" is not valid here; expected at "
-				   "most %d lower case letters, digits and -",
-				   text, VENDOR_MAX);
-	*(const char **)out = text;
-	return 0;
+	return map_read_good(value, good_vendor,
+			     "at most 63 lower case letters, digits and -", out,
+			     err);
 }
 
 static int read_dies(const struct value *value, void *out, struct error *err)

@@ -1,73 +1,10 @@
 /* sample.h - reads values per device from the output of a vendor's monitor
  * tool.
  *
- * A sampler is compiled from the `monitor:` section of a vendor profile (only
- * its keys `na` and `layouts`; profile.h describes the others). One tool prints
- * several layouts (by version, by option, in a log that another monitor kept).
- * Each is an entry of `layouts`. They are tried in order; the first that finds
- * a device is used.
- *
- *	monitor:
- *	  na: ["N/A", "[N/A]", NA, "-"]	# words for "not known", in any case
- *	  layouts:
- *	    - name: table
- *	      read: lines | columns | keys | json
- *	      when: expression		# one line must match it; optional
- *	      all: [expression, ...]	# lines with words for all devices
- *	      from: expression		# a line that begins a block; the last
- *				# block with devices counts
- *	      until: expression		# the line that ends a block; one that
- *				# `when` matches begins it again
- *	      ...
- *
- * Expressions are those of expression.h. They are matched at the first
- * character of a line that is no blank; only `when`, `from` and `until` are
- * searched for in the whole line. Named groups (or the keys of `fields`) say
- * what is read. A group whose name begins with '_' only serves its expression.
- * The names are:
- *
- *	device		the tool's number of the device; without it devices
- *			are counted from 0
- *	part		the die or chip of a device: "4" and "0" are "4/0"
- *	bus_id, name, uuid, driver
- *	physical	a second number of the device: that of its device node
- *	temp_c, power_w, power_cap_w, mem_used_mib, mem_total_mib, util_pct,
- *	mem_used_pct	a number with or without a unit, which is converted; a
- *			unit may stand in the name of a column or key, too:
- *			"Memory (B)". M, MB and MiB are all 2^20 bytes, as
- *			every tool means them. A memory total of 0 is none.
- *			Of "12 / 64 GB" the first is what is used, the second
- *			what there is; the same of power and its cap
- *
- * read: lines - boxed tables, logs, any lines:
- *	group: [expression, ...]	# a line with words for all devices
- *					# from it on
- *	device: [expression, ...]	# a line that begins a device
- *	more: [expression, ...]		# lines behind it; each counts once
- *
- * read: columns - a header, then a line per device. The header is the line
- * that `when` matches, and again whenever it matches again:
- *	separator: comma | blanks | bar	# blanks: two or more, or where that
- *					# does not fit, one or more
- *	fields: {word: expression or list of them over a column's whole name}
- *	row: expression			# lines that are rows; otherwise those
- *					# whose device is a number
- *	units: expression		# a line that holds the columns' units
- *
- * read: keys - "key: value" lines, in sections by their indent:
- *	device: [expression, ...]	# a line that begins a device; its group
- *					# _key catches a key and its value,
- *					# where each line names its device anew
- *	group: [expression, ...]	# a line with words for all devices
- *					# behind it
- *	fields: {word: expression or list}  # over "section/key"; of a list the
- *					# first counts that has a value. What
- *					# stands before the first device holds
- *					# for all
- * read: json - a JSON text, also behind lines that are none:
- *	device: [expression, ...]	# over the path of an object, as "GPU/0"
- *	fields: as above, over paths in the object; {"value": 1, "unit": "W"}
- *		is one value. Outside of all devices, over the whole path
+ * A sampler is compiled from the keys `na` and `layouts` of the `monitor:`
+ * section of a vendor profile (regatta-profile(5)). One tool prints several
+ * layouts: by version, by option, in a log that another monitor kept. They are
+ * tried in order; the first that finds a device is used.
  *
  * A reading is absent, never 0, if the text lacks it, has an `na` word or an
  * unknown unit, or gives an impossible value (more than 100 percent, negative

@@ -75,22 +75,22 @@ static int put_number(struct buffer *out, bool has, double value,
 				      : buffer_text(out, ",null", err);
 }
 
-int sample_format_put_head(struct buffer *out, struct sample_format_head *head,
+int sample_format_put_head(struct buffer *out,
+			   const struct sample_format_head *head,
 			   struct error *err)
 {
+	char *columns[READINGS], *host[HOST_READINGS];
+	struct sample_format_head full = *head;
 	size_t size = out->size;
 
-	head->trace = SAMPLE_FORMAT_VERSION;
-	strings_clear(&head->columns);
-	strings_clear(&head->host);
 	for (int i = 0; i < READINGS; i++)
-		if (strings_add(&head->columns, reading_name((enum reading)i),
-				err) < 0)
-			return -1;
+		columns[i] = (char *)reading_name((enum reading)i);
 	for (int i = 0; i < HOST_READINGS; i++)
-		if (strings_add(&head->host, host_names[i], err) < 0)
-			return -1;
-	if (codec_encode(&sample_format_head_schema, head, out, err) < 0 ||
+		host[i] = (char *)host_names[i];
+	full.trace = SAMPLE_FORMAT_VERSION;
+	full.columns = (struct strings){ columns, READINGS };
+	full.host = (struct strings){ host, HOST_READINGS };
+	if (codec_encode(&sample_format_head_schema, &full, out, err) < 0 ||
 	    buffer_text(out, "\n", err) < 0)
 		return undo(out, size);
 	return 0;

@@ -31,10 +31,8 @@
 #include "protocol/message/codec.h"
 
 #define SAMPLE_FORMAT_VERSION 1
-#define SAMPLE_FORMAT_LINE_MAX                                                 \
-	131072                     /* bytes of a valid line                    \
-				    */
-#define SAMPLE_FORMAT_TEXT_MAX 400 /* bytes of an error */
+#define SAMPLE_FORMAT_LINE_MAX 131072 /* bytes of a valid line */
+#define SAMPLE_FORMAT_TEXT_MAX 400    /* bytes of an error */
 
 #define SAMPLE_FORMAT_STREAM_SIZE 24
 
@@ -80,13 +78,16 @@ struct sample_format_head {
 	char *cpus; /* NULL: those of the agent */
 	struct sample_format_device *devices;
 	size_t devices_count;
-	struct strings columns; /* filled by sample_format_put_head() */
+	struct strings columns; /* of the devices */
 	struct strings host;
 };
 extern const struct schema sample_format_head_schema;
 
-/* Append one line. ENOMEM, E2BIG: the buffer is unchanged. */
-int sample_format_put_head(struct buffer *out, struct sample_format_head *head,
+/* Append one line. ENOMEM, E2BIG: the buffer is unchanged. trace, columns and
+ * host of the head are filled in.
+ */
+int sample_format_put_head(struct buffer *out,
+			   const struct sample_format_head *head,
 			   struct error *err);
 /* rows[i] holds the readings of the device with index indices[i]; NULL: none.
  */

@@ -37,7 +37,7 @@ static size_t merge(struct devices *known, struct devices found)
 {
 	size_t news = 0;
 
-	ok(device_merge(known, &found, &news) == 0, "merged");
+	ok(device_merge(known, &found, &news, NULL) == 0, "merged");
 	devices_clear(&found);
 	return news;
 }

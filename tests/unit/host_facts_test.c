@@ -37,7 +37,8 @@ static const char *told(const char *command)
 
 static void the_host(void)
 {
-	const struct host_facts_source source = { 0 };
+	const struct host_facts_source source = { .sys = "/sys",
+						  .proc = "/proc" };
 	cJSON *facts = host_facts_read(&source, NULL);
 	const cJSON *networks =
 		cJSON_GetObjectItemCaseSensitive(facts, "networks");
@@ -88,7 +89,9 @@ static void the_engine(void)
 		"{\"Version\": \"4.3.1\", \"Components\": [{\"Name\": 1}, "
 		"{\"Name\": \"Podman Engine\"}]}");
 	cJSON *odd = cJSON_Parse("{\"Version\": 7, \"ApiVersion\": \"\"}");
-	struct host_facts_source source = { .engine = engine };
+	struct host_facts_source source = { .sys = "/sys",
+					    .proc = "/proc",
+					    .engine = engine };
 	cJSON *facts = host_facts_read(&source, NULL);
 
 	is(text_of(facts, "engine"), "20.10.24", "the engine's version");
@@ -252,7 +255,7 @@ static void a_server(void)
 static void its_networks(void)
 {
 	char sys[512];
-	const struct host_facts_source source = { .sys = sys };
+	const struct host_facts_source source = { .sys = sys, .proc = "/proc" };
 	cJSON *facts;
 
 	snprintf(sys, sizeof(sys), "%s/sys", root);
