@@ -10,6 +10,7 @@
 #define PROTOCOL_BASE_ERROR_H
 
 #include <stdarg.h>
+#include <stddef.h>
 
 struct error {
 	int code;       /* errno value, never 0; sent on the wire unchanged */
@@ -28,6 +29,13 @@ int error_vset(struct error *err, int code, const char *fmt, va_list args)
 /* Put "place: " in front of the text that is there and return -1. */
 int error_prefix(struct error *err, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/* NULL, for calls that return a pointer: return error_null(error_set(...)). */
+static inline void *error_null(int failed)
+{
+	(void)failed;
+	return NULL;
+}
 
 /* error_set() with ENOMEM and "what: out of memory". */
 int error_nomem(struct error *err, const char *what);

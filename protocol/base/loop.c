@@ -68,24 +68,20 @@ struct zmq_watch *zmq_watch_new(sd_event *loop, void *socket, int burst,
 	size_t size = sizeof(fd);
 	int rc;
 
-	if (!watch) {
-		error_nomem(err, "watch");
-		return NULL;
-	}
+	if (!watch)
+		return error_null(error_nomem(err, "watch"));
 	watch->loop = sd_event_ref(loop);
 	watch->socket = socket;
 	watch->burst = burst;
 	watch->fn = ready;
 	watch->arg = arg;
-	if (zmq_getsockopt(socket, ZMQ_FD, &fd, &size) < 0) {
-		error_errno(err, "ZeroMQ socket");
-		return NULL;
-	}
+	if (zmq_getsockopt(socket, ZMQ_FD, &fd, &size) < 0)
+		return error_null(error_errno(err, "ZeroMQ socket"));
 	rc = sd_event_add_io(loop, &watch->wake, fd, EPOLLIN, wake_io, watch);
-	if (rc < 0) {
-		error_set(err, -rc, "event loop: cannot watch a socket");
-		return NULL;
-	}
+	if (rc < 0)
+		return error_null(
+			error_set(err, -rc,
+				  "event loop: cannot watch a socket"));
 	/* What is there already was announced before we listened. */
 	zmq_watch_touch(watch);
 	return take(watch);

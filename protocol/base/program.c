@@ -65,8 +65,8 @@ sd_event *program_begin(struct error *err)
 		rc = sd_event_add_signal(loop, NULL, SIGINT, NULL, NULL);
 	if (rc < 0) {
 		sd_event_unref(loop);
-		error_set(err, -rc, "event loop: cannot be made");
-		return NULL;
+		return error_null(
+			error_set(err, -rc, "event loop: cannot be made"));
 	}
 	return loop;
 }

@@ -48,15 +48,13 @@ char *secret_json_print(const cJSON *tree, size_t max, struct error *err)
 {
 	char *text = tree ? calloc(1, max + PRINT_EXTRA) : NULL;
 
-	if (!text) {
-		error_nomem(err, "secret");
-		return NULL;
-	}
+	if (!text)
+		return error_null(error_nomem(err, "secret"));
 	if (cJSON_PrintPreallocated((cJSON *)tree, text,
 				    (int)(max + PRINT_EXTRA), 0))
 		return text;
 	explicit_bzero(text, max + PRINT_EXTRA);
 	free(text);
-	error_set(err, E2BIG, "a secret of more than %zu bytes", max);
-	return NULL;
+	return error_null(
+		error_set(err, E2BIG, "a secret of more than %zu bytes", max));
 }

@@ -426,15 +426,13 @@ struct subprocess *subprocess_run(sd_event *loop,
 {
 	owned(subprocess_free) struct subprocess *tool = NULL;
 
-	if (!command->argv->count || !command->timeout_ms) {
-		error_set(err, EINVAL, "tool: no command or no time limit");
-		return NULL;
-	}
+	if (!command->argv->count || !command->timeout_ms)
+		return error_null(
+			error_set(err, EINVAL,
+				  "tool: no command or no time limit"));
 	tool = calloc(1, sizeof(*tool));
-	if (!tool || !(tool->name = strdup(command->argv->items[0]))) {
-		error_nomem(err, "tool");
-		return NULL;
-	}
+	if (!tool || !(tool->name = strdup(command->argv->items[0])))
+		return error_null(error_nomem(err, "tool"));
 	tool->loop = sd_event_ref(loop);
 	tool->done = done;
 	tool->arg = arg;

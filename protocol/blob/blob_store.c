@@ -60,10 +60,8 @@ struct blob_store *blob_store_new(const char *folder, struct error *err)
 	owned(blob_store_free) struct blob_store *contents =
 		calloc(1, sizeof(*contents));
 
-	if (!contents || !(contents->piece = malloc(HASH_PIECE))) {
-		error_nomem(err, "contents");
-		return NULL;
-	}
+	if (!contents || !(contents->piece = malloc(HASH_PIECE)))
+		return error_null(error_nomem(err, "contents"));
 	for (int i = 0; i < PLACES; i++)
 		contents->folders[i] = -1;
 	contents->users = open_folder(folder, "users", err);

@@ -24,10 +24,8 @@ struct chunk_receiver *chunk_receiver_new(struct blob_store *contents,
 	owned(chunk_receiver_free) struct chunk_receiver *receiver =
 		calloc(1, sizeof(*receiver));
 
-	if (!receiver) {
-		error_nomem(err, "content");
-		return NULL;
-	}
+	if (!receiver)
+		return error_null(error_nomem(err, "content"));
 	receiver->incoming = incoming_new(contents, hash, bytes, err);
 	if (!receiver->incoming)
 		return NULL;

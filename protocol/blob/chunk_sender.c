@@ -105,10 +105,8 @@ struct chunk_sender *chunk_sender_new(sd_event *loop,
 		calloc(1, sizeof(*chunk_sender));
 	int rc;
 
-	if (!chunk_sender) {
-		error_nomem(err, "contents");
-		return NULL;
-	}
+	if (!chunk_sender)
+		return error_null(error_nomem(err, "contents"));
 	TAILQ_INIT(&chunk_sender->reads);
 	chunk_sender->loop = loop;
 	chunk_sender->contents = contents;
@@ -122,10 +120,9 @@ struct chunk_sender *chunk_sender_new(sd_event *loop,
 	if (rc >= 0)
 		rc = sd_event_source_set_priority(chunk_sender->work,
 						  SD_EVENT_PRIORITY_IDLE);
-	if (rc < 0) {
-		error_set(err, -rc, "event loop: cannot send chunks");
-		return NULL;
-	}
+	if (rc < 0)
+		return error_null(
+			error_set(err, -rc, "event loop: cannot send chunks"));
 	return take(chunk_sender);
 }
 

@@ -269,10 +269,8 @@ struct assembly *assembly_new(struct blob_store *contents,
 	owned(assembly_free) struct assembly *assembly =
 		calloc(1, sizeof(*assembly));
 
-	if (!assembly) {
-		error_nomem(err, "image file");
-		return NULL;
-	}
+	if (!assembly)
+		return error_null(error_nomem(err, "image file"));
 	assembly->contents = contents;
 	assembly->bundle = bundle;
 	assembly->fd = -1;

@@ -85,18 +85,14 @@ struct incoming *incoming_new(struct blob_store *contents, const char *hash,
 
 	if (hash && blob_check_hash(hash, err) < 0)
 		return NULL;
-	if (bytes > CONTENT_BYTES_MAX) {
-		error_set(err, E2BIG,
-			  "content of %" PRIu64
-			  " bytes; expected at most %" PRIu64,
-			  bytes, CONTENT_BYTES_MAX);
-		return NULL;
-	}
+	if (bytes > CONTENT_BYTES_MAX)
+		return error_null(error_set(err, E2BIG,
+					    "content of %" PRIu64
+					    " bytes; expected at most %" PRIu64,
+					    bytes, CONTENT_BYTES_MAX));
 	incoming = calloc(1, sizeof(*incoming));
-	if (!incoming) {
-		error_nomem(err, "content");
-		return NULL;
-	}
+	if (!incoming)
+		return error_null(error_nomem(err, "content"));
 	incoming->contents = contents;
 	incoming->bytes = bytes;
 	incoming->known = hash != NULL;

@@ -317,10 +317,8 @@ struct archive *tar_writer_new(archive_write_callback *put, void *arg,
 {
 	struct archive *out = archive_write_new();
 
-	if (!out) {
-		error_nomem(err, "tar");
-		return NULL;
-	}
+	if (!out)
+		return error_null(error_nomem(err, "tar"));
 	/* The plain old format, with pax headers only where it is too small;
 	 * blocks only as long as what is in them.
 	 */
@@ -343,25 +341,19 @@ struct tarball *tarball_new(const char *folder, const struct ignore *ignore,
 		calloc(1, sizeof(*tarball));
 	int fd;
 
-	if (!tarball) {
-		error_nomem(err, "tar");
-		return NULL;
-	}
+	if (!tarball)
+		return error_null(error_nomem(err, "tar"));
 	tarball->file = -1;
 	tarball->ignore = ignore;
 	buffer_init(&tarball->pending, PENDING_MAX);
 	buffer_init(&tarball->path, PATH_MAX);
 	digest_init(&tarball->digest);
 	fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0) {
-		error_set(err, EINVAL, "folder %s: %s", folder,
-			  strerror(errno));
-		return NULL;
-	}
-	if (push_level(tarball, fd, err) < 0) {
-		error_prefix(err, "folder %s", folder);
-		return NULL;
-	}
+	if (fd < 0)
+		return error_null(error_set(err, EINVAL, "folder %s: %s",
+					    folder, strerror(errno)));
+	if (push_level(tarball, fd, err) < 0)
+		return error_null(error_prefix(err, "folder %s", folder));
 	tarball->out = tar_writer_new(on_write, tarball, err);
 	return tarball->out ? take(tarball) : NULL;
 }

@@ -111,10 +111,8 @@ static struct policy *policy_named(const char *file, struct error *err)
 {
 	owned(policy_free) struct policy *policy = calloc(1, sizeof(*policy));
 
-	if (!policy || !(policy->file = strdup(file))) {
-		error_nomem(err, "policy");
-		return NULL;
-	}
+	if (!policy || !(policy->file = strdup(file)))
+		return error_null(error_nomem(err, "policy"));
 	policy->build = true;
 	policy->load = true;
 	policy->profile = true;

@@ -378,13 +378,12 @@ static struct addrinfo *parse(const char *text, struct error *err)
 	else
 		snprintf(host, sizeof(host), "%.*s", (int)length, text);
 	if (!length || !colon[1] || length >= sizeof(host) ||
-	    getaddrinfo(host, colon + 1, &hints, &found) != 0) {
-		error_set(err, EINVAL,
-			  "'%.80s' is not valid here; expected ADDRESS:PORT, "
-			  "such as 127.0.0.1:7118",
-			  text);
-		return NULL;
-	}
+	    getaddrinfo(host, colon + 1, &hints, &found) != 0)
+		return error_null(error_set(err, EINVAL,
+					    "'%.80s' is not valid here; "
+					    "expected ADDRESS:PORT, "
+					    "such as 127.0.0.1:7118",
+					    text));
 	return found;
 }
 
@@ -524,22 +523,19 @@ struct http_server *http_server_new(sd_event *loop,
 	owned(http_server_free) struct http_server *server =
 		calloc(1, sizeof(*server));
 
-	if (!server) {
-		error_nomem(err, "web server");
-		return NULL;
-	}
+	if (!server)
+		return error_null(error_nomem(err, "web server"));
 	http_visitors_init(&server->visitors,
 			   HTTP_CONNECTIONS_MAX - CONNECTIONS_SPARE);
 	TAILQ_INIT(&server->streams);
 	server->loop = sd_event_ref(loop);
 	server->handler = *handler;
 	server->arg = arg;
-	if (!config->certificate != !config->key) {
-		error_set(err, EINVAL,
-			  "missing web-certificate or web-key (expected both "
-			  "or neither)");
-		return NULL;
-	}
+	if (!config->certificate != !config->key)
+		return error_null(error_set(err, EINVAL,
+					    "missing web-certificate or "
+					    "web-key (expected both "
+					    "or neither)"));
 	if (config->certificate &&
 	    (!(server->certificate = read_pem(config->certificate, err)) ||
 	     !(server->key = read_pem(config->key, err))))

@@ -146,25 +146,23 @@ cJSON *codec_parse(const char *text, size_t size, struct error *err)
 	const char *end = find_nul(text, size);
 	cJSON *object;
 
-	if (end) {
-		error_set(err, EPROTO, "a NUL character, at byte %td",
-			  end - text);
-		return NULL;
-	}
+	if (end)
+		return error_null(error_set(err, EPROTO,
+					    "a NUL character, at byte %td",
+					    end - text));
 	object = cJSON_ParseWithLengthOpts(text, size, &end, 0);
-	if (!object) {
-		error_set(err, EPROTO, "not JSON, at byte %td",
-			  end ? end - text : 0);
-		return NULL;
-	}
+	if (!object)
+		return error_null(error_set(err, EPROTO,
+					    "not JSON, at byte %td",
+					    end ? end - text : 0));
 	while (end < text + size && isspace((unsigned char)*end))
 		end++;
 	if (end < text + size) {
 		cJSON_Delete(object);
-		error_set(err, EPROTO,
-			  "unexpected text after the JSON, at byte %td",
-			  end - text);
-		return NULL;
+		return error_null(
+			error_set(err, EPROTO,
+				  "unexpected text after the JSON, at byte %td",
+				  end - text));
 	}
 	return object;
 }

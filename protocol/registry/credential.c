@@ -72,9 +72,10 @@ static cJSON *parse(const char *text, size_t size, const char *path,
 	if (cJSON_IsObject(tree))
 		return tree;
 	secret_json_free(tree);
-	error_set(err, EPROTO,
-		  "%s: not a JSON object as written by docker login", path);
-	return NULL;
+	return error_null(
+		error_set(err, EPROTO,
+			  "%s: not a JSON object as written by docker login",
+			  path));
 }
 
 static cJSON *load(const char *path, struct error *err)
@@ -83,10 +84,8 @@ static cJSON *load(const char *path, struct error *err)
 	owned_fd int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
 	buffer_init(&text, CREDENTIAL_FILE_MAX);
-	if (fd < 0) {
-		error_errno(err, "%s", path);
-		return NULL;
-	}
+	if (fd < 0)
+		return error_null(error_errno(err, "%s", path));
 	if (check_owner(fd, path, err) < 0 ||
 	    file_read_fd(fd, path, &text, err) < 0)
 		return NULL;
@@ -368,10 +367,8 @@ struct credential_wait *credential_ask(sd_event *loop, const char *path,
 	owned(credential_cancel) struct credential_wait *wait =
 		calloc(1, sizeof(*wait));
 
-	if (!wait || !(wait->registry = strdup(registry))) {
-		error_nomem(err, "credentials");
-		return NULL;
-	}
+	if (!wait || !(wait->registry = strdup(registry)))
+		return error_null(error_nomem(err, "credentials"));
 	wait->done = done;
 	wait->arg = arg;
 	if (begin(wait, loop, path, err) < 0)

@@ -160,8 +160,7 @@ static char *opened_text(const struct registry_login *login,
 
 	if (!box || !text) {
 		free(text);
-		error_nomem(err, "credentials");
-		return NULL;
+		return error_null(error_nomem(err, "credentials"));
 	}
 	good = length <= LOGIN_SEALED_MAX &&
 	       sodium_base642bin(box, length + 1, login->sealed, length, NULL,

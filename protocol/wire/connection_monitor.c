@@ -149,10 +149,8 @@ connection_monitor_new(sd_event *loop, void *zmq, void *socket,
 	owned(connection_monitor_free) struct connection_monitor *monitor =
 		calloc(1, sizeof(*monitor));
 
-	if (!monitor) {
-		error_nomem(err, "socket monitor");
-		return NULL;
-	}
+	if (!monitor)
+		return error_null(error_nomem(err, "socket monitor"));
 	monitor->loop = sd_event_ref(loop);
 	monitor->socket = socket;
 	monitor->came = came_fn;

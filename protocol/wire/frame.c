@@ -154,15 +154,11 @@ void *socket_monitor_new(void *zmq, void *socket, int events, struct error *err)
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	snprintf(address, sizeof(address), "inproc://monitor-%p-%lld.%ld",
 		 socket, (long long)now.tv_sec, now.tv_nsec);
-	if (zmq_socket_monitor(socket, address, events) < 0) {
-		error_errno(err, "socket monitor");
-		return NULL;
-	}
+	if (zmq_socket_monitor(socket, address, events) < 0)
+		return error_null(error_errno(err, "socket monitor"));
 	monitor = zmq_socket(zmq, ZMQ_PAIR);
-	if (!monitor) {
-		error_errno(err, "socket monitor");
-		return NULL;
-	}
+	if (!monitor)
+		return error_null(error_errno(err, "socket monitor"));
 	/* No limit: a full queue would stop libzmq's own thread. */
 	zmq_setsockopt(monitor, ZMQ_RCVHWM, &zero, sizeof(zero));
 	zmq_setsockopt(monitor, ZMQ_LINGER, &zero, sizeof(zero));

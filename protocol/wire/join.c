@@ -327,8 +327,7 @@ static char *next_path(const char *path, struct error *err)
 
 	if (asprintf(&text, "%s.next", path) >= 0)
 		return text;
-	error_nomem(err, "key");
-	return NULL;
+	return error_null(error_nomem(err, "key"));
 }
 
 int join_key_prepare(struct key *key, const char *path, const char *name,

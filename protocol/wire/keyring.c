@@ -182,14 +182,10 @@ struct keyring *keyring_new(const char *path, struct error *err)
 
 	struct error why;
 
-	if (!keyring || (path && !(keyring->path = strdup(path)))) {
-		error_nomem(err, "keys");
-		return NULL;
-	}
-	if (keyring_refresh(keyring, &why) < 0) {
-		error_set(err, why.code, "%s", why.text);
-		return NULL;
-	}
+	if (!keyring || (path && !(keyring->path = strdup(path))))
+		return error_null(error_nomem(err, "keys"));
+	if (keyring_refresh(keyring, &why) < 0)
+		return error_null(error_set(err, why.code, "%s", why.text));
 	return take(keyring);
 }
 

@@ -30,10 +30,8 @@ struct outgoing *outgoing_new(void *router, struct zmq_watch *watch,
 {
 	struct outgoing *outgoing = calloc(1, sizeof(*outgoing));
 
-	if (!outgoing) {
-		error_nomem(err, "queue");
-		return NULL;
-	}
+	if (!outgoing)
+		return error_null(error_nomem(err, "queue"));
 	outgoing->router = router;
 	outgoing->watch = watch;
 	STAILQ_INIT(&outgoing->frames);
@@ -75,10 +73,8 @@ static struct outgoing_frame *frame_new(const struct frames_id *to,
 {
 	struct outgoing_frame *frame = calloc(1, sizeof(*frame));
 
-	if (!frame) {
-		error_nomem(err, "message");
-		return NULL;
-	}
+	if (!frame)
+		return error_null(error_nomem(err, "message"));
 	frames_init(&frame->frames);
 	frame->frames.id = *to;
 	buffer_init(&frame->messages,

@@ -422,28 +422,22 @@ struct sessions *sessions_new(sd_event *loop, struct keyring *keyring,
 	owned(sessions_free) struct sessions *sessions =
 		calloc(1, sizeof(*sessions));
 
-	if (!sessions) {
-		error_nomem(err, "sessions");
-		return NULL;
-	}
+	if (!sessions)
+		return error_null(error_nomem(err, "sessions"));
 	TAILQ_INIT(&sessions->active);
 	TAILQ_INIT(&sessions->lost);
 	TAILQ_INIT(&sessions->ended);
 	sessions->budgets = budgets_new();
-	if (!sessions->budgets) {
-		error_nomem(err, "budgets");
-		return NULL;
-	}
+	if (!sessions->budgets)
+		return error_null(error_nomem(err, "budgets"));
 	sessions->loop = sd_event_ref(loop);
 	sessions->keyring = keyring;
 	sessions->outgoing = outgoing;
 	sessions->handler = *handler;
 	sessions->arg = arg;
 	sessions_set_heartbeat(sessions, WIRE_HEARTBEAT_MS);
-	if (!sessions->sweep) {
-		error_nomem(err, "timer");
-		return NULL;
-	}
+	if (!sessions->sweep)
+		return error_null(error_nomem(err, "timer"));
 	return take(sessions);
 }
 

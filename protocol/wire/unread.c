@@ -222,18 +222,14 @@ struct unread *unread_new(sd_event *loop, unread_cut_fn *cut, void *arg,
 {
 	owned(unread_free) struct unread *unread = calloc(1, sizeof(*unread));
 
-	if (!unread) {
-		error_nomem(err, "connections");
-		return NULL;
-	}
+	if (!unread)
+		return error_null(error_nomem(err, "connections"));
 	unread->loop = sd_event_ref(loop);
 	unread->cut = cut;
 	unread->arg = arg;
 	unread->statm = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
-	if (unread->statm < 0) {
-		error_errno(err, "/proc/self/statm");
-		return NULL;
-	}
+	if (unread->statm < 0)
+		return error_null(error_errno(err, "/proc/self/statm"));
 	return take(unread);
 }
 

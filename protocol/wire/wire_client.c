@@ -425,17 +425,15 @@ struct wire_client *wire_client_new(sd_event *loop, void *zmq,
 
 	if (strlen(endpoint) >= sizeof(client->endpoint) ||
 	    strlen(server_public) != KEY_TEXT_SIZE - 1 ||
-	    !zmq_z85_decode(bytes, server_public)) {
-		error_set(err, EINVAL,
-			  "controller: expected an endpoint of up to %zu bytes "
-			  "and a public key of 40 characters of Z85",
-			  sizeof(client->endpoint) - 1);
-		return NULL;
-	}
-	if (!client) {
-		error_nomem(err, "client");
-		return NULL;
-	}
+	    !zmq_z85_decode(bytes, server_public))
+		return error_null(
+			error_set(err, EINVAL,
+				  "controller: expected an endpoint of up to "
+				  "%zu bytes "
+				  "and a public key of 40 characters of Z85",
+				  sizeof(client->endpoint) - 1));
+	if (!client)
+		return error_null(error_nomem(err, "client"));
 	client->loop = sd_event_ref(loop);
 	client->key = *key;
 	client->handler = *handler;
@@ -448,10 +446,8 @@ struct wire_client *wire_client_new(sd_event *loop, void *zmq,
 		return NULL;
 	client->own_zmq = !zmq;
 	client->zmq = zmq ? zmq : zmq_ctx_new();
-	if (!client->zmq) {
-		error_errno(err, "ZeroMQ");
-		return NULL;
-	}
+	if (!client->zmq)
+		return error_null(error_errno(err, "ZeroMQ"));
 	if (client_open(client, err) < 0 ||
 	    loop_timer(loop, &client->heartbeat, WIRE_HEARTBEAT_MS,
 		       heartbeat_run, client, err) < 0)

@@ -259,10 +259,8 @@ struct wire_server *wire_server_new(sd_event *loop, const struct key *key,
 	owned(wire_server_free) struct wire_server *server =
 		calloc(1, sizeof(*server));
 
-	if (!server) {
-		error_nomem(err, "server");
-		return NULL;
-	}
+	if (!server)
+		return error_null(error_nomem(err, "server"));
 	server->loop = sd_event_ref(loop);
 	server->keyring = keyring;
 	server->handler = *handler;

@@ -126,19 +126,14 @@ struct zap *zap_new(sd_event *loop, void *zmq, struct keyring *keyring,
 {
 	owned(zap_free) struct zap *zap = calloc(1, sizeof(*zap));
 
-	if (!zap) {
-		error_nomem(err, "authentication");
-		return NULL;
-	}
+	if (!zap)
+		return error_null(error_nomem(err, "authentication"));
 	zap->keyring = keyring;
 	zap->refused = refused;
 	zap->arg = arg;
 	zap->socket = zmq_socket(zmq, ZMQ_REP);
-	if (!zap->socket ||
-	    zmq_bind(zap->socket, "inproc://zeromq.zap.01") < 0) {
-		error_errno(err, "authentication");
-		return NULL;
-	}
+	if (!zap->socket || zmq_bind(zap->socket, "inproc://zeromq.zap.01") < 0)
+		return error_null(error_errno(err, "authentication"));
 	zap->watch =
 		zmq_watch_new(loop, zap->socket, BURST, zap_ready, zap, err);
 	return zap->watch ? take(zap) : NULL;

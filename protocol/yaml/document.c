@@ -29,6 +29,7 @@ struct anchor {
 
 struct reader {
 	struct document *document;
+	struct error *err;
 	struct document_limits limits;
 	yaml_parser_t yaml;
 	size_t values;
@@ -90,9 +91,9 @@ const char *document_file(const struct document *document)
 	return document->file;
 }
 
-__attribute__((format(printf, 5, 6))) static int
-reader_error(const struct reader *reader, struct error *err, int code,
-	     size_t line, const char *fmt, ...)
+__attribute__((format(printf, 4, 5))) static int
+reader_error(const struct reader *reader, int code, size_t line,
+	     const char *fmt, ...)
 {
 	struct error text = { 0 };
 	va_list args;
@@ -100,20 +101,20 @@ reader_error(const struct reader *reader, struct error *err, int code,
 	va_start(args, fmt);
 	error_vset(&text, code, fmt, args);
 	va_end(args);
-	return error_set(err, code, "%s:%zu: %s", reader->document->file, line,
-			 text.text);
+	return error_set(reader->err, code, "%s:%zu: %s",
+			 reader->document->file, line, text.text);
 }
 
-static int reader_nomem(const struct reader *reader, struct error *err)
+static int reader_nomem(const struct reader *reader)
 {
-	return error_nomem(err, reader->document->file);
+	return error_nomem(reader->err, reader->document->file);
 }
 
 /* Refuse in our words, with a line, what libyaml would refuse with an offset
  * or take for UTF-16.
  */
 static int check_bytes(const struct reader *reader, const char *text,
-		       size_t size, struct error *err)
+		       size_t size)
 {
 	size_t line = 1;
 
@@ -122,13 +123,13 @@ static int check_bytes(const struct reader *reader, const char *text,
 
 		length = utf8_character(text + i, size - i, NULL);
 		if (!length)
-			return reader_error(reader, err, EINVAL, line,
+			return reader_error(reader, EINVAL, line,
 					    "the byte 0x%02x is not valid "
 					    "here; expected UTF-8 text",
 					    c);
 		if ((c < 0x20 && c != '\t' && c != '\n' && c != '\r') ||
 		    c == 0x7f)
-			return reader_error(reader, err, EINVAL, line,
+			return reader_error(reader, EINVAL, line,
 					    "the control character 0x%02x is "
 					    "not valid here; expected UTF-8 "
 					    "text",
@@ -138,8 +139,7 @@ static int check_bytes(const struct reader *reader, const char *text,
 	return 0;
 }
 
-static int next_event(struct reader *reader, yaml_event_t *event,
-		      struct error *err)
+static int next_event(struct reader *reader, yaml_event_t *event)
 {
 	yaml_parser_t *yaml = &reader->yaml;
 
@@ -147,8 +147,8 @@ static int next_event(struct reader *reader, yaml_event_t *event,
 		return 0;
 	memset(event, 0, sizeof(*event));
 	if (yaml->error == YAML_MEMORY_ERROR)
-		return reader_nomem(reader, err);
-	return reader_error(reader, err, EINVAL, yaml->problem_mark.line + 1,
+		return reader_nomem(reader);
+	return reader_error(reader, EINVAL, yaml->problem_mark.line + 1,
 			    "%s%s%s",
 			    yaml->problem ? yaml->problem : "not YAML",
 			    yaml->context ? ", " : "",
@@ -161,11 +161,10 @@ static void event_clear(yaml_event_t *event)
 }
 OWNED_VALUE(yaml_event_t, event_clear)
 
-static int count_values(struct reader *reader, size_t weight, size_t line,
-			struct error *err)
+static int count_values(struct reader *reader, size_t weight, size_t line)
 {
 	if (weight > reader->limits.values - reader->values)
-		return reader_error(reader, err, E2BIG, line,
+		return reader_error(reader, E2BIG, line,
 				    "more than %zu values (aliases written "
 				    "out), which is the limit",
 				    reader->limits.values);
@@ -173,12 +172,11 @@ static int count_values(struct reader *reader, size_t weight, size_t line,
 	return 0;
 }
 
-static int check_depth(const struct reader *reader, size_t depth, size_t line,
-		       struct error *err)
+static int check_depth(const struct reader *reader, size_t depth, size_t line)
 {
 	if (depth <= reader->limits.depth)
 		return 0;
-	return reader_error(reader, err, E2BIG, line,
+	return reader_error(reader, E2BIG, line,
 			    "more than %zu maps and lists inside each other, "
 			    "which is the limit",
 			    reader->limits.depth);
@@ -196,22 +194,22 @@ static struct anchor *find_anchor(struct reader *reader, const char *name)
  * name replace this one.
  */
 static int add_anchor(struct reader *reader, const yaml_char_t *name,
-		      const struct value *value, struct error *err)
+		      const struct value *value)
 {
 	struct anchor *anchor;
 
 	if (reader->anchor_count == ANCHORS_MAX)
-		return reader_error(reader, err, E2BIG, value->line,
+		return reader_error(reader, E2BIG, value->line,
 				    "more than %d anchors, which is the limit",
 				    ANCHORS_MAX);
 	if (!reader->anchors)
 		reader->anchors = calloc(ANCHORS_MAX, sizeof(*anchor));
 	if (!reader->anchors)
-		return reader_nomem(reader, err);
+		return reader_nomem(reader);
 	anchor = &reader->anchors[reader->anchor_count];
 	anchor->name = strdup((const char *)name);
 	if (!anchor->name)
-		return reader_nomem(reader, err);
+		return reader_nomem(reader);
 	anchor->value = value;
 	anchor->open = true;
 	reader->anchor_count++;
@@ -220,7 +218,7 @@ static int add_anchor(struct reader *reader, const yaml_char_t *name,
 
 /* What tag a scalar, list or map may carry, and what it says of a scalar. */
 static int apply_tag(const struct reader *reader, struct value *value,
-		     const yaml_char_t *yaml_tag, struct error *err)
+		     const yaml_char_t *yaml_tag)
 {
 	/* clang-format off */
 	static const struct {
@@ -248,7 +246,7 @@ static int apply_tag(const struct reader *reader, struct value *value,
 		value->quoted = core[i].quoted;
 		return 0;
 	}
-	return reader_error(reader, err, EINVAL, value->line,
+	return reader_error(reader, EINVAL, value->line,
 			    "the tag %.60s is not valid here; expected !!str, "
 			    "!!int, !!float, !!bool, !!null, !!map and !!seq, "
 			    "each on its kind of value",
@@ -262,21 +260,21 @@ static bool null_word(const char *text)
 }
 
 static int read_scalar(struct reader *reader, struct value *value,
-		       const yaml_event_t *event, struct error *err)
+		       const yaml_event_t *event)
 {
 	const char *text = (const char *)event->data.scalar.value;
 	size_t size = event->data.scalar.length;
 
 	value->kind = VALUE_SCALAR;
 	value->quoted = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
-	if (apply_tag(reader, value, event->data.scalar.tag, err) < 0)
+	if (apply_tag(reader, value, event->data.scalar.tag) < 0)
 		return -1;
 	if (memchr(text, 0, size))
-		return reader_error(reader, err, EINVAL, value->line,
+		return reader_error(reader, EINVAL, value->line,
 				    "a text contains a NUL character");
 	value->text = document_text(reader->document, text, size);
 	if (!value->text)
-		return reader_nomem(reader, err);
+		return reader_nomem(reader);
 	if (!value->quoted && null_word(value->text)) {
 		value->kind = VALUE_NULL;
 		value->text = "";
@@ -287,7 +285,7 @@ static int read_scalar(struct reader *reader, struct value *value,
 static const struct value *read_value(struct reader *reader,
 				      const yaml_event_t *event,
 				      const struct value *parent, size_t index,
-				      size_t depth, struct error *err);
+				      size_t depth);
 
 /* Items that are still being counted. */
 struct items {
@@ -303,7 +301,7 @@ static void items_clear(struct items *items)
 OWNED_VALUE(struct items, items_clear)
 
 static int items_add(struct reader *reader, struct items *items,
-		     struct entry entry, struct error *err)
+		     struct entry entry)
 {
 	if (items->count == items->room) {
 		size_t room = items->room ? items->room * 2 : 8;
@@ -311,7 +309,7 @@ static int items_add(struct reader *reader, struct items *items,
 			realloc(items->entries, room * sizeof(*entries));
 
 		if (!entries)
-			return reader_nomem(reader, err);
+			return reader_nomem(reader);
 		items->entries = entries;
 		items->room = room;
 	}
@@ -326,8 +324,7 @@ static void account(struct value *value, const struct value *child)
 		value->height = child->height + 1;
 }
 
-static int read_list(struct reader *reader, struct value *value, size_t depth,
-		     struct error *err)
+static int read_list(struct reader *reader, struct value *value, size_t depth)
 {
 	owned(items_clear) struct items items = { 0 };
 
@@ -335,20 +332,20 @@ static int read_list(struct reader *reader, struct value *value, size_t depth,
 		owned(event_clear) yaml_event_t event = { 0 };
 		struct entry entry = { 0 };
 
-		if (next_event(reader, &event, err) < 0)
+		if (next_event(reader, &event) < 0)
 			return -1;
 		if (event.type == YAML_SEQUENCE_END_EVENT)
 			break;
-		entry.value = read_value(reader, &event, value, items.count,
-					 depth, err);
-		if (!entry.value || items_add(reader, &items, entry, err) < 0)
+		entry.value =
+			read_value(reader, &event, value, items.count, depth);
+		if (!entry.value || items_add(reader, &items, entry) < 0)
 			return -1;
 		account(value, entry.value);
 	}
 	value->items = document_alloc(reader->document,
 				      items.count * sizeof(struct value *));
 	if (!value->items)
-		return reader_nomem(reader, err);
+		return reader_nomem(reader);
 	for (size_t i = 0; i < items.count; i++)
 		value->items[i] = items.entries[i].value;
 	value->count = items.count;
@@ -366,7 +363,7 @@ static int compare_entries(const void *a, const void *b, void *arg)
 
 /* Make the items the map's entries and put them in order. */
 static int set_entries(struct reader *reader, struct value *map,
-		       const struct items *items, struct error *err)
+		       const struct items *items)
 {
 	size_t bytes = items->count * sizeof(struct entry);
 
@@ -374,7 +371,7 @@ static int set_entries(struct reader *reader, struct value *map,
 	map->order = document_alloc(reader->document,
 				    items->count * sizeof(*map->order));
 	if (!map->entries || !map->order)
-		return reader_nomem(reader, err);
+		return reader_nomem(reader);
 	if (bytes)
 		memcpy(map->entries, items->entries, bytes);
 	for (size_t i = 0; i < items->count; i++)
@@ -387,7 +384,7 @@ static int set_entries(struct reader *reader, struct value *map,
 		const struct entry *again = &map->entries[map->order[i]];
 
 		if (!strcmp(first->key, again->key))
-			return reader_error(reader, err, EINVAL, again->line,
+			return reader_error(reader, EINVAL, again->line,
 					    "duplicate key \"%.60s\", first on "
 					    "line %u",
 					    again->key, first->line);
@@ -399,11 +396,10 @@ static int set_entries(struct reader *reader, struct value *map,
  * an earlier merge.
  */
 static int merge_map(struct reader *reader, struct value *map,
-		     struct items *items, const struct value *from, size_t line,
-		     struct error *err)
+		     struct items *items, const struct value *from, size_t line)
 {
 	if (from->kind != VALUE_MAP)
-		return reader_error(reader, err, EINVAL, line,
+		return reader_error(reader, EINVAL, line,
 				    "the value of << is not valid here; "
 				    "expected a map or a list of maps");
 	for (size_t i = 0; i < from->count; i++) {
@@ -411,60 +407,55 @@ static int merge_map(struct reader *reader, struct value *map,
 
 		if (value_get(map, entry->key))
 			continue;
-		if (count_values(reader, entry->value->weight, line, err) < 0 ||
-		    items_add(reader, items, *entry, err) < 0)
+		if (count_values(reader, entry->value->weight, line) < 0 ||
+		    items_add(reader, items, *entry) < 0)
 			return -1;
 		account(map, entry->value);
 	}
-	return set_entries(reader, map, items, err);
+	return set_entries(reader, map, items);
 }
 
 static int merge(struct reader *reader, struct value *map, struct items *items,
-		 const struct entry *source, struct error *err)
+		 const struct entry *source)
 {
 	const struct value *from = source->value;
 
 	if (from->kind != VALUE_LIST)
-		return merge_map(reader, map, items, from, source->line, err);
+		return merge_map(reader, map, items, from, source->line);
 	for (size_t i = 0; i < from->count; i++)
-		if (merge_map(reader, map, items, from->items[i], source->line,
-			      err) < 0)
+		if (merge_map(reader, map, items, from->items[i],
+			      source->line) < 0)
 			return -1;
 	return 0;
 }
 
 /* A key's text; *merges: it is a plain `<<`. */
 static const char *read_key(struct reader *reader, const yaml_event_t *event,
-			    bool *merges, struct error *err)
+			    bool *merges)
 {
 	size_t line = event->start_mark.line + 1;
 	struct value key = { .line = (unsigned)line };
 
-	if (event->type != YAML_SCALAR_EVENT) {
-		reader_error(reader, err, EINVAL, line,
-			     "a list, a map or an alias as a key is not valid "
-			     "here; expected a word");
+	if (event->type != YAML_SCALAR_EVENT)
+		return error_null(reader_error(reader, EINVAL, line,
+					       "a list, a map or an alias as a "
+					       "key is not valid "
+					       "here; expected a word"));
+	if (event->data.scalar.anchor)
+		return error_null(reader_error(reader, EINVAL, line,
+					       "an anchor on a key is not "
+					       "valid here; expected "
+					       "anchors on values"));
+	if (read_scalar(reader, &key, event) < 0)
 		return NULL;
-	}
-	if (event->data.scalar.anchor) {
-		reader_error(reader, err, EINVAL, line,
-			     "an anchor on a key is not valid here; expected "
-			     "anchors on values");
-		return NULL;
-	}
-	if (read_scalar(reader, &key, event, err) < 0)
-		return NULL;
-	if (key.kind == VALUE_NULL) {
-		reader_error(reader, err, EINVAL, line,
-			     "missing key before \":\"");
-		return NULL;
-	}
+	if (key.kind == VALUE_NULL)
+		return error_null(reader_error(reader, EINVAL, line,
+					       "missing key before \":\""));
 	*merges = !key.quoted && !strcmp(key.text, "<<");
 	return key.text;
 }
 
-static int read_map(struct reader *reader, struct value *map, size_t depth,
-		    struct error *err)
+static int read_map(struct reader *reader, struct value *map, size_t depth)
 {
 	owned(items_clear) struct items items = { 0 };
 	owned(items_clear) struct items merges = { 0 };
@@ -475,55 +466,52 @@ static int read_map(struct reader *reader, struct value *map, size_t depth,
 		struct entry entry = { 0 };
 		bool merging;
 
-		if (next_event(reader, &key, err) < 0)
+		if (next_event(reader, &key) < 0)
 			return -1;
 		if (key.type == YAML_MAPPING_END_EVENT)
 			break;
 		entry.line = (unsigned)key.start_mark.line + 1;
-		entry.key = read_key(reader, &key, &merging, err);
-		if (!entry.key || next_event(reader, &event, err) < 0)
+		entry.key = read_key(reader, &key, &merging);
+		if (!entry.key || next_event(reader, &event) < 0)
 			return -1;
 		/* What is merged stands where the map stands. */
 		entry.value = merging ? read_value(reader, &event, map->parent,
-						   map->index, depth, err)
+						   map->index, depth)
 				      : read_value(reader, &event, map,
-						   items.count, depth, err);
+						   items.count, depth);
 		if (!entry.value ||
-		    items_add(reader, merging ? &merges : &items, entry, err) <
-			    0)
+		    items_add(reader, merging ? &merges : &items, entry) < 0)
 			return -1;
 		if (!merging)
 			account(map, entry.value);
 	}
-	if (set_entries(reader, map, &items, err) < 0)
+	if (set_entries(reader, map, &items) < 0)
 		return -1;
 	for (size_t i = 0; i < merges.count; i++)
-		if (merge(reader, map, &items, &merges.entries[i], err) < 0)
+		if (merge(reader, map, &items, &merges.entries[i]) < 0)
 			return -1;
 	return 0;
 }
 
 static const struct value *read_alias(struct reader *reader,
-				      const yaml_event_t *event, size_t depth,
-				      struct error *err)
+				      const yaml_event_t *event, size_t depth)
 {
 	const char *name = (const char *)event->data.alias.anchor;
 	const struct anchor *anchor = find_anchor(reader, name);
 	size_t line = event->start_mark.line + 1;
 
-	if (!anchor) {
-		reader_error(reader, err, EINVAL, line,
-			     "the alias *%.60s has no anchor &%.60s before it",
-			     name, name);
-		return NULL;
-	}
-	if (anchor->open) {
-		reader_error(reader, err, EINVAL, line,
-			     "the alias *%.60s is inside its own value", name);
-		return NULL;
-	}
-	if (count_values(reader, anchor->value->weight, line, err) < 0 ||
-	    check_depth(reader, depth + anchor->value->height, line, err) < 0)
+	if (!anchor)
+		return error_null(reader_error(reader, EINVAL, line,
+					       "the alias *%.60s has no anchor "
+					       "&%.60s before it",
+					       name, name));
+	if (anchor->open)
+		return error_null(
+			reader_error(reader, EINVAL, line,
+				     "the alias *%.60s is inside its own value",
+				     name));
+	if (count_values(reader, anchor->value->weight, line) < 0 ||
+	    check_depth(reader, depth + anchor->value->height, line) < 0)
 		return NULL;
 	return anchor->value;
 }
@@ -531,8 +519,7 @@ static const struct value *read_alias(struct reader *reader,
 /* Begin the value that the event opens, and name it if it has an anchor. */
 static struct value *open_value(struct reader *reader,
 				const yaml_event_t *event,
-				const struct value *parent, size_t index,
-				struct error *err)
+				const struct value *parent, size_t index)
 {
 	struct value *value = document_alloc(reader->document, sizeof(*value));
 	bool scalar = event->type == YAML_SCALAR_EVENT;
@@ -541,10 +528,8 @@ static struct value *open_value(struct reader *reader,
 				    : list ? event->data.sequence_start.anchor
 					   : event->data.mapping_start.anchor;
 
-	if (!value) {
-		reader_nomem(reader, err);
-		return NULL;
-	}
+	if (!value)
+		return error_null(reader_nomem(reader));
 	*value = (struct value){
 		.document = reader->document,
 		.parent = parent,
@@ -555,43 +540,41 @@ static struct value *open_value(struct reader *reader,
 		.weight = 1,
 		.height = scalar ? 0 : 1,
 	};
-	if (count_values(reader, 1, value->line, err) < 0 ||
-	    (anchor && add_anchor(reader, anchor, value, err) < 0))
+	if (count_values(reader, 1, value->line) < 0 ||
+	    (anchor && add_anchor(reader, anchor, value) < 0))
 		return NULL;
 	return value;
 }
 
 static int fill_value(struct reader *reader, struct value *value,
-		      const yaml_event_t *event, size_t depth,
-		      struct error *err)
+		      const yaml_event_t *event, size_t depth)
 {
 	const yaml_char_t *tag;
 
 	if (event->type == YAML_SCALAR_EVENT)
-		return read_scalar(reader, value, event, err);
+		return read_scalar(reader, value, event);
 	tag = value->kind == VALUE_LIST ? event->data.sequence_start.tag
 					: event->data.mapping_start.tag;
-	if (check_depth(reader, depth + 1, value->line, err) < 0 ||
-	    apply_tag(reader, value, tag, err) < 0)
+	if (check_depth(reader, depth + 1, value->line) < 0 ||
+	    apply_tag(reader, value, tag) < 0)
 		return -1;
-	return value->kind == VALUE_LIST
-		       ? read_list(reader, value, depth + 1, err)
-		       : read_map(reader, value, depth + 1, err);
+	return value->kind == VALUE_LIST ? read_list(reader, value, depth + 1)
+					 : read_map(reader, value, depth + 1);
 }
 
 /* The value that the event begins; depth: maps and lists around it. */
 static const struct value *read_value(struct reader *reader,
 				      const yaml_event_t *event,
 				      const struct value *parent, size_t index,
-				      size_t depth, struct error *err)
+				      size_t depth)
 {
 	size_t anchor = reader->anchor_count;
 	struct value *value;
 
 	if (event->type == YAML_ALIAS_EVENT)
-		return read_alias(reader, event, depth, err);
-	value = open_value(reader, event, parent, index, err);
-	if (!value || fill_value(reader, value, event, depth, err) < 0)
+		return read_alias(reader, event, depth);
+	value = open_value(reader, event, parent, index);
+	if (!value || fill_value(reader, value, event, depth) < 0)
 		return NULL;
 	if (anchor < reader->anchor_count &&
 	    reader->anchors[anchor].value == value)
@@ -605,7 +588,7 @@ static const struct value *read_value(struct reader *reader,
  */
 static const struct value *lay_over(struct reader *reader,
 				    const struct value *base,
-				    const struct value *over, struct error *err)
+				    const struct value *over)
 {
 	owned(items_clear) struct items items = { 0 };
 	struct value *map;
@@ -613,10 +596,8 @@ static const struct value *lay_over(struct reader *reader,
 	if (base->kind != VALUE_MAP || over->kind != VALUE_MAP)
 		return over;
 	map = document_alloc(reader->document, sizeof(*map));
-	if (!map) {
-		reader_nomem(reader, err);
-		return NULL;
-	}
+	if (!map)
+		return error_null(reader_nomem(reader));
 	*map = *base;
 	for (size_t i = 0; i < base->count; i++) {
 		struct entry entry = base->entries[i];
@@ -625,36 +606,35 @@ static const struct value *lay_over(struct reader *reader,
 		if (later && later->kind == VALUE_NULL)
 			continue;
 		if (later)
-			entry.value = lay_over(reader, entry.value, later, err);
-		if (!entry.value || items_add(reader, &items, entry, err) < 0)
+			entry.value = lay_over(reader, entry.value, later);
+		if (!entry.value || items_add(reader, &items, entry) < 0)
 			return NULL;
 	}
 	for (size_t i = 0; i < over->count; i++)
 		if (over->entries[i].value->kind != VALUE_NULL &&
 		    !value_get(base, over->entries[i].key) &&
-		    items_add(reader, &items, over->entries[i], err) < 0)
+		    items_add(reader, &items, over->entries[i]) < 0)
 			return NULL;
-	return set_entries(reader, map, &items, err) < 0 ? NULL : map;
+	return set_entries(reader, map, &items) < 0 ? NULL : map;
 }
 
 /* The root of a document; of a further one, laid over those before it. */
-static int read_root(struct reader *reader, const yaml_event_t *event,
-		     struct error *err)
+static int read_root(struct reader *reader, const yaml_event_t *event)
 {
 	const struct value *base = reader->document->root;
-	const struct value *root = read_value(reader, event, NULL, 0, 0, err);
+	const struct value *root = read_value(reader, event, NULL, 0, 0);
 
 	if (!root)
 		return -1;
 	if (base && root->kind == VALUE_NULL)
 		return 0;
 	if (base && base->kind != VALUE_NULL && root->kind != VALUE_MAP)
-		return reader_error(reader, err, EINVAL, root->line,
+		return reader_error(reader, EINVAL, root->line,
 				    "a further document is not valid here; "
 				    "expected a map, which is merged into the "
 				    "previous ones");
 	if (base)
-		root = lay_over(reader, base, root, err);
+		root = lay_over(reader, base, root);
 	reader->document->root = root;
 	return root ? 0 : -1;
 }
@@ -662,13 +642,13 @@ static int read_root(struct reader *reader, const yaml_event_t *event,
 /* Read events up to the last; a document is exactly one, unless they are laid
  * over each other.
  */
-static int read_document(struct reader *reader, struct error *err)
+static int read_document(struct reader *reader)
 {
 	for (;;) {
 		owned(event_clear) yaml_event_t event = { 0 };
 		size_t line;
 
-		if (next_event(reader, &event, err) < 0)
+		if (next_event(reader, &event) < 0)
 			return -1;
 		line = event.start_mark.line + 1;
 		switch (event.type) {
@@ -677,14 +657,14 @@ static int read_document(struct reader *reader, struct error *err)
 			break;
 		case YAML_DOCUMENT_START_EVENT:
 			if (reader->document->root && !reader->limits.layers)
-				return reader_error(reader, err, EINVAL, line,
+				return reader_error(reader, EINVAL, line,
 						    "a second document is not "
 						    "valid here; expected one");
 			break;
 		case YAML_STREAM_END_EVENT:
 			return 0;
 		default:
-			if (read_root(reader, &event, err) < 0)
+			if (read_root(reader, &event) < 0)
 				return -1;
 		}
 	}
@@ -702,7 +682,8 @@ OWNED_VALUE(struct reader, reader_clear)
 static int parse(struct document *document, const char *text, size_t size,
 		 const struct document_limits *limits, struct error *err)
 {
-	owned(reader_clear) struct reader reader = { .document = document };
+	owned(reader_clear) struct reader reader = { .document = document,
+						     .err = err };
 
 	if (limits)
 		reader.limits = *limits;
@@ -718,20 +699,20 @@ static int parse(struct document *document, const char *text, size_t size,
 		return error_set(err, E2BIG,
 				 "%s: %zu bytes; expected at most %zu",
 				 document->file, size, reader.limits.bytes);
-	if (check_bytes(&reader, text, size, err) < 0)
+	if (check_bytes(&reader, text, size) < 0)
 		return -1;
 	if (!yaml_parser_initialize(&reader.yaml))
-		return reader_nomem(&reader, err);
+		return reader_nomem(&reader);
 	yaml_parser_set_encoding(&reader.yaml, YAML_UTF8_ENCODING);
 	yaml_parser_set_input_string(&reader.yaml, (const yaml_char_t *)text,
 				     size);
-	if (read_document(&reader, err) < 0)
+	if (read_document(&reader) < 0)
 		return -1;
 	if (!document->root) {
 		struct value *root = document_alloc(document, sizeof(*root));
 
 		if (!root)
-			return reader_nomem(&reader, err);
+			return reader_nomem(&reader);
 		*root = (struct value){
 			.document = document, .line = 1, .text = "", .weight = 1
 		};
@@ -747,10 +728,8 @@ struct document *document_parse(const char *text, size_t size, const char *file,
 	owned(document_free) struct document *document =
 		calloc(1, sizeof(*document));
 
-	if (!document || !(document->file = strdup(file))) {
-		error_nomem(err, file);
-		return NULL;
-	}
+	if (!document || !(document->file = strdup(file)))
+		return error_null(error_nomem(err, file));
 	if (parse(document, text, size, limits, err) < 0)
 		return NULL;
 	return take(document);
