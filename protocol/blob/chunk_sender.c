@@ -29,9 +29,9 @@ struct chunk_sender {
 	char *piece; /* MESSAGE_PAYLOAD_MAX */
 };
 
-static void drop(struct chunk_sender *chunk_sender, struct waiting *read)
+static void drop(struct chunk_sender *sender, struct waiting *read)
 {
-	TAILQ_REMOVE(&chunk_sender->reads, read, next);
+	TAILQ_REMOVE(&sender->reads, read, next);
 	free(read);
 }
 
@@ -42,14 +42,13 @@ static int retry_run(sd_event_source *source, uint64_t usec, void *arg)
 }
 
 /* 1: answered; 0: its bytes are not there yet; -1: it could not be sent. */
-static int answer(struct chunk_sender *chunk_sender, const struct waiting *read)
+static int answer(struct chunk_sender *sender, const struct waiting *read)
 {
 	struct message_content_piece piece = { .hash = (char *)read->hash,
 					       .offset = read->offset };
 	struct error err = { 0 };
-	int rc = blob_store_read(chunk_sender->contents, read->hash,
-				 read->offset, chunk_sender->piece, read->size,
-				 &err);
+	int rc = blob_store_read(sender->contents, read->hash, read->offset,
+				 sender->piece, read->size, &err);
 
 	if (!rc)
 		return 0;
@@ -57,42 +56,41 @@ static int answer(struct chunk_sender *chunk_sender, const struct waiting *read)
 		piece.code = err.code;
 		piece.text = err.text;
 	}
-	return chunk_sender->send(chunk_sender->arg, read->peer, &piece,
-				  chunk_sender->piece,
-				  rc < 0 ? 0 : read->size) < 0
+	return sender->send(sender->arg, read->peer, &piece, sender->piece,
+			    rc < 0 ? 0 : read->size) < 0
 		       ? -1
 		       : 1;
 }
 
 /* One piece: its size; 0: none can be sent now. */
-static size_t give(struct chunk_sender *chunk_sender)
+static size_t give(struct chunk_sender *sender)
 {
 	struct waiting *read;
 	size_t size;
 	int rc = 0;
 
-	TAILQ_FOREACH(read, &chunk_sender->reads, next)
+	TAILQ_FOREACH(read, &sender->reads, next)
 	{
-		rc = answer(chunk_sender, read);
+		rc = answer(sender, read);
 		if (rc)
 			break;
 	}
 	if (rc < 0)
-		loop_timer(chunk_sender->loop, &chunk_sender->retry, RETRY_MS,
-			   retry_run, chunk_sender, NULL);
+		loop_timer(sender->loop, &sender->retry, RETRY_MS, retry_run,
+			   sender, NULL);
 	if (rc <= 0)
 		return 0;
 	size = read->size;
-	drop(chunk_sender, read);
+	drop(sender, read);
 	return size;
 }
 
 static int work_run(sd_event_source *source, void *arg)
 {
-	struct chunk_sender *chunk_sender = arg;
+	struct chunk_sender *sender = arg;
 
-	if (give(chunk_sender))
-		chunk_sender_wake(chunk_sender);
+	if (give(sender))
+		chunk_sender_wake(sender);
 	return 0;
 }
 
@@ -101,44 +99,42 @@ struct chunk_sender *chunk_sender_new(sd_event *loop,
 				      chunk_sender_send_fn *send, void *arg,
 				      struct error *err)
 {
-	owned(chunk_sender_free) struct chunk_sender *chunk_sender =
-		calloc(1, sizeof(*chunk_sender));
+	owned(chunk_sender_free) struct chunk_sender *sender =
+		calloc(1, sizeof(*sender));
 	int rc;
 
-	if (!chunk_sender)
+	if (!sender)
 		return error_null(error_nomem(err, "contents"));
-	TAILQ_INIT(&chunk_sender->reads);
-	chunk_sender->loop = loop;
-	chunk_sender->contents = contents;
-	chunk_sender->send = send;
-	chunk_sender->arg = arg;
-	rc = sd_event_add_defer(loop, &chunk_sender->work, work_run,
-				chunk_sender);
+	TAILQ_INIT(&sender->reads);
+	sender->loop = loop;
+	sender->contents = contents;
+	sender->send = send;
+	sender->arg = arg;
+	rc = sd_event_add_defer(loop, &sender->work, work_run, sender);
 	if (rc >= 0)
-		rc = sd_event_source_set_enabled(chunk_sender->work,
-						 SD_EVENT_OFF);
+		rc = sd_event_source_set_enabled(sender->work, SD_EVENT_OFF);
 	if (rc >= 0)
-		rc = sd_event_source_set_priority(chunk_sender->work,
+		rc = sd_event_source_set_priority(sender->work,
 						  SD_EVENT_PRIORITY_IDLE);
 	if (rc < 0)
 		return error_null(
 			error_set(err, -rc, "event loop: cannot send chunks"));
-	return take(chunk_sender);
+	return take(sender);
 }
 
-void chunk_sender_free(struct chunk_sender *chunk_sender)
+void chunk_sender_free(struct chunk_sender *sender)
 {
-	if (!chunk_sender)
+	if (!sender)
 		return;
-	while (!TAILQ_EMPTY(&chunk_sender->reads))
-		drop(chunk_sender, TAILQ_FIRST(&chunk_sender->reads));
-	loop_source_free(&chunk_sender->work);
-	loop_source_free(&chunk_sender->retry);
-	free(chunk_sender->piece);
-	free(chunk_sender);
+	while (!TAILQ_EMPTY(&sender->reads))
+		drop(sender, TAILQ_FIRST(&sender->reads));
+	loop_source_free(&sender->work);
+	loop_source_free(&sender->retry);
+	free(sender->piece);
+	free(sender);
 }
 
-int chunk_sender_read(struct chunk_sender *chunk_sender, void *peer,
+int chunk_sender_read(struct chunk_sender *sender, void *peer,
 		      const struct message_content_read *wanted,
 		      struct error *err)
 {
@@ -153,7 +149,7 @@ int chunk_sender_read(struct chunk_sender *chunk_sender, void *peer,
 				 "here; expected a hash and 1 to %d bytes",
 				 wanted->hash, wanted->size,
 				 MESSAGE_PAYLOAD_MAX);
-	TAILQ_FOREACH(read, &chunk_sender->reads, next)
+	TAILQ_FOREACH(read, &sender->reads, next)
 	{
 		if (read->peer != peer)
 			continue;
@@ -167,8 +163,7 @@ int chunk_sender_read(struct chunk_sender *chunk_sender, void *peer,
 		return error_set(err, EBUSY, "more than %d waiting reads",
 				 CHUNK_SENDER_READS_MAX);
 	/* Most agents never give anything. */
-	if (!chunk_sender->piece &&
-	    !(chunk_sender->piece = malloc(MESSAGE_PAYLOAD_MAX)))
+	if (!sender->piece && !(sender->piece = malloc(MESSAGE_PAYLOAD_MAX)))
 		return error_nomem(err, "contents");
 	read = calloc(1, sizeof(*read));
 	if (!read)
@@ -177,34 +172,33 @@ int chunk_sender_read(struct chunk_sender *chunk_sender, void *peer,
 	memcpy(read->hash, wanted->hash, sizeof(read->hash));
 	read->offset = wanted->offset;
 	read->size = wanted->size;
-	TAILQ_INSERT_TAIL(&chunk_sender->reads, read, next);
-	chunk_sender_wake(chunk_sender);
+	TAILQ_INSERT_TAIL(&sender->reads, read, next);
+	chunk_sender_wake(sender);
 	return 0;
 }
 
-void chunk_sender_forget(struct chunk_sender *chunk_sender, const void *peer)
+void chunk_sender_forget(struct chunk_sender *sender, const void *peer)
 {
 	struct waiting *read, *next;
 
-	for (read = TAILQ_FIRST(&chunk_sender->reads); read; read = next) {
+	for (read = TAILQ_FIRST(&sender->reads); read; read = next) {
 		next = TAILQ_NEXT(read, next);
 		if (read->peer == peer)
-			drop(chunk_sender, read);
+			drop(sender, read);
 	}
 }
 
-void chunk_sender_match(struct chunk_sender *chunk_sender, size_t size)
+void chunk_sender_match(struct chunk_sender *sender, size_t size)
 {
 	size_t given = 1;
 
 	for (size_t done = 0; given && done < size; done += given)
-		given = give(chunk_sender);
-	chunk_sender_wake(chunk_sender);
+		given = give(sender);
+	chunk_sender_wake(sender);
 }
 
-void chunk_sender_wake(struct chunk_sender *chunk_sender)
+void chunk_sender_wake(struct chunk_sender *sender)
 {
-	if (!TAILQ_EMPTY(&chunk_sender->reads))
-		sd_event_source_set_enabled(chunk_sender->work,
-					    SD_EVENT_ONESHOT);
+	if (!TAILQ_EMPTY(&sender->reads))
+		sd_event_source_set_enabled(sender->work, SD_EVENT_ONESHOT);
 }

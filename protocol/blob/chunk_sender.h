@@ -27,7 +27,7 @@ struct chunk_sender *chunk_sender_new(sd_event *loop,
 				      struct blob_store *contents,
 				      chunk_sender_send_fn *send, void *arg,
 				      struct error *err);
-void chunk_sender_free(struct chunk_sender *chunk_sender);
+void chunk_sender_free(struct chunk_sender *sender);
 OWNED_POINTER(struct chunk_sender, chunk_sender_free)
 
 /* A read of a peer (any pointer that identifies it). A read that fails is
@@ -35,19 +35,19 @@ OWNED_POINTER(struct chunk_sender, chunk_sender_free)
  * the peer repeated it, is answered once. EBUSY: too many reads of the peer
  * wait.
  */
-int chunk_sender_read(struct chunk_sender *chunk_sender, void *peer,
+int chunk_sender_read(struct chunk_sender *sender, void *peer,
 		      const struct message_content_read *read,
 		      struct error *err);
 
 /* Drop the reads of a peer that is gone. */
-void chunk_sender_forget(struct chunk_sender *chunk_sender, const void *peer);
+void chunk_sender_forget(struct chunk_sender *sender, const void *peer);
 
 /* A content has grown: answer reads that wait for it. */
-void chunk_sender_wake(struct chunk_sender *chunk_sender);
+void chunk_sender_wake(struct chunk_sender *sender);
 
 /* So many bytes were received: send as many now, so that uploads do not keep
  * readers waiting.
  */
-void chunk_sender_match(struct chunk_sender *chunk_sender, size_t size);
+void chunk_sender_match(struct chunk_sender *sender, size_t size);
 
 #endif

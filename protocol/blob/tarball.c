@@ -59,30 +59,31 @@ static int by_bytes(const void *a, const void *b)
 }
 
 /* Below the code of the caller nothing may look like "no such image". */
-static int file_error(const struct tarball *tarball, struct error *err)
+static int file_error(struct tarball *tarball)
 {
-	return error_set(err, errno == ENOMEM ? ENOMEM : EINVAL, "%s: %s",
+	return error_set(&tarball->error, errno == ENOMEM ? ENOMEM : EINVAL,
+			 "%s: %s",
 			 tarball->path.size ? tarball->path.data : ".",
 			 strerror(errno));
 }
 
-static int list_names(struct tarball *tarball, struct level *level,
-		      struct error *err)
+static int list_names(struct tarball *tarball, struct level *level)
 {
 	owned_dir DIR *dir = file_open_folder(level->fd, ".");
 	struct strings *names = &level->names;
 	struct dirent *entry;
 
 	if (!dir)
-		return file_error(tarball, err);
+		return file_error(tarball);
 	while ((entry = readdir(dir))) {
 		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
 			continue;
 		if (++tarball->entries > TARBALL_ENTRIES_MAX)
-			return error_set(err, EINVAL, "more than %d files",
+			return error_set(&tarball->error, EINVAL,
+					 "more than %d files",
 					 TARBALL_ENTRIES_MAX);
-		if (strings_add(names, entry->d_name, err) < 0)
-			return error_prefix(err, "tar");
+		if (strings_add(names, entry->d_name, &tarball->error) < 0)
+			return error_prefix(&tarball->error, "tar");
 	}
 	if (names->count)
 		qsort(names->items, names->count, sizeof(*names->items),
@@ -91,19 +92,19 @@ static int list_names(struct tarball *tarball, struct level *level,
 }
 
 /* Takes the folder fd over. */
-static int push_level(struct tarball *tarball, int fd, struct error *err)
+static int push_level(struct tarball *tarball, int fd)
 {
 	struct level *level;
 
 	if (tarball->depth == TARBALL_DEPTH_MAX) {
 		close(fd);
-		return error_set(err, EINVAL,
+		return error_set(&tarball->error, EINVAL,
 				 "%.80s: more than %d folders deep",
 				 tarball->path.data, TARBALL_DEPTH_MAX);
 	}
 	level = &tarball->levels[tarball->depth++];
 	*level = (struct level){ .fd = fd, .path = tarball->path.size };
-	return list_names(tarball, level, err);
+	return list_names(tarball, level);
 }
 
 static ssize_t on_write(struct archive *out, void *arg, const void *data,
@@ -117,18 +118,17 @@ static ssize_t on_write(struct archive *out, void *arg, const void *data,
 }
 
 /* libarchive's own words, unless ours are there already. */
-static int archive_failed(struct tarball *tarball, struct error *err)
+static int archive_failed(struct tarball *tarball)
 {
-	if (tarball->error.code) {
-		*err = tarball->error;
+	if (tarball->error.code)
 		return -1;
-	}
-	return error_set(err, EINVAL, "%.80s: %s", tarball->path.data,
+	return error_set(&tarball->error, EINVAL, "%.80s: %s",
+			 tarball->path.data,
 			 archive_error_string(tarball->out));
 }
 
 static int write_header(struct tarball *tarball, const struct stat *st,
-			const char *target, struct error *err)
+			const char *target)
 {
 	struct archive_entry *entry = archive_entry_new();
 	bool executable = S_ISDIR(st->st_mode) || S_ISLNK(st->st_mode) ||
@@ -136,7 +136,7 @@ static int write_header(struct tarball *tarball, const struct stat *st,
 	int rc;
 
 	if (!entry)
-		return error_nomem(err, "tar");
+		return error_nomem(&tarball->error, "tar");
 	archive_entry_set_pathname(entry, tarball->path.data);
 	archive_entry_set_filetype(entry, st->st_mode & S_IFMT);
 	archive_entry_set_perm(entry, executable ? 0755 : 0644);
@@ -148,24 +148,23 @@ static int write_header(struct tarball *tarball, const struct stat *st,
 		archive_entry_set_symlink(entry, target);
 	rc = archive_write_header(tarball->out, entry);
 	archive_entry_free(entry);
-	return rc == ARCHIVE_OK ? 0 : archive_failed(tarball, err);
+	return rc == ARCHIVE_OK ? 0 : archive_failed(tarball);
 }
 
 static int begin_link(struct tarball *tarball, const struct level *level,
-		      const char *name, const struct stat *st,
-		      struct error *err)
+		      const char *name, const struct stat *st)
 {
 	char target[PATH_MAX];
 	ssize_t size = readlinkat(level->fd, name, target, sizeof(target) - 1);
 
 	if (size < 0)
-		return file_error(tarball, err);
+		return file_error(tarball);
 	target[size] = 0;
-	return write_header(tarball, st, target, err);
+	return write_header(tarball, st, target);
 }
 
 static int begin_file(struct tarball *tarball, const struct level *level,
-		      const char *name, struct error *err)
+		      const char *name)
 {
 	/* O_NONBLOCK: a FIFO that has just taken its place cannot hold us. */
 	owned_fd int fd =
@@ -174,11 +173,12 @@ static int begin_file(struct tarball *tarball, const struct level *level,
 	struct stat st;
 
 	if (fd < 0 || fstat(fd, &st) < 0)
-		return file_error(tarball, err);
+		return file_error(tarball);
 	if (!S_ISREG(st.st_mode))
-		return error_set(err, EIO, "%.80s: changed while being packed",
+		return error_set(&tarball->error, EIO,
+				 "%.80s: changed while being packed",
 				 tarball->path.data);
-	if (write_header(tarball, &st, NULL, err) < 0)
+	if (write_header(tarball, &st, NULL) < 0)
 		return -1;
 	tarball->left = (uint64_t)st.st_size;
 	if (tarball->left)
@@ -187,24 +187,22 @@ static int begin_file(struct tarball *tarball, const struct level *level,
 }
 
 static int begin_folder(struct tarball *tarball, const struct level *level,
-			const char *name, const struct stat *st, bool left_out,
-			struct error *err)
+			const char *name, const struct stat *st, bool left_out)
 {
 	int fd = openat(level->fd, name,
 			O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 
 	if (fd < 0)
-		return file_error(tarball, err);
-	if (buffer_text(&tarball->path, "/", err) < 0 ||
-	    (!left_out && write_header(tarball, st, NULL, err) < 0)) {
+		return file_error(tarball);
+	if (buffer_text(&tarball->path, "/", &tarball->error) < 0 ||
+	    (!left_out && write_header(tarball, st, NULL) < 0)) {
 		close(fd);
 		return -1;
 	}
-	return push_level(tarball, fd, err);
+	return push_level(tarball, fd);
 }
 
-static int begin_entry(struct tarball *tarball, struct level *level,
-		       struct error *err)
+static int begin_entry(struct tarball *tarball, struct level *level)
 {
 	const char *name = level->names.items[level->next++];
 	struct stat st;
@@ -214,10 +212,10 @@ static int begin_entry(struct tarball *tarball, struct level *level,
 		tarball->path.size = level->path;
 		tarball->path.data[level->path] = 0;
 	}
-	if (buffer_text(&tarball->path, name, err) < 0)
+	if (buffer_text(&tarball->path, name, &tarball->error) < 0)
 		return -1;
 	if (fstatat(level->fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return file_error(tarball, err);
+		return file_error(tarball);
 	left_out = tarball->ignore &&
 		   ignore_match(tarball->ignore, tarball->path.data,
 				S_ISDIR(st.st_mode));
@@ -226,30 +224,32 @@ static int begin_entry(struct tarball *tarball, struct level *level,
 		return 0;
 	switch (st.st_mode & S_IFMT) {
 	case S_IFREG:
-		return begin_file(tarball, level, name, err);
+		return begin_file(tarball, level, name);
 	case S_IFDIR:
-		return begin_folder(tarball, level, name, &st, left_out, err);
+		return begin_folder(tarball, level, name, &st, left_out);
 	case S_IFLNK:
-		return begin_link(tarball, level, name, &st, err);
+		return begin_link(tarball, level, name, &st);
 	}
-	return error_set(err, EINVAL, "%.80s: not a file, folder or link",
+	return error_set(&tarball->error, EINVAL,
+			 "%.80s: not a file, folder or link",
 			 tarball->path.data);
 }
 
 /* 64 KiB more of the file. */
-static int pack_piece(struct tarball *tarball, struct error *err)
+static int pack_piece(struct tarball *tarball)
 {
 	size_t want = tarball->left < PIECE ? (size_t)tarball->left : PIECE;
 	ssize_t got = read(tarball->file, tarball->piece, want);
 
 	if (got < 0)
-		return file_error(tarball, err);
+		return file_error(tarball);
 	if (!got)
-		return error_set(err, EIO, "%.80s: changed while being packed",
+		return error_set(&tarball->error, EIO,
+				 "%.80s: changed while being packed",
 				 tarball->path.data);
 	if (archive_write_data(tarball->out, tarball->piece, (size_t)got) !=
 	    got)
-		return archive_failed(tarball, err);
+		return archive_failed(tarball);
 	tarball->left -= (uint64_t)got;
 	if (!tarball->left) {
 		close(tarball->file);
@@ -258,21 +258,21 @@ static int pack_piece(struct tarball *tarball, struct error *err)
 	return 0;
 }
 
-static int pack_step(struct tarball *tarball, struct error *err)
+static int pack_step(struct tarball *tarball)
 {
 	struct level *level;
 
 	if (tarball->file >= 0)
-		return pack_piece(tarball, err);
+		return pack_piece(tarball);
 	while (tarball->depth) {
 		level = &tarball->levels[tarball->depth - 1];
 		if (level->next < level->names.count)
-			return begin_entry(tarball, level, err);
+			return begin_entry(tarball, level);
 		level_clear(level);
 		tarball->depth--;
 	}
 	if (archive_write_close(tarball->out) != ARCHIVE_OK)
-		return archive_failed(tarball, err);
+		return archive_failed(tarball);
 	tarball->ended = true;
 	return 0;
 }
@@ -280,17 +280,11 @@ static int pack_step(struct tarball *tarball, struct error *err)
 ssize_t tarball_read(void *arg, void *buffer, size_t size, struct error *err)
 {
 	struct tarball *tarball = arg;
-	struct error error;
 
-	while (!tarball->pending.size && !tarball->ended) {
-		if (!tarball->error.code && pack_step(tarball, &error) < 0)
-			tarball->error = error;
-		if (tarball->error.code) {
-			if (err)
-				*err = tarball->error;
-			return -1;
-		}
-	}
+	while (!tarball->pending.size && !tarball->ended)
+		if (tarball->error.code || pack_step(tarball) < 0)
+			return error_set(err, tarball->error.code, "%s",
+					 tarball->error.text);
 	if (size > tarball->pending.size)
 		size = tarball->pending.size;
 	memcpy(buffer, tarball->pending.data, size);
@@ -352,8 +346,10 @@ struct tarball *tarball_new(const char *folder, const struct ignore *ignore,
 	if (fd < 0)
 		return error_null(error_set(err, EINVAL, "folder %s: %s",
 					    folder, strerror(errno)));
-	if (push_level(tarball, fd, err) < 0)
-		return error_null(error_prefix(err, "folder %s", folder));
+	if (push_level(tarball, fd) < 0)
+		return error_null(error_set(err, tarball->error.code,
+					    "folder %s: %s", folder,
+					    tarball->error.text));
 	tarball->out = tar_writer_new(on_write, tarball, err);
 	return tarball->out ? take(tarball) : NULL;
 }

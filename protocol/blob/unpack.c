@@ -24,6 +24,7 @@ struct work {
 	const struct unpack_limits *limits;
 	unpack_refused_fn *refused;
 	void *arg;
+	struct error *err;
 	struct unpack_counts counts;
 	char path[PATH_MAX]; /* of the entry, cleaned */
 };
@@ -123,46 +124,52 @@ static int open_parent(int root, const char *path, const char **name)
 	return fd;
 }
 
-static int refuse(struct work *work, const char *why, struct error *err)
+static int refuse(struct work *work, const char *why)
 {
 	if (!work->refused)
-		return error_set(err, EPERM, "\"%.120s\": %s", work->path, why);
+		return error_set(work->err, EPERM, "\"%.120s\": %s", work->path,
+				 why);
 	work->counts.refused++;
 	work->counts.written--;
 	work->refused(work->arg, work->path, why);
 	return 0;
 }
 
-static int wrong(struct work *work, struct error *err)
+static int failed(struct work *work)
+{
+	return error_errno(work->err, "%.120s", work->path);
+}
+
+static int wrong(struct work *work)
 {
 	const char *why = archive_error_string(work->in);
 
-	return error_set(err, EINVAL, "not a valid tar file: %s",
+	return error_set(work->err, EINVAL, "not a valid tar file: %s",
 			 why ? why : "broken");
 }
 
 /* More bytes come out: too many? */
-static int count_bytes(struct work *work, uint64_t bytes, struct error *err)
+static int count_bytes(struct work *work, uint64_t bytes)
 {
 	int64_t in = archive_filter_bytes(work->in, -1);
 
 	work->counts.bytes += bytes;
 	if (work->counts.bytes > work->limits->bytes)
-		return error_set(err, E2BIG,
+		return error_set(work->err, E2BIG,
 				 "more than %" PRIu64
 				 " unpacked bytes, which is "
 				 "the limit",
 				 work->limits->bytes);
 	if ((int64_t)work->counts.bytes > RATIO_FREE &&
 	    (int64_t)work->counts.bytes / UNPACK_RATIO_MAX > in)
-		return error_set(err, E2BIG,
+		return error_set(work->err, E2BIG,
 				 "%" PRIu64 " unpacked bytes from %" PRId64
 				 "; expected at most %d times as many",
 				 work->counts.bytes, in, UNPACK_RATIO_MAX);
 	return 0;
 }
 
-static int copy_data(struct work *work, int fd, struct error *err)
+static int copy_data(struct work *work, int fd)
 {
 	uint64_t end = 0;
 
@@ -176,46 +183,43 @@ static int copy_data(struct work *work, int fd, struct error *err)
 		if (rc == ARCHIVE_EOF)
 			break;
 		if (rc != ARCHIVE_OK || offset < 0 || (uint64_t)offset < end)
-			return wrong(work, err);
-		if (count_bytes(work, (uint64_t)offset - end + size, err) < 0)
+			return wrong(work);
+		if (count_bytes(work, (uint64_t)offset - end + size) < 0)
 			return -1;
 		if (file_write_at(fd, data, size, (uint64_t)offset) < 0)
-			return error_errno(err, "%.120s", work->path);
+			return failed(work);
 		end = (uint64_t)offset + size;
 	}
 	return 0;
 }
 
 /* A hole at the end has no data. */
-static int stretch(struct work *work, int fd, int64_t size, struct error *err)
+static int stretch(struct work *work, int fd, int64_t size)
 {
 	struct stat st;
 
 	if (fstat(fd, &st) < 0)
-		return error_errno(err, "%.120s", work->path);
+		return failed(work);
 	if (size <= st.st_size)
 		return 0;
-	if (count_bytes(work, (uint64_t)(size - st.st_size), err) < 0)
+	if (count_bytes(work, (uint64_t)(size - st.st_size)) < 0)
 		return -1;
-	return ftruncate(fd, size) < 0 ? error_errno(err, "%.120s", work->path)
-				       : 0;
+	return ftruncate(fd, size) < 0 ? failed(work) : 0;
 }
 
 /* What is there makes room, unless it is a folder. */
-static int make_room(struct work *work, int parent, const char *name,
-		     struct error *err)
+static int make_room(struct work *work, int parent, const char *name)
 {
 	if (unlinkat(parent, name, 0) == 0 || errno == ENOENT)
 		return 0;
 	return errno == EISDIR || errno == EPERM
-		       ? refuse(work, "a folder exists in its place", err) < 0
-				 ? -1
-				 : 1
-		       : error_errno(err, "%.120s", work->path);
+		       ? refuse(work, "a folder exists in its place") < 0 ? -1
+									  : 1
+		       : failed(work);
 }
 
 static int put_file(struct work *work, struct archive_entry *entry, int parent,
-		    const char *name, struct error *err)
+		    const char *name)
 {
 	mode_t mode = archive_entry_perm(entry) & 0111 ? 0755 : 0644;
 	struct timespec times[2] = { { 0, UTIME_OMIT },
@@ -226,28 +230,26 @@ static int put_file(struct work *work, struct archive_entry *entry, int parent,
 		       mode);
 
 	if (fd < 0)
-		return error_errno(err, "%.120s", work->path);
-	if (copy_data(work, fd, err) < 0 ||
-	    stretch(work, fd, archive_entry_size(entry), err) < 0)
+		return failed(work);
+	if (copy_data(work, fd) < 0 ||
+	    stretch(work, fd, archive_entry_size(entry)) < 0)
 		return -1;
 	futimens(fd, times);
 	return 0;
 }
 
 static int put_link(struct work *work, struct archive_entry *entry, int parent,
-		    const char *name, struct error *err)
+		    const char *name)
 {
 	const char *target = archive_entry_symlink(entry);
 
 	if (!link_stays(work->path, target))
-		return refuse(work, "a link that leads out of the folder", err);
-	return symlinkat(target, parent, name) < 0
-		       ? error_errno(err, "%.120s", work->path)
-		       : 0;
+		return refuse(work, "a link that leads out of the folder");
+	return symlinkat(target, parent, name) < 0 ? failed(work) : 0;
 }
 
 static int put_hard_link(struct work *work, const char *target, int parent,
-			 const char *name, struct error *err)
+			 const char *name)
 {
 	char path[PATH_MAX];
 	const char *there = NULL;
@@ -255,21 +257,17 @@ static int put_hard_link(struct work *work, const char *target, int parent,
 	struct stat st;
 
 	if (!unpack_path(target, path) || !*path)
-		return refuse(work, "a link that leads out of the folder", err);
+		return refuse(work, "a link that leads out of the folder");
 	from = open_parent(work->root, path, &there);
 	if (from < 0 || fstatat(from, there, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
 	    !S_ISREG(st.st_mode))
 		return refuse(work,
 			      "a hard link to a file that is not earlier in "
-			      "the archive",
-			      err);
-	return linkat(from, there, parent, name, 0) < 0
-		       ? error_errno(err, "%.120s", work->path)
-		       : 0;
+			      "the archive");
+	return linkat(from, there, parent, name, 0) < 0 ? failed(work) : 0;
 }
 
-static int put_folder(struct work *work, int parent, const char *name,
-		      struct error *err)
+static int put_folder(struct work *work, int parent, const char *name)
 {
 	struct stat st;
 
@@ -279,11 +277,10 @@ static int put_folder(struct work *work, int parent, const char *name,
 	    fstatat(parent, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
 	    S_ISDIR(st.st_mode))
 		return 0;
-	return refuse(work, "a file exists in its place", err);
+	return refuse(work, "a file exists in its place");
 }
 
-static int put_entry(struct work *work, struct archive_entry *entry,
-		     struct error *err)
+static int put_entry(struct work *work, struct archive_entry *entry)
 {
 	mode_t type = archive_entry_filetype(entry);
 	const char *hard = archive_entry_hardlink(entry);
@@ -292,21 +289,21 @@ static int put_entry(struct work *work, struct archive_entry *entry,
 	int rc;
 
 	if (!hard && type != AE_IFREG && type != AE_IFDIR && type != AE_IFLNK)
-		return refuse(work, "not a file, folder or link", err);
+		return refuse(work, "not a file, folder or link");
 	parent = open_parent(work->root, work->path, &name);
 	if (parent < 0 && (errno == ELOOP || errno == ENOTDIR))
-		return refuse(work, "its parent is not a folder", err);
+		return refuse(work, "its parent is not a folder");
 	if (parent < 0)
-		return error_errno(err, "%.120s", work->path);
+		return failed(work);
 	if (!hard && type == AE_IFDIR)
-		return put_folder(work, parent, name, err);
-	rc = make_room(work, parent, name, err);
+		return put_folder(work, parent, name);
+	rc = make_room(work, parent, name);
 	if (rc)
 		return rc < 0 ? -1 : 0;
 	if (hard)
-		return put_hard_link(work, hard, parent, name, err);
-	return type == AE_IFLNK ? put_link(work, entry, parent, name, err)
-				: put_file(work, entry, parent, name, err);
+		return put_hard_link(work, hard, parent, name);
+	return type == AE_IFLNK ? put_link(work, entry, parent, name)
+				: put_file(work, entry, parent, name);
 }
 
 static bool wanted(const struct work *work)
@@ -317,13 +314,12 @@ static bool wanted(const struct work *work)
 			 (!work->path[size] || work->path[size] == '/'));
 }
 
-static int take_entry(struct work *work, struct archive_entry *entry,
-		      struct error *err)
+static int take_entry(struct work *work, struct archive_entry *entry)
 {
 	const char *path = archive_entry_pathname(entry);
 
 	if (++work->counts.entries > work->limits->entries)
-		return error_set(err, E2BIG,
+		return error_set(work->err, E2BIG,
 				 "more than %" PRIu64
 				 " files, which is the limit",
 				 work->limits->entries);
@@ -333,22 +329,21 @@ static int take_entry(struct work *work, struct archive_entry *entry,
 		work->counts.written++;
 		return refuse(work,
 			      "a path that leads out of the folder, or is too "
-			      "long",
-			      err);
+			      "long");
 	}
 	if (!*work->path || !wanted(work))
 		return 0;
 	work->counts.written++; /* refuse() takes it back */
-	return put_entry(work, entry, err);
+	return put_entry(work, entry);
 }
 
-static int open_in(struct work *work, int fd, struct error *err)
+static int open_in(struct work *work, int fd)
 {
 	struct archive *in = work->in;
 
 	if (archive_read_support_format_tar(in) != ARCHIVE_OK ||
 	    archive_read_open_fd(in, fd, PIECE) != ARCHIVE_OK)
-		return wrong(work, err);
+		return wrong(work);
 	return 0;
 }
 
@@ -364,19 +359,20 @@ int unpack(int fd, int dirfd, const char *only,
 		.limits = limits,
 		.refused = refused,
 		.arg = arg,
+		.err = err,
 	};
 	struct archive_entry *entry;
 	int rc;
 
 	if (!in)
 		return error_nomem(err, "tar");
-	if (open_in(&work, fd, err) < 0)
+	if (open_in(&work, fd) < 0)
 		return -1;
 	while ((rc = archive_read_next_header(in, &entry)) == ARCHIVE_OK ||
 	       rc == ARCHIVE_WARN)
-		if (take_entry(&work, entry, err) < 0)
+		if (take_entry(&work, entry) < 0)
 			return -1;
 	if (counts)
 		*counts = work.counts;
-	return rc == ARCHIVE_EOF ? 0 : wrong(&work, err);
+	return rc == ARCHIVE_EOF ? 0 : wrong(&work);
 }
