@@ -56,78 +56,70 @@ static int wrong(const struct field *field, const struct token *token,
 			 field->name, found, allowed);
 }
 
-/* JSON has integers beyond TOKEN_EXACT_MAX in digits, or, while no other number
- * can be meant, as they are.
+/* An integer as sign and magnitude; false: it is none. JSON has integers beyond
+ * TOKEN_EXACT_MAX in digits, or, while no other number can be meant, as they
+ * are.
  */
-static bool json_digits(const struct token *token, char text[24])
+static bool read_integer(const struct token *token, bool json, bool *negative,
+			 uint64_t *magnitude)
 {
-	if (token->kind != TOKEN_TEXT || token->size >= 24)
+	char text[24], *digits = text;
+
+	*negative = token->kind == TOKEN_NEGATIVE;
+	*magnitude = *negative ? -(uint64_t)token->negative : token->number;
+	if (token->kind == TOKEN_UNSIGNED || *negative)
+		return true;
+	if (!json)
+		return false;
+	if (token->kind == TOKEN_REAL) {
+		if (!(fabs(token->real) <= READ_MAX) ||
+		    token->real != floor(token->real))
+			return false;
+		*negative = token->real < 0;
+		*magnitude = (uint64_t)fabs(token->real);
+		return true;
+	}
+	if (token->kind != TOKEN_TEXT || token->size >= sizeof(text))
 		return false;
 	memcpy(text, token->text, token->size);
 	text[token->size] = 0;
-	return text[strspn(text, "0123456789-")] == 0;
-}
-
-static bool json_u64(const struct token *token, uint64_t *to)
-{
-	char text[24], *end;
-
-	if (token->kind == TOKEN_REAL && token->real >= 0 &&
-	    token->real <= READ_MAX && token->real == floor(token->real)) {
-		*to = (uint64_t)token->real;
-		return true;
-	}
-	if (!json_digits(token, text) || text[0] == '-' || !text[0])
+	*negative = *digits == '-';
+	digits += *negative;
+	if (!text_is_of(digits, sizeof(text), ASCII_DIGITS))
 		return false;
 	errno = 0;
-	*to = strtoull(text, &end, 10);
-	return !*end && !errno;
-}
-
-static bool json_i64(const struct token *token, int64_t *to)
-{
-	char text[24], *end;
-
-	if (token->kind == TOKEN_REAL && token->real >= -READ_MAX &&
-	    token->real <= READ_MAX && token->real == floor(token->real)) {
-		*to = (int64_t)token->real;
-		return true;
-	}
-	if (!json_digits(token, text) || !text[text[0] == '-'])
-		return false;
-	errno = 0;
-	*to = strtoll(text, &end, 10);
-	return !*end && !errno;
+	*magnitude = strtoull(digits, NULL, 10);
+	return !errno;
 }
 
 static int read_u64(const struct field *field, const struct token *token,
 		    uint64_t *to, const struct reading *reading)
 {
-	if (token->kind == TOKEN_UNSIGNED) {
-		*to = token->number;
-		return 0;
-	}
-	return reading->source->json && json_u64(token, to)
-		       ? 0
-		       : wrong(field, token, "an integer from 0 to 2^64-1",
-			       reading->err);
+	uint64_t number;
+	bool negative;
+
+	if (!read_integer(token, reading->source->json, &negative, &number) ||
+	    negative)
+		return wrong(field, token, "an integer from 0 to 2^64-1",
+			     reading->err);
+	*to = number;
+	return 0;
 }
 
 static int read_i64(const struct field *field, const struct token *token,
 		    int64_t *to, const struct reading *reading)
 {
-	if (token->kind == TOKEN_UNSIGNED && token->number <= INT64_MAX) {
-		*to = (int64_t)token->number;
-		return 0;
-	}
-	if (token->kind == TOKEN_NEGATIVE) {
-		*to = token->negative;
-		return 0;
-	}
-	return reading->source->json && json_i64(token, to)
-		       ? 0
-		       : wrong(field, token, "an integer from -2^63 to 2^63-1",
-			       reading->err);
+	uint64_t magnitude;
+	bool negative;
+
+	if (!read_integer(token, reading->source->json, &negative,
+			  &magnitude) ||
+	    magnitude > (uint64_t)INT64_MAX + negative)
+		return wrong(field, token, "an integer from -2^63 to 2^63-1",
+			     reading->err);
+	/* Unsigned arithmetic: -2^63 has no positive counterpart. */
+	*to = (int64_t)(negative ? 0 - magnitude : magnitude);
+	return 0;
 }
 
 static int read_double(const struct field *field, const struct token *token,

@@ -368,54 +368,9 @@ static int read_body(enum message_type type, struct token_source *source,
 	return 0;
 }
 
-static int read_object(cJSON *object, enum message_type *type, void **body,
-		       struct error *err)
+static int read_message(struct token_source *source, enum message_type *type,
+			void **body, struct error *err)
 {
-	struct token name = { .kind = TOKEN_NONE };
-	struct json_tree_source tree;
-	struct token_source *source;
-	cJSON *item = cJSON_DetachItemFromObjectCaseSensitive(object, "type");
-	int rc = -1;
-
-	source = json_tree_source(&tree, item);
-	if (item)
-		source->next(source, &name, NULL);
-	*type = type_named(&name);
-	if (!*type)
-		no_type(&name, err);
-	else if (!message_is_text(*type))
-		error_set(err, EPROTO,
-			  "%s: JSON is not valid here; expected CBOR",
-			  message_kinds[*type].name);
-	else
-		rc = 0;
-	cJSON_Delete(item);
-	if (rc < 0)
-		return -1;
-	source = json_tree_source(&tree, object);
-	if (source->next(source, &name, err) < 0)
-		return -1;
-	return read_body(*type, source, name.size, body, err);
-}
-
-/* Texts come alone: all of it is one message. */
-static int read_text(const char *data, size_t size, enum message_type *type,
-		     void **body, struct error *err)
-{
-	cJSON *object = codec_parse(data, size, err);
-	int rc;
-
-	if (!object)
-		return error_prefix(err, "message");
-	rc = read_object(object, type, body, err);
-	cJSON_Delete(object);
-	return rc;
-}
-
-static int read_bytes(struct cbor_bytes_source *bytes, enum message_type *type,
-		      void **body, struct error *err)
-{
-	struct token_source *source = &bytes->source;
 	struct token token, name = { .kind = TOKEN_NONE };
 
 	if (source->next(source, &token, err) < 0)
@@ -431,11 +386,28 @@ static int read_bytes(struct cbor_bytes_source *bytes, enum message_type *type,
 	*type = type_named(&name);
 	if (!*type)
 		return no_type(&name, err);
-	if (message_is_text(*type))
+	if (message_is_text(*type) != source->json)
 		return error_set(err, EPROTO,
-				 "%s: CBOR is not valid here; expected JSON",
-				 message_kinds[*type].name);
+				 "%s: %s is not valid here; expected %s",
+				 message_kinds[*type].name,
+				 source->json ? "JSON" : "CBOR",
+				 source->json ? "CBOR" : "JSON");
 	return read_body(*type, source, token.size - 1, body, err);
+}
+
+/* Texts come alone: all of it is one message. */
+static int read_text(const char *data, size_t size, enum message_type *type,
+		     void **body, struct error *err)
+{
+	cJSON *object = codec_parse(data, size, err);
+	struct json_tree_source tree;
+	int rc;
+
+	if (!object)
+		return error_prefix(err, "message");
+	rc = read_message(json_tree_source(&tree, object), type, body, err);
+	cJSON_Delete(object);
+	return rc;
 }
 
 int message_next(const char **data, size_t *size, enum message_type *type,
@@ -448,12 +420,12 @@ int message_next(const char **data, size_t *size, enum message_type *type,
 
 	if (*size > MESSAGE_REPLY_MAX)
 		return too_long("message", *size, MESSAGE_REPLY_MAX, err);
-	cbor_bytes_source(&bytes, *data, *size);
 	if (*size && **data == '{') {
 		if (read_text(*data, *size, &found, &space, err) < 0)
 			return -1;
 	} else {
-		if (read_bytes(&bytes, &found, &space, err) < 0)
+		if (read_message(cbor_bytes_source(&bytes, *data, *size),
+				 &found, &space, err) < 0)
 			return -1;
 		used = bytes.at;
 	}

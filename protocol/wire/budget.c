@@ -4,15 +4,17 @@
 #include "protocol/wire/budget.h"
 #include "protocol/message/message.h"
 
+#include <math.h>
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/queue.h>
 
-/* Processor time that comes back by and by. */
-struct cpu {
-	double us;   /* below 0: spent before it was there */
-	double rate; /* us a second */
+/* Messages or microseconds that come back with time. */
+struct bucket {
+	double left; /* below 0: spent before it was there */
+	double rate; /* what comes back in a second */
+	double most; /* that may be left */
 	int64_t filled_ms;
 };
 
@@ -20,9 +22,7 @@ struct budget {
 	char public[KEY_TEXT_SIZE];
 	enum role role;
 	unsigned int sessions;
-	double messages; /* that may come now */
-	int64_t filled_ms;
-	struct cpu cpu;
+	struct bucket messages, cpu_us;
 	int64_t left_ms; /* when its last session ended */
 	struct budgets *budgets;
 	TAILQ_ENTRY(budget) next;
@@ -31,7 +31,7 @@ struct budget {
 struct budgets {
 	void *tree; /* tsearch(3), by public key */
 	TAILQ_HEAD(, budget) list;
-	struct cpu viewers; /* all together */
+	struct bucket viewers_us; /* of all viewers together */
 };
 
 static int compare_publics(const void *a, const void *b)
@@ -48,8 +48,11 @@ struct budgets *budgets_new(void)
 	if (!budgets)
 		return NULL;
 	TAILQ_INIT(&budgets->list);
-	budgets->viewers = (struct cpu){ .us = BUDGET_VIEWER_CPU_BURST_US,
-					 .rate = BUDGET_ALL_CPU_US };
+	budgets->viewers_us = (struct bucket){
+		.left = BUDGET_VIEWER_CPU_BURST_US,
+		.rate = BUDGET_ALL_CPU_US,
+		.most = BUDGET_VIEWER_CPU_BURST_US,
+	};
 	return budgets;
 }
 
@@ -71,41 +74,28 @@ void budgets_free(struct budgets *budgets)
 	free(budgets);
 }
 
-static double message_rate(const struct budget *budget)
-{
-	return budget->role == ROLE_AGENT ? BUDGET_AGENT_MESSAGES
-					  : BUDGET_PERSON_MESSAGES;
-}
-
 static unsigned int sessions_max(enum role role)
 {
 	return role == ROLE_AGENT ? BUDGET_AGENT_SESSIONS
 				  : BUDGET_PERSON_SESSIONS;
 }
 
-static double at_most(double value, double limit)
+static void fill(struct bucket *bucket, int64_t now_ms)
 {
-	return value < limit ? value : limit;
-}
+	double seconds = (double)(now_ms - bucket->filled_ms) / 1000;
 
-static void fill(struct budget *budget, int64_t now_ms)
-{
-	double seconds = (double)(now_ms - budget->filled_ms) / 1000;
-	double rate = message_rate(budget);
-
-	budget->messages = at_most(budget->messages + seconds * rate, 2 * rate);
-	budget->filled_ms = now_ms;
+	bucket->left =
+		fmin(bucket->left + seconds * bucket->rate, bucket->most);
+	bucket->filled_ms = now_ms;
 }
 
 /* How long until there is some. */
-static uint32_t cpu_wait_ms(struct cpu *cpu, int64_t now_ms)
+static uint32_t wait_ms(struct bucket *bucket, int64_t now_ms)
 {
-	double seconds = (double)(now_ms - cpu->filled_ms) / 1000;
-
-	cpu->us = at_most(cpu->us + seconds * cpu->rate,
-			  BUDGET_VIEWER_CPU_BURST_US);
-	cpu->filled_ms = now_ms;
-	return cpu->us >= 0 ? 0 : 1 + (uint32_t)(-cpu->us * 1000 / cpu->rate);
+	fill(bucket, now_ms);
+	return bucket->left >= 0
+		       ? 0
+		       : 1 + (uint32_t)(-bucket->left * 1000 / bucket->rate);
 }
 
 static struct budget *find(struct budgets *budgets, const char *public)
@@ -127,11 +117,13 @@ static struct budget *add(struct budgets *budgets, const char *public,
 		return NULL;
 	strncpy(budget->public, public, sizeof(budget->public) - 1);
 	budget->budgets = budgets;
-	budget->messages = 2.0 * BUDGET_AGENT_MESSAGES;
-	budget->cpu = (struct cpu){ .us = BUDGET_VIEWER_CPU_BURST_US,
-				    .rate = BUDGET_VIEWER_CPU_US,
-				    .filled_ms = now_ms };
-	budget->filled_ms = budget->left_ms = now_ms;
+	budget->messages = (struct bucket){ .left = 2 * BUDGET_AGENT_MESSAGES,
+					    .filled_ms = now_ms };
+	budget->cpu_us = (struct bucket){ .left = BUDGET_VIEWER_CPU_BURST_US,
+					  .rate = BUDGET_VIEWER_CPU_US,
+					  .most = BUDGET_VIEWER_CPU_BURST_US,
+					  .filled_ms = now_ms };
+	budget->left_ms = now_ms;
 	if (!tsearch(budget, &budgets->tree, compare_publics)) {
 		free(budget);
 		return NULL;
@@ -150,6 +142,9 @@ struct budget *budget_join(struct budgets *budgets, const char *public,
 	if (!budget || budget->sessions >= sessions_max(role))
 		return NULL;
 	budget->role = role;
+	budget->messages.rate = role == ROLE_AGENT ? BUDGET_AGENT_MESSAGES
+						   : BUDGET_PERSON_MESSAGES;
+	budget->messages.most = 2 * budget->messages.rate;
 	budget->sessions++;
 	return budget;
 }
@@ -164,10 +159,10 @@ void budget_leave(struct budget *budget, int64_t now_ms)
 
 bool budget_message(struct budget *budget, int64_t now_ms)
 {
-	fill(budget, now_ms);
-	if (budget->messages < 1)
+	fill(&budget->messages, now_ms);
+	if (budget->messages.left < 1)
 		return false;
-	budget->messages -= 1;
+	budget->messages.left -= 1;
 	return true;
 }
 
@@ -178,9 +173,9 @@ bool budget_timed(const struct budget *budget)
 
 void budget_spend(struct budget *budget, uint64_t cpu_us)
 {
-	budget->cpu.us -= (double)cpu_us;
+	budget->cpu_us.left -= (double)cpu_us;
 	if (budget->role == ROLE_VIEWER)
-		budget->budgets->viewers.us -= (double)cpu_us;
+		budget->budgets->viewers_us.left -= (double)cpu_us;
 }
 
 uint32_t budget_wait_ms(struct budget *budget, int64_t now_ms)
@@ -189,9 +184,9 @@ uint32_t budget_wait_ms(struct budget *budget, int64_t now_ms)
 
 	if (!budget_timed(budget))
 		return 0;
-	own_ms = cpu_wait_ms(&budget->cpu, now_ms);
+	own_ms = wait_ms(&budget->cpu_us, now_ms);
 	if (budget->role == ROLE_VIEWER)
-		all_ms = cpu_wait_ms(&budget->budgets->viewers, now_ms);
+		all_ms = wait_ms(&budget->budgets->viewers_us, now_ms);
 	return own_ms > all_ms ? own_ms : all_ms;
 }
 
