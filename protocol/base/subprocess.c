@@ -123,7 +123,7 @@ static int subprocess_late(sd_event_source *source, uint64_t usec, void *arg)
 	struct subprocess *tool = arg;
 
 	error_set(&tool->cut, ETIMEDOUT,
-		  "%s: killed after %u ms without an end", tool->name,
+		  "%s: still running after %u ms; killed", tool->name,
 		  tool->timeout_ms);
 	subprocess_cut(tool);
 	return 0;
@@ -152,7 +152,7 @@ static int pipe_read(struct subprocess *tool, struct pipe_end *end)
 		text->data[text->size] = 0;
 	} else if (end == &tool->pipes[OUT]) {
 		error_set(&tool->cut, E2BIG,
-			  "%s: prints more than %zu bytes: killed", tool->name,
+			  "%s: printed more than %zu bytes; killed", tool->name,
 			  text->limit);
 		return -1;
 	}

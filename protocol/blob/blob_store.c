@@ -208,8 +208,11 @@ static int check_user(const char *user, struct error *err)
 {
 	if (text_is_of(user, CONTENT_USER_MAX, ASCII_LOWER ASCII_DIGITS "-"))
 		return 0;
-	return error_set(err, EINVAL, "content: '%.50s' is not a user of it",
-			 user);
+	return error_set(err, EINVAL,
+			 "content: the user '%.50s' is not valid here; "
+			 "expected "
+			 "1 to %d of a-z, 0-9 and '-'",
+			 user, CONTENT_USER_MAX);
 }
 
 /* The folder of those who use it; -1 with errno. */

@@ -248,7 +248,8 @@ int incoming_finish(struct incoming *incoming, char hash[CONTENT_HASH_SIZE],
 
 	if (incoming->known && incoming->length != incoming->bytes)
 		return error_set(err, EPROTO,
-				 "content %.12s: %" PRIu64 " bytes of %" PRIu64,
+				 "content %.12s: incomplete: received %" PRIu64
+				 " of %" PRIu64 " bytes",
 				 incoming->name, incoming->length,
 				 incoming->bytes);
 	rc = hash_step(incoming, err);

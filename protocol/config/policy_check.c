@@ -70,7 +70,7 @@ static int policy_check_word(const struct check *check, const struct part *part,
 		     (own && cJSON_Compare(item, own, true))))
 		return 0;
 	return refuse_listed(check, part->list,
-			     word ? word : "a value that is no text");
+			     word ? word : "a value that is not text");
 }
 
 /* An order asks for no network, but the engine wants one. */

@@ -63,8 +63,8 @@ static int check(const struct stream_index *followed, uint32_t node,
 		    : strncmp(followed->stream, "rank-", 5) != 0)
 		return error_set(err, EPROTO,
 				 "stream: \"%.70s\" is not valid here; "
-				 "expected node-%u.<name> of a path, or "
-				 "rank-<N>",
+				 "expected node-%u.NAME with a path, or rank-N "
+				 "without one",
 				 followed->stream, node);
 	return 0;
 }

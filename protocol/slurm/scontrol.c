@@ -42,8 +42,9 @@ static int find_field(const char *text, const char *kind, const char *name,
 	at = strstr(text, wanted);
 	if (!at)
 		return error_set(err, ENOENT,
-				 "scontrol show %.20s %.60s: no %.40s", kind,
-				 name, field);
+				 "scontrol show %.20s %.60s: its output has no "
+				 "field %.40s",
+				 kind, name, field);
 	at += strlen(wanted);
 	snprintf(value, SCONTROL_VALUE_SIZE, "%.*s",
 		 (int)strcspn(at, " \n") < SCONTROL_VALUE_SIZE

@@ -160,8 +160,7 @@ static void report_rest(struct sessions *sessions, int64_t now)
 
 	if (now - sessions->report_ms < 1000)
 		return;
-	snprintf(why, sizeof(why), "%u more were refused",
-		 sessions->unreported);
+	snprintf(why, sizeof(why), "%u more refusals", sessions->unreported);
 	if (sessions->unreported)
 		sessions->handler.refused(sessions->arg, "others", why);
 	sessions->report_ms = now;

@@ -242,7 +242,7 @@ is "$(stat -c %a "$BED/ann" "$BED/ann/key" | tr '\n' ' ')" "700 600 " \
 ann nodes
 like "$rc $out" "^0 .*n1 +up" "and looks"
 ann node drain n1
-like "$rc $err" "^2 .*viewer may not drain nodes" "and may do no more"
+like "$rc $err" "^2 .*viewer may not drain and resume nodes" "and may do no more"
 # A key from a token of one network comes from no other: in a network of the
 # test's own, with two addresses.
 cat >"$BED/bound" <<-END

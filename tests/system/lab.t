@@ -408,12 +408,12 @@ flags()
 	must wait_job "${whole[$1]}" completed 30
 	job_get "${whole[$1]}" '.result.flags[0]'
 }
-like "$(flags line)" "odd-smi: prints more than [0-9]+ bytes: killed" \
+like "$(flags line)" "odd-smi: printed more than [0-9]+ bytes; killed" \
 	"a tool that prints a line of 10 MB is told in the result"
 like "$(flags nul)" "odd-smi: monitor output: .*contains no device" "one with NULs"
 like "$(flags rows)" "odd-smi: .* more than 256 devices" \
 	"one with thousands of rows"
-like "$(flags hang)" "odd-smi: killed after 2000 ms" "one that hangs"
+like "$(flags hang)" "odd-smi: still running after 2000 ms; killed" "one that hangs"
 is "$(for i in $(seq 18); do alive "cluster/agent$i" || echo "$i"; done)" "" \
 	"the agents live on"
 

@@ -148,7 +148,7 @@ wait_for "(( \$(lines $hanging '\"error\":') >= 1 ))" 30
 touch "$BED/host/hanging/go"
 must wait_job "$hanging" completed 30
 is "$(job_get "$hanging" '.result.flags[0]')" \
-	"n1: monitor: invented-smi: killed after 5000 ms without an end" \
+	"n1: monitor: invented-smi: still running after 5000 ms; killed" \
 	"one that hangs is killed, and told"
 must wait_sweep "$SWEEP" 30
 ok 'cluster_clean' "nothing is left on the node"

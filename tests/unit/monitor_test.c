@@ -308,12 +308,12 @@ static void failures(void)
 		  "tool: exit code 6: No devices were found",
 		  "fails with words on stdout" },
 		{ "exec sleep 1000",
-		  "tool: killed after 1000 ms without an end", "hangs" },
+		  "tool: still running after 1000 ms; killed", "hangs" },
 		{ "sleep 1000 & exec sleep 1000",
-		  "tool: killed after 1000 ms without an end",
+		  "tool: still running after 1000 ms; killed",
 		  "hangs, and its child with it" },
 		{ "exec head -c 8000000 /dev/zero",
-		  "tool: prints more than 4194304 bytes: killed", "floods" },
+		  "tool: printed more than 4194304 bytes; killed", "floods" },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

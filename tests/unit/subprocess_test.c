@@ -164,9 +164,9 @@ static void test_limits(void)
 		RUN(plain, "sh", "-c", "yes err | head -c 1000000 >&2; echo x");
 
 	is_int(a.code, ETIMEDOUT, "a program that hangs is killed");
-	is(a.text, "sh: killed after 100 ms without an end", "in words");
+	is(a.text, "sh: still running after 100 ms; killed", "in words");
 	is_int(b.code, E2BIG, "one that prints without end is killed");
-	is(b.text, "sh: prints more than 1000 bytes: killed", "in words");
+	is(b.text, "sh: printed more than 1000 bytes; killed", "in words");
 	is(c.output, "four", "the limit itself is allowed");
 	is_int(d.code, E2BIG, "one byte more is not");
 	is(e.output, "x\n", "a flood on stderr is dropped");
