@@ -27,7 +27,8 @@ int buffer_reserve(struct buffer *buffer, size_t extra, struct error *err)
 	size_t need, capacity;
 	char *data;
 
-	/* The second: a limit of SIZE_MAX leaves no room for the 0 behind. */
+	/* The second condition: with a limit of SIZE_MAX there is no room
+	 * for the 0 at the end. */
 	if (extra > buffer->limit - buffer->size ||
 	    extra >= SIZE_MAX - buffer->size)
 		return error_set(err, E2BIG, "more than %zu bytes",

@@ -35,8 +35,8 @@ int file_read_fd(int fd, const char *path, struct buffer *out,
 {
 	buffer_clear(out);
 	for (;;) {
-		/* A full buffer still tries one byte more, to tell a file of
-		 * exactly the limit from a larger one. */
+		/* A full buffer tries to read one byte more. That tells a
+		 * file of exactly the limit from a larger one. */
 		char probe;
 		size_t room = out->limit - out->size;
 		ssize_t n;
@@ -118,7 +118,8 @@ int file_write_at(int fd, const void *data, size_t size, uint64_t offset)
 	return 0;
 }
 
-/* Make the name in its folder durable, as fsync(2) of the file does not. */
+/* Make the file's name durable: fsync(2) of the file does not sync its folder.
+ */
 static int sync_folder_of(int dirfd, const char *path, struct error *err)
 {
 	const char *slash = strrchr(path, '/');
@@ -129,7 +130,7 @@ static int sync_folder_of(int dirfd, const char *path, struct error *err)
 	if (!folder)
 		return error_nomem(err, path);
 	fd = openat(dirfd, folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	/* EINVAL: a file system that has no such thing. */
+	/* EINVAL: this file system cannot sync folders. */
 	if (fd < 0 || (fsync(fd) < 0 && errno != EINVAL))
 		return error_errno(err, "%s", folder);
 	return 0;
@@ -216,19 +217,19 @@ int file_list(const char *folder, size_t max, struct strings *names,
 	return rc;
 }
 
-/* Removing a tree. The folder at its root is emptied by passes over it: what
- * lies in a subfolder is removed, or moved up into the root when it is a folder
- * that is not empty itself. So the depth costs neither descriptors nor stack,
- * and no path ever grows too long.
+/* Removing a tree takes passes over the folder at its root. Each pass empties
+ * the subfolders: it removes files and empty folders, and moves other folders
+ * up into the root. So the depth costs neither descriptors nor stack, and no
+ * path grows too long.
  */
 struct removal {
 	int root;
 	uint64_t moved; /* counts names */
-	uint64_t left;  /* entries that may still be looked at */
+	uint64_t left;  /* entries that this call may still handle */
 	bool progress;  /* in this pass */
 };
 
-/* 1: that is enough for now. */
+/* 1: `left` is used up. */
 typedef int entry_fn(struct removal *removal, int folder, const char *name,
 		     struct error *err);
 
@@ -284,7 +285,7 @@ static int move_up(struct removal *removal, int folder, const char *name,
 		if (renameat(folder, name, removal->root, to) == 0 ||
 		    errno == ENOENT)
 			return 0;
-		/* A stranger's file or folder has the name already. */
+		/* The name is taken: try the next one. */
 		if (errno != EEXIST && errno != ENOTEMPTY && errno != ENOTDIR)
 			return error_errno(err, "%s", name);
 	}
@@ -324,8 +325,8 @@ static int remove_from_root(struct removal *removal, int folder,
 	return 0;
 }
 
-/* What was moved up may or may not be seen by the pass that moved it, so the
- * root is empty when it can be removed.
+/* A pass may or may not see what it has moved up. So the root counts as empty
+ * only when it can be removed.
  */
 static int remove_folder(struct removal *removal, int dirfd, const char *path,
 			 struct error *err)
@@ -347,7 +348,7 @@ static int remove_folder(struct removal *removal, int dirfd, const char *path,
 int file_remove_some(int dirfd, const char *path, uint64_t entries,
 		     struct error *err)
 {
-	/* Names that the call before gave are hardly met again. */
+	/* Starting at the time avoids the names of an earlier call. */
 	struct removal removal = { .left = entries,
 				   .moved = (uint64_t)clock_mono_ms() << 16 };
 	owned_fd int root = -1;

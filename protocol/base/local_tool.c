@@ -47,7 +47,7 @@ static int run_on(struct here *here, const struct subprocess_command *command)
 	if (!tool)
 		return -1;
 	sd_event_loop(here->loop);
-	(void)take(tool); /* it is freed behind tool_ended() */
+	(void)take(tool); /* it is freed after tool_ended() */
 	return here->rc;
 }
 

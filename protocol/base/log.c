@@ -119,7 +119,7 @@ void log_line(enum log_level level, const char *fmt, ...)
 	if (log_form == LOG_STYLE_FIELDS && send_entry(level, line + head))
 		return;
 	line[length++] = '\n';
-	/* A lost log line must not become an error of the caller's. */
+	/* A line that cannot be written is not an error of the caller. */
 	ignored = write(STDERR_FILENO, line, length);
 	(void)ignored;
 }

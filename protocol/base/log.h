@@ -15,11 +15,10 @@ enum log_level { LOG_ERROR = 3, LOG_WARNING = 4, LOG_INFO = 6, LOG_DEBUG = 7 };
 /* Lines above this level are dropped; LOG_INFO at first. */
 void log_set_level(enum log_level level);
 
-/* Before each line: the local time and a letter (a person reads), or "<3>"
- * (something reads that knows sd-daemon(3)). LOG_STYLE_FIELDS sends entries to
- * the journal itself, with the words key=value of a line as fields:
- * `journalctl REGATTA_JOB=17`; what it does not take is written with "<3>".
- * log_to_journal() says whether it listens.
+/* Each line begins with the local time and a letter, for people, or with "<3>",
+ * for readers that know sd-daemon(3). LOG_STYLE_FIELDS sends entries to the
+ * journal, with the words key=value of a line as fields: `journalctl
+ * REGATTA_JOB=17`. A line that the journal does not take is written with "<3>".
  */
 enum log_style { LOG_STYLE_TIME, LOG_STYLE_LEVEL, LOG_STYLE_FIELDS };
 void log_set_style(enum log_style style);

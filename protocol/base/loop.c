@@ -52,7 +52,7 @@ static int ready_run(sd_event_source *source, void *arg)
 			break;
 	}
 	watch->freed = NULL;
-	/* What fn did to the socket may have swallowed its wake-up. */
+	/* fn's calls may have cleared the wake-up of the socket. */
 	if (!watch->paused && socket_has_input(watch->socket))
 		zmq_watch_touch(watch);
 	return 0;
@@ -82,7 +82,8 @@ struct zmq_watch *zmq_watch_new(sd_event *loop, void *socket, int burst,
 		return error_null(
 			error_set(err, -rc,
 				  "event loop: cannot watch a socket"));
-	/* What is there already was announced before we listened. */
+	/* Messages that are here already were announced before this watch
+	 * existed. */
 	zmq_watch_touch(watch);
 	return take(watch);
 }

@@ -4,7 +4,7 @@
 
 #include <systemd/sd-id128.h>
 
-/* Ours alone; made once with `systemd-id128 new`. */
+/* Identifies Regatta; made once with `systemd-id128 new`. */
 #define REGATTA_ID                                                             \
 	SD_ID128_MAKE(5b, 1f, 0e, 83, 6c, 4a, 4d, 27, 9a, 30, e2, 77, 41, bc,  \
 		      08, d5)

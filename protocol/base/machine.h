@@ -1,7 +1,8 @@
 /* machine.h - an identifier of this machine.
  *
- * A text that stays the same as long as the system is installed, from
- * machine-id(5), which it does not tell: sd_id128_get_machine_app_specific(3).
+ * A text that stays the same as long as the system is installed. It is made
+ * from machine-id(5), but does not disclose it:
+ * sd_id128_get_machine_app_specific(3).
  */
 #ifndef PROTOCOL_BASE_MACHINE_H
 #define PROTOCOL_BASE_MACHINE_H

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define WORD_MAX 32 /* longer words are nobody's typing mistake */
+#define WORD_MAX 32 /* longer texts are not misspelt words */
 
 static bool same_letter(char a, char b)
 {

@@ -15,8 +15,8 @@ void printable(char *text, size_t size);
 /* In place: take out what only sets colours (ECMA-48, SGR: ESC [ numbers m). */
 void uncolour(char *text);
 
-/* Copy text to `to`; of one that is too long, "..." and its end, from the begin
- * of a character on. For paths, whose ends tell most. size: at least 4.
+/* Copy text to `to`. Of a text that is too long, copy "..." and its end, from a
+ * whole character on. For paths, whose ends tell most. size: at least 4.
  */
 void copy_end(char *to, size_t size, const char *text);
 

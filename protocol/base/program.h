@@ -16,7 +16,7 @@ enum exit_code {
 };
 
 /* Block SIGCHLD, SIGTERM and SIGINT; the latter two end the loop with
- * EXIT_GOOD, but for a SIGTERM that whoever started us ignored; ignore SIGPIPE,
+ * EXIT_GOOD, unless SIGTERM was ignored at the start; ignore SIGPIPE,
  * raise the limit of open files to the hard one, log for the journal when it
  * listens. NULL with *err set.
  */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* cJSON wants that much more than it writes. */
+/* cJSON needs so many bytes more than it writes. */
 #define PRINT_EXTRA 6
 
 void secret_free(char *text)
@@ -42,7 +42,8 @@ void secret_json_free(cJSON *tree)
 	cJSON_Delete(tree);
 }
 
-/* Into one piece of memory: cJSON's own would leave parts behind as it grows.
+/* The buffer has its full size from the start: one that grows would leave
+ * copies behind.
  */
 char *secret_json_print(const cJSON *tree, size_t max, struct error *err)
 {

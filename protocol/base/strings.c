@@ -23,7 +23,7 @@ int strings_add(struct strings *strings, const char *text, struct error *err)
 
 	if (!copy)
 		return error_nomem(err, "list");
-	/* Room for powers of two, without a second counter. */
+	/* The room is always a power of two, so it is not stored. */
 	if (!(strings->count & (strings->count - 1))) {
 		size_t room = strings->count ? strings->count * 2 : 1;
 

@@ -69,7 +69,9 @@ static void subprocess_free(struct subprocess *tool)
 }
 OWNED_POINTER(struct subprocess, subprocess_free)
 
-/* Only while the child is not reaped: its number is not another's then. */
+/* Only before the child is reaped: later its number may be that of another
+ * process.
+ */
 static void subprocess_kill(struct subprocess *tool)
 {
 	kill(-tool->pid, SIGKILL);
@@ -81,8 +83,8 @@ static void subprocess_gone(void *arg)
 	subprocess_free(arg);
 }
 
-/* Nobody waits for it any more: the source that reaps it belongs to the loop,
- * and the tool to that source.
+/* done() does not run any more. The loop keeps the source that reaps the child,
+ * and that source keeps the tool.
  */
 static void subprocess_abandon(struct subprocess *tool)
 {
@@ -129,7 +131,8 @@ static int subprocess_late(sd_event_source *source, uint64_t usec, void *arg)
 	return 0;
 }
 
-/* Take what there is: 1: there may be more, 0: not now, -1: no more. */
+/* Read what is in the pipe. 1: there may be more; 0: nothing now; -1: the end.
+ */
 static int pipe_read(struct subprocess *tool, struct pipe_end *end)
 {
 	struct buffer *text = &end->text;
@@ -189,7 +192,8 @@ static void subprocess_finish(struct subprocess *tool, const siginfo_t *info)
 	struct buffer *complaint = &tool->pipes[COMPLAINT].text;
 	struct subprocess_output output = { 0 };
 
-	/* Its last words; what its children still write is not waited for. */
+	/* Read what it wrote last; do not wait for the output of its
+	 * children. */
 	for (size_t i = 0; i < PIPES; i++)
 		while (!tool->cut.code && pipe_read(tool, &tool->pipes[i]) > 0)
 			;
@@ -211,7 +215,8 @@ static int child_ended(sd_event_source *source, const siginfo_t *info,
 {
 	struct subprocess *tool = arg;
 
-	/* The child is a zombie until we return: its group is still its. */
+	/* The child is a zombie until this returns, so no other process has
+	 * its number. */
 	kill(-tool->pid, SIGKILL);
 	if (tool->done)
 		subprocess_finish(tool, info);
@@ -222,7 +227,9 @@ static int child_ended(sd_event_source *source, const siginfo_t *info,
 
 /* Starting. */
 
-/* Where argv[0] is: below bin when it is there, else for PATH to find. */
+/* The path of argv[0] in bin if it is there; else its name, to be found in
+ * PATH.
+ */
 static char *program_path(const struct subprocess_command *command)
 {
 	const char *name = command->argv->items[0];
@@ -245,7 +252,7 @@ static bool same_name(const char *a, const char *b)
 	return !strncmp(a, b, size) && b[size] == '=';
 }
 
-/* Ours, with those of the command in place of equal names. */
+/* The variables of the command, and our own with other names. */
 static int environment(const struct subprocess_command *command,
 		       struct strings *all, struct error *err)
 {
@@ -271,7 +278,7 @@ static int environment(const struct subprocess_command *command,
 	return 0;
 }
 
-/* A list that ends in NULL; the texts stay where they are. */
+/* An array that ends in NULL; the texts are borrowed. */
 static char **vector(const struct strings *strings)
 {
 	char **list = calloc(strings->count + 1, sizeof(char *));
@@ -343,7 +350,7 @@ static int subprocess_watch(struct subprocess *tool, struct error *err)
 		rc = sd_event_add_io(tool->loop, &end->source, end->fd, EPOLLIN,
 				     pipe_ready, tool);
 	}
-	/* What it wrote before its end is read before its end is seen. */
+	/* Its output is read before its end is handled. */
 	if (rc >= 0)
 		rc = sd_event_source_set_priority(tool->child,
 						  SD_EVENT_PRIORITY_NORMAL + 1);
@@ -356,7 +363,7 @@ static int subprocess_watch(struct subprocess *tool, struct error *err)
 			 strerror(-rc));
 }
 
-/* What it reads: a pipe holds as much without anybody at its other end. */
+/* Its stdin. A pipe holds SUBPROCESS_INPUT_MAX bytes without a reader. */
 static int open_input(const char *input, struct error *err)
 {
 	size_t size = input ? strlen(input) : 0;

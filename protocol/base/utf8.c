@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-/* The first byte of a character of several, how many follow, and between what
- * the first of them lies. Source: Unicode 15, table 3-7.
+/* By the first byte of a longer character: how many bytes follow, and the range
+ * of the second byte. Source: Unicode 15, table 3-7.
  */
 struct start {
 	uint8_t from, to, more, low, high;

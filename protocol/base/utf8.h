@@ -38,8 +38,8 @@ size_t utf8_width(const char *text);
 /* Bytes of the text that fit in so many columns. */
 size_t utf8_fit(const char *text, size_t columns);
 
-/* What a terminal obeys beyond ASCII (C1), and what ends a line or turns the
- * direction of writing, so that a text reads as another one.
+/* Is it a control character beyond ASCII (C1), or does it end a line or turn
+ * the direction of writing, so that a text reads as another one?
  */
 bool utf8_turns(uint32_t code);
 

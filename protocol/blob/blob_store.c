@@ -32,7 +32,7 @@ int blob_check_hash(const char *hash, struct error *err)
 				   hash ? hash : "");
 }
 
-/* What a process before us was making, of unknown hash, has no use. */
+/* Remove contents without a hash that an earlier process did not finish. */
 static void drop_unfinished(struct blob_store *contents)
 {
 	owned_dir DIR *dir = file_open_folder(contents->folders[PARTIAL], ".");
@@ -215,14 +215,16 @@ static int check_user(const char *user, struct error *err)
 			 user, CONTENT_USER_MAX);
 }
 
-/* The folder of those who use it; -1 with errno. */
+/* The folder with the users of a content; -1 with errno. */
 static int open_users(const struct blob_store *contents, const char *hash)
 {
 	return openat(contents->users, hash,
 		      O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 }
 
-/* The mark stands before it is kept, so nothing is ever kept for nobody. */
+/* The user's file is written before the content moves to kept/, so no kept
+ * content lacks a user.
+ */
 static int add_user(struct blob_store *contents, const char *hash,
 		    const char *user, struct error *err)
 {
@@ -289,7 +291,7 @@ int blob_store_release(struct blob_store *contents, const char *hash,
 		return errno == ENOENT
 			       ? 0
 			       : error_errno(err, "content %.12s", hash);
-	/* It cannot go while there is another one. */
+	/* This fails while there is another user. */
 	if (unlinkat(contents->users, hash, AT_REMOVEDIR) < 0)
 		return errno == ENOTEMPTY || errno == EEXIST
 			       ? 0
@@ -346,7 +348,7 @@ static bool in_use(int folder, const char *name)
 {
 	owned_fd int fd = openat(folder, name, O_RDONLY | O_CLOEXEC);
 
-	/* Without a descriptor nobody can tell. */
+	/* A file that cannot be opened counts as used. */
 	return fd < 0 || flock(fd, LOCK_SH | LOCK_NB) < 0;
 }
 

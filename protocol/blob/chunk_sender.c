@@ -162,7 +162,7 @@ int chunk_sender_read(struct chunk_sender *sender, void *peer,
 	if (count >= CHUNK_SENDER_READS_MAX)
 		return error_set(err, EBUSY, "more than %d waiting reads",
 				 CHUNK_SENDER_READS_MAX);
-	/* Most agents never give anything. */
+	/* Most agents never send anything. */
 	if (!sender->piece && !(sender->piece = malloc(MESSAGE_PAYLOAD_MAX)))
 		return error_nomem(err, "contents");
 	read = calloc(1, sizeof(*read));

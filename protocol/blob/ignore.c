@@ -43,7 +43,7 @@ void ignore_free(struct ignore *ignore)
 	free(ignore);
 }
 
-/* Takes the text of the pattern over, NULL or not. */
+/* Take over the pattern with its text. Text NULL: ENOMEM. */
 static int keep(struct ignore *ignore, struct pattern pattern,
 		struct error *err)
 {
@@ -90,7 +90,7 @@ int ignore_add(struct ignore *ignore, const char *pattern, struct error *err)
 	return add(ignore, pattern, strlen(pattern), err);
 }
 
-/* "/a/./b/" is "a/b"; "." is nothing. */
+/* Add the clean path: "a/b" for "/a/./b/". "." is ignored. */
 static int add_docker(struct ignore *ignore, const char *text, size_t size,
 		      struct error *err)
 {

@@ -103,7 +103,9 @@ static int find_places(const struct image_bundle *bundle,
 	return 0;
 }
 
-/* The first part of the path that is a link, with a 0 behind it; NULL: none. */
+/* The first folder of the path that is a link; the path is cut there. NULL:
+ * none.
+ */
 static const char *link_before(char *path, const struct bundle_paths *places)
 {
 	for (char *slash = path; (slash = strchr(slash, '/')); slash++) {
@@ -120,9 +122,9 @@ static const char *link_before(char *path, const struct bundle_paths *places)
 	return NULL;
 }
 
-/* An engine keeps the last of two, and follows links: "d/manifest.json" is its
- * manifest.json where d is a link to ".". So each path is there once, and leads
- * over none.
+/* An engine uses the last of two equal paths, and follows links:
+ * "d/manifest.json" is its manifest.json if d is a link to ".". So a path may
+ * occur only once, and may not lead through a link.
  */
 static int check_places(const struct image_bundle *bundle, struct error *err)
 {

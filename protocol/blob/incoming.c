@@ -52,14 +52,16 @@ static int open_incoming(struct incoming *incoming, struct error *err)
 	incoming->length = (uint64_t)st.st_size;
 	if (incoming->length <= incoming->bytes)
 		return 0;
-	/* Not the same that was begun: it will not have this hash. */
+	/* The partial file is too long to be a part of this content. */
 	incoming->length = 0;
 	return ftruncate(incoming->fd, 0) < 0
 		       ? error_errno(err, "content %.12s", incoming->name)
 		       : 0;
 }
 
-/* What does not fit is not begun: a full disk is bad for all else on it. */
+/* A content that does not fit is refused at once: a full disk would harm
+ * everything else on it.
+ */
 static int check_room(const struct incoming *incoming, struct error *err)
 {
 	uint64_t left = incoming->bytes - incoming->length, room;
@@ -135,14 +137,15 @@ int incoming_write(struct incoming *incoming, const void *data, size_t size,
 		return error_set(err, E2BIG,
 				 "content of more than %" PRIu64 " bytes",
 				 incoming->bytes);
-	/* What was there already is hashed at the end. */
+	/* Bytes of an earlier sender are hashed at the end. */
 	if (incoming->hashed == incoming->length) {
 		digest_add(&incoming->digest, data, size);
 		incoming->hashed += size;
 	}
 	if (file_write_at(incoming->fd, data, size, incoming->length) < 0) {
 		error_errno(err, "content %.12s", incoming->name);
-		/* The hash went ahead: begin it anew at the end. */
+		/* The hash includes bytes that were not written: compute it
+		 * again at the end. */
 		incoming->hashed = 0;
 		digest_init(&incoming->digest);
 		return -1;
@@ -181,15 +184,15 @@ static int hash_step(struct incoming *incoming, struct error *err)
 	return 1;
 }
 
-/* It has no use: the next try begins anew. */
+/* Remove the partial file: the next attempt starts from the first byte. */
 static void drop(struct incoming *incoming)
 {
 	unlinkat(incoming->contents->folders[PARTIAL], incoming->name, 0);
 	close(take_fd(&incoming->fd));
 }
 
-/* After a write that failed late the pages count as clean: what would be read
- * again, and hashed, is not what the disk has.
+/* After a failed writeback the kernel marks the pages as clean. Reading them
+ * would give bytes that are not on the disk.
  */
 static int sync_failed(struct incoming *incoming, struct error *err)
 {
@@ -198,8 +201,8 @@ static int sync_failed(struct incoming *incoming, struct error *err)
 	return -1;
 }
 
-/* A gigabyte may come faster than the disk takes it, and fsync() would wait for
- * all of that at once. 1: there is more to wait for.
+/* Bytes may arrive faster than the disk writes them, and fsync() would wait for
+ * a gigabyte at once. 1: call again.
  */
 static int sync_step(struct incoming *incoming, struct error *err)
 {
@@ -258,7 +261,7 @@ int incoming_finish(struct incoming *incoming, char hash[CONTENT_HASH_SIZE],
 	if (rc)
 		return rc;
 	digest_hex(&incoming->digest, found);
-	/* Asked again after a failure below, it is hashed again. */
+	/* If settle() fails, the next call computes the hash again. */
 	incoming->hashed = 0;
 	if (incoming->known && strcmp(found, incoming->name) != 0) {
 		drop(incoming);

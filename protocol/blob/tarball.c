@@ -20,7 +20,7 @@
 #define PIECE (64 << 10)
 #define PENDING_MAX (1 << 20)
 
-/* A folder on the way down. */
+/* A folder that is being packed. */
 struct level {
 	int fd;
 	struct strings names; /* sorted */
@@ -58,7 +58,7 @@ static int by_bytes(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Below the code of the caller nothing may look like "no such image". */
+/* Never ENOENT, which the caller would take for "no such image". */
 static int file_error(struct tarball *tarball)
 {
 	return error_set(&tarball->error, errno == ENOMEM ? ENOMEM : EINVAL,
@@ -117,7 +117,7 @@ static ssize_t on_write(struct archive *out, void *arg, const void *data,
 	return (ssize_t)size;
 }
 
-/* libarchive's own words, unless ours are there already. */
+/* The error of libarchive, unless on_write() has set one. */
 static int archive_failed(struct tarball *tarball)
 {
 	if (tarball->error.code)
@@ -166,7 +166,7 @@ static int begin_link(struct tarball *tarball, const struct level *level,
 static int begin_file(struct tarball *tarball, const struct level *level,
 		      const char *name)
 {
-	/* O_NONBLOCK: a FIFO that has just taken its place cannot hold us. */
+	/* O_NONBLOCK: do not wait if a FIFO has replaced the file. */
 	owned_fd int fd =
 		openat(level->fd, name,
 		       O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);

@@ -96,8 +96,8 @@ bool unpack_stays(const char *path, const char *target)
 	       (!target || link_stays(clean, target));
 }
 
-/* The folder that the path's last name lies in, made where it is missing;
- * *name is that last name. -1 with errno: ELOOP or ENOTDIR, not a folder.
+/* Open the folder of the path's last name, *name; missing folders are made. -1
+ * with errno: ELOOP or ENOTDIR, not a folder.
  */
 static int open_parent(int root, const char *path, const char **name)
 {
@@ -148,7 +148,7 @@ static int wrong(struct work *work)
 			 why ? why : "broken");
 }
 
-/* More bytes come out: too many? */
+/* Count bytes that come out, and check the limits. */
 static int count_bytes(struct work *work, uint64_t bytes)
 {
 	int64_t in = archive_filter_bytes(work->in, -1);
@@ -193,7 +193,7 @@ static int copy_data(struct work *work, int fd)
 	return 0;
 }
 
-/* A hole at the end has no data. */
+/* Extend the file: a hole at the end has no data. */
 static int stretch(struct work *work, int fd, int64_t size)
 {
 	struct stat st;
@@ -207,7 +207,7 @@ static int stretch(struct work *work, int fd, int64_t size)
 	return ftruncate(fd, size) < 0 ? failed(work) : 0;
 }
 
-/* What is there makes room, unless it is a folder. */
+/* Remove what has this name, unless it is a folder. */
 static int make_room(struct work *work, int parent, const char *name)
 {
 	if (unlinkat(parent, name, 0) == 0 || errno == ENOENT)

@@ -41,7 +41,7 @@ static void config_key(const struct option_rule *rule, char *key, size_t size)
 			*c = '_';
 }
 
-/* The value of NAME in what environ(7) is; NULL: not there, or empty. */
+/* The value of NAME in variables; NULL: missing or empty. */
 static const char *variable_value(char *const *variables, const char *name)
 {
 	size_t length = strlen(name);
@@ -83,7 +83,7 @@ static int set_defaults(const struct config_program *program,
 
 /* The file. */
 
-/* Is it a path, seen from where it is written? */
+/* Is it a path relative to the file? */
 static bool is_relative(const struct option_rule *rule, const char *text)
 {
 	if (rule->kind == OPTION_KEY)
@@ -249,7 +249,8 @@ int config_read(const struct config_program *program, int argc, char **argv,
 	    set_line(program, argc, argv, settings, err) < 0)
 		return -1;
 	if (!common->help && !common->version) {
-		/* Once to learn where the file is, then in order. */
+		/* First learn which file is named, then read all sources in
+		 * order. */
 		if (set_variables(program, variables, settings, err) < 0 ||
 		    set_line(program, argc, argv, settings, err) < 0)
 			return -1;

@@ -20,7 +20,7 @@ char installed_slurm_sh[PATH_MAX];
 char installed_images[PATH_MAX];
 char installed_init[PATH_MAX];
 
-/* Without /proc it is as if the packages had installed it. */
+/* Without /proc, the path of a packaged program is assumed. */
 static void find_programs(void)
 {
 	ssize_t length = readlink("/proc/self/exe", installed_programs,

@@ -6,7 +6,9 @@
 #include "protocol/yaml/value.h"
 
 #include <errno.h>
+#include <fnmatch.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -307,7 +309,7 @@ static int read_flags(const struct value *root, struct policy *policy,
 		{ "save", &policy->save },     { "profile", &policy->profile },
 	};
 
-	/* A file may give any image the name of one that is allowed. */
+	/* An image file can hold any image under an allowed name. */
 	if (value_get(root, "images"))
 		policy->load = false;
 	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
@@ -372,4 +374,45 @@ struct policy *policy_read(const char *path, struct error *err)
 		document_read(path, &limits, err);
 
 	return document ? from_document(document, err) : NULL;
+}
+
+/* Matching and refusing. */
+
+bool policy_matches(const struct strings *patterns, const char *text)
+{
+	for (size_t i = 0; i < patterns->count; i++)
+		if (fnmatch(patterns->items[i], text, 0) == 0)
+			return true;
+	return false;
+}
+
+/* "a, b", cut to fit; "nothing" for an empty list. Returns text. */
+static const char *in_words(const struct strings *list,
+			    char text[POLICY_WORDS_BYTES])
+{
+	size_t used = 0;
+
+	snprintf(text, POLICY_WORDS_BYTES, "nothing");
+	for (size_t i = 0; i < list->count && used < POLICY_WORDS_BYTES; i++)
+		used += (size_t)snprintf(text + used, POLICY_WORDS_BYTES - used,
+					 "%s%s", i ? ", " : "", list->items[i]);
+	return text;
+}
+
+int policy_refuse(const struct policy *policy, const char *rule,
+		  const char *found, const char *allowed, struct error *err)
+{
+	return error_set(err, EPERM,
+			 "%s: %.80s is not allowed; %.60s allows %s", rule,
+			 found, policy->file, allowed);
+}
+
+int policy_refuse_listed(const struct policy *policy, enum policy_list list,
+			 const char *found, struct error *err)
+{
+	char text[POLICY_WORDS_BYTES];
+
+	return policy_refuse(policy, lists[list].key,
+			     *found ? found : "no name",
+			     in_words(&policy->lists[list], text), err);
 }

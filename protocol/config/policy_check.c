@@ -3,7 +3,6 @@
 #include "protocol/config/policy_check.h"
 
 #include "protocol/config/policy_image.h"
-#include "protocol/config/policy_refusal.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -73,7 +72,9 @@ static int policy_check_word(const struct check *check, const struct part *part,
 			     word ? word : "a value that is not text");
 }
 
-/* An order asks for no network, but the engine wants one. */
+/* The engine needs a network, so each request names one, also that of an empty
+ * spec: equality with `own` allows nothing.
+ */
 static int policy_check_network(const struct check *check,
 				const struct part *part, const cJSON *item,
 				const cJSON *own)
@@ -161,7 +162,7 @@ static int policy_check_mounts(const struct check *check,
 		    (!strcmp(text_of(mount, "Type"), "bind") &&
 		     may_mount(check, real, write)))
 			continue;
-		/* Where other links lead is not told. */
+		/* The targets of other links are not disclosed. */
 		shown = strcmp(source, real) != 0 &&
 			may_mount(check, source, false);
 		snprintf(found, sizeof(found), "%.60s%s%.60s%s", source,
@@ -192,7 +193,9 @@ static int policy_check_devices(const struct check *check,
 	return 0;
 }
 
-/* Whoever may ask a driver, or talk to a runtime, gets any device. */
+/* Through a driver or a variable of a runtime, a container could get any
+ * device.
+ */
 static int policy_check_own_only(const struct check *check,
 				 const struct part *part, const cJSON *item,
 				 const cJSON *own)

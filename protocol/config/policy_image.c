@@ -2,14 +2,13 @@
  */
 #include "protocol/config/policy_image.h"
 
-#include "protocol/config/policy_refusal.h"
 #include "protocol/registry/reference.h"
 
 #include <arpa/inet.h>
 #include <string.h>
 
-/* As registries know it: docker.io/library/ubuntu for ubuntu. With a digest the
- * tag means nothing, so no pattern may hold on to it.
+/* Match the full name: docker.io/library/ubuntu for ubuntu. With a digest the
+ * tag has no meaning, so no pattern sees it.
  */
 static bool image_allowed(const struct policy *policy,
 			  const struct reference *reference)
@@ -56,7 +55,7 @@ int policy_image_check_load(const struct policy *policy, struct error *err)
 				       "images that are pulled or built", err);
 }
 
-/* What the machine calls itself, by name or address; anything else could lead
+/* Names and addresses that always mean this machine; others could lead
  * elsewhere.
  */
 static bool is_loopback(const char *registry)

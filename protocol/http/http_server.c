@@ -20,9 +20,9 @@
 #define CONNECTION_BYTES (16 << 10)
 #define CONNECTIONS_SPARE 16
 #define STREAM_PIECE (16 << 10)
-#define STREAMS_A_TURN 4 /* are written to, then others have their turn */
+#define STREAMS_A_TURN 4 /* streams that are written to */
 #define TURN_MS 1
-#define ALIVE_MS 15000 /* a stream that is gone is found out by then */
+#define ALIVE_MS 15000 /* until a closed stream is noticed */
 
 static const char strict_policy[] =
 	"default-src 'none'; script-src 'self'; style-src 'self'; "
@@ -48,7 +48,7 @@ struct http_server {
 	sd_event_source *io, *timer, *alive;
 	char url[128];
 	char *certificate, *key;
-	int64_t second; /* monotonic; and answers in it */
+	int64_t second; /* the present second, monotonic */
 	unsigned int answers;
 	struct http_visitors visitors;
 	TAILQ_HEAD(, stream) streams;
@@ -94,7 +94,7 @@ static void stream_wake(struct stream *stream)
 	stream->suspended = false;
 }
 
-/* Some of the streams that have something to say. true: there are more. */
+/* Wake some of the streams that have data. true: there are more. */
 static bool wake_streams(struct http_server *server)
 {
 	struct stream *stream;
@@ -111,7 +111,7 @@ static bool wake_streams(struct http_server *server)
 	return false;
 }
 
-/* libmicrohttpd may want to go on without any descriptor saying so. */
+/* libmicrohttpd may have work although no descriptor is ready. */
 static void go_on(struct http_server *server, bool streams)
 {
 	MHD_UNSIGNED_LONG_LONG wait_ms = TURN_MS, asked_ms;
@@ -184,11 +184,11 @@ void http_server_publish(struct http_server *server, const void *topic,
 		    buffer_append(&stream->out, text, size, NULL) < 0)
 			stream->ended = true;
 	}
-	/* No descriptor says that there is something to send. */
+	/* No descriptor becomes ready by this. */
 	loop_timer(server->loop, &server->timer, 0, timer_run, server, NULL);
 }
 
-/* A client that went away unheard is found out by writing to it. */
+/* Writing to a stream shows whether its client is gone. */
 static int alive_run(sd_event_source *source, uint64_t usec, void *arg)
 {
 	struct http_server *server = arg;
@@ -199,8 +199,8 @@ static int alive_run(sd_event_source *source, uint64_t usec, void *arg)
 	return 0;
 }
 
-/* libmicrohttpd does not look at a connection that is suspended: clients that
- * come and go would fill all places.
+/* libmicrohttpd does not watch suspended connections: clients that left would
+ * keep their places.
  */
 static int hangup_run(sd_event_source *source, int fd, uint32_t events,
 		      void *arg)
@@ -220,7 +220,7 @@ static void watch_hangup(struct stream *stream)
 		MHD_get_connection_info(stream->connection,
 					MHD_CONNECTION_INFO_CONNECTION_FD);
 
-	/* Without it, alive_run() finds it out. */
+	/* Without it, alive_run() notices the end. */
 	if (info)
 		sd_event_add_io(stream->server->loop, &stream->hangup,
 				info->connect_fd, EPOLLRDHUP, hangup_run,

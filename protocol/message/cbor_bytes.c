@@ -85,7 +85,7 @@ static void take_uint32(void *arg, uint32_t value)
 	take_number(arg, value);
 }
 
-/* -1 - value; what is below -2^63 stays a token of no kind. */
+/* The number is -1 - value. Below -2^63 the token stays TOKEN_NONE. */
 static void take_negative(void *arg, uint64_t value)
 {
 	if (value <= INT64_MAX)
@@ -145,7 +145,7 @@ static void take_bool(void *arg, bool value)
 		(struct token){ .kind = TOKEN_BOOL, .flag = value };
 }
 
-/* The least bytes that what the token begins can have. */
+/* The fewest bytes that the items of a list or object need. */
 static size_t least(const struct token *token)
 {
 	return token->kind == TOKEN_LIST ? token->size

@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A copy is as large as what it is of. */
+/* No limit: a copy is as large as its original. */
 #define COPY_MAX ((size_t)1 << 40)
 
 int numbers_add(struct numbers *numbers, uint64_t number, struct error *err)
 {
-	/* Room for powers of two, without a second counter. */
+	/* The room is always a power of two, so it is not stored. */
 	if (!(numbers->count & (numbers->count - 1))) {
 		size_t room = numbers->count ? numbers->count * 2 : 1;
 		uint64_t *items =
@@ -47,7 +47,7 @@ const struct field *codec_field(const struct schema *schema, const char *name)
 
 void codec_undo(struct buffer *out, size_t size)
 {
-	/* An empty buffer's byte is not its own. */
+	/* An empty buffer does not own its byte. */
 	if (out->size > size) {
 		out->size = size;
 		out->data[size] = 0;
@@ -120,8 +120,8 @@ int codec_from_other(const struct schema *schema, const cJSON *object, void *to,
 	return from_tree(schema, object, true, to, err);
 }
 
-/* cJSON lets a NUL end a string early, plain or as \u0000: "a" would come out
- * of "a\u0000b". Where is the first one? NULL: nowhere.
+/* The first NUL character, plain or as \u0000; NULL: none. cJSON would end a
+ * string there and read "a\u0000b" as "a".
  */
 static const char *find_nul(const char *text, size_t size)
 {

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* 2^53 - 1: a larger number of JSON may be another one, rounded. */
+/* 2^53 - 1: a larger number of JSON may have been rounded. */
 #define READ_MAX 9007199254740991.0
 
 /* How a struct is read. */
@@ -56,9 +56,8 @@ static int wrong(const struct field *field, const struct token *token,
 			 field->name, found, allowed);
 }
 
-/* An integer as sign and magnitude; false: it is none. JSON has integers beyond
- * TOKEN_EXACT_MAX in digits, or, while no other number can be meant, as they
- * are.
+/* An integer as sign and magnitude; false: it is none. In JSON, integers beyond
+ * TOKEN_EXACT_MAX are texts of digits; numbers up to READ_MAX are read, too.
  */
 static bool read_integer(const struct token *token, bool json, bool *negative,
 			 uint64_t *magnitude)
@@ -351,7 +350,9 @@ static int read_absent(const struct field *field, void *to,
 		       : 0;
 }
 
-/* Which field is it? The one behind the last, where another codec wrote it. */
+/* The index of the field. A codec writes fields in order, so the next one is
+ * tried first.
+ */
 static size_t field_named(const struct schema *schema, size_t likely,
 			  const struct token *name)
 {
@@ -372,7 +373,7 @@ static int read_fields(const struct schema *schema, size_t members, void *to,
 		       const struct reading *reading)
 {
 	struct error *err = reading->err;
-	uint64_t seen = 0; /* a bit a field: schemas have fewer than 64 */
+	uint64_t seen = 0; /* one bit per field: schemas have fewer than 64 */
 	struct token name, token;
 	size_t i = 0;
 

@@ -85,7 +85,7 @@ static int put_real(struct token_sink *sink, double number, struct error *err)
 				: error_set(err, EINVAL, "not a finite number");
 }
 
-/* What the other side would refuse is refused here already. */
+/* Refuse what the decoder would refuse. */
 static int put_text(struct token_sink *sink, const char *text,
 		    struct error *err)
 {
@@ -212,7 +212,7 @@ static int put_value(struct token_sink *sink, const struct field *field,
 	return 0;
 }
 
-/* The length of a name is that of a constant, and short. */
+/* Names are short constants: their length is not checked. */
 static int put_name(struct token_sink *sink, const char *name,
 		    struct error *err)
 {

@@ -44,7 +44,7 @@ extern const struct schema evidence_schema;
 void evidence_clear(struct evidence *evidence);
 OWNED_VALUE(struct evidence, evidence_clear)
 
-/* "evidence-3"; and is it that of the node rank? */
+/* The name of the stream, "evidence-3". Is it that of this node rank? */
 void evidence_stream(uint32_t rank, char name[EVIDENCE_STREAM_SIZE]);
 bool evidence_is_stream(uint32_t rank, const char *name);
 

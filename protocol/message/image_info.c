@@ -1,4 +1,5 @@
-/* image_info.c - one image of a node, as its agent reports it.
+/* image_info.c - one image of a node, and one layer that the node is pulling,
+ * as its agent reports them.
  */
 #include "protocol/message/image_info.h"
 
@@ -14,4 +15,10 @@ const struct schema image_info_schema = SCHEMA(image_info,
 	FIELD_OPTIONAL(image_info, origin),
 	FIELD_OPTIONAL(image_info, needed),
 	FIELD_OPTIONAL(image_info, removed));
+
+const struct schema moving_layer_schema = SCHEMA(moving_layer,
+	FIELD(moving_layer, id),
+	FIELD(moving_layer, phase),
+	FIELD(moving_layer, done_bytes),
+	FIELD(moving_layer, total_bytes));
 /* clang-format on */

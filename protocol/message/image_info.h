@@ -1,4 +1,5 @@
-/* image_info.h - one image of a node, as its agent reports it.
+/* image_info.h - one image of a node, and one layer that the node is pulling,
+ * as its agent reports them.
  */
 #ifndef PROTOCOL_MESSAGE_IMAGE_INFO_H
 #define PROTOCOL_MESSAGE_IMAGE_INFO_H
@@ -19,5 +20,13 @@ struct image_info {
 	bool removed; /* with dry_run: it would be removed */
 };
 extern const struct schema image_info_schema;
+
+struct moving_layer {
+	char *id;
+	char *phase; /* "pulling" or "extracting" */
+	uint64_t done_bytes;
+	uint64_t total_bytes;
+};
+extern const struct schema moving_layer_schema;
 
 #endif

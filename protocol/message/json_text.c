@@ -54,7 +54,7 @@ static const char *word_of(const struct token *token)
 					     : "false";
 }
 
-/* Numbers, words and brackets, behind their mark. */
+/* A number, word or bracket, after its mark: a comma or colon. */
 static int put_short(struct buffer *out, char mark, const struct token *token,
 		     struct error *err)
 {
@@ -117,7 +117,7 @@ static int put_escaped(struct buffer *out, unsigned char c, struct error *err)
 	return buffer_text(out, text, err);
 }
 
-/* What is left of a text, from its first character that must be escaped. */
+/* The rest of a text, from its first character that must be escaped. */
 static int put_rest(struct buffer *out, const char *text, const char *end,
 		    struct error *err)
 {
@@ -134,7 +134,7 @@ static int put_rest(struct buffer *out, const char *text, const char *end,
 	return buffer_append(out, "\"", 1, err);
 }
 
-/* Most texts are plain: one step takes them with their mark and quotes. */
+/* Most texts need no escape: they are copied in one step. */
 static int put_string(struct buffer *out, char mark, const char *text,
 		      size_t size, struct error *err)
 {

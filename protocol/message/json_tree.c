@@ -51,7 +51,9 @@ static cJSON *item_of(const struct token *token)
 	}
 }
 
-/* Put it where it belongs; false: no memory, and it is deleted. */
+/* Add the item to the open list or object. False: no memory; the item is
+ * deleted.
+ */
 static bool add_item(struct json_tree_sink *sink, cJSON *item)
 {
 	cJSON *open = sink->depth ? sink->open[sink->depth - 1] : NULL;
@@ -155,7 +157,9 @@ static void token_of(const cJSON *item, struct token *token)
 		*token = (struct token){ .kind = TOKEN_NULL };
 }
 
-/* To its first child, or to what follows it or one that it is in. */
+/* Go to the first child, or to the next item of the innermost list or object
+ * that has one.
+ */
 static void advance(struct json_tree_source *source)
 {
 	const cJSON *item = source->open[source->depth - 1];
@@ -167,7 +171,8 @@ static void advance(struct json_tree_source *source)
 	while (source->depth > 1 && !source->open[source->depth - 1]->next)
 		source->depth--;
 	if (source->depth == 1)
-		source->depth = 0; /* what follows the whole is not in it */
+		source->depth =
+			0; /* siblings of the root are not part of the tree */
 	else
 		source->open[source->depth - 1] =
 			source->open[source->depth - 1]->next;

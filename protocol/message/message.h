@@ -16,7 +16,6 @@
 #include "protocol/message/codec.h"
 #include "protocol/message/device_info.h"
 #include "protocol/message/image_info.h"
-#include "protocol/message/moving_layer.h"
 #include "protocol/message/query.h"
 #include "protocol/message/role.h"
 #include "protocol/message/spec.h"

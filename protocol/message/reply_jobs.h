@@ -5,7 +5,7 @@
 #ifndef PROTOCOL_MESSAGE_REPLY_JOBS_H
 #define PROTOCOL_MESSAGE_REPLY_JOBS_H
 
-#include "protocol/message/moving_layer.h"
+#include "protocol/message/image_info.h"
 #include "protocol/message/reply_sweeps.h"
 
 /* The progress of a job or task. As a task's transfer: its image on the way to

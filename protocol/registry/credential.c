@@ -63,7 +63,7 @@ static int check_owner(int fd, const char *path, struct error *err)
 	return 0;
 }
 
-/* The words of an error of the parser could quote what it read. */
+/* The parser's own error could quote a secret. */
 static cJSON *parse(const char *text, size_t size, const char *path,
 		    struct error *err)
 {
@@ -100,7 +100,7 @@ int credential_check(const char *path, struct error *err)
 	return tree ? 0 : -1;
 }
 
-/* What it says of one registry. */
+/* The login for one registry. */
 
 static const char *text_of(const cJSON *object, const char *name)
 {
@@ -261,7 +261,7 @@ static void tell(struct credential_wait *wait)
 	credential_cancel(wait);
 }
 
-/* A helper says that it knows nothing in words of its own, and exits 1. */
+/* A helper that has no login prints this and exits with 1. */
 static void helper_done(void *arg, const struct error *err,
 			const struct subprocess_output *output)
 {
@@ -275,7 +275,7 @@ static void helper_done(void *arg, const struct error *err,
 	else if (output->exit_code == 0)
 		helper_answer(wait, output->text, output->size);
 	else if (!strstr(output->text, nothing))
-		/* Not what it printed: that could be half a secret. */
+		/* Its output is left out: it could hold a part of a secret. */
 		error_set(&wait->error, EIO,
 			  "credential helper %.100s: exit code %d%s",
 			  wait->helper, output->exit_code,

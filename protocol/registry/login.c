@@ -147,7 +147,7 @@ static int not_ours(const struct registry_login *login, struct error *err)
 			 login->registry);
 }
 
-/* The text, in *size bytes on the heap; the caller overwrites it. */
+/* The decrypted text, *size bytes, which the caller overwrites and frees. */
 static char *opened_text(const struct registry_login *login,
 			 const struct key *key, size_t *size, struct error *err)
 {
@@ -185,7 +185,7 @@ static char *opened_text(const struct registry_login *login,
 	return NULL;
 }
 
-/* The words of an error of the parser could quote what it read. */
+/* The parser's own error could quote a secret. */
 static int read_words(const char *text, size_t size,
 		      struct login_inside *inside)
 {

@@ -23,8 +23,8 @@ int scontrol_field(const char *kind, const char *name, const char *field,
 /* When the job is to end, wall clock; 0: it has no limit. */
 int scontrol_job_end(const char *job, int64_t *end_ms, struct error *err);
 
-/* The words and the environment of `scontrol show KIND NAME`, for who does not
- * wait, and what its output says of the end of a job.
+/* For callers that do not wait: the words and the environment of `scontrol show
+ * KIND NAME`, and the end of a job according to its output.
  */
 int scontrol_command(const char *kind, const char *name, struct strings *argv,
 		     struct strings *env, struct error *err);

@@ -34,7 +34,7 @@ bool admission_frames(struct wire_peer *peer, struct frames *frames)
 
 	if (peer->role == ROLE_NONE)
 		wire_server_refuse(peer, EACCES, KEY_GONE);
-	/* The id of a closed connection may be chosen by the next one. */
+	/* A new connection may choose the id of a closed one. */
 	else if (!public || strcmp(public, peer->public) != 0)
 		wire_server_refuse(peer, EACCES,
 				   "another key uses its session");
@@ -73,7 +73,8 @@ static uint32_t foreign_version(struct frames *frames)
 	return found == PROTOCOL_VERSION ? 0 : found;
 }
 
-/* Not dropped: its key is not at fault, and it should hear why each time. */
+/* The key is not banned: it did nothing wrong, and gets this answer each time.
+ */
 static void refuse_version(struct wire_peer *peer, uint32_t version)
 {
 	char why[160];

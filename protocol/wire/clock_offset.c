@@ -9,7 +9,7 @@ void clock_offset_ask(struct clock_offset *offset, int64_t mono_ms)
 	offset->asked_ms = mono_ms;
 }
 
-/* Could both be true? Not when the other's clock was set in between. */
+/* True: the other clock was set between the two exchanges. */
 static bool contradicts(const struct clock_offset *offset,
 			const struct exchange *now)
 {
@@ -53,7 +53,7 @@ bool clock_offset_best(const struct clock_offset *offset, struct exchange *best)
 
 	if (!kept)
 		return false;
-	/* Of equal ones the last: a clock may be set. */
+	/* Of equal ones the newest: a clock may have been set. */
 	for (size_t i = 1; i <= kept; i++) {
 		const struct exchange *one =
 			&offset->kept[(offset->count - i) % CLOCK_OFFSET_KEPT];

@@ -25,7 +25,7 @@ void frames_clear(struct frames *frames)
 	frames_init(frames);
 }
 
-/* Take what is left of a message that has more frames than ours have. */
+/* Drop the further frames of a message. */
 static void skip_rest(void *socket)
 {
 	zmq_msg_t part;
@@ -149,8 +149,9 @@ void *socket_monitor_new(void *zmq, void *socket, int events, struct error *err)
 	void *monitor;
 	int zero = 0;
 
-	/* Unlike any other of the context: a closed socket's monitor may linger
-	 * when a new socket gets the same address. */
+	/* The address must be unique in the context: the monitor of a closed
+	 * socket may still exist when a new socket is at the same place in
+	 * memory. */
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	snprintf(address, sizeof(address), "inproc://monitor-%p-%lld.%ld",
 		 socket, (long long)now.tv_sec, now.tv_nsec);

@@ -48,7 +48,9 @@ static void key_to_base64(char text[BASE64_SIZE], const char *key)
 	sodium_memzero(bytes, sizeof(bytes));
 }
 
-/* It goes into files of settings, and comes from whoever made the token. */
+/* The endpoint comes from the maker of the token, and goes into files of
+ * settings.
+ */
 static bool endpoint_valid(const char *endpoint, size_t length)
 {
 	for (size_t i = 0; i < length; i++)
@@ -253,7 +255,7 @@ int join_enrol(const struct join_token *token, struct key *key, bool agent,
 	       const char *machine, uint32_t timeout_ms, struct error *err)
 {
 	struct key own = { .name = "token", .role = ROLE_JOINER };
-	/* What is asked for does not change with what is got. */
+	/* The answer overwrites *key, so the request has a copy. */
 	const struct key wanted = *key;
 	const struct message_enrol enrol = {
 		.request = 1,

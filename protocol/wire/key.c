@@ -120,7 +120,7 @@ int key_line(const struct key *key, char *line, size_t size)
 			key->name, role_name(key->role), key->public);
 }
 
-/* A Z85 key of the map into text; absent is an error unless optional. */
+/* Read a Z85 key of the map; a missing one is an error. */
 static int read_key_text(const struct value *map, const char *field,
 			 char text[KEY_TEXT_SIZE], struct error *err)
 {
@@ -216,7 +216,7 @@ int key_public(const char *given, char public[KEY_TEXT_SIZE], struct error *err)
 	owned(buffer_clear) struct buffer text;
 
 	buffer_init(&text, KEY_FILE_MAX);
-	/* Paths of that length are Z85, too: what is a file counts as one. */
+	/* A path may be valid Z85, too: an existing file is read. */
 	if (key_text_valid(given) && access(given, F_OK) < 0) {
 		memcpy(public, given, KEY_TEXT_SIZE);
 		return 0;

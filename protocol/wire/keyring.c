@@ -16,7 +16,7 @@
 
 struct ring_key {
 	struct key key;
-	bool held;   /* not of the file */
+	bool held;   /* a key of the owner */
 	bool leaves; /* another one of that name came after it */
 	int64_t banned_until_ms;
 };
@@ -60,7 +60,7 @@ static struct ring_key *with_public(const struct keyring *keyring,
 		       compare_public);
 }
 
-/* One key under two names would be either party. */
+/* A key with two names would identify two parties. */
 static int check_doubles(const struct keyring *keyring, struct ring_key *keys,
 			 size_t count, struct error *err)
 {
@@ -74,7 +74,7 @@ static int check_doubles(const struct keyring *keyring, struct ring_key *keys,
 	return 0;
 }
 
-/* Do we hold a key of that name, or that key? */
+/* Is it revoked, or does the owner have a key with its name or text? */
 static bool overruled(const struct keyring *keyring, const struct key *key)
 {
 	const struct ring_key *same = with_public(keyring, key->public);
@@ -145,7 +145,7 @@ static int keyring_read(struct keyring *keyring, struct error *err)
 	return 0;
 }
 
-/* Has the file changed since it was last read, well or badly? */
+/* Has the file changed since it was last read, with success or not? */
 static bool file_changed(const struct stat *a, const struct stat *b)
 {
 	return a->st_mtim.tv_sec != b->st_mtim.tv_sec ||
@@ -168,7 +168,7 @@ static int keyring_refresh(struct keyring *keyring, struct error *err)
 			return 0;
 		rc = keyring_read(keyring, err);
 	}
-	/* A broken list is not read anew for every connection. */
+	/* A file that is not valid is not read again for each connection. */
 	keyring->seen = st;
 	snprintf(keyring->problem, sizeof(keyring->problem), "%s",
 		 rc < 0 ? err->text : "");
@@ -266,7 +266,7 @@ int keyring_succeed(struct keyring *keyring, const char *old, const char *next,
 	if (check_key(keyring, key.name, key.role, next, err) < 0 ||
 	    reserve(keyring, err) < 0)
 		return -1;
-	/* The old one may have stood in the room that was left. */
+	/* reserve() may have moved the keys. */
 	entry = with_public(keyring, key.public);
 	entry->held = entry->leaves = true;
 	hold(keyring, key.name, key.role, next);
@@ -289,7 +289,7 @@ void keyring_forget(struct keyring *keyring, const char *public)
 	if (!entry || !entry->held)
 		return;
 	drop(keyring, entry);
-	/* The file may say something else of it. */
+	/* The file may hold this key, too: read it again. */
 	memset(&keyring->seen, 0, sizeof(keyring->seen));
 }
 

@@ -167,7 +167,7 @@ static void report_rest(struct sessions *sessions, int64_t now)
 	sessions->reports = sessions->unreported = 0;
 }
 
-/* Whoever knocks often must not fill the log. */
+/* Many refusals must not fill the log. */
 void sessions_report(struct sessions *sessions, const char *who,
 		     const char *why)
 {
@@ -315,7 +315,7 @@ void wire_server_drop(struct wire_peer *peer, int code, const char *text)
 	}
 }
 
-/* Silence, broken connections, and keys that are no longer good. */
+/* Silence, broken connections, and revoked keys. */
 
 /* Is its key still in the keyring, with the same name and role? */
 static bool is_admitted(const struct wire_peer *peer)
@@ -334,7 +334,7 @@ void sessions_recheck(struct sessions *sessions)
 	if (changes == sessions->changes)
 		return;
 	sessions->changes = changes;
-	/* Ending one takes it out of the list, and no other. */
+	/* Ending a session removes only this peer from the list. */
 	for (peer = TAILQ_FIRST(&sessions->active); peer; peer = next) {
 		next = TAILQ_NEXT(peer, next);
 		if (!is_admitted(peer))
@@ -358,7 +358,8 @@ static void sweep(struct sessions *sessions, int64_t now)
 
 		next = TAILQ_NEXT(peer, next);
 		peer->closed = !is_connected(peer);
-		/* The first sweep leaves time for what it had sent before. */
+		/* A session ends at the second sweep after its connection,
+		 * so that its last messages are read. */
 		if ((was_closed && peer->closed) ||
 		    (peer->heard_ms < limit && sessions->resumed_ms < limit))
 			move_peer(peer, &sessions->lost);
@@ -377,7 +378,7 @@ static int sweep_run(sd_event_source *source, uint64_t usec, void *arg)
 	struct sessions *sessions = arg;
 	int64_t now = clock_mono_ms();
 
-	/* This process was stopped: nobody else is to blame for the silence. */
+	/* This process was stopped: the peers were not silent. */
 	if (now - sessions->swept_ms >
 	    sweep_interval(sessions) + (int64_t)sessions->heartbeat_ms)
 		sessions->resumed_ms = now;

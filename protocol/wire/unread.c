@@ -17,7 +17,7 @@
 
 #define LOOK_MS 100
 #define LOOK_SOON_MS 20     /* while there is much */
-#define GROWTH (4 << 20)    /* of our memory, until all are looked at */
+#define GROWTH (4 << 20)    /* of this process's memory, before a full count */
 #define LOOKS_MAX 100       /* without looking at all */
 #define DESCRIPTORS 1048576 /* that are looked at */
 #define CURVE_FRAME 33      /* bytes that CURVE adds (ZeroMQ RFC 26) */
@@ -69,7 +69,7 @@ static struct connection *connection_at(struct unread *unread, int fd)
 	return &unread->all[fd];
 }
 
-/* What the kernel has given to libzmq, less what we have. */
+/* Bytes that the kernel gave to libzmq, minus those that were read from it. */
 static size_t unread_of(const struct unread *unread, int fd)
 {
 	const struct connection *one = &unread->all[fd];
@@ -87,7 +87,7 @@ static size_t unread_of(const struct unread *unread, int fd)
 	return info.tcpi_bytes_received - one->read - (uint64_t)queued;
 }
 
-/* What a look at all connections found. */
+/* The result of a full count. */
 struct sight {
 	size_t sum;  /* of what is unread */
 	size_t most; /* what they may have together */
@@ -116,7 +116,8 @@ static struct sight look_at_all(struct unread *unread)
 	return sight;
 }
 
-/* Those with most, until half is left of what they may have. */
+/* Cut the connections with most unread bytes, until half of the limit is left.
+ */
 static void cut_most(struct unread *unread, const struct sight *sight)
 {
 	size_t left = sight->sum;

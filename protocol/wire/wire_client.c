@@ -90,7 +90,7 @@ static int reset_run(sd_event_source *source, uint64_t usec, void *arg)
 	return 0;
 }
 
-/* At once after a session, ever slower where there was none. */
+/* Connect at once after a session, else after a growing delay. */
 static void client_reset(struct wire_client *client)
 {
 	uint32_t delay_ms = client->welcomed ? 0 : client->retry_ms;
@@ -163,7 +163,7 @@ static int heartbeat_run(sd_event_source *source, uint64_t usec, void *arg)
 						  (uint64_t)clock_wall_ms() };
 	int64_t now = clock_mono_ms();
 
-	/* This process was stopped: what came meanwhile is still unread. */
+	/* This process was stopped: messages may be unread. */
 	if (now - client->beat_ms > 2 * (int64_t)client->heartbeat_ms)
 		client->heard_ms = now;
 	client->beat_ms = now;
@@ -272,9 +272,7 @@ static int dealer_ready(void *arg)
 	return client->dealer != NULL;
 }
 
-/* The connection is gone: what had come before is still to be read, perhaps
- * the sentence that says why.
- */
+/* Read what arrived before the connection broke: it may say why. */
 static void disconnected(struct wire_client *client)
 {
 	bool was_up = client->up;
@@ -287,8 +285,8 @@ static void disconnected(struct wire_client *client)
 			    "the connection to the controller was lost");
 }
 
-/* The server may have the next key by now. Once may be a controller that ended
- * at that moment.
+/* The server may use its next key by now, so both keys are tried. A single
+ * failure may be a controller that was just ending.
  */
 static void no_handshake(struct wire_client *client)
 {

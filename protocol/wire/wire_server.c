@@ -96,7 +96,8 @@ static uint64_t cpu_us(void)
 	return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
 }
 
-/* Payloads are work: others that speak are not to wait for many of them. */
+/* Payloads take time to handle: other messages must not wait for many of them.
+ */
 static bool burst_ends(struct wire_server *server, size_t size)
 {
 	server->taken += size;
@@ -153,7 +154,7 @@ static void key_refused(void *arg, const char *address, const char *why)
 	sessions_report(server->sessions, address, why);
 }
 
-/* Of those who were never heard the key is not known. */
+/* The key of a connection is known from its first message on. */
 static void cut(void *arg, int fd, size_t bytes)
 {
 	struct wire_server *server = arg;

@@ -50,8 +50,7 @@ static int receive(void *socket, struct question *question)
 	return n == FRAMES ? 1 : -1;
 }
 
-/* A property as ZMTP has it: name and value, the size of each before it, in one
- * byte and in four.
+/* A property in the form of ZMTP: size (1 byte), name, size (4 bytes), value.
  */
 static size_t put_property(uint8_t to[FRAME_SIZE], const char *public)
 {
@@ -112,7 +111,7 @@ static int zap_ready(void *arg)
 			       32);
 		key = keyring_find(zap->keyring, public);
 	}
-	/* The controller's own key is no peer's. */
+	/* A peer may not use a controller's key. */
 	if (key && key->role == ROLE_CONTROLLER)
 		key = NULL;
 	answer(zap->socket, &question, key);

@@ -110,8 +110,8 @@ static int reader_nomem(const struct reader *reader)
 	return error_nomem(reader->err, reader->document->file);
 }
 
-/* Refuse in our words, with a line, what libyaml would refuse with an offset
- * or take for UTF-16.
+/* Refuse invalid bytes with their line. libyaml would name an offset, or read
+ * the text as UTF-16.
  */
 static int check_bytes(const struct reader *reader, const char *text,
 		       size_t size)
@@ -216,7 +216,7 @@ static int add_anchor(struct reader *reader, const yaml_char_t *name,
 	return 0;
 }
 
-/* What tag a scalar, list or map may carry, and what it says of a scalar. */
+/* Check the tag of a value, and apply it to a scalar. */
 static int apply_tag(const struct reader *reader, struct value *value,
 		     const yaml_char_t *yaml_tag)
 {
@@ -287,7 +287,7 @@ static const struct value *read_value(struct reader *reader,
 				      const struct value *parent, size_t index,
 				      size_t depth);
 
-/* Items that are still being counted. */
+/* The items that were read so far. */
 struct items {
 	struct entry *entries; /* a list has no keys */
 	size_t count;
@@ -392,9 +392,7 @@ static int set_entries(struct reader *reader, struct value *map,
 	return 0;
 }
 
-/* Add the entries of `from` whose keys the map has not, neither itself nor by
- * an earlier merge.
- */
+/* Add the entries of `from` whose keys the map does not have yet. */
 static int merge_map(struct reader *reader, struct value *map,
 		     struct items *items, const struct value *from, size_t line)
 {
@@ -474,7 +472,7 @@ static int read_map(struct reader *reader, struct value *map, size_t depth)
 		entry.key = read_key(reader, &key, &merging);
 		if (!entry.key || next_event(reader, &event) < 0)
 			return -1;
-		/* What is merged stands where the map stands. */
+		/* The path of a merged value is that of the map. */
 		entry.value = merging ? read_value(reader, &event, map->parent,
 						   map->index, depth)
 				      : read_value(reader, &event, map,
@@ -582,9 +580,8 @@ static const struct value *read_value(struct reader *reader,
 	return value;
 }
 
-/* A map with the entries of both; where both have a key, the later value wins,
- * and of two maps, entry by entry. A later key with nothing behind it takes the
- * entry away.
+/* Merge two values: maps entry by entry; else the later value wins. A later key
+ * without a value removes the entry.
  */
 static const struct value *lay_over(struct reader *reader,
 				    const struct value *base,
@@ -618,7 +615,7 @@ static const struct value *lay_over(struct reader *reader,
 	return set_entries(reader, map, &items) < 0 ? NULL : map;
 }
 
-/* The root of a document; of a further one, laid over those before it. */
+/* Read the root of a document, and merge it over the earlier ones. */
 static int read_root(struct reader *reader, const yaml_event_t *event)
 {
 	const struct value *base = reader->document->root;
@@ -639,9 +636,7 @@ static int read_root(struct reader *reader, const yaml_event_t *event)
 	return root ? 0 : -1;
 }
 
-/* Read events up to the last; a document is exactly one, unless they are laid
- * over each other.
- */
+/* Read all events. Only with `layers` may there be several documents. */
 static int read_document(struct reader *reader)
 {
 	for (;;) {

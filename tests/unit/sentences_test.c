@@ -81,7 +81,7 @@ static const struct {
 	{ "agent/task/step_start.c", "error_set" },
 	{ "agent/task/task_ending.c", "snprintf" },
 	{ "controller/stacks/stacks.c", "snprintf what" },
-	{ "protocol/config/policy_refusal.c", "error_set" },
+	{ "protocol/config/policy.c", "error_set" },
 	{ "protocol/hardware/device_injection.c",
 	  "error_set error_prefix error_errno" },
 	{ "protocol/hardware/device_numbers.c", "error_set" },
