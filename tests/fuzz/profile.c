@@ -1,5 +1,6 @@
 /* profile.c - any bytes as a vendor's profile: read and used, or refused.
  */
+#include "protocol/hardware/device.h"
 #include "protocol/hardware/processes.h"
 
 #include <stdint.h>

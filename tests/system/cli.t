@@ -260,7 +260,7 @@ for width in 40 80 250; do
 		diag "$(<"$BED/out")"
 	is "$(grep -c 'exit: ' "$BED/out")" 2 "with their reasons"
 	at_width $width regatta report "$reasons"
-	sed '/^without a result/,$d' "$BED/out" >"$BED/table"
+	sed '/^(a wider/d; /^without a result/,$d' "$BED/out" >"$BED/table"
 	ok "((\$(wc -L <\$BED/table) <= $width))" "report: so they do" ||
 		diag "$(<"$BED/table")"
 	at_width $width regatta show job "$reason"
