@@ -3,7 +3,6 @@
 #include "controller/cli/cli.h"
 
 #include "controller/catalog/catalog.h"
-#include "controller/cli/render.h"
 #include "controller/report/labels.h"
 #include "protocol/base/utf8.h"
 

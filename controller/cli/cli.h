@@ -10,6 +10,7 @@
 #include "controller/cli/calls.h"
 #include "controller/cli/options.h"
 #include "controller/cli/settings.h"
+#include "controller/report/table.h"
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>
@@ -65,7 +66,6 @@ size_t cli_out_width(const struct cli *cli);
  * terminal the table is narrowed (table_narrow()), and the columns that are
  * left out are named below it; droppable NULL: it is printed as wide as it is.
  */
-struct table;
 int cli_print_table(struct cli *cli, const char *title, struct table *table,
 		    const char *const *droppable, struct error *err);
 

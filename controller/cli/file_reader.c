@@ -1,8 +1,8 @@
-/* file_reader.c - a file of any size that a person names, piece by piece.
+/* file_reader.c - reads a file of any size in pieces.
  */
 #include "controller/cli/file_reader.h"
 
-#include "protocol/base/owned.h"
+#include "protocol/base/buffer.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -32,4 +32,13 @@ int file_reader_read(const char *name, file_reader_fn *fn, void *arg,
 		return error_set(err, EINVAL, "%.120s: %s", name,
 				 strerror(errno));
 	return 0;
+}
+
+int file_reader_keep(const void *piece, size_t size, void *arg,
+		     struct error *err)
+{
+	struct buffer *kept = arg;
+	size_t left = kept->limit - kept->size;
+
+	return buffer_append(kept, piece, size < left ? size : left, err);
 }

@@ -1,6 +1,8 @@
-/* imagelist.c - which images a file holds, by the lists in it.
+/* imagelist.c - finds the images of an image file by its manifest.
  */
 #include "controller/cli/imagelist.h"
+
+#include "protocol/message/json_get.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -9,19 +11,10 @@
 #define NESTED_MAX 2 /* an index may name others */
 #define LIST_NAME "manifest.json"
 
-/* The member's text, or "". */
-static const char *text_in(const cJSON *object, const char *name)
-{
-	const char *text = cJSON_GetStringValue(
-		cJSON_GetObjectItemCaseSensitive(object, name));
-
-	return text ? text : "";
-}
-
 /* The member, if it is a list. */
 static const cJSON *list_in(const cJSON *object, const char *name)
 {
-	const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, name);
+	const cJSON *item = json_get(object, name);
 
 	return cJSON_IsArray(item) ? item : NULL;
 }
@@ -145,7 +138,7 @@ static int check_layers(const struct image_bundle *bundle, const cJSON *layers,
 static int take_listed(struct image_bundle *bundle, const cJSON *item,
 		       struct error *err)
 {
-	const char *config = text_in(item, "Config");
+	const char *config = json_get_text_or_empty(item, "Config");
 	const struct image_bundle_entry *entry = find_entry(bundle, config);
 	struct image_bundle_image *image;
 	const cJSON *tag;
@@ -202,12 +195,13 @@ static bool blob_path(const char *digest, char path[96])
 /* A name that an engine takes: one with a '/' or a ':'; a tag alone is none. */
 static const char *image_name(const cJSON *descriptor)
 {
-	const cJSON *notes =
-		cJSON_GetObjectItemCaseSensitive(descriptor, "annotations");
-	const char *name = text_in(notes, "io.containerd.image.name");
+	const cJSON *notes = json_get(descriptor, "annotations");
+	const char *name =
+		json_get_text_or_empty(notes, "io.containerd.image.name");
 
 	if (!*name)
-		name = text_in(notes, "org.opencontainers.image.ref.name");
+		name = json_get_text_or_empty(notes, "org.opencontainers.image."
+						     "ref.name");
 	return strpbrk(name, "/:") ? name : NULL;
 }
 
@@ -216,10 +210,10 @@ static int add_blob(cJSON *list, const struct image_bundle *bundle,
 {
 	char path[96];
 
-	if (!blob_path(text_in(descriptor, "digest"), path) ||
+	if (!blob_path(json_get_text_or_empty(descriptor, "digest"), path) ||
 	    !find_entry(bundle, path))
 		return error_set(err, EINVAL, "no blob %.80s in the file",
-				 text_in(descriptor, "digest"));
+				 json_get_text_or_empty(descriptor, "digest"));
 	cJSON_AddItemToArray(list, cJSON_CreateString(path));
 	return 0;
 }
@@ -228,15 +222,14 @@ static int take_manifest(const struct image_bundle *bundle,
 			 const cJSON *manifest, const char *name, cJSON *list,
 			 struct error *err)
 {
-	const cJSON *config =
-		cJSON_GetObjectItemCaseSensitive(manifest, "config");
+	const cJSON *config = json_get(manifest, "config");
 	cJSON *item = cJSON_CreateObject();
 	cJSON *layers, *tags;
 	char path[96];
 	const cJSON *layer;
 
 	cJSON_AddItemToArray(list, item);
-	if (!blob_path(text_in(config, "digest"), path))
+	if (!blob_path(json_get_text_or_empty(config, "digest"), path))
 		return error_set(err, EINVAL,
 				 "a manifest has no valid config digest; the "
 				 "file is damaged or not an image");
@@ -258,9 +251,8 @@ static int take_manifest(const struct image_bundle *bundle,
  */
 static bool is_image(const cJSON *manifest)
 {
-	const char *type =
-		text_in(cJSON_GetObjectItemCaseSensitive(manifest, "config"),
-			"mediaType");
+	const char *type = json_get_text_or_empty(json_get(manifest, "config"),
+						  "mediaType");
 
 	return strstr(type, "image.config") || strstr(type, "container.image");
 }
@@ -279,7 +271,8 @@ static int take_index(const struct texts *texts,
 		char path[96];
 		int rc = 0;
 
-		if (!blob_path(text_in(descriptor, "digest"), path) ||
+		if (!blob_path(json_get_text_or_empty(descriptor, "digest"),
+			       path) ||
 		    !texts_find(texts, path))
 			continue;
 		blob = parse(texts, path, err);

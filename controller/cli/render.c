@@ -2,7 +2,6 @@
  */
 #include "controller/cli/render.h"
 
-#include <errno.h>
 #include <math.h>
 #include <string.h>
 #include <time.h>

@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #define SETTING_MAX 4000 /* bytes in a value of the configuration file */
 
@@ -250,6 +249,17 @@ int settings_controller(const struct environment *environment,
 						     .options = options };
 
 	return find_controller(&config, connection, err);
+}
+
+int settings_newest_key(struct connection *connection, struct error *err)
+{
+	struct server_keys keys;
+
+	if (server_keys_read(&keys, connection->server_public,
+			     connection->keys_file, err) < 0)
+		return -1;
+	memcpy(connection->server_public, keys.current, KEY_TEXT_SIZE);
+	return 0;
 }
 
 /* Set path to the real path of folder/name. False: there is no such file. */

@@ -58,6 +58,11 @@ int settings_controller(const struct environment *environment,
 			const struct options *options,
 			struct connection *connection, struct error *err);
 
+/* Replace the controller's public key by the newest one in the file of known
+ * keys.
+ */
+int settings_newest_key(struct connection *connection, struct error *err);
+
 /* The configuration file and its folder; they need not exist. EINVAL: HOME is
  * not set.
  */

@@ -36,7 +36,7 @@ struct watch {
 	uint64_t next_since; /* of the round under way */
 	uint64_t after;      /* last job of the page before */
 	bool stopped;        /* watch_stop() */
-	bool left;           /* watch_leave() */
+	bool left;           /* leave() */
 	bool snapshot;       /* the first round is over */
 	bool again;          /* the controller is back: look at all anew */
 	size_t old;          /* had ended when we first looked */
@@ -79,9 +79,13 @@ static void on_notice(void *arg, const char *text)
 	client_interrupt(watch->client);
 }
 
+/* End the running watch_run(), and use no screen from then on. */
 static void leave(void *arg)
 {
-	watch_leave(arg);
+	struct watch *watch = arg;
+
+	watch->left = true;
+	watch_stop(watch);
 }
 
 struct watch *watch_new(struct cli *cli, struct client *client, uint64_t sweep,
@@ -453,16 +457,10 @@ void watch_stop(struct watch *watch)
 	client_interrupt(watch->client);
 }
 
-void watch_leave(struct watch *watch)
-{
-	watch->left = true;
-	watch_stop(watch);
-}
-
 static int on_interrupt(sd_event_source *source,
 			const struct signalfd_siginfo *info, void *arg)
 {
-	watch_leave(arg);
+	leave(arg);
 	return 0;
 }
 

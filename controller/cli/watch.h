@@ -25,14 +25,11 @@ void watch_choose(struct watch *watch, uint64_t job);
  */
 int watch_run(struct watch *watch, struct error *err);
 
-/* watch_run() that Ctrl-C ends, as watch_leave() does. */
+/* watch_run() that Ctrl-C ends with EINTR, and with the screen. */
 int watch_run_until_interrupt(struct watch *watch, struct error *err);
 
 /* End the running watch_run() with EINTR, else the next one. For callbacks. */
 void watch_stop(struct watch *watch);
-
-/* The same, and use no screen from then on. */
-void watch_leave(struct watch *watch);
 
 /* Print a permanent line, escaped. On a screen it is shown there, and printed
  * again after the screen ends.

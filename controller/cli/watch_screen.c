@@ -6,7 +6,6 @@
 #include "protocol/base/clock.h"
 #include "protocol/base/loop.h"
 #include "protocol/base/utf8.h"
-#include "protocol/message/reply_logs.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,4 +1,4 @@
-/* check.c - are these files of settings, or policies, good?
+/* check.c - check: checks files of settings and policies.
  */
 #include "controller/cli/command.h"
 #include "protocol/base/program.h"
@@ -9,47 +9,34 @@
 #include <errno.h>
 #include <string.h>
 
-typedef int check_fn(const char *path, struct error *err);
-
-static int check_program(const struct config_program *program, const char *path,
-			 struct error *err)
-{
-	owned(config_free) struct config *config = NULL;
-	owned_free void *settings = calloc(1, program->size);
-
-	if (!settings)
-		return error_nomem(err, "settings");
-	return config_read_file(program, path, settings, &config, err);
-}
-
-static int check_controller(const char *path, struct error *err)
-{
-	return check_program(&controller_program, path, err);
-}
-
-static int check_agent(const char *path, struct error *err)
-{
-	return check_program(&agent_program, path, err);
-}
-
-static int check_policy(const char *path, struct error *err)
-{
-	owned(policy_free) struct policy *policy = policy_read(path, err);
-
-	return policy ? 0 : -1;
-}
-
 static const struct {
 	const char *kind; /* a word in the file's name */
 	const char *what;
-	check_fn *fn;
+	const struct config_program *program; /* NULL: a policy */
 } kinds[] = {
-	{ "controller", "settings of regatta-controller", check_controller },
-	{ "agent", "settings of regatta-agent", check_agent },
-	{ "policy", "policy of a node", check_policy },
+	{ "controller", "settings of regatta-controller", &controller_program },
+	{ "agent", "settings of regatta-agent", &agent_program },
+	{ "policy", "policy of a node", NULL },
 };
 
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
+
+static int check_file(const struct config_program *program, const char *path,
+		      struct error *err)
+{
+	owned(config_free) struct config *config = NULL;
+	owned(policy_free) struct policy *policy = NULL;
+	owned_free void *settings = NULL;
+
+	if (!program) {
+		policy = policy_read(path, err);
+		return policy ? 0 : -1;
+	}
+	settings = calloc(1, program->size);
+	return settings
+		       ? config_read_file(program, path, settings, &config, err)
+		       : error_nomem(err, "settings");
+}
 
 /* By its word, or for "config" by the file's name. */
 static int find_kind(const char *word, const char *path, size_t *kind,
@@ -85,7 +72,7 @@ static int run_command(struct cli *cli, struct error *err)
 
 		if (find_kind(cli->args[0], cli->args[i], &kind, err) < 0)
 			return -1;
-		if (kinds[kind].fn(cli->args[i], &why) < 0) {
+		if (check_file(kinds[kind].program, cli->args[i], &why) < 0) {
 			cli_say(cli, "%s", why.text);
 			bad = true;
 		} else {

@@ -2,7 +2,6 @@
  */
 #include "controller/cli/command.h"
 #include "controller/cli/commands/results.h"
-#include "controller/cli/render.h"
 #include "controller/cli/run/session.h"
 #include "controller/report/compare.h"
 #include "controller/report/labels.h"
@@ -10,7 +9,6 @@
 #include "protocol/base/program.h"
 
 #include <math.h>
-#include <string.h>
 
 #define FROM_STEP 21
 #define PAGE_MAX ((size_t)256 << 20)

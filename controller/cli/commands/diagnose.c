@@ -6,10 +6,10 @@
 #include "controller/causes/causes.h"
 #include "controller/cli/command.h"
 #include "controller/cli/file_reader.h"
-#include "controller/cli/render.h"
 #include "controller/cli/run/session.h"
 #include "controller/report/row.h"
 #include "protocol/base/program.h"
+#include "protocol/message/reply_jobs.h"
 
 #include <limits.h>
 #include <string.h>
@@ -133,12 +133,10 @@ static cJSON *describe_job(const struct job_info *job)
 
 static cJSON *read_job(struct cli *cli, uint64_t id, struct error *err)
 {
-	owned(session_clear) struct session session = { 0 };
 	owned(answer_clear) struct answer answer = { 0 };
 	struct message_query query = { .what = QUERY_JOB, .id = id };
 
-	if (session_open(&session, cli, err) < 0 ||
-	    client_query(session.client, &query, &answer, err) < 0)
+	if (session_query(cli, &query, &answer, err) < 0)
 		return NULL;
 	return describe_job(&((const struct reply_job *)answer.reply)->job);
 }

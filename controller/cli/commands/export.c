@@ -22,6 +22,7 @@
 #include "protocol/base/program.h"
 #include "protocol/message/reply_jobs.h"
 #include "protocol/message/reply_nodes.h"
+#include "protocol/message/json_get.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -110,7 +111,7 @@ static int copy_stream(struct export *export, const struct job_info *job,
 	copy.file = export_open(folder, file, path, err);
 	if (!copy.file)
 		return -1;
-	rc = stream_read(export->client, job->job, job->attempt, stream,
+	rc = stream_read(export->client, job->job, job->attempt, stream, 0,
 			 take_piece, &copy, err);
 	if (fclose(copy.file) != 0 && rc == 0)
 		rc = error_errno(err, "%s", path);
@@ -165,7 +166,7 @@ struct node_folder {
 
 static cJSON *detail_of(cJSON *detail, const char *host)
 {
-	cJSON *item = cJSON_GetObjectItemCaseSensitive(detail, host);
+	cJSON *item = json_get(detail, host);
 
 	return item || !detail ? item : cJSON_AddObjectToObject(detail, host);
 }

@@ -12,7 +12,6 @@
 #include "protocol/base/program.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <math.h>
 #include <string.h>
 

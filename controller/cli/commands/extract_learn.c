@@ -1,5 +1,5 @@
-/* extract_learn.c - regatta extract --learn: rules for a log, from values that
- * a person sees in it.
+/* extract_learn.c - regatta extract --learn: makes rules for a log from values
+ * that the user names.
  */
 #include "controller/cli/commands/extract_learn.h"
 
@@ -12,15 +12,6 @@
 #define LOOKED_AT ((size_t)4 << 20) /* bytes of the log */
 #define YAML_MAX ((size_t)1 << 20)
 #define SHOWN 10 /* steps */
-
-static int keep(const void *piece, size_t size, void *arg, struct error *err)
-{
-	struct buffer *log = arg;
-
-	if (size > LOOKED_AT - log->size)
-		size = LOOKED_AT - log->size;
-	return size ? buffer_append(log, piece, size, err) : 0;
-}
 
 static void show_step(FILE *out, const struct extract *extract,
 		      const struct record *record)
@@ -54,7 +45,7 @@ static void show_step(FILE *out, const struct extract *extract,
 	fputc('\n', out);
 }
 
-/* What the proposed rules read in the log that they are from. */
+/* Print the proposed rules, and what they read in the log. */
 static int show(struct cli *cli, const struct buffer *yaml,
 		const struct buffer *log, struct error *err)
 {
@@ -93,7 +84,7 @@ int extract_learn(struct cli *cli, const char *log, const char *const *values,
 
 	buffer_init(&text, LOOKED_AT);
 	buffer_init(&yaml, YAML_MAX);
-	if (file_reader_read(log, keep, &text, err) < 0 ||
+	if (file_reader_read(log, file_reader_keep, &text, err) < 0 ||
 	    buffer_text(&yaml, "framework: mine\n", err) < 0 ||
 	    learn_rules(text.data ? text.data : "", text.size, values, count,
 			&yaml, err) < 0)

@@ -39,15 +39,13 @@ static int print_json(struct cli *cli, const struct reply_files *reply,
 
 static int run_command(struct cli *cli, struct error *err)
 {
-	owned(session_clear) struct session session = { 0 };
 	owned(answer_clear) struct answer answer = { 0 };
 	struct message_query query = { .what = QUERY_FILES };
 	const struct reply_files *reply;
 	unsigned long long job;
 
 	if (cli_id(cli->args[0], "job", &query.id, err) < 0 ||
-	    session_open(&session, cli, err) < 0 ||
-	    client_query(session.client, &query, &answer, err) < 0)
+	    session_query(cli, &query, &answer, err) < 0)
 		return -1;
 	reply = answer.reply;
 	job = query.id;

@@ -5,12 +5,10 @@
 #include "controller/cli/commands/rows.h"
 #include "controller/cli/logins.h"
 #include "protocol/base/program.h"
-#include "protocol/config/free_space.h"
 #include "protocol/registry/login.h"
 #include "protocol/registry/reference.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <string.h>
 
 #define KEEP_DEFAULT 1

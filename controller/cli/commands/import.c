@@ -7,6 +7,7 @@
 #include "controller/sweep/sweep.h"
 #include "protocol/base/file.h"
 #include "protocol/base/program.h"
+#include "protocol/message/json_get.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -208,8 +209,7 @@ static int add_hosts(struct import *import, const struct conf *conf,
 {
 	const cJSON *host;
 
-	cJSON_ArrayForEach(host, cJSON_GetObjectItemCaseSensitive(conf->values,
-								  "HOSTS"))
+	cJSON_ArrayForEach(host, json_get(conf->values, "HOSTS"))
 	{
 		if (!cJSON_IsString(host))
 			continue;

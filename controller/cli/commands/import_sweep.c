@@ -1,21 +1,23 @@
-/* import_sweep.c - a suite of a FlagPerf tree as the text of a sweep.
+/* import_sweep.c - writes a suite of a FlagPerf tree as a sweep file.
  */
 #include "controller/cli/commands/import_sweep.h"
+#include "controller/report/writer.h"
 #include "protocol/base/utf8.h"
+#include "protocol/message/json_get.h"
 
-#include <cjson/cJSON.h>
 #include <ctype.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <string.h>
 
-/* Where it is, without links, and what is known to Regatta. */
+/* The tree, without links, and the catalog (or NULL). */
 struct tree {
 	const char *root;
 	const struct catalog *catalog;
 };
 
-/* A sweep reads as it is: what turns text is written as \uXXXX. */
+/* Characters that change the direction of text are written as \uXXXX, so that
+ * the sweep reads as it is.
+ */
 static int add_visible(struct buffer *out, const char *text, struct error *err)
 {
 	while (*text) {
@@ -33,37 +35,35 @@ static int add_visible(struct buffer *out, const char *text, struct error *err)
 	return 0;
 }
 
-/* Texts of YAML, quoted as JSON is. */
-static int add_quoted(struct buffer *out, const char *text, struct error *err)
+/* escape_fn: YAML accepts a text in the quotes of JSON. */
+static int quote(struct buffer *out, const char *text, struct error *err)
 {
-	cJSON *string = cJSON_CreateString(text);
+	owned(cJSON_Delete) cJSON *string = cJSON_CreateString(text);
 	char *quoted = string ? cJSON_PrintUnformatted(string) : NULL;
 	int rc = quoted ? add_visible(out, quoted, err)
 			: error_nomem(err, "import");
 
 	cJSON_free(quoted);
-	cJSON_Delete(string);
 	return rc;
 }
 
-/* Of letters and digits as it is: quoted, a number is a text. */
-static int add_word(struct buffer *out, const char *text, struct error *err)
+/* Letters, digits and dots are not quoted: a quoted number would be a text. */
+static void put_word(struct writer *to, const char *text)
 {
 	for (const char *at = text; *at; at++)
-		if (!isalnum((unsigned char)*at) && *at != '.')
-			return add_quoted(out, text, err);
-	return buffer_text(out, text, err);
+		if (!isalnum((unsigned char)*at) && *at != '.') {
+			writer_text(to, text);
+			return;
+		}
+	writer_raw(to, text);
 }
 
-static int add_line(struct buffer *out, const char *key, const char *text,
-		    struct error *err)
+static void put_line(struct writer *to, const char *key, const char *text)
 {
 	if (!*text)
-		return 0;
-	if (buffer_printf(out, err, "  %s: ", key) < 0 ||
-	    add_quoted(out, text, err) < 0)
-		return -1;
-	return buffer_text(out, "\n", err);
+		return;
+	writer_raw(to, key);
+	writer_printf(to, ": %s\n", text);
 }
 
 /* A chip that all cases name by their hardware; NULL: there is none. */
@@ -99,22 +99,19 @@ static const struct chip *chip_of(const struct tree *tree,
 	return chip;
 }
 
-/* The cases name configurations, which may serve other chips as well: whoever
- * knows the nodes sets the chip.
+/* The chip as a comment: the cases name configurations, which may serve other
+ * chips as well, so the user sets the chip.
  */
-static int add_chip(const struct tree *tree, const struct chip *chip,
-		    struct buffer *out, struct error *err)
+static void put_chip(struct writer *to, const struct tree *tree,
+		     const struct chip *chip)
 {
 	const struct vendor *vendor =
 		catalog_vendor(tree->catalog, chip->vendor);
 	const struct value *chips =
 		vendor ? value_get(vendor->value, "chips") : NULL;
 
-	if (buffer_text(out,
-			"# The hardware that the cases name; with this line "
-			"nodes with another chip are\n# not used",
-			err) < 0)
-		return -1;
+	writer_raw(to, "# The hardware that the cases name; with this line "
+		       "nodes with another chip are\n# not used");
 	for (size_t i = 0; chips && i < value_count(chips); i++) {
 		const struct value *item = value_at(chips, i);
 		const struct value *aliases = value_get(item, "aliases");
@@ -122,20 +119,19 @@ static int add_chip(const struct tree *tree, const struct chip *chip,
 
 		if (!aliases || strcmp(value_text(name), chip->name) != 0)
 			continue;
-		for (size_t k = 0; k < value_count(aliases); k++)
-			if (buffer_printf(out, err, "%s%s",
-					  k ? ", " : " (also known as ",
-					  value_text(value_at(aliases, k))) < 0)
-				return -1;
-		if (value_count(aliases) && buffer_text(out, ")", err) < 0)
-			return -1;
+		for (size_t k = 0; k < value_count(aliases); k++) {
+			writer_raw(to, k ? ", " : " (also known as ");
+			writer_raw(to, value_text(value_at(aliases, k)));
+		}
+		writer_raw(to, value_count(aliases) ? ")" : "");
 	}
-	return buffer_printf(out, err, ".\n# chip: %s\n", chip->name);
+	writer_raw(to, ".\n# chip: ");
+	writer_raw(to, chip->name);
+	writer_raw(to, "\n");
 }
 
 /* "batch.micro" to ", batch: {micro: N}", behind the case's data. */
-static int add_hints(struct buffer *out, const struct conf_hint *hints,
-		     struct error *err)
+static void put_hints(struct writer *to, const struct conf_hint *hints)
 {
 	static const char *const tops[] = { "batch.", "parallel." };
 
@@ -146,43 +142,35 @@ static int add_hints(struct buffer *out, const struct conf_hint *hints,
 			if (!hints[i].number ||
 			    strncmp(hints[i].key, tops[t], size) != 0)
 				continue;
-			if ((count ? buffer_text(out, ", ", err)
-				   : buffer_printf(out, err, ", %.*s: {",
-						   (int)size - 1, tops[t])) <
-				    0 ||
-			    buffer_printf(out, err, "%s: %" PRIu64,
-					  hints[i].key + size,
-					  hints[i].number) < 0)
-				return -1;
-			count++;
+			writer_raw(to, count++ ? ", "
+				       : t     ? ", parallel: {"
+					       : ", batch: {");
+			writer_raw(to, hints[i].key + size);
+			writer_printf(to, ": %zu", (size_t)hints[i].number);
 		}
-		if (count && buffer_text(out, "}", err) < 0)
-			return -1;
+		writer_raw(to, count ? "}" : "");
 	}
-	return 0;
 }
 
-static int add_cases(const struct conf *conf, const char *indent,
-		     struct buffer *out, struct error *err)
+static void put_cases(struct writer *to, const struct conf *conf,
+		      const char *indent)
 {
-	if (buffer_printf(out, err, "%scases:\n", indent) < 0)
-		return -1;
+	writer_raw(to, indent);
+	writer_raw(to, "cases:\n");
 	for (size_t i = 0; i < conf->count; i++) {
 		const struct conf_case *item = &conf->cases[i];
 		bool any = false;
 
 		for (size_t k = 0; k < CONF_HINTS; k++)
 			any |= item->hints[k].number > 0;
-		if (buffer_printf(out, err, "%s  ", indent) < 0 ||
-		    add_quoted(out, item->name, err) < 0 ||
-		    buffer_text(out, any ? ": {data: " : ": ", err) < 0 ||
-		    add_quoted(out, item->text, err) < 0 ||
-		    (any && (add_hints(out, item->hints, err) < 0 ||
-			     buffer_text(out, "}", err) < 0)) ||
-		    buffer_text(out, "\n", err) < 0)
-			return -1;
+		writer_raw(to, indent);
+		writer_printf(to, "  %s: ", item->name);
+		writer_raw(to, any ? "{data: " : "");
+		writer_text(to, item->text);
+		if (any)
+			put_hints(to, item->hints);
+		writer_raw(to, any ? "}\n" : "\n");
 	}
-	return 0;
 }
 
 /* FLAGPERF_PATH is the suite's folder in the container; the tree is above it.
@@ -218,82 +206,98 @@ static void paths_of(const struct tree *tree, const struct suite *suite,
 
 static size_t hosts_count(const struct conf *conf)
 {
-	int count = cJSON_GetArraySize(
-		cJSON_GetObjectItemCaseSensitive(conf->values, "HOSTS"));
+	int count = cJSON_GetArraySize(json_get(conf->values, "HOSTS"));
 
 	return count > 0 ? (size_t)count : 1;
 }
 
-static int add_section(const struct suite *suite, const struct conf *conf,
-		       struct buffer *out, struct error *err)
+static void put_section(struct writer *to, const struct suite *suite,
+			const struct conf *conf)
 {
 	const char *kind = conf_text(conf, "BENCHMARKS_OR_TOOLKITS");
 	const char *processes = conf_text(conf, "NPROC_PER_NODE");
 
-	if (suite->python)
-		return add_cases(conf, "  ", out, err);
+	if (suite->python) {
+		put_cases(to, conf, "  ");
+		return;
+	}
+	writer_raw(to, "  ");
+	writer_raw(to, suite->name);
 	/* Inference is for one node, and uses all its devices. */
-	if (buffer_printf(out, err, "  %s:\n    nodes: %zu\n", suite->name,
-			  !strcmp(suite->name, "inference")
-				  ? (size_t)1
-				  : hosts_count(conf)) < 0 ||
-	    (*processes && (buffer_text(out, "    processes: ", err) < 0 ||
-			    add_word(out, processes, err) < 0 ||
-			    buffer_text(out, "\n", err) < 0)) ||
-	    (!strcmp(suite->name, "base") &&
-	     buffer_printf(out, err, "    kind: %s\n",
-			   !strcmp(kind, "TOOLKIT") ? "toolkit" : "benchmark") <
-		     0) ||
-	    (*conf_text(conf, "MODE") &&
-	     (buffer_text(out, "  ", err) < 0 ||
-	      add_line(out, "mode", conf_text(conf, "MODE"), err) < 0 ||
-	      buffer_text(out, "  ", err) < 0 ||
-	      add_line(out, "warmup", conf_text(conf, "WARMUP"), err) < 0)))
-		return -1;
-	return add_cases(conf, "    ", out, err);
+	writer_printf(to, ":\n    nodes: %zu\n",
+		      !strcmp(suite->name, "inference") ? (size_t)1
+							: hosts_count(conf));
+	if (*processes) {
+		writer_raw(to, "    processes: ");
+		put_word(to, processes);
+		writer_raw(to, "\n");
+	}
+	if (!strcmp(suite->name, "base"))
+		writer_raw(to, !strcmp(kind, "TOOLKIT")
+				       ? "    kind: toolkit\n"
+				       : "    kind: benchmark\n");
+	if (*conf_text(conf, "MODE")) {
+		put_line(to, "    mode", conf_text(conf, "MODE"));
+		put_line(to, "    warmup", conf_text(conf, "WARMUP"));
+	}
+	put_cases(to, conf, "    ");
+}
+
+/* From the configuration, what each key of `flagperf:` is. */
+static const struct {
+	const char *key, *name;
+} settings[] = {
+	{ "  options", "ACCE_CONTAINER_OPT" },
+	{ "  visible", "ACCE_VISIBLE_DEVICE_ENV_NAME" },
+	{ "  pip_source", "PIP_SOURCE" },
+	{ "  log_level", "FLAGPERF_LOG_LEVEL" },
+};
+
+static void put_head(struct writer *to, const struct tree *tree,
+		     const struct suite *suite, const struct conf *conf)
+{
+	const struct chip *chip = suite->python ? chip_of(tree, conf) : NULL;
+
+	writer_raw(to, "# From ");
+	writer_raw(to, tree->root);
+	writer_raw(to, "/");
+	writer_raw(to, suite->file);
+	writer_raw(to, ", by regatta import flagperf.\nsweep: flagperf-");
+	writer_raw(to, suite->name);
+	writer_printf(to, "\nvendor: %s\n", conf_text(conf, "VENDOR"));
+	if (chip)
+		put_chip(to, tree, chip);
+	if (*conf_text(conf, "SHM_SIZE")) {
+		writer_raw(to, "shm: ");
+		put_word(to, conf_text(conf, "SHM_SIZE"));
+		writer_raw(to, "\n");
+	}
 }
 
 int import_sweep_write(const char *root, const struct catalog *catalog,
 		       const struct suite *suite, const struct conf *conf,
 		       struct buffer *out, struct error *err)
 {
-	const struct tree of = { root, catalog }, *tree = &of;
-	const struct chip *chip = suite->python ? chip_of(tree, conf) : NULL;
-	const cJSON *ports =
-		cJSON_GetObjectItemCaseSensitive(conf->values, "HOSTS_PORTS");
+	const struct tree tree = { root, catalog };
+	const cJSON *ports = json_get(conf->values, "HOSTS_PORTS");
 	const char *port = cJSON_GetStringValue(cJSON_GetArrayItem(ports, 0));
 	char path[PATH_MAX], log_path[PATH_MAX];
+	struct writer to;
 
-	paths_of(tree, suite, conf, path, log_path);
-	if (buffer_printf(out, err,
-			  "# From %s/%s, by regatta import flagperf.\n"
-			  "sweep: flagperf-%s\nvendor: ",
-			  tree->root, suite->file, suite->name) < 0 ||
-	    add_quoted(out, conf_text(conf, "VENDOR"), err) < 0 ||
-	    buffer_text(out, "\n", err) < 0 ||
-	    (chip && add_chip(tree, chip, out, err) < 0) ||
-	    (*conf_text(conf, "SHM_SIZE") &&
-	     (buffer_text(out, "shm: ", err) < 0 ||
-	      add_word(out, conf_text(conf, "SHM_SIZE"), err) < 0 ||
-	      buffer_text(out, "\n", err) < 0)) ||
-	    buffer_text(out, "flagperf:\n", err) < 0 ||
-	    add_line(out, "tree", tree->root, err) < 0 ||
-	    (strcmp(path, tree->root) != 0 &&
-	     add_line(out, "path", path, err) < 0) ||
-	    add_line(out, "options", conf_text(conf, "ACCE_CONTAINER_OPT"),
-		     err) < 0 ||
-	    add_line(out, "visible",
-		     conf_text(conf, "ACCE_VISIBLE_DEVICE_ENV_NAME"),
-		     err) < 0 ||
-	    add_line(out, "pip_source", conf_text(conf, "PIP_SOURCE"), err) <
-		    0 ||
-	    add_line(out, "log_level", conf_text(conf, "FLAGPERF_LOG_LEVEL"),
-		     err) < 0 ||
-	    (port && strspn(port, " ") != strlen(port) &&
-	     add_line(out, "hosts_ports", port, err) < 0))
-		return -1;
-	/* The section has the path of its own logs. */
-	if (suite->python && add_line(out, "log_path", log_path, err) < 0)
-		return -1;
-	return add_section(suite, conf, out, err);
+	paths_of(&tree, suite, conf, path, log_path);
+	writer_init(&to, out, quote);
+	put_head(&to, &tree, suite, conf);
+	writer_raw(&to, "flagperf:\n");
+	put_line(&to, "  tree", root);
+	put_line(&to, "  path", strcmp(path, root) ? path : "");
+	for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++)
+		put_line(&to, settings[i].key,
+			 conf_text(conf, settings[i].name));
+	if (port && strspn(port, " ") != strlen(port))
+		put_line(&to, "  hosts_ports", port);
+	/* The other suites find their own logs. */
+	if (suite->python)
+		put_line(&to, "  log_path", log_path);
+	put_section(&to, suite, conf);
+	return writer_end(&to, err);
 }

@@ -3,7 +3,6 @@
 #include "controller/cli/command.h"
 #include "controller/cli/commands/rows.h"
 #include "controller/cli/run/session.h"
-#include "protocol/base/program.h"
 #include "protocol/message/reply_jobs.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* key.c - key: the key files of people, agents, controllers.
+/* key.c - key: creates, shows and rotates keys.
  */
 #include "controller/cli/command.h"
 #include "controller/cli/commands/token.h"
@@ -12,7 +12,6 @@
 #include "protocol/wire/server_keys.h"
 
 #include <errno.h>
-#include <string.h>
 #include <unistd.h>
 
 #define ROTATE_MS 20000
@@ -72,9 +71,9 @@ static int new_key(struct cli *cli, struct error *err)
 
 /* Rotating. */
 
-/* Where the controller of a key is; an agent's knows it from its settings. */
-static int read_settings(struct cli *cli, enum role role, const char *file,
-			 struct connection *connection, struct error *err)
+/* Find the controller of a key: for an agent's key, in the agent's settings. */
+static int find_controller(struct cli *cli, enum role role, const char *file,
+			   struct connection *connection, struct error *err)
 {
 	owned(config_free) struct config *config = NULL;
 	struct agent_settings settings;
@@ -99,20 +98,6 @@ static int read_settings(struct cli *cli, enum role role, const char *file,
 			  err);
 }
 
-/* Its key as it is now, which its owner was told. */
-static int find_controller(struct cli *cli, enum role role, const char *file,
-			   struct connection *connection, struct error *err)
-{
-	struct server_keys keys;
-
-	if (read_settings(cli, role, file, connection, err) < 0 ||
-	    server_keys_read(&keys, connection->server_public,
-			     connection->keys_file, err) < 0)
-		return -1;
-	memcpy(connection->server_public, keys.current, KEY_TEXT_SIZE);
-	return 0;
-}
-
 static int read_times(struct cli *cli, struct join_rotation *rotation,
 		      struct error *err)
 {
@@ -127,9 +112,9 @@ static int read_times(struct cli *cli, struct join_rotation *rotation,
 	return 0;
 }
 
-/* The new key lies beside the old one before the controller hears of it, and
- * takes its place after the controller's word: whatever is cut short, one of
- * the two is good, and the same command goes on.
+/* The new key is saved beside the old one before the controller is asked, and
+ * replaces it after the answer. So whenever this is interrupted, one of the two
+ * is valid, and the same command continues.
  */
 static int ask(struct join_rotation *rotation, const char *file,
 	       struct error *err)
@@ -143,7 +128,7 @@ static int ask(struct join_rotation *rotation, const char *file,
 		join_key_forget(file);
 	if (err->code != EACCES)
 		return error_prefix(err, "%s", file);
-	/* An earlier attempt may have got through, and long ago. */
+	/* An earlier attempt may have succeeded, perhaps long ago. */
 	rotation->key = rotation->next;
 	if (join_rotate(rotation, here, ROTATE_MS, NULL) == 0)
 		return 0;
@@ -170,6 +155,7 @@ static int rotate_key(struct cli *cli, struct error *err)
 				 file);
 	if (read_times(cli, &rotation, err) < 0 ||
 	    find_controller(cli, key.role, file, &connection, err) < 0 ||
+	    settings_newest_key(&connection, err) < 0 ||
 	    join_key_prepare(&next, file, key.name, key.role, err) < 0 ||
 	    ask(&rotation, file, err) < 0 ||
 	    join_key_settle(&next, file, err) < 0)

@@ -2,12 +2,10 @@
  */
 #include "controller/cell/reference_peak.h"
 #include "controller/cli/command.h"
-#include "protocol/base/program.h"
 #include "protocol/base/nearest_word.h"
 #include "protocol/base/units.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <math.h>
 #include <string.h>
 

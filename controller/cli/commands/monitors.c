@@ -6,8 +6,8 @@
 #include "controller/cli/commands/streams.h"
 #include "controller/sweep/flagperf/names.h"
 #include "protocol/hardware/sample_format.h"
+#include "protocol/message/json_get.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <math.h>
 #include <string.h>
@@ -66,7 +66,7 @@ OWNED_VALUE(struct monitors, monitors_clear)
 /* The member of this name, made where it is not there. */
 static cJSON *member(cJSON *object, const char *name, bool array)
 {
-	cJSON *item = cJSON_GetObjectItemCaseSensitive(object, name);
+	cJSON *item = json_get(object, name);
 
 	if (item || !object)
 		return item;
@@ -143,7 +143,7 @@ static void keep_details(struct monitors *monitors,
 			keep(list, point->value[reading]);
 	}
 	if (vendor && point->has & 1u << READING_MEM_TOTAL_MIB &&
-	    !cJSON_GetObjectItemCaseSensitive(vendor, "max_mem"))
+	    !json_get(vendor, "max_mem"))
 		cJSON_AddNumberToObject(vendor, "max_mem",
 					point->value[READING_MEM_TOTAL_MIB]);
 }
@@ -274,5 +274,5 @@ int monitors_write(struct client *client, const struct monitored *monitored,
 		return -1;
 	sample_format_stream(monitored->node, stream);
 	return stream_read(client, monitored->job, monitored->attempt, stream,
-			   take_samples, &monitors, err);
+			   0, take_samples, &monitors, err);
 }

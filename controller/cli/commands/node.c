@@ -3,11 +3,9 @@
 #include "controller/cli/command.h"
 #include "controller/cli/commands/rows.h"
 #include "controller/cli/commands/token.h"
-#include "protocol/base/program.h"
 #include "protocol/message/reply_access.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 

@@ -5,7 +5,6 @@
 #include "controller/cli/commands/plan_pin.h"
 #include "controller/cli/commands/plan_text.h"
 #include "controller/cli/input.h"
-#include "controller/cli/render.h"
 #include "controller/cli/workspace.h"
 #include "controller/report/row.h"
 #include "controller/sweep/plan.h"

@@ -2,9 +2,7 @@
  */
 #include "controller/cli/commands/plan_forecast.h"
 
-#include "controller/cli/render.h"
 #include "controller/report/row.h"
-#include "controller/sweep/plan.h"
 #include "protocol/message/reply_jobs.h"
 
 #include <errno.h>

@@ -3,7 +3,6 @@
 #include "controller/cli/command.h"
 #include "controller/cli/input.h"
 #include "controller/cli/plan/least_policy.h"
-#include "controller/cli/render.h"
 #include "protocol/base/program.h"
 
 static int add_sweep(struct least_policy *least, struct sweep *sweep,

@@ -5,12 +5,10 @@
 #include "controller/cell/reference_peak.h"
 #include "controller/cli/commands/streams.h"
 #include "controller/cli/file_reader.h"
-#include "controller/cli/render.h"
 #include "controller/report/row.h"
 #include "controller/results/recompute.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -65,8 +63,8 @@ static int read_stream(struct recompute_results *reread,
 		       struct extract *extract, uint64_t job, uint32_t attempt,
 		       const char *stream, struct error *err)
 {
-	return stream_read(reread->client, job, attempt, stream, feed, extract,
-			   err) < 0
+	return stream_read(reread->client, job, attempt, stream, 0, feed,
+			   extract, err) < 0
 		       ? -1
 		       : extract_finish(extract, err);
 }

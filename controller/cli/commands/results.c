@@ -1,24 +1,19 @@
 /* results.c - fetches the result rows of a sweep and prints them.
  */
 #include "controller/cli/commands/results.h"
-#include "controller/catalog/catalog.h"
 #include "controller/cli/commands/results_table.h"
 #include "controller/cli/command.h"
 #include "controller/cli/commands/recompute_results.h"
 #include "controller/cli/commands/rows.h"
-#include "controller/cli/render.h"
 #include "controller/report/anomalies.h"
 #include "controller/report/compare.h"
 #include "controller/report/reference.h"
 #include "controller/report/report.h"
 #include "controller/report/row.h"
-#include "controller/results/result.h"
 #include "protocol/message/reply_jobs.h"
-#include "protocol/message/reply_logs.h"
 #include "protocol/message/reply_sweeps.h"
 
 #include <errno.h>
-#include <math.h>
 #include <string.h>
 
 #define TAIL_LINES 30   /* of the end of a log */

@@ -4,7 +4,6 @@
 #include "controller/cli/logins.h"
 #include "controller/cli/render.h"
 #include "controller/cli/secrets.h"
-#include "protocol/base/program.h"
 #include "protocol/message/reply_sweeps.h"
 #include "protocol/registry/login.h"
 

@@ -7,7 +7,6 @@
 #include "protocol/hardware/profile.h"
 
 #include <errno.h>
-#include <string.h>
 
 struct sample_options {
 	struct options common;

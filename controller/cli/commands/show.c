@@ -9,6 +9,7 @@
 #include "controller/report/row.h"
 #include "protocol/base/program.h"
 #include "protocol/message/reply_nodes.h"
+#include "protocol/message/json_get.h"
 
 #include <errno.h>
 #include <math.h>
@@ -303,8 +304,7 @@ static void print_chosen(FILE *out, const char *title, const cJSON *object,
 	bool titled = false;
 
 	for (; *names; names++) {
-		const cJSON *item =
-			cJSON_GetObjectItemCaseSensitive(object, *names);
+		const cJSON *item = json_get(object, *names);
 		char value[4000];
 
 		if (!item || cJSON_IsNull(item) ||
@@ -345,8 +345,7 @@ static void print_summary(struct cli *cli, const struct job_info *job)
 	print_chosen(cli->out, "reason", job->reason, reason);
 	if (todo)
 		fprintf(cli->out, "to do: %s\n", todo);
-	print_chosen(cli->out, "container",
-		     cJSON_GetObjectItemCaseSensitive(job->spec, "container"),
+	print_chosen(cli->out, "container", json_get(job->spec, "container"),
 		     run);
 	print_chosen(cli->out, "result", job->result, figures);
 }
@@ -381,7 +380,6 @@ static int print_answer(struct cli *cli, const struct answer *answer,
 
 static int run_command(struct cli *cli, struct error *err)
 {
-	owned(session_clear) struct session session = { 0 };
 	owned(answer_clear) struct answer answer = { 0 };
 	const char *kind = cli->args[0];
 	struct message_query query = {
@@ -400,8 +398,7 @@ static int run_command(struct cli *cli, struct error *err)
 				 kind);
 	else if (cli_id(cli->args[1], kind, &query.id, err) < 0)
 		return -1;
-	if (session_open(&session, cli, err) < 0 ||
-	    client_query(session.client, &query, &answer, err) < 0)
+	if (session_query(cli, &query, &answer, err) < 0)
 		return -1;
 	return cli_format(cli, "json") ? cli_print_answer(cli, &answer, err)
 				       : print_answer(cli, &answer, kind, err);

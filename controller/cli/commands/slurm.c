@@ -1,4 +1,4 @@
-/* slurm.c - slurm: a sweep as a job of Slurm.
+/* slurm.c - slurm: runs a sweep as a Slurm job.
  *
  * The job's script runs `regatta run --slurm`, which starts a controller on its
  * first node and an agent on each. A job that is requeued, or submitted again
@@ -8,13 +8,13 @@
 #include "controller/cli/input.h"
 #include "controller/cli/logins.h"
 #include "controller/cli/run/folder.h"
+#include "controller/report/writer.h"
 #include "protocol/base/file.h"
 #include "protocol/base/program.h"
 #include "protocol/config/installed.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <math.h>
 #include <string.h>
@@ -38,8 +38,8 @@ static const struct slurm_options *given(const struct cli *cli)
 	return cli->given;
 }
 
-/* In single quotes for the shell. */
-static int put_word(struct buffer *out, const char *text, struct error *err)
+/* escape_fn: in single quotes for the shell. */
+static int quote(struct buffer *out, const char *text, struct error *err)
 {
 	if (buffer_append(out, "'", 1, err) < 0)
 		return -1;
@@ -50,17 +50,15 @@ static int put_word(struct buffer *out, const char *text, struct error *err)
 	return buffer_append(out, "'", 1, err);
 }
 
-static int put_option(struct buffer *out, const char *name, const char *text,
-		      struct error *err)
+static void put_option(struct writer *to, const char *name, const char *text)
 {
 	if (!text)
-		return 0;
-	if (buffer_printf(out, err, " %s ", name) < 0)
-		return -1;
-	return put_word(out, text, err);
+		return;
+	writer_raw(to, name);
+	writer_printf(to, " %s", text);
 }
 
-/* What the widest and the largest job need. */
+/* The most that any job needs. */
 struct need {
 	uint32_t nodes;
 	uint32_t devices;
@@ -97,58 +95,51 @@ static int find_need(struct sweep *sweep, struct need *need, struct error *err)
 	return 0;
 }
 
-/* Whole nodes, or of shared ones what the sweep names. */
-static int put_share(struct buffer *out, const struct need *need,
-		     struct error *err)
+/* Whole nodes; of shared nodes, what the sweep requests. */
+static void put_share(struct writer *to, const struct need *need)
 {
-	uint64_t mib = need->memory_bytes >> 20;
+	size_t mib = (size_t)(need->memory_bytes >> 20);
 
-	if (need->alone)
-		return buffer_text(out,
-				   "#SBATCH --exclusive\n#SBATCH --mem=0\n",
-				   err);
-	if (need->cpus > 0 &&
-	    buffer_printf(out, err, "#SBATCH --cpus-per-task=%.0f\n",
-			  ceil(need->cpus)) < 0)
-		return -1;
-	return mib ? buffer_printf(out, err, "#SBATCH --mem=%" PRIu64 "M\n",
-				   mib)
-		   : 0;
+	if (need->alone) {
+		writer_raw(to, "#SBATCH --exclusive\n#SBATCH --mem=0\n");
+		return;
+	}
+	if (need->cpus > 0)
+		writer_printf(to, "#SBATCH --cpus-per-task=%.0f\n",
+			      ceil(need->cpus));
+	if (mib)
+		writer_printf(to, "#SBATCH --mem=%zuM\n", mib);
 }
 
-static int put_head(const struct cli *cli, struct buffer *out,
-		    const struct input *input, const char *folder,
-		    struct error *err)
+static void put_head(const struct cli *cli, struct writer *to,
+		     const struct need *need, const char *sweep,
+		     const char *folder)
 {
 	uint64_t allocations = given(cli)->allocations;
-	struct need need = { 0 };
 
-	if (find_need(input->sweep, &need, err) < 0 ||
-	    buffer_printf(out, err,
-			  "#!/bin/bash\n"
-			  "#SBATCH --job-name=regatta-%s\n"
-			  "#SBATCH --nodes=%u\n"
-			  "#SBATCH --ntasks-per-node=1\n"
-			  "#SBATCH --signal=B:TERM@%d\n"
-			  "#SBATCH --requeue\n"
-			  "#SBATCH --open-mode=append\n"
-			  "#SBATCH --output=%s/slurm.log\n",
-			  sweep_name(input->sweep), need.nodes, WARN_S,
-			  folder) < 0 ||
-	    put_share(out, &need, err) < 0)
-		return -1;
-	if (allocations != OPTION_NONE && allocations > 1 &&
-	    buffer_printf(out, err, "#SBATCH --array=1-%" PRIu64 "\n",
-			  allocations) < 0)
-		return -1;
-	if (!strcmp(need.vendor, "cpu"))
-		return 0;
-	return buffer_printf(out, err, "#SBATCH --gres=gpu:%u\n", need.devices);
+	writer_raw(to, "#!/bin/bash\n#SBATCH --job-name=regatta-");
+	writer_raw(to, sweep);
+	writer_printf(to,
+		      "\n#SBATCH --nodes=%zu\n"
+		      "#SBATCH --ntasks-per-node=1\n"
+		      "#SBATCH --signal=B:TERM@%d\n"
+		      "#SBATCH --requeue\n"
+		      "#SBATCH --open-mode=append\n"
+		      "#SBATCH --output=",
+		      (size_t)need->nodes, WARN_S);
+	writer_raw(to, folder);
+	writer_raw(to, "/slurm.log\n");
+	put_share(to, need);
+	if (allocations != OPTION_NONE && allocations > 1)
+		writer_printf(to, "#SBATCH --array=1-%zu\n",
+			      (size_t)allocations);
+	if (strcmp(need->vendor, "cpu") != 0)
+		writer_printf(to, "#SBATCH --gres=gpu:%zu\n",
+			      (size_t)need->devices);
 }
 
-/* What a site needs: lines of #SBATCH, modules, variables. */
-static int put_site(const struct cli *cli, struct buffer *out,
-		    struct error *err)
+/* The lines that a site needs: #SBATCH, modules, variables. */
+static int put_site(const struct cli *cli, struct writer *to, struct error *err)
 {
 	const char *site =
 		given(cli)->site ? given(cli)->site : installed_slurm_sh;
@@ -159,41 +150,32 @@ static int put_site(const struct cli *cli, struct buffer *out,
 		return 0;
 	if (file_read(AT_FDCWD, site, &text, err) < 0)
 		return error_prefix(err, "site");
-	return buffer_printf(out, err, "%s\n", text.data);
+	writer_raw(to, text.data);
+	writer_raw(to, "\n");
+	return 0;
 }
 
-static int put_run(const struct cli *cli, const char *program,
-		   const char *folder, const char *sweep, struct buffer *out,
-		   struct error *err)
+static void put_run(const struct cli *cli, const char *program,
+		    const char *folder, const char *sweep, struct writer *to)
 {
-	const struct options *options = &given(cli)->common;
+	const struct options *options = cli->options;
 
-	if (buffer_text(out, "\numask 077\nstate=", err) < 0 ||
-	    put_word(out, folder, err) < 0 ||
-	    buffer_text(out, "\nregatta=", err) < 0 ||
-	    put_word(out, program, err) < 0 ||
-	    buffer_text(out,
-			"\nexec \"$regatta\" run --slurm --join "
-			"--state \"$state\"",
-			err) < 0 ||
-	    put_option(out, "--images", options->images, err) < 0 ||
-	    put_option(out, "--registry-auth", options->registry_auth, err) <
-		    0 ||
-	    put_option(out, "--tree", options->tree, err) < 0 ||
-	    put_option(out, "--engine", given(cli)->engine, err) < 0)
-		return -1;
+	writer_printf(to,
+		      "\numask 077\nstate=%s\nregatta=%s\nexec \"$regatta\" "
+		      "run "
+		      "--slurm --join --state \"$state\"",
+		      folder, program);
+	put_option(to, " --images", options->images);
+	put_option(to, " --registry-auth", options->registry_auth);
+	put_option(to, " --tree", options->tree);
+	put_option(to, " --engine", given(cli)->engine);
 	for (size_t i = 0; i < options->set.count; i++)
-		if (put_option(out, "--set", options->set.items[i], err) < 0)
-			return -1;
-	if (options->keep_going && buffer_text(out, " --keep-going", err) < 0)
-		return -1;
-	if (buffer_append(out, " ", 1, err) < 0 ||
-	    put_word(out, sweep, err) < 0)
-		return -1;
-	return buffer_append(out, "\n", 1, err);
+		put_option(to, " --set", options->set.items[i]);
+	writer_raw(to, options->keep_going ? " --keep-going" : "");
+	writer_printf(to, " %s\n", sweep);
 }
 
-/* Its own folder must be one path for sbatch, which splits at blanks. */
+/* sbatch splits the path of its log at blanks. */
 static int choose_folder(const struct cli *cli, const struct input *input,
 			 char folder[PATH_MAX], struct error *err)
 {
@@ -221,6 +203,8 @@ static int make_script(struct cli *cli, struct buffer *script,
 {
 	owned(input_clear) struct input input = { 0 };
 	char program[PATH_MAX], sweep[PATH_MAX];
+	struct need need = { 0 };
+	struct writer to;
 
 	if (input_init(&input, cli, cli->args[0], false, err) < 0 ||
 	    input_check_jobs(&input, cli, err) < 0 ||
@@ -233,13 +217,17 @@ static int make_script(struct cli *cli, struct buffer *script,
 				 cli->args[0], strerror(errno));
 	if (!realpath("/proc/self/exe", program))
 		return error_errno(err, "/proc/self/exe");
-	if (put_head(cli, script, &input, folder, err) < 0 ||
-	    put_site(cli, script, err) < 0)
+	if (find_need(input.sweep, &need, err) < 0)
 		return -1;
-	return put_run(cli, program, folder, sweep, script, err);
+	writer_init(&to, script, quote);
+	put_head(cli, &to, &need, sweep_name(input.sweep), folder);
+	if (put_site(cli, &to, err) < 0)
+		return -1;
+	put_run(cli, program, folder, sweep, &to);
+	return writer_end(&to, err);
 }
 
-/* sbatch takes our place: its exit code is ours. */
+/* Replace this process by sbatch, so that its exit code is the exit code. */
 static int submit(struct cli *cli, const char *script, size_t first,
 		  struct error *err)
 {

@@ -1,11 +1,10 @@
-/* stacks.c - regatta stacks: where all ranks of a job are.
+/* stacks.c - stacks: shows what all ranks of a job do.
  *
- * Of a running job its nodes are asked to look; of one that has ended the last
- * look is shown, with the stacks that its ranks printed.
+ * The nodes of a running job look at its ranks now. For a job that has ended,
+ * the last look is shown, with the stacks that its ranks printed.
  */
 #include "controller/cli/command.h"
 #include "controller/cli/commands/streams.h"
-#include "controller/cli/render.h"
 #include "controller/cli/run/session.h"
 #include "controller/report/row.h"
 #include "controller/stacks/stacks.h"
@@ -24,17 +23,18 @@
 #define WAIT_MS 1000
 #define ROUND_MS 40000                   /* for all nodes */
 #define OUTPUT_BYTES ((size_t)256 << 10) /* the end of a rank's output */
+#define RANK "rank-"
 
 struct asking {
 	struct cli *cli;
 	struct client *client;
 	const struct job_info *job;
-	uint64_t round; /* 0: the last one that is there */
+	uint64_t round; /* of looking; 0: the last one */
 	int64_t until_ms;
 	struct stacks *stacks;
 };
 
-/* More of the stream, as far as it has come; waits a while for the first. */
+/* Read more of the stream; wait a while if there is no more yet. */
 static int read_more(struct asking *asking, char *stream, struct buffer *text,
 		     struct error *err)
 {
@@ -82,41 +82,29 @@ static int read_node(struct asking *asking, uint32_t rank, const char *node,
 			   text.data ? text.data : "", text.size, err);
 }
 
-/* What Python printed when the ranks of a job that hung were ended. */
-static int read_output(struct asking *asking, const char *stream, uint64_t rank,
-		       uint64_t bytes, struct error *err)
+/* Python prints the stacks of ranks that are ended because their job hung: look
+ * at the end of a rank's output.
+ */
+static int read_output(struct asking *asking, const struct stream_info *stream,
+		       struct error *err)
 {
 	owned(buffer_clear) struct buffer text;
-	uint64_t from = bytes > OUTPUT_BYTES ? bytes - OUTPUT_BYTES : 0;
-	size_t before;
+	uint64_t from =
+		stream->bytes > OUTPUT_BYTES ? stream->bytes - OUTPUT_BYTES : 0;
 
 	buffer_init(&text, OUTPUT_BYTES);
-	do {
-		owned(answer_clear) struct answer answer = { 0 };
-		struct message_log_read ask = {
-			.job = asking->job->job,
-			.attempt = asking->job->attempt,
-			.stream = (char *)stream,
-			.offset = from + text.size,
-		};
-
-		before = text.size;
-		if (client_call(asking->client, MESSAGE_LOG_READ, &ask, &answer,
-				err) < 0 ||
-		    buffer_append(&text, answer.payload,
-				  answer.size < OUTPUT_BYTES - text.size
-					  ? answer.size
-					  : OUTPUT_BYTES - text.size,
-				  err) < 0)
-			return -1;
-	} while (text.size > before && text.size < OUTPUT_BYTES);
+	if (stream_read(asking->client, asking->job->job, asking->job->attempt,
+			stream->stream, from, file_reader_keep, &text, err) < 0)
+		return -1;
 	if (text.size)
-		stacks_take_output(asking->stacks, (int64_t)rank, text.data,
-				   text.size);
+		stacks_take_output(asking->stacks,
+				   strtoll(stream->stream + strlen(RANK), NULL,
+					   10),
+				   text.data, text.size);
 	return 0;
 }
 
-/* Nodes of a job that has ended have looked, or not. */
+/* The last look of the nodes, of a job that has ended. */
 static int read_kept(struct asking *asking, struct error *err)
 {
 	const struct job_info *job = asking->job;
@@ -134,19 +122,14 @@ static int read_kept(struct asking *asking, struct error *err)
 				 " does not run, and no stacks were recorded "
 				 "while it ran",
 				 job->job);
-	for (size_t i = 0; i < job->streams_count; i++) {
-		const struct stream_info *rank = &job->streams[i];
-
-		if (!strncmp(rank->stream, "rank-", 5) &&
-		    read_output(asking, rank->stream,
-				strtoull(rank->stream + 5, NULL, 10),
-				rank->bytes, err) < 0)
+	for (size_t i = 0; i < job->streams_count; i++)
+		if (!strncmp(job->streams[i].stream, RANK, strlen(RANK)) &&
+		    read_output(asking, &job->streams[i], err) < 0)
 			return -1;
-	}
 	return 0;
 }
 
-/* All nodes look at once. */
+/* Let all nodes look now. */
 static int ask_nodes(struct asking *asking, struct error *err)
 {
 	const struct job_info *job = asking->job;

@@ -1,4 +1,4 @@
-/* streams.c - the streams of a job, as a controller lists them.
+/* streams.c - lists and reads the output streams of a job.
  */
 #include "controller/cli/commands/streams.h"
 #include "controller/cli/render.h"
@@ -64,13 +64,14 @@ int stream_piece_wrong(const char *stream, struct error *err)
 }
 
 int stream_read(struct client *client, uint64_t job, uint32_t attempt,
-		const char *stream, file_reader_fn *fn, void *arg,
-		struct error *err)
+		const char *stream, uint64_t from, file_reader_fn *fn,
+		void *arg, struct error *err)
 {
 	struct message_log_read ask = {
 		.job = job,
 		.attempt = attempt,
 		.stream = (char *)stream,
+		.offset = from,
 	};
 	uint64_t length;
 

@@ -23,11 +23,11 @@ bool stream_piece_fits(const struct answer *answer, uint64_t offset,
 		       bool anywhere);
 int stream_piece_wrong(const char *stream, struct error *err); /* always -1 */
 
-/* Call fn for each piece of a stored stream, from its beginning to its present
+/* Call fn for each piece of a stored stream, from this offset to its present
  * end. If fn returns -1, reading ends. ENOENT: no such stream.
  */
 int stream_read(struct client *client, uint64_t job, uint32_t attempt,
-		const char *stream, file_reader_fn *fn, void *arg,
-		struct error *err);
+		const char *stream, uint64_t from, file_reader_fn *fn,
+		void *arg, struct error *err);
 
 #endif

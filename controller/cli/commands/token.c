@@ -1,4 +1,4 @@
-/* token.c - making a token: what `node token` and `user add` share.
+/* token.c - makes a token, for `node token` and `user add`.
  */
 #include "controller/cli/commands/token.h"
 #include "controller/cli/render.h"
@@ -6,9 +6,7 @@
 #include "protocol/base/units.h"
 #include "protocol/message/reply_access.h"
 #include "protocol/wire/join.h"
-#include "protocol/wire/server_keys.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -24,23 +22,21 @@ int token_seconds(const char *text, uint32_t *seconds, struct error *err)
 	return 0;
 }
 
-/* The secret half stays with us; the controller learns the public one. */
+/* The controller gets only the public half of the token. */
 static int make(struct cli *cli, const struct token_options *options,
 		struct join_token *token, struct error *err)
 {
 	struct connection connection;
-	struct server_keys keys;
 	struct key key;
 
 	if (settings_connection(cli->environment, cli->options, &connection,
 				err) < 0 ||
-	    server_keys_read(&keys, connection.server_public,
-			     connection.keys_file, err) < 0 ||
+	    settings_newest_key(&connection, err) < 0 ||
 	    key_generate(&key, "token", ROLE_JOINER, err) < 0)
 		return -1;
 	snprintf(token->endpoint, sizeof(token->endpoint), "%s",
 		 options->address ? options->address : connection.endpoint);
-	memcpy(token->server_public, keys.current, KEY_TEXT_SIZE);
+	memcpy(token->server_public, connection.server_public, KEY_TEXT_SIZE);
 	memcpy(token->public, key.public, KEY_TEXT_SIZE);
 	memcpy(token->secret, key.secret, KEY_TEXT_SIZE);
 	return 0;

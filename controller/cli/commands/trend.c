@@ -2,7 +2,6 @@
  */
 #include "controller/cli/command.h"
 #include "controller/cli/commands/results.h"
-#include "controller/cli/render.h"
 #include "controller/cli/run/session.h"
 #include "controller/report/row.h"
 #include "controller/report/trend.h"
@@ -11,7 +10,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define LAST 50 /* sweeps that are read */
 

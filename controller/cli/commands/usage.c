@@ -1,7 +1,6 @@
 /* usage.c - what was sampled beside a job, as tables.
  */
 #include "controller/cli/commands/usage.h"
-#include "controller/cli/render.h"
 #include "controller/report/row.h"
 
 #define COLUMNS_MAX 16

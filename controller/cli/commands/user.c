@@ -3,11 +3,9 @@
 #include "controller/cli/command.h"
 #include "controller/cli/commands/rows.h"
 #include "controller/cli/commands/token.h"
-#include "protocol/base/program.h"
 #include "protocol/message/reply_access.h"
 
 #include <errno.h>
-#include <string.h>
 
 struct user_options {
 	struct options common;
@@ -96,57 +94,57 @@ static int remove_user(struct cli *cli, struct error *err)
 	return cli_print_answer(cli, &answer, err);
 }
 
-static int roles_json(struct cli *cli, struct error *err)
+/* What a request does, and who may send it, by the table of the controller. */
+struct permission {
+	char *message;
+	char *may;
+	bool operator;
+	bool viewer;
+	bool token;
+	bool audit;
+};
+static const struct schema permission_schema =
+	SCHEMA(permission, FIELD(permission, message), FIELD(permission, may),
+	       FIELD(permission, operator), FIELD(permission, viewer),
+	       FIELD(permission, token), FIELD(permission, audit));
+
+static void permission_row(struct table *table, const void *row, int64_t now_ms)
 {
-	owned(cJSON_Delete) cJSON *object = cJSON_CreateObject();
-	cJSON *list = cJSON_AddArrayToObject(object, "roles");
+	const struct permission *permission = row;
+	const bool given[] = { permission->operator, permission->viewer,
+			       permission->token, permission->audit };
 
-	for (int i = 1; i < MESSAGE_TYPES; i++) {
-		const struct message_kind *kind = &message_kinds[i];
-		cJSON *row;
-
-		if (!kind->does)
-			continue;
-		row = cJSON_CreateObject();
-		cJSON_AddStringToObject(row, "message", kind->name);
-		cJSON_AddStringToObject(row, "may", kind->does);
-		cJSON_AddBoolToObject(row, "operator",
-				      kind->senders & ROLE_OPERATOR);
-		cJSON_AddBoolToObject(row, "viewer",
-				      kind->senders & ROLE_VIEWER);
-		cJSON_AddBoolToObject(row, "token",
-				      kind->senders & ROLE_JOINER);
-		cJSON_AddBoolToObject(row, "audit", kind->audited);
-		cJSON_AddItemToArray(list, row);
-	}
-	return cli_print_json(cli, object, err);
+	table_text(table, permission->may);
+	for (size_t i = 0; i < sizeof(given) / sizeof(given[0]); i++)
+		table_text(table, given[i] ? "yes" : "-");
 }
 
-/* The table that the controller goes by. */
+static const struct column permission_columns[] = {
+	{ "MAY", false },   { "OPERATOR", false }, { "VIEWER", false },
+	{ "TOKEN", false }, { "AUDIT", false },    { NULL, false },
+};
+static const struct rows_view permissions_view = { "roles", permission_columns,
+						   permission_row, "", NULL };
+
 static int roles(struct cli *cli, struct error *err)
 {
-	static const struct column columns[] = {
-		{ "MAY", false },   { "OPERATOR", false }, { "VIEWER", false },
-		{ "TOKEN", false }, { "AUDIT", false },    { NULL, false },
-	};
-	static const enum role shown[] = { ROLE_OPERATOR, ROLE_VIEWER,
-					   ROLE_JOINER };
-	owned(table_clear) struct table table = { .columns = columns };
+	struct permission items[MESSAGE_TYPES];
+	struct rows rows = { &permission_schema, (char *)items, 0 };
 
-	if (cli_format(cli, "json"))
-		return roles_json(cli, err);
 	for (int i = 1; i < MESSAGE_TYPES; i++) {
 		const struct message_kind *kind = &message_kinds[i];
 
-		if (!kind->does)
-			continue;
-		table_text(&table, kind->does);
-		for (size_t r = 0; r < sizeof(shown) / sizeof(shown[0]); r++)
-			table_text(&table,
-				   kind->senders & shown[r] ? "yes" : "-");
-		table_text(&table, kind->audited ? "yes" : "-");
+		if (kind->does)
+			items[rows.count++] = (struct permission){
+				.message = (char *)kind->name,
+				.may = (char *)kind->does,
+				.operator= kind->senders & ROLE_OPERATOR,
+				.viewer = kind->senders & ROLE_VIEWER,
+				.token = kind->senders & ROLE_JOINER,
+				.audit = kind->audited,
+			};
 	}
-	return table_print(&table, cli->out, false, err);
+	return rows_show(cli, &permissions_view, 0, &rows, err);
 }
 
 /* clang-format off */

@@ -3,17 +3,16 @@
 #include "controller/cli/command.h"
 #include "controller/cli/commands/recompute_results.h"
 #include "controller/cli/commands/results.h"
-#include "controller/cli/render.h"
 #include "controller/report/row.h"
 #include "controller/results/recompute.h"
 #include "protocol/base/buffer.h"
 #include "protocol/base/file.h"
 #include "protocol/base/program.h"
 #include "protocol/message/reply_jobs.h"
+#include "protocol/message/json_get.h"
 
 #include <errno.h>
 #include <math.h>
-#include <string.h>
 
 #define SHOWN 60 /* bytes of a value in a table */
 
@@ -63,7 +62,7 @@ static cJSON *file_row(const char *name, uint64_t job, struct error *err)
 		err->code = EINVAL;
 		return NULL;
 	}
-	rows = cJSON_GetObjectItemCaseSensitive(file, "rows");
+	rows = json_get(file, "rows");
 	if (!cJSON_IsArray(rows)) {
 		if (cJSON_IsObject(row_at(file, "result")))
 			return take(file);

@@ -8,13 +8,11 @@
 
 static int run_command(struct cli *cli, struct error *err)
 {
-	owned(session_clear) struct session session = { 0 };
 	owned(answer_clear) struct answer answer = { 0 };
 	struct message_query query = { .what = QUERY_WEB };
 	const struct reply_web *reply;
 
-	if (session_open(&session, cli, err) < 0 ||
-	    client_query(session.client, &query, &answer, err) < 0)
+	if (session_query(cli, &query, &answer, err) < 0)
 		return -1;
 	reply = answer.reply;
 	fprintf(cli->out, "%s\n", reply->address);

@@ -1,5 +1,8 @@
-/* least_policy.c - the least that a node must allow for jobs. */
+/* least_policy.c - computes the least permissive policy that allows given jobs.
+ */
 #include "controller/cli/plan/least_policy.h"
+
+#include "protocol/message/json_get.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -28,11 +31,7 @@ static const struct opening {
 
 static bool has_word(const struct strings *list, const char *word)
 {
-	for (size_t i = 0; i < list->count; i++)
-		if (!strcmp(list->items[i], word) ||
-		    !strcmp(list->items[i], "*"))
-			return true;
-	return false;
+	return strings_has(list, word) || strings_has(list, "*");
 }
 
 static int add_word(struct least_policy *least, enum policy_list list,
@@ -155,7 +154,7 @@ int least_policy_add(struct least_policy *least,
 		if (add_mount(least->policy, job->mounts[i].host,
 			      !job->mounts[i].read_only, err) < 0)
 			return -1;
-	/* What is built there is seen and changed by its scripts. */
+	/* The scripts of a build read and change its folder. */
 	if (job->build && *job->build == '/' &&
 	    add_mount(least->policy, job->build, true, err) < 0)
 		return -1;
@@ -177,15 +176,6 @@ int least_policy_add(struct least_policy *least,
 	return add_devices(least, &job->device_nodes, err);
 }
 
-static bool is_more(const struct least_policy *least)
-{
-	bool more = least->policy->mounts_count || least->more_ulimits;
-
-	for (size_t i = 0; i < OPENINGS; i++)
-		more |= least->longer[openings[i].list];
-	return more;
-}
-
 static cJSON *mounts_json(const struct policy *policy)
 {
 	cJSON *mounts = cJSON_CreateArray();
@@ -199,15 +189,6 @@ static cJSON *mounts_json(const struct policy *policy)
 		cJSON_AddItemToArray(mounts, mount);
 	}
 	return mounts;
-}
-
-static cJSON *list_json(const struct strings *list)
-{
-	cJSON *words = cJSON_CreateArray();
-
-	for (size_t i = 0; i < list->count; i++)
-		cJSON_AddItemToArray(words, cJSON_CreateString(list->items[i]));
-	return words;
 }
 
 static cJSON *ulimits_json(const struct policy *policy)
@@ -226,55 +207,51 @@ static cJSON *ulimits_json(const struct policy *policy)
 	return ulimits;
 }
 
-/* One key of the file, which JSON is YAML enough for. */
-static void print_key(FILE *out, const char *key, cJSON *value,
-		      const char *opens)
+/* A key of the policy file; YAML accepts JSON. */
+static void print_key(FILE *out, const cJSON *key)
 {
-	char *text = cJSON_PrintUnformatted(value);
+	const char *opens = "containers can raise these limits to these values";
+	char *text = cJSON_PrintUnformatted(key);
 
-	fprintf(out, "# %s\n%s: %s\n", opens, key, text ? text : "[]");
+	for (size_t i = 0; i < OPENINGS; i++)
+		if (!strcmp(policy_list_name(openings[i].list), key->string))
+			opens = openings[i].opens;
+	fprintf(out, "# %s\n%s: %s\n", opens, key->string, text ? text : "[]");
 	cJSON_free(text);
-	cJSON_Delete(value);
 }
 
-static void print_mounts(FILE *out, const struct policy *policy)
+static void print_mounts(FILE *out, const cJSON *mounts)
 {
-	cJSON *mounts = mounts_json(policy);
 	const cJSON *mount;
 
 	fputs("mounts:\n", out);
 	cJSON_ArrayForEach(mount, mounts)
 	{
-		const cJSON *host =
-			cJSON_GetObjectItemCaseSensitive(mount, "host");
-		bool write = cJSON_GetObjectItemCaseSensitive(mount, "write");
-		char *text = cJSON_PrintUnformatted(host);
+		char *host = cJSON_PrintUnformatted(json_get(mount, "host"));
+		bool write = json_get(mount, "write");
 
 		fprintf(out,
 			"  # containers can %s everything below\n  - {host: "
 			"%s%s}\n",
 			write ? "read, change and remove" : "read",
-			text ? text : "", write ? ", write: true" : "");
-		cJSON_free(text);
+			host ? host : "", write ? ", write: true" : "");
+		cJSON_free(host);
 	}
-	cJSON_Delete(mounts);
 }
 
 bool least_policy_print(const struct least_policy *least, FILE *out)
 {
-	const struct policy *policy = least->policy;
+	owned(cJSON_Delete) cJSON *object = least_policy_json(least);
+	const cJSON *key;
 
-	if (policy->mounts_count)
-		print_mounts(out, policy);
-	for (size_t i = 0; i < OPENINGS; i++)
-		if (least->longer[openings[i].list])
-			print_key(out, policy_list_name(openings[i].list),
-				  list_json(&policy->lists[openings[i].list]),
-				  openings[i].opens);
-	if (least->more_ulimits)
-		print_key(out, "ulimits", ulimits_json(policy),
-			  "containers can raise these limits to these values");
-	return is_more(least);
+	cJSON_ArrayForEach(key, object)
+	{
+		if (!strcmp(key->string, "mounts"))
+			print_mounts(out, key);
+		else
+			print_key(out, key);
+	}
+	return object && object->child;
 }
 
 cJSON *least_policy_json(const struct least_policy *least)
@@ -284,11 +261,17 @@ cJSON *least_policy_json(const struct least_policy *least)
 
 	if (policy->mounts_count)
 		cJSON_AddItemToObject(object, "mounts", mounts_json(policy));
-	for (size_t i = 0; i < OPENINGS; i++)
-		if (least->longer[openings[i].list])
+	for (size_t i = 0; i < OPENINGS; i++) {
+		enum policy_list list = openings[i].list;
+		const struct strings *words = &policy->lists[list];
+
+		if (least->longer[list])
 			cJSON_AddItemToObject(
-				object, policy_list_name(openings[i].list),
-				list_json(&policy->lists[openings[i].list]));
+				object, policy_list_name(list),
+				cJSON_CreateStringArray((const char *const *)
+								words->items,
+							(int)words->count));
+	}
 	if (least->more_ulimits)
 		cJSON_AddItemToObject(object, "ulimits", ulimits_json(policy));
 	return object;

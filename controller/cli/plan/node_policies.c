@@ -6,6 +6,7 @@
 #include "protocol/config/policy_check.h"
 #include "protocol/config/policy_image.h"
 #include "protocol/hardware/container.h"
+#include "protocol/message/json_get.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -71,8 +72,7 @@ static struct known_policy *add(struct node_policies *policies,
 int node_policies_add(struct node_policies *policies,
 		      const struct node_info *node, struct error *err)
 {
-	const char *text = cJSON_GetStringValue(
-		cJSON_GetObjectItemCaseSensitive(node->facts, "policy"));
+	const char *text = json_get_text(node->facts, "policy");
 	const char *vendor = node->vendor ? node->vendor : "";
 	struct known_policy *item;
 
@@ -125,11 +125,11 @@ static bool add_refusal(cJSON *to, const struct known_policy *known,
 			const char *why)
 {
 	cJSON *refusal = cJSON_CreateObject();
-	cJSON *nodes = cJSON_AddArrayToObject(refusal, "nodes");
 
-	for (size_t i = 0; i < known->nodes.count; i++)
-		cJSON_AddItemToArray(nodes,
-				     cJSON_CreateString(known->nodes.items[i]));
+	cJSON_AddItemToObject(refusal, "nodes",
+			      cJSON_CreateStringArray((const char *const *)known
+							      ->nodes.items,
+						      (int)known->nodes.count));
 	return cJSON_AddStringToObject(refusal, "text", why) &&
 	       cJSON_AddItemToArray(to, refusal);
 }

@@ -3,7 +3,6 @@
 #include "controller/cli/plan/node_snapshot.h"
 #include "controller/nodes/labels.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,7 +3,6 @@
  */
 #include "controller/cli/plan/schedule_simulation.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 

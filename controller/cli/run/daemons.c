@@ -1,4 +1,4 @@
-/* daemons.c - a controller and an agent of our own, as children.
+/* daemons.c - runs a controller and agents as child processes.
  */
 #include "controller/cli/run/daemons.h"
 #include "protocol/base/file.h"
@@ -22,7 +22,7 @@ struct child {
 	struct daemons *daemons;
 	const char *name;
 	const char *log; /* file in the folder */
-	char *const *(*args)(struct daemons *daemons, char **args);
+	void (*args)(struct daemons *daemons, char **args);
 	pid_t pid; /* 0: not running */
 	unsigned starts;
 	sd_event_source *source;
@@ -40,8 +40,8 @@ struct daemons {
 	sd_event_source *inotify;
 	sd_event_source *timer;
 	bool timed_out;
-	bool leaving;  /* the agents were told to */
-	bool stopping; /* a child that ends has a right to */
+	bool leaving;  /* the agents were told to leave */
+	bool stopping; /* children are expected to end */
 	bool broken;
 	struct error why;
 	/* Texts for the arguments. */
@@ -50,117 +50,117 @@ struct daemons {
 	char numbers[3][16];
 };
 
-/* The arguments of the two, as agent/main.c and controller/main.c know them. */
+/* The arguments, as agent/main.c and controller/main.c know them. */
 
-static char *const *controller_args(struct daemons *daemons, char **args)
+#define OPTIONS(list) (list), sizeof(list) / sizeof((list)[0])
+
+/* Append the options that have a value. Returns the number of arguments. */
+static size_t add_options(char **args, size_t n, const char *const (*list)[2],
+			  size_t count)
 {
-	const struct folder *folder = daemons->config.folder;
-	const struct allocation *allocation = daemons->config.allocation;
-	size_t n = 0;
+	for (size_t i = 0; i < count; i++) {
+		if (!list[i][1])
+			continue;
+		args[n++] = (char *)list[i][0];
+		args[n++] = (char *)list[i][1];
+	}
+	return n;
+}
+
+static void controller_args(struct daemons *daemons, char **args)
+{
+	const struct daemons_config *config = &daemons->config;
+	const struct allocation *allocation = config->allocation;
+	const struct folder *folder = config->folder;
+	/* /dev/null: the settings of this machine's services do not count. A
+	 * controller that is started again listens at its address before.
+	 */
+	const char *const options[][2] = {
+		{ "--config", "/dev/null" },
+		{ "--state",
+		  folder_file(folder, "controller", daemons->paths[0]) },
+		{ "--listen",
+		  daemons->endpoint[0] ? daemons->endpoint : daemons->listen },
+		{ "--key", folder_file(folder, "keys/controller.key",
+				       daemons->paths[1]) },
+		{ "--keys",
+		  folder_file(folder, "keys/authorized", daemons->paths[2]) },
+		{ "--images", config->images },
+		{ "--endpoint-file",
+		  folder_file(folder, "endpoint", daemons->paths[3]) },
+		{ "--parent-fd", config->agent ? daemons->numbers[0] : NULL },
+		{ "--web", config->agent ? "127.0.0.1:0" : NULL },
+	};
+	size_t n = 1;
 
 	snprintf(daemons->listen, sizeof(daemons->listen), "tcp://%s:*",
 		 allocation ? allocation->address : "127.0.0.1");
 	snprintf(daemons->numbers[0], 16, "%d", daemons->a[0]);
-	args[n++] = (char *)daemons->config.controller;
-	args[n++] = (char *)"--config"; /* not that of a service here */
-	args[n++] = (char *)"/dev/null";
-	args[n++] = (char *)"--state";
-	args[n++] = folder_file(folder, "controller", daemons->paths[0]);
-	args[n++] = (char *)"--listen";
-	/* A second one listens where the agent looks for it. */
-	args[n++] = daemons->endpoint[0] ? daemons->endpoint : daemons->listen;
-	args[n++] = (char *)"--key";
-	args[n++] =
-		folder_file(folder, "keys/controller.key", daemons->paths[1]);
-	args[n++] = (char *)"--keys";
-	args[n++] = folder_file(folder, "keys/authorized", daemons->paths[2]);
-	args[n++] = (char *)"--images";
-	args[n++] = (char *)daemons->config.images;
-	args[n++] = (char *)"--endpoint-file";
-	args[n++] = folder_file(folder, "endpoint", daemons->paths[3]);
-	if (daemons->config.agent) {
-		args[n++] = (char *)"--parent-fd";
-		args[n++] = daemons->numbers[0];
-		args[n++] = (char *)"--web";
-		args[n++] = (char *)"127.0.0.1:0";
-	}
+	args[0] = (char *)config->controller;
+	n = add_options(args, n, OPTIONS(options));
 	if (allocation)
 		args[n++] = (char *)"--keep-jobs";
 	args[n] = NULL;
-	return args;
 }
 
 /* One srun for all agents; their parent pipe is its standard input. */
-static char *const *srun_args(struct daemons *daemons, char **args)
+static void srun_args(struct daemons *daemons, char **args)
 {
 	const struct daemons_config *config = &daemons->config;
+	const struct folder *folder = config->folder;
+	const char *const words[] = {
+		config->agent,
+		folder_file(folder, "endpoint", daemons->paths[4]),
+		folder->controller.public,
+		folder_file(folder, "keys", daemons->paths[5]),
+		config->images,
+		config->init,
+		config->vendor,
+		daemons->numbers[2],
+		folder->cluster,
+		config->engine ? config->engine : "",
+	};
 	size_t n = 0;
 
-	snprintf(daemons->numbers[2], 16, "%u", config->devices);
 	for (size_t i = 0; allocation_srun[i]; i++)
 		args[n++] = (char *)allocation_srun[i];
-	args[n++] = (char *)config->agent;
-	args[n++] = folder_file(config->folder, "endpoint", daemons->paths[4]);
-	args[n++] = (char *)config->folder->controller.public;
-	args[n++] = folder_file(config->folder, "keys", daemons->paths[5]);
-	args[n++] = (char *)config->images;
-	args[n++] = (char *)config->init;
-	args[n++] = (char *)config->vendor;
-	args[n++] = daemons->numbers[2];
-	args[n++] = (char *)config->folder->cluster;
-	args[n++] = (char *)(config->engine ? config->engine : "");
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		args[n++] = (char *)words[i];
 	args[n] = NULL;
-	return args;
 }
 
-static char *const *agent_args(struct daemons *daemons, char **args)
+static void agent_args(struct daemons *daemons, char **args)
 {
 	const struct daemons_config *config = &daemons->config;
-	size_t n = 0;
-
-	if (config->allocation)
-		return srun_args(daemons, args);
+	const struct folder *folder = config->folder;
+	/* Any policy: the user of the run owns the agent. */
+	const char *const options[][2] = {
+		{ "--config", "/dev/null" },
+		{ "--policy", "any" },
+		{ "--controller", daemons->endpoint },
+		{ "--controller-key", folder->controller.public },
+		{ "--key",
+		  folder_file(folder, "keys/agent.key", daemons->paths[4]) },
+		{ "--state", folder_file(folder, "agent", daemons->paths[5]) },
+		{ "--engine", config->engine },
+		{ "--engine-tls", config->engine_tls },
+		{ "--registry-auth", config->registry_auth },
+		{ "--images", config->images },
+		{ "--init", config->init },
+		{ "--vendor", config->vendor },
+		{ "--devices", daemons->numbers[2] },
+		{ "--cluster", folder->cluster },
+		{ "--parent-fd", daemons->numbers[1] },
+	};
 
 	snprintf(daemons->numbers[1], 16, "%d", daemons->b[0]);
 	snprintf(daemons->numbers[2], 16, "%u", config->devices);
-	args[n++] = (char *)config->agent;
-	args[n++] = (char *)"--config";
-	args[n++] = (char *)"/dev/null";
-	args[n++] = (char *)"--policy"; /* who orders is who owns the agent */
-	args[n++] = (char *)"any";
-	args[n++] = (char *)"--controller";
-	args[n++] = daemons->endpoint;
-	args[n++] = (char *)"--controller-key";
-	args[n++] = (char *)config->folder->controller.public;
-	args[n++] = (char *)"--key";
-	args[n++] = folder_file(config->folder, "keys/agent.key",
-				daemons->paths[4]);
-	args[n++] = (char *)"--state";
-	args[n++] = folder_file(config->folder, "agent", daemons->paths[5]);
-	args[n++] = (char *)"--engine";
-	args[n++] = (char *)config->engine;
-	if (config->engine_tls) {
-		args[n++] = (char *)"--engine-tls";
-		args[n++] = (char *)config->engine_tls;
+	if (config->allocation) {
+		srun_args(daemons, args);
+		return;
 	}
-	if (config->registry_auth) {
-		args[n++] = (char *)"--registry-auth";
-		args[n++] = (char *)config->registry_auth;
-	}
-	args[n++] = (char *)"--images";
-	args[n++] = (char *)config->images;
-	args[n++] = (char *)"--init";
-	args[n++] = (char *)config->init;
-	args[n++] = (char *)"--vendor";
-	args[n++] = (char *)config->vendor;
-	args[n++] = (char *)"--devices";
-	args[n++] = daemons->numbers[2];
-	args[n++] = (char *)"--cluster";
-	args[n++] = (char *)config->folder->cluster;
-	args[n++] = (char *)"--parent-fd";
-	args[n++] = daemons->numbers[1];
-	args[n] = NULL;
-	return args;
+	args[0] = (char *)config->agent;
+	args[add_options(args, 1, OPTIONS(options))] = NULL;
 }
 
 /* Starting. */
@@ -183,8 +183,8 @@ static void become(const struct daemons *daemons, const struct child *child,
 	if (!daemons->config.agent)
 		prctl(PR_SET_PDEATHSIG, SIGTERM);
 	signal(SIGPIPE, SIG_DFL);
-	/* Slurm sends it to all of a job at once, but the controller goes last,
-	 * and srun after the agents.
+	/* Slurm sends SIGTERM to all processes of a job at once. But srun must
+	 * end after the agents, and the controller last.
 	 */
 	if (slurm)
 		signal(SIGTERM, SIG_IGN);
@@ -209,13 +209,12 @@ static int child_ended(sd_event_source *source, const siginfo_t *info,
 static int child_start(struct child *child, struct error *err)
 {
 	struct daemons *daemons = child->daemons;
-	char *space[ARGS_MAX];
-	char *const *args = child->args(daemons, space);
-	char path[PATH_MAX];
+	char *args[ARGS_MAX], path[PATH_MAX];
 	owned_fd int log = -1;
 	pid_t pid;
 	int rc;
 
+	child->args(daemons, args);
 	folder_file(daemons->config.folder, child->log, path);
 	log = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
 	if (log < 0)
@@ -320,7 +319,7 @@ static int child_ended(sd_event_source *source, const siginfo_t *info,
 	return 0;
 }
 
-/* Where the controller listens: a file that appears as a whole. */
+/* The address of the controller: a file that appears as a whole. */
 
 static void look_for_endpoint(struct daemons *daemons)
 {

@@ -3,12 +3,10 @@
  */
 #include "controller/cli/run/follow.h"
 #include "controller/cli/run/session.h"
-#include "protocol/base/loop.h"
 #include "protocol/base/program.h"
 #include "protocol/message/reply_access.h"
 
 #include <errno.h>
-#include <string.h>
 
 #define LOOK_US 1000000
 

@@ -1,4 +1,5 @@
-/* session.c - a session with the controller of the settings, or of a folder.
+/* session.c - opens a session with the configured controller, or with that of a
+ * run's folder.
  */
 #include "controller/cli/run/session.h"
 
@@ -102,4 +103,14 @@ void session_clear(struct session *session)
 	daemons_free(session->daemons);
 	session->daemons = NULL;
 	folder_clear(&session->folder);
+}
+
+int session_query(struct cli *cli, struct message_query *query,
+		  struct answer *answer, struct error *err)
+{
+	owned(session_clear) struct session session = { 0 };
+
+	return session_open(&session, cli, err) < 0
+		       ? -1
+		       : client_query(session.client, query, answer, err);
 }

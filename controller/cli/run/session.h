@@ -27,6 +27,10 @@ int session_open(struct session *session, struct cli *cli, struct error *err);
 void session_clear(struct session *session);
 OWNED_VALUE(struct session, session_clear)
 
+/* Open a session, ask one query, and end the session. */
+int session_query(struct cli *cli, struct message_query *query,
+		  struct answer *answer, struct error *err);
+
 /* A client of the controller at this address, as the folder's operator. */
 struct client *session_client(sd_event *loop, const struct folder *folder,
 			      const char *endpoint, struct error *err);

@@ -4,7 +4,6 @@
 #include "controller/cli/logins.h"
 #include "controller/cli/run/probe.h"
 #include "controller/report/row.h"
-#include "protocol/base/file.h"
 #include "protocol/config/own_engine.h"
 #include "protocol/registry/credential.h"
 
