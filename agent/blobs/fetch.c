@@ -459,11 +459,9 @@ static struct flight *flight_new(struct fetches *fetches, const char *hash,
 	if (blob_store_look(fetches->config.contents, hash, &bytes, &whole,
 			    err) < 0)
 		return NULL;
-	flight = calloc(1, sizeof(*flight));
-	if (!flight) {
-		error_nomem(err, "content");
+	flight = error_calloc(sizeof(*flight), "content", err);
+	if (!flight)
 		return NULL;
-	}
 	flight->fetches = fetches;
 	memcpy(flight->hash, hash, sizeof(flight->hash));
 	flight->awaited = awaited;
@@ -485,12 +483,10 @@ struct fetch_wait *fetch_begin(struct fetches *fetches, const char *hash,
 			       fetch_done_fn *done, void *arg,
 			       struct error *err)
 {
-	struct fetch_wait *wait = calloc(1, sizeof(*wait));
+	struct fetch_wait *wait = error_calloc(sizeof(*wait), "content", err);
 
-	if (!wait) {
-		error_nomem(err, "content");
+	if (!wait)
 		return NULL;
-	}
 	wait->progress = progress;
 	wait->done = done;
 	wait->arg = arg;
@@ -544,12 +540,10 @@ struct fetches *fetches_new(const struct fetch_config *config,
 		.to_controller = to_controller,
 	};
 	owned(fetches_free) struct fetches *fetches =
-		calloc(1, sizeof(*fetches));
+		error_calloc(sizeof(*fetches), "contents", err);
 
-	if (!fetches) {
-		error_nomem(err, "contents");
+	if (!fetches)
 		return NULL;
-	}
 	TAILQ_INIT(&fetches->flights);
 	fetches->config = *config;
 	fetches->peers = peers_new(config->loop, config->contents, config->key,

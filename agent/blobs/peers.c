@@ -139,13 +139,12 @@ struct peers *peers_new(sd_event *loop, struct blob_store *contents,
 			uint32_t port, const struct peers_handler *handler,
 			void *arg, struct error *err)
 {
-	owned(peers_free) struct peers *peers = calloc(1, sizeof(*peers));
+	owned(peers_free) struct peers *peers =
+		error_calloc(sizeof(*peers), "peers", err);
 	struct error why;
 
-	if (!peers) {
-		error_nomem(err, "peers");
+	if (!peers)
 		return NULL;
-	}
 	TAILQ_INIT(&peers->links);
 	peers->loop = sd_event_ref(loop);
 	peers->key = key;

@@ -76,11 +76,9 @@ struct tar_filter *tar_filter_new(const char *pattern, uint64_t read_max,
 
 	if (pattern_check(pattern, err) < 0)
 		return NULL;
-	filter = calloc(1, sizeof(*filter));
-	if (!filter) {
-		error_nomem(err, "tar");
+	filter = error_calloc(sizeof(*filter), "tar", err);
+	if (!filter)
 		return NULL;
-	}
 	snprintf(filter->pattern, sizeof(filter->pattern), "%s", pattern);
 	squeeze(filter->pattern);
 	filter->read_max = read_max;

@@ -73,14 +73,12 @@ struct workspace_upload *workspace_upload_new(struct blob_store *contents,
 					      struct error *err)
 {
 	owned(workspace_upload_free) struct workspace_upload *insert =
-		calloc(1, sizeof(*insert));
+		error_calloc(sizeof(*insert), "workspace", err);
 	struct stat st;
 	size_t size;
 
-	if (!insert) {
-		error_nomem(err, "workspace");
+	if (!insert)
 		return NULL;
-	}
 	buffer_init(&insert->pending, PENDING_MAX);
 	insert->open = open;
 	folder += strspn(folder, "/");

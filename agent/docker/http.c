@@ -107,7 +107,7 @@ static void call_finish(struct http_call *call)
 	TAILQ_REMOVE(&http->calls, call, entry);
 	TAILQ_INSERT_TAIL(&http->finished, call, entry);
 	call->state = CALL_FINISHED;
-	sd_event_source_set_enabled(http->finish, SD_EVENT_ONESHOT);
+	loop_defer_run(http->finish);
 }
 
 static void call_add(struct http_call *call)
@@ -332,7 +332,7 @@ static int finish_ready(sd_event_source *source, void *arg)
 		return 0;
 	TAILQ_REMOVE(&http->finished, call, entry);
 	if (!TAILQ_EMPTY(&http->finished))
-		sd_event_source_set_enabled(http->finish, SD_EVENT_ONESHOT);
+		loop_defer_run(http->finish);
 	answer = answer_of(call);
 	if (call->error.code)
 		call->done(call->arg, &call->error, NULL);
@@ -372,7 +372,7 @@ void http_resume(struct http_call *call)
 	if (!call->waits)
 		return;
 	call->resuming = true;
-	sd_event_source_set_enabled(call->http->resume, SD_EVENT_ONESHOT);
+	loop_defer_run(call->http->resume);
 }
 
 /* Callbacks of one transfer. They run inside libcurl. */
@@ -631,7 +631,6 @@ void http_cancel(struct http_call *call)
 static int http_attach(struct http *http, struct error *err)
 {
 	CURLMcode rc = CURLM_OK;
-	int sd;
 
 	http->multi = curl_multi_init();
 	if (!http->multi)
@@ -645,33 +644,23 @@ static int http_attach(struct http *http, struct error *err)
 				IDLE_CONNECTIONS);
 	if (rc != CURLM_OK)
 		return error_set(err, EIO, "http: libcurl refuses an option");
-	sd = sd_event_add_defer(http->loop, &http->finish, finish_ready, http);
-	if (sd >= 0)
-		sd = sd_event_source_set_enabled(http->finish, SD_EVENT_OFF);
-	if (sd >= 0)
-		sd = sd_event_add_defer(http->loop, &http->resume, resume_ready,
-					http);
-	if (sd >= 0)
-		sd = sd_event_source_set_enabled(http->resume, SD_EVENT_OFF);
-	if (sd >= 0)
-		sd = sd_event_add_defer(http->loop, &http->now, now_ready,
-					http);
-	if (sd >= 0)
-		sd = sd_event_source_set_enabled(http->now, SD_EVENT_OFF);
-	if (sd < 0)
-		return error_set(err, -sd, "http: event loop");
+	if (loop_defer(http->loop, &http->finish, finish_ready, http, err) <
+		    0 ||
+	    loop_defer(http->loop, &http->resume, resume_ready, http, err) <
+		    0 ||
+	    loop_defer(http->loop, &http->now, now_ready, http, err) < 0)
+		return error_prefix(err, "http");
 	return 0;
 }
 
 struct http *http_new(sd_event *loop, const char *host, const char *tls_folder,
 		      struct error *err)
 {
-	owned(http_free) struct http *http = calloc(1, sizeof(*http));
+	owned(http_free) struct http *http =
+		error_calloc(sizeof(*http), "http", err);
 
-	if (!http) {
-		error_nomem(err, "http");
+	if (!http)
 		return NULL;
-	}
 	TAILQ_INIT(&http->calls);
 	TAILQ_INIT(&http->finished);
 	http->loop = sd_event_ref(loop);

@@ -112,7 +112,7 @@ static void call_fail(struct call *call, const struct error *err)
 	call->error = *err;
 	loop_source_free(&call->timer);
 	call_move(call, &call->engine->failed);
-	sd_event_source_set_enabled(call->engine->fail, SD_EVENT_ONESHOT);
+	loop_defer_run(call->engine->fail);
 }
 
 static int fail_ready(sd_event_source *source, void *arg)
@@ -123,7 +123,7 @@ static int fail_ready(sd_event_source *source, void *arg)
 	if (!call)
 		return 0;
 	if (TAILQ_NEXT(call, entry))
-		sd_event_source_set_enabled(engine->fail, SD_EVENT_ONESHOT);
+		loop_defer_run(engine->fail);
 	call_done(call, &call->error, NULL);
 	return 0;
 }
@@ -443,13 +443,11 @@ static struct engine_call *
 begin(struct engine *base, const struct call_plan *plan, struct error *err)
 {
 	struct http_engine *engine = (struct http_engine *)base;
-	struct call *call = calloc(1, sizeof(*call));
+	struct call *call = error_calloc(sizeof(*call), "engine", err);
 	int rc;
 
-	if (!call) {
-		error_nomem(err, "engine");
+	if (!call)
 		return NULL;
-	}
 	json_stream_init(&call->stream);
 	call->base.driver = base->driver;
 	call->engine = engine;
@@ -513,13 +511,10 @@ struct engine *engine_new(sd_event *loop, const char *host,
 			  const char *tls_folder, struct error *err)
 {
 	owned(http_engine_free) struct http_engine *engine =
-		calloc(1, sizeof(*engine));
-	int rc;
+		error_calloc(sizeof(*engine), "engine", err);
 
-	if (!engine) {
-		error_nomem(err, "engine");
+	if (!engine)
 		return NULL;
-	}
 	TAILQ_INIT(&engine->waiting);
 	TAILQ_INIT(&engine->sent);
 	TAILQ_INIT(&engine->failed);
@@ -533,12 +528,7 @@ struct engine *engine_new(sd_event *loop, const char *host,
 	engine->http = http_new(loop, host, tls_folder, err);
 	if (!engine->http)
 		return NULL;
-	rc = sd_event_add_defer(loop, &engine->fail, fail_ready, engine);
-	if (rc >= 0)
-		rc = sd_event_source_set_enabled(engine->fail, SD_EVENT_OFF);
-	if (rc < 0) {
-		error_set(err, -rc, "engine: event loop");
+	if (loop_defer(loop, &engine->fail, fail_ready, engine, err) < 0)
 		return NULL;
-	}
 	return &take(engine)->base;
 }

@@ -151,12 +151,10 @@ struct podman_service *podman_service_new(sd_event *loop, const char *folder,
 					  struct error *err)
 {
 	owned(podman_service_free) struct podman_service *service =
-		calloc(1, sizeof(*service));
+		error_calloc(sizeof(*service), "podman", err);
 
-	if (!service) {
-		error_nomem(err, "podman");
+	if (!service)
 		return NULL;
-	}
 	service->loop = sd_event_ref(loop);
 	if (!own_engine_podman()) {
 		error_set(err, ENOENT,

@@ -6,7 +6,6 @@
 #include "agent/docker/insecure_registry.h"
 #include "agent/policy/node_policy.h"
 #include "protocol/base/log.h"
-#include "protocol/base/loop.h"
 #include "protocol/base/subprocess.h"
 #include "protocol/message/json_get.h"
 #include "protocol/registry/reference.h"
@@ -23,7 +22,6 @@
 
 struct registry_access {
 	sd_event *loop;
-	struct engine *engine;
 	const struct registries *registries;
 	char *host; /* NULL: any */
 	struct registry_login *logins;
@@ -32,7 +30,6 @@ struct registry_access {
 	size_t asked;         /* of them */
 	cJSON *who;           /* we are there */
 	char *header;
-	sd_event_source *soon;
 	struct engine_call *call;
 	struct subprocess *lookup;
 	struct credential_wait *asking;
@@ -281,18 +278,6 @@ static void info_done(void *arg, const struct error *err, cJSON *answer)
 		judged(access, plain == INSECURE_YES);
 }
 
-static int start(sd_event_source *source, uint64_t usec, void *arg)
-{
-	struct registry_access *access = arg;
-	struct error err;
-
-	access->call =
-		engine_info(access->engine, CALL_MS, info_done, access, &err);
-	if (!access->call)
-		finish(access, &err);
-	return 0;
-}
-
 int registry_access_check(const struct registries *registries,
 			  const struct registry_login *logins, size_t count,
 			  struct error *err)
@@ -370,22 +355,20 @@ registry_access_begin(sd_event *loop, struct engine *engine,
 		return NULL;
 	}
 	access->loop = sd_event_ref(loop);
-	access->engine = engine;
 	access->registries = registries;
 	access->done = done;
 	access->arg = arg;
 	if (logins_copy(&access->logins, &access->logins_count, logins, count,
-			err) < 0 ||
-	    loop_timer(loop, &access->soon, 0, start, access, err) < 0)
+			err) < 0)
 		return NULL;
-	return take(access);
+	access->call = engine_info(engine, CALL_MS, info_done, access, err);
+	return access->call ? take(access) : NULL;
 }
 
 void registry_access_cancel(struct registry_access *access)
 {
 	if (!access)
 		return;
-	loop_source_free(&access->soon);
 	engine_call_cancel(access->call);
 	subprocess_cancel(access->lookup);
 	credential_cancel(access->asking);

@@ -10,7 +10,6 @@
 #include "agent/images/image_usage.h"
 #include "agent/images/install.h"
 #include "protocol/base/log.h"
-#include "protocol/base/loop.h"
 #include "protocol/base/printable.h"
 #include "protocol/message/json_get.h"
 
@@ -34,7 +33,6 @@ struct build {
 	struct build_context *context;
 	struct engine_call *call;
 	struct install *installing;
-	sd_event_source *soon;
 	struct pull_progress *sums;
 	char last[LAST_MAX];     /* line that it printed */
 	char base[BASE_MAX];     /* image that it asks for now, or "" */
@@ -231,6 +229,7 @@ static void engine_build(struct build *build)
 	const struct build_plan *plan = &build->plan;
 	struct error err;
 
+	tell(build);
 	build->context = build_context_new(plan->folder, &err);
 	if (build->context)
 		build->call =
@@ -263,32 +262,6 @@ static void access_found(void *arg, const struct error *err,
 	engine_build(build);
 }
 
-static void find_access(struct build *build)
-{
-	const struct image_services *services = build->services;
-	struct error err;
-
-	build->access = registry_access_begin(services->loop, services->engine,
-					      services->registries, NULL,
-					      build->plan.logins,
-					      build->plan.logins_count,
-					      access_found, build, &err);
-	if (!build->access)
-		failed(build, &err);
-}
-
-static int start(sd_event_source *source, uint64_t usec, void *arg)
-{
-	struct build *build = arg;
-
-	tell(build);
-	if (build->services->registries)
-		find_access(build);
-	else
-		engine_build(build);
-	return 0;
-}
-
 /* Life. */
 
 struct build *build_begin(const struct image_services *services,
@@ -312,16 +285,17 @@ struct build *build_begin(const struct image_services *services,
 	build->now.bytes_total = plan->bytes;
 	snprintf(build->base_name, sizeof(build->base_name),
 		 INSTALL_BASE ":%08" PRIx32, randombytes_random());
-	if (loop_timer(services->loop, &build->soon, 0, start, build, err) < 0)
-		return NULL;
-	return take(build);
+	build->access = registry_access_begin(services->loop, services->engine,
+					      services->registries, NULL,
+					      plan->logins, plan->logins_count,
+					      access_found, build, err);
+	return build->access ? take(build) : NULL;
 }
 
 void build_cancel(struct build *build)
 {
 	if (!build)
 		return;
-	loop_source_free(&build->soon);
 	registry_access_cancel(build->access);
 	engine_call_cancel(build->call);
 	install_cancel(build->installing);

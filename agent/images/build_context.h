@@ -9,14 +9,29 @@
 
 #include "protocol/blob/tarball.h"
 
+#include <systemd/sd-event.h>
+
 struct build_context;
 
 /* EINVAL: the folder or its .dockerignore is not valid. */
 struct build_context *build_context_new(const char *folder, struct error *err);
-void build_context_free(struct build_context *context);
+void build_context_free(struct build_context *context); /* NULL is fine */
 OWNED_POINTER(struct build_context, build_context_free)
 
 /* Borrowed. The caller reads it to its end. */
 struct tarball *build_context_tarball(struct build_context *context);
+
+/* Called once, from the loop. err NULL: the SHA-256 of the context (64 hex
+ * digits, borrowed) and its size. build_context_free() may be called within it.
+ */
+typedef void build_context_hash_fn(void *arg, const struct error *err,
+				   const char *hash, uint64_t bytes);
+
+/* Read the context to its end, for a short time per turn of the loop, so that a
+ * large folder delays nothing else.
+ */
+int build_context_hash(struct build_context *context, sd_event *loop,
+		       build_context_hash_fn *done, void *arg,
+		       struct error *err);
 
 #endif

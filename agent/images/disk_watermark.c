@@ -223,12 +223,11 @@ struct disk_watermark *
 disk_watermark_new(const struct disk_watermark_config *config,
 		   struct error *err)
 {
-	struct disk_watermark *watermark = calloc(1, sizeof(*watermark));
+	struct disk_watermark *watermark =
+		error_calloc(sizeof(*watermark), "images", err);
 
-	if (!watermark) {
-		error_nomem(err, "images");
+	if (!watermark)
 		return NULL;
-	}
 	TAILQ_INIT(&watermark->waits);
 	watermark->config = *config;
 	look_in(watermark, DISK_WATERMARK_FIRST_MS);

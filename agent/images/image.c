@@ -5,11 +5,12 @@
 #include "agent/docker/image_inspect.h"
 #include "agent/docker/registry_access.h"
 #include "agent/images/build.h"
-#include "agent/images/context_hash.h"
+#include "agent/images/build_context.h"
 #include "agent/images/image_usage.h"
 #include "agent/images/pull.h"
 #include "protocol/base/clock.h"
 #include "protocol/base/digest.h"
+#include "protocol/base/file.h"
 #include "protocol/base/loop.h"
 #include "protocol/base/printable.h"
 #include "protocol/blob/tarball.h"
@@ -49,7 +50,7 @@ struct flight {
 	struct image_waits waits;
 	struct engine_call *call;
 	struct pull *pull;
-	struct context_hash *hashing;
+	struct build_context *hashing;
 	struct build *building;
 	struct registry_login *logins; /* of who asked first */
 	size_t logins_count;
@@ -107,7 +108,7 @@ static void flight_free(struct flight *flight)
 	drop_waits(flight);
 	engine_call_cancel(flight->call);
 	pull_cancel(flight->pull);
-	context_hash_cancel(flight->hashing);
+	build_context_free(flight->hashing);
 	build_cancel(flight->building);
 	logins_free(flight->logins, flight->logins_count);
 	free(flight->reference);
@@ -308,7 +309,7 @@ static void hashed(void *arg, const struct error *err, const char *hash,
 	snprintf(flight->context_hash, sizeof(flight->context_hash), "%s",
 		 hash);
 	flight->context_bytes = bytes;
-	context_hash_cancel(take(flight->hashing));
+	build_context_free(take(flight->hashing));
 	if (installs(flight)) {
 		build(flight);
 		return;
@@ -319,35 +320,33 @@ static void hashed(void *arg, const struct error *err, const char *hash,
 
 static int begin_hash(struct flight *flight, struct error *err)
 {
-	flight->hashing =
-		context_hash_begin(flight->images->services.loop,
-				   flight->folder, hashed, flight, err);
-	return flight->hashing
-		       ? 0
-		       : error_prefix(err, "image %.80s", flight->reference);
+	flight->hashing = build_context_new(flight->folder, err);
+	if (flight->hashing &&
+	    build_context_hash(flight->hashing, flight->images->services.loop,
+			       hashed, flight, err) == 0)
+		return 0;
+	return error_prefix(err, "image %.80s", flight->reference);
 }
 
 /* The image is not there: it is made from the node's folder, if there is one.
  */
 static void begin_folder(struct flight *flight)
 {
-	owned_free char *path = NULL;
+	char path[PATH_MAX], end[101];
 	struct error err;
-	char end[101];
+	int rc = file_path(path, &err, "%s/Dockerfile", flight->folder);
 
-	if (asprintf(&path, "%s/Dockerfile", flight->folder) < 0) {
-		path = NULL;
-		error_nomem(&err, "image");
-	} else if (access(path, F_OK) < 0) {
+	if (rc == 0 && access(path, F_OK) < 0) {
 		copy_end(end, sizeof(end), path);
-		error_set(&err, EINVAL,
-			  "image %.80s is not on this node, and there is no "
-			  "%s to build it from",
-			  flight->target, end);
-	} else if (begin_hash(flight, &err) == 0) {
-		return;
+		rc = error_set(&err, EINVAL,
+			       "image %.80s is not on this node, and there is "
+			       "no %s to build it from",
+			       flight->target, end);
+	} else if (rc == 0) {
+		rc = begin_hash(flight, &err);
 	}
-	finish(flight, &err, NULL);
+	if (rc < 0)
+		finish(flight, &err, NULL);
 }
 
 /* Inspect. */
@@ -432,8 +431,7 @@ static void find_who(const struct images *images,
 	struct reference parts;
 
 	memset(who, 0, REGISTRY_ACCESS_WHO_BYTES);
-	if (!images->services.registries ||
-	    reference_parse(wanted->reference, &parts, NULL) < 0)
+	if (reference_parse(wanted->reference, &parts, NULL) < 0)
 		return;
 	reference_place(&parts, host, path);
 	registry_access_who(images->services.registries,
@@ -474,12 +472,11 @@ static struct flight *flight_new(struct images *images,
 				 const struct image_wanted *wanted,
 				 const unsigned char *who, struct error *err)
 {
-	owned(flight_free) struct flight *flight = calloc(1, sizeof(*flight));
+	owned(flight_free) struct flight *flight =
+		error_calloc(sizeof(*flight), "image", err);
 
-	if (!flight) {
-		error_nomem(err, "image");
+	if (!flight)
 		return NULL;
-	}
 	TAILQ_INIT(&flight->waits);
 	flight->images = images;
 	TAILQ_INSERT_TAIL(&images->flights, flight, entry);
@@ -510,14 +507,13 @@ struct image_wait *image_ensure(struct images *images,
 				image_done_fn *done, void *arg,
 				struct error *err)
 {
-	owned_free struct image_wait *wait = calloc(1, sizeof(*wait));
+	owned_free struct image_wait *wait =
+		error_calloc(sizeof(*wait), "image", err);
 	unsigned char who[REGISTRY_ACCESS_WHO_BYTES];
 	struct flight *flight;
 
-	if (!wait) {
-		error_nomem(err, "image");
+	if (!wait)
 		return NULL;
-	}
 	if (image_wanted_check(wanted, images->services.folder != NULL, err) <
 	    0)
 		return NULL;
@@ -554,12 +550,10 @@ void image_release(struct image_wait *wait)
 struct images *images_new(const struct image_services *services,
 			  struct error *err)
 {
-	struct images *images = calloc(1, sizeof(*images));
+	struct images *images = error_calloc(sizeof(*images), "images", err);
 
-	if (!images) {
-		error_nomem(err, "images");
+	if (!images)
 		return NULL;
-	}
 	TAILQ_INIT(&images->flights);
 	randombytes_buf(images->key, sizeof(images->key));
 	images->services = *services;

@@ -218,12 +218,11 @@ image_inventory_begin(struct engine *engine, struct image_usage *usage,
 		      bool local, image_inventory_done_fn *done, void *arg,
 		      struct error *err)
 {
-	struct image_inventory_call *call = calloc(1, sizeof(*call));
+	struct image_inventory_call *call =
+		error_calloc(sizeof(*call), "images", err);
 
-	if (!call) {
-		error_nomem(err, "images");
+	if (!call)
 		return NULL;
-	}
 	call->engine = engine;
 	call->usage = usage;
 	call->local = local;

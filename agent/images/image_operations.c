@@ -238,12 +238,11 @@ struct image_operations *
 image_operations_new(const struct image_operations_config *config,
 		     struct error *err)
 {
-	struct image_operations *operations = calloc(1, sizeof(*operations));
+	struct image_operations *operations =
+		error_calloc(sizeof(*operations), "images", err);
 
-	if (!operations) {
-		error_nomem(err, "images");
+	if (!operations)
 		return NULL;
-	}
 	TAILQ_INIT(&operations->list);
 	operations->config = config;
 	return operations;

@@ -20,9 +20,9 @@
 #define COMING_MS 86400000
 
 struct item {
-	char *reference; /* that it was asked for by */
+	char *reference; /* the requested one */
 	char *id;        /* NULL: it is coming */
-	char *origin;    /* "": somebody else brought it */
+	char *origin;    /* "": Regatta did not bring it */
 	uint64_t used_ms;
 };
 
@@ -165,7 +165,7 @@ static void drop_item(struct image_usage *usage, const struct item *item)
 	write_later(usage);
 }
 
-/* Others' images, which jobs used, go first. */
+/* Images that Regatta did not bring are forgotten first. */
 static bool goes_before(const struct item *a, const struct item *b)
 {
 	if (!*a->origin != !*b->origin)
@@ -186,34 +186,45 @@ static void make_room(struct image_usage *usage)
 	drop(usage, oldest);
 }
 
-int image_usage_coming(struct image_usage *usage, const char *reference,
-		       enum image_origin origin, struct error *err)
+/* id: NULL: not known yet. Returns NULL when memory runs out. */
+static struct item *append(struct image_usage *usage, const char *reference,
+			   const char *id, const char *origin)
 {
 	struct items *all = &usage->all;
-	struct item item = { .used_ms = (uint64_t)clock_wall_ms() };
-	char name[REFERENCE_LISTED_SIZE];
-	struct item *items;
+	struct item *items, *item;
 
-	if (find_coming(usage, reference))
-		return 0;
 	make_room(usage);
 	items = reallocarray(all->items, all->items_count + 1, sizeof(*items));
 	if (!items)
-		return error_nomem(err, "image");
+		return NULL;
 	all->items = items;
+	item = &items[all->items_count++];
+	*item = (struct item){
+		.reference = strdup(reference),
+		.id = id ? strdup(id) : NULL,
+		.origin = strdup(origin),
+		.used_ms = (uint64_t)clock_wall_ms(),
+	};
+	if (item->reference && item->origin && !item->id == !id)
+		return item;
+	drop(usage, all->items_count - 1);
+	return NULL;
+}
+
+int image_usage_coming(struct image_usage *usage, const char *reference,
+		       enum image_origin origin, struct error *err)
+{
+	char name[REFERENCE_LISTED_SIZE];
+
+	if (find_coming(usage, reference))
+		return 0;
 	full_name(reference, name);
-	item.reference = strdup(name);
-	item.origin = strdup(image_origin_name(origin));
-	all->items[all->items_count++] = item;
-	if (!item.reference || !item.origin) {
-		drop(usage, all->items_count - 1);
+	if (!append(usage, name, NULL, image_origin_name(origin)))
 		return error_nomem(err, "image");
-	}
-	if (write_file(usage, err) < 0) {
-		drop(usage, all->items_count - 1);
-		return error_prefix(err, "image %.80s", reference);
-	}
-	return 0;
+	if (write_file(usage, err) == 0)
+		return 0;
+	drop(usage, usage->all.items_count - 1);
+	return error_prefix(err, "image %.80s", reference);
 }
 
 void image_usage_failed(struct image_usage *usage, const char *reference)
@@ -221,7 +232,8 @@ void image_usage_failed(struct image_usage *usage, const char *reference)
 	drop_item(usage, find_coming(usage, reference));
 }
 
-/* The item of the image, which has that id. One that was coming is it, too. */
+/* The item with this id, or the coming one with this reference: it gets the id.
+ */
 static struct item *settle(struct image_usage *usage, const char *reference,
 			   const char *id)
 {
@@ -239,37 +251,13 @@ static struct item *settle(struct image_usage *usage, const char *reference,
 	return item;
 }
 
-/* Somebody else's: only that it was used is known of it. NULL: out of memory.
- */
-static struct item *add_foreign(struct image_usage *usage,
-				const char *reference, const char *id)
-{
-	struct items *all = &usage->all;
-	struct item item = { 0 };
-	struct item *items;
-
-	make_room(usage);
-	items = reallocarray(all->items, all->items_count + 1, sizeof(*items));
-	if (!items)
-		return NULL;
-	all->items = items;
-	item.reference = strdup(reference);
-	item.id = strdup(id);
-	item.origin = strdup("");
-	all->items[all->items_count++] = item;
-	if (item.reference && item.id && item.origin)
-		return &all->items[all->items_count - 1];
-	drop(usage, all->items_count - 1);
-	return NULL;
-}
-
 void image_usage_used(struct image_usage *usage, const char *reference,
 		      const char *id)
 {
 	struct item *item = settle(usage, reference, id);
 
 	if (!item)
-		item = add_foreign(usage, reference, id);
+		item = append(usage, reference, id, "");
 	if (!item)
 		return;
 	item->used_ms = (uint64_t)clock_wall_ms();

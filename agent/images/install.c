@@ -4,7 +4,6 @@
 #include "agent/images/install.h"
 
 #include "protocol/base/log.h"
-#include "protocol/base/loop.h"
 #include "protocol/base/printable.h"
 #include "protocol/message/json_get.h"
 #include "protocol/registry/reference.h"
@@ -24,21 +23,32 @@
 #define PIECE 4096
 #define LAST_MAX 120
 
+/* The steps of an installation. When one fails, the last two follow. */
+enum step {
+	CREATE,
+	START,
+	READ_OUTPUT,
+	WAIT,
+	COMMIT,
+	REMOVE_CONTAINER,
+	REMOVE_BASE,
+	ENDED,
+};
+
 struct install {
 	const struct image_services *services;
 	struct install_plan plan;
 	char script[256]; /* NAME_install.sh; "": there is none */
 	char container[40];
 	cJSON *body;
-	struct engine_call *call;
-	sd_event_source *soon;
-	unsigned char head[HEAD];
+	enum step step;
+	struct engine_call *call; /* of the step */
+	unsigned char head[HEAD]; /* of a piece of output */
 	size_t head_bytes;
-	uint32_t left;       /* of the piece */
-	char last[LAST_MAX]; /* line that it printed */
+	uint32_t left;       /* bytes of the piece that are still to come */
+	char last[LAST_MAX]; /* line that the script printed */
 	struct image_progress now;
-	struct error why; /* code 0: it is good */
-	bool clean;       /* nothing is left of it */
+	struct error why; /* the failure; code 0: none */
 	image_progress_fn *progress;
 	void *progress_arg;
 	install_done_fn *done;
@@ -50,48 +60,7 @@ static void ignore(void *arg, const struct error *err, cJSON *answer)
 {
 }
 
-/* The end: nothing is left but the image, whatever became of it. It is gone
- * afterwards.
- */
-
-static void cleaned(void *arg, const struct error *err, cJSON *answer)
-{
-	struct install *install = arg;
-
-	install->call = NULL;
-	install->clean = true;
-	install->done(install->arg, install->why.code ? &install->why : NULL);
-	install_cancel(install);
-}
-
-static void removed(void *arg, const struct error *err, cJSON *answer)
-{
-	struct install *install = arg;
-
-	install->call = engine_image_remove(install->services->engine,
-					    install->plan.base, true, CALL_MS,
-					    cleaned, install, NULL);
-	if (!install->call)
-		cleaned(install, NULL, NULL);
-}
-
-static void clean(struct install *install)
-{
-	install->call = engine_container_remove(install->services->engine,
-						install->container, CALL_MS,
-						removed, install, NULL);
-	if (!install->call)
-		removed(install, NULL, NULL);
-}
-
-static void failed(struct install *install, const struct error *why)
-{
-	install->why = *why;
-	error_prefix(&install->why, "build of %.100s", install->plan.target);
-	clean(install);
-}
-
-/* What it prints: pieces, each behind its length. Source: Docker Engine API
+/* Output: pieces, each behind its length. Source: Docker Engine API
  * 1.41, "Attach to a container", stream format.
  */
 
@@ -155,118 +124,93 @@ static int printed(void *arg, const void *data, size_t size, struct error *err)
 	return 0;
 }
 
-/* The steps, last to first. */
+/* Steps. */
 
-static void committed(void *arg, const struct error *err, cJSON *answer)
+static void step_done(void *arg, const struct error *err, cJSON *answer);
+
+static struct engine_call *step_begin(struct install *install,
+				      struct error *err)
 {
-	struct install *install = arg;
+	struct engine *engine = install->services->engine;
+	const char *container = install->container;
 
-	install->call = NULL;
+	switch (install->step) {
+	case CREATE:
+		return engine_container_create(engine, container, install->body,
+					       CALL_MS, step_done, install,
+					       err);
+	case START:
+		return engine_container_start(engine, container, CALL_MS,
+					      step_done, install, err);
+	case READ_OUTPUT:
+		return engine_container_logs(engine, container,
+					     image_silence_ms(
+						     install->services),
+					     printed, step_done, install, err);
+	case WAIT:
+		return engine_container_wait(engine, container, step_done,
+					     install, err);
+	case COMMIT:
+		return engine_container_commit(engine, container,
+					       install->plan.target,
+					       LABEL_OWNER, COMMIT_MS,
+					       step_done, install, err);
+	case REMOVE_CONTAINER:
+		return engine_container_remove(engine, container, CALL_MS,
+					       step_done, install, err);
+	case REMOVE_BASE:
+		return engine_image_remove(engine, install->plan.base, true,
+					   CALL_MS, step_done, install, err);
+	case ENDED:
+		break;
+	}
+	return NULL;
+}
+
+/* Did the step fail? Then why is set. A failure to remove is no failure. */
+static bool step_failed(struct install *install, const struct error *err,
+			const cJSON *answer)
+{
+	int code = install->step == WAIT ? engine_wait_code(answer) : 0;
+
+	if (install->step >= REMOVE_CONTAINER)
+		return false;
+	/* Without output the exit code says how the script ended. */
+	if (install->step == READ_OUTPUT && err && err->code != ETIMEDOUT)
+		return false;
 	if (err)
-		failed(install, err);
-	else
-		clean(install);
-}
-
-static void commit(struct install *install)
-{
-	struct error err;
-
-	install->call =
-		engine_container_commit(install->services->engine,
-					install->container,
-					install->plan.target, LABEL_OWNER,
-					COMMIT_MS, committed, install, &err);
-	if (!install->call)
-		failed(install, &err);
-}
-
-static void ended(void *arg, const struct error *err, cJSON *answer)
-{
-	struct install *install = arg;
-	int code = engine_wait_code(answer);
-	struct error why;
-
-	install->call = NULL;
-	if (err) {
-		failed(install, err);
-	} else if (code != 0) {
-		error_set(&why, EIO, "%s exited with code %d%s%s%s",
+		install->why = *err;
+	else if (code != 0)
+		error_set(&install->why, EIO, "%s exited with code %d%s%s%s",
 			  *install->script ? install->script : "its container",
 			  code, install->last[0] ? "; its output: \"" : "",
 			  install->last, install->last[0] ? "\"" : "");
-		failed(install, &why);
-	} else {
-		commit(install);
-	}
+	else
+		return false;
+	error_prefix(&install->why, "build of %.100s", install->plan.target);
+	return true;
 }
 
-/* All is printed, or nothing comes any more. */
-static void silent(void *arg, const struct error *err, cJSON *answer)
+/* The last step frees the installation. */
+static void step_done(void *arg, const struct error *err, cJSON *answer)
 {
 	struct install *install = arg;
 	struct error why;
 
 	install->call = NULL;
-	if (err && err->code == ETIMEDOUT) {
-		failed(install, err);
+	if (step_failed(install, err, answer))
+		install->step = REMOVE_CONTAINER;
+	else
+		install->step++;
+	if (install->step == ENDED) {
+		install->done(install->arg,
+			      install->why.code ? &install->why : NULL);
+		install_cancel(install);
 		return;
 	}
-	install->call =
-		engine_container_wait(install->services->engine,
-				      install->container, ended, install, &why);
+	install->call = step_begin(install, &why);
 	if (!install->call)
-		failed(install, &why);
-}
-
-static void started(void *arg, const struct error *err, cJSON *answer)
-{
-	struct install *install = arg;
-	struct error why;
-
-	install->call = NULL;
-	if (err) {
-		failed(install, err);
-		return;
-	}
-	install->call =
-		engine_container_logs(install->services->engine,
-				      install->container,
-				      image_silence_ms(install->services),
-				      printed, silent, install, &why);
-	if (!install->call)
-		failed(install, &why);
-}
-
-static void created(void *arg, const struct error *err, cJSON *answer)
-{
-	struct install *install = arg;
-	struct error why;
-
-	install->call = NULL;
-	if (err) {
-		failed(install, err);
-		return;
-	}
-	install->call = engine_container_start(install->services->engine,
-					       install->container, CALL_MS,
-					       started, install, &why);
-	if (!install->call)
-		failed(install, &why);
-}
-
-static int start(sd_event_source *source, uint64_t usec, void *arg)
-{
-	struct install *install = arg;
-	struct error err;
-
-	install->call =
-		engine_container_create(install->services->engine,
-					install->container, install->body,
-					CALL_MS, created, install, &err);
-	if (!install->call)
-		failed(install, &err);
-	return 0;
+		step_done(install, &why, NULL);
 }
 
 /* The container. */
@@ -364,12 +308,10 @@ struct install *install_begin(const struct image_services *services,
 			      struct error *err)
 {
 	owned(install_cancel) struct install *install =
-		calloc(1, sizeof(*install));
+		error_calloc(sizeof(*install), "install", err);
 
-	if (!install) {
-		error_nomem(err, "install");
+	if (!install)
 		return NULL;
-	}
 	install->services = services;
 	install->plan = *plan;
 	install->progress = progress;
@@ -386,19 +328,16 @@ struct install *install_begin(const struct image_services *services,
 	}
 	snprintf(install->container, sizeof(install->container),
 		 "regatta-install-%08" PRIx32, randombytes_random());
-	if (loop_timer(services->loop, &install->soon, 0, start, install, err) <
-	    0)
-		return NULL;
-	return take(install);
+	install->call = step_begin(install, err);
+	return install->call ? take(install) : NULL;
 }
 
 void install_cancel(struct install *install)
 {
 	if (!install)
 		return;
-	loop_source_free(&install->soon);
 	engine_call_cancel(install->call);
-	if (install->container[0] && !install->clean) {
+	if (install->container[0] && install->step != ENDED) {
 		engine_container_remove(install->services->engine,
 					install->container, CALL_MS, ignore,
 					NULL, NULL);

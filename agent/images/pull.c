@@ -44,7 +44,6 @@ struct pull {
 	struct disk_watermark_wait *waits;
 	struct error full; /* why */
 	struct engine_call *call;
-	sd_event_source *soon;
 	sd_event_source *timer; /* the pause between two tries */
 	struct pull_progress *sums;
 	struct rate speed;
@@ -62,7 +61,7 @@ uint32_t image_silence_ms(const struct image_services *services)
 }
 
 static void engine_pull(struct pull *pull);
-static void find_access(struct pull *pull);
+static int begin_access(struct pull *pull, struct error *err);
 
 /* The last thing: the pull is gone afterwards. */
 static void finish(struct pull *pull, const struct error *err)
@@ -156,17 +155,19 @@ static void say_room(const struct pull *pull, struct error *err)
 }
 
 static bool make_room(struct pull *pull, const struct error *why);
+static void failed(struct pull *pull, const struct error *failure);
 
 static int again(sd_event_source *source, uint64_t usec, void *arg)
 {
 	struct pull *pull = arg;
+	struct error err;
 
 	pull->now.attempt++;
 	pull_progress_reset(pull->sums);
-	if (!pull->access_known && pull->services->registries)
-		find_access(pull);
-	else
+	if (pull->access_known)
 		engine_pull(pull);
+	else if (begin_access(pull, &err) < 0)
+		failed(pull, &err);
 	return 0;
 }
 
@@ -373,28 +374,15 @@ static void access_found(void *arg, const struct error *failure,
 	ask_digest(pull);
 }
 
-static void find_access(struct pull *pull)
+static int begin_access(struct pull *pull, struct error *err)
 {
 	const struct image_services *services = pull->services;
-	struct error err;
 
 	pull->access = registry_access_begin(services->loop, services->engine,
 					     services->registries, pull->host,
 					     pull->logins, pull->logins_count,
-					     access_found, pull, &err);
-	if (!pull->access)
-		failed(pull, &err);
-}
-
-static int start(sd_event_source *source, uint64_t usec, void *arg)
-{
-	struct pull *pull = arg;
-
-	if (pull->services->registries)
-		find_access(pull);
-	else
-		engine_pull(pull);
-	return 0;
+					     access_found, pull, err);
+	return pull->access ? 0 : -1;
 }
 
 /* Life. */
@@ -424,9 +412,7 @@ struct pull *pull_begin(const struct image_services *services,
 	pull->now.attempt = 1;
 	snprintf(pull->target, sizeof(pull->target), "%s", reference);
 	reference_place(&pull->parts, pull->host, path);
-	if (loop_timer(services->loop, &pull->soon, 0, start, pull, err) < 0)
-		return NULL;
-	return take(pull);
+	return begin_access(pull, err) < 0 ? NULL : take(pull);
 }
 
 void pull_cancel(struct pull *pull)
@@ -436,7 +422,6 @@ void pull_cancel(struct pull *pull)
 	registry_access_cancel(pull->access);
 	engine_call_cancel(pull->call);
 	disk_watermark_cancel(pull->waits);
-	loop_source_free(&pull->soon);
 	loop_source_free(&pull->timer);
 	pull_progress_free(pull->sums);
 	logins_free(pull->logins, pull->logins_count);

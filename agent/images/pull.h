@@ -36,8 +36,8 @@ struct image_services {
 	sd_event *loop;
 	struct engine *engine;
 	const char *folder; /* the images folder; NULL: nothing is built */
-	const struct registries *registries; /* NULL: no logins */
-	struct image_usage *usage;           /* record of images, or NULL */
+	const struct registries *registries;
+	struct image_usage *usage; /* record of images, or NULL */
 	struct disk_watermark
 		*watermark;        /* frees space on a full disk, or NULL */
 	uint32_t stall_ms;         /* without progress; 0: 120,000 */

@@ -229,12 +229,10 @@ struct log_sender *log_sender_new(sd_event *loop, struct spool *spool,
 				  struct error *err)
 {
 	owned(log_sender_free) struct log_sender *sender =
-		calloc(1, sizeof(*sender));
+		error_calloc(sizeof(*sender), "log sender", err);
 
-	if (!sender) {
-		error_nomem(err, "log sender");
+	if (!sender)
 		return NULL;
-	}
 	TAILQ_INIT(&sender->streams);
 	sender->frame = malloc(LOG_SENDER_FRAME_MAX);
 	if (!sender->frame) {
@@ -285,12 +283,11 @@ struct log_sender_stream *log_sender_add(struct log_sender *sender,
 					 const char *name, bool fresh,
 					 struct error *err)
 {
-	struct log_sender_stream *stream = calloc(1, sizeof(*stream));
+	struct log_sender_stream *stream =
+		error_calloc(sizeof(*stream), "stream", err);
 
-	if (!stream) {
-		error_nomem(err, "stream");
+	if (!stream)
 		return NULL;
-	}
 	stream->sender = sender;
 	stream->id = *id;
 	stream->folder = folder;

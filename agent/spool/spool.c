@@ -63,12 +63,11 @@ static int lock_folder(int fd, const char *state, struct error *err)
 
 struct spool *spool_new(const char *state, struct error *err)
 {
-	owned(spool_free) struct spool *spool = calloc(1, sizeof(*spool));
+	owned(spool_free) struct spool *spool =
+		error_calloc(sizeof(*spool), "spool", err);
 
-	if (!spool) {
-		error_nomem(err, "spool");
+	if (!spool)
 		return NULL;
-	}
 	spool->fd = -1;
 	if (asprintf(&spool->root, "%s/spool", state) < 0) {
 		spool->root = NULL;

@@ -48,12 +48,10 @@ struct spool_watch *spool_watch_new(sd_event *loop, struct spool *spool,
 				    uint64_t output_bytes, spool_over_fn *over,
 				    void *arg, struct error *err)
 {
-	struct spool_watch *watch = calloc(1, sizeof(*watch));
+	struct spool_watch *watch = error_calloc(sizeof(*watch), "spool", err);
 
-	if (!watch) {
-		error_nomem(err, "spool");
+	if (!watch)
 		return NULL;
-	}
 	watch->loop = loop;
 	watch->spool = spool;
 	watch->id = *id;

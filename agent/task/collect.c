@@ -355,11 +355,9 @@ struct collect *collect_begin(const struct collect_services *services,
 	buffer_init(&text, LIST_MAX);
 	if (!services->spec->container.collect.count)
 		return NULL;
-	collect = calloc(1, sizeof(*collect));
-	if (!collect) {
-		error_nomem(err, "collect");
+	collect = error_calloc(sizeof(*collect), "collect", err);
+	if (!collect)
 		return NULL;
-	}
 	collect->services = *services;
 	collect->left = limit_of(collect);
 	if (spool_read(services->spool, services->id, SPOOL_HOST, LIST_NAME,

@@ -75,12 +75,10 @@ struct disk_watch *disk_watch_new(sd_event *loop, struct engine *engine,
 				  disk_over_fn *over, void *arg,
 				  struct error *err)
 {
-	struct disk_watch *watch = calloc(1, sizeof(*watch));
+	struct disk_watch *watch = error_calloc(sizeof(*watch), "disk", err);
 
-	if (!watch) {
-		error_nomem(err, "disk");
+	if (!watch)
 		return NULL;
-	}
 	watch->loop = loop;
 	watch->engine = engine;
 	snprintf(watch->container, sizeof(watch->container), "%s", container);

@@ -186,12 +186,10 @@ struct gang_ssh *gang_ssh_new(sd_event *loop, struct spool *spool,
 			      const struct task_id *id, gang_ssh_send_fn *send,
 			      void *arg, struct error *err)
 {
-	struct gang_ssh *ssh = calloc(1, sizeof(*ssh));
+	struct gang_ssh *ssh = error_calloc(sizeof(*ssh), "ssh", err);
 
-	if (!ssh) {
-		error_nomem(err, "ssh");
+	if (!ssh)
 		return NULL;
-	}
 	*ssh = (struct gang_ssh){ .loop = loop,
 				  .spool = spool,
 				  .id = *id,

@@ -277,12 +277,11 @@ preflight_new(const struct preflight_services *services,
 	      const struct task_spec *spec, preflight_fn *done, void *arg,
 	      struct error *err)
 {
-	struct preflight *preflight = calloc(1, sizeof(*preflight));
+	struct preflight *preflight =
+		error_calloc(sizeof(*preflight), "preflight", err);
 
-	if (!preflight) {
-		error_nomem(err, "preflight");
+	if (!preflight)
 		return NULL;
-	}
 	preflight->services = services;
 	preflight->spec = spec;
 	preflight->done = done;

@@ -27,7 +27,6 @@ void step_stop(struct task *task)
 {
 	uint32_t grace_ms = task->spec.container.grace_ms;
 	uint32_t grace_s = grace_ms / 1000 + STOP_MARGIN_S;
-	struct error err;
 
 	step_run_leave(task);
 	step_watch(task);
@@ -36,7 +35,7 @@ void step_stop(struct task *task)
 	task->call =
 		engine_container_stop(task->services->engine, task->container,
 				      grace_s, grace_s * 1000 + CALL_MS,
-				      stop_done, task, &err);
+				      stop_done, task, NULL);
 	if (!task->call)
 		step_retry(task);
 }
@@ -160,7 +159,6 @@ static void remove_done(void *arg, const struct error *err, cJSON *answer)
 
 void step_remove(struct task *task)
 {
-	struct error err;
 
 	loop_source_free(&task->watch);
 	step_run_leave(task);
@@ -172,7 +170,7 @@ void step_remove(struct task *task)
 		return;
 	task->call =
 		engine_container_remove(task->services->engine, task->container,
-					CALL_MS, remove_done, task, &err);
+					CALL_MS, remove_done, task, NULL);
 	if (!task->call)
 		step_retry(task);
 }

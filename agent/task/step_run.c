@@ -148,7 +148,6 @@ void step_run_leave(struct task *task)
 
 void step_run(struct task *task)
 {
-	struct error err;
 
 	step_watch(task);
 	step_sample(task);
@@ -157,7 +156,7 @@ void step_run(struct task *task)
 	step_carry_commands(task);
 	task->call =
 		engine_container_wait(task->services->engine, task->container,
-				      wait_done, task, &err);
+				      wait_done, task, NULL);
 	if (!task->call)
 		step_retry(task);
 	step_inspect_soon(task);

@@ -147,12 +147,10 @@ void task_event(struct task *task, enum event event)
 static struct task *task_make(const struct task_services *services,
 			      const struct task_id *id, struct error *err)
 {
-	struct task *task = calloc(1, sizeof(*task));
+	struct task *task = error_calloc(sizeof(*task), "task", err);
 
-	if (!task) {
-		error_nomem(err, "task");
+	if (!task)
 		return NULL;
-	}
 	task->services = services;
 	task->id = *id;
 	task->port_fd = -1;

@@ -140,11 +140,10 @@ static void look_done(void *arg, const struct error *err, cJSON *answer)
 
 void step_inspect(struct task *task)
 {
-	struct error err;
 
 	task->call = engine_container_inspect(task->services->engine,
 					      task->container, CALL_MS,
-					      look_done, task, &err);
+					      look_done, task, NULL);
 	if (!task->call)
 		step_retry(task);
 }

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Make the text one printable line, and show that a long one was cut. */
@@ -57,6 +58,15 @@ int error_prefix(struct error *err, const char *fmt, ...)
 int error_nomem(struct error *err, const char *what)
 {
 	return error_set(err, ENOMEM, "%s: out of memory", what);
+}
+
+void *error_calloc(size_t size, const char *what, struct error *err)
+{
+	void *object = calloc(1, size);
+
+	if (!object)
+		error_nomem(err, what);
+	return object;
 }
 
 int error_errno(struct error *err, const char *fmt, ...)

@@ -40,6 +40,9 @@ static inline void *error_null(int failed)
 /* error_set() with ENOMEM and "what: out of memory". */
 int error_nomem(struct error *err, const char *what);
 
+/* Zeroed memory for one object; the caller frees it. NULL: error_nomem(). */
+void *error_calloc(size_t size, const char *what, struct error *err);
+
 /* error_set() with the calling errno and ": " strerror appended. */
 int error_errno(struct error *err, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));

@@ -146,6 +146,21 @@ void loop_timer_stop(sd_event_source *timer)
 		sd_event_source_set_enabled(timer, SD_EVENT_OFF);
 }
 
+int loop_defer(sd_event *loop, sd_event_source **source, sd_event_handler_t fn,
+	       void *arg, struct error *err)
+{
+	int rc = sd_event_add_defer(loop, source, fn, arg);
+
+	if (rc >= 0)
+		rc = sd_event_source_set_enabled(*source, SD_EVENT_OFF);
+	return rc < 0 ? error_set(err, -rc, "event loop") : 0;
+}
+
+void loop_defer_run(sd_event_source *source)
+{
+	sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
+}
+
 void loop_source_free(sd_event_source **source)
 {
 	*source = sd_event_source_disable_unref(*source);

@@ -43,6 +43,14 @@ void zmq_watch_pause(struct zmq_watch *watch, int paused);
 int loop_timer(sd_event *loop, sd_event_source **timer, uint64_t delay_ms,
 	       sd_event_time_handler_t fn, void *arg, struct error *err);
 void loop_timer_stop(sd_event_source *timer); /* NULL is fine */
+
+/* Make *source, which runs fn(arg) in a later turn of the loop after
+ * loop_defer_run(). Unlike a timer it runs in the next turn. fn returns 0.
+ */
+int loop_defer(sd_event *loop, sd_event_source **source, sd_event_handler_t fn,
+	       void *arg, struct error *err);
+void loop_defer_run(sd_event_source *source);
+
 void loop_source_free(sd_event_source **source);
 
 #endif

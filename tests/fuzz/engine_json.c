@@ -2,6 +2,7 @@
  * every call must end, once, with an answer or with an error.
  */
 #include "agent/docker/engine.h"
+#include "agent/docker/registries.h"
 #include "agent/images/image.h"
 /* Fuzz programs are linked without the helpers of the tests. */
 #include "tests/unit/fake_engine.c" /* NOLINT(bugprone-suspicious-include) */
@@ -131,6 +132,7 @@ static void world_init(struct world *world)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct world world;
+	static const struct registries registries;
 	struct images *images = NULL;
 	struct engine *engine;
 
@@ -145,11 +147,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	engine = engine_new(world.loop, world.host, NULL, NULL);
 	check(engine != NULL);
 	if (world.part == PART_IMAGE) {
-		images =
-			images_new(&(struct image_services){ .loop = world.loop,
-							     .engine = engine,
-							     .retry_ms = 1 },
-				   NULL);
+		images = images_new(
+			&(struct image_services){ .loop = world.loop,
+						  .engine = engine,
+						  .registries = &registries,
+						  .retry_ms = 1 },
+			NULL);
 		check(image_ensure(images,
 				   &(struct image_wanted){ .reference = "x" },
 				   NULL, on_image, &world, NULL) != NULL);

@@ -2,6 +2,8 @@
  */
 #include "agent/images/image.h"
 
+#include "agent/docker/registries.h"
+
 #include "protocol/base/clock.h"
 #include "protocol/base/file.h"
 #include "tests/tap.h"
@@ -21,6 +23,7 @@ struct world {
 	char host[112];
 	struct fake_engine *fake;
 	struct engine *engine;
+	struct registries registries;
 	struct images *images;
 	/* the scripted engine */
 	bool present;       /* it has the image */
@@ -162,6 +165,14 @@ static void script(void *arg, struct fake_exchange *exchange,
 	fake_on_gone(exchange, on_gone, world);
 	if (fake_version(exchange, request))
 		return;
+	if (!strcmp(path, "/info")) {
+		fake_answer(exchange, 200, "{}");
+		return;
+	}
+	if (!strncmp(path, "/distribution/", 14)) {
+		fake_answer(exchange, 404, "{\"message\":\"not found\"}");
+		return;
+	}
 	snprintf(world->seen, sizeof(world->seen), "%s", path);
 	if (!strncmp(path, "/images/create", 14)) {
 		answer_work(world, exchange, world->pulls++);
@@ -282,6 +293,8 @@ static void new_images(struct world *world, uint32_t stall_ms,
 	world->images =
 		images_new(&(struct image_services){ .loop = world->loop,
 						     .engine = world->engine,
+						     .registries =
+							     &world->registries,
 						     .folder = world->folder,
 						     .stall_ms = stall_ms,
 						     .retry_ms = retry_ms,

@@ -101,7 +101,7 @@ static const struct {
 			"start.c" },
 	/* Answers to requests for images. */
 	{ "agent/images",
-	  "build_context.c context_hash.c image_inventory.c image_layers.c "
+	  "build_context.c image_inventory.c image_layers.c "
 	  "image_names.c image_operation_ensure.c image_operation_load.c "
 	  "image_operations.c "
 	  "image_prune.c prune_candidates.c" },

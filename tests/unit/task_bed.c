@@ -232,6 +232,8 @@ struct world *world_new(void)
 	world->images =
 		images_new(&(struct image_services){ .loop = world->loop,
 						     .engine = world->engine,
+						     .registries =
+							     &world->registries,
 						     .retry_ms = 10 },
 			   &err);
 	world->spool = spool_new(world->folder, &err);

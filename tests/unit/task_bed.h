@@ -6,6 +6,7 @@
 #ifndef TESTS_UNIT_TASK_BED_H
 #define TESTS_UNIT_TASK_BED_H
 
+#include "agent/docker/registries.h"
 #include "agent/task/task.h"
 #include "protocol/base/loop.h"
 #include "tests/unit/fake_engine.h"
@@ -27,6 +28,7 @@ struct world {
 	char folder[64];
 	struct fake_engine *fake;
 	struct engine *engine;
+	struct registries registries;
 	struct images *images;
 	struct spool *spool;
 	struct log_sender *sender;
