@@ -185,7 +185,6 @@ static void add_governor(cJSON *facts, const struct host_facts_source *source)
 {
 	struct governors governors = { .sys = source->sys };
 	char text[GOVERNORS_MAX * 48] = "";
-	size_t used = 0;
 
 	sysfs_each(source->sys, "devices/system/cpu", CPUS_MAX, count_governor,
 		   &governors);
@@ -194,10 +193,8 @@ static void add_governor(cJSON *facts, const struct host_facts_source *source)
 		return;
 	}
 	for (size_t i = 0; i < governors.count; i++)
-		used += (size_t)snprintf(text + used, sizeof(text) - used,
-					 "%s%s %d", i ? ", " : "",
-					 governors.list[i].name,
-					 governors.list[i].cpus);
+		text_append(text, sizeof(text), "%s%s %d", i ? ", " : "",
+			    governors.list[i].name, governors.list[i].cpus);
 	sysfs_add(facts, "governor", text);
 }
 

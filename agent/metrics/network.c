@@ -3,6 +3,7 @@
  */
 #include "agent/metrics/network.h"
 #include "agent/devices/sysfs.h"
+#include "protocol/base/strings.h"
 #include "protocol/message/json_get.h"
 
 #include <arpa/inet.h>
@@ -138,20 +139,20 @@ static bool add_device(void *arg, const char *name)
 
 static void add_summary(cJSON *facts, const struct links links[KINDS])
 {
-	char text[100];
-	size_t used, kind = 0;
+	char text[100] = "";
+	size_t kind = 0;
 
 	while (kind < KINDS && !links[kind].count)
 		kind++;
 	if (kind == KINDS)
 		return;
-	used = (size_t)snprintf(text, sizeof(text), "%s", kind_names[kind]);
+	text_append(text, sizeof(text), "%s", kind_names[kind]);
 	if (links[kind].gbit_per_s > 0 && links[kind].count == 1)
-		snprintf(text + used, sizeof(text) - used, ", %g Gb/s",
-			 links[kind].gbit_per_s);
+		text_append(text, sizeof(text), ", %g Gb/s",
+			    links[kind].gbit_per_s);
 	else if (links[kind].gbit_per_s > 0)
-		snprintf(text + used, sizeof(text) - used, ", %dx%g Gb/s",
-			 links[kind].count, links[kind].gbit_per_s);
+		text_append(text, sizeof(text), ", %dx%g Gb/s",
+			    links[kind].count, links[kind].gbit_per_s);
 	cJSON_AddStringToObject(facts, "network", text);
 }
 

@@ -2,27 +2,24 @@
  * may make files that give rights.
  */
 #include "agent/policy/rights_check.h"
+#include "protocol/config/policy_refusal.h"
 #include "protocol/hardware/container.h"
 #include "protocol/message/json_get.h"
 
-#include <errno.h>
-#include <fnmatch.h>
 #include <limits.h>
 #include <string.h>
-
-#define DIGITS "0123456789"
 
 /* N or N:N */
 static bool is_number(const char *user)
 {
-	size_t size = strspn(user, DIGITS);
+	size_t size = strspn(user, ASCII_DIGITS);
 
 	if (!size)
 		return false;
 	if (user[size] != ':')
 		return !user[size];
 	user += size + 1;
-	return *user && strspn(user, DIGITS) == strlen(user);
+	return *user && strspn(user, ASCII_DIGITS) == strlen(user);
 }
 
 int rights_check_user(const struct policy *policy, const char *user,
@@ -31,28 +28,17 @@ int rights_check_user(const struct policy *policy, const char *user,
 	const struct strings *list = &policy->lists[POLICY_USER];
 	size_t size = strcspn(user, ":");
 	bool root = !size || (size == 4 && !strncmp(user, "root", 4));
-	char word[160], allowed[120] = "nothing";
-	size_t used = 0;
+	char word[160];
 
 	if (policy->any)
 		return 0;
 	snprintf(word, sizeof(word), "%s%s", root ? "0" : "",
 		 root ? user + size : user);
-	for (size_t i = 0; i < list->count; i++) {
-		const char *pattern = list->items[i];
-
-		if (!strcmp(pattern, "*") || !strcmp(pattern, word) ||
-		    (is_number(word) && fnmatch(pattern, word, 0) == 0))
-			return 0;
-		if (used < sizeof(allowed))
-			used += (size_t)snprintf(allowed + used,
-						 sizeof(allowed) - used, "%s%s",
-						 i ? ", " : "", pattern);
-	}
-	return error_set(err, EPERM,
-			 "%s: %.80s%s is not allowed; %.60s allows %s",
-			 policy_list_name(POLICY_USER), word,
-			 root ? " (root)" : "", policy->file, allowed);
+	if (strings_has(list, "*") || strings_has(list, word) ||
+	    (is_number(word) && policy_matches(list, word)))
+		return 0;
+	text_append(word, sizeof(word), "%s", root ? " (root)" : "");
+	return policy_refuse_listed(policy, POLICY_USER, word, err);
 }
 
 static const char *resolved(policy_check_resolve_fn *resolve, const char *path,

@@ -13,10 +13,7 @@
 #define MEMORY_MIN (UINT64_C(6) << 20)
 #define CPUS_MIN 0.01
 #define CPUS_MAX 65536.0
-#define NAME_CHARACTERS                                                        \
-	"abcdefghijklmnopqrstuvwxyz"                                           \
-	"ABCDEFGHIJKLMNOPQRSTUVWXYZ"                                           \
-	"0123456789"
+#define NAME_CHARACTERS ASCII_LETTERS ASCII_DIGITS
 
 /* clang-format off */
 const char *const container_networks[] = { "host", "none", "bridge", NULL };
@@ -47,13 +44,6 @@ bool container_word(const char *const *table, const char *word, size_t size)
 		if (strlen(*table) == size && !strncmp(*table, word, size))
 			return true;
 	return false;
-}
-
-static bool only(const char *text, const char *allowed, size_t longest)
-{
-	size_t size = strlen(text);
-
-	return size && size <= longest && strspn(text, allowed) == size;
 }
 
 int container_too_many(const char *field, size_t count, size_t allowed,
@@ -115,21 +105,9 @@ static bool reserved(const char *tidy)
 	       (!strncmp(tidy, "/regatta", 8) && (!tidy[8] || tidy[8] == '/'));
 }
 
-static bool taken(const struct container_spec *spec, size_t before,
-		  const char *tidy)
-{
-	char other[PATH_LENGTH_MAX + 1];
-
-	for (size_t i = 0; i < before; i++) {
-		path_tidy(spec->mounts[i].container, other);
-		if (!strcmp(other, tidy))
-			return true;
-	}
-	return false;
-}
-
 static int mounts_check(const struct container_spec *spec, struct error *err)
 {
+	owned(strings_clear) struct strings taken = { 0 };
 	char tidy[PATH_LENGTH_MAX + 1];
 
 	if (spec->mounts_count > MOUNTS_MAX)
@@ -150,11 +128,13 @@ static int mounts_check(const struct container_spec *spec, struct error *err)
 					 "valid here; expected a path other "
 					 "than / and /regatta",
 					 mount->container);
-		if (taken(spec, i, tidy))
+		if (strings_has(&taken, tidy))
 			return error_set(err, EINVAL,
 					 "mounts: container: \"%.80s\" is "
 					 "given twice",
 					 mount->container);
+		if (strings_add(&taken, tidy, err) < 0)
+			return -1;
 	}
 	return 0;
 }
@@ -202,7 +182,7 @@ int container_user_check(const char *field, const char *user, bool group,
 	size_t first = colon ? (size_t)(colon - user) : strlen(user);
 
 	if (!first || first > 64 || strspn(user, allowed) < first ||
-	    user[0] == '-' || (colon && !only(colon + 1, allowed, 64)))
+	    user[0] == '-' || (colon && !text_is_of(colon + 1, 64, allowed)))
 		return error_set(err, EINVAL,
 				 "%s: \"%.80s\" is not valid here; expected a "
 				 "number or a name%s",
@@ -221,7 +201,7 @@ int container_security_check(const char *option, struct error *err)
 	if (value &&
 	    (!strncmp(option, "apparmor=", 9) ||
 	     !strncmp(option, "label=", 6)) &&
-	    only(value + 1, NAME_CHARACTERS "_.:,/-", 255))
+	    text_is_of(value + 1, 255, NAME_CHARACTERS "_.:,/-"))
 		return 0;
 	return error_set(err, EINVAL,
 			 "security: \"%.80s\" is not valid here; expected "
@@ -277,7 +257,7 @@ int container_place_check(const struct container_place *place,
 
 int container_name_check(const char *field, const char *name, struct error *err)
 {
-	if (only(name, NAME_CHARACTERS "_.:,/=+-", 255))
+	if (text_is_of(name, 255, NAME_CHARACTERS "_.:,/=+-"))
 		return 0;
 	return error_set(err, EINVAL,
 			 "%s: \"%.80s\" is not valid here; expected a name of "

@@ -20,15 +20,14 @@ OWNED_VALUE(struct search, search_clear)
 
 void search_because(struct search *search, const char *fmt, ...)
 {
-	size_t used = strlen(search->why);
 	struct error line;
 	va_list args;
 
 	va_start(args, fmt);
 	error_vset(&line, ENOENT, fmt, args);
 	va_end(args);
-	snprintf(search->why + used, search->why_size - used, "%s%s",
-		 used ? "; " : "", line.text);
+	text_append(search->why, search->why_size, "%s%s",
+		    *search->why ? "; " : "", line.text);
 }
 
 static struct device_info *device_add(struct search *search, struct error *err)
@@ -195,21 +194,19 @@ static int pci_add(struct search *search, char *function, struct error *err)
 	return 0;
 }
 
+static void append_words(char *text, size_t size, const struct strings *words)
+{
+	for (size_t i = 0; i < words->count; i++)
+		text_append(text, size, "%s%s", i ? ", " : "", words->items[i]);
+}
+
 static void none_found(struct search *search, size_t seen)
 {
 	const struct discover_rules *rules = &search->profile->discover;
 	char ids[64] = "", classes[64] = "";
-	size_t used = 0;
 
-	for (size_t i = 0; i < rules->pci_vendors.count && used < 48; i++)
-		used += (size_t)snprintf(ids + used, 16, "%s%.8s",
-					 i ? ", " : "",
-					 rules->pci_vendors.items[i]);
-	used = 0;
-	for (size_t i = 0; i < rules->pci_classes.count && used < 48; i++)
-		used += (size_t)snprintf(classes + used, 16, "%s%.8s",
-					 i ? ", " : "",
-					 rules->pci_classes.items[i]);
+	append_words(ids, sizeof(ids), &rules->pci_vendors);
+	append_words(classes, sizeof(classes), &rules->pci_classes);
 	search_because(search, "none of %zu PCI functions has vendor id %s%s%s",
 		       seen, ids, *classes ? " and class " : "", classes);
 }

@@ -296,14 +296,20 @@ static int names_add(const struct device_injection *needs,
 	return 0;
 }
 
-static int join(const struct strings *list, struct buffer *text,
-		struct error *err)
+/* Add NAME=value,value ... unless the list has a NAME. */
+static int add_variable(struct strings *env, const char *name,
+			const struct strings *values, struct error *err)
 {
-	for (size_t i = 0; i < list->count; i++)
-		if (buffer_printf(text, err, "%s%s", i ? "," : "",
-				  list->items[i]) < 0)
+	owned(buffer_clear) struct buffer text;
+
+	buffer_init(&text, CODEC_STRING_MAX);
+	if (buffer_printf(&text, err, "%s=", name) < 0)
+		return -1;
+	for (size_t i = 0; i < values->count; i++)
+		if (buffer_printf(&text, err, "%s%s", i ? "," : "",
+				  values->items[i]) < 0)
 			return -1;
-	return 0;
+	return add_named(env, text.data, err);
 }
 
 static int add_selector(const struct device_injection *needs,
@@ -311,18 +317,14 @@ static int add_selector(const struct device_injection *needs,
 {
 	const struct selector *selector = &needs->profile->container.selector;
 	owned(strings_clear) struct strings names = { 0 };
-	owned(buffer_clear) struct buffer text;
 
-	buffer_init(&text, CODEC_STRING_MAX);
 	if (!selector->name)
 		return 0;
 	if (names_add(needs, &selector->naming, selector->name, &names, err) <
 		    0 ||
-	    buffer_printf(&text, err, "%s=%s", selector->name,
-			  names.count ? "" : "all") < 0 ||
-	    join(&names, &text, err) < 0)
+	    (!names.count && strings_add(&names, "all", err) < 0))
 		return -1;
-	return add_named(&spec->engine_env, text.data, err);
+	return add_variable(&spec->engine_env, selector->name, &names, err);
 }
 
 static int add_runtime(const struct device_injection *needs,
@@ -521,28 +523,16 @@ static int add_visible(const struct device_injection *needs,
 		       const struct visible *visible, struct strings *env,
 		       struct error *err)
 {
-	owned(buffer_clear) struct buffer text;
+	const struct naming naming = { NAME_NUMBER, visible->number };
+	owned(strings_clear) struct strings numbers = { 0 };
 
-	buffer_init(&text, CODEC_STRING_MAX);
-	if (buffer_printf(&text, err, "%s=", visible->name) < 0)
+	if (visible->number &&
+	    names_add(needs, &naming, visible->name, &numbers, err) < 0)
 		return -1;
-	for (size_t i = 0; i < needs->count; i++) {
-		const struct device_info *device = needs->devices[i];
-		char count[24];
-		const char *number = count;
-
-		snprintf(count, sizeof(count), "%zu", i);
-		if (visible->number)
-			number = device_number(device, visible->number);
-		if (!number)
-			return error_set(err, EINVAL,
-					 "%s: the %s of device %u is unknown",
-					 visible->name, visible->number,
-					 device->index);
-		if (buffer_printf(&text, err, "%s%s", i ? "," : "", number) < 0)
+	for (size_t i = numbers.count; i < needs->count; i++)
+		if (strings_printf(&numbers, err, "%zu", i) < 0)
 			return -1;
-	}
-	return add_named(env, text.data, err);
+	return add_variable(env, visible->name, &numbers, err);
 }
 
 static int add_rest(const struct device_injection *needs,

@@ -66,11 +66,9 @@ static void candidate_drop(struct search *search, size_t index)
 /* A number is put into paths and into lists with commas. */
 static bool number_good(const char *value)
 {
-	size_t size = strlen(value);
-
-	return size && size < NUMBER_SIZE && isalnum((unsigned char)*value) &&
-	       strspn(value, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-			     "abcdefghijklmnopqrstuvwxyz._:-") == size;
+	return isalnum((unsigned char)*value) &&
+	       text_is_of(value, NUMBER_SIZE - 1,
+			  ASCII_LETTERS ASCII_DIGITS "._:-");
 }
 
 static int number_of_file(const struct search *search,

@@ -7,15 +7,14 @@
 #include <limits.h>
 #include <string.h>
 
-#define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-#define DIGITS "0123456789"
-
 /* Braces occur only as {name}. */
 static bool good_braces(const char *text)
 {
 	while ((text = strpbrk(text, "{}"))) {
-		size_t size =
-			*text == '{' ? strspn(text + 1, LETTERS DIGITS "_") : 0;
+		size_t size = *text == '{'
+				      ? strspn(text + 1,
+					       ASCII_LETTERS ASCII_DIGITS "_")
+				      : 0;
 
 		if (!size || text[size + 1] != '}')
 			return false;
@@ -77,8 +76,8 @@ int read_file_path(const struct value *value, void *out, struct error *err)
 
 static bool good_variable(const char *text)
 {
-	return *text && !isdigit((unsigned char)*text) &&
-	       strspn(text, LETTERS DIGITS "_") == strlen(text);
+	return !isdigit((unsigned char)*text) &&
+	       text_is_of(text, MAP_TEXT_MAX, ASCII_LETTERS ASCII_DIGITS "_");
 }
 
 int read_variable(const struct value *value, void *out, struct error *err)
@@ -101,8 +100,8 @@ static int read_hex(const struct value *value, size_t min, size_t max,
 	if (read_text(value, &text, err) < 0)
 		return -1;
 	size = strlen(text);
-	if (size < min || size > max || strspn(text, DIGITS "abcdef") != size ||
-	    !value_quoted(value))
+	if (size < min || size > max ||
+	    strspn(text, ASCII_DIGITS "abcdef") != size || !value_quoted(value))
 		return value_error(value, err,
 				   "%.60s is not valid here; expected %s lower "
 				   "case hex digits in quotes",
@@ -155,7 +154,7 @@ static bool good_limit(const char *text)
 {
 	for (int part = 0; part < 2; part++) {
 		size_t sign = *text == '-';
-		size_t digits = strspn(text + sign, DIGITS);
+		size_t digits = strspn(text + sign, ASCII_DIGITS);
 
 		if (!digits || digits > 18 ||
 		    (sign && (digits != 1 || text[1] != '1')))

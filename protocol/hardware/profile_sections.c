@@ -161,9 +161,9 @@ static int read_numbers(const struct value *value, void *out, struct error *err)
 		return error_nomem(err, value_file(value));
 	for (size_t i = 0; i < value_count(value); i++) {
 		const char *name = value_key(value, i);
-		size_t size = strspn(name, "abcdefghijklmnopqrstuvwxyz_");
 
-		if (!size || size > 31 || name[size] || !strcmp(name, "bus"))
+		if (!text_is_of(name, 31, ASCII_LOWER "_") ||
+		    !strcmp(name, "bus"))
 			return value_key_error(value, i, err,
 					       "the name is not valid here; "
 					       "expected lower case letters "
@@ -599,9 +599,7 @@ static int read_images(const struct value *value, void *out, struct error *err)
 
 static bool good_vendor(const char *text)
 {
-	size_t size = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-");
-
-	return !text[size] && size <= VENDOR_MAX;
+	return text_is_of(text, VENDOR_MAX, ASCII_LOWER ASCII_DIGITS "-");
 }
 
 static int read_vendor(const struct value *value, void *out, struct error *err)

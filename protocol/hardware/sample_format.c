@@ -201,8 +201,6 @@ static int read_head(struct sample_format_columns *columns, const cJSON *object,
 		for (int reading = 0; reading < HOST_READINGS; reading++)
 			if (!strcmp(head->host.items[i], host_names[reading]))
 				found.host[i] = reading + 1;
-	found.device_count = head->columns.count;
-	found.host_count = head->host.count;
 	*columns = found;
 	line->kind = SAMPLE_FORMAT_HEAD;
 	line->time_ms = head->time_ms;

@@ -131,9 +131,7 @@ OWNED_VALUE(struct sample_format_line, sample_format_line_clear)
 /* The meaning of the columns, from the last head. All zero: no head yet. */
 struct sample_format_columns {
 	int device[32]; /* reading + 1; 0: an unknown column */
-	size_t device_count;
 	int host[32];
-	size_t host_count;
 	bool known;
 };
 

@@ -66,7 +66,6 @@ static const struct {
 	{ "agent/init/secret_files.c", "error_errno" },
 	{ "agent/init/process.c", "text error_set error_errno" },
 	{ "agent/policy/node_policy.c", "error_set" },
-	{ "agent/policy/rights_check.c", "error_set" },
 	{ "agent/spool/exit_check.c", "error_set" },
 	{ "agent/task/collect.c", "error_set snprintf" },
 	{ "agent/task/command.c", "error_set" },
@@ -105,7 +104,8 @@ static const struct {
 	  "image_names.c image_operation_ensure.c image_operation_load.c "
 	  "image_operations.c "
 	  "image_prune.c prune_candidates.c" },
-	{ "agent/policy", "" },
+	/* Its refusals are those of protocol/config/policy_refusal.c. */
+	{ "agent/policy", "rights_check.c" },
 	/* What a controller checks before; a prefix. */
 	{ "agent/task", "streams.c step_workspace.c" },
 	/* What a job waits for, and why it is repeated. */
