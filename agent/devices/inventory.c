@@ -312,39 +312,36 @@ static int dev_changed(sd_event_source *source,
 
 /* Asking the tools. */
 
-static const struct strings *tool_argv(const struct profile *profile,
-				       size_t which)
-{
-	return which == MONITOR ? &profile->monitor.command
-				: &profile->discover.map_command;
-}
+struct tool {
+	const struct strings *argv; /* empty: there is none */
+	const struct sampler *sampler;
+};
 
-static const struct sampler *tool_sampler(const struct profile *profile,
-					  size_t which)
+static struct tool tool_of(const struct profile *profile, size_t which)
 {
-	return which == MONITOR ? profile->monitor.sampler
-				: profile->discover.map;
+	return which == MONITOR ? (struct tool){ &profile->monitor.command,
+						 profile->monitor.sampler }
+				: (struct tool){ &profile->discover.map_command,
+						 profile->discover.map };
 }
 
 static void tool_told(void *arg, const struct error *err,
 		      const struct subprocess_output *output)
 {
 	struct inventory *inventory = arg;
-	const char *name =
-		tool_argv(inventory->profile, inventory->asking)->items[0];
+	struct tool tool = tool_of(inventory->profile, inventory->asking);
 	struct samples samples = { 0 };
 	struct error wrong;
 
 	inventory->tool = NULL;
 	if (err) {
 		log_warning("devices: %s", err->text);
-	} else if (sampler_read(tool_sampler(inventory->profile,
-					     inventory->asking),
-				output->text, output->size, &samples,
-				&wrong) < 0) {
-		log_warning("devices: %s ended with %d%s%s: %s", name,
-			    output->exit_code, *output->complaint ? ": " : "",
-			    output->complaint, wrong.text);
+	} else if (sampler_read(tool.sampler, output->text, output->size,
+				&samples, &wrong) < 0) {
+		log_warning("devices: %s ended with %d%s%s: %s",
+			    tool.argv->items[0], output->exit_code,
+			    *output->complaint ? ": " : "", output->complaint,
+			    wrong.text);
 	} else {
 		samples_clear(&inventory->told[inventory->asking]);
 		inventory->told[inventory->asking] = samples;
@@ -359,8 +356,9 @@ static void ask(struct inventory *inventory, size_t which)
 	struct error err;
 
 	for (; which < TOOLS; which++) {
+		struct tool tool = tool_of(profile, which);
 		struct subprocess_command command = {
-			.argv = tool_argv(profile, which),
+			.argv = tool.argv,
 			.env = &profile->monitor.env,
 			.bin = inventory->config.roots->bin,
 			.timeout_ms = profile->monitor.timeout_ms,
@@ -368,7 +366,7 @@ static void ask(struct inventory *inventory, size_t which)
 			.cpus = inventory->config.cpus,
 		};
 
-		if (!command.argv->count || !tool_sampler(profile, which))
+		if (!tool.argv->count || !tool.sampler)
 			continue;
 		inventory->asking = which;
 		inventory->tool = subprocess_run(inventory->loop, &command,

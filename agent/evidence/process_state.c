@@ -57,37 +57,20 @@ bool process_state_read(pid_t pid, struct process_state *state)
 }
 
 struct states {
-	struct process_state *list;
-	size_t count, room;
+	struct process_state *list; /* PROCESSES_MAX */
+	size_t count;
 };
-
-static void states_clear(struct states *states)
-{
-	free(states->list);
-}
-OWNED_VALUE(struct states, states_clear)
 
 /* sysfs_fn */
 static bool add_state(void *arg, const char *name)
 {
 	struct states *states = arg;
-	struct process_state *grown;
 
-	if (!isdigit((unsigned char)*name))
-		return true;
-	if (states->count == states->room) {
-		size_t room = states->room ? states->room * 2 : 256;
-
-		grown = reallocarray(states->list, room, sizeof(*grown));
-		if (!grown)
-			return false;
-		states->list = grown;
-		states->room = room;
-	}
-	if (process_state_read((pid_t)strtol(name, NULL, 10),
+	if (isdigit((unsigned char)*name) &&
+	    process_state_read((pid_t)strtol(name, NULL, 10),
 			       &states->list[states->count]))
 		states->count++;
-	return true;
+	return states->count < PROCESSES_MAX;
 }
 
 static int64_t rank_in(const char *name, const struct buffer *environ)
@@ -125,12 +108,15 @@ static int64_t rank_of(pid_t pid)
 static size_t descendants(pid_t root, struct ranked_process *list, size_t max,
 			  size_t *left_out)
 {
-	owned(states_clear) struct states all = { 0 };
+	owned_free struct process_state *states =
+		calloc(PROCESSES_MAX, sizeof(*states));
+	struct states all = { .list = states };
 	size_t count = 0, next = 0;
 	pid_t parent = root;
 
 	*left_out = 0;
-	sysfs_each(PROC, ".", PROCESSES_MAX, add_state, &all);
+	if (states)
+		sysfs_each(PROC, ".", PROCESSES_MAX, add_state, &all);
 	while (parent) {
 		for (size_t i = 0; i < all.count; i++) {
 			if (all.list[i].parent != parent)

@@ -28,8 +28,8 @@ struct tcp_socket {
 };
 
 struct sockets {
-	struct tcp_socket *list; /* by inode */
-	size_t count, room;
+	struct tcp_socket *list; /* by inode; SOCKETS_MAX */
+	size_t count;
 };
 
 /* Source: Linux net/ipv4/tcp_ipv4.c; include/net/tcp_states.h. */
@@ -60,41 +60,25 @@ static bool read_endpoint(const char *text, int family, struct endpoint *out)
 	return true;
 }
 
-static int add(struct sockets *sockets, const struct tcp_socket *socket)
-{
-	if (sockets->count == sockets->room) {
-		size_t room = sockets->room ? sockets->room * 2 : 64;
-		struct tcp_socket *grown =
-			reallocarray(sockets->list, room, sizeof(*grown));
-
-		if (!grown)
-			return -1;
-		sockets->list = grown;
-		sockets->room = room;
-	}
-	sockets->list[sockets->count++] = *socket;
-	return 0;
-}
-
-static int read_table(struct sockets *sockets, pid_t pid, const char *name,
-		      int family)
+static void read_table(struct sockets *sockets, pid_t pid, const char *name,
+		       int family)
 {
 	char path[64], line[LINE_MAX_BYTES], own[48], peer[48];
 	owned_file FILE *file = NULL;
-	struct tcp_socket socket;
 
 	snprintf(path, sizeof(path), "/proc/%d/net/%s", (int)pid, name);
 	file = fopen(path, "re");
 	while (file && sockets->count < SOCKETS_MAX &&
-	       fgets(line, sizeof(line), file))
+	       fgets(line, sizeof(line), file)) {
+		struct tcp_socket *socket = &sockets->list[sockets->count];
+
 		if (sscanf(line,
 			   " %*d: %47s %47s %X %*s %*s %*s %*d %*d %" SCNu64,
-			   own, peer, &socket.state, &socket.inode) == 4 &&
-		    read_endpoint(own, family, &socket.own) &&
-		    read_endpoint(peer, family, &socket.peer) &&
-		    add(sockets, &socket) < 0)
-			return -1;
-	return 0;
+			   own, peer, &socket->state, &socket->inode) == 4 &&
+		    read_endpoint(own, family, &socket->own) &&
+		    read_endpoint(peer, family, &socket->peer))
+			sockets->count++;
+	}
 }
 
 static int by_inode(const void *a, const void *b)
@@ -109,14 +93,14 @@ struct sockets *sockets_read(pid_t pid, struct error *err)
 	owned(sockets_free) struct sockets *sockets =
 		calloc(1, sizeof(*sockets));
 
-	if (!sockets || read_table(sockets, pid, "tcp", AF_INET) < 0 ||
-	    read_table(sockets, pid, "tcp6", AF_INET6) < 0) {
+	if (!sockets ||
+	    !(sockets->list = calloc(SOCKETS_MAX, sizeof(*sockets->list)))) {
 		error_nomem(err, "sockets");
 		return NULL;
 	}
-	if (sockets->count)
-		qsort(sockets->list, sockets->count, sizeof(*sockets->list),
-		      by_inode);
+	read_table(sockets, pid, "tcp", AF_INET);
+	read_table(sockets, pid, "tcp6", AF_INET6);
+	qsort(sockets->list, sockets->count, sizeof(*sockets->list), by_inode);
 	return take(sockets);
 }
 
@@ -157,7 +141,7 @@ static const struct tcp_socket *open_socket(const struct sockets *sockets,
 	char target[64];
 	ssize_t n = readlinkat(folder, name, target, sizeof(target) - 1);
 
-	if (n <= 0 || !sockets->count)
+	if (n <= 0)
 		return NULL;
 	target[n] = 0;
 	if (sscanf(target, "socket:[%" SCNu64 "]", &key.inode) != 1)

@@ -50,35 +50,21 @@ static bool take_row(const struct process_rules *rules, const char *line,
 	return row->pid > 0;
 }
 
-static int append(struct process_rows *rows, const struct process_row *row,
-		  struct error *err)
-{
-	struct process_row *list;
-
-	/* Room for powers of two, without a second counter. */
-	if (!(rows->count & (rows->count - 1))) {
-		list = realloc(rows->list, (rows->count ? rows->count * 2 : 1) *
-						   sizeof(*list));
-		if (!list)
-			return error_nomem(err, "processes");
-		rows->list = list;
-	}
-	rows->list[rows->count++] = *row;
-	return 0;
-}
-
 int process_rows_read(const struct process_rules *rules, const char *text,
 		      size_t size, struct process_rows *rows, struct error *err)
 {
-	owned(process_rows_clear) struct process_rows found = { 0 };
+	struct process_rows found = {
+		.list = calloc(PROCESSES_MAX, sizeof(*found.list)),
+	};
 	const char *end = text + size;
 	bool begun = !rules->from;
 
+	if (!found.list)
+		return error_nomem(err, "processes");
 	while (text < end && found.count < PROCESSES_MAX) {
 		const char *eol = memchr(text, '\n', (size_t)(end - text));
 		size_t length = (size_t)((eol ? eol : end) - text);
 		char line[SAMPLE_LINE_MAX + 1];
-		struct process_row row;
 		size_t skip;
 
 		if (length > SAMPLE_LINE_MAX)
@@ -94,12 +80,12 @@ int process_rows_read(const struct process_rules *rules, const char *text,
 			begun = expression_match(rules->from, line, length,
 						 EXPRESSION_ANYWHERE,
 						 NULL) == 1;
-		else if (take_row(rules, line + skip, length - skip, &row) &&
-			 append(&found, &row, err) < 0)
-			return -1;
+		else
+			found.count +=
+				take_row(rules, line + skip, length - skip,
+					 &found.list[found.count]);
 	}
 	*rows = found;
-	found = (struct process_rows){ 0 };
 	return 0;
 }
 

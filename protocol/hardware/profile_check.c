@@ -4,67 +4,56 @@
 
 #include <string.h>
 
-/* The {name} that begins at text[0] is this word. */
-static bool brace_is(const char *brace, const char *word)
-{
-	size_t size = strlen(word);
-
-	return !strncmp(brace + 1, word, size) && brace[size + 1] == '}';
-}
-
-/* Is {name} one of the first `count` numbers, or known without them? */
-static bool brace_known(const struct profile *profile, const char *brace,
-			size_t count)
+/* Is the word the {name} in discover.nodes, or one of the first numbers? */
+static bool is_number(const struct profile *profile, const char *word,
+		      size_t size, size_t count)
 {
 	const struct discover_rules *rules = &profile->discover;
 	const char *own = rules->nodes ? strchr(rules->nodes, '{') : NULL;
 
-	if (rules->pci_vendors.count && brace_is(brace, "bus"))
-		return true;
-	if (own && !strncmp(own, brace, strcspn(own, "}") + 1))
+	if (own && !strncmp(own + 1, word, size) && own[size + 1] == '}')
 		return true;
 	for (size_t i = 0; i < count; i++)
-		if (brace_is(brace, rules->numbers[i].name))
+		if (strlen(rules->numbers[i].name) == size &&
+		    !strncmp(rules->numbers[i].name, word, size))
 			return true;
 	return false;
 }
 
+/* Each {name} is {bus} or one of the first numbers. */
 static int check_braces(const struct profile *profile,
 			const struct value *value, size_t count,
 			struct error *err)
 {
-	const char *brace = value_text(value);
+	const char *word = value_text(value);
 
-	for (; (brace = strchr(brace, '{')); brace++)
-		if (!brace_known(profile, brace, count))
+	while ((word = strchr(word, '{'))) {
+		size_t size = strcspn(++word, "}");
+		bool bus = size == 3 && !strncmp(word, "bus", 3) &&
+			   profile->discover.pci_vendors.count;
+
+		if (!bus && !is_number(profile, word, size, count))
 			return value_error(value, err,
-					   "%.*s is not valid here; expected "
-					   "the name of "
-					   "a number that is found before it",
-					   (int)strcspn(brace, "}") + 1, brace);
+					   "{%.*s} is not valid here; expected "
+					   "the name of a number that is found "
+					   "before it",
+					   (int)size, word);
+	}
 	return 0;
-}
-
-static bool number_known(const struct profile *profile, const char *name)
-{
-	const struct discover_rules *rules = &profile->discover;
-	const char *own = rules->nodes ? strchr(rules->nodes, '{') : NULL;
-
-	for (size_t i = 0; i < rules->numbers_count; i++)
-		if (!strcmp(rules->numbers[i].name, name))
-			return true;
-	return own && brace_is(own, name);
 }
 
 static int check_number(const struct profile *profile,
 			const struct value *value, struct error *err)
 {
-	if (!value || number_known(profile, value_text(value)))
+	const char *name = value ? value_text(value) : NULL;
+
+	if (!name || is_number(profile, name, strlen(name),
+			       profile->discover.numbers_count))
 		return 0;
 	return value_error(value, err,
 			   "\"%.60s\" is not valid here; expected a name of "
 			   "discover.numbers",
-			   value_text(value));
+			   name);
 }
 
 static int check_rule(const struct profile *profile, size_t index,

@@ -52,79 +52,62 @@ static int pci_check(const struct value *value, void *out, struct error *err)
 	return 0;
 }
 
-/* One of the five ways that a number is found. */
-struct number_entry {
-	const char *file, *glob, *order, *monitor, *map;
-	struct expression *match;
+static const char *const orders[] = { "bus", "present", NULL };
+static const char *const row_words[] = { "device", "physical", "bus_id",
+					 "name",   "uuid",     NULL };
+
+static const struct map_field number_fields[] = {
+	MAP_FIELD("file", read_system_path, number_rule, path),
+	MAP_FIELD("glob", read_system_path, number_rule, path),
+	MAP_WORD("order", orders, number_rule, word),
+	MAP_WORD("monitor", row_words, number_rule, word),
+	MAP_WORD("map", row_words, number_rule, word),
+	MAP_FIELD("match", read_expression, number_rule, match),
+	{ 0 }
 };
 
-static int set_number(const struct value *value,
-		      const struct number_entry *entry,
-		      struct number_rule *rule, struct error *err)
+/* The rule has one of these keys. */
+static const struct {
+	const char *key;
+	enum number_from from;
+	bool match; /* may have one */
+} number_keys[] = {
+	{ "file", NUMBER_FILE, true },    { "glob", NUMBER_GLOB, false },
+	{ "order", NUMBER_ORDER, false }, { "monitor", NUMBER_MONITOR, true },
+	{ "map", NUMBER_MAP, true },
+};
+
+static int read_number(const struct value *value, struct number_rule *rule,
+		       struct error *err)
 {
-	/* clang-format off */
-	const struct {
-		const char *text;
-		enum number_from from;
-		bool path;
-		bool match;
-	} ways[] = {
-		{ entry->file, NUMBER_FILE, true, true },
-		{ entry->glob, NUMBER_GLOB, true, false },
-		{ entry->order, NUMBER_ORDER, false, false },
-		{ entry->monitor, NUMBER_MONITOR, false, true },
-		{ entry->map, NUMBER_MAP, false, true },
-	};
-	/* clang-format on */
-	size_t found = 0;
+	size_t count = sizeof(number_keys) / sizeof(number_keys[0]), found = 0;
 	bool match = true;
 
-	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
-		if (!ways[i].text)
+	if (map_read(value, number_fields, rule, err) < 0)
+		return -1;
+	for (size_t i = 0; i < count; i++) {
+		if (!value_get(value, number_keys[i].key))
 			continue;
 		found++;
-		match = ways[i].match;
-		rule->from = ways[i].from;
-		*(ways[i].path ? &rule->path : &rule->word) = ways[i].text;
+		match = number_keys[i].match;
+		rule->from = number_keys[i].from;
 	}
 	if (found != 1)
 		return value_error(value, err,
 				   "%zu of file, glob, order, monitor and map; "
 				   "expected one of them",
 				   found);
-	if (entry->match && !match)
+	if (rule->match && !match)
 		return value_error(value_get(value, "match"), err,
 				   "an expression is valid only with file, "
 				   "monitor and map");
-	if (entry->file && strchr(entry->file, '*'))
+	if (rule->from == NUMBER_FILE && strchr(rule->path, '*'))
 		return value_error(value_get(value, "file"), err,
 				   "a * is valid only in a glob");
-	if (entry->glob && !strchr(entry->glob, '*'))
+	if (rule->from == NUMBER_GLOB && !strchr(rule->path, '*'))
 		return value_error(value_get(value, "glob"), err,
 				   "missing *, which matches the number");
 	return 0;
-}
-
-static int read_number(const struct value *value, struct number_rule *rule,
-		       struct error *err)
-{
-	static const char *const orders[] = { "bus", "present", NULL };
-	static const char *const words[] = { "device", "physical", "bus_id",
-					     "name",   "uuid",     NULL };
-	static const struct map_field fields[] = {
-		MAP_FIELD("file", read_system_path, number_entry, file),
-		MAP_FIELD("glob", read_system_path, number_entry, glob),
-		MAP_WORD("order", orders, number_entry, order),
-		MAP_WORD("monitor", words, number_entry, monitor),
-		MAP_WORD("map", words, number_entry, map),
-		MAP_FIELD("match", read_expression, number_entry, match),
-		{ 0 }
-	};
-	struct number_entry entry = { 0 };
-	int rc = map_read(value, fields, &entry, err);
-
-	rule->match = entry.match;
-	return rc < 0 ? rc : set_number(value, &entry, rule, err);
 }
 
 /* A number has one rule, or a list of them: the first that finds it counts. */
@@ -179,7 +162,7 @@ static void clear_numbers(void *out)
 	struct discover_rules *rules = out;
 
 	for (size_t i = 0; i < rules->numbers_count; i++)
-		expression_free(rules->numbers[i].match);
+		map_clear(number_fields, &rules->numbers[i]);
 	free(rules->numbers);
 }
 
