@@ -136,15 +136,6 @@ static int keep_house(struct agent_config *config, struct error *err)
 	return 0;
 }
 
-static int find_offered(struct agent_config *config, struct error *err)
-{
-	const char *devices = config->settings.only_devices;
-
-	if (devices && offered_parse(devices, &config->offered, err) < 0)
-		return error_prefix(err, "only-devices");
-	return 0;
-}
-
 /* The default file may be missing. */
 static int find_credentials(struct program *program, struct error *err)
 {
@@ -214,8 +205,11 @@ static int complete(struct program *program, struct error *err)
 	if (find_allocation(program, err) < 0 || find_keys(program, err) < 0 ||
 	    find_policy(program, err) < 0 ||
 	    find_credentials(program, err) < 0 ||
-	    check_floor(settings, err) < 0 || find_offered(config, err) < 0)
+	    check_floor(settings, err) < 0)
 		return -1;
+	if (settings->only_devices &&
+	    offered_parse(settings->only_devices, &config->offered, err) < 0)
+		return error_prefix(err, "only-devices");
 	if (!address_valid(settings->address))
 		return error_set(err, EINVAL,
 				 "address: '%.80s' is not valid here; expected "
@@ -258,35 +252,32 @@ static int leave_at_end(struct program *program, struct error *err)
 
 	if (!program->config.share)
 		return 0;
-	signal(SIGTERM, SIG_DFL); /* make_loop() */
+	signal(SIGTERM, SIG_DFL); /* it was ignored by run() */
 	rc = sd_event_add_signal(program->loop, NULL, SIGTERM, on_end, program);
 	return rc < 0 ? error_set(err, -rc, "event loop: no SIGTERM") : 0;
 }
 
-/* Apply the settings that can change while tasks run; name the others. */
-static void adopt(const struct program *program,
-		  const struct agent_settings *settings)
-{
-	char names[CONFIG_NAMES_BYTES];
-
-	log_set_level(settings->common.verbose ? LOG_DEBUG : LOG_INFO);
-	if (config_changes(&agent_program, &program->settings, settings, names))
-		log_warning("changed, effective at the next start: %s", names);
-}
-
-/* At SIGHUP. */
+/* At SIGHUP: apply the settings that can change while tasks run, and name the
+ * others that have changed.
+ */
 static void reload(void *arg)
 {
 	const struct program *program = arg;
 	struct agent_settings settings;
 	owned(config_free) struct config *config = NULL;
+	char names[CONFIG_NAMES_BYTES];
 	struct error err;
 
 	if (config_read(&agent_program, program->argc, program->argv, environ,
-			&settings, &config, &err) < 0)
+			&settings, &config, &err) < 0) {
 		log_error("settings are not changed: %s", err.text);
-	else
-		adopt(program, &settings);
+	} else {
+		log_set_level(settings.common.verbose ? LOG_DEBUG : LOG_INFO);
+		if (config_changes(&agent_program, &program->settings,
+				   &settings, names))
+			log_warning("changed, effective at the next start: %s",
+				    names);
+	}
 	if (node_policy_reload(program->node_policy, &err) < 0)
 		log_error("the policy is not changed: %s", err.text);
 	else
@@ -360,14 +351,6 @@ static int serve(struct program *program, struct error *err)
 	return code;
 }
 
-/* program_begin() leaves a SIGTERM alone that is ignored now. */
-static sd_event *make_loop(const struct program *program, struct error *err)
-{
-	if (program->config.share)
-		signal(SIGTERM, SIG_IGN);
-	return program_begin(err);
-}
-
 static int run(struct program *program, struct error *err)
 {
 	const struct config_common *common = &program->settings.common;
@@ -389,7 +372,9 @@ static int run(struct program *program, struct error *err)
 		log_set_level(LOG_DEBUG);
 	if (complete(program, err) < 0)
 		return -1;
-	program->loop = make_loop(program, err);
+	if (program->config.share) /* program_begin() then leaves it alone */
+		signal(SIGTERM, SIG_IGN);
+	program->loop = program_begin(err);
 	code = program->loop ? serve(program, err) : -1;
 	sd_event_unref(program->loop);
 	if (code == EXIT_GOOD && program->own_state[0] &&

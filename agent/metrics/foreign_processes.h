@@ -40,7 +40,7 @@ foreign_processes_look(const struct foreign_processes_source *source,
 		       uint64_t wanted, foreign_processes_fn *done, void *arg,
 		       struct error *err);
 /* done() does not run. NULL is fine. */
-void foreign_processes_cancel(struct foreign_processes *strangers);
+void foreign_processes_cancel(struct foreign_processes *foreign);
 OWNED_POINTER(struct foreign_processes, foreign_processes_cancel)
 
 #endif

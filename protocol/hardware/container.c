@@ -15,6 +15,7 @@
 #define OPTIONS_MAX 64 /* ulimits, capabilities, groups, security options */
 #define NODES_MAX 512  /* device nodes: 64 devices with several each */
 #define STOP_GRACE_S 10
+#define CLUSTER_MAX 60 /* bytes of the cluster's name in a container's */
 
 /* Each part of the body adds what it makes; false: out of memory. */
 
@@ -440,4 +441,62 @@ cJSON *container_body(const struct task_spec *spec,
 		return body;
 	cJSON_Delete(body);
 	return NULL;
+}
+
+/* Names, and the labels that find containers. */
+
+static void hash_of(const char *text, size_t size, char hash[DIGEST_HEX_SIZE])
+{
+	struct digest digest;
+
+	digest_init(&digest);
+	digest_add(&digest, text, size);
+	digest_hex(&digest, hash);
+}
+
+void container_name(const struct task_spec *spec, const char *cluster,
+		    char name[CONTAINER_NAME_MAX])
+{
+	char safe[CLUSTER_MAX + 1], hash[DIGEST_HEX_SIZE] = "";
+	size_t size = strlen(cluster);
+	bool exact = size <= CLUSTER_MAX;
+
+	snprintf(safe, sizeof(safe), "%s", cluster);
+	for (char *c = safe; *c; c++) {
+		if (isalnum((unsigned char)*c) || strchr("_.-", *c))
+			continue;
+		*c = '-';
+		exact = false;
+	}
+	if (!exact)
+		hash_of(cluster, size, hash);
+	snprintf(name, CONTAINER_NAME_MAX, "regatta-%s%s%.8s-%" PRIu64 "-%u-%u",
+		 safe, exact ? "" : "-", hash, spec->job, spec->attempt,
+		 spec->rank);
+}
+
+int container_spec_hash(const struct task_spec *spec,
+			char hash[CONTAINER_HASH_SIZE], struct error *err)
+{
+	owned(buffer_clear) struct buffer text;
+
+	buffer_init(&text, SIZE_MAX / 2);
+	if (codec_encode(&task_spec_schema, spec, &text, err) < 0)
+		return -1;
+	hash_of(text.data, text.size, hash);
+	return 0;
+}
+
+int container_filter(const char *cluster, const char *node,
+		     struct strings *labels, struct error *err)
+{
+	struct strings both = { 0 };
+
+	if (strings_printf(&both, err, LABEL_CLUSTER "=%s", cluster) < 0 ||
+	    strings_printf(&both, err, LABEL_NODE "=%s", node) < 0) {
+		strings_clear(&both);
+		return -1;
+	}
+	*labels = both;
+	return 0;
 }

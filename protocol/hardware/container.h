@@ -11,6 +11,7 @@
 #ifndef PROTOCOL_HARDWARE_CONTAINER_H
 #define PROTOCOL_HARDWARE_CONTAINER_H
 
+#include "protocol/base/digest.h"
 #include "protocol/base/error.h"
 #include "protocol/message/codec.h"
 #include "protocol/message/spec.h"
@@ -66,7 +67,7 @@ extern const char *const container_ulimits[];
 extern const char *const container_capabilities[];
 
 #define CONTAINER_NAME_MAX 128 /* with the 0 */
-#define CONTAINER_HASH_SIZE 65 /* with the 0 */
+#define CONTAINER_HASH_SIZE DIGEST_HEX_SIZE
 
 /* The body of the create call, which the caller deletes. NULL with EINVAL if a
  * field of the spec is not valid; the text says the field, what was found and

@@ -321,44 +321,35 @@ static bool add_word(cJSON *object, const char *name, const char *word)
 		     : cJSON_AddNullToObject(object, name);
 }
 
-static cJSON *row_json(const struct device_sample *row)
+static bool add_row(cJSON *array, const struct device_sample *row)
 {
 	cJSON *object = cJSON_CreateObject();
-	bool good = object && add_word(object, "device", row->device) &&
+	bool good = cJSON_AddItemToArray(array, object) &&
+		    add_word(object, "device", row->device) &&
 		    add_word(object, "bus_id", row->bus_id) &&
 		    add_word(object, "name", row->name);
 
-	for (unsigned i = 0; good && i < READINGS; i++)
+	for (unsigned i = 0; good && i < READINGS; i++) {
+		const char *name = reading_name((enum reading)i);
+
 		good = row->has & 1u << i
-			       ? cJSON_AddNumberToObject(object,
-							 reading_name(
-								 (enum reading)
-									 i),
+			       ? cJSON_AddNumberToObject(object, name,
 							 row->value[i])
-			       : cJSON_AddNullToObject(object,
-						       reading_name((
-							       enum reading)i));
-	if (good && add_word(object, "driver", row->driver))
-		return object;
-	cJSON_Delete(object);
-	return NULL;
+			       : cJSON_AddNullToObject(object, name);
+	}
+	return good && add_word(object, "driver", row->driver);
 }
 
 cJSON *samples_json(const struct samples *samples, struct error *err)
 {
 	cJSON *array = cJSON_CreateArray();
 
-	for (size_t i = 0; array && i < samples->count; i++) {
-		cJSON *row = row_json(&samples->rows[i]);
-
-		if (!row || !cJSON_AddItemToArray(array, row)) {
-			cJSON_Delete(row);
+	for (size_t i = 0; i < samples->count; i++)
+		if (!array || !add_row(array, &samples->rows[i])) {
+			error_nomem(err, "samples");
 			cJSON_Delete(array);
-			array = NULL;
+			return NULL;
 		}
-	}
-	if (!array)
-		error_nomem(err, "samples");
 	return array;
 }
 

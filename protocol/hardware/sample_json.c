@@ -45,7 +45,7 @@ static int put(struct tree *tree, const cJSON *item, size_t used,
 {
 	const cJSON *value = cJSON_GetObjectItem(item, "value");
 	const cJSON *unit = cJSON_GetObjectItem(item, "unit");
-	struct sample_text text, behind;
+	struct sample_text text;
 	char copy[64], both[192];
 
 	if (value && !scalar(value, copy, sizeof(copy), &text))
@@ -53,10 +53,8 @@ static int put(struct tree *tree, const cJSON *item, size_t used,
 	if (!value && !scalar(item, copy, sizeof(copy), &text))
 		return 0;
 	if (value && cJSON_IsString(unit) && text.size < 64) {
-		behind = (struct sample_text){ unit->valuestring,
-					       strlen(unit->valuestring) };
 		snprintf(both, sizeof(both), "%.*s %.100s", (int)text.size,
-			 text.data, behind.data);
+			 text.data, unit->valuestring);
 		text = (struct sample_text){ both, strlen(both) };
 	}
 	if (++tree->keys > KEYS_MAX)
