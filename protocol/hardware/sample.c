@@ -70,13 +70,11 @@ static void clean(const char *text, size_t size, char *whole, char *lines,
 
 struct sample_text text_trim(struct sample_text text, const char *characters)
 {
-	size_t count = strlen(characters);
-
-	while (text.size && memchr(characters, *text.data, count)) {
+	while (text.size && strchr(characters, *text.data)) {
 		text.data++;
 		text.size--;
 	}
-	while (text.size && memchr(characters, text.data[text.size - 1], count))
+	while (text.size && strchr(characters, text.data[text.size - 1]))
 		text.size--;
 	return text;
 }
