@@ -2,7 +2,6 @@
  * may make files that give rights.
  */
 #include "agent/policy/rights_check.h"
-#include "protocol/config/policy_refusal.h"
 #include "protocol/hardware/container.h"
 #include "protocol/message/json_get.h"
 

@@ -104,7 +104,7 @@ static const struct {
 	  "image_names.c image_operation_ensure.c image_operation_load.c "
 	  "image_operations.c "
 	  "image_prune.c prune_candidates.c" },
-	/* Its refusals are those of protocol/config/policy_refusal.c. */
+	/* Its refusals are those of policy.c. */
 	{ "agent/policy", "rights_check.c" },
 	/* What a controller checks before; a prefix. */
 	{ "agent/task", "streams.c step_workspace.c" },
