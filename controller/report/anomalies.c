@@ -3,6 +3,7 @@
  */
 #include "controller/report/anomalies.h"
 
+#include "controller/report/labels.h"
 #include "controller/report/row.h"
 #include "protocol/base/owned.h"
 
@@ -114,29 +115,18 @@ static void add_repeats(const struct cell_figures *cell, bool *failed)
 
 /* Neighbours. */
 
-/* The n-th value in the words; a blank inside a value is no end of it. */
+/* The n-th value in the words; false: there are fewer. */
 static bool value_at(const char *words, size_t n, struct cell_place *place)
 {
-	const char *at = words, *end, *equals;
+	const char *equals;
 
-	for (;; at = end + 1) {
-		for (end = at;; end++) {
-			const char *next;
-
-			end += strcspn(end, " ");
-			next = *end ? strpbrk(end + 1, " =") : NULL;
-			if (!*end || (next && *next == '='))
-				break;
-		}
-		if (!n--)
-			break;
-		if (!*end)
-			return false;
-	}
-	place->value = at;
-	place->length = (size_t)(end - at);
-	equals = memchr(at, '=', place->length);
-	place->name = equals ? (size_t)(equals - at) : place->length;
+	do
+		place->length = labels_next(&words, &place->value);
+	while (place->length && n--);
+	if (!place->length)
+		return false;
+	equals = memchr(place->value, '=', place->length);
+	place->name = equals ? (size_t)(equals - place->value) : place->length;
 	return equals != NULL;
 }
 

@@ -136,7 +136,6 @@ static void add_loss(cJSON *to, const struct side *a, const struct side *b,
 /* A cell of any sweep. */
 struct aligned {
 	const char *cell;
-	size_t place; /* of its first row */
 	struct side sides[COMPARE_SWEEPS_MAX];
 };
 
@@ -191,75 +190,48 @@ static cJSON *aligned_json(const struct aligned *aligned, size_t sweeps,
 	return to;
 }
 
-/* A row of any sweep, to be found by its cell. */
-struct entry {
-	const char *cell;
-	const cJSON *row;
-	size_t place; /* among all rows, those of the first sweep first */
-	size_t side;
-};
-
-static int by_cell(const void *left, const void *right)
+/* The rows of a sweep that have a cell, ordered by the sweep. */
+static size_t list_rows(const cJSON *rows, size_t sweep,
+			struct grouped_row *list, size_t count)
 {
-	const struct entry *a = left, *b = right;
-	int order = strcmp(a->cell, b->cell);
-
-	return order ? order : (a->place > b->place) - (a->place < b->place);
-}
-
-static int by_place(const void *left, const void *right)
-{
-	const struct aligned *a = left, *b = right;
-
-	return (a->place > b->place) - (a->place < b->place);
-}
-
-static size_t entries_of(const cJSON *rows, size_t side, struct entry *entries,
-			 size_t count)
-{
-	const cJSON *row;
+	cJSON *row;
 
 	cJSON_ArrayForEach(row, rows)
 	{
 		const char *cell = row_text(row, "cell");
 
-		if (cell) {
-			entries[count] =
-				(struct entry){ cell, row, count, side };
-			count++;
-		}
+		if (cell)
+			list[count++] = (struct grouped_row){
+				.key = cell, .order = (double)sweep, .row = row
+			};
 	}
 	return count;
 }
 
 /* Fill cells, in the order of their first rows; return their number. */
-static size_t line_up(struct entry *entries, size_t count,
+static size_t line_up(struct grouped_row *list, size_t count,
 		      struct aligned *cells)
 {
-	struct aligned *cell = NULL;
+	size_t n = 0;
 
-	qsort(entries, count, sizeof(*entries), by_cell);
+	rows_group(list, count);
 	for (size_t i = 0; i < count; i++) {
-		const struct entry *entry = &entries[i];
-
-		if (!cell || strcmp(entry->cell, cell->cell) != 0) {
-			cell = cell ? cell + 1 : cells;
-			*cell = (struct aligned){ .cell = entry->cell,
-						  .place = entry->place };
+		if (!i || list[i].first != list[i - 1].first) {
+			cells[n].cell = list[i].key;
 			for (size_t s = 0; s < COMPARE_SWEEPS_MAX; s++)
-				cell->sides[s].steps = NAN;
+				cells[n].sides[s].steps = NAN;
+			n++;
 		}
-		side_add(&cell->sides[entry->side], entry->row);
+		side_add(&cells[n - 1].sides[(size_t)list[i].order],
+			 list[i].row);
 	}
-	count = cell ? (size_t)(cell + 1 - cells) : 0;
-	qsort(cells, count, sizeof(*cells), by_place);
-	return count;
+	return n;
 }
 
 cJSON *compare_rows(const cJSON *const *sweeps, size_t sweeps_count,
 		    uint64_t from_step, struct error *err)
 {
-	owned_free struct entry *entries = NULL;
+	owned_free struct grouped_row *all = NULL;
 	owned_free struct aligned *cells = NULL;
 	size_t count = 0, used = 0;
 	bool failed;
@@ -270,13 +242,13 @@ cJSON *compare_rows(const cJSON *const *sweeps, size_t sweeps_count,
 			return NULL;
 		count += (size_t)cJSON_GetArraySize(sweeps[i]);
 	}
-	entries = calloc(count + 1, sizeof(*entries));
+	all = calloc(count + 1, sizeof(*all));
 	cells = calloc(count + 1, sizeof(*cells));
 	list = cJSON_CreateArray();
-	failed = !entries || !cells || !list;
+	failed = !all || !cells || !list;
 	for (size_t i = 0; !failed && i < sweeps_count; i++)
-		used = entries_of(sweeps[i], i, entries, used);
-	count = failed ? 0 : line_up(entries, used, cells);
+		used = list_rows(sweeps[i], i, all, used);
+	count = failed ? 0 : line_up(all, used, cells);
 	for (size_t i = 0; i < count; i++)
 		json_add(list, NULL,
 			 aligned_json(&cells[i], sweeps_count, from_step,

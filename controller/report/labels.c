@@ -3,6 +3,7 @@
 #include "controller/report/labels.h"
 
 #include "controller/report/row.h"
+#include "protocol/base/strings.h"
 #include "protocol/base/utf8.h"
 
 #include <stdio.h>
@@ -39,28 +40,33 @@ size_t labels_word(const char *text)
 	}
 }
 
-static bool has_word(const char *words, const char *word, size_t size)
+size_t labels_next(const char **name, const char **word)
 {
-	while (*words) {
-		size_t length = labels_word(words);
+	size_t length;
 
-		if (length == size && !strncmp(words, word, size))
+	*word = *name + strspn(*name, " ");
+	length = labels_word(*word);
+	*name = *word + length;
+	return length;
+}
+
+static bool has_word(const char *name, const char *word, size_t size)
+{
+	const char *other;
+	size_t length;
+
+	while ((length = labels_next(&name, &other)))
+		if (length == size && !strncmp(other, word, size))
 			return true;
-		words += length;
-		words += *words == ' ';
-	}
 	return false;
 }
 
 /* Append a word; false: there is no room for all of it. */
 static bool add_word(char *to, size_t size, const char *word, size_t length)
 {
-	size_t used = strlen(to);
-
-	if (used + (used > 0) + length >= size)
+	if (strlen(to) + (*to != 0) + length >= size)
 		return false;
-	snprintf(to + used, size - used, "%s%.*s", used ? " " : "", (int)length,
-		 word);
+	text_append(to, size, "%s%.*s", *to ? " " : "", (int)length, word);
 	return true;
 }
 
@@ -75,14 +81,12 @@ static int cut_at(const char *text, size_t size)
 static void keep_shared(const char *cell, char common[LABEL_SIZE])
 {
 	char kept[LABEL_SIZE] = "";
+	const char *name = common, *word;
+	size_t length;
 
-	for (const char *word = common; *word; word += *word == ' ') {
-		size_t length = labels_word(word);
-
+	while ((length = labels_next(&name, &word)))
 		if (has_word(cell, word, length))
 			add_word(kept, sizeof(kept), word, length);
-		word += length;
-	}
 	memcpy(common, kept, sizeof(kept));
 }
 
@@ -106,15 +110,14 @@ static bool has_key(const char *keys, const char *word)
 static void remaining(const struct labels *labels, const char *cell,
 		      char text[LABEL_SIZE])
 {
-	text[0] = 0;
-	for (; *cell; cell += *cell == ' ') {
-		size_t length = labels_word(cell);
+	const char *word;
+	size_t length;
 
-		if (!has_word(labels->common, cell, length) &&
-		    !has_key(labels->implied, cell))
-			add_word(text, LABEL_SIZE, cell, length);
-		cell += length;
-	}
+	text[0] = 0;
+	while ((length = labels_next(&cell, &word)))
+		if (!has_word(labels->common, word, length) &&
+		    !has_key(labels->implied, word))
+			add_word(text, LABEL_SIZE, word, length);
 }
 
 struct named {
@@ -155,7 +158,7 @@ static int longest_first(const void *left, const void *right)
 	return (b->size > a->size) - (b->size < a->size);
 }
 
-/* Who reads a name looks for the model first: such keys stay. */
+/* Keys such as the model identify a row and are never left out. */
 static bool is_subject(const char *word)
 {
 	size_t size = strcspn(word, "= ");
@@ -171,16 +174,13 @@ static void find_implied(struct labels *labels, struct named *cells,
 			 size_t count)
 {
 	struct key keys[KEYS_MAX] = { 0 };
-	size_t keys_count = 0, used = 0;
+	size_t keys_count = 0, used = 0, length;
+	const char *cell = cells[0].cell, *word;
 
-	for (const char *cell = cells[0].cell; *cell; cell += *cell == ' ') {
-		size_t length = labels_word(cell);
-
-		if (keys_count < KEYS_MAX && !is_subject(cell) &&
-		    !has_word(labels->common, cell, length))
-			keys[keys_count++] = (struct key){ cell, length };
-		cell += length;
-	}
+	while ((length = labels_next(&cell, &word)))
+		if (keys_count < KEYS_MAX && !is_subject(word) &&
+		    !has_word(labels->common, word, length))
+			keys[keys_count++] = (struct key){ word, length };
 	qsort(keys, keys_count, sizeof(*keys), longest_first);
 	for (size_t i = 0; i < keys_count; i++) {
 		snprintf(labels->implied + used, LABEL_SIZE - used, "%s%.*s",
@@ -212,17 +212,14 @@ static void leave_out_implied(struct labels *labels, const cJSON *rows)
 void labels_find(const cJSON *rows, struct labels *labels)
 {
 	const cJSON *first = rows->child, *row;
-	const char *cell = first ? row_text(first, "cell") : NULL;
+	const char *cell = first ? row_text(first, "cell") : NULL, *word;
+	size_t length;
 
 	labels->common[0] = labels->implied[0] = 0;
 	if (!cell || !first->next)
 		return;
-	for (; *cell; cell += *cell == ' ') {
-		size_t length = labels_word(cell);
-
-		add_word(labels->common, LABEL_SIZE, cell, length);
-		cell += length;
-	}
+	while ((length = labels_next(&cell, &word)))
+		add_word(labels->common, LABEL_SIZE, word, length);
 	cJSON_ArrayForEach(row, rows)
 	{
 		const char *other = row_text(row, "cell");
@@ -236,29 +233,24 @@ void labels_find(const cJSON *rows, struct labels *labels)
 static const char *name_row(const struct labels *labels, const cJSON *row,
 			    bool whole, char text[LABEL_SIZE])
 {
-	const cJSON *repeat = row_at(row, "repeat");
-	const char *cell = row_text(row, "cell");
-	size_t room = LABEL_SIZE - 24;
+	double repeat = number_at(row, "repeat");
+	const char *cell = row_text(row, "cell"), *rest = cell ? cell : "";
+	size_t room = LABEL_SIZE - 24, length;
+	const char *word;
 
 	text[0] = 0;
-	for (; cell && *cell; cell += *cell == ' ') {
-		size_t length = labels_word(cell);
-
-		if (!has_word(labels->common, cell, length) &&
-		    (whole || !has_key(labels->implied, cell)) &&
-		    !add_word(text, room, cell, length)) {
-			size_t used = strlen(text);
-
-			snprintf(text + used, room - used, "%s%.*s",
-				 used ? " " : "", cut_at(cell, room - used - 2),
-				 cell);
+	while ((length = labels_next(&rest, &word)))
+		if (!has_word(labels->common, word, length) &&
+		    (whole || !has_key(labels->implied, word)) &&
+		    !add_word(text, room, word, length)) {
+			text_append(text, room, "%s%.*s", *text ? " " : "",
+				    cut_at(word, room - strlen(text) - 2),
+				    word);
 			break;
 		}
-		cell += length;
-	}
-	if (cJSON_IsNumber(repeat) && repeat->valuedouble > 0)
-		snprintf(text + strlen(text), 24, "%s#%.0f", *text ? " " : "",
-			 repeat->valuedouble + 1);
+	if (repeat > 0)
+		text_append(text, LABEL_SIZE, "%s#%.0f", *text ? " " : "",
+			    repeat + 1);
 	if (!*text)
 		snprintf(text, LABEL_SIZE, "%s", cell ? "all" : "-");
 	return text;
@@ -270,69 +262,62 @@ const char *labels_row(const struct labels *labels, const cJSON *row,
 	return name_row(labels, row, true, text);
 }
 
-const char *labels_brief(const struct labels *labels, const cJSON *row,
-			 char text[LABEL_SIZE])
+/* What is kept of each word "batch.micro=4". */
+enum part { WITHOUT_GROUP /* "micro=4" */, VALUE, KEY };
+
+static const char *name_parts(const struct labels *labels, const cJSON *row,
+			      enum part part, const char *between,
+			      char text[LABEL_SIZE])
 {
-	char label[LABEL_SIZE], *to = text;
+	char name[LABEL_SIZE];
+	const char *rest = name_row(labels, row, false, name), *word;
+	size_t length;
 
-	name_row(labels, row, false, label);
-	for (const char *word = label; *word; word += *word == ' ') {
-		size_t length = labels_word(word), key = strcspn(word, "= ");
-		size_t behind = 0;
+	text[0] = 0;
+	while ((length = labels_next(&rest, &word))) {
+		const char *equals = memchr(word, '=', length), *dot;
+		const char *from = word, *end = word + length;
 
-		for (size_t i = 0; word[key] == '=' && i < key; i++)
-			if (word[i] == '.')
-				behind = i + 1;
-		to += snprintf(to, LABEL_SIZE - (size_t)(to - text), "%s%.*s",
-			       to > text ? " " : "", (int)(length - behind),
-			       word + behind);
-		word += length;
+		if (equals && part == KEY) {
+			end = equals;
+		} else if (equals && part == VALUE) {
+			from = equals + 1;
+		} else if (equals) {
+			dot = memrchr(word, '.', (size_t)(equals - word));
+			from = dot ? dot + 1 : word;
+		}
+		text_append(text, LABEL_SIZE, "%s%.*s", *text ? between : "",
+			    (int)(end - from), from);
 	}
 	return text;
 }
 
-/* The keys, or the values, of the words of a label. */
-static const char *halves(const char *label, bool keys, char text[LABEL_SIZE])
+const char *labels_brief(const struct labels *labels, const cJSON *row,
+			 char text[LABEL_SIZE])
 {
-	char half[LABEL_SIZE];
-
-	half[0] = 0;
-	for (; *label; label += *label == ' ') {
-		size_t length = labels_word(label);
-		size_t key = strcspn(label, "=");
-		size_t from = keys || key >= length ? 0 : key + 1;
-		size_t end = keys && key < length ? key : length;
-		size_t used = strlen(half);
-
-		snprintf(half + used, sizeof(half) - used, "%s%.*s",
-			 used ? ", " : "", (int)(end - from), label + from);
-		label += length;
-	}
-	memcpy(text, half, sizeof(half));
-	return text;
+	return name_parts(labels, row, WITHOUT_GROUP, " ", text);
 }
 
 const char *labels_short(const struct labels *labels, const cJSON *row,
 			 char text[LABEL_SIZE])
 {
-	return halves(name_row(labels, row, false, text), false, text);
+	return name_parts(labels, row, VALUE, ", ", text);
 }
 
 const char *labels_keys(const struct labels *labels, const cJSON *row,
 			char text[LABEL_SIZE])
 {
-	return halves(name_row(labels, row, false, text), true, text);
+	return name_parts(labels, row, KEY, ", ", text);
 }
 
 bool labels_hold(const char *cell, const char *words)
 {
-	for (; *words; words += *words == ' ') {
-		size_t length = labels_word(words);
+	const char *word;
+	size_t length;
 
-		if (!has_word(cell, words, length))
+	while ((length = labels_next(&words, &word)))
+		if (!has_word(cell, word, length))
 			return false;
-		words += length;
-	}
 	return true;
 }
 
@@ -340,7 +325,7 @@ const char *labels_values(const cJSON *rows, const char *path,
 			  char text[LABEL_SIZE])
 {
 	const char *seen[VALUES_MAX];
-	size_t count = 0, used = 0;
+	size_t count = 0;
 	const cJSON *row;
 
 	text[0] = 0;
@@ -354,14 +339,13 @@ const char *labels_values(const cJSON *rows, const char *path,
 		if (!value || i < count)
 			continue;
 		if (count == VALUES_MAX ||
-		    used >= LABEL_SIZE - VALUE_BYTES - 16) {
-			snprintf(text + used, LABEL_SIZE - used, " / ...");
+		    strlen(text) >= LABEL_SIZE - VALUE_BYTES - 16) {
+			text_append(text, LABEL_SIZE, " / ...");
 			break;
 		}
 		seen[count++] = value;
-		used += (size_t)snprintf(text + used, LABEL_SIZE - used,
-					 "%s%.*s", used ? " / " : "",
-					 cut_at(value, VALUE_BYTES), value);
+		text_append(text, LABEL_SIZE, "%s%.*s", *text ? " / " : "",
+			    cut_at(value, VALUE_BYTES), value);
 	}
 	return text;
 }
@@ -484,18 +468,17 @@ static bool shorten(struct squeezed *words, size_t count, size_t *total,
 
 static void join(const struct squeezed *words, size_t count, char *text)
 {
-	char joined[LABEL_SIZE];
-	size_t used = 0;
+	char joined[LABEL_SIZE] = "";
+	size_t used;
 
-	for (size_t i = 0; i < count && used < sizeof(joined); i++) {
+	for (size_t i = 0; i < count; i++) {
 		const struct squeezed *word = &words[i];
 
-		used += (size_t)snprintf(joined + used, sizeof(joined) - used,
-					 "%s%.*s%s%.*s", i ? " " : "",
-					 (int)word->head, word->text,
-					 word->head < word->tail ? DOTS : "",
-					 (int)(word->size - word->tail),
-					 word->text + word->tail);
+		text_append(joined, sizeof(joined), "%s%.*s%s%.*s",
+			    i ? " " : "", (int)word->head, word->text,
+			    word->head < word->tail ? DOTS : "",
+			    (int)(word->size - word->tail),
+			    word->text + word->tail);
 	}
 	/* It is never longer than it was. */
 	used = strlen(joined) < strlen(text) ? strlen(joined)

@@ -28,6 +28,9 @@ struct labels {
  */
 size_t labels_word(const char *text);
 
+/* Take the next word from the front of a name. Returns its length; 0: none. */
+size_t labels_next(const char **name, const char **word);
+
 /* Find the words that these rows (report.h) share. */
 void labels_find(const cJSON *rows, struct labels *labels);
 

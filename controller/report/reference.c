@@ -6,6 +6,7 @@
 #include "controller/report/merge_evaluations.h"
 #include "controller/report/row.h"
 #include "controller/report/sentences.h"
+#include "protocol/base/strings.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -202,7 +203,6 @@ static void put_technique(struct writer *to, const struct lines *lines)
 		{ "setup.layout.ep", "expert" },
 	};
 	char names[160] = "";
-	size_t used = 0;
 
 	if (!lines_spread(lines)) {
 		put_item(to, say(lines, "Technique"),
@@ -212,11 +212,10 @@ static void put_technique(struct writer *to, const struct lines *lines)
 	}
 	for (size_t p = 0; p < sizeof(parts) / sizeof(parts[0]); p++)
 		if (any_above_1(lines, parts[p].path))
-			used += (size_t)snprintf(names + used,
-						 sizeof(names) - used, "%s%s",
-						 say(lines, parts[p].name),
-						 say(lines, ", "));
-	snprintf(names + used, sizeof(names) - used, "%s", say(lines, "data"));
+			text_append(names, sizeof(names), "%s%s",
+				    say(lines, parts[p].name),
+				    say(lines, ", "));
+	text_append(names, sizeof(names), "%s", say(lines, "data"));
 	writer_printf(to, "  - %s: ", say(lines, "Technique"));
 	writer_printf(to, say(lines, "%s parallel"), names);
 	writer_raw(to, "\n");
@@ -259,20 +258,17 @@ static void put_parallel(struct writer *to, const struct lines *lines)
 static size_t same_rows(const struct lines *lines, const char *path,
 			double value, char *text, size_t size)
 {
-	size_t used = 0, same = 0;
+	size_t same = 0;
 
 	for (size_t i = 0; i < lines->count; i++) {
 		if (number_at(lines->rows[i], path) != value)
 			continue;
 		same++;
-		if (used < size - 16)
-			used += (size_t)snprintf(text + used, size - used,
-						 "%s%zu",
-						 used ? say(lines, ", ") : "",
-						 i + 1);
-		else if (text[used - 1] != '.')
-			used += (size_t)snprintf(text + used, size - used,
-						 " ...");
+		if (strlen(text) < size - 16)
+			text_append(text, size, "%s%zu",
+				    *text ? say(lines, ", ") : "", i + 1);
+		else if (text[strlen(text) - 1] != '.')
+			text_append(text, size, " ...");
 	}
 	return same;
 }

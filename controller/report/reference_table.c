@@ -3,6 +3,7 @@
 #include "controller/report/reference.h"
 
 #include "controller/report/row.h"
+#include "protocol/base/strings.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -39,32 +40,25 @@ const char *layout_text(const cJSON *row, char text[LAYOUT_TEXT])
 	};
 	const char *stage = row_text(row, "setup.layout.stage");
 	double sharding = number_at(row, "setup.layout.sharding");
-	size_t used = 0;
 
 	text[0] = 0;
-	if (number_at(row, "setup.layout.tp") ||
-	    number_at(row, "setup.layout.pp") ||
-	    number_at(row, "setup.layout.ep"))
-		for (size_t i = 0; i < sizeof(degrees) / sizeof(degrees[0]);
-		     i++) {
-			double degree = number_at(row, degrees[i].path);
+	if (!number_at(row, "setup.layout.tp") &&
+	    !number_at(row, "setup.layout.pp") &&
+	    !number_at(row, "setup.layout.ep"))
+		return "/";
+	for (size_t i = 0; i < sizeof(degrees) / sizeof(degrees[0]); i++) {
+		double degree = number_at(row, degrees[i].path);
 
-			/* The shards are all the data ranks: "SH2SP8". */
-			if (!strcmp(degrees[i].name, "DP") && stage &&
-			    sharding == degree)
-				used += (size_t)snprintf(text + used,
-							 LAYOUT_TEXT - used,
-							 "SH%.8sSP%.0f", stage,
-							 sharding);
-			else if (degree > 1 || degrees[i].always)
-				used += (size_t)snprintf(text + used,
-							 LAYOUT_TEXT - used,
-							 "%s%.0f",
-							 degrees[i].name,
-							 degree > 0 ? degree
-								    : 1);
-		}
-	return *text ? text : "/";
+		/* The shards are all the data ranks: "SH2SP8". */
+		if (!strcmp(degrees[i].name, "DP") && stage &&
+		    sharding == degree)
+			text_append(text, LAYOUT_TEXT, "SH%.8sSP%.0f", stage,
+				    sharding);
+		else if (degree > 1 || degrees[i].always)
+			text_append(text, LAYOUT_TEXT, "%s%.0f",
+				    degrees[i].name, fmax(degree, 1));
+	}
+	return text;
 }
 
 const char *chip_text(const cJSON *row, char text[CHIP_TEXT])

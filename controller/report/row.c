@@ -26,69 +26,63 @@ int rows_check(const cJSON *rows, struct error *err)
 	return 0;
 }
 
-/* A row, and what it is put in order by. */
-struct ordered_row {
-	cJSON *row;
-	const char *cell;
-	size_t index; /* in the list as it was */
-	size_t first; /* index of its cell's first row */
-	double repeat;
-};
-
-static int by_cell(const void *a, const void *b)
+static int compare_sizes(size_t a, size_t b)
 {
-	const struct ordered_row *x = a, *y = b;
-	int order = strcmp(x->cell, y->cell);
-
-	return order ? order : x->index < y->index ? -1 : x->index > y->index;
+	return (a > b) - (a < b);
 }
 
-static int by_order(const void *a, const void *b)
+static int by_key(const void *a, const void *b)
 {
-	const struct ordered_row *x = a, *y = b;
+	const struct grouped_row *x = a, *y = b;
+	int order = strcmp(x->key, y->key);
+
+	return order ? order : compare_sizes(x->index, y->index);
+}
+
+static int by_group(const void *a, const void *b)
+{
+	const struct grouped_row *x = a, *y = b;
 
 	if (x->first != y->first)
-		return x->first < y->first ? -1 : 1;
-	if (x->repeat != y->repeat)
-		return x->repeat < y->repeat ? -1 : 1;
-	return x->index < y->index ? -1 : x->index > y->index;
+		return compare_sizes(x->first, y->first);
+	if (x->order != y->order)
+		return x->order < y->order ? -1 : 1;
+	return compare_sizes(x->index, y->index);
+}
+
+void rows_group(struct grouped_row *rows, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		rows[i].index = i;
+	qsort(rows, count, sizeof(*rows), by_key);
+	for (size_t i = 0; i < count; i++)
+		rows[i].first = i && !strcmp(rows[i].key, rows[i - 1].key)
+					? rows[i - 1].first
+					: rows[i].index;
+	qsort(rows, count, sizeof(*rows), by_group);
 }
 
 int rows_gather(cJSON *rows, struct error *err)
 {
 	size_t count = (size_t)cJSON_GetArraySize(rows), n = 0;
-	owned_free struct ordered_row *ordered =
-		calloc(count + 1, sizeof(*ordered));
+	owned_free struct grouped_row *grouped =
+		calloc(count + 1, sizeof(*grouped));
 	cJSON *row;
 
-	if (!ordered)
+	if (!grouped)
 		return error_nomem(err, "report");
-	cJSON_ArrayForEach(row, rows)
-	{
+	while ((row = cJSON_DetachItemFromArray(rows, 0))) {
 		const char *cell = row_text(row, "cell");
-		const cJSON *repeat = row_at(row, "repeat");
 
-		ordered[n] = (struct ordered_row){
+		grouped[n++] = (struct grouped_row){
 			.row = row,
-			.cell = cell ? cell : "",
-			.index = n,
-			.repeat = cJSON_IsNumber(repeat) ? repeat->valuedouble
-							 : 0,
+			.key = cell ? cell : "",
+			.order = number_at(row, "repeat"),
 		};
-		n++;
 	}
-	qsort(ordered, n, sizeof(*ordered), by_cell);
+	rows_group(grouped, n);
 	for (size_t i = 0; i < n; i++)
-		ordered[i].first =
-			i && !strcmp(ordered[i].cell, ordered[i - 1].cell)
-				? ordered[i - 1].first
-				: ordered[i].index;
-	qsort(ordered, n, sizeof(*ordered), by_order);
-	for (size_t i = 0; i < n; i++)
-		cJSON_AddItemToArray(rows,
-				     cJSON_DetachItemViaPointer(rows,
-								ordered[i]
-									.row));
+		cJSON_AddItemToArray(rows, grouped[i].row);
 	return 0;
 }
 

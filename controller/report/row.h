@@ -13,6 +13,21 @@
 /* EINVAL unless rows is an array of objects. */
 int rows_check(const cJSON *rows, struct error *err);
 
+/* A row in a list that rows_group() puts in order. */
+struct grouped_row {
+	const char *key; /* rows with the same key are a group */
+	double order;    /* in the group */
+	cJSON *row;
+	const char *text;    /* for the caller */
+	size_t index, first; /* places in the list before: its own, and that
+				of the first row of the group */
+};
+
+/* Put the rows of each group together, sorted by their order. Groups stand in
+ * the order of their first rows.
+ */
+void rows_group(struct grouped_row *rows, size_t count);
+
 /* Move the repeats of each cell behind its first row, sorted by number. (Later
  * repeats are at the end of the list.) ENOMEM.
  */

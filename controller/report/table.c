@@ -3,6 +3,7 @@
 #include "controller/report/table.h"
 
 #include "controller/report/labels.h"
+#include "protocol/base/strings.h"
 #include "protocol/base/utf8.h"
 
 #include <stdarg.h>
@@ -188,14 +189,11 @@ void table_narrow(struct table *table, size_t width, size_t text,
 
 const char *table_left_out(const struct table *table, char *text, size_t size)
 {
-	size_t used = 0;
-
 	*text = 0;
-	for (size_t i = 1; i < columns_of(table) && used < size; i++)
+	for (size_t i = 1; i < columns_of(table); i++)
 		if (is_left_out(table, i))
-			used += (size_t)snprintf(text + used, size - used,
-						 "%s%s", used ? ", " : "",
-						 table->columns[i].title);
+			text_append(text, size, "%s%s", *text ? ", " : "",
+				    table->columns[i].title);
 	return text;
 }
 

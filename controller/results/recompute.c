@@ -4,9 +4,9 @@
 
 #include "controller/results/inputs.h"
 #include "controller/results/json_object.h"
+#include "protocol/base/strings.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -190,22 +190,6 @@ static bool may_move(const char *field, const char *const moves[4],
 	return !moves[0];
 }
 
-__attribute__((format(printf, 2, 3))) static void
-add_reason(char *text, const char *fmt, ...)
-{
-	size_t used = strlen(text);
-	va_list args;
-
-	if (used)
-		used += (size_t)snprintf(text + used, REASONS_TEXT - used,
-					 "; ");
-	if (used >= REASONS_TEXT)
-		return;
-	va_start(args, fmt);
-	vsnprintf(text + used, REASONS_TEXT - used, fmt, args);
-	va_end(args);
-}
-
 /* Inputs of the field that differ between the results; "": none is known. */
 static void find_reasons(const cJSON *row, const cJSON *computed,
 			 const char *rules, const char *field,
@@ -217,7 +201,8 @@ static void find_reasons(const cJSON *row, const cJSON *computed,
 	*text = 0;
 	if (before && *before && strcmp(before, rules) != 0 &&
 	    may_move(field, all, ""))
-		add_reason(text, "log rules (%.12s, now %.12s)", before, rules);
+		text_append(text, REASONS_TEXT, "log rules (%.12s, now %.12s)",
+			    before, rules);
 	for (size_t i = 0; i < sizeof(origins) / sizeof(origins[0]); i++) {
 		const char *path = origins[i].path;
 		double then = row_double(row_at(row, "result"), path);
@@ -226,8 +211,9 @@ static void find_reasons(const cJSON *row, const cJSON *computed,
 		if (isfinite(then) && isfinite(now) &&
 		    !same_number(then, now) &&
 		    may_move(field, origins[i].moves, path))
-			add_reason(text, "%s (%g, now %g)", origins[i].said,
-				   then, now);
+			text_append(text, REASONS_TEXT, "%s%s (%g, now %g)",
+				    *text ? "; " : "", origins[i].said, then,
+				    now);
 	}
 }
 

@@ -33,22 +33,20 @@ void steps_clear(struct steps *steps)
 
 double *record_number(struct record *record, enum record_field field)
 {
-	switch (field) {
-	case RECORD_LOSS:
-		return &record->loss;
-	case RECORD_ITERATION_MS:
-		return &record->iteration_ms;
-	case RECORD_TOKENS_PER_SECOND:
-		return &record->tokens_per_second;
-	case RECORD_SAMPLES_PER_SECOND:
-		return &record->samples_per_second;
-	case RECORD_TOKENS_PER_DEVICE:
-		return &record->tokens_per_device;
-	case RECORD_MEMORY_MIB:
-		return &record->memory_mib;
-	default:
-		return NULL;
-	}
+	static const size_t offsets[RECORD_FIELDS] = {
+		[RECORD_LOSS] = offsetof(struct record, loss),
+		[RECORD_ITERATION_MS] = offsetof(struct record, iteration_ms),
+		[RECORD_TOKENS_PER_SECOND] =
+			offsetof(struct record, tokens_per_second),
+		[RECORD_SAMPLES_PER_SECOND] =
+			offsetof(struct record, samples_per_second),
+		[RECORD_TOKENS_PER_DEVICE] =
+			offsetof(struct record, tokens_per_device),
+		[RECORD_MEMORY_MIB] = offsetof(struct record, memory_mib),
+	};
+
+	return offsets[field] ? (double *)((char *)record + offsets[field])
+			      : NULL;
 }
 
 /* The number of a field as a metric, given on first use; METRIC_NONE: there

@@ -8,21 +8,32 @@
 #include <errno.h>
 #include <string.h>
 
+/* The keys of a rule, and in which forms they are valid: match, dict, pairs. */
+enum key_kind { KEY_OTHER, KEY_FLAG, KEY_FIELD };
+
 /* clang-format off */
-static const char *const rule_keys[] = {
-	"match", "dict", "pairs", "fields", "where", "has", "others",
-	"between", "is", "closed", "contains", "spell", "to", "row",
-	"finished", "summary", "progress", "total", "pending", "life", "number", "nan_with", "epoch",
-	"epoch_steps", "epoch_from", "counted", "interval", "samples", "share", "elapsed",
-	"metric", NULL,
-};
+#define OTHER(name, forms) { #name, forms, KEY_OTHER, 0 }
+#define FLAG(m, forms) { #m, forms, KEY_FLAG, offsetof(struct rule, m) }
+#define NAMED(m) { #m, "mdp", KEY_FIELD, offsetof(struct rule, m) }
 static const struct {
-	const char *key;
-	const char *only; /* kinds that know it: m, d, p */
-} limited[] = {
-	{ "where", "dp" }, { "others", "dp" },
-	{ "between", "p" }, { "is", "p" }, { "closed", "p" },
+	const char *name;
+	const char *forms;
+	enum key_kind kind;
+	size_t offset;
+} keys[] = {
+	OTHER(match, "m"), OTHER(dict, "d"), OTHER(pairs, "p"),
+	OTHER(fields, "mdp"), OTHER(where, "dp"), OTHER(has, "mdp"),
+	OTHER(others, "dp"), OTHER(between, "p"), OTHER(is, "p"),
+	OTHER(contains, "mdp"), OTHER(spell, "mdp"), OTHER(to, "mdp"),
+	OTHER(row, "mdp"), OTHER(metric, "mdp"), OTHER(epoch_from, "mdp"),
+	FLAG(closed, "p"), FLAG(finished, "mdp"), FLAG(summary, "mdp"),
+	FLAG(progress, "mdp"), FLAG(total, "mdp"), FLAG(pending, "mdp"),
+	FLAG(life, "mdp"), FLAG(counted, "mdp"),
+	NAMED(number), NAMED(nan_with), NAMED(epoch), NAMED(epoch_steps),
+	NAMED(interval), NAMED(samples), NAMED(share), NAMED(elapsed),
 };
+#define KEYS (sizeof(keys) / sizeof(keys[0]))
+
 static const char *const row_words[] = {
 	"new", "last", "one", "entry", "list", "value", "latest", "count",
 	NULL,
@@ -43,20 +54,9 @@ void rule_clear(struct rule *rule)
 static int keep(struct extract_rules *rules, const char *text,
 		const char **kept, struct error *err)
 {
-	size_t count = rules->text_count;
-
-	if (!(count & (count - 1))) {
-		char **texts = realloc(rules->texts, (count ? count * 2 : 1) *
-							     sizeof(*texts));
-
-		if (!texts)
-			return error_nomem(err, "log rules");
-		rules->texts = texts;
-	}
-	rules->texts[count] = strdup(text);
-	if (!rules->texts[count])
-		return error_nomem(err, "log rules");
-	*kept = rules->texts[rules->text_count++];
+	if (strings_add(&rules->texts, text, err) < 0)
+		return -1;
+	*kept = rules->texts.items[rules->texts.count - 1];
 	return 0;
 }
 
@@ -78,14 +78,6 @@ static int read_text(struct extract_rules *rules, const struct value *rule,
 
 	return value ? keep_value(rules, value, EXTRACT_MATCH_MAX, kept, err)
 		     : 0;
-}
-
-static int read_flag(const struct value *rule, const char *key, bool *flag,
-		     struct error *err)
-{
-	const struct value *value = value_get(rule, key);
-
-	return value ? value_bool(value, flag, err) : 0;
 }
 
 static int add_field(struct extract_rules *rules, const struct value *place,
@@ -208,8 +200,8 @@ static int read_source(struct extract_rules *rules, struct rule *rule,
 			return -1;
 	if (source->ratio && source->target_count != 2)
 		return value_error(value, err,
-				   "a ratio beside other names is not valid "
-				   "here; expected one alone");
+				   "a name with \"/\" is not valid beside "
+				   "others; expected it alone");
 	return 0;
 }
 
@@ -345,7 +337,9 @@ static int read_contains(struct rule *rule, const struct value *contains,
 	if (value_expect(contains, VALUE_LIST, err) < 0)
 		return -1;
 	if (!value_count(contains) || value_count(contains) > LITERALS_MAX)
-		return value_error(contains, err, "%zu texts; expected 1 to %d",
+		return value_error(contains, err,
+				   "a list of %zu texts is not valid here; "
+				   "expected 1 to %d",
 				   value_count(contains), LITERALS_MAX);
 	for (size_t i = 0; i < value_count(contains); i++)
 		if (value_string(value_at(contains, i), EXTRACT_MATCH_MAX,
@@ -486,10 +480,9 @@ static int read_pairs(struct extract_rules *rules, struct rule *rule,
 {
 	rule->between = "|";
 	rule->is = ":";
-	if (read_text(rules, value, "between", &rule->between, err) < 0 ||
-	    read_text(rules, value, "is", &rule->is, err) < 0)
+	if (read_text(rules, value, "between", &rule->between, err) < 0)
 		return -1;
-	return read_flag(value, "closed", &rule->closed, err);
+	return read_text(rules, value, "is", &rule->is, err);
 }
 
 /* Which form of rule it is: the one of `match`, `dict` and `pairs` there. */
@@ -511,13 +504,13 @@ static int read_kind(const struct value *value, struct rule *rule,
 				   "%s `match`, `dict` and `pairs`; expected "
 				   "one of them",
 				   found ? "several of" : "none of");
-	for (size_t i = 0; i < sizeof(limited) / sizeof(limited[0]); i++)
-		if (value_get(value, limited[i].key) &&
-		    !strchr(limited[i].only, letters[rule->kind]))
+	for (size_t i = 0; i < KEYS; i++)
+		if (value_get(value, keys[i].name) &&
+		    !strchr(keys[i].forms, letters[rule->kind]))
 			return value_error(value, err,
 					   "`%s` is not valid together with "
 					   "`%s`",
-					   limited[i].key, words[rule->kind]);
+					   keys[i].name, words[rule->kind]);
 	return 0;
 }
 
@@ -568,13 +561,13 @@ static int read_spellings(struct extract_rules *rules, struct rule *rule,
 static int read_metric(struct extract_rules *rules, struct rule *rule,
 		       const struct value *value, struct error *err)
 {
-	static const char *const keys[] = { "name", "value", "unit", NULL };
+	static const char *const names[] = { "name", "value", "unit", NULL };
 	const struct value *metric = value_get(value, "metric");
 
 	rule->metric_name = rule->metric_value = rule->metric_unit = FIELD_NONE;
 	if (!metric)
 		return 0;
-	if (value_check_keys(metric, keys, err) < 0 ||
+	if (value_check_keys(metric, names, err) < 0 ||
 	    read_field(rules, metric, "name", &rule->metric_name, err) < 0 ||
 	    read_field(rules, metric, "value", &rule->metric_value, err) < 0 ||
 	    read_field(rules, metric, "unit", &rule->metric_unit, err) < 0)
@@ -585,47 +578,39 @@ static int read_metric(struct extract_rules *rules, struct rule *rule,
 	return 0;
 }
 
-static int read_epoch(struct extract_rules *rules, struct rule *rule,
-		      const struct value *value, struct error *err)
+static int read_keys(struct extract_rules *rules, struct rule *rule,
+		     const struct value *value, struct error *err)
 {
-	const struct value *from = value_get(value, "epoch_from");
+	for (size_t i = 0; i < KEYS; i++) {
+		void *to = (char *)rule + keys[i].offset;
+		const struct value *flag = value_get(value, keys[i].name);
 
-	if (read_field(rules, value, "epoch", &rule->epoch, err) < 0 ||
-	    read_field(rules, value, "epoch_steps", &rule->epoch_steps, err) <
-		    0)
-		return -1;
-	return from ? value_u64(from, 0, 1, &rule->epoch_from, err) : 0;
+		if (keys[i].kind == KEY_FLAG && flag &&
+		    value_bool(flag, to, err) < 0)
+			return -1;
+		if (keys[i].kind == KEY_FIELD &&
+		    read_field(rules, value, keys[i].name, to, err) < 0)
+			return -1;
+	}
+	return 0;
 }
 
-/* What does not hang on the form of the rule. */
+/* The keys that are valid in every form of rule. */
 static int read_rest(struct extract_rules *rules, struct rule *rule,
 		     const struct value *value, struct error *err)
 {
 	const struct value *spell = value_get(value, "spell");
 	const struct value *contains = value_get(value, "contains");
 	const struct value *has = value_get(value, "has");
+	const struct value *from = value_get(value, "epoch_from");
 
 	if (read_fields(rules, rule, value, err) < 0 ||
 	    read_row(rules, rule, value, err) < 0 ||
-	    read_flag(value, "finished", &rule->finished, err) < 0 ||
-	    read_flag(value, "summary", &rule->summary, err) < 0 ||
-	    read_flag(value, "progress", &rule->progress, err) < 0 ||
-	    read_flag(value, "total", &rule->total, err) < 0 ||
-	    read_flag(value, "pending", &rule->pending, err) < 0 ||
-	    read_flag(value, "life", &rule->life, err) < 0 ||
-	    read_field(rules, value, "number", &rule->number, err) < 0 ||
-	    read_field(rules, value, "nan_with", &rule->nan_with, err) < 0 ||
-	    read_epoch(rules, rule, value, err) < 0 ||
-	    read_flag(value, "counted", &rule->counted, err) < 0 ||
-	    read_field(rules, value, "interval", &rule->interval, err) < 0 ||
-	    read_field(rules, value, "samples", &rule->samples, err) < 0 ||
-	    read_field(rules, value, "share", &rule->share, err) < 0 ||
-	    read_field(rules, value, "elapsed", &rule->elapsed, err) < 0 ||
-	    read_metric(rules, rule, value, err) < 0)
-		return -1;
-	if (spell && read_spellings(rules, rule, spell, err) < 0)
-		return -1;
-	if (has && read_has(rules, rule, has, err) < 0)
+	    read_keys(rules, rule, value, err) < 0 ||
+	    (from && value_u64(from, 0, 1, &rule->epoch_from, err) < 0) ||
+	    read_metric(rules, rule, value, err) < 0 ||
+	    (spell && read_spellings(rules, rule, spell, err) < 0) ||
+	    (has && read_has(rules, rule, has, err) < 0))
 		return -1;
 	return contains ? read_contains(rule, contains, err) : 0;
 }
@@ -633,9 +618,12 @@ static int read_rest(struct extract_rules *rules, struct rule *rule,
 int rule_read(struct extract_rules *rules, const struct value *value,
 	      struct rule *rule, struct error *err)
 {
+	const char *names[KEYS + 1] = { NULL };
 	const struct value *form = NULL;
 
-	if (value_check_keys(value, rule_keys, err) < 0 ||
+	for (size_t i = 0; i < KEYS; i++)
+		names[i] = keys[i].name;
+	if (value_check_keys(value, names, err) < 0 ||
 	    read_kind(value, rule, &form, err) < 0 ||
 	    read_rest(rules, rule, value, err) < 0 ||
 	    read_conditions(rules, rule, value, err) < 0)

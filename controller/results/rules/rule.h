@@ -114,8 +114,7 @@ struct extract_rules {
 	struct strings streams; /* patterns of followed files */
 	struct strings columns; /* patterns of metrics in tables */
 	bool columns_said;      /* false: tables show all */
-	char **texts;           /* copies of the description's texts */
-	size_t text_count;
+	struct strings texts;   /* copies of the description's texts */
 	struct rule *rules;
 	size_t count;
 	struct fields fields; /* names in the description */

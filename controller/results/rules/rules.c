@@ -28,9 +28,7 @@ void extract_rules_free(struct extract_rules *rules)
 	free(rules->rules);
 	strings_clear(&rules->streams);
 	strings_clear(&rules->columns);
-	for (size_t i = 0; i < rules->text_count; i++)
-		free(rules->texts[i]);
-	free(rules->texts);
+	strings_clear(&rules->texts);
 	fields_clear(&rules->fields);
 	pcre2_code_free(rules->literals);
 	pcre2_match_data_free(rules->match);
