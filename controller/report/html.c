@@ -178,7 +178,7 @@ static void put_lines(struct writer *to, const char *summary, const char *text)
 
 static void put_failure(struct writer *to, const cJSON *row)
 {
-	char words[ROW_REASON_BYTES];
+	char words[ROW_NOTE_BYTES];
 	const char *reason = row_reason(row, words);
 	const char *tail = row_text(row, "tail");
 
@@ -210,9 +210,9 @@ static void put_advice(struct writer *to, const cJSON *rows)
 
 static void put_origin(struct writer *to, const cJSON *row)
 {
-	char words[80];
+	char words[ROW_NOTE_BYTES];
 
-	if (row_origin(row, words, sizeof(words)))
+	if (row_origin(row, words))
 		put_item(to, row, words);
 }
 

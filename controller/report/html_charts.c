@@ -111,25 +111,6 @@ static void put_picture(struct writer *to, const struct picture *picture,
 	bars_svg(to, &bars);
 }
 
-/* How the rate holds over nodes: what one device does, against what it does in
- * the same cell on the fewest nodes.
- */
-struct scaling {
-	const cJSON *row;
-	char *rest; /* the cell's words without the nodes */
-	double nodes, rate;
-};
-
-static int by_rest(const void *a, const void *b)
-{
-	const struct scaling *x = a, *y = b;
-	int order = strcmp(x->rest, y->rest);
-
-	if (order)
-		return order;
-	return (x->nodes > y->nodes) - (x->nodes < y->nodes);
-}
-
 /* The cell's words but "nodes=N", vendor and chip before them. */
 static char *rest_of(const cJSON *row)
 {
@@ -151,55 +132,51 @@ static char *rest_of(const cJSON *row)
 	return rest;
 }
 
-static int list_scaling(const cJSON *rows, struct scaling *list, size_t *count,
-			struct error *err)
-{
-	const cJSON *row;
-
-	cJSON_ArrayForEach(row, rows)
-	{
-		struct scaling *at = &list[*count];
-
-		*at = (struct scaling){ .row = row,
-					.nodes = row_double(row, "nodes"),
-					.rate = row_double(row, ROW_RATE) };
-		if (!row_completed(row) || !(at->rate > 0) || !(at->nodes > 0))
-			continue;
-		at->rest = rest_of(row);
-		if (!at->rest)
-			return error_nomem(err, "report");
-		(*count)++;
-	}
-	qsort(list, *count, sizeof(*list), by_rest);
-	return 0;
-}
-
+/* The rate per device, relative to the same cell on the fewest nodes. */
 static void put_scaling(struct writer *to, const cJSON *rows,
 			const struct labels *labels)
 {
 	owned(bars_clear) struct bars bars;
-	size_t total = (size_t)cJSON_GetArraySize(rows), count = 0, first = 0;
-	owned_free struct scaling *list = calloc(total + 1, sizeof(*list));
+	size_t total = (size_t)cJSON_GetArraySize(rows), count = 0, least = 0;
+	owned_free struct grouped_row *list = calloc(total + 1, sizeof(*list));
+	cJSON *row;
 
 	if (bars_init(&bars, total, &to->failure) < 0)
 		return;
-	if (!list) {
+	if (!list)
 		error_nomem(&to->failure, "report");
-		return;
-	}
 	bars.title = "Scaling: rate per device, relative to the fewest nodes";
 	bars.unit = "%";
-	list_scaling(rows, list, &count, &to->failure);
+	cJSON_ArrayForEach(row, rows)
+	{
+		double nodes = number_at(row, "nodes");
+		char *rest;
+
+		if (!list || !row_completed(row) || !(nodes > 0) ||
+		    !(number_at(row, ROW_RATE) > 0))
+			continue;
+		rest = rest_of(row);
+		if (!rest) {
+			error_nomem(&to->failure, "report");
+			break;
+		}
+		list[count++] = (struct grouped_row){ .key = rest,
+						      .order = nodes,
+						      .row = row };
+	}
+	rows_group(list, count);
 	for (size_t i = 0; i < count; i++) {
-		if (strcmp(list[i].rest, list[first].rest) != 0)
-			first = i;
-		if (list[i].nodes > list[first].nodes)
+		if (list[i].first != list[least].first)
+			least = i;
+		if (list[i].order > list[least].order)
 			add_bar(&bars, labels, list[i].row,
-				list[i].rate / list[first].rate * 100);
+				number_at(list[i].row, ROW_RATE) /
+					number_at(list[least].row, ROW_RATE) *
+					100);
 	}
 	bars_svg(to, &bars);
 	for (size_t i = 0; i < count; i++)
-		free(list[i].rest);
+		free((char *)list[i].key);
 }
 
 /* Curves. */

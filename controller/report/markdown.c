@@ -29,35 +29,23 @@ static void put_heading(struct writer *to, const char *heading, bool *any)
 	*any = true;
 }
 
-static void put_failures(struct writer *to, const cJSON *rows)
+typedef const char *note_fn(const cJSON *row, char words[ROW_NOTE_BYTES]);
+
+static void put_notes(struct writer *to, const char *heading, note_fn *note,
+		      const cJSON *rows)
 {
-	char words[ROW_REASON_BYTES];
+	char words[ROW_NOTE_BYTES];
 	bool any = false;
 	const cJSON *row;
 
 	cJSON_ArrayForEach(row, rows)
 	{
-		const char *reason = row_reason(row, words);
+		const char *text = note(row, words);
 
-		if (!reason)
+		if (!text)
 			continue;
-		put_heading(to, "Without a result", &any);
-		put_note(to, row, reason);
-	}
-}
-
-static void put_origins(struct writer *to, const cJSON *rows)
-{
-	bool any = false;
-	const cJSON *row;
-	char words[80];
-
-	cJSON_ArrayForEach(row, rows)
-	{
-		if (!row_origin(row, words, sizeof(words)))
-			continue;
-		put_heading(to, "Jobs taken over from earlier sweeps", &any);
-		put_note(to, row, words);
+		put_heading(to, heading, &any);
+		put_note(to, row, text);
 	}
 }
 
@@ -275,8 +263,8 @@ int report_markdown(const cJSON *rows, struct buffer *out, struct error *err)
 	put_subjects(&to, rows);
 	put_table(&to, rows);
 	put_repeats(&to, rows);
-	put_failures(&to, rows);
-	put_origins(&to, rows);
+	put_notes(&to, "Without a result", row_reason, rows);
+	put_notes(&to, "Jobs taken over from earlier sweeps", row_origin, rows);
 	put_suspects(&to, rows);
 	put_provenance(&to, rows);
 	return writer_end(&to, err);

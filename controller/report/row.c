@@ -6,6 +6,7 @@
 #include "protocol/message/state.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -102,7 +103,7 @@ const char *row_failure(const cJSON *row)
 	return failure;
 }
 
-const char *row_reason(const cJSON *row, char words[ROW_REASON_BYTES])
+const char *row_reason(const cJSON *row, char words[ROW_NOTE_BYTES])
 {
 	const char *failure = row_failure(row);
 	const char *text = row_text(row, "text");
@@ -111,7 +112,7 @@ const char *row_reason(const cJSON *row, char words[ROW_REASON_BYTES])
 		return NULL;
 	if (!text)
 		text = failure ? "" : row_text(row, "failure");
-	snprintf(words, ROW_REASON_BYTES, "%s%s%s", failure ? failure : "",
+	snprintf(words, ROW_NOTE_BYTES, "%s%s%s", failure ? failure : "",
 		 failure && *text ? ": " : "", text);
 	return words;
 }
@@ -154,16 +155,16 @@ bool row_flagged(const cJSON *row)
 	return row_flag(row, 0) != NULL;
 }
 
-bool row_origin(const cJSON *row, char *words, size_t size)
+const char *row_origin(const cJSON *row, char words[ROW_NOTE_BYTES])
 {
-	const cJSON *job = row_at(row, "from.job");
-	const cJSON *sweep = row_at(row, "from.sweep");
+	double job = row_double(row, "from.job");
+	double sweep = row_double(row, "from.sweep");
 
-	if (!cJSON_IsNumber(job) || !cJSON_IsNumber(sweep))
-		return false;
-	snprintf(words, size, "from job %.0f of sweep %.0f", job->valuedouble,
-		 sweep->valuedouble);
-	return true;
+	if (isnan(job) || isnan(sweep))
+		return NULL;
+	snprintf(words, ROW_NOTE_BYTES, "from job %.0f of sweep %.0f", job,
+		 sweep);
+	return words;
 }
 
 const char *utc_text(int64_t ms, char text[UTC_SIZE])

@@ -41,8 +41,8 @@ const char *row_failure(const cJSON *row);
 /* Why the row has no result: class and sentence. NULL: it has one, or has not
  * ended.
  */
-#define ROW_REASON_BYTES 512
-const char *row_reason(const cJSON *row, char words[ROW_REASON_BYTES]);
+#define ROW_NOTE_BYTES 512
+const char *row_reason(const cJSON *row, char words[ROW_NOTE_BYTES]);
 
 /* Do tables show this metric of the row by default? */
 bool row_shows(const cJSON *row, const char *metric);
@@ -55,8 +55,8 @@ const char *row_flag(const cJSON *row, size_t flag);
 /* Does the row have any flag? */
 bool row_flagged(const cJSON *row);
 
-/* "from job 3 of sweep 1" for a row that was reused; false: it was not. */
-bool row_origin(const cJSON *row, char *words, size_t size);
+/* "from job 3 of sweep 1" for a row that was reused; NULL: it was not. */
+const char *row_origin(const cJSON *row, char words[ROW_NOTE_BYTES]);
 
 /* "2026-05-04T03:02:01Z" of milliseconds since 1970; "-" past the year 9999.
  * Returns text.

@@ -74,29 +74,25 @@ static int list_sentences(const cJSON *rows, struct grouped_row *sentences,
 	return 0;
 }
 
-/* With its numbers, where all of them have the same. */
-static const char *common_text(const struct suspect *suspect, const char *cause)
-{
-	for (size_t i = 1; i < suspect->count; i++)
-		if (strcmp(suspect->rows[i].text, suspect->rows[0].text) != 0)
-			return cause;
-	return suspect->rows[0].text;
-}
-
+/* A sentence that is the same in all rows keeps its numbers. */
 static int group(const struct grouped_row *sentences, size_t count,
 		 struct suspects *suspects, struct error *err)
 {
 	for (size_t i = 0, end; i < count; i = end) {
 		struct suspect *suspect = &suspects->items[suspects->count++];
+		bool same = true;
 
 		suspect->rows = &suspects->rows[i];
 		for (end = i;
 		     end < count && sentences[end].first == sentences[i].first;
-		     end++)
+		     end++) {
+			same &= !strcmp(sentences[end].text, sentences[i].text);
 			suspect->rows[suspect->count++] =
 				(struct suspect_row){ sentences[end].row,
 						      sentences[end].text };
-		suspect->text = strdup(common_text(suspect, sentences[i].key));
+		}
+		suspect->text =
+			strdup(same ? sentences[i].text : sentences[i].key);
 		if (!suspect->text)
 			return error_nomem(err, "report");
 	}

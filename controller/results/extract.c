@@ -7,6 +7,7 @@
 #include "protocol/base/buffer.h"
 
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 
 struct extract {
@@ -278,6 +279,18 @@ int extract_metric_find(const struct extract *extract, const char *name)
 		if (!strcmp(name, other))
 			return (int)m;
 	return -1;
+}
+
+double extract_metric_last(const struct extract *extract, int metric)
+{
+	double number;
+
+	for (size_t i = extract->steps.count; metric >= 0 && i--;)
+		if (record_metric(&extract->steps.records[i], (size_t)metric,
+				  &number) &&
+		    isfinite(number))
+			return number;
+	return NAN;
 }
 
 struct extract_rules *extract_rules_of(const struct extract *extract)

@@ -58,6 +58,10 @@ const struct record *extract_summary(const struct extract *extract);
 const char *extract_metric_name(const struct extract *extract, size_t metric);
 int extract_metric_find(const struct extract *extract, const char *name);
 
+/* The last finite value that a step has of a metric; NaN: none, or metric -1.
+ */
+double extract_metric_last(const struct extract *extract, int metric);
+
 /* Its rules; borrowed. */
 struct extract_rules *extract_rules_of(const struct extract *extract);
 

@@ -7,17 +7,6 @@
 
 #include <math.h>
 
-static double last_of(const struct record *records, size_t count, size_t metric)
-{
-	double number;
-
-	while (count--)
-		if (record_metric(&records[count], metric, &number) &&
-		    isfinite(number))
-			return number;
-	return NAN;
-}
-
 /* values has room for all records. */
 static double steps_median(const struct record *records, size_t count,
 			   size_t first, size_t metric, double *values)
@@ -60,7 +49,7 @@ static void add_all(cJSON *to, const struct extract *extract, size_t first,
 			number =
 				extract_rules_counter(extract_rules_of(extract),
 						      name)
-					? last_of(records, count, m)
+					? extract_metric_last(extract, (int)m)
 					: steps_median(records, count, first, m,
 						       values);
 		add(to, name, number, failed);

@@ -116,7 +116,7 @@ static int print_rows(struct cli *cli, const cJSON *rows,
 static void print_failures(struct cli *cli, const cJSON *rows,
 			   const struct labels *labels)
 {
-	char reason[ROW_REASON_BYTES], label[LABEL_SIZE], clean[1000];
+	char reason[ROW_NOTE_BYTES], label[LABEL_SIZE], clean[1000];
 	bool any = false;
 	const cJSON *row;
 

@@ -15,37 +15,21 @@ static double iteration_time(const struct record *record, const void *arg)
 						       : NAN;
 }
 
-/* The last finite value of a metric that a step has; NaN: none has one. */
-static double last_metric(const struct extract *extract, const char *name)
-{
-	int metric = extract_metric_find(extract, name);
-	size_t count;
-	const struct record *records = extract_records(extract, &count);
-	double number;
-
-	while (metric >= 0 && count--)
-		if (record_metric(&records[count], (size_t)metric, &number) &&
-		    isfinite(number))
-			return number;
-	return NAN;
-}
-
 static void add_step_times(cJSON *object, const struct derive_input *input,
 			   const struct timed *timed, bool headline)
 {
-	cJSON *all;
+	const struct context *context = input->context;
 
 	if (!timed->count)
 		return;
 	if (!headline) {
-		object = cJSON_AddObjectToObject(object, "after_warmup");
-		add_timed(object, input, timed, timed->first,
-			  timed->warmup_steps);
+		add_timed(cJSON_AddObjectToObject(object, "after_warmup"),
+			  context, timed);
 		return;
 	}
-	add_timed(object, input, timed, timed->first, timed->warmup_steps);
-	all = cJSON_AddObjectToObject(object, "all_intervals");
-	add_timed(all, input, timed, timed->first, timed->warmup_steps);
+	add_timed(object, context, timed);
+	add_timed(cJSON_AddObjectToObject(object, "all_intervals"), context,
+		  timed);
 	add_unevaluated(object, input, timed);
 }
 
@@ -96,7 +80,10 @@ static int add_running_average(cJSON *object, const struct derive_input *input,
 						       "samples_per_s_current"),
 				   context->global_batch };
 	double average =
-		last_metric(input->extract, "samples_per_s_running_avg");
+		extract_metric_last(input->extract,
+				    extract_metric_find(input->extract,
+							"samples_per_s_running_"
+							"avg"));
 	owned(timed_clear) struct timed timed = { 0 };
 	cJSON *inner;
 
@@ -109,7 +96,7 @@ static int add_running_average(cJSON *object, const struct derive_input *input,
 	if (timed_collect(&timed, input, current_time, &current, err) < 0)
 		return -1;
 	inner = cJSON_CreateObject();
-	add_timed(inner, input, &timed, timed.first, timed.warmup_steps);
+	add_timed(inner, context, &timed);
 	add_figure(object, "warmup_steps", timed.warmup_steps);
 	add_figure(object, "mean_iter_time_s_from_current",
 		   row_double(inner, "mean_iter_time_s"));
@@ -273,25 +260,36 @@ static void add_trainer(cJSON *object, const struct derive_input *input,
 }
 
 /* MLPerf. */
-static void add_wall(cJSON *object, const struct derive_input *input)
+double mlperf_seconds(const struct sections *sections)
 {
-	const cJSON *run = section_row(input->sections, "run", 0, NULL);
-	const cJSON *info = section_row(input->sections, "info", 0, NULL);
-	double seconds =
-		(row_double(run, "stop_ms") - row_double(run, "start_ms")) /
-		1000;
+	const cJSON *run = section_row(sections, "run", 0, NULL);
+
+	return (row_double(run, "stop_ms") - row_double(run, "start_ms")) /
+	       1000;
+}
+
+double mlperf_epochs(const struct sections *sections)
+{
 	double epochs = 0;
 	const cJSON *row;
 
-	for (size_t i = 0;
-	     (row = section_row(input->sections, "blocks", i, NULL)); i++)
+	for (size_t i = 0; (row = section_row(sections, "blocks", i, NULL));
+	     i++)
 		epochs = fmax(epochs, row_double(row, "first_epoch_num") +
 					      row_double(row, "epoch_count") -
 					      1);
+	return epochs;
+}
+
+static void add_wall(cJSON *object, const struct sections *sections)
+{
+	const cJSON *info = section_row(sections, "info", 0, NULL);
+	double epochs = mlperf_epochs(sections);
+
 	if (epochs > 0)
 		add_figure(object, "samples_per_s_wall",
 			   epochs * row_double(info, "train_samples") /
-				   seconds);
+				   mlperf_seconds(sections));
 }
 
 /* Results of the base suite, when all are of one metric and unit. */
@@ -361,7 +359,7 @@ static int fill(cJSON *object, const struct derive_input *input,
 		add_finished(object, input, finished);
 	else if (result && (closed || !timed.count))
 		add_trainer(object, input, result);
-	add_wall(object, input);
+	add_wall(object, sections);
 	add_results(object, input);
 	return 0;
 }
@@ -392,6 +390,6 @@ cJSON *derive_behind(const struct derive_input *input, double warmup_steps)
 	    !timed.count)
 		return NULL;
 	object = cJSON_CreateObject();
-	add_timed(object, &copy, &timed, timed.first, warmup_steps);
+	add_timed(object, &context, &timed);
 	return object;
 }

@@ -31,6 +31,10 @@
 /* NULL with ENOMEM. */
 cJSON *derive(const struct derive_input *input, struct error *err);
 
+/* MLPerf: the time of the run, and the number of its last epoch. */
+double mlperf_seconds(const struct sections *sections);
+double mlperf_epochs(const struct sections *sections);
+
 /* Only the rates of step times, with this many warm-up steps. NULL: no step
  * times, or no memory.
  */

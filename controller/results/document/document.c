@@ -313,31 +313,23 @@ static void add_block(cJSON *list, const cJSON *row)
 static void add_mlperf(cJSON *object, const struct sections *sections)
 {
 	size_t evaluations = section_count(sections, "eval_accuracy");
-	const cJSON *run = section_row(sections, "run", 0, NULL);
 	const cJSON *last =
 		section_row(sections, "eval_accuracy", evaluations - 1, NULL);
 	cJSON *blocks;
-	double epochs = 0;
 	const cJSON *row;
 
 	if (!section_count(sections, "run"))
 		return;
-	add_figure(object, "run_seconds",
-		   (row_double(run, "stop_ms") - row_double(run, "start_ms")) /
-			   1000);
+	add_figure(object, "run_seconds", mlperf_seconds(sections));
 	last = last && last->child ? last->child->next : NULL;
 	if (last)
 		cJSON_AddItemToObject(object, "final_accuracy",
 				      cJSON_Duplicate(last, true));
 	blocks = cJSON_AddArrayToObject(object, "blocks_first_count_ms");
 	for (size_t i = 0; (row = section_row(sections, "blocks", i, NULL));
-	     i++) {
+	     i++)
 		add_block(blocks, row);
-		epochs = fmax(epochs, row_double(row, "first_epoch_num") +
-					      row_double(row, "epoch_count") -
-					      1);
-	}
-	add_figure(object, "epochs", epochs);
+	add_figure(object, "epochs", mlperf_epochs(sections));
 }
 
 static void add_train_result(cJSON *object, const struct sections *sections)

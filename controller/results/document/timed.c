@@ -76,16 +76,13 @@ int timed_collect(struct timed *timed, const struct derive_input *input,
 {
 	size_t count;
 	const struct record *records = extract_records(input->extract, &count);
-
 	owned_free bool *restarted = calloc(count + 1, sizeof(*restarted));
 
 	*timed = (struct timed){ 0 };
 	timed->times = calloc(count + 1, sizeof(*timed->times));
 	timed->steps = calloc(count + 1, sizeof(*timed->steps));
-	if (!timed->times || !timed->steps || !restarted) {
-		timed_clear(timed);
+	if (!timed->times || !timed->steps || !restarted)
 		return error_nomem(err, "rates");
-	}
 	for (size_t i = 0; i < count; i++) {
 		double time = fn(&records[i], arg);
 
@@ -95,11 +92,7 @@ int timed_collect(struct timed *timed, const struct derive_input *input,
 		timed->times[timed->count] = time;
 		timed->steps[timed->count++] = records[i].step;
 	}
-	if (find_warmup(timed, input->context, restarted, err) < 0) {
-		timed_clear(timed);
-		return -1;
-	}
-	return 0;
+	return find_warmup(timed, input->context, restarted, err);
 }
 
 void add_figure(cJSON *object, const char *name, double figure)
@@ -127,49 +120,46 @@ void add_rates(cJSON *object, const struct context *context,
 	add_figure(object, "samples_per_s", samples_per_second);
 	add_figure(object, "tokens_per_s", tokens);
 	add_figure(object, "tokens_per_s_per_device", per_device);
-	if (!(peak > 0) || !(flops.parameters > 0))
-		return;
 	add_figure(object, "mfu_6n",
 		   formula_utilisation(per_device,
 				       formula_flops(FORMULA_6N, &flops),
 				       peak));
-	if (flops.layers && flops.hidden && flops.sequence)
-		add_figure(object, "mfu_palm",
-			   formula_utilisation(per_device,
-					       formula_flops(FORMULA_PALM,
-							     &flops),
-					       peak));
+	add_figure(object, "mfu_palm",
+		   formula_utilisation(per_device,
+				       formula_flops(FORMULA_PALM, &flops),
+				       peak));
 }
 
-static double mean_from(const struct timed *timed, size_t first)
+/* Add the mean time of `count` steps, and the rates that follow from it. */
+static void add_mean(cJSON *object, const struct context *context,
+		     double sum_ms, size_t count)
+{
+	double mean = count ? sum_ms / (double)count : NAN;
+
+	add_figure(object, "mean_iter_time_s", mean / 1000);
+	if (mean > 0)
+		add_rates(object, context,
+			  formula_samples_per_second((uint64_t)context
+							     ->global_batch,
+						     mean));
+}
+
+void add_timed(cJSON *object, const struct context *context,
+	       const struct timed *timed)
 {
 	double sum = 0;
 
-	for (size_t i = first; i < timed->count; i++)
+	for (size_t i = timed->first; i < timed->count; i++)
 		sum += timed->times[i];
-	return first < timed->count ? sum / (double)(timed->count - first)
-				    : NAN;
-}
-
-void add_timed(cJSON *object, const struct derive_input *input,
-	       const struct timed *timed, size_t first, double warmup_steps)
-{
-	double mean = mean_from(timed, first);
-
-	add_figure(object, "warmup_steps", warmup_steps);
-	add_figure(object, "warmup_records", (double)first);
+	add_figure(object, "warmup_steps", timed->warmup_steps);
+	add_figure(object, "warmup_records", (double)timed->first);
 	add_figure(object, "timed_records",
-		   first < timed->count ? (double)(timed->count - first) : 0);
+		   (double)(timed->count - timed->first));
 	cJSON_AddStringToObject(object, "rule",
 				"mean of iter_time_s over records with step > "
 				"warmup_steps; tokens_per_s = "
 				"global_batch*seq_length/mean");
-	add_figure(object, "mean_iter_time_s", mean / 1000);
-	if (mean > 0)
-		add_rates(object, input->context,
-			  formula_samples_per_second((uint64_t)input->context
-							     ->global_batch,
-						     mean));
+	add_mean(object, context, sum, timed->count - timed->first);
 }
 
 void add_unevaluated(cJSON *object, const struct derive_input *input,
@@ -189,9 +179,5 @@ void add_unevaluated(cJSON *object, const struct derive_input *input,
 	inner = cJSON_AddObjectToObject(object, "without_the_interval_after_"
 						"evaluation");
 	add_figure(inner, "kept", (double)kept);
-	add_figure(inner, "mean_iter_time_s", sum / (double)kept / 1000);
-	add_rates(inner, input->context,
-		  formula_samples_per_second((uint64_t)input->context
-						     ->global_batch,
-					     sum / (double)kept));
+	add_mean(inner, input->context, sum, kept);
 }

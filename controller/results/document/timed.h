@@ -32,7 +32,7 @@ OWNED_VALUE(struct timed, timed_clear)
 typedef double timed_fn(const struct record *record, const void *arg);
 
 /* Collect the steps. The warm-up is that of the context, else it is detected.
- * ENOMEM.
+ * ENOMEM. The caller clears *timed, also after an error.
  */
 int timed_collect(struct timed *timed, const struct derive_input *input,
 		  timed_fn *fn, const void *arg, struct error *err);
@@ -46,9 +46,9 @@ void add_rates(cJSON *object, const struct context *context,
 /* Add a number to the object if it is finite. */
 void add_figure(cJSON *object, const char *name, double figure);
 
-/* Add the rates of the timed steps from index `first` on to the object. */
-void add_timed(cJSON *object, const struct derive_input *input,
-	       const struct timed *timed, size_t first, double warmup_steps);
+/* Add the rates of the steps after the warm-up to the object. */
+void add_timed(cJSON *object, const struct context *context,
+	       const struct timed *timed);
 
 /* Add the rates without the steps that follow an evaluation. */
 void add_unevaluated(cJSON *object, const struct derive_input *input,
