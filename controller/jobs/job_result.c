@@ -53,7 +53,7 @@ static bool nothing_read(const struct job *job)
 		return !job->failure;
 	extract_records(extract, &count);
 	return !count && !extract_summary(extract)->has &&
-	       !metrics_told(extract);
+	       !metrics_run_count(extract);
 }
 
 /* Formats that do not read the log, or not alone. */

@@ -1,4 +1,4 @@
-/* advice.c - what a class of failure means, and what to do about it.
+/* advice.c - explains a class of failure and advises what to do.
  */
 #include "controller/report/advice.h"
 

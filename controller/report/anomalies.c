@@ -1,5 +1,5 @@
-/* anomalies.c - what the rows of a sweep say of each other: repeats that
- * differ, rates that jump against their neighbours.
+/* anomalies.c - finds repeats that differ too much, and rates that differ too
+ * much from those of neighbouring cells.
  */
 #include "controller/report/anomalies.h"
 
@@ -12,25 +12,27 @@
 #include <stdio.h>
 #include <string.h>
 
-#define JUMP 5           /* times a neighbour's rate */
-#define SPREAD_PERCENT 5 /* of repeats, unless the sweep says another */
-#define AXES_MAX 32      /* values that are looked at in a cell's words */
+#define JUMP 5           /* how many times a neighbour's rate is an anomaly */
+#define SPREAD_PERCENT 5 /* of repeats; a sweep can set another */
+#define AXES_MAX 32      /* words of a cell that are compared */
 #define NAME_SHOWN 80    /* bytes of a value in a sentence */
 
-/* A cell: its completed repeats, and how it compares with its neighbours. */
+/* A cell with its completed repeats, compared with its neighbours. */
 struct cell_figures {
 	const char *words;
-	cJSON **rows; /* of all cells, by cell; this one's begin here */
+	cJSON **rows; /* the cell's own; they are part of a list by cell */
 	size_t count;
 	double mean, stdev;
 	double mfu; /* mean; NaN: a repeat has none */
 	unsigned neighbours;
-	unsigned above, below; /* of so many by more than JUMP */
-	double ratio;          /* the one nearest to 1, and whose it is */
+	unsigned above,
+		below; /* neighbours from which it differs by more than JUMP */
+	double ratio; /* of the rates, nearest to 1; `nearest` is that neighbour
+		       */
 	char nearest[NAME_SHOWN];
 };
 
-/* A cell on one axis: all its words but one, and that one. */
+/* A cell's place on one axis: one of its words. */
 struct cell_place {
 	struct cell_figures *cell;
 	const char *value; /* "nodes=2", in the cell's words */
@@ -148,7 +150,9 @@ static int compare_bytes(const char *a, size_t a_size, const char *b,
 	return order ? order : (a_size > b_size) - (a_size < b_size);
 }
 
-/* By all words but the value: what lies before it with its name, and behind. */
+/* Compare all words but the value: the text before it, its name, the text after
+ * it.
+ */
 static int by_line(const struct cell_place *a, const struct cell_place *b)
 {
 	const char *a_end = a->value + a->length, *b_end = b->value + b->length;
@@ -173,8 +177,8 @@ static int by_place(const void *a, const void *b)
 	return compare_bytes(x->value, x->length, y->value, y->length);
 }
 
-/* Rates of what differs so are only compared as a share of the peak. */
-static bool other_work(const struct cell_place *place)
+/* Cells that differ in these words are compared by MFU only. */
+static bool changes_work(const struct cell_place *place)
 {
 	static const char *const names[] = { "model", "chip", "vendor",
 					     "precision" };
@@ -186,8 +190,8 @@ static bool other_work(const struct cell_place *place)
 	return false;
 }
 
-static void weigh(struct cell_figures *cell, const struct cell_place *neighbour,
-		  double ratio)
+static void add_neighbour(struct cell_figures *cell,
+			  const struct cell_place *neighbour, double ratio)
 {
 	cell->neighbours++;
 	cell->above += ratio > JUMP;
@@ -199,26 +203,26 @@ static void weigh(struct cell_figures *cell, const struct cell_place *neighbour,
 		 (int)neighbour->length, neighbour->value);
 }
 
-static void meet(const struct cell_place *a, const struct cell_place *b)
+static void compare_pair(const struct cell_place *a, const struct cell_place *b)
 {
 	bool shares = a->cell->mfu > 0 && b->cell->mfu > 0;
 	double ratio = shares ? a->cell->mfu / b->cell->mfu
 			      : a->cell->mean / b->cell->mean;
 
-	if (!shares && other_work(a))
+	if (!shares && changes_work(a))
 		return;
-	weigh(a->cell, b, ratio);
-	weigh(b->cell, a, 1 / ratio);
+	add_neighbour(a->cell, b, ratio);
+	add_neighbour(b->cell, a, 1 / ratio);
 }
 
-/* places[0..count) differ in one value: numbers meet the next one, words meet
- * all others, as far as they go.
+/* places[0..count) differ in one value. A number is compared with the next one,
+ * a word with the next AXES_MAX words.
  */
-static void meet_line(const struct cell_place *places, size_t count)
+static void compare_line(const struct cell_place *places, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		for (size_t k = i + 1; k < count && k < i + 1 + AXES_MAX; k++) {
-			meet(&places[i], &places[k]);
+			compare_pair(&places[i], &places[k]);
 			if (places[i].numeric && places[k].numeric)
 				break;
 		}
@@ -245,7 +249,7 @@ static int find_jumps(struct cell_figures *cells, size_t count)
 			for (end = i + 1;
 			     end < n && !by_line(&places[i], &places[end]);)
 				end++;
-			meet_line(places + i, end - i);
+			compare_line(places + i, end - i);
 		}
 	}
 	return 0;

@@ -1,4 +1,4 @@
-/* bars.c - figures of cells beside each other, as one SVG picture of bars.
+/* bars.c - draws values of cells as an SVG bar chart.
  */
 #include "controller/report/bars.h"
 
@@ -9,11 +9,11 @@
 
 #define WIDTH 560
 #define LABELS 200 /* room for the names */
-#define VALUES 76  /* and for the figures */
+#define VALUES 76  /* room for the numbers */
 #define TOP 30
-#define LINE 20 /* of a bar, with its gap */
+#define LINE 20 /* height of a bar with its gap */
 #define COLOURS 8
-#define LABEL_COLUMNS 30 /* of a name */
+#define LABEL_COLUMNS 30 /* of a terminal, for a name */
 
 int bars_init(struct bars *bars, size_t most, struct error *err)
 {

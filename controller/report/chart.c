@@ -1,4 +1,4 @@
-/* chart.c - curves as one SVG picture, to stand inside an HTML page.
+/* chart.c - draws curves as an SVG line chart for an HTML page.
  */
 #include "controller/report/chart.h"
 
@@ -9,11 +9,11 @@
 #define WIDTH 560
 #define HEIGHT 240
 #define LEFT 64  /* room for the labels */
-#define RIGHT 24 /* for half of the last one */
+#define RIGHT 24 /* for half of the last label */
 #define TOP 28
 #define BOTTOM 40
 #define TICKS 5       /* about as many on an axis */
-#define COLOURS 8     /* then they come again, dashed */
+#define COLOURS 8     /* later lines repeat them, dashed */
 #define STRETCHES 120 /* of a band */
 
 /* One axis: what it spans, and its ticks at low, low + step ... */
@@ -32,7 +32,7 @@ static double round_step(double step)
 	return power * (head < 1.5 ? 1 : head < 3.5 ? 2 : head < 7.5 ? 5 : 10);
 }
 
-/* Widen to whole steps. All values the same is a span, too. */
+/* Widen the span to whole steps. Equal values get a span around them. */
 static void axis_set(struct axis *axis, double low, double high)
 {
 	if (high - low < 1e-12 * fmax(fabs(high), 1e-300)) {
@@ -72,10 +72,11 @@ bool chart_draws(const cJSON *points)
 	return false;
 }
 
-/* What is drawn, and where. */
+/* The lines that are drawn, and their axes. */
 struct plot {
 	struct writer *to;
-	const struct chart_line *lines[CHART_LINES_MAX]; /* long enough */
+	const struct chart_line
+		*lines[CHART_LINES_MAX]; /* those with enough points */
 	size_t count;
 	double first, last; /* the smallest and the largest x of all points */
 	struct axis x, y;
@@ -200,7 +201,7 @@ static void put_legend(const struct plot *plot)
 	writer_raw(plot->to, "</figcaption>\n");
 }
 
-/* Of each stretch of the x axis the lowest, the mean and the highest. */
+/* The lowest, mean and highest value of each stretch of the x axis. */
 struct band {
 	double low[STRETCHES], mean[STRETCHES], high[STRETCHES];
 	size_t count[STRETCHES];

@@ -1,4 +1,4 @@
-/* columns.c - the columns of the tables that people read.
+/* columns.c - chooses and fills the columns of result tables.
  */
 #include "controller/report/columns.h"
 
@@ -92,7 +92,7 @@ static void add_metrics(struct columns *columns, const struct column_rule *rule,
 	}
 }
 
-/* A repeat number says something only where there is more than one. */
+/* The number of a repeat is only shown if a cell has more than one. */
 static bool is_wanted(const struct column_rule *rule, const cJSON *row)
 {
 	const cJSON *value = row_at(row, rule->path);
@@ -148,7 +148,9 @@ static const char *state_text(const cJSON *row, char text[COLUMN_TEXT])
 	return text;
 }
 
-/* Cut between characters, and then shown to be cut. */
+/* Copy a text; one that is too long is cut between characters and ends in
+ * "...".
+ */
 static const char *copy_text(const char *from, char text[COLUMN_TEXT])
 {
 	size_t size = strlen(from);

@@ -1,5 +1,4 @@
-/* compare.c - sweeps beside each other, cell by cell; losses against a
- * baseline.
+/* compare.c - compares sweeps cell by cell, and losses with a baseline.
  */
 #include "controller/report/compare.h"
 
@@ -13,17 +12,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the completed repeats of one cell came to. */
+/* The rates of the completed repeats of one cell in one sweep. */
 struct side {
 	bool there; /* the cell is in this sweep */
 	unsigned n;
 	double mean;
-	double squares;     /* sum of squared differences to the mean */
-	double steps;       /* half the quartile distance, as a rate */
+	double squares; /* sum of squared differences to the mean */
+	double steps; /* half the interquartile range of the steps, as a rate */
 	const cJSON *first; /* completed repeat */
 };
 
-/* Half the distance of the rates at the quartiles of the step time. */
+/* Half the difference between the rates at the quartiles of the step time. */
 static double step_spread(const cJSON *row)
 {
 	double median = row_double(row, "result.iteration_ms.median");
@@ -54,8 +53,8 @@ static double variance(const struct side *side)
 	return side->squares / (side->n - 1);
 }
 
-/* Student's quantile at 95 % for a sum of two variances, by Welch: rounded
- * down, rather no difference than a false one.
+/* Student's quantile at 95 % for a sum of two variances, by Welch. The degrees
+ * of freedom are rounded down, so that no difference is claimed too early.
  */
 static double welch_quantile(double va, unsigned na, double vb, unsigned nb)
 {
@@ -77,7 +76,7 @@ static bool welch(const struct side *a, const struct side *b)
 	       welch_quantile(va, a->n, vb, b->n) * sqrt(va + vb);
 }
 
-/* How far ln(b / a) may be off at 95 %; the delta method. */
+/* The half width of the 95 % interval of ln(b / a), by the delta method. */
 static double ratio_margin(const struct side *a, const struct side *b)
 {
 	double va = variance(a) / a->n / (a->mean * a->mean);
@@ -87,7 +86,7 @@ static double ratio_margin(const struct side *a, const struct side *b)
 			   : 0;
 }
 
-/* Spread by repeats, unless it stands against a side that has none of them. */
+/* The spread is that of the repeats, unless the other side has only one. */
 static void add_side(cJSON *to, const char *name, const struct side *side,
 		     const struct side *other, bool *failed)
 {
@@ -209,8 +208,8 @@ static size_t list_rows(const cJSON *rows, size_t sweep,
 }
 
 /* Fill cells, in the order of their first rows; return their number. */
-static size_t line_up(struct grouped_row *list, size_t count,
-		      struct aligned *cells)
+static size_t align_cells(struct grouped_row *list, size_t count,
+			  struct aligned *cells)
 {
 	size_t n = 0;
 
@@ -248,7 +247,7 @@ cJSON *compare_rows(const cJSON *const *sweeps, size_t sweeps_count,
 	failed = !all || !cells || !list;
 	for (size_t i = 0; !failed && i < sweeps_count; i++)
 		used = list_rows(sweeps[i], i, all, used);
-	count = failed ? 0 : line_up(all, used, cells);
+	count = failed ? 0 : align_cells(all, used, cells);
 	for (size_t i = 0; i < count; i++)
 		json_add(list, NULL,
 			 aligned_json(&cells[i], sweeps_count, from_step,
@@ -282,8 +281,8 @@ bool compare_shared(const cJSON *cells)
 
 /* Alignment. */
 
-/* Does the row have the value, among those of its cell or its setup? Numbers
- * are compared as such.
+/* Does the row have the value in its cell or its setup? Numbers are compared by
+ * their text.
  */
 static bool has_value(const cJSON *row, const cJSON *want)
 {
@@ -319,7 +318,7 @@ static bool has_values(const cJSON *row, const cJSON *values)
 	return true;
 }
 
-static unsigned likeness(const cJSON *a, const cJSON *b)
+static unsigned common_values(const cJSON *a, const cJSON *b)
 {
 	const cJSON *value;
 	unsigned same = 0;
@@ -335,7 +334,7 @@ static unsigned likeness(const cJSON *a, const cJSON *b)
 	return same;
 }
 
-/* Of the completed baseline rows the one most like this row. */
+/* The completed baseline row that has most values in common with this row. */
 static const cJSON *find_baseline(const cJSON *rows, const cJSON *row,
 				  const cJSON *values)
 {
@@ -344,7 +343,8 @@ static const cJSON *find_baseline(const cJSON *rows, const cJSON *row,
 	cJSON_ArrayForEach(other, rows)
 	{
 		if (row_completed(other) && has_values(other, values) &&
-		    (!best || likeness(row, other) > likeness(row, best)))
+		    (!best ||
+		     common_values(row, other) > common_values(row, best)))
 			best = other;
 	}
 	return best;

@@ -1,4 +1,4 @@
-/* compare_html.c - sweeps beside each other, as one page with charts.
+/* compare_html.c - writes the comparison of sweeps as one HTML page.
  */
 #include "controller/report/bars.h"
 #include "controller/report/compare.h"

@@ -1,4 +1,4 @@
-/* html.c - rows of a sweep to one self-contained HTML page.
+/* html.c - writes the rows of a sweep as one self-contained HTML page.
  */
 #include "controller/report/report.h"
 

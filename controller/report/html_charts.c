@@ -1,4 +1,4 @@
-/* html_charts.c - the pictures of a report page.
+/* html_charts.c - writes the charts of a report page.
  */
 #include "controller/report/html_charts.h"
 
@@ -22,10 +22,11 @@ static const struct picture {
 	const char *unit;
 	const char *path;
 	double scale;
-	const char *limit; /* path of a mark; NULL: none */
+	const char *limit; /* path of a value that is marked on the bar; NULL:
+			      none */
 	double limit_scale;
-	const char *limited; /* the title where marks are drawn */
-	bool spread;         /* of the steps, for the rate */
+	const char *limited; /* the title of a chart with marks */
+	bool spread;         /* draw the spread of the steps */
 } pictures[] = {
 	{ .title = "Throughput per device",
 	  .unit = "token/s",
@@ -70,7 +71,9 @@ static struct bar *add_bar(struct bars *bars, const struct labels *labels,
 	return bar;
 }
 
-/* A step's quartiles as rates: half of the steps lie between them. */
+/* The rates at the quartiles of the step time: half of the steps lie between
+ * them.
+ */
 static void set_spread(struct bar *bar, const cJSON *row)
 {
 	double median = row_double(row, "result.iteration_ms.median");
@@ -111,7 +114,7 @@ static void put_picture(struct writer *to, const struct picture *picture,
 	bars_svg(to, &bars);
 }
 
-/* The cell's words but "nodes=N", vendor and chip before them. */
+/* Vendor, chip, and the cell's words without "nodes=N". */
 static char *rest_of(const cJSON *row)
 {
 	const char *cell = row_text(row, "cell");

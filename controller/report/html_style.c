@@ -1,4 +1,4 @@
-/* html_style.c - the head of a page, with its styles: light, dark, print.
+/* html_style.c - writes the head of a page with its styles (style.css).
  */
 #include "controller/report/html_style.h"
 

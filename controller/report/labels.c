@@ -1,4 +1,5 @@
-/* labels.c - short names of rows, and what all rows of a table share.
+/* labels.c - makes short names for rows, and finds the words that all rows
+ * share.
  */
 #include "controller/report/labels.h"
 
@@ -11,9 +12,9 @@
 #include <string.h>
 
 #define KEYS_MAX 32
-#define CELLS_MAX 100 /* of more no word is left out */
+#define CELLS_MAX 100 /* with more cells, no word is left out */
 #define VALUES_MAX 4
-#define VALUE_BYTES 60 /* of one of them */
+#define VALUE_BYTES 60 /* of one value */
 
 const struct label_subject label_subjects[] = {
 	{ "model", "setup.model" },         { "vendor", "setup.vendor" },
@@ -70,7 +71,7 @@ static bool add_word(char *to, size_t size, const char *word, size_t length)
 	return true;
 }
 
-/* How much of the text fits into so many bytes: for "%.*s". */
+/* The number of bytes of the text that fit: for "%.*s". */
 static int cut_at(const char *text, size_t size)
 {
 	size_t length = strlen(text);
@@ -90,7 +91,7 @@ static void keep_shared(const char *cell, char common[LABEL_SIZE])
 	memcpy(common, kept, sizeof(kept));
 }
 
-/* Is the word's key one of these, which have blanks between them? */
+/* Is the word's key in this list, separated by blanks? */
 static bool has_key(const char *keys, const char *word)
 {
 	size_t size = strcspn(word, "= ");
@@ -106,7 +107,7 @@ static bool has_key(const char *keys, const char *word)
 	return false;
 }
 
-/* What is left of the cell's name. */
+/* The words of the cell that are neither common nor implied. */
 static void remaining(const struct labels *labels, const char *cell,
 		      char text[LABEL_SIZE])
 {
@@ -132,7 +133,7 @@ static int by_left(const void *left, const void *right)
 	return strcmp(a->left, b->left);
 }
 
-/* Are different cells left with different words? */
+/* Do different cells still have different names? */
 static bool tells_apart(const struct labels *labels, struct named *cells,
 			size_t count)
 {
@@ -353,10 +354,10 @@ const char *labels_values(const cJSON *rows, const char *path,
 #define SQUEEZE_WORDS 64
 #define DOTS ".."
 
-/* A word without what is left out of its middle. */
+/* A word whose middle may be left out. */
 struct squeezed {
 	char *text;
-	size_t head, tail, size; /* tail: where what is kept goes on */
+	size_t head, tail, size; /* kept: text[0..head) and text[tail..size) */
 };
 
 static size_t width_of(const char *text, size_t size)
@@ -374,7 +375,7 @@ static size_t squeezed_width(const struct squeezed *word)
 	       width_of(word->text + word->tail, word->size - word->tail);
 }
 
-/* One character more is left out, of the longer half. */
+/* Leave out one more character, of the longer half. */
 static bool squeeze_more(struct squeezed *word)
 {
 	if (squeezed_width(word) <= strlen(DOTS) + 2)
@@ -442,7 +443,7 @@ static bool drop_key(struct squeezed *word)
 	return true;
 }
 
-/* The longest word that step() makes shorter; false: there is none. */
+/* Shorten the longest word that step() can shorten; false: there is none. */
 static bool shorten(struct squeezed *words, size_t count, size_t *total,
 		    bool step(struct squeezed *word))
 {
@@ -480,7 +481,7 @@ static void join(const struct squeezed *words, size_t count, char *text)
 			    (int)(word->size - word->tail),
 			    word->text + word->tail);
 	}
-	/* It is never longer than it was. */
+	/* The result must fit in the place of the text. */
 	used = strlen(joined) < strlen(text) ? strlen(joined)
 					     : utf8_cut(joined, strlen(text));
 	memcpy(text, joined, used);

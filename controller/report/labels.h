@@ -56,9 +56,9 @@ const char *labels_short(const struct labels *labels, const cJSON *row,
 const char *labels_keys(const struct labels *labels, const cJSON *row,
 			char text[LABEL_SIZE]);
 
-/* Shorten a name in place to so many columns of a terminal: its longest words
- * lose their keys, then what stands in their middle, "the-fi..g-value B=x".
- * Cells that differ in other words, or at an end of one, still do.
+/* Shorten a name in place to so many columns of a terminal: the longest words
+ * first lose their keys, then their middle, "the-fi..g-value B=x". Names that
+ * differ in other words, or at an end of a word, stay different.
  */
 void labels_squeeze(char *text, size_t columns);
 

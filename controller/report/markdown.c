@@ -1,4 +1,4 @@
-/* markdown.c - rows of a sweep to a table that people read.
+/* markdown.c - writes the rows of a sweep as a Markdown table with notes.
  */
 #include "controller/report/report.h"
 
@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Distinct values named in the line of provenance; the rest is counted. */
+/* Distinct values in the line of provenance; further ones are only counted. */
 #define NAMED_MAX 32
 
 /* "- job 17, model=x: " and the text. */
@@ -88,7 +88,7 @@ static void put_subjects(struct writer *to, const cJSON *rows)
 		writer_raw(to, "\n\n");
 }
 
-/* A line per cell that has repeats: they follow each other. */
+/* A line per cell with repeats; the rows of a cell are adjacent. */
 static void put_repeats(struct writer *to, const cJSON *rows)
 {
 	const char *before = "";

@@ -1,4 +1,5 @@
-/* merge_evaluations.c - evaluations join the rows of what they evaluate.
+/* merge_evaluations.c - merges the rows of evaluations into the rows of the
+ * evaluated cells.
  */
 #include "controller/report/merge_evaluations.h"
 
@@ -21,7 +22,7 @@ static double repeat_of(const cJSON *row)
 	return cJSON_IsNumber(repeat) ? repeat->valuedouble : 0;
 }
 
-/* The row above that it evaluates; NULL: none. */
+/* The row before it that it evaluates; NULL: none. */
 static cJSON *evaluated(cJSON *rows, const cJSON *evaluation)
 {
 	const char *follows = row_text(evaluation, "follows");
@@ -39,7 +40,7 @@ static cJSON *evaluated(cJSON *rows, const cJSON *evaluation)
 	return found;
 }
 
-/* The object or list of the result, made when there is none. */
+/* The object or list in the result; it is added if there is none. */
 static cJSON *part(cJSON *result, const char *name, bool list)
 {
 	cJSON *item = cJSON_GetObjectItemCaseSensitive(result, name);

@@ -1,4 +1,4 @@
-/* reference.c - the page of published benchmark results, from a sweep's rows.
+/* reference.c - writes a sweep's rows as a page of published benchmark results.
  */
 #include "controller/report/reference.h"
 
@@ -42,8 +42,8 @@ static int by_rate(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Of the rows of one cell, the completed one with the median rate; the first
- * row when none completed.
+/* The completed row of a cell with the median rate; the first row if none
+ * completed.
  */
 static const cJSON *middle(const cJSON **rows, size_t count)
 {
@@ -92,8 +92,8 @@ static int lines_make(const cJSON *rows, struct lines *lines, struct error *err)
 	return 0;
 }
 
-/* The row that tells of the environment: one that ran. */
-static const cJSON *witness(const struct lines *lines)
+/* The row whose environment the page shows: the first that has one. */
+static const cJSON *environment_row(const struct lines *lines)
 {
 	for (size_t i = 0; i < lines->count; i++)
 		if (row_at(lines->rows[i], "provenance.environment"))
@@ -119,13 +119,13 @@ static void put_item(struct writer *to, const char *name, const char *text)
 struct fact {
 	const char *name;
 	const char *path;
-	const char *other; /* if there is nothing at the first; or NULL */
+	const char *other; /* used if there is nothing at `path`; NULL: none */
 };
 
 static void put_facts(struct writer *to, const struct lines *lines,
 		      const struct fact *facts)
 {
-	const cJSON *row = witness(lines);
+	const cJSON *row = environment_row(lines);
 
 	for (; facts->name; facts++) {
 		const char *text = row_text(row, facts->path);
@@ -375,7 +375,8 @@ static void device_name(const struct lines *lines, char *name, size_t size)
 static void put_general(struct writer *to, const struct lines *lines)
 {
 	const cJSON *first = lines->rows[0];
-	const char *formula = row_text(witness(lines), "result.mfu_formula");
+	const char *formula =
+		row_text(environment_row(lines), "result.mfu_formula");
 	char name[160];
 
 	writer_printf(to, "\n* %s\n\n", say(lines, "General"));
@@ -500,7 +501,8 @@ static void put_remarks(struct writer *to, const struct lines *lines)
 {
 	bool any = false;
 
-	if (cJSON_IsTrue(row_at(witness(lines), ENVIRONMENT "simulated"))) {
+	if (cJSON_IsTrue(
+		    row_at(environment_row(lines), ENVIRONMENT "simulated"))) {
 		put_heading(to, lines, &any);
 		writer_printf(to, "  - %s\n",
 			      say(lines,

@@ -1,6 +1,7 @@
-/* reference_html.c - the page of published results as HTML.
+/* reference_html.c - writes the page of published results as HTML.
  *
- * Its Markdown (reference.c) is turned by MD4C; raw HTML in it would be text.
+ * MD4C converts the Markdown of reference.c; raw HTML in it would be shown as
+ * text.
  */
 #include "controller/report/reference.h"
 

@@ -1,4 +1,4 @@
-/* reference_table.c - the performance table of the reference page.
+/* reference_table.c - writes the performance table of the reference page.
  */
 #include "controller/report/reference.h"
 
@@ -30,7 +30,7 @@ const char *layout_text(const cJSON *row, char text[LAYOUT_TEXT])
 	static const struct {
 		const char *name;
 		const char *path;
-		bool always; /* also where it is 1 */
+		bool always; /* shown even if it is 1 */
 	} degrees[] = {
 		{ "TP", "setup.layout.tp", true },
 		{ "PP", "setup.layout.pp", true },
@@ -49,7 +49,7 @@ const char *layout_text(const cJSON *row, char text[LAYOUT_TEXT])
 	for (size_t i = 0; i < sizeof(degrees) / sizeof(degrees[0]); i++) {
 		double degree = number_at(row, degrees[i].path);
 
-		/* The shards are all the data ranks: "SH2SP8". */
+		/* Sharded over all data ranks: "SH2SP8". */
 		if (!strcmp(degrees[i].name, "DP") && stage &&
 		    sharding == degree)
 			text_append(text, LAYOUT_TEXT, "SH%.8sSP%.0f", stage,
@@ -228,7 +228,7 @@ static void put_changes(struct writer *to, const struct lines *lines,
 	}
 }
 
-/* Whole above a thousand, cut as published pages cut it; else two digits. */
+/* From 1000 on rounded down, as on published pages; else with two digits. */
 static void put_rate(struct writer *to, const struct lines *lines,
 		     const cJSON *row, const struct reference_column *column)
 {
@@ -264,7 +264,7 @@ static double total_gib(const cJSON *row)
 	return total > 0 ? total / MIB_PER_GIB : chip / BYTES_PER_GIB;
 }
 
-/* Of a device. What a container holds is the host's, unless that computes. */
+/* Of a device. The memory of the container counts only if no chip is known. */
 static double used_gib(const cJSON *row)
 {
 	const char *source = row_text(row, "result.memory_source");
@@ -274,7 +274,9 @@ static double used_gib(const cJSON *row)
 	return number_at(row, "result.memory_mib") / MIB_PER_GIB;
 }
 
-/* "77/80": the fullest device, and what it has, in one form. */
+/* "77/80": the memory use of the fullest device, and its total, with the same
+ * digits.
+ */
 static void put_memory(struct writer *to, const struct lines *lines,
 		       const cJSON *row, const struct reference_column *column)
 {
@@ -302,7 +304,7 @@ static double rounded_gib(const cJSON *mib)
 	return round(mib->valuedouble / MIB_PER_GIB * 100) / 100;
 }
 
-/* "46.77*2 + 36.59*2 GB": devices that use as much stand together. */
+/* "46.77*2 + 36.59*2 GB": adjacent devices with the same use are counted. */
 static void put_each_memory(struct writer *to, const struct lines *lines,
 			    const cJSON *row,
 			    const struct reference_column *column)
@@ -477,7 +479,7 @@ static void put_head(struct writer *to, const struct reference_layout *table,
 	writer_raw(to, "|\n");
 }
 
-/* Where models differ, each has its own head. */
+/* If models differ, each has its own heading. */
 static void put_group(struct writer *to, const struct reference_layout *table,
 		      const char *model)
 {

@@ -1,4 +1,4 @@
-/* report.c - rows of a sweep as CSV and JSON, for programs.
+/* report.c - writes the rows of a sweep as CSV and JSON.
  */
 #include "controller/report/report.h"
 
@@ -94,7 +94,7 @@ int report_csv(const struct report_about *about, const cJSON *rows,
 	return writer_end(&to, err);
 }
 
-/* One row a line, so that two reports can be compared line by line. */
+/* One row per line, so that two reports can be compared line by line. */
 static void put_lines(struct writer *to, const char *name, const cJSON *rows)
 {
 	const cJSON *row;

@@ -1,4 +1,4 @@
-/* row.c - what the report's formats share: looking into a row.
+/* row.c - what all report formats read from a row (report.h).
  */
 #include "controller/report/row.h"
 

@@ -154,7 +154,7 @@ static bool translate_whole(struct writer *to, struct stretch sentence)
 	return false;
 }
 
-/* Bytes before the next ": ", from there on; sentence.size: there is none. */
+/* The place of the first ": " after `from`; sentence.size: none. */
 static size_t find_colon(struct stretch sentence, size_t from)
 {
 	const char *at =
@@ -180,7 +180,7 @@ static bool translate_placed(struct writer *to, struct stretch sentence)
 	return false;
 }
 
-/* A sentence, and behind it a line of a log, which stays as it was printed. */
+/* A sentence followed by a line of a log, which stays as it is. */
 static bool translate_quoting(struct writer *to, struct stretch sentence)
 {
 	for (size_t size = find_colon(sentence, 0); size < sentence.size;

@@ -1,4 +1,4 @@
-/* suspects.c - why results are suspect, each cause once.
+/* suspects.c - groups suspect results by cause.
  */
 #include "controller/report/suspects.h"
 
@@ -12,7 +12,7 @@
 
 #define JOBS_NAMED 12
 
-/* Length of the number that begins here, 0: none does. Digits inside a word
+/* The length of the number that begins here; 0: none. Digits inside a word
  * ("n12", "f1a") are no number.
  */
 static size_t number_length(const char *text, size_t at)
@@ -32,7 +32,7 @@ static size_t number_length(const char *text, size_t at)
 
 static char *cause_of(const char *text)
 {
-	/* A number of one digit becomes three dots. */
+	/* Longer by at most two bytes for each byte. */
 	char *cause = malloc(strlen(text) * 3 + 1), *to = cause;
 
 	for (size_t i = 0; cause && text[i];) {

@@ -1,4 +1,4 @@
-/* table.c - a table, for a terminal, in Markdown or in HTML.
+/* table.c - renders a table for a terminal, as Markdown or as HTML.
  */
 #include "controller/report/table.h"
 
@@ -12,8 +12,8 @@
 
 #define CELL_MAX 1000 /* bytes in a cell */
 #define GAP 2         /* between columns of a terminal */
-#define TEXT_MIN 8    /* columns of a text that is shortened, at least */
-#define DOTS ".."     /* what is cut off */
+#define TEXT_MIN 8    /* smallest width of a text that is shortened */
+#define DOTS ".."     /* shown in place of what is cut off */
 
 void table_clear(struct table *table)
 {
@@ -103,7 +103,7 @@ static void shorten(char *text, size_t columns)
 	memcpy(text + end, DOTS, sizeof(DOTS));
 }
 
-/* What stands there: escaped, and shortened where its column is narrowed. */
+/* The text of a cell: escaped, and shortened if its column is narrowed. */
 static const char *shown(const struct table *table, size_t column,
 			 const char *text, char clean[CELL_MAX])
 {
@@ -135,7 +135,7 @@ static void measure(const struct table *table, size_t *widths)
 		}
 }
 
-/* Of all columns, if a text takes no more than `text`. */
+/* The width of all columns, if texts take at most `text`. */
 static size_t total(const struct table *table, const size_t *widths,
 		    size_t text)
 {
@@ -212,7 +212,7 @@ static void print_cell(FILE *out, const char *text, size_t width, bool right,
 		fprintf(out, "%*s", right ? GAP : pad + GAP, "");
 }
 
-/* The last column of the row that holds anything: spaces behind it are none.
+/* The last column of the row that is not empty, so that no line ends in blanks.
  * row: SIZE_MAX: of the titles.
  */
 static size_t last_column(const struct table *table, size_t row)

@@ -1,4 +1,4 @@
-/* terminal.c - texts and colours of a terminal.
+/* terminal.c - escapes texts and writes colours for a terminal.
  */
 #include "controller/report/terminal.h"
 

@@ -1,4 +1,4 @@
-/* tidy.c - rows of a sweep as one flat table for programs.
+/* tidy.c - converts the rows of a sweep to one flat table for programs.
  */
 #include "controller/report/tidy.h"
 
@@ -8,14 +8,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#define KEYS_MAX 64  /* of a matrix; more are left out */
+#define KEYS_MAX 64  /* of a matrix; further keys are left out */
 #define KEY_DEPTH 4  /* of maps in maps */
 #define KEY_SIZE 128 /* bytes of "batch.micro"; longer ones are left out */
 
 enum kind {
 	ROW,      /* at the path, of any row */
 	MEASURED, /* at the path, of completed rows */
-	TIME,     /* the same, in ms since 1970, as text */
+	TIME,     /* as MEASURED: ms since 1970, shown as UTC */
 };
 
 static const struct {
@@ -77,7 +77,7 @@ static const struct {
 
 #define RULES (sizeof(rules) / sizeof(rules[0]))
 
-/* The keys of a matrix, in the order in which the rows have them. */
+/* Add the keys of a matrix, in the order of the rows. */
 static int find_keys(const cJSON *values, const char *prefix, int depth,
 		     struct strings *keys, struct error *err)
 {

@@ -1,4 +1,4 @@
-/* translations.c - the phrases of the reference page in its languages.
+/* translations.c - the phrases of the reference page in English and Chinese.
  */
 #include "controller/report/translations.h"
 

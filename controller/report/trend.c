@@ -1,4 +1,4 @@
-/* trend.c - the same cells over many sweeps.
+/* trend.c - follows the rate of cells over many sweeps and finds regressions.
  */
 #include "controller/report/trend.h"
 
@@ -19,7 +19,7 @@ static const char *const identity[][2] = {
 
 #define IDENTITY (sizeof(identity) / sizeof(identity[0]))
 
-static bool is_meant(const cJSON *row, const char *what)
+static bool is_selected(const cJSON *row, const char *what)
 {
 	const char *model = row_text(row, "setup.model");
 	const char *cell = row_text(row, "cell");
@@ -96,7 +96,7 @@ static void add_rate(cJSON *cell, const struct report_about *about, double rate,
 			     mean);
 }
 
-static void judge(cJSON *cell, bool *failed)
+static void add_changes(cJSON *cell, bool *failed)
 {
 	double n = 0, mean = 0, squares = 0;
 	cJSON *point;
@@ -129,7 +129,8 @@ static void fill(cJSON *cells, const struct trend_sweep *sweep,
 		double rate = row_double(row, ROW_RATE);
 		cJSON *cell;
 
-		if (!row_completed(row) || !(rate > 0) || !is_meant(row, what))
+		if (!row_completed(row) || !(rate > 0) ||
+		    !is_selected(row, what))
 			continue;
 		cell = cell_of(cells, row, failed);
 		if (cell)
@@ -147,7 +148,7 @@ cJSON *trend_cells(const struct trend_sweep *sweeps, size_t count,
 		fill(cells, &sweeps[i], what, &failed);
 	cJSON_ArrayForEach(cell, cells)
 	{
-		judge(cell, &failed);
+		add_changes(cell, &failed);
 	}
 	if (!failed)
 		return cells;

@@ -1,4 +1,4 @@
-/* arrival.c - the time of a step from when the lines of the log came.
+/* arrival.c - computes the time of a step from the arrival of log lines.
  */
 #include "controller/results/arrival.h"
 
@@ -7,11 +7,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define BLOCKS 20 /* about as many, where the steps take long enough */
+#define BLOCKS 20 /* about so many, if the steps take long enough */
 #define BLOCK_MS_MIN 1000.0
 #define BLOCK_MS_MAX 10000.0
 
-/* First and last record whose line has a time. */
+/* Find the first and the last record with an arrival time. */
 static bool find_ends(const struct record *records, size_t count, size_t *first,
 		      size_t *last)
 {
@@ -24,7 +24,8 @@ static bool find_ends(const struct record *records, size_t count, size_t *first,
 	return *last - *first >= 2 && (*last)--;
 }
 
-/* The step times of the blocks into times[0 .. last - first); returns how many.
+/* Put the step times of the blocks into times[0 .. last - first); return their
+ * number.
  */
 static size_t read_blocks(const struct record *records, size_t first,
 			  size_t last, double block_ms, double *times)

@@ -1,4 +1,4 @@
-/* arrival.h - the time of a step from when the lines of the log came.
+/* arrival.h - computes the time of a step from the arrival of log lines.
  *
  * For logs that print no time, and to check the time that a log prints. Lines
  * arrive late and many at once, so the time is measured over blocks of steps

@@ -1,4 +1,4 @@
-/* cross_checks.c - figures that two sources give: do they agree?
+/* cross_checks.c - compares figures that have two sources.
  */
 #include "controller/results/cross_checks.h"
 
@@ -7,12 +7,14 @@
 #include <string.h>
 
 #define DISAGREE 0.03
-#define WIDE 0.25 /* of the median: a spread of the quartiles */
+#define WIDE                                                                   \
+	0.25 /* share of the median; a larger interquartile range is too wide  \
+	      */
 #define WIDE_STEPS 5
 #define TERA 1e12
-#define ARRIVAL_BLOCKS 5 /* fewer may all be chance */
+#define ARRIVAL_BLOCKS 5 /* with fewer, the difference may be chance */
 
-/* What is held against what. */
+/* The input and the figures that are compared. */
 struct checking {
 	const struct result_input *input;
 	const struct statistics *figures;
@@ -49,8 +51,8 @@ static double steady_metric(const struct checking *checking, const char *name)
 	return n ? sum / (double)n : NAN;
 }
 
-/* How much a counter grows in a step, from the first to the last one that has
- * it; NaN: that cannot be told.
+/* The growth of a counter per step, from its first to its last value; NaN:
+ * unknown.
  */
 static double growth(const struct checking *checking, const char *name)
 {
@@ -85,7 +87,7 @@ static struct pair tokens_and_time(const struct checking *checking)
 			      NAN };
 }
 
-/* Where no sequence is known, and so no tokens. */
+/* For runs without a sequence length, and so without tokens. */
 static struct pair samples_and_time(const struct checking *checking)
 {
 	const struct statistics *figures = checking->figures;
@@ -128,8 +130,8 @@ static struct pair tokens_counter(const struct checking *checking)
 			      NAN };
 }
 
-/* Ours by the plain formula, up to the one with attention, or with what is
- * computed twice.
+/* The reported value, and the range of ours: from the plain formula to the one
+ * with attention, or with recomputation.
  */
 static struct pair ours(const struct checking *checking, double said,
 			double unit)
@@ -165,7 +167,8 @@ static struct pair mfu(const struct checking *checking)
 		    checking->input->peak_flops / 100);
 }
 
-/* Lines that came all at once, when a node was back in reach, say nothing. */
+/* Lines that arrived at once, after a node was out of reach, are not compared.
+ */
 static struct pair arrival(const struct checking *checking)
 {
 	const struct arrival *arrival = &checking->input->arrival;
@@ -183,9 +186,9 @@ static struct pair arrival(const struct checking *checking)
 /* clang-format off */
 static const struct cross_check {
 	struct pair (*figures)(const struct checking *checking);
-	const char *said; /* before the first number, */
-	const char *unit; /* and behind it */
-	const char *other; /* before the second one */
+	const char *said; /* before the first number */
+	const char *unit; /* after the first number */
+	const char *other; /* before the second number */
 	int digits;
 } table[] = {
 	{ tokens_and_time, "the program reports ", " tokens/s",
@@ -218,8 +221,9 @@ static bool differ(const struct pair *pair)
 	       pair->first > high * (1 + DISAGREE);
 }
 
-static void tell(const struct cross_check *check, const struct pair *pair,
-		 cross_check_fn *fn, void *arg)
+static void report_difference(const struct cross_check *check,
+			      const struct pair *pair, cross_check_fn *fn,
+			      void *arg)
 {
 	char text[CROSS_CHECK_TEXT], high[40] = "";
 
@@ -232,7 +236,7 @@ static void tell(const struct cross_check *check, const struct pair *pair,
 	fn(text, arg);
 }
 
-/* Times that lie so far apart have no middle. */
+/* Times that are spread so widely have no typical value. */
 static void check_spread(const struct statistics *figures, cross_check_fn *fn,
 			 void *arg)
 {
@@ -259,7 +263,7 @@ void cross_checks(const struct result_input *input,
 		struct pair pair = table[i].figures(&checking);
 
 		if (differ(&pair))
-			tell(&table[i], &pair, fn, arg);
+			report_difference(&table[i], &pair, fn, arg);
 	}
 	check_spread(figures, fn, arg);
 }

@@ -1,4 +1,4 @@
-/* curve.c - readings over time, in few points however long it took.
+/* curve.c - keeps readings over time in at most CURVE_POINTS points.
  */
 #include "controller/results/curve.h"
 
@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <string.h>
 
-static void put_together(struct curve *curve)
+static void merge_points(struct curve *curve)
 {
 	for (size_t i = 0; i < CURVE_POINTS / 2; i++) {
 		curve->sum[i] = curve->sum[2 * i] + curve->sum[2 * i + 1];
@@ -32,7 +32,7 @@ void curve_add(struct curve *curve, int64_t time_ms, double value,
 	if (time_ms < curve->from_ms || !isfinite(value))
 		return;
 	while (time_ms - curve->from_ms >= CURVE_POINTS * curve->stretch_ms)
-		put_together(curve);
+		merge_points(curve);
 	place = (time_ms - curve->from_ms) / curve->stretch_ms;
 	curve->sum[place] += value;
 	curve->count[place]++;
@@ -40,7 +40,7 @@ void curve_add(struct curve *curve, int64_t time_ms, double value,
 		curve->points = (uint32_t)place + 1;
 }
 
-/* Numbers are told with five digits: a curve is looked at. */
+/* Five digits are enough for a picture. */
 static double rounded(double value)
 {
 	double unit = value == 0 ? 1 : pow(10, 4 - floor(log10(fabs(value))));

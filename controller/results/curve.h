@@ -1,4 +1,4 @@
-/* curve.h - readings over time, in at most CURVE_POINTS points.
+/* curve.h - keeps readings over time in at most CURVE_POINTS points.
  *
  * Each point is the mean over an interval; all intervals are equally long. When
  * there would be too many points, neighbours are merged.

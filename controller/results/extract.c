@@ -1,4 +1,4 @@
-/* extract.c - a training log in, its metrics out: rules that are data.
+/* extract.c - reads the metrics of a training log, by the rules of log_rules.h.
  */
 #include "controller/results/extract.h"
 
@@ -12,14 +12,14 @@
 
 struct extract {
 	struct extract_rules *rules; /* borrowed, shared */
-	struct buffer partial;       /* of a record whose end has not come */
-	bool skipping;               /* the rest of a record too long */
+	struct buffer partial;       /* of a record that is not complete */
+	bool skipping; /* the rest of the record, which is too long */
 	struct steps steps;
 	struct extract_losses losses;
 	extract_fn *fn;
 	void *arg;
-	uint64_t fed;      /* bytes before the piece that is read */
-	uint64_t line_end; /* where the record ends that is read */
+	uint64_t fed;      /* bytes before the current piece */
+	uint64_t line_end; /* offset of the end of the current record */
 	extract_clock_fn *clock;
 	void *clock_arg;
 	uint64_t lives;
@@ -66,20 +66,20 @@ const struct fields *extract_fields(const struct extract *extract)
 	return &extract->steps.names;
 }
 
-static int take_caught(const struct caught *caught, void *arg)
+static int take_captured(const struct captured *captured, void *arg)
 {
 	struct extract *extract = arg;
 	size_t count;
 
-	extract->lives += caught->rule->life || !caught->rule->to;
-	if (caught->rule->life && !caught->count && !caught->rule->to)
+	extract->lives += captured->rule->life || !captured->rule->to;
+	if (captured->rule->life && !captured->count && !captured->rule->to)
 		return 0;
-	if (!steps_counts(&extract->steps, caught))
+	if (!steps_counts(&extract->steps, captured))
 		return 0;
-	if (extract->fn && extract->fn(caught, extract->arg) < 0)
+	if (extract->fn && extract->fn(captured, extract->arg) < 0)
 		return -1;
 	count = extract->steps.count;
-	if (steps_take(&extract->steps, caught) < 0)
+	if (steps_take(&extract->steps, captured) < 0)
 		return -1;
 	if (extract->clock && extract->steps.count > count)
 		extract->steps.latest.came_ms =
@@ -100,10 +100,11 @@ static int read_record(struct extract *extract, const char *text, size_t size)
 	text = rules_plain(extract->rules, text, &size);
 	text = rules_unlabelled(text, &size);
 	return rules_match(extract->rules, &extract->steps.names, text, size,
-			   take_caught, extract, &extract->losses.match_limits);
+			   take_captured, extract,
+			   &extract->losses.match_limits);
 }
 
-/* The end of a record whose first part came before. */
+/* Complete a record whose first part was kept. */
 static int end_partial(struct extract *extract, const char *text, size_t size)
 {
 	int rc = 0;
@@ -121,7 +122,7 @@ static int end_partial(struct extract *extract, const char *text, size_t size)
 	return rc;
 }
 
-/* The first part of a record, or more of it. */
+/* Keep a part of a record that has not ended. */
 static int keep_partial(struct extract *extract, const char *text, size_t size)
 {
 	if (extract->skipping)
@@ -134,15 +135,14 @@ static int keep_partial(struct extract *extract, const char *text, size_t size)
 	return buffer_append(&extract->partial, text, size, NULL);
 }
 
-/* The next places in the data that matter. Each is looked for only when the
- * last one is passed, so a piece that has none of one kind is searched for it
- * once.
+/* The next position of each kind of mark. A kind is searched again only after
+ * its position is passed, so a piece without one is searched once.
  */
 struct marks {
 	const char *lf;
 	const char *cr;
-	const char *escape; /* behind it a record must be read without it */
-	const char *match;  /* something that a rule may match */
+	const char *escape; /* a record with it is read without it */
+	const char *match;  /* a text that a rule may match */
 };
 
 static const char *next_of(const char *known, char c, const char *at,
@@ -154,7 +154,7 @@ static const char *next_of(const char *known, char c, const char *at,
 	return known ? known : end;
 }
 
-/* Is there anything to be found in the record from at to stop? */
+/* May a rule match in the record from at to stop? */
 static bool worth_reading(const struct extract *extract, struct marks *marks,
 			  const char *at, const char *stop, const char *end)
 {
@@ -206,7 +206,7 @@ int extract_feed(struct extract *extract, const void *data, size_t size,
 	return error_nomem(err, "extract");
 }
 
-/* Does the text close its last field itself? */
+/* Does the text end its last field itself? */
 static bool closes_itself(const char *text, size_t size)
 {
 	while (size && (text[size - 1] == ' ' || text[size - 1] == '\t'))
@@ -228,7 +228,7 @@ int extract_finish(struct extract *extract, struct error *err)
 	text = rules_unlabelled(text, &size);
 	if (closes_itself(text, size))
 		rc = rules_match(extract->rules, &extract->steps.names, text,
-				 size, take_caught, extract,
+				 size, take_captured, extract,
 				 &extract->losses.match_limits);
 	extract->skipping = false;
 	buffer_clear(&extract->partial);

@@ -1,7 +1,6 @@
-/* extract.h - a training log in, its metrics out.
+/* extract.h - reads the metrics of a training log, by the rules of log_rules.h.
  *
- * By the rules of log_rules.h. Steps, a summary and metrics come out as records
- * (record.h).
+ * The results are records (record.h): one per step, and a summary.
  */
 #ifndef CONTROLLER_RESULTS_EXTRACT_H
 #define CONTROLLER_RESULTS_EXTRACT_H

@@ -1,4 +1,4 @@
-/* format_choice.c - which of several formats a log is in.
+/* format_choice.c - finds out which of several formats a log has.
  */
 #include "controller/results/format_choice.h"
 
@@ -8,17 +8,17 @@
 #include <math.h>
 #include <string.h>
 
-/* What one has read when those that lag behind are given up. */
+/* From so many steps and bytes on, formats that read less are dropped. */
 #define ENOUGH_STEPS 16
 #define ENOUGH_BYTES (1u << 18)
-#define SETTLED_BYTES (1u << 20) /* when all but the best are */
-#define ROUND_BYTES (1u << 16)   /* between two looks at how they do */
+#define SETTLED_BYTES (1u << 20) /* then all but the best are dropped */
+#define ROUND_BYTES (1u << 16)   /* between two comparisons */
 
 struct format_choice {
 	struct extract *extracts[FORMAT_CHOICE_MAX];
 	size_t count;
 	uint64_t bytes;
-	uint64_t looked; /* bytes at the last look */
+	uint64_t looked; /* bytes at the last comparison */
 	bool settled;
 };
 
@@ -61,7 +61,7 @@ struct extract *format_choice_extract(const struct format_choice *choice,
 	return format < choice->count ? choice->extracts[format] : NULL;
 }
 
-/* Figures of one step that can be compared. */
+/* Fields of a step that are compared. */
 static const enum record_field compared[] = {
 	RECORD_LOSS,
 	RECORD_ITERATION_MS,
@@ -73,7 +73,8 @@ static const enum record_field compared[] = {
 
 #define COMPARED (sizeof(compared) / sizeof(compared[0]))
 
-static bool figure(const struct record *record, size_t i, double *number)
+static bool compared_number(const struct record *record, size_t i,
+			    double *number)
 {
 	if (!record_has(record, compared[i]))
 		return false;
@@ -88,7 +89,7 @@ static uint64_t count_figures(const struct record *records, size_t count)
 
 	for (size_t i = 0; i < count; i++)
 		for (size_t f = 0; f < COMPARED; f++)
-			figures += figure(&records[i], f, &number);
+			figures += compared_number(&records[i], f, &number);
 	return figures;
 }
 
@@ -106,8 +107,8 @@ static bool better(const struct format_fit *a, const struct format_fit *b)
 	return a->figures > b->figures;
 }
 
-/* Of two that read the same the plainer one is named. */
-static bool before(const struct format_fit *a, const struct format_fit *b)
+/* Of two equal formats, the one with fewer rules comes first. */
+static bool comes_first(const struct format_fit *a, const struct format_fit *b)
 {
 	return better(a, b) || (!better(b, a) && a->rules < b->rules);
 }
@@ -136,7 +137,7 @@ static void drop(struct format_choice *choice, size_t format)
 	choice->extracts[format] = NULL;
 }
 
-/* Keep the best, and the one that ties with it. */
+/* Keep the best format, and one that ties with it. */
 static void settle(struct format_choice *choice)
 {
 	struct format_fit fits[FORMAT_FITS_MAX] = { 0 };
@@ -150,7 +151,7 @@ static void settle(struct format_choice *choice)
 	choice->settled = true;
 }
 
-/* Give up those that lag behind, once one has read enough. */
+/* Drop formats that read less, once one has read enough. */
 static void drop_losers(struct format_choice *choice)
 {
 	uint64_t most = 0;
@@ -215,7 +216,7 @@ size_t format_choice_fits(const struct format_choice *choice,
 		fit = fit_of(choice, i, true);
 		if (!fit.steps)
 			continue;
-		for (at = count; at && before(&fit, &fits[at - 1]);)
+		for (at = count; at && comes_first(&fit, &fits[at - 1]);)
 			at--;
 		if (at == FORMAT_FITS_MAX)
 			continue;
@@ -228,7 +229,7 @@ size_t format_choice_fits(const struct format_choice *choice,
 	return count;
 }
 
-/* Both have the figure, and it is another one. */
+/* Do two records differ in a field? */
 static bool differs(const struct record *a, const struct record *b)
 {
 	if (a->step != b->step)
@@ -236,9 +237,11 @@ static bool differs(const struct record *a, const struct record *b)
 	for (size_t f = 0; f < COMPARED; f++) {
 		double one, other;
 
-		if (figure(a, f, &one) != figure(b, f, &other))
+		if (compared_number(a, f, &one) !=
+		    compared_number(b, f, &other))
 			return true;
-		if (figure(a, f, &one) && figure(b, f, &other) &&
+		if (compared_number(a, f, &one) &&
+		    compared_number(b, f, &other) &&
 		    fabs(one - other) > 1e-6 * fabs(one))
 			return true;
 	}

@@ -1,4 +1,4 @@
-/* format_choice.h - which of several formats a log is in.
+/* format_choice.h - finds out which of several formats a log has.
  *
  * All formats read the log in parallel. Once one of them has read 16 steps,
  * those with fewer are dropped after 256 KiB, and all but the best after 1 MiB,

@@ -1,4 +1,4 @@
-/* format_trial.c - which format a stored log is in, by its head and its tail.
+/* format_trial.c - finds the format of a stored log from its head and its tail.
  */
 #include "controller/results/format_trial.h"
 
@@ -20,7 +20,7 @@ static size_t read_part(uint64_t offset, size_t size,
 	return done;
 }
 
-/* How much of the text is whole lines. */
+/* The size of the whole lines in the text. */
 static size_t whole_lines(const char *text, size_t size)
 {
 	const char *lf = memrchr(text, '\n', size);

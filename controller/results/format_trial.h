@@ -1,4 +1,4 @@
-/* format_trial.h - which format a stored log is in, by its head and its tail.
+/* format_trial.h - finds the format of a stored log from its head and its tail.
  *
  * A growing log is tried again each time its length has doubled, and when it is
  * complete. The size of a trial is bounded, however long the log is. The format

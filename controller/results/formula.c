@@ -1,4 +1,4 @@
-/* formula.c - records to rates: the only place where figures are scaled.
+/* formula.c - computes rates: the only place where figures are scaled.
  */
 #include "controller/results/formula.h"
 
@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#define RECOMPUTED 2 /* FLOPs a parameter: once more forward */
+#define RECOMPUTED 2 /* FLOPs per parameter: one more forward pass */
 
 const char *const formula_names[FORMULAS + 1] = { "6n", "palm", NULL };
 

@@ -1,4 +1,4 @@
-/* formula.h - records to rates: the only place where figures are scaled.
+/* formula.h - computes rates: the only place where figures are scaled.
  *
  * Unknown arguments are 0; a rate that cannot be computed is NaN. Every result
  * has FORMULA_VERSION, which changes whenever one of these functions gives

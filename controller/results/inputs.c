@@ -1,4 +1,4 @@
-/* inputs.c - what a result was computed from beside its log, to JSON and back.
+/* inputs.c - converts the inputs of a result beside its log to JSON and back.
  */
 #include "controller/results/inputs.h"
 
@@ -31,7 +31,7 @@ static const struct {
 
 #define NUMBERS (sizeof(numbers) / sizeof(numbers[0]))
 
-/* The name without the struct that it lies in. */
+/* The name without that of its struct. */
 static const char *number_name(size_t i)
 {
 	const char *dot = strchr(numbers[i].name, '.');

@@ -1,4 +1,4 @@
-/* inputs.h - the inputs of a result beside its log, to JSON and back.
+/* inputs.h - converts the inputs of a result beside its log to JSON and back.
  *
  * With them a result can be computed again when only the log of the job is
  * left. The object has each number of struct result_input and of its flops (0:

@@ -1,4 +1,4 @@
-/* learn.c - from values that a person sees in a log to rules that read them.
+/* learn.c - makes log rules from values that a person sees in a log.
  */
 #include "controller/results/learn.h"
 
@@ -13,7 +13,7 @@
 #define NAME_MAX_BYTES 32 /* of a group of PCRE2 */
 #define LINE_MAX_BYTES 2048
 #define BEFORE 24 /* bytes of a line that are kept before its first value */
-#define BEHIND 12 /* and behind its last one */
+#define BEHIND 12 /* and after its last one */
 
 struct seen {
 	const char *name;
@@ -21,7 +21,7 @@ struct seen {
 	const char *text;
 	size_t size;
 	bool learnt;
-	const char *at; /* in the line of the rule; NULL: not there */
+	const char *at; /* in the current line; NULL: not there */
 };
 
 struct learning {
@@ -35,7 +35,7 @@ static bool is_number_byte(char c)
 	return isdigit((unsigned char)c) || (c && strchr(".,+-", c));
 }
 
-/* Where the value stands as a number of its own; NULL: nowhere. */
+/* Find the value as a separate number; NULL: none. */
 static const char *find_value(const struct seen *value, const char *line,
 			      const char *end)
 {
@@ -57,8 +57,8 @@ static const char *find_value(const struct seen *value, const char *line,
 	return NULL;
 }
 
-/* Find the values that are not learnt yet, each behind the one before it or
- * where it stands first; how many are there?
+/* Find the values that no rule reads yet, each at a place of its own; return
+ * their number.
  */
 static size_t find_values(struct learning *learning, const char *line,
 			  const char *end)
@@ -78,7 +78,7 @@ static size_t find_values(struct learning *learning, const char *line,
 	return found;
 }
 
-/* The value that comes next in the line. */
+/* The first value from `at` on. */
 static struct seen *next_value(struct learning *learning, const char *at)
 {
 	struct seen *next = NULL;
@@ -104,7 +104,7 @@ static int put_character(struct buffer *yaml, char c)
 	return buffer_printf(yaml, NULL, "\\x%02x", (unsigned char)c);
 }
 
-/* Text between values: blanks may be more or fewer, numbers any. */
+/* The text between values: any number of blanks, and any numbers. */
 static int put_between(struct buffer *yaml, const char *at, const char *end)
 {
 	int rc = 0;
@@ -144,7 +144,8 @@ static int put_value(struct buffer *yaml, const struct seen *value)
 			     value->name, form);
 }
 
-/* Where the rule begins: at a word shortly before its first value. */
+/* Where the rule begins: at a word at most BEFORE bytes before its first value.
+ */
 static const char *first_word(const char *line, const char *value)
 {
 	const char *at = value - line > BEFORE ? value - BEFORE : line;
@@ -183,7 +184,7 @@ static int put_rule(struct learning *learning, const char *line,
 		at = value->at + value->size;
 		value->learnt = true;
 	}
-	/* A number that was cut must not be taken for a whole one. */
+	/* Text after the value keeps a cut number from matching. */
 	for (stop = at; stop < end && stop - at < BEHIND &&
 			!isdigit((unsigned char)*stop);)
 		stop++;
@@ -224,7 +225,7 @@ static int read_values(struct learning *learning, const char *const *values,
 	return 0;
 }
 
-/* The line that has most of the values that are left; 0: none has any. */
+/* Find the line with most of the remaining values; return how many; 0: none. */
 static size_t best_line(struct learning *learning, const char *log, size_t size,
 			const char **line, const char **line_end)
 {

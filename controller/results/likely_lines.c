@@ -1,4 +1,4 @@
-/* likely_lines.c - lines of a log that look as if figures stood in them.
+/* likely_lines.c - finds the lines of a log that look most like metrics.
  */
 #include "controller/results/likely_lines.h"
 
@@ -12,7 +12,7 @@
 
 #define NAMES_MIN 2
 #define LOOKED_AT 512 /* bytes of a line */
-#define FAR 24        /* bytes from a name to its number */
+#define FAR 24        /* most bytes from a name to its number */
 
 struct line {
 	const char *text;
@@ -20,7 +20,7 @@ struct line {
 	int names;
 };
 
-/* What logs tell, in the words that they have for it; NULL ends each. */
+/* Names of metrics in logs: one kind per row, ended by NULL. */
 static const char *const names[][6] = {
 	{ "step", "iter", "batch", "update" },
 	{ "epoch" },
@@ -79,8 +79,8 @@ static bool is_digit(const char *text, size_t size, size_t at)
 			     text[at] == '.' || text[at] == ' ');
 }
 
-/* Are they the same but for their numbers? */
-static bool alike(const struct line *a, const struct line *b)
+/* Do the lines differ only in their numbers? */
+static bool same_but_numbers(const struct line *a, const struct line *b)
 {
 	size_t i = 0, j = 0;
 
@@ -97,14 +97,14 @@ static bool alike(const struct line *a, const struct line *b)
 	return true;
 }
 
-/* Put the line among the best ones. */
+/* Add the line if it is among the best ones; return their number. */
 static size_t take_line(struct line best[LIKELY_LINES], size_t count,
 			const struct line *line)
 {
 	size_t at = count;
 
 	for (size_t i = 0; i < count; i++)
-		if (alike(&best[i], line))
+		if (same_but_numbers(&best[i], line))
 			return count;
 	while (at && best[at - 1].names < line->names)
 		at--;

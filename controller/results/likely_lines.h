@@ -1,4 +1,4 @@
-/* likely_lines.h - the lines of a log that look most like metrics.
+/* likely_lines.h - finds the lines of a log that look most like metrics.
  *
  * They show what log rules for a log in an unknown format would have to read.
  */

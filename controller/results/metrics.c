@@ -1,4 +1,4 @@
-/* metrics.c - the named numbers of a log, one figure each.
+/* metrics.c - makes one figure of each named number of a log.
  */
 #include "controller/results/metrics.h"
 
@@ -56,7 +56,7 @@ static void add_all(cJSON *to, const struct extract *extract, size_t first,
 	}
 }
 
-size_t metrics_told(const struct extract *extract)
+size_t metrics_run_count(const struct extract *extract)
 {
 	size_t runs;
 

@@ -1,4 +1,4 @@
-/* metrics.h - the named numbers of a log, one figure each.
+/* metrics.h - makes one figure of each named number of a log.
  *
  *	{"acc": 0.71, "bandwidth_gbps": 182.5}
  *
@@ -29,6 +29,6 @@ cJSON *metrics_names(const struct extract *extract, const cJSON *metrics,
 /* The number of metrics for the whole run. If there are any, the run is
  * measured even without steps.
  */
-size_t metrics_told(const struct extract *extract);
+size_t metrics_run_count(const struct extract *extract);
 
 #endif

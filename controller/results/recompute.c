@@ -1,4 +1,4 @@
-/* recompute.c - a stored result against what its log gives now.
+/* recompute.c - computes a stored result again from its log, and compares.
  */
 #include "controller/results/recompute.h"
 
@@ -71,8 +71,8 @@ struct comparison {
 	bool failed;
 };
 
-static void note(struct comparison *comparison, const char *path,
-		 const cJSON *stored, const cJSON *computed)
+static void add_difference(struct comparison *comparison, const char *path,
+			   const cJSON *stored, const cJSON *computed)
 {
 	cJSON *entry = cJSON_CreateObject();
 
@@ -129,11 +129,11 @@ static void compare(struct comparison *comparison, const char *path,
 	if (cJSON_IsNumber(stored) && cJSON_IsNumber(computed)) {
 		if (!same_number(cJSON_GetNumberValue(stored),
 				 cJSON_GetNumberValue(computed)))
-			note(comparison, path, stored, computed);
+			add_difference(comparison, path, stored, computed);
 		return;
 	}
 	if (!stored || !computed || !cJSON_Compare(stored, computed, true))
-		note(comparison, path, stored, computed);
+		add_difference(comparison, path, stored, computed);
 }
 
 cJSON *recompute_compare(const cJSON *stored, const cJSON *computed,

@@ -1,4 +1,5 @@
-/* result.h - the records of one job to one result: figures, flags, verdict.
+/* result.h - computes the result of a job from its records: figures, flags,
+ * verdict.
  *
  * The result is a JSON object; what is not known is null:
  *

@@ -1,4 +1,4 @@
-/* series.c - what a job measured, step by step, short enough to keep.
+/* series.c - keeps the loss and rate of a job over its steps, in bounded size.
  */
 #include "controller/results/series.h"
 
@@ -27,7 +27,7 @@ static bool has_rate(const struct record *record)
 	       record_has(record, RECORD_TOKENS_PER_SECOND);
 }
 
-/* The power of two that leaves few enough steps. */
+/* The smallest power of two that leaves at most SERIES_STEPS_MAX steps. */
 static uint64_t stride_of(const struct record *records, size_t count)
 {
 	for (uint64_t stride = 1;; stride *= 2) {
@@ -98,7 +98,7 @@ static void compare(struct alignment *sum, double step, double a, double b)
 		return;
 	}
 	if (b == 0 && a != 0)
-		return; /* no relative difference to nothing */
+		return; /* no relative difference to 0 */
 	difference = b == 0 ? 0 : fabs(a - b) / fabs(b);
 	sum->steps++;
 	sum->mean += (difference - sum->mean) / (double)sum->steps;
@@ -118,7 +118,7 @@ void series_align(const cJSON *series, const cJSON *baseline,
 	struct alignment sum = { .steps = 0 };
 	double step_a, step_b, value_a, value_b;
 
-	/* Both are in order of their steps. */
+	/* Both are sorted by step. */
 	while (a && b) {
 		if (!read_point(a, &step_a, &value_a)) {
 			a = a->next;
@@ -130,7 +130,7 @@ void series_align(const cJSON *series, const cJSON *baseline,
 		}
 		if (step_a == step_b && step_a >= (double)from_step)
 			compare(&sum, step_a, value_a, value_b);
-		/* Both move on when they are equal. */
+		/* Both advance if the steps are equal. */
 		a = step_a <= step_b ? a->next : a;
 		b = step_b <= step_a ? b->next : b;
 	}

@@ -1,4 +1,4 @@
-/* series.h - loss and rate of a job over its steps, of bounded size.
+/* series.h - keeps the loss and rate of a job over its steps, in bounded size.
  *
  *	{"loss": [[step, value] ...], "tokens_per_second": [[step, value] ...]}
  *

@@ -1,4 +1,4 @@
-/* share_steps.c - which step a share of all epochs is.
+/* share_steps.c - finds the steps of a log that prints only epochs.
  */
 #include "controller/results/share_steps.h"
 
@@ -9,17 +9,17 @@
 #include <string.h>
 
 #define STEP_MAX 9007199254740992.0
-#define SLACK 1e-6 /* of what is computed in doubles */
+#define SLACK 1e-6 /* for rounding errors of doubles */
 
 void share_steps_clear(struct share_steps *shares)
 {
 	free(shares->seen);
 }
 
-/* Half of the last digit that a number was rounded to: the second one at least,
- * for zeros at the end are not printed.
+/* Half of the last printed digit, at least of the second one, because trailing
+ * zeros are not printed.
  */
-static double half_digit(const struct caught_value *value)
+static double half_digit(const struct captured_value *value)
 {
 	const char *dot = memchr(value->text, '.', value->size);
 	size_t digits = dot ? value->size - (size_t)(dot - value->text) - 1 : 0;
@@ -28,7 +28,7 @@ static double half_digit(const struct caught_value *value)
 	return 0.5 * pow(10, -(double)digits);
 }
 
-struct share_seen share_seen(const struct caught_value *share, uint64_t bar)
+struct share_seen share_seen(const struct captured_value *share, uint64_t bar)
 {
 	double half = half_digit(share);
 
@@ -38,7 +38,7 @@ struct share_seen share_seen(const struct caught_value *share, uint64_t bar)
 				    .bar = bar };
 }
 
-/* The first and the last step that a share may be of. */
+/* The first and the last step that round to the share. */
 static void range_of(const struct share_steps *shares, uint64_t total,
 		     const struct share_seen *seen, double *low, double *high)
 {
@@ -70,7 +70,7 @@ uint64_t share_step(const struct share_steps *shares, uint64_t total,
 }
 
 /* The likely number of epochs, within its bounds. */
-static bool settle(struct share_steps *shares, double likely)
+static bool set_epochs(struct share_steps *shares, double likely)
 {
 	double epochs = fmin(round(likely), floor(shares->most + SLACK));
 
@@ -87,8 +87,8 @@ static bool settle(struct share_steps *shares, double likely)
 	return true;
 }
 
-/* How share and bar have grown since the first share says how many epochs are
- * likely, as a bar mostly lags by as much.
+/* The likely number of epochs follows from the growth of share and bar since
+ * the first share, because the lag of a bar is mostly constant.
  */
 bool share_steps_bound(struct share_steps *shares, uint64_t total,
 		       const struct share_seen *seen)
@@ -106,7 +106,7 @@ bool share_steps_bound(struct share_steps *shares, uint64_t total,
 			 ? (seen->printed - first->printed) * all /
 				   (bar - (double)first->bar)
 			 : seen->printed * all / bar;
-	return settle(shares, likely);
+	return set_epochs(shares, likely);
 }
 
 bool share_steps_bar(struct share_steps *shares, uint64_t total, uint64_t bar)
@@ -124,7 +124,7 @@ bool share_steps_bar(struct share_steps *shares, uint64_t total, uint64_t bar)
 	if (!(least > shares->least))
 		return false;
 	shares->least = least;
-	return shares->most > 0 && settle(shares, (double)shares->epochs);
+	return shares->most > 0 && set_epochs(shares, (double)shares->epochs);
 }
 
 void share_step_given(struct share_steps *shares, const struct share_seen *seen,
@@ -149,9 +149,9 @@ void share_step_given(struct share_steps *shares, const struct share_seen *seen,
 	shares->seen[shares->count++].step = step;
 }
 
-/* Is a step out of the even pace that programs mostly have? A bar that lags
- * shows another step now and then. The first line may be of step 1, before that
- * pace; one line alone has none.
+/* Does a step break the even distance between printed steps? A lagging bar does
+ * that now and then. The first line may be step 1, before that distance; a
+ * single line has none.
  */
 static bool uneven(const struct share_steps *shares, size_t i)
 {

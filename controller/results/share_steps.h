@@ -1,4 +1,4 @@
-/* share_steps.h - the steps of a log that numbers only epochs.
+/* share_steps.h - finds the steps of a log that prints only epochs.
  *
  * Some programs print no step numbers but shares of epochs, 'epoch': 0.15, and
  * beside them a progress bar, 15/100. The step is share * total / epochs. If
@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct caught_value; /* controller/results/rules/fields.h */
+struct captured_value; /* controller/results/rules/fields.h */
 
 #define SHARE_STEPS_MAX 16384 /* shares that are kept: the first ones */
 #define SHARE_CHANGES_MAX 64  /* of the number of epochs */
@@ -42,7 +42,7 @@ struct share_steps {
 void share_steps_clear(struct share_steps *shares);
 
 /* A share that a rule matched after this bar; its step is not known yet. */
-struct share_seen share_seen(const struct caught_value *share, uint64_t bar);
+struct share_seen share_seen(const struct captured_value *share, uint64_t bar);
 
 /* The step of the share, among those that it may be: the one of its bar, else
  * the one after `last`; 0: none, or not known yet. total: of the progress; 0:

@@ -1,5 +1,5 @@
-/* statistics.c - the records of one job to its figures: spreads, rates,
- * progress.
+/* statistics.c - computes the figures of a job from its records: spreads,
+ * rates, progress.
  */
 #include "controller/results/statistics.h"
 
@@ -8,8 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-/* How long a record's step took: its time, or else what its own rate says, in
- * units that only compare with each other.
+/* The duration of a record's step: its time, or the inverse of its rate, in an
+ * arbitrary unit.
  */
 static double pace_by(const struct record *record, enum record_field field)
 {
@@ -38,12 +38,12 @@ static enum record_field pace_field(const struct result_input *input)
 	return fields[0];
 }
 
-/* What is worked with: which records have a pace, and which are left out. */
+/* Which records have a pace, and which are left out. */
 struct work {
 	const struct result_input *input;
 	struct statistics *figures;
 	double *values; /* as many as there are records */
-	size_t *places; /* records of the paces */
+	size_t *places; /* record of each pace */
 	bool *is_slow;  /* by pace */
 	bool *left_out; /* by record */
 };
@@ -131,7 +131,7 @@ static int find_steady(struct work *work, struct error *err)
 	return 0;
 }
 
-/* values[0..n) is sorted on the way. */
+/* This sorts values[0..n). */
 static void sum_up(double *values, size_t n, struct spread *spread)
 {
 	double sum = 0;
@@ -226,7 +226,7 @@ static void find_rates(const struct result_input *input,
 	figures->source = NULL;
 }
 
-/* Where the log says neither times nor rates: when its lines came. */
+/* For logs without times and rates: use the arrival of the lines. */
 static void use_arrival(const struct result_input *input,
 			struct statistics *figures)
 {
@@ -257,7 +257,7 @@ static int by_number(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* How far the training came, and how far it was to come. */
+/* Find the last step, and the number of steps that were planned. */
 static int find_progress(const struct result_input *input,
 			 struct statistics *figures, struct error *err)
 {

@@ -21,8 +21,8 @@ struct statistics {
 	size_t first;   /* record after the warm-up; record_count: none */
 	uint64_t above; /* steps up to this number are warm-up */
 	bool settled;   /* the end of the warm-up was found, or given */
-	size_t paced;   /* steady records that say how long they took */
-	size_t slow;    /* of them */
+	size_t paced;   /* steady records with a pace */
+	size_t slow;    /* slow ones among them */
 	uint64_t slow_steps[STATISTICS_SLOW]; /* the first of them by number */
 	double lost_ms;
 	struct spread iteration;

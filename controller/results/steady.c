@@ -1,4 +1,4 @@
-/* steady.c - the steady state of a training: where it begins, what disturbs it.
+/* steady.c - finds the steady state of a training, and its slow steps.
  */
 #include "controller/results/steady.h"
 
@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SIGMA 1.4826 /* of a normal distribution / its deviation's median */
+#define SIGMA                                                                  \
+	1.4826 /* standard deviation / median absolute deviation of a normal   \
+		  distribution */
 #define LEVEL_WIDTH 4
 #define LEVEL_SHARE 0.05
 #define SLOW_WIDTH 6
@@ -36,7 +38,7 @@ double quantile(const double *values, size_t count, double p)
 	       (place - (double)below) * (values[below + 1] - values[below]);
 }
 
-/* Around which value some times lie, and how far from it. */
+/* The level of some times. */
 struct level {
 	double median;
 	double deviation;
@@ -57,7 +59,7 @@ static struct level level_of(const double *times, size_t count, double *scratch)
 	return level;
 }
 
-/* Do most of the steps from i on lie within the band, i too? */
+/* Are step i and most of the WINDOW steps from it on within the band? */
 static bool has_arrived(const double *times, size_t count, size_t i,
 			double median, double band)
 {

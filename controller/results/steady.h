@@ -1,4 +1,4 @@
-/* steady.h - the steady state of a training: where it begins, what disturbs it.
+/* steady.h - finds the steady state of a training, and its slow steps.
  *
  * A training begins slowly (compilation, caches, clocks) and stops at times for
  * a checkpoint or an evaluation. Such steps are not part of its rate. They are

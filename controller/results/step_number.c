@@ -1,4 +1,4 @@
-/* step_number.c - which step a match belongs to.
+/* step_number.c - finds the step that a match belongs to.
  */
 #include "controller/results/steps_internal.h"
 
@@ -30,15 +30,16 @@ static uint64_t step_in_all(struct steps *steps, double epoch, uint64_t step)
 	return epochs->base + step;
 }
 
-/* The number that the match itself says, over all epochs: 1; 0: none. */
-static int own_step(struct steps *steps, const struct caught *caught,
+/* The number in the match, counted over all epochs: 1; 0: none. */
+static int own_step(struct steps *steps, const struct captured *captured,
 		    uint64_t *step)
 {
-	const struct rule *rule = caught->rule;
-	const struct caught_value *own = caught_find(caught, RECORD_STEP);
-	const struct caught_value *epoch = caught_find(caught, rule->epoch);
-	const struct caught_value *length =
-		caught_find(caught, rule->epoch_steps);
+	const struct rule *rule = captured->rule;
+	const struct captured_value *own = captured_find(captured, RECORD_STEP);
+	const struct captured_value *epoch =
+		captured_find(captured, rule->epoch);
+	const struct captured_value *length =
+		captured_find(captured, rule->epoch_steps);
 
 	if (!own)
 		return 0;
@@ -55,29 +56,29 @@ static int own_step(struct steps *steps, const struct caught *caught,
 	return 1;
 }
 
-/* The next step, unless the match says the same as the last one: other ranks'
- * output.
+/* Count a step, unless the match has the values of the last one, which then is
+ * from another rank.
  */
-static void count_step(struct steps *steps, const struct caught *caught)
+static void count_step(struct steps *steps, const struct captured *captured)
 {
 	double sum = 0;
 
-	for (size_t i = 0; i < caught->count; i++)
-		if (caught->values[i].kind == CAUGHT_NUMBER &&
-		    isfinite(caught->values[i].number))
-			sum += caught->values[i].number * (double)(i + 1);
+	for (size_t i = 0; i < captured->count; i++)
+		if (captured->values[i].kind == CAPTURED_NUMBER &&
+		    isfinite(captured->values[i].number))
+			sum += captured->values[i].number * (double)(i + 1);
 	if (steps->numbered && steps->said[0] == sum &&
-	    steps->said[1] == (double)caught->count)
+	    steps->said[1] == (double)captured->count)
 		return;
 	steps->said[0] = sum;
-	steps->said[1] = (double)caught->count;
+	steps->said[1] = (double)captured->count;
 	steps->numbered++;
 	if (steps->progress > steps->numbered)
 		steps->numbered = steps->progress;
 }
 
-/* How many samples were seen, instead of a step: 1; -1: they are no whole
- * number of batches, so it is of no step that can be told.
+/* The step from the number of samples: 1; -1: they are not a whole number of
+ * batches, so the step is unknown.
  */
 static int step_of_samples(struct steps *steps, double samples, uint64_t *step)
 {
@@ -94,8 +95,8 @@ static int step_of_samples(struct steps *steps, double samples, uint64_t *step)
 	return 1;
 }
 
-/* Are the steps that shares got those that hold now? *ordered: what holds now
- * is in order, and all records have such steps.
+/* Do shares still have the right steps? *ordered: the new steps are in order,
+ * and all records got theirs from shares.
  */
 static bool shares_hold(const struct steps *steps, bool *ordered)
 {
@@ -117,7 +118,7 @@ static bool shares_hold(const struct steps *steps, bool *ordered)
 	return same;
 }
 
-/* Another number of epochs: give the steps anew, where that is possible. */
+/* The number of epochs changed: number the steps again, if that is possible. */
 static void give_anew(struct steps *steps)
 {
 	struct share_steps *shares = &steps->shares;
@@ -126,7 +127,7 @@ static void give_anew(struct steps *steps)
 
 	if (shares_hold(steps, &ordered))
 		return;
-	/* Times of steps that a clock gave would be wrong. */
+	/* Step times that came from a clock would become wrong. */
 	if (!ordered || steps->elapsed[1].seconds > 0) {
 		shares->unsure = true;
 		return;
@@ -143,7 +144,7 @@ void step_numbers_bar(struct steps *steps)
 		give_anew(steps);
 }
 
-/* The share of all epochs that is done, as a step: 1; 0: it cannot be told. */
+/* The step from the share of all epochs: 1; 0: unknown. */
 static int step_of_share(struct steps *steps, const struct share_seen *seen,
 			 uint64_t *step)
 {
@@ -155,8 +156,8 @@ static int step_of_share(struct steps *steps, const struct share_seen *seen,
 	return *step > 0;
 }
 
-/* Is the end of a run of so many steps one of an epoch? Those have the length
- * of the first; an evaluation has another.
+/* Is this the end of an epoch? Epochs have the length of the first one; an
+ * evaluation has another.
  */
 static bool is_epoch(struct steps *steps, double length)
 {
@@ -165,21 +166,23 @@ static bool is_epoch(struct steps *steps, double length)
 	return steps->epochs.length == length;
 }
 
-static int find_number(struct steps *steps, const struct caught *caught,
+static int find_number(struct steps *steps, const struct captured *captured,
 		       const struct share_seen *share, uint64_t *step)
 {
-	const struct rule *rule = caught->rule;
-	const struct caught_value *number = caught_find(caught, rule->number);
-	const struct caught_value *samples = caught_find(caught, rule->samples);
-	const struct caught_value *length =
-		caught_find(caught, rule->epoch_steps);
+	const struct rule *rule = captured->rule;
+	const struct captured_value *number =
+		captured_find(captured, rule->number);
+	const struct captured_value *samples =
+		captured_find(captured, rule->samples);
+	const struct captured_value *length =
+		captured_find(captured, rule->epoch_steps);
 
 	if (samples)
 		return step_of_samples(steps, samples->number, step);
 	if (share && step_of_share(steps, share, step))
 		return 1;
 	if (rule->counted) {
-		count_step(steps, caught);
+		count_step(steps, captured);
 		*step = steps->numbered;
 		return 1;
 	}
@@ -204,20 +207,20 @@ static int find_number(struct steps *steps, const struct caught *caught,
 	return 1;
 }
 
-int step_number(struct steps *steps, const struct caught *caught,
+int step_number(struct steps *steps, const struct captured *captured,
 		uint64_t *step)
 {
-	const struct caught_value *share =
-		caught_find(caught, caught->rule->share);
+	const struct captured_value *share =
+		captured_find(captured, captured->rule->share);
 	struct share_seen seen;
 	int rc;
 
-	if (own_step(steps, caught, step))
+	if (own_step(steps, captured, step))
 		return 1;
 	if (!share || !(share->number > 0))
-		return find_number(steps, caught, NULL, step);
+		return find_number(steps, captured, NULL, step);
 	seen = share_seen(share, steps->progress);
-	rc = find_number(steps, caught, &seen, step);
+	rc = find_number(steps, captured, &seen, step);
 	if (rc == 1)
 		share_step_given(&steps->shares, &seen, *step);
 	return rc;

@@ -1,4 +1,5 @@
-/* steps.c - what rules catch to one record per step, a summary, the latest.
+/* steps.c - makes records from captured values: one per step, a summary, and
+ * the latest values.
  */
 #include "controller/results/steps.h"
 
@@ -49,8 +50,8 @@ double *record_number(struct record *record, enum record_field field)
 			      : NULL;
 }
 
-/* The number of a field as a metric, given on first use; METRIC_NONE: there
- * are too many.
+/* The metric number of a field, assigned on first use; METRIC_NONE: there are
+ * too many.
  */
 static uint8_t metric_of(struct steps *steps, uint16_t field)
 {
@@ -101,7 +102,7 @@ static void put_known(struct record *record, enum record_field field,
 		record->finished = true;
 		break;
 	case RECORD_MEMORY_MIB:
-		/* Of several ranks and times: the most. */
+		/* The maximum over ranks and time. */
 		if (record->has & 1u << field && record->memory_mib > number)
 			break;
 		record->memory_mib = number;
@@ -112,14 +113,14 @@ static void put_known(struct record *record, enum record_field field,
 	record->has |= 1u << field;
 }
 
-/* All that was caught, but for the step. */
-static int put_caught(struct steps *steps, struct record *record,
-		      const struct caught *caught)
+/* Put all captured values but the step. */
+static int put_captured(struct steps *steps, struct record *record,
+			const struct captured *captured)
 {
-	for (size_t i = 0; i < caught->count; i++) {
-		const struct caught_value *value = &caught->values[i];
+	for (size_t i = 0; i < captured->count; i++) {
+		const struct captured_value *value = &captured->values[i];
 
-		if (value->kind == CAUGHT_TEXT || value->field == RECORD_STEP)
+		if (value->kind == CAPTURED_TEXT || value->field == RECORD_STEP)
 			continue;
 		if (value->field < RECORD_FIELDS)
 			put_known(record, (enum record_field)value->field,
@@ -131,11 +132,11 @@ static int put_caught(struct steps *steps, struct record *record,
 	return 0;
 }
 
-/* Forget what the rule caught for this record before: a restarted step that
- * has no loss now must not keep that of the first attempt.
+/* Remove the rule's earlier values of this record: a repeated step without a
+ * loss must not keep the loss of the first attempt.
  */
-static void forget(const struct steps *steps, struct record *record,
-		   const struct rule *rule)
+static void remove_values(const struct steps *steps, struct record *record,
+			  const struct rule *rule)
 {
 	for (size_t i = 0; i < rule->source_count; i++) {
 		const struct source *source = &rule->sources[i];
@@ -152,7 +153,7 @@ static void forget(const struct steps *steps, struct record *record,
 				record->has_metric &= ~((uint64_t)1 << metric);
 		}
 	}
-	/* What a clock told of it. */
+	/* The time that came from a clock. */
 	if (rule->elapsed != FIELD_NONE)
 		record->has &= ~(1u << RECORD_ITERATION_MS);
 	for (size_t m = 0; rule->others && m < steps->metric_count; m++)
@@ -161,8 +162,8 @@ static void forget(const struct steps *steps, struct record *record,
 			record->has_metric &= ~((uint64_t)1 << m);
 }
 
-/* Take over what `from` has and `mask` (of known fields) and `metrics` allow.
- * `from` numbers its metrics as `steps` does.
+/* Copy the fields in `mask` and the metrics in `metrics` that `from` has. Both
+ * number their metrics in the same way.
  */
 static int merge_fields(struct record *to, const struct record *from,
 			unsigned mask, uint64_t metrics)
@@ -198,7 +199,7 @@ static int merge_fields(struct record *to, const struct record *from,
 	return 0;
 }
 
-/* Where the step stands, or has to stand, among the records. */
+/* The index of the step's record, or where it has to be inserted. */
 static size_t place_of(const struct steps *steps, uint64_t step)
 {
 	size_t low = 0, high = steps->count;
@@ -216,13 +217,13 @@ static size_t place_of(const struct steps *steps, uint64_t step)
 	return low;
 }
 
-/* Make room for a new record at its place. 1: done, 0: there are too many. */
+/* Insert an empty record. 1: done, 0: there are too many, -1: no memory. */
 static int insert(struct steps *steps, size_t place)
 {
 	struct record *records = steps->records;
 	size_t behind = steps->count - place;
 
-	/* Steps that all count down would take minutes. */
+	/* Moving records for steps in reverse order would take minutes. */
 	if (steps->count == EXTRACT_RECORDS_MAX ||
 	    (behind && steps->moved + behind > EXTRACT_MOVES_MAX)) {
 		steps->lost++;
@@ -245,8 +246,8 @@ static int insert(struct steps *steps, size_t place)
 	return 1;
 }
 
-/* Find or make the record of a step: 1, *record is it; 0: no room; -1. *record
- * is only set with 1.
+/* Find or add the record of a step. 1: *record is it; 0: there are too many;
+ * -1: no memory.
  */
 static int record_of(struct steps *steps, uint64_t step, struct record **record)
 {
@@ -264,37 +265,40 @@ static int record_of(struct steps *steps, uint64_t step, struct record **record)
 	return rc;
 }
 
-/* May this rank speak for the record? */
-static bool outranked(const struct record *record, const struct caught *caught)
+/* Has the record values of a lower rank? */
+static bool outranked(const struct record *record,
+		      const struct captured *captured)
 {
-	const struct caught_value *rank = caught_find(caught, RECORD_RANK);
+	const struct captured_value *rank =
+		captured_find(captured, RECORD_RANK);
 
 	return rank && record->has & 1u << RECORD_RANK &&
 	       rank->number > record->rank;
 }
 
-/* Does a loss replace another one of the step? */
+/* Count a loss that replaces a different one of the same step. */
 static void count_clash(struct steps *steps, const struct record *record,
-			const struct caught *caught)
+			const struct captured *captured)
 {
-	const struct caught_value *loss = caught_find(caught, RECORD_LOSS);
+	const struct captured_value *loss =
+		captured_find(captured, RECORD_LOSS);
 
 	steps->clashes +=
 		loss && record_has(record, RECORD_LOSS) &&
 		fabs(loss->number - record->loss) > 1e-3 * fabs(record->loss);
 }
 
-/* The seconds of all steps since the record of step `before`, to the time of
- * one: by the rate of steps that the match says, else by the steps' numbers.
- * What a first record covers is only known of step 1.
+/* Divide the seconds since the record of step `before` by the number of steps:
+ * from the step rate of the match, else from the step numbers. For the first
+ * record, the number is known only if it is step 1.
  */
-static void put_interval(struct record *record, const struct caught *caught,
+static void put_interval(struct record *record, const struct captured *captured,
 			 uint64_t before)
 {
-	const struct caught_value *interval =
-		caught_find(caught, caught->rule->interval);
-	const struct caught_value *step =
-		caught_find(caught, RECORD_ITERATION_MS);
+	const struct captured_value *interval =
+		captured_find(captured, captured->rule->interval);
+	const struct captured_value *step =
+		captured_find(captured, RECORD_ITERATION_MS);
 	double ms, steps;
 
 	if (!interval)
@@ -305,27 +309,28 @@ static void put_interval(struct record *record, const struct caught *caught,
 				       : (double)record->step - (double)before;
 	if (!(steps >= 1) || !(ms > 0))
 		return;
-	/* A rate of too few digits says nothing of the number of steps. */
+	/* A rate with too few digits does not give the number of steps. */
 	if (step && fabs(ms / steps - step->number) > 0.1 * step->number)
 		return;
 	record->iteration_ms = ms / steps;
 	record->has |= 1u << RECORD_ITERATION_MS;
 }
 
-/* A clock, to the time of the steps since the last match, where that is not
- * printed. One that began anew says nothing.
+/* The step time from a clock, if no time is printed. A clock that was reset
+ * gives none.
  */
 static void put_elapsed(struct steps *steps, struct record *record,
-			const struct caught *caught)
+			const struct captured *captured)
 {
-	const struct caught_value *clock =
-		caught_find(caught, caught->rule->elapsed);
+	const struct captured_value *clock =
+		captured_find(captured, captured->rule->elapsed);
 	struct elapsed *last = steps->elapsed;
 	double seconds;
 
 	if (!clock)
 		return;
-	/* Of a step that several ranks print the step before counts. */
+	/* If several ranks print a step, keep the clock of the step before it.
+	 */
 	if (last[1].step != record->step)
 		last[0] = last[1];
 	last[1] = (struct elapsed){ clock->number, record->step };
@@ -338,9 +343,8 @@ static void put_elapsed(struct steps *steps, struct record *record,
 	}
 }
 
-/* An end that a later step follows was none; what else this log calls an end
- * is not believed either. Other steps than the last may come late, from other
- * ranks.
+/* A later step disproves a reported end, and all further reports of this log
+ * are ignored. Earlier steps may come late, from other ranks.
  */
 static void disprove_end(struct steps *steps)
 {
@@ -350,73 +354,73 @@ static void disprove_end(struct steps *steps)
 	steps->went_on = true;
 }
 
-static int take_step(struct steps *steps, const struct caught *caught)
+static int take_step(struct steps *steps, const struct captured *captured)
 {
 	struct record *record = NULL;
 	size_t count = steps->count;
 	uint64_t step, last;
-	int rc = step_number(steps, caught, &step);
+	int rc = step_number(steps, captured, &step);
 
 	if (rc < 0)
 		return 0;
 	if (!rc)
-		return put_caught(steps, &steps->pending, caught);
+		return put_captured(steps, &steps->pending, captured);
 	last = steps->count ? steps->records[steps->current].step : UINT64_MAX;
 	rc = record_of(steps, step, &record);
 	if (!record)
 		return rc;
 	if (steps->count > count && steps->current == count)
 		disprove_end(steps);
-	if (outranked(record, caught))
+	if (outranked(record, captured))
 		return 0;
-	count_clash(steps, record, caught);
-	forget(steps, record, caught->rule);
+	count_clash(steps, record, captured);
+	remove_values(steps, record, captured->rule);
 	if (steps->pending.has || steps->pending.has_metric) {
 		if (merge_fields(record, &steps->pending, ~0u, ~0ull) < 0)
 			return -1;
 		steps->pending.has = 0;
 		steps->pending.has_metric = 0;
 	}
-	if (put_caught(steps, record, caught) < 0)
+	if (put_captured(steps, record, captured) < 0)
 		return -1;
 	if (last != step) {
 		steps->before = last;
 		record->restarted = last != UINT64_MAX && step < last;
 		steps->back += record->restarted;
 	}
-	put_interval(record, caught, steps->before);
-	put_elapsed(steps, record, caught);
+	put_interval(record, captured, steps->before);
+	put_elapsed(steps, record, captured);
 	return 0;
 }
 
-static int take_summary(struct steps *steps, const struct caught *caught,
+static int take_summary(struct steps *steps, const struct captured *captured,
 			bool finished)
 {
-	if (outranked(&steps->summary, caught))
+	if (outranked(&steps->summary, captured))
 		return 0;
 	if (finished)
 		put_known(&steps->summary, RECORD_FINISHED, 1);
-	if (put_caught(steps, &steps->summary, caught) < 0)
+	if (put_captured(steps, &steps->summary, captured) < 0)
 		return -1;
 	if (steps->went_on)
 		steps->summary.finished = false;
 	return 0;
 }
 
-static bool is_text(const struct caught_value *value, const char *text)
+static bool is_text(const struct captured_value *value, const char *text)
 {
-	return text ? value && value->kind == CAUGHT_TEXT &&
+	return text ? value && value->kind == CAPTURED_TEXT &&
 			       strlen(text) == value->size &&
 			       !memcmp(text, value->text, value->size)
 		    : !value;
 }
 
-/* The run's metric of this name and unit, made when it is new; NULL: there
- * are too many, or (*failed) no memory.
+/* Find or add the run's metric of this name and unit. NULL: there are too many,
+ * or (*failed) no memory.
  */
 static struct run_metric *run_metric(struct steps *steps,
-				     const struct caught_value *name,
-				     const struct caught_value *unit,
+				     const struct captured_value *name,
+				     const struct captured_value *unit,
 				     bool *failed)
 {
 	struct run_metric *metric;
@@ -448,23 +452,24 @@ static void count_in(struct run_metric *metric, uint64_t count, double sum,
 	metric->count += count;
 }
 
-static int take_run_metric(struct steps *steps, const struct caught *caught)
+static int take_run_metric(struct steps *steps, const struct captured *captured)
 {
-	const struct rule *rule = caught->rule;
-	const struct caught_value *name =
-		caught_find(caught, rule->metric_name);
-	const struct caught_value *value =
-		caught_find(caught, rule->metric_value);
-	const struct caught_value *unit =
-		caught_find(caught, rule->metric_unit);
+	const struct rule *rule = captured->rule;
+	const struct captured_value *name =
+		captured_find(captured, rule->metric_name);
+	const struct captured_value *value =
+		captured_find(captured, rule->metric_value);
+	const struct captured_value *unit =
+		captured_find(captured, rule->metric_unit);
 	bool failed = false;
 	struct run_metric *metric;
 
-	if (!name || name->kind != CAUGHT_TEXT || name->size > FIELD_NAME_MAX ||
-	    !value || value->kind != CAUGHT_NUMBER)
+	if (!name || name->kind != CAPTURED_TEXT ||
+	    name->size > FIELD_NAME_MAX || !value ||
+	    value->kind != CAPTURED_NUMBER)
 		return 0;
 	metric = run_metric(steps, name,
-			    unit && unit->kind == CAUGHT_TEXT &&
+			    unit && unit->kind == CAPTURED_TEXT &&
 					    unit->size <= FIELD_NAME_MAX
 				    ? unit
 				    : NULL,
@@ -478,34 +483,36 @@ static int take_run_metric(struct steps *steps, const struct caught *caught)
 }
 
 /* The latest holds known fields only: its metrics are never asked for. */
-static void take_latest(struct steps *steps, const struct caught *caught)
+static void take_latest(struct steps *steps, const struct captured *captured)
 {
-	for (size_t i = 0; i < caught->count; i++) {
-		const struct caught_value *value = &caught->values[i];
+	for (size_t i = 0; i < captured->count; i++) {
+		const struct captured_value *value = &captured->values[i];
 
-		if (value->kind != CAUGHT_TEXT && value->field < RECORD_FIELDS)
+		if (value->kind != CAPTURED_TEXT &&
+		    value->field < RECORD_FIELDS)
 			put_known(&steps->latest,
 				  (enum record_field)value->field,
 				  value->number);
 	}
 }
 
-bool steps_counts(struct steps *steps, const struct caught *caught)
+bool steps_counts(struct steps *steps, const struct captured *captured)
 {
-	const struct caught_value *total = caught_find(caught, RECORD_STEPS);
+	const struct captured_value *total =
+		captured_find(captured, RECORD_STEPS);
 
-	if (!total || !(caught->rule->progress || caught->rule->total))
+	if (!total || !(captured->rule->progress || captured->rule->total))
 		return true;
-	if (caught->rule->total || !steps->total)
+	if (captured->rule->total || !steps->total)
 		steps->total = (uint64_t)total->number;
 	return steps->total == (uint64_t)total->number;
 }
 
-/* The number of epochs that the total spans, as the log announces it. */
-static void take_epochs(struct steps *steps, const struct caught *caught)
+/* Take the announced number of epochs. */
+static void take_epochs(struct steps *steps, const struct captured *captured)
 {
-	const struct caught_value *epochs =
-		caught_find(caught, caught->rule->epoch);
+	const struct captured_value *epochs =
+		captured_find(captured, captured->rule->epoch);
 
 	if (!epochs || !(epochs->number >= 1 && epochs->number < 1e9))
 		return;
@@ -513,33 +520,35 @@ static void take_epochs(struct steps *steps, const struct caught *caught)
 	steps->shares.announced = true;
 }
 
-int steps_take(struct steps *steps, const struct caught *caught)
+int steps_take(struct steps *steps, const struct captured *captured)
 {
-	const struct rule *rule = caught->rule;
-	const struct caught_value *step = caught_find(caught, RECORD_STEP);
-	bool finished = rule->finished || caught_find(caught, RECORD_FINISHED);
+	const struct rule *rule = captured->rule;
+	const struct captured_value *step =
+		captured_find(captured, RECORD_STEP);
+	bool finished =
+		rule->finished || captured_find(captured, RECORD_FINISHED);
 
 	if (rule->metric_name != FIELD_NONE &&
-	    take_run_metric(steps, caught) < 0)
+	    take_run_metric(steps, captured) < 0)
 		return -1;
 	if (finished || rule->summary || rule->progress || !rule->to)
-		take_latest(steps, caught);
+		take_latest(steps, captured);
 	if (finished || rule->summary)
-		return take_summary(steps, caught, finished);
+		return take_summary(steps, captured, finished);
 	if (rule->progress) {
 		steps->progress = step ? (uint64_t)step->number : 0;
 		step_numbers_bar(steps);
 	}
 	if (rule->total)
-		take_epochs(steps, caught);
+		take_epochs(steps, captured);
 	if (rule->progress || rule->to)
 		return 0;
 	if (rule->pending)
-		return put_caught(steps, &steps->pending, caught);
-	return take_step(steps, caught);
+		return put_captured(steps, &steps->pending, captured);
+	return take_step(steps, captured);
 }
 
-/* The number here of a metric that other steps have. */
+/* The number that `to` gives to a metric of `from`. */
 static int translate(struct steps *to, const struct steps *from, size_t metric,
 		     uint8_t *number)
 {
@@ -552,7 +561,7 @@ static int translate(struct steps *to, const struct steps *from, size_t metric,
 	return rc < 0 ? -1 : 0;
 }
 
-/* A record of other steps as these number their metrics. */
+/* Copy a record of `from` with the metric numbers of `to`. */
 static int renumber(struct steps *to, const struct steps *from,
 		    const struct record *record, struct record *copy)
 {
@@ -588,11 +597,11 @@ static int merge_run(struct steps *to, const struct steps *from)
 {
 	for (size_t i = 0; i < from->run_count; i++) {
 		const struct run_metric *other = &from->run[i];
-		struct caught_value name = { .kind = CAUGHT_TEXT,
-					     .text = other->name,
-					     .size = strlen(other->name) };
-		struct caught_value unit = { .kind = CAUGHT_TEXT,
-					     .text = other->unit };
+		struct captured_value name = { .kind = CAPTURED_TEXT,
+					       .text = other->name,
+					       .size = strlen(other->name) };
+		struct captured_value unit = { .kind = CAPTURED_TEXT,
+					       .text = other->unit };
 		bool failed = false;
 		struct run_metric *metric;
 

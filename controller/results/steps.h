@@ -17,19 +17,19 @@ struct steps {
 	size_t current; /* the record that was touched last */
 	struct record summary;
 	struct record latest;
-	struct record pending; /* waits for the next step */
+	struct record pending; /* values for the next step */
 	uint8_t metric_of[RECORD_FIELDS + 2 * FIELDS_MAX]; /* field to number */
 	uint16_t metrics[EXTRACT_METRICS_MAX];             /* and back */
 	size_t metric_count;
 	struct run_metric *run; /* EXTRACT_METRICS_MAX, or NULL */
 	size_t run_count;
-	uint64_t progress; /* the last step that only was counted; 0: none */
-	uint64_t total;    /* of the progress that counts; 0: not known */
-	uint64_t numbered; /* steps that got their number here */
-	double said[2];    /* sum and number of what the last of them said */
-	double number;     /* the value that the last of them got it for */
+	uint64_t progress; /* the last step of a progress bar; 0: none */
+	uint64_t total;    /* of the progress bar that is used; 0: unknown */
+	uint64_t numbered; /* steps that were counted, not printed */
+	double said[2];    /* sum and number of the last one's values */
+	double number;     /* the value for which the last one was counted */
 	struct share_steps shares;
-	double batch;     /* samples of a step, where they count; 0: none */
+	double batch; /* samples per step, if samples give the step; 0: none */
 	uint64_t clashes; /* losses that replaced another one of the step */
 	uint64_t back;    /* steps that came after a later one */
 	uint64_t before;  /* the step before the current; UINT64_MAX: none */
@@ -44,11 +44,13 @@ struct steps {
 		uint64_t base; /* steps of the epochs before */
 		uint64_t low;  /* the first step of an epoch */
 		uint64_t last; /* step of this epoch */
-		double length; /* where only the ends of epochs are told; 0 */
+		double length; /* if only the ends of epochs are printed; else 0
+				*/
 	} epochs;
-	bool went_on;   /* behind what was called the end */
-	uint64_t lost;  /* steps past EXTRACT_RECORDS_MAX, or too unordered */
-	uint64_t moved; /* records, for those that came before them in order */
+	bool went_on;   /* a step came after a reported end */
+	uint64_t lost;  /* steps beyond EXTRACT_RECORDS_MAX or EXTRACT_MOVES_MAX
+			 */
+	uint64_t moved; /* records that were moved to insert earlier steps */
 };
 
 void steps_init(struct steps *steps, const struct extract_rules *rules);
@@ -57,10 +59,10 @@ void steps_clear(struct steps *steps);
 /* Is it progress of the training? False: its total differs from the announced
  * one, or, without one, from the first.
  */
-bool steps_counts(struct steps *steps, const struct caught *caught);
+bool steps_counts(struct steps *steps, const struct captured *captured);
 
 /* 0, or -1: no memory. */
-int steps_take(struct steps *steps, const struct caught *caught);
+int steps_take(struct steps *steps, const struct captured *captured);
 
 /* Add values of `from` that `to` does not have. Both must have the same rules.
  */

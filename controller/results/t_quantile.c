@@ -1,11 +1,12 @@
-/* t_quantile.c - how well a mean of few values is known: Student's t.
+/* t_quantile.c - computes the precision of a mean of few values, by Student's
+ * t.
  */
 #include "controller/results/t_quantile.h"
 
 #include <math.h>
 
 #define FREEDOM_MAX 10000
-#define HALVINGS 60 /* of a quarter turn: down to the last bits of a double */
+#define HALVINGS 60 /* of a right angle, to the precision of a double */
 
 /* The probability of |t| <= sqrt(freedom) tan(angle). */
 static double within(double angle, uint32_t freedom)

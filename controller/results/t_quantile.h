@@ -1,4 +1,5 @@
-/* t_quantile.h - how well a mean of few values is known: Student's t.
+/* t_quantile.h - computes the precision of a mean of few values, by Student's
+ * t.
  */
 #ifndef CONTROLLER_RESULTS_T_QUANTILE_H
 #define CONTROLLER_RESULTS_T_QUANTILE_H

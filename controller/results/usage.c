@@ -1,4 +1,4 @@
-/* usage.c - a job's samples to one summary: power, heat, load, memory, energy.
+/* usage.c - reads the samples of a job into sums.
  */
 #include "controller/results/usage_internal.h"
 
@@ -50,7 +50,9 @@ static void figure_add(struct figure *figure, double value)
 	figure->count++;
 }
 
-/* How long after the one before, when that can be bridged; else 0. */
+/* The time since the last reading; 0: the gap is too long, or it is the first
+ * one.
+ */
 static int64_t course_add(struct course *course, int64_t time_ms,
 			  int64_t interval_ms)
 {
@@ -118,7 +120,7 @@ static void take_point(struct usage *usage,
 	double power_w = point->value[READING_POWER_W];
 	int64_t since_ms;
 
-	/* What the head does not name was not allocated. */
+	/* Devices that the head does not name were not allocated. */
 	if (!device)
 		return;
 	for (int i = 0; i < READINGS; i++)
@@ -158,7 +160,7 @@ static void take_error(struct usage *usage, struct sample_format_line *line)
 	       strcmp(usage->troubles[i].text, line->text) != 0)
 		i++;
 	if (i == USAGE_ERRORS_MAX)
-		i--; /* the last one stands for all that follow */
+		i--; /* the last one counts all further ones */
 	if (i == usage->troubles_count) {
 		usage->troubles[i].text = take(line->text);
 		usage->troubles_count++;
@@ -172,7 +174,7 @@ static int take_line(struct usage *usage, struct error *err)
 	struct error why;
 
 	if (!usage->line.size && !usage->too_long)
-		return 0; /* another agent went on, behind a whole line */
+		return 0; /* another agent continued after a whole line */
 	if (usage->too_long ||
 	    sample_format_read(&usage->columns, usage->line.data,
 			       usage->line.size, &line, &why) < 0) {

@@ -1,4 +1,4 @@
-/* usage.h - a job's samples to one summary: power, heat, load, memory, energy.
+/* usage.h - sums up the samples of a job: power, heat, load, memory, energy.
  *
  * Each node of a job has a stream of samples
  * (protocol/hardware/sample_format.h), which is read here in pieces of any

@@ -1,5 +1,5 @@
-/* usage_internal.h - the sums over one stream: usage.c adds, usage_summary.c
- * reports.
+/* usage_internal.h - holds the sums over one stream, for usage.c and
+ * usage_summary.c.
  */
 #ifndef CONTROLLER_RESULTS_USAGE_INTERNAL_H
 #define CONTROLLER_RESULTS_USAGE_INTERNAL_H
@@ -8,13 +8,13 @@
 #include "controller/results/usage.h"
 #include "protocol/hardware/sample_format.h"
 
-/* One kind of reading, over all of them. */
+/* All readings of one kind. */
 struct figure {
 	double sum, max, last;
 	size_t count;
 };
 
-/* Readings in time: where they have gaps. */
+/* The times of readings, and their gaps. */
 struct course {
 	int64_t first_ms, last_ms;
 	size_t count, gaps;
@@ -42,7 +42,7 @@ struct trouble {
 
 struct usage {
 	struct buffer line;
-	bool too_long; /* the rest of the line is left out */
+	bool too_long; /* skip the rest of the line */
 	struct sample_format_columns columns;
 	struct sample_format_head head; /* the last one */
 	struct usage_device *devices;

@@ -1,5 +1,4 @@
-/* usage_summary.c - the readings of all streams of a job as a summary and as
- * curves.
+/* usage_summary.c - writes the samples of a job as a summary and as curves.
  */
 #include "controller/results/json_object.h"
 #include "controller/results/usage_internal.h"

@@ -1,4 +1,4 @@
-/* usage_warnings.c - what a summary says of its own gaps, errors and memory.
+/* usage_warnings.c - finds gaps and errors in a summary of samples.
  */
 #include "controller/results/json_object.h"
 #include "controller/results/usage.h"
@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdarg.h>
 
-#define GAPS_TOLD 3 /* devices whose gaps are told one by one */
+#define GAPS_TOLD 3 /* devices whose gaps are reported one by one */
 
 cJSON *usage_memories(const cJSON *usage)
 {

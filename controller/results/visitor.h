@@ -8,7 +8,7 @@
 /* Called for each match, before the extract uses it. Returns 0, or -1 on
  * ENOMEM, which ends the reading. Texts are valid during the call.
  */
-typedef int extract_fn(const struct caught *caught, void *arg);
+typedef int extract_fn(const struct captured *captured, void *arg);
 void extract_visit(struct extract *extract, extract_fn *fn, void *arg);
 
 /* The names of the captured values; borrowed. */

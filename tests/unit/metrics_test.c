@@ -49,7 +49,7 @@ static cJSON *read_log(const char *log, size_t first)
 	}
 	extract_feed(extract, log, strlen(log), NULL);
 	extract_finish(extract, NULL);
-	told = metrics_told(extract);
+	told = metrics_run_count(extract);
 	return metrics_json(extract, first);
 }
 

@@ -187,8 +187,8 @@ static void test_no_bar(void)
 /* What a hostile log can make of it has limits. */
 static void test_limits(void)
 {
-	struct caught_value value = {
-		.kind = CAUGHT_NUMBER, .number = 0.5, .text = "0.5", .size = 3
+	struct captured_value value = {
+		.kind = CAPTURED_NUMBER, .number = 0.5, .text = "0.5", .size = 3
 	};
 	struct share_steps shares = { 0 };
 	struct share_seen seen = share_seen(&value, 1);

@@ -1,8 +1,8 @@
-/* bytes.c - what the bytes of a log are like, whatever its lines say.
+/* bytes.c - counts lines, control bytes and invalid UTF-8 of a log.
  */
 #include "controller/results/document/bytes.h"
 
-/* Without branches: in binary bytes each would be guessed wrongly. */
+/* Without branches, which would be mispredicted in binary data. */
 static void count_controls(struct log_bytes *log, const char *data, size_t size)
 {
 	uint64_t cr = 0, escapes = 0, nul = 0;
@@ -38,7 +38,7 @@ void log_bytes_take(struct log_bytes *log, const char *data, size_t size)
 	log->bytes += size;
 	count_controls(log, data, size);
 	count_lines(log, data, size);
-	/* Once it is known, there is nothing more to learn. */
+	/* One invalid byte is enough. */
 	for (size_t i = 0; i < size && !log->invalid_utf8; i++)
 		if ((uint8_t)data[i] >= 0x80 || log->utf8.more)
 			log->invalid_utf8 =

@@ -1,4 +1,5 @@
-/* context.c - what a log does not say and figures need: the cell it is of.
+/* context.c - reads facts of a cell that its log does not contain and rates
+ * need.
  */
 #include "controller/results/document/context.h"
 
@@ -38,7 +39,7 @@ void context_init(struct context *context)
 	*context = (struct context){ .warmup_steps = -1, .warmup_records = -1 };
 }
 
-/* A key that is none of these, but looks like one. */
+/* Refuse a key that looks like a misspelt one. */
 static int check_spelling(const struct value *map, struct error *err)
 {
 	const char *keys[FIGURES + 1] = { NULL };

@@ -1,4 +1,5 @@
-/* context.h - facts of a cell that its log does not contain and rates need.
+/* context.h - reads facts of a cell that its log does not contain and rates
+ * need.
  *
  * They come from a JSON object (or YAML map) of numbers. Other keys are
  * ignored, because the same file may serve other purposes.

@@ -1,4 +1,4 @@
-/* derive.c - what a log caught to the rates that follow from it.
+/* derive.c - computes rates from the values of a log.
  */
 #include "controller/results/document/derive.h"
 
@@ -33,7 +33,7 @@ static void add_step_times(cJSON *object, const struct derive_input *input,
 	add_unevaluated(object, input, timed);
 }
 
-/* The mean of what the steady steps report themselves. */
+/* The mean of the rates that the steady steps print. */
 static void add_reported(cJSON *object, const char *name,
 			 const struct derive_input *input,
 			 const struct timed *timed, enum record_field field)
@@ -160,7 +160,7 @@ static int add_intervals(cJSON *object, const struct derive_input *input,
 	return 0;
 }
 
-/* PerfLog's last words. */
+/* PerfLog's last line. */
 
 static void add_event_times(cJSON *object, const struct sections *sections)
 {
@@ -334,7 +334,7 @@ static int fill(cJSON *object, const struct derive_input *input,
 	};
 	const cJSON *finished = section_row(sections, "finished", 0, NULL);
 	const cJSON *result = trainer_result(sections);
-	/* What the steps of these say is a mean since the start. */
+	/* The rates of these logs' steps are means since the start. */
 	bool closed = section_count(sections, "train_result_lines") > 0;
 	bool final =
 		closed ||

@@ -1,4 +1,5 @@
-/* document.c - all that a log says, as one JSON object.
+/* document.c - prints all values of a log as one JSON object, for `regatta
+ * extract`.
  */
 #include "controller/results/document/document.h"
 
@@ -76,7 +77,7 @@ static void add_range(cJSON *object, double count, double first, double last)
 	add_figure(steps, "last", last);
 }
 
-/* Micro batches count for the steps that they are part of. */
+/* Steps of micro batches, of which grad_accum make one step. */
 static bool add_micro_steps(cJSON *object, const struct derive_input *input)
 {
 	size_t count = section_count(input->sections, "micro");
@@ -200,7 +201,7 @@ static void put_most(cJSON *object, const char *name, double number)
 		cJSON_SetNumberValue(item, number);
 }
 
-/* Which rank has the most: under the name without its unit. */
+/* The rank with the maximum, under the name without its unit. */
 static void put_rank(cJSON *memory, const char *name, double rank)
 {
 	const char *unit = strrchr(name, '_');
@@ -257,7 +258,7 @@ static void add_step_memory(cJSON *memory, const struct extract *extract)
 	}
 }
 
-/* What rules say of no section and no name of its own. */
+/* Memory that rules put into no section and no metric. */
 static void add_plain_memory(cJSON *memory, const struct extract *extract)
 {
 	size_t count;

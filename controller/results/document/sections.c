@@ -1,4 +1,5 @@
-/* sections.c - what rules with `to` catch, kept in rows until it is printed.
+/* sections.c - keeps the matches of rules with `to` in rows until they are
+ * printed.
  */
 #include "controller/results/document/sections.h"
 
@@ -13,7 +14,7 @@
 
 struct row {
 	double key;
-	double rank; /* of whom it is; infinite: not said */
+	double rank; /* that printed it; infinite: unknown */
 	cJSON *json;
 };
 
@@ -31,7 +32,7 @@ struct sections {
 	size_t count;
 	uint64_t evaluated[EVALUATIONS_MAX];
 	size_t evaluated_count;
-	bool evaluation; /* since the last step */
+	bool evaluation; /* there was one since the last step */
 };
 
 struct sections *sections_new(struct error *err)
@@ -63,14 +64,14 @@ void sections_free(struct sections *sections)
 	free(sections);
 }
 
-static cJSON *value_json(const struct caught_value *value)
+static cJSON *value_json(const struct captured_value *value)
 {
 	char text[SECTION_TEXT_MAX + 1];
 	size_t size = value->size;
 
-	if (value->kind == CAUGHT_NUMBER)
+	if (value->kind == CAPTURED_NUMBER)
 		return number_json(value->number);
-	if (value->kind == CAUGHT_BOOL)
+	if (value->kind == CAPTURED_BOOL)
 		return cJSON_CreateBool(value->number != 0);
 	if (size > SECTION_TEXT_MAX)
 		size = SECTION_TEXT_MAX;
@@ -80,7 +81,7 @@ static cJSON *value_json(const struct caught_value *value)
 	return cJSON_CreateString(text);
 }
 
-/* Set a member of an object, new or not. */
+/* Set a member of an object, which may exist. */
 static int set_member(cJSON *object, const char *name, cJSON *json)
 {
 	if (json &&
@@ -94,10 +95,10 @@ static int set_member(cJSON *object, const char *name, cJSON *json)
 }
 
 static int fill_object(const struct sections *sections, cJSON *object,
-		       const struct caught *caught)
+		       const struct captured *captured)
 {
-	for (size_t i = 0; i < caught->count; i++) {
-		const struct caught_value *value = &caught->values[i];
+	for (size_t i = 0; i < captured->count; i++) {
+		const struct captured_value *value = &captured->values[i];
 		const char *name = fields_name(sections->fields, value->field);
 
 		if (set_member(object, name, value_json(value)) < 0)
@@ -106,7 +107,7 @@ static int fill_object(const struct sections *sections, cJSON *object,
 	return 0;
 }
 
-/* What a line may say and does not is null: groups that matched nothing. */
+/* Groups that matched nothing are null. */
 static int fill_nulls(const struct sections *sections, cJSON *object,
 		      const struct rule *rule)
 {
@@ -122,10 +123,10 @@ static int fill_nulls(const struct sections *sections, cJSON *object,
 	return 0;
 }
 
-static int fill_list(cJSON *list, const struct caught *caught)
+static int fill_list(cJSON *list, const struct captured *captured)
 {
-	for (size_t i = 0; i < caught->count; i++) {
-		cJSON *json = value_json(&caught->values[i]);
+	for (size_t i = 0; i < captured->count; i++) {
+		cJSON *json = value_json(&captured->values[i]);
 
 		if (!json || !cJSON_AddItemToArray(list, json))
 			return -1;
@@ -135,16 +136,16 @@ static int fill_list(cJSON *list, const struct caught *caught)
 
 /* The value at the field named "value", under the name at "key". */
 static int fill_entry(const struct sections *sections, cJSON *object,
-		      const struct caught *caught)
+		      const struct captured *captured)
 {
-	const struct caught_value *key = NULL, *value = NULL;
+	const struct captured_value *key = NULL, *value = NULL;
 	char name[SECTION_TEXT_MAX + 1];
 
-	for (size_t i = 0; i < caught->count; i++) {
-		const struct caught_value *one = &caught->values[i];
+	for (size_t i = 0; i < captured->count; i++) {
+		const struct captured_value *one = &captured->values[i];
 		const char *field = fields_name(sections->fields, one->field);
 
-		if (!strcmp(field, "key") && one->kind == CAUGHT_TEXT)
+		if (!strcmp(field, "key") && one->kind == CAPTURED_TEXT)
 			key = one;
 		else if (!strcmp(field, "value"))
 			value = one;
@@ -171,7 +172,7 @@ static struct section *section_of(struct sections *sections,
 	return &sections->items[sections->count++];
 }
 
-/* Where the key stands, or has to stand, among the rows. */
+/* The index of the key's row, or where it has to be inserted. */
 static size_t place_of(const struct section *section, double key)
 {
 	size_t low = 0, high = section->count;
@@ -212,20 +213,21 @@ static struct row *insert(struct section *section, size_t place, double key,
 	return &rows[place];
 }
 
-/* The row that the match goes to: 1; 0: none; -1: no memory. */
-static int find_row(struct section *section, const struct caught *caught,
+/* Find or add the row of the match: 1; 0: none; -1: no memory. */
+static int find_row(struct section *section, const struct captured *captured,
 		    struct row **row)
 {
-	const struct rule *rule = caught->rule;
-	const struct caught_value *key = caught_find(caught, rule->row_field);
+	const struct rule *rule = captured->rule;
+	const struct captured_value *key =
+		captured_find(captured, rule->row_field);
 	bool list = rule->row == ROW_LIST || rule->row == ROW_VALUE ||
 		    rule->row == ROW_LATEST;
 	size_t place = section->count;
 	double number = (double)section->count;
 
 	if (rule->row == ROW_BY) {
-		/* What does not say whose it is gets a row of its own. */
-		number = key && key->kind == CAUGHT_NUMBER &&
+		/* A match without a key gets its own row. */
+		number = key && key->kind == CAPTURED_NUMBER &&
 					 isfinite(key->number)
 				 ? key->number
 				 : INFINITY;
@@ -250,12 +252,13 @@ static int find_row(struct section *section, const struct caught *caught,
 }
 
 static int take_row(const struct sections *sections, struct section *section,
-		    const struct caught *caught)
+		    const struct captured *captured)
 {
-	const struct caught_value *rank = caught_find(caught, RECORD_RANK);
-	enum rule_row form = caught->rule->row;
+	const struct captured_value *rank =
+		captured_find(captured, RECORD_RANK);
+	enum rule_row form = captured->rule->row;
 	struct row *row = NULL;
-	int rc = find_row(section, caught, &row);
+	int rc = find_row(section, captured, &row);
 
 	if (rc < 1)
 		return rc;
@@ -272,22 +275,23 @@ static int take_row(const struct sections *sections, struct section *section,
 		row->json = list;
 	}
 	if (form == ROW_LIST || form == ROW_LATEST || form == ROW_VALUE)
-		return fill_list(row->json, caught);
+		return fill_list(row->json, captured);
 	if (form == ROW_ENTRY)
-		return fill_entry(sections, row->json, caught);
-	if (fill_object(sections, row->json, caught) < 0)
+		return fill_entry(sections, row->json, captured);
+	if (fill_object(sections, row->json, captured) < 0)
 		return -1;
-	return form == ROW_NEW && caught->rule->kind == RULE_MATCH
-		       ? fill_nulls(sections, row->json, caught->rule)
+	return form == ROW_NEW && captured->rule->kind == RULE_MATCH
+		       ? fill_nulls(sections, row->json, captured->rule)
 		       : 0;
 }
 
-/* Remember which step came first after an evaluation. */
+/* Remember the first step after an evaluation. */
 static void note_evaluation(struct sections *sections,
-			    const struct caught *caught)
+			    const struct captured *captured)
 {
-	const char *to = caught->rule->to;
-	const struct caught_value *step = caught_find(caught, RECORD_STEP);
+	const char *to = captured->rule->to;
+	const struct captured_value *step =
+		captured_find(captured, RECORD_STEP);
 
 	if (to && (!strcmp(to, "eval") || !strcmp(to, "validation")))
 		sections->evaluation = true;
@@ -299,21 +303,21 @@ static void note_evaluation(struct sections *sections,
 			(uint64_t)step->number;
 }
 
-static int take_match(const struct caught *caught, void *arg)
+static int take_match(const struct captured *captured, void *arg)
 {
 	struct sections *sections = arg;
 	struct section *section;
 
-	note_evaluation(sections, caught);
-	if (!caught->rule->to)
+	note_evaluation(sections, captured);
+	if (!captured->rule->to)
 		return 0;
-	section = section_of(sections, caught->rule);
+	section = section_of(sections, captured->rule);
 	if (!section)
 		return 0;
 	section->matches++;
-	return caught->rule->row == ROW_COUNT
+	return captured->rule->row == ROW_COUNT
 		       ? 0
-		       : take_row(sections, section, caught);
+		       : take_row(sections, section, captured);
 }
 
 void sections_listen(struct sections *sections, struct extract *extract)
@@ -379,7 +383,7 @@ static cJSON *section_json(const struct section *section)
 	for (size_t i = 0; list && i < section->count; i++) {
 		const cJSON *json = section->rows[i].json;
 
-		/* A key alone says nothing. */
+		/* Leave out rows with only a key. */
 		if (section->form == ROW_BY && cJSON_GetArraySize(json) < 2)
 			continue;
 		if (section->form == ROW_VALUE)

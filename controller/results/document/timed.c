@@ -1,4 +1,5 @@
-/* timed.c - the steps of a log that say how long they took, and their rates.
+/* timed.c - collects the steps of a log that have a time, and computes their
+ * rates.
  */
 #include "controller/results/document/timed.h"
 
@@ -14,7 +15,7 @@ void timed_clear(struct timed *timed)
 	*timed = (struct timed){ 0 };
 }
 
-/* Where the warm-up ends that the context gives; SIZE_MAX: it gives none. */
+/* The end of the warm-up in the context; SIZE_MAX: none. */
 static size_t given_warmup(const struct timed *timed,
 			   const struct context *context)
 {
@@ -32,7 +33,7 @@ static size_t given_warmup(const struct timed *timed,
 	return first;
 }
 
-/* The first step after a restart is a warm-up as well, where it is slow. */
+/* A slow first step after a restart belongs to the warm-up, too. */
 static void drop_restarts(struct timed *timed, const bool *restarted,
 			  const bool *slow)
 {

@@ -1,5 +1,4 @@
-/* captures.c - the values of one match as they are found, checked and put in
- * order.
+/* captures.c - collects, checks and sorts the values of one match.
  */
 #include "controller/results/rules/captures.h"
 
@@ -9,53 +8,57 @@
 
 #define ORDER_OTHERS UINT8_MAX
 
-void capture_begin(struct capture *catching, struct fields *names,
+void capture_begin(struct capture *capture, struct fields *names,
 		   const struct rule *rule)
 {
-	catching->names = names;
-	catching->caught.rule = rule;
-	catching->caught.count = 0;
-	catching->met = 0;
-	catching->broken = false;
-	catching->no_memory = false;
+	capture->names = names;
+	capture->captured.rule = rule;
+	capture->captured.count = 0;
+	capture->met = 0;
+	capture->broken = false;
+	capture->no_memory = false;
 }
 
-const struct caught_value *caught_find(const struct caught *caught,
-				       uint16_t field)
+const struct captured_value *captured_find(const struct captured *captured,
+					   uint16_t field)
 {
-	for (size_t i = 0; i < caught->count; i++)
-		if (caught->values[i].field == field)
-			return &caught->values[i];
+	for (size_t i = 0; i < captured->count; i++)
+		if (captured->values[i].field == field)
+			return &captured->values[i];
 	return NULL;
 }
 
-/* Whole, and exact as a double. */
+/* A whole number that a double holds exactly? */
 static bool is_count(double number)
 {
 	return number >= 0 && number < 9007199254740992.0 &&
 	       number == floor(number);
 }
 
-/* Known fields are numbers; steps are counted. */
-static bool fits(const struct caught_value *value)
+/* Is the value valid for its field? Predefined fields are numbers, steps are
+ * whole ones.
+ */
+static bool fits(const struct captured_value *value)
 {
 	switch (value->field) {
 	case RECORD_STEP:
 	case RECORD_STEPS:
 	case RECORD_RANK:
-		return value->kind == CAUGHT_NUMBER && is_count(value->number);
+		return value->kind == CAPTURED_NUMBER &&
+		       is_count(value->number);
 	case RECORD_FINISHED:
 		return true;
 	default:
 		return value->field >= RECORD_FIELDS ||
-		       value->kind == CAUGHT_NUMBER;
+		       value->kind == CAPTURED_NUMBER;
 	}
 }
 
 /* Replace the first misspelt part of a text. */
-static void spell(struct capture *catching, struct caught_value *value)
+static void correct_spelling(struct capture *capture,
+			     struct captured_value *value)
 {
-	const struct rule *rule = catching->caught.rule;
+	const struct rule *rule = capture->captured.rule;
 
 	for (size_t i = 0; i < rule->spelling_count; i++) {
 		const struct spelling *one = &rule->spellings[i];
@@ -67,100 +70,100 @@ static void spell(struct capture *catching, struct caught_value *value)
 			continue;
 		before = (size_t)(found - value->text);
 		after = value->size - before - strlen(one->from);
-		if (before + size + after > sizeof(catching->spelled))
+		if (before + size + after > sizeof(capture->spelled))
 			continue;
-		/* Once: the text may already stand there. */
-		memmove(catching->spelled, value->text, before);
-		memmove(catching->spelled + before, one->to, size);
-		memmove(catching->spelled + before + size,
+		/* The text may already be in this buffer. */
+		memmove(capture->spelled, value->text, before);
+		memmove(capture->spelled + before, one->to, size);
+		memmove(capture->spelled + before + size,
 			found + strlen(one->from), after);
-		value->text = catching->spelled;
+		value->text = capture->spelled;
 		value->size = before + size + after;
 		return;
 	}
 }
 
-static void put(struct capture *catching, const struct caught_value *value,
+static void put(struct capture *capture, const struct captured_value *value,
 		uint8_t order)
 {
-	struct caught *caught = &catching->caught;
+	struct captured *captured = &capture->captured;
 	size_t at = 0;
 
-	for (size_t i = 0; i < caught->count; i++)
-		if (caught->values[i].field == value->field) {
-			caught->values[i] = *value;
+	for (size_t i = 0; i < captured->count; i++)
+		if (captured->values[i].field == value->field) {
+			captured->values[i] = *value;
 			return;
 		}
-	if (caught->count == CAUGHT_MAX)
+	if (captured->count == CAPTURED_MAX)
 		return;
-	while (at < caught->count && catching->order[at] <= order)
+	while (at < captured->count && capture->order[at] <= order)
 		at++;
-	memmove(caught->values + at + 1, caught->values + at,
-		(caught->count - at) * sizeof(*caught->values));
-	memmove(catching->order + at + 1, catching->order + at,
-		caught->count - at);
-	caught->values[at] = *value;
-	catching->order[at] = order;
-	caught->count++;
+	memmove(captured->values + at + 1, captured->values + at,
+		(captured->count - at) * sizeof(*captured->values));
+	memmove(capture->order + at + 1, capture->order + at,
+		captured->count - at);
+	captured->values[at] = *value;
+	capture->order[at] = order;
+	captured->count++;
 }
 
-static void take_target(struct capture *catching, const struct source *source,
+static void take_target(struct capture *capture, const struct source *source,
 			const struct target *target, const char *text,
 			size_t size)
 {
-	const struct source *first = catching->caught.rule->sources;
-	struct caught_value value;
+	const struct source *first = capture->captured.rule->sources;
+	struct captured_value value;
 
 	value.field = target->field;
 	if (!value_from(&value, target->form, text, size) || !fits(&value)) {
-		catching->broken |= target->field == RECORD_STEP;
+		capture->broken |= target->field == RECORD_STEP;
 		return;
 	}
-	if (value.kind == CAUGHT_NUMBER && target->factor < 0) {
+	if (value.kind == CAPTURED_NUMBER && target->factor < 0) {
 		if (!(value.number > 0))
 			return;
 		value.number = -target->factor / value.number;
-	} else if (value.kind == CAUGHT_NUMBER) {
+	} else if (value.kind == CAPTURED_NUMBER) {
 		value.number *= target->factor;
 	}
-	if (value.kind == CAUGHT_TEXT)
-		spell(catching, &value);
-	put(catching, &value, (uint8_t)(source - first));
+	if (value.kind == CAPTURED_TEXT)
+		correct_spelling(capture, &value);
+	put(capture, &value, (uint8_t)(source - first));
 }
 
-void capture_source(struct capture *catching, const struct source *source,
+void capture_source(struct capture *capture, const struct source *source,
 		    const char *text, size_t size)
 {
 	if (source->ratio) {
 		const char *mark = memchr(text, '/', size);
 		size_t first = mark ? (size_t)(mark - text) : size;
 
-		take_target(catching, source, &source->targets[0], text, first);
+		take_target(capture, source, &source->targets[0], text, first);
 		if (mark)
-			take_target(catching, source, &source->targets[1],
+			take_target(capture, source, &source->targets[1],
 				    mark + 1, size - first - 1);
 		return;
 	}
 	for (size_t i = 0; i < source->target_count; i++)
-		take_target(catching, source, &source->targets[i], text, size);
+		take_target(capture, source, &source->targets[i], text, size);
 }
 
-/* A number or a bool of a key that the rule does not know. */
-static void take_other(struct capture *catching, const char *name, size_t size,
+/* Take a number or bool whose key is not in the rule. */
+static void take_other(struct capture *capture, const char *name, size_t size,
 		       const char *text, size_t text_size)
 {
-	struct caught_value value;
+	struct captured_value value;
 	double factor;
 	int rc;
 
 	if (!value_from(&value, FORM_NUMBER, text, text_size))
 		return;
-	rc = fields_add(catching->names, name, size, &value.field, &factor);
-	catching->no_memory |= rc < 0;
-	/* A known field is only caught where the rule says so. */
+	rc = fields_add(capture->names, name, size, &value.field, &factor);
+	capture->no_memory |= rc < 0;
+	/* Predefined fields are captured only if the rule names them. */
 	if (rc == 1 && value.field >= RECORD_FIELDS &&
-	    !caught_find(&catching->caught, value.field))
-		put(catching, &value, ORDER_OTHERS);
+	    !captured_find(&capture->captured, value.field))
+		put(capture, &value, ORDER_OTHERS);
 }
 
 /* A pair's key as a name: "num zeros" is num_zeros. */
@@ -179,16 +182,16 @@ static size_t plain_name(const char *key, size_t size, char *name)
 	return used;
 }
 
-static void try_others(struct capture *catching, const char *key, size_t size,
+static void try_others(struct capture *capture, const char *key, size_t size,
 		       const char *text, size_t text_size)
 {
-	const struct rule *rule = catching->caught.rule;
+	const struct rule *rule = capture->captured.rule;
 	size_t below = strlen(rule->others);
 	char name[FIELD_NAME_MAX];
 
 	if (rule->kind == RULE_PAIRS) {
 		size = plain_name(key, size, name);
-		take_other(catching, name, size, text, text_size);
+		take_other(capture, name, size, text, text_size);
 		return;
 	}
 	if (below) {
@@ -198,13 +201,13 @@ static void try_others(struct capture *catching, const char *key, size_t size,
 		key += below + 1;
 		size -= below + 1;
 	}
-	take_other(catching, key, size, text, text_size);
+	take_other(capture, key, size, text, text_size);
 }
 
-static void meet(struct capture *catching, const char *key, size_t key_size,
-		 const char *text, size_t size)
+static void check_conditions(struct capture *capture, const char *key,
+			     size_t key_size, const char *text, size_t size)
 {
-	const struct rule *rule = catching->caught.rule;
+	const struct rule *rule = capture->captured.rule;
 
 	for (size_t i = 0; i < rule->condition_count; i++) {
 		const struct condition *condition = &rule->conditions[i];
@@ -215,59 +218,59 @@ static void meet(struct capture *catching, const char *key, size_t key_size,
 		for (size_t v = 0; v < condition->count; v++)
 			if (strlen(condition->values[v]) == size &&
 			    !memcmp(condition->values[v], text, size))
-				catching->met |= 1u << i;
+				capture->met |= 1u << i;
 	}
 }
 
-void capture_key(struct capture *catching, const char *key, size_t key_size,
+void capture_key(struct capture *capture, const char *key, size_t key_size,
 		 const char *text, size_t size, bool quoted)
 {
-	const struct rule *rule = catching->caught.rule;
+	const struct rule *rule = capture->captured.rule;
 	bool known = false;
 
-	meet(catching, key, key_size, text, size);
+	check_conditions(capture, key, key_size, text, size);
 	for (size_t i = 0; i < rule->source_count; i++) {
 		const struct source *source = &rule->sources[i];
 
 		if (source->group || strlen(source->key) != key_size ||
 		    memcmp(source->key, key, key_size) != 0)
 			continue;
-		capture_source(catching, source, text, size);
+		capture_source(capture, source, text, size);
 		known = true;
 	}
 	if (!known && rule->others && !quoted)
-		try_others(catching, key, key_size, text, size);
+		try_others(capture, key, key_size, text, size);
 }
 
 /* A loss of 0 beside another value that is NaN is NaN. */
-static void put_nan(struct capture *catching)
+static void put_nan(struct capture *capture)
 {
-	struct caught *caught = &catching->caught;
-	const struct caught_value *with =
-		caught_find(caught, caught->rule->nan_with);
+	struct captured *captured = &capture->captured;
+	const struct captured_value *with =
+		captured_find(captured, captured->rule->nan_with);
 
-	if (!with || with->kind != CAUGHT_NUMBER || !isnan(with->number))
+	if (!with || with->kind != CAPTURED_NUMBER || !isnan(with->number))
 		return;
-	for (size_t i = 0; i < caught->count; i++)
-		if (caught->values[i].field == RECORD_LOSS &&
-		    caught->values[i].number == 0)
-			caught->values[i].number = NAN;
+	for (size_t i = 0; i < captured->count; i++)
+		if (captured->values[i].field == RECORD_LOSS &&
+		    captured->values[i].number == 0)
+			captured->values[i].number = NAN;
 }
 
-int capture_end(struct capture *catching, rules_fn *fn, void *arg)
+int capture_end(struct capture *capture, rules_fn *fn, void *arg)
 {
-	const struct rule *rule = catching->caught.rule;
+	const struct rule *rule = capture->captured.rule;
 	uint32_t all = (uint32_t)((1ull << rule->condition_count) - 1);
 
-	if (catching->no_memory)
+	if (capture->no_memory)
 		return -1;
-	if (catching->broken || catching->met != all)
+	if (capture->broken || capture->met != all)
 		return 0;
 	for (size_t i = 0; i < rule->has_count; i++)
-		if (!caught_find(&catching->caught, rule->has[i]))
+		if (!captured_find(&capture->captured, rule->has[i]))
 			return 0;
-	if (!catching->caught.count && rule->row != ROW_COUNT && !rule->life)
+	if (!capture->captured.count && rule->row != ROW_COUNT && !rule->life)
 		return 0;
-	put_nan(catching);
-	return fn(&catching->caught, arg);
+	put_nan(capture);
+	return fn(&capture->captured, arg);
 }

@@ -1,4 +1,4 @@
-/* dict.c - a JSON object or the repr() of a Python dict to its values.
+/* dict.c - parses a JSON object or the repr() of a Python dict.
  */
 #include "controller/results/rules/dict.h"
 
@@ -84,8 +84,8 @@ static bool read_string(struct reader *reader, const char **text, size_t *size)
 	return false;
 }
 
-/* A bare word, up to the comma or brace that ends it. Brackets inside it are
- * part of it, with all that stands in them.
+/* A bare word, up to the comma or brace that ends it. Brackets and the text in
+ * them are part of it.
  */
 static bool read_word(struct reader *reader)
 {
@@ -101,7 +101,7 @@ static bool read_word(struct reader *reader)
 		if (!depth && (c == ',' || c == '}' || c == ']' || c == ')'))
 			break;
 		if (c == '{')
-			return false; /* something else begins in here */
+			return false; /* not a bare word */
 		if (depth && (c == '\'' || c == '"')) {
 			if (!read_string(reader, &text, &size))
 				return false;

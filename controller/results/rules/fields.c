@@ -1,4 +1,4 @@
-/* fields.c - the names under which rules catch values, and texts to values.
+/* fields.c - numbers the names of captured values and converts texts to values.
  */
 #include "controller/results/rules/fields.h"
 
@@ -110,7 +110,7 @@ const char *fields_name(const struct fields *fields, uint16_t field)
 	return "";
 }
 
-/* Take the commas out of 1,216 and 10,050.25; false: they are no thousands
+/* Remove the commas of 1,216 and 10,050.25; false: they are no thousands
  * separators.
  */
 static bool join_thousands(char *text)
@@ -133,7 +133,7 @@ static bool join_thousands(char *text)
 	return !strchr(to, ',');
 }
 
-/* A number as programs print it, also nan and inf; all of the text. */
+/* The whole text as a number, also nan and inf. */
 static bool read_number(const char *text, size_t size, double *number)
 {
 	char copy[64];
@@ -194,7 +194,7 @@ struct unit {
 	double factor;
 };
 
-/* The number before a unit; all of the text. */
+/* The whole text as a number with a unit. */
 static bool read_unit(const struct unit *units, size_t count, const char *text,
 		      size_t size, double *number)
 {
@@ -238,7 +238,7 @@ static bool read_pace(const char *text, size_t size, double *seconds)
 	if (!mark || size - head != 2 || mark[1] != 's')
 		return read_unit(units, sizeof(units) / sizeof(units[0]), text,
 				 head, seconds);
-	/* it/s, steps/s: how many in a second. */
+	/* it/s, steps/s: a rate. */
 	while (digits && isalpha((unsigned char)text[digits - 1]))
 		digits--;
 	while (digits && text[digits - 1] == ' ')
@@ -249,7 +249,7 @@ static bool read_pace(const char *text, size_t size, double *seconds)
 	return true;
 }
 
-/* A number in a form that has more than its digits; false: it is none. */
+/* A number in one of the special forms; false: it is none. */
 static bool read_form(enum value_form form, const char *text, size_t size,
 		      double *number)
 {
@@ -273,14 +273,14 @@ static bool read_form(enum value_form form, const char *text, size_t size,
 	return true;
 }
 
-bool value_from(struct caught_value *value, enum value_form form,
+bool value_from(struct captured_value *value, enum value_form form,
 		const char *text, size_t size)
 {
-	value->kind = CAUGHT_NUMBER;
+	value->kind = CAPTURED_NUMBER;
 	value->text = text;
 	value->size = size;
 	if (form == FORM_FLAG) {
-		value->kind = CAUGHT_BOOL;
+		value->kind = CAPTURED_BOOL;
 		value->number = 1;
 		return size > 0;
 	}
@@ -291,10 +291,10 @@ bool value_from(struct caught_value *value, enum value_form form,
 	if (form != FORM_TEXT) {
 		if (read_number(text, size, &value->number))
 			return true;
-		value->kind = CAUGHT_BOOL;
+		value->kind = CAPTURED_BOOL;
 		if (read_bool(text, size, &value->number))
 			return true;
 	}
-	value->kind = CAUGHT_TEXT;
+	value->kind = CAPTURED_TEXT;
 	return form != FORM_NUMBER;
 }

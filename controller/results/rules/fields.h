@@ -55,18 +55,18 @@ enum value_form {
 /* The words of the forms, by enum value_form; ends in NULL. */
 extern const char *const value_forms[];
 
-enum caught_kind { CAUGHT_NUMBER, CAUGHT_BOOL, CAUGHT_TEXT };
+enum captured_kind { CAPTURED_NUMBER, CAPTURED_BOOL, CAPTURED_TEXT };
 
-struct caught_value {
+struct captured_value {
 	uint16_t field;
-	enum caught_kind kind;
+	enum captured_kind kind;
 	double number;    /* of a bool: 0 or 1 */
 	const char *text; /* borrowed from the record of the log */
 	size_t size;
 };
 
 /* Convert text. False: it has not this form. */
-bool value_from(struct caught_value *value, enum value_form form,
+bool value_from(struct captured_value *value, enum value_form form,
 		const char *text, size_t size);
 
 #endif

@@ -1,11 +1,11 @@
-/* label.c - what launchers put before a line, left out.
+/* label.c - removes the prefixes that launchers put before a line.
  */
 #include "controller/results/rules/rules.h"
 
 #include <ctype.h>
 #include <string.h>
 
-#define LABEL_MAX 80 /* bytes; longer ones are none */
+#define LABEL_MAX 80 /* bytes of a label */
 
 static size_t digits(const char *text, size_t size)
 {
@@ -30,7 +30,7 @@ static size_t number_label(const char *text, size_t size)
 	return blanks + n + 2;
 }
 
-/* Behind a label of this size, and a blank. */
+/* The size of a label with the blank after it. */
 static size_t with_blank(const char *text, size_t label, size_t size)
 {
 	return label + (label < size && text[label] == ' ');

@@ -1,14 +1,14 @@
-/* literal.c - a text that every match of a regular expression must contain.
+/* literal.c - finds a text that every match of a regular expression must
+ * contain.
  */
 #include "controller/results/rules/literal.h"
 
 #include <ctype.h>
 #include <string.h>
 
-/* A walk over the top level of an expression. A run is a stretch of plain
- * characters that all have to be there one after the other. Wherever the
- * syntax is not plain we give up: a missed literal only costs time, a wrong
- * one costs metrics.
+/* A walk over the top level of an expression. A run is a sequence of plain
+ * characters that every match contains. If the syntax is not understood, the
+ * walk gives up: a missed literal costs time, a wrong one costs metrics.
  */
 struct walk {
 	const char *at;
@@ -27,7 +27,7 @@ static void end_run(struct walk *walk)
 	walk->run_size = 0;
 }
 
-/* Behind the ']' of a class; NULL: not understood. */
+/* Skip a class, past its ']'; NULL: not understood. */
 static const char *skip_class(const char *at)
 {
 	at++;
@@ -45,8 +45,8 @@ static const char *skip_class(const char *at)
 	return *at ? at + 1 : NULL;
 }
 
-/* Behind the ')' of a group; NULL: not understood, or it holds something that
- * reaches beyond it.
+/* Skip a group, past its ')'; NULL: not understood, or it has an option that
+ * affects the text after it.
  */
 static const char *skip_group(const char *at)
 {
@@ -79,7 +79,7 @@ static const char *skip_group(const char *at)
 	return NULL;
 }
 
-/* Escapes of one letter that stand for a class or a place. */
+/* One-letter escapes for a class or a position. */
 static int plain_escape(char c)
 {
 	return c && strchr("dDsSwWhHvVRbBAzZGtnrfea", c) != NULL;
@@ -104,7 +104,7 @@ static int step(struct walk *walk)
 		return 0;
 	if (strchr("*?{", *at) && walk->run_size)
 		walk->run_size--;
-	if (*at == '{') { /* a quantifier, or a brace: both end here */
+	if (*at == '{') { /* a quantifier or a brace ends the run */
 		end_run(walk);
 		while (isdigit((unsigned char)at[1]) || at[1] == ',')
 			at++;

@@ -1,4 +1,4 @@
-/* match.c - one record of a log against the rules: matches to caught values.
+/* match.c - matches one record of a log against the rules.
  */
 #include "controller/results/rules/rules.h"
 
@@ -8,8 +8,8 @@
 #include <ctype.h>
 #include <string.h>
 
-/* One record, and what its matches are given to. */
-struct looking {
+/* The record that is matched, and the receiver of the matches. */
+struct matching {
 	struct extract_rules *rules;
 	struct fields *names;
 	const char *text;
@@ -17,7 +17,7 @@ struct looking {
 	rules_fn *fn;
 	void *arg;
 	uint64_t *limits;
-	struct capture catching;
+	struct capture capture;
 };
 
 /* The place of a match. */
@@ -26,26 +26,26 @@ struct span {
 	size_t to;
 };
 
-/* The next match of the rule's expression, behind the last one (NULL: the
- * first): 1; 0: there is none, or the search was given up.
+/* Find the next match of the rule's expression after the last one (NULL: the
+ * first): 1; 0: none, or a limit was reached.
  */
-static int search(struct looking *looking, const struct rule *rule,
+static int search(struct matching *matching, const struct rule *rule,
 		  const struct span *last, struct span *place)
 {
-	const struct extract_rules *rules = looking->rules;
+	const struct extract_rules *rules = matching->rules;
 	const PCRE2_SIZE *places = pcre2_get_ovector_pointer(rules->match);
-	/* A match of nothing must not be found for ever. */
+	/* After an empty match, the search must advance. */
 	size_t start = !last                   ? 0
 		       : last->to > last->from ? last->to
 					       : last->to + 1;
 	int rc;
 
-	if (start > looking->size)
+	if (start > matching->size)
 		return 0;
-	rc = pcre2_match(rule->code, (PCRE2_SPTR)looking->text, looking->size,
+	rc = pcre2_match(rule->code, (PCRE2_SPTR)matching->text, matching->size,
 			 start, 0, rules->match, rules->context);
 	if (rc < 0) {
-		*looking->limits += rc != PCRE2_ERROR_NOMATCH;
+		*matching->limits += rc != PCRE2_ERROR_NOMATCH;
 		return 0;
 	}
 	place->from = places[0];
@@ -54,11 +54,11 @@ static int search(struct looking *looking, const struct rule *rule,
 	return 1;
 }
 
-/* What the groups of the last match hold. */
-static void take_groups(struct looking *looking, const struct rule *rule)
+/* Take the groups of the last match. */
+static void take_groups(struct matching *matching, const struct rule *rule)
 {
 	const PCRE2_SIZE *places =
-		pcre2_get_ovector_pointer(looking->rules->match);
+		pcre2_get_ovector_pointer(matching->rules->match);
 
 	for (size_t i = 0; i < rule->source_count; i++) {
 		const struct source *source = &rule->sources[i];
@@ -66,25 +66,25 @@ static void take_groups(struct looking *looking, const struct rule *rule)
 
 		if (source->group && place[0] != PCRE2_UNSET &&
 		    place[0] < place[1])
-			capture_source(&looking->catching, source,
-				       looking->text + place[0],
+			capture_source(&matching->capture, source,
+				       matching->text + place[0],
 				       place[1] - place[0]);
 	}
 }
 
-static int match_expression(struct looking *looking, const struct rule *rule)
+static int match_expression(struct matching *matching, const struct rule *rule)
 {
 	struct span place, last;
-	int found = search(looking, rule, NULL, &place);
+	int found = search(matching, rule, NULL, &place);
 
 	while (found) {
-		capture_begin(&looking->catching, looking->names, rule);
-		take_groups(looking, rule);
-		if (capture_end(&looking->catching, looking->fn, looking->arg) <
-		    0)
+		capture_begin(&matching->capture, matching->names, rule);
+		take_groups(matching, rule);
+		if (capture_end(&matching->capture, matching->fn,
+				matching->arg) < 0)
 			return -1;
 		last = place;
-		found = search(looking, rule, &last, &place);
+		found = search(matching, rule, &last, &place);
 	}
 	return 0;
 }
@@ -116,21 +116,21 @@ static const char *dict_start(const struct rule *rule, const char *at,
 	return NULL;
 }
 
-static int match_dict(struct looking *looking, const struct rule *rule)
+static int match_dict(struct matching *matching, const struct rule *rule)
 {
-	const char *end = looking->text + looking->size;
-	const char *at = looking->text;
+	const char *end = matching->text + matching->size;
+	const char *at = matching->text;
 
 	while ((at = dict_start(rule, at, end))) {
 		size_t size;
 
-		capture_begin(&looking->catching, looking->names, rule);
+		capture_begin(&matching->capture, matching->names, rule);
 		size = dict_read(at, (size_t)(end - at), take_dict_value,
-				 &looking->catching);
-		if (size && capture_end(&looking->catching, looking->fn,
-					looking->arg) < 0)
+				 &matching->capture);
+		if (size && capture_end(&matching->capture, matching->fn,
+					matching->arg) < 0)
 			return -1;
-		/* One that does not end may hold another one. */
+		/* An incomplete dict may contain another one. */
 		at += size ? size : 1;
 	}
 	return 0;
@@ -146,9 +146,9 @@ static void trim(const char **text, size_t *size)
 		--*size;
 }
 
-/* The number at the start of a value: behind it may stand its unit ("0.71 sec",
- * "92267 tokens/s", "12%"), or its mean ("1.5/1.4", "1.5 (avg 1.4)"). All of
- * the value when it is no such number.
+/* The size of the number at the start of a value. A unit ("0.71 sec", "92267
+ * tokens/s", "12%") or a mean ("1.5/1.4", "1.5 (avg 1.4)") may follow it. If
+ * the value has another form: all of it.
  */
 static size_t number_size(const char *text, size_t size)
 {
@@ -170,7 +170,7 @@ static size_t number_size(const char *text, size_t size)
 	unit = text[n] == ' ' ? n + 1 : n;
 	if (unit < size && text[unit] == '(' && text[size - 1] == ')')
 		return n;
-	/* A lone e is the head of an exponent that was cut. */
+	/* A single e is the start of an exponent that was cut. */
 	if (unit + 1 == size && unit == n && tolower(text[n]) == 'e')
 		return size;
 	for (size_t i = unit; i < size; i++)
@@ -180,7 +180,7 @@ static size_t number_size(const char *text, size_t size)
 	return n;
 }
 
-static void take_pair(struct looking *looking, const struct rule *rule,
+static void take_pair(struct matching *matching, const struct rule *rule,
 		      const char *text, size_t size)
 {
 	const char *value = text;
@@ -201,14 +201,12 @@ static void take_pair(struct looking *looking, const struct rule *rule,
 	}
 	if (size && value[size - 1] == ']')
 		size--;
-	capture_key(&looking->catching, text, key_size, value,
+	capture_key(&matching->capture, text, key_size, value,
 		    number_size(value, size), false);
 }
 
-/* The pairs from text to end; `more`: something else follows, not the end of
- * the record.
- */
-static void take_pairs(struct looking *looking, const struct rule *rule,
+/* Take the pairs from text to end. more: end is not the end of the record. */
+static void take_pairs(struct matching *matching, const struct rule *rule,
 		       const char *text, const char *end, bool more)
 {
 	while (text < end) {
@@ -218,25 +216,26 @@ static void take_pairs(struct looking *looking, const struct rule *rule,
 			stop++;
 		if (stop == end && (rule->closed || more))
 			return;
-		take_pair(looking, rule, text, (size_t)(stop - text));
+		take_pair(matching, rule, text, (size_t)(stop - text));
 		text = stop + 1;
 	}
 }
 
-static int match_pairs(struct looking *looking, const struct rule *rule)
+static int match_pairs(struct matching *matching, const struct rule *rule)
 {
 	struct span place, next;
-	int found = search(looking, rule, NULL, &place);
+	int found = search(matching, rule, NULL, &place);
 
 	while (found) {
-		capture_begin(&looking->catching, looking->names, rule);
-		take_groups(looking, rule);
-		found = search(looking, rule, &place, &next);
-		take_pairs(looking, rule, looking->text + place.to,
-			   looking->text + (found ? next.from : looking->size),
+		capture_begin(&matching->capture, matching->names, rule);
+		take_groups(matching, rule);
+		found = search(matching, rule, &place, &next);
+		take_pairs(matching, rule, matching->text + place.to,
+			   matching->text +
+				   (found ? next.from : matching->size),
 			   found);
-		if (capture_end(&looking->catching, looking->fn, looking->arg) <
-		    0)
+		if (capture_end(&matching->capture, matching->fn,
+				matching->arg) < 0)
 			return -1;
 		place = next;
 	}
@@ -265,7 +264,7 @@ const char *rules_next(const struct extract_rules *rules, const char *at,
 			 0, rules->match, rules->context);
 	if (rc == PCRE2_ERROR_NOMATCH)
 		return end;
-	/* Whatever else keeps it from searching: a match may stand anywhere. */
+	/* After an error, a match is possible anywhere. */
 	return rc < 0 ? at : at + *pcre2_get_ovector_pointer(rules->match);
 }
 
@@ -273,19 +272,19 @@ int rules_match(struct extract_rules *rules, struct fields *names,
 		const char *text, size_t size, rules_fn *fn, void *arg,
 		uint64_t *limits)
 {
-	typedef int match_fn(struct looking *, const struct rule *);
+	typedef int match_fn(struct matching *, const struct rule *);
 	static match_fn *const forms[] = {
 		[RULE_MATCH] = match_expression,
 		[RULE_DICT] = match_dict,
 		[RULE_PAIRS] = match_pairs,
 	};
-	struct looking looking = { .rules = rules,
-				   .names = names,
-				   .text = text,
-				   .size = size,
-				   .fn = fn,
-				   .arg = arg,
-				   .limits = limits };
+	struct matching matching = { .rules = rules,
+				     .names = names,
+				     .text = text,
+				     .size = size,
+				     .fn = fn,
+				     .arg = arg,
+				     .limits = limits };
 
 	if (rules_next(rules, text, text + size) == text + size)
 		return 0;
@@ -293,7 +292,7 @@ int rules_match(struct extract_rules *rules, struct fields *names,
 		const struct rule *rule = &rules->rules[i];
 
 		if (may_match(rule, text, size) &&
-		    forms[rule->kind](&looking, rule) < 0)
+		    forms[rule->kind](&matching, rule) < 0)
 			return -1;
 	}
 	return 0;

@@ -1,12 +1,12 @@
-/* plain.c - text without its ANSI escape sequences.
+/* plain.c - removes ANSI escape sequences.
  */
 #include "controller/results/rules/rules.h"
 
 #include <string.h>
 
-/* Behind the escape sequence that starts at text[0] (ESC): a control
- * sequence, a string up to its end mark, or a short one. One that does not end
- * in the record is only its first two bytes. Source: ECMA-48, section 5.
+/* The size of the escape sequence at text[0] (ESC): a control sequence, a
+ * string up to its end mark, or a short one. If it does not end in the record,
+ * only its first two bytes count. Source: ECMA-48, section 5.
  */
 static size_t escape_size(const char *text, size_t size)
 {

@@ -1,4 +1,4 @@
-/* read.c - the rules of a description: YAML to compiled rules.
+/* read.c - compiles the rules of a description.
  */
 #include "controller/results/rules/rule.h"
 
@@ -50,7 +50,7 @@ void rule_clear(struct rule *rule)
 	*rule = (struct rule){ 0 };
 }
 
-/* A copy that lives as long as the rules. */
+/* Keep a copy as long as the rules. */
 static int keep(struct extract_rules *rules, const char *text,
 		const char **kept, struct error *err)
 {
@@ -70,7 +70,7 @@ static int keep_value(struct extract_rules *rules, const struct value *value,
 	return keep(rules, text, kept, err);
 }
 
-/* An optional text of a rule; *kept stays as it is when it is not there. */
+/* Read an optional text of a rule. Without it, *kept is unchanged. */
 static int read_text(struct extract_rules *rules, const struct value *rule,
 		     const char *key, const char **kept, struct error *err)
 {
@@ -97,7 +97,7 @@ static int add_field(struct extract_rules *rules, const struct value *place,
 	return 0;
 }
 
-/* An optional field's name of a rule. */
+/* Read an optional field name of a rule; FIELD_NONE: it is missing. */
 static int read_field(struct extract_rules *rules, const struct value *rule,
 		      const char *key, uint16_t *field, struct error *err)
 {
@@ -224,7 +224,7 @@ static int read_fields(struct extract_rules *rules, struct rule *rule,
 	return 0;
 }
 
-/* A named group goes under its own name, unless `fields` says otherwise. */
+/* A named group keeps its own name, unless it is in `fields`. */
 static int add_group(struct extract_rules *rules, struct rule *rule,
 		     const struct value *match, const char *name,
 		     uint32_t number, struct error *err)
@@ -249,7 +249,7 @@ static int add_group(struct extract_rules *rules, struct rule *rule,
 			  err);
 }
 
-/* The named groups, in their order; PCRE2's table is in that of the names. */
+/* Read the named groups by number; PCRE2's table is sorted by name. */
 static int read_groups(struct extract_rules *rules, struct rule *rule,
 		       const struct value *match, struct error *err)
 {
@@ -272,7 +272,7 @@ static int read_groups(struct extract_rules *rules, struct rule *rule,
 	return 0;
 }
 
-/* What a `match` catches nothing with is an error of the description. */
+/* A `match` must capture something. */
 static int check_groups(const struct rule *rule, const struct value *match,
 			struct error *err)
 {
@@ -297,8 +297,7 @@ static pcre2_code *compile(const struct value *match, const char *text,
 	int code = 0;
 	pcre2_code *compiled;
 
-	/* No UTF: a log holds what it holds, and a byte that is no UTF-8 must
-	 * not end the search. */
+	/* No UTF mode: an invalid byte in a log must not end the search. */
 	compiled = pcre2_compile((PCRE2_SPTR)text, strlen(text),
 				 PCRE2_NEVER_UTF | PCRE2_NEVER_UCP |
 					 PCRE2_NEVER_BACKSLASH_C,
@@ -311,7 +310,7 @@ static pcre2_code *compile(const struct value *match, const char *text,
 			    offset, (const char *)why);
 		return NULL;
 	}
-	/* Where the system forbids making code at run time it is slower. */
+	/* If the system forbids code at run time, matching is slower. */
 	pcre2_jit_compile(compiled, PCRE2_JIT_COMPLETE);
 	return compiled;
 }
@@ -413,7 +412,7 @@ static int read_conditions(struct extract_rules *rules, struct rule *rule,
 			return -1;
 	if (read_text(rules, value, "others", &rule->others, err) < 0)
 		return -1;
-	/* A dot stands for the whole. */
+	/* "." means the whole dict. */
 	if (rule->others && !strcmp(rule->others, "."))
 		rule->others = "";
 	return 0;
@@ -441,8 +440,8 @@ static int read_has(struct extract_rules *rules, struct rule *rule,
 	return 0;
 }
 
-/* A text that every dict the rule takes holds: the prefix, or the key of the
- * first field that must be there, the last part of its path.
+/* A text that every matching dict contains: the prefix, or the last part of the
+ * path of the first field in `has`.
  */
 static const char *dict_literal(const struct rule *rule)
 {
@@ -465,7 +464,7 @@ static int read_dict(struct extract_rules *rules, struct rule *rule,
 
 	if (value_string(dict, EXTRACT_MATCH_MAX, &text, err) < 0)
 		return -1;
-	/* A brace stands for any dict. */
+	/* "{" means any dict. */
 	if (!strcmp(text, "{"))
 		text++;
 	if (keep(rules, text, &rule->prefix, err) < 0)
@@ -485,7 +484,7 @@ static int read_pairs(struct extract_rules *rules, struct rule *rule,
 	return read_text(rules, value, "is", &rule->is, err);
 }
 
-/* Which form of rule it is: the one of `match`, `dict` and `pairs` there. */
+/* The form of the rule: `match`, `dict` or `pairs`. */
 static int read_kind(const struct value *value, struct rule *rule,
 		     const struct value **form, struct error *err)
 {

@@ -1,4 +1,4 @@
-/* rules.c - the log section of a description to a set of rules.
+/* rules.c - compiles the log sections of descriptions to a set of rules.
  */
 #include "controller/results/rules/rules.h"
 
@@ -7,12 +7,12 @@
 #include <fnmatch.h>
 #include <string.h>
 
-/* What an expression may cost on one record before the rule gives up on it:
- * PCRE2's own default is ten million, seconds on a hostile line.
+/* Limits of a match on one record. PCRE2's default of ten million means seconds
+ * on a hostile line.
  */
 #define MATCH_LIMIT 200000
 #define HEAP_LIMIT_KIB 8192
-#define LITERAL_MIN 3 /* bytes: shorter ones stand in most lines */
+#define LITERAL_MIN 3 /* bytes; most lines contain shorter ones */
 #define JIT_STACK_FIRST 32768
 #define JIT_STACK_LIMIT 262144
 
@@ -143,7 +143,7 @@ static int read_patterns(struct strings *patterns, const struct value *list,
 	return 0;
 }
 
-/* The last section's patterns count, as does its `read`. */
+/* The patterns of the last section are used, as is its `read`. */
 static int read_streams(struct extract_rules *rules, const struct value *list,
 			struct error *err)
 {
@@ -153,7 +153,7 @@ static int read_streams(struct extract_rules *rules, const struct value *list,
 		    : 0;
 }
 
-/* Those of all sections count. */
+/* The patterns of all sections are used. */
 static int read_columns(struct extract_rules *rules, const struct value *list,
 			struct error *err)
 {
@@ -163,8 +163,8 @@ static int read_columns(struct extract_rules *rules, const struct value *list,
 		    : 0;
 }
 
-/* One log section. Only the last one, the description's own, may do without
- * rules of its own, if it has those of others.
+/* Read one log section. The last one is the description's own; it needs no
+ * rules if others have some.
  */
 static int read_section(struct extract_rules *rules, const struct value *log,
 			struct error *err)
@@ -209,13 +209,13 @@ static int make_matcher(struct extract_rules *rules, struct error *err)
 		return error_nomem(err, "log rules");
 	pcre2_set_match_limit(rules->context, MATCH_LIMIT);
 	pcre2_set_heap_limit(rules->context, HEAP_LIMIT_KIB);
-	/* NULL where there is no JIT: then nothing uses it. */
+	/* NULL without JIT; then it is not used. */
 	pcre2_jit_stack_assign(rules->context, NULL, rules->stack);
 	return 0;
 }
 
-/* "a|b|c" of texts that stand in every match of some rule. Where one that is
- * there already stands in another one, that one finds nothing more.
+/* Append the literals of a rule to the expression "a|b|c". A literal that
+ * contains an earlier one is not needed.
  */
 static int add_literals(struct strings *all, const struct rule *rule,
 			struct buffer *out, struct error *err)
@@ -243,9 +243,9 @@ static int add_literals(struct strings *all, const struct rule *rule,
 	return 0;
 }
 
-/* One expression for what the matches of all rules hold, where all hold enough.
- * Most of a log matches no rule, and JIT code for this alone says so several
- * times faster than the rules' own expressions one after the other.
+/* Make one expression of the literals of all rules, if every rule has some.
+ * Most of a log matches no rule, and this expression finds that out several
+ * times faster than all rules one after the other.
  */
 static int make_literals(struct extract_rules *rules, struct error *err)
 {
@@ -266,7 +266,8 @@ static int make_literals(struct extract_rules *rules, struct error *err)
 		if (add_literals(&all, rule, &text, err) < 0)
 			return -1;
 	}
-	/* PCRE2 refuses what is too long: then each rule looks for its own. */
+	/* If it is too long for PCRE2, each rule searches for its own literals.
+	 */
 	rules->literals = pcre2_compile((PCRE2_SPTR)text.data, text.size,
 					PCRE2_NEVER_UTF | PCRE2_NEVER_UCP,
 					&code, &offset, NULL);

@@ -7,26 +7,26 @@
 
 #include "controller/results/rules/rule.h"
 
-#define CAUGHT_MAX 96 /* values of one match */
+#define CAPTURED_MAX 96 /* values of one match */
 
 /* The captured values of one match: each field once, in the order of the
  * description, then those of `others`. Texts are borrowed from the record.
  */
-struct caught {
+struct captured {
 	const struct rule *rule;
-	struct caught_value values[CAUGHT_MAX];
+	struct captured_value values[CAPTURED_MAX];
 	size_t count;
 };
 
-const struct caught_value *caught_find(const struct caught *caught,
-				       uint16_t field);
+const struct captured_value *captured_find(const struct captured *captured,
+					   uint16_t field);
 
 /* Call fn for each match of each rule in text[0..size), in the order of the
  * rules. New names are added to `names`, whose base is rules->fields. If fn
  * returns -1, rules_match() returns -1 at once; it also returns -1 if memory
  * runs out. *limits is increased for each rule that reached PCRE2's limit.
  */
-typedef int rules_fn(const struct caught *caught, void *arg);
+typedef int rules_fn(const struct captured *captured, void *arg);
 int rules_match(struct extract_rules *rules, struct fields *names,
 		const char *text, size_t size, rules_fn *fn, void *arg,
 		uint64_t *limits);
