@@ -114,10 +114,8 @@ static int read_name(const struct value *root, const char *key,
 	if (value_string(value, NAME_INDEX_NAME_BYTES, name, err) < 0)
 		return -1;
 	if (strcmp(*name, place) != 0)
-		return value_error(value, err,
-				   "\"%s\" is not valid here; expected \"%s\", "
-				   "the name of the file",
-				   *name, place);
+		return value_invalid(value, err, "\"%s\", the name of the file",
+				     place);
 	return 0;
 }
 

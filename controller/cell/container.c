@@ -1,5 +1,4 @@
-/* container.c - the container of a cell: its texts filled, its lists checked.
- */
+/* container.c - reads the keys of a cell's container. */
 #include "controller/cell/container.h"
 
 #include "controller/cell/cell_text.h"
@@ -24,8 +23,7 @@ static int check_list(const struct value *list, size_t max, struct error *err)
 		return -1;
 	if (value_count(list) <= max)
 		return 0;
-	return value_error(list, err, "a list of %zu; expected at most %zu",
-			   value_count(list), max);
+	return value_invalid(list, err, "at most %zu entries", max);
 }
 
 static int read_command(const struct cell_texts *texts, enum sweep_key key,
@@ -36,18 +34,13 @@ static int read_command(const struct cell_texts *texts, enum sweep_key key,
 	if (!list)
 		return 0;
 	if (value_kind(list) == VALUE_SCALAR)
-		return value_error(list, err,
-				   "the text \"%.60s\" is not valid here; "
-				   "expected a list of words, [python, "
-				   "train.py], or for a shell [sh, -c, "
-				   "\"...\"]",
-				   value_text(list));
+		return value_invalid(list, err,
+				     "a list of words, [python, train.py], or "
+				     "for a shell [sh, -c, \"...\"]");
 	if (value_expect(list, VALUE_LIST, err) < 0)
 		return -1;
 	if (!value_count(list) || value_count(list) > WORDS_MAX)
-		return value_error(list, err,
-				   "a list of %zu; expected 1 to %d words",
-				   value_count(list), WORDS_MAX);
+		return value_invalid(list, err, "1 to %d words", WORDS_MAX);
 	for (size_t i = 0; i < value_count(list); i++)
 		if (cell_text_words(texts, value_at(list, i), argv, err) < 0)
 			return -1;
@@ -117,59 +110,11 @@ static int read_ulimits(const struct cell_texts *texts, struct strings *ulimits,
 		if (!value)
 			continue;
 		if (!good_ulimit(value_text(value)))
-			return value_error(value, err,
-					   "\"%.60s\" is not valid here; "
-					   "expected soft or soft:hard, each a "
-					   "number or -1 for no limit",
-					   value_text(value));
+			return value_invalid(value, err,
+					     "soft or soft:hard, each a number "
+					     "or -1 for no limit");
 		if (strings_printf(ulimits, err, "%s=%s", name,
 				   value_text(value)) < 0)
-			return -1;
-	}
-	return 0;
-}
-
-static int read_names(const struct value *list, size_t max,
-		      struct strings *names, struct error *err)
-{
-	if (!list)
-		return 0;
-	if (check_list(list, NAMES_MAX, err) < 0)
-		return -1;
-	for (size_t i = 0; i < value_count(list); i++) {
-		const char *text;
-
-		if (value_string(value_at(list, i), max, &text, err) < 0 ||
-		    strings_add(names, text, err) < 0)
-			return -1;
-	}
-	return 0;
-}
-
-/* Paths of the node. */
-static int read_needs(const struct cell_texts *texts, struct strings *needs,
-		      struct error *err)
-{
-	const struct value *list = texts->values[KEY_NEEDS];
-	size_t max = key_rules[KEY_NEEDS].max;
-
-	if (!list)
-		return 0;
-	if (check_list(list, NAMES_MAX, err) < 0)
-		return -1;
-	for (size_t i = 0; i < value_count(list); i++) {
-		const struct value *path = value_at(list, i);
-		const char *text;
-
-		if (value_string(path, max, &text, err) < 0 ||
-		    cell_text_fill(texts, path, max, false, err) < 0)
-			return -1;
-		if (*texts->cells->scratch.data != '/')
-			return value_error(path, err,
-					   "\"%.60s\" is not valid here; "
-					   "expected an absolute path",
-					   text);
-		if (strings_add(needs, texts->cells->scratch.data, err) < 0)
 			return -1;
 	}
 	return 0;
@@ -241,11 +186,9 @@ static int read_file(const struct cell_texts *texts, const struct value *map,
 	if (value_string(name, FILES_NAME_MAX, &word, err) < 0)
 		return -1;
 	if (!file_name_valid(word))
-		return value_error(name, err,
-				   "\"%s\" is not valid here; expected "
-				   "letters, digits, \".\", \"_\" and \"-\", "
-				   "but not start, hostfile or NAME.new",
-				   word);
+		return value_invalid(name, err,
+				     "letters, digits, \".\", \"_\" and \"-\", "
+				     "but not start, hostfile or NAME.new");
 	if (value_expect(text, VALUE_SCALAR, err) < 0 ||
 	    cell_text_fill(texts, text, max, true, err) < 0)
 		return -1;
@@ -289,35 +232,11 @@ static int read_files(const struct cell_texts *texts,
 	return 0;
 }
 
-/* Texts, also with what only the start of the task can fill; check() refuses
- * some of them as filled.
- */
-static int read_filled(const struct cell_texts *texts, enum sweep_key key,
-		       size_t most, struct strings *to,
-		       int (*check)(const struct value *value,
-				    const char *filled, struct error *err),
-		       struct error *err)
+static int check_absolute(const struct value *path, const char *filled,
+			  struct error *err)
 {
-	const struct value *list = texts->values[key];
-	const char *filled, *text;
-
-	if (!list)
-		return 0;
-	if (check_list(list, most, err) < 0)
-		return -1;
-	for (size_t i = 0; i < value_count(list); i++) {
-		const struct value *value = value_at(list, i);
-
-		if (value_string(value, key_rules[key].max, &text, err) < 0 ||
-		    cell_text_fill(texts, value, key_rules[key].max, true,
-				   err) < 0)
-			return -1;
-		filled = texts->cells->scratch.data;
-		if (check(value, filled, err) < 0 ||
-		    strings_add(to, filled, err) < 0)
-			return -1;
-	}
-	return 0;
+	return *filled == '/' ? 0
+			      : value_invalid(path, err, "an absolute path");
 }
 
 static int check_follow(const struct value *pattern, const char *filled,
@@ -325,13 +244,11 @@ static int check_follow(const struct value *pattern, const char *filled,
 {
 	if (*filled && !strstr(filled, "**"))
 		return 0;
-	return value_error(pattern, err,
-			   "\"%.60s\" is not valid here; expected a path with "
-			   "*, ? and [] within its names",
-			   value_text(pattern));
+	return value_invalid(pattern, err,
+			     "a path with *, ? and [] within its names");
 }
 
-/* Reading a pattern means reading the folder that it begins with. */
+/* A pattern needs a folder to search. */
 static int check_collect(const struct value *path, const char *filled,
 			 struct error *err)
 {
@@ -340,24 +257,74 @@ static int check_collect(const struct value *path, const char *filled,
 	struct error why;
 
 	if (!*filled || !strcmp(filled, "/"))
-		return value_error(path, err,
-				   "\"%.60s\" is not valid here; expected a "
-				   "path in the container, absolute or from "
-				   "the working folder",
-				   value_text(path));
+		return value_invalid(path, err,
+				     "a path in the container, absolute or "
+				     "from the working folder");
 	if (!pattern_split(filled, folder, sizeof(folder), &pattern))
 		pattern = strpbrk(filled, "*?[\\") ? filled : NULL;
 	else if (!*folder)
-		return value_error(path, err,
-				   "\"%.60s\" is not valid here; expected "
-				   "patterns below a folder, as in /out/*.json",
-				   value_text(path));
+		return value_invalid(path, err,
+				     "patterns below a folder, as in "
+				     "/out/*.json");
 	if (pattern && pattern_check(pattern, &why) < 0)
 		return value_error(path, err, "%s", why.text);
 	return 0;
 }
 
-/* Nothing may be put through a mount into a folder of the host. */
+/* The lists of texts. Those with check() have placeholders; it gets the filled
+ * text and may refuse it.
+ */
+static const struct text_list {
+	enum sweep_key key;
+	unsigned most; /* entries */
+	size_t place;  /* of the strings in struct container_spec */
+	int (*check)(const struct value *value, const char *filled,
+		     struct error *err);
+	bool runtime; /* names of a task's start are valid */
+} text_lists[] = {
+#define PLACE(member) offsetof(struct container_spec, member)
+	{ KEY_NEEDS, NAMES_MAX, PLACE(needs), check_absolute, false },
+	{ KEY_FOLLOW, FOLLOW_MAX, PLACE(follow), check_follow, true },
+	{ KEY_COLLECT, COLLECT_MAX, PLACE(collect), check_collect, true },
+	{ KEY_CAPABILITIES, NAMES_MAX, PLACE(capabilities), NULL, false },
+	{ KEY_GROUPS, NAMES_MAX, PLACE(groups), NULL, false },
+	{ KEY_DEVICE_NODES, NAMES_MAX, PLACE(device_nodes), NULL, false },
+	{ KEY_SECURITY, NAMES_MAX, PLACE(security), NULL, false },
+#undef PLACE
+};
+
+static int read_text_list(const struct cell_texts *texts,
+			  const struct text_list *rule,
+			  struct container_spec *container, struct error *err)
+{
+	const struct value *list = texts->values[rule->key];
+	struct strings *to = (void *)((char *)container + rule->place);
+	size_t max = key_rules[rule->key].max;
+
+	if (!list)
+		return 0;
+	if (check_list(list, rule->most, err) < 0)
+		return -1;
+	for (size_t i = 0; i < value_count(list); i++) {
+		const struct value *value = value_at(list, i);
+		const char *text;
+
+		if (value_string(value, max, &text, err) < 0)
+			return -1;
+		if (rule->check) {
+			if (cell_text_fill(texts, value, max, rule->runtime,
+					   err) < 0)
+				return -1;
+			text = texts->cells->scratch.data;
+		}
+		if ((rule->check && rule->check(value, text, err) < 0) ||
+		    strings_add(to, text, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* A mount at or above the workspace would put it into a folder of the host. */
 static int check_workspace_mounts(const struct cell_texts *texts,
 				  const struct container_spec *container,
 				  struct error *err)
@@ -461,27 +428,15 @@ int container_read(struct cells *cells, const struct value *const *values,
 	if (read_image(texts, cell, err) < 0 ||
 	    read_command(texts, KEY_COMMAND, &container->argv, err) < 0 ||
 	    read_command(texts, KEY_PREPARE, &container->prepare, err) < 0 ||
-	    read_needs(texts, &container->needs, err) < 0 ||
 	    read_env(texts, &container->env, err) < 0 ||
 	    read_mounts(texts, container, err) < 0 ||
 	    read_files(texts, container, err) < 0 ||
 	    read_ulimits(texts, &container->ulimits, err) < 0 ||
-	    read_filled(texts, KEY_FOLLOW, FOLLOW_MAX, &container->follow,
-			check_follow, err) < 0 ||
-	    read_filled(texts, KEY_COLLECT, COLLECT_MAX, &container->collect,
-			check_collect, err) < 0 ||
-	    read_workspace(texts, container, err) < 0 ||
-	    read_names(values[KEY_CAPABILITIES],
-		       key_rules[KEY_CAPABILITIES].max,
-		       &container->capabilities, err) < 0 ||
-	    read_names(values[KEY_GROUPS], key_rules[KEY_GROUPS].max,
-		       &container->groups, err) < 0 ||
-	    read_names(values[KEY_DEVICE_NODES],
-		       key_rules[KEY_DEVICE_NODES].max,
-		       &container->device_nodes, err) < 0 ||
-	    read_names(values[KEY_SECURITY], key_rules[KEY_SECURITY].max,
-		       &container->security, err) < 0)
+	    read_workspace(texts, container, err) < 0)
 		return -1;
+	for (size_t i = 0; i < sizeof(text_lists) / sizeof(text_lists[0]); i++)
+		if (read_text_list(texts, &text_lists[i], container, err) < 0)
+			return -1;
 	if (container->workspace &&
 	    check_workspace_mounts(texts, container, err) < 0)
 		return -1;

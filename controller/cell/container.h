@@ -1,4 +1,4 @@
-/* container.h - the container of a cell: its texts filled, its lists checked.
+/* container.h - reads the keys of a cell's container.
  */
 #ifndef CONTROLLER_CELL_CONTAINER_H
 #define CONTROLLER_CELL_CONTAINER_H

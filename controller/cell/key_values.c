@@ -142,10 +142,7 @@ static int read_label(const struct value *value, const char **label,
 		*label = text;
 		return 0;
 	}
-	return value_error(value, err,
-			   "'%.60s' is not valid here; expected a node label, "
-			   "key=value",
-			   text);
+	return value_invalid(value, err, "a node label, key=value");
 }
 
 /* One label or a list of them, to one text in their order. */
@@ -189,10 +186,9 @@ static int read_split(const struct value *list, struct parallel_layout *shape,
 	if (value_expect(list, VALUE_LIST, err) < 0)
 		return -1;
 	if (!value_count(list) || value_count(list) > rule->max)
-		return value_error(list, err,
-				   "a list of %zu; expected the layers of 1 to "
-				   "%" PRIu64 " stages",
-				   value_count(list), rule->max);
+		return value_invalid(list, err,
+				     "the layers of 1 to %" PRIu64 " stages",
+				     rule->max);
 	for (size_t i = 0; i < value_count(list); i++) {
 		uint32_t layers;
 
@@ -240,9 +236,7 @@ static int read_after(const struct value *const *values, struct job_spec *spec,
 	if (!after)
 		return 0;
 	if (!value_count(after))
-		return value_error(after, err,
-				   "an empty map is not valid here; expected "
-				   "values of other cells");
+		return value_invalid(after, err, "values of other cells");
 	for (size_t i = 0; i < value_count(after) && used < sizeof(words); i++)
 		used += (size_t)snprintf(words + used, sizeof(words) - used,
 					 "%s%s=%s", i ? " " : "",

@@ -1,6 +1,4 @@
-/* overlay.c - maps to paths: what a file says about a cell, ready to be laid
- * over another.
- */
+/* overlay.c - the layers of a cell, as values by path. */
 #include "controller/cell/overlay.h"
 
 #include "controller/cell/keys.h"
@@ -15,7 +13,7 @@
 
 struct path {
 	char *name;
-	const struct value *first; /* who brought it; NULL: the key table */
+	const struct value *first; /* that set it; NULL: a key of key_rules[] */
 };
 
 struct paths {
@@ -219,7 +217,7 @@ static int add_value(struct overlay *layer, struct paths *paths,
 	return 0;
 }
 
-/* "batch.micro", "env.NAME": a path of a sweep key, written as one word. */
+/* Is the name the path of a sweep key: "batch.micro", "env.NAME"? */
 static bool dotted_key(const struct paths *paths, const char *name)
 {
 	int path = paths_find(paths, name);
@@ -238,20 +236,15 @@ int overlay_add(struct overlay *layer, struct paths *paths, const char *name,
 		const struct value *value, struct error *err)
 {
 	const char *children[KEY_CHILDREN_MAX];
-	char found[96];
 
-	/* The path alone will do. */
+	/* `workspace: FOLDER` is short for workspace.path. */
 	if (!strcmp(name, "workspace") && value_kind(value) == VALUE_SCALAR)
 		name = key_rules[KEY_WORKSPACE_PATH].path;
 	switch (key_shape(name)) {
 	case SHAPE_LEAF:
 		if (value_kind(value) != VALUE_MAP)
 			break;
-		value_found(value, found, sizeof(found));
-		return value_error(value, err,
-				   "%s is not valid here; expected a value "
-				   "that is not a map",
-				   found);
+		return value_invalid(value, err, "a value that is not a map");
 	case SHAPE_KNOWN:
 		key_children(name, children);
 		if (value_check_keys(value, children, err) < 0)

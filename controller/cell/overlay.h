@@ -1,5 +1,4 @@
-/* overlay.h - maps to paths: what a file says about a cell, ready to be laid
- * over another.
+/* overlay.h - the layers of a cell, as values by path.
  *
  * {batch: {micro: 2}, nodes: 1} is the layer batch.micro=2, nodes=1. Laying one
  * layer over another is the deep merge of the two maps. Every path of a sweep
@@ -27,7 +26,7 @@ const char *paths_name(const struct paths *paths, size_t path);
 /* The number of a path, or -1. */
 int paths_find(const struct paths *paths, const char *name);
 
-/* The known path that a person most likely meant, or NULL. */
+/* The most similar path, or NULL. */
 const char *paths_nearest(const struct paths *paths, const char *name);
 
 struct pair {
@@ -43,11 +42,11 @@ struct overlay {
 void overlay_clear(struct overlay *layer);
 OWNED_VALUE(struct overlay, overlay_clear)
 
-/* Add to the layer what `value` says about the key `name`: a key of sweep files
- * (also written as a path, batch.micro) or a free variable. Refused: a map
- * where none may stand, an unknown key in batch or parallel, a name that is not
- * one ([A-Za-z_][A-Za-z0-9_-]*), nothing as a value, a variable that is a map
- * here and a single value elsewhere.
+/* Add the value of the key `name` to the layer: a key of sweep files (also
+ * written as a path, batch.micro) or a free variable. Errors: a map where a
+ * single value is expected, an unknown key in batch or parallel, a name that is
+ * not [A-Za-z_][A-Za-z0-9_-]*, no value, a variable that is a map here and a
+ * single value elsewhere.
  */
 int overlay_add(struct overlay *layer, struct paths *paths, const char *name,
 		const struct value *value, struct error *err);

@@ -74,11 +74,9 @@ static int read_baseline(const struct value *baseline, cJSON *to,
 		return read_values(baseline, "",
 				   cJSON_AddObjectToObject(to, "values"), err);
 	if (value_u64(baseline, 1, (uint64_t)1 << 53, &job, NULL) < 0)
-		return value_error(baseline, err,
-				   "\"%.40s\" is not valid here; expected the "
-				   "number of a job, or values of a cell of "
-				   "this sweep, such as {vendor: nvidia}",
-				   value_text(baseline));
+		return value_invalid(baseline, err,
+				     "the number of a job, or values of a cell "
+				     "of this sweep, such as {vendor: nvidia}");
 	if (!cJSON_AddNumberToObject(to, "job", (double)job))
 		return error_nomem(err, "align");
 	return 0;

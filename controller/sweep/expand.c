@@ -23,10 +23,8 @@ static int read_sweep_name(struct sweep *sweep, const struct value *root,
 		return -1;
 	if (strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789._-") !=
 	    strlen(name))
-		return value_error(value, err,
-				   "\"%.60s\" is not valid here; expected a-z, "
-				   "0-9, \".\", \"_\" and \"-\"",
-				   name);
+		return value_invalid(value, err,
+				     "a-z, 0-9, \".\", \"_\" and \"-\"");
 	sweep->name = name;
 	return 0;
 }
@@ -161,9 +159,7 @@ static int read_axis(struct sweep *sweep, const struct value *matrix,
 		return -1;
 	count = value_count(list);
 	if (!count)
-		return value_error(list, err,
-				   "an empty list is not valid here; expected "
-				   "1 or more entries");
+		return value_invalid(list, err, "1 or more entries");
 	/* Both factors are below 2^32: no overflow. */
 	sweep->product *= count;
 	if (sweep->product > SWEEP_CELLS_MAX)

@@ -109,6 +109,7 @@ void value_path(const struct value *value, char *buffer, size_t size)
 
 void value_found(const struct value *value, char *buffer, size_t size)
 {
+	const char *kind = value->kind == VALUE_LIST ? "list" : "map";
 	int shown;
 
 	switch (value->kind) {
@@ -116,10 +117,12 @@ void value_found(const struct value *value, char *buffer, size_t size)
 		snprintf(buffer, size, "nothing");
 		break;
 	case VALUE_LIST:
-		snprintf(buffer, size, "a list of %zu", value->count);
-		break;
 	case VALUE_MAP:
-		snprintf(buffer, size, "a map of %zu", value->count);
+		if (value->count)
+			snprintf(buffer, size, "a %s of %zu entr%s", kind,
+				 value->count, value->count == 1 ? "y" : "ies");
+		else
+			snprintf(buffer, size, "an empty %s", kind);
 		break;
 	case VALUE_SCALAR:
 		shown = (int)strnlen(value->text, SHOWN_BYTES);
@@ -170,9 +173,8 @@ int value_key_error(const struct value *map, size_t index, struct error *err,
 	return -1;
 }
 
-/* "FOUND is not valid here; expected ..." */
-__attribute__((format(printf, 3, 4))) static int
-refuse(const struct value *value, struct error *err, const char *fmt, ...)
+int value_invalid(const struct value *value, struct error *err, const char *fmt,
+		  ...)
 {
 	struct error allowed = { 0 };
 	char found[96];
@@ -200,7 +202,9 @@ int value_expect(const struct value *value, enum value_kind kind,
 	};
 	/* clang-format on */
 
-	return value->kind == kind ? 0 : refuse(value, err, "%s", names[kind]);
+	return value->kind == kind
+		       ? 0
+		       : value_invalid(value, err, "%s", names[kind]);
 }
 
 /* A plain integer of the core schema: sign and magnitude. */
@@ -238,12 +242,12 @@ int value_u64(const struct value *value, uint64_t min, uint64_t max,
 	if (!parse_integer(value, &negative, &number) || (negative && number) ||
 	    number < min || number > max)
 		return max == UINT64_MAX
-			       ? refuse(value, err, "an integer from %" PRIu64,
-					min)
-			       : refuse(value, err,
-					"an integer from %" PRIu64
-					" to %" PRIu64,
-					min, max);
+			       ? value_invalid(value, err,
+					       "an integer from %" PRIu64, min)
+			       : value_invalid(value, err,
+					       "an integer from %" PRIu64
+					       " to %" PRIu64,
+					       min, max);
 	*out = number;
 	return 0;
 }
@@ -270,9 +274,9 @@ int value_i64(const struct value *value, int64_t min, int64_t max, int64_t *out,
 	int64_t number = (int64_t)(negative ? 0 - magnitude : magnitude);
 
 	if (!good || number < min || number > max)
-		return refuse(value, err,
-			      "an integer from %" PRId64 " to %" PRId64, min,
-			      max);
+		return value_invalid(value, err,
+				     "an integer from %" PRId64 " to %" PRId64,
+				     min, max);
 	*out = number;
 	return 0;
 }
@@ -286,7 +290,8 @@ int value_double(const struct value *value, double min, double max, double *out,
 	if (value->kind != VALUE_SCALAR || value->quoted ||
 	    !decimal_parse(value->text, &number, &end) || *end ||
 	    number < min || number > max)
-		return refuse(value, err, "a number from %g to %g", min, max);
+		return value_invalid(value, err, "a number from %g to %g", min,
+				     max);
 	*out = number;
 	return 0;
 }
@@ -300,7 +305,7 @@ int value_bool(const struct value *value, bool *out, struct error *err)
 	else if (plain && !strcasecmp(value->text, "false"))
 		*out = false;
 	else
-		return refuse(value, err, "true or false");
+		return value_invalid(value, err, "true or false");
 	return 0;
 }
 
@@ -310,7 +315,8 @@ int value_string(const struct value *value, size_t max, const char **out,
 	size_t size = strlen(value->text);
 
 	if (value->kind != VALUE_SCALAR || !size)
-		return refuse(value, err, "a text of 1 to %zu bytes", max);
+		return value_invalid(value, err, "a text of 1 to %zu bytes",
+				     max);
 	if (size > max)
 		return value_error(value, err,
 				   "a text of %zu bytes; expected 1 to %zu",
@@ -327,8 +333,8 @@ int value_duration_ms(const struct value *value, uint64_t min_ms,
 	if (value->kind == VALUE_SCALAR &&
 	    duration_parse(value->text, min_ms, max_ms, out, NULL) == 0)
 		return 0;
-	return refuse(value, err, "%s",
-		      duration_allowed(min_ms, max_ms, allowed));
+	return value_invalid(value, err, "%s",
+			     duration_allowed(min_ms, max_ms, allowed));
 }
 
 int value_size_bytes(const struct value *value, uint64_t min, uint64_t max,
@@ -339,7 +345,7 @@ int value_size_bytes(const struct value *value, uint64_t min, uint64_t max,
 	if (value->kind == VALUE_SCALAR &&
 	    size_parse(value->text, min, max, out, NULL) == 0)
 		return 0;
-	return refuse(value, err, "%s", size_allowed(min, max, allowed));
+	return value_invalid(value, err, "%s", size_allowed(min, max, allowed));
 }
 
 int value_share(const struct value *value, double *out, struct error *err)
@@ -356,8 +362,9 @@ int value_share(const struct value *value, double *out, struct error *err)
 			return 0;
 		}
 	}
-	return refuse(value, err,
-		      "a share above 0 and up to 100%%, such as 2%% or 0.02");
+	return value_invalid(value, err,
+			     "a share above 0 and up to 100%%, such as 2%% or "
+			     "0.02");
 }
 
 static void list_words(const char *const *words, char *buffer, size_t size)
@@ -404,7 +411,7 @@ int value_enum(const struct value *value, const char *const *words, size_t *out,
 	}
 	list_words(words, allowed, sizeof(allowed));
 	suggest(value->text, words, near, sizeof(near));
-	return refuse(value, err, "%s%s", allowed, near);
+	return value_invalid(value, err, "%s%s", allowed, near);
 }
 
 int value_check_keys(const struct value *map, const char *const *keys,

@@ -51,7 +51,8 @@ const struct value *value_get(const struct value *map, const char *key);
  */
 void value_path(const struct value *value, char *buffer, size_t size);
 
-/* The value as error texts name it: `"two"`, `a list of 3`, `nothing`. */
+/* The value as error texts name it: `"two"`, `a list of 3 entries`,
+ * `an empty map`, `nothing`. */
 void value_found(const struct value *value, char *buffer, size_t size);
 
 /* Set *err to EINVAL with the text "file:line: path: " and the formatted text;
@@ -61,6 +62,11 @@ int value_error(const struct value *value, struct error *err, const char *fmt,
 		...) __attribute__((format(printf, 3, 4)));
 int value_key_error(const struct value *map, size_t index, struct error *err,
 		    const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+/* The same with `FOUND is not valid here; expected ` and the formatted text;
+ * FOUND is value_found().
+ */
+int value_invalid(const struct value *value, struct error *err, const char *fmt,
+		  ...) __attribute__((format(printf, 3, 4)));
 
 /* 0 if the value is of this kind, else -1 with EINVAL. */
 int value_expect(const struct value *value, enum value_kind kind,

@@ -328,8 +328,8 @@ static const struct {
 	{ "u64", "!!str 5", "f:1: \"5\" is not valid here; expected an integer from 1 to 100" },
 	{ "u64", "5x", "f:1: \"5x\" is not valid here; expected an integer from 1 to 100" },
 	{ "u64", "1.5", "f:1: \"1.5\" is not valid here; expected an integer from 1 to 100" },
-	{ "u64", "[5]", "f:1: a list of 1 is not valid here; expected an integer from 1 to 100" },
-	{ "u64", "{a: 5}", "f:1: a map of 1 is not valid here; expected an integer from 1 to 100" },
+	{ "u64", "[5]", "f:1: a list of 1 entry is not valid here; expected an integer from 1 to 100" },
+	{ "u64", "{a: 5}", "f:1: a map of 1 entry is not valid here; expected an integer from 1 to 100" },
 	{ "u64", "", "f:1: nothing is not valid here; expected an integer from 1 to 100" },
 	{ "u64", "99999999999999999999999",
 	  "f:1: \"99999999999999999999999\" is not valid here; expected an integer from 1 to 100" },
@@ -377,7 +377,7 @@ static const struct {
 	{ "enum", "violet", "f:1: \"violet\" is not valid here; expected red, green or blue" },
 	{ "keys", "{red: 1, blue: 2}", "0" },
 	{ "keys", "red: 1\nbleu: 2", "f:2: bleu: unknown key; expected red, green or blue; did you mean \"blue\"?" },
-	{ "keys", "[red]", "f:1: a list of 1 is not valid here; expected a map, {key: value} or lines of key: value" },
+	{ "keys", "[red]", "f:1: a list of 1 entry is not valid here; expected a map, {key: value} or lines of key: value" },
 };
 /* clang-format on */
 

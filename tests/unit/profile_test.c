@@ -245,7 +245,7 @@ static const struct {
 	{ "an unknown key below", "vendor: a\ncontainer: {node: {}}\n",
 	  "f:2: container.node: unknown key; expected nodes, runtime, request, cdi, selector, env, groups, capabilities, security, ulimits, shm ...; did you mean \"nodes\"?" },
 	{ "a list for a map", "vendor: a\ndiscover: []\n",
-	  "f:2: discover: a list of 0 is not valid here; expected a map, {key: value} or lines of key: value" },
+	  "f:2: discover: an empty list is not valid here; expected a map, {key: value} or lines of key: value" },
 	{ "a control character", "vendor: a\ntitle: \"a\\u0007b\"\n",
 	  "f:2: title: a control character is not valid here; expected text of one line" },
 	{ "nothing to look for", "vendor: a\ndiscover: {required: []}\n",

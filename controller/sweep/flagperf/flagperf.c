@@ -1,5 +1,4 @@
-/* flagperf.c - the block `flagperf:` of a sweep to ordinary cells.
- */
+/* flagperf.c - converts the block `flagperf:` of a sweep to cells. */
 #include "controller/sweep/flagperf/flagperf.h"
 
 #include "controller/cell/keys.h"
@@ -67,7 +66,7 @@ static int nomem(const struct flagperf *flagperf, struct error *err)
 	return error_nomem(err, value_file(flagperf->site.root));
 }
 
-/* Is the case among those that are to be left out? Then *reason is why. */
+/* 1: the case is in `without`, with the reason. */
 static int left_out(const struct flagperf *flagperf, struct flagperf_case *item,
 		    struct error *err)
 {
@@ -108,7 +107,7 @@ static int add_case(struct flagperf *flagperf,
 	}
 	if (rc <= 0)
 		return rc;
-	/* It only has a name. */
+	/* A cell that is left out only has its name. */
 	while (cell->child)
 		cJSON_Delete(cJSON_DetachItemViaPointer(cell, cell->child));
 	return cJSON_AddStringToObject(cell, "case",
@@ -127,9 +126,7 @@ static int check_launcher(const struct value *map, struct error *err)
 	return word ? value_enum(word, launcher_words, &index, err) : 0;
 }
 
-/* What is started must be known: by the kind, or of a suite with one way to
- * start its cases, by the suite's name.
- */
+/* A suite must have a launcher for its kind, or one with the suite's name. */
 static int check_section(const struct flagperf_section *section,
 			 struct error *err)
 {
@@ -140,7 +137,7 @@ static int check_section(const struct flagperf_section *section,
 	};
 	const struct value *launchers = value_get(section->book, "launchers");
 	const struct value *kind = value_get(section->map, "kind");
-	char words[120] = "", found[100];
+	char words[120] = "";
 
 	if (value_check_keys(section->map, keys, err) < 0 ||
 	    check_launcher(section->map, err) < 0)
@@ -156,9 +153,7 @@ static int check_section(const struct flagperf_section *section,
 	if (!kind)
 		return value_error(section->map, err,
 				   "missing \"kind\" (expected %s)", words);
-	value_found(kind, found, sizeof(found));
-	return value_error(kind, err, "%s is not valid here; expected %s",
-			   found, words);
+	return value_invalid(kind, err, "%s", words);
 }
 
 static int add_section(struct flagperf *flagperf, const char *name,
@@ -219,7 +214,7 @@ static int find_tree(struct flagperf *flagperf, struct error *err)
 	return 0;
 }
 
-/* Its own keys, and the suites beside the training. */
+/* The keys of the block: its own, and the names of the other suites. */
 static int check_keys(const struct flagperf *flagperf, struct error *err)
 {
 	static const char *const own[] = {
@@ -255,14 +250,9 @@ static int read_block(struct flagperf *flagperf, struct error *err)
 		if (value && value_string(value, 4000, &text, err) < 0)
 			return -1;
 		if (value && *text != '/')
-			return value_error(value, err,
-					   "\"%.60s\" is not valid here; "
-					   "expected an absolute path",
-					   text);
+			return value_invalid(value, err, "an absolute path");
 	}
-	if (find_tree(flagperf, err) < 0)
-		return -1;
-	if (check_launcher(block, err) < 0)
+	if (find_tree(flagperf, err) < 0 || check_launcher(block, err) < 0)
 		return -1;
 	value = value_get(block, "keep_going");
 	return value ? value_bool(value, &flagperf->keep_going, err) : 0;
