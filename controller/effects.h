@@ -7,7 +7,7 @@
 #define CONTROLLER_EFFECTS_H
 
 #include "controller/cluster/effects.h"
-#include "controller/web/counters.h"
+#include "controller/web/metrics.h"
 
 struct artifact_fetches;
 struct blob_service;

@@ -23,7 +23,6 @@
 #define SUBMIT_BYTES_MAX (160 << 20) /* of the specs of one sweep */
 #define TOKENS_MAX 256               /* sweeps searched for a repeated submit */
 #define DROPPED_MAX 1000 /* dropped cells named in one answer, and waiting */
-#define NAME_BYTES 130   /* of a vendor or chip */
 #define RUNS_MAX 4096    /* of a cell, that are looked at for one repeat */
 
 struct token_search {
@@ -125,9 +124,8 @@ struct submitting {
 	bool until;      /* a cell has `until` */
 	size_t further;  /* jobs beyond the repeats of the sweep file */
 	struct reply_submit *reply;
-	/* The needs of the previous cell, and why no nodes fit them: */
-	uint32_t nodes, devices;
-	char vendor[NAME_BYTES], chip[NAME_BYTES];
+	/* The kind of the previous cell, and why no nodes fit it: */
+	const struct sweep_kind *kind;
 	char lacks[300];
 	/* The current job: */
 	uint64_t cell;
@@ -161,21 +159,12 @@ static int add_note(struct cell_note *list, size_t *count, const char *cell,
 /* Note a cell that no nodes can run at present. */
 static int note_waiting(struct submitting *to)
 {
+	const struct sweep_kind *kind = sweep_cell_kind(to->sweep, to->cell);
 	struct shape shape = spec_shape(&to->spec);
-	char vendor[NAME_BYTES], chip[NAME_BYTES];
 	struct reply_submit *reply = to->reply;
 
-	/* The previous cell's answer holds for the same needs without labels.
-	 */
-	snprintf(vendor, sizeof(vendor), "%s", shape.vendor);
-	snprintf(chip, sizeof(chip), "%s", shape.chip ? shape.chip : "");
-	if (shape.labels || shape.nodes != to->nodes ||
-	    shape.devices != to->devices || strcmp(vendor, to->vendor) ||
-	    strcmp(chip, to->chip)) {
-		to->nodes = shape.labels ? 0 : shape.nodes;
-		to->devices = shape.devices;
-		memcpy(to->vendor, vendor, sizeof(vendor));
-		memcpy(to->chip, chip, sizeof(chip));
+	if (kind != to->kind) {
+		to->kind = kind;
 		if (unschedulable_of(node_slots(to->api->nodes),
 				     node_count(to->api->nodes), &shape,
 				     to->lacks,

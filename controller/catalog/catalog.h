@@ -30,7 +30,7 @@
  *	  protocol/hardware/profile.h
  *
  * Entries are found by their names and aliases, in any spelling
- * (name_match.h). A framework is also found by a name with a version, which
+ * (name_index.h). A framework is also found by a name with a version, which
  * follows the longest known name from a '_' or a digit on: pytorch_1.13,
  * megatron_core060. Everything returned is borrowed from the catalog and lives
  * as long.

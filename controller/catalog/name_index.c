@@ -1,7 +1,6 @@
 /* name_index.c - items of one kind, found by any of their names. */
 #include "controller/catalog/name_index.h"
 
-#include "controller/catalog/name_match.h"
 #include "protocol/base/owned.h"
 #include "protocol/base/nearest_word.h"
 
@@ -10,7 +9,8 @@
 #include <string.h>
 #include <strings.h>
 
-#define NEAR_MAX 3 /* similar names in an error */
+#define NEAR_MAX 3     /* similar names in an error */
+#define PLAIN_BYTES 96 /* of a name in any spelling */
 
 void name_index_clear(struct name_index *name_index)
 {
@@ -25,6 +25,59 @@ static void *grow(void *array, size_t count, size_t size)
 	if (array && count & (count - 1))
 		return array;
 	return realloc(array, (count ? count * 2 : 1) * size);
+}
+
+/* The characters that are compared; "": there are none, or too many. */
+static void make_plain(const char *text, char plain[PLAIN_BYTES])
+{
+	size_t used = 0;
+
+	for (; *text && used < PLAIN_BYTES - 2; text++) {
+		if (*text >= 'A' && *text <= 'Z')
+			plain[used++] = (char)(*text - 'A' + 'a');
+		else if ((*text >= 'a' && *text <= 'z') ||
+			 (*text >= '0' && *text <= '9') || *text == '.' ||
+			 *text == '+')
+			plain[used++] = *text;
+	}
+	if (*text)
+		used = 0;
+	/* 80G, 80GB and 80GiB are the same. */
+	if (used > 3 && !memcmp(plain + used - 3, "gib", 3))
+		plain[used -= 2] = 0;
+	else if (used > 2 && !memcmp(plain + used - 2, "gb", 2))
+		used--;
+	plain[used] = 0;
+}
+
+/* The text behind `start`; NULL: the text does not begin with it. */
+static const char *behind(const char *text, const char *start)
+{
+	size_t size = strlen(start);
+
+	return strncmp(text, start, size) ? NULL : text + size;
+}
+
+bool name_match(const struct name *name, const char *text)
+{
+	char known[PLAIN_BYTES], found[PLAIN_BYTES], before[PLAIN_BYTES];
+	char memory[16] = "";
+	const char *rest, *tail;
+
+	make_plain(name->text, known);
+	make_plain(text, found);
+	if (!*known || !*found)
+		return false;
+	rest = found;
+	if (name->vendor) {
+		make_plain(name->vendor, before);
+		tail = behind(found, before);
+		rest = tail && *tail ? tail : found;
+	}
+	tail = behind(rest, known);
+	if (name->gib)
+		snprintf(memory, sizeof(memory), "%ug", name->gib);
+	return tail && (!*tail || (*memory && !strcmp(tail, memory)));
 }
 
 static const struct name *find_exact(const struct name_index *name_index,
@@ -46,11 +99,10 @@ static const struct name *find_like(const struct name_index *name_index,
 {
 	for (size_t i = 0; i < name_index->name_count; i++) {
 		const struct name *name = &name_index->names[i];
-		struct name_extras extras = { name->vendor, name->gib };
 
 		if (vendor && name->vendor && strcmp(vendor, name->vendor) != 0)
 			continue;
-		if (name_match(name->text, text, &extras))
+		if (name_match(name, text))
 			return name;
 	}
 	return NULL;

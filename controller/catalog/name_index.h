@@ -1,6 +1,9 @@
 /* name_index.h - items of one kind, found by any of their names.
  *
- * A name is found in any case and spelling (name_match.h).
+ * Documents, device tools and file names write "NVIDIA_A100-SXM4-80GB",
+ * "A100 40G", "H800(80G)" or A10080G for what a description names once. So a
+ * name is found in any spelling: only ASCII letters, digits, '.' and '+' are
+ * compared, without case.
  */
 #ifndef CONTROLLER_CATALOG_NAME_INDEX_H
 #define CONTROLLER_CATALOG_NAME_INDEX_H
@@ -16,8 +19,8 @@
 /* A name or an alias; the texts are borrowed. */
 struct name {
 	const char *text;
-	const char *vendor; /* of a chip, which may precede the name, or NULL */
-	uint32_t gib;       /* memory of a chip, which may follow it, or 0 */
+	const char *vendor; /* of a chip, may precede the name; or NULL */
+	uint32_t gib;       /* memory of a chip, may follow it as 80GB; or 0 */
 	size_t index;       /* of its item */
 };
 
@@ -29,6 +32,11 @@ struct name_index {
 	struct name *names;
 	size_t name_count;
 };
+
+/* Is the text a spelling of the name? False for a text or name that has none of
+ * the compared characters, or 95 and more.
+ */
+bool name_match(const struct name *name, const char *text);
 
 void name_index_clear(struct name_index *name_index);
 

@@ -1,5 +1,4 @@
-/* causes.c - the output of a program in, why it failed out.
- */
+/* causes.c - finds in the output of a program why it failed. */
 #include "controller/causes/causes_internal.h"
 
 #include "protocol/base/utf8.h"
@@ -9,7 +8,7 @@
 #define PREFIXES_MAX 5    /* taken off one line */
 #define TRACEBACK_REACH 8 /* lines between a frame and what was raised */
 #define RAISED_REACH 4    /* lines that an exception may have */
-#define SPEAKER_REACH 60  /* lines between who speaks and what was raised */
+#define SPEAKER_REACH 60  /* lines between a rank's name and its exception */
 
 struct causes *causes_new(struct failure_patterns *patterns, struct error *err)
 {
@@ -36,7 +35,7 @@ void causes_free(struct causes *causes)
 	free(causes);
 }
 
-/* Colours and what else moves a terminal's cursor are taken out in place. */
+/* Remove colours and other terminal escapes in place. */
 static size_t without_escapes(char *text, size_t size)
 {
 	size_t to = 0;
@@ -57,7 +56,7 @@ static size_t without_escapes(char *text, size_t size)
 	return to;
 }
 
-/* A line without what stood before it. */
+/* A line without its prefixes. */
 struct clean {
 	const char *text;
 	size_t size;
@@ -66,6 +65,13 @@ struct clean {
 	size_t host_size;
 };
 
+static bool find(struct causes *causes, enum failure_kind kind,
+		 const struct clean *line, struct failure_hit *hit)
+{
+	return failure_patterns_find(causes->patterns, kind, &causes->pairs,
+				     line->text, line->size, false, hit);
+}
+
 static void take_prefixes(struct causes *causes, struct clean *line)
 {
 	struct failure_hit hit;
@@ -73,9 +79,7 @@ static void take_prefixes(struct causes *causes, struct clean *line)
 	line->rank = END_UNKNOWN;
 	line->host = NULL;
 	for (int i = 0; i < PREFIXES_MAX; i++) {
-		if (!failure_patterns_find(causes->patterns, FAILURE_PREFIX,
-					   &causes->pairs, line->text,
-					   line->size, false, &hit))
+		if (!find(causes, FAILURE_PREFIX, line, &hit))
 			return;
 		if (line->rank == END_UNKNOWN)
 			line->rank = hit_number(&hit, GROUP_RANK, END_UNKNOWN);
@@ -98,7 +102,7 @@ static bool indented(const struct clean *line)
 	return line->size && (*line->text == ' ' || *line->text == '\t');
 }
 
-/* The text of a line as what may be quoted; NULL: no memory. */
+/* A copy of the line for quotes, valid UTF-8; NULL: no memory. */
 static char *quoted(const char *text, size_t size)
 {
 	size_t to = 0;
@@ -130,8 +134,9 @@ static char *quoted(const char *text, size_t size)
 	return line;
 }
 
-/* Where the next cause goes. When all places are taken, the later one of those
- * with the highest order makes room, unless the new one is no better.
+/* The place of the next cause. If all are taken, the cause with the highest
+ * order is replaced, the last one of several, unless it is better than the new
+ * one.
  */
 static struct cause *place(struct causes *causes, uint32_t order)
 {
@@ -219,8 +224,8 @@ static int take_cause(struct causes *causes, const struct failure_hit *hit,
 	return 0;
 }
 
-/* What a program raises need not have a type's name: the first words behind
- * the frames are taken then.
+/* An exception may have no type name: then the first line after the frames is
+ * used.
  */
 static bool untyped(const struct causes *causes, const struct clean *line,
 		    struct failure_hit *hit)
@@ -240,7 +245,7 @@ static bool untyped(const struct causes *causes, const struct clean *line,
 	return true;
 }
 
-/* The text that an exception left for the next line. */
+/* The text of an exception is in the line after its type. */
 static int finish_cause(struct causes *causes, const struct clean *line)
 {
 	struct cause *cause = causes->unfinished;
@@ -260,8 +265,8 @@ static int finish_cause(struct causes *causes, const struct clean *line)
 	return 0;
 }
 
-/* torchrun quotes below each process what it raised, by two spaces: of those
- * that failed within one second it calls any the first.
+/* torchrun quotes the exception of each process, indented by two spaces. Of
+ * processes that failed within one second it calls any the first.
  */
 static void take_quote(struct causes *causes, const struct clean *line)
 {
@@ -303,9 +308,7 @@ static void take_fact(struct causes *causes, const struct clean *line)
 	struct failure_hit hit;
 	int64_t speaker;
 
-	if (!failure_patterns_find(causes->patterns, FAILURE_FACT,
-				   &causes->pairs, line->text, line->size,
-				   false, &hit))
+	if (!find(causes, FAILURE_FACT, line, &hit))
 		return;
 	if (hit.meaning->gives_up)
 		causes->gave_up = causes->progress + 1;
@@ -332,12 +335,10 @@ static int take_line(struct causes *causes, struct clean *line)
 	take_quote(causes, line);
 	if (causes->unfinished && finish_cause(causes, line) < 0)
 		return -1;
-	if (failure_patterns_find(causes->patterns, FAILURE_IGNORE,
-				  &causes->pairs, line->text, line->size, false,
-				  &hit))
+	if (find(causes, FAILURE_IGNORE, line, &hit))
 		return 0;
 	inside = frames(causes, line);
-	/* The source of a frame is not what was said. */
+	/* The source line of a frame is no message. */
 	if (inside && reach && has(line, "raise "))
 		return 0;
 	if (failure_patterns_find(causes->patterns, FAILURE_CAUSE,
@@ -349,11 +350,9 @@ static int take_line(struct causes *causes, struct clean *line)
 	}
 	if (inside)
 		return 0;
-	/* How much went well before anything failed is of no interest. */
+	/* Progress before the first cause does not count. */
 	if ((causes->count || causes->gave_up) &&
-	    failure_patterns_find(causes->patterns, FAILURE_PROGRESS,
-				  &causes->pairs, line->text, line->size, false,
-				  &hit)) {
+	    find(causes, FAILURE_PROGRESS, line, &hit)) {
 		causes->progress++;
 		return 0;
 	}
@@ -362,7 +361,7 @@ static int take_line(struct causes *causes, struct clean *line)
 		       : 0;
 }
 
-/* The line that was gathered ends here. */
+/* Read the line that ends here. */
 static int end_line(struct causes *causes, bool newline)
 {
 	struct clean line = { .text = causes->partial.data };
@@ -373,7 +372,7 @@ static int end_line(struct causes *causes, bool newline)
 		line.size = without_escapes(causes->partial.data,
 					    causes->partial.size);
 		rc = take_line(causes, &line);
-		/* It stays for the next one. */
+		/* The memory stays for the next line. */
 		causes->partial.size = 0;
 	}
 	causes->begun = newline;

@@ -1,5 +1,4 @@
-/* diagnosis.c - of the causes that were found, the one that counts.
- */
+/* diagnosis.c - chooses the main cause of those found. */
 #include "controller/causes/causes_internal.h"
 
 #include <signal.h>
@@ -19,7 +18,7 @@ static const struct {
 };
 #define SIGNALS (sizeof(signals) / sizeof(signals[0]))
 
-/* 137 and -9 are a shell's and Python's words for the same. */
+/* Shells report signal 9 as 137, Python as -9. */
 static const char *signal_of_code(int32_t code)
 {
 	int32_t number = code < 0 ? -code : code - 128;
@@ -63,7 +62,7 @@ static bool is_better(const struct cause *one, const struct cause *other)
 	return one->line_number < other->line_number;
 }
 
-/* Another line may say whom the signal ended. */
+/* Another line may name the rank that the signal ended. */
 static int64_t rank_of_signal(const struct causes *causes, const char *signal)
 {
 	for (size_t i = 0; *signal && i < causes->count; i++)
@@ -73,7 +72,7 @@ static int64_t rank_of_signal(const struct causes *causes, const char *signal)
 	return END_UNKNOWN;
 }
 
-/* The rank, host and code that the launcher tells of this cause. */
+/* Set rank, host and exit code, also from the launcher's report. */
 static void blame(const struct causes *causes, const struct cause *cause,
 		  struct diagnosis *diagnosis)
 {

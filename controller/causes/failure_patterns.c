@@ -1,5 +1,4 @@
-/* failure_patterns.c - what lines of a failed program's output mean.
- */
+/* failure_patterns.c - what lines of a failed program's output mean. */
 #include "controller/causes/failure_patterns.h"
 
 #include "controller/results/rules/literal.h"
@@ -96,7 +95,7 @@ static pcre2_code *compile(const struct value *value, bool anchored,
 			    offset, (const char *)why);
 		return NULL;
 	}
-	/* Without the machine code it is only slower. */
+	/* Without JIT it is only slower. */
 	pcre2_jit_compile(code, PCRE2_JIT_COMPLETE);
 	return code;
 }

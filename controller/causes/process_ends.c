@@ -1,5 +1,4 @@
-/* process_ends.c - what a launcher says about how its processes ended.
- */
+/* process_ends.c - how processes ended, as their launcher reports it. */
 #include "controller/causes/process_ends.h"
 
 #include <string.h>
@@ -29,7 +28,7 @@ int64_t hit_number(const struct failure_hit *hit, enum failure_group group,
 	return *end || end == digits ? missing : number;
 }
 
-/* The entry that the next fact belongs to. */
+/* The entry of the next fact. */
 static struct process_end *entry(struct process_ends *ends, bool fresh)
 {
 	struct process_end *end;
@@ -47,7 +46,7 @@ static struct process_end *entry(struct process_ends *ends, bool fresh)
 	return end;
 }
 
-/* Does what the line says begin another process than the last one? */
+/* Is the line about another process than the last entry? */
 static bool begins(const struct process_ends *ends,
 		   const struct failure_hit *hit, int64_t rank)
 {

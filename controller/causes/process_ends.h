@@ -8,9 +8,7 @@
 
 #include "controller/causes/failure_patterns.h"
 
-#define PROCESS_ENDS_MAX                                                       \
-	256 /* processes that are kept; the rest is left out                   \
-	     */
+#define PROCESS_ENDS_MAX 256 /* further processes are left out */
 #define END_HOST_MAX 64
 #define END_UNKNOWN (-1)        /* a rank */
 #define END_CODE_UNKNOWN 100000 /* an exit code */

@@ -1,5 +1,4 @@
-/* call_stack.c - where a program stands, by what printed its stack.
- */
+/* call_stack.c - reads call stacks that tools print. */
 #include "controller/stacks/call_stack.h"
 
 #include <stdio.h>

@@ -1,5 +1,4 @@
-/* stacks.c - where all ranks of a job stand, and which of them stands apart.
- */
+/* stacks.c - groups the ranks of a job by their call stacks. */
 #include "controller/stacks/stacks.h"
 #include "protocol/message/evidence.h"
 
@@ -9,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BUSY_PERCENT 20 /* of a processor: it computes */
-#define GROUPS_TOLD 3
+#define BUSY_PERCENT 20 /* of a processor: the process computes */
+#define GROUPS_SHOWN 3
 #define FATAL "Fatal Python error: "
 
 /* A rank's process. */
@@ -18,9 +17,8 @@ struct standing {
 	char *node;
 	struct evidence seen;
 	char where[CALL_STACK_SIZE];
-	bool printed; /* where is what the program itself printed */
-	bool awaits;  /* others */
-	size_t group;
+	bool printed; /* `where` is from the program's own output */
+	bool awaits;  /* it waits for others */
 };
 
 struct group {
@@ -77,7 +75,7 @@ static bool has(const char *text, const char *const *words)
 	return false;
 }
 
-/* In the kernel, for want of better words. */
+/* Describe the process by its state in the kernel. */
 static void describe_kernel(struct standing *standing)
 {
 	static const char *const sleeps[] = { "sleep", NULL };
@@ -135,7 +133,7 @@ static void set_frames(struct standing *standing,
 		standing->awaits = awaits;
 		return;
 	}
-	/* Of a call without its source the kernel says more. */
+	/* Without a source file the state in the kernel says more. */
 	snprintf(standing->where + strlen(standing->where),
 		 sizeof(standing->where) - strlen(standing->where),
 		 ", in %.60s", where);
@@ -169,7 +167,7 @@ static int add(struct stacks *stacks, const char *node, struct evidence *seen)
 	return 0;
 }
 
-/* What a tool printed of a process that was seen. */
+/* Set the stack that a tool printed for a process. */
 static void add_frames(struct stacks *stacks, const char *node,
 		       const struct evidence *seen)
 {
@@ -211,7 +209,7 @@ static const char *next_line(const char **at, const char *end, size_t *size)
 	return line;
 }
 
-/* Of the last round that is whole; 0: there is none. */
+/* The last complete round; 0: there is none. */
 static uint64_t last_round(const char *text, size_t size)
 {
 	const char *at = text, *line;
@@ -246,8 +244,8 @@ int stacks_take(struct stacks *stacks, const char *node, uint64_t round,
 	return 0;
 }
 
-/* The rank itself, or the next of its node whose stack is not known yet. */
-static struct standing *speaker(struct stacks *stacks, int64_t rank)
+/* The rank, or the next one on its node without a printed stack. */
+static struct standing *next_standing(struct stacks *stacks, int64_t rank)
 {
 	const char *node = NULL;
 
@@ -264,9 +262,11 @@ static struct standing *speaker(struct stacks *stacks, int64_t rank)
 	return NULL;
 }
 
-static void set_printed(struct standing *standing,
+static void set_printed(struct stacks *stacks, int64_t rank,
 			const struct call_stack *frames)
 {
+	struct standing *standing = next_standing(stacks, rank);
+
 	if (!standing)
 		return;
 	set_frames(standing, frames);
@@ -284,23 +284,16 @@ void stacks_take_output(struct stacks *stacks, int64_t rank, const char *text,
 	while ((line = next_line(&at, text + size, &length))) {
 		bool fatal = memmem(line, length, FATAL, strlen(FATAL));
 
-		if (fatal && inside) {
-			struct standing *standing = speaker(stacks, rank);
-
-			set_printed(standing, &frames);
-		}
-		if (fatal) {
+		if (fatal && inside)
+			set_printed(stacks, rank, &frames);
+		if (fatal)
 			frames = (struct call_stack){ 0 };
-			inside = true;
-		} else if (inside) {
+		else if (inside)
 			call_stack_take(&frames, line, length);
-		}
+		inside |= fatal;
 	}
-	if (inside) {
-		struct standing *standing = speaker(stacks, rank);
-
-		set_printed(standing, &frames);
-	}
+	if (inside)
+		set_printed(stacks, rank, &frames);
 }
 
 /* Grouping. */
@@ -358,8 +351,9 @@ static const struct standing *head(const struct stacks *stacks, size_t group)
 	return &stacks->list[stacks->groups[group].first];
 }
 
-/* Which group is waited for: the smallest of those that wait for nobody while
- * others do, else the smallest where one holds most ranks; -1: none.
+/* The group that the others wait for. If some groups wait for others: the
+ * smallest that does not. Else the smallest one, if one group has most ranks.
+ * -1: none.
  */
 static ssize_t find_odd(const struct stacks *stacks)
 {
@@ -379,17 +373,18 @@ static ssize_t find_odd(const struct stacks *stacks)
 static void add_others(const struct stacks *stacks, ssize_t odd,
 		       char text[STACKS_TEXT_SIZE])
 {
-	size_t told = 0;
+	size_t shown = 0;
 
-	for (size_t g = 0; g < stacks->group_count && told < GROUPS_TOLD; g++) {
+	for (size_t g = 0; g < stacks->group_count && shown < GROUPS_SHOWN;
+	     g++) {
 		size_t used = strlen(text), count = stacks->groups[g].count;
 
 		if ((ssize_t)g == odd)
 			continue;
 		snprintf(text + used, STACKS_TEXT_SIZE - used,
-			 "%s%zu rank%s %s", told || odd >= 0 ? "; " : ": ",
+			 "%s%zu rank%s %s", shown || odd >= 0 ? "; " : ": ",
 			 count, count > 1 ? "s:" : ":", head(stacks, g)->where);
-		told++;
+		shown++;
 	}
 }
 

@@ -8,10 +8,22 @@
 #ifndef CONTROLLER_WEB_METRICS_H
 #define CONTROLLER_WEB_METRICS_H
 
+#include "controller/cluster/active_job.h"
 #include "controller/jobs/jobs.h"
-#include "controller/web/counters.h"
+#include "protocol/http/openmetrics.h"
 
 #define METRICS_DEVICES_MAX 8192
+
+/* Counters since the start of the controller. */
+struct counters {
+	uint64_t ended[JOB_STATES][FAILURES]; /* jobs by final state, failure */
+	struct histogram dispatch; /* from queued to started on all nodes */
+	struct histogram commit;   /* commits of the store */
+};
+
+/* Called by effects.h when the state of a job changes. */
+void counters_changed(struct counters *counters, const struct job *job,
+		      enum job_event event, int64_t now_ms);
 
 void metrics_answer(const struct jobs_parts *parts,
 		    const struct counters *counters,

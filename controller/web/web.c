@@ -2,7 +2,6 @@
  */
 #include "controller/web/web.h"
 #include "controller/web/live.h"
-#include "controller/web/metrics.h"
 #include "controller/web/report_page.h"
 #include "protocol/base/log.h"
 

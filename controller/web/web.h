@@ -17,7 +17,7 @@
 #define CONTROLLER_WEB_WEB_H
 
 #include "controller/access/viewers.h"
-#include "controller/web/counters.h"
+#include "controller/web/metrics.h"
 #include "controller/web/web_page.h"
 #include "protocol/http/http_server.h"
 
