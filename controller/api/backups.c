@@ -3,46 +3,42 @@
 #include "protocol/base/file.h"
 #include "protocol/base/log.h"
 #include "protocol/base/loop.h"
+#include "protocol/base/subprocess.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define IDLE_MS 60000 /* without a request the backup is removed */
+#define TIMEOUT_MS (24 * 3600 * 1000U)
+#define OUTPUT_MAX 4096 /* of a program that prints nothing */
 #define FILE_NAME "backup.tar.gz"
 
 struct backups {
 	sd_event *loop;
 	char state[PATH_MAX];
 	char file[PATH_MAX + 32];
-	char id[33]; /* "": there is none */
-	pid_t child; /* 0: it has ended */
-	int status;
-	int fd; /* of the file, when it is ready; -1 */
+	char id[33];              /* "": there is none */
+	struct subprocess *child; /* NULL: it has ended */
+	struct error failure;     /* code 0: none */
+	int fd;                   /* of the file, when it is ready; -1 */
 	uint64_t bytes;
-	sd_event_source *ended, *idle;
+	sd_event_source *idle;
 };
 
 static void forget(struct backups *backups)
 {
-	if (backups->child)
-		kill(backups->child, SIGKILL);
-	loop_source_free(&backups->ended);
-	if (backups->child)
-		waitpid(backups->child, NULL, 0);
+	subprocess_cancel(backups->child);
 	loop_timer_stop(backups->idle);
 	if (backups->fd >= 0)
 		close(backups->fd);
 	backups->fd = -1;
-	backups->child = 0;
+	backups->child = NULL;
 	backups->id[0] = 0;
 }
 
@@ -94,51 +90,47 @@ static int on_idle(sd_event_source *source, uint64_t usec, void *arg)
 	return 0;
 }
 
-static int on_ended(sd_event_source *source, const siginfo_t *info, void *arg)
+static void on_ended(void *arg, const struct error *err,
+		     const struct subprocess_output *output)
 {
 	struct backups *backups = arg;
+	struct error *failure = &backups->failure;
 	struct stat st;
 
-	backups->child = 0;
-	backups->status = info->si_code == CLD_EXITED ? info->si_status : 255;
-	if (backups->status == 0)
+	backups->child = NULL;
+	if (err)
+		*failure = *err;
+	else if (output->exit_code)
+		error_set(failure, EIO, "%s (exit %d)", output->complaint,
+			  output->exit_code);
+	else
 		backups->fd = open(backups->file, O_RDONLY | O_CLOEXEC);
-	if (backups->fd >= 0 && fstat(backups->fd, &st) == 0)
+	if (!failure->code && (backups->fd < 0 || fstat(backups->fd, &st) < 0))
+		error_errno(failure, "%s", backups->file);
+	if (failure->code)
+		log_error("backup: %s", failure->text);
+	else
 		backups->bytes = (uint64_t)st.st_size;
 	/* The open file needs no name, and nobody else should read it. */
 	remove_files(backups);
-	return 0;
 }
 
 static int begin(struct backups *backups, const char *id, struct error *err)
 {
-	char *const argv[] = { (char *)"regatta-controller",
-			       (char *)"backup",
-			       backups->file,
-			       (char *)"--state",
-			       backups->state,
-			       NULL };
-	posix_spawnattr_t attributes;
-	sigset_t none;
-	int rc;
+	char *words[] = { (char *)"/proc/self/exe", (char *)"backup",
+			  backups->file, (char *)"--state", backups->state };
+	const struct strings argv = { words, sizeof(words) / sizeof(*words) };
+	const struct subprocess_command command = {
+		.argv = &argv,
+		.timeout_ms = TIMEOUT_MS,
+		.output_max = OUTPUT_MAX,
+	};
 
-	sigemptyset(&none);
-	posix_spawnattr_init(&attributes);
-	posix_spawnattr_setsigmask(&attributes, &none);
-	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
-	rc = posix_spawn(&backups->child, "/proc/self/exe", NULL, &attributes,
-			 argv, environ);
-	posix_spawnattr_destroy(&attributes);
-	if (rc) {
-		backups->child = 0;
-		return error_set(err, rc, "backup: %s", strerror(rc));
-	}
-	rc = sd_event_add_child(backups->loop, &backups->ended, backups->child,
-				WEXITED, on_ended, backups);
-	if (rc < 0) {
-		forget(backups);
-		return error_set(err, -rc, "backup: cannot watch its process");
-	}
+	backups->failure = (struct error){ 0 };
+	backups->child =
+		subprocess_run(backups->loop, &command, on_ended, backups, err);
+	if (!backups->child)
+		return error_prefix(err, "backup");
 	snprintf(backups->id, sizeof(backups->id), "%s", id);
 	return 0;
 }
@@ -176,12 +168,11 @@ int backups_answer(struct backups *backups,
 	*begun = !same;
 	loop_timer(backups->loop, &backups->idle, IDLE_MS, on_idle, backups,
 		   NULL);
-	if (!backups->child && backups->fd < 0) {
+	if (backups->failure.code) {
 		forget(backups);
-		return error_set(err, EIO,
-				 "the backup failed (exit %d); see the "
-				 "controller's log",
-				 backups->status);
+		return error_set(err, backups->failure.code,
+				 "the backup failed: %s",
+				 backups->failure.text);
 	}
 	reply->ready = !backups->child;
 	if (backups->child)

@@ -16,6 +16,10 @@ long=$JOB
 must wait_job "$long" running 20
 must wait_for '(($(log_size "$long") > 0))' 20
 
+mkdir -p "$CLUSTER/controller/backup.tar.gz.part/x"
+run regatta backup "$BED/b.tar.gz"
+like "$rc $err" "^1 .*backup failed: .*backup.tar.gz" "a failure has its reason"
+rm -r "$CLUSTER/controller/backup.tar.gz.part"
 run regatta backup "$BED/b.tar.gz"
 is $rc 0 "a backup is made while jobs run"
 is "$(stat -c %a "$BED/b.tar.gz")" 600 "it is for the owner's eyes only"
