@@ -1,5 +1,4 @@
-/* case.c - one case of a FlagPerf tree to the keys of a cell.
- */
+/* case.c - converts a case of a FlagPerf tree to the keys of a cell. */
 #include "controller/sweep/flagperf/case.h"
 
 #include "controller/sweep/flagperf/options.h"
@@ -41,7 +40,7 @@ static int split(const struct flagperf_case *item, struct parts *parts,
 	while (rest && parts->count < PARTS_MAX) {
 		const char *part = strsep(&rest, ":");
 
-		/* They become names of folders and files. */
+		/* The parts become names of folders and files. */
 		if (strchr(part, '/') || !strcmp(part, ".."))
 			return value_key_error(item->map, item->index, err,
 					       "the part \"%.60s\" is not "
@@ -53,7 +52,7 @@ static int split(const struct flagperf_case *item, struct parts *parts,
 	return 0;
 }
 
-/* The longest list of fields that the case fills; NULL: none. */
+/* The longest list of fields that the case has parts for; NULL: none. */
 static const struct value *fields_of(const struct flagperf_section *section,
 				     size_t count)
 {
@@ -116,12 +115,10 @@ static int read_number(const struct flagperf_case *item,
 		       const struct names *names, const char *field,
 		       uint32_t max, uint32_t *number, struct error *err)
 {
-	owned_free char *text = names_plain(names, field);
-	size_t digits = text ? strspn(text, "0123456789") : 0;
+	const char *text = names_plain(names, field);
+	size_t digits = strspn(text, "0123456789");
 	unsigned long found = 0;
 
-	if (!text)
-		return error_nomem(err, value_file(item->map));
 	if (digits && digits < 10 && !text[digits])
 		found = strtoul(text, NULL, 10);
 	if (!found || found > max)
@@ -133,10 +130,10 @@ static int read_number(const struct flagperf_case *item,
 	return 0;
 }
 
-/* What stands behind the case, the path of its data or its environment; in a
- * map that says more of the cell, behind "data". NULL: nothing.
+/* The path of the case's data, or its environment: its value, or "data" in its
+ * map. NULL: none.
  */
-static const struct value *behind(const struct flagperf_case *item)
+static const struct value *data_of(const struct flagperf_case *item)
 {
 	const struct value *value = value_at(item->map, item->index);
 
@@ -146,7 +143,7 @@ static const struct value *behind(const struct flagperf_case *item)
 
 /* Names. */
 
-/* A text of the section, or of the block; "" where neither has it. */
+/* Set a name to the text of the section or the block, or to the fallback. */
 static int set_text(const struct flagperf_site *site,
 		    const struct flagperf_section *section, const char *name,
 		    const char *fallback, struct names *names,
@@ -163,7 +160,7 @@ static int set_text(const struct flagperf_site *site,
 	return names_set(names, name, text, err);
 }
 
-/* TP2PP1SH1SP4A10040G: what a hardware field may begin with. */
+/* A hardware field may begin with parallel degrees: TP2PP1SH1SP4A10040G. */
 static int set_parallel(struct names *names, struct error *err)
 {
 	static const struct {
@@ -174,12 +171,9 @@ static int set_parallel(struct names *names, struct error *err)
 		{ "SH", "parallel_sh" },
 		{ "SP", "parallel_sp" },
 	};
-	owned_free char *hardware = names_plain(names, "hardware");
 	char found[4][8] = { "" };
-	const char *at = hardware;
+	const char *at = names_plain(names, "hardware");
 
-	if (!hardware)
-		return error_nomem(err, "flagperf");
 	for (size_t i = 0; at && i < 4; i++) {
 		size_t digits = strncmp(at, degrees[i].letters, 2) != 0
 					? 0
@@ -212,7 +206,7 @@ static int set_devices(struct names *names, uint32_t count, struct error *err)
 	return names_set(names, "devices", out.data, err);
 }
 
-/* How many nodes and processes: of the case, or of the section. */
+/* The numbers of nodes and processes, of the case or the section. */
 static int set_counts(const struct flagperf_section *section,
 		      const struct flagperf_case *item, struct names *names,
 		      struct error *err)
@@ -243,17 +237,17 @@ static int set_counts(const struct flagperf_section *section,
 	return set_devices(names, nproc, err);
 }
 
-/* The launcher: megatron of megatron_core060; of the other suites their kind.
+/* The launcher of a training is its framework without version: megatron of
+ * megatron_core060. That of the other suites is their kind.
  */
 static int set_launcher(const struct flagperf_section *section,
 			struct names *names, struct error *err)
 {
 	bool training = !strcmp(section->name, "training");
-	owned_free char *word =
-		names_plain(names, training ? "framework" : "kind");
+	const char *name = names_plain(names, training ? "framework" : "kind");
+	char word[CASE_BYTES];
 
-	if (!word)
-		return error_nomem(err, "flagperf");
+	snprintf(word, sizeof(word), "%s", name);
 	if (training)
 		word[strcspn(word, "_")] = 0;
 	return names_set(names, "launcher", *word ? word : section->name, err);
@@ -264,7 +258,7 @@ static int set_names(const struct flagperf_site *site,
 		     const struct flagperf_case *item, struct names *names,
 		     struct error *err)
 {
-	/* What stands in the section or the block, and what it is else. */
+	/* Keys of the section or the block, with their defaults. */
 	static const char *const texts[][2] = {
 		{ "pip_source", "" }, { "log_level", "debug" },
 		{ "visible", "" },    { "hosts_ports", "" },
@@ -273,7 +267,7 @@ static int set_names(const struct flagperf_site *site,
 		{ "options", "" },
 	};
 	const struct value *names_book = value_get(section->book, "names");
-	const struct value *value = behind(item);
+	const struct value *value = data_of(item);
 	const struct value *vendor = value_get(site->block, "vendor");
 	const struct value *log_path = value_get(section->map, "log_path");
 	const struct value *shm = value_get(site->root, "shm");
@@ -313,12 +307,12 @@ static int set_names(const struct flagperf_site *site,
 
 /* Cells. */
 
-/* Lists of a cell that those of the file's top are added to. */
+/* Lists to which those of the sweep's top level are added. */
 static const char *const joined[] = {
 	"mounts",   "device_nodes", "groups", "capabilities",
 	"security", "follow",       "needs",  NULL,
 };
-/* What a case says itself. */
+/* Keys that only the case sets. */
 static const char *const own[] = {
 	"case",   "vendor",  "framework", "model",   "nodes",     "devices",
 	"repeat", "command", "prepare",   "workdir", "processes", NULL,
@@ -331,7 +325,7 @@ static bool listed(const char *word, const char *const *list)
 	return *list;
 }
 
-/* The first mount at a place counts; what has no absolute path is none. */
+/* Keep the first mount at each path, and only those of absolute host paths. */
 static void tidy_mounts(cJSON *mounts)
 {
 	cJSON *mount = mounts ? mounts->child : NULL;
@@ -358,18 +352,15 @@ static void tidy_mounts(cJSON *mounts)
 	}
 }
 
-/* A folder for logs beside the tree must come into the container as well. */
+/* Mount a folder for logs that is not below the tree. */
 static int mount_logs(const struct names *names, cJSON *cell, struct error *err)
 {
-	owned_free char *logs = names_plain(names, "log_path");
-	owned_free char *tree = names_plain(names, "tree");
+	const char *logs = names_plain(names, "log_path");
+	const char *tree = names_plain(names, "tree");
 	cJSON *mounts = cJSON_GetObjectItemCaseSensitive(cell, "mounts");
+	size_t size = strlen(tree);
 	cJSON *mount;
-	size_t size;
 
-	if (!logs || !tree)
-		return error_nomem(err, "flagperf");
-	size = strlen(tree);
 	if (!*logs || (!strncmp(logs, tree, size) && logs[size] == '/'))
 		return 0;
 	mount = cJSON_CreateObject();
@@ -381,9 +372,9 @@ static int mount_logs(const struct names *names, cJSON *cell, struct error *err)
 	return error_nomem(err, "flagperf");
 }
 
-/* What the top of the file says of the container is laid over the cell. */
-static int yield(const struct flagperf_site *site, cJSON *cell,
-		 struct error *err)
+/* Keys of the sweep's top level take precedence over those of the cell. */
+static int yield_to_top(const struct flagperf_site *site, cJSON *cell,
+			struct error *err)
 {
 	for (size_t i = 0; i < value_count(site->root); i++) {
 		const char *key = value_key(site->root, i);
@@ -412,7 +403,7 @@ static int yield(const struct flagperf_site *site, cJSON *cell,
 	return 0;
 }
 
-/* What a case's map says beside "data". */
+/* Add the keys of the case's map, except "data". */
 static int add_more(const struct flagperf_case *item, cJSON *cell,
 		    struct error *err)
 {
@@ -461,7 +452,7 @@ static int add_more(const struct flagperf_case *item, cJSON *cell,
 	return 0;
 }
 
-/* The options of the block, of the cell's section or the block's own. */
+/* Add the docker options of the section, or else of the block. */
 static int add_options(const struct flagperf_site *site,
 		       const struct flagperf_section *section, cJSON *cell,
 		       struct error *err)
@@ -479,21 +470,21 @@ static int add_options(const struct flagperf_site *site,
 	return value_error(options, err, "%s", why.text);
 }
 
-/* What the case needs of the tree: remembered without the tree's path, and for
- * the node with that of its checkout.
+/* Add the files that the case needs: to item->needs relative to the tree, and
+ * to the cell as paths on the nodes.
  */
 static int add_needs(const struct value *list, const struct names *names,
 		     struct flagperf_case *item, cJSON *cell, struct error *err)
 {
-	owned_free char *tree = names_plain(names, "tree");
-	owned_free char *host = names_plain(names, "host");
+	const char *tree = names_plain(names, "tree");
+	const char *host = names_plain(names, "host");
 	cJSON *needs = cJSON_GetObjectItemCaseSensitive(cell, "needs");
 	cJSON *made = cJSON_CreateArray(), *need;
 	int rc;
 
 	if (!needs)
 		needs = cJSON_AddArrayToObject(cell, "needs");
-	if (!tree || !host || !made || !needs) {
+	if (!made || !needs) {
 		cJSON_Delete(made);
 		return error_nomem(err, "flagperf");
 	}
@@ -517,20 +508,15 @@ static int add_needs(const struct value *list, const struct names *names,
 	return rc;
 }
 
-/* The part of the book that says how the case is started. */
+/* The launcher of the case in flagperf.yaml. */
 static const struct value *launcher_of(const struct flagperf_site *site,
 				       const struct flagperf_section *section,
-				       const struct names *names,
-				       struct error *err)
+				       const struct names *names)
 {
 	const struct value *word = value_get(section->map, "launcher");
-	owned_free char *name = names_plain(names, "launcher");
+	const char *name = names_plain(names, "launcher");
 	const struct value *found = NULL;
 
-	if (!name) {
-		error_nomem(err, "flagperf");
-		return NULL;
-	}
 	if (!word)
 		word = value_get(site->block, "launcher");
 	if (!word || strcmp(value_text(word), "tree") != 0)
@@ -538,9 +524,7 @@ static const struct value *launcher_of(const struct flagperf_site *site,
 	return found ? found : value_get(section->book, "tree");
 }
 
-/* An image of another name is none of FlagPerf's folders'; and in a workspace
- * nothing is built.
- */
+/* An image that the sweep names is not built; neither is one in a workspace. */
 static void choose_image(const struct flagperf_site *site,
 			 const struct flagperf_case *item, cJSON *cell)
 {
@@ -551,7 +535,7 @@ static void choose_image(const struct flagperf_site *site,
 		cJSON_DeleteItemFromObjectCaseSensitive(cell, "build");
 }
 
-/* A job that has its nodes alone has all their network, unasked. */
+/* Only jobs that share nodes need device nodes for the network. */
 static void choose_devices(const struct flagperf_site *site,
 			   const struct flagperf_case *item, cJSON *cell)
 {
@@ -565,7 +549,7 @@ static void choose_devices(const struct flagperf_site *site,
 		cJSON_DeleteItemFromObjectCaseSensitive(cell, "device_nodes");
 }
 
-/* What run.py starts the container with: the words in one line. */
+/* The command line with which run.py starts the container. */
 static int fill_docker(const struct flagperf_section *section,
 		       const struct names *names, struct flagperf_case *item,
 		       struct error *err)
@@ -582,7 +566,7 @@ static int fill_docker(const struct flagperf_section *section,
 	{
 		if (rc == 0 && word != words->child)
 			rc = buffer_text(&line, " ", err);
-		/* What came from outside has each $ doubled. */
+		/* Inserted texts have each $ doubled. */
 		for (const char *at = word->valuestring; rc == 0 && *at; at++) {
 			rc = buffer_append(&line, at, 1, err);
 			at += *at == '$' && at[1] == '$';
@@ -604,8 +588,8 @@ int case_fill(const struct flagperf_site *site,
 
 	if (set_names(site, section, item, &names, err) < 0)
 		return -1;
-	launcher = launcher_of(site, section, &names, err);
-	if (!launcher || fill_docker(section, &names, item, err) < 0 ||
+	launcher = launcher_of(site, section, &names);
+	if (fill_docker(section, &names, item, err) < 0 ||
 	    template_fill(value_get(section->book, "cell"), &names, cell, err) <
 		    0 ||
 	    template_fill(value_get(launcher, "cell"), &names, cell, err) < 0)
@@ -619,10 +603,10 @@ int case_fill(const struct flagperf_site *site,
 		      err) < 0 ||
 	    add_needs(value_get(launcher, "needs"), &names, item, cell, err) <
 		    0 ||
-	    yield(site, cell, err) < 0 || add_more(item, cell, err) < 0)
+	    yield_to_top(site, cell, err) < 0 || add_more(item, cell, err) < 0)
 		return -1;
 	tidy_mounts(cJSON_GetObjectItemCaseSensitive(cell, "mounts"));
-	/* Of a framework that nobody knows nothing is read. */
+	/* The log of an unknown framework cannot be read. */
 	framework = cJSON_GetStringValue(
 		cJSON_GetObjectItemCaseSensitive(cell, "framework"));
 	if (framework && !catalog_framework(site->catalog, framework))

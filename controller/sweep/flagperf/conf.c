@@ -1,5 +1,4 @@
-/* conf.c - what the configuration files of a FlagPerf tree say.
- */
+/* conf.c - reads the configuration files of a FlagPerf tree. */
 #include "controller/sweep/flagperf/conf.h"
 #include "protocol/yaml/document.h"
 #include "protocol/yaml/value_json.h"
@@ -56,7 +55,8 @@ static int set(struct conf *conf, const char *name, cJSON *value,
 
 /* Python. */
 
-/* The value as JSON has it; of a dict its values. NULL: no memory. */
+/* The value as plain JSON; of a dict, the list of its values. NULL: no memory.
+ */
 static cJSON *python_json(const cJSON *value)
 {
 	const cJSON *dict = python_dict(value), *item;
@@ -241,7 +241,7 @@ static uint64_t hint_number(const cJSON *value)
 void conf_hints(const struct python_files *files, size_t file,
 		struct conf_hint hints[CONF_HINTS])
 {
-	/* FlagPerf's configurations have many words for one thing. */
+	/* FlagPerf's configurations have several names for one key. */
 	static const struct {
 		const char *key, *names[4];
 	} known[CONF_HINTS] = {

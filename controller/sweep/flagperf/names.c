@@ -15,53 +15,78 @@ void names_clear(struct names *names)
 	for (size_t i = 0; i < names->count; i++) {
 		free(names->items[i].name);
 		free(names->items[i].text);
+		free(names->items[i].plain);
 	}
 	names->count = 0;
 }
 
-/* The text of the first `size` bytes of name; NULL: there is none. */
-static const char *find(const struct names *names, const char *name,
-			size_t size)
+/* The number of the first `size` bytes of name; names->count: not set. */
+static size_t find(const struct names *names, const char *name, size_t size)
 {
-	for (size_t i = 0; i < names->count; i++)
-		if (strlen(names->items[i].name) == size &&
-		    !memcmp(names->items[i].name, name, size))
-			return names->items[i].text;
-	return NULL;
+	size_t i = 0;
+
+	while (i < names->count && (strlen(names->items[i].name) != size ||
+				    memcmp(names->items[i].name, name, size)))
+		i++;
+	return i;
 }
 
 bool names_has(const struct names *names, const char *name)
 {
-	return find(names, name, strlen(name)) != NULL;
+	return find(names, name, strlen(name)) < names->count;
+}
+
+const char *names_plain(const struct names *names, const char *name)
+{
+	size_t i = find(names, name, strlen(name));
+
+	return i < names->count ? names->items[i].plain : "";
+}
+
+/* A copy without doubled `$`; NULL: ENOMEM. */
+static char *without_doubles(const char *text)
+{
+	char *plain = malloc(strlen(text) + 1), *to = plain;
+
+	for (; plain && *text; text++) {
+		*to++ = *text;
+		text += *text == '$' && text[1] == '$';
+	}
+	if (plain)
+		*to = 0;
+	return plain;
 }
 
 /* Takes over the text; NULL: ENOMEM. */
 static int put(struct names *names, const char *name, char *text,
 	       struct error *err)
 {
-	size_t i = 0;
-	char *copy;
+	size_t i = find(names, name, strlen(name));
+	char *plain = text ? without_doubles(text) : NULL;
+	bool fresh = i == names->count;
 
-	if (!text)
-		return error_nomem(err, name);
-	while (i < names->count && strcmp(names->items[i].name, name) != 0)
-		i++;
-	if (i < names->count) {
-		free(names->items[i].text);
-		names->items[i].text = text;
-		return 0;
-	}
-	copy = i < NAMES_MAX ? strdup(name) : NULL;
-	if (!copy) {
+	if (!plain) {
 		free(text);
+		return error_nomem(err, name);
+	}
+	if (fresh && i < NAMES_MAX)
+		names->items[i] = (__typeof__(names->items[i])){
+			.name = strdup(name),
+		};
+	if (fresh && (i == NAMES_MAX || !names->items[i].name)) {
+		free(text);
+		free(plain);
 		return i < NAMES_MAX ? error_nomem(err, name)
 				     : error_set(err, E2BIG,
 						 "the name %.60s exceeds the "
 						 "limit of %d names",
 						 name, NAMES_MAX);
 	}
-	names->items[names->count].name = copy;
-	names->items[names->count++].text = text;
+	names->count += fresh;
+	free(names->items[i].text);
+	free(names->items[i].plain);
+	names->items[i].text = text;
+	names->items[i].plain = plain;
 	return 0;
 }
 
@@ -145,14 +170,17 @@ static int look_up(void *arg, const char *name, struct buffer *out,
 	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
 		size_t ending = strlen(forms[i].ending);
 		size_t size = strlen(name);
-		const char *text;
+		size_t found;
 
 		if (size <= ending ||
 		    strcmp(name + size - ending, forms[i].ending) != 0)
 			continue;
-		text = find(names, name, size - ending);
-		if (text)
-			return forms[i].add(text, out, err) < 0 ? -1 : 1;
+		found = find(names, name, size - ending);
+		if (found < names->count)
+			return forms[i].add(names->items[found].text, out,
+					    err) < 0
+				       ? -1
+				       : 1;
 	}
 	return 0;
 }
@@ -182,19 +210,4 @@ int names_make(struct names *names, const char *name,
 		if (names_fill(names, value_at(template, i), &out, err) < 0)
 			return -1;
 	return put(names, name, buffer_take(&out), err);
-}
-
-char *names_plain(const struct names *names, const char *name)
-{
-	const char *text = find(names, name, strlen(name));
-	char *plain = strdup(text ? text : ""), *to = plain;
-
-	for (const char *from = plain; to; from++) {
-		*to = *from;
-		if (!*from)
-			break;
-		to++;
-		from += *from == '$' && from[1] == '$';
-	}
-	return plain;
 }

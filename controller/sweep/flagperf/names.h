@@ -16,7 +16,8 @@
 struct names {
 	struct {
 		char *name;
-		char *text;
+		char *text;  /* with each `$` doubled */
+		char *plain; /* as it was set */
 	} items[NAMES_MAX];
 	size_t count;
 };
@@ -47,9 +48,9 @@ int names_make(struct names *names, const char *name,
 int names_fill(const struct names *names, const struct value *template,
 	       struct buffer *out, struct error *err);
 
-/* The text of a name without doubled `$`; "": not set. The caller frees it.
- * NULL: no memory.
+/* The text of a name without doubled `$`; "": not set. Borrowed until the name
+ * is set again.
  */
-char *names_plain(const struct names *names, const char *name);
+const char *names_plain(const struct names *names, const char *name);
 
 #endif

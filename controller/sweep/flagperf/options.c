@@ -1,5 +1,4 @@
-/* options.c - options of `docker run` to keys of a sweep.
- */
+/* options.c - converts options of `docker run` to keys of a sweep. */
 #include "controller/sweep/flagperf/options.h"
 
 #include "protocol/base/nearest_word.h"
@@ -48,7 +47,7 @@ static int take_item(cJSON *cell, const char *key, const char *value,
 	return nomem(err);
 }
 
-/* NAME=VALUE; of a name alone, docker takes its own environment's. */
+/* NAME=VALUE. A name alone would take the value of docker's environment. */
 static int take_pair(cJSON *cell, const char *key, const char *value,
 		     struct error *err)
 {
@@ -84,8 +83,8 @@ static int add_mount(cJSON *cell, const char *key, const char *host,
 	return nomem(err);
 }
 
-/* HOST[:INSIDE[:ro]]. A path alone makes an anonymous volume for docker; what
- * FlagPerf's own examples mean by it is the path of the host.
+/* HOST[:INSIDE[:ro]]. A path alone is an anonymous volume for docker, but a
+ * path of the host in FlagPerf's examples.
  */
 static int take_volume(cJSON *cell, const char *key, const char *value,
 		       struct error *err)
@@ -145,14 +144,14 @@ static int take_mount(cJSON *cell, const char *key, const char *value,
 			 value);
 }
 
-/* Taken, and for the profile to give. */
+/* Ignored, because the profile gives the same. */
 static int take_nothing(cJSON *cell, const char *key, const char *value,
 			struct error *err)
 {
 	return 0;
 }
 
-/* Devices of the network, which a job that has its nodes alone gets anyway. */
+/* Only network devices are added; a job on whole nodes gets them anyway. */
 static int take_device(cJSON *cell, const char *key, const char *value,
 		       struct error *err)
 {

@@ -1,5 +1,4 @@
-/* python_files.c - the literals that Python files assign, as python3 tells
- * them.
+/* python_files.c - reads the literals that Python files assign, with python3.
  */
 #include "controller/sweep/flagperf/python_files.h"
 

@@ -1,4 +1,4 @@
-/* template.c - cells of images/flagperf.yaml, filled for one case.
+/* template.c - fills the cell templates of images/flagperf.yaml for one case.
  */
 #include "controller/sweep/flagperf/template.h"
 
@@ -12,7 +12,7 @@ static int nomem(const struct value *template, struct error *err)
 	return error_nomem(err, value_file(template));
 }
 
-/* A scalar; *made is NULL when nothing is left of it. */
+/* Fill a scalar; *made is NULL if the result is empty. */
 static int fill_scalar(const struct value *template, const struct names *names,
 		       cJSON **made, struct error *err)
 {
@@ -58,19 +58,17 @@ static int fill_value(const struct value *template, const struct names *names,
 	return rc;
 }
 
-/* {with: NAME, words: [...]}: 1: it was one. */
+/* Fill {with: NAME, words: [...]}: the words, if the name is not empty. 1:
+ * done; 0: the item is something else.
+ */
 static int fill_words(const struct value *item, const struct names *names,
 		      cJSON *list, struct error *err)
 {
 	const struct value *with = value_get(item, "with");
-	owned_free char *text = NULL;
 
 	if (!with)
 		return 0;
-	text = names_plain(names, value_text(with));
-	if (!text)
-		return nomem(item, err);
-	if (!*text)
+	if (!*names_plain(names, value_text(with)))
 		return 1;
 	return template_list(value_get(item, "words"), names, list, err) < 0
 		       ? -1
@@ -103,15 +101,15 @@ int template_list(const struct value *template, const struct names *names,
 	return 0;
 }
 
-/* The key as the names make it; empty: there is none. The caller frees it. */
-static char *fill_key(const struct value *map, size_t index,
-		      const struct names *names, struct error *err)
+/* The key, or the text of the name for ${NAME}; empty: there is none. */
+static const char *fill_key(const struct value *map, size_t index,
+			    const struct names *names)
 {
 	const char *key = value_key(map, index);
 	char name[64];
 
 	if (strncmp(key, "${", 2) != 0 || strlen(key) >= sizeof(name))
-		return strdup(key);
+		return key;
 	snprintf(name, sizeof(name), "%.*s", (int)strlen(key) - 3, key + 2);
 	return names_plain(names, name);
 }
@@ -121,12 +119,10 @@ int template_fill(const struct value *template, const struct names *names,
 {
 	for (size_t i = 0; template && i < value_count(template); i++) {
 		const struct value *value = value_at(template, i);
-		owned_free char *key = fill_key(template, i, names, err);
-		cJSON *old, *made = NULL;
+		const char *key = fill_key(template, i, names);
+		cJSON *old = cJSON_GetObjectItemCaseSensitive(cell, key);
+		cJSON *made = NULL;
 
-		if (!key)
-			return nomem(template, err);
-		old = cJSON_GetObjectItemCaseSensitive(cell, key);
 		if (!*key)
 			continue;
 		if (cJSON_IsObject(old) && value_kind(value) == VALUE_MAP) {
