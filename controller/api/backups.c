@@ -95,7 +95,7 @@ static void on_ended(void *arg, const struct error *err,
 {
 	struct backups *backups = arg;
 	struct error *failure = &backups->failure;
-	struct stat st;
+	struct stat st = { 0 };
 
 	backups->child = NULL;
 	if (err)

@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-#define PREFIXES_MAX 5    /* taken off one line */
-#define TRACEBACK_REACH 8 /* lines between a frame and what was raised */
+#define PREFIXES_MAX 5    /* removed from one line */
+#define TRACEBACK_REACH 8 /* lines between a frame and its exception */
 #define RAISED_REACH 4    /* lines that an exception may have */
 #define SPEAKER_REACH 60  /* lines between a rank's name and its exception */
 

@@ -1,6 +1,4 @@
-/* causes_internal.h - what was found so far: for causes.c and diagnosis.c
- * alone.
- */
+/* causes_internal.h - the causes found so far, for causes.c and diagnosis.c. */
 #ifndef CONTROLLER_CAUSES_CAUSES_INTERNAL_H
 #define CONTROLLER_CAUSES_CAUSES_INTERNAL_H
 
@@ -11,7 +9,7 @@ struct causes {
 	struct failure_patterns *patterns; /* borrowed */
 	struct buffer partial;             /* the line so far, cut */
 	uint64_t number;                   /* of the line */
-	bool begun;      /* it is the first of this number: '\r' ends some */
+	bool begun;      /* it starts a new number; after '\r' it does not */
 	uint64_t offset; /* of the line */
 	uint64_t fed;    /* bytes */
 	struct cause all[CAUSES_MAX];
@@ -19,14 +17,14 @@ struct causes {
 	struct process_ends ends;
 	struct line_pairs pairs;  /* of the line that is read */
 	uint64_t progress;        /* lines of it since the first cause */
-	uint64_t frame;           /* the last line of a traceback; 0: none */
-	uint64_t raised;          /* the last line that ended one; 0: none */
-	int64_t speaker;          /* the rank that speaks, or -1 */
-	uint64_t spoken;          /* the line that said so */
+	uint64_t frame;           /* the last line with a frame; 0: none */
+	uint64_t raised;          /* the last line with an exception; 0: none */
+	int64_t speaker;          /* the rank named last as the source, or -1 */
+	uint64_t spoken;          /* the line that named it */
 	struct cause *unfinished; /* its text is in the next line; or NULL */
 	uint64_t gave_up; /* lines of progress before a launcher gave up, and
 			     one; 0: none did */
-	bool ended;       /* all else follows from an intended end */
+	bool ended;       /* later errors follow from an intended end */
 };
 
 /* Is there a cause of a lower order already? */

@@ -4,7 +4,8 @@
 #include <signal.h>
 #include <string.h>
 
-#define SURVIVED_LINES 3 /* of progress, where something failed for sure */
+#define SURVIVED_LINES                                                         \
+	3 /* of progress after an error that did not end the program */
 
 static const struct {
 	int number;

@@ -1,5 +1,4 @@
-/* cell.c - the merged values of one cell to the spec of its job.
- */
+/* cell.c - makes the spec of a job from the merged values of its cell. */
 #include "controller/cell/cell.h"
 
 #include "controller/catalog/descriptions.h"
@@ -16,7 +15,7 @@
 #include <string.h>
 
 #define SPEC_BYTES (4 << 20)
-#define STAGES_MAX 32 /* words in a sentence about stages */
+#define STAGES_MAX 32 /* stages named in an error */
 
 void cell_clear(struct cell *cell)
 {
@@ -59,7 +58,7 @@ static int framework_of(const struct cells *cells, const struct value *name,
 static int framework_layer(const struct cells *cells, const struct value *root,
 			   struct overlay *layer, struct error *err)
 {
-	/* The framework's word, and the sweep's. */
+	/* Keys of a framework, and the keys of a sweep that they set. */
 	static const char *const keys[][2] = {
 		{ "image", "image" },
 		{ "build", "build" },
@@ -81,7 +80,7 @@ static int framework_layer(const struct cells *cells, const struct value *root,
 			: 0;
 }
 
-/* The paths that begin with prefix, in their order. */
+/* List the paths that begin with the prefix. */
 static int collect(const struct paths *paths, const char *prefix, size_t **list,
 		   size_t *count, struct error *err)
 {
@@ -133,8 +132,8 @@ int cells_prepare(struct cells *cells, const struct value *const *frameworks,
 		       &cells->ulimit_count, err);
 }
 
-/* The image that the cell's vendor has for the framework; NULL: none, or no
- * such vendor.
+/* The image of the cell's vendor for the framework; NULL: it has none, or the
+ * vendor is unknown.
  */
 static int vendor_image(struct cells *cells, const struct value *const *values,
 			const struct framework *framework,
@@ -171,7 +170,8 @@ int cell_complete(struct cells *cells, const struct value **values,
 		  struct error *err)
 {
 	const struct framework *framework = NULL;
-	/* Whoever brings an image does not want another one built. */
+	/* A cell with an image or a build folder needs none from the framework.
+	 */
 	bool image = values[KEY_IMAGE] || values[KEY_BUILD];
 	size_t k = 0;
 
@@ -191,7 +191,7 @@ int cell_complete(struct cells *cells, const struct value **values,
 		if (values[pair->path] || (image && (pair->path == KEY_IMAGE ||
 						     pair->path == KEY_BUILD)))
 			continue;
-		/* A case of FlagPerf brings the whole environment. */
+		/* A case of FlagPerf has its own environment. */
 		if (values[KEY_CASE] &&
 		    !strncmp(paths_name(cells->paths, pair->path), "env.", 4))
 			continue;
@@ -230,7 +230,7 @@ bool cell_matches(const struct cells *cells, const struct value *const *values,
 	return true;
 }
 
-/* Which FLOPs a token costs is known for certain stages only. */
+/* The stage must be one whose FLOPs per token are known. */
 static int check_stage(const struct value *value, const struct cell *cell,
 		       struct error *err)
 {
@@ -265,8 +265,8 @@ static int no_chip(const struct catalog *catalog, const struct vendor *vendor,
 			   chip->name, chip->vendor, vendor->name);
 }
 
-/* A format is a framework with log rules; "auto" is the one that fits; a map
- * has the rules themselves.
+/* Set the format of the log: "auto", a framework with log rules, or the rules
+ * in a map.
  */
 static int resolve_log(struct cells *cells, const struct value *log,
 		       struct job_spec *spec, struct error *err)
@@ -287,7 +287,7 @@ static int resolve_log(struct cells *cells, const struct value *log,
 	return string_set(&spec->measure.log, format->name, err);
 }
 
-/* What the sweep brings along of all that the job names goes with the job. */
+/* Add the sweep's own descriptions that the job uses to its spec. */
 static int take_descriptions(const struct cells *cells, struct job_spec *spec,
 			     struct error *err)
 {
@@ -303,8 +303,8 @@ static int take_descriptions(const struct cells *cells, struct job_spec *spec,
 				 NULL, NULL, &measure->described, err);
 }
 
-/* Names are replaced by those of the catalog, so that aliases make no
- * difference. A model may be unknown: then nothing is known of it.
+/* Replace names by those of the catalog, so that aliases make no difference. A
+ * model may be unknown.
  */
 static int resolve_names(struct cells *cells, const struct value *const *values,
 			 struct cell *cell, struct error *err)
@@ -405,7 +405,7 @@ static int check_memory(const struct value *const *values, struct cell *cell)
 		return 0;
 	reference_peak_init(&reference, cell->model, NULL, NULL,
 			    cell->spec.measure.stage, 0, false);
-	/* What learns next to nothing has next to no gradients. */
+	/* A stage that trains little has few gradients. */
 	if (formula_stage(reference.learns) < formula_stage("pretrain"))
 		input.optimizer = "none";
 	for (size_t key = KEY_PARALLEL_TP; key < KEYS; key++)

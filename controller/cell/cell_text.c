@@ -1,5 +1,4 @@
-/* cell_text.c - the texts of a cell, with their placeholders filled in.
- */
+/* cell_text.c - fills the placeholders in the texts of a cell. */
 #include "controller/cell/cell_text.h"
 
 #include "controller/cell/interpolate.h"
@@ -9,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LISTS_MAX 4 /* placeholders of lists inside each other */
+#define LISTS_MAX 4 /* nested placeholders of lists */
 
 static int find_model_figure(const struct cell_texts *texts, const char *figure,
 			     struct buffer *out, struct error *err)
@@ -35,8 +34,7 @@ static int find_model_figure(const struct cell_texts *texts, const char *figure,
 	return buffer_text(out, value_text(value), err) < 0 ? -1 : 1;
 }
 
-/* What a cell gives its command as ${steps} is how far the training is to come.
- */
+/* A cell that uses ${steps} must reach that step. */
 static void expect_steps(const struct cell_texts *texts, const char *name,
 			 const struct value *value)
 {
@@ -82,7 +80,7 @@ static const char *look_near(void *arg, const char *name)
 	return paths_nearest(texts->cells->paths, name);
 }
 
-/* The filled text in the scratch buffer, which the next call uses again. */
+/* Fill the text into the scratch buffer. */
 int cell_text_fill(const struct cell_texts *texts, const struct value *value,
 		   size_t max, bool runtime, struct error *err)
 {
@@ -116,8 +114,8 @@ int cell_text_copy(const struct cell_texts *texts, const struct value *value,
 static int add_word(const struct cell_texts *texts, const struct value *word,
 		    unsigned depth, struct strings *argv, struct error *err);
 
-/* A word that is nothing but the placeholder of a list stands for a word of
- * each entry. 1: it was one; 0: it is not.
+/* If the word is just the placeholder of a list, add each entry of the list as
+ * a word. 1: done; 0: it is another word.
  */
 static int splice(const struct cell_texts *texts, const struct value *word,
 		  unsigned depth, struct strings *argv, struct error *err)

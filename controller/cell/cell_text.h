@@ -11,7 +11,7 @@
 
 #define CELL_TEXT_WORD_MAX ((size_t)64 * 1024) /* argument or variable */
 
-/* The cell whose texts are filled, with its values by path. Borrowed. */
+/* The cell with the texts, and its values by path. Borrowed. */
 struct cell_texts {
 	struct cells *cells;
 	const struct value *const *values;

@@ -16,26 +16,26 @@ struct workspace {
 	char *content;              /* its hash; NULL: not known yet */
 };
 
-/* The sweep fills in the upper part. It calls cells_prepare() once, when all
- * its layers are in paths.
+/* The sweep fills in the upper part, and calls cells_prepare() once, when
+ * `paths` has the paths of all layers.
  */
 struct cells {
 	const struct catalog *catalog; /* borrowed, as all of this part */
-	const cJSON *described;   /* that the sweep brings along, or NULL */
+	const cJSON *described;   /* the sweep's own descriptions, or NULL */
 	const struct value *root; /* of the sweep file, for errors */
 	const char *name;         /* of the sweep */
 	struct paths *paths;
 	size_t *varying; /* paths whose values differ between cells, in order */
 	size_t varying_count;
 
-	const struct framework **frameworks; /* those that the sweep names */
+	const struct framework **frameworks; /* that the sweep names */
 	struct overlay *layers;              /* their values */
 	size_t framework_count;
 	struct vendor_image {
 		const struct vendor *vendor;
 		const struct framework *framework;
 		const struct value *image;
-	} * images; /* those that were looked up */
+	} * images; /* found so far */
 	size_t image_count;
 	size_t *env; /* paths below env, and below ulimits */
 	size_t env_count;
@@ -47,7 +47,7 @@ struct cells {
 		const struct value *log;
 		char name[24]; /* of the format made from them */
 		char *text;    /* description of that format */
-	} * own_rules;         /* log rules in cells, in place of a format */
+	} * own_rules;         /* of cells with log rules in `log` */
 	size_t own_rules_count;
 	bool *used;            /* by path: a placeholder uses it */
 	struct buffer scratch; /* overwritten by any call */

@@ -17,7 +17,7 @@ static void put_number(struct digest *to, uint64_t number)
 	digest_add(to, bytes, sizeof(bytes));
 }
 
-/* With its length, so that two texts are not one. */
+/* The length precedes the text, so that adjacent texts stay apart. */
 static void put_text(struct digest *to, const char *text)
 {
 	size_t length = text ? strlen(text) : 0;
@@ -104,7 +104,7 @@ static int put_value(struct digest *to, const struct field *field,
 	return 0;
 }
 
-/* Bytes that an optional field is empty by. */
+/* Is the optional field empty? */
 static bool is_empty(const struct field *field, const char *from)
 {
 	static const size_t sizes[] = {
@@ -142,7 +142,7 @@ static int put_fields(struct digest *to, const struct schema *schema,
 		if (put_value(to, field, from, err) < 0)
 			return -1;
 	}
-	put_text(to, ""); /* the end, before what follows a struct */
+	put_text(to, ""); /* the end of the struct */
 	return 0;
 }
 
@@ -159,7 +159,7 @@ int spec_key(const struct job_spec *spec, char key[SPEC_KEY_SIZE],
 	content.timeout_ms = content.hang_ms = 0;
 	content.retries = 0;
 	content.measure.spread_percent = 0;
-	content.measure.steps = 0; /* the command has it */
+	content.measure.steps = 0; /* the command contains it */
 	content.container.recorder_off = false;
 	content.about = NULL;
 	content.labels = NULL;

@@ -1,4 +1,4 @@
-/* memory.c - what a device must hold at least to train a cell: an estimate.
+/* memory.c - estimates the memory that a device needs at least to train a cell.
  */
 #include "controller/cell/memory.h"
 
@@ -59,13 +59,13 @@ struct terms {
 	double dense;   /* parameters here; of experts: before EP */
 	double experts; /* parameters */
 	double model_ranks;
-	double shards[3]; /* over which optimizer, gradients, weights are */
+	double shards[3]; /* ranks that share optimizer, gradients, weights */
 	struct bytes bytes;
 	double optimizer; /* bytes */
 };
 
-/* All experts together, of a model that says how many a token uses: what is
- * active and what is not differ by the experts that are left out.
+/* The parameters of all experts. The difference between all and active
+ * parameters is that of the experts that a token does not use.
  */
 static double expert_parameters(const struct model *model)
 {

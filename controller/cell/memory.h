@@ -32,10 +32,10 @@ struct memory_input {
 	const struct parallel_layout *shape; /* solved */
 	const struct model *model;
 	const struct chip *chip;
-	const char *precision; /* NULL: not said */
-	const char *optimizer; /* NULL: adam; "none": nothing is trained, or
-				  next to nothing */
-	bool laid_out;         /* the cell says something of its layout */
+	const char *precision; /* NULL: not given */
+	const char *optimizer; /* NULL: adam; "none": little or nothing is
+				  trained */
+	bool laid_out;         /* the cell has a parallel layout */
 };
 
 struct memory_estimate {
@@ -43,14 +43,14 @@ struct memory_estimate {
 	double activations; /* 0: the batch is not known */
 };
 
-/* false: too little is known (parameters, memory of the chip, devices) or the
- * precision or optimizer is none of the table's.
+/* False: the parameters, the chip's memory or the devices are unknown, or the
+ * precision or optimizer is not in the tables.
  */
 bool memory_estimate(const struct memory_input *input,
 		     struct memory_estimate *estimate);
 
-/* 0, also when nothing can be said; -1 with a sentence in reason that shows the
- * arithmetic (cut to size) when the chip's memory is too small.
+/* -1: the memory of the chip is too small; reason has the arithmetic (cut to
+ * size). 0: it suffices, or there is no estimate.
  */
 int memory_check(const struct memory_input *input, char *reason, size_t size);
 

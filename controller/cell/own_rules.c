@@ -1,5 +1,4 @@
-/* own_rules.c - log rules that stand in a sweep, in place of a format's name.
- */
+/* own_rules.c - log rules in a sweep file. */
 #include "controller/cell/own_rules.h"
 
 #include "controller/catalog/descriptions.h"
@@ -18,7 +17,7 @@ void own_rules_clear(struct cells *cells)
 	free(cells->own_rules);
 }
 
-/* They must compile, with those that they are like. */
+/* The rules must compile, with those that they are `like`. */
 static int check(const struct cells *cells, const struct value *log,
 		 struct error *err)
 {
@@ -33,7 +32,7 @@ static int check(const struct cells *cells, const struct value *log,
 	return rules ? 0 : -1;
 }
 
-/* The description of the format that they make; NULL: no memory. */
+/* The description of the format with these rules; NULL: no memory. */
 static char *describe(const struct value *log, char name[24])
 {
 	cJSON *rules = value_to_json(log), *file = cJSON_CreateObject();

@@ -1,5 +1,4 @@
-/* parallel_layout.c - the arithmetic of a cell: world, parallel degrees, batch.
- */
+/* parallel_layout.c - computes and checks world, parallel degrees and batch. */
 #include "controller/cell/parallel_layout.h"
 
 #include "controller/catalog/catalog.h"
@@ -44,8 +43,8 @@ static void describe_world(const struct parallel_layout *shape, char *text,
 				 : " (devices 0 counts as 1; set the number)");
 }
 
-/* TP x PP x CP is the size of one copy of the model; what is left of the world
- * works on different samples.
+/* TP x PP x CP ranks hold one copy of the model. Different copies work on
+ * different samples.
  */
 static int solve_parallel(struct parallel_layout *shape,
 			  const struct reason *reason)
@@ -94,7 +93,7 @@ static int solve_parallel(struct parallel_layout *shape,
 	return 0;
 }
 
-/* Layers to stages. */
+/* The layers must divide into the pipeline stages. */
 static int check_layers(const struct parallel_layout *shape,
 			const struct model *model, const struct reason *reason)
 {
@@ -139,7 +138,7 @@ static int check_split(const struct parallel_layout *shape,
 static int check_experts(const struct parallel_layout *shape,
 			 const struct model *model, const struct reason *reason)
 {
-	/* Of a model without figures nothing is known. */
+	/* A model without layers has unknown figures. */
 	if (shape->ep <= 1 || !model->layers)
 		return 0;
 	if (!model->experts)
@@ -195,7 +194,7 @@ static int check_model(const struct parallel_layout *shape,
 static int solve_batch(struct parallel_layout *shape,
 		       const struct reason *reason)
 {
-	uint64_t rest; /* what is to be multiplied by the figure in question */
+	uint64_t rest; /* the product of the other figures */
 
 	if (shape->global && !shape->micro && shape->accumulate) {
 		rest = shape->accumulate * shape->data;
@@ -209,7 +208,7 @@ static int solve_batch(struct parallel_layout *shape,
 		shape->micro = (uint32_t)(shape->global / rest);
 	}
 	if (!shape->micro)
-		return 0; /* nothing to compute from, nothing to contradict */
+		return 0; /* too little is given */
 	rest = shape->micro * shape->data;
 	if (shape->global && !shape->accumulate) {
 		if (shape->global % rest || shape->global / rest > UINT32_MAX)

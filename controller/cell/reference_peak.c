@@ -1,9 +1,7 @@
-/* reference_peak.c - what rates are held against: FLOPs of a token, peak of a
- * chip.
- */
+/* reference_peak.c - FLOPs of a token and peak of a chip, for MFU. */
 #include "controller/cell/reference_peak.h"
 
-/* What the stage learns, and so what a parameter costs. */
+/* Find what the stage trains, and so the FLOPs per parameter. */
 static void read_stage(struct reference_peak *reference,
 		       const struct value *stages)
 {

@@ -14,9 +14,9 @@
 
 struct reference_peak {
 	struct flops flops;
-	bool nominal;        /* flops.parameters are the model's round figure */
-	const char *stage;   /* as asked for, or the one that is meant */
-	const char *learns;  /* word of formula_stages[] behind the factor */
+	bool nominal;        /* flops.parameters are nominal_parameters */
+	const char *stage;   /* as given, or the default */
+	const char *learns;  /* its word of formula_stages[] */
 	double peak_flops;   /* of one device at the precision */
 	bool peak_published; /* and not FlagPerf's own figure */
 	double memory_bytes; /* of one device */

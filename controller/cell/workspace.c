@@ -1,5 +1,4 @@
-/* workspace.c - the folders that the cells of a sweep take with them.
- */
+/* workspace.c - the workspaces of the cells of a sweep. */
 #include "controller/cell/workspace.h"
 
 #include "protocol/blob/blob_store.h"

@@ -1,5 +1,4 @@
-/* live.c - pages that are open: what changes in them is sent as it changes.
- */
+/* live.c - sends changed parts to the browsers that have a page open. */
 #include "controller/web/live.h"
 #include "protocol/base/clock.h"
 #include "protocol/base/loop.h"
@@ -12,22 +11,23 @@
 
 #define PATH_BYTES 64
 #define INTERVAL_MS 1000
-#define SHARE 200 /* of the time, for rendering, for each open page */
+#define SHARE 200 /* 1/SHARE of the time is for rendering, per browser */
 #define SHARES_MAX 2
-#define SLICE_US 100     /* of work, then everything else has its turn */
-#define SLICE_REST_MS 5  /* a job's start meets one slice, not several */
-#define PATIENCE_MS 2000 /* that a page lets all else go first */
+#define SLICE_US 100     /* of work, before other events are handled */
+#define SLICE_REST_MS 5  /* longer than a job's start */
+#define PATIENCE_MS 2000 /* after that a page has normal priority */
 #define WHOLE_MAX (HTTP_STREAM_BYTES / 2)
 
-/* In place of a page that is too large to be sent. */
+/* Sent in place of a page that is too large. */
 static const char reload_event[] = "event: reload\ndata:\n\n";
 
 struct topic {
 	char path[PATH_BYTES];
 	size_t streams;
-	bool stale;            /* something has changed since it was rendered */
-	uint64_t shape, state; /* of what its browsers show; 0: they differ */
-	uint64_t *hashes;      /* of the parts; NULL: not known */
+	bool stale; /* it must be rendered again */
+	uint64_t shape,
+		state;    /* hashes of what its browsers show; 0: they differ */
+	uint64_t *hashes; /* of the parts; NULL: not known */
 	TAILQ_ENTRY(topic) next;
 };
 
@@ -121,7 +121,7 @@ static int put_part(struct buffer *out, const struct web_page *page, size_t i)
 			   part->end - part->start);
 }
 
-/* All parts, in place of others. */
+/* Send the whole page. */
 static void put_whole(struct buffer *out, const struct web_page *page)
 {
 	owned(buffer_clear) struct buffer text;
@@ -134,7 +134,7 @@ static void put_whole(struct buffer *out, const struct web_page *page)
 	buffer_text(out, reload_event, NULL);
 }
 
-/* Browsers show this page now, or none of its parts. */
+/* Note the shape of the page and, if `shown`, its parts as sent. */
 static int remember(struct topic *topic, const struct web_page *page,
 		    bool shown)
 {
@@ -151,7 +151,7 @@ static int remember(struct topic *topic, const struct web_page *page,
 	return 0;
 }
 
-/* The parts that differ from what was sent last. -1: not all had room. */
+/* Send the parts that differ from those sent last. -1: not all had room. */
 static int put_changes(struct topic *topic, const struct web_page *page,
 		       struct buffer *out)
 {
@@ -174,7 +174,8 @@ static int put_changes(struct topic *topic, const struct web_page *page,
 	return rc;
 }
 
-/* What is not sent for want of memory or room differs the next time, too. */
+/* Send what has changed. Parts without memory or room are sent the next time.
+ */
 static void compare(struct topic *topic, const struct web_page *page,
 		    struct buffer *out)
 {
@@ -219,7 +220,7 @@ static struct topic *first_stale(const struct live *live)
 
 static int next_slice(sd_event_source *source, uint64_t usec, void *arg);
 
-/* What else there is goes first, but not for ever. */
+/* Render the next slice after other events, unless the page is late. */
 static void wait_ms(struct live *live, int64_t ms)
 {
 	int64_t late_ms = clock_mono_ms() - live->not_before_ms;
@@ -245,7 +246,7 @@ static void wait_for_turn(struct live *live)
 	wait_ms(live, live->not_before_ms - now_ms);
 }
 
-/* One at a time. */
+/* Begin to render the page that was rendered longest ago. */
 static void rendering_begin(struct live *live)
 {
 	struct topic *topic = first_stale(live);
@@ -259,7 +260,7 @@ static void rendering_begin(struct live *live)
 	web_page_init(&live->page, live->sources);
 }
 
-/* Of the processor: waiting for it costs nobody anything. */
+/* CPU time of this thread. */
 static int64_t spent_us(void)
 {
 	struct timespec now;
@@ -268,7 +269,7 @@ static int64_t spent_us(void)
 	return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
-/* 1: there is more of it. */
+/* 1: the page is not finished. */
 static int render_slice(struct live *live)
 {
 	int64_t begun_us = spent_us(), took_us = 0;
@@ -300,7 +301,7 @@ static void finish(struct live *live, int rc)
 	wait_for_turn(live);
 }
 
-/* Between two the controller does what else there is. */
+/* Other events are handled between two slices. */
 static int next_slice(sd_event_source *source, uint64_t usec, void *arg)
 {
 	struct live *live = arg;
@@ -377,9 +378,9 @@ static void forget_parts(struct topic *topic)
 	topic->state = 0;
 }
 
-/* One more browser, which shows that. Who shows other parts than the others may
- * be ahead of them: all are told to load the page after it was rendered, and
- * not at once, or they would do so over and over until then.
+/* Add a browser that shows this shape and state. A browser with other parts may
+ * be newer than the others, so all get the whole page after it is rendered. At
+ * once they would load it again and again until then.
  */
 static void join(struct topic *topic, uint64_t shape, uint64_t state)
 {

@@ -192,7 +192,7 @@ int web_nodes_page(struct web_page *page, const uint64_t numbers[WEB_NUMBERS],
 	return 1;
 }
 
-/* One. */
+/* One node. */
 
 static void put_device(struct web_page *page, const struct device_info *device,
 		       const struct readings *readings)

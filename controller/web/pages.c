@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define SWEEPS_SHOWN 200
-#define WHOLE_ROWS 100 /* of a page that is rendered at once, in a slice */
+#define WHOLE_ROWS 100 /* per slice of a page that is rendered at once */
 
 typedef unsigned long long ull;
 

@@ -1,5 +1,4 @@
-/* web.c - what a controller answers over HTTP: pages for people, and metrics.
- */
+/* web.c - serves the pages and metrics of a controller over HTTP. */
 #include "controller/web/web.h"
 #include "controller/web/live.h"
 #include "controller/web/report_page.h"
@@ -96,7 +95,7 @@ static int send_page(struct web *web, const struct http_request *request,
 static const struct {
 	const char *path;
 	route_fn *answer;
-	bool open; /* to whoever asks */
+	bool open; /* without a login */
 } routes[] = {
 	{ "/metrics", send_metrics, true },  { "/style.css", send_style, true },
 	{ "/script.js", send_script, true }, { "/login", login, true },

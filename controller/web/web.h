@@ -26,7 +26,7 @@ struct web_config {
 	const struct http_config *http;
 	struct web_sources sources;
 	const struct counters *counters; /* borrowed */
-	struct viewers *viewers; /* borrowed; is told the server's address */
+	struct viewers *viewers; /* borrowed; gets the server's address */
 };
 
 struct web;
