@@ -18,10 +18,19 @@ static int escape_html(struct buffer *out, const char *text, const char *kept,
 
 	while (*text) {
 		unsigned char c = (unsigned char)*text;
-		uint32_t code = c;
-		size_t size = utf8_character(text, strnlen(text, 4), &code);
+		size_t plain = 0, size;
 		const char *put = text;
+		uint32_t code = c;
 
+		while (c >= 0x20 && c < 0x7f && !entities[c])
+			c = (unsigned char)text[++plain];
+		if (plain) {
+			if (buffer_append(out, text, plain, err) < 0)
+				return -1;
+			text += plain;
+			continue;
+		}
+		size = utf8_character(text, strnlen(text, 4), &code);
 		if (c < 128 && entities[c])
 			put = entities[c];
 		else if ((c < 0x20 || c == 0x7f) && !strchr(kept, c))
@@ -141,14 +150,15 @@ void writer_vprintf(struct writer *to, const char *fmt, va_list *args)
 		if (!*fmt)
 			break;
 		size = 1 + strcspn(fmt + 1, "%sdufg") + 1;
-		snprintf(form, sizeof(form), "%.*s", (int)size, fmt);
-		fmt += size;
-		if (!strcmp(form, "%%"))
+		if (fmt[1] == '%') {
 			writer_bytes(to, "%", 1);
-		else if (!strcmp(form, "%s"))
+		} else if (fmt[1] == 's') {
 			writer_text(to, va_arg(*args, const char *));
-		else
+		} else {
+			snprintf(form, sizeof(form), "%.*s", (int)size, fmt);
 			put_number(to, form, args);
+		}
+		fmt += size;
 	}
 }
 
