@@ -196,7 +196,6 @@ static int take_cause(struct causes *causes, const struct failure_hit *hit,
 		.local_rank = hit_number(hit, GROUP_LOCAL_RANK, END_UNKNOWN),
 		.exit_code = (int32_t)hit_number(hit, GROUP_EXIT_CODE,
 						 END_CODE_UNKNOWN),
-		.guilty = hit->groups[GROUP_RANK].text != NULL,
 	};
 	if (!host) {
 		host = line->host;

@@ -51,7 +51,6 @@ struct cause {
 	int32_t exit_code;                     /* END_CODE_UNKNOWN: unknown */
 	char signal[12];                       /* "": none */
 	char host[END_HOST_MAX];
-	bool guilty;                      /* the line names the rank */
 	const struct process_end *quoted; /* the launcher's report that quotes
 					     it, or NULL */
 };

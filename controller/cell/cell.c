@@ -212,7 +212,7 @@ static bool same_value(const struct value *a, const struct value *b)
 	return !strcmp(value_text(a), value_text(b));
 }
 
-bool cell_matches(const struct cells *cells, const struct value *const *values,
+bool cell_matches(const struct value *const *values,
 		  const struct overlay *layer)
 {
 	for (size_t i = 0; i < layer->count; i++) {

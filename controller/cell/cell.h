@@ -19,7 +19,7 @@ int cell_complete(struct cells *cells, const struct value **values,
 		  struct error *err);
 
 /* Has a completed cell all values of the layer? */
-bool cell_matches(const struct cells *cells, const struct value *const *values,
+bool cell_matches(const struct value *const *values,
 		  const struct overlay *layer);
 
 /* Build the spec of a completed cell. 0, or -1 with an error of the file. If

@@ -340,8 +340,7 @@ static int build_cell(struct sweep *sweep, size_t number, struct twins *twins,
 	if (sweep_set_values(sweep, number, err) < 0)
 		return -1;
 	for (size_t i = 0; i < sweep->exclude_count; i++) {
-		if (!cell_matches(&sweep->cells, sweep->values,
-				  &sweep->excludes[i]))
+		if (!cell_matches(sweep->values, &sweep->excludes[i]))
 			continue;
 		drop->why = WHY_EXCLUDED;
 		drop->other = (uint32_t)i;
