@@ -1,5 +1,6 @@
 /* about.c - reads the keys `about` and `align` of a sweep. */
 #include "controller/sweep/about.h"
+#include "protocol/message/codec.h"
 
 #include <string.h>
 
@@ -116,7 +117,7 @@ int about_read(const struct value *root, cJSON **about, struct error *err)
 {
 	const struct value *texts = value_get(root, "about");
 	const struct value *align = value_get(root, "align");
-	cJSON *to;
+	owned(cJSON_Delete) cJSON *to = NULL;
 
 	*about = NULL;
 	if (!texts && !align)
@@ -125,11 +126,9 @@ int about_read(const struct value *root, cJSON **about, struct error *err)
 	if (!to)
 		return error_nomem(err, "about");
 	if ((texts && read_texts(texts, to, err) < 0) ||
-	    (align && read_align(align, cJSON_AddObjectToObject(to, "align"),
-				 err) < 0)) {
-		cJSON_Delete(to);
+	    (align &&
+	     read_align(align, cJSON_AddObjectToObject(to, "align"), err) < 0))
 		return -1;
-	}
-	*about = to;
+	*about = take(to);
 	return 0;
 }

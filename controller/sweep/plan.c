@@ -29,11 +29,7 @@ static cJSON *add_row(cJSON *list)
 {
 	cJSON *row = cJSON_CreateObject();
 
-	if (row && !cJSON_AddItemToArray(list, row)) {
-		cJSON_Delete(row);
-		return NULL;
-	}
-	return row;
+	return cJSON_AddItemToArray(list, row) ? row : NULL;
 }
 
 /* The format of the log; "auto": to be detected. */

@@ -357,19 +357,11 @@ static int mount_logs(const struct names *names, cJSON *cell, struct error *err)
 {
 	const char *logs = names_plain(names, "log_path");
 	const char *tree = names_plain(names, "tree");
-	cJSON *mounts = cJSON_GetObjectItemCaseSensitive(cell, "mounts");
 	size_t size = strlen(tree);
-	cJSON *mount;
 
 	if (!*logs || (!strncmp(logs, tree, size) && logs[size] == '/'))
 		return 0;
-	mount = cJSON_CreateObject();
-	if (mounts && cJSON_AddStringToObject(mount, "host", logs) &&
-	    cJSON_AddStringToObject(mount, "container", logs) &&
-	    cJSON_AddItemToArray(mounts, mount))
-		return 0;
-	cJSON_Delete(mount);
-	return error_nomem(err, "flagperf");
+	return docker_mount(cell, logs, logs, false, err);
 }
 
 /* Keys of the sweep's top level take precedence over those of the cell. */
@@ -384,14 +376,11 @@ static int yield_to_top(const struct flagperf_site *site, cJSON *cell,
 		if (!have || listed(key, own))
 			continue;
 		if (listed(key, joined)) {
-			for (size_t k = 0; k < value_count(top); k++) {
-				cJSON *item = value_to_json(value_at(top, k));
-
-				if (!item || !cJSON_AddItemToArray(have, item))
-					return error_nomem(err,
-							   value_file(
-								   site->root));
-			}
+			for (size_t k = 0; k < value_count(top); k++)
+				if (json_append(have,
+						value_to_json(value_at(top, k)),
+						err) < 0)
+					return -1;
 		} else if (cJSON_IsObject(have)) {
 			for (size_t k = 0; k < value_count(top); k++)
 				cJSON_DeleteItemFromObjectCaseSensitive(
@@ -399,6 +388,18 @@ static int yield_to_top(const struct flagperf_site *site, cJSON *cell,
 		} else {
 			cJSON_DeleteItemFromObjectCaseSensitive(cell, key);
 		}
+	}
+	return 0;
+}
+
+/* Move the values of a map to another one. */
+static int merge(cJSON *to, cJSON *from, struct error *err)
+{
+	while (from->child) {
+		cJSON *item = cJSON_DetachItemViaPointer(from, from->child);
+
+		if (json_put(to, item->string, item, err) < 0)
+			return -1;
 	}
 	return 0;
 }
@@ -413,7 +414,7 @@ static int add_more(const struct flagperf_case *item, cJSON *cell,
 	     i++) {
 		const char *key = value_key(map, i);
 		cJSON *have = cJSON_GetObjectItemCaseSensitive(cell, key);
-		cJSON *more;
+		owned(cJSON_Delete) cJSON *more = NULL;
 
 		if (!strcmp(key, "data"))
 			continue;
@@ -421,33 +422,10 @@ static int add_more(const struct flagperf_case *item, cJSON *cell,
 			return value_key_error(map, i, err,
 					       "the case sets this key itself");
 		more = value_to_json(value_at(map, i));
-		if (!more)
-			return error_nomem(err, value_file(map));
-		if (cJSON_IsObject(have) && cJSON_IsObject(more)) {
-			while (more->child) {
-				cJSON *part =
-					cJSON_DetachItemViaPointer(more,
-								   more->child);
-				owned_free char *name = strdup(part->string);
-
-				if (name)
-					cJSON_DeleteItemFromObjectCaseSensitive(
-						have, name);
-				if (name &&
-				    cJSON_AddItemToObject(have, name, part))
-					continue;
-				cJSON_Delete(part);
-				cJSON_Delete(more);
-				return error_nomem(err, value_file(map));
-			}
-			cJSON_Delete(more);
-			continue;
-		}
-		cJSON_DeleteItemFromObjectCaseSensitive(cell, key);
-		if (!cJSON_AddItemToObject(cell, key, more)) {
-			cJSON_Delete(more);
-			return error_nomem(err, value_file(map));
-		}
+		if ((cJSON_IsObject(have) && cJSON_IsObject(more)
+			     ? merge(have, more, err)
+			     : json_put(cell, key, take(more), err)) < 0)
+			return -1;
 	}
 	return 0;
 }
@@ -479,33 +457,28 @@ static int add_needs(const struct value *list, const struct names *names,
 	const char *tree = names_plain(names, "tree");
 	const char *host = names_plain(names, "host");
 	cJSON *needs = cJSON_GetObjectItemCaseSensitive(cell, "needs");
-	cJSON *made = cJSON_CreateArray(), *need;
-	int rc;
+	owned(cJSON_Delete) cJSON *made = cJSON_CreateArray();
+	const cJSON *need;
 
 	if (!needs)
 		needs = cJSON_AddArrayToObject(cell, "needs");
-	if (!made || !needs) {
-		cJSON_Delete(made);
+	if (!made || !needs)
 		return error_nomem(err, "flagperf");
-	}
-	rc = template_list(list, names, made, err);
-	for (need = made->child; rc == 0 && need; need = need->next) {
+	if (template_list(list, names, made, err) < 0)
+		return -1;
+	cJSON_ArrayForEach(need, made)
+	{
 		const char *below = need->valuestring + strlen(tree) + 1;
 		char path[PATH_MAX];
-		cJSON *copy;
 
-		rc = strings_add(&item->needs, below, err);
-		if (rc < 0 || !*host)
-			continue;
+		if (strings_add(&item->needs, below, err) < 0)
+			return -1;
 		snprintf(path, sizeof(path), "%s/%s", host, below);
-		copy = cJSON_CreateString(path);
-		if (!copy || !cJSON_AddItemToArray(needs, copy)) {
-			cJSON_Delete(copy);
-			rc = error_nomem(err, "flagperf");
-		}
+		if (*host &&
+		    json_append(needs, cJSON_CreateString(path), err) < 0)
+			return -1;
 	}
-	cJSON_Delete(made);
-	return rc;
+	return 0;
 }
 
 /* The launcher of the case in flagperf.yaml. */
@@ -555,13 +528,14 @@ static int fill_docker(const struct flagperf_section *section,
 		       struct error *err)
 {
 	owned(buffer_clear) struct buffer line;
-	cJSON *words = cJSON_CreateArray();
+	owned(cJSON_Delete) cJSON *words = cJSON_CreateArray();
 	const cJSON *word;
-	int rc = words ? template_list(value_get(section->book, "docker"),
-				       names, words, err)
-		       : error_nomem(err, "flagperf");
+	int rc;
 
 	buffer_init(&line, DOCKER_BYTES);
+	rc = words ? template_list(value_get(section->book, "docker"), names,
+				   words, err)
+		   : error_nomem(err, "flagperf");
 	cJSON_ArrayForEach(word, words)
 	{
 		if (rc == 0 && word != words->child)
@@ -572,10 +546,10 @@ static int fill_docker(const struct flagperf_section *section,
 			at += *at == '$' && at[1] == '$';
 		}
 	}
-	cJSON_Delete(words);
-	if (rc == 0 && !(item->docker = strdup(line.data ? line.data : "")))
-		rc = error_nomem(err, "flagperf");
-	return rc;
+	if (rc < 0)
+		return -1;
+	item->docker = strdup(line.data);
+	return item->docker ? 0 : error_nomem(err, "flagperf");
 }
 
 int case_fill(const struct flagperf_site *site,

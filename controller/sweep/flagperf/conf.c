@@ -1,5 +1,6 @@
 /* conf.c - reads the configuration files of a FlagPerf tree. */
 #include "controller/sweep/flagperf/conf.h"
+#include "controller/sweep/flagperf/template.h"
 #include "protocol/yaml/document.h"
 #include "protocol/yaml/value_json.h"
 
@@ -43,16 +44,6 @@ static int add_case(struct conf *conf, const char *file, unsigned line,
 	return to->name && to->text && to->file ? 0 : error_nomem(err, file);
 }
 
-static int set(struct conf *conf, const char *name, cJSON *value,
-	       struct error *err)
-{
-	cJSON_DeleteItemFromObjectCaseSensitive(conf->values, name);
-	if (value && cJSON_AddItemToObject(conf->values, name, value))
-		return 0;
-	cJSON_Delete(value);
-	return error_nomem(err, name);
-}
-
 /* Python. */
 
 /* The value as plain JSON; of a dict, the list of its values. NULL: no memory.
@@ -61,7 +52,7 @@ static cJSON *python_json(const cJSON *value)
 {
 	const cJSON *dict = python_dict(value), *item;
 	const cJSON *items = dict ? dict : value;
-	cJSON *list;
+	owned(cJSON_Delete) cJSON *list = NULL;
 	unsigned line;
 
 	if (python_found(value, &line))
@@ -73,16 +64,13 @@ static cJSON *python_json(const cJSON *value)
 	list = cJSON_CreateArray();
 	cJSON_ArrayForEach(item, items)
 	{
-		cJSON *made =
-			python_json(dict ? item->child->next->next : item);
-
-		if (made && cJSON_AddItemToArray(list, made))
-			continue;
-		cJSON_Delete(made);
-		cJSON_Delete(list);
-		return NULL;
+		if (json_append(list,
+				python_json(dict ? item->child->next->next
+						 : item),
+				NULL) < 0)
+			return NULL;
 	}
-	return list;
+	return take(list);
 }
 
 /* One entry of CASES: [KEY, LINE, VALUE]. */
@@ -153,7 +141,8 @@ int conf_read_python(struct conf *conf, const struct python_files *files,
 		else if (cases)
 			rc = python_cases(conf, path, line, value, err);
 		else
-			rc = set(conf, name, python_json(value), err);
+			rc = json_put(conf->values, name, python_json(value),
+				      err);
 		if (rc < 0)
 			return -1;
 	}
@@ -198,11 +187,11 @@ int conf_read_yaml(struct conf *conf, const char *path, struct error *err)
 		const struct value *value = value_at(root, i);
 		int rc = !strcmp(name, "CASES")
 				 ? yaml_cases(conf, value, err)
-				 : set(conf, name,
-				       value_kind(value) == VALUE_NULL
-					       ? cJSON_CreateNull()
-					       : value_to_json(value),
-				       err);
+				 : json_put(conf->values, name,
+					    value_kind(value) == VALUE_NULL
+						    ? cJSON_CreateNull()
+						    : value_to_json(value),
+					    err);
 
 		if (rc < 0)
 			return -1;

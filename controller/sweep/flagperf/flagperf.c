@@ -90,10 +90,8 @@ static int add_case(struct flagperf *flagperf,
 	struct error why = { 0 };
 	int rc;
 
-	if (!cell || !cJSON_AddItemToArray(cells, cell)) {
-		cJSON_Delete(cell);
+	if (!cJSON_AddItemToArray(cells, cell))
 		return nomem(flagperf, err);
-	}
 	flagperf->count++;
 	*item = (struct flagperf_case){ .map = section->cases, .index = index };
 	rc = left_out(flagperf, item, err);
@@ -290,11 +288,10 @@ struct flagperf *flagperf_new(const struct value *root,
 {
 	owned(flagperf_free) struct flagperf *flagperf =
 		calloc(1, sizeof(*flagperf));
-	cJSON *cells = cJSON_CreateArray();
+	owned(cJSON_Delete) cJSON *cells = cJSON_CreateArray();
 	int rc = -1;
 
 	if (!flagperf || !cells) {
-		cJSON_Delete(cells);
 		error_nomem(err, value_file(root));
 		return NULL;
 	}
@@ -307,7 +304,6 @@ struct flagperf *flagperf_new(const struct value *root,
 			    "the images folder has no flagperf.yaml");
 	else if (read_block(flagperf, err) == 0)
 		rc = write_cells(flagperf, cells, err);
-	cJSON_Delete(cells);
 	return rc < 0 ? NULL : take(flagperf);
 }
 

@@ -1,5 +1,6 @@
 /* options.c - converts options of `docker run` to keys of a sweep. */
 #include "controller/sweep/flagperf/options.h"
+#include "controller/sweep/flagperf/template.h"
 
 #include "protocol/base/nearest_word.h"
 #include "protocol/message/codec.h"
@@ -31,20 +32,14 @@ static cJSON *child(cJSON *cell, const char *key, bool list)
 static int take_text(cJSON *cell, const char *key, const char *value,
 		     struct error *err)
 {
-	cJSON_DeleteItemFromObjectCaseSensitive(cell, key);
-	return cJSON_AddStringToObject(cell, key, value) ? 0 : nomem(err);
+	return json_put(cell, key, cJSON_CreateString(value), err);
 }
 
 static int take_item(cJSON *cell, const char *key, const char *value,
 		     struct error *err)
 {
-	cJSON *list = child(cell, key, true);
-	cJSON *item = cJSON_CreateString(value);
-
-	if (list && item && cJSON_AddItemToArray(list, item))
-		return 0;
-	cJSON_Delete(item);
-	return nomem(err);
+	return json_append(child(cell, key, true), cJSON_CreateString(value),
+			   err);
 }
 
 /* NAME=VALUE. A name alone would take the value of docker's environment. */
@@ -52,7 +47,6 @@ static int take_pair(cJSON *cell, const char *key, const char *value,
 		     struct error *err)
 {
 	const char *equals = strchr(value, '=');
-	cJSON *map = child(cell, key, false);
 	char name[128];
 
 	if (!equals || equals == value ||
@@ -62,25 +56,20 @@ static int take_pair(cJSON *cell, const char *key, const char *value,
 				 "NAME=VALUE",
 				 key, value);
 	snprintf(name, sizeof(name), "%.*s", (int)(equals - value), value);
-	cJSON_DeleteItemFromObjectCaseSensitive(map, name);
-	return map && cJSON_AddStringToObject(map, name, equals + 1)
-		       ? 0
-		       : nomem(err);
+	return json_put(child(cell, key, false), name,
+			cJSON_CreateString(equals + 1), err);
 }
 
-static int add_mount(cJSON *cell, const char *key, const char *host,
-		     const char *inside, bool read_only, struct error *err)
+int docker_mount(cJSON *cell, const char *host, const char *inside,
+		 bool read_only, struct error *err)
 {
-	cJSON *list = child(cell, key, true);
-	cJSON *mount = cJSON_CreateObject();
+	owned(cJSON_Delete) cJSON *mount = cJSON_CreateObject();
 
-	if (list && cJSON_AddStringToObject(mount, "host", host) &&
-	    cJSON_AddStringToObject(mount, "container", inside) &&
-	    (!read_only || cJSON_AddBoolToObject(mount, "read_only", true)) &&
-	    cJSON_AddItemToArray(list, mount))
-		return 0;
-	cJSON_Delete(mount);
-	return nomem(err);
+	if (!cJSON_AddStringToObject(mount, "host", host) ||
+	    !cJSON_AddStringToObject(mount, "container", inside) ||
+	    (read_only && !cJSON_AddBoolToObject(mount, "read_only", true)))
+		return nomem(err);
+	return json_append(child(cell, "mounts", true), take(mount), err);
 }
 
 /* HOST[:INSIDE[:ro]]. A path alone is an anonymous volume for docker, but a
@@ -106,8 +95,8 @@ static int take_volume(cJSON *cell, const char *key, const char *value,
 				 "the volume \"%.60s\" is not valid here; "
 				 "expected absolute paths, /a:/b",
 				 value);
-	return add_mount(cell, key, copy, inside ? inside : copy,
-			 mode && !strcmp(mode, "ro"), err);
+	return docker_mount(cell, copy, inside ? inside : copy,
+			    mode && !strcmp(mode, "ro"), err);
 }
 
 /* type=bind,source=/a,target=/b[,readonly] */
@@ -137,7 +126,7 @@ static int take_mount(cJSON *cell, const char *key, const char *value,
 			read_only = !is || !strcmp(is, "true");
 	}
 	if (bind && host && inside && *host == '/' && *inside == '/')
-		return add_mount(cell, key, host, inside, read_only, err);
+		return docker_mount(cell, host, inside, read_only, err);
 	return error_set(err, EINVAL,
 			 "the mount \"%.60s\" is not valid here; expected "
 			 "type=bind,source=/a,target=/b",

@@ -27,4 +27,8 @@ typedef void options_fn(void *arg, const char *option, bool profile);
 int docker_options(const char *text, cJSON *cell, options_fn *fn, void *arg,
 		   struct error *err);
 
+/* Add a mount to the object. */
+int docker_mount(cJSON *cell, const char *host, const char *inside,
+		 bool read_only, struct error *err);
+
 #endif

@@ -7,6 +7,23 @@
 
 #define TEXT_BYTES 65536
 
+int json_put(cJSON *object, const char *name, cJSON *item, struct error *err)
+{
+	cJSON_DeleteItemFromObjectCaseSensitive(object, name);
+	if (item && cJSON_AddItemToObject(object, name, item))
+		return 0;
+	cJSON_Delete(item);
+	return error_nomem(err, name);
+}
+
+int json_append(cJSON *list, cJSON *item, struct error *err)
+{
+	if (item && cJSON_AddItemToArray(list, item))
+		return 0;
+	cJSON_Delete(item);
+	return error_nomem(err, "flagperf");
+}
+
 static int nomem(const struct value *template, struct error *err)
 {
 	return error_nomem(err, value_file(template));
@@ -93,10 +110,8 @@ int template_list(const struct value *template, const struct names *names,
 			return -1;
 		if (!made && value_kind(item) == VALUE_SCALAR)
 			made = cJSON_CreateString("");
-		if (made && !cJSON_AddItemToArray(list, made)) {
-			cJSON_Delete(made);
-			return nomem(item, err);
-		}
+		if (made && json_append(list, made, err) < 0)
+			return -1;
 	}
 	return 0;
 }
@@ -132,11 +147,10 @@ int template_fill(const struct value *template, const struct names *names,
 		}
 		if (fill_value(value, names, &made, err) < 0)
 			return -1;
-		cJSON_DeleteItemFromObjectCaseSensitive(cell, key);
-		if (made && !cJSON_AddItemToObject(cell, key, made)) {
-			cJSON_Delete(made);
-			return nomem(template, err);
-		}
+		if (!made)
+			cJSON_DeleteItemFromObjectCaseSensitive(cell, key);
+		else if (json_put(cell, key, made, err) < 0)
+			return -1;
 	}
 	return 0;
 }
