@@ -1,5 +1,5 @@
-/* controller.c - owns all of it: store, wire, timers, and the turn of the
- * loop in which what was decided is committed before it is told.
+/* controller.c - owns store, wire, timers and jobs, and runs the turn of the
+ * loop: what was decided is committed before messages about it are sent.
  */
 #include "controller/controller.h"
 #include "controller/access/access.h"
@@ -39,14 +39,14 @@
 
 #define TICK_MS 500
 #define STALL_RETRY_MS 500 /* when the store cannot commit */
-#define BUSY_ROWS 8        /* that a turn writes for more than one job */
+#define BUSY_ROWS 8        /* a turn with more writes for several jobs */
 #define REST_MS 3
 #define STOPPED_MS 2000 /* between ticks; less is only a busy machine */
 #define DRAIN_MS 60000
 
 struct controller {
 	sd_event *loop;
-	struct controller_key keys; /* its own */
+	struct controller_key keys; /* of the controller itself */
 	struct keyring *keyring;
 	struct catalog *catalog;
 	struct failure_patterns *failures; /* NULL: no reasons are read */
@@ -66,13 +66,13 @@ struct controller {
 	struct server *server;
 	sd_event_source *turn, *tick, *stalled;
 	size_t rows;     /* that this turn wrote */
-	bool is_stalled; /* nothing is heard or said until a commit works */
-	bool disk_full;  /* of the store; said so in the log already */
+	bool is_stalled; /* no message is read or sent until a commit works */
+	bool disk_full;  /* the store cannot commit; that is in the log */
 	bool draining;
 	int64_t refused_ms; /* monotonic; last refused peer in the audit */
 	int64_t ticked_ms;
 	int64_t drain_until_ms;
-	char status[80];         /* as systemd was told */
+	char status[80];         /* the last that systemd got */
 	struct viewers *viewers; /* of the web */
 	struct web *web;         /* NULL: none */
 };
@@ -119,8 +119,8 @@ static bool commit(struct controller *controller)
 		return true;
 	}
 	if (err.code == EINVAL) {
-		/* Our own bug: trying again cannot help. What is on disk is
-		 * whole, so the next controller goes on from there. */
+		/* Our own bug: trying again cannot help. The disk is
+		 * consistent, so the next controller continues from it. */
 		log_error("%s", err.text);
 		sd_event_exit(controller->loop, 1);
 		return false;
@@ -136,9 +136,8 @@ static bool commit(struct controller *controller)
 	return false;
 }
 
-/* A commit costs as much as all else that a job does here: where many nodes
- * speak at once, what they say within a moment is committed together. A job
- * that is alone waits for nobody.
+/* A commit costs as much as everything else that a job does here. When many
+ * nodes send at once, wait a moment, so that one commit serves all of them.
  */
 static void rest(struct controller *controller)
 {
@@ -147,13 +146,13 @@ static void rest(struct controller *controller)
 	controller->rows = 0;
 }
 
-/* After every other source of the loop. */
+/* Runs after all other sources of the loop. */
 static int turn_run(sd_event_source *source, void *arg)
 {
 	struct controller *controller = arg;
 
 	jobs_settle(controller->jobs);
-	/* A commit costs more than a row: most turns have one. */
+	/* A commit is expensive: most turns have only one. */
 	if ((controller->is_stalled || jobs_reads_rows(controller->jobs)) &&
 	    !commit(controller))
 		return 0;
@@ -208,7 +207,7 @@ static bool check_address(struct controller *controller, struct wire_peer *peer)
 	return false;
 }
 
-/* The more nodes there are, the less often each says that it lives. */
+/* The more nodes there are, the fewer heartbeats each of them sends. */
 static void pace(struct controller *controller)
 {
 	size_t ms = node_count(controller->parts.nodes) *
@@ -243,7 +242,7 @@ static void join(struct controller *controller, struct wire_peer *peer,
 	}
 	if (!node || node_join(controller->parts.nodes, node, peer,
 			       wire_peer_public(peer), hello, &err) < 0) {
-		/* Nobody must speak to it any more. */
+		/* It gets no more messages. */
 		if (node && node_peer(node))
 			node_leave(controller->parts.nodes, node);
 		wire_server_drop(peer, err.code, err.text);
@@ -255,7 +254,7 @@ static void join(struct controller *controller, struct wire_peer *peer,
 		 hello->vendor, hello->devices, hello->software);
 }
 
-/* Together they are to have less under way than unread.h holds. */
+/* The credits of all nodes together are half of what unread.h holds. */
 static uint64_t log_credit(const struct nodes *nodes)
 {
 	uint64_t share = UNREAD_MAX / 2 / (node_count(nodes) + 1);
@@ -322,7 +321,7 @@ static void from_agent(struct controller *controller, struct node *node,
 				  size);
 		break;
 	case MESSAGE_HEARTBEAT:
-		/* It missed something: begin again with a report. */
+		/* It lost messages: begin again with a report. */
 		if (node_peer(node) && wire_peer_lagged(node_peer(node)))
 			wire_server_send(node_peer(node), MESSAGE_RESYNC,
 					 &resync, NULL, 0, NULL);
@@ -364,8 +363,8 @@ static void on_gone(void *arg, struct wire_peer *peer, const char *why)
 	node_gone(controller, node);
 }
 
-/* The log has each line of them, the audit log one a second at most, so that
- * nobody can drive the orders out of it.
+/* The log gets every refusal, the audit log one a second at most, so that no
+ * peer can push other entries out of it.
  */
 static void on_refused(void *arg, const char *who, const char *why)
 {
@@ -391,7 +390,7 @@ static void on_refused(void *arg, const char *who, const char *why)
 
 /* Every half second. */
 
-/* What systemctl status shows. */
+/* For systemctl status. */
 static void tell_status(struct controller *controller)
 {
 	char status[sizeof(controller->status)];
@@ -409,8 +408,8 @@ static void tell_status(struct controller *controller)
 	sd_notify(0, status);
 }
 
-/* While this process was stopped, or waited for its disk, it heard nobody: that
- * time counts against nobody.
+/* While this process was stopped, or waited for its disk, it received no
+ * messages: no node or job is late because of that.
  */
 static void extend_deadlines(struct controller *controller, int64_t now)
 {
@@ -462,9 +461,9 @@ void controller_drain(struct controller *controller)
 	jobs_drain(controller->jobs);
 }
 
-/* Making and unmaking. */
+/* Starting and stopping. */
 
-/* A folder of images need not say what failures look like. */
+/* A folder of images may be without failures.yaml. */
 static int open_failures(struct controller *controller, const char *images,
 			 struct error *err)
 {
@@ -477,7 +476,7 @@ static int open_failures(struct controller *controller, const char *images,
 	return controller->failures ? 0 : -1;
 }
 
-/* What is there before the store is read. */
+/* Everything that jobs need from the disk. */
 static int open_disk(struct controller *controller,
 		     const struct controller_config *config, struct error *err)
 {
@@ -565,7 +564,7 @@ static int open_state(struct controller *controller,
 	    jobs_load(controller->jobs, err) < 0)
 		return -1;
 	if (controller_jobs(controller))
-		log_info("%zu job(s) taken up", controller_jobs(controller));
+		log_info("%zu job(s) continue", controller_jobs(controller));
 	retention.store = controller->store;
 	retention.logs = controller->logs;
 	retention.blobs = controller->blobs;

@@ -1,5 +1,5 @@
-/* controller.h - owns all of it: store, wire, timers, and the turn of the
- * loop in which what was decided is committed before it is told.
+/* controller.h - owns store, wire, timers and jobs, and runs the turn of the
+ * loop: what was decided is committed before messages about it are sent.
  */
 #ifndef CONTROLLER_CONTROLLER_H
 #define CONTROLLER_CONTROLLER_H
@@ -13,18 +13,19 @@
 #include <systemd/sd-event.h>
 
 struct controller_config {
-	const char *state;     /* folder of store and logs */
-	const char *listen;    /* wire_server_bind() */
-	const char *keys;      /* list of the keys that may connect */
-	const char *images;    /* folder of models, frameworks, vendors */
-	uint64_t node_lost_ms; /* out of reach this long: its tasks are lost */
+	const char *state;  /* folder of store and logs */
+	const char *listen; /* wire_server_bind() */
+	const char *keys;   /* list of the keys that may connect */
+	const char *images; /* folder of models, frameworks, vendors */
+	uint64_t
+		node_lost_ms; /* disconnected so long, a node loses its tasks */
 	struct keep keep;
-	struct http_config web; /* its address NULL: none */
+	struct http_config web; /* its address NULL: no web pages */
 	struct key key;         /* the controller's own */
 };
 
-/* The loop ends so when the controller's key changes: one that is made anew has
- * the next key, and goes on.
+/* The loop ends with this code when the controller's key changes. A new
+ * controller_new() loads the next key and continues.
  */
 #define CONTROLLER_AGAIN 75
 
@@ -38,18 +39,18 @@ struct controller;
 struct controller *controller_new(sd_event *loop,
 				  const struct controller_config *config,
 				  struct error *err);
-/* Jobs run on; the next controller of this folder goes on with them. */
+/* Jobs keep running; the next controller of this folder continues with them. */
 void controller_free(struct controller *controller);
 OWNED_POINTER(struct controller, controller_free)
 
-/* Where it listens, with the port it got. */
+/* The endpoint that it listens at, with the actual port. */
 const char *controller_endpoint(const struct controller *controller);
 
 /* Jobs that have not ended. */
 size_t controller_jobs(const struct controller *controller);
 
-/* Cancel everything, and end the loop when nothing is left on any node that
- * is in reach, or after a minute.
+/* Cancel all jobs, and end the loop when no connected node has any part of them
+ * left, or after a minute.
  */
 void controller_drain(struct controller *controller);
 

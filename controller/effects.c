@@ -1,4 +1,4 @@
-/* effects.c - the world as the daemon gives it to jobs and nodes.
+/* effects.c - the environment of jobs and nodes in the daemon.
  */
 #include "controller/effects.h"
 
@@ -45,7 +45,7 @@ static void wake_at(void *arg, int64_t at_ms)
 
 static int turn_run(sd_event_source *source, uint64_t usec, void *arg)
 {
-	return 0; /* the turn that follows goes on */
+	return 0; /* the turn follows */
 }
 
 static void turn(void *arg)
@@ -155,13 +155,13 @@ static bool files_here(void *arg, struct task *task)
 	return artifact_fetch_files(world->fetches, task);
 }
 
-/* It was used now: it stays for a while, should the job be tried again. */
+/* It stays for a while after this use, in case the job is run again. */
 static int keep_workspace(struct world *world, const struct job *job,
 			  struct error *err)
 {
 	const char *hash = gang_spec(job_gang(job))->container.workspace;
 
-	/* One that is gone is kept by nobody. */
+	/* ENOENT: it was removed already. */
 	if (hash &&
 	    blob_users_keep_workspace(blob_service_contents(world->blobs),
 				      job_sweep(job), hash, err) < 0 &&
@@ -170,7 +170,7 @@ static int keep_workspace(struct world *world, const struct job *job,
 	return 0;
 }
 
-static int keep_files(void *arg, struct job *job, cJSON **told,
+static int keep_files(void *arg, struct job *job, cJSON **files,
 		      struct error *err)
 {
 	struct world *world = arg;
@@ -189,7 +189,7 @@ static int keep_files(void *arg, struct job *job, cJSON **told,
 	if (rc == 0 && (list.bytes || list.left_out))
 		rc = blob_store_sync(blob_service_contents(world->blobs), err);
 	if (rc == 0 && (list.bytes || list.left_out))
-		*told = data;
+		*files = data;
 	else
 		cJSON_Delete(data);
 	return rc;

@@ -1,4 +1,4 @@
-/* effects.h - the world as the daemon gives it to the life of jobs.
+/* effects.h - the environment of jobs and nodes in the daemon.
  *
  * Time and turns come from the event loop, commands go through the wire, rows
  * into the store's queue, output into the log store.
@@ -17,7 +17,7 @@ struct sd_event;
 struct sd_event_source;
 
 struct world {
-	/* Borrowed, and set by the owner before anything that needs it. */
+	/* Borrowed; the owner sets them before they are used. */
 	struct sd_event *loop;
 	struct log_store *logs;
 	struct blob_service *blobs;
@@ -31,7 +31,7 @@ struct world {
 
 /* Fill world->effects; the world stays where it is. */
 void effects_connect(struct world *world);
-/* Before the loop is given up. */
+/* Call it before the loop is freed. */
 void effects_disconnect(struct world *world);
 
 #endif

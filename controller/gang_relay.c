@@ -1,5 +1,4 @@
-/* gang_relay.c - commands that the tasks of a job hand to each other, passed on
- * between their nodes.
+/* gang_relay.c - relays commands between the tasks of a job.
  */
 #include "controller/gang_relay.h"
 
@@ -23,7 +22,7 @@ static bool is_named(const struct task *task, const char *host)
 		!strcmp(node_view(task_node(task))->address, host));
 }
 
-/* The task on that host; the asking one's own is localhost, too. */
+/* The task on that host; localhost is the task itself. */
 static struct task *task_on(struct task *asking, const char *host)
 {
 	static const char *const own[] = { "localhost", "127.0.0.1", "::1" };

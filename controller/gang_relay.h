@@ -1,8 +1,7 @@
-/* gang_relay.h - commands that the tasks of a job hand to each other, passed on
- * between their nodes.
+/* gang_relay.h - relays commands between the tasks of a job.
  *
- * Nothing is kept here: who asks asks again until it is answered. Only tasks of
- * one job reach each other, and only where its sweep says so (`ssh`).
+ * Nothing is stored here: a task repeats its command until it has the answer.
+ * Only tasks of the same job reach each other, and only if its sweep has `ssh`.
  */
 #ifndef CONTROLLER_GANG_RELAY_H
 #define CONTROLLER_GANG_RELAY_H
@@ -10,12 +9,14 @@
 #include "controller/cluster/active_job.h"
 #include "protocol/message/message.h"
 
-/* From the node: to the node of the job that it names. One that the job does
- * not have is refused in words; one that is out of reach hears it later.
+/* Send a command of a task to the task on the host that it names. A host that
+ * is not of the job is refused with a sentence. A disconnected node gets the
+ * command when it is repeated.
  */
 void gang_relay_command(const struct job_table *jobs, struct node *node,
 			struct message_command *command, const void *data,
 			size_t size);
+/* Send the answer to the task that asked. */
 void gang_relay_answer(const struct job_table *jobs, struct node *node,
 		       const struct message_command_answer *answer,
 		       const void *data, size_t size);

@@ -15,13 +15,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#define FILES_ELSE 400 /* open besides those of peers: logs, the store */
+#define FILES_ELSE 400 /* open files besides connections: logs, the store */
 
 struct start {
 	int argc;
 	char **argv;
 	struct controller_settings settings;
-	char endpoint[256]; /* of the controller before; "": none */
+	char endpoint[256]; /* of the previous controller_new(); "": none */
 };
 
 static int complete(const struct controller_settings *settings,
@@ -83,7 +83,7 @@ static int write_endpoint(const char *file, const struct controller *controller,
 			  err);
 }
 
-/* Read again at SIGHUP: what can change while it runs. */
+/* At SIGHUP: read the settings again; some take effect at once. */
 static void reload(void *arg)
 {
 	const struct start *start = arg;
@@ -115,7 +115,7 @@ static int serve(struct start *start, sd_event *loop, struct error *err)
 
 	if (complete(settings, &config, err) < 0)
 		return -1;
-	/* Where peers know it. */
+	/* Peers know the previous port. */
 	if (start->endpoint[0])
 		config.listen = start->endpoint;
 	controller = controller_new(loop, &config, err);
@@ -203,8 +203,8 @@ int main(int argc, char **argv)
 	struct error err = { 0 };
 	int code = -1;
 
-	/* One thread, and nobody asks how much memory SQLite holds: without
-	 * locks and counters it takes a tenth less time for a job. */
+	/* There is one thread, and the memory counters of SQLite are not read:
+	 * without locks and counters a job takes a tenth less time. */
 	sqlite3_config(SQLITE_CONFIG_SINGLETHREAD);
 	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 	if (sodium_init() < 0)

@@ -30,7 +30,7 @@ struct artifact_fetch {
 	struct artifact_fetches *fetches;
 	struct node *node;
 	struct chunk_receiver *receiver;
-	bool full;        /* all bytes are here, they are being checked */
+	bool full;        /* all bytes are here; their hash is checked */
 	int64_t moved_ms; /* when the last ones came */
 	TAILQ_ENTRY(artifact_fetch) next;
 };
@@ -41,18 +41,18 @@ struct artifact_fetches {
 	struct log_ingest *ingest;
 	sd_event_source *check;
 	size_t count;
-	bool full_disk;               /* said so in the log already */
-	char lost[CONTENT_HASH_SIZE]; /* the last that was given up */
+	bool full_disk;               /* that is in the log */
+	char lost[CONTENT_HASH_SIZE]; /* the content given up last */
 	char lost_why[200];
 	TAILQ_HEAD(, artifact_fetch) list;
 };
 
-static void artifact_fetch_free(struct artifact_fetch *gather)
+static void artifact_fetch_free(struct artifact_fetch *fetch)
 {
-	TAILQ_REMOVE(&gather->fetches->list, gather, next);
-	gather->fetches->count--;
-	chunk_receiver_free(gather->receiver);
-	free(gather);
+	TAILQ_REMOVE(&fetch->fetches->list, fetch, next);
+	fetch->fetches->count--;
+	chunk_receiver_free(fetch->receiver);
+	free(fetch);
 }
 
 static bool waits_for_files(const struct task *task)
@@ -63,8 +63,8 @@ static bool waits_for_files(const struct task *task)
 	return count && task_state(task) == TASK_ENDED && !task_collected(task);
 }
 
-/* There is room again: for whoever waits. */
-static void go_on(struct artifact_fetches *fetches)
+/* Start fetches that had to wait. */
+static void start_waiting(struct artifact_fetches *fetches)
 {
 	struct gang *gang, *next;
 
@@ -119,7 +119,7 @@ void artifact_fetch_check(struct task *task)
 	}
 }
 
-/* It will never come from there: the tasks do without. */
+/* The node cannot send it: its tasks end without it. */
 static void give_up(struct artifact_fetches *fetches, struct node *node,
 		    const char *hash, const char *why)
 {
@@ -139,7 +139,7 @@ static void give_up(struct artifact_fetches *fetches, struct node *node,
 	}
 }
 
-/* A full disk is waited for, as with output. False: it is something else. */
+/* Wait for space on a full disk, as with output. False: it is not full. */
 static bool wait_for_room(struct artifact_fetches *fetches,
 			  const struct error *err)
 {
@@ -151,89 +151,89 @@ static bool wait_for_room(struct artifact_fetches *fetches,
 	return true;
 }
 
-static void failed(struct artifact_fetch *gather, const struct error *err)
+static void failed(struct artifact_fetch *fetch, const struct error *err)
 {
-	struct artifact_fetches *fetches = gather->fetches;
-	struct node *node = gather->node;
+	struct artifact_fetches *fetches = fetch->fetches;
+	struct node *node = fetch->node;
 	char hash[CONTENT_HASH_SIZE];
 
-	memcpy(hash, chunk_receiver_hash(gather->receiver), sizeof(hash));
-	artifact_fetch_free(gather);
+	memcpy(hash, chunk_receiver_hash(fetch->receiver), sizeof(hash));
+	artifact_fetch_free(fetch);
 	if (wait_for_room(fetches, err))
 		return;
 	give_up(fetches, node, hash, err->text);
-	go_on(fetches);
+	start_waiting(fetches);
 }
 
 static int check_run(sd_event_source *source, void *arg)
 {
 	struct artifact_fetches *fetches = arg;
-	struct artifact_fetch *gather, *next;
+	struct artifact_fetch *fetch, *next;
 	struct error err = { 0 };
 	bool done = false;
 
-	for (gather = TAILQ_FIRST(&fetches->list); gather; gather = next) {
+	for (fetch = TAILQ_FIRST(&fetches->list); fetch; fetch = next) {
 		int rc;
 
-		next = TAILQ_NEXT(gather, next);
-		if (!gather->full)
+		next = TAILQ_NEXT(fetch, next);
+		if (!fetch->full)
 			continue;
-		rc = chunk_receiver_finish(gather->receiver, &err);
+		rc = chunk_receiver_finish(fetch->receiver, &err);
 		if (rc < 0) {
-			failed(gather, &err);
+			failed(fetch, &err);
 			done = true;
 			break;
 		}
 		if (rc == 0) {
-			artifact_fetch_free(gather);
+			artifact_fetch_free(fetch);
 			fetches->full_disk = false;
 			done = true;
 		}
 	}
-	TAILQ_FOREACH(gather, &fetches->list, next)
+	TAILQ_FOREACH(fetch, &fetches->list, next)
 	{
-		if (gather->full)
+		if (fetch->full)
 			sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
 	}
 	if (done)
-		go_on(fetches);
+		start_waiting(fetches);
 	return 0;
 }
 
-/* One at a time: others go with it when their job ends. */
+/* One per call: its job may end, and with it other fetches. */
 static void end_stalled(struct artifact_fetches *fetches)
 {
 	int64_t limit = clock_mono_ms() - STALL_MS;
-	struct artifact_fetch *gather;
+	struct artifact_fetch *fetch;
 	struct error err;
 
-	TAILQ_FOREACH(gather, &fetches->list, next)
+	TAILQ_FOREACH(fetch, &fetches->list, next)
 	{
-		if (!gather->full && gather->moved_ms < limit)
+		if (!fetch->full && fetch->moved_ms < limit)
 			break;
 	}
-	if (!gather)
+	if (!fetch)
 		return;
 	error_set(&err, ETIMEDOUT, "the node sent no data for %d s",
 		  STALL_MS / 1000);
-	failed(gather, &err);
+	failed(fetch, &err);
 }
 
 void artifact_fetch_extend_deadlines(struct artifact_fetches *fetches,
 				     int64_t stopped_ms)
 {
-	struct artifact_fetch *gather;
+	struct artifact_fetch *fetch;
 
-	TAILQ_FOREACH(gather, &fetches->list, next)
+	TAILQ_FOREACH(fetch, &fetches->list, next)
 	{
-		gather->moved_ms += stopped_ms;
+		fetch->moved_ms += stopped_ms;
 	}
 }
 
 void artifact_fetch_tick(struct artifact_fetches *fetches)
 {
 	end_stalled(fetches);
-	go_on(fetches);
+	start_waiting(fetches);
 }
 
 struct artifact_fetches *artifact_fetches_new(sd_event *loop,
@@ -277,60 +277,59 @@ void artifact_fetches_free(struct artifact_fetches *fetches)
 /* chunk_receiver_send_fn */
 static int send_read(void *arg, const struct message_content_read *read)
 {
-	const struct artifact_fetch *gather = arg;
+	const struct artifact_fetch *fetch = arg;
 
-	return node_peer(gather->node)
-		       ? wire_server_send(node_peer(gather->node),
-					  MESSAGE_CONTENT_READ, read, NULL, 0,
-					  NULL)
-		       : -1;
+	return node_peer(fetch->node) ? wire_server_send(node_peer(fetch->node),
+							 MESSAGE_CONTENT_READ,
+							 read, NULL, 0, NULL)
+				      : -1;
 }
 
-static void all_here(struct artifact_fetch *gather)
+static void all_here(struct artifact_fetch *fetch)
 {
-	gather->full = true;
-	sd_event_source_set_enabled(gather->fetches->check, SD_EVENT_ONESHOT);
+	fetch->full = true;
+	sd_event_source_set_enabled(fetch->fetches->check, SD_EVENT_ONESHOT);
 }
 
 static void begin(struct artifact_fetches *fetches, struct node *node,
 		  const struct collected_file *file)
 {
-	struct artifact_fetch *gather;
+	struct artifact_fetch *fetch;
 	struct error err;
 
-	TAILQ_FOREACH(gather, &fetches->list, next)
+	TAILQ_FOREACH(fetch, &fetches->list, next)
 	{
-		/* Also from another node: then it is here soon. */
-		if (!strcmp(chunk_receiver_hash(gather->receiver),
+		/* Also if another node sends it. */
+		if (!strcmp(chunk_receiver_hash(fetch->receiver),
 			    file->content))
 			return;
 	}
 	if (fetches->count >= ARTIFACT_FETCH_MAX || !node_peer(node))
 		return;
-	gather = calloc(1, sizeof(*gather));
-	if (!gather)
+	fetch = calloc(1, sizeof(*fetch));
+	if (!fetch)
 		return;
-	gather->fetches = fetches;
-	gather->node = node;
-	gather->receiver =
+	fetch->fetches = fetches;
+	fetch->node = node;
+	fetch->receiver =
 		chunk_receiver_new(blob_service_contents(fetches->blobs),
-				   file->content, file->bytes, send_read,
-				   gather, &err);
-	if (!gather->receiver) {
-		free(gather);
-		/* EBUSY: a person is sending the same. */
+				   file->content, file->bytes, send_read, fetch,
+				   &err);
+	if (!fetch->receiver) {
+		free(fetch);
+		/* EBUSY: a person uploads the same. */
 		if (!wait_for_room(fetches, &err) &&
 		    (err.code == EPROTO || err.code == E2BIG))
 			give_up(fetches, node, file->content, err.text);
 		return;
 	}
-	gather->moved_ms = clock_mono_ms();
-	TAILQ_INSERT_TAIL(&fetches->list, gather, next);
+	fetch->moved_ms = clock_mono_ms();
+	TAILQ_INSERT_TAIL(&fetches->list, fetch, next);
 	fetches->count++;
-	if (chunk_receiver_length(gather->receiver) == file->bytes)
-		all_here(gather);
-	else if (chunk_receiver_begin(gather->receiver) < 0)
-		artifact_fetch_free(gather);
+	if (chunk_receiver_length(fetch->receiver) == file->bytes)
+		all_here(fetch);
+	else if (chunk_receiver_begin(fetch->receiver) < 0)
+		artifact_fetch_free(fetch);
 }
 
 static bool is_here(struct artifact_fetches *fetches,
@@ -381,35 +380,35 @@ void artifact_fetch_piece(struct artifact_fetches *fetches, struct node *node,
 			  const struct message_content_piece *piece,
 			  const void *data, size_t size)
 {
-	struct artifact_fetch *gather;
+	struct artifact_fetch *fetch;
 	struct error err = { 0 };
 	int rc;
 
-	TAILQ_FOREACH(gather, &fetches->list, next)
+	TAILQ_FOREACH(fetch, &fetches->list, next)
 	{
-		if (gather->node == node && !gather->full &&
-		    !strcmp(chunk_receiver_hash(gather->receiver), piece->hash))
+		if (fetch->node == node && !fetch->full &&
+		    !strcmp(chunk_receiver_hash(fetch->receiver), piece->hash))
 			break;
 	}
-	if (!gather)
+	if (!fetch)
 		return;
-	gather->moved_ms = clock_mono_ms();
-	rc = chunk_receiver_piece(gather->receiver, piece, data, size, &err);
+	fetch->moved_ms = clock_mono_ms();
+	rc = chunk_receiver_piece(fetch->receiver, piece, data, size, &err);
 	if (rc > 0)
-		all_here(gather);
+		all_here(fetch);
 	else if (rc < 0)
-		failed(gather, &err);
+		failed(fetch, &err);
 }
 
 void artifact_fetch_gone(struct artifact_fetches *fetches,
 			 const struct node *node)
 {
-	struct artifact_fetch *gather, *next;
+	struct artifact_fetch *fetch, *next;
 
-	for (gather = TAILQ_FIRST(&fetches->list); gather; gather = next) {
-		next = TAILQ_NEXT(gather, next);
-		if (gather->node == node)
-			artifact_fetch_free(gather);
+	for (fetch = TAILQ_FIRST(&fetches->list); fetch; fetch = next) {
+		next = TAILQ_NEXT(fetch, next);
+		if (fetch->node == node)
+			artifact_fetch_free(fetch);
 	}
 }
 

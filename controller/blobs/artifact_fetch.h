@@ -77,7 +77,7 @@ struct artifact_fetch_list {
 int artifact_fetch_keep(struct artifact_fetches *fetches,
 			const struct task *task,
 			struct artifact_fetch_list *list, struct error *err);
-/* At the end: add an item with the number of left out files, if any. */
+/* At the end: add an item with the number of files that were left out. */
 void artifact_fetch_tell(struct artifact_fetch_list *list);
 
 #endif

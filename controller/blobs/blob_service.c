@@ -1,5 +1,4 @@
-/* blob_service.c - the controller's contents: received from people, given to
- * nodes.
+/* blob_service.c - gives nodes the contents that they want.
  */
 #include "controller/blobs/blob_service.h"
 
@@ -20,13 +19,13 @@
 
 #define CLEAN_MS 3600000
 
-/* How a node exchanges contents with others, in its present session. */
+/* The exchange of contents between a node and others, in its session. */
 struct sharing {
-	unsigned int
-		gives_failed; /* contents that others asked of it in vain */
-	unsigned int takes_failed; /* and it of others, in a row */
-	int64_t takes_again_ms;    /* monotonic; until then not from others */
-	char awaits[CONTENT_HASH_SIZE]; /* asked for, and not here yet */
+	unsigned int gives_failed; /* failed fetches of others from it */
+	unsigned int takes_failed; /* its failed fetches in a row */
+	int64_t takes_again_ms;    /* monotonic; until then only the controller
+				      sends to it */
+	char awaits[CONTENT_HASH_SIZE]; /* wanted, and not here yet */
 };
 
 struct blob_service {
@@ -38,7 +37,7 @@ struct blob_service {
 	struct distribution_tree *distribution;
 	struct blob_uploads *uploads;
 	int64_t cleaned_ms;
-	bool releasing; /* old users are being looked for */
+	bool releasing; /* workspaces of old sweeps are being released */
 };
 
 /* chunk_sender_send_fn; peers are nodes. */
@@ -108,7 +107,7 @@ static struct sharing *sharing_of(struct blob_service *blobs,
 
 /* People. */
 
-/* It begins to arrive: nodes may read it. */
+/* The content begins to arrive: nodes that await it may read it. */
 static void tell_awaiting(struct blob_service *blobs, const char *hash)
 {
 	const struct message_content_want want = { .hash = (char *)hash,
@@ -187,7 +186,7 @@ static void say(struct node *node, enum message_type type, const void *body)
 		log_error("node=%s: %s", node_name(node), err.text);
 }
 
-/* The node that gives is told before the one that takes. */
+/* Tell the source about the other node, before that one asks it. */
 static bool name_source(struct blob_service *blobs, struct node *to,
 			const char *name, struct message_content_from *from)
 {
@@ -215,7 +214,7 @@ static void refuse(struct node *node, const char *hash, const struct error *why)
 	say(node, MESSAGE_CONTENT_FROM, &from);
 }
 
-/* Learn from what nodes say of each other. */
+/* Note from what nodes report which of them can reach each other. */
 static void learn(struct blob_service *blobs, struct node *node,
 		  const struct message_content_want *want)
 {
@@ -225,7 +224,7 @@ static void learn(struct blob_service *blobs, struct node *node,
 	struct sharing *takes = sharing_of(blobs, node);
 	struct sharing *gives = other ? sharing_of(blobs, other) : NULL;
 
-	/* Who answers can be reached; it removed what it did not use. */
+	/* A node that answers "none" can be reached; it removed the content. */
 	if (!other || (want->failed && want->none))
 		return;
 	if (!want->failed) {
@@ -233,7 +232,7 @@ static void learn(struct blob_service *blobs, struct node *node,
 			takes->takes_failed = gives->gives_failed = 0;
 		return;
 	}
-	/* One that is gone begins anew when it is back. */
+	/* A disconnected node starts again without failures. */
 	if (node_peer(other))
 		gives->gives_failed++;
 	if (++takes->takes_failed < BLOB_SERVICE_FAILURES)
@@ -276,7 +275,7 @@ static void advise(struct blob_service *blobs, struct node *node,
 		return;
 	}
 	if (source && !name_source(blobs, node, source, &from)) {
-		/* It can give to nobody. */
+		/* It cannot serve any node. */
 		distribution_tree_gone(blobs->distribution, source);
 		from.name = NULL;
 	}
@@ -286,7 +285,9 @@ static void advise(struct blob_service *blobs, struct node *node,
 	say(node, MESSAGE_CONTENT_FROM, &from);
 }
 
-/* There is none. A node that awaits it hears so only when none will come. */
+/* The content is not here. A node that awaits it is told only if it will not
+ * come.
+ */
 static void tell_none(struct blob_service *blobs, struct node *node,
 		      const struct message_content_want *want)
 {
@@ -327,7 +328,7 @@ void blob_service_want(struct blob_service *blobs, struct node *node,
 	}
 	arrives = !whole && blob_uploads_find(blobs->uploads, want->hash,
 					      &bytes, &stalled);
-	/* While its uploader is silent, no node is to blame. */
+	/* While the uploader is silent, failures are not those of nodes. */
 	if (!stalled)
 		learn(blobs, node, want);
 	if (!whole && !arrives) {

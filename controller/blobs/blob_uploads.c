@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define IDLE_MS 60000
-#define STALL_MS 5000 /* less than nodes wait for each other */
+#define STALL_MS 5000 /* shorter than nodes wait for each other */
 
 struct upload {
 	char hash[CONTENT_HASH_SIZE];
@@ -153,7 +153,7 @@ static ssize_t upload_take(struct upload *upload,
 		}
 		taken = size;
 	}
-	/* What does not end at once is asked for again, without bytes. */
+	/* If checking takes longer, the sender asks again without bytes. */
 	if (length + taken == upload->bytes)
 		rc = incoming_finish(upload->incoming, hash, err);
 	if (rc <= 0)

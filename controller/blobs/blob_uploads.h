@@ -1,9 +1,9 @@
 /* blob_uploads.h - the contents that people upload to the controller.
  *
- * At most BLOB_UPLOADS_MAX arrive at a time; one without bytes for a minute
- * gives its place to another, and continues later. Nodes may await a content
- * that is not here yet. There is hope for it until BLOB_UPLOADS_AWAIT_MS after
- * the last upload, or BLOB_UPLOADS_BACK_MS after the last uploader has gone.
+ * At most BLOB_UPLOADS_MAX arrive at a time. An upload without bytes for a
+ * minute frees its place, and may continue later. Nodes may await a content
+ * that is not here yet. It is expected until BLOB_UPLOADS_AWAIT_MS after the
+ * last upload, or BLOB_UPLOADS_BACK_MS after the last uploader disconnected.
  */
 #ifndef CONTROLLER_BLOBS_BLOB_UPLOADS_H
 #define CONTROLLER_BLOBS_BLOB_UPLOADS_H

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define USERS_STEP 2000 /* looked at in a call */
+#define USERS_STEP 2000 /* checked in a call */
 #define FOR_JOB "job-"
 #define FOR_SWEEP "sweep-"
 

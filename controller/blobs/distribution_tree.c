@@ -15,11 +15,11 @@ struct member {
 	struct member *source; /* NULL: the controller, or none */
 	char failed[DISTRIBUTION_TREE_FAILED_MAX][KEY_NAME_SIZE];
 	unsigned int failed_count;
-	unsigned int children; /* whose source it is */
-	unsigned int strikes;  /* members for which it did not do */
+	unsigned int children; /* members that it sends to */
+	unsigned int strikes;  /* members that reported it as failed */
 	uint64_t length;
-	bool asking; /* has a source, and not all of it yet */
-	bool orphan; /* its source is gone: it is about to ask again */
+	bool asking; /* it is receiving the content */
+	bool orphan; /* its source is gone; it will ask again */
 	TAILQ_ENTRY(member) next;
 };
 
@@ -31,7 +31,7 @@ struct spread {
 };
 
 struct distribution_tree {
-	TAILQ_HEAD(spreads, spread) spreads; /* the longest unused first */
+	TAILQ_HEAD(spreads, spread) spreads; /* least recently used first */
 	size_t count;
 };
 
@@ -160,7 +160,7 @@ static bool has_failed(const struct member *member, const char *node)
 	return false;
 }
 
-/* Does what `other` gets come through the node, or from nowhere? */
+/* Does `other` receive its bytes through the node, or from no source? */
 static bool fed_by(const struct member *other, const struct member *node)
 {
 	for (; other; other = other->source)
@@ -221,9 +221,9 @@ static void remove_member(struct spread *spread, struct member *gone)
 	free(gone);
 }
 
-/* A source did not do for the member. One that is itself waiting has done
- * nothing wrong: to put all that wait behind one elsewhere would mend nothing.
- * One that has all of it, and does not do for two, may have lost it.
+/* A source failed for the member. A source that waits for bytes itself is not
+ * to blame: another place behind it would wait as long. A source that has the
+ * whole content, and fails for two members, may have lost it.
  */
 static void note_failure(struct spread *spread, struct member *member,
 			 const char *failed)
@@ -254,7 +254,7 @@ int distribution_tree_source(struct distribution_tree *distribution,
 		return -1;
 	if (failed && *failed)
 		note_failure(spread, member, failed);
-	set_source(member, NULL); /* so that it is not in its own way */
+	set_source(member, NULL); /* its old source may serve it again */
 	best = choose(spread, member);
 	set_source(member, best);
 	member->asking = length < spread->bytes;

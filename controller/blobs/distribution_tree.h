@@ -16,11 +16,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define DISTRIBUTION_TREE_CONTENTS_MAX                                         \
-	2048 /* then the least recently used is forgotten */
-#define DISTRIBUTION_TREE_FAILED_MAX                                           \
-	3 /* failed sources of a node; then the controller serves it           \
-	   */
+/* Contents; then the least recently used is forgotten. */
+#define DISTRIBUTION_TREE_CONTENTS_MAX 2048
+/* Failed sources of a node; then the controller serves it. */
+#define DISTRIBUTION_TREE_FAILED_MAX 3
 
 struct distribution_tree;
 struct distribution_tree *distribution_tree_new(struct error *err);

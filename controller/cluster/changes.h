@@ -18,9 +18,7 @@ struct changes {
 	bool all;              /* more jobs than CHANGES_JOBS_MAX */
 	uint64_t progress_seq; /* number of changes that are no events */
 	size_t count;
-	uint64_t
-		jobs[CHANGES_JOBS_MAX]; /* with more output, or in another state
-					 */
+	uint64_t jobs[CHANGES_JOBS_MAX]; /* that changed */
 };
 
 /* The job has more output, or is in another state. */

@@ -1,9 +1,8 @@
-/* job_life.h - calls of lower modules into the life of jobs.
+/* job_life.h - functions through which lower modules change a job.
  *
- * Log ingest, nodes, collected files, repeats and dependencies learn things
- * that change a job. They may read a job (active_job.h), but not include the
- * modules that change it; they call these functions. job_life() gives them;
- * jobs.c fills them.
+ * Log ingest, nodes, collected files, repeats and dependencies may read a job
+ * (active_job.h), but not include the modules that change it. job_life() gives
+ * them these functions, which jobs.c fills in.
  */
 #ifndef CONTROLLER_CLUSTER_JOB_LIFE_H
 #define CONTROLLER_CLUSTER_JOB_LIFE_H

@@ -14,18 +14,18 @@ static const struct schema *schema(void)
 	return message_kinds[MESSAGE_PROGRESS].schema;
 }
 
-/* How the image of a task comes; times are monotonic. */
+/* The transfer of the image of a task; times are monotonic. */
 struct image_transfer {
-	struct message_progress told; /* last */
+	struct message_progress report; /* the last one */
 	int64_t begun_ms;
-	int64_t moved_ms; /* when it last went on */
+	int64_t moved_ms; /* when its progress changed last */
 };
 
-static const struct message_progress *told_of(const struct task *task)
+static const struct message_progress *report_of(const struct task *task)
 {
 	const struct image_transfer *transfer = task_transfer(task);
 
-	return transfer ? &transfer->told : NULL;
+	return transfer ? &transfer->report : NULL;
 }
 
 void image_progress_clear(struct task *task)
@@ -34,7 +34,7 @@ void image_progress_clear(struct task *task)
 
 	if (!transfer)
 		return;
-	codec_clear(schema(), &transfer->told);
+	codec_clear(schema(), &transfer->report);
 	free(transfer);
 	task_set_transfer(task, NULL);
 }
@@ -55,11 +55,12 @@ void image_progress_keep(struct task *task,
 	const struct image_transfer *was = task_transfer(task);
 	owned_free struct image_transfer *now = malloc(sizeof(*now));
 
-	if (!now || codec_copy(schema(), progress, &now->told, NULL) < 0)
+	if (!now || codec_copy(schema(), progress, &now->report, NULL) < 0)
 		return;
 	now->begun_ms = was ? was->begun_ms : now_ms;
-	now->moved_ms =
-		!was || moved(&was->told, &now->told) ? now_ms : was->moved_ms;
+	now->moved_ms = !was || moved(&was->report, &now->report)
+				? now_ms
+				: was->moved_ms;
 	image_progress_clear(task);
 	task_set_transfer(task, take(now));
 }
@@ -69,10 +70,10 @@ static bool extracting(const struct message_progress *transfer)
 	return !strcmp(transfer->phase, "extracting");
 }
 
-/* Of a node that has its image already, everything. */
+/* All bytes if the node has its image. */
 static uint64_t done_bytes(const struct task *task)
 {
-	const struct message_progress *transfer = told_of(task);
+	const struct message_progress *transfer = report_of(task);
 
 	if (task_state(task) > TASK_PREPARING)
 		return transfer->total_bytes;
@@ -80,7 +81,7 @@ static uint64_t done_bytes(const struct task *task)
 				    : transfer->done_bytes;
 }
 
-/* For how long, in ms; 0: it goes on. */
+/* Milliseconds without progress; 0: it has not stalled. */
 static int64_t silent_ms(const struct task *task, int64_t now_ms)
 {
 	int64_t silent = now_ms - task_transfer(task)->moved_ms;
@@ -88,23 +89,23 @@ static int64_t silent_ms(const struct task *task, int64_t now_ms)
 	return silent < IMAGE_PROGRESS_SILENT_MS ? 0 : silent;
 }
 
-/* When all is here, it is not the transfer that takes its time. */
+/* When all bytes are there, the node does not wait for the transfer. */
 static int64_t awaited_ms(const struct task *task, int64_t now_ms)
 {
-	uint64_t total = told_of(task)->total_bytes;
+	uint64_t total = report_of(task)->total_bytes;
 
 	return total && done_bytes(task) >= total ? 0 : silent_ms(task, now_ms);
 }
 
 static double rate_of(const struct task *task, int64_t now_ms)
 {
-	return silent_ms(task, now_ms) ? 0 : (double)told_of(task)->rate;
+	return silent_ms(task, now_ms) ? 0 : (double)report_of(task)->rate;
 }
 
 /* -1: not known. */
 static double seconds_left(const struct task *task, int64_t now_ms)
 {
-	const struct message_progress *transfer = told_of(task);
+	const struct message_progress *transfer = report_of(task);
 	uint64_t done = done_bytes(task);
 
 	if (transfer->partial || !(rate_of(task, now_ms) > 0) ||
@@ -141,7 +142,7 @@ static int describe_moving(const struct message_progress *transfer,
 int image_progress_of_task(const struct task *task, int64_t now_ms,
 			   struct progress_info **result, struct error *err)
 {
-	const struct message_progress *transfer = told_of(task);
+	const struct message_progress *transfer = report_of(task);
 	struct progress_info *to;
 
 	if (!transfer || task_state(task) != TASK_PREPARING)
@@ -164,7 +165,7 @@ int image_progress_of_task(const struct task *task, int64_t now_ms,
 
 cJSON *image_progress_summary(const struct task *task, int64_t now_ms)
 {
-	const struct message_progress *transfer = told_of(task);
+	const struct message_progress *transfer = report_of(task);
 	cJSON *to;
 
 	if (!transfer || !transfer->total_bytes)
@@ -179,7 +180,7 @@ cJSON *image_progress_summary(const struct task *task, int64_t now_ms)
 	return to;
 }
 
-/* What of a phase is still before a node, more for the earlier ones. */
+/* Larger for phases that are earlier. */
 static int distance(const char *phase)
 {
 	static const char *const order[] = { "extracting", "fetching",
@@ -202,7 +203,7 @@ int image_progress_add_sum(const struct gang *gang, int64_t now_ms,
 
 	for (uint32_t i = 0; i < gang_nodes(gang); i++) {
 		const struct task *task = gang_task(gang, i);
-		const struct message_progress *one = told_of(task);
+		const struct message_progress *one = report_of(task);
 
 		to->nodes_done += task_state(task) > TASK_PREPARING;
 		if (!one)
@@ -239,7 +240,7 @@ static bool stands_still(const struct gang *gang, int64_t now_ms)
 	for (uint32_t i = 0; i < gang_nodes(gang); i++) {
 		const struct task *task = gang_task(gang, i);
 
-		if (told_of(task) && task_state(task) == TASK_PREPARING &&
+		if (report_of(task) && task_state(task) == TASK_PREPARING &&
 		    silent_ms(task, now_ms))
 			return true;
 	}

@@ -1,5 +1,5 @@
-/* logins.c - the registry logins and secrets of sweeps: kept sealed, given
- * to nodes.
+/* logins.c - the registry logins and secrets of sweeps: stored sealed, and
+ * sealed again for nodes.
  */
 #include "controller/images/logins.h"
 
@@ -15,10 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A sweep that has some. */
+/* A sweep with logins. */
 struct login_sweep {
 	uint64_t id;
-	bool due; /* a job of it has ended since it was looked at */
+	bool due; /* a job of it has ended since the last check */
 };
 
 struct sweep_logins {
@@ -26,11 +26,11 @@ struct sweep_logins {
 	const struct key *key, *former; /* the controller's own */
 	struct login_sweep *sweeps;
 	size_t count;
-	/* The one that was opened last, for the nodes of a gang are told one
-	 * after the other; only until the turn of the loop ends.
+	/* The last one that was opened, because each node of a gang gets it;
+	 * only until the turn of the loop ends.
 	 */
 	struct credential opened;
-	char *sealed; /* what it was opened from; NULL: none is */
+	char *sealed; /* its sealed form; NULL: none is open */
 };
 
 static void forget_opened(struct sweep_logins *kept)
@@ -77,7 +77,7 @@ static int note_sweep(struct sweep_logins *kept, uint64_t id, struct error *err)
 	if (!grown)
 		return error_nomem(err, "credentials");
 	kept->sweeps = grown;
-	/* All its jobs may have been taken over: they end in no event. */
+	/* Jobs that were taken over do not end later: check at once. */
 	grown[kept->count++] = (struct login_sweep){ .id = id, .due = true };
 	return 0;
 }
@@ -177,7 +177,7 @@ int logins_gone(struct sweep_logins *kept, uint64_t sweep,
 struct giving {
 	struct sweep_logins *kept;
 	const char *public;
-	const char *host; /* the only registry that counts; NULL: all do */
+	const char *host; /* only logins of this registry; NULL: all */
 	struct registry_login **to;
 	size_t *count;
 	struct error *err;
@@ -191,7 +191,7 @@ static int open_row(struct sweep_logins *kept, const struct login_row *row,
 
 	if (!row->sealed)
 		return error_set(err, EKEYREJECTED, "credentials were deleted");
-	/* No two sealed ones look alike. */
+	/* Each sealed text is different. */
 	if (kept->sealed && !strcmp(kept->sealed, row->sealed))
 		return 0;
 	forget_opened(kept);
@@ -201,7 +201,7 @@ static int open_row(struct sweep_logins *kept, const struct login_row *row,
 	return 0;
 }
 
-/* Opened and sealed anew, or without what was sealed. */
+/* Open and seal it again; if that fails, send it as removed. */
 static int seal_anew(const struct giving *giving, const struct login_row *row,
 		     struct registry_login *login)
 {
@@ -291,7 +291,6 @@ int logins_reseal(struct sweep_logins *kept, const struct registry_login *from,
 
 void logins_ended(struct sweep_logins *kept, uint64_t sweep)
 {
-
 	for (size_t i = 0; i < kept->count; i++)
 		if (kept->sweeps[i].id == sweep)
 			kept->sweeps[i].due = true;

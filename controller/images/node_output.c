@@ -18,7 +18,7 @@ struct node_output {
 	TAILQ_HEAD(, printed) pieces;
 	size_t bytes;
 	uint64_t first; /* number of the first piece that is kept */
-	uint64_t next;  /* and of the one to come */
+	uint64_t next;  /* number of the next piece */
 };
 
 struct node_output *node_output_new(void)

@@ -313,8 +313,8 @@ bool sweep_image_may_prepare(struct sweep_images *images, struct task *task)
 	return !task_waits(task);
 }
 
-/* Can the name mean that? An id can be that of any image; a digest is one of
- * the very repository that the name is of. What is built, each node builds.
+/* Can the name resolve to that? An id may be of any image; a digest must be of
+ * the name's own repository. A built image has its own name on each node.
  */
 static bool is_possible(const struct sweep_image *image, const char *found)
 {

@@ -15,9 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A cell with repeats that are under way, or have ended in this turn. What the
- * store has of it was read when the first one joined; since then it is counted
- * here, for reads do not see what is not committed yet.
+/* A cell with repeats that are active, or have ended in this turn. Its rows in
+ * the store were read when the first repeat joined. Later repeats are counted
+ * here, because reads do not see rows that are not committed.
  */
 struct trial {
 	uint64_t sweep, cell_index;
@@ -304,7 +304,7 @@ static int read_spec(const struct job_row *row, void *arg)
 			    NULL);
 }
 
-/* One more of the cell; its jobs are alike but for the number. */
+/* One more job of the cell; only the number of the repeat differs. */
 static int submit(struct jobs *jobs, const struct trial *trial,
 		  const struct job_spec *like, struct error *err)
 {
@@ -334,7 +334,8 @@ static int judge(struct jobs *jobs, struct trial *trial,
 	uint64_t next = 0;
 	char why[240];
 
-	/* What ends for the controller's end is judged when it is resumed. */
+	/* Jobs that end because the controller stops say nothing of the cell.
+	 */
 	if (jobs->draining) {
 		drop(jobs, trial);
 		return 0;

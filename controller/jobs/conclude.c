@@ -47,7 +47,7 @@ static void discard_all(struct job *job)
 				     &(struct message_discard){
 					     job->id, job->attempt, i });
 	}
-	/* The last one that is let go forgets the job. */
+	/* The last job_drop_discarded() frees the job. */
 	for (uint32_t left = nodes, i = 0; i < nodes; i++) {
 		if (node_peer(task_node(&tasks[i])))
 			continue;
@@ -58,7 +58,7 @@ static void discard_all(struct job *job)
 	}
 }
 
-/* An attempt whose node left in time is none of those that a job may have. */
+/* An attempt whose node left in time does not count as a retry. */
 static bool may_retry(const struct job *job)
 {
 	if (job->failure == FAILURE_PREEMPTED)
@@ -67,7 +67,7 @@ static bool may_retry(const struct job *job)
 	       job->attempt - job->first_attempt < job->gang->spec.retries;
 }
 
-/* All of the old attempt goes; the next one begins at the queue. */
+/* Discard the old attempt, and queue the job again. */
 static void retry(struct job *job)
 {
 	uint32_t attempt = job->attempt;
@@ -101,7 +101,7 @@ static void retry(struct job *job)
 		log_error("job=%" PRIu64 ": %s", job->id, err.text);
 }
 
-/* A job that did its work may have words all the same: of its output. */
+/* A completed job gets the remarks of its tasks, about their output. */
 static void note_output(struct job *job)
 {
 	for (uint32_t i = 0; !job->text && i < job->gang->spec.nodes; i++) {
@@ -116,15 +116,15 @@ static void note_output(struct job *job)
 		printable(job->text, strlen(job->text));
 }
 
-/* What was collected is an event, from which it is listed; and stays. */
+/* Keep the collected files, and list them in an event. */
 static int keep_files(struct job *job, struct error *err)
 {
-	cJSON *told = NULL;
+	cJSON *list = NULL;
 
-	if (job->jobs->effects->keep_files(job->jobs->effects->arg, job, &told,
+	if (job->jobs->effects->keep_files(job->jobs->effects->arg, job, &list,
 					   err) < 0)
 		return -1;
-	return told ? job_event(job, JOB_EVENT_FILES, told, err) : 0;
+	return list ? job_event(job, JOB_EVENT_FILES, list, err) : 0;
 }
 
 /* What is removed from the nodes must be safe on this disk. */
@@ -140,8 +140,8 @@ static int sync_output(struct job *job, struct error *err)
 	return 0;
 }
 
-/* All that is stored of a job that ends. Each part once: one that fails is
- * tried again every half second, for as long as a disk is full.
+/* Store what belongs to the end of a job, each part once. A part that fails,
+ * for example on a full disk, is repeated by the next call.
  */
 static int keep_all(struct job *job, struct error *err)
 {
@@ -156,7 +156,6 @@ static int keep_all(struct job *job, struct error *err)
 	return 0;
 }
 
-/* Everything is here: say what became of the job. */
 void job_conclude(struct job *job)
 {
 	enum job_event event = JOB_EVENT_COMPLETE;

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SETTLE_MAX 4096 /* jobs in one turn: some 100 ms if all are skipped */
+#define SETTLE_MAX 4096 /* jobs in a turn: some 100 ms if all are skipped */
 #define NAMES_SHOWN 3   /* nodes in one reason */
 #define WHY_BYTES 300
 
@@ -79,7 +79,7 @@ void dependencies_ended(const struct job *job)
 		struct job *behind = follow->job;
 
 		unlist(follow);
-		/* Why it is skipped is not in the store yet: pass it on. */
+		/* Reads do not see the reason before the commit. */
 		if (job->failure == FAILURE_SKIPPED && job->text &&
 		    !behind->skip)
 			behind->skip = strdup(job->text);
@@ -101,14 +101,14 @@ void dependencies_clear(struct job *job)
 	job->due = false;
 }
 
-/* What the store says of a job that others go after. */
+/* A read of a job that another one depends on. */
 struct look {
 	struct jobs *jobs;
 	enum job_state state;
 	bool want_pins;
 	uint32_t *pins;
 	size_t pins_count;
-	char why[WHY_BYTES]; /* those behind it are skipped */
+	char why[WHY_BYTES]; /* the reason, if the other one is skipped */
 };
 
 static void say_why(const struct job_row *row, char *text, size_t size)
@@ -171,11 +171,12 @@ static int read_row(const struct job_row *row, void *arg)
 	return 0;
 }
 
+/* The dependencies of a job. */
 enum found {
-	FOUND_LATER,     /* what the store says is not the last word */
-	FOUND_WAITING,   /* for a job that is not final */
-	FOUND_COMPLETED, /* all that it goes after */
-	FOUND_SKIPPED,   /* one of them failed */
+	FOUND_LATER,     /* cannot be read yet */
+	FOUND_WAITING,   /* one is not final */
+	FOUND_COMPLETED, /* all are completed */
+	FOUND_SKIPPED,   /* one failed */
 };
 
 static enum found look_at(struct jobs *jobs, struct follow *follow,
@@ -229,7 +230,7 @@ static void take_pins(struct job *job, struct look *look)
 	job->shape.pins_count = look->pins_count;
 }
 
-/* false: look again in the next turn. */
+/* False: try again in the next turn. */
 static bool settle(struct job *job)
 {
 	struct jobs *jobs = job->jobs;
@@ -255,7 +256,7 @@ static bool settle(struct job *job)
 
 void dependencies_settle(struct jobs *jobs)
 {
-	const struct job *again = NULL; /* the first that was put back */
+	const struct job *again = NULL; /* the first that is tried again */
 	struct job *job;
 
 	for (size_t i = 0; i < SETTLE_MAX; i++) {
@@ -273,7 +274,7 @@ void dependencies_settle(struct jobs *jobs)
 		jobs->effects->turn(jobs->effects->arg);
 }
 
-/* In words. */
+/* Sentences. */
 
 static bool held_for(const struct job *job, char *text, size_t size)
 {
@@ -340,9 +341,9 @@ bool dependencies_waits(const struct job *job, char *text, size_t size)
 					  node_count(job->jobs->nodes),
 					  shape->nodes) >= shape->nodes)
 		return false;
-	snprintf(text, size, "needs %u of the %zu node%s of job %" PRIu64,
-		 shape->nodes, shape->pins_count,
-		 shape->pins_count == 1 ? "" : "s", job->follows[0].before);
+	snprintf(text, size, "needs %u node%s that job %" PRIu64 " ran on",
+		 shape->nodes, shape->nodes == 1 ? "" : "s",
+		 job->follows[0].before);
 	name_unfit(job, text, size);
 	return true;
 }

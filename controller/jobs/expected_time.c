@@ -1,4 +1,4 @@
-/* expected_time.c - how long a job is going to take, by those like it.
+/* expected_time.c - the expected duration of a job, from similar jobs.
  */
 #include "controller/jobs/expected_time.h"
 #include "controller/jobs/core.h"
@@ -53,7 +53,7 @@ int64_t expected_time(const struct job *job)
 	return run_times_expected(&cell, &sweep);
 }
 
-/* The longest that any slot of its kind stays. */
+/* The longest time that a suitable node stays. */
 static int64_t longest_left(const struct job *job, const struct slot *slots,
 			    size_t count)
 {

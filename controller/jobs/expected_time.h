@@ -1,4 +1,4 @@
-/* expected_time.h - how long a job is going to take, by those like it.
+/* expected_time.h - the expected duration of a job, from similar jobs.
  */
 #ifndef CONTROLLER_JOBS_EXPECTED_TIME_H
 #define CONTROLLER_JOBS_EXPECTED_TIME_H
@@ -18,7 +18,8 @@ int cell_time(struct store *store, const char *key, uint32_t *runs,
  */
 int64_t expected_time(const struct job *job);
 
-/* Does it wait for nodes that stay long enough? text: a sentence about that. */
+/* Does it wait because the nodes leave too early? text: a sentence about that.
+ */
 bool expected_late(const struct job *job, const struct slot *slots,
 		   size_t count, char *text, size_t size);
 

@@ -33,8 +33,8 @@ static cJSON *node_names(const struct gang *gang)
 	return data;
 }
 
-/* Every node is told to prepare. Without room for the event nobody is; it is
- * tried again every half second.
+/* Command every node to prepare. If the event cannot be stored, no node gets
+ * the command; gang_advance() tries again.
  */
 static int prepare(struct job *job, struct error *err)
 {
@@ -69,7 +69,7 @@ static bool place(void *arg, uint64_t id, const struct shape *shape,
 			    node_at(jobs->nodes, placements[i].slot),
 			    placements[i].devices);
 	if (job_event(job, JOB_EVENT_ALLOC, node_names(job->gang), &err) < 0) {
-		/* No room for the event: it stays queued. */
+		/* The event could not be stored: it stays queued. */
 		job_drop_gang(job);
 		queue_add(jobs->queue, shape, id, job->priority, NULL);
 		return false;
@@ -120,9 +120,7 @@ static bool all_tasks(const struct job *job, enum task_state from,
 	return true;
 }
 
-/* The commands are over, only output is awaited: who ends the job does without
- * what has not come.
- */
+/* All commands have ended. The job does not wait for output that is missing. */
 static void drop_output(struct job *job, char *text, size_t size)
 {
 	uint32_t count = 0;
@@ -136,7 +134,7 @@ static void drop_output(struct job *job, char *text, size_t size)
 		 "; missing output of %u task(s) is dropped", count);
 }
 
-/* May a job that is being collected end otherwise? false: it goes on. */
+/* Does the failure change the end of a job that is being collected? */
 static bool end_collecting(struct job *job, enum failure failure, char *text,
 			   size_t size)
 {
@@ -144,7 +142,7 @@ static bool end_collecting(struct job *job, enum failure failure, char *text,
 	bool again = failure == FAILURE_CANCELLED &&
 		     failure_infrastructure(job->failure);
 
-	/* What it did is worth nothing without what it had to say. */
+	/* Its work is worth nothing without its output. */
 	if (!job->failure &&
 	    (failure == FAILURE_NODE_LOST || failure == FAILURE_PREEMPTED))
 		return true;
@@ -157,10 +155,10 @@ static bool end_collecting(struct job *job, enum failure failure, char *text,
 	return true;
 }
 
-/* One that was told nothing yet has nothing to stop. */
-static void end_task(struct task *task, bool told)
+/* commanded: the node of the task may have got commands. */
+static void end_task(struct task *task, bool commanded)
 {
-	if (task->waits || !told) {
+	if (task->waits || !commanded) {
 		sweep_image_stop_waiting(task->job->jobs->images, task);
 		task->state = TASK_ENDED;
 		task->collected = true;
@@ -184,12 +182,10 @@ static void end_queued(struct job *job, enum failure failure)
 	}
 }
 
-/* The job's failure is why. Without room for the event the job goes on, but
- * does nothing new, until gang_advance() has tried again.
- */
+/* If the event cannot be stored, gang_advance() tries again. */
 static void end_early(struct job *job)
 {
-	bool told = job->state != JOB_ALLOCATED;
+	bool commanded = job->state != JOB_ALLOCATED;
 	struct error err;
 
 	if (job_event(job, JOB_EVENT_EXCEPTION, job_failure_data(job), &err) <
@@ -198,7 +194,7 @@ static void end_early(struct job *job)
 	log_info("job=%" PRIu64 " ends early: %s: %s", job->id,
 		 failure_name(job->failure), job->text ? job->text : "");
 	for (uint32_t i = 0; i < job->gang->spec.nodes; i++)
-		end_task(&job->gang->tasks[i], told);
+		end_task(&job->gang->tasks[i], commanded);
 	sweep_image_release(job);
 	node_command_waiting(job->jobs);
 	gang_advance(job);
@@ -223,7 +219,7 @@ void gang_exception(struct job *job, enum failure failure, int64_t code,
 
 /* Advancing. */
 
-/* A command on a node that is out of reach may have ended in time. */
+/* A task on a disconnected node may have ended in time. */
 static bool ends_unknown(const struct gang *gang)
 {
 	for (uint32_t i = 0; i < gang->spec.nodes; i++) {
@@ -304,7 +300,7 @@ static int keep_addresses(struct gang *gang)
 	return 0;
 }
 
-/* Where the sweep asks for one driver and one chip, others end the attempt. */
+/* If the sweep asks for one driver and chip, differences end the attempt. */
 static bool refuse_unlike(struct job *job)
 {
 	struct node *odd = NULL;
@@ -325,8 +321,7 @@ static void all_ready(struct job *job)
 
 	if (refuse_unlike(job))
 		return;
-
-	/* Kept: after a restart, rank 0's node may come back last. */
+	/* Stored, because rank 0's node may come back last after a restart. */
 	free(gang->address);
 	gang->address = strdup(node_view(task_node(&gang->tasks[0]))->address);
 	if (!gang->address || keep_addresses(gang) < 0)
@@ -350,7 +345,8 @@ static bool all_collected(const struct job *job)
 	return true;
 }
 
-/* It ends early, or could not be told, but there was no room for the event. */
+/* Repeat a step whose event could not be stored; true: nothing else is to do.
+ */
 static bool is_held_up(struct job *job)
 {
 	struct error err;
@@ -368,8 +364,8 @@ static bool is_held_up(struct job *job)
 	return false;
 }
 
-/* Its nodes start commands on each other: those of rank 0's did, and it has
- * ended, so the others have nothing more to do.
+/* With `ssh`, rank 0 starts commands on the other nodes. When it has ended,
+ * these have nothing more to do.
  */
 static void finish_served(const struct gang *gang)
 {

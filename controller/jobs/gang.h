@@ -22,7 +22,7 @@ void gang_schedule(struct jobs *jobs);
 void gang_exception(struct job *job, enum failure failure, int64_t code,
 		    const char *text);
 
-/* Take the job's next step, if what it waits for is there. May free the job. */
+/* Take the job's next step if it need not wait. May free the job. */
 void gang_advance(struct job *job);
 
 /* End the gangs that are past their time limit. effects.h: wake_at. */

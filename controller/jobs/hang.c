@@ -23,14 +23,14 @@
 #define FIRST_STEP_MS (2700 * SECOND_MS)
 #define AGE_STEPS 3
 #define PACE_STEPS 65 /* the median is of so many of the last steps */
-#define ROUND_MS (40 * SECOND_MS) /* for all nodes to look */
-#define REST_MS (60 * SECOND_MS)  /* of a job that cannot hang as yet */
+#define ROUND_MS (40 * SECOND_MS) /* for all nodes to observe */
+#define REST_MS (60 * SECOND_MS)  /* between checks of a job */
 #define POLL_MS (SECOND_MS / 2)
 
 struct hang_watch {
-	int64_t life_ms;  /* the last sign of life, monotonic */
-	int64_t next_ms;  /* nothing is to be done before */
-	int64_t until_ms; /* the last look is awaited; 0: there is none */
+	int64_t life_ms;          /* the last sign of life, monotonic */
+	int64_t next_ms;          /* of the next check */
+	int64_t until_ms;         /* of the last round; 0: it has not begun */
 	uint64_t suspicion, last; /* rounds of evidence; 0: none */
 	bool launchers_asked;     /* since the last sign of life */
 };
@@ -49,7 +49,8 @@ static int by_value(const void *a, const void *b)
 	return (one > other) - (one < other);
 }
 
-/* By the log's own times, else by those at which its lines came; 0: not known.
+/* The median step, by times in the log, else by the times at which its lines
+ * arrived; 0: not known.
  */
 static double step_ms(const struct record *records, size_t count)
 {
@@ -158,7 +159,7 @@ static void end(struct gang *gang, int64_t silent_ms)
 	gang->job->life->exception(gang->job, FAILURE_HANG, 0, text);
 }
 
-/* Its silence says nothing while a node of it is out of reach. */
+/* Silence means nothing while a node of the gang is disconnected. */
 static bool is_heard(const struct gang *gang)
 {
 	for (uint32_t i = 0; i < gang->spec.nodes; i++)

@@ -54,7 +54,7 @@ bool evidence_complete(const struct gang *gang, uint64_t round)
 	return true;
 }
 
-/* What all nodes saw in the round; 0: in the last one that is whole. */
+/* What all nodes observed in the round; 0: in the last complete round. */
 static struct stacks *read_round(const struct gang *gang, uint64_t round)
 {
 	owned(stacks_free) struct stacks *stacks = stacks_new(NULL);

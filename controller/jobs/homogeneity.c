@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define KINDS_MAX 8   /* different values that a sentence tells */
+#define KINDS_MAX 8   /* different values in a sentence */
 #define NAMES_MAX 200 /* bytes of the names of one value's nodes */
 #define WORDS_MAX 400
 
@@ -25,8 +25,8 @@ const cJSON *task_fact(const struct task *task, const char *name)
 						       name);
 }
 
-/* What the node has; of device i, where devices may differ. NULL: not told, or
- * not held.
+/* A value of the task's node, or of its device i. NULL: unknown, or the task
+ * does not hold the device.
  */
 typedef const char *trait_fn(const struct task *task, size_t i);
 

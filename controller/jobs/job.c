@@ -79,7 +79,7 @@ static struct job *job_new(struct jobs *jobs, uint64_t id, uint64_t sweep,
 	return take(job);
 }
 
-/* No node removes its image while it may still run. */
+/* No node removes the job's image while the job is not final. */
 static void count_image(struct job *job, bool needed)
 {
 	if (job->image_needed != needed)
@@ -147,16 +147,17 @@ static cJSON *allocation_json(const struct job *job)
 	return allocation;
 }
 
-/* One that is tried again has none: what ended the attempt before is an event.
+/* A job that is queued again has no failure; an event tells what ended the
+ * attempt before.
  */
 static bool keeps_failure(enum job_state state)
 {
 	return state == JOB_COLLECTING || job_state_final(state);
 }
 
-/* Does the row of the job's state differ after the event? A submitted job's row
- * was put just now, after "alloc" comes "prepare" in the same turn, and so in
- * the same commit, and "removed" changes nothing.
+/* Does the event change the row of the job's state? The row of a submitted job
+ * was put just before. After "alloc", "prepare" follows in the same turn, and
+ * so in the same commit.
  */
 static bool changes_row(enum job_event event)
 {
@@ -165,7 +166,7 @@ static bool changes_row(enum job_event event)
 	       event != JOB_EVENT_REMOVED;
 }
 
-/* From "ready" on the stored allocation is the gang's, with its address. */
+/* The allocation is complete with "ready", which adds the address. */
 static bool changes_allocation(enum job_event event)
 {
 	return changes_row(event) && event != JOB_EVENT_START &&
@@ -190,7 +191,7 @@ static void pass_time(struct job_row *row, const struct job *job,
 	}
 }
 
-/* state: NULL: the stored one stays as it is. */
+/* Queue both rows or none. state NULL: the stored state does not change. */
 static int put(struct store *store, const struct event_row *event,
 	       enum job_state was, const struct job_row *state,
 	       struct error *err)
@@ -205,7 +206,7 @@ static int put(struct store *store, const struct event_row *event,
 	return -1;
 }
 
-/* The event and the row of the state after it go to the store, or neither. */
+/* Queue the event, and the row of the state after it, or neither. */
 static int record(const struct job *job, enum job_event event,
 		  const cJSON *data, int64_t now, struct job_row *row,
 		  struct error *err)
@@ -249,7 +250,7 @@ cJSON *job_failure_data(const struct job *job)
 	return data;
 }
 
-/* What is now true, as the store has it. */
+/* The event is queued for the store: change the job. */
 static void enter(struct job *job, enum job_event event,
 		  const struct job_row *row)
 {
@@ -278,7 +279,7 @@ static void enter(struct job *job, enum job_event event,
 	}
 }
 
-/* Of a job that has a result. */
+/* The figures of the result, if it has one. */
 static void pass_figures(struct job_row *row, const struct gang *gang)
 {
 	bool ended = gang && gang->measured && job_state_final(row->state);
@@ -325,7 +326,7 @@ int job_event(struct job *job, enum job_event event, cJSON *data,
 	return 0;
 }
 
-/* Coming and coming back. */
+/* Submitting, loading, and queueing again. */
 
 static void note_brief(struct job_row *row, const struct job_spec *spec)
 {
@@ -539,7 +540,7 @@ static int read_spec(const struct job_row *row, void *arg)
 			    read->spec, read->err);
 }
 
-/* What came along with its sweep counts for the gang alone. */
+/* Descriptions of the sweep are valid for its own gangs only. */
 static void describe(struct gang *gang, const struct catalog *catalog)
 {
 	const struct measure_spec *measure = &gang->spec.measure;

@@ -12,7 +12,7 @@
 
 #define PIECE_BYTES 65536
 
-/* A rank's output that is read. */
+/* The output of a rank. */
 struct told {
 	const struct reason_stream *stream;
 	uint64_t from; /* the first byte that is read */
@@ -63,7 +63,7 @@ static int read_stream(const struct reason_job *job, struct told *told,
 		return -1;
 	told->from = at = length > most ? length - most : 0;
 	within = at > 0;
-	/* What a silent rank printed is not there to be read. */
+	/* A rank that printed nothing has no file to read. */
 	while (got && at < length) {
 		const char *text = piece;
 		const char *line;
@@ -105,7 +105,7 @@ static int read_all(struct failure_patterns *patterns,
 	return 0;
 }
 
-/* The best of what the ranks say; of the same order, who ended first. */
+/* The best cause; of those with the same order, that of the first to end. */
 static const struct told *choose(const struct reasons *reasons)
 {
 	const struct told *best = NULL;
@@ -156,7 +156,7 @@ static void describe(const struct told *told, struct reason *reason)
 	copy(reason->stream, sizeof(reason->stream), told->stream->name);
 }
 
-/* What the rank itself said, or another of its launcher's did of it. */
+/* The line that the rank printed, or that another rank printed about it. */
 static const char *line_of(const struct told *told, int64_t rank)
 {
 	const struct diagnosis *diagnosis = &told->diagnosis;
@@ -199,8 +199,8 @@ static bool has_rank(const cJSON *ends, int64_t rank)
 	return false;
 }
 
-/* Those that only the launcher tells of, perhaps without a code; a negative
- * code is a signal.
+/* Ends that only the launcher reports, perhaps without a code. A negative code
+ * is a signal.
  */
 static void add_launched(cJSON *ends, const struct told *told)
 {
@@ -281,7 +281,7 @@ bool job_reason_read(struct failure_patterns *patterns,
 	return told;
 }
 
-/* The node whose launcher ended first need not be the one that failed. */
+/* Does the sentence name another node, whose launcher ended first? */
 static bool names_other_node(const char *how, const char *node)
 {
 	const char *ended = strstr(how, ": rank ");

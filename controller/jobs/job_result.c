@@ -43,7 +43,7 @@ static void add_extents(struct result_input *input, const struct gang *gang)
 	}
 }
 
-/* An exit code of 0, and no figures in any stream. */
+/* Is the exit code 0, and was no figure read in any stream? */
 static bool nothing_read(const struct job *job)
 {
 	const struct extract *extract = log_reader_extract(job->gang);
@@ -56,7 +56,7 @@ static bool nothing_read(const struct job *job)
 	       !metrics_run_count(extract);
 }
 
-/* Formats that do not read the log, or not alone. */
+/* Warnings about formats that read nothing, or match equally well. */
 static void add_format_warnings(const struct job *job, cJSON *warnings)
 {
 	const struct log_reading *first = log_reader_first(job->gang);
@@ -136,8 +136,7 @@ static cJSON *make_result(struct job *job, struct error *err)
 	return result;
 }
 
-/* An exit code of 0 is no proof: the log must have figures, and its last step.
- */
+/* With exit code 0 the log must also have figures, and the last step. */
 static void judge(struct job *job, const cJSON *result)
 {
 	char ends[120];
@@ -221,7 +220,7 @@ static void write_series(const struct job *job, struct json_writer *writer)
 	json_close(writer);
 }
 
-/* The result, where it comes from, and its curves, as the store keeps them. */
+/* The stored text: the result, its provenance and its curves. */
 static int write_all(const struct job *job, const cJSON *result,
 		     const struct reason *reason, const cJSON *ends,
 		     struct buffer *text, struct provenance_shared *shared,
@@ -374,7 +373,7 @@ static double number_of(const cJSON *object, const char *name)
 		cJSON_GetObjectItemCaseSensitive(object, name));
 }
 
-/* What lists say of it. */
+/* The figures for lists of jobs. */
 static void note_figures(struct gang *gang, const cJSON *result)
 {
 	double step = number_of(result, "steps");
@@ -439,7 +438,7 @@ static void move_item(cJSON *to, cJSON *from, const char *name)
 	cJSON_AddItemToObject(to, name, item ? item : cJSON_CreateNull());
 }
 
-/* What was asked for, as tables of results state it. */
+/* The setup of the job, for tables of results. */
 static cJSON *make_setup(cJSON *spec)
 {
 	cJSON *setup = cJSON_DetachItemFromObjectCaseSensitive(spec, "measure");
@@ -491,7 +490,7 @@ cJSON *job_result_row(const struct job_row *job, const char *stored)
 	cJSON_AddNumberToObject(row, "job", (double)job->id);
 	cJSON_AddNumberToObject(row, "repeat", job->repeat);
 	add_spec(row, job->spec);
-	/* What was held counts, not what was asked for. */
+	/* The number of devices that it held, not of those requested. */
 	if (cJSON_IsNumber(devices))
 		cJSON_ReplaceItemInObjectCaseSensitive(row, "devices",
 						       cJSON_Duplicate(devices,

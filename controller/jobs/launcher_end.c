@@ -12,9 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define TAIL_BYTES                                                             \
-	16384 /* of each stream; what a launcher says is its last              \
-	       */
+/* Of each stream: the report of a launcher is its last output. */
+#define TAIL_BYTES 16384
 #define COMMAND_BYTES 8192
 
 static bool restarts(const struct gang *gang)
@@ -33,7 +32,7 @@ static bool restarts(const struct gang *gang)
 				     &hit);
 }
 
-/* A task of one process; of several, regatta-init is the launcher. */
+/* For tasks of one process; of several, regatta-init is the launcher. */
 static bool gave_up(const struct task *task)
 {
 	const struct job *job = task->job;

@@ -44,7 +44,7 @@ bool provenance_simulated(const struct gang *gang)
 	return false;
 }
 
-/* What a node ran the task on, without its name. */
+/* The host of a task, without its name. */
 static char *describe_host(const struct task *task, struct error *err)
 {
 	static const char *const facts[] = {
@@ -61,7 +61,7 @@ static char *describe_host(const struct task *task, struct error *err)
 	return json_writer_end(&writer, err) < 0 ? NULL : buffer_take(&text);
 }
 
-/* The hosts that have this text, which are then done. */
+/* The names of the hosts with this text, whose texts are freed. */
 static void write_alike(const struct gang *gang, struct json_writer *writer,
 			char **texts, const char *text)
 {
@@ -104,9 +104,7 @@ static void write_hosts(const struct gang *gang, struct json_writer *writer)
 	json_close(writer);
 }
 
-/* Which descriptions came along with the sweep, each with the SHA-256 of its
- * text.
- */
+/* The descriptions of the sweep itself, each with the SHA-256 of its text. */
 static void write_described(struct json_writer *writer, const cJSON *described)
 {
 	const cJSON *kind, *text;
@@ -149,7 +147,7 @@ static void write_reading(struct json_writer *writer, const struct gang *gang)
 	json_close(writer);
 }
 
-/* What the tasks say though nothing failed: output that is not all here. */
+/* Remarks of tasks that did not fail, for example about missing output. */
 static void write_notes(struct json_writer *writer, const struct gang *gang)
 {
 	bool any = false;
@@ -171,14 +169,14 @@ static void write_notes(struct json_writer *writer, const struct gang *gang)
 		json_close(writer);
 }
 
-static bool is_told(const cJSON *fact)
+static bool is_environment(const cJSON *fact)
 {
 	return strcmp(fact->string, "warnings") != 0;
 }
 
-/* All facts: those of the node stand before those of the task, which come
- * instead of what the node had under their names. Up to there jobs on the node
- * are alike.
+/* All facts: those of the node, then those of the task, which replace facts of
+ * the node with the same name. The part of the node is the same for all jobs on
+ * it.
  */
 static void write_node_facts(struct json_writer *writer,
 			     const struct task *task)
@@ -188,7 +186,7 @@ static void write_node_facts(struct json_writer *writer,
 	json_open(writer, "environment", '{');
 	cJSON_ArrayForEach(fact, node_view(task_node(task))->facts)
 	{
-		if (is_told(fact) &&
+		if (is_environment(fact) &&
 		    !cJSON_GetObjectItemCaseSensitive(task->facts,
 						      fact->string))
 			json_member(writer, fact);
@@ -202,7 +200,7 @@ static void write_task_facts(struct json_writer *writer,
 
 	cJSON_ArrayForEach(fact, task->facts)
 	{
-		if (is_told(fact))
+		if (is_environment(fact))
 			json_member(writer, fact);
 	}
 	json_close(writer);

@@ -33,7 +33,9 @@
 #include "controller/cluster/active_job.h"
 #include "protocol/message/json_writer.h"
 
-/* Bytes of the text that other jobs of the sweep on the same node have, too. */
+/* The bytes of the text that are the same for other jobs of the sweep on this
+ * node.
+ */
 struct provenance_shared {
 	size_t from, to;
 };

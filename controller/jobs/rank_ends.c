@@ -11,7 +11,7 @@
 
 #define EARLY_MS 1000
 
-/* An end, and where. */
+/* An end, and its node. */
 struct placed_end {
 	const struct rank_end *end;
 	const char *node;
@@ -27,7 +27,7 @@ static int by_time(const void *a, const void *b)
 	return (one->rank > other->rank) - (one->rank < other->rank);
 }
 
-/* All of the gang, first to last; NULL: there are none. */
+/* The ends of the gang in order of time; NULL: there are none. */
 static struct placed_end *ends_of(const struct gang *gang, size_t *count)
 {
 	struct placed_end *list;
@@ -74,7 +74,7 @@ cJSON *rank_ends_json(const struct gang *gang)
 	return array;
 }
 
-/* The first task that failed, for one whose command never ended. */
+/* The node of the first task that failed, if no process ended. */
 static const char *failed_node(const struct gang *gang)
 {
 	const struct node *avoided = gang->job->avoid;
@@ -109,7 +109,7 @@ void rank_ends_reason(const struct gang *gang, struct reason *reason)
 	snprintf(reason->node, sizeof(reason->node), "%s", node ? node : "");
 }
 
-/* How long before the first failure the first one left; 0: it did not. */
+/* How long before the first failure a rank exited with 0; 0: none did. */
 static uint64_t ahead_ms(const struct placed_end *list, size_t count)
 {
 	size_t failed = 0;

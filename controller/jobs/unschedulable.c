@@ -23,8 +23,7 @@ enum unschedulable unschedulable_of(const struct slot *slots, size_t count,
 				    size_t size)
 {
 	size_t usable = 0, known = 0, silent = 0;
-	char wanted[280];
-	int used;
+	char wanted[280], rest[120] = "";
 
 	for (size_t i = 0; i < count && usable < shape->nodes; i++) {
 		struct slot slot = slots[i];
@@ -38,21 +37,16 @@ enum unschedulable unschedulable_of(const struct slot *slots, size_t count,
 	}
 	if (usable >= shape->nodes)
 		return UNSCHEDULABLE_NONE;
-	describe(shape, wanted, sizeof(wanted));
-	if (known >= shape->nodes) {
-		snprintf(text, size,
-			 "needs %s; of %zu known, %zu can run it, the others "
-			 "are "
-			 "down, drained or lack a device",
-			 wanted, known, usable);
-		return UNSCHEDULABLE_DOWN;
-	}
-	used = snprintf(text, size, "needs %s; %zu %s known", wanted, known,
-			known == 1 ? "is" : "are");
-	if (silent && used > 0 && (size_t)used < size)
-		snprintf(text + used, size - (size_t)used,
-			 ", and %zu nodes that are down have not reported "
-			 "their devices",
+	if (known >= shape->nodes)
+		snprintf(rest, sizeof(rest),
+			 "; down, drained or without a device: %zu",
+			 known - usable);
+	else if (silent)
+		snprintf(rest, sizeof(rest),
+			 "; down, and without a report of devices yet: %zu",
 			 silent);
-	return UNSCHEDULABLE_EVER;
+	describe(shape, wanted, sizeof(wanted));
+	snprintf(text, size, "needs %s; %zu %s known%s", wanted, known,
+		 known == 1 ? "is" : "are", rest);
+	return known >= shape->nodes ? UNSCHEDULABLE_DOWN : UNSCHEDULABLE_EVER;
 }

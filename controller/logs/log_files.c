@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define REMOVE_STEP (8 << 20) /* bytes that go at once, some 2 ms on ext4 */
+#define REMOVE_STEP (8 << 20) /* bytes at a time; some 2 ms on ext4 */
 
 /* More files than this are synced with their whole file system at once. */
 #define SYNC_EACH_MAX 64
@@ -110,7 +110,7 @@ int log_store_streams(struct log_store *store, uint64_t job, uint32_t attempt,
 			log_path_of(0, 0, names.items[i], ".log");
 		struct stat st;
 
-		/* Behind the "0/0/" of the path stands the file's name. */
+		/* The name of the file follows "0/0/". */
 		if (fstatat(fd, path.text + 4, &st, AT_SYMLINK_NOFOLLOW) < 0)
 			return error_errno(err, "job %llu, %s",
 					   (unsigned long long)job,
@@ -161,7 +161,7 @@ int log_store_sync(struct log_store *store, uint64_t job, uint32_t attempt,
 
 /* Removing. */
 
-/* Its space in steps, from the end, then the file. */
+/* Free its space in steps, from the end, then remove the file. */
 static int remove_log(int folder, const char *name, int64_t until_ms,
 		      uint64_t *freed, struct error *err)
 {
@@ -205,7 +205,7 @@ int log_store_remove(struct log_store *store, uint64_t job, uint32_t attempt,
 		rc = file_remove_tree(store->folder, path.text, err);
 	if (rc != 0)
 		return rc;
-	/* The job's folder goes with its last attempt. */
+	/* The folder of the job is removed with its last attempt. */
 	*strchr(path.text, '/') = 0;
 	unlinkat(store->folder, path.text, AT_REMOVEDIR);
 	return 0;

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#define COMPILED_AT_ONCE 4 /* formats; each takes some ms */
+#define COMPILED_AT_ONCE 4 /* formats in a call; each takes some ms */
 
 struct compiled {
 	const struct framework *framework;
@@ -94,7 +94,7 @@ const struct framework *log_formats_tried(const struct log_formats *formats,
 	return number < formats->tried_count ? formats->tried[number] : NULL;
 }
 
-/* One whose rules do not compile is tried no more. */
+/* Its rules do not compile. */
 static void drop_tried(struct log_formats *formats, size_t number)
 {
 	formats->tried_count--;

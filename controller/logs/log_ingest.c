@@ -22,7 +22,7 @@ struct log_ingest {
 	const struct job_table *table;
 	struct log_reader *reader;
 	uint64_t stored_bytes;
-	bool full; /* the disk; said so in the log already */
+	bool full; /* the disk is full; that is in the log */
 };
 
 struct log_ingest *log_ingest_new(const struct job_effects *effects,
@@ -102,9 +102,9 @@ static void append_failed(struct log_ingest *ingest, struct task *task,
 {
 	ack->refused = true;
 	if (err->code == EINVAL)
-		return; /* not where the stream stands: the node goes back */
+		return; /* the node continues at the stored length */
 	if (err->code == E2BIG) {
-		/* The store never has room for it: it is passed over. */
+		/* The job has too many streams: this one is not stored. */
 		if (!task_crowded(task))
 			log_error("job=%" PRIu64 " stream=%s: %s", log->job,
 				  log->stream, err->text);
@@ -137,7 +137,7 @@ void log_ingest_log(struct log_ingest *ingest, struct node *node,
 	struct error err;
 
 	if (!task || job_state_final(job_state(job)))
-		return; /* it is being told to discard */
+		return; /* the node is told to discard it */
 	if (!task_stream_expected(task, log->stream)) {
 		ingest->effects->drop(ingest->effects->arg, node, EPROTO,
 				      "output of a stream that the task does "

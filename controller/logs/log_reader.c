@@ -1,4 +1,4 @@
-/* log_reader.c - reads the stored output of jobs for its figures.
+/* log_reader.c - reads metrics from the stored output of jobs.
  */
 #include "controller/logs/log_reader.h"
 #include "controller/catalog/catalog.h"
@@ -24,25 +24,25 @@ struct log_reader {
 	struct changes *changes;
 	const struct catalog *catalog;
 	struct log_formats *formats;
-	TAILQ_HEAD(, gang_output) behind; /* there is some that was not read */
+	TAILQ_HEAD(, gang_output) behind; /* with output that is not read */
 };
 
-/* What was read of a gang's output. */
+/* The reading of a gang's output. */
 struct gang_output {
 	struct log_reader *reader;
 	struct gang *gang;
 	struct log_reading **readings;
-	size_t count,
-		ranks; /* of them the ranks' own output, which comes first */
-	bool merged;   /* all figures are in the first one */
+	size_t count;
+	size_t ranks; /* the first ones, which read the ranks' own output */
+	bool merged;  /* all figures are in the first one */
 	struct samplings *samplings;
-	struct index { /* of followed files, by rank */
-		uint64_t read;
-		bool is_new; /* there may be more in it */
+	struct index {         /* of followed files, by rank */
+		uint64_t read; /* bytes */
+		bool is_new;   /* there may be more to read */
 	} * indexes;
-	uint64_t lives; /* signs of life that the rules know */
-	bool is_new;    /* there may be more than samples to read */
-	bool listed;
+	uint64_t lives; /* signs of life, by the rules */
+	bool is_new;    /* there may be output to read, besides samples */
+	bool listed;    /* in reader->behind */
 	TAILQ_ENTRY(gang_output) by_reader;
 };
 
@@ -150,7 +150,7 @@ const struct log_reading *log_reader_first(const struct gang *gang)
 		       : NULL;
 }
 
-/* Those of the catalog, from the first use on; NULL: ENOMEM. */
+/* The formats of the catalog; NULL: ENOMEM. */
 static struct log_formats *formats_of(struct log_reader *reader)
 {
 	if (!reader->formats)
@@ -158,9 +158,7 @@ static struct log_formats *formats_of(struct log_reader *reader)
 	return reader->formats;
 }
 
-/* Is the format of the job's log to be found? So it is where nothing says what
- * it is.
- */
+/* Must the format of the job's log be detected? */
 static bool is_auto(const struct gang *gang)
 {
 	const struct measure_spec *measure = &gang_spec(gang)->measure;
@@ -248,15 +246,15 @@ static void reading_tasks(const struct gang *gang,
 	*last = read == EXTRACT_FIRST ? 0 : gang_nodes(gang) - 1;
 }
 
-/* A log whose rules name no file may be the ranks' own output or one of the
- * files that are followed: all are read, and the best is kept.
+/* If the rules name no file, the log may be the ranks' own output or one of the
+ * followed files: all are read, and the best is kept.
  */
 static bool chooses(const struct extract_rules *rules)
 {
 	return !rules || !extract_rules_names_files(rules);
 }
 
-/* Begin to read what the framework says is to be read. */
+/* Begin to read the streams that the framework names. */
 static int begin_ranks(struct gang_output *output, struct extract_rules *rules)
 {
 	const struct gang *gang = output->gang;
@@ -280,7 +278,7 @@ static int begin_ranks(struct gang_output *output, struct extract_rules *rules)
 	}
 	if (!is_auto(gang) || (gang_nodes(gang) == 1 && streams == 1))
 		return 0;
-	/* Some formats are those of the last rank. */
+	/* Some formats are printed by the last rank. */
 	task = gang_nodes(gang) - 1;
 	output->indexes[task].is_new = true;
 	task_stream_name(gang_task(gang, task), streams - 1, name);
@@ -304,7 +302,7 @@ static bool takes_file(const struct gang_output *output,
 					output->count < READINGS_MAX;
 }
 
-/* Where new lines of an index lead. */
+/* Reads new lines of an index. */
 struct finding {
 	struct gang_output *output;
 	struct extract_rules *rules;
@@ -325,7 +323,7 @@ static void find_file(void *arg, const char *line, size_t size)
 		finding->failed = true;
 }
 
-/* Take up what a rank's index says by now. */
+/* Begin to read the files that a rank's index lists by now. */
 static int read_index(struct gang_output *output, uint32_t rank,
 		      struct finding *finding)
 {
@@ -345,13 +343,13 @@ static int read_index(struct gang_output *output, uint32_t rank,
 			break; /* nothing is followed, or not yet */
 		done = stream_index_lines(text, got, find_file, finding);
 		if (!done && got == INDEX_PIECE)
-			done = got; /* no line of ours is as long */
+			done = got; /* a valid line is not so long */
 	} while (done && !finding->failed);
 	index->is_new = false;
 	return finding->failed ? -1 : 0;
 }
 
-/* Take up the streams that there are by now. */
+/* Begin to read the streams that exist by now. */
 static int find_streams(struct gang_output *output)
 {
 	struct log_reader *reader = output->reader;
@@ -399,7 +397,7 @@ static void tell_life(struct gang_output *output)
 	output->lives = lives;
 }
 
-/* All but the samples. True: there is more. */
+/* Read everything but the samples. True: there is more. */
 static bool read_output(struct gang_output *output, char *piece)
 {
 	bool more = false, changed = false;
@@ -416,7 +414,7 @@ static bool read_output(struct gang_output *output, char *piece)
 	return more;
 }
 
-/* Samples come every second: with them alone, the output stays closed. */
+/* Samples arrive every second; other output is read only if it is new. */
 static bool read_some(struct gang_output *output, char *piece)
 {
 	bool more = samplings_read(output->samplings, piece, READ_BYTES);
@@ -426,7 +424,6 @@ static bool read_some(struct gang_output *output, char *piece)
 	return more || output->is_new;
 }
 
-/* It goes round the gangs. */
 void log_reader_run(struct log_reader *reader)
 {
 	owned_free char *piece = malloc(READ_BYTES);
@@ -458,8 +455,8 @@ static size_t steps_read(const struct log_reading *reading)
 	return count;
 }
 
-/* Is this one to be taken for the other? It has more steps, or as many as
- * another file and a name before it, such as that of a lower rank.
+/* Is the one reading better than the other? It has more steps, or as many as
+ * another file, and an earlier name, such as that of a lower rank.
  */
 static bool better(const struct gang_output *output, size_t one, size_t other)
 {
@@ -473,8 +470,8 @@ static bool better(const struct gang_output *output, size_t one, size_t other)
 			  log_reading_stream(output->readings[other])) < 0;
 }
 
-/* Of several streams the one that reads most steps, if the first ones, which
- * are one log, do not: others may be of another format.
+/* Keep the reading with the most steps: the first one, which has the figures of
+ * all ranks, or one of the others, which may be of another format.
  */
 static void keep_best(struct gang_output *output, size_t first)
 {

@@ -1,4 +1,4 @@
-/* log_reading.c - reads one stream of stored output for its figures.
+/* log_reading.c - reads metrics from one stream of stored output.
  */
 #include "controller/logs/log_reading.h"
 #include "controller/results/format_trial.h"
@@ -13,16 +13,16 @@
 struct log_reading {
 	struct log_source source;
 	char stream[STREAM_INDEX_NAME_MAX + 1];
-	struct extract *extract; /* NULL: its format is not known yet */
+	struct extract *extract; /* NULL: the format is not known yet */
 	uint64_t offset;
 	bool finished;
 	bool broken; /* the stored output cannot be read */
-	/* Where the format is to be found: */
+	/* If the format must be detected: */
 	const struct framework *format; /* NULL: none fits so far */
-	uint64_t tried;                 /* the length when that was tried */
+	uint64_t tried; /* length of the stream at the last trial */
 	bool sure;
 	bool tied;
-	char (*likely)[LIKELY_LINE_BYTES]; /* where none reads anything */
+	char (*likely)[LIKELY_LINE_BYTES]; /* if no format reads anything */
 	size_t likely_count;
 };
 
@@ -95,16 +95,16 @@ static size_t read_bytes(void *arg, uint64_t offset, char *data, size_t size)
 				      source->attempt, reading->stream, offset,
 				      data, size, &got, &err) < 0 &&
 	    err.code == EIO) {
-		/* The bytes are there, and no trying will get them. */
+		/* Trying again cannot help. */
 		log_error("job=%" PRIu64 ": %s", source->job, err.text);
 		reading->broken = true;
 	}
 	return got;
 }
 
-/* Finding the format. */
+/* Detecting the format. */
 
-/* The format that fits reads the whole stream, from its first byte on. */
+/* Read the stream with this format, from its first byte on. */
 static int take_format(struct log_reading *reading,
 		       const struct framework *format,
 		       struct extract_rules *rules)
@@ -147,15 +147,13 @@ static int try_text(struct log_reading *reading,
 				   log_formats_tried(reading->source.formats,
 						     trial.format),
 				   rules[trial.format]);
-	/* What was found at another length stays: nothing is better. */
+	/* A format that was found before stays. */
 	if (!reading->format)
 		keep_likely(reading, text, size);
 	return 0;
 }
 
-/* When it is due to find the format, or to make sure of it; true: it goes on at
- * the next call.
- */
+/* Detect the format, or check it again, if that is due; true: call again. */
 static bool find_format(struct log_reading *reading, bool complete)
 {
 	owned_free char *text = NULL;
@@ -190,7 +188,7 @@ static bool same_number(double a, double b)
 	return a == b || (a != a && b != b);
 }
 
-/* All but metrics of a rule's own. */
+/* Compares all but metrics that rules define. */
 static bool same_figures(const struct record *a, const struct record *b)
 {
 	return a->has == b->has && a->step == b->step &&
@@ -221,7 +219,7 @@ bool log_reading_some(struct log_reading *reading, char *piece, size_t size,
 	before = *latest;
 	extract_feed(reading->extract, piece, got, NULL);
 	reading->offset += got;
-	/* Metrics of a rule's own are not looked at one by one. */
+	/* Metrics that rules define are not compared. */
 	*changed |= latest->metric_room || !same_figures(&before, latest);
 	return true;
 }
@@ -233,7 +231,7 @@ bool log_reading_done(struct log_reading *reading)
 		reading->offset >= length_of(reading));
 }
 
-/* Rules that were named and read nothing: what they should have read? */
+/* The named rules read nothing: find lines that look like metrics. */
 static void find_likely(struct log_reading *reading)
 {
 	owned_free char *text = malloc(FORMAT_TRIAL_BYTES);
@@ -256,7 +254,7 @@ void log_reading_finish(struct log_reading *reading)
 	reading->finished = true;
 }
 
-/* What came of it. */
+/* Results. */
 
 const char *log_reading_stream(const struct log_reading *reading)
 {

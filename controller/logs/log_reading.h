@@ -29,7 +29,7 @@ void log_reading_free(struct log_reading *reading);
 OWNED_POINTER(struct log_reading, log_reading_free)
 
 /* Read up to size bytes on, through piece; true: there may be more. *changed is
- * set when there are other figures than before.
+ * set when figures changed.
  */
 bool log_reading_some(struct log_reading *reading, char *piece, size_t size,
 		      bool *changed);

@@ -68,7 +68,7 @@ static int open_file(const struct log_store *store, const char *path, int flags)
 		      0600);
 }
 
-/* How many streams the attempt has: from memory, or by counting once. */
+/* The number of the attempt's streams, which is counted once. */
 static int tally_of(struct log_store *store, uint64_t job, uint32_t attempt,
 		    struct tally **tally, struct error *err)
 {
@@ -113,7 +113,7 @@ static int make_log(struct log_store *store, uint64_t job, uint32_t attempt,
 	return fd;
 }
 
-/* The open stream, the latest used now, or NULL. */
+/* The open stream, which becomes the latest used; NULL: it is not open. */
 static struct stream *find_open(struct log_store *store, uint64_t job,
 				uint32_t attempt, const char *name)
 {
@@ -216,8 +216,7 @@ static struct stream *open_stream(struct log_store *store, uint64_t job,
 	return stream;
 }
 
-/* Write at the stream's end; what the disk takes counts, also before an
- * error.
+/* Write at the end of the stream. Bytes that were written before an error stay.
  */
 static int write_log(struct stream *stream, const char *data, size_t size,
 		     struct error *err)
@@ -271,7 +270,7 @@ int log_store_append(struct log_store *store, uint64_t job, uint32_t attempt,
 	return rc;
 }
 
-/* Nothing was written: known without a look at the disk, but for the first. */
+/* Has the attempt no stream? The disk is read only for the first question. */
 static bool is_silent(struct log_store *store, uint64_t job, uint32_t attempt)
 {
 	struct tally *tally;

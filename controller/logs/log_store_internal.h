@@ -1,6 +1,5 @@
-/* log_store_internal.h - the fields of the log store, for the two files that
- * make it up: log_store.c writes and reads streams, log_files.c has whole
- * attempts.
+/* log_store_internal.h - the fields of the log store: log_store.c writes and
+ * reads streams, log_files.c handles whole attempts.
  */
 #ifndef CONTROLLER_LOGS_LOG_STORE_INTERNAL_H
 #define CONTROLLER_LOGS_LOG_STORE_INTERNAL_H
@@ -12,7 +11,7 @@
 #include <stdbool.h>
 #include <sys/queue.h>
 
-#define TALLIES 1024 /* jobs whose number of streams is remembered */
+#define TALLIES 1024 /* attempts whose number of streams is known */
 #define OPEN_CHAINS 256
 
 /* An open stream. */

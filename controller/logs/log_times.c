@@ -1,4 +1,4 @@
-/* log_times.c - records when the bytes of a log came, as (offset, time)
+/* log_times.c - records when the bytes of a log arrived, as (offset, time)
  * pairs.
  */
 #include "controller/logs/log_times.h"
@@ -24,8 +24,8 @@ static bool read_record(const struct log_times *times, uint64_t index,
 	return true;
 }
 
-/* Cut the file to its whole records; if that fails, go without it: a torn
- * record in the middle would make nonsense of all behind it.
+/* Cut the file to its whole records. If that fails, do not use it: records
+ * after an incomplete one would be wrong.
  */
 static void cut(struct log_times *times)
 {

@@ -1,4 +1,4 @@
-/* log_times.h - records when the bytes of a log came, as (offset, time)
+/* log_times.h - records when the bytes of a log arrived, as (offset, time)
  * pairs.
  *
  * A record is two little-endian 64 bit numbers: an offset in the log, and the

@@ -11,7 +11,7 @@
 
 /* Reading one node's samples. */
 struct sampling {
-	struct usage *usage; /* NULL: none came yet */
+	struct usage *usage; /* NULL: no sample arrived yet */
 	uint64_t offset;
 	bool broken; /* the stored samples cannot be read */
 	bool quiet;  /* everything was read, and it was not woken since */

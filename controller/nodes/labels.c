@@ -41,8 +41,11 @@ static int merge(cJSON *to, const cJSON *change, struct error *err)
 			return error_nomem(err, "labels");
 	}
 	if (cJSON_GetArraySize(to) > LABELS_MAX)
-		return error_set(err, E2BIG, "labels: at most %d for a node",
-				 LABELS_MAX);
+		return error_set(err, E2BIG,
+				 "labels: a node has %d labels; expected at "
+				 "most "
+				 "%d",
+				 cJSON_GetArraySize(to), LABELS_MAX);
 	return 0;
 }
 

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define DISCARDS_MAX 4096 /* of one node, that are waited for */
-#define MACHINE_MAX 64    /* bytes of what tells machines apart */
+#define MACHINE_MAX 64    /* bytes of a machine's id */
 
 struct nodes *nodes_new(const struct job_effects *effects, struct store *store,
 			struct changes *changes, struct error *err)
@@ -359,7 +359,7 @@ void node_reported(struct nodes *nodes, struct node *node,
 	node->reported = true;
 	node->view.leaving = report->leaving;
 	node->view.until_ms = (int64_t)report->until_ms;
-	/* A controller that starts after it is gone knows why. */
+	/* A controller that starts later knows why the node is away. */
 	if (node->view.until_ms != was_ms && !node->view.removed)
 		node_save(nodes, node, NULL);
 	node_drop_discards(nodes, node);

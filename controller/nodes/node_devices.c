@@ -1,7 +1,7 @@
-/* node_devices.c - the devices of a node, as its agent tells them.
+/* node_devices.c - the devices of a node, as its agent reports them.
  *
- * A node keeps the last that was told, also while it is down and over a restart
- * of the controller. A device keeps its index for as long as it is told.
+ * The last report is kept while the node is down, and over a restart of the
+ * controller. A device keeps its index for as long as it is reported.
  */
 #include "controller/nodes/node_internal.h"
 
@@ -52,12 +52,12 @@ static int check(const struct device_info *list, size_t count,
 	for (size_t i = 0; i < count; i++)
 		if (list[i].index != i)
 			return error_set(err, EPROTO,
-					 "inventory: device %zu says it is %u",
+					 "inventory: device %zu has index %u",
 					 i, list[i].index);
 	return 0;
 }
 
-static void say_lost(struct task *task, const struct device_info *device)
+static void record_lost(struct task *task, const struct device_info *device)
 {
 	const char *why = device->text ? device->text : "it has disappeared";
 	cJSON *data = cJSON_CreateObject();
@@ -75,7 +75,7 @@ static void say_lost(struct task *task, const struct device_info *device)
 		->event(task_job(task), JOB_EVENT_DEVICE, data, NULL);
 }
 
-static void tell_jobs(struct node *node, uint64_t lost)
+static void record_lost_devices(struct node *node, uint64_t lost)
 {
 	struct task *task;
 
@@ -83,11 +83,11 @@ static void tell_jobs(struct node *node, uint64_t lost)
 		for (size_t i = 0; i < node->view.inventory_count; i++)
 			if ((task_devices(task) & lost) >> i & 1 &&
 			    !job_state_final(job_state(task_job(task))))
-				say_lost(task, &node->view.inventory[i]);
+				record_lost(task, &node->view.inventory[i]);
 	}
 }
 
-static void tell_log(const struct node *node, uint64_t lost, uint64_t back)
+static void log_changes(const struct node *node, uint64_t lost, uint64_t back)
 {
 	for (size_t i = 0; i < node->view.inventory_count; i++) {
 		const struct device_info *device = &node->view.inventory[i];
@@ -99,7 +99,7 @@ static void tell_log(const struct node *node, uint64_t lost, uint64_t back)
 				    device->text ? device->text
 						 : "it has disappeared");
 		else if (back >> i & 1)
-			log_info("node=%s has device %zu %s back",
+			log_info("node=%s device %zu %s is available again",
 				 node->view.name, i, bus_id);
 	}
 }
@@ -119,8 +119,8 @@ int node_devices_take(struct node *node, struct device_info **list,
 	*list = NULL;
 	*count = 0;
 	lost = lost_of(node->view.inventory, node->view.inventory_count);
-	tell_log(node, lost & ~before, before & ~lost);
-	tell_jobs(node, lost & ~before);
+	log_changes(node, lost & ~before, before & ~lost);
+	record_lost_devices(node, lost & ~before);
 	for (size_t i = 0; i < node->view.inventory_count; i++)
 		node->parts[i] = (struct slot_device){
 			.numa = node->view.inventory[i].numa,
@@ -162,7 +162,7 @@ void node_devices_load(struct node *node, const cJSON *json)
 	node->view.inventory = list;
 	cJSON_ArrayForEach(item, json)
 	{
-		/* Of another version: it is told anew when the node is back. */
+		/* Another version wrote it: the node reports it again. */
 		if (!list ||
 		    codec_from_object(&device_info_schema, item,
 				      &list[node->view.inventory_count],

@@ -53,7 +53,7 @@ int node_save(struct nodes *nodes, const struct node *node, struct error *err);
 /* Its state, or what people set, has changed: watchers are told. */
 void node_tell(struct nodes *nodes, struct node *node);
 
-/* node_devices.c: the devices of a node, as its agent tells them. */
+/* node_devices.c: the devices of a node, as its agent reports them. */
 
 /* Take over a list (moved: *count is 0 afterwards). Jobs that hold a newly lost
  * device get JOB_EVENT_DEVICE, and go on. An empty list: only the number of

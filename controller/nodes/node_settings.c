@@ -1,5 +1,5 @@
-/* node_settings.c - what people said of a node, and where it is, as the store
- * keeps it.
+/* node_settings.c - drains, labels and the key of a node, and its row in the
+ * store.
  */
 #include "controller/nodes/labels.h"
 #include "controller/nodes/node_internal.h"
@@ -147,7 +147,7 @@ void node_tell(struct nodes *nodes, struct node *node)
 	changes_progress(nodes->changes);
 }
 
-/* What is said of its drain, stored; reason is moved. */
+/* Set its drain, and store it; reason is moved. */
 static int set_drain(struct nodes *nodes, struct node *node, bool drain,
 		     int64_t from_ms, int64_t until_ms, char *reason,
 		     struct error *err)
@@ -216,7 +216,7 @@ int node_label(struct nodes *nodes, struct node *node, const cJSON *labels,
 		return -1;
 	}
 	cJSON_Delete(was);
-	/* Without memory it has none: nothing runs where it should not. */
+	/* Without memory it has none, so that no job runs there wrongly. */
 	free(node->label_text);
 	node->label_text = labels_text(now);
 	node_tell(nodes, node);
@@ -236,7 +236,7 @@ int node_remove(struct nodes *nodes, struct node *node, struct error *err)
 	node->view.labels = NULL;
 	free(node->label_text);
 	node->label_text = NULL;
-	/* No job waits for it to come back. */
+	/* No job waits for it any more. */
 	node_slot(nodes, node)->devices = 0;
 	node_refresh(nodes, node);
 	return 0;

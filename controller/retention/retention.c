@@ -1,4 +1,4 @@
-/* retention.c - what is kept, and what goes: old output, old orders.
+/* retention.c - removes old output and old rows of the audit log.
  */
 #include "controller/retention/retention.h"
 #include "controller/blobs/blob_service.h"
@@ -19,10 +19,10 @@
 #include <string.h>
 #include <sys/statvfs.h>
 
-#define SLICE_MS 3      /* of work, then everything else has its turn */
-#define ORDER_ROWS 1000 /* of the audit log that go at once */
+#define SLICE_MS 3      /* of work at a time */
+#define AUDIT_ROWS 1000 /* of the audit log that are removed at a time */
 #define BREAK_MS 12     /* between slices */
-#define LOOK_MS 2000    /* between looks at whether there is too much */
+#define LOOK_MS 2000    /* between checks whether there is too much */
 #define REST_MS 600000  /* when nothing was left to remove */
 #define AUDIT_MS 3600000
 #define DAY_MS INT64_C(86400000)
@@ -57,7 +57,7 @@ struct retention {
 	struct sweep_retention forget;
 };
 
-/* Removing: first it is said, then it is done. */
+/* Removing: the event is committed first. */
 
 struct stored_output {
 	uint32_t attempt;
@@ -101,7 +101,7 @@ static int note(const struct retention *retention, uint64_t job,
 	return store_put_event(retention->with.store, &event, NULL, err);
 }
 
-/* 1: more to do, once what was put is committed. */
+/* 1: call it again after the next commit. */
 static int remove_output(struct walk *walk, const struct job_row *row,
 			 struct error *err)
 {
@@ -115,7 +115,7 @@ static int remove_output(struct walk *walk, const struct job_row *row,
 
 		if (rc == 0 && bytes &&
 		    !retention_removed(retention, row->id, i)) {
-			/* It may be among what was put just now. */
+			/* The event may be among the queued rows. */
 			if (!noted &&
 			    store_pending(retention->with.store, NULL))
 				return 1;
@@ -133,7 +133,7 @@ static int remove_output(struct walk *walk, const struct job_row *row,
 	return noted;
 }
 
-/* Collected files. What others collected, too, is no byte less. */
+/* Files that other jobs also collected stay, and do not count. */
 static int remove_files(struct walk *walk, const struct job_row *row,
 			struct error *err)
 {
@@ -162,8 +162,8 @@ static int count_output(struct walk *walk, const struct job_row *row,
 	return 0;
 }
 
-/* How much has to go, or 0. Once something goes, a bit more does: there must be
- * a while until the next walk.
+/* The bytes that must be removed, or 0. A walk that removes goes 5 % further,
+ * so that the next walk is not due at once.
  */
 static uint64_t excess_of_disk(const struct retention *retention)
 {
@@ -196,7 +196,7 @@ static bool excess(const struct retention *retention)
 	return excess_of_disk(retention) || excess_of_output(retention);
 }
 
-/* Collected files are no output: without them only the disk has more room. */
+/* Removing collected files frees disk space, but they are no output. */
 static int remove_all(struct walk *walk, const struct job_row *row,
 		      struct error *err)
 {
@@ -214,7 +214,7 @@ static int walk_job(const struct job_row *row, void *arg)
 	struct retention *retention = walk->retention;
 	uint64_t *counted = &retention->counted;
 	uint64_t bytes = walk->bytes;
-	/* One in memory has tasks, or containers, that are not gone. */
+	/* A job in memory has tasks or containers that are not removed. */
 	bool over = job_state_final(row->state) &&
 		    row->ended_ms < walk->before_ms &&
 		    !job_find(walk->retention->with.table, row->id);
@@ -228,7 +228,7 @@ static int walk_job(const struct job_row *row, void *arg)
 		rc = count_output(walk, row, walk->err);
 	else if (!row->origin && over)
 		rc = remove_all(walk, row, walk->err);
-	/* One that takes many slices counts once. */
+	/* A job that takes several slices counts once. */
 	if (walk->bytes > bytes && *counted != row->id) {
 		*counted = row->id;
 		walk->jobs++;
@@ -281,7 +281,7 @@ int retention_order(struct retention *retention,
 	return 0;
 }
 
-/* By itself. */
+/* Automatic removal. */
 
 static void begin(struct retention *retention, bool removes)
 {
@@ -301,10 +301,9 @@ static void end(struct retention *retention)
 			 retention->jobs, retention->bytes);
 }
 
-/* All jobs were looked at. */
+/* The walk has reached the last job. */
 static void walked(struct retention *retention)
 {
-
 	end(retention);
 	if (!retention->removes) {
 		retention->known = retention->fresh = true;
@@ -348,7 +347,7 @@ static void work(struct retention *retention)
 		walked(retention);
 }
 
-/* Old orders. That some were removed is one, too. */
+/* Remove old rows of the audit log, and add a row about that. */
 static bool trim_audit(struct retention *retention)
 {
 	const struct keep *keep = &retention->with.keep;
@@ -367,12 +366,12 @@ static bool trim_audit(struct retention *retention)
 
 	if (!keep->audit_rows)
 		return false;
-	/* Not for a few: each time is another row. */
+	/* Not for a few rows, because each removal adds one. */
 	if (store_trim_audit(retention->with.store, keep->audit_rows, oldest_ms,
-			     (uint32_t)(keep->audit_rows / 100 + 1 < ORDER_ROWS
+			     (uint32_t)(keep->audit_rows / 100 + 1 < AUDIT_ROWS
 						? keep->audit_rows / 100 + 1
-						: ORDER_ROWS),
-			     ORDER_ROWS, &rows, &err) < 0) {
+						: AUDIT_ROWS),
+			     AUDIT_ROWS, &rows, &err) < 0) {
 		log_error("audit: %s", err.text);
 		return false;
 	}
@@ -384,7 +383,7 @@ static bool trim_audit(struct retention *retention)
 		 rows, keep->audit_rows, keep->audit_days);
 	if (store_put_audit(retention->with.store, &row, &err) < 0)
 		log_error("audit: %s", err.text);
-	return rows == ORDER_ROWS;
+	return rows == AUDIT_ROWS;
 }
 
 static void look(struct retention *retention)
@@ -404,7 +403,7 @@ static int retention_run(sd_event_source *source, uint64_t usec, void *arg)
 	bool more = sweep_retention_some(&retention->with, &retention->forget,
 					 now + SLICE_MS);
 
-	/* What waits to be committed is not seen by reads. */
+	/* Reads do not see queued rows. */
 	if (now >= retention->audit_ms &&
 	    !store_pending(retention->with.store, NULL) &&
 	    !trim_audit(retention))

@@ -1,5 +1,4 @@
-/* sweep_retention.c - sweeps that are over for long go, with all that is known
- * of them.
+/* sweep_retention.c - removes sweeps that ended long ago, with all their data.
  */
 #include "controller/retention/sweep_retention.h"
 #include "controller/blobs/blob_service.h"
@@ -20,7 +19,7 @@ struct looking {
 	const struct retention_config *with;
 	struct sweep_retention *forget;
 	int64_t before_ms, until_ms;
-	bool stays; /* the sweep, for it is not over, or others need it */
+	bool stays; /* the sweep is not over, or others need its results */
 	struct error *err;
 };
 
@@ -45,7 +44,7 @@ static bool is_over(const struct looking *looking, const struct job_row *row)
 	       !job_find(looking->with->table, row->id);
 }
 
-/* store_job_fn: may it go? */
+/* store_job_fn: may the job be removed? */
 static int look_at(const struct job_row *row, void *arg)
 {
 	struct looking *looking = arg;
@@ -63,7 +62,7 @@ static int look_at(const struct job_row *row, void *arg)
 	return 0;
 }
 
-/* Its files, then its rows. */
+/* Its output and files, then its rows. */
 static int sweep_retention_job(struct looking *looking,
 			       const struct job_row *row)
 {
@@ -87,7 +86,7 @@ static int forget_one(const struct job_row *row, void *arg)
 	struct looking *looking = arg;
 	struct sweep_retention *forget = looking->forget;
 	uint64_t before = forget->after;
-	/* Somebody may have asked for it again meanwhile. */
+	/* A retry may have queued it again meanwhile. */
 	int rc = look_at(row, looking);
 
 	if (rc)
@@ -116,12 +115,12 @@ static int note(const struct retention_config *with,
 	snprintf(request, sizeof(request),
 		 "{\"sweep\":%" PRIu64 ",\"jobs\":%" PRIu64 "}", forget->sweep,
 		 forget->jobs);
-	log_info("sweep=%" PRIu64 " is forgotten with its %" PRIu64 " job(s)",
+	log_info("sweep=%" PRIu64 " is removed with its %" PRIu64 " job(s)",
 		 forget->sweep, forget->jobs);
 	return store_put_audit(with->store, &row, err);
 }
 
-/* Its jobs are gone. */
+/* All its jobs are removed. */
 static int end_sweep(const struct retention_config *with,
 		     const struct sweep_retention *forget, struct error *err)
 {
@@ -130,7 +129,7 @@ static int end_sweep(const struct retention_config *with,
 		       : note(with, forget, err);
 }
 
-/* The next sweep; false: there is none but the last. */
+/* Begin with the next sweep; false: only the last one is left. */
 static bool begin(const struct retention_config *with,
 		  struct sweep_retention *forget)
 {
@@ -143,7 +142,7 @@ static bool begin(const struct retention_config *with,
 	return forget->sweep != before && forget->sweep != last;
 }
 
-/* A slice of the sweep at hand: 1 when it is done with. */
+/* A slice of work on the sweep; 1: nothing more is to do for it. */
 static int go_on(struct looking *looking, struct error *err)
 {
 	struct sweep_retention *forget = looking->forget;
@@ -156,7 +155,7 @@ static int go_on(struct looking *looking, struct error *err)
 	if (looking->stays)
 		return 1;
 	if (rc > 0)
-		return 0; /* the time is up */
+		return 0; /* the slice has ended */
 	if (forget->doomed)
 		return end_sweep(looking->with, forget, err) < 0 ? -1 : 1;
 	forget->doomed = true;
@@ -179,7 +178,7 @@ bool sweep_retention_some(const struct retention_config *with,
 	};
 	int rc;
 
-	/* What waits to be committed may need what would go. */
+	/* Queued rows may refer to what would be removed. */
 	if (!with->keep.sweep_days || mark.rows ||
 	    clock_mono_ms() < forget->rest_until_ms)
 		return false;
@@ -188,7 +187,7 @@ bool sweep_retention_some(const struct retention_config *with,
 	else
 		rc = go_on(&looking, &err);
 	if (rc < 0 || store_commit(with->store, &err) < 0) {
-		log_error("forgetting: %s", err.text);
+		log_error("removing an old sweep: %s", err.text);
 		store_undo(with->store, &mark);
 		rc = 2;
 	}

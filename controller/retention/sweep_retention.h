@@ -17,8 +17,7 @@
 /* The progress. All zero: at the beginning. */
 struct sweep_retention {
 	uint64_t sweep; /* that is checked or removed, or 0 */
-	uint64_t after; /* its last job that is done; without one, the last
-			   sweep */
+	uint64_t after; /* the last job that is done */
 	uint64_t jobs;  /* that are removed */
 	bool doomed;    /* it is being removed */
 	int64_t rest_until_ms;

@@ -1,4 +1,4 @@
-/* run_times.c - how long a job is going to take, by those like it.
+/* run_times.c - the expected duration of a job, from similar jobs.
  */
 #include "controller/scheduler/run_times.h"
 

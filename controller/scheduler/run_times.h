@@ -1,8 +1,8 @@
-/* run_times.h - how long a job is going to take, by those like it.
+/* run_times.h - the expected duration of a job, from similar jobs.
  *
- * The scheduler starts nothing that would not end in time, and a person is told
- * how long a sweep takes yet: both by the median of the last runs of a job's
- * cell, else of those of its sweep.
+ * It is the median of the last runs of the job's cell, else of its sweep. The
+ * scheduler starts no job that would not end in time, and the command line
+ * tells when a sweep will end.
  */
 #ifndef CONTROLLER_SCHEDULER_RUN_TIMES_H
 #define CONTROLLER_SCHEDULER_RUN_TIMES_H
@@ -17,8 +17,8 @@ struct run_times {
 	uint32_t count;
 };
 
-/* Add a run, the newest first; those past RUN_TIMES_MAX and without a length
- * are left out.
+/* Add a run, the newest first. Runs past RUN_TIMES_MAX, and runs without a
+ * duration, are ignored.
  */
 void run_times_add(struct run_times *times, int64_t ms);
 
@@ -29,7 +29,7 @@ int64_t run_times_median(const struct run_times *times);
 int64_t run_times_expected(const struct run_times *cell,
 			   const struct run_times *sweep);
 
-/* The whole length of a run that has taken so many of its steps; 0: unknown. */
+/* The duration of a run that has taken `step` of its steps; 0: unknown. */
 int64_t run_times_by_steps(int64_t elapsed_ms, uint64_t step, uint64_t steps);
 
 #endif

@@ -19,10 +19,10 @@ struct run {
 	struct queue *queue;
 	struct slot *slots;
 	size_t count;
-	bool *reserved; /* and slots that no job can have now */
+	bool *reserved; /* by slot: reserved, or not usable */
 	size_t open;    /* slots that are not reserved */
 	avoid_fn *avoid;
-	lasts_fn *lasts; /* NULL, too, where all slots stay */
+	lasts_fn *lasts; /* NULL also if no node leaves */
 	void *arg;
 	int64_t lasts_ms; /* of the job that is looked at */
 	struct late *late;
@@ -41,7 +41,7 @@ static uint32_t count(uint64_t devices)
 	return (uint32_t)__builtin_popcountll(devices);
 }
 
-/* Those of the chip that the shape asks for, lost ones too. */
+/* The devices of the chip that the shape asks for, also lost ones. */
 static uint64_t devices_of_chip(const struct slot *slot,
 				const struct shape *shape)
 {
@@ -60,7 +60,7 @@ static uint32_t wanted(const struct shape *shape, uint64_t devices)
 	return shape->devices ? shape->devices : count(devices);
 }
 
-/* Each of the shape's labels stands in the slot's, between two commas. */
+/* Is each label of the shape in the slot's labels, between two commas? */
 static bool has_labels(const struct slot *slot, const char *labels)
 {
 	while (labels && *labels) {
@@ -118,8 +118,8 @@ static uint64_t same_numa(const struct slot *slot, uint64_t devices)
 	return same;
 }
 
-/* Of the NUMA nodes among these devices: the one with least that has n, or the
- * one with most.
+/* The devices of one NUMA node: the node with the fewest devices that has n,
+ * else the node with the most.
  */
 static uint64_t best_numa(const struct slot *slot, uint64_t devices, uint32_t n)
 {
@@ -186,8 +186,8 @@ void slot_release(struct slot *slot, uint64_t devices)
 		slot->exclusive = false;
 }
 
-/* How many slots the shape may have, and which is the n-th of them; of a pin
- * that there is no slot for, count.
+/* How many slots the shape may have, and the number of the n-th; count: it is
+ * a pin without a slot.
  */
 static size_t candidates(const struct shape *shape, size_t count)
 {
@@ -235,8 +235,8 @@ bool shape_late(const struct shape *shape, const struct slot *slots,
 	return suiting >= shape->nodes && staying < shape->nodes;
 }
 
-/* Collect placements for the job; with `strict`, none that it would rather
- * avoid. Returns how many are found, at most shape->nodes.
+/* Collect placements for the job; with `strict`, none in slots that it avoids.
+ * Returns how many were found, at most shape->nodes.
  */
 static uint32_t find_slots(struct run *run, struct lane *lane, uint64_t job,
 			   bool strict)
@@ -282,8 +282,8 @@ static bool try_head(struct run *run, struct lane *lane)
 	return true;
 }
 
-/* Nothing behind the lane's head may use what the head could use; unless the
- * head could not run even if all its nodes were free.
+/* Reserve all slots that the lane's head could use, unless it could not run
+ * even if they were all free.
  */
 static void block(struct run *run, struct lane *lane)
 {
@@ -321,7 +321,7 @@ static bool any_leaves(const struct slot *slots, size_t count)
 	return false;
 }
 
-/* The head would not end in time, and is passed over. */
+/* Take the head out for this run if it would not end in time. */
 static bool pass_over(struct run *run, struct lane *lane)
 {
 	struct late *late;
@@ -350,7 +350,7 @@ static int take_back(struct run *run, struct error *err)
 	for (size_t i = 0; i < run->late_count; i++) {
 		const struct late *late = &run->late[i];
 
-		run->queue->length--; /* it was counted all the time */
+		run->queue->length--; /* queue_add() counts it again */
 		if (queue_add(run->queue, &run->queue->lanes[late->lane].shape,
 			      late->queued.job, late->queued.priority, err) < 0)
 			rc = -1;

@@ -35,7 +35,7 @@ void audit_chain(const char *before, const struct audit_row *row,
 	add(&state, row->address);
 	add(&state, row->act);
 	add(&state, row->request);
-	/* A refusal without words is still one. */
+	/* A refusal with an empty text is not a success. */
 	add(&state, row->refusal ? "refused" : "done");
 	add(&state, row->refusal);
 	crypto_generichash_final(&state, hash, sizeof(hash));

@@ -26,7 +26,7 @@
 #define UNFINISHED "regatta.db.restored"
 #define DEPTH_MAX 16
 
-/* What may stand first in a name, in a backup as in the folder. */
+/* The folders that are saved. */
 static const char *const folders[] = { "logs/", "content/" };
 
 static bool is_ours(const char *name)
@@ -73,7 +73,7 @@ static int put_header(struct archive *out, const char *name, int64_t size,
 	return rc == ARCHIVE_OK ? 0 : archive_problem(out, file, err);
 }
 
-/* The bytes that it has now: what is appended meanwhile does not count. */
+/* The bytes that it has now, without those that are appended meanwhile. */
 static int put_file(struct archive *out, const char *path, const char *name,
 		    const char *file, struct error *err)
 {
@@ -83,7 +83,7 @@ static int put_file(struct archive *out, const char *path, const char *name,
 	int64_t left;
 
 	if (fd < 0 && errno == ENOENT)
-		return 0; /* a stream or content that nobody needs any more */
+		return 0; /* a stream or content that was just removed */
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return error_errno(err, "%s", path);
 	left = st.st_size;
@@ -123,7 +123,7 @@ static int put_tree(struct archive *out, const char *state, const char *file,
 	return rc;
 }
 
-/* One moment of the database, as a file. */
+/* Copy the database, as it is at one moment, to a file. */
 static int snapshot(const char *state, const char *to, struct error *err)
 {
 	char path[PATH_MAX];
@@ -171,7 +171,7 @@ static int pack(const char *state, const char *database, const char *file,
 		return -1;
 	if (archive_write_data(out, HEAD_TEXT, strlen(HEAD_TEXT)) < 0)
 		return archive_problem(out, file, err);
-	/* Logs only grow: taken later, they have what the database knows. */
+	/* Logs only grow: read later, they have all that the database needs. */
 	if (put_file(out, database, DATABASE, file, err) < 0 ||
 	    put_tree(out, state, file, err) < 0)
 		return -1;
@@ -301,7 +301,7 @@ static int check_empty(const char *state, struct error *err)
 				 state);
 }
 
-/* As root: what is there belongs to whom the folder does. */
+/* As root: the files get the owner of the folder. */
 static int give_to_owner(const char *state, struct error *err)
 {
 	char *paths[] = { (char *)state, NULL };
@@ -340,7 +340,7 @@ int backup_restore(const char *file, const char *state, struct error *err)
 	if (check_head(in, file, err) < 0 ||
 	    unpack_all(in, state, file, err) < 0)
 		return -1;
-	/* Until here there was no database: nobody starts with half of it. */
+	/* A controller cannot start with a part: the database comes last. */
 	snprintf(from, sizeof(from), "%s/" UNFINISHED, state);
 	snprintf(to, sizeof(to), "%s/" DATABASE, state);
 	if (rename(from, to) < 0)

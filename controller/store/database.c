@@ -1,4 +1,4 @@
-/* database.c - one SQLite file, with our settings and error texts.
+/* database.c - opens one SQLite file, and runs SQL.
  */
 #include "controller/store/database.h"
 
@@ -7,8 +7,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Another program (someone's sqlite3 shell) may hold the write lock for a
- * moment; the event loop cannot wait longer than this.
+/* Another program, such as a sqlite3 shell, may hold the write lock. The event
+ * loop waits no longer than this.
  */
 #define BUSY_MS 100
 
@@ -108,8 +108,8 @@ int database_text(sqlite3 *database, const char *sql, char *text, size_t size,
 	return rc;
 }
 
-/* Make the file ourselves, before SQLite does: its WAL takes over the mode,
- * and a link or a device in its place is refused.
+/* Create the file before SQLite does: its WAL gets the same mode, and a link or
+ * a device is refused.
  */
 static int make_file(const char *path, struct error *err)
 {
@@ -175,7 +175,7 @@ static int apply_upgrades(sqlite3 *database, sqlite3_int64 version,
 	return database_run(database, "COMMIT", err);
 }
 
-/* Reads only: a file that is not ours is not to be touched. */
+/* It only reads: a file of another program must not change. */
 static int check_version(sqlite3 *database,
 			 const struct database_upgrade *upgrades, int count,
 			 sqlite3_int64 *version, struct error *err)

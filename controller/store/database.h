@@ -1,7 +1,7 @@
-/* database.h - one SQLite file, with our settings and error texts.
+/* database.h - opens one SQLite file, and runs SQL.
  *
- * The file is made with mode 0600, runs in WAL mode with foreign keys on, and
- * carries the version of its schema in PRAGMA user_version.
+ * The file has mode 0600, WAL, foreign keys, and the version of its schema in
+ * PRAGMA user_version.
  */
 #ifndef CONTROLLER_STORE_DATABASE_H
 #define CONTROLLER_STORE_DATABASE_H

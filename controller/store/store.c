@@ -117,8 +117,8 @@ uint64_t store_coming_job(const struct store *store)
 	return store->next_job;
 }
 
-/* One value on its way into the queue. There it is a tag, then eight bytes of
- * number, or the length in eight bytes and the text.
+/* One value for the queue. There it is a tag, then a number of eight bytes, or
+ * the length of a text in eight bytes and the text.
  */
 struct column {
 	char tag; /* 'i', 'd', 't', or 'n' for NULL */
@@ -304,7 +304,7 @@ int store_put_event(struct store *store, const struct event_row *row,
 	return 0;
 }
 
-/* What results have in common. */
+/* Texts that results share. */
 
 static uint64_t mix(const char *text, size_t size)
 {
@@ -335,7 +335,7 @@ static void find_digits(const char *text, size_t size,
 		 hex);
 }
 
-/* The place of this text, which is then in it; NULL: ENOMEM. */
+/* The entry with this text, found or made; NULL: ENOMEM. */
 static struct known_text *note_shared(struct store *store, const char *text,
 				      size_t size)
 {
@@ -356,8 +356,8 @@ static struct known_text *note_shared(struct store *store, const char *text,
 	return known;
 }
 
-/* The digits of what the row shares, which is queued unless the sweep has it;
- * NULL: nothing.
+/* Queue the text that the row shares, unless the sweep has it. *digits: its
+ * digits; NULL: the row shares nothing.
  */
 static int put_shared(struct store *store, const struct result_row *row,
 		      const char **digits, struct error *err)
@@ -382,7 +382,7 @@ static int put_shared(struct store *store, const struct result_row *row,
 	return 0;
 }
 
-/* What is not committed yet may be dropped. */
+/* Forget texts that are not committed: their rows may be dropped. */
 static void forget_shared(struct store *store)
 {
 	for (size_t i = 0; i < SHARED_KNOWN; i++)
@@ -390,7 +390,7 @@ static void forget_shared(struct store *store)
 			store->shared[i].sweep = 0;
 }
 
-/* The text without what it shares. */
+/* The text without the shared part. */
 static struct column rest(const struct result_row *row)
 {
 	struct column column = text(row->json);
@@ -472,7 +472,7 @@ const char *store_audit_head(const struct store *store)
 	return store->audit_chain;
 }
 
-/* The same id to each of these, or to none. */
+/* Queue each of these writes for the id, or none. */
 static int queue_all(struct store *store, const enum write_kind *list,
 		     size_t count, uint64_t number, struct error *err)
 {
@@ -534,7 +534,7 @@ int store_trim_audit(struct store *store, uint64_t keep, int64_t before_ms,
 	    database_number(store->database, "SELECT max(seq) FROM audit",
 			    &last, err) < 0)
 		return -1;
-	/* None is left out, also when the clock was set meanwhile. */
+	/* The rows that are removed have no gaps, also if the clock was set. */
 	snprintf(sql, sizeof(sql),
 		 "SELECT coalesce(min(CASE WHEN time_ms >= %lld"
 		 " OR seq + %llu > %lld THEN seq - 1 END), max(seq))"

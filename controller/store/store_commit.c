@@ -1,15 +1,16 @@
-/* store_commit.c - the rows that wait, to the database in one transaction.
+/* store_commit.c - writes the queued rows to the database in one transaction.
  *
- * How many jobs of a sweep are in which state is added up, and written once.
+ * The numbers of a sweep's jobs in each state are added up, and written once.
  */
 #include "controller/store/database.h"
 #include "controller/store/store.h"
 #include "controller/store/store_internal.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
-/* A queue that grew past this gives its memory back after the commit. */
+/* The memory of a larger queue is freed after the commit. */
 #define QUEUE_KEPT (4 << 20)
 
 static const char set_state[] =
@@ -61,8 +62,8 @@ static const char *const writes[WRITES] = {
 	[WRITE_NO_LOGINS] = "UPDATE logins SET sealed = NULL WHERE sweep = ?",
 };
 
-/* Bind the columns at *place of the queue, which holds only what queue_row()
- * put there, and step over them.
+/* Bind the columns at *place of the queue, as queue_row() wrote them, and move
+ * *place behind them.
  */
 static int bind_columns(sqlite3_stmt *statement, int count, const char **place)
 {
@@ -108,7 +109,7 @@ static sqlite3_stmt *prepared(struct store *store, enum write_kind write,
 	return store->writes[write];
 }
 
-/* A statement that is bound, or binds nothing. */
+/* Run a statement whose parameters are bound. */
 static int run(struct store *store, sqlite3_stmt *statement, struct error *err)
 {
 	int rc = sqlite3_step(statement) == SQLITE_DONE
@@ -154,7 +155,7 @@ static int tally_flush(struct store *store, struct error *err)
 	return 0;
 }
 
-/* was: JOB_NONE: the job is new. */
+/* was JOB_NONE: the job is new. */
 static int count_state(struct store *store, uint64_t sweep, enum job_state was,
 		       enum job_state state, struct error *err)
 {
@@ -197,7 +198,7 @@ static uint64_t queued_number(const char *at)
 	return value;
 }
 
-/* The state at the place of a text. */
+/* The state whose name is this column. */
 static enum job_state queued_state(const char *at)
 {
 	char name[32];
@@ -236,8 +237,9 @@ static int apply_row(struct store *store, const char **place, struct error *err)
 		return -1;
 	if (write == WRITE_STATE && !sqlite3_changes(store->database))
 		return error_set(err, EINVAL,
-				 "store: the state of a job that is missing, "
-				 "or in another state");
+				 "store: job %" PRIu64 " does not exist, or is "
+				 "in another state",
+				 queued_number(columns));
 	return write == WRITE_STATE || write == WRITE_JOB_STATE
 		       ? apply_state(store, write, columns, err)
 		       : 0;

@@ -10,8 +10,8 @@
 
 #include <sqlite3.h>
 
-#define SHARED_KNOWN 1024     /* different texts that are put at a time */
-#define SHARED_DIGITS_SIZE 33 /* with the 0: no node can make two alike */
+#define SHARED_KNOWN 1024     /* shared texts in memory */
+#define SHARED_DIGITS_SIZE 33 /* with the 0: 128 bits of a SHA-256 */
 
 enum write_kind {
 	WRITE_BEGIN,
@@ -73,10 +73,10 @@ enum read_kind {
 	READS
 };
 
-/* A text that results share, which was queued or is stored. */
+/* A text that results share, which is queued or stored. */
 struct known_text {
-	uint64_t sweep;  /* 0: of none */
-	uint64_t commit; /* how many commits there were when it was queued */
+	uint64_t sweep;  /* whose rows have it; 0: none */
+	uint64_t commit; /* store->commits when it was queued */
 	char *text;
 	char digits[SHARED_DIGITS_SIZE];
 };

@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* clang-format off */
-/* Of a row that is older than these columns, what its spec or result says. */
+/* Rows of version 1 lack these columns: use their spec or result. */
 #define OF_SPEC(column)                                                        \
 	" iif(cell IS NULL, json_extract(spec, '$." #column "'), " #column ")"
 #define OF_RESULT(column, path)                                                \
@@ -56,7 +56,7 @@ static const char *const queries[READS] = {
 				  ") AND key = ?4"
 				  " AND (?5 IS NULL OR name = ?5)"
 				  " ORDER BY runs.job DESC LIMIT ?2",
-	/* In a sweep of a million jobs the first ones will do. */
+	/* In a sweep of a million jobs the first thousand are enough. */
 	[READ_SWEEP_RUNS] = JOB_COLUMNS
 	"jobs CROSS JOIN states ON id = job"
 	" WHERE jobs.sweep = ?3 AND id > ?1 AND state = 'completed'"
@@ -85,7 +85,7 @@ static const char *const queries[READS] = {
 	[READ_COUNTS] = "SELECT state, n FROM counts WHERE sweep = ?1",
 };
 
-/* One read under way: what to call for each row. */
+/* One read: the function for each row, and its parameters. */
 struct visit {
 	union {
 		store_sweep_fn *sweep;
@@ -122,7 +122,7 @@ static const char *column_text(sqlite3_stmt *statement, int column)
 	return (const char *)sqlite3_column_text(statement, column);
 }
 
-/* "nan" is a text. */
+/* NULL, or a text such as "nan" from a result: not a number. */
 static double column_real(sqlite3_stmt *statement, int column)
 {
 	int type = sqlite3_column_type(statement, column);
@@ -299,7 +299,7 @@ static int audit_row(sqlite3_stmt *statement, const struct visit *visit,
 	return visit->fn.audit(&row, visit->arg);
 }
 
-/* Ids are below 2^63; a cursor above is one behind the last row. */
+/* Ids are below 2^63: a larger cursor is behind the last row. */
 static sqlite3_int64 cursor(uint64_t id)
 {
 	return id > INT64_MAX ? INT64_MAX : (sqlite3_int64)id;

@@ -78,7 +78,7 @@ is "$(job_get "$other" '.allocation[0]')" "$node_b" "another job is first"
 must agent_stop "${node_b#n}"
 must wait_for "[[ \$(job_get 9 .waits) != null ]]" 20
 is "$(job_get 9 .waits)" \
-	"needs 1 of the 1 node of job 8: $node_b is down" \
+	"needs 1 node that job 8 ran on: $node_b is down" \
 	"a job whose node is gone says so"
 must agent_up "${node_b#n}"
 must nodes_up 2 20

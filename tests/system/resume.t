@@ -102,7 +102,7 @@ must agent_stop 1
 wait_for "[[ \$(nodes_get '.[0].state') == down ]]" 20
 run cli submit "$BED/wide.yaml"
 like "$(jobs_get "$out" '.[0].waits')" \
-	"needs 1 node of cpu; of 1 known, 0 can run it" \
+	"needs 1 node of cpu; 1 is known; down, drained or without a device: 1" \
 	"a node that is down is told from one that is not there"
 run cli cancel "$wide" "$out"
 run cli jobs --all --format json

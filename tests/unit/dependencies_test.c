@@ -198,7 +198,7 @@ static void holding(void)
 			   "n2"),
 	   "then it is queued, on the node of the first it names");
 	ok(dependencies_waits(third, text, sizeof(text)), "which is");
-	is(text, "needs 1 of the 1 node of job 2: n2 is down", "down");
+	is(text, "needs 1 node that job 2 ran on: n2 is down", "down");
 	bed_close(&bed);
 }
 

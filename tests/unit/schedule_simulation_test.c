@@ -171,12 +171,12 @@ static void test_lacking(void)
 	is_int((long long)snapshot.usable, 2, "two nodes can be used");
 	cell_is(simulation, 0, "1-1@0 0");
 	cell_is(simulation, 1,
-		"0-0@0 needs 2 nodes of cpu with 8 devices; of 2 known, 1 can "
-		"run it, the others are down, drained or lack a device");
+		"0-0@0 needs 2 nodes of cpu with 8 devices; 2 are known; "
+		"down, drained or without a device: 1");
 	cell_is(simulation, 2, "2-2@5 0");
 	cell_is(simulation, 3,
-		"0-0@0 needs 1 node of cpu with 9 devices; 0 are known, and 1 "
-		"nodes that are down have not reported their devices");
+		"0-0@0 needs 1 node of cpu with 9 devices; 0 are known; "
+		"down, and without a report of devices yet: 1");
 	ok(simulation->lacking == 2 && simulation->end_ms == 10,
 	   "the others run without them");
 }

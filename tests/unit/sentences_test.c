@@ -175,7 +175,7 @@ static const struct {
 	{ "waits for job %0", { NULL } },
 	{ " and %zu more", { NULL } },
 	{ "%s%s %s", { NULL } },
-	{ "needs %u of the %zu node%s of job %0", { NULL } },
+	{ "needs %u node%s that job %0 ran on", { NULL } },
 	{ "%s: %.300s", { NULL } },
 	{ "job %0: %s", { NULL } },
 	{ " ...", { NULL } },
