@@ -99,7 +99,7 @@ static double seconds_since(const struct timespec *then)
 
 static bool commit(struct controller *controller)
 {
-	size_t rows = store_pending(controller->store, NULL);
+	size_t rows = store_pending(controller->store);
 	struct timespec begun;
 	struct error err;
 

@@ -292,7 +292,7 @@ static int put_event(struct jobs *jobs, const struct trial *trial,
 	cJSON_AddStringToObject(data, "text", why);
 	text = cJSON_PrintUnformatted(data);
 	row.data = text;
-	rc = store_put_event(jobs->store, &row, NULL, err);
+	rc = store_put_event(jobs->store, &row, err);
 	cJSON_Delete(data);
 	cJSON_free(text);
 	return rc;

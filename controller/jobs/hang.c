@@ -1,11 +1,13 @@
 /* hang.c - detects running jobs that show no sign of life.
  */
 #include "controller/jobs/hang.h"
+#include "controller/causes/failure_patterns.h"
 #include "controller/jobs/core.h"
 #include "controller/jobs/hang_evidence.h"
-#include "controller/jobs/launcher_end.h"
+#include "controller/jobs/job_reason.h"
 #include "controller/jobs/node_commands.h"
 #include "controller/logs/log_reader.h"
+#include "controller/logs/task_streams.h"
 #include "controller/nodes/node.h"
 #include "controller/results/extract.h"
 #include "protocol/base/log.h"
@@ -26,6 +28,13 @@
 #define ROUND_MS (40 * SECOND_MS) /* for all nodes to observe */
 #define REST_MS (60 * SECOND_MS)  /* between checks of a job */
 #define POLL_MS (SECOND_MS / 2)
+
+/* All ranks are silent for so long after a launcher gave up. torchrun gives its
+ * other processes 30 s to end, and prints more then.
+ */
+#define LAUNCHER_GRACE_MS (45 * SECOND_MS)
+#define LAUNCHER_TAIL_BYTES 16384 /* of each stream, with its report */
+#define COMMAND_BYTES 8192
 
 struct hang_watch {
 	int64_t life_ms;          /* the last sign of life, monotonic */
@@ -123,6 +132,71 @@ static bool limits_of(const struct gang *gang, int64_t *limit, int64_t *suspect)
 	return hang_limits(&pace, limit, suspect);
 }
 
+/* Launchers that report a failed process and do not end. Such a launcher may
+ * wait at a barrier for other processes, while those wait for the failed one.
+ */
+
+static bool restarts(const struct gang *gang)
+{
+	const struct strings *argv = &gang->spec.container.argv;
+	owned(buffer_clear) struct buffer command;
+	struct failure_hit hit;
+
+	buffer_init(&command, COMMAND_BYTES);
+	for (size_t i = 0; i < argv->count; i++)
+		if (buffer_printf(&command, NULL, "%s ", argv->items[i]) < 0)
+			break;
+	return command.size &&
+	       failure_patterns_find(gang->job->jobs->failures, FAILURE_RESTART,
+				     NULL, command.data, command.size, false,
+				     &hit);
+}
+
+/* For tasks of one process; of several, regatta-init is the launcher. */
+static bool gave_up(const struct task *task)
+{
+	const struct job *job = task->job;
+	char name[TASK_STREAM_SIZE];
+	struct reason_job asked = {
+		.effects = job->jobs->effects,
+		.id = job->id,
+		.attempt = job->attempt,
+		.streams = { { .name = name, .rank = task->rank } },
+		.count = 1,
+	};
+
+	task_stream_name(task, 0, name);
+	return job_reason_gave_up(job->jobs->failures, &asked,
+				  LAUNCHER_TAIL_BYTES);
+}
+
+/* End the job if a launcher gave up; true: it did. A job whose command asks for
+ * restarts (--max-restarts) is left alone.
+ */
+static bool end_gave_up(struct gang *gang)
+{
+	struct job *job = gang->job;
+	char text[200];
+
+	if (!job->jobs->failures || gang->spec.container.processes ||
+	    restarts(gang))
+		return false;
+	for (uint32_t i = 0; i < gang->spec.nodes; i++) {
+		const struct task *task = &gang->tasks[i];
+
+		if (!task_node(task) || !gave_up(task))
+			continue;
+		snprintf(text, sizeof(text),
+			 "%s: the launcher reported a failed process and did "
+			 "not end for %d s",
+			 node_name(task_node(task)),
+			 (int)(LAUNCHER_GRACE_MS / SECOND_MS));
+		job->life->exception(job, FAILURE_EXIT, 0, text);
+		return true;
+	}
+	return false;
+}
+
 /* Watching. */
 
 static void revive(struct gang *gang, int64_t now)
@@ -217,7 +291,7 @@ static void look(struct gang *gang, int64_t now)
 	if (!watch->launchers_asked &&
 	    now - watch->life_ms >= LAUNCHER_GRACE_MS) {
 		watch->launchers_asked = true;
-		if (launcher_end(gang))
+		if (end_gave_up(gang))
 			return;
 	}
 	if (now < watch->next_ms)

@@ -18,8 +18,8 @@
 
 #include "controller/cluster/active_job.h"
 
-/* Check all running jobs. Also ends a job whose launcher gave up but does not
- * exit (launcher_end.h).
+/* Check all running jobs. It also ends a job whose launcher reported a failed
+ * process, and does not end.
  */
 void hang_tick(struct jobs *jobs);
 

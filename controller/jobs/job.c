@@ -198,7 +198,7 @@ static int put(struct store *store, const struct event_row *event,
 {
 	struct store_mark mark = store_mark(store);
 
-	if (store_put_event(store, event, NULL, err) < 0)
+	if (store_put_event(store, event, err) < 0)
 		return -1;
 	if (!state || store_set_job(store, was, state, err) == 0)
 		return 0;
@@ -403,7 +403,7 @@ int job_take_over(struct jobs *jobs, uint64_t sweep, uint64_t cell_index,
 		 from->sweep);
 	event.data = data;
 	if (store_put_job(jobs->store, &row, err) < 0 ||
-	    store_put_event(jobs->store, &event, NULL, err) < 0)
+	    store_put_event(jobs->store, &event, err) < 0)
 		return -1;
 	return adaptive_repeats_taken(jobs, &row, spec, err);
 }

@@ -58,7 +58,7 @@ static int read_stream(const struct reason_job *job, struct told *told,
 	size_t got = 1;
 	bool within;
 
-	if (job->effects->log_length(job->world, job->id, job->attempt,
+	if (job->effects->log_length(job->effects->arg, job->id, job->attempt,
 				     told->stream->name, &length, NULL) < 0)
 		return -1;
 	told->from = at = length > most ? length - most : 0;
@@ -68,9 +68,10 @@ static int read_stream(const struct reason_job *job, struct told *told,
 		const char *text = piece;
 		const char *line;
 
-		if (job->effects->log_read(job->world, job->id, job->attempt,
-					   told->stream->name, at, piece,
-					   sizeof(piece), &got, NULL) < 0)
+		if (job->effects->log_read(job->effects->arg, job->id,
+					   job->attempt, told->stream->name, at,
+					   piece, sizeof(piece), &got,
+					   NULL) < 0)
 			return -1;
 		at += got;
 		line = within ? memchr(piece, '\n', got) : NULL;

@@ -40,7 +40,6 @@ struct reason_stream {
 /* A failed job, and how to read its output; texts are borrowed. */
 struct reason_job {
 	const struct job_effects *effects;
-	void *world;
 	uint64_t id;
 	uint32_t attempt;
 	struct reason_stream

@@ -286,7 +286,6 @@ static bool read_evidence(const struct job *job, cJSON *ends,
 	const struct extract *extract = log_reader_extract(job->gang);
 	struct reason_job asked = {
 		.effects = job->jobs->effects,
-		.world = job->jobs->effects->arg,
 		.id = job->id,
 		.attempt = job->attempt,
 		.rules = extract ? extract_rules_of(extract) : NULL,

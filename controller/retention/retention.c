@@ -98,7 +98,7 @@ static int note(const struct retention *retention, uint64_t job,
 	};
 
 	snprintf(data, sizeof(data), "{\"bytes\":%" PRIu64 "}", bytes);
-	return store_put_event(retention->with.store, &event, NULL, err);
+	return store_put_event(retention->with.store, &event, err);
 }
 
 /* 1: call it again after the next commit. */
@@ -116,8 +116,7 @@ static int remove_output(struct walk *walk, const struct job_row *row,
 		if (rc == 0 && bytes &&
 		    !retention_removed(retention, row->id, i)) {
 			/* The event may be among the queued rows. */
-			if (!noted &&
-			    store_pending(retention->with.store, NULL))
+			if (!noted && store_pending(retention->with.store))
 				return 1;
 			noted = true;
 			rc = note(retention, row->id, i, RETENTION_REMOVED,
@@ -405,8 +404,7 @@ static int retention_run(sd_event_source *source, uint64_t usec, void *arg)
 
 	/* Reads do not see queued rows. */
 	if (now >= retention->audit_ms &&
-	    !store_pending(retention->with.store, NULL) &&
-	    !trim_audit(retention))
+	    !store_pending(retention->with.store) && !trim_audit(retention))
 		retention->audit_ms = now + AUDIT_MS;
 	more |= now >= retention->audit_ms;
 	if (retention->busy)

@@ -292,14 +292,12 @@ int store_set_job(struct store *store, enum job_state was,
 }
 
 int store_put_event(struct store *store, const struct event_row *row,
-		    uint64_t *seq, struct error *err)
+		    struct error *err)
 {
 	if (QUEUE(store, WRITE_EVENT, err, id(store->next_event), id(row->job),
 		  number(row->attempt), number(row->time_ms), text(row->kind),
 		  maybe_text(row->data)) < 0)
 		return -1;
-	if (seq)
-		*seq = store->next_event;
 	store->next_event++;
 	return 0;
 }
@@ -600,10 +598,8 @@ void store_undo(struct store *store, const struct store_mark *mark)
 	       sizeof(store->audit_chain));
 }
 
-size_t store_pending(const struct store *store, size_t *bytes)
+size_t store_pending(const struct store *store)
 {
-	if (bytes)
-		*bytes = store->queue.size;
 	return store->queued;
 }
 

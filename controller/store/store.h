@@ -170,9 +170,9 @@ int store_put_sweep(struct store *store, const struct sweep_row *row,
 		    struct error *err);
 int store_put_job(struct store *store, const struct job_row *row,
 		  struct error *err);
-/* row->seq is ignored; *seq (may be NULL) is the number it was given. */
+/* row->seq is ignored: the store gives it. */
 int store_put_event(struct store *store, const struct event_row *row,
-		    uint64_t *seq, struct error *err);
+		    struct error *err);
 /* Replace the cached state of job row->id of row->sweep. Its state must be
  * `was` before, else the commit fails (EINVAL). Fields that are written once
  * are ignored; with a NULL allocation the old one stays.
@@ -251,8 +251,8 @@ void store_undo(struct store *store, const struct store_mark *mark);
  */
 bool store_unseen(const struct store *store);
 
-/* The number of queued rows; their bytes in *bytes (may be NULL). */
-size_t store_pending(const struct store *store, size_t *bytes);
+/* The number of queued rows. */
+size_t store_pending(const struct store *store);
 
 /* Reads call fn once per row and return 0; committed rows only. fn returns 0
  * to go on; any other value ends the read, which returns it (so -1 means that

@@ -93,14 +93,14 @@ WRAP(int, store_put_result, struct store *store, const struct result_row *row,
 }
 
 WRAP(int, store_put_event, struct store *store, const struct event_row *event,
-     uint64_t *seq, struct error *err)
+     struct error *err)
 {
 	if (no_room(err))
 		return -1;
 	world_trace(owner, "  job %lu attempt %u: %s",
 		    (unsigned long)event->job, event->attempt, event->kind);
 	tells_files = !strcmp(event->kind, "files");
-	return __real_store_put_event(store, event, seq, err);
+	return __real_store_put_event(store, event, err);
 }
 
 /* With the state the event is whole. */

@@ -384,7 +384,7 @@ void driver_kill(struct world *world)
 		return;
 	world->kills++;
 	world_trace(world, "controller %u is killed", world->life);
-	if (!store_pending(world->store, NULL))
+	if (!store_pending(world->store))
 		before = snapshot_take(world);
 	world->alive = false;
 	for (uint32_t i = 0; i < world->plan.nodes; i++) {
@@ -421,7 +421,7 @@ static bool commit(struct world *world)
 {
 	struct error err;
 
-	if (!store_pending(world->store, NULL))
+	if (!store_pending(world->store))
 		return true;
 	if (disk_commit(world, &err) == 0) {
 		world->commits++;

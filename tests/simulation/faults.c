@@ -136,7 +136,7 @@ static void retry(struct world *world)
 	struct retrying retrying = { .world = world };
 	struct job *job;
 
-	if (store_pending(store, NULL))
+	if (store_pending(store))
 		return; /* orders come between turns */
 	if (store_job(store, id, retry_row, &retrying, NULL) == 0)
 		return;

@@ -87,8 +87,8 @@ static int turn(struct bed *bed)
 	do {
 		store_commit(bed->store, NULL);
 		dependencies_settle(bed->jobs);
-	} while (++turns < 1000 && (!TAILQ_EMPTY(&bed->jobs->due) ||
-				    store_pending(bed->store, NULL)));
+	} while (++turns < 1000 &&
+		 (!TAILQ_EMPTY(&bed->jobs->due) || store_pending(bed->store)));
 	return turns;
 }
 

@@ -44,7 +44,6 @@ static const struct {
 	{ "controller/jobs/hang.c", "snprintf" },
 	{ "controller/jobs/homogeneity.c", "snprintf" },
 	{ "controller/jobs/jobs.c", "snprintf gang_exception" },
-	{ "controller/jobs/launcher_end.c", "snprintf" },
 	{ "controller/jobs/node_events.c", "define snprintf" },
 	{ "controller/jobs/rank_ends.c", "snprintf" },
 	{ "controller/nodes/node_devices.c", "text" },

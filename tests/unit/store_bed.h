@@ -78,7 +78,7 @@ static inline int put_event(struct store *store, uint64_t job, const char *kind)
 						    .attempt = 1,
 						    .time_ms = 31,
 						    .kind = kind },
-			       NULL, NULL);
+			       NULL);
 }
 
 static inline int count_job(const struct job_row *row, void *arg)

@@ -80,16 +80,16 @@ static void commit_twice(struct store *store, void (*mend)(void), int code,
 		kind[sizeof(kind) - 1] = 0;
 		put_event(store, 1, kind);
 	}
-	pending = store_pending(store, NULL);
+	pending = store_pending(store);
 	rc = store_commit(store, &err);
 	mend();
 	ok(rc < 0 && err.code == code, "%s: the commit fails (%s)", what,
 	   err.text);
-	ok(store_pending(store, NULL) == pending && pending == 200,
+	ok(store_pending(store) == pending && pending == 200,
 	   "%s: all rows stay queued", what);
 	is_int((long long)events_of(store, 1), 0,
 	       "%s: nothing of them is applied", what);
-	ok(store_commit(store, &err) == 0 && store_pending(store, NULL) == 0,
+	ok(store_commit(store, &err) == 0 && store_pending(store) == 0,
 	   "%s: mended, they are committed", what);
 	is_int((long long)events_of(store, 1), 200, "%s: each once", what);
 }
@@ -174,7 +174,7 @@ static void test_no_memory(void)
 			refused++;
 			rc = store_put_node(store, &node, &err);
 		}
-		good &= rc == 0 && store_pending(store, NULL) == ++rows;
+		good &= rc == 0 && store_pending(store) == ++rows;
 	}
 	ok(good && refused > 3,
 	   "a row for which memory is missing (%zu) is "

@@ -88,7 +88,7 @@ static bool is_idle(const struct api *api)
 {
 	return !job_count(api->table) && !queue_length(api->jobs->queue) &&
 	       !api->jobs->trials && TAILQ_EMPTY(&api->jobs->ended) &&
-	       !store_pending(api->store, NULL);
+	       !store_pending(api->store);
 }
 
 static cJSON *submit(struct api *api, struct error *err)

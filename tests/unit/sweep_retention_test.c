@@ -35,7 +35,7 @@ static void put_job(struct store *store, uint64_t id, uint64_t sweep,
 	done.state = JOB_COMPLETED;
 	store_put_job(store, &job, NULL);
 	store_set_job(store, JOB_RUNNING, &done, NULL);
-	store_put_event(store, &event, NULL, NULL);
+	store_put_event(store, &event, NULL);
 	if (!origin)
 		store_put_result(store, &result, NULL);
 }
