@@ -208,7 +208,7 @@ static bool check_address(struct controller *controller, struct wire_peer *peer)
 }
 
 /* The more nodes there are, the fewer heartbeats each of them sends. */
-static void pace(struct controller *controller)
+static void set_heartbeat(struct controller *controller)
 {
 	size_t ms = node_count(controller->parts.nodes) *
 		    CONTROLLER_HEARTBEAT_EACH_MS;
@@ -249,7 +249,7 @@ static void join(struct controller *controller, struct wire_peer *peer,
 		return;
 	}
 	wire_peer_set_data(peer, node);
-	pace(controller);
+	set_heartbeat(controller);
 	log_info("node=%s joined: %s, %u device(s), %s", node_name(node),
 		 hello->vendor, hello->devices, hello->software);
 }
@@ -391,7 +391,7 @@ static void on_refused(void *arg, const char *who, const char *why)
 /* Every half second. */
 
 /* For systemctl status. */
-static void tell_status(struct controller *controller)
+static void notify_status(struct controller *controller)
 {
 	char status[sizeof(controller->status)];
 	size_t up = 0;
@@ -435,7 +435,7 @@ static int tick_run(sd_event_source *source, uint64_t usec, void *arg)
 	if (access_expire(controller->access, clock_wall_ms()))
 		server_recheck(controller->server);
 	jobs_tick(controller->jobs);
-	tell_status(controller);
+	notify_status(controller);
 	blob_service_tick(controller->blobs);
 	artifact_fetch_tick(controller->fetches);
 	image_rollout_tick(controller->rollouts);
@@ -630,7 +630,7 @@ static int open_wire(struct controller *controller,
 				controller->keyring, &handler, controller, err);
 	if (!controller->wire || open_server(controller, err) < 0)
 		return -1;
-	pace(controller);
+	set_heartbeat(controller);
 	wire_server_set_next_key(controller->wire,
 				 controller_key_next(&controller->keys));
 	return wire_server_bind(controller->wire, config->listen, err);

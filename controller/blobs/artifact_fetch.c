@@ -4,7 +4,6 @@
 #include "controller/blobs/artifact_fetch.h"
 
 #include "controller/blobs/blob_users.h"
-#include "controller/cluster/job_life.h"
 #include "controller/logs/log_ingest.h"
 #include "controller/nodes/node.h"
 #include "protocol/base/clock.h"

@@ -177,7 +177,7 @@ int blob_service_get(struct blob_service *blobs,
 
 /* Nodes. */
 
-static void say(struct node *node, enum message_type type, const void *body)
+static void send(struct node *node, enum message_type type, const void *body)
 {
 	struct error err;
 
@@ -198,7 +198,7 @@ static bool name_source(struct blob_service *blobs, struct node *to,
 	    sharing_of(blobs, source)->gives_failed >= BLOB_SERVICE_FAILURES)
 		return false;
 	grant.public = (char *)wire_peer_public(node_peer(to));
-	say(source, MESSAGE_CONTENT_GRANT, &grant);
+	send(source, MESSAGE_CONTENT_GRANT, &grant);
 	from->name = (char *)node_name(source);
 	from->endpoint = node_view(source)->peers;
 	from->public = (char *)wire_peer_public(node_peer(source));
@@ -211,12 +211,12 @@ static void refuse(struct node *node, const char *hash, const struct error *why)
 					     .code = why->code,
 					     .text = (char *)why->text };
 
-	say(node, MESSAGE_CONTENT_FROM, &from);
+	send(node, MESSAGE_CONTENT_FROM, &from);
 }
 
 /* Note from what nodes report which of them can reach each other. */
-static void learn(struct blob_service *blobs, struct node *node,
-		  const struct message_content_want *want)
+static void note_failures(struct blob_service *blobs, struct node *node,
+			  const struct message_content_want *want)
 {
 	const char *name = want->failed ? want->failed : want->source;
 	struct node *other =
@@ -282,13 +282,13 @@ static void advise(struct blob_service *blobs, struct node *node,
 	log_debug("content=%.12s node=%s from=%s at=%" PRIu64, want->hash,
 		  node_name(node), from.name ? from.name : "here",
 		  want->length);
-	say(node, MESSAGE_CONTENT_FROM, &from);
+	send(node, MESSAGE_CONTENT_FROM, &from);
 }
 
 /* The content is not here. A node that awaits it is told only if it will not
  * come.
  */
-static void tell_none(struct blob_service *blobs, struct node *node,
+static void send_none(struct blob_service *blobs, struct node *node,
 		      const struct message_content_want *want)
 {
 	struct error err;
@@ -330,10 +330,10 @@ void blob_service_want(struct blob_service *blobs, struct node *node,
 					      &bytes, &stalled);
 	/* While the uploader is silent, failures are not those of nodes. */
 	if (!stalled)
-		learn(blobs, node, want);
+		note_failures(blobs, node, want);
 	if (!whole && !arrives) {
 		if (!want->source)
-			tell_none(blobs, node, want);
+			send_none(blobs, node, want);
 	} else if (want->length > bytes) {
 		error_set(&err, EPROTO,
 			  "content %.12s: the offset is beyond its end",
@@ -361,7 +361,7 @@ void blob_service_revoked(struct blob_service *blobs, const char *name)
 	struct message_content_grant grant = { .name = (char *)name };
 
 	for (size_t i = 0; i < node_count(blobs->nodes); i++)
-		say(node_at(blobs->nodes, i), MESSAGE_CONTENT_GRANT, &grant);
+		send(node_at(blobs->nodes, i), MESSAGE_CONTENT_GRANT, &grant);
 }
 
 void blob_service_gone(struct blob_service *blobs, struct node *node)

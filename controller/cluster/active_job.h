@@ -18,7 +18,6 @@ struct catalog;
 struct extract_rules;
 struct gang_output;
 struct image_transfer;
-struct job_life;
 struct jobs;
 struct sweep_image;
 
@@ -35,12 +34,29 @@ enum failure job_failure(const struct job *job);
 int64_t job_queued_ms(const struct job *job);
 int64_t job_started_ms(const struct job *job);
 const struct shape *job_shape(const struct job *job);
-/* Calls into the life of jobs (job_life.h). */
-const struct job_life *job_life(const struct job *job);
 /* The image that it needs. */
 struct sweep_image *job_image(const struct job *job);
 /* NULL while it is queued. */
 struct gang *job_gang(const struct job *job);
+
+/* Functions through which log ingest, nodes, collected files, repeats and
+ * dependencies change a job: they may not include the modules of
+ * controller/jobs that do it.
+ */
+struct job_life {
+	/* gang_advance() */
+	void (*advance)(struct job *job);
+	/* job_event() */
+	int (*event)(struct job *job, enum job_event event, cJSON *data,
+		     struct error *err);
+	/* job_submit() */
+	int (*submit)(struct jobs *jobs, uint64_t sweep, uint64_t cell_index,
+		      const struct job_spec *spec, struct error *err);
+	/* gang_exception() */
+	void (*exception)(struct job *job, enum failure failure, int64_t code,
+			  const char *text);
+};
+const struct job_life *job_life(const struct job *job);
 
 /* The part of a job that exists while it holds nodes. */
 struct gang;

@@ -3,7 +3,6 @@
 #include "controller/images/image_request.h"
 
 #include "controller/images/image_progress.h"
-#include "controller/images/node_output.h"
 
 #include "protocol/base/clock.h"
 #include "protocol/base/file.h"
@@ -118,6 +117,78 @@ static int add_targets(struct image_request *request,
 	return 0;
 }
 
+/* Output. */
+
+struct image_request_piece {
+	char node[KEY_NAME_SIZE];
+	char *text;
+	TAILQ_ENTRY(image_request_piece) next;
+};
+
+static void drop_piece(struct image_request *request)
+{
+	struct image_request_piece *piece = TAILQ_FIRST(&request->output);
+
+	TAILQ_REMOVE(&request->output, piece, next);
+	request->output_bytes -= strlen(piece->text);
+	request->output_first++;
+	free(piece->text);
+	free(piece);
+}
+
+/* The text is moved. Without memory it is lost. */
+static void add_piece(struct image_request *request, const char *node,
+		      char *text)
+{
+	struct image_request_piece *piece = calloc(1, sizeof(*piece));
+
+	if (!piece) {
+		free(text);
+		return;
+	}
+	snprintf(piece->node, sizeof(piece->node), "%s", node);
+	piece->text = text;
+	TAILQ_INSERT_TAIL(&request->output, piece, next);
+	request->output_bytes += strlen(text);
+	request->output_next++;
+	while (request->output_bytes > IMAGE_REQUEST_OUTPUT_MAX)
+		drop_piece(request);
+}
+
+static int describe_output(const struct image_request *request, uint64_t after,
+			   struct image_order_info *to, struct error *err)
+{
+	uint64_t number = request->output_first;
+	const struct image_request_piece *piece;
+	size_t bytes = 0;
+
+	to->output =
+		calloc(request->output_next - number + 1, sizeof(*to->output));
+	if (!to->output)
+		return error_nomem(err, "output");
+	TAILQ_FOREACH(piece, &request->output, next)
+	{
+		size_t size = strlen(piece->text);
+		struct image_output *item;
+
+		if (number < after) {
+			number++;
+			continue;
+		}
+		/* At least one piece, so that the reader gets further. */
+		if (bytes && bytes + size > IMAGE_REQUEST_REPLY_MAX)
+			break;
+		bytes += size;
+		item = &to->output[to->output_count++];
+		if (string_set(&item->node, piece->node, err) < 0 ||
+		    string_set(&item->text, piece->text, err) < 0)
+			return -1;
+		number++;
+	}
+	to->after = number > after ? number : after;
+	return 0;
+}
+
 /* Life. */
 
 struct image_request *
@@ -127,10 +198,11 @@ image_request_new(const struct message_image_order *message,
 	owned(image_request_free) struct image_request *request =
 		calloc(1, sizeof(*request));
 
-	if (!request || !(request->output = node_output_new())) {
+	if (!request) {
 		error_nomem(err, "image request");
 		return NULL;
 	}
+	TAILQ_INIT(&request->output);
 	request->kind = image_request_kind(message->what);
 	if (codec_copy(schema_of(MESSAGE_IMAGE_ORDER), message,
 		       &request->message, err) < 0 ||
@@ -161,7 +233,8 @@ void image_request_free(struct image_request *request)
 {
 	if (!request)
 		return;
-	node_output_free(request->output);
+	while (!TAILQ_EMPTY(&request->output))
+		drop_piece(request);
 	for (size_t i = 0; i < request->count; i++)
 		target_clear(&request->targets[i]);
 	free(request->targets);
@@ -192,8 +265,7 @@ void image_request_report(struct image_request *request,
 	struct message_image_state now, *was = &target->state;
 
 	if (state->output)
-		node_output_add(request->output, target->node,
-				take(state->output));
+		add_piece(request, target->node, take(state->output));
 	if (state->images_count) {
 		image_target_drop_list(target);
 		was->images = take(state->images);
@@ -351,5 +423,5 @@ int image_request_describe(const struct image_request *request,
 	    string_set(&to->content,
 		       *request->content ? request->content : NULL, err) < 0)
 		return -1;
-	return node_output_describe(request->output, query->after, to, err);
+	return describe_output(request, query->after, to, err);
 }

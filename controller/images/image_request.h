@@ -11,6 +11,11 @@
 #include "protocol/message/reply_images.h"
 #include "protocol/wire/key.h"
 
+#include <sys/queue.h>
+
+#define IMAGE_REQUEST_OUTPUT_MAX (1 << 20)  /* bytes kept; the newest */
+#define IMAGE_REQUEST_REPLY_MAX (256 << 10) /* bytes of it in one reply */
+
 /* The kinds of requests. */
 struct image_request_kind {
 	const char *name;
@@ -41,7 +46,11 @@ struct image_request {
 	size_t asked; /* `one`: the target that is asked at present */
 	char content[CONTENT_HASH_SIZE]; /* `one`: what that target saved */
 	uint64_t bytes;                  /* of that content */
-	struct node_output *output;
+	/* What nodes printed, in pieces that are numbered as they arrive. */
+	TAILQ_HEAD(, image_request_piece) output;
+	size_t output_bytes;
+	uint64_t output_first, output_next; /* number of the first, and of the
+					       next to arrive */
 	bool final;
 };
 
@@ -85,7 +94,9 @@ int image_request_save(const struct image_request *request, const char *path,
 		       struct error *err);
 struct image_request *image_request_load(const char *path, struct error *err);
 
-/* As image_rollout_describe(), without image_node.up. */
+/* As image_rollout_describe(), without image_node.up. As much output as fits in
+ * one reply.
+ */
 int image_request_describe(const struct image_request *request,
 			   const struct message_query *query,
 			   struct image_order_info *to, struct error *err);

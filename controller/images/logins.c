@@ -174,7 +174,7 @@ int logins_gone(struct sweep_logins *kept, uint64_t sweep,
 
 /* Giving. */
 
-struct giving {
+struct resealing {
 	struct sweep_logins *kept;
 	const char *public;
 	const char *host; /* only logins of this registry; NULL: all */
@@ -202,41 +202,42 @@ static int open_row(struct sweep_logins *kept, const struct login_row *row,
 }
 
 /* Open and seal it again; if that fails, send it as removed. */
-static int seal_anew(const struct giving *giving, const struct login_row *row,
-		     struct registry_login *login)
+static int seal_anew(const struct resealing *resealing,
+		     const struct login_row *row, struct registry_login *login)
 {
-	struct sweep_logins *kept = giving->kept;
+	struct sweep_logins *kept = resealing->kept;
 	struct error why;
 
 	if (open_row(kept, row, &why) == 0)
 		return login_seal(row->registry, &kept->opened,
-				  kept->key->public, giving->public, login,
-				  giving->err);
+				  kept->key->public, resealing->public, login,
+				  resealing->err);
 	if (row->sealed)
 		log_warning("sweep=%" PRIu64 " %s", row->sweep, why.text);
 	login->registry = strdup(row->registry);
-	return login->registry ? 0 : error_nomem(giving->err, "credentials");
+	return login->registry ? 0 : error_nomem(resealing->err, "credentials");
 }
 
-static int give_one(const struct login_row *row, void *arg)
+static int add_login(const struct login_row *row, void *arg)
 {
-	const struct giving *giving = arg;
+	const struct resealing *resealing = arg;
 	const struct registry_login row_login = { (char *)row->registry, NULL };
 	struct registry_login login = { 0 };
 	struct registry_login *grown;
 
-	if (!login_variable(&row_login) && giving->host &&
-	    strcmp(giving->host, row->registry) != 0)
+	if (!login_variable(&row_login) && resealing->host &&
+	    strcmp(resealing->host, row->registry) != 0)
 		return 0;
-	if (*giving->count == LOGINS_MAX)
+	if (*resealing->count == LOGINS_MAX)
 		return 0;
-	grown = reallocarray(*giving->to, *giving->count + 1, sizeof(*grown));
+	grown = reallocarray(*resealing->to, *resealing->count + 1,
+			     sizeof(*grown));
 	if (!grown)
-		return error_nomem(giving->err, "credentials");
-	*giving->to = grown;
-	if (seal_anew(giving, row, &login) < 0)
+		return error_nomem(resealing->err, "credentials");
+	*resealing->to = grown;
+	if (seal_anew(resealing, row, &login) < 0)
 		return -1;
-	grown[(*giving->count)++] = login;
+	grown[(*resealing->count)++] = login;
 	return 0;
 }
 
@@ -246,7 +247,7 @@ int logins_give(struct sweep_logins *kept, uint64_t sweep, const char *public,
 {
 	char host[REFERENCE_HOST_MAX + 1], path[REFERENCE_PATH_MAX + 1];
 	struct reference parts;
-	struct giving giving = {
+	struct resealing resealing = {
 		.kept = kept,
 		.public = public,
 		.to = to,
@@ -258,16 +259,16 @@ int logins_give(struct sweep_logins *kept, uint64_t sweep, const char *public,
 		host[0] = 0; /* no registry's */
 		if (reference_parse(image, &parts, NULL) == 0)
 			reference_place(&parts, host, path);
-		giving.host = host;
+		resealing.host = host;
 	}
-	return store_logins(kept->store, sweep, give_one, &giving, err);
+	return store_logins(kept->store, sweep, add_login, &resealing, err);
 }
 
 int logins_reseal(struct sweep_logins *kept, const struct registry_login *from,
 		  size_t from_count, const char *public,
 		  struct registry_login **to, size_t *count, struct error *err)
 {
-	struct giving giving = {
+	struct resealing resealing = {
 		.kept = kept,
 		.public = public,
 		.to = to,
@@ -281,7 +282,7 @@ int logins_reseal(struct sweep_logins *kept, const struct registry_login *from,
 			.sealed = from[i].sealed,
 		};
 
-		if (give_one(&row, &giving) < 0)
+		if (add_login(&row, &resealing) < 0)
 			return -1;
 	}
 	return 0;

@@ -326,8 +326,8 @@ static int submit(struct jobs *jobs, const struct trial *trial,
 	return rc;
 }
 
-static int judge(struct jobs *jobs, struct trial *trial,
-		 const struct job_spec *like, struct error *err)
+static int decide(struct jobs *jobs, struct trial *trial,
+		  const struct job_spec *like, struct error *err)
 {
 	struct store_mark mark = store_mark(jobs->store);
 	uint32_t count = trial->repeats.count;
@@ -363,7 +363,7 @@ int adaptive_repeats_resume(struct jobs *jobs, uint64_t sweep,
 {
 	struct trial *trial = find(jobs, sweep, cell_index);
 
-	return trial && !trial->active ? judge(jobs, trial, spec, err) : 0;
+	return trial && !trial->active ? decide(jobs, trial, spec, err) : 0;
 }
 
 void adaptive_repeats_settle(struct jobs *jobs)
@@ -374,7 +374,7 @@ void adaptive_repeats_settle(struct jobs *jobs)
 		struct error err = { 0 };
 
 		next = TAILQ_NEXT(trial, by_end);
-		if (judge(jobs, trial, NULL, &err) == 0)
+		if (decide(jobs, trial, NULL, &err) == 0)
 			continue;
 		log_error("job=%" PRIu64 " not repeated: %s", trial->last,
 			  err.text);

@@ -102,7 +102,7 @@ static void retry(struct job *job)
 }
 
 /* A completed job gets the remarks of its tasks, about their output. */
-static void note_output(struct job *job)
+static void add_remarks(struct job *job)
 {
 	for (uint32_t i = 0; !job->text && i < job->gang->spec.nodes; i++) {
 		const struct task *task = &job->gang->tasks[i];
@@ -177,7 +177,7 @@ void job_conclude(struct job *job)
 	else if (job->failure)
 		event = JOB_EVENT_FAIL;
 	else
-		note_output(job);
+		add_remarks(job);
 	if (job_event(job, event, job_failure_data(job), &err) < 0)
 		return;
 	log_info("job=%" PRIu64 " %s%s%s", job->id, job_state_name(job->state),

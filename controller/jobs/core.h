@@ -6,7 +6,6 @@
 #define CONTROLLER_JOBS_CORE_H
 
 #include "controller/cluster/effects.h"
-#include "controller/cluster/job_life.h"
 #include "controller/cluster/active_job_internal.h"
 #include "controller/cluster/changes.h"
 

@@ -111,7 +111,7 @@ struct look {
 	char why[WHY_BYTES]; /* the reason, if the other one is skipped */
 };
 
-static void say_why(const struct job_row *row, char *text, size_t size)
+static void describe_end(const struct job_row *row, char *text, size_t size)
 {
 	cJSON *spec = codec_parse(row->spec, strlen(row->spec), NULL);
 	const char *cell = cJSON_GetStringValue(
@@ -164,7 +164,7 @@ static int read_row(const struct job_row *row, void *arg)
 
 	look->state = row->state;
 	if (row->state == JOB_FAILED || row->state == JOB_CANCELLED)
-		say_why(row, look->why, sizeof(look->why));
+		describe_end(row, look->why, sizeof(look->why));
 	if (row->state == JOB_COMPLETED && look->want_pins)
 		return read_pins(look,
 				 row->allocation ? row->allocation : "{}");
@@ -309,7 +309,7 @@ static const char *unfit(const struct jobs *jobs, const struct shape *shape,
 						    : "is not ready";
 }
 
-static void name_unfit(const struct job *job, char *text, size_t size)
+static void add_unfit(const struct job *job, char *text, size_t size)
 {
 	size_t shown = 0, used = strlen(text);
 
@@ -344,6 +344,6 @@ bool dependencies_waits(const struct job *job, char *text, size_t size)
 	snprintf(text, size, "needs %u node%s that job %" PRIu64 " ran on",
 		 shape->nodes, shape->nodes == 1 ? "" : "s",
 		 job->follows[0].before);
-	name_unfit(job, text, size);
+	add_unfit(job, text, size);
 	return true;
 }

@@ -174,7 +174,7 @@ static bool changes_allocation(enum job_event event)
 }
 
 /* Times of the job after an event. */
-static void pass_time(struct job_row *row, const struct job *job,
+static void set_times(struct job_row *row, const struct job *job,
 		      enum job_event event, int64_t now)
 {
 	row->queued_ms = job->queued_ms;
@@ -280,7 +280,7 @@ static void enter(struct job *job, enum job_event event,
 }
 
 /* The figures of the result, if it has one. */
-static void pass_figures(struct job_row *row, const struct gang *gang)
+static void set_figures(struct job_row *row, const struct gang *gang)
 {
 	bool ended = gang && gang->measured && job_state_final(row->state);
 
@@ -314,8 +314,8 @@ int job_event(struct job *job, enum job_event event, cJSON *data,
 				 job->id, job_state_name(job->state),
 				 job_event_name(event));
 	}
-	pass_time(&row, job, event, now);
-	pass_figures(&row, job->gang);
+	set_times(&row, job, event, now);
+	set_figures(&row, job->gang);
 	rc = record(job, event, data, now, &row, &why);
 	cJSON_Delete(data);
 	if (rc < 0) {
@@ -328,7 +328,7 @@ int job_event(struct job *job, enum job_event event, cJSON *data,
 
 /* Submitting, loading, and queueing again. */
 
-static void note_brief(struct job_row *row, const struct job_spec *spec)
+static void copy_for_lists(struct job_row *row, const struct job_spec *spec)
 {
 	row->cell = spec->cell;
 	row->vendor = spec->vendor;
@@ -359,7 +359,7 @@ int job_submit(struct jobs *jobs, uint64_t sweep, uint64_t cell_index,
 	if (codec_encode(&job_spec_schema, spec, &text, err) < 0)
 		return -1;
 	row.spec = text.data;
-	note_brief(&row, spec);
+	copy_for_lists(&row, spec);
 	job = job_new(jobs, row.id, sweep, cell_index, spec, err);
 	if (!job)
 		return -1;
@@ -397,7 +397,7 @@ int job_take_over(struct jobs *jobs, uint64_t sweep, uint64_t cell_index,
 	row.priority = spec->priority;
 	row.spec = text.data;
 	row.origin = from->id;
-	note_brief(&row, spec);
+	copy_for_lists(&row, spec);
 	snprintf(data, sizeof(data),
 		 "{\"job\":%" PRIu64 ",\"sweep\":%" PRIu64 "}", from->id,
 		 from->sweep);

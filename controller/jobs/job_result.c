@@ -137,7 +137,7 @@ static cJSON *make_result(struct job *job, struct error *err)
 }
 
 /* With exit code 0 the log must also have figures, and the last step. */
-static void judge(struct job *job, const cJSON *result)
+static void check_measured(struct job *job, const cJSON *result)
 {
 	char ends[120];
 	const char *why;
@@ -338,7 +338,7 @@ static bool read_reason(const struct job *job, cJSON *ends,
 }
 
 /* The program itself reports that memory of a device or the host ran out. */
-static void judge_reason(struct job *job, const struct reason *reason)
+static void refine_failure(struct job *job, const struct reason *reason)
 {
 	if (job->failure == FAILURE_EXIT &&
 	    (reason->class == CAUSE_DEVICE_OOM ||
@@ -355,7 +355,7 @@ static void set_text(struct job *job, char *text)
 }
 
 /* Continue the job's sentence with its reason, and a rank that exited early. */
-static void tell_reason(struct job *job, const struct reason *reason)
+static void extend_text(struct job *job, const struct reason *reason)
 {
 	char early[80], *text;
 
@@ -373,7 +373,7 @@ static double number_of(const cJSON *object, const char *name)
 }
 
 /* The figures for lists of jobs. */
-static void note_figures(struct gang *gang, const cJSON *result)
+static void keep_figures(struct gang *gang, const cJSON *result)
 {
 	double step = number_of(result, "steps");
 	double rate = number_of(result, "tokens_per_second_per_device");
@@ -400,9 +400,9 @@ int job_result_store(struct job *job, struct error *err)
 	buffer_init(&text, STORE_TEXT_MAX);
 	if (!result)
 		return -1;
-	judge(job, result);
+	check_measured(job, result);
 	job->rate = adaptive_repeats_rate(result);
-	note_figures(job->gang, result);
+	keep_figures(job->gang, result);
 	ends = rank_ends_json(job->gang);
 	failed = read_reason(job, ends, &reason);
 	rc = write_all(job, result, failed ? &reason : NULL, ends, &text,
@@ -413,8 +413,8 @@ int job_result_store(struct job *job, struct error *err)
 	if (rc == 0)
 		rc = store_put_result(job->jobs->store, &row, err);
 	if (rc == 0 && failed) {
-		judge_reason(job, &reason);
-		tell_reason(job, &reason);
+		refine_failure(job, &reason);
+		extend_text(job, &reason);
 	}
 	cJSON_Delete(result);
 	cJSON_Delete(ends);

@@ -130,7 +130,7 @@ static bool learn_image(struct task *task, const char *found, char *text,
 }
 
 /* The node has received the image. */
-static void note_image(struct task *task)
+static void record_image(struct task *task)
 {
 	cJSON *data =
 		image_progress_summary(task, effects_mono_ms(
@@ -167,7 +167,7 @@ void node_event_status(struct jobs *jobs, struct node *node,
 	keep_status(task, (struct task_status *)status);
 	if (job->state == JOB_PREPARING && was == TASK_PREPARING &&
 	    task->state == TASK_READY)
-		note_image(task);
+		record_image(task);
 	if (task->state == TASK_ENDED)
 		log_ingest_check(jobs->ingest, task);
 	if (task->failure && !ending) {
@@ -271,7 +271,7 @@ static void task_missing(struct task *task)
 }
 
 /* Repeat the commands that the node may have missed. */
-static void remind(struct task *task)
+static void repeat_commands(struct task *task)
 {
 	struct job *job = task->job;
 
@@ -316,7 +316,7 @@ void node_event_report(struct jobs *jobs, struct node *node,
 		task = task_find(jobs->table, node, status->job,
 				 status->attempt, status->rank);
 		if (task)
-			remind(task);
+			repeat_commands(task);
 	}
 	while ((task = find_task(node, is_unreported))) {
 		task->reported = true;

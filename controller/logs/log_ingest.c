@@ -2,7 +2,6 @@
  * store.
  */
 #include "controller/logs/log_ingest.h"
-#include "controller/cluster/job_life.h"
 #include "controller/logs/log_reader.h"
 #include "controller/logs/task_streams.h"
 #include "controller/nodes/node.h"

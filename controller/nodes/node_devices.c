@@ -5,7 +5,7 @@
  */
 #include "controller/nodes/node_internal.h"
 
-#include "controller/cluster/job_life.h"
+#include "controller/cluster/active_job.h"
 #include "protocol/base/log.h"
 
 #include <errno.h>

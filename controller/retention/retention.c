@@ -84,9 +84,9 @@ int64_t retention_removed(struct retention *retention, uint64_t job,
 	return finding.time_ms;
 }
 
-static int note(const struct retention *retention, uint64_t job,
-		uint32_t attempt, const char *kind, uint64_t bytes,
-		struct error *err)
+static int put_removed_event(const struct retention *retention, uint64_t job,
+			     uint32_t attempt, const char *kind, uint64_t bytes,
+			     struct error *err)
 {
 	char data[40];
 	const struct event_row event = {
@@ -119,8 +119,8 @@ static int remove_output(struct walk *walk, const struct job_row *row,
 			if (!noted && store_pending(retention->with.store))
 				return 1;
 			noted = true;
-			rc = note(retention, row->id, i, RETENTION_REMOVED,
-				  bytes, err);
+			rc = put_removed_event(retention, row->id, i,
+					       RETENTION_REMOVED, bytes, err);
 		} else if (rc == 0 && bytes) {
 			rc = log_store_remove(retention->with.logs, row->id, i,
 					      walk->until_ms, &walk->bytes,
@@ -142,9 +142,11 @@ static int remove_files(struct walk *walk, const struct job_row *row,
 				       with->store, row->id, &bytes, err);
 
 	walk->bytes += bytes;
-	return rc == 0 && bytes ? note(walk->retention, row->id, row->attempt,
-				       RETENTION_FILES_REMOVED, bytes, err)
-				: rc;
+	return rc == 0 && bytes
+		       ? put_removed_event(walk->retention, row->id,
+					   row->attempt,
+					   RETENTION_FILES_REMOVED, bytes, err)
+		       : rc;
 }
 
 static int count_output(struct walk *walk, const struct job_row *row,
@@ -385,7 +387,7 @@ static bool trim_audit(struct retention *retention)
 	return rows == AUDIT_ROWS;
 }
 
-static void look(struct retention *retention)
+static void check_excess(struct retention *retention)
 {
 	bool counts = retention->with.keep.logs_bytes;
 
@@ -410,7 +412,7 @@ static int retention_run(sd_event_source *source, uint64_t usec, void *arg)
 	if (retention->busy)
 		work(retention);
 	else if (now >= retention->rest_until_ms)
-		look(retention);
+		check_excess(retention);
 	loop_timer(retention->with.loop, &retention->timer,
 		   more || retention->busy ? BREAK_MS : LOOK_MS, retention_run,
 		   retention, NULL);

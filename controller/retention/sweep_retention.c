@@ -45,7 +45,7 @@ static bool is_over(const struct looking *looking, const struct job_row *row)
 }
 
 /* store_job_fn: may the job be removed? */
-static int look_at(const struct job_row *row, void *arg)
+static int check_job(const struct job_row *row, void *arg)
 {
 	struct looking *looking = arg;
 	bool is_origin = false;
@@ -87,7 +87,7 @@ static int forget_one(const struct job_row *row, void *arg)
 	struct sweep_retention *forget = looking->forget;
 	uint64_t before = forget->after;
 	/* A retry may have queued it again meanwhile. */
-	int rc = look_at(row, looking);
+	int rc = check_job(row, looking);
 
 	if (rc)
 		return rc;
@@ -99,8 +99,8 @@ static int forget_one(const struct job_row *row, void *arg)
 	return rc;
 }
 
-static int note(const struct retention_config *with,
-		const struct sweep_retention *forget, struct error *err)
+static int put_audit(const struct retention_config *with,
+		     const struct sweep_retention *forget, struct error *err)
 {
 	char request[80];
 	const struct audit_row row = {
@@ -126,7 +126,7 @@ static int end_sweep(const struct retention_config *with,
 {
 	return store_forget_sweep(with->store, forget->sweep, err) < 0
 		       ? -1
-		       : note(with, forget, err);
+		       : put_audit(with, forget, err);
 }
 
 /* Begin with the next sweep; false: only the last one is left. */
@@ -147,7 +147,7 @@ static int go_on(struct looking *looking, struct error *err)
 {
 	struct sweep_retention *forget = looking->forget;
 	int rc = store_jobs(looking->with->store, forget->sweep, forget->after,
-			    0, forget->doomed ? forget_one : look_at, looking,
+			    0, forget->doomed ? forget_one : check_job, looking,
 			    err);
 
 	if (rc < 0)

@@ -4,7 +4,6 @@
 
 #include "controller/effects.h"
 #include "controller/images/image_request.h"
-#include "controller/images/node_output.h"
 #include "controller/jobs/jobs.h"
 #include "controller/nodes/node_internal.h"
 #include "protocol/base/file.h"
@@ -262,9 +261,9 @@ static void test_build(struct bed *bed)
 	   "asked for again it goes on where it was");
 	is(printed(bed, &zero), "n1:one|n2:two|n1:three|",
 	   "and whoever comes later sees all");
-	large = malloc(NODE_OUTPUT_TOLD);
-	memset(large, 'x', NODE_OUTPUT_TOLD - 1);
-	large[NODE_OUTPUT_TOLD - 1] = 0;
+	large = malloc(IMAGE_REQUEST_REPLY_MAX);
+	memset(large, 'x', IMAGE_REQUEST_REPLY_MAX - 1);
+	large[IMAGE_REQUEST_REPLY_MAX - 1] = 0;
 	for (int i = 0; i < 5; i++)
 		says(bed, "n1", BUILD, "building", large);
 	free(large);
