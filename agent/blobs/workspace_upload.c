@@ -96,10 +96,8 @@ struct workspace_upload *workspace_upload_new(struct blob_store *contents,
 	insert->fd = blob_store_open(contents, hash, err);
 	if (insert->fd < 0 || open_both(insert, err) < 0)
 		return NULL;
-	if (fstat(insert->fd, &st) < 0) {
-		error_errno(err, "workspace");
-		return NULL;
-	}
+	if (fstat(insert->fd, &st) < 0)
+		return error_null(error_errno(err, "workspace"));
 	insert->left = st.st_size;
 	return take(insert);
 }

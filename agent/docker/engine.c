@@ -201,10 +201,8 @@ struct engine_call *engine_container_create(struct engine *engine,
 	    http_query(&path, "name", name, err) < 0)
 		return NULL;
 	text = cJSON_PrintUnformatted(body);
-	if (!text) {
-		error_nomem(err, "engine");
-		return NULL;
-	}
+	if (!text)
+		return error_null(error_nomem(err, "engine"));
 	plan.path = path.data;
 	plan.body = text;
 	call = begin(engine, &plan, err);
@@ -508,12 +506,11 @@ struct engine_call *engine_image_pull(struct engine *engine,
 	buffer_init(&path, PATH_LIMIT);
 	if (reference_parse(reference, &parts, err) < 0)
 		return NULL;
-	if (!parts.name[0]) {
-		error_set(err, EINVAL,
-			  "image %s: an id cannot be pulled, only a name",
-			  reference);
-		return NULL;
-	}
+	if (!parts.name[0])
+		return error_null(error_set(err, EINVAL,
+					    "image %s: an id cannot be pulled, "
+					    "only a name",
+					    reference));
 	/* Without a tag the engine would pull every tag there is. */
 	tag = parts.digest[0] ? parts.digest
 	      : parts.tag[0]  ? parts.tag

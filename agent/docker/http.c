@@ -665,10 +665,8 @@ struct http *http_new(sd_event *loop, const char *host, const char *tls_folder,
 	TAILQ_INIT(&http->finished);
 	http->loop = sd_event_ref(loop);
 	http->host = strdup(host);
-	if (!http->host) {
-		error_nomem(err, "http");
-		return NULL;
-	}
+	if (!http->host)
+		return error_null(error_nomem(err, "http"));
 	if (http_address(host, tls_folder, &http->base, &http->socket, err) <
 		    0 ||
 	    (tls_folder && use_tls(http, tls_folder, err) < 0) ||

@@ -520,10 +520,8 @@ struct engine *engine_new(sd_event *loop, const char *host,
 	TAILQ_INIT(&engine->failed);
 	engine->loop = sd_event_ref(loop);
 	engine->host = strdup(host);
-	if (!engine->host) {
-		error_nomem(err, "engine");
-		return NULL;
-	}
+	if (!engine->host)
+		return error_null(error_nomem(err, "engine"));
 	engine->base = (struct engine){ &http_driver, engine->host };
 	engine->http = http_new(loop, host, tls_folder, err);
 	if (!engine->http)

@@ -156,21 +156,20 @@ struct podman_service *podman_service_new(sd_event *loop, const char *folder,
 	if (!service)
 		return NULL;
 	service->loop = sd_event_ref(loop);
-	if (!own_engine_podman()) {
-		error_set(err, ENOENT,
-			  "no engine: neither Docker nor Podman of this user "
-			  "was found; set --engine or DOCKER_HOST");
-		return NULL;
-	}
+	if (!own_engine_podman())
+		return error_null(
+			error_set(err, ENOENT,
+				  "no engine: neither Docker nor Podman of "
+				  "this user "
+				  "was found; set --engine or DOCKER_HOST"));
 	if (snprintf(service->host, sizeof(service->host),
 		     "unix://%s/engine.sock",
-		     folder) > (int)strlen("unix://") + PATH_LONGEST) {
-		error_set(err, EINVAL,
-			  "state: '%.100s...' is not valid here; expected at "
-			  "most %zu bytes, because it contains Podman's socket",
-			  folder, PATH_LONGEST - strlen("/engine.sock"));
-		return NULL;
-	}
+		     folder) > (int)strlen("unix://") + PATH_LONGEST)
+		return error_null(error_set(
+			err, EINVAL,
+			"state: '%.100s...' is not valid here; expected at "
+			"most %zu bytes, because it contains Podman's socket",
+			folder, PATH_LONGEST - strlen("/engine.sock")));
 	service->holder_before = find_holder() != 0;
 	if (service_start(service, err) < 0)
 		return NULL;

@@ -350,10 +350,8 @@ registry_access_begin(sd_event *loop, struct engine *engine,
 		calloc(1, sizeof(*access));
 
 	if (!access || !(access->who = cJSON_CreateObject()) ||
-	    (host && !(access->host = strdup(host)))) {
-		error_nomem(err, "registry");
-		return NULL;
-	}
+	    (host && !(access->host = strdup(host))))
+		return error_null(error_nomem(err, "registry"));
 	access->loop = sd_event_ref(loop);
 	access->registries = registries;
 	access->done = done;

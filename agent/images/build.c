@@ -271,10 +271,8 @@ struct build *build_begin(const struct image_services *services,
 {
 	owned(build_cancel) struct build *build = calloc(1, sizeof(*build));
 
-	if (!build || !(build->sums = pull_progress_new(err))) {
-		error_nomem(err, "build");
-		return NULL;
-	}
+	if (!build || !(build->sums = pull_progress_new(err)))
+		return error_null(error_nomem(err, "build"));
 	build->services = services;
 	build->plan = *plan;
 	build->progress = progress;

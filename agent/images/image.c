@@ -485,10 +485,8 @@ static struct flight *flight_new(struct images *images,
 	flight->reference = strdup(wanted->reference);
 	if (wanted->build)
 		flight->build = strdup(wanted->build);
-	if (!flight->reference || (wanted->build && !flight->build)) {
-		error_nomem(err, "image");
-		return NULL;
-	}
+	if (!flight->reference || (wanted->build && !flight->build))
+		return error_null(error_nomem(err, "image"));
 	snprintf(flight->target, sizeof(flight->target), "%s",
 		 wanted->reference);
 	if (logins_copy(&flight->logins, &flight->logins_count, wanted->logins,

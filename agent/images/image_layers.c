@@ -188,10 +188,8 @@ struct image_layers_call *image_layers_begin(struct engine *engine,
 		call->chains =
 			calloc(bundle->images_count, sizeof(*call->chains));
 	}
-	if (!call || !call->chains) {
-		error_nomem(err, "layers");
-		return NULL;
-	}
+	if (!call || !call->chains)
+		return error_null(error_nomem(err, "layers"));
 	call->engine = engine;
 	call->done = done;
 	call->arg = arg;

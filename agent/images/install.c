@@ -322,10 +322,8 @@ struct install *install_begin(const struct image_services *services,
 	install->now.phase = IMAGE_BUILDING;
 	find_script(install);
 	install->body = body_new(install);
-	if (!install->body) {
-		error_nomem(err, "install");
-		return NULL;
-	}
+	if (!install->body)
+		return error_null(error_nomem(err, "install"));
 	snprintf(install->container, sizeof(install->container),
 		 "regatta-install-%08" PRIx32, randombytes_random());
 	install->call = step_begin(install, err);

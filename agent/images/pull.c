@@ -397,10 +397,8 @@ struct pull *pull_begin(const struct image_services *services,
 	char path[REFERENCE_PATH_MAX + 1];
 
 	if (!pull || !(pull->reference = strdup(reference)) ||
-	    !(pull->sums = pull_progress_new(err))) {
-		error_nomem(err, "image");
-		return NULL;
-	}
+	    !(pull->sums = pull_progress_new(err)))
+		return error_null(error_nomem(err, "image"));
 	if (reference_parse(reference, &pull->parts, err) < 0 ||
 	    logins_copy(&pull->logins, &pull->logins_count, logins, count,
 			err) < 0)

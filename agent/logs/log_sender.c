@@ -235,10 +235,8 @@ struct log_sender *log_sender_new(sd_event *loop, struct spool *spool,
 		return NULL;
 	TAILQ_INIT(&sender->streams);
 	sender->frame = malloc(LOG_SENDER_FRAME_MAX);
-	if (!sender->frame) {
-		error_nomem(err, "log sender");
-		return NULL;
-	}
+	if (!sender->frame)
+		return error_null(error_nomem(err, "log sender"));
 	sender->loop = sd_event_ref(loop);
 	sender->poll_ms = LOG_SENDER_POLL_MS;
 	sender->spool = spool;

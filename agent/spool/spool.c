@@ -78,10 +78,8 @@ struct spool *spool_new(const char *state, struct error *err)
 	    file_make_folders(spool->root, 0700, err) < 0)
 		return NULL;
 	spool->fd = open(spool->root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (spool->fd < 0 || fchmod(spool->fd, 0700) < 0) {
-		error_errno(err, "%s", spool->root);
-		return NULL;
-	}
+	if (spool->fd < 0 || fchmod(spool->fd, 0700) < 0)
+		return error_null(error_errno(err, "%s", spool->root));
 	if (lock_folder(spool->fd, state, err) < 0)
 		return NULL;
 	return take(spool);

@@ -300,10 +300,8 @@ struct preflight *preflight_begin(const struct preflight_services *services,
 	if (!preflight)
 		return NULL;
 	preflight->warnings = cJSON_CreateArray();
-	if (!preflight->warnings) {
-		error_nomem(err, "preflight");
-		return NULL;
-	}
+	if (!preflight->warnings)
+		return error_null(error_nomem(err, "preflight"));
 	if (loop_timer(services->loop, &preflight->timer, 0, begin, preflight,
 		       err) < 0)
 		return NULL;

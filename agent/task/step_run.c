@@ -73,57 +73,38 @@ static void wait_done(void *arg, const struct error *err, cJSON *answer)
 		step_inspect(task);
 }
 
-/* disk_over_fn */
-static void disk_over(void *arg, uint64_t bytes)
-{
-	struct task *task = arg;
-	const struct policy *policy =
-		node_policy_rules(task->services->node_policy);
-
-	snprintf(task->reason, sizeof(task->reason),
-		 "limits.disk: the container wrote %" PRIu64
-		 " MiB to its own disk; %.60s allows %" PRIu64 " MiB",
-		 bytes >> 20, policy->file, policy->limits.disk_bytes >> 20);
-	task_stop(task, FAILURE_POLICY);
-}
-
-static void limit_disk(struct task *task)
-{
-	uint64_t limit = node_policy_rules(task->services->node_policy)
-				 ->limits.disk_bytes;
-	struct error err;
-
-	if (task->disk || !limit)
-		return;
-	task->disk =
-		disk_watch_new(task->services->loop, task->services->engine,
-			       task->container, limit, disk_over, task, &err);
-	if (!task->disk)
-		log_warning("limits.disk: %s", err.text);
-}
-
-/* spool_over_fn */
-static void output_over(void *arg, const char *why)
+/* write_over_fn */
+static void wrote_too_much(void *arg, const char *why)
 {
 	struct task *task = arg;
 
-	snprintf(task->reason, sizeof(task->reason), "output: %s", why);
+	snprintf(task->reason, sizeof(task->reason), "%s", why);
 	task_stop(task, FAILURE_POLICY);
 }
 
-static void limit_output(struct task *task)
+static void limit_writes(struct task *task)
 {
-	uint64_t limit = task->spec.container.log_limit_bytes;
+	uint64_t output = task->spec.container.log_limit_bytes;
+	const struct task_services *services = task->services;
+	const struct write_watch_config config = {
+		.loop = services->loop,
+		.engine = services->engine,
+		.container = task->container,
+		.node_policy = services->node_policy,
+		.spool = services->spool,
+		.id = &task->id,
+		.output_bytes = output ? output : LOG_LIMIT_DEFAULT,
+		.over = wrote_too_much,
+		.arg = task,
+	};
 	struct error err;
 
-	if (task->output)
+	if (task->writes)
 		return;
-	task->output =
-		spool_watch_new(task->services->loop, task->services->spool,
-				&task->id, limit ? limit : LOG_LIMIT_DEFAULT,
-				output_over, task, &err);
-	if (!task->output)
-		log_warning("output: %s", err.text);
+	task->writes = write_watch_new(&config, &err);
+	if (!task->writes)
+		log_warning("what the container writes is not limited: %s",
+			    err.text);
 }
 
 void step_carry_commands(struct task *task)
@@ -142,8 +123,7 @@ void step_carry_commands(struct task *task)
 void step_run_leave(struct task *task)
 {
 	gang_ssh_free(take(task->ssh));
-	disk_watch_free(take(task->disk));
-	spool_watch_free(take(task->output));
+	write_watch_free(take(task->writes));
 }
 
 void step_run(struct task *task)
@@ -151,8 +131,7 @@ void step_run(struct task *task)
 
 	step_watch(task);
 	step_sample(task);
-	limit_disk(task);
-	limit_output(task);
+	limit_writes(task);
 	step_carry_commands(task);
 	task->call =
 		engine_container_wait(task->services->engine, task->container,

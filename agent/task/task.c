@@ -243,8 +243,7 @@ void task_free(struct task *task)
 	loop_source_free(&task->watch);
 	loop_source_free(&task->silent);
 	loop_source_free(&task->soon);
-	disk_watch_free(task->disk);
-	spool_watch_free(task->output);
+	write_watch_free(task->writes);
 	gang_ssh_free(task->ssh);
 	if (task->port_fd >= 0)
 		close(task->port_fd);

@@ -9,12 +9,11 @@
 #include "agent/evidence/abort.h"
 #include "agent/evidence/evidence_round.h"
 #include "agent/task/collect.h"
-#include "agent/task/disk_watch.h"
 #include "agent/task/exit_status.h"
 #include "agent/task/preflight.h"
 #include "agent/task/streams.h"
 #include "agent/task/task.h"
-#include "agent/spool/spool_watch.h"
+#include "agent/task/write_watch.h"
 #include "protocol/hardware/container.h"
 
 #define CALL_MS 30000     /* an engine call that should take milliseconds */
@@ -92,8 +91,7 @@ struct task {
 	uint64_t start_ms; /* of the gang */
 	struct strings addresses;
 	enum failure ordered;       /* why it was told to stop */
-	struct disk_watch *disk;    /* while the command runs; NULL: no limit */
-	struct spool_watch *output; /* while the command runs */
+	struct write_watch *writes; /* while the command runs */
 	struct gang_ssh *ssh; /* while the command runs; NULL: not requested */
 	char reason[200];     /* why it was stopped, in words; or "" */
 	bool forged;          /* something was put in the record's place */

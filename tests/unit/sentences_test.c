@@ -75,7 +75,7 @@ static const struct {
 	{ "agent/task/step_create.c", "error_set" },
 	{ "agent/task/step_end.c", "error_set" },
 	{ "agent/task/step_image.c", "error_set" },
-	{ "agent/task/step_run.c", "snprintf" },
+	{ "agent/task/write_watch.c", "snprintf" },
 	{ "agent/task/step_start.c", "error_set" },
 	{ "agent/task/task_ending.c", "snprintf" },
 	{ "controller/stacks/stacks.c", "snprintf what" },
@@ -106,7 +106,7 @@ static const struct {
 	/* Its refusals are those of policy.c. */
 	{ "agent/policy", "rights_check.c" },
 	/* What a controller checks before; a prefix. */
-	{ "agent/task", "streams.c step_workspace.c" },
+	{ "agent/task", "step_run.c streams.c step_workspace.c" },
 	/* What a job waits for, and why it is repeated. */
 	{ "controller/jobs",
 	  "adaptive_repeats.c expected_time.c job.c job_result.c "

@@ -1,0 +1,59 @@
+/* write_watch.h - limits what a container writes to its own disk and to its
+ * folder on the host.
+ *
+ * Its own disk is the writable layer above its image. Mounts, volumes, /dev/shm
+ * and output do not count. Engines can limit the layer only on few file
+ * systems, so this module asks the engine for its size. The engine walks all
+ * files of the layer for that. It is asked every two seconds, or less often, so
+ * that it spends at most a fiftieth of the time on it.
+ *
+ * regatta-init bounds the output that it keeps, but the command may make other
+ * files in the folder. So all bytes on disk and all names in it count, every
+ * WRITE_LOOK_MS. Files that are removed while they are open are not counted;
+ * their space is free again when the command ends.
+ *
+ * A container can exceed its limits by what it writes between two looks.
+ */
+#ifndef AGENT_TASK_WRITE_WATCH_H
+#define AGENT_TASK_WRITE_WATCH_H
+
+#include "agent/docker/engine.h"
+#include "agent/policy/node_policy.h"
+#include "agent/spool/spool.h"
+
+#define WRITE_LOOK_MS 1000
+#define WRITE_NAMES_MAX 2048 /* regatta-init makes 64 logs and 128 copies */
+
+/* Allowed beside the kept output: what is written before regatta-init cuts a
+ * log to its limit, and what the agent writes.
+ */
+#define WRITE_SLACK_BYTES (UINT64_C(256) << 20)
+
+/* The container is over a limit; why says which one. Called once, never from
+ * inside a call of this header; write_watch_free() may be called within it.
+ */
+typedef void write_over_fn(void *arg, const char *why);
+
+/* Borrowed until write_watch_free(). */
+struct write_watch_config {
+	sd_event *loop;
+	struct engine *engine;
+	const char *container; /* its name */
+	/* limits.disk: of its own disk */
+	const struct node_policy *node_policy;
+	struct spool *spool;
+	const struct task_id *id;
+	uint64_t output_bytes; /* limit of the kept output */
+	write_over_fn *over;
+	void *arg;
+};
+
+struct write_watch;
+
+/* Failed requests to the engine are repeated. */
+struct write_watch *write_watch_new(const struct write_watch_config *config,
+				    struct error *err);
+void write_watch_free(struct write_watch *watch); /* NULL is fine */
+OWNED_POINTER(struct write_watch, write_watch_free)
+
+#endif
