@@ -1,4 +1,4 @@
-/* blob_transfer.c - contents between this machine and the controller.
+/* blob_transfer.c - sends contents to the controller, and fetches them.
  */
 #include "controller/cli/blob_transfer.h"
 
@@ -11,25 +11,25 @@
 #include <string.h>
 
 #define PIECE MESSAGE_PAYLOAD_MAX
-#define WINDOW 4 /* pieces that are sent before the first one is answered */
+#define WINDOW 4 /* pieces that are sent before the first answer */
 
-/* A piece on its way. */
+/* A piece that is being sent. */
 struct put {
 	struct sending *sending;
-	uint64_t number; /* of the request; 0: this place is free */
+	uint64_t number; /* of the request; 0: not in use */
 };
 
-/* A content on its way out. */
+/* A content that is being sent. */
 struct sending {
 	struct client *client;
 	const struct blob_transfer *transfer;
 	bool begun;
-	uint64_t at; /* what was read, and sent, so far */
+	uint64_t at; /* bytes that were read so far */
 	char *piece;
 	struct put puts[WINDOW];
 	size_t under_way;
-	uint64_t length;    /* what the controller has, as it said last */
-	bool whole;         /* that is all of it, and good */
+	uint64_t length; /* bytes that the controller has, by its last answer */
+	bool whole;      /* the controller has all bytes, with the right hash */
 	struct error error; /* code 0: none */
 };
 
@@ -71,7 +71,7 @@ static ssize_t read_piece(struct sending *sending, size_t size,
 	return (ssize_t)done;
 }
 
-/* Go on at that byte. */
+/* Read on from this byte. */
 static int move_to(struct sending *sending, uint64_t offset, struct error *err)
 {
 	const struct blob_transfer *transfer = sending->transfer;
@@ -161,8 +161,9 @@ static int put_piece(struct sending *sending, struct error *err)
 	return put(sending, offset, (size_t)got, err);
 }
 
-/* Pieces follow each other unasked. What the controller has is only certain
- * when it has answered all: then it is asked for more, or whether that is all.
+/* Send pieces without waiting for each answer. When all are answered, it is
+ * known what the controller has: send the rest, or ask whether the content is
+ * whole.
  */
 static int step(struct sending *sending, struct error *err)
 {

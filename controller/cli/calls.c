@@ -1,4 +1,4 @@
-/* calls.c - requests whose answers are waited for.
+/* calls.c - sends requests and waits for their answers.
  */
 #include "controller/cli/calls.h"
 
@@ -84,7 +84,7 @@ const void *rows_at(const struct rows *rows, size_t at)
 	return rows->items + at * rows->schema->size;
 }
 
-/* The list of a reply that comes in pages: its only one. */
+/* The list in a reply that comes in pages; such a reply has one. */
 static const struct field *list_of(const struct schema *schema)
 {
 	size_t i = 0;
@@ -94,7 +94,7 @@ static const struct field *list_of(const struct schema *schema)
 	return &schema->fields[i];
 }
 
-/* Append the rows of a page, which move. */
+/* Move the rows of a page to the end of the rows. */
 static int rows_append(struct rows *rows, const struct field *list, char *reply,
 		       struct error *err)
 {
@@ -113,7 +113,7 @@ static int rows_append(struct rows *rows, const struct field *list, char *reply,
 	return 0;
 }
 
-/* Where the page behind these rows begins. */
+/* The value at which the next page begins. */
 static uint64_t rows_after(const struct rows *rows, const char *id)
 {
 	const struct field *field = id ? codec_field(rows->schema, id) : NULL;
@@ -146,8 +146,8 @@ int client_rows(struct client *client, enum query_kind what, uint64_t of,
 		goes_on = *(bool *)((char *)answer.reply + more->offset);
 		if (goes_on && query.after <= before)
 			return error_set(err, EPROTO,
-					 "%s: the list of the controller does "
-					 "not end",
+					 "%s: the controller's pages do not "
+					 "advance",
 					 query_names[what]);
 	}
 	*rows = all;

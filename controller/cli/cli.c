@@ -1,4 +1,4 @@
-/* cli.c - what commands share: their connection, their output, Ctrl-C.
+/* cli.c - functions that commands share: connection, output, Ctrl-C.
  */
 #include "controller/cli/cli.h"
 
@@ -177,9 +177,9 @@ int cli_id(const char *text, const char *what, uint64_t *id, struct error *err)
 		number = strtoull(text, &end, 10);
 	if (!end || *end || errno || !number)
 		return error_set(err, EINVAL,
-				 "%s: '%.60s' is not valid here; expected its "
-				 "number, from 1 on",
-				 what, text);
+				 "%s: '%.60s' is not valid here; expected the "
+				 "number of a %s, from 1",
+				 what, text, what);
 	*id = number;
 	return 0;
 }

@@ -1,4 +1,4 @@
-/* client.c - requests to the controller and their answers.
+/* client.c - sends requests to the controller and receives their answers.
  */
 #include "controller/cli/client.h"
 #include "protocol/base/clock.h"
@@ -13,9 +13,9 @@
 
 #define TICK_MS 100
 #define PACE_MS 5
-/* An eighth of what a key may send, so that eight of us can run at once; and as
- * much at once as in a fifth of a second: log lines then reach a follower
- * within milliseconds.
+/* An eighth of the rate that a key may use, so that eight commands can run at
+ * once. A burst of a fifth of a second lets log lines reach a follower within
+ * milliseconds.
  */
 #define RATE (BUDGET_PERSON_MESSAGES / 8.0)
 #define RATE_BURST (RATE / 5)
@@ -40,12 +40,12 @@ struct client {
 	char endpoint[256];
 	char public[KEY_TEXT_SIZE];
 	bool ready;        /* welcomed */
-	bool was_ready;    /* there was a session */
-	int64_t absent_ms; /* since when there is none */
+	bool was_ready;    /* there was a session before */
+	int64_t absent_ms; /* since when there is no session */
 	bool patient;
-	bool told;   /* that the connection is lost */
-	bool unkept; /* it was told that the next key cannot be kept */
-	bool odd;    /* the last attempt ended as one with a wrong key does */
+	bool told;   /* notice() was told of the loss */
+	bool unkept; /* the user knows that the next key cannot be saved */
+	bool odd;    /* the last attempt failed as with a wrong key */
 	bool interrupted;
 	bool dead;
 	struct error why; /* of the last loss; when dead, of every request */
@@ -59,7 +59,7 @@ struct client {
 	sd_event_source *tick;
 };
 
-/* Read the body as the struct that it is to be. */
+/* Decode the body by the schema of the request's reply. */
 static int answer_read(struct answer *answer, const struct schema *schema,
 		       const cJSON *body, struct error *err)
 {
@@ -94,9 +94,7 @@ static void pending_free(struct pending *pending)
 }
 OWNED_POINTER(struct pending, pending_free)
 
-/* Take the request out of the list, then tell its owner: done() may change
- * the list.
- */
+/* Remove the request first: done() may change the list. */
 static void finish(struct client *client, struct pending *pending,
 		   struct answer *answer, const struct error *err)
 {
@@ -105,7 +103,7 @@ static void finish(struct client *client, struct pending *pending,
 	pending_free(pending);
 }
 
-/* The end of this client: nothing more will be answered. */
+/* End the client: all requests fail, also later ones. */
 static void give_up(struct client *client, const struct error *why)
 {
 	struct pending *pending;
@@ -127,13 +125,13 @@ static bool may_send(struct client *client)
 	return client->tokens >= 1;
 }
 
-/* Send what waits to be sent; false: something still waits. */
+/* Send the waiting requests. False: some still wait. */
 static bool send_pending(struct client *client)
 {
 	struct pending *pending;
 
 	if (!client->ready)
-		return true; /* WELCOME starts us again */
+		return true; /* on_welcome() sends them */
 	TAILQ_FOREACH(pending, &client->pending, next)
 	{
 		if (pending->sent)
@@ -231,8 +229,8 @@ static void on_connected(void *arg)
 	wire_client_send(client->wire, MESSAGE_HELLO, &hello, NULL, 0, NULL);
 }
 
-/* Waiting cannot help. A handshake that fails may be a controller that ends
- * just then: only the second one in a row tells.
+/* Would later attempts fail, too? A handshake may fail because the controller
+ * is ending, so only the second failure in a row is fatal.
  */
 static bool is_fatal(struct client *client, int code)
 {
@@ -436,7 +434,7 @@ void client_set_patient(struct client *client, client_notice_fn *notice,
 	client->notice_arg = arg;
 }
 
-/* A copy of a message's struct on the heap: there is no shorter way to one. */
+/* Copy a message's struct to the heap. Encoding it also checks its limits. */
 static int copy_body(enum message_type type, const void *body, void **copy,
 		     struct error *err)
 {

@@ -1,4 +1,4 @@
-/* descriptions.c - files of the images folder that go with a sweep.
+/* descriptions.c - adds descriptions of the local images folder to a sweep.
  */
 #include "controller/cli/descriptions.h"
 
@@ -9,7 +9,7 @@
 
 #define KEYS_AT_ONCE 256 /* in one request */
 
-/* What a key names: its kind, and the name behind the slash. */
+/* The kind and the name of a key: "models/NAME". */
 static const char *key_name(const char *key, enum catalog_kind *kind)
 {
 	const char *slash = strchr(key, '/');
@@ -64,7 +64,7 @@ static int ask(const struct input *input, struct cli *cli,
 	return 0;
 }
 
-/* As keys of the sweep, for the controller reads them there. */
+/* The controller reads them as a key of the sweep. */
 static int add_text(struct input *input, const cJSON *described,
 		    struct error *err)
 {

@@ -1,4 +1,4 @@
-/* help.c - what --help prints.
+/* help.c - prints the help.
  */
 #include "controller/cli/help.h"
 
@@ -25,7 +25,7 @@ void help_all(FILE *out)
 	      out);
 }
 
-/* Forms that do not fit in a line stand below each other. */
+/* Alternatives that do not fit in a line are printed below each other. */
 static void print_command_usage(FILE *out, const struct command *command)
 {
 	const char *form = command->subcommands ? "SUBCOMMAND" : command->args;

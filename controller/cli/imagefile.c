@@ -1,4 +1,4 @@
-/* imagefile.c - a file with images, taken apart into contents.
+/* imagefile.c - splits an image file into contents and sends them.
  */
 #include "controller/cli/imagefile.h"
 
@@ -20,13 +20,13 @@ struct image_file {
 	uint64_t size; /* of the file itself */
 	struct image_bundle bundle;
 	struct texts texts; /* of the small files in it */
-	size_t *places;     /* of each entry of the bundle, in the file */
+	size_t *places;     /* the number of each entry in the file */
 	image_file_progress_fn *progress;
 	void *arg;
 	/* The second reading. */
 	struct archive *in;
-	size_t at; /* headers that were read: behind the last are its bytes */
-	size_t entry; /* of the bundle, that is being sent */
+	size_t at;    /* headers read; the bytes of the last one follow */
+	size_t entry; /* index of the entry that is being sent */
 	uint64_t sent;
 	uint64_t total;
 	blob_transfer_progress_fn *sending;
@@ -111,7 +111,7 @@ static char *hex_of(struct digest *digest)
 	return strdup(hex);
 }
 
-/* A blob's name is its hash: one that is damaged is not sent anywhere. */
+/* A blob's name is its hash: refuse a damaged one. */
 static int check_name(const struct image_file *file,
 		      const struct image_bundle_entry *entry, struct error *err)
 {
@@ -126,7 +126,7 @@ static int check_name(const struct image_file *file,
 			 file->path, entry->path);
 }
 
-/* Hash the entry's bytes; keep them, if they may be one of the lists. */
+/* Hash the entry's bytes; keep small JSON, which may be a manifest. */
 static int read_entry(struct image_file *file, struct image_bundle_entry *entry,
 		      struct error *err)
 {
@@ -207,9 +207,7 @@ static int read_file(struct image_file *file, struct error *err)
 	return rc;
 }
 
-/* An OCI layout has no manifest.json: it gets one, for the engines that read
- * nothing else.
- */
+/* Add a manifest.json to an OCI layout, for engines that read nothing else. */
 static int add_list(struct image_file *file, struct error *err)
 {
 	const struct text *text = &file->texts.list[file->texts.count - 1];
@@ -289,7 +287,7 @@ const struct image_bundle *image_file_bundle(const struct image_file *file)
 
 /* The second reading. */
 
-/* transfer.begin: stand before the bytes of file->entry. */
+/* transfer.begin: go to the bytes of file->entry. */
 static int begin_entry(void *arg, struct error *err)
 {
 	struct image_file *file = arg;
@@ -404,7 +402,7 @@ int image_file_send_bundle(const struct image_file *file, struct client *client,
 	return send_memory(client, text.data, text.size, hash, err);
 }
 
-/* texts: those that are in memory, or all others. */
+/* texts: send the entries that are in memory; else, all others. */
 static int send_entries(struct image_file *file, struct client *client,
 			bool texts, struct error *err)
 {
@@ -424,7 +422,7 @@ static int send_entries(struct image_file *file, struct client *client,
 	return 0;
 }
 
-/* By the small ones nodes know what else they need. */
+/* Send the small entries first: they tell nodes what else they need. */
 int image_file_send(struct image_file *file, struct client *client,
 		    blob_transfer_progress_fn *progress, void *arg,
 		    struct error *err)

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define NESTED_MAX 2 /* an index may name others */
+#define NESTED_MAX 2 /* indexes in an index */
 #define LIST_NAME "manifest.json"
 
 /* The member, if it is a list. */
@@ -116,7 +116,7 @@ add_image(struct image_bundle *bundle, const char *config, struct error *err)
 	return image;
 }
 
-/* What docker save lists. */
+/* The manifest.json of docker save. */
 
 static int check_layers(const struct image_bundle *bundle, const cJSON *layers,
 			struct error *err)
@@ -192,7 +192,9 @@ static bool blob_path(const char *digest, char path[96])
 	return true;
 }
 
-/* A name that an engine takes: one with a '/' or a ':'; a tag alone is none. */
+/* The name of the image; NULL: an engine would not accept it. A tag alone,
+ * without '/' or ':', is no name.
+ */
 static const char *image_name(const cJSON *descriptor)
 {
 	const cJSON *notes = json_get(descriptor, "annotations");
@@ -246,8 +248,7 @@ static int take_manifest(const struct image_bundle *bundle,
 	return 0;
 }
 
-/* Those of other platforms may be named, but not be in the file; signatures
- * and the like have no layers to run.
+/* Is it the manifest of an image? Signatures and the like have another config.
  */
 static bool is_image(const cJSON *manifest)
 {

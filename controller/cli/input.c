@@ -1,4 +1,4 @@
-/* input.c - a sweep file as a command names it: its text, checked here.
+/* input.c - reads, checks and submits the sweep file of a command.
  */
 #include "controller/cli/input.h"
 #include "controller/cli/render.h"
@@ -35,7 +35,7 @@ static int check(struct input *input, struct cli *cli, bool optional_catalog,
 	return parse(input, err);
 }
 
-/* --keep-going becomes part of the text, too, where there is what it is for. */
+/* Add --keep-going to the text. It needs a flagperf: block. */
 static int add_keep_going(struct input *input, struct error *err)
 {
 	static const struct document_limits limits = { .layers = true };
@@ -54,7 +54,9 @@ static int add_keep_going(struct input *input, struct error *err)
 			   "\n---\nflagperf: {keep_going: true}\n", err);
 }
 
-/* Leave a case out, for the controller as well. */
+/* Add to the text that a case is left out, so that the controller leaves it
+ * out, too.
+ */
 static int leave_out(struct buffer *text, const char *name, const char *why,
 		     struct error *err)
 {
@@ -75,8 +77,8 @@ static int leave_out(struct buffer *text, const char *name, const char *why,
 	return rc;
 }
 
-/* Where the checkout of a FlagPerf sweep is on this machine, too, or --tree
- * says where one like it is: has it what the cases need?
+/* If the FlagPerf checkout, or a copy (--tree), is on this machine, check that
+ * it has the files that the cases need.
  */
 static int check_tree(struct input *input, struct cli *cli, struct error *err)
 {
@@ -95,7 +97,7 @@ static int check_tree(struct input *input, struct cli *cli, struct error *err)
 	if (!folder && *flagperf_tree(flagperf)) {
 		folder = flagperf_tree(flagperf);
 		if (access(folder, F_OK))
-			return 0; /* the nodes will see */
+			return 0; /* the nodes check it */
 	} else if (!folder) {
 		if (!sweep_workspaces(input->sweep))
 			return 0;
@@ -114,7 +116,7 @@ static int check_tree(struct input *input, struct cli *cli, struct error *err)
 		    leave_out(&input->text, flagperf_case(flagperf, i),
 			      why.text, err) < 0)
 			return -1;
-		/* The last word is for whoever ends here. */
+		/* The last error becomes that of the command. */
 		if (!cli->options->keep_going && missing)
 			cli_say(cli, "regatta: %s", err->text);
 		*err = why;
@@ -148,7 +150,7 @@ int input_check_jobs(const struct input *input, struct cli *cli,
 			 input->name, totals->dropped);
 }
 
-/* "batch.micro=2" to a document that is laid over the sweep file. */
+/* Write "batch.micro=2" as a document that is merged into the sweep file. */
 static int write_setting(const char *setting, struct buffer *out,
 			 struct error *err)
 {
@@ -182,8 +184,8 @@ static int write_setting(const char *setting, struct buffer *out,
 	return buffer_printf(out, err, " %s\n", value + 1);
 }
 
-/* The sweep that the controller gets is the one that was checked here, so
- * what is set becomes part of the text.
+/* Add --set to the text, so that the controller gets the sweep that was checked
+ * here.
  */
 static int add_settings(struct input *input, const struct option_list *set,
 			struct error *err)
@@ -209,7 +211,7 @@ static int add_settings(struct input *input, const struct option_list *set,
 	return 0;
 }
 
-/* What the matrix says of each cell would win over what is set for all. */
+/* Refuse a key that is in the matrix, because the matrix takes precedence. */
 static int check_settings(const struct input *input,
 			  const struct option_list *set, struct error *err)
 {
@@ -221,7 +223,7 @@ static int check_settings(const struct input *input,
 		return 0;
 	document = document_parse(input->text.data, input->text.size,
 				  input->name, &limits, NULL);
-	/* Whatever is wrong in it, check() says. */
+	/* check() reports errors of the document. */
 	matrix = document ? value_get(document_root(document), "matrix") : NULL;
 	for (size_t i = 0; i < set->count; i++) {
 		const char *word = set->items[i];
@@ -273,7 +275,7 @@ void input_clear(struct input *input)
 	input->catalog = NULL;
 }
 
-/* Cells with their reasons, at most CELLS_SHOWN of them. */
+/* Print cells with their reasons, at most CELLS_SHOWN. */
 static void tell_cells(struct cli *cli, const struct cell_note *cells,
 		       size_t count, const char *what, const char *where)
 {

@@ -120,7 +120,7 @@ static int find_hosts(struct cli *cli, struct sweep *sweep,
 struct asking {
 	struct client *client;
 	const char *registry;
-	struct registry_login login; /* empty: the file knows none */
+	struct registry_login login; /* empty: the file has none */
 	bool told;
 	int rc;
 	struct error *err;

@@ -228,7 +228,7 @@ char *job_detail(const struct job_info *job, char *to, size_t size)
 	escape_text(job->failure, failure, sizeof(failure));
 	if (state == JOB_FAILED || state == JOB_CANCELLED || failure[0]) {
 		escape_text(job->text, text, sizeof(text));
-		/* "cancelled by me" says it all. */
+		/* The text, "cancelled by me", includes the class. */
 		if (text[0] && failure_from(failure) == FAILURE_CANCELLED)
 			failure[0] = 0;
 		separator = failure[0] && text[0] ? ": " : "";

@@ -5,7 +5,6 @@
 #include "protocol/base/printable.h"
 #include "protocol/base/utf8.h"
 
-#include <errno.h>
 #include <locale.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +21,7 @@ struct screen {
 	bool colours;
 };
 
-/* curses' numbers of its own colours. */
+/* The curses colour of each colour. */
 static const short numbers[] = {
 	[RED] = COLOR_RED,
 	[GREEN] = COLOR_GREEN,
@@ -30,22 +29,17 @@ static const short numbers[] = {
 	[CYAN] = COLOR_CYAN,
 };
 
-struct screen *screen_new(FILE *in, FILE *out, bool colours, struct error *err)
+struct screen *screen_new(FILE *in, FILE *out, bool colours)
 {
 	owned(screen_free) struct screen *screen = calloc(1, sizeof(*screen));
 
-	if (!screen) {
-		error_nomem(err, "screen");
+	if (!screen)
 		return NULL;
-	}
 	setlocale(LC_CTYPE, "");
 	screen->out = out;
 	screen->terminal = newterm(NULL, out, in);
-	if (!screen->terminal) {
-		error_set(err, ENOTTY,
-			  "this terminal does not support full-screen output");
+	if (!screen->terminal)
 		return NULL;
-	}
 	set_term(screen->terminal);
 	cbreak(); /* Ctrl-C is a signal */
 	noecho();

@@ -8,7 +8,6 @@
 #define CONTROLLER_CLI_SCREEN_H
 
 #include "controller/report/terminal.h"
-#include "protocol/base/error.h"
 #include "protocol/base/owned.h"
 
 #include <stdbool.h>
@@ -22,8 +21,8 @@ enum screen_key {
 };
 
 struct screen;
-/* ENOTTY: the terminal lacks the needed functions. */
-struct screen *screen_new(FILE *in, FILE *out, bool colours, struct error *err);
+/* NULL: the terminal lacks the needed functions, or out of memory. */
+struct screen *screen_new(FILE *in, FILE *out, bool colours);
 /* Also restores the terminal. */
 void screen_free(struct screen *screen);
 OWNED_POINTER(struct screen, screen_free)

@@ -1,5 +1,4 @@
-/* secrets.c - the secrets of a sweep: read where it is submitted, sealed, sent
- * along.
+/* secrets.c - reads the secrets of a sweep and seals them for the controller.
  */
 #include "controller/cli/secrets.h"
 
@@ -13,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A path as a shell would take it: "~/" is the user's home. */
+/* As in a shell, "~/" is the home of the user. */
 static int read_file(const struct cli *cli, const char *place,
 		     struct buffer *value, struct error *err)
 {
@@ -40,7 +39,7 @@ static void drop_line_end(struct buffer *value)
 	value->size = size;
 }
 
-/* The value, and a 0 behind it. Errors never quote it. */
+/* Read the value, and end it with NUL. Errors never quote it. */
 static int read_value(const struct cli *cli, const struct secret_source *source,
 		      struct buffer *value, struct error *err)
 {
@@ -106,7 +105,7 @@ static int add_all(struct cli *cli, struct client *client,
 		const struct secret_source *source = &sources->items[i];
 		struct error why;
 
-		/* What is asked for again is not waited for. */
+		/* A retry does not wait for standard input. */
 		if (again && source->from == SECRET_STDIN)
 			continue;
 		if (seal(cli, client, source, &grown[*count], &why) == 0)
@@ -119,7 +118,7 @@ static int add_all(struct cli *cli, struct client *client,
 	return 0;
 }
 
-/* Variables that stand in the file for everybody to read. */
+/* Variables that all readers of the sweep can see. */
 
 static void warn_of(struct cli *cli, const struct strings *env)
 {
@@ -174,7 +173,7 @@ int secrets_collect_again(struct cli *cli, struct client *client, uint64_t id,
 	struct secret_sources sources;
 	const char *text;
 
-	/* Who may not read it may not retry it: the controller says so then. */
+	/* EPERM: the controller will refuse the retry, too. */
 	if (client_query(client, &query, &answer, err) < 0)
 		return err->code == EPERM ? 0 : -1;
 	text = ((const struct reply_text *)answer.reply)->text;

@@ -1,5 +1,4 @@
-/* terminal_text.c - bytes of a job's output, with control characters escaped
- * for a terminal.
+/* terminal_text.c - escapes a job's output for a terminal.
  */
 #include "controller/cli/terminal_text.h"
 
@@ -30,7 +29,9 @@ static void hold(struct terminal_text *text, unsigned char c)
 	text->held[text->held_size++] = (char)c;
 }
 
-/* A colour goes on. false: it is none; the byte is still to be shown. */
+/* Take a byte of a colour sequence. False: it is no such sequence, and the byte
+ * must still be printed.
+ */
 static bool take_colour(struct terminal_text *text, FILE *out, unsigned char c)
 {
 	bool goes_on = text->held_size == 1
@@ -51,7 +52,7 @@ static bool take_colour(struct terminal_text *text, FILE *out, unsigned char c)
 	return true;
 }
 
-/* The same of a character of several bytes. */
+/* The same for a character of several bytes. */
 static bool take_character(struct terminal_text *text, FILE *out,
 			   unsigned char c)
 {

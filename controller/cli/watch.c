@@ -15,16 +15,16 @@
 #include <unistd.h>
 
 #define WAIT_MS 30000
-/* Between two questions: progress comes with every step of a training, and
- * asking must not disturb what is measured.
+/* The pause between two queries: more of them would disturb the measured
+ * training.
  */
 #define PACE_MS 50
 #define SCREEN_PACE_MS 200 /* a person reads no faster */
 #define SCREEN_WAIT_MS 1000
-#define WHOLE_MAX 1000 /* jobs that are looked at whole each second */
+#define WHOLE_MAX 1000 /* jobs; larger sweeps are not queried whole */
 #define LINE_MAX_BYTES 600
 #define IDLE_MAX 10000 /* jobs that do not run, kept for the screen */
-#define SAID_MAX 4096  /* bytes said while the screen was there */
+#define SAID_MAX 4096  /* bytes of messages during the screen */
 
 struct watch {
 	struct cli *cli;
@@ -34,15 +34,15 @@ struct watch {
 	size_t idle;         /* jobs that do not run and are remembered */
 	uint64_t since;      /* of the round that is finished */
 	uint64_t next_since; /* of the round under way */
-	uint64_t after;      /* last job of the page before */
+	uint64_t after;      /* the last job of the page before */
 	bool stopped;        /* watch_stop() */
 	bool left;           /* leave() */
-	bool snapshot;       /* the first round is over */
-	bool again;          /* the controller is back: look at all anew */
-	size_t old;          /* had ended when we first looked */
+	bool snapshot;       /* the first round has ended */
+	bool again;          /* the controller is back: query all jobs again */
+	size_t old;          /* jobs that had ended before the first query */
 	struct watch_screen *screen; /* NULL: plain lines */
-	struct buffer said;          /* for the time after the screen */
-	int64_t whole_ms;            /* of the last such look */
+	struct buffer said;          /* to be printed after the screen */
+	int64_t whole_ms;            /* of the last query of all jobs */
 	bool pausing;
 	sd_event_source *pause;
 };
@@ -74,7 +74,7 @@ static void on_notice(void *arg, const char *text)
 	struct watch *watch = arg;
 
 	watch_say(watch, "%s", text);
-	/* A controller that started anew may count its changes anew. */
+	/* A restarted controller may number its changes from the start. */
 	watch->again = true;
 	client_interrupt(watch->client);
 }
@@ -101,10 +101,10 @@ struct watch *watch_new(struct cli *cli, struct client *client, uint64_t sweep,
 	watch->client = client;
 	watch->known.id = sweep;
 	buffer_init(&watch->said, SAID_MAX);
-	/* A terminal that cannot do it gets lines. */
+	/* A terminal that cannot show a screen gets lines. */
 	if (cli->err_terminal && isatty(STDIN_FILENO))
 		watch->screen = watch_screen_new(cli, client, &watch->known,
-						 leave, watch, NULL);
+						 leave, watch);
 	client_set_patient(client, on_notice, watch);
 	return take(watch);
 }
@@ -120,7 +120,7 @@ static void forget_job(struct watched *watched)
 	free(take(watched->job));
 }
 
-/* From now on in lines; what was said on the screen stands again. */
+/* Continue in lines, and print the messages of the screen again. */
 static void leave_screen(struct watch *watch)
 {
 	if (!watch->screen)
@@ -144,7 +144,7 @@ void watch_free(struct watch *watch)
 	free(watch);
 }
 
-/* What is known of the jobs. */
+/* The known jobs. */
 
 /* The job of that id, or where it belongs. */
 static size_t place_of(const struct watch *watch, uint64_t id)
@@ -241,7 +241,7 @@ static void announce(struct watch *watch, const struct job_info *job,
 	put_line(watch, line);
 }
 
-/* What a person wants to read of: the screen shows the rest. */
+/* Is the change printed as a line? A screen shows the other changes. */
 static bool worth_a_line(const struct watch *watch, const struct watched *job,
 			 uint32_t old_attempt, bool fresh)
 {
@@ -317,11 +317,11 @@ static int take_job(struct watch *watch, const struct job_info *row,
 	else if ((changed || job->attempt != old_attempt) &&
 		 worth_a_line(watch, job, old_attempt, fresh))
 		announce(watch, row, job, old_attempt);
-	/* An announcement may not move the array: the same job. */
+	/* announce() does not move the array: job is still valid. */
 	return keep_job(watch, job, row, err);
 }
 
-/* Asking. */
+/* Queries. */
 
 static void begin_round(struct watch *watch, bool anew)
 {
@@ -330,8 +330,8 @@ static void begin_round(struct watch *watch, bool anew)
 	watch->after = 0;
 }
 
-/* Behind the last page of the first look; in a look at what changed, an answer
- * with more to come says where to go on.
+/* Set where the next page begins: in the first round behind the last job, later
+ * at the last change.
  */
 static int turn_page(struct watch *watch, uint64_t since, uint64_t last,
 		     struct error *err)
@@ -342,7 +342,7 @@ static int turn_page(struct watch *watch, uint64_t since, uint64_t last,
 		watch->since = since;
 	else
 		return error_set(err, EPROTO,
-				 "jobs: the controller's pages do not end");
+				 "jobs: the controller's pages do not advance");
 	return 0;
 }
 
@@ -357,7 +357,7 @@ static int take_page(struct watch *watch, const struct reply_jobs *reply,
 			return -1;
 		last = reply->jobs[i].job;
 	}
-	/* What changes while we turn pages comes again in the next round. */
+	/* Changes between two pages come again in the next round. */
 	if (!watch->next_since || watch->since)
 		watch->next_since = reply->since;
 	if (reply->more)
@@ -395,7 +395,7 @@ static int pause_ends(sd_event_source *source, uint64_t usec, void *arg)
 	return 0;
 }
 
-/* Wait a moment before the next question. */
+/* Wait a moment before the next query. */
 static int pause_briefly(struct watch *watch, struct error *err)
 {
 	if (loop_timer(client_loop(watch->client), &watch->pause,
@@ -409,7 +409,9 @@ static int pause_briefly(struct watch *watch, struct error *err)
 	return 0;
 }
 
-/* Power, temperature and the last step come without a change of the job. */
+/* Is it time to query all jobs? Power, temperature and steps change without a
+ * change of the job.
+ */
 static bool is_stale(struct watch *watch)
 {
 	int64_t now_ms = clock_mono_ms();

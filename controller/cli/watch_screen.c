@@ -7,7 +7,6 @@
 #include "protocol/base/loop.h"
 #include "protocol/base/utf8.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +14,7 @@
 #include <unistd.h>
 
 #define SECOND_MS 1000
-#define LOOK_MS 200 /* at the size of the screen */
+#define LOOK_MS 200 /* between checks of the size of the screen */
 #define LOG_BYTES 65536
 #define HEAD_ROWS 1
 #define ABOUT_ROWS 3 /* the chosen job in words */
@@ -25,7 +24,6 @@
 typedef unsigned long long ull;
 
 struct watch_screen {
-	struct cli *cli;
 	struct client *client;
 	const struct watched_sweep *known;
 	watch_screen_leave_fn *leave;
@@ -35,9 +33,9 @@ struct watch_screen {
 	const struct watched **shown; /* as they stand on the screen */
 	size_t count, room;
 	sd_event_source *keys, *timer;
-	int64_t second_ms;  /* when log and time left were looked at */
+	int64_t second_ms;  /* when log and remaining time were updated */
 	int64_t left_ms;    /* watched_time_left() */
-	bool picked;        /* by a person; else it is the first one shown */
+	bool picked;        /* the user chose it; else it is the first one */
 	bool log_large;     /* `l` */
 	bool cancels;       /* asks whether to cancel the chosen job */
 	uint64_t log_asked; /* requests under way; 0: none */
@@ -46,7 +44,7 @@ struct watch_screen {
 	char words[240];   /* in the last line */
 };
 
-/* What is shown. */
+/* The jobs on the screen. */
 
 static void collect(struct watch_screen *view)
 {
@@ -97,7 +95,7 @@ void watch_screen_choose(struct watch_screen *view, uint64_t job)
 
 /* Drawing. */
 
-/* Low to high, in eighths of a line; always as wide. */
+/* The losses as bars from low to high; always of the same width. */
 static void spark_text(const struct watched *job,
 		       char to[4 * WATCHED_LOSSES + 1])
 {
@@ -273,7 +271,7 @@ static void bottom_line(const struct watch_screen *view, int row)
 		    line);
 }
 
-/* The first listed job that keeps the chosen one in view. */
+/* List the jobs so that the chosen one is visible. */
 static void list_lines(const struct watch_screen *view, int row, int rows)
 {
 	size_t chosen = chosen_place(view);
@@ -317,7 +315,7 @@ void watch_screen_say(struct watch_screen *view, const char *words)
 	watch_screen_draw(view);
 }
 
-/* Asking. */
+/* Requests. */
 
 static void on_log(void *arg, struct answer *answer, const struct error *err)
 {
@@ -435,7 +433,7 @@ static int timer_run(sd_event_source *source, uint64_t usec, void *arg)
 	return 0;
 }
 
-/* One in the background would be stopped for touching the terminal. */
+/* A process in the background would be stopped when it uses the terminal. */
 static bool in_foreground(void)
 {
 	return tcgetpgrp(STDIN_FILENO) == getpgrp();
@@ -443,40 +441,27 @@ static bool in_foreground(void)
 
 struct watch_screen *watch_screen_new(struct cli *cli, struct client *client,
 				      const struct watched_sweep *known,
-				      watch_screen_leave_fn *leave, void *arg,
-				      struct error *err)
+				      watch_screen_leave_fn *leave, void *arg)
 {
 	owned(watch_screen_free) struct watch_screen *view =
 		calloc(1, sizeof(*view));
 	sd_event *loop = client_loop(client);
 
-	if (!view) {
-		error_nomem(err, "watch");
+	if (!view || !isatty(STDIN_FILENO) || !in_foreground())
 		return NULL;
-	}
-	view->cli = cli;
 	view->client = client;
 	view->known = known;
 	view->leave = leave;
 	view->arg = arg;
 	view->left_ms = -1;
 	buffer_init(&view->log, LOG_BYTES);
-	if (!isatty(STDIN_FILENO) || !in_foreground()) {
-		error_set(err, ENOTTY,
-			  "this terminal does not support full-screen output");
+	view->screen = screen_new(stdin, cli->err, cli_err_colour(cli));
+	if (!view->screen ||
+	    sd_event_add_io(loop, &view->keys, STDIN_FILENO, EPOLLIN, keys_run,
+			    view) < 0 ||
+	    loop_timer(loop, &view->timer, 0, timer_run, view, NULL) < 0)
 		return NULL;
-	}
-	view->screen = screen_new(stdin, cli->err, cli_err_colour(cli), err);
-	if (!view->screen)
-		return NULL;
-	if (sd_event_add_io(loop, &view->keys, STDIN_FILENO, EPOLLIN, keys_run,
-			    view) < 0) {
-		error_set(err, EIO, "cannot watch the keyboard");
-		return NULL;
-	}
-	return loop_timer(loop, &view->timer, 0, timer_run, view, err) < 0
-		       ? NULL
-		       : take(view);
+	return take(view);
 }
 
 void watch_screen_free(struct watch_screen *view)

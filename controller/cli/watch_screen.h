@@ -15,8 +15,7 @@ struct watch_screen;
 typedef void watch_screen_leave_fn(void *arg);
 struct watch_screen *watch_screen_new(struct cli *cli, struct client *client,
 				      const struct watched_sweep *known,
-				      watch_screen_leave_fn *leave, void *arg,
-				      struct error *err);
+				      watch_screen_leave_fn *leave, void *arg);
 void watch_screen_free(struct watch_screen *view);
 OWNED_POINTER(struct watch_screen, watch_screen_free)
 

@@ -1,4 +1,5 @@
-/* workspace.c - the code trees of a sweep, packed and sent to the controller.
+/* workspace.c - packs the workspaces of a sweep and sends them to the
+ * controller.
  */
 #include "controller/cli/workspace.h"
 
@@ -15,14 +16,14 @@
 
 #define IGNORE_FILE_MAX 65536
 
-/* One folder, ready to be read as often as it takes. */
+/* A folder that can be packed several times. */
 struct tree {
 	char folder[PATH_MAX];
 	struct ignore *ignore;
 	struct tarball *tarball;
 	char hash[CONTENT_HASH_SIZE];
 	uint64_t bytes;
-	bool sent; /* some of it, now */
+	bool sent; /* the controller lacked some of it */
 };
 
 static void tree_clear(struct tree *tree)
@@ -130,7 +131,7 @@ int workspaces_bind(struct sweep *sweep, const char *file, struct cli *cli,
 			return -1;
 		if (access(folder, F_OK) < 0 && errno == ENOENT)
 			cli_say(cli,
-				"no workspace %s; it is planned without, but "
+				"no workspace %s; the plan ignores it, but "
 				"submit needs it",
 				folder);
 		else if (tree_open(&tree, sweep, i, file, err) < 0)
@@ -163,7 +164,7 @@ static int tree_send(struct tree *tree, struct cli *cli, struct client *client,
 		return error_prefix(err, "workspace %.80s", tree->folder);
 	cli_say(cli, "workspace %s: %s, %.12s, %s", tree->folder,
 		human_bytes(tree->bytes).text, tree->hash,
-		tree->sent ? "sent" : "is there already");
+		tree->sent ? "sent" : "already exists");
 	return 0;
 }
 

@@ -35,7 +35,7 @@ is "$(states late) $(cd host && echo late-*)" \
 	'["completed","completed","queued"] late-1 late-2' \
 	"a job that would not end in time does not start"
 like "$(cat late/slurm.log)" \
-	"none of the jobs that are left would end.*continue with" \
+	"no remaining job would end.*continue with" \
 	"when nothing else is left, the run ends and says how it goes on"
 ok '((took < 88))' "before its time is over: after $took s"
 run regatta slurm --resume "$BED/late" -- -t 5

@@ -88,7 +88,7 @@ is "$(job_get "$JOB" .spec.container.workspace)" "$hash" \
 	"the same tree is the same content"
 is "$(find "$BED/host" -name 'second.*' | wc -l)" 3 \
 	"and all nodes run in it"
-like "$(<"$BED/words")" 'is there already' \
+like "$(<"$BED/words")" 'already exists' \
 	"it is not sent to the controller again"
 is "$(from '[^ ]*')" 3 "nor did any node ask for it again"
 

@@ -45,7 +45,7 @@ static const struct {
 	{ { "logs" },
 	  "logs: missing argument JOB (expected regatta logs JOB)" },
 	{ { "logs", "three" },
-	  "job: 'three' is not valid here; expected its number, from 1 on" },
+	  "job: 'three' is not valid here; expected the number of a job" },
 	{ { "logs", "0" }, "job: '0'" },
 	{ { "logs", "--", "-3" }, "job: '-3'" },
 	{ { "cancel", "job" },
@@ -298,7 +298,7 @@ static void test_plan(struct bed *bed)
 	       0, "unless the list is taken away");
 	bed_run(bed, "plan", file, "--set", "workspace=./nowhere", NULL);
 	ok(bed_said(bed, "no workspace ") &&
-		   bed_said(bed, "nowhere; it is planned without") &&
+		   bed_said(bed, "nowhere; the plan ignores it") &&
 		   bed_printed(bed, "demo: 8 cells, "),
 	   "a sweep may be planned where its code is not");
 	bed_write(bed, "bad.yaml", "sweep: demo\nframwork: cpu\n", 0644);

@@ -1,4 +1,4 @@
-/* audit.c - audit: who ordered what, when, from where, and what became of it.
+/* audit.c - audit: lists who changed what, and when.
  */
 #include "controller/cli/command.h"
 #include "controller/cli/commands/rows.h"
@@ -38,8 +38,8 @@ static const struct column audit_columns[] = {
 static const struct rows_view audit_view = { "audit", audit_columns, audit_row,
 					     "the audit log is empty", NULL };
 
-/* Does the row follow from the chain before it? "" before the first row of all;
- * the first that is left after others were trimmed cannot be proven.
+/* Is the hash of the row right, after the hash of the row before? The latter is
+ * "" for the very first row.
  */
 static bool row_holds(const struct audit_info *row, const char *before)
 {
@@ -69,7 +69,9 @@ static int broken(struct cli *cli, const struct audit_info *row)
 	return EXIT_WORK_FAILED;
 }
 
-/* Rows of a version without a chain come first, and are counted apart. */
+/* Rows of old versions have no hash; they come first and are counted apart. The
+ * first row cannot be checked if earlier ones were removed for age.
+ */
 static int verify(struct cli *cli, const struct rows *rows)
 {
 	uint64_t count = 0, without = 0, seq = 0;

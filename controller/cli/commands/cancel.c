@@ -1,4 +1,4 @@
-/* cancel.c - cancel: end a sweep or a job.
+/* cancel.c - cancel: ends sweeps and jobs.
  */
 #include "controller/cli/command.h"
 #include "controller/cli/render.h"
@@ -40,8 +40,8 @@ static int cancel_one(struct cli *cli, struct client *client, const char *kind,
 	return 0;
 }
 
-/* `[sweep | job] ID...`: a word says what the numbers behind it are. With a
- * client they are cancelled, without they are only read.
+/* Read `[sweep | job] ID...` and cancel each; client NULL: only check the
+ * words.
  */
 static int cancel_each(struct cli *cli, struct client *client, cJSON *list,
 		       struct error *err)

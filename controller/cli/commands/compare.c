@@ -1,4 +1,4 @@
-/* compare.c - compare: sweeps beside each other, cell by cell.
+/* compare.c - compare: compares sweeps with the first one, cell by cell.
  */
 #include "controller/cli/command.h"
 #include "controller/cli/commands/results.h"
@@ -82,7 +82,7 @@ static void ratio_cell(struct table *table, const cJSON *difference)
 		table_cell(table, FAINT, "-");
 }
 
-/* What all cells share stands once, above the table. */
+/* The words that all cells share, above the table. */
 static void print_common(struct cli *cli, const struct labels *labels)
 {
 	if (!*labels->common)
@@ -137,7 +137,7 @@ static int print_two(struct cli *cli, const cJSON *cells,
 	return cli_print_table(cli, "", &table, droppable, err);
 }
 
-/* What a later sweep has of the cell, against the first. */
+/* The cell of a later sweep, compared with the first sweep. */
 static void difference_row(struct table *table, const char *sweep,
 			   const cJSON *difference)
 {
@@ -149,7 +149,7 @@ static void difference_row(struct table *table, const char *sweep,
 	loss_cell(table, difference);
 }
 
-/* More: a line for each cell and sweep. */
+/* Three or more sweeps: a line for each cell and sweep. */
 static int print_more(struct cli *cli, const cJSON *cells,
 		      const struct labels *labels, struct error *err)
 {

@@ -1,9 +1,9 @@
-/* completion.c - what a shell needs to complete a command line of regatta.
+/* completion.c - completion: prints what a shell needs to complete a command
+ * line.
  *
- * The scripts ask this very program (`regatta completion words -- WORD...`) for
- * the words that may stand in the place of the last one, so they know what the
- * program knows. It answers with lines of a word, a tab and what it means; or
- * with FILES or FOLDERS.
+ * The scripts ask this program (`regatta completion words -- WORD...`) for the
+ * words that may replace the last one. It prints lines of a word, a tab and its
+ * meaning; or FILES or FOLDERS.
  */
 #include "controller/cli/command.h"
 #include "protocol/base/program.h"
@@ -14,7 +14,7 @@
 #define FILES ":files\n"
 #define FOLDERS ":directories\n"
 
-/* bash takes "--name=value" for three words. */
+/* bash splits "--name=value" into three words. */
 static const char bash_script[] =
 	"# bash completion of regatta\n"
 	"_regatta()\n{\n"
@@ -33,7 +33,7 @@ static const char bash_script[] =
 	"\tesac\n}\n"
 	"complete -F _regatta regatta\n";
 
-/* zsh loads the file when it first needs it, and a person may eval it. */
+/* zsh loads the file at its first use; a user may also eval it. */
 static const char zsh_script[] =
 	"#compdef regatta\n"
 	"_regatta()\n{\n"
@@ -111,7 +111,7 @@ static size_t print_verbs(FILE *out, const struct command *command)
 	return count;
 }
 
-/* Sweeps are files, or numbers that no shell knows. */
+/* Do the arguments include files? A sweep may be one. */
 static bool takes_files(const char *args)
 {
 	static const char *const names[] = { "FILE", "DIR", "TREE", "SWEEP" };
@@ -122,7 +122,7 @@ static bool takes_files(const char *args)
 	return false;
 }
 
-/* As the usage shows those of the command, or of its subcommand. */
+/* The arguments in the usage of the command, or of its subcommand. */
 static const char *args_of(const struct command *command, const char *word)
 {
 	const struct subcommand *sub = command->subcommands;
@@ -154,7 +154,7 @@ static void print_options(FILE *out, const struct option_tables *tables)
 	}
 }
 
-/* The option that a word names, whose value stands in the word behind it. */
+/* The option that a word names; NULL: none. */
 static const struct option_rule *
 option_named(const struct option_tables *tables, const char *word)
 {
@@ -168,7 +168,7 @@ option_named(const struct option_tables *tables, const char *word)
 	return NULL;
 }
 
-/* prefix: what stands before the value in the same word. */
+/* prefix: the part of the word before the value. */
 static void print_values(FILE *out, const struct option_rule *rule,
 			 const char *prefix)
 {

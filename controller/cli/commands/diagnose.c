@@ -1,7 +1,7 @@
-/* diagnose.c - regatta diagnose: why a program failed, by what it printed.
+/* diagnose.c - diagnose: finds out from its output why a program failed.
  *
- * That of a job was read when it ended (controller/jobs/job_reason.h); a text
- * is read here.
+ * The controller reads the output of a job when the job ends
+ * (controller/jobs/job_reason.h). The output in a file is read here.
  */
 #include "controller/causes/causes.h"
 #include "controller/cli/command.h"
@@ -30,7 +30,7 @@ static void print_line(struct cli *cli, const char *before, const cJSON *cause)
 		escape(text ? text : "", line, sizeof(line)));
 }
 
-/* A member of the diagnosis, where it is told. */
+/* Print a member of the diagnosis, if it has a value. */
 static void print_member(struct cli *cli, const cJSON *diagnosis,
 			 const char *name, const char *label)
 {
@@ -73,7 +73,7 @@ static void print(struct cli *cli, const cJSON *diagnosis)
 	}
 }
 
-/* The diagnosis of a text. */
+/* The diagnosis of a file. */
 static cJSON *read_text(struct cli *cli, const char *name, struct error *err)
 {
 	owned(failure_patterns_free) struct failure_patterns *patterns = NULL;
@@ -97,7 +97,7 @@ static cJSON *read_text(struct cli *cli, const char *name, struct error *err)
 	return document;
 }
 
-/* What the job's end said, as the diagnosis of a text. */
+/* The reason of a job, in the form of the diagnosis of a file. */
 static cJSON *describe_job(const struct job_info *job)
 {
 	static const char *const members[][2] = {

@@ -1,4 +1,5 @@
-/* export.c - export flagperf: a sweep's logs as the tree that FlagPerf leaves.
+/* export.c - export flagperf: writes the logs of a sweep in the layout of
+ * FlagPerf.
  *
  *	DIR/run<YYYYmmddHHMMSS>/	when the sweep was submitted, UTC
  *	  flagperf_run.log		what became of each case; result lines
@@ -56,7 +57,9 @@ OWNED_VALUE(struct export, export_clear)
 
 /* Files. */
 
-/* A stream that becomes a file; its result lines go to the driver's log. */
+/* A stream that is written to a file; its result lines also go to the driver's
+ * log.
+ */
 struct copy {
 	FILE *file;
 	FILE *driver;
@@ -99,7 +102,6 @@ static int take_piece(const void *piece, size_t size, void *arg,
 	return 0;
 }
 
-/* file: below the folder of the node. */
 static int copy_stream(struct export *export, const struct job_info *job,
 		       const char *stream, const char *folder, const char *file,
 		       cJSON *results, struct error *err)
@@ -132,7 +134,7 @@ static const struct node_info *node_of(const struct export *export,
 	return NULL;
 }
 
-/* What the node says of itself, a line each. */
+/* Write the facts of the node, one per line. */
 static int write_facts(const struct node_info *node, const char *folder,
 		       struct error *err)
 {
@@ -157,9 +159,9 @@ static int write_facts(const struct node_info *node, const char *folder,
 
 /* Jobs. */
 
-/* Where a node of the job goes. */
+/* The folder of a node of the job. */
 struct node_folder {
-	const struct node_info *node; /* what is known of it, or NULL */
+	const struct node_info *node; /* or NULL */
 	char folder[PATH_MAX];        /* made */
 	cJSON *detail; /* its part of detail_result.json, or NULL */
 };
@@ -197,7 +199,7 @@ static int make_node_folder(const struct export *export,
 	return file_make_folders(to->folder, 0755, err);
 }
 
-/* Of which node is the stream, by its rank or number? */
+/* Find kind, rank and node of a stream by its name. */
 static bool parse_stream(const struct exported *exported, const char *stream,
 			 const char **kind, uint32_t *rank, uint32_t *node)
 {
@@ -218,8 +220,8 @@ static bool parse_stream(const struct exported *exported, const char *stream,
 	return false;
 }
 
-/* The list of result lines in the file's place; NULL: it is not the file that
- * FlagPerf looks for them in. A file over another of the same name counts.
+/* A new list for the result lines of the file; NULL: FlagPerf does not look for
+ * them in this file. A later file of the same name replaces the list.
  */
 static cJSON *results_of(const struct exported *exported, cJSON *detail,
 			 const char *file)
@@ -273,8 +275,7 @@ static double memory_mib(const struct node_info *node)
 	return bytes > 0 ? bytes / (1 << 20) : 0;
 }
 
-/* Samples are no stream that is listed: where there are some, they are there.
- */
+/* Samples are not in the list of streams: ENOENT means that there are none. */
 static int export_samples(struct export *export,
 			  const struct exported *exported, struct error *err)
 {
@@ -288,7 +289,7 @@ static int export_samples(struct export *export,
 		.how = value_get(catalog_flagperf(export->catalog), "monitors"),
 	};
 
-	/* Of one that never ran there are none. */
+	/* A job that never ran has no nodes and no samples. */
 	for (uint32_t i = 0; i < exported->nodes && i < job->allocation.count;
 	     i++) {
 		struct error why = { 0 };
@@ -310,7 +311,9 @@ static int export_samples(struct export *export,
 	return 0;
 }
 
-/* Of each case, and of the run that of its last one, as FlagPerf has it. */
+/* Write the details of the case. As in FlagPerf, those of the last case are
+ * also in the folder of the run.
+ */
 static int write_detail(const struct export *export,
 			const struct exported *exported, struct error *err)
 {
@@ -343,8 +346,8 @@ static void tell_driver(struct export *export, const struct exported *exported)
 		job->text ? job->text : "");
 }
 
-/* Followed files last, over what has their name: a file that a script of the
- * tree wrote itself is the real one.
+/* Followed files come last: a file that a script of the tree wrote replaces an
+ * output of the same name.
  */
 static int export_job(struct export *export, uint64_t id, struct error *err)
 {

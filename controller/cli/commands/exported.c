@@ -1,4 +1,4 @@
-/* exported.c - a job as a case of FlagPerf: its suite, its names.
+/* exported.c - describes a job as a case of FlagPerf, for export.
  */
 #include "controller/cli/commands/exported.h"
 
@@ -86,8 +86,8 @@ static bool has_word(const cJSON *argv, const char *end)
 	return false;
 }
 
-/* The entry of flagperf.yaml that the job was started by; of jobs that no
- * FlagPerf block made, the one that a case of that framework would have.
+/* The entry of flagperf.yaml that started the job; without a flagperf: block,
+ * the entry that a case of its framework would have.
  */
 static const struct value *entry_of(const struct catalog *catalog,
 				    const struct exported *exported,
@@ -117,7 +117,7 @@ int exported_describe(struct exported *exported, const struct catalog *catalog,
 
 	exported->nodes = count_at(spec, "nodes");
 	exported->processes = count_at(spec, "container.processes");
-	/* The logs of all but the training have rules of their suite's name. */
+	/* Suites other than training have log rules of their own name. */
 	exported->suite = strcmp(framework, "training") != 0 &&
 					  value_get(suites, framework)
 				  ? framework

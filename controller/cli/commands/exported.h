@@ -1,5 +1,4 @@
-/* exported.h - what the files of an export share: a job as a case of FlagPerf,
- * names, times.
+/* exported.h - describes a job as a case of FlagPerf, for export.
  */
 #ifndef CONTROLLER_CLI_COMMANDS_EXPORTED_H
 #define CONTROLLER_CLI_COMMANDS_EXPORTED_H

@@ -1,4 +1,4 @@
-/* extract.c - regatta extract: a training log in, what it says out.
+/* extract.c - extract: reads metrics from a training log.
  */
 #include "controller/catalog/catalog.h"
 #include "controller/cli/command.h"
@@ -23,7 +23,7 @@ struct extract_options {
 	struct option_list values;
 };
 
-/* What one log goes through: several formats, or the one that was named. */
+/* The formats that read the log: all of them, or the named one. */
 struct work {
 	const char *names[FORMAT_CHOICE_MAX];
 	struct extract_rules *rules[FORMAT_CHOICE_MAX];
@@ -33,7 +33,7 @@ struct work {
 	struct format_fit fits[FORMAT_FITS_MAX];
 	size_t fit_count;
 	bool tied;
-	/* Of the best one; borrowed. */
+	/* Of the best format; borrowed. */
 	struct extract *extract;
 	struct sections *sections;
 	struct log_bytes bytes;
@@ -153,7 +153,7 @@ static void tell_losses(struct cli *cli, struct extract *extract)
 			(unsigned long long)losses->steps, EXTRACT_RECORDS_MAX);
 }
 
-/* Which formats fit, where none was named. */
+/* Print the formats that fit, if none was named. */
 static void tell_fits(struct cli *cli, const struct work *work)
 {
 	if (work->count == 1 || !work->fit_count)
@@ -255,7 +255,8 @@ static int add_formats(struct work *work, const struct catalog *catalog,
 					 framework->name);
 		return add_format(work, catalog, framework, err);
 	}
-	/* One without rules of its own reads what those that it is like read.
+	/* A format without rules of its own reads the same as the one that it
+	 * extends.
 	 */
 	for (size_t i = 0; (framework = catalog_framework_at(catalog, i)); i++)
 		if (framework->log && value_get(framework->log, "rules") &&
@@ -288,7 +289,7 @@ static int read_log(struct cli *cli, struct work *work, struct error *err)
 		format_choice_tied(work->choice, work->fits, work->fit_count);
 	if (work->fit_count)
 		best = work->fits[0].format;
-	/* No steps: what else a log may say. */
+	/* No format reads steps: use the first that reads anything else. */
 	while (!work->fit_count && best + 1 < work->count &&
 	       sections_empty(work->all_sections[best]))
 		best++;
@@ -303,7 +304,8 @@ static int learn(struct cli *cli, struct error *err)
 
 	if (!options->learn || !options->values.count)
 		return error_set(err, EINVAL,
-				 "missing option %s (they go together)",
+				 "missing option %s (--learn and --value "
+				 "require each other)",
 				 options->learn ? "--value NAME=NUMBER"
 						: "--learn");
 	return extract_learn(cli, cli->arg_count ? cli->args[0] : "-",

@@ -1,4 +1,4 @@
-/* fetch.c - fetch: get collected files of a job.
+/* fetch.c - fetch: copies collected files of a job.
  */
 #include "controller/cli/commands/fetch.h"
 #include "controller/cli/command.h"
@@ -17,7 +17,7 @@
 #include <string.h>
 
 #define ENTRIES_MAX 1000000
-#define SLACK ((uint64_t)1 << 30) /* holes may come out as so many bytes */
+#define SLACK ((uint64_t)1 << 30) /* for the holes of sparse files */
 
 struct fetch_options {
 	struct options common;
@@ -54,7 +54,7 @@ bool files_choose(const char *collected, const char *wanted, char *only,
 	if (!strcmp(name, ".") || !strcmp(name, ".."))
 		name = "";
 	snprintf(only, size, "%s", name);
-	/* All of it, or what it is part of. */
+	/* The wanted path is the collected one, or a folder above it. */
 	if (!want || want == 1 ||
 	    (!strncmp(path, wanted, want) &&
 	     (!path[want] || path[want] == '/')))
@@ -73,7 +73,7 @@ static void on_refused(void *arg, const char *path, const char *why)
 	fetching->refused++;
 }
 
-/* A file without a name, on the disk that it is for. */
+/* An unnamed file on the disk of the folder. */
 static int open_temporary(const char *folder, struct error *err)
 {
 	char path[PATH_MAX];

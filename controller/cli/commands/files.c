@@ -1,4 +1,4 @@
-/* files.c - files: list the files that were collected of a job.
+/* files.c - files: lists the collected files of a job.
  */
 #include "controller/cli/command.h"
 #include "controller/cli/commands/rows.h"
@@ -26,7 +26,6 @@ static int print_files(struct cli *cli, const struct reply_files *reply,
 	return cli_print_table(cli, "", &table, NULL, err);
 }
 
-/* An array of them. */
 static int print_json(struct cli *cli, const struct reply_files *reply,
 		      struct error *err)
 {

@@ -1,4 +1,4 @@
-/* image.c - image load, image save: images without a registry.
+/* image.c - image: the command, with image load and image save.
  */
 #include "controller/cli/command.h"
 
@@ -31,7 +31,7 @@ static void name_of(const struct image_bundle *bundle, char *name, size_t size)
 		 bundle->images_count > 1 ? " and others" : "");
 }
 
-/* Ctrl-C, or a file that has changed: the nodes wait for the rest. */
+/* After Ctrl-C, tell how to go on: the nodes wait for the rest. */
 static int not_sent(struct error *err)
 {
 	return err->code == EINTR
@@ -62,7 +62,7 @@ static int load(struct cli *cli, struct error *err)
 	if (!file)
 		return -1;
 	name_of(image_file_bundle(file), name, sizeof(name));
-	/* Nodes get what comes while it comes. */
+	/* The nodes receive contents while others are still being sent. */
 	image_view_stage(&view, "sending");
 	if (image_view_connect(&view, err) < 0 ||
 	    image_file_send_bundle(file, view.client, order, err) < 0 ||
@@ -70,7 +70,7 @@ static int load(struct cli *cli, struct error *err)
 		return not_sent(err);
 	if (image_file_send(file, view.client, image_view_draw, &view, err) < 0)
 		return not_sent(err);
-	/* The nodes may have been told that nobody sends it any more. */
+	/* After a lost connection, the controller may have ended the order. */
 	if (view.lost && image_view_send(&view, &message, err) < 0)
 		return -1;
 	image_view_stage(&view, "waiting for nodes");
@@ -78,7 +78,7 @@ static int load(struct cli *cli, struct error *err)
 		return -1;
 	image = image_answer(&answer);
 	lacking = image_view_tell(&view, image, false,
-				  "it gets the image when it is back");
+				  "it gets the image when it can be reached");
 	image_view_say(&view, "%s: on %zu of %zu nodes", name,
 		       image->nodes_count - lacking, image->nodes_count);
 	return image_view_end(&view, image,
@@ -96,7 +96,7 @@ static bool ends_with(const char *text, const char *end)
 	return size > length && !strcmp(text + size - length, end);
 }
 
-/* Copy the tar file, packed as the name says. */
+/* Copy the tar file, compressed as the ending of its name says. */
 static int pack_file(struct client *client, int from, int to, const char *name,
 		     struct error *err)
 {
@@ -169,7 +169,7 @@ static int fetch_saved(struct image_view *view, const char *hash,
 	return rc;
 }
 
-/* Before a node packs gigabytes: can the file be written? */
+/* Check that the file can be written, before a node packs gigabytes. */
 static int check_target(const char *name, struct error *err)
 {
 	char folder[PATH_MAX];

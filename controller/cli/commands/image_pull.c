@@ -1,4 +1,4 @@
-/* image_pull.c - image pull: what a sweep needs is on its nodes before it
+/* image_pull.c - image pull: pulls the images of a sweep on the nodes before it
  * starts.
  */
 #include "controller/cli/commands/images.h"
@@ -21,13 +21,13 @@
 #define DRAW_MS 100
 #define LINES_MAX 64
 
-/* An image that is to be brought, or built as the sweep says. */
+/* An image to pull, or to build. */
 struct wanted {
 	char *image;
-	char *build;          /* the folder, or NULL */
-	bool named;           /* by itself: to all nodes of the options */
-	bool *slots;          /* of the snapshot, that could run its cells */
-	struct strings nodes; /* whose names these are */
+	char *build; /* the folder, or NULL */
+	bool named;  /* on the command line: for all nodes of the options */
+	bool *slots; /* nodes of the snapshot that could run its cells */
+	struct strings nodes; /* the names of those nodes */
 };
 
 struct pull {
@@ -38,7 +38,7 @@ struct pull {
 	size_t count;
 	struct registry_login *logins;
 	size_t logins_count;
-	cJSON *images; /* what became of them */
+	cJSON *images; /* the results, for JSON */
 };
 
 static void pull_clear(struct pull *pull)
@@ -57,7 +57,7 @@ static void pull_clear(struct pull *pull)
 }
 OWNED_VALUE(struct pull, pull_clear)
 
-/* What is wanted. */
+/* The images. */
 
 static bool is_same(const struct wanted *wanted, const char *image,
 		    const char *build)
@@ -71,7 +71,7 @@ static struct wanted *want(struct pull *pull, const char *image,
 {
 	struct wanted *wanted;
 
-	/* Cells that are alike stand together. */
+	/* Neighbouring cells mostly have the same image: search backwards. */
 	for (size_t i = pull->count; i-- > 0;)
 		if (is_same(&pull->wanted[i], image, build))
 			return &pull->wanted[i];
@@ -139,7 +139,7 @@ static int want_image(struct pull *pull, const char *name, struct error *err)
 	return wanted ? 0 : -1;
 }
 
-/* A name that could be either is that of the file which is there. */
+/* Is it a sweep file, or an image? A file that exists is a sweep. */
 static bool is_sweep(const char *name)
 {
 	const char *dot = strrchr(name, '.');
@@ -150,7 +150,7 @@ static bool is_sweep(const char *name)
 	       (stat(name, &st) == 0 && S_ISREG(st.st_mode));
 }
 
-/* Which nodes. */
+/* The nodes. */
 
 static int check_named(const struct pull *pull, const struct strings *named,
 		       struct error *err)
@@ -169,7 +169,9 @@ static int check_named(const struct pull *pull, const struct strings *named,
 	return 0;
 }
 
-/* Of a sweep, those that could run it; of --nodes, no others. */
+/* For the images of a sweep: the nodes that could run it, and that --nodes
+ * names.
+ */
 static int choose_nodes(struct pull *pull, struct error *err)
 {
 	const struct strings *named = &pull->view.named;
@@ -192,7 +194,7 @@ static int choose_nodes(struct pull *pull, struct error *err)
 	return 0;
 }
 
-/* What is seen. */
+/* The display. */
 
 static void node_line(const struct image_node *node, size_t width, char *line,
 		      size_t size)
@@ -220,8 +222,8 @@ static void node_line(const struct image_node *node, size_t width, char *line,
 		 human_bar(fraction).text, detail);
 }
 
-/* A line for all, and one for each node that is not done, as far as there is
- * room.
+/* A line for all nodes, and, while there is room, one for each node that is not
+ * done.
  */
 static void draw(struct image_view *view, const struct image_order_info *image)
 {
@@ -252,10 +254,10 @@ static void draw(struct image_view *view, const struct image_order_info *image)
 	display_draw(view->display, lines, count);
 }
 
-/* Bringing. */
+/* Pulling. */
 
-/* Those for the registry of the image; for a build all, as its engine alone
- * knows what it needs.
+/* Send the login for the image's registry; for a build all, because only the
+ * engine knows the registries of its base images.
  */
 static void give_logins(struct pull *pull, const struct wanted *wanted,
 			struct message_image_order *message)
@@ -275,9 +277,9 @@ static void give_logins(struct pull *pull, const struct wanted *wanted,
 	message->logins_count = login ? 1 : 0;
 }
 
-/* Returns how many nodes lack it, -1: an error. */
-static int bring(struct pull *pull, const struct wanted *wanted,
-		 struct error *err)
+/* Returns how many nodes lack it; -1: an error. */
+static int pull_wanted(struct pull *pull, const struct wanted *wanted,
+		       struct error *err)
 {
 	owned(answer_clear) struct answer answer = { 0 };
 	struct image_view *view = &pull->view;
@@ -296,7 +298,7 @@ static int bring(struct pull *pull, const struct wanted *wanted,
 		return 1;
 	}
 	view->only = wanted->named ? NULL : &wanted->nodes;
-	/* The same again, and one sees the same pull. */
+	/* The same command again shows the same pull. */
 	image_order_named(name, wanted->image,
 			  wanted->build ? wanted->build : "(pull)");
 	give_logins(pull, wanted, &message);
@@ -310,7 +312,7 @@ static int bring(struct pull *pull, const struct wanted *wanted,
 	if (!cJSON_AddItemToArray(pull->images, image))
 		return -1;
 	return (int)image_view_tell(view, image_answer(&answer), true,
-				    "it gets the image when it is back");
+				    "it gets the image when it can be reached");
 }
 
 static int collect_logins(struct pull *pull, struct error *err)
@@ -362,7 +364,7 @@ int images_pull(struct cli *cli, struct error *err)
 	    collect_logins(&pull, err) < 0)
 		return -1;
 	for (size_t i = 0; i < pull.count; i++) {
-		int rc = bring(&pull, &pull.wanted[i], err);
+		int rc = pull_wanted(&pull, &pull.wanted[i], err);
 
 		if (rc < 0)
 			return -1;

@@ -69,9 +69,9 @@ static int order_images(struct image_view *view,
 		       : fetch_images(view, image_answer(answer), err);
 }
 
-/* What people see of an image. */
+/* The rows of the tables. */
 
-/* An image of a node; or, wherever it is, of all nodes that have it. */
+/* An image of one node (gc), or of all nodes that have it (list). */
 struct image_row {
 	char *name;
 	struct image_info image;
@@ -129,7 +129,7 @@ static const char *short_id(const struct image_info *image,
 
 /* list */
 
-/* One image, wherever it is: of the first node, with what the others say. */
+/* Add an image of a node. A row has it once, with the facts of all nodes. */
 static int merge(struct rows *rows, struct image_info *image, const char *node,
 		 struct error *err)
 {
@@ -223,7 +223,7 @@ static void list_row(struct table *table, const void *item, int64_t now_ms)
 static const struct rows_view list_view = { "images", list_columns, list_row,
 					    "no images", NULL };
 
-/* Show the rows of all nodes, after what those say that have none. */
+/* Print the errors of nodes, then the rows of all others. */
 static int show_images(struct image_view *view, const struct rows_view *how,
 		       const struct image_order_info *image, const char *away,
 		       const struct rows *rows, struct error *err)
@@ -264,7 +264,7 @@ int images_list(struct cli *cli, struct error *err)
 	    merge_all(&rows, image_answer(&answer), err) < 0)
 		return -1;
 	return show_images(&view, &list_view, image_answer(&answer),
-			   "ask again when it is back", &rows, err);
+			   "its images are unknown", &rows, err);
 }
 
 /* build */
@@ -299,7 +299,7 @@ int images_build(struct cli *cli, struct error *err)
 		     word) >= (int)sizeof(folder))
 		return error_set(err, EINVAL, "%.80s...: the path is too long",
 				 word);
-	/* The name that a job uses. */
+	/* A job uses the same name. */
 	if (!message.image)
 		message.image = folder;
 	/* The same command again shows the same build. */
@@ -312,14 +312,14 @@ int images_build(struct cli *cli, struct error *err)
 		return -1;
 	image = image_answer(&answer);
 	lacking = image_view_tell(&view, image, true,
-				  "it builds when it is back");
+				  "it builds the image when it can be reached");
 	return image_view_end(&view, image,
 			      lacking ? EXIT_WORK_FAILED : EXIT_GOOD, err);
 }
 
 /* remove */
 
-/* A node that does not have it is as it should be, unless that is so on all. */
+/* A node without the image is no failure, unless no node has it. */
 static int tell_removed(struct image_view *view,
 			const struct image_order_info *image, const char *name)
 {
@@ -353,8 +353,8 @@ static int tell_removed(struct image_view *view,
 	return gone && !failed ? EXIT_GOOD : EXIT_WORK_FAILED;
 }
 
-/* A node that was told by a sweep's pin what a name means has no such name:
- * what the name means on the others, it means there.
+/* Find the ids that the name has on the nodes. A node that pulled the image by
+ * its digest does not know the name, and removes it by id.
  */
 static int find_ids(struct image_view *view, const char *word,
 		    struct strings *ids, struct error *err)
@@ -435,7 +435,7 @@ static const struct rows_view gc_view = { "images", gc_columns, gc_row,
 					  "no images that Regatta brought",
 					  NULL };
 
-/* Rows of all nodes, and words on each. */
+/* Add the rows of all nodes, and print a message about each node. */
 static int gc_rows(struct image_view *view, struct image_order_info *image,
 		   bool dry_run, struct rows *rows, struct error *err)
 {
@@ -483,5 +483,5 @@ int images_gc(struct cli *cli, struct error *err)
 		    err) < 0)
 		return -1;
 	return show_images(&view, &gc_view, image_answer(&answer),
-			   "nothing is removed there", &rows, err);
+			   "its images stay", &rows, err);
 }

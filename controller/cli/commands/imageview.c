@@ -1,4 +1,4 @@
-/* imageview.c - an image order, and what people see while nodes do it.
+/* imageview.c - sends an image order and shows its progress.
  */
 #include "controller/cli/commands/imageview.h"
 
@@ -14,7 +14,7 @@
 #include <string.h>
 
 #define POLL_MS 300
-#define AWAY_MS 15000 /* out of reach so long: not awaited */
+#define AWAY_MS 15000 /* nodes unreachable for longer are not awaited */
 #define AGAIN_MAX 3
 
 #define LINE_MAX_BYTES (16 << 10) /* of what a node prints */
@@ -136,7 +136,7 @@ static int on_interrupt(sd_event_source *source,
 	return 0;
 }
 
-/* Let some time go by. */
+/* Wait for POLL_MS. */
 static int wait_a_little(struct image_view *view, struct error *err)
 {
 	struct error why = { 0 };
@@ -192,7 +192,7 @@ static struct sums sum_up(const struct image_order_info *image)
 		if (node->total_bytes > one)
 			one = node->total_bytes;
 	}
-	/* What a node has already is no part of its total. */
+	/* The total of a node lacks the bytes that it had before. */
 	for (size_t i = 0; i < image->nodes_count; i++) {
 		const struct image_node *node = &image->nodes[i];
 
@@ -203,7 +203,7 @@ static struct sums sum_up(const struct image_order_info *image)
 	return sums;
 }
 
-/* What nodes print, line by line. */
+/* The output of nodes, line by line. */
 
 static struct image_line *line_of(struct image_view *view, const char *node)
 {
@@ -228,7 +228,7 @@ static struct image_line *line_of(struct image_view *view, const char *node)
 
 static void end_line(struct image_view *view, struct image_line *line)
 {
-	/* Engines colour what a command says on standard error. */
+	/* Engines colour the standard error of a command. */
 	uncolour(line->text.data);
 	if (*line->text.data)
 		image_view_say(view, "%s | %s", line->node, line->text.data);
@@ -266,7 +266,7 @@ static int by_name(const void *a, const void *b)
 			  ((const struct image_node *)b)->name);
 }
 
-/* Others may have ordered the same, for other nodes. */
+/* Remove nodes that are only in another user's equal order. */
 static void keep_ours(const struct image_view *view,
 		      struct image_order_info *image)
 {

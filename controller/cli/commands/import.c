@@ -33,7 +33,7 @@ struct import {
 	const char *folder;  /* for what is written */
 	struct catalog *catalog;
 	struct strings hosts, sweeps;
-	struct strings refused; /* suites that cannot be imported: why */
+	struct strings refused; /* why suites cannot be imported */
 	size_t wrong;           /* cases that are left out */
 };
 
@@ -46,7 +46,7 @@ static void import_clear(struct import *import)
 }
 OWNED_VALUE(struct import, import_clear)
 
-/* What is not carried over. */
+/* Settings that are not imported. */
 
 /* options_fn */
 static void on_option(void *arg, const char *option, bool profile)
@@ -60,7 +60,7 @@ static void on_option(void *arg, const char *option, bool profile)
 			option);
 }
 
-/* Options that have no meaning here are left out, all of them. */
+/* If one of the options is not valid here, none is imported. */
 static int tell_options(struct import *import, struct conf *conf,
 			struct error *err)
 {
@@ -79,7 +79,8 @@ static int tell_options(struct import *import, struct conf *conf,
 	return 0;
 }
 
-/* Names that FlagPerf has, and what becomes of them: NULL, it is carried over.
+/* The names of FlagPerf's settings, and why they are not imported; NULL: they
+ * are.
  */
 static const struct {
 	const char *name, *why;
@@ -128,8 +129,8 @@ static void tell_names(const struct import *import, const struct conf *conf)
 
 /* Reading. */
 
-/* Cases that the sweep refuses, or whose files are missing, are told, and come
- * behind the others; *kept: how many those are.
+/* Report the cases that the sweep refuses, or whose files are missing. The
+ * *kept other cases move to the front.
  */
 static int find_wrong(const struct import *import, const struct suite *suite,
 		      struct conf *conf, const struct buffer *text,
@@ -161,7 +162,9 @@ static int find_wrong(const struct import *import, const struct suite *suite,
 			conf->cases[(*kept)++] = item;
 			continue;
 		}
-		/* What stands before is of the sweep, which nobody saw yet. */
+		/* Leave out the place in the sweep, which the user has not
+		 * seen.
+		 */
 		reason = reason ? reason : why.text;
 		sentence = strstr(reason, item.name);
 		sentence = sentence ? sentence + strlen(item.name) : reason;
@@ -171,7 +174,7 @@ static int find_wrong(const struct import *import, const struct suite *suite,
 	return 0;
 }
 
-/* Wrong cases are told and left out. */
+/* Report the wrong cases and leave them out. */
 static int check_cases(struct import *import, const struct suite *suite,
 		       struct conf *conf, const struct buffer *text,
 		       struct error *err)
@@ -229,7 +232,7 @@ static int add_hosts(struct import *import, const struct conf *conf,
 	return 0;
 }
 
-/* Write a file that is not there. */
+/* Write a new file. */
 static int write_new(struct import *import, const char *name,
 		     const struct buffer *text, struct error *err)
 {
@@ -247,8 +250,8 @@ static int write_new(struct import *import, const char *name,
 	return 0;
 }
 
-/* Its configuration, without the cases that cannot run. ENOENT: the tree has no
- * such suite.
+/* Read the configuration, without the cases that cannot run. ENOENT: the tree
+ * has no such suite.
  */
 static int read_suite(struct import *import, const struct suite *suite,
 		      struct conf *conf, struct error *err)
@@ -275,7 +278,7 @@ static int read_suite(struct import *import, const struct suite *suite,
 	return check_cases(import, suite, conf, &text, err);
 }
 
-/* A suite that cannot be read keeps none of the others. */
+/* A suite that cannot be read does not stop the others. */
 static int import_suite(struct import *import, const struct suite *suite,
 			struct error *err)
 {

@@ -1,4 +1,4 @@
-/* jobs.c - jobs: list jobs.
+/* jobs.c - jobs: lists jobs.
  */
 #include "controller/cli/command.h"
 #include "controller/cli/commands/rows.h"
@@ -49,7 +49,7 @@ static void job_row(struct table *table, const void *row, int64_t now_ms)
 	table_text(table, job_detail(job, text, sizeof(text)));
 }
 
-/* The sweep whose jobs are meant: 0 for all. *none: there is no sweep. */
+/* Find the sweep to list; 0: all sweeps. *none: there is no sweep. */
 static int which_sweep(struct cli *cli, struct client *client, uint64_t *sweep,
 		       bool *none, struct error *err)
 {

@@ -1,4 +1,4 @@
-/* join.c - join: make yourself a key, with the token you were given.
+/* join.c - join: joins a cluster as a user, with a token.
  */
 #include "controller/cli/command.h"
 #include "protocol/base/file.h"
@@ -28,7 +28,7 @@ static int run_command(struct cli *cli, struct error *err)
 	    file_make_folders(folder, 0700, err) < 0)
 		return -1;
 	snprintf(key_path, sizeof(key_path), "%s/key", folder);
-	/* The token says who and what we are. */
+	/* The token determines name and role. */
 	if (join_key_prepare(&key, key_path, "me", ROLE_VIEWER, err) < 0)
 		return -1;
 	if (join_enrol(&token, &key, false, NULL, JOIN_MS, err) < 0)

@@ -1,5 +1,4 @@
-/* log_output.c - the bytes of one stream of a job's output, as a person reads
- * them.
+/* log_output.c - prints one stream of a job's output.
  */
 #include "controller/cli/commands/log_output.h"
 
@@ -53,7 +52,7 @@ static void put_line(struct log_output *output, int64_t time_ms,
 {
 	put_prefix(output, time_ms);
 	put(output, data, size);
-	/* Lines of other streams may follow. */
+	/* The next line may be of another stream. */
 	terminal_text_end(&output->shown, output->style->out);
 	fputc('\n', output->style->out);
 }

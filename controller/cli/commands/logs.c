@@ -1,8 +1,8 @@
-/* logs.c - logs: the output of a job's ranks, once or as it comes.
+/* logs.c - logs: prints the output of a job.
  *
- * Each stream is read by its own requests, one at a time, from where the last
- * answer ended; a few streams are under way at once. An offset stays right over
- * a lost connection.
+ * Each stream has its own requests, one at a time, each from where the last
+ * answer ended. A few streams are read at once. After a lost connection the
+ * same offset is requested again.
  */
 #include "controller/cli/command.h"
 #include "controller/cli/commands/log_output.h"
@@ -17,7 +17,7 @@
 
 #define WINDOW 12     /* streams under way when following */
 #define WAIT_MS 30000 /* a request waits for output */
-#define TURN_MS 1000  /* the same, when streams take turns */
+#define TURN_MS 1000  /* the same, if streams take turns */
 #define STREAMS_MAX 65536
 #define NAME_MAX_BYTES 64
 
@@ -58,12 +58,12 @@ struct logs {
 	bool follow;
 	struct line_style style;
 	char wanted[NAME_MAX_BYTES + 1]; /* the only stream, or "" */
-	const char *files; /* which followed files; NULL: ranks' output */
+	const char *files; /* followed files to print; NULL: ranks' output */
 	struct stream **streams;
 	size_t count;
 	size_t turn; /* stream that is asked next */
 	size_t under_way;
-	size_t expected; /* streams that may come yet; 0: unknown */
+	size_t expected; /* number of streams of the job; 0: unknown */
 	enum job_state state;
 	bool final;         /* nothing will follow in this attempt */
 	int64_t removed_ms; /* its output was removed; 0: it was not */
@@ -95,7 +95,6 @@ OWNED_VALUE(struct logs, logs_clear)
 
 static bool has_stream(const struct logs *logs, const char *name)
 {
-	/* Mostly the names come in the order in which we have them. */
 	for (size_t i = 0; i < logs->count; i++)
 		if (!strcmp(logs->streams[i]->name, name))
 			return true;
@@ -125,7 +124,7 @@ static int add_stream(struct logs *logs, const char *name, struct error *err)
 	return 0;
 }
 
-/* Take up a stream, unless it is there. */
+/* Add a stream, unless it is known. */
 static int learn_name(struct logs *logs, const char *name, struct error *err)
 {
 	if (!*name || strlen(name) > NAME_MAX_BYTES || has_stream(logs, name))
@@ -133,7 +132,8 @@ static int learn_name(struct logs *logs, const char *name, struct error *err)
 	return add_stream(logs, name, err);
 }
 
-/* The followed files that are meant. A stream may be a rank's as well. */
+/* Add the followed files that --stream names. It may also name a rank's stream.
+ */
 static int learn_files(struct logs *logs, const struct reply_log_read *reply,
 		       struct error *err)
 {
@@ -152,7 +152,7 @@ static int learn_files(struct logs *logs, const struct reply_log_read *reply,
 	return rc;
 }
 
-/* The ranks that are meant. With as many as we know, they are the same. */
+/* Add the wanted ranks. If their number is the same, all are known. */
 static int learn_ranks(struct logs *logs, const struct strings *names,
 		       struct error *err)
 {
@@ -168,7 +168,7 @@ static int learn_ranks(struct logs *logs, const struct strings *names,
 	return rc;
 }
 
-/* What each answer says: how the job is, and what streams it has. */
+/* Each answer has the state of the job and its streams. */
 static int learn(struct logs *logs, const struct reply_log_read *reply,
 		 struct error *err)
 {
@@ -183,7 +183,7 @@ static int learn(struct logs *logs, const struct reply_log_read *reply,
 
 /* Reading. */
 
-/* --tail 0: where the end is, is all that the first answer is good for. */
+/* With --tail 0, the first answer only tells where the end is. */
 static bool only_new(const struct stream *stream)
 {
 	return !stream->begun && given(stream->logs->cli)->tail == 0;
@@ -267,7 +267,7 @@ static int ask(struct stream *stream, size_t window, struct error *err)
 	return 0;
 }
 
-/* Ask for the streams whose turn it is. false: all have ended. */
+/* Send the next requests. *any: some are under way. False: an error. */
 static bool ask_all(struct logs *logs, bool *any, struct error *err)
 {
 	/* One after the other, unless output is awaited. */
@@ -303,7 +303,7 @@ static int read_streams(struct logs *logs, struct error *err)
 	return 0;
 }
 
-/* The names of the streams, of which attempt, and how the job is. */
+/* Read the names of the streams, the attempt, and the state of the job. */
 static int read_names(struct logs *logs, uint32_t attempt, struct error *err)
 {
 	owned(answer_clear) struct answer answer = { 0 };
@@ -319,7 +319,7 @@ static int read_names(struct logs *logs, uint32_t attempt, struct error *err)
 	return learn(logs, reply, err);
 }
 
-/* Wait for the job to change, a moment at most; and learn how wide it is. */
+/* Wait at most 500 ms for a change of the job; find how many streams it has. */
 static int wait_for_change(struct logs *logs, uint64_t *since,
 			   struct error *err)
 {
@@ -359,7 +359,7 @@ static int follow(struct logs *logs, struct error *err)
 			return -1;
 		if (logs->final && (pinned || job_state_final(logs->state)))
 			return 0;
-		/* No stream yet, or the next attempt is on its way. */
+		/* There is no stream yet, or the next attempt will start. */
 		if (wait_for_change(logs, &since, err) < 0)
 			return -1;
 		shown = logs->attempt;
@@ -440,7 +440,7 @@ static int tell_end(const struct logs *logs, struct error *err)
 	return 0;
 }
 
-/* Until the job ends, or Ctrl-C, which ends nothing but this. */
+/* Follow until the job ends, or until Ctrl-C, which does not end the job. */
 static int follow_on(struct logs *logs, struct error *err)
 {
 	owned(interrupts_clear) struct interrupts interrupts = { 0 };

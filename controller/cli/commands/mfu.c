@@ -1,4 +1,4 @@
-/* mfu.c - mfu: the MFU of a token rate.
+/* mfu.c - mfu: computes MFU from a token rate.
  */
 #include "controller/cell/reference_peak.h"
 #include "controller/cli/command.h"
@@ -24,7 +24,7 @@ struct mfu_options {
 	bool recompute;
 };
 
-/* What was asked, looked up. */
+/* The request, with model and chip from the catalog. */
 struct question {
 	const struct model *model;
 	const struct chip *chip;
@@ -32,7 +32,7 @@ struct question {
 	enum formula formula;
 	double rate;
 	struct reference_peak reference;
-	bool plain; /* 6 FLOPs, whatever the model's first stage */
+	bool plain; /* 6 FLOPs, for any stage of the model */
 };
 
 static int read_rate(const char *text, double *rate, struct error *err)
@@ -111,7 +111,7 @@ static int look_up(const struct cli *cli, const struct catalog *catalog,
 				    !strcmp(options->parameters, "exact"));
 	if (!question->reference.learns)
 		return unknown_stage(question, err);
-	/* Who asks for 6n and no stage means 6. */
+	/* --formula 6n without --stage means the factor 6. */
 	question->plain = options->formula && !options->stage &&
 			  question->formula == FORMULA_6N;
 	if (question->plain)
@@ -119,7 +119,7 @@ static int look_up(const struct cli *cli, const struct catalog *catalog,
 	return 0;
 }
 
-/* Why the FLOPs of a parameter are as they are. */
+/* Explain the FLOPs per parameter. */
 static void explain_factor(const struct question *question, char *text,
 			   size_t size)
 {
@@ -132,7 +132,7 @@ static void explain_factor(const struct question *question, char *text,
 			 reference->stage, reference->learns);
 }
 
-/* Why there is no figure; "" when there is one. */
+/* Why the MFU is unknown; "" if it is known. */
 static void explain(const struct question *question, char *text, size_t size)
 {
 	const struct value *tflops = question->chip->tflops;

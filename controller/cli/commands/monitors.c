@@ -1,4 +1,5 @@
-/* monitors.c - what was sampled beside a job, as FlagPerf's monitors log it.
+/* monitors.c - writes the samples of a job in the format of FlagPerf's monitor
+ * logs.
  */
 #include "controller/cli/commands/monitors.h"
 
@@ -18,7 +19,7 @@
 #define UNKNOWN "N/A"
 #define HOSTS 3
 
-/* The three of the host, with their names in file and detail. */
+/* The readings of the host, with their names in files and details. */
 static const struct {
 	const char *name;
 	enum host_reading reading;
@@ -43,7 +44,7 @@ static const struct {
 struct monitors {
 	const struct monitored *of;
 	FILE *files[HOSTS];
-	FILE *devices;            /* opened when there are some */
+	FILE *devices;            /* opened for the first device */
 	const struct value *line; /* of the vendor, or NULL: it has none */
 	const struct value *log;
 	struct names names;
@@ -63,7 +64,7 @@ static void monitors_clear(struct monitors *monitors)
 }
 OWNED_VALUE(struct monitors, monitors_clear)
 
-/* The member of this name, made where it is not there. */
+/* The member of this name; it is made if it does not exist. */
 static cJSON *member(cJSON *object, const char *name, bool array)
 {
 	cJSON *item = json_get(object, name);
@@ -125,7 +126,7 @@ static int name_readings(struct names *names,
 	return 0;
 }
 
-/* Devices are counted by their place among those of the job. */
+/* Devices are numbered by their position among those of the job. */
 static void keep_details(struct monitors *monitors,
 			 const struct sample_format_point *point, size_t device)
 {

@@ -1,4 +1,4 @@
-/* node.c - node: tokens for nodes, and what operators say of nodes.
+/* node.c - node: joins, drains, labels and removes nodes.
  */
 #include "controller/cli/command.h"
 #include "controller/cli/commands/rows.h"
@@ -74,7 +74,7 @@ static int tokens(struct cli *cli, struct error *err)
 	return rows_list(cli, &tokens_view, QUERY_TOKENS, NULL, err);
 }
 
-/* Send it; JSON shows the answer. */
+/* Send the request, and print what was done. */
 static int order(struct cli *cli, enum message_type type, void *message,
 		 const char *done, struct error *err)
 {
@@ -131,7 +131,7 @@ static int undrain(struct cli *cli, struct error *err)
 	return order(cli, MESSAGE_DRAIN, &message, "gets tasks again", err);
 }
 
-/* A date and time here, or a time from now on. */
+/* A local date and time, or a duration from now. */
 static int read_time(const char *text, int64_t now_ms, uint64_t *to,
 		     struct error *err)
 {

@@ -1,4 +1,4 @@
-/* nodes.c - nodes: list the nodes.
+/* nodes.c - nodes: lists the nodes.
  */
 #include "controller/cli/command.h"
 #include "controller/cli/commands/rows.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NODES_WAIT_MS 10000 /* ages are shown, too */
+#define NODES_WAIT_MS 10000 /* the ages change, too */
 
 struct nodes_options {
 	struct options common;
@@ -120,7 +120,7 @@ static int print_nodes(struct cli *cli, const struct client *client,
 	return rows_show(cli, &nodes_view, client_clock_ms(client), rows, err);
 }
 
-/* Wait for news. */
+/* Wait for a change. */
 static int wait_nodes(struct client *client, uint64_t *since, struct error *err)
 {
 	owned(answer_clear) struct answer answer = { 0 };
@@ -137,7 +137,7 @@ static int wait_nodes(struct client *client, uint64_t *since, struct error *err)
 	return 0;
 }
 
-/* A terminal shows the last table alone, a file one behind the other. */
+/* A terminal is cleared before each table; a file gets all tables. */
 static int watch_nodes(struct cli *cli, struct client *client,
 		       struct error *err)
 {

@@ -1,4 +1,4 @@
-/* plan.c - regatta plan: what a sweep would run, where, and for how long.
+/* plan.c - plan: checks a sweep and lists its cells.
  */
 #include "controller/cli/command.h"
 #include "controller/cli/commands/plan_forecast.h"
@@ -18,7 +18,7 @@ struct plan_options {
 	bool commands;
 };
 
-/* Of each case of FlagPerf: how its own run.py would start the container. */
+/* Print how FlagPerf's run.py would start the container of each case. */
 static int print_commands(struct cli *cli, const struct input *input,
 			  const cJSON *plan, struct error *err)
 {
@@ -57,7 +57,9 @@ static int run_command(struct cli *cli, struct error *err)
 	const struct plan_options *options = cli->given;
 	bool json = cli_format(cli, "json");
 
-	/* The trees are part of what the cells are: of how long they took. */
+	/* Workspaces are part of the key of a cell, by which its earlier times
+	 * are found.
+	 */
 	if (input_init(&input, cli, cli->args[0], false, err) < 0 ||
 	    workspaces_bind(input.sweep, input.name, cli, err) < 0)
 		return -1;

@@ -1,4 +1,5 @@
-/* plan_forecast.c - what a controller adds to a plan: nodes, policies, times.
+/* plan_forecast.c - adds to a plan what the controller knows: nodes, policies,
+ * run times.
  */
 #include "controller/cli/commands/plan_forecast.h"
 
@@ -9,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KEYS_AT_ONCE 1000 /* that a controller answers about */
+#define KEYS_AT_ONCE 1000 /* in one query */
 
 void plan_forecast_clear(struct plan_forecast *forecast)
 {
@@ -20,7 +21,7 @@ void plan_forecast_clear(struct plan_forecast *forecast)
 	least_policy_clear(&forecast->least);
 }
 
-/* Asking. */
+/* Queries. */
 
 /* A cell and its key, to be found again by the key. */
 struct keyed {
@@ -118,7 +119,7 @@ static int fetch_history(struct plan_forecast *forecast, struct sweep *sweep,
 	return 0;
 }
 
-/* A plan needs no controller: without one it says that it did not ask. */
+/* Without a controller there is no forecast; the text says why. */
 int plan_forecast_init(struct plan_forecast *forecast, struct cli *cli,
 		       struct sweep *sweep, struct error *err)
 {
@@ -142,7 +143,7 @@ int plan_forecast_init(struct plan_forecast *forecast, struct cli *cli,
 	return forecast->simulation ? 0 : -1;
 }
 
-/* What it adds to the plan. */
+/* The additions to the plan. */
 
 static bool add_number(cJSON *to, const char *name, bool known, uint64_t value)
 {

@@ -1,4 +1,4 @@
-/* plan_pin.c - plan --pin: a sweep whose image is a digest.
+/* plan_pin.c - replaces the image of a sweep by its digest.
  */
 #include "controller/cli/commands/plan_pin.h"
 #include "controller/cli/commands/images.h"
@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* What the name means, and on which node. Both are borrowed. */
+/* The digest of the image, and a node that has it. Both are borrowed. */
 struct pin {
 	const char *digest; /* NAME@DIGEST; "": not known yet */
 	const char *node;
@@ -57,9 +57,9 @@ static const char *digest_of(const struct image_info *image, const char *name)
 	return NULL;
 }
 
-static int look_on(const struct image_node *node, const char *name,
-		   const struct reference *wanted, struct pin *pin,
-		   struct error *err)
+static int find_on_node(const struct image_node *node, const char *name,
+			const struct reference *wanted, struct pin *pin,
+			struct error *err)
 {
 	for (size_t i = 0; i < node->images_count; i++) {
 		const char *digest;
@@ -90,7 +90,8 @@ static int find(const struct image_order_info *images, const char *name,
 	if (reference_parse(name, &wanted, err) < 0)
 		return -1;
 	for (size_t i = 0; i < images->nodes_count; i++)
-		if (look_on(&images->nodes[i], name, &wanted, pin, err) < 0)
+		if (find_on_node(&images->nodes[i], name, &wanted, pin, err) <
+		    0)
 			return -1;
 	if (pin->digest[0])
 		return 0;
@@ -98,9 +99,11 @@ static int find(const struct image_order_info *images, const char *name,
 			 "no node has %.200s; run 'regatta image pull'", name);
 }
 
-/* A further document of the file; what a cell says of itself would win. */
-static int lay_over(struct input *input, const char *name,
-		    const struct pin *pin, struct error *err)
+/* Add the digest as a further document. The image of a single cell would take
+ * precedence: that is an error.
+ */
+static int add_pin(struct input *input, const char *name, const struct pin *pin,
+		   struct error *err)
 {
 	owned(strings_clear) struct strings images = { 0 };
 	owned(sweep_free) struct sweep *sweep = NULL;
@@ -136,7 +139,7 @@ int plan_pin(struct cli *cli, struct input *input, struct error *err)
 	if (!strstr(images.items[0], "sha256:") &&
 	    (images_ask(&view, cli, NULL, &answer, err) < 0 ||
 	     find(image_answer(&answer), images.items[0], &pin, err) < 0 ||
-	     lay_over(input, images.items[0], &pin, err) < 0))
+	     add_pin(input, images.items[0], &pin, err) < 0))
 		return -1;
 	fwrite(input->text.data, 1, input->text.size, cli->out);
 	return EXIT_GOOD;

@@ -1,4 +1,4 @@
-/* policy.c - the least that a node must allow for a sweep.
+/* policy.c - policy: prints the policy that a sweep needs.
  */
 #include "controller/cli/command.h"
 #include "controller/cli/input.h"

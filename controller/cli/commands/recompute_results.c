@@ -1,4 +1,4 @@
-/* recompute_results.c - results again, from the logs that they were read from.
+/* recompute_results.c - computes results again from the stored logs.
  */
 #include "controller/cli/commands/recompute_results.h"
 #include "controller/catalog/descriptions.h"
@@ -19,7 +19,7 @@ struct recompute_results_rules {
 	struct extract_rules *rules;
 };
 
-/* What a job's sweep brought along, over the catalog. */
+/* The catalog with the descriptions that a sweep contains. */
 struct recompute_results_own {
 	cJSON *described;
 	struct catalog *catalog;
@@ -69,7 +69,7 @@ static int read_stream(struct recompute_results *reread,
 		       : extract_finish(extract, err);
 }
 
-/* All streams that the row was read from, put together in the first. */
+/* Read and merge all streams that the row was read from. */
 static struct extract *read_streams(struct recompute_results *reread,
 				    const cJSON *row,
 				    struct extract_rules *rules,
@@ -119,7 +119,9 @@ static struct extract *read_log(struct recompute_results *reread,
 
 /* Computing. */
 
-/* The catalog as it was for a job: *described is taken over, or NULL. */
+/* The catalog with the job's own descriptions, which are taken over; NULL: the
+ * catalog of this machine.
+ */
 static const struct catalog *catalog_of(struct recompute_results *reread,
 					cJSON **described, struct error *err)
 {
@@ -181,7 +183,7 @@ static struct extract_rules *compile(struct recompute_results *reread,
 	return rules->rules;
 }
 
-/* What the catalog says today of the row's model and chip. */
+/* The present figures of the row's model and chip. */
 static struct result_input figures_of(const struct catalog *catalog,
 				      const cJSON *row,
 				      const struct measure_spec *measure)
@@ -223,7 +225,7 @@ cJSON *recompute_results_result(struct recompute_results *reread,
 	if (recompute_measure(row, &measure, err) < 0)
 		return NULL;
 	name = name ? name : measure.log ? measure.log : measure.framework;
-	/* The format that was found then. */
+	/* The format that was detected when the job ended. */
 	if (!name || !strcmp(name, "auto"))
 		name = row_text(row, "provenance.log");
 	if (!name || !*name) {

@@ -1,4 +1,4 @@
-/* report.c - report: print the result table of a sweep.
+/* report.c - report: prints the result table of a sweep.
  */
 #include "controller/cli/command.h"
 #include "controller/cli/commands/results.h"

@@ -64,7 +64,7 @@ static int add_curves(struct client *client, uint64_t sweep,
 
 	if (client_rows(client, QUERY_SERIES, sweep, "job", &curves, err) < 0)
 		return -1;
-	/* Both are in order of the jobs; a job may have come in between. */
+	/* Both lists are sorted by job; the second may have new jobs. */
 	for (size_t i = 0; i < curves.count; i++) {
 		struct series_info *of = (void *)rows_at(&curves, i);
 

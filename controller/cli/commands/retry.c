@@ -1,4 +1,4 @@
-/* retry.c - retry: run the failed and cancelled jobs of a sweep again.
+/* retry.c - retry: runs the failed and cancelled jobs of a sweep again.
  */
 #include "controller/cli/command.h"
 #include "controller/cli/logins.h"

@@ -1,4 +1,4 @@
-/* rows.c - what the controller lists: a table for people, or JSON.
+/* rows.c - prints lists of the controller as a table or as JSON.
  */
 #include "controller/cli/commands/rows.h"
 

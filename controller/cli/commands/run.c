@@ -1,4 +1,4 @@
-/* run.c - run: a sweep on this machine, by a controller and agent of our own.
+/* run.c - run: runs a sweep with a controller and agents of its own.
  */
 #include "controller/cli/command.h"
 #include "controller/cli/commands/fetch.h"
@@ -26,10 +26,10 @@
 #include <string.h>
 
 #define RELEASE_MS 60000 /* for containers to be removed after a failure */
-#define NODE_MS 10000    /* for the agent to say what it has */
-#define NODES_MS 60000   /* where Slurm or Podman is started first */
-#define LATE_MS 5000     /* between looks whether the rest can end in time */
-#define LATE_LOOKS 2     /* that agree: a node may be away for a moment */
+#define NODE_MS 10000    /* for the report of the agent */
+#define NODES_MS 60000   /* the same, if Slurm or Podman starts first */
+#define LATE_MS 5000     /* between checks for late jobs */
+#define LATE_LOOKS 2     /* that must agree: a node may be away for a moment */
 
 static const struct run_options *given(const struct cli *cli)
 {
@@ -65,7 +65,7 @@ static void run_clear(struct run *run)
 }
 OWNED_VALUE(struct run, run_clear)
 
-/* Callbacks: they only note what happened and end the wait of the moment. */
+/* Callbacks: they only note what happened and end the present wait. */
 
 static void end_wait(struct run *run)
 {
@@ -80,7 +80,7 @@ static int on_interrupt(sd_event_source *source,
 {
 	struct run *run = arg;
 
-	/* Slurm may say it more than once: it is no impatient person. */
+	/* Slurm may send SIGTERM several times; that is no second Ctrl-C. */
 	if (run->setup.config.allocation && info->ssi_signo == SIGTERM &&
 	    run->interrupts)
 		return 0;
@@ -117,7 +117,7 @@ static void on_left(void *arg)
 	end_wait(run);
 }
 
-/* While the daemons run. */
+/* With running daemons. */
 
 static int connect_own(struct run *run, struct error *err)
 {
@@ -126,7 +126,7 @@ static int connect_own(struct run *run, struct error *err)
 	return run->client ? 0 : -1;
 }
 
-/* What all jobs lack is told once, before. */
+/* Report once what all jobs will lack. */
 static int tell_lacks(struct run *run, struct error *err)
 {
 	owned(answer_clear) struct answer answer = { 0 };
@@ -164,8 +164,8 @@ static size_t count_up(const struct reply_nodes *reply)
 	return count;
 }
 
-/* Until each agent has said what it has: a sweep that comes before would be
- * told that there are no nodes. One that never does is said in other words.
+/* Wait for the report of each agent: a sweep that is submitted earlier would
+ * find no nodes. After the time limit it is submitted anyway.
  */
 static int await_node(struct run *run, struct error *err)
 {
@@ -192,7 +192,7 @@ static int await_node(struct run *run, struct error *err)
 	return 0;
 }
 
-/* Where a browser sees how far it is. */
+/* Print the address of the web pages. */
 static int tell_pages(struct run *run, struct error *err)
 {
 	owned(answer_clear) struct answer answer = { 0 };
@@ -200,7 +200,7 @@ static int tell_pages(struct run *run, struct error *err)
 
 	if (client_query(run->client, &query, &answer, err) < 0)
 		return -1;
-	cli_say(run->cli, "live, for one browser: %s",
+	cli_say(run->cli, "live pages, for one browser: %s",
 		((const struct reply_web *)answer.reply)->address);
 	return 0;
 }
@@ -246,8 +246,8 @@ static int begin_sweep(struct run *run, struct error *err)
 
 	if (known_sweep(run, &run->sweep, err) < 0)
 		return -1;
-	/* What failed in an allocation before is not tried again by the next
-	 * one, unless somebody asked for that.
+	/* The next allocation of a run repeats failed jobs only if the user
+	 * asked for that.
 	 */
 	if (run->sweep && given(run->cli)->join &&
 	    !folder_take_again(&run->setup.folder))
@@ -258,7 +258,7 @@ static int begin_sweep(struct run *run, struct error *err)
 			    &run->setup.input.logins,
 			    &run->setup.input.logins_count, err) < 0)
 		return -1;
-	/* The label is random and of this folder alone: a good token. */
+	/* The label is random and unique to this folder: a good token. */
 	if (input_submit(&run->setup.input, run->cli, run->client,
 			 run->setup.folder.cluster, &answer, err) < 0)
 		return -1;
@@ -278,11 +278,11 @@ static int cancel_sweep(struct run *run, struct error *err)
 	return client_call(run->client, MESSAGE_CANCEL, &cancel, &answer, err);
 }
 
-/* What runs is queued again, and the next allocation goes on with it. */
+/* Running jobs are queued again, and the next allocation runs them. */
 static int leave_allocation(struct run *run)
 {
-	watch_say(run->watch, "the time is over: the nodes leave, and what "
-			      "runs is queued again");
+	watch_say(run->watch, "the allocation ends: running jobs are "
+			      "stopped and queued again");
 	daemons_leave(run->daemons);
 	return 0;
 }
@@ -342,14 +342,14 @@ static int look_up(struct run *run, struct error *err)
 	run->late_looks = all ? run->late_looks + 1 : 0;
 	if (run->late_looks != LATE_LOOKS)
 		return 0;
-	watch_say(run->watch, "none of the jobs that are left would end before "
-			      "the allocation does");
+	watch_say(run->watch, "no remaining job would end before the "
+			      "allocation");
 	daemons_leave(run->daemons);
 	return 0;
 }
 
-/* Until every job has ended and is removed, or the allocation has. EINTR: a
- * second Ctrl-C.
+/* Follow until all jobs have ended and are removed, or until the allocation
+ * ends. EINTR: a second Ctrl-C.
  */
 static int follow_sweep(struct run *run, struct error *err)
 {
@@ -391,7 +391,7 @@ static int write_report(struct run *run, const struct results_about *about,
 			  text.data, text.size, 0644, 0, err);
 }
 
-/* What was collected would be hard to get once the controller has ended. */
+/* Copy the collected files now, while the controller runs. */
 static int fetch_files(struct run *run, struct error *err)
 {
 	owned(rows_clear) struct rows jobs = { 0 };
@@ -459,7 +459,7 @@ static int report(struct run *run, struct error *err)
 	return fetch_files(run, err);
 }
 
-/* --keep: go on serving until a signal comes. */
+/* --keep: keep the daemons running until a signal comes. */
 static int keep_serving(struct run *run, struct error *err)
 {
 	const char *folder = run->setup.folder.path;
@@ -486,7 +486,7 @@ static void tell_how_on(const struct run *run)
 		run->setup.folder.path);
 }
 
-/* Other allocations of the run end with it, and those that come later. */
+/* The outcome also ends other allocations of the run, and later ones. */
 static int note_outcome(const struct run *run, int code, struct error *err)
 {
 	if (given(run->cli)->join &&
@@ -495,7 +495,7 @@ static int note_outcome(const struct run *run, int code, struct error *err)
 	return code;
 }
 
-/* All has ended: show it, and stop what we started. */
+/* All jobs have ended: print the results, and stop the daemons. */
 static int finish(struct run *run, struct error *err)
 {
 	size_t jobs = watch_jobs(run->watch);
@@ -519,8 +519,8 @@ static int finish(struct run *run, struct error *err)
 	return EXIT_INTERRUPTED;
 }
 
-/* Cut short: by a failure, or by a second Ctrl-C. The daemons clean up by
- * themselves; only an impatient person does not wait for them.
+/* End after a failure or a second Ctrl-C. The daemons clean up by themselves;
+ * after a second Ctrl-C nothing waits for them.
  */
 static void cut_short(struct run *run)
 {
@@ -539,7 +539,9 @@ static void cut_short(struct run *run)
 			"docker ps -a --filter "
 			"label=regatta.cluster=%s lists them",
 			run->setup.folder.cluster);
-	/* Nothing ends before it is written down that it does. */
+	/* On a full disk the controller cannot record the end of a job, so jobs
+	 * go on.
+	 */
 	if (folder_check_room(&run->setup.folder, &why) < 0)
 		cli_say(run->cli, "%s", why.text);
 	if (run->sweep)
@@ -569,7 +571,7 @@ static int follow(struct run *run, struct error *err)
 
 	if (rc <= 0)
 		return rc < 0 ? -1 : code;
-	cli_say(run->cli, "leads the run from now on");
+	cli_say(run->cli, "this allocation leads the run from now on");
 	return daemons_lead(run->daemons, err) < 0 ? -1 : run_sweep(run, err);
 }
 
@@ -599,7 +601,9 @@ static int run_command(struct cli *cli, struct error *err)
 	rc = sd_event_new(&run.loop);
 	if (rc < 0)
 		return error_set(err, -rc, "cannot create the event loop");
-	/* A closed pipe must not end us before the containers are removed. */
+	/* A closed pipe must not end this process before the containers are
+	 * removed.
+	 */
 	signal(SIGPIPE, SIG_IGN);
 	if (interrupts_init(&interrupts, run.loop, on_interrupt, &run, err) < 0)
 		return -1;

@@ -1,4 +1,4 @@
-/* show.c - show: what is known of a sweep, job or node; of a job on one screen.
+/* show.c - show: prints what is known of a sweep, job or node.
  */
 #include "controller/cli/command.h"
 #include "controller/cli/commands/streams.h"
@@ -139,7 +139,7 @@ static int print_tasks(struct cli *cli, const struct job_info *job,
 	return put_table(cli, "\ntasks:\n", &table, err);
 }
 
-/* Layers on their way to the nodes right now. */
+/* Layers that are being transferred. */
 static void layer_rows(struct table *table, const struct task_info *task)
 {
 	const struct progress_info *transfer = task->transfer;
@@ -297,7 +297,7 @@ static int print_job(struct cli *cli, const struct job_info *job,
 	return 0;
 }
 
-/* Of a map those that a reader looks for first. */
+/* Print the named members of a map. */
 static void print_chosen(FILE *out, const char *title, const cJSON *object,
 			 const char *const *names)
 {
@@ -321,7 +321,7 @@ static void print_chosen(FILE *out, const char *title, const cJSON *object,
 static void print_summary(struct cli *cli, const struct job_info *job)
 {
 	static const char *const run[] = { "image", "build", "argv", NULL };
-	/* What the text and the ends of its ranks do not say. */
+	/* The members that the text and the ends of its ranks lack. */
 	static const char *const reason[] = { "class", "stream", "offset",
 					      NULL };
 	static const char *const figures[] = {

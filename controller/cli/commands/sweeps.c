@@ -1,4 +1,4 @@
-/* sweeps.c - sweeps: list the sweeps.
+/* sweeps.c - sweeps: lists the sweeps.
  */
 #include "controller/cli/command.h"
 #include "controller/cli/commands/rows.h"
@@ -35,9 +35,9 @@ static void sweep_row(struct table *table, const void *row, int64_t now_ms)
 }
 
 static const struct column sweep_columns[] = {
-	{ "SWEEP", true },    { "NAME", false },     { "STATE", false },
-	{ "JOBS", true },     { "SUBMITTED", true }, { "BY", false },
-	{ "OF THEM", false }, { NULL, false },
+	{ "SWEEP", true },     { "NAME", false },     { "STATE", false },
+	{ "JOBS", true },      { "SUBMITTED", true }, { "BY", false },
+	{ "BY STATE", false }, { NULL, false },
 };
 
 static const char *const droppable[] = { "BY", "SUBMITTED", "JOBS", NULL };

@@ -1,4 +1,4 @@
-/* trend.c - trend: the same cells over the sweeps that the controller knows.
+/* trend.c - trend: shows the rate of a cell over all sweeps.
  */
 #include "controller/cli/command.h"
 #include "controller/cli/commands/results.h"

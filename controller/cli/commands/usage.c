@@ -1,4 +1,4 @@
-/* usage.c - what was sampled beside a job, as tables.
+/* usage.c - prints tables of the device and host samples of a job.
  */
 #include "controller/cli/commands/usage.h"
 #include "controller/report/row.h"

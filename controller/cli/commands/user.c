@@ -1,4 +1,4 @@
-/* user.c - user: who may connect, and as what.
+/* user.c - user: adds, lists and removes users.
  */
 #include "controller/cli/command.h"
 #include "controller/cli/commands/rows.h"

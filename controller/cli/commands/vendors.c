@@ -1,4 +1,4 @@
-/* vendors.c - the vendors' profiles: what there is, is it good, what is here.
+/* vendors.c - vendors: lists vendors, checks profiles, detects devices.
  */
 #include "controller/cli/command.h"
 #include "protocol/base/local_tool.h"
@@ -199,8 +199,8 @@ static int check_files(struct cli *cli, struct error *err)
 struct finding {
 	const struct profile *profile;
 	struct devices devices;
-	char why[WHY_BYTES];  /* nothing, or not all */
-	char tool[WHY_BYTES]; /* what is wrong with its tools; "" */
+	char why[WHY_BYTES];  /* why no devices, or not all, were found */
+	char tool[WHY_BYTES]; /* the errors of its tools, or "" */
 };
 
 static void finding_clear(struct finding *finding)
@@ -209,7 +209,7 @@ static void finding_clear(struct finding *finding)
 }
 OWNED_VALUE(struct finding, finding_clear)
 
-/* What a tool prints, read; what hinders that is told, and no failure. */
+/* Run a tool and read its output. An error becomes a message of the finding. */
 static void run_tool(const struct strings *argv, const struct strings *env,
 		     uint32_t timeout_ms, const struct sampler *sampler,
 		     struct samples *samples, struct finding *finding)
@@ -312,7 +312,7 @@ static void device_row(struct table *table, const struct finding *finding,
 	table_cell(table, device->text ? RED : PLAIN, "%s", node);
 }
 
-/* A vendor without anything to look for is on every machine. */
+/* A vendor without rules of discovery fits every machine. */
 static bool everywhere(const struct profile *profile)
 {
 	return !profile->discover.pci_vendors.count && !profile->discover.nodes;
@@ -344,7 +344,7 @@ static void why_row(struct table *table, const struct finding *finding)
 		   finding->tool);
 }
 
-/* What is found, as tables or as JSON. */
+/* The findings, as tables or as JSON. */
 struct probing {
 	struct sysroot roots;
 	struct table devices;

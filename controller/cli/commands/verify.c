@@ -107,7 +107,7 @@ static const struct schema verified_schema =
 	       FIELD(verified, rules_stored), FIELD(verified, rules_now),
 	       FIELD(verified, differences));
 
-/* Of all jobs. */
+/* The outcome for all jobs. */
 struct outcome {
 	cJSON *list;
 	bool differ;
@@ -149,7 +149,7 @@ static int show(struct cli *cli, const struct verified *of, struct error *err)
 	return cli_print_table(cli, "", &table, NULL, err);
 }
 
-/* Verify one row: shown, or as JSON added to the list. */
+/* Verify one row: print the outcome, or add it to the list. */
 static int verify_row(struct cli *cli, struct recompute_results *reread,
 		      const cJSON *row, struct outcome *outcome,
 		      struct error *err)

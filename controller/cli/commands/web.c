@@ -1,4 +1,4 @@
-/* web.c - web: the address at which a browser sees the controller's pages.
+/* web.c - web: prints a login address for the web pages.
  */
 #include "controller/cli/command.h"
 #include "controller/cli/run/session.h"

@@ -1,5 +1,5 @@
-/* node_policies.c - what the policies of the nodes refuse of a sweep, known
- * before anything runs.
+/* node_policies.c - checks the cells of a sweep against the policies of the
+ * nodes.
  */
 #include "controller/cli/plan/node_policies.h"
 

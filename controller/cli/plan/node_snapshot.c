@@ -1,4 +1,5 @@
-/* node_snapshot.c - the nodes of a controller, as its scheduler sees them.
+/* node_snapshot.c - copies the nodes of a controller for the scheduler
+ * simulation.
  */
 #include "controller/cli/plan/node_snapshot.h"
 #include "controller/nodes/labels.h"
@@ -30,7 +31,7 @@ static int grow(struct node_snapshot *snapshot)
 	struct slot *slots;
 	char **names;
 
-	/* Room for powers of two, without a second counter. */
+	/* The room is the next power of two. */
 	if (snapshot->count & (snapshot->count - 1))
 		return 0;
 	slots = realloc(snapshot->slots, room * sizeof(*slots));
@@ -91,7 +92,7 @@ int node_snapshot_add(struct node_snapshot *snapshot,
 	slot->labels = labels_text(node->labels);
 	slot->usable = !strcmp(node->state, "up") && !node->drained;
 	snapshot->usable += slot->usable;
-	/* Which ones are lost makes no difference: the last ones. */
+	/* It makes no difference which devices are lost: take the last ones. */
 	for (uint32_t i = slot->devices; i-- && lost; lost--)
 		slot->lost |= UINT64_C(1) << i;
 	return 0;

@@ -1,5 +1,5 @@
-/* schedule_simulation.c - the scheduler played forward: which nodes would run
- * what, when.
+/* schedule_simulation.c - simulates which nodes would run which jobs of a
+ * sweep, and when.
  */
 #include "controller/cli/plan/schedule_simulation.h"
 
@@ -8,7 +8,7 @@
 
 #define LACKS_BYTES 320
 
-/* What cells ask for: few, as cells are alike. */
+/* The requirements of cells; many cells share one. */
 struct kind {
 	const struct sweep_kind *of;
 	struct shape shape;
@@ -16,11 +16,11 @@ struct kind {
 	char lacks[LACKS_BYTES];
 };
 
-/* A job that others go after, or that does. */
+/* A job that follows others, or that others follow. */
 struct held {
-	uint32_t missing; /* of those it goes after */
-	uint32_t first;   /* of them, whose nodes it is to have; + 1 or 0 */
-	uint32_t behind;  /* edge + 1 to a job behind it; 0: none */
+	uint32_t missing; /* jobs that must still end before it */
+	uint32_t first;   /* the job whose nodes it gets, + 1; 0: any nodes */
+	uint32_t behind;  /* edge + 1 to a job that follows it; 0: none */
 	uint32_t *pins;   /* owned */
 	uint32_t pins_count;
 };
@@ -48,7 +48,7 @@ struct play {
 	size_t jobs;
 	uint32_t *cell_of; /* by job */
 	uint64_t *times;   /* by cell, none of them 0 */
-	struct held *held; /* by job; NULL: none goes after any */
+	struct held *held; /* by job; NULL: none follows another */
 	struct edge *edges;
 	size_t edge_count;
 	struct queue *queue;
@@ -104,7 +104,7 @@ static struct kind *add_kind(struct play *play, const struct sweep_kind *of)
 	return kind;
 }
 
-/* The kind of a cell; those of its neighbours are tried first. */
+/* The kind of a cell. The newest kinds are tried first. */
 static struct kind *kind_of(struct play *play, const struct sweep_kind *of)
 {
 	for (size_t i = play->kind_count; i-- > 0;)
@@ -113,7 +113,7 @@ static struct kind *kind_of(struct play *play, const struct sweep_kind *of)
 	return add_kind(play, of);
 }
 
-/* Hold the job behind those that it goes after. */
+/* Hold the job until the jobs that it follows have ended. */
 static int hold(struct play *play, struct sweep *sweep, size_t cell,
 		uint32_t repeat, size_t job, struct error *err)
 {
@@ -143,7 +143,7 @@ static int hold(struct play *play, struct sweep *sweep, size_t cell,
 	return count;
 }
 
-/* Learn what the cell asks for; queue its jobs if there is what they need. */
+/* Find the kind of the cell; queue its jobs if nodes can run them. */
 static int enter_cell(struct play *play, struct sweep *sweep, size_t cell,
 		      struct error *err)
 {
@@ -263,7 +263,7 @@ static void pin(struct play *play, struct held *held,
 			(uint32_t)done->placements[i].slot;
 }
 
-/* A job has ended: those behind it come nearer. */
+/* A job has ended: release the jobs that waited only for it. */
 static void follow(struct play *play, const struct running *done)
 {
 	uint32_t edge = play->held ? play->held[done->job].behind : 0;
@@ -280,7 +280,7 @@ static void follow(struct play *play, const struct running *done)
 	}
 }
 
-/* Time goes on to the next end of a job, or of several. */
+/* Advance the time to the next end of jobs. */
 static void end_some(struct play *play)
 {
 	play->now = play->heap[0].end;
@@ -310,7 +310,8 @@ static int run(struct play *play, struct error *err)
 			return -1;
 		if (play->failed)
 			return error_nomem(err, "plan");
-		/* What can run on empty nodes does not wait for ever. */
+		/* Nothing runs and nothing started: the other jobs cannot run.
+		 */
 		if (!play->running)
 			break;
 		end_some(play);
@@ -320,7 +321,7 @@ static int run(struct play *play, struct error *err)
 	return 0;
 }
 
-/* How long jobs take: known ones as they did, the others as their median. */
+/* The times of jobs: cells without a time get the median of the others. */
 
 static int compare_times(const void *a, const void *b)
 {

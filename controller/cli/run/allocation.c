@@ -1,4 +1,5 @@
-/* allocation.c - the nodes that Slurm gave us, and how agents come to them.
+/* allocation.c - reads the present Slurm allocation, and starts agents on its
+ * nodes.
  */
 #include "controller/cli/run/allocation.h"
 #include "protocol/slurm/scontrol.h"
@@ -11,9 +12,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* A task of the step. Slurm sends SIGTERM to the shell, too, which must outlive
- * its agent; one that is killed is started again, and goes on with what the one
- * before left.
+/* The script of each task of the step. The shell ignores the SIGTERM of Slurm,
+ * because it must outlive its agent. A killed agent is started again, and
+ * continues its tasks.
  */
 static const char agent_script[] =
 	"exec 3<&0 </dev/null\n"
@@ -31,8 +32,8 @@ static const char agent_script[] =
 	"	sleep 1\n"
 	"done\n";
 
-/* --overlap: the step takes nothing that other steps of a user's want.
- * --cpu-bind: nor is it kept from what the job has.
+/* --overlap: the step takes no resources from other steps. --cpu-bind=none: it
+ * may use all processors of the job.
  */
 const char *const allocation_srun[] = {
 	"srun",
@@ -48,7 +49,7 @@ const char *const allocation_srun[] = {
 	NULL,
 };
 
-/* A name of this machine as a number, which a socket can be bound to. */
+/* The numeric address of a name of this machine. */
 static int resolve(const char *name, char address[64], struct error *err)
 {
 	struct addrinfo hints = { .ai_family = AF_INET,
@@ -67,7 +68,8 @@ static int resolve(const char *name, char address[64], struct error *err)
 				   gai_strerror(rc));
 }
 
-/* By the name that Slurm has for our node; on a login node by our own. */
+/* By the name that Slurm has for this node; on a login node by the host name.
+ */
 static int find_address(char address[64], struct error *err)
 {
 	const char *node = getenv("SLURMD_NODENAME");

@@ -1,4 +1,5 @@
-/* folder.c - the folder of `regatta run`: keys, state and results of one sweep.
+/* folder.c - manages the folder of `regatta run`: keys, state and results of
+ * one sweep.
  */
 #include "controller/cli/run/folder_internal.h"
 #include "controller/cli/input.h"
@@ -133,7 +134,7 @@ int folder_have_key(const struct folder *folder, const char *file,
 	return key_save(key, path, err);
 }
 
-/* The node's name in tables: that of the machine, if it can be one. */
+/* The name of the node: the host name, if it is valid. */
 static void node_name(char name[KEY_NAME_SIZE])
 {
 	if (gethostname(name, KEY_NAME_SIZE) < 0)

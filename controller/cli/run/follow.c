@@ -84,7 +84,8 @@ int follow_run(const struct follower *follow, int *code, struct error *err)
 	bool introduced = false;
 	struct error why;
 
-	cli_say(setup->cli, "joins the run in %s", setup->folder.path);
+	cli_say(setup->cli, "this allocation joins the run in %s",
+		setup->folder.path);
 	*code = EXIT_INTERRUPTED;
 	while (!*follow->interrupted && !*follow->left) {
 		int rc = folder_outcome(&setup->folder);
@@ -104,6 +105,7 @@ int follow_run(const struct follower *follow, int *code, struct error *err)
 		if (pass_time(follow, err) < 0)
 			return -1;
 	}
-	cli_say(setup->cli, "leaves the run in %s", setup->folder.path);
+	cli_say(setup->cli, "this allocation leaves the run in %s",
+		setup->folder.path);
 	return leave(follow, err);
 }

@@ -1,4 +1,4 @@
-/* probe.c - whether a Docker engine can be reached at an address.
+/* probe.c - checks whether a Docker engine can be reached at an address.
  */
 #include "controller/cli/run/probe.h"
 #include "protocol/base/owned.h"
@@ -48,7 +48,7 @@ static int probe_unix(const char *host, const char *path, struct error *err)
 	return code ? unreachable(host, code, err) : 0;
 }
 
-/* 0, or the errno of a connection that did not come about. */
+/* 0, or the errno of the failed connection. */
 static int try_connect(const struct addrinfo *at)
 {
 	owned_fd int fd = socket(at->ai_family,

@@ -1,4 +1,5 @@
-/* setup.c - what `regatta run` needs before it starts anything.
+/* setup.c - prepares everything that `regatta run` needs before it starts
+ * daemons.
  */
 #include "controller/cli/run/setup.h"
 #include "controller/cli/logins.h"
@@ -15,7 +16,7 @@ static struct run_options *given(const struct cli *cli)
 	return cli->given;
 }
 
-/* One agent is one vendor's: take it from the cells. */
+/* An agent has one vendor: take it from the cells. */
 static int note_cell(struct run_setup *run, struct sweep *sweep, size_t cell,
 		     struct error *err)
 {
@@ -48,8 +49,8 @@ static int note_cell(struct run_setup *run, struct sweep *sweep, size_t cell,
 	return 0;
 }
 
-/* Jobs that share nodes run side by side on the processors of each. A vendor
- * with devices of its own has as many as are found, whatever is said here.
+/* Jobs that share nodes run side by side, so a node has as many devices as its
+ * processors allow. If the vendor has real devices, the agent counts them.
  */
 static void use_processors(struct run_setup *run)
 {
@@ -103,8 +104,8 @@ static int check_sweep(struct run_setup *run, struct error *err)
 	return 0;
 }
 
-/* What the user's docker pull may, a run may: but a file that nobody asked for
- * by name ends no run.
+/* Use the user's Docker credentials. An error is fatal only if the user asked
+ * for them with --registry-auth.
  */
 static int find_credentials(struct run_setup *run, struct error *err)
 {
@@ -156,7 +157,7 @@ static int find_parts(struct run_setup *run, struct error *err)
 	if (!config->engine_tls && environment->docker_tls &&
 	    environment->docker_tls[0] && !strncmp(config->engine, "tcp:", 4))
 		config->engine_tls = environment->docker_certs;
-	/* On other nodes it is theirs. */
+	/* Other nodes use their own engine. */
 	if (config->allocation)
 		config->engine = options->engine;
 	if (find_credentials(run, err) < 0)
@@ -164,8 +165,8 @@ static int find_parts(struct run_setup *run, struct error *err)
 	return config->allocation ? 0 : probe_engine(config->engine, err);
 }
 
-/* Where a run began, it goes on: what its command line and environment said of
- * these counts again, unless this command line says something else.
+/* A resumed run uses the engine, images and credentials of its start, unless
+ * its command line sets others.
  */
 static int save_choices(struct run_setup *run, struct error *err)
 {
@@ -235,7 +236,7 @@ static int open_folder(struct run_setup *run, struct error *err)
 	return check_sweep(run, err) < 0 || find_parts(run, err) < 0 ? -1 : 0;
 }
 
-/* The one that leads is to let them in: follow.h. */
+/* Make the agents' keys; the leader accepts them (follow.h). */
 static int make_keys(const struct run_setup *run, struct error *err)
 {
 	const struct strings *nodes = &run->allocation.nodes;
@@ -248,7 +249,7 @@ static int make_keys(const struct run_setup *run, struct error *err)
 	return 0;
 }
 
-/* A run that other allocations may have joined, or have led before. */
+/* Open a run that several allocations share. */
 static int open_joined(struct run_setup *run, struct error *err)
 {
 	const char *state = given(run->cli)->common.state;
