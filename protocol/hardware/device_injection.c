@@ -4,7 +4,6 @@
 #include "protocol/hardware/device_injection.h"
 #include "protocol/hardware/sysroot.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -59,12 +58,13 @@ static int add_named(struct strings *list, const char *text, struct error *err)
 static int add_group(struct strings *groups, const char *name,
 		     struct error *err)
 {
-	owned_file FILE *file = fopen(GROUP_FILE, "re");
+	owned_file FILE *file = NULL;
 	const struct group *group;
 	char number[24];
 
-	if (strspn(name, "0123456789") == strlen(name))
+	if (strspn(name, ASCII_DIGITS) == strlen(name))
 		return add_once(groups, name, err);
+	file = fopen(GROUP_FILE, "re");
 	while (file && (group = fgetgrent(file))) {
 		if (strcmp(group->gr_name, name) != 0)
 			continue;
@@ -200,25 +200,17 @@ static int add_optional_all(const struct device_injection *needs,
 static int add_device_nodes(const struct device_injection *needs,
 			    struct container_spec *spec, struct error *err)
 {
-	for (size_t d = 0; d < needs->count; d++) {
-		owned(strings_clear) struct strings nodes = { 0 };
+	const struct strings *patterns =
+		&needs->profile->container.device_nodes;
+	char path[PATH_MAX];
 
-		if (device_nodes(needs->profile, needs->roots,
-				 needs->devices[d], &nodes, err) < 0)
-			return error_prefix(err, "device %u",
-					    needs->devices[d]->index);
-		for (size_t i = 0; i < nodes.count; i++) {
-			char *inside = strrchr(nodes.items[i], ':');
-			struct stat st = { 0 };
-
-			*inside++ = 0;
-			if ((needs->roots && stat(nodes.items[i], &st) < 0))
-				return error_errno(err, "%s", nodes.items[i]);
-			if (add_node(spec, nodes.items[i], inside,
-				     needs->roots ? &st : NULL, err) < 0)
-				return -1;
-		}
-	}
+	for (size_t d = 0; d < needs->count; d++)
+		for (size_t i = 0; i < patterns->count; i++)
+			if (device_path(needs->devices[d], patterns->items[i],
+					path, err) < 0 ||
+			    add_path(needs, path, spec, err) < 0)
+				return error_prefix(err, "device %u",
+						    needs->devices[d]->index);
 	return 0;
 }
 
