@@ -1,4 +1,4 @@
-/* agent.c - one node: its engine, its tasks, its session with the controller.
+/* agent.c - makes and frees the parts of an agent.
  */
 #include "agent/agent_internal.h"
 #include "agent/evidence/stack_tools.h"

@@ -129,8 +129,8 @@ void session_report(struct agent *agent);
 /* Report the devices if they changed since the last report. */
 void session_tell_inventory(struct agent *agent);
 
-/* There is no session: read the file with the controller's endpoint again from
- * time to time.
+/* Read the file with the controller's endpoint repeatedly until there is a
+ * session.
  */
 void recovery_find_controller(struct agent *agent);
 

@@ -10,9 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define REPORT_MS                                                              \
-	200            /* until a report that could not be sent is tried again \
-			*/
+#define REPORT_MS 200  /* before a report that was not sent is repeated */
 #define TASKS_MAX 1024 /* at a time on one node */
 
 /* Sending. */

@@ -1,4 +1,4 @@
-/* slurm_share.c - the share of this machine that Slurm gave to our step.
+/* slurm_share.c - the share of this machine that Slurm gave to this step.
  */
 #include "agent/slurm_share.h"
 #include "protocol/base/clock.h"
@@ -160,7 +160,8 @@ int slurm_share_make_state(const struct slurm_share *share, const char *tmpdir,
 	if (snprintf(path, PATH_MAX, "%s/regatta-%s-%s",
 		     tmpdir && *tmpdir ? tmpdir : "/tmp", cluster,
 		     share->node) >= PATH_MAX)
-		return error_set(err, ENAMETOOLONG, "TMPDIR: too long");
+		return error_set(err, ENAMETOOLONG,
+				 "TMPDIR: the path is too long");
 	if (mkdir(path, 0700) == 0)
 		return 0;
 	if (errno != EEXIST || lstat(path, &info) < 0)

@@ -1,4 +1,4 @@
-/* slurm_share.h - the share of this machine that Slurm gave to our step.
+/* slurm_share.h - the share of this machine that Slurm gave to this step.
  *
  * An agent in an allocation offers these devices, processors and memory, until
  * the allocation ends.
@@ -23,8 +23,8 @@ struct slurm_share {
 	 * Slurm hands out no devices here.
 	 */
 	const char *devices;
-	double cpus;           /* 0: not told */
-	uint64_t memory_bytes; /* 0: not told */
+	double cpus;           /* 0: unknown */
+	uint64_t memory_bytes; /* 0: unknown */
 	int64_t begin_ms;      /* wall clock, when this was read */
 	int64_t end_ms;        /* when it ends; 0: never */
 };

@@ -1,4 +1,4 @@
-/* device_merge.c - brings the known devices up to date with those just found.
+/* device_merge.c - updates the list of known devices with those just found.
  */
 #include "agent/devices/device_merge.h"
 
@@ -36,7 +36,8 @@ static int append(struct devices *devices, struct device_info *found,
 	if (devices->count >= DEVICES_MAX) {
 		log_warning("more than %d devices, including gone ones; %s is "
 			    "not used",
-			    DEVICES_MAX, found->bus_id ? found->bus_id : "one");
+			    DEVICES_MAX,
+			    found->bus_id ? found->bus_id : "a device");
 		return 0;
 	}
 	list = realloc(devices->list, (devices->count + 1) * sizeof(*list));

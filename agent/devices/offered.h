@@ -16,14 +16,14 @@ struct offered {
 };
 
 /* text: "0,2-3", or whole UUIDs between commas: "GPU-" or another word, and 36
- * digits and dashes. EINVAL names the fault: CUDA takes the beginning of an
- * UUID, too, which may mean another device tomorrow.
+ * digits and dashes. EINVAL names the fault. CUDA also takes the beginning of a
+ * UUID; that is refused, because another device may get the same beginning.
  */
 int offered_parse(const char *text, struct offered *offered, struct error *err);
 void offered_clear(struct offered *offered);
 OWNED_VALUE(struct offered, offered_clear)
 
-/* Is the device at that position, with that UUID (NULL: not known), one? */
+/* Is the device at that position, with that UUID (NULL: unknown), offered? */
 bool offered_has(const struct offered *offered, size_t position,
 		 const char *uuid);
 

@@ -1,4 +1,4 @@
-/* sysfs.c - files of /proc and /sys (or a folder in their place) as text.
+/* sysfs.c - reads files of /proc and /sys, or of folders in their place.
  */
 #include "agent/devices/sysfs.h"
 #include "protocol/base/file.h"

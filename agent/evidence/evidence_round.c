@@ -1,4 +1,4 @@
-/* evidence_round.c - one round of evidence of a task: look, tools, last line.
+/* evidence_round.c - one round of evidence: snapshot, stack tools, last line.
  */
 #include "agent/evidence/evidence_round.h"
 #include "agent/evidence/snapshot.h"
@@ -207,8 +207,7 @@ static int begin_look(struct evidence_round *round, struct error *err)
 	if (source->root <= 0)
 		return error_set(err, ESRCH,
 				 "its processes are in another PID namespace, "
-				 "and "
-				 "not visible from this node");
+				 "and not visible from this node");
 	if (strings_add(&argv, SELF, err) < 0 ||
 	    strings_add(&argv, SNAPSHOT_WORD, err) < 0 ||
 	    strings_printf(&argv, err, "%d", (int)source->root) < 0 ||

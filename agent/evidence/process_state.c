@@ -161,7 +161,8 @@ size_t process_ranks(pid_t root, int64_t first_rank,
 	return count;
 }
 
-/* The arguments with blanks between, or what the kernel calls it. */
+/* The arguments with blanks between them, or the kernel's name of the program.
+ */
 static char *command_of(pid_t pid)
 {
 	owned(buffer_clear) struct buffer text;

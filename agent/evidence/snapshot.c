@@ -1,4 +1,4 @@
-/* snapshot.c - takes one look at all processes of a container.
+/* snapshot.c - records what all processes of a container do at one moment.
  */
 #include "agent/evidence/snapshot.h"
 #include "agent/evidence/process_state.h"

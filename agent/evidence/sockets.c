@@ -1,4 +1,4 @@
-/* sockets.c - tells with whom a process communicates over TCP.
+/* sockets.c - lists the TCP connections of a process.
  */
 #include "agent/evidence/sockets.h"
 

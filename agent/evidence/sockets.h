@@ -1,4 +1,4 @@
-/* sockets.h - tells with whom a process communicates over TCP.
+/* sockets.h - lists the TCP connections of a process.
  */
 #ifndef AGENT_EVIDENCE_SOCKETS_H
 #define AGENT_EVIDENCE_SOCKETS_H

@@ -1,4 +1,4 @@
-/* stack_tools.c - programs that print where a process stands: stacks.yaml.
+/* stack_tools.c - programs that print the stack of a process: stacks.yaml.
  */
 #include "agent/evidence/stack_tools.h"
 #include "agent/devices/sysfs.h"

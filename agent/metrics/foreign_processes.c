@@ -32,11 +32,11 @@
 #define NAME_BYTES (sizeof(((struct process_state *)0)->name) - 1)
 #define WORDS_MAX 200
 
-/* A node of a device that is wanted. */
+/* A node of a device of the task. */
 struct node_file {
 	char *path; /* on the host */
 	uint32_t device;
-	dev_t number; /* 0: only the path tells */
+	dev_t number; /* 0: unknown, so only the path is compared */
 };
 
 struct foreign_processes {

@@ -63,9 +63,7 @@ static void add_virtual(cJSON *facts, const char *cpuinfo)
 		sysfs_add(facts, "virtual", vendor ? vendor : "yes");
 }
 
-/* Physical packages and cores: how many different values of a file there are
- * over all processors.
- */
+/* Physical packages and cores, counted over all processors. */
 struct topology {
 	const char *sys;
 	bool seen[CPUS_MAX];

@@ -17,7 +17,8 @@
 #define IPMI_TIMEOUT_MS 10000
 #define IPMI_OUTPUT_MAX 65536
 #define FIRST_MS 200    /* a task that is over by then has no samples */
-#define CLOCK_STEP_MS 3 /* a better guess by less than that is no news */
+#define CLOCK_STEP_MS 3 /* a smaller change of the clock's offset is ignored   \
+			 */
 #define TEXT_MAX (256 << 10)
 
 static const struct strings ipmi_argv = {
@@ -34,7 +35,7 @@ struct monitor_stream {
 	int fd;
 	bool begun; /* its head is written */
 	bool full;  /* the last write failed */
-	bool blind; /* it was told of a device that has no row */
+	bool blind; /* a device without a row was reported */
 	TAILQ_ENTRY(monitor_stream) next;
 };
 
@@ -51,7 +52,7 @@ struct monitor {
 	bool clock;         /* what heads state of the clock */
 	struct exchange exchange;
 	TAILQ_HEAD(, monitor_stream) streams;
-	int64_t watched_until_ms; /* monotonic; somebody watches until then */
+	int64_t watched_until_ms; /* monotonic; see monitor_watch() */
 	struct samples last;      /* of the devices, */
 	int64_t last_ms;          /* and when it was read */
 	struct host_usage_sample host_last;
@@ -356,7 +357,7 @@ static void begin_streams(struct monitor *monitor)
 	}
 }
 
-/* No task is left, and nobody watches. */
+/* Stop, if no task is left and monitor_watch() is over. */
 static void rest(struct monitor *monitor)
 {
 	if (!TAILQ_EMPTY(&monitor->streams) ||

@@ -32,7 +32,7 @@ struct links {
 
 struct looking {
 	const char *sys;
-	const char *device; /* whose ports are looked at */
+	const char *device; /* of the ports that are read */
 	cJSON *networks, *ports;
 	struct links links[KINDS];
 };

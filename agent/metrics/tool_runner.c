@@ -1,4 +1,4 @@
-/* tool_runner.c - runs a tool again and again, less often while it fails.
+/* tool_runner.c - runs a tool repeatedly, less often while it fails.
  */
 #include "agent/metrics/tool_runner.h"
 #include "protocol/base/clock.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FAILING_MS 30000 /* between tries of what fails again and again */
+#define FAILING_MS 30000 /* at most, between tries of a tool that fails */
 #define STUCK_MS 60000   /* after a tool that cannot be killed */
 #define TELL_MS 10000    /* between errors whose words differ */
 
@@ -49,7 +49,7 @@ void tool_runner_free(struct tool_runner *runner)
 	free(runner);
 }
 
-/* Say so once for each cause, and try less and less often. */
+/* Report each cause once, and wait longer before each retry. */
 static void failed(struct tool_runner *runner, const char *words)
 {
 	int64_t now_ms = clock_mono_ms();
@@ -89,7 +89,7 @@ const char *tool_runner_words(const struct tool_runner *runner)
 	return runner->trouble;
 }
 
-/* What a tool said that failed: its complaint, or else its first words. */
+/* The error text of a failed tool: its stderr, or else its first line. */
 static void tool_words(const char *name, const struct subprocess_output *output,
 		       char words[SAMPLE_FORMAT_TEXT_MAX])
 {

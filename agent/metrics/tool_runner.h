@@ -1,4 +1,4 @@
-/* tool_runner.h - runs a tool again and again, less often while it fails.
+/* tool_runner.h - runs a tool repeatedly, less often while it fails.
  *
  * There is one run at a time; a run that takes longer than the interval delays
  * the next one. A tool that fails is tried again after the interval, then after

@@ -25,7 +25,7 @@ struct version_query {
 	struct versions versions;
 	size_t rule; /* of the driver's, then of the sdk's */
 	struct subprocess *tool;
-	const struct strings *ran; /* what the text below is the output of */
+	const struct strings *ran; /* the command whose output is in text */
 	struct buffer text;
 	sd_event_source *timer;
 };
@@ -71,7 +71,7 @@ static const struct version_rule *rule_now(const struct version_query *query)
 		       : &profile->sdk[query->rule - profile->driver_count];
 }
 
-/* Take the rule's version from the text, and go on to the next question. */
+/* Take the rule's version from the text, and go on to the next rule. */
 static void rule_done(struct version_query *query)
 {
 	const struct profile *profile = query->profile;

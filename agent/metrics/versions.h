@@ -1,9 +1,9 @@
 /* versions.h - the versions of the vendor's driver and software on this
  * node.
  *
- * The profile has the rules (profile.h, `versions`): files and tools, of which
- * the first that gives a version counts. A tool that two consecutive rules use
- * runs once.
+ * The profile has the rules (`versions` in regatta-profile(5)): files and
+ * tools, of which the first that gives a version counts. A tool that two
+ * consecutive rules use runs once.
  */
 #ifndef AGENT_METRICS_VERSIONS_H
 #define AGENT_METRICS_VERSIONS_H

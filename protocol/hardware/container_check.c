@@ -1,4 +1,4 @@
-/* container_check.c - what a task's spec may ask for.
+/* container_check.c - checks what a task's spec asks for.
  */
 #include "protocol/hardware/container_internal.h"
 

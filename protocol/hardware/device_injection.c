@@ -1,5 +1,4 @@
-/* device_injection.c - what a container gets for its devices: profile + devices
- * + spec.
+/* device_injection.c - completes a container's spec for its devices.
  */
 #include "protocol/hardware/device_injection.h"
 #include "protocol/hardware/sysroot.h"

@@ -42,7 +42,7 @@ static bool is_same(const struct device_info *a, const struct device_info *b)
 	       !strcmp(a->numbers[0].value, b->numbers[0].value);
 }
 
-/* How many devices before this one cannot be told from it. */
+/* How many devices before this one have the same bus id. */
 static size_t count_before(const struct devices *devices, size_t index)
 {
 	size_t before = 0;

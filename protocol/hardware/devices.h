@@ -1,5 +1,5 @@
-/* devices.h - tells which devices of two lists, and which rows of a tool's
- * output, are the same device.
+/* devices.h - a list of devices; which entries of two lists, and which rows of
+ * a tool's output, are the same device.
  */
 #ifndef PROTOCOL_HARDWARE_DEVICES_H
 #define PROTOCOL_HARDWARE_DEVICES_H

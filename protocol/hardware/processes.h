@@ -1,9 +1,9 @@
 /* processes.h - reads from the output of a vendor's tool which processes use
  * the devices.
  *
- * The rules are those of a profile (profile.h, `processes`). The text is not
- * trusted: NUL counts as a blank, lines are cut at SAMPLE_LINE_MAX bytes, and
- * an expression that reaches its step limit does not match.
+ * The rules are those of a profile (`processes` in regatta-profile(5)). The
+ * text is not trusted: NUL counts as a blank, lines are cut at SAMPLE_LINE_MAX
+ * bytes, and an expression that reaches its step limit does not match.
  */
 #ifndef PROTOCOL_HARDWARE_PROCESSES_H
 #define PROTOCOL_HARDWARE_PROCESSES_H

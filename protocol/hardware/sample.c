@@ -13,7 +13,7 @@ void samples_clear(struct samples *samples)
 	memset(samples, 0, sizeof(*samples));
 }
 
-/* ---- the text ---------------------------------------------------------- */
+/* The text. */
 
 /* The end of the escape sequence at text[at]. Source: ECMA-48, 5.4. */
 static size_t escape_end(const char *text, size_t size, size_t at)
@@ -94,7 +94,7 @@ bool line_next(const char *text, size_t size, size_t *at, struct line *line)
 	return true;
 }
 
-/* ---- matching ---------------------------------------------------------- */
+/* Matching. */
 
 static int64_t cpu_us(void)
 {
@@ -122,8 +122,7 @@ int run_match_any(struct run *run, const struct expressions *expressions,
 	for (size_t i = 0; i < expressions->count; i++) {
 		int rc = run_match(run, expressions->list[i], text, place, err);
 
-		if (rc && index)
-			*index = i;
+		*index = i;
 		if (rc)
 			return rc;
 	}
@@ -311,7 +310,7 @@ int sampler_read(const struct sampler *sampler, const char *text, size_t size,
 	return 0;
 }
 
-/* ---- out --------------------------------------------------------------- */
+/* As JSON. */
 
 static bool add_word(cJSON *object, const char *name, const char *word)
 {

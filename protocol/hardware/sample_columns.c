@@ -166,7 +166,7 @@ static int is_row(struct columns *columns, struct sample_text line,
 		    (c >= cells->count || !is_index(cells->list[c])))
 			return 0;
 	}
-	/* Without one, a line of as many cells as the header has. */
+	/* Without such a column, rows have as many cells as the header. */
 	return named || cells->count == columns->header.count;
 }
 

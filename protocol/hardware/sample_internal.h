@@ -94,7 +94,7 @@ int run_match(struct run *run, struct expression *expression,
 	      struct sample_text text, enum expression_place place,
 	      struct error *err);
 
-/* Match any of them; *index (may be NULL) is the one that matched. */
+/* Match any of them; *index is the one that matched. */
 int run_match_any(struct run *run, const struct expressions *expressions,
 		  struct sample_text text, enum expression_place place,
 		  size_t *index, struct error *err);

@@ -139,8 +139,8 @@ static int walk(struct tree *tree, const cJSON *item, size_t used,
 	return members(tree, item, used, depth, err);
 }
 
-/* The JSON begins at the first line that looks like it and is it: tools print
- * warnings before.
+/* Parse from the first line where a JSON text begins: tools print warnings
+ * before it.
  */
 static cJSON *find(const struct run *run)
 {
