@@ -15,11 +15,6 @@
 #define SPARE_MS 15000 /* before a known end */
 #define END_MS 8000    /* for the engine to remove containers */
 
-static int64_t left_ms(const struct agent *agent)
-{
-	return agent->end_ms ? agent->end_ms - clock_wall_ms() : 0;
-}
-
 /* Replace what was planned before. */
 static void plan(struct agent *agent, int64_t wait_ms,
 		 sd_event_time_handler_t fn)
@@ -64,7 +59,7 @@ void leave_if_empty(struct agent *agent)
 
 void agent_leave(struct agent *agent)
 {
-	int64_t left = left_ms(agent) - SPARE_MS;
+	int64_t left = agent->end_ms - clock_wall_ms() - SPARE_MS;
 	bool planned = agent->until_ms && clock_wall_ms() >= agent->until_ms;
 
 	if (agent->leaving)

@@ -38,13 +38,11 @@ static void begin_later(struct agent *agent, const struct error *err)
 
 static bool label_number(const cJSON *labels, const char *name, uint64_t *value)
 {
-	const cJSON *label = json_get(labels, name);
+	const char *text = json_get_text_or_empty(labels, name);
 	char *end;
 
-	if (!cJSON_IsString(label) || !label->valuestring[0])
-		return false;
-	*value = strtoull(label->valuestring, &end, 10);
-	return !*end;
+	*value = strtoull(text, &end, 10);
+	return *text && !*end;
 }
 
 static bool container_id(const cJSON *container, struct task_id *id)

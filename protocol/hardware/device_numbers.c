@@ -71,6 +71,17 @@ static bool number_good(const char *value)
 			  ASCII_LETTERS ASCII_DIGITS "._:-");
 }
 
+/* The text, or what the rule's expression finds in it. */
+static int number_of_text(const struct number_rule *rule, const char *text,
+			  char value[VALUE_MAX], struct error *err)
+{
+	if (rule->match)
+		return expression_find(rule->match, text, strlen(text), value,
+				       VALUE_MAX, err);
+	snprintf(value, VALUE_MAX, "%s", text);
+	return 0;
+}
+
 static int number_of_file(const struct search *search,
 			  const struct number_rule *rule, const char *path,
 			  char value[VALUE_MAX], struct error *err)
@@ -80,11 +91,7 @@ static int number_of_file(const struct search *search,
 	buffer_init(&text, NUMBER_FILE_MAX);
 	if (sysroot_read(search->roots, path, &text, err) < 0)
 		return -1;
-	if (rule->match)
-		return expression_find(rule->match, text.data, text.size, value,
-				       VALUE_MAX, err);
-	snprintf(value, VALUE_MAX, "%s", text.data);
-	return 0;
+	return number_of_text(rule, text.data, value, err);
 }
 
 static int number_of_glob(const struct search *search, const char *path,
@@ -112,11 +119,7 @@ static int number_of_row(const struct number_rule *rule,
 	if (!word || !*word)
 		return error_set(err, ENOENT, "the %s tool does not report it",
 				 tool);
-	if (rule->match)
-		return expression_find(rule->match, word, strlen(word), value,
-				       VALUE_MAX, err);
-	snprintf(value, VALUE_MAX, "%s", word);
-	return 0;
+	return number_of_text(rule, word, value, err);
 }
 
 static bool number_used(const struct devices *devices, const char *name,

@@ -404,6 +404,13 @@ static void allotted(void)
 		   err.code == ENODEV,
 	   "nor one whose node is gone: %s", err.text);
 	strings_clear(&spec.devices);
+	for (int i = 0; i <= DEVICES_MAX; i++)
+		strings_add(&spec.devices, "1", NULL);
+	ok(device_binding_apply(&source, &spec, false, &filled, &err) < 0 &&
+		   err.code == ENODEV,
+	   "nor more than a node can have");
+	is(err.text, "65 devices; expected at most 64", "in words");
+	strings_clear(&spec.devices);
 }
 
 int main(void)
