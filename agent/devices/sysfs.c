@@ -24,10 +24,14 @@ static bool path_of(char path[PATH_MAX], const char *root, const char *fmt,
 	return n >= 0 && (size_t)n < PATH_MAX - used;
 }
 
-static bool read_path(struct buffer *text, const char *path)
+static bool read_file(struct buffer *text, const char *root, const char *fmt,
+		      va_list args)
 {
+	char path[PATH_MAX];
+
 	buffer_clear(text);
-	if (file_read_any(path, text, NULL) < 0)
+	if (!path_of(path, root, fmt, args) ||
+	    file_read_any(path, text, NULL) < 0)
 		return false;
 	while (text->size && text->data[text->size - 1] == '\n')
 		text->data[--text->size] = 0;
@@ -36,33 +40,29 @@ static bool read_path(struct buffer *text, const char *path)
 
 bool sysfs_text(struct buffer *text, const char *root, const char *fmt, ...)
 {
-	char path[PATH_MAX];
 	va_list args;
-	bool fits;
+	bool read;
 
 	va_start(args, fmt);
-	fits = path_of(path, root, fmt, args);
+	read = read_file(text, root, fmt, args);
 	va_end(args);
-	return fits && read_path(text, path);
+	return read;
 }
 
 bool sysfs_number(double *number, const char *root, const char *fmt, ...)
 {
 	owned(buffer_clear) struct buffer text;
-	char path[PATH_MAX];
 	va_list args;
 	double value;
-	bool fits;
 	char *end;
+	bool read;
 
-	va_start(args, fmt);
-	fits = path_of(path, root, fmt, args);
-	va_end(args);
 	buffer_init(&text, 4096);
-	if (!fits || !read_path(&text, path))
-		return false;
+	va_start(args, fmt);
+	read = read_file(&text, root, fmt, args);
+	va_end(args);
 	value = strtod(text.data, &end);
-	if (end == text.data)
+	if (!read || end == text.data)
 		return false;
 	*number = value;
 	return true;
