@@ -17,8 +17,7 @@
 #define IPMI_TIMEOUT_MS 10000
 #define IPMI_OUTPUT_MAX 65536
 #define FIRST_MS 200    /* a task that is over by then has no samples */
-#define CLOCK_STEP_MS 3 /* a smaller change of the clock's offset is ignored   \
-			 */
+#define CLOCK_STEP_MS 3 /* a smaller change of the offset is ignored */
 #define TEXT_MAX (256 << 10)
 
 static const struct strings ipmi_argv = {
