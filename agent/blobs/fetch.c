@@ -14,7 +14,7 @@
 #include <sys/queue.h>
 
 #define TICK_MS 500
-#define NEWS_MS 2000  /* how often the controller is told how far it is */
+#define NEWS_MS 2000  /* between reports of progress to the controller */
 #define RETRY_MS 2000 /* until the controller is asked again */
 #define CONNECT_MS 5000
 #define CLEAN_MS 600000
@@ -273,7 +273,7 @@ static int tick_run(sd_event_source *source, uint64_t usec, void *arg)
 	return 0;
 }
 
-/* Links to other agents. */
+/* Events of the links to other agents. */
 
 static void on_up(void *arg, const char *name)
 {
@@ -339,7 +339,7 @@ static void on_piece(void *arg, const char *name,
 		take_piece(flight, piece, data, size);
 }
 
-/* What the controller says. */
+/* Messages of the controller. */
 
 static int open_source(struct flight *flight,
 		       const struct message_content_from *from,
@@ -446,7 +446,7 @@ static int to_controller(void *arg, const struct message_content_piece *piece,
 	return say(arg, MESSAGE_CONTENT_PIECE, piece, data, size);
 }
 
-/* Waiting. */
+/* Waits. */
 
 static struct flight *flight_new(struct fetches *fetches, const char *hash,
 				 bool awaited, struct error *err)

@@ -17,7 +17,7 @@
 
 #define IDLE_MS 10000 /* a link without use is closed after that */
 
-/* Another agent that we ask. */
+/* The connection to another agent that we read from. */
 struct link {
 	struct peers *peers;
 	char name[KEY_NAME_SIZE];
@@ -25,7 +25,7 @@ struct link {
 	char endpoint[256];
 	struct wire_client *wire;
 	bool up;
-	bool replaced; /* the name has moved: a newer link has it */
+	bool replaced; /* a newer link has this name */
 	unsigned int users;
 	int64_t used_ms;
 	TAILQ_ENTRY(link) next;
@@ -40,12 +40,12 @@ struct peers {
 	struct wire_server *server; /* NULL: it could not listen */
 	struct chunk_sender *chunk_sender;
 	char endpoint[300];
-	void *zmq; /* of the links */
+	void *zmq; /* context of the links */
 	sd_event_source *idle;
 	TAILQ_HEAD(, link) links;
 };
 
-/* Giving. A peer of NULL is the controller. */
+/* Serving. A peer of NULL is the controller. */
 
 static int give(void *arg, void *peer,
 		const struct message_content_piece *piece, const void *data,
@@ -121,7 +121,8 @@ static int listen_at(struct peers *peers, const char *address, uint32_t port,
 		snprintf(number, sizeof(number), "%u", port);
 	snprintf(wanted, sizeof(wanted), "tcp://%s%s%s:%s", open, address,
 		 close, number);
-	/* Others may reach it by a name, or by an address that is not its own.
+	/* Other nodes may reach this one by a name, or by the address of a
+	 * router.
 	 */
 	if (wire_server_bind(peers->server, wanted, err) < 0) {
 		snprintf(wanted, sizeof(wanted), "tcp://*:%s", number);
@@ -294,7 +295,7 @@ static void lost(void *arg, int code, const char *why)
 	struct link *link = arg;
 
 	link->up = false;
-	/* The channel's own words are of controllers. */
+	/* The channel's own text is about controllers. */
 	if (!link->replaced)
 		link->peers->handler
 			.lost(link->peers->arg, link->name,

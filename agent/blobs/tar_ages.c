@@ -6,8 +6,8 @@
 #include <string.h>
 
 #define BLOCK 512
-/* Source: POSIX.1, pax, "ustar Interchange Format"; a number with its first bit
- * set is one of bytes, as GNU tar and Go write it.
+/* Source: POSIX.1, pax, "ustar Interchange Format". GNU tar and Go write large
+ * numbers as binary, with the first bit set.
  */
 #define SIZE_AT 124
 #define TIME_AT 136
@@ -39,7 +39,7 @@ static void take_header(struct tar_ages *ages)
 
 	ages->have = 0;
 	ages->left = size > INT64_MAX ? 0 : (size + BLOCK - 1) / BLOCK * BLOCK;
-	/* Padding at the end has no name. */
+	/* Blocks at the end of the stream have no name. */
 	if (!header[0] || (type && type != '0'))
 		return;
 	ages->files++;

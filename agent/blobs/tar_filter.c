@@ -19,8 +19,8 @@
 #include <string.h>
 
 #define BLOCK 512
-/* Where a header says how many bytes follow, and what it is. Source: POSIX.1,
- * pax, "ustar Interchange Format".
+/* Places of the size and the type in a header. Source: POSIX.1, pax, "ustar
+ * Interchange Format".
  */
 #define SIZE_AT 124
 #define SIZE_DIGITS 11
@@ -31,13 +31,13 @@ struct tar_filter {
 	uint64_t read, read_max;
 	tar_filter_out_fn *out;
 	void *arg;
-	struct buffer head; /* of an entry, as far as it came */
-	size_t header;      /* where in it the last header begins */
-	size_t want;        /* bytes of it */
-	uint64_t left;      /* of the entry's data, padded */
+	struct buffer head; /* of the present entry, as received so far */
+	size_t header;      /* offset of its last header */
+	size_t want;        /* bytes that the head has, as known so far */
+	uint64_t left; /* bytes of the entry's data still to come, padded */
 	bool passes;
 	bool ended;
-	char base[NAME_MAX + 1]; /* the folder's own name in all names */
+	char base[NAME_MAX + 1]; /* the folder: all names begin with it */
 	bool based;
 	uint64_t kept, links_lost;
 };
@@ -103,7 +103,7 @@ static int not_ours(struct error *err, const char *what)
 			 what ? what : "broken");
 }
 
-/* The folder itself, or the link that is in its place. */
+/* The first entry: the folder itself, or a link in its place. */
 static int take_base(struct tar_filter *filter, const char *name, mode_t type,
 		     const char *target, struct error *err)
 {
@@ -123,7 +123,7 @@ static int take_base(struct tar_filter *filter, const char *name, mode_t type,
 	return 0;
 }
 
-/* The name below the folder; NULL: it lies elsewhere. */
+/* The name below the folder; NULL: it is outside. */
 static const char *below(const struct tar_filter *filter, const char *name)
 {
 	size_t size = strlen(filter->base);
@@ -133,7 +133,7 @@ static const char *below(const struct tar_filter *filter, const char *name)
 	return name + size + 1;
 }
 
-/* It, or a folder that it lies in. */
+/* Does the name match, or a folder above it? */
 static bool matches(const struct tar_filter *filter, const char *name)
 {
 	char path[PATH_MAX];
@@ -174,7 +174,7 @@ static int choose(struct tar_filter *filter, const char *name, const char *link,
 	return 0;
 }
 
-/* In a locale without the name's letters only the other one has it. */
+/* The first form is NULL if the locale lacks letters of the name. */
 static const char *name_of(struct archive_entry *entry)
 {
 	const char *name = archive_entry_pathname(entry);
@@ -197,7 +197,7 @@ static const char *target_of(struct archive_entry *entry)
 	return name ? name : "";
 }
 
-/* The head is whole: what does it say? */
+/* Read a complete head. */
 static int take_head(struct tar_filter *filter, struct error *err)
 {
 	owned(reader_free) struct archive *in = archive_read_new();
@@ -241,7 +241,7 @@ static int take_head(struct tar_filter *filter, struct error *err)
 	return 0;
 }
 
-/* How much follows a header that extends the next one. */
+/* Bytes that follow a header which extends the next one. */
 static int extra_size(const char *header, size_t *size, struct error *err)
 {
 	*size = 0;
@@ -258,7 +258,7 @@ static int extra_size(const char *header, size_t *size, struct error *err)
 	return 0;
 }
 
-/* All that is wanted of the head is there. */
+/* The wanted bytes of the head have arrived. */
 static int head_full(struct tar_filter *filter, struct error *err)
 {
 	static const char zero[BLOCK];

@@ -19,11 +19,11 @@ struct workspace_upload *workspace_upload_new(struct blob_store *contents,
 					      const char *hash,
 					      const char *folder, bool open,
 					      struct error *err);
-void workspace_upload_free(struct workspace_upload *insert);
+void workspace_upload_free(struct workspace_upload *upload);
 OWNED_POINTER(struct workspace_upload, workspace_upload_free)
 
 /* An engine_source_fn; its arg is the upload. */
-ssize_t workspace_upload_read(void *insert, void *buffer, size_t size,
+ssize_t workspace_upload_read(void *upload, void *buffer, size_t size,
 			      struct error *err);
 
 #endif

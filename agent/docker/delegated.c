@@ -14,7 +14,7 @@
 #define CGROUPS "/sys/fs/cgroup"
 #define CONTROLLERS "cgroup.controllers"
 
-/* "0::/user.slice/...": the only line where there is but version 2. */
+/* With version 2 only, the file is one line: "0::/user.slice/...". */
 static int our_cgroup(const char *root, char path[PATH_MAX], struct error *err)
 {
 	owned(buffer_clear) struct buffer text;

@@ -271,8 +271,8 @@ struct engine_call *engine_container_wait(struct engine *engine, const char *id,
 		.arg = arg,
 	};
 
-	/* Podman (4.3) looks without a pause for as long as a Docker client
-	 * waits, which takes it a whole CPU.
+	/* On a Docker client's wait, Podman (4.3) polls without a pause, which
+	 * takes a whole CPU. Its own call does not.
 	 */
 	buffer_init(&podman, PATH_LIMIT);
 	if (container_path(&path, id, "/wait", err) < 0 ||

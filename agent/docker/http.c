@@ -17,7 +17,7 @@
 #define IDLE_CONNECTIONS 8L
 
 enum call_state {
-	CALL_WAITING,  /* to be given to libcurl as soon as we are out of it */
+	CALL_WAITING,  /* given to libcurl when its callback has returned */
 	CALL_RUNNING,  /* libcurl has it */
 	CALL_FINISHED, /* done() is due */
 };
@@ -36,12 +36,12 @@ struct http_call {
 	void *data_arg;
 	http_done_fn *done;
 	void *arg;
-	bool waits;    /* source() said not now */
-	bool resuming; /* now it may */
+	bool waits;    /* source() returned EAGAIN */
+	bool resuming; /* http_resume() was called */
 	uint32_t timeout_ms;
 	uint32_t stall_ms;
 	sd_event_source *stall;
-	int64_t moved_ms; /* when the last byte went by */
+	int64_t moved_ms; /* time of the last byte */
 	struct buffer head, answer;
 	char message[CURL_ERROR_SIZE];
 	struct error error; /* code 0: none */
@@ -56,13 +56,13 @@ struct http {
 	char *ca, *certificate, *key;
 	CURLM *multi;
 	sd_event_source *timer;  /* libcurl's */
-	sd_event_source *now;    /* libcurl's, when it says "at once" */
-	sd_event_source *finish; /* gives finished calls their done() */
-	sd_event_source *resume; /* goes on with calls that may */
+	sd_event_source *now;    /* libcurl's, for a timeout of 0 */
+	sd_event_source *finish; /* calls done() of finished calls */
+	sd_event_source *resume; /* continues calls after http_resume() */
 	struct http_calls calls;
 	struct http_calls finished;
-	bool in_curl; /* libcurl may not be called now */
-	bool freed;   /* http_free() came from inside it */
+	bool in_curl; /* a callback of libcurl runs: do not call libcurl */
+	bool freed;   /* http_free() was called inside a callback */
 };
 
 static void http_destroy(struct http *http);
@@ -83,13 +83,13 @@ static int use_tls(struct http *http, const char *folder, struct error *err)
 	return 0;
 }
 
-/* Between libcurl and the loop. */
+/* libcurl on the loop. */
 
 static void call_free(struct http_call *call)
 {
 	loop_source_free(&call->stall);
 	curl_easy_cleanup(call->easy);
-	/* There may be secrets in them. */
+	/* A header may hold a password. */
 	for (struct curl_slist *at = call->headers; at; at = at->next)
 		explicit_bzero(at->data, strlen(at->data));
 	curl_slist_free_all(call->headers);
@@ -143,7 +143,7 @@ static void connect_error(struct http_call *call)
 			  os ? strerror((int)os) : call->message);
 }
 
-/* What libcurl says, in our words; a callback's own error comes first. */
+/* Set the call's error from libcurl's, unless a callback has set one. */
 static void call_error(struct http_call *call, CURLcode rc)
 {
 	struct error *err = &call->error;
@@ -189,7 +189,7 @@ static void call_error(struct http_call *call, CURLcode rc)
 	}
 }
 
-/* After every visit to libcurl: what could not be done while inside. */
+/* After each visit to libcurl: do what its callbacks deferred. */
 static void http_settle(struct http *http)
 {
 	struct http_call *call, *next;
@@ -321,7 +321,7 @@ static struct http_answer answer_of(const struct http_call *call)
 	};
 }
 
-/* One call a turn: done() may free everything, even us. */
+/* One call a turn: done() may free http. */
 static int finish_ready(sd_event_source *source, void *arg)
 {
 	struct http *http = arg;
@@ -389,7 +389,8 @@ static size_t on_header(char *data, size_t one, size_t size, void *arg)
 	call->moved_ms = clock_mono_ms();
 	if (call_dropped(call))
 		return 0;
-	/* A status line begins another answer, as after a "100 Continue". */
+	/* A status line begins a new answer, for example after "100 Continue".
+	 */
 	if (size > 5 && !memcmp(data, "HTTP/", 5))
 		buffer_consume(&call->head, call->head.size);
 	if (buffer_append(&call->head, data, size, NULL) < 0) {
@@ -464,8 +465,8 @@ static int stall_ready(sd_event_source *source, uint64_t usec, void *arg)
 	return 0;
 }
 
-/* Not moved at every byte: it looks, when it fires, how long ago the last one
- * was.
+/* The timer is not moved at every byte: when it fires, it checks the time of
+ * the last one.
  */
 static int arm_stall(struct http_call *call, struct error *err)
 {
@@ -487,8 +488,8 @@ static int set_body(struct http_call *call, const struct http_request *request)
 		rc |= curl_easy_setopt(easy, CURLOPT_UPLOAD, 1L);
 		rc |= curl_easy_setopt(easy, CURLOPT_READFUNCTION, on_read);
 		rc |= curl_easy_setopt(easy, CURLOPT_READDATA, call);
-		/* A stream cannot be sent again, which libcurl would do on
-		 * an old connection that turns out to be dead.
+		/* libcurl sends a request again if an idle connection is dead,
+		 * which a stream cannot be.
 		 */
 		rc |= curl_easy_setopt(easy, CURLOPT_FRESH_CONNECT, 1L);
 	} else if (request->body || !strcmp(request->method, "POST")) {
@@ -513,7 +514,7 @@ static int set_headers(struct http_call *call,
 	if (!list)
 		return -1;
 	call->headers = list;
-	/* Or libcurl waits a second for a "100 Continue". */
+	/* Otherwise libcurl waits a second for a "100 Continue". */
 	if (!curl_slist_append(list, "Expect:"))
 		return -1;
 	for (size_t i = 0; request->headers && i < request->headers->count; i++)
@@ -557,7 +558,7 @@ static int set_options(struct http_call *call,
 	if (http->socket)
 		rc |= curl_easy_setopt(easy, CURLOPT_UNIX_SOCKET_PATH,
 				       http->socket);
-	/* Or libcurl trusts the system's folder of authorities, too. */
+	/* Otherwise libcurl also trusts the system's authorities. */
 	if (http->ca) {
 		rc |= curl_easy_setopt(easy, CURLOPT_CAINFO, http->ca);
 		rc |= curl_easy_setopt(easy, CURLOPT_CAPATH, NULL);
@@ -626,7 +627,7 @@ void http_cancel(struct http_call *call)
 	call_free(call);
 }
 
-/* Life. */
+/* Creation and release. */
 
 static int http_attach(struct http *http, struct error *err)
 {

@@ -24,13 +24,13 @@ struct call {
 	struct calls *list;
 	struct http_engine *engine;
 	struct call_plan plan;
-	char *path, *path_podman, *body; /* what plan points to */
+	char *path, *path_podman, *body; /* owned; plan points to them */
 	struct strings headers;
 	struct http_call *http;
 	sd_event_source *timer; /* timeout_ms, while it waits */
 	struct json_stream stream;
-	bool busy;      /* a callback of ours runs: do not free */
-	bool cancelled; /* free when it is over */
+	bool busy;      /* a callback of the stream runs: do not free */
+	bool cancelled; /* free when the callback has returned */
 	struct error error;
 };
 TAILQ_HEAD(calls, call);
@@ -64,7 +64,7 @@ static void call_free(struct call *call)
 {
 	loop_source_free(&call->timer);
 	json_stream_clear(&call->stream);
-	/* It says who we are. */
+	/* A header may hold a password. */
 	for (size_t i = 0; i < call->headers.count; i++)
 		explicit_bzero(call->headers.items[i],
 			       strlen(call->headers.items[i]));
@@ -98,7 +98,7 @@ static void resume(struct engine_call *base)
 		http_resume(call->http);
 }
 
-/* The last thing that happens to a call; its engine may be gone afterwards. */
+/* End and free the call. done() may free the engine. */
 static void call_done(struct call *call, const struct error *err, cJSON *answer)
 {
 	call_move(call, NULL);
@@ -106,7 +106,7 @@ static void call_done(struct call *call, const struct error *err, cJSON *answer)
 	call_free(call);
 }
 
-/* Later, from the loop: we may be inside the caller's call. */
+/* done() runs later, because the caller's call may not have returned. */
 static void call_fail(struct call *call, const struct error *err)
 {
 	call->error = *err;
@@ -146,8 +146,8 @@ static int status_code(int status, int conflict)
 	return status >= 400 ? EINVAL : EPROTO;
 }
 
-/* Podman has 500 for that, and says in a word what it means. Source: podman
- * libpod/define/errors.go, containers/storage errors.go.
+/* Podman answers 500 for a name in use; the member "cause" tells. Source:
+ * podman libpod/define/errors.go, containers/storage errors.go.
  */
 static bool name_is_used(const cJSON *object)
 {
@@ -157,7 +157,7 @@ static bool name_is_used(const cJSON *object)
 			 !strcmp(cause, "container already exists"));
 }
 
-/* {"message": "..."}, or the beginning of whatever it is. */
+/* The text is {"message": "..."}, or else the beginning of the body. */
 static void status_error(struct http_engine *engine, int conflict,
 			 const struct http_answer *answer, struct error *err)
 {
@@ -175,7 +175,7 @@ static void status_error(struct http_engine *engine, int conflict,
 	else
 		error_set(err, code, "engine: HTTP status %d without a message",
 			  answer->status);
-	/* The engine was exchanged for another behind our back. */
+	/* The engine was replaced by one of another version. */
 	if (answer->status == 400 && strstr(text, "client version"))
 		engine->version[0] = 0;
 	cJSON_Delete(object);
@@ -210,7 +210,8 @@ static int call_data(void *arg, const void *data, size_t size,
 	struct call *call = arg;
 	int rc;
 
-	/* Read on after an error: the connection stays good. */
+	/* After an error the rest is read, so the connection can be used again.
+	 */
 	if (call->error.code)
 		return 0;
 	call->busy = true;
@@ -223,7 +224,7 @@ static int call_data(void *arg, const void *data, size_t size,
 	return -1;
 }
 
-/* The end of a stream of objects. True: the call is gone. */
+/* The end of a stream of objects. True: the call is freed. */
 static bool end_stream(struct call *call)
 {
 	struct error err = { 0 };
@@ -241,8 +242,8 @@ static bool end_stream(struct call *call)
 	return false;
 }
 
-/* 0 with the tree or NULL where there is no body; -1 with *err. Podman says one
- * empty line when a tag is set.
+/* *tree is NULL if there is no body; Podman answers an empty line when it sets
+ * a tag.
  */
 static int parse_answer(const struct http_answer *answer, cJSON **tree,
 			struct error *err)
@@ -264,7 +265,7 @@ static void call_answered(void *arg, const struct error *err,
 
 	call->http = NULL;
 	if (err) {
-		/* It may come back as another version. */
+		/* The engine may come back with another version. */
 		engine->version[0] = 0;
 		call->error = *err;
 	} else if (answer->status / 100 != 2 && answer->status != 304) {
@@ -282,7 +283,9 @@ static void call_answered(void *arg, const struct error *err,
 
 /* The API version. */
 
-/* All that waited goes out, or gets that error. answer: to /version. */
+/* Send the calls that waited for the version, or fail them. answer: to
+ * /version.
+ */
 static void negotiated(struct http_engine *engine, cJSON *answer,
 		       struct error *err)
 {
@@ -296,7 +299,7 @@ static void negotiated(struct http_engine *engine, cJSON *answer,
 			call_move(asks = call, NULL);
 		else if (err->code || send_call(call) < 0)
 			call_fail(call, err->code ? err : &call->error);
-	/* It is asked once. */
+	/* A waiting engine_version() gets the same answer. */
 	if (asks)
 		call_done(asks, NULL, answer);
 }
@@ -315,7 +318,7 @@ static void version_answered(void *arg, const struct error *failure,
 		status_error(engine, 0, answer, &err);
 		error_prefix(&err, "%s does not report its version",
 			     engine->host);
-		/* Whoever says so is no Docker engine. */
+		/* A server without /version is no Docker engine. */
 		if (err.code == ENOENT)
 			err.code = EPROTO;
 	} else {
@@ -475,7 +478,7 @@ begin(struct engine *base, const struct call_plan *plan, struct error *err)
 	return &call->base;
 }
 
-/* Life. */
+/* Creation and release. */
 
 static void http_engine_free(struct http_engine *engine)
 {

@@ -25,7 +25,7 @@ static const cJSON *list_of(const cJSON *object, const char *name)
 	return list;
 }
 
-/* Of several registries' names the one that was asked for. */
+/* If the image has names in several registries, the requested one. */
 static const char *digest_of(const cJSON *answer, const char *target)
 {
 	const cJSON *list = list_of(answer, "RepoDigests");

@@ -76,7 +76,7 @@ bool insecure_registry_address(const cJSON *info, const char *address)
 	return false;
 }
 
-/* A network beside the machine's own, in which a name may lie. */
+/* A network that is not the loopback network. */
 static bool is_network(const cJSON *item)
 {
 	return cJSON_IsString(item) &&
@@ -96,7 +96,7 @@ static bool has_networks(const cJSON *info)
 	return false;
 }
 
-/* Does it stand for a host, whatever the port, or for all below "*.domain"? */
+/* Is the prefix this host, or "*.domain" above it? Ports do not matter. */
 static bool covers(const char *prefix, const char *host)
 {
 	size_t size = strlen(prefix), length = strlen(host);
@@ -107,8 +107,8 @@ static bool covers(const char *prefix, const char *host)
 	       !strcmp(host + length - (size - 1), prefix + 1);
 }
 
-/* Docker names each registry with its port. Podman has what its registries.conf
- * has: prefixes, of which the longest counts.
+/* Docker lists registries with their ports. Podman lists prefixes of its
+ * registries.conf, of which the longest match counts.
  */
 static const cJSON *config_for(const cJSON *info, const char *registry,
 			       const char *host)

@@ -17,8 +17,8 @@
 #include <unistd.h>
 
 #define AGAIN_MS 1000
-#define IDLE "--time=10" /* s that it outlives a killed agent */
-#define WORDS_MAX 8192   /* of the holder's command line */
+#define IDLE "--time=10" /* seconds that it runs without clients */
+#define WORDS_MAX 8192   /* bytes of a command line */
 #define END_POLLS 50     /* of 100 ms, from SIGTERM to SIGKILL */
 #define PATH_LONGEST 107 /* of a socket: unix(7) */
 
@@ -27,7 +27,7 @@ struct podman_service {
 	sd_event_source *child;
 	sd_event_source *again;
 	pid_t pid;          /* 0: it does not run */
-	bool holder_before; /* not ours to end */
+	bool holder_before; /* it existed before: do not end it */
 	char host[OWN_ENGINE_SIZE];
 };
 
@@ -40,9 +40,9 @@ static bool read_of(pid_t pid, const char *file, struct buffer *text)
 	return file_read(AT_FDCWD, path, text, NULL) == 0 && text->size;
 }
 
-/* By what it calls itself: the file that has its number lies where Podman was
- * told to work at its very first use. catatonit may also be in a container,
- * with other words behind its name. One that has ended has no words.
+/* Is this Podman's pause process? It is found by its name, because the place of
+ * its pid file depends on Podman's first use. A catatonit of a container has
+ * other arguments. A zombie has no arguments.
  */
 static bool is_holder(pid_t pid)
 {
@@ -57,8 +57,8 @@ static bool is_holder(pid_t pid)
 		!strcmp(words.data + first, "-P"));
 }
 
-/* The process that holds the user's namespaces; 0: none. Its files in /proc are
- * root's: may we signal it?
+/* Podman's process that holds the user's namespaces; 0: none. Its files in
+ * /proc belong to root, so kill() tells whether it is ours.
  */
 static pid_t find_holder(void)
 {
@@ -104,7 +104,7 @@ static int service_ended(sd_event_source *source, const siginfo_t *info,
 		       : 0;
 }
 
-/* Between fork and exec. Its words go where ours go. */
+/* Runs between fork and exec. Its output goes to our stderr. */
 static void become(const struct podman_service *service)
 {
 	const char *folder = getenv("XDG_RUNTIME_DIR");
@@ -115,13 +115,14 @@ static void become(const struct podman_service *service)
 	signal(SIGPIPE, SIG_DFL);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	/* A login on another machine left its folder's name. Podman will not do
-	 * with one that is not there; without a name it makes one.
+	/* The variable may be left over from a login on another machine. Podman
+	 * fails if the folder does not exist; without the variable it makes
+	 * one.
 	 */
 	if (folder && access(folder, W_OK) < 0)
 		unsetenv("XDG_RUNTIME_DIR");
-	/* There is no health to check, and Podman (4.3) makes a timer of the
-	 * user's systemd for that of each container all the same.
+	/* No container has a health check, but Podman (4.3) makes a systemd
+	 * timer for each one.
 	 */
 	setenv("DISABLE_HC_SYSTEMD", "true", 1);
 	execlp("podman", "podman", "system", "service", IDLE, service->host,
@@ -177,10 +178,12 @@ struct podman_service *podman_service_new(sd_event *loop, const char *folder,
 	return take(service);
 }
 
-/* It is two processes: one waits for that in the user's namespaces. */
+/* The service is two processes: one waits for the other, which runs in the
+ * user's namespaces.
+ */
 static void end_service(pid_t pid)
 {
-	setpgid(pid, pid); /* if it did not come so far yet */
+	setpgid(pid, pid); /* the child may not have done it yet */
 	kill(-pid, SIGTERM);
 	for (int i = 0; i < END_POLLS; i++) {
 		waitpid(pid, NULL, WNOHANG);
@@ -206,7 +209,7 @@ void podman_service_free(struct podman_service *service)
 		unlink(service->host + strlen("unix://"));
 	holder = service->holder_before ? 0 : find_holder();
 	if (holder && service->host[0])
-		kill(holder, SIGKILL); /* it ignores all others */
+		kill(holder, SIGKILL); /* it ignores other signals */
 	sd_event_unref(service->loop);
 	free(service);
 }

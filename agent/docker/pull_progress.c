@@ -35,7 +35,7 @@ struct pull_progress {
 	uint32_t steps;
 };
 
-/* The engine's words, and what follows from them. Others ("Pulling from
+/* The engine's texts and the state of the layer. Other texts ("Pulling from
  * library/x", "Digest: ...") are not about a layer.
  */
 /* clang-format off */
@@ -175,7 +175,7 @@ void pull_progress_build(struct pull_progress *progress, const cJSON *object)
 	progress->steps = steps;
 }
 
-/* Layers that move, in the order in which the engine named them. */
+/* Add a layer that is downloaded or extracted at present. */
 static void add_moving(struct image_progress *sum, const struct layer *layer)
 {
 	struct image_layer *to = &sum->moving[sum->moving_count];

@@ -14,7 +14,7 @@ int registries_open(const struct registries *registries,
 	if (login_open(login, registries->key, registries->controller,
 		       credential, &why) == 0)
 		return 0;
-	/* Sent before the controller's key was rotated. */
+	/* It may have been sealed before the controller's key was rotated. */
 	if (why.code == EKEYREJECTED && registries->former &&
 	    registries->former[0])
 		return login_open(login, registries->key, registries->former,

@@ -26,9 +26,9 @@ struct registry_access {
 	char *host; /* NULL: any */
 	struct registry_login *logins;
 	size_t logins_count;
-	struct strings hosts; /* that we may be somebody to */
-	size_t asked;         /* of them */
-	cJSON *who;           /* we are there */
+	struct strings hosts; /* registries to find a login for */
+	size_t asked;         /* index of the present one */
+	cJSON *who;           /* logins found, for X-Registry-Config */
 	char *header;
 	struct engine_call *call;
 	struct subprocess *lookup;
@@ -39,19 +39,19 @@ struct registry_access {
 	void *arg;
 };
 
-/* The last thing: it is gone afterwards. */
+/* Ends and frees it. */
 static void finish(struct registry_access *access, const struct error *err)
 {
 	access->done(access->arg, err, err ? NULL : &access->way);
 	registry_access_cancel(access);
 }
 
-/* As whom. */
+/* Logins. */
 
 static void ask_next(struct registry_access *access);
 
-static void known(struct registry_access *access,
-		  const struct credential *credential)
+static void login_found(struct registry_access *access,
+			const struct credential *credential)
 {
 	const char *host = access->hosts.items[access->asked++];
 	struct error err;
@@ -66,10 +66,11 @@ static void known(struct registry_access *access,
 	ask_next(access);
 }
 
-/* A helper that fails for a registry that nobody may want is no reason to build
- * nothing.
+/* A build may not need this registry, so a failing credential helper does not
+ * fail it.
  */
-static void unknown(struct registry_access *access, const struct error *err)
+static void login_failed(struct registry_access *access,
+			 const struct error *err)
 {
 	if (access->host) {
 		finish(access, err);
@@ -88,9 +89,9 @@ static void credential_done(void *arg, const struct error *err,
 
 	access->asking = NULL;
 	if (err)
-		unknown(access, err);
+		login_failed(access, err);
 	else
-		known(access, credential);
+		login_found(access, credential);
 }
 
 static void ask_file(struct registry_access *access, const char *host)
@@ -101,7 +102,7 @@ static void ask_file(struct registry_access *access, const char *host)
 		credential_ask(access->loop, access->registries->credentials,
 			       host, credential_done, access, &err);
 	if (!access->asking)
-		unknown(access, &err);
+		login_failed(access, &err);
 }
 
 static void ask_next(struct registry_access *access)
@@ -127,10 +128,10 @@ static void ask_next(struct registry_access *access)
 	else if (registries_open(registries, login, &opened, &err) < 0)
 		finish(access, &err);
 	else
-		known(access, &opened);
+		login_found(access, &opened);
 }
 
-/* Of a build: whoever we may be anywhere. */
+/* For a build: all registries with a login. */
 static int add_hosts(struct registry_access *access, struct error *err)
 {
 	const char *file = access->registries->credentials;
@@ -145,7 +146,7 @@ static int add_hosts(struct registry_access *access, struct error *err)
 	return file ? credential_registries(file, &access->hosts, err) : 0;
 }
 
-static void ask_who(struct registry_access *access)
+static void find_logins(struct registry_access *access)
 {
 	struct error err;
 
@@ -155,10 +156,10 @@ static void ask_who(struct registry_access *access)
 		ask_next(access);
 }
 
-/* With TLS or not. */
+/* TLS. */
 
-static int judge(struct registry_access *access, const char *host,
-		 struct error *err)
+static int check_policy(struct registry_access *access, const char *host,
+			struct error *err)
 {
 	const struct node_policy *policy = access->registries->node_policy;
 
@@ -167,17 +168,17 @@ static int judge(struct registry_access *access, const char *host,
 		      : 0;
 }
 
-static void judged(struct registry_access *access, bool plain)
+static void check_host(struct registry_access *access, bool plain)
 {
 	struct error err;
 
-	if (plain && judge(access, access->host, &err) < 0)
+	if (plain && check_policy(access, access->host, &err) < 0)
 		finish(access, &err);
 	else
-		ask_who(access);
+		find_logins(access);
 }
 
-static void judge_all(struct registry_access *access)
+static void check_policy_all(struct registry_access *access)
 {
 	owned(strings_clear) struct strings names = { 0 };
 	struct error err;
@@ -187,17 +188,17 @@ static void judge_all(struct registry_access *access)
 		return;
 	}
 	for (size_t i = 0; i < names.count; i++) {
-		if (judge(access, names.items[i], &err) == 0)
+		if (check_policy(access, names.items[i], &err) == 0)
 			continue;
 		error_prefix(&err, "a base image may be in this registry");
 		finish(access, &err);
 		return;
 	}
-	ask_who(access);
+	find_logins(access);
 }
 
-/* Lines of "ADDRESS TYPE [NAME]". A name that leads nowhere is none of an
- * insecure network, to the engine as well.
+/* Lines of "ADDRESS TYPE [NAME]". A name without an address is in no insecure
+ * network.
  */
 static void lookup_done(void *arg, const struct error *err,
 			const struct subprocess_output *output)
@@ -213,7 +214,7 @@ static void lookup_done(void *arg, const struct error *err,
 		return;
 	}
 	at = output->text;
-	/* 2: no such name. Any other code: it could not be told. */
+	/* Code 2: no such name. With any other failure, assume the worst. */
 	plain = output->exit_code != 0 && output->exit_code != 2;
 	while (*at && !plain) {
 		snprintf(address, sizeof(address), "%.*s",
@@ -222,10 +223,10 @@ static void lookup_done(void *arg, const struct error *err,
 		at += strcspn(at, "\n");
 		at += *at == '\n';
 	}
-	judged(access, plain);
+	check_host(access, plain);
 }
 
-/* In a program of its own, as it may take its time. */
+/* A subprocess, because a lookup may take long. */
 static void look_up(struct registry_access *access)
 {
 	owned(strings_clear) struct strings argv = { 0 };
@@ -254,7 +255,7 @@ static void info_done(void *arg, const struct error *err, cJSON *answer)
 	enum insecure_registry plain;
 
 	access->call = NULL;
-	/* Not known is not allowed. */
+	/* Without the settings of the engine nothing is allowed. */
 	if (err) {
 		finish(access, err);
 		return;
@@ -262,12 +263,12 @@ static void info_done(void *arg, const struct error *err, cJSON *answer)
 	access->info = cJSON_Duplicate(answer, true);
 	access->way.root = json_get_text(access->info, "DockerRootDir");
 	if (!access->host) {
-		judge_all(access);
+		check_policy_all(access);
 		return;
 	}
 	if (!strcmp(access->host, HUB) &&
 	    insecure_registry_mirror(access->info, mirror) &&
-	    judge(access, mirror, &wrong) < 0) {
+	    check_policy(access, mirror, &wrong) < 0) {
 		finish(access, &wrong);
 		return;
 	}
@@ -275,7 +276,7 @@ static void info_done(void *arg, const struct error *err, cJSON *answer)
 	if (plain == INSECURE_BY_ADDRESS)
 		look_up(access);
 	else
-		judged(access, plain == INSECURE_YES);
+		check_host(access, plain == INSECURE_YES);
 }
 
 int registry_access_check(const struct registries *registries,
@@ -337,7 +338,7 @@ void registry_access_who(const struct registries *registries, const char *host,
 	sodium_memzero(&state, sizeof(state));
 }
 
-/* Life. */
+/* Creation and release. */
 
 struct registry_access *
 registry_access_begin(sd_event *loop, struct engine *engine,

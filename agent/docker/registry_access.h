@@ -42,7 +42,7 @@ registry_access_begin(sd_event *loop, struct engine *engine,
 		      registry_access_done_fn *done, void *arg,
 		      struct error *err);
 /* done() does not run. NULL is fine. */
-void registry_access_cancel(struct registry_access *approach);
+void registry_access_cancel(struct registry_access *access);
 OWNED_POINTER(struct registry_access, registry_access_cancel)
 
 /* Can all of them be opened? EKEYREJECTED: they are sealed for an earlier key

@@ -25,25 +25,25 @@
 struct build {
 	const struct image_services *services;
 	struct build_plan plan;
-	char base_name[40]; /* of what the Dockerfile gives, if more is
+	char base_name[40]; /* name of the Dockerfile's image, if more is
 			       installed */
-	bool gone_login;    /* one of the job's own is no longer there */
+	bool gone_login;    /* a login of the job was deleted */
 	struct registry_access *access;
 	char *auth; /* the header, or NULL */
 	struct build_context *context;
 	struct engine_call *call;
 	struct install *installing;
 	struct pull_progress *sums;
-	char last[LAST_MAX];     /* line that it printed */
-	char base[BASE_MAX];     /* image that it asks for now, or "" */
-	char argument[BASE_MAX]; /* NAME=VALUE, the last before it */
+	char last[LAST_MAX];     /* last line of the output */
+	char base[BASE_MAX];     /* base image of the present step, or "" */
+	char argument[BASE_MAX]; /* NAME=VALUE of the last ARG */
 	struct image_progress now;
 	image_progress_fn *progress;
 	build_done_fn *done;
 	void *arg;
 };
 
-/* The last thing: it is gone afterwards. */
+/* Ends and frees the build. */
 static void finish(struct build *build, const struct error *err)
 {
 	build->done(build->arg, err);
@@ -68,8 +68,8 @@ static void tell(struct build *build)
 
 /* The engine's part. */
 
-/* The upload. It must be what was hashed, or the tag would lie: the last bytes
- * are not sent otherwise, and the engine builds nothing.
+/* The upload. If it differs from what was hashed, the last bytes are not sent,
+ * and the engine builds nothing.
  */
 static ssize_t context_read(void *arg, void *buffer, size_t size,
 			    struct error *err)
@@ -144,7 +144,7 @@ static void built(void *arg, const struct error *err, cJSON *answer)
 	failed(build, &failure);
 }
 
-/* "Step 1/3 : FROM name", where the name may be an argument's. */
+/* "Step 1/3 : FROM name"; the name may be ${NAME} of an ARG. */
 static void keep_step(struct build *build, const char *text)
 {
 	static const char from[] = "FROM ", argument[] = "ARG ";
@@ -174,7 +174,9 @@ static void keep_step(struct build *build, const char *text)
 			 build->argument + size + 1);
 }
 
-/* Not the engine's own lines, "Step 2/3 : RUN ..." and " ---> ...". */
+/* Keep the last line of output, except lines of the engine itself, such as
+ * "Step 2/3 : RUN ..." and " ---> ...".
+ */
 static void keep_last(struct build *build, const char *text)
 {
 	size_t size = strcspn(text, "\r\n");
@@ -187,8 +189,8 @@ static void keep_last(struct build *build, const char *text)
 	printable(build->last, strlen(build->last));
 }
 
-/* A base that came with it is ours, too. The engine says which; a command of
- * the build cannot, as what it prints is another member.
+/* Record a base image that the engine pulled for the build. A command cannot
+ * fake this: its output is in another member.
  */
 static void keep_base(struct build *build, const cJSON *object)
 {
@@ -245,7 +247,7 @@ static void engine_build(struct build *build)
 		failed(build, &err);
 }
 
-/* Before it: who we are to the registries of its bases. */
+/* The logins come first. */
 
 static void access_found(void *arg, const struct error *err,
 			 const struct registry_access_way *way)
@@ -262,7 +264,7 @@ static void access_found(void *arg, const struct error *err,
 	engine_build(build);
 }
 
-/* Life. */
+/* Creation and release. */
 
 struct build *build_begin(const struct image_services *services,
 			  const struct build_plan *plan,

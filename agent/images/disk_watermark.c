@@ -1,4 +1,4 @@
-/* disk_watermark.c - keeps room for images on the disk.
+/* disk_watermark.c - keeps disk space free for images.
  */
 #include "agent/images/disk_watermark.h"
 
@@ -16,11 +16,11 @@
 
 #define CALL_MS 30000
 
-/* Who waits for room. */
+/* One caller that waits for space. */
 struct disk_watermark_wait {
 	struct disk_watermark *watermark;
 	uint64_t bytes;
-	bool asked; /* the question that is under way is for it, too */
+	bool asked; /* it waits for the present answer */
 	disk_watermark_done_fn *done;
 	void *arg;
 	TAILQ_ENTRY(disk_watermark_wait) next;
@@ -29,10 +29,11 @@ struct disk_watermark_wait {
 struct disk_watermark {
 	struct disk_watermark_config config;
 	struct engine_call *call;
-	sd_event_source *look;         /* at the disk, now and then */
-	sd_event_source *soon;         /* a wait has come */
-	sd_event_source *late;         /* no answer came */
-	char order[CONTENT_HASH_SIZE]; /* "": nothing is asked */
+	sd_event_source *look;         /* next look at the disk */
+	sd_event_source *soon;         /* asks for new waits */
+	sd_event_source *late;         /* ends the wait for an answer */
+	char order[CONTENT_HASH_SIZE]; /* id of the present question; "": none
+					*/
 	bool answered;
 	TAILQ_HEAD(, disk_watermark_wait) waits;
 };
@@ -46,8 +47,7 @@ static void look_in(struct disk_watermark *watermark, uint64_t delay_ms)
 		   watermark, NULL);
 }
 
-/* The question is over. Those who asked go on; a callback may come back, or
- * cancel others.
+/* End the question and call back its waits. A callback may add or cancel waits.
  */
 static void finish(struct disk_watermark *watermark, bool made)
 {
@@ -120,7 +120,7 @@ static int soon_run(sd_event_source *source, uint64_t usec, void *arg)
 	return 0;
 }
 
-/* Looking. */
+/* Looks at the disk. */
 
 static void info_done(void *arg, const struct error *err, cJSON *answer)
 {
@@ -153,7 +153,7 @@ static int look_run(sd_event_source *source, uint64_t usec, void *arg)
 	return 0;
 }
 
-/* The answer, and what comes of it. */
+/* The answer. */
 
 void disk_watermark_order(struct disk_watermark *watermark,
 			  struct message_image_do *order)
@@ -188,7 +188,7 @@ bool disk_watermark_state(struct disk_watermark *watermark,
 	return true;
 }
 
-/* Waiting. */
+/* Waits. */
 
 struct disk_watermark_wait *
 disk_watermark_room(struct disk_watermark *watermark, uint64_t bytes,
@@ -217,7 +217,7 @@ void disk_watermark_cancel(struct disk_watermark_wait *wait)
 	free(wait);
 }
 
-/* Life. */
+/* Creation and release. */
 
 struct disk_watermark *
 disk_watermark_new(const struct disk_watermark_config *config,

@@ -39,35 +39,35 @@ struct image_wait {
 };
 TAILQ_HEAD(image_waits, image_wait);
 
-/* The work for one image, and all who wait for it. */
+/* The work for one image, and its waits. */
 struct flight {
 	TAILQ_ENTRY(flight) entry;
 	struct images *images;
-	char *reference;         /* as asked for */
+	char *reference;         /* the requested one */
 	char *build;             /* or NULL */
-	char *folder;            /* its path */
-	char target[TARGET_MAX]; /* what the engine is asked for */
+	char *folder;            /* path of the build folder */
+	char target[TARGET_MAX]; /* name for the engine */
 	struct image_waits waits;
 	struct engine_call *call;
 	struct pull *pull;
 	struct build_context *hashing;
 	struct build *building;
-	struct registry_login *logins; /* of who asked first */
+	struct registry_login *logins; /* of the first caller */
 	size_t logins_count;
-	unsigned char who[REGISTRY_ACCESS_WHO_BYTES]; /* what they amount to */
+	unsigned char who[REGISTRY_ACCESS_WHO_BYTES]; /* of the logins */
 	char context_hash[DIGEST_HEX_SIZE];
 	uint64_t context_bytes;
 	struct image_progress progress;
 	int64_t told_ms;
-	char *noted;    /* what is noted as coming, or NULL */
-	bool fetched;   /* pulled or built: what is missing now is an error */
+	char *noted;    /* name given to image_usage_coming(), or NULL */
+	bool fetched;   /* pulled or built: a missing image is an error now */
 	bool finishing; /* no longer in images */
 };
 TAILQ_HEAD(flights, flight);
 
 struct images {
 	struct image_services services;
-	unsigned char key[REGISTRY_ACCESS_KEY_BYTES]; /* of flights' who */
+	unsigned char key[REGISTRY_ACCESS_KEY_BYTES]; /* makes `who` */
 	struct flights flights;
 };
 
@@ -156,7 +156,7 @@ static void tell(struct flight *flight, bool urgent)
 	}
 }
 
-/* Noting: whose image it is, before it comes, and that it is used. */
+/* The record of images. */
 
 static int note_coming(struct flight *flight, enum image_origin origin,
 		       struct error *err)
@@ -217,7 +217,7 @@ static void pull(struct flight *flight)
 
 /* Build. */
 
-/* A folder of the node, whose script installs more. */
+/* Is it built in a folder outside of the images folder? */
 static bool installs(const struct flight *flight)
 {
 	return flight->build && *flight->build == '/';
@@ -280,7 +280,7 @@ static void build(struct flight *flight)
 	finish(flight, &err, NULL);
 }
 
-/* What the image will be called, once the context is known. */
+/* Name the image by the hash of its context, unless it has a tag. */
 static void name_target(struct flight *flight)
 {
 	struct reference parts;
@@ -328,8 +328,7 @@ static int begin_hash(struct flight *flight, struct error *err)
 	return error_prefix(err, "image %.80s", flight->reference);
 }
 
-/* The image is not there: it is made from the node's folder, if there is one.
- */
+/* The image is missing: hash its folder, if that has a Dockerfile. */
 static void begin_folder(struct flight *flight)
 {
 	char path[PATH_MAX], end[101];
@@ -365,7 +364,7 @@ static void found(struct flight *flight, const cJSON *answer)
 	finish(flight, NULL, &image);
 }
 
-/* Built from another state of its folder: the name is there, but stale. */
+/* Was the image built from an earlier state of its folder? */
 static bool stale(const struct flight *flight, const cJSON *answer)
 {
 	const char *hash = image_inspect_label(answer, CONTEXT_LABEL);
@@ -421,9 +420,9 @@ static void inspect(struct flight *flight)
 	finish(flight, &err, NULL);
 }
 
-/* Asking. */
+/* Waits. */
 
-/* Of an image that is pulled, only its own registry counts. */
+/* For a pull only the login of the image's registry counts. */
 static void find_who(const struct images *images,
 		     const struct image_wanted *wanted, unsigned char *who)
 {
@@ -538,12 +537,12 @@ void image_release(struct image_wait *wait)
 	flight = wait->flight;
 	TAILQ_REMOVE(&flight->waits, wait, entry);
 	free(wait);
-	/* One that is finishing is freed by who finishes it. */
+	/* finish() frees a flight that is finishing. */
 	if (TAILQ_EMPTY(&flight->waits) && !flight->finishing)
 		flight_free(flight);
 }
 
-/* Life. */
+/* Creation and release. */
 
 struct images *images_new(const struct image_services *services,
 			  struct error *err)

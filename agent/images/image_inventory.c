@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define CALL_MS 60000
-#define IMAGES_MAX 8192 /* each is held against all others */
+#define IMAGES_MAX 8192 /* images are compared pairwise */
 
 struct image_inventory_call {
 	struct engine *engine;
@@ -175,8 +175,7 @@ static void containers_done(void *arg, const struct error *err, cJSON *answer)
 	finish(call, err);
 }
 
-/* The images first: a container that comes later has one of them, and is seen.
- */
+/* Images are listed before containers, so a new container is counted. */
 static void images_done(void *arg, const struct error *err, cJSON *answer)
 {
 	struct image_inventory_call *call = arg;

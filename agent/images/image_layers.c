@@ -17,7 +17,7 @@
 /* The layers of one image of the file. */
 struct chain {
 	struct strings layers;
-	size_t there; /* the first of them: the engine has them so */
+	size_t there; /* number of its lowest layers that the engine has */
 };
 
 struct image_layers_call {
@@ -64,7 +64,7 @@ static int read_config(struct blob_store *contents, const char *id,
 	return rc;
 }
 
-/* What an image of the engine has from below. */
+/* Compare with the layers of an image of the engine, from the lowest. */
 static void compare(struct chain *chain, const cJSON *layers)
 {
 	const cJSON *layer = layers ? layers->child : NULL;
@@ -79,7 +79,7 @@ static void compare(struct chain *chain, const cJSON *layers)
 		chain->there = same;
 }
 
-/* In some chain it is there, and in none it is missing. */
+/* Does the engine have this layer in each chain that contains it? */
 static bool is_spare(const struct image_layers_call *call, const char *content)
 {
 	bool there = false;
@@ -120,7 +120,7 @@ static void finish(struct image_layers_call *call, const struct error *failure)
 
 static void inspect_next(struct image_layers_call *call);
 
-/* One that is gone meanwhile has none. */
+/* An image that was removed meanwhile has no layers. */
 static void inspected(void *arg, const struct error *err, cJSON *answer)
 {
 	struct image_layers_call *call = arg;

@@ -59,7 +59,7 @@ static const char *content_of(const struct image_bundle *bundle,
 	return "";
 }
 
-/* Engines take the last of two, and do not tell "repotags" from "RepoTags". */
+/* Engines use the last of two equal fields, and ignore the case of names. */
 static int check_fields(const cJSON *item, struct error *err)
 {
 	static const char *const names[] = {

@@ -16,8 +16,8 @@ struct ensure {
 	struct image_wait *wait;
 	struct image_progress now;
 	struct buffer output; /* of a build, not yet told */
-	bool due;             /* a step is coming, to tell it */
-	bool made;            /* else the image was there already */
+	bool due;             /* a step that reports it is planned */
+	bool made;            /* false: the image existed */
 };
 
 static void ensure_clear(struct image_operation *operation)
@@ -48,10 +48,10 @@ static void tell(struct ensure *ensure)
 	buffer_clear(&ensure->output);
 }
 
-/* Output is told later, together with what follows it. */
+/* Output is collected and reported at most five times a second. */
 static void keep_output(struct ensure *ensure, const char *output)
 {
-	/* What is too much at once is left out. */
+	/* Output that does not fit at once is left out. */
 	if (buffer_text(&ensure->output, output, NULL) < 0) {
 		tell(ensure);
 		buffer_text(&ensure->output, output, NULL);
@@ -93,8 +93,8 @@ static void on_done(void *arg, const struct error *err,
 	ensure->wait = NULL;
 	if (ensure->output.size)
 		tell(ensure);
-	/* A build is tried once. After a time-out, which is the registry's, the
-	 * pull was tried again already.
+	/* A build is tried once. After a time-out of the registry, the pull was
+	 * already tried again.
 	 */
 	if (err && operation->kind == &image_operation_pull &&
 	    err->code != ETIMEDOUT && image_operation_retry(operation, err))

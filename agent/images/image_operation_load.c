@@ -21,19 +21,19 @@
 struct load {
 	struct image_operation operation;
 	struct fetch_wait *wait;
-	uint64_t here; /* bytes of the contents that are here */
+	uint64_t here; /* bytes of the fetched contents */
 	struct image_bundle bundle;
-	bool known;        /* the bundle is */
-	size_t image, tag; /* that the engine is asked for */
-	bool lacked;       /* it has not this one */
-	bool lacks;        /* it has not all of them */
-	size_t config;     /* that is fetched to know its layers */
+	bool known;        /* the bundle was read */
+	size_t image, tag; /* image and tag of the next inspect */
+	bool lacked;       /* the engine lacks the present image */
+	bool lacks;        /* the engine lacks an image or a name */
+	size_t config;     /* index of the next config to fetch */
 	struct image_layers_call *layers;
-	bool looked;  /* for layers that it has */
-	bool less;    /* there are some: the bundle has not all */
-	size_t entry; /* that is fetched: those before it are here */
-	struct assembly *assembly; /* that the engine is getting */
-	bool late;                 /* it does so only when all is here */
+	bool looked;               /* the engine's layers were compared */
+	bool less;                 /* layers were dropped from the bundle */
+	size_t entry;              /* index of the next entry to fetch */
+	struct assembly *assembly; /* the tar file that the engine reads */
+	bool late; /* the engine gets it only when all is fetched */
 };
 
 static void load_again(struct image_operation *operation)
@@ -54,7 +54,7 @@ static void load_clear(struct image_operation *operation)
 	image_bundle_clear(&load->bundle);
 }
 
-static int read_recipe(struct load *load, struct error *err)
+static int read_bundle(struct load *load, struct error *err)
 {
 	owned(buffer_clear) struct buffer text;
 
@@ -77,7 +77,7 @@ static void on_progress(void *arg, uint64_t bytes, uint64_t total)
 	image_operation_tell_sometimes(&load->operation);
 }
 
-/* The next entry is here, or is none to be fetched. -1: the load is over. */
+/* The next entry was fetched, or has no content. -1: the load has failed. */
 static int pass_entry(struct load *load)
 {
 	struct error err;
@@ -102,7 +102,7 @@ static void on_fetched(void *arg, const struct error *err)
 		return;
 	}
 	if (!load->known) {
-		if (read_recipe(load, &why) < 0) {
+		if (read_bundle(load, &why) < 0) {
 			image_operation_fail(&load->operation, &why);
 			return;
 		}
@@ -129,7 +129,9 @@ static void fetch(struct load *load, const char *hash)
 		image_operation_fail(&load->operation, &err);
 }
 
-/* What the engine lacks is ours once it is there. */
+/* Go to the next image. An image that the engine lacks is recorded as loaded by
+ * Regatta.
+ */
 static void next_image(struct load *load, bool lacked)
 {
 	const struct image_bundle_image *image =
@@ -152,7 +154,7 @@ static void next_image(struct load *load, bool lacked)
 	image_operation_succeed(&load->operation, NULL);
 }
 
-/* The name is another image's here. -1: the load is over. */
+/* The engine has another image of that name. -1: the load has failed. */
 static int take_name(struct load *load, const char *name, const cJSON *other)
 {
 	const struct image_operations_config *config = load->operation.config;
@@ -174,7 +176,7 @@ static int take_name(struct load *load, const char *name, const cJSON *other)
 	return -1;
 }
 
-/* Each name is asked for, also of an image that is not there. */
+/* Ask for each name, even if the engine lacks the image. */
 static void next_tag(struct load *load, const struct image_bundle_image *image)
 {
 	if (load->tag >= image->tags.count) {
@@ -185,9 +187,7 @@ static void next_tag(struct load *load, const struct image_bundle_image *image)
 	image_operation_step_in(&load->operation, 0);
 }
 
-/* The engine says whether it has the image, by its id and then under each of
- * its names.
- */
+/* Answer to an inspect by the id, then by each name of the image. */
 static void inspected(void *arg, const struct error *err, cJSON *answer)
 {
 	struct load *load = arg;
@@ -200,7 +200,7 @@ static void inspected(void *arg, const struct error *err, cJSON *answer)
 	if (err && image_operation_retry(&load->operation, err))
 		return;
 	if (!same && load->tag) {
-		load->lacks = true; /* only a name of it */
+		load->lacks = true; /* the engine lacks only a name */
 		if (!err && take_name(load, image->tags.items[load->tag - 1],
 				      answer) < 0)
 			return;
@@ -233,7 +233,7 @@ static bool is_spare(const struct image_bundle_entry *entry, const void *spare)
 	return entry->content && strings_has(spare, entry->content);
 }
 
-/* Layers that are there are no part of what is to come. */
+/* Drop the layers that the engine has from the bundle. */
 static void on_layers(void *arg, const struct strings *spare)
 {
 	struct load *load = arg;
@@ -254,7 +254,7 @@ static bool is_part(const struct image_bundle *bundle, const char *hash)
 	return false;
 }
 
-/* The configs first: they say which layers an image has. */
+/* Fetch the configs first: they list the layers. */
 static void look(struct load *load)
 {
 	const struct image_bundle *bundle = &load->bundle;
@@ -280,7 +280,7 @@ static void look(struct load *load)
 	image_operation_step_in(&load->operation, 0);
 }
 
-/* All of it, from the beginning: what has come is here. */
+/* Start again with the whole bundle; fetched contents are kept. */
 static void load_whole(struct load *load)
 {
 	struct error err;
@@ -293,7 +293,7 @@ static void load_whole(struct load *load)
 	load->entry = 0;
 	load->here = 0;
 	load->operation.phase = "fetching";
-	if (read_recipe(load, &err) < 0)
+	if (read_bundle(load, &err) < 0)
 		image_operation_fail(&load->operation, &err);
 	else
 		image_operation_step_in(&load->operation, 0);
@@ -308,7 +308,8 @@ static bool all_here(const struct load *load)
 	return load->entry == load->bundle.entries_count;
 }
 
-/* An engine that broke off in the middle gets all of it once more, at the end.
+/* If the engine ended the upload before all was fetched, it gets all of it
+ * again at the end.
  */
 static void loaded(void *arg, const struct error *err, cJSON *answer)
 {
@@ -334,7 +335,7 @@ static void loaded(void *arg, const struct error *err, cJSON *answer)
 	}
 }
 
-/* Begin, or go on with what has come. -1: the load is over. */
+/* Begin the upload, or continue it. -1: the load has failed. */
 static int give_engine(struct load *load)
 {
 	struct error err;

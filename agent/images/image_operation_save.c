@@ -1,5 +1,5 @@
-/* image_operation_save.c - an image becomes a content: the tar file that the
- * engine makes.
+/* image_operation_save.c - stores the engine's tar file of an image as a
+ * content.
  */
 #include "agent/images/image_inventory.h"
 #include "agent/images/image_operations_internal.h"
@@ -10,7 +10,7 @@
 struct save {
 	struct image_operation operation;
 	struct incoming *incoming;
-	bool known; /* whose it is */
+	bool known; /* the policy was checked */
 	bool checking;
 };
 
@@ -65,8 +65,8 @@ static void saved(void *arg, const struct error *err, cJSON *answer)
 	}
 }
 
-/* The engine says what the name is: only what is Regatta's leaves, or what a
- * job used; else what the policy lets.
+/* Only images that Regatta brought, or that a job used, may be saved, unless
+ * the policy allows all.
  */
 static void inspected(void *arg, const struct error *err, cJSON *answer)
 {

@@ -147,7 +147,7 @@ static const struct image_operation_kind *kind_named(const char *name)
 	return NULL;
 }
 
-/* Is all there that the kind needs? */
+/* Is the order valid, and is there a free place for it? */
 static int check(const struct image_operations *operations,
 		 const struct message_image_do *order,
 		 const struct image_operation_kind *kind, struct error *err)

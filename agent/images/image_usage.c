@@ -16,7 +16,7 @@
 
 #define FILE_NAME "images.json"
 #define FILE_BYTES_MAX (8 << 20)
-#define WRITE_MS 30000 /* until a new time of use is on disk */
+#define WRITE_MS 30000 /* until a new time of use is written */
 #define COMING_MS 86400000
 
 struct item {
@@ -143,7 +143,7 @@ static void full_name(const char *text, char name[REFERENCE_LISTED_SIZE])
 		snprintf(name, REFERENCE_LISTED_SIZE, "%s", text);
 }
 
-/* One that is coming. */
+/* The coming item of this name. */
 static struct item *find_coming(const struct image_usage *usage,
 				const char *reference)
 {
@@ -267,7 +267,7 @@ void image_usage_used(struct image_usage *usage, const char *reference,
 void image_usage_tell(struct image_usage *usage, struct image_info *image)
 {
 	const struct strings *names[] = { &image->tags, &image->digests };
-	/* One that was loaded came by its id. */
+	/* A loaded image was entered by its id. */
 	struct item *item = settle(usage, image->id, image->id);
 
 	for (size_t i = 0; i < 2; i++)
@@ -301,7 +301,7 @@ void image_usage_keep_only(struct image_usage *usage,
 			drop_item(usage, &usage->all.items[i]);
 }
 
-/* Life. */
+/* Creation and release. */
 
 struct image_usage *image_usage_new(sd_event *loop, const char *state,
 				    struct error *err)

@@ -10,7 +10,7 @@
 #define BUILD_MAX 255
 #define FOLDER_MAX 1024
 
-/* A folder of the node: what is built there has the name that was given. */
+/* A folder outside of the images folder: its image needs a full name. */
 static int folder_check(const char *build, const struct reference *parts,
 			struct error *err)
 {

@@ -55,7 +55,7 @@ struct install {
 	void *arg;
 };
 
-/* Nobody waits for these. */
+/* For calls without a consequence. */
 static void ignore(void *arg, const struct error *err, cJSON *answer)
 {
 }
@@ -233,7 +233,7 @@ static bool add_device(cJSON *list, const char *text)
 	       cJSON_AddItemToArray(list, device);
 }
 
-/* A container without them may still do. -1: ENOMEM. */
+/* Without its devices the script may still work. -1: ENOMEM. */
 static int add_devices(const struct install *install, cJSON *host)
 {
 	const struct image_services *services = install->services;
@@ -251,9 +251,7 @@ static int add_devices(const struct install *install, cJSON *host)
 	return 0;
 }
 
-/* Its entry point stays that of the image, as with FlagPerf, which runs one
- * that sleeps and the script beside it.
- */
+/* The entry point of the image is kept, as FlagPerf does. */
 static cJSON *body_new(const struct install *install)
 {
 	const struct image_services *services = install->services;
@@ -349,8 +347,7 @@ void install_cancel(struct install *install)
 
 /* Strays. */
 
-/* How much of CLUSTER/NODE/INSTANCE is the name of the agent, with its slash.
- */
+/* The length of CLUSTER/NODE/ in CLUSTER/NODE/INSTANCE. */
 static size_t name_size(const char *owner)
 {
 	const char *slash = strrchr(owner, '/');

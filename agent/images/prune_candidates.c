@@ -21,7 +21,7 @@ uint64_t prune_candidates_add(uint64_t a, uint64_t b)
 
 /* Names. */
 
-/* Is it called so? */
+/* Does the image have this name or id? */
 static bool is_called(const struct image_info *image,
 		      const struct reference *parts)
 {
@@ -69,8 +69,8 @@ static bool meets(const struct image_info *image, const struct image_need *need)
 
 	if (reference_parse(need->reference, &parts, NULL) < 0)
 		return false;
-	/* Neither says which one it will be: one built from whatever lies in
-	 * the folder then, one that a sweep's pin brought without its tag.
+	/* A build without a tag, and an image that was pulled by digest, can
+	 * only be matched by their repository.
 	 */
 	if (parts.name[0] && !parts.digest[0] &&
 	    (need->build ? !parts.tag[0] : !image->tags.count))
@@ -106,7 +106,7 @@ int prune_candidates_needed(const struct image_info *image,
 	return 0;
 }
 
-/* What people say. */
+/* Names that a user gives. */
 
 static bool is_id_word(const char *word)
 {
@@ -181,9 +181,10 @@ static bool is_kept(const struct image_info *images, size_t count, size_t at,
 	return false;
 }
 
-/* Why it stays, in *needed; NULL: it may go. */
-static int judge(struct image_info *images, size_t count, size_t at,
-		 struct image_needs needs, uint32_t keep, struct error *err)
+/* Set image->needed to the reason why it stays; NULL: it may be removed. */
+static int set_reason(struct image_info *images, size_t count, size_t at,
+		      struct image_needs needs, uint32_t keep,
+		      struct error *err)
 {
 	struct image_info *image = &images[at];
 	int rc = 0;
@@ -211,7 +212,7 @@ static int by_use(const void *a, const void *b, void *arg)
 	size_t i = *(const size_t *)a, j = *(const size_t *)b;
 	uint64_t x = images[i].used_ms, y = images[j].used_ms;
 
-	/* One that was never used is as old as it is. */
+	/* The time of creation counts for an unused image. */
 	if (!x)
 		x = images[i].created_ms;
 	if (!y)
@@ -230,7 +231,7 @@ long prune_candidates_make(struct image_info *images, size_t count,
 	for (size_t i = 0; i < count; i++) {
 		if (!images[i].origin)
 			continue;
-		if (judge(images, count, i, needs, keep, err) < 0)
+		if (set_reason(images, count, i, needs, keep, err) < 0)
 			return -1;
 		if (!images[i].needed)
 			order[found++] = i;

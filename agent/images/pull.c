@@ -19,9 +19,9 @@
 #define SILENCE_FACTOR 10
 #define RETRY_FACTOR 4
 #define TRIES 3
-#define PATIENCE 15 /* times the pause, when a registry asks for it */
+#define PATIENCE 15 /* times the pause, after "too many requests" */
 #define CALL_MS 30000
-#define ASK_MS 10000 /* an answer that we can do without */
+#define ASK_MS 10000 /* for the digest, which is optional */
 #define TARGET_MAX (REFERENCE_MAX + 80)
 #define MIB 1048576.0
 #define GIB (1024 * MIB)
@@ -30,17 +30,17 @@ struct pull {
 	const struct image_services *services;
 	char *reference;
 	struct reference parts;
-	char target[TARGET_MAX]; /* what the engine is asked for */
+	char target[TARGET_MAX]; /* name for the engine */
 	char host[REFERENCE_HOST_MAX + 1];
 	char *auth;          /* the header, or NULL */
 	char *root;          /* the engine's folder; NULL: not known */
-	uint64_t free_bytes; /* there, when the engine's pull began */
+	uint64_t free_bytes; /* free there when the engine's pull began */
 	struct registry_login *logins;
 	size_t logins_count;
 	struct registry_access *access;
 	bool access_known;
-	bool gone_login; /* the job's own is no longer there */
-	bool room_asked; /* that it be made */
+	bool gone_login; /* the login of the job was deleted */
+	bool room_asked; /* disk_watermark_room() was called */
 	struct disk_watermark_wait *waits;
 	struct error full; /* why */
 	struct engine_call *call;
@@ -63,7 +63,7 @@ uint32_t image_silence_ms(const struct image_services *services)
 static void engine_pull(struct pull *pull);
 static int begin_access(struct pull *pull, struct error *err);
 
-/* The last thing: the pull is gone afterwards. */
+/* Ends and frees the pull. */
 static void finish(struct pull *pull, const struct error *err)
 {
 	pull->done(pull->arg, err, pull->target);
@@ -77,8 +77,9 @@ static void tell(struct pull *pull)
 
 /* Failures. */
 
-/* The engine's codes do not say what a retry can mend; its words do. */
-static void judge(struct error *err)
+/* Whether a retry can help follows from the engine's text, not from its code.
+ */
+static void classify(struct error *err)
 {
 	static const struct {
 		const char *words;
@@ -134,8 +135,7 @@ static uint64_t pause_ms(const struct pull *pull, const struct error *err)
 	return pause;
 }
 
-/* What is known of the room that there is not, before the engine's own words.
- */
+/* Put the needed and the free space in front of the engine's text. */
 static void say_room(const struct pull *pull, struct error *err)
 {
 	uint64_t needed = pull->now.bytes_total;
@@ -171,7 +171,7 @@ static int again(sd_event_source *source, uint64_t usec, void *arg)
 	return 0;
 }
 
-/* It may be that only the job's own credentials open it. */
+/* The deleted credentials of the job may be the reason. */
 static void tell_gone(const struct pull *pull, struct error *err)
 {
 	struct error why = *err;
@@ -189,7 +189,7 @@ static void failed(struct pull *pull, const struct error *failure)
 	uint64_t pause;
 
 	id_error_explain(&err);
-	judge(&err);
+	classify(&err);
 	if (err.code == ENOSPC)
 		say_room(pull, &err);
 	if (err.code == ENOSPC && make_room(pull, &err))
@@ -211,7 +211,7 @@ static void failed(struct pull *pull, const struct error *failure)
 	finish(pull, &err);
 }
 
-/* Room. */
+/* Disk space. */
 
 static void room_made(void *arg, bool made)
 {
@@ -226,7 +226,7 @@ static void room_made(void *arg, bool made)
 	}
 }
 
-/* Once. False: nobody can. */
+/* Ask for space, once. False: it cannot be made. */
 static bool make_room(struct pull *pull, const struct error *why)
 {
 	uint64_t needed = pull->now.bytes_total;
@@ -255,7 +255,7 @@ static void tagged(void *arg, const struct error *err, cJSON *answer)
 	finish(pull, NULL);
 }
 
-/* What was pulled by digest has no tag yet. */
+/* An image that was pulled by digest has no tag yet. */
 static void pulled(void *arg, const struct error *failure, cJSON *answer)
 {
 	struct pull *pull = arg;
@@ -310,7 +310,7 @@ static void engine_pull(struct pull *pull)
 		failed(pull, &err);
 }
 
-/* Before it: who we are, and what the name means. */
+/* The login and the digest come first. */
 
 static void keep_digest(struct pull *pull, const char *digest)
 {
@@ -340,7 +340,7 @@ static void digest_told(void *arg, const struct error *err, cJSON *answer)
 	engine_pull(pull);
 }
 
-/* The pull itself says whatever is wrong. */
+/* A failure is not reported here, because the pull meets it as well. */
 static void ask_digest(struct pull *pull)
 {
 	uint32_t timeout_ms = pull->services->stall_ms < ASK_MS
@@ -385,7 +385,7 @@ static int begin_access(struct pull *pull, struct error *err)
 	return pull->access ? 0 : -1;
 }
 
-/* Life. */
+/* Creation and release. */
 
 struct pull *pull_begin(const struct image_services *services,
 			const char *reference,

@@ -1,4 +1,5 @@
-/* earlier_files.c - what stood in files before the command began. */
+/* earlier_files.c - the content of files before the command began.
+ */
 #include "agent/init/earlier_files.h"
 
 #include <fcntl.h>

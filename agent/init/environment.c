@@ -6,7 +6,7 @@
 
 struct variable {
 	char *text;   /* NAME=VALUE */
-	size_t order; /* of two with one name the later counts */
+	size_t order; /* of two with the same name, the later one counts */
 };
 
 static int name_compare(const char *a, const char *b)
@@ -92,8 +92,8 @@ const char *environment_get(char **environment, const char *name)
 	return NULL;
 }
 
-/* The array of start has room: for each record of its file, and one command is
- * among them.
+/* The array has room, because it was made for all records, of which the command
+ * is at least one.
  */
 int environment_prepend(char **base, struct start *start)
 {

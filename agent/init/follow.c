@@ -27,8 +27,8 @@ struct part {
 	int from, to; /* -1: superseded by the next part */
 	unsigned number;
 	uint64_t begin;  /* bytes that were there before the command */
-	uint64_t copied; /* of those behind them */
-	uint64_t left;   /* not copied, once all is over */
+	uint64_t copied; /* bytes behind these */
+	uint64_t left;   /* bytes not copied at the end */
 	int error;       /* errno value of the last try to copy, 0: none */
 };
 
@@ -83,7 +83,7 @@ static const struct part *part_named(const struct follow *follow,
 	return NULL;
 }
 
-/* "node-0.out-train.log": the end of a path says more than its beginning. */
+/* "node-0.out-train.log". Of a long path only the end is used. */
 static void name_part(const struct follow *follow, const char *path,
 		      char name[INIT_NAME_MAX + 1])
 {
@@ -113,8 +113,8 @@ static void name_part(const struct follow *follow, const char *path,
 		snprintf(name + used, TAIL, "-%u", i);
 }
 
-/* Begin a stream for what the open file, which is taken over, has behind its
- * first bytes.
+/* Begin a stream for the bytes of the open file from `begin` on. The descriptor
+ * is taken over.
  */
 static void part_add(struct follow *follow, const char *path, int from,
 		     const struct stat *stat, uint64_t begin)
@@ -143,7 +143,7 @@ static void part_add(struct follow *follow, const char *path, int from,
 	free(part->path);
 }
 
-/* A followed file, or one of the streams themselves. */
+/* Is it followed already, or one of the streams? */
 static bool is_known(const struct follow *follow, const struct stat *stat)
 {
 	struct stat own;
@@ -313,18 +313,19 @@ bool follow_copy(struct follow *follow, uint64_t *room)
 		done = part_copy(follow, part, budget < *room ? budget : *room);
 		budget -= done;
 		*room -= done;
-		/* What cannot be copied now must not make us run in circles. */
+		/* If nothing was copied, another call would not help. */
 		more |= done && have + done < size;
 	}
 	return (more || !budget) && *room;
 }
 
-/* A file that other hosts still write to must not hold us for ever. */
+/* A file is copied up to its present size: other hosts may still write to it.
+ */
 void follow_finish(struct follow *follow, uint64_t *room)
 {
 	struct stat stat;
 
-	/* What went wrong earlier and was made good is no trouble. */
+	/* Earlier trouble may be over; what remains is found again. */
 	follow->trouble[0] = 0;
 	follow_scan(follow);
 	for (uint32_t i = 0; i < follow->count; i++) {

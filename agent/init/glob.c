@@ -17,7 +17,7 @@ struct walk {
 
 static bool descend(struct walk *walk, size_t length, const char *rest);
 
-/* The next name is known: go on behind it. */
+/* Append a name and continue behind it. */
 static bool step(struct walk *walk, size_t length, const char *name,
 		 size_t name_length, const char *rest)
 {
@@ -69,7 +69,7 @@ static bool descend(struct walk *walk, size_t length, const char *rest)
 		return true;
 	memcpy(pattern, rest, size);
 	pattern[size] = 0;
-	/* A plain name needs no look at those beside it. */
+	/* For a plain name the folder need not be read. */
 	if (!strpbrk(pattern, "*?[\\"))
 		return step(walk, length, pattern, size, rest + size);
 	return match_names(walk, length, pattern, rest + size);

@@ -33,14 +33,14 @@ static const int forwarded[] = { SIGTERM, SIGINT,  SIGHUP,
 
 struct init {
 	int out;           /* the folder */
-	int reserved;      /* descriptor of the record to be */
+	int reserved;      /* descriptor of the reserved exit record */
 	sigset_t signals;  /* those that the loop takes */
 	int64_t kill_at;   /* monotonic ms, 0: no stop is under way */
 	bool killed;       /* SIGKILL was sent */
 	bool failed;       /* the record's exit code is settled */
-	bool told;         /* to end, by a signal */
+	bool told;         /* SIGTERM or SIGINT was received */
 	uint32_t running;  /* processes of the command */
-	bool preparing;    /* the one that runs is the command before it */
+	bool preparing;    /* the prepare command runs */
 	int64_t oom_kills; /* before we began */
 	int64_t begun;     /* monotonic ms */
 	int64_t memory_at; /* when memory is looked at, likewise */
@@ -67,7 +67,7 @@ static void signal_all(const struct init *init, int signal)
 		ssh_server_signal(init->ssh, signal);
 }
 
-/* Other tasks may have something to be run here, until node rank 0 ends. */
+/* Does it run commands of other tasks until it is told to end? */
 static bool serves(const struct init *init)
 {
 	return init->ssh && init->start.node > 0;
@@ -95,7 +95,7 @@ static void fail(struct init *init, int exit_code, int signal)
 
 static void start_all(struct init *init);
 
-/* Prepared: its place, and its log, are those of process 0. */
+/* The prepare command has ended. It used the place and the log of process 0. */
 static void prepared(struct init *init)
 {
 	struct process *process = &init->record.processes[0];
@@ -107,7 +107,7 @@ static void prepared(struct init *init)
 				  "the prepare command exited with code "
 				  "%d",
 				  process->exit_code);
-	} else if (init->told) { /* and ended well */
+	} else if (init->told) { /* told to end, and exited with 0 */
 		fail(init, 128 + SIGTERM, SIGTERM);
 	} else {
 		close(process->log);
@@ -168,8 +168,8 @@ static int signal_wait(const struct init *init, int64_t until)
 	}
 }
 
-/* No kernel keeps a peak without page cache. What has run for a moment only is
- * looked at more often. Returns when to look again.
+/* Measure the memory, because no kernel keeps a peak without page cache. Short
+ * commands are measured more often. Returns the next time.
  */
 static int64_t look_at_memory(struct init *init, int64_t now)
 {
@@ -287,7 +287,7 @@ static bool start_one(struct init *init, char **args, uint32_t i)
 {
 	struct record *record = &init->record;
 	struct process *process = &record->processes[record->count];
-	/* What its log has already, of the command before. */
+	/* The size of its log, which the prepare command may have written. */
 	uint64_t log_size = process->log_size;
 
 	if (process_start(process, &init->start, args, i, init->out, environ,
@@ -298,7 +298,7 @@ static bool start_one(struct init *init, char **args, uint32_t i)
 	process->log_size = log_size;
 	record->count++;
 	init->running++;
-	return !record->why.code; /* else its end will fail the others */
+	return !record->why.code; /* otherwise its end fails the others */
 }
 
 static void start_all(struct init *init)
@@ -319,9 +319,9 @@ static void start_first(struct init *init)
 		start_all(init);
 }
 
-/* All signals that we take are blocked before the first child exists: none is
- * lost, and as PID 1 none is ignored. SIGCHLD ignored by our parent would reap
- * behind our back.
+/* Block all signals that the loop takes before the first child exists, so none
+ * is lost. If our parent ignored SIGCHLD, the kernel would reap children
+ * itself.
  */
 static void signals_take(struct init *init)
 {
@@ -335,7 +335,7 @@ static void signals_take(struct init *init)
 		prctl(PR_SET_CHILD_SUBREAPER, 1);
 }
 
-/* Started without standard descriptors, ours would take their numbers. */
+/* Without standard descriptors, files that we open would get their numbers. */
 static void descriptors_fill(void)
 {
 	int fd;
@@ -364,7 +364,7 @@ static int started_mark(struct init *init, const char *path, struct error *why)
 				 "command runs only once");
 	if (fd < 0)
 		return error_errno(why, "%.150s/started", path);
-	/* It stays open: the lock says that we live. */
+	/* It stays open: the lock shows that regatta-init lives. */
 	fcntl(fd, F_SETLK, &lock);
 	return 0;
 }
@@ -440,7 +440,7 @@ int main(int argc, char **argv)
 		dprintf(2, "regatta-init: out of memory\n");
 		return EXIT_OURS;
 	}
-	/* The command may be our own user: it shall not trace us. */
+	/* The command may run as the same user, and must not trace us. */
 	prctl(PR_SET_DUMPABLE, 0);
 	descriptors_fill();
 	signals_take(init);

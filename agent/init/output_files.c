@@ -1,5 +1,5 @@
-/* output_files.c - looks after what the command writes: copies, counts, bounds
- * it. */
+/* output_files.c - copies, counts and bounds the output of the command.
+ */
 #include "agent/init/output_files.h"
 #include "agent/init/follow.h"
 #include "agent/init/init.h"
@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define SCAN_SHARE 50 /* of the time, at most one part is spent scanning */
+#define SCAN_SHARE 50 /* at most a fiftieth of the time is spent scanning */
 
 struct output_files {
 	const struct start *start;
@@ -55,8 +55,8 @@ void output_files_free(struct output_files *output)
 	free(output);
 }
 
-/* Publish what is kept of each log: whoever reads them must know it before
- * they are cut for the first time.
+/* Announce the kept size of each log. Readers must know it before the first
+ * cut.
  */
 static bool settle(struct output_files *output)
 {
@@ -73,7 +73,7 @@ static bool settle(struct output_files *output)
 	return true;
 }
 
-/* Take up what a log has grown by, as far as there is room. */
+/* Count the growth of a log, up to the room that is left. */
 static void measure(struct output_files *output, struct process *process)
 {
 	struct stat stat;

@@ -10,14 +10,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* What a child says through the pipe when exec fails. */
+/* What a child sends through the pipe when exec fails. */
 struct exec_error {
 	int code;    /* errno */
-	bool exists; /* the file is there all the same */
+	bool exists; /* the file exists nevertheless */
 };
 
-/* execve() one file; returns only on failure. ENOENT of a file that is there
- * means that what its first line or its loader names is missing.
+/* execve() one file; returns only on failure. ENOENT of an existing file means
+ * that its interpreter or loader is missing.
  */
 static void exec_file(const char *file, char **args, char **env,
 		      struct exec_error *error)
@@ -29,8 +29,8 @@ static void exec_file(const char *file, char **args, char **env,
 		error->exists = true;
 }
 
-/* Only these let the search go on; EACCES is remembered but does not end it,
- * as in execvp(3).
+/* Errors after which the search continues, as in execvp(3). EACCES is
+ * remembered.
  */
 static bool search_goes_on(int code)
 {
@@ -104,9 +104,7 @@ static _Noreturn void child_run(const struct process *process, int report,
 		sigprocmask(SIG_SETMASK, &none, NULL);
 		exec_search(args, env, &error);
 	}
-	/* Nothing is left to do if even the pipe fails: the exit code says
-	 * it.
-	 */
+	/* If the pipe fails, the exit code has to do. */
 	if (write(report, &error, sizeof(error)) < 0)
 		_exit(126);
 	_exit(exec_exit_code(&error));

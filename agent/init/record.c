@@ -1,4 +1,5 @@
-/* record.c - the exit record: what became of the command, as one JSON file. */
+/* record.c - the exit record: how the command ended, as one JSON file.
+ */
 #include "agent/init/record.h"
 #include "agent/init/json_line.h"
 
@@ -85,7 +86,7 @@ int record_reserve(int out, struct error *why)
 
 	if (code == 0)
 		return fd;
-	/* The file stays: the agent knows the record by it. */
+	/* The file stays: the agent recognises the record by its identity. */
 	if (ftruncate(fd, 0) < 0)
 		code = errno;
 	close(fd);
@@ -93,8 +94,8 @@ int record_reserve(int out, struct error *why)
 	return error_errno(why, "%s", NEW_NAME);
 }
 
-/* pwrite() over the reserved bytes first, then cut: the other way round would
- * give the room back before it is needed.
+/* Write over the reserved bytes, then cut. Cutting first would give the space
+ * away.
  */
 static int record_fill(int fd, const struct buffer *text, struct error *why)
 {

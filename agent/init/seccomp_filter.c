@@ -25,7 +25,7 @@
 static const unsigned int sxid[] = { S_ISUID, S_ISGID };
 #define SXID (sizeof(sxid) / sizeof(sxid[0]))
 
-/* Calls with a mode; flags: where the flags are that say if the mode counts, or
+/* Calls with a mode. flags: the argument that says whether the mode counts, or
  * NONE.
  */
 enum { NONE = -1 };
@@ -128,7 +128,7 @@ static int install_rules(void)
 	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
 	int rc = filter ? add_architectures(filter) : -ENOMEM;
 
-	/* Kernels before 5.16 slow down who is filtered, unless told not to. */
+	/* Kernels before 5.16 slow down filtered processes by default. */
 	if (!rc)
 		rc = seccomp_attr_set(filter, SCMP_FLTATR_CTL_SSB, 1);
 	if (!rc)
@@ -143,7 +143,7 @@ static int install_rules(void)
 	return rc;
 }
 
-/* By number, on every architecture; no_new_privs is set by now. */
+/* The call is filtered by its number. seccomp_load() has set no_new_privs. */
 static int install_fchmodat2(void)
 {
 	struct sock_filter code[] = {

@@ -62,7 +62,7 @@ static bool add_host(struct request *request, const char *host)
 	       add_text(request, user ? user + 1 : host) && add(request, "", 1);
 }
 
-/* All that fd holds; 1: more than there is room for. */
+/* Read fd to its end; 1: more than fits. */
 static int add_input(struct request *request, int fd)
 {
 	char more;
@@ -83,7 +83,9 @@ static int add_input(struct request *request, int fd)
 	}
 }
 
-/* Names in the order of time; the number tells apart who asks at once. */
+/* Ids are in the order of time. The pid tells apart requests of the same
+ * moment.
+ */
 static void make_id(char id[33])
 {
 	struct timespec now;
@@ -108,7 +110,7 @@ static void print(int fd, const char *bytes, size_t size)
 	}
 }
 
-/* Print what it printed; its exit code. */
+/* Print the output of the command; returns its exit code. */
 static int tell(const char *name, char *answer, size_t size)
 {
 	char *second = memchr(answer, 0, size), *output;
@@ -125,8 +127,8 @@ static int tell(const char *name, char *answer, size_t size)
 	return code > NOT_RUN ? NOT_RUN : (int)code;
 }
 
-/* Until the answer is there, however long the command runs: whoever ends the
- * task ends this, too. deadline_ms: then go on in the background.
+/* Wait for the answer, without a time limit: the end of the task ends this
+ * process. deadline_ms: when to continue in the background; 0: never.
  */
 static int await(const char *name, const char *path, int64_t deadline_ms)
 {
@@ -167,7 +169,7 @@ static int hand_over(const char *name, const struct request *request,
 	code = await(name, answer,
 		     background ? clock_mono_ms() + SSH_CLIENT_BACKGROUND_MS
 				: 0);
-	/* Of one in the background the child is still waiting. */
+	/* In the background the child still waits for the answer. */
 	if (access(answer, F_OK) == 0)
 		unlink(asked);
 	return code;
@@ -222,7 +224,7 @@ static int run_ssh(int argc, char **argv, struct request *request)
 	return hand_over("ssh", request, background);
 }
 
-/* For a shell, in quotes. */
+/* Quoted for a shell. */
 static bool add_quoted(struct request *request, const char *text)
 {
 	bool fits = add(request, "'", 1);
@@ -233,7 +235,7 @@ static bool add_quoted(struct request *request, const char *text)
 	return fits && add(request, "'", 1);
 }
 
-/* What stands before the first colon, if that is no path here. */
+/* The colon of HOST:PATH; NULL: a local path. */
 static char *remote_path(char *word)
 {
 	char *colon = strchr(word, ':');

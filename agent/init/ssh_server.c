@@ -1,4 +1,5 @@
-/* ssh_server.c - runs what other tasks of the job hand to this one. */
+/* ssh_server.c - runs the commands that other tasks of the job send here.
+ */
 #include "agent/init/ssh_server.h"
 #include "agent/init/environment.h"
 #include "agent/init/init.h"
@@ -21,12 +22,12 @@
 struct command {
 	pid_t pid; /* 0: a free place */
 	char name[NAME_SIZE];
-	int output[2]; /* what it prints: standard output and error */
+	int output[2]; /* files of its standard output and error */
 };
 
 struct ssh_server {
 	const struct start *start;
-	char folder[PATH_MAX]; /* where commands come */
+	char folder[PATH_MAX]; /* where commands arrive */
 	int out;
 	int64_t look_at;
 	struct command commands[INIT_SSH_RUNNING_MAX];
@@ -139,8 +140,8 @@ static _Noreturn void run(const struct command *command, int input, char *text,
 	_exit(127);
 }
 
-/* The text of the command, which the file names second, and where its input
- * begins in the file; NULL: it is no such file.
+/* The text of the command. *input: where its input begins in the file. NULL:
+ * not a valid request.
  */
 static char *parse(char *bytes, size_t size, size_t *input)
 {
@@ -180,7 +181,7 @@ static void start(struct ssh_server *server, struct command *command, int fd)
 	answer(server, command, 255);
 }
 
-/* One that has its outputs was started before. */
+/* A command whose output file exists was started before. */
 static void accept_file(struct ssh_server *server, struct command *command,
 			int dir, const char *file)
 {

@@ -13,7 +13,7 @@
 #include <sys/queue.h>
 #include <sys/stat.h>
 
-#define RUN_BYTES (1 << 20) /* sent before other sources get their turn */
+#define RUN_BYTES (1 << 20) /* bytes sent in one turn of the loop */
 
 struct log_sender_stream {
 	struct log_sender *sender;
@@ -23,13 +23,13 @@ struct log_sender_stream {
 	int fd;
 	log_sender_look_fn *look;
 	void *look_arg;
-	uint64_t base; /* where in the stream the file begins */
-	uint64_t kept; /* of the file, at most; what was cut off it counts */
+	uint64_t base; /* offset of the file in the stream */
+	uint64_t kept; /* limit of the file, with bytes that were cut off */
 	uint32_t cuts;
-	uint64_t sent;  /* the next byte to send */
-	uint64_t acked; /* the controller has what is before it */
+	uint64_t sent;  /* offset of the next byte to send */
+	uint64_t acked; /* offset up to which the controller has the stream */
 	uint32_t turn;
-	bool known; /* the controller's length was heard in this session */
+	bool known; /* the controller reported its length in this session */
 	int64_t not_before_ms;
 	TAILQ_ENTRY(log_sender_stream) next;
 };
@@ -43,7 +43,7 @@ struct log_sender {
 	int64_t due_ms; /* when the timer runs; 0: not armed */
 	uint32_t poll_ms;
 	uint64_t credit;
-	uint64_t under_way; /* sum over streams of sent - acked */
+	uint64_t under_way; /* unacknowledged bytes of all streams */
 	char *frame;
 	TAILQ_HEAD(, log_sender_stream)
 	streams; /* the next one to send is first */
@@ -80,8 +80,9 @@ static int stream_open(struct log_sender_stream *stream)
 static void stream_rewind(struct log_sender_stream *stream, uint64_t length)
 {
 	stream->sender->under_way -= stream->sent - stream->acked;
-	/* What was cut off the file before it had come is lost: what is in it
-	 * now goes on where the controller stands. */
+	/* Bytes that were cut off before they were sent are lost. The file
+	 * continues at the controller's length.
+	 */
 	if (length < stream->base)
 		stream->base = length;
 	stream->sent = length;
@@ -96,8 +97,8 @@ static void stream_look(struct log_sender_stream *stream)
 		stream->look(stream->look_arg);
 }
 
-/* Bytes in the file; a file that got shorter than what was sent of it begins
- * anew behind that.
+/* Bytes in the file. If it is shorter than what was sent, its bytes are new and
+ * continue the stream.
  */
 static uint64_t file_size(struct log_sender_stream *stream)
 {
@@ -116,7 +117,7 @@ static uint64_t file_size(struct log_sender_stream *stream)
 	return size < stream->kept ? size : stream->kept;
 }
 
-/* How many of `size` bytes from where we are belong to the stream. */
+/* How many of the next `size` bytes belong to the stream. */
 static size_t within(const struct log_sender_stream *stream, uint64_t end,
 		     size_t size)
 {
@@ -153,7 +154,9 @@ static ssize_t stream_send(struct log_sender_stream *stream)
 		   : 0;
 	if (got <= 0)
 		return 0;
-	/* It may have been cut meanwhile; what came behind is none of it. */
+	/* The file may have been cut meanwhile: bytes behind its limit do not
+	 * count.
+	 */
 	stream_look(stream);
 	got = (ssize_t)within(stream, stream->kept, (size_t)got);
 	if (!got)
@@ -179,9 +182,9 @@ static int log_sender_run(sd_event_source *source, uint64_t usec, void *arg)
 	size_t total = 0, idle = 0;
 
 	sender->due_ms = 0;
-	/* A frame of each in turn, and the next run goes on behind the last,
-	 * so that no stream starves: also not when the credit is never enough
-	 * for all of them. */
+	/* One frame of each stream in turn. The next run continues behind the
+	 * last stream, so none starves even if the credit is small.
+	 */
 	while (idle < sender->count && total < RUN_BYTES) {
 		ssize_t n = 0;
 
@@ -200,7 +203,7 @@ static int log_sender_run(sd_event_source *source, uint64_t usec, void *arg)
 	return 0;
 }
 
-/* Events of the file system are a hint; this look is what counts. */
+/* File system events are only a hint, so files are also polled. */
 static int poll_run(sd_event_source *source, uint64_t usec, void *arg)
 {
 	struct log_sender *sender = arg;
@@ -290,7 +293,7 @@ struct log_sender_stream *log_sender_add(struct log_sender *sender,
 	stream->id = *id;
 	stream->folder = folder;
 	stream->known = fresh && sender->credit;
-	stream->turn = 1; /* 0 is the controller's own word */
+	stream->turn = 1; /* 0 means the controller's length */
 	stream->fd = -1;
 	stream->kept = UINT64_MAX;
 	snprintf(stream->name, sizeof(stream->name), "%s", name);
@@ -331,8 +334,9 @@ void log_sender_ack(struct log_sender *sender,
 {
 	struct log_sender_stream *stream = stream_find(sender, ack);
 
-	/* Turn 0: the controller's length at the begin of a session. Acks of
-	 * an earlier turn speak of bytes that are sent again anyway. */
+	/* Turn 0: the controller's length at the begin of a session. Acks of an
+	 * earlier turn are about bytes that are sent again.
+	 */
 	if (!stream || (ack->turn && ack->turn != stream->turn))
 		return;
 	if (!ack->turn || ack->refused) {

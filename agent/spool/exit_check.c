@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <time.h>
 
-#define LOST 255 /* what engines say of an end that they did not see */
+#define LOST 255 /* exit code of engines that did not see the end */
 
-/* Since 1970, of "2026-11-23T03:18:36.054812686Z" or with +01:00 for Z; 0: it
- * never was ("0001-01-01T00:00:00Z"), or cannot be read.
+/* Milliseconds since 1970 from "2026-11-23T03:18:36.054812686Z", or with +01:00
+ * for Z. 0: never ("0001-01-01T00:00:00Z"), or not a time.
  */
 static int64_t time_ms(const cJSON *state, const char *name)
 {
@@ -61,7 +61,7 @@ int exit_check(const struct exit_record *record, const cJSON *container,
 
 	if (!started_ms || !cJSON_IsNumber(code) || code->valueint == LOST)
 		return 0;
-	/* Killed at that moment, an engine may say 0 of any end. */
+	/* An engine that was killed at the end may report 0. */
 	if (code->valueint && code->valueint != (int)record->exit_code)
 		return error_set(err, EPROTO,
 				 "its exit code is %u, the engine's %d",

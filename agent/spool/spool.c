@@ -19,7 +19,7 @@
 #define SPEC_MAX (4 << 20)
 #define LOCK_WAIT_MS 2000 /* for the lock of an agent that ends */
 #define LOCK_POLL_MS 20
-#define RECORD_NOTE "record" /* which file exit.json has to be */
+#define RECORD_NOTE "record" /* identity of the file that becomes exit.json */
 
 static const char *const folder_names[] = {
 	[SPOOL_IN] = "in",
@@ -43,8 +43,8 @@ struct task_id task_spec_id(const struct task_spec *spec)
 	return (struct task_id){ spec->job, spec->attempt, spec->rank };
 }
 
-/* An agent that was killed is gone only when the last of its threads is, so
- * the one that follows at once waits a little.
+/* A killed agent holds the lock until its last thread is gone, so its successor
+ * waits a little.
  */
 static int lock_folder(int fd, const char *state, struct error *err)
 {
@@ -281,7 +281,7 @@ pid_t spool_holder(struct spool *spool, const struct task_id *id)
 	return lock.l_pid > 1 ? lock.l_pid : -1;
 }
 
-/* Which file it is, as text. */
+/* The identity of a file as text. */
 static void file_identity(const struct stat *st, char text[64])
 {
 	snprintf(text, 64, "%ju %ju", (uintmax_t)st->st_dev,
@@ -316,7 +316,7 @@ bool spool_record_is_ours(struct spool *spool, const struct task_id *id)
 
 	buffer_init(&noted, sizeof(text));
 	if (spool_read(spool, id, SPOOL_HOST, RECORD_NOTE, &noted, NULL) < 0)
-		return true; /* begun by an agent that did not reserve it */
+		return true; /* an earlier agent did not reserve it */
 	path_in(id, SPOOL_OUT, "exit.json", name);
 	if (fstatat(spool->fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return false;
@@ -421,7 +421,7 @@ int spool_remove(struct spool *spool, const struct task_id *id,
 {
 	char name[PATH_MAX];
 
-	/* The spec goes first: what is left then is no task any more. */
+	/* Remove the spec first: without it the folder is no task. */
 	task_path(id, "task.json", name);
 	if (unlinkat(spool->fd, name, 0) < 0 && errno != ENOENT)
 		return error_errno(err, "%s/%s", spool->root, name);

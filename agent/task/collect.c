@@ -1,5 +1,5 @@
-/* collect.c - keeps the files that a task is to collect, when its command
- * has ended.
+/* collect.c - stores the files that a task collects, after its command has
+ * ended.
  */
 #include "agent/task/collect.h"
 
@@ -17,15 +17,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STALL_MS 120000 /* the engine without a byte */
-#define STALLS_MAX 3    /* of one path, which is then done without */
-#define RETRY_MS 1000   /* while it is away */
+#define STALL_MS 120000 /* without a byte from the engine */
+#define STALLS_MAX 3    /* per path, which is then given up */
+#define RETRY_MS 1000   /* while the engine is away */
 #define LIST_NAME "files.json"
 #define LIST_MAX (1 << 20)
 #define PATH_BYTES 4096
 
 struct collected {
-	int64_t since; /* the command began then: seconds since 1970 */
+	int64_t since; /* start of the command, seconds since 1970 */
 	struct collected_file *files;
 	size_t files_count;
 };
@@ -45,7 +45,7 @@ OWNED_VALUE(struct collected, collected_clear)
 struct collect {
 	struct collect_services services;
 	struct collected list;
-	size_t next;         /* the first that is missing */
+	size_t next;         /* index of the next path */
 	uint64_t left;       /* bytes that may still be collected */
 	unsigned int stalls; /* of the present path */
 	struct incoming *incoming;
@@ -69,7 +69,7 @@ static int save(struct spool *spool, const struct task_id *id,
 			   text.size, err);
 }
 
-/* The path with what only the start tells, and absolute. */
+/* The absolute path, with its placeholders filled. */
 static char *note_path(const struct task_spec *spec, const char *path,
 		       const char *folder, const struct rendezvous *rendezvous,
 		       struct error *err)
@@ -113,7 +113,7 @@ int collect_note(struct spool *spool, const struct task_id *id,
 	return save(spool, id, &list, err);
 }
 
-/* One after another. */
+/* Paths are collected one after another. */
 
 static int timer_run(sd_event_source *source, uint64_t usec, void *arg);
 
@@ -129,7 +129,7 @@ static void drop_path(struct collect *collect)
 	tar_filter_free(take(collect->filter));
 }
 
-/* What came of the present path is known. */
+/* Record the outcome of the present path and go on. */
 static void settled(struct collect *collect)
 {
 	const struct task_id *id = collect->services.id;
@@ -139,7 +139,7 @@ static void settled(struct collect *collect)
 	collect->checking = false;
 	collect->stalls = 0;
 	collect->next++;
-	/* Without it another agent would collect it again. */
+	/* If this fails, a restarted agent collects the path again. */
 	if (save(collect->services.spool, id, &collect->list, &err) < 0)
 		log_warning("job=%" PRIu64 " rank=%u: %s", id->job, id->rank,
 			    err.text);
@@ -157,7 +157,7 @@ static void not_there(struct collect *collect, const char *why)
 		settled(collect);
 }
 
-/* What is kept, but not as it was, or not the job's work. */
+/* Note files that are older than the job, and hard links that were left out. */
 static void note_warnings(struct collect *collect)
 {
 	const struct tar_ages *ages = &collect->ages;
@@ -258,9 +258,9 @@ static uint64_t limit_of(const struct collect *collect)
 	return limit ? limit : COLLECT_LIMIT_DEFAULT;
 }
 
-/* Of a pattern only a folder can be asked for: the one that it begins with. */
-static int begin_sift(struct collect *collect, const char *folder,
-		      const char *pattern, struct error *err)
+/* The engine can only give a folder: the one before the pattern. */
+static int begin_filter(struct collect *collect, const char *folder,
+			const char *pattern, struct error *err)
 {
 	uint64_t limit = limit_of(collect);
 
@@ -287,7 +287,7 @@ static void begin_path(struct collect *collect)
 
 	collect->ages = (struct tar_ages){ .since = collect->list.since };
 	if (pattern_split(path, folder, sizeof(folder), &pattern)) {
-		rc = begin_sift(collect, folder, pattern, &err);
+		rc = begin_filter(collect, folder, pattern, &err);
 		path = folder;
 	}
 	if (rc == 0)
@@ -324,7 +324,7 @@ static int timer_run(sd_event_source *source, uint64_t usec, void *arg)
 	return 0;
 }
 
-/* What another agent collected, and is still here, counts. */
+/* Contents that an earlier agent collected count, if they still exist. */
 static void count_earlier(struct collect *collect)
 {
 	for (size_t i = 0; i < collect->list.files_count; i++) {
@@ -364,7 +364,7 @@ struct collect *collect_begin(const struct collect_services *services,
 		       &text, err) < 0 ||
 	    codec_decode(&collected_schema, text.data, text.size,
 			 &collect->list, err) < 0) {
-		/* Never started: there is nothing. */
+		/* The command never started: there is nothing to collect. */
 		if (err->code == ENOENT)
 			err->code = 0;
 		return NULL;

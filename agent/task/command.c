@@ -200,9 +200,9 @@ int command_text(const struct task_spec *spec, const char *text,
 	return add_filled(out, text, &filled, err);
 }
 
-/* Python's words come in time, and at a fatal signal its stack; gloo takes the
- * nodes' network instead of what the host's name means. Sources: Python's
- * documentation, "Command line and environment"; PyTorch's,
+/* Python does not buffer its output, and prints its stack at a fatal signal.
+ * gloo uses the nodes' network instead of the address of the host's name.
+ * Sources: Python's documentation, "Command line and environment"; PyTorch's,
  * "torch.distributed".
  */
 static const char *const default_env[] = {
@@ -224,7 +224,7 @@ static const char *const recorder_env[] = {
 	NULL,
 };
 
-/* One that names the interface is left out where there is none. */
+/* A variable that uses ${INTERFACE} is left out if it is not known. */
 static int add_variable(struct buffer *out, const char *text,
 			const struct variables *variables, struct error *err)
 {

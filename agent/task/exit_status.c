@@ -24,11 +24,11 @@ static void conclude(struct exit_status *outcome, enum failure failure,
 	va_start(args, fmt);
 	vsnprintf(outcome->text, sizeof(outcome->text), fmt, args);
 	va_end(args);
-	/* Parts come from inside the container. */
+	/* Parts of the text come from inside the container. */
 	printable(outcome->text, strlen(outcome->text));
 }
 
-/* What became of the output is said behind what became of the command. */
+/* Append a note on the output to the sentence. */
 static void add_note(struct exit_status *outcome, const char *note)
 {
 	size_t used = strlen(outcome->text);
@@ -121,7 +121,7 @@ void exit_status_from_ruin(struct exit_status *outcome, const cJSON *container,
 			   const struct error *why, enum failure ordered)
 {
 	exit_status_from_engine(outcome, container, ordered);
-	/* Whoever destroys the record does it again on another node. */
+	/* A command that damages its record does so on every node: no retry. */
 	if (outcome->failure == FAILURE_NODE_LOST)
 		conclude(outcome, FAILURE_EXIT,
 			 "the exit record is forged or damaged: %.180s",

@@ -1,4 +1,4 @@
-/* gang_ssh.c - passes commands between the tasks of a job, by way of the
+/* gang_ssh.c - passes commands between the tasks of a job, through the
  * controller.
  */
 #include "agent/task/gang_ssh.h"
@@ -64,7 +64,7 @@ static void send_request(struct gang_ssh *ssh, const struct name *name,
 	if (ssh->sent == AT_ONCE || spool_read(ssh->spool, &ssh->id, SPOOL_OUT,
 					       file, &request, NULL) < 0)
 		return;
-	/* Whatever the container put there: the controller looks for it. */
+	/* The container wrote the host: it is checked before it is sent. */
 	*host = 0;
 	if (request.size)
 		sscanf(request.data, "host=%255[^\n]", host);
@@ -99,7 +99,7 @@ static void send_answer(struct gang_ssh *ssh, const struct name *name,
 			  answer.data, answer.size);
 }
 
-/* The answer to a request that was made here. */
+/* The name of the answer to a request of this task. */
 static void answer_file(const char *id, char file[FILES_NAME_MAX])
 {
 	snprintf(file, FILES_NAME_MAX, "ssh-%s.answer", id);
@@ -126,7 +126,7 @@ void gang_ssh_seen(struct gang_ssh *ssh, const char *file)
 		send_request(ssh, &name, file);
 }
 
-/* spool_name_fn: what has come, or is no longer needed. */
+/* spool_name_fn: send requests, and remove old answers. */
 static void look_at_out(void *arg, const char *file)
 {
 	static const char *const outputs[] = { "stdout", "stderr", "answer" };
@@ -195,7 +195,7 @@ struct gang_ssh *gang_ssh_new(sd_event *loop, struct spool *spool,
 				  .id = *id,
 				  .send = send,
 				  .arg = arg };
-	/* What came before there was a watch. */
+	/* Look at once: files may have come before the watch was set. */
 	if (loop_timer(loop, &ssh->tick, 0, tick_run, ssh, err) < 0) {
 		free(ssh);
 		return NULL;

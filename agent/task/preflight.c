@@ -67,8 +67,8 @@ static int check_clock(const struct preflight_services *services,
 			 (double)limit_ms / 1000);
 }
 
-/* An engine with a network of its own is left by what its containers send, but
- * not entered by what others do.
+/* Containers of an engine with its own network can connect to others, but
+ * others cannot connect to them.
  */
 static int check_network(const struct preflight_services *services,
 			 const struct task_spec *spec, struct error *err)
@@ -110,7 +110,7 @@ int preflight_check(const struct preflight_services *services,
 	return check_clock(services, err);
 }
 
-/* What takes its time. */
+/* Slow checks. */
 
 struct preflight {
 	const struct preflight_services *services;
@@ -320,7 +320,7 @@ void preflight_cancel(struct preflight *preflight)
 	free(preflight);
 }
 
-/* Do the paths answer? */
+/* Do the file systems of the paths answer? */
 
 static void reached(void *arg, const struct error *err,
 		    const struct subprocess_output *output)

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-/* runc tells a limit by its number, crun by its name in getrlimit(2). */
+/* runc names a limit by its number, crun by its name in getrlimit(2). */
 static const struct {
 	const char *name;
 	long type;

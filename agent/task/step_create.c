@@ -1,4 +1,4 @@
-/* step_create.c - a task is checked against its node, and its container made.
+/* step_create.c - checks a task against its node, and creates its container.
  */
 #include "agent/task/secrets.h"
 #include "agent/task/task_internal.h"
@@ -68,7 +68,7 @@ bool step_allowed(struct task *task, const struct container_place *place)
 	return false;
 }
 
-/* Whose paths answer: what is there, and what is allowed. */
+/* The paths answer: check the policy, then that they exist. */
 static void check_task(struct task *task)
 {
 	const struct preflight_services *services = &task->services->preflight;
@@ -118,8 +118,8 @@ void step_check(struct task *task)
 		step_fail(task, FAILURE_PREFLIGHT, &err);
 }
 
-/* The name is in use: by the container of this very task, made before an agent
- * ended or an answer was lost, or by a stranger.
+/* The name is in use: by this task, if an earlier create was not answered, or
+ * by a foreign container.
  */
 static void conflict_done(void *arg, const struct error *err, cJSON *answer)
 {
@@ -155,7 +155,8 @@ static void create_done(void *arg, const struct error *err, cJSON *answer)
 	if (task->step == STEP_REMOVE) {
 		step_remove(task);
 	} else if (task->step != STEP_CREATE) {
-		return; /* it was told to stop: discard removes it */
+		return; /* the task was stopped; task_discard() removes the
+			   container */
 	} else if (!err) {
 		task_event(task, EVENT_CREATED);
 	} else if (err->code == EEXIST) {
@@ -185,7 +186,7 @@ void step_create(struct task *task)
 		step_fail(task, FAILURE_PREFLIGHT, &err);
 		return;
 	}
-	/* Links may lead elsewhere by now, and the policy may be another. */
+	/* Links and the policy may have changed since the check. */
 	if (!step_allowed(task, &place))
 		return;
 	body = container_body(&task->filled, &place, &err);
@@ -205,7 +206,7 @@ void step_ready(struct task *task)
 {
 	struct error err;
 
-	/* Only node rank 0 meets the others. */
+	/* Only node rank 0 provides the rendezvous port. */
 	if (task->id.rank == 0 && task->port_fd < 0 &&
 	    preflight_port(&task->port_fd, &task->port, &err) < 0)
 		step_fail(task, FAILURE_PREFLIGHT, &err);

@@ -1,4 +1,5 @@
-/* step_end.c - a task is stopped, its files are collected, its traces removed.
+/* step_end.c - stops a task, collects its files, removes its container and
+ * spool.
  */
 #include "agent/task/task_internal.h"
 #include "protocol/base/log.h"
@@ -90,7 +91,7 @@ void step_ended(struct task *task)
 	step_collect(task);
 }
 
-/* It is tried for ever; the log says so once. */
+/* Removal is retried without a limit, and logged once. */
 static void retry_removal(struct task *task, const char *what,
 			  const struct error *err)
 {
@@ -108,7 +109,7 @@ static int remove_on(sd_event_source *source, uint64_t usec, void *arg)
 	return 0;
 }
 
-/* A piece in each turn: the loop has others to serve. */
+/* Remove a part in each turn of the loop. */
 static void remove_spool(struct task *task)
 {
 	struct error err;
@@ -125,7 +126,8 @@ static void remove_spool(struct task *task)
 		retry_removal(task, "spool", &err);
 }
 
-/* What the engine did not know of is still there: true, look again. */
+/* Kill regatta-init if it lives without the engine's knowledge. True: it lived.
+ */
 static bool end_hidden(struct task *task)
 {
 	pid_t holder = spool_holder(task->services->spool, &task->id);
@@ -165,7 +167,7 @@ void step_remove(struct task *task)
 	task_evidence_drop(task);
 	monitor_end(take(task->samples));
 	collect_free(take(task->collect));
-	/* What the engine is about to make would be left behind. */
+	/* create_done() comes back here, so the new container is removed. */
 	if (task->creating)
 		return;
 	task->call =

@@ -1,4 +1,5 @@
-/* step_image.c - a task's image: to the node, and the one that the sweep means.
+/* step_image.c - brings a task's image to the node, and checks that it is the
+ * sweep's.
  */
 #include "agent/task/task_internal.h"
 #include "protocol/registry/reference.h"
@@ -33,7 +34,7 @@ static int keep_image(struct task *task, const struct image *image)
 									 : -1;
 }
 
-/* What the image's name means is told as soon as it is known: others wait for
+/* Report the digest of the image as soon as it is known: other nodes wait for
  * it.
  */
 static void tell_pin(struct task *task, const char *pin)
@@ -44,14 +45,16 @@ static void tell_pin(struct task *task, const char *pin)
 		return;
 	copy = strdup(pin);
 	if (!copy)
-		return; /* it is told with the next state */
+		return; /* it is reported with the next state */
 	free(task->image_pin);
 	task->image_pin = copy;
 	if (!task->spec.pin)
 		task->services->changed(task->services->arg, task);
 }
 
-/* A built one is what it was built from, one of a registry its digest. */
+/* What identifies the image in all nodes: the reference of a built image, the
+ * digest of a pulled one, else the id.
+ */
 static const char *image_digest_of(const struct task *task,
 				   const struct image *image)
 {
@@ -70,9 +73,9 @@ static const char *image_digest_of(const struct task *task,
 		       : image->id;
 }
 
-/* What another node found out about a name is its claim. A digest of the very
- * same repository is the registry's to prove; an id could be that of any image
- * which this node has, and is only compared with what the name means here.
+/* The pin comes from another node, so it is not trusted. A digest of the same
+ * repository can be pulled, because the registry proves it. An id could be any
+ * image of this node, so it is only compared with the image of the name.
  */
 static bool is_of_repository(const char *pin, const char *name)
 {
@@ -83,8 +86,8 @@ static bool is_of_repository(const char *pin, const char *name)
 	       a.digest[0] && !strcmp(a.name, b.name);
 }
 
-/* A policy that allows the name, but not what the controller says that it
- * means, leaves it to this node to find out.
+/* If the policy allows the name but not the pin, the node resolves the name
+ * itself.
  */
 static const char *wanted(const struct task *task)
 {
@@ -114,8 +117,8 @@ static int check_pin(const struct task *task, const char *found,
 			 found, pin);
 }
 
-/* What a host answered that is no registry is not for who asked: a name may
- * lead to any service that the node reaches.
+/* Do not show the body of an HTTP answer: a name may lead to any service that
+ * this node can reach.
  */
 static void drop_body(struct error *err)
 {
@@ -158,7 +161,8 @@ static void image_done(void *arg, const struct error *err,
 	const char *pin;
 
 	task->image = NULL;
-	/* A time-out is the registry's: it was tried again already. */
+	/* After a time-out of the registry, the pull was already tried again.
+	 */
 	if (err && engine_away(err) && err->code != ETIMEDOUT &&
 	    task->retries < STEP_RETRIES_MAX) {
 		step_retry(task);
@@ -180,7 +184,7 @@ static void image_done(void *arg, const struct error *err,
 	}
 }
 
-/* What a build prints is a stream of the task. */
+/* The output of a build is a stream of the task. */
 static void keep_output(struct task *task, const char *text)
 {
 	char name[BUILD_STREAM_SIZE];
@@ -191,7 +195,7 @@ static void keep_output(struct task *task, const char *text)
 	if (task->build_fd < 0)
 		task->build_fd = spool_append_stream(task->services->spool,
 						     &task->id, name, &err);
-	/* Output that is lost is no reason to fail. */
+	/* Lost output does not fail the task. */
 	if (task->build_fd >= 0 &&
 	    write(task->build_fd, text, size) == (ssize_t)size)
 		log_sender_wake(task->services->sender);
@@ -223,7 +227,7 @@ size_t task_needs(const struct task *task,
 			continue;
 		needs[count++] = (struct image_need){
 			.reference = names[i],
-			/* What it is built as is known by then. */
+			/* Once the image is there, its id says enough. */
 			.build = task->image_id ? NULL : container->build,
 		};
 	}

@@ -1,4 +1,4 @@
-/* step_run.c - what is watched while a task's command runs.
+/* step_run.c - watches a task's command while it runs.
  */
 #include "agent/task/task_internal.h"
 #include "protocol/base/log.h"
@@ -15,7 +15,7 @@ static int watch_run(sd_event_source *source, const struct inotify_event *event,
 {
 	struct task *task = arg;
 
-	/* The engine tells the end; this is only a file. */
+	/* The record is only a hint; the engine reports the end. */
 	if (event->len && !strcmp(event->name, "exit.json"))
 		step_record_seen(task);
 	if (event->len && !strncmp(event->name, "node-", 5))
@@ -33,11 +33,12 @@ void step_watch(struct task *task)
 	if (task->watch)
 		return;
 	spool_path(task->services->spool, &task->id, SPOOL_OUT, path);
-	/* Without it we still poll, and the engine tells the end. */
+	/* Without the watch files are polled, and the engine reports the end.
+	 */
 	sd_event_add_inotify(task->services->loop, &task->watch, path,
 			     IN_MODIFY | IN_MOVED_TO | IN_CREATE, watch_run,
 			     task);
-	/* It may have written before the watch was set. */
+	/* The record may have been written before the watch was set. */
 	if (spool_has(task->services->spool, &task->id, SPOOL_OUT, "exit.json"))
 		step_record_seen(task);
 	log_sender_wake(task->services->sender);

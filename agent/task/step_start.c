@@ -1,4 +1,4 @@
-/* step_start.c - what a task's container is given to begin with, and its start.
+/* step_start.c - writes the files that a container starts with, and starts it.
  */
 #include "agent/metrics/network.h"
 #include "agent/task/command.h"
@@ -49,7 +49,9 @@ static const char *work_folder(const struct task *task)
 	return folder && *folder ? folder : "/";
 }
 
-/* In an engine's own network this machine's address leads nowhere. */
+/* A single task meets on the loopback address, if the engine's network is its
+ * own.
+ */
 static void meet_inside(const struct task *task, struct rendezvous *rendezvous)
 {
 	static char *loopback[] = { (char *)"127.0.0.1" };
@@ -137,11 +139,13 @@ void step_start(struct task *task)
 		step_fail(task, FAILURE_PREFLIGHT, &err);
 		return;
 	}
-	/* The engine follows links now, and not when it makes the container. */
+	/* The engine follows links at the start, not at the creation of the
+	 * container.
+	 */
 	if (!step_allowed(task, &place))
 		return;
 	step_carry_commands(task);
-	/* Of one that is adopted it is there, as its order was. */
+	/* An adopted task has no address here, but its start file exists. */
 	if (task->address && write_start(task, &place, &err) < 0) {
 		step_fail(task, FAILURE_CREATE, &err);
 		return;

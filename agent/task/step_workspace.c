@@ -1,4 +1,5 @@
-/* step_workspace.c - a task's code tree: to the node, and into the container.
+/* step_workspace.c - fetches a task's code tree, and puts it into the
+ * container.
  */
 #include "agent/task/task_internal.h"
 
@@ -63,7 +64,7 @@ static void insert_done(void *arg, const struct error *err, cJSON *answer)
 	struct error why;
 
 	task->call = NULL;
-	workspace_upload_free(take(task->insert));
+	workspace_upload_free(take(task->upload));
 	if (!err) {
 		task_event(task, EVENT_INSERTED);
 	} else if (engine_away(err) && task->retries < STEP_RETRIES_MAX) {
@@ -75,7 +76,7 @@ static void insert_done(void *arg, const struct error *err, cJSON *answer)
 	}
 }
 
-/* Done again after an agent died meanwhile, it puts the same in place again. */
+/* Repeating this after a restart of the agent puts the same files there. */
 void step_insert(struct task *task)
 {
 	const struct container_spec *container = &task->spec.container;
@@ -87,19 +88,19 @@ void step_insert(struct task *task)
 		task_event(task, EVENT_INSERTED);
 		return;
 	}
-	task->insert = workspace_upload_new(task->services->contents,
+	task->upload = workspace_upload_new(task->services->contents,
 					    container->workspace,
 					    folder ? folder : WORKSPACE_FOLDER,
 					    user && !is_root(user), &err);
-	if (!task->insert) {
+	if (!task->upload) {
 		step_fail(task, FAILURE_CREATE, &err);
 		return;
 	}
 	task->call = engine_archive_put(task->services->engine, task->container,
 					"/", STALL_MS, workspace_upload_read,
-					task->insert, insert_done, task, &err);
+					task->upload, insert_done, task, &err);
 	if (!task->call) {
-		workspace_upload_free(take(task->insert));
+		workspace_upload_free(take(task->upload));
 		step_retry(task);
 	}
 }

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #define PIECE (2 * STREAM_INDEX_LINE_MAX)
-#define INDEX_MAX (8 << 20) /* nothing honest is as long */
+#define INDEX_MAX (8 << 20) /* bytes of the index that are read at most */
 #define EVIDENCE_MAX (64 << 20)
 
 static void look(void *arg)
@@ -103,7 +103,7 @@ int streams_open(struct streams *streams, struct log_sender *sender,
 		return -1;
 	if (has_evidence(streams) && streams_add_evidence(streams, err) < 0)
 		return -1;
-	/* What was there before us, the controller may have a part of. */
+	/* Of streams that exist by now, the controller may have a part. */
 	streams_look(streams);
 	streams->fresh = true;
 	return 0;
@@ -119,7 +119,7 @@ void streams_clear(struct streams *streams)
 	streams->indexed = false;
 }
 
-/* stream_index_line_fn: a line that is none is passed over. */
+/* stream_index_line_fn: invalid lines are skipped. */
 static void take_line(void *arg, const char *line, size_t size)
 {
 	struct streams *streams = arg;
@@ -137,7 +137,7 @@ static void take_line(void *arg, const char *line, size_t size)
 		add(streams, SPOOL_OUT, followed.stream, streams->limit, NULL);
 }
 
-/* The index becomes a stream as soon as it is there. */
+/* Add the index as a stream as soon as it exists. */
 static bool open_index(struct streams *streams)
 {
 	char name[STREAM_INDEX_NAME_MAX + 1];

@@ -136,7 +136,7 @@ void task_event(struct task *task, enum event event)
 		return;
 	}
 	task_enter(task);
-	/* An entry action may have moved on, and then told of it already. */
+	/* An entry action may have changed the step and reported it. */
 	state = step_state[task->step];
 	if (state != task->told) {
 		task->told = state;
@@ -166,7 +166,7 @@ struct task *task_new(const struct task_services *services,
 
 	if (!task)
 		return NULL;
-	/* The spec is read back: what lies on disk is what is run. */
+	/* The spec is read back, so that the task runs what is on disk. */
 	if (spool_create(services->spool, spec, err) < 0 ||
 	    spool_read_spec(services->spool, &id, &task->spec, err) < 0 ||
 	    streams_open(&task->streams, services->sender, services->spool,
@@ -211,13 +211,15 @@ struct task *task_adopt(const struct task_services *services,
 		step_collect(task);
 	} else if (container &&
 		   spool_has(services->spool, id, SPOOL_IN, "start")) {
-		/* The engine may be starting it at this moment: nothing may be
-		 * put into it any more. Asked again, it starts it once. */
+		/* The engine may be starting it, so nothing may be changed in
+		 * it. A second start order is harmless.
+		 */
 		task->step = STEP_START;
 		step_start(task);
 	} else {
-		/* Where they cannot be opened any more, the controller sends
-		 * the whole order anew. */
+		/* If the logins cannot be opened, the controller sends the
+		 * order again.
+		 */
 		if (!container &&
 		    registry_access_check(services->registries,
 					  task->spec.logins,

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* host/ended: the record was believed (empty), or why it was not. */
+/* host/ended: empty if the record was valid, else the reason. */
 #define CONCLUSION "ended"
 #define CONCLUSION_MAX 4096
 
@@ -55,7 +55,7 @@ static void from_record(struct task *task, const struct exit_record *record)
 	}
 }
 
-/* Nobody but who writes to the folder makes a record that reads so. */
+/* Errors of a record that regatta-init did not write. */
 static bool is_damage(const struct error *err)
 {
 	return err->code == EPROTO || err->code == EINVAL ||
@@ -85,7 +85,7 @@ void step_conclude(struct task *task, const cJSON *container)
 	else
 		exit_status_from_ruin(&task->outcome, container, &err,
 				      task->ordered);
-	/* Without it the next agent asks the engine again. */
+	/* If this fails, the next agent asks the engine again. */
 	spool_write(spool, &task->id, SPOOL_HOST, CONCLUSION, err.text,
 		    rc < 0 ? strlen(err.text) : 0, NULL);
 }
@@ -112,7 +112,7 @@ bool step_concluded(struct task *task)
 	return true;
 }
 
-/* The engine has said nothing since: the kernel's word has to do. */
+/* The engine is silent: the record counts if regatta-init does not live. */
 static int engine_silent(sd_event_source *source, uint64_t usec, void *arg)
 {
 	struct task *task = arg;
@@ -129,7 +129,7 @@ static int engine_silent(sd_event_source *source, uint64_t usec, void *arg)
 	return 0;
 }
 
-/* The command has ended: the engine need not find out by itself. */
+/* The command has ended: ask the engine instead of waiting for it. */
 static int inspect_soon(sd_event_source *source, uint64_t usec, void *arg)
 {
 	struct task *task = arg;
@@ -155,7 +155,7 @@ void step_record_seen(struct task *task)
 {
 	if (!spool_record_is_ours(task->services->spool, &task->id))
 		task->forged = true;
-	/* Once: a command may make the file as often as it likes. */
+	/* Only once: a command may make the file again and again. */
 	if (!task->look_ms) {
 		task->look_ms = RECORD_LOOK_MS;
 		step_inspect_soon(task);

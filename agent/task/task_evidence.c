@@ -1,5 +1,5 @@
-/* task_evidence.c - what a task's processes do, when somebody asks, and before
- * a task that hangs is stopped.
+/* task_evidence.c - collects evidence of what a task's processes do: on
+ * request, and before a hanging task is stopped.
  */
 #include "agent/task/task_internal.h"
 #include "protocol/base/log.h"

@@ -25,9 +25,9 @@ enum step {
 	STEP_NONE, /* no such transition: the event is ignored */
 	STEP_CHECK,
 	STEP_IMAGE,
-	STEP_FETCH, /* its workspace, to the node */
+	STEP_FETCH, /* the workspace is fetched to the node */
 	STEP_CREATE,
-	STEP_INSERT, /* the workspace, into the container */
+	STEP_INSERT, /* the workspace is put into the container */
 	STEP_READY,
 	STEP_START,
 	STEP_RUN,
@@ -73,20 +73,20 @@ struct task {
 	unsigned int lacked; /* how often the image was removed meanwhile */
 	struct image_wait *image;
 	struct fetch_wait *fetch; /* of the workspace */
-	struct workspace_upload *insert;
+	struct workspace_upload *upload;
 	struct engine_call *call; /* of the present step; at most one */
 	struct engine_call
 		*creating; /* create call; may outlive its step,
 			      because the engine finishes it anyway */
 	sd_event_source *retry, *watch;
-	sd_event_source *silent; /* since the record was seen */
-	sd_event_source *soon; /* the same; the next inspect of the container */
+	sd_event_source *silent; /* the engine is silent about the record */
+	sd_event_source *soon;   /* next inspect after the record was seen */
 	uint32_t look_ms;
 	unsigned int retries;
 	int build_fd; /* stream of a build's output; -1: closed */
 	int port_fd;  /* holds the rendezvous port until the start */
 	uint32_t port;
-	char *address; /* the rest of the rendezvous, from the start order */
+	char *address; /* this and the next: from the start order */
 	uint32_t rendezvous_port;
 	uint64_t start_ms; /* of the gang */
 	struct strings addresses;
@@ -94,9 +94,9 @@ struct task {
 	struct write_watch *writes; /* while the command runs */
 	struct gang_ssh *ssh; /* while the command runs; NULL: not requested */
 	char reason[200];     /* why it was stopped, in words; or "" */
-	bool forged;          /* something was put in the record's place */
+	bool forged;          /* another file was in the record's place */
 	bool evidence_stops;  /* tools may pause the processes */
-	bool aborted;         /* its stacks were asked for before the stop */
+	bool aborted;         /* its stacks were requested before the stop */
 	struct exit_status outcome;
 	struct rank_end *ends; /* of its processes, by the record */
 	size_t ends_count;

@@ -26,7 +26,7 @@ void step_leave(struct task *task)
 		close(take_fd(&task->build_fd));
 	if (task->fetch)
 		fetch_release(take(task->fetch));
-	workspace_upload_free(take(task->insert));
+	workspace_upload_free(take(task->upload));
 	loop_timer_stop(task->retry);
 	task->retries = 0;
 }
@@ -70,8 +70,8 @@ static void task_exited(struct task *task, const cJSON *container)
 	task_event(task, EVENT_EXITED);
 }
 
-/* regatta-init lives, and the engine does not know: it was killed while it
- * started the container. false: there is no such thing.
+/* If the engine was killed while it started the container, regatta-init may
+ * live without its knowledge. False: it does not.
  */
 static bool go_on_hidden(struct task *task)
 {
@@ -92,11 +92,11 @@ static bool go_on_hidden(struct task *task)
 	return true;
 }
 
-/* Go on from what the engine says the container is. */
+/* Continue from the state that the engine reports. */
 static void go_on(struct task *task, const cJSON *container, const char *status)
 {
 	bool runs = !strcmp(status, "running") || !strcmp(status, "paused");
-	/* One that the engine lost while it started it may have run. */
+	/* A container that the engine lost at its start may have run. */
 	bool created = !strcmp(status, "created") &&
 		       !spool_has(task->services->spool, &task->id, SPOOL_OUT,
 				  "exit.json");

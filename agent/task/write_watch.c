@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 #define CALL_MS 600000
-#define SHARE 50 /* times as long as the engine counts, it is left alone */
+#define SHARE 50 /* pause between two counts, in lengths of the last one */
 #define PAUSE_MIN_MS 2000
 #define PAUSE_MAX_MS 600000
 
