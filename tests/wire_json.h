@@ -17,13 +17,10 @@ static inline bool wire_from_json(const char *text, struct buffer *bytes)
 				? codec_parse(text, strlen(text), NULL)
 				: NULL;
 	struct json_tree_source tree;
-	struct token_source *source = json_tree_source(&tree, object);
 	struct cbor_bytes_sink sink;
-	struct token token;
 	bool good = cJSON_IsObject(object) &&
-		    source->next(source, &token, NULL) == 0 &&
-		    token_copy(source, &token, cbor_bytes_sink(&sink, bytes),
-			       NULL) == 0;
+		    token_copy(json_tree_source(&tree, object, NULL),
+			       cbor_bytes_sink(&sink, bytes, NULL)) == 0;
 
 	cJSON_Delete(object);
 	return good;
@@ -34,17 +31,16 @@ static inline void wire_to_json(const char *data, size_t size,
 				struct buffer *text)
 {
 	struct cbor_bytes_source bytes;
-	struct token_source *source = cbor_bytes_source(&bytes, data, size);
+	struct token_source *source =
+		cbor_bytes_source(&bytes, data, size, NULL);
 	struct json_text_sink sink;
-	struct token token;
 
 	if (size && data[0] == '{')
 		buffer_append(text, data, size, NULL);
 	else
 		while (bytes.at < size &&
-		       source->next(source, &token, NULL) == 0 &&
-		       token_copy(source, &token, json_text_sink(&sink, text),
-				  NULL) == 0)
+		       token_copy(source, json_text_sink(&sink, text, NULL)) ==
+			       0)
 			;
 }
 

@@ -7,14 +7,13 @@
 
 #define HEAD_MAX 9 /* bytes before a text, or of a number */
 
-static int put(struct token_sink *base, const struct token *token,
-	       struct error *err)
+static int put(struct token_sink *base, const struct token *token)
 {
 	struct buffer *out = ((struct cbor_bytes_sink *)base)->out;
 	size_t text = token->kind == TOKEN_TEXT ? token->size : 0;
 	unsigned char *at;
 
-	if (buffer_reserve(out, HEAD_MAX + text, err) < 0)
+	if (buffer_reserve(out, HEAD_MAX + text, base->err) < 0)
 		return -1;
 	at = (unsigned char *)out->data + out->size;
 	switch (token->kind) {
@@ -55,9 +54,9 @@ static int put(struct token_sink *base, const struct token *token,
 }
 
 struct token_sink *cbor_bytes_sink(struct cbor_bytes_sink *sink,
-				   struct buffer *out)
+				   struct buffer *out, struct error *err)
 {
-	sink->sink.put = put;
+	sink->sink = (struct token_sink){ put, err };
 	sink->out = out;
 	return &sink->sink;
 }
@@ -155,8 +154,7 @@ static size_t least(const struct token *token)
 					     : 0;
 }
 
-static int next(struct token_source *base, struct token *token,
-		struct error *err)
+static int next(struct token_source *base, struct token *token)
 {
 	struct cbor_bytes_source *source = (struct cbor_bytes_source *)base;
 	struct cbor_decoder_result result;
@@ -167,15 +165,15 @@ static int next(struct token_source *base, struct token *token,
 				    &source->callbacks, token);
 	if (result.status != CBOR_DECODER_FINISHED ||
 	    least(token) > source->size - source->at - result.read)
-		return error_set(err, EPROTO,
+		return error_set(base->err, EPROTO,
 				 "not CBOR, or truncated, at byte %zu",
 				 source->at);
 	if (token->kind == TOKEN_NONE)
-		return error_set(err, EPROTO,
+		return error_set(base->err, EPROTO,
 				 "unsupported kind of CBOR, at byte %zu",
 				 source->at);
 	if (token->kind == TOKEN_TEXT && memchr(token->text, 0, token->size))
-		return error_set(err, EPROTO,
+		return error_set(base->err, EPROTO,
 				 "a NUL character in the text at byte %zu",
 				 source->at);
 	source->at += result.read;
@@ -183,9 +181,10 @@ static int next(struct token_source *base, struct token *token,
 }
 
 struct token_source *cbor_bytes_source(struct cbor_bytes_source *source,
-				       const char *data, size_t size)
+				       const char *data, size_t size,
+				       struct error *err)
 {
-	source->source = (struct token_source){ .next = next };
+	source->source = (struct token_source){ .next = next, .err = err };
 	source->data = data;
 	source->size = size;
 	source->at = 0;

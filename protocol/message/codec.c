@@ -60,7 +60,7 @@ cJSON *codec_object(const struct schema *schema, const void *from,
 		    struct error *err)
 {
 	struct json_tree_sink sink;
-	int rc = codec_write(schema, from, NULL, json_tree_sink(&sink), err);
+	int rc = codec_write(schema, from, NULL, json_tree_sink(&sink, err));
 
 	json_tree_sink_clear(&sink);
 	if (rc == 0)
@@ -75,7 +75,7 @@ int codec_encode(const struct schema *schema, const void *from,
 	struct json_text_sink sink;
 	size_t size = out->size;
 
-	if (codec_write(schema, from, NULL, json_text_sink(&sink, out), err) ==
+	if (codec_write(schema, from, NULL, json_text_sink(&sink, out, err)) ==
 	    0)
 		return 0;
 	codec_undo(out, size);
@@ -86,12 +86,10 @@ int codec_print(const cJSON *tree, struct buffer *out, struct error *err)
 {
 	struct json_text_sink sink;
 	struct json_tree_source source;
-	struct token_source *from = json_tree_source(&source, tree);
 	size_t size = out->size;
-	struct token token;
 
-	if (from->next(from, &token, err) == 0 &&
-	    token_copy(from, &token, json_text_sink(&sink, out), err) == 0)
+	if (token_copy(json_tree_source(&source, tree, err),
+		       json_text_sink(&sink, out, err)) == 0)
 		return 0;
 	codec_undo(out, size);
 	return -1;
@@ -104,8 +102,8 @@ static int from_tree(const struct schema *schema, const cJSON *object,
 {
 	struct json_tree_source source;
 
-	return codec_read(schema, json_tree_source(&source, object), loose, to,
-			  err);
+	json_tree_source(&source, object, err)->loose = loose;
+	return codec_read(schema, &source.source, to);
 }
 
 int codec_from_object(const struct schema *schema, const cJSON *object,
@@ -191,7 +189,7 @@ static int codec_pack(const struct schema *schema, const void *from,
 	struct cbor_bytes_sink sink;
 	size_t size = out->size;
 
-	if (codec_write(schema, from, NULL, cbor_bytes_sink(&sink, out), err) ==
+	if (codec_write(schema, from, NULL, cbor_bytes_sink(&sink, out, err)) ==
 	    0)
 		return 0;
 	codec_undo(out, size);
@@ -210,8 +208,9 @@ int codec_copy(const struct schema *schema, const void *from, void *to,
 		return -1;
 	}
 	return codec_read(schema,
-			  cbor_bytes_source(&source, bytes.data, bytes.size),
-			  false, to, err);
+			  cbor_bytes_source(&source, bytes.data, bytes.size,
+					    err),
+			  to);
 }
 
 void codec_clear(const struct schema *schema, void *data)

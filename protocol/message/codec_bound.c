@@ -22,8 +22,7 @@ static size_t text_bound(const char *text, size_t size)
 	return bytes;
 }
 
-static int put(struct token_sink *base, const struct token *token,
-	       struct error *err)
+static int put(struct token_sink *base, const struct token *token)
 {
 	struct bound_sink *bound = (struct bound_sink *)base;
 
@@ -41,6 +40,6 @@ size_t codec_bound(const struct schema *schema, const void *from)
 {
 	struct bound_sink bound = { .sink.put = put };
 
-	codec_write(schema, from, NULL, &bound.sink, NULL);
+	codec_write(schema, from, NULL, &bound.sink);
 	return bound.bytes;
 }

@@ -12,16 +12,15 @@
  * "type". Errors as codec_object().
  */
 int codec_write(const struct schema *schema, const void *from, const char *type,
-		struct token_sink *sink, struct error *err);
+		struct token_sink *sink);
 
-/* Fill *to from the members that the source gives next. loose: they may be
- * unknown, and absent. On failure *to is all zero.
+/* Fill *to from the members that the source gives next, or from an object. On
+ * failure *to is all zero.
  */
 int codec_read_members(const struct schema *schema, struct token_source *source,
-		       size_t members, bool loose, void *to, struct error *err);
-/* The same from an object. */
+		       size_t members, void *to);
 int codec_read(const struct schema *schema, struct token_source *source,
-	       bool loose, void *to, struct error *err);
+	       void *to);
 
 /* Drop what was appended since the buffer was of that size. */
 void codec_undo(struct buffer *out, size_t size);

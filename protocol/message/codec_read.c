@@ -12,18 +12,6 @@
 /* 2^53 - 1: a larger number of JSON may have been rounded. */
 #define READ_MAX 9007199254740991.0
 
-/* How a struct is read. */
-struct reading {
-	struct token_source *source;
-	bool loose; /* fields may be unknown, and absent */
-	struct error *err;
-};
-
-static int take_token(const struct reading *reading, struct token *token)
-{
-	return reading->source->next(reading->source, token, reading->err);
-}
-
 static void describe(const struct token *token, char *text, size_t size)
 {
 	static const char *const words[] = {
@@ -92,30 +80,28 @@ static bool read_integer(const struct token *token, bool json, bool *negative,
 }
 
 static int read_u64(const struct field *field, const struct token *token,
-		    uint64_t *to, const struct reading *reading)
+		    uint64_t *to, struct token_source *source)
 {
 	uint64_t number;
 	bool negative;
 
-	if (!read_integer(token, reading->source->json, &negative, &number) ||
-	    negative)
+	if (!read_integer(token, source->json, &negative, &number) || negative)
 		return wrong(field, token, "an integer from 0 to 2^64-1",
-			     reading->err);
+			     source->err);
 	*to = number;
 	return 0;
 }
 
 static int read_i64(const struct field *field, const struct token *token,
-		    int64_t *to, const struct reading *reading)
+		    int64_t *to, struct token_source *source)
 {
 	uint64_t magnitude;
 	bool negative;
 
-	if (!read_integer(token, reading->source->json, &negative,
-			  &magnitude) ||
+	if (!read_integer(token, source->json, &negative, &magnitude) ||
 	    magnitude > (uint64_t)INT64_MAX + negative)
 		return wrong(field, token, "an integer from -2^63 to 2^63-1",
-			     reading->err);
+			     source->err);
 	/* Unsigned arithmetic: -2^63 has no positive counterpart. */
 	*to = (int64_t)(negative ? 0 - magnitude : magnitude);
 	return 0;
@@ -152,9 +138,9 @@ static int read_string(const struct field *field, const struct token *token,
 }
 
 static int read_strings(const struct field *field, const struct token *token,
-			struct strings *to, const struct reading *reading)
+			struct strings *to, struct token_source *source)
 {
-	struct error *err = reading->err;
+	struct error *err = source->err;
 	struct token one;
 
 	if (token->kind != TOKEN_LIST)
@@ -163,7 +149,7 @@ static int read_strings(const struct field *field, const struct token *token,
 		char *text = NULL;
 		int rc;
 
-		if (take_token(reading, &one) < 0)
+		if (source->next(source, &one) < 0)
 			return error_prefix(err, "%s", field->name);
 		if (one.kind != TOKEN_TEXT)
 			return wrong(field, &one, "a list of strings", err);
@@ -183,9 +169,9 @@ static int read_strings(const struct field *field, const struct token *token,
 }
 
 static int read_numbers(const struct field *field, const struct token *token,
-			struct numbers *to, const struct reading *reading)
+			struct numbers *to, struct token_source *source)
 {
-	struct error *err = reading->err;
+	struct error *err = source->err;
 	struct token one;
 	uint64_t number = 0;
 
@@ -195,9 +181,9 @@ static int read_numbers(const struct field *field, const struct token *token,
 		if (to->count >= CODEC_ITEMS_MAX)
 			return error_set(err, EPROTO, "%s: more than %d items",
 					 field->name, CODEC_ITEMS_MAX);
-		if (take_token(reading, &one) < 0)
+		if (source->next(source, &one) < 0)
 			return error_prefix(err, "%s", field->name);
-		if (read_u64(field, &one, &number, reading) < 0 ||
+		if (read_u64(field, &one, &number, source) < 0 ||
 		    numbers_add(to, number, err) < 0)
 			return -1;
 	}
@@ -225,46 +211,45 @@ static int read_enum(const struct field *field, const struct token *token,
 }
 
 static int read_json(const struct field *field, const struct token *token,
-		     cJSON **to, const struct reading *reading)
+		     cJSON **to, struct token_source *source)
 {
 	struct json_tree_sink sink;
-	int rc = token_copy(reading->source, token, json_tree_sink(&sink),
-			    reading->err);
+	int rc = token_copy_rest(source, token,
+				 json_tree_sink(&sink, source->err));
 
 	json_tree_sink_clear(&sink);
 	*to = sink.root;
-	return rc < 0 ? error_prefix(reading->err, "%s", field->name) : 0;
+	return rc < 0 ? error_prefix(source->err, "%s", field->name) : 0;
 }
 
 static int read_object(const struct schema *schema, const struct token *token,
-		       void *to, const struct reading *reading)
+		       void *to, struct token_source *source)
 {
 	if (token->kind == TOKEN_OBJECT)
-		return codec_read_members(schema, reading->source, token->size,
-					  reading->loose, to, reading->err);
+		return codec_read_members(schema, source, token->size, to);
 	memset(to, 0, schema->size);
-	return error_set(reading->err, EPROTO, "%s: not an object",
+	return error_set(source->err, EPROTO, "%s: not an object",
 			 schema->name);
 }
 
 static int read_pointer(const struct field *field, const struct token *token,
-			void **to, const struct reading *reading)
+			void **to, struct token_source *source)
 {
 	*to = malloc(field->schema->size);
 	if (!*to)
-		return error_nomem(reading->err, field->name);
-	if (read_object(field->schema, token, *to, reading) < 0) {
+		return error_nomem(source->err, field->name);
+	if (read_object(field->schema, token, *to, source) < 0) {
 		free(*to);
 		*to = NULL;
-		return error_prefix(reading->err, "%s", field->name);
+		return error_prefix(source->err, "%s", field->name);
 	}
 	return 0;
 }
 
 static int read_list(const struct field *field, const struct token *token,
-		     void *to, const struct reading *reading)
+		     void *to, struct token_source *source)
 {
-	struct error *err = reading->err;
+	struct error *err = source->err;
 	size_t *count = field_count(field, to);
 	char **items = field_at(field, to);
 	struct token one;
@@ -280,19 +265,19 @@ static int read_list(const struct field *field, const struct token *token,
 	if (!*items)
 		return error_nomem(err, field->name);
 	for (; *count < token->size; ++*count)
-		if (take_token(reading, &one) < 0 ||
+		if (source->next(source, &one) < 0 ||
 		    read_object(field->schema, &one,
 				*items + *count * field->schema->size,
-				reading) < 0)
+				source) < 0)
 			return error_prefix(err, "%s[%zu]", field->name,
 					    *count);
 	return 0;
 }
 
 static int read_field(const struct field *field, const struct token *token,
-		      void *to, const struct reading *reading)
+		      void *to, struct token_source *source)
 {
-	struct error *err = reading->err;
+	struct error *err = source->err;
 	void *at = field_at(field, to);
 
 	if (field->nullable && token->kind == TOKEN_NULL)
@@ -310,43 +295,43 @@ static int read_field(const struct field *field, const struct token *token,
 		*(uint32_t *)at = (uint32_t)token->number;
 		return 0;
 	case FIELD_U64:
-		return read_u64(field, token, at, reading);
+		return read_u64(field, token, at, source);
 	case FIELD_I64:
-		return read_i64(field, token, at, reading);
+		return read_i64(field, token, at, source);
 	case FIELD_DOUBLE:
 		return read_double(field, token, at, err);
 	case FIELD_STRING:
 		return read_string(field, token, at, err);
 	case FIELD_STRINGS:
-		return read_strings(field, token, at, reading);
+		return read_strings(field, token, at, source);
 	case FIELD_NUMBERS:
-		return read_numbers(field, token, at, reading);
+		return read_numbers(field, token, at, source);
 	case FIELD_JSON:
-		return read_json(field, token, at, reading);
+		return read_json(field, token, at, source);
 	case FIELD_STRUCT:
-		if (read_object(field->schema, token, at, reading) < 0)
+		if (read_object(field->schema, token, at, source) < 0)
 			return error_prefix(err, "%s", field->name);
 		return 0;
 	case FIELD_POINTER:
-		return read_pointer(field, token, at, reading);
+		return read_pointer(field, token, at, source);
 	case FIELD_ENUM:
 		return read_enum(field, token, at, err);
 	case FIELD_LIST:
-		return read_list(field, token, to, reading);
+		return read_list(field, token, to, source);
 	}
 	return 0;
 }
 
 static int read_absent(const struct field *field, void *to,
-		       const struct reading *reading)
+		       struct token_source *source)
 {
 	if (field->optional)
 		return 0;
-	if (!reading->loose)
-		return error_set(reading->err, EPROTO, "%s: missing",
+	if (!source->loose)
+		return error_set(source->err, EPROTO, "%s: missing",
 				 field->name);
 	return field->kind == FIELD_STRING
-		       ? string_set(field_at(field, to), "", reading->err)
+		       ? string_set(field_at(field, to), "", source->err)
 		       : 0;
 }
 
@@ -370,29 +355,29 @@ static size_t field_named(const struct schema *schema, size_t likely,
 }
 
 static int read_fields(const struct schema *schema, size_t members, void *to,
-		       const struct reading *reading)
+		       struct token_source *source)
 {
-	struct error *err = reading->err;
+	struct error *err = source->err;
 	uint64_t seen = 0; /* one bit per field: schemas have fewer than 64 */
 	struct token name, token;
 	size_t i = 0;
 
 	for (; members; members--) {
-		if (take_token(reading, &name) < 0)
+		if (source->next(source, &name) < 0)
 			return -1;
 		if (name.kind != TOKEN_TEXT)
 			return error_set(err, EPROTO,
 					 "%s: a field without a name",
 					 schema->name);
 		i = field_named(schema, i, &name);
-		if (i == schema->count && !reading->loose)
+		if (i == schema->count && !source->loose)
 			return error_set(err, EPROTO, "%.*s: unknown field",
 					 name.size < 80 ? (int)name.size : 80,
 					 name.text);
-		if (take_token(reading, &token) < 0)
+		if (source->next(source, &token) < 0)
 			return -1;
 		if (i == schema->count) {
-			if (token_skip(reading->source, &token, err) < 0)
+			if (token_copy_rest(source, &token, NULL) < 0)
 				return -1;
 			continue;
 		}
@@ -400,28 +385,26 @@ static int read_fields(const struct schema *schema, size_t members, void *to,
 			return error_set(err, EPROTO, "%s: given twice",
 					 schema->fields[i].name);
 		seen |= UINT64_C(1) << i;
-		if (read_field(&schema->fields[i], &token, to, reading) < 0)
+		if (read_field(&schema->fields[i], &token, to, source) < 0)
 			return -1;
 		i++;
 	}
 	for (i = 0; i < schema->count; i++)
 		if (!(seen & (UINT64_C(1) << i)) &&
-		    read_absent(&schema->fields[i], to, reading) < 0)
+		    read_absent(&schema->fields[i], to, source) < 0)
 			return -1;
 	return 0;
 }
 
 int codec_read_members(const struct schema *schema, struct token_source *source,
-		       size_t members, bool loose, void *to, struct error *err)
+		       size_t members, void *to)
 {
-	const struct reading reading = { source, loose, err };
-
 	memset(to, 0, schema->size);
 	for (size_t i = 0; i < schema->count; i++)
 		if (schema->fields[i].known)
 			*(double *)field_at(&schema->fields[i], to) =
 				(double)NAN;
-	if (read_fields(schema, members, to, &reading) < 0) {
+	if (read_fields(schema, members, to, source) < 0) {
 		codec_clear(schema, to);
 		return -1;
 	}
@@ -429,14 +412,13 @@ int codec_read_members(const struct schema *schema, struct token_source *source,
 }
 
 int codec_read(const struct schema *schema, struct token_source *source,
-	       bool loose, void *to, struct error *err)
+	       void *to)
 {
-	const struct reading reading = { source, loose, err };
 	struct token token;
 
-	if (take_token(&reading, &token) < 0) {
+	if (source->next(source, &token) < 0) {
 		memset(to, 0, schema->size);
 		return -1;
 	}
-	return read_object(schema, &token, to, &reading);
+	return read_object(schema, &token, to, source);
 }

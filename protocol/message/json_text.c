@@ -165,11 +165,11 @@ static int put_value(struct buffer *out, char mark, const struct token *token,
 		       : put_short(out, mark, token, err);
 }
 
-static int put_end(struct json_text_sink *sink, struct error *err)
+static int put_end(struct json_text_sink *sink)
 {
 	sink->first = false;
 	return buffer_append(sink->out, sink->lists[--sink->depth] ? "]" : "}",
-			     1, err);
+			     1, sink->sink.err);
 }
 
 /* The comma or colon that stands before the token; 0: none. */
@@ -187,17 +187,16 @@ static char next_mark(struct json_text_sink *sink)
 	return mark;
 }
 
-static int put(struct token_sink *base, const struct token *token,
-	       struct error *err)
+static int put(struct token_sink *base, const struct token *token)
 {
 	struct json_text_sink *sink = (struct json_text_sink *)base;
 	bool open = token->kind == TOKEN_LIST || token->kind == TOKEN_OBJECT;
 	char mark;
 
 	if (token->kind == TOKEN_END)
-		return put_end(sink, err);
+		return put_end(sink);
 	if (open && sink->depth == TOKEN_DEPTH_MAX)
-		return error_set(err, EPROTO,
+		return error_set(base->err, EPROTO,
 				 "lists and objects nested more than %d deep",
 				 TOKEN_DEPTH_MAX);
 	mark = next_mark(sink);
@@ -206,13 +205,13 @@ static int put(struct token_sink *base, const struct token *token,
 		sink->first = true;
 		sink->named = false;
 	}
-	return put_value(sink->out, mark, token, err);
+	return put_value(sink->out, mark, token, base->err);
 }
 
 struct token_sink *json_text_sink(struct json_text_sink *sink,
-				  struct buffer *out)
+				  struct buffer *out, struct error *err)
 {
-	*sink = (struct json_text_sink){ .sink.put = put,
+	*sink = (struct json_text_sink){ .sink = { put, err },
 					 .out = out,
 					 .first = true };
 	return &sink->sink;

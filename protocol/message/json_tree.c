@@ -73,8 +73,7 @@ static bool add_item(struct json_tree_sink *sink, cJSON *item)
 	return added;
 }
 
-static int put(struct token_sink *base, const struct token *token,
-	       struct error *err)
+static int put(struct token_sink *base, const struct token *token)
 {
 	struct json_tree_sink *sink = (struct json_tree_sink *)base;
 	bool member =
@@ -87,23 +86,24 @@ static int put(struct token_sink *base, const struct token *token,
 	}
 	if (member && !sink->name) {
 		sink->name = strndup(token->text, token->size);
-		return sink->name ? 0 : error_nomem(err, "JSON");
+		return sink->name ? 0 : error_nomem(base->err, "JSON");
 	}
 	if (sink->depth == TOKEN_DEPTH_MAX)
-		return error_set(err, EPROTO,
+		return error_set(base->err, EPROTO,
 				 "lists and objects nested more than %d deep",
 				 TOKEN_DEPTH_MAX);
 	item = item_of(token);
 	if (!item || !add_item(sink, item))
-		return error_nomem(err, "JSON");
+		return error_nomem(base->err, "JSON");
 	if (token->kind == TOKEN_LIST || token->kind == TOKEN_OBJECT)
 		sink->open[sink->depth++] = item;
 	return 0;
 }
 
-struct token_sink *json_tree_sink(struct json_tree_sink *sink)
+struct token_sink *json_tree_sink(struct json_tree_sink *sink,
+				  struct error *err)
 {
-	*sink = (struct json_tree_sink){ .sink.put = put };
+	*sink = (struct json_tree_sink){ .sink = { put, err } };
 	return &sink->sink;
 }
 
@@ -178,16 +178,15 @@ static void advance(struct json_tree_source *source)
 			source->open[source->depth - 1]->next;
 }
 
-static int next(struct token_source *base, struct token *token,
-		struct error *err)
+static int next(struct token_source *base, struct token *token)
 {
 	struct json_tree_source *source = (struct json_tree_source *)base;
 	const cJSON *item;
 
 	if (!source->depth)
-		return error_set(err, EPROTO, "not JSON");
+		return error_set(base->err, EPROTO, "not JSON");
 	if (source->depth > TOKEN_DEPTH_MAX)
-		return error_set(err, EPROTO,
+		return error_set(base->err, EPROTO,
 				 "lists and objects nested more than %d deep",
 				 TOKEN_DEPTH_MAX);
 	item = source->open[source->depth - 1];
@@ -204,9 +203,10 @@ static int next(struct token_source *base, struct token *token,
 }
 
 struct token_source *json_tree_source(struct json_tree_source *source,
-				      const cJSON *tree)
+				      const cJSON *tree, struct error *err)
 {
-	source->source = (struct token_source){ .next = next, .json = true };
+	source->source =
+		(struct token_source){ .next = next, .err = err, .json = true };
 	source->open[0] = tree;
 	source->depth = tree ? 1 : 0;
 	source->named = false;

@@ -9,14 +9,13 @@ void json_writer_init(struct json_writer *writer, struct buffer *out)
 	writer->out = out;
 	writer->begun = out->size;
 	writer->failure.code = 0;
-	json_text_sink(&writer->sink, out);
+	json_text_sink(&writer->sink, out, &writer->failure);
 }
 
 static void put(struct json_writer *writer, const struct token *token)
 {
 	if (!writer->failure.code)
-		writer->sink.sink.put(&writer->sink.sink, token,
-				      &writer->failure);
+		writer->sink.sink.put(&writer->sink.sink, token);
 }
 
 /* The name of the value that follows; NULL: none. */
@@ -74,18 +73,15 @@ void json_bool(struct json_writer *writer, const char *name, bool flag)
 void json_tree(struct json_writer *writer, const char *name, const cJSON *tree)
 {
 	struct json_tree_source source;
-	struct token token;
 
 	if (!tree) {
 		json_text(writer, name, NULL);
 		return;
 	}
 	put_name(writer, name);
-	json_tree_source(&source, tree);
-	if (!writer->failure.code &&
-	    source.source.next(&source.source, &token, &writer->failure) == 0)
-		token_copy(&source.source, &token, &writer->sink.sink,
-			   &writer->failure);
+	if (!writer->failure.code)
+		token_copy(json_tree_source(&source, tree, &writer->failure),
+			   &writer->sink.sink);
 }
 
 void json_member(struct json_writer *writer, const cJSON *member)

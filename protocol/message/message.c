@@ -314,11 +314,11 @@ int message_encode(enum message_type type, const void *body, struct buffer *out,
 	struct json_text_sink text;
 	struct cbor_bytes_sink bytes;
 	struct token_sink *sink = message_is_text(type)
-					  ? json_text_sink(&text, out)
-					  : cbor_bytes_sink(&bytes, out);
+					  ? json_text_sink(&text, out, err)
+					  : cbor_bytes_sink(&bytes, out, err);
 	size_t size = out->size;
 
-	if (codec_write(kind->schema, body, kind->name, sink, err) == 0)
+	if (codec_write(kind->schema, body, kind->name, sink) == 0)
 		return 0;
 	codec_undo(out, size);
 	return error_prefix(err, "%s", kind->name);
@@ -352,47 +352,46 @@ static int too_long(const char *name, size_t size, size_t max,
 
 /* The members behind the type. */
 static int read_body(enum message_type type, struct token_source *source,
-		     size_t members, void **body, struct error *err)
+		     size_t members, void **body)
 {
 	const struct message_kind *kind = &message_kinds[type];
 	void *space = malloc(kind->schema->size);
 
 	if (!space)
-		return error_nomem(err, kind->name);
-	if (codec_read_members(kind->schema, source, members, false, space,
-			       err) < 0) {
+		return error_nomem(source->err, kind->name);
+	if (codec_read_members(kind->schema, source, members, space) < 0) {
 		free(space);
-		return error_prefix(err, "%s", kind->name);
+		return error_prefix(source->err, "%s", kind->name);
 	}
 	*body = space;
 	return 0;
 }
 
 static int read_message(struct token_source *source, enum message_type *type,
-			void **body, struct error *err)
+			void **body)
 {
 	struct token token, name = { .kind = TOKEN_NONE };
 
-	if (source->next(source, &token, err) < 0)
-		return error_prefix(err, "message");
+	if (source->next(source, &token) < 0)
+		return error_prefix(source->err, "message");
 	if (token.kind != TOKEN_OBJECT)
-		return no_type(&name, err);
-	if (token.size && source->next(source, &name, err) < 0)
-		return error_prefix(err, "message");
+		return no_type(&name, source->err);
+	if (token.size && source->next(source, &name) < 0)
+		return error_prefix(source->err, "message");
 	if (!token_is(&name, "type"))
-		return no_type(&(struct token){ 0 }, err);
-	if (source->next(source, &name, err) < 0)
-		return error_prefix(err, "message");
+		return no_type(&(struct token){ 0 }, source->err);
+	if (source->next(source, &name) < 0)
+		return error_prefix(source->err, "message");
 	*type = type_named(&name);
 	if (!*type)
-		return no_type(&name, err);
+		return no_type(&name, source->err);
 	if (message_is_text(*type) != source->json)
-		return error_set(err, EPROTO,
+		return error_set(source->err, EPROTO,
 				 "%s: %s is not valid here; expected %s",
 				 message_kinds[*type].name,
 				 source->json ? "JSON" : "CBOR",
 				 source->json ? "CBOR" : "JSON");
-	return read_body(*type, source, token.size - 1, body, err);
+	return read_body(*type, source, token.size - 1, body);
 }
 
 /* Texts come alone: all of it is one message. */
@@ -405,7 +404,7 @@ static int read_text(const char *data, size_t size, enum message_type *type,
 
 	if (!object)
 		return error_prefix(err, "message");
-	rc = read_message(json_tree_source(&tree, object), type, body, err);
+	rc = read_message(json_tree_source(&tree, object, err), type, body);
 	cJSON_Delete(object);
 	return rc;
 }
@@ -424,8 +423,8 @@ int message_next(const char **data, size_t *size, enum message_type *type,
 		if (read_text(*data, *size, &found, &space, err) < 0)
 			return -1;
 	} else {
-		if (read_message(cbor_bytes_source(&bytes, *data, *size),
-				 &found, &space, err) < 0)
+		if (read_message(cbor_bytes_source(&bytes, *data, *size, err),
+				 &found, &space) < 0)
 			return -1;
 		used = bytes.at;
 	}

@@ -6,7 +6,7 @@
 #include <errno.h>
 
 static int copy_value(struct token_source *source, const struct token *token,
-		      struct token_sink *sink, int depth, struct error *err)
+		      struct token_sink *sink, int depth)
 {
 	size_t left = token->kind == TOKEN_LIST     ? token->size
 		      : token->kind == TOKEN_OBJECT ? token->size * 2
@@ -15,34 +15,37 @@ static int copy_value(struct token_source *source, const struct token *token,
 	struct token inner;
 
 	if (open && depth == TOKEN_DEPTH_MAX)
-		return error_set(err, EPROTO,
+		return error_set(source->err, EPROTO,
 				 "lists and objects nested more than %d deep",
 				 TOKEN_DEPTH_MAX);
-	if (sink && sink->put(sink, token, err) < 0)
+	if (sink && sink->put(sink, token) < 0)
 		return -1;
 	for (; left; left--) {
 		bool name = token->kind == TOKEN_OBJECT && left % 2 == 0;
 
-		if (source->next(source, &inner, err) < 0)
+		if (source->next(source, &inner) < 0)
 			return -1;
 		if (name && inner.kind != TOKEN_TEXT)
-			return error_set(err, EPROTO,
+			return error_set(source->err, EPROTO,
 					 "a member without a name");
-		if (copy_value(source, &inner, sink, depth + 1, err) < 0)
+		if (copy_value(source, &inner, sink, depth + 1) < 0)
 			return -1;
 	}
 	inner.kind = TOKEN_END;
-	return open && sink ? sink->put(sink, &inner, err) : 0;
+	return open && sink ? sink->put(sink, &inner) : 0;
 }
 
-int token_copy(struct token_source *source, const struct token *token,
-	       struct token_sink *sink, struct error *err)
+int token_copy_rest(struct token_source *source, const struct token *token,
+		    struct token_sink *sink)
 {
-	return copy_value(source, token, sink, 0, err);
+	return copy_value(source, token, sink, 0);
 }
 
-int token_skip(struct token_source *source, const struct token *token,
-	       struct error *err)
+int token_copy(struct token_source *source, struct token_sink *sink)
 {
-	return copy_value(source, token, NULL, 0, err);
+	struct token token;
+
+	return source->next(source, &token) < 0
+		       ? -1
+		       : copy_value(source, &token, sink, 0);
 }

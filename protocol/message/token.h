@@ -57,26 +57,25 @@ static inline bool token_is(const struct token *token, const char *text)
 	       !strncmp(text, token->text, token->size) && !text[token->size];
 }
 
+/* Calls return 0, or -1 and set *err, which may be NULL. */
 struct token_sink {
-	int (*put)(struct token_sink *sink, const struct token *token,
-		   struct error *err);
+	int (*put)(struct token_sink *sink, const struct token *token);
+	struct error *err;
 };
 
-/* EPROTO: there is no value there, or one that no message has. */
+/* EPROTO: there is no value, or one that no message has. */
 struct token_source {
-	int (*next)(struct token_source *source, struct token *token,
-		    struct error *err);
-	bool json; /* large integers come as texts of digits */
+	int (*next)(struct token_source *source, struct token *token);
+	struct error *err;
+	bool json;  /* large integers are texts of digits */
+	bool loose; /* fields of structs may be unknown, and absent */
 };
 
-/* Copy the value that begins with this token to the sink. EPROTO past
- * TOKEN_DEPTH_MAX.
- */
-int token_copy(struct token_source *source, const struct token *token,
-	       struct token_sink *sink, struct error *err);
-/* Read and drop the rest of that value. */
-int token_skip(struct token_source *source, const struct token *token,
-	       struct error *err);
+/* Copy the next value to the sink. EPROTO past TOKEN_DEPTH_MAX. */
+int token_copy(struct token_source *source, struct token_sink *sink);
+/* The same when its first token was read already. sink NULL: skip the value. */
+int token_copy_rest(struct token_source *source, const struct token *token,
+		    struct token_sink *sink);
 
 /* CBOR (RFC 8949), without tags, byte strings and items of indefinite size. */
 
@@ -85,7 +84,7 @@ struct cbor_bytes_sink {
 	struct buffer *out;
 };
 struct token_sink *cbor_bytes_sink(struct cbor_bytes_sink *sink,
-				   struct buffer *out);
+				   struct buffer *out, struct error *err);
 
 struct cbor_bytes_source {
 	struct token_source source;
@@ -94,7 +93,8 @@ struct cbor_bytes_source {
 	size_t size, at;
 };
 struct token_source *cbor_bytes_source(struct cbor_bytes_source *source,
-				       const char *data, size_t size);
+				       const char *data, size_t size,
+				       struct error *err);
 
 /* JSON text, in one line. */
 
@@ -107,7 +107,7 @@ struct json_text_sink {
 	bool named; /* the name of a member was last */
 };
 struct token_sink *json_text_sink(struct json_text_sink *sink,
-				  struct buffer *out);
+				  struct buffer *out, struct error *err);
 
 /* A tree of cJSON. */
 
@@ -120,7 +120,8 @@ struct json_tree_sink {
 	size_t depth;
 	char *name; /* of the member to come */
 };
-struct token_sink *json_tree_sink(struct json_tree_sink *sink);
+struct token_sink *json_tree_sink(struct json_tree_sink *sink,
+				  struct error *err);
 void json_tree_sink_clear(struct json_tree_sink *sink); /* but the tree */
 
 struct json_tree_source {
@@ -130,6 +131,6 @@ struct json_tree_source {
 	bool named; /* the name of the present item was given */
 };
 struct token_source *json_tree_source(struct json_tree_source *source,
-				      const cJSON *tree);
+				      const cJSON *tree, struct error *err);
 
 #endif

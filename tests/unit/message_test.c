@@ -145,15 +145,13 @@ static cJSON *sample_message(enum message_type type)
 static void on_wire(const cJSON *object, bool text, struct buffer *out)
 {
 	struct json_tree_source tree;
-	struct token_source *source = json_tree_source(&tree, object);
 	struct cbor_bytes_sink bytes;
-	struct token token;
 	char *printed;
 
 	buffer_init(out, MESSAGE_TEXT_MAX);
 	if (!text) {
-		source->next(source, &token, NULL);
-		token_copy(source, &token, cbor_bytes_sink(&bytes, out), NULL);
+		token_copy(json_tree_source(&tree, object, NULL),
+			   cbor_bytes_sink(&bytes, out, NULL));
 		return;
 	}
 	printed = cJSON_PrintUnformatted(object);
