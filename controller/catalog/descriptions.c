@@ -4,7 +4,7 @@
 #include "controller/catalog/descriptions.h"
 
 #include "controller/catalog/catalog_internal.h"
-#include "protocol/yaml/value_json.h"
+#include "protocol/yaml/value.h"
 
 #include <errno.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 
 #include "controller/catalog/descriptions.h"
 #include "controller/results/rules/log_rules.h"
-#include "protocol/yaml/value_json.h"
+#include "protocol/yaml/value.h"
 
 #include <sodium.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #include "controller/sweep/cell_label.h"
 
 #include "protocol/base/utf8.h"
-#include "protocol/yaml/value_json.h"
+#include "protocol/yaml/value.h"
 
 #include <string.h>
 

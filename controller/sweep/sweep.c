@@ -3,7 +3,7 @@
 
 #include "controller/catalog/descriptions.h"
 #include "protocol/base/nearest_word.h"
-#include "protocol/yaml/value_json.h"
+#include "protocol/yaml/value.h"
 
 #include <string.h>
 

@@ -165,3 +165,10 @@ void loop_source_free(sd_event_source **source)
 {
 	*source = sd_event_source_disable_unref(*source);
 }
+
+void loop_source_detach(sd_event_source *source)
+{
+	sd_event_source_set_destroy_callback(source, free);
+	sd_event_source_set_floating(source, 1);
+	sd_event_source_unref(source);
+}

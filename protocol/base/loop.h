@@ -53,4 +53,8 @@ void loop_defer_run(sd_event_source *source);
 
 void loop_source_free(sd_event_source **source);
 
+/* The loop owns the source from now on, and the source its userdata (free(3)).
+ */
+void loop_source_detach(sd_event_source *source);
+
 #endif

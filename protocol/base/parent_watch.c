@@ -1,7 +1,7 @@
 /* parent_watch.c - notices the end of the process that started this one.
  */
 #include "protocol/base/parent_watch.h"
-#include "protocol/base/owned.h"
+#include "protocol/base/loop.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -28,11 +28,6 @@ static int parent_watch_run(sd_event_source *source, int fd, uint32_t events,
 	return 0;
 }
 
-static void parent_watch_free(void *arg)
-{
-	free(arg);
-}
-
 int parent_watch_start(sd_event *loop, int fd, parent_watch_fn *fn, void *arg,
 		       struct error *err)
 {
@@ -56,8 +51,6 @@ int parent_watch_start(sd_event *loop, int fd, parent_watch_fn *fn, void *arg,
 		return error_set(err, -rc, "--parent-fd %d: not a pipe", fd);
 	}
 	sd_event_source_set_io_fd_own(source, 1);
-	sd_event_source_set_destroy_callback(source, parent_watch_free);
-	sd_event_source_set_floating(source, 1);
-	sd_event_source_unref(source);
+	loop_source_detach(source);
 	return 0;
 }

@@ -3,6 +3,7 @@
 #include "protocol/base/program.h"
 #include "protocol/base/clock.h"
 #include "protocol/base/log.h"
+#include "protocol/base/loop.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -88,11 +89,6 @@ static int reload_run(sd_event_source *source,
 	return 0;
 }
 
-static void reload_free(void *arg)
-{
-	free(arg);
-}
-
 int program_on_reload(sd_event *loop, program_reload_fn *fn, void *arg,
 		      struct error *err)
 {
@@ -115,9 +111,7 @@ int program_on_reload(sd_event *loop, program_reload_fn *fn, void *arg,
 		free(reload);
 		return error_set(err, -rc, "event loop: cannot handle SIGHUP");
 	}
-	sd_event_source_set_destroy_callback(source, reload_free);
-	sd_event_source_set_floating(source, 1);
-	sd_event_source_unref(source);
+	loop_source_detach(source);
 	return 0;
 }
 

@@ -29,11 +29,7 @@ struct work {
 	char path[PATH_MAX]; /* of the entry, cleaned */
 };
 
-static void reader_free(struct archive *in)
-{
-	archive_read_free(in);
-}
-OWNED_POINTER(struct archive, reader_free)
+OWNED_POINTER(struct archive, archive_read_free)
 
 bool unpack_path(const char *from, char to[PATH_MAX])
 {
@@ -351,7 +347,7 @@ int unpack(int fd, int dirfd, const char *only,
 	   const struct unpack_limits *limits, unpack_refused_fn *refused,
 	   void *arg, struct unpack_counts *counts, struct error *err)
 {
-	owned(reader_free) struct archive *in = archive_read_new();
+	owned(archive_read_free) struct archive *in = archive_read_new();
 	struct work work = {
 		.in = in,
 		.root = dirfd,

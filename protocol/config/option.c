@@ -37,27 +37,19 @@ const struct option_rule *option_next(const struct option_tables *tables,
 	return NULL;
 }
 
-static const struct option_rule *rule_named(const struct reader *reader,
-					    const char *name, size_t length)
+/* By its name of this length, or by its letter. */
+static const struct option_rule *find_rule(const struct reader *reader,
+					   const char *name, size_t length,
+					   char letter)
 {
 	const struct option_rule *rule = NULL;
 
 	while ((rule = option_next(reader->tables, rule)))
-		if (strlen(rule->name) == length &&
-		    !memcmp(rule->name, name, length))
-			return rule;
-	return NULL;
-}
-
-static const struct option_rule *rule_lettered(const struct reader *reader,
-					       char letter)
-{
-	const struct option_rule *rule = NULL;
-
-	while ((rule = option_next(reader->tables, rule)))
-		if (rule->letter && rule->letter == letter)
-			return rule;
-	return NULL;
+		if (name ? strlen(rule->name) == length &&
+				    !memcmp(rule->name, name, length)
+			 : rule->letter == letter)
+			break;
+	return rule;
 }
 
 static int unknown(const struct reader *reader, const char *name,
@@ -197,7 +189,7 @@ static int read_long(struct reader *reader, const char *name, struct error *err)
 {
 	const char *equals = strchr(name, '=');
 	size_t length = equals ? (size_t)(equals - name) : strlen(name);
-	const struct option_rule *rule = rule_named(reader, name, length);
+	const struct option_rule *rule = find_rule(reader, name, length, 0);
 
 	if (!rule)
 		return unknown(reader, name, err);
@@ -209,7 +201,7 @@ static int read_letters(struct reader *reader, const char *letters,
 {
 	for (; *letters && !reader->last; letters++) {
 		const struct option_rule *rule =
-			rule_lettered(reader, *letters);
+			find_rule(reader, NULL, 0, *letters);
 		bool flag = rule && (rule->kind == OPTION_FLAG ||
 				     rule->kind == OPTION_LAST);
 

@@ -283,18 +283,15 @@ int logins_copy(struct registry_login **to, size_t *to_count,
 		struct error *err)
 {
 	struct registry_login *copy = calloc(count + 1, sizeof(*copy));
-	bool good = copy;
 
-	for (size_t i = 0; good && i < count; i++) {
-		copy[i].registry = strdup(from[i].registry);
-		if (from[i].sealed)
-			copy[i].sealed = strdup(from[i].sealed);
-		good = copy[i].registry && (copy[i].sealed || !from[i].sealed);
-	}
-	if (!good) {
-		logins_free(copy, count);
+	if (!copy)
 		return error_nomem(err, "credentials");
-	}
+	for (size_t i = 0; i < count; i++)
+		if (codec_copy(&registry_login_schema, &from[i], &copy[i],
+			       err) < 0) {
+			logins_free(copy, i);
+			return error_prefix(err, "credentials");
+		}
 	*to = copy;
 	*to_count = count;
 	return 0;

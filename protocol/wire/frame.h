@@ -52,6 +52,11 @@ int frames_text(struct frames *frames, struct buffer *text, struct error *err);
 int frames_payload(struct frames *frames, const void *payload, size_t size,
 		   struct error *err);
 
+static inline int socket_set_int(void *socket, int option, int value)
+{
+	return zmq_setsockopt(socket, option, &value, sizeof(value));
+}
+
 /* A PAIR socket that gets these events of `socket`; closed by the caller, after
  * zmq_socket_monitor(socket, NULL, 0).
  */

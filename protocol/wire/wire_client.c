@@ -354,11 +354,6 @@ static int monitor_ready(void *arg)
 	return client->monitor != NULL;
 }
 
-static int set_int(void *socket, int option, int value)
-{
-	return zmq_setsockopt(socket, option, &value, sizeof(value));
-}
-
 static int dealer_options(struct wire_client *client)
 {
 	void *dealer = client->dealer;
@@ -372,12 +367,13 @@ static int dealer_options(struct wire_client *client)
 			      KEY_TEXT_SIZE) |
 	       zmq_setsockopt(dealer, ZMQ_CURVE_SECRETKEY, client->key.secret,
 			      KEY_TEXT_SIZE) |
-	       set_int(dealer, ZMQ_SNDHWM, SEND_QUEUE) |
-	       set_int(dealer, ZMQ_RECONNECT_IVL, RECONNECT_MS) |
-	       set_int(dealer, ZMQ_RECONNECT_IVL_MAX, RECONNECT_MAX_MS) |
-	       set_int(dealer, ZMQ_CONNECT_TIMEOUT, CONNECT_MS) |
-	       set_int(dealer, ZMQ_HANDSHAKE_IVL, HANDSHAKE_MS) |
-	       set_int(dealer, ZMQ_LINGER, 0) | set_int(dealer, ZMQ_IPV6, 1) |
+	       socket_set_int(dealer, ZMQ_SNDHWM, SEND_QUEUE) |
+	       socket_set_int(dealer, ZMQ_RECONNECT_IVL, RECONNECT_MS) |
+	       socket_set_int(dealer, ZMQ_RECONNECT_IVL_MAX, RECONNECT_MAX_MS) |
+	       socket_set_int(dealer, ZMQ_CONNECT_TIMEOUT, CONNECT_MS) |
+	       socket_set_int(dealer, ZMQ_HANDSHAKE_IVL, HANDSHAKE_MS) |
+	       socket_set_int(dealer, ZMQ_LINGER, 0) |
+	       socket_set_int(dealer, ZMQ_IPV6, 1) |
 	       zmq_setsockopt(dealer, ZMQ_MAXMSGSIZE, &max, sizeof(max));
 }
 

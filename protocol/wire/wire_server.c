@@ -191,30 +191,26 @@ static void left(void *arg, const char *address)
 
 /* Making and unmaking. */
 
-static int set_int(void *socket, int option, int value)
-{
-	return zmq_setsockopt(socket, option, &value, sizeof(value));
-}
-
 static int router_options(struct wire_server *server, const struct key *key)
 {
 	int64_t max = MESSAGE_TEXT_MAX + ENVELOPE_MAX; /* payloads too */
 	void *router = server->router;
 
-	return set_int(router, ZMQ_CURVE_SERVER, 1) |
+	return socket_set_int(router, ZMQ_CURVE_SERVER, 1) |
 	       zmq_setsockopt(router, ZMQ_CURVE_SECRETKEY, key->secret,
 			      KEY_TEXT_SIZE) |
 	       zmq_setsockopt(router, ZMQ_ZAP_DOMAIN, "regatta", 7) |
-	       set_int(router, ZMQ_ROUTER_MANDATORY, 1) |
-	       set_int(router, ZMQ_RCVHWM, RECEIVE_QUEUE) |
-	       set_int(router, ZMQ_SNDHWM, SEND_QUEUE) |
-	       set_int(router, ZMQ_BACKLOG, BACKLOG) |
-	       set_int(router, ZMQ_HANDSHAKE_IVL, HANDSHAKE_MS) |
-	       set_int(router, ZMQ_TCP_KEEPALIVE, 1) |
-	       set_int(router, ZMQ_TCP_KEEPALIVE_IDLE, PROBE_S) |
-	       set_int(router, ZMQ_TCP_KEEPALIVE_INTVL, PROBE_S) |
-	       set_int(router, ZMQ_TCP_KEEPALIVE_CNT, PROBES) |
-	       set_int(router, ZMQ_LINGER, 200) | set_int(router, ZMQ_IPV6, 1) |
+	       socket_set_int(router, ZMQ_ROUTER_MANDATORY, 1) |
+	       socket_set_int(router, ZMQ_RCVHWM, RECEIVE_QUEUE) |
+	       socket_set_int(router, ZMQ_SNDHWM, SEND_QUEUE) |
+	       socket_set_int(router, ZMQ_BACKLOG, BACKLOG) |
+	       socket_set_int(router, ZMQ_HANDSHAKE_IVL, HANDSHAKE_MS) |
+	       socket_set_int(router, ZMQ_TCP_KEEPALIVE, 1) |
+	       socket_set_int(router, ZMQ_TCP_KEEPALIVE_IDLE, PROBE_S) |
+	       socket_set_int(router, ZMQ_TCP_KEEPALIVE_INTVL, PROBE_S) |
+	       socket_set_int(router, ZMQ_TCP_KEEPALIVE_CNT, PROBES) |
+	       socket_set_int(router, ZMQ_LINGER, 200) |
+	       socket_set_int(router, ZMQ_IPV6, 1) |
 	       zmq_setsockopt(router, ZMQ_MAXMSGSIZE, &max, sizeof(max));
 }
 
@@ -305,7 +301,7 @@ int wire_server_bind(struct wire_server *server, const char *endpoint,
 	size_t size = sizeof(server->endpoint);
 
 	/* Else the endpoint would read tcp://[::ffff:127.0.0.1]:5555. */
-	set_int(server->router, ZMQ_IPV6, !is_ipv4(endpoint));
+	socket_set_int(server->router, ZMQ_IPV6, !is_ipv4(endpoint));
 	if (zmq_bind(server->router, endpoint) < 0)
 		return error_errno(err, "cannot listen at %s", endpoint);
 	zmq_watch_touch(server->router_watch);

@@ -155,11 +155,7 @@ static int next_event(struct reader *reader, yaml_event_t *event)
 			    yaml->context ? yaml->context : "");
 }
 
-static void event_clear(yaml_event_t *event)
-{
-	yaml_event_delete(event);
-}
-OWNED_VALUE(yaml_event_t, event_clear)
+OWNED_VALUE(yaml_event_t, yaml_event_delete)
 
 static int count_values(struct reader *reader, size_t weight, size_t line)
 {
@@ -329,7 +325,7 @@ static int read_list(struct reader *reader, struct value *value, size_t depth)
 	owned(items_clear) struct items items = { 0 };
 
 	for (;;) {
-		owned(event_clear) yaml_event_t event = { 0 };
+		owned(yaml_event_delete) yaml_event_t event = { 0 };
 		struct entry entry = { 0 };
 
 		if (next_event(reader, &event) < 0)
@@ -459,8 +455,8 @@ static int read_map(struct reader *reader, struct value *map, size_t depth)
 	owned(items_clear) struct items merges = { 0 };
 
 	for (;;) {
-		owned(event_clear) yaml_event_t key = { 0 };
-		owned(event_clear) yaml_event_t event = { 0 };
+		owned(yaml_event_delete) yaml_event_t key = { 0 };
+		owned(yaml_event_delete) yaml_event_t event = { 0 };
 		struct entry entry = { 0 };
 		bool merging;
 
@@ -640,7 +636,7 @@ static int read_root(struct reader *reader, const yaml_event_t *event)
 static int read_document(struct reader *reader)
 {
 	for (;;) {
-		owned(event_clear) yaml_event_t event = { 0 };
+		owned(yaml_event_delete) yaml_event_t event = { 0 };
 		size_t line;
 
 		if (next_event(reader, &event) < 0)

@@ -7,6 +7,7 @@
 
 #include "protocol/base/error.h"
 
+#include <cjson/cJSON.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -120,5 +121,10 @@ int value_enum(const struct value *value, const char *const *words, size_t *out,
  */
 int value_check_keys(const struct value *map, const char *const *keys,
 		     struct error *err);
+
+/* The value as JSON. Plain numbers and bools become numbers and bools; quoted
+ * ones stay strings. The caller deletes the result. NULL: no memory.
+ */
+cJSON *value_to_json(const struct value *value);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include "controller/sweep/flagperf/options.h"
 #include "controller/sweep/flagperf/template.h"
-#include "protocol/yaml/value_json.h"
+#include "protocol/yaml/value.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -2,7 +2,7 @@
 #include "controller/sweep/flagperf/conf.h"
 #include "controller/sweep/flagperf/template.h"
 #include "protocol/yaml/document.h"
-#include "protocol/yaml/value_json.h"
+#include "protocol/yaml/value.h"
 
 #include <errno.h>
 #include <string.h>
