@@ -16,11 +16,10 @@ static inline bool wire_from_json(const char *text, struct buffer *bytes)
 	cJSON *object = strncmp(text, hello, sizeof(hello) - 1) != 0
 				? codec_parse(text, strlen(text), NULL)
 				: NULL;
-	struct json_tree_source tree;
 	struct cbor_bytes_sink sink;
-	bool good = cJSON_IsObject(object) &&
-		    token_copy(json_tree_source(&tree, object, NULL),
-			       cbor_bytes_sink(&sink, bytes, NULL)) == 0;
+	bool good =
+		cJSON_IsObject(object) &&
+		json_tree_put(object, cbor_bytes_sink(&sink, bytes, NULL)) == 0;
 
 	cJSON_Delete(object);
 	return good;
@@ -34,13 +33,14 @@ static inline void wire_to_json(const char *data, size_t size,
 	struct token_source *source =
 		cbor_bytes_source(&bytes, data, size, NULL);
 	struct json_text_sink sink;
+	struct token token;
 
 	if (size && data[0] == '{')
 		buffer_append(text, data, size, NULL);
 	else
-		while (bytes.at < size &&
-		       token_copy(source, json_text_sink(&sink, text, NULL)) ==
-			       0)
+		while (bytes.at < size && source->next(source, &token) == 0 &&
+		       token_copy(source, &token,
+				  json_text_sink(&sink, text, NULL)) == 0)
 			;
 }
 

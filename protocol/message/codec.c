@@ -85,11 +85,9 @@ int codec_encode(const struct schema *schema, const void *from,
 int codec_print(const cJSON *tree, struct buffer *out, struct error *err)
 {
 	struct json_text_sink sink;
-	struct json_tree_source source;
 	size_t size = out->size;
 
-	if (token_copy(json_tree_source(&source, tree, err),
-		       json_text_sink(&sink, out, err)) == 0)
+	if (json_tree_put(tree, json_text_sink(&sink, out, err)) == 0)
 		return 0;
 	codec_undo(out, size);
 	return -1;

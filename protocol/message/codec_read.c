@@ -214,8 +214,7 @@ static int read_json(const struct field *field, const struct token *token,
 		     cJSON **to, struct token_source *source)
 {
 	struct json_tree_sink sink;
-	int rc = token_copy_rest(source, token,
-				 json_tree_sink(&sink, source->err));
+	int rc = token_copy(source, token, json_tree_sink(&sink, source->err));
 
 	json_tree_sink_clear(&sink);
 	*to = sink.root;
@@ -377,7 +376,7 @@ static int read_fields(const struct schema *schema, size_t members, void *to,
 		if (source->next(source, &token) < 0)
 			return -1;
 		if (i == schema->count) {
-			if (token_copy_rest(source, &token, NULL) < 0)
+			if (token_copy(source, &token, NULL) < 0)
 				return -1;
 			continue;
 		}

@@ -113,11 +113,8 @@ static int put_enum(struct token_sink *sink, const struct field *field,
 
 static int put_json(struct token_sink *sink, const cJSON *tree)
 {
-	struct json_tree_source source;
-
-	if (!tree)
-		return error_set(sink->err, EINVAL, "missing");
-	return token_copy(json_tree_source(&source, tree, sink->err), sink);
+	return tree ? json_tree_put(tree, sink)
+		    : error_set(sink->err, EINVAL, "missing");
 }
 
 static int put_list_begin(struct token_sink *sink, size_t count)

@@ -157,6 +157,38 @@ static void token_of(const cJSON *item, struct token *token)
 		*token = (struct token){ .kind = TOKEN_NULL };
 }
 
+static int put_item(const cJSON *item, struct token_sink *sink, int depth)
+{
+	struct token token;
+	bool open;
+
+	token_of(item, &token);
+	open = token.kind == TOKEN_LIST || token.kind == TOKEN_OBJECT;
+	if (open && depth == TOKEN_DEPTH_MAX)
+		return error_set(sink->err, EPROTO,
+				 "lists and objects nested more than %d deep",
+				 TOKEN_DEPTH_MAX);
+	if (sink->put(sink, &token) < 0)
+		return -1;
+	for (const cJSON *each = item->child; each; each = each->next) {
+		if (each->string) {
+			text_token(each->string, &token);
+			if (sink->put(sink, &token) < 0)
+				return -1;
+		}
+		if (put_item(each, sink, depth + 1) < 0)
+			return -1;
+	}
+	token.kind = TOKEN_END;
+	return open ? sink->put(sink, &token) : 0;
+}
+
+int json_tree_put(const cJSON *tree, struct token_sink *sink)
+{
+	return tree ? put_item(tree, sink, 0)
+		    : error_set(sink->err, EPROTO, "not JSON");
+}
+
 /* Go to the first child, or to the next item of the innermost list or object
  * that has one.
  */

@@ -72,16 +72,13 @@ void json_bool(struct json_writer *writer, const char *name, bool flag)
 
 void json_tree(struct json_writer *writer, const char *name, const cJSON *tree)
 {
-	struct json_tree_source source;
-
 	if (!tree) {
 		json_text(writer, name, NULL);
 		return;
 	}
 	put_name(writer, name);
 	if (!writer->failure.code)
-		token_copy(json_tree_source(&source, tree, &writer->failure),
-			   &writer->sink.sink);
+		json_tree_put(tree, &writer->sink.sink);
 }
 
 void json_member(struct json_writer *writer, const cJSON *member)

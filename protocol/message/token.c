@@ -35,17 +35,8 @@ static int copy_value(struct token_source *source, const struct token *token,
 	return open && sink ? sink->put(sink, &inner) : 0;
 }
 
-int token_copy_rest(struct token_source *source, const struct token *token,
-		    struct token_sink *sink)
+int token_copy(struct token_source *source, const struct token *token,
+	       struct token_sink *sink)
 {
 	return copy_value(source, token, sink, 0);
-}
-
-int token_copy(struct token_source *source, struct token_sink *sink)
-{
-	struct token token;
-
-	return source->next(source, &token) < 0
-		       ? -1
-		       : copy_value(source, &token, sink, 0);
 }

@@ -71,11 +71,11 @@ struct token_source {
 	bool loose; /* fields of structs may be unknown, and absent */
 };
 
-/* Copy the next value to the sink. EPROTO past TOKEN_DEPTH_MAX. */
-int token_copy(struct token_source *source, struct token_sink *sink);
-/* The same when its first token was read already. sink NULL: skip the value. */
-int token_copy_rest(struct token_source *source, const struct token *token,
-		    struct token_sink *sink);
+/* Copy the value that begins with this token to the sink, or, with sink NULL,
+ * skip it. EPROTO past TOKEN_DEPTH_MAX.
+ */
+int token_copy(struct token_source *source, const struct token *token,
+	       struct token_sink *sink);
 
 /* CBOR (RFC 8949), without tags, byte strings and items of indefinite size. */
 
@@ -123,6 +123,10 @@ struct json_tree_sink {
 struct token_sink *json_tree_sink(struct json_tree_sink *sink,
 				  struct error *err);
 void json_tree_sink_clear(struct json_tree_sink *sink); /* but the tree */
+
+/* Give the tree to the sink. EPROTO past TOKEN_DEPTH_MAX, or when it is NULL.
+ */
+int json_tree_put(const cJSON *tree, struct token_sink *sink);
 
 struct json_tree_source {
 	struct token_source source;

@@ -144,14 +144,12 @@ static cJSON *sample_message(enum message_type type)
 /* The tree as it is on the wire, in bytes that the caller clears. */
 static void on_wire(const cJSON *object, bool text, struct buffer *out)
 {
-	struct json_tree_source tree;
 	struct cbor_bytes_sink bytes;
 	char *printed;
 
 	buffer_init(out, MESSAGE_TEXT_MAX);
 	if (!text) {
-		token_copy(json_tree_source(&tree, object, NULL),
-			   cbor_bytes_sink(&bytes, out, NULL));
+		json_tree_put(object, cbor_bytes_sink(&bytes, out, NULL));
 		return;
 	}
 	printed = cJSON_PrintUnformatted(object);
