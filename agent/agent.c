@@ -348,7 +348,7 @@ void agent_free(struct agent *agent)
 	loop_source_free(&agent->retry);
 	loop_source_free(&agent->leave);
 	time_limit_free(agent->limit);
-	loop_source_free(&agent->elsewhere);
+	loop_source_free(&agent->endpoint_timer);
 	loop_source_free(&agent->report);
 	loop_source_free(&agent->strays);
 	loop_source_free(&agent->inotify);

@@ -67,18 +67,18 @@ struct agent {
 	sd_event_source *inotify;
 	cJSON *engine_version;
 	char instance[33];
-	char *folder;     /* of the spool */
-	bool begun;       /* recovery has begun, */
-	bool looked;      /* and is done */
+	char *folder; /* of the spool */
+	bool recovery_begun;
+	bool recovered;   /* it is done */
 	bool leaving;     /* by leave.c, */
 	int64_t until_ms; /* which starts at this time; 0: never */
 	int64_t end_ms;   /* of the allocation; 0: never */
 	struct time_limit *limit;
 	sd_event_source *leave;
-	sd_event_source *elsewhere; /* timer of recovery_find_controller() */
-	bool session;               /* welcome was received */
-	bool complained;            /* that the engine is away: logged once */
-	bool unkept; /* that the next key cannot be stored: logged once */
+	sd_event_source *endpoint_timer; /* recovery_find_controller() */
+	bool session;                    /* welcome was received */
+	bool outage_logged;              /* of the engine or the controller */
+	bool key_unsaved;         /* the controller's next key; it was logged */
 	int64_t refused_since_ms; /* monotonic; 0: it is not refused */
 	TAILQ_HEAD(, task_entry) tasks;
 	size_t tasks_count;

@@ -16,8 +16,8 @@
 #define END_MS 8000    /* for the engine to remove containers */
 
 /* Replace what was planned before. */
-static void plan(struct agent *agent, int64_t wait_ms,
-		 sd_event_time_handler_t fn)
+static void set_timer(struct agent *agent, int64_t wait_ms,
+		      sd_event_time_handler_t fn)
 {
 	loop_source_free(&agent->leave);
 	loop_timer(agent->loop, &agent->leave,
@@ -42,7 +42,7 @@ static int evict(sd_event_source *source, uint64_t usec, void *arg)
 
 	log_warning("removing the remaining tasks: tasks=%zu",
 		    agent->tasks_count);
-	plan(agent, END_MS, end_now);
+	set_timer(agent, END_MS, end_now);
 	for (entry = TAILQ_FIRST(&agent->tasks); entry; entry = next) {
 		next = TAILQ_NEXT(entry, next);
 		task_discard(entry->task);
@@ -53,7 +53,7 @@ static int evict(sd_event_source *source, uint64_t usec, void *arg)
 void leave_if_empty(struct agent *agent)
 {
 	/* Before recovery is done, the tasks are not known. */
-	if (agent->leaving && agent->looked && !agent->tasks_count)
+	if (agent->leaving && agent->recovered && !agent->tasks_count)
 		sd_event_exit(agent->loop, EXIT_GOOD);
 }
 
@@ -67,7 +67,7 @@ void agent_leave(struct agent *agent)
 	log_info("leaving: no new task is accepted; returning tasks=%zu",
 		 agent->tasks_count);
 	agent->leaving = true;
-	plan(agent, planned && left > 0 ? left : EVICT_MS, evict);
+	set_timer(agent, planned && left > 0 ? left : EVICT_MS, evict);
 	session_report(agent);
 	leave_if_empty(agent);
 }
@@ -91,7 +91,7 @@ static void plan_end(void *arg, int64_t end_ms)
 	agent->until_ms = slurm_share_leave_ms(&share);
 	loop_source_free(&agent->leave);
 	if (agent->until_ms)
-		plan(agent, agent->until_ms - clock_wall_ms(), time_over);
+		set_timer(agent, agent->until_ms - clock_wall_ms(), time_over);
 }
 
 static void limit_changed(void *arg, int64_t end_ms)

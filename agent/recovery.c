@@ -14,9 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RETRY_MS 50      /* while the engine is away */
-#define ELSEWHERE_MS 500 /* between reads of the controller's endpoint */
-#define STRAYS_MS 10000  /* after a task; an engine may be as late */
+#define RETRY_MS 50     /* while the engine is away */
+#define ENDPOINT_MS 500 /* between reads of the controller's endpoint */
+#define STRAYS_MS 10000 /* after a task; an engine may be as late */
 
 static void agent_begin(struct agent *agent);
 static void find_controller(struct agent *agent);
@@ -29,9 +29,9 @@ static int begin_again(sd_event_source *source, uint64_t usec, void *arg)
 
 static void begin_later(struct agent *agent, const struct error *err)
 {
-	if (!agent->complained)
+	if (!agent->outage_logged)
 		log_warning("waiting for the engine: %s", err->text);
-	agent->complained = true;
+	agent->outage_logged = true;
 	loop_timer(agent->loop, &agent->retry, RETRY_MS, begin_again, agent,
 		   NULL);
 }
@@ -215,7 +215,7 @@ static int look_again(sd_event_source *source, uint64_t usec, void *arg)
 void recovery_find_controller(struct agent *agent)
 {
 	if (*agent->config->settings.controller == '/')
-		loop_timer(agent->loop, &agent->elsewhere, ELSEWHERE_MS,
+		loop_timer(agent->loop, &agent->endpoint_timer, ENDPOINT_MS,
 			   look_again, agent, NULL);
 }
 
@@ -246,13 +246,13 @@ static void list_done(void *arg, const struct error *err, cJSON *answer)
 		begin_later(agent, err);
 		return;
 	}
-	agent->complained = false;
+	agent->outage_logged = false;
 	if (spool_each(agent->spool, adopt_one, &adoption, &wrong) < 0) {
 		begin_later(agent, &wrong);
 		return;
 	}
 	install_forget_strays(agent->engine, agent->owner);
-	agent->looked = true;
+	agent->recovered = true;
 	find_controller(agent);
 	leave_if_empty(agent);
 }
@@ -386,7 +386,7 @@ void recovery_devices(void *arg)
 
 	agent->inventory_due = true;
 	agent->monitor_config.profile = profile;
-	if (agent->begun) {
+	if (agent->recovery_begun) {
 		session_tell_inventory(agent);
 		return;
 	}
@@ -405,7 +405,7 @@ static void agent_begin(struct agent *agent)
 {
 	struct error err;
 
-	agent->begun = true;
+	agent->recovery_begun = true;
 	agent->call = engine_version(agent->engine, AGENT_CALL_MS, version_done,
 				     agent, &err);
 	if (!agent->call)

@@ -207,8 +207,8 @@ static void on_welcome(struct agent *agent, void *body)
 
 	agent->session = true;
 	agent_tell_status(agent);
-	agent->complained = false;
-	agent->unkept = false;
+	agent->outage_logged = false;
+	agent->key_unsaved = false;
 	agent->refused_since_ms = 0;
 	recovery_strays(agent);
 	log_info("session with the controller at %s", agent->endpoint);
@@ -381,8 +381,8 @@ static void on_resync(struct agent *agent, void *body)
 	session_report(agent);
 }
 
-static void heard(void *arg, enum message_type type, void *body,
-		  const void *payload, size_t size)
+static void received(void *arg, enum message_type type, void *body,
+		     const void *payload, size_t size)
 {
 	/* clang-format off */
 	static void (*const handlers[MESSAGE_TYPES])(struct agent *, void *) = {
@@ -512,10 +512,10 @@ static void lost(void *arg, int code, const char *why)
 
 	note_refusal(agent, code);
 	/* Once per outage: the client tries again every second. */
-	if (!agent->complained)
+	if (!agent->outage_logged)
 		log_warning("no session with the controller: %s; trying again",
 			    why);
-	agent->complained = true;
+	agent->outage_logged = true;
 	agent->session = false;
 	agent_tell_status(agent);
 	log_sender_session(agent->sender, 0);
@@ -524,20 +524,20 @@ static void lost(void *arg, int code, const char *why)
 }
 
 /* Once per session: it is tried again with each heartbeat. */
-static void unkept(void *arg, const char *why)
+static void key_unsaved(void *arg, const char *why)
 {
 	struct agent *agent = arg;
 
-	if (!agent->unkept)
+	if (!agent->key_unsaved)
 		log_warning("the controller's next key cannot be saved: %s; "
 			    "this node cannot connect once the controller uses "
 			    "that key",
 			    why);
-	agent->unkept = true;
+	agent->key_unsaved = true;
 }
 
 /* A controller with many nodes also gets logs less often. */
-static void paced(void *arg, uint32_t heartbeat_ms)
+static void set_pace(void *arg, uint32_t heartbeat_ms)
 {
 	struct agent *agent = arg;
 	uint64_t poll_ms = (uint64_t)heartbeat_ms * LOG_SENDER_POLL_MS;
@@ -548,8 +548,8 @@ static void paced(void *arg, uint32_t heartbeat_ms)
 
 const struct wire_client_handler session_handler = {
 	.connected = connected,
-	.message = heard,
+	.message = received,
 	.lost = lost,
-	.unkept = unkept,
-	.paced = paced,
+	.unkept = key_unsaved,
+	.paced = set_pace,
 };

@@ -23,7 +23,7 @@ struct time_limit {
 	void *arg;
 	sd_event_source *timer;
 	struct subprocess *tool;
-	bool complained;
+	bool failure_logged;
 };
 
 static int ask_run(sd_event_source *source, uint64_t usec, void *arg);
@@ -55,11 +55,11 @@ static void answered(void *arg, const struct error *err,
 		error_set(&why, EIO, "%s", output->complaint);
 	else
 		scontrol_read_end(limit->job, output->text, &end_ms, &why);
-	if (why.code && !limit->complained)
+	if (why.code && !limit->failure_logged)
 		log_warning("the end of the allocation can no longer be "
 			    "read: %s",
 			    why.text);
-	limit->complained = why.code;
+	limit->failure_logged = why.code;
 	if (!why.code && end_ms != limit->end_ms) {
 		limit->end_ms = end_ms;
 		limit->changed(limit->arg, end_ms);

@@ -42,7 +42,7 @@ int device_binding_apply(const struct device_binding_source *source,
 	const struct devices *devices = inventory_devices(source->inventory);
 	const struct device_info *picked[DEVICES_MAX];
 	owned(task_spec_clear) struct task_spec own = { 0 };
-	struct device_injection needs = {
+	struct device_injection injection = {
 		.profile = inventory_profile(source->inventory),
 		.roots = source->roots,
 		.features = source->features,
@@ -58,11 +58,11 @@ int device_binding_apply(const struct device_binding_source *source,
 		return -1;
 	for (size_t i = 0; devices->count && i < spec->devices.count; i++)
 		if (pick(devices, spec->devices.items[i],
-			 &picked[needs.count++], err) < 0)
+			 &picked[injection.count++], err) < 0)
 			return -1;
-	if (devices->count && needs.profile &&
-	    (device_injection_apply(&needs, &own.container, err) < 0 ||
-	     (probe && device_injection_probe(&needs, err) < 0))) {
+	if (devices->count && injection.profile &&
+	    (device_injection_apply(&injection, &own.container, err) < 0 ||
+	     (probe && device_injection_probe(&injection, err) < 0))) {
 		if (err && err->code != ENOMEM)
 			err->code = ENODEV; /* another node may have it */
 		return -1;

@@ -13,7 +13,7 @@ static void keep_word(char **to, char **from)
 }
 
 /* Facts that are not reported now are kept. */
-static void renew(struct device_info *known, struct device_info *found)
+static void update(struct device_info *known, struct device_info *found)
 {
 	uint32_t index = known->index;
 
@@ -51,7 +51,7 @@ static int append(struct devices *devices, struct device_info *found,
 	return 0;
 }
 
-static void lose(struct device_info *device)
+static void mark_gone(struct device_info *device)
 {
 	if (device->gone)
 		return;
@@ -70,12 +70,12 @@ int device_merge(struct devices *known, struct devices *found, size_t *news,
 		matches[i] = devices_match(known, i, found);
 	for (size_t i = 0; i < known->count; i++) {
 		if (matches[i] == found->count) {
-			lose(&known->list[i]);
+			mark_gone(&known->list[i]);
 			continue;
 		}
 		taken[matches[i]] = true;
 		*news += known->list[i].gone;
-		renew(&known->list[i], &found->list[matches[i]]);
+		update(&known->list[i], &found->list[matches[i]]);
 	}
 	for (size_t i = 0; i < found->count; i++) {
 		if (taken[i])

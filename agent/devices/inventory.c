@@ -29,9 +29,9 @@ struct inventory {
 	void *arg;
 	struct profiles profiles;
 	const struct profile *profile; /* NULL: none of that name */
-	struct samples told[TOOLS];    /* what they printed last */
+	struct samples samples[TOOLS]; /* what they printed last */
 	struct subprocess *tool;
-	size_t asking; /* which of the two */
+	size_t tool_index; /* which of the two */
 	struct devices devices;
 	size_t left_out; /* of the last look */
 	bool ready;
@@ -84,11 +84,12 @@ static int look(const struct inventory *inventory,
 		char why[WHY_MAX], struct error *err)
 {
 	bool chosen = profile == inventory->profile;
-	const struct samples *told = inventory->told;
+	const struct samples *samples = inventory->samples;
 
 	if (devices_find(profile, inventory->config.roots,
-			 chosen && told[MONITOR].count ? &told[MONITOR] : NULL,
-			 chosen && told[MAP].count ? &told[MAP] : NULL,
+			 chosen && samples[MONITOR].count ? &samples[MONITOR]
+							  : NULL,
+			 chosen && samples[MAP].count ? &samples[MAP] : NULL,
 			 chosen ? &inventory->devices : NULL, devices, why,
 			 WHY_MAX, err) < 0)
 		return -1;
@@ -240,7 +241,7 @@ static void log_found(const struct inventory *inventory)
 
 /* Looking again. */
 
-static void ask(struct inventory *inventory, size_t which);
+static void run_tools(struct inventory *inventory, size_t which);
 static void look_later(struct inventory *inventory, uint64_t delay_ms);
 
 /* Look once; true: there is a new device, so the tools should run. */
@@ -288,7 +289,7 @@ static int timer_run(sd_event_source *source, uint64_t usec, void *arg)
 	struct inventory *inventory = arg;
 
 	if (look_again(inventory) && !inventory->tool)
-		ask(inventory, MONITOR);
+		run_tools(inventory, MONITOR);
 	look_later(inventory, INVENTORY_LOOK_MS);
 	return 0;
 }
@@ -325,11 +326,11 @@ static struct tool tool_of(const struct profile *profile, size_t which)
 						 profile->discover.map };
 }
 
-static void tool_told(void *arg, const struct error *err,
+static void tool_done(void *arg, const struct error *err,
 		      const struct subprocess_output *output)
 {
 	struct inventory *inventory = arg;
-	struct tool tool = tool_of(inventory->profile, inventory->asking);
+	struct tool tool = tool_of(inventory->profile, inventory->tool_index);
 	struct samples samples = { 0 };
 	struct error wrong;
 
@@ -343,14 +344,14 @@ static void tool_told(void *arg, const struct error *err,
 			    *output->complaint ? ": " : "", output->complaint,
 			    wrong.text);
 	} else {
-		samples_clear(&inventory->told[inventory->asking]);
-		inventory->told[inventory->asking] = samples;
+		samples_clear(&inventory->samples[inventory->tool_index]);
+		inventory->samples[inventory->tool_index] = samples;
 	}
-	ask(inventory, inventory->asking + 1);
+	run_tools(inventory, inventory->tool_index + 1);
 }
 
 /* Run this tool and those after it, then look again with their output. */
-static void ask(struct inventory *inventory, size_t which)
+static void run_tools(struct inventory *inventory, size_t which)
 {
 	const struct profile *profile = inventory->profile;
 	struct error err;
@@ -368,9 +369,9 @@ static void ask(struct inventory *inventory, size_t which)
 
 		if (!tool.argv->count || !tool.sampler)
 			continue;
-		inventory->asking = which;
+		inventory->tool_index = which;
 		inventory->tool = subprocess_run(inventory->loop, &command,
-						 tool_told, inventory, &err);
+						 tool_done, inventory, &err);
 		if (inventory->tool)
 			return;
 		log_warning("devices: %s", err.text);
@@ -402,7 +403,7 @@ static int start_run(sd_event_source *source, uint64_t usec, void *arg)
 	    0)
 		log_warning("devices: %s", err.text);
 	/* Without devices no tool is run. */
-	ask(inventory, found.count || found.left_out ? MONITOR : TOOLS);
+	run_tools(inventory, found.count || found.left_out ? MONITOR : TOOLS);
 	return 0;
 }
 
@@ -477,7 +478,7 @@ void inventory_free(struct inventory *inventory)
 	loop_source_free(&inventory->timer);
 	loop_source_free(&inventory->watch);
 	for (size_t i = 0; i < TOOLS; i++)
-		samples_clear(&inventory->told[i]);
+		samples_clear(&inventory->samples[i]);
 	devices_clear(&inventory->devices);
 	profiles_clear(&inventory->profiles);
 	sd_event_unref(inventory->loop);

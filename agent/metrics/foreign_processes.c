@@ -54,7 +54,7 @@ struct foreign_processes {
 	DIR *processes;
 	sd_event_source *timer;
 	unsigned int looks;
-	char seen[WORDS_MAX], before[WORDS_MAX];
+	char found[WORDS_MAX], found_before[WORDS_MAX];
 };
 
 /* One look ended. */
@@ -66,27 +66,28 @@ static void end_look(struct foreign_processes *foreign)
 	uint32_t pause_ms = foreign->source.pause_ms
 				    ? foreign->source.pause_ms
 				    : FOREIGN_PROCESSES_PAUSE_MS;
-	bool stays = *foreign->seen && !strcmp(foreign->seen, foreign->before);
+	bool stays = *foreign->found &&
+		     !strcmp(foreign->found, foreign->found_before);
 
-	if (*foreign->seen && !stays && ++foreign->looks < LOOKS_MAX) {
+	if (*foreign->found && !stays && ++foreign->looks < LOOKS_MAX) {
 		loop_source_free(&foreign->timer);
 		loop_timer(foreign->source.loop, &foreign->timer, pause_ms,
 			   look_again, foreign, NULL);
 		return;
 	}
-	foreign->done(foreign->arg, stays ? foreign->seen : NULL);
+	foreign->done(foreign->arg, stays ? foreign->found : NULL);
 	foreign_processes_cancel(foreign);
 }
 
 __attribute__((format(printf, 2, 3))) static void
-saw(struct foreign_processes *foreign, const char *fmt, ...)
+set_found(struct foreign_processes *foreign, const char *fmt, ...)
 {
 	va_list args;
 
 	va_start(args, fmt);
-	vsnprintf(foreign->seen, sizeof(foreign->seen), fmt, args);
+	vsnprintf(foreign->found, sizeof(foreign->found), fmt, args);
 	va_end(args);
-	printable(foreign->seen, strlen(foreign->seen));
+	printable(foreign->found, strlen(foreign->found));
 }
 
 /* Processes. */
@@ -127,8 +128,8 @@ static bool is_watcher(const struct foreign_processes *foreign,
 	return false;
 }
 
-static void saw_process(struct foreign_processes *foreign, pid_t pid,
-			const char *name, uint32_t device)
+static void check_process(struct foreign_processes *foreign, pid_t pid,
+			  const char *name, uint32_t device)
 {
 	const struct device_info *info = &foreign->source.devices->list[device];
 	struct process_state process;
@@ -138,12 +139,12 @@ static void saw_process(struct foreign_processes *foreign, pid_t pid,
 		       is_watcher(foreign, process.name))) ||
 	    is_watcher(foreign, name))
 		return;
-	saw(foreign, "%.60s (pid %d) uses device %u%s%s",
-	    *name   ? name
-	    : known ? process.name
-		    : "a process",
-	    (int)pid, device, info->bus_id ? " at " : "",
-	    info->bus_id ? info->bus_id : "");
+	set_found(foreign, "%.60s (pid %d) uses device %u%s%s",
+		  *name   ? name
+		  : known ? process.name
+			  : "a process",
+		  (int)pid, device, info->bus_id ? " at " : "",
+		  info->bus_id ? info->bus_id : "");
 }
 
 static const struct node_file *file_of(const struct foreign_processes *foreign,
@@ -179,7 +180,7 @@ static void look_into(struct foreign_processes *foreign, pid_t pid)
 
 	snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
 	folder = opendir(path);
-	while (folder && !*foreign->seen && files++ < FILES_MAX &&
+	while (folder && !*foreign->found && files++ < FILES_MAX &&
 	       (entry = readdir(folder))) {
 		const struct node_file *file =
 			entry->d_name[0] == '.'
@@ -188,7 +189,7 @@ static void look_into(struct foreign_processes *foreign, pid_t pid)
 					  entry->d_name);
 
 		if (file)
-			saw_process(foreign, pid, "", file->device);
+			check_process(foreign, pid, "", file->device);
 	}
 	if (folder)
 		closedir(folder);
@@ -201,12 +202,12 @@ static int processes_turn(sd_event_source *source, uint64_t usec, void *arg)
 	int64_t end_ms = clock_mono_ms() + TURN_MS;
 	const struct dirent *entry = NULL;
 
-	while (!*foreign->seen && clock_mono_ms() < end_ms &&
+	while (!*foreign->found && clock_mono_ms() < end_ms &&
 	       (entry = readdir(foreign->processes)))
 		if (isdigit((unsigned char)entry->d_name[0]))
 			look_into(foreign,
 				  (pid_t)strtol(entry->d_name, NULL, 10));
-	if (!*foreign->seen && entry) {
+	if (!*foreign->found && entry) {
 		loop_timer(foreign->source.loop, &foreign->timer, 1,
 			   processes_turn, foreign, NULL);
 		return 0;
@@ -216,7 +217,7 @@ static int processes_turn(sd_event_source *source, uint64_t usec, void *arg)
 	return 0;
 }
 
-static void tool_told(void *arg, const struct error *err,
+static void tool_done(void *arg, const struct error *err,
 		      const struct subprocess_output *output)
 {
 	struct foreign_processes *foreign = arg;
@@ -224,7 +225,7 @@ static void tool_told(void *arg, const struct error *err,
 	const struct sampler *sampler = source->profile->monitor.sampler;
 	const struct device_sample *samples[DEVICES_MAX] = { NULL };
 	owned(process_rows_clear) struct process_rows rows = { 0 };
-	owned(samples_clear) struct samples told = { 0 };
+	owned(samples_clear) struct samples all = { 0 };
 
 	foreign->tool = NULL;
 	if (err || output->exit_code) {
@@ -236,15 +237,15 @@ static void tool_told(void *arg, const struct error *err,
 			  output->size, &rows, NULL);
 	/* Many tools print both tables, with the same device numbers. */
 	if (rows.count && sampler &&
-	    sampler_read(sampler, output->text, output->size, &told, NULL) == 0)
-		devices_rows(source->devices, &told, samples);
+	    sampler_read(sampler, output->text, output->size, &all, NULL) == 0)
+		devices_rows(source->devices, &all, samples);
 	for (size_t r = 0; r < rows.count; r++)
 		for (uint32_t i = 0; i < source->devices->count; i++)
-			if (!*foreign->seen && foreign->wanted >> i & 1 &&
+			if (!*foreign->found && foreign->wanted >> i & 1 &&
 			    process_uses(&rows.list[r],
 					 &source->devices->list[i], samples[i]))
-				saw_process(foreign, (pid_t)rows.list[r].pid,
-					    rows.list[r].name, i);
+				check_process(foreign, (pid_t)rows.list[r].pid,
+					      rows.list[r].name, i);
 	end_look(foreign);
 }
 
@@ -265,7 +266,7 @@ static void look_at_processes(struct foreign_processes *foreign)
 		};
 
 		foreign->tool = subprocess_run(source->loop, &command,
-					       tool_told, foreign, &err);
+					       tool_done, foreign, &err);
 	} else {
 		foreign->processes = opendir("/proc");
 	}
@@ -296,13 +297,14 @@ static void inspected(void *arg, const struct error *err, cJSON *answer)
 		const char *path = json_get_text_or_empty(given, "PathOnHost");
 
 		for (size_t i = 0; i < foreign->files_count; i++)
-			if (!*foreign->seen && *path == '/' &&
+			if (!*foreign->found && *path == '/' &&
 			    path_within(foreign->files[i].path, path))
-				saw(foreign, "container %.60s holds %.100s",
-				    name + (*name == '/'),
-				    foreign->files[i].path);
+				set_found(foreign,
+					  "container %.60s holds %.100s",
+					  name + (*name == '/'),
+					  foreign->files[i].path);
 	}
-	if (*foreign->seen)
+	if (*foreign->found)
 		end_look(foreign);
 	else
 		look_into_next(foreign);
@@ -358,8 +360,9 @@ static int look_again(sd_event_source *source, uint64_t usec, void *arg)
 {
 	struct foreign_processes *foreign = arg;
 
-	snprintf(foreign->before, sizeof(foreign->before), "%s", foreign->seen);
-	foreign->seen[0] = 0;
+	snprintf(foreign->found_before, sizeof(foreign->found_before), "%s",
+		 foreign->found);
+	foreign->found[0] = 0;
 	if (foreign->source.engine)
 		foreign->call = engine_container_list(foreign->source.engine,
 						      false, NULL, CALL_MS,

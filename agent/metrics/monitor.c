@@ -32,9 +32,9 @@ struct monitor_stream {
 	uint32_t indices[DEVICES_MAX];
 	size_t count;
 	int fd;
-	bool begun; /* its head is written */
-	bool full;  /* the last write failed */
-	bool blind; /* a device without a row was reported */
+	bool begun;       /* its head is written */
+	bool full;        /* the last write failed */
+	bool row_missing; /* a device without a row was reported */
 	TAILQ_ENTRY(monitor_stream) next;
 };
 
@@ -43,8 +43,8 @@ struct monitor {
 	const struct monitor_config *config;
 	struct host_usage *host;
 	struct tool_runner *device, *ipmi;
-	double host_w; /* by IPMI */
-	bool host_w_known;
+	double power_w; /* by IPMI */
+	bool power_known;
 	sd_event_source *timer;
 	int64_t due_ms;
 	uint32_t stated_ms; /* the interval that heads state */
@@ -180,7 +180,7 @@ static void put_error(struct monitor_stream *stream, const char *words)
 		stream_write(stream, &text);
 }
 
-static void tool_trouble(void *arg, const char *words)
+static void tool_failed(void *arg, const char *words)
 {
 	struct monitor *monitor = arg;
 	struct monitor_stream *stream;
@@ -227,9 +227,9 @@ static void put_devices(struct monitor_stream *stream, int64_t time_ms,
 	if (sample_format_put_devices(&text, time_ms, stream->indices, mine,
 				      stream->count, NULL) == 0)
 		stream_write(stream, &text);
-	if (missing && !stream->blind)
+	if (missing && !stream->row_missing)
 		put_error(stream, words);
-	stream->blind = missing > 0;
+	stream->row_missing = missing > 0;
 }
 
 /* A tool that takes longer than the interval runs less often. */
@@ -282,10 +282,10 @@ static int ipmi_read(void *arg, const struct subprocess_output *output,
 	char *end;
 
 	at = at ? at + strlen(label) : "";
-	monitor->host_w = strtod(at, &end);
-	monitor->host_w_known =
+	monitor->power_w = strtod(at, &end);
+	monitor->power_known =
 		end != at && !strncmp(end + strspn(end, " "), "Watts", 5);
-	return monitor->host_w_known
+	return monitor->power_known
 		       ? 0
 		       : error_set(err, EINVAL,
 				   "no power reading in its output");
@@ -298,8 +298,8 @@ static void take_host(struct monitor *monitor, int64_t now_ms)
 
 	buffer_init(&text, TEXT_MAX);
 	host_usage_take(monitor->host, now_ms, &sample);
-	if (monitor->host_w_known && !*tool_runner_words(monitor->ipmi)) {
-		sample.value[HOST_POWER_W] = monitor->host_w;
+	if (monitor->power_known && !*tool_runner_failure(monitor->ipmi)) {
+		sample.value[HOST_POWER_W] = monitor->power_w;
 		sample.has |= 1U << HOST_POWER_W;
 	}
 	if (sample_format_put_host(&text, stream_time(monitor, now_ms), &sample,
@@ -349,10 +349,10 @@ static void begin_streams(struct monitor *monitor)
 		stream->begun = true;
 		end_line(stream);
 		put_head(stream);
-		if (*tool_runner_words(monitor->device))
-			put_error(stream, tool_runner_words(monitor->device));
-		if (*tool_runner_words(monitor->ipmi))
-			put_error(stream, tool_runner_words(monitor->ipmi));
+		if (*tool_runner_failure(monitor->device))
+			put_error(stream, tool_runner_failure(monitor->device));
+		if (*tool_runner_failure(monitor->ipmi))
+			put_error(stream, tool_runner_failure(monitor->ipmi));
 	}
 }
 
@@ -365,7 +365,7 @@ static void rest(struct monitor *monitor)
 	loop_timer_stop(monitor->timer);
 	tool_runner_rest(monitor->device);
 	tool_runner_rest(monitor->ipmi);
-	monitor->host_w_known = false;
+	monitor->power_known = false;
 	monitor->watched_until_ms = 0;
 }
 
@@ -425,7 +425,7 @@ struct monitor *monitor_new(sd_event *loop, const struct monitor_config *config,
 	struct tool_runner_config device = {
 		.interval_ms = config->interval_ms,
 		.output = devices_read,
-		.trouble = tool_trouble,
+		.failure = tool_failed,
 		.arg = monitor,
 	};
 	struct tool_runner_config power = device;

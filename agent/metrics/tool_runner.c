@@ -21,7 +21,7 @@ struct tool_runner {
 	int64_t started_ms, not_before_ms;
 	bool stuck;            /* the last run could not be killed */
 	unsigned int failures; /* in a row */
-	char trouble[SAMPLE_FORMAT_TEXT_MAX]; /* "" while all is well */
+	char failure[SAMPLE_FORMAT_TEXT_MAX]; /* "" after a success */
 	int64_t told_ms;
 };
 
@@ -59,20 +59,20 @@ static void failed(struct tool_runner *runner, const char *words)
 	runner->failures++;
 	runner->not_before_ms =
 		now_ms + (wait_ms < FAILING_MS ? wait_ms : FAILING_MS);
-	if (!strcmp(runner->trouble, words) ||
-	    (*runner->trouble && now_ms - runner->told_ms < TELL_MS))
+	if (!strcmp(runner->failure, words) ||
+	    (*runner->failure && now_ms - runner->told_ms < TELL_MS))
 		return;
-	snprintf(runner->trouble, sizeof(runner->trouble), "%s", words);
+	snprintf(runner->failure, sizeof(runner->failure), "%s", words);
 	runner->told_ms = now_ms;
 	log_warning("monitor: %s", words);
-	runner->config.trouble(runner->config.arg, words);
+	runner->config.failure(runner->config.arg, words);
 }
 
-static void well(struct tool_runner *runner)
+static void succeeded(struct tool_runner *runner)
 {
 	runner->stuck = false;
 	runner->failures = 0;
-	runner->trouble[0] = 0;
+	runner->failure[0] = 0;
 }
 
 void tool_runner_rest(struct tool_runner *runner)
@@ -80,18 +80,19 @@ void tool_runner_rest(struct tool_runner *runner)
 	subprocess_cancel(take(runner->tool));
 	if (runner->stuck)
 		return; /* still not before its time */
-	well(runner);
+	succeeded(runner);
 	runner->not_before_ms = 0;
 }
 
-const char *tool_runner_words(const struct tool_runner *runner)
+const char *tool_runner_failure(const struct tool_runner *runner)
 {
-	return runner->trouble;
+	return runner->failure;
 }
 
 /* The error text of a failed tool: its stderr, or else its first line. */
-static void tool_words(const char *name, const struct subprocess_output *output,
-		       char words[SAMPLE_FORMAT_TEXT_MAX])
+static void failure_text(const char *name,
+			 const struct subprocess_output *output,
+			 char words[SAMPLE_FORMAT_TEXT_MAX])
 {
 	const char *said = output->complaint;
 	size_t size = strlen(said);
@@ -122,7 +123,7 @@ static void run_done(void *arg, const struct error *err,
 		return;
 	}
 	if (output->exit_code) {
-		tool_words(runner->name, output, words);
+		failure_text(runner->name, output, words);
 		failed(runner, words);
 		return;
 	}
@@ -133,7 +134,7 @@ static void run_done(void *arg, const struct error *err,
 		failed(runner, why.text);
 		return;
 	}
-	well(runner);
+	succeeded(runner);
 	if (runner->config.rest_ms)
 		runner->not_before_ms =
 			runner->started_ms + runner->config.rest_ms;

@@ -24,13 +24,13 @@ typedef int tool_output_fn(void *arg, const struct subprocess_output *output,
 			   int64_t at_ms, struct error *err);
 
 /* The tool failed; words: why, in one line. */
-typedef void tool_trouble_fn(void *arg, const char *words);
+typedef void tool_failure_fn(void *arg, const char *words);
 
 struct tool_runner_config {
 	uint32_t interval_ms; /* before the first retry */
 	uint32_t rest_ms;     /* pause after a successful run; 0: none */
 	tool_output_fn *output;
-	tool_trouble_fn *trouble;
+	tool_failure_fn *failure;
 	void *arg;
 };
 
@@ -50,7 +50,7 @@ void tool_runner_run(struct tool_runner *runner,
 /* End the present run and forget its failures, when no readings are needed. */
 void tool_runner_rest(struct tool_runner *runner);
 
-/* Why it fails; "" while it does not. Borrowed until it changes. */
-const char *tool_runner_words(const struct tool_runner *runner);
+/* Why the tool fails; "" after a success. Borrowed until it changes. */
+const char *tool_runner_failure(const struct tool_runner *runner);
 
 #endif

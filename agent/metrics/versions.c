@@ -86,9 +86,9 @@ static void rule_done(struct version_query *query)
 			       : profile->driver_count + profile->sdk_count;
 }
 
-static void go_on(struct version_query *query);
+static void next_rule(struct version_query *query);
 
-static void tool_told(void *arg, const struct error *err,
+static void tool_done(void *arg, const struct error *err,
 		      const struct subprocess_output *output)
 {
 	struct version_query *query = arg;
@@ -99,7 +99,7 @@ static void tool_told(void *arg, const struct error *err,
 	else if (!output->exit_code)
 		buffer_append(&query->text, output->text, output->size, NULL);
 	rule_done(query);
-	go_on(query);
+	next_rule(query);
 }
 
 /* Read a file at once, or run a tool; true: a tool was started. */
@@ -127,13 +127,13 @@ static bool rule_ask(struct version_query *query)
 				       .output_max = TEXT_MAX,
 				       .cpus = query->cpus,
 			       },
-			       tool_told, query, &err);
+			       tool_done, query, &err);
 	if (!query->tool)
 		log_debug("versions: %s", err.text);
 	return query->tool;
 }
 
-static void go_on(struct version_query *query)
+static void next_rule(struct version_query *query)
 {
 	const struct profile *profile = query->profile;
 	size_t count = profile->driver_count + profile->sdk_count;
@@ -149,7 +149,7 @@ static void go_on(struct version_query *query)
 
 static int begin(sd_event_source *source, uint64_t usec, void *arg)
 {
-	go_on(arg);
+	next_rule(arg);
 	return 0;
 }
 

@@ -111,22 +111,23 @@ static int add_node(struct container_spec *spec, const char *host,
 }
 
 /* Add the device nodes in a folder such as /dev/dri. */
-static int add_folder(const struct device_injection *needs, const char *folder,
-		      struct container_spec *spec, struct error *err)
+static int add_folder(const struct device_injection *injection,
+		      const char *folder, struct container_spec *spec,
+		      struct error *err)
 {
 	owned(strings_clear) struct strings paths = { 0 };
 	owned_free char *pattern = NULL;
 
 	if (asprintf(&pattern, "%s/*", folder) < 0)
 		return error_nomem(err, folder);
-	if (sysroot_glob(needs->roots, pattern, false, &paths, err) < 0)
+	if (sysroot_glob(injection->roots, pattern, false, &paths, err) < 0)
 		return -1;
 	for (size_t i = 0; i < paths.count; i++) {
 		char found[PATH_MAX];
 		struct stat st;
 
-		if (sysroot_find_node(needs->roots, paths.items[i], found, &st,
-				      NULL) == 0 &&
+		if (sysroot_find_node(injection->roots, paths.items[i], found,
+				      &st, NULL) == 0 &&
 		    add_node(spec, found, paths.items[i], &st, err) < 0)
 			return -1;
 	}
@@ -134,92 +135,93 @@ static int add_folder(const struct device_injection *needs, const char *folder,
 }
 
 /* A node, or a folder of nodes. */
-static int add_path(const struct device_injection *needs, const char *path,
+static int add_path(const struct device_injection *injection, const char *path,
 		    struct container_spec *spec, struct error *err)
 {
 	char found[PATH_MAX];
 	struct stat st;
 
-	if (!needs->roots)
+	if (!injection->roots)
 		return add_node(spec, path, path, NULL, err);
-	if (sysroot_find(needs->roots, path, found, &st, err) < 0)
+	if (sysroot_find(injection->roots, path, found, &st, err) < 0)
 		return -1;
 	if (S_ISDIR(st.st_mode))
-		return add_folder(needs, path, spec, err);
-	if (sysroot_find_node(needs->roots, path, found, &st, err) < 0)
+		return add_folder(injection, path, spec, err);
+	if (sysroot_find_node(injection->roots, path, found, &st, err) < 0)
 		return -1;
 	return add_node(spec, found, path, &st, err);
 }
 
 /* Add the paths that exist. */
-static int add_optional(const struct device_injection *needs,
+static int add_optional(const struct device_injection *injection,
 			const char *pattern, struct container_spec *spec,
 			struct error *err)
 {
 	owned(strings_clear) struct strings paths = { 0 };
 	struct error why;
 
-	if (!needs->roots)
+	if (!injection->roots)
 		return strchr(pattern, '*')
 			       ? 0
 			       : add_node(spec, pattern, pattern, NULL, err);
-	if (sysroot_glob(needs->roots, pattern, false, &paths, err) < 0)
+	if (sysroot_glob(injection->roots, pattern, false, &paths, err) < 0)
 		return -1;
 	for (size_t i = 0; i < paths.count; i++)
-		if (add_path(needs, paths.items[i], spec, &why) < 0 &&
+		if (add_path(injection, paths.items[i], spec, &why) < 0 &&
 		    why.code == ENOMEM)
 			return error_nomem(err, pattern);
 	return 0;
 }
 
-static int add_optional_all(const struct device_injection *needs,
+static int add_optional_all(const struct device_injection *injection,
 			    struct container_spec *spec, struct error *err)
 {
 	const struct strings *patterns =
-		&needs->profile->container.optional_nodes;
+		&injection->profile->container.optional_nodes;
 
 	for (size_t i = 0; i < patterns->count; i++) {
 		const char *pattern = patterns->items[i];
 		char path[PATH_MAX];
 
 		if (!strchr(pattern, '{')) {
-			if (add_optional(needs, pattern, spec, err) < 0)
+			if (add_optional(injection, pattern, spec, err) < 0)
 				return -1;
 			continue;
 		}
-		for (size_t d = 0; d < needs->count; d++)
-			if (device_path(needs->devices[d], pattern, path,
+		for (size_t d = 0; d < injection->count; d++)
+			if (device_path(injection->devices[d], pattern, path,
 					NULL) == 0 &&
-			    add_optional(needs, path, spec, err) < 0)
+			    add_optional(injection, path, spec, err) < 0)
 				return -1;
 	}
 	return 0;
 }
 
-static int add_device_nodes(const struct device_injection *needs,
+static int add_device_nodes(const struct device_injection *injection,
 			    struct container_spec *spec, struct error *err)
 {
 	const struct strings *patterns =
-		&needs->profile->container.device_nodes;
+		&injection->profile->container.device_nodes;
 	char path[PATH_MAX];
 
-	for (size_t d = 0; d < needs->count; d++)
+	for (size_t d = 0; d < injection->count; d++)
 		for (size_t i = 0; i < patterns->count; i++)
-			if (device_path(needs->devices[d], patterns->items[i],
-					path, err) < 0 ||
-			    add_path(needs, path, spec, err) < 0)
+			if (device_path(injection->devices[d],
+					patterns->items[i], path, err) < 0 ||
+			    add_path(injection, path, spec, err) < 0)
 				return error_prefix(err, "device %u",
-						    needs->devices[d]->index);
+						    injection->devices[d]
+							    ->index);
 	return 0;
 }
 
-static int add_rdma(const struct device_injection *needs,
+static int add_rdma(const struct device_injection *injection,
 		    struct container_spec *spec, struct error *err)
 {
 	size_t before = spec->device_nodes.count;
 
 	for (const char *const *node = rdma_nodes; *node; node++)
-		if (add_optional(needs, *node, spec, err) < 0)
+		if (add_optional(injection, *node, spec, err) < 0)
 			return -1;
 	if (spec->device_nodes.count == before)
 		return 0;
@@ -228,22 +230,23 @@ static int add_rdma(const struct device_injection *needs,
 	return add_once(&spec->capabilities, "IPC_LOCK", err);
 }
 
-static int add_nodes(const struct device_injection *needs,
+static int add_nodes(const struct device_injection *injection,
 		     struct container_spec *spec, struct error *err)
 {
-	const struct strings *shared = &needs->profile->container.shared_nodes;
+	const struct strings *shared =
+		&injection->profile->container.shared_nodes;
 
-	if (add_device_nodes(needs, spec, err) < 0)
+	if (add_device_nodes(injection, spec, err) < 0)
 		return -1;
 	for (size_t i = 0; i < shared->count; i++)
-		if (add_path(needs, shared->items[i], spec, err) < 0)
+		if (add_path(injection, shared->items[i], spec, err) < 0)
 			return error_prefix(err, "%s needs",
-					    needs->profile->vendor);
-	if (add_optional_all(needs, spec, err) < 0)
+					    injection->profile->vendor);
+	if (add_optional_all(injection, spec, err) < 0)
 		return -1;
-	return needs->whole && needs->roots && needs->count &&
-			       needs->profile->container.device_nodes.count
-		       ? add_rdma(needs, spec, err)
+	return injection->whole && injection->roots && injection->count &&
+			       injection->profile->container.device_nodes.count
+		       ? add_rdma(injection, spec, err)
 		       : 0;
 }
 
@@ -258,20 +261,20 @@ static const char *device_name(const struct device_info *device,
 }
 
 /* Add the names of the devices; no name means all devices. */
-static int names_add(const struct device_injection *needs,
+static int names_add(const struct device_injection *injection,
 		     const struct naming *naming, const char *what,
 		     struct strings *names, struct error *err)
 {
 	if (naming->by == NAME_ALL) {
-		if (needs->whole)
+		if (injection->whole)
 			return 0;
 		return error_set(err, EINVAL,
 				 "%s: devices of %s cannot be shared; jobs "
 				 "need whole nodes",
-				 what, needs->profile->vendor);
+				 what, injection->profile->vendor);
 	}
-	for (size_t i = 0; i < needs->count; i++) {
-		const char *name = device_name(needs->devices[i], naming);
+	for (size_t i = 0; i < injection->count; i++) {
+		const char *name = device_name(injection->devices[i], naming);
 
 		if (!name)
 			return error_set(err, EINVAL,
@@ -280,7 +283,7 @@ static int names_add(const struct device_injection *needs,
 					 naming->by == NAME_UUID
 						 ? "uuid"
 						 : naming->number,
-					 needs->devices[i]->index);
+					 injection->devices[i]->index);
 		if (strings_add(names, name, err) < 0)
 			return -1;
 	}
@@ -303,29 +306,30 @@ static int add_variable(struct strings *env, const char *name,
 	return add_named(env, text.data, err);
 }
 
-static int add_selector(const struct device_injection *needs,
+static int add_selector(const struct device_injection *injection,
 			struct container_spec *spec, struct error *err)
 {
-	const struct selector *selector = &needs->profile->container.selector;
+	const struct selector *selector =
+		&injection->profile->container.selector;
 	owned(strings_clear) struct strings names = { 0 };
 
 	if (!selector->name)
 		return 0;
-	if (names_add(needs, &selector->naming, selector->name, &names, err) <
-		    0 ||
+	if (names_add(injection, &selector->naming, selector->name, &names,
+		      err) < 0 ||
 	    (!names.count && strings_add(&names, "all", err) < 0))
 		return -1;
 	return add_variable(&spec->engine_env, selector->name, &names, err);
 }
 
-static int add_runtime(const struct device_injection *needs,
+static int add_runtime(const struct device_injection *injection,
 		       struct container_spec *spec, struct error *err)
 {
-	const char *runtime = needs->profile->container.runtime;
+	const char *runtime = injection->profile->container.runtime;
 
 	if (!spec->runtime && !(spec->runtime = strdup(runtime)))
 		return error_nomem(err, "runtime");
-	return add_selector(needs, spec, err);
+	return add_selector(injection, spec, err);
 }
 
 static struct device_request *request_add(struct container_spec *spec,
@@ -349,38 +353,38 @@ static struct device_request *request_add(struct container_spec *spec,
 }
 
 /* Name all devices in this way. False: the engine does not have one of them. */
-static bool cdi_names(const struct device_injection *needs,
+static bool cdi_names(const struct device_injection *injection,
 		      const struct naming *naming, struct strings *names)
 {
-	const char *kind = needs->profile->container.cdi;
+	const char *kind = injection->profile->container.cdi;
 
-	for (size_t i = 0; i < needs->count; i++) {
-		const char *name = device_name(needs->devices[i], naming);
+	for (size_t i = 0; i < injection->count; i++) {
+		const char *name = device_name(injection->devices[i], naming);
 
 		if (!name ||
 		    strings_printf(names, NULL, "%s=%s", kind, name) < 0 ||
-		    !strings_has(&needs->features->cdi, names->items[i])) {
+		    !strings_has(&injection->features->cdi, names->items[i])) {
 			strings_clear(names);
 			return false;
 		}
 	}
-	return needs->count;
+	return injection->count;
 }
 
 /* 1: added; 0: the engine does not have the devices. */
-static int add_cdi(const struct device_injection *needs,
+static int add_cdi(const struct device_injection *injection,
 		   struct container_spec *spec, struct error *err)
 {
-	const struct device_info *first = needs->devices[0];
+	const struct device_info *first = injection->devices[0];
 	struct naming naming = { .by = NAME_UUID };
 	struct strings names = { 0 };
 	struct device_request *request;
-	bool found = cdi_names(needs, &naming, &names);
+	bool found = cdi_names(injection, &naming, &names);
 
 	naming.by = NAME_NUMBER;
 	for (size_t i = 0; !found && i < first->numbers_count; i++) {
 		naming.number = first->numbers[i].name;
-		found = cdi_names(needs, &naming, &names);
+		found = cdi_names(injection, &naming, &names);
 	}
 	if (!found)
 		return 0;
@@ -414,43 +418,44 @@ static bool program_there(const struct sysroot *roots, const char *name)
 	return false;
 }
 
-static int add_request(const struct device_injection *needs,
+static int add_request(const struct device_injection *injection,
 		       struct container_spec *spec, struct error *err)
 {
-	const struct request_rules *rules = &needs->profile->container.request;
+	const struct request_rules *rules =
+		&injection->profile->container.request;
 	struct device_request *request = request_add(spec, rules->driver, err);
 
-	if (!request || names_add(needs, &rules->naming, "device request",
+	if (!request || names_add(injection, &rules->naming, "device request",
 				  &request->ids, err) < 0)
 		return -1;
 	return add_all(&request->capabilities, &rules->capabilities, add_once,
 		       err);
 }
 
-static int add_software(const struct device_injection *needs,
+static int add_software(const struct device_injection *injection,
 			struct container_spec *spec, struct error *err)
 {
-	const struct container_rules *rules = &needs->profile->container;
-	const struct engine_features *features = needs->features;
+	const struct container_rules *rules = &injection->profile->container;
+	const struct engine_features *features = injection->features;
 	int done;
 
 	/* A sweep with a device request of its own gets nothing else. */
-	if (spec->requests_count || !needs->count)
+	if (spec->requests_count || !injection->count)
 		return 0;
 	if (features->ignores_devices)
-		return add_selector(needs, spec, err);
+		return add_selector(injection, spec, err);
 	if (rules->runtime &&
 	    (spec->runtime ? !strcmp(spec->runtime, rules->runtime)
 			   : strings_has(&features->runtimes, rules->runtime)))
-		return add_runtime(needs, spec, err);
+		return add_runtime(injection, spec, err);
 	if (spec->runtime)
 		return 0;
-	done = rules->cdi ? add_cdi(needs, spec, err) : 0;
+	done = rules->cdi ? add_cdi(injection, spec, err) : 0;
 	if (done)
 		return done < 0 ? -1 : 0;
-	return rules->request.driver && program_there(needs->roots,
+	return rules->request.driver && program_there(injection->roots,
 						      rules->request.program)
-		       ? add_request(needs, spec, err)
+		       ? add_request(injection, spec, err)
 		       : 0;
 }
 
@@ -480,7 +485,7 @@ static int mount_host(const struct sysroot *roots, const char *host,
 					       : 0;
 }
 
-static int add_mount(const struct device_injection *needs,
+static int add_mount(const struct device_injection *injection,
 		     const struct profile_mount *mount,
 		     struct container_spec *spec, struct error *err)
 {
@@ -489,10 +494,11 @@ static int add_mount(const struct device_injection *needs,
 
 	if (mounted(spec, mount->container))
 		return 0;
-	if (mount_host(needs->roots, mount->host, host, err) < 0) {
+	if (mount_host(injection->roots, mount->host, host, err) < 0) {
 		if (mount->optional)
 			return 0;
-		return error_prefix(err, "%s needs", needs->profile->vendor);
+		return error_prefix(err, "%s needs",
+				    injection->profile->vendor);
 	}
 	mounts = realloc(spec->mounts,
 			 (spec->mounts_count + 1) * sizeof(*mounts));
@@ -510,7 +516,7 @@ static int add_mount(const struct device_injection *needs,
 }
 
 /* The variable that the framework reads: 0 .. n - 1, or the host's numbers. */
-static int add_visible(const struct device_injection *needs,
+static int add_visible(const struct device_injection *injection,
 		       const struct visible *visible, struct strings *env,
 		       struct error *err)
 {
@@ -518,26 +524,26 @@ static int add_visible(const struct device_injection *needs,
 	owned(strings_clear) struct strings numbers = { 0 };
 
 	if (visible->number &&
-	    names_add(needs, &naming, visible->name, &numbers, err) < 0)
+	    names_add(injection, &naming, visible->name, &numbers, err) < 0)
 		return -1;
-	for (size_t i = numbers.count; i < needs->count; i++)
+	for (size_t i = numbers.count; i < injection->count; i++)
 		if (strings_printf(&numbers, err, "%zu", i) < 0)
 			return -1;
 	return add_variable(env, visible->name, &numbers, err);
 }
 
-static int add_rest(const struct device_injection *needs,
+static int add_rest(const struct device_injection *injection,
 		    struct container_spec *spec, struct error *err)
 {
-	const struct profile *profile = needs->profile;
+	const struct profile *profile = injection->profile;
 	const struct container_rules *rules = &profile->container;
 
 	for (size_t i = 0; i < rules->mounts_count; i++)
-		if (add_mount(needs, &rules->mounts[i], spec, err) < 0)
+		if (add_mount(injection, &rules->mounts[i], spec, err) < 0)
 			return -1;
-	for (size_t i = 0; needs->count && i < profile->visible_count; i++)
-		if (add_visible(needs, &profile->visible[i], &spec->env, err) <
-		    0)
+	for (size_t i = 0; injection->count && i < profile->visible_count; i++)
+		if (add_visible(injection, &profile->visible[i], &spec->env,
+				err) < 0)
 			return -1;
 	if (!spec->shm_bytes)
 		spec->shm_bytes = rules->shm_bytes;
@@ -553,7 +559,7 @@ static int add_rest(const struct device_injection *needs,
 }
 
 /* Replace each path of the spec that has a * by the paths that exist. */
-static int add_asked(const struct device_injection *needs,
+static int add_asked(const struct device_injection *injection,
 		     struct container_spec *spec, struct error *err)
 {
 	struct strings *nodes = &spec->device_nodes;
@@ -568,20 +574,20 @@ static int add_asked(const struct device_injection *needs,
 		pattern = nodes->items[i];
 		memmove(&nodes->items[i], &nodes->items[i + 1],
 			(--nodes->count - i) * sizeof(*nodes->items));
-		if (add_optional(needs, pattern, spec, err) < 0)
+		if (add_optional(injection, pattern, spec, err) < 0)
 			return -1;
 	}
 	return 0;
 }
 
-int device_injection_apply(const struct device_injection *needs,
+int device_injection_apply(const struct device_injection *injection,
 			   struct container_spec *spec, struct error *err)
 {
-	if (add_asked(needs, spec, err) < 0 ||
-	    add_nodes(needs, spec, err) < 0 ||
-	    add_software(needs, spec, err) < 0)
+	if (add_asked(injection, spec, err) < 0 ||
+	    add_nodes(injection, spec, err) < 0 ||
+	    add_software(injection, spec, err) < 0)
 		return -1;
-	return add_rest(needs, spec, err);
+	return add_rest(injection, spec, err);
 }
 
 static bool is_rootless(const struct engine_features *features)
@@ -590,14 +596,14 @@ static bool is_rootless(const struct engine_features *features)
 	       !strcmp(features->isolation, "rootless");
 }
 
-int device_injection_probe(const struct device_injection *needs,
+int device_injection_probe(const struct device_injection *injection,
 			   struct error *err)
 {
-	for (size_t d = 0; d < needs->count; d++) {
+	for (size_t d = 0; d < injection->count; d++) {
 		owned(strings_clear) struct strings nodes = { 0 };
 
-		if (device_nodes(needs->profile, needs->roots,
-				 needs->devices[d], &nodes, err) < 0)
+		if (device_nodes(injection->profile, injection->roots,
+				 injection->devices[d], &nodes, err) < 0)
 			return -1;
 		for (size_t i = 0; i < nodes.count; i++) {
 			owned_fd int fd = -1;
@@ -610,16 +616,16 @@ int device_injection_probe(const struct device_injection *needs,
 				return error_errno(err,
 						   "device %u does not "
 						   "respond: %s",
-						   needs->devices[d]->index,
+						   injection->devices[d]->index,
 						   nodes.items[i]);
 			if (fd < 0 && errno == EACCES &&
-			    is_rootless(needs->features))
+			    is_rootless(injection->features))
 				return error_set(err, EACCES,
 						 "device %u: the agent's user "
 						 "may not open %s, so a "
 						 "rootless engine cannot "
 						 "pass it on",
-						 needs->devices[d]->index,
+						 injection->devices[d]->index,
 						 nodes.items[i]);
 		}
 	}

@@ -79,7 +79,7 @@ struct device_injection {
  * with the code of looking for it (failure class preflight). After an error the
  * spec may hold a part of the additions.
  */
-int device_injection_apply(const struct device_injection *needs,
+int device_injection_apply(const struct device_injection *injection,
 			   struct container_spec *spec, struct error *err);
 
 /* Open and close each device node. ENXIO, ENODEV, EIO, EBUSY: the error names
@@ -87,7 +87,7 @@ int device_injection_apply(const struct device_injection *needs,
  * with its own rights; but for a rootless engine, whose rights are the agent's,
  * it is EACCES.
  */
-int device_injection_probe(const struct device_injection *needs,
+int device_injection_probe(const struct device_injection *injection,
 			   struct error *err);
 
 #endif

@@ -28,8 +28,8 @@ static size_t escape_end(const char *text, size_t size, size_t at)
 /* Write the cleaned text to `whole`, and to `lines` without the lines that are
  * too long. Both have room for size + 1 bytes.
  */
-static void clean(const char *text, size_t size, char *whole, char *lines,
-		  struct run *run)
+static void clean_text(const char *text, size_t size, char *whole, char *lines,
+		       struct run *run)
 {
 	size_t start = 0, at = 0;
 
@@ -130,7 +130,7 @@ int run_match_any(struct run *run, const struct expressions *expressions,
 }
 
 /* Some line matches `when`. */
-static int fits(struct run *run, struct error *err)
+static int layout_fits(struct run *run, struct error *err)
 {
 	struct expression *when = run->layout->when;
 	struct line line;
@@ -191,7 +191,7 @@ static int finish(struct run *run, struct samples *samples, struct error *err)
 
 static int read_layout(struct run *run, struct error *err)
 {
-	int rc = fits(run, err);
+	int rc = layout_fits(run, err);
 
 	run->count = 0;
 	run->all = (struct row){ 0 };
@@ -302,7 +302,7 @@ int sampler_read(const struct sampler *sampler, const char *text, size_t size,
 	rows = malloc((SAMPLE_DEVICES_MAX + 1) * sizeof(*rows));
 	if (!whole || !lines || !rows)
 		return error_nomem(err, "samples");
-	clean(text, size, whole, lines, &run);
+	clean_text(text, size, whole, lines, &run);
 	run.rows = rows;
 	run.deadline_us = cpu_us() + (int64_t)SAMPLE_TIME_MS * 1000;
 	if (read_layouts(&run, samples, err) < 0)

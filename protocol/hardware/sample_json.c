@@ -11,7 +11,7 @@
 
 struct tree {
 	struct run *run;
-	struct row *row; /* of the device that we are in; NULL: in none */
+	struct row *row; /* of the device that is read; NULL: none */
 	char path[PATH_SIZE];
 	size_t start; /* of the path within the device */
 	size_t keys;
@@ -40,8 +40,8 @@ static bool scalar(const cJSON *item, char *copy, size_t size,
 	return true;
 }
 
-static int put(struct tree *tree, const cJSON *item, size_t used,
-	       struct error *err)
+static int put_value(struct tree *tree, const cJSON *item, size_t used,
+		     struct error *err)
 {
 	const cJSON *value = cJSON_GetObjectItem(item, "value");
 	const cJSON *unit = cJSON_GetObjectItem(item, "unit");
@@ -65,9 +65,9 @@ static int put(struct tree *tree, const cJSON *item, size_t used,
 			   text, err);
 }
 
-/* The members, each with its name or number behind the path. */
-static int members(struct tree *tree, const cJSON *item, size_t used,
-		   unsigned depth, struct error *err)
+/* Walk the members, each with its name or number behind the path. */
+static int walk_members(struct tree *tree, const cJSON *item, size_t used,
+			unsigned depth, struct error *err)
 {
 	const cJSON *member;
 	size_t index = 0;
@@ -94,9 +94,9 @@ static int members(struct tree *tree, const cJSON *item, size_t used,
 	return 0;
 }
 
-static int device(struct tree *tree, const cJSON *item, size_t used,
-		  unsigned depth, const struct expression *found,
-		  struct error *err)
+static int walk_device(struct tree *tree, const cJSON *item, size_t used,
+		       unsigned depth, const struct expression *found,
+		       struct error *err)
 {
 	size_t start = tree->start;
 	int rc;
@@ -106,7 +106,7 @@ static int device(struct tree *tree, const cJSON *item, size_t used,
 		return -1;
 	row_put_groups(tree->run, tree->row, found);
 	tree->start = used;
-	rc = members(tree, item, used, depth, err);
+	rc = walk_members(tree, item, used, depth, err);
 	tree->start = start;
 	tree->row = NULL;
 	run_row_end(tree->run);
@@ -121,9 +121,9 @@ static int walk(struct tree *tree, const cJSON *item, size_t used,
 	int rc;
 
 	if (!cJSON_IsObject(item) && !cJSON_IsArray(item))
-		return put(tree, item, used, err);
+		return put_value(tree, item, used, err);
 	if (cJSON_GetObjectItem(item, "value"))
-		return put(tree, item, used, err);
+		return put_value(tree, item, used, err);
 	if (depth > DEPTH_MAX)
 		return 0;
 	if (!tree->row && cJSON_IsObject(item)) {
@@ -133,16 +133,16 @@ static int walk(struct tree *tree, const cJSON *item, size_t used,
 		if (rc < 0)
 			return -1;
 		if (rc)
-			return device(tree, item, used, depth,
-				      devices->list[index], err);
+			return walk_device(tree, item, used, depth,
+					   devices->list[index], err);
 	}
-	return members(tree, item, used, depth, err);
+	return walk_members(tree, item, used, depth, err);
 }
 
 /* Parse from the first line where a JSON text begins: tools print warnings
  * before it.
  */
-static cJSON *find(const struct run *run)
+static cJSON *parse(const struct run *run)
 {
 	struct line line;
 	size_t at = 0;
@@ -173,7 +173,7 @@ int json_read(struct run *run, struct error *err)
 	if (!tree)
 		return error_nomem(err, "samples");
 	tree->run = run;
-	json = find(run);
+	json = parse(run);
 	rc = json ? walk(tree, json, 0, 0, err) : 0;
 	cJSON_Delete(json);
 	return rc;
