@@ -70,6 +70,10 @@ static void add_column(struct columns *columns, const struct column_rule *rule,
 {
 	if (columns->count == COLUMNS_MAX)
 		return;
+	columns->heads[columns->count] = (struct column){
+		.title = metric ? metric : rule->title,
+		.right = rule->format != NULL,
+	};
 	columns->rules[columns->count] = rule;
 	columns->metrics[columns->count] = metric;
 	columns->count++;
@@ -116,7 +120,7 @@ static bool any_wants(const struct column_rule *rule, const cJSON *rows)
 
 void columns_choose(const cJSON *rows, bool labelled, struct columns *columns)
 {
-	columns->count = 0;
+	*columns = (struct columns){ 0 };
 	for (size_t i = 0; i < RULES; i++) {
 		if (labelled && rules[i].labelled)
 			continue;
@@ -125,17 +129,6 @@ void columns_choose(const cJSON *rows, bool labelled, struct columns *columns)
 		else if (!rules[i].optional || any_wants(&rules[i], rows))
 			add_column(columns, &rules[i], NULL);
 	}
-}
-
-const char *column_title(const struct columns *columns, size_t column)
-{
-	return columns->metrics[column] ? columns->metrics[column]
-					: columns->rules[column]->title;
-}
-
-bool column_right(const struct columns *columns, size_t column)
-{
-	return columns->rules[column]->format;
 }
 
 static const char *state_text(const cJSON *row, char text[COLUMN_TEXT])
@@ -221,22 +214,17 @@ static void add_cell(const struct columns *columns, size_t column,
 	table_cell(table, bad ? RED : PLAIN, "%s",
 		   labels && !column ? labels_row(labels, row, label)
 				     : column_text(columns, column, row, text));
-	if (best > 0 && !strcmp(column_title(columns, column), "token/p/s"))
+	if (best > 0 && columns->rules[column]->flagged)
 		table_bar(table, rate_of(row) / best * 100);
 }
 
 void columns_table(const struct columns *columns, const cJSON *rows,
-		   const struct labels *labels,
-		   struct column heads[COLUMNS_MAX + 1], struct table *table)
+		   const struct labels *labels, struct table *table)
 {
 	double best = best_rate(rows);
 	const cJSON *row;
 
-	for (size_t c = 0; c < columns->count; c++)
-		heads[c] = (struct column){ column_title(columns, c),
-					    column_right(columns, c) };
-	heads[columns->count] = (struct column){ 0 };
-	*table = (struct table){ .columns = heads };
+	*table = (struct table){ .columns = columns->heads };
 	cJSON_ArrayForEach(row, rows)
 	{
 		for (size_t c = 0; c < columns->count; c++)

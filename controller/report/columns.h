@@ -22,6 +22,7 @@
 struct column_rule;
 
 struct columns {
+	struct column heads[COLUMNS_MAX + 1]; /* of a table */
 	const struct column_rule *rules[COLUMNS_MAX];
 	const char *metrics[COLUMNS_MAX]; /* borrowed from the rows, or NULL */
 	size_t count;
@@ -33,23 +34,17 @@ struct columns {
  */
 void columns_choose(const cJSON *rows, bool labelled, struct columns *columns);
 
-const char *column_title(const struct columns *columns, size_t column);
-
-/* Is the column right-aligned, because it holds numbers? */
-bool column_right(const struct columns *columns, size_t column);
-
 /* The text of a row in a column, not escaped. A value with a flag ends in "
  * (!)". Returns text.
  */
 const char *column_text(const struct columns *columns, size_t column,
 			const cJSON *row, char text[COLUMN_TEXT]);
 
-/* Make a table of these columns, for table_clear(). heads is filled and must
- * outlive the table. The rate has a bar relative to the best row. labels: name
- * cells by the words in which they differ; NULL: by all words.
+/* Make a table of these columns, which must outlive it, for table_clear(). The
+ * rate has a bar relative to the best row. labels: name cells by the words in
+ * which they differ; NULL: by all words.
  */
 void columns_table(const struct columns *columns, const cJSON *rows,
-		   const struct labels *labels,
-		   struct column heads[COLUMNS_MAX + 1], struct table *table);
+		   const struct labels *labels, struct table *table);
 
 #endif

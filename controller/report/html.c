@@ -146,11 +146,10 @@ static void put_table(struct writer *to, const cJSON *rows,
 		      const struct labels *labels)
 {
 	struct columns columns;
-	struct column heads[COLUMNS_MAX + 1];
 	owned(table_clear) struct table table = { 0 };
 
 	columns_choose(rows, true, &columns);
-	columns_table(&columns, rows, labels, heads, &table);
+	columns_table(&columns, rows, labels, &table);
 	if (*labels->common)
 		writer_printf(to, "<p class=\"mute\">all: %s</p>\n",
 			      labels->common);

@@ -113,29 +113,33 @@ static void put_repeats(struct writer *to, const cJSON *rows)
 	}
 }
 
-/* Texts that are borrowed from the rows. */
-struct set {
-	const char **items;
-	size_t count;
-};
-
-static int set_add(struct set *set, const char *text)
+/* List the texts, or lists of texts, at the path of completed rows; return how
+ * many. list: NULL: only count them.
+ */
+static size_t list_values(const cJSON *rows, const char *path,
+			  const char **list)
 {
-	size_t count = set->count;
+	size_t count = 0;
+	const cJSON *row;
 
-	if (!text)
-		return 0;
-	if (!(count & (count - 1))) {
-		const char **items =
-			reallocarray(set->items, count ? 2 * count : 1,
-				     sizeof(*items));
+	cJSON_ArrayForEach(row, rows)
+	{
+		const cJSON *value = row_at(row, path);
+		bool many = cJSON_IsArray(value);
 
-		if (!items)
-			return -1;
-		set->items = items;
+		if (many)
+			value = value->child;
+		if (!row_completed(row))
+			continue;
+		for (; value; value = many ? value->next : NULL) {
+			if (!cJSON_IsString(value))
+				continue;
+			if (list)
+				list[count] = value->valuestring;
+			count++;
+		}
 	}
-	set->items[set->count++] = text;
-	return 0;
+	return count;
 }
 
 static int by_version(const void *a, const void *b)
@@ -143,53 +147,33 @@ static int by_version(const void *a, const void *b)
 	return strverscmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Put the texts in order, each once. */
-static void set_sort(struct set *set)
+/* "; nodes n1, n2" */
+static void put_values(struct writer *to, const char *name, const char *path,
+		       const cJSON *rows)
 {
-	size_t kept = 0;
+	size_t count = list_values(rows, path, NULL), named = 0, more = 0;
+	owned_free const char **list = calloc(count + 1, sizeof(*list));
 
-	if (set->count)
-		qsort(set->items, set->count, sizeof(*set->items), by_version);
-	for (size_t i = 0; i < set->count; i++)
-		if (!kept || strcmp(set->items[i], set->items[kept - 1]) != 0)
-			set->items[kept++] = set->items[i];
-	set->count = kept;
-}
-
-/* All values that the completed rows have at the path: a text, or a list of
- * texts.
- */
-static int collect(const cJSON *rows, const char *path, struct set *set)
-{
-	const cJSON *row, *item;
-
-	cJSON_ArrayForEach(row, rows)
-	{
-		const cJSON *value = row_at(row, path);
-
-		if (!row_completed(row))
-			continue;
-		if (set_add(set, cJSON_GetStringValue(value)) < 0)
-			return -1;
-		if (!cJSON_IsArray(value))
-			continue;
-		cJSON_ArrayForEach(item, value)
-		{
-			if (set_add(set, cJSON_GetStringValue(item)) < 0)
-				return -1;
-		}
+	if (!list) {
+		error_nomem(&to->failure, "report");
+		return;
 	}
-	set_sort(set);
-	return 0;
-}
-
-static void put_set(struct writer *to, const char *name, const struct set *set)
-{
-	writer_printf(to, "; %s ", name);
-	for (size_t i = 0; i < set->count && i < NAMED_MAX; i++)
-		writer_printf(to, "%s%s", i ? ", " : "", set->items[i]);
-	if (set->count > NAMED_MAX)
-		writer_printf(to, " and %zu more", set->count - NAMED_MAX);
+	list_values(rows, path, list);
+	qsort(list, count, sizeof(*list), by_version);
+	for (size_t i = 0; i < count; i++) {
+		if (i && !strcmp(list[i], list[i - 1]))
+			continue;
+		if (named == NAMED_MAX) {
+			more++;
+			continue;
+		}
+		if (!named++)
+			writer_printf(to, "; %s %s", name, list[i]);
+		else
+			writer_printf(to, ", %s", list[i]);
+	}
+	if (more)
+		writer_printf(to, " and %zu more", more);
 }
 
 static void put_formulas(struct writer *to, const cJSON *rows)
@@ -230,26 +214,18 @@ static void put_provenance(struct writer *to, const cJSON *rows)
 		return;
 	writer_raw(to, "\nMeasured with ");
 	put_formulas(to, rows);
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-		struct set set = { 0 };
-
-		if (collect(rows, parts[i].path, &set) < 0)
-			error_nomem(&to->failure, "report");
-		else if (set.count)
-			put_set(to, parts[i].name, &set);
-		free(set.items);
-	}
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		put_values(to, parts[i].name, parts[i].path, rows);
 	writer_raw(to, ".\n");
 }
 
 static void put_table(struct writer *to, const cJSON *rows)
 {
 	struct columns columns;
-	struct column heads[COLUMNS_MAX + 1];
 	owned(table_clear) struct table table = { 0 };
 
 	columns_choose(rows, false, &columns);
-	columns_table(&columns, rows, NULL, heads, &table);
+	columns_table(&columns, rows, NULL, &table);
 	table_markdown(&table, to);
 }
 

@@ -141,7 +141,7 @@ static void put_number(struct writer *to, const char *form, va_list *args)
 
 void writer_vprintf(struct writer *to, const char *fmt, va_list *args)
 {
-	while (*fmt) {
+	while (*fmt && !to->failure.code) {
 		size_t size = strcspn(fmt, "%");
 		char form[16];
 

@@ -89,7 +89,17 @@ static int take_captured(const struct captured *captured, void *arg)
 	return 0;
 }
 
-static int read_record(struct extract *extract, const char *text, size_t size)
+/* Does the text end its last field itself? */
+static bool closes_itself(const char *text, size_t size)
+{
+	while (size && (text[size - 1] == ' ' || text[size - 1] == '\t'))
+		size--;
+	return size && (text[size - 1] == '|' || text[size - 1] == '}');
+}
+
+/* whole: the record has its end; else it is read if it closes itself. */
+static int read_record(struct extract *extract, const char *text, size_t size,
+		       bool whole)
 {
 	if (size > EXTRACT_LINE_MAX) {
 		extract->losses.long_lines++;
@@ -99,6 +109,8 @@ static int read_record(struct extract *extract, const char *text, size_t size)
 		return 0;
 	text = rules_plain(extract->rules, text, &size);
 	text = rules_unlabelled(text, &size);
+	if (!whole && !closes_itself(text, size))
+		return 0;
 	return rules_match(extract->rules, &extract->steps.names, text, size,
 			   take_captured, extract,
 			   &extract->losses.match_limits);
@@ -116,7 +128,7 @@ static int end_partial(struct extract *extract, const char *text, size_t size)
 		rc = -1;
 	else
 		rc = read_record(extract, extract->partial.data,
-				 extract->partial.size);
+				 extract->partial.size, true);
 	extract->skipping = false;
 	buffer_consume(&extract->partial, extract->partial.size);
 	return rc;
@@ -184,7 +196,8 @@ static int feed(struct extract *extract, const char *at, const char *end)
 		if (extract->partial.size || extract->skipping)
 			rc = end_partial(extract, at, (size_t)(stop - at));
 		else if (worth_reading(extract, &marks, at, stop, end))
-			rc = read_record(extract, at, (size_t)(stop - at));
+			rc = read_record(extract, at, (size_t)(stop - at),
+					 true);
 		if (rc < 0)
 			return -1;
 		at = stop + 1;
@@ -206,30 +219,16 @@ int extract_feed(struct extract *extract, const void *data, size_t size,
 	return error_nomem(err, "extract");
 }
 
-/* Does the text end its last field itself? */
-static bool closes_itself(const char *text, size_t size)
-{
-	while (size && (text[size - 1] == ' ' || text[size - 1] == '\t'))
-		size--;
-	return size && (text[size - 1] == '|' || text[size - 1] == '}');
-}
-
 int extract_finish(struct extract *extract, struct error *err)
 {
-	size_t size = extract->partial.size;
-	const char *text;
-	int rc = 0;
+	int rc;
 
 	if (extract->out_of_memory)
 		return error_nomem(err, "extract");
 	extract->losses.long_lines += extract->skipping;
 	extract->line_end = extract->fed;
-	text = rules_plain(extract->rules, extract->partial.data, &size);
-	text = rules_unlabelled(text, &size);
-	if (closes_itself(text, size))
-		rc = rules_match(extract->rules, &extract->steps.names, text,
-				 size, take_captured, extract,
-				 &extract->losses.match_limits);
+	rc = read_record(extract, extract->partial.data, extract->partial.size,
+			 false);
 	extract->skipping = false;
 	buffer_clear(&extract->partial);
 	return rc < 0 ? error_nomem(err, "extract") : 0;

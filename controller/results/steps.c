@@ -407,39 +407,42 @@ static int take_summary(struct steps *steps, const struct captured *captured,
 	return 0;
 }
 
-static bool is_text(const struct captured_value *value, const char *text)
+static bool copy_text(const struct captured_value *value,
+		      char text[FIELD_NAME_MAX + 1])
 {
-	return text ? value && value->kind == CAPTURED_TEXT &&
-			       strlen(text) == value->size &&
-			       !memcmp(text, value->text, value->size)
-		    : !value;
+	if (!value || value->kind != CAPTURED_TEXT ||
+	    value->size > FIELD_NAME_MAX)
+		return false;
+	memcpy(text, value->text, value->size);
+	text[value->size] = 0;
+	return true;
 }
 
-/* Find or add the run's metric of this name and unit. NULL: there are too many,
- * or (*failed) no memory.
+/* Find or add the run's metric of this name and unit, or NULL for no unit.
+ * NULL: there are too many, or (*failed) no memory.
  */
-static struct run_metric *run_metric(struct steps *steps,
-				     const struct captured_value *name,
-				     const struct captured_value *unit,
-				     bool *failed)
+static struct run_metric *run_metric(struct steps *steps, const char *name,
+				     const char *unit, bool *failed)
 {
 	struct run_metric *metric;
 
-	for (size_t i = 0; i < steps->run_count; i++)
-		if (is_text(name, steps->run[i].name) &&
-		    is_text(unit, steps->run[i].unit))
-			return &steps->run[i];
+	for (size_t i = 0; i < steps->run_count; i++) {
+		metric = &steps->run[i];
+		if (!strcmp(metric->name, name) &&
+		    (unit && metric->unit ? !strcmp(metric->unit, unit)
+					  : !unit && !metric->unit))
+			return metric;
+	}
 	if (steps->run_count == EXTRACT_METRICS_MAX)
 		return NULL;
 	if (!steps->run)
 		steps->run = calloc(EXTRACT_METRICS_MAX, sizeof(*steps->run));
 	metric = steps->run ? &steps->run[steps->run_count] : NULL;
-	*failed = !metric || !(metric->name = strndup(name->text, name->size));
+	*failed = !metric || !(metric->name = strdup(name));
 	if (*failed)
 		return NULL;
 	steps->run_count++;
-	if (unit && !(metric->unit = strndup(unit->text, unit->size)))
-		*failed = true;
+	*failed = unit && !(metric->unit = strdup(unit));
 	return metric;
 }
 
@@ -455,30 +458,21 @@ static void count_in(struct run_metric *metric, uint64_t count, double sum,
 static int take_run_metric(struct steps *steps, const struct captured *captured)
 {
 	const struct rule *rule = captured->rule;
-	const struct captured_value *name =
-		captured_find(captured, rule->metric_name);
 	const struct captured_value *value =
 		captured_find(captured, rule->metric_value);
-	const struct captured_value *unit =
-		captured_find(captured, rule->metric_unit);
+	char name[FIELD_NAME_MAX + 1], unit[FIELD_NAME_MAX + 1];
+	bool has_unit =
+		copy_text(captured_find(captured, rule->metric_unit), unit);
 	bool failed = false;
 	struct run_metric *metric;
 
-	if (!name || name->kind != CAPTURED_TEXT ||
-	    name->size > FIELD_NAME_MAX || !value ||
-	    value->kind != CAPTURED_NUMBER)
+	if (!copy_text(captured_find(captured, rule->metric_name), name) ||
+	    !value || value->kind != CAPTURED_NUMBER)
 		return 0;
-	metric = run_metric(steps, name,
-			    unit && unit->kind == CAPTURED_TEXT &&
-					    unit->size <= FIELD_NAME_MAX
-				    ? unit
-				    : NULL,
-			    &failed);
-	if (metric) {
+	metric = run_metric(steps, name, has_unit ? unit : NULL, &failed);
+	if (metric)
 		count_in(metric, 1, value->number, value->number,
 			 value->number);
-		metric->last = value->number;
-	}
 	return failed ? -1 : 0;
 }
 
@@ -597,25 +591,15 @@ static int merge_run(struct steps *to, const struct steps *from)
 {
 	for (size_t i = 0; i < from->run_count; i++) {
 		const struct run_metric *other = &from->run[i];
-		struct captured_value name = { .kind = CAPTURED_TEXT,
-					       .text = other->name,
-					       .size = strlen(other->name) };
-		struct captured_value unit = { .kind = CAPTURED_TEXT,
-					       .text = other->unit };
 		bool failed = false;
-		struct run_metric *metric;
+		struct run_metric *metric =
+			run_metric(to, other->name, other->unit, &failed);
 
-		unit.size = other->unit ? strlen(other->unit) : 0;
-		metric = run_metric(to, &name, other->unit ? &unit : NULL,
-				    &failed);
 		if (failed)
 			return -1;
-		if (!metric)
-			continue;
-		if (!metric->count)
-			metric->last = other->last;
-		count_in(metric, other->count, other->sum, other->min,
-			 other->max);
+		if (metric)
+			count_in(metric, other->count, other->sum, other->min,
+				 other->max);
 	}
 	return 0;
 }

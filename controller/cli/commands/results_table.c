@@ -84,7 +84,7 @@ static void find_droppable(const struct columns *columns,
 	memcpy(titles, first, sizeof(first));
 	for (size_t c = columns->count; c-- > 1;)
 		if (columns->metrics[c])
-			titles[count++] = column_title(columns, c);
+			titles[count++] = columns->metrics[c];
 	titles[count] = NULL;
 }
 
@@ -94,15 +94,11 @@ static int print_rows(struct cli *cli, const cJSON *rows,
 	size_t width = cli_out_width(cli) ? cli_out_width(cli) : WIDTH_DEFAULT;
 	bool brief = wants_brief(rows, labels, width);
 	const char *droppable[2 * COLUMNS_MAX];
-	struct column heads[COLUMNS_MAX + 1] = { 0 };
-	owned(table_clear) struct table table = { .columns = heads };
 	struct columns columns;
+	owned(table_clear) struct table table = { .columns = columns.heads };
 	const cJSON *row;
 
 	columns_choose(rows, true, &columns);
-	for (size_t c = 0; c < columns.count; c++)
-		heads[c] = (struct column){ column_title(&columns, c),
-					    column_right(&columns, c) };
 	cJSON_ArrayForEach(row, rows)
 	{
 		add_row(&table, &columns, labels, brief, row);

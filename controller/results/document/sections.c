@@ -159,17 +159,25 @@ static int fill_entry(const struct sections *sections, cJSON *object,
 	return set_member(object, name, value_json(value));
 }
 
+static struct section *find(const struct sections *sections, const char *name)
+{
+	for (size_t i = 0; i < sections->count; i++)
+		if (!strcmp(sections->items[i].name, name))
+			return &sections->items[i];
+	return NULL;
+}
+
 static struct section *section_of(struct sections *sections,
 				  const struct rule *rule)
 {
-	for (size_t i = 0; i < sections->count; i++)
-		if (!strcmp(sections->items[i].name, rule->to))
-			return &sections->items[i];
-	if (sections->count == EXTRACT_RULES_MAX)
-		return NULL;
-	sections->items[sections->count].name = rule->to;
-	sections->items[sections->count].form = rule->row;
-	return &sections->items[sections->count++];
+	struct section *section = find(sections, rule->to);
+
+	if (section || sections->count == EXTRACT_RULES_MAX)
+		return section;
+	section = &sections->items[sections->count++];
+	section->name = rule->to;
+	section->form = rule->row;
+	return section;
 }
 
 /* The index of the key's row, or where it has to be inserted. */
@@ -324,15 +332,6 @@ void sections_listen(struct sections *sections, struct extract *extract)
 {
 	sections->fields = extract_fields(extract);
 	extract_visit(extract, take_match, sections);
-}
-
-static const struct section *find(const struct sections *sections,
-				  const char *name)
-{
-	for (size_t i = 0; i < sections->count; i++)
-		if (!strcmp(sections->items[i].name, name))
-			return &sections->items[i];
-	return NULL;
 }
 
 bool sections_empty(const struct sections *sections)

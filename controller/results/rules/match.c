@@ -72,23 +72,6 @@ static void take_groups(struct matching *matching, const struct rule *rule)
 	}
 }
 
-static int match_expression(struct matching *matching, const struct rule *rule)
-{
-	struct span place, last;
-	int found = search(matching, rule, NULL, &place);
-
-	while (found) {
-		capture_begin(&matching->capture, matching->names, rule);
-		take_groups(matching, rule);
-		if (capture_end(&matching->capture, matching->fn,
-				matching->arg) < 0)
-			return -1;
-		last = place;
-		found = search(matching, rule, &last, &place);
-	}
-	return 0;
-}
-
 static void take_dict_value(const char *path, const char *text, size_t size,
 			    bool quoted, void *arg)
 {
@@ -221,23 +204,25 @@ static void take_pairs(struct matching *matching, const struct rule *rule,
 	}
 }
 
-static int match_pairs(struct matching *matching, const struct rule *rule)
+static int match_expression(struct matching *matching, const struct rule *rule)
 {
 	struct span place, next;
 	int found = search(matching, rule, NULL, &place);
 
-	while (found) {
+	for (; found; place = next) {
+		size_t end = matching->size;
+
 		capture_begin(&matching->capture, matching->names, rule);
 		take_groups(matching, rule);
 		found = search(matching, rule, &place, &next);
-		take_pairs(matching, rule, matching->text + place.to,
-			   matching->text +
-				   (found ? next.from : matching->size),
-			   found);
+		if (found)
+			end = next.from;
+		if (rule->kind == RULE_PAIRS)
+			take_pairs(matching, rule, matching->text + place.to,
+				   matching->text + end, found);
 		if (capture_end(&matching->capture, matching->fn,
 				matching->arg) < 0)
 			return -1;
-		place = next;
 	}
 	return 0;
 }
@@ -272,12 +257,6 @@ int rules_match(struct extract_rules *rules, struct fields *names,
 		const char *text, size_t size, rules_fn *fn, void *arg,
 		uint64_t *limits)
 {
-	typedef int match_fn(struct matching *, const struct rule *);
-	static match_fn *const forms[] = {
-		[RULE_MATCH] = match_expression,
-		[RULE_DICT] = match_dict,
-		[RULE_PAIRS] = match_pairs,
-	};
 	struct matching matching = { .rules = rules,
 				     .names = names,
 				     .text = text,
@@ -292,7 +271,9 @@ int rules_match(struct extract_rules *rules, struct fields *names,
 		const struct rule *rule = &rules->rules[i];
 
 		if (may_match(rule, text, size) &&
-		    forms[rule->kind](&matching, rule) < 0)
+		    (rule->kind == RULE_DICT
+			     ? match_dict(&matching, rule)
+			     : match_expression(&matching, rule)) < 0)
 			return -1;
 	}
 	return 0;

@@ -178,12 +178,22 @@ static int read_target(struct extract_rules *rules, const struct value *value,
 			  err);
 }
 
+/* A value may be one item or a list of items. */
+static size_t item_count(const struct value *value)
+{
+	return value_kind(value) == VALUE_LIST ? value_count(value) : 1;
+}
+
+static const struct value *item_at(const struct value *value, size_t i)
+{
+	return value_kind(value) == VALUE_LIST ? value_at(value, i) : value;
+}
+
 static int read_source(struct extract_rules *rules, struct rule *rule,
 		       const char *key, const struct value *value,
 		       struct error *err)
 {
 	struct source *source = &rule->sources[rule->source_count];
-	size_t count = value_kind(value) == VALUE_LIST ? value_count(value) : 1;
 
 	if (rule->source_count == SOURCES_MAX)
 		return value_error(value, err, "more than %d fields",
@@ -191,12 +201,8 @@ static int read_source(struct extract_rules *rules, struct rule *rule,
 	rule->source_count++;
 	if (keep(rules, key, &source->key, err) < 0)
 		return -1;
-	for (size_t i = 0; i < count; i++)
-		if (read_target(rules,
-				value_kind(value) == VALUE_LIST
-					? value_at(value, i)
-					: value,
-				source, err) < 0)
+	for (size_t i = 0; i < item_count(value); i++)
+		if (read_target(rules, item_at(value, i), source, err) < 0)
 			return -1;
 	if (source->ratio && source->target_count != 2)
 		return value_error(value, err,
@@ -374,8 +380,7 @@ static int read_condition(struct extract_rules *rules, struct rule *rule,
 			  struct error *err)
 {
 	struct condition *condition = &rule->conditions[rule->condition_count];
-	bool list = value_kind(values) == VALUE_LIST;
-	size_t count = list ? value_count(values) : 1;
+	size_t count = item_count(values);
 
 	if (rule->condition_count == CONDITIONS_MAX ||
 	    count > CONDITION_VALUES_MAX)
@@ -387,9 +392,7 @@ static int read_condition(struct extract_rules *rules, struct rule *rule,
 	if (keep(rules, key, &condition->key, err) < 0)
 		return -1;
 	for (; condition->count < count; condition->count++)
-		if (keep_value(rules,
-			       list ? value_at(values, condition->count)
-				    : values,
+		if (keep_value(rules, item_at(values, condition->count),
 			       EXTRACT_MATCH_MAX,
 			       &condition->values[condition->count], err) < 0)
 			return -1;

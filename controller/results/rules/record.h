@@ -81,7 +81,6 @@ struct run_metric {
 	double sum;
 	double min;
 	double max;
-	double last;
 };
 
 #endif
