@@ -17,7 +17,7 @@
 
 int bars_init(struct bars *bars, size_t most, struct error *err)
 {
-	*bars = (struct bars){ .bars = calloc(most + 1, sizeof(struct bar)) };
+	bars->bars = calloc(most + 1, sizeof(*bars->bars));
 	return bars->bars ? 0 : error_nomem(err, "report");
 }
 

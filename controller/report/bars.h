@@ -32,7 +32,9 @@ struct bars {
 	size_t groups_count;
 };
 
-/* Make room for so many bars. ENOMEM. */
+/* Make room for so many bars. Title and unit are set before, the rest is 0.
+ * ENOMEM.
+ */
 int bars_init(struct bars *bars, size_t most, struct error *err);
 void bars_clear(struct bars *bars);
 OWNED_VALUE(struct bars, bars_clear)

@@ -59,14 +59,12 @@ static bool ratio_bar(const cJSON *cell, size_t sweep, struct bar *bar)
 static void put_bars(const struct comparison *page, const char *title,
 		     const char *unit, bar_fn *fill)
 {
-	owned(bars_clear) struct bars bars;
+	owned(bars_clear) struct bars bars = { .title = title, .unit = unit };
 	size_t most = (size_t)cJSON_GetArraySize(page->cells) * page->sweeps;
 	const cJSON *cell;
 
 	if (bars_init(&bars, most, &page->to->failure) < 0)
 		return;
-	bars.title = title;
-	bars.unit = unit;
 	for (size_t sweep = 0; sweep < page->sweeps; sweep++)
 		bars_group(&bars, page->names[sweep]);
 	cJSON_ArrayForEach(cell, page->cells)

@@ -87,14 +87,13 @@ static void set_spread(struct bar *bar, const cJSON *row)
 static void put_picture(struct writer *to, const struct picture *picture,
 			const cJSON *rows, const struct labels *labels)
 {
-	owned(bars_clear) struct bars bars;
+	size_t count = (size_t)cJSON_GetArraySize(rows);
+	owned(bars_clear) struct bars bars = { .title = picture->title,
+					       .unit = picture->unit };
 	const cJSON *row;
 
-	if (bars_init(&bars, (size_t)cJSON_GetArraySize(rows), &to->failure) <
-	    0)
+	if (bars_init(&bars, count, &to->failure) < 0)
 		return;
-	bars.title = picture->title;
-	bars.unit = picture->unit;
 	cJSON_ArrayForEach(row, rows)
 	{
 		double value = row_double(row, picture->path) * picture->scale;
@@ -139,7 +138,11 @@ static char *rest_of(const cJSON *row)
 static void put_scaling(struct writer *to, const cJSON *rows,
 			const struct labels *labels)
 {
-	owned(bars_clear) struct bars bars;
+	owned(bars_clear) struct bars bars = {
+		.title = "Scaling: rate per device, relative to the fewest "
+			 "nodes",
+		.unit = "%",
+	};
 	size_t total = (size_t)cJSON_GetArraySize(rows), count = 0, least = 0;
 	owned_free struct grouped_row *list = calloc(total + 1, sizeof(*list));
 	cJSON *row;
@@ -148,8 +151,6 @@ static void put_scaling(struct writer *to, const cJSON *rows,
 		return;
 	if (!list)
 		error_nomem(&to->failure, "report");
-	bars.title = "Scaling: rate per device, relative to the fewest nodes";
-	bars.unit = "%";
 	cJSON_ArrayForEach(row, rows)
 	{
 		double nodes = number_at(row, "nodes");
@@ -189,17 +190,12 @@ static void put_overlay(struct writer *to, const char *title, const char *unit,
 			const char *path, const cJSON *rows,
 			const struct labels *labels)
 {
-	size_t count = (size_t)cJSON_GetArraySize(rows);
-	owned_free char(*names)[LABEL_SIZE] = calloc(count + 1, LABEL_SIZE);
+	char names[OVERLAY_MAX][LABEL_SIZE];
 	struct chart chart = { .title = title,
 			       .x_label = "step",
 			       .y_label = unit };
 	const cJSON *row;
 
-	if (!names) {
-		error_nomem(&to->failure, "report");
-		return;
-	}
 	cJSON_ArrayForEach(row, rows)
 	{
 		const cJSON *curve = row_at(row, path);

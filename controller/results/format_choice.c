@@ -76,9 +76,7 @@ static const enum record_field compared[] = {
 static bool compared_number(const struct record *record, size_t i,
 			    double *number)
 {
-	if (!record_has(record, compared[i]))
-		return false;
-	*number = *record_number((struct record *)record, compared[i]);
+	*number = record_value(record, compared[i]);
 	return isfinite(*number);
 }
 
@@ -154,13 +152,14 @@ static void settle(struct format_choice *choice)
 /* Drop formats that read less, once one has read enough. */
 static void drop_losers(struct format_choice *choice)
 {
-	uint64_t most = 0;
+	uint64_t scores[FORMAT_CHOICE_MAX] = { 0 }, most = 0;
 
 	for (size_t i = 0; i < choice->count; i++)
 		if (choice->extracts[i]) {
 			struct format_fit fit = fit_of(choice, i, false);
 
-			most = score(&fit) > most ? score(&fit) : most;
+			scores[i] = score(&fit);
+			most = scores[i] > most ? scores[i] : most;
 		}
 	if (most < ENOUGH_STEPS)
 		return;
@@ -169,12 +168,8 @@ static void drop_losers(struct format_choice *choice)
 		return;
 	}
 	for (size_t i = 0; i < choice->count; i++)
-		if (choice->extracts[i]) {
-			struct format_fit fit = fit_of(choice, i, false);
-
-			if (score(&fit) * 2 <= most)
-				drop(choice, i);
-		}
+		if (scores[i] * 2 <= most)
+			drop(choice, i);
 }
 
 int format_choice_feed(struct format_choice *choice, const void *data,
@@ -236,13 +231,10 @@ static bool differs(const struct record *a, const struct record *b)
 		return true;
 	for (size_t f = 0; f < COMPARED; f++) {
 		double one, other;
+		bool has = compared_number(a, f, &one);
 
-		if (compared_number(a, f, &one) !=
-		    compared_number(b, f, &other))
-			return true;
-		if (compared_number(a, f, &one) &&
-		    compared_number(b, f, &other) &&
-		    fabs(one - other) > 1e-6 * fabs(one))
+		if (has != compared_number(b, f, &other) ||
+		    (has && fabs(one - other) > 1e-6 * fabs(one)))
 			return true;
 	}
 	return false;

@@ -13,9 +13,7 @@
  */
 static double pace_by(const struct record *record, enum record_field field)
 {
-	double value = record_has(record, field)
-			       ? *record_number((struct record *)record, field)
-			       : NAN;
+	double value = record_value(record, field);
 
 	if (!isfinite(value) || !(value > 0))
 		return NAN;
@@ -157,12 +155,11 @@ static void spread_of(const struct work *work, enum record_field field,
 	size_t n = 0;
 
 	for (size_t i = work->figures->first; i < input->record_count; i++) {
-		struct record record = input->records[i];
-		double value;
+		const struct record *record = &input->records[i];
+		double value = record_value(record, field);
 
-		if (work->left_out[i] || !record_has(&record, field))
+		if (work->left_out[i] || !record_has(record, field))
 			continue;
-		value = *record_number(&record, field);
 		if (isfinite(value) && value > 0)
 			work->values[n++] = value;
 		else

@@ -50,6 +50,13 @@ double *record_number(struct record *record, enum record_field field)
 			      : NULL;
 }
 
+double record_value(const struct record *record, enum record_field field)
+{
+	return record_has(record, field)
+		       ? *record_number((struct record *)record, field)
+		       : NAN;
+}
+
 /* The metric number of a field, assigned on first use; METRIC_NONE: there are
  * too many.
  */

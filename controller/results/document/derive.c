@@ -46,9 +46,7 @@ static void add_reported(cJSON *object, const char *name,
 		if (timed->first < timed->count &&
 		    records[i].step >= timed->steps[timed->first] &&
 		    record_has(&records[i], field)) {
-			struct record record = records[i];
-
-			sum += *record_number(&record, field);
+			sum += record_value(&records[i], field);
 			n++;
 		}
 	if (n)

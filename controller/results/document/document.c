@@ -40,8 +40,7 @@ static cJSON *record_json(const struct extract *extract,
 	if (record_has(record, RECORD_RANK))
 		cJSON_AddNumberToObject(object, "rank", record->rank);
 	for (size_t i = 0; i < PRINTED; i++) {
-		number = *record_number((struct record *)record,
-					printed[i].field);
+		number = record_value(record, printed[i].field);
 		if (record_has(record, printed[i].field))
 			cJSON_AddItemToObject(object, printed[i].name,
 					      number_json(number *
@@ -131,12 +130,12 @@ static void add_steps(cJSON *object, const struct derive_input *input)
 
 /* Loss. */
 
-static cJSON *point(double step, double loss)
+static cJSON *point(double step, cJSON *loss)
 {
 	cJSON *list = cJSON_CreateArray();
 
 	cJSON_AddItemToArray(list, cJSON_CreateNumber(step));
-	cJSON_AddItemToArray(list, number_json(loss));
+	cJSON_AddItemToArray(list, loss);
 	return list;
 }
 
@@ -159,9 +158,7 @@ static bool micro_point(const struct sections *sections, size_t row,
 
 	if (!loss)
 		return false;
-	*json = cJSON_CreateArray();
-	cJSON_AddItemToArray(*json, cJSON_CreateNumber(step));
-	cJSON_AddItemToArray(*json, cJSON_Duplicate(loss, true));
+	*json = point(step, cJSON_Duplicate(loss, true));
 	return true;
 }
 
@@ -185,8 +182,10 @@ static void add_loss(cJSON *object, const struct derive_input *input)
 			n++;
 		}
 	add_points(object, n,
-		   first ? point((double)first->step, first->loss) : NULL,
-		   last ? point((double)last->step, last->loss) : NULL);
+		   first ? point((double)first->step, number_json(first->loss))
+			 : NULL,
+		   last ? point((double)last->step, number_json(last->loss))
+			: NULL);
 }
 
 /* Memory. */

@@ -73,6 +73,9 @@ static inline bool record_metric(const struct record *record, size_t metric,
 /* The field of a record that is a double; NULL for the other fields. */
 double *record_number(struct record *record, enum record_field field);
 
+/* Its value; NaN: the record does not have it. */
+double record_value(const struct record *record, enum record_field field);
+
 /* The values that rules with `metric` captured under one name. */
 struct run_metric {
 	char *name;
