@@ -1,5 +1,5 @@
 /* blobs.c - requests for content by its hash, and for the files of a job. */
-#include "controller/api/api.h"
+#include "controller/api/jobs.h"
 #include "controller/blobs/blob_service.h"
 #include "controller/blobs/blob_users.h"
 #include "controller/cluster/lifecycle.h"
@@ -34,25 +34,17 @@ static int read_files(const struct event_row *row, void *arg)
 	return 0;
 }
 
-static int find_origin(const struct job_row *row, void *arg)
-{
-	uint64_t *job = arg;
-
-	if (row->origin)
-		*job = row->origin;
-	return 0;
-}
-
 int api_files(struct api_request *request, void *reply, struct error *err)
 {
 	const struct message_query *query = request->message;
 	struct store *store = request->api->store;
 	struct reply_files *to = reply;
 	struct files files = { to, err };
-	uint64_t job = query->id;
+	struct job_facts job;
 
-	if (store_job(store, job, find_origin, &job, err) < 0 ||
-	    store_events(store, job, 0, 0, read_files, &files, err) < 0)
+	if (job_facts_read(request->api, query->id, &job, err) < 0 ||
+	    store_events(store, job.origin ? job.origin : query->id, 0, 0,
+			 read_files, &files, err) < 0)
 		return -1;
 	return blob_users_note_gone(blob_service_contents(request->api->blobs),
 				    to->files, to->files_count, err);

@@ -1,6 +1,7 @@
 /* hidden_env.c - hides the values of `env` from viewers. */
 #include "controller/api/hidden_env.h"
 
+#include "protocol/message/json_get.h"
 #include "protocol/wire/wire.h"
 
 #include <string.h>
@@ -61,14 +62,10 @@ static int hide_values(cJSON *values, struct error *err)
 
 int api_hide_env(cJSON *spec, struct error *err)
 {
-	const cJSON *container =
-		cJSON_GetObjectItemCaseSensitive(spec, "container");
+	const cJSON *container = json_get(spec, "container");
 
-	if (hide_list(cJSON_GetObjectItemCaseSensitive(container, "env"), err) <
-		    0 ||
-	    hide_list(cJSON_GetObjectItemCaseSensitive(container, "engine_env"),
-		      err) < 0)
+	if (hide_list(json_get(container, "env"), err) < 0 ||
+	    hide_list(json_get(container, "engine_env"), err) < 0)
 		return -1;
-	return hide_values(cJSON_GetObjectItemCaseSensitive(spec, "values"),
-			   err);
+	return hide_values(json_get(spec, "values"), err);
 }

@@ -13,17 +13,13 @@
 #include "controller/store/store.h"
 #include "protocol/base/clock.h"
 #include "protocol/hardware/device_metrics.h"
+#include "protocol/message/json_get.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define EVENTS_MAX 1000 /* of one job in one answer */
-
-static const cJSON *member(const cJSON *object, const char *name)
-{
-	return cJSON_GetObjectItemCaseSensitive(object, name);
-}
 
 /* The metrics of the last step. */
 static void add_step(const struct record *latest, struct progress_info *to)
@@ -88,16 +84,16 @@ static int add_progress(const struct job *job, struct job_info *to,
 static int add_allocation(const char *text, struct job_info *to,
 			  struct error *err)
 {
-	cJSON *allocation = text ? codec_parse(text, strlen(text), NULL) : NULL;
+	owned(cJSON_Delete) cJSON *allocation =
+		text ? codec_parse(text, strlen(text), NULL) : NULL;
 	const cJSON *item;
 	uint32_t devices = 0;
 	int rc = 0;
 
-	cJSON_ArrayForEach(item, member(allocation, "tasks"))
+	cJSON_ArrayForEach(item, json_get(allocation, "tasks"))
 	{
-		const char *bits =
-			cJSON_GetStringValue(member(item, "devices"));
-		const char *name = cJSON_GetStringValue(member(item, "node"));
+		const char *bits = json_get_text(item, "devices");
+		const char *name = json_get_text(item, "node");
 
 		if (rc == 0 && name)
 			rc = strings_add(&to->allocation, name, err);
@@ -105,28 +101,41 @@ static int add_allocation(const char *text, struct job_info *to,
 			devices += (uint32_t)__builtin_popcountll(
 				strtoull(bits, NULL, 16));
 	}
-	cJSON_Delete(allocation);
 	if (devices)
 		to->devices = devices;
 	return rc;
 }
 
-static int note_sweep(const struct job_row *row, void *arg)
+static int note_facts(const struct job_row *row, void *arg)
 {
-	*(uint64_t *)arg = row->sweep;
+	*(struct job_facts *)arg = (struct job_facts){
+		.sweep = row->sweep,
+		.origin = row->origin,
+		.attempt = row->attempt,
+		.state = row->state,
+	};
 	return 0;
+}
+
+int job_facts_read(const struct api *api, uint64_t job, struct job_facts *facts,
+		   struct error *err)
+{
+	return store_job(api->store, job, note_facts, facts, err);
 }
 
 int job_describe_origin(const struct api *api, const struct job_row *row,
 			struct job_origin **to, struct error *err)
 {
+	struct job_facts facts = { 0 };
+
 	if (!row->origin)
 		return 0;
 	*to = calloc(1, sizeof(**to));
 	if (!*to)
 		return error_nomem(err, "job");
+	job_facts_read(api, row->origin, &facts, NULL);
 	(*to)->job = row->origin;
-	store_job(api->store, row->origin, note_sweep, &(*to)->sweep, NULL);
+	(*to)->sweep = facts.sweep;
 	return 0;
 }
 

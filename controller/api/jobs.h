@@ -17,6 +17,15 @@ int job_describe(const struct api *api, const struct job_row *row,
 int job_describe_whole(const struct api *api, const struct job_row *row,
 		       struct job_info *to, struct error *err);
 
+/* Fields of a job that other requests need. ENOENT. */
+struct job_facts {
+	uint64_t sweep, origin;
+	uint32_t attempt;
+	enum job_state state;
+};
+int job_facts_read(const struct api *api, uint64_t job, struct job_facts *facts,
+		   struct error *err);
+
 /* Fill *to, which was zero; on failure the caller clears it, too. */
 int event_describe(const struct event_row *row, struct event_info *to,
 		   struct error *err);

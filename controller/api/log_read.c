@@ -1,5 +1,5 @@
 /* log_read.c - request for a piece of a job's output. */
-#include "controller/api/api.h"
+#include "controller/api/jobs.h"
 #include "controller/api/streams.h"
 #include "controller/jobs/job.h"
 #include "controller/logs/log_store.h"
@@ -15,23 +15,6 @@
 #define PIECE_BYTES (256 << 10) /* in one answer */
 #define TIMES_MAX 4096          /* in one answer */
 #define TAIL_BYTES (64 << 20)   /* searched for the last lines, at most */
-
-/* The fields of a job that the answer needs. */
-struct subject {
-	uint32_t attempt;
-	enum job_state state;
-	uint64_t origin;
-};
-
-static int read_subject(const struct job_row *row, void *arg)
-{
-	struct subject *subject = arg;
-
-	subject->attempt = row->attempt;
-	subject->state = row->state;
-	subject->origin = row->origin;
-	return 0;
-}
 
 struct naming {
 	const char *prefix;
@@ -164,15 +147,15 @@ static int add_streams(const struct api *api, uint64_t job, const char *wanted,
 }
 
 static int check_attempt(const struct message_log_read *read,
-			 const struct subject *subject,
+			 const struct job_facts *facts,
 			 struct reply_log_read *reply, struct error *err)
 {
-	reply->attempt = read->attempt ? read->attempt : subject->attempt;
-	if (reply->attempt <= subject->attempt)
+	reply->attempt = read->attempt ? read->attempt : facts->attempt;
+	if (reply->attempt <= facts->attempt)
 		return 0;
 	return error_set(err, ENOENT,
 			 "job %" PRIu64 " has had %u attempt(s), not %u",
-			 read->job, subject->attempt, reply->attempt);
+			 read->job, facts->attempt, reply->attempt);
 }
 
 int api_log_read(struct api_request *request, void *reply, struct error *err)
@@ -181,19 +164,18 @@ int api_log_read(struct api_request *request, void *reply, struct error *err)
 	const struct api *api = request->api;
 	const struct job *job = job_find(api->table, read->job);
 	struct message_log_read stored = *read; /* of the job with the output */
-	struct subject subject = { 0 };
+	struct job_facts facts;
 	struct reply_log_read *to = reply;
 
-	if (store_job(api->store, read->job, read_subject, &subject, err) < 0 ||
-	    check_attempt(read, &subject, to, err) < 0)
+	if (job_facts_read(api, read->job, &facts, err) < 0 ||
+	    check_attempt(read, &facts, to, err) < 0)
 		return -1;
-	if (subject.origin)
-		stored.job = subject.origin;
+	if (facts.origin)
+		stored.job = facts.origin;
 	to->job = read->job;
-	to->final =
-		to->attempt < subject.attempt || job_state_final(subject.state);
-	to->exit_code = exit_code_of(job, subject.state);
-	if (string_set(&to->state, job_state_name(subject.state), err) < 0 ||
+	to->final = to->attempt < facts.attempt || job_state_final(facts.state);
+	to->exit_code = exit_code_of(job, facts.state);
+	if (string_set(&to->state, job_state_name(facts.state), err) < 0 ||
 	    add_streams(api, stored.job, read->stream, to, err) < 0)
 		return -1;
 	if (to->final && !to->streams.count)

@@ -3,6 +3,7 @@
 #include "controller/api/page.h"
 #include "controller/jobs/job.h"
 #include "controller/nodes/node.h"
+#include "protocol/message/json_get.h"
 #include "protocol/message/reply_nodes.h"
 
 #include <errno.h>
@@ -26,7 +27,7 @@ static int add_chips(const struct node *node, const struct slot *slot,
 
 		if (!chip || slot->lost >> i & 1)
 			continue;
-		count = cJSON_GetObjectItemCaseSensitive(chips, chip);
+		count = json_get(chips, chip);
 		if (count)
 			cJSON_SetNumberValue(count, count->valuedouble + 1);
 		else if (!cJSON_AddNumberToObject(chips, chip, 1))

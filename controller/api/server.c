@@ -4,6 +4,7 @@
 #include "controller/store/store.h"
 #include "protocol/base/clock.h"
 #include "protocol/base/log.h"
+#include "protocol/message/json_get.h"
 #include "protocol/wire/wire.h"
 
 #include <errno.h>
@@ -116,7 +117,7 @@ static bool log_waits(const struct asked *asked, const cJSON *answer,
 
 	return asked->type == MESSAGE_LOG_READ && asked->may_wait &&
 	       !bytes->size && read->stream &&
-	       !cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(answer, "final"));
+	       !cJSON_IsTrue(json_get(answer, "final"));
 }
 
 static int answer(struct server *server, struct asked *asked, struct error *err)
@@ -290,8 +291,7 @@ static void leave_out_sealed(cJSON *object)
 {
 	cJSON *login;
 
-	cJSON_ArrayForEach(login,
-			   cJSON_GetObjectItemCaseSensitive(object, "logins"))
+	cJSON_ArrayForEach(login, json_get(object, "logins"))
 	{
 		cJSON_DeleteItemFromObjectCaseSensitive(login, "sealed");
 	}

@@ -4,6 +4,7 @@
 #include "controller/catalog/descriptions.h"
 
 #include "controller/catalog/catalog_internal.h"
+#include "protocol/message/json_get.h"
 #include "protocol/yaml/value.h"
 
 #include <errno.h>
@@ -125,9 +126,7 @@ struct catalog *catalog_with_descriptions(const struct catalog *base,
 		return NULL;
 	for (size_t kind = 0; kind < KINDS; kind++)
 		if (add_kind(catalog, (enum catalog_kind)kind,
-			     cJSON_GetObjectItemCaseSensitive(described,
-							      kinds[kind]),
-			     &bytes, err) < 0)
+			     json_get(described, kinds[kind]), &bytes, err) < 0)
 			return NULL;
 	return take(catalog);
 }
@@ -139,10 +138,10 @@ int descriptions_put(cJSON **described, enum catalog_kind kind,
 
 	if (!*described)
 		*described = cJSON_CreateObject();
-	list = cJSON_GetObjectItemCaseSensitive(*described, kinds[kind]);
+	list = json_get(*described, kinds[kind]);
 	if (!list)
 		list = cJSON_AddObjectToObject(*described, kinds[kind]);
-	if (cJSON_GetObjectItemCaseSensitive(list, name))
+	if (json_get(list, name))
 		return 0;
 	return cJSON_AddStringToObject(list, name, text)
 		       ? 0
@@ -152,10 +151,7 @@ int descriptions_put(cJSON **described, enum catalog_kind kind,
 static int take_one(const cJSON *all, enum catalog_kind kind, const char *name,
 		    cJSON **described, struct error *err)
 {
-	const char *text =
-		cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(
-			cJSON_GetObjectItemCaseSensitive(all, kinds[kind]),
-			name));
+	const char *text = json_get_text(json_get(all, kinds[kind]), name);
 
 	return text ? descriptions_put(described, kind, name, text, err) : 0;
 }

@@ -104,39 +104,13 @@ static int put_value(struct digest *to, const struct field *field,
 	return 0;
 }
 
-/* Is the optional field empty? */
-static bool is_empty(const struct field *field, const char *from)
-{
-	static const size_t sizes[] = {
-		[FIELD_BOOL] = sizeof(bool),
-		[FIELD_U32] = sizeof(uint32_t),
-		[FIELD_U64] = sizeof(uint64_t),
-		[FIELD_I64] = sizeof(int64_t),
-		[FIELD_DOUBLE] = sizeof(double),
-		[FIELD_STRING] = sizeof(char *),
-		[FIELD_JSON] = sizeof(cJSON *),
-	};
-	static const char zero[8];
-
-	switch (field->kind) {
-	case FIELD_STRINGS:
-		return !((const struct strings *)(from + field->offset))->count;
-	case FIELD_LIST:
-		return !*(const size_t *)(from + field->count_offset);
-	case FIELD_STRUCT:
-		return false;
-	default:
-		return !memcmp(from + field->offset, zero, sizes[field->kind]);
-	}
-}
-
 static int put_fields(struct digest *to, const struct schema *schema,
 		      const void *from, struct error *err)
 {
 	for (size_t i = 0; i < schema->count; i++) {
 		const struct field *field = &schema->fields[i];
 
-		if (field->optional && is_empty(field, from))
+		if (field->optional && codec_field_is_zero(field, from))
 			continue;
 		put_text(to, field->name);
 		if (put_value(to, field, from, err) < 0)

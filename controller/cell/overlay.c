@@ -232,6 +232,16 @@ static bool dotted_key(const struct paths *paths, const char *name)
 	return key_shape(top) == SHAPE_NAMES && good_name(dot + 1);
 }
 
+static int expect_scalars(const struct value *map, struct error *err)
+{
+	if (value_expect(map, VALUE_MAP, err) < 0)
+		return -1;
+	for (size_t i = 0; i < value_count(map); i++)
+		if (value_expect(value_at(map, i), VALUE_SCALAR, err) < 0)
+			return -1;
+	return 0;
+}
+
 int overlay_add(struct overlay *layer, struct paths *paths, const char *name,
 		const struct value *value, struct error *err)
 {
@@ -253,20 +263,12 @@ int overlay_add(struct overlay *layer, struct paths *paths, const char *name,
 	case SHAPE_EITHER:
 		return add_leaf(layer, paths, name, value, err);
 	case SHAPE_MAP:
-		if (value_expect(value, VALUE_MAP, err) < 0)
-			return -1;
-		for (size_t i = 0; i < value_count(value); i++)
-			if (value_expect(value_at(value, i), VALUE_SCALAR,
-					 err) < 0)
-				return -1;
-		return add_leaf(layer, paths, name, value, err);
+		return expect_scalars(value, err) < 0
+			       ? -1
+			       : add_leaf(layer, paths, name, value, err);
 	case SHAPE_NAMES:
-		if (value_expect(value, VALUE_MAP, err) < 0)
+		if (expect_scalars(value, err) < 0)
 			return -1;
-		for (size_t i = 0; i < value_count(value); i++)
-			if (value_kind(value_at(value, i)) != VALUE_SCALAR)
-				return value_expect(value_at(value, i),
-						    VALUE_SCALAR, err);
 		break;
 	case SHAPE_SWEEP:
 	case SHAPE_UNKNOWN:

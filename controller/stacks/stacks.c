@@ -1,6 +1,7 @@
 /* stacks.c - groups the ranks of a job by their call stacks. */
 #include "controller/stacks/stacks.h"
 #include "protocol/message/evidence.h"
+#include "protocol/message/json_get.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -453,7 +454,7 @@ static cJSON *rank_json(const struct standing *standing)
 	cJSON *item = codec_object(&evidence_schema, &standing->seen, NULL);
 
 	cJSON_DeleteItemFromObjectCaseSensitive(item, "leads");
-	if (!cJSON_GetObjectItemCaseSensitive(item, "rank"))
+	if (!json_get(item, "rank"))
 		cJSON_AddNumberToObject(item, "rank",
 					(double)standing->seen.rank);
 	cJSON_AddStringToObject(item, "node", standing->node);

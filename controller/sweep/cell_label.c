@@ -2,6 +2,7 @@
 #include "controller/sweep/cell_label.h"
 
 #include "protocol/base/utf8.h"
+#include "protocol/message/json_get.h"
 #include "protocol/yaml/value.h"
 
 #include <string.h>
@@ -104,8 +105,7 @@ static bool add_json(cJSON *object, const char *path, cJSON *item)
 		memcpy(top, path, (size_t)(dot - path));
 		top[dot - path] = 0;
 		if (key_shape(top) == SHAPE_KNOWN) {
-			cJSON *inner =
-				cJSON_GetObjectItemCaseSensitive(object, top);
+			cJSON *inner = json_get(object, top);
 
 			if (!inner)
 				inner = cJSON_AddObjectToObject(object, top);

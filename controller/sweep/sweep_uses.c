@@ -1,6 +1,7 @@
 /* sweep_uses.c - lists the descriptions of the catalog that a sweep names. */
 #include "controller/catalog/descriptions.h"
 #include "controller/sweep/sweep_internal.h"
+#include "protocol/message/json_get.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -16,11 +17,10 @@ static int add_key(const struct uses *uses, enum catalog_kind kind,
 		   const char *name)
 {
 	const char *word = descriptions_kind(kind);
-	const cJSON *own =
-		cJSON_GetObjectItemCaseSensitive(uses->sweep->described, word);
+	const cJSON *own = json_get(uses->sweep->described, word);
 	char key[NAME_MAX + 32];
 
-	if (cJSON_GetObjectItemCaseSensitive(own, name))
+	if (json_get(own, name))
 		return 0;
 	snprintf(key, sizeof(key), "%s/%.200s", word, name);
 	return strings_has(uses->keys, key)

@@ -5,6 +5,7 @@
 #include "controller/results/series.h"
 #include "controller/web/web_page.h"
 #include "protocol/hardware/device_metrics.h"
+#include "protocol/message/json_get.h"
 #include "protocol/message/reply_logs.h"
 
 #include <math.h>
@@ -122,15 +123,12 @@ static cJSON *stored_series(struct web_page *page, const struct job_info *job)
 static void put_curve(struct web_page *page, const cJSON *series,
 		      const char *name, const char *title, bool from_zero)
 {
-	struct chart chart = {
-		.title = title,
-		.x_label = "step",
-		.y_label = "",
-		.lines = { { title,
-			     cJSON_GetObjectItemCaseSensitive(series, name) } },
-		.count = 1,
-		.from_zero = from_zero
-	};
+	struct chart chart = { .title = title,
+			       .x_label = "step",
+			       .y_label = "",
+			       .lines = { { title, json_get(series, name) } },
+			       .count = 1,
+			       .from_zero = from_zero };
 
 	chart_svg(&page->out, &chart);
 }

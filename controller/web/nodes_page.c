@@ -3,6 +3,7 @@
 #include "controller/nodes/node.h"
 #include "controller/web/web_page.h"
 #include "protocol/hardware/device_metrics.h"
+#include "protocol/message/json_get.h"
 #include "protocol/message/reply_nodes.h"
 
 #include <errno.h>
@@ -231,8 +232,7 @@ static void put_devices(struct web_page *page, const struct node *node)
 /* The policy file of the node's agent. */
 static void put_policy(struct web_page *page, const struct node_info *node)
 {
-	const cJSON *policy =
-		cJSON_GetObjectItemCaseSensitive(node->facts, "policy");
+	const cJSON *policy = json_get(node->facts, "policy");
 
 	web_part(page, "div", "", "policy");
 	web_html(page, "<h2>Policy</h2>\n");

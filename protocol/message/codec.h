@@ -169,6 +169,9 @@ int codec_copy(const struct schema *schema, const void *from, void *to,
  */
 size_t codec_bound(const struct schema *schema, const void *from);
 
+/* Is the field of the struct zero, NULL or empty (of a `known` double: NAN)? */
+bool codec_field_is_zero(const struct field *field, const void *from);
+
 /* The field of that name, or NULL. */
 const struct field *codec_field(const struct schema *schema, const char *name);
 

@@ -6,8 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Absent and zero are the same to an optional field, so it is left out. */
-static bool field_is_zero(const struct field *field, const void *from)
+bool codec_field_is_zero(const struct field *field, const void *from)
 {
 	const void *at = field_at(field, from);
 
@@ -40,10 +39,11 @@ static bool field_is_zero(const struct field *field, const void *from)
 	return false;
 }
 
+/* Absent and zero are the same to an optional field, so it is left out. */
 static bool is_left_out(const struct field *field, const void *from)
 {
 	return field->optional && !field->nullable &&
-	       field_is_zero(field, from);
+	       codec_field_is_zero(field, from);
 }
 
 static int put_begin(struct token_sink *sink, enum token_kind kind, size_t size)
@@ -217,7 +217,7 @@ static int put_member(struct token_sink *sink, const struct field *field,
 
 	if (put_name(sink, field->name) < 0)
 		return -1;
-	rc = field->nullable && field_is_zero(field, from)
+	rc = field->nullable && codec_field_is_zero(field, from)
 		     ? put_kind(sink, TOKEN_NULL)
 		     : put_value(sink, field, from);
 	return rc < 0 ? error_prefix(sink->err, "%s", field->name) : 0;

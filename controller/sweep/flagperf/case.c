@@ -3,6 +3,7 @@
 
 #include "controller/sweep/flagperf/options.h"
 #include "controller/sweep/flagperf/template.h"
+#include "protocol/message/json_get.h"
 #include "protocol/yaml/value.h"
 
 #include <errno.h>
@@ -332,18 +333,16 @@ static void tidy_mounts(cJSON *mounts)
 
 	while (mount) {
 		cJSON *next = mount->next, *before = mounts->child;
-		const char *host = cJSON_GetStringValue(
-			cJSON_GetObjectItemCaseSensitive(mount, "host"));
-		char *inside = cJSON_GetStringValue(
-			cJSON_GetObjectItemCaseSensitive(mount, "container"));
+		const char *host = json_get_text(mount, "host");
+		char *inside =
+			cJSON_GetStringValue(json_get(mount, "container"));
 		bool good = host && *host == '/' && inside;
 
 		while (good && strlen(inside) > 1 &&
 		       inside[strlen(inside) - 1] == '/')
 			inside[strlen(inside) - 1] = 0;
 		for (; good && before != mount; before = before->next)
-			good = strcmp(cJSON_GetObjectItemCaseSensitive(
-					      before, "container")
+			good = strcmp(json_get(before, "container")
 					      ->valuestring,
 				      inside) != 0;
 		if (!good)
@@ -371,7 +370,7 @@ static int yield_to_top(const struct flagperf_site *site, cJSON *cell,
 	for (size_t i = 0; i < value_count(site->root); i++) {
 		const char *key = value_key(site->root, i);
 		const struct value *top = value_at(site->root, i);
-		cJSON *have = cJSON_GetObjectItemCaseSensitive(cell, key);
+		cJSON *have = json_get(cell, key);
 
 		if (!have || listed(key, own))
 			continue;
@@ -413,7 +412,7 @@ static int add_more(const struct flagperf_case *item, cJSON *cell,
 	for (size_t i = 0; value_kind(map) == VALUE_MAP && i < value_count(map);
 	     i++) {
 		const char *key = value_key(map, i);
-		cJSON *have = cJSON_GetObjectItemCaseSensitive(cell, key);
+		cJSON *have = json_get(cell, key);
 		owned(cJSON_Delete) cJSON *more = NULL;
 
 		if (!strcmp(key, "data"))
@@ -456,7 +455,7 @@ static int add_needs(const struct value *list, const struct names *names,
 {
 	const char *tree = names_plain(names, "tree");
 	const char *host = names_plain(names, "host");
-	cJSON *needs = cJSON_GetObjectItemCaseSensitive(cell, "needs");
+	cJSON *needs = json_get(cell, "needs");
 	owned(cJSON_Delete) cJSON *made = cJSON_CreateArray();
 	const cJSON *need;
 
@@ -579,10 +578,9 @@ int case_fill(const struct flagperf_site *site,
 		    0 ||
 	    yield_to_top(site, cell, err) < 0 || add_more(item, cell, err) < 0)
 		return -1;
-	tidy_mounts(cJSON_GetObjectItemCaseSensitive(cell, "mounts"));
+	tidy_mounts(json_get(cell, "mounts"));
 	/* The log of an unknown framework cannot be read. */
-	framework = cJSON_GetStringValue(
-		cJSON_GetObjectItemCaseSensitive(cell, "framework"));
+	framework = json_get_text(cell, "framework");
 	if (framework && !catalog_framework(site->catalog, framework))
 		cJSON_DeleteItemFromObjectCaseSensitive(cell, "framework");
 	return 0;

@@ -1,6 +1,7 @@
 /* conf.c - reads the configuration files of a FlagPerf tree. */
 #include "controller/sweep/flagperf/conf.h"
 #include "controller/sweep/flagperf/template.h"
+#include "protocol/message/json_get.h"
 #include "protocol/yaml/document.h"
 #include "protocol/yaml/value.h"
 
@@ -201,7 +202,7 @@ int conf_read_yaml(struct conf *conf, const char *path, struct error *err)
 
 const char *conf_text(const struct conf *conf, const char *name)
 {
-	cJSON *value = cJSON_GetObjectItemCaseSensitive(conf->values, name);
+	cJSON *value = json_get(conf->values, name);
 
 	if (cJSON_IsNumber(value)) {
 		char number[32];

@@ -4,6 +4,7 @@
 
 #include "protocol/base/nearest_word.h"
 #include "protocol/message/codec.h"
+#include "protocol/message/json_get.h"
 #include "protocol/yaml/value.h"
 
 #include <errno.h>
@@ -21,7 +22,7 @@ static int nomem(struct error *err)
 
 static cJSON *child(cJSON *cell, const char *key, bool list)
 {
-	cJSON *item = cJSON_GetObjectItemCaseSensitive(cell, key);
+	cJSON *item = json_get(cell, key);
 
 	if (item)
 		return item;

@@ -3,6 +3,7 @@
 #include "controller/sweep/flagperf/python_files.h"
 
 #include "protocol/base/printable.h"
+#include "protocol/message/json_get.h"
 
 #include <errno.h>
 #include <math.h>
@@ -230,7 +231,7 @@ int python_file_check(const struct python_files *files, size_t file,
 		      struct error *err)
 {
 	const cJSON *item = files->items[file];
-	const cJSON *why = cJSON_GetObjectItemCaseSensitive(item, "error");
+	const cJSON *why = json_get(item, "error");
 	const char *path = files->paths.items[file];
 	char text[160];
 
@@ -247,7 +248,7 @@ int python_file_check(const struct python_files *files, size_t file,
 
 static const cJSON *names_of(const struct python_files *files, size_t file)
 {
-	return cJSON_GetObjectItemCaseSensitive(files->items[file], "names");
+	return json_get(files->items[file], "names");
 }
 
 const char *python_file_name(const struct python_files *files, size_t file,
@@ -278,7 +279,7 @@ const cJSON *python_file_get(const struct python_files *files, size_t file,
 
 const char *python_found(const cJSON *value, unsigned *line)
 {
-	const cJSON *found = cJSON_GetObjectItemCaseSensitive(value, "found");
+	const cJSON *found = json_get(value, "found");
 
 	if (!found)
 		return NULL;
@@ -288,5 +289,5 @@ const char *python_found(const cJSON *value, unsigned *line)
 
 const cJSON *python_dict(const cJSON *value)
 {
-	return cJSON_GetObjectItemCaseSensitive(value, "dict");
+	return json_get(value, "dict");
 }

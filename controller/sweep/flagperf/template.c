@@ -1,6 +1,7 @@
 /* template.c - fills the cell templates of images/flagperf.yaml for one case.
  */
 #include "controller/sweep/flagperf/template.h"
+#include "protocol/message/json_get.h"
 
 #include <errno.h>
 #include <string.h>
@@ -135,7 +136,7 @@ int template_fill(const struct value *template, const struct names *names,
 	for (size_t i = 0; template && i < value_count(template); i++) {
 		const struct value *value = value_at(template, i);
 		const char *key = fill_key(template, i, names);
-		cJSON *old = cJSON_GetObjectItemCaseSensitive(cell, key);
+		cJSON *old = json_get(cell, key);
 		cJSON *made = NULL;
 
 		if (!*key)
