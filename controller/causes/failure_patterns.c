@@ -2,6 +2,7 @@
 #include "controller/causes/failure_patterns.h"
 
 #include "controller/results/rules/literal.h"
+#include "protocol/hardware/expression.h"
 #include "protocol/yaml/document.h"
 
 #define PCRE2_CODE_UNIT_WIDTH 8
@@ -71,35 +72,6 @@ void failure_patterns_free(struct failure_patterns *patterns)
 	free(patterns);
 }
 
-static pcre2_code *compile(const struct value *value, bool anchored,
-			   struct error *err)
-{
-	PCRE2_UCHAR why[128] = "";
-	PCRE2_SIZE offset = 0;
-	pcre2_code *code;
-	const char *text;
-	int number = 0;
-
-	if (value_string(value, EXPRESSION_BYTES, &text, err) < 0)
-		return NULL;
-	code = pcre2_compile((PCRE2_SPTR)text, strlen(text),
-			     (anchored ? PCRE2_ANCHORED : 0) | PCRE2_DUPNAMES |
-				     PCRE2_NEVER_UTF | PCRE2_NEVER_UCP |
-				     PCRE2_NEVER_BACKSLASH_C,
-			     &number, &offset, NULL);
-	if (!code) {
-		pcre2_get_error_message(number, why, sizeof(why));
-		value_error(value, err,
-			    "the expression is not valid after character %zu: "
-			    "%s",
-			    offset, (const char *)why);
-		return NULL;
-	}
-	/* Without JIT it is only slower. */
-	pcre2_jit_compile(code, PCRE2_JIT_COMPLETE);
-	return code;
-}
-
 static void find_pairs(struct pattern *pattern, const char *expression)
 {
 	char literal[EXPRESSION_BYTES + 1];
@@ -128,10 +100,18 @@ static int add(struct failure_patterns *patterns, enum failure_kind kind,
 	patterns->patterns[kind] = grown;
 	pattern = &grown[count];
 	*pattern = (struct pattern){ .meaning = *meaning };
-	pattern->code = compile(expression, kind == FAILURE_PREFIX, err);
-	if (!pattern->code ||
-	    value_string(expression, EXPRESSION_BYTES, &text, err) < 0)
+	if (value_string(expression, EXPRESSION_BYTES, &text, err) < 0)
 		return -1;
+	pattern->code =
+		expression_compile(expression, text,
+				   PCRE2_DUPNAMES | (kind == FAILURE_PREFIX
+							     ? PCRE2_ANCHORED
+							     : 0),
+				   err);
+	if (!pattern->code)
+		return -1;
+	/* Without JIT it is only slower. */
+	pcre2_jit_compile(pattern->code, PCRE2_JIT_COMPLETE);
 	find_pairs(pattern, text);
 	patterns->counts[kind]++;
 	for (size_t g = 0; g < FAILURE_GROUPS; g++) {

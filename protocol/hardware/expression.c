@@ -21,16 +21,15 @@ struct expression {
 	uint32_t name_size;
 };
 
-static pcre2_code *compile(const struct value *value, const char *text,
-			   struct error *err)
+pcre2_code *expression_compile(const struct value *value, const char *text,
+			       uint32_t options, struct error *err)
 {
 	PCRE2_UCHAR why[128] = "";
 	PCRE2_SIZE offset = 0;
 	int code = 0;
 	pcre2_code *compiled =
 		pcre2_compile((PCRE2_SPTR)text, strlen(text),
-			      PCRE2_CASELESS | PCRE2_DUPNAMES |
-				      PCRE2_NEVER_UTF | PCRE2_NEVER_UCP |
+			      options | PCRE2_NEVER_UTF | PCRE2_NEVER_UCP |
 				      PCRE2_NEVER_BACKSLASH_C,
 			      &code, &offset, NULL);
 
@@ -56,7 +55,9 @@ struct expression *expression_new(const struct value *value, struct error *err)
 	}
 	if (value_string(value, EXPRESSION_MAX, &text, err) < 0)
 		return NULL;
-	expression->code = compile(value, text, err);
+	expression->code =
+		expression_compile(value, text, PCRE2_CASELESS | PCRE2_DUPNAMES,
+				   err);
 	if (!expression->code)
 		return NULL;
 	expression->source = strdup(text);

@@ -20,6 +20,13 @@
 
 struct expression;
 
+/* Compile the text of a scalar to a pcre2_code, on bytes, without \C. options:
+ * further ones of PCRE2. The caller frees it. EINVAL as below.
+ */
+struct pcre2_real_code_8 *expression_compile(const struct value *value,
+					     const char *text, uint32_t options,
+					     struct error *err);
+
 /* Compile a scalar of a document. EINVAL: the text names file and line and
  * quotes PCRE2.
  */

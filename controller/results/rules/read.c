@@ -4,6 +4,7 @@
 
 #include "controller/results/rules/literal.h"
 #include "protocol/base/nearest_word.h"
+#include "protocol/hardware/expression.h"
 
 #include <errno.h>
 #include <string.h>
@@ -295,32 +296,6 @@ static int check_groups(const struct rule *rule, const struct value *match,
 	return 0;
 }
 
-static pcre2_code *compile(const struct value *match, const char *text,
-			   struct error *err)
-{
-	PCRE2_UCHAR why[128] = "";
-	PCRE2_SIZE offset = 0;
-	int code = 0;
-	pcre2_code *compiled;
-
-	/* No UTF mode: an invalid byte in a log must not end the search. */
-	compiled = pcre2_compile((PCRE2_SPTR)text, strlen(text),
-				 PCRE2_NEVER_UTF | PCRE2_NEVER_UCP |
-					 PCRE2_NEVER_BACKSLASH_C,
-				 &code, &offset, NULL);
-	if (!compiled) {
-		pcre2_get_error_message(code, why, sizeof(why));
-		value_error(match, err,
-			    "the expression is not valid after character %zu: "
-			    "%s",
-			    offset, (const char *)why);
-		return NULL;
-	}
-	/* If the system forbids code at run time, matching is slower. */
-	pcre2_jit_compile(compiled, PCRE2_JIT_COMPLETE);
-	return compiled;
-}
-
 static int add_literal(struct rule *rule, char *text, struct error *err)
 {
 	if (!text)
@@ -361,9 +336,11 @@ static int read_expression(struct extract_rules *rules, struct rule *rule,
 
 	if (value_string(match, EXTRACT_MATCH_MAX, &text, err) < 0)
 		return -1;
-	rule->code = compile(match, text, err);
+	rule->code = expression_compile(match, text, 0, err);
 	if (!rule->code)
 		return -1;
+	/* If the system forbids code at run time, matching is slower. */
+	pcre2_jit_compile(rule->code, PCRE2_JIT_COMPLETE);
 	if (!rule->literal_count) {
 		char *literal = malloc(strlen(text) + 1);
 
