@@ -9,8 +9,6 @@
 #define SLICE_SQUARES 32
 #define AXES_MAX 32 /* keys of a cell; further ones are left out */
 
-typedef unsigned long long ull;
-
 struct word {
 	const char *text; /* NULL: none */
 	size_t size;

@@ -16,8 +16,6 @@
 #define LOOK_NODES 64                  /* whose evidence is read */
 #define LOOK_BYTES ((uint64_t)1 << 20) /* of evidence, in all */
 
-typedef unsigned long long ull;
-
 /* "Rank 3 on n2 failed first: oom" and the line that shows it. */
 static void put_reason(struct web_page *page, uint64_t job, const cJSON *reason)
 {

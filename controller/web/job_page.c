@@ -17,8 +17,6 @@
 #define DEVICES_SHOWN 256
 #define TASKS_SHOWN 256
 
-typedef unsigned long long ull;
-
 static void put_when(struct web_page *page, const char *what, int64_t wall_ms)
 {
 	if (!wall_ms)

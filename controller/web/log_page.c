@@ -9,8 +9,6 @@
 #define PAGE_BYTES 65536
 #define BEFORE_BYTES 4096 /* shown before the marked line */
 
-typedef unsigned long long ull;
-
 void web_log_lines(struct web_page *page, struct buffer *bytes, size_t from,
 		   size_t meant)
 {

@@ -13,8 +13,6 @@
 
 #define SHOWN 1000 /* nodes on one page */
 
-typedef unsigned long long ull;
-
 /* The last readings of a node's devices, by index; zero where no job runs. */
 struct readings {
 	struct device_metrics of[DEVICES_MAX];

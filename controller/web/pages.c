@@ -10,8 +10,6 @@
 #define SWEEPS_SHOWN 200
 #define WHOLE_ROWS 100 /* per slice of a page that is rendered at once */
 
-typedef unsigned long long ull;
-
 /* Sweeps. */
 
 void web_counts(struct web_page *page, const struct sweep_info *sweep)

@@ -11,8 +11,6 @@
 
 #define SHOWN 1000 /* jobs on one page */
 
-typedef unsigned long long ull;
-
 /* A page that is being rendered. */
 struct sweep_view {
 	struct message_query query;

@@ -134,7 +134,7 @@ void web_stillness(struct web_page *page, const struct progress_info *progress)
 
 	if (age >= 60)
 		web_html(page, ", <span class=\"bad\">%llum%02us ago</span>",
-			 (unsigned long long)age / 60, (unsigned)(age % 60));
+			 (ull)age / 60, (unsigned)(age % 60));
 	else if (age)
 		web_html(page, ", <span class=\"bad\">%us ago</span>",
 			 (unsigned)age);

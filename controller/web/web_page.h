@@ -12,6 +12,8 @@
 #include "protocol/base/buffer.h"
 #include "protocol/message/reply_jobs.h"
 
+typedef unsigned long long ull; /* for %llu */
+
 struct web_part {
 	char id[24];
 	size_t start, end; /* offsets in `text` */
