@@ -14,7 +14,7 @@
 #include "agent/images/disk_watermark.h"
 #include "agent/images/image_operations.h"
 #include "agent/metrics/host_facts.h"
-#include "agent/docker/registries.h"
+#include "agent/docker/registry_access.h"
 #include "agent/task/task.h"
 #include "protocol/base/log.h"
 #include "protocol/base/loop.h"

@@ -75,4 +75,20 @@ void pull_progress_build(struct pull_progress *progress, const cJSON *object);
 void pull_progress_sum(const struct pull_progress *progress,
 		       struct image_progress *sum);
 
+/* How fast a count grows, smoothed over RATE_SPAN_MS. A count that falls (a
+ * retry) starts again. All zero: nothing was counted yet.
+ */
+#define RATE_STEP_MS 500 /* counts closer together are one */
+#define RATE_SPAN_MS 5000
+struct rate {
+	int64_t time_ms; /* of the last count that was used; 0: none */
+	uint64_t count;
+	double per_second;
+};
+
+/* Add a count with its time (not 0, never falling) and return the growth per
+ * second; 0 until it is known. Pure.
+ */
+uint64_t rate_feed(struct rate *rate, int64_t now_ms, uint64_t count);
+
 #endif

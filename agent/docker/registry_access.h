@@ -11,9 +11,25 @@
 #define AGENT_DOCKER_REGISTRY_ACCESS_H
 
 #include "agent/docker/engine.h"
-#include "agent/docker/registries.h"
 #include "protocol/registry/credential.h"
 #include "protocol/registry/login.h"
+
+struct node_policy; /* agent/policy/node_policy.h */
+
+/* The logins and settings of this node for registries; borrowed. */
+struct registries {
+	const char *credentials; /* a config.json as Docker's, or NULL */
+	bool local;              /* the engine's disk is this machine's */
+	const struct key *key;   /* opens the logins of a job */
+	const char *controller;  /* public key that sealed them */
+	const char *former;      /* the previous one; NULL or "": none */
+	const struct node_policy *node_policy; /* NULL: all are allowed */
+};
+
+/* login_open() with these keys. */
+int registries_open(const struct registries *registries,
+		    const struct registry_login *login,
+		    struct credential *credential, struct error *err);
 
 struct registry_access_way {
 	const char *header; /* "X-Registry-Auth: ...", or for all registries

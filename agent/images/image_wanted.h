@@ -22,7 +22,7 @@ struct image_wanted {
 			      NAME_install.sh then runs in a container
 			      (agent/images/install.h) */
 	/* The job's logins for registries, sealed for this node. For other
-	 * registries the node's own file is used (registries.h).
+	 * registries the node's own file is used (registry_access.h).
 	 */
 	const struct registry_login *logins;
 	size_t logins_count;

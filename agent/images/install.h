@@ -31,15 +31,15 @@ typedef void install_done_fn(void *arg, const struct error *err);
 struct install;
 
 /* progress gets the output of the script, with progress_arg. Callbacks come
- * from the loop only, never from inside the call. The owner and the devices of
- * the container are those of the services.
+ * from the loop only, never from inside the call. The handle is freed after
+ * done(). The owner and the devices of the container are those of the services.
  */
 struct install *install_begin(const struct image_services *services,
 			      const struct install_plan *plan,
 			      image_progress_fn *progress, void *progress_arg,
 			      install_done_fn *done, void *arg,
 			      struct error *err);
-/* No callback runs any more. NULL is fine. */
+/* Before done(): no callback runs any more. NULL is fine. */
 void install_cancel(struct install *install);
 OWNED_POINTER(struct install, install_cancel)
 

@@ -3,7 +3,6 @@
 #include "agent/images/pull.h"
 
 #include "agent/docker/pull_progress.h"
-#include "agent/docker/rate.h"
 #include "agent/docker/registry_access.h"
 #include "agent/images/id_error.h"
 #include "protocol/base/clock.h"

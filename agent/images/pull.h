@@ -57,7 +57,7 @@ typedef void pull_done_fn(void *arg, const struct error *err,
 struct pull;
 
 /* logins: the job's, sealed for this node; copied. Callbacks come from the loop
- * only, never from inside the call; within them pull_cancel() may be called.
+ * only, never from inside the call. The handle is freed after done().
  */
 struct pull *pull_begin(const struct image_services *services,
 			const char *reference,
@@ -65,7 +65,7 @@ struct pull *pull_begin(const struct image_services *services,
 			image_progress_fn *progress, pull_done_fn *done,
 			void *arg, struct error *err);
 
-/* No callback runs any more. NULL is fine. */
+/* Before done(): no callback runs any more. NULL is fine. */
 void pull_cancel(struct pull *pull);
 OWNED_POINTER(struct pull, pull_cancel)
 

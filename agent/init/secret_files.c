@@ -23,15 +23,15 @@ static int write_one(const char *secret, int folder, struct error *err)
 int secret_files_write(const struct start *start, const char *folder,
 		       struct error *err)
 {
-	int fd, rc = 0;
+	owned_fd int fd = -1;
 
 	if (!start->secret.count)
 		return 0;
 	fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return error_errno(err, "%.150s", folder);
-	for (size_t i = 0; i < start->secret.count && rc == 0; i++)
-		rc = write_one(start->secret.items[i], fd, err);
-	close(fd);
-	return rc;
+	for (size_t i = 0; i < start->secret.count; i++)
+		if (write_one(start->secret.items[i], fd, err) < 0)
+			return -1;
+	return 0;
 }

@@ -390,32 +390,16 @@ bool collect_is_done(const struct collect *collect)
 	return collect->done;
 }
 
-static char *copy(const char *text, bool *failed)
-{
-	char *to = text ? strdup(text) : NULL;
-
-	*failed |= text && !to;
-	return to;
-}
-
 int collect_list(const struct collect *collect, struct collected_file **files,
 		 size_t *count)
 {
-	struct collected_file *list =
-		calloc(collect->list.files_count + 1, sizeof(*list));
-	bool failed = !list;
+	struct collected copy;
 
-	for (size_t i = 0; list && i < collect->list.files_count; i++) {
-		const struct collected_file *from = &collect->list.files[i];
-
-		list[i].path = copy(from->path, &failed);
-		list[i].content = copy(from->content, &failed);
-		list[i].text = copy(from->text, &failed);
-		list[i].bytes = from->bytes;
-	}
-	*files = list;
-	*count = list ? collect->list.files_count : 0;
-	return failed ? -1 : 0;
+	if (codec_copy(&collected_schema, &collect->list, &copy, NULL) < 0)
+		return -1;
+	*files = copy.files;
+	*count = copy.files_count;
+	return 0;
 }
 
 void collect_touch(const struct collect *collect)

@@ -11,10 +11,24 @@
 #define ADDRESSES_MAX (1 << 20) /* bytes, of all of them */
 #define INTERFACE "INTERFACE"
 
+/* The placeholders. The first ones are environment variables as well. */
 enum {
-	EXPORTED = 6, /* variables that are in the environment as well */
-	KNOWN = EXPORTED + 2, /* without addresses */
-	VARIABLES = KNOWN + 5,
+	MASTER_ADDR,
+	MASTER_PORT,
+	NNODES,
+	NODE_RANK,
+	NPROC_PER_NODE,
+	WORLD_SIZE,
+	EXPORTED,
+	ROUND = EXPORTED,
+	START_TIME,
+	ALWAYS, /* the others have a value only if it is known */
+	NODE_ADDRESSES = ALWAYS,
+	NODE_ENDPOINTS,
+	HOSTFILE,
+	NODE_ADDRESS,
+	NODE_INTERFACE,
+	VARIABLES
 };
 
 struct variable {
@@ -24,7 +38,7 @@ struct variable {
 
 struct variables {
 	struct variable items[VARIABLES];
-	char texts[KNOWN][256];
+	char texts[ALWAYS][256];
 	struct buffer addresses, endpoints;
 };
 
@@ -74,9 +88,13 @@ static int variables_init(struct variables *variables,
 		"NODE_ADDRESSES", "NODE_ENDPOINTS_JSON", "HOSTFILE",
 		"NODE_ADDRESS", INTERFACE,
 	};
-	const uint32_t numbers[KNOWN] = {
-		0, rendezvous->port, spec->nodes, spec->rank,
-		spec->processes_per_node, spec->world_size, spec->repeat + 1,
+	const uint32_t numbers[ALWAYS] = {
+		[MASTER_PORT] = rendezvous->port,
+		[NNODES] = spec->nodes,
+		[NODE_RANK] = spec->rank,
+		[NPROC_PER_NODE] = spec->processes_per_node,
+		[WORLD_SIZE] = spec->world_size,
+		[ROUND] = spec->repeat + 1,
 	};
 	/* clang-format on */
 	struct variable *items = variables->items;
@@ -89,29 +107,29 @@ static int variables_init(struct variables *variables,
 				 "%zu",
 				 strlen(rendezvous->address),
 				 sizeof(variables->texts[0]) - 1);
-	for (int i = 0; i < KNOWN; i++) {
+	for (int i = 0; i < ALWAYS; i++) {
 		snprintf(variables->texts[i], sizeof(variables->texts[i]), "%u",
 			 numbers[i]);
 		items[i].value = variables->texts[i];
 	}
-	snprintf(variables->texts[0], sizeof(variables->texts[0]), "%s",
-		 rendezvous->address);
+	snprintf(variables->texts[MASTER_ADDR], sizeof(variables->texts[0]),
+		 "%s", rendezvous->address);
 	gmtime_r(&start, &time);
-	strftime(variables->texts[KNOWN - 1], sizeof(variables->texts[0]),
+	strftime(variables->texts[START_TIME], sizeof(variables->texts[0]),
 		 "%Y%m%d%H%M%S", &time);
 	for (int i = 0; i < VARIABLES; i++)
 		items[i].name = names[i];
 	if (spec->nodes > 1 && uses_host_network(spec))
-		items[VARIABLES - 1].value = rendezvous->interface;
+		items[NODE_INTERFACE].value = rendezvous->interface;
 	if (!rendezvous->addresses.count)
 		return 0;
 	if (list_addresses(variables, rendezvous, err) < 0)
 		return -1;
-	items[KNOWN].value = variables->addresses.data;
-	items[KNOWN + 1].value = variables->endpoints.data;
-	items[KNOWN + 2].value = COMMAND_HOSTFILE;
+	items[NODE_ADDRESSES].value = variables->addresses.data;
+	items[NODE_ENDPOINTS].value = variables->endpoints.data;
+	items[HOSTFILE].value = COMMAND_HOSTFILE;
 	if (spec->rank < rendezvous->addresses.count)
-		items[KNOWN + 3].value =
+		items[NODE_ADDRESS].value =
 			rendezvous->addresses.items[spec->rank];
 	return 0;
 }
@@ -228,7 +246,7 @@ static const char *const recorder_env[] = {
 static int add_variable(struct buffer *out, const char *text,
 			const struct variables *variables, struct error *err)
 {
-	if (!variables->items[VARIABLES - 1].value &&
+	if (!variables->items[NODE_INTERFACE].value &&
 	    strstr(text, "${" INTERFACE "}"))
 		return 0;
 	return add_record(out, "env=", text, variables, err);

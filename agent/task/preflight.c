@@ -124,6 +124,14 @@ struct preflight {
 	cJSON *warnings;
 };
 
+/* The last thing: it is freed. */
+static void end(struct preflight *preflight, const struct error *err,
+		cJSON *facts)
+{
+	preflight->done(preflight->arg, err, facts);
+	preflight_cancel(preflight);
+}
+
 static void warn_clock(struct preflight *preflight)
 {
 	int64_t apart_ms;
@@ -159,12 +167,8 @@ static cJSON *make_facts(struct preflight *preflight,
 
 static void finish(struct preflight *preflight, const struct versions *versions)
 {
-	cJSON *facts;
-
 	warn_clock(preflight);
-	facts = make_facts(preflight, versions);
-	preflight->done(preflight->arg, NULL, facts);
-	preflight_cancel(preflight);
+	end(preflight, NULL, make_facts(preflight, versions));
 }
 
 static void versions_told(void *arg, const struct versions *versions)
@@ -204,8 +208,7 @@ static void foreign_told(void *arg, const char *text)
 			  "the devices are in use: %s (strangers: warn runs "
 			  "the job nevertheless)",
 			  text);
-		preflight->done(preflight->arg, &err, NULL);
-		preflight_cancel(preflight);
+		end(preflight, &err, NULL);
 		return;
 	}
 	if (text)
@@ -258,8 +261,7 @@ static int begin(sd_event_source *timer, uint64_t usec, void *arg)
 	struct error err;
 
 	if (check_devices(services, &err) < 0) {
-		preflight->done(preflight->arg, &err, NULL);
-		preflight_cancel(preflight);
+		end(preflight, &err, NULL);
 		return 0;
 	}
 	if (source.profile && source.devices->count)
@@ -339,11 +341,10 @@ static void reached(void *arg, const struct error *err,
 			  container->mounts_count + container->needs.count > 1
 				  ? " or another one"
 				  : "");
-		preflight->done(preflight->arg, &why, NULL);
+		end(preflight, &why, NULL);
 	} else {
-		preflight->done(preflight->arg, NULL, NULL);
+		end(preflight, NULL, NULL);
 	}
-	preflight_cancel(preflight);
 }
 
 static int list_paths(const struct container_spec *container,

@@ -2,7 +2,6 @@
  * rates.
  */
 #include "agent/docker/pull_progress.h"
-#include "agent/docker/rate.h"
 #include "tests/tap.h"
 
 #include <stdio.h>
