@@ -90,7 +90,8 @@ int map_read(const struct value *map, const struct map_field *fields, void *out,
 		const struct value *value = value_get(map, fields->key);
 
 		if (!value && fields->needed)
-			rc = value_error(map, err, "no \"%s\"", fields->key);
+			rc = value_error(map, err, "missing \"%s\"",
+					 fields->key);
 		else if (value && fields->item_size)
 			rc = read_items(fields, value, base, err);
 		else if (value)

@@ -530,6 +530,12 @@ static int keep_value(const struct value *value, void *out, struct error *err)
 	return 0;
 }
 
+static int keep_chip(const struct value *value, void *out, struct error *err)
+{
+	((struct chip_rule *)out)->value = value;
+	return 0;
+}
+
 static const char *const confidences[] = { "A", "B", "C", NULL };
 
 static const struct map_field chip_fields[] = {
@@ -544,22 +550,10 @@ static const struct map_field chip_fields[] = {
 	{ .key = "bandwidth_gb_s", .read = check_figure },
 	{ .key = "link_gb_s", .read = check_figure },
 	{ .key = "tdp_w", .read = check_figure },
-	MAP_FIELD("source", read_text, chip_rule, source),
+	MAP_NEEDED("source", read_text, chip_rule, source),
 	MAP_WORD("confidence", confidences, chip_rule, confidence),
 	{ 0 }
 };
-
-static int chip_check(const struct value *value, void *out, struct error *err)
-{
-	struct chip_rule *chip = out;
-
-	chip->value = value;
-	if (!chip->source)
-		return value_error(value, err,
-				   "missing \"source\" (expected the source of "
-				   "the figures)");
-	return 0;
-}
 
 static int read_images(const struct value *value, void *out, struct error *err)
 {
@@ -615,7 +609,7 @@ const struct map_field profile_fields[] = {
 	MAP_INSIDE("processes", processes_fields, processes_check, profile,
 		   processes),
 	MAP_FIELD("devices_per_card", read_dies, profile, devices_per_card),
-	MAP_ITEMS("chips", chip_fields, chip_check, profile, chips),
+	MAP_ITEMS("chips", chip_fields, keep_chip, profile, chips),
 	MAP_FIELD("images", read_images, profile, images),
 	{ 0 }
 };

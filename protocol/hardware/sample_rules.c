@@ -108,7 +108,7 @@ static int read_fields(const struct value *layout_value, struct layout *layout,
 
 	if (!map)
 		return value_error(layout_value, err,
-				   "missing `fields` (expected a map from "
+				   "missing \"fields\" (expected a map from "
 				   "words such as device or temp_c to "
 				   "expressions)");
 	for (unsigned i = 0; i < FIELDS; i++)
@@ -167,7 +167,7 @@ static int read_layout(const struct value *value, struct layout *layout,
 	if (value_expect(value, VALUE_MAP, err) < 0)
 		return -1;
 	if (!name || !read)
-		return value_error(value, err, "missing `%s` of a layout",
+		return value_error(value, err, "missing \"%s\"",
 				   name ? "read" : "name");
 	if (value_string(name, SAMPLE_WORD_MAX, &layout->name, err) < 0 ||
 	    value_enum(read, form_words, &word, err) < 0)
@@ -178,7 +178,7 @@ static int read_layout(const struct value *value, struct layout *layout,
 		return -1;
 	if (!value_get(value, form->needs))
 		return value_error(value, err,
-				   "missing `%s` (required by read: %s)",
+				   "missing \"%s\" (required by read: %s)",
 				   form->needs, form_words[word]);
 	word = 0;
 	if (separator && value_enum(separator, separator_words, &word, err) < 0)
@@ -214,7 +214,8 @@ struct sampler *sampler_new(const struct value *monitor, struct error *err)
 	}
 	if (!layouts) {
 		value_error(monitor, err,
-			    "missing `layouts` (expected a list of formats of "
+			    "missing \"layouts\" (expected a list of formats "
+			    "of "
 			    "the tool's output)");
 		return NULL;
 	}

@@ -226,7 +226,7 @@ static void test_least(void)
 static const struct {
 	const char *what, *text, *error;
 } refused[] = {
-	{ "no vendor", "title: x\n", "f:1: no \"vendor\"" },
+	{ "no vendor", "title: x\n", "f:1: missing \"vendor\"" },
 	{ "a bad vendor", "vendor: ACME\n",
 	  "f:1: vendor: \"ACME\" is not valid here; expected at most 63 lower case letters, digits and -" },
 	{ "an unknown key", "vendor: a\nchip: []\n",
@@ -373,7 +373,7 @@ static const struct {
 	  "f:2: container.ipc: \"hosts\" is not valid here; expected private, host, shareable or none; did you mean \"host\"?" },
 	{ "a mount from nowhere", "vendor: a\n"
 	  "container: {mounts: [{container: /x}]}\n",
-	  "f:2: container.mounts[0]: no \"host\"" },
+	  "f:2: container.mounts[0]: missing \"host\"" },
 	{ "a mount of ..", "vendor: a\n"
 	  "container: {mounts: [{host: /x/.., container: /x}]}\n",
 	  "f:2: container.mounts[0].host: \"/x/..\" is not valid here; expected a path from /, without .." },
@@ -381,7 +381,7 @@ static const struct {
 	  "visible: [{name: A, numbering: host}]\n",
 	  "f:2: visible[0]: numbering: host is not valid here; expected both or neither of numbering: host and number" },
 	{ "a monitor without layouts", "vendor: a\n"
-	  "monitor: {command: [x]}\n", "f:2: monitor: no \"layouts\"" },
+	  "monitor: {command: [x]}\n", "f:2: monitor: missing \"layouts\"" },
 	{ "a command that is a line", "vendor: a\n"
 	  "monitor: {command: x -y, layouts: []}\n",
 	  "f:2: monitor.command: \"x -y\" is not valid here; expected a list, [a, b] or lines that begin with \"- \"" },
@@ -408,9 +408,9 @@ static const struct {
 	  "  numbers: {n: {file: /sys/x, match: '(XY|XYXY)+;'}}\n",
 	  "f:4: discover.numbers.n.match: \"(XY|XYXY)+;\", which takes more than 50000 steps on texts such as \"XYXYXYXY...\"" },
 	{ "a chip without a name", "vendor: a\nchips: [{source: x}]\n",
-	  "f:2: chips[0]: no \"name\"" },
+	  "f:2: chips[0]: missing \"name\"" },
 	{ "a chip without a source", "vendor: a\nchips: [{name: x}]\n",
-	  "f:2: chips[0]: missing \"source\" (expected the source of the figures)" },
+	  "f:2: chips[0]: missing \"source\"" },
 	{ "a peak of an unknown precision", "vendor: a\nchips:\n"
 	  "  - {name: x, source: y, tflops: {bf17: 1}}\n",
 	  "f:3: chips[0].tflops.bf17: unknown key; expected fp64, fp32, tf32, fp16, bf16, fp8 or int8; did you mean \"bf16\"?" },

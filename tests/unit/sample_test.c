@@ -211,20 +211,20 @@ static void test_errors(void)
 		const char *yaml, *error;
 	} cases[] = {
 		{ "na: [x]\n",
-		  "m.yaml:1: missing `layouts` (expected a list of formats of the tool's output)" },
+		  "m.yaml:1: missing \"layouts\" (expected a list of formats of the tool's output)" },
 		{ "layouts: []\n",
 		  "m.yaml:1: layouts: 0 layouts; expected 1 to 32" },
 		{ "layouts:\n- read: lines\n",
-		  "m.yaml:2: layouts[0]: missing `name` of a layout" },
+		  "m.yaml:2: layouts[0]: missing \"name\"" },
 		{ HEAD "  read: line\n",
 		  "m.yaml:3: layouts[0].read: \"line\" is not valid here; expected lines, columns, keys or json; did you mean \"lines\"?" },
 		{ HEAD "  read: lines\n  devise: [x]\n",
 		  "m.yaml:4: layouts[0].devise: unknown key; expected name, read, when, all, from, until, group, device or more; did you mean \"device\"?" },
 		{ HEAD "  read: lines\n",
-		  "m.yaml:2: layouts[0]: missing `device` (required by read: "
+		  "m.yaml:2: layouts[0]: missing \"device\" (required by read: "
 		  "lines)" },
 		{ HEAD "  read: columns\n  when: x\n",
-		  "m.yaml:2: layouts[0]: missing `fields` (expected a map from words such as device or temp_c to expressions)" },
+		  "m.yaml:2: layouts[0]: missing \"fields\" (expected a map from words such as device or temp_c to expressions)" },
 		{ HEAD "  read: columns\n  when: x\n  fields: {tempc: x}\n",
 		  "m.yaml:5: layouts[0].fields.tempc: unknown key; expected device, part, bus_id, name, uuid, driver, physical, temp_c, power_w, power_cap_w ...; did you mean \"temp_c\"?" },
 		{ HEAD "  read: lines\n  device: ['(']\n",
