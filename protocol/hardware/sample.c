@@ -193,7 +193,7 @@ static int read_layout(struct run *run, struct error *err)
 {
 	int rc = layout_fits(run, err);
 
-	run->count = 0;
+	run->count = run->keys = 0;
 	run->all = (struct row){ 0 };
 	if (rc > 0 &&
 	    (run->layout->read(run, err) < 0 || read_all(run, err) < 0))

@@ -84,6 +84,7 @@ struct run {
 	size_t lines_size;
 	struct row *rows; /* SAMPLE_DEVICES_MAX and one more */
 	size_t count;
+	size_t keys;         /* set so far */
 	struct row all;      /* values for all devices */
 	int64_t deadline_us; /* on the thread's clock */
 	unsigned calls;
@@ -120,7 +121,10 @@ bool row_put(const struct run *run, struct row *row, unsigned field,
 void row_put_groups(const struct run *run, struct row *row,
 		    const struct expression *expression);
 
-/* Set the field whose expressions match the key. */
+/* Set the field whose expressions match the key. E2BIG: more than
+ * SAMPLE_KEYS_MAX keys in a text.
+ */
+#define SAMPLE_KEYS_MAX 65536
 int row_put_key(struct run *run, struct row *row, struct sample_text key,
 		struct sample_text value, struct error *err);
 

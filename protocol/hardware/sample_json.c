@@ -2,19 +2,16 @@
  */
 #include "protocol/hardware/sample_internal.h"
 
-#include <errno.h>
 #include <string.h>
 
 #define DEPTH_MAX 16
 #define PATH_SIZE 512
-#define KEYS_MAX 65536 /* of a text */
 
 struct tree {
 	struct run *run;
 	struct row *row; /* of the device that is read; NULL: none */
 	char path[PATH_SIZE];
 	size_t start; /* of the path within the device */
-	size_t keys;
 };
 
 static int walk(struct tree *tree, const cJSON *item, size_t used,
@@ -57,8 +54,6 @@ static int put_value(struct tree *tree, const cJSON *item, size_t used,
 			 text.data, unit->valuestring);
 		text = (struct sample_text){ both, strlen(both) };
 	}
-	if (++tree->keys > KEYS_MAX)
-		return error_set(err, E2BIG, "more than %d keys", KEYS_MAX);
 	return row_put_key(tree->run, tree->row ? tree->row : &tree->run->all,
 			   (struct sample_text){ tree->path + tree->start,
 						 used - tree->start },

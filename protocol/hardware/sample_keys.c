@@ -3,12 +3,10 @@
 #include "protocol/hardware/sample_internal.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <string.h>
 
 #define DEPTH_MAX 16
 #define PATH_SIZE 512
-#define KEYS_MAX 65536 /* of a text */
 
 struct section {
 	size_t indent;
@@ -22,7 +20,6 @@ struct keys {
 	struct section sections[DEPTH_MAX];
 	size_t depth;
 	char path[PATH_SIZE];
-	size_t keys;
 };
 
 /* The place of the ':' between key and value: before a blank or the end, or
@@ -79,9 +76,6 @@ static int key_line(struct keys *keys, const struct line *line,
 	if (!size)
 		return 0;
 	if (at < line->text.size && at + 1 < line->text.size) {
-		if (++keys->keys > KEYS_MAX)
-			return error_set(err, E2BIG, "more than %d keys",
-					 KEYS_MAX);
 		value = (struct sample_text){ line->text.data + at + 1,
 					      line->text.size - at - 1 };
 		return row_put_key(keys->run,

@@ -300,6 +300,9 @@ void row_put_groups(const struct run *run, struct row *row,
 int row_put_key(struct run *run, struct row *row, struct sample_text key,
 		struct sample_text value, struct error *err)
 {
+	if (++run->keys > SAMPLE_KEYS_MAX)
+		return error_set(err, E2BIG, "more than %d keys",
+				 SAMPLE_KEYS_MAX);
 	for (unsigned field = 0; field < FIELDS; field++) {
 		const struct expressions *names = &run->layout->fields[field];
 
