@@ -13,11 +13,11 @@ struct check {
 	const struct policy *policy;
 	policy_check_resolve_fn *resolve;
 	struct error *err;
+	const struct part *part; /* of the request, being checked */
+	const cJSON *own;        /* the same part of `own` */
 };
 
-struct part;
-typedef int part_fn(const struct check *check, const struct part *part,
-		    const cJSON *item, const cJSON *own);
+typedef int part_fn(const struct check *check, const cJSON *item);
 
 struct part {
 	const char *name; /* in the request */
@@ -46,11 +46,11 @@ static const char *text_of(const cJSON *object, const char *name)
 	return text ? text : "";
 }
 
-static bool is_own(const cJSON *item, const cJSON *own)
+static bool is_own(const struct check *check, const cJSON *item)
 {
 	const cJSON *other;
 
-	cJSON_ArrayForEach(other, own)
+	cJSON_ArrayForEach(other, check->own)
 	{
 		if (cJSON_Compare(item, other, true))
 			return true;
@@ -60,38 +60,31 @@ static bool is_own(const cJSON *item, const cJSON *own)
 
 /* Parts of the request. */
 
-static int policy_check_word(const struct check *check, const struct part *part,
-			     const cJSON *item, const cJSON *own)
+static int check_listed(const struct check *check, const cJSON *item)
 {
 	const char *word = cJSON_GetStringValue(item);
 
-	if (word && (policy_matches(&check->policy->lists[part->list], word) ||
-		     (own && cJSON_Compare(item, own, true))))
+	if (word &&
+	    policy_matches(&check->policy->lists[check->part->list], word))
 		return 0;
-	return refuse_listed(check, part->list,
+	return refuse_listed(check, check->part->list,
 			     word ? word : "a value that is not text");
 }
 
-/* The engine needs a network, so each request names one, also that of an empty
- * spec: equality with `own` allows nothing.
- */
-static int policy_check_network(const struct check *check,
-				const struct part *part, const cJSON *item,
-				const cJSON *own)
+static int check_word(const struct check *check, const cJSON *item)
 {
-	return policy_check_word(check, part, item, NULL);
+	return cJSON_Compare(item, check->own, true)
+		       ? 0
+		       : check_listed(check, item);
 }
 
-static int policy_check_words(const struct check *check,
-			      const struct part *part, const cJSON *item,
-			      const cJSON *own)
+static int check_words(const struct check *check, const cJSON *item)
 {
 	const cJSON *each;
 
 	cJSON_ArrayForEach(each, item)
 	{
-		if (!is_own(each, own) &&
-		    policy_check_word(check, part, each, NULL) < 0)
+		if (!is_own(check, each) && check_listed(check, each) < 0)
 			return -1;
 	}
 	return 0;
@@ -143,9 +136,7 @@ static bool may_mount(const struct check *check, const char *path, bool write)
 	return false;
 }
 
-static int policy_check_mounts(const struct check *check,
-			       const struct part *part, const cJSON *item,
-			       const cJSON *own)
+static int check_mounts(const struct check *check, const cJSON *item)
 {
 	char path[PATH_MAX], found[PATH_MAX + 200], text[POLICY_WORDS_BYTES];
 	const cJSON *mount;
@@ -158,7 +149,7 @@ static int policy_check_mounts(const struct check *check,
 			cJSON_GetObjectItemCaseSensitive(mount, "ReadOnly"));
 		bool shown;
 
-		if (is_own(mount, own) ||
+		if (is_own(check, mount) ||
 		    (!strcmp(text_of(mount, "Type"), "bind") &&
 		     may_mount(check, real, write)))
 			continue;
@@ -174,9 +165,7 @@ static int policy_check_mounts(const struct check *check,
 	return 0;
 }
 
-static int policy_check_devices(const struct check *check,
-				const struct part *part, const cJSON *item,
-				const cJSON *own)
+static int check_devices(const struct check *check, const cJSON *item)
 {
 	char path[PATH_MAX];
 	const cJSON *device;
@@ -185,7 +174,7 @@ static int policy_check_devices(const struct check *check,
 	{
 		const char *node = text_of(device, "PathOnHost");
 
-		if (!is_own(device, own) &&
+		if (!is_own(check, device) &&
 		    !policy_matches(&check->policy->lists[POLICY_DEVICES],
 				    resolved(check, node, path)))
 			return refuse_listed(check, POLICY_DEVICES, node);
@@ -196,19 +185,17 @@ static int policy_check_devices(const struct check *check,
 /* Through a driver or a variable of a runtime, a container could get any
  * device.
  */
-static int policy_check_own_only(const struct check *check,
-				 const struct part *part, const cJSON *item,
-				 const cJSON *own)
+static int check_own_only(const struct check *check, const cJSON *item)
 {
 	char *found = NULL;
 	const cJSON *each;
 
 	cJSON_ArrayForEach(each, item)
 	{
-		if (is_own(each, own))
+		if (is_own(check, each))
 			continue;
 		found = cJSON_PrintUnformatted(each);
-		refuse(check, "profile", found ? found : part->name,
+		refuse(check, "profile", found ? found : check->part->name,
 		       "what the node's profile requests");
 		cJSON_free(found);
 		return -1;
@@ -225,9 +212,7 @@ static const struct policy_ulimit *ulimit_named(const struct policy *policy,
 	return NULL;
 }
 
-static int policy_check_ulimits(const struct check *check,
-				const struct part *part, const cJSON *item,
-				const cJSON *own)
+static int check_ulimits(const struct check *check, const cJSON *item)
 {
 	const cJSON *each;
 
@@ -240,7 +225,7 @@ static int policy_check_ulimits(const struct check *check,
 			cJSON_GetObjectItemCaseSensitive(each, "Hard"));
 		char found[60], allowed[60] = "nothing";
 
-		if (is_own(each, own) ||
+		if (is_own(check, each) ||
 		    (limit && (limit->max == POLICY_UNLIMITED ||
 			       (hard >= 0 && hard <= (double)limit->max))))
 			continue;
@@ -253,31 +238,31 @@ static int policy_check_ulimits(const struct check *check,
 	return 0;
 }
 
-static int policy_check_size(const struct check *check, const struct part *part,
-			     const cJSON *item, const cJSON *own)
+static int check_size(const struct check *check, const cJSON *item)
 {
 	uint64_t limit =
 		*(const uint64_t *)((const char *)&check->policy->limits +
-				    part->offset);
+				    check->part->offset);
 	double size = item ? cJSON_GetNumberValue(item) : -1;
 	char found[60], allowed[60];
 
 	if (!limit || (size >= 0 && size <= (double)limit))
 		return 0;
-	if (!item && part->offset == offsetof(struct policy_limits, shm_bytes))
+	if (!item &&
+	    check->part->offset == offsetof(struct policy_limits, shm_bytes))
 		return 0; /* the engine's default is small */
 	snprintf(found, sizeof(found), size < 0 ? "no limit" : "%.0f bytes",
 		 size);
 	snprintf(allowed, sizeof(allowed), "at most %" PRIu64 " bytes", limit);
 	return refuse(check,
-		      part->offset == offsetof(struct policy_limits, shm_bytes)
+		      check->part->offset ==
+				      offsetof(struct policy_limits, shm_bytes)
 			      ? "limits.shm"
 			      : "limits.memory",
 		      found, allowed);
 }
 
-static int policy_check_cpus(const struct check *check, const struct part *part,
-			     const cJSON *item, const cJSON *own)
+static int check_cpus(const struct check *check, const cJSON *item)
 {
 	double limit = check->policy->limits.cpus;
 	double cpus = item ? cJSON_GetNumberValue(item) / 1e9 : 0;
@@ -296,7 +281,7 @@ static const struct part parts[] = {
 	{ .name = "Image" },	/* policy_check_order() */
 	{ .name = "Entrypoint" },
 	{ .name = "Cmd" },
-	{ .name = "Env", .fn = policy_check_own_only },
+	{ .name = "Env", .fn = check_own_only },
 	{ .name = "Healthcheck" },
 	{ .name = "HostConfig" },
 	{ .name = "Labels" },
@@ -309,28 +294,30 @@ static const struct part parts[] = {
 static const struct part host_parts[] = {
 	{ .name = "AutoRemove" },
 	{ .name = "CapDrop" },
-	{ .name = "CapAdd", .fn = policy_check_words, .list = POLICY_CAPABILITIES },
-	{ .name = "DeviceRequests", .fn = policy_check_own_only },
-	{ .name = "Devices", .fn = policy_check_devices },
-	{ .name = "GroupAdd", .fn = policy_check_words, .list = POLICY_GROUPS },
+	{ .name = "CapAdd", .fn = check_words, .list = POLICY_CAPABILITIES },
+	{ .name = "DeviceRequests", .fn = check_own_only },
+	{ .name = "Devices", .fn = check_devices },
+	{ .name = "GroupAdd", .fn = check_words, .list = POLICY_GROUPS },
 	{ .name = "Init" },
-	{ .name = "IpcMode", .fn = policy_check_word, .list = POLICY_IPC },
+	{ .name = "IpcMode", .fn = check_word, .list = POLICY_IPC },
 	{ .name = "LogConfig" },
-	{ .name = "Memory", .fn = policy_check_size,
+	{ .name = "Memory", .fn = check_size,
 	  .offset = offsetof(struct policy_limits, memory_bytes) },
-	{ .name = "MemorySwap", .fn = policy_check_size,
+	{ .name = "MemorySwap", .fn = check_size,
 	  .offset = offsetof(struct policy_limits, memory_bytes) },
-	{ .name = "Mounts", .fn = policy_check_mounts },
-	{ .name = "NanoCpus", .fn = policy_check_cpus },
-	{ .name = "NetworkMode", .fn = policy_check_network, .list = POLICY_NETWORK },
+	{ .name = "Mounts", .fn = check_mounts },
+	{ .name = "NanoCpus", .fn = check_cpus },
+	/* The engine needs a network, so each request names one, also that of
+	 * an empty spec: equality with it allows nothing. */
+	{ .name = "NetworkMode", .fn = check_listed, .list = POLICY_NETWORK },
 	{ .name = "PidsLimit" },
 	{ .name = "RestartPolicy" },
-	{ .name = "Runtime", .fn = policy_check_word, .list = POLICY_RUNTIMES },
-	{ .name = "SecurityOpt", .fn = policy_check_words, .list = POLICY_SECURITY },
-	{ .name = "ShmSize", .fn = policy_check_size,
+	{ .name = "Runtime", .fn = check_word, .list = POLICY_RUNTIMES },
+	{ .name = "SecurityOpt", .fn = check_words, .list = POLICY_SECURITY },
+	{ .name = "ShmSize", .fn = check_size,
 	  .offset = offsetof(struct policy_limits, shm_bytes) },
-	{ .name = "Tmpfs", .fn = policy_check_own_only },
-	{ .name = "Ulimits", .fn = policy_check_ulimits },
+	{ .name = "Tmpfs", .fn = check_own_only },
+	{ .name = "Ulimits", .fn = check_ulimits },
 	{ 0 },
 };
 /* clang-format on */
@@ -346,12 +333,11 @@ static bool has_part(const struct part *table, const char *name)
 /* Is a limit checked even if the request has no such part? */
 static bool checked_when_absent(const struct part *part)
 {
-	return part->fn == policy_check_size || part->fn == policy_check_cpus;
+	return part->fn == check_size || part->fn == check_cpus;
 }
 
-static int policy_check_parts(const struct check *check,
-			      const struct part *table, const cJSON *object,
-			      const cJSON *own)
+static int check_parts(struct check *check, const struct part *table,
+		       const cJSON *object, const cJSON *own)
 {
 	const cJSON *item;
 
@@ -364,10 +350,10 @@ static int policy_check_parts(const struct check *check,
 	}
 	for (const struct part *part = table; part->name; part++) {
 		item = cJSON_GetObjectItemCaseSensitive(object, part->name);
+		check->part = part;
+		check->own = cJSON_GetObjectItemCaseSensitive(own, part->name);
 		if (part->fn && (item || checked_when_absent(part)) &&
-		    part->fn(check, part, item,
-			     cJSON_GetObjectItemCaseSensitive(own,
-							      part->name)) < 0)
+		    part->fn(check, item) < 0)
 			return -1;
 	}
 	return 0;
@@ -377,16 +363,18 @@ int policy_check_request(const struct policy *policy, const cJSON *request,
 			 const cJSON *own, policy_check_resolve_fn *resolve,
 			 struct error *err)
 {
-	struct check check = { policy, resolve, err };
+	struct check check = { .policy = policy,
+			       .resolve = resolve,
+			       .err = err };
 
 	if (policy->any)
 		return 0;
-	if (policy_check_parts(&check, parts, request, own) < 0)
+	if (check_parts(&check, parts, request, own) < 0)
 		return -1;
-	return policy_check_parts(
-		&check, host_parts,
-		cJSON_GetObjectItemCaseSensitive(request, "HostConfig"),
-		cJSON_GetObjectItemCaseSensitive(own, "HostConfig"));
+	return check_parts(&check, host_parts,
+			   cJSON_GetObjectItemCaseSensitive(request,
+							    "HostConfig"),
+			   cJSON_GetObjectItemCaseSensitive(own, "HostConfig"));
 }
 
 /* Tasks. */
@@ -394,7 +382,9 @@ int policy_check_request(const struct policy *policy, const cJSON *request,
 int policy_check_folder(const struct policy *policy, const char *build,
 			policy_check_resolve_fn *resolve, struct error *err)
 {
-	struct check check = { policy, resolve, err };
+	struct check check = { .policy = policy,
+			       .resolve = resolve,
+			       .err = err };
 	char path[PATH_MAX], text[POLICY_WORDS_BYTES];
 
 	if (policy->any || !build || *build != '/' ||
@@ -406,7 +396,9 @@ int policy_check_folder(const struct policy *policy, const char *build,
 int policy_check_needs(const struct policy *policy, const struct strings *needs,
 		       policy_check_resolve_fn *resolve, struct error *err)
 {
-	struct check check = { policy, resolve, err };
+	struct check check = { .policy = policy,
+			       .resolve = resolve,
+			       .err = err };
 	char path[PATH_MAX], text[POLICY_WORDS_BYTES];
 
 	for (size_t i = 0; !policy->any && i < needs->count; i++)
@@ -420,7 +412,7 @@ int policy_check_needs(const struct policy *policy, const struct strings *needs,
 int policy_check_order(const struct policy *policy,
 		       const struct task_spec *task, struct error *err)
 {
-	struct check check = { policy, NULL, err };
+	struct check check = { .policy = policy, .err = err };
 	const struct container_spec *container = &task->container;
 	const char *owner = task->owner ? task->owner : "";
 	uint64_t log = policy->limits.log_bytes;
