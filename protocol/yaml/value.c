@@ -438,30 +438,25 @@ int value_check_keys(const struct value *map, const char *const *keys,
 
 cJSON *value_to_json(const struct value *value)
 {
-	const char *text = value_text(value);
-	bool plain = !value_quoted(value);
-	double number;
-	bool yes;
+	bool map = value->kind == VALUE_MAP, yes = false;
+	double number = 0;
 	cJSON *list;
 
-	if (value_kind(value) == VALUE_SCALAR) {
-		if (plain && strchr("+-.0123456789", *text) &&
-		    !value_double(value, -1e300, 1e300, &number, NULL))
+	if (value->kind == VALUE_SCALAR) {
+		if (value_double(value, -1e300, 1e300, &number, NULL) == 0)
 			return cJSON_CreateNumber(number);
-		if (plain && !value_bool(value, &yes, NULL))
+		if (value_bool(value, &yes, NULL) == 0)
 			return cJSON_CreateBool(yes);
-		return cJSON_CreateString(text);
+		return cJSON_CreateString(value->text);
 	}
-	list = value_kind(value) == VALUE_MAP ? cJSON_CreateObject()
-					      : cJSON_CreateArray();
-	for (size_t i = 0; list && i < value_count(value); i++) {
+	list = map ? cJSON_CreateObject() : cJSON_CreateArray();
+	for (size_t i = 0; list && i < value->count; i++) {
 		cJSON *item = value_to_json(value_at(value, i));
 
 		if (!item ||
-		    !(value_kind(value) == VALUE_MAP
-			      ? cJSON_AddItemToObject(list, value_key(value, i),
-						      item)
-			      : cJSON_AddItemToArray(list, item))) {
+		    !(map ? cJSON_AddItemToObject(list, value_key(value, i),
+						  item)
+			  : cJSON_AddItemToArray(list, item))) {
 			cJSON_Delete(item);
 			cJSON_Delete(list);
 			return NULL;
