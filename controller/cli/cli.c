@@ -69,6 +69,18 @@ int cli_print_json(struct cli *cli, const cJSON *json, struct error *err)
 	return 0;
 }
 
+int cli_print_list(struct cli *cli, const char *name, cJSON *list,
+		   struct error *err)
+{
+	owned(cJSON_Delete) cJSON *object = cJSON_CreateObject();
+
+	if (!cJSON_AddItemToObject(object, name, list)) {
+		cJSON_Delete(list);
+		return error_nomem(err, "output");
+	}
+	return cli_print_json(cli, object, err);
+}
+
 int cli_print_struct(struct cli *cli, const struct schema *schema,
 		     const void *from, struct error *err)
 {
@@ -91,6 +103,17 @@ size_t cli_out_width(const struct cli *cli)
 
 	return ioctl(fileno(cli->out), TIOCGWINSZ, &size) == 0 ? size.ws_col
 							       : 0;
+}
+
+int cli_order(struct cli *cli, enum message_type type, void *message,
+	      const char *done, struct error *err)
+{
+	owned(answer_clear) struct answer answer = { 0 };
+
+	if (cli_call(cli, type, message, &answer, err) < 0)
+		return -1;
+	cli_say(cli, "%s %s", cli->args[1], done);
+	return cli_print_answer(cli, &answer, err);
 }
 
 int cli_print_table(struct cli *cli, const char *title, struct table *table,

@@ -51,9 +51,16 @@ bool cli_format(const struct cli *cli, const char *word);
 int cli_call(struct cli *cli, enum message_type type, void *message,
 	     struct answer *answer, struct error *err);
 
+/* Make a request about the second word, and print "WORD done", or JSON. */
+int cli_order(struct cli *cli, enum message_type type, void *message,
+	      const char *done, struct error *err);
+
 /* Print one line of JSON on `out`: a tree, a struct, or the reply of an answer.
  */
 int cli_print_json(struct cli *cli, const cJSON *json, struct error *err);
+/* {"NAME": list}; the list is owned. */
+int cli_print_list(struct cli *cli, const char *name, cJSON *list,
+		   struct error *err);
 int cli_print_struct(struct cli *cli, const struct schema *schema,
 		     const void *from, struct error *err);
 int cli_print_answer(struct cli *cli, const struct answer *answer,

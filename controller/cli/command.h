@@ -37,7 +37,7 @@ struct subcommand {
 
 struct command {
 	const char *name;
-	const char *args; /* arguments in the usage */
+	const char *args; /* arguments in the usage; NULL: none */
 	size_t min_args;
 	size_t max_args;
 	bool connects;                   /* also has the connection's options */

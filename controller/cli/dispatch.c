@@ -196,7 +196,7 @@ static int run_subcommand(struct cli *cli, const struct command *command,
 static int run_command(struct cli *cli, const struct command *command,
 		       struct error *err)
 {
-	struct usage usage = { .args = command->args,
+	struct usage usage = { .args = command->args ? command->args : "",
 			       .min = command->min_args,
 			       .max = command->max_args };
 

@@ -28,7 +28,9 @@ void help_all(FILE *out)
 /* Alternatives that do not fit in a line are printed below each other. */
 static void print_command_usage(FILE *out, const struct command *command)
 {
-	const char *form = command->subcommands ? "SUBCOMMAND" : command->args;
+	const char *form = command->subcommands ? "SUBCOMMAND"
+			   : command->args      ? command->args
+						: "";
 	int left = fprintf(out, "usage: regatta %s", command->name);
 	const char *more =
 		command->connects || command->rules ? " [OPTION...]" : "";

@@ -3,7 +3,6 @@
 #include "controller/cli/input.h"
 #include "controller/cli/render.h"
 #include "controller/cli/workspace.h"
-#include "protocol/registry/login.h"
 
 #include <errno.h>
 #include <sodium.h>
@@ -268,9 +267,7 @@ void input_clear(struct input *input)
 	sweep_free(input->sweep);
 	catalog_free(input->catalog);
 	buffer_clear(&input->text);
-	logins_free(input->logins, input->logins_count);
-	input->logins = NULL;
-	input->logins_count = 0;
+	logins_clear(&input->logins);
 	input->sweep = NULL;
 	input->catalog = NULL;
 }
@@ -306,8 +303,8 @@ int input_submit(const struct input *input, struct cli *cli,
 		.file = (char *)input->name,
 		.token = (char *)token,
 		.resume = input->take_over,
-		.logins = input->logins,
-		.logins_count = input->logins_count,
+		.logins = input->logins.items,
+		.logins_count = input->logins.count,
 	};
 	const struct reply_submit *reply;
 	char taken[60] = "";

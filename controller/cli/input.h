@@ -3,7 +3,7 @@
 #ifndef CONTROLLER_CLI_INPUT_H
 #define CONTROLLER_CLI_INPUT_H
 
-#include "controller/cli/cli.h"
+#include "controller/cli/logins.h"
 #include "controller/sweep/sweep.h"
 #include "protocol/message/reply_sweeps.h"
 
@@ -13,11 +13,10 @@ struct input {
 	struct buffer text;
 	const char *name; /* for errors; borrowed */
 	struct catalog *catalog;
-	struct sweep *sweep; /* NULL: no catalog, so it is not checked */
-	struct registry_login *logins; /* to send with it: logins_collect() */
-	size_t logins_count;
-	bool take_over; /* input_submit(): reuse completed jobs of earlier
-			   sweeps of this name */
+	struct sweep *sweep;  /* NULL: no catalog, so it is not checked */
+	struct logins logins; /* to send with it */
+	bool take_over;       /* input_submit(): reuse completed jobs of earlier
+				 sweeps of this name */
 };
 
 /* Read the file ("-": standard input), apply options.set ("batch.micro=2"; each

@@ -155,8 +155,8 @@ static int ask(struct asking *asking, const char *file)
 }
 
 static int ask_each(struct cli *cli, struct client *client, const char *file,
-		    const struct strings *hosts, struct registry_login *logins,
-		    size_t *count, struct error *err)
+		    const struct strings *hosts, struct logins *logins,
+		    struct error *err)
 {
 	for (size_t i = 0; i < hosts->count; i++) {
 		struct asking asking = { .client = client,
@@ -166,7 +166,7 @@ static int ask_each(struct cli *cli, struct client *client, const char *file,
 		if (ask(&asking, file) < 0)
 			return wrong_file(err);
 		if (asking.login.sealed)
-			logins[(*count)++] = asking.login;
+			logins->items[logins->count++] = asking.login;
 		else if (hosts->count > 1)
 			cli_say(cli,
 				"no credentials for %s in %s; nodes pull its "
@@ -177,8 +177,8 @@ static int ask_each(struct cli *cli, struct client *client, const char *file,
 }
 
 static int seal(struct cli *cli, struct client *client,
-		const struct strings *hosts, struct registry_login **logins,
-		size_t *count, struct error *err)
+		const struct strings *hosts, struct logins *logins,
+		struct error *err)
 {
 	char file[PATH_MAX];
 	sigset_t children, before;
@@ -191,16 +191,16 @@ static int seal(struct cli *cli, struct client *client,
 				 hosts->count, LOGINS_MAX);
 	if (logins_file(cli, file, err) < 0)
 		return -1;
-	*logins = calloc(hosts->count + 1, sizeof(**logins));
-	if (!*logins)
+	logins->items = calloc(hosts->count + 1, sizeof(*logins->items));
+	if (!logins->items)
 		return error_nomem(err, "credentials");
 	/* Credential helpers are child processes. */
 	sigemptyset(&children);
 	sigaddset(&children, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &children, &before);
-	rc = ask_each(cli, client, file, hosts, *logins, count, err);
+	rc = ask_each(cli, client, file, hosts, logins, err);
 	sigprocmask(SIG_SETMASK, &before, NULL);
-	if (rc == 0 && !*count)
+	if (rc == 0 && !logins->count)
 		rc = error_set(err, ENOENT,
 			       "--registry-auth: no credentials for %.80s%s "
 			       "in %.100s; docker login stores them",
@@ -213,29 +213,24 @@ static int seal(struct cli *cli, struct client *client,
 }
 
 static int collect(struct cli *cli, struct client *client,
-		   const struct strings *hosts, struct registry_login **logins,
-		   size_t *count, struct error *err)
+		   const struct strings *hosts, struct logins *logins,
+		   struct error *err)
 {
-	struct registry_login *list = NULL;
-	size_t found = 0;
-
-	if (!hosts->count) {
-		cli_say(cli, "--registry-auth: the sweep uses no image from a "
-			     "registry");
-		return 0;
-	}
-	if (seal(cli, client, hosts, &list, &found, err) < 0) {
-		logins_free(list, found);
-		return -1;
-	}
-	*logins = list;
-	*count = found;
+	if (hosts->count)
+		return seal(cli, client, hosts, logins, err);
+	cli_say(cli,
+		"--registry-auth: the sweep uses no image from a registry");
 	return 0;
 }
 
+void logins_clear(struct logins *logins)
+{
+	logins_free(logins->items, logins->count);
+	*logins = (struct logins){ 0 };
+}
+
 int logins_collect(struct cli *cli, struct client *client, struct sweep *sweep,
-		   struct registry_login **logins, size_t *count,
-		   struct error *err)
+		   struct logins *logins, struct error *err)
 {
 	owned(strings_clear) struct strings hosts = { 0 };
 
@@ -248,13 +243,12 @@ int logins_collect(struct cli *cli, struct client *client, struct sweep *sweep,
 				 "to find the sweep's registries");
 	return find_hosts(cli, sweep, &hosts, err) < 0
 		       ? -1
-		       : collect(cli, client, &hosts, logins, count, err);
+		       : collect(cli, client, &hosts, logins, err);
 }
 
 int logins_collect_images(struct cli *cli, struct client *client,
 			  const struct strings *images, bool builds,
-			  struct registry_login **logins, size_t *count,
-			  struct error *err)
+			  struct logins *logins, struct error *err)
 {
 	owned(strings_clear) struct strings hosts = { 0 };
 
@@ -265,12 +259,11 @@ int logins_collect_images(struct cli *cli, struct client *client,
 			return -1;
 	if (builds && add_all(cli, &hosts, err) < 0)
 		return -1;
-	return collect(cli, client, &hosts, logins, count, err);
+	return collect(cli, client, &hosts, logins, err);
 }
 
 int logins_collect_again(struct cli *cli, struct client *client, uint64_t id,
-			 struct registry_login **logins, size_t *count,
-			 struct error *err)
+			 struct logins *logins, struct error *err)
 {
 	struct message_query query = { .what = QUERY_TEXT, .id = id };
 	owned(answer_clear) struct answer answer = { 0 };
@@ -285,6 +278,5 @@ int logins_collect_again(struct cli *cli, struct client *client, uint64_t id,
 		return -1;
 	text = ((const struct reply_text *)answer.reply)->text;
 	sweep = sweep_parse(text, strlen(text), "sweep", catalog, err);
-	return sweep ? logins_collect(cli, client, sweep, logins, count, err)
-		     : -1;
+	return sweep ? logins_collect(cli, client, sweep, logins, err) : -1;
 }

@@ -12,28 +12,30 @@
 #include "controller/cli/cli.h"
 #include "controller/sweep/sweep.h"
 
-/* The default file of --registry-auth. */
-#define REGISTRY_AUTH_DOCKER "~/.docker/config.json"
+/* Sealed logins and secrets, to send with a request. */
+struct logins {
+	struct registry_login *items;
+	size_t count;
+};
+void logins_clear(struct logins *logins);
+OWNED_VALUE(struct logins, logins_clear)
 
-/* Collect the logins of a sweep, for logins_free(); none without
+/* Collect the logins of a sweep; none without
  * --registry-auth. Prints the registries without a login. EINVAL: sweep is
  * NULL, because it could not be checked here. ENOENT: no login for any of its
  * registries.
  */
 int logins_collect(struct cli *cli, struct client *client, struct sweep *sweep,
-		   struct registry_login **logins, size_t *count,
-		   struct error *err);
+		   struct logins *logins, struct error *err);
 
 /* The same for a sweep that the controller has. */
 int logins_collect_again(struct cli *cli, struct client *client, uint64_t sweep,
-			 struct registry_login **logins, size_t *count,
-			 struct error *err);
+			 struct logins *logins, struct error *err);
 
 /* The same for images by name; with `builds` for images that are built, too. */
 int logins_collect_images(struct cli *cli, struct client *client,
 			  const struct strings *images, bool builds,
-			  struct registry_login **logins, size_t *count,
-			  struct error *err);
+			  struct logins *logins, struct error *err);
 
 /* The file of --registry-auth, or its default. EINVAL: HOME is not set. */
 int logins_file(const struct cli *cli, char path[PATH_MAX], struct error *err);

@@ -7,6 +7,9 @@
 
 #define OPTION_NONE UINT64_MAX /* a number that was not given */
 
+/* The default file of --registry-auth. */
+#define REGISTRY_AUTH_DOCKER "~/.docker/config.json"
+
 /* Texts are borrowed from argv or from the table; NULL: not given. */
 struct options {
 	bool help;

@@ -28,18 +28,16 @@ static int read_file(const struct cli *cli, const char *place,
 
 static void drop_line_end(struct buffer *value)
 {
-	size_t size = value->size;
+	static const char end[] = "\r\n"; /* from its last byte on */
 
-	if (size && value->data[size - 1] == '\n')
-		size--;
-	if (size < value->size && size && value->data[size - 1] == '\r')
-		size--;
-	if (value->data)
-		value->data[size] = 0;
-	value->size = size;
+	for (size_t i = sizeof(end) - 1; i-- > 0;) {
+		if (!value->size || value->data[value->size - 1] != end[i])
+			return;
+		value->data[--value->size] = 0;
+	}
 }
 
-/* Read the value, and end it with NUL. Errors never quote it. */
+/* Errors never quote the value. */
 static int read_value(const struct cli *cli, const struct secret_source *source,
 		      struct buffer *value, struct error *err)
 {
@@ -57,10 +55,6 @@ static int read_value(const struct cli *cli, const struct secret_source *source,
 		rc = source->from == SECRET_FILE
 			     ? read_file(cli, source->place, value, err)
 			     : read_input("-", value, err);
-		if (rc == 0)
-			rc = buffer_append(value, "", 1, err);
-		if (rc == 0)
-			value->size--;
 		drop_line_end(value);
 	}
 	if (rc < 0)
@@ -91,16 +85,15 @@ static int seal(const struct cli *cli, struct client *client,
 
 static int add_all(struct cli *cli, struct client *client,
 		   const struct secret_sources *sources, bool again,
-		   struct registry_login **logins, size_t *count,
-		   struct error *err)
+		   struct logins *logins, struct error *err)
 {
 	struct registry_login *grown =
-		reallocarray(*logins, *count + sources->count + 1,
+		reallocarray(logins->items, logins->count + sources->count + 1,
 			     sizeof(*grown));
 
 	if (!grown)
 		return error_nomem(err, "secrets");
-	*logins = grown;
+	logins->items = grown;
 	for (size_t i = 0; i < sources->count; i++) {
 		const struct secret_source *source = &sources->items[i];
 		struct error why;
@@ -108,8 +101,8 @@ static int add_all(struct cli *cli, struct client *client,
 		/* A retry does not wait for standard input. */
 		if (again && source->from == SECRET_STDIN)
 			continue;
-		if (seal(cli, client, source, &grown[*count], &why) == 0)
-			++*count;
+		if (seal(cli, client, source, &grown[logins->count], &why) == 0)
+			logins->count++;
 		else if (!again || why.code == ENOMEM)
 			return error_set(err, why.code, "%s", why.text);
 		else
@@ -151,20 +144,18 @@ static int warn(struct cli *cli, struct sweep *sweep, struct error *err)
 }
 
 int secrets_collect(struct cli *cli, struct client *client, struct sweep *sweep,
-		    struct registry_login **logins, size_t *count,
-		    struct error *err)
+		    struct logins *logins, struct error *err)
 {
 	if (!sweep)
 		return 0;
 	return warn(cli, sweep, err) < 0
 		       ? -1
 		       : add_all(cli, client, sweep_secrets(sweep), false,
-				 logins, count, err);
+				 logins, err);
 }
 
 int secrets_collect_again(struct cli *cli, struct client *client, uint64_t id,
-			  struct registry_login **logins, size_t *count,
-			  struct error *err)
+			  struct logins *logins, struct error *err)
 {
 	static const struct document_limits limits = { .layers = true };
 	struct message_query query = { .what = QUERY_TEXT, .id = id };
@@ -180,7 +171,6 @@ int secrets_collect_again(struct cli *cli, struct client *client, uint64_t id,
 	document = document_parse(text, strlen(text), "sweep", &limits, err);
 	return document && secrets_read(document_root(document), &sources,
 					err) == 0
-		       ? add_all(cli, client, &sources, true, logins, count,
-				 err)
+		       ? add_all(cli, client, &sources, true, logins, err)
 		       : -1;
 }

@@ -3,25 +3,22 @@
 #ifndef CONTROLLER_CLI_SECRETS_H
 #define CONTROLLER_CLI_SECRETS_H
 
-#include "controller/cli/cli.h"
-#include "controller/sweep/sweep.h"
+#include "controller/cli/logins.h"
 
 #define SECRET_BYTES_MAX 8192 /* of one value */
 
-/* Append the secrets of the sweep to the list of *count logins (logins_free()).
+/* Append the secrets of the sweep to the logins.
  * A newline at the end of a file or of standard input is removed. Warns of
  * variables in `env` that look like secrets. sweep NULL: nothing is added.
  * ENOENT, EINVAL: a value is missing, empty, too long or contains NUL.
  */
 int secrets_collect(struct cli *cli, struct client *client, struct sweep *sweep,
-		    struct registry_login **logins, size_t *count,
-		    struct error *err);
+		    struct logins *logins, struct error *err);
 
 /* The same for a sweep that the controller has. Values that cannot be read now
  * are skipped, because the controller may still have them.
  */
 int secrets_collect_again(struct cli *cli, struct client *client, uint64_t id,
-			  struct registry_login **logins, size_t *count,
-			  struct error *err);
+			  struct logins *logins, struct error *err);
 
 #endif

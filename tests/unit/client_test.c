@@ -117,8 +117,7 @@ static void test_look(struct bed *bed)
 	is_int(bed_run(bed, "jobs", "--all", "--sweep", "3", NULL), 2,
 	       "but not both");
 	is_int(bed_run(bed, "sweeps", NULL), 2, "pages without end end");
-	ok(bed_said(bed, "list of the controller does not end"),
-	   "with a sentence");
+	ok(bed_said(bed, "pages do not advance"), "with a sentence");
 	bed_run(bed, "nodes", NULL);
 	ok(bed_printed(bed, "n9    up, drained  cpu           8     2") &&
 		   bed_printed(bed, "17,18"),

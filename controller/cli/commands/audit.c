@@ -158,7 +158,6 @@ static const struct option_rule rules[] = {
 
 const struct command command_audit = {
 	.name = "audit",
-	.args = "",
 	.connects = true,
 	.rules = rules,
 	.options_size = sizeof(struct audit_options),

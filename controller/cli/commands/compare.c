@@ -5,7 +5,7 @@
 #include "controller/cli/run/session.h"
 #include "controller/report/compare.h"
 #include "controller/report/labels.h"
-#include "controller/report/row.h"
+#include "controller/results/json_object.h"
 #include "protocol/base/program.h"
 
 #include <math.h>

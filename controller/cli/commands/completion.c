@@ -86,7 +86,7 @@ static const char *const operand_ends = " |[].=";
 static size_t print_verbs(FILE *out, const struct command *command)
 {
 	const struct subcommand *sub = command->subcommands;
-	const char *at = sub ? "" : command->args;
+	const char *at = sub || !command->args ? "" : command->args;
 	bool first = true;
 	size_t count = 0;
 

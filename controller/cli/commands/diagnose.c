@@ -7,7 +7,7 @@
 #include "controller/cli/command.h"
 #include "controller/cli/file_reader.h"
 #include "controller/cli/run/session.h"
-#include "controller/report/row.h"
+#include "controller/results/json_object.h"
 #include "protocol/base/program.h"
 #include "protocol/message/reply_jobs.h"
 
@@ -112,17 +112,12 @@ static cJSON *describe_job(const struct job_info *job)
 		{ "stream", "stream" },
 	};
 	cJSON *document = cJSON_CreateObject();
+	bool failed = false;
 
-	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
-		const cJSON *item = row_at(job->reason, members[i][1]);
-
-		cJSON_AddItemToObject(document, members[i][0],
-				      item ? cJSON_Duplicate(item, true)
-					   : cJSON_CreateNull());
-	}
-	cJSON_AddItemToObject(document, "how",
-			      job->text ? cJSON_CreateString(job->text)
-					: cJSON_CreateNull());
+	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
+		json_add_copy(document, members[i][0],
+			      row_at(job->reason, members[i][1]), &failed);
+	json_add_text(document, "how", job->text, &failed);
 	cJSON_AddArrayToObject(document, "others");
 	if (!row_text(job->reason, "class") && job->failure)
 		cJSON_ReplaceItemInObjectCaseSensitive(

@@ -1,8 +1,8 @@
 /* exported.c - describes a job as a case of FlagPerf, for export.
  */
 #include "controller/cli/commands/exported.h"
+#include "controller/results/json_object.h"
 
-#include "controller/report/row.h"
 #include "protocol/base/file.h"
 
 #include <string.h>

@@ -5,10 +5,10 @@
 #include "controller/cli/commands/extract_learn.h"
 #include "controller/cli/file_reader.h"
 #include "controller/cli/render.h"
-#include "controller/report/row.h"
 #include "controller/results/document/document.h"
 #include "controller/results/format_choice.h"
 #include "controller/results/result.h"
+#include "controller/results/json_object.h"
 #include "protocol/base/program.h"
 
 #include <errno.h>

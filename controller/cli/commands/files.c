@@ -5,36 +5,23 @@
 #include "controller/cli/run/session.h"
 #include "protocol/message/reply_logs.h"
 
-static int print_files(struct cli *cli, const struct reply_files *reply,
-		       struct error *err)
+static const struct column file_columns[] = {
+	{ "RANK", true },  { "PATH", false }, { "SIZE", true },
+	{ "NOTE", false }, { NULL, false },
+};
+
+static void file_row(struct table *table, const void *row, int64_t now_ms)
 {
-	static const struct column columns[] = {
-		{ "RANK", true },  { "PATH", false }, { "SIZE", true },
-		{ "NOTE", false }, { NULL, false },
-	};
-	owned(table_clear) struct table table = { .columns = columns };
+	const struct file_info *file = row;
 
-	for (size_t i = 0; i < reply->files_count; i++) {
-		const struct file_info *file = &reply->files[i];
-
-		table_cell(&table, PLAIN, "%u", file->rank);
-		table_text(&table, file->path);
-		table_text(&table,
-			   file->content ? human_bytes(file->bytes).text : "-");
-		table_text(&table, file->text);
-	}
-	return cli_print_table(cli, "", &table, NULL, err);
+	table_cell(table, PLAIN, "%u", file->rank);
+	table_text(table, file->path);
+	table_text(table, file->content ? human_bytes(file->bytes).text : "-");
+	table_text(table, file->text);
 }
 
-static int print_json(struct cli *cli, const struct reply_files *reply,
-		      struct error *err)
-{
-	const struct rows rows = { &file_info_schema, (char *)reply->files,
-				   reply->files_count };
-	owned(cJSON_Delete) cJSON *list = rows_json(&rows, err);
-
-	return list ? cli_print_json(cli, list, err) : -1;
-}
+static const struct rows_view files_view = { NULL, file_columns, file_row, NULL,
+					     NULL };
 
 static int run_command(struct cli *cli, struct error *err)
 {
@@ -48,14 +35,16 @@ static int run_command(struct cli *cli, struct error *err)
 		return -1;
 	reply = answer.reply;
 	job = query.id;
-	if (cli_format(cli, "json"))
-		return print_json(cli, reply, err);
-	if (!reply->files_count)
+	if (!reply->files_count && !cli_format(cli, "json"))
 		cli_say(cli,
 			"job %llu has no collected files; set collect: [path] "
 			"in the sweep; regatta logs %llu --list shows streams",
 			job, job);
-	return print_files(cli, reply, err);
+	return rows_show(cli, &files_view, 0,
+			 &(struct rows){ &file_info_schema,
+					 (char *)reply->files,
+					 reply->files_count },
+			 err);
 }
 
 /* clang-format off */

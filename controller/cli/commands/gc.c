@@ -57,7 +57,6 @@ static const struct option_rule rules[] = {
 
 const struct command command_gc = {
 	.name = "gc",
-	.args = "",
 	.connects = true,
 	.rules = rules,
 	.options_size = sizeof(struct gc_options),

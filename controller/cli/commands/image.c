@@ -4,7 +4,6 @@
 
 #include "controller/cli/commands/images.h"
 #include "controller/cli/imagefile.h"
-#include "controller/cli/logins.h"
 #include "controller/cli/render.h"
 #include "protocol/base/file.h"
 #include "protocol/base/program.h"

@@ -36,8 +36,7 @@ struct pull {
 	struct node_snapshot nodes;
 	struct wanted *wanted;
 	size_t count;
-	struct registry_login *logins;
-	size_t logins_count;
+	struct logins logins;
 	cJSON *images; /* the results, for JSON */
 };
 
@@ -50,7 +49,7 @@ static void pull_clear(struct pull *pull)
 		strings_clear(&pull->wanted[i].nodes);
 	}
 	free(pull->wanted);
-	logins_free(pull->logins, pull->logins_count);
+	logins_clear(&pull->logins);
 	node_snapshot_clear(&pull->nodes);
 	cJSON_Delete(pull->images);
 	image_view_clear(&pull->view);
@@ -266,13 +265,13 @@ static void give_logins(struct pull *pull, const struct wanted *wanted,
 	const struct registry_login *login;
 	struct reference parts;
 
-	message->logins = pull->logins;
-	message->logins_count = pull->logins_count;
+	message->logins = pull->logins.items;
+	message->logins_count = pull->logins.count;
 	if (wanted->build)
 		return;
 	reference_parse(wanted->image, &parts, NULL);
 	reference_place(&parts, host, path);
-	login = logins_find(pull->logins, pull->logins_count, host);
+	login = logins_find(pull->logins.items, pull->logins.count, host);
 	message->logins = (struct registry_login *)login;
 	message->logins_count = login ? 1 : 0;
 }
@@ -327,8 +326,7 @@ static int collect_logins(struct pull *pull, struct error *err)
 			return -1;
 	}
 	return logins_collect_images(pull->cli, pull->view.client, &images,
-				     builds, &pull->logins, &pull->logins_count,
-				     err);
+				     builds, &pull->logins, err);
 }
 
 static int find_wanted(struct pull *pull, struct error *err)
@@ -353,7 +351,6 @@ int images_pull(struct cli *cli, struct error *err)
 		.view = { .draw = draw },
 		.images = cJSON_CreateArray(),
 	};
-	owned(cJSON_Delete) cJSON *body = NULL;
 	const struct image_options *given = cli->given;
 	int lacking = 0;
 
@@ -370,11 +367,8 @@ int images_pull(struct cli *cli, struct error *err)
 			return -1;
 		lacking += rc;
 	}
-	if (cli_format(cli, "json")) {
-		body = cJSON_CreateObject();
-		cJSON_AddItemToObject(body, "images", take(pull.images));
-		if (cli_print_json(cli, body, err) < 0)
-			return -1;
-	}
+	if (cli_format(cli, "json") &&
+	    cli_print_list(cli, "images", take(pull.images), err) < 0)
+		return -1;
 	return lacking ? EXIT_WORK_FAILED : EXIT_GOOD;
 }

@@ -5,7 +5,6 @@
 #include "controller/cli/commands/rows.h"
 #include "controller/cli/logins.h"
 #include "protocol/base/program.h"
-#include "protocol/registry/login.h"
 #include "protocol/registry/reference.h"
 
 #include <errno.h>
@@ -269,13 +268,6 @@ int images_list(struct cli *cli, struct error *err)
 
 /* build */
 
-static void order_clear(struct message_image_order *message)
-{
-	/* The other members are borrowed. */
-	logins_free(message->logins, message->logins_count);
-}
-OWNED_VALUE(struct message_image_order, order_clear)
-
 int images_build(struct cli *cli, struct error *err)
 {
 	owned(answer_clear) struct answer answer = { 0 };
@@ -285,7 +277,8 @@ int images_build(struct cli *cli, struct error *err)
 	bool vendors = strchr(word, '/') &&
 		       strncmp(word, VENDORS, strlen(VENDORS)) != 0;
 	char name[CONTENT_HASH_SIZE], folder[300];
-	owned(order_clear) struct message_image_order message = {
+	owned(logins_clear) struct logins logins = { 0 };
+	struct message_image_order message = {
 		.what = (char *)"build",
 		.order = name,
 		.image = (char *)given->tag,
@@ -305,10 +298,12 @@ int images_build(struct cli *cli, struct error *err)
 	/* The same command again shows the same build. */
 	image_order_named(name, message.image, folder);
 	if (begin(&view, cli, given->nodes, "building", err) < 0 ||
-	    logins_collect_images(cli, view.client, &none, true,
-				  &message.logins, &message.logins_count,
-				  err) < 0 ||
-	    image_view_order(&view, &message, &answer, err) < 0)
+	    logins_collect_images(cli, view.client, &none, true, &logins, err) <
+		    0)
+		return -1;
+	message.logins = logins.items;
+	message.logins_count = logins.count;
+	if (image_view_order(&view, &message, &answer, err) < 0)
 		return -1;
 	image = image_answer(&answer);
 	lacking = image_view_tell(&view, image, true,

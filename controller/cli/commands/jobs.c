@@ -13,11 +13,6 @@ struct jobs_options {
 	bool all;
 };
 
-static const struct jobs_options *given(const struct cli *cli)
-{
-	return cli->given;
-}
-
 typedef unsigned long long ull;
 
 static const struct column job_columns[] = {
@@ -55,10 +50,11 @@ static int which_sweep(struct cli *cli, struct client *client, uint64_t *sweep,
 {
 	owned(answer_clear) struct answer answer = { 0 };
 	struct message_query query = { .what = QUERY_SWEEP };
+	const struct jobs_options *given = cli->given;
 
 	*none = false;
-	*sweep = given(cli)->sweep;
-	if (given(cli)->all)
+	*sweep = given->sweep;
+	if (given->all)
 		*sweep = 0;
 	if (*sweep != OPTION_NONE)
 		return 0;
@@ -87,10 +83,11 @@ static int run_command(struct cli *cli, struct error *err)
 {
 	owned(session_clear) struct session session = { 0 };
 	owned(rows_clear) struct rows rows = { .schema = &job_info_schema };
+	const struct jobs_options *given = cli->given;
 	uint64_t sweep;
 	bool none;
 
-	if (given(cli)->all && given(cli)->sweep != OPTION_NONE)
+	if (given->all && given->sweep != OPTION_NONE)
 		return error_set(err, EINVAL,
 				 "jobs: --all and --sweep exclude each other");
 	if (session_open(&session, cli, err) < 0 ||
@@ -117,7 +114,6 @@ static const struct option_rule rules[] = {
 
 const struct command command_jobs = {
 	.name = "jobs",
-	.args = "",
 	.connects = true,
 	.rules = rules,
 	.options_size = sizeof(struct jobs_options),

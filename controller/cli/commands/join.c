@@ -55,7 +55,6 @@ static const struct option_rule rules[] = {
 const struct command command_join = {
 	.name = "join",
 	.args = "[TOKEN | -]",
-	.min_args = 0,
 	.max_args = 1,
 	.rules = rules,
 	.options_size = sizeof(struct join_options),

@@ -9,7 +9,7 @@
 #include "controller/cli/commands/streams.h"
 #include "controller/cli/render.h"
 #include "controller/cli/run/session.h"
-#include "controller/report/row.h"
+#include "controller/results/json_object.h"
 #include "protocol/base/program.h"
 
 #include <errno.h>
@@ -33,11 +33,6 @@ struct logs_options {
 	bool raw;
 };
 
-static const struct logs_options *given(const struct cli *cli)
-{
-	return cli->given;
-}
-
 struct stream {
 	struct logs *logs;
 	char name[NAME_MAX_BYTES + 1];
@@ -52,6 +47,7 @@ struct stream {
 
 struct logs {
 	struct cli *cli;
+	const struct logs_options *given;
 	struct client *client; /* borrowed */
 	uint64_t job;
 	uint32_t attempt;
@@ -186,7 +182,7 @@ static int learn(struct logs *logs, const struct reply_log_read *reply,
 /* With --tail 0, the first answer only tells where the end is. */
 static bool only_new(const struct stream *stream)
 {
-	return !stream->begun && given(stream->logs->cli)->tail == 0;
+	return !stream->begun && stream->logs->given->tail == 0;
 }
 
 static int take_piece(struct stream *stream, const struct answer *answer,
@@ -194,7 +190,7 @@ static int take_piece(struct stream *stream, const struct answer *answer,
 {
 	const struct reply_log_read *reply = answer->reply;
 	struct logs *logs = stream->logs;
-	bool tail = !stream->begun && given(logs->cli)->tail != OPTION_NONE;
+	bool tail = !stream->begun && logs->given->tail != OPTION_NONE;
 
 	if (!stream_piece_fits(answer, stream->asked, tail))
 		return stream_piece_wrong(stream->name, err);
@@ -242,7 +238,7 @@ static void on_piece(void *arg, struct answer *answer, const struct error *err)
 static int ask(struct stream *stream, size_t window, struct error *err)
 {
 	struct logs *logs = stream->logs;
-	uint64_t tail = given(logs->cli)->tail;
+	uint64_t tail = logs->given->tail;
 	/* Another stream may begin while this one is silent. */
 	bool all = !logs->files && logs->count >= logs->expected &&
 		   logs->count <= window;
@@ -253,7 +249,7 @@ static int ask(struct stream *stream, size_t window, struct error *err)
 		.stream = stream->name,
 		.offset = stream->offset,
 		.wait_ms = logs->follow && !only_new(stream) ? wait : 0,
-		.timestamps = given(logs->cli)->timestamps,
+		.timestamps = logs->given->timestamps,
 	};
 
 	if (!stream->begun && tail != OPTION_NONE)
@@ -348,7 +344,7 @@ static int wait_for_change(struct logs *logs, uint64_t *since,
 /* Follow one attempt after the other. */
 static int follow(struct logs *logs, struct error *err)
 {
-	bool pinned = given(logs->cli)->attempt != OPTION_NONE;
+	bool pinned = logs->given->attempt != OPTION_NONE;
 	uint64_t since = 0;
 	uint32_t shown;
 
@@ -470,28 +466,29 @@ static int follow_on(struct logs *logs, struct error *err)
 static int run_command(struct cli *cli, struct error *err)
 {
 	owned(session_clear) struct session session = { 0 };
-	owned(logs_clear) struct logs logs = { .cli = cli };
-	uint64_t attempt = given(cli)->attempt;
+	const struct logs_options *given = cli->given;
+	owned(logs_clear) struct logs logs = { .cli = cli, .given = given };
+	uint64_t attempt = given->attempt;
 
 	if (cli_id(cli->args[0], "job", &logs.job, err) < 0)
 		return -1;
-	logs.follow = given(cli)->follow;
+	logs.follow = given->follow;
 	logs.style = (struct line_style){
 		.out = cli->out,
-		.escape = cli->out_terminal && !given(cli)->raw,
-		.timestamps = given(cli)->timestamps,
+		.escape = cli->out_terminal && !given->raw,
+		.timestamps = given->timestamps,
 	};
-	if (given(cli)->rank != OPTION_NONE)
+	if (given->rank != OPTION_NONE)
 		snprintf(logs.wanted, sizeof(logs.wanted), "rank-%llu",
-			 (unsigned long long)given(cli)->rank);
-	logs.files = given(cli)->stream;
+			 (unsigned long long)given->rank);
+	logs.files = given->stream;
 	if (logs.files && logs.wanted[0])
 		return error_set(err, EINVAL,
 				 "--rank and --stream exclude each other");
 	if (session_open(&session, cli, err) < 0)
 		return -1;
 	logs.client = session.client;
-	if (given(cli)->list)
+	if (given->list)
 		return list_streams(&logs, err);
 	if (read_names(&logs, attempt == OPTION_NONE ? 0 : (uint32_t)attempt,
 		       err) < 0)

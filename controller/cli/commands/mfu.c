@@ -305,7 +305,6 @@ static const struct option_rule rules[] = {
 
 const struct command command_mfu = {
 	.name = "mfu",
-	.args = "",
 	.rules = rules,
 	.options_size = sizeof(struct mfu_options),
 	.summary = "compute MFU from a token rate",

@@ -74,24 +74,12 @@ static int tokens(struct cli *cli, struct error *err)
 	return rows_list(cli, &tokens_view, QUERY_TOKENS, NULL, err);
 }
 
-/* Send the request, and print what was done. */
-static int order(struct cli *cli, enum message_type type, void *message,
-		 const char *done, struct error *err)
-{
-	owned(answer_clear) struct answer answer = { 0 };
-
-	if (cli_call(cli, type, message, &answer, err) < 0)
-		return -1;
-	cli_say(cli, "%s %s", cli->args[1], done);
-	return cli_print_answer(cli, &answer, err);
-}
-
 static int revoke_token(struct cli *cli, struct error *err)
 {
 	struct message_revoke message = { .kind = (char *)"token",
 					  .name = cli->args[1] };
 
-	return order(cli, MESSAGE_REVOKE, &message, "is revoked", err);
+	return cli_order(cli, MESSAGE_REVOKE, &message, "is revoked", err);
 }
 
 static int remove_node(struct cli *cli, struct error *err)
@@ -118,7 +106,8 @@ static int drain(struct cli *cli, struct error *err)
 		.reason = (char *)given(cli)->reason,
 	};
 
-	return order(cli, MESSAGE_DRAIN, &message, "gets no new tasks", err);
+	return cli_order(cli, MESSAGE_DRAIN, &message, "gets no new tasks",
+			 err);
 }
 
 static int undrain(struct cli *cli, struct error *err)
@@ -128,7 +117,7 @@ static int undrain(struct cli *cli, struct error *err)
 		.undrain = true,
 	};
 
-	return order(cli, MESSAGE_DRAIN, &message, "gets tasks again", err);
+	return cli_order(cli, MESSAGE_DRAIN, &message, "gets tasks again", err);
 }
 
 /* A local date and time, or a duration from now. */
@@ -176,8 +165,8 @@ static int maintain(struct cli *cli, struct error *err)
 		return error_prefix(err, "--from");
 	if (read_time(given(cli)->until, now_ms, &message.until_ms, err) < 0)
 		return error_prefix(err, "--until");
-	return order(cli, MESSAGE_DRAIN, &message,
-		     "gets no new tasks in that time", err);
+	return cli_order(cli, MESSAGE_DRAIN, &message,
+			 "gets no new tasks in that time", err);
 }
 
 /* KEY=VALUE sets, KEY- removes. */
@@ -217,7 +206,7 @@ static int label(struct cli *cli, struct error *err)
 	for (size_t i = 2; i < cli->arg_count; i++)
 		if (read_label(cli->args[i], labels, err) < 0)
 			return -1;
-	return order(cli, MESSAGE_LABEL, &message, "has new labels", err);
+	return cli_order(cli, MESSAGE_LABEL, &message, "has new labels", err);
 }
 
 /* clang-format off */

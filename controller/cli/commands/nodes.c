@@ -188,7 +188,6 @@ static const struct option_rule rules[] = {
 
 const struct command command_nodes = {
 	.name = "nodes",
-	.args = "",
 	.connects = true,
 	.rules = rules,
 	.options_size = sizeof(struct nodes_options),

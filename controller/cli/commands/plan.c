@@ -6,8 +6,8 @@
 #include "controller/cli/commands/plan_text.h"
 #include "controller/cli/input.h"
 #include "controller/cli/workspace.h"
-#include "controller/report/row.h"
 #include "controller/sweep/plan.h"
+#include "controller/results/json_object.h"
 #include "protocol/base/program.h"
 
 #include <errno.h>

@@ -2,11 +2,12 @@
  * run times.
  */
 #include "controller/cli/commands/plan_forecast.h"
+#include "controller/results/json_object.h"
 
-#include "controller/report/row.h"
 #include "protocol/message/reply_jobs.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -145,67 +146,58 @@ int plan_forecast_init(struct plan_forecast *forecast, struct cli *cli,
 
 /* The additions to the plan. */
 
-static bool add_number(cJSON *to, const char *name, bool known, uint64_t value)
+static void add_known(cJSON *to, const char *name, bool known, uint64_t value,
+		      bool *failed)
 {
-	return known ? cJSON_AddNumberToObject(to, name, (double)value) != NULL
-		     : cJSON_AddNullToObject(to, name) != NULL;
+	json_add_number(to, name, known ? (double)value : (double)NAN, failed);
 }
 
-static bool add_cell(const struct plan_forecast *forecast, size_t cell,
-		     cJSON *row)
+static void add_cell(const struct plan_forecast *forecast, size_t cell,
+		     cJSON *row, bool *failed)
 {
 	const struct schedule_simulation_cell *of =
 		&forecast->simulation->cells[cell];
-	bool timed = forecast->simulation->end_ms;
-	cJSON *names;
+	bool timed = forecast->simulation->end_ms && of->first_wave;
+	uint64_t time = forecast->times[cell];
+	cJSON *names = cJSON_CreateArray();
 
-	if (!cJSON_AddBoolToObject(row, "fits",
-				   of->shortage == UNSCHEDULABLE_NONE) ||
-	    !(of->lacks ? cJSON_AddStringToObject(row, "lacks", of->lacks)
-			: cJSON_AddNullToObject(row, "lacks")) ||
-	    !add_number(row, "runs", true, forecast->runs[cell]) ||
-	    !add_number(row, "time_ms", forecast->times[cell],
-			forecast->times[cell]) ||
-	    !add_number(row, "wave", of->first_wave, of->first_wave) ||
-	    !add_number(row, "last_wave", of->last_wave, of->last_wave) ||
-	    !add_number(row, "start_ms", timed && of->first_wave,
-			of->start_ms) ||
-	    !(names = cJSON_AddArrayToObject(row, "on")))
-		return false;
-	for (uint32_t i = 0; i < of->slots_count; i++) {
-		cJSON *name = cJSON_CreateString(
-			forecast->snapshot.names[of->slots[i]]);
-
-		if (!name || !cJSON_AddItemToArray(names, name)) {
-			cJSON_Delete(name);
-			return false;
-		}
-	}
-	return true;
+	json_add(row, "fits",
+		 cJSON_CreateBool(of->shortage == UNSCHEDULABLE_NONE), failed);
+	json_add_text(row, "lacks", of->lacks, failed);
+	add_known(row, "runs", true, forecast->runs[cell], failed);
+	add_known(row, "time_ms", time, time, failed);
+	add_known(row, "wave", of->first_wave, of->first_wave, failed);
+	add_known(row, "last_wave", of->last_wave, of->last_wave, failed);
+	add_known(row, "start_ms", timed, of->start_ms, failed);
+	json_add(row, "on", names, failed);
+	for (uint32_t i = 0; i < of->slots_count && !*failed; i++)
+		json_add_text(names, NULL,
+			      forecast->snapshot.names[of->slots[i]], failed);
 }
 
-static bool add_totals(const struct plan_forecast *forecast, cJSON *plan)
+static void add_totals(const struct plan_forecast *forecast, cJSON *plan,
+		       bool *failed)
 {
 	const struct schedule_simulation *simulation = forecast->simulation;
+	const struct node_snapshot *nodes = &forecast->snapshot;
 	cJSON *cluster = cJSON_AddObjectToObject(plan, "cluster"), *to;
 
-	if (!cluster ||
-	    !cJSON_AddBoolToObject(cluster, "checked", simulation != NULL))
-		return false;
-	if (!simulation)
-		return cJSON_AddStringToObject(cluster, "text",
-					       forecast->text) != NULL;
+	json_add(cluster, "checked", cJSON_CreateBool(simulation != NULL),
+		 failed);
+	if (!simulation) {
+		json_add_text(cluster, "text", forecast->text, failed);
+		return;
+	}
 	to = cJSON_AddObjectToObject(plan, "forecast");
-	return to &&
-	       add_number(cluster, "nodes", true, forecast->snapshot.count) &&
-	       add_number(cluster, "usable", true, forecast->snapshot.usable) &&
-	       add_number(to, "waves", true, simulation->waves) &&
-	       add_number(to, "time_ms", simulation->end_ms,
-			  simulation->end_ms) &&
-	       add_number(to, "known", true, simulation->known) &&
-	       add_number(to, "unknown", true, simulation->unknown) &&
-	       add_number(to, "lacking", true, simulation->lacking) &&
-	       cJSON_AddBoolToObject(to, "cut", simulation->cut);
+	add_known(cluster, "nodes", true, nodes->count, failed);
+	add_known(cluster, "usable", true, nodes->usable, failed);
+	add_known(to, "waves", true, simulation->waves, failed);
+	add_known(to, "time_ms", simulation->end_ms, simulation->end_ms,
+		  failed);
+	add_known(to, "known", true, simulation->known, failed);
+	add_known(to, "unknown", true, simulation->unknown, failed);
+	add_known(to, "lacking", true, simulation->lacking, failed);
+	json_add(to, "cut", cJSON_CreateBool(simulation->cut), failed);
 }
 
 /* Add to the row which policies of the nodes refuse the cell, if any does. */
@@ -233,12 +225,13 @@ int plan_forecast_add(struct plan_forecast *forecast, struct sweep *sweep,
 		      cJSON *plan, struct error *err)
 {
 	size_t cell = 0;
-	bool refused = false;
+	bool refused = false, failed = false;
 	cJSON *row;
 
 	if (least_policy_init(&forecast->least, err) < 0)
 		return -1;
-	if (!add_totals(forecast, plan))
+	add_totals(forecast, plan, &failed);
+	if (failed)
 		return error_nomem(err, "plan");
 	if (!forecast->simulation)
 		return 0;
@@ -246,7 +239,8 @@ int plan_forecast_add(struct plan_forecast *forecast, struct sweep *sweep,
 	{
 		if (add_refusals(forecast, sweep, cell, row, err) < 0)
 			return -1;
-		if (!add_cell(forecast, cell++, row))
+		add_cell(forecast, cell++, row, &failed);
+		if (failed)
 			return error_nomem(err, "plan");
 		refused |= cJSON_HasObjectItem(row, "refused");
 	}

@@ -3,7 +3,7 @@
 #include "controller/cli/commands/plan_text.h"
 
 #include "controller/cli/render.h"
-#include "controller/report/row.h"
+#include "controller/results/json_object.h"
 
 #include <math.h>
 #include <string.h>

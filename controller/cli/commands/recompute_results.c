@@ -5,8 +5,8 @@
 #include "controller/cell/reference_peak.h"
 #include "controller/cli/commands/streams.h"
 #include "controller/cli/file_reader.h"
-#include "controller/report/row.h"
 #include "controller/results/recompute.h"
+#include "controller/results/json_object.h"
 
 #include <errno.h>
 #include <math.h>
@@ -30,13 +30,6 @@ static void measure_spec_clear(struct measure_spec *measure)
 	codec_clear(&measure_spec_schema, measure);
 }
 OWNED_VALUE(struct measure_spec, measure_spec_clear)
-
-int recompute_results_init(struct recompute_results *reread, struct cli *cli,
-			   struct error *err)
-{
-	reread->catalog = cli_catalog(cli, err);
-	return reread->catalog ? 0 : -1;
-}
 
 void recompute_results_clear(struct recompute_results *reread)
 {

@@ -11,11 +11,13 @@
 struct recompute_results_rules;
 struct recompute_results_own;
 
-/* State for several rows. The rules of each framework are compiled once. */
+/* State for several rows. The caller sets the first members, and zeroes the
+ * others. The rules of each framework are compiled once.
+ */
 struct recompute_results {
-	struct catalog *catalog;
-	struct client *client; /* borrowed; NULL: logs are files */
-	const char *framework; /* borrowed; NULL: that of each row */
+	struct catalog *catalog; /* owned */
+	struct client *client;   /* borrowed; NULL: logs are files */
+	const char *framework;   /* borrowed; NULL: that of each row */
 	const char *log; /* borrowed: a file, or "-"; NULL: use the client */
 	struct recompute_results_rules *rules;
 	size_t rules_count;
@@ -24,9 +26,6 @@ struct recompute_results {
 	size_t own_count;
 };
 
-/* Loads the catalog; the caller sets the borrowed members. */
-int recompute_results_init(struct recompute_results *reread, struct cli *cli,
-			   struct error *err);
 void recompute_results_clear(struct recompute_results *reread);
 OWNED_VALUE(struct recompute_results, recompute_results_clear)
 

@@ -256,20 +256,35 @@ static int recompute(struct cli *cli, struct client *client, cJSON *rows,
 		     struct error *err)
 {
 	owned(recompute_results_clear) struct recompute_results reread = {
-		.client = client
+		.catalog = cli_catalog(cli, err),
+		.client = client,
 	};
 
-	if (recompute_results_init(&reread, cli, err) < 0)
+	if (!reread.catalog)
 		return -1;
 	return recompute_results_rows(&reread, cli, rows, err) < 0
 		       ? -1
 		       : anomalies_add(rows, err);
 }
 
-bool results_for_terminal(const struct cli *cli,
-			  const struct results_form *form)
+static bool is_for_terminal(const struct cli *cli,
+			    const struct results_form *form)
 {
 	return cli->out_terminal && !form->format && !form->reference;
+}
+
+int results_show(struct cli *cli, const cJSON *rows,
+		 const struct results_form *form, struct error *err)
+{
+	owned(buffer_clear) struct buffer text;
+
+	buffer_init(&text, RESULTS_MAX);
+	if (is_for_terminal(cli, form))
+		return results_table(cli, rows, err);
+	if (results_format(rows, form, &text, err) < 0)
+		return -1;
+	fwrite(text.data, 1, text.size, cli->out);
+	return 0;
 }
 
 int results_print(struct cli *cli, struct client *client, uint64_t sweep,
@@ -277,22 +292,15 @@ int results_print(struct cli *cli, struct client *client, uint64_t sweep,
 {
 	owned(results_about_clear) struct results_about about = { 0 };
 	owned(cJSON_Delete) cJSON *rows = NULL;
-	owned(buffer_clear) struct buffer text;
 	struct results_form full = *form;
 	bool html = form->format && !strcmp(form->format, "html");
 
-	buffer_init(&text, RESULTS_MAX);
 	if (results_fetch(client, sweep, html, &rows, err) < 0 ||
-	    (form->recompute && recompute(cli, client, rows, err) < 0))
-		return -1;
-	if (results_for_terminal(cli, form))
-		return results_table(cli, rows, err);
-	if (results_about_read(&about, client, sweep, html, err) < 0 ||
-	    (html && results_add_tails(client, rows, err) < 0))
+	    (form->recompute && recompute(cli, client, rows, err) < 0) ||
+	    (html && results_add_tails(client, rows, err) < 0) ||
+	    (!is_for_terminal(cli, form) &&
+	     results_about_read(&about, client, sweep, html, err) < 0))
 		return -1;
 	full.about = &about.about;
-	if (results_format(rows, &full, &text, err) < 0)
-		return -1;
-	fwrite(text.data, 1, text.size, cli->out);
-	return 0;
+	return results_show(cli, rows, &full, err);
 }

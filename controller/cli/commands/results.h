@@ -54,10 +54,9 @@ struct results_form {
 int results_format(const cJSON *rows, const struct results_form *form,
 		   struct buffer *out, struct error *err);
 
-/* Is the output a terminal, and no format given? Then results_table() is used.
- */
-bool results_for_terminal(const struct cli *cli,
-			  const struct results_form *form);
+/* Print rows: without a format, a terminal gets results_table(). */
+int results_show(struct cli *cli, const cJSON *rows,
+		 const struct results_form *form, struct error *err);
 
 /* Fetch and print the rows; HTML pages include curves. */
 int results_print(struct cli *cli, struct client *client, uint64_t sweep,

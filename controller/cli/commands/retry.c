@@ -39,17 +39,12 @@ static void say_gone(struct cli *cli, uint64_t sweep,
 	}
 }
 
-static void retry_clear(struct message_retry *retry)
-{
-	logins_free(retry->logins, retry->logins_count);
-}
-OWNED_VALUE(struct message_retry, retry_clear)
-
 static int run_command(struct cli *cli, struct error *err)
 {
 	owned(client_free) struct client *client = NULL;
 	owned(answer_clear) struct answer answer = { 0 };
-	owned(retry_clear) struct message_retry retry = { 0 };
+	owned(logins_clear) struct logins logins = { 0 };
+	struct message_retry retry = { 0 };
 	const struct retry_options *options = cli->given;
 	const struct reply_retry *reply;
 
@@ -58,11 +53,12 @@ static int run_command(struct cli *cli, struct error *err)
 	retry.force = options->force;
 	client = cli_connect(cli, err);
 	if (!client ||
-	    logins_collect_again(cli, client, retry.sweep, &retry.logins,
-				 &retry.logins_count, err) < 0 ||
-	    secrets_collect_again(cli, client, retry.sweep, &retry.logins,
-				  &retry.logins_count, err) < 0 ||
-	    client_call(client, MESSAGE_RETRY, &retry, &answer, err) < 0)
+	    logins_collect_again(cli, client, retry.sweep, &logins, err) < 0 ||
+	    secrets_collect_again(cli, client, retry.sweep, &logins, err) < 0)
+		return -1;
+	retry.logins = logins.items;
+	retry.logins_count = logins.count;
+	if (client_call(client, MESSAGE_RETRY, &retry, &answer, err) < 0)
 		return -1;
 	reply = answer.reply;
 	cli_say(cli, "sweep %llu: %s queued again",

@@ -3,7 +3,6 @@
 #include "controller/cli/commands/rows.h"
 
 #include "controller/cli/run/session.h"
-#include "protocol/base/program.h"
 
 cJSON *rows_json(const struct rows *rows, struct error *err)
 {
@@ -24,16 +23,12 @@ cJSON *rows_json(const struct rows *rows, struct error *err)
 static int show_json(struct cli *cli, const char *name, const struct rows *rows,
 		     struct error *err)
 {
-	owned(cJSON_Delete) cJSON *object = cJSON_CreateObject();
-	cJSON *list = rows_json(rows, err);
+	owned(cJSON_Delete) cJSON *list = rows_json(rows, err);
 
 	if (!list)
 		return -1;
-	if (!cJSON_AddItemToObject(object, name, list)) {
-		cJSON_Delete(list);
-		return error_nomem(err, "output");
-	}
-	return cli_print_json(cli, object, err);
+	return name ? cli_print_list(cli, name, take(list), err)
+		    : cli_print_json(cli, list, err);
 }
 
 int rows_show(struct cli *cli, const struct rows_view *view, int64_t now_ms,
@@ -43,10 +38,8 @@ int rows_show(struct cli *cli, const struct rows_view *view, int64_t now_ms,
 
 	if (cli_format(cli, "json"))
 		return show_json(cli, view->name, rows, err);
-	if (!rows->count) {
+	if (!rows->count && view->none)
 		cli_say(cli, "%s", view->none);
-		return EXIT_GOOD;
-	}
 	for (size_t i = 0; i < rows->count; i++)
 		view->row(&table, rows_at(rows, i), now_ms);
 	return cli_print_table(cli, "", &table, view->droppable, err);

@@ -7,11 +7,11 @@
 #include "controller/cli/render.h"
 
 struct rows_view {
-	const char *name; /* of the list: {"NAME": [...]} */
+	const char *name; /* of the list: {"NAME": [...]}; NULL: [...] */
 	const struct column *columns;
 	/* Add the cells of one row. */
 	void (*row)(struct table *table, const void *row, int64_t now_ms);
-	const char *none; /* the message if there are no rows */
+	const char *none; /* the message if there are no rows, or NULL */
 	/* Of cli_print_table(). */
 	const char *const *droppable;
 };

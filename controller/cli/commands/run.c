@@ -3,7 +3,6 @@
 #include "controller/cli/command.h"
 #include "controller/cli/commands/fetch.h"
 #include "controller/cli/commands/results.h"
-#include "controller/cli/commands/results_table.h"
 #include "controller/cli/logins.h"
 #include "controller/cli/render.h"
 #include "controller/cli/run/follow.h"
@@ -222,15 +221,14 @@ static int known_sweep(struct run *run, uint64_t *sweep, struct error *err)
 static int retry_sweep(struct run *run, struct error *err)
 {
 	owned(answer_clear) struct answer answer = { 0 };
-	struct input *input = &run->setup.input;
+	struct logins *logins = &run->setup.input.logins;
 	struct message_retry retry = { .sweep = run->sweep };
 
-	if (secrets_collect_again(run->cli, run->client, run->sweep,
-				  &input->logins, &input->logins_count,
+	if (secrets_collect_again(run->cli, run->client, run->sweep, logins,
 				  err) < 0)
 		return -1;
-	retry.logins = input->logins;
-	retry.logins_count = input->logins_count;
+	retry.logins = logins->items;
+	retry.logins_count = logins->count;
 	if (client_call(run->client, MESSAGE_RETRY, &retry, &answer, err) < 0)
 		return -1;
 	cli_say(run->cli, "sweep %llu continues: %s run again",
@@ -255,8 +253,7 @@ static int begin_sweep(struct run *run, struct error *err)
 	if (run->sweep)
 		return retry_sweep(run, err);
 	if (secrets_collect(run->cli, run->client, run->setup.input.sweep,
-			    &run->setup.input.logins,
-			    &run->setup.input.logins_count, err) < 0)
+			    &run->setup.input.logins, err) < 0)
 		return -1;
 	/* The label is random and unique to this folder: a good token. */
 	if (input_submit(&run->setup.input, run->cli, run->client,
@@ -427,12 +424,10 @@ static int report(struct run *run, struct error *err)
 {
 	owned(cJSON_Delete) cJSON *rows = NULL;
 	owned(cJSON_Delete) cJSON *curves = NULL; /* for the page alone */
-	owned(buffer_clear) struct buffer text;
 	owned(results_about_clear) struct results_about about = { 0 };
 	struct results_form form = { .format = run->cli->options->format,
 				     .about = &about.about };
 
-	buffer_init(&text, RESULTS_MAX);
 	if (results_fetch(run->client, run->sweep, false, &rows, err) < 0 ||
 	    results_fetch(run->client, run->sweep, true, &curves, err) < 0 ||
 	    results_about_read(&about, run->client, run->sweep, true, err) <
@@ -441,15 +436,10 @@ static int report(struct run *run, struct error *err)
 	    write_report(run, &about, rows, "markdown", "report.md", err) < 0 ||
 	    write_report(run, &about, rows, "csv", "report.csv", err) < 0 ||
 	    write_report(run, &about, rows, "json", "report.json", err) < 0 ||
-	    write_report(run, &about, curves, "html", "report.html", err) < 0)
+	    write_report(run, &about, curves, "html", "report.html", err) < 0 ||
+	    results_show(run->cli, cli_format(run->cli, "html") ? curves : rows,
+			 &form, err) < 0)
 		return -1;
-	if (results_for_terminal(run->cli, &form)
-		    ? results_table(run->cli, rows, err) < 0
-		    : results_format(cli_format(run->cli, "html") ? curves
-								  : rows,
-				     &form, &text, err) < 0)
-		return -1;
-	fwrite(text.data, 1, text.size, run->cli->out);
 	fflush(run->cli->out);
 	cli_say(run->cli,
 		"report: %s/report.html, report.md, report.csv, report.json",

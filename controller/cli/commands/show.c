@@ -6,7 +6,7 @@
 #include "controller/cli/render.h"
 #include "controller/cli/run/session.h"
 #include "controller/report/advice.h"
-#include "controller/report/row.h"
+#include "controller/results/json_object.h"
 #include "protocol/base/program.h"
 #include "protocol/message/reply_nodes.h"
 #include "protocol/message/json_get.h"

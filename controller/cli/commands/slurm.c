@@ -6,7 +6,6 @@
  */
 #include "controller/cli/command.h"
 #include "controller/cli/input.h"
-#include "controller/cli/logins.h"
 #include "controller/cli/run/folder.h"
 #include "controller/report/writer.h"
 #include "protocol/base/file.h"

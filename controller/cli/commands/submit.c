@@ -78,10 +78,8 @@ static int run_command(struct cli *cli, struct error *err)
 	token_make(token);
 	client = cli_connect(cli, err);
 	if (!client || descriptions_add(&input, cli, client, err) < 0 ||
-	    logins_collect(cli, client, input.sweep, &input.logins,
-			   &input.logins_count, err) < 0 ||
-	    secrets_collect(cli, client, input.sweep, &input.logins,
-			    &input.logins_count, err) < 0 ||
+	    logins_collect(cli, client, input.sweep, &input.logins, err) < 0 ||
+	    secrets_collect(cli, client, input.sweep, &input.logins, err) < 0 ||
 	    input_submit(&input, cli, client, token, &answer, err) < 0)
 		return -1;
 	sweep = ((const struct reply_submit *)answer.reply)->sweep;

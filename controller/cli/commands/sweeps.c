@@ -59,7 +59,6 @@ static const struct option_rule rules[] = {
 
 const struct command command_sweeps = {
 	.name = "sweeps",
-	.args = "",
 	.connects = true,
 	.rules = rules,
 	.summary = "list the sweeps",

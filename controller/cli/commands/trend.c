@@ -3,8 +3,8 @@
 #include "controller/cli/command.h"
 #include "controller/cli/commands/results.h"
 #include "controller/cli/run/session.h"
-#include "controller/report/row.h"
 #include "controller/report/trend.h"
+#include "controller/results/json_object.h"
 #include "protocol/base/program.h"
 #include "protocol/message/reply_sweeps.h"
 

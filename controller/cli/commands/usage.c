@@ -1,7 +1,7 @@
 /* usage.c - prints tables of the device and host samples of a job.
  */
 #include "controller/cli/commands/usage.h"
-#include "controller/report/row.h"
+#include "controller/results/json_object.h"
 
 #define COLUMNS_MAX 16
 

@@ -14,39 +14,34 @@ struct user_options {
 	const char *public;
 };
 
-static const struct user_options *given(const struct cli *cli)
-{
-	return cli->given;
-}
-
 static int admit(struct cli *cli, struct error *err)
 {
-	owned(answer_clear) struct answer answer = { 0 };
-	char public[KEY_TEXT_SIZE];
+	const struct user_options *given = cli->given;
+	char public[KEY_TEXT_SIZE], done[40];
 	struct message_admit message = {
 		.name = cli->args[1],
-		.role = (char *)given(cli)->role,
+		.role = (char *)given->role,
 		.public = public,
 	};
 
-	if (key_public(given(cli)->public, public, err) < 0)
+	if (key_public(given->public, public, err) < 0)
 		return error_prefix(err, "--public");
-	if (cli_call(cli, MESSAGE_ADMIT, &message, &answer, err) < 0)
-		return -1;
-	cli_say(cli, "%s is %s", cli->args[1], given(cli)->role);
-	return cli_print_answer(cli, &answer, err);
+	snprintf(done, sizeof(done), "is %s", given->role);
+	return cli_order(cli, MESSAGE_ADMIT, &message, done, err);
 }
 
 static int add(struct cli *cli, struct error *err)
 {
-	if (!given(cli)->role)
+	const struct user_options *given = cli->given;
+
+	if (!given->role)
 		return error_set(err, EINVAL,
 				 "user add: missing option (expected --role "
 				 "operator or --role viewer)");
-	if (given(cli)->public)
+	if (given->public)
 		return admit(cli, err);
-	return token_print(cli, &given(cli)->token, given(cli)->role,
-			   cli->args[1], false, "regatta join", err);
+	return token_print(cli, &given->token, given->role, cli->args[1], false,
+			   "regatta join", err);
 }
 
 static void user_row(struct table *table, const void *row, int64_t now_ms)
@@ -86,12 +81,9 @@ static int remove_user(struct cli *cli, struct error *err)
 {
 	struct message_revoke message = { .kind = (char *)"user",
 					  .name = cli->args[1] };
-	owned(answer_clear) struct answer answer = { 0 };
 
-	if (cli_call(cli, MESSAGE_REVOKE, &message, &answer, err) < 0)
-		return -1;
-	cli_say(cli, "%s is removed and the key is refused", cli->args[1]);
-	return cli_print_answer(cli, &answer, err);
+	return cli_order(cli, MESSAGE_REVOKE, &message,
+			 "is removed and the key is refused", err);
 }
 
 /* What a request does, and who may send it, by the table of the controller. */
@@ -124,7 +116,7 @@ static const struct column permission_columns[] = {
 	{ "TOKEN", false }, { "AUDIT", false },    { NULL, false },
 };
 static const struct rows_view permissions_view = { "roles", permission_columns,
-						   permission_row, "", NULL };
+						   permission_row, NULL, NULL };
 
 static int roles(struct cli *cli, struct error *err)
 {

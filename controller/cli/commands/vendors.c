@@ -29,15 +29,6 @@ static int load_profiles(struct cli *cli, struct profiles *profiles,
 	return profiles_load(images, profiles, err);
 }
 
-static int print_json(struct cli *cli, cJSON *vendors, struct error *err)
-{
-	owned(cJSON_Delete) cJSON *object = cJSON_CreateObject();
-
-	if (!cJSON_AddItemReferenceToObject(object, "vendors", vendors))
-		return error_nomem(err, "output");
-	return cli_print_json(cli, object, err);
-}
-
 /* list */
 
 static const char *tool_of(const struct profile *profile)
@@ -143,7 +134,7 @@ static int list_vendors(struct cli *cli, struct error *err)
 		else
 			list_row(&table, profiles.list[i]);
 	if (cli_format(cli, "json"))
-		return print_json(cli, vendors, err);
+		return cli_print_list(cli, "vendors", take(vendors), err);
 	return cli_print_table(cli, "", &table, NULL, err);
 }
 
@@ -379,13 +370,14 @@ static int probing_add(struct probing *probing, const struct profile *profile,
 	return 0;
 }
 
-static int probing_print(const struct probing *probing, struct cli *cli,
+static int probing_print(struct probing *probing, struct cli *cli,
 			 struct error *err)
 {
 	bool colour = cli_out_colour(cli);
 
 	if (cli_format(cli, "json"))
-		return print_json(cli, probing->vendors, err);
+		return cli_print_list(cli, "vendors", take(probing->vendors),
+				      err);
 	if (sysroot_simulated(&probing->roots))
 		cli_say(cli, "this machine is simulated: %s, %s, %s",
 			probing->roots.dev, probing->roots.sys,

@@ -3,8 +3,8 @@
 #include "controller/cli/command.h"
 #include "controller/cli/commands/recompute_results.h"
 #include "controller/cli/commands/results.h"
-#include "controller/report/row.h"
 #include "controller/results/recompute.h"
+#include "controller/results/json_object.h"
 #include "protocol/base/buffer.h"
 #include "protocol/base/file.h"
 #include "protocol/base/program.h"
@@ -22,11 +22,6 @@ struct verify_options {
 	const char *log;
 	const char *framework;
 };
-
-static const struct verify_options *given(const struct cli *cli)
-{
-	return cli->given;
-}
 
 /* The row of one job, as the report of its sweep has it. */
 static cJSON *fetch_row(struct client *client, uint64_t job, struct error *err)
@@ -186,9 +181,10 @@ static int verify_file(struct cli *cli, struct recompute_results *reread,
 		       struct outcome *outcome, struct error *err)
 {
 	owned(cJSON_Delete) cJSON *row = NULL;
+	const struct verify_options *given = cli->given;
 	uint64_t job = 0;
 
-	if (!given(cli)->result || !given(cli)->log)
+	if (!given->result || !given->log)
 		return error_set(err, EINVAL,
 				 "missing --result FILE or --log FILE "
 				 "(expected both)");
@@ -198,7 +194,7 @@ static int verify_file(struct cli *cli, struct recompute_results *reread,
 				 cli->arg_count);
 	if (cli->arg_count && cli_id(cli->args[0], "job", &job, err) < 0)
 		return -1;
-	row = file_row(given(cli)->result, job, err);
+	row = file_row(given->result, job, err);
 	return row ? verify_row(cli, reread, row, outcome, err) : -1;
 }
 
@@ -233,9 +229,10 @@ static int verify_jobs(struct cli *cli, struct recompute_results *reread,
 
 static int run_command(struct cli *cli, struct error *err)
 {
+	const struct verify_options *given = cli->given;
 	owned(recompute_results_clear) struct recompute_results reread = {
-		.framework = given(cli)->framework,
-		.log = given(cli)->log,
+		.framework = given->framework,
+		.log = given->log,
 	};
 	owned(cJSON_Delete) cJSON *list = cJSON_CreateArray();
 	struct outcome outcome = { .list = list };
@@ -243,9 +240,10 @@ static int run_command(struct cli *cli, struct error *err)
 
 	if (!list)
 		return error_nomem(err, "output");
-	if (recompute_results_init(&reread, cli, err) < 0)
+	reread.catalog = cli_catalog(cli, err);
+	if (!reread.catalog)
 		return -1;
-	rc = given(cli)->result || given(cli)->log
+	rc = given->result || given->log
 		     ? verify_file(cli, &reread, &outcome, err)
 		     : verify_jobs(cli, &reread, &outcome, err);
 	if (rc < 0 ||

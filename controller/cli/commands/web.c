@@ -22,7 +22,6 @@ static int run_command(struct cli *cli, struct error *err)
 /* clang-format off */
 const struct command command_web = {
 	.name = "web",
-	.args = "",
 	.connects = true,
 	.summary = "print a login address for the web pages",
 	.help =

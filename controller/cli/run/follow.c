@@ -3,8 +3,6 @@
  */
 #include "controller/cli/run/follow.h"
 #include "controller/cli/run/session.h"
-#include "protocol/base/program.h"
-#include "protocol/message/reply_access.h"
 
 #include <errno.h>
 

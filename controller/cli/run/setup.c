@@ -4,7 +4,7 @@
 #include "controller/cli/run/setup.h"
 #include "controller/cli/logins.h"
 #include "controller/cli/run/probe.h"
-#include "controller/report/row.h"
+#include "controller/results/json_object.h"
 #include "protocol/config/own_engine.h"
 #include "protocol/registry/credential.h"
 
