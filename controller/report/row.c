@@ -53,6 +53,8 @@ static int by_group(const void *a, const void *b)
 
 void rows_group(struct grouped_row *rows, size_t count)
 {
+	if (!count)
+		return; /* rows may be NULL, which qsort() does not take */
 	for (size_t i = 0; i < count; i++)
 		rows[i].index = i;
 	qsort(rows, count, sizeof(*rows), by_key);

@@ -277,7 +277,7 @@ struct assembly *assembly_new(struct blob_store *contents,
 	assembly->bundle = bundle;
 	assembly->fd = -1;
 	buffer_init(&assembly->pending, PENDING_MAX);
-	assembly->out = tar_writer_new(on_write, assembly, err);
+	assembly->out = tar_writer_new(on_write, assembly, false, err);
 	return assembly->out ? take(assembly) : NULL;
 }
 

@@ -307,7 +307,7 @@ const char *tarball_hash(const struct tarball *tarball)
 }
 
 struct archive *tar_writer_new(archive_write_callback *put, void *arg,
-			       struct error *err)
+			       bool any_names, struct error *err)
 {
 	struct archive *out = archive_write_new();
 
@@ -319,8 +319,9 @@ struct archive *tar_writer_new(archive_write_callback *put, void *arg,
 	if (archive_write_set_format_pax_restricted(out) == ARCHIVE_OK &&
 	    archive_write_set_bytes_per_block(out, 0) == ARCHIVE_OK &&
 	    archive_write_set_bytes_in_last_block(out, 1) == ARCHIVE_OK &&
-	    archive_write_set_options(out, "hdrcharset=BINARY") >=
-		    ARCHIVE_WARN &&
+	    (!any_names ||
+	     archive_write_set_options(out, "hdrcharset=BINARY") >=
+		     ARCHIVE_WARN) &&
 	    archive_write_open(out, arg, NULL, put, NULL) == ARCHIVE_OK)
 		return out;
 	error_set(err, EINVAL, "tar: %s", archive_error_string(out));
@@ -350,7 +351,7 @@ struct tarball *tarball_new(const char *folder, const struct ignore *ignore,
 		return error_null(error_set(err, tarball->error.code,
 					    "folder %s: %s", folder,
 					    tarball->error.text));
-	tarball->out = tar_writer_new(on_write, tarball, err);
+	tarball->out = tar_writer_new(on_write, tarball, true, err);
 	return tarball->out ? take(tarball) : NULL;
 }
 

@@ -47,9 +47,10 @@ uint64_t tarball_size(const struct tarball *tarball);
 const char *tarball_hash(const struct tarball *tarball);
 
 /* A writer of tar streams in the same format (archive_write(3)), whose bytes go
- * to put(arg).
+ * to put(arg). any_names: names may be other bytes than UTF-8; each entry then
+ * has a pax header of 1 KiB that says so.
  */
 struct archive *tar_writer_new(archive_write_callback *put, void *arg,
-			       struct error *err);
+			       bool any_names, struct error *err);
 
 #endif

@@ -5,7 +5,6 @@
 #include "agent/task/task.h"
 #include "protocol/base/file.h"
 #include "protocol/base/program.h"
-#include "tests/tap.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -367,16 +366,6 @@ bool world_nothing_left(const struct world *world)
 
 	snprintf(path, sizeof(path), "%s/spool/3.1.0", world->folder);
 	return !world->status && access(path, F_OK) < 0;
-}
-
-void world_text_is(struct world *world, const char *want, const char *what)
-{
-	struct task_status status;
-
-	if (task_status(world->task, &status, NULL) < 0)
-		abort();
-	is(status.text, want, "%s", what);
-	codec_clear(&task_status_schema, &status);
 }
 
 static int expire(sd_event_source *source, uint64_t usec, void *arg)

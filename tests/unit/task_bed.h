@@ -70,7 +70,6 @@ struct world *world_running(void);
 
 /* The task's last state is this one, with its failure class if it has one. */
 bool world_state_is(const struct world *world, const char *state);
-void world_text_is(struct world *world, const char *want, const char *what);
 
 /* Do what the engine was asked, and answer. */
 void world_carry_out(struct world *world, struct fake_exchange *exchange,

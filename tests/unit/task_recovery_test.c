@@ -92,6 +92,16 @@ static void hidden(void)
 	world_free(world);
 }
 
+static void text_is(struct world *world, const char *want, const char *what)
+{
+	struct task_status status;
+
+	if (task_status(world->task, &status, NULL) < 0)
+		abort();
+	is(status.text, want, "%s", what);
+	codec_clear(&task_status_schema, &status);
+}
+
 /* A command that writes its own record, and the agent that comes next. */
 static void forged(void)
 {
@@ -102,12 +112,12 @@ static void forged(void)
 	world_ends(world, 0);
 	ok(UNTIL(world, world_state_is(world, "ended:exit")),
 	   "a record in another file: class exit");
-	world_text_is(world, FORGED "another file is in its place", "says so");
+	text_is(world, FORGED "another file is in its place", "says so");
 	task_free(take(world->task));
 	memset(world->states, 0, sizeof(world->states));
 	world->task = task_adopt(&world->services, &world_task, list, NULL);
-	world_text_is(world, FORGED "another file is in its place",
-		      "to the next agent, too");
+	text_is(world, FORGED "another file is in its place",
+		"to the next agent, too");
 	cJSON_Delete(list);
 	world_free(world);
 
@@ -116,8 +126,8 @@ static void forged(void)
 	world_ends(world, 137);
 	ok(UNTIL(world, world_state_is(world, "ended:exit")),
 	   "one that says another code than the engine: class exit");
-	world_text_is(world, FORGED "its exit code is 0, the engine's 137",
-		      "names both");
+	text_is(world, FORGED "its exit code is 0, the engine's 137",
+		"names both");
 	world_free(world);
 }
 
@@ -135,10 +145,9 @@ static void forged_early(void)
 	world_exits(world, 0);
 	ok(UNTIL(world, world_state_is(world, "ended:exit")),
 	   "and is not forgotten at the end");
-	world_text_is(world,
-		      FORGED
-		      "another file was in its place while the command ran",
-		      "says so");
+	text_is(world,
+		FORGED "another file was in its place while the command ran",
+		"says so");
 	world_free(world);
 }
 

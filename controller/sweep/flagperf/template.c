@@ -13,8 +13,9 @@ int json_put(cJSON *object, const char *name, cJSON *item, struct error *err)
 	cJSON_DeleteItemFromObjectCaseSensitive(object, name);
 	if (item && cJSON_AddItemToObject(object, name, item))
 		return 0;
+	error_nomem(err, name); /* which may be the item's own */
 	cJSON_Delete(item);
-	return error_nomem(err, name);
+	return -1;
 }
 
 int json_append(cJSON *list, cJSON *item, struct error *err)
