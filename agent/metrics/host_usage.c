@@ -26,6 +26,11 @@ enum counter {
 	COUNTERS
 };
 
+struct counters {
+	double value[COUNTERS];
+	unsigned has; /* bit per counter */
+};
+
 struct domain {
 	char name[64];
 	double last_uj, range_uj;
@@ -38,8 +43,7 @@ struct host_usage {
 	struct domain domains[NAMES_MAX];
 	size_t domains_count;
 	double energy_uj;
-	double last[COUNTERS];
-	unsigned had;    /* bit per counter of the last take */
+	struct counters last;
 	int64_t last_ms; /* 0: none yet */
 };
 
@@ -153,7 +157,7 @@ static size_t numbers(const char *text, double *values, size_t max)
 
 /* user nice system idle iowait irq softirq steal; guests are in user. */
 static void count_cpu(const struct host_usage *host, struct buffer *text,
-		      double *counters, unsigned *has)
+		      struct counters *now)
 {
 	double ticks[8] = { 0 };
 	double all = 0;
@@ -164,17 +168,17 @@ static void count_cpu(const struct host_usage *host, struct buffer *text,
 		return;
 	for (int i = 0; i < 8; i++)
 		all += ticks[i];
-	counters[CPU_ALL] = all;
-	counters[CPU_BUSY] = all - ticks[3] - ticks[4];
-	*has |= 1U << CPU_ALL | 1U << CPU_BUSY;
+	now->value[CPU_ALL] = all;
+	now->value[CPU_BUSY] = all - ticks[3] - ticks[4];
+	now->has |= 1U << CPU_ALL | 1U << CPU_BUSY;
 }
 
 static void count_disks(const struct host_usage *host, struct buffer *text,
-			double *counters, unsigned *has)
+			struct counters *now)
 {
 	if (!host->disks.count || !sysfs_text(text, host->proc, "diskstats"))
 		return;
-	*has |= 1U << DISK_READ | 1U << DISK_WRITE;
+	now->has |= 1U << DISK_READ | 1U << DISK_WRITE;
 	for (char *line = text->data; line; line = strchr(line, '\n')) {
 		double values[7];
 		int name = 0, end = 0;
@@ -185,19 +189,19 @@ static void count_disks(const struct host_usage *host, struct buffer *text,
 		    !listed(&host->disks, line + name, (size_t)(end - name)) ||
 		    numbers(line + end, values, 7) < 7)
 			continue;
-		counters[DISK_READ] += values[2] * SECTOR;
-		counters[DISK_WRITE] += values[6] * SECTOR;
+		now->value[DISK_READ] += values[2] * SECTOR;
+		now->value[DISK_WRITE] += values[6] * SECTOR;
 	}
 }
 
 static void count_networks(const struct host_usage *host, struct buffer *text,
-			   double *counters, unsigned *has)
+			   struct counters *now)
 {
 	double data;
 
 	if (!host->interfaces.count && !host->ports.count)
 		return;
-	*has |= 1U << NET_IN | 1U << NET_OUT;
+	now->has |= 1U << NET_IN | 1U << NET_OUT;
 	if (!sysfs_text(text, host->proc, "net/dev"))
 		buffer_clear(text);
 	for (char *line = text->data; line; line = strchr(line, '\n')) {
@@ -211,8 +215,8 @@ static void count_networks(const struct host_usage *host, struct buffer *text,
 		    !listed(&host->interfaces, line, (size_t)(colon - line)) ||
 		    numbers(colon + 1, values, 9) < 9)
 			continue;
-		counters[NET_IN] += values[0];
-		counters[NET_OUT] += values[8];
+		now->value[NET_IN] += values[0];
+		now->value[NET_OUT] += values[8];
 	}
 	for (size_t i = 0; i < host->ports.count; i++) {
 		const char *port = host->ports.items[i];
@@ -220,17 +224,16 @@ static void count_networks(const struct host_usage *host, struct buffer *text,
 		if (sysfs_number(&data, host->sys,
 				 "class/infiniband/%s/counters/port_rcv_data",
 				 port))
-			counters[NET_IN] += data * 4;
+			now->value[NET_IN] += data * 4;
 		if (sysfs_number(&data, host->sys,
 				 "class/infiniband/%s/counters/port_xmit_data",
 				 port))
-			counters[NET_OUT] += data * 4;
+			now->value[NET_OUT] += data * 4;
 	}
 }
 
 /* The counter of each domain wraps by itself, so their steps are added up. */
-static void count_energy(struct host_usage *host, double *counters,
-			 unsigned *has)
+static void count_energy(struct host_usage *host, struct counters *now)
 {
 	for (size_t i = 0; i < host->domains_count; i++) {
 		struct domain *domain = &host->domains[i];
@@ -249,8 +252,8 @@ static void count_energy(struct host_usage *host, double *counters,
 	}
 	if (!host->domains_count)
 		return;
-	counters[ENERGY] = host->energy_uj;
-	*has |= 1U << ENERGY;
+	now->value[ENERGY] = host->energy_uj;
+	now->has |= 1U << ENERGY;
 }
 
 /* Readings. */
@@ -277,9 +280,8 @@ static void take_memory(const struct host_usage *host, struct buffer *text,
 		    (strtod(total, NULL) - strtod(available, NULL)) / 1024);
 }
 
-static void take_rates(const struct host_usage *host, const double *now,
-		       unsigned has, double seconds,
-		       struct host_usage_sample *sample)
+static void take_rates(const struct counters *last, const struct counters *now,
+		       double seconds, struct host_usage_sample *sample)
 {
 	static const struct {
 		enum counter counter;
@@ -292,16 +294,16 @@ static void take_rates(const struct host_usage *host, const double *now,
 		{ NET_OUT, HOST_NET_OUT_MIB_S, MIB },
 		{ ENERGY, HOST_CPU_POWER_W, 1e6 },
 	};
-	double ticks = now[CPU_ALL] - host->last[CPU_ALL];
-	double busy = now[CPU_BUSY] - host->last[CPU_BUSY];
+	double ticks = now->value[CPU_ALL] - last->value[CPU_ALL];
+	unsigned has = now->has & last->has;
+	double busy = now->value[CPU_BUSY] - last->value[CPU_BUSY];
 
-	has &= host->had;
 	if (has & 1U << CPU_ALL && ticks > 0 && busy >= 0)
 		set(sample, HOST_CPU_PCT,
 		    busy < ticks ? 100 * busy / ticks : 100);
 	for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++) {
 		enum counter counter = rates[i].counter;
-		double grown = now[counter] - host->last[counter];
+		double grown = now->value[counter] - last->value[counter];
 
 		if (has & 1U << counter && grown >= 0)
 			set(sample, rates[i].reading,
@@ -313,20 +315,18 @@ void host_usage_take(struct host_usage *host, int64_t now_ms,
 		     struct host_usage_sample *sample)
 {
 	owned(buffer_clear) struct buffer text;
-	double counters[COUNTERS] = { 0 };
-	unsigned has = 0;
+	struct counters now = { 0 };
 
 	*sample = (struct host_usage_sample){ 0 };
 	buffer_init(&text, TEXT_MAX);
-	count_cpu(host, &text, counters, &has);
-	count_disks(host, &text, counters, &has);
-	count_networks(host, &text, counters, &has);
-	count_energy(host, counters, &has);
+	count_cpu(host, &text, &now);
+	count_disks(host, &text, &now);
+	count_networks(host, &text, &now);
+	count_energy(host, &now);
 	take_memory(host, &text, sample);
 	if (host->last_ms && now_ms > host->last_ms)
-		take_rates(host, counters, has,
+		take_rates(&host->last, &now,
 			   (double)(now_ms - host->last_ms) / 1000, sample);
-	memcpy(host->last, counters, sizeof(counters));
-	host->had = has;
+	host->last = now;
 	host->last_ms = now_ms;
 }
