@@ -364,6 +364,35 @@ static void mounts_in_trees(void)
 	       "without it the tree is removed");
 }
 
+static void paths(void)
+{
+	char path[PATH_MAX], longest[PATH_MAX];
+	struct error err = { 0 };
+
+	memset(longest, 'x', sizeof(longest) - 1);
+	longest[sizeof(longest) - 1] = 0;
+	ok(file_path(path, &err, "%s/%d", "a", 1) == 0 && !strcmp(path, "a/1"),
+	   "a path is written as by printf");
+	ok(file_path(path, &err, "%s", longest) == 0 &&
+		   strlen(path) == PATH_MAX - 1,
+	   "up to the limit");
+	ok(file_path(path, &err, "%s/", longest) < 0 && err.code == EINVAL &&
+		   strstr(err.text, "xxx...: the path is too long"),
+	   "past it, the error says so");
+}
+
+static void texts(void)
+{
+	char text[8] = "";
+
+	text_append(text, sizeof(text), "%d", 12);
+	text_append(text, sizeof(text), "%s%s", *text ? ", " : "", "ab");
+	ok(!strcmp(text, "12, ab"), "texts are appended");
+	text_append(text, sizeof(text), "%s", "cdef");
+	text_append(text, sizeof(text), "%s", "g");
+	ok(!strcmp(text, "12, abc"), "what does not fit is cut");
+}
+
 static void clocks(void)
 {
 	int64_t mono = clock_mono_ms(), wall = clock_wall_ms(), ahead;
@@ -402,6 +431,8 @@ int main(void)
 	pieces();
 	mounts_in_trees();
 	clocks();
+	paths();
+	texts();
 	is_int(file_remove_tree(AT_FDCWD, path, NULL), 0,
 	       "the folder of the test is removed");
 	close(folder);

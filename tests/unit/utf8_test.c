@@ -66,6 +66,13 @@ static void how_wide(void)
 	ok(utf8_width("\u6a21\u578b-1") == 6, "ideographs take two columns");
 	ok(utf8_width("e\u0301x") == 2, "a mark over a letter takes none");
 	ok(utf8_width("a\xff\xe6z") == 4, "a broken byte takes one");
+	ok(utf8_fit("\u6a21\u578b-1", 5) == 7 &&
+		   utf8_fit("\u6a21\u578b-1", 3) == 3 &&
+		   utf8_fit("\u6a21", 1) == 0,
+	   "a character fits as a whole or not at all");
+	ok(utf8_fit("e\u0301x", 1) == 3 && utf8_fit("", 1) == 0 &&
+		   utf8_fit("ab", 9) == 2,
+	   "with the marks over it");
 }
 
 static void what_turns(void)

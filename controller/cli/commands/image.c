@@ -30,18 +30,17 @@ static void name_of(const struct image_bundle *bundle, char *name, size_t size)
 		 bundle->images_count > 1 ? " and others" : "");
 }
 
-/* After Ctrl-C, tell how to go on: the nodes wait for the rest. */
-static int not_sent(struct error *err)
+/* Say what an interrupted command means; other errors stay. */
+static int explain_interrupt(struct error *err, const char *text)
 {
-	return err->code == EINTR
-		       ? error_set(err, EINTR,
-				   "interrupted before everything was sent; "
-				   "the same command continues")
-		       : -1;
+	return err->code == EINTR ? error_set(err, EINTR, "%s", text) : -1;
 }
 
 static int load(struct cli *cli, struct error *err)
 {
+	static const char not_sent[] =
+		"interrupted before everything was sent; the same command "
+		"continues";
 	owned(image_file_free) struct image_file *file = NULL;
 	owned(answer_clear) struct answer answer = { 0 };
 	owned(image_view_clear) struct image_view view = { 0 };
@@ -66,9 +65,9 @@ static int load(struct cli *cli, struct error *err)
 	if (image_view_connect(&view, err) < 0 ||
 	    image_file_send_bundle(file, view.client, order, err) < 0 ||
 	    image_view_send(&view, &message, err) < 0)
-		return not_sent(err);
+		return explain_interrupt(err, not_sent);
 	if (image_file_send(file, view.client, image_view_draw, &view, err) < 0)
-		return not_sent(err);
+		return explain_interrupt(err, not_sent);
 	/* After a lost connection, the controller may have ended the order. */
 	if (view.lost && image_view_send(&view, &message, err) < 0)
 		return -1;
@@ -188,15 +187,9 @@ static int check_target(const char *name, struct error *err)
 		       : 0;
 }
 
-static int unsaved(struct error *err)
-{
-	return err->code == EINTR
-		       ? error_set(err, EINTR, "interrupted; nothing was saved")
-		       : -1;
-}
-
 static int save(struct cli *cli, struct error *err)
 {
+	static const char unsaved[] = "interrupted; nothing was saved";
 	owned(answer_clear) struct answer answer = { 0 };
 	owned(image_view_clear) struct image_view view = { 0 };
 	const struct image_options *given = cli->given;
@@ -210,7 +203,7 @@ static int save(struct cli *cli, struct error *err)
 		return -1;
 	image_view_stage(&view, "waiting for a node");
 	if (image_view_order(&view, &message, &answer, err) < 0)
-		return unsaved(err);
+		return explain_interrupt(err, unsaved);
 	image = image_answer(&answer);
 	if (!image->content) {
 		for (size_t i = 0; i < image->nodes_count; i++)
@@ -223,7 +216,7 @@ static int save(struct cli *cli, struct error *err)
 	}
 	image_view_stage(&view, "getting");
 	if (fetch_saved(&view, image->content, cli->args[2], err) < 0)
-		return unsaved(err);
+		return explain_interrupt(err, unsaved);
 	image_view_say(&view, "%s: %s, to %s", cli->args[1],
 		       human_bytes(image->bytes).text, cli->args[2]);
 	return EXIT_GOOD;

@@ -233,9 +233,7 @@ static const struct subcommand subcommands[] = {
 	  "set labels that sweeps can require; KEY- removes one", label },
 	{ 0 },
 };
-/* clang-format on */
 
-/* clang-format off */
 static const struct option_rule rules[] = {
 	{ OPTION(node_options, "uses", 0, OPTION_NUMBER, token.uses, "N"),
 	  .min = 1, .max = 16384,
