@@ -16,23 +16,19 @@ bool api_sees_env(const struct api_request *request)
 /* ["NAME=VALUE", ...] */
 static int hide_list(cJSON *list, struct error *err)
 {
-	int count = cJSON_GetArraySize(list);
+	cJSON *item;
 
-	for (int i = 0; i < count; i++) {
-		const cJSON *item = cJSON_GetArrayItem(list, i);
+	cJSON_ArrayForEach(item, list)
+	{
 		const char *text = cJSON_GetStringValue(item);
-		char *hidden = NULL;
-		cJSON *made;
+		owned_free char *hidden = NULL;
 
 		if (asprintf(&hidden, "%.*s=" HIDDEN,
 			     text ? (int)strcspn(text, "=") : 0,
 			     text ? text : "") < 0)
+			hidden = NULL;
+		if (!hidden || !cJSON_SetValuestring(item, hidden))
 			return error_nomem(err, "job");
-		made = cJSON_CreateString(hidden);
-		free(hidden);
-		if (!made)
-			return error_nomem(err, "job");
-		cJSON_ReplaceItemInArray(list, i, made);
 	}
 	return 0;
 }

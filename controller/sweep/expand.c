@@ -29,34 +29,40 @@ static int read_sweep_name(struct sweep *sweep, const struct value *root,
 	return 0;
 }
 
+/* List the variables with defaults in frameworks, and count them. names: NULL
+ * only counts.
+ */
+static size_t default_names(const struct catalog *catalog, const char **names)
+{
+	const struct framework *framework;
+	size_t count = 0;
+
+	for (size_t i = 0; (framework = catalog_framework_at(catalog, i));
+	     i++) {
+		const struct value *defaults =
+			value_get(framework->value, "defaults");
+
+		for (size_t k = 0; defaults && k < value_count(defaults); k++) {
+			if (names)
+				names[count] = value_key(defaults, k);
+			count++;
+		}
+	}
+	return count;
+}
+
 /* The keys of the top level, and the variables of frameworks; ends in NULL. */
 static const char **allowed_tops(const struct catalog *catalog)
 {
-	const struct framework *framework;
 	const char *tops[KEY_TOPS_MAX];
 	size_t count = key_tops(tops);
-	const char **names;
+	const char **names = calloc(count + default_names(catalog, NULL) + 1,
+				    sizeof(*names));
 
-	for (size_t i = 0; (framework = catalog_framework_at(catalog, i));
-	     i++) {
-		const struct value *defaults =
-			value_get(framework->value, "defaults");
-
-		count += defaults ? value_count(defaults) : 0;
-	}
-	names = calloc(count + 1, sizeof(*names));
 	if (!names)
 		return NULL;
-	count = key_tops(tops);
 	memcpy(names, tops, count * sizeof(*names));
-	for (size_t i = 0; (framework = catalog_framework_at(catalog, i));
-	     i++) {
-		const struct value *defaults =
-			value_get(framework->value, "defaults");
-
-		for (size_t k = 0; defaults && k < value_count(defaults); k++)
-			names[count++] = value_key(defaults, k);
-	}
+	default_names(catalog, names + count);
 	return names;
 }
 

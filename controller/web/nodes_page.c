@@ -134,33 +134,24 @@ struct nodes_view {
 	uint64_t begin, next; /* nodes before the page, and before the slice */
 };
 
-static int list_slice(struct web_page *page, struct nodes_view *view,
-		      struct reply_nodes *reply, struct error *err)
-{
-	struct message_query query = { .after = view->next,
-				       .limit = page->slice };
-	struct api_request request = web_request(page, &query);
-
-	if (api_nodes(&request, reply, err) < 0)
-		return -1;
-	for (size_t i = 0; i < reply->nodes_count; i++) {
-		const struct node *node = node_find(page->sources->parts.nodes,
-						    reply->nodes[i].name);
-
-		if (node)
-			put_node(page, &reply->nodes[i], node);
-	}
-	view->next += reply->nodes_count;
-	return 0;
-}
-
 static int nodes_next(struct web_page *page, void *arg, struct error *err)
 {
 	struct nodes_view *view = arg;
+	struct message_query query = { .after = view->next,
+				       .limit = page->slice };
+	struct api_request request = web_request(page, &query);
 	struct reply_nodes reply = { 0 };
-	int rc = list_slice(page, view, &reply, err);
+	int rc = api_nodes(&request, &reply, err);
 	bool more = reply.more;
 
+	for (size_t i = 0; rc == 0 && i < reply.nodes_count; i++) {
+		const struct node *node = node_find(page->sources->parts.nodes,
+						    reply.nodes[i].name);
+
+		if (node)
+			put_node(page, &reply.nodes[i], node);
+	}
+	view->next += reply.nodes_count;
 	codec_clear(&reply_nodes_schema, &reply);
 	if (rc < 0)
 		return -1;
