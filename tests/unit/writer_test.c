@@ -24,6 +24,16 @@ static void test_escapes(void)
 	writer_init(&to, &out, markdown_text);
 	writer_printf(&to, "- **%s**\n", "a|b_c_");
 	is(out.data, "- **a\\|b_c\\_**\n", "Markdown is escaped its own way");
+	buffer_clear(&out);
+	writer_init(&to, &out, html_text);
+	to.missing = "";
+	writer_raw(&to, "<p>");
+	writer_text(&to, NULL);
+	writer_raw(&to, "</p>");
+	writer_text(&to, "\xc3\xa9 \xff\x7f plain");
+	is(out.data, "<p></p>\xc3\xa9 \xef\xbf\xbd  plain",
+	   "a missing text is as said, and bytes that are no UTF-8 are "
+	   "replaced");
 }
 
 static void test_numbers(void)
@@ -37,6 +47,11 @@ static void test_numbers(void)
 		      2, 2.5, 1e9, (double)NAN, "end");
 	is(out.data, "-3 7 1.2 2.50 1e+09 nan end",
 	   "each conversion takes its own argument");
+	buffer_clear(&out);
+	writer_printf(&to, "%u %llu %02u %s", 4000000000U,
+		      18000000000000000000ULL, 7U, "end");
+	is(out.data, "4000000000 18000000000000000000 07 end",
+	   "so do unsigned ones");
 }
 
 static void test_failure(void)
