@@ -22,18 +22,13 @@ struct page page_of(const struct api *api, const struct schema *schema,
 void *page_append(struct page *page)
 {
 	size_t size = page->schema->size;
+	char *rows = reallocarray(page->rows, page->count + 1, size);
 
-	/* Room for powers of two, without a second counter. */
-	if (!(page->count & (page->count - 1))) {
-		size_t room = page->count ? page->count * 2 : 1;
-		char *rows = realloc(page->rows, room * size);
-
-		if (!rows) {
-			page->stop = error_nomem(page->err, "answer");
-			return NULL;
-		}
-		page->rows = rows;
+	if (!rows) {
+		page->stop = error_nomem(page->err, "answer");
+		return NULL;
 	}
+	page->rows = rows;
 	return memset(page->rows + page->count++ * size, 0, size);
 }
 

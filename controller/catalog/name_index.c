@@ -19,14 +19,6 @@ void name_index_clear(struct name_index *name_index)
 	*name_index = (struct name_index){ 0 };
 }
 
-/* Room for one more in an array that grows by powers of two. */
-static void *grow(void *array, size_t count, size_t size)
-{
-	if (array && count & (count - 1))
-		return array;
-	return realloc(array, (count ? count * 2 : 1) * size);
-}
-
 /* The characters that are compared; "": there are none, or too many. */
 static void make_plain(const char *text, char plain[PLAIN_BYTES])
 {
@@ -153,7 +145,8 @@ static int add_name(struct name_index *name_index, struct name name,
 	if (find_exact(name_index, name.vendor, name.text))
 		return value_error(place, err, "duplicate %s \"%.60s\"",
 				   name_index->kind, name.text);
-	names = grow(name_index->names, name_index->name_count, sizeof(*names));
+	names = reallocarray(name_index->names, name_index->name_count + 1,
+			     sizeof(*names));
 	if (!names)
 		return error_nomem(err, value_file(place));
 	name_index->names = names;
@@ -166,8 +159,8 @@ int name_index_add(struct name_index *name_index, const void *item,
 		   struct error *err)
 {
 	const struct value *aliases = value_get(entry, "aliases");
-	void *items =
-		grow(name_index->items, name_index->count, name_index->size);
+	void *items = reallocarray(name_index->items, name_index->count + 1,
+				   name_index->size);
 
 	if (!items)
 		return error_nomem(err, value_file(entry));

@@ -19,7 +19,6 @@ struct path {
 struct paths {
 	struct path *paths;
 	size_t count;
-	size_t room;
 	uint16_t slots[SLOTS]; /* number + 1; 0: free */
 };
 
@@ -54,17 +53,13 @@ static int paths_add(struct paths *paths, const char *name,
 		     const struct value *first, struct error *err)
 {
 	uint16_t *slot = find_slot(paths, name);
+	struct path *more =
+		reallocarray(paths->paths, paths->count + 1, sizeof(*more));
 	char *copy;
 
-	if (paths->count == paths->room) {
-		size_t room = paths->room ? paths->room * 2 : 64;
-		struct path *more = realloc(paths->paths, room * sizeof(*more));
-
-		if (!more)
-			return error_nomem(err, "sweep");
-		paths->paths = more;
-		paths->room = room;
-	}
+	if (!more)
+		return error_nomem(err, "sweep");
+	paths->paths = more;
 	copy = strdup(name);
 	if (!copy)
 		return error_nomem(err, "sweep");
@@ -162,6 +157,7 @@ static int add_leaf(struct overlay *layer, struct paths *paths,
 		    struct error *err)
 {
 	int path = paths_find(paths, name);
+	struct pair *pairs;
 
 	if (value_kind(value) == VALUE_NULL)
 		return value_error(value, err, "no value");
@@ -176,16 +172,10 @@ static int add_leaf(struct overlay *layer, struct paths *paths,
 			return -1;
 		path = (int)paths->count - 1;
 	}
-	/* Room for powers of two, without a second counter. */
-	if (!(layer->count & (layer->count - 1))) {
-		size_t room = layer->count ? layer->count * 2 : 1;
-		struct pair *pairs =
-			realloc(layer->pairs, room * sizeof(*pairs));
-
-		if (!pairs)
-			return error_nomem(err, value_file(value));
-		layer->pairs = pairs;
-	}
+	pairs = reallocarray(layer->pairs, layer->count + 1, sizeof(*pairs));
+	if (!pairs)
+		return error_nomem(err, value_file(value));
+	layer->pairs = pairs;
 	layer->pairs[layer->count++] = (struct pair){ (size_t)path, value };
 	return 0;
 }
