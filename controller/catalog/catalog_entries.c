@@ -110,7 +110,7 @@ static int read_name(const struct value *root, const char *key,
 		return -1;
 	value = value_get(root, key);
 	if (!value)
-		return value_error(root, err, "no \"%s\"", key);
+		return value_error(root, err, "missing \"%s\"", key);
 	if (value_string(value, NAME_INDEX_NAME_BYTES, name, err) < 0)
 		return -1;
 	if (strcmp(*name, place) != 0)

@@ -40,7 +40,7 @@ static int load_models(struct catalog *catalog, const char *folder,
 		return -1;
 	models = value_get(root, "models");
 	if (!models)
-		return value_error(root, err, "no \"models\"");
+		return value_error(root, err, "missing \"models\"");
 	if (value_expect(models, VALUE_MAP, err) < 0)
 		return -1;
 	for (size_t i = 0; i < value_count(models); i++)

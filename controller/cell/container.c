@@ -126,7 +126,7 @@ static int read_path(const struct cell_texts *texts, const struct value *mount,
 	const struct value *value = value_get(mount, key);
 
 	if (!value)
-		return value_error(mount, err, "no \"%s\"", key);
+		return value_error(mount, err, "missing \"%s\"", key);
 	if (cell_text_copy(texts, value, 4096, out, err) < 0 || !*out)
 		return -1;
 	if (**out == '/')
@@ -181,7 +181,7 @@ static int read_file(const struct cell_texts *texts, const struct value *map,
 	if (value_check_keys(map, keys, err) < 0)
 		return -1;
 	if (!name || !text)
-		return value_error(map, err, "no \"%s\"",
+		return value_error(map, err, "missing \"%s\"",
 				   name ? "text" : "name");
 	if (value_string(name, FILES_NAME_MAX, &word, err) < 0)
 		return -1;

@@ -151,10 +151,10 @@ static void test_refused(void)
 		  "frameworks/torch.yaml:2: immage: unknown key; expected framework, title, source, aliases, image, build, env, processes, follow, launch, defaults ...; did you mean \"image\"?" },
 		{ "a profile without a vendor", "vendors/acme/profile.yaml",
 		  "chips: []\n",
-		  "vendors/acme/profile.yaml:1: no \"vendor\"" },
+		  "vendors/acme/profile.yaml:1: missing \"vendor\"" },
 		{ "a chip without a name", "vendors/acme/profile.yaml",
 		  "vendor: acme\nchips:\n  - {source: x}\n",
-		  "vendors/acme/profile.yaml:3: chips[0]: no \"name\"" },
+		  "vendors/acme/profile.yaml:3: chips[0]: missing \"name\"" },
 		{ "a peak that is none", "vendors/acme/profile.yaml",
 		  "vendor: acme\nchips:\n- name: A\n  source: x\n"
 		  "  tflops: {bf16: fast}\n",

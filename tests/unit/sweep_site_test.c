@@ -149,7 +149,7 @@ static const struct {
 	{ "a file that Regatta writes", "files: [{name: start, text: x}]\n",
 	  "f:3: files[0].name: \"start\" is not valid here; expected letters, digits, \".\", \"_\" and \"-\", but not start, hostfile or NAME.new" },
 	{ "a file without text", "files: [{name: a}]\n",
-	  "f:3: files[0]: no \"text\"" },
+	  "f:3: files[0]: missing \"text\"" },
 	{ "two files of a name",
 	  "files: [{name: a, text: x}, {name: a, text: y}]\n",
 	  "f:3: files[1]: duplicate file a" },

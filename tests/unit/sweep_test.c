@@ -493,7 +493,7 @@ static const struct {
 	  "sweep: s\nimage: i\nmounts: [{host: a, container: /b}]\n",
 	  "f:3: mounts[0].host: \"a\" is not valid here; expected an absolute path" },
 	{ "half a mount", "sweep: s\nimage: i\nmounts: [{host: /a}]\n",
-	  "f:3: mounts[0]: no \"container\"" },
+	  "f:3: mounts[0]: missing \"container\"" },
 	{ "an unknown vendor", "sweep: s\nimage: i\nvendor: cpus\n",
 	  "f:3: vendor: unknown vendor \"cpus\"; did you mean \"cpu\"?" },
 	{ "an unknown framework", "sweep: s\nframework: cpux\n",
