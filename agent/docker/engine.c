@@ -356,30 +356,24 @@ struct engine_call *engine_container_list(struct engine *engine, bool all,
 
 /* Files in a container. */
 
-static int archive_path(struct buffer *path, const char *id, const char *inside,
-			struct error *err)
-{
-	if (container_path(path, id, "/archive", err) < 0)
-		return -1;
-	if (inside[0] != '/' || strlen(inside) > CONTAINER_PATH_MAX)
-		return error_set(err, EINVAL,
-				 "path in a container: \"%.80s\" is not valid "
-				 "here; expected an absolute path of at most "
-				 "%d bytes",
-				 inside, CONTAINER_PATH_MAX);
-	return http_query(path, "path", inside, err);
-}
-
 static struct engine_call *archive_call(struct engine *engine, const char *id,
-					const char *path,
+					const char *inside,
 					struct call_plan *plan,
 					struct error *err)
 {
-	owned(buffer_clear) struct buffer full;
+	owned(buffer_clear) struct buffer path;
 
-	if (archive_path(&full, id, path, err) < 0)
+	if (container_path(&path, id, "/archive", err) < 0)
 		return NULL;
-	plan->path = full.data;
+	if (inside[0] != '/' || strlen(inside) > CONTAINER_PATH_MAX)
+		return error_null(error_set(
+			err, EINVAL,
+			"path in a container: \"%.80s\" is not valid here; "
+			"expected an absolute path of at most %d bytes",
+			inside, CONTAINER_PATH_MAX));
+	if (http_query(&path, "path", inside, err) < 0)
+		return NULL;
+	plan->path = path.data;
 	return begin(engine, plan, err);
 }
 

@@ -75,19 +75,16 @@ static void call_free(struct call *call)
 	free(call);
 }
 
-static void drop_call(struct call *call)
+static void cancel(struct engine_call *base)
 {
+	struct call *call = (struct call *)base;
+
 	call_move(call, NULL);
 	if (call->http)
 		http_cancel(take(call->http));
 	call->cancelled = true;
 	if (!call->busy)
 		call_free(call);
-}
-
-static void cancel(struct engine_call *base)
-{
-	drop_call((struct call *)base);
 }
 
 static void resume(struct engine_call *base)
@@ -480,27 +477,20 @@ begin(struct engine *base, const struct call_plan *plan, struct error *err)
 
 /* Creation and release. */
 
-static void http_engine_free(struct http_engine *engine)
+static void free_engine(struct engine *base)
 {
+	struct http_engine *engine = (struct http_engine *)base;
 	struct call *call;
 
-	if (!engine)
-		return;
 	while ((call = TAILQ_FIRST(&engine->waiting)) ||
 	       (call = TAILQ_FIRST(&engine->sent)) ||
 	       (call = TAILQ_FIRST(&engine->failed)))
-		drop_call(call);
+		cancel(&call->base);
 	http_free(engine->http);
 	loop_source_free(&engine->fail);
 	sd_event_unref(engine->loop);
 	free(engine->host);
 	free(engine);
-}
-OWNED_POINTER(struct http_engine, http_engine_free)
-
-static void free_engine(struct engine *base)
-{
-	http_engine_free((struct http_engine *)base);
 }
 
 static const struct engine_driver http_driver = {
@@ -513,11 +503,14 @@ static const struct engine_driver http_driver = {
 struct engine *engine_new(sd_event *loop, const char *host,
 			  const char *tls_folder, struct error *err)
 {
-	owned(http_engine_free) struct http_engine *engine =
+	struct http_engine *engine =
 		error_calloc(sizeof(*engine), "engine", err);
+	owned(engine_free) struct engine *base = NULL;
 
 	if (!engine)
 		return NULL;
+	base = &engine->base;
+	base->driver = &http_driver;
 	TAILQ_INIT(&engine->waiting);
 	TAILQ_INIT(&engine->sent);
 	TAILQ_INIT(&engine->failed);
@@ -525,11 +518,11 @@ struct engine *engine_new(sd_event *loop, const char *host,
 	engine->host = strdup(host);
 	if (!engine->host)
 		return error_null(error_nomem(err, "engine"));
-	engine->base = (struct engine){ &http_driver, engine->host };
+	base->host = engine->host;
 	engine->http = http_new(loop, host, tls_folder, err);
 	if (!engine->http)
 		return NULL;
 	if (loop_defer(loop, &engine->fail, fail_ready, engine, err) < 0)
 		return NULL;
-	return &take(engine)->base;
+	return take(base);
 }

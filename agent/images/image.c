@@ -45,7 +45,7 @@ struct flight {
 	struct images *images;
 	char *reference;         /* the requested one */
 	char *build;             /* or NULL */
-	char *folder;            /* path of the build folder */
+	char folder[PATH_MAX];   /* path of the build folder */
 	char target[TARGET_MAX]; /* name for the engine */
 	struct image_waits waits;
 	struct engine_call *call;
@@ -113,7 +113,6 @@ static void flight_free(struct flight *flight)
 	logins_free(flight->logins, flight->logins_count);
 	free(flight->reference);
 	free(flight->build);
-	free(flight->folder);
 	free(flight->noted);
 	free(flight);
 }
@@ -225,12 +224,11 @@ static bool installs(const struct flight *flight)
 
 static int find_folder(struct flight *flight, struct error *err)
 {
-	if (installs(flight))
-		flight->folder = strdup(flight->build);
-	else if (asprintf(&flight->folder, "%s/%s",
-			  flight->images->services.folder, flight->build) < 0)
-		flight->folder = NULL;
-	return flight->folder ? 0 : error_nomem(err, "image");
+	return installs(flight)
+		       ? file_path(flight->folder, err, "%s", flight->build)
+		       : file_path(flight->folder, err, "%s/%s",
+				   flight->images->services.folder,
+				   flight->build);
 }
 
 static void build_progress(void *arg, const struct image_progress *progress)
@@ -407,14 +405,19 @@ static void inspected(void *arg, const struct error *err, cJSON *answer)
 	finish(flight, &failure, NULL);
 }
 
+static int begin_inspect(struct flight *flight, struct error *err)
+{
+	flight->call = engine_image_inspect(flight->images->services.engine,
+					    flight->target, INSPECT_MS,
+					    inspected, flight, err);
+	return flight->call ? 0 : -1;
+}
+
 static void inspect(struct flight *flight)
 {
 	struct error err;
 
-	flight->call = engine_image_inspect(flight->images->services.engine,
-					    flight->target, INSPECT_MS,
-					    inspected, flight, &err);
-	if (flight->call)
+	if (begin_inspect(flight, &err) == 0)
 		return;
 	error_prefix(&err, "image %.100s", flight->target);
 	finish(flight, &err, NULL);
@@ -457,22 +460,13 @@ static struct flight *flight_find(struct images *images,
 	return NULL;
 }
 
-static int flight_begin(struct flight *flight, struct error *err)
-{
-	if (flight->build && !installs(flight))
-		return begin_hash(flight, err);
-	flight->call = engine_image_inspect(flight->images->services.engine,
-					    flight->target, INSPECT_MS,
-					    inspected, flight, err);
-	return flight->call ? 0 : -1;
-}
-
 static struct flight *flight_new(struct images *images,
 				 const struct image_wanted *wanted,
 				 const unsigned char *who, struct error *err)
 {
 	owned(flight_free) struct flight *flight =
 		error_calloc(sizeof(*flight), "image", err);
+	int rc;
 
 	if (!flight)
 		return NULL;
@@ -493,9 +487,9 @@ static struct flight *flight_new(struct images *images,
 		return NULL;
 	if (flight->build && find_folder(flight, err) < 0)
 		return NULL;
-	if (flight_begin(flight, err) < 0)
-		return NULL;
-	return take(flight);
+	rc = flight->build && !installs(flight) ? begin_hash(flight, err)
+						: begin_inspect(flight, err);
+	return rc < 0 ? NULL : take(flight);
 }
 
 struct image_wait *image_ensure(struct images *images,
