@@ -15,9 +15,9 @@
 #define ENVIRONMENT "provenance.environment."
 #define SENTENCE_MAX (64 << 10)
 
-void cell_text(struct writer *to, const char *text)
+const char *text_or_slash(const char *text)
 {
-	writer_text(to, text && *text ? text : "/");
+	return text && *text ? text : "/";
 }
 
 bool lines_differ(const struct lines *lines, const char *path)
@@ -111,9 +111,7 @@ __attribute__((format_arg(2))) static const char *say(const struct lines *lines,
 
 static void put_item(struct writer *to, const char *name, const char *text)
 {
-	writer_printf(to, "  - %s: ", name);
-	cell_text(to, text);
-	writer_raw(to, "\n");
+	writer_printf(to, "  - %s: %s\n", name, text_or_slash(text));
 }
 
 struct fact {
@@ -247,11 +245,9 @@ static void put_parallel(struct writer *to, const struct lines *lines)
 	put_item(to, say(lines, "By"),
 		 row_text(lines->rows[0], "setup.framework"));
 	put_detail(to, lines);
-	if (!made)
-		return;
-	writer_printf(to, "\n- ##### %s\n  - ", say(lines, "Optimisation"));
-	cell_text(to, made);
-	writer_raw(to, "\n");
+	if (made)
+		writer_printf(to, "\n- ##### %s\n  - %s\n",
+			      say(lines, "Optimisation"), text_or_slash(made));
 }
 
 /* The numbers of the rows that have the value, "1, 2, 3"; returns how many. */
@@ -354,9 +350,8 @@ static void put_indicator(struct writer *to, const struct lines *lines,
 static void put_indicator_of(struct writer *to, const struct lines *lines,
 			     const char *name, const char *value)
 {
-	writer_printf(to, "| %s | ", say(lines, name));
-	cell_text(to, value);
-	writer_raw(to, " |  |\n");
+	writer_printf(to, "| %s | %s |  |\n", say(lines, name),
+		      text_or_slash(value));
 }
 
 /* "nvidia H800" */
@@ -439,7 +434,7 @@ static void put_sentence(struct writer *to, const struct lines *lines,
 
 	buffer_init(&text, SENTENCE_MAX);
 	sentence_put(sentence, lines->language, &text, &to->failure);
-	cell_text(to, text.data);
+	writer_text(to, text_or_slash(text.data));
 }
 
 /* What to do, if this is the first row of its class. */

@@ -67,7 +67,7 @@ bool lines_differ(const struct lines *lines, const char *path);
 #define CHIP_TEXT 64
 const char *chip_text(const cJSON *row, char text[CHIP_TEXT]);
 
-/* Append the text escaped; NULL or "" is "/". */
-void cell_text(struct writer *to, const char *text);
+/* The text; "/" if it is NULL or "". */
+const char *text_or_slash(const char *text);
 
 #endif

@@ -109,7 +109,7 @@ static void put_configuration(struct writer *to, const struct lines *lines,
 static void put_name(struct writer *to, const struct lines *lines,
 		     const cJSON *row, const struct reference_column *column)
 {
-	cell_text(to, row_text(row, column->path));
+	writer_text(to, text_or_slash(row_text(row, column->path)));
 }
 
 static void put_number(struct writer *to, const struct lines *lines,
@@ -120,7 +120,7 @@ static void put_number(struct writer *to, const struct lines *lines,
 	if (cJSON_IsNumber(value))
 		writer_printf(to, column->format, value->valuedouble);
 	else
-		cell_text(to, cJSON_GetStringValue(value));
+		writer_text(to, text_or_slash(cJSON_GetStringValue(value)));
 }
 
 /* Is the metric among those that are in percent? */
@@ -207,7 +207,7 @@ static void put_changes(struct writer *to, const struct lines *lines,
 	bool any = false;
 
 	if (said) {
-		cell_text(to, said);
+		writer_text(to, text_or_slash(said));
 		return;
 	}
 	for (size_t i = 0; i < sizeof(batch) / sizeof(batch[0]); i++) {
@@ -465,13 +465,12 @@ static void put_head(struct writer *to, const struct reference_layout *table,
 	for (size_t c = 0; c < table->count; c++) {
 		const char *name = table->columns[c].name;
 
-		writer_raw(to, "| ");
-		cell_text(to, !strcmp(name, "configuration")
+		writer_printf(to, "| %s ",
+			      !strcmp(name, "configuration")
 				      ? phrase(language, "configuration")
 			      : !strcmp(name, "aligned")
 				      ? phrase(language, "loss aligned")
 				      : name);
-		writer_raw(to, " ");
 	}
 	writer_raw(to, "|\n");
 	for (size_t c = 0; c < table->count; c++)
@@ -483,9 +482,7 @@ static void put_head(struct writer *to, const struct reference_layout *table,
 static void put_group(struct writer *to, const struct reference_layout *table,
 		      const char *model)
 {
-	writer_raw(to, "| **");
-	cell_text(to, model);
-	writer_raw(to, "** |");
+	writer_printf(to, "| **%s** |", text_or_slash(model));
 	for (size_t c = 1; c < table->count; c++)
 		writer_raw(to, " |");
 	writer_raw(to, "\n");

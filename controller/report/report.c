@@ -56,8 +56,30 @@ static void put_value(struct writer *to, const cJSON *value)
 		put_list(to, value);
 }
 
-static void put_rows(struct writer *to, const struct strings *titles,
-		     const cJSON *table)
+/* Write a report from the rows and the table made of them. */
+typedef void put_fn(struct writer *to, const struct strings *titles,
+		    const cJSON *table, const cJSON *rows);
+
+static int put_report(const struct report_about *about, const cJSON *rows,
+		      put_fn *put, struct buffer *out, struct error *err)
+{
+	owned(strings_clear) struct strings titles = { 0 };
+	struct writer to;
+	cJSON *table;
+
+	if (rows_check(rows, err) < 0)
+		return -1;
+	table = tidy_rows(about, rows, &titles, err);
+	if (!table)
+		return -1;
+	writer_init(&to, out, csv_text);
+	put(&to, &titles, table, rows);
+	cJSON_Delete(table);
+	return writer_end(&to, err);
+}
+
+static void put_csv(struct writer *to, const struct strings *titles,
+		    const cJSON *table, const cJSON *rows)
 {
 	const cJSON *row, *value;
 
@@ -79,19 +101,7 @@ static void put_rows(struct writer *to, const struct strings *titles,
 int report_csv(const struct report_about *about, const cJSON *rows,
 	       struct buffer *out, struct error *err)
 {
-	owned(strings_clear) struct strings titles = { 0 };
-	struct writer to;
-	cJSON *table;
-
-	if (rows_check(rows, err) < 0)
-		return -1;
-	table = tidy_rows(about, rows, &titles, err);
-	if (!table)
-		return -1;
-	writer_init(&to, out, csv_text);
-	put_rows(&to, &titles, table);
-	cJSON_Delete(table);
-	return writer_end(&to, err);
+	return put_report(about, rows, put_csv, out, err);
 }
 
 /* One row per line, so that two reports can be compared line by line. */
@@ -114,24 +124,18 @@ static void put_lines(struct writer *to, const char *name, const cJSON *rows)
 	writer_raw(to, "\n]");
 }
 
+static void put_json(struct writer *to, const struct strings *titles,
+		     const cJSON *table, const cJSON *rows)
+{
+	writer_printf(to, "{\"version\": %d, \"formula\": %d, ", TIDY_VERSION,
+		      FORMULA_VERSION);
+	put_lines(to, "\"table\": [", table);
+	put_lines(to, ",\n\"rows\": [", rows);
+	writer_raw(to, "}\n");
+}
+
 int report_json(const struct report_about *about, const cJSON *rows,
 		struct buffer *out, struct error *err)
 {
-	owned(strings_clear) struct strings titles = { 0 };
-	struct writer to;
-	cJSON *table;
-
-	if (rows_check(rows, err) < 0)
-		return -1;
-	table = tidy_rows(about, rows, &titles, err);
-	if (!table)
-		return -1;
-	writer_init(&to, out, NULL);
-	writer_printf(&to, "{\"version\": %d, \"formula\": %d, ", TIDY_VERSION,
-		      FORMULA_VERSION);
-	put_lines(&to, "\"table\": [", table);
-	put_lines(&to, ",\n\"rows\": [", rows);
-	writer_raw(&to, "}\n");
-	cJSON_Delete(table);
-	return writer_end(&to, err);
+	return put_report(about, rows, put_json, out, err);
 }

@@ -416,6 +416,43 @@ static void read_source(const char *path, const char *calls)
 	ok(reader.sentences > 0, "and %zu were read", reader.sentences);
 }
 
+/* The marks of a line, "*#@", in their order. */
+static void marks_of(const char *line, char marks[NAME_MAX_BYTES])
+{
+	size_t used = 0;
+
+	for (; *line && *line != '\n'; line++)
+		if (strchr("*#@", *line) && used + 1 < NAME_MAX_BYTES)
+			marks[used++] = *line;
+	marks[used] = 0;
+}
+
+/* English lines stand before their translation, which has a tab in front. */
+static void check_marks(const char *path)
+{
+	owned(buffer_clear) struct buffer text;
+	char marks[NAME_MAX_BYTES], last[NAME_MAX_BYTES], bad[200] = "";
+	bool translated = true;
+
+	buffer_init(&text, SOURCE_MAX);
+	ok(file_read(AT_FDCWD, path, &text, NULL) == 0, "%s is read", path);
+	for (const char *line = text.data; *line;) {
+		size_t size = strcspn(line, "\n");
+
+		if (strncmp(line, "//", 2) != 0) {
+			marks_of(line, marks);
+			if (!translated && strcmp(marks, last) != 0)
+				snprintf(bad, sizeof(bad), "%.*s", (int)size,
+					 line);
+			memcpy(last, marks, sizeof(last));
+			translated = *line == '\t';
+		}
+		line += size + (line[size] == '\n');
+	}
+	is(bad, "", "each translation has the marks of its sentence");
+	ok(translated, "and the last line is one");
+}
+
 /* Is the word one of those, which have spaces between them? */
 static bool has_word(const char *words, const char *word)
 {
@@ -484,6 +521,7 @@ int main(void)
 		check_folder(folders[i].path, folders[i].silent);
 	for (size_t i = 0; i < files; i++)
 		read_source(sources[i].path, sources[i].calls);
+	check_marks("controller/report/sentences.zh");
 	says("the 3 repeats differ by 8.4 % (coefficient of variation), more "
 	     "than 5 %",
 	     "3 次重复的变异系数为 8.4 %，超过 5 %");

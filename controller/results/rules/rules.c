@@ -304,15 +304,5 @@ bool extract_rules_life(const struct extract_rules *rules)
 
 bool extract_rules_finish(const struct extract_rules *rules)
 {
-	for (size_t r = 0; r < rules->count; r++) {
-		const struct rule *rule = &rules->rules[r];
-
-		for (size_t i = 0; i < rule->source_count; i++)
-			for (size_t t = 0; t < rule->sources[i].target_count;
-			     t++)
-				if (rule->sources[i].targets[t].field ==
-				    RECORD_FINISHED)
-					return true;
-	}
-	return false;
+	return has_form(rules, FORM_FLAG, "finished");
 }
