@@ -199,7 +199,7 @@ static void put_advice(struct writer *to, const cJSON *rows)
 	}
 	for (enum failure failure = FAILURE_NONE + 1; failure < FAILURES;
 	     failure++) {
-		const char *todo = failure_advice(failure, LANGUAGE_EN);
+		const char *todo = failure_advice(failure);
 
 		if (failed[failure] && todo)
 			writer_printf(to, "<p>What to do (%s): %s.</p>\n",

@@ -441,16 +441,19 @@ static void put_sentence(struct writer *to, const struct lines *lines,
 static void put_advice(struct writer *to, const struct lines *lines,
 		       size_t line, enum failure failure)
 {
-	const char *todo = failure_advice(failure, lines->language);
+	const char *todo = failure_advice(failure);
+	owned(buffer_clear) struct buffer text;
 
+	buffer_init(&text, SENTENCE_MAX);
 	for (size_t i = 0; i < line; i++)
 		if (failure_from(row_text(lines->rows[i], "failure")) ==
 		    failure)
 			return;
-	if (todo) {
-		writer_raw(to, say(lines, ". To do: "));
-		writer_raw(to, todo);
-	}
+	if (!todo)
+		return;
+	sentence_put(todo, lines->language, &text, &to->failure);
+	writer_raw(to, say(lines, ". To do: "));
+	writer_raw(to, text.data);
 }
 
 /* "3: oom: the sentence. To do: a smaller batch" */
@@ -462,7 +465,7 @@ static void put_failure(struct writer *to, const struct lines *lines,
 
 	writer_printf(to, "  - %zu%s", line + 1, say(lines, ": "));
 	if (failure) {
-		writer_raw(to, failure_class(failure, lines->language));
+		writer_raw(to, say(lines, failure_name(failure)));
 		writer_raw(to, say(lines, ": "));
 	}
 	put_sentence(to, lines, text);

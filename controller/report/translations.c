@@ -96,6 +96,20 @@ static const char *const phrases[][LANGUAGES] = {
 	  "replayed, and the figures do not describe real hardware.",
 	  "本次运行的加速卡为模拟设备，日志为回放，所列数值不代表真实硬件。" },
 	{ " (%s)", "（%s）" },
+	{ "preflight", "节点检查未通过（preflight）" },
+	{ "image", "镜像不可用（image）" },
+	{ "create", "容器无法创建或启动（create）" },
+	{ "exit", "进程异常退出（exit）" },
+	{ "oom", "内存不足（oom）" },
+	{ "node-lost", "节点失联（node-lost）" },
+	{ "timeout", "超过时限（timeout）" },
+	{ "hang", "训练停滞（hang）" },
+	{ "no-metric", "日志中没有指标（no-metric）" },
+	{ "policy", "节点策略不允许（policy）" },
+	{ "cancelled", "已取消（cancelled）" },
+	{ "incomplete", "步数不足（incomplete）" },
+	{ "skipped", "已跳过（skipped）" },
+	{ "preempted", "节点时间已到（preempted）" },
 };
 /* clang-format on */
 

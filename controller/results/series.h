@@ -26,7 +26,8 @@ cJSON *series_new(const struct record *records, size_t count,
 
 /* The difference between the losses of two series. */
 struct alignment {
-	uint64_t steps;  /* compared: in both, from from_step on, both finite */
+	uint64_t steps;  /* compared steps: in both from from_step on, with
+			    finite values */
 	double mean;     /* of |a - b| / |b|; NaN without steps */
 	double largest;  /* the largest of these */
 	uint64_t at;     /* the step of the largest */

@@ -8,7 +8,7 @@
 
 #include "controller/results/inputs.h"
 
-#define STATISTICS_SLOW 32 /* slow steps that are named */
+#define STATISTICS_SLOW 32 /* slow steps that are listed */
 
 /* The values of one field in the steady state; n == 0: there is none. */
 struct spread {
@@ -20,7 +20,7 @@ struct spread {
 struct statistics {
 	size_t first;   /* record after the warm-up; record_count: none */
 	uint64_t above; /* steps up to this number are warm-up */
-	bool settled;   /* the end of the warm-up was found, or given */
+	bool settled;   /* the end of the warm-up was found or given */
 	size_t paced;   /* steady records with a pace */
 	size_t slow;    /* slow ones among them */
 	uint64_t slow_steps[STATISTICS_SLOW]; /* the first of them by number */
@@ -38,10 +38,11 @@ struct statistics {
 	double wall_s;
 	double memory_mib; /* largest that the program printed */
 	bool total_known;
-	uint64_t total;   /* steps that are announced, or set, if these are more
+	uint64_t total;   /* announced steps, or those of the sweep if they are
+			   * more
 			   */
 	uint64_t reached; /* steps made, counted from 1; 0: unknown */
-	uint64_t stride;  /* steps from one record to the next, as a rule */
+	uint64_t stride;  /* median of the steps from one record to the next */
 	bool finished;    /* the program reports its end */
 };
 

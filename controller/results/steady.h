@@ -26,10 +26,10 @@
 #define STEADY_FIND SIZE_MAX /* find the end of the warm-up */
 
 struct steady {
-	size_t first; /* index of the first steady step; count: none is */
+	size_t first; /* index of the first steady step; count: none */
 	bool settled; /* the end of the warm-up was found, or given */
-	size_t slow;  /* how many steady steps are slow */
-	double lost;  /* what they took longer than the median, in all */
+	size_t slow;  /* number of slow steady steps */
+	double lost;  /* total time beyond the median */
 };
 
 /* times[0..count): finite and above 0, in any unit. first: where the steady

@@ -1,6 +1,6 @@
 /* step_number.c - finds the step that a match belongs to.
  */
-#include "controller/results/steps_internal.h"
+#include "controller/results/steps.h"
 
 #include <math.h>
 

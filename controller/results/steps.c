@@ -3,8 +3,6 @@
  */
 #include "controller/results/steps.h"
 
-#include "controller/results/steps_internal.h"
-
 #include <math.h>
 #include <string.h>
 

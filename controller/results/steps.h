@@ -64,6 +64,19 @@ bool steps_counts(struct steps *steps, const struct captured *captured);
 /* 0, or -1: no memory. */
 int steps_take(struct steps *steps, const struct captured *captured);
 
+/* step_number.c: the step of a match. The match has the number itself, alone or
+ * with its epoch; or it follows from samples, from a share of all epochs, from
+ * a bar, or by counting. 1: *step is the number; 0: there is no step yet; -1:
+ * the step is not known, and the match belongs to none.
+ */
+int step_number(struct steps *steps, const struct captured *captured,
+		uint64_t *step);
+
+/* step_number.c: a bar was drawn; number the steps of earlier shares again, if
+ * necessary.
+ */
+void step_numbers_bar(struct steps *steps);
+
 /* Add values of `from` that `to` does not have. Both must have the same rules.
  */
 int steps_merge(struct steps *to, const struct steps *from);

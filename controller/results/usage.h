@@ -8,7 +8,7 @@
  *	   {"node": "n1", "rank": 0, "device": 0, "name": ..., "bus_id": ...,
  *	    "samples": 600,			how often it was read
  *	    "interval_ms": 1000.2,		mean, between readings
- *	    "power_w": {"mean": 401.2, "max": 455.0}, or null, as below
+ *	    "power_w": {"mean": 401.2, "max": 455.0}, or null; the next five too
  *	    "power_cap_w": {...}, "temp_c": {...}, "util_pct": {...},
  *	    "mem_used_mib": {...}, "mem_used_pct": {...},
  *	    "mem_total_mib": 81920,
@@ -17,8 +17,8 @@
  *	 "hosts": [{"node": "n1", "rank": 0, "samples": 600, "tool": ...,
  *	    "cpus": ..., "clock": true, "offset_ms": -3, "round_trip_ms": 1,
  *	    "cpu_pct": {"mean", "max"}, ... by host_reading_name()}],
- *	 "power_w": 3209.6,	sum of the devices' means; null unless all told
- *	 "energy_j": 1925698.4,	sum over the devices; null unless all told
+ *	 "power_w": 3209.6,	sum of the devices' means; null unless all have
+ *one "energy_j": 1925698.4,	sum over the devices; null unless all have it
  *	 "mem_used_mib": 71680, "mem_total_mib": 81920,	  peak of the fullest
  *					device, and what that one has
  *	 "errors": [{"node": "n1", "text": "...", "count": 2}],
@@ -87,8 +87,8 @@ cJSON *usage_curves(const struct usage *const *streams, size_t count,
 cJSON *usage_host_curves(const struct usage *const *streams, size_t count,
 			 struct error *err);
 
-/* The peak of each device's memory, in MiB, in their order: of a summary (or
- * NULL). JSON null unless all of them told it. The caller deletes it; NULL:
+/* The peak memory of each device in MiB, in the order of a summary (or NULL).
+ * JSON null unless all devices have one. The caller deletes it; NULL:
  * ENOMEM.
  */
 cJSON *usage_memories(const cJSON *usage);

@@ -69,7 +69,7 @@ is "$(job_get "$JOB" '.ends[0] | "\(.rank) \(.step) \(.line)"')" \
 run regatta show job "$JOB"
 like "$(cat "$BED/out")" "STEP +SAID.*RuntimeError: CUDA out of memory" \
 	"in words, too"
-like "$(cat "$BED/out")" "to do: a smaller batch" "and what is to be done"
+like "$(cat "$BED/out")" "to do: use a smaller batch" "and what is to be done"
 run regatta report "$SWEEP"
 like "$(cat "$BED/out")" "Tried to allocate 2 GiB" "and below the report"
 run regatta diagnose "$JOB"

@@ -292,7 +292,7 @@ static void test_html(void)
 		  "tokens per second per device. 1 ended without a "
 		  "result. 1 result is suspect.</p>"),
 	   "and how it ended");
-	ok(strstr(out.data, "<p>What to do (oom): a smaller batch"),
+	ok(strstr(out.data, "<p>What to do (oom): use a smaller batch"),
 	   "and what to do about failures");
 	ok(strstr(out.data, "b #2<") && !strstr(out.data, ">repeat<"),
 	   "the number of a repeat is part of the name of its cell");

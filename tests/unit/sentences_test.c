@@ -1,5 +1,6 @@
 /* sentences_test.c - what results, anomalies and failures say, in Chinese.
  */
+#include "controller/report/advice.h"
 #include "controller/report/sentences.h"
 #include "protocol/base/file.h"
 #include "tests/tap.h"
@@ -522,6 +523,11 @@ int main(void)
 	for (size_t i = 0; i < files; i++)
 		read_source(sources[i].path, sources[i].calls);
 	check_marks("controller/report/sentences.zh");
+	for (enum failure failure = FAILURE_NONE; failure < FAILURES; failure++)
+		if (failure_advice(failure))
+			ok(is_translated(failure_advice(failure)),
+			   "the advice for %s has a translation",
+			   failure_name(failure));
 	says("the 3 repeats differ by 8.4 % (coefficient of variation), more "
 	     "than 5 %",
 	     "3 次重复的变异系数为 8.4 %，超过 5 %");

@@ -339,8 +339,7 @@ static void print_summary(struct cli *cli, const struct job_info *job)
 		NULL,
 	};
 
-	const char *todo =
-		failure_advice(failure_from(job->failure), LANGUAGE_EN);
+	const char *todo = failure_advice(failure_from(job->failure));
 
 	print_chosen(cli->out, "reason", job->reason, reason);
 	if (todo)
