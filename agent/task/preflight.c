@@ -117,7 +117,7 @@ struct preflight {
 	preflight_fn *done;
 	void *arg;
 	const struct task_spec *spec;
-	struct foreign_processes *strangers;
+	struct foreign_processes *foreign;
 	struct version_query *query;
 	struct subprocess *tool;
 	sd_event_source *timer;
@@ -202,10 +202,11 @@ static void foreign_told(void *arg, const char *text)
 	struct preflight *preflight = arg;
 	struct error err;
 
-	preflight->strangers = NULL;
-	if (text && !preflight->spec->strangers) {
+	preflight->foreign = NULL;
+	if (text && !preflight->spec->foreign_allowed) {
 		error_set(&err, EBUSY,
-			  "the devices are in use: %s (strangers: warn runs "
+			  "the devices are in use: %s (foreign_processes: warn "
+			  "runs "
 			  "the job nevertheless)",
 			  text);
 		end(preflight, &err, NULL);
@@ -265,11 +266,11 @@ static int begin(sd_event_source *timer, uint64_t usec, void *arg)
 		return 0;
 	}
 	if (source.profile && source.devices->count)
-		preflight->strangers =
+		preflight->foreign =
 			foreign_processes_look(&source,
 					       wanted_devices(preflight->spec),
 					       foreign_told, preflight, NULL);
-	if (!preflight->strangers)
+	if (!preflight->foreign)
 		ask_versions(preflight);
 	return 0;
 }
@@ -314,7 +315,7 @@ void preflight_cancel(struct preflight *preflight)
 {
 	if (!preflight)
 		return;
-	foreign_processes_cancel(preflight->strangers);
+	foreign_processes_cancel(preflight->foreign);
 	versions_cancel(preflight->query);
 	subprocess_cancel(preflight->tool);
 	loop_source_free(&preflight->timer);

@@ -139,7 +139,7 @@ int spec_key(const struct job_spec *spec, char key[SPEC_KEY_SIZE],
 	content.labels = NULL;
 	content.after_count = 0;
 	content.same_nodes = false;
-	content.same_driver = content.strangers = false;
+	content.same_driver = content.foreign_allowed = false;
 	content.until = (struct until_spec){ 0 };
 	digest_init(&to);
 	if (put_fields(&to, &job_spec_schema, &content, err) < 0)

@@ -191,10 +191,10 @@ struct job_spec {
 	char *follows;    /* labels of the cells in after, or NULL */
 	struct after_spec *after;
 	size_t after_count;
-	bool same_nodes;  /* as the first job of after */
-	bool same_driver; /* all nodes have one driver and one chip; false:
-			     different ones are a warning */
-	bool strangers;   /* as in task_spec */
+	bool same_nodes;      /* as the first job of after */
+	bool same_driver;     /* all nodes have one driver and one chip; false:
+				 different ones are a warning */
+	bool foreign_allowed; /* as in task_spec */
 	struct until_spec until;
 	struct container_spec container;
 	struct layout_spec layout;
@@ -228,12 +228,12 @@ struct task_spec {
 	uint32_t rank;    /* node rank, 0 .. nodes - 1 */
 	uint32_t nodes;
 	struct strings devices; /* device indices on the node: "0", "1" */
-	bool shared;         /* other jobs may use the node's other devices */
-	bool strangers;      /* processes of others on the devices are a warning
-				only */
-	uint32_t repeat;     /* of the cell, from 0 */
-	uint32_t first_rank; /* of the first process's output stream */
-	uint32_t world_size; /* over all nodes */
+	bool shared;          /* other jobs may use the node's other devices */
+	bool foreign_allowed; /* processes of others on the devices are only a
+				 warning */
+	uint32_t repeat;      /* of the cell, from 0 */
+	uint32_t first_rank;  /* of the first process's output stream */
+	uint32_t world_size;  /* over all nodes */
 	uint32_t processes_per_node; /* NPROC_PER_NODE: the node's devices, or
 					container.processes */
 	struct container_spec container;

@@ -2,7 +2,7 @@
 # facts.t - what a result says of its nodes, and what no node may run beside.
 #
 # Two simulated machines with different drivers; a job over both, its rows in
-# every report; strangers on a card; a node of another driver refused.
+# every report; processes of others on a card; a node of another driver refused.
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=tests/system/cluster.sh
@@ -120,7 +120,7 @@ must wait_job "$JOB" failed 30
 like "$(job_get "$JOB" '"\(.failure): \(.text)"')" \
 	"preflight: a1: the devices are in use: container theirs holds $card" \
 	"a container that is not ours forbids the job, by name"
-must submit_tool warned vendor=nvidia devices=2 strangers=warn \
+must submit_tool warned vendor=nvidia devices=2 foreign_processes=warn \
 	"$LAB_LIMITS" exit 0
 must wait_job "$JOB" completed 30
 like "$(job_get "$JOB" '.result.flags[]')" "a1: container theirs holds $card" \

@@ -257,7 +257,7 @@ static void given_up(void)
 
 	bed_init(&bed, PROFILE);
 	for (int turns = 0; turns < 12; turns++) {
-		struct foreign_processes *strangers =
+		struct foreign_processes *foreign =
 			foreign_processes_look(&bed.source, 3, told, &bed,
 					       NULL);
 
@@ -266,7 +266,7 @@ static void given_up(void)
 			sd_event_run(bed.loop, 1000);
 		if (bed.told)
 			break;
-		foreign_processes_cancel(strangers);
+		foreign_processes_cancel(foreign);
 		sd_event_run(bed.loop, 1000);
 		quiet &= !bed.told;
 	}
@@ -283,7 +283,8 @@ int main(void)
 		tables();
 		given_up();
 	} else {
-		ok(true, "strangers # SKIP no right to make device nodes");
+		ok(true,
+		   "processes of others # SKIP no right to make device nodes");
 	}
 	return tap_done();
 }
