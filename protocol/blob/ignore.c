@@ -47,21 +47,25 @@ void ignore_free(struct ignore *ignore)
 static int keep(struct ignore *ignore, struct pattern pattern,
 		struct error *err)
 {
-	struct pattern *patterns;
+	struct pattern *patterns =
+		reallocarray(ignore->patterns, ignore->count + 1,
+			     sizeof(*patterns));
+	int rc = 0;
 
-	if (!pattern.text)
-		return error_nomem(err, "ignore");
-	patterns = reallocarray(ignore->patterns, ignore->count + 1,
-				sizeof(*patterns));
-	if (!patterns || pattern_check(pattern.text, err) < 0) {
+	if (patterns)
+		ignore->patterns = patterns;
+	if (!patterns || !pattern.text)
+		rc = error_nomem(err, "ignore");
+	else if (ignore->count == IGNORE_MAX)
+		rc = error_set(err, E2BIG, "ignore: more than %d patterns",
+			       IGNORE_MAX);
+	else if (pattern_check(pattern.text, err) < 0)
+		rc = error_prefix(err, "ignore");
+	if (rc < 0)
 		free(pattern.text);
-		ignore->patterns = patterns ? patterns : ignore->patterns;
-		return patterns ? error_prefix(err, "ignore")
-				: error_nomem(err, "ignore");
-	}
-	ignore->patterns = patterns;
-	patterns[ignore->count++] = pattern;
-	return 0;
+	else
+		patterns[ignore->count++] = pattern;
+	return rc;
 }
 
 static int add(struct ignore *ignore, const char *text, size_t size,
@@ -69,9 +73,6 @@ static int add(struct ignore *ignore, const char *text, size_t size,
 {
 	struct pattern pattern = { .back = size && *text == '!' };
 
-	if (ignore->count == IGNORE_MAX)
-		return error_set(err, E2BIG, "ignore: more than %d patterns",
-				 IGNORE_MAX);
 	text += pattern.back;
 	size -= pattern.back;
 	pattern.folder = size && text[size - 1] == '/';
@@ -99,9 +100,6 @@ static int add_docker(struct ignore *ignore, const char *text, size_t size,
 				   .below = true };
 	char *to;
 
-	if (ignore->count == IGNORE_MAX)
-		return error_set(err, E2BIG, "ignore: more than %d patterns",
-				 IGNORE_MAX);
 	text += pattern.back;
 	size -= pattern.back;
 	to = pattern.text = calloc(1, size + 1);

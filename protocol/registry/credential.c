@@ -390,15 +390,22 @@ void credential_cancel(struct credential_wait *wait)
 
 /* Headers. */
 
-static char *in_base64(const char *prefix, const char *text, int variant)
+/* The header NAME with the JSON in base64, as the engine wants it. */
+static char *header_of(const char *name, const cJSON *json)
 {
-	size_t size = sodium_base64_ENCODED_LEN(strlen(text), variant);
-	size_t before = strlen(prefix);
-	char *to = malloc(before + size);
+	static const int variant = sodium_base64_VARIANT_URLSAFE;
+	owned(secret_free) char *text =
+		secret_json_print(json, CREDENTIAL_HEADER_MAX, NULL);
+	size_t before = strlen(name) + 2, size;
+	char *to;
 
+	if (!text)
+		return NULL;
+	size = sodium_base64_ENCODED_LEN(strlen(text), variant);
+	to = malloc(before + size);
 	if (!to)
 		return NULL;
-	snprintf(to, before + 1, "%s", prefix);
+	snprintf(to, before + 1, "%s: ", name);
 	sodium_bin2base64(to + before, size, (const unsigned char *)text,
 			  strlen(text), variant);
 	return to;
@@ -431,17 +438,13 @@ char *credential_header(const struct credential *credential,
 			const char *registry)
 {
 	owned(secret_json_free) cJSON *object = NULL;
-	owned(secret_free) char *text = NULL;
 
 	if (!is_somebody(credential))
 		return NULL;
 	object = in_json(credential);
 	if (!object || !add_text(object, "serveraddress", address_of(registry)))
 		return NULL;
-	text = secret_json_print(object, CREDENTIAL_HEADER_MAX, NULL);
-	return text ? in_base64("X-Registry-Auth: ", text,
-				sodium_base64_VARIANT_URLSAFE)
-		    : NULL;
+	return header_of("X-Registry-Auth", object);
 }
 
 int credential_collect(cJSON *map, const struct credential *credential,
@@ -460,12 +463,5 @@ int credential_collect(cJSON *map, const struct credential *credential,
 
 char *credential_map_header(const cJSON *map)
 {
-	owned(secret_free) char *text = NULL;
-
-	if (!map || !map->child)
-		return NULL;
-	text = secret_json_print(map, CREDENTIAL_HEADER_MAX, NULL);
-	return text ? in_base64("X-Registry-Config: ", text,
-				sodium_base64_VARIANT_URLSAFE)
-		    : NULL;
+	return map && map->child ? header_of("X-Registry-Config", map) : NULL;
 }
