@@ -206,8 +206,7 @@ static void foreign_told(void *arg, const char *text)
 	if (text && !preflight->spec->foreign_allowed) {
 		error_set(&err, EBUSY,
 			  "the devices are in use: %s (foreign_processes: warn "
-			  "runs "
-			  "the job nevertheless)",
+			  "runs the job nevertheless)",
 			  text);
 		end(preflight, &err, NULL);
 		return;
