@@ -12,7 +12,7 @@
 
 struct tar_ages {
 	int64_t since;         /* seconds since 1970 */
-	uint64_t files, older; /* of them */
+	uint64_t files, older; /* all files, and the older ones */
 	char header[512];
 	size_t have;
 	uint64_t left; /* of the entry's data, padded */

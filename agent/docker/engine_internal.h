@@ -23,8 +23,8 @@ struct call_plan {
 	const char *header;       /* "Name: value", or NULL; copied */
 	engine_source_fn *source; /* an upload instead of body; or NULL */
 	void *source_arg;
-	engine_data_fn *data;     /* gets the raw answer ... */
-	engine_object_fn *object; /* ... or this its JSON objects */
+	engine_data_fn *data;     /* gets the bytes of the answer */
+	engine_object_fn *object; /* gets the JSON objects of the answer */
 	uint32_t timeout_ms;
 	uint32_t stall_ms;
 	int conflict; /* errno value of a 409; 0: EBUSY */

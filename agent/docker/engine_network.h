@@ -8,9 +8,9 @@
 
 #include <stdbool.h>
 
-/* Connect to the engine and look at the network namespace of who listens there.
- * True: it is another one than ours. An engine of another machine or user
- * cannot be looked at: false.
+/* Connect to the engine and compare the network namespace of its process with
+ * ours. True: they differ. False: they are the same, or the engine belongs to
+ * another machine or user.
  */
 bool engine_network_separate(const char *host);
 

@@ -61,7 +61,7 @@ struct http_request {
 	const char *method;
 	const char *path;       /* with the query; begins with '/' */
 	const char *body;       /* JSON text, or NULL */
-	http_source_fn *source; /* or a tar stream of unknown length */
+	http_source_fn *source; /* a tar stream instead of body; or NULL */
 	void *source_arg;
 	const struct strings *headers; /* further "Name: value", or NULL */
 	http_data_fn *data; /* NULL: collect the body. The body of a status

@@ -11,14 +11,11 @@
 #include <cjson/cJSON.h>
 #include <stdint.h>
 
-/* What is known of an image that is there; all borrowed for the time of the
- * callback.
- */
+/* An image that the engine has; all borrowed for the time of the callback. */
 struct image {
-	const char *id;          /* sha256:<64 hex> */
-	const char *reference;   /* as asked for, with the tag of a built one */
-	const char *digest;      /* name@sha256:..., or NULL: never in a
-				    registry */
+	const char *id;        /* sha256:<64 hex> */
+	const char *reference; /* the requested one; of a build, with its tag */
+	const char *digest;    /* name@sha256:...; NULL: of no registry */
 	const cJSON *entrypoint; /* array of strings, or NULL: none */
 	const cJSON *command;    /* likewise */
 	const cJSON *env;        /* likewise, NAME=VALUE */
@@ -27,9 +24,9 @@ struct image {
 	uint64_t size_bytes;
 };
 
-/* All of *image but its reference; it borrows from the answer. target: what the
- * engine was asked for, by which one of several registries' names is chosen.
- * EPROTO: the answer has no id.
+/* Fill *image except its reference; it borrows from the answer. target: the
+ * name in the request, which chooses among names in several registries. EPROTO:
+ * the answer has no id.
  */
 int image_inspect_read(const cJSON *answer, const char *target,
 		       struct image *image, struct error *err);
@@ -37,7 +34,7 @@ int image_inspect_read(const cJSON *answer, const char *target,
 /* Label of an image that an agent built: the hash of its build context. */
 #define CONTEXT_LABEL "regatta.context"
 
-/* A label of the image; "": it has none of that name. */
+/* The value of a label of the image; "": no such label. */
 const char *image_inspect_label(const cJSON *answer, const char *name);
 
 #endif

@@ -21,11 +21,13 @@ struct json_stream {
 void json_stream_init(struct json_stream *stream);
 void json_stream_clear(struct json_stream *stream);
 
-/* Gets an object, borrowed. Not 0 stops: the bytes behind it are dropped. */
+/* Gets an object, borrowed. If it does not return 0, the bytes behind the
+ * object are dropped.
+ */
 typedef int json_stream_fn(void *arg, const cJSON *object);
 
-/* Returns 0, what fn returned when it stopped, or -1 with *err set: EPROTO for
- * what is not a JSON object or too long a line. fn may not clear the stream.
+/* Returns 0, or what fn returned, or -1 with *err set. EPROTO: a line is not a
+ * JSON object, or is too long. fn may not clear the stream.
  */
 int json_stream_feed(struct json_stream *stream, const void *data, size_t size,
 		     json_stream_fn *fn, void *arg, struct error *err);

@@ -1,4 +1,4 @@
-/* id_error.c - what an engine without root means that cannot unpack an image.
+/* id_error.c - explains why an engine without root cannot unpack an image.
  */
 #include "agent/images/id_error.h"
 

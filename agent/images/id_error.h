@@ -1,4 +1,4 @@
-/* id_error.h - what an engine without root means that cannot unpack an image.
+/* id_error.h - explains why an engine without root cannot unpack an image.
  *
  * Its user has only the user and group ids of /etc/subuid and /etc/subgid.
  * Sources: containers/storage pkg/archive/archive.go ("insufficient UIDs");

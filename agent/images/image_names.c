@@ -1,4 +1,4 @@
-/* image_names.c - tells which names an image file gives, and whose they are.
+/* image_names.c - checks the names that an image file gives to images.
  */
 #include "agent/images/image_names.h"
 

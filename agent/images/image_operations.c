@@ -1,4 +1,4 @@
-/* image_operations.c - carries out what people order for this node's images.
+/* image_operations.c - carries out requests for this node's images.
  */
 #include "agent/images/id_error.h"
 #include "agent/images/image_operations_internal.h"

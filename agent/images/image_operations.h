@@ -1,7 +1,7 @@
-/* image_operations.h - carries out what people order for this node's images.
+/* image_operations.h - carries out requests for this node's images.
  *
  * An operation loads, saves, builds, pulls, lists or removes images, or removes
- * those that nobody needs (gc). It reports its progress and its outcome to the
+ * those that no job needs (gc). It reports its progress and its outcome to the
  * controller. An order that comes twice is reported again.
  */
 #ifndef AGENT_IMAGES_IMAGE_OPERATIONS_H
@@ -29,7 +29,7 @@ struct image_operations_config {
 	struct fetches *fetches;
 	struct images *images;
 	struct image_usage *usage;
-	const struct node_policy *node_policy; /* it may refuse */
+	const struct node_policy *node_policy; /* what this node allows */
 	image_operations_needs_fn *needs;
 	/* Report to the controller; a lost report is sent again. */
 	void (*tell)(void *arg, const struct message_image_state *state);

@@ -1,4 +1,4 @@
-/* image_wanted.c - the description of an image that is wanted.
+/* image_wanted.c - the description of a requested image.
  */
 #include "agent/images/image_wanted.h"
 

@@ -1,4 +1,4 @@
-/* image_wanted.h - the description of an image that is wanted.
+/* image_wanted.h - the description of a requested image.
  */
 #ifndef AGENT_IMAGES_IMAGE_WANTED_H
 #define AGENT_IMAGES_IMAGE_WANTED_H

@@ -11,8 +11,8 @@ struct image_needs {
 	size_t count;
 };
 
-/* Does a job need the image? Then *needed is a text for people that names it;
- * else NULL. A need of a built image without a tag covers name:<hash> for every
+/* Does a job need the image? Then *needed is a sentence that says so; else
+ * NULL. A need of a built image without a tag covers name:<hash> for every
  * hash. A need of a name with a tag also covers untagged images of the same
  * repository.
  */
@@ -20,8 +20,8 @@ int prune_candidates_needed(const struct image_info *image,
 			    struct image_needs needs, char **needed,
 			    struct error *err);
 
-/* The image that a person names: name[:tag], name@digest, an id, or at least
- * the first 4 hex digits of one. ENOENT: no image; EINVAL: several.
+/* Find the image that a user means: name[:tag], name@digest, an id, or at least
+ * the first 4 hex digits of an id. ENOENT: no image; EINVAL: several.
  */
 int prune_candidates_find(const struct image_info *images, size_t count,
 			  const char *word, size_t *found, struct error *err);
