@@ -35,6 +35,14 @@ OWNED_VALUE(struct input, input_clear)
 int input_check_jobs(const struct input *input, struct cli *cli,
 		     struct error *err);
 
+/* Add the frameworks, models and vendors that the sweep uses to its text, if
+ * the controller does not have the same ones. They come from the catalog that
+ * checked the sweep, and are named on stderr. Without a catalog nothing is
+ * added.
+ */
+int input_add_descriptions(struct input *input, struct cli *cli,
+			   struct client *client, struct error *err);
+
 /* Submit the sweep. The answer is a struct reply_submit; submitting again with
  * the same token gives the same answer. Prints at most 20 cells that were
  * dropped or that no node can run.

@@ -1,6 +1,6 @@
 /* results_table_test.c - results at a terminal: short names, no line too long.
  */
-#include "controller/cli/commands/results_table.h"
+#include "controller/cli/commands/results.h"
 #include "tests/tap.h"
 
 #include <string.h>

@@ -2,11 +2,11 @@
  */
 #include "controller/catalog/catalog.h"
 #include "controller/cli/command.h"
-#include "controller/cli/commands/extract_learn.h"
 #include "controller/cli/file_reader.h"
 #include "controller/cli/render.h"
 #include "controller/results/document/document.h"
 #include "controller/results/format_choice.h"
+#include "controller/results/learn.h"
 #include "controller/results/result.h"
 #include "controller/results/json_object.h"
 #include "protocol/base/program.h"
@@ -14,6 +14,10 @@
 #include <errno.h>
 #include <math.h>
 #include <string.h>
+
+#define LOOKED_AT ((size_t)4 << 20) /* bytes of the log */
+#define YAML_MAX ((size_t)1 << 20)
+#define SHOWN 10 /* steps that the new rules read */
 
 struct extract_options {
 	struct options common;
@@ -298,9 +302,77 @@ static int read_log(struct cli *cli, struct work *work, struct error *err)
 	return 0;
 }
 
+/* --learn: make rules for a log from values that the user names. */
+
+static void show_step(FILE *out, const struct extract *extract,
+		      const struct record *record)
+{
+	static const struct {
+		enum record_field field;
+		const char *name;
+	} known[] = {
+		{ RECORD_LOSS, "loss" },
+		{ RECORD_ITERATION_MS, "iteration_ms" },
+		{ RECORD_TOKENS_PER_SECOND, "tokens_per_second" },
+		{ RECORD_SAMPLES_PER_SECOND, "samples_per_second" },
+		{ RECORD_TOKENS_PER_DEVICE, "tokens_per_second_per_device" },
+		{ RECORD_MEMORY_MIB, "memory_mib" },
+	};
+	struct record copy = *record;
+	const char *name;
+	double number;
+
+	fprintf(out, "#   step %llu", (unsigned long long)record->step);
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (record_has(record, known[i].field))
+			fprintf(out, ", %s %s", known[i].name,
+				human_number(
+					*record_number(&copy, known[i].field))
+					.text);
+	for (size_t m = 0; (name = extract_metric_name(extract, m)); m++)
+		if (record_metric(record, m, &number))
+			fprintf(out, ", %s %s", name,
+				human_number(number).text);
+	fputc('\n', out);
+}
+
+/* Print the proposed rules, and what they read in the log. */
+static int show_rules(struct cli *cli, const struct buffer *yaml,
+		      const struct buffer *log, struct error *err)
+{
+	owned(document_free) struct document *document =
+		document_parse(yaml->data, yaml->size, "proposal", NULL, err);
+	owned(extract_rules_free) struct extract_rules *rules = NULL;
+	owned(extract_free) struct extract *extract = NULL;
+	const struct value *section;
+	const struct record *records;
+	size_t count;
+
+	if (!document)
+		return -1;
+	section = value_get(document_root(document), "log");
+	rules = extract_rules_new(&section, 1, err);
+	extract = rules ? extract_new(rules, err) : NULL;
+	if (!extract || extract_feed(extract, log->data, log->size, err) < 0 ||
+	    extract_finish(extract, err) < 0)
+		return -1;
+	records = extract_records(extract, &count);
+	fwrite(yaml->data, 1, yaml->size, cli->out);
+	fprintf(cli->out, "# reads %zu steps%s\n", count,
+		count > SHOWN ? ", of them the first:" : "");
+	for (size_t i = 0; i < count && i < SHOWN; i++)
+		show_step(cli->out, extract, &records[i]);
+	if (!count)
+		cli_say(cli, "the rules read no step; add --value step=NUMBER "
+			     "of the same line");
+	return count ? EXIT_GOOD : EXIT_WORK_FAILED;
+}
+
 static int learn(struct cli *cli, struct error *err)
 {
 	const struct extract_options *options = cli->given;
+	const char *log = cli->arg_count ? cli->args[0] : "-";
+	owned(buffer_clear) struct buffer text, yaml;
 
 	if (!options->learn || !options->values.count)
 		return error_set(err, EINVAL,
@@ -308,8 +380,15 @@ static int learn(struct cli *cli, struct error *err)
 				 "require each other)",
 				 options->learn ? "--value NAME=NUMBER"
 						: "--learn");
-	return extract_learn(cli, cli->arg_count ? cli->args[0] : "-",
-			     options->values.items, options->values.count, err);
+	buffer_init(&text, LOOKED_AT);
+	buffer_init(&yaml, YAML_MAX);
+	if (file_reader_read(log, file_reader_keep, &text, err) < 0 ||
+	    buffer_text(&yaml, "framework: mine\n", err) < 0 ||
+	    learn_rules(text.data ? text.data : "", text.size,
+			options->values.items, options->values.count, &yaml,
+			err) < 0)
+		return -1;
+	return show_rules(cli, &yaml, &text, err);
 }
 
 static int run_command(struct cli *cli, struct error *err)

@@ -54,6 +54,13 @@ struct results_form {
 int results_format(const cJSON *rows, const struct results_form *form,
 		   struct buffer *out, struct error *err);
 
+/* Print rows for a terminal, in its width; if that is unknown, 80 columns. The
+ * words that all rows share are printed once, above the table; cells are named
+ * by the keys in which the rows differ. Columns that do not fit are left out,
+ * the least important first, and named below the table.
+ */
+int results_table(struct cli *cli, const cJSON *rows, struct error *err);
+
 /* Print rows: without a format, a terminal gets results_table(). */
 int results_show(struct cli *cli, const cJSON *rows,
 		 const struct results_form *form, struct error *err);

@@ -2,7 +2,6 @@
  */
 #include "controller/cli/command.h"
 #include "controller/cli/commands/results.h"
-#include "controller/cli/descriptions.h"
 #include "controller/cli/input.h"
 #include "controller/cli/logins.h"
 #include "controller/cli/secrets.h"
@@ -77,7 +76,7 @@ static int run_command(struct cli *cli, struct error *err)
 	input.take_over = given->take_over;
 	token_make(token);
 	client = cli_connect(cli, err);
-	if (!client || descriptions_add(&input, cli, client, err) < 0 ||
+	if (!client || input_add_descriptions(&input, cli, client, err) < 0 ||
 	    logins_collect(cli, client, input.sweep, &input.logins, err) < 0 ||
 	    secrets_collect(cli, client, input.sweep, &input.logins, err) < 0 ||
 	    input_submit(&input, cli, client, token, &answer, err) < 0)
