@@ -47,25 +47,24 @@ void ignore_free(struct ignore *ignore)
 static int keep(struct ignore *ignore, struct pattern pattern,
 		struct error *err)
 {
-	struct pattern *patterns =
-		reallocarray(ignore->patterns, ignore->count + 1,
-			     sizeof(*patterns));
-	int rc = 0;
+	owned_free char *text = pattern.text;
+	struct pattern *patterns;
 
-	if (patterns)
-		ignore->patterns = patterns;
-	if (!patterns || !pattern.text)
-		rc = error_nomem(err, "ignore");
-	else if (ignore->count == IGNORE_MAX)
-		rc = error_set(err, E2BIG, "ignore: more than %d patterns",
-			       IGNORE_MAX);
-	else if (pattern_check(pattern.text, err) < 0)
-		rc = error_prefix(err, "ignore");
-	if (rc < 0)
-		free(pattern.text);
-	else
-		patterns[ignore->count++] = pattern;
-	return rc;
+	if (!text)
+		return error_nomem(err, "ignore");
+	if (ignore->count == IGNORE_MAX)
+		return error_set(err, E2BIG, "ignore: more than %d patterns",
+				 IGNORE_MAX);
+	if (pattern_check(text, err) < 0)
+		return error_prefix(err, "ignore");
+	patterns = reallocarray(ignore->patterns, ignore->count + 1,
+				sizeof(*patterns));
+	if (!patterns)
+		return error_nomem(err, "ignore");
+	ignore->patterns = patterns;
+	patterns[ignore->count++] = pattern;
+	(void)take(text); /* it belongs to the list now */
+	return 0;
 }
 
 static int add(struct ignore *ignore, const char *text, size_t size,
