@@ -1,4 +1,5 @@
-/* dispatch.h - runs the command of a command line and prints its error.
+/* dispatch.h - runs the command of a command line, and prints its help or
+ * error.
  */
 #ifndef CONTROLLER_CLI_DISPATCH_H
 #define CONTROLLER_CLI_DISPATCH_H
