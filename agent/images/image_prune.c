@@ -174,36 +174,20 @@ static bool any_image(const struct image_info *image)
 	return true;
 }
 
-static void list_step(struct image_operation *operation)
+static int list_images(struct prune *prune, struct error *err)
 {
-	struct prune *prune = (struct prune *)operation;
 	const struct image_inventory *inventory = &prune->inventory;
 	owned(needs_clear) struct image_needs needs = { 0 };
-	struct error err;
-	int rc;
 
-	if (!prune->listed) {
-		look(prune);
-		return;
-	}
-	rc = merge(prune, &needs, &err);
-	for (size_t i = 0; rc == 0 && i < inventory->count; i++)
-		rc = prune_candidates_needed(&inventory->images[i], needs,
-					     &inventory->images[i].needed,
-					     &err);
-	if (rc == 0)
-		rc = tell_images(prune, any_image, NULL, &err);
-	if (rc < 0)
-		image_operation_fail(operation, &err);
+	if (merge(prune, &needs, err) < 0)
+		return -1;
+	for (size_t i = 0; i < inventory->count; i++)
+		if (prune_candidates_needed(&inventory->images[i], needs,
+					    &inventory->images[i].needed,
+					    err) < 0)
+			return -1;
+	return tell_images(prune, any_image, NULL, err);
 }
-
-const struct image_operation_kind image_operation_list = {
-	.name = "list",
-	.phase = "looking",
-	.size = sizeof(struct prune),
-	.step = list_step,
-	.clear = prune_clear,
-};
 
 /* Removing one image: each of its names, and then itself. */
 
@@ -434,33 +418,14 @@ static int begin_remove(struct prune *prune, struct error *err)
 	return 0;
 }
 
-static void remove_step(struct image_operation *operation)
+static int remove_next(struct prune *prune, struct error *err)
 {
-	struct prune *prune = (struct prune *)operation;
-	struct error err;
-
-	if (!prune->listed) {
-		look(prune);
-	} else if (!prune->queue) {
-		if (begin_remove(prune, &err) == 0)
-			image_operation_step_in(operation, 0);
-		else
-			image_operation_fail(operation, &err);
-	} else if (prune->at < prune->count) {
-		remove_name(prune);
-	} else if (tell_images(prune, is_removed,
-			       prune->named ? prune->word : NULL, &err) < 0) {
-		image_operation_fail(operation, &err);
-	}
+	if (prune->at == prune->count)
+		return tell_images(prune, is_removed,
+				   prune->named ? prune->word : NULL, err);
+	remove_name(prune);
+	return 0;
 }
-
-const struct image_operation_kind image_operation_remove = {
-	.name = "remove",
-	.phase = "looking",
-	.size = sizeof(struct prune),
-	.step = remove_step,
-	.clear = prune_clear,
-};
 
 /* gc. */
 
@@ -533,40 +498,66 @@ static void dry_run(struct prune *prune)
 	image_operation_step_in(&prune->operation, 0);
 }
 
-static void gc_step(struct image_operation *operation)
+static int gc_next(struct prune *prune, struct error *err)
+{
+	int enough = prune->name ? 0 : is_enough(prune, err);
+
+	if (enough < 0)
+		return -1;
+	if (enough || prune->at == prune->count)
+		return finish_gc(prune, err);
+	if (prune->operation.order.dry_run)
+		dry_run(prune);
+	else
+		remove_name(prune);
+	return 0;
+}
+
+/* The step of all three: list the images, choose some, and remove them. */
+static void prune_step(struct image_operation *operation)
 {
 	struct prune *prune = (struct prune *)operation;
+	bool gc = operation->kind == &image_operation_gc;
 	struct error err;
-	int rc = 0;
+	int rc;
 
 	if (!prune->listed) {
 		look(prune);
 		return;
 	}
-	if (!prune->queue) {
-		rc = begin_gc(prune, &err);
+	if (operation->kind == &image_operation_list) {
+		rc = list_images(prune, &err);
+	} else if (!prune->queue) {
+		rc = gc ? begin_gc(prune, &err) : begin_remove(prune, &err);
 		if (rc == 0)
 			image_operation_step_in(operation, 0);
 	} else {
-		int enough = prune->name ? 0 : is_enough(prune, &err);
-
-		if (enough < 0)
-			rc = -1;
-		else if (enough || prune->at == prune->count)
-			rc = finish_gc(prune, &err);
-		else if (operation->order.dry_run)
-			dry_run(prune);
-		else
-			remove_name(prune);
+		rc = gc ? gc_next(prune, &err) : remove_next(prune, &err);
 	}
 	if (rc < 0)
 		image_operation_fail(operation, &err);
 }
 
+const struct image_operation_kind image_operation_list = {
+	.name = "list",
+	.phase = "looking",
+	.size = sizeof(struct prune),
+	.step = prune_step,
+	.clear = prune_clear,
+};
+
+const struct image_operation_kind image_operation_remove = {
+	.name = "remove",
+	.phase = "looking",
+	.size = sizeof(struct prune),
+	.step = prune_step,
+	.clear = prune_clear,
+};
+
 const struct image_operation_kind image_operation_gc = {
 	.name = "gc",
 	.phase = "looking",
 	.size = sizeof(struct prune),
-	.step = gc_step,
+	.step = prune_step,
 	.clear = prune_clear,
 };
