@@ -5,8 +5,8 @@
  *	step times	warmup_steps, warmup_records, timed_records, rule,
  *			mean_iter_time_s, samples_per_s, tokens_per_s,
  *			tokens_per_s_per_device, mfu_6n, mfu_palm over the
- *			steps after the warm-up; the same over all steps as
- *			all_intervals; if there were evaluations, also as
+ *			steps after the warm-up; all_intervals repeats these
+ *			rates; if there were evaluations, those of the rest are
  *			without_the_interval_after_evaluation. The slow first
  *			step after a restart counts as warm-up
  *	rates of the steps	mean_of_reported_tokens_per_s and
