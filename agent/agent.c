@@ -257,8 +257,7 @@ struct agent *agent_new(sd_event *loop, const struct agent_config *config,
 
 	if (!agent) {
 		engine_free(engine);
-		error_nomem(err, "agent");
-		return NULL;
+		return error_null(error_nomem(err, "agent"));
 	}
 	agent->engine = engine;
 	TAILQ_INIT(&agent->tasks);

@@ -103,10 +103,8 @@ struct time_limit *time_limit_new(sd_event *loop, const char *job,
 	owned(time_limit_free) struct time_limit *limit =
 		calloc(1, sizeof(*limit));
 
-	if (!limit) {
-		error_nomem(err, "time limit");
-		return NULL;
-	}
+	if (!limit)
+		return error_null(error_nomem(err, "time limit"));
 	limit->loop = loop;
 	snprintf(limit->job, sizeof(limit->job), "%s", job);
 	limit->end_ms = end_ms;

@@ -662,10 +662,8 @@ struct controller *controller_new(sd_event *loop,
 		calloc(1, sizeof(*controller));
 	int rc;
 
-	if (!controller) {
-		error_nomem(err, "controller");
-		return NULL;
-	}
+	if (!controller)
+		return error_null(error_nomem(err, "controller"));
 	controller->loop = controller->world.loop = sd_event_ref(loop);
 	controller->ticked_ms = clock_mono_ms();
 	effects_connect(&controller->world);
@@ -676,10 +674,10 @@ struct controller *controller_new(sd_event *loop,
 		       err) < 0)
 		return NULL;
 	rc = sd_event_add_post(loop, &controller->turn, turn_run, controller);
-	if (rc < 0) {
-		error_set(err, -rc, "event loop: cannot schedule a turn");
-		return NULL;
-	}
+	if (rc < 0)
+		return error_null(
+			error_set(err, -rc,
+				  "event loop: cannot schedule a turn"));
 	return take(controller);
 }
 

@@ -319,8 +319,7 @@ static struct link *link_new(struct peers *peers, const char *name,
 		peers->zmq = zmq_ctx_new();
 	if (!link || !peers->zmq) {
 		free(link);
-		error_nomem(err, "peers");
-		return NULL;
+		return error_null(error_nomem(err, "peers"));
 	}
 	link->peers = peers;
 	snprintf(link->name, sizeof(link->name), "%s", name);

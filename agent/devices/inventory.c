@@ -452,10 +452,8 @@ struct inventory *inventory_new(sd_event *loop,
 	owned(inventory_free) struct inventory *inventory =
 		calloc(1, sizeof(*inventory));
 
-	if (!inventory) {
-		error_nomem(err, "inventory");
-		return NULL;
-	}
+	if (!inventory)
+		return error_null(error_nomem(err, "inventory"));
 	inventory->loop = sd_event_ref(loop);
 	inventory->config = *config;
 	if (!inventory->config.pause_ms)

@@ -579,8 +579,7 @@ struct http_call *http_send(struct http *http,
 
 	if (!call || !(call->easy = curl_easy_init())) {
 		free(call);
-		error_nomem(err, "http");
-		return NULL;
+		return error_null(error_nomem(err, "http"));
 	}
 	call->http = http;
 	call->source = request->source;
@@ -597,8 +596,7 @@ struct http_call *http_send(struct http *http,
 	if (set_options(call, request) < 0 || set_body(call, request) < 0 ||
 	    set_headers(call, request) < 0) {
 		call_free(call);
-		error_nomem(err, "http");
-		return NULL;
+		return error_null(error_nomem(err, "http"));
 	}
 	if (call->stall_ms && arm_stall(call, err) < 0) {
 		call_free(call);

@@ -228,8 +228,7 @@ struct evidence_round *evidence_round_begin(const struct evidence_source *from,
 
 	if (!round) {
 		close(from->fd);
-		error_nomem(err, "evidence");
-		return NULL;
+		return error_null(error_nomem(err, "evidence"));
 	}
 	round->source = *from;
 	round->done = done;

@@ -94,10 +94,8 @@ struct sockets *sockets_read(pid_t pid, struct error *err)
 		calloc(1, sizeof(*sockets));
 
 	if (!sockets ||
-	    !(sockets->list = calloc(SOCKETS_MAX, sizeof(*sockets->list)))) {
-		error_nomem(err, "sockets");
-		return NULL;
-	}
+	    !(sockets->list = calloc(SOCKETS_MAX, sizeof(*sockets->list))))
+		return error_null(error_nomem(err, "sockets"));
 	read_table(sockets, pid, "tcp", AF_INET);
 	read_table(sockets, pid, "tcp6", AF_INET6);
 	qsort(sockets->list, sockets->count, sizeof(*sockets->list), by_inode);

@@ -40,10 +40,8 @@ struct stack_tools *stack_tools_read(const char *path, struct error *err)
 	owned(stack_tools_free) struct stack_tools *tools =
 		calloc(1, sizeof(*tools));
 
-	if (!tools) {
-		error_nomem(err, "stack tools");
-		return NULL;
-	}
+	if (!tools)
+		return error_null(error_nomem(err, "stack tools"));
 	if (access(path, F_OK) < 0 && errno == ENOENT)
 		return take(tools);
 	tools->document = document_read(path, NULL, err);

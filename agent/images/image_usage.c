@@ -312,8 +312,7 @@ struct image_usage *image_usage_new(sd_event *loop, const char *state,
 	if (!usage || asprintf(&usage->path, "%s/" FILE_NAME, state) < 0) {
 		if (usage)
 			usage->path = NULL;
-		error_nomem(err, "images");
-		return NULL;
+		return error_null(error_nomem(err, "images"));
 	}
 	usage->loop = sd_event_ref(loop);
 	read_file(usage);

@@ -415,10 +415,8 @@ foreign_processes_look(const struct foreign_processes_source *source,
 	owned(foreign_processes_cancel) struct foreign_processes *foreign =
 		calloc(1, sizeof(*foreign));
 
-	if (!foreign) {
-		error_nomem(err, "foreign");
-		return NULL;
-	}
+	if (!foreign)
+		return error_null(error_nomem(err, "foreign"));
 	foreign->source = *source;
 	foreign->wanted = wanted;
 	foreign->done = done;

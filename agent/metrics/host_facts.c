@@ -353,10 +353,8 @@ cJSON *host_facts_read(const struct host_facts_source *source,
 	cJSON *facts = cJSON_CreateObject();
 	struct utsname host;
 
-	if (!facts) {
-		error_nomem(err, "facts");
-		return NULL;
-	}
+	if (!facts)
+		return error_null(error_nomem(err, "facts"));
 	if (uname(&host) == 0) {
 		sysfs_add(facts, "hostname", host.nodename);
 		sysfs_add(facts, "arch", host.machine);
@@ -382,10 +380,8 @@ cJSON *host_facts_now(const struct host_facts_source *source, struct error *err)
 	owned(buffer_clear) struct buffer text;
 	cJSON *facts = cJSON_CreateObject();
 
-	if (!facts) {
-		error_nomem(err, "facts");
-		return NULL;
-	}
+	if (!facts)
+		return error_null(error_nomem(err, "facts"));
 	buffer_init(&text, 65536);
 	add_clock(facts, source);
 	add_governor(facts, source);

@@ -106,11 +106,8 @@ struct host_usage *host_usage_new(const char *sys, const char *proc,
 	owned(host_usage_free) struct host_usage *host =
 		calloc(1, sizeof(*host));
 
-	if (!host || !(host->sys = strdup(sys)) ||
-	    !(host->proc = strdup(proc))) {
-		error_nomem(err, "host");
-		return NULL;
-	}
+	if (!host || !(host->sys = strdup(sys)) || !(host->proc = strdup(proc)))
+		return error_null(error_nomem(err, "host"));
 	sysfs_each(sys, "block", 4096, add_disk, host);
 	sysfs_each(sys, "class/net", 4096, add_interface, host);
 	sysfs_each(sys, "class/infiniband", NAMES_MAX, add_fabric, host);

@@ -432,10 +432,8 @@ struct monitor *monitor_new(sd_event *loop, const struct monitor_config *config,
 
 	power.output = ipmi_read;
 	power.rest_ms = IPMI_INTERVAL_MS;
-	if (!monitor) {
-		error_nomem(err, "monitor");
-		return NULL;
-	}
+	if (!monitor)
+		return error_null(error_nomem(err, "monitor"));
 	TAILQ_INIT(&monitor->streams);
 	monitor->loop = sd_event_ref(loop);
 	monitor->config = config;
@@ -501,8 +499,7 @@ struct monitor_stream *monitor_begin(struct monitor *monitor, uint32_t rank,
 
 	if (!stream) {
 		close(fd);
-		error_nomem(err, "samples");
-		return NULL;
+		return error_null(error_nomem(err, "samples"));
 	}
 	stream->monitor = monitor;
 	stream->rank = rank;

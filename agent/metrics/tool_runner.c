@@ -31,10 +31,8 @@ struct tool_runner *tool_runner_new(sd_event *loop,
 {
 	struct tool_runner *runner = calloc(1, sizeof(*runner));
 
-	if (!runner) {
-		error_nomem(err, "monitor");
-		return NULL;
-	}
+	if (!runner)
+		return error_null(error_nomem(err, "monitor"));
 	runner->loop = sd_event_ref(loop);
 	runner->config = *config;
 	return runner;

@@ -162,10 +162,8 @@ struct version_query *versions_ask(sd_event *loop,
 	owned(versions_cancel) struct version_query *query =
 		calloc(1, sizeof(*query));
 
-	if (!query) {
-		error_nomem(err, "versions");
-		return NULL;
-	}
+	if (!query)
+		return error_null(error_nomem(err, "versions"));
 	query->loop = sd_event_ref(loop);
 	query->profile = profile;
 	query->roots = roots;

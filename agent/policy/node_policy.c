@@ -53,10 +53,8 @@ struct node_policy *node_policy_new(const char *path, bool optional,
 	owned(node_policy_free) struct node_policy *node_policy =
 		calloc(1, sizeof(*node_policy));
 
-	if (!node_policy || (path && !(node_policy->path = strdup(path)))) {
-		error_nomem(err, "policy");
-		return NULL;
-	}
+	if (!node_policy || (path && !(node_policy->path = strdup(path))))
+		return error_null(error_nomem(err, "policy"));
 	node_policy->optional = optional;
 	return node_policy_reload(node_policy, err) < 0 ? NULL
 							: take(node_policy);

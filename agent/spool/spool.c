@@ -71,8 +71,7 @@ struct spool *spool_new(const char *state, struct error *err)
 	spool->fd = -1;
 	if (asprintf(&spool->root, "%s/spool", state) < 0) {
 		spool->root = NULL;
-		error_nomem(err, "spool");
-		return NULL;
+		return error_null(error_nomem(err, "spool"));
 	}
 	if (file_make_folders(state, 0755, err) < 0 ||
 	    file_make_folders(spool->root, 0700, err) < 0)

@@ -31,10 +31,8 @@ struct access *access_new(struct store *store, struct keyring *keyring,
 {
 	owned(access_free) struct access *access = calloc(1, sizeof(*access));
 
-	if (!access) {
-		error_nomem(err, "keys");
-		return NULL;
-	}
+	if (!access)
+		return error_null(error_nomem(err, "keys"));
 	access->store = store;
 	access->keyring = keyring;
 	if (key_entries_load(access, err) < 0)

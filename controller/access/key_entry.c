@@ -28,17 +28,14 @@ static struct key_entry *reserve(struct access *access, struct error *err)
 {
 	struct key_entry *entries;
 
-	if (access->count >= ACCESS_KEYS_MAX) {
-		error_set(err, ENOSPC, "keys: %zu; expected at most %d",
-			  access->count + 1, ACCESS_KEYS_MAX);
-		return NULL;
-	}
+	if (access->count >= ACCESS_KEYS_MAX)
+		return error_null(
+			error_set(err, ENOSPC, "keys: %zu; expected at most %d",
+				  access->count + 1, ACCESS_KEYS_MAX));
 	entries = reallocarray(access->entries, access->count + 1,
 			       sizeof(*entries));
-	if (!entries) {
-		error_nomem(err, "keys");
-		return NULL;
-	}
+	if (!entries)
+		return error_null(error_nomem(err, "keys"));
 	access->entries = entries;
 	memset(&entries[access->count], 0, sizeof(*entries));
 	return &entries[access->count];

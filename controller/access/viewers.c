@@ -77,18 +77,15 @@ char *viewers_address(struct viewers *viewers, struct error *err)
 	const struct secret *ticket;
 	char *address = NULL;
 
-	if (!viewers->url[0]) {
-		error_set(err, ENOENT,
-			  "this controller serves no web pages; start it with "
-			  "--web 127.0.0.1:7118");
-		return NULL;
-	}
+	if (!viewers->url[0])
+		return error_null(error_set(err, ENOENT,
+					    "this controller serves no web "
+					    "pages; start it with "
+					    "--web 127.0.0.1:7118"));
 	ticket = make(viewers->tickets, VIEWERS_TICKETS_MAX, VIEWERS_TICKET_S);
 	if (asprintf(&address, "%s/login?ticket=%s", viewers->url,
-		     ticket->text) < 0) {
-		error_nomem(err, "address");
-		return NULL;
-	}
+		     ticket->text) < 0)
+		return error_null(error_nomem(err, "address"));
 	return address;
 }
 

@@ -78,15 +78,11 @@ cJSON *api_answer(struct api_request *request, enum message_type type,
 	owned_free void *reply = schema ? calloc(1, schema->size) : NULL;
 	cJSON *body = NULL;
 
-	if (!fn || !schema) {
-		error_set(err, EPROTO, "%s is not a request",
-			  message_kinds[type].name);
-		return NULL;
-	}
-	if (!reply) {
-		error_nomem(err, "answer");
-		return NULL;
-	}
+	if (!fn || !schema)
+		return error_null(error_set(err, EPROTO, "%s is not a request",
+					    message_kinds[type].name));
+	if (!reply)
+		return error_null(error_nomem(err, "answer"));
 	set_since(request->api, schema, reply);
 	if (fn(request, reply, err) == 0)
 		body = codec_object(schema, reply, err);

@@ -59,10 +59,8 @@ struct backups *backups_new(sd_event *loop, const char *state,
 	owned(backups_free) struct backups *backups =
 		calloc(1, sizeof(*backups));
 
-	if (!backups) {
-		error_nomem(err, "backups");
-		return NULL;
-	}
+	if (!backups)
+		return error_null(error_nomem(err, "backups"));
 	backups->fd = -1;
 	backups->loop = sd_event_ref(loop);
 	snprintf(backups->state, sizeof(backups->state), "%s", state);

@@ -133,8 +133,8 @@ static struct node *known_node(const struct api *api, const char *name,
 
 	if (node && !node_view(node)->removed)
 		return node;
-	error_set(err, ENOENT, "no node '%.64s'", name ? name : "");
-	return NULL;
+	return error_null(
+		error_set(err, ENOENT, "no node '%.64s'", name ? name : ""));
 }
 
 static int add_inventory(const struct node *node, struct node_info *to,

@@ -40,10 +40,8 @@ struct server *server_new(const struct api *api, struct error *err)
 {
 	struct server *server = calloc(1, sizeof(*server));
 
-	if (!server) {
-		error_nomem(err, "server");
-		return NULL;
-	}
+	if (!server)
+		return error_null(error_nomem(err, "server"));
 	server->api = *api;
 	TAILQ_INIT(&server->waiting);
 	return server;

@@ -245,10 +245,8 @@ struct artifact_fetches *artifact_fetches_new(sd_event *loop,
 		calloc(1, sizeof(*fetches));
 	int rc;
 
-	if (!fetches) {
-		error_nomem(err, "contents");
-		return NULL;
-	}
+	if (!fetches)
+		return error_null(error_nomem(err, "contents"));
 	TAILQ_INIT(&fetches->list);
 	fetches->blobs = blobs;
 	fetches->table = table;
@@ -256,10 +254,10 @@ struct artifact_fetches *artifact_fetches_new(sd_event *loop,
 	rc = sd_event_add_defer(loop, &fetches->check, check_run, fetches);
 	if (rc >= 0)
 		rc = sd_event_source_set_enabled(fetches->check, SD_EVENT_OFF);
-	if (rc < 0) {
-		error_set(err, -rc, "event loop: cannot collect files");
-		return NULL;
-	}
+	if (rc < 0)
+		return error_null(
+			error_set(err, -rc,
+				  "event loop: cannot collect files"));
 	return take(fetches);
 }
 

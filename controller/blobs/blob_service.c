@@ -59,17 +59,13 @@ struct blob_service *blob_service_new(const struct blob_service_config *config,
 	owned(blob_service_free) struct blob_service *blobs =
 		calloc(1, sizeof(*blobs));
 
-	if (!blobs) {
-		error_nomem(err, "contents");
-		return NULL;
-	}
+	if (!blobs)
+		return error_null(error_nomem(err, "contents"));
 	blobs->store = config->store;
 	blobs->nodes = config->nodes;
 	blobs->sharings = calloc(NODES_MAX, sizeof(*blobs->sharings));
-	if (!blobs->sharings) {
-		error_nomem(err, "contents");
-		return NULL;
-	}
+	if (!blobs->sharings)
+		return error_null(error_nomem(err, "contents"));
 	blobs->contents = blob_store_new(folder, err);
 	if (!blobs->contents)
 		return NULL;

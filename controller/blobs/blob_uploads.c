@@ -32,10 +32,8 @@ struct blob_uploads *blob_uploads_new(struct blob_store *contents,
 {
 	struct blob_uploads *uploads = calloc(1, sizeof(*uploads));
 
-	if (!uploads) {
-		error_nomem(err, "contents");
-		return NULL;
-	}
+	if (!uploads)
+		return error_null(error_nomem(err, "contents"));
 	uploads->contents = contents;
 	/* Uploaders of an earlier controller may come back. */
 	uploads->expected_ms = clock_mono_ms() + BLOB_UPLOADS_BACK_MS;
@@ -87,13 +85,12 @@ static struct upload *upload_begin(struct blob_uploads *uploads,
 	for (size_t i = 0; i < BLOB_UPLOADS_MAX; i++)
 		if (!uploads->list[i].incoming)
 			upload = &uploads->list[i];
-	if (!upload) {
-		error_set(err, EBUSY,
-			  "%d contents are already being received; try again "
-			  "later",
-			  BLOB_UPLOADS_MAX);
-		return NULL;
-	}
+	if (!upload)
+		return error_null(error_set(err, EBUSY,
+					    "%d contents are already being "
+					    "received; try again "
+					    "later",
+					    BLOB_UPLOADS_MAX));
 	upload->incoming = incoming_new(uploads->contents, hash, bytes, err);
 	if (!upload->incoming)
 		return NULL;

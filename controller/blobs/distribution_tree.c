@@ -87,10 +87,8 @@ static struct spread *spread_of(struct distribution_tree *distribution,
 		return spread;
 	}
 	spread = calloc(1, sizeof(*spread));
-	if (!spread) {
-		error_nomem(err, "contents");
-		return NULL;
-	}
+	if (!spread)
+		return error_null(error_nomem(err, "contents"));
 	if (distribution->count == DISTRIBUTION_TREE_CONTENTS_MAX)
 		forget(distribution, TAILQ_FIRST(&distribution->spreads));
 	memcpy(spread->hash, hash, sizeof(spread->hash));
@@ -141,10 +139,8 @@ static struct member *member_of(struct spread *spread, const char *node,
 
 	if (!member) {
 		member = calloc(1, sizeof(*member));
-		if (!member) {
-			error_nomem(err, "contents");
-			return NULL;
-		}
+		if (!member)
+			return error_null(error_nomem(err, "contents"));
 		strncpy(member->node, node, sizeof(member->node) - 1);
 		TAILQ_INSERT_TAIL(&spread->members, member, next);
 	}

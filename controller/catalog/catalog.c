@@ -31,10 +31,8 @@ struct catalog *catalog_new(const struct catalog *base, struct error *err)
 {
 	struct catalog *catalog = calloc(1, sizeof(*catalog));
 
-	if (!catalog) {
-		error_nomem(err, "catalog");
-		return NULL;
-	}
+	if (!catalog)
+		return error_null(error_nomem(err, "catalog"));
 	catalog->base = base;
 	memcpy(catalog->indexes, empty_indexes, sizeof(empty_indexes));
 	return catalog;

@@ -134,10 +134,9 @@ struct catalog *catalog_load(const char *folder, struct error *err)
 
 	if (!catalog)
 		return NULL;
-	if (strlen(folder) > sizeof(path) - 32) {
-		error_set(err, ENAMETOOLONG, "%s: too long", folder);
-		return NULL;
-	}
+	if (strlen(folder) > sizeof(path) - 32)
+		return error_null(
+			error_set(err, ENAMETOOLONG, "%s: too long", folder));
 	if (load_models(catalog, folder, err) < 0 ||
 	    load_flagperf(catalog, folder, err) < 0)
 		return NULL;

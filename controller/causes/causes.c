@@ -14,10 +14,8 @@ struct causes *causes_new(struct failure_patterns *patterns, struct error *err)
 {
 	struct causes *causes = calloc(1, sizeof(*causes));
 
-	if (!causes) {
-		error_nomem(err, "causes");
-		return NULL;
-	}
+	if (!causes)
+		return error_null(error_nomem(err, "causes"));
 	causes->patterns = patterns;
 	causes->speaker = END_UNKNOWN;
 	buffer_init(&causes->partial, FAILURE_LINE_MAX);

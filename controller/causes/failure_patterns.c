@@ -245,10 +245,8 @@ struct failure_patterns *failure_patterns_read(const char *path,
 			pcre2_jit_stack_create(STACK_FIRST, STACK_MAX, NULL);
 	}
 	if (!patterns || !patterns->match || !patterns->context ||
-	    !patterns->stack) {
-		error_nomem(err, "failure patterns");
-		return NULL;
-	}
+	    !patterns->stack)
+		return error_null(error_nomem(err, "failure patterns"));
 	pcre2_set_match_limit(patterns->context, MATCH_STEPS);
 	pcre2_set_heap_limit(patterns->context, HEAP_KIB);
 	pcre2_jit_stack_assign(patterns->context, NULL, patterns->stack);

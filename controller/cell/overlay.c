@@ -72,10 +72,8 @@ struct paths *paths_new(struct error *err)
 {
 	owned(paths_free) struct paths *paths = calloc(1, sizeof(*paths));
 
-	if (!paths) {
-		error_nomem(err, "sweep");
-		return NULL;
-	}
+	if (!paths)
+		return error_null(error_nomem(err, "sweep"));
 	for (size_t i = 0; i < KEYS; i++)
 		if (paths_add(paths, key_rules[i].path, NULL, err) < 0)
 			return NULL;

@@ -49,17 +49,13 @@ static struct workspace *add(struct cells *cells, const char *path,
 			     sizeof(*workspaces));
 	struct workspace *workspace;
 
-	if (!workspaces) {
-		error_nomem(err, "workspace");
-		return NULL;
-	}
+	if (!workspaces)
+		return error_null(error_nomem(err, "workspace"));
 	cells->workspaces = workspaces;
 	workspace = &workspaces[cells->workspace_count];
 	*workspace = (struct workspace){ strdup(path), ignore, NULL };
-	if (!workspace->path) {
-		error_nomem(err, "workspace");
-		return NULL;
-	}
+	if (!workspace->path)
+		return error_null(error_nomem(err, "workspace"));
 	cells->workspace_count++;
 	return workspace;
 }

@@ -16,10 +16,8 @@ struct job_table *job_table_new(struct error *err)
 {
 	struct job_table *table = calloc(1, sizeof(*table));
 
-	if (!table) {
-		error_nomem(err, "jobs");
-		return NULL;
-	}
+	if (!table)
+		return error_null(error_nomem(err, "jobs"));
 	TAILQ_INIT(&table->gangs);
 	return table;
 }

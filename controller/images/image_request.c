@@ -198,10 +198,8 @@ image_request_new(const struct message_image_order *message,
 	owned(image_request_free) struct image_request *request =
 		calloc(1, sizeof(*request));
 
-	if (!request) {
-		error_nomem(err, "image request");
-		return NULL;
-	}
+	if (!request)
+		return error_null(error_nomem(err, "image request"));
 	TAILQ_INIT(&request->output);
 	request->kind = image_request_kind(message->what);
 	if (codec_copy(schema_of(MESSAGE_IMAGE_ORDER), message,

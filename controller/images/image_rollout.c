@@ -115,10 +115,11 @@ static struct image_request *keep(struct image_rollouts *rollouts,
 
 		if (!old) {
 			image_request_free(request);
-			error_set(err, EBUSY,
-				  "%d image requests are already in progress",
-				  IMAGE_ROLLOUT_REQUESTS_MAX);
-			return NULL;
+			return error_null(
+				error_set(err, EBUSY,
+					  "%d image requests are already in "
+					  "progress",
+					  IMAGE_ROLLOUT_REQUESTS_MAX));
 		}
 		drop(rollouts, old);
 	}
@@ -168,10 +169,8 @@ image_rollouts_new(const struct image_rollouts_config *config,
 	owned(image_rollouts_free) struct image_rollouts *rollouts =
 		calloc(1, sizeof(*rollouts));
 
-	if (!rollouts) {
-		error_nomem(err, "image requests");
-		return NULL;
-	}
+	if (!rollouts)
+		return error_null(error_nomem(err, "image requests"));
 	rollouts->with = *config;
 	snprintf(rollouts->folder, sizeof(rollouts->folder), "%s/image-orders",
 		 folder);

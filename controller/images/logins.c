@@ -47,10 +47,8 @@ struct sweep_logins *sweep_logins_new(struct store *store,
 {
 	struct sweep_logins *kept = calloc(1, sizeof(*kept));
 
-	if (!kept) {
-		error_nomem(err, "credentials");
-		return NULL;
-	}
+	if (!kept)
+		return error_null(error_nomem(err, "credentials"));
 	kept->store = store;
 	kept->key = key;
 	kept->former = former;

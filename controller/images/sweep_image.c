@@ -47,10 +47,8 @@ struct sweep_images *sweep_images_new(struct store *store,
 {
 	struct sweep_images *images = calloc(1, sizeof(*images));
 
-	if (!images) {
-		error_nomem(err, "images");
-		return NULL;
-	}
+	if (!images)
+		return error_null(error_nomem(err, "images"));
 	images->store = store;
 	images->table = table;
 	return images;
@@ -144,8 +142,7 @@ struct sweep_image *sweep_image_get(struct sweep_images *images, uint64_t sweep,
 		tdelete(image, &images->tree, compare);
 		sweep_image_free(image);
 	}
-	error_nomem(err, "job");
-	return NULL;
+	return error_null(error_nomem(err, "job"));
 }
 
 void sweep_image_drop(struct sweep_images *images, struct sweep_image *image)

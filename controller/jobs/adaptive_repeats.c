@@ -131,17 +131,13 @@ static struct trial *add(struct jobs *jobs, uint64_t sweep, uint64_t cell_index,
 		trial->repeats.rates = rates;
 	else
 		free(rates);
-	if (!trial || !rates) {
-		error_nomem(err, "repeats");
-		return NULL;
-	}
+	if (!trial || !rates)
+		return error_null(error_nomem(err, "repeats"));
 	trial->sweep = sweep;
 	trial->cell_index = cell_index;
 	trial->repeats.until = *until;
-	if (!tsearch(trial, &jobs->trials, compare_trials)) {
-		error_nomem(err, "repeats");
-		return NULL;
-	}
+	if (!tsearch(trial, &jobs->trials, compare_trials))
+		return error_null(error_nomem(err, "repeats"));
 	return take(trial);
 }
 

@@ -44,10 +44,8 @@ static struct job *job_new(struct jobs *jobs, uint64_t id, uint64_t sweep,
 {
 	owned(job_free) struct job *job = calloc(1, sizeof(*job));
 
-	if (!job) {
-		error_nomem(err, "job");
-		return NULL;
-	}
+	if (!job)
+		return error_null(error_nomem(err, "job"));
 	job->shape = spec_shape(spec);
 	job->shape.vendor = strdup(spec->vendor);
 	if (spec->measure.chip)
@@ -55,10 +53,8 @@ static struct job *job_new(struct jobs *jobs, uint64_t id, uint64_t sweep,
 	if (spec->labels)
 		job->shape.labels = strdup(spec->labels);
 	if (!job->shape.vendor || !job->shape.chip != !spec->measure.chip ||
-	    !job->shape.labels != !spec->labels) {
-		error_nomem(err, "job");
-		return NULL;
-	}
+	    !job->shape.labels != !spec->labels)
+		return error_null(error_nomem(err, "job"));
 	if (dependencies_init(job, spec, err) < 0)
 		return NULL;
 	job->jobs = jobs;
@@ -415,10 +411,8 @@ static struct job *job_from_row(struct jobs *jobs, const struct job_row *row,
 	struct job *job;
 
 	if (codec_decode(&job_spec_schema, row->spec, strlen(row->spec), &spec,
-			 err) < 0) {
-		error_prefix(err, "job %" PRIu64, row->id);
-		return NULL;
-	}
+			 err) < 0)
+		return error_null(error_prefix(err, "job %" PRIu64, row->id));
 	job = job_new(jobs, row->id, row->sweep, row->cell_index, &spec, err);
 	codec_clear(&job_spec_schema, &spec);
 	if (!job)

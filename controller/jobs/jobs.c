@@ -54,10 +54,8 @@ struct jobs *jobs_new(const struct jobs_config *config, struct error *err)
 {
 	owned(jobs_free) struct jobs *jobs = calloc(1, sizeof(*jobs));
 
-	if (!jobs) {
-		error_nomem(err, "jobs");
-		return NULL;
-	}
+	if (!jobs)
+		return error_null(error_nomem(err, "jobs"));
 	jobs->life = &life;
 	jobs->effects = config->effects;
 	jobs->store = config->store;

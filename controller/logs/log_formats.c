@@ -30,10 +30,8 @@ struct log_formats *log_formats_new(const struct catalog *catalog,
 	struct log_formats *formats = calloc(1, sizeof(*formats));
 	const struct framework *framework;
 
-	if (!formats) {
-		error_nomem(err, "log formats");
-		return NULL;
-	}
+	if (!formats)
+		return error_null(error_nomem(err, "log formats"));
 	formats->catalog = catalog;
 	for (size_t i = 0;
 	     catalog && formats->tried_count < FORMAT_CHOICE_MAX &&

@@ -31,10 +31,8 @@ struct log_ingest *log_ingest_new(const struct job_effects *effects,
 {
 	struct log_ingest *ingest = calloc(1, sizeof(*ingest));
 
-	if (!ingest) {
-		error_nomem(err, "log ingest");
-		return NULL;
-	}
+	if (!ingest)
+		return error_null(error_nomem(err, "log ingest"));
 	ingest->effects = effects;
 	ingest->changes = changes;
 	ingest->table = table;

@@ -52,10 +52,8 @@ struct log_reader *log_reader_new(const struct job_effects *effects,
 {
 	struct log_reader *reader = calloc(1, sizeof(*reader));
 
-	if (!reader) {
-		error_nomem(err, "log reader");
-		return NULL;
-	}
+	if (!reader)
+		return error_null(error_nomem(err, "log reader"));
 	reader->effects = effects;
 	reader->changes = changes;
 	reader->catalog = catalog;

@@ -30,10 +30,8 @@ struct log_store *log_store_new(const char *folder, struct error *err)
 	if (fd < 0)
 		return NULL;
 	store = calloc(1, sizeof(*store));
-	if (!store) {
-		error_nomem(err, "logstore");
-		return NULL;
-	}
+	if (!store)
+		return error_null(error_nomem(err, "logstore"));
 	TAILQ_INIT(&store->used);
 	store->folder = take_fd(&fd);
 	return store;
@@ -189,15 +187,14 @@ static struct stream *open_stream(struct log_store *store, uint64_t job,
 	uint64_t length = 0;
 	owned_fd int fd = -1;
 
-	if (!is_stream(job, attempt, name)) {
-		error_set(err, EPROTO,
-			  "not a stream: job %llu, attempt %u, \"%.80s\"; "
-			  "expected numbers above 0, a name of a-z 0-9 . _ -, "
-			  "at most %d",
-			  (unsigned long long)job, attempt, name ? name : "",
-			  LOG_STORE_NAME_MAX);
-		return NULL;
-	}
+	if (!is_stream(job, attempt, name))
+		return error_null(error_set(
+			err, EPROTO,
+			"not a stream: job %llu, attempt %u, \"%.80s\"; "
+			"expected numbers above 0, a name of a-z 0-9 . _ -, "
+			"at most %d",
+			(unsigned long long)job, attempt, name ? name : "",
+			LOG_STORE_NAME_MAX));
 	stream = find_open(store, job, attempt, name);
 	if (stream)
 		return stream;
@@ -205,10 +202,8 @@ static struct stream *open_stream(struct log_store *store, uint64_t job,
 	if (fd < 0)
 		return NULL;
 	stream = add_stream(store, job, attempt, name);
-	if (!stream) {
-		error_nomem(err, "logstore");
-		return NULL;
-	}
+	if (!stream)
+		return error_null(error_nomem(err, "logstore"));
 	stream->log = take_fd(&fd);
 	stream->length = length;
 	log_times_init(&stream->times, store->folder,

@@ -124,10 +124,8 @@ cJSON *samplings_over(const struct samplings *samplings, samplings_fn *fn,
 	owned_free const struct usage **list =
 		calloc(samplings->nodes + 1, sizeof(const struct usage *));
 
-	if (!list) {
-		error_nomem(err, "usage");
-		return NULL;
-	}
+	if (!list)
+		return error_null(error_nomem(err, "usage"));
 	for (uint32_t i = 0; i < samplings->nodes; i++)
 		list[i] = samplings->of[i].usage;
 	return fn(list, samplings->nodes, err);

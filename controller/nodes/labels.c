@@ -53,10 +53,8 @@ cJSON *labels_merge(const cJSON *now, const cJSON *change, struct error *err)
 {
 	cJSON *to = now ? cJSON_Duplicate(now, true) : cJSON_CreateObject();
 
-	if (!to) {
-		error_nomem(err, "labels");
-		return NULL;
-	}
+	if (!to)
+		return error_null(error_nomem(err, "labels"));
 	if (merge(to, change, err) == 0)
 		return to;
 	cJSON_Delete(to);

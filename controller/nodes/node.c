@@ -18,10 +18,8 @@ struct nodes *nodes_new(const struct job_effects *effects, struct store *store,
 {
 	struct nodes *nodes = calloc(1, sizeof(*nodes));
 
-	if (!nodes) {
-		error_nomem(err, "nodes");
-		return NULL;
-	}
+	if (!nodes)
+		return error_null(error_nomem(err, "nodes"));
 	nodes->effects = effects;
 	nodes->store = store;
 	nodes->changes = changes;
@@ -184,21 +182,16 @@ struct node *node_get(struct nodes *nodes, const char *name, struct error *err)
 
 	if (node)
 		return take(node);
-	if (nodes->count >= NODES_MAX) {
-		error_set(err, ENOSPC, "more than %d nodes", NODES_MAX);
-		return NULL;
-	}
+	if (nodes->count >= NODES_MAX)
+		return error_null(error_set(err, ENOSPC, "more than %d nodes",
+					    NODES_MAX));
 	node = calloc(1, sizeof(*node));
 	if (!node || !(node->view.vendor = strdup("")) ||
-	    !(node->view.address = strdup("")) || grow(nodes) < 0) {
-		error_nomem(err, "node");
-		return NULL;
-	}
+	    !(node->view.address = strdup("")) || grow(nodes) < 0)
+		return error_null(error_nomem(err, "node"));
 	strncpy(node->view.name, name, sizeof(node->view.name) - 1);
-	if (!tsearch(node, &nodes->names, compare_names)) {
-		error_nomem(err, "node");
-		return NULL;
-	}
+	if (!tsearch(node, &nodes->names, compare_names))
+		return error_null(error_nomem(err, "node"));
 	TAILQ_INIT(&node->holds);
 	node->lost_since_ms = effects_mono_ms(nodes->effects);
 	node->index = nodes->count++;

@@ -425,10 +425,8 @@ struct retention *retention_new(const struct retention_config *config,
 	owned(retention_free) struct retention *retention =
 		calloc(1, sizeof(*retention));
 
-	if (!retention || !(retention->state = strdup(state))) {
-		error_nomem(err, "retention");
-		return NULL;
-	}
+	if (!retention || !(retention->state = strdup(state)))
+		return error_null(error_nomem(err, "retention"));
 	retention->with = *config;
 	return loop_timer(config->loop, &retention->timer, BREAK_MS,
 			  retention_run, retention, err) < 0

@@ -236,10 +236,8 @@ sqlite3 *database_open(const char *path,
 			error_nomem(err, path);
 		return NULL;
 	}
-	if (set_up(database, upgrades, count, err) < 0) {
-		error_prefix(err, "%s", path);
-		return NULL;
-	}
+	if (set_up(database, upgrades, count, err) < 0)
+		return error_null(error_prefix(err, "%s", path));
 	return take(database);
 }
 

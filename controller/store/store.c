@@ -54,10 +54,8 @@ struct store *store_new(const char *folder, struct error *err)
 	if (store)
 		store->lock = -1;
 	if (!store ||
-	    !(store->shared = calloc(SHARED_KNOWN, sizeof(*store->shared)))) {
-		error_nomem(err, "store");
-		return NULL;
-	}
+	    !(store->shared = calloc(SHARED_KNOWN, sizeof(*store->shared))))
+		return error_null(error_nomem(err, "store"));
 	buffer_init(&store->queue, STORE_PENDING_MAX);
 	store->lock = lock_folder(folder, err);
 	if (store->lock < 0)

@@ -118,10 +118,8 @@ cJSON *plan_new(struct sweep *sweep, size_t rows, struct error *err)
 	    !cJSON_AddStringToObject(plan, "sweep", sweep_name(sweep)) ||
 	    !add_totals(plan, totals) ||
 	    !(kept = cJSON_AddArrayToObject(plan, "kept")) ||
-	    !(dropped = cJSON_AddArrayToObject(plan, "dropped"))) {
-		error_nomem(err, "plan");
-		return NULL;
-	}
+	    !(dropped = cJSON_AddArrayToObject(plan, "dropped")))
+		return error_null(error_nomem(err, "plan"));
 	for (size_t i = 0; i < totals->kept && i < rows; i++)
 		if (add_kept(sweep, i, kept, err) < 0)
 			return NULL;

@@ -475,10 +475,8 @@ struct sweep *sweep_parse(const char *text, size_t size, const char *file,
 	static const struct document_limits limits = { .layers = true };
 	owned(sweep_free) struct sweep *sweep = calloc(1, sizeof(*sweep));
 
-	if (!sweep) {
-		error_nomem(err, file);
-		return NULL;
-	}
+	if (!sweep)
+		return error_null(error_nomem(err, file));
 	sweep->catalog = catalog;
 	sweep->document = document_parse(text, size, file, &limits, err);
 	if (!sweep->document || parse(sweep, err) < 0)

@@ -50,10 +50,8 @@ struct live *live_new(sd_event *loop, const struct web_sources *sources,
 {
 	struct live *live = calloc(1, sizeof(*live));
 
-	if (!live) {
-		error_nomem(err, "web");
-		return NULL;
-	}
+	if (!live)
+		return error_null(error_nomem(err, "web"));
 	live->loop = loop;
 	live->sources = sources;
 	TAILQ_INIT(&live->topics);
@@ -361,10 +359,8 @@ static struct topic *topic_new(struct live *live, const char *path,
 	if (check_path(live, path, err) < 0)
 		return NULL;
 	topic = calloc(1, sizeof(*topic));
-	if (!topic) {
-		error_nomem(err, "web");
-		return NULL;
-	}
+	if (!topic)
+		return error_null(error_nomem(err, "web"));
 	snprintf(topic->path, sizeof(topic->path), "%s", path);
 	TAILQ_INSERT_TAIL(&live->topics, topic, next);
 	live->count++;

@@ -150,10 +150,8 @@ struct web *web_new(const struct web_config *config, struct error *err)
 	};
 	owned(web_free) struct web *web = calloc(1, sizeof(*web));
 
-	if (!web) {
-		error_nomem(err, "web");
-		return NULL;
-	}
+	if (!web)
+		return error_null(error_nomem(err, "web"));
 	web->sources = config->sources;
 	web->counters = config->counters;
 	web->viewers = config->viewers;
@@ -163,10 +161,8 @@ struct web *web_new(const struct web_config *config, struct error *err)
 		return NULL;
 	web->server =
 		http_server_new(config->loop, config->http, &handler, web, err);
-	if (!web->server) {
-		error_prefix(err, "web");
-		return NULL;
-	}
+	if (!web->server)
+		return error_null(error_prefix(err, "web"));
 	live_serve(web->live, web->server);
 	viewers_serve(web->viewers, http_server_url(web->server));
 	log_info("web at %s", http_server_url(web->server));

@@ -34,11 +34,10 @@ static struct device_info *device_add(struct search *search, struct error *err)
 {
 	struct devices *found = &search->found;
 
-	if (found->count >= DEVICES_MAX) {
-		error_set(err, E2BIG, "%s: more than %d devices",
-			  search->profile->vendor, DEVICES_MAX);
-		return NULL;
-	}
+	if (found->count >= DEVICES_MAX)
+		return error_null(
+			error_set(err, E2BIG, "%s: more than %d devices",
+				  search->profile->vendor, DEVICES_MAX));
 	found->list[found->count].numa = -1;
 	return &found->list[found->count++];
 }

@@ -339,10 +339,8 @@ static struct device_request *request_add(struct container_spec *spec,
 		realloc(spec->requests,
 			(spec->requests_count + 1) * sizeof(*requests));
 
-	if (!requests) {
-		error_nomem(err, "device request");
-		return NULL;
-	}
+	if (!requests)
+		return error_null(error_nomem(err, "device request"));
 	spec->requests = requests;
 	requests += spec->requests_count;
 	*requests = (struct device_request){ .driver = strdup(driver) };

@@ -49,10 +49,8 @@ struct expression *expression_new(const struct value *value, struct error *err)
 		calloc(1, sizeof(*expression));
 	const char *text;
 
-	if (!expression) {
-		error_nomem(err, "expression");
-		return NULL;
-	}
+	if (!expression)
+		return error_null(error_nomem(err, "expression"));
 	if (value_string(value, EXPRESSION_MAX, &text, err) < 0)
 		return NULL;
 	expression->code =
@@ -64,10 +62,8 @@ struct expression *expression_new(const struct value *value, struct error *err)
 	expression->match =
 		pcre2_match_data_create_from_pattern(expression->code, NULL);
 	expression->context = pcre2_match_context_create(NULL);
-	if (!expression->source || !expression->match || !expression->context) {
-		error_nomem(err, "expression");
-		return NULL;
-	}
+	if (!expression->source || !expression->match || !expression->context)
+		return error_null(error_nomem(err, "expression"));
 	pcre2_set_match_limit(expression->context, EXPRESSION_STEPS);
 	pcre2_set_heap_limit(expression->context, HEAP_LIMIT_KIB);
 	pcre2_pattern_info(expression->code, PCRE2_INFO_NAMECOUNT,

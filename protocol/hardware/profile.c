@@ -37,10 +37,8 @@ static struct profile *profile_new(struct document *document, struct error *err)
 
 	if (!keep)
 		return NULL;
-	if (!profile) {
-		error_nomem(err, document_file(keep));
-		return NULL;
-	}
+	if (!profile)
+		return error_null(error_nomem(err, document_file(keep)));
 	profile->value = document_root(keep);
 	profile->document = take(keep);
 	profile->devices_per_card = 1;

@@ -327,11 +327,9 @@ struct row *run_row(struct run *run, const struct row *words, struct error *err)
 {
 	struct row *row = &run->rows[run->count];
 
-	if (run->count == SAMPLE_DEVICES_MAX) {
-		error_set(err, E2BIG, "more than %d devices",
-			  SAMPLE_DEVICES_MAX);
-		return NULL;
-	}
+	if (run->count == SAMPLE_DEVICES_MAX)
+		return error_null(error_set(err, E2BIG, "more than %d devices",
+					    SAMPLE_DEVICES_MAX));
 	if (words)
 		*row = *words;
 	else

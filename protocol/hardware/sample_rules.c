@@ -208,31 +208,25 @@ struct sampler *sampler_new(const struct value *monitor, struct error *err)
 	const struct value *na = value_get(monitor, "na");
 	size_t count = layouts ? value_count(layouts) : 0;
 
-	if (!sampler) {
-		error_nomem(err, "monitor");
-		return NULL;
-	}
-	if (!layouts) {
-		value_error(monitor, err,
-			    "missing \"layouts\" (expected a list of formats "
-			    "of "
-			    "the tool's output)");
-		return NULL;
-	}
+	if (!sampler)
+		return error_null(error_nomem(err, "monitor"));
+	if (!layouts)
+		return error_null(value_error(monitor, err,
+					      "missing \"layouts\" (expected a "
+					      "list of formats "
+					      "of "
+					      "the tool's output)"));
 	if (value_expect(layouts, VALUE_LIST, err) < 0)
 		return NULL;
-	if (!count || count > SAMPLE_LAYOUTS_MAX) {
-		value_error(layouts, err, "%zu layouts; expected 1 to %d",
-			    count, SAMPLE_LAYOUTS_MAX);
-		return NULL;
-	}
+	if (!count || count > SAMPLE_LAYOUTS_MAX)
+		return error_null(value_error(layouts, err,
+					      "%zu layouts; expected 1 to %d",
+					      count, SAMPLE_LAYOUTS_MAX));
 	if (na && read_texts(na, &sampler->na, err) < 0)
 		return NULL;
 	sampler->layouts = calloc(count, sizeof(struct layout));
-	if (!sampler->layouts) {
-		error_nomem(err, "monitor");
-		return NULL;
-	}
+	if (!sampler->layouts)
+		return error_null(error_nomem(err, "monitor"));
 	while (sampler->count < count) {
 		const struct value *value = value_at(layouts, sampler->count);
 

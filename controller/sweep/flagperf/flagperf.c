@@ -291,10 +291,8 @@ struct flagperf *flagperf_new(const struct value *root,
 	owned(cJSON_Delete) cJSON *cells = cJSON_CreateArray();
 	int rc = -1;
 
-	if (!flagperf || !cells) {
-		error_nomem(err, value_file(root));
-		return NULL;
-	}
+	if (!flagperf || !cells)
+		return error_null(error_nomem(err, value_file(root)));
 	flagperf->site.root = root;
 	flagperf->site.catalog = catalog;
 	flagperf->site.block = value_get(root, "flagperf");

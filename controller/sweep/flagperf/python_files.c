@@ -212,10 +212,8 @@ struct python_files *python_files_decode(const char *text, size_t size,
 
 	if (files)
 		files->items = calloc(paths->count + 1, sizeof(cJSON *));
-	if (!files || !files->items) {
-		error_nomem(err, "python3");
-		return NULL;
-	}
+	if (!files || !files->items)
+		return error_null(error_nomem(err, "python3"));
 	if (strings_copy(&files->paths, paths, err) < 0 ||
 	    decode(files, text, size, err) < 0)
 		return NULL;
