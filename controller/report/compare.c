@@ -256,8 +256,7 @@ cJSON *compare_rows(const cJSON *const *sweeps, size_t sweeps_count,
 	if (!failed)
 		return list;
 	cJSON_Delete(list);
-	error_nomem(err, "compare");
-	return NULL;
+	return error_null(error_nomem(err, "compare"));
 }
 
 bool compare_shared(const cJSON *cells)

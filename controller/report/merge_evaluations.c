@@ -101,6 +101,5 @@ cJSON *rows_merge_evaluations(const cJSON *rows, struct error *err)
 	if (!failed)
 		return merged;
 	cJSON_Delete(merged);
-	error_nomem(err, "report");
-	return NULL;
+	return error_null(error_nomem(err, "report"));
 }

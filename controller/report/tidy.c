@@ -188,6 +188,5 @@ cJSON *tidy_rows(const struct report_about *about, const cJSON *rows,
 	if (!failed)
 		return table;
 	cJSON_Delete(table);
-	error_nomem(err, "report");
-	return NULL;
+	return error_null(error_nomem(err, "report"));
 }

@@ -153,6 +153,5 @@ cJSON *trend_cells(const struct trend_sweep *sweeps, size_t count,
 	if (!failed)
 		return cells;
 	cJSON_Delete(cells);
-	error_nomem(err, "trend");
-	return NULL;
+	return error_null(error_nomem(err, "trend"));
 }

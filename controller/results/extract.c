@@ -30,10 +30,8 @@ struct extract *extract_new(struct extract_rules *rules, struct error *err)
 {
 	struct extract *extract = calloc(1, sizeof(*extract));
 
-	if (!extract) {
-		error_nomem(err, "extract");
-		return NULL;
-	}
+	if (!extract)
+		return error_null(error_nomem(err, "extract"));
 	extract->rules = rules;
 	buffer_init(&extract->partial, EXTRACT_LINE_MAX);
 	steps_init(&extract->steps, rules);

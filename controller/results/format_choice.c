@@ -37,15 +37,12 @@ struct format_choice *format_choice_new(struct extract_rules *const *rules,
 	owned(format_choice_free) struct format_choice *choice =
 		calloc(1, sizeof(*choice));
 
-	if (!choice) {
-		error_nomem(err, "formats");
-		return NULL;
-	}
-	if (count > FORMAT_CHOICE_MAX) {
-		error_set(err, E2BIG, "%zu formats; expected at most %d", count,
-			  FORMAT_CHOICE_MAX);
-		return NULL;
-	}
+	if (!choice)
+		return error_null(error_nomem(err, "formats"));
+	if (count > FORMAT_CHOICE_MAX)
+		return error_null(error_set(err, E2BIG,
+					    "%zu formats; expected at most %d",
+					    count, FORMAT_CHOICE_MAX));
 	for (; choice->count < count; choice->count++) {
 		choice->extracts[choice->count] =
 			extract_new(rules[choice->count], err);

@@ -145,8 +145,7 @@ cJSON *recompute_compare(const cJSON *stored, const cJSON *computed,
 	if (comparison.list && !comparison.failed)
 		return comparison.list;
 	cJSON_Delete(comparison.list);
-	error_nomem(err, "comparison");
-	return NULL;
+	return error_null(error_nomem(err, "comparison"));
 }
 
 #define REASONS_TEXT 480 /* bytes */

@@ -473,8 +473,7 @@ cJSON *result_new(const struct result_input *input, struct error *err)
 	if (!builder.failed)
 		return builder.object;
 	cJSON_Delete(builder.object);
-	error_nomem(err, "result");
-	return NULL;
+	return error_null(error_nomem(err, "result"));
 }
 
 bool result_measured(const cJSON *result, const char **text)

@@ -72,8 +72,7 @@ cJSON *series_new(const struct record *records, size_t count,
 	if (!failed)
 		return series;
 	cJSON_Delete(series);
-	error_nomem(err, "series");
-	return NULL;
+	return error_null(error_nomem(err, "series"));
 }
 
 /* Step and value of a point; a value that is null is NaN. */

@@ -14,10 +14,8 @@ struct usage *usage_new(struct error *err)
 {
 	struct usage *usage = calloc(1, sizeof(*usage));
 
-	if (!usage) {
-		error_nomem(err, "usage");
-		return NULL;
-	}
+	if (!usage)
+		return error_null(error_nomem(err, "usage"));
 	buffer_init(&usage->line, SAMPLE_FORMAT_LINE_MAX);
 	return usage;
 }

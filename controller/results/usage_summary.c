@@ -146,8 +146,7 @@ static cJSON *finish(cJSON *json, bool failed, struct error *err)
 	if (!failed)
 		return json;
 	cJSON_Delete(json);
-	error_nomem(err, "usage");
-	return NULL;
+	return error_null(error_nomem(err, "usage"));
 }
 
 cJSON *usage_summary(const struct usage *const *streams, size_t count,

@@ -390,8 +390,7 @@ cJSON *log_document(const struct derive_input *input,
 		cJSON_Delete(object);
 		cJSON_Delete(derived);
 		cJSON_Delete(flags);
-		error_nomem(err, "log");
-		return NULL;
+		return error_null(error_nomem(err, "log"));
 	}
 	add_steps(object, input);
 	add_loss(object, input);

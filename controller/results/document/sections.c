@@ -45,8 +45,7 @@ struct sections *sections_new(struct error *err)
 	if (sections && sections->items)
 		return sections;
 	free(sections);
-	error_nomem(err, "log sections");
-	return NULL;
+	return error_null(error_nomem(err, "log sections"));
 }
 
 void sections_free(struct sections *sections)

@@ -282,10 +282,8 @@ struct extract_rules *extract_rules_new(const struct value *const *logs,
 	owned(extract_rules_free) struct extract_rules *rules =
 		calloc(1, sizeof(*rules));
 
-	if (!rules) {
-		error_nomem(err, "log rules");
-		return NULL;
-	}
+	if (!rules)
+		return error_null(error_nomem(err, "log rules"));
 	for (size_t i = 0; i < count; i++)
 		if (read_section(rules, logs[i], err) < 0)
 			return NULL;
