@@ -27,7 +27,7 @@ longer=$job
 must wait_for '[[ -e host/longer-2 ]]' 90
 must scontrol update "jobid=$longer" TimeLimit=20
 
-must wait_for 'grep -q "waits\|none of the jobs" late/slurm.log' 120
+must wait_for 'grep -q "waits\|no remaining job" late/slurm.log' 120
 job=$late
 must over 'COMPLETED|FAILED|TIMEOUT'
 took=$((EPOCHSECONDS - begun))
