@@ -348,6 +348,7 @@ lint-format:
 lint-includes:
 	$(call say,LINT,includes)
 	$(Q)tests/includes
+	$(Q)tests/initialized $(filter %.c,$(C_FILES))
 
 TIDY = $(addprefix $(BUILD)/tidy/,$(filter %.c,$(C_FILES)))
 lint-tidy: $(TIDY)

@@ -380,9 +380,9 @@ cJSON *host_facts_now(const struct host_facts_source *source, struct error *err)
 	owned(buffer_clear) struct buffer text;
 	cJSON *facts = cJSON_CreateObject();
 
+	buffer_init(&text, 65536);
 	if (!facts)
 		return error_null(error_nomem(err, "facts"));
-	buffer_init(&text, 65536);
 	add_clock(facts, source);
 	add_governor(facts, source);
 	if (sysfs_text(&text, source->proc, "meminfo"))

@@ -241,9 +241,9 @@ void gang_ssh_answered(struct gang_ssh *ssh,
 	char file[FILES_NAME_MAX];
 	struct error err;
 
+	buffer_init(&refusal, INIT_SSH_ANSWER_MAX);
 	if (!command_id_valid(answer->id) || size > INIT_SSH_ANSWER_MAX)
 		return;
-	buffer_init(&refusal, INIT_SSH_ANSWER_MAX);
 	answer_file(answer->id, file);
 	if (answer->text &&
 	    buffer_printf(&refusal, &err, "exit=255%cstdout=0%cssh: %.400s\n",

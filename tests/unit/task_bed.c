@@ -28,10 +28,13 @@ void world_start(struct world *world, const char *address, uint32_t port)
 	task_start(world->task, &rendezvous);
 }
 
+/* Looks in a row are one: the agent looks again when the record appears. */
 static void asked(struct world *world, char what)
 {
 	size_t n = strlen(world->asked);
 
+	if (what == LOOK && n && world->asked[n - 1] == LOOK)
+		return;
 	if (n + 1 < sizeof(world->asked))
 		world->asked[n] = what;
 }

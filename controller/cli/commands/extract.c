@@ -374,14 +374,14 @@ static int learn(struct cli *cli, struct error *err)
 	const char *log = cli->arg_count ? cli->args[0] : "-";
 	owned(buffer_clear) struct buffer text, yaml;
 
+	buffer_init(&text, LOOKED_AT);
+	buffer_init(&yaml, YAML_MAX);
 	if (!options->learn || !options->values.count)
 		return error_set(err, EINVAL,
 				 "missing option %s (--learn and --value "
 				 "require each other)",
 				 options->learn ? "--value NAME=NUMBER"
 						: "--learn");
-	buffer_init(&text, LOOKED_AT);
-	buffer_init(&yaml, YAML_MAX);
 	if (file_reader_read(log, file_reader_keep, &text, err) < 0 ||
 	    buffer_text(&yaml, "framework: mine\n", err) < 0 ||
 	    learn_rules(text.data ? text.data : "", text.size,

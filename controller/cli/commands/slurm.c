@@ -252,6 +252,7 @@ static int run_command(struct cli *cli, struct error *err)
 	const char *resume = given(cli)->resume;
 	char folder[PATH_MAX], path[PATH_MAX + 16];
 
+	buffer_init(&script, SCRIPT_MAX);
 	if (resume) {
 		if (snprintf(path, sizeof(path), "%s/job.sh", resume) >=
 			    (int)sizeof(path) ||
@@ -269,7 +270,6 @@ static int run_command(struct cli *cli, struct error *err)
 		return error_set(err, EINVAL,
 				 "slurm: missing argument SWEEP (expected "
 				 "regatta slurm SWEEP [-- SBATCH-OPTIONS])");
-	buffer_init(&script, SCRIPT_MAX);
 	if (make_script(cli, &script, folder, err) < 0)
 		return -1;
 	if (given(cli)->print) {

@@ -208,9 +208,9 @@ static void run_tool(const struct strings *argv, const struct strings *env,
 	owned(buffer_clear) struct buffer text;
 	struct error why;
 
+	buffer_init(&text, SAMPLE_TEXT_MAX);
 	if (!argv->count || !sampler)
 		return;
-	buffer_init(&text, SAMPLE_TEXT_MAX);
 	if (local_tool_run(argv, env, timeout_ms, &text, &why) == 0 &&
 	    sampler_read(sampler, text.data, text.size, samples, &why) == 0)
 		return;
