@@ -17,8 +17,8 @@
  *	 "hosts": [{"node": "n1", "rank": 0, "samples": 600, "tool": ...,
  *	    "cpus": ..., "clock": true, "offset_ms": -3, "round_trip_ms": 1,
  *	    "cpu_pct": {"mean", "max"}, ... by host_reading_name()}],
- *	 "power_w": 3209.6,	sum of the devices' means; null unless all have
- *one "energy_j": 1925698.4,	sum over the devices; null unless all have it
+ *	 "power_w": 3209.6,	sum of the means; null if a device lacks one
+ *	 "energy_j": 1925698.4,	sum over the devices; null if one lacks it
  *	 "mem_used_mib": 71680, "mem_total_mib": 81920,	  peak of the fullest
  *					device, and what that one has
  *	 "errors": [{"node": "n1", "text": "...", "count": 2}],
