@@ -44,7 +44,7 @@ double *record_number(struct record *record, enum record_field field)
 		[RECORD_MEMORY_MIB] = offsetof(struct record, memory_mib),
 	};
 
-	return offsets[field] ? (double *)((char *)record + offsets[field])
+	return offsets[field] ? (void *)((char *)record + offsets[field])
 			      : NULL;
 }
 
@@ -434,8 +434,7 @@ static struct run_metric *run_metric(struct steps *steps, const char *name,
 	for (size_t i = 0; i < steps->run_count; i++) {
 		metric = &steps->run[i];
 		if (!strcmp(metric->name, name) &&
-		    (unit && metric->unit ? !strcmp(metric->unit, unit)
-					  : !unit && !metric->unit))
+		    !strcmp(metric->unit ? metric->unit : "", unit ? unit : ""))
 			return metric;
 	}
 	if (steps->run_count == EXTRACT_METRICS_MAX)
