@@ -118,20 +118,19 @@ static const struct {
 
 #define PAGES (sizeof(pages) / sizeof(*pages))
 
-/* "/123", or the end: 0. *at moves behind it. */
+/* "/123". *at moves behind it, unless the number is too large. */
 static bool take_number(const char **at, uint64_t *number)
 {
 	char *end;
 
-	*number = 0;
-	if (!**at)
-		return true;
-	if ((*at)[0] != '/' || (*at)[1] < '0' || (*at)[1] > '9')
+	if (**at != '/' || (*at)[1] < '0' || (*at)[1] > '9')
 		return false;
 	errno = 0;
 	*number = strtoull(*at + 1, &end, 10);
+	if (errno || *number > INT64_MAX)
+		return false;
 	*at = end;
-	return errno == 0 && *number <= INT64_MAX;
+	return true;
 }
 
 int web_page_begin(struct web_page *page, const char *path, struct error *err)
