@@ -429,7 +429,7 @@ static int tick_run(sd_event_source *source, uint64_t usec, void *arg)
 
 	loop_timer(controller->loop, &controller->tick, TICK_MS, tick_run,
 		   controller, NULL);
-	if (controller->is_stalled)
+	if (controller->disk_full)
 		return 0;
 	extend_deadlines(controller, now);
 	if (access_expire(controller->access, clock_wall_ms()))

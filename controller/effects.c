@@ -26,23 +26,6 @@ static int64_t mono_ms(void *arg)
 	return clock_mono_ms();
 }
 
-static int deadline_run(sd_event_source *source, uint64_t usec, void *arg)
-{
-	const struct world *world = arg;
-
-	gang_deadlines(world->jobs);
-	return 0;
-}
-
-static void wake_at(void *arg, int64_t at_ms)
-{
-	struct world *world = arg;
-	int64_t left = at_ms - clock_mono_ms();
-
-	loop_timer(world->loop, &world->deadline, left > 0 ? (uint64_t)left : 0,
-		   deadline_run, world, NULL);
-}
-
 static int turn_run(sd_event_source *source, uint64_t usec, void *arg)
 {
 	return 0; /* the turn follows */
@@ -208,7 +191,6 @@ void effects_connect(struct world *world)
 		.arg = world,
 		.wall_ms = wall_ms,
 		.mono_ms = mono_ms,
-		.wake_at = wake_at,
 		.turn = turn,
 		.read_soon = read_soon,
 		.send = send,
@@ -227,7 +209,6 @@ void effects_connect(struct world *world)
 
 void effects_disconnect(struct world *world)
 {
-	loop_source_free(&world->deadline);
 	loop_source_free(&world->settler);
 	loop_source_free(&world->reader);
 }

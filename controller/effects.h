@@ -25,7 +25,7 @@ struct world {
 	struct jobs *jobs;
 	/* Of effects.c: */
 	struct counters counters;
-	struct sd_event_source *settler, *deadline, *reader;
+	struct sd_event_source *settler, *reader;
 	struct job_effects effects;
 };
 

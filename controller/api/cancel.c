@@ -16,7 +16,7 @@
 struct cancelling {
 	uint64_t sweep;
 	const char *text;
-	uint64_t count;
+	uint64_t count, unstored;
 };
 
 static void cancel_one(struct job *job, void *arg)
@@ -26,8 +26,10 @@ static void cancel_one(struct job *job, void *arg)
 	if (job_sweep(job) != cancelling->sweep ||
 	    job_state_final(job_state(job)))
 		return;
-	gang_exception(job, FAILURE_CANCELLED, 0, cancelling->text);
-	cancelling->count++;
+	if (gang_exception(job, FAILURE_CANCELLED, 0, cancelling->text) < 0)
+		cancelling->unstored++;
+	else
+		cancelling->count++;
 }
 
 int api_cancel(struct api_request *request, void *reply, struct error *err)
@@ -36,7 +38,7 @@ int api_cancel(struct api_request *request, void *reply, struct error *err)
 	const struct api *api = request->api;
 	struct reply_cancel *to = reply;
 	char text[100];
-	struct cancelling cancelling = { message->id, text, 0 };
+	struct cancelling cancelling = { .sweep = message->id, .text = text };
 	struct job *job;
 
 	snprintf(text, sizeof(text), "cancelled by %s", request->by);
@@ -65,6 +67,12 @@ int api_cancel(struct api_request *request, void *reply, struct error *err)
 	log_info("%s %" PRIu64 " cancelled by=%s jobs=%" PRIu64, message->kind,
 		 message->id, request->by, cancelling.count);
 	to->cancelled = cancelling.count;
+	if (cancelling.unstored)
+		return error_set(err, ENOBUFS,
+				 "the store's queue is full: %" PRIu64
+				 " job(s) are cancelled, %" PRIu64
+				 " are not; repeat the command",
+				 cancelling.count, cancelling.unstored);
 	return 0;
 }
 

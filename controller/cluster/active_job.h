@@ -53,8 +53,8 @@ struct job_life {
 	int (*submit)(struct jobs *jobs, uint64_t sweep, uint64_t cell_index,
 		      const struct job_spec *spec, struct error *err);
 	/* gang_exception() */
-	void (*exception)(struct job *job, enum failure failure, int64_t code,
-			  const char *text);
+	int (*exception)(struct job *job, enum failure failure, int64_t code,
+			 const char *text);
 };
 const struct job_life *job_life(const struct job *job);
 

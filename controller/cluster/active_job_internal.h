@@ -30,12 +30,13 @@ struct task {
 	size_t ends_count;
 	struct stream_size *streams; /* final sizes, once it ended */
 	size_t streams_count;
-	bool collecting;              /* its agent is still collecting files */
-	bool discarding;              /* the node was told to discard it */
-	bool reported;                /* by the report that is being handled */
-	bool collected;               /* all its streams and files are here */
-	bool crowded;                 /* of log_ingest.c */
-	bool waits;                   /* of sweep_image.c */
+	bool collecting; /* its agent is still collecting files */
+	bool discarding; /* the node was told to discard it */
+	bool reported;   /* by the report that is being handled */
+	bool collected;  /* all its streams and files are here */
+	bool crowded;    /* of log_ingest.c */
+	bool waits;      /* of sweep_image.c */
+	bool pin_learnt; /* image_pin was compared with the sweep's */
 	struct collected_file *files; /* once it ended */
 	size_t files_count;
 	struct task_hold hold;           /* of node.c */
@@ -86,6 +87,7 @@ struct job {
 	uint32_t attempt;
 	uint32_t first_attempt; /* since its submit or retry by a person */
 	enum failure failure;   /* the first one of the present attempt */
+	bool unstored;          /* its event must be repeated */
 	char *text;             /* of failure */
 	int64_t code;           /* errno value of failure */
 	int64_t queued_ms, started_ms, ended_ms;

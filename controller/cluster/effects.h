@@ -30,10 +30,6 @@ struct job_effects {
 	/* Time: the wall clock, which may jump, and one that does not. */
 	int64_t (*wall_ms)(void *arg);
 	int64_t (*mono_ms)(void *arg);
-	/* Run gang_deadlines() at that time of mono_ms(). Replaces an earlier
-	 * request.
-	 */
-	void (*wake_at)(void *arg, int64_t mono_ms);
 	/* Run another turn of the loop after this one. */
 	void (*turn)(void *arg);
 	/* Run jobs_read() when nothing more urgent is to do. */

@@ -328,9 +328,9 @@ static bool is_possible(const struct sweep_image *image, const char *found)
 	return !strcmp(hosts[0], hosts[1]) && !strcmp(paths[0], paths[1]);
 }
 
-/* 1: stored; 0: without memory it is not known yet. */
-static int keep(struct sweep_images *images, struct sweep_image *image,
-		const char *node, const char *found)
+static enum image_learnt keep(struct sweep_images *images,
+			      struct sweep_image *image, const char *node,
+			      const char *found)
 {
 	struct pin_row row = { image->sweep, image->name, found, node };
 	char *copy = strdup(found), *name = strdup(node);
@@ -338,39 +338,40 @@ static int keep(struct sweep_images *images, struct sweep_image *image,
 	if (!copy || !name || store_put_pin(images->store, &row, NULL) < 0) {
 		free(copy);
 		free(name);
-		return 0;
+		return IMAGE_UNSTORED;
 	}
 	image->found = copy;
 	image->node = name;
 	log_info("sweep=%" PRIu64 " image=%s is %s node=%s", image->sweep,
 		 image->name, found, node);
-	return 1;
+	return IMAGE_NEW;
 }
 
-int sweep_image_learn(struct sweep_images *images, struct task *task,
-		      const char *found, char *text, size_t size)
+enum image_learnt sweep_image_learn(struct sweep_images *images,
+				    struct task *task, const char *found,
+				    char *text, size_t size)
 {
 	struct sweep_image *image = resolved_image(images, task_job(task));
 	const char *node = node_name(task_node(task));
 
 	if (!image)
-		return 0;
+		return IMAGE_SAME;
 	if (!is_possible(image, found)) {
 		snprintf(text, size,
 			 "%s reports that image %s is %s, which is not in that "
 			 "repository",
 			 node, image->image, found);
-		return -1;
+		return IMAGE_OTHER;
 	}
 	if (!image->found)
 		return keep(images, image, node, found);
 	if (!strcmp(image->found, found))
-		return 0;
+		return IMAGE_SAME;
 	snprintf(text, size,
 		 "image %s is %s on %s, but %s on %s: the nodes of a sweep "
 		 "must have the same one",
 		 image->image, image->found, image->node, found, node);
-	return -1;
+	return IMAGE_OTHER;
 }
 
 void sweep_image_release(const struct job *job)

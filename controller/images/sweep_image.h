@@ -64,12 +64,19 @@ bool sweep_image_may_prepare(struct sweep_images *images, struct task *task);
 /* The task need not prepare any more. */
 void sweep_image_stop_waiting(struct sweep_images *images, struct task *task);
 
-/* A node reports what its task's image resolves to. 1: it is new, and stored;
- * 0: the sweep has the same already; -1 with a sentence in text: it differs, or
- * does not belong to the name; nothing was stored.
+enum image_learnt {
+	IMAGE_SAME,     /* the sweep has the same already, or needs none */
+	IMAGE_NEW,      /* it is stored */
+	IMAGE_UNSTORED, /* it is new, and could not be stored: try again */
+	IMAGE_OTHER,    /* it differs, or does not belong to the name */
+};
+
+/* A node reports what its task's image resolves to. text is a sentence about
+ * IMAGE_OTHER.
  */
-int sweep_image_learn(struct sweep_images *images, struct task *task,
-		      const char *found, char *text, size_t size);
+enum image_learnt sweep_image_learn(struct sweep_images *images,
+				    struct task *task, const char *found,
+				    char *text, size_t size);
 
 /* The job ends: another one may resolve the name. */
 void sweep_image_release(const struct job *job);

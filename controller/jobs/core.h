@@ -42,7 +42,6 @@ struct jobs {
 	TAILQ_HEAD(, trial) ended;
 	/* gang.c */
 	bool schedule_due;
-	int64_t next_deadline_ms; /* monotonic; 0: none */
 };
 
 #endif

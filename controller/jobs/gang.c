@@ -17,7 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LATE_MS 1000 /* until a late job is looked at again */
+/* Messages that waited while none was received arrive within this time. */
+#define ARREARS_MS 10000
 
 /* Allocating. */
 
@@ -167,30 +168,29 @@ static void end_task(struct task *task, bool commanded)
 	}
 }
 
-static void end_queued(struct job *job, enum failure failure)
+static int end_queued(struct job *job, enum failure failure)
 {
-	struct error err;
-
 	if (job_event(job,
 		      failure == FAILURE_CANCELLED ? JOB_EVENT_CANCEL
 						   : JOB_EVENT_FAIL,
-		      job_failure_data(job), &err) == 0) {
-		queue_remove(job->jobs->queue, &job->shape, job->id);
-		job_forget(job);
-	} else {
+		      job_failure_data(job), NULL) < 0) {
 		job_clear_failure(job);
+		return -1;
 	}
+	queue_remove(job->jobs->queue, &job->shape, job->id);
+	job_forget(job);
+	return 0;
 }
 
 /* If the event cannot be stored, gang_advance() tries again. */
-static void end_early(struct job *job)
+static int end_early(struct job *job)
 {
 	bool commanded = job->state != JOB_ALLOCATED;
-	struct error err;
 
-	if (job_event(job, JOB_EVENT_EXCEPTION, job_failure_data(job), &err) <
-	    0)
-		return;
+	job->unstored = job_event(job, JOB_EVENT_EXCEPTION,
+				  job_failure_data(job), NULL) < 0;
+	if (job->unstored)
+		return -1;
 	log_info("job=%" PRIu64 " ends early: %s: %s", job->id,
 		 failure_name(job->failure), job->text ? job->text : "");
 	for (uint32_t i = 0; i < job->gang->spec.nodes; i++)
@@ -198,10 +198,11 @@ static void end_early(struct job *job)
 	sweep_image_release(job);
 	node_command_waiting(job->jobs);
 	gang_advance(job);
+	return 0;
 }
 
-void gang_exception(struct job *job, enum failure failure, int64_t code,
-		    const char *why)
+int gang_exception(struct job *job, enum failure failure, int64_t code,
+		   const char *why)
 {
 	char text[500];
 
@@ -209,37 +210,37 @@ void gang_exception(struct job *job, enum failure failure, int64_t code,
 	if (job_state_final(job->state) ||
 	    (job->state == JOB_COLLECTING &&
 	     !end_collecting(job, failure, text, sizeof(text))))
-		return;
+		return 0;
 	job_set_failure(job, failure, code, text);
-	if (job->state == JOB_QUEUED)
-		end_queued(job, failure);
-	else
-		end_early(job);
+	return job->state == JOB_QUEUED ? end_queued(job, failure)
+					: end_early(job);
 }
 
 /* Advancing. */
 
-/* A task on a disconnected node may have ended in time. */
-static bool ends_unknown(const struct gang *gang)
+/* Past the deadline: does a task still run? A task on a disconnected node may
+ * have ended in time.
+ */
+static bool is_late(const struct gang *gang)
 {
+	bool runs = false;
+
 	for (uint32_t i = 0; i < gang->spec.nodes; i++) {
 		const struct task *task = &gang->tasks[i];
 
-		if (task->state != TASK_ENDED &&
-		    !(task_node(task) && node_up(task_node(task))))
-			return true;
+		if (task->state == TASK_ENDED)
+			continue;
+		if (!task_node(task) || !node_up(task_node(task)))
+			return false;
+		runs = true;
 	}
-	return false;
+	return runs;
 }
 
-static void past_deadline(struct jobs *jobs, struct gang *gang)
+static void end_late(struct gang *gang)
 {
 	char text[120];
 
-	if (ends_unknown(gang)) {
-		gang->deadline_ms = effects_mono_ms(jobs->effects) + LATE_MS;
-		return;
-	}
 	gang->deadline_ms = 0;
 	snprintf(text, sizeof(text),
 		 "not ended within its limit of %" PRIu64 " s",
@@ -247,28 +248,31 @@ static void past_deadline(struct jobs *jobs, struct gang *gang)
 	gang_exception(gang->job, FAILURE_TIMEOUT, 0, text);
 }
 
-static void wake_at(struct jobs *jobs, int64_t mono_ms)
-{
-	if (jobs->next_deadline_ms && jobs->next_deadline_ms <= mono_ms)
-		return;
-	jobs->next_deadline_ms = mono_ms;
-	jobs->effects->wake_at(jobs->effects->arg, mono_ms);
-}
-
-void gang_deadlines(struct jobs *jobs)
+void gang_tick(struct jobs *jobs)
 {
 	int64_t now = effects_mono_ms(jobs->effects);
 	struct gang *gang, *next;
 
 	for (gang = gang_first(jobs->table); gang; gang = next) {
 		next = gang_next(gang);
-		if (gang->deadline_ms && gang->deadline_ms <= now)
-			past_deadline(jobs, gang);
+		if (gang->deadline_ms && gang->deadline_ms <= now &&
+		    is_late(gang))
+			end_late(gang);
+		else
+			gang_advance(gang->job);
 	}
-	jobs->next_deadline_ms = 0;
-	for (gang = gang_first(jobs->table); gang; gang = gang_next(gang))
-		if (gang->deadline_ms)
-			wake_at(jobs, gang->deadline_ms);
+}
+
+void gang_extend_deadlines(struct jobs *jobs)
+{
+	int64_t now = effects_mono_ms(jobs->effects);
+	struct gang *gang;
+
+	for (gang = gang_first(jobs->table); gang; gang = gang_next(gang)) {
+		gang_heard(gang, now);
+		if (gang->deadline_ms && gang->deadline_ms < now + ARREARS_MS)
+			gang->deadline_ms = now + ARREARS_MS;
+	}
 }
 
 static void set_deadline(struct job *job)
@@ -284,7 +288,6 @@ static void set_deadline(struct job *job)
 		left = (int64_t)timeout_ms;
 	job->gang->deadline_ms =
 		effects_mono_ms(job->jobs->effects) + (left > 0 ? left : 0);
-	wake_at(job->jobs, job->gang->deadline_ms);
 }
 
 static int keep_addresses(struct gang *gang)
@@ -312,6 +315,46 @@ static bool refuse_unlike(struct job *job)
 	job->avoid = odd;
 	gang_exception(job, FAILURE_PREFLIGHT, 0, text);
 	return true;
+}
+
+static void record_pin(const struct task *task)
+{
+	struct job *job = task->job;
+	cJSON *data = cJSON_CreateObject();
+
+	cJSON_AddStringToObject(data, "image", job->gang->spec.container.image);
+	cJSON_AddStringToObject(data, "pin", task->image_pin);
+	cJSON_AddStringToObject(data, "node", node_name(task_node(task)));
+	job_event(job, JOB_EVENT_PIN, data, NULL);
+}
+
+/* Nodes resolved the name of the image. If one of them found another image than
+ * the sweep has, the attempt ends.
+ */
+static bool refuse_image(struct job *job)
+{
+	enum image_learnt learnt;
+	char text[400];
+
+	for (uint32_t i = 0; i < job->gang->spec.nodes; i++) {
+		struct task *task = &job->gang->tasks[i];
+
+		if (!task->image_pin || task->pin_learnt)
+			continue;
+		learnt = sweep_image_learn(job->jobs->images, task,
+					   task->image_pin, text, sizeof(text));
+		task->pin_learnt = learnt != IMAGE_UNSTORED;
+		if (learnt == IMAGE_OTHER) {
+			job->avoid = task_node(task);
+			gang_exception(job, FAILURE_PREFLIGHT, 0, text);
+			return true;
+		}
+		if (learnt == IMAGE_NEW) {
+			record_pin(task);
+			node_command_waiting(job->jobs);
+		}
+	}
+	return false;
 }
 
 static void all_ready(struct job *job)
@@ -355,7 +398,7 @@ static bool is_held_up(struct job *job)
 		job_forget_removed(job);
 		return true;
 	}
-	if (job->failure && job->state != JOB_COLLECTING) {
+	if (job->unstored) {
 		end_early(job);
 		return true;
 	}
@@ -378,7 +421,8 @@ static void finish_served(const struct gang *gang)
 
 void gang_advance(struct job *job)
 {
-	if (is_held_up(job))
+	if (is_held_up(job) ||
+	    (job->state == JOB_PREPARING && refuse_image(job)))
 		return;
 	if (job->state == JOB_PREPARING &&
 	    all_tasks(job, TASK_READY, TASK_READY))

@@ -17,18 +17,25 @@
 void gang_schedule(struct jobs *jobs);
 
 /* End the job early. A queued job is final at once. A job that is ending
- * already stays as it is.
+ * already stays as it is. -1: the event could not be stored. Then a queued job
+ * stays queued, and gang_tick() ends any other as soon as it can be stored.
  */
-void gang_exception(struct job *job, enum failure failure, int64_t code,
-		    const char *text);
+int gang_exception(struct job *job, enum failure failure, int64_t code,
+		   const char *text);
 
 /* Take the job's next step if it need not wait. May free the job. */
 void gang_advance(struct job *job);
 
-/* End the gangs that are past their time limit. effects.h: wake_at. */
-void gang_deadlines(struct jobs *jobs);
+/* End the gangs that are past their time limit. Try again what could not be
+ * stored.
+ */
+void gang_tick(struct jobs *jobs);
+/* No message was received for a while: no gang is late or silent because of
+ * that.
+ */
+void gang_extend_deadlines(struct jobs *jobs);
 
-/* After a restart: set the timers of jobs that run. */
+/* After a restart: jobs that run have their time limit again. */
 void gang_resume(struct job *job);
 
 #endif

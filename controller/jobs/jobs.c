@@ -180,16 +180,6 @@ void jobs_node_gone(struct jobs *jobs, struct node *node)
 	node_event_gone(jobs, node);
 }
 
-static void look_again(struct jobs *jobs)
-{
-	struct gang *gang, *next;
-
-	for (gang = gang_first(jobs->table); gang; gang = next) {
-		next = gang_next(gang);
-		gang_advance(gang->job);
-	}
-}
-
 static void give_up(struct jobs *jobs, struct node *node)
 {
 	char why[KEY_NAME_SIZE + 60];
@@ -213,13 +203,14 @@ void jobs_tick(struct jobs *jobs)
 			    (int64_t)jobs->node_lost_ms)
 			give_up(jobs, node);
 	}
-	look_again(jobs);
+	gang_tick(jobs);
 	hang_tick(jobs);
 }
 
 void jobs_extend_deadlines(struct jobs *jobs, int64_t stopped_ms)
 {
 	nodes_extend_deadlines(jobs->nodes, stopped_ms);
+	gang_extend_deadlines(jobs);
 }
 
 void jobs_read(struct jobs *jobs)

@@ -75,12 +75,14 @@ bool jobs_message(struct jobs *jobs, struct node *node, enum message_type type,
 /* The node's session is over. */
 void jobs_node_gone(struct jobs *jobs, struct node *node);
 
-/* Call it every half second: drains begin and end, nodes become lost, and jobs
- * that could not continue, for example because the disk was full, are tried
- * again.
+/* Call it every half second: drains begin and end, nodes become lost, jobs
+ * reach their time limit, and those that could not continue, for example
+ * because the disk was full, are tried again.
  */
 void jobs_tick(struct jobs *jobs);
-/* The process itself was stopped for so long: nodes are not lost for it. */
+/* The process received no message for so long. Call it before the next
+ * jobs_tick(): no node is lost and no job is late because of that.
+ */
 void jobs_extend_deadlines(struct jobs *jobs, int64_t stopped_ms);
 
 /* Continue to read output; effects.h: read_soon. */

@@ -63,8 +63,10 @@ static void keep_status(struct task *task, struct task_status *status)
 	keep_text(&task->text, status->text);
 	if (status->image_id)
 		keep_text(&task->image_id, status->image_id);
-	if (status->image_pin)
+	if (status->image_pin) {
 		keep_text(&task->image_pin, status->image_pin);
+		task->pin_learnt = false;
+	}
 	task->exit_code = status->exit_code;
 	task->started_ms = (int64_t)status->started_ms;
 	task->ended_ms = (int64_t)status->ended_ms;
@@ -105,28 +107,6 @@ static void discard_unknown(struct jobs *jobs, struct node *node,
 static bool was_started(const struct job *job)
 {
 	return job->state == JOB_READY || job->state == JOB_RUNNING;
-}
-
-/* The node resolved the name of the image; false: to another image. */
-static bool learn_image(struct task *task, const char *found, char *text,
-			size_t size)
-{
-	int learnt = found ? sweep_image_learn(task->job->jobs->images, task,
-					       found, text, size)
-			   : 0;
-	struct job *job = task->job;
-	struct error err;
-	cJSON *data;
-
-	if (learnt <= 0)
-		return learnt == 0;
-	data = cJSON_CreateObject();
-	cJSON_AddStringToObject(data, "image", job->gang->spec.container.image);
-	cJSON_AddStringToObject(data, "pin", found);
-	cJSON_AddStringToObject(data, "node", node_name(task_node(task)));
-	job_event(job, JOB_EVENT_PIN, data, &err);
-	node_command_waiting(task->job->jobs);
-	return true;
 }
 
 /* The node has received the image. */
@@ -177,10 +157,6 @@ void node_event_status(struct jobs *jobs, struct node *node,
 		if (!job->failure && failure_infrastructure(task->failure))
 			job->avoid = node;
 		gang_exception(job, task->failure, status->code, text);
-	} else if (job->state == JOB_PREPARING &&
-		   !learn_image(task, status->image_pin, text, sizeof(text))) {
-		job->avoid = node;
-		gang_exception(job, FAILURE_PREFLIGHT, 0, text);
 	} else if (task->state == TASK_READY && was_started(job)) {
 		/* The command was lost, or the agent restarted. */
 		node_command_start(task);

@@ -67,8 +67,10 @@ static bool no_room(struct error *err)
 {
 	bool strike = world_strikes(owner, owner->plan.fail_put);
 
-	if (strike)
+	if (strike) {
+		owner->refused++;
 		error_set(err, ENOBUFS, "no room for more rows");
+	}
 	return strike;
 }
 

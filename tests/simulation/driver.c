@@ -7,7 +7,6 @@
  */
 #include "tests/simulation/simulation.h"
 
-#include "controller/jobs/gang.h"
 #include "controller/jobs/job.h"
 #include "controller/nodes/node.h"
 
@@ -35,16 +34,6 @@ static int64_t mono_ms(void *arg)
 	const struct world *world = arg;
 
 	return 1 + world->now_us / MS;
-}
-
-static void wake_at(void *arg, int64_t at_ms)
-{
-	struct world *world = arg;
-	int64_t delay_us = (at_ms - mono_ms(world)) * MS;
-
-	world->deadline_us = world->now_us + (delay_us > 0 ? delay_us : 0);
-	world_later(world, delay_us > 0 ? delay_us : 0, SIM_DEADLINE, NULL,
-		    world->life, NULL);
 }
 
 static void turn_again(void *arg)
@@ -266,7 +255,6 @@ static int keep_files(void *arg, struct job *job, cJSON **list,
 static const struct job_effects effects = {
 	.wall_ms = wall_ms,
 	.mono_ms = mono_ms,
-	.wake_at = wake_at,
 	.turn = turn_again,
 	.read_soon = read_soon,
 	.send = send,
@@ -384,7 +372,7 @@ void driver_kill(struct world *world)
 		return;
 	world->kills++;
 	world_trace(world, "controller %u is killed", world->life);
-	if (!store_pending(world->store))
+	if (!store_pending(world->store) && !snapshot_is_early(world))
 		before = snapshot_take(world);
 	world->alive = false;
 	for (uint32_t i = 0; i < world->plan.nodes; i++) {
@@ -657,6 +645,17 @@ static void arrive(struct world *world, const struct sim_event *event)
 	run_turn(world);
 }
 
+/* What could not be stored is tried again. */
+static void tick_jobs(struct world *world)
+{
+	uint64_t refused = world->refused;
+
+	jobs_tick(world->jobs);
+	if (world->refused == refused && snapshot_is_early(world))
+		world_wrong(world, "the end of a job is not stored again");
+	run_turn(world);
+}
+
 static void unstall(struct world *world)
 {
 	struct sim_event *waiting;
@@ -664,6 +663,10 @@ static void unstall(struct world *world)
 
 	world->stalled = false;
 	run_turn(world);
+	if (world->stalled || !world->alive)
+		return;
+	/* A tick may come before the messages that waited. */
+	tick_jobs(world);
 	if (world->stalled || !world->alive)
 		return;
 	waiting = world->inbox;
@@ -682,8 +685,7 @@ static void tick(struct world *world)
 		jobs_extend_deadlines(world->jobs, TICK_US / MS);
 		return;
 	}
-	jobs_tick(world->jobs);
-	run_turn(world);
+	tick_jobs(world);
 }
 
 static void own_event(struct world *world, const struct sim_event *event)
@@ -694,12 +696,6 @@ static void own_event(struct world *world, const struct sim_event *event)
 		break;
 	case SIM_UNSTALL:
 		unstall(world);
-		break;
-	case SIM_DEADLINE:
-		if (world->now_us >= world->deadline_us) {
-			gang_deadlines(world->jobs);
-			run_turn(world);
-		}
 		break;
 	case SIM_READ:
 		world->again = false;

@@ -35,6 +35,7 @@ static void submit(struct world *world)
 	bool beta = id % 5 == 4;
 	uint8_t kind = (uint8_t)(KIND_KNOWN | (beta ? KIND_BETA : 0));
 	struct after_spec after = { .job = 1 + random_below(state, id) };
+	char image[] = { 'r', '/', 'i', ':', (char)('a' + id % 8), 0 };
 	struct job_spec spec = {
 		.sweep = (char *)"s",
 		.cell = (char *)"x=1",
@@ -42,7 +43,7 @@ static void submit(struct world *world)
 		.vendor = (char *)(beta ? "beta" : "alpha"),
 		.priority = (int64_t)random_below(state, 3),
 		.retries = (uint32_t)random_below(state, 4),
-		.container.image = (char *)"r/i:1",
+		.container.image = image,
 		.container.network = (char *)"host",
 	};
 	struct store_mark mark = store_mark(world->store);
@@ -262,7 +263,7 @@ void faults_strike(struct world *world)
 		break;
 	case 1:
 		world->disk_full_us = world->now_us +
-				      (int64_t)random_below(state, 20 * SECOND);
+				      (int64_t)random_below(state, 40 * SECOND);
 		world_trace(world, "the disk is full");
 		break;
 	case 2:

@@ -301,6 +301,19 @@ static void print_job(struct job *job, void *arg)
 	fprintf(to, "\n");
 }
 
+static void find_unstored(struct job *job, void *arg)
+{
+	*(bool *)arg |= job->unstored;
+}
+
+bool snapshot_is_early(struct world *world)
+{
+	bool early = false;
+
+	job_each(world->parts.table, find_unstored, &early);
+	return early;
+}
+
 struct snapshot *snapshot_take(struct world *world)
 {
 	struct snapshot *snapshot = calloc(1, sizeof(*snapshot));

@@ -44,7 +44,6 @@ enum sim_kind {
 	SIM_TO_CONTROLLER,
 	SIM_TO_AGENT,
 	SIM_TICK,     /* of the controller */
-	SIM_DEADLINE, /* it asked to be woken */
 	SIM_READ,     /* it asked to read on */
 	SIM_UNSTALL,  /* it tries its disk again */
 	SIM_BOOT,     /* it starts */
@@ -181,8 +180,8 @@ struct world {
 	struct jobs_parts parts; /* of jobs */
 	char folder[64];
 	bool alive, stalled, reading, again;
-	uint32_t life;                     /* counts controllers */
-	int64_t deadline_us, disk_full_us; /* until then */
+	uint32_t life;        /* counts controllers */
+	int64_t disk_full_us; /* until then */
 	struct sim_event *outgoing;
 	size_t outgoing_count, outgoing_room;
 	struct sim_event *inbox; /* what came while it was stalled */
@@ -190,6 +189,7 @@ struct world {
 	uint64_t submitted;
 	uint8_t kinds[SIM_KINDS]; /* of submitted jobs, by id */
 	uint64_t kills, cuts, commits;
+	uint64_t refused; /* rows that found no room in the queue */
 	/* What is true. */
 	void *truths;    /* tsearch(3) tree */
 	char wrong[400]; /* the first invariant that is broken */
@@ -258,6 +258,8 @@ void check_job_ended(struct world *world, const struct job *job);
 void check_result(struct world *world, const struct result_row *row);
 void check_end(struct world *world);
 struct snapshot;
+/* Does a job wait for room to store why it ends? */
+bool snapshot_is_early(struct world *world);
 struct snapshot *snapshot_take(struct world *world);
 void snapshot_compare(struct world *world, struct snapshot *before);
 

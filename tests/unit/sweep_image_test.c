@@ -29,7 +29,7 @@ struct bed {
 };
 
 /* What node n says that the image of a new sweep is. */
-static int learn(struct bed *bed, int n, const char *found)
+static enum image_learnt learn(struct bed *bed, int n, const char *found)
 {
 	struct task task = { .job = &bed->job, .hold.node = &bed->nodes[n] };
 
@@ -55,22 +55,25 @@ static void use(struct bed *bed, const char *image, const char *build)
 static void claims(struct bed *bed)
 {
 	use(bed, "r:1/app:1", NULL);
-	ok(learn(bed, 0, "r:1/other@" D1) < 0 &&
+	ok(learn(bed, 0, "r:1/other@" D1) == IMAGE_OTHER &&
 		   !strcmp(bed->text,
 			   "n1 reports that image r:1/app:1 is r:1/other@" D1
 			   ", which is not in that repository"),
 	   "a digest of another repository is refused: %s", bed->text);
-	ok(learn(bed, 0, "r:2/app@" D1) < 0, "and of another registry");
-	ok(learn(bed, 0, "r:1/app:2") < 0, "and a tag");
-	ok(learn(bed, 0, "") < 0 && learn(bed, 0, "sha256:ee") < 0,
+	ok(learn(bed, 0, "r:2/app@" D1) == IMAGE_OTHER,
+	   "and of another registry");
+	ok(learn(bed, 0, "r:1/app:2") == IMAGE_OTHER, "and a tag");
+	ok(learn(bed, 0, "") == IMAGE_OTHER &&
+		   learn(bed, 0, "sha256:ee") == IMAGE_OTHER,
 	   "and what is no reference");
 	ok(!sweep_image_digest(bed->images, &bed->job), "none of it is stored");
-	is_int(learn(bed, 0, "r:1/app@" D1), 1, "one of its own is");
+	is_int(learn(bed, 0, "r:1/app@" D1), IMAGE_NEW, "one of its own is");
 	is(sweep_image_digest(bed->images, &bed->job), "r:1/app@" D1,
 	   "as told");
-	is_int(learn(bed, 1, "r:1/app@" D1), 0, "nodes that agree are fine");
-	ok(learn(bed, 1, "r:1/app@" D2) < 0 && strstr(bed->text, "n1") &&
-		   strstr(bed->text, "n2"),
+	is_int(learn(bed, 1, "r:1/app@" D1), IMAGE_SAME,
+	       "nodes that agree are fine");
+	ok(learn(bed, 1, "r:1/app@" D2) == IMAGE_OTHER &&
+		   strstr(bed->text, "n1") && strstr(bed->text, "n2"),
 	   "those that do not are named: %s", bed->text);
 	is(sweep_image_digest(bed->images, &bed->job), "r:1/app@" D1,
 	   "and nothing is another's");
@@ -79,16 +82,18 @@ static void claims(struct bed *bed)
 static void forms(struct bed *bed)
 {
 	use(bed, "ubuntu", NULL);
-	is_int(learn(bed, 0, "docker.io/library/ubuntu@" D1), 0 + 1,
+	is_int(learn(bed, 0, "docker.io/library/ubuntu@" D1), IMAGE_NEW,
 	       "the Hub's names are the same in full");
 	use(bed, "app:1", NULL);
-	is_int(learn(bed, 0, D1), 1, "an image of no registry has an id");
+	is_int(learn(bed, 0, D1), IMAGE_NEW,
+	       "an image of no registry has an id");
 	use(bed, "app:1@" D1, NULL);
-	is_int(learn(bed, 0, "app@" D2), 0, "a sweep's own digest needs none");
+	is_int(learn(bed, 0, "app@" D2), IMAGE_SAME,
+	       "a sweep's own digest needs none");
 	ok(!sweep_image_digest(bed->images, &bed->job),
 	   "and no node changes it");
 	use(bed, "mine:1", "vendors/mine");
-	is_int(learn(bed, 0, "mine:0123456789ab"), 1,
+	is_int(learn(bed, 0, "mine:0123456789ab"), IMAGE_NEW,
 	       "a built one is what it was built from");
 }
 
