@@ -12,7 +12,9 @@ struct rendezvous {
 	uint32_t port;            /* MASTER_PORT */
 	uint64_t time_ms;         /* START_TIME, since 1970 */
 	struct strings addresses; /* of all nodes by rank, or none; borrowed */
-	const char *interface; /* of this node's own address; NULL: not known */
+	/* Of this node's own address; NULL: not known, or the job has one node.
+	 */
+	const char *interface;
 };
 
 #define COMMAND_HOSTFILE "/regatta/in/hostfile" /* in the container */

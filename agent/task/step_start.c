@@ -60,7 +60,6 @@ static void meet_inside(const struct task *task, struct rendezvous *rendezvous)
 	    !task->services->preflight.binding->features->separate_network)
 		return;
 	rendezvous->address = loopback[0];
-	rendezvous->interface = "lo";
 	if (rendezvous->addresses.count)
 		rendezvous->addresses =
 			(struct strings){ .items = loopback, .count = 1 };
@@ -75,12 +74,13 @@ static int write_start(struct task *task, const struct container_place *place,
 		.port = task->rendezvous_port,
 		.time_ms = task->start_ms,
 		.addresses = task->addresses,
-		.interface =
-			network_interface(task->services->address, interface),
 	};
 	owned(secret_buffer_clear) struct buffer start;
 	owned(buffer_clear) struct buffer hosts;
 
+	if (task->spec.nodes > 1)
+		rendezvous.interface =
+			network_interface(task->services->address, interface);
 	meet_inside(task, &rendezvous);
 	buffer_init(&start, INIT_START_MAX);
 	buffer_init(&hosts, HOSTFILE_MAX);
