@@ -111,17 +111,6 @@ static void path_in(const struct task_id *id, enum spool_folder folder,
 	task_path(id, inside, path);
 }
 
-static DIR *open_folder(int parent, const char *path)
-{
-	int fd = openat(parent, path,
-			O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-
-	if (!dir && fd >= 0)
-		close(fd);
-	return dir;
-}
-
 static int make_folder(struct spool *spool, const char *path, mode_t mode,
 		       struct error *err)
 {
@@ -258,7 +247,7 @@ void spool_names(struct spool *spool, const struct task_id *id,
 	DIR *dir;
 
 	path_in(id, folder, ".", path);
-	dir = open_folder(spool->fd, path);
+	dir = file_open_folder(spool->fd, path);
 	while (dir && (entry = readdir(dir)))
 		if (entry->d_name[0] != '.')
 			fn(arg, entry->d_name);
@@ -380,7 +369,7 @@ int spool_append_stream(struct spool *spool, const struct task_id *id,
 static void measure_folder(int parent, const char *name, unsigned int depth,
 			   size_t names_max, struct spool_usage *usage)
 {
-	DIR *dir = open_folder(parent, name);
+	DIR *dir = file_open_folder(parent, name);
 	const struct dirent *entry;
 	struct stat st;
 
@@ -441,7 +430,7 @@ static bool parse_name(const char *name, struct task_id *id)
 
 int spool_each(struct spool *spool, spool_fn *fn, void *arg, struct error *err)
 {
-	DIR *dir = open_folder(spool->fd, ".");
+	DIR *dir = file_open_folder(spool->fd, ".");
 	struct dirent *entry;
 
 	if (!dir)
