@@ -9,7 +9,7 @@
 /* Bytes of the printable character at text; 0: there is none. */
 static size_t character(const char *text, size_t size)
 {
-	uint32_t code;
+	uint32_t code = 0;
 	size_t length = utf8_character(text, size, &code);
 	bool control = code < 0x20 || code == 0x7f || utf8_turns(code);
 
