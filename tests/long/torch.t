@@ -120,6 +120,8 @@ def main():
         taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         taken.bind(("", int(os.environ["MASTER_PORT"])))
         taken.listen()
+    elif fault == "port":
+        time.sleep(60)  # else it may end first, as rank 0's socket closes
     dist.init_process_group("gloo")
     model = DistributedDataParallel(torch.nn.Linear(8, 1))
     if fault in ("worker", "shm") and guilty:
