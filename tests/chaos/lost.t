@@ -77,6 +77,19 @@ ok 'wait_job "$JOB" completed 20 && [[ $(job_get "$JOB" .attempt) == 1 ]]' \
 	"a node that comes back while the controller stands still loses nothing"
 must wait_sweep "$SWEEP" 20
 
+# Nor is a job late that ended in time, while nobody could hear it.
+must submit_tool late timeout=10s append /host/runs x , wait /host/go
+must wait_job "$JOB" running 20
+node=$(job_get "$JOB" '.allocation[0]')
+kill -STOP "$(pid_of cluster/controller)"
+touch "$BED/host/late/go"
+must wait_for "log_of cluster/agent${node#n} | grep 'task ended job=$JOB '" 8
+sleep 10
+kill -CONT "$(pid_of cluster/controller)"
+ok 'wait_job "$JOB" completed 20' \
+	"a job that ends in time while the controller stands still is not late"
+must wait_sweep "$SWEEP" 20
+
 # The only node that could: the job waits for it.
 must submit_tool all nodes=3 append /host/runs x , wait /host/go , print 7000
 must wait_job "$JOB" running 20
