@@ -23,7 +23,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define SIZES_MAX 8
 #define SWEEP_S 600
@@ -80,7 +79,8 @@ static int measure_join(struct crowd *crowd, struct person *person,
 	cpu = process_cpu_s(site->controller);
 	begun = clock_s();
 	/* One heartbeat of every agent, and more. */
-	sleep(is_quick() ? 1 : 6 + beat_s(site->agents_count));
+	person_idle(person,
+		    is_quick() ? 1 : 6 + beat_s(site->agents_count));
 	figures->idle_cpu =
 		(process_cpu_s(site->controller) - cpu) / (clock_s() - begun);
 	figures->rss_kib = (process_rss_kib(site->controller) - rss) / agents;

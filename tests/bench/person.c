@@ -115,6 +115,16 @@ void person_free(struct person *person)
 	free(person);
 }
 
+void person_idle(struct person *person, double seconds)
+{
+	double until = clock_s() + seconds;
+	double left;
+
+	while ((left = until - clock_s()) > 0)
+		if (sd_event_run(person->loop, (uint64_t)(left * 1e6)) < 0)
+			break;
+}
+
 /* body: every request begins with its number. */
 static cJSON *request(struct person *person, enum message_type type, void *body,
 		      const void *payload, size_t size, struct error *err)

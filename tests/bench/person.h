@@ -16,6 +16,9 @@ struct person *person_new(const struct site *site, struct error *err);
 void person_free(struct person *person);
 OWNED_POINTER(struct person, person_free)
 
+/* Asks nothing and sends its heartbeats. */
+void person_idle(struct person *person, double seconds);
+
 struct submitted {
 	uint64_t sweep;
 	uint64_t jobs;
