@@ -53,31 +53,33 @@ int64_t expected_time(const struct job *job)
 	return run_times_expected(&cell, &sweep);
 }
 
-/* The longest time that a suitable node stays. */
-static int64_t longest_left(const struct job *job, const struct slot *slots,
-			    size_t count)
+/* When the last of the suitable nodes that will leave does so; 0: none will. */
+static int64_t last_leaves(const struct job *job, const struct slot *slots,
+			   size_t count)
 {
-	int64_t longest = 0;
+	int64_t last = 0;
 
 	for (size_t i = 0; i < count; i++)
 		if (slot_suits(&slots[i], &job->shape) &&
-		    slots[i].left_ms > longest)
-			longest = slots[i].left_ms;
-	return longest;
+		    slots[i].until_ms > last)
+			last = slots[i].until_ms;
+	return last;
 }
 
 bool expected_late(const struct job *job, const struct slot *slots,
 		   size_t count, char *text, size_t size)
 {
-	int64_t left_ms = longest_left(job, slots, count);
-	int64_t lasts_ms = left_ms ? expected_time(job) : 0;
+	int64_t now_ms = effects_wall_ms(job->jobs->effects);
+	int64_t until_ms = last_leaves(job, slots, count);
+	int64_t lasts_ms = until_ms ? expected_time(job) : 0;
 
-	if (!shape_late(&job->shape, slots, count, lasts_ms))
+	if (!lasts_ms ||
+	    !shape_late(&job->shape, slots, count, now_ms + lasts_ms))
 		return false;
 	snprintf(text, size,
 		 "runs for about %lld min like others of its cell or sweep; "
 		 "its nodes leave in %lld min",
 		 (long long)(lasts_ms + 59999) / 60000,
-		 (long long)left_ms / 60000);
+		 (long long)(until_ms - now_ms) / 60000);
 	return true;
 }

@@ -86,12 +86,13 @@ static bool avoid(void *arg, uint64_t id, size_t slot)
 	return job && job->avoid && node_index(job->avoid) == slot;
 }
 
-static int64_t lasts(void *arg, uint64_t id)
+static int64_t ends(void *arg, uint64_t id)
 {
 	struct jobs *jobs = arg;
 	const struct job *job = job_find(jobs->table, id);
+	int64_t lasts_ms = job ? expected_time(job) : 0;
 
-	return job ? expected_time(job) : 0;
+	return lasts_ms ? effects_wall_ms(jobs->effects) + lasts_ms : 0;
 }
 
 void gang_schedule(struct jobs *jobs)
@@ -101,10 +102,9 @@ void gang_schedule(struct jobs *jobs)
 	if (!nodes_changed(jobs->nodes) && !jobs->schedule_due)
 		return;
 	jobs->schedule_due = false;
-	nodes_pass_time(jobs->nodes);
-	if (!jobs->draining &&
+	if (!jobs->draining && queue_length(jobs->queue) &&
 	    scheduler_run(jobs->queue, node_slots(jobs->nodes),
-			  node_count(jobs->nodes), avoid, lasts, place, jobs,
+			  node_count(jobs->nodes), avoid, ends, place, jobs,
 			  &err) < 0)
 		log_error("%s", err.text);
 }

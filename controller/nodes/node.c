@@ -103,20 +103,6 @@ bool nodes_changed(struct nodes *nodes)
 	return changed;
 }
 
-void nodes_pass_time(struct nodes *nodes)
-{
-	int64_t now_ms = effects_wall_ms(nodes->effects);
-
-	for (size_t i = 0; i < nodes->count; i++) {
-		int64_t until_ms = nodes->list[i]->view.until_ms;
-		int64_t left_ms = until_ms - now_ms;
-
-		nodes->slots[i].left_ms = !until_ms     ? 0
-					  : left_ms > 0 ? left_ms
-							: 1;
-	}
-}
-
 static int compare_names(const void *a, const void *b)
 {
 	const struct node *x = a, *y = b;
@@ -340,6 +326,7 @@ void node_refresh(struct nodes *nodes, struct node *node)
 	node_devices_show(node, slot);
 	slot->usable = up && !node->discards_count;
 	slot->cleaning = up && node->discards_count;
+	slot->until_ms = node->view.until_ms;
 	nodes->changed = true;
 	nodes->changes->events = true;
 }

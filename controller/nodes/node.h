@@ -84,9 +84,6 @@ struct node *node_get(struct nodes *nodes, const char *name, struct error *err);
  */
 bool nodes_changed(struct nodes *nodes);
 
-/* Update how long the nodes stay that will leave. */
-void nodes_pass_time(struct nodes *nodes);
-
 /* Load the nodes from the store; they are down until they say hello. */
 int node_load(struct nodes *nodes, struct error *err);
 

@@ -22,9 +22,9 @@ struct run {
 	bool *reserved; /* by slot: reserved, or not usable */
 	size_t open;    /* slots that are not reserved */
 	avoid_fn *avoid;
-	lasts_fn *lasts; /* NULL also if no node leaves */
+	ends_fn *ends; /* NULL also if no node leaves */
 	void *arg;
-	int64_t lasts_ms; /* of the job that is looked at */
+	int64_t ends_ms; /* of the job that is looked at */
 	struct late *late;
 	size_t late_count;
 	struct placement placements[SCHEDULER_GANG_MAX];
@@ -214,13 +214,13 @@ size_t shape_suiting(const struct shape *shape, const struct slot *slots,
 	return suiting;
 }
 
-static bool stays(const struct slot *slot, int64_t lasts_ms)
+static bool stays(const struct slot *slot, int64_t ends_ms)
 {
-	return !slot->left_ms || lasts_ms <= slot->left_ms;
+	return !slot->until_ms || ends_ms <= slot->until_ms;
 }
 
 bool shape_late(const struct shape *shape, const struct slot *slots,
-		size_t count, int64_t lasts_ms)
+		size_t count, int64_t ends_ms)
 {
 	size_t of = candidates(shape, count), suiting = 0, staying = 0;
 
@@ -230,7 +230,7 @@ bool shape_late(const struct shape *shape, const struct slot *slots,
 		if (i == count || !slot_suits(&slots[i], shape))
 			continue;
 		suiting++;
-		staying += stays(&slots[i], lasts_ms);
+		staying += stays(&slots[i], ends_ms);
 	}
 	return suiting >= shape->nodes && staying < shape->nodes;
 }
@@ -254,7 +254,7 @@ static uint32_t find_slots(struct run *run, struct lane *lane, uint64_t job,
 			lane->first += n == lane->first;
 			continue;
 		}
-		if (!stays(&run->slots[i], run->lasts_ms) ||
+		if (!stays(&run->slots[i], run->ends_ms) ||
 		    (strict && run->avoid && run->avoid(run->arg, job, i)))
 			continue;
 		run->placements[found++] =
@@ -304,21 +304,16 @@ static void block(struct run *run, struct lane *lane)
 	}
 }
 
-static void reserve_unusable(struct run *run)
+static void look_at_slots(struct run *run, ends_fn *ends)
 {
 	run->open = 0;
+	run->ends = NULL;
 	for (size_t i = 0; i < run->count; i++) {
 		run->reserved[i] = !run->slots[i].usable;
 		run->open += run->slots[i].usable;
+		if (run->slots[i].until_ms)
+			run->ends = ends;
 	}
-}
-
-static bool any_leaves(const struct slot *slots, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		if (slots[i].left_ms)
-			return true;
-	return false;
 }
 
 /* Take the head out for this run if it would not end in time. */
@@ -326,9 +321,8 @@ static bool pass_over(struct run *run, struct lane *lane)
 {
 	struct late *late;
 
-	run->lasts_ms =
-		run->lasts ? run->lasts(run->arg, lane->heap[0].job) : 0;
-	if (!shape_late(&lane->shape, run->slots, run->count, run->lasts_ms) ||
+	run->ends_ms = run->ends ? run->ends(run->arg, lane->heap[0].job) : 0;
+	if (!shape_late(&lane->shape, run->slots, run->count, run->ends_ms) ||
 	    run->late_count == LATE_MAX)
 		return false;
 	late = realloc(run->late, (run->late_count + 1) * sizeof(*late));
@@ -360,7 +354,7 @@ static int take_back(struct run *run, struct error *err)
 }
 
 int scheduler_run(struct queue *queue, struct slot *slots, size_t count,
-		  avoid_fn *avoid, lasts_fn *lasts, place_fn *place, void *arg,
+		  avoid_fn *avoid, ends_fn *ends, place_fn *place, void *arg,
 		  struct error *err)
 {
 	owned_free struct run *run = malloc(sizeof(*run));
@@ -376,11 +370,10 @@ int scheduler_run(struct queue *queue, struct slot *slots, size_t count,
 	run->count = count;
 	run->reserved = reserved;
 	run->avoid = avoid;
-	run->lasts = any_leaves(slots, count) ? lasts : NULL;
 	run->arg = arg;
 	run->late = NULL;
 	run->late_count = 0;
-	reserve_unusable(run);
+	look_at_slots(run, ends);
 	queue_trim(queue);
 	for (size_t i = 0; i < queue->count; i++) {
 		queue->lanes[i].first = 0;

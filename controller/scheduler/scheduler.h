@@ -64,7 +64,7 @@ struct slot {
 	bool usable;        /* up, not drained, nothing left to clean */
 	bool cleaning;      /* usable, but for what is left to clean */
 	bool exclusive;     /* held by a job that shares nothing */
-	int64_t left_ms;    /* until its node leaves; 0: it stays */
+	int64_t until_ms;   /* wall clock, when its node leaves; 0: it stays */
 };
 
 struct placement {
@@ -85,9 +85,9 @@ bool slot_suits(const struct slot *slot, const struct shape *shape);
 size_t shape_suiting(const struct shape *shape, const struct slot *slots,
 		     size_t count, size_t enough);
 
-/* Do too few of the suitable slots stay for so long? */
+/* Do too few of the suitable slots stay until then (wall clock; 0: unknown)? */
 bool shape_late(const struct shape *shape, const struct slot *slots,
-		size_t count, int64_t lasts_ms);
+		size_t count, int64_t ends_ms);
 
 void slot_take(struct slot *slot, const struct shape *shape, uint64_t devices);
 void slot_release(struct slot *slot, uint64_t devices);
@@ -115,13 +115,13 @@ typedef bool place_fn(void *arg, uint64_t job, const struct shape *shape,
 		      const struct placement *placements);
 
 /* Place the jobs that fit. avoid, unless NULL: true for slots that this job
- * gets only if no others are left. lasts, unless NULL: the expected duration of
- * the job in ms; 0: unknown.
+ * gets only if no others are left. ends, unless NULL: when the job is expected
+ * to end if it starts now (wall clock in ms); 0: unknown.
  */
 typedef bool avoid_fn(void *arg, uint64_t job, size_t slot);
-typedef int64_t lasts_fn(void *arg, uint64_t job);
+typedef int64_t ends_fn(void *arg, uint64_t job);
 int scheduler_run(struct queue *queue, struct slot *slots, size_t count,
-		  avoid_fn *avoid, lasts_fn *lasts, place_fn *place, void *arg,
+		  avoid_fn *avoid, ends_fn *ends, place_fn *place, void *arg,
 		  struct error *err);
 
 #endif

@@ -413,13 +413,13 @@ static void slots_that_leave(void)
 	struct slot slots[] = { node("cpu", 1), node("cpu", 1) };
 	struct shape one = whole("cpu", 1), two = whole("cpu", 2);
 
-	slots[0].left_ms = 600000;
+	slots[0].until_ms = 600000;
 	add(queue, one, 2, 0);
 	add(queue, one, 3, 0);
 	is(run_in_time(queue, slots, 2).text, "2@1 3@0",
 	   "a long job gets the slot that stays, a short one the other");
 	slots[0] = slots[1] = node("cpu", 1);
-	slots[0].left_ms = slots[1].left_ms = 600000;
+	slots[0].until_ms = slots[1].until_ms = 600000;
 	add(queue, one, 4, 1);
 	add(queue, two, 6, 1);
 	add(queue, one, 5, 0);
