@@ -14,8 +14,8 @@
  *	   "missing": "/tree/folder/Dockerfile"}],	only if they cannot
  *	 "dropped": [{"cell": "...", "reason": "..."}]}
  *
- * timeout_ms is the sum of the time limits of all jobs; 0: at least one has no
- * limit.
+ * timeout_ms is the sum of the time limits of all jobs, each in whole seconds,
+ * rounded up; 0: at least one has no limit.
  */
 #ifndef CONTROLLER_SWEEP_PLAN_H
 #define CONTROLLER_SWEEP_PLAN_H

@@ -265,8 +265,8 @@ static int keep_cell(struct sweep *sweep, size_t number,
 {
 	struct kept kept = {
 		.cell = (uint32_t)number,
-		.repeats = cell->repeats,
-		.timeout_ms = cell->spec.timeout_ms,
+		.job = cell->repeats,
+		.timeout_s = (uint32_t)((cell->spec.timeout_ms + 999) / 1000),
 	};
 
 	if (find_kind(sweep, &cell->spec, &kept.kind, err) < 0)
@@ -295,19 +295,21 @@ static int number_jobs(struct sweep *sweep, struct error *err)
 	for (size_t i = 0; i < totals->kept; i++) {
 		struct kept *kept = &sweep->kept[i];
 		uint32_t nodes = sweep->kinds[kept->kind].nodes;
+		uint32_t repeats = kept->job;
 
 		kept->job = (uint32_t)totals->jobs;
-		totals->jobs += kept->repeats;
+		totals->jobs += repeats;
 		if (totals->jobs > SWEEP_CELLS_MAX)
 			return value_error(document_root(sweep->document), err,
 					   "repeat: more than %d jobs (cells x "
 					   "repeats), which is the limit",
 					   SWEEP_CELLS_MAX);
-		totals->node_jobs += (uint64_t)kept->repeats * nodes;
+		totals->node_jobs += (uint64_t)repeats * nodes;
 		if (totals->nodes_max < nodes)
 			totals->nodes_max = nodes;
-		endless |= !kept->timeout_ms;
-		totals->timeout_ms += kept->repeats * kept->timeout_ms;
+		endless |= !kept->timeout_s;
+		totals->timeout_ms +=
+			UINT64_C(1000) * repeats * kept->timeout_s;
 	}
 	sweep->kept[totals->kept].job = (uint32_t)totals->jobs;
 	if (endless)

@@ -84,8 +84,8 @@ struct sweep_totals {
 	size_t jobs;         /* kept cells x their repeats */
 	uint32_t nodes_max;  /* of the widest job */
 	uint64_t node_jobs;  /* jobs x their nodes */
-	uint64_t timeout_ms; /* the sum of the time limits of all jobs; 0: a job
-				has none */
+	uint64_t timeout_ms; /* the sum of the time limits of all jobs, each in
+				whole seconds, rounded up; 0: a job has none */
 };
 const struct sweep_totals *sweep_totals(const struct sweep *sweep);
 

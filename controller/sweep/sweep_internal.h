@@ -47,12 +47,12 @@ struct drop {
 	enum why why;
 };
 
+/* There may be a million. */
 struct kept {
 	uint32_t cell;
-	uint32_t job; /* its first job; its repeats follow */
+	uint32_t job; /* its first one, once numbered; before, its repeats */
 	uint32_t kind;
-	uint32_t repeats;
-	uint64_t timeout_ms; /* of each repeat; 0: none */
+	uint32_t timeout_s; /* of each repeat, rounded up; 0: none */
 };
 
 struct sweep {

@@ -58,9 +58,9 @@ static uint32_t job_before(const struct sweep *sweep,
 			   const struct cell_order *order, uint32_t repeat)
 {
 	const struct kept *kept = cell_order_kept(sweep, order->before);
+	uint32_t repeats = kept[1].job - kept[0].job;
 
-	return kept->job +
-	       (repeat < kept->repeats ? repeat : kept->repeats - 1);
+	return kept->job + (repeat < repeats ? repeat : repeats - 1);
 }
 
 /* Set the jobs that this one follows. */
