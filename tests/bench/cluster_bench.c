@@ -79,8 +79,7 @@ static int measure_join(struct crowd *crowd, struct person *person,
 	cpu = process_cpu_s(site->controller);
 	begun = clock_s();
 	/* One heartbeat of every agent, and more. */
-	person_idle(person,
-		    is_quick() ? 1 : 6 + beat_s(site->agents_count));
+	person_idle(person, is_quick() ? 1 : 6 + beat_s(site->agents_count));
 	figures->idle_cpu =
 		(process_cpu_s(site->controller) - cpu) / (clock_s() - begun);
 	figures->rss_kib = (process_rss_kib(site->controller) - rss) / agents;
