@@ -127,8 +127,10 @@ static void test_defaults(void)
 		parse("sweep: s\nimage: i\n", &err);
 	owned(sweep_free) struct sweep *bare =
 		parse("sweep: s\nbuild: cpu\nframework: cpu\n", &err);
+	owned(sweep_free) struct sweep *brief =
+		parse("sweep: s\nimage: i\ntimeout: 1500ms\nrepeat: 3\n", &err);
 
-	if (!ok(sweep && bare, "little is needed (%s)", err.text))
+	if (!ok(sweep && bare && brief, "little is needed (%s)", err.text))
 		return;
 	field_is(sweep, 0, "cell", "s");
 	field_is(sweep, 0, "vendor", "cpu");
@@ -139,6 +141,9 @@ static void test_defaults(void)
 	field_is(sweep, 0, "measure", "{}");
 	is_int((long long)sweep_totals(sweep)->timeout_ms, 0,
 	       "without a time limit the time is unknown");
+	field_is(brief, 0, "timeout_ms", "1500");
+	is_int((long long)sweep_totals(brief)->timeout_ms, 6000,
+	       "the time is added up in whole seconds, rounded up");
 	field_is(bare, 0, "container/image", "cpu");
 	field_is(bare, 0, "container/build", "cpu");
 }
