@@ -4,83 +4,17 @@
  * A real store and a real queue; the life of a job's containers is told as the
  * events of it.
  */
-#include "controller/effects.h"
 #include "controller/jobs/adaptive_repeats.h"
-#include "controller/jobs/core.h"
 #include "controller/jobs/dependencies.h"
 #include "controller/jobs/job.h"
-#include "controller/jobs/jobs.h"
 #include "controller/nodes/node.h"
-#include "controller/store/store.h"
-#include "protocol/base/file.h"
 #include "protocol/base/log.h"
-#include "protocol/base/loop.h"
 
 #include "tests/tap.h"
-
-#include <fcntl.h>
-
-struct bed {
-	struct world world;
-	struct store *store;
-	struct changes changes;
-	struct jobs *jobs;
-	char folder[64];
-};
-
-static void open_jobs(struct bed *bed)
-{
-	struct jobs_config config = { .effects = &bed->world.effects,
-				      .changes = &bed->changes };
-
-	bed->world = (struct world){ 0 };
-	sd_event_new(&bed->world.loop);
-	effects_connect(&bed->world);
-	config.store = bed->store = store_new(bed->folder, NULL);
-	bed->jobs = jobs_new(&config, NULL);
-	if (!bed->jobs)
-		abort();
-}
-
-static void bed_open(struct bed *bed)
-{
-	*bed = (struct bed){ .folder = "/tmp/dependencies_test.XXXXXX" };
-	if (!mkdtemp(bed->folder))
-		abort();
-	open_jobs(bed);
-	store_put_sweep(bed->store,
-			&(struct sweep_row){ .id = 1,
-					     .name = "s",
-					     .text = "",
-					     .client = "op" },
-			NULL);
-}
-
-static void close_jobs(struct bed *bed)
-{
-	store_commit(bed->store, NULL);
-	jobs_free(bed->jobs);
-	store_free(bed->store);
-	effects_disconnect(&bed->world);
-	sd_event_unref(bed->world.loop);
-}
-
-static void bed_close(struct bed *bed)
-{
-	close_jobs(bed);
-	file_remove_tree(AT_FDCWD, bed->folder, NULL);
-}
-
-/* As after kill -9, but for the rows that were not committed. */
-static void bed_restart(struct bed *bed)
-{
-	close_jobs(bed);
-	open_jobs(bed);
-	jobs_load(bed->jobs, NULL);
-}
+#include "tests/unit/jobs_bed.h"
 
 /* A turn of the loop, as the controller has it. Turns that it took. */
-static int turn(struct bed *bed)
+static int turn(struct jobs_bed *bed)
 {
 	int turns = 0;
 
@@ -93,7 +27,7 @@ static int turn(struct bed *bed)
 }
 
 /* A job of one node that goes after these, 0 being none. */
-static void submit(struct bed *bed, uint64_t a, uint64_t b)
+static void submit(struct jobs_bed *bed, uint64_t a, uint64_t b)
 {
 	struct after_spec after[] = { { a ? a : b }, { b } };
 	struct job_spec spec = {
@@ -115,7 +49,7 @@ static void submit(struct bed *bed, uint64_t a, uint64_t b)
 }
 
 /* The job leaves the queue, runs on the node, and ends. */
-static void finish(struct bed *bed, uint64_t id, const char *node,
+static void finish(struct jobs_bed *bed, uint64_t id, const char *node,
 		   enum job_event end)
 {
 	static const enum job_event life[] = { JOB_EVENT_ALLOC,
@@ -156,7 +90,7 @@ static int see(const struct job_row *row, void *arg)
 	return 0;
 }
 
-static struct seen stored(struct bed *bed, uint64_t id)
+static struct seen stored(struct jobs_bed *bed, uint64_t id)
 {
 	struct seen seen = { 0 };
 
@@ -166,11 +100,11 @@ static struct seen stored(struct bed *bed, uint64_t id)
 
 static void holding(void)
 {
-	struct bed bed;
+	struct jobs_bed bed;
 	char text[300] = "";
 	struct job *third;
 
-	bed_open(&bed);
+	jobs_bed_open(&bed);
 	submit(&bed, 0, 0);
 	submit(&bed, 0, 0);
 	submit(&bed, 2, 1);
@@ -184,7 +118,7 @@ static void holding(void)
 	turn(&bed);
 	is_int((long long)queue_length(bed.jobs->queue), 1,
 	       "one of them is not enough");
-	bed_restart(&bed);
+	jobs_bed_restart(&bed);
 	turn(&bed);
 	third = job_find(bed.jobs->table, 3);
 	ok(dependencies_waits(third, text, sizeof(text)),
@@ -199,15 +133,15 @@ static void holding(void)
 	   "then it is queued, on the node of the first it names");
 	ok(dependencies_waits(third, text, sizeof(text)), "which is");
 	is(text, "needs 1 node that job 2 ran on: n2 is down", "down");
-	bed_close(&bed);
+	jobs_bed_close(&bed);
 }
 
 static void skipping(void)
 {
-	struct bed bed;
+	struct jobs_bed bed;
 	char text[80];
 
-	bed_open(&bed);
+	jobs_bed_open(&bed);
 	submit(&bed, 0, 0);
 	submit(&bed, 0, 0);
 	submit(&bed, 1, 2);
@@ -216,7 +150,7 @@ static void skipping(void)
 	finish(&bed, 2, "n1", JOB_EVENT_FAIL);
 	/* Killed before those behind it were looked at. */
 	store_commit(bed.store, NULL);
-	bed_restart(&bed);
+	jobs_bed_restart(&bed);
 	turn(&bed);
 	snprintf(text, sizeof(text), "skipped job 2 (x=1) failed: exit");
 	ok(stored(&bed, 3).state == JOB_FAILED, "one that fails is enough");
@@ -224,15 +158,15 @@ static void skipping(void)
 	is(stored(&bed, 4).text, text, "and all behind it");
 	is_int((long long)job_count(bed.jobs->table), 1,
 	       "only the first is left");
-	bed_close(&bed);
+	jobs_bed_close(&bed);
 }
 
 static void many(void)
 {
 	const uint64_t count = 100000;
-	struct bed bed;
+	struct jobs_bed bed;
 
-	bed_open(&bed);
+	jobs_bed_open(&bed);
 	for (uint64_t id = 1; id <= count; id++)
 		submit(&bed, id - 1, 0);
 	store_commit(bed.store, NULL);
@@ -244,7 +178,7 @@ static void many(void)
 	is_int((long long)job_count(bed.jobs->table), 0,
 	       "when the first fails none is left");
 	ok(stored(&bed, count).state == JOB_FAILED, "nor forgotten");
-	bed_close(&bed);
+	jobs_bed_close(&bed);
 }
 
 int main(void)

@@ -4,18 +4,12 @@
  * A real store, queue and nodes; the clock is the test's.
  */
 #include "controller/jobs/expected_time.h"
-#include "controller/effects.h"
-#include "controller/jobs/core.h"
 #include "controller/jobs/gang.h"
 #include "controller/jobs/job.h"
-#include "controller/jobs/jobs.h"
 #include "controller/nodes/node.h"
-#include "controller/store/store.h"
-#include "protocol/base/file.h"
 
 #include "tests/tap.h"
-
-#include <fcntl.h>
+#include "tests/unit/jobs_bed.h"
 
 #define MINUTE_MS INT64_C(60000)
 #define RUN_MS (30 * MINUTE_MS) /* of the jobs before */
@@ -34,49 +28,15 @@ static int send_nothing(void *arg, const struct node *node,
 	return 0;
 }
 
-struct bed {
-	struct world world;
-	struct store *store;
-	struct changes changes;
-	struct jobs *jobs;
-	char folder[64];
-};
-
-static void bed_open(struct bed *bed)
+/* Its clock is the test's, and commands go nowhere. */
+static void open_bed(struct jobs_bed *bed)
 {
-	struct jobs_config config = { .effects = &bed->world.effects,
-				      .changes = &bed->changes };
-
-	*bed = (struct bed){ .folder = "/tmp/expected_time_test.XXXXXX" };
-	if (!mkdtemp(bed->folder))
-		abort();
-	sd_event_new(&bed->world.loop);
-	effects_connect(&bed->world);
+	jobs_bed_open(bed);
 	bed->world.effects.wall_ms = wall_ms;
 	bed->world.effects.send = send_nothing;
-	config.store = bed->store = store_new(bed->folder, NULL);
-	bed->jobs = jobs_new(&config, NULL);
-	if (!bed->jobs)
-		abort();
-	store_put_sweep(bed->store,
-			&(struct sweep_row){ .id = 1,
-					     .name = "s",
-					     .text = "",
-					     .client = "op" },
-			NULL);
 }
 
-static void bed_close(struct bed *bed)
-{
-	store_commit(bed->store, NULL);
-	jobs_free(bed->jobs);
-	store_free(bed->store);
-	effects_disconnect(&bed->world);
-	sd_event_unref(bed->world.loop);
-	file_remove_tree(AT_FDCWD, bed->folder, NULL);
-}
-
-static void submit(struct bed *bed)
+static void submit(struct jobs_bed *bed)
 {
 	struct job_spec spec = {
 		.sweep = (char *)"s",
@@ -95,7 +55,7 @@ static void submit(struct bed *bed)
 }
 
 /* The job runs for RUN_MS on the node, and completes. */
-static void finish(struct bed *bed, uint64_t id, struct node *node)
+static void finish(struct jobs_bed *bed, uint64_t id, struct node *node)
 {
 	static const enum job_event life[] = {
 		JOB_EVENT_ALLOC, JOB_EVENT_PREPARE, JOB_EVENT_READY,
@@ -117,7 +77,7 @@ static void finish(struct bed *bed, uint64_t id, struct node *node)
 }
 
 /* The node is up, has one device, and leaves then. */
-static void report(struct bed *bed, struct node *node, int64_t until_ms)
+static void report(struct jobs_bed *bed, struct node *node, int64_t until_ms)
 {
 	struct message_report report = { .until_ms = (uint64_t)until_ms };
 	struct slot *slot;
@@ -129,7 +89,7 @@ static void report(struct bed *bed, struct node *node, int64_t until_ms)
 	slot->usable = true;
 }
 
-static bool late(struct bed *bed, uint64_t id, char *text, size_t size)
+static bool late(struct jobs_bed *bed, uint64_t id, char *text, size_t size)
 {
 	return expected_late(job_find(bed->jobs->table, id),
 			     node_slots(bed->jobs->nodes),
@@ -138,11 +98,11 @@ static bool late(struct bed *bed, uint64_t id, char *text, size_t size)
 
 static void leaving(void)
 {
-	struct bed bed;
+	struct jobs_bed bed;
 	struct node *node;
 	char text[300] = "";
 
-	bed_open(&bed);
+	open_bed(&bed);
 	node = node_get(bed.jobs->nodes, "n1", NULL);
 	submit(&bed);
 	finish(&bed, 1, node);
@@ -164,7 +124,7 @@ static void leaving(void)
 	   "it is not late where it ends in time");
 	gang_schedule(bed.jobs);
 	is_int((long long)queue_length(bed.jobs->queue), 0, "and starts");
-	bed_close(&bed);
+	jobs_bed_close(&bed);
 }
 
 int main(void)
