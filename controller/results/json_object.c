@@ -37,11 +37,6 @@ double row_double(const cJSON *row, const char *path)
 	return cJSON_GetNumberValue(row_at(row, path));
 }
 
-const char *number_word(double number)
-{
-	return isnan(number) ? "nan" : number > 0 ? "inf" : "-inf";
-}
-
 cJSON *number_json(double number)
 {
 	return isfinite(number) ? cJSON_CreateNumber(number)

@@ -3,6 +3,8 @@
 #ifndef CONTROLLER_RESULTS_JSON_OBJECT_H
 #define CONTROLLER_RESULTS_JSON_OBJECT_H
 
+#include "protocol/message/codec.h"
+
 #include <cjson/cJSON.h>
 #include <stdbool.h>
 
@@ -16,9 +18,7 @@ const char *row_text(const cJSON *row, const char *path);
 double number_at(const cJSON *row, const char *path);
 double row_double(const cJSON *row, const char *path);
 
-/* "nan", "inf" or "-inf": JSON has no number for them. */
-const char *number_word(double number);
-/* A number, or its word. The caller deletes it; NULL: ENOMEM. */
+/* A number, or its number_word(). The caller deletes it; NULL: ENOMEM. */
 cJSON *number_json(double number);
 
 /* Add to an object, or with the name NULL to a list. *failed becomes true if

@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,6 +25,25 @@ int numbers_add(struct numbers *numbers, uint64_t number, struct error *err)
 	}
 	numbers->items[numbers->count++] = number;
 	return 0;
+}
+
+int doubles_add(struct doubles *doubles, double number, struct error *err)
+{
+	if (!(doubles->count & (doubles->count - 1))) {
+		size_t room = doubles->count ? doubles->count * 2 : 1;
+		double *items = realloc(doubles->items, room * sizeof(*items));
+
+		if (!items)
+			return error_nomem(err, "list");
+		doubles->items = items;
+	}
+	doubles->items[doubles->count++] = number;
+	return 0;
+}
+
+const char *number_word(double number)
+{
+	return isnan(number) ? "nan" : number > 0 ? "inf" : "-inf";
 }
 
 int string_set(char **to, const char *text, struct error *err)
@@ -211,6 +231,13 @@ int codec_copy(const struct schema *schema, const void *from, void *to,
 			  to);
 }
 
+static void clear_map(struct named_number *items, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		free(items[i].name);
+	free(items);
+}
+
 void codec_clear(const struct schema *schema, void *data)
 {
 	for (size_t i = 0; i < schema->count; i++) {
@@ -227,6 +254,13 @@ void codec_clear(const struct schema *schema, void *data)
 			break;
 		case FIELD_NUMBERS:
 			free(((struct numbers *)at)->items);
+			break;
+		case FIELD_DOUBLES:
+			free(((struct doubles *)at)->items);
+			break;
+		case FIELD_MAP:
+			clear_map(*(struct named_number **)at,
+				  *field_count(field, data));
 			break;
 		case FIELD_JSON:
 			cJSON_Delete(*(cJSON **)at);

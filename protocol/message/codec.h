@@ -40,6 +40,25 @@ struct numbers {
 };
 int numbers_add(struct numbers *numbers, uint64_t number, struct error *err);
 
+/* A list of finite numbers; items is owned. */
+struct doubles {
+	double *items;
+	size_t count;
+};
+int doubles_add(struct doubles *doubles, double number, struct error *err);
+
+/* "nan", "inf" or "-inf": JSON has no number for them. */
+const char *number_word(double number);
+
+/* A number that a program named: a member of an object. name is owned. */
+struct named_number {
+	char *name;
+	double number;
+};
+
+/* What is not always known. */
+enum truth { TRUTH_UNKNOWN, TRUTH_NO, TRUTH_YES };
+
 enum field_kind {
 	FIELD_BOOL,
 	FIELD_U32,
@@ -54,6 +73,9 @@ enum field_kind {
 	FIELD_LIST,    /* struct item *name; size_t name_count; */
 	FIELD_ENUM,    /* uint32_t, a value by its name */
 	FIELD_NUMBERS, /* struct numbers */
+	FIELD_DOUBLES, /* struct doubles */
+	FIELD_TRUTH,   /* uint32_t, an enum truth: null, false or true */
+	FIELD_MAP,     /* struct named_number *name; size_t name_count; */
 };
 
 struct schema;
@@ -64,8 +86,10 @@ struct field {
 	bool optional; /* absent: zero, NULL or empty, and not encoded */
 	bool nullable; /* absent: NULL, encoded as null; null is read, too */
 	bool known;    /* FIELD_DOUBLE, optional: absent is NAN, not zero */
+	bool words;    /* FIELD_DOUBLE: "nan", "inf", "-inf" for what JSON has
+			  no number for */
 	size_t offset;
-	size_t count_offset;         /* FIELD_LIST: of name_count */
+	size_t count_offset;         /* FIELD_LIST, _MAP: of name_count */
 	const struct schema *schema; /* FIELD_STRUCT, _POINTER, _LIST */
 	const char *const *names;    /* FIELD_ENUM: by value, the last is NULL;
 					the value 0 is not encoded */
@@ -76,6 +100,10 @@ struct schema {
 	size_t size;
 	const struct field *fields;
 	size_t count;
+	/* In a list, a struct of which nothing but its first field, a string,
+	 * is set is written as that string, and a string is read as one.
+	 */
+	bool shorthand;
 };
 
 #define CODEC_STRING_MAX STRINGS_ITEM_MAX /* bytes in one string */
@@ -92,6 +120,7 @@ struct schema {
 		 char *: FIELD_STRING,                                         \
 		 struct strings: FIELD_STRINGS,                                \
 		 struct numbers: FIELD_NUMBERS,                                \
+		 struct doubles: FIELD_DOUBLES,                                \
 		 cJSON *: FIELD_JSON)
 #define FIELD_(t, m, k, ...)                                                   \
 	{ .name = #m, .kind = (k), .offset = offsetof(struct t, m), __VA_ARGS__ }
@@ -107,6 +136,19 @@ struct schema {
 /* A double that is left out while it is NAN. */
 #define FIELD_KNOWN(t, m)                                                      \
 	FIELD_(t, m, FIELD_KIND_(t, m), .optional = true, .known = true)
+/* A double that is null while it is NAN. */
+#define FIELD_FIGURE(t, m)                                                     \
+	FIELD_(t, m, FIELD_KIND_(t, m), .optional = true, .nullable = true,    \
+	       .known = true)
+/* A double that may be no number. */
+#define FIELD_WORDS(t, m) FIELD_(t, m, FIELD_KIND_(t, m), .words = true)
+/* An enum truth in a uint32_t. */
+#define FIELD_KNOWN_TRUTH(t, m)                                                \
+	FIELD_(t, m, FIELD_TRUTH, .optional = true, .nullable = true)
+/* Named numbers, as an object. */
+#define FIELD_NAMED_NUMBERS(t, m)                                              \
+	FIELD_(t, m, FIELD_MAP, .count_offset = offsetof(struct t, m##_count),  \
+	       .optional = false)
 /* An enum in a uint32_t. */
 #define FIELD_NAMED(t, m, n) FIELD_(t, m, FIELD_ENUM, .names = (n))
 /* A struct in the struct. */

@@ -116,6 +116,12 @@ static int read_double(const struct field *field, const struct token *token,
 		*to = (double)token->number;
 	else if (token->kind == TOKEN_NEGATIVE)
 		*to = (double)token->negative;
+	else if (field->words && token_is(token, "nan"))
+		*to = (double)NAN;
+	else if (field->words && token_is(token, "inf"))
+		*to = (double)INFINITY;
+	else if (field->words && token_is(token, "-inf"))
+		*to = -(double)INFINITY;
 	else
 		return wrong(field, token, "a finite number", err);
 	return 0;
@@ -190,6 +196,67 @@ static int read_numbers(const struct field *field, const struct token *token,
 	return 0;
 }
 
+static int read_doubles(const struct field *field, const struct token *token,
+			struct doubles *to, struct token_source *source)
+{
+	struct error *err = source->err;
+	struct token one;
+	double number = 0;
+
+	if (token->kind != TOKEN_LIST)
+		return wrong(field, token, "a list of numbers", err);
+	for (size_t left = token->size; left; left--) {
+		if (to->count >= CODEC_ITEMS_MAX)
+			return error_set(err, EPROTO, "%s: more than %d items",
+					 field->name, CODEC_ITEMS_MAX);
+		if (source->next(source, &one) < 0)
+			return error_prefix(err, "%s", field->name);
+		if (read_double(field, &one, &number, err) < 0 ||
+		    doubles_add(to, number, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int read_map(const struct field *field, const struct token *token,
+		    void *to, struct token_source *source)
+{
+	struct error *err = source->err;
+	size_t *count = field_count(field, to);
+	struct named_number **items = field_at(field, to);
+	struct token one;
+
+	if (token->kind != TOKEN_OBJECT)
+		return wrong(field, token, "an object", err);
+	if (token->size > CODEC_ITEMS_MAX)
+		return error_set(err, EPROTO, "%s: more than %d items",
+				 field->name, CODEC_ITEMS_MAX);
+	if (!token->size)
+		return 0;
+	*items = calloc(token->size, sizeof(**items));
+	if (!*items)
+		return error_nomem(err, field->name);
+	while (*count < token->size) {
+		struct named_number *item = &(*items)[(*count)++];
+
+		if (source->next(source, &one) < 0 ||
+		    read_string(field, &one, &item->name, err) < 0 ||
+		    source->next(source, &one) < 0 ||
+		    read_double(field, &one, &item->number, err) < 0)
+			return error_prefix(err, "%s", field->name);
+	}
+	return 0;
+}
+
+static int read_truth(const struct field *field, const struct token *token,
+		      uint32_t *to, struct error *err)
+{
+	if (token->kind != TOKEN_BOOL)
+		return wrong(field, token, "a boolean", err);
+	*to = token->flag ? TRUTH_YES : TRUTH_NO;
+	return 0;
+}
+
 static int read_enum(const struct field *field, const struct token *token,
 		     uint32_t *to, struct error *err)
 {
@@ -245,6 +312,18 @@ static int read_pointer(const struct field *field, const struct token *token,
 	return 0;
 }
 
+/* A struct of a list, or its shorthand. */
+static int read_item(const struct schema *schema, const struct token *token,
+		     void *to, struct token_source *source)
+{
+	const struct field *first = &schema->fields[0];
+
+	return schema->shorthand && token->kind == TOKEN_TEXT
+		       ? read_string(first, token, field_at(first, to),
+				     source->err)
+		       : read_object(schema, token, to, source);
+}
+
 static int read_list(const struct field *field, const struct token *token,
 		     void *to, struct token_source *source)
 {
@@ -265,9 +344,9 @@ static int read_list(const struct field *field, const struct token *token,
 		return error_nomem(err, field->name);
 	for (; *count < token->size; ++*count)
 		if (source->next(source, &one) < 0 ||
-		    read_object(field->schema, &one,
-				*items + *count * field->schema->size,
-				source) < 0)
+		    read_item(field->schema, &one,
+			      *items + *count * field->schema->size,
+			      source) < 0)
 			return error_prefix(err, "%s[%zu]", field->name,
 					    *count);
 	return 0;
@@ -305,6 +384,12 @@ static int read_field(const struct field *field, const struct token *token,
 		return read_strings(field, token, at, source);
 	case FIELD_NUMBERS:
 		return read_numbers(field, token, at, source);
+	case FIELD_DOUBLES:
+		return read_doubles(field, token, at, source);
+	case FIELD_TRUTH:
+		return read_truth(field, token, at, err);
+	case FIELD_MAP:
+		return read_map(field, token, to, source);
 	case FIELD_JSON:
 		return read_json(field, token, at, source);
 	case FIELD_STRUCT:

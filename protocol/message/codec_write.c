@@ -15,6 +15,7 @@ bool codec_field_is_zero(const struct field *field, const void *from)
 		return !*(const bool *)at;
 	case FIELD_U32:
 	case FIELD_ENUM:
+	case FIELD_TRUTH:
 		return !*(const uint32_t *)at;
 	case FIELD_U64:
 		return !*(const uint64_t *)at;
@@ -31,7 +32,10 @@ bool codec_field_is_zero(const struct field *field, const void *from)
 		return !((const struct strings *)at)->count;
 	case FIELD_NUMBERS:
 		return !((const struct numbers *)at)->count;
+	case FIELD_DOUBLES:
+		return !((const struct doubles *)at)->count;
 	case FIELD_LIST:
+	case FIELD_MAP:
 		return !*field_count(field, from);
 	case FIELD_STRUCT:
 		break;
@@ -117,13 +121,20 @@ static int put_json(struct token_sink *sink, const cJSON *tree)
 		    : error_set(sink->err, EINVAL, "missing");
 }
 
+static int put_list_size(struct token_sink *sink, size_t count)
+{
+	return count > CODEC_ITEMS_MAX
+		       ? error_set(sink->err, E2BIG,
+				   "%zu items; expected at most %d", count,
+				   CODEC_ITEMS_MAX)
+		       : 0;
+}
+
 static int put_list_begin(struct token_sink *sink, size_t count)
 {
-	if (count > CODEC_ITEMS_MAX)
-		return error_set(sink->err, E2BIG,
-				 "%zu items; expected at most %d", count,
-				 CODEC_ITEMS_MAX);
-	return put_begin(sink, TOKEN_LIST, count);
+	return put_list_size(sink, count) < 0
+		       ? -1
+		       : put_begin(sink, TOKEN_LIST, count);
 }
 
 static int put_strings(struct token_sink *sink, const struct strings *strings)
@@ -146,6 +157,35 @@ static int put_numbers(struct token_sink *sink, const struct numbers *numbers)
 	return put_kind(sink, TOKEN_END);
 }
 
+static int put_doubles(struct token_sink *sink, const struct doubles *doubles)
+{
+	if (put_list_begin(sink, doubles->count) < 0)
+		return -1;
+	for (size_t i = 0; i < doubles->count; i++)
+		if (put_real(sink, doubles->items[i]) < 0)
+			return error_prefix(sink->err, "[%zu]", i);
+	return put_kind(sink, TOKEN_END);
+}
+
+/* Is nothing but the first field set? */
+static bool is_shorthand(const struct schema *schema, const void *from)
+{
+	for (size_t i = 1; i < schema->count; i++)
+		if (!codec_field_is_zero(&schema->fields[i], from))
+			return false;
+	return schema->shorthand;
+}
+
+static int put_item(struct token_sink *sink, const struct schema *schema,
+		    const void *item)
+{
+	return is_shorthand(schema, item)
+		       ? put_text(sink,
+				  *(char *const *)field_at(&schema->fields[0],
+							   item))
+		       : codec_write(schema, item, NULL, sink);
+}
+
 static int put_list(struct token_sink *sink, const struct field *field,
 		    const void *from)
 {
@@ -155,10 +195,42 @@ static int put_list(struct token_sink *sink, const struct field *field,
 	if (put_list_begin(sink, count) < 0)
 		return -1;
 	for (size_t i = 0; i < count; i++)
-		if (codec_write(field->schema, items + i * field->schema->size,
-				NULL, sink) < 0)
+		if (put_item(sink, field->schema,
+			     items + i * field->schema->size) < 0)
 			return error_prefix(sink->err, "[%zu]", i);
 	return put_kind(sink, TOKEN_END);
+}
+
+static int put_map(struct token_sink *sink, const struct field *field,
+		   const void *from)
+{
+	const struct named_number *items =
+		*(struct named_number *const *)field_at(field, from);
+	size_t count = *field_count(field, from);
+
+	if (put_list_size(sink, count) < 0 ||
+	    put_begin(sink, TOKEN_OBJECT, count) < 0)
+		return -1;
+	for (size_t i = 0; i < count; i++)
+		if (put_text(sink, items[i].name) < 0 ||
+		    put_real(sink, items[i].number) < 0)
+			return error_prefix(sink->err, "[%zu]", i);
+	return put_kind(sink, TOKEN_END);
+}
+
+static int put_double(struct token_sink *sink, const struct field *field,
+		      double number)
+{
+	return field->words && !isfinite(number)
+		       ? put_text(sink, number_word(number))
+		       : put_real(sink, number);
+}
+
+static int put_truth(struct token_sink *sink, uint32_t truth)
+{
+	struct token flag = { .kind = TOKEN_BOOL, .flag = truth == TRUTH_YES };
+
+	return sink->put(sink, &flag);
 }
 
 static int put_value(struct token_sink *sink, const struct field *field,
@@ -178,13 +250,19 @@ static int put_value(struct token_sink *sink, const struct field *field,
 	case FIELD_I64:
 		return put_signed(sink, *(const int64_t *)at);
 	case FIELD_DOUBLE:
-		return put_real(sink, *(const double *)at);
+		return put_double(sink, field, *(const double *)at);
 	case FIELD_STRING:
 		return put_text(sink, *(char *const *)at);
 	case FIELD_STRINGS:
 		return put_strings(sink, at);
 	case FIELD_NUMBERS:
 		return put_numbers(sink, at);
+	case FIELD_DOUBLES:
+		return put_doubles(sink, at);
+	case FIELD_TRUTH:
+		return put_truth(sink, *(const uint32_t *)at);
+	case FIELD_MAP:
+		return put_map(sink, field, from);
 	case FIELD_JSON:
 		return put_json(sink, *(cJSON *const *)at);
 	case FIELD_STRUCT:

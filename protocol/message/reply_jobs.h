@@ -7,6 +7,7 @@
 
 #include "protocol/message/image_info.h"
 #include "protocol/message/reply_sweeps.h"
+#include "protocol/message/result.h"
 
 /* The progress of a job or task. As a task's transfer: its image on the way to
  * the node, the fields up to `moving`. As a job's progress: the sum over its
@@ -142,17 +143,17 @@ struct result_info {
 	uint64_t job;
 	uint32_t repeat;
 	char *cell;
-	cJSON *values;  /* of the sweep's matrix, NULL: none */
-	cJSON *follows; /* labels of the cells that it runs after */
-	cJSON *setup;   /* model, precision, layout, batch and devices */
+	cJSON *values; /* of the sweep's matrix, NULL: none */
+	char *follows; /* labels of the cells that it runs after */
+	struct setup *setup;
 	uint32_t nodes;
 	uint32_t devices; /* of all nodes */
 	char *state;
 	char *failure;
 	char *text;
-	cJSON *result; /* controller/results/result.h; NULL: none */
-	cJSON *provenance;
-	cJSON *reason; /* controller/jobs/job_reason.h; NULL: none */
+	struct result *result; /* NULL: none */
+	struct provenance *provenance;
+	struct reason_info *reason;
 	struct job_origin *from;
 };
 extern const struct schema result_info_schema;

@@ -58,7 +58,7 @@ const struct schema container_spec_schema = SCHEMA(container_spec,
 	FIELD_OPTIONAL(container_spec, collect),
 	FIELD_OPTIONAL(container_spec, collect_limit_bytes));
 
-static const struct schema layout_spec_schema = SCHEMA(layout_spec,
+const struct schema layout_spec_schema = SCHEMA(layout_spec,
 	FIELD_OPTIONAL(layout_spec, tp),
 	FIELD_OPTIONAL(layout_spec, pp),
 	FIELD_OPTIONAL(layout_spec, dp),

@@ -130,6 +130,7 @@ struct layout_spec {
 	uint64_t world; /* processes over all nodes */
 	uint64_t data;  /* replicas that see different samples */
 };
+extern const struct schema layout_spec_schema;
 
 /* How the numbers of a job are read and scaled (controller/results). */
 struct measure_spec {

@@ -53,6 +53,51 @@ static const char whole_text[] =
 	"null]},\"part\":{\"name\":\"p\",\"size\":1},\"parts\":[{\"name\":"
 	"\"q\",\"size\":2},{\"name\":\"r\",\"size\":3}],\"note\":\"n\"}";
 
+/* What a result is made of. */
+struct remarked {
+	char *text;
+	char *code;
+	struct doubles numbers;
+};
+static const struct schema remarked_schema = {
+	.name = "remarked",
+	.size = sizeof(struct remarked),
+	.shorthand = true,
+	.fields = (const struct field[]){ FIELD_OPTIONAL(remarked, text),
+					  FIELD_OPTIONAL(remarked, code),
+					  FIELD_OPTIONAL(remarked, numbers) },
+	.count = 3,
+};
+
+struct measured {
+	double known, unknown, word;
+	uint32_t yes, no, open;
+	struct doubles list;
+	struct named_number *named;
+	size_t named_count;
+	struct remarked *remarks;
+	size_t remarks_count;
+};
+/* clang-format off */
+static const struct schema measured_schema = SCHEMA(measured,
+	FIELD_FIGURE(measured, known),
+	FIELD_FIGURE(measured, unknown),
+	FIELD_WORDS(measured, word),
+	FIELD_KNOWN_TRUTH(measured, yes),
+	FIELD_KNOWN_TRUTH(measured, no),
+	FIELD_KNOWN_TRUTH(measured, open),
+	FIELD_NULLABLE(measured, list),
+	FIELD_NAMED_NUMBERS(measured, named),
+	FIELD_ROWS(measured, remarks, remarked_schema));
+/* clang-format on */
+
+static const char measured_text[] =
+	"{\"known\":0,\"unknown\":null,\"word\":\"-inf\",\"yes\":true,"
+	"\"no\":false,\"open\":null,\"list\":[1.5,-2],\"named\":{\"a b\":0.5,"
+	"\"c\":3},\"remarks\":[\"a "
+	"sentence\",{\"code\":\"slow\",\"numbers\":[2]}"
+	"]}";
+
 static int decode(const char *text, struct whole *to, struct error *err)
 {
 	return codec_decode(&whole_schema, text, strlen(text), to, err);
@@ -66,6 +111,57 @@ static bool all_zero(const void *data, size_t size)
 		if (bytes[i])
 			return false;
 	return true;
+}
+
+static void test_figures(void)
+{
+	static const char *const wrong[] = {
+		"\"known\":\"nan\"",       "\"word\":\"none\"",
+		"\"word\":null",           "\"yes\":1",
+		"\"list\":[null]",         "\"named\":[1]",
+		"\"named\":{\"a\":\"1\"}", "\"remarks\":[1]",
+	};
+	owned(buffer_clear) struct buffer out;
+	struct measured measured;
+	struct error err = { 0 };
+
+	buffer_init(&out, 4096);
+	ok(codec_decode(&measured_schema, measured_text, strlen(measured_text),
+			&measured, &err) == 0,
+	   "figures are read: %s", err.text);
+	ok(measured.known == 0 && isnan(measured.unknown) &&
+		   isinf(measured.word) && measured.word < 0,
+	   "a figure is known, unknown, or no number");
+	ok(measured.yes == TRUTH_YES && measured.no == TRUTH_NO &&
+		   measured.open == TRUTH_UNKNOWN,
+	   "what is not always known is yes, no or unknown");
+	ok(measured.list.count == 2 && measured.list.items[1] == -2 &&
+		   measured.named_count == 2 &&
+		   !strcmp(measured.named[0].name, "a b") &&
+		   measured.named[1].number == 3,
+	   "lists of numbers and named numbers");
+	ok(measured.remarks_count == 2 &&
+		   !strcmp(measured.remarks[0].text, "a sentence") &&
+		   !measured.remarks[1].text &&
+		   measured.remarks[1].numbers.items[0] == 2,
+	   "a struct of a list may be a string");
+	ok(codec_encode(&measured_schema, &measured, &out, &err) == 0 &&
+		   !strncmp(out.data, measured_text, strlen(measured_text)),
+	   "and are written as they were: %s", out.data);
+	codec_clear(&measured_schema, &measured);
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		char text[100];
+
+		snprintf(text, sizeof(text), "{%s}", wrong[i]);
+		owned(cJSON_Delete) cJSON *tree =
+			codec_parse(text, strlen(text), NULL);
+
+		ok(codec_from_other(&measured_schema, tree, &measured, &err) <
+				   0 &&
+			   err.code == EPROTO &&
+			   all_zero(&measured, sizeof(measured)),
+		   "refused: %s: %s", text, err.text);
+	}
 }
 
 static void test_there_and_back(void)
@@ -546,6 +642,7 @@ static void test_escapes(void)
 int main(void)
 {
 	tap_begin(60);
+	test_figures();
 	test_there_and_back();
 	test_refusals();
 	test_absent();

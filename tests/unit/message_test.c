@@ -42,6 +42,12 @@ static cJSON *sample_value(const struct field *field, bool wire)
 					     cJSON_CreateString(
 						     "18446744073709551615"));
 		return list;
+	case FIELD_DOUBLES:
+		return cJSON_CreateDoubleArray((const double[]){ 0.5, -2 }, 2);
+	case FIELD_TRUTH:
+		return cJSON_CreateFalse();
+	case FIELD_MAP:
+		return cJSON_Parse("{\"a b\":1.5,\"c\":-1}");
 	case FIELD_ENUM:
 		return cJSON_CreateString(field->names[1]);
 	case FIELD_JSON:
@@ -71,11 +77,27 @@ static cJSON *sample(const struct schema *schema, bool wire)
 /* Are the two structs equal, field by field? */
 static bool same(const struct schema *schema, const void *a, const void *b);
 
+static bool same_map(const struct field *field, const char *a, const char *b)
+{
+	const struct named_number *x = *(void *const *)(a + field->offset);
+	const struct named_number *y = *(void *const *)(b + field->offset);
+	size_t count = *(const size_t *)(a + field->count_offset);
+
+	if (count != *(const size_t *)(b + field->count_offset))
+		return false;
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(x[i].name, y[i].name) != 0 ||
+		    x[i].number != y[i].number)
+			return false;
+	return true;
+}
+
 static bool same_field(const struct field *field, const char *a, const char *b)
 {
 	const void *x = a + field->offset, *y = b + field->offset;
 	const struct strings *s = x, *t = y;
 	const struct numbers *m = x, *n = y;
+	const struct doubles *d = x, *e = y;
 	size_t count;
 
 	switch (field->kind) {
@@ -83,7 +105,14 @@ static bool same_field(const struct field *field, const char *a, const char *b)
 		return *(const bool *)x == *(const bool *)y;
 	case FIELD_U32:
 	case FIELD_ENUM:
+	case FIELD_TRUTH:
 		return *(const uint32_t *)x == *(const uint32_t *)y;
+	case FIELD_DOUBLES:
+		return d->count == e->count &&
+		       !memcmp(d->items, e->items,
+			       d->count * sizeof(*d->items));
+	case FIELD_MAP:
+		return same_map(field, a, b);
 	case FIELD_NUMBERS:
 		return m->count == n->count &&
 		       !memcmp(m->items, n->items,

@@ -32,6 +32,9 @@ static const char *field_type(const struct field *field)
 		[FIELD_STRING] = "string",
 		[FIELD_STRINGS] = "list of strings",
 		[FIELD_NUMBERS] = "list of integers",
+		[FIELD_DOUBLES] = "list of numbers",
+		[FIELD_TRUTH] = "boolean",
+		[FIELD_MAP] = "object of numbers",
 		[FIELD_ENUM] = "string",
 		[FIELD_JSON] = "JSON",
 	};

@@ -91,7 +91,7 @@ static const cJSON *baseline(const struct rows *results)
 	for (size_t i = 0; !align && i < results->count; i++) {
 		const struct result_info *row = rows_at(results, i);
 
-		align = row_at(row->setup, "about.align");
+		align = row_at(row->setup ? row->setup->about : NULL, "align");
 		align = cJSON_IsObject(align) ? align : NULL;
 	}
 	return align;
