@@ -10,8 +10,8 @@
 #include <string.h>
 #include <sys/inotify.h>
 
-static int ignore(sd_event_source *source, const struct inotify_event *event,
-		  void *arg)
+static int agent_ignore_event(sd_event_source *source,
+			      const struct inotify_event *event, void *arg)
 {
 	return 0;
 }
@@ -23,10 +23,10 @@ static int ignore(sd_event_source *source, const struct inotify_event *event,
 static void keep_inotify(struct agent *agent)
 {
 	sd_event_add_inotify(agent->loop, &agent->inotify, agent->folder,
-			     IN_MOVE_SELF, ignore, agent);
+			     IN_MOVE_SELF, agent_ignore_event, agent);
 }
 
-static const struct devices *devices_now(void *arg)
+static const struct devices *agent_list_devices(void *arg)
 {
 	const struct agent *agent = arg;
 
@@ -51,7 +51,7 @@ static int open_monitor(struct agent *agent, struct error *err)
 		.cpus_text = config->settings.housekeeping_cpus,
 		.interval_ms = MONITOR_INTERVAL_MS,
 		.ipmi = config->settings.ipmi,
-		.devices = devices_now,
+		.devices = agent_list_devices,
 		.clock = controller_clock,
 		.arg = agent,
 	};
@@ -71,7 +71,7 @@ static void touch_contents(void *arg)
 		image_operations_touch(agent->operations);
 }
 
-static int open_blobs(struct agent *agent, struct error *err)
+static int agent_open_blobs(struct agent *agent, struct error *err)
 {
 	const struct agent_config *config = agent->config;
 
@@ -242,8 +242,8 @@ static int agent_open(struct agent *agent, struct error *err)
 				       session_send_log, agent, err);
 	if (!agent->sender)
 		return -1;
-	if (open_blobs(agent, err) < 0 || open_operations(agent, err) < 0 ||
-	    open_monitor(agent, err) < 0)
+	if (agent_open_blobs(agent, err) < 0 ||
+	    open_operations(agent, err) < 0 || open_monitor(agent, err) < 0)
 		return -1;
 	if (config->settings.metrics)
 		agent->exporter = exporter_new(agent, err);

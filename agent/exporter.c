@@ -47,7 +47,8 @@ static void put_host(const struct agent *agent, struct openmetrics *metrics)
 						  host_families[i].unit);
 }
 
-static void put_devices(const struct agent *agent, struct openmetrics *metrics)
+static void exporter_put_devices(const struct agent *agent,
+				 struct openmetrics *metrics)
 {
 	const struct devices *devices = inventory_devices(agent->inventory);
 	struct device_metrics list[DEVICES_MAX];
@@ -86,8 +87,8 @@ static void put_agent(const struct agent *agent, struct openmetrics *metrics)
 					  (double)disk.f_frsize);
 }
 
-static void answer(void *arg, const struct http_request *request,
-		   struct http_reply *reply)
+static void exporter_answer(void *arg, const struct http_request *request,
+			    struct http_reply *reply)
 {
 	struct agent *agent = arg;
 	struct openmetrics metrics;
@@ -102,13 +103,14 @@ static void answer(void *arg, const struct http_request *request,
 	openmetrics_begin(&metrics, request, reply);
 	put_agent(agent, &metrics);
 	put_host(agent, &metrics);
-	put_devices(agent, &metrics);
+	exporter_put_devices(agent, &metrics);
 	openmetrics_end(&metrics, reply);
 }
 
 struct http_server *exporter_new(struct agent *agent, struct error *err)
 {
-	static const struct http_handler handler = { .answer = answer };
+	static const struct http_handler handler = { .answer =
+							     exporter_answer };
 	struct http_server *server =
 		http_server_new(agent->loop,
 				&(struct http_config){

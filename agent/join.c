@@ -58,7 +58,7 @@ static const struct option_rule join_rules[] = {
 };
 /* clang-format on */
 
-static void print_help(void)
+static void join_print_help(void)
 {
 	fputs("usage: regatta-agent join TOKEN|- [OPTION...]\n\nMakes this "
 	      "machine a node of a cluster: creates and enrols a key and "
@@ -163,7 +163,7 @@ static int systemctl(const char *verb, struct error *err)
 /* The unit reads the default settings file. Only an installation for the whole
  * system has a unit.
  */
-static int start(const char *config, struct error *err)
+static int join_start_agent(const char *config, struct error *err)
 {
 	if (config || strcmp(installed_settings, INSTALLED_SYSTEM) != 0 ||
 	    access("/run/systemd/system", F_OK) < 0) {
@@ -191,8 +191,8 @@ static int folder_of(const char *path, char folder[PATH_MAX], struct error *err)
 	return realpath(given, folder) ? 0 : error_errno(err, "%s", given);
 }
 
-static int join(const struct join_options *options, const char *text,
-		struct error *err)
+static int join_enrol_node(const struct join_options *options, const char *text,
+			   struct error *err)
 {
 	const char *config =
 		options->config ? options->config : installed_agent_yaml;
@@ -226,7 +226,8 @@ static int join(const struct join_options *options, const char *text,
 		return -1;
 	printf("node %s joined %s; key %s, settings %s\n", key.name,
 	       token.endpoint, path, config);
-	return options->no_start ? EXIT_GOOD : start(options->config, err);
+	return options->no_start ? EXIT_GOOD
+				 : join_start_agent(options->config, err);
 }
 
 int agent_join(int argc, char **argv, struct error *err)
@@ -241,14 +242,14 @@ int agent_join(int argc, char **argv, struct error *err)
 	if (option_parse(argc, argv, &tables, &options, args, &count, err) < 0)
 		return error_prefix(err, "join");
 	if (options.help) {
-		print_help();
+		join_print_help();
 		return EXIT_GOOD;
 	}
 	if (count > 1)
 		return error_set(err, EINVAL,
 				 "join: %zu arguments; expected one token",
 				 count);
-	if (join(&options, count ? args[0] : NULL, err) < 0)
+	if (join_enrol_node(&options, count ? args[0] : NULL, err) < 0)
 		return error_prefix(err, "join");
 	return EXIT_GOOD;
 }

@@ -82,7 +82,7 @@ static int find_roots(struct program *program, struct error *err)
 	return 0;
 }
 
-static int find_keys(struct program *program, struct error *err)
+static int agent_program_find_keys(struct program *program, struct error *err)
 {
 	const struct agent_settings *settings = &program->config.settings;
 	struct agent_config *config = &program->config;
@@ -137,7 +137,8 @@ static int keep_house(struct agent_config *config, struct error *err)
 }
 
 /* The default file may be missing. */
-static int find_credentials(struct program *program, struct error *err)
+static int agent_program_find_credentials(struct program *program,
+					  struct error *err)
 {
 	const char *path = program->config.settings.registry_auth;
 
@@ -196,15 +197,16 @@ static int find_allocation(struct program *program, struct error *err)
 	return 0;
 }
 
-static int complete(struct program *program, struct error *err)
+static int agent_program_complete(struct program *program, struct error *err)
 {
 	struct agent_config *config = &program->config;
 	struct agent_settings *settings = &config->settings;
 
 	*settings = program->settings;
-	if (find_allocation(program, err) < 0 || find_keys(program, err) < 0 ||
+	if (find_allocation(program, err) < 0 ||
+	    agent_program_find_keys(program, err) < 0 ||
 	    find_policy(program, err) < 0 ||
-	    find_credentials(program, err) < 0 ||
+	    agent_program_find_credentials(program, err) < 0 ||
 	    check_floor(settings, err) < 0)
 		return -1;
 	if (settings->only_devices &&
@@ -252,7 +254,7 @@ static int leave_at_end(struct program *program, struct error *err)
 
 	if (!program->config.share)
 		return 0;
-	signal(SIGTERM, SIG_DFL); /* it was ignored by run() */
+	signal(SIGTERM, SIG_DFL); /* it was ignored by agent_program_run() */
 	rc = sd_event_add_signal(program->loop, NULL, SIGTERM, on_end, program);
 	return rc < 0 ? error_set(err, -rc, "event loop: no SIGTERM") : 0;
 }
@@ -260,7 +262,7 @@ static int leave_at_end(struct program *program, struct error *err)
 /* At SIGHUP: apply the settings that can change while tasks run, and name the
  * others that have changed.
  */
-static void reload(void *arg)
+static void agent_program_reload(void *arg)
 {
 	const struct program *program = arg;
 	struct agent_settings settings;
@@ -320,7 +322,7 @@ static struct engine *make_engine(struct program *program, sd_event *loop,
 	return engine_new(loop, host, NULL, err);
 }
 
-static int serve(struct program *program, struct error *err)
+static int agent_program_serve(struct program *program, struct error *err)
 {
 	sd_event *loop = program->loop;
 	const struct agent_settings *settings = &program->settings;
@@ -336,7 +338,7 @@ static int serve(struct program *program, struct error *err)
 	    (parent_fd && parent_watch_start(loop, (int)parent_fd, parent_gone,
 					     program, err) < 0) ||
 	    leave_at_end(program, err) < 0 ||
-	    program_on_reload(loop, reload, program, err) < 0)
+	    program_on_reload(loop, agent_program_reload, program, err) < 0)
 		return -1;
 	log_info("node=%s policy=%s", program->config.key.name,
 		 node_policy_rules(program->node_policy)->file);
@@ -351,7 +353,7 @@ static int serve(struct program *program, struct error *err)
 	return code;
 }
 
-static int run(struct program *program, struct error *err)
+static int agent_program_run(struct program *program, struct error *err)
 {
 	const struct config_common *common = &program->settings.common;
 	owned(config_free) struct config *config = NULL;
@@ -370,12 +372,12 @@ static int run(struct program *program, struct error *err)
 	}
 	if (common->verbose)
 		log_set_level(LOG_DEBUG);
-	if (complete(program, err) < 0)
+	if (agent_program_complete(program, err) < 0)
 		return -1;
 	if (program->config.share) /* program_begin() then leaves it alone */
 		signal(SIGTERM, SIG_IGN);
 	program->loop = program_begin(err);
-	code = program->loop ? serve(program, err) : -1;
+	code = program->loop ? agent_program_serve(program, err) : -1;
 	sd_event_unref(program->loop);
 	if (code == EXIT_GOOD && program->own_state[0] &&
 	    file_remove_tree(AT_FDCWD, program->own_state, err) < 0)
@@ -397,7 +399,7 @@ int main(int argc, char **argv)
 	else if (argc > 1 && !strcmp(argv[1], SNAPSHOT_WORD))
 		code = snapshot_main(argc - 2, argv + 2, &err);
 	else
-		code = run(&program, &err);
+		code = agent_program_run(&program, &err);
 	if (code < 0) {
 		fprintf(stderr, "regatta-agent: %s\n", err.text);
 		return program_exit_code(&err);

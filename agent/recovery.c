@@ -19,9 +19,10 @@
 #define STRAYS_MS 10000 /* after a task; an engine may be as late */
 
 static void agent_begin(struct agent *agent);
-static void find_controller(struct agent *agent);
+static void recovery_retry_controller(struct agent *agent);
 
-static int begin_again(sd_event_source *source, uint64_t usec, void *arg)
+static int recovery_begin_again(sd_event_source *source, uint64_t usec,
+				void *arg)
 {
 	agent_begin(arg);
 	return 0;
@@ -32,8 +33,8 @@ static void begin_later(struct agent *agent, const struct error *err)
 	if (!agent->outage_logged)
 		log_warning("waiting for the engine: %s", err->text);
 	agent->outage_logged = true;
-	loop_timer(agent->loop, &agent->retry, RETRY_MS, begin_again, agent,
-		   NULL);
+	loop_timer(agent->loop, &agent->retry, RETRY_MS, recovery_begin_again,
+		   agent, NULL);
 }
 
 static bool label_number(const cJSON *labels, const char *name, uint64_t *value)
@@ -119,7 +120,8 @@ static void remove_strays(struct agent *agent, const cJSON *containers)
 	}
 }
 
-static void strays_listed(void *arg, const struct error *err, cJSON *answer)
+static void recovery_strays_listed(void *arg, const struct error *err,
+				   cJSON *answer)
 {
 	if (err)
 		log_warning("stray containers are removed in the next session: "
@@ -137,8 +139,8 @@ void recovery_strays(struct agent *agent)
 	if (container_filter(agent->config->settings.cluster,
 			     agent->config->key.name, &labels, &err) < 0 ||
 	    !engine_container_list(agent->engine, true, &labels, AGENT_CALL_MS,
-				   strays_listed, agent, &err))
-		strays_listed(agent, &err, NULL);
+				   recovery_strays_listed, agent, &err))
+		recovery_strays_listed(agent, &err, NULL);
 }
 
 static int strays_run(sd_event_source *source, uint64_t usec, void *arg)
@@ -187,7 +189,7 @@ static int connect_to(struct agent *agent, struct error *err)
 }
 
 /* 1: the endpoint is new. */
-static int read_endpoint(struct agent *agent)
+static int recovery_read_endpoint(struct agent *agent)
 {
 	const char *path = agent->config->settings.controller;
 	owned(buffer_clear) struct buffer text;
@@ -206,9 +208,10 @@ static int read_endpoint(struct agent *agent)
 	return 1;
 }
 
-static int look_again(sd_event_source *source, uint64_t usec, void *arg)
+static int recovery_look_again(sd_event_source *source, uint64_t usec,
+			       void *arg)
 {
-	find_controller(arg);
+	recovery_retry_controller(arg);
 	return 0;
 }
 
@@ -216,14 +219,14 @@ void recovery_find_controller(struct agent *agent)
 {
 	if (*agent->config->settings.controller == '/')
 		loop_timer(agent->loop, &agent->endpoint_timer, ENDPOINT_MS,
-			   look_again, agent, NULL);
+			   recovery_look_again, agent, NULL);
 }
 
-static void find_controller(struct agent *agent)
+static void recovery_retry_controller(struct agent *agent)
 {
 	struct error err;
 
-	if (read_endpoint(agent)) {
+	if (recovery_read_endpoint(agent)) {
 		wire_client_free(take(agent->wire));
 		if (connect_to(agent, &err) < 0) {
 			log_error("%s", err.text);
@@ -253,7 +256,7 @@ static void list_done(void *arg, const struct error *err, cJSON *answer)
 	}
 	install_forget_strays(agent->engine, agent->owner);
 	agent->recovered = true;
-	find_controller(agent);
+	recovery_retry_controller(agent);
 	leave_if_empty(agent);
 }
 
@@ -276,7 +279,8 @@ static void list_ours(struct agent *agent)
 }
 
 /* An engine that does not answer has no runtimes to choose and no CDI. */
-static void info_done(void *arg, const struct error *err, cJSON *answer)
+static void recovery_info_done(void *arg, const struct error *err,
+			       cJSON *answer)
 {
 	struct agent *agent = arg;
 	struct error wrong;
@@ -298,8 +302,8 @@ static void ask_info(struct agent *agent)
 {
 	struct error wrong;
 
-	agent->call = engine_info(agent->engine, AGENT_CALL_MS, info_done,
-				  agent, &wrong);
+	agent->call = engine_info(agent->engine, AGENT_CALL_MS,
+				  recovery_info_done, agent, &wrong);
 	if (!agent->call)
 		begin_later(agent, &wrong);
 }
@@ -370,7 +374,7 @@ const cpu_set_t *agent_housekeeping(const struct agent_config *config)
 						  : NULL;
 }
 
-static void versions_told(void *arg, const struct versions *versions)
+static void recovery_versions_told(void *arg, const struct versions *versions)
 {
 	struct agent *agent = arg;
 
@@ -396,7 +400,7 @@ void recovery_devices(void *arg)
 		agent->query =
 			versions_ask(agent->loop, profile, agent->binding.roots,
 				     agent_housekeeping(agent->config),
-				     versions_told, agent, NULL);
+				     recovery_versions_told, agent, NULL);
 	if (!agent->query)
 		agent_begin(agent);
 }

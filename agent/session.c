@@ -200,7 +200,7 @@ int session_send_log(void *arg, const struct message_log *log, const void *data,
 
 /* Receiving. */
 
-static void on_welcome(struct agent *agent, void *body)
+static void session_take_welcome(struct agent *agent, void *body)
 {
 	struct message_welcome *welcome = body;
 	uint64_t credit = welcome->credit_bytes;
@@ -279,8 +279,8 @@ static void on_prepare(struct agent *agent, void *body)
 	}
 }
 
-static struct task *find_task(struct agent *agent, uint64_t job,
-			      uint32_t attempt, uint32_t rank)
+static struct task *session_find_task(struct agent *agent, uint64_t job,
+				      uint32_t attempt, uint32_t rank)
 {
 	const struct task_id id = { job, attempt, rank };
 	struct task_entry *entry = task_table_find(agent, &id);
@@ -297,8 +297,8 @@ static void on_start(struct agent *agent, void *body)
 		.time_ms = start->time_ms,
 		.addresses = start->addresses,
 	};
-	struct task *task =
-		find_task(agent, start->job, start->attempt, start->rank);
+	struct task *task = session_find_task(agent, start->job, start->attempt,
+					      start->rank);
 
 	if (task)
 		task_start(task, &rendezvous);
@@ -310,7 +310,7 @@ static void on_stop(struct agent *agent, void *body)
 {
 	struct message_stop *stop = body;
 	struct task *task =
-		find_task(agent, stop->job, stop->attempt, stop->rank);
+		session_find_task(agent, stop->job, stop->attempt, stop->rank);
 	enum failure reason = failure_from(stop->reason);
 
 	if (task)
@@ -325,7 +325,7 @@ static void on_command(struct agent *agent, const struct message_command *body,
 		       const void *data, size_t size)
 {
 	struct task *task =
-		find_task(agent, body->job, body->attempt, body->to);
+		session_find_task(agent, body->job, body->attempt, body->to);
 
 	if (task)
 		task_command(task, body, data, size);
@@ -336,7 +336,7 @@ static void on_command_answer(struct agent *agent,
 			      const void *data, size_t size)
 {
 	struct task *task =
-		find_task(agent, body->job, body->attempt, body->rank);
+		session_find_task(agent, body->job, body->attempt, body->rank);
 
 	if (task)
 		task_command_answer(task, body, data, size);
@@ -345,8 +345,8 @@ static void on_command_answer(struct agent *agent,
 static void on_observe(struct agent *agent, void *body)
 {
 	struct message_observe *observe = body;
-	struct task *task =
-		find_task(agent, observe->job, observe->attempt, observe->rank);
+	struct task *task = session_find_task(agent, observe->job,
+					      observe->attempt, observe->rank);
 
 	if (task)
 		task_observe(task, observe->round, observe->stops);
@@ -355,8 +355,8 @@ static void on_observe(struct agent *agent, void *body)
 static void on_discard(struct agent *agent, void *body)
 {
 	struct message_discard *discard = body;
-	struct task *task =
-		find_task(agent, discard->job, discard->attempt, discard->rank);
+	struct task *task = session_find_task(agent, discard->job,
+					      discard->attempt, discard->rank);
 
 	if (task)
 		task_discard(task);
@@ -386,7 +386,7 @@ static void received(void *arg, enum message_type type, void *body,
 {
 	/* clang-format off */
 	static void (*const handlers[MESSAGE_TYPES])(struct agent *, void *) = {
-		[MESSAGE_WELCOME] = on_welcome,
+		[MESSAGE_WELCOME] = session_take_welcome,
 		[MESSAGE_PREPARE] = on_prepare,
 		[MESSAGE_START] = on_start,
 		[MESSAGE_STOP] = on_stop,
@@ -408,8 +408,8 @@ static void received(void *arg, enum message_type type, void *body,
 		handlers[type](agent, body);
 }
 
-static void add_names(cJSON *facts, const char *name,
-		      const struct strings *list)
+static void session_add_names(cJSON *facts, const char *name,
+			      const struct strings *list)
 {
 	if (list->count)
 		cJSON_AddItemToObject(facts, name,
@@ -437,9 +437,10 @@ static cJSON *all_facts(struct agent *agent)
 				inventory_vendor(agent->inventory));
 	if (agent->config->share)
 		slurm_share_facts(agent->config->share, facts);
-	add_names(facts, "engine_runtimes", &agent->features.runtimes);
-	add_names(facts, "engine_cdi", &agent->features.cdi);
-	add_names(facts, "engine_unlimited", &agent->features.unlimited);
+	session_add_names(facts, "engine_runtimes", &agent->features.runtimes);
+	session_add_names(facts, "engine_cdi", &agent->features.cdi);
+	session_add_names(facts, "engine_unlimited",
+			  &agent->features.unlimited);
 	if (agent->features.separate_network)
 		cJSON_AddBoolToObject(facts, "engine_separate_network", true);
 	if (agent->features.isolation)
@@ -452,7 +453,7 @@ static cJSON *all_facts(struct agent *agent)
 	return facts;
 }
 
-static void connected(void *arg)
+static void session_connected(void *arg)
 {
 	struct agent *agent = arg;
 	const struct agent_config *config = agent->config;
@@ -506,7 +507,7 @@ static void note_refusal(struct agent *agent, int code)
 	}
 }
 
-static void lost(void *arg, int code, const char *why)
+static void session_lost(void *arg, int code, const char *why)
 {
 	struct agent *agent = arg;
 
@@ -547,9 +548,9 @@ static void set_pace(void *arg, uint32_t heartbeat_ms)
 }
 
 const struct wire_client_handler session_handler = {
-	.connected = connected,
+	.connected = session_connected,
 	.message = received,
-	.lost = lost,
+	.lost = session_lost,
 	.unkept = key_unsaved,
 	.paced = set_pace,
 };

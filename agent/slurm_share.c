@@ -25,7 +25,7 @@ static const char *variable(const char *name)
 }
 
 /* A count, or 0. */
-static uint64_t number(const char *name)
+static uint64_t slurm_share_read_number(const char *name)
 {
 	const char *text = variable(name);
 	char *end = NULL;
@@ -37,7 +37,7 @@ static uint64_t number(const char *name)
 /* The processors of the step, at most those where this process may run. */
 static double count_cpus(void)
 {
-	uint64_t told = number("SLURM_CPUS_ON_NODE");
+	uint64_t told = slurm_share_read_number("SLURM_CPUS_ON_NODE");
 	cpu_set_t set;
 	int bound;
 
@@ -51,11 +51,11 @@ static double count_cpus(void)
 
 static uint64_t count_memory(void)
 {
-	uint64_t node = number("SLURM_MEM_PER_NODE");
+	uint64_t node = slurm_share_read_number("SLURM_MEM_PER_NODE");
 
 	if (!node)
-		node = number("SLURM_MEM_PER_CPU") *
-		       number("SLURM_CPUS_ON_NODE");
+		node = slurm_share_read_number("SLURM_MEM_PER_CPU") *
+		       slurm_share_read_number("SLURM_CPUS_ON_NODE");
 	return node * MIB;
 }
 
@@ -137,7 +137,7 @@ int slurm_share_limit(const struct slurm_share *share,
 	return 0;
 }
 
-static void set_number(cJSON *facts, const char *name, double value)
+static void slurm_share_set_number(cJSON *facts, const char *name, double value)
 {
 	if (value <= 0)
 		return;
@@ -147,8 +147,9 @@ static void set_number(cJSON *facts, const char *name, double value)
 
 void slurm_share_facts(const struct slurm_share *share, cJSON *facts)
 {
-	set_number(facts, "cpus", share->cpus);
-	set_number(facts, "memory_bytes", (double)share->memory_bytes);
+	slurm_share_set_number(facts, "cpus", share->cpus);
+	slurm_share_set_number(facts, "memory_bytes",
+			       (double)share->memory_bytes);
 }
 
 int slurm_share_make_state(const struct slurm_share *share, const char *tmpdir,

@@ -67,7 +67,7 @@ static void answered(void *arg, const struct error *err,
 	plan(limit, NULL);
 }
 
-static int ask(struct time_limit *limit, struct error *err)
+static int time_limit_ask(struct time_limit *limit, struct error *err)
 {
 	owned(strings_clear) struct strings argv = { 0 }, env = { 0 };
 	const struct subprocess_command command = {
@@ -89,7 +89,7 @@ static int ask_run(sd_event_source *source, uint64_t usec, void *arg)
 	struct time_limit *limit = arg;
 	struct error err;
 
-	if (ask(limit, &err) < 0) {
+	if (time_limit_ask(limit, &err) < 0) {
 		log_warning("scontrol: %s", err.text);
 		plan(limit, NULL);
 	}

@@ -64,15 +64,15 @@ struct fetches {
 	TAILQ_HEAD(, flight) flights;
 };
 
-static int tick_run(sd_event_source *source, uint64_t usec, void *arg);
+static int flight_tick_run(sd_event_source *source, uint64_t usec, void *arg);
 
 static void tick_in(struct flight *flight, uint64_t delay_ms)
 {
 	loop_timer(flight->fetches->config.loop, &flight->tick, delay_ms,
-		   tick_run, flight, NULL);
+		   flight_tick_run, flight, NULL);
 }
 
-static void enter(struct flight *flight, enum phase phase)
+static void flight_enter(struct flight *flight, enum phase phase)
 {
 	flight->phase = phase;
 	flight->moved_ms = clock_mono_ms();
@@ -112,8 +112,8 @@ static void flight_end(struct flight *flight, const struct error *err)
 }
 
 /* Send to the controller; -1: not now. */
-static int say(const struct fetches *fetches, enum message_type type,
-	       const void *body, const void *data, size_t size)
+static int fetches_say(const struct fetches *fetches, enum message_type type,
+		       const void *body, const void *data, size_t size)
 {
 	return fetches->session ? fetches->config.say(fetches->config.arg, type,
 						      body, data, size)
@@ -135,13 +135,13 @@ static void say_want(struct flight *flight, bool ask)
 	};
 
 	flight->told_ms = clock_mono_ms();
-	say(flight->fetches, MESSAGE_CONTENT_WANT, &want, NULL, 0);
+	fetches_say(flight->fetches, MESSAGE_CONTENT_WANT, &want, NULL, 0);
 }
 
-static void ask(struct flight *flight)
+static void flight_ask(struct flight *flight)
 {
 	unlink_source(flight);
-	enter(flight, ASKING);
+	flight_enter(flight, ASKING);
 	say_want(flight, true);
 }
 
@@ -151,7 +151,7 @@ static void leave_source(struct flight *flight, bool none, const char *why)
 		    *flight->source ? flight->source : "the controller", why);
 	memcpy(flight->failed, flight->source, sizeof(flight->failed));
 	flight->none = none;
-	ask(flight);
+	flight_ask(flight);
 }
 
 /* The source cannot read the content, or its bytes are wrong. The controller
@@ -174,7 +174,7 @@ static void leave_bad(struct flight *flight, const struct error *err)
 	flight_end(flight, &why);
 }
 
-static void check(struct flight *flight)
+static void flight_check(struct flight *flight)
 {
 	struct error err = { 0 };
 	int rc = chunk_receiver_finish(flight->receiver, &err);
@@ -196,30 +196,31 @@ static void check(struct flight *flight)
 	}
 }
 
-static void all_here(struct flight *flight)
+static void flight_begin_check(struct flight *flight)
 {
 	unlink_source(flight);
-	enter(flight, CHECKING);
+	flight_enter(flight, CHECKING);
 	tick_in(flight, 0);
 }
 
-static void begin_reading(struct flight *flight)
+static void flight_begin_reading(struct flight *flight)
 {
-	enter(flight, READING);
+	flight_enter(flight, READING);
 	if (chunk_receiver_length(flight->receiver) ==
 	    chunk_receiver_bytes(flight->receiver))
-		all_here(flight);
+		flight_begin_check(flight);
 	else if (chunk_receiver_begin(flight->receiver) < 0)
-		enter(flight, ASKING); /* asked again by the tick */
+		flight_enter(flight, ASKING); /* asked again by the tick */
 }
 
-static int send_read(void *arg, const struct message_content_read *read)
+static int flight_send_read(void *arg, const struct message_content_read *read)
 {
 	const struct flight *flight = arg;
 
 	if (*flight->source)
 		return peers_read(flight->fetches->peers, flight->source, read);
-	return say(flight->fetches, MESSAGE_CONTENT_READ, read, NULL, 0);
+	return fetches_say(flight->fetches, MESSAGE_CONTENT_READ, read, NULL,
+			   0);
 }
 
 static struct flight *flight_find(struct fetches *fetches, const char *hash)
@@ -247,7 +248,7 @@ static void tell_progress(struct flight *flight)
 	}
 }
 
-static int tick_run(sd_event_source *source, uint64_t usec, void *arg)
+static int flight_tick_run(sd_event_source *source, uint64_t usec, void *arg)
 {
 	struct flight *flight = arg;
 	int64_t now = clock_mono_ms();
@@ -257,7 +258,7 @@ static int tick_run(sd_event_source *source, uint64_t usec, void *arg)
 		return 0;
 	}
 	if (flight->phase == CHECKING) {
-		check(flight);
+		flight_check(flight);
 		return 0;
 	}
 	tick_in(flight, TICK_MS);
@@ -284,11 +285,11 @@ static void on_up(void *arg, const char *name)
 		next = TAILQ_NEXT(flight, next);
 		if (flight->linked && flight->phase == CONNECTING &&
 		    !strcmp(flight->source, name))
-			begin_reading(flight);
+			flight_begin_reading(flight);
 	}
 }
 
-static void on_lost(void *arg, const char *name, const char *why)
+static void fetches_source_lost(void *arg, const char *name, const char *why)
 {
 	struct fetches *fetches = arg;
 	struct flight *flight;
@@ -304,9 +305,9 @@ static void on_lost(void *arg, const char *name, const char *why)
 	}
 }
 
-static void take_piece(struct flight *flight,
-		       const struct message_content_piece *piece,
-		       const void *data, size_t size)
+static void flight_take_piece(struct flight *flight,
+			      const struct message_content_piece *piece,
+			      const void *data, size_t size)
 {
 	struct error err = { 0 };
 	int rc;
@@ -320,7 +321,7 @@ static void take_piece(struct flight *flight,
 	flight->moved_ms = clock_mono_ms();
 	peers_wake(flight->fetches->peers);
 	if (rc > 0)
-		all_here(flight);
+		flight_begin_check(flight);
 	else if (rc < 0 && (err.code == ENOSPC || err.code == EDQUOT))
 		flight_end(flight, &err);
 	else if (rc < 0 && piece->text && err.code != ENOENT)
@@ -329,14 +330,14 @@ static void take_piece(struct flight *flight,
 		leave_source(flight, err.code == ENOENT, err.text);
 }
 
-static void on_piece(void *arg, const char *name,
-		     const struct message_content_piece *piece,
-		     const void *data, size_t size)
+static void fetches_take_piece(void *arg, const char *name,
+			       const struct message_content_piece *piece,
+			       const void *data, size_t size)
 {
 	struct flight *flight = flight_find(arg, piece->hash);
 
 	if (flight && !strcmp(flight->source, name))
-		take_piece(flight, piece, data, size);
+		flight_take_piece(flight, piece, data, size);
 }
 
 /* Messages of the controller. */
@@ -352,14 +353,14 @@ static int open_source(struct flight *flight,
 	if (!flight->receiver)
 		flight->receiver =
 			chunk_receiver_new(flight->fetches->config.contents,
-					   flight->hash, from->bytes, send_read,
-					   flight, err);
+					   flight->hash, from->bytes,
+					   flight_send_read, flight, err);
 	if (!flight->receiver)
 		return -1;
 	unlink_source(flight);
 	memset(flight->source, 0, sizeof(flight->source));
 	if (!from->name) {
-		begin_reading(flight);
+		flight_begin_reading(flight);
 		return 0;
 	}
 	if (!name_valid(from->name) || !from->public || !from->endpoint ||
@@ -367,7 +368,7 @@ static int open_source(struct flight *flight,
 		return error_set(err, EPROTO,
 				 "the address of the source is missing");
 	memcpy(flight->source, from->name, strlen(from->name));
-	enter(flight, CONNECTING);
+	flight_enter(flight, CONNECTING);
 	flight->linked = true;
 	return peers_open(flight->fetches->peers, from->name, from->endpoint,
 			  from->public, err);
@@ -413,7 +414,7 @@ bool fetches_heard(struct fetches *fetches, enum message_type type,
 		peers_controller_reads(fetches->peers, body);
 		return true;
 	case MESSAGE_CONTENT_PIECE:
-		on_piece(fetches, "", body, payload, size);
+		fetches_take_piece(fetches, "", body, payload, size);
 		return true;
 	default:
 		return false;
@@ -432,18 +433,18 @@ void fetches_session(struct fetches *fetches, bool begins)
 		bool here = flight->phase == READING && !*flight->source;
 
 		if (begins && (flight->phase == ASKING || here))
-			ask(flight);
+			flight_ask(flight);
 		else if (begins)
 			say_want(flight, false);
 		else if (here)
-			enter(flight, ASKING);
+			flight_enter(flight, ASKING);
 	}
 }
 
 static int to_controller(void *arg, const struct message_content_piece *piece,
 			 const void *data, size_t size)
 {
-	return say(arg, MESSAGE_CONTENT_PIECE, piece, data, size);
+	return fetches_say(arg, MESSAGE_CONTENT_PIECE, piece, data, size);
 }
 
 /* Waits. */
@@ -467,14 +468,14 @@ static struct flight *flight_new(struct fetches *fetches, const char *hash,
 	flight->awaited = awaited;
 	TAILQ_INIT(&flight->waits);
 	TAILQ_INSERT_TAIL(&fetches->flights, flight, next);
-	enter(flight, whole ? HERE : ASKING);
+	flight_enter(flight, whole ? HERE : ASKING);
 	tick_in(flight, whole ? 0 : TICK_MS);
 	if (whole)
 		return flight;
 	/* Other nodes may ask us for it before we know our own source. */
 	if (blob_store_expect(fetches->config.contents, hash, &why) < 0)
 		log_warning("%s", why.text);
-	ask(flight);
+	flight_ask(flight);
 	return flight;
 }
 
@@ -535,8 +536,8 @@ struct fetches *fetches_new(const struct fetch_config *config,
 {
 	static const struct peers_handler handler = {
 		.up = on_up,
-		.piece = on_piece,
-		.lost = on_lost,
+		.piece = fetches_take_piece,
+		.lost = fetches_source_lost,
 		.to_controller = to_controller,
 	};
 	owned(fetches_free) struct fetches *fetches =

@@ -47,9 +47,9 @@ struct peers {
 
 /* Serving. A peer of NULL is the controller. */
 
-static int give(void *arg, void *peer,
-		const struct message_content_piece *piece, const void *data,
-		size_t size)
+static int peers_send_piece(void *arg, void *peer,
+			    const struct message_content_piece *piece,
+			    const void *data, size_t size)
 {
 	struct peers *peers = arg;
 	int rc;
@@ -63,7 +63,7 @@ static int give(void *arg, void *peer,
 	return rc;
 }
 
-static void welcome(struct peers *peers, struct wire_peer *peer)
+static void peers_welcome(struct peers *peers, struct wire_peer *peer)
 {
 	struct message_welcome message = {
 		.version = PROTOCOL_VERSION,
@@ -75,39 +75,39 @@ static void welcome(struct peers *peers, struct wire_peer *peer)
 	wire_server_flush(peers->server);
 }
 
-static void on_message(void *arg, struct wire_peer *peer,
-		       enum message_type type, void *body, const void *payload,
-		       size_t size)
+static void peers_take_message(void *arg, struct wire_peer *peer,
+			       enum message_type type, void *body,
+			       const void *payload, size_t size)
 {
 	struct peers *peers = arg;
 	struct error err;
 
 	if (type == MESSAGE_HELLO)
-		welcome(peers, peer);
+		peers_welcome(peers, peer);
 	else if (type == MESSAGE_CONTENT_READ &&
 		 chunk_sender_read(peers->chunk_sender, peer, body, &err) < 0)
 		wire_server_drop(peer, err.code, err.text);
 }
 
-static void on_gone(void *arg, struct wire_peer *peer, const char *why)
+static void peers_peer_gone(void *arg, struct wire_peer *peer, const char *why)
 {
 	struct peers *peers = arg;
 
 	chunk_sender_forget(peers->chunk_sender, peer);
 }
 
-static void on_refused(void *arg, const char *who, const char *why)
+static void peers_report_refused(void *arg, const char *who, const char *why)
 {
 	log_warning("refused %s: %s", who, why);
 }
 
-static int listen_at(struct peers *peers, const char *address, uint32_t port,
-		     struct error *err)
+static int peers_listen_at(struct peers *peers, const char *address,
+			   uint32_t port, struct error *err)
 {
 	static const struct wire_server_handler handler = {
-		.message = on_message,
-		.gone = on_gone,
-		.refused = on_refused,
+		.message = peers_take_message,
+		.gone = peers_peer_gone,
+		.refused = peers_report_refused,
 	};
 	const char *open = strchr(address, ':') ? "[" : "";
 	const char *close = *open ? "]" : "";
@@ -153,10 +153,10 @@ struct peers *peers_new(sd_event *loop, struct blob_store *contents,
 	peers->arg = arg;
 	peers->keyring = keyring_new(NULL, err);
 	peers->chunk_sender =
-		chunk_sender_new(loop, contents, give, peers, err);
+		chunk_sender_new(loop, contents, peers_send_piece, peers, err);
 	if (!peers->keyring || !peers->chunk_sender)
 		return NULL;
-	if (listen_at(peers, address, port, &why) < 0) {
+	if (peers_listen_at(peers, address, port, &why) < 0) {
 		log_warning("contents cannot be served to other agents: %s",
 			    why.text);
 		wire_server_free(take(peers->server));
@@ -261,7 +261,7 @@ static int idle_run(sd_event_source *source, uint64_t usec, void *arg)
 	return 0;
 }
 
-static void connected(void *arg)
+static void peer_link_connected(void *arg)
 {
 	struct link *link = arg;
 	struct message_hello hello = {
@@ -290,7 +290,7 @@ static void heard(void *arg, enum message_type type, void *body,
 	}
 }
 
-static void lost(void *arg, int code, const char *why)
+static void peer_link_lost(void *arg, int code, const char *why)
 {
 	struct link *link = arg;
 
@@ -309,9 +309,9 @@ static struct link *link_new(struct peers *peers, const char *name,
 			     struct error *err)
 {
 	static const struct wire_client_handler handler = {
-		.connected = connected,
+		.connected = peer_link_connected,
 		.message = heard,
-		.lost = lost,
+		.lost = peer_link_lost,
 	};
 	struct link *link = calloc(1, sizeof(*link));
 

@@ -14,7 +14,7 @@
 #define DIGITS 12
 #define TYPE_AT 156
 
-static uint64_t number(const char *text)
+static uint64_t tar_read_number(const char *text)
 {
 	uint64_t value = 0;
 
@@ -34,7 +34,7 @@ static uint64_t number(const char *text)
 static void take_header(struct tar_ages *ages)
 {
 	const char *header = ages->header;
-	uint64_t size = number(header + SIZE_AT);
+	uint64_t size = tar_read_number(header + SIZE_AT);
 	char type = header[TYPE_AT];
 
 	ages->have = 0;
@@ -43,7 +43,7 @@ static void take_header(struct tar_ages *ages)
 	if (!header[0] || (type && type != '0'))
 		return;
 	ages->files++;
-	ages->older += (int64_t)number(header + TIME_AT) < ages->since;
+	ages->older += (int64_t)tar_read_number(header + TIME_AT) < ages->since;
 }
 
 void tar_ages_feed(struct tar_ages *ages, const void *data, size_t size)

@@ -97,7 +97,7 @@ void tar_filter_free(struct tar_filter *filter)
 	free(filter);
 }
 
-static int not_ours(struct error *err, const char *what)
+static int tar_filter_refuse(struct error *err, const char *what)
 {
 	return error_set(err, EPROTO, "not a tar file of a folder: %s",
 			 what ? what : "broken");
@@ -117,14 +117,16 @@ static int take_base(struct tar_filter *filter, const char *name, mode_t type,
 	while (size && name[size - 1] == '/')
 		size--;
 	if (size > NAME_MAX || memchr(name, '/', size))
-		return not_ours(err, "it starts with a different name");
+		return tar_filter_refuse(err,
+					 "it starts with a different name");
 	memcpy(filter->base, name, size);
 	filter->based = true;
 	return 0;
 }
 
 /* The name below the folder; NULL: it is outside. */
-static const char *below(const struct tar_filter *filter, const char *name)
+static const char *filter_strip_base(const struct tar_filter *filter,
+				     const char *name)
 {
 	size_t size = strlen(filter->base);
 
@@ -157,14 +159,15 @@ static bool matches(const struct tar_filter *filter, const char *name)
 	}
 }
 
-static int choose(struct tar_filter *filter, const char *name, const char *link,
-		  struct error *err)
+static int tar_filter_choose(struct tar_filter *filter, const char *name,
+			     const char *link, struct error *err)
 {
-	const char *target = link ? below(filter, link) : NULL;
+	const char *target = link ? filter_strip_base(filter, link) : NULL;
 
-	name = below(filter, name);
+	name = filter_strip_base(filter, name);
 	if (!name)
-		return not_ours(err, "it contains a path outside of it");
+		return tar_filter_refuse(err,
+					 "it contains a path outside of it");
 	filter->passes = *name && matches(filter, name);
 	if (filter->passes && link && (!target || !matches(filter, target))) {
 		filter->links_lost++;
@@ -175,7 +178,7 @@ static int choose(struct tar_filter *filter, const char *name, const char *link,
 }
 
 /* The first form is NULL if the locale lacks letters of the name. */
-static const char *name_of(struct archive_entry *entry)
+static const char *tar_filter_read_name(struct archive_entry *entry)
 {
 	const char *name = archive_entry_pathname(entry);
 
@@ -198,7 +201,7 @@ static const char *target_of(struct archive_entry *entry)
 }
 
 /* Read a complete head. */
-static int take_head(struct tar_filter *filter, struct error *err)
+static int tar_filter_take_head(struct tar_filter *filter, struct error *err)
 {
 	owned(reader_free) struct archive *in = archive_read_new();
 	struct archive_entry *entry;
@@ -211,25 +214,26 @@ static int take_head(struct tar_filter *filter, struct error *err)
 	if (archive_read_support_format_tar(in) != ARCHIVE_OK ||
 	    archive_read_open_memory(in, filter->head.data,
 				     filter->head.size) != ARCHIVE_OK)
-		return not_ours(err, archive_error_string(in));
+		return tar_filter_refuse(err, archive_error_string(in));
 	rc = archive_read_next_header(in, &entry);
 	if (rc != ARCHIVE_OK && rc != ARCHIVE_WARN)
-		return not_ours(err, rc == ARCHIVE_EOF
-					     ? "it ends"
-					     : archive_error_string(in));
-	name = name_of(entry);
+		return tar_filter_refuse(err,
+					 rc == ARCHIVE_EOF
+						 ? "it ends"
+						 : archive_error_string(in));
+	name = tar_filter_read_name(entry);
 	link = link_of(entry);
 	type = archive_entry_filetype(entry);
 	if (!name)
-		return not_ours(err, "an entry has no name");
+		return tar_filter_refuse(err, "an entry has no name");
 	if (!link && type == AE_IFREG) {
 		int64_t size = archive_entry_size(entry);
 
 		if (size < 0 || size > INT64_MAX - BLOCK)
-			return not_ours(err, "a file has no size");
+			return tar_filter_refuse(err, "a file has no size");
 		filter->left = ((uint64_t)size + BLOCK - 1) / BLOCK * BLOCK;
 	}
-	rc = filter->based ? choose(filter, name, link, err)
+	rc = filter->based ? tar_filter_choose(filter, name, link, err)
 			   : take_base(filter, name, link ? AE_IFREG : type,
 				       target_of(entry), err);
 	if (rc < 0)
@@ -251,7 +255,7 @@ static int extra_size(const char *header, size_t *size, struct error *err)
 		if (!c || c == ' ')
 			break;
 		if (c < '0' || c > '7')
-			return not_ours(err, "a header has no size");
+			return tar_filter_refuse(err, "a header has no size");
 		*size = *size * 8 + (size_t)(c - '0');
 	}
 	*size = (*size + BLOCK - 1) / BLOCK * BLOCK;
@@ -268,12 +272,12 @@ static int head_full(struct tar_filter *filter, struct error *err)
 
 	if (!memcmp(header, zero, BLOCK)) {
 		if (filter->header)
-			return not_ours(err, "it ends");
+			return tar_filter_refuse(err, "it ends");
 		filter->ended = true;
 		return 0;
 	}
 	if (!type || !strchr("xgLK", type))
-		return take_head(filter, err);
+		return tar_filter_take_head(filter, err);
 	if (extra_size(header, &extra, err) < 0)
 		return -1;
 	if (extra > TAR_FILTER_HEAD_MAX - BLOCK ||
@@ -327,7 +331,7 @@ int tar_filter_end(struct tar_filter *filter, struct error *err)
 	static const char end[2 * BLOCK];
 
 	if (!filter->ended)
-		return not_ours(err, "it is truncated");
+		return tar_filter_refuse(err, "it is truncated");
 	if (!filter->kept)
 		return error_set(err, ENOENT, "nothing matches");
 	return filter->out(filter->arg, end, sizeof(end), err);

@@ -22,12 +22,12 @@ struct workspace_upload {
 	bool open;
 	bool begun, inside, ended;
 	struct buffer pending;
-	struct error error; /* of on_write() */
+	struct error error; /* of workspace_upload_write() */
 	char piece[PIECE];
 };
 
-static ssize_t on_write(struct archive *out, void *arg, const void *data,
-			size_t size)
+static ssize_t workspace_upload_write(struct archive *out, void *arg,
+				      const void *data, size_t size)
 {
 	struct workspace_upload *upload = arg;
 
@@ -36,7 +36,7 @@ static ssize_t on_write(struct archive *out, void *arg, const void *data,
 		       : (ssize_t)size;
 }
 
-static int wrong(struct archive *archive, struct error *err)
+static int upload_archive_fail(struct archive *archive, struct error *err)
 {
 	const char *why = archive_error_string(archive);
 
@@ -53,7 +53,7 @@ static int open_both(struct workspace_upload *upload, struct error *err)
 	if (archive_read_support_format_tar(upload->in) != ARCHIVE_OK ||
 	    archive_read_support_format_empty(upload->in) != ARCHIVE_OK ||
 	    archive_read_open_fd(upload->in, upload->fd, PIECE) != ARCHIVE_OK)
-		return wrong(upload->in, err);
+		return upload_archive_fail(upload->in, err);
 	if (archive_write_set_format_pax_restricted(upload->out) !=
 		    ARCHIVE_OK ||
 	    archive_write_set_bytes_per_block(upload->out, 0) != ARCHIVE_OK ||
@@ -61,9 +61,9 @@ static int open_both(struct workspace_upload *upload, struct error *err)
 		    ARCHIVE_OK ||
 	    archive_write_set_options(upload->out, "hdrcharset=BINARY") <
 		    ARCHIVE_WARN ||
-	    archive_write_open(upload->out, upload, NULL, on_write, NULL) !=
-		    ARCHIVE_OK)
-		return wrong(upload->out, err);
+	    archive_write_open(upload->out, upload, NULL,
+			       workspace_upload_write, NULL) != ARCHIVE_OK)
+		return upload_archive_fail(upload->out, err);
 	return 0;
 }
 
@@ -141,8 +141,8 @@ static bool is_full(struct workspace_upload *upload,
 	return true;
 }
 
-static int put_entry(struct workspace_upload *upload,
-		     struct archive_entry *entry, struct error *err)
+static int upload_put_entry(struct workspace_upload *upload,
+			    struct archive_entry *entry, struct error *err)
 {
 	mode_t type = archive_entry_filetype(entry);
 	const char *path = archive_entry_pathname(entry);
@@ -168,11 +168,11 @@ static int put_entry(struct workspace_upload *upload,
 	upload->inside = type == AE_IFREG;
 	return archive_write_header(upload->out, entry) == ARCHIVE_OK
 		       ? 0
-		       : wrong(upload->out, err);
+		       : upload_archive_fail(upload->out, err);
 }
 
 /* The folder itself: an empty workspace has it as well. */
-static int put_folder(struct workspace_upload *upload, struct error *err)
+static int upload_put_folder(struct workspace_upload *upload, struct error *err)
 {
 	struct archive_entry *entry = archive_entry_new();
 	int rc;
@@ -185,41 +185,41 @@ static int put_folder(struct workspace_upload *upload, struct error *err)
 	archive_entry_set_perm(entry, upload->open ? 0777 : 0755);
 	rc = archive_write_header(upload->out, entry);
 	archive_entry_free(entry);
-	return rc == ARCHIVE_OK ? 0 : wrong(upload->out, err);
+	return rc == ARCHIVE_OK ? 0 : upload_archive_fail(upload->out, err);
 }
 
-static int put_piece(struct workspace_upload *upload, struct error *err)
+static int upload_put_piece(struct workspace_upload *upload, struct error *err)
 {
 	la_ssize_t got = archive_read_data(upload->in, upload->piece, PIECE);
 
 	if (got < 0)
-		return wrong(upload->in, err);
+		return upload_archive_fail(upload->in, err);
 	upload->inside = got > 0;
 	if (got &&
 	    archive_write_data(upload->out, upload->piece, (size_t)got) != got)
-		return wrong(upload->out, err);
+		return upload_archive_fail(upload->out, err);
 	return 0;
 }
 
-static int step(struct workspace_upload *upload, struct error *err)
+static int upload_step(struct workspace_upload *upload, struct error *err)
 {
 	struct archive_entry *entry;
 	int rc;
 
 	if (!upload->begun)
-		return put_folder(upload, err);
+		return upload_put_folder(upload, err);
 	if (upload->inside)
-		return put_piece(upload, err);
+		return upload_put_piece(upload, err);
 	rc = archive_read_next_header(upload->in, &entry);
 	/* ARCHIVE_WARN: a name has letters that the locale lacks. */
 	if (rc == ARCHIVE_OK || rc == ARCHIVE_WARN)
-		return put_entry(upload, entry, err);
+		return upload_put_entry(upload, entry, err);
 	if (rc != ARCHIVE_EOF)
-		return wrong(upload->in, err);
+		return upload_archive_fail(upload->in, err);
 	upload->ended = true;
 	return archive_write_close(upload->out) == ARCHIVE_OK
 		       ? 0
-		       : wrong(upload->out, err);
+		       : upload_archive_fail(upload->out, err);
 }
 
 ssize_t workspace_upload_read(void *arg, void *buffer, size_t size,
@@ -228,7 +228,7 @@ ssize_t workspace_upload_read(void *arg, void *buffer, size_t size,
 	struct workspace_upload *upload = arg;
 
 	while (!upload->pending.size && !upload->ended)
-		if (step(upload, err) < 0)
+		if (upload_step(upload, err) < 0)
 			return -1;
 	if (size > upload->pending.size)
 		size = upload->pending.size;

@@ -28,8 +28,8 @@ static void update(struct device_info *known, struct device_info *found)
 	*found = (struct device_info){ 0 };
 }
 
-static int append(struct devices *devices, struct device_info *found,
-		  struct error *err)
+static int merge_append_device(struct devices *devices,
+			       struct device_info *found, struct error *err)
 {
 	struct device_info *list;
 
@@ -81,7 +81,7 @@ int device_merge(struct devices *known, struct devices *found, size_t *news,
 		if (taken[i])
 			continue;
 		++*news;
-		if (append(known, &found->list[i], err) < 0)
+		if (merge_append_device(known, &found->list[i], err) < 0)
 			return -1;
 	}
 	known->simulated = found->simulated;

@@ -79,9 +79,10 @@ static void keep_offered(const struct offered *only, struct devices *devices,
 			 only->uuids.count - kept, count, nameless);
 }
 
-static int look(const struct inventory *inventory,
-		const struct profile *profile, struct devices *devices,
-		char why[WHY_MAX], struct error *err)
+static int inventory_look(const struct inventory *inventory,
+			  const struct profile *profile,
+			  struct devices *devices, char why[WHY_MAX],
+			  struct error *err)
 {
 	bool chosen = profile == inventory->profile;
 	const struct samples *samples = inventory->samples;
@@ -99,7 +100,8 @@ static int look(const struct inventory *inventory,
 }
 
 /* The first vendor with a device on this machine. */
-static const struct profile *choose(struct inventory *inventory)
+static const struct profile *
+inventory_choose_profile(struct inventory *inventory)
 {
 	const struct profile *chosen = NULL;
 
@@ -111,7 +113,7 @@ static const struct profile *choose(struct inventory *inventory)
 
 		if (!discovers(profile))
 			continue;
-		if (look(inventory, profile, &devices, why, &err) < 0)
+		if (inventory_look(inventory, profile, &devices, why, &err) < 0)
 			log_warning("devices of %s: %s", profile->vendor,
 				    err.text);
 		if (!devices.count && !devices.left_out)
@@ -157,8 +159,8 @@ static struct inventory_state state_now(const struct inventory *inventory)
 	};
 }
 
-static int state_text(const struct inventory *inventory, struct buffer *text,
-		      struct error *err)
+static int inventory_encode_state(const struct inventory *inventory,
+				  struct buffer *text, struct error *err)
 {
 	const struct inventory_state state = state_now(inventory);
 
@@ -241,11 +243,11 @@ static void log_found(const struct inventory *inventory)
 
 /* Looking again. */
 
-static void run_tools(struct inventory *inventory, size_t which);
+static void inventory_run_tools(struct inventory *inventory, size_t which);
 static void look_later(struct inventory *inventory, uint64_t delay_ms);
 
 /* Look once; true: there is a new device, so the tools should run. */
-static bool look_again(struct inventory *inventory)
+static bool inventory_look_again(struct inventory *inventory)
 {
 	owned(devices_clear) struct devices found = { 0 };
 	owned(buffer_clear) struct buffer before, after;
@@ -254,11 +256,11 @@ static bool look_again(struct inventory *inventory)
 
 	buffer_init(&after, STATE_MAX);
 	inventory->looked_ms = clock_mono_ms();
-	if (state_text(inventory, &before, &err) < 0 ||
-	    look(inventory, inventory->profile, &found, inventory->why, &err) <
-		    0 ||
+	if (inventory_encode_state(inventory, &before, &err) < 0 ||
+	    inventory_look(inventory, inventory->profile, &found,
+			   inventory->why, &err) < 0 ||
 	    device_merge(&inventory->devices, &found, &news, &err) < 0 ||
-	    state_text(inventory, &after, &err) < 0) {
+	    inventory_encode_state(inventory, &after, &err) < 0) {
 		log_warning("devices: %s", err.text);
 		return false;
 	}
@@ -284,20 +286,21 @@ static void become_ready(struct inventory *inventory)
 	inventory->changed(inventory->arg);
 }
 
-static int timer_run(sd_event_source *source, uint64_t usec, void *arg)
+static int inventory_timer_run(sd_event_source *source, uint64_t usec,
+			       void *arg)
 {
 	struct inventory *inventory = arg;
 
-	if (look_again(inventory) && !inventory->tool)
-		run_tools(inventory, MONITOR);
+	if (inventory_look_again(inventory) && !inventory->tool)
+		inventory_run_tools(inventory, MONITOR);
 	look_later(inventory, INVENTORY_LOOK_MS);
 	return 0;
 }
 
 static void look_later(struct inventory *inventory, uint64_t delay_ms)
 {
-	loop_timer(inventory->loop, &inventory->timer, delay_ms, timer_run,
-		   inventory, NULL);
+	loop_timer(inventory->loop, &inventory->timer, delay_ms,
+		   inventory_timer_run, inventory, NULL);
 }
 
 static int dev_changed(sd_event_source *source,
@@ -318,7 +321,8 @@ struct tool {
 	const struct sampler *sampler;
 };
 
-static struct tool tool_of(const struct profile *profile, size_t which)
+static struct tool inventory_choose_tool(const struct profile *profile,
+					 size_t which)
 {
 	return which == MONITOR ? (struct tool){ &profile->monitor.command,
 						 profile->monitor.sampler }
@@ -326,11 +330,12 @@ static struct tool tool_of(const struct profile *profile, size_t which)
 						 profile->discover.map };
 }
 
-static void tool_done(void *arg, const struct error *err,
-		      const struct subprocess_output *output)
+static void inventory_tool_done(void *arg, const struct error *err,
+				const struct subprocess_output *output)
 {
 	struct inventory *inventory = arg;
-	struct tool tool = tool_of(inventory->profile, inventory->tool_index);
+	struct tool tool = inventory_choose_tool(inventory->profile,
+						 inventory->tool_index);
 	struct samples samples = { 0 };
 	struct error wrong;
 
@@ -347,17 +352,17 @@ static void tool_done(void *arg, const struct error *err,
 		samples_clear(&inventory->samples[inventory->tool_index]);
 		inventory->samples[inventory->tool_index] = samples;
 	}
-	run_tools(inventory, inventory->tool_index + 1);
+	inventory_run_tools(inventory, inventory->tool_index + 1);
 }
 
 /* Run this tool and those after it, then look again with their output. */
-static void run_tools(struct inventory *inventory, size_t which)
+static void inventory_run_tools(struct inventory *inventory, size_t which)
 {
 	const struct profile *profile = inventory->profile;
 	struct error err;
 
 	for (; which < TOOLS; which++) {
-		struct tool tool = tool_of(profile, which);
+		struct tool tool = inventory_choose_tool(profile, which);
 		struct subprocess_command command = {
 			.argv = tool.argv,
 			.env = &profile->monitor.env,
@@ -370,13 +375,14 @@ static void run_tools(struct inventory *inventory, size_t which)
 		if (!tool.argv->count || !tool.sampler)
 			continue;
 		inventory->tool_index = which;
-		inventory->tool = subprocess_run(inventory->loop, &command,
-						 tool_done, inventory, &err);
+		inventory->tool =
+			subprocess_run(inventory->loop, &command,
+				       inventory_tool_done, inventory, &err);
 		if (inventory->tool)
 			return;
 		log_warning("devices: %s", err.text);
 	}
-	look_again(inventory);
+	inventory_look_again(inventory);
 	become_ready(inventory);
 }
 
@@ -399,11 +405,12 @@ static int start_run(sd_event_source *source, uint64_t usec, void *arg)
 			     IN_CREATE | IN_DELETE | IN_ONLYDIR, dev_changed,
 			     inventory);
 	look_later(inventory, INVENTORY_LOOK_MS);
-	if (look(inventory, inventory->profile, &found, inventory->why, &err) <
-	    0)
+	if (inventory_look(inventory, inventory->profile, &found,
+			   inventory->why, &err) < 0)
 		log_warning("devices: %s", err.text);
 	/* Without devices no tool is run. */
-	run_tools(inventory, found.count || found.left_out ? MONITOR : TOOLS);
+	inventory_run_tools(inventory,
+			    found.count || found.left_out ? MONITOR : TOOLS);
 	return 0;
 }
 
@@ -439,7 +446,7 @@ static int choose_profile(struct inventory *inventory, struct error *err)
 	inventory->profile =
 		strcmp(vendor, "auto")
 			? profiles_find(&inventory->profiles, vendor)
-			: choose(inventory);
+			: inventory_choose_profile(inventory);
 	forget_others(inventory);
 	return 0;
 }

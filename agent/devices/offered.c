@@ -27,7 +27,7 @@ static bool is_uuid(const char *text)
 	return true;
 }
 
-static int refuse(const char *word, struct error *err)
+static int offered_refuse_word(const char *word, struct error *err)
 {
 	return error_set(err, EINVAL,
 			 "'%.60s' is not valid here; expected numbers such as "
@@ -47,7 +47,7 @@ static int parse_uuids(const char *text, struct strings *uuids,
 	word = strtok_r(copy, ",", &rest);
 	for (; word; word = strtok_r(NULL, ",", &rest)) {
 		if (!is_uuid(word))
-			return refuse(word, err);
+			return offered_refuse_word(word, err);
 		if (strings_add(uuids, word, err) < 0)
 			return -1;
 	}
@@ -60,7 +60,7 @@ int offered_parse(const char *text, struct offered *offered, struct error *err)
 	if (!isalpha((unsigned char)*text))
 		return cpu_list_parse(text, &offered->numbers, NULL) == 0
 			       ? 0
-			       : refuse(text, err);
+			       : offered_refuse_word(text, err);
 	if (parse_uuids(text, &offered->uuids, err) == 0)
 		return 0;
 	offered_clear(offered);

@@ -12,8 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-static bool path_of(char path[PATH_MAX], const char *root, const char *fmt,
-		    va_list args)
+static bool sysfs_make_path(char path[PATH_MAX], const char *root,
+			    const char *fmt, va_list args)
 {
 	size_t used = (size_t)snprintf(path, PATH_MAX, "%s/", root);
 	int n;
@@ -24,13 +24,13 @@ static bool path_of(char path[PATH_MAX], const char *root, const char *fmt,
 	return n >= 0 && (size_t)n < PATH_MAX - used;
 }
 
-static bool read_file(struct buffer *text, const char *root, const char *fmt,
-		      va_list args)
+static bool sysfs_read_file(struct buffer *text, const char *root,
+			    const char *fmt, va_list args)
 {
 	char path[PATH_MAX];
 
 	buffer_clear(text);
-	if (!path_of(path, root, fmt, args) ||
+	if (!sysfs_make_path(path, root, fmt, args) ||
 	    file_read_any(path, text, NULL) < 0)
 		return false;
 	while (text->size && text->data[text->size - 1] == '\n')
@@ -44,7 +44,7 @@ bool sysfs_text(struct buffer *text, const char *root, const char *fmt, ...)
 	bool read;
 
 	va_start(args, fmt);
-	read = read_file(text, root, fmt, args);
+	read = sysfs_read_file(text, root, fmt, args);
 	va_end(args);
 	return read;
 }
@@ -59,7 +59,7 @@ bool sysfs_number(double *number, const char *root, const char *fmt, ...)
 
 	buffer_init(&text, 4096);
 	va_start(args, fmt);
-	read = read_file(&text, root, fmt, args);
+	read = sysfs_read_file(&text, root, fmt, args);
 	va_end(args);
 	value = strtod(text.data, &end);
 	if (!read || end == text.data)
@@ -75,7 +75,7 @@ bool sysfs_there(const char *root, const char *fmt, ...)
 	bool fits;
 
 	va_start(args, fmt);
-	fits = path_of(path, root, fmt, args);
+	fits = sysfs_make_path(path, root, fmt, args);
 	va_end(args);
 	return fits && access(path, F_OK) == 0;
 }

@@ -89,8 +89,9 @@ static int query_label(struct buffer *path, const char *key, const char *value,
 	return query_json(path, "labels", object, err);
 }
 
-static struct engine_call *begin(struct engine *engine, struct call_plan plan,
-				 struct error *err)
+static struct engine_call *engine_call_begin(struct engine *engine,
+					     struct call_plan plan,
+					     struct error *err)
 {
 	/* The driver copies what it needs of the plan. */
 	/* cppcheck-suppress returnDanglingLifetime */
@@ -138,7 +139,7 @@ static struct engine_call *simple(struct engine *engine, const char *method,
 		.arg = arg,
 	};
 
-	return begin(engine, plan, err);
+	return engine_call_begin(engine, plan, err);
 }
 
 struct engine_call *engine_version(struct engine *engine, uint32_t timeout_ms,
@@ -207,7 +208,7 @@ struct engine_call *engine_container_create(struct engine *engine,
 		return error_null(error_nomem(err, "engine"));
 	plan.path = path.data;
 	plan.body = text;
-	call = begin(engine, plan, err);
+	call = engine_call_begin(engine, plan, err);
 	cJSON_free(text);
 	return call;
 }
@@ -283,7 +284,7 @@ struct engine_call *engine_container_wait(struct engine *engine, const char *id,
 		return NULL;
 	plan.path = path.data;
 	plan.path_podman = podman.data;
-	return begin(engine, plan, err);
+	return engine_call_begin(engine, plan, err);
 }
 
 int engine_wait_code(const cJSON *answer)
@@ -314,7 +315,7 @@ struct engine_call *engine_container_logs(struct engine *engine, const char *id,
 	    0)
 		return NULL;
 	plan.path = path.data;
-	return begin(engine, plan, err);
+	return engine_call_begin(engine, plan, err);
 }
 
 struct engine_call *
@@ -376,7 +377,7 @@ static struct engine_call *archive_call(struct engine *engine, const char *id,
 	if (http_query(&path, "path", inside, err) < 0)
 		return NULL;
 	plan->path = path.data;
-	return begin(engine, *plan, err);
+	return engine_call_begin(engine, *plan, err);
 }
 
 struct engine_call *engine_archive_get(struct engine *engine, const char *id,
@@ -477,7 +478,7 @@ struct engine_call *engine_distribution(struct engine *engine,
 	    buffer_printf(&path, err, "/distribution/%s/json", reference) < 0)
 		return NULL;
 	plan.path = path.data;
-	return begin(engine, plan, err);
+	return engine_call_begin(engine, plan, err);
 }
 
 struct engine_call *engine_image_pull(struct engine *engine,
@@ -516,7 +517,7 @@ struct engine_call *engine_image_pull(struct engine *engine,
 	    http_query(&path, "tag", tag, err) < 0)
 		return NULL;
 	plan.path = path.data;
-	return begin(engine, plan, err);
+	return engine_call_begin(engine, plan, err);
 }
 
 struct engine_call *engine_image_tag(struct engine *engine,
@@ -563,7 +564,7 @@ engine_image_build(struct engine *engine, const char *tag, const char *key,
 	    query_label(&path, key, value, err) < 0)
 		return NULL;
 	plan.path = path.data;
-	return begin(engine, plan, err);
+	return engine_call_begin(engine, plan, err);
 }
 
 struct engine_call *engine_image_load(struct engine *engine, uint32_t stall_ms,
@@ -584,7 +585,7 @@ struct engine_call *engine_image_load(struct engine *engine, uint32_t stall_ms,
 		.arg = arg,
 	};
 
-	return begin(engine, plan, err);
+	return engine_call_begin(engine, plan, err);
 }
 
 struct engine_call *engine_image_save(struct engine *engine,
@@ -605,7 +606,7 @@ struct engine_call *engine_image_save(struct engine *engine,
 	if (image_path(&path, reference, "/get", err) < 0)
 		return NULL;
 	plan.path = path.data;
-	return begin(engine, plan, err);
+	return engine_call_begin(engine, plan, err);
 }
 
 struct engine_call *engine_image_remove(struct engine *engine,

@@ -85,7 +85,7 @@ static int use_tls(struct http *http, const char *folder, struct error *err)
 
 /* libcurl on the loop. */
 
-static void call_free(struct http_call *call)
+static void http_call_free(struct http_call *call)
 {
 	loop_source_free(&call->stall);
 	curl_easy_cleanup(call->easy);
@@ -338,7 +338,7 @@ static int finish_ready(sd_event_source *source, void *arg)
 		call->done(call->arg, &call->error, NULL);
 	else
 		call->done(call->arg, NULL, &answer);
-	call_free(call);
+	http_call_free(call);
 	return 0;
 }
 
@@ -595,11 +595,11 @@ struct http_call *http_send(struct http *http,
 	buffer_init(&call->answer, HTTP_ANSWER_MAX);
 	if (set_options(call, request) < 0 || set_body(call, request) < 0 ||
 	    set_headers(call, request) < 0) {
-		call_free(call);
+		http_call_free(call);
 		return error_null(error_nomem(err, "http"));
 	}
 	if (call->stall_ms && arm_stall(call, err) < 0) {
-		call_free(call);
+		http_call_free(call);
 		return NULL;
 	}
 	TAILQ_INSERT_TAIL(&http->calls, call, entry);
@@ -622,7 +622,7 @@ void http_cancel(struct http_call *call)
 		TAILQ_REMOVE(&http->finished, call, entry);
 	else
 		TAILQ_REMOVE(&http->calls, call, entry);
-	call_free(call);
+	http_call_free(call);
 }
 
 /* Creation and release. */

@@ -60,7 +60,7 @@ static void call_move(struct call *call, struct calls *to)
 		TAILQ_INSERT_TAIL(to, call, entry);
 }
 
-static void call_free(struct call *call)
+static void driver_call_free(struct call *call)
 {
 	loop_source_free(&call->timer);
 	json_stream_clear(&call->stream);
@@ -84,7 +84,7 @@ static void cancel(struct engine_call *base)
 		http_cancel(take(call->http));
 	call->cancelled = true;
 	if (!call->busy)
-		call_free(call);
+		driver_call_free(call);
 }
 
 static void resume(struct engine_call *base)
@@ -96,11 +96,12 @@ static void resume(struct engine_call *base)
 }
 
 /* End and free the call. done() may free the engine. */
-static void call_done(struct call *call, const struct error *err, cJSON *answer)
+static void http_driver_call_done(struct call *call, const struct error *err,
+				  cJSON *answer)
 {
 	call_move(call, NULL);
 	call->plan.done(call->plan.arg, err, answer);
-	call_free(call);
+	driver_call_free(call);
 }
 
 /* done() runs later, because the caller's call may not have returned. */
@@ -121,7 +122,7 @@ static int fail_ready(sd_event_source *source, void *arg)
 		return 0;
 	if (TAILQ_NEXT(call, entry))
 		loop_defer_run(engine->fail);
-	call_done(call, &call->error, NULL);
+	http_driver_call_done(call, &call->error, NULL);
 	return 0;
 }
 
@@ -217,7 +218,7 @@ static int call_data(void *arg, const void *data, size_t size,
 	call->busy = false;
 	if (!call->cancelled)
 		return rc < 0 ? -1 : 0;
-	call_free(call);
+	driver_call_free(call);
 	return -1;
 }
 
@@ -233,7 +234,7 @@ static bool end_stream(struct call *call)
 		call->error = err;
 	call->busy = false;
 	if (call->cancelled) {
-		call_free(call);
+		driver_call_free(call);
 		return true;
 	}
 	return false;
@@ -273,8 +274,8 @@ static void call_answered(void *arg, const struct error *err,
 	} else if (!call->plan.data) {
 		parse_answer(answer, &tree, &call->error);
 	}
-	call_done(call, call->error.code ? &call->error : NULL,
-		  call->error.code ? NULL : tree);
+	http_driver_call_done(call, call->error.code ? &call->error : NULL,
+			      call->error.code ? NULL : tree);
 	cJSON_Delete(tree);
 }
 
@@ -298,7 +299,7 @@ static void negotiated(struct http_engine *engine, cJSON *answer,
 			call_fail(call, err->code ? err : &call->error);
 	/* A waiting engine_version() gets the same answer. */
 	if (asks)
-		call_done(asks, NULL, answer);
+		http_driver_call_done(asks, NULL, answer);
 }
 
 static void version_answered(void *arg, const struct error *failure,
@@ -327,8 +328,8 @@ static void version_answered(void *arg, const struct error *failure,
 	cJSON_Delete(tree);
 }
 
-static int ask(struct http_engine *engine, const char *path, http_done_fn *done,
-	       struct error *err)
+static int http_engine_ask(struct http_engine *engine, const char *path,
+			   http_done_fn *done, struct error *err)
 {
 	struct http_request request = {
 		.method = "GET",
@@ -355,14 +356,16 @@ static void pinged(void *arg, const struct error *failure,
 	else
 		tree = engine_version_podman(answer);
 	engine->podman = tree;
-	if (failure || tree || ask(engine, VERSION, version_answered, &err) < 0)
+	if (failure || tree ||
+	    http_engine_ask(engine, VERSION, version_answered, &err) < 0)
 		negotiated(engine, tree, &err);
 	cJSON_Delete(tree);
 }
 
 static int negotiate(struct http_engine *engine, struct error *err)
 {
-	return engine->negotiate ? 0 : ask(engine, PING, pinged, err);
+	return engine->negotiate ? 0
+				 : http_engine_ask(engine, PING, pinged, err);
 }
 
 /* Sending. */
@@ -421,7 +424,7 @@ static int waited_too_long(sd_event_source *source, uint64_t usec, void *arg)
 	error_set(&call->error, ETIMEDOUT,
 		  "engine at %s: no answer within %u ms", call->engine->host,
 		  call->plan.timeout_ms);
-	call_done(call, &call->error, NULL);
+	http_driver_call_done(call, &call->error, NULL);
 	return 0;
 }
 
@@ -439,8 +442,9 @@ static int wait_for_version(struct call *call, struct error *err)
 	return 0;
 }
 
-static struct engine_call *
-begin(struct engine *base, const struct call_plan *plan, struct error *err)
+static struct engine_call *http_driver_begin(struct engine *base,
+					     const struct call_plan *plan,
+					     struct error *err)
 {
 	struct http_engine *engine = (struct http_engine *)base;
 	struct call *call = error_calloc(sizeof(*call), "engine", err);
@@ -469,7 +473,7 @@ begin(struct engine *base, const struct call_plan *plan, struct error *err)
 		if (err)
 			*err = call->error;
 		call_move(call, NULL);
-		call_free(call);
+		driver_call_free(call);
 		return NULL;
 	}
 	return &call->base;
@@ -494,7 +498,7 @@ static void free_engine(struct engine *base)
 }
 
 static const struct engine_driver http_driver = {
-	.begin = begin,
+	.begin = http_driver_begin,
 	.cancel = cancel,
 	.resume = resume,
 	.free = free_engine,

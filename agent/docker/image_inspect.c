@@ -10,7 +10,8 @@
 #include <string.h>
 
 /* An array of strings that is not empty, or NULL. */
-static const cJSON *list_of(const cJSON *object, const char *name)
+static const cJSON *image_inspect_find_list(const cJSON *object,
+					    const char *name)
 {
 	const cJSON *list = json_get(object, name);
 	const cJSON *item;
@@ -26,9 +27,10 @@ static const cJSON *list_of(const cJSON *object, const char *name)
 }
 
 /* If the image has names in several registries, the requested one. */
-static const char *digest_of(const cJSON *answer, const char *target)
+static const char *image_inspect_find_digest(const cJSON *answer,
+					     const char *target)
 {
-	const cJSON *list = list_of(answer, "RepoDigests");
+	const cJSON *list = image_inspect_find_list(answer, "RepoDigests");
 	struct reference parts;
 	const cJSON *item;
 
@@ -53,10 +55,10 @@ int image_inspect_read(const cJSON *answer, const char *target,
 
 	*image = (struct image){
 		.id = json_get_text_or_empty(answer, "Id"),
-		.digest = digest_of(answer, target),
-		.entrypoint = list_of(config, "Entrypoint"),
-		.command = list_of(config, "Cmd"),
-		.env = list_of(config, "Env"),
+		.digest = image_inspect_find_digest(answer, target),
+		.entrypoint = image_inspect_find_list(config, "Entrypoint"),
+		.command = image_inspect_find_list(config, "Cmd"),
+		.env = image_inspect_find_list(config, "Env"),
 		.user = json_get_text_or_empty(config, "User"),
 		.workdir = json_get_text_or_empty(config, "WorkingDir"),
 	};

@@ -80,7 +80,8 @@ static pid_t find_holder(void)
 
 static int service_start(struct podman_service *service, struct error *err);
 
-static int start_again(sd_event_source *source, uint64_t usec, void *arg)
+static int podman_service_start_again(sd_event_source *source, uint64_t usec,
+				      void *arg)
 {
 	struct error err;
 
@@ -98,14 +99,14 @@ static int service_ended(sd_event_source *source, const siginfo_t *info,
 	log_warning("podman exited with %s %d and is restarted",
 		    info->si_code == CLD_EXITED ? "code" : "signal",
 		    info->si_status);
-	return loop_timer(service->loop, &service->again, AGAIN_MS, start_again,
-			  service, NULL) < 0
+	return loop_timer(service->loop, &service->again, AGAIN_MS,
+			  podman_service_start_again, service, NULL) < 0
 		       ? -1
 		       : 0;
 }
 
 /* Runs between fork and exec. Its output goes to our stderr. */
-static void become(const struct podman_service *service)
+static void podman_service_become(const struct podman_service *service)
 {
 	const char *folder = getenv("XDG_RUNTIME_DIR");
 	sigset_t none;
@@ -139,7 +140,7 @@ static int service_start(struct podman_service *service, struct error *err)
 	if (service->pid < 0)
 		return error_errno(err, "podman");
 	if (service->pid == 0)
-		become(service);
+		podman_service_become(service);
 	loop_source_free(&service->child);
 	rc = sd_event_add_child(service->loop, &service->child, service->pid,
 				WEXITED, service_ended, service);

@@ -57,7 +57,8 @@ int registries_open(const struct registries *registries,
 }
 
 /* Ends and frees it. */
-static void finish(struct registry_access *access, const struct error *err)
+static void registry_access_finish(struct registry_access *access,
+				   const struct error *err)
 {
 	access->done(access->arg, err, err ? NULL : &access->way);
 	registry_access_cancel(access);
@@ -77,7 +78,7 @@ static void login_found(struct registry_access *access,
 		access->header = credential_header(credential, host);
 	} else if (credential_collect(access->who, credential, host) < 0) {
 		error_nomem(&err, "registry");
-		finish(access, &err);
+		registry_access_finish(access, &err);
 		return;
 	}
 	ask_next(access);
@@ -90,7 +91,7 @@ static void login_failed(struct registry_access *access,
 			 const struct error *err)
 {
 	if (access->host) {
-		finish(access, err);
+		registry_access_finish(access, err);
 		return;
 	}
 	log_warning("registry=%s no credentials for builds: %s",
@@ -134,7 +135,7 @@ static void ask_next(struct registry_access *access)
 		if (!access->host)
 			access->header = credential_map_header(access->who);
 		access->way.header = access->header;
-		finish(access, NULL);
+		registry_access_finish(access, NULL);
 		return;
 	}
 	host = access->hosts.items[access->asked];
@@ -143,13 +144,14 @@ static void ask_next(struct registry_access *access)
 	if (!login || !login->sealed)
 		ask_file(access, host);
 	else if (registries_open(registries, login, &opened, &err) < 0)
-		finish(access, &err);
+		registry_access_finish(access, &err);
 	else
 		login_found(access, &opened);
 }
 
 /* For a build: all registries with a login. */
-static int add_hosts(struct registry_access *access, struct error *err)
+static int registry_access_add_hosts(struct registry_access *access,
+				     struct error *err)
 {
 	const char *file = access->registries->credentials;
 
@@ -167,8 +169,8 @@ static void find_logins(struct registry_access *access)
 {
 	struct error err;
 
-	if (add_hosts(access, &err) < 0)
-		finish(access, &err);
+	if (registry_access_add_hosts(access, &err) < 0)
+		registry_access_finish(access, &err);
 	else
 		ask_next(access);
 }
@@ -190,7 +192,7 @@ static void check_host(struct registry_access *access, bool plain)
 	struct error err;
 
 	if (plain && check_policy(access, access->host, &err) < 0)
-		finish(access, &err);
+		registry_access_finish(access, &err);
 	else
 		find_logins(access);
 }
@@ -201,14 +203,14 @@ static void check_policy_all(struct registry_access *access)
 	struct error err;
 
 	if (insecure_registry_list(access->info, &names, &err) < 0) {
-		finish(access, &err);
+		registry_access_finish(access, &err);
 		return;
 	}
 	for (size_t i = 0; i < names.count; i++) {
 		if (check_policy(access, names.items[i], &err) == 0)
 			continue;
 		error_prefix(&err, "a base image may be in this registry");
-		finish(access, &err);
+		registry_access_finish(access, &err);
 		return;
 	}
 	find_logins(access);
@@ -227,7 +229,7 @@ static void lookup_done(void *arg, const struct error *err,
 
 	access->lookup = NULL;
 	if (!output) {
-		finish(access, err);
+		registry_access_finish(access, err);
 		return;
 	}
 	at = output->text;
@@ -244,7 +246,7 @@ static void lookup_done(void *arg, const struct error *err,
 }
 
 /* A subprocess, because a lookup may take long. */
-static void look_up(struct registry_access *access)
+static void registry_access_look_up(struct registry_access *access)
 {
 	owned(strings_clear) struct strings argv = { 0 };
 	struct subprocess_command command = {
@@ -261,10 +263,11 @@ static void look_up(struct registry_access *access)
 		access->lookup = subprocess_run(access->loop, &command,
 						lookup_done, access, &err);
 	if (!access->lookup)
-		finish(access, &err);
+		registry_access_finish(access, &err);
 }
 
-static void info_done(void *arg, const struct error *err, cJSON *answer)
+static void registry_access_info_done(void *arg, const struct error *err,
+				      cJSON *answer)
 {
 	struct registry_access *access = arg;
 	char mirror[REFERENCE_HOST_MAX + 1];
@@ -274,7 +277,7 @@ static void info_done(void *arg, const struct error *err, cJSON *answer)
 	access->call = NULL;
 	/* Without the settings of the engine nothing is allowed. */
 	if (err) {
-		finish(access, err);
+		registry_access_finish(access, err);
 		return;
 	}
 	access->info = cJSON_Duplicate(answer, true);
@@ -286,12 +289,12 @@ static void info_done(void *arg, const struct error *err, cJSON *answer)
 	if (!strcmp(access->host, HUB) &&
 	    insecure_registry_mirror(access->info, mirror) &&
 	    check_policy(access, mirror, &wrong) < 0) {
-		finish(access, &wrong);
+		registry_access_finish(access, &wrong);
 		return;
 	}
 	plain = insecure_registry_of(access->info, access->host);
 	if (plain == INSECURE_BY_ADDRESS)
-		look_up(access);
+		registry_access_look_up(access);
 	else
 		check_host(access, plain == INSECURE_YES);
 }
@@ -377,7 +380,8 @@ registry_access_begin(sd_event *loop, struct engine *engine,
 	if (logins_copy(&access->logins, &access->logins_count, logins, count,
 			err) < 0)
 		return NULL;
-	access->call = engine_info(engine, CALL_MS, info_done, access, err);
+	access->call = engine_info(engine, CALL_MS, registry_access_info_done,
+				   access, err);
 	return access->call ? take(access) : NULL;
 }
 

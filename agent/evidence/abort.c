@@ -32,7 +32,7 @@ static bool lives(const struct ranked_process *process)
 	       now.state != 'Z' && now.state != 'X';
 }
 
-static void send(const struct ranked_process *process)
+static void abort_signal_process(const struct ranked_process *process)
 {
 	static const struct rlimit no_core = { 0, 0 };
 
@@ -43,13 +43,13 @@ static void send(const struct ranked_process *process)
 /* Signal the processes with an output of their own at once. The launchers of
  * the others are stopped meanwhile, because they would end them.
  */
-static void begin(struct evidence_abort *abort)
+static void abort_begin_signals(struct evidence_abort *abort)
 {
 	for (size_t i = 0; i < abort->count; i++) {
 		const struct ranked_process *process = &abort->list[i];
 
 		if (process->state.parent == abort->root)
-			send(process);
+			abort_signal_process(process);
 		else
 			kill(process->state.parent, SIGSTOP);
 	}
@@ -78,18 +78,19 @@ static void signal_next(struct evidence_abort *abort, int64_t now)
 		return;
 	abort->last = &abort->list[abort->next++];
 	abort->signalled_ms = now;
-	send(abort->last);
+	abort_signal_process(abort->last);
 }
 
-static int poll_run(sd_event_source *source, uint64_t usec, void *arg)
+static int evidence_abort_poll(sd_event_source *source, uint64_t usec,
+			       void *arg)
 {
 	struct evidence_abort *abort = arg;
 	int64_t now = clock_mono_ms();
 
 	signal_next(abort, now);
 	if (any_lives(abort) && now - abort->begun_ms < EVIDENCE_ABORT_MS) {
-		loop_timer(abort->loop, &abort->timer, POLL_MS, poll_run, abort,
-			   NULL);
+		loop_timer(abort->loop, &abort->timer, POLL_MS,
+			   evidence_abort_poll, abort, NULL);
 		return 0;
 	}
 	abort->done(abort->arg);
@@ -118,10 +119,10 @@ struct evidence_abort *evidence_abort_begin(sd_event *loop, pid_t root,
 		    process_catches_abort(abort->list[i].state.pid))
 			abort->list[found++] = abort->list[i];
 	abort->count = found;
-	if (!found ||
-	    loop_timer(loop, &abort->timer, POLL_MS, poll_run, abort, NULL) < 0)
+	if (!found || loop_timer(loop, &abort->timer, POLL_MS,
+				 evidence_abort_poll, abort, NULL) < 0)
 		return NULL;
-	begin(abort);
+	abort_begin_signals(abort);
 	return take(abort);
 }
 

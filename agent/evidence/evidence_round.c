@@ -36,7 +36,8 @@ struct evidence_round {
 	char missing[300];
 };
 
-static void append(struct evidence_round *round, const char *data, size_t size)
+static void round_append(struct evidence_round *round, const char *data,
+			 size_t size)
 {
 	if (write(round->source.fd, data, size) != (ssize_t)size)
 		snprintf(round->missing, sizeof(round->missing),
@@ -50,7 +51,7 @@ static void append_line(struct evidence_round *round,
 
 	buffer_init(&line, EVIDENCE_LINE_MAX);
 	if (evidence_write(evidence, &line, NULL) == 0)
-		append(round, line.data, line.size);
+		round_append(round, line.data, line.size);
 }
 
 static void append_end(struct evidence_round *round)
@@ -65,7 +66,7 @@ static void append_end(struct evidence_round *round)
 	append_line(round, &last);
 }
 
-static void finish(struct evidence_round *round)
+static void evidence_round_finish(struct evidence_round *round)
 {
 	append_end(round);
 	round->done(round->arg);
@@ -101,8 +102,8 @@ static void append_answer(struct evidence_round *round,
 	append_line(round, &answer);
 }
 
-static void tool_done(void *arg, const struct error *err,
-		      const struct subprocess_output *output)
+static void evidence_round_tool_done(void *arg, const struct error *err,
+				     const struct subprocess_output *output)
 {
 	struct evidence_round *round = arg;
 
@@ -138,12 +139,13 @@ static void next_tool(struct evidence_round *round)
 			round->tool = 0;
 			continue;
 		}
-		round->running = subprocess_run(round->source.loop, &command,
-						tool_done, round, NULL);
+		round->running =
+			subprocess_run(round->source.loop, &command,
+				       evidence_round_tool_done, round, NULL);
 		if (round->running)
 			return;
 	}
-	finish(round);
+	evidence_round_finish(round);
 }
 
 static int add_leader(struct evidence_round *round, const char *line,
@@ -166,8 +168,8 @@ static int add_leader(struct evidence_round *round, const char *line,
 	return 0;
 }
 
-static void look_done(void *arg, const struct error *err,
-		      const struct subprocess_output *output)
+static void evidence_round_look_done(void *arg, const struct error *err,
+				     const struct subprocess_output *output)
 {
 	struct evidence_round *round = arg;
 	const char *at, *end;
@@ -177,12 +179,12 @@ static void look_done(void *arg, const struct error *err,
 		snprintf(round->missing, sizeof(round->missing),
 			 "the processes cannot be inspected: %s",
 			 err ? err->text : output->complaint);
-		finish(round);
+		evidence_round_finish(round);
 		return;
 	}
 	snprintf(round->missing, sizeof(round->missing), "%s",
 		 output->complaint);
-	append(round, output->text, output->size);
+	round_append(round, output->text, output->size);
 	at = output->text;
 	while ((end = memchr(at, '\n',
 			     output->size - (size_t)(at - output->text)))) {
@@ -214,8 +216,8 @@ static int begin_look(struct evidence_round *round, struct error *err)
 	    strings_printf(&argv, err, "%" PRId64, source->first_rank) < 0 ||
 	    strings_printf(&argv, err, "%" PRIu64, source->round) < 0)
 		return -1;
-	round->running =
-		subprocess_run(source->loop, &command, look_done, round, err);
+	round->running = subprocess_run(source->loop, &command,
+					evidence_round_look_done, round, err);
 	return round->running ? 0 : -1;
 }
 

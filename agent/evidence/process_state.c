@@ -92,7 +92,7 @@ static int64_t rank_in(const char *name, const struct buffer *environ)
 	return -1;
 }
 
-static int64_t rank_of(pid_t pid)
+static int64_t process_find_rank(pid_t pid)
 {
 	owned(buffer_clear) struct buffer environ;
 	int64_t rank = -1;
@@ -150,7 +150,7 @@ size_t process_ranks(pid_t root, int64_t first_rank,
 	bool ranked = false;
 
 	for (size_t i = 0; i < count; i++) {
-		list[i].rank = rank_of(list[i].state.pid);
+		list[i].rank = process_find_rank(list[i].state.pid);
 		ranked |= list[i].rank >= 0;
 	}
 	for (size_t i = 0; i < count; i++) {
@@ -196,7 +196,8 @@ static char *wait_of(pid_t pid)
 }
 
 /* "[<0>] hrtimer_nanosleep+0x74/0xf0" is hrtimer_nanosleep. */
-static int add_frames(pid_t pid, struct strings *stack, struct error *err)
+static int process_add_frames(pid_t pid, struct strings *stack,
+			      struct error *err)
 {
 	owned(buffer_clear) struct buffer text;
 	char *line, *rest;
@@ -231,7 +232,7 @@ static uint64_t written_by(pid_t pid)
 int process_observe(pid_t pid, struct evidence *evidence, struct error *err)
 {
 	evidence->waits = wait_of(pid);
-	if (add_frames(pid, &evidence->stack, err) < 0)
+	if (process_add_frames(pid, &evidence->stack, err) < 0)
 		return -1;
 	evidence->written_bytes = written_by(pid);
 	evidence->command = command_of(pid);

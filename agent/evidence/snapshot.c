@@ -35,10 +35,10 @@ static int write_process(const struct ranked_process *process,
 	return evidence_write(&evidence, line, err);
 }
 
-static int write_all(const struct ranked_process *list, size_t count,
-		     int64_t watched_ms, uint64_t round,
-		     const struct sockets *sockets, FILE *out,
-		     struct error *err)
+static int snapshot_write_all(const struct ranked_process *list, size_t count,
+			      int64_t watched_ms, uint64_t round,
+			      const struct sockets *sockets, FILE *out,
+			      struct error *err)
 {
 	owned(buffer_clear) struct buffer line;
 
@@ -78,8 +78,8 @@ static int snapshot_write(pid_t root, int64_t first_rank, uint64_t round,
 	nanosleep(&pause, NULL);
 	if (left_out)
 		fprintf(stderr, "%zu processes are omitted\n", left_out);
-	return write_all(list, count, clock_mono_ms() - begun_ms, round,
-			 sockets, out, err);
+	return snapshot_write_all(list, count, clock_mono_ms() - begun_ms,
+				  round, sockets, out, err);
 }
 
 int snapshot_main(int argc, char **argv, struct error *err)

@@ -40,7 +40,8 @@ static const char *const state_names[] = {
 };
 
 /* "0100007F:1F90": words of the host's byte order, in hexadecimal. */
-static bool read_endpoint(const char *text, int family, struct endpoint *out)
+static bool sockets_read_endpoint(const char *text, int family,
+				  struct endpoint *out)
 {
 	int words = family == AF_INET ? 1 : 4;
 	uint32_t address[4] = { 0 };
@@ -75,8 +76,8 @@ static void read_table(struct sockets *sockets, pid_t pid, const char *name,
 		if (sscanf(line,
 			   " %*d: %47s %47s %X %*s %*s %*s %*d %*d %" SCNu64,
 			   own, peer, &socket->state, &socket->inode) == 4 &&
-		    read_endpoint(own, family, &socket->own) &&
-		    read_endpoint(peer, family, &socket->peer))
+		    sockets_read_endpoint(own, family, &socket->own) &&
+		    sockets_read_endpoint(peer, family, &socket->peer))
 			sockets->count++;
 	}
 }
@@ -110,7 +111,8 @@ void sockets_free(struct sockets *sockets)
 	free(sockets);
 }
 
-static void write_endpoint(const struct endpoint *end, char *text, size_t size)
+static void sockets_write_endpoint(const struct endpoint *end, char *text,
+				   size_t size)
 {
 	char address[INET6_ADDRSTRLEN] = "?";
 
@@ -118,14 +120,14 @@ static void write_endpoint(const struct endpoint *end, char *text, size_t size)
 	snprintf(text, size, "%s:%u", address, end->port);
 }
 
-static int add_text(const struct tcp_socket *socket, struct strings *list,
-		    struct error *err)
+static int sockets_add_text(const struct tcp_socket *socket,
+			    struct strings *list, struct error *err)
 {
 	size_t states = sizeof(state_names) / sizeof(*state_names);
 	char own[80], peer[80];
 
-	write_endpoint(&socket->own, own, sizeof(own));
-	write_endpoint(&socket->peer, peer, sizeof(peer));
+	sockets_write_endpoint(&socket->own, own, sizeof(own));
+	sockets_write_endpoint(&socket->peer, peer, sizeof(peer));
 	return strings_printf(list, err, "%s %s %s", own, peer,
 			      socket->state && socket->state < states
 				      ? state_names[socket->state]
@@ -166,7 +168,7 @@ int sockets_of(const struct sockets *sockets, pid_t pid, size_t max,
 			open_socket(sockets, dirfd(folder), file->d_name);
 
 		if (socket && socket->state != TCP_LISTEN)
-			rc = add_text(socket, list, err);
+			rc = sockets_add_text(socket, list, err);
 	}
 	if (folder)
 		closedir(folder);

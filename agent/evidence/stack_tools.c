@@ -76,7 +76,8 @@ static pid_t number_inside(pid_t pid)
 	return (pid_t)strtol(last ? last + 1 : numbers, NULL, 10);
 }
 
-static int add_word(struct strings *argv, const char *word, pid_t pid)
+static int stack_tool_add_word(struct strings *argv, const char *word,
+			       pid_t pid)
 {
 	if (!strcmp(word, "${pid}"))
 		return strings_printf(argv, NULL, "%d", (int)pid);
@@ -101,7 +102,8 @@ bool stack_tools_command(const struct stack_tools *tools, size_t *next,
 		(*next)++;
 		*name = tool->name;
 		for (size_t i = 0; i < tool->command.count; i++)
-			if (add_word(argv, tool->command.items[i], pid) < 0)
+			if (stack_tool_add_word(argv, tool->command.items[i],
+						pid) < 0)
 				return false;
 		return true;
 	}

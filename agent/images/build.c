@@ -44,13 +44,13 @@ struct build {
 };
 
 /* Ends and frees the build. */
-static void finish(struct build *build, const struct error *err)
+static void build_finish(struct build *build, const struct error *err)
 {
 	build->done(build->arg, err);
 	build_cancel(build);
 }
 
-static void failed(struct build *build, const struct error *why)
+static void build_fail(struct build *build, const struct error *why)
 {
 	struct error err = *why;
 	char name[101];
@@ -58,10 +58,10 @@ static void failed(struct build *build, const struct error *why)
 	copy_end(name, sizeof(name), build->plan.name);
 	id_error_explain(&err);
 	error_prefix(&err, "build of %s", name);
-	finish(build, &err);
+	build_finish(build, &err);
 }
 
-static void tell(struct build *build)
+static void build_tell(struct build *build)
 {
 	build->progress(build->arg, &build->now);
 }
@@ -91,7 +91,7 @@ static void installed(void *arg, const struct error *err)
 	struct build *build = arg;
 
 	build->installing = NULL;
-	finish(build, err);
+	build_finish(build, err);
 }
 
 static void install(struct build *build)
@@ -107,10 +107,10 @@ static void install(struct build *build)
 		install_begin(build->services, &plan, build->progress,
 			      build->arg, installed, build, &err);
 	if (!build->installing)
-		failed(build, &err);
+		build_fail(build, &err);
 }
 
-static void built(void *arg, const struct error *err, cJSON *answer)
+static void build_call_done(void *arg, const struct error *err, cJSON *answer)
 {
 	struct build *build = arg;
 	struct error failure;
@@ -121,7 +121,7 @@ static void built(void *arg, const struct error *err, cJSON *answer)
 		return;
 	}
 	if (!err) {
-		finish(build, NULL);
+		build_finish(build, NULL);
 		return;
 	}
 	failure = *err;
@@ -141,7 +141,7 @@ static void built(void *arg, const struct error *err, cJSON *answer)
 			  "--registry-auth sends them again: %s",
 			  err->text);
 	}
-	failed(build, &failure);
+	build_fail(build, &failure);
 }
 
 /* "Step 1/3 : FROM name"; the name may be ${NAME} of an ARG. */
@@ -177,7 +177,7 @@ static void keep_step(struct build *build, const char *text)
 /* Keep the last line of output, except lines of the engine itself, such as
  * "Step 2/3 : RUN ..." and " ---> ...".
  */
-static void keep_last(struct build *build, const char *text)
+static void build_keep_last(struct build *build, const char *text)
 {
 	size_t size = strcspn(text, "\r\n");
 
@@ -214,16 +214,16 @@ static void build_object(void *arg, const cJSON *object)
 	const char *output = json_get_text_or_empty(object, "stream");
 
 	keep_step(build, output);
-	keep_last(build, output);
+	build_keep_last(build, output);
 	keep_base(build, object);
 	if (*output) {
 		build->now.output = output;
-		tell(build);
+		build_tell(build);
 		build->now.output = NULL;
 	}
 	pull_progress_build(build->sums, object);
 	pull_progress_sum(build->sums, &build->now);
-	tell(build);
+	build_tell(build);
 }
 
 static void engine_build(struct build *build)
@@ -231,7 +231,7 @@ static void engine_build(struct build *build)
 	const struct build_plan *plan = &build->plan;
 	struct error err;
 
-	tell(build);
+	build_tell(build);
 	build->context = build_context_new(plan->folder, &err);
 	if (build->context)
 		build->call =
@@ -242,21 +242,21 @@ static void engine_build(struct build *build)
 					   build->auth,
 					   image_silence_ms(build->services),
 					   context_read, build, build_object,
-					   built, build, &err);
+					   build_call_done, build, &err);
 	if (!build->call)
-		failed(build, &err);
+		build_fail(build, &err);
 }
 
 /* The logins come first. */
 
-static void access_found(void *arg, const struct error *err,
-			 const struct registry_access_way *way)
+static void build_access_found(void *arg, const struct error *err,
+			       const struct registry_access_way *way)
 {
 	struct build *build = arg;
 
 	build->access = NULL;
 	if (!way) {
-		failed(build, err);
+		build_fail(build, err);
 		return;
 	}
 	build->gone_login = way->gone;
@@ -288,7 +288,7 @@ struct build *build_begin(const struct image_services *services,
 	build->access = registry_access_begin(services->loop, services->engine,
 					      services->registries, NULL,
 					      plan->logins, plan->logins_count,
-					      access_found, build, err);
+					      build_access_found, build, err);
 	return build->access ? take(build) : NULL;
 }
 

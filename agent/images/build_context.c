@@ -73,7 +73,7 @@ struct tarball *build_context_tarball(struct build_context *context)
 	return context->tarball;
 }
 
-static int read_some(sd_event_source *source, void *arg)
+static int build_context_read(sd_event_source *source, void *arg)
 {
 	struct build_context *context = arg;
 	int64_t until = clock_mono_ms() + TURN_MS;
@@ -102,7 +102,8 @@ int build_context_hash(struct build_context *context, sd_event *loop,
 {
 	context->done = done;
 	context->arg = arg;
-	if (loop_defer(loop, &context->source, read_some, context, err) < 0)
+	if (loop_defer(loop, &context->source, build_context_read, context,
+		       err) < 0)
 		return -1;
 	loop_defer_run(context->source);
 	return 0;

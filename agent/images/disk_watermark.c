@@ -38,18 +38,20 @@ struct disk_watermark {
 	TAILQ_HEAD(, disk_watermark_wait) waits;
 };
 
-static int look_run(sd_event_source *source, uint64_t usec, void *arg);
-static int soon_run(sd_event_source *source, uint64_t usec, void *arg);
+static int watermark_look_run(sd_event_source *source, uint64_t usec,
+			      void *arg);
+static int watermark_soon_run(sd_event_source *source, uint64_t usec,
+			      void *arg);
 
 static void look_in(struct disk_watermark *watermark, uint64_t delay_ms)
 {
-	loop_timer(watermark->config.loop, &watermark->look, delay_ms, look_run,
-		   watermark, NULL);
+	loop_timer(watermark->config.loop, &watermark->look, delay_ms,
+		   watermark_look_run, watermark, NULL);
 }
 
 /* End the question and call back its waits. A callback may add or cancel waits.
  */
-static void finish(struct disk_watermark *watermark, bool made)
+static void watermark_finish(struct disk_watermark *watermark, bool made)
 {
 	struct disk_watermark_wait *wait;
 
@@ -77,22 +79,22 @@ static void finish(struct disk_watermark *watermark, bool made)
 	}
 	if (!TAILQ_EMPTY(&watermark->waits))
 		loop_timer(watermark->config.loop, &watermark->soon, 0,
-			   soon_run, watermark, NULL);
+			   watermark_soon_run, watermark, NULL);
 }
 
-static int late_run(sd_event_source *source, uint64_t usec, void *arg)
+static int watermark_late_run(sd_event_source *source, uint64_t usec, void *arg)
 {
 	struct disk_watermark *watermark = arg;
 
 	if (!watermark->answered) {
 		log_warning("no images are removed: the controller did not "
 			    "report which ones are needed");
-		finish(watermark, false);
+		watermark_finish(watermark, false);
 	}
 	return 0;
 }
 
-static void ask(struct disk_watermark *watermark)
+static void watermark_ask(struct disk_watermark *watermark)
 {
 	unsigned char random[32];
 	struct message_image_room room = { .order = watermark->order };
@@ -111,18 +113,19 @@ static void ask(struct disk_watermark *watermark)
 		   watermark->config.ask(watermark->config.arg, &room) < 0
 			   ? 0
 			   : DISK_WATERMARK_ANSWER_MS,
-		   late_run, watermark, NULL);
+		   watermark_late_run, watermark, NULL);
 }
 
-static int soon_run(sd_event_source *source, uint64_t usec, void *arg)
+static int watermark_soon_run(sd_event_source *source, uint64_t usec, void *arg)
 {
-	ask(arg);
+	watermark_ask(arg);
 	return 0;
 }
 
 /* Looks at the disk. */
 
-static void info_done(void *arg, const struct error *err, cJSON *answer)
+static void watermark_info_done(void *arg, const struct error *err,
+				cJSON *answer)
 {
 	struct disk_watermark *watermark = arg;
 	const char *root = json_get_text(answer, "DockerRootDir");
@@ -138,16 +141,17 @@ static void info_done(void *arg, const struct error *err, cJSON *answer)
 	log_info("image floor: %" PRIu64 " MiB of %s are free, less than "
 		 "%" PRIu64 " MiB",
 		 free_bytes >> 20, root, floor >> 20);
-	ask(watermark);
+	watermark_ask(watermark);
 }
 
-static int look_run(sd_event_source *source, uint64_t usec, void *arg)
+static int watermark_look_run(sd_event_source *source, uint64_t usec, void *arg)
 {
 	struct disk_watermark *watermark = arg;
 
 	if (!watermark->call)
-		watermark->call = engine_info(watermark->config.engine, CALL_MS,
-					      info_done, watermark, NULL);
+		watermark->call =
+			engine_info(watermark->config.engine, CALL_MS,
+				    watermark_info_done, watermark, NULL);
 	if (!watermark->call)
 		look_in(watermark, DISK_WATERMARK_LOOK_MS);
 	return 0;
@@ -184,7 +188,7 @@ bool disk_watermark_state(struct disk_watermark *watermark,
 	for (size_t i = 0; i < state->images_count; i++)
 		made |= state->images[i].removed;
 	if (!strcmp(state->phase, "ready") || !strcmp(state->phase, "failed"))
-		finish(watermark, made);
+		watermark_finish(watermark, made);
 	return true;
 }
 
@@ -205,7 +209,7 @@ disk_watermark_room(struct disk_watermark *watermark, uint64_t bytes,
 	TAILQ_INSERT_TAIL(&watermark->waits, wait, next);
 	if (!watermark->order[0])
 		loop_timer(watermark->config.loop, &watermark->soon, 0,
-			   soon_run, watermark, NULL);
+			   watermark_soon_run, watermark, NULL);
 	return wait;
 }
 

@@ -71,7 +71,7 @@ struct images {
 	struct flights flights;
 };
 
-static void inspect(struct flight *flight);
+static void image_flight_inspect(struct flight *flight);
 
 static void note_end(const struct flight *flight, const struct image *image)
 {
@@ -99,7 +99,7 @@ static void drop_waits(struct flight *flight)
 	}
 }
 
-static void flight_free(struct flight *flight)
+static void image_flight_free(struct flight *flight)
 {
 	if (!flight)
 		return;
@@ -116,11 +116,11 @@ static void flight_free(struct flight *flight)
 	free(flight->noted);
 	free(flight);
 }
-OWNED_POINTER(struct flight, flight_free)
+OWNED_POINTER(struct flight, image_flight_free)
 
 /* The end. Callbacks may release other waits, or ask anew. */
-static void finish(struct flight *flight, const struct error *err,
-		   const struct image *image)
+static void image_flight_finish(struct flight *flight, const struct error *err,
+				const struct image *image)
 {
 	struct image_wait *wait;
 
@@ -135,13 +135,13 @@ static void finish(struct flight *flight, const struct error *err,
 		free(wait);
 		done(arg, err, image);
 	}
-	flight_free(flight);
+	image_flight_free(flight);
 }
 
 /* At most every PROGRESS_MS, unless it is urgent: a new phase, a new try, the
  * end.
  */
-static void tell(struct flight *flight, bool urgent)
+static void image_flight_tell(struct flight *flight, bool urgent)
 {
 	struct image_wait *wait;
 
@@ -181,22 +181,23 @@ static void pull_progress(void *arg, const struct image_progress *progress)
 		    strcmp(progress->digest, now->digest) != 0;
 
 	*now = *progress;
-	tell(flight, news);
+	image_flight_tell(flight, news);
 }
 
-static void pulled(void *arg, const struct error *err, const char *target)
+static void image_flight_pulled(void *arg, const struct error *err,
+				const char *target)
 {
 	struct flight *flight = arg;
 
 	flight->pull = NULL;
 	if (err) {
-		finish(flight, err, NULL);
+		image_flight_finish(flight, err, NULL);
 		return;
 	}
 	snprintf(flight->target, sizeof(flight->target), "%s", target);
 	flight->fetched = true;
-	tell(flight, true);
-	inspect(flight);
+	image_flight_tell(flight, true);
+	image_flight_inspect(flight);
 }
 
 static void pull(struct flight *flight)
@@ -204,14 +205,14 @@ static void pull(struct flight *flight)
 	struct error err;
 
 	if (note_coming(flight, IMAGE_PULLED, &err) == 0)
-		flight->pull =
-			pull_begin(&flight->images->services, flight->target,
-				   flight->logins, flight->logins_count,
-				   pull_progress, pulled, flight, &err);
+		flight->pull = pull_begin(&flight->images->services,
+					  flight->target, flight->logins,
+					  flight->logins_count, pull_progress,
+					  image_flight_pulled, flight, &err);
 	if (flight->pull)
 		return;
 	error_prefix(&err, "image %.100s", flight->target);
-	finish(flight, &err, NULL);
+	image_flight_finish(flight, &err, NULL);
 }
 
 /* Build. */
@@ -236,25 +237,25 @@ static void build_progress(void *arg, const struct image_progress *progress)
 	struct flight *flight = arg;
 
 	flight->progress = *progress;
-	tell(flight, progress->output != NULL);
+	image_flight_tell(flight, progress->output != NULL);
 	flight->progress.output = NULL;
 }
 
-static void built(void *arg, const struct error *err)
+static void image_flight_build_done(void *arg, const struct error *err)
 {
 	struct flight *flight = arg;
 
 	flight->building = NULL;
 	if (err) {
-		finish(flight, err, NULL);
+		image_flight_finish(flight, err, NULL);
 		return;
 	}
 	flight->fetched = true;
-	tell(flight, true);
-	inspect(flight);
+	image_flight_tell(flight, true);
+	image_flight_inspect(flight);
 }
 
-static void build(struct flight *flight)
+static void image_flight_build(struct flight *flight)
 {
 	const struct build_plan plan = {
 		.folder = flight->folder,
@@ -271,11 +272,12 @@ static void build(struct flight *flight)
 	if (note_coming(flight, IMAGE_BUILT, &err) == 0)
 		flight->building =
 			build_begin(&flight->images->services, &plan,
-				    build_progress, built, flight, &err);
+				    build_progress, image_flight_build_done,
+				    flight, &err);
 	if (flight->building)
 		return;
 	error_prefix(&err, "build of %.100s", flight->target);
-	finish(flight, &err, NULL);
+	image_flight_finish(flight, &err, NULL);
 }
 
 /* Name the image by the hash of its context, unless it has a tag. */
@@ -301,7 +303,7 @@ static void hashed(void *arg, const struct error *err, const char *hash,
 		copy_end(folder, sizeof(folder), flight->build);
 		error_prefix(&failure, "image %.80s: folder %s",
 			     flight->reference, folder);
-		finish(flight, &failure, NULL);
+		image_flight_finish(flight, &failure, NULL);
 		return;
 	}
 	snprintf(flight->context_hash, sizeof(flight->context_hash), "%s",
@@ -309,11 +311,11 @@ static void hashed(void *arg, const struct error *err, const char *hash,
 	flight->context_bytes = bytes;
 	build_context_free(take(flight->hashing));
 	if (installs(flight)) {
-		build(flight);
+		image_flight_build(flight);
 		return;
 	}
 	name_target(flight);
-	inspect(flight);
+	image_flight_inspect(flight);
 }
 
 static int begin_hash(struct flight *flight, struct error *err)
@@ -327,7 +329,7 @@ static int begin_hash(struct flight *flight, struct error *err)
 }
 
 /* The image is missing: hash its folder, if that has a Dockerfile. */
-static void begin_folder(struct flight *flight)
+static void image_flight_hash_folder(struct flight *flight)
 {
 	char path[PATH_MAX], end[101];
 	struct error err;
@@ -343,23 +345,23 @@ static void begin_folder(struct flight *flight)
 		rc = begin_hash(flight, &err);
 	}
 	if (rc < 0)
-		finish(flight, &err, NULL);
+		image_flight_finish(flight, &err, NULL);
 }
 
 /* Inspect. */
 
-static void found(struct flight *flight, const cJSON *answer)
+static void image_flight_found(struct flight *flight, const cJSON *answer)
 {
 	const char *name = flight->build ? flight->target : flight->reference;
 	struct image image;
 	struct error err;
 
 	if (image_inspect_read(answer, flight->target, &image, &err) < 0) {
-		finish(flight, &err, NULL);
+		image_flight_finish(flight, &err, NULL);
 		return;
 	}
 	image.reference = name;
-	finish(flight, NULL, &image);
+	image_flight_finish(flight, NULL, &image);
 }
 
 /* Was the image built from an earlier state of its folder? */
@@ -378,22 +380,23 @@ static bool is_id(const char *target)
 	return reference_parse(target, &parts, NULL) == 0 && !parts.name[0];
 }
 
-static void inspected(void *arg, const struct error *err, cJSON *answer)
+static void image_flight_inspected(void *arg, const struct error *err,
+				   cJSON *answer)
 {
 	struct flight *flight = arg;
 	struct error failure;
 
 	flight->call = NULL;
 	if (!err && (flight->fetched || !stale(flight, answer))) {
-		found(flight, answer);
+		image_flight_found(flight, answer);
 		return;
 	}
 	if (!err || (err->code == ENOENT && !flight->fetched &&
 		     !is_id(flight->target))) {
 		if (installs(flight))
-			begin_folder(flight);
+			image_flight_hash_folder(flight);
 		else if (flight->build)
-			build(flight);
+			image_flight_build(flight);
 		else
 			pull(flight);
 		return;
@@ -402,25 +405,26 @@ static void inspected(void *arg, const struct error *err, cJSON *answer)
 	if (failure.code == ENOENT && flight->fetched)
 		failure.code = EIO;
 	error_prefix(&failure, "image %.100s", flight->target);
-	finish(flight, &failure, NULL);
+	image_flight_finish(flight, &failure, NULL);
 }
 
 static int begin_inspect(struct flight *flight, struct error *err)
 {
-	flight->call = engine_image_inspect(flight->images->services.engine,
-					    flight->target, INSPECT_MS,
-					    inspected, flight, err);
+	flight->call =
+		engine_image_inspect(flight->images->services.engine,
+				     flight->target, INSPECT_MS,
+				     image_flight_inspected, flight, err);
 	return flight->call ? 0 : -1;
 }
 
-static void inspect(struct flight *flight)
+static void image_flight_inspect(struct flight *flight)
 {
 	struct error err;
 
 	if (begin_inspect(flight, &err) == 0)
 		return;
 	error_prefix(&err, "image %.100s", flight->target);
-	finish(flight, &err, NULL);
+	image_flight_finish(flight, &err, NULL);
 }
 
 /* Waits. */
@@ -441,9 +445,9 @@ static void find_who(const struct images *images,
 			    wanted->logins_count, images->key, who);
 }
 
-static struct flight *flight_find(struct images *images,
-				  const struct image_wanted *wanted,
-				  const unsigned char *who)
+static struct flight *image_flight_find(struct images *images,
+					const struct image_wanted *wanted,
+					const unsigned char *who)
 {
 	const char *build_folder = wanted->build;
 	struct flight *flight;
@@ -460,11 +464,12 @@ static struct flight *flight_find(struct images *images,
 	return NULL;
 }
 
-static struct flight *flight_new(struct images *images,
-				 const struct image_wanted *wanted,
-				 const unsigned char *who, struct error *err)
+static struct flight *image_flight_new(struct images *images,
+				       const struct image_wanted *wanted,
+				       const unsigned char *who,
+				       struct error *err)
 {
-	owned(flight_free) struct flight *flight =
+	owned(image_flight_free) struct flight *flight =
 		error_calloc(sizeof(*flight), "image", err);
 	int rc;
 
@@ -509,9 +514,9 @@ struct image_wait *image_ensure(struct images *images,
 	    0)
 		return NULL;
 	find_who(images, wanted, who);
-	flight = flight_find(images, wanted, who);
+	flight = image_flight_find(images, wanted, who);
 	if (!flight)
-		flight = flight_new(images, wanted, who, err);
+		flight = image_flight_new(images, wanted, who, err);
 	if (!flight)
 		return NULL;
 	wait->flight = flight;
@@ -531,9 +536,9 @@ void image_release(struct image_wait *wait)
 	flight = wait->flight;
 	TAILQ_REMOVE(&flight->waits, wait, entry);
 	free(wait);
-	/* finish() frees a flight that is finishing. */
+	/* image_flight_finish() frees a flight that is finishing. */
 	if (TAILQ_EMPTY(&flight->waits) && !flight->finishing)
-		flight_free(flight);
+		image_flight_free(flight);
 }
 
 /* Creation and release. */
@@ -562,6 +567,6 @@ void images_free(struct images *images)
 	if (!images)
 		return;
 	while ((flight = TAILQ_FIRST(&images->flights)))
-		flight_free(flight);
+		image_flight_free(flight);
 	free(images);
 }

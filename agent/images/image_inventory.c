@@ -33,7 +33,8 @@ void image_inventory_clear(struct image_inventory *inventory)
 
 /* The list. */
 
-static uint64_t number(const cJSON *object, const char *name)
+static uint64_t image_inventory_read_number(const cJSON *object,
+					    const char *name)
 {
 	const cJSON *item = json_get(object, name);
 
@@ -44,8 +45,8 @@ static uint64_t number(const cJSON *object, const char *name)
 }
 
 /* Names, but not the "<none>:<none>" of an image without any. */
-static int read_names(const cJSON *list, struct strings *names,
-		      struct error *err)
+static int image_inventory_read_names(const cJSON *list, struct strings *names,
+				      struct error *err)
 {
 	const cJSON *item;
 
@@ -59,8 +60,9 @@ static int read_names(const cJSON *list, struct strings *names,
 	return 0;
 }
 
-static int read_image(const cJSON *item, struct image_info *image,
-		      struct error *err)
+static int image_inventory_read_image(const cJSON *item,
+				      struct image_info *image,
+				      struct error *err)
 {
 	const cJSON *labels = json_get(item, "Labels");
 	const char *id = json_get_text(item, "Id");
@@ -72,14 +74,17 @@ static int read_image(const cJSON *item, struct image_info *image,
 	*image = (struct image_info){
 		.id = strdup(id),
 		.origin = origin ? strdup(origin) : NULL,
-		.bytes = number(item, "Size"),
-		.created_ms = number(item, "Created") * 1000,
+		.bytes = image_inventory_read_number(item, "Size"),
+		.created_ms =
+			image_inventory_read_number(item, "Created") * 1000,
 	};
 	if (!image->id || (origin && !image->origin))
 		return error_nomem(err, "images");
-	if (read_names(json_get(item, "RepoTags"), &image->tags, err) < 0)
+	if (image_inventory_read_names(json_get(item, "RepoTags"), &image->tags,
+				       err) < 0)
 		return -1;
-	return read_names(json_get(item, "RepoDigests"), &image->digests, err);
+	return image_inventory_read_names(json_get(item, "RepoDigests"),
+					  &image->digests, err);
 }
 
 int image_inventory_read(const cJSON *list, struct image_inventory *inventory,
@@ -102,7 +107,9 @@ int image_inventory_read(const cJSON *list, struct image_inventory *inventory,
 		return error_nomem(err, "images");
 	cJSON_ArrayForEach(item, list)
 	{
-		if (read_image(item, &found.images[found.count++], err) < 0)
+		if (image_inventory_read_image(item,
+					       &found.images[found.count++],
+					       err) < 0)
 			return -1;
 	}
 	inventory->images = take(found.images);
@@ -121,7 +128,7 @@ bool image_is_ours(struct image_usage *usage, const cJSON *inspected, bool used)
 {
 	owned(info_clear) struct image_info image = { 0 };
 
-	if (read_image(inspected, &image, NULL) < 0)
+	if (image_inventory_read_image(inspected, &image, NULL) < 0)
 		return false;
 	image_usage_tell(usage, &image);
 	return image.origin || (used && image.used_ms);
@@ -153,7 +160,8 @@ void image_inventory_cancel(struct image_inventory_call *call)
 	free(call);
 }
 
-static void finish(struct image_inventory_call *call, const struct error *err)
+static void image_inventory_finish(struct image_inventory_call *call,
+				   const struct error *err)
 {
 	call->done(call->arg, err, err ? NULL : &call->inventory);
 	image_inventory_cancel(call);
@@ -172,7 +180,7 @@ static void containers_done(void *arg, const struct error *err, cJSON *answer)
 		image_usage_keep_only(call->usage, inventory->images,
 				      inventory->count);
 	}
-	finish(call, err);
+	image_inventory_finish(call, err);
 }
 
 /* Images are listed before containers, so a new container is counted. */
@@ -191,10 +199,11 @@ static void images_done(void *arg, const struct error *err, cJSON *answer)
 		err = call->call ? NULL : &wrong;
 	}
 	if (err)
-		finish(call, err);
+		image_inventory_finish(call, err);
 }
 
-static void info_done(void *arg, const struct error *err, cJSON *answer)
+static void image_inventory_info_done(void *arg, const struct error *err,
+				      cJSON *answer)
 {
 	struct image_inventory_call *call = arg;
 	const char *root = json_get_text(answer, "DockerRootDir");
@@ -209,7 +218,7 @@ static void info_done(void *arg, const struct error *err, cJSON *answer)
 		err = call->call ? NULL : &wrong;
 	}
 	if (err)
-		finish(call, err);
+		image_inventory_finish(call, err);
 }
 
 struct image_inventory_call *
@@ -227,7 +236,8 @@ image_inventory_begin(struct engine *engine, struct image_usage *usage,
 	call->local = local;
 	call->done = done;
 	call->arg = arg;
-	call->call = engine_info(engine, CALL_MS, info_done, call, err);
+	call->call = engine_info(engine, CALL_MS, image_inventory_info_done,
+				 call, err);
 	if (!call->call) {
 		free(call);
 		return NULL;

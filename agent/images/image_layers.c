@@ -45,8 +45,8 @@ static int add_layers(const cJSON *list, struct strings *to, struct error *err)
 	return 0;
 }
 
-static int read_config(struct blob_store *contents, const char *id,
-		       struct strings *layers, struct error *err)
+static int image_layers_read_config(struct blob_store *contents, const char *id,
+				    struct strings *layers, struct error *err)
 {
 	owned(buffer_clear) struct buffer text;
 	cJSON *config;
@@ -65,7 +65,7 @@ static int read_config(struct blob_store *contents, const char *id,
 }
 
 /* Compare with the layers of an image of the engine, from the lowest. */
-static void compare(struct chain *chain, const cJSON *layers)
+static void chain_compare_layers(struct chain *chain, const cJSON *layers)
 {
 	const cJSON *layer = layers ? layers->child : NULL;
 	size_t same = 0;
@@ -80,7 +80,8 @@ static void compare(struct chain *chain, const cJSON *layers)
 }
 
 /* Does the engine have this layer in each chain that contains it? */
-static bool is_spare(const struct image_layers_call *call, const char *content)
+static bool image_layer_is_spare(const struct image_layers_call *call,
+				 const char *content)
 {
 	bool there = false;
 
@@ -101,7 +102,8 @@ static bool is_spare(const struct image_layers_call *call, const char *content)
 	return there;
 }
 
-static void finish(struct image_layers_call *call, const struct error *failure)
+static void image_layers_finish(struct image_layers_call *call,
+				const struct error *failure)
 {
 	owned(strings_clear) struct strings spare = { 0 };
 
@@ -111,7 +113,7 @@ static void finish(struct image_layers_call *call, const struct error *failure)
 	for (size_t i = 0; !failure && i < call->bundle->entries_count; i++) {
 		const char *content = call->bundle->entries[i].content;
 
-		if (content && is_spare(call, content))
+		if (content && image_layer_is_spare(call, content))
 			strings_add(&spare, content, NULL);
 	}
 	call->done(call->arg, &spare);
@@ -121,14 +123,16 @@ static void finish(struct image_layers_call *call, const struct error *failure)
 static void inspect_next(struct image_layers_call *call);
 
 /* An image that was removed meanwhile has no layers. */
-static void inspected(void *arg, const struct error *err, cJSON *answer)
+static void image_layers_inspected(void *arg, const struct error *err,
+				   cJSON *answer)
 {
 	struct image_layers_call *call = arg;
 
 	call->call = NULL;
 	for (size_t i = 0; !err && i < call->bundle->images_count; i++)
-		compare(&call->chains[i],
-			json_get(json_get(answer, "RootFS"), "Layers"));
+		chain_compare_layers(&call->chains[i],
+				     json_get(json_get(answer, "RootFS"),
+					      "Layers"));
 	inspect_next(call);
 }
 
@@ -137,24 +141,26 @@ static void inspect_next(struct image_layers_call *call)
 	struct error err;
 
 	if (call->next == call->ids.count) {
-		finish(call, NULL);
+		image_layers_finish(call, NULL);
 		return;
 	}
-	call->call = engine_image_inspect(call->engine,
-					  call->ids.items[call->next++],
-					  CALL_MS, inspected, call, &err);
+	call->call =
+		engine_image_inspect(call->engine,
+				     call->ids.items[call->next++], CALL_MS,
+				     image_layers_inspected, call, &err);
 	if (!call->call)
-		finish(call, &err);
+		image_layers_finish(call, &err);
 }
 
-static void listed(void *arg, const struct error *err, cJSON *answer)
+static void image_layers_listed(void *arg, const struct error *err,
+				cJSON *answer)
 {
 	struct image_layers_call *call = arg;
 	const cJSON *item;
 
 	call->call = NULL;
 	if (err) {
-		finish(call, err);
+		image_layers_finish(call, err);
 		return;
 	}
 	cJSON_ArrayForEach(item, answer)
@@ -194,10 +200,11 @@ struct image_layers_call *image_layers_begin(struct engine *engine,
 	call->done = done;
 	call->arg = arg;
 	for (size_t i = 0; i < bundle->images_count; i++)
-		if (read_config(contents, bundle->images[i].id,
-				&call->chains[i].layers, err) < 0)
+		if (image_layers_read_config(contents, bundle->images[i].id,
+					     &call->chains[i].layers, err) < 0)
 			return NULL;
-	call->call = engine_image_list(engine, CALL_MS, listed, call, err);
+	call->call = engine_image_list(engine, CALL_MS, image_layers_listed,
+				       call, err);
 	return call->call ? take(call) : NULL;
 }
 

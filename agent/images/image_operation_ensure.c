@@ -28,7 +28,7 @@ static void ensure_clear(struct image_operation *operation)
 	buffer_clear(&ensure->output);
 }
 
-static void tell(struct ensure *ensure)
+static void ensure_tell(struct ensure *ensure)
 {
 	const struct image_progress *now = &ensure->now;
 	struct message_image_state state =
@@ -49,22 +49,23 @@ static void tell(struct ensure *ensure)
 }
 
 /* Output is collected and reported at most five times a second. */
-static void keep_output(struct ensure *ensure, const char *output)
+static void ensure_keep_output(struct ensure *ensure, const char *output)
 {
 	/* Output that does not fit at once is left out. */
 	if (buffer_text(&ensure->output, output, NULL) < 0) {
-		tell(ensure);
+		ensure_tell(ensure);
 		buffer_text(&ensure->output, output, NULL);
 	}
 	if (clock_mono_ms() - ensure->operation.told_ms >= OUTPUT_MS) {
-		tell(ensure);
+		ensure_tell(ensure);
 	} else if (!ensure->due) {
 		ensure->due = true;
 		image_operation_step_in(&ensure->operation, OUTPUT_MS);
 	}
 }
 
-static void on_progress(void *arg, const struct image_progress *progress)
+static void ensure_take_progress(void *arg,
+				 const struct image_progress *progress)
 {
 	struct ensure *ensure = arg;
 	struct image_operation *operation = &ensure->operation;
@@ -77,9 +78,9 @@ static void on_progress(void *arg, const struct image_progress *progress)
 	operation->done = extracting ? progress->extracted : progress->bytes;
 	operation->total = progress->bytes_total;
 	if (progress->output)
-		keep_output(ensure, progress->output);
+		ensure_keep_output(ensure, progress->output);
 	else
-		tell(ensure);
+		ensure_tell(ensure);
 }
 
 static void on_done(void *arg, const struct error *err,
@@ -92,7 +93,7 @@ static void on_done(void *arg, const struct error *err,
 
 	ensure->wait = NULL;
 	if (ensure->output.size)
-		tell(ensure);
+		ensure_tell(ensure);
 	/* A build is tried once. After a time-out of the registry, the pull was
 	 * already tried again.
 	 */
@@ -126,13 +127,14 @@ static void ensure_step(struct image_operation *operation)
 
 	ensure->due = false;
 	if (ensure->wait) {
-		tell(ensure);
+		ensure_tell(ensure);
 		return;
 	}
 	buffer_init(&ensure->output, OUTPUT_MAX);
 	image_operation_tell(operation);
-	ensure->wait = image_ensure(operation->config->images, &wanted,
-				    on_progress, on_done, ensure, &err);
+	ensure->wait =
+		image_ensure(operation->config->images, &wanted,
+			     ensure_take_progress, on_done, ensure, &err);
 	if (!ensure->wait)
 		image_operation_fail(operation, &err);
 }

@@ -69,7 +69,7 @@ static int read_bundle(struct load *load, struct error *err)
 	return 0;
 }
 
-static void on_progress(void *arg, uint64_t bytes, uint64_t total)
+static void load_take_progress(void *arg, uint64_t bytes, uint64_t total)
 {
 	struct load *load = arg;
 
@@ -117,14 +117,14 @@ static void on_fetched(void *arg, const struct error *err)
 	image_operation_step_in(&load->operation, 0);
 }
 
-static void fetch(struct load *load, const char *hash)
+static void load_fetch_part(struct load *load, const char *hash)
 {
 	struct error err;
 
 	image_operation_tell_sometimes(&load->operation);
 	load->wait =
 		fetch_begin(load->operation.config->fetches, hash, load->known,
-			    on_progress, on_fetched, load, &err);
+			    load_take_progress, on_fetched, load, &err);
 	if (!load->wait)
 		image_operation_fail(&load->operation, &err);
 }
@@ -155,7 +155,8 @@ static void next_image(struct load *load, bool lacked)
 }
 
 /* The engine has another image of that name. -1: the load has failed. */
-static int take_name(struct load *load, const char *name, const cJSON *other)
+static int load_take_name(struct load *load, const char *name,
+			  const cJSON *other)
 {
 	const struct image_operations_config *config = load->operation.config;
 	const struct policy *policy = node_policy_rules(config->node_policy);
@@ -188,7 +189,7 @@ static void next_tag(struct load *load, const struct image_bundle_image *image)
 }
 
 /* Answer to an inspect by the id, then by each name of the image. */
-static void inspected(void *arg, const struct error *err, cJSON *answer)
+static void load_inspected(void *arg, const struct error *err, cJSON *answer)
 {
 	struct load *load = arg;
 	const struct image_bundle_image *image =
@@ -201,8 +202,9 @@ static void inspected(void *arg, const struct error *err, cJSON *answer)
 		return;
 	if (!same && load->tag) {
 		load->lacks = true; /* the engine lacks only a name */
-		if (!err && take_name(load, image->tags.items[load->tag - 1],
-				      answer) < 0)
+		if (!err &&
+		    load_take_name(load, image->tags.items[load->tag - 1],
+				   answer) < 0)
 			return;
 		next_tag(load, image);
 	} else {
@@ -211,7 +213,7 @@ static void inspected(void *arg, const struct error *err, cJSON *answer)
 	}
 }
 
-static void inspect(struct load *load)
+static void load_inspect_image(struct load *load)
 {
 	const struct image_bundle_image *image =
 		&load->bundle.images[load->image];
@@ -222,13 +224,14 @@ static void inspect(struct load *load)
 				     load->tag
 					     ? image->tags.items[load->tag - 1]
 					     : image->id,
-				     IMAGE_OPERATION_CALL_MS, inspected, load,
-				     &err);
+				     IMAGE_OPERATION_CALL_MS, load_inspected,
+				     load, &err);
 	if (!load->operation.call)
 		image_operation_fail(&load->operation, &err);
 }
 
-static bool is_spare(const struct image_bundle_entry *entry, const void *spare)
+static bool load_entry_is_spare(const struct image_bundle_entry *entry,
+				const void *spare)
 {
 	return entry->content && strings_has(spare, entry->content);
 }
@@ -240,7 +243,8 @@ static void on_layers(void *arg, const struct strings *spare)
 
 	load->layers = NULL;
 	load->looked = true;
-	load->less = image_bundle_drop(&load->bundle, is_spare, spare) > 0;
+	load->less = image_bundle_drop(&load->bundle, load_entry_is_spare,
+				       spare) > 0;
 	load->operation.total = image_bundle_bytes(&load->bundle);
 	image_operation_step_in(&load->operation, 0);
 }
@@ -255,7 +259,7 @@ static bool is_part(const struct image_bundle *bundle, const char *hash)
 }
 
 /* Fetch the configs first: they list the layers. */
-static void look(struct load *load)
+static void load_fetch_configs(struct load *load)
 {
 	const struct image_bundle *bundle = &load->bundle;
 	struct error err;
@@ -265,7 +269,7 @@ static void look(struct load *load)
 			strchr(bundle->images[load->config].id, ':') + 1;
 
 		if (is_part(bundle, hash)) {
-			fetch(load, hash);
+			load_fetch_part(load, hash);
 			return;
 		}
 		load->config++;
@@ -303,7 +307,7 @@ static void on_object(void *arg, const cJSON *object)
 {
 }
 
-static bool all_here(const struct load *load)
+static bool load_has_all(const struct load *load)
 {
 	return load->entry == load->bundle.entries_count;
 }
@@ -317,7 +321,7 @@ static void loaded(void *arg, const struct error *err, cJSON *answer)
 	struct error full;
 
 	load->operation.call = NULL;
-	if (!all_here(load) && (!err || engine_away(err))) {
+	if (!load_has_all(load) && (!err || engine_away(err))) {
 		assembly_free(take(load->assembly));
 		load->late = true;
 	} else if (!err) {
@@ -367,30 +371,31 @@ static void load_step(struct image_operation *operation)
 	const struct image_bundle *bundle = &load->bundle;
 
 	if (!load->known) {
-		fetch(load, operation->order.order);
+		load_fetch_part(load, operation->order.order);
 		return;
 	}
 	if (load->image < bundle->images_count) {
-		inspect(load);
+		load_inspect_image(load);
 		return;
 	}
 	if (!load->looked) {
-		look(load);
+		load_fetch_configs(load);
 		return;
 	}
-	while (!all_here(load) && (!bundle->entries[load->entry].content ||
-				   image_bundle_repeats(bundle, load->entry)))
+	while (!load_has_all(load) &&
+	       (!bundle->entries[load->entry].content ||
+		image_bundle_repeats(bundle, load->entry)))
 		if (pass_entry(load) < 0)
 			return;
-	if (all_here(load)) {
+	if (load_has_all(load)) {
 		load->operation.phase = "loading";
 		image_operation_tell(&load->operation);
 	}
-	if ((all_here(load) || (load->here && !load->late)) &&
+	if ((load_has_all(load) || (load->here && !load->late)) &&
 	    give_engine(load) < 0)
 		return;
-	if (!all_here(load))
-		fetch(load, bundle->entries[load->entry].content);
+	if (!load_has_all(load))
+		load_fetch_part(load, bundle->entries[load->entry].content);
 }
 
 static void load_touch(struct image_operation *operation)

@@ -42,8 +42,8 @@ static void check_saved(struct save *save)
 	}
 }
 
-static int take_data(void *arg, const void *data, size_t size,
-		     struct error *err)
+static int save_take_data(void *arg, const void *data, size_t size,
+			  struct error *err)
 {
 	struct save *save = arg;
 
@@ -68,7 +68,7 @@ static void saved(void *arg, const struct error *err, cJSON *answer)
 /* Only images that Regatta brought, or that a job used, may be saved, unless
  * the policy allows all.
  */
-static void inspected(void *arg, const struct error *err, cJSON *answer)
+static void save_inspected(void *arg, const struct error *err, cJSON *answer)
 {
 	struct save *save = arg;
 	struct image_operation *operation = &save->operation;
@@ -104,8 +104,8 @@ static void save_step(struct image_operation *operation)
 		operation->call =
 			engine_image_inspect(operation->config->engine,
 					     operation->order.image,
-					     IMAGE_OPERATION_CALL_MS, inspected,
-					     save, &err);
+					     IMAGE_OPERATION_CALL_MS,
+					     save_inspected, save, &err);
 		if (!operation->call)
 			image_operation_fail(operation, &err);
 		return;
@@ -117,8 +117,8 @@ static void save_step(struct image_operation *operation)
 		operation->call =
 			engine_image_save(operation->config->engine,
 					  operation->order.image,
-					  IMAGE_OPERATION_STALL_MS, take_data,
-					  saved, save, &err);
+					  IMAGE_OPERATION_STALL_MS,
+					  save_take_data, saved, save, &err);
 	if (!operation->call)
 		image_operation_fail(operation, &err);
 }

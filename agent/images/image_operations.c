@@ -148,9 +148,10 @@ static const struct image_operation_kind *kind_named(const char *name)
 }
 
 /* Is the order valid, and is there a free place for it? */
-static int check(const struct image_operations *operations,
-		 const struct message_image_do *order,
-		 const struct image_operation_kind *kind, struct error *err)
+static int operations_check_order(const struct image_operations *operations,
+				  const struct message_image_do *order,
+				  const struct image_operation_kind *kind,
+				  struct error *err)
 {
 	if (!content_hash_valid(order->order))
 		return error_set(err, EPROTO,
@@ -174,9 +175,9 @@ static int check(const struct image_operations *operations,
 	return 0;
 }
 
-static void refuse(struct image_operations *operations,
-		   const struct message_image_do *order,
-		   const struct error *err)
+static void operations_refuse_order(struct image_operations *operations,
+				    const struct message_image_do *order,
+				    const struct error *err)
 {
 	struct message_image_state state = {
 		.order = order->order,
@@ -202,14 +203,14 @@ void image_operations_do(struct image_operations *operations,
 			return;
 		}
 	}
-	if (check(operations, order, kind, &err) < 0) {
-		refuse(operations, order, &err);
+	if (operations_check_order(operations, order, kind, &err) < 0) {
+		operations_refuse_order(operations, order, &err);
 		return;
 	}
 	operation = calloc(1, kind->size);
 	if (!operation) {
 		error_nomem(&err, "image");
-		refuse(operations, order, &err);
+		operations_refuse_order(operations, order, &err);
 		return;
 	}
 	operation->operations = operations;

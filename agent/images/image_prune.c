@@ -52,8 +52,8 @@ static void needs_clear(struct image_needs *needs)
 }
 OWNED_VALUE(struct image_needs, needs_clear)
 
-static int merge(const struct prune *prune, struct image_needs *needs,
-		 struct error *err)
+static int prune_merge_needs(const struct prune *prune,
+			     struct image_needs *needs, struct error *err)
 {
 	const struct image_operation *operation = &prune->operation;
 	size_t given = operation->order.needs_count, own = 0;
@@ -78,7 +78,7 @@ static int fill_needed(const struct prune *prune, struct image_info *image,
 {
 	owned(needs_clear) struct image_needs needs = { 0 };
 
-	if (merge(prune, &needs, err) < 0)
+	if (prune_merge_needs(prune, &needs, err) < 0)
 		return -1;
 	free(image->needed);
 	return prune_candidates_needed(image, needs, &image->needed, err);
@@ -128,8 +128,8 @@ static int tell_images(struct prune *prune,
 
 /* The inventory: the first step of all three. */
 
-static void listed(void *arg, const struct error *err,
-		   struct image_inventory *inventory)
+static void prune_listed(void *arg, const struct error *err,
+			 struct image_inventory *inventory)
 {
 	struct prune *prune = arg;
 
@@ -145,13 +145,14 @@ static void listed(void *arg, const struct error *err,
 	image_operation_step_in(&prune->operation, 0);
 }
 
-static void look(struct prune *prune)
+static void prune_list_images(struct prune *prune)
 {
 	const struct image_operations_config *config = prune->operation.config;
 	struct error err;
 
-	prune->call = image_inventory_begin(config->engine, config->usage,
-					    config->local, listed, prune, &err);
+	prune->call =
+		image_inventory_begin(config->engine, config->usage,
+				      config->local, prune_listed, prune, &err);
 	if (!prune->call)
 		image_operation_fail(&prune->operation, &err);
 }
@@ -179,7 +180,7 @@ static int list_images(struct prune *prune, struct error *err)
 	const struct image_inventory *inventory = &prune->inventory;
 	owned(needs_clear) struct image_needs needs = { 0 };
 
-	if (merge(prune, &needs, err) < 0)
+	if (prune_merge_needs(prune, &needs, err) < 0)
 		return -1;
 	for (size_t i = 0; i < inventory->count; i++)
 		if (prune_candidates_needed(&inventory->images[i], needs,
@@ -429,7 +430,7 @@ static int remove_next(struct prune *prune, struct error *err)
 
 /* gc. */
 
-static bool is_ours(const struct image_info *image)
+static bool prune_owns_image(const struct image_info *image)
 {
 	return image->origin;
 }
@@ -443,7 +444,7 @@ static int begin_gc(struct prune *prune, struct error *err)
 	prune->queue = calloc(inventory->count + 1, 2 * sizeof(*prune->queue));
 	if (!prune->queue)
 		return error_nomem(err, "images");
-	if (merge(prune, &needs, err) < 0)
+	if (prune_merge_needs(prune, &needs, err) < 0)
 		return -1;
 	count = prune_candidates_make(inventory->images, inventory->count,
 				      needs, prune->operation.order.keep,
@@ -484,7 +485,7 @@ static int finish_gc(struct prune *prune, struct error *err)
 		free(image->needed);
 		image->needed = strdup("enough space is free");
 	}
-	return tell_images(prune, is_ours, NULL, err);
+	return tell_images(prune, prune_owns_image, NULL, err);
 }
 
 static void dry_run(struct prune *prune)
@@ -522,7 +523,7 @@ static void prune_step(struct image_operation *operation)
 	int rc;
 
 	if (!prune->listed) {
-		look(prune);
+		prune_list_images(prune);
 		return;
 	}
 	if (operation->kind == &image_operation_list) {

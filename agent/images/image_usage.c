@@ -74,7 +74,7 @@ static int write_file(const struct image_usage *usage, struct error *err)
 			  err);
 }
 
-static void read_file(struct image_usage *usage)
+static void image_usage_read_file(struct image_usage *usage)
 {
 	owned(buffer_clear) struct buffer text;
 	struct error err;
@@ -112,7 +112,7 @@ static void write_later(struct image_usage *usage)
 
 /* Items. */
 
-static void drop(struct image_usage *usage, size_t at)
+static void image_usage_drop_at(struct image_usage *usage, size_t at)
 {
 	struct items *all = &usage->all;
 
@@ -161,7 +161,7 @@ static void drop_item(struct image_usage *usage, const struct item *item)
 {
 	if (!item)
 		return;
-	drop(usage, (size_t)(item - usage->all.items));
+	image_usage_drop_at(usage, (size_t)(item - usage->all.items));
 	write_later(usage);
 }
 
@@ -173,7 +173,7 @@ static bool goes_before(const struct item *a, const struct item *b)
 	return a->used_ms < b->used_ms;
 }
 
-static void make_room(struct image_usage *usage)
+static void image_usage_make_room(struct image_usage *usage)
 {
 	const struct items *all = &usage->all;
 	size_t oldest = 0;
@@ -183,17 +183,18 @@ static void make_room(struct image_usage *usage)
 	for (size_t i = 1; i < all->items_count; i++)
 		if (goes_before(&all->items[i], &all->items[oldest]))
 			oldest = i;
-	drop(usage, oldest);
+	image_usage_drop_at(usage, oldest);
 }
 
 /* id: NULL: not known yet. Returns NULL when memory runs out. */
-static struct item *append(struct image_usage *usage, const char *reference,
-			   const char *id, const char *origin)
+static struct item *image_usage_append(struct image_usage *usage,
+				       const char *reference, const char *id,
+				       const char *origin)
 {
 	struct items *all = &usage->all;
 	struct item *items, *item;
 
-	make_room(usage);
+	image_usage_make_room(usage);
 	items = reallocarray(all->items, all->items_count + 1, sizeof(*items));
 	if (!items)
 		return NULL;
@@ -207,7 +208,7 @@ static struct item *append(struct image_usage *usage, const char *reference,
 	};
 	if (item->reference && item->origin && !item->id == !id)
 		return item;
-	drop(usage, all->items_count - 1);
+	image_usage_drop_at(usage, all->items_count - 1);
 	return NULL;
 }
 
@@ -219,11 +220,11 @@ int image_usage_coming(struct image_usage *usage, const char *reference,
 	if (find_coming(usage, reference))
 		return 0;
 	full_name(reference, name);
-	if (!append(usage, name, NULL, image_origin_name(origin)))
+	if (!image_usage_append(usage, name, NULL, image_origin_name(origin)))
 		return error_nomem(err, "image");
 	if (write_file(usage, err) == 0)
 		return 0;
-	drop(usage, usage->all.items_count - 1);
+	image_usage_drop_at(usage, usage->all.items_count - 1);
 	return error_prefix(err, "image %.80s", reference);
 }
 
@@ -234,8 +235,8 @@ void image_usage_failed(struct image_usage *usage, const char *reference)
 
 /* The item with this id, or the coming one with this reference: it gets the id.
  */
-static struct item *settle(struct image_usage *usage, const char *reference,
-			   const char *id)
+static struct item *image_usage_settle(struct image_usage *usage,
+				       const char *reference, const char *id)
 {
 	struct item *item = find_id(usage, id);
 	struct item *coming = find_coming(usage, reference);
@@ -254,10 +255,10 @@ static struct item *settle(struct image_usage *usage, const char *reference,
 void image_usage_used(struct image_usage *usage, const char *reference,
 		      const char *id)
 {
-	struct item *item = settle(usage, reference, id);
+	struct item *item = image_usage_settle(usage, reference, id);
 
 	if (!item)
-		item = append(usage, reference, id, "");
+		item = image_usage_append(usage, reference, id, "");
 	if (!item)
 		return;
 	item->used_ms = (uint64_t)clock_wall_ms();
@@ -268,11 +269,12 @@ void image_usage_tell(struct image_usage *usage, struct image_info *image)
 {
 	const struct strings *names[] = { &image->tags, &image->digests };
 	/* A loaded image was entered by its id. */
-	struct item *item = settle(usage, image->id, image->id);
+	struct item *item = image_usage_settle(usage, image->id, image->id);
 
 	for (size_t i = 0; i < 2; i++)
 		for (size_t j = 0; !item && j < names[i]->count; j++)
-			item = settle(usage, names[i]->items[j], image->id);
+			item = image_usage_settle(usage, names[i]->items[j],
+						  image->id);
 	if (!item)
 		return;
 	if (*item->origin) {
@@ -315,7 +317,7 @@ struct image_usage *image_usage_new(sd_event *loop, const char *state,
 		return error_null(error_nomem(err, "images"));
 	}
 	usage->loop = sd_event_ref(loop);
-	read_file(usage);
+	image_usage_read_file(usage);
 	return take(usage);
 }
 

@@ -56,7 +56,8 @@ struct install {
 };
 
 /* For calls without a consequence. */
-static void ignore(void *arg, const struct error *err, cJSON *answer)
+static void install_ignore_answer(void *arg, const struct error *err,
+				  cJSON *answer)
 {
 }
 
@@ -64,7 +65,7 @@ static void ignore(void *arg, const struct error *err, cJSON *answer)
  * 1.41, "Attach to a container", stream format.
  */
 
-static void keep_last(struct install *install, const char *text)
+static void install_keep_last(struct install *install, const char *text)
 {
 	size_t end = strlen(text), begin;
 
@@ -80,14 +81,14 @@ static void keep_last(struct install *install, const char *text)
 	printable(install->last, strlen(install->last));
 }
 
-static void tell(struct install *install, const char *data, size_t size)
+static void install_tell(struct install *install, const char *data, size_t size)
 {
 	char text[PIECE + 1];
 
 	for (size_t i = 0; i < size; i++)
 		text[i] = data[i] ? data[i] : ' ';
 	text[size] = 0;
-	keep_last(install, text);
+	install_keep_last(install, text);
 	install->now.output = text;
 	install->progress(install->progress_arg, &install->now);
 	install->now.output = NULL;
@@ -116,7 +117,7 @@ static int printed(void *arg, const void *data, size_t size, struct error *err)
 		}
 		if (some > install->left)
 			some = install->left;
-		tell(install, at, some);
+		install_tell(install, at, some);
 		install->left -= (uint32_t)some;
 		at += some;
 		size -= some;
@@ -216,7 +217,7 @@ static void step_done(void *arg, const struct error *err, cJSON *answer)
 /* The container. */
 
 /* "/dev/x[:/dev/y[:rwm]]" */
-static bool add_device(cJSON *list, const char *text)
+static bool install_add_device(cJSON *list, const char *text)
 {
 	size_t host = strcspn(text, ":");
 	const char *inside = text[host] ? text + host + 1 : text;
@@ -234,7 +235,7 @@ static bool add_device(cJSON *list, const char *text)
 }
 
 /* Without its devices the script may still work. -1: ENOMEM. */
-static int add_devices(const struct install *install, cJSON *host)
+static int install_add_devices(const struct install *install, cJSON *host)
 {
 	const struct image_services *services = install->services;
 	owned(strings_clear) struct strings devices = { 0 };
@@ -246,7 +247,7 @@ static int add_devices(const struct install *install, cJSON *host)
 		log_warning("image=%s is installed without devices: %s",
 			    install->plan.target, err.text);
 	for (size_t i = 0; i < devices.count; i++)
-		if (!add_device(list, devices.items[i]))
+		if (!install_add_device(list, devices.items[i]))
 			return -1;
 	return 0;
 }
@@ -274,7 +275,7 @@ static cJSON *body_new(const struct install *install)
 	cJSON_AddStringToObject(mount, "Source", install->plan.folder);
 	cJSON_AddStringToObject(mount, "Target", INSIDE);
 	cJSON_AddItemToArray(mounts, mount);
-	if (add_devices(install, host) == 0 &&
+	if (install_add_devices(install, host) == 0 &&
 	    cJSON_AddStringToObject(body, "Image", install->plan.base) &&
 	    cJSON_AddStringToObject(labels, LABEL_OWNER,
 				    services->owner ? services->owner : "") &&
@@ -335,11 +336,11 @@ void install_cancel(struct install *install)
 	engine_call_cancel(install->call);
 	if (install->container[0] && install->step != ENDED) {
 		engine_container_remove(install->services->engine,
-					install->container, CALL_MS, ignore,
-					NULL, NULL);
+					install->container, CALL_MS,
+					install_ignore_answer, NULL, NULL);
 		engine_image_remove(install->services->engine,
-				    install->plan.base, true, CALL_MS, ignore,
-				    NULL, NULL);
+				    install->plan.base, true, CALL_MS,
+				    install_ignore_answer, NULL, NULL);
 	}
 	cJSON_Delete(install->body);
 	free(install);
@@ -386,15 +387,16 @@ static void remove_stray(struct engine *engine, const cJSON *container)
 
 	log_warning("container of a build removed id=%.12s", id ? id : "");
 	if (id)
-		engine_container_remove(engine, id, CALL_MS, ignore, NULL,
-					NULL);
+		engine_container_remove(engine, id, CALL_MS,
+					install_ignore_answer, NULL, NULL);
 	if (image &&
 	    !strncmp(image, INSTALL_BASE ":", strlen(INSTALL_BASE) + 1))
-		engine_image_remove(engine, image, true, CALL_MS, ignore, NULL,
-				    NULL);
+		engine_image_remove(engine, image, true, CALL_MS,
+				    install_ignore_answer, NULL, NULL);
 }
 
-static void strays_listed(void *arg, const struct error *err, cJSON *answer)
+static void install_strays_listed(void *arg, const struct error *err,
+				  cJSON *answer)
 {
 	owned_free struct forgetting *forgetting = arg;
 	const char *mine = forgetting->owner;
@@ -423,6 +425,6 @@ void install_forget_strays(struct engine *engine, const char *owner)
 	memcpy(forgetting->owner, owner, strlen(owner) + 1);
 	if (strings_add(&labels, LABEL_OWNER, NULL) < 0 ||
 	    !engine_container_list(engine, true, &labels, CALL_MS,
-				   strays_listed, forgetting, NULL))
+				   install_strays_listed, forgetting, NULL))
 		free(forgetting);
 }

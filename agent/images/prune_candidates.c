@@ -22,8 +22,8 @@ uint64_t prune_candidates_add(uint64_t a, uint64_t b)
 /* Names. */
 
 /* Does the image have this name or id? */
-static bool is_called(const struct image_info *image,
-		      const struct reference *parts)
+static bool candidate_is_called(const struct image_info *image,
+				const struct reference *parts)
 {
 	char name[REFERENCE_LISTED_SIZE];
 
@@ -75,7 +75,7 @@ static bool meets(const struct image_info *image, const struct image_need *need)
 	if (parts.name[0] && !parts.digest[0] &&
 	    (need->build ? !parts.tag[0] : !image->tags.count))
 		return in_repository(image, parts.name);
-	return is_called(image, &parts);
+	return candidate_is_called(image, &parts);
 }
 
 int prune_candidates_needed(const struct image_info *image,
@@ -125,7 +125,7 @@ int prune_candidates_find(const struct image_info *images, size_t count,
 	if (reference_parse(word, &parts, err) < 0)
 		return -1;
 	for (size_t i = 0; i < count; i++) {
-		if (is_called(&images[i], &parts)) {
+		if (candidate_is_called(&images[i], &parts)) {
 			*found = i;
 			return 0;
 		}

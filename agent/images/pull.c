@@ -63,13 +63,13 @@ static void engine_pull(struct pull *pull);
 static int begin_access(struct pull *pull, struct error *err);
 
 /* Ends and frees the pull. */
-static void finish(struct pull *pull, const struct error *err)
+static void pull_finish(struct pull *pull, const struct error *err)
 {
 	pull->done(pull->arg, err, pull->target);
 	pull_cancel(pull);
 }
 
-static void tell(struct pull *pull)
+static void pull_tell(struct pull *pull)
 {
 	pull->progress(pull->arg, &pull->now);
 }
@@ -153,8 +153,8 @@ static void say_room(const struct pull *pull, struct error *err)
 		error_prefix(err, "disk full");
 }
 
-static bool make_room(struct pull *pull, const struct error *why);
-static void failed(struct pull *pull, const struct error *failure);
+static bool pull_make_room(struct pull *pull, const struct error *why);
+static void pull_fail(struct pull *pull, const struct error *failure);
 
 static int again(sd_event_source *source, uint64_t usec, void *arg)
 {
@@ -166,7 +166,7 @@ static int again(sd_event_source *source, uint64_t usec, void *arg)
 	if (pull->access_known)
 		engine_pull(pull);
 	else if (begin_access(pull, &err) < 0)
-		failed(pull, &err);
+		pull_fail(pull, &err);
 	return 0;
 }
 
@@ -182,7 +182,7 @@ static void tell_gone(const struct pull *pull, struct error *err)
 			  why.text);
 }
 
-static void failed(struct pull *pull, const struct error *failure)
+static void pull_fail(struct pull *pull, const struct error *failure)
 {
 	struct error err = *failure;
 	uint64_t pause;
@@ -191,7 +191,7 @@ static void failed(struct pull *pull, const struct error *failure)
 	classify(&err);
 	if (err.code == ENOSPC)
 		say_room(pull, &err);
-	if (err.code == ENOSPC && make_room(pull, &err))
+	if (err.code == ENOSPC && pull_make_room(pull, &err))
 		return;
 	tell_gone(pull, &err);
 	pause = pause_ms(pull, &err);
@@ -207,7 +207,7 @@ static void failed(struct pull *pull, const struct error *failure)
 			     pull->reference, pull->now.attempt);
 	else
 		error_prefix(&err, "image %.100s", pull->reference);
-	finish(pull, &err);
+	pull_finish(pull, &err);
 }
 
 /* Disk space. */
@@ -221,12 +221,12 @@ static void room_made(void *arg, bool made)
 		pull_progress_reset(pull->sums);
 		engine_pull(pull);
 	} else {
-		failed(pull, &pull->full);
+		pull_fail(pull, &pull->full);
 	}
 }
 
 /* Ask for space, once. False: it cannot be made. */
-static bool make_room(struct pull *pull, const struct error *why)
+static bool pull_make_room(struct pull *pull, const struct error *why)
 {
 	uint64_t needed = pull->now.bytes_total;
 
@@ -251,11 +251,12 @@ static void tagged(void *arg, const struct error *err, cJSON *answer)
 	if (err)
 		log_warning("image=%s cannot be tagged: %s", pull->target,
 			    err->text);
-	finish(pull, NULL);
+	pull_finish(pull, NULL);
 }
 
 /* An image that was pulled by digest has no tag yet. */
-static void pulled(void *arg, const struct error *failure, cJSON *answer)
+static void pull_call_done(void *arg, const struct error *failure,
+			   cJSON *answer)
 {
 	struct pull *pull = arg;
 	const char *tag = pull->parts.tag[0] ? pull->parts.tag : "latest";
@@ -263,11 +264,11 @@ static void pulled(void *arg, const struct error *failure, cJSON *answer)
 
 	pull->call = NULL;
 	if (failure) {
-		failed(pull, failure);
+		pull_fail(pull, failure);
 		return;
 	}
 	if (pull->parts.digest[0] || !pull->now.digest[0]) {
-		finish(pull, NULL);
+		pull_finish(pull, NULL);
 		return;
 	}
 	pull->call = engine_image_tag(pull->services->engine, pull->target,
@@ -290,7 +291,7 @@ static void pull_object(void *arg, const cJSON *object)
 	now->rate = rate_feed(&pull->speed, clock_mono_ms(),
 			      now->phase == IMAGE_EXTRACTING ? now->extracted
 							     : now->bytes);
-	tell(pull);
+	pull_tell(pull);
 }
 
 static void engine_pull(struct pull *pull)
@@ -301,12 +302,12 @@ static void engine_pull(struct pull *pull)
 	pull->now.phase = IMAGE_PULLING;
 	if (pull->root)
 		free_space_of(pull->root, &pull->free_bytes, &bytes, NULL);
-	tell(pull);
+	pull_tell(pull);
 	pull->call = engine_image_pull(pull->services->engine, pull->target,
 				       pull->auth, pull->services->stall_ms,
-				       pull_object, pulled, pull, &err);
+				       pull_object, pull_call_done, pull, &err);
 	if (!pull->call)
-		failed(pull, &err);
+		pull_fail(pull, &err);
 }
 
 /* The login and the digest come first. */
@@ -355,14 +356,14 @@ static void ask_digest(struct pull *pull)
 		engine_pull(pull);
 }
 
-static void access_found(void *arg, const struct error *failure,
-			 const struct registry_access_way *way)
+static void pull_access_found(void *arg, const struct error *failure,
+			      const struct registry_access_way *way)
 {
 	struct pull *pull = arg;
 
 	pull->access = NULL;
 	if (failure) {
-		failed(pull, failure);
+		pull_fail(pull, failure);
 		return;
 	}
 	pull->access_known = true;
@@ -380,7 +381,7 @@ static int begin_access(struct pull *pull, struct error *err)
 	pull->access = registry_access_begin(services->loop, services->engine,
 					     services->registries, pull->host,
 					     pull->logins, pull->logins_count,
-					     access_found, pull, err);
+					     pull_access_found, pull, err);
 	return pull->access ? 0 : -1;
 }
 

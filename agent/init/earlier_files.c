@@ -49,7 +49,8 @@ static bool hash_tail(int fd, uint64_t size, uint64_t *hash)
 	return true;
 }
 
-static void keep(struct earlier_files *files, const struct earlier *item)
+static void earlier_keep(struct earlier_files *files,
+			 const struct earlier *item)
 {
 	if (files->count == files->room) {
 		size_t room = files->room ? 2 * files->room : 64;
@@ -85,12 +86,12 @@ void earlier_files_add(struct earlier_files *files, const char *path)
 		item.inode = stat_.st_ino;
 		item.size = (uint64_t)stat_.st_size;
 		item.written = stat_.st_mtim;
-		keep(files, &item);
+		earlier_keep(files, &item);
 	}
 	close(fd);
 }
 
-static int compare(const void *a, const void *b)
+static int earlier_compare(const void *a, const void *b)
 {
 	const struct earlier *x = a, *y = b;
 
@@ -103,25 +104,25 @@ bool earlier_files_sort(struct earlier_files *files)
 {
 	if (files->count)
 		qsort(files->items, files->count, sizeof(*files->items),
-		      compare);
+		      earlier_compare);
 	return !files->incomplete;
 }
 
-static const struct earlier *find(const struct earlier_files *files,
-				  const struct stat *stat)
+static const struct earlier *earlier_find(const struct earlier_files *files,
+					  const struct stat *stat)
 {
 	const struct earlier key = { .device = stat->st_dev,
 				     .inode = stat->st_ino };
 
 	return files->count ? bsearch(&key, files->items, files->count,
-				      sizeof(key), compare)
+				      sizeof(key), earlier_compare)
 			    : NULL;
 }
 
 bool earlier_files_unchanged(const struct earlier_files *files,
 			     const struct stat *stat)
 {
-	const struct earlier *item = find(files, stat);
+	const struct earlier *item = earlier_find(files, stat);
 
 	return item && item->size == (uint64_t)stat->st_size &&
 	       item->written.tv_sec == stat->st_mtim.tv_sec &&
@@ -131,7 +132,7 @@ bool earlier_files_unchanged(const struct earlier_files *files,
 uint64_t earlier_files_size(const struct earlier_files *files, int fd,
 			    const struct stat *stat)
 {
-	const struct earlier *item = find(files, stat);
+	const struct earlier *item = earlier_find(files, stat);
 	uint64_t hash;
 
 	if (!item || item->size > (uint64_t)stat->st_size ||

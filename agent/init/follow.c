@@ -165,7 +165,7 @@ static bool is_known(const struct follow *follow, const struct stat *stat)
 /* glob_fn. Only what is a regular file is opened: opening a device may do
  * something.
  */
-static void found(void *arg, const char *path)
+static void follow_file_found(void *arg, const char *path)
 {
 	struct follow *follow = arg;
 	struct stat stat_;
@@ -244,7 +244,7 @@ struct follow *follow_new(const struct start *start, struct index_writer *index)
 
 void follow_scan(struct follow *follow)
 {
-	walk_patterns(follow, found);
+	walk_patterns(follow, follow_file_found);
 }
 
 /* The file got shorter: what is in it now is the next part. */

@@ -18,8 +18,8 @@ struct walk {
 static bool descend(struct walk *walk, size_t length, const char *rest);
 
 /* Append a name and continue behind it. */
-static bool step(struct walk *walk, size_t length, const char *name,
-		 size_t name_length, const char *rest)
+static bool glob_step(struct walk *walk, size_t length, const char *name,
+		      size_t name_length, const char *rest)
 {
 	if (length + name_length + 2 > sizeof(walk->path))
 		return true;
@@ -45,7 +45,7 @@ static bool match_names(struct walk *walk, size_t length, const char *pattern,
 		all = *walk->entries > 0;
 		*walk->entries -= all;
 		if (all && !fnmatch(pattern, name, FNM_PERIOD))
-			all = step(walk, length, name, strlen(name), rest);
+			all = glob_step(walk, length, name, strlen(name), rest);
 		walk->path[length] = 0;
 	}
 	if (dir)
@@ -71,7 +71,7 @@ static bool descend(struct walk *walk, size_t length, const char *rest)
 	pattern[size] = 0;
 	/* For a plain name the folder need not be read. */
 	if (!strpbrk(pattern, "*?[\\"))
-		return step(walk, length, pattern, size, rest + size);
+		return glob_step(walk, length, pattern, size, rest + size);
 	return match_names(walk, length, pattern, rest + size);
 }
 

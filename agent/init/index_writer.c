@@ -29,7 +29,7 @@ void index_writer_clear(struct index_writer *index)
 
 /* The mode is set apart from the image's umask: the agent may be another user.
  */
-static int make(int out, const char *stream, struct error *why)
+static int index_writer_make(int out, const char *stream, struct error *why)
 {
 	char name[INIT_NAME_MAX + 8];
 	int fd;
@@ -43,8 +43,8 @@ static int make(int out, const char *stream, struct error *why)
 	return fd;
 }
 
-static int put_line(struct index_writer *index, const struct buffer *line,
-		    struct error *why)
+static int index_writer_put_line(struct index_writer *index,
+				 const struct buffer *line, struct error *why)
 {
 	struct stat before = { 0 };
 	ssize_t wrote;
@@ -53,7 +53,7 @@ static int put_line(struct index_writer *index, const struct buffer *line,
 	if (index->fd < 0) {
 		snprintf(name, sizeof(name), "node-%llu",
 			 (unsigned long long)index->node);
-		index->fd = make(index->out, name, why);
+		index->fd = index_writer_make(index->out, name, why);
 		if (index->fd < 0)
 			return -1;
 	}
@@ -80,14 +80,14 @@ static int put_follow(struct index_writer *index, const char *stream,
 	    json_line_string(&line, path, why) < 0 ||
 	    buffer_printf(&line, why, ", \"part\": %u}\n", part) < 0)
 		return -1;
-	return put_line(index, &line, why);
+	return index_writer_put_line(index, &line, why);
 }
 
 int index_writer_follow(struct index_writer *index, const char *stream,
 			const char *path, unsigned part, struct error *why)
 {
 	char name[INIT_NAME_MAX + 8];
-	int fd = make(index->out, stream, why);
+	int fd = index_writer_make(index->out, stream, why);
 
 	if (fd < 0 || put_follow(index, stream, path, part, why) == 0)
 		return fd;
@@ -106,5 +106,5 @@ int index_writer_kept(struct index_writer *index, const char *stream,
 	if (buffer_printf(&line, why, "{\"stream\": \"%s\", \"kept\": %llu}\n",
 			  stream, (unsigned long long)kept) < 0)
 		return -1;
-	return put_line(index, &line, why);
+	return index_writer_put_line(index, &line, why);
 }

@@ -50,7 +50,7 @@ struct init {
 	struct record record;
 };
 
-static void complain(const struct error *err)
+static void init_complain(const struct error *err)
 {
 	dprintf(2, "regatta-init: %s\n", err->text);
 }
@@ -96,7 +96,7 @@ static void fail(struct init *init, int exit_code, int signal)
 static void start_all(struct init *init);
 
 /* The prepare command has ended. It used the place and the log of process 0. */
-static void prepared(struct init *init)
+static void init_prepare_done(struct init *init)
 {
 	struct process *process = &init->record.processes[0];
 
@@ -129,7 +129,7 @@ static void reaped(struct init *init, pid_t pid, int status,
 		if (process->exit_code && !(init->told && serves(init)))
 			fail(init, process->exit_code, process->signal);
 		if (init->preparing)
-			prepared(init);
+			init_prepare_done(init);
 		return;
 	}
 	if (init->ssh)
@@ -194,7 +194,7 @@ static int64_t earlier(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-static void run(struct init *init)
+static void init_run_loop(struct init *init)
 {
 	int64_t look_at = 1;
 
@@ -264,7 +264,7 @@ static int kill_children(void)
  * once the record is there. The loop does not trust one round: a child may
  * hand us another one as it dies.
  */
-static void sweep(struct init *init)
+static void init_sweep(struct init *init)
 {
 	enum { ROUND_MS = 20 };
 
@@ -404,8 +404,8 @@ static int init_run(struct init *init, const char *in, const char *secrets)
 		out_of_memory(init);
 	else
 		start_first(init);
-	run(init);
-	sweep(init);
+	init_run_loop(init);
+	init_sweep(init);
 	if (init->output)
 		output_files_finish(init->output);
 	output_files_free(init->output);
@@ -413,9 +413,9 @@ static int init_run(struct init *init, const char *in, const char *secrets)
 	record->ended_ms = clock_wall_ms();
 	record->oom_kills = cgroup_oom_kills() - init->oom_kills;
 	if (record->why.code)
-		complain(&record->why);
+		init_complain(&record->why);
 	if (record_write(record, init->out, init->reserved, &why) < 0)
-		complain(&why);
+		init_complain(&why);
 	start_clear(&init->start);
 	return record->exit_code;
 }
@@ -445,7 +445,7 @@ int main(int argc, char **argv)
 	descriptors_fill();
 	signals_take(init);
 	if (started_mark(init, out, &why) < 0) {
-		complain(&why);
+		init_complain(&why);
 		free(init);
 		return EXIT_OURS;
 	}

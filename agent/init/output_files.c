@@ -58,7 +58,7 @@ void output_files_free(struct output_files *output)
 /* Announce the kept size of each log. Readers must know it before the first
  * cut.
  */
-static bool settle(struct output_files *output)
+static bool output_settle_logs(struct output_files *output)
 {
 	for (uint32_t i = 0; i < output->record->count; i++) {
 		const struct process *process = &output->record->processes[i];
@@ -74,7 +74,8 @@ static bool settle(struct output_files *output)
 }
 
 /* Count the growth of a log, up to the room that is left. */
-static void measure(struct output_files *output, struct process *process)
+static void output_measure_log(struct output_files *output,
+			       struct process *process)
 {
 	struct stat stat;
 	uint64_t size, grown;
@@ -97,7 +98,7 @@ static void measure(struct output_files *output, struct process *process)
 	output->room -= grown;
 }
 
-static void cut(struct output_files *output, struct process *process)
+static void output_cut_log(struct output_files *output, struct process *process)
 {
 	struct stat stat;
 
@@ -113,11 +114,11 @@ static void bound(struct output_files *output)
 	struct record *record = output->record;
 
 	for (uint32_t i = 0; i < record->count; i++)
-		measure(output, &record->processes[i]);
+		output_measure_log(output, &record->processes[i]);
 	if (!output->room && !output->full)
-		output->full = settle(output);
+		output->full = output_settle_logs(output);
 	for (uint32_t i = 0; output->full && i < record->count; i++)
-		cut(output, &record->processes[i]);
+		output_cut_log(output, &record->processes[i]);
 }
 
 int64_t output_files_look(struct output_files *output, int64_t now_ms)
@@ -146,7 +147,7 @@ int64_t output_files_look(struct output_files *output, int64_t now_ms)
 	return output->look_ms;
 }
 
-static void add_note(struct record *record, const char *text)
+static void output_add_note(struct record *record, const char *text)
 {
 	size_t used = strlen(record->note);
 
@@ -165,7 +166,7 @@ static void note_cuts(struct output_files *output, char *text, size_t size)
 			 "rank %u truncated its own output; the part that was "
 			 "not sent is lost",
 			 process->rank);
-		add_note(output->record, text);
+		output_add_note(output->record, text);
 		return;
 	}
 }
@@ -186,13 +187,13 @@ void output_files_finish(struct output_files *output)
 			 "at least %llu bytes",
 			 (unsigned long long)output->start->log_limit,
 			 (unsigned long long)output->beyond);
-		add_note(output->record, text);
+		output_add_note(output->record, text);
 	}
 	note_cuts(output, text, sizeof(text));
 	if (output->follow && *follow_trouble(output->follow)) {
 		snprintf(text, sizeof(text),
 			 "some files are not followed: %.200s",
 			 follow_trouble(output->follow));
-		add_note(output->record, text);
+		output_add_note(output->record, text);
 	}
 }

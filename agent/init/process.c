@@ -87,8 +87,8 @@ static void exec_error_explain(const struct exec_error *error,
 	error_set(why, error->code, "%.120s: %s", program, text);
 }
 
-static _Noreturn void child_run(const struct process *process, int report,
-				char **args, char **env)
+static _Noreturn void process_run_child(const struct process *process,
+					int report, char **args, char **env)
 {
 	struct exec_error error = { .code = ENOENT };
 	sigset_t none;
@@ -161,7 +161,7 @@ int process_start(struct process *process, const struct start *start,
 	else if ((process->pid = fork()) < 0)
 		error_errno(why, "cannot start process %u", index);
 	else if (!process->pid)
-		child_run(process, report[1], args, env);
+		process_run_child(process, report[1], args, env);
 	environment_free(env);
 	if (report[1] >= 0)
 		close(report[1]);
@@ -175,7 +175,7 @@ int process_start(struct process *process, const struct start *start,
 	return -1;
 }
 
-static int64_t time_ms(const struct timeval *time)
+static int64_t process_convert_time(const struct timeval *time)
 {
 	return (int64_t)time->tv_sec * 1000 + time->tv_usec / 1000;
 }
@@ -189,8 +189,8 @@ void process_end(struct process *process, int status,
 		process->signal ? 128 + process->signal : WEXITSTATUS(status);
 	process->ended_ms = now_ms;
 	process->max_rss_kib = usage->ru_maxrss;
-	process->user_ms = time_ms(&usage->ru_utime);
-	process->system_ms = time_ms(&usage->ru_stime);
+	process->user_ms = process_convert_time(&usage->ru_utime);
+	process->system_ms = process_convert_time(&usage->ru_stime);
 }
 
 int64_t process_log_bytes(const struct process *process)

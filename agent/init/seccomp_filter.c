@@ -82,7 +82,7 @@ static int add_modes(scmp_filter_ctx filter)
 	return rc;
 }
 
-static int add_devices(scmp_filter_ctx filter)
+static int filter_deny_devices(scmp_filter_ctx filter)
 {
 	static const unsigned int types[] = { S_IFCHR, S_IFBLK };
 	int rc = 0;
@@ -134,7 +134,7 @@ static int install_rules(void)
 	if (!rc)
 		rc = add_modes(filter);
 	if (!rc)
-		rc = add_devices(filter);
+		rc = filter_deny_devices(filter);
 	if (!rc)
 		rc = add_hidden(filter);
 	if (!rc)

@@ -25,10 +25,10 @@ struct request {
 	size_t size;
 };
 
-static int refuse(const char *name, const char *fmt, ...)
+static int ssh_client_refuse(const char *name, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-static int refuse(const char *name, const char *fmt, ...)
+static int ssh_client_refuse(const char *name, const char *fmt, ...)
 {
 	char text[400];
 	va_list args;
@@ -40,7 +40,8 @@ static int refuse(const char *name, const char *fmt, ...)
 	return NOT_RUN;
 }
 
-static bool add(struct request *request, const char *text, size_t size)
+static bool request_add_bytes(struct request *request, const char *text,
+			      size_t size)
 {
 	if (size > sizeof(request->bytes) - request->size)
 		return false;
@@ -49,17 +50,18 @@ static bool add(struct request *request, const char *text, size_t size)
 	return true;
 }
 
-static bool add_text(struct request *request, const char *text)
+static bool request_add_text(struct request *request, const char *text)
 {
-	return add(request, text, strlen(text));
+	return request_add_bytes(request, text, strlen(text));
 }
 
-static bool add_host(struct request *request, const char *host)
+static bool request_add_host(struct request *request, const char *host)
 {
 	const char *user = strrchr(host, '@');
 
-	return add_text(request, "host=") &&
-	       add_text(request, user ? user + 1 : host) && add(request, "", 1);
+	return request_add_text(request, "host=") &&
+	       request_add_text(request, user ? user + 1 : host) &&
+	       request_add_bytes(request, "", 1);
 }
 
 /* Read fd to its end; 1: more than fits. */
@@ -96,7 +98,7 @@ static void make_id(char id[33])
 		 (unsigned int)getpid());
 }
 
-static void print(int fd, const char *bytes, size_t size)
+static void ssh_client_print(int fd, const char *bytes, size_t size)
 {
 	while (size) {
 		ssize_t put = write(fd, bytes, size);
@@ -111,7 +113,7 @@ static void print(int fd, const char *bytes, size_t size)
 }
 
 /* Print the output of the command; returns its exit code. */
-static int tell(const char *name, char *answer, size_t size)
+static int ssh_answer_print(const char *name, char *answer, size_t size)
 {
 	char *second = memchr(answer, 0, size), *output;
 	unsigned long code, bytes;
@@ -121,9 +123,10 @@ static int tell(const char *name, char *answer, size_t size)
 	if (!output++ || sscanf(answer, "exit=%lu", &code) != 1 ||
 	    sscanf(second, "stdout=%lu", &bytes) != 1 ||
 	    bytes > (size_t)(answer + size - output))
-		return refuse(name, "the answer cannot be read");
-	print(1, output, bytes);
-	print(2, output + bytes, (size_t)(answer + size - output) - bytes);
+		return ssh_client_refuse(name, "the answer cannot be read");
+	ssh_client_print(1, output, bytes);
+	ssh_client_print(2, output + bytes,
+			 (size_t)(answer + size - output) - bytes);
 	return code > NOT_RUN ? NOT_RUN : (int)code;
 }
 
@@ -150,7 +153,7 @@ static int await(const char *name, const char *path, int64_t deadline_ms)
 	while ((got = read(fd, answer + size, INIT_SSH_ANSWER_MAX - size)) > 0)
 		size += (size_t)got;
 	close(fd);
-	return tell(name, answer, size);
+	return ssh_answer_print(name, answer, size);
 }
 
 static int hand_over(const char *name, const struct request *request,
@@ -165,7 +168,7 @@ static int hand_over(const char *name, const struct request *request,
 	snprintf(answer, sizeof(answer), INIT_IN "/ssh-%s.answer", id);
 	if (file_write(AT_FDCWD, asked, request->bytes, request->size, 0644, 0,
 		       &err) < 0)
-		return refuse(name, "%s", err.text);
+		return ssh_client_refuse(name, "%s", err.text);
 	code = await(name, answer,
 		     background ? clock_mono_ms() + SSH_CLIENT_BACKGROUND_MS
 				: 0);
@@ -177,8 +180,9 @@ static int hand_over(const char *name, const struct request *request,
 
 static int too_much(const char *name)
 {
-	return refuse(name, "command and input of more than %d bytes",
-		      INIT_SSH_REQUEST_MAX);
+	return ssh_client_refuse(name,
+				 "command and input of more than %d bytes",
+				 INIT_SSH_REQUEST_MAX);
 }
 
 static int run_ssh(int argc, char **argv, struct request *request)
@@ -209,15 +213,17 @@ static int run_ssh(int argc, char **argv, struct request *request)
 		}
 	}
 	if (!host || optind == argc)
-		return refuse("ssh", "missing host or command; an interactive "
-				     "shell is not available");
-	if (!add_host(request, host) || !add_text(request, "command="))
+		return ssh_client_refuse("ssh", "missing host or command; an "
+						"interactive "
+						"shell is not available");
+	if (!request_add_host(request, host) ||
+	    !request_add_text(request, "command="))
 		return too_much("ssh");
 	for (int i = optind; i < argc; i++)
-		if (!add_text(request, argv[i]) ||
-		    (i + 1 < argc && !add(request, " ", 1)))
+		if (!request_add_text(request, argv[i]) ||
+		    (i + 1 < argc && !request_add_bytes(request, " ", 1)))
 			return too_much("ssh");
-	if (!add(request, "", 1))
+	if (!request_add_bytes(request, "", 1))
 		return too_much("ssh");
 	if (input && add_input(request, 0) > 0)
 		return too_much("ssh");
@@ -225,14 +231,15 @@ static int run_ssh(int argc, char **argv, struct request *request)
 }
 
 /* Quoted for a shell. */
-static bool add_quoted(struct request *request, const char *text)
+static bool request_add_quoted(struct request *request, const char *text)
 {
-	bool fits = add(request, "'", 1);
+	bool fits = request_add_bytes(request, "'", 1);
 
 	for (; *text; text++)
-		fits = fits && (*text == '\'' ? add_text(request, "'\\''")
-					      : add(request, text, 1));
-	return fits && add(request, "'", 1);
+		fits = fits &&
+		       (*text == '\'' ? request_add_text(request, "'\\''")
+				      : request_add_bytes(request, text, 1));
+	return fits && request_add_bytes(request, "'", 1);
 }
 
 /* The colon of HOST:PATH; NULL: a local path. */
@@ -257,31 +264,35 @@ static int run_scp(int argc, char **argv, struct request *request)
 			return NOT_RUN;
 	if (argc - optind != 2 || remote_path(argv[optind]) ||
 	    !(to = remote_path(argv[optind + 1])))
-		return refuse("scp", "expected FILE HOST:PATH, one file to "
-				     "another node");
+		return ssh_client_refuse("scp",
+					 "expected FILE HOST:PATH, one file to "
+					 "another node");
 	from = argv[optind];
 	*to++ = 0;
 	name = strrchr(from, '/');
 	name = name ? name + 1 : from;
 	fd = open(from, O_RDONLY | O_CLOEXEC);
 	if (fd < 0 || fstat(fd, &stat) < 0)
-		return refuse("scp", "%s: %s", from, strerror(errno));
+		return ssh_client_refuse("scp", "%s: %s", from,
+					 strerror(errno));
 	if (!S_ISREG(stat.st_mode)) {
 		close(fd);
-		return refuse("scp",
-			      "%s: not a regular file; folders are not "
-			      "copied",
-			      from);
+		return ssh_client_refuse("scp",
+					 "%s: not a regular file; folders are "
+					 "not "
+					 "copied",
+					 from);
 	}
 	snprintf(mode, sizeof(mode), "%o", stat.st_mode & 0777);
-	rc = !add_host(request, argv[optind + 1]) ||
-	     !add_text(request, "command=to=") ||
-	     !add_quoted(request, *to ? to : ".") ||
-	     !add_text(request, "; [ ! -d \"$to\" ] || to=\"$to\"/") ||
-	     !add_quoted(request, name) ||
-	     !add_text(request, "; cat >\"$to\" && chmod ") ||
-	     !add_text(request, mode) || !add_text(request, " \"$to\"") ||
-	     !add(request, "", 1) || add_input(request, fd) > 0;
+	rc = !request_add_host(request, argv[optind + 1]) ||
+	     !request_add_text(request, "command=to=") ||
+	     !request_add_quoted(request, *to ? to : ".") ||
+	     !request_add_text(request, "; [ ! -d \"$to\" ] || to=\"$to\"/") ||
+	     !request_add_quoted(request, name) ||
+	     !request_add_text(request, "; cat >\"$to\" && chmod ") ||
+	     !request_add_text(request, mode) ||
+	     !request_add_text(request, " \"$to\"") ||
+	     !request_add_bytes(request, "", 1) || add_input(request, fd) > 0;
 	close(fd);
 	return rc ? too_much("scp") : hand_over("scp", request, false);
 }

@@ -71,7 +71,7 @@ static int out_open(const struct ssh_server *server, const char *name,
 	return fd;
 }
 
-static size_t read_some(int fd, char *bytes, size_t size)
+static size_t ssh_server_read_file(int fd, char *bytes, size_t size)
 {
 	size_t have = 0;
 	ssize_t got;
@@ -83,15 +83,16 @@ static size_t read_some(int fd, char *bytes, size_t size)
 }
 
 /* Write the answer, and close the outputs. */
-static void answer(struct ssh_server *server, struct command *command, int code)
+static void ssh_server_answer(struct ssh_server *server,
+			      struct command *command, int code)
 {
 	char path[NAME_SIZE + 16], head[HEAD_MAX];
 	char *begin, *text = server->answer + HEAD_MAX;
 	size_t sizes[2], length;
 
 	for (int i = 0; i < 2; i++) {
-		sizes[i] = read_some(command->output[i], text,
-				     INIT_SSH_OUTPUT_MAX);
+		sizes[i] = ssh_server_read_file(command->output[i], text,
+						INIT_SSH_OUTPUT_MAX);
 		text += sizes[i];
 		close(command->output[i]);
 	}
@@ -109,9 +110,10 @@ void ssh_server_reaped(struct ssh_server *server, pid_t pid, int status)
 {
 	for (size_t i = 0; i < INIT_SSH_RUNNING_MAX; i++)
 		if (server->commands[i].pid == pid) {
-			answer(server, &server->commands[i],
-			       WIFSIGNALED(status) ? 128 + WTERMSIG(status)
-						   : WEXITSTATUS(status));
+			ssh_server_answer(server, &server->commands[i],
+					  WIFSIGNALED(status)
+						  ? 128 + WTERMSIG(status)
+						  : WEXITSTATUS(status));
 			return;
 		}
 }
@@ -123,8 +125,8 @@ void ssh_server_signal(struct ssh_server *server, int signal)
 			kill(-server->commands[i].pid, signal);
 }
 
-static _Noreturn void run(const struct command *command, int input, char *text,
-			  char **env)
+static _Noreturn void ssh_command_run(const struct command *command, int input,
+				      char *text, char **env)
 {
 	char *args[] = { (char *)"sh", (char *)"-c", text, NULL };
 	sigset_t none;
@@ -143,7 +145,7 @@ static _Noreturn void run(const struct command *command, int input, char *text,
 /* The text of the command. *input: where its input begins in the file. NULL:
  * not a valid request.
  */
-static char *parse(char *bytes, size_t size, size_t *input)
+static char *ssh_request_parse(char *bytes, size_t size, size_t *input)
 {
 	char *text = memchr(bytes, 0, size), *end;
 
@@ -156,29 +158,31 @@ static char *parse(char *bytes, size_t size, size_t *input)
 	return text + 8;
 }
 
-static void start(struct ssh_server *server, struct command *command, int fd)
+static void ssh_command_start(struct ssh_server *server,
+			      struct command *command, int fd)
 {
-	size_t size = read_some(fd, server->request, INIT_SSH_REQUEST_MAX);
+	size_t size =
+		ssh_server_read_file(fd, server->request, INIT_SSH_REQUEST_MAX);
 	char *text, **env;
 	size_t input = 0;
 	pid_t pid = -1;
 
 	server->request[size] = 0;
-	text = parse(server->request, size, &input);
+	text = ssh_request_parse(server->request, size, &input);
 	env = text ? environment_new(environ, server->start,
 				     (uint32_t)server->start->first_rank, 0)
 		   : NULL;
 	if (env && lseek(fd, (off_t)input, SEEK_SET) >= 0)
 		pid = fork();
 	if (pid == 0)
-		run(command, fd, text, env);
+		ssh_command_run(command, fd, text, env);
 	environment_free(env);
 	if (pid > 0) {
 		command->pid = pid;
 		return;
 	}
 	dprintf(command->output[1], "ssh: the command cannot be started\n");
-	answer(server, command, 255);
+	ssh_server_answer(server, command, 255);
 }
 
 /* A command whose output file exists was started before. */
@@ -196,9 +200,9 @@ static void accept_file(struct ssh_server *server, struct command *command,
 	command->output[1] = out_open(server, command->name, "stderr", O_RDWR);
 	fd = openat(dir, file, O_RDONLY | O_CLOEXEC);
 	if (fd >= 0 && command->output[1] >= 0)
-		start(server, command, fd);
+		ssh_command_start(server, command, fd);
 	else
-		answer(server, command, 255);
+		ssh_server_answer(server, command, 255);
 	if (fd >= 0)
 		close(fd);
 }

@@ -10,8 +10,8 @@
 #define NAME_LETTERS                                                           \
 	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789"
 
-static int check_word(const struct start_list *list, const char *value,
-		      struct error *err)
+static int start_check_word(const struct start_list *list, const char *value,
+			    struct error *err)
 {
 	return list->count || *value
 		       ? 0
@@ -40,8 +40,8 @@ static int check_secret(const struct start_list *list, const char *value,
 		       : error_set(err, EINVAL, "expected NAME=VALUE");
 }
 
-static int check_follow(const struct start_list *list, const char *value,
-			struct error *err)
+static int start_check_follow(const struct start_list *list, const char *value,
+			      struct error *err)
 {
 	return *value && list->count < INIT_PATTERNS_MAX
 		       ? 0
@@ -75,11 +75,11 @@ static const struct {
 		     struct error *err);
 } lists[] = {
 #define LIST(field, check) { #field, offsetof(struct start, field), check }
-	LIST(follow,  check_follow),
+	LIST(follow,  start_check_follow),
 	LIST(env,     check_env),
 	LIST(secret,  check_secret),
-	LIST(prepare, check_word),
-	LIST(arg,     check_word),
+	LIST(prepare, start_check_word),
+	LIST(arg,     start_check_word),
 };
 /* clang-format on */
 #define NUMBERS (sizeof(numbers) / sizeof(numbers[0]))

@@ -68,7 +68,7 @@ void log_sender_wake(struct log_sender *sender)
 	log_sender_arm(sender, LOG_SENDER_DELAY_MS);
 }
 
-static int stream_open(struct log_sender_stream *stream)
+static int log_stream_open(struct log_sender_stream *stream)
 {
 	if (stream->fd < 0)
 		stream->fd =
@@ -105,7 +105,7 @@ static uint64_t file_size(struct log_sender_stream *stream)
 	uint64_t size;
 	struct stat st;
 
-	if (stream_open(stream) < 0 || fstat(stream->fd, &st) < 0)
+	if (log_stream_open(stream) < 0 || fstat(stream->fd, &st) < 0)
 		return 0;
 	size = (uint64_t)st.st_size;
 	if (stream->known && stream->base + size < stream->sent &&
@@ -118,8 +118,8 @@ static uint64_t file_size(struct log_sender_stream *stream)
 }
 
 /* How many of the next `size` bytes belong to the stream. */
-static size_t within(const struct log_sender_stream *stream, uint64_t end,
-		     size_t size)
+static size_t log_stream_clip(const struct log_sender_stream *stream,
+			      uint64_t end, size_t size)
 {
 	uint64_t at = stream->sent - stream->base;
 
@@ -147,7 +147,7 @@ static ssize_t stream_send(struct log_sender_stream *stream)
 		return -1;
 	if (size > sender->credit - sender->under_way)
 		size = sender->credit - sender->under_way;
-	size = within(stream, file_size(stream), size);
+	size = log_stream_clip(stream, file_size(stream), size);
 	log.offset = stream->sent;
 	got = size ? pread(stream->fd, sender->frame, size,
 			   (off_t)(stream->sent - stream->base))
@@ -158,7 +158,7 @@ static ssize_t stream_send(struct log_sender_stream *stream)
 	 * count.
 	 */
 	stream_look(stream);
-	got = (ssize_t)within(stream, stream->kept, (size_t)got);
+	got = (ssize_t)log_stream_clip(stream, stream->kept, (size_t)got);
 	if (!got)
 		return 0;
 	if (sender->send(sender->arg, &log, sender->frame, (size_t)got) < 0)
@@ -171,7 +171,7 @@ static ssize_t stream_send(struct log_sender_stream *stream)
 static bool stream_may_send(struct log_sender_stream *stream, int64_t now)
 {
 	return stream->known && stream->not_before_ms <= now &&
-	       stream_open(stream) >= 0;
+	       log_stream_open(stream) >= 0;
 }
 
 static int log_sender_run(sd_event_source *source, uint64_t usec, void *arg)
@@ -204,7 +204,7 @@ static int log_sender_run(sd_event_source *source, uint64_t usec, void *arg)
 }
 
 /* File system events are only a hint, so files are also polled. */
-static int poll_run(sd_event_source *source, uint64_t usec, void *arg)
+static int log_sender_poll(sd_event_source *source, uint64_t usec, void *arg)
 {
 	struct log_sender *sender = arg;
 	struct log_sender_stream *stream;
@@ -215,16 +215,16 @@ static int poll_run(sd_event_source *source, uint64_t usec, void *arg)
 	}
 	if (!TAILQ_EMPTY(&sender->streams))
 		log_sender_wake(sender);
-	loop_timer(sender->loop, &sender->poll, sender->poll_ms, poll_run,
-		   sender, NULL);
+	loop_timer(sender->loop, &sender->poll, sender->poll_ms,
+		   log_sender_poll, sender, NULL);
 	return 0;
 }
 
 void log_sender_set_poll(struct log_sender *sender, uint32_t poll_ms)
 {
 	sender->poll_ms = poll_ms;
-	loop_timer(sender->loop, &sender->poll, poll_ms, poll_run, sender,
-		   NULL);
+	loop_timer(sender->loop, &sender->poll, poll_ms, log_sender_poll,
+		   sender, NULL);
 }
 
 struct log_sender *log_sender_new(sd_event *loop, struct spool *spool,
@@ -245,7 +245,7 @@ struct log_sender *log_sender_new(sd_event *loop, struct spool *spool,
 	sender->spool = spool;
 	sender->send = send;
 	sender->arg = arg;
-	if (loop_timer(loop, &sender->poll, LOG_SENDER_POLL_MS, poll_run,
+	if (loop_timer(loop, &sender->poll, LOG_SENDER_POLL_MS, log_sender_poll,
 		       sender, err) < 0)
 		return NULL;
 	return take(sender);

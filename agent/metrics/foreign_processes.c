@@ -59,7 +59,8 @@ struct foreign_processes {
 
 /* One look ended. */
 
-static int look_again(sd_event_source *source, uint64_t usec, void *arg);
+static int foreign_look_again(sd_event_source *source, uint64_t usec,
+			      void *arg);
 
 static void end_look(struct foreign_processes *foreign)
 {
@@ -72,7 +73,7 @@ static void end_look(struct foreign_processes *foreign)
 	if (*foreign->found && !stays && ++foreign->looks < LOOKS_MAX) {
 		loop_source_free(&foreign->timer);
 		loop_timer(foreign->source.loop, &foreign->timer, pause_ms,
-			   look_again, foreign, NULL);
+			   foreign_look_again, foreign, NULL);
 		return;
 	}
 	foreign->done(foreign->arg, stays ? foreign->found : NULL);
@@ -94,8 +95,8 @@ set_found(struct foreign_processes *foreign, const char *fmt, ...)
 
 /* The process is this agent, a tool that it runs, or in one of its containers.
  */
-static bool is_ours(const struct foreign_processes *foreign,
-		    const struct process_state *process)
+static bool foreign_process_is_ours(const struct foreign_processes *foreign,
+				    const struct process_state *process)
 {
 	owned(buffer_clear) struct buffer cgroup;
 	struct process_state leader;
@@ -135,7 +136,7 @@ static void check_process(struct foreign_processes *foreign, pid_t pid,
 	struct process_state process;
 	bool known = process_state_read(pid, &process);
 
-	if ((known && (is_ours(foreign, &process) ||
+	if ((known && (foreign_process_is_ours(foreign, &process) ||
 		       is_watcher(foreign, process.name))) ||
 	    is_watcher(foreign, name))
 		return;
@@ -217,8 +218,8 @@ static int processes_turn(sd_event_source *source, uint64_t usec, void *arg)
 	return 0;
 }
 
-static void tool_done(void *arg, const struct error *err,
-		      const struct subprocess_output *output)
+static void foreign_tool_done(void *arg, const struct error *err,
+			      const struct subprocess_output *output)
 {
 	struct foreign_processes *foreign = arg;
 	const struct foreign_processes_source *source = &foreign->source;
@@ -265,8 +266,9 @@ static void look_at_processes(struct foreign_processes *foreign)
 			.cpus = source->cpus,
 		};
 
-		foreign->tool = subprocess_run(source->loop, &command,
-					       tool_done, foreign, &err);
+		foreign->tool =
+			subprocess_run(source->loop, &command,
+				       foreign_tool_done, foreign, &err);
 	} else {
 		foreign->processes = opendir("/proc");
 	}
@@ -282,7 +284,7 @@ static void look_at_processes(struct foreign_processes *foreign)
 
 static void look_into_next(struct foreign_processes *foreign);
 
-static void inspected(void *arg, const struct error *err, cJSON *answer)
+static void foreign_inspected(void *arg, const struct error *err, cJSON *answer)
 {
 	struct foreign_processes *foreign = arg;
 	const cJSON *config = json_get(answer, "HostConfig");
@@ -317,15 +319,15 @@ static void look_into_next(struct foreign_processes *foreign)
 			engine_container_inspect(foreign->source.engine,
 						 foreign->others.items
 							 [foreign->next++],
-						 CALL_MS, inspected, foreign,
-						 NULL);
+						 CALL_MS, foreign_inspected,
+						 foreign, NULL);
 		if (foreign->call)
 			return;
 	}
 	look_at_processes(foreign);
 }
 
-static void listed(void *arg, const struct error *err, cJSON *answer)
+static void foreign_listed(void *arg, const struct error *err, cJSON *answer)
 {
 	struct foreign_processes *foreign = arg;
 	const struct foreign_processes_source *source = &foreign->source;
@@ -356,7 +358,7 @@ static void listed(void *arg, const struct error *err, cJSON *answer)
 	look_into_next(foreign);
 }
 
-static int look_again(sd_event_source *source, uint64_t usec, void *arg)
+static int foreign_look_again(sd_event_source *source, uint64_t usec, void *arg)
 {
 	struct foreign_processes *foreign = arg;
 
@@ -364,9 +366,10 @@ static int look_again(sd_event_source *source, uint64_t usec, void *arg)
 		 foreign->found);
 	foreign->found[0] = 0;
 	if (foreign->source.engine)
-		foreign->call = engine_container_list(foreign->source.engine,
-						      false, NULL, CALL_MS,
-						      listed, foreign, NULL);
+		foreign->call =
+			engine_container_list(foreign->source.engine, false,
+					      NULL, CALL_MS, foreign_listed,
+					      foreign, NULL);
 	if (!foreign->call)
 		look_at_processes(foreign);
 	return 0;
@@ -424,8 +427,8 @@ foreign_processes_look(const struct foreign_processes_source *source,
 	for (uint32_t i = 0; i < source->devices->count; i++)
 		if (wanted >> i & 1 && add_files(foreign, i, err) < 0)
 			return NULL;
-	if (loop_timer(source->loop, &foreign->timer, 0, look_again, foreign,
-		       err) < 0)
+	if (loop_timer(source->loop, &foreign->timer, 0, foreign_look_again,
+		       foreign, err) < 0)
 		return NULL;
 	return take(foreign);
 }

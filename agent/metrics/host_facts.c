@@ -24,8 +24,8 @@
 #define NUMA_MAX 1024
 #define GOVERNORS_MAX 8 /* different ones */
 
-static void add_file(cJSON *facts, const char *name, const char *root,
-		     const char *path)
+static void facts_add_file(cJSON *facts, const char *name, const char *root,
+			   const char *path)
 {
 	owned(buffer_clear) struct buffer text;
 
@@ -78,7 +78,7 @@ static bool is_numbered(const char *name, const char *prefix)
 	       isdigit((unsigned char)name[length]);
 }
 
-static bool count_cpu(void *arg, const char *name)
+static bool facts_count_cpu(void *arg, const char *name)
 {
 	struct topology *topology = arg;
 	owned(buffer_clear) struct buffer siblings;
@@ -119,7 +119,7 @@ static void add_cpu(cJSON *facts, const struct host_facts_source *source)
 	if (!topology)
 		return;
 	topology->sys = source->sys;
-	sysfs_each(source->sys, "devices/system/cpu", CPUS_MAX, count_cpu,
+	sysfs_each(source->sys, "devices/system/cpu", CPUS_MAX, facts_count_cpu,
 		   topology);
 	if (topology->sockets)
 		cJSON_AddNumberToObject(facts, "cpu_sockets",
@@ -212,7 +212,8 @@ static void add_available(cJSON *facts, const char *text)
 					available * 1024);
 }
 
-static void add_memory(cJSON *facts, const struct host_facts_source *source)
+static void facts_add_memory(cJSON *facts,
+			     const struct host_facts_source *source)
 {
 	owned(buffer_clear) struct buffer text;
 	double size_kib;
@@ -271,8 +272,9 @@ static void add_clock(cJSON *facts, const struct host_facts_source *source)
 		cJSON_AddNumberToObject(clock, "max_error_us",
 					(double)state.maxerror);
 	}
-	add_file(clock, "source", source->sys,
-		 "devices/system/clocksource/clocksource0/current_clocksource");
+	facts_add_file(clock, "source", source->sys,
+		       "devices/system/clocksource/clocksource0/"
+		       "current_clocksource");
 }
 
 /* Docker is not named: "20.10.24", but "Podman 4.3.1". */
@@ -361,11 +363,12 @@ cJSON *host_facts_read(const struct host_facts_source *source,
 		sysfs_add(facts, "kernel", host.release);
 	}
 	add_os(facts);
-	add_file(facts, "machine", source->sys, "class/dmi/id/product_name");
-	add_file(facts, "machine_vendor", source->sys,
-		 "class/dmi/id/sys_vendor");
+	facts_add_file(facts, "machine", source->sys,
+		       "class/dmi/id/product_name");
+	facts_add_file(facts, "machine_vendor", source->sys,
+		       "class/dmi/id/sys_vendor");
 	add_cpu(facts, source);
-	add_memory(facts, source);
+	facts_add_memory(facts, source);
 	add_numa(facts, source);
 	add_governor(facts, source);
 	add_transparent(facts, source);

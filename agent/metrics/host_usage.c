@@ -129,7 +129,8 @@ void host_usage_free(struct host_usage *host)
 
 /* Counters. */
 
-static bool listed(const struct strings *names, const char *name, size_t size)
+static bool host_usage_has_name(const struct strings *names, const char *name,
+				size_t size)
 {
 	for (size_t i = 0; i < names->count; i++)
 		if (strlen(names->items[i]) == size &&
@@ -153,8 +154,8 @@ static size_t numbers(const char *text, double *values, size_t max)
 }
 
 /* user nice system idle iowait irq softirq steal; guests are in user. */
-static void count_cpu(const struct host_usage *host, struct buffer *text,
-		      struct counters *now)
+static void host_usage_count_cpu(const struct host_usage *host,
+				 struct buffer *text, struct counters *now)
 {
 	double ticks[8] = { 0 };
 	double all = 0;
@@ -183,7 +184,8 @@ static void count_disks(const struct host_usage *host, struct buffer *text,
 		line += *line == '\n';
 		sscanf(line, "%*u %*u %n%*s%n", &name, &end);
 		if (!end ||
-		    !listed(&host->disks, line + name, (size_t)(end - name)) ||
+		    !host_usage_has_name(&host->disks, line + name,
+					 (size_t)(end - name)) ||
 		    numbers(line + end, values, 7) < 7)
 			continue;
 		now->value[DISK_READ] += values[2] * SECTOR;
@@ -209,7 +211,8 @@ static void count_networks(const struct host_usage *host, struct buffer *text,
 		line += strspn(line, " ");
 		colon = strchr(line, ':');
 		if (!colon ||
-		    !listed(&host->interfaces, line, (size_t)(colon - line)) ||
+		    !host_usage_has_name(&host->interfaces, line,
+					 (size_t)(colon - line)) ||
 		    numbers(colon + 1, values, 9) < 9)
 			continue;
 		now->value[NET_IN] += values[0];
@@ -316,7 +319,7 @@ void host_usage_take(struct host_usage *host, int64_t now_ms,
 
 	*sample = (struct host_usage_sample){ 0 };
 	buffer_init(&text, TEXT_MAX);
-	count_cpu(host, &text, &now);
+	host_usage_count_cpu(host, &text, &now);
 	count_disks(host, &text, &now);
 	count_networks(host, &text, &now);
 	count_energy(host, &now);

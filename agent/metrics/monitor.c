@@ -82,7 +82,8 @@ static void stream_write(struct monitor_stream *stream,
 	stream->full = true;
 }
 
-static void write_all(struct monitor *monitor, const struct buffer *text)
+static void monitor_write_all(struct monitor *monitor,
+			      const struct buffer *text)
 {
 	struct monitor_stream *stream;
 
@@ -92,7 +93,7 @@ static void write_all(struct monitor *monitor, const struct buffer *text)
 	}
 }
 
-static const struct devices *devices_now(const struct monitor *monitor)
+static const struct devices *monitor_list_devices(const struct monitor *monitor)
 {
 	const struct monitor_config *config = monitor->config;
 	const struct devices *devices =
@@ -120,10 +121,10 @@ static const struct strings *tool_argv(const struct monitor *monitor)
 		       : NULL;
 }
 
-static void put_head(struct monitor_stream *stream)
+static void monitor_put_head(struct monitor_stream *stream)
 {
 	const struct monitor *monitor = stream->monitor;
-	const struct devices *devices = devices_now(monitor);
+	const struct devices *devices = monitor_list_devices(monitor);
 	const struct strings *argv = tool_argv(monitor);
 	struct sample_format_device list[DEVICES_MAX] = { 0 };
 	int64_t now_ms = clock_mono_ms();
@@ -158,13 +159,13 @@ static void put_head(struct monitor_stream *stream)
 		stream_write(stream, &text);
 }
 
-static void put_heads(struct monitor *monitor)
+static void monitor_put_heads(struct monitor *monitor)
 {
 	struct monitor_stream *stream;
 
 	TAILQ_FOREACH(stream, &monitor->streams, next)
 	{
-		put_head(stream);
+		monitor_put_head(stream);
 	}
 }
 
@@ -207,8 +208,8 @@ static void find_rows(const struct devices *devices,
 		rows[i] = &samples->rows[i];
 }
 
-static void put_devices(struct monitor_stream *stream, int64_t time_ms,
-			const struct device_sample *const *rows)
+static void monitor_put_devices(struct monitor_stream *stream, int64_t time_ms,
+				const struct device_sample *const *rows)
 {
 	const struct device_sample *mine[DEVICES_MAX];
 	owned(buffer_clear) struct buffer text;
@@ -242,7 +243,7 @@ static void state_interval(struct monitor *monitor, uint32_t took_ms)
 	if (2 * real_ms >= monitor->stated_ms && real_ms <= monitor->stated_ms)
 		return;
 	monitor->stated_ms = real_ms;
-	put_heads(monitor);
+	monitor_put_heads(monitor);
 }
 
 static int devices_read(void *arg, const struct subprocess_output *output,
@@ -258,11 +259,11 @@ static int devices_read(void *arg, const struct subprocess_output *output,
 			 output->text, output->size, &samples, err) < 0)
 		return -1;
 	state_interval(monitor, output->took_ms);
-	find_rows(devices_now(monitor), &samples, rows);
+	find_rows(monitor_list_devices(monitor), &samples, rows);
 	time_ms = stream_time(monitor, at_ms);
 	TAILQ_FOREACH(stream, &monitor->streams, next)
 	{
-		put_devices(stream, time_ms, rows);
+		monitor_put_devices(stream, time_ms, rows);
 	}
 	samples_clear(&monitor->last);
 	monitor->last = samples;
@@ -291,7 +292,7 @@ static int ipmi_read(void *arg, const struct subprocess_output *output,
 				   "no power reading in its output");
 }
 
-static void take_host(struct monitor *monitor, int64_t now_ms)
+static void monitor_take_host(struct monitor *monitor, int64_t now_ms)
 {
 	owned(buffer_clear) struct buffer text;
 	struct host_usage_sample sample;
@@ -304,7 +305,7 @@ static void take_host(struct monitor *monitor, int64_t now_ms)
 	}
 	if (sample_format_put_host(&text, stream_time(monitor, now_ms), &sample,
 				   NULL) == 0)
-		write_all(monitor, &text);
+		monitor_write_all(monitor, &text);
 	monitor->host_last = sample;
 	monitor->host_last_ms = now_ms;
 }
@@ -325,11 +326,11 @@ static void look_at_clock(struct monitor *monitor)
 		return;
 	monitor->clock = true;
 	monitor->exchange = now;
-	put_heads(monitor);
+	monitor_put_heads(monitor);
 }
 
 /* The output of an earlier agent may end within a line. */
-static void end_line(struct monitor_stream *stream)
+static void monitor_end_line(struct monitor_stream *stream)
 {
 	struct buffer newline = { .data = (char *)"\n", .size = 1 };
 	struct stat st;
@@ -347,8 +348,8 @@ static void begin_streams(struct monitor *monitor)
 		if (stream->begun)
 			continue;
 		stream->begun = true;
-		end_line(stream);
-		put_head(stream);
+		monitor_end_line(stream);
+		monitor_put_head(stream);
 		if (*tool_runner_failure(monitor->device))
 			put_error(stream, tool_runner_failure(monitor->device));
 		if (*tool_runner_failure(monitor->ipmi))
@@ -357,7 +358,7 @@ static void begin_streams(struct monitor *monitor)
 }
 
 /* Stop, if no task is left and monitor_watch() is over. */
-static void rest(struct monitor *monitor)
+static void monitor_rest(struct monitor *monitor)
 {
 	if (!TAILQ_EMPTY(&monitor->streams) ||
 	    clock_mono_ms() < monitor->watched_until_ms)
@@ -369,7 +370,7 @@ static void rest(struct monitor *monitor)
 	monitor->watched_until_ms = 0;
 }
 
-static void run_tools(struct monitor *monitor)
+static void monitor_run_tools(struct monitor *monitor)
 {
 	const struct monitor_config *config = monitor->config;
 	struct subprocess_command command = {
@@ -400,8 +401,8 @@ static int tick(sd_event_source *source, uint64_t usec, void *arg)
 
 	look_at_clock(monitor);
 	begin_streams(monitor);
-	take_host(monitor, now_ms);
-	run_tools(monitor);
+	monitor_take_host(monitor, now_ms);
+	monitor_run_tools(monitor);
 	/* On a grid, so that the mean interval is the configured one. */
 	interval_ms = TAILQ_EMPTY(&monitor->streams)
 			      ? MONITOR_WATCH_INTERVAL_MS
@@ -411,7 +412,7 @@ static int tick(sd_event_source *source, uint64_t usec, void *arg)
 		monitor->due_ms = now_ms + interval_ms;
 	loop_timer(monitor->loop, &monitor->timer,
 		   (uint64_t)(monitor->due_ms - now_ms), tick, monitor, NULL);
-	rest(monitor);
+	monitor_rest(monitor);
 	return 0;
 }
 
@@ -481,19 +482,19 @@ static int take_indices(struct monitor_stream *stream,
 	return 0;
 }
 
-static void stream_free(struct monitor_stream *stream)
+static void monitor_stream_free(struct monitor_stream *stream)
 {
 	if (stream->fd >= 0)
 		close(stream->fd);
 	free(stream);
 }
-OWNED_POINTER(struct monitor_stream, stream_free)
+OWNED_POINTER(struct monitor_stream, monitor_stream_free)
 
 struct monitor_stream *monitor_begin(struct monitor *monitor, uint32_t rank,
 				     const struct strings *devices, int fd,
 				     struct error *err)
 {
-	owned(stream_free) struct monitor_stream *stream =
+	owned(monitor_stream_free) struct monitor_stream *stream =
 		calloc(1, sizeof(*stream));
 	struct monitor_stream *begun;
 
@@ -524,8 +525,8 @@ void monitor_end(struct monitor_stream *stream)
 	if (!stream)
 		return;
 	TAILQ_REMOVE(&monitor->streams, stream, next);
-	stream_free(stream);
-	rest(monitor);
+	monitor_stream_free(stream);
+	monitor_rest(monitor);
 }
 
 void monitor_watch(struct monitor *monitor)
@@ -542,7 +543,7 @@ void monitor_watch(struct monitor *monitor)
 
 size_t monitor_devices(const struct monitor *monitor, struct device_metrics *to)
 {
-	const struct devices *devices = devices_now(monitor);
+	const struct devices *devices = monitor_list_devices(monitor);
 	const struct device_sample *rows[DEVICES_MAX] = { NULL };
 	size_t count = 0;
 

@@ -125,7 +125,7 @@ static bool add_port(void *arg, const char *port)
 	return true;
 }
 
-static bool add_device(void *arg, const char *name)
+static bool network_add_device(void *arg, const char *name)
 {
 	struct looking *looking = arg;
 	char folder[512];
@@ -165,7 +165,8 @@ void network_facts(cJSON *facts, const char *sys)
 	};
 
 	sysfs_each(sys, "class/net", NETWORKS_MAX, add_network, &looking);
-	sysfs_each(sys, "class/infiniband", NETWORKS_MAX, add_device, &looking);
+	sysfs_each(sys, "class/infiniband", NETWORKS_MAX, network_add_device,
+		   &looking);
 	add_summary(facts, looking.links);
 	if (cJSON_GetArraySize(looking.ports))
 		cJSON_AddItemToObject(facts, "infiniband", looking.ports);

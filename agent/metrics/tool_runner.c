@@ -48,7 +48,7 @@ void tool_runner_free(struct tool_runner *runner)
 }
 
 /* Report each cause once, and wait longer before each retry. */
-static void failed(struct tool_runner *runner, const char *words)
+static void tool_runner_fail(struct tool_runner *runner, const char *words)
 {
 	int64_t now_ms = clock_mono_ms();
 	int64_t wait_ms = (int64_t)runner->config.interval_ms
@@ -114,7 +114,7 @@ static void run_done(void *arg, const struct error *err,
 
 	runner->tool = NULL;
 	if (err) {
-		failed(runner, err->text);
+		tool_runner_fail(runner, err->text);
 		runner->stuck = err->code == EBUSY;
 		if (runner->stuck)
 			runner->not_before_ms = clock_mono_ms() + STUCK_MS;
@@ -122,14 +122,14 @@ static void run_done(void *arg, const struct error *err,
 	}
 	if (output->exit_code) {
 		failure_text(runner->name, output, words);
-		failed(runner, words);
+		tool_runner_fail(runner, words);
 		return;
 	}
 	if (runner->config.output(runner->config.arg, output,
 				  runner->started_ms + output->took_ms / 2,
 				  &why) < 0) {
 		error_prefix(&why, "%s", runner->name);
-		failed(runner, why.text);
+		tool_runner_fail(runner, why.text);
 		return;
 	}
 	succeeded(runner);
@@ -151,5 +151,5 @@ void tool_runner_run(struct tool_runner *runner,
 	runner->tool =
 		subprocess_run(runner->loop, command, run_done, runner, &err);
 	if (!runner->tool)
-		failed(runner, err.text);
+		tool_runner_fail(runner, err.text);
 }

@@ -88,8 +88,8 @@ static void rule_done(struct version_query *query)
 
 static void next_rule(struct version_query *query);
 
-static void tool_done(void *arg, const struct error *err,
-		      const struct subprocess_output *output)
+static void versions_tool_done(void *arg, const struct error *err,
+			       const struct subprocess_output *output)
 {
 	struct version_query *query = arg;
 
@@ -127,7 +127,7 @@ static bool rule_ask(struct version_query *query)
 				       .output_max = TEXT_MAX,
 				       .cpus = query->cpus,
 			       },
-			       tool_done, query, &err);
+			       versions_tool_done, query, &err);
 	if (!query->tool)
 		log_debug("versions: %s", err.text);
 	return query->tool;
@@ -147,7 +147,7 @@ static void next_rule(struct version_query *query)
 	versions_cancel(query);
 }
 
-static int begin(sd_event_source *source, uint64_t usec, void *arg)
+static int versions_begin(sd_event_source *source, uint64_t usec, void *arg)
 {
 	next_rule(arg);
 	return 0;
@@ -171,7 +171,7 @@ struct version_query *versions_ask(sd_event *loop,
 	query->done = done;
 	query->arg = arg;
 	buffer_init(&query->text, TEXT_MAX);
-	if (loop_timer(loop, &query->timer, 0, begin, query, err) < 0)
+	if (loop_timer(loop, &query->timer, 0, versions_begin, query, err) < 0)
 		return NULL;
 	return take(query);
 }

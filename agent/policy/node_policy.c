@@ -80,7 +80,7 @@ const char *node_policy_text(const struct node_policy *node_policy)
 	return node_policy->text;
 }
 
-static int resolve(const char *path, char *out)
+static int node_policy_resolve(const char *path, char *out)
 {
 	return realpath(path, out) ? 0 : -1;
 }
@@ -92,7 +92,7 @@ int node_policy_build(const struct node_policy *node_policy, const char *image,
 					err) < 0
 		       ? -1
 		       : policy_check_folder(node_policy->policy, build,
-					     resolve, err);
+					     node_policy_resolve, err);
 }
 
 /* The request that this node makes by itself for these devices. */
@@ -121,8 +121,8 @@ static cJSON *own_request(const struct node_policy *node_policy,
 	return container_body(&completed, place, err);
 }
 
-static int check_disk(const struct node_policy *node_policy, const char *folder,
-		      struct error *err)
+static int node_policy_check_disk(const struct node_policy *node_policy,
+				  const char *folder, struct error *err)
 {
 	uint64_t needed = node_policy->policy->limits.disk_free_bytes;
 	struct statvfs fs;
@@ -144,9 +144,10 @@ static int check_disk(const struct node_policy *node_policy, const char *folder,
 }
 
 /* The user of an image that is not there yet is checked before it is used. */
-static int check_user(const struct node_policy *node_policy,
-		      const struct task_spec *completed,
-		      const struct container_place *place, struct error *err)
+static int node_policy_check_user(const struct node_policy *node_policy,
+				  const struct task_spec *completed,
+				  const struct container_place *place,
+				  struct error *err)
 {
 	const char *user = completed->container.user ? completed->container.user
 						     : place->image_user;
@@ -167,19 +168,19 @@ int node_policy_check(const struct node_policy *node_policy,
 		return 0;
 	if (policy_check_order(node_policy->policy, task, err) < 0 ||
 	    policy_check_needs(node_policy->policy, &task->container.needs,
-			       resolve, err) < 0 ||
+			       node_policy_resolve, err) < 0 ||
 	    policy_check_folder(node_policy->policy, task->container.build,
-				resolve, err) < 0)
+				node_policy_resolve, err) < 0)
 		return -1;
-	if (check_user(node_policy, completed, place, err) < 0)
+	if (node_policy_check_user(node_policy, completed, place, err) < 0)
 		return -1;
 	request = container_body(completed, place, err);
 	own = request ? own_request(node_policy, binding, task, place, err)
 		      : NULL;
 	if (!own || policy_check_request(node_policy->policy, request, own,
-					 resolve, err) < 0)
+					 node_policy_resolve, err) < 0)
 		return -1;
-	return check_disk(node_policy, place->out_folder, err);
+	return node_policy_check_disk(node_policy, place->out_folder, err);
 }
 
 bool node_policy_suid(const struct node_policy *node_policy,
@@ -189,6 +190,6 @@ bool node_policy_suid(const struct node_policy *node_policy,
 	owned(cJSON_Delete) cJSON *request =
 		container_body(completed, place, NULL);
 
-	return request &&
-	       rights_check_suid(node_policy->policy, request, resolve);
+	return request && rights_check_suid(node_policy->policy, request,
+					    node_policy_resolve);
 }

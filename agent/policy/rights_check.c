@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* N or N:N */
-static bool is_number(const char *user)
+static bool user_is_number(const char *user)
 {
 	size_t size = strspn(user, ASCII_DIGITS);
 
@@ -34,14 +34,14 @@ int rights_check_user(const struct policy *policy, const char *user,
 	snprintf(word, sizeof(word), "%s%s", root ? "0" : "",
 		 root ? user + size : user);
 	if (strings_has(list, "*") || strings_has(list, word) ||
-	    (is_number(word) && policy_matches(list, word)))
+	    (user_is_number(word) && policy_matches(list, word)))
 		return 0;
 	text_append(word, sizeof(word), "%s", root ? " (root)" : "");
 	return policy_refuse_listed(policy, POLICY_USER, word, err);
 }
 
-static const char *resolved(policy_check_resolve_fn *resolve, const char *path,
-			    char *out)
+static const char *rights_resolve_path(policy_check_resolve_fn *resolve,
+				       const char *path, char *out)
 {
 	return resolve && resolve(path, out) == 0 ? out : path;
 }
@@ -51,13 +51,14 @@ static bool is_allowed(const struct policy *policy, const char *source,
 {
 	char path[PATH_MAX], folder[PATH_MAX];
 
-	source = resolved(resolve, source, path);
+	source = rights_resolve_path(resolve, source, path);
 	for (size_t i = 0; i < policy->mounts_count; i++) {
 		const struct policy_mount *mount = &policy->mounts[i];
 
 		if (mount->write && mount->suid &&
 		    policy_path_below(source,
-				      resolved(resolve, mount->host, folder)))
+				      rights_resolve_path(resolve, mount->host,
+							  folder)))
 			return true;
 	}
 	return false;

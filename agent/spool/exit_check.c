@@ -14,7 +14,7 @@
 /* Milliseconds since 1970 from "2026-11-23T03:18:36.054812686Z", or with +01:00
  * for Z. 0: never ("0001-01-01T00:00:00Z"), or not a time.
  */
-static int64_t time_ms(const cJSON *state, const char *name)
+static int64_t exit_check_parse_time(const cJSON *state, const char *name)
 {
 	const char *text = json_get_text(state, name);
 	struct tm tm = { 0 };
@@ -39,8 +39,8 @@ static int64_t time_ms(const cJSON *state, const char *name)
 	       (int64_t)(fraction * 1000);
 }
 
-static int compare(const char *what, uint64_t record_ms, int64_t engine_ms,
-		   struct error *err)
+static int exit_times_compare(const char *what, uint64_t record_ms,
+			      int64_t engine_ms, struct error *err)
 {
 	int64_t apart_ms = (int64_t)record_ms - engine_ms;
 
@@ -57,7 +57,7 @@ int exit_check(const struct exit_record *record, const cJSON *container,
 {
 	const cJSON *state = json_get(container, "State");
 	const cJSON *code = json_get(state, "ExitCode");
-	int64_t started_ms = time_ms(state, "StartedAt");
+	int64_t started_ms = exit_check_parse_time(state, "StartedAt");
 
 	if (!started_ms || !cJSON_IsNumber(code) || code->valueint == LOST)
 		return 0;
@@ -66,8 +66,10 @@ int exit_check(const struct exit_record *record, const cJSON *container,
 		return error_set(err, EPROTO,
 				 "its exit code is %u, the engine's %d",
 				 record->exit_code, code->valueint);
-	if (compare("begin", record->started_ms, started_ms, err) < 0)
+	if (exit_times_compare("begin", record->started_ms, started_ms, err) <
+	    0)
 		return -1;
-	return compare("end", record->ended_ms, time_ms(state, "FinishedAt"),
-		       err);
+	return exit_times_compare("end", record->ended_ms,
+				  exit_check_parse_time(state, "FinishedAt"),
+				  err);
 }

@@ -29,7 +29,8 @@ static const struct schema exit_record_schema = SCHEMA(exit_record,
 	FIELD_MANY(exit_record, processes, exit_process_schema));
 /* clang-format on */
 
-static int check(const struct exit_record *record, struct error *err)
+static int exit_record_check(const struct exit_record *record,
+			     struct error *err)
 {
 	if (record->version != 1 || record->exit_code > 255 ||
 	    record->signal > 64)
@@ -59,7 +60,7 @@ int exit_record_parse(const char *text, size_t size, struct exit_record *record,
 
 	if (codec_decode(&exit_record_schema, text, size, &got, err) < 0)
 		return error_prefix(err, "exit record");
-	if (check(&got, err) < 0) {
+	if (exit_record_check(&got, err) < 0) {
 		exit_record_clear(&got);
 		return error_prefix(err, "exit record");
 	}

@@ -46,7 +46,7 @@ struct task_id task_spec_id(const struct task_spec *spec)
 /* A killed agent holds the lock until its last thread is gone, so its successor
  * waits a little.
  */
-static int lock_folder(int fd, const char *state, struct error *err)
+static int spool_lock_folder(int fd, const char *state, struct error *err)
 {
 	for (int waited = 0; flock(fd, LOCK_EX | LOCK_NB) < 0;
 	     waited += LOCK_POLL_MS) {
@@ -79,7 +79,7 @@ struct spool *spool_new(const char *state, struct error *err)
 	spool->fd = open(spool->root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (spool->fd < 0 || fchmod(spool->fd, 0700) < 0)
 		return error_null(error_errno(err, "%s", spool->root));
-	if (lock_folder(spool->fd, state, err) < 0)
+	if (spool_lock_folder(spool->fd, state, err) < 0)
 		return NULL;
 	return take(spool);
 }

@@ -57,8 +57,8 @@ struct collect {
 	bool done;
 };
 
-static int save(struct spool *spool, const struct task_id *id,
-		const struct collected *list, struct error *err)
+static int collect_save_list(struct spool *spool, const struct task_id *id,
+			     const struct collected *list, struct error *err)
 {
 	owned(buffer_clear) struct buffer text;
 
@@ -110,17 +110,17 @@ int collect_note(struct spool *spool, const struct task_id *id,
 			return error_prefix(err, "collect");
 		list.files_count++;
 	}
-	return save(spool, id, &list, err);
+	return collect_save_list(spool, id, &list, err);
 }
 
 /* Paths are collected one after another. */
 
-static int timer_run(sd_event_source *source, uint64_t usec, void *arg);
+static int collect_timer_run(sd_event_source *source, uint64_t usec, void *arg);
 
 static void again_in(struct collect *collect, uint64_t delay_ms)
 {
-	loop_timer(collect->services.loop, &collect->timer, delay_ms, timer_run,
-		   collect, NULL);
+	loop_timer(collect->services.loop, &collect->timer, delay_ms,
+		   collect_timer_run, collect, NULL);
 }
 
 static void drop_path(struct collect *collect)
@@ -140,7 +140,8 @@ static void settled(struct collect *collect)
 	collect->stalls = 0;
 	collect->next++;
 	/* If this fails, a restarted agent collects the path again. */
-	if (save(collect->services.spool, id, &collect->list, &err) < 0)
+	if (collect_save_list(collect->services.spool, id, &collect->list,
+			      &err) < 0)
 		log_warning("job=%" PRIu64 " rank=%u: %s", id->job, id->rank,
 			    err.text);
 	again_in(collect, 0);
@@ -181,7 +182,7 @@ static void note_warnings(struct collect *collect)
 		collect->list.files[collect->next].text = NULL;
 }
 
-static void check(struct collect *collect)
+static void collect_check_file(struct collect *collect)
 {
 	struct collected_file *file = &collect->list.files[collect->next];
 	char hash[CONTENT_HASH_SIZE];
@@ -219,8 +220,8 @@ static int keep_data(void *arg, const void *data, size_t size,
 }
 
 /* engine_data_fn */
-static int take_data(void *arg, const void *data, size_t size,
-		     struct error *err)
+static int collect_take_data(void *arg, const void *data, size_t size,
+			     struct error *err)
 {
 	struct collect *collect = arg;
 
@@ -242,7 +243,7 @@ static void got_path(void *arg, const struct error *err, cJSON *answer)
 		err = &wrong;
 	if (!err) {
 		collect->checking = true;
-		check(collect);
+		collect_check_file(collect);
 	} else if (engine_away(err) && collect->stalls < STALLS_MAX) {
 		drop_path(collect);
 		again_in(collect, RETRY_MS);
@@ -251,7 +252,7 @@ static void got_path(void *arg, const struct error *err, cJSON *answer)
 	}
 }
 
-static uint64_t limit_of(const struct collect *collect)
+static uint64_t collect_find_limit(const struct collect *collect)
 {
 	uint64_t limit = collect->services.spec->container.collect_limit_bytes;
 
@@ -262,7 +263,7 @@ static uint64_t limit_of(const struct collect *collect)
 static int begin_filter(struct collect *collect, const char *folder,
 			const char *pattern, struct error *err)
 {
-	uint64_t limit = limit_of(collect);
+	uint64_t limit = collect_find_limit(collect);
 
 	if (!*folder)
 		return error_set(err, EINVAL,
@@ -294,21 +295,22 @@ static void begin_path(struct collect *collect)
 		collect->incoming = incoming_new(collect->services.contents,
 						 NULL, collect->left, &err);
 	if (collect->incoming)
-		collect->call = engine_archive_get(collect->services.engine,
-						   collect->services.container,
-						   path, STALL_MS, take_data,
-						   got_path, collect, &err);
+		collect->call =
+			engine_archive_get(collect->services.engine,
+					   collect->services.container, path,
+					   STALL_MS, collect_take_data,
+					   got_path, collect, &err);
 	if (!collect->call)
 		not_there(collect, err.text);
 }
 
-static int timer_run(sd_event_source *source, uint64_t usec, void *arg)
+static int collect_timer_run(sd_event_source *source, uint64_t usec, void *arg)
 {
 	struct collect *collect = arg;
 	const struct collected *list = &collect->list;
 
 	if (collect->checking) {
-		check(collect);
+		collect_check_file(collect);
 		return 0;
 	}
 	while (collect->next < list->files_count &&
@@ -359,7 +361,7 @@ struct collect *collect_begin(const struct collect_services *services,
 	if (!collect)
 		return NULL;
 	collect->services = *services;
-	collect->left = limit_of(collect);
+	collect->left = collect_find_limit(collect);
 	if (spool_read(services->spool, services->id, SPOOL_HOST, LIST_NAME,
 		       &text, err) < 0 ||
 	    codec_decode(&collected_schema, text.data, text.size,

@@ -197,8 +197,8 @@ static int add_record(struct buffer *out, const char *key, const char *text,
 	return buffer_append(out, "", 1, err);
 }
 
-static int add_number(struct buffer *out, const char *key, uint64_t value,
-		      struct error *err)
+static int command_add_number(struct buffer *out, const char *key,
+			      uint64_t value, struct error *err)
 {
 	if (buffer_printf(out, err, "%s=%" PRIu64, key, value) < 0)
 		return -1;
@@ -243,8 +243,9 @@ static const char *const recorder_env[] = {
 };
 
 /* A variable that uses ${INTERFACE} is left out if it is not known. */
-static int add_variable(struct buffer *out, const char *text,
-			const struct variables *variables, struct error *err)
+static int command_add_variable(struct buffer *out, const char *text,
+				const struct variables *variables,
+				struct error *err)
 {
 	if (!variables->items[NODE_INTERFACE].value &&
 	    strstr(text, "${" INTERFACE "}"))
@@ -257,7 +258,7 @@ static int add_environment(struct buffer *out,
 			   const struct variables *variables, struct error *err)
 {
 	for (const char *const *text = default_env; *text; text++)
-		if (add_variable(out, *text, variables, err) < 0)
+		if (command_add_variable(out, *text, variables, err) < 0)
 			return -1;
 	for (const char *const *text = recorder_env;
 	     *text && !container->recorder_off; text++)
@@ -270,8 +271,8 @@ static int add_environment(struct buffer *out,
 			       err) < 0)
 			return -1;
 	for (size_t i = 0; i < container->env.count; i++)
-		if (add_variable(out, container->env.items[i], variables, err) <
-		    0)
+		if (command_add_variable(out, container->env.items[i],
+					 variables, err) < 0)
 			return -1;
 	return 0;
 }
@@ -294,20 +295,23 @@ int command_build(const struct task_spec *spec, const struct strings *argv,
 				 "and the image has no entry point");
 	if (variables_init(&filled, spec, rendezvous, err) < 0)
 		return -1;
-	if (add_number(out, "version", 1, err) < 0 ||
-	    add_number(out, "processes",
-		       container->processes ? container->processes : 1,
-		       err) < 0 ||
-	    add_number(out, "first_rank", spec->first_rank, err) < 0 ||
+	if (command_add_number(out, "version", 1, err) < 0 ||
+	    command_add_number(out, "processes",
+			       container->processes ? container->processes : 1,
+			       err) < 0 ||
+	    command_add_number(out, "first_rank", spec->first_rank, err) < 0 ||
 	    (container->grace_ms &&
-	     add_number(out, "grace_ms", container->grace_ms, err) < 0) ||
-	    (container->processes && add_number(out, "rank_env", 1, err) < 0) ||
-	    (container->ssh && add_number(out, "ssh", 1, err) < 0) ||
-	    add_number(out, "node", spec->rank, err) < 0 ||
-	    add_number(out, "log_limit",
-		       container->log_limit_bytes ? container->log_limit_bytes
-						  : LOG_LIMIT_DEFAULT,
-		       err) < 0)
+	     command_add_number(out, "grace_ms", container->grace_ms, err) <
+		     0) ||
+	    (container->processes &&
+	     command_add_number(out, "rank_env", 1, err) < 0) ||
+	    (container->ssh && command_add_number(out, "ssh", 1, err) < 0) ||
+	    command_add_number(out, "node", spec->rank, err) < 0 ||
+	    command_add_number(out, "log_limit",
+			       container->log_limit_bytes
+				       ? container->log_limit_bytes
+				       : LOG_LIMIT_DEFAULT,
+			       err) < 0)
 		return -1;
 	for (size_t i = 0; i < container->follow.count; i++)
 		if (add_record(out, "follow=", container->follow.items[i],

@@ -29,7 +29,7 @@ static void conclude(struct exit_status *outcome, enum failure failure,
 }
 
 /* Append a note on the output to the sentence. */
-static void add_note(struct exit_status *outcome, const char *note)
+static void exit_status_add_note(struct exit_status *outcome, const char *note)
 {
 	size_t used = strlen(outcome->text);
 
@@ -89,7 +89,7 @@ void exit_status_from_record(struct exit_status *outcome,
 		conclude(outcome, FAILURE_EXIT, "rank %u exited with code %u",
 			 rank, record->exit_code);
 	if (record->note)
-		add_note(outcome, record->note);
+		exit_status_add_note(outcome, record->note);
 }
 
 void exit_status_from_engine(struct exit_status *outcome,

@@ -170,15 +170,15 @@ static void look_at_in(void *arg, const char *file)
 	spool_forget(ssh->spool, &ssh->id, SPOOL_IN, file);
 }
 
-static int tick_run(sd_event_source *source, uint64_t usec, void *arg)
+static int gang_ssh_tick_run(sd_event_source *source, uint64_t usec, void *arg)
 {
 	struct gang_ssh *ssh = arg;
 
 	ssh->sent = 0;
 	spool_names(ssh->spool, &ssh->id, SPOOL_OUT, look_at_out, ssh);
 	spool_names(ssh->spool, &ssh->id, SPOOL_IN, look_at_in, ssh);
-	loop_timer(ssh->loop, &ssh->tick, GANG_SSH_TICK_MS, tick_run, ssh,
-		   NULL);
+	loop_timer(ssh->loop, &ssh->tick, GANG_SSH_TICK_MS, gang_ssh_tick_run,
+		   ssh, NULL);
 	return 0;
 }
 
@@ -196,7 +196,7 @@ struct gang_ssh *gang_ssh_new(sd_event *loop, struct spool *spool,
 				  .send = send,
 				  .arg = arg };
 	/* Look at once: files may have come before the watch was set. */
-	if (loop_timer(loop, &ssh->tick, 0, tick_run, ssh, err) < 0) {
+	if (loop_timer(loop, &ssh->tick, 0, gang_ssh_tick_run, ssh, err) < 0) {
 		free(ssh);
 		return NULL;
 	}

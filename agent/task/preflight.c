@@ -22,7 +22,7 @@
 #define PORT_COUNT 10000
 #define PORT_TRIES 200
 
-static int check_disk(const char *folder, struct error *err)
+static int preflight_check_disk(const char *folder, struct error *err)
 {
 	uint64_t free_bytes, bytes;
 
@@ -105,7 +105,7 @@ int preflight_check(const struct preflight_services *services,
 					   "(`needs`)",
 					   container->needs.items[i]);
 	if (check_network(services, spec, err) < 0 ||
-	    check_disk(folder, err) < 0)
+	    preflight_check_disk(folder, err) < 0)
 		return -1;
 	return check_clock(services, err);
 }
@@ -125,8 +125,8 @@ struct preflight {
 };
 
 /* The last thing: it is freed. */
-static void end(struct preflight *preflight, const struct error *err,
-		cJSON *facts)
+static void preflight_end(struct preflight *preflight, const struct error *err,
+			  cJSON *facts)
 {
 	preflight->done(preflight->arg, err, facts);
 	preflight_cancel(preflight);
@@ -165,20 +165,21 @@ static cJSON *make_facts(struct preflight *preflight,
 	return facts;
 }
 
-static void finish(struct preflight *preflight, const struct versions *versions)
+static void preflight_finish(struct preflight *preflight,
+			     const struct versions *versions)
 {
 	warn_clock(preflight);
-	end(preflight, NULL, make_facts(preflight, versions));
+	preflight_end(preflight, NULL, make_facts(preflight, versions));
 }
 
-static void versions_told(void *arg, const struct versions *versions)
+static void preflight_versions_told(void *arg, const struct versions *versions)
 {
 	struct preflight *preflight = arg;
 
 	preflight->query = NULL;
 	if (preflight->services->versions)
 		*preflight->services->versions = *versions;
-	finish(preflight, versions);
+	preflight_finish(preflight, versions);
 }
 
 static void ask_versions(struct preflight *preflight)
@@ -192,9 +193,9 @@ static void ask_versions(struct preflight *preflight)
 		preflight->query =
 			versions_ask(services->loop, profile,
 				     services->binding->roots, services->cpus,
-				     versions_told, preflight, NULL);
+				     preflight_versions_told, preflight, NULL);
 	if (!preflight->query)
-		finish(preflight, &none);
+		preflight_finish(preflight, &none);
 }
 
 static void foreign_told(void *arg, const char *text)
@@ -208,7 +209,7 @@ static void foreign_told(void *arg, const char *text)
 			  "the devices are in use: %s (foreign_processes: warn "
 			  "runs the job nevertheless)",
 			  text);
-		end(preflight, &err, NULL);
+		preflight_end(preflight, &err, NULL);
 		return;
 	}
 	if (text)
@@ -231,8 +232,8 @@ static uint64_t wanted_devices(const struct task_spec *spec)
 	return wanted;
 }
 
-static int check_devices(const struct preflight_services *services,
-			 struct error *err)
+static int preflight_check_devices(const struct preflight_services *services,
+				   struct error *err)
 {
 	const struct inventory *inventory = services->binding->inventory;
 
@@ -244,7 +245,7 @@ static int check_devices(const struct preflight_services *services,
 			 inventory_vendor(inventory), services->node);
 }
 
-static int begin(sd_event_source *timer, uint64_t usec, void *arg)
+static int preflight_start(sd_event_source *timer, uint64_t usec, void *arg)
 {
 	struct preflight *preflight = arg;
 	const struct preflight_services *services = preflight->services;
@@ -260,8 +261,8 @@ static int begin(sd_event_source *timer, uint64_t usec, void *arg)
 	};
 	struct error err;
 
-	if (check_devices(services, &err) < 0) {
-		end(preflight, &err, NULL);
+	if (preflight_check_devices(services, &err) < 0) {
+		preflight_end(preflight, &err, NULL);
 		return 0;
 	}
 	if (source.profile && source.devices->count)
@@ -304,8 +305,8 @@ struct preflight *preflight_begin(const struct preflight_services *services,
 	preflight->warnings = cJSON_CreateArray();
 	if (!preflight->warnings)
 		return error_null(error_nomem(err, "preflight"));
-	if (loop_timer(services->loop, &preflight->timer, 0, begin, preflight,
-		       err) < 0)
+	if (loop_timer(services->loop, &preflight->timer, 0, preflight_start,
+		       preflight, err) < 0)
 		return NULL;
 	return take(preflight);
 }
@@ -341,9 +342,9 @@ static void reached(void *arg, const struct error *err,
 			  container->mounts_count + container->needs.count > 1
 				  ? " or another one"
 				  : "");
-		end(preflight, &why, NULL);
+		preflight_end(preflight, &why, NULL);
 	} else {
-		end(preflight, NULL, NULL);
+		preflight_end(preflight, NULL, NULL);
 	}
 }
 

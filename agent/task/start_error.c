@@ -31,7 +31,7 @@ static const struct {
 	/* clang-format on */
 };
 
-static const char *limit_of(const char *text)
+static const char *start_error_find_limit(const char *text)
 {
 	static const char runc[] = "setting rlimit type ";
 	static const char crun[] = "setrlimit `";
@@ -50,7 +50,7 @@ static const char *limit_of(const char *text)
 
 void start_error_explain(const struct strings *ulimits, struct error *err)
 {
-	const char *name = limit_of(err->text), *asked = "";
+	const char *name = start_error_find_limit(err->text), *asked = "";
 	size_t size = name ? strlen(name) : 0;
 
 	if (!name)

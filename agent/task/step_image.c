@@ -89,7 +89,7 @@ static bool is_of_repository(const char *pin, const char *name)
 /* If the policy allows the name but not the pin, the node resolves the name
  * itself.
  */
-static const char *wanted(const struct task *task)
+static const char *task_choose_image(const struct task *task)
 {
 	const char *name = task->spec.container.image;
 	const char *pin = task->spec.pin;
@@ -185,7 +185,7 @@ static void image_done(void *arg, const struct error *err,
 }
 
 /* The output of a build is a stream of the task. */
-static void keep_output(struct task *task, const char *text)
+static void task_keep_build_output(struct task *task, const char *text)
 {
 	char name[BUILD_STREAM_SIZE];
 	size_t size = strlen(text);
@@ -206,7 +206,7 @@ static void image_progress(void *arg, const struct image_progress *progress)
 	struct task *task = arg;
 
 	if (progress->output) {
-		keep_output(task, progress->output);
+		task_keep_build_output(task, progress->output);
 		return;
 	}
 	if (progress->digest[0])
@@ -237,7 +237,7 @@ size_t task_needs(const struct task *task,
 void step_image(struct task *task)
 {
 	const struct image_wanted what = {
-		.reference = wanted(task),
+		.reference = task_choose_image(task),
 		.build = task->spec.container.build,
 		.logins = task->spec.logins,
 		.logins_count = task->spec.logins_count,

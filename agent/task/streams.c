@@ -15,14 +15,15 @@
 #define INDEX_MAX (8 << 20) /* bytes of the index that are read at most */
 #define EVIDENCE_MAX (64 << 20)
 
-static void look(void *arg)
+static void streams_look_due(void *arg)
 {
 	streams_look(arg);
 }
 
-static struct log_sender_stream *add(struct streams *streams,
-				     enum spool_folder folder, const char *name,
-				     uint64_t limit, struct error *err)
+static struct log_sender_stream *stream_add(struct streams *streams,
+					    enum spool_folder folder,
+					    const char *name, uint64_t limit,
+					    struct error *err)
 {
 	struct log_sender_stream *stream =
 		log_sender_add(streams->sender, &streams->id, folder, name,
@@ -31,13 +32,13 @@ static struct log_sender_stream *add(struct streams *streams,
 	if (!stream)
 		return NULL;
 	log_sender_bound(stream, limit);
-	log_sender_set_look(stream, look, streams);
+	log_sender_set_look(stream, streams_look_due, streams);
 	streams->items[streams->count++] = stream;
 	return stream;
 }
 
-static struct log_sender_stream *find(const struct streams *streams,
-				      const char *name)
+static struct log_sender_stream *streams_find(const struct streams *streams,
+					      const char *name)
 {
 	for (size_t i = 0; i < streams->count; i++)
 		if (!strcmp(log_sender_name(streams->items[i]), name))
@@ -63,8 +64,9 @@ int streams_add_evidence(struct streams *streams, struct error *err)
 	char name[EVIDENCE_STREAM_SIZE];
 
 	evidence_stream(streams->id.rank, name);
-	return find(streams, name) ||
-			       add(streams, SPOOL_HOST, name, EVIDENCE_MAX, err)
+	return streams_find(streams, name) ||
+			       stream_add(streams, SPOOL_HOST, name,
+					  EVIDENCE_MAX, err)
 		       ? 0
 		       : -1;
 }
@@ -91,15 +93,15 @@ int streams_open(struct streams *streams, struct log_sender *sender,
 				 count, INIT_PROCESSES_MAX);
 	for (uint32_t i = 0; i < (count ? count : 1); i++) {
 		snprintf(name, sizeof(name), "rank-%u", spec->first_rank + i);
-		if (!add(streams, SPOOL_OUT, name, streams->limit, err))
+		if (!stream_add(streams, SPOOL_OUT, name, streams->limit, err))
 			return -1;
 	}
 	sample_format_stream(spec->rank, name);
-	if (!add(streams, SPOOL_HOST, name, LOG_LIMIT_DEFAULT, err))
+	if (!stream_add(streams, SPOOL_HOST, name, LOG_LIMIT_DEFAULT, err))
 		return -1;
 	build_stream(spec->rank, name);
 	if (spec->container.build &&
-	    !add(streams, SPOOL_HOST, name, LOG_LIMIT_DEFAULT, err))
+	    !stream_add(streams, SPOOL_HOST, name, LOG_LIMIT_DEFAULT, err))
 		return -1;
 	if (has_evidence(streams) && streams_add_evidence(streams, err) < 0)
 		return -1;
@@ -120,7 +122,7 @@ void streams_clear(struct streams *streams)
 }
 
 /* stream_index_line_fn: invalid lines are skipped. */
-static void take_line(void *arg, const char *line, size_t size)
+static void streams_take_line(void *arg, const char *line, size_t size)
 {
 	struct streams *streams = arg;
 	owned(stream_index_clear) struct stream_index followed = { 0 };
@@ -130,11 +132,12 @@ static void take_line(void *arg, const char *line, size_t size)
 	if (stream_index_parse(line, size, streams->id.rank, &followed, NULL) <
 	    0)
 		return;
-	stream = find(streams, followed.stream);
+	stream = streams_find(streams, followed.stream);
 	if (stream && !followed.path)
 		log_sender_bound(stream, followed.kept);
 	else if (!stream && followed.path && streams->count < room)
-		add(streams, SPOOL_OUT, followed.stream, streams->limit, NULL);
+		stream_add(streams, SPOOL_OUT, followed.stream, streams->limit,
+			   NULL);
 }
 
 /* Add the index as a stream as soon as it exists. */
@@ -151,7 +154,7 @@ static bool open_index(struct streams *streams)
 			       NULL);
 	if (fd < 0)
 		return false;
-	stream = add(streams, SPOOL_OUT, name, INDEX_MAX, NULL);
+	stream = stream_add(streams, SPOOL_OUT, name, INDEX_MAX, NULL);
 	if (!stream) {
 		close(fd);
 		return false;
@@ -171,8 +174,8 @@ void streams_look(struct streams *streams)
 	while (streams->read < INDEX_MAX &&
 	       (got = pread(streams->index, piece, sizeof(piece),
 			    (off_t)streams->read)) > 0) {
-		size_t done = stream_index_lines(piece, (size_t)got, take_line,
-						 streams);
+		size_t done = stream_index_lines(piece, (size_t)got,
+						 streams_take_line, streams);
 
 		if (!done && (size_t)got < sizeof(piece))
 			return; /* a line whose end has not come */

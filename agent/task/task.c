@@ -315,7 +315,7 @@ void task_discard(struct task *task)
 	task_event(task, ORDER_DISCARD);
 }
 
-static int copy_text(char **to, const char *from)
+static int task_copy_text(char **to, const char *from)
 {
 	*to = from && *from ? strdup(from) : NULL;
 	return *to || !from || !*from ? 0 : -1;
@@ -360,11 +360,12 @@ int task_status(struct task *task, struct task_status *status,
 		.facts =
 			task->facts ? cJSON_Duplicate(task->facts, true) : NULL,
 	};
-	if (copy_text(&status->state, task_state_name(state)) < 0 ||
-	    copy_text(&status->failure, failure_name(outcome->failure)) < 0 ||
-	    copy_text(&status->text, outcome->text) < 0 ||
-	    copy_text(&status->image_id, task->image_id) < 0 ||
-	    copy_text(&status->image_pin, task->image_pin) < 0 ||
+	if (task_copy_text(&status->state, task_state_name(state)) < 0 ||
+	    task_copy_text(&status->failure, failure_name(outcome->failure)) <
+		    0 ||
+	    task_copy_text(&status->text, outcome->text) < 0 ||
+	    task_copy_text(&status->image_id, task->image_id) < 0 ||
+	    task_copy_text(&status->image_pin, task->image_pin) < 0 ||
 	    copy_ends(task, status) < 0 ||
 	    (state >= TASK_RUNNING &&
 	     streams_list(&task->streams, &status->streams,

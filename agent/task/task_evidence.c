@@ -7,9 +7,10 @@
 
 #include <inttypes.h>
 
-static void look_done(void *arg);
+static void task_round_done(void *arg);
 
-static int begin(struct task *task, uint64_t round, struct error *err)
+static int task_round_begin(struct task *task, uint64_t round,
+			    struct error *err)
 {
 	const struct task_services *services = task->services;
 	struct evidence_source source = {
@@ -27,7 +28,8 @@ static int begin(struct task *task, uint64_t round, struct error *err)
 	source.fd = spool_append_stream(services->spool, &task->id, name, err);
 	if (source.fd < 0 || streams_add_evidence(&task->streams, err) < 0)
 		return -1;
-	task->evidence = evidence_round_begin(&source, look_done, task, err);
+	task->evidence =
+		evidence_round_begin(&source, task_round_done, task, err);
 	log_sender_wake(services->sender);
 	return task->evidence ? 0 : -1;
 }
@@ -38,13 +40,13 @@ static void begin_next(struct task *task)
 	struct error err;
 
 	task->evidence_next = 0;
-	if (round && begin(task, round, &err) < 0)
+	if (round && task_round_begin(task, round, &err) < 0)
 		log_warning("no evidence job=%" PRIu64 " rank=%u: %s",
 			    task->id.job, task->id.rank, err.text);
 }
 
 /* evidence_round_fn */
-static void look_done(void *arg)
+static void task_round_done(void *arg)
 {
 	struct task *task = arg;
 

@@ -40,7 +40,7 @@ void step_fail(struct task *task, enum failure failure, const struct error *err)
 	task_event(task, EVENT_FAILED);
 }
 
-static int retry_run(sd_event_source *source, uint64_t usec, void *arg)
+static int task_retry_run(sd_event_source *source, uint64_t usec, void *arg)
 {
 	struct task *task = arg;
 
@@ -60,7 +60,7 @@ static int retry_run(sd_event_source *source, uint64_t usec, void *arg)
 void step_retry(struct task *task)
 {
 	task->retries++;
-	loop_timer(task->services->loop, &task->retry, RETRY_MS, retry_run,
+	loop_timer(task->services->loop, &task->retry, RETRY_MS, task_retry_run,
 		   task, NULL);
 }
 
@@ -93,7 +93,8 @@ static bool go_on_hidden(struct task *task)
 }
 
 /* Continue from the state that the engine reports. */
-static void go_on(struct task *task, const cJSON *container, const char *status)
+static void task_continue(struct task *task, const cJSON *container,
+			  const char *status)
 {
 	bool runs = !strcmp(status, "running") || !strcmp(status, "paused");
 	/* A container that the engine lost at its start may have run. */
@@ -124,7 +125,7 @@ static void go_on(struct task *task, const cJSON *container, const char *status)
 		step_stop(task);
 }
 
-static void look_done(void *arg, const struct error *err, cJSON *answer)
+static void task_look_done(void *arg, const struct error *err, cJSON *answer)
 {
 	struct task *task = arg;
 	const cJSON *state = json_get(answer, "State");
@@ -135,7 +136,8 @@ static void look_done(void *arg, const struct error *err, cJSON *answer)
 	else if (err)
 		step_retry(task);
 	else
-		go_on(task, answer, json_get_text_or_empty(state, "Status"));
+		task_continue(task, answer,
+			      json_get_text_or_empty(state, "Status"));
 }
 
 void step_inspect(struct task *task)
@@ -143,7 +145,7 @@ void step_inspect(struct task *task)
 
 	task->call = engine_container_inspect(task->services->engine,
 					      task->container, CALL_MS,
-					      look_done, task, NULL);
+					      task_look_done, task, NULL);
 	if (!task->call)
 		step_retry(task);
 }

@@ -42,7 +42,7 @@ static void sending_clear(struct sending *sending)
 }
 OWNED_VALUE(struct sending, sending_clear)
 
-static int changed(struct error *err)
+static int transfer_changed(struct error *err)
 {
 	return error_set(err, EINVAL,
 			 "the content changed while it was sent; run the "
@@ -50,8 +50,8 @@ static int changed(struct error *err)
 }
 
 /* Read up to the whole piece, or to the end. */
-static ssize_t read_piece(struct sending *sending, size_t size,
-			  struct error *err)
+static ssize_t sending_read_piece(struct sending *sending, size_t size,
+				  struct error *err)
 {
 	const struct blob_transfer *transfer = sending->transfer;
 	size_t done = 0;
@@ -85,12 +85,13 @@ static int move_to(struct sending *sending, uint64_t offset, struct error *err)
 	while (sending->at < offset) {
 		uint64_t left = offset - sending->at;
 		ssize_t got =
-			read_piece(sending, left < PIECE ? left : PIECE, err);
+			sending_read_piece(sending, left < PIECE ? left : PIECE,
+					   err);
 
 		if (got < 0)
 			return -1;
 		if (!got)
-			return changed(err);
+			return transfer_changed(err);
 	}
 	return 0;
 }
@@ -107,7 +108,7 @@ static void put_done(void *arg, struct answer *answer, const struct error *err)
 	if (sending->error.code)
 		return;
 	if (err && err->code == EBADMSG) {
-		changed(&sending->error);
+		transfer_changed(&sending->error);
 		return;
 	}
 	if (err) {
@@ -128,8 +129,8 @@ static void put_done(void *arg, struct answer *answer, const struct error *err)
 				   transfer->bytes);
 }
 
-static int put(struct sending *sending, uint64_t offset, size_t size,
-	       struct error *err)
+static int sending_put(struct sending *sending, uint64_t offset, size_t size,
+		       struct error *err)
 {
 	struct message_content_put message = {
 		.hash = (char *)sending->transfer->hash,
@@ -149,35 +150,35 @@ static int put(struct sending *sending, uint64_t offset, size_t size,
 	return 0;
 }
 
-static int put_piece(struct sending *sending, struct error *err)
+static int sending_put_piece(struct sending *sending, struct error *err)
 {
 	uint64_t offset = sending->at;
-	ssize_t got = read_piece(sending, PIECE, err);
+	ssize_t got = sending_read_piece(sending, PIECE, err);
 
 	if (got < 0)
 		return -1;
 	if (!got || sending->at > sending->transfer->bytes)
-		return changed(err);
-	return put(sending, offset, (size_t)got, err);
+		return transfer_changed(err);
+	return sending_put(sending, offset, (size_t)got, err);
 }
 
 /* Send pieces without waiting for each answer. When all are answered, it is
  * known what the controller has: send the rest, or ask whether the content is
  * whole.
  */
-static int step(struct sending *sending, struct error *err)
+static int sending_step(struct sending *sending, struct error *err)
 {
 	uint64_t bytes = sending->transfer->bytes;
 
 	if (!sending->under_way && sending->length == bytes)
-		return put(sending, bytes, 0, err);
+		return sending_put(sending, bytes, 0, err);
 	if (!sending->under_way &&
 	    (!sending->begun || sending->at != sending->length) &&
 	    move_to(sending, sending->length, err) < 0)
 		return -1;
 	if (sending->begun && sending->under_way < WINDOW &&
 	    sending->at < bytes)
-		return put_piece(sending, err);
+		return sending_put_piece(sending, err);
 	return client_turn(sending->client, err);
 }
 
@@ -192,10 +193,10 @@ int blob_transfer_put(struct client *client,
 
 	if (!sending.piece)
 		return error_nomem(err, "content");
-	if (put(&sending, 0, 0, err) < 0)
+	if (sending_put(&sending, 0, 0, err) < 0)
 		return -1;
 	while (!sending.whole && !sending.error.code)
-		if (step(&sending, err) < 0)
+		if (sending_step(&sending, err) < 0)
 			return -1;
 	if (!sending.error.code)
 		return 0;

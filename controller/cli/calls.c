@@ -13,7 +13,8 @@ struct call {
 	struct error *err;
 };
 
-static void call_done(void *arg, struct answer *answer, const struct error *err)
+static void call_take_answer(void *arg, struct answer *answer,
+			     const struct error *err)
 {
 	struct call *call = arg;
 	void *payload = NULL;
@@ -44,8 +45,8 @@ int client_call_with(struct client *client, enum message_type type, void *body,
 	struct call call = { .answer = answer, .err = err };
 	uint64_t number = 0;
 
-	if (client_send(client, type, body, payload, size, wait_ms, call_done,
-			&call, &number, err) < 0)
+	if (client_send(client, type, body, payload, size, wait_ms,
+			call_take_answer, &call, &number, err) < 0)
 		return -1;
 	while (!call.done) {
 		if (client_turn(client, err) < 0) {
@@ -85,7 +86,7 @@ const void *rows_at(const struct rows *rows, size_t at)
 }
 
 /* The list in a reply that comes in pages; such a reply has one. */
-static const struct field *list_of(const struct schema *schema)
+static const struct field *reply_find_list(const struct schema *schema)
 {
 	size_t i = 0;
 
@@ -129,7 +130,7 @@ int client_rows(struct client *client, enum query_kind what, uint64_t of,
 		const char *id, struct rows *rows, struct error *err)
 {
 	const struct schema *schema = query_replies[what];
-	const struct field *list = list_of(schema);
+	const struct field *list = reply_find_list(schema);
 	const struct field *more = codec_field(schema, "more");
 	owned(rows_clear) struct rows all = { .schema = list->schema };
 	struct message_query query = { .what = what, .id = of };

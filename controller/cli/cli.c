@@ -237,8 +237,8 @@ int interrupts_init(struct interrupts *interrupts, sd_event *loop,
 	return 0;
 }
 
-static int on_interrupt(sd_event_source *source,
-			const struct signalfd_siginfo *info, void *arg)
+static int cli_interrupt(sd_event_source *source,
+			 const struct signalfd_siginfo *info, void *arg)
 {
 	client_interrupt(arg);
 	return 0;
@@ -247,7 +247,7 @@ static int on_interrupt(sd_event_source *source,
 int interrupts_client(struct interrupts *interrupts, struct client *client,
 		      struct error *err)
 {
-	return interrupts_init(interrupts, client_loop(client), on_interrupt,
+	return interrupts_init(interrupts, client_loop(client), cli_interrupt,
 			       client, err);
 }
 

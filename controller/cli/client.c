@@ -95,8 +95,8 @@ static void pending_free(struct pending *pending)
 OWNED_POINTER(struct pending, pending_free)
 
 /* Remove the request first: done() may change the list. */
-static void finish(struct client *client, struct pending *pending,
-		   struct answer *answer, const struct error *err)
+static void pending_finish(struct client *client, struct pending *pending,
+			   struct answer *answer, const struct error *err)
 {
 	TAILQ_REMOVE(&client->pending, pending, next);
 	pending->done(pending->arg, answer, err);
@@ -104,14 +104,14 @@ static void finish(struct client *client, struct pending *pending,
 }
 
 /* End the client: all requests fail, also later ones. */
-static void give_up(struct client *client, const struct error *why)
+static void client_give_up(struct client *client, const struct error *why)
 {
 	struct pending *pending;
 
 	client->dead = true;
 	client->why = *why;
 	while ((pending = TAILQ_FIRST(&client->pending)))
-		finish(client, pending, NULL, &client->why);
+		pending_finish(client, pending, NULL, &client->why);
 }
 
 static bool may_send(struct client *client)
@@ -131,7 +131,7 @@ static bool send_pending(struct client *client)
 	struct pending *pending;
 
 	if (!client->ready)
-		return true; /* on_welcome() sends them */
+		return true; /* client_take_welcome() sends them */
 	TAILQ_FOREACH(pending, &client->pending, next)
 	{
 		if (pending->sent)
@@ -171,7 +171,7 @@ static void check_reach(struct client *client)
 		  "that regatta-controller is running there",
 		  client->endpoint, CLIENT_REACH_MS / 1000,
 		  client->why.text[0] ? client->why.text : "no answer");
-	give_up(client, &why);
+	client_give_up(client, &why);
 }
 
 static void check_answers(struct client *client)
@@ -190,11 +190,11 @@ static void check_answers(struct client *client)
 			  "the controller at %s did not answer within %u s",
 			  client->endpoint,
 			  (pending->wait_ms + CLIENT_ANSWER_MS) / 1000);
-		finish(client, pending, NULL, &err);
+		pending_finish(client, pending, NULL, &err);
 	}
 }
 
-static int tick_run(sd_event_source *source, uint64_t usec, void *arg)
+static int client_tick(sd_event_source *source, uint64_t usec, void *arg)
 {
 	struct client *client = arg;
 	bool all_sent;
@@ -204,7 +204,7 @@ static int tick_run(sd_event_source *source, uint64_t usec, void *arg)
 	all_sent = send_pending(client);
 	if (!TAILQ_EMPTY(&client->pending))
 		loop_timer(client->loop, &client->tick,
-			   all_sent ? TICK_MS : PACE_MS, tick_run, client,
+			   all_sent ? TICK_MS : PACE_MS, client_tick, client,
 			   NULL);
 	return 0;
 }
@@ -212,13 +212,13 @@ static int tick_run(sd_event_source *source, uint64_t usec, void *arg)
 static void kick(struct client *client)
 {
 	loop_timer(client->loop, &client->tick,
-		   send_pending(client) ? TICK_MS : PACE_MS, tick_run, client,
-		   NULL);
+		   send_pending(client) ? TICK_MS : PACE_MS, client_tick,
+		   client, NULL);
 }
 
 /* Session. */
 
-static void on_connected(void *arg)
+static void client_greet(void *arg)
 {
 	struct client *client = arg;
 	struct message_hello hello = {
@@ -243,7 +243,7 @@ static bool is_fatal(struct client *client, int code)
 	       (code == EACCES || (code == EPROTO && odd));
 }
 
-static void on_lost(void *arg, int code, const char *why)
+static void client_note_lost(void *arg, int code, const char *why)
 {
 	struct client *client = arg;
 	struct pending *pending;
@@ -262,7 +262,7 @@ static void on_lost(void *arg, int code, const char *why)
 	if (is_fatal(client, code)) {
 		error_set(&fatal, ENOTCONN, "controller %.80s: %s",
 			  client->endpoint, why);
-		give_up(client, &fatal);
+		client_give_up(client, &fatal);
 		return;
 	}
 	if (client->patient && client->was_ready && !client->told) {
@@ -274,8 +274,8 @@ static void on_lost(void *arg, int code, const char *why)
 	kick(client);
 }
 
-static void on_welcome(struct client *client,
-		       const struct message_welcome *welcome)
+static void client_take_welcome(struct client *client,
+				const struct message_welcome *welcome)
 {
 	client->ready = true;
 	client->was_ready = true;
@@ -306,17 +306,17 @@ static void take_reply(struct client *client, struct pending *pending,
 	if (answer_read(&answer,
 			message_reply_schema(pending->type, pending->body),
 			reply->body, &err) < 0) {
-		finish(client, pending, NULL, &err);
+		pending_finish(client, pending, NULL, &err);
 		return;
 	}
 	answer.payload = (void *)payload;
 	answer.size = size;
-	finish(client, pending, &answer, NULL);
+	pending_finish(client, pending, &answer, NULL);
 	answer.payload = NULL; /* borrowed */
 }
 
-static void on_message(void *arg, enum message_type type, void *body,
-		       const void *payload, size_t size)
+static void client_take_message(void *arg, enum message_type type, void *body,
+				const void *payload, size_t size)
 {
 	struct client *client = arg;
 	struct pending *pending;
@@ -324,7 +324,7 @@ static void on_message(void *arg, enum message_type type, void *body,
 	if (client->dead)
 		return;
 	if (type == MESSAGE_WELCOME) {
-		on_welcome(client, body);
+		client_take_welcome(client, body);
 	} else if (type == MESSAGE_REPLY) {
 		struct message_reply *reply = body;
 
@@ -342,7 +342,7 @@ static void on_message(void *arg, enum message_type type, void *body,
 				  : EIO,
 			  "%s", refused->text);
 		if (pending)
-			finish(client, pending, NULL, &err);
+			pending_finish(client, pending, NULL, &err);
 	}
 }
 
@@ -364,9 +364,9 @@ struct client *client_new(sd_event *loop, const struct connection *connection,
 			  struct error *err)
 {
 	static const struct wire_client_handler handler = {
-		.connected = on_connected,
-		.message = on_message,
-		.lost = on_lost,
+		.connected = client_greet,
+		.message = client_take_message,
+		.lost = client_note_lost,
 		.unkept = on_unkept,
 	};
 	owned(client_free) struct client *client = calloc(1, sizeof(*client));

@@ -86,8 +86,8 @@ static void missing_name(const char *args, size_t place, char *to, size_t size)
 	snprintf(to, size, " %.*s", (int)strcspn(args, " ."), args);
 }
 
-static int check_words(const struct usage *usage, char *const *words,
-		       size_t count, struct error *err)
+static int dispatch_check_words(const struct usage *usage, char *const *words,
+				size_t count, struct error *err)
 {
 	char missing[40];
 
@@ -189,21 +189,21 @@ static int run_subcommand(struct cli *cli, const struct command *command,
 				.max = sub->max_args };
 	snprintf(usage.name, sizeof(usage.name), "%s %s", command->name,
 		 sub->word);
-	if (check_words(&usage, cli->args + 1, count, err) < 0 ||
+	if (dispatch_check_words(&usage, cli->args + 1, count, err) < 0 ||
 	    check_options(cli, command, sub, err) < 0)
 		return -1;
 	return sub->fn(cli, err);
 }
 
-static int run_command(struct cli *cli, const struct command *command,
-		       struct error *err)
+static int dispatch_run(struct cli *cli, const struct command *command,
+			struct error *err)
 {
 	struct usage usage = { .args = command->args ? command->args : "",
 			       .min = command->min_args,
 			       .max = command->max_args };
 
 	snprintf(usage.name, sizeof(usage.name), "%s", command->name);
-	return check_words(&usage, cli->args, cli->arg_count, err) < 0
+	return dispatch_check_words(&usage, cli->args, cli->arg_count, err) < 0
 		       ? -1
 		       : command->fn(cli, err);
 }
@@ -289,7 +289,7 @@ static void help_command(FILE *out, const struct command *command)
 	fprintf(out, "\nexample:\n  %s\n", command->example);
 }
 
-static int print_help(struct cli *cli, const struct command *command)
+static int help_print(struct cli *cli, const struct command *command)
 {
 	if (command)
 		help_command(cli->out, command);
@@ -327,11 +327,11 @@ static int parse_and_run(struct cli *cli, const struct command *command,
 	if (parse_options(cli, command, argc, argv, err) < 0)
 		return -1;
 	if (cli->options->help)
-		return print_help(cli, command);
+		return help_print(cli, command);
 	if (cli->options->version)
 		return print_version(cli);
 	return command->subcommands ? run_subcommand(cli, command, err)
-				    : run_command(cli, command, err);
+				    : dispatch_run(cli, command, err);
 }
 
 /* With memory for the command's options. */
@@ -365,7 +365,7 @@ static int dispatch(struct cli *cli, int argc, char **argv, struct error *err)
 				 argc, COMMAND_ARGS_MAX);
 	if (!strcmp(word, "--help") || !strcmp(word, "-h") ||
 	    (!strcmp(word, "help") && argc == 2))
-		return print_help(cli, NULL);
+		return help_print(cli, NULL);
 	if (!strcmp(word, "--version") || !strcmp(word, "-V"))
 		return print_version(cli);
 	if (word[0] == '-')
@@ -375,7 +375,7 @@ static int dispatch(struct cli *cli, int argc, char **argv, struct error *err)
 				 word);
 	if (!strcmp(word, "help")) {
 		command = command_named(argv[2], err);
-		return command ? print_help(cli, command) : -1;
+		return command ? help_print(cli, command) : -1;
 	}
 	command = command_named(word, err);
 	return command ? run_with_options(cli, command, argc - 2, argv + 2, err)

@@ -50,7 +50,7 @@ size_t display_rows(const struct display *display)
 }
 
 /* Start a drawing that removes the lines at the bottom. */
-static void begin(struct display *display)
+static void display_begin(struct display *display)
 {
 	buffer_clear(&display->drawing);
 	if (display->shown)
@@ -59,7 +59,7 @@ static void begin(struct display *display)
 	display->shown = 0;
 }
 
-static void end(struct display *display)
+static void display_end(struct display *display)
 {
 	fwrite(display->drawing.data, 1, display->drawing.size, display->out);
 	fflush(display->out);
@@ -73,7 +73,7 @@ void display_draw(struct display *display, const char *const *lines,
 	size_t rows, columns;
 
 	terminal_size(display, &rows, &columns);
-	begin(display);
+	display_begin(display);
 	for (size_t i = 0; i < count && i < room; i++) {
 		if (buffer_printf(&display->drawing, NULL, "%.*s\n",
 				  (int)utf8_fit(lines[i], columns),
@@ -81,22 +81,22 @@ void display_draw(struct display *display, const char *const *lines,
 			break;
 		display->shown++;
 	}
-	end(display);
+	display_end(display);
 }
 
 void display_line(struct display *display, const char *line)
 {
-	begin(display);
+	display_begin(display);
 	buffer_printf(&display->drawing, NULL, "%s\n", line);
-	end(display);
+	display_end(display);
 }
 
 void display_free(struct display *display)
 {
 	if (!display)
 		return;
-	begin(display);
-	end(display);
+	display_begin(display);
+	display_end(display);
 	buffer_clear(&display->drawing);
 	free(display);
 }

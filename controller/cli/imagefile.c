@@ -33,7 +33,7 @@ struct image_file {
 	char piece[PIECE];
 };
 
-static int wrong(struct image_file *file, struct error *err)
+static int image_file_fail(struct image_file *file, struct error *err)
 {
 	const char *why = file->in ? archive_error_string(file->in) : NULL;
 
@@ -54,7 +54,7 @@ static int open_reader(struct image_file *file, struct error *err)
 	    archive_read_support_filter_all(file->in) < ARCHIVE_WARN ||
 	    archive_read_open_filename(file->in, file->path, PIECE) !=
 		    ARCHIVE_OK)
-		return wrong(file, err);
+		return image_file_fail(file, err);
 	return 0;
 }
 
@@ -66,7 +66,7 @@ static int next_header(struct image_file *file, struct archive_entry **entry,
 
 	if (rc == ARCHIVE_OK || rc == ARCHIVE_WARN)
 		return 1;
-	return rc == ARCHIVE_EOF ? 0 : wrong(file, err);
+	return rc == ARCHIVE_EOF ? 0 : image_file_fail(file, err);
 }
 
 /* The first reading. */
@@ -112,8 +112,9 @@ static char *hex_of(struct digest *digest)
 }
 
 /* A blob's name is its hash: refuse a damaged one. */
-static int check_name(const struct image_file *file,
-		      const struct image_bundle_entry *entry, struct error *err)
+static int entry_check_name(const struct image_file *file,
+			    const struct image_bundle_entry *entry,
+			    struct error *err)
 {
 	const char *name = strstr(entry->path, BLOBS);
 
@@ -127,8 +128,9 @@ static int check_name(const struct image_file *file,
 }
 
 /* Hash the entry's bytes; keep small JSON, which may be a manifest. */
-static int read_entry(struct image_file *file, struct image_bundle_entry *entry,
-		      struct error *err)
+static int image_file_read_entry(struct image_file *file,
+				 struct image_bundle_entry *entry,
+				 struct error *err)
 {
 	struct digest digest;
 	owned(buffer_clear) struct buffer text;
@@ -151,19 +153,20 @@ static int read_entry(struct image_file *file, struct image_bundle_entry *entry,
 				       file->size);
 	}
 	if (got < 0)
-		return wrong(file, err);
+		return image_file_fail(file, err);
 	entry->content = hex_of(&digest);
 	if (!entry->content)
 		return error_nomem(err, "image file");
-	if (check_name(file, entry, err) < 0)
+	if (entry_check_name(file, entry, err) < 0)
 		return -1;
 	return small && entry->bytes ? texts_add(&file->texts, entry->path,
 						 text.data, text.size, err)
 				     : 0;
 }
 
-static int take_entry(struct image_file *file, struct archive_entry *from,
-		      size_t place, struct error *err)
+static int image_file_take_entry(struct image_file *file,
+				 struct archive_entry *from, size_t place,
+				 struct error *err)
 {
 	const char *path = archive_entry_pathname(from);
 	const char *target = archive_entry_symlink(from);
@@ -185,12 +188,12 @@ static int take_entry(struct image_file *file, struct archive_entry *from,
 	if (!entry)
 		return -1;
 	if (!target)
-		return read_entry(file, entry, err);
+		return image_file_read_entry(file, entry, err);
 	entry->link = strdup(target);
 	return entry->link ? 0 : error_nomem(err, "image file");
 }
 
-static int read_file(struct image_file *file, struct error *err)
+static int image_file_read_all(struct image_file *file, struct error *err)
 {
 	struct archive_entry *entry;
 	size_t place = 0;
@@ -201,14 +204,14 @@ static int read_file(struct image_file *file, struct error *err)
 			return error_set(err, EINVAL,
 					 "%s: more than %d files in it",
 					 file->path, IMAGE_BUNDLE_ENTRIES_MAX);
-		if (take_entry(file, entry, place++, err) < 0)
+		if (image_file_take_entry(file, entry, place++, err) < 0)
 			return -1;
 	}
 	return rc;
 }
 
 /* Add a manifest.json to an OCI layout, for engines that read nothing else. */
-static int add_list(struct image_file *file, struct error *err)
+static int image_file_add_list(struct image_file *file, struct error *err)
 {
 	const struct text *text = &file->texts.list[file->texts.count - 1];
 	struct image_bundle_entry *entry =
@@ -259,14 +262,14 @@ struct image_file *image_file_open(const char *path,
 		return NULL;
 	}
 	file->size = (uint64_t)st.st_size;
-	if (open_reader(file, err) < 0 || read_file(file, err) < 0)
+	if (open_reader(file, err) < 0 || image_file_read_all(file, err) < 0)
 		return NULL;
 	rc = image_list(&file->texts, &file->bundle, err);
 	if (rc < 0) {
 		error_prefix(err, "%s", path);
 		return NULL;
 	}
-	return rc && add_list(file, err) < 0 ? NULL : take(file);
+	return rc && image_file_add_list(file, err) < 0 ? NULL : take(file);
 }
 
 void image_file_free(struct image_file *file)
@@ -288,7 +291,7 @@ const struct image_bundle *image_file_bundle(const struct image_file *file)
 /* The second reading. */
 
 /* transfer.begin: go to the bytes of file->entry. */
-static int begin_entry(void *arg, struct error *err)
+static int image_file_begin_entry(void *arg, struct error *err)
 {
 	struct image_file *file = arg;
 	size_t place = file->places[file->entry];
@@ -312,7 +315,7 @@ static ssize_t read_data(void *arg, void *buffer, size_t size,
 	struct image_file *file = arg;
 	la_ssize_t got = archive_read_data(file->in, buffer, size);
 
-	return got < 0 ? wrong(file, err) : (ssize_t)got;
+	return got < 0 ? image_file_fail(file, err) : (ssize_t)got;
 }
 
 static void on_sent(void *arg, uint64_t bytes, uint64_t total)
@@ -364,15 +367,15 @@ static int send_memory(struct client *client, const char *data, size_t size,
 	return blob_transfer_put(client, &transfer, err);
 }
 
-static int send_entry(struct image_file *file, struct client *client,
-		      size_t index, struct error *err)
+static int image_file_send_entry(struct image_file *file, struct client *client,
+				 size_t index, struct error *err)
 {
 	const struct image_bundle_entry *entry = &file->bundle.entries[index];
 	const struct text *text = texts_find(&file->texts, entry->path);
 	struct blob_transfer transfer = {
 		.hash = entry->content,
 		.bytes = entry->bytes,
-		.begin = begin_entry,
+		.begin = image_file_begin_entry,
 		.read = read_data,
 		.progress = on_sent,
 		.arg = file,
@@ -414,7 +417,7 @@ static int send_entries(struct image_file *file, struct client *client,
 		if (!entry->content || is_text != texts ||
 		    image_bundle_repeats(&file->bundle, i))
 			continue;
-		if (send_entry(file, client, i, err) < 0)
+		if (image_file_send_entry(file, client, i, err) < 0)
 			return -1;
 		file->sent += entry->bytes;
 		on_sent(file, 0, 0);

@@ -70,8 +70,8 @@ const struct text *texts_find(const struct texts *texts, const char *path)
 	return NULL;
 }
 
-static cJSON *parse(const struct texts *texts, const char *path,
-		    struct error *err)
+static cJSON *image_list_parse(const struct texts *texts, const char *path,
+			       struct error *err)
 {
 	const struct text *text = texts_find(texts, path);
 	cJSON *json = text ? codec_parse(text->data, text->size, err) : NULL;
@@ -118,7 +118,7 @@ add_image(struct image_bundle *bundle, const char *config, struct error *err)
 
 /* The manifest.json of docker save. */
 
-static int check_layers(const struct image_bundle *bundle, const cJSON *layers,
+static int layers_check(const struct image_bundle *bundle, const cJSON *layers,
 			struct error *err)
 {
 	const cJSON *layer;
@@ -146,7 +146,7 @@ static int take_listed(struct image_bundle *bundle, const cJSON *item,
 	if (!entry || !entry->content)
 		return error_set(err, EINVAL, "no config %.80s in the file",
 				 config);
-	if (check_layers(bundle, list_in(item, "Layers"), err) < 0)
+	if (layers_check(bundle, list_in(item, "Layers"), err) < 0)
 		return -1;
 	image = add_image(bundle, entry->content, err);
 	if (!image)
@@ -160,10 +160,11 @@ static int take_listed(struct image_bundle *bundle, const cJSON *item,
 	return 0;
 }
 
-static int take_list(const struct texts *texts, struct image_bundle *bundle,
-		     struct error *err)
+static int image_list_take(const struct texts *texts,
+			   struct image_bundle *bundle, struct error *err)
 {
-	owned(cJSON_Delete) cJSON *list = parse(texts, LIST_NAME, err);
+	owned(cJSON_Delete) cJSON *list =
+		image_list_parse(texts, LIST_NAME, err);
 	const cJSON *item;
 
 	if (!list)
@@ -276,7 +277,7 @@ static int take_index(const struct texts *texts,
 			       path) ||
 		    !texts_find(texts, path))
 			continue;
-		blob = parse(texts, path, err);
+		blob = image_list_parse(texts, path, err);
 		if (!blob)
 			return -1;
 		named = named ? named : name;
@@ -294,7 +295,8 @@ static int take_index(const struct texts *texts,
 static int make_list(struct texts *texts, const struct image_bundle *bundle,
 		     struct error *err)
 {
-	owned(cJSON_Delete) cJSON *index = parse(texts, "index.json", err);
+	owned(cJSON_Delete) cJSON *index =
+		image_list_parse(texts, "index.json", err);
 	owned(cJSON_Delete) cJSON *list = cJSON_CreateArray();
 	char *text;
 	int rc;
@@ -321,5 +323,5 @@ int image_list(struct texts *texts, struct image_bundle *bundle,
 				 "layout)");
 	if (!listed && make_list(texts, bundle, err) < 0)
 		return -1;
-	return take_list(texts, bundle, err) < 0 ? -1 : !listed;
+	return image_list_take(texts, bundle, err) < 0 ? -1 : !listed;
 }

@@ -14,7 +14,7 @@
 #define KEYS_AT_ONCE 256  /* in one request */
 #define SETTING_MAX 65536 /* bytes of one --set */
 
-static int parse(struct input *input, struct error *err)
+static int input_parse(struct input *input, struct error *err)
 {
 	sweep_free(input->sweep);
 	input->sweep = sweep_parse(input->text.data, input->text.size,
@@ -22,8 +22,8 @@ static int parse(struct input *input, struct error *err)
 	return input->sweep ? 0 : -1;
 }
 
-static int check(struct input *input, struct cli *cli, bool optional_catalog,
-		 struct error *err)
+static int input_check(struct input *input, struct cli *cli,
+		       bool optional_catalog, struct error *err)
 {
 	char images[PATH_MAX];
 	bool named = cli->options->images || cli->environment->images;
@@ -33,7 +33,7 @@ static int check(struct input *input, struct cli *cli, bool optional_catalog,
 	input->catalog = catalog_load(images, err);
 	if (!input->catalog)
 		return -1;
-	return parse(input, err);
+	return input_parse(input, err);
 }
 
 /* Add --keep-going to the text. It needs a flagperf: block. */
@@ -58,8 +58,8 @@ static int add_keep_going(struct input *input, struct error *err)
 /* Add to the text that a case is left out, so that the controller leaves it
  * out, too.
  */
-static int leave_out(struct buffer *text, const char *name, const char *why,
-		     struct error *err)
+static int input_leave_out(struct buffer *text, const char *name,
+			   const char *why, struct error *err)
 {
 	cJSON *inner = cJSON_CreateObject();
 	char *line = NULL;
@@ -114,8 +114,8 @@ static int check_tree(struct input *input, struct cli *cli, struct error *err)
 		    flagperf_check(flagperf, i, folder, &why) == 0)
 			continue;
 		if (cli->options->keep_going &&
-		    leave_out(&input->text, flagperf_case(flagperf, i),
-			      why.text, err) < 0)
+		    input_leave_out(&input->text, flagperf_case(flagperf, i),
+				    why.text, err) < 0)
 			return -1;
 		/* The last error becomes that of the command. */
 		if (!cli->options->keep_going && missing)
@@ -126,7 +126,7 @@ static int check_tree(struct input *input, struct cli *cli, struct error *err)
 	if (!missing)
 		return 0;
 	if (cli->options->keep_going)
-		return parse(input, err);
+		return input_parse(input, err);
 	err->code = EINVAL;
 	return -1;
 }
@@ -224,7 +224,7 @@ static int check_settings(const struct input *input,
 		return 0;
 	document = document_parse(input->text.data, input->text.size,
 				  input->name, &limits, NULL);
-	/* check() reports errors of the document. */
+	/* input_check() reports errors of the document. */
 	matrix = document ? value_get(document_root(document), "matrix") : NULL;
 	for (size_t i = 0; i < set->count; i++) {
 		const char *word = set->items[i];
@@ -256,7 +256,7 @@ int input_init(struct input *input, struct cli *cli, const char *name,
 	    add_settings(input, &cli->options->set, err) < 0 ||
 	    check_settings(input, &cli->options->set, err) < 0 ||
 	    (cli->options->keep_going && add_keep_going(input, err) < 0) ||
-	    check(input, cli, optional_catalog, err) < 0 ||
+	    input_check(input, cli, optional_catalog, err) < 0 ||
 	    check_tree(input, cli, err) < 0) {
 		input_clear(input);
 		return -1;
@@ -289,7 +289,7 @@ static void tell_cells(struct cli *cli, const struct cell_note *cells,
 /* Descriptions of the local images folder. */
 
 /* The kind and the name of a key: "models/NAME". */
-static const char *key_name(const char *key, enum catalog_kind *kind)
+static const char *input_split_key(const char *key, enum catalog_kind *kind)
 {
 	const char *slash = strchr(key, '/');
 
@@ -305,7 +305,7 @@ static int add_if_other(const struct input *input, struct cli *cli,
 			struct error *err)
 {
 	enum catalog_kind kind;
-	const char *name = key_name(key, &kind);
+	const char *name = input_split_key(key, &kind);
 	owned_free char *text = descriptions_text(input->catalog, kind, name);
 	char ours[65];
 

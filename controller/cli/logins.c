@@ -37,7 +37,8 @@ int logins_file(const struct cli *cli, char path[PATH_MAX], struct error *err)
 
 /* The registries of a sweep. */
 
-static int add_host(struct strings *hosts, const char *image, struct error *err)
+static int hosts_add_image(struct strings *hosts, const char *image,
+			   struct error *err)
 {
 	char host[REFERENCE_HOST_MAX + 1], path[REFERENCE_PATH_MAX + 1];
 	struct reference parts;
@@ -63,7 +64,8 @@ static int wrong_file(struct error *err)
 /* Only the engine knows the registries of a build's base images, so add all
  * registries of the user's settings.
  */
-static int add_all(struct cli *cli, struct strings *hosts, struct error *err)
+static int hosts_add_all(struct cli *cli, struct strings *hosts,
+			 struct error *err)
 {
 	char file[PATH_MAX];
 
@@ -82,8 +84,8 @@ static int add_all(struct cli *cli, struct strings *hosts, struct error *err)
 /* Cells beside each other mostly have the same image: *last is the image of the
  * cell before.
  */
-static int add_cell(struct cli *cli, struct sweep *sweep, size_t cell,
-		    char **last, struct strings *hosts, struct error *err)
+static int hosts_add_cell(struct cli *cli, struct sweep *sweep, size_t cell,
+			  char **last, struct strings *hosts, struct error *err)
 {
 	owned(job_spec_clear) struct job_spec spec = { 0 };
 	const struct container_spec *container = &spec.container;
@@ -100,8 +102,8 @@ static int add_cell(struct cli *cli, struct sweep *sweep, size_t cell,
 	}
 	free(*last);
 	*last = now;
-	return container->build ? add_all(cli, hosts, err)
-				: add_host(hosts, container->image, err);
+	return container->build ? hosts_add_all(cli, hosts, err)
+				: hosts_add_image(hosts, container->image, err);
 }
 
 static int find_hosts(struct cli *cli, struct sweep *sweep,
@@ -110,7 +112,7 @@ static int find_hosts(struct cli *cli, struct sweep *sweep,
 	owned_free char *last = NULL;
 
 	for (size_t i = 0; i < sweep_totals(sweep)->kept; i++)
-		if (add_cell(cli, sweep, i, &last, hosts, err) < 0)
+		if (hosts_add_cell(cli, sweep, i, &last, hosts, err) < 0)
 			return -1;
 	return 0;
 }
@@ -141,7 +143,7 @@ static void told(void *arg, const struct error *err,
 					&asking->login, asking->err);
 }
 
-static int ask(struct asking *asking, const char *file)
+static int registry_ask(struct asking *asking, const char *file)
 {
 	sd_event *loop = client_loop(asking->client);
 	struct credential_wait *wait =
@@ -163,7 +165,7 @@ static int ask_each(struct cli *cli, struct client *client, const char *file,
 					 .registry = hosts->items[i],
 					 .err = err };
 
-		if (ask(&asking, file) < 0)
+		if (registry_ask(&asking, file) < 0)
 			return wrong_file(err);
 		if (asking.login.sealed)
 			logins->items[logins->count++] = asking.login;
@@ -176,9 +178,9 @@ static int ask_each(struct cli *cli, struct client *client, const char *file,
 	return 0;
 }
 
-static int seal(struct cli *cli, struct client *client,
-		const struct strings *hosts, struct logins *logins,
-		struct error *err)
+static int logins_seal_file(struct cli *cli, struct client *client,
+			    const struct strings *hosts, struct logins *logins,
+			    struct error *err)
 {
 	char file[PATH_MAX];
 	sigset_t children, before;
@@ -212,12 +214,12 @@ static int seal(struct cli *cli, struct client *client,
 	return rc;
 }
 
-static int collect(struct cli *cli, struct client *client,
-		   const struct strings *hosts, struct logins *logins,
-		   struct error *err)
+static int logins_seal_hosts(struct cli *cli, struct client *client,
+			     const struct strings *hosts, struct logins *logins,
+			     struct error *err)
 {
 	if (hosts->count)
-		return seal(cli, client, hosts, logins, err);
+		return logins_seal_file(cli, client, hosts, logins, err);
 	cli_say(cli,
 		"--registry-auth: the sweep uses no image from a registry");
 	return 0;
@@ -243,7 +245,7 @@ int logins_collect(struct cli *cli, struct client *client, struct sweep *sweep,
 				 "to find the sweep's registries");
 	return find_hosts(cli, sweep, &hosts, err) < 0
 		       ? -1
-		       : collect(cli, client, &hosts, logins, err);
+		       : logins_seal_hosts(cli, client, &hosts, logins, err);
 }
 
 int logins_collect_images(struct cli *cli, struct client *client,
@@ -255,11 +257,11 @@ int logins_collect_images(struct cli *cli, struct client *client,
 	if (!cli->options->registry_auth)
 		return 0;
 	for (size_t i = 0; i < images->count; i++)
-		if (add_host(&hosts, images->items[i], err) < 0)
+		if (hosts_add_image(&hosts, images->items[i], err) < 0)
 			return -1;
-	if (builds && add_all(cli, &hosts, err) < 0)
+	if (builds && hosts_add_all(cli, &hosts, err) < 0)
 		return -1;
-	return collect(cli, client, &hosts, logins, err);
+	return logins_seal_hosts(cli, client, &hosts, logins, err);
 }
 
 int logins_collect_again(struct cli *cli, struct client *client, uint64_t id,

@@ -13,8 +13,8 @@
 #include <string.h>
 
 /* As in a shell, "~/" is the home of the user. */
-static int read_file(const struct cli *cli, const char *place,
-		     struct buffer *value, struct error *err)
+static int source_read_file(const struct cli *cli, const char *place,
+			    struct buffer *value, struct error *err)
 {
 	const char *home = cli->environment->home;
 	char path[PATH_MAX];
@@ -38,8 +38,9 @@ static void drop_line_end(struct buffer *value)
 }
 
 /* Errors never quote the value. */
-static int read_value(const struct cli *cli, const struct secret_source *source,
-		      struct buffer *value, struct error *err)
+static int source_read_value(const struct cli *cli,
+			     const struct secret_source *source,
+			     struct buffer *value, struct error *err)
 {
 	const char *found;
 	int rc;
@@ -53,7 +54,7 @@ static int read_value(const struct cli *cli, const struct secret_source *source,
 		rc = buffer_text(value, found, err);
 	} else {
 		rc = source->from == SECRET_FILE
-			     ? read_file(cli, source->place, value, err)
+			     ? source_read_file(cli, source->place, value, err)
 			     : read_input("-", value, err);
 		drop_line_end(value);
 	}
@@ -66,16 +67,16 @@ static int read_value(const struct cli *cli, const struct secret_source *source,
 	return 0;
 }
 
-static int seal(const struct cli *cli, struct client *client,
-		const struct secret_source *source,
-		struct registry_login *login, struct error *err)
+static int source_seal(const struct cli *cli, struct client *client,
+		       const struct secret_source *source,
+		       struct registry_login *login, struct error *err)
 {
 	owned(secret_buffer_clear) struct buffer value;
 	struct credential credential = { 0 };
 	char name[LOGIN_VARIABLE_MAX + 2];
 
 	buffer_init(&value, SECRET_BYTES_MAX + 1);
-	if (read_value(cli, source, &value, err) < 0)
+	if (source_read_value(cli, source, &value, err) < 0)
 		return error_prefix(err, "secrets.%s", source->name);
 	login_secret_name(name, source->name, source->as_file);
 	credential.token = value.data;
@@ -83,9 +84,9 @@ static int seal(const struct cli *cli, struct client *client,
 			  client_server_public(client), login, err);
 }
 
-static int add_all(struct cli *cli, struct client *client,
-		   const struct secret_sources *sources, bool again,
-		   struct logins *logins, struct error *err)
+static int sources_seal_all(struct cli *cli, struct client *client,
+			    const struct secret_sources *sources, bool again,
+			    struct logins *logins, struct error *err)
 {
 	struct registry_login *grown =
 		reallocarray(logins->items, logins->count + sources->count + 1,
@@ -101,7 +102,8 @@ static int add_all(struct cli *cli, struct client *client,
 		/* A retry does not wait for standard input. */
 		if (again && source->from == SECRET_STDIN)
 			continue;
-		if (seal(cli, client, source, &grown[logins->count], &why) == 0)
+		if (source_seal(cli, client, source, &grown[logins->count],
+				&why) == 0)
 			logins->count++;
 		else if (!again || why.code == ENOMEM)
 			return error_set(err, why.code, "%s", why.text);
@@ -130,7 +132,8 @@ static void warn_of(struct cli *cli, const struct strings *env)
 	}
 }
 
-static int warn(struct cli *cli, struct sweep *sweep, struct error *err)
+static int variables_warn(struct cli *cli, struct sweep *sweep,
+			  struct error *err)
 {
 	owned(job_spec_clear) struct job_spec spec = { 0 };
 
@@ -148,10 +151,10 @@ int secrets_collect(struct cli *cli, struct client *client, struct sweep *sweep,
 {
 	if (!sweep)
 		return 0;
-	return warn(cli, sweep, err) < 0
+	return variables_warn(cli, sweep, err) < 0
 		       ? -1
-		       : add_all(cli, client, sweep_secrets(sweep), false,
-				 logins, err);
+		       : sources_seal_all(cli, client, sweep_secrets(sweep),
+					  false, logins, err);
 }
 
 int secrets_collect_again(struct cli *cli, struct client *client, uint64_t id,
@@ -171,6 +174,7 @@ int secrets_collect_again(struct cli *cli, struct client *client, uint64_t id,
 	document = document_parse(text, strlen(text), "sweep", &limits, err);
 	return document && secrets_read(document_root(document), &sources,
 					err) == 0
-		       ? add_all(cli, client, &sources, true, logins, err)
+		       ? sources_seal_all(cli, client, &sources, true, logins,
+					  err)
 		       : -1;
 }

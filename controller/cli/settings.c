@@ -70,15 +70,15 @@ int settings_file(const struct environment *environment, char path[PATH_MAX],
 	return 0;
 }
 
-static int read_text(const struct value *root, const char *name,
-		     const char **to, struct error *err)
+static int settings_read_text(const struct value *root, const char *name,
+			      const char **to, struct error *err)
 {
 	const struct value *value = value_get(root, name);
 
 	return value ? value_string(value, SETTING_MAX, to, err) : 0;
 }
 
-static int read_config(struct config *config, struct error *err)
+static int settings_read_config(struct config *config, struct error *err)
 {
 	static const char *const keys[] = { "controller", "controller_key",
 					    "key", NULL };
@@ -104,10 +104,12 @@ static int read_config(struct config *config, struct error *err)
 		return 0;
 	if (value_expect(root, VALUE_MAP, err) < 0 ||
 	    value_check_keys(root, keys, err) < 0 ||
-	    read_text(root, "controller", &config->controller, err) < 0 ||
-	    read_text(root, "controller_key", &config->controller_key, err) < 0)
+	    settings_read_text(root, "controller", &config->controller, err) <
+		    0 ||
+	    settings_read_text(root, "controller_key", &config->controller_key,
+			       err) < 0)
 		return -1;
-	return read_text(root, "key", &config->key, err);
+	return settings_read_text(root, "key", &config->key, err);
 }
 
 static const char *first_of(const char *option, const char *environment,
@@ -217,10 +219,11 @@ static int find_own_key(const struct config *config,
 	return 0;
 }
 
-static int find_controller(struct config *config, struct connection *connection,
-			   struct error *err)
+static int settings_find_controller(struct config *config,
+				    struct connection *connection,
+				    struct error *err)
 {
-	return read_config(config, err) < 0 ||
+	return settings_read_config(config, err) < 0 ||
 			       find_endpoint(config, connection, err) < 0
 		       ? -1
 		       : find_server_key(config, connection, err);
@@ -234,7 +237,7 @@ int settings_connection(const struct environment *environment,
 						     .options = options };
 	struct connection found = { 0 };
 
-	if (find_controller(&config, &found, err) < 0 ||
+	if (settings_find_controller(&config, &found, err) < 0 ||
 	    find_own_key(&config, &found, err) < 0)
 		return -1;
 	*connection = found;
@@ -248,7 +251,7 @@ int settings_controller(const struct environment *environment,
 	owned(config_clear) struct config config = { .environment = environment,
 						     .options = options };
 
-	return find_controller(&config, connection, err);
+	return settings_find_controller(&config, connection, err);
 }
 
 int settings_newest_key(struct connection *connection, struct error *err)

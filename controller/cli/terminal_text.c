@@ -24,7 +24,7 @@ void terminal_text_end(struct terminal_text *text, FILE *out)
 	memset(text, 0, sizeof(*text));
 }
 
-static void hold(struct terminal_text *text, unsigned char c)
+static void terminal_text_hold(struct terminal_text *text, unsigned char c)
 {
 	text->held[text->held_size++] = (char)c;
 }
@@ -39,14 +39,14 @@ static bool take_colour(struct terminal_text *text, FILE *out, unsigned char c)
 			       : c == ';' || (c >= '0' && c <= '9');
 
 	if (goes_on && text->held_size + 1 < TERMINAL_HELD_MAX) {
-		hold(text, c);
+		terminal_text_hold(text, c);
 		return true;
 	}
 	if (c != 'm' || text->held_size < 2) {
 		terminal_text_end(text, out);
 		return false;
 	}
-	hold(text, c);
+	terminal_text_hold(text, c);
 	fwrite(text->held, 1, text->held_size, out);
 	text->held_size = 0;
 	return true;
@@ -65,7 +65,7 @@ static bool take_character(struct terminal_text *text, FILE *out,
 			fputc('?', out);
 		return first;
 	}
-	hold(text, c);
+	terminal_text_hold(text, c);
 	if (text->utf8.more)
 		return true;
 	utf8_character(text->held, text->held_size, &code);
@@ -87,7 +87,7 @@ static void take_byte(struct terminal_text *text, FILE *out, unsigned char c)
 			return;
 	}
 	if (c == ESC)
-		hold(text, c);
+		terminal_text_hold(text, c);
 	else if (c >= 0x80)
 		take_character(text, out, c);
 	else if (c == 0x7f || (c < 0x20 && !strchr("\n\t\r", c)) || !c)

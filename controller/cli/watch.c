@@ -36,7 +36,7 @@ struct watch {
 	uint64_t next_since; /* of the round under way */
 	uint64_t after;      /* the last job of the page before */
 	bool stopped;        /* watch_stop() */
-	bool left;           /* leave() */
+	bool left;           /* watch_leave() */
 	bool snapshot;       /* the first round has ended */
 	bool again;          /* the controller is back: query all jobs again */
 	size_t old;          /* jobs that had ended before the first query */
@@ -47,7 +47,7 @@ struct watch {
 	sd_event_source *pause;
 };
 
-static void put_line(struct watch *watch, const char *line)
+static void watch_put_line(struct watch *watch, const char *line)
 {
 	if (watch->screen) {
 		buffer_printf(&watch->said, NULL, "%s\n", line);
@@ -66,10 +66,10 @@ void watch_say(struct watch *watch, const char *fmt, ...)
 	va_start(args, fmt);
 	vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
-	put_line(watch, escape(text, clean, sizeof(clean)));
+	watch_put_line(watch, escape(text, clean, sizeof(clean)));
 }
 
-static void on_notice(void *arg, const char *text)
+static void watch_take_notice(void *arg, const char *text)
 {
 	struct watch *watch = arg;
 
@@ -80,7 +80,7 @@ static void on_notice(void *arg, const char *text)
 }
 
 /* End the running watch_run(), and use no screen from then on. */
-static void leave(void *arg)
+static void watch_leave(void *arg)
 {
 	struct watch *watch = arg;
 
@@ -104,8 +104,8 @@ struct watch *watch_new(struct cli *cli, struct client *client, uint64_t sweep,
 	/* A terminal that cannot show a screen gets lines. */
 	if (cli->err_terminal && isatty(STDIN_FILENO))
 		watch->screen = watch_screen_new(cli, client, &watch->known,
-						 leave, watch);
-	client_set_patient(client, on_notice, watch);
+						 watch_leave, watch);
+	client_set_patient(client, watch_take_notice, watch);
 	return take(watch);
 }
 
@@ -147,7 +147,7 @@ void watch_free(struct watch *watch)
 /* The known jobs. */
 
 /* The job of that id, or where it belongs. */
-static size_t place_of(const struct watch *watch, uint64_t id)
+static size_t watch_find_place(const struct watch *watch, uint64_t id)
 {
 	size_t low = 0, high = watch->known.count;
 
@@ -165,7 +165,7 @@ static size_t place_of(const struct watch *watch, uint64_t id)
 /* Borrowed until the next call; NULL when memory runs out. */
 static struct watched *watched(struct watch *watch, uint64_t id, bool *fresh)
 {
-	size_t place = place_of(watch, id);
+	size_t place = watch_find_place(watch, id);
 	struct watched *jobs = watch->known.jobs;
 
 	*fresh = place == watch->known.count || jobs[place].id != id;
@@ -238,7 +238,7 @@ static void announce(struct watch *watch, const struct job_info *job,
 		 colour_begin(colour, colours), job_state_name(known->state),
 		 colour_end(colour, colours), again, detail[0] ? ", " : "",
 		 detail, place);
-	put_line(watch, line);
+	watch_put_line(watch, line);
 }
 
 /* Is the change printed as a line? A screen shows the other changes. */
@@ -459,10 +459,10 @@ void watch_stop(struct watch *watch)
 	client_interrupt(watch->client);
 }
 
-static int on_interrupt(sd_event_source *source,
-			const struct signalfd_siginfo *info, void *arg)
+static int watch_interrupt(sd_event_source *source,
+			   const struct signalfd_siginfo *info, void *arg)
 {
-	leave(arg);
+	watch_leave(arg);
 	return 0;
 }
 
@@ -471,7 +471,7 @@ int watch_run_until_interrupt(struct watch *watch, struct error *err)
 	owned(interrupts_clear) struct interrupts interrupts = { 0 };
 
 	return interrupts_init(&interrupts, client_loop(watch->client),
-			       on_interrupt, watch, err) < 0
+			       watch_interrupt, watch, err) < 0
 		       ? -1
 		       : watch_run(watch, err);
 }

@@ -46,7 +46,7 @@ struct watch_screen {
 
 /* The jobs on the screen. */
 
-static void collect(struct watch_screen *view)
+static void watch_screen_collect(struct watch_screen *view)
 {
 	const struct watched *all = view->known->jobs;
 	size_t count = view->known->count;
@@ -295,7 +295,7 @@ void watch_screen_draw(struct watch_screen *view)
 				  : 0;
 	int row = HEAD_ROWS, list = rows - about - log;
 
-	collect(view);
+	watch_screen_collect(view);
 	if (!view->picked && view->count)
 		show_chosen(view, view->shown[0]->id);
 	head_line(view);
@@ -407,14 +407,15 @@ static int keys_run(sd_event_source *source, int fd, uint32_t events, void *arg)
 
 	if (events & (EPOLLHUP | EPOLLERR))
 		view->leave(view->arg);
-	collect(view); /* jobs may have moved since they were drawn */
+	watch_screen_collect(
+		view); /* jobs may have moved since they were drawn */
 	while ((key = screen_key(view->screen)) != SCREEN_NONE)
 		on_key(view, key);
 	watch_screen_draw(view);
 	return 0;
 }
 
-static int timer_run(sd_event_source *source, uint64_t usec, void *arg)
+static int watch_screen_tick(sd_event_source *source, uint64_t usec, void *arg)
 {
 	struct watch_screen *view = arg;
 	bool second = clock_mono_ms() - view->second_ms >= SECOND_MS;
@@ -428,8 +429,8 @@ static int timer_run(sd_event_source *source, uint64_t usec, void *arg)
 	}
 	if (screen_resize(view->screen) || second)
 		watch_screen_draw(view);
-	loop_timer(client_loop(view->client), &view->timer, LOOK_MS, timer_run,
-		   view, NULL);
+	loop_timer(client_loop(view->client), &view->timer, LOOK_MS,
+		   watch_screen_tick, view, NULL);
 	return 0;
 }
 
@@ -459,7 +460,8 @@ struct watch_screen *watch_screen_new(struct cli *cli, struct client *client,
 	if (!view->screen ||
 	    sd_event_add_io(loop, &view->keys, STDIN_FILENO, EPOLLIN, keys_run,
 			    view) < 0 ||
-	    loop_timer(loop, &view->timer, 0, timer_run, view, NULL) < 0)
+	    loop_timer(loop, &view->timer, 0, watch_screen_tick, view, NULL) <
+		    0)
 		return NULL;
 	return take(view);
 }

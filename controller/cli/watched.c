@@ -25,7 +25,7 @@ int watched_by_place(const void *a, const void *b)
 
 /* The remaining time. */
 
-static const char *cell_of(const struct watched *job)
+static const char *watched_cell(const struct watched *job)
 {
 	return job->job && job->job->cell ? job->job->cell : "";
 }
@@ -46,10 +46,10 @@ static int by_age(const void *a, const void *b)
 
 static int compare_cells(const struct watched *a, const struct watched *b)
 {
-	return strcmp(cell_of(a), cell_of(b));
+	return strcmp(watched_cell(a), watched_cell(b));
 }
 
-static int by_cell(const void *a, const void *b)
+static int watched_by_cell(const void *a, const void *b)
 {
 	int order = compare_cells(*(const struct watched *const *)a,
 				  *(const struct watched *const *)b);
@@ -68,7 +68,7 @@ static int64_t elapsed(const struct watched *job, int64_t now_ms)
 }
 
 /* The expected or measured time of the whole job; 0: unknown. */
-static int64_t whole(const struct watched *job, int64_t now_ms)
+static int64_t watched_whole_time(const struct watched *job, int64_t now_ms)
 {
 	const struct progress_info *progress =
 		job->job ? job->job->progress : NULL;
@@ -81,11 +81,12 @@ static int64_t whole(const struct watched *job, int64_t now_ms)
 				  progress->steps);
 }
 
-static void add_all(struct run_times *times, const struct watched *const *jobs,
-		    size_t count, int64_t now_ms)
+static void watched_add_times(struct run_times *times,
+			      const struct watched *const *jobs, size_t count,
+			      int64_t now_ms)
 {
 	for (size_t i = 0; i < count; i++)
-		run_times_add(times, whole(jobs[i], now_ms));
+		run_times_add(times, watched_whole_time(jobs[i], now_ms));
 }
 
 /* The remaining time of the jobs of one cell, one after the other. */
@@ -96,10 +97,10 @@ static int64_t cell_left(const struct watched *const *jobs, size_t count,
 	struct run_times times = { 0 };
 	int64_t left = 0, expected;
 
-	add_all(&times, jobs, count, now_ms);
+	watched_add_times(&times, jobs, count, now_ms);
 	expected = run_times_expected(&times, all);
 	for (size_t i = 0; i < count; i++) {
-		int64_t own = whole(jobs[i], now_ms), one;
+		int64_t own = watched_whole_time(jobs[i], now_ms), one;
 
 		if (job_state_final(jobs[i]->state))
 			continue;
@@ -128,13 +129,13 @@ int64_t watched_time_left(const struct watched_sweep *sweep, int64_t now_ms)
 	}
 	if (sorted && open) {
 		qsort(sorted, count, sizeof(void *), by_age);
-		add_all(&all, sorted, count, now_ms);
+		watched_add_times(&all, sorted, count, now_ms);
 	}
 	if (!all.count) {
 		free(sorted);
 		return -1;
 	}
-	qsort(sorted, count, sizeof(void *), by_cell);
+	qsort(sorted, count, sizeof(void *), watched_by_cell);
 	for (size_t i = 1; i <= count; i++) {
 		if (i < count && !compare_cells(sorted[from], sorted[i]))
 			continue;

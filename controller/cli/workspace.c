@@ -168,8 +168,8 @@ static int tree_send(struct tree *tree, struct cli *cli, struct client *client,
 	return 0;
 }
 
-static int add(struct message_submit *submit, const char *path,
-	       const char *hash, struct error *err)
+static int submit_workspace_add(struct message_submit *submit, const char *path,
+				const char *hash, struct error *err)
 {
 	struct submit_workspace *list =
 		reallocarray(submit->workspaces, submit->workspaces_count + 1,
@@ -194,7 +194,8 @@ int workspaces_send(struct sweep *sweep, const char *file, struct cli *cli,
 
 		if (tree_open(&tree, sweep, i, file, err) < 0 ||
 		    tree_send(&tree, cli, client, err) < 0 ||
-		    add(submit, sweep_workspace(sweep, i), tree.hash, err) < 0)
+		    submit_workspace_add(submit, sweep_workspace(sweep, i),
+					 tree.hash, err) < 0)
 			return -1;
 	}
 	return 0;

@@ -79,7 +79,7 @@ size_t log_fields(const char *line,
 }
 
 /* false: the journal did not take it. */
-static bool send_entry(enum log_level level, char *line)
+static bool log_send_entry(enum log_level level, char *line)
 {
 	char fields[LOG_FIELDS_MAX][LOG_FIELD_BYTES], message[2100];
 	char priority[16], identifier[64];
@@ -116,7 +116,7 @@ void log_line(enum log_level level, const char *fmt, ...)
 	if (length > sizeof(line) - 1)
 		length = sizeof(line) - 1;
 	printable(line, length);
-	if (log_form == LOG_STYLE_FIELDS && send_entry(level, line + head))
+	if (log_form == LOG_STYLE_FIELDS && log_send_entry(level, line + head))
 		return;
 	line[length++] = '\n';
 	/* A line that cannot be written is not an error of the caller. */

@@ -14,7 +14,7 @@ static bool same_letter(char a, char b)
 }
 
 /* Edit distance: insert, delete, replace, or swap two neighbours. */
-static size_t distance(const char *a, const char *b)
+static size_t word_distance(const char *a, const char *b)
 {
 	size_t rows[3][WORD_MAX + 1];
 	size_t width = strlen(b);
@@ -58,7 +58,7 @@ const char *nearest_word(const char *text, const char *const *words)
 
 		if (strnlen(*words, WORD_MAX + 1) > WORD_MAX)
 			continue;
-		d = distance(text, *words);
+		d = word_distance(text, *words);
 		if (d < best) {
 			best = d;
 			nearest = *words;

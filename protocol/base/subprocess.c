@@ -210,8 +210,8 @@ static void subprocess_finish(struct subprocess *tool, const siginfo_t *info)
 	subprocess_free(tool);
 }
 
-static int child_ended(sd_event_source *source, const siginfo_t *info,
-		       void *arg)
+static int subprocess_child_ended(sd_event_source *source,
+				  const siginfo_t *info, void *arg)
 {
 	struct subprocess *tool = arg;
 
@@ -298,7 +298,8 @@ struct launch {
 };
 
 /* Between fork and exec: only calls that a signal handler may make. */
-__attribute__((noreturn)) static void child_run(const struct launch *start)
+__attribute__((noreturn)) static void
+subprocess_run_child(const struct launch *start)
 {
 	static const char what[] = "cannot be executed: ";
 	const char *why;
@@ -334,7 +335,7 @@ static int subprocess_fork(struct subprocess *tool,
 	if (tool->pid < 0)
 		return error_errno(err, "%s", tool->name);
 	if (!tool->pid)
-		child_run(start);
+		subprocess_run_child(start);
 	setpgid(tool->pid, tool->pid); /* whichever of us is first */
 	return 0;
 }
@@ -342,7 +343,7 @@ static int subprocess_fork(struct subprocess *tool,
 static int subprocess_watch(struct subprocess *tool, struct error *err)
 {
 	int rc = sd_event_add_child(tool->loop, &tool->child, tool->pid,
-				    WEXITED, child_ended, tool);
+				    WEXITED, subprocess_child_ended, tool);
 
 	for (size_t i = 0; i < PIPES && rc >= 0; i++) {
 		struct pipe_end *end = &tool->pipes[i];

@@ -53,8 +53,8 @@ static const struct quantity size = {
 /* A number with one of the units behind it, rounded to a whole. Plain zero
  * needs no unit. The result is below 2^63.
  */
-static bool read_number(const struct unit *units, const char *text,
-			uint64_t *out)
+static bool units_read_number(const struct unit *units, const char *text,
+			      uint64_t *out)
 {
 	const char *end;
 	double number;
@@ -78,7 +78,8 @@ static bool read_number(const struct unit *units, const char *text,
 }
 
 /* The largest unit that the number is a multiple of: "64M", "1d". */
-static const struct unit *unit_of(uint64_t number, const struct unit *units)
+static const struct unit *units_choose_unit(uint64_t number,
+					    const struct unit *units)
 {
 	const struct unit *best = units;
 
@@ -92,8 +93,8 @@ static const struct unit *unit_of(uint64_t number, const struct unit *units)
 static char *allowed(const struct quantity *quantity, uint64_t min,
 		     uint64_t max, char text[UNITS_ALLOWED_BYTES])
 {
-	const struct unit *from = unit_of(min, quantity->units);
-	const struct unit *to = unit_of(max, quantity->units);
+	const struct unit *from = units_choose_unit(min, quantity->units);
+	const struct unit *to = units_choose_unit(max, quantity->units);
 
 	snprintf(text, UNITS_ALLOWED_BYTES,
 		 "%s from %" PRIu64 "%s to %" PRIu64 "%s", quantity->allowed,
@@ -102,14 +103,15 @@ static char *allowed(const struct quantity *quantity, uint64_t min,
 	return text;
 }
 
-static int parse(const struct quantity *quantity, const char *text,
-		 uint64_t min, uint64_t max, uint64_t *out, struct error *err)
+static int units_parse_number(const struct quantity *quantity, const char *text,
+			      uint64_t min, uint64_t max, uint64_t *out,
+			      struct error *err)
 {
 	char expected[UNITS_ALLOWED_BYTES];
 	uint64_t number;
 
-	if (!read_number(quantity->units, text, &number) || number < min ||
-	    number > max)
+	if (!units_read_number(quantity->units, text, &number) ||
+	    number < min || number > max)
 		return error_set(err, EINVAL,
 				 "'%.60s' is not valid here; expected %s", text,
 				 allowed(quantity, min, max, expected));
@@ -120,13 +122,13 @@ static int parse(const struct quantity *quantity, const char *text,
 int duration_parse(const char *text, uint64_t min_ms, uint64_t max_ms,
 		   uint64_t *out, struct error *err)
 {
-	return parse(&duration, text, min_ms, max_ms, out, err);
+	return units_parse_number(&duration, text, min_ms, max_ms, out, err);
 }
 
 int size_parse(const char *text, uint64_t min, uint64_t max, uint64_t *out,
 	       struct error *err)
 {
-	return parse(&size, text, min, max, out, err);
+	return units_parse_number(&size, text, min, max, out, err);
 }
 
 char *duration_allowed(uint64_t min_ms, uint64_t max_ms,

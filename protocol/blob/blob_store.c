@@ -43,7 +43,8 @@ static void drop_unfinished(struct blob_store *contents)
 			unlinkat(dirfd(dir), entry->d_name, 0);
 }
 
-static int open_folder(const char *folder, const char *name, struct error *err)
+static int blob_store_open_folder(const char *folder, const char *name,
+				  struct error *err)
 {
 	char path[PATH_MAX];
 	int fd;
@@ -64,11 +65,12 @@ struct blob_store *blob_store_new(const char *folder, struct error *err)
 		return error_null(error_nomem(err, "contents"));
 	for (int i = 0; i < PLACES; i++)
 		contents->folders[i] = -1;
-	contents->users = open_folder(folder, "users", err);
+	contents->users = blob_store_open_folder(folder, "users", err);
 	if (contents->users < 0)
 		return NULL;
 	for (int i = 0; i < PLACES; i++) {
-		contents->folders[i] = open_folder(folder, places[i], err);
+		contents->folders[i] =
+			blob_store_open_folder(folder, places[i], err);
 		if (contents->folders[i] < 0)
 			return NULL;
 	}
@@ -115,8 +117,9 @@ int blob_store_look(struct blob_store *contents, const char *hash,
 	return 0;
 }
 
-static int open_in(struct blob_store *contents, const char *hash,
-		   enum place from, enum place *place, struct error *err)
+static int blob_store_open_place(struct blob_store *contents, const char *hash,
+				 enum place from, enum place *place,
+				 struct error *err)
 {
 	for (int i = PLACES - 1; i >= (int)from; i--) {
 		int fd = openat(contents->folders[i], hash,
@@ -140,7 +143,7 @@ int blob_store_open(struct blob_store *contents, const char *hash,
 
 	if (blob_check_hash(hash, err) < 0)
 		return -1;
-	fd = open_in(contents, hash, LOOSE, &place, err);
+	fd = blob_store_open_place(contents, hash, LOOSE, &place, err);
 	if (fd >= 0)
 		futimens(fd, NULL);
 	return fd;
@@ -187,7 +190,7 @@ int blob_store_read(struct blob_store *contents, const char *hash,
 
 	if (blob_check_hash(hash, err) < 0)
 		return -1;
-	fd = open_in(contents, hash, PARTIAL, &place, err);
+	fd = blob_store_open_place(contents, hash, PARTIAL, &place, err);
 	if (fd < 0)
 		return -1;
 	got = pread(fd, data, size, (off_t)offset);
@@ -204,7 +207,7 @@ int blob_store_read(struct blob_store *contents, const char *hash,
 
 /* Kept. */
 
-static int check_user(const char *user, struct error *err)
+static int blob_check_user(const char *user, struct error *err)
 {
 	if (text_is_of(user, CONTENT_USER_MAX, ASCII_LOWER ASCII_DIGITS "-"))
 		return 0;
@@ -252,7 +255,7 @@ int blob_store_keep(struct blob_store *contents, const char *hash,
 	struct stat st;
 	enum place place;
 
-	if (blob_check_hash(hash, err) < 0 || check_user(user, err) < 0)
+	if (blob_check_hash(hash, err) < 0 || blob_check_user(user, err) < 0)
 		return -1;
 	place = blob_find(contents, hash, &st);
 	if (place != KEPT && place != LOOSE)
@@ -284,7 +287,7 @@ int blob_store_release(struct blob_store *contents, const char *hash,
 	owned_fd int users = -1;
 	struct stat st;
 
-	if (blob_check_hash(hash, err) < 0 || check_user(user, err) < 0)
+	if (blob_check_hash(hash, err) < 0 || blob_check_user(user, err) < 0)
 		return -1;
 	users = open_users(contents, hash);
 	if (users < 0 || unlinkat(users, user, 0) < 0)

@@ -59,7 +59,7 @@ const char *chunk_receiver_hash(const struct chunk_receiver *receiver)
 	return receiver->hash;
 }
 
-static int ask(struct chunk_receiver *receiver)
+static int chunk_receiver_ask(struct chunk_receiver *receiver)
 {
 	uint64_t limit = incoming_length(receiver->incoming) +
 			 (uint64_t)CHUNK_RECEIVER_WINDOW * CHUNK_RECEIVER_PIECE;
@@ -84,7 +84,7 @@ static int ask(struct chunk_receiver *receiver)
 int chunk_receiver_begin(struct chunk_receiver *receiver)
 {
 	receiver->asked = incoming_length(receiver->incoming);
-	return ask(receiver);
+	return chunk_receiver_ask(receiver);
 }
 
 int chunk_receiver_piece(struct chunk_receiver *receiver,
@@ -100,11 +100,12 @@ int chunk_receiver_piece(struct chunk_receiver *receiver,
 		return -1;
 	if (incoming_length(receiver->incoming) == receiver->bytes)
 		return 1;
-	return ask(receiver) < 0 ? error_set(err, ENOTCONN,
-					     "content %.12s: the request to "
-					     "its source cannot be sent",
-					     receiver->hash)
-				 : 0;
+	return chunk_receiver_ask(receiver) < 0
+		       ? error_set(err, ENOTCONN,
+				   "content %.12s: the request to "
+				   "its source cannot be sent",
+				   receiver->hash)
+		       : 0;
 }
 
 int chunk_receiver_finish(struct chunk_receiver *receiver, struct error *err)

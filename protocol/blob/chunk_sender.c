@@ -29,20 +29,22 @@ struct chunk_sender {
 	char *piece; /* MESSAGE_PAYLOAD_MAX */
 };
 
-static void drop(struct chunk_sender *sender, struct waiting *read)
+static void chunk_sender_drop(struct chunk_sender *sender, struct waiting *read)
 {
 	TAILQ_REMOVE(&sender->reads, read, next);
 	free(read);
 }
 
-static int retry_run(sd_event_source *source, uint64_t usec, void *arg)
+static int chunk_sender_retry_run(sd_event_source *source, uint64_t usec,
+				  void *arg)
 {
 	chunk_sender_wake(arg);
 	return 0;
 }
 
 /* 1: answered; 0: its bytes are not there yet; -1: it could not be sent. */
-static int answer(struct chunk_sender *sender, const struct waiting *read)
+static int chunk_sender_answer(struct chunk_sender *sender,
+			       const struct waiting *read)
 {
 	struct message_content_piece piece = { .hash = (char *)read->hash,
 					       .offset = read->offset };
@@ -63,7 +65,7 @@ static int answer(struct chunk_sender *sender, const struct waiting *read)
 }
 
 /* One piece: its size; 0: none can be sent now. */
-static size_t give(struct chunk_sender *sender)
+static size_t chunk_sender_give(struct chunk_sender *sender)
 {
 	struct waiting *read;
 	size_t size;
@@ -71,17 +73,17 @@ static size_t give(struct chunk_sender *sender)
 
 	TAILQ_FOREACH(read, &sender->reads, next)
 	{
-		rc = answer(sender, read);
+		rc = chunk_sender_answer(sender, read);
 		if (rc)
 			break;
 	}
 	if (rc < 0)
-		loop_timer(sender->loop, &sender->retry, RETRY_MS, retry_run,
-			   sender, NULL);
+		loop_timer(sender->loop, &sender->retry, RETRY_MS,
+			   chunk_sender_retry_run, sender, NULL);
 	if (rc <= 0)
 		return 0;
 	size = read->size;
-	drop(sender, read);
+	chunk_sender_drop(sender, read);
 	return size;
 }
 
@@ -89,7 +91,7 @@ static int work_run(sd_event_source *source, void *arg)
 {
 	struct chunk_sender *sender = arg;
 
-	if (give(sender))
+	if (chunk_sender_give(sender))
 		chunk_sender_wake(sender);
 	return 0;
 }
@@ -127,7 +129,7 @@ void chunk_sender_free(struct chunk_sender *sender)
 	if (!sender)
 		return;
 	while (!TAILQ_EMPTY(&sender->reads))
-		drop(sender, TAILQ_FIRST(&sender->reads));
+		chunk_sender_drop(sender, TAILQ_FIRST(&sender->reads));
 	loop_source_free(&sender->work);
 	loop_source_free(&sender->retry);
 	free(sender->piece);
@@ -184,7 +186,7 @@ void chunk_sender_forget(struct chunk_sender *sender, const void *peer)
 	for (read = TAILQ_FIRST(&sender->reads); read; read = next) {
 		next = TAILQ_NEXT(read, next);
 		if (read->peer == peer)
-			drop(sender, read);
+			chunk_sender_drop(sender, read);
 	}
 }
 
@@ -193,7 +195,7 @@ void chunk_sender_match(struct chunk_sender *sender, size_t size)
 	size_t given = 1;
 
 	for (size_t done = 0; given && done < size; done += given)
-		given = give(sender);
+		given = chunk_sender_give(sender);
 	chunk_sender_wake(sender);
 }
 

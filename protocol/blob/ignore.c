@@ -44,8 +44,8 @@ void ignore_free(struct ignore *ignore)
 }
 
 /* Take over the pattern with its text. Text NULL: ENOMEM. */
-static int keep(struct ignore *ignore, struct pattern pattern,
-		struct error *err)
+static int ignore_keep_pattern(struct ignore *ignore, struct pattern pattern,
+			       struct error *err)
 {
 	owned_free char *text = pattern.text;
 	struct pattern *patterns;
@@ -67,8 +67,8 @@ static int keep(struct ignore *ignore, struct pattern pattern,
 	return 0;
 }
 
-static int add(struct ignore *ignore, const char *text, size_t size,
-	       struct error *err)
+static int ignore_add_pattern(struct ignore *ignore, const char *text,
+			      size_t size, struct error *err)
 {
 	struct pattern pattern = { .back = size && *text == '!' };
 
@@ -82,12 +82,12 @@ static int add(struct ignore *ignore, const char *text, size_t size,
 		size--;
 	}
 	pattern.text = strndup(text, size);
-	return keep(ignore, pattern, err);
+	return ignore_keep_pattern(ignore, pattern, err);
 }
 
 int ignore_add(struct ignore *ignore, const char *pattern, struct error *err)
 {
-	return add(ignore, pattern, strlen(pattern), err);
+	return ignore_add_pattern(ignore, pattern, strlen(pattern), err);
 }
 
 /* Add the clean path: "a/b" for "/a/./b/". "." is ignored. */
@@ -119,7 +119,7 @@ static int add_docker(struct ignore *ignore, const char *text, size_t size,
 		free(pattern.text);
 		return 0;
 	}
-	return keep(ignore, pattern, err);
+	return ignore_keep_pattern(ignore, pattern, err);
 }
 
 typedef int add_fn(struct ignore *ignore, const char *text, size_t size,
@@ -142,7 +142,7 @@ static int add_lines(struct ignore *ignore, const char *text, add_fn *fn,
 
 int ignore_lines(struct ignore *ignore, const char *text, struct error *err)
 {
-	return add_lines(ignore, text, add, err);
+	return add_lines(ignore, text, ignore_add_pattern, err);
 }
 
 int ignore_docker_lines(struct ignore *ignore, const char *text,

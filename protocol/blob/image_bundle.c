@@ -152,7 +152,8 @@ static int check_places(const struct image_bundle *bundle, struct error *err)
 	return 0;
 }
 
-static int check(const struct image_bundle *bundle, struct error *err)
+static int image_bundle_check(const struct image_bundle *bundle,
+			      struct error *err)
 {
 	if (!bundle->images_count || !bundle->entries_count ||
 	    bundle->entries_count > IMAGE_BUNDLE_ENTRIES_MAX)
@@ -182,7 +183,7 @@ int image_bundle_parse(const char *text, size_t size,
 				 size, IMAGE_BUNDLE_BYTES_MAX);
 	if (codec_decode(&image_bundle_schema, text, size, bundle, err) < 0)
 		return error_prefix(err, "bundle");
-	if (check(bundle, err) < 0) {
+	if (image_bundle_check(bundle, err) < 0) {
 		image_bundle_clear(bundle);
 		return error_prefix(err, "bundle");
 	}
@@ -246,8 +247,8 @@ struct assembly {
 	char piece[PIECE];
 };
 
-static ssize_t on_write(struct archive *out, void *arg, const void *data,
-			size_t size)
+static ssize_t assembly_write(struct archive *out, void *arg, const void *data,
+			      size_t size)
 {
 	struct assembly *assembly = arg;
 
@@ -256,7 +257,7 @@ static ssize_t on_write(struct archive *out, void *arg, const void *data,
 		       : (ssize_t)size;
 }
 
-static int wrong(struct assembly *assembly, struct error *err)
+static int assembly_fail(struct assembly *assembly, struct error *err)
 {
 	const char *why = archive_error_string(assembly->out);
 
@@ -277,7 +278,7 @@ struct assembly *assembly_new(struct blob_store *contents,
 	assembly->bundle = bundle;
 	assembly->fd = -1;
 	buffer_init(&assembly->pending, PENDING_MAX);
-	assembly->out = tar_writer_new(on_write, assembly, false, err);
+	assembly->out = tar_writer_new(assembly_write, assembly, false, err);
 	return assembly->out ? take(assembly) : NULL;
 }
 
@@ -292,7 +293,7 @@ void assembly_free(struct assembly *assembly)
 	free(assembly);
 }
 
-static int put_header(struct assembly *assembly, struct error *err)
+static int assembly_put_header(struct assembly *assembly, struct error *err)
 {
 	const struct image_bundle_entry *from =
 		&assembly->bundle->entries[assembly->next++];
@@ -310,7 +311,7 @@ static int put_header(struct assembly *assembly, struct error *err)
 	rc = archive_write_header(assembly->out, entry);
 	archive_entry_free(entry);
 	if (rc != ARCHIVE_OK)
-		return wrong(assembly, err);
+		return assembly_fail(assembly, err);
 	if (from->link || !from->bytes)
 		return 0;
 	assembly->left = from->bytes;
@@ -318,7 +319,7 @@ static int put_header(struct assembly *assembly, struct error *err)
 	return assembly->fd < 0 ? -1 : 0;
 }
 
-static int put_piece(struct assembly *assembly, struct error *err)
+static int assembly_put_piece(struct assembly *assembly, struct error *err)
 {
 	size_t size = assembly->left < PIECE ? (size_t)assembly->left : PIECE;
 	ssize_t got = read(assembly->fd, assembly->piece, size);
@@ -327,27 +328,27 @@ static int put_piece(struct assembly *assembly, struct error *err)
 		return error_set(err, EIO, "image file: a part is too short");
 	if (archive_write_data(assembly->out, assembly->piece, (size_t)got) !=
 	    got)
-		return wrong(assembly, err);
+		return assembly_fail(assembly, err);
 	assembly->left -= (uint64_t)got;
 	if (!assembly->left)
 		close(take_fd(&assembly->fd));
 	return 0;
 }
 
-static int step(struct assembly *assembly, struct error *err)
+static int assembly_step(struct assembly *assembly, struct error *err)
 {
 	if (assembly->fd >= 0)
-		return put_piece(assembly, err);
+		return assembly_put_piece(assembly, err);
 	if (assembly->next < assembly->bundle->entries_count)
 		return assembly->next < assembly->here
-			       ? put_header(assembly, err)
+			       ? assembly_put_header(assembly, err)
 			       : error_set(err, EAGAIN,
 					   "image file: the next part has not "
 					   "been received yet");
 	assembly->ended = true;
 	return archive_write_close(assembly->out) == ARCHIVE_OK
 		       ? 0
-		       : wrong(assembly, err);
+		       : assembly_fail(assembly, err);
 }
 
 void assembly_let(struct assembly *assembly, size_t entries)
@@ -360,7 +361,7 @@ ssize_t assembly_read(void *arg, void *buffer, size_t size, struct error *err)
 	struct assembly *assembly = arg;
 
 	while (!assembly->pending.size && !assembly->ended)
-		if (step(assembly, err) < 0)
+		if (assembly_step(assembly, err) < 0)
 			return -1;
 	if (size > assembly->pending.size)
 		size = assembly->pending.size;

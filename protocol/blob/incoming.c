@@ -185,7 +185,7 @@ static int hash_step(struct incoming *incoming, struct error *err)
 }
 
 /* Remove the partial file: the next attempt starts from the first byte. */
-static void drop(struct incoming *incoming)
+static void incoming_drop_file(struct incoming *incoming)
 {
 	unlinkat(incoming->contents->folders[PARTIAL], incoming->name, 0);
 	close(take_fd(&incoming->fd));
@@ -197,7 +197,7 @@ static void drop(struct incoming *incoming)
 static int sync_failed(struct incoming *incoming, struct error *err)
 {
 	error_errno(err, "content %.12s", incoming->name);
-	drop(incoming);
+	incoming_drop_file(incoming);
 	return -1;
 }
 
@@ -223,8 +223,8 @@ static int sync_step(struct incoming *incoming, struct error *err)
 	return 0;
 }
 
-static int settle(struct incoming *incoming, const char *hash,
-		  struct error *err)
+static int incoming_settle(struct incoming *incoming, const char *hash,
+			   struct error *err)
 {
 	struct blob_store *contents = incoming->contents;
 	struct stat st;
@@ -261,16 +261,16 @@ int incoming_finish(struct incoming *incoming, char hash[CONTENT_HASH_SIZE],
 	if (rc)
 		return rc;
 	digest_hex(&incoming->digest, found);
-	/* If settle() fails, the next call computes the hash again. */
+	/* If incoming_settle() fails, the next call computes the hash again. */
 	incoming->hashed = 0;
 	if (incoming->known && strcmp(found, incoming->name) != 0) {
-		drop(incoming);
+		incoming_drop_file(incoming);
 		return error_set(err, EBADMSG,
 				 "content %.12s: the received bytes have a "
 				 "different hash, %.12s",
 				 incoming->name, found);
 	}
-	if (settle(incoming, found, err) < 0)
+	if (incoming_settle(incoming, found, err) < 0)
 		return -1;
 	memcpy(hash, found, sizeof(found));
 	return 0;

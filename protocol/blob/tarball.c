@@ -107,8 +107,8 @@ static int push_level(struct tarball *tarball, int fd)
 	return list_names(tarball, level);
 }
 
-static ssize_t on_write(struct archive *out, void *arg, const void *data,
-			size_t size)
+static ssize_t tarball_write(struct archive *out, void *arg, const void *data,
+			     size_t size)
 {
 	struct tarball *tarball = arg;
 
@@ -117,7 +117,7 @@ static ssize_t on_write(struct archive *out, void *arg, const void *data,
 	return (ssize_t)size;
 }
 
-/* The error of libarchive, unless on_write() has set one. */
+/* The error of libarchive, unless tarball_write() has set one. */
 static int archive_failed(struct tarball *tarball)
 {
 	if (tarball->error.code)
@@ -186,8 +186,9 @@ static int begin_file(struct tarball *tarball, const struct level *level,
 	return 0;
 }
 
-static int begin_folder(struct tarball *tarball, const struct level *level,
-			const char *name, const struct stat *st, bool left_out)
+static int tarball_begin_folder(struct tarball *tarball,
+				const struct level *level, const char *name,
+				const struct stat *st, bool left_out)
 {
 	int fd = openat(level->fd, name,
 			O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
@@ -202,7 +203,7 @@ static int begin_folder(struct tarball *tarball, const struct level *level,
 	return push_level(tarball, fd);
 }
 
-static int begin_entry(struct tarball *tarball, struct level *level)
+static int tarball_begin_entry(struct tarball *tarball, struct level *level)
 {
 	const char *name = level->names.items[level->next++];
 	struct stat st;
@@ -226,7 +227,8 @@ static int begin_entry(struct tarball *tarball, struct level *level)
 	case S_IFREG:
 		return begin_file(tarball, level, name);
 	case S_IFDIR:
-		return begin_folder(tarball, level, name, &st, left_out);
+		return tarball_begin_folder(tarball, level, name, &st,
+					    left_out);
 	case S_IFLNK:
 		return begin_link(tarball, level, name, &st);
 	}
@@ -267,7 +269,7 @@ static int pack_step(struct tarball *tarball)
 	while (tarball->depth) {
 		level = &tarball->levels[tarball->depth - 1];
 		if (level->next < level->names.count)
-			return begin_entry(tarball, level);
+			return tarball_begin_entry(tarball, level);
 		level_clear(level);
 		tarball->depth--;
 	}
@@ -351,7 +353,7 @@ struct tarball *tarball_new(const char *folder, const struct ignore *ignore,
 		return error_null(error_set(err, tarball->error.code,
 					    "folder %s: %s", folder,
 					    tarball->error.text));
-	tarball->out = tar_writer_new(on_write, tarball, true, err);
+	tarball->out = tar_writer_new(tarball_write, tarball, true, err);
 	return tarball->out ? take(tarball) : NULL;
 }
 

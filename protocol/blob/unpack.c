@@ -120,7 +120,7 @@ static int open_parent(int root, const char *path, const char **name)
 	return fd;
 }
 
-static int refuse(struct work *work, const char *why)
+static int unpack_refuse(struct work *work, const char *why)
 {
 	if (!work->refused)
 		return error_set(work->err, EPERM, "\"%.120s\": %s", work->path,
@@ -131,12 +131,12 @@ static int refuse(struct work *work, const char *why)
 	return 0;
 }
 
-static int failed(struct work *work)
+static int unpack_fail(struct work *work)
 {
 	return error_errno(work->err, "%.120s", work->path);
 }
 
-static int wrong(struct work *work)
+static int unpack_refuse_archive(struct work *work)
 {
 	const char *why = archive_error_string(work->in);
 
@@ -179,11 +179,11 @@ static int copy_data(struct work *work, int fd)
 		if (rc == ARCHIVE_EOF)
 			break;
 		if (rc != ARCHIVE_OK || offset < 0 || (uint64_t)offset < end)
-			return wrong(work);
+			return unpack_refuse_archive(work);
 		if (count_bytes(work, (uint64_t)offset - end + size) < 0)
 			return -1;
 		if (file_write_at(fd, data, size, (uint64_t)offset) < 0)
-			return failed(work);
+			return unpack_fail(work);
 		end = (uint64_t)offset + size;
 	}
 	return 0;
@@ -195,27 +195,28 @@ static int stretch(struct work *work, int fd, int64_t size)
 	struct stat st;
 
 	if (fstat(fd, &st) < 0)
-		return failed(work);
+		return unpack_fail(work);
 	if (size <= st.st_size)
 		return 0;
 	if (count_bytes(work, (uint64_t)(size - st.st_size)) < 0)
 		return -1;
-	return ftruncate(fd, size) < 0 ? failed(work) : 0;
+	return ftruncate(fd, size) < 0 ? unpack_fail(work) : 0;
 }
 
 /* Remove what has this name, unless it is a folder. */
-static int make_room(struct work *work, int parent, const char *name)
+static int unpack_make_room(struct work *work, int parent, const char *name)
 {
 	if (unlinkat(parent, name, 0) == 0 || errno == ENOENT)
 		return 0;
 	return errno == EISDIR || errno == EPERM
-		       ? refuse(work, "a folder exists in its place") < 0 ? -1
-									  : 1
-		       : failed(work);
+		       ? unpack_refuse(work, "a folder exists in its place") < 0
+				 ? -1
+				 : 1
+		       : unpack_fail(work);
 }
 
-static int put_file(struct work *work, struct archive_entry *entry, int parent,
-		    const char *name)
+static int unpack_put_file(struct work *work, struct archive_entry *entry,
+			   int parent, const char *name)
 {
 	mode_t mode = archive_entry_perm(entry) & 0111 ? 0755 : 0644;
 	struct timespec times[2] = { { 0, UTIME_OMIT },
@@ -226,7 +227,7 @@ static int put_file(struct work *work, struct archive_entry *entry, int parent,
 		       mode);
 
 	if (fd < 0)
-		return failed(work);
+		return unpack_fail(work);
 	if (copy_data(work, fd) < 0 ||
 	    stretch(work, fd, archive_entry_size(entry)) < 0)
 		return -1;
@@ -240,8 +241,9 @@ static int put_link(struct work *work, struct archive_entry *entry, int parent,
 	const char *target = archive_entry_symlink(entry);
 
 	if (!link_stays(work->path, target))
-		return refuse(work, "a link that leads out of the folder");
-	return symlinkat(target, parent, name) < 0 ? failed(work) : 0;
+		return unpack_refuse(work,
+				     "a link that leads out of the folder");
+	return symlinkat(target, parent, name) < 0 ? unpack_fail(work) : 0;
 }
 
 static int put_hard_link(struct work *work, const char *target, int parent,
@@ -253,17 +255,18 @@ static int put_hard_link(struct work *work, const char *target, int parent,
 	struct stat st;
 
 	if (!unpack_path(target, path) || !*path)
-		return refuse(work, "a link that leads out of the folder");
+		return unpack_refuse(work,
+				     "a link that leads out of the folder");
 	from = open_parent(work->root, path, &there);
 	if (from < 0 || fstatat(from, there, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
 	    !S_ISREG(st.st_mode))
-		return refuse(work,
-			      "a hard link to a file that is not earlier in "
-			      "the archive");
-	return linkat(from, there, parent, name, 0) < 0 ? failed(work) : 0;
+		return unpack_refuse(work, "a hard link to a file that is not "
+					   "earlier in "
+					   "the archive");
+	return linkat(from, there, parent, name, 0) < 0 ? unpack_fail(work) : 0;
 }
 
-static int put_folder(struct work *work, int parent, const char *name)
+static int unpack_put_folder(struct work *work, int parent, const char *name)
 {
 	struct stat st;
 
@@ -273,10 +276,10 @@ static int put_folder(struct work *work, int parent, const char *name)
 	    fstatat(parent, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
 	    S_ISDIR(st.st_mode))
 		return 0;
-	return refuse(work, "a file exists in its place");
+	return unpack_refuse(work, "a file exists in its place");
 }
 
-static int put_entry(struct work *work, struct archive_entry *entry)
+static int unpack_put_entry(struct work *work, struct archive_entry *entry)
 {
 	mode_t type = archive_entry_filetype(entry);
 	const char *hard = archive_entry_hardlink(entry);
@@ -285,24 +288,24 @@ static int put_entry(struct work *work, struct archive_entry *entry)
 	int rc;
 
 	if (!hard && type != AE_IFREG && type != AE_IFDIR && type != AE_IFLNK)
-		return refuse(work, "not a file, folder or link");
+		return unpack_refuse(work, "not a file, folder or link");
 	parent = open_parent(work->root, work->path, &name);
 	if (parent < 0 && (errno == ELOOP || errno == ENOTDIR))
-		return refuse(work, "its parent is not a folder");
+		return unpack_refuse(work, "its parent is not a folder");
 	if (parent < 0)
-		return failed(work);
+		return unpack_fail(work);
 	if (!hard && type == AE_IFDIR)
-		return put_folder(work, parent, name);
-	rc = make_room(work, parent, name);
+		return unpack_put_folder(work, parent, name);
+	rc = unpack_make_room(work, parent, name);
 	if (rc)
 		return rc < 0 ? -1 : 0;
 	if (hard)
 		return put_hard_link(work, hard, parent, name);
 	return type == AE_IFLNK ? put_link(work, entry, parent, name)
-				: put_file(work, entry, parent, name);
+				: unpack_put_file(work, entry, parent, name);
 }
 
-static bool wanted(const struct work *work)
+static bool unpack_wants_path(const struct work *work)
 {
 	size_t size = work->only ? strlen(work->only) : 0;
 
@@ -310,7 +313,7 @@ static bool wanted(const struct work *work)
 			 (!work->path[size] || work->path[size] == '/'));
 }
 
-static int take_entry(struct work *work, struct archive_entry *entry)
+static int unpack_take_entry(struct work *work, struct archive_entry *entry)
 {
 	const char *path = archive_entry_pathname(entry);
 
@@ -323,23 +326,23 @@ static int take_entry(struct work *work, struct archive_entry *entry)
 		snprintf(work->path, sizeof(work->path), "%s",
 			 path ? path : "");
 		work->counts.written++;
-		return refuse(work,
-			      "a path that leads out of the folder, or is too "
-			      "long");
+		return unpack_refuse(work, "a path that leads out of the "
+					   "folder, or is too "
+					   "long");
 	}
-	if (!*work->path || !wanted(work))
+	if (!*work->path || !unpack_wants_path(work))
 		return 0;
-	work->counts.written++; /* refuse() takes it back */
-	return put_entry(work, entry);
+	work->counts.written++; /* unpack_refuse() takes it back */
+	return unpack_put_entry(work, entry);
 }
 
-static int open_in(struct work *work, int fd)
+static int unpack_open_archive(struct work *work, int fd)
 {
 	struct archive *in = work->in;
 
 	if (archive_read_support_format_tar(in) != ARCHIVE_OK ||
 	    archive_read_open_fd(in, fd, PIECE) != ARCHIVE_OK)
-		return wrong(work);
+		return unpack_refuse_archive(work);
 	return 0;
 }
 
@@ -362,13 +365,13 @@ int unpack(int fd, int dirfd, const char *only,
 
 	if (!in)
 		return error_nomem(err, "tar");
-	if (open_in(&work, fd) < 0)
+	if (unpack_open_archive(&work, fd) < 0)
 		return -1;
 	while ((rc = archive_read_next_header(in, &entry)) == ARCHIVE_OK ||
 	       rc == ARCHIVE_WARN)
-		if (take_entry(&work, entry) < 0)
+		if (unpack_take_entry(&work, entry) < 0)
 			return -1;
 	if (counts)
 		*counts = work.counts;
-	return rc == ARCHIVE_EOF ? 0 : wrong(&work);
+	return rc == ARCHIVE_EOF ? 0 : unpack_refuse_archive(&work);
 }

@@ -266,8 +266,8 @@ int config_read(const struct config_program *program, int argc, char **argv,
 	return 0;
 }
 
-static bool is_same(const struct option_rule *rule, const void *before,
-		    const void *after)
+static bool config_is_same(const struct option_rule *rule, const void *before,
+			   const void *after)
 {
 	const void *one = (const char *)before + rule->offset;
 	const void *other = (const char *)after + rule->offset;
@@ -295,7 +295,8 @@ bool config_changes(const struct config_program *program, const void *before,
 		char key[NAME_BYTES];
 
 		if (rule->offset == offsetof(struct config_common, verbose) ||
-		    is_same(rule, before, after) || used >= CONFIG_NAMES_BYTES)
+		    config_is_same(rule, before, after) ||
+		    used >= CONFIG_NAMES_BYTES)
 			continue;
 		config_key(rule, key, sizeof(key));
 		used += (size_t)snprintf(names + used,

@@ -43,33 +43,40 @@ static bool is_system(const char *prefix)
 	       !strncmp(prefix, "/usr/", 5);
 }
 
-static void join(char path[PATH_MAX], const char *folder, const char *name)
+static void installed_join_path(char path[PATH_MAX], const char *folder,
+				const char *name)
 {
 	snprintf(path, PATH_MAX, "%s%s", folder, name);
 }
 
 /* A constructor, as the tables of options name these texts. */
-__attribute__((constructor)) static void find(void)
+__attribute__((constructor)) static void installed_find(void)
 {
 	char parts[PATH_MAX], prefix[PATH_MAX] = "";
 	const char *name;
 
 	find_programs();
-	join(parts, installed_programs, "");
+	installed_join_path(parts, installed_programs, "");
 	name = strrchr(installed_programs, '/');
 	if (name && (!strcmp(name, "/bin") || !strcmp(name, "/sbin"))) {
 		snprintf(prefix, sizeof(prefix), "%.*s",
 			 (int)(name - installed_programs), installed_programs);
-		join(parts, prefix, "/lib/regatta");
+		installed_join_path(parts, prefix, "/lib/regatta");
 	}
-	join(installed_images, parts, "/images");
-	join(installed_init, parts, "/regatta-init");
-	join(installed_settings, is_system(prefix) ? "" : prefix,
-	     INSTALLED_SYSTEM);
-	join(installed_agent_yaml, installed_settings, "/agent.yaml");
-	join(installed_controller_yaml, installed_settings, "/controller.yaml");
-	join(installed_operator_yaml, installed_settings, "/operator.yaml");
-	join(installed_policy_yaml, installed_settings, "/policy.yaml");
-	join(installed_registry_json, installed_settings, "/registry.json");
-	join(installed_slurm_sh, installed_settings, "/slurm.sh");
+	installed_join_path(installed_images, parts, "/images");
+	installed_join_path(installed_init, parts, "/regatta-init");
+	installed_join_path(installed_settings, is_system(prefix) ? "" : prefix,
+			    INSTALLED_SYSTEM);
+	installed_join_path(installed_agent_yaml, installed_settings,
+			    "/agent.yaml");
+	installed_join_path(installed_controller_yaml, installed_settings,
+			    "/controller.yaml");
+	installed_join_path(installed_operator_yaml, installed_settings,
+			    "/operator.yaml");
+	installed_join_path(installed_policy_yaml, installed_settings,
+			    "/policy.yaml");
+	installed_join_path(installed_registry_json, installed_settings,
+			    "/registry.json");
+	installed_join_path(installed_slurm_sh, installed_settings,
+			    "/slurm.sh");
 }

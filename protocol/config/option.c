@@ -52,8 +52,8 @@ static const struct option_rule *find_rule(const struct reader *reader,
 	return rule;
 }
 
-static int unknown(const struct reader *reader, const char *name,
-		   struct error *err)
+static int option_refuse_unknown(const struct reader *reader, const char *name,
+				 struct error *err)
 {
 	const char *names[OPTION_RULES_MAX + 1];
 	const struct option_rule *rule = NULL;
@@ -70,8 +70,8 @@ static int unknown(const struct reader *reader, const char *name,
 			 near ? "'?" : "");
 }
 
-static int set_number(const struct option_rule *rule, const char *text,
-		      uint64_t *to, struct error *err)
+static int option_set_number(const struct option_rule *rule, const char *text,
+			     uint64_t *to, struct error *err)
 {
 	char *end = NULL;
 	unsigned long long number = 0;
@@ -122,8 +122,8 @@ static int set_flag(const char *text, bool *to, struct error *err)
 	return 0;
 }
 
-static int add_item(const char *text, struct option_list *list,
-		    struct error *err)
+static int option_add_item(const char *text, struct option_list *list,
+			   struct error *err)
 {
 	if (list->count == OPTION_LIST_MAX)
 		return error_set(err, EINVAL, "more than the limit of %d",
@@ -142,7 +142,7 @@ int option_set(const struct option_rule *rule, const char *text, void *values,
 	case OPTION_LAST:
 		return set_flag(text, (bool *)at, err);
 	case OPTION_NUMBER:
-		return set_number(rule, text, (uint64_t *)at, err);
+		return option_set_number(rule, text, (uint64_t *)at, err);
 	case OPTION_SIZE:
 		return size_parse(text, rule->min, rule->max, (uint64_t *)at,
 				  err);
@@ -151,7 +151,7 @@ int option_set(const struct option_rule *rule, const char *text, void *values,
 	case OPTION_WORD:
 		return set_word(rule, text, (const char **)at, err);
 	case OPTION_LIST:
-		return add_item(text, (struct option_list *)at, err);
+		return option_add_item(text, (struct option_list *)at, err);
 	default:
 		if (!*text)
 			return error_set(err, EINVAL,
@@ -163,8 +163,9 @@ int option_set(const struct option_rule *rule, const char *text, void *values,
 }
 
 /* value: what stood behind `=` or the letter, or NULL. */
-static int read_value(struct reader *reader, const struct option_rule *rule,
-		      const char *value, struct error *err)
+static int option_read_value(struct reader *reader,
+			     const struct option_rule *rule, const char *value,
+			     struct error *err)
 {
 	if (rule->kind == OPTION_FLAG || rule->kind == OPTION_LAST) {
 		if (value)
@@ -192,8 +193,8 @@ static int read_long(struct reader *reader, const char *name, struct error *err)
 	const struct option_rule *rule = find_rule(reader, name, length, 0);
 
 	if (!rule)
-		return unknown(reader, name, err);
-	return read_value(reader, rule, equals ? equals + 1 : NULL, err);
+		return option_refuse_unknown(reader, name, err);
+	return option_read_value(reader, rule, equals ? equals + 1 : NULL, err);
 }
 
 static int read_letters(struct reader *reader, const char *letters,
@@ -208,9 +209,9 @@ static int read_letters(struct reader *reader, const char *letters,
 		if (!rule)
 			return error_set(err, EINVAL, "unknown option '-%c'",
 					 *letters);
-		if (read_value(reader, rule,
-			       !flag && letters[1] ? letters + 1 : NULL,
-			       err) < 0)
+		if (option_read_value(reader, rule,
+				      !flag && letters[1] ? letters + 1 : NULL,
+				      err) < 0)
 			return -1;
 		if (!flag)
 			break;

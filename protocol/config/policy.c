@@ -91,8 +91,8 @@ void policy_free(struct policy *policy)
 
 /* Defaults. */
 
-static int add_ulimit(struct policy *policy, const char *name, int64_t max,
-		      struct error *err)
+static int policy_add_ulimit(struct policy *policy, const char *name,
+			     int64_t max, struct error *err)
 {
 	struct policy_ulimit *grown =
 		realloc(policy->ulimits,
@@ -125,8 +125,8 @@ static struct policy *policy_named(const char *file, struct error *err)
 					err) < 0)
 				return NULL;
 	for (size_t i = 0; i < sizeof(initial_ulimits) / sizeof(char *); i++)
-		if (add_ulimit(policy, initial_ulimits[i], POLICY_UNLIMITED,
-			       err) < 0)
+		if (policy_add_ulimit(policy, initial_ulimits[i],
+				      POLICY_UNLIMITED, err) < 0)
 			return NULL;
 	return take(policy);
 }
@@ -158,8 +158,8 @@ static int expect_list(const struct value *value, struct error *err)
 	return 0;
 }
 
-static int read_list(const struct value *value, enum policy_list which,
-		     struct strings *out, struct error *err)
+static int policy_read_list(const struct value *value, enum policy_list which,
+			    struct strings *out, struct error *err)
 {
 	owned(strings_clear) struct strings list = { 0 };
 	size_t index;
@@ -212,8 +212,8 @@ static int read_mount(const struct value *value, struct policy_mount *mount,
 	return mount->host ? 0 : error_nomem(err, "policy");
 }
 
-static int read_mounts(const struct value *value, struct policy *policy,
-		       struct error *err)
+static int policy_read_mounts(const struct value *value, struct policy *policy,
+			      struct error *err)
 {
 	if (expect_list(value, err) < 0)
 		return -1;
@@ -230,8 +230,8 @@ static int read_mounts(const struct value *value, struct policy *policy,
 	return 0;
 }
 
-static int read_ulimits(const struct value *value, struct policy *policy,
-			struct error *err)
+static int policy_read_ulimits(const struct value *value, struct policy *policy,
+			       struct error *err)
 {
 	if (value_expect(value, VALUE_MAP, err) < 0 ||
 	    value_check_keys(value, container_ulimits, err) < 0)
@@ -248,7 +248,8 @@ static int read_ulimits(const struct value *value, struct policy *policy,
 					   "expected a number up to 2^49, or "
 					   "unlimited",
 					   value_text(item));
-		if (add_ulimit(policy, value_key(value, i), max, err) < 0)
+		if (policy_add_ulimit(policy, value_key(value, i), max, err) <
+		    0)
 			return -1;
 	}
 	return 0;
@@ -265,8 +266,8 @@ static int read_pids(const struct value *value, uint64_t *pids,
 	return value_u64(value, PIDS_MIN, PIDS_MAX, pids, err);
 }
 
-static int read_limits(const struct value *value, struct policy_limits *limits,
-		       struct error *err)
+static int policy_read_limits(const struct value *value,
+			      struct policy_limits *limits, struct error *err)
 {
 	const struct {
 		const char *key;
@@ -337,13 +338,14 @@ static int read_policy(const struct value *root, struct policy *policy,
 	for (enum policy_list i = 0; i < POLICY_LISTS; i++) {
 		const struct value *list = value_get(root, lists[i].key);
 
-		if (list && read_list(list, i, &policy->lists[i], err) < 0)
+		if (list &&
+		    policy_read_list(list, i, &policy->lists[i], err) < 0)
 			return -1;
 	}
-	if ((mounts && read_mounts(mounts, policy, err) < 0) ||
-	    (most && read_ulimits(most, policy, err) < 0))
+	if ((mounts && policy_read_mounts(mounts, policy, err) < 0) ||
+	    (most && policy_read_ulimits(most, policy, err) < 0))
 		return -1;
-	return limits ? read_limits(limits, &policy->limits, err) : 0;
+	return limits ? policy_read_limits(limits, &policy->limits, err) : 0;
 }
 
 static const struct document_limits limits = { .bytes = POLICY_FILE_MAX };
@@ -387,8 +389,8 @@ bool policy_matches(const struct strings *patterns, const char *text)
 }
 
 /* "a, b", cut to fit; "nothing" for an empty list. Returns text. */
-static const char *in_words(const struct strings *list,
-			    char text[POLICY_WORDS_BYTES])
+static const char *policy_describe_list(const struct strings *list,
+					char text[POLICY_WORDS_BYTES])
 {
 	size_t used = 0;
 
@@ -414,5 +416,6 @@ int policy_refuse_listed(const struct policy *policy, enum policy_list list,
 
 	return policy_refuse(policy, lists[list].key,
 			     *found ? found : "no name",
-			     in_words(&policy->lists[list], text), err);
+			     policy_describe_list(&policy->lists[list], text),
+			     err);
 }

@@ -26,8 +26,8 @@ struct part {
 	size_t offset; /* of a size in struct policy_limits */
 };
 
-static int refuse(const struct check *check, const char *rule,
-		  const char *found, const char *allowed)
+static int policy_check_refuse(const struct check *check, const char *rule,
+			       const char *found, const char *allowed)
 {
 	return policy_refuse(check->policy, rule, found, allowed, check->err);
 }
@@ -38,7 +38,7 @@ static int refuse_listed(const struct check *check, enum policy_list list,
 	return policy_refuse_listed(check->policy, list, found, check->err);
 }
 
-static const char *text_of(const cJSON *object, const char *name)
+static const char *policy_check_find_text(const cJSON *object, const char *name)
 {
 	const char *text = cJSON_GetStringValue(
 		cJSON_GetObjectItemCaseSensitive(object, name));
@@ -71,14 +71,14 @@ static int check_listed(const struct check *check, const cJSON *item)
 			     word ? word : "a value that is not text");
 }
 
-static int check_word(const struct check *check, const cJSON *item)
+static int policy_check_word(const struct check *check, const cJSON *item)
 {
 	return cJSON_Compare(item, check->own, true)
 		       ? 0
 		       : check_listed(check, item);
 }
 
-static int check_words(const struct check *check, const cJSON *item)
+static int policy_check_words(const struct check *check, const cJSON *item)
 {
 	const cJSON *each;
 
@@ -90,8 +90,8 @@ static int check_words(const struct check *check, const cJSON *item)
 	return 0;
 }
 
-static const char *resolved(const struct check *check, const char *path,
-			    char *out)
+static const char *policy_check_resolve_path(const struct check *check,
+					     const char *path, char *out)
 {
 	return check->resolve && check->resolve(path, out) == 0 ? out : path;
 }
@@ -130,8 +130,9 @@ static bool may_mount(const struct check *check, const char *path, bool write)
 	for (size_t i = 0; i < policy->mounts_count; i++)
 		if ((policy->mounts[i].write || !write) &&
 		    policy_path_below(path,
-				      resolved(check, policy->mounts[i].host,
-					       folder)))
+				      policy_check_resolve_path(
+					      check, policy->mounts[i].host,
+					      folder)))
 			return true;
 	return false;
 }
@@ -143,14 +144,15 @@ static int check_mounts(const struct check *check, const cJSON *item)
 
 	cJSON_ArrayForEach(mount, item)
 	{
-		const char *source = text_of(mount, "Source");
-		const char *real = resolved(check, source, path);
+		const char *source = policy_check_find_text(mount, "Source");
+		const char *real =
+			policy_check_resolve_path(check, source, path);
 		bool write = !cJSON_IsTrue(
 			cJSON_GetObjectItemCaseSensitive(mount, "ReadOnly"));
 		bool shown;
 
 		if (is_own(check, mount) ||
-		    (!strcmp(text_of(mount, "Type"), "bind") &&
+		    (!strcmp(policy_check_find_text(mount, "Type"), "bind") &&
 		     may_mount(check, real, write)))
 			continue;
 		/* The targets of other links are not disclosed. */
@@ -159,24 +161,26 @@ static int check_mounts(const struct check *check, const cJSON *item)
 		snprintf(found, sizeof(found), "%.60s%s%.60s%s", source,
 			 shown ? " -> " : "", shown ? real : "",
 			 write ? " (writable)" : "");
-		return refuse(check, "mounts", found,
-			      mounts_in_words(check->policy, text));
+		return policy_check_refuse(check, "mounts", found,
+					   mounts_in_words(check->policy,
+							   text));
 	}
 	return 0;
 }
 
-static int check_devices(const struct check *check, const cJSON *item)
+static int policy_check_devices(const struct check *check, const cJSON *item)
 {
 	char path[PATH_MAX];
 	const cJSON *device;
 
 	cJSON_ArrayForEach(device, item)
 	{
-		const char *node = text_of(device, "PathOnHost");
+		const char *node = policy_check_find_text(device, "PathOnHost");
 
 		if (!is_own(check, device) &&
 		    !policy_matches(&check->policy->lists[POLICY_DEVICES],
-				    resolved(check, node, path)))
+				    policy_check_resolve_path(check, node,
+							      path)))
 			return refuse_listed(check, POLICY_DEVICES, node);
 	}
 	return 0;
@@ -195,8 +199,9 @@ static int check_own_only(const struct check *check, const cJSON *item)
 		if (is_own(check, each))
 			continue;
 		found = cJSON_PrintUnformatted(each);
-		refuse(check, "profile", found ? found : check->part->name,
-		       "what the node's profile requests");
+		policy_check_refuse(check, "profile",
+				    found ? found : check->part->name,
+				    "what the node's profile requests");
 		cJSON_free(found);
 		return -1;
 	}
@@ -218,7 +223,7 @@ static int check_ulimits(const struct check *check, const cJSON *item)
 
 	cJSON_ArrayForEach(each, item)
 	{
-		const char *name = text_of(each, "Name");
+		const char *name = policy_check_find_text(each, "Name");
 		const struct policy_ulimit *limit =
 			ulimit_named(check->policy, name);
 		double hard = cJSON_GetNumberValue(
@@ -233,12 +238,12 @@ static int check_ulimits(const struct check *check, const cJSON *item)
 		if (limit)
 			snprintf(allowed, sizeof(allowed), "at most %" PRId64,
 				 limit->max);
-		return refuse(check, "ulimits", found, allowed);
+		return policy_check_refuse(check, "ulimits", found, allowed);
 	}
 	return 0;
 }
 
-static int check_size(const struct check *check, const cJSON *item)
+static int policy_check_size(const struct check *check, const cJSON *item)
 {
 	uint64_t limit =
 		*(const uint64_t *)((const char *)&check->policy->limits +
@@ -254,12 +259,12 @@ static int check_size(const struct check *check, const cJSON *item)
 	snprintf(found, sizeof(found), size < 0 ? "no limit" : "%.0f bytes",
 		 size);
 	snprintf(allowed, sizeof(allowed), "at most %" PRIu64 " bytes", limit);
-	return refuse(check,
-		      check->part->offset ==
-				      offsetof(struct policy_limits, shm_bytes)
-			      ? "limits.shm"
-			      : "limits.memory",
-		      found, allowed);
+	return policy_check_refuse(
+		check,
+		check->part->offset == offsetof(struct policy_limits, shm_bytes)
+			? "limits.shm"
+			: "limits.memory",
+		found, allowed);
 }
 
 static int check_cpus(const struct check *check, const cJSON *item)
@@ -272,8 +277,8 @@ static int check_cpus(const struct check *check, const cJSON *item)
 		return 0;
 	snprintf(found, sizeof(found), "%g processors", cpus);
 	snprintf(allowed, sizeof(allowed), "at most %g", limit);
-	return refuse(check, "limits.cpus", cpus > 0 ? found : "no limit",
-		      allowed);
+	return policy_check_refuse(check, "limits.cpus",
+				   cpus > 0 ? found : "no limit", allowed);
 }
 
 /* clang-format off */
@@ -294,16 +299,16 @@ static const struct part parts[] = {
 static const struct part host_parts[] = {
 	{ .name = "AutoRemove" },
 	{ .name = "CapDrop" },
-	{ .name = "CapAdd", .fn = check_words, .list = POLICY_CAPABILITIES },
+	{ .name = "CapAdd", .fn = policy_check_words, .list = POLICY_CAPABILITIES },
 	{ .name = "DeviceRequests", .fn = check_own_only },
-	{ .name = "Devices", .fn = check_devices },
-	{ .name = "GroupAdd", .fn = check_words, .list = POLICY_GROUPS },
+	{ .name = "Devices", .fn = policy_check_devices },
+	{ .name = "GroupAdd", .fn = policy_check_words, .list = POLICY_GROUPS },
 	{ .name = "Init" },
-	{ .name = "IpcMode", .fn = check_word, .list = POLICY_IPC },
+	{ .name = "IpcMode", .fn = policy_check_word, .list = POLICY_IPC },
 	{ .name = "LogConfig" },
-	{ .name = "Memory", .fn = check_size,
+	{ .name = "Memory", .fn = policy_check_size,
 	  .offset = offsetof(struct policy_limits, memory_bytes) },
-	{ .name = "MemorySwap", .fn = check_size,
+	{ .name = "MemorySwap", .fn = policy_check_size,
 	  .offset = offsetof(struct policy_limits, memory_bytes) },
 	{ .name = "Mounts", .fn = check_mounts },
 	{ .name = "NanoCpus", .fn = check_cpus },
@@ -312,9 +317,9 @@ static const struct part host_parts[] = {
 	{ .name = "NetworkMode", .fn = check_listed, .list = POLICY_NETWORK },
 	{ .name = "PidsLimit" },
 	{ .name = "RestartPolicy" },
-	{ .name = "Runtime", .fn = check_word, .list = POLICY_RUNTIMES },
-	{ .name = "SecurityOpt", .fn = check_words, .list = POLICY_SECURITY },
-	{ .name = "ShmSize", .fn = check_size,
+	{ .name = "Runtime", .fn = policy_check_word, .list = POLICY_RUNTIMES },
+	{ .name = "SecurityOpt", .fn = policy_check_words, .list = POLICY_SECURITY },
+	{ .name = "ShmSize", .fn = policy_check_size,
 	  .offset = offsetof(struct policy_limits, shm_bytes) },
 	{ .name = "Tmpfs", .fn = check_own_only },
 	{ .name = "Ulimits", .fn = check_ulimits },
@@ -333,7 +338,7 @@ static bool has_part(const struct part *table, const char *name)
 /* Is a limit checked even if the request has no such part? */
 static bool checked_when_absent(const struct part *part)
 {
-	return part->fn == check_size || part->fn == check_cpus;
+	return part->fn == policy_check_size || part->fn == check_cpus;
 }
 
 static int check_parts(struct check *check, const struct part *table,
@@ -344,9 +349,10 @@ static int check_parts(struct check *check, const struct part *table,
 	cJSON_ArrayForEach(item, object)
 	{
 		if (!item->string || !has_part(table, item->string))
-			return refuse(check, "request",
-				      item->string ? item->string : "a part",
-				      "only what its rules cover");
+			return policy_check_refuse(check, "request",
+						   item->string ? item->string
+								: "a part",
+						   "only what its rules cover");
 	}
 	for (const struct part *part = table; part->name; part++) {
 		item = cJSON_GetObjectItemCaseSensitive(object, part->name);
@@ -388,9 +394,11 @@ int policy_check_folder(const struct policy *policy, const char *build,
 	char path[PATH_MAX], text[POLICY_WORDS_BYTES];
 
 	if (policy->any || !build || *build != '/' ||
-	    may_mount(&check, resolved(&check, build, path), true))
+	    may_mount(&check, policy_check_resolve_path(&check, build, path),
+		      true))
 		return 0;
-	return refuse(&check, "mounts", build, mounts_in_words(policy, text));
+	return policy_check_refuse(&check, "mounts", build,
+				   mounts_in_words(policy, text));
 }
 
 int policy_check_needs(const struct policy *policy, const struct strings *needs,
@@ -402,10 +410,14 @@ int policy_check_needs(const struct policy *policy, const struct strings *needs,
 	char path[PATH_MAX], text[POLICY_WORDS_BYTES];
 
 	for (size_t i = 0; !policy->any && i < needs->count; i++)
-		if (!may_mount(&check, resolved(&check, needs->items[i], path),
+		if (!may_mount(&check,
+			       policy_check_resolve_path(&check,
+							 needs->items[i], path),
 			       false))
-			return refuse(&check, "mounts", needs->items[i],
-				      mounts_in_words(policy, text));
+			return policy_check_refuse(&check, "mounts",
+						   needs->items[i],
+						   mounts_in_words(policy,
+								   text));
 	return 0;
 }
 
@@ -427,7 +439,8 @@ int policy_check_order(const struct policy *policy,
 			 container->log_limit_bytes);
 		snprintf(allowed, sizeof(allowed), "at most %" PRIu64 " bytes",
 			 log);
-		return refuse(&check, "limits.log", found, allowed);
+		return policy_check_refuse(&check, "limits.log", found,
+					   allowed);
 	}
 	if (container->build &&
 	    (!policy->build || !policy_image_may_be_found(container->image)))

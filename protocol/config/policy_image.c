@@ -58,7 +58,7 @@ int policy_image_check_load(const struct policy *policy, struct error *err)
 /* Names and addresses that always mean this machine; others could lead
  * elsewhere.
  */
-static bool is_loopback(const char *registry)
+static bool policy_image_is_loopback(const char *registry)
 {
 	char host[64];
 	struct in_addr address;
@@ -79,7 +79,8 @@ int policy_image_check_insecure(const struct policy *policy,
 	char found[80 + 1];
 
 	if (policy->any || policy_matches(list, registry) ||
-	    (is_loopback(registry) && policy_matches(list, POLICY_LOOPBACK)))
+	    (policy_image_is_loopback(registry) &&
+	     policy_matches(list, POLICY_LOOPBACK)))
 		return 0;
 	snprintf(found, sizeof(found), "%.50s without TLS", registry);
 	return policy_refuse_listed(policy, POLICY_INSECURE, found, err);

@@ -19,7 +19,7 @@
 
 /* Each part of the body adds what it makes; false: out of memory. */
 
-static cJSON *append(cJSON *array, cJSON *item)
+static cJSON *container_append_item(cJSON *array, cJSON *item)
 {
 	if (cJSON_AddItemToArray(array, item))
 		return item;
@@ -27,23 +27,23 @@ static cJSON *append(cJSON *array, cJSON *item)
 	return NULL;
 }
 
-static bool add_text(cJSON *array, const char *text)
+static bool container_add_text(cJSON *array, const char *text)
 {
-	return append(array, cJSON_CreateString(text));
+	return container_append_item(array, cJSON_CreateString(text));
 }
 
 static bool add_texts(cJSON *array, const struct strings *texts)
 {
 	for (size_t i = 0; i < texts->count; i++)
-		if (!add_text(array, texts->items[i]))
+		if (!container_add_text(array, texts->items[i]))
 			return false;
 	return array;
 }
 
-static bool add_mount(cJSON *array, const char *host, const char *inside,
-		      bool read_only)
+static bool container_add_mount(cJSON *array, const char *host,
+				const char *inside, bool read_only)
 {
-	cJSON *mount = append(array, cJSON_CreateObject());
+	cJSON *mount = container_append_item(array, cJSON_CreateObject());
 
 	return cJSON_AddStringToObject(mount, "Type", "bind") &&
 	       cJSON_AddStringToObject(mount, "Source", host) &&
@@ -58,17 +58,20 @@ static bool add_mounts(cJSON *host, const struct container_spec *spec,
 	cJSON *array = cJSON_AddArrayToObject(host, "Mounts");
 
 	if (!array ||
-	    !add_mount(array, place->init_program, CONTAINER_INIT, true) ||
-	    !add_mount(array, place->in_folder, CONTAINER_IN, true) ||
-	    !add_mount(array, place->out_folder, CONTAINER_OUT, false) ||
-	    (spec->ssh &&
-	     (!add_mount(array, place->init_program, CONTAINER_SSH, true) ||
-	      !add_mount(array, place->init_program, CONTAINER_SCP, true))))
+	    !container_add_mount(array, place->init_program, CONTAINER_INIT,
+				 true) ||
+	    !container_add_mount(array, place->in_folder, CONTAINER_IN, true) ||
+	    !container_add_mount(array, place->out_folder, CONTAINER_OUT,
+				 false) ||
+	    (spec->ssh && (!container_add_mount(array, place->init_program,
+						CONTAINER_SSH, true) ||
+			   !container_add_mount(array, place->init_program,
+						CONTAINER_SCP, true))))
 		return false;
 	for (size_t i = 0; i < spec->mounts_count; i++)
-		if (!add_mount(array, spec->mounts[i].host,
-			       spec->mounts[i].container,
-			       spec->mounts[i].read_only))
+		if (!container_add_mount(array, spec->mounts[i].host,
+					 spec->mounts[i].container,
+					 spec->mounts[i].read_only))
 			return false;
 	return true;
 }
@@ -91,8 +94,8 @@ static const char *limit_value(const char *text, int64_t *value)
 	return errno || *value > (int64_t)CONTAINER_BYTES_MAX ? NULL : end;
 }
 
-static int add_ulimit(cJSON *array, const char *text, const char *device_root,
-		      struct error *err)
+static int container_add_ulimit(cJSON *array, const char *text,
+				const char *device_root, struct error *err)
 {
 	size_t size = strcspn(text, "=");
 	int64_t soft = 0, hard = 0;
@@ -124,7 +127,7 @@ static int add_ulimit(cJSON *array, const char *text, const char *device_root,
 				 "the hard one",
 				 text);
 	snprintf(name, sizeof(name), "%.*s", (int)size, text);
-	item = append(array, cJSON_CreateObject());
+	item = container_append_item(array, cJSON_CreateObject());
 	return cJSON_AddStringToObject(item, "Name", name) &&
 			       cJSON_AddNumberToObject(item, "Soft",
 						       (double)soft) &&
@@ -148,15 +151,17 @@ static int add_capability(cJSON *array, const char *text,
 				 "capabilities: \"%.40s\": no such capability; "
 				 "see capabilities(7), such as SYS_PTRACE",
 				 text);
-	return add_text(array, name) ? 0 : error_nomem(err, "capabilities");
+	return container_add_text(array, name)
+		       ? 0
+		       : error_nomem(err, "capabilities");
 }
 
-static int add_group(cJSON *array, const char *text, const char *device_root,
-		     struct error *err)
+static int container_add_group(cJSON *array, const char *text,
+			       const char *device_root, struct error *err)
 {
 	if (container_user_check("groups", text, false, err) < 0)
 		return -1;
-	return add_text(array, text) ? 0 : error_nomem(err, "groups");
+	return container_add_text(array, text) ? 0 : error_nomem(err, "groups");
 }
 
 /* add_rights() has given no-new-privileges to the container. */
@@ -167,10 +172,11 @@ static int add_security(cJSON *array, const char *text, const char *device_root,
 		return -1;
 	if (!strcmp(text, CONTAINER_NO_NEW_PRIVILEGES))
 		return 0;
-	return add_text(array, text) ? 0 : error_nomem(err, "security");
+	return container_add_text(array, text) ? 0
+					       : error_nomem(err, "security");
 }
 
-static bool below(const char *path, const char *folder)
+static bool container_path_below(const char *path, const char *folder)
 {
 	size_t size = folder ? strlen(folder) : 0;
 
@@ -178,8 +184,8 @@ static bool below(const char *path, const char *folder)
 }
 
 /* "/dev/x", "/dev/x:/dev/y" or "/dev/x:/dev/y:rw". */
-static int add_device(cJSON *array, const char *text, const char *device_root,
-		      struct error *err)
+static int container_add_device(cJSON *array, const char *text,
+				const char *device_root, struct error *err)
 {
 	char host[256] = "", inside[256] = "", access[4] = "rwm";
 	int parts =
@@ -192,14 +198,15 @@ static int add_device(cJSON *array, const char *text, const char *device_root,
 	for (const char *c = text; *c; c++)
 		end += *c == ':';
 	if (parts < 1 || end != parts - 1 ||
-	    (!below(host, "/dev") && !below(host, device_root)) ||
+	    (!container_path_below(host, "/dev") &&
+	     !container_path_below(host, device_root)) ||
 	    container_path_check("device_nodes", host, err) < 0 ||
 	    container_path_check("device_nodes", inside, err) < 0)
 		return error_set(err, EINVAL,
 				 "device_nodes: \"%.80s\" is not valid here; "
 				 "expected /dev/NAME[:/PATH/INSIDE[:rwm]]",
 				 text);
-	device = append(array, cJSON_CreateObject());
+	device = container_append_item(array, cJSON_CreateObject());
 	if (!cJSON_AddStringToObject(device, "PathOnHost", host) ||
 	    !cJSON_AddStringToObject(device, "PathInContainer", inside) ||
 	    !cJSON_AddStringToObject(device, "CgroupPermissions", access))
@@ -217,15 +224,15 @@ static const struct container_list {
 		   struct error *err);
 } container_lists[] = {
 	{ "Ulimits", "ulimits", offsetof(struct container_spec, ulimits),
-	  OPTIONS_MAX, add_ulimit },
+	  OPTIONS_MAX, container_add_ulimit },
 	{ "CapAdd", "capabilities",
 	  offsetof(struct container_spec, capabilities), OPTIONS_MAX,
 	  add_capability },
 	{ "Devices", "device_nodes",
 	  offsetof(struct container_spec, device_nodes), NODES_MAX,
-	  add_device },
+	  container_add_device },
 	{ "GroupAdd", "groups", offsetof(struct container_spec, groups),
-	  OPTIONS_MAX, add_group },
+	  OPTIONS_MAX, container_add_group },
 	{ "SecurityOpt", "security", offsetof(struct container_spec, security),
 	  OPTIONS_MAX, add_security },
 };
@@ -286,14 +293,14 @@ static bool add_rights(cJSON *host, const struct container_place *place)
 	cJSON *dropped = cJSON_AddArrayToObject(host, "CapDrop");
 	cJSON *security = cJSON_AddArrayToObject(host, "SecurityOpt");
 
-	return dropped && add_text(dropped, "ALL") && security &&
-	       add_text(security, CONTAINER_NO_NEW_PRIVILEGES) &&
+	return dropped && container_add_text(dropped, "ALL") && security &&
+	       container_add_text(security, CONTAINER_NO_NEW_PRIVILEGES) &&
 	       (!place->pids ||
 		cJSON_AddNumberToObject(host, "PidsLimit", place->pids));
 }
 
-static bool add_host(cJSON *host, const struct container_spec *spec,
-		     const struct container_place *place)
+static bool container_add_host(cJSON *host, const struct container_spec *spec,
+			       const struct container_place *place)
 {
 	cJSON *log = cJSON_AddObjectToObject(host, "LogConfig");
 	cJSON *restart = cJSON_AddObjectToObject(host, "RestartPolicy");
@@ -321,8 +328,8 @@ static bool add_config(cJSON *body, const struct container_spec *spec,
 	cJSON *entry = cJSON_AddArrayToObject(body, "Entrypoint");
 	uint32_t grace = spec->grace_ms / 1000 + STOP_GRACE_S;
 
-	return test && add_text(test, "NONE") && entry &&
-	       add_text(entry, CONTAINER_INIT) &&
+	return test && container_add_text(test, "NONE") && entry &&
+	       container_add_text(entry, CONTAINER_INIT) &&
 	       cJSON_AddStringToObject(body, "Image", place->image) &&
 	       cJSON_AddArrayToObject(body, "Cmd") &&
 	       add_texts(cJSON_AddArrayToObject(body, "Env"),
@@ -335,8 +342,9 @@ static bool add_config(cJSON *body, const struct container_spec *spec,
 		cJSON_AddStringToObject(body, "User", spec->user));
 }
 
-static int add_request(cJSON *array, const struct device_request *request,
-		       struct error *err)
+static int container_add_request(cJSON *array,
+				 const struct device_request *request,
+				 struct error *err)
 {
 	cJSON *item, *lists;
 
@@ -347,7 +355,7 @@ static int add_request(cJSON *array, const struct device_request *request,
 	    container_names_check("requests: capabilities",
 				  &request->capabilities, err) < 0)
 		return -1;
-	item = append(array, cJSON_CreateObject());
+	item = container_append_item(array, cJSON_CreateObject());
 	if (!cJSON_AddStringToObject(item, "Driver", request->driver) ||
 	    !cJSON_AddNumberToObject(item, "Count",
 				     request->ids.count ? 0 : -1) ||
@@ -355,7 +363,7 @@ static int add_request(cJSON *array, const struct device_request *request,
 		       &request->ids))
 		return error_nomem(err, "requests");
 	lists = cJSON_AddArrayToObject(item, "Capabilities");
-	if (!add_texts(append(lists, cJSON_CreateArray()),
+	if (!add_texts(container_append_item(lists, cJSON_CreateArray()),
 		       &request->capabilities))
 		return error_nomem(err, "requests");
 	return 0;
@@ -381,14 +389,14 @@ static int add_requests(cJSON *host, const struct container_spec *spec,
 	if (!array)
 		return error_nomem(err, "requests");
 	for (size_t i = 0; i < spec->requests_count; i++)
-		if (add_request(array, &spec->requests[i], err) < 0)
+		if (container_add_request(array, &spec->requests[i], err) < 0)
 			return -1;
 	return 0;
 }
 
-static int add_list(cJSON *host, const struct container_list *rule,
-		    const struct container_spec *spec, const char *device_root,
-		    struct error *err)
+static int container_add_list(cJSON *host, const struct container_list *rule,
+			      const struct container_spec *spec,
+			      const char *device_root, struct error *err)
 {
 	const struct strings *list =
 		(const void *)((const char *)spec + rule->offset);
@@ -413,8 +421,8 @@ static int fill_lists(cJSON *host, const struct container_spec *spec,
 	size_t count = sizeof(container_lists) / sizeof(container_lists[0]);
 
 	for (size_t i = 0; i < count; i++)
-		if (add_list(host, &container_lists[i], spec, device_root,
-			     err) < 0)
+		if (container_add_list(host, &container_lists[i], spec,
+				       device_root, err) < 0)
 			return -1;
 	return add_requests(host, spec, err);
 }
@@ -435,7 +443,7 @@ cJSON *container_body(const struct task_spec *spec,
 	if (!add_config(body, container, place) ||
 	    !add_labels(body, spec, place, hash) ||
 	    !(host = cJSON_AddObjectToObject(body, "HostConfig")) ||
-	    !add_host(host, container, place))
+	    !container_add_host(host, container, place))
 		error_nomem(err, "container");
 	else if (fill_lists(host, container, place->device_root, err) == 0)
 		return body;
@@ -445,7 +453,8 @@ cJSON *container_body(const struct task_spec *spec,
 
 /* Names, and the labels that find containers. */
 
-static void hash_of(const char *text, size_t size, char hash[DIGEST_HEX_SIZE])
+static void container_hash_text(const char *text, size_t size,
+				char hash[DIGEST_HEX_SIZE])
 {
 	struct digest digest;
 
@@ -469,7 +478,7 @@ void container_name(const struct task_spec *spec, const char *cluster,
 		exact = false;
 	}
 	if (!exact)
-		hash_of(cluster, size, hash);
+		container_hash_text(cluster, size, hash);
 	snprintf(name, CONTAINER_NAME_MAX, "regatta-%s%s%.8s-%" PRIu64 "-%u-%u",
 		 safe, exact ? "" : "-", hash, spec->job, spec->attempt,
 		 spec->rank);
@@ -483,7 +492,7 @@ int container_spec_hash(const struct task_spec *spec,
 	buffer_init(&text, SIZE_MAX / 2);
 	if (codec_encode(&task_spec_schema, spec, &text, err) < 0)
 		return -1;
-	hash_of(text.data, text.size, hash);
+	container_hash_text(text.data, text.size, hash);
 	return 0;
 }
 

@@ -99,7 +99,7 @@ static void path_tidy(const char *path, char tidy[PATH_LENGTH_MAX + 1])
 }
 
 /* The root and /regatta, where Regatta's own mounts are, are not for mounts. */
-static bool reserved(const char *tidy)
+static bool container_path_reserved(const char *tidy)
 {
 	return !*tidy ||
 	       (!strncmp(tidy, "/regatta", 8) && (!tidy[8] || tidy[8] == '/'));
@@ -122,7 +122,7 @@ static int mounts_check(const struct container_spec *spec, struct error *err)
 					 err) < 0)
 			return -1;
 		path_tidy(mount->container, tidy);
-		if (reserved(tidy))
+		if (container_path_reserved(tidy))
 			return error_set(err, EINVAL,
 					 "mounts: container: \"%.80s\" is not "
 					 "valid here; expected a path other "

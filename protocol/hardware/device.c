@@ -30,7 +30,8 @@ void search_because(struct search *search, const char *fmt, ...)
 		    *search->why ? "; " : "", line.text);
 }
 
-static struct device_info *device_add(struct search *search, struct error *err)
+static struct device_info *search_add_device(struct search *search,
+					     struct error *err)
 {
 	struct devices *found = &search->found;
 
@@ -181,7 +182,7 @@ static int pci_add(struct search *search, char *function, struct error *err)
 	size_t dies = count_dies(search, &bus);
 
 	for (size_t i = 0; i < dies; i++) {
-		struct device_info *device = device_add(search, err);
+		struct device_info *device = search_add_device(search, err);
 		size_t index = search->found.count - 1;
 
 		if (!device || text_set(&device->bus_id, function, err) < 0)
@@ -263,7 +264,7 @@ static int find_nodes(struct search *search, struct error *err)
 			search_because(search, "%s", why.text);
 			continue;
 		}
-		device = device_add(search, err);
+		device = search_add_device(search, err);
 		snprintf(value, sizeof(value), "%.*s",
 			 (int)strspn(digits, "0123456789"), digits);
 		if (!device || device_number_add(device, name, value, err) < 0)

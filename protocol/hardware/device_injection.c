@@ -26,10 +26,10 @@ static int add_once(struct strings *list, const char *text, struct error *err)
 	return strings_has(list, text) ? 0 : strings_add(list, text, err);
 }
 
-static int add_all(struct strings *list, const struct strings *from,
-		   int (*add)(struct strings *list, const char *text,
-			      struct error *err),
-		   struct error *err)
+static int injection_add_all(struct strings *list, const struct strings *from,
+			     int (*add)(struct strings *list, const char *text,
+					struct error *err),
+			     struct error *err)
 {
 	for (size_t i = 0; i < from->count; i++)
 		if (add(list, from->items[i], err) < 0)
@@ -54,8 +54,8 @@ static int add_named(struct strings *list, const char *text, struct error *err)
 /* The engine would look up a group's name in the image, so the number on the
  * host is passed. A group that the host does not have is left out.
  */
-static int add_group(struct strings *groups, const char *name,
-		     struct error *err)
+static int injection_add_group(struct strings *groups, const char *name,
+			       struct error *err)
 {
 	owned_file FILE *file = NULL;
 	const struct group *group;
@@ -98,9 +98,9 @@ static bool node_at(const char *text, const char *inside)
 	return strlen(inside) == size && !strncmp(text, inside, size);
 }
 
-static int add_node(struct container_spec *spec, const char *host,
-		    const char *inside, const struct stat *st,
-		    struct error *err)
+static int injection_add_node(struct container_spec *spec, const char *host,
+			      const char *inside, const struct stat *st,
+			      struct error *err)
 {
 	for (size_t i = 0; i < spec->device_nodes.count; i++)
 		if (node_at(spec->device_nodes.items[i], inside))
@@ -128,7 +128,8 @@ static int add_folder(const struct device_injection *injection,
 
 		if (sysroot_find_node(injection->roots, paths.items[i], found,
 				      &st, NULL) == 0 &&
-		    add_node(spec, found, paths.items[i], &st, err) < 0)
+		    injection_add_node(spec, found, paths.items[i], &st, err) <
+			    0)
 			return -1;
 	}
 	return 0;
@@ -142,14 +143,14 @@ static int add_path(const struct device_injection *injection, const char *path,
 	struct stat st;
 
 	if (!injection->roots)
-		return add_node(spec, path, path, NULL, err);
+		return injection_add_node(spec, path, path, NULL, err);
 	if (sysroot_find(injection->roots, path, found, &st, err) < 0)
 		return -1;
 	if (S_ISDIR(st.st_mode))
 		return add_folder(injection, path, spec, err);
 	if (sysroot_find_node(injection->roots, path, found, &st, err) < 0)
 		return -1;
-	return add_node(spec, found, path, &st, err);
+	return injection_add_node(spec, found, path, &st, err);
 }
 
 /* Add the paths that exist. */
@@ -163,7 +164,8 @@ static int add_optional(const struct device_injection *injection,
 	if (!injection->roots)
 		return strchr(pattern, '*')
 			       ? 0
-			       : add_node(spec, pattern, pattern, NULL, err);
+			       : injection_add_node(spec, pattern, pattern,
+						    NULL, err);
 	if (sysroot_glob(injection->roots, pattern, false, &paths, err) < 0)
 		return -1;
 	for (size_t i = 0; i < paths.count; i++)
@@ -252,8 +254,8 @@ static int add_nodes(const struct device_injection *injection,
 
 /* The vendor's software: runtime, CDI, request. */
 
-static const char *device_name(const struct device_info *device,
-			       const struct naming *naming)
+static const char *injection_name_device(const struct device_info *device,
+					 const struct naming *naming)
 {
 	if (naming->by == NAME_UUID)
 		return device->uuid;
@@ -274,7 +276,8 @@ static int names_add(const struct device_injection *injection,
 				 what, injection->profile->vendor);
 	}
 	for (size_t i = 0; i < injection->count; i++) {
-		const char *name = device_name(injection->devices[i], naming);
+		const char *name =
+			injection_name_device(injection->devices[i], naming);
 
 		if (!name)
 			return error_set(err, EINVAL,
@@ -291,8 +294,9 @@ static int names_add(const struct device_injection *injection,
 }
 
 /* Add NAME=value,value ... unless the list has a NAME. */
-static int add_variable(struct strings *env, const char *name,
-			const struct strings *values, struct error *err)
+static int injection_add_variable(struct strings *env, const char *name,
+				  const struct strings *values,
+				  struct error *err)
 {
 	owned(buffer_clear) struct buffer text;
 
@@ -319,7 +323,8 @@ static int add_selector(const struct device_injection *injection,
 		      err) < 0 ||
 	    (!names.count && strings_add(&names, "all", err) < 0))
 		return -1;
-	return add_variable(&spec->engine_env, selector->name, &names, err);
+	return injection_add_variable(&spec->engine_env, selector->name, &names,
+				      err);
 }
 
 static int add_runtime(const struct device_injection *injection,
@@ -357,7 +362,8 @@ static bool cdi_names(const struct device_injection *injection,
 	const char *kind = injection->profile->container.cdi;
 
 	for (size_t i = 0; i < injection->count; i++) {
-		const char *name = device_name(injection->devices[i], naming);
+		const char *name =
+			injection_name_device(injection->devices[i], naming);
 
 		if (!name ||
 		    strings_printf(names, NULL, "%s=%s", kind, name) < 0 ||
@@ -416,8 +422,8 @@ static bool program_there(const struct sysroot *roots, const char *name)
 	return false;
 }
 
-static int add_request(const struct device_injection *injection,
-		       struct container_spec *spec, struct error *err)
+static int injection_add_request(const struct device_injection *injection,
+				 struct container_spec *spec, struct error *err)
 {
 	const struct request_rules *rules =
 		&injection->profile->container.request;
@@ -426,8 +432,8 @@ static int add_request(const struct device_injection *injection,
 	if (!request || names_add(injection, &rules->naming, "device request",
 				  &request->ids, err) < 0)
 		return -1;
-	return add_all(&request->capabilities, &rules->capabilities, add_once,
-		       err);
+	return injection_add_all(&request->capabilities, &rules->capabilities,
+				 add_once, err);
 }
 
 static int add_software(const struct device_injection *injection,
@@ -453,7 +459,7 @@ static int add_software(const struct device_injection *injection,
 		return done < 0 ? -1 : 0;
 	return rules->request.driver && program_there(injection->roots,
 						      rules->request.program)
-		       ? add_request(injection, spec, err)
+		       ? injection_add_request(injection, spec, err)
 		       : 0;
 }
 
@@ -483,9 +489,9 @@ static int mount_host(const struct sysroot *roots, const char *host,
 					       : 0;
 }
 
-static int add_mount(const struct device_injection *injection,
-		     const struct profile_mount *mount,
-		     struct container_spec *spec, struct error *err)
+static int injection_add_mount(const struct device_injection *injection,
+			       const struct profile_mount *mount,
+			       struct container_spec *spec, struct error *err)
 {
 	struct mount_spec *mounts;
 	char host[PATH_MAX];
@@ -514,9 +520,9 @@ static int add_mount(const struct device_injection *injection,
 }
 
 /* The variable that the framework reads: 0 .. n - 1, or the host's numbers. */
-static int add_visible(const struct device_injection *injection,
-		       const struct visible *visible, struct strings *env,
-		       struct error *err)
+static int injection_add_visible(const struct device_injection *injection,
+				 const struct visible *visible,
+				 struct strings *env, struct error *err)
 {
 	const struct naming naming = { NAME_NUMBER, visible->number };
 	owned(strings_clear) struct strings numbers = { 0 };
@@ -527,7 +533,7 @@ static int add_visible(const struct device_injection *injection,
 	for (size_t i = numbers.count; i < injection->count; i++)
 		if (strings_printf(&numbers, err, "%zu", i) < 0)
 			return -1;
-	return add_variable(env, visible->name, &numbers, err);
+	return injection_add_variable(env, visible->name, &numbers, err);
 }
 
 static int add_rest(const struct device_injection *injection,
@@ -537,23 +543,27 @@ static int add_rest(const struct device_injection *injection,
 	const struct container_rules *rules = &profile->container;
 
 	for (size_t i = 0; i < rules->mounts_count; i++)
-		if (add_mount(injection, &rules->mounts[i], spec, err) < 0)
+		if (injection_add_mount(injection, &rules->mounts[i], spec,
+					err) < 0)
 			return -1;
 	for (size_t i = 0; injection->count && i < profile->visible_count; i++)
-		if (add_visible(injection, &profile->visible[i], &spec->env,
-				err) < 0)
+		if (injection_add_visible(injection, &profile->visible[i],
+					  &spec->env, err) < 0)
 			return -1;
 	if (!spec->shm_bytes)
 		spec->shm_bytes = rules->shm_bytes;
 	if (!spec->ipc && rules->ipc && !(spec->ipc = strdup(rules->ipc)))
 		return error_nomem(err, "ipc");
-	if (add_all(&spec->groups, &rules->groups, add_group, err) < 0 ||
-	    add_all(&spec->env, &rules->env, add_named, err) < 0 ||
-	    add_all(&spec->ulimits, &rules->ulimits, add_named, err) < 0 ||
-	    add_all(&spec->capabilities, &rules->capabilities, add_once, err) <
-		    0)
+	if (injection_add_all(&spec->groups, &rules->groups,
+			      injection_add_group, err) < 0 ||
+	    injection_add_all(&spec->env, &rules->env, add_named, err) < 0 ||
+	    injection_add_all(&spec->ulimits, &rules->ulimits, add_named, err) <
+		    0 ||
+	    injection_add_all(&spec->capabilities, &rules->capabilities,
+			      add_once, err) < 0)
 		return -1;
-	return add_all(&spec->security, &rules->security, add_once, err);
+	return injection_add_all(&spec->security, &rules->security, add_once,
+				 err);
 }
 
 /* Replace each path of the spec that has a * by the paths that exist. */

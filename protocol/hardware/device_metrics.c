@@ -25,8 +25,9 @@ static const struct {
 				   "Memory used, as a share of 1.", 0.01 },
 };
 
-static void put_device(struct openmetrics *metrics,
-		       const struct device_metrics *device, int reading)
+static void device_metrics_put_device(struct openmetrics *metrics,
+				      const struct device_metrics *device,
+				      int reading)
 {
 	double scale = families[reading].scale, value = device->value[reading];
 	char index[12], job[24] = "";
@@ -55,7 +56,8 @@ void device_metrics_put(struct openmetrics *metrics,
 						   METRIC_GAUGE,
 						   families[reading].help);
 			begun = true;
-			put_device(metrics, &devices[i], reading);
+			device_metrics_put_device(metrics, &devices[i],
+						  reading);
 		}
 	}
 }

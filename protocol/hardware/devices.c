@@ -34,7 +34,8 @@ static bool has_number(const struct device_info *device, const char *number)
 	       !strcmp(number, device->numbers[0].value);
 }
 
-static bool is_same(const struct device_info *a, const struct device_info *b)
+static bool devices_are_same(const struct device_info *a,
+			     const struct device_info *b)
 {
 	if (a->bus_id || b->bus_id)
 		return a->bus_id && b->bus_id && !strcmp(a->bus_id, b->bus_id);
@@ -48,7 +49,8 @@ static size_t count_before(const struct devices *devices, size_t index)
 	size_t before = 0;
 
 	for (size_t i = 0; i < index; i++)
-		before += is_same(&devices->list[i], &devices->list[index]);
+		before += devices_are_same(&devices->list[i],
+					   &devices->list[index]);
 	return before;
 }
 
@@ -58,7 +60,8 @@ size_t devices_match(const struct devices *devices, size_t index,
 	size_t skip = count_before(devices, index), i;
 
 	for (i = 0; i < others->count; i++)
-		if (is_same(&others->list[i], &devices->list[index]) && !skip--)
+		if (devices_are_same(&others->list[i], &devices->list[index]) &&
+		    !skip--)
 			break;
 	return i;
 }

@@ -21,7 +21,8 @@ void engine_features_clear(struct engine_features *features)
 	*features = (struct engine_features){ 0 };
 }
 
-static const char *text_of(const struct value *map, const char *key)
+static const char *engine_features_find_text(const struct value *map,
+					     const char *key)
 {
 	const struct value *value = value_get(map, key);
 
@@ -37,10 +38,11 @@ static int read_description(const char *path, struct strings *cdi,
 		document_read(path, NULL, NULL);
 	const struct value *root = document ? document_root(document) : NULL;
 	const struct value *devices = value_get(root, "devices");
-	const char *kind = text_of(root, "kind");
+	const char *kind = engine_features_find_text(root, "kind");
 
 	for (size_t i = 0; kind && devices && i < value_count(devices); i++) {
-		const char *name = text_of(value_at(devices, i), "name");
+		const char *name =
+			engine_features_find_text(value_at(devices, i), "name");
 
 		if (name && cdi->count < CDI_DEVICES_MAX &&
 		    strings_printf(cdi, err, "%s=%s", kind, name) < 0)
@@ -123,8 +125,9 @@ static int read_isolation(const cJSON *info, char **isolation,
 }
 
 /* An engine that says nothing about a limit is taken to support it. */
-static int read_limits(const cJSON *info, struct strings *unlimited,
-		       struct error *err)
+static int engine_features_read_limits(const cJSON *info,
+				       struct strings *unlimited,
+				       struct error *err)
 {
 	static const struct {
 		const char *key, *word;
@@ -213,7 +216,7 @@ int engine_features_read(const cJSON *info, struct engine_features *features,
 			return -1;
 	}
 	if (read_isolation(info, &got.isolation, err) < 0 ||
-	    read_limits(info, &got.unlimited, err) < 0)
+	    engine_features_read_limits(info, &got.unlimited, err) < 0)
 		return -1;
 	if (!got.ignores_devices && read_cdi(info, &got.cdi, err) < 0)
 		return -1;

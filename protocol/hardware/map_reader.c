@@ -38,8 +38,9 @@ int map_check_map(const struct value *map, struct error *err)
 	return 0;
 }
 
-static int read_one(const struct map_field *field, const struct value *value,
-		    void *out, struct error *err)
+static int map_read_field(const struct map_field *field,
+			  const struct value *value, void *out,
+			  struct error *err)
 {
 	size_t word;
 
@@ -68,8 +69,8 @@ static int read_items(const struct map_field *field, const struct value *list,
 	*(void **)(void *)(base + field->place) = items;
 	for (size_t i = 0; i < value_count(list); i++) {
 		*count = i + 1;
-		if (read_one(field, value_at(list, i),
-			     items + i * field->item_size, err) < 0)
+		if (map_read_field(field, value_at(list, i),
+				   items + i * field->item_size, err) < 0)
 			return -1;
 	}
 	return 0;
@@ -95,7 +96,8 @@ int map_read(const struct value *map, const struct map_field *fields, void *out,
 		else if (value && fields->item_size)
 			rc = read_items(fields, value, base, err);
 		else if (value)
-			rc = read_one(fields, value, base + fields->place, err);
+			rc = map_read_field(fields, value, base + fields->place,
+					    err);
 	}
 	return rc;
 }
@@ -151,15 +153,15 @@ int map_read_good(const struct value *value, bool (*is_good)(const char *text),
 	return 0;
 }
 
-static bool is_word(const char *text)
+static bool map_text_is_word(const char *text)
 {
 	return !text[strcspn(text, " ,")];
 }
 
 int read_word(const struct value *value, void *out, struct error *err)
 {
-	return map_read_good(value, is_word, "a word without blanks and commas",
-			     out, err);
+	return map_read_good(value, map_text_is_word,
+			     "a word without blanks and commas", out, err);
 }
 
 int read_flag(const struct value *value, void *out, struct error *err)

@@ -27,8 +27,9 @@ static void copy_group(const struct expression *row, const char *name,
 }
 
 /* False: the line is no row, or one without a process. */
-static bool take_row(const struct process_rules *rules, const char *line,
-		     size_t size, struct process_row *row)
+static bool process_row_take(const struct process_rules *rules,
+			     const char *line, size_t size,
+			     struct process_row *row)
 {
 	char part[SAMPLE_WORD_MAX], pid[SAMPLE_WORD_MAX];
 	size_t used;
@@ -82,8 +83,9 @@ int process_rows_read(const struct process_rules *rules, const char *text,
 						 NULL) == 1;
 		else
 			found.count +=
-				take_row(rules, line + skip, length - skip,
-					 &found.list[found.count]);
+				process_row_take(rules, line + skip,
+						 length - skip,
+						 &found.list[found.count]);
 	}
 	*rows = found;
 	return 0;

@@ -69,7 +69,7 @@ void profiles_clear(struct profiles *profiles)
 }
 
 /* cpu last: it is found on every machine. */
-static int by_name(const void *a, const void *b)
+static int profile_compare_names(const void *a, const void *b)
 {
 	const char *x = *(char *const *)a, *y = *(char *const *)b;
 	bool x_cpu = !strcmp(x, "cpu"), y_cpu = !strcmp(y, "cpu");
@@ -125,7 +125,8 @@ int profiles_load(const char *folder, struct profiles *profiles,
 	if (file_list(path, VENDORS_MAX, &names, err) < 0)
 		return -1;
 	if (names.count)
-		qsort(names.items, names.count, sizeof(*names.items), by_name);
+		qsort(names.items, names.count, sizeof(*names.items),
+		      profile_compare_names);
 	got.list = calloc(names.count + 1, sizeof(struct profile *));
 	if (!got.list)
 		return error_nomem(err, path);

@@ -5,8 +5,8 @@
 #include <string.h>
 
 /* Is the word the {name} in discover.nodes, or one of the first numbers? */
-static bool is_number(const struct profile *profile, const char *word,
-		      size_t size, size_t count)
+static bool profile_has_number(const struct profile *profile, const char *word,
+			       size_t size, size_t count)
 {
 	const struct discover_rules *rules = &profile->discover;
 	const char *own = rules->nodes ? strchr(rules->nodes, '{') : NULL;
@@ -32,7 +32,7 @@ static int check_braces(const struct profile *profile,
 		bool bus = size == 3 && !strncmp(word, "bus", 3) &&
 			   profile->discover.pci_vendors.count;
 
-		if (!bus && !is_number(profile, word, size, count))
+		if (!bus && !profile_has_number(profile, word, size, count))
 			return value_error(value, err,
 					   "{%.*s} is not valid here; expected "
 					   "the name of a number that is found "
@@ -47,8 +47,8 @@ static int check_number(const struct profile *profile,
 {
 	const char *name = value ? value_text(value) : NULL;
 
-	if (!name || is_number(profile, name, strlen(name),
-			       profile->discover.numbers_count))
+	if (!name || profile_has_number(profile, name, strlen(name),
+					profile->discover.numbers_count))
 		return 0;
 	return value_error(value, err,
 			   "\"%.60s\" is not valid here; expected a name of "

@@ -77,8 +77,8 @@ static const struct {
 	{ "map", NUMBER_MAP, true },
 };
 
-static int read_number(const struct value *value, struct number_rule *rule,
-		       struct error *err)
+static int profile_read_number(const struct value *value,
+			       struct number_rule *rule, struct error *err)
 {
 	size_t count = sizeof(number_keys) / sizeof(number_keys[0]), found = 0;
 	bool match = true;
@@ -127,13 +127,14 @@ static int read_ways(const char *name, const struct value *value,
 
 		rule->name = name;
 		rule->value = list ? value_at(value, i) : value;
-		if (read_number(rule->value, rule, err) < 0)
+		if (profile_read_number(rule->value, rule, err) < 0)
 			return -1;
 	}
 	return 0;
 }
 
-static int read_numbers(const struct value *value, void *out, struct error *err)
+static int profile_read_numbers(const struct value *value, void *out,
+				struct error *err)
 {
 	struct discover_rules *rules = out;
 
@@ -190,7 +191,9 @@ static void clear_map_tool(void *out)
 static const struct map_field discover_fields[] = {
 	MAP_SAME("pci", pci_fields, pci_check),
 	MAP_FIELD("nodes", read_device_path, discover_rules, nodes),
-	{ .key = "numbers", .read = read_numbers, .clear = clear_numbers },
+	{ .key = "numbers",
+	  .read = profile_read_numbers,
+	  .clear = clear_numbers },
 	MAP_FIELD("required", read_words, discover_rules, required),
 	{ .key = "map",
 	  .fields = map_tool_fields,
@@ -291,8 +294,9 @@ static const struct map_field nodes_fields[] = {
 };
 
 /* No path of the list may hold one of these characters. */
-static int check_paths(const struct value *list, const struct strings *paths,
-		       const char *refused, const char *why, struct error *err)
+static int profile_paths_check(const struct value *list,
+			       const struct strings *paths, const char *refused,
+			       const char *why, struct error *err)
 {
 	for (size_t i = 0; i < paths->count; i++)
 		if (strpbrk(paths->items[i], refused))
@@ -304,14 +308,16 @@ static int nodes_check(const struct value *value, void *out, struct error *err)
 {
 	const struct container_rules *rules = out;
 
-	if (check_paths(value_get(value, "device"), &rules->device_nodes, "*",
-			"a * is valid only in optional", err) < 0)
+	if (profile_paths_check(value_get(value, "device"),
+				&rules->device_nodes, "*",
+				"a * is valid only in optional", err) < 0)
 		return -1;
-	return check_paths(value_get(value, "shared"), &rules->shared_nodes,
-			   "*{",
-			   "a * or a {name} is not valid here; expected one "
-			   "path",
-			   err);
+	return profile_paths_check(value_get(value, "shared"),
+				   &rules->shared_nodes, "*{",
+				   "a * or a {name} is not valid here; "
+				   "expected one "
+				   "path",
+				   err);
 }
 
 static const struct map_field mount_fields[] = {
@@ -444,8 +450,8 @@ static const struct map_field versions_fields[] = {
 
 /* processes */
 
-static int check_groups(const struct value *value, const struct expression *row,
-			struct error *err)
+static int profile_groups_check(const struct value *value,
+				const struct expression *row, struct error *err)
 {
 	static const char *const names[] = { "pid",  "name",   "device",
 					     "part", "bus_id", "uuid" };
@@ -493,9 +499,9 @@ static int processes_check(const struct value *value, void *out,
 				   "a %s alone is not valid here; expected "
 				   "both command and row, or neither",
 				   rules->row ? "row" : "command");
-	return rules->row
-		       ? check_groups(value_get(value, "row"), rules->row, err)
-		       : 0;
+	return rules->row ? profile_groups_check(value_get(value, "row"),
+						 rules->row, err)
+			  : 0;
 }
 
 /* chips and images */
@@ -524,7 +530,8 @@ static const struct map_field tflops_fields[] = {
 	{ 0 }
 };
 
-static int keep_value(const struct value *value, void *out, struct error *err)
+static int profile_keep_value(const struct value *value, void *out,
+			      struct error *err)
 {
 	*(const struct value **)out = value;
 	return 0;
@@ -544,9 +551,10 @@ static const struct map_field chip_fields[] = {
 	MAP_FIELD("pci", read_pci_ids, chip_rule, pci),
 	MAP_FIELD("match", read_expression, chip_rule, match),
 	MAP_FIELD("memory_gib", read_gib, chip_rule, memory_gib),
-	MAP_INSIDE("tflops", tflops_fields, keep_value, chip_rule, tflops),
-	MAP_INSIDE("flagperf_tflops", tflops_fields, keep_value, chip_rule,
-		   flagperf_tflops),
+	MAP_INSIDE("tflops", tflops_fields, profile_keep_value, chip_rule,
+		   tflops),
+	MAP_INSIDE("flagperf_tflops", tflops_fields, profile_keep_value,
+		   chip_rule, flagperf_tflops),
 	{ .key = "bandwidth_gb_s", .read = check_figure },
 	{ .key = "link_gb_s", .read = check_figure },
 	{ .key = "tdp_w", .read = check_figure },
@@ -569,7 +577,7 @@ static int read_images(const struct value *value, void *out, struct error *err)
 		if (read_word(value_at(value, i), &reference, err) < 0)
 			return -1;
 	}
-	return keep_value(value, out, err);
+	return profile_keep_value(value, out, err);
 }
 
 /* profile */

@@ -96,7 +96,7 @@ bool line_next(const char *text, size_t size, size_t *at, struct line *line)
 
 /* Matching. */
 
-static int64_t cpu_us(void)
+static int64_t sample_measure_cpu(void)
 {
 	struct timespec now;
 
@@ -108,7 +108,7 @@ int run_match(struct run *run, struct expression *expression,
 	      struct sample_text text, enum expression_place place,
 	      struct error *err)
 {
-	if (!(++run->calls % 64) && cpu_us() > run->deadline_us)
+	if (!(++run->calls % 64) && sample_measure_cpu() > run->deadline_us)
 		return error_set(err, ETIMEDOUT,
 				 "reading it takes more than %d ms",
 				 SAMPLE_TIME_MS);
@@ -143,7 +143,7 @@ static int layout_fits(struct run *run, struct error *err)
 }
 
 /* Read the lines that hold values for all devices. */
-static int read_all(struct run *run, struct error *err)
+static int sample_run_read_all(struct run *run, struct error *err)
 {
 	const struct expressions *all = &run->layout->all;
 	struct line line;
@@ -165,7 +165,8 @@ static int read_all(struct run *run, struct error *err)
 }
 
 /* Give out the rows, completed with the values for all devices. */
-static int finish(struct run *run, struct samples *samples, struct error *err)
+static int sample_run_finish(struct run *run, struct samples *samples,
+			     struct error *err)
 {
 	struct device_sample *rows = calloc(run->count, sizeof(*rows));
 
@@ -189,20 +190,20 @@ static int finish(struct run *run, struct samples *samples, struct error *err)
 	return 0;
 }
 
-static int read_layout(struct run *run, struct error *err)
+static int sample_run_read_layout(struct run *run, struct error *err)
 {
 	int rc = layout_fits(run, err);
 
 	run->count = run->keys = 0;
 	run->all = (struct row){ 0 };
-	if (rc > 0 &&
-	    (run->layout->read(run, err) < 0 || read_all(run, err) < 0))
+	if (rc > 0 && (run->layout->read(run, err) < 0 ||
+		       sample_run_read_all(run, err) < 0))
 		rc = -1;
 	return rc < 0 ? error_prefix(err, "layout %s", run->layout->name) : rc;
 }
 
 /* None of the layouts fits the text. */
-static int refuse(const struct run *run, struct error *err)
+static int sample_run_refuse(const struct run *run, struct error *err)
 {
 	struct line line = { 0 };
 	size_t at = 0;
@@ -231,11 +232,11 @@ static int read_layouts(struct run *run, struct samples *samples,
 		int rc;
 
 		run->layout = &run->sampler->layouts[i];
-		rc = read_layout(run, err);
+		rc = sample_run_read_layout(run, err);
 		if (rc < 0)
 			return -1;
 		if (rc && run->count)
-			return finish(run, samples, err);
+			return sample_run_finish(run, samples, err);
 		if (rc && run->layout->when)
 			near = run->layout->name;
 	}
@@ -244,7 +245,7 @@ static int read_layouts(struct run *run, struct samples *samples,
 				 "it matches the layout \"%s\", but contains "
 				 "no device",
 				 near);
-	return refuse(run, err);
+	return sample_run_refuse(run, err);
 }
 
 static int probe_all(const struct expressions *expressions, struct error *err)
@@ -304,7 +305,7 @@ int sampler_read(const struct sampler *sampler, const char *text, size_t size,
 		return error_nomem(err, "samples");
 	clean_text(text, size, whole, lines, &run);
 	run.rows = rows;
-	run.deadline_us = cpu_us() + (int64_t)SAMPLE_TIME_MS * 1000;
+	run.deadline_us = sample_measure_cpu() + (int64_t)SAMPLE_TIME_MS * 1000;
 	if (read_layouts(&run, samples, err) < 0)
 		return error_prefix(err, "monitor output");
 	return 0;
@@ -312,19 +313,19 @@ int sampler_read(const struct sampler *sampler, const char *text, size_t size,
 
 /* As JSON. */
 
-static bool add_word(cJSON *object, const char *name, const char *word)
+static bool sample_add_word(cJSON *object, const char *name, const char *word)
 {
 	return *word ? cJSON_AddStringToObject(object, name, word)
 		     : cJSON_AddNullToObject(object, name);
 }
 
-static bool add_row(cJSON *array, const struct device_sample *row)
+static bool sample_add_row(cJSON *array, const struct device_sample *row)
 {
 	cJSON *object = cJSON_CreateObject();
 	bool good = cJSON_AddItemToArray(array, object) &&
-		    add_word(object, "device", row->device) &&
-		    add_word(object, "bus_id", row->bus_id) &&
-		    add_word(object, "name", row->name);
+		    sample_add_word(object, "device", row->device) &&
+		    sample_add_word(object, "bus_id", row->bus_id) &&
+		    sample_add_word(object, "name", row->name);
 
 	for (unsigned i = 0; good && i < READINGS; i++) {
 		const char *name = reading_name((enum reading)i);
@@ -334,7 +335,7 @@ static bool add_row(cJSON *array, const struct device_sample *row)
 							 row->value[i])
 			       : cJSON_AddNullToObject(object, name);
 	}
-	return good && add_word(object, "driver", row->driver);
+	return good && sample_add_word(object, "driver", row->driver);
 }
 
 cJSON *samples_json(const struct samples *samples, struct error *err)
@@ -342,7 +343,7 @@ cJSON *samples_json(const struct samples *samples, struct error *err)
 	cJSON *array = cJSON_CreateArray();
 
 	for (size_t i = 0; i < samples->count; i++)
-		if (!array || !add_row(array, &samples->rows[i])) {
+		if (!array || !sample_add_row(array, &samples->rows[i])) {
 			error_nomem(err, "samples");
 			cJSON_Delete(array);
 			return NULL;

@@ -26,7 +26,8 @@ struct columns {
 	char units[CELLS_MAX][UNIT_SIZE];
 };
 
-static void add_cell(struct cells *cells, const char *from, const char *to)
+static void sample_columns_add_cell(struct cells *cells, const char *from,
+				    const char *to)
 {
 	if (cells->count < CELLS_MAX)
 		cells->list[cells->count++] =
@@ -47,10 +48,10 @@ static void split_at(struct sample_text line, char mark, struct cells *cells)
 			quoted = !quoted;
 		if (*p != mark || quoted)
 			continue;
-		add_cell(cells, start, p);
+		sample_columns_add_cell(cells, start, p);
 		start = p + 1;
 	}
-	add_cell(cells, start, end);
+	sample_columns_add_cell(cells, start, end);
 }
 
 static void split_at_blanks(struct sample_text line, size_t least,
@@ -67,18 +68,19 @@ static void split_at_blanks(struct sample_text line, size_t least,
 			p++;
 		if ((size_t)(p - blank) >= least ||
 		    (p > blank && *blank == '\t')) {
-			add_cell(cells, start, blank);
+			sample_columns_add_cell(cells, start, blank);
 			start = p;
 		}
 		while (p < end && !isblank((unsigned char)*p))
 			p++;
 	}
-	add_cell(cells, start, end);
+	sample_columns_add_cell(cells, start, end);
 }
 
 /* count: how many are expected, or 0. */
-static void split(const struct columns *columns, struct sample_text line,
-		  size_t count, struct cells *cells)
+static void sample_columns_split(const struct columns *columns,
+				 struct sample_text line, size_t count,
+				 struct cells *cells)
 {
 	cells->count = 0;
 	switch (columns->run->layout->separator) {
@@ -113,7 +115,7 @@ static int read_header(struct columns *columns, struct sample_text line,
 	}
 	memset(columns->rank, 0, sizeof(columns->rank));
 	memset(columns->units, 0, sizeof(columns->units));
-	split(columns, line, 0, &columns->header);
+	sample_columns_split(columns, line, 0, &columns->header);
 	for (unsigned field = 0; field < FIELDS; field++) {
 		const struct expressions *names =
 			&columns->run->layout->fields[field];
@@ -182,7 +184,7 @@ static int read_units(struct columns *columns, struct sample_text line,
 
 	if (rc <= 0)
 		return rc;
-	split(columns, line, columns->header.count, &cells);
+	sample_columns_split(columns, line, columns->header.count, &cells);
 	for (size_t c = 0; c < cells.count; c++)
 		if (cells.list[c].size + 3 <= UNIT_SIZE)
 			snprintf(columns->units[c], UNIT_SIZE, "(%.*s)",
@@ -191,7 +193,8 @@ static int read_units(struct columns *columns, struct sample_text line,
 }
 
 /* The text that holds the unit of a column. */
-static struct sample_text unit_of(const struct columns *columns, size_t column)
+static struct sample_text
+sample_columns_find_unit(const struct columns *columns, size_t column)
 {
 	const char *unit = columns->units[column];
 
@@ -205,7 +208,8 @@ static void put_cells(const struct columns *columns, const struct cells *cells,
 	for (unsigned field = 0; field < FIELDS; field++)
 		for (size_t c = 0;
 		     c < columns->header.count && c < cells->count; c++) {
-			struct sample_text unit = unit_of(columns, c);
+			struct sample_text unit =
+				sample_columns_find_unit(columns, c);
 
 			if (columns->rank[field][c])
 				row_put(columns->run, row, field,
@@ -214,8 +218,8 @@ static void put_cells(const struct columns *columns, const struct cells *cells,
 		}
 }
 
-static int read_row(struct columns *columns, struct sample_text line,
-		    struct error *err)
+static int sample_columns_read_row(struct columns *columns,
+				   struct sample_text line, struct error *err)
 {
 	struct cells cells;
 	struct row *row;
@@ -226,7 +230,7 @@ static int read_row(struct columns *columns, struct sample_text line,
 	rc = read_units(columns, line, err);
 	if (rc)
 		return rc < 0 ? -1 : 0;
-	split(columns, line, columns->header.count, &cells);
+	sample_columns_split(columns, line, columns->header.count, &cells);
 	rc = is_row(columns, line, &cells, err);
 	if (rc <= 0)
 		return rc;
@@ -238,8 +242,8 @@ static int read_row(struct columns *columns, struct sample_text line,
 	return 0;
 }
 
-static int read_line(struct columns *columns, struct sample_text line,
-		     struct error *err)
+static int sample_columns_read_line(struct columns *columns,
+				    struct sample_text line, struct error *err)
 {
 	const struct layout *layout = columns->run->layout;
 	int rc = run_match(columns->run, layout->when, line,
@@ -258,8 +262,9 @@ static int read_line(struct columns *columns, struct sample_text line,
 			return -1;
 		columns->closed = rc;
 	}
-	return columns->known && !columns->closed ? read_row(columns, line, err)
-						  : 0;
+	return columns->known && !columns->closed
+		       ? sample_columns_read_row(columns, line, err)
+		       : 0;
 }
 
 int columns_read(struct run *run, struct error *err)
@@ -272,7 +277,7 @@ int columns_read(struct run *run, struct error *err)
 		return error_nomem(err, "samples");
 	columns->run = run;
 	while (line_next(run->lines, run->lines_size, &at, &line))
-		if (read_line(columns, line.text, err) < 0)
+		if (sample_columns_read_line(columns, line.text, err) < 0)
 			return -1;
 	return 0;
 }

@@ -68,8 +68,8 @@ static int undo(struct buffer *out, size_t size)
 	return -1;
 }
 
-static int put_number(struct buffer *out, bool has, double value,
-		      struct error *err)
+static int sample_put_number(struct buffer *out, bool has, double value,
+			     struct error *err)
 {
 	return has && isfinite(value) ? buffer_printf(out, err, ",%.7g", value)
 				      : buffer_text(out, ",null", err);
@@ -96,14 +96,15 @@ int sample_format_put_head(struct buffer *out,
 	return 0;
 }
 
-static int put_device(struct buffer *out, uint32_t index,
-		      const struct device_sample *row, bool first,
-		      struct error *err)
+static int sample_put_device(struct buffer *out, uint32_t index,
+			     const struct device_sample *row, bool first,
+			     struct error *err)
 {
 	if (buffer_printf(out, err, "%s[%u", first ? "" : ",", index) < 0)
 		return -1;
 	for (int i = 0; i < READINGS; i++)
-		if (put_number(out, row->has & 1U << i, row->value[i], err) < 0)
+		if (sample_put_number(out, row->has & 1U << i, row->value[i],
+				      err) < 0)
 			return -1;
 	return buffer_text(out, "]", err);
 }
@@ -121,7 +122,7 @@ int sample_format_put_devices(struct buffer *out, int64_t time_ms,
 	for (size_t i = 0; i < count; i++) {
 		if (!rows[i])
 			continue;
-		if (put_device(out, indices[i], rows[i], first, err) < 0)
+		if (sample_put_device(out, indices[i], rows[i], first, err) < 0)
 			return undo(out, size);
 		first = false;
 	}
@@ -138,8 +139,8 @@ int sample_format_put_host(struct buffer *out, int64_t time_ms,
 		return undo(out, size);
 	from = out->size;
 	for (int i = 0; i < HOST_READINGS; i++)
-		if (put_number(out, sample->has & 1U << i, sample->value[i],
-			       err) < 0)
+		if (sample_put_number(out, sample->has & 1U << i,
+				      sample->value[i], err) < 0)
 			return undo(out, size);
 	if (buffer_text(out, "]}\n", err) < 0)
 		return undo(out, size);
@@ -208,8 +209,8 @@ static int read_head(struct sample_format_columns *columns, const cJSON *object,
 }
 
 /* Store the numbers of a list as values, by the meaning of their columns. */
-static void read_numbers(const cJSON *item, const int *columns, double *values,
-			 unsigned *has)
+static void sample_format_read_numbers(const cJSON *item, const int *columns,
+				       double *values, unsigned *has)
 {
 	for (size_t i = 0; item && i < COLUMNS_MAX; item = item->next, i++) {
 		int place = columns[i] - 1;
@@ -221,9 +222,10 @@ static void read_numbers(const cJSON *item, const int *columns, double *values,
 	}
 }
 
-static int read_devices(const struct sample_format_columns *columns,
-			const cJSON *list, struct sample_format_line *line,
-			struct error *err)
+static int
+sample_format_read_devices(const struct sample_format_columns *columns,
+			   const cJSON *list, struct sample_format_line *line,
+			   struct error *err)
 {
 	int count = cJSON_GetArraySize(list);
 	const cJSON *item;
@@ -245,17 +247,18 @@ static int read_devices(const struct sample_format_columns *columns,
 			return error_set(err, EPROTO,
 					 "samples: a device has no index");
 		point->index = (uint32_t)index->valuedouble;
-		read_numbers(index->next, columns->device, point->value,
-			     &point->has);
+		sample_format_read_numbers(index->next, columns->device,
+					   point->value, &point->has);
 		line->count++;
 	}
 	line->kind = SAMPLE_FORMAT_DEVICES;
 	return 0;
 }
 
-static int read_point(const struct sample_format_columns *columns,
-		      const cJSON *object, struct sample_format_line *line,
-		      struct error *err)
+static int sample_format_read_point(const struct sample_format_columns *columns,
+				    const cJSON *object,
+				    struct sample_format_line *line,
+				    struct error *err)
 {
 	const cJSON *time = json_get(object, "t");
 	const cJSON *list = json_get(object, "d");
@@ -269,11 +272,11 @@ static int read_point(const struct sample_format_columns *columns,
 		return error_set(err, EPROTO, "samples: a line has no time");
 	line->time_ms = (int64_t)time->valuedouble;
 	if (cJSON_IsArray(list))
-		return read_devices(columns, list, line, err);
+		return sample_format_read_devices(columns, list, line, err);
 	if (cJSON_IsArray(host)) {
 		line->kind = SAMPLE_FORMAT_HOST;
-		read_numbers(host->child, columns->host, line->host.value,
-			     &line->host.has);
+		sample_format_read_numbers(host->child, columns->host,
+					   line->host.value, &line->host.has);
 		return 0;
 	}
 	if (!text)
@@ -305,7 +308,7 @@ int sample_format_read(struct sample_format_columns *columns, const char *text,
 		return -1;
 	rc = cJSON_HasObjectItem(object, "trace")
 		     ? read_head(columns, object, line, err)
-		     : read_point(columns, object, line, err);
+		     : sample_format_read_point(columns, object, line, err);
 	cJSON_Delete(object);
 	if (rc < 0)
 		sample_format_line_clear(line);

@@ -14,8 +14,8 @@ struct tree {
 	size_t start; /* of the path within the device */
 };
 
-static int walk(struct tree *tree, const cJSON *item, size_t used,
-		unsigned depth, struct error *err);
+static int sample_json_walk(struct tree *tree, const cJSON *item, size_t used,
+			    unsigned depth, struct error *err);
 
 /* A scalar as text; false: null, an object or an array. */
 static bool scalar(const cJSON *item, char *copy, size_t size,
@@ -37,8 +37,8 @@ static bool scalar(const cJSON *item, char *copy, size_t size,
 	return true;
 }
 
-static int put_value(struct tree *tree, const cJSON *item, size_t used,
-		     struct error *err)
+static int sample_json_put_value(struct tree *tree, const cJSON *item,
+				 size_t used, struct error *err)
 {
 	const cJSON *value = cJSON_GetObjectItem(item, "value");
 	const cJSON *unit = cJSON_GetObjectItem(item, "unit");
@@ -83,7 +83,8 @@ static int walk_members(struct tree *tree, const cJSON *item, size_t used,
 		index++;
 		if (size < 0 || from + (size_t)size + 1 >= PATH_SIZE)
 			continue;
-		if (walk(tree, member, from + (size_t)size, depth + 1, err) < 0)
+		if (sample_json_walk(tree, member, from + (size_t)size,
+				     depth + 1, err) < 0)
 			return -1;
 	}
 	return 0;
@@ -108,17 +109,17 @@ static int walk_device(struct tree *tree, const cJSON *item, size_t used,
 	return rc;
 }
 
-static int walk(struct tree *tree, const cJSON *item, size_t used,
-		unsigned depth, struct error *err)
+static int sample_json_walk(struct tree *tree, const cJSON *item, size_t used,
+			    unsigned depth, struct error *err)
 {
 	const struct expressions *devices = &tree->run->layout->device;
 	size_t index;
 	int rc;
 
 	if (!cJSON_IsObject(item) && !cJSON_IsArray(item))
-		return put_value(tree, item, used, err);
+		return sample_json_put_value(tree, item, used, err);
 	if (cJSON_GetObjectItem(item, "value"))
-		return put_value(tree, item, used, err);
+		return sample_json_put_value(tree, item, used, err);
 	if (depth > DEPTH_MAX)
 		return 0;
 	if (!tree->row && cJSON_IsObject(item)) {
@@ -137,7 +138,7 @@ static int walk(struct tree *tree, const cJSON *item, size_t used,
 /* Parse from the first line where a JSON text begins: tools print warnings
  * before it.
  */
-static cJSON *parse(const struct run *run)
+static cJSON *sample_json_parse(const struct run *run)
 {
 	struct line line;
 	size_t at = 0;
@@ -168,8 +169,8 @@ int json_read(struct run *run, struct error *err)
 	if (!tree)
 		return error_nomem(err, "samples");
 	tree->run = run;
-	json = parse(run);
-	rc = json ? walk(tree, json, 0, 0, err) : 0;
+	json = sample_json_parse(run);
+	rc = json ? sample_json_walk(tree, json, 0, 0, err) : 0;
 	cJSON_Delete(json);
 	return rc;
 }

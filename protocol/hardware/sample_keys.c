@@ -53,7 +53,8 @@ static size_t enclosing(struct keys *keys, size_t indent)
 }
 
 /* The path of a name inside a section of `used` bytes; 0: too long. */
-static size_t path_of(struct keys *keys, size_t used, struct sample_text name)
+static size_t keys_append_path(struct keys *keys, size_t used,
+			       struct sample_text name)
 {
 	name = text_trim(name, " \t");
 	if (used + name.size + 1 >= PATH_SIZE)
@@ -72,7 +73,7 @@ static int key_line(struct keys *keys, const struct line *line,
 
 	if (at < name.size)
 		name.size = at;
-	size = path_of(keys, enclosing(keys, line->indent), name);
+	size = keys_append_path(keys, enclosing(keys, line->indent), name);
 	if (!size)
 		return 0;
 	if (at < line->text.size && at + 1 < line->text.size) {
@@ -104,8 +105,8 @@ static void resume_row(struct keys *keys)
 }
 
 /* 1: the line begins a device, or holds values for the devices after it. */
-static int device_line(struct keys *keys, const struct line *line,
-		       struct error *err)
+static int keys_read_device(struct keys *keys, const struct line *line,
+			    struct error *err)
 {
 	const struct layout *layout = keys->run->layout;
 	struct line key = { 0 };
@@ -156,7 +157,7 @@ int keys_read(struct run *run, struct error *err)
 
 		if (!line.text.size)
 			continue;
-		rc = device_line(keys, &line, err);
+		rc = keys_read_device(keys, &line, err);
 		if (rc < 0 || (!rc && key_line(keys, &line, err) < 0))
 			return -1;
 	}

@@ -92,8 +92,8 @@ static int group_line(struct blocks *blocks, const struct line *line,
 	return 0;
 }
 
-static int device_line(struct blocks *blocks, const struct line *line,
-		       struct error *err)
+static int blocks_read_device(struct blocks *blocks, const struct line *line,
+			      struct error *err)
 {
 	const struct expressions *device = &blocks->run->layout->device;
 	size_t index;
@@ -126,7 +126,7 @@ int lines_read(struct run *run, struct error *err)
 		if (!rc && !blocks.closed)
 			rc = group_line(&blocks, &line, err);
 		if (!rc && !blocks.closed)
-			rc = device_line(&blocks, &line, err);
+			rc = blocks_read_device(&blocks, &line, err);
 		if (!rc && !blocks.closed)
 			rc = more_line(&blocks, &line, err);
 		if (rc < 0)

@@ -111,12 +111,12 @@ bool field_named(const char *name, unsigned *field)
 }
 
 /* Values may be quoted. */
-static struct sample_text trim(struct sample_text text)
+static struct sample_text sample_value_trim(struct sample_text text)
 {
 	return text_trim(text, " \t\"'");
 }
 
-static bool is_word(struct sample_text text, const char *word)
+static bool sample_text_is_word(struct sample_text text, const char *word)
 {
 	return strlen(word) == text.size &&
 	       !strncasecmp(word, text.data, text.size);
@@ -127,7 +127,7 @@ static bool says_nothing(const struct run *run, struct sample_text text)
 	if (!text.size)
 		return true;
 	for (size_t i = 0; i < run->sampler->na.count; i++)
-		if (is_word(text, run->sampler->na.items[i]))
+		if (sample_text_is_word(text, run->sampler->na.items[i]))
 			return true;
 	return false;
 }
@@ -137,7 +137,7 @@ static const struct unit *unit_find(enum dimension dimension,
 {
 	for (size_t i = 0; i < UNITS; i++)
 		if (units[i].dimension == dimension &&
-		    is_word(text, units[i].word))
+		    sample_text_is_word(text, units[i].word))
 			return &units[i];
 	return NULL;
 }
@@ -155,12 +155,12 @@ static const struct unit *unit_in_name(enum dimension dimension,
 	for (at = --end;
 	     at && name.data[at - 1] != '(' && name.data[at - 1] != '[';)
 		at--;
-	return unit_find(dimension, trim((struct sample_text){ name.data + at,
-							       end - at }));
+	return unit_find(dimension, sample_value_trim((struct sample_text){
+					    name.data + at, end - at }));
 }
 
 /* Digits with a point and an exponent, as far as they go; 0: none. */
-static size_t number_size(const char *text, size_t size)
+static size_t sample_measure_number(const char *text, size_t size)
 {
 	size_t at = size && (text[0] == '-' || text[0] == '+'), digits = at;
 
@@ -178,9 +178,9 @@ static size_t number_size(const char *text, size_t size)
 /* The size of the number at the start, and the text behind it. */
 static size_t split_number(struct sample_text text, struct sample_text *behind)
 {
-	size_t size = number_size(text.data, text.size);
+	size_t size = sample_measure_number(text.data, text.size);
 
-	*behind = trim(
+	*behind = sample_value_trim(
 		(struct sample_text){ text.data + size, text.size - size });
 	return size;
 }
@@ -199,16 +199,18 @@ static struct sample_text choose_half(enum reading reading,
 		return text;
 	half.data = slash + 1;
 	half.size = (size_t)(text.data + text.size - half.data);
-	half = trim(half);
+	half = sample_value_trim(half);
 	split_number(half, unit);
 	if (readings[reading].half == SECOND)
 		return half;
-	return trim(
+	return sample_value_trim(
 		(struct sample_text){ text.data, (size_t)(slash - text.data) });
 }
 
-static bool read_number(enum reading reading, struct sample_text text,
-			const struct sample_text *name, double *number)
+static bool sample_row_read_number(enum reading reading,
+				   struct sample_text text,
+				   const struct sample_text *name,
+				   double *number)
 {
 	enum dimension dimension = readings[reading].dimension;
 	struct sample_text behind, shared = { "", 0 };
@@ -236,7 +238,8 @@ static bool read_number(enum reading reading, struct sample_text text,
 	       *number <= readings[reading].max;
 }
 
-static bool put_word(struct row *row, unsigned field, struct sample_text text)
+static bool sample_row_put_word(struct row *row, unsigned field,
+				struct sample_text text)
 {
 	char *word = (char *)row + fields[field].offset;
 	size_t size;
@@ -265,17 +268,17 @@ bool row_put(const struct run *run, struct row *row, unsigned field,
 {
 	double number;
 
-	text = trim(text);
+	text = sample_value_trim(text);
 	if ((row->rank[field] && row->rank[field] <= rank) ||
 	    says_nothing(run, text))
 		return false;
 	if (field < FIELD_READINGS) {
-		if (!put_word(row, field, text))
+		if (!sample_row_put_word(row, field, text))
 			return false;
 	} else {
 		enum reading reading = (enum reading)(field - FIELD_READINGS);
 
-		if (!read_number(reading, text, unit, &number))
+		if (!sample_row_read_number(reading, text, unit, &number))
 			return false;
 		row->sample.value[reading] = number;
 		row->sample.has |= 1u << reading;
@@ -339,7 +342,7 @@ struct row *run_row(struct run *run, const struct row *words, struct error *err)
 }
 
 /* A memory total of 0 is none. A device's number includes its part. */
-static void complete(struct row *row)
+static void sample_row_complete(struct row *row)
 {
 	struct device_sample *sample = &row->sample;
 	unsigned total = 1u << READING_MEM_TOTAL_MIB;
@@ -360,7 +363,7 @@ void run_row_end(struct run *run)
 
 	if (!last)
 		return;
-	complete(last);
+	sample_row_complete(last);
 	for (size_t i = 0; *last->sample.device && i + 1 < run->count; i++) {
 		struct device_sample *sample = &run->rows[i].sample;
 

@@ -39,8 +39,9 @@ void sampler_free(struct sampler *sampler)
 }
 
 /* Every named group is a field, or begins with '_'. */
-static int check_groups(const struct expression *expression,
-			const struct value *value, struct error *err)
+static int sample_rules_check_groups(const struct expression *expression,
+				     const struct value *value,
+				     struct error *err)
 {
 	unsigned field;
 
@@ -66,7 +67,8 @@ static int read_grouped(const struct value *map, const char *key,
 	if (!value)
 		return 0;
 	*expression = expression_new(value, err);
-	return *expression ? check_groups(*expression, value, err) : -1;
+	return *expression ? sample_rules_check_groups(*expression, value, err)
+			   : -1;
 }
 
 #define EXPRESSIONS_MAX 32 /* of one list; `more` is a word of bits */
@@ -94,14 +96,14 @@ static int read_expressions(const struct value *value,
 		if (!expression)
 			return -1;
 		expressions->list[expressions->count++] = expression;
-		if (check_groups(expression, one, err) < 0)
+		if (sample_rules_check_groups(expression, one, err) < 0)
 			return -1;
 	}
 	return 0;
 }
 
-static int read_fields(const struct value *layout_value, struct layout *layout,
-		       struct error *err)
+static int sample_rules_read_fields(const struct value *layout_value,
+				    struct layout *layout, struct error *err)
 {
 	const struct value *map = value_get(layout_value, "fields");
 	const char *names[FIELDS + 1] = { NULL };
@@ -155,8 +157,8 @@ static const char *const form_words[] = { "lines", "columns", "keys", "json",
 					  NULL };
 static const char *const separator_words[] = { "comma", "blanks", "bar", NULL };
 
-static int read_layout(const struct value *value, struct layout *layout,
-		       struct error *err)
+static int sample_rules_read_layout(const struct value *value,
+				    struct layout *layout, struct error *err)
 {
 	const struct value *name = value_get(value, "name");
 	const struct value *read = value_get(value, "read");
@@ -197,7 +199,7 @@ static int read_layout(const struct value *value, struct layout *layout,
 	    read_expressions(value_get(value, "group"), &layout->group, err) <
 		    0)
 		return -1;
-	return form->fields ? read_fields(value, layout, err) : 0;
+	return form->fields ? sample_rules_read_fields(value, layout, err) : 0;
 }
 
 struct sampler *sampler_new(const struct value *monitor, struct error *err)
@@ -230,8 +232,10 @@ struct sampler *sampler_new(const struct value *monitor, struct error *err)
 	while (sampler->count < count) {
 		const struct value *value = value_at(layouts, sampler->count);
 
-		if (read_layout(value, &sampler->layouts[sampler->count++],
-				err) < 0)
+		if (sample_rules_read_layout(value,
+					     &sampler->layouts
+						      [sampler->count++],
+					     err) < 0)
 			return NULL;
 	}
 	return take(sampler);

@@ -191,7 +191,7 @@ static bool pattern_fits(const struct pattern *pattern, const char *name,
 			   strspn(name + before, "0123456789") >= middle);
 }
 
-static int by_version(const void *a, const void *b)
+static int sysroot_compare_versions(const void *a, const void *b)
 {
 	return strverscmp(*(char *const *)a, *(char *const *)b);
 }
@@ -235,7 +235,8 @@ int sysroot_glob(const struct sysroot *roots, const char *text, bool digits,
 			return -1;
 	}
 	if (got.count)
-		qsort(got.items, got.count, sizeof(*got.items), by_version);
+		qsort(got.items, got.count, sizeof(*got.items),
+		      sysroot_compare_versions);
 	strings_clear(paths);
 	*paths = got;
 	got = (struct strings){ 0 };

@@ -85,7 +85,8 @@ const char *http_cookie(const struct http_request *request, const char *name)
 
 /* The loop. */
 
-static int timer_run(sd_event_source *source, uint64_t usec, void *arg);
+static int http_server_timer_run(sd_event_source *source, uint64_t usec,
+				 void *arg);
 
 static void stream_wake(struct stream *stream)
 {
@@ -112,7 +113,7 @@ static bool wake_streams(struct http_server *server)
 }
 
 /* libmicrohttpd may have work although no descriptor is ready. */
-static void go_on(struct http_server *server, bool streams)
+static void http_server_continue(struct http_server *server, bool streams)
 {
 	MHD_UNSIGNED_LONG_LONG wait_ms = TURN_MS, asked_ms;
 	bool asks = MHD_get_timeout(server->daemon, &asked_ms) == MHD_YES;
@@ -120,25 +121,26 @@ static void go_on(struct http_server *server, bool streams)
 	if (asks && (!streams || asked_ms < TURN_MS))
 		wait_ms = asked_ms;
 	if (asks || streams)
-		loop_timer(server->loop, &server->timer, wait_ms, timer_run,
-			   server, NULL);
+		loop_timer(server->loop, &server->timer, wait_ms,
+			   http_server_timer_run, server, NULL);
 	else
 		loop_timer_stop(server->timer);
 }
 
-static int timer_run(sd_event_source *source, uint64_t usec, void *arg)
+static int http_server_timer_run(sd_event_source *source, uint64_t usec,
+				 void *arg)
 {
 	struct http_server *server = arg;
 	bool more = wake_streams(server);
 
 	MHD_run(server->daemon);
-	go_on(server, more);
+	http_server_continue(server, more);
 	return 0;
 }
 
 static int io_run(sd_event_source *source, int fd, uint32_t events, void *arg)
 {
-	return timer_run(source, 0, arg);
+	return http_server_timer_run(source, 0, arg);
 }
 
 /* Streams. */
@@ -160,7 +162,7 @@ static ssize_t stream_read(void *arg, uint64_t at, char *to, size_t room)
 	return 0;
 }
 
-static void stream_free(void *arg)
+static void http_stream_free(void *arg)
 {
 	struct stream *stream = arg;
 	struct http_server *server = stream->server;
@@ -185,7 +187,8 @@ void http_server_publish(struct http_server *server, const void *topic,
 			stream->ended = true;
 	}
 	/* No descriptor becomes ready by this. */
-	loop_timer(server->loop, &server->timer, 0, timer_run, server, NULL);
+	loop_timer(server->loop, &server->timer, 0, http_server_timer_run,
+		   server, NULL);
 }
 
 /* Writing to a stream shows whether its client is gone. */
@@ -210,7 +213,8 @@ static int hangup_run(sd_event_source *source, int fd, uint32_t events,
 
 	sd_event_source_set_enabled(source, SD_EVENT_OFF);
 	stream->ended = true;
-	loop_timer(server->loop, &server->timer, 0, timer_run, server, NULL);
+	loop_timer(server->loop, &server->timer, 0, http_server_timer_run,
+		   server, NULL);
 	return 0;
 }
 
@@ -227,9 +231,9 @@ static void watch_hangup(struct stream *stream)
 				stream);
 }
 
-static struct MHD_Response *stream_open(struct http_server *server,
-					struct MHD_Connection *connection,
-					struct http_reply *reply)
+static struct MHD_Response *http_stream_open(struct http_server *server,
+					     struct MHD_Connection *connection,
+					     struct http_reply *reply)
 {
 	struct stream *stream = server->streams_count < HTTP_STREAMS_MAX
 					? calloc(1, sizeof(*stream))
@@ -251,11 +255,11 @@ static struct MHD_Response *stream_open(struct http_server *server,
 	server->streams_count++;
 	response = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN,
 						     STREAM_PIECE, stream_read,
-						     stream, stream_free);
+						     stream, http_stream_free);
 	if (response)
 		watch_hangup(stream);
 	else
-		stream_free(stream);
+		http_stream_free(stream);
 	return response;
 }
 
@@ -278,7 +282,7 @@ static enum MHD_Result send_reply(struct http_server *server,
 	struct MHD_Response *response;
 	enum MHD_Result done;
 
-	response = reply->topic ? stream_open(server, connection, reply)
+	response = reply->topic ? http_stream_open(server, connection, reply)
 				: MHD_create_response_from_buffer(
 					  reply->body.size, reply->body.data,
 					  MHD_RESPMEM_MUST_COPY);
@@ -303,10 +307,11 @@ static bool too_many(struct http_server *server)
 	return ++server->answers > HTTP_RATE;
 }
 
-static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection,
-				  const char *path, const char *method,
-				  const char *version, const char *body,
-				  size_t *body_size, void **seen)
+static enum MHD_Result
+http_server_take_request(void *arg, struct MHD_Connection *connection,
+			 const char *path, const char *method,
+			 const char *version, const char *body,
+			 size_t *body_size, void **seen)
 {
 	struct http_server *server = arg;
 	struct http_request request = { path, connection };
@@ -351,7 +356,7 @@ static void on_words(void *arg, const char *fmt, va_list words)
 
 /* Making and unmaking. */
 
-static bool is_loopback(const struct sockaddr *address)
+static bool http_address_is_loopback(const struct sockaddr *address)
 {
 	const struct sockaddr_in *four = (const void *)address;
 	const struct sockaddr_in6 *six = (const void *)address;
@@ -362,7 +367,7 @@ static bool is_loopback(const struct sockaddr *address)
 }
 
 /* ADDRESS:PORT to its socket address; the caller frees it. */
-static struct addrinfo *parse(const char *text, struct error *err)
+static struct addrinfo *http_address_parse(const char *text, struct error *err)
 {
 	static const struct addrinfo hints = {
 		.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE,
@@ -387,8 +392,8 @@ static struct addrinfo *parse(const char *text, struct error *err)
 	return found;
 }
 
-static int listen_at(const struct addrinfo *at, const char *text,
-		     struct error *err)
+static int http_server_listen_at(const struct addrinfo *at, const char *text,
+				 struct error *err)
 {
 	int on = 1, fd;
 
@@ -435,7 +440,8 @@ static char *read_pem(const char *path, struct error *err)
 	return buffer_take(&text);
 }
 
-static int start(struct http_server *server, int fd, struct error *err)
+static int http_server_start(struct http_server *server, int fd,
+			     struct error *err)
 {
 	unsigned int flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME |
 			     MHD_USE_ERROR_LOG |
@@ -451,9 +457,9 @@ static int start(struct http_server *server, int fd, struct error *err)
 	if (!server->certificate)
 		tls[0].option = MHD_OPTION_END;
 	server->daemon =
-		MHD_start_daemon(flags, 0, NULL, NULL, on_request, server,
-				 MHD_OPTION_EXTERNAL_LOGGER, on_words, server,
-				 MHD_OPTION_LISTEN_SOCKET, fd,
+		MHD_start_daemon(flags, 0, NULL, NULL, http_server_take_request,
+				 server, MHD_OPTION_EXTERNAL_LOGGER, on_words,
+				 server, MHD_OPTION_LISTEN_SOCKET, fd,
 				 MHD_OPTION_NOTIFY_CONNECTION,
 				 http_visitors_changed, &server->visitors,
 				 MHD_OPTION_CONNECTION_LIMIT,
@@ -487,16 +493,16 @@ static int join_loop(struct http_server *server, struct error *err)
 			  server, err);
 }
 
-static int open_server(struct http_server *server,
-		       const struct http_config *config, struct error *err)
+static int http_server_open(struct http_server *server,
+			    const struct http_config *config, struct error *err)
 {
-	struct addrinfo *at = parse(config->address, err);
+	struct addrinfo *at = http_address_parse(config->address, err);
 	int fd;
 
 	if (!at)
 		return -1;
 	if (config->loopback_only && !config->certificate &&
-	    !is_loopback(at->ai_addr)) {
+	    !http_address_is_loopback(at->ai_addr)) {
 		freeaddrinfo(at);
 		return error_set(err, EINVAL,
 				 "%.80s is not valid here without a "
@@ -504,7 +510,7 @@ static int open_server(struct http_server *server,
 				 "such as 127.0.0.1",
 				 config->address);
 	}
-	fd = listen_at(at, config->address, err);
+	fd = http_server_listen_at(at, config->address, err);
 	freeaddrinfo(at);
 	if (fd < 0)
 		return -1;
@@ -512,7 +518,8 @@ static int open_server(struct http_server *server,
 		close(fd);
 		return -1;
 	}
-	return start(server, fd, err) < 0 ? -1 : join_loop(server, err);
+	return http_server_start(server, fd, err) < 0 ? -1
+						      : join_loop(server, err);
 }
 
 struct http_server *http_server_new(sd_event *loop,
@@ -540,7 +547,7 @@ struct http_server *http_server_new(sd_event *loop,
 	    (!(server->certificate = read_pem(config->certificate, err)) ||
 	     !(server->key = read_pem(config->key, err))))
 		return NULL;
-	return open_server(server, config, err) < 0 ? NULL : take(server);
+	return http_server_open(server, config, err) < 0 ? NULL : take(server);
 }
 
 void http_server_free(struct http_server *server)

@@ -20,7 +20,8 @@ void http_visitors_init(struct http_visitors *visitors, size_t limit)
 	visitors->limit = limit;
 }
 
-static void unlist(struct http_visitors *visitors, struct http_visitor *visitor)
+static void http_visitors_unlist(struct http_visitors *visitors,
+				 struct http_visitor *visitor)
 {
 	if (visitor->listed)
 		TAILQ_REMOVE(&visitors->list, visitor, next);
@@ -34,13 +35,13 @@ static struct http_visitor *visitor_of(struct MHD_Connection *connection)
 		->socket_context;
 }
 
-static void make_room(struct http_visitors *visitors)
+static void http_visitors_make_room(struct http_visitors *visitors)
 {
 	struct http_visitor *oldest = TAILQ_FIRST(&visitors->list);
 
 	if (!oldest || visitors->count <= visitors->limit)
 		return;
-	unlist(visitors, oldest);
+	http_visitors_unlist(visitors, oldest);
 	shutdown(MHD_get_connection_info(oldest->connection,
 					 MHD_CONNECTION_INFO_CONNECTION_FD)
 			 ->connect_fd,
@@ -57,12 +58,12 @@ void http_visitors_changed(void *arg, struct MHD_Connection *connection,
 	if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
 		visitors->count--;
 		if (visitor)
-			unlist(visitors, visitor);
+			http_visitors_unlist(visitors, visitor);
 		free(visitor);
 		return;
 	}
 	visitors->count++;
-	make_room(visitors);
+	http_visitors_make_room(visitors);
 	*context = visitor = calloc(1, sizeof(*visitor));
 	if (!visitor)
 		return;
@@ -88,5 +89,5 @@ void http_visitors_stay(struct http_visitors *visitors,
 	struct http_visitor *visitor = visitor_of(connection);
 
 	if (visitor)
-		unlist(visitors, visitor);
+		http_visitors_unlist(visitors, visitor);
 }

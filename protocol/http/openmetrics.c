@@ -44,7 +44,7 @@ void openmetrics_end(struct openmetrics *metrics, struct http_reply *reply)
 	reply->status = 500;
 }
 
-static void put(struct openmetrics *metrics, const char *text)
+static void openmetrics_put_text(struct openmetrics *metrics, const char *text)
 {
 	if (buffer_text(metrics->out, text, NULL) < 0)
 		metrics->failed = true;
@@ -66,7 +66,8 @@ void openmetrics_family(struct openmetrics *metrics, const char *name,
 }
 
 /* A label's text, which may be from outside. */
-static void put_escaped(struct openmetrics *metrics, const char *text)
+static void openmetrics_put_escaped(struct openmetrics *metrics,
+				    const char *text)
 {
 	char line[LABEL_MAX];
 	char one[2] = "";
@@ -76,13 +77,13 @@ static void put_escaped(struct openmetrics *metrics, const char *text)
 	printable(line, strlen(line));
 	for (const char *at = line; *at; at++) {
 		if (*at == '"' || *at == '\\')
-			put(metrics, "\\");
+			openmetrics_put_text(metrics, "\\");
 		one[0] = *at;
-		put(metrics, one);
+		openmetrics_put_text(metrics, one);
 	}
 }
 
-static void put_number(struct openmetrics *metrics, double value)
+static void openmetrics_put_number(struct openmetrics *metrics, double value)
 {
 	const char *word = isnan(value)     ? "NaN"
 			   : value > 1e308  ? "+Inf"
@@ -90,31 +91,32 @@ static void put_number(struct openmetrics *metrics, double value)
 					    : NULL;
 
 	if (word)
-		put(metrics, word);
+		openmetrics_put_text(metrics, word);
 	else if (buffer_printf(metrics->out, NULL, "%.15g", value) < 0)
 		metrics->failed = true;
-	put(metrics, "\n");
+	openmetrics_put_text(metrics, "\n");
 }
 
-static void put_value(struct openmetrics *metrics, const char *suffix,
-		      double value, va_list labels)
+static void openmetrics_put_value(struct openmetrics *metrics,
+				  const char *suffix, double value,
+				  va_list labels)
 {
 	const char *before = "{", *label;
 
-	put(metrics, metrics->name);
-	put(metrics, suffix);
+	openmetrics_put_text(metrics, metrics->name);
+	openmetrics_put_text(metrics, suffix);
 	while ((label = va_arg(labels, const char *))) {
 		const char *text = va_arg(labels, const char *);
 
-		put(metrics, before);
-		put(metrics, label);
-		put(metrics, "=\"");
-		put_escaped(metrics, text ? text : "");
-		put(metrics, "\"");
+		openmetrics_put_text(metrics, before);
+		openmetrics_put_text(metrics, label);
+		openmetrics_put_text(metrics, "=\"");
+		openmetrics_put_escaped(metrics, text ? text : "");
+		openmetrics_put_text(metrics, "\"");
 		before = ",";
 	}
-	put(metrics, *before == ',' ? "} " : " ");
-	put_number(metrics, value);
+	openmetrics_put_text(metrics, *before == ',' ? "} " : " ");
+	openmetrics_put_number(metrics, value);
 }
 
 static void put_suffixed(struct openmetrics *metrics, const char *suffix,
@@ -125,7 +127,7 @@ static void put_suffixed(struct openmetrics *metrics, const char *suffix,
 	va_list labels;
 
 	va_start(labels, value);
-	put_value(metrics, suffix, value, labels);
+	openmetrics_put_value(metrics, suffix, value, labels);
 	va_end(labels);
 }
 
@@ -134,7 +136,7 @@ void openmetrics_value(struct openmetrics *metrics, double value, ...)
 	va_list labels;
 
 	va_start(labels, value);
-	put_value(metrics, metrics->suffix, value, labels);
+	openmetrics_put_value(metrics, metrics->suffix, value, labels);
 	va_end(labels);
 }
 

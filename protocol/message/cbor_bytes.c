@@ -7,7 +7,8 @@
 
 #define HEAD_MAX 9 /* bytes before a text, or of a number */
 
-static int put(struct token_sink *base, const struct token *token)
+static int cbor_bytes_put_token(struct token_sink *base,
+				const struct token *token)
 {
 	struct buffer *out = ((struct cbor_bytes_sink *)base)->out;
 	size_t text = token->kind == TOKEN_TEXT ? token->size : 0;
@@ -56,14 +57,14 @@ static int put(struct token_sink *base, const struct token *token)
 struct token_sink *cbor_bytes_sink(struct cbor_bytes_sink *sink,
 				   struct buffer *out, struct error *err)
 {
-	sink->sink = (struct token_sink){ put, err };
+	sink->sink = (struct token_sink){ cbor_bytes_put_token, err };
 	sink->out = out;
 	return &sink->sink;
 }
 
 /* What libcbor found. */
 
-static void take_number(void *arg, uint64_t value)
+static void cbor_bytes_take_number(void *arg, uint64_t value)
 {
 	*(struct token *)arg =
 		(struct token){ .kind = TOKEN_UNSIGNED, .number = value };
@@ -71,17 +72,17 @@ static void take_number(void *arg, uint64_t value)
 
 static void take_uint8(void *arg, uint8_t value)
 {
-	take_number(arg, value);
+	cbor_bytes_take_number(arg, value);
 }
 
 static void take_uint16(void *arg, uint16_t value)
 {
-	take_number(arg, value);
+	cbor_bytes_take_number(arg, value);
 }
 
 static void take_uint32(void *arg, uint32_t value)
 {
-	take_number(arg, value);
+	cbor_bytes_take_number(arg, value);
 }
 
 /* The number is -1 - value. Below -2^63 the token stays TOKEN_NONE. */
@@ -114,14 +115,14 @@ static void take_double(void *arg, double value)
 		(struct token){ .kind = TOKEN_REAL, .real = value };
 }
 
-static void take_text(void *arg, cbor_data data, size_t size)
+static void cbor_bytes_take_text(void *arg, cbor_data data, size_t size)
 {
 	*(struct token *)arg = (struct token){ .kind = TOKEN_TEXT,
 					       .size = size,
 					       .text = (const char *)data };
 }
 
-static void take_list(void *arg, size_t size)
+static void cbor_bytes_take_list(void *arg, size_t size)
 {
 	*(struct token *)arg =
 		(struct token){ .kind = TOKEN_LIST, .size = size };
@@ -154,7 +155,7 @@ static size_t least(const struct token *token)
 					     : 0;
 }
 
-static int next(struct token_source *base, struct token *token)
+static int cbor_bytes_read_token(struct token_source *base, struct token *token)
 {
 	struct cbor_bytes_source *source = (struct cbor_bytes_source *)base;
 	struct cbor_decoder_result result;
@@ -184,7 +185,8 @@ struct token_source *cbor_bytes_source(struct cbor_bytes_source *source,
 				       const char *data, size_t size,
 				       struct error *err)
 {
-	source->source = (struct token_source){ .next = next, .err = err };
+	source->source = (struct token_source){ .next = cbor_bytes_read_token,
+						.err = err };
 	source->data = data;
 	source->size = size;
 	source->at = 0;
@@ -192,14 +194,14 @@ struct token_source *cbor_bytes_source(struct cbor_bytes_source *source,
 	source->callbacks.uint8 = take_uint8;
 	source->callbacks.uint16 = take_uint16;
 	source->callbacks.uint32 = take_uint32;
-	source->callbacks.uint64 = take_number;
+	source->callbacks.uint64 = cbor_bytes_take_number;
 	source->callbacks.negint8 = take_negint8;
 	source->callbacks.negint16 = take_negint16;
 	source->callbacks.negint32 = take_negint32;
 	source->callbacks.negint64 = take_negative;
 	source->callbacks.float8 = take_double;
-	source->callbacks.string = take_text;
-	source->callbacks.array_start = take_list;
+	source->callbacks.string = cbor_bytes_take_text;
+	source->callbacks.array_start = cbor_bytes_take_list;
 	source->callbacks.map_start = take_object;
 	source->callbacks.null = take_null;
 	source->callbacks.boolean = take_bool;

@@ -22,7 +22,7 @@ static size_t text_bound(const char *text, size_t size)
 	return bytes;
 }
 
-static int put(struct token_sink *base, const struct token *token)
+static int bound_count_token(struct token_sink *base, const struct token *token)
 {
 	struct bound_sink *bound = (struct bound_sink *)base;
 
@@ -38,7 +38,7 @@ static int put(struct token_sink *base, const struct token *token)
 
 size_t codec_bound(const struct schema *schema, const void *from)
 {
-	struct bound_sink bound = { .sink.put = put };
+	struct bound_sink bound = { .sink.put = bound_count_token };
 
 	codec_write(schema, from, NULL, &bound.sink);
 	return bound.bytes;

@@ -12,7 +12,8 @@
 /* 2^53 - 1: a larger number of JSON may have been rounded. */
 #define READ_MAX 9007199254740991.0
 
-static void describe(const struct token *token, char *text, size_t size)
+static void codec_describe_token(const struct token *token, char *text,
+				 size_t size)
 {
 	static const char *const words[] = {
 		[TOKEN_NULL] = "null",
@@ -34,12 +35,13 @@ static void describe(const struct token *token, char *text, size_t size)
 		snprintf(text, size, "%s", words[token->kind]);
 }
 
-static int wrong(const struct field *field, const struct token *token,
-		 const char *allowed, struct error *err)
+static int codec_refuse_token(const struct field *field,
+			      const struct token *token, const char *allowed,
+			      struct error *err)
 {
 	char found[64];
 
-	describe(token, found, sizeof(found));
+	codec_describe_token(token, found, sizeof(found));
 	return error_set(err, EPROTO, "%s: %s is not valid here; expected %s",
 			 field->name, found, allowed);
 }
@@ -86,8 +88,9 @@ static int read_u64(const struct field *field, const struct token *token,
 	bool negative;
 
 	if (!read_integer(token, source->json, &negative, &number) || negative)
-		return wrong(field, token, "an integer from 0 to 2^64-1",
-			     source->err);
+		return codec_refuse_token(field, token,
+					  "an integer from 0 to 2^64-1",
+					  source->err);
 	*to = number;
 	return 0;
 }
@@ -100,8 +103,9 @@ static int read_i64(const struct field *field, const struct token *token,
 
 	if (!read_integer(token, source->json, &negative, &magnitude) ||
 	    magnitude > (uint64_t)INT64_MAX + negative)
-		return wrong(field, token, "an integer from -2^63 to 2^63-1",
-			     source->err);
+		return codec_refuse_token(field, token,
+					  "an integer from -2^63 to 2^63-1",
+					  source->err);
 	/* Unsigned arithmetic: -2^63 has no positive counterpart. */
 	*to = (int64_t)(negative ? 0 - magnitude : magnitude);
 	return 0;
@@ -123,15 +127,16 @@ static int read_double(const struct field *field, const struct token *token,
 	else if (field->words && token_is(token, "-inf"))
 		*to = -(double)INFINITY;
 	else
-		return wrong(field, token, "a finite number", err);
+		return codec_refuse_token(field, token, "a finite number", err);
 	return 0;
 }
 
-static int read_string(const struct field *field, const struct token *token,
-		       char **to, struct error *err)
+static int codec_read_string(const struct field *field,
+			     const struct token *token, char **to,
+			     struct error *err)
 {
 	if (token->kind != TOKEN_TEXT)
-		return wrong(field, token, "a string", err);
+		return codec_refuse_token(field, token, "a string", err);
 	if (token->size > CODEC_STRING_MAX)
 		return error_set(err, EPROTO, "%s: longer than %d bytes",
 				 field->name, CODEC_STRING_MAX);
@@ -150,7 +155,8 @@ static int read_strings(const struct field *field, const struct token *token,
 	struct token one;
 
 	if (token->kind != TOKEN_LIST)
-		return wrong(field, token, "a list of strings", err);
+		return codec_refuse_token(field, token, "a list of strings",
+					  err);
 	for (size_t left = token->size; left; left--) {
 		char *text = NULL;
 		int rc;
@@ -158,13 +164,14 @@ static int read_strings(const struct field *field, const struct token *token,
 		if (source->next(source, &one) < 0)
 			return error_prefix(err, "%s", field->name);
 		if (one.kind != TOKEN_TEXT)
-			return wrong(field, &one, "a list of strings", err);
+			return codec_refuse_token(field, &one,
+						  "a list of strings", err);
 		if (to->count >= CODEC_ITEMS_MAX || one.size > CODEC_STRING_MAX)
 			return error_set(err, EPROTO,
 					 "%s: more than %d items or %d bytes",
 					 field->name, CODEC_ITEMS_MAX,
 					 CODEC_STRING_MAX);
-		if (read_string(field, &one, &text, err) < 0)
+		if (codec_read_string(field, &one, &text, err) < 0)
 			return -1;
 		rc = strings_add(to, text, err);
 		free(text);
@@ -174,15 +181,17 @@ static int read_strings(const struct field *field, const struct token *token,
 	return 0;
 }
 
-static int read_numbers(const struct field *field, const struct token *token,
-			struct numbers *to, struct token_source *source)
+static int codec_read_numbers(const struct field *field,
+			      const struct token *token, struct numbers *to,
+			      struct token_source *source)
 {
 	struct error *err = source->err;
 	struct token one;
 	uint64_t number = 0;
 
 	if (token->kind != TOKEN_LIST)
-		return wrong(field, token, "a list of integers", err);
+		return codec_refuse_token(field, token, "a list of integers",
+					  err);
 	for (size_t left = token->size; left; left--) {
 		if (to->count >= CODEC_ITEMS_MAX)
 			return error_set(err, EPROTO, "%s: more than %d items",
@@ -204,7 +213,8 @@ static int read_doubles(const struct field *field, const struct token *token,
 	double number = 0;
 
 	if (token->kind != TOKEN_LIST)
-		return wrong(field, token, "a list of numbers", err);
+		return codec_refuse_token(field, token, "a list of numbers",
+					  err);
 	for (size_t left = token->size; left; left--) {
 		if (to->count >= CODEC_ITEMS_MAX)
 			return error_set(err, EPROTO, "%s: more than %d items",
@@ -227,7 +237,7 @@ static int read_map(const struct field *field, const struct token *token,
 	struct token one;
 
 	if (token->kind != TOKEN_OBJECT)
-		return wrong(field, token, "an object", err);
+		return codec_refuse_token(field, token, "an object", err);
 	if (token->size > CODEC_ITEMS_MAX)
 		return error_set(err, EPROTO, "%s: more than %d items",
 				 field->name, CODEC_ITEMS_MAX);
@@ -240,7 +250,7 @@ static int read_map(const struct field *field, const struct token *token,
 		struct named_number *item = &(*items)[(*count)++];
 
 		if (source->next(source, &one) < 0 ||
-		    read_string(field, &one, &item->name, err) < 0 ||
+		    codec_read_string(field, &one, &item->name, err) < 0 ||
 		    source->next(source, &one) < 0 ||
 		    read_double(field, &one, &item->number, err) < 0)
 			return error_prefix(err, "%s", field->name);
@@ -252,7 +262,7 @@ static int read_truth(const struct field *field, const struct token *token,
 		      uint32_t *to, struct error *err)
 {
 	if (token->kind != TOKEN_BOOL)
-		return wrong(field, token, "a boolean", err);
+		return codec_refuse_token(field, token, "a boolean", err);
 	*to = token->flag ? TRUTH_YES : TRUTH_NO;
 	return 0;
 }
@@ -274,7 +284,7 @@ static int read_enum(const struct field *field, const struct token *token,
 						 "%s %s", i > 1 ? "," : "",
 						 field->names[i]);
 	}
-	return wrong(field, token, allowed, err);
+	return codec_refuse_token(field, token, allowed, err);
 }
 
 static int read_json(const struct field *field, const struct token *token,
@@ -319,13 +329,13 @@ static int read_item(const struct schema *schema, const struct token *token,
 	const struct field *first = &schema->fields[0];
 
 	return schema->shorthand && token->kind == TOKEN_TEXT
-		       ? read_string(first, token, field_at(first, to),
-				     source->err)
+		       ? codec_read_string(first, token, field_at(first, to),
+					   source->err)
 		       : read_object(schema, token, to, source);
 }
 
-static int read_list(const struct field *field, const struct token *token,
-		     void *to, struct token_source *source)
+static int codec_read_list(const struct field *field, const struct token *token,
+			   void *to, struct token_source *source)
 {
 	struct error *err = source->err;
 	size_t *count = field_count(field, to);
@@ -333,7 +343,7 @@ static int read_list(const struct field *field, const struct token *token,
 	struct token one;
 
 	if (token->kind != TOKEN_LIST)
-		return wrong(field, token, "a list", err);
+		return codec_refuse_token(field, token, "a list", err);
 	if (token->size > CODEC_ITEMS_MAX)
 		return error_set(err, EPROTO, "%s: more than %d items",
 				 field->name, CODEC_ITEMS_MAX);
@@ -352,8 +362,9 @@ static int read_list(const struct field *field, const struct token *token,
 	return 0;
 }
 
-static int read_field(const struct field *field, const struct token *token,
-		      void *to, struct token_source *source)
+static int codec_read_field(const struct field *field,
+			    const struct token *token, void *to,
+			    struct token_source *source)
 {
 	struct error *err = source->err;
 	void *at = field_at(field, to);
@@ -363,13 +374,15 @@ static int read_field(const struct field *field, const struct token *token,
 	switch (field->kind) {
 	case FIELD_BOOL:
 		if (token->kind != TOKEN_BOOL)
-			return wrong(field, token, "a boolean", err);
+			return codec_refuse_token(field, token, "a boolean",
+						  err);
 		*(bool *)at = token->flag;
 		return 0;
 	case FIELD_U32:
 		if (token->kind != TOKEN_UNSIGNED || token->number > UINT32_MAX)
-			return wrong(field, token,
-				     "an integer from 0 to 2^32-1", err);
+			return codec_refuse_token(field, token,
+						  "an integer from 0 to 2^32-1",
+						  err);
 		*(uint32_t *)at = (uint32_t)token->number;
 		return 0;
 	case FIELD_U64:
@@ -379,11 +392,11 @@ static int read_field(const struct field *field, const struct token *token,
 	case FIELD_DOUBLE:
 		return read_double(field, token, at, err);
 	case FIELD_STRING:
-		return read_string(field, token, at, err);
+		return codec_read_string(field, token, at, err);
 	case FIELD_STRINGS:
 		return read_strings(field, token, at, source);
 	case FIELD_NUMBERS:
-		return read_numbers(field, token, at, source);
+		return codec_read_numbers(field, token, at, source);
 	case FIELD_DOUBLES:
 		return read_doubles(field, token, at, source);
 	case FIELD_TRUTH:
@@ -401,7 +414,7 @@ static int read_field(const struct field *field, const struct token *token,
 	case FIELD_ENUM:
 		return read_enum(field, token, at, err);
 	case FIELD_LIST:
-		return read_list(field, token, to, source);
+		return codec_read_list(field, token, to, source);
 	}
 	return 0;
 }
@@ -438,8 +451,8 @@ static size_t field_named(const struct schema *schema, size_t likely,
 	return i;
 }
 
-static int read_fields(const struct schema *schema, size_t members, void *to,
-		       struct token_source *source)
+static int codec_read_fields(const struct schema *schema, size_t members,
+			     void *to, struct token_source *source)
 {
 	struct error *err = source->err;
 	uint64_t seen = 0; /* one bit per field: schemas have fewer than 64 */
@@ -469,7 +482,8 @@ static int read_fields(const struct schema *schema, size_t members, void *to,
 			return error_set(err, EPROTO, "%s: given twice",
 					 schema->fields[i].name);
 		seen |= UINT64_C(1) << i;
-		if (read_field(&schema->fields[i], &token, to, source) < 0)
+		if (codec_read_field(&schema->fields[i], &token, to, source) <
+		    0)
 			return -1;
 		i++;
 	}
@@ -488,7 +502,7 @@ int codec_read_members(const struct schema *schema, struct token_source *source,
 		if (schema->fields[i].known)
 			*(double *)field_at(&schema->fields[i], to) =
 				(double)NAN;
-	if (read_fields(schema, members, to, source) < 0) {
+	if (codec_read_fields(schema, members, to, source) < 0) {
 		codec_clear(schema, to);
 		return -1;
 	}

@@ -44,7 +44,7 @@ bool codec_field_is_zero(const struct field *field, const void *from)
 }
 
 /* Absent and zero are the same to an optional field, so it is left out. */
-static bool is_left_out(const struct field *field, const void *from)
+static bool codec_omits_field(const struct field *field, const void *from)
 {
 	return field->optional && !field->nullable &&
 	       codec_field_is_zero(field, from);
@@ -62,7 +62,7 @@ static int put_kind(struct token_sink *sink, enum token_kind kind)
 	return put_begin(sink, kind, 0);
 }
 
-static int put_number(struct token_sink *sink, uint64_t number)
+static int codec_put_number(struct token_sink *sink, uint64_t number)
 {
 	struct token token = { .kind = TOKEN_UNSIGNED, .number = number };
 
@@ -74,7 +74,7 @@ static int put_signed(struct token_sink *sink, int64_t number)
 	struct token token = { .kind = TOKEN_NEGATIVE, .negative = number };
 
 	return number < 0 ? sink->put(sink, &token)
-			  : put_number(sink, (uint64_t)number);
+			  : codec_put_number(sink, (uint64_t)number);
 }
 
 static int put_real(struct token_sink *sink, double number)
@@ -87,7 +87,7 @@ static int put_real(struct token_sink *sink, double number)
 }
 
 /* Refuse what the decoder would refuse. */
-static int put_text(struct token_sink *sink, const char *text)
+static int codec_put_text(struct token_sink *sink, const char *text)
 {
 	struct token token = { .kind = TOKEN_TEXT,
 			       .size = text ? strlen(text) : 0,
@@ -112,10 +112,10 @@ static int put_enum(struct token_sink *sink, const struct field *field,
 	if (!value || !field->names[i])
 		return error_set(sink->err, EINVAL, "%u is not a valid value",
 				 value);
-	return put_text(sink, field->names[value]);
+	return codec_put_text(sink, field->names[value]);
 }
 
-static int put_json(struct token_sink *sink, const cJSON *tree)
+static int codec_put_json(struct token_sink *sink, const cJSON *tree)
 {
 	return tree ? json_tree_put(tree, sink)
 		    : error_set(sink->err, EINVAL, "missing");
@@ -137,12 +137,13 @@ static int put_list_begin(struct token_sink *sink, size_t count)
 		       : put_begin(sink, TOKEN_LIST, count);
 }
 
-static int put_strings(struct token_sink *sink, const struct strings *strings)
+static int codec_put_strings(struct token_sink *sink,
+			     const struct strings *strings)
 {
 	if (put_list_begin(sink, strings->count) < 0)
 		return -1;
 	for (size_t i = 0; i < strings->count; i++)
-		if (put_text(sink, strings->items[i]) < 0)
+		if (codec_put_text(sink, strings->items[i]) < 0)
 			return error_prefix(sink->err, "[%zu]", i);
 	return put_kind(sink, TOKEN_END);
 }
@@ -152,7 +153,7 @@ static int put_numbers(struct token_sink *sink, const struct numbers *numbers)
 	if (put_list_begin(sink, numbers->count) < 0)
 		return -1;
 	for (size_t i = 0; i < numbers->count; i++)
-		if (put_number(sink, numbers->items[i]) < 0)
+		if (codec_put_number(sink, numbers->items[i]) < 0)
 			return -1;
 	return put_kind(sink, TOKEN_END);
 }
@@ -180,14 +181,15 @@ static int put_item(struct token_sink *sink, const struct schema *schema,
 		    const void *item)
 {
 	return is_shorthand(schema, item)
-		       ? put_text(sink,
-				  *(char *const *)field_at(&schema->fields[0],
-							   item))
+		       ? codec_put_text(sink,
+					*(char *const *)
+						field_at(&schema->fields[0],
+							 item))
 		       : codec_write(schema, item, NULL, sink);
 }
 
-static int put_list(struct token_sink *sink, const struct field *field,
-		    const void *from)
+static int codec_put_list(struct token_sink *sink, const struct field *field,
+			  const void *from)
 {
 	const char *items = *(char *const *)field_at(field, from);
 	size_t count = *field_count(field, from);
@@ -212,7 +214,7 @@ static int put_map(struct token_sink *sink, const struct field *field,
 	    put_begin(sink, TOKEN_OBJECT, count) < 0)
 		return -1;
 	for (size_t i = 0; i < count; i++)
-		if (put_text(sink, items[i].name) < 0 ||
+		if (codec_put_text(sink, items[i].name) < 0 ||
 		    put_real(sink, items[i].number) < 0)
 			return error_prefix(sink->err, "[%zu]", i);
 	return put_kind(sink, TOKEN_END);
@@ -222,7 +224,7 @@ static int put_double(struct token_sink *sink, const struct field *field,
 		      double number)
 {
 	return field->words && !isfinite(number)
-		       ? put_text(sink, number_word(number))
+		       ? codec_put_text(sink, number_word(number))
 		       : put_real(sink, number);
 }
 
@@ -233,8 +235,8 @@ static int put_truth(struct token_sink *sink, uint32_t truth)
 	return sink->put(sink, &flag);
 }
 
-static int put_value(struct token_sink *sink, const struct field *field,
-		     const void *from)
+static int codec_put_value(struct token_sink *sink, const struct field *field,
+			   const void *from)
 {
 	const void *at = field_at(field, from);
 	struct token flag = { .kind = TOKEN_BOOL };
@@ -244,17 +246,17 @@ static int put_value(struct token_sink *sink, const struct field *field,
 		flag.flag = *(const bool *)at;
 		return sink->put(sink, &flag);
 	case FIELD_U32:
-		return put_number(sink, *(const uint32_t *)at);
+		return codec_put_number(sink, *(const uint32_t *)at);
 	case FIELD_U64:
-		return put_number(sink, *(const uint64_t *)at);
+		return codec_put_number(sink, *(const uint64_t *)at);
 	case FIELD_I64:
 		return put_signed(sink, *(const int64_t *)at);
 	case FIELD_DOUBLE:
 		return put_double(sink, field, *(const double *)at);
 	case FIELD_STRING:
-		return put_text(sink, *(char *const *)at);
+		return codec_put_text(sink, *(char *const *)at);
 	case FIELD_STRINGS:
-		return put_strings(sink, at);
+		return codec_put_strings(sink, at);
 	case FIELD_NUMBERS:
 		return put_numbers(sink, at);
 	case FIELD_DOUBLES:
@@ -264,7 +266,7 @@ static int put_value(struct token_sink *sink, const struct field *field,
 	case FIELD_MAP:
 		return put_map(sink, field, from);
 	case FIELD_JSON:
-		return put_json(sink, *(cJSON *const *)at);
+		return codec_put_json(sink, *(cJSON *const *)at);
 	case FIELD_STRUCT:
 		return codec_write(field->schema, at, NULL, sink);
 	case FIELD_POINTER:
@@ -273,13 +275,13 @@ static int put_value(struct token_sink *sink, const struct field *field,
 	case FIELD_ENUM:
 		return put_enum(sink, field, *(const uint32_t *)at);
 	case FIELD_LIST:
-		return put_list(sink, field, from);
+		return codec_put_list(sink, field, from);
 	}
 	return 0;
 }
 
 /* Names are short constants: their length is not checked. */
-static int put_name(struct token_sink *sink, const char *name)
+static int codec_put_name(struct token_sink *sink, const char *name)
 {
 	struct token token = { .kind = TOKEN_TEXT,
 			       .size = strlen(name),
@@ -293,11 +295,11 @@ static int put_member(struct token_sink *sink, const struct field *field,
 {
 	int rc;
 
-	if (put_name(sink, field->name) < 0)
+	if (codec_put_name(sink, field->name) < 0)
 		return -1;
 	rc = field->nullable && codec_field_is_zero(field, from)
 		     ? put_kind(sink, TOKEN_NULL)
-		     : put_value(sink, field, from);
+		     : codec_put_value(sink, field, from);
 	return rc < 0 ? error_prefix(sink->err, "%s", field->name) : 0;
 }
 
@@ -307,13 +309,14 @@ int codec_write(const struct schema *schema, const void *from, const char *type,
 	size_t members = type ? 1 : 0;
 
 	for (size_t i = 0; i < schema->count; i++)
-		members += !is_left_out(&schema->fields[i], from);
+		members += !codec_omits_field(&schema->fields[i], from);
 	if (put_begin(sink, TOKEN_OBJECT, members) < 0)
 		return -1;
-	if (type && (put_name(sink, "type") < 0 || put_name(sink, type) < 0))
+	if (type && (codec_put_name(sink, "type") < 0 ||
+		     codec_put_name(sink, type) < 0))
 		return -1;
 	for (size_t i = 0; i < schema->count; i++)
-		if (!is_left_out(&schema->fields[i], from) &&
+		if (!codec_omits_field(&schema->fields[i], from) &&
 		    put_member(sink, &schema->fields[i], from) < 0)
 			return -1;
 	return put_kind(sink, TOKEN_END);

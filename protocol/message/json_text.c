@@ -45,7 +45,7 @@ static size_t integer_text(uint64_t number, bool negative, char *text)
 	return used;
 }
 
-static const char *word_of(const struct token *token)
+static const char *json_text_choose_word(const struct token *token)
 {
 	return token->kind == TOKEN_LIST     ? "["
 	       : token->kind == TOKEN_OBJECT ? "{"
@@ -69,7 +69,8 @@ static int put_short(struct buffer *out, char mark, const struct token *token,
 	else if (token->kind == TOKEN_REAL)
 		at += real_text(token->real, at, SHORT_MAX - 1);
 	else
-		for (const char *word = word_of(token); *word; word++)
+		for (const char *word = json_text_choose_word(token); *word;
+		     word++)
 			*at++ = *word;
 	return buffer_append(out, text, (size_t)(at - text), err);
 }
@@ -104,7 +105,8 @@ static size_t plain_size(const char *text, size_t size)
 	return plain;
 }
 
-static int put_escaped(struct buffer *out, unsigned char c, struct error *err)
+static int json_text_put_escaped(struct buffer *out, unsigned char c,
+				 struct error *err)
 {
 	static const char from[] = "\"\\\b\f\n\r\t", to[] = "\"\\bfnrt";
 	const char *found = strchr(from, c);
@@ -128,7 +130,7 @@ static int put_rest(struct buffer *out, const char *text, const char *end,
 			return -1;
 		text += plain;
 		if (text < end &&
-		    put_escaped(out, (unsigned char)*text++, err) < 0)
+		    json_text_put_escaped(out, (unsigned char)*text++, err) < 0)
 			return -1;
 	}
 	return buffer_append(out, "\"", 1, err);
@@ -157,8 +159,8 @@ static int put_string(struct buffer *out, char mark, const char *text,
 			     : put_rest(out, text + plain, text + size, err);
 }
 
-static int put_value(struct buffer *out, char mark, const struct token *token,
-		     struct error *err)
+static int json_text_put_value(struct buffer *out, char mark,
+			       const struct token *token, struct error *err)
 {
 	return token->kind == TOKEN_TEXT
 		       ? put_string(out, mark, token->text, token->size, err)
@@ -187,7 +189,8 @@ static char next_mark(struct json_text_sink *sink)
 	return mark;
 }
 
-static int put(struct token_sink *base, const struct token *token)
+static int json_text_put_token(struct token_sink *base,
+			       const struct token *token)
 {
 	struct json_text_sink *sink = (struct json_text_sink *)base;
 	bool open = token->kind == TOKEN_LIST || token->kind == TOKEN_OBJECT;
@@ -205,13 +208,13 @@ static int put(struct token_sink *base, const struct token *token)
 		sink->first = true;
 		sink->named = false;
 	}
-	return put_value(sink->out, mark, token, base->err);
+	return json_text_put_value(sink->out, mark, token, base->err);
 }
 
 struct token_sink *json_text_sink(struct json_text_sink *sink,
 				  struct buffer *out, struct error *err)
 {
-	*sink = (struct json_text_sink){ .sink = { put, err },
+	*sink = (struct json_text_sink){ .sink = { json_text_put_token, err },
 					 .out = out,
 					 .first = true };
 	return &sink->sink;

@@ -54,7 +54,7 @@ static cJSON *item_of(const struct token *token)
 /* Add the item to the open list or object. False: no memory; the item is
  * deleted.
  */
-static bool add_item(struct json_tree_sink *sink, cJSON *item)
+static bool json_tree_add_item(struct json_tree_sink *sink, cJSON *item)
 {
 	cJSON *open = sink->depth ? sink->open[sink->depth - 1] : NULL;
 	bool added;
@@ -73,7 +73,8 @@ static bool add_item(struct json_tree_sink *sink, cJSON *item)
 	return added;
 }
 
-static int put(struct token_sink *base, const struct token *token)
+static int json_tree_put_token(struct token_sink *base,
+			       const struct token *token)
 {
 	struct json_tree_sink *sink = (struct json_tree_sink *)base;
 	bool member =
@@ -93,7 +94,7 @@ static int put(struct token_sink *base, const struct token *token)
 				 "lists and objects nested more than %d deep",
 				 TOKEN_DEPTH_MAX);
 	item = item_of(token);
-	if (!item || !add_item(sink, item))
+	if (!item || !json_tree_add_item(sink, item))
 		return error_nomem(base->err, "JSON");
 	if (token->kind == TOKEN_LIST || token->kind == TOKEN_OBJECT)
 		sink->open[sink->depth++] = item;
@@ -103,7 +104,7 @@ static int put(struct token_sink *base, const struct token *token)
 struct token_sink *json_tree_sink(struct json_tree_sink *sink,
 				  struct error *err)
 {
-	*sink = (struct json_tree_sink){ .sink = { put, err } };
+	*sink = (struct json_tree_sink){ .sink = { json_tree_put_token, err } };
 	return &sink->sink;
 }
 
@@ -157,7 +158,8 @@ static void token_of(const cJSON *item, struct token *token)
 		*token = (struct token){ .kind = TOKEN_NULL };
 }
 
-static int put_item(const cJSON *item, struct token_sink *sink, int depth)
+static int json_tree_put_item(const cJSON *item, struct token_sink *sink,
+			      int depth)
 {
 	struct token token;
 	bool open;
@@ -176,7 +178,7 @@ static int put_item(const cJSON *item, struct token_sink *sink, int depth)
 			if (sink->put(sink, &token) < 0)
 				return -1;
 		}
-		if (put_item(each, sink, depth + 1) < 0)
+		if (json_tree_put_item(each, sink, depth + 1) < 0)
 			return -1;
 	}
 	token.kind = TOKEN_END;
@@ -185,14 +187,14 @@ static int put_item(const cJSON *item, struct token_sink *sink, int depth)
 
 int json_tree_put(const cJSON *tree, struct token_sink *sink)
 {
-	return tree ? put_item(tree, sink, 0)
+	return tree ? json_tree_put_item(tree, sink, 0)
 		    : error_set(sink->err, EPROTO, "not JSON");
 }
 
 /* Go to the first child, or to the next item of the innermost list or object
  * that has one.
  */
-static void advance(struct json_tree_source *source)
+static void json_tree_advance(struct json_tree_source *source)
 {
 	const cJSON *item = source->open[source->depth - 1];
 
@@ -210,7 +212,7 @@ static void advance(struct json_tree_source *source)
 			source->open[source->depth - 1]->next;
 }
 
-static int next(struct token_source *base, struct token *token)
+static int json_tree_read_token(struct token_source *base, struct token *token)
 {
 	struct json_tree_source *source = (struct json_tree_source *)base;
 	const cJSON *item;
@@ -230,15 +232,16 @@ static int next(struct token_source *base, struct token *token)
 	}
 	source->named = false;
 	token_of(item, token);
-	advance(source);
+	json_tree_advance(source);
 	return 0;
 }
 
 struct token_source *json_tree_source(struct json_tree_source *source,
 				      const cJSON *tree, struct error *err)
 {
-	source->source =
-		(struct token_source){ .next = next, .err = err, .json = true };
+	source->source = (struct token_source){ .next = json_tree_read_token,
+						.err = err,
+						.json = true };
 	source->open[0] = tree;
 	source->depth = tree ? 1 : 0;
 	source->named = false;

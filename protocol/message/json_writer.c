@@ -12,48 +12,51 @@ void json_writer_init(struct json_writer *writer, struct buffer *out)
 	json_text_sink(&writer->sink, out, &writer->failure);
 }
 
-static void put(struct json_writer *writer, const struct token *token)
+static void json_writer_put_token(struct json_writer *writer,
+				  const struct token *token)
 {
 	if (!writer->failure.code)
 		writer->sink.sink.put(&writer->sink.sink, token);
 }
 
 /* The name of the value that follows; NULL: none. */
-static void put_name(struct json_writer *writer, const char *name)
+static void json_writer_put_name(struct json_writer *writer, const char *name)
 {
 	if (!name)
 		return;
-	put(writer, &(struct token){ .kind = TOKEN_TEXT,
-				     .size = strlen(name),
-				     .text = name });
+	json_writer_put_token(writer, &(struct token){ .kind = TOKEN_TEXT,
+						       .size = strlen(name),
+						       .text = name });
 	writer->sink.named = true; /* also of members without an object */
 }
 
-static void put_value(struct json_writer *writer, const char *name,
-		      const struct token *token)
+static void json_writer_put_value(struct json_writer *writer, const char *name,
+				  const struct token *token)
 {
-	put_name(writer, name);
-	put(writer, token);
+	json_writer_put_name(writer, name);
+	json_writer_put_token(writer, token);
 }
 
 void json_open(struct json_writer *writer, const char *name, char bracket)
 {
-	put_value(writer, name,
-		  &(struct token){ .kind = bracket == '{' ? TOKEN_OBJECT
-							  : TOKEN_LIST });
+	json_writer_put_value(writer, name,
+			      &(struct token){ .kind = bracket == '{'
+							       ? TOKEN_OBJECT
+							       : TOKEN_LIST });
 }
 
 void json_close(struct json_writer *writer)
 {
-	put(writer, &(struct token){ .kind = TOKEN_END });
+	json_writer_put_token(writer, &(struct token){ .kind = TOKEN_END });
 }
 
 void json_text(struct json_writer *writer, const char *name, const char *text)
 {
-	put_value(writer, name,
-		  &(struct token){ .kind = text ? TOKEN_TEXT : TOKEN_NULL,
-				   .size = text ? strlen(text) : 0,
-				   .text = text });
+	json_writer_put_value(writer, name,
+			      &(struct token){ .kind = text ? TOKEN_TEXT
+							    : TOKEN_NULL,
+					       .size = text ? strlen(text) : 0,
+					       .text = text });
 }
 
 void json_number(struct json_writer *writer, const char *name, double number)
@@ -61,13 +64,14 @@ void json_number(struct json_writer *writer, const char *name, double number)
 	struct token token;
 
 	json_number_token(number, &token);
-	put_value(writer, name, &token);
+	json_writer_put_value(writer, name, &token);
 }
 
 void json_bool(struct json_writer *writer, const char *name, bool flag)
 {
-	put_value(writer, name,
-		  &(struct token){ .kind = TOKEN_BOOL, .flag = flag });
+	json_writer_put_value(writer, name,
+			      &(struct token){ .kind = TOKEN_BOOL,
+					       .flag = flag });
 }
 
 void json_tree(struct json_writer *writer, const char *name, const cJSON *tree)
@@ -76,7 +80,7 @@ void json_tree(struct json_writer *writer, const char *name, const cJSON *tree)
 		json_text(writer, name, NULL);
 		return;
 	}
-	put_name(writer, name);
+	json_writer_put_name(writer, name);
 	if (!writer->failure.code)
 		json_tree_put(tree, &writer->sink.sink);
 }

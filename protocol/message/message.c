@@ -395,8 +395,9 @@ static int read_message(struct token_source *source, enum message_type *type,
 }
 
 /* Texts come alone: all of it is one message. */
-static int read_text(const char *data, size_t size, enum message_type *type,
-		     void **body, struct error *err)
+static int message_read_text(const char *data, size_t size,
+			     enum message_type *type, void **body,
+			     struct error *err)
 {
 	cJSON *object = codec_parse(data, size, err);
 	struct json_tree_source tree;
@@ -420,7 +421,7 @@ int message_next(const char **data, size_t *size, enum message_type *type,
 	if (*size > MESSAGE_REPLY_MAX)
 		return too_long("message", *size, MESSAGE_REPLY_MAX, err);
 	if (*size && **data == '{') {
-		if (read_text(*data, *size, &found, &space, err) < 0)
+		if (message_read_text(*data, *size, &found, &space, err) < 0)
 			return -1;
 	} else {
 		if (read_message(cbor_bytes_source(&bytes, *data, *size, err),

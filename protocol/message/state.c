@@ -45,7 +45,8 @@ static const char *const failures[FAILURES] = {
 };
 /* clang-format on */
 
-static const char *name_of(const char *const *names, int count, int value)
+static const char *state_find_name(const char *const *names, int count,
+				   int value)
 {
 	return value > 0 && value < count ? names[value] : NULL;
 }
@@ -60,7 +61,7 @@ static int value_of(const char *const *names, int count, const char *name)
 
 const char *job_state_name(enum job_state state)
 {
-	return name_of(job_states, JOB_STATES, (int)state);
+	return state_find_name(job_states, JOB_STATES, (int)state);
 }
 
 enum job_state job_state_from(const char *name)
@@ -70,7 +71,7 @@ enum job_state job_state_from(const char *name)
 
 const char *task_state_name(enum task_state state)
 {
-	return name_of(task_states, TASK_STATES, (int)state);
+	return state_find_name(task_states, TASK_STATES, (int)state);
 }
 
 enum task_state task_state_from(const char *name)
@@ -80,7 +81,7 @@ enum task_state task_state_from(const char *name)
 
 const char *failure_name(enum failure failure)
 {
-	return name_of(failures, FAILURES, (int)failure);
+	return state_find_name(failures, FAILURES, (int)failure);
 }
 
 enum failure failure_from(const char *name)

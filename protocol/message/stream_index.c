@@ -52,8 +52,8 @@ bool stream_index_is_index(const char *stream)
 	       !stream[5 + strspn(stream + 5, "0123456789")];
 }
 
-static int check(const struct stream_index *followed, uint32_t node,
-		 struct error *err)
+static int stream_index_check(const struct stream_index *followed,
+			      uint32_t node, struct error *err)
 {
 	const char *rest = behind_index(node, followed->stream);
 
@@ -76,7 +76,7 @@ int stream_index_parse(const char *line, size_t size, uint32_t node,
 
 	if (codec_decode(&stream_index_schema, line, size, &got, err) < 0)
 		return error_prefix(err, "index");
-	if (check(&got, node, err) < 0) {
+	if (stream_index_check(&got, node, err) < 0) {
 		stream_index_clear(&got);
 		return error_prefix(err, "index");
 	}

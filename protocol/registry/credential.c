@@ -41,7 +41,7 @@ void credential_clear(struct credential *credential)
 
 /* Reading the file. */
 
-static int check_owner(int fd, const char *path, struct error *err)
+static int credential_check_owner(int fd, const char *path, struct error *err)
 {
 	struct stat st;
 
@@ -64,8 +64,8 @@ static int check_owner(int fd, const char *path, struct error *err)
 }
 
 /* The parser's own error could quote a secret. */
-static cJSON *parse(const char *text, size_t size, const char *path,
-		    struct error *err)
+static cJSON *credential_parse(const char *text, size_t size, const char *path,
+			       struct error *err)
 {
 	cJSON *tree = codec_parse(text, size, NULL);
 
@@ -78,7 +78,7 @@ static cJSON *parse(const char *text, size_t size, const char *path,
 			  path));
 }
 
-static cJSON *load(const char *path, struct error *err)
+static cJSON *credential_load_file(const char *path, struct error *err)
 {
 	owned(secret_buffer_clear) struct buffer text;
 	owned_fd int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -86,15 +86,15 @@ static cJSON *load(const char *path, struct error *err)
 	buffer_init(&text, CREDENTIAL_FILE_MAX);
 	if (fd < 0)
 		return error_null(error_errno(err, "%s", path));
-	if (check_owner(fd, path, err) < 0 ||
+	if (credential_check_owner(fd, path, err) < 0 ||
 	    file_read_fd(fd, path, &text, err) < 0)
 		return NULL;
-	return parse(text.data, text.size, path, err);
+	return credential_parse(text.data, text.size, path, err);
 }
 
 int credential_check(const char *path, struct error *err)
 {
-	cJSON *tree = load(path, err);
+	cJSON *tree = credential_load_file(path, err);
 
 	secret_json_free(tree);
 	return tree ? 0 : -1;
@@ -102,13 +102,13 @@ int credential_check(const char *path, struct error *err)
 
 /* The login for one registry. */
 
-static const char *text_of(const cJSON *object, const char *name)
+static const char *credential_find_text(const cJSON *object, const char *name)
 {
 	return cJSON_GetStringValue(
 		cJSON_GetObjectItemCaseSensitive(object, name));
 }
 
-static char *copy(const char *text)
+static char *credential_copy_text(const char *text)
 {
 	return text && *text ? strdup(text) : NULL;
 }
@@ -153,7 +153,7 @@ int credential_registries(const char *path, struct strings *registries,
 			  struct error *err)
 {
 	static const char *const names[] = { "auths", "credHelpers" };
-	owned(secret_json_free) cJSON *tree = load(path, err);
+	owned(secret_json_free) cJSON *tree = credential_load_file(path, err);
 	const cJSON *item;
 
 	if (!tree)
@@ -171,7 +171,8 @@ int credential_registries(const char *path, struct strings *registries,
 	return 0;
 }
 
-static const cJSON *entry_of(const cJSON *object, const char *registry)
+static const cJSON *credential_find_entry(const cJSON *object,
+					  const char *registry)
 {
 	const cJSON *item;
 
@@ -204,12 +205,13 @@ static int split_auth(const char *auth, struct credential *to)
 	return to->username && to->password ? 0 : -1;
 }
 
-static int read_entry(const cJSON *entry, const char *registry,
-		      struct credential *to, struct error *err)
+static int credential_read_entry(const cJSON *entry, const char *registry,
+				 struct credential *to, struct error *err)
 {
-	const char *auth = text_of(entry, "auth");
+	const char *auth = credential_find_text(entry, "auth");
 
-	to->token = copy(text_of(entry, "identitytoken"));
+	to->token = credential_copy_text(
+		credential_find_text(entry, "identitytoken"));
 	if (to->token)
 		return 0;
 	if (auth && *auth && split_auth(auth, to) < 0) {
@@ -220,8 +222,10 @@ static int read_entry(const cJSON *entry, const char *registry,
 				 registry);
 	}
 	if (!to->username) {
-		to->username = copy(text_of(entry, "username"));
-		to->password = copy(text_of(entry, "password"));
+		to->username = credential_copy_text(
+			credential_find_text(entry, "username"));
+		to->password = credential_copy_text(
+			credential_find_text(entry, "password"));
 	}
 	return 0;
 }
@@ -238,8 +242,8 @@ static void helper_answer(struct credential_wait *wait, const char *text,
 			  size_t size)
 {
 	owned(secret_json_free) cJSON *answer = codec_parse(text, size, NULL);
-	const char *name = text_of(answer, "Username");
-	const char *secret = text_of(answer, "Secret");
+	const char *name = credential_find_text(answer, "Username");
+	const char *secret = credential_find_text(answer, "Secret");
 
 	if (!name || !secret) {
 		error_set(&wait->error, EPROTO,
@@ -247,14 +251,14 @@ static void helper_answer(struct credential_wait *wait, const char *text,
 			  "its answer",
 			  wait->helper);
 	} else if (!strcmp(name, "<token>")) {
-		wait->found.token = copy(secret);
+		wait->found.token = credential_copy_text(secret);
 	} else {
-		wait->found.username = copy(name);
-		wait->found.password = copy(secret);
+		wait->found.username = credential_copy_text(name);
+		wait->found.password = credential_copy_text(secret);
 	}
 }
 
-static void tell(struct credential_wait *wait)
+static void credential_tell(struct credential_wait *wait)
 {
 	wait->done(wait->arg, wait->error.code ? &wait->error : NULL,
 		   wait->error.code ? NULL : &wait->found);
@@ -280,7 +284,7 @@ static void helper_done(void *arg, const struct error *err,
 			  "credential helper %.100s: exit code %d%s",
 			  wait->helper, output->exit_code,
 			  output->exit_code == 127 ? ": no such program" : "");
-	tell(wait);
+	credential_tell(wait);
 }
 
 static int run_helper(struct credential_wait *wait, sd_event *loop,
@@ -312,50 +316,51 @@ static int run_helper(struct credential_wait *wait, sd_event *loop,
 
 /* Asking. */
 
-static int soon_run(sd_event_source *source, void *arg)
+static int credential_soon_run(sd_event_source *source, void *arg)
 {
-	tell(arg);
+	credential_tell(arg);
 	return 0;
 }
 
 /* 1: a helper is at work. */
-static int find(struct credential_wait *wait, sd_event *loop, const cJSON *tree,
-		struct error *err)
+static int credential_search(struct credential_wait *wait, sd_event *loop,
+			     const cJSON *tree, struct error *err)
 {
-	const cJSON *entry =
-		entry_of(cJSON_GetObjectItemCaseSensitive(tree, "credHelpers"),
-			 wait->registry);
+	const cJSON *entry = credential_find_entry(
+		cJSON_GetObjectItemCaseSensitive(tree, "credHelpers"),
+		wait->registry);
 	const char *helper = cJSON_GetStringValue(entry);
 
 	if (!helper) {
-		entry = entry_of(cJSON_GetObjectItemCaseSensitive(tree,
-								  "auths"),
-				 wait->registry);
-		if (entry &&
-		    read_entry(entry, wait->registry, &wait->found, err) < 0)
+		entry = credential_find_entry(
+			cJSON_GetObjectItemCaseSensitive(tree, "auths"),
+			wait->registry);
+		if (entry && credential_read_entry(entry, wait->registry,
+						   &wait->found, err) < 0)
 			return -1;
 		if (wait->found.username || wait->found.token)
 			return 0;
-		helper = text_of(tree, "credsStore");
+		helper = credential_find_text(tree, "credsStore");
 	}
 	if (!helper)
 		return 0;
 	return run_helper(wait, loop, helper, err) < 0 ? -1 : 1;
 }
 
-static int begin(struct credential_wait *wait, sd_event *loop, const char *path,
-		 struct error *err)
+static int credential_wait_begin(struct credential_wait *wait, sd_event *loop,
+				 const char *path, struct error *err)
 {
-	owned(secret_json_free) cJSON *tree = path ? load(path, err) : NULL;
+	owned(secret_json_free) cJSON *tree =
+		path ? credential_load_file(path, err) : NULL;
 	int rc = 0;
 
 	if (path && !tree)
 		return -1;
 	if (tree)
-		rc = find(wait, loop, tree, err);
+		rc = credential_search(wait, loop, tree, err);
 	if (rc != 0)
 		return rc < 0 ? -1 : 0;
-	rc = sd_event_add_defer(loop, &wait->soon, soon_run, wait);
+	rc = sd_event_add_defer(loop, &wait->soon, credential_soon_run, wait);
 	return rc < 0 ? error_set(err, -rc, "credentials: event loop") : 0;
 }
 
@@ -371,7 +376,7 @@ struct credential_wait *credential_ask(sd_event *loop, const char *path,
 		return error_null(error_nomem(err, "credentials"));
 	wait->done = done;
 	wait->arg = arg;
-	if (begin(wait, loop, path, err) < 0)
+	if (credential_wait_begin(wait, loop, path, err) < 0)
 		return NULL;
 	return take(wait);
 }
@@ -411,7 +416,8 @@ static char *header_of(const char *name, const cJSON *json)
 	return to;
 }
 
-static bool add_text(cJSON *object, const char *name, const char *text)
+static bool credential_add_text(cJSON *object, const char *name,
+				const char *text)
 {
 	return !text || cJSON_AddStringToObject(object, name, text);
 }
@@ -426,9 +432,10 @@ static cJSON *in_json(const struct credential *credential)
 	const char *token = credential->token;
 	cJSON *object = cJSON_CreateObject();
 
-	if (add_text(object, "identitytoken", token) &&
-	    (token || (add_text(object, "username", credential->username) &&
-		       add_text(object, "password", credential->password))))
+	if (credential_add_text(object, "identitytoken", token) &&
+	    (token ||
+	     (credential_add_text(object, "username", credential->username) &&
+	      credential_add_text(object, "password", credential->password))))
 		return object;
 	secret_json_free(object);
 	return NULL;
@@ -442,7 +449,8 @@ char *credential_header(const struct credential *credential,
 	if (!is_somebody(credential))
 		return NULL;
 	object = in_json(credential);
-	if (!object || !add_text(object, "serveraddress", address_of(registry)))
+	if (!object ||
+	    !credential_add_text(object, "serveraddress", address_of(registry)))
 		return NULL;
 	return header_of("X-Registry-Auth", object);
 }

@@ -77,8 +77,9 @@ void login_secret_name(char text[LOGIN_VARIABLE_MAX + 2], const char *name,
 
 /* Sealing. */
 
-static char *in_words(const char *registry, const struct credential *credential,
-		      const char *from, struct error *err)
+static char *login_format_inside(const char *registry,
+				 const struct credential *credential,
+				 const char *from, struct error *err)
 {
 	owned(secret_json_free) cJSON *tree = NULL;
 	char *text;
@@ -125,7 +126,7 @@ int login_seal(const char *registry, const struct credential *credential,
 
 	if (!key_text_valid(to) || !zmq_z85_decode(public, to))
 		return error_set(err, EINVAL, "credentials: not a public key");
-	text = in_words(registry, credential, from, err);
+	text = login_format_inside(registry, credential, from, err);
 	if (!text)
 		return -1;
 	made.registry = strdup(registry);
@@ -140,7 +141,8 @@ int login_seal(const char *registry, const struct credential *credential,
 
 /* Opening. */
 
-static int not_ours(const struct registry_login *login, struct error *err)
+static int login_refuse_key(const struct registry_login *login,
+			    struct error *err)
 {
 	return error_set(err, EKEYREJECTED,
 			 "credentials for %.80s: encrypted for another key",
@@ -173,7 +175,7 @@ static char *opened_text(const struct registry_login *login,
 		     !zmq_z85_decode(secret, key->secret) ||
 		     crypto_box_seal_open((unsigned char *)text, box, *size,
 					  public, secret) < 0)) {
-		not_ours(login, err);
+		login_refuse_key(login, err);
 		good = false;
 	}
 	explicit_bzero(secret, sizeof(secret));

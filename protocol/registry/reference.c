@@ -13,7 +13,8 @@
 #define UPPER "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 #define HUB "docker.io"
 
-static int wrong(const char *text, const char *why, struct error *err)
+static int reference_refuse(const char *text, const char *why,
+			    struct error *err)
 {
 	return error_set(err, EINVAL,
 			 "image reference \"%.100s\": %s; expected "
@@ -69,11 +70,13 @@ static int name_check(const char *whole, const char *name, struct error *err)
 		at = slash + 1;
 	}
 	if (!*name)
-		return wrong(whole, "no name", err);
+		return reference_refuse(whole, "no name", err);
 	if (strspn(at, LOWER UPPER "._-") >= size && size &&
 	    strcspn(at, UPPER) < size)
-		return wrong(whole, "capital letters in the name", err);
-	return wrong(whole, "the name contains invalid characters", err);
+		return reference_refuse(whole, "capital letters in the name",
+					err);
+	return reference_refuse(whole, "the name contains invalid characters",
+				err);
 }
 
 int reference_parse(const char *text, struct reference *reference,
@@ -97,8 +100,9 @@ int reference_parse(const char *text, struct reference *reference,
 	if (at) {
 		*at = 0;
 		if (!digest_valid(at + 1))
-			return wrong(text, "no SHA-256 digest after the @",
-				     err);
+			return reference_refuse(text,
+						"no SHA-256 digest after the @",
+						err);
 		memcpy(parts.digest, at + 1, strlen(at + 1));
 	}
 	slash = strrchr(parts.name, '/');
@@ -106,7 +110,8 @@ int reference_parse(const char *text, struct reference *reference,
 	if (colon) {
 		*colon = 0;
 		if (!tag_valid(colon + 1))
-			return wrong(text, "no tag after the colon", err);
+			return reference_refuse(text, "no tag after the colon",
+						err);
 		memcpy(parts.tag, colon + 1, strlen(colon + 1));
 	}
 	if (name_check(text, parts.name, err) < 0)

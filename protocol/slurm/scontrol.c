@@ -11,8 +11,8 @@
 
 #define OUTPUT_MAX ((size_t)1 << 20)
 
-static int run(const struct strings *argv, const struct strings *env,
-	       struct buffer *text, struct error *err)
+static int scontrol_run(const struct strings *argv, const struct strings *env,
+			struct buffer *text, struct error *err)
 {
 	buffer_init(text, OUTPUT_MAX);
 	return local_tool_run(argv, env, SCONTROL_MS, text, err);
@@ -55,14 +55,14 @@ static int find_field(const char *text, const char *kind, const char *name,
 }
 
 /* All of them. */
-static int show(const char *kind, const char *name, struct buffer *text,
-		struct error *err)
+static int scontrol_show(const char *kind, const char *name,
+			 struct buffer *text, struct error *err)
 {
 	owned(strings_clear) struct strings argv = { 0 }, env = { 0 };
 
 	if (scontrol_command(kind, name, &argv, &env, err) < 0)
 		return -1;
-	return run(&argv, &env, text, err);
+	return scontrol_run(&argv, &env, text, err);
 }
 
 int scontrol_field(const char *kind, const char *name, const char *field,
@@ -70,7 +70,7 @@ int scontrol_field(const char *kind, const char *name, const char *field,
 {
 	owned(buffer_clear) struct buffer text = { 0 };
 
-	if (show(kind, name, &text, err) < 0)
+	if (scontrol_show(kind, name, &text, err) < 0)
 		return -1;
 	return find_field(text.data, kind, name, field, value, err);
 }
@@ -102,7 +102,7 @@ int scontrol_job_end(const char *job, int64_t *end_ms, struct error *err)
 {
 	owned(buffer_clear) struct buffer text = { 0 };
 
-	if (show("job", job, &text, err) < 0)
+	if (scontrol_show("job", job, &text, err) < 0)
 		return -1;
 	return scontrol_read_end(job, text.data, end_ms, err);
 }
@@ -118,7 +118,7 @@ int scontrol_hostnames(const char *list, size_t most, struct strings *names,
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		if (strings_add(&argv, words[i], err) < 0)
 			return -1;
-	if (run(&argv, NULL, &text, err) < 0)
+	if (scontrol_run(&argv, NULL, &text, err) < 0)
 		return -1;
 	line = text.size ? strtok_r(text.data, "\n", &rest) : NULL;
 	for (; line; line = strtok_r(NULL, "\n", &rest)) {

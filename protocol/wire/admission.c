@@ -14,7 +14,7 @@
 /* Frames. */
 
 /* What is too large for its role is not decoded. */
-static void check_size(struct wire_peer *peer, size_t size)
+static void admission_check_size(struct wire_peer *peer, size_t size)
 {
 	size_t max = budget_text_max(peer->role, peer->greeted);
 	char why[120];
@@ -44,7 +44,7 @@ bool admission_frames(struct wire_peer *peer, struct frames *frames)
 	else if (!budget_message(peer->budget, clock_mono_ms()))
 		wire_server_drop(peer, EPROTO, TOO_MANY);
 	else
-		check_size(peer, zmq_msg_size(&frames->text));
+		admission_check_size(peer, zmq_msg_size(&frames->text));
 	return !peer->ended;
 }
 

@@ -56,7 +56,7 @@ struct budgets *budgets_new(void)
 	return budgets;
 }
 
-static void forget(struct budget *budget)
+static void budget_forget(struct budget *budget)
 {
 	tdelete(budget, &budget->budgets->tree, compare_publics);
 	TAILQ_REMOVE(&budget->budgets->list, budget, next);
@@ -70,7 +70,7 @@ void budgets_free(struct budgets *budgets)
 	if (!budgets)
 		return;
 	while ((budget = TAILQ_FIRST(&budgets->list)))
-		forget(budget);
+		budget_forget(budget);
 	free(budgets);
 }
 
@@ -80,7 +80,7 @@ static unsigned int sessions_max(enum role role)
 				  : BUDGET_PERSON_SESSIONS;
 }
 
-static void fill(struct bucket *bucket, int64_t now_ms)
+static void bucket_fill(struct bucket *bucket, int64_t now_ms)
 {
 	double seconds = (double)(now_ms - bucket->filled_ms) / 1000;
 
@@ -90,15 +90,15 @@ static void fill(struct bucket *bucket, int64_t now_ms)
 }
 
 /* How long until there is some. */
-static uint32_t wait_ms(struct bucket *bucket, int64_t now_ms)
+static uint32_t bucket_measure_wait(struct bucket *bucket, int64_t now_ms)
 {
-	fill(bucket, now_ms);
+	bucket_fill(bucket, now_ms);
 	return bucket->left >= 0
 		       ? 0
 		       : 1 + (uint32_t)(-bucket->left * 1000 / bucket->rate);
 }
 
-static struct budget *find(struct budgets *budgets, const char *public)
+static struct budget *budget_find(struct budgets *budgets, const char *public)
 {
 	struct budget key = { 0 };
 	void *found;
@@ -108,8 +108,8 @@ static struct budget *find(struct budgets *budgets, const char *public)
 	return found ? *(struct budget **)found : NULL;
 }
 
-static struct budget *add(struct budgets *budgets, const char *public,
-			  int64_t now_ms)
+static struct budget *budget_add(struct budgets *budgets, const char *public,
+				 int64_t now_ms)
 {
 	struct budget *budget = calloc(1, sizeof(*budget));
 
@@ -135,10 +135,10 @@ static struct budget *add(struct budgets *budgets, const char *public,
 struct budget *budget_join(struct budgets *budgets, const char *public,
 			   enum role role, int64_t now_ms)
 {
-	struct budget *budget = find(budgets, public);
+	struct budget *budget = budget_find(budgets, public);
 
 	if (!budget)
-		budget = add(budgets, public, now_ms);
+		budget = budget_add(budgets, public, now_ms);
 	if (!budget || budget->sessions >= sessions_max(role))
 		return NULL;
 	budget->role = role;
@@ -159,7 +159,7 @@ void budget_leave(struct budget *budget, int64_t now_ms)
 
 bool budget_message(struct budget *budget, int64_t now_ms)
 {
-	fill(&budget->messages, now_ms);
+	bucket_fill(&budget->messages, now_ms);
 	if (budget->messages.left < 1)
 		return false;
 	budget->messages.left -= 1;
@@ -184,9 +184,10 @@ uint32_t budget_wait_ms(struct budget *budget, int64_t now_ms)
 
 	if (!budget_timed(budget))
 		return 0;
-	own_ms = wait_ms(&budget->cpu_us, now_ms);
+	own_ms = bucket_measure_wait(&budget->cpu_us, now_ms);
 	if (budget->role == ROLE_VIEWER)
-		all_ms = wait_ms(&budget->budgets->viewers_us, now_ms);
+		all_ms = bucket_measure_wait(&budget->budgets->viewers_us,
+					     now_ms);
 	return own_ms > all_ms ? own_ms : all_ms;
 }
 
@@ -207,6 +208,6 @@ void budgets_sweep(struct budgets *budgets, int64_t now_ms)
 		next = TAILQ_NEXT(budget, next);
 		if (!budget->sessions &&
 		    now_ms - budget->left_ms > BUDGET_KEPT_MS)
-			forget(budget);
+			budget_forget(budget);
 	}
 }

@@ -55,7 +55,8 @@ static struct visitor *visitor_at(struct connection_monitor *monitor, int fd)
 	return &monitor->visitors[fd];
 }
 
-static void report(struct connection_monitor *monitor, struct visitor *visitor)
+static void visitor_report(struct connection_monitor *monitor,
+			   struct visitor *visitor)
 {
 	visitor->left = false;
 	monitor->left--;
@@ -74,11 +75,11 @@ static int report_all(sd_event_source *source, uint64_t usec, void *arg)
 
 	for (size_t i = 0; monitor->left && i < monitor->count; i++)
 		if (monitor->visitors[i].left)
-			report(monitor, &monitor->visitors[i]);
+			visitor_report(monitor, &monitor->visitors[i]);
 	return 0;
 }
 
-static void came(struct connection_monitor *monitor, int fd)
+static void visitor_came(struct connection_monitor *monitor, int fd)
 {
 	struct visitor *visitor = visitor_at(monitor, fd);
 	struct sockaddr_storage there = { 0 };
@@ -88,7 +89,7 @@ static void came(struct connection_monitor *monitor, int fd)
 	if (!visitor)
 		return;
 	if (visitor->left)
-		report(monitor, visitor);
+		visitor_report(monitor, visitor);
 	*visitor = (struct visitor){ 0 };
 	if (getpeername(fd, (struct sockaddr *)&there, &size) < 0)
 		return;
@@ -112,7 +113,7 @@ static void went(struct connection_monitor *monitor, int fd)
 			   report_all, monitor, NULL);
 }
 
-static int monitor_ready(void *arg)
+static int connection_monitor_ready(void *arg)
 {
 	struct connection_monitor *monitor = arg;
 	uint16_t event;
@@ -121,7 +122,7 @@ static int monitor_ready(void *arg)
 	if (!socket_monitor_receive(monitor->monitor, &event, &value))
 		return 0;
 	if (event == ZMQ_EVENT_ACCEPTED)
-		came(monitor, (int)value);
+		visitor_came(monitor, (int)value);
 	else
 		went(monitor, (int)value);
 	return 1;
@@ -163,7 +164,7 @@ connection_monitor_new(sd_event *loop, void *zmq, void *socket,
 	if (!monitor->monitor)
 		return NULL;
 	monitor->watch = zmq_watch_new(loop, monitor->monitor, BURST,
-				       monitor_ready, monitor, err);
+				       connection_monitor_ready, monitor, err);
 	return monitor->watch ? take(monitor) : NULL;
 }
 

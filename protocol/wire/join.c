@@ -143,13 +143,13 @@ struct asking {
 	struct error *err;
 };
 
-static void end(struct asking *asking, int rc)
+static void asking_end(struct asking *asking, int rc)
 {
 	asking->rc = rc;
 	sd_event_exit(asking->loop, 0);
 }
 
-static void on_connected(void *arg)
+static void asking_connected(void *arg)
 {
 	struct asking *asking = arg;
 
@@ -157,8 +157,8 @@ static void on_connected(void *arg)
 			 NULL);
 }
 
-static void on_message(void *arg, enum message_type type, void *body,
-		       const void *payload, size_t size)
+static void asking_take_message(void *arg, enum message_type type, void *body,
+				const void *payload, size_t size)
 {
 	struct asking *asking = arg;
 	const struct message_refused *refused = body;
@@ -167,44 +167,48 @@ static void on_message(void *arg, enum message_type type, void *body,
 		wire_client_send(asking->wire, asking->type, asking->request,
 				 NULL, 0, NULL);
 	else if (type == MESSAGE_REPLY)
-		end(asking,
-		    asking->answer(asking,
-				   ((struct message_reply *)body)->body));
+		asking_end(asking,
+			   asking->answer(asking, ((struct message_reply *)body)
+							  ->body));
 	else if (type == MESSAGE_REFUSED && refused->request)
-		end(asking,
-		    error_set(asking->err,
-			      refused->code > 0 ? (int)refused->code : EPROTO,
-			      "%s", refused->text));
+		asking_end(asking,
+			   error_set(asking->err,
+				     refused->code > 0 ? (int)refused->code
+						       : EPROTO,
+				     "%s", refused->text));
 }
 
-static void on_lost(void *arg, int code, const char *why)
+static void asking_lost(void *arg, int code, const char *why)
 {
 	struct asking *asking = arg;
 
 	if (code == EACCES)
-		end(asking, error_set(asking->err, EACCES, "%s",
-				      asking->unknown ? asking->unknown : why));
+		asking_end(asking,
+			   error_set(asking->err, EACCES, "%s",
+				     asking->unknown ? asking->unknown : why));
 	else
 		error_set(&asking->why, code, "%s", why);
 }
 
-static int on_time(sd_event_source *source, uint64_t usec, void *arg)
+static int asking_timed_out(sd_event_source *source, uint64_t usec, void *arg)
 {
 	struct asking *asking = arg;
 
-	end(asking,
-	    error_set(asking->err, ENOTCONN, "controller not reachable%s%s",
-		      asking->why.code ? ": " : "", asking->why.text));
+	asking_end(asking,
+		   error_set(asking->err, ENOTCONN,
+			     "controller not reachable%s%s",
+			     asking->why.code ? ": " : "", asking->why.text));
 	return 0;
 }
 
-static int ask(struct asking *asking, const char *endpoint, const char *server,
-	       uint32_t timeout_ms, struct error *err)
+static int asking_run(struct asking *asking, const char *endpoint,
+		      const char *server, uint32_t timeout_ms,
+		      struct error *err)
 {
 	static const struct wire_client_handler handler = {
-		.connected = on_connected,
-		.message = on_message,
-		.lost = on_lost,
+		.connected = asking_connected,
+		.message = asking_take_message,
+		.lost = asking_lost,
 	};
 	sd_event_source *timer = NULL;
 	int rc = sd_event_new(&asking->loop);
@@ -219,7 +223,7 @@ static int ask(struct asking *asking, const char *endpoint, const char *server,
 		wire_client_new(asking->loop, NULL, endpoint, asking->key,
 				server, &handler, asking, err);
 	if (!asking->wire || loop_timer(asking->loop, &timer, timeout_ms,
-					on_time, asking, err) < 0)
+					asking_timed_out, asking, err) < 0)
 		asking->rc = -1;
 	else
 		rc = sd_event_loop(asking->loop);
@@ -234,7 +238,7 @@ static int ask(struct asking *asking, const char *endpoint, const char *server,
 
 /* Enrolling. */
 
-static int take_name(struct asking *asking, const cJSON *body)
+static int asking_take_name(struct asking *asking, const cJSON *body)
 {
 	const cJSON *name = cJSON_GetObjectItemCaseSensitive(body, "name");
 	const cJSON *role = cJSON_GetObjectItemCaseSensitive(body, "role");
@@ -270,14 +274,14 @@ int join_enrol(const struct join_token *token, struct key *key, bool agent,
 		.request = &enrol,
 		.unknown = "the controller does not know this token; it has "
 			   "expired or was removed",
-		.answer = take_name,
+		.answer = asking_take_name,
 		.arg = key,
 	};
 
 	memcpy(own.public, token->public, KEY_TEXT_SIZE);
 	memcpy(own.secret, token->secret, KEY_TEXT_SIZE);
-	return ask(&asking, token->endpoint, token->server_public, timeout_ms,
-		   err);
+	return asking_run(&asking, token->endpoint, token->server_public,
+			  timeout_ms, err);
 }
 
 /* Rotating. */
@@ -316,8 +320,8 @@ int join_rotate(struct join_rotation *rotation, const char *machine,
 		.arg = rotation,
 	};
 
-	return ask(&asking, rotation->endpoint, rotation->server, timeout_ms,
-		   err);
+	return asking_run(&asking, rotation->endpoint, rotation->server,
+			  timeout_ms, err);
 }
 
 /* The key, in its files. */

@@ -51,8 +51,8 @@ bool name_valid(const char *name)
 	       !strchr("._-", name[0]);
 }
 
-static int key_name(struct key *key, const char *name, enum role role,
-		    struct error *err)
+static int key_set_name(struct key *key, const char *name, enum role role,
+			struct error *err)
 {
 	if (!name_valid(name))
 		return error_set(err, EINVAL,
@@ -81,7 +81,7 @@ int key_generate(struct key *key, const char *name, enum role role,
 {
 	struct key made;
 
-	if (key_name(&made, name, role, err) < 0)
+	if (key_set_name(&made, name, role, err) < 0)
 		return -1;
 	if (zmq_curve_keypair(made.public, made.secret) < 0)
 		return error_errno(err, "libzmq was built without CURVE");
@@ -138,8 +138,8 @@ static int read_key_text(const struct value *map, const char *field,
 	return 0;
 }
 
-static int read_role(const struct value *map, enum role *role,
-		     struct error *err)
+static int key_read_role(const struct value *map, enum role *role,
+			 struct error *err)
 {
 	static const char *const names[] = { "agent", "operator", "viewer",
 					     "controller", NULL };
@@ -180,13 +180,13 @@ int key_load(struct key *key, const char *path, struct error *err)
 	root = document_root(document);
 	if (value_expect(root, VALUE_MAP, err) < 0 ||
 	    value_check_keys(root, keys, err) < 0 ||
-	    read_role(root, &role, err) < 0)
+	    key_read_role(root, &role, err) < 0)
 		return -1;
 	if (!value_get(root, "name"))
 		return value_error(root, err, "name: missing");
 	if (value_string(value_get(root, "name"), KEY_NAME_SIZE - 1, &name,
 			 err) < 0 ||
-	    key_name(&got, name, role, err) < 0 ||
+	    key_set_name(&got, name, role, err) < 0 ||
 	    read_key_text(root, "public", got.public, err) < 0 ||
 	    read_key_text(root, "secret", got.secret, err) < 0)
 		return -1;
@@ -245,9 +245,9 @@ int key_of_list(struct key *key, const struct value *list, size_t index,
 
 	if (value_expect(map, VALUE_MAP, err) < 0 ||
 	    value_check_keys(map, keys, err) < 0 ||
-	    read_role(map, &role, err) < 0)
+	    key_read_role(map, &role, err) < 0)
 		return -1;
-	if (key_name(key, value_key(list, index), role, err) < 0)
+	if (key_set_name(key, value_key(list, index), role, err) < 0)
 		return error_prefix(err, "%s:%u", value_file(list),
 				    value_key_line(list, index));
 	return read_key_text(map, "public", key->public, err);

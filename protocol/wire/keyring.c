@@ -212,7 +212,7 @@ static int check_key(const struct keyring *keyring, const char *name,
 }
 
 /* Room for one more. */
-static int reserve(struct keyring *keyring, struct error *err)
+static int keyring_reserve(struct keyring *keyring, struct error *err)
 {
 	struct ring_key *keys =
 		reallocarray(keyring->keys, keyring->count + 1, sizeof(*keys));
@@ -223,8 +223,8 @@ static int reserve(struct keyring *keyring, struct error *err)
 	return 0;
 }
 
-static void hold(struct keyring *keyring, const char *name, enum role role,
-		 const char *public)
+static void keyring_hold_key(struct keyring *keyring, const char *name,
+			     enum role role, const char *public)
 {
 	struct ring_key *entry = &keyring->keys[keyring->count++];
 
@@ -241,14 +241,14 @@ int keyring_admit(struct keyring *keyring, const char *name, enum role role,
 	size_t count = 0;
 
 	if (check_key(keyring, name, role, public, err) < 0 ||
-	    reserve(keyring, err) < 0)
+	    keyring_reserve(keyring, err) < 0)
 		return -1;
 	for (size_t i = 0; i < keyring->count; i++)
 		if (strcmp(keyring->keys[i].key.name, name) != 0 &&
 		    strcmp(keyring->keys[i].key.public, public) != 0)
 			keyring->keys[count++] = keyring->keys[i];
 	keyring->count = count;
-	hold(keyring, name, role, public);
+	keyring_hold_key(keyring, name, role, public);
 	return 0;
 }
 
@@ -264,16 +264,16 @@ int keyring_succeed(struct keyring *keyring, const char *old, const char *next,
 		return error_set(err, EEXIST, "the next key exists already");
 	key = entry->key;
 	if (check_key(keyring, key.name, key.role, next, err) < 0 ||
-	    reserve(keyring, err) < 0)
+	    keyring_reserve(keyring, err) < 0)
 		return -1;
-	/* reserve() may have moved the keys. */
+	/* keyring_reserve() may have moved the keys. */
 	entry = with_public(keyring, key.public);
 	entry->held = entry->leaves = true;
-	hold(keyring, key.name, key.role, next);
+	keyring_hold_key(keyring, key.name, key.role, next);
 	return 0;
 }
 
-static void drop(struct keyring *keyring, struct ring_key *entry)
+static void keyring_drop(struct keyring *keyring, struct ring_key *entry)
 {
 	size_t index = (size_t)(entry - keyring->keys);
 
@@ -288,7 +288,7 @@ void keyring_forget(struct keyring *keyring, const char *public)
 
 	if (!entry || !entry->held)
 		return;
-	drop(keyring, entry);
+	keyring_drop(keyring, entry);
 	/* The file may hold this key, too: read it again. */
 	memset(&keyring->seen, 0, sizeof(keyring->seen));
 }
@@ -306,7 +306,7 @@ int keyring_revoke(struct keyring *keyring, const char *public,
 		text = NULL;
 	}
 	if (entry)
-		drop(keyring, entry);
+		keyring_drop(keyring, entry);
 	return 0;
 }
 

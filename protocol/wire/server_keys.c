@@ -26,8 +26,8 @@ static bool take_word(char to[KEY_TEXT_SIZE], const char *word)
 	return true;
 }
 
-static int read_line(struct server_keys *keys, const char *text,
-		     struct error *err)
+static int server_keys_read_line(struct server_keys *keys, const char *text,
+				 struct error *err)
 {
 	char word[4][KEY_TEXT_SIZE] = { "" };
 	struct server_keys got = *keys;
@@ -62,20 +62,20 @@ int server_keys_read(struct server_keys *keys, const char *anchor,
 	if (file_read(AT_FDCWD, path, &text, err) < 0 ||
 	    buffer_append(&text, "", 1, err) < 0)
 		return -1;
-	return read_line(keys, text.data, err);
+	return server_keys_read_line(keys, text.data, err);
 }
 
-static const char *word_of(const char *key)
+static const char *server_keys_format_key(const char *key)
 {
 	return key[0] ? key : NONE;
 }
 
-static int save(const struct server_keys *keys, struct error *err)
+static int server_keys_save(const struct server_keys *keys, struct error *err)
 {
 	char text[FILE_MAX];
 	int size = snprintf(text, sizeof(text), "%s %s %s %s\n", keys->anchor,
-			    word_of(keys->former), keys->current,
-			    word_of(keys->next));
+			    server_keys_format_key(keys->former), keys->current,
+			    server_keys_format_key(keys->next));
 
 	if (!keys->path[0])
 		return 0;
@@ -92,7 +92,7 @@ int server_keys_learn(struct server_keys *keys, const char *next,
 	    !strcmp(next, keys->next))
 		return 1;
 	memcpy(learned.next, next, KEY_TEXT_SIZE);
-	if (save(&learned, err) < 0)
+	if (server_keys_save(&learned, err) < 0)
 		return -1;
 	*keys = learned;
 	return 0;
@@ -103,5 +103,5 @@ int server_keys_advance(struct server_keys *keys, struct error *err)
 	memcpy(keys->former, keys->current, KEY_TEXT_SIZE);
 	memcpy(keys->current, keys->next, KEY_TEXT_SIZE);
 	keys->next[0] = 0;
-	return save(keys, err);
+	return server_keys_save(keys, err);
 }

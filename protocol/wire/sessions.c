@@ -348,7 +348,7 @@ static uint32_t sweep_interval(const struct sessions *sessions)
 						 : SWEEP_MS;
 }
 
-static void sweep(struct sessions *sessions, int64_t now)
+static void sessions_sweep(struct sessions *sessions, int64_t now)
 {
 	struct wire_peer *peer, *next;
 
@@ -387,7 +387,7 @@ static int sweep_run(sd_event_source *source, uint64_t usec, void *arg)
 	budgets_sweep(sessions->budgets, now);
 	if (!sessions->paused) {
 		sessions_recheck(sessions);
-		sweep(sessions, now);
+		sessions_sweep(sessions, now);
 	}
 	loop_timer(sessions->loop, &sessions->sweep, sweep_interval(sessions),
 		   sweep_run, sessions, NULL);

@@ -94,7 +94,7 @@ struct sight {
 };
 
 /* Connections that are gone are forgotten. */
-static struct sight look_at_all(struct unread *unread)
+static struct sight unread_look_at_all(struct unread *unread)
 {
 	struct sight sight = { .most = UNREAD_MAX };
 
@@ -150,7 +150,7 @@ static size_t own_memory(const struct unread *unread)
 }
 
 /* True: there is much. */
-static bool look(struct unread *unread)
+static bool unread_look(struct unread *unread)
 {
 	size_t own = own_memory(unread);
 	struct sight sight;
@@ -160,7 +160,7 @@ static bool look(struct unread *unread)
 	if (own - unread->lowest < GROWTH && ++unread->looks < LOOKS_MAX)
 		return false;
 	unread->looks = 0;
-	sight = look_at_all(unread);
+	sight = unread_look_at_all(unread);
 	if (sight.sum <= sight.most / 4) {
 		unread->lowest = own;
 		return false;
@@ -170,15 +170,15 @@ static bool look(struct unread *unread)
 	return true;
 }
 
-static int look_run(sd_event_source *source, uint64_t usec, void *arg)
+static int unread_look_run(sd_event_source *source, uint64_t usec, void *arg)
 {
 	struct unread *unread = arg;
-	bool much = look(unread);
+	bool much = unread_look(unread);
 
 	if (unread->runs)
 		loop_timer(unread->loop, &unread->timer,
-			   much ? LOOK_SOON_MS : LOOK_MS, look_run, unread,
-			   NULL);
+			   much ? LOOK_SOON_MS : LOOK_MS, unread_look_run,
+			   unread, NULL);
 	return 0;
 }
 
@@ -194,8 +194,8 @@ void unread_came(struct unread *unread, int fd)
 		return;
 	unread->runs = true;
 	unread->lowest = own_memory(unread);
-	loop_timer(unread->loop, &unread->timer, LOOK_MS, look_run, unread,
-		   NULL);
+	loop_timer(unread->loop, &unread->timer, LOOK_MS, unread_look_run,
+		   unread, NULL);
 }
 
 static size_t frame_bytes(size_t size)

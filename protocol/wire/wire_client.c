@@ -104,7 +104,8 @@ static void client_reset(struct wire_client *client)
 		   NULL);
 }
 
-static void complain(struct wire_client *client, int code, const char *why)
+static void wire_client_complain(struct wire_client *client, int code,
+				 const char *why)
 {
 	int64_t now = clock_mono_ms();
 
@@ -124,7 +125,7 @@ static void client_lost(struct wire_client *client, int code, const char *why)
 	if (was_up)
 		client->handler.lost(client->arg, code, why);
 	else
-		complain(client, code, why);
+		wire_client_complain(client, code, why);
 }
 
 int wire_client_send(struct wire_client *client, enum message_type type,
@@ -319,7 +320,7 @@ static void shaken(struct wire_client *client)
 	client->handler.connected(client->arg);
 }
 
-static int monitor_ready(void *arg)
+static int wire_client_monitor_ready(void *arg)
 {
 	struct wire_client *client = arg;
 	uint16_t event;
@@ -343,7 +344,7 @@ static int monitor_ready(void *arg)
 	case ZMQ_EVENT_CONNECT_RETRIED:
 		snprintf(why, sizeof(why), "no controller at %s",
 			 client->endpoint);
-		complain(client, ECONNREFUSED, why);
+		wire_client_complain(client, ECONNREFUSED, why);
 		break;
 	case ZMQ_EVENT_DISCONNECTED:
 		disconnected(client);
@@ -392,8 +393,9 @@ static int client_open(struct wire_client *client, struct error *err)
 		socket_monitor_new(client->zmq, client->dealer, events, err);
 	if (!client->monitor)
 		return -1;
-	client->monitor_watch = zmq_watch_new(client->loop, client->monitor, 1,
-					      monitor_ready, client, err);
+	client->monitor_watch =
+		zmq_watch_new(client->loop, client->monitor, 1,
+			      wire_client_monitor_ready, client, err);
 	client->dealer_watch = zmq_watch_new(client->loop, client->dealer,
 					     BURST, dealer_ready, client, err);
 	if (!client->monitor_watch || !client->dealer_watch)

@@ -63,8 +63,8 @@ static void answer_heartbeat(struct wire_server *server, struct wire_peer *peer)
 }
 
 /* Decode the frame's messages and deal with them. */
-static void receive(struct wire_server *server, struct wire_peer *peer,
-		    struct frames *frames)
+static void wire_server_receive(struct wire_server *server,
+				struct wire_peer *peer, struct frames *frames)
 {
 	const char *data = zmq_msg_data(&frames->text);
 	size_t size = zmq_msg_size(&frames->text);
@@ -88,7 +88,7 @@ static void receive(struct wire_server *server, struct wire_peer *peer,
 	} while (size && !peer->ended && admission_next(peer));
 }
 
-static uint64_t cpu_us(void)
+static uint64_t wire_server_measure_cpu(void)
 {
 	struct timespec now;
 
@@ -135,11 +135,12 @@ static int router_ready(void *arg)
 	if (got < 0) {
 		admission_broken(peer, &frames, &err);
 	} else if (budget_timed(peer->budget)) {
-		before_us = cpu_us();
-		receive(server, peer, &frames);
-		budget_spend(peer->budget, cpu_us() - before_us);
+		before_us = wire_server_measure_cpu();
+		wire_server_receive(server, peer, &frames);
+		budget_spend(peer->budget,
+			     wire_server_measure_cpu() - before_us);
 	} else {
-		receive(server, peer, &frames);
+		wire_server_receive(server, peer, &frames);
 	}
 	return !burst_ends(server, zmq_msg_size(&frames.payload));
 }
@@ -155,7 +156,7 @@ static void key_refused(void *arg, const char *address, const char *why)
 }
 
 /* The key of a connection is known from its first message on. */
-static void cut(void *arg, int fd, size_t bytes)
+static void wire_server_cut_peer(void *arg, int fd, size_t bytes)
 {
 	struct wire_server *server = arg;
 	struct wire_peer *peer;
@@ -172,7 +173,7 @@ static void cut(void *arg, int fd, size_t bytes)
 	shutdown(fd, SHUT_RDWR);
 }
 
-static void came(void *arg, int fd)
+static void wire_server_came(void *arg, int fd)
 {
 	struct wire_server *server = arg;
 
@@ -230,8 +231,10 @@ static int server_open(struct wire_server *server, const struct key *key,
 		return error_errno(err, "ZeroMQ");
 	server->monitor =
 		connection_monitor_new(server->loop, server->zmq,
-				       server->router, came, left, server, err);
-	server->unread = unread_new(server->loop, cut, server, err);
+				       server->router, wire_server_came, left,
+				       server, err);
+	server->unread =
+		unread_new(server->loop, wire_server_cut_peer, server, err);
 	if (!server->monitor || !server->unread)
 		return -1;
 	server->router_watch = zmq_watch_new(server->loop, server->router,

@@ -28,7 +28,7 @@ struct question {
 };
 
 /* Take one question. 1: it is there; 0: none; -1: one of another shape. */
-static int receive(void *socket, struct question *question)
+static int zap_receive(void *socket, struct question *question)
 {
 	int more = 1, n = 0;
 	size_t size = sizeof(more);
@@ -67,8 +67,8 @@ static size_t put_property(uint8_t to[FRAME_SIZE], const char *public)
 	return (size_t)(at - to) + KEY_TEXT_SIZE - 1;
 }
 
-static void answer(void *socket, const struct question *question,
-		   const struct key *key)
+static void zap_answer(void *socket, const struct question *question,
+		       const struct key *key)
 {
 	const char *name = key ? key->name : NULL;
 	uint8_t property[FRAME_SIZE];
@@ -83,7 +83,7 @@ static void answer(void *socket, const struct question *question,
 	zmq_send(socket, property, size, 0);
 }
 
-static void report(struct zap *zap, const char *address, const char *public)
+static void zap_report(struct zap *zap, const char *address, const char *public)
 {
 	const char *problem = keyring_problem(zap->keyring);
 	char why[400];
@@ -100,7 +100,7 @@ static int zap_ready(void *arg)
 	struct question question;
 	char public[KEY_TEXT_SIZE] = "";
 	const struct key *key = NULL;
-	int got = receive(zap->socket, &question);
+	int got = zap_receive(zap->socket, &question);
 
 	if (!got)
 		return 0;
@@ -114,9 +114,9 @@ static int zap_ready(void *arg)
 	/* A peer may not use a controller's key. */
 	if (key && key->role == ROLE_CONTROLLER)
 		key = NULL;
-	answer(zap->socket, &question, key);
+	zap_answer(zap->socket, &question, key);
 	if (!key)
-		report(zap, question.frames[ADDRESS], public);
+		zap_report(zap, question.frames[ADDRESS], public);
 	return 1;
 }
 

@@ -113,8 +113,8 @@ static int reader_nomem(const struct reader *reader)
 /* Refuse invalid bytes with their line. libyaml would name an offset, or read
  * the text as UTF-16.
  */
-static int check_bytes(const struct reader *reader, const char *text,
-		       size_t size)
+static int document_check_bytes(const struct reader *reader, const char *text,
+				size_t size)
 {
 	size_t line = 1;
 
@@ -278,10 +278,10 @@ static int read_scalar(struct reader *reader, struct value *value,
 	return 0;
 }
 
-static const struct value *read_value(struct reader *reader,
-				      const yaml_event_t *event,
-				      const struct value *parent, size_t index,
-				      size_t depth);
+static const struct value *document_read_value(struct reader *reader,
+					       const yaml_event_t *event,
+					       const struct value *parent,
+					       size_t index, size_t depth);
 
 /* The items that were read so far. */
 struct items {
@@ -320,7 +320,8 @@ static void account(struct value *value, const struct value *child)
 		value->height = child->height + 1;
 }
 
-static int read_list(struct reader *reader, struct value *value, size_t depth)
+static int document_read_list(struct reader *reader, struct value *value,
+			      size_t depth)
 {
 	owned(items_clear) struct items items = { 0 };
 
@@ -332,8 +333,8 @@ static int read_list(struct reader *reader, struct value *value, size_t depth)
 			return -1;
 		if (event.type == YAML_SEQUENCE_END_EVENT)
 			break;
-		entry.value =
-			read_value(reader, &event, value, items.count, depth);
+		entry.value = document_read_value(reader, &event, value,
+						  items.count, depth);
 		if (!entry.value || items_add(reader, &items, entry) < 0)
 			return -1;
 		account(value, entry.value);
@@ -409,8 +410,8 @@ static int merge_map(struct reader *reader, struct value *map,
 	return set_entries(reader, map, items);
 }
 
-static int merge(struct reader *reader, struct value *map, struct items *items,
-		 const struct entry *source)
+static int document_merge_value(struct reader *reader, struct value *map,
+				struct items *items, const struct entry *source)
 {
 	const struct value *from = source->value;
 
@@ -424,8 +425,8 @@ static int merge(struct reader *reader, struct value *map, struct items *items,
 }
 
 /* A key's text; *merges: it is a plain `<<`. */
-static const char *read_key(struct reader *reader, const yaml_event_t *event,
-			    bool *merges)
+static const char *document_read_key(struct reader *reader,
+				     const yaml_event_t *event, bool *merges)
 {
 	size_t line = event->start_mark.line + 1;
 	struct value key = { .line = (unsigned)line };
@@ -449,7 +450,8 @@ static const char *read_key(struct reader *reader, const yaml_event_t *event,
 	return key.text;
 }
 
-static int read_map(struct reader *reader, struct value *map, size_t depth)
+static int document_read_map(struct reader *reader, struct value *map,
+			     size_t depth)
 {
 	owned(items_clear) struct items items = { 0 };
 	owned(items_clear) struct items merges = { 0 };
@@ -465,14 +467,15 @@ static int read_map(struct reader *reader, struct value *map, size_t depth)
 		if (key.type == YAML_MAPPING_END_EVENT)
 			break;
 		entry.line = (unsigned)key.start_mark.line + 1;
-		entry.key = read_key(reader, &key, &merging);
+		entry.key = document_read_key(reader, &key, &merging);
 		if (!entry.key || next_event(reader, &event) < 0)
 			return -1;
 		/* The path of a merged value is that of the map. */
-		entry.value = merging ? read_value(reader, &event, map->parent,
-						   map->index, depth)
-				      : read_value(reader, &event, map,
-						   items.count, depth);
+		entry.value = merging ? document_read_value(reader, &event,
+							    map->parent,
+							    map->index, depth)
+				      : document_read_value(reader, &event, map,
+							    items.count, depth);
 		if (!entry.value ||
 		    items_add(reader, merging ? &merges : &items, entry) < 0)
 			return -1;
@@ -482,7 +485,8 @@ static int read_map(struct reader *reader, struct value *map, size_t depth)
 	if (set_entries(reader, map, &items) < 0)
 		return -1;
 	for (size_t i = 0; i < merges.count; i++)
-		if (merge(reader, map, &items, &merges.entries[i]) < 0)
+		if (document_merge_value(reader, map, &items,
+					 &merges.entries[i]) < 0)
 			return -1;
 	return 0;
 }
@@ -540,8 +544,8 @@ static struct value *open_value(struct reader *reader,
 	return value;
 }
 
-static int fill_value(struct reader *reader, struct value *value,
-		      const yaml_event_t *event, size_t depth)
+static int document_fill_value(struct reader *reader, struct value *value,
+			       const yaml_event_t *event, size_t depth)
 {
 	const yaml_char_t *tag;
 
@@ -552,15 +556,16 @@ static int fill_value(struct reader *reader, struct value *value,
 	if (check_depth(reader, depth + 1, value->line) < 0 ||
 	    apply_tag(reader, value, tag) < 0)
 		return -1;
-	return value->kind == VALUE_LIST ? read_list(reader, value, depth + 1)
-					 : read_map(reader, value, depth + 1);
+	return value->kind == VALUE_LIST
+		       ? document_read_list(reader, value, depth + 1)
+		       : document_read_map(reader, value, depth + 1);
 }
 
 /* The value that the event begins; depth: maps and lists around it. */
-static const struct value *read_value(struct reader *reader,
-				      const yaml_event_t *event,
-				      const struct value *parent, size_t index,
-				      size_t depth)
+static const struct value *document_read_value(struct reader *reader,
+					       const yaml_event_t *event,
+					       const struct value *parent,
+					       size_t index, size_t depth)
 {
 	size_t anchor = reader->anchor_count;
 	struct value *value;
@@ -568,7 +573,7 @@ static const struct value *read_value(struct reader *reader,
 	if (event->type == YAML_ALIAS_EVENT)
 		return read_alias(reader, event, depth);
 	value = open_value(reader, event, parent, index);
-	if (!value || fill_value(reader, value, event, depth) < 0)
+	if (!value || document_fill_value(reader, value, event, depth) < 0)
 		return NULL;
 	if (anchor < reader->anchor_count &&
 	    reader->anchors[anchor].value == value)
@@ -615,7 +620,8 @@ static const struct value *lay_over(struct reader *reader,
 static int read_root(struct reader *reader, const yaml_event_t *event)
 {
 	const struct value *base = reader->document->root;
-	const struct value *root = read_value(reader, event, NULL, 0, 0);
+	const struct value *root =
+		document_read_value(reader, event, NULL, 0, 0);
 
 	if (!root)
 		return -1;
@@ -670,8 +676,10 @@ static void reader_clear(struct reader *reader)
 }
 OWNED_VALUE(struct reader, reader_clear)
 
-static int parse(struct document *document, const char *text, size_t size,
-		 const struct document_limits *limits, struct error *err)
+static int document_parse_text(struct document *document, const char *text,
+			       size_t size,
+			       const struct document_limits *limits,
+			       struct error *err)
 {
 	owned(reader_clear) struct reader reader = { .document = document,
 						     .err = err };
@@ -690,7 +698,7 @@ static int parse(struct document *document, const char *text, size_t size,
 		return error_set(err, E2BIG,
 				 "%s: %zu bytes; expected at most %zu",
 				 document->file, size, reader.limits.bytes);
-	if (check_bytes(&reader, text, size) < 0)
+	if (document_check_bytes(&reader, text, size) < 0)
 		return -1;
 	if (!yaml_parser_initialize(&reader.yaml))
 		return reader_nomem(&reader);
@@ -721,7 +729,7 @@ struct document *document_parse(const char *text, size_t size, const char *file,
 
 	if (!document || !(document->file = strdup(file)))
 		return error_null(error_nomem(err, file));
-	if (parse(document, text, size, limits, err) < 0)
+	if (document_parse_text(document, text, size, limits, err) < 0)
 		return NULL;
 	return take(document);
 }

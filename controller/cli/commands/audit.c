@@ -12,7 +12,8 @@ struct audit_options {
 	bool verify;
 };
 
-static void audit_row(struct table *table, const void *item, int64_t now_ms)
+static void audit_row_fill(struct table *table, const void *item,
+			   int64_t now_ms)
 {
 	const struct audit_info *row = item;
 	const char *refusal = row->refusal ? row->refusal : "";
@@ -35,7 +36,8 @@ static const struct column audit_columns[] = {
 	{ "FROM", false },    { "ACT", false },  { "REQUEST", false },
 	{ "OUTCOME", false }, { NULL, false },
 };
-static const struct rows_view audit_view = { "audit", audit_columns, audit_row,
+static const struct rows_view audit_view = { "audit", audit_columns,
+					     audit_row_fill,
 					     "the audit log is empty", NULL };
 
 /* Is the hash of the row right, after the hash of the row before? The latter is
@@ -118,7 +120,7 @@ static int print_lines(struct cli *cli, const struct rows *rows,
 	return EXIT_GOOD;
 }
 
-static int run_command(struct cli *cli, struct error *err)
+static int audit_command(struct cli *cli, struct error *err)
 {
 	owned(client_free) struct client *client = cli_connect(cli, err);
 	owned(rows_clear) struct rows rows = { 0 };
@@ -168,6 +170,6 @@ const struct command command_audit = {
 		  "and of the previous row. The controller also logs the "
 		  "newest hash.",
 	.example = "regatta audit --tail 20",
-	.fn = run_command,
+	.fn = audit_command,
 };
 /* clang-format on */

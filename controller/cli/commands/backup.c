@@ -23,7 +23,7 @@ struct receiving {
 };
 
 /* Ask once. 1: all bytes have arrived; 0: there are more. */
-static int ask(struct receiving *receiving, struct error *err)
+static int receiving_ask(struct receiving *receiving, struct error *err)
 {
 	static const struct timespec pause = { .tv_nsec = POLL_NS };
 	owned(answer_clear) struct answer answer = { 0 };
@@ -51,8 +51,8 @@ static int ask(struct receiving *receiving, struct error *err)
 	return 0;
 }
 
-static int receive(struct cli *cli, const char *part, uint64_t *bytes,
-		   struct error *err)
+static int backup_file_receive(struct cli *cli, const char *part,
+			       uint64_t *bytes, struct error *err)
 {
 	owned(client_free) struct client *client = cli_connect(cli, err);
 	owned(interrupts_clear) struct interrupts interrupts = { 0 };
@@ -70,14 +70,14 @@ static int receive(struct cli *cli, const char *part, uint64_t *bytes,
 	receiving.fd = fd;
 	token_make(id);
 	while (rc == 0)
-		rc = ask(&receiving, err);
+		rc = receiving_ask(&receiving, err);
 	if (rc < 0)
 		return -1;
 	*bytes = receiving.bytes;
 	return fsync(fd) < 0 ? error_errno(err, "%s", part) : 0;
 }
 
-static int run_command(struct cli *cli, struct error *err)
+static int backup_command(struct cli *cli, struct error *err)
 {
 	const char *file = cli->args[0];
 	char part[PATH_MAX];
@@ -85,7 +85,7 @@ static int run_command(struct cli *cli, struct error *err)
 
 	if (file_path(part, err, "%s.part", file) < 0)
 		return -1;
-	if (receive(cli, part, &bytes, err) < 0) {
+	if (backup_file_receive(cli, part, &bytes, err) < 0) {
 		unlink(part);
 		return -1;
 	}
@@ -112,6 +112,6 @@ const struct command command_backup = {
 		  "controller's own keys are not saved. regatta-controller "
 		  "restore creates a state folder from the file.",
 	.example = "regatta backup monday.tar.gz",
-	.fn = run_command,
+	.fn = backup_command,
 };
 /* clang-format on */

@@ -13,8 +13,8 @@ struct cancel_options {
 	bool force;
 };
 
-static int cancel_one(struct cli *cli, struct client *client, const char *kind,
-		      uint64_t id, cJSON *list, struct error *err)
+static int cancel_send(struct cli *cli, struct client *client, const char *kind,
+		       uint64_t id, cJSON *list, struct error *err)
 {
 	owned(answer_clear) struct answer answer = { 0 };
 	const struct cancel_options *given = cli->given;
@@ -60,7 +60,7 @@ static int cancel_each(struct cli *cli, struct client *client, cJSON *list,
 		if (cli_id(cli->args[i], kind, &id, err) < 0)
 			return -1;
 		numbers++;
-		if (client && cancel_one(cli, client, kind, id, list, err) < 0)
+		if (client && cancel_send(cli, client, kind, id, list, err) < 0)
 			return -1;
 	}
 	if (!numbers)
@@ -71,7 +71,7 @@ static int cancel_each(struct cli *cli, struct client *client, cJSON *list,
 	return 0;
 }
 
-static int run_command(struct cli *cli, struct error *err)
+static int cancel_command(struct cli *cli, struct error *err)
 {
 	owned(client_free) struct client *client = NULL;
 	owned(cJSON_Delete) cJSON *list = cJSON_CreateArray();
@@ -109,6 +109,6 @@ const struct command command_cancel = {
 		"A number alone is the number of a sweep. Jobs that have "
 		  "ended do not change.",
 	.example = "regatta cancel job 17",
-	.fn = run_command,
+	.fn = cancel_command,
 };
 /* clang-format on */

@@ -21,8 +21,8 @@ static const struct {
 
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
-static int check_file(const struct config_program *program, const char *path,
-		      struct error *err)
+static int kind_check_file(const struct config_program *program,
+			   const char *path, struct error *err)
 {
 	owned(config_free) struct config *config = NULL;
 	owned(policy_free) struct policy *policy = NULL;
@@ -39,7 +39,7 @@ static int check_file(const struct config_program *program, const char *path,
 }
 
 /* By its word, or for "config" by the file's name. */
-static int find_kind(const char *word, const char *path, size_t *kind,
+static int kind_find(const char *word, const char *path, size_t *kind,
 		     struct error *err)
 {
 	const char *slash = strrchr(path, '/');
@@ -62,7 +62,7 @@ static int find_kind(const char *word, const char *path, size_t *kind,
 			 word);
 }
 
-static int run_command(struct cli *cli, struct error *err)
+static int check_command(struct cli *cli, struct error *err)
 {
 	bool bad = false;
 
@@ -70,9 +70,10 @@ static int run_command(struct cli *cli, struct error *err)
 		struct error why = { 0 };
 		size_t kind;
 
-		if (find_kind(cli->args[0], cli->args[i], &kind, err) < 0)
+		if (kind_find(cli->args[0], cli->args[i], &kind, err) < 0)
 			return -1;
-		if (check_file(kinds[kind].program, cli->args[i], &why) < 0) {
+		if (kind_check_file(kinds[kind].program, cli->args[i], &why) <
+		    0) {
 			cli_say(cli, "%s", why.text);
 			bad = true;
 		} else {
@@ -95,6 +96,6 @@ const struct command command_check = {
 		  "The exit status is 0 if all files are valid, otherwise 2. "
 		  "Needs no controller.",
 	.example = "regatta check config /etc/regatta/agent.yaml",
-	.fn = run_command,
+	.fn = check_command,
 };
 /* clang-format on */

@@ -99,7 +99,7 @@ static void name_cell(struct table *table, const struct labels *labels,
 	table_text(table, labels_brief(labels, cell, label));
 }
 
-static void explain(struct cli *cli)
+static void comparison_explain(struct cli *cli)
 {
 	cli_say(cli, "same: the difference is within the spread of the "
 		     "repeats (or of the steps)");
@@ -191,7 +191,7 @@ static int print_text(struct cli *cli, const cJSON *cells, struct error *err)
 	rc = cli->arg_count == 2 ? print_two(cli, cells, &labels, err)
 				 : print_more(cli, cells, &labels, err);
 	if (rc == 0 && compare_shared(cells))
-		explain(cli);
+		comparison_explain(cli);
 	return rc;
 }
 
@@ -227,7 +227,8 @@ static int print_html(struct cli *cli, const cJSON *cells,
 	return 0;
 }
 
-static int fetch(struct cli *cli, struct sweeps *sweeps, struct error *err)
+static int sweeps_fetch(struct cli *cli, struct sweeps *sweeps,
+			struct error *err)
 {
 	owned(session_clear) struct session session = { 0 };
 	uint64_t ids[COMPARE_SWEEPS_MAX] = { 0 };
@@ -246,7 +247,7 @@ static int fetch(struct cli *cli, struct sweeps *sweeps, struct error *err)
 	return 0;
 }
 
-static int run_command(struct cli *cli, struct error *err)
+static int compare_command(struct cli *cli, struct error *err)
 {
 	owned(sweeps_clear) struct sweeps sweeps = { 0 };
 	owned(cJSON_Delete) cJSON *cells = NULL;
@@ -254,7 +255,7 @@ static int run_command(struct cli *cli, struct error *err)
 	uint64_t from = given->from_step;
 	int rc;
 
-	if (fetch(cli, &sweeps, err) < 0)
+	if (sweeps_fetch(cli, &sweeps, err) < 0)
 		return -1;
 	cells = compare_rows((const cJSON *const *)sweeps.rows, cli->arg_count,
 			     from == OPTION_NONE ? FROM_STEP : from, err);
@@ -302,6 +303,6 @@ const struct command command_compare = {
 		  "the ratio has a 95 % interval. The exit status is 1 if no "
 		  "cell of the first sweep is in another one.",
 	.example = "regatta compare 3 7",
-	.fn = run_command,
+	.fn = compare_command,
 };
 /* clang-format on */

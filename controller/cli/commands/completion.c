@@ -132,7 +132,7 @@ static const char *args_of(const struct command *command, const char *word)
 	return sub ? sub->args : command->args;
 }
 
-static void print_commands(FILE *out)
+static void completion_print_commands(FILE *out)
 {
 	const struct command *command;
 
@@ -195,7 +195,7 @@ static void print_words(FILE *out, char *const *words, size_t count)
 	struct option_tables tables;
 
 	if (count < 2)
-		print_commands(out);
+		completion_print_commands(out);
 	if (!command)
 		return;
 	tables = command_options(command);
@@ -218,7 +218,7 @@ static void print_words(FILE *out, char *const *words, size_t count)
 		fputs(FILES, out);
 }
 
-static int run_command(struct cli *cli, struct error *err)
+static int completion_command(struct cli *cli, struct error *err)
 {
 	const char *what = cli->args[0];
 
@@ -248,6 +248,6 @@ const struct command command_completion = {
 		"Packages install this script for all users. Needs no "
 		  "controller.",
 	.example = "eval \"$(regatta completion bash)\"",
-	.fn = run_command,
+	.fn = completion_command,
 };
 /* clang-format on */

@@ -15,12 +15,14 @@
 #include <string.h>
 #include <unistd.h>
 
-static int feed(const void *piece, size_t size, void *arg, struct error *err)
+static int diagnose_feed(const void *piece, size_t size, void *arg,
+			 struct error *err)
 {
 	return causes_feed(arg, piece, size, err);
 }
 
-static void print_line(struct cli *cli, const char *before, const cJSON *cause)
+static void cause_print_line(struct cli *cli, const char *before,
+			     const cJSON *cause)
 {
 	const char *class = row_text(cause, "class");
 	const char *text = row_text(cause, "line");
@@ -44,7 +46,7 @@ static void print_member(struct cli *cli, const cJSON *diagnosis,
 			escape(item->valuestring, text, sizeof(text)));
 }
 
-static void print(struct cli *cli, const cJSON *diagnosis)
+static void diagnose_print(struct cli *cli, const cJSON *diagnosis)
 {
 	static const char *const members[][2] = {
 		{ "how", "how" },          { "host", "host" },
@@ -56,7 +58,7 @@ static void print(struct cli *cli, const cJSON *diagnosis)
 	char before[40];
 
 	if (row_text(diagnosis, "line"))
-		print_line(cli, "", diagnosis);
+		cause_print_line(cli, "", diagnosis);
 	else if (!row_text(diagnosis, "class"))
 		fprintf(cli->out, "no line shows a failure of the program\n");
 	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
@@ -69,12 +71,13 @@ static void print(struct cli *cli, const cJSON *diagnosis)
 
 		snprintf(before, sizeof(before), "  line %.0f, ",
 			 cJSON_IsNumber(line) ? line->valuedouble : 0);
-		print_line(cli, before, other);
+		cause_print_line(cli, before, other);
 	}
 }
 
 /* The diagnosis of a file. */
-static cJSON *read_text(struct cli *cli, const char *name, struct error *err)
+static cJSON *diagnose_read_file(struct cli *cli, const char *name,
+				 struct error *err)
 {
 	owned(failure_patterns_free) struct failure_patterns *patterns = NULL;
 	owned(causes_free) struct causes *causes = NULL;
@@ -87,7 +90,7 @@ static cJSON *read_text(struct cli *cli, const char *name, struct error *err)
 	snprintf(path, sizeof(path), "%s/failures.yaml", images);
 	patterns = failure_patterns_read(path, err);
 	causes = patterns ? causes_new(patterns, err) : NULL;
-	if (!causes || file_reader_read(name, feed, causes, err) < 0 ||
+	if (!causes || file_reader_read(name, diagnose_feed, causes, err) < 0 ||
 	    causes_finish(causes, err) < 0)
 		return NULL;
 	causes_diagnose(causes, false, &diagnosis);
@@ -143,21 +146,21 @@ static bool is_job(const char *name)
 	       access(name, F_OK) < 0;
 }
 
-static int run_command(struct cli *cli, struct error *err)
+static int diagnose_command(struct cli *cli, struct error *err)
 {
 	owned(cJSON_Delete) cJSON *document = NULL;
 	const char *name = cli->arg_count ? cli->args[0] : "-";
 	uint64_t id;
 
 	if (!is_job(name))
-		document = read_text(cli, name, err);
+		document = diagnose_read_file(cli, name, err);
 	else if (cli_id(name, "job", &id, err) == 0)
 		document = read_job(cli, id, err);
 	if (!document)
 		return -1;
 	if (cli_format(cli, "json"))
 		return cli_print_json(cli, document, err);
-	print(cli, document);
+	diagnose_print(cli, document);
 	return EXIT_GOOD;
 }
 
@@ -183,6 +186,6 @@ const struct command command_diagnose = {
 		  "the controller when the job ends. failures.yaml in the "
 		  "folder of the frameworks defines the patterns.",
 	.example = "regatta diagnose train.log --format json",
-	.fn = run_command,
+	.fn = diagnose_command,
 };
 /* clang-format on */

@@ -91,8 +91,8 @@ static void scan_results(struct copy *copy, const char *piece, size_t size)
 }
 
 /* file_reader_fn */
-static int take_piece(const void *piece, size_t size, void *arg,
-		      struct error *err)
+static int export_take_piece(const void *piece, size_t size, void *arg,
+			     struct error *err)
 {
 	struct copy *copy = arg;
 
@@ -114,7 +114,7 @@ static int copy_stream(struct export *export, const struct job_info *job,
 	if (!copy.file)
 		return -1;
 	rc = stream_read(export->client, job->job, job->attempt, stream, 0,
-			 take_piece, &copy, err);
+			 export_take_piece, &copy, err);
 	if (fclose(copy.file) != 0 && rc == 0)
 		rc = error_errno(err, "%s", path);
 	return rc;
@@ -122,8 +122,8 @@ static int copy_stream(struct export *export, const struct job_info *job,
 
 /* Nodes. */
 
-static const struct node_info *node_of(const struct export *export,
-				       const char *name)
+static const struct node_info *export_find_node(const struct export *export,
+						const char *name)
 {
 	for (size_t i = 0; i < export->nodes.count; i++) {
 		const struct node_info *node = rows_at(&export->nodes, i);
@@ -135,7 +135,7 @@ static const struct node_info *node_of(const struct export *export,
 }
 
 /* Write the facts of the node, one per line. */
-static int write_facts(const struct node_info *node, const char *folder,
+static int facts_write(const struct node_info *node, const char *folder,
 		       struct error *err)
 {
 	char path[PATH_MAX];
@@ -183,7 +183,7 @@ static int make_node_folder(const struct export *export,
 	const char *address;
 	char host[128], round[24] = "";
 
-	to->node = name ? node_of(export, name) : NULL;
+	to->node = name ? export_find_node(export, name) : NULL;
 	address = to->node ? to->node->address : NULL;
 	export_name(address ? address
 		    : name  ? name
@@ -296,7 +296,7 @@ static int export_samples(struct export *export,
 		struct node_folder to;
 
 		if (make_node_folder(export, exported, i, &to, err) < 0 ||
-		    write_facts(to.node, to.folder, err) < 0)
+		    facts_write(to.node, to.folder, err) < 0)
 			return -1;
 		monitored.node = i;
 		monitored.memory_mib = memory_mib(to.node);
@@ -395,7 +395,7 @@ static int open_run(struct export *export, const struct sweep_info *sweep,
 	return export->driver ? 0 : -1;
 }
 
-static int run_command(struct cli *cli, struct error *err)
+static int export_command(struct cli *cli, struct error *err)
 {
 	owned(export_clear) struct export export = { .cli = cli };
 	owned(answer_clear) struct answer answer = { 0 };
@@ -428,7 +428,7 @@ static int run_command(struct cli *cli, struct error *err)
 /* clang-format off */
 static const struct subcommand subcommands[] = {
 	{ "flagperf", "SWEEP [DIR]", 1, 2, NULL,
-	  "write the log folders of FlagPerf", run_command },
+	  "write the log folders of FlagPerf", export_command },
 	{ 0 },
 };
 

@@ -70,7 +70,7 @@ static const char *last_word(const cJSON *argv)
 	return word ? word : "";
 }
 
-static bool has_word(const cJSON *argv, const char *end)
+static bool argv_has_word(const cJSON *argv, const char *end)
 {
 	const cJSON *word;
 
@@ -89,9 +89,10 @@ static bool has_word(const cJSON *argv, const char *end)
 /* The entry of flagperf.yaml that started the job; without a flagperf: block,
  * the entry that a case of its framework would have.
  */
-static const struct value *entry_of(const struct catalog *catalog,
-				    const struct exported *exported,
-				    const char *launcher, const cJSON *argv)
+static const struct value *exported_find_entry(const struct catalog *catalog,
+					       const struct exported *exported,
+					       const char *launcher,
+					       const cJSON *argv)
 {
 	const struct value *suite =
 		value_get(value_get(catalog_flagperf(catalog), "suites"),
@@ -99,7 +100,8 @@ static const struct value *entry_of(const struct catalog *catalog,
 	char start[160];
 
 	snprintf(start, sizeof(start), "/start_%s_task.py", launcher);
-	if (has_word(argv, start) || has_word(argv, "/container_main.py"))
+	if (argv_has_word(argv, start) ||
+	    argv_has_word(argv, "/container_main.py"))
 		return value_get(suite, "tree");
 	return value_get(value_get(suite, "launchers"), launcher);
 }
@@ -151,7 +153,8 @@ int exported_describe(struct exported *exported, const struct catalog *catalog,
 		if (!exported->detail)
 			return error_nomem(err, "export");
 	}
-	exported->log =
-		value_get(entry_of(catalog, exported, launcher, argv), "log");
+	exported->log = value_get(exported_find_entry(catalog, exported,
+						      launcher, argv),
+				  "log");
 	return names_set(&exported->names, "launcher", launcher, err);
 }

@@ -44,7 +44,7 @@ struct work {
 	struct context context;
 };
 
-static void work_clear(struct work *work)
+static void work_release(struct work *work)
 {
 	format_choice_free(work->choice);
 	for (size_t i = 0; i < work->count; i++) {
@@ -52,9 +52,10 @@ static void work_clear(struct work *work)
 		extract_rules_free(work->rules[i]);
 	}
 }
-OWNED_VALUE(struct work, work_clear)
+OWNED_VALUE(struct work, work_release)
 
-static int feed(const void *piece, size_t size, void *arg, struct error *err)
+static int work_feed(const void *piece, size_t size, void *arg,
+		     struct error *err)
 {
 	struct work *work = arg;
 
@@ -106,8 +107,8 @@ static struct human number_at_path(const cJSON *result, const char *path)
 	return human_number(row_double(result, path));
 }
 
-static int print_summary(struct cli *cli, const struct extract *extract,
-			 struct error *err)
+static int work_print_summary(struct cli *cli, const struct extract *extract,
+			      struct error *err)
 {
 	struct measure_spec measure = { 0 };
 	struct result_input input = {
@@ -199,7 +200,7 @@ static int add_fits(cJSON *document, const struct work *work, struct error *err)
 	return 0;
 }
 
-static int print(struct cli *cli, struct work *work, struct error *err)
+static int work_print(struct cli *cli, struct work *work, struct error *err)
 {
 	const struct derive_input input = { work->extract, work->sections,
 					    &work->context };
@@ -222,7 +223,7 @@ static int print(struct cli *cli, struct work *work, struct error *err)
 			     "make rules with --learn");
 		return EXIT_WORK_FAILED;
 	}
-	if (!document && print_summary(cli, work->extract, err) < 0)
+	if (!document && work_print_summary(cli, work->extract, err) < 0)
 		return -1;
 	return EXIT_GOOD;
 }
@@ -243,8 +244,8 @@ static int add_format(struct work *work, const struct catalog *catalog,
 	return work->rules[work->count++] ? 0 : -1;
 }
 
-static int add_formats(struct work *work, const struct catalog *catalog,
-		       const char *name, struct error *err)
+static int work_add_formats(struct work *work, const struct catalog *catalog,
+			    const char *name, struct error *err)
 {
 	const struct framework *framework;
 
@@ -270,7 +271,7 @@ static int add_formats(struct work *work, const struct catalog *catalog,
 }
 
 /* Read the log by all formats, and take the one that fits. */
-static int read_log(struct cli *cli, struct work *work, struct error *err)
+static int work_read_log(struct cli *cli, struct work *work, struct error *err)
 {
 	size_t best = 0;
 
@@ -284,8 +285,8 @@ static int read_log(struct cli *cli, struct work *work, struct error *err)
 		sections_listen(work->all_sections[i],
 				format_choice_extract(work->choice, i));
 	}
-	if (file_reader_read(cli->arg_count ? cli->args[0] : "-", feed, work,
-			     err) < 0 ||
+	if (file_reader_read(cli->arg_count ? cli->args[0] : "-", work_feed,
+			     work, err) < 0 ||
 	    format_choice_finish(work->choice, err) < 0)
 		return -1;
 	work->fit_count = format_choice_fits(work->choice, work->fits);
@@ -368,7 +369,7 @@ static int show_rules(struct cli *cli, const struct buffer *yaml,
 	return count ? EXIT_GOOD : EXIT_WORK_FAILED;
 }
 
-static int learn(struct cli *cli, struct error *err)
+static int framework_learn(struct cli *cli, struct error *err)
 {
 	const struct extract_options *options = cli->given;
 	const char *log = cli->arg_count ? cli->args[0] : "-";
@@ -391,24 +392,24 @@ static int learn(struct cli *cli, struct error *err)
 	return show_rules(cli, &yaml, &text, err);
 }
 
-static int run_command(struct cli *cli, struct error *err)
+static int extract_command(struct cli *cli, struct error *err)
 {
 	owned(catalog_free) struct catalog *catalog = NULL;
-	owned(work_clear) struct work work = { 0 };
+	owned(work_release) struct work work = { 0 };
 	const struct extract_options *given = cli->given;
 	const char *context = given->context;
 	const char *name = given->framework;
 
 	if (given->learn || given->values.count)
-		return learn(cli, err);
+		return framework_learn(cli, err);
 	catalog = cli_catalog(cli, err);
 	context_init(&work.context);
 	if (!catalog ||
 	    (context && context_read(&work.context, context, err) < 0) ||
-	    add_formats(&work, catalog, name ? name : "auto", err) < 0 ||
-	    read_log(cli, &work, err) < 0)
+	    work_add_formats(&work, catalog, name ? name : "auto", err) < 0 ||
+	    work_read_log(cli, &work, err) < 0)
 		return -1;
-	return print(cli, &work, err);
+	return work_print(cli, &work, err);
 }
 
 /* clang-format off */
@@ -444,6 +445,6 @@ const struct command command_extract = {
 		  "similar lines. Needs no controller.",
 	.example = "regatta extract --framework megatron --context cell.json "
 		"train.log",
-	.fn = run_command,
+	.fn = extract_command,
 };
 /* clang-format on */

@@ -65,7 +65,7 @@ bool files_choose(const char *collected, const char *wanted, char *only,
 			wanted + length) < (int)size;
 }
 
-static void on_refused(void *arg, const char *path, const char *why)
+static void fetching_skip(void *arg, const char *path, const char *why)
 {
 	struct fetching *fetching = arg;
 
@@ -117,8 +117,8 @@ static int fetch_file(struct fetching *fetching, const struct file_info *file,
 					 NULL, NULL, err) < 0)
 		return -1;
 	lseek(tar, 0, SEEK_SET);
-	if (unpack(tar, dir, *only ? only : NULL, &limits, on_refused, fetching,
-		   &counts, err) < 0)
+	if (unpack(tar, dir, *only ? only : NULL, &limits, fetching_skip,
+		   fetching, &counts, err) < 0)
 		return error_prefix(err, "%.80s of rank %u", file->path,
 				    file->rank);
 	if (!counts.written)
@@ -184,7 +184,7 @@ int files_fetch(struct cli *cli, struct client *client,
 	return 0;
 }
 
-static int run_command(struct cli *cli, struct error *err)
+static int fetch_command(struct cli *cli, struct error *err)
 {
 	owned(session_clear) struct session session = { 0 };
 	const struct fetch_options *given = cli->given;
@@ -241,6 +241,6 @@ const struct command command_fetch = {
 		  "written to folders rank-N. A path that leads out of the "
 		  "folder is skipped with a message, and the exit status is 1.",
 	.example = "regatta fetch 17 /out/checkpoint -o results",
-	.fn = run_command,
+	.fn = fetch_command,
 };
 /* clang-format on */

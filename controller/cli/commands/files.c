@@ -10,7 +10,7 @@ static const struct column file_columns[] = {
 	{ "NOTE", false }, { NULL, false },
 };
 
-static void file_row(struct table *table, const void *row, int64_t now_ms)
+static void file_row_fill(struct table *table, const void *row, int64_t now_ms)
 {
 	const struct file_info *file = row;
 
@@ -20,10 +20,10 @@ static void file_row(struct table *table, const void *row, int64_t now_ms)
 	table_text(table, file->text);
 }
 
-static const struct rows_view files_view = { NULL, file_columns, file_row, NULL,
-					     NULL };
+static const struct rows_view files_view = { NULL, file_columns, file_row_fill,
+					     NULL, NULL };
 
-static int run_command(struct cli *cli, struct error *err)
+static int files_command(struct cli *cli, struct error *err)
 {
 	owned(answer_clear) struct answer answer = { 0 };
 	struct message_query query = { .what = QUERY_FILES };
@@ -66,6 +66,6 @@ const struct command command_files = {
 		"Lists the files that the sweep names under collect:, for "
 		  "each node.",
 	.example = "regatta files 17",
-	.fn = run_command,
+	.fn = files_command,
 };
 /* clang-format on */

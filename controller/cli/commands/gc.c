@@ -11,7 +11,7 @@ struct gc_options {
 	const char *older;
 };
 
-static int run_command(struct cli *cli, struct error *err)
+static int gc_command(struct cli *cli, struct error *err)
 {
 	owned(client_free) struct client *client = NULL;
 	struct message_gc message = { 0 };
@@ -65,6 +65,6 @@ const struct command command_gc = {
 		"Removes the output of ranks and the collected files. Results "
 		  "stay.",
 	.example = "regatta gc --older 90d",
-	.fn = run_command,
+	.fn = gc_command,
 };
 /* clang-format on */

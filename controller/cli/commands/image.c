@@ -21,7 +21,8 @@
 
 /* load */
 
-static void name_of(const struct image_bundle *bundle, char *name, size_t size)
+static void bundle_name(const struct image_bundle *bundle, char *name,
+			size_t size)
 {
 	const struct image_bundle_image *image = &bundle->images[0];
 
@@ -36,7 +37,7 @@ static int explain_interrupt(struct error *err, const char *text)
 	return err->code == EINTR ? error_set(err, EINTR, "%s", text) : -1;
 }
 
-static int load(struct cli *cli, struct error *err)
+static int image_load_file(struct cli *cli, struct error *err)
 {
 	static const char not_sent[] =
 		"interrupted before everything was sent; the same command "
@@ -59,7 +60,7 @@ static int load(struct cli *cli, struct error *err)
 	file = image_file_open(cli->args[1], image_view_draw, &view, err);
 	if (!file)
 		return -1;
-	name_of(image_file_bundle(file), name, sizeof(name));
+	bundle_name(image_file_bundle(file), name, sizeof(name));
 	/* The nodes receive contents while others are still being sent. */
 	image_view_stage(&view, "sending");
 	if (image_view_connect(&view, err) < 0 ||
@@ -187,7 +188,7 @@ static int check_target(const char *name, struct error *err)
 		       : 0;
 }
 
-static int save(struct cli *cli, struct error *err)
+static int image_save_file(struct cli *cli, struct error *err)
 {
 	static const char unsaved[] = "interrupted; nothing was saved";
 	owned(answer_clear) struct answer answer = { 0 };
@@ -241,9 +242,9 @@ static const struct subcommand subcommands[] = {
 	  "remove unused images that Regatta brought",
 	  images_gc },
 	{ "load", "FILE", 1, 1, "replace",
-	  "copy the images in a file to the nodes", load },
+	  "copy the images in a file to the nodes", image_load_file },
 	{ "save", "IMAGE FILE", 2, 2, NULL, "write an image of a node to a file",
-	  save },
+	  image_save_file },
 	{ 0 },
 };
 

@@ -58,8 +58,8 @@ OWNED_VALUE(struct pull, pull_clear)
 
 /* The images. */
 
-static bool is_same(const struct wanted *wanted, const char *image,
-		    const char *build)
+static bool wanted_equals(const struct wanted *wanted, const char *image,
+			  const char *build)
 {
 	return !strcmp(wanted->image, image) && !wanted->build == !build &&
 	       (!build || !strcmp(wanted->build, build));
@@ -72,7 +72,7 @@ static struct wanted *want(struct pull *pull, const char *image,
 
 	/* Neighbouring cells mostly have the same image: search backwards. */
 	for (size_t i = pull->count; i-- > 0;)
-		if (is_same(&pull->wanted[i], image, build))
+		if (wanted_equals(&pull->wanted[i], image, build))
 			return &pull->wanted[i];
 	wanted = reallocarray(pull->wanted, pull->count + 1, sizeof(*wanted));
 	if (wanted) {

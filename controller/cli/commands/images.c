@@ -14,8 +14,8 @@
 #define ID_DIGITS 12
 #define VENDORS "vendors/"
 
-static int begin(struct image_view *view, struct cli *cli, const char *nodes,
-		 const char *stage, struct error *err)
+static int images_begin(struct image_view *view, struct cli *cli,
+			const char *nodes, const char *stage, struct error *err)
 {
 	if (image_view_init(view, cli, nodes, err) < 0 ||
 	    image_view_connect(view, err) < 0)
@@ -95,7 +95,8 @@ static const struct schema image_row_schema = SCHEMA(image_row,
 /* clang-format on */
 
 /* A row of the image, which moves into it. NULL: out of memory. */
-static struct image_row *add_row(struct rows *rows, struct image_info *image)
+static struct image_row *image_row_add(struct rows *rows,
+				       struct image_info *image)
 {
 	struct image_row *list =
 		reallocarray(rows->items, rows->count + 1, sizeof(*list));
@@ -129,8 +130,8 @@ static const char *short_id(const struct image_info *image,
 /* list */
 
 /* Add an image of a node. A row has it once, with the facts of all nodes. */
-static int merge(struct rows *rows, struct image_info *image, const char *node,
-		 struct error *err)
+static int image_row_merge(struct rows *rows, struct image_info *image,
+			   const char *node, struct error *err)
 {
 	struct image_row *row = (struct image_row *)rows->items;
 	struct image_row *end = row ? row + rows->count : NULL;
@@ -146,13 +147,13 @@ static int merge(struct rows *rows, struct image_info *image, const char *node,
 		if (!row->image.origin)
 			row->image.origin = take(image->origin);
 	} else {
-		row = add_row(rows, image);
+		row = image_row_add(rows, image);
 	}
 	return row ? strings_add(&row->nodes, node, err)
 		   : error_nomem(err, "images");
 }
 
-static int by_name(const void *a, const void *b)
+static int image_row_compare(const void *a, const void *b)
 {
 	return strverscmp(((const struct image_row *)a)->name,
 			  ((const struct image_row *)b)->name);
@@ -165,12 +166,13 @@ static int merge_all(struct rows *rows, struct image_order_info *image,
 		struct image_node *node = &image->nodes[i];
 
 		for (size_t k = 0; k < node->images_count; k++)
-			if (merge(rows, &node->images[k], node->name, err) < 0)
+			if (image_row_merge(rows, &node->images[k], node->name,
+					    err) < 0)
 				return -1;
 	}
 	if (rows->count)
 		qsort(rows->items, rows->count, sizeof(struct image_row),
-		      by_name);
+		      image_row_compare);
 	return 0;
 }
 
@@ -193,7 +195,8 @@ static const struct column list_columns[] = {
 	{ "USE", false },   { NULL, false },
 };
 
-static void list_row(struct table *table, const void *item, int64_t now_ms)
+static void image_row_fill(struct table *table, const void *item,
+			   int64_t now_ms)
 {
 	const struct image_row *row = item;
 	const struct image_info *image = &row->image;
@@ -219,8 +222,8 @@ static void list_row(struct table *table, const void *item, int64_t now_ms)
 		table_text(table, "-");
 }
 
-static const struct rows_view list_view = { "images", list_columns, list_row,
-					    "no images", NULL };
+static const struct rows_view list_view = { "images", list_columns,
+					    image_row_fill, "no images", NULL };
 
 /* Print the errors of nodes, then the rows of all others. */
 static int show_images(struct image_view *view, const struct rows_view *how,
@@ -247,7 +250,7 @@ int images_ask(struct image_view *view, struct cli *cli, const char *nodes,
 {
 	struct message_image_order message = { .what = (char *)"list" };
 
-	return begin(view, cli, nodes, "looking", err) < 0
+	return images_begin(view, cli, nodes, "looking", err) < 0
 		       ? -1
 		       : order_images(view, &message, answer, err);
 }
@@ -297,7 +300,7 @@ int images_build(struct cli *cli, struct error *err)
 		message.image = folder;
 	/* The same command again shows the same build. */
 	image_order_named(name, message.image, folder);
-	if (begin(&view, cli, given->nodes, "building", err) < 0 ||
+	if (images_begin(&view, cli, given->nodes, "building", err) < 0 ||
 	    logins_collect_images(cli, view.client, &none, true, &logins, err) <
 		    0)
 		return -1;
@@ -387,7 +390,7 @@ int images_remove(struct cli *cli, struct error *err)
 	struct message_image_order message = { .what = (char *)"remove",
 					       .image = cli->args[1] };
 
-	if (begin(&view, cli, given->nodes, "removing", err) < 0 ||
+	if (images_begin(&view, cli, given->nodes, "removing", err) < 0 ||
 	    find_ids(&view, cli->args[1], &ids, err) < 0)
 		return -1;
 	message.ids = ids;
@@ -439,7 +442,8 @@ static int gc_rows(struct image_view *view, struct image_order_info *image,
 		size_t gone = 0;
 
 		for (size_t k = 0; k < node->images_count; k++) {
-			struct image_row *row = add_row(rows, &node->images[k]);
+			struct image_row *row =
+				image_row_add(rows, &node->images[k]);
 
 			if (!row || !(row->node = strdup(node->name)))
 				return error_nomem(err, "images");
@@ -472,7 +476,7 @@ int images_gc(struct cli *cli, struct error *err)
 		.dry_run = options->dry_run,
 	};
 
-	if (begin(&view, cli, options->nodes, "removing", err) < 0 ||
+	if (images_begin(&view, cli, options->nodes, "removing", err) < 0 ||
 	    order_images(&view, &message, &answer, err) < 0 ||
 	    gc_rows(&view, image_answer(&answer), options->dry_run, &rows,
 		    err) < 0)

@@ -118,7 +118,7 @@ void image_view_draw(void *arg, uint64_t bytes, uint64_t total)
 
 /* Waiting for the nodes. */
 
-static int poll_run(sd_event_source *source, uint64_t usec, void *arg)
+static int image_view_poll(sd_event_source *source, uint64_t usec, void *arg)
 {
 	struct image_view *view = arg;
 
@@ -126,8 +126,8 @@ static int poll_run(sd_event_source *source, uint64_t usec, void *arg)
 	return 0;
 }
 
-static int on_interrupt(sd_event_source *source,
-			const struct signalfd_siginfo *info, void *arg)
+static int image_view_interrupt(sd_event_source *source,
+				const struct signalfd_siginfo *info, void *arg)
 {
 	struct image_view *view = arg;
 
@@ -142,7 +142,7 @@ static int wait_a_little(struct image_view *view, struct error *err)
 	struct error why = { 0 };
 
 	if (loop_timer(client_loop(view->client), &view->timer, POLL_MS,
-		       poll_run, view, err) < 0)
+		       image_view_poll, view, err) < 0)
 		return -1;
 	while (client_turn(view->client, &why) == 0)
 		;
@@ -179,7 +179,7 @@ struct sums {
 	size_t final, away;
 };
 
-static struct sums sum_up(const struct image_order_info *image)
+static struct sums sums_compute(const struct image_order_info *image)
 {
 	struct sums sums = { 0 };
 	uint64_t one = 0;
@@ -205,7 +205,8 @@ static struct sums sum_up(const struct image_order_info *image)
 
 /* The output of nodes, line by line. */
 
-static struct image_line *line_of(struct image_view *view, const char *node)
+static struct image_line *image_line_get(struct image_view *view,
+					 const char *node)
 {
 	struct image_line *lines;
 
@@ -226,7 +227,7 @@ static struct image_line *line_of(struct image_view *view, const char *node)
 	return lines;
 }
 
-static void end_line(struct image_view *view, struct image_line *line)
+static void image_line_end(struct image_view *view, struct image_line *line)
 {
 	/* Engines colour the standard error of a command. */
 	uncolour(line->text.data);
@@ -239,7 +240,7 @@ static void end_line(struct image_view *view, struct image_line *line)
 static void print_piece(struct image_view *view,
 			const struct image_output *piece)
 {
-	struct image_line *line = line_of(view, piece->node);
+	struct image_line *line = image_line_get(view, piece->node);
 	const char *at = piece->text;
 
 	while (line && *at) {
@@ -248,19 +249,19 @@ static void print_piece(struct image_view *view,
 		if (size > LINE_PART)
 			size = LINE_PART;
 		if (buffer_append(&line->text, at, size, NULL) < 0) {
-			end_line(view, line);
+			image_line_end(view, line);
 			buffer_append(&line->text, at, size, NULL);
 		}
 		at += size;
 		if (*at == '\n' || *at == '\r') {
-			end_line(view, line);
+			image_line_end(view, line);
 			at++;
 		}
 	}
 }
 
 /* n2 comes before n10. */
-static int by_name(const void *a, const void *b)
+static int image_node_compare(const void *a, const void *b)
 {
 	return strverscmp(((const struct image_node *)a)->name,
 			  ((const struct image_node *)b)->name);
@@ -284,12 +285,13 @@ static void keep_ours(const struct image_view *view,
 		codec_clear(&image_node_schema,
 			    &image->nodes[--image->nodes_count]);
 	if (kept)
-		qsort(image->nodes, kept, sizeof(*image->nodes), by_name);
+		qsort(image->nodes, kept, sizeof(*image->nodes),
+		      image_node_compare);
 }
 
 /* Ask; more: there is output that did not fit the answer. */
-static int ask(struct image_view *view, struct message_query *query,
-	       struct answer *answer, bool *more, struct error *err)
+static int image_view_ask(struct image_view *view, struct message_query *query,
+			  struct answer *answer, bool *more, struct error *err)
 {
 	struct image_order_info *image;
 
@@ -318,10 +320,10 @@ static int watch_order(struct image_view *view, const char *order, bool lasts,
 		struct sums sums;
 		bool more;
 
-		if (ask(view, &query, answer, &more, err) < 0)
+		if (image_view_ask(view, &query, answer, &more, err) < 0)
 			return -1;
 		image = image_answer(answer);
-		sums = sum_up(image);
+		sums = sums_compute(image);
 		if (view->draw)
 			view->draw(view, image);
 		else
@@ -341,7 +343,7 @@ static int watch_order(struct image_view *view, const char *order, bool lasts,
 	}
 }
 
-static void on_notice(void *arg, const char *text)
+static void image_view_notice(void *arg, const char *text)
 {
 	struct image_view *view = arg;
 
@@ -355,9 +357,9 @@ int image_view_connect(struct image_view *view, struct error *err)
 		view->client = cli_connect(view->cli, err);
 	if (!view->client)
 		return -1;
-	client_set_patient(view->client, on_notice, view);
+	client_set_patient(view->client, image_view_notice, view);
 	return interrupts_init(&view->interrupts, client_loop(view->client),
-			       on_interrupt, view, err);
+			       image_view_interrupt, view, err);
 }
 
 void image_order_named(char name[CONTENT_HASH_SIZE], const char *a,

@@ -207,8 +207,8 @@ static const char host_letters[] =
 	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_:[]";
 
 /* Each host becomes a line of the list of nodes. */
-static int add_hosts(struct import *import, const struct conf *conf,
-		     struct error *err)
+static int import_add_hosts(struct import *import, const struct conf *conf,
+			    struct error *err)
 {
 	const cJSON *host;
 
@@ -301,7 +301,7 @@ static int import_suite(struct import *import, const struct suite *suite,
 		return 0;
 	if (import_sweep_write(import->root, import->catalog, suite, &conf,
 			       &text, err) < 0 ||
-	    add_hosts(import, &conf, err) < 0)
+	    import_add_hosts(import, &conf, err) < 0)
 		return -1;
 	snprintf(name, sizeof(name), "flagperf-%s.yaml", suite->name);
 	if (write_new(import, name, &text, err) < 0)
@@ -379,7 +379,7 @@ static int tell_nothing(const struct import *import, struct error *err)
 			 import->tree, suites[0].file);
 }
 
-static int run_command(struct cli *cli, struct error *err)
+static int import_command(struct cli *cli, struct error *err)
 {
 	owned(import_clear) struct import import = { .cli = cli };
 
@@ -407,7 +407,7 @@ static int run_command(struct cli *cli, struct error *err)
 /* clang-format off */
 static const struct subcommand subcommands[] = {
 	{ "flagperf", "TREE [DIR]", 1, 2, NULL,
-	  "create sweeps and a list of nodes", run_command },
+	  "create sweeps and a list of nodes", import_command },
 	{ 0 },
 };
 

@@ -18,7 +18,8 @@ struct tree {
 /* Characters that change the direction of text are written as \uXXXX, so that
  * the sweep reads as it is.
  */
-static int add_visible(struct buffer *out, const char *text, struct error *err)
+static int visible_append(struct buffer *out, const char *text,
+			  struct error *err)
 {
 	while (*text) {
 		uint32_t code = 0;
@@ -36,11 +37,11 @@ static int add_visible(struct buffer *out, const char *text, struct error *err)
 }
 
 /* escape_fn: YAML accepts a text in the quotes of JSON. */
-static int quote(struct buffer *out, const char *text, struct error *err)
+static int suite_quote(struct buffer *out, const char *text, struct error *err)
 {
 	owned(cJSON_Delete) cJSON *string = cJSON_CreateString(text);
 	char *quoted = string ? cJSON_PrintUnformatted(string) : NULL;
-	int rc = quoted ? add_visible(out, quoted, err)
+	int rc = quoted ? visible_append(out, quoted, err)
 			: error_nomem(err, "import");
 
 	cJSON_free(quoted);
@@ -48,7 +49,7 @@ static int quote(struct buffer *out, const char *text, struct error *err)
 }
 
 /* Letters, digits and dots are not quoted: a quoted number would be a text. */
-static void put_word(struct writer *to, const char *text)
+static void suite_put_word(struct writer *to, const char *text)
 {
 	for (const char *at = text; *at; at++)
 		if (!isalnum((unsigned char)*at) && *at != '.') {
@@ -58,7 +59,7 @@ static void put_word(struct writer *to, const char *text)
 	writer_raw(to, text);
 }
 
-static void put_line(struct writer *to, const char *key, const char *text)
+static void suite_put_line(struct writer *to, const char *key, const char *text)
 {
 	if (!*text)
 		return;
@@ -67,8 +68,8 @@ static void put_line(struct writer *to, const char *key, const char *text)
 }
 
 /* A chip that all cases name by their hardware; NULL: there is none. */
-static const struct chip *chip_of(const struct tree *tree,
-				  const struct conf *conf)
+static const struct chip *tree_find_chip(const struct tree *tree,
+					 const struct conf *conf)
 {
 	const struct vendor *vendor =
 		tree->catalog ? catalog_vendor(tree->catalog,
@@ -229,7 +230,7 @@ static void put_section(struct writer *to, const struct suite *suite,
 							: hosts_count(conf));
 	if (*processes) {
 		writer_raw(to, "    processes: ");
-		put_word(to, processes);
+		suite_put_word(to, processes);
 		writer_raw(to, "\n");
 	}
 	if (!strcmp(suite->name, "base"))
@@ -237,8 +238,8 @@ static void put_section(struct writer *to, const struct suite *suite,
 				       ? "    kind: toolkit\n"
 				       : "    kind: benchmark\n");
 	if (*conf_text(conf, "MODE")) {
-		put_line(to, "    mode", conf_text(conf, "MODE"));
-		put_line(to, "    warmup", conf_text(conf, "WARMUP"));
+		suite_put_line(to, "    mode", conf_text(conf, "MODE"));
+		suite_put_line(to, "    warmup", conf_text(conf, "WARMUP"));
 	}
 	put_cases(to, conf, "    ");
 }
@@ -253,10 +254,11 @@ static const struct {
 	{ "  log_level", "FLAGPERF_LOG_LEVEL" },
 };
 
-static void put_head(struct writer *to, const struct tree *tree,
-		     const struct suite *suite, const struct conf *conf)
+static void suite_put_head(struct writer *to, const struct tree *tree,
+			   const struct suite *suite, const struct conf *conf)
 {
-	const struct chip *chip = suite->python ? chip_of(tree, conf) : NULL;
+	const struct chip *chip =
+		suite->python ? tree_find_chip(tree, conf) : NULL;
 
 	writer_raw(to, "# From ");
 	writer_raw(to, tree->root);
@@ -269,7 +271,7 @@ static void put_head(struct writer *to, const struct tree *tree,
 		put_chip(to, tree, chip);
 	if (*conf_text(conf, "SHM_SIZE")) {
 		writer_raw(to, "shm: ");
-		put_word(to, conf_text(conf, "SHM_SIZE"));
+		suite_put_word(to, conf_text(conf, "SHM_SIZE"));
 		writer_raw(to, "\n");
 	}
 }
@@ -285,19 +287,19 @@ int import_sweep_write(const char *root, const struct catalog *catalog,
 	struct writer to;
 
 	paths_of(&tree, suite, conf, path, log_path);
-	writer_init(&to, out, quote);
-	put_head(&to, &tree, suite, conf);
+	writer_init(&to, out, suite_quote);
+	suite_put_head(&to, &tree, suite, conf);
 	writer_raw(&to, "flagperf:\n");
-	put_line(&to, "  tree", root);
-	put_line(&to, "  path", strcmp(path, root) ? path : "");
+	suite_put_line(&to, "  tree", root);
+	suite_put_line(&to, "  path", strcmp(path, root) ? path : "");
 	for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++)
-		put_line(&to, settings[i].key,
-			 conf_text(conf, settings[i].name));
+		suite_put_line(&to, settings[i].key,
+			       conf_text(conf, settings[i].name));
 	if (port && strspn(port, " ") != strlen(port))
-		put_line(&to, "  hosts_ports", port);
+		suite_put_line(&to, "  hosts_ports", port);
 	/* The other suites find their own logs. */
 	if (suite->python)
-		put_line(&to, "  log_path", log_path);
+		suite_put_line(&to, "  log_path", log_path);
 	put_section(&to, suite, conf);
 	return writer_end(&to, err);
 }

@@ -21,7 +21,7 @@ static const struct column job_columns[] = {
 	{ "NODES", false }, { "DETAIL", false }, { NULL, false },
 };
 
-static void job_row(struct table *table, const void *row, int64_t now_ms)
+static void job_row_fill(struct table *table, const void *row, int64_t now_ms)
 {
 	const struct job_info *job = row;
 	const char *cell = job->cell ? job->cell : "";
@@ -76,10 +76,10 @@ static int which_sweep(struct cli *cli, struct client *client, uint64_t *sweep,
 
 static const char *const droppable[] = { "SWEEP", "TRY", "NODES", "TIME",
 					 NULL };
-static const struct rows_view jobs_view = { "jobs", job_columns, job_row,
+static const struct rows_view jobs_view = { "jobs", job_columns, job_row_fill,
 					    "no jobs", droppable };
 
-static int run_command(struct cli *cli, struct error *err)
+static int jobs_command(struct cli *cli, struct error *err)
 {
 	owned(session_clear) struct session session = { 0 };
 	owned(rows_clear) struct rows rows = { .schema = &job_info_schema };
@@ -123,6 +123,6 @@ const struct command command_jobs = {
 		  "state, time and nodes. The last column shows the progress, "
 		  "the reason of a failure, or what the job waits for.",
 	.example = "regatta jobs --sweep 3",
-	.fn = run_command,
+	.fn = jobs_command,
 };
 /* clang-format on */

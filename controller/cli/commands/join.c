@@ -12,7 +12,7 @@ struct join_options {
 	const char *token_file;
 };
 
-static int run_command(struct cli *cli, struct error *err)
+static int join_command(struct cli *cli, struct error *err)
 {
 	static const char *const keys[] = { "controller", "controller_key",
 					    "key", NULL };
@@ -64,6 +64,6 @@ const struct command command_join = {
 		  "address of the controller there. - reads the token from "
 		  "standard input. Machines join with regatta-agent join.",
 	.example = "regatta join tcp://10.0.0.1:7117,Zk3...,q9A...",
-	.fn = run_command,
+	.fn = join_command,
 };
 /* clang-format on */

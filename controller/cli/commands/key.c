@@ -24,13 +24,13 @@ struct key_options {
 	const char *expires;
 };
 
-static const struct key_options *given(const struct cli *cli)
+static const struct key_options *key_options_given(const struct cli *cli)
 {
 	return cli->given;
 }
 
-static int print_key(struct cli *cli, const struct key *key, const char *file,
-		     struct error *err)
+static int public_key_print(struct cli *cli, const struct key *key,
+			    const char *file, struct error *err)
 {
 	owned(cJSON_Delete) cJSON *object = NULL;
 	char line[256];
@@ -54,26 +54,28 @@ static int new_key(struct cli *cli, struct error *err)
 	const char *file = cli->args[1];
 	struct key key;
 
-	if (!given(cli)->name || !given(cli)->role)
+	if (!key_options_given(cli)->name || !key_options_given(cli)->role)
 		return error_set(err, EINVAL,
 				 "key new: missing option (expected --name "
 				 "NAME and --role ROLE)");
-	if (key_generate(&key, given(cli)->name, role_from(given(cli)->role),
-			 err) < 0 ||
+	if (key_generate(&key, key_options_given(cli)->name,
+			 role_from(key_options_given(cli)->role), err) < 0 ||
 	    key_save(&key, file, err) < 0)
 		return -1;
 	cli_say(cli,
 		"wrote the private key %s (%s %s); add this line to the "
 		"controller's list of keys:",
 		file, role_name(key.role), key.name);
-	return print_key(cli, &key, file, err);
+	return public_key_print(cli, &key, file, err);
 }
 
 /* Rotating. */
 
 /* Find the controller of a key: for an agent's key, in the agent's settings. */
-static int find_controller(struct cli *cli, enum role role, const char *file,
-			   struct connection *connection, struct error *err)
+static int rotation_find_controller(struct cli *cli, enum role role,
+				    const char *file,
+				    struct connection *connection,
+				    struct error *err)
 {
 	owned(config_free) struct config *config = NULL;
 	struct agent_settings settings;
@@ -101,7 +103,7 @@ static int find_controller(struct cli *cli, enum role role, const char *file,
 static int read_times(struct cli *cli, struct join_rotation *rotation,
 		      struct error *err)
 {
-	const struct key_options *options = given(cli);
+	const struct key_options *options = key_options_given(cli);
 
 	if (options->keep &&
 	    token_seconds(options->keep, &rotation->keep_s, err) < 0)
@@ -116,8 +118,8 @@ static int read_times(struct cli *cli, struct join_rotation *rotation,
  * replaces it after the answer. So whenever this is interrupted, one of the two
  * is valid, and the same command continues.
  */
-static int ask(struct join_rotation *rotation, const char *file,
-	       struct error *err)
+static int rotation_ask(struct join_rotation *rotation, const char *file,
+			struct error *err)
 {
 	char machine[MACHINE_ID_SIZE];
 	const char *here = machine_id(machine) ? machine : NULL;
@@ -154,10 +156,11 @@ static int rotate_key(struct cli *cli, struct error *err)
 				 "rotate-controller",
 				 file);
 	if (read_times(cli, &rotation, err) < 0 ||
-	    find_controller(cli, key.role, file, &connection, err) < 0 ||
+	    rotation_find_controller(cli, key.role, file, &connection, err) <
+		    0 ||
 	    settings_newest_key(&connection, err) < 0 ||
 	    join_key_prepare(&next, file, key.name, key.role, err) < 0 ||
-	    ask(&rotation, file, err) < 0 ||
+	    rotation_ask(&rotation, file, err) < 0 ||
 	    join_key_settle(&next, file, err) < 0)
 		return -1;
 	if (rotation.old_until_ms)
@@ -169,7 +172,7 @@ static int rotate_key(struct cli *cli, struct error *err)
 				? "; the agent uses it after a restart, its "
 				  "tasks keep running"
 				: "");
-	return print_key(cli, &next, file, err);
+	return public_key_print(cli, &next, file, err);
 }
 
 static int rotate_controller(struct cli *cli, struct error *err)
@@ -178,8 +181,9 @@ static int rotate_controller(struct cli *cli, struct error *err)
 	struct message_rotate_controller message = { 0 };
 	const struct reply_rotate_controller *reply;
 
-	if (given(cli)->keep &&
-	    token_seconds(given(cli)->keep, &message.keep_s, err) < 0)
+	if (key_options_given(cli)->keep &&
+	    token_seconds(key_options_given(cli)->keep, &message.keep_s, err) <
+		    0)
 		return error_prefix(err, "--keep");
 	if (cli_call(cli, MESSAGE_ROTATE_CONTROLLER, &message, &answer, err) <
 	    0)
@@ -202,7 +206,7 @@ static int show_key(struct cli *cli, struct error *err)
 
 	return key_load(&key, cli->args[1], err) < 0
 		       ? -1
-		       : print_key(cli, &key, cli->args[1], err);
+		       : public_key_print(cli, &key, cli->args[1], err);
 }
 
 /* clang-format off */

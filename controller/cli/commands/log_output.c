@@ -37,7 +37,8 @@ static void put_prefix(const struct log_output *output, int64_t time_ms)
 			escape(output->name, name, sizeof(name)));
 }
 
-static void put(struct log_output *output, const void *data, size_t size)
+static void log_output_write(struct log_output *output, const void *data,
+			     size_t size)
 {
 	FILE *out = output->style->out;
 
@@ -47,11 +48,11 @@ static void put(struct log_output *output, const void *data, size_t size)
 		fwrite(data, 1, size, out);
 }
 
-static void put_line(struct log_output *output, int64_t time_ms,
-		     const void *data, size_t size)
+static void log_output_put_line(struct log_output *output, int64_t time_ms,
+				const void *data, size_t size)
 {
 	put_prefix(output, time_ms);
-	put(output, data, size);
+	log_output_write(output, data, size);
 	/* The next line may be of another stream. */
 	terminal_text_end(&output->shown, output->style->out);
 	fputc('\n', output->style->out);
@@ -60,8 +61,8 @@ static void put_line(struct log_output *output, int64_t time_ms,
 void log_output_end(struct log_output *output)
 {
 	if (output->held.size)
-		put_line(output, output->held_ms, output->held.data,
-			 output->held.size);
+		log_output_put_line(output, output->held_ms, output->held.data,
+				    output->held.size);
 	buffer_clear(&output->held);
 }
 
@@ -72,8 +73,8 @@ void log_output_clear(struct log_output *output)
 }
 
 /* Keep the beginning of a line; one beyond the limit is broken in two. */
-static int hold(struct log_output *output, const char *data, size_t size,
-		struct error *err)
+static int log_output_hold(struct log_output *output, const char *data,
+			   size_t size, struct error *err)
 {
 	if (output->held.size + size > HELD_MAX)
 		log_output_end(output);
@@ -87,7 +88,7 @@ int log_output_put(struct log_output *output, const char *data, size_t size,
 		   size_t times_count, struct error *err)
 {
 	if (!output->style->timestamps && !output->style->names) {
-		put(output, data, size);
+		log_output_write(output, data, size);
 		return 0;
 	}
 	while (size) {
@@ -97,8 +98,9 @@ int log_output_put(struct log_output *output, const char *data, size_t size,
 		for (; times_count && times->offset <= offset; times_count--)
 			output->time_ms = times++->time_ms;
 		if (end && !output->held.size)
-			put_line(output, output->time_ms, data, length);
-		else if (hold(output, data, length, err) < 0)
+			log_output_put_line(output, output->time_ms, data,
+					    length);
+		else if (log_output_hold(output, data, length, err) < 0)
 			return -1;
 		else if (end)
 			log_output_end(output);

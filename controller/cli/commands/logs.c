@@ -97,7 +97,8 @@ static bool has_stream(const struct logs *logs, const char *name)
 	return false;
 }
 
-static int add_stream(struct logs *logs, const char *name, struct error *err)
+static int logs_add_stream(struct logs *logs, const char *name,
+			   struct error *err)
 {
 	struct stream **streams;
 	struct stream *stream;
@@ -125,7 +126,7 @@ static int learn_name(struct logs *logs, const char *name, struct error *err)
 {
 	if (!*name || strlen(name) > NAME_MAX_BYTES || has_stream(logs, name))
 		return 0;
-	return add_stream(logs, name, err);
+	return logs_add_stream(logs, name, err);
 }
 
 /* Add the followed files that --stream names. It may also name a rank's stream.
@@ -165,8 +166,8 @@ static int learn_ranks(struct logs *logs, const struct strings *names,
 }
 
 /* Each answer has the state of the job and its streams. */
-static int learn(struct logs *logs, const struct reply_log_read *reply,
-		 struct error *err)
+static int logs_learn(struct logs *logs, const struct reply_log_read *reply,
+		      struct error *err)
 {
 	int rc = logs->files ? learn_files(logs, reply, err)
 			     : learn_ranks(logs, &reply->streams, err);
@@ -185,8 +186,8 @@ static bool only_new(const struct stream *stream)
 	return !stream->begun && stream->logs->given->tail == 0;
 }
 
-static int take_piece(struct stream *stream, const struct answer *answer,
-		      struct error *err)
+static int logs_take_piece(struct stream *stream, const struct answer *answer,
+			   struct error *err)
 {
 	const struct reply_log_read *reply = answer->reply;
 	struct logs *logs = stream->logs;
@@ -205,7 +206,7 @@ static int take_piece(struct stream *stream, const struct answer *answer,
 			return -1;
 	}
 	stream->begun = true;
-	if (learn(logs, reply, err) < 0)
+	if (logs_learn(logs, reply, err) < 0)
 		return -1;
 	stream->ended = logs->follow
 				? logs->final && stream->offset >= reply->length
@@ -215,7 +216,8 @@ static int take_piece(struct stream *stream, const struct answer *answer,
 	return 0;
 }
 
-static void on_piece(void *arg, struct answer *answer, const struct error *err)
+static void logs_receive_piece(void *arg, struct answer *answer,
+			       const struct error *err)
 {
 	struct stream *stream = arg;
 	struct logs *logs = stream->logs;
@@ -227,7 +229,7 @@ static void on_piece(void *arg, struct answer *answer, const struct error *err)
 		logs->err = *err;
 		return;
 	}
-	if (take_piece(stream, answer, &logs->err) < 0)
+	if (logs_take_piece(stream, answer, &logs->err) < 0)
 		logs->failed = true;
 	if (logs->follow && fflush(logs->cli->out) != 0) {
 		error_errno(&logs->err, "cannot write the output");
@@ -235,7 +237,8 @@ static void on_piece(void *arg, struct answer *answer, const struct error *err)
 	}
 }
 
-static int ask(struct stream *stream, size_t window, struct error *err)
+static int logs_ask_stream(struct stream *stream, size_t window,
+			   struct error *err)
 {
 	struct logs *logs = stream->logs;
 	uint64_t tail = logs->given->tail;
@@ -255,7 +258,8 @@ static int ask(struct stream *stream, size_t window, struct error *err)
 	if (!stream->begun && tail != OPTION_NONE)
 		read.tail_lines = tail ? tail : 1;
 	if (client_send(logs->client, MESSAGE_LOG_READ, &read, NULL, 0,
-			read.wait_ms, on_piece, stream, NULL, err) < 0)
+			read.wait_ms, logs_receive_piece, stream, NULL,
+			err) < 0)
 		return -1;
 	stream->asked = stream->offset;
 	stream->busy = true;
@@ -275,7 +279,7 @@ static bool ask_all(struct logs *logs, bool *any, struct error *err)
 						   : i];
 
 		if (!stream->busy && !stream->ended &&
-		    ask(stream, window, err) < 0)
+		    logs_ask_stream(stream, window, err) < 0)
 			return false;
 	}
 	*any = logs->under_way > 0;
@@ -283,7 +287,7 @@ static bool ask_all(struct logs *logs, bool *any, struct error *err)
 }
 
 /* Read until every stream has ended. */
-static int read_streams(struct logs *logs, struct error *err)
+static int logs_read_streams(struct logs *logs, struct error *err)
 {
 	bool any = true;
 
@@ -300,7 +304,8 @@ static int read_streams(struct logs *logs, struct error *err)
 }
 
 /* Read the names of the streams, the attempt, and the state of the job. */
-static int read_names(struct logs *logs, uint32_t attempt, struct error *err)
+static int logs_read_names(struct logs *logs, uint32_t attempt,
+			   struct error *err)
 {
 	owned(answer_clear) struct answer answer = { 0 };
 	struct message_log_read read = { .job = logs->job, .attempt = attempt };
@@ -312,7 +317,7 @@ static int read_names(struct logs *logs, uint32_t attempt, struct error *err)
 	reply = answer.reply;
 	logs->removed_ms = reply->removed_ms;
 	logs->attempt = reply->attempt;
-	return learn(logs, reply, err);
+	return logs_learn(logs, reply, err);
 }
 
 /* Wait at most 500 ms for a change of the job; find how many streams it has. */
@@ -342,7 +347,7 @@ static int wait_for_change(struct logs *logs, uint64_t *since,
 }
 
 /* Follow one attempt after the other. */
-static int follow(struct logs *logs, struct error *err)
+static int logs_follow(struct logs *logs, struct error *err)
 {
 	bool pinned = logs->given->attempt != OPTION_NONE;
 	uint64_t since = 0;
@@ -351,7 +356,7 @@ static int follow(struct logs *logs, struct error *err)
 	if (wait_for_change(logs, &since, err) < 0)
 		return -1;
 	for (;;) {
-		if (read_streams(logs, err) < 0)
+		if (logs_read_streams(logs, err) < 0)
 			return -1;
 		if (logs->final && (pinned || job_state_final(logs->state)))
 			return 0;
@@ -361,19 +366,20 @@ static int follow(struct logs *logs, struct error *err)
 		shown = logs->attempt;
 		if (logs->final)
 			logs->attempt = 0;
-		if (read_names(logs, pinned ? shown : logs->attempt, err) < 0)
+		if (logs_read_names(logs, pinned ? shown : logs->attempt, err) <
+		    0)
 			return -1;
 		if (logs->attempt != shown && shown) {
 			cli_say(logs->cli, "job %llu: attempt %u follows",
 				(unsigned long long)logs->job, logs->attempt);
 			streams_free(logs);
-			if (read_names(logs, logs->attempt, err) < 0)
+			if (logs_read_names(logs, logs->attempt, err) < 0)
 				return -1;
 		}
 	}
 }
 
-static void on_notice(void *arg, const char *text)
+static void logs_say_notice(void *arg, const char *text)
 {
 	cli_say(arg, "%s", text);
 }
@@ -442,10 +448,10 @@ static int follow_on(struct logs *logs, struct error *err)
 	owned(interrupts_clear) struct interrupts interrupts = { 0 };
 	unsigned long long job = logs->job;
 
-	client_set_patient(logs->client, on_notice, logs->cli);
+	client_set_patient(logs->client, logs_say_notice, logs->cli);
 	if (interrupts_client(&interrupts, logs->client, err) < 0)
 		return -1;
-	if (follow(logs, err) < 0) {
+	if (logs_follow(logs, err) < 0) {
 		if (err->code != EINTR)
 			return -1;
 		fflush(logs->cli->out);
@@ -463,7 +469,7 @@ static int follow_on(struct logs *logs, struct error *err)
 	return logs->state == JOB_COMPLETED ? EXIT_GOOD : EXIT_WORK_FAILED;
 }
 
-static int run_command(struct cli *cli, struct error *err)
+static int logs_command(struct cli *cli, struct error *err)
 {
 	owned(session_clear) struct session session = { 0 };
 	const struct logs_options *given = cli->given;
@@ -490,13 +496,14 @@ static int run_command(struct cli *cli, struct error *err)
 	logs.client = session.client;
 	if (given->list)
 		return list_streams(&logs, err);
-	if (read_names(&logs, attempt == OPTION_NONE ? 0 : (uint32_t)attempt,
-		       err) < 0)
+	if (logs_read_names(&logs,
+			    attempt == OPTION_NONE ? 0 : (uint32_t)attempt,
+			    err) < 0)
 		return -1;
 	if (!logs.follow) {
 		if (!logs.count && tell_none(&logs, err) < 0)
 			return -1;
-		return read_streams(&logs, err);
+		return logs_read_streams(&logs, err);
 	}
 	return follow_on(&logs, err);
 }
@@ -542,6 +549,6 @@ const struct command command_logs = {
 		"The output of one rank is printed byte for byte. If there "
 		  "are several ranks, each line begins with [rank-N].",
 	.example = "regatta logs 17 -f --tail 20",
-	.fn = run_command,
+	.fn = logs_command,
 };
 /* clang-format on */

@@ -35,7 +35,7 @@ struct question {
 	bool plain; /* 6 FLOPs, for any stage of the model */
 };
 
-static int read_rate(const char *text, double *rate, struct error *err)
+static int token_rate_parse(const char *text, double *rate, struct error *err)
 {
 	const char *end;
 
@@ -83,8 +83,9 @@ static int unknown_stage(const struct question *question, struct error *err)
 			 near ? "'?" : "");
 }
 
-static int look_up(const struct cli *cli, const struct catalog *catalog,
-		   struct question *question, struct error *err)
+static int question_look_up(const struct cli *cli,
+			    const struct catalog *catalog,
+			    struct question *question, struct error *err)
 {
 	const struct mfu_options *options = cli->given;
 	uint32_t sequence = options->sequence == OPTION_NONE
@@ -133,7 +134,8 @@ static void explain_factor(const struct question *question, char *text,
 }
 
 /* Why the MFU is unknown; "" if it is known. */
-static void explain(const struct question *question, char *text, size_t size)
+static void question_explain(const struct question *question, char *text,
+			     size_t size)
 {
 	const struct value *tflops = question->chip->tflops;
 	const char *name = question->chip->name;
@@ -165,7 +167,7 @@ static void explain(const struct question *question, char *text, size_t size)
 	}
 }
 
-static void add_number(cJSON *to, const char *name, double number)
+static void mfu_add_number(cJSON *to, const char *name, double number)
 {
 	cJSON_AddItemToObject(to, name,
 			      isfinite(number) && number > 0
@@ -173,7 +175,7 @@ static void add_number(cJSON *to, const char *name, double number)
 				      : cJSON_CreateNull());
 }
 
-static void add_text(cJSON *to, const char *name, const char *text)
+static void mfu_add_text(cJSON *to, const char *name, const char *text)
 {
 	cJSON_AddItemToObject(to, name,
 			      *text ? cJSON_CreateString(text)
@@ -185,40 +187,41 @@ static void add_inputs(cJSON *to, const struct question *question)
 	const struct reference_peak *reference = &question->reference;
 	char why[160];
 
-	add_text(to, "model", question->model->name);
-	add_text(to, "chip", question->chip->name);
-	add_text(to, "vendor", question->chip->vendor);
-	add_text(to, "precision", question->precision);
-	add_text(to, "stage", reference->stage);
-	add_text(to, "learns", reference->learns);
-	add_number(to, "tokens_per_second_per_device", question->rate);
-	add_number(to, "parameters", reference->flops.parameters);
-	add_text(to, "parameters_are",
-		 reference->nominal ? "nominal" : "exact");
-	add_text(to, "peak_is",
-		 !(reference->peak_flops > 0) ? ""
-		 : reference->peak_published  ? "published"
-					      : "flagperf");
-	add_number(to, "sequence", reference->flops.sequence);
-	add_number(to, "flops_per_parameter", reference->flops.factor);
+	mfu_add_text(to, "model", question->model->name);
+	mfu_add_text(to, "chip", question->chip->name);
+	mfu_add_text(to, "vendor", question->chip->vendor);
+	mfu_add_text(to, "precision", question->precision);
+	mfu_add_text(to, "stage", reference->stage);
+	mfu_add_text(to, "learns", reference->learns);
+	mfu_add_number(to, "tokens_per_second_per_device", question->rate);
+	mfu_add_number(to, "parameters", reference->flops.parameters);
+	mfu_add_text(to, "parameters_are",
+		     reference->nominal ? "nominal" : "exact");
+	mfu_add_text(to, "peak_is",
+		     !(reference->peak_flops > 0) ? ""
+		     : reference->peak_published  ? "published"
+						  : "flagperf");
+	mfu_add_number(to, "sequence", reference->flops.sequence);
+	mfu_add_number(to, "flops_per_parameter", reference->flops.factor);
 	explain_factor(question, why, sizeof(why));
-	add_text(to, "flops_per_parameter_is", why);
+	mfu_add_text(to, "flops_per_parameter_is", why);
 }
 
 static void add_sources(cJSON *to, const struct question *question)
 {
 	cJSON *sources = cJSON_AddObjectToObject(to, "sources");
 
-	add_text(sources, "model", question->model->source);
-	add_text(sources, "chip", question->chip->source);
-	add_text(sources, "formula",
-		 question->formula == FORMULA_PALM
-			 ? "https://arxiv.org/abs/2204.02311 appendix B"
-			 : "https://github.com/FlagOpen/FlagPerf "
-			   "training/benchmarks");
+	mfu_add_text(sources, "model", question->model->source);
+	mfu_add_text(sources, "chip", question->chip->source);
+	mfu_add_text(sources, "formula",
+		     question->formula == FORMULA_PALM
+			     ? "https://arxiv.org/abs/2204.02311 appendix B"
+			     : "https://github.com/FlagOpen/FlagPerf "
+			       "training/benchmarks");
 }
 
-static cJSON *answer(const struct cli *cli, const struct question *question)
+static cJSON *question_answer(const struct cli *cli,
+			      const struct question *question)
 {
 	const struct reference_peak *reference = &question->reference;
 	enum formula formula = question->formula;
@@ -234,19 +237,19 @@ static cJSON *answer(const struct cli *cli, const struct question *question)
 	cJSON *flags;
 	char text[240];
 
-	add_number(to, "mfu_percent", mfu * 100);
+	mfu_add_number(to, "mfu_percent", mfu * 100);
 	if (((const struct mfu_options *)cli->given)->recompute)
-		add_number(to, "hfu_percent", hfu * 100);
-	add_number(to, "flops_per_token", flops);
+		mfu_add_number(to, "hfu_percent", hfu * 100);
+	mfu_add_number(to, "flops_per_token", flops);
 	if (reference->peak_flops > 0)
-		add_number(to, "peak_tflops", reference->peak_flops / 1e12);
+		mfu_add_number(to, "peak_tflops", reference->peak_flops / 1e12);
 	else
-		add_text(to, "peak_tflops", "unknown");
-	add_text(to, "formula", formula_names[formula]);
+		mfu_add_text(to, "peak_tflops", "unknown");
+	mfu_add_text(to, "formula", formula_names[formula]);
 	cJSON_AddNumberToObject(to, "formula_version", FORMULA_VERSION);
 	add_inputs(to, question);
-	explain(question, text, sizeof(text));
-	add_text(to, "text", text);
+	question_explain(question, text, sizeof(text));
+	mfu_add_text(to, "text", text);
 	flags = cJSON_AddArrayToObject(to, "flags");
 	if (mfu > 1) {
 		snprintf(text, sizeof(text), "an MFU of %.1f %% is impossible",
@@ -257,7 +260,7 @@ static cJSON *answer(const struct cli *cli, const struct question *question)
 	return to;
 }
 
-static int run_command(struct cli *cli, struct error *err)
+static int mfu_command(struct cli *cli, struct error *err)
 {
 	owned(catalog_free) struct catalog *catalog = NULL;
 	owned(cJSON_Delete) cJSON *object = NULL;
@@ -265,11 +268,12 @@ static int run_command(struct cli *cli, struct error *err)
 	struct question question = { 0 };
 
 	if (check_given(given, err) < 0 ||
-	    read_rate(given->tokens_per_second, &question.rate, err) < 0 ||
+	    token_rate_parse(given->tokens_per_second, &question.rate, err) <
+		    0 ||
 	    !(catalog = cli_catalog(cli, err)) ||
-	    look_up(cli, catalog, &question, err) < 0)
+	    question_look_up(cli, catalog, &question, err) < 0)
 		return -1;
-	object = answer(cli, &question);
+	object = question_answer(cli, &question);
 	return cli_print_json(cli, object, err);
 }
 
@@ -315,6 +319,6 @@ const struct command command_mfu = {
 	.example = "regatta mfu --model llama2_7b --chip A800 --precision bf16 "
 		"\\\n"
 		"      --tokens-per-second 3564",
-	.fn = run_command,
+	.fn = mfu_command,
 };
 /* clang-format on */

@@ -76,7 +76,7 @@ static cJSON *member(cJSON *object, const char *name, bool array)
 }
 
 /* Suites without a detail_result.json have no list. */
-static void keep(cJSON *list, double value)
+static void detail_keep(cJSON *list, double value)
 {
 	if (list)
 		cJSON_AddItemToArray(list, cJSON_CreateNumber(value));
@@ -85,8 +85,8 @@ static void keep(cJSON *list, double value)
 /* The host's own. */
 
 /* Shares of 1 and watts, as FlagPerf's own monitor writes them. */
-static void take_host(struct monitors *monitors,
-		      const struct sample_format_line *line)
+static void monitors_take_host(struct monitors *monitors,
+			       const struct sample_format_line *line)
 {
 	double memory = monitors->of->memory_mib;
 	const double scales[HOSTS] = { 0.01, memory > 0 ? 1 / memory : 0, 1 };
@@ -101,8 +101,9 @@ static void take_host(struct monitors *monitors,
 		    scales[i] <= 0)
 			continue;
 		fprintf(monitors->files[i], "%s\t%.6g\n", time, value);
-		keep(member(monitors->of->detail, host_logs[i].name, true),
-		     value);
+		detail_keep(member(monitors->of->detail, host_logs[i].name,
+				   true),
+			    value);
 	}
 }
 
@@ -141,7 +142,7 @@ static void keep_details(struct monitors *monitors,
 		enum reading reading = device_lists[i].reading;
 
 		if (point->has & 1u << reading)
-			keep(list, point->value[reading]);
+			detail_keep(list, point->value[reading]);
 	}
 	if (vendor && point->has & 1u << READING_MEM_TOTAL_MIB &&
 	    !json_get(vendor, "max_mem"))
@@ -172,9 +173,9 @@ static void drop_units(char *text)
 	}
 }
 
-static int take_devices(struct monitors *monitors,
-			const struct sample_format_line *line,
-			struct error *err)
+static int monitors_take_devices(struct monitors *monitors,
+				 const struct sample_format_line *line,
+				 struct error *err)
 {
 	char time[EXPORT_TIME_SIZE];
 
@@ -224,9 +225,10 @@ static int take_samples(const void *piece, size_t size, void *arg,
 		if (sample_format_read(&monitors->columns, at,
 				       (size_t)(end - at), &line, NULL) == 0) {
 			if (line.kind == SAMPLE_FORMAT_HOST)
-				take_host(monitors, &line);
+				monitors_take_host(monitors, &line);
 			else if (line.kind == SAMPLE_FORMAT_DEVICES)
-				rc = take_devices(monitors, &line, err);
+				rc = monitors_take_devices(monitors, &line,
+							   err);
 		}
 		at = end + 1;
 	}

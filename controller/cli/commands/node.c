@@ -21,7 +21,7 @@ struct node_options {
 	const char *until;
 };
 
-static const struct node_options *given(const struct cli *cli)
+static const struct node_options *node_options_given(const struct cli *cli)
 {
 	return cli->given;
 }
@@ -29,15 +29,15 @@ static const struct node_options *given(const struct cli *cli)
 static int print_token(struct cli *cli, const char *name, bool renew,
 		       struct error *err)
 {
-	struct token_options options = given(cli)->token;
+	struct token_options options = node_options_given(cli)->token;
 
-	options.from = given(cli)->from;
+	options.from = node_options_given(cli)->from;
 	return token_print(cli, &options, "agent", name, renew, JOIN, err);
 }
 
 static int token(struct cli *cli, struct error *err)
 {
-	return print_token(cli, given(cli)->name, false, err);
+	return print_token(cli, node_options_given(cli)->name, false, err);
 }
 
 static int rekey(struct cli *cli, struct error *err)
@@ -82,11 +82,13 @@ static int revoke_token(struct cli *cli, struct error *err)
 	return cli_order(cli, MESSAGE_REVOKE, &message, "is revoked", err);
 }
 
-static int remove_node(struct cli *cli, struct error *err)
+static int node_order_remove(struct cli *cli, struct error *err)
 {
-	struct message_revoke message = { .kind = (char *)"node",
-					  .name = cli->args[1],
-					  .force = given(cli)->force };
+	struct message_revoke message = {
+		.kind = (char *)"node",
+		.name = cli->args[1],
+		.force = node_options_given(cli)->force
+	};
 	owned(answer_clear) struct answer answer = { 0 };
 
 	if (cli_call(cli, MESSAGE_REVOKE, &message, &answer, err) < 0)
@@ -99,11 +101,11 @@ static int remove_node(struct cli *cli, struct error *err)
 	return cli_print_answer(cli, &answer, err);
 }
 
-static int drain(struct cli *cli, struct error *err)
+static int node_order_drain(struct cli *cli, struct error *err)
 {
 	struct message_drain message = {
 		.node = cli->args[1],
-		.reason = (char *)given(cli)->reason,
+		.reason = (char *)node_options_given(cli)->reason,
 	};
 
 	return cli_order(cli, MESSAGE_DRAIN, &message, "gets no new tasks",
@@ -151,26 +153,29 @@ static int maintain(struct cli *cli, struct error *err)
 {
 	struct message_drain message = {
 		.node = cli->args[1],
-		.reason = (char *)(given(cli)->reason ? given(cli)->reason
-						      : "maintenance"),
+		.reason = (char *)(node_options_given(cli)->reason
+					   ? node_options_given(cli)->reason
+					   : "maintenance"),
 	};
 	int64_t now_ms = (int64_t)time(NULL) * 1000;
 
-	if (!given(cli)->until)
+	if (!node_options_given(cli)->until)
 		return error_set(err, EINVAL,
 				 "node maintain: missing option (expected "
 				 "--until TIME)");
-	if (given(cli)->from &&
-	    read_time(given(cli)->from, now_ms, &message.from_ms, err) < 0)
+	if (node_options_given(cli)->from &&
+	    read_time(node_options_given(cli)->from, now_ms, &message.from_ms,
+		      err) < 0)
 		return error_prefix(err, "--from");
-	if (read_time(given(cli)->until, now_ms, &message.until_ms, err) < 0)
+	if (read_time(node_options_given(cli)->until, now_ms, &message.until_ms,
+		      err) < 0)
 		return error_prefix(err, "--until");
 	return cli_order(cli, MESSAGE_DRAIN, &message,
 			 "gets no new tasks in that time", err);
 }
 
 /* KEY=VALUE sets, KEY- removes. */
-static int read_label(const char *word, cJSON *labels, struct error *err)
+static int label_read(const char *word, cJSON *labels, struct error *err)
 {
 	const char *equals = strchr(word, '=');
 	size_t length = strlen(word);
@@ -204,7 +209,7 @@ static int label(struct cli *cli, struct error *err)
 	};
 
 	for (size_t i = 2; i < cli->arg_count; i++)
-		if (read_label(cli->args[i], labels, err) < 0)
+		if (label_read(cli->args[i], labels, err) < 0)
 			return -1;
 	return cli_order(cli, MESSAGE_LABEL, &message, "has new labels", err);
 }
@@ -222,9 +227,9 @@ static const struct subcommand subcommands[] = {
 		  "then refused", rekey },
 	{ "remove", "NODE", 1, 1, "force",
 	  "refuse a node's key at once; its tasks start again on other nodes",
-	  remove_node },
+	  node_order_remove },
 	{ "drain", "NODE", 1, 1, "reason",
-	  "start no new tasks on a node; running tasks continue", drain },
+	  "start no new tasks on a node; running tasks continue", node_order_drain },
 	{ "undrain", "NODE", 1, 1, NULL, "start new tasks on a node again",
 	  undrain },
 	{ "maintain", "NODE --until TIME", 1, 1, "reason from until",

@@ -68,7 +68,7 @@ static void node_notes(const struct node_info *node, char *to, size_t size)
 		to[strlen(to) - 2] = 0;
 }
 
-static void node_row(struct table *table, const void *row, int64_t now_ms)
+static void node_row_fill(struct table *table, const void *row, int64_t now_ms)
 {
 	const struct node_info *node = row;
 	char text[1000];
@@ -102,12 +102,12 @@ static void node_row(struct table *table, const void *row, int64_t now_ms)
 static const char *const droppable[] = { "SEEN",   "ADDRESS", "JOBS",
 					 "VENDOR", "FREE",    NULL };
 static const struct rows_view nodes_view = {
-	"nodes", node_columns, node_row,
+	"nodes", node_columns, node_row_fill,
 	"no nodes; regatta node token prints a token to join one", droppable
 };
 
 /* n2 comes before n10. */
-static int compare_names(const void *a, const void *b)
+static int node_names_compare(const void *a, const void *b)
 {
 	return strverscmp(((const struct node_info *)a)->name,
 			  ((const struct node_info *)b)->name);
@@ -116,7 +116,7 @@ static int compare_names(const void *a, const void *b)
 static int print_nodes(struct cli *cli, const struct client *client,
 		       struct rows *rows, struct error *err)
 {
-	qsort(rows->items, rows->count, rows->schema->size, compare_names);
+	qsort(rows->items, rows->count, rows->schema->size, node_names_compare);
 	return rows_show(cli, &nodes_view, client_clock_ms(client), rows, err);
 }
 
@@ -164,7 +164,7 @@ static int watch_nodes(struct cli *cli, struct client *client,
 	return err->code == EINTR ? EXIT_GOOD : -1;
 }
 
-static int run_command(struct cli *cli, struct error *err)
+static int nodes_command(struct cli *cli, struct error *err)
 {
 	owned(client_free) struct client *client = cli_connect(cli, err);
 	owned(rows_clear) struct rows rows = { 0 };
@@ -195,6 +195,6 @@ const struct command command_nodes = {
 	.help =
 		"Lists the nodes, one per line, with state, devices and jobs.",
 	.example = "regatta nodes",
-	.fn = run_command,
+	.fn = nodes_command,
 };
 /* clang-format on */

@@ -49,8 +49,8 @@ static int collect_images(struct sweep *sweep, struct strings *images,
 	return 0;
 }
 
-static bool is_called(const struct image_info *image,
-		      const struct reference *wanted)
+static bool pin_match_image(const struct image_info *image,
+			    const struct reference *wanted)
 {
 	char text[REFERENCE_MAX + 140];
 
@@ -60,7 +60,8 @@ static bool is_called(const struct image_info *image,
 }
 
 /* The digest of the name's own repository; NULL: it came from none. */
-static const char *digest_of(const struct image_info *image, const char *name)
+static const char *pin_find_digest(const struct image_info *image,
+				   const char *name)
 {
 	size_t length = strlen(name);
 
@@ -78,9 +79,9 @@ static int find_on_node(const struct image_node *node, const char *name,
 	for (size_t i = 0; i < node->images_count; i++) {
 		const char *digest;
 
-		if (!is_called(&node->images[i], wanted))
+		if (!pin_match_image(&node->images[i], wanted))
 			continue;
-		digest = digest_of(&node->images[i], wanted->name);
+		digest = pin_find_digest(&node->images[i], wanted->name);
 		if (!digest)
 			return error_set(err, ENOENT,
 					 "%s: %.200s is not from a registry, "
@@ -116,8 +117,8 @@ static int find_pin(const struct image_order_info *images, const char *name,
 /* Add the digest as a further document. The image of a single cell would take
  * precedence: that is an error.
  */
-static int add_pin(struct input *input, const char *name, const struct pin *pin,
-		   struct error *err)
+static int pin_append(struct input *input, const char *name,
+		      const struct pin *pin, struct error *err)
 {
 	owned(strings_clear) struct strings images = { 0 };
 	owned(sweep_free) struct sweep *sweep = NULL;
@@ -157,7 +158,7 @@ static int print_pinned(struct cli *cli, struct input *input, struct error *err)
 	if (!strstr(images.items[0], "sha256:") &&
 	    (images_ask(&view, cli, NULL, &answer, err) < 0 ||
 	     find_pin(image_answer(&answer), images.items[0], &pin, err) < 0 ||
-	     add_pin(input, images.items[0], &pin, err) < 0))
+	     pin_append(input, images.items[0], &pin, err) < 0))
 		return -1;
 	fwrite(input->text.data, 1, input->text.size, cli->out);
 	return EXIT_GOOD;
@@ -166,8 +167,8 @@ static int print_pinned(struct cli *cli, struct input *input, struct error *err)
 /* --commands */
 
 /* Print how FlagPerf's run.py would start the container of each case. */
-static int print_commands(struct cli *cli, const struct input *input,
-			  const cJSON *plan, struct error *err)
+static int docker_commands_print(struct cli *cli, const struct input *input,
+				 const cJSON *plan, struct error *err)
 {
 	const struct flagperf *flagperf = sweep_flagperf(input->sweep);
 	owned(cJSON_Delete) cJSON *commands = cJSON_CreateArray();
@@ -196,7 +197,7 @@ static int print_commands(struct cli *cli, const struct input *input,
 	return EXIT_GOOD;
 }
 
-static int run_command(struct cli *cli, struct error *err)
+static int plan_command(struct cli *cli, struct error *err)
 {
 	owned(input_clear) struct input input = { 0 };
 	owned(plan_forecast_clear) struct plan_forecast forecast = { 0 };
@@ -217,7 +218,7 @@ static int run_command(struct cli *cli, struct error *err)
 						  : PLAN_TEXT_ROWS,
 			err);
 	if (plan && options->commands)
-		return print_commands(cli, &input, plan, err);
+		return docker_commands_print(cli, &input, plan, err);
 	if (!plan || plan_forecast_init(&forecast, cli, input.sweep, err) < 0 ||
 	    plan_forecast_add(&forecast, input.sweep, plan, err) < 0)
 		return -1;
@@ -261,6 +262,6 @@ const struct command command_plan = {
 		  "order the cells would run, how long they took before, and "
 		  "which cells the policies of the nodes refuse.",
 	.example = "regatta plan first.yaml",
-	.fn = run_command,
+	.fn = plan_command,
 };
 /* clang-format on */

@@ -146,14 +146,14 @@ int plan_forecast_init(struct plan_forecast *forecast, struct cli *cli,
 
 /* The additions to the plan. */
 
-static void add_known(cJSON *to, const char *name, bool known, uint64_t value,
-		      bool *failed)
+static void forecast_add_known(cJSON *to, const char *name, bool known,
+			       uint64_t value, bool *failed)
 {
 	json_add_number(to, name, known ? (double)value : (double)NAN, failed);
 }
 
-static void add_cell(const struct plan_forecast *forecast, size_t cell,
-		     cJSON *row, bool *failed)
+static void forecast_add_cell(const struct plan_forecast *forecast, size_t cell,
+			      cJSON *row, bool *failed)
 {
 	const struct schedule_simulation_cell *of =
 		&forecast->simulation->cells[cell];
@@ -164,19 +164,20 @@ static void add_cell(const struct plan_forecast *forecast, size_t cell,
 	json_add(row, "fits",
 		 cJSON_CreateBool(of->shortage == UNSCHEDULABLE_NONE), failed);
 	json_add_text(row, "lacks", of->lacks, failed);
-	add_known(row, "runs", true, forecast->runs[cell], failed);
-	add_known(row, "time_ms", time, time, failed);
-	add_known(row, "wave", of->first_wave, of->first_wave, failed);
-	add_known(row, "last_wave", of->last_wave, of->last_wave, failed);
-	add_known(row, "start_ms", timed, of->start_ms, failed);
+	forecast_add_known(row, "runs", true, forecast->runs[cell], failed);
+	forecast_add_known(row, "time_ms", time, time, failed);
+	forecast_add_known(row, "wave", of->first_wave, of->first_wave, failed);
+	forecast_add_known(row, "last_wave", of->last_wave, of->last_wave,
+			   failed);
+	forecast_add_known(row, "start_ms", timed, of->start_ms, failed);
 	json_add(row, "on", names, failed);
 	for (uint32_t i = 0; i < of->slots_count && !*failed; i++)
 		json_add_text(names, NULL,
 			      forecast->snapshot.names[of->slots[i]], failed);
 }
 
-static void add_totals(const struct plan_forecast *forecast, cJSON *plan,
-		       bool *failed)
+static void forecast_add_totals(const struct plan_forecast *forecast,
+				cJSON *plan, bool *failed)
 {
 	const struct schedule_simulation *simulation = forecast->simulation;
 	const struct node_snapshot *nodes = &forecast->snapshot;
@@ -189,14 +190,14 @@ static void add_totals(const struct plan_forecast *forecast, cJSON *plan,
 		return;
 	}
 	to = cJSON_AddObjectToObject(plan, "forecast");
-	add_known(cluster, "nodes", true, nodes->count, failed);
-	add_known(cluster, "usable", true, nodes->usable, failed);
-	add_known(to, "waves", true, simulation->waves, failed);
-	add_known(to, "time_ms", simulation->end_ms, simulation->end_ms,
-		  failed);
-	add_known(to, "known", true, simulation->known, failed);
-	add_known(to, "unknown", true, simulation->unknown, failed);
-	add_known(to, "lacking", true, simulation->lacking, failed);
+	forecast_add_known(cluster, "nodes", true, nodes->count, failed);
+	forecast_add_known(cluster, "usable", true, nodes->usable, failed);
+	forecast_add_known(to, "waves", true, simulation->waves, failed);
+	forecast_add_known(to, "time_ms", simulation->end_ms,
+			   simulation->end_ms, failed);
+	forecast_add_known(to, "known", true, simulation->known, failed);
+	forecast_add_known(to, "unknown", true, simulation->unknown, failed);
+	forecast_add_known(to, "lacking", true, simulation->lacking, failed);
 	json_add(to, "cut", cJSON_CreateBool(simulation->cut), failed);
 }
 
@@ -230,7 +231,7 @@ int plan_forecast_add(struct plan_forecast *forecast, struct sweep *sweep,
 
 	if (least_policy_init(&forecast->least, err) < 0)
 		return -1;
-	add_totals(forecast, plan, &failed);
+	forecast_add_totals(forecast, plan, &failed);
 	if (failed)
 		return error_nomem(err, "plan");
 	if (!forecast->simulation)
@@ -239,7 +240,7 @@ int plan_forecast_add(struct plan_forecast *forecast, struct sweep *sweep,
 	{
 		if (add_refusals(forecast, sweep, cell, row, err) < 0)
 			return -1;
-		add_cell(forecast, cell++, row, &failed);
+		forecast_add_cell(forecast, cell++, row, &failed);
 		if (failed)
 			return error_nomem(err, "plan");
 		refused |= cJSON_HasObjectItem(row, "refused");

@@ -18,7 +18,7 @@ static int add_sweep(struct least_policy *least, struct sweep *sweep,
 	return 0;
 }
 
-static int run_command(struct cli *cli, struct error *err)
+static int policy_command(struct cli *cli, struct error *err)
 {
 	owned(input_clear) struct input input = { 0 };
 	owned(least_policy_clear) struct least_policy least = { 0 };
@@ -45,7 +45,7 @@ static int run_command(struct cli *cli, struct error *err)
 /* clang-format off */
 static const struct subcommand subcommands[] = {
 	{ "suggest", "SWEEP", 1, 1, NULL,
-	  "print the minimal policy for a sweep", run_command },
+	  "print the minimal policy for a sweep", policy_command },
 	{ 0 },
 };
 

@@ -46,27 +46,29 @@ void recompute_results_clear(struct recompute_results *reread)
 
 /* Reading. */
 
-static int feed(const void *piece, size_t size, void *arg, struct error *err)
+static int reread_feed(const void *piece, size_t size, void *arg,
+		       struct error *err)
 {
 	return extract_feed(arg, piece, size, err);
 }
 
 /* One stored stream of a job, from its beginning to its end. */
-static int read_stream(struct recompute_results *reread,
-		       struct extract *extract, uint64_t job, uint32_t attempt,
-		       const char *stream, struct error *err)
+static int reread_take_stream(struct recompute_results *reread,
+			      struct extract *extract, uint64_t job,
+			      uint32_t attempt, const char *stream,
+			      struct error *err)
 {
-	return stream_read(reread->client, job, attempt, stream, 0, feed,
+	return stream_read(reread->client, job, attempt, stream, 0, reread_feed,
 			   extract, err) < 0
 		       ? -1
 		       : extract_finish(extract, err);
 }
 
 /* Read and merge all streams that the row was read from. */
-static struct extract *read_streams(struct recompute_results *reread,
-				    const cJSON *row,
-				    struct extract_rules *rules,
-				    struct error *err)
+static struct extract *reread_take_streams(struct recompute_results *reread,
+					   const cJSON *row,
+					   struct extract_rules *rules,
+					   struct error *err)
 {
 	uint64_t job = (uint64_t)fmax(row_double(row, "job"), 0);
 	uint32_t attempt =
@@ -80,8 +82,8 @@ static struct extract *read_streams(struct recompute_results *reread,
 			extract_new(rules, err);
 
 		if (!one || !cJSON_IsString(stream) ||
-		    read_stream(reread, one, job, attempt, stream->valuestring,
-				err) < 0)
+		    reread_take_stream(reread, one, job, attempt,
+				       stream->valuestring, err) < 0)
 			return NULL;
 		if (!all)
 			all = take(one);
@@ -95,16 +97,18 @@ static struct extract *read_streams(struct recompute_results *reread,
 	return take(all);
 }
 
-static struct extract *read_log(struct recompute_results *reread,
-				const cJSON *row, struct extract_rules *rules,
-				struct error *err)
+static struct extract *reread_take_log(struct recompute_results *reread,
+				       const cJSON *row,
+				       struct extract_rules *rules,
+				       struct error *err)
 {
 	owned(extract_free) struct extract *extract = NULL;
 
 	if (!reread->log)
-		return read_streams(reread, row, rules, err);
+		return reread_take_streams(reread, row, rules, err);
 	extract = extract_new(rules, err);
-	if (!extract || file_reader_read(reread->log, feed, extract, err) < 0 ||
+	if (!extract ||
+	    file_reader_read(reread->log, reread_feed, extract, err) < 0 ||
 	    extract_finish(extract, err) < 0)
 		return NULL;
 	return take(extract);
@@ -238,7 +242,7 @@ cJSON *recompute_results_result(struct recompute_results *reread,
 	}
 	catalog_rules_hash(catalog, framework, rules);
 	compiled = compile(reread, catalog, framework, err);
-	extract = compiled ? read_log(reread, row, compiled, err) : NULL;
+	extract = compiled ? reread_take_log(reread, row, compiled, err) : NULL;
 	if (!extract)
 		return NULL;
 	figures = figures_of(catalog, row, &measure);

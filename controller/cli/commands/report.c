@@ -16,7 +16,7 @@ struct report_options {
 	bool recompute;
 };
 
-static int run_command(struct cli *cli, struct error *err)
+static int report_command(struct cli *cli, struct error *err)
 {
 	owned(session_clear) struct session session = { 0 };
 	const struct report_options *given = cli->given;
@@ -76,6 +76,6 @@ const struct command command_report = {
 	.help =
 		"Unfinished jobs are shown with their state.",
 	.example = "regatta report 3 --format csv > results.csv",
-	.fn = run_command,
+	.fn = report_command,
 };
 /* clang-format on */

@@ -59,7 +59,7 @@ static uint64_t job_at(const struct rows *results, size_t at)
 }
 
 /* Add to the rows of a sweep their curves. */
-static int add_curves(struct client *client, uint64_t sweep,
+static int curves_add(struct client *client, uint64_t sweep,
 		      const struct rows *results, cJSON *rows,
 		      struct error *err)
 {
@@ -156,7 +156,7 @@ int results_fetch(struct client *client, uint64_t sweep, bool curves,
 	with = baseline(&results);
 	if (!list ||
 	    ((curves || with) &&
-	     add_curves(client, sweep, &results, list, err) < 0) ||
+	     curves_add(client, sweep, &results, list, err) < 0) ||
 	    (with && align(client, with, list, err) < 0))
 		return -1;
 	cJSON_ArrayForEach(row, list)
@@ -315,8 +315,9 @@ static bool wants_brief(const cJSON *rows, const struct labels *labels,
 	return false;
 }
 
-static void add_row(struct table *table, const struct columns *columns,
-		    const struct labels *labels, bool brief, const cJSON *row)
+static void shown_row_add(struct table *table, const struct columns *columns,
+			  const struct labels *labels, bool brief,
+			  const cJSON *row)
 {
 	enum job_state state = job_state_from(row_text(row, "state"));
 	char text[COLUMN_TEXT], label[LABEL_SIZE];
@@ -350,8 +351,8 @@ static void find_droppable(const struct columns *columns,
 	titles[count] = NULL;
 }
 
-static int print_rows(struct cli *cli, const cJSON *rows,
-		      const struct labels *labels, struct error *err)
+static int shown_rows_print(struct cli *cli, const cJSON *rows,
+			    const struct labels *labels, struct error *err)
 {
 	size_t width = cli_out_width(cli) ? cli_out_width(cli) : WIDTH_DEFAULT;
 	bool brief = wants_brief(rows, labels, width);
@@ -363,7 +364,7 @@ static int print_rows(struct cli *cli, const cJSON *rows,
 	columns_choose(rows, true, &columns);
 	cJSON_ArrayForEach(row, rows)
 	{
-		add_row(&table, &columns, labels, brief, row);
+		shown_row_add(&table, &columns, labels, brief, row);
 	}
 	find_droppable(&columns, droppable);
 	table_narrow(&table, width, width / 2, droppable);
@@ -429,7 +430,7 @@ int results_table(struct cli *cli, const cJSON *rows, struct error *err)
 	}
 	labels_find(rows, &labels);
 	print_head(cli, rows, &labels);
-	if (print_rows(cli, rows, &labels, err) < 0)
+	if (shown_rows_print(cli, rows, &labels, err) < 0)
 		return -1;
 	print_failures(cli, rows, &labels);
 	return print_suspects(cli, rows, &labels, err);

@@ -39,7 +39,7 @@ static void say_gone(struct cli *cli, uint64_t sweep,
 	}
 }
 
-static int run_command(struct cli *cli, struct error *err)
+static int retry_command(struct cli *cli, struct error *err)
 {
 	owned(client_free) struct client *client = NULL;
 	owned(answer_clear) struct answer answer = { 0 };
@@ -95,6 +95,6 @@ const struct command command_retry = {
 	.help =
 		"Completed jobs keep their results.",
 	.example = "regatta retry 3",
-	.fn = run_command,
+	.fn = retry_command,
 };
 /* clang-format on */

@@ -30,7 +30,7 @@
 #define LATE_MS 5000     /* between checks for late jobs */
 #define LATE_LOOKS 2     /* that must agree: a node may be away for a moment */
 
-static const struct run_options *given(const struct cli *cli)
+static const struct run_options *run_options_given(const struct cli *cli)
 {
 	return cli->given;
 }
@@ -74,8 +74,8 @@ static void end_wait(struct run *run)
 		client_interrupt(run->client);
 }
 
-static int on_interrupt(sd_event_source *source,
-			const struct signalfd_siginfo *info, void *arg)
+static int run_interrupt(sd_event_source *source,
+			 const struct signalfd_siginfo *info, void *arg)
 {
 	struct run *run = arg;
 
@@ -89,7 +89,7 @@ static int on_interrupt(sd_event_source *source,
 	return 0;
 }
 
-static void on_say(void *arg, const char *line)
+static void run_say_line(void *arg, const char *line)
 {
 	struct run *run = arg;
 
@@ -99,7 +99,7 @@ static void on_say(void *arg, const char *line)
 		cli_say(run->cli, "%s", line);
 }
 
-static void on_failed(void *arg, const struct error *why)
+static void run_note_failure(void *arg, const struct error *why)
 {
 	struct run *run = arg;
 
@@ -247,7 +247,7 @@ static int begin_sweep(struct run *run, struct error *err)
 	/* The next allocation of a run repeats failed jobs only if the user
 	 * asked for that.
 	 */
-	if (run->sweep && given(run->cli)->join &&
+	if (run->sweep && run_options_given(run->cli)->join &&
 	    !folder_take_again(&run->setup.folder))
 		return 0;
 	if (run->sweep)
@@ -284,7 +284,7 @@ static int leave_allocation(struct run *run)
 	return 0;
 }
 
-static int late_run(sd_event_source *source, uint64_t usec, void *arg)
+static int run_look_late(sd_event_source *source, uint64_t usec, void *arg)
 {
 	struct run *run = arg;
 
@@ -294,7 +294,7 @@ static int late_run(sd_event_source *source, uint64_t usec, void *arg)
 	} else {
 		run->late_looks = 0;
 	}
-	loop_timer(run->loop, &run->late, LATE_MS, late_run, run, NULL);
+	loop_timer(run->loop, &run->late, LATE_MS, run_look_late, run, NULL);
 	return 0;
 }
 
@@ -323,7 +323,7 @@ static int find_late(struct run *run, bool *all, struct error *err)
 }
 
 /* The wait was ended: by a person, or to look for late jobs. */
-static int look_up(struct run *run, struct error *err)
+static int run_look_up(struct run *run, struct error *err)
 {
 	bool all = false;
 
@@ -355,7 +355,7 @@ static int follow_sweep(struct run *run, struct error *err)
 
 	run->watch = watch_new(run->cli, run->client, run->sweep, err);
 	if (!run->watch || (slurm && loop_timer(run->loop, &run->late, LATE_MS,
-						late_run, run, err) < 0))
+						run_look_late, run, err) < 0))
 		return -1;
 	for (;;) {
 		if (run->interrupts && !told) {
@@ -368,7 +368,7 @@ static int follow_sweep(struct run *run, struct error *err)
 			return 0;
 		if (run->failed || err->code != EINTR || run->interrupts > 1)
 			return -1;
-		if (look_up(run, err) < 0)
+		if (run_look_up(run, err) < 0)
 			return -1;
 	}
 }
@@ -420,7 +420,7 @@ static int fetch_files(struct run *run, struct error *err)
 	return 0;
 }
 
-static int report(struct run *run, struct error *err)
+static int run_report(struct run *run, struct error *err)
 {
 	owned(cJSON_Delete) cJSON *rows = NULL;
 	owned(cJSON_Delete) cJSON *curves = NULL; /* for the page alone */
@@ -479,24 +479,25 @@ static void tell_how_on(const struct run *run)
 /* The outcome also ends other allocations of the run, and later ones. */
 static int note_outcome(const struct run *run, int code, struct error *err)
 {
-	if (given(run->cli)->join &&
+	if (run_options_given(run->cli)->join &&
 	    folder_set_outcome(&run->setup.folder, code, err) < 0)
 		return -1;
 	return code;
 }
 
 /* All jobs have ended: print the results, and stop the daemons. */
-static int finish(struct run *run, struct error *err)
+static int run_finish(struct run *run, struct error *err)
 {
 	size_t jobs = watch_jobs(run->watch);
 	size_t completed = watch_completed(run->watch);
 	bool cancelled = run->interrupts > 0 || run->left;
 
 	watch_free(take(run->watch));
-	if (report(run, err) < 0)
+	if (run_report(run, err) < 0)
 		return -1;
 	cli_say(run->cli, "%zu of %zu jobs completed", completed, jobs);
-	if (given(run->cli)->keep && !cancelled && keep_serving(run, err) < 0)
+	if (run_options_given(run->cli)->keep && !cancelled &&
+	    keep_serving(run, err) < 0)
 		return -1;
 	daemons_stop(run->daemons);
 	if (!cancelled || completed == jobs)
@@ -544,11 +545,11 @@ static int run_sweep(struct run *run, struct error *err)
 	    tell_pages(run, err) < 0 || begin_sweep(run, err) < 0 ||
 	    follow_sweep(run, err) < 0)
 		return -1;
-	return finish(run, err);
+	return run_finish(run, err);
 }
 
 /* Another allocation leads, until it ends. */
-static int follow(struct run *run, struct error *err)
+static int run_follow(struct run *run, struct error *err)
 {
 	const struct follower follow = {
 		.setup = &run->setup,
@@ -565,7 +566,7 @@ static int follow(struct run *run, struct error *err)
 	return daemons_lead(run->daemons, err) < 0 ? -1 : run_sweep(run, err);
 }
 
-static int begin(struct run *run, struct error *err)
+static int run_begin(struct run *run, struct error *err)
 {
 	if (run->setup.outcome >= 0) {
 		cli_say(run->cli, "the sweep has ended: %s",
@@ -577,7 +578,7 @@ static int begin(struct run *run, struct error *err)
 	run->daemons = daemons_new(run->loop, &run->setup.config, err);
 	if (!run->daemons)
 		return -1;
-	return run->setup.follows ? follow(run, err) : run_sweep(run, err);
+	return run->setup.follows ? run_follow(run, err) : run_sweep(run, err);
 }
 
 static int run_command(struct cli *cli, struct error *err)
@@ -595,15 +596,16 @@ static int run_command(struct cli *cli, struct error *err)
 	 * removed.
 	 */
 	signal(SIGPIPE, SIG_IGN);
-	if (interrupts_init(&interrupts, run.loop, on_interrupt, &run, err) < 0)
+	if (interrupts_init(&interrupts, run.loop, run_interrupt, &run, err) <
+	    0)
 		return -1;
 	run.setup.config.folder = &run.setup.folder;
 	run.setup.config.interrupted = &run.interrupted;
-	run.setup.config.say = on_say;
-	run.setup.config.failed = on_failed;
+	run.setup.config.say = run_say_line;
+	run.setup.config.failed = run_note_failure;
 	run.setup.config.left = on_left;
 	run.setup.config.arg = &run;
-	rc = begin(&run, err);
+	rc = run_begin(&run, err);
 	if (rc < 0) {
 		if (run.failed)
 			*err = run.why;

@@ -14,8 +14,8 @@ struct sample_options {
 };
 
 /* Run the tool of this machine. */
-static int run_tool(const struct profile *profile, struct buffer *text,
-		    struct error *err)
+static int monitor_tool_run(const struct profile *profile, struct buffer *text,
+			    struct error *err)
 {
 	const struct monitor_rules *monitor = &profile->monitor;
 
@@ -41,7 +41,7 @@ static int unknown_vendor(const struct profiles *profiles, const char *name,
 			 all);
 }
 
-static int run_command(struct cli *cli, struct error *err)
+static int sample_command(struct cli *cli, struct error *err)
 {
 	owned(profiles_clear) struct profiles profiles = { 0 };
 	owned(buffer_clear) struct buffer text;
@@ -63,7 +63,7 @@ static int run_command(struct cli *cli, struct error *err)
 				 "vendor %s has no monitor to sample",
 				 profile->vendor);
 	if ((given->from ? read_input(given->from, &text, err)
-			 : run_tool(profile, &text, err)) < 0 ||
+			 : monitor_tool_run(profile, &text, err)) < 0 ||
 	    sampler_read(profile->monitor.sampler, text.data, text.size,
 			 &samples, err) < 0)
 		return -1;
@@ -97,6 +97,6 @@ const struct command command_sample = {
 		  "that the tool does not print are null. bus_id is printed "
 		  "as in the tool. Needs no controller.",
 	.example = "regatta sample nvidia --from nvidia-smi.txt",
-	.fn = run_command,
+	.fn = sample_command,
 };
 /* clang-format on */

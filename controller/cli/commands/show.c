@@ -100,8 +100,8 @@ static void print_members(FILE *out, const cJSON *object, int depth,
 	}
 }
 
-static int put_table(struct cli *cli, const char *title, struct table *table,
-		     struct error *err)
+static int show_put_table(struct cli *cli, const char *title,
+			  struct table *table, struct error *err)
 {
 	/* The least important first, of all tables. */
 	static const char *const droppable[] = {
@@ -136,7 +136,7 @@ static int print_tasks(struct cli *cli, const struct job_info *job,
 			   *failure ? ": " : "", task->text ? task->text : "",
 			   moving);
 	}
-	return put_table(cli, "\ntasks:\n", &table, err);
+	return show_put_table(cli, "\ntasks:\n", &table, err);
 }
 
 /* Layers that are being transferred. */
@@ -166,7 +166,7 @@ static int print_layers(struct cli *cli, const struct job_info *job,
 
 	for (size_t i = 0; i < job->tasks_count; i++)
 		layer_rows(&table, &job->tasks[i]);
-	return put_table(cli, "\nlayers:\n", &table, err);
+	return show_put_table(cli, "\nlayers:\n", &table, err);
 }
 
 static int print_events(struct cli *cli, const struct job_info *job,
@@ -194,10 +194,11 @@ static int print_events(struct cli *cli, const struct job_info *job,
 			value_words(event->data, text, sizeof(text));
 		table_text(&table, text);
 	}
-	return put_table(cli, "\nevents:\n", &table, err);
+	return show_put_table(cli, "\nevents:\n", &table, err);
 }
 
-static void device_row(struct table *table, const struct device_info *device)
+static void device_row_fill(struct table *table,
+			    const struct device_info *device)
 {
 	const char *lost = device->text ? device->text : "";
 
@@ -228,8 +229,8 @@ static int print_devices(struct cli *cli, const struct node_info *node,
 	owned(table_clear) struct table table = { .columns = columns };
 
 	for (size_t i = 0; i < node->inventory_count; i++)
-		device_row(&table, &node->inventory[i]);
-	return put_table(cli, "\ndevices:\n", &table, err);
+		device_row_fill(&table, &node->inventory[i]);
+	return show_put_table(cli, "\ndevices:\n", &table, err);
 }
 
 static void number_cell(struct table *table, const cJSON *row, const char *name)
@@ -276,7 +277,7 @@ static int print_ends(struct cli *cli, const struct job_info *job,
 		table_text(&table,
 			   line ? escape(line, said, sizeof(said)) : "");
 	}
-	return put_table(cli, "\nends:\n", &table, err);
+	return show_put_table(cli, "\nends:\n", &table, err);
 }
 
 static int print_job(struct cli *cli, const struct job_info *job,
@@ -318,7 +319,7 @@ static void print_chosen(FILE *out, const char *title, const cJSON *object,
 	}
 }
 
-static void print_summary(struct cli *cli, const struct job_info *job)
+static void job_summary_print(struct cli *cli, const struct job_info *job)
 {
 	static const char *const run[] = { "image", "build", "argv", NULL };
 	/* The members that the text and the ends of its ranks lack. */
@@ -371,13 +372,13 @@ static int print_answer(struct cli *cli, const struct answer *answer,
 		return -1;
 	print_members(cli->out, object, 0, brief ? long_ones : apart);
 	if (brief)
-		print_summary(cli, of);
+		job_summary_print(cli, of);
 	if (!strcmp(kind, "node"))
 		return print_devices(cli, of, err);
 	return strcmp(kind, "job") ? 0 : print_job(cli, of, err);
 }
 
-static int run_command(struct cli *cli, struct error *err)
+static int show_command(struct cli *cli, struct error *err)
 {
 	owned(answer_clear) struct answer answer = { 0 };
 	const char *kind = cli->args[0];
@@ -426,6 +427,6 @@ const struct command command_show = {
 		  "For a job, it prints one screen; --all and --format json "
 		  "print everything.",
 	.example = "regatta show job 17",
-	.fn = run_command,
+	.fn = show_command,
 };
 /* clang-format on */

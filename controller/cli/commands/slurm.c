@@ -32,13 +32,13 @@ struct slurm_options {
 	bool print;
 };
 
-static const struct slurm_options *given(const struct cli *cli)
+static const struct slurm_options *slurm_options_given(const struct cli *cli)
 {
 	return cli->given;
 }
 
 /* escape_fn: in single quotes for the shell. */
-static int quote(struct buffer *out, const char *text, struct error *err)
+static int shell_quote(struct buffer *out, const char *text, struct error *err)
 {
 	if (buffer_append(out, "'", 1, err) < 0)
 		return -1;
@@ -110,11 +110,11 @@ static void put_share(struct writer *to, const struct need *need)
 		writer_printf(to, "#SBATCH --mem=%zuM\n", mib);
 }
 
-static void put_head(const struct cli *cli, struct writer *to,
-		     const struct need *need, const char *sweep,
-		     const char *folder)
+static void script_put_head(const struct cli *cli, struct writer *to,
+			    const struct need *need, const char *sweep,
+			    const char *folder)
 {
-	uint64_t allocations = given(cli)->allocations;
+	uint64_t allocations = slurm_options_given(cli)->allocations;
 
 	writer_raw(to, "#!/bin/bash\n#SBATCH --job-name=regatta-");
 	writer_raw(to, sweep);
@@ -140,12 +140,13 @@ static void put_head(const struct cli *cli, struct writer *to,
 /* The lines that a site needs: #SBATCH, modules, variables. */
 static int put_site(const struct cli *cli, struct writer *to, struct error *err)
 {
-	const char *site =
-		given(cli)->site ? given(cli)->site : installed_slurm_sh;
+	const char *site = slurm_options_given(cli)->site
+				   ? slurm_options_given(cli)->site
+				   : installed_slurm_sh;
 	owned(buffer_clear) struct buffer text;
 
 	buffer_init(&text, SITE_MAX);
-	if (!given(cli)->site && access(site, F_OK) < 0)
+	if (!slurm_options_given(cli)->site && access(site, F_OK) < 0)
 		return 0;
 	if (file_read(AT_FDCWD, site, &text, err) < 0)
 		return error_prefix(err, "site");
@@ -167,7 +168,7 @@ static void put_run(const struct cli *cli, const char *program,
 	put_option(to, " --images", options->images);
 	put_option(to, " --registry-auth", options->registry_auth);
 	put_option(to, " --tree", options->tree);
-	put_option(to, " --engine", given(cli)->engine);
+	put_option(to, " --engine", slurm_options_given(cli)->engine);
 	for (size_t i = 0; i < options->set.count; i++)
 		put_option(to, " --set", options->set.items[i]);
 	writer_raw(to, options->keep_going ? " --keep-going" : "");
@@ -179,7 +180,7 @@ static int choose_folder(const struct cli *cli, const struct input *input,
 			 char folder[PATH_MAX], struct error *err)
 {
 	char made[FOLDER_NAME_SIZE], here[PATH_MAX];
-	const char *state = given(cli)->common.state;
+	const char *state = slurm_options_given(cli)->common.state;
 	const char *name =
 		state ? state
 		      : folder_name("slurm", sweep_name(input->sweep), made);
@@ -218,8 +219,8 @@ static int make_script(struct cli *cli, struct buffer *script,
 		return error_errno(err, "/proc/self/exe");
 	if (find_need(input.sweep, &need, err) < 0)
 		return -1;
-	writer_init(&to, script, quote);
-	put_head(cli, &to, &need, sweep_name(input.sweep), folder);
+	writer_init(&to, script, shell_quote);
+	script_put_head(cli, &to, &need, sweep_name(input.sweep), folder);
 	if (put_site(cli, &to, err) < 0)
 		return -1;
 	put_run(cli, program, folder, sweep, &to);
@@ -227,8 +228,8 @@ static int make_script(struct cli *cli, struct buffer *script,
 }
 
 /* Replace this process by sbatch, so that its exit code is the exit code. */
-static int submit(struct cli *cli, const char *script, size_t first,
-		  struct error *err)
+static int script_submit(struct cli *cli, const char *script, size_t first,
+			 struct error *err)
 {
 	char *args[ARGS_MAX];
 	size_t n = 0;
@@ -246,10 +247,10 @@ static int submit(struct cli *cli, const char *script, size_t first,
 			 strerror(errno));
 }
 
-static int run_command(struct cli *cli, struct error *err)
+static int slurm_command(struct cli *cli, struct error *err)
 {
 	owned(buffer_clear) struct buffer script;
-	const char *resume = given(cli)->resume;
+	const char *resume = slurm_options_given(cli)->resume;
 	char folder[PATH_MAX], path[PATH_MAX + 16];
 
 	buffer_init(&script, SCRIPT_MAX);
@@ -264,7 +265,7 @@ static int run_command(struct cli *cli, struct error *err)
 					 resume);
 		if (folder_begin_again(resume, err) < 0)
 			return -1;
-		return submit(cli, path, 0, err);
+		return script_submit(cli, path, 0, err);
 	}
 	if (!cli->arg_count)
 		return error_set(err, EINVAL,
@@ -272,7 +273,7 @@ static int run_command(struct cli *cli, struct error *err)
 				 "regatta slurm SWEEP [-- SBATCH-OPTIONS])");
 	if (make_script(cli, &script, folder, err) < 0)
 		return -1;
-	if (given(cli)->print) {
+	if (slurm_options_given(cli)->print) {
 		fwrite(script.data, 1, script.size, cli->out);
 		return EXIT_GOOD;
 	}
@@ -288,7 +289,7 @@ static int run_command(struct cli *cli, struct error *err)
 		return -1;
 	cli_say(cli, "state, logs and results: %s", folder);
 	cli_say(cli, "output of the Slurm job: %s/slurm.log", folder);
-	return submit(cli, path, 1, err);
+	return script_submit(cli, path, 1, err);
 }
 
 /* clang-format off */
@@ -337,6 +338,6 @@ const struct command command_slurm = {
 		  "arguments after --, and its exit status is that of this "
 		  "command.",
 	.example = "regatta slurm sweep.yaml -- -p gpu -t 8:00:00",
-	.fn = run_command,
+	.fn = slurm_command,
 };
 /* clang-format on */

@@ -85,8 +85,9 @@ static int read_node(struct asking *asking, uint32_t rank, const char *node,
 /* Python prints the stacks of ranks that are ended because their job hung: look
  * at the end of a rank's output.
  */
-static int read_output(struct asking *asking, const struct stream_info *stream,
-		       struct error *err)
+static int asking_read_output(struct asking *asking,
+			      const struct stream_info *stream,
+			      struct error *err)
 {
 	owned(buffer_clear) struct buffer text;
 	uint64_t from =
@@ -124,7 +125,7 @@ static int read_kept(struct asking *asking, struct error *err)
 				 job->job);
 	for (size_t i = 0; i < job->streams_count; i++)
 		if (!strncmp(job->streams[i].stream, RANK, strlen(RANK)) &&
-		    read_output(asking, &job->streams[i], err) < 0)
+		    asking_read_output(asking, &job->streams[i], err) < 0)
 			return -1;
 	return 0;
 }
@@ -168,7 +169,7 @@ static void print_ranks(struct cli *cli, const cJSON *ranks)
 		fprintf(cli->out, "-%.0f", last);
 }
 
-static void print(struct cli *cli, const cJSON *all)
+static void job_stacks_print(struct cli *cli, const cJSON *all)
 {
 	char text[STACKS_TEXT_SIZE];
 	const cJSON *group;
@@ -185,7 +186,7 @@ static void print(struct cli *cli, const cJSON *all)
 	}
 }
 
-static int show(struct cli *cli, uint64_t id, struct error *err)
+static int job_stacks_show(struct cli *cli, uint64_t id, struct error *err)
 {
 	owned(session_clear) struct session session = { 0 };
 	owned(answer_clear) struct answer answer = { 0 };
@@ -208,15 +209,16 @@ static int show(struct cli *cli, uint64_t id, struct error *err)
 		return error_nomem(err, "stacks");
 	if (cli_format(cli, "json"))
 		return cli_print_json(cli, all, err);
-	print(cli, all);
+	job_stacks_print(cli, all);
 	return 0;
 }
 
-static int run_command(struct cli *cli, struct error *err)
+static int stacks_command(struct cli *cli, struct error *err)
 {
 	uint64_t id;
 
-	if (cli_id(cli->args[0], "job", &id, err) < 0 || show(cli, id, err) < 0)
+	if (cli_id(cli->args[0], "job", &id, err) < 0 ||
+	    job_stacks_show(cli, id, err) < 0)
 		return -1;
 	return EXIT_GOOD;
 }
@@ -242,6 +244,6 @@ const struct command command_stacks = {
 		  "The job continues. For a job that was ended because it "
 		  "hung, it shows the state at that time.",
 	.example = "regatta stacks 17",
-	.fn = run_command,
+	.fn = stacks_command,
 };
 /* clang-format on */

@@ -61,7 +61,7 @@ static int wait_for(struct cli *cli, struct client *client, uint64_t sweep,
 	return watch_verdict(watch);
 }
 
-static int run_command(struct cli *cli, struct error *err)
+static int submit_command(struct cli *cli, struct error *err)
 {
 	owned(input_clear) struct input input = { 0 };
 	owned(client_free) struct client *client = NULL;
@@ -125,6 +125,6 @@ const struct command command_submit = {
 		  "do not run again. The new report contains their jobs, "
 		  "marked with their sweep.",
 	.example = "regatta submit first.yaml --wait",
-	.fn = run_command,
+	.fn = submit_command,
 };
 /* clang-format on */

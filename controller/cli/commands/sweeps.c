@@ -18,7 +18,7 @@ static void counts_words(const struct sweep_info *sweep, char *to, size_t size)
 				    job_state_name((enum job_state)i));
 }
 
-static void sweep_row(struct table *table, const void *row, int64_t now_ms)
+static void sweep_row_fill(struct table *table, const void *row, int64_t now_ms)
 {
 	const struct sweep_info *sweep = row;
 	const char *end = sweep->final ? "ended" : "active";
@@ -42,10 +42,10 @@ static const struct column sweep_columns[] = {
 
 static const char *const droppable[] = { "BY", "SUBMITTED", "JOBS", NULL };
 static const struct rows_view sweeps_view = { "sweeps", sweep_columns,
-					      sweep_row, "no sweeps",
+					      sweep_row_fill, "no sweeps",
 					      droppable };
 
-static int run_command(struct cli *cli, struct error *err)
+static int sweeps_command(struct cli *cli, struct error *err)
 {
 	return rows_list(cli, &sweeps_view, QUERY_SWEEPS, "id", err);
 }
@@ -65,6 +65,6 @@ const struct command command_sweeps = {
 	.help =
 		"Lists all sweeps, the newest last.",
 	.example = "regatta sweeps",
-	.fn = run_command,
+	.fn = sweeps_command,
 };
 /* clang-format on */

@@ -23,8 +23,8 @@ int token_seconds(const char *text, uint32_t *seconds, struct error *err)
 }
 
 /* The controller gets only the public half of the token. */
-static int make(struct cli *cli, const struct token_options *options,
-		struct join_token *token, struct error *err)
+static int token_prepare(struct cli *cli, const struct token_options *options,
+			 struct join_token *token, struct error *err)
 {
 	struct connection connection;
 	struct key key;
@@ -42,16 +42,16 @@ static int make(struct cli *cli, const struct token_options *options,
 	return 0;
 }
 
-static bool is_loopback(const char *endpoint)
+static bool endpoint_loopback(const char *endpoint)
 {
 	return !strncmp(endpoint, "tcp://127.", 10) ||
 	       !strncmp(endpoint, "tcp://localhost", 15) ||
 	       !strncmp(endpoint, "tcp://[::1]", 11);
 }
 
-static int print(struct cli *cli, const char *line, const char *endpoint,
-		 const struct answer *answer, const char *words,
-		 struct error *err)
+static int token_announce(struct cli *cli, const char *line,
+			  const char *endpoint, const struct answer *answer,
+			  const char *words, struct error *err)
 {
 	const struct reply_token *reply = answer->reply;
 	owned(cJSON_Delete) cJSON *object = NULL;
@@ -60,12 +60,12 @@ static int print(struct cli *cli, const char *line, const char *endpoint,
 		"token %s is valid until %s; use it with: %s "
 		"TOKEN",
 		reply->token, human_clock(reply->until_ms).text, words);
-	if (is_loopback(endpoint))
+	if (endpoint_loopback(endpoint))
 		cli_say(cli,
 			"only this machine can reach the controller at %s; for "
 			"other machines, use --address tcp://HOST:PORT",
 			endpoint);
-	else if (is_loopback(reply->listens))
+	else if (endpoint_loopback(reply->listens))
 		cli_say(cli,
 			"the controller listens at %s, which only its own "
 			"machine can reach; for other machines, set listen: "
@@ -103,9 +103,9 @@ int token_print(struct cli *cli, const struct token_options *options,
 	if (options->expires &&
 	    token_seconds(options->expires, &message.for_s, err) < 0)
 		return error_prefix(err, "--expires");
-	if (make(cli, options, &token, err) < 0 ||
+	if (token_prepare(cli, options, &token, err) < 0 ||
 	    join_token_text(&token, line, err) < 0 ||
 	    cli_call(cli, MESSAGE_TOKEN, &message, &answer, err) < 0)
 		return -1;
-	return print(cli, line, token.endpoint, &answer, words, err);
+	return token_announce(cli, line, token.endpoint, &answer, words, err);
 }

@@ -34,8 +34,8 @@ static void read_sweeps_clear(struct read_sweeps *sweeps)
 }
 OWNED_VALUE(struct read_sweeps, read_sweeps_clear)
 
-static int read_all(struct cli *cli, struct read_sweeps *sweeps,
-		    struct error *err)
+static int trends_read_all(struct cli *cli, struct read_sweeps *sweeps,
+			   struct error *err)
 {
 	owned(session_clear) struct session session = { 0 };
 	uint64_t last = ((const struct trend_options *)cli->given)->last;
@@ -86,7 +86,8 @@ static void point_row(struct table *table, const cJSON *point)
 	table_cell(table, fell ? RED : PLAIN, "%s", fell ? "regression" : "");
 }
 
-static int print_cell(struct cli *cli, const cJSON *cell, struct error *err)
+static int trends_print_cell(struct cli *cli, const cJSON *cell,
+			     struct error *err)
 {
 	static const struct column columns[] = {
 		{ "SWEEP", true },     { "NAME", false },
@@ -119,13 +120,13 @@ static int print_cell(struct cli *cli, const cJSON *cell, struct error *err)
 	return cli_print_table(cli, "", &table, droppable, err);
 }
 
-static int run_command(struct cli *cli, struct error *err)
+static int trend_command(struct cli *cli, struct error *err)
 {
 	owned(read_sweeps_clear) struct read_sweeps sweeps = { 0 };
 	owned(cJSON_Delete) cJSON *cells = NULL;
 	const cJSON *cell;
 
-	if (read_all(cli, &sweeps, err) < 0)
+	if (trends_read_all(cli, &sweeps, err) < 0)
 		return -1;
 	cells = trend_cells(sweeps.items, sweeps.count, cli->args[0], err);
 	if (!cells)
@@ -138,7 +139,7 @@ static int run_command(struct cli *cli, struct error *err)
 		{
 			if (cell != cells->child)
 				fputc('\n', cli->out);
-			if (print_cell(cli, cell, err) < 0)
+			if (trends_print_cell(cli, cell, err) < 0)
 				return -1;
 		}
 	}
@@ -175,6 +176,6 @@ const struct command command_trend = {
 		  "by more than 5 % and more than twice their standard "
 		  "deviation is a regression.",
 	.example = "regatta trend \"model=gpt3_6.7B nodes=2\"",
-	.fn = run_command,
+	.fn = trend_command,
 };
 /* clang-format on */

@@ -72,9 +72,9 @@ static const char *const droppable[] = {
 	"ENERGY J", "TEMP C",  "UTIL %",   NULL,
 };
 
-static int print_rows(struct cli *cli, const char *title,
-		      const struct usage_column *of, const cJSON *rows,
-		      bool all, struct error *err)
+static int usage_table_print(struct cli *cli, const char *title,
+			     const struct usage_column *of, const cJSON *rows,
+			     bool all, struct error *err)
 {
 	struct column columns[COLUMNS_MAX] = { 0 };
 	owned(table_clear) struct table table = { .columns = columns };
@@ -93,10 +93,12 @@ static int print_rows(struct cli *cli, const char *title,
 int usage_print(struct cli *cli, const cJSON *result, bool all,
 		struct error *err)
 {
-	return print_rows(cli, "\ndevices (mean/largest):\n", device_columns,
-			  row_at(result, "usage.devices"), all, err) < 0
+	return usage_table_print(cli, "\ndevices (mean/largest):\n",
+				 device_columns,
+				 row_at(result, "usage.devices"), all, err) < 0
 		       ? -1
-		       : print_rows(cli, "\nhosts (mean/largest):\n",
-				    host_columns, row_at(result, "usage.hosts"),
-				    all, err);
+		       : usage_table_print(cli, "\nhosts (mean/largest):\n",
+					   host_columns,
+					   row_at(result, "usage.hosts"), all,
+					   err);
 }

@@ -14,7 +14,7 @@ struct user_options {
 	const char *public;
 };
 
-static int admit(struct cli *cli, struct error *err)
+static int user_admit(struct cli *cli, struct error *err)
 {
 	const struct user_options *given = cli->given;
 	char public[KEY_TEXT_SIZE], done[40];
@@ -30,7 +30,7 @@ static int admit(struct cli *cli, struct error *err)
 	return cli_order(cli, MESSAGE_ADMIT, &message, done, err);
 }
 
-static int add(struct cli *cli, struct error *err)
+static int user_add_account(struct cli *cli, struct error *err)
 {
 	const struct user_options *given = cli->given;
 
@@ -39,7 +39,7 @@ static int add(struct cli *cli, struct error *err)
 				 "user add: missing option (expected --role "
 				 "operator or --role viewer)");
 	if (given->public)
-		return admit(cli, err);
+		return user_admit(cli, err);
 	return token_print(cli, &given->token, given->role, cli->args[1], false,
 			   "regatta join", err);
 }
@@ -72,7 +72,7 @@ static const struct column user_columns[] = {
 static const struct rows_view users_view = { "keys", user_columns, user_row,
 					     "no keys", NULL };
 
-static int list(struct cli *cli, struct error *err)
+static int users_list(struct cli *cli, struct error *err)
 {
 	return rows_list(cli, &users_view, QUERY_KEYS, NULL, err);
 }
@@ -144,8 +144,8 @@ static const char *const person_roles[] = { "operator", "viewer", NULL };
 
 static const struct subcommand subcommands[] = {
 	{ "add", "NAME --role ROLE", 1, 1, "role public expires address from",
-	  "print a token with which a user joins: regatta join TOKEN", add },
-	{ "list", NULL, 0, 0, NULL, "list the keys of users and nodes", list },
+	  "print a token with which a user joins: regatta join TOKEN", user_add_account },
+	{ "list", NULL, 0, 0, NULL, "list the keys of users and nodes", users_list },
 	{ "remove", "NAME", 1, 1, NULL,
 	  "refuse a user's key at once, also in open sessions",
 	  remove_user },

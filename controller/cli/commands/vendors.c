@@ -31,21 +31,22 @@ static int load_profiles(struct cli *cli, struct profiles *profiles,
 
 /* list */
 
-static const char *tool_of(const struct profile *profile)
+static const char *vendors_find_tool(const struct profile *profile)
 {
 	return profile->monitor.command.count
 		       ? profile->monitor.command.items[0]
 		       : "";
 }
 
-static void add_text(cJSON *to, const char *name, const char *text)
+static void vendors_add_text(cJSON *to, const char *name, const char *text)
 {
 	cJSON_AddItemToObject(to, name,
 			      text && *text ? cJSON_CreateString(text)
 					    : cJSON_CreateNull());
 }
 
-static void add_names(cJSON *to, const char *name, const struct strings *list)
+static void vendors_add_names(cJSON *to, const char *name,
+			      const struct strings *list)
 {
 	cJSON *names = cJSON_AddArrayToObject(to, name);
 
@@ -72,16 +73,16 @@ static cJSON *chip_json(const struct chip_rule *chip)
 {
 	cJSON *object = cJSON_CreateObject();
 
-	add_text(object, "name", chip->name);
-	add_names(object, "aliases", &chip->aliases);
+	vendors_add_text(object, "name", chip->name);
+	vendors_add_names(object, "aliases", &chip->aliases);
 	cJSON_AddItemToObject(object, "memory_gib",
 			      chip->memory_gib > 0
 				      ? cJSON_CreateNumber(chip->memory_gib)
 				      : cJSON_CreateNull());
 	add_peaks(object, "tflops", chip->tflops);
 	add_peaks(object, "flagperf_tflops", chip->flagperf_tflops);
-	add_text(object, "source", chip->source);
-	add_text(object, "confidence", chip->confidence);
+	vendors_add_text(object, "source", chip->source);
+	vendors_add_text(object, "confidence", chip->confidence);
 	return object;
 }
 
@@ -89,11 +90,11 @@ static cJSON *vendor_json(const struct profile *profile)
 {
 	cJSON *object = cJSON_CreateObject(), *chips;
 
-	add_text(object, "vendor", profile->vendor);
-	add_names(object, "aliases", &profile->aliases);
-	add_text(object, "title", profile->title);
-	add_text(object, "source", profile->source);
-	add_text(object, "tool", tool_of(profile));
+	vendors_add_text(object, "vendor", profile->vendor);
+	vendors_add_names(object, "aliases", &profile->aliases);
+	vendors_add_text(object, "title", profile->title);
+	vendors_add_text(object, "source", profile->source);
+	vendors_add_text(object, "tool", vendors_find_tool(profile));
 	chips = cJSON_AddArrayToObject(object, "chips");
 	for (size_t i = 0; i < profile->chips_count; i++)
 		cJSON_AddItemToArray(chips, chip_json(&profile->chips[i]));
@@ -105,7 +106,7 @@ static const struct column list_columns[] = {
 	{ "CHIPS", false },  { NULL, false },
 };
 
-static void list_row(struct table *table, const struct profile *profile)
+static void vendor_row_fill(struct table *table, const struct profile *profile)
 {
 	owned(buffer_clear) struct buffer names;
 
@@ -115,7 +116,9 @@ static void list_row(struct table *table, const struct profile *profile)
 			      profile->chips[i].name);
 	table_cell(table, BOLD, "%s", profile->vendor);
 	table_text(table, profile->title);
-	table_text(table, *tool_of(profile) ? tool_of(profile) : "-");
+	table_text(table, *vendors_find_tool(profile)
+				  ? vendors_find_tool(profile)
+				  : "-");
 	table_text(table, names.size ? names.data : "-");
 }
 
@@ -132,7 +135,7 @@ static int list_vendors(struct cli *cli, struct error *err)
 			cJSON_AddItemToArray(vendors,
 					     vendor_json(profiles.list[i]));
 		else
-			list_row(&table, profiles.list[i]);
+			vendor_row_fill(&table, profiles.list[i]);
 	if (cli_format(cli, "json"))
 		return cli_print_list(cli, "vendors", take(vendors), err);
 	return cli_print_table(cli, "", &table, NULL, err);
@@ -151,7 +154,8 @@ static const char *plural(size_t count)
 	return count == 1 ? "" : "s";
 }
 
-static int check_file(struct cli *cli, const char *name, struct error *err)
+static int vendors_check_file(struct cli *cli, const char *name,
+			      struct error *err)
 {
 	owned(buffer_clear) struct buffer text;
 	owned(profile_free) struct profile *profile = NULL;
@@ -172,15 +176,16 @@ static int check_file(struct cli *cli, const char *name, struct error *err)
 		"%s: valid: vendor %s, %zu chip%s, monitor %s, %zu image%s\n",
 		name, profile->vendor, profile->chips_count,
 		plural(profile->chips_count),
-		*tool_of(profile) ? tool_of(profile) : "none", images,
-		plural(images));
+		*vendors_find_tool(profile) ? vendors_find_tool(profile)
+					    : "none",
+		images, plural(images));
 	return 0;
 }
 
 static int check_files(struct cli *cli, struct error *err)
 {
 	for (size_t i = 1; i < cli->arg_count; i++)
-		if (check_file(cli, cli->args[i], err) < 0)
+		if (vendors_check_file(cli, cli->args[i], err) < 0)
 			return -1;
 	return EXIT_GOOD;
 }
@@ -201,9 +206,10 @@ static void finding_clear(struct finding *finding)
 OWNED_VALUE(struct finding, finding_clear)
 
 /* Run a tool and read its output. An error becomes a message of the finding. */
-static void run_tool(const struct strings *argv, const struct strings *env,
-		     uint32_t timeout_ms, const struct sampler *sampler,
-		     struct samples *samples, struct finding *finding)
+static void finding_run_tool(const struct strings *argv,
+			     const struct strings *env, uint32_t timeout_ms,
+			     const struct sampler *sampler,
+			     struct samples *samples, struct finding *finding)
 {
 	owned(buffer_clear) struct buffer text;
 	struct error why;
@@ -227,10 +233,10 @@ static int probe_vendor(const struct sysroot *roots, struct finding *finding,
 	const struct profile *profile = finding->profile;
 	const struct monitor_rules *rules = &profile->monitor;
 
-	run_tool(&rules->command, &rules->env, rules->timeout_ms,
-		 rules->sampler, &monitor, finding);
-	run_tool(&profile->discover.map_command, NULL, MAP_TIMEOUT_MS,
-		 profile->discover.map, &map, finding);
+	finding_run_tool(&rules->command, &rules->env, rules->timeout_ms,
+			 rules->sampler, &monitor, finding);
+	finding_run_tool(&profile->discover.map_command, NULL, MAP_TIMEOUT_MS,
+			 profile->discover.map, &map, finding);
 	return devices_find(profile, roots, monitor.rows ? &monitor : NULL,
 			    map.rows ? &map : NULL, NULL, &finding->devices,
 			    finding->why, sizeof(finding->why), err);
@@ -242,7 +248,7 @@ static cJSON *finding_json(const struct finding *finding,
 	owned(cJSON_Delete) cJSON *object = cJSON_CreateObject();
 	cJSON *list;
 
-	add_text(object, "vendor", finding->profile->vendor);
+	vendors_add_text(object, "vendor", finding->profile->vendor);
 	cJSON_AddBoolToObject(object, "simulated", sysroot_simulated(roots));
 	list = cJSON_AddArrayToObject(object, "devices");
 	for (size_t i = 0; i < finding->devices.count; i++) {
@@ -253,8 +259,8 @@ static cJSON *finding_json(const struct finding *finding,
 			return NULL;
 		cJSON_AddItemToArray(list, device);
 	}
-	add_text(object, "why", finding->why);
-	add_text(object, "tool", finding->tool);
+	vendors_add_text(object, "why", finding->why);
+	vendors_add_text(object, "tool", finding->tool);
 	return take(object);
 }
 
@@ -281,9 +287,9 @@ static void node_text(const struct profile *profile,
 	snprintf(to, size, "%s", colon ? colon + 1 : nodes.items[0]);
 }
 
-static void device_row(struct table *table, const struct finding *finding,
-		       const struct sysroot *roots,
-		       const struct device_info *device)
+static void finding_row_fill(struct table *table, const struct finding *finding,
+			     const struct sysroot *roots,
+			     const struct device_info *device)
 {
 	char node[WHY_BYTES];
 	const char *chip = device->chip ? device->chip : device->name;
@@ -360,8 +366,8 @@ static int probing_add(struct probing *probing, const struct profile *profile,
 	if (probe_vendor(&probing->roots, &finding, err) < 0)
 		return error_prefix(err, "%s", profile->vendor);
 	for (size_t i = 0; i < finding.devices.count; i++)
-		device_row(&probing->devices, &finding, &probing->roots,
-			   &finding.devices.list[i]);
+		finding_row_fill(&probing->devices, &finding, &probing->roots,
+				 &finding.devices.list[i]);
 	why_row(&probing->missing, &finding);
 	json = finding_json(&finding, &probing->roots, err);
 	if (!json)

@@ -41,7 +41,8 @@ static cJSON *fetch_row(struct client *client, uint64_t job, struct error *err)
 /* The row of a file that regatta report --format json wrote: of the job that
  * was asked for, or its only one; or the file is a row.
  */
-static cJSON *file_row(const char *name, uint64_t job, struct error *err)
+static cJSON *written_row_read(const char *name, uint64_t job,
+			       struct error *err)
 {
 	owned(buffer_clear) struct buffer text;
 	owned(cJSON_Delete) cJSON *file = NULL;
@@ -115,7 +116,8 @@ static void show_value(struct table *table, const cJSON *value)
 	table_cell(table, PLAIN, "%.*s", SHOWN, text ? text : "?");
 }
 
-static int show(struct cli *cli, const struct verified *of, struct error *err)
+static int verified_show(struct cli *cli, const struct verified *of,
+			 struct error *err)
 {
 	static const struct column columns[] = {
 		{ "FIELD", false },  { "STORED", true }, { "COMPUTED", true },
@@ -169,7 +171,7 @@ static int verify_row(struct cli *cli, struct recompute_results *reread,
 	verified.same = !list->child;
 	outcome->differ |= !verified.same;
 	if (!cli_format(cli, "json"))
-		return show(cli, &verified, err);
+		return verified_show(cli, &verified, err);
 	return cJSON_AddItemToArray(outcome->list,
 				    codec_object(&verified_schema, &verified,
 						 err))
@@ -194,7 +196,7 @@ static int verify_file(struct cli *cli, struct recompute_results *reread,
 				 cli->arg_count);
 	if (cli->arg_count && cli_id(cli->args[0], "job", &job, err) < 0)
 		return -1;
-	row = file_row(given->result, job, err);
+	row = written_row_read(given->result, job, err);
 	return row ? verify_row(cli, reread, row, outcome, err) : -1;
 }
 
@@ -227,7 +229,7 @@ static int verify_jobs(struct cli *cli, struct recompute_results *reread,
 	return 0;
 }
 
-static int run_command(struct cli *cli, struct error *err)
+static int verify_command(struct cli *cli, struct error *err)
 {
 	const struct verify_options *given = cli->given;
 	owned(recompute_results_clear) struct recompute_results reread = {
@@ -280,6 +282,6 @@ const struct command command_verify = {
 		  "to the stored ones, and 1 if one differs. With --result "
 		  "and --log, no controller is needed.",
 	.example = "regatta verify 17 18",
-	.fn = run_command,
+	.fn = verify_command,
 };
 /* clang-format on */

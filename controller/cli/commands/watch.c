@@ -37,7 +37,7 @@ static int find_sweep(const struct cli *cli, struct client *client,
 	return 0;
 }
 
-static int run_command(struct cli *cli, struct error *err)
+static int watch_command(struct cli *cli, struct error *err)
 {
 	owned(session_clear) struct session session = { 0 };
 	owned(watch_free) struct watch *watch = NULL;
@@ -79,6 +79,6 @@ const struct command command_watch = {
 		  "continues. Without a terminal, each change is printed as a "
 		  "line.",
 	.example = "regatta watch 3",
-	.fn = run_command,
+	.fn = watch_command,
 };
 /* clang-format on */

@@ -6,7 +6,7 @@
 #include "protocol/message/query.h"
 #include "protocol/message/reply_access.h"
 
-static int run_command(struct cli *cli, struct error *err)
+static int web_command(struct cli *cli, struct error *err)
 {
 	owned(answer_clear) struct answer answer = { 0 };
 	struct message_query query = { .what = QUERY_WEB };
@@ -29,6 +29,6 @@ const struct command command_web = {
 		  "(regatta-controller --web). It is valid for ten minutes, "
 		  "for one browser, which stays logged in for twelve hours.",
 	.example = "xdg-open \"$(regatta web)\"",
-	.fn = run_command,
+	.fn = web_command,
 };
 /* clang-format on */

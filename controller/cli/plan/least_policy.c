@@ -29,17 +29,17 @@ static const struct opening {
 };
 #define OPENINGS (sizeof(openings) / sizeof(openings[0]))
 
-static bool has_word(const struct strings *list, const char *word)
+static bool least_has_word(const struct strings *list, const char *word)
 {
 	return strings_has(list, word) || strings_has(list, "*");
 }
 
-static int add_word(struct least_policy *least, enum policy_list list,
-		    const char *word, struct error *err)
+static int least_add_word(struct least_policy *least, enum policy_list list,
+			  const char *word, struct error *err)
 {
 	struct strings *words = &least->policy->lists[list];
 
-	if (!word || !*word || has_word(words, word))
+	if (!word || !*word || least_has_word(words, word))
 		return 0;
 	least->longer[list] = true;
 	return strings_add(words, word, err);
@@ -49,7 +49,7 @@ static int add_words(struct least_policy *least, enum policy_list list,
 		     const struct strings *words, struct error *err)
 {
 	for (size_t i = 0; i < words->count; i++)
-		if (add_word(least, list, words->items[i], err) < 0)
+		if (least_add_word(least, list, words->items[i], err) < 0)
 			return -1;
 	return 0;
 }
@@ -71,8 +71,8 @@ static void drop_mount(struct policy *policy, size_t at)
 }
 
 /* No mount stands below another one that allows as much. */
-static int add_mount(struct policy *policy, const char *host, bool write,
-		     struct error *err)
+static int least_add_mount(struct policy *policy, const char *host, bool write,
+			   struct error *err)
 {
 	struct policy_mount *mounts;
 
@@ -98,23 +98,23 @@ static int add_mount(struct policy *policy, const char *host, bool write,
 }
 
 /* Device nodes are /dev/x[:/dev/y[:rwm]]. */
-static int add_devices(struct least_policy *least, const struct strings *nodes,
-		       struct error *err)
+static int least_add_devices(struct least_policy *least,
+			     const struct strings *nodes, struct error *err)
 {
 	char path[PATH_MAX];
 
 	for (size_t i = 0; i < nodes->count; i++) {
 		snprintf(path, sizeof(path), "%.*s",
 			 (int)strcspn(nodes->items[i], ":"), nodes->items[i]);
-		if (add_word(least, POLICY_DEVICES, path, err) < 0)
+		if (least_add_word(least, POLICY_DEVICES, path, err) < 0)
 			return -1;
 	}
 	return 0;
 }
 
 /* "name=soft[:hard]" */
-static int add_ulimit(struct least_policy *least, const char *text,
-		      struct error *err)
+static int least_add_ulimit(struct least_policy *least, const char *text,
+			    struct error *err)
 {
 	struct policy *policy = least->policy;
 	size_t length = strcspn(text, "=");
@@ -151,29 +151,29 @@ int least_policy_add(struct least_policy *least,
 		     const struct container_spec *job, struct error *err)
 {
 	for (size_t i = 0; i < job->mounts_count; i++)
-		if (add_mount(least->policy, job->mounts[i].host,
-			      !job->mounts[i].read_only, err) < 0)
+		if (least_add_mount(least->policy, job->mounts[i].host,
+				    !job->mounts[i].read_only, err) < 0)
 			return -1;
 	/* The scripts of a build read and change its folder. */
 	if (job->build && *job->build == '/' &&
-	    add_mount(least->policy, job->build, true, err) < 0)
+	    least_add_mount(least->policy, job->build, true, err) < 0)
 		return -1;
 	for (size_t i = 0; i < job->needs.count; i++)
-		if (add_mount(least->policy, job->needs.items[i], false, err) <
-		    0)
+		if (least_add_mount(least->policy, job->needs.items[i], false,
+				    err) < 0)
 			return -1;
 	for (size_t i = 0; i < job->ulimits.count; i++)
-		if (add_ulimit(least, job->ulimits.items[i], err) < 0)
+		if (least_add_ulimit(least, job->ulimits.items[i], err) < 0)
 			return -1;
-	if (add_word(least, POLICY_NETWORK, job->network, err) < 0 ||
-	    add_word(least, POLICY_IPC, job->ipc, err) < 0 ||
-	    add_word(least, POLICY_RUNTIMES, job->runtime, err) < 0 ||
+	if (least_add_word(least, POLICY_NETWORK, job->network, err) < 0 ||
+	    least_add_word(least, POLICY_IPC, job->ipc, err) < 0 ||
+	    least_add_word(least, POLICY_RUNTIMES, job->runtime, err) < 0 ||
 	    add_words(least, POLICY_CAPABILITIES, &job->capabilities, err) <
 		    0 ||
 	    add_words(least, POLICY_SECURITY, &job->security, err) < 0 ||
 	    add_words(least, POLICY_GROUPS, &job->groups, err) < 0)
 		return -1;
-	return add_devices(least, &job->device_nodes, err);
+	return least_add_devices(least, &job->device_nodes, err);
 }
 
 static cJSON *mounts_json(const struct policy *policy)
@@ -208,7 +208,7 @@ static cJSON *ulimits_json(const struct policy *policy)
 }
 
 /* A key of the policy file; YAML accepts JSON. */
-static void print_key(FILE *out, const cJSON *key)
+static void least_print_key(FILE *out, const cJSON *key)
 {
 	const char *opens = "containers can raise these limits to these values";
 	char *text = cJSON_PrintUnformatted(key);
@@ -249,7 +249,7 @@ bool least_policy_print(const struct least_policy *least, FILE *out)
 		if (!strcmp(key->string, "mounts"))
 			print_mounts(out, key);
 		else
-			print_key(out, key);
+			least_print_key(out, key);
 	}
 	return object && object->child;
 }

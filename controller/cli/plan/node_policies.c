@@ -31,8 +31,9 @@ void node_policies_clear(struct node_policies *policies)
 	*policies = (struct node_policies){ 0 };
 }
 
-static struct known_policy *find(const struct node_policies *policies,
-				 const char *vendor, const char *text)
+static struct known_policy *
+known_policy_find(const struct node_policies *policies, const char *vendor,
+		  const char *text)
 {
 	for (size_t i = 0; i < policies->count; i++)
 		if (!strcmp(policies->items[i].text, text) &&
@@ -41,9 +42,10 @@ static struct known_policy *find(const struct node_policies *policies,
 	return NULL;
 }
 
-static struct known_policy *add(struct node_policies *policies,
-				const char *vendor, const char *text,
-				struct error *err)
+static struct known_policy *known_policy_add(struct node_policies *policies,
+					     const char *vendor,
+					     const char *text,
+					     struct error *err)
 {
 	struct known_policy *items = reallocarray(policies->items,
 						  policies->count + 1,
@@ -78,14 +80,15 @@ int node_policies_add(struct node_policies *policies,
 
 	if (!text)
 		return 0;
-	item = find(policies, vendor, text);
+	item = known_policy_find(policies, vendor, text);
 	if (!item)
-		item = add(policies, vendor, text, err);
+		item = known_policy_add(policies, vendor, text, err);
 	return item ? strings_add(&item->nodes, node->name, err) : -1;
 }
 
-static int check(const struct policy *policy, const struct container_spec *job,
-		 struct error *err)
+static int known_policy_check(const struct policy *policy,
+			      const struct container_spec *job,
+			      struct error *err)
 {
 	/* Borrowed: neither is cleared. */
 	struct task_spec task = { .nodes = 1, .container = *job };
@@ -147,7 +150,8 @@ cJSON *node_policies_refusals(const struct node_policies *policies,
 		struct error why;
 
 		if (known->policy && !strcmp(known->vendor, vendor) &&
-		    check(known->policy, job, &why) < 0 && why.code == EPERM)
+		    known_policy_check(known->policy, job, &why) < 0 &&
+		    why.code == EPERM)
 			good = add_refusal(refusals, known, why.text);
 	}
 	if (good)

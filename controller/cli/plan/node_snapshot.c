@@ -25,7 +25,7 @@ void node_snapshot_clear(struct node_snapshot *snapshot)
 	*snapshot = (struct node_snapshot){ 0 };
 }
 
-static int grow(struct node_snapshot *snapshot)
+static int node_snapshot_grow(struct node_snapshot *snapshot)
 {
 	size_t room = snapshot->count ? snapshot->count * 2 : 1;
 	struct slot *slots;
@@ -76,7 +76,7 @@ int node_snapshot_add(struct node_snapshot *snapshot,
 	uint32_t lost = node->lost;
 	struct slot *slot;
 
-	if (grow(snapshot) < 0)
+	if (node_snapshot_grow(snapshot) < 0)
 		return error_nomem(err, "nodes");
 	slot = &snapshot->slots[snapshot->count];
 	*slot = (struct slot){ .devices = SCHEDULER_DEVICES_MAX };

@@ -87,7 +87,8 @@ void schedule_simulation_free(struct schedule_simulation *simulation)
 
 /* Kinds. */
 
-static struct kind *add_kind(struct play *play, const struct sweep_kind *of)
+static struct kind *play_add_kind(struct play *play,
+				  const struct sweep_kind *of)
 {
 	struct kind *kind = &play->kinds[play->kind_count++];
 
@@ -110,12 +111,12 @@ static struct kind *kind_of(struct play *play, const struct sweep_kind *of)
 	for (size_t i = play->kind_count; i-- > 0;)
 		if (play->kinds[i].of == of)
 			return &play->kinds[i];
-	return add_kind(play, of);
+	return play_add_kind(play, of);
 }
 
 /* Hold the job until the jobs that it follows have ended. */
-static int hold(struct play *play, struct sweep *sweep, size_t cell,
-		uint32_t repeat, size_t job, struct error *err)
+static int play_hold(struct play *play, struct sweep *sweep, size_t cell,
+		     uint32_t repeat, size_t job, struct error *err)
 {
 	uint32_t before[CELL_ORDER_BEFORE_MAX];
 	bool same_nodes;
@@ -155,8 +156,8 @@ static int enter_cell(struct play *play, struct sweep *sweep, size_t cell,
 	to->shortage = kind->shortage;
 	to->lacks = kind->shortage ? kind->lacks : NULL;
 	for (size_t job = first; job < first + repeats; job++) {
-		int held = hold(play, sweep, cell, (uint32_t)(job - first), job,
-				err);
+		int held = play_hold(play, sweep, cell, (uint32_t)(job - first),
+				     job, err);
 
 		if (held < 0)
 			return -1;
@@ -171,7 +172,7 @@ static int enter_cell(struct play *play, struct sweep *sweep, size_t cell,
 
 /* Running jobs. */
 
-static void heap_swap(struct running *heap, size_t a, size_t b)
+static void running_swap(struct running *heap, size_t a, size_t b)
 {
 	struct running swap = heap[a];
 
@@ -186,7 +187,7 @@ static void heap_add(struct play *play, struct running running)
 
 	heap[at] = running;
 	for (; at && heap[at].end < heap[(at - 1) / 2].end; at = (at - 1) / 2)
-		heap_swap(heap, at, (at - 1) / 2);
+		running_swap(heap, at, (at - 1) / 2);
 }
 
 static void heap_pop(struct play *play)
@@ -201,14 +202,14 @@ static void heap_pop(struct play *play)
 			below++;
 		if (heap[at].end <= heap[below].end)
 			return;
-		heap_swap(heap, at, below);
+		running_swap(heap, at, below);
 		at = below;
 	}
 }
 
 /* place_fn */
-static bool place(void *arg, uint64_t id, const struct shape *shape,
-		  const struct placement *placements)
+static bool play_place(void *arg, uint64_t id, const struct shape *shape,
+		       const struct placement *placements)
 {
 	struct play *play = arg;
 	uint32_t cell = play->cell_of[id - 1];
@@ -264,7 +265,7 @@ static void pin(struct play *play, struct held *held,
 }
 
 /* A job has ended: release the jobs that waited only for it. */
-static void follow(struct play *play, const struct running *done)
+static void play_release(struct play *play, const struct running *done)
 {
 	uint32_t edge = play->held ? play->held[done->job].behind : 0;
 
@@ -292,12 +293,12 @@ static void end_some(struct play *play)
 		for (uint32_t i = 0; i < done.count; i++)
 			slot_release(&play->slots[done.placements[i].slot],
 				     done.placements[i].devices);
-		follow(play, &done);
+		play_release(play, &done);
 		free(done.placements);
 	}
 }
 
-static int run(struct play *play, struct error *err)
+static int play_run(struct play *play, struct error *err)
 {
 	struct schedule_simulation *simulation = play->simulation;
 	uint64_t work = 0;
@@ -306,7 +307,7 @@ static int run(struct play *play, struct error *err)
 	       work < SCHEDULE_SIMULATION_WORK) {
 		simulation->waves += queue_length(play->queue) > 0;
 		if (scheduler_run(play->queue, play->slots, play->slot_count,
-				  NULL, NULL, place, play, err) < 0)
+				  NULL, NULL, play_place, play, err) < 0)
 			return -1;
 		if (play->failed)
 			return error_nomem(err, "plan");
@@ -323,7 +324,7 @@ static int run(struct play *play, struct error *err)
 
 /* The times of jobs: cells without a time get the median of the others. */
 
-static int compare_times(const void *a, const void *b)
+static int times_compare(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
@@ -345,15 +346,15 @@ static uint64_t median_time(const uint64_t *times, size_t count,
 	for (size_t i = 0; i < count; i++)
 		if (times[i])
 			known[n++] = times[i];
-	qsort(known, n, sizeof(*known), compare_times);
+	qsort(known, n, sizeof(*known), times_compare);
 	if (n)
 		median = known[n / 2];
 	free(known);
 	return median;
 }
 
-static int set_times(struct play *play, const uint64_t *times, bool *known,
-		     struct error *err)
+static int play_set_times(struct play *play, const uint64_t *times, bool *known,
+			  struct error *err)
 {
 	size_t count = play->simulation->count;
 	uint64_t median = median_time(times, count, err);
@@ -366,7 +367,7 @@ static int set_times(struct play *play, const uint64_t *times, bool *known,
 	return 0;
 }
 
-static void sum_up(struct play *play, const uint64_t *times, bool known)
+static void play_sum_up(struct play *play, const uint64_t *times, bool known)
 {
 	struct schedule_simulation *simulation = play->simulation;
 
@@ -387,7 +388,8 @@ static void sum_up(struct play *play, const uint64_t *times, bool known)
 	simulation->end_ms = known && !simulation->cut ? play->end : 0;
 }
 
-static int make_room(struct play *play, struct sweep *sweep, struct error *err)
+static int play_make_room(struct play *play, struct sweep *sweep,
+			  struct error *err)
 {
 	const struct sweep_totals *totals = sweep_totals(sweep);
 
@@ -425,14 +427,14 @@ schedule_simulation_new(struct sweep *sweep, struct slot *slots, size_t count,
 	play->jobs = sweep_totals(sweep)->jobs;
 	play->slots = slots;
 	play->slot_count = count;
-	if (make_room(play, sweep, err) < 0 ||
-	    set_times(play, times, &known, err) < 0)
+	if (play_make_room(play, sweep, err) < 0 ||
+	    play_set_times(play, times, &known, err) < 0)
 		return NULL;
 	for (size_t i = 0; i < simulation->count; i++)
 		if (enter_cell(play, sweep, i, err) < 0)
 			return NULL;
-	if (run(play, err) < 0)
+	if (play_run(play, err) < 0)
 		return NULL;
-	sum_up(play, times, known);
+	play_sum_up(play, times, known);
 	return take(simulation);
 }

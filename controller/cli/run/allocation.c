@@ -50,7 +50,8 @@ const char *const allocation_srun[] = {
 };
 
 /* The numeric address of a name of this machine. */
-static int resolve(const char *name, char address[64], struct error *err)
+static int host_name_resolve(const char *name, char address[64],
+			     struct error *err)
 {
 	struct addrinfo hints = { .ai_family = AF_INET,
 				  .ai_socktype = SOCK_STREAM };
@@ -79,7 +80,7 @@ static int find_address(char address[64], struct error *err)
 		return -1;
 	if (!node && gethostname(name, sizeof(name) - 1) < 0)
 		return error_errno(err, "host name");
-	return resolve(name, address, err);
+	return host_name_resolve(name, address, err);
 }
 
 /* The least number of "8(x3),4". */

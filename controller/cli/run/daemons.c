@@ -55,8 +55,8 @@ struct daemons {
 #define OPTIONS(list) (list), sizeof(list) / sizeof((list)[0])
 
 /* Append the options that have a value. Returns the number of arguments. */
-static size_t add_options(char **args, size_t n, const char *const (*list)[2],
-			  size_t count)
+static size_t daemon_options_append(char **args, size_t n,
+				    const char *const (*list)[2], size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		if (!list[i][1])
@@ -97,7 +97,7 @@ static void controller_args(struct daemons *daemons, char **args)
 		 allocation ? allocation->address : "127.0.0.1");
 	snprintf(daemons->numbers[0], 16, "%d", daemons->a[0]);
 	args[0] = (char *)config->controller;
-	n = add_options(args, n, OPTIONS(options));
+	n = daemon_options_append(args, n, OPTIONS(options));
 	if (allocation)
 		args[n++] = (char *)"--keep-jobs";
 	args[n] = NULL;
@@ -160,14 +160,14 @@ static void agent_args(struct daemons *daemons, char **args)
 		return;
 	}
 	args[0] = (char *)config->agent;
-	args[add_options(args, 1, OPTIONS(options))] = NULL;
+	args[daemon_options_append(args, 1, OPTIONS(options))] = NULL;
 }
 
 /* Starting. */
 
 /* Between fork and exec: only calls that a signal handler may make. */
-static void become(const struct daemons *daemons, const struct child *child,
-		   int log, char *const *args)
+static void child_become(const struct daemons *daemons,
+			 const struct child *child, int log, char *const *args)
 {
 	bool controller = child == &daemons->controller;
 	bool slurm = daemons->config.allocation;
@@ -203,8 +203,8 @@ static void become(const struct daemons *daemons, const struct child *child,
 	_exit(127);
 }
 
-static int child_ended(sd_event_source *source, const siginfo_t *info,
-		       void *arg);
+static int child_note_end(sd_event_source *source, const siginfo_t *info,
+			  void *arg);
 
 static int child_start(struct child *child, struct error *err)
 {
@@ -223,12 +223,12 @@ static int child_start(struct child *child, struct error *err)
 	if (pid < 0)
 		return error_errno(err, "%s", child->name);
 	if (pid == 0)
-		become(daemons, child, log, args);
+		child_become(daemons, child, log, args);
 	child->starts++;
 	child->pid = pid;
 	loop_source_free(&child->source);
 	rc = sd_event_add_child(daemons->loop, &child->source, pid, WEXITED,
-				child_ended, child);
+				child_note_end, child);
 	return rc < 0 ? error_set(err, -rc, "cannot watch the process %s",
 				  child->name)
 		      : 0;
@@ -267,7 +267,7 @@ static void tell_tail(const struct child *child)
 	}
 }
 
-static void give_up(struct child *child, const char *how)
+static void child_give_up(struct child *child, const char *how)
 {
 	struct daemons *daemons = child->daemons;
 
@@ -280,18 +280,18 @@ static void give_up(struct child *child, const char *how)
 	daemons->config.failed(daemons->config.arg, &daemons->why);
 }
 
-static int start_again(sd_event_source *source, uint64_t usec, void *arg)
+static int child_restart(sd_event_source *source, uint64_t usec, void *arg)
 {
 	struct child *child = arg;
 	struct error err;
 
 	if (!child->daemons->stopping && child_start(child, &err) < 0)
-		give_up(child, err.text);
+		child_give_up(child, err.text);
 	return 0;
 }
 
-static int child_ended(sd_event_source *source, const siginfo_t *info,
-		       void *arg)
+static int child_note_end(sd_event_source *source, const siginfo_t *info,
+			  void *arg)
 {
 	struct child *child = arg;
 	struct daemons *daemons = child->daemons;
@@ -310,12 +310,12 @@ static int child_ended(sd_event_source *source, const siginfo_t *info,
 		 exited ? "ended with code %d" : "was killed by signal %d",
 		 info->si_status);
 	if (exited && info->si_status == 127)
-		give_up(child, "cannot be started");
+		child_give_up(child, "cannot be started");
 	else if (child->starts >= DAEMONS_STARTS ||
 		 (exited && info->si_status == EXIT_WRONG_REQUEST) ||
-		 loop_timer(daemons->loop, &child->again, AGAIN_MS, start_again,
-			    child, NULL) < 0)
-		give_up(child, how);
+		 loop_timer(daemons->loop, &child->again, AGAIN_MS,
+			    child_restart, child, NULL) < 0)
+		child_give_up(child, how);
 	return 0;
 }
 
@@ -342,7 +342,7 @@ static int on_file(sd_event_source *source, const struct inotify_event *event,
 	return 0;
 }
 
-static int on_time(sd_event_source *source, uint64_t usec, void *arg)
+static int daemons_time_out(sd_event_source *source, uint64_t usec, void *arg)
 {
 	((struct daemons *)arg)->timed_out = true;
 	return 0;
@@ -351,7 +351,7 @@ static int on_time(sd_event_source *source, uint64_t usec, void *arg)
 static int wait_for_endpoint(struct daemons *daemons, struct error *err)
 {
 	if (loop_timer(daemons->loop, &daemons->timer, DAEMONS_READY_MS,
-		       on_time, daemons, err) < 0)
+		       daemons_time_out, daemons, err) < 0)
 		return -1;
 	look_for_endpoint(daemons);
 	while (!daemons->endpoint[0]) {
@@ -397,7 +397,7 @@ static void close_end(int *fd)
 	*fd = -1;
 }
 
-static int begin(struct daemons *daemons, struct error *err)
+static int daemons_begin(struct daemons *daemons, struct error *err)
 {
 	sigset_t set;
 
@@ -462,7 +462,7 @@ struct daemons *daemons_new(sd_event *loop, const struct daemons_config *config,
 		.log = "agent.log",
 		.args = agent_args,
 	};
-	if (begin(daemons, err) < 0)
+	if (daemons_begin(daemons, err) < 0)
 		return NULL;
 	return take(daemons);
 }
@@ -479,8 +479,8 @@ static bool wait_for_end(struct daemons *daemons, const struct child *child,
 			 uint64_t wait_ms)
 {
 	daemons->timed_out = false;
-	if (loop_timer(daemons->loop, &daemons->timer, wait_ms, on_time,
-		       daemons, NULL) < 0)
+	if (loop_timer(daemons->loop, &daemons->timer, wait_ms,
+		       daemons_time_out, daemons, NULL) < 0)
 		return !child->pid;
 	while (child->pid && !daemons->timed_out)
 		if (sd_event_run(daemons->loop, UINT64_MAX) < 0)
@@ -517,7 +517,7 @@ bool daemons_release(struct daemons *daemons, uint64_t wait_ms)
 
 void daemons_stop(struct daemons *daemons)
 {
-	/* With Slurm they end by their parent pipes alone (become()). */
+	/* With Slurm they end by their parent pipes alone (child_become()). */
 	if (daemons->config.allocation &&
 	    daemons_release(daemons, DAEMONS_LEAVE_MS))
 		return;

@@ -51,7 +51,7 @@ int folder_set_path(struct folder *folder, const char *name, struct error *err)
 }
 
 /* Above the standard streams, so that a child can inherit it by number. */
-static int open_folder(const char *path, struct error *err)
+static int folder_open_path(const char *path, struct error *err)
 {
 	owned_fd int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int high;
@@ -65,13 +65,13 @@ static int open_folder(const char *path, struct error *err)
 int folder_try_lock(struct folder *folder, struct error *err)
 {
 	if (folder->lock <= 0)
-		folder->lock = open_folder(folder->path, err);
+		folder->lock = folder_open_path(folder->path, err);
 	if (folder->lock < 0)
 		return -1;
 	return flock(folder->lock, LOCK_EX | LOCK_NB) == 0;
 }
 
-static int lock_folder(struct folder *folder, struct error *err)
+static int folder_lock(struct folder *folder, struct error *err)
 {
 	int rc = folder_try_lock(folder, err);
 
@@ -88,7 +88,7 @@ static int lock_daemons(struct folder *folder, struct cli *cli,
 	char path[PATH_MAX];
 
 	folder->daemons_lock =
-		open_folder(folder_file(folder, "keys", path), err);
+		folder_open_path(folder_file(folder, "keys", path), err);
 	if (folder->daemons_lock < 0)
 		return -1;
 	if (flock(folder->daemons_lock, LOCK_EX | LOCK_NB) == 0)
@@ -262,7 +262,7 @@ int folder_make(struct folder *folder, const char *name, const char *sweep,
 		name = folder_name("run", sweep, chosen);
 	if (file_make_folders(name, 0755, err) < 0 ||
 	    folder_set_path(folder, name, err) < 0 ||
-	    lock_folder(folder, err) < 0)
+	    folder_lock(folder, err) < 0)
 		return -1;
 	folder_file(folder, "sweep.yaml", path);
 	if (access(path, F_OK) == 0)
@@ -316,7 +316,7 @@ int folder_resume(struct folder *folder, struct cli *cli, const char *name,
 	char path[PATH_MAX];
 
 	if (find_run(folder, name, path, err) < 0 ||
-	    lock_folder(folder, err) < 0 ||
+	    folder_lock(folder, err) < 0 ||
 	    file_read(AT_FDCWD, path, text, err) < 0)
 		return -1;
 	return folder_fill(folder, cli, err);

@@ -9,8 +9,8 @@
 #define LOOK_US 1000000
 
 /* Have the controller accept the agents of this allocation's nodes. */
-static int admit(const struct follower *follow, struct client *client,
-		 struct error *err)
+static int agents_admit(const struct follower *follow, struct client *client,
+			struct error *err)
 {
 	const struct strings *nodes = &follow->setup->allocation.nodes;
 
@@ -42,11 +42,11 @@ static int introduce(const struct follower *follow, struct error *err)
 	if (folder_endpoint(folder, endpoint, err) < 0)
 		return -1;
 	client = session_client(follow->loop, folder, endpoint, err);
-	return client ? admit(follow, client, err) : -1;
+	return client ? agents_admit(follow, client, err) : -1;
 }
 
 /* Try to lead. 1: this allocation leads now. */
-static int take_over(const struct follower *follow, struct error *err)
+static int follower_take_over(const struct follower *follow, struct error *err)
 {
 	struct run_setup *setup = follow->setup;
 	int rc = folder_lead(&setup->folder, setup->cli, err);
@@ -67,7 +67,7 @@ static int pass_time(const struct follower *follow, struct error *err)
 }
 
 /* The agents return their tasks to the controller. */
-static int leave(const struct follower *follow, struct error *err)
+static int follower_leave(const struct follower *follow, struct error *err)
 {
 	daemons_leave(follow->daemons);
 	while (!*follow->left)
@@ -92,7 +92,7 @@ int follow_run(const struct follower *follow, int *code, struct error *err)
 			*code = rc;
 			break;
 		}
-		rc = take_over(follow, err);
+		rc = follower_take_over(follow, err);
 		/* The leader before may have ended the sweep just now. */
 		if (rc < 0 || (rc > 0 && folder_outcome(&setup->folder) < 0))
 			return rc;
@@ -105,5 +105,5 @@ int follow_run(const struct follower *follow, int *code, struct error *err)
 	}
 	cli_say(setup->cli, "this allocation leaves the run in %s",
 		setup->folder.path);
-	return leave(follow, err);
+	return follower_leave(follow, err);
 }

@@ -71,7 +71,7 @@ static int try_connect(const struct addrinfo *at)
 }
 
 /* "HOST:PORT", with [brackets] around an IPv6 address. */
-static int split(const char *text, char name[256], char port[16])
+static int host_port_split(const char *text, char name[256], char port[16])
 {
 	const char *colon = strrchr(text, ':');
 	size_t length = colon ? (size_t)(colon - text) : 0;
@@ -96,7 +96,7 @@ static int probe_tcp(const char *host, const char *where, struct error *err)
 	char name[256], port[16];
 	int code;
 
-	if (split(where, name, port) < 0)
+	if (host_port_split(where, name, port) < 0)
 		return error_set(err, EINVAL,
 				 "engine: '%.80s' is not valid here; expected "
 				 "tcp://HOST:PORT",

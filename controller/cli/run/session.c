@@ -6,13 +6,13 @@
 #include <errno.h>
 #include <string.h>
 
-static void on_say(void *arg, const char *line)
+static void session_say_line(void *arg, const char *line)
 {
 	cli_say(arg, "%s", line);
 }
 
 /* Nothing else to do: the client notices that nobody answers. */
-static void on_failed(void *arg, const struct error *why)
+static void session_say_failure(void *arg, const struct error *why)
 {
 	cli_say(arg, "%s", why->text);
 }
@@ -27,8 +27,8 @@ static int start_controller(struct session *session, sd_event *loop,
 		.controller = session->paths[0],
 		.images = session->paths[1],
 		.interrupted = &never,
-		.say = on_say,
-		.failed = on_failed,
+		.say = session_say_line,
+		.failed = session_say_failure,
 		.arg = session->cli,
 	};
 
@@ -52,8 +52,8 @@ struct client *session_client(sd_event *loop, const struct folder *folder,
 	return client_new(loop, &connection, err);
 }
 
-static int open_folder(struct session *session, sd_event *loop,
-		       struct error *err)
+static int session_open_folder(struct session *session, sd_event *loop,
+			       struct error *err)
 {
 	struct folder *folder = &session->folder;
 	const char *state = session->cli->options->state;
@@ -87,7 +87,7 @@ int session_open(struct session *session, struct cli *cli, struct error *err)
 	rc = sd_event_new(&loop);
 	if (rc < 0)
 		return error_set(err, -rc, "cannot create the event loop");
-	rc = open_folder(session, loop, err);
+	rc = session_open_folder(session, loop, err);
 	sd_event_unref(loop);
 	if (rc < 0)
 		session_clear(session);

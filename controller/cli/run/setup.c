@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <string.h>
 
-static struct run_options *given(const struct cli *cli)
+static struct run_options *setup_options_given(const struct cli *cli)
 {
 	return cli->given;
 }
@@ -70,7 +70,7 @@ static int check_sweep(struct run_setup *run, struct error *err)
 	struct sweep *sweep = run->input.sweep;
 	const struct sweep_totals *totals = sweep_totals(sweep);
 	const struct allocation *allocation = run->config.allocation;
-	uint64_t devices = given(run->cli)->devices;
+	uint64_t devices = setup_options_given(run->cli)->devices;
 
 	if (input_check_jobs(&run->input, run->cli, err) < 0)
 		return -1;
@@ -107,7 +107,7 @@ static int check_sweep(struct run_setup *run, struct error *err)
 /* Use the user's Docker credentials. An error is fatal only if the user asked
  * for them with --registry-auth.
  */
-static int find_credentials(struct run_setup *run, struct error *err)
+static int setup_find_credentials(struct run_setup *run, struct error *err)
 {
 	const char *given = run->cli->options->registry_auth;
 	struct error why;
@@ -130,7 +130,7 @@ static int find_credentials(struct run_setup *run, struct error *err)
 static int find_parts(struct run_setup *run, struct error *err)
 {
 	const struct environment *environment = run->cli->environment;
-	const struct run_options *options = given(run->cli);
+	const struct run_options *options = setup_options_given(run->cli);
 	struct daemons_config *config = &run->config;
 
 	if (settings_program(environment, "regatta-controller", run->paths[0],
@@ -160,7 +160,7 @@ static int find_parts(struct run_setup *run, struct error *err)
 	/* Other nodes use their own engine. */
 	if (config->allocation)
 		config->engine = options->engine;
-	if (find_credentials(run, err) < 0)
+	if (setup_find_credentials(run, err) < 0)
 		return -1;
 	return config->allocation ? 0 : probe_engine(config->engine, err);
 }
@@ -170,7 +170,7 @@ static int find_parts(struct run_setup *run, struct error *err)
  */
 static int save_choices(struct run_setup *run, struct error *err)
 {
-	const struct run_options *options = given(run->cli);
+	const struct run_options *options = setup_options_given(run->cli);
 	const char *images = run->cli->environment->images;
 	owned(cJSON_Delete) cJSON *choices = cJSON_CreateObject();
 	char tls[PATH_MAX], credentials[PATH_MAX];
@@ -189,7 +189,7 @@ static int save_choices(struct run_setup *run, struct error *err)
 
 static int recall_choices(struct run_setup *run, struct error *err)
 {
-	struct run_options *options = given(run->cli);
+	struct run_options *options = setup_options_given(run->cli);
 	const char **const known[] = { &options->engine, &options->engine_tls,
 				       &options->common.images,
 				       &options->common.registry_auth };
@@ -207,9 +207,9 @@ static int recall_choices(struct run_setup *run, struct error *err)
 }
 
 /* A new folder, or that of an earlier run with the sweep in it. */
-static int open_folder(struct run_setup *run, struct error *err)
+static int setup_open_folder(struct run_setup *run, struct error *err)
 {
-	const struct run_options *options = given(run->cli);
+	const struct run_options *options = setup_options_given(run->cli);
 	owned(buffer_clear) struct buffer text;
 	char path[PATH_MAX];
 
@@ -252,7 +252,7 @@ static int make_keys(const struct run_setup *run, struct error *err)
 /* Open a run that several allocations share. */
 static int open_joined(struct run_setup *run, struct error *err)
 {
-	const char *state = given(run->cli)->common.state;
+	const char *state = setup_options_given(run->cli)->common.state;
 	char path[PATH_MAX];
 	bool known;
 	int rc;
@@ -281,9 +281,9 @@ static int open_joined(struct run_setup *run, struct error *err)
 	return folder_add_agents(&run->folder, &run->allocation.nodes, err);
 }
 
-static int check_words(const struct cli *cli, struct error *err)
+static int setup_check_words(const struct cli *cli, struct error *err)
 {
-	const struct run_options *options = given(cli);
+	const struct run_options *options = setup_options_given(cli);
 
 	if (options->resume && (cli->arg_count || options->common.state))
 		return error_set(err, EINVAL,
@@ -304,16 +304,16 @@ int run_setup_open(struct run_setup *setup, struct cli *cli, struct error *err)
 {
 	setup->cli = cli;
 	setup->outcome = -1;
-	if (check_words(cli, err) < 0)
+	if (setup_check_words(cli, err) < 0)
 		return -1;
-	if (!given(cli)->slurm)
-		return open_folder(setup, err);
+	if (!setup_options_given(cli)->slurm)
+		return setup_open_folder(setup, err);
 	if (allocation_read(&setup->allocation, err) < 0)
 		return -1;
 	setup->config.allocation = &setup->allocation;
-	if (given(cli)->join)
+	if (setup_options_given(cli)->join)
 		return open_joined(setup, err);
-	if (open_folder(setup, err) < 0)
+	if (setup_open_folder(setup, err) < 0)
 		return -1;
 	return folder_add_agents(&setup->folder, &setup->allocation.nodes, err);
 }
