@@ -3,7 +3,7 @@
 #ifndef CONTROLLER_REPORT_TRANSLATIONS_H
 #define CONTROLLER_REPORT_TRANSLATIONS_H
 
-enum language { LANGUAGE_EN, LANGUAGE_ZH, LANGUAGES };
+#include "controller/results/language.h"
 
 /* "en", "zh" */
 extern const char *const language_names[LANGUAGES + 1];

@@ -1,0 +1,425 @@
+/* remarks.c - the sentence of each remark, in English and Chinese.
+ */
+#include "controller/results/remarks.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* clang-format off */
+static const struct {
+	const char *name; /* of the code, as stored */
+	const char *sentences[LANGUAGES];
+} remarks[REMARKS] = {
+	[REMARK_END_UNREPORTED] = {
+		"end-unreported",
+		{ "the log does not report the end of the training",
+		  "日志没有表明训练已经结束" } },
+	[REMARK_END_REPORTED] = {
+		"end-reported",
+		{ "the log reports the end of the training at step "
+		  "{0} of {1}",
+		  "日志表明训练在第 {0} 步结束（共 {1} 步）" } },
+	[REMARK_LOG_ENDS] = {
+		"log-ends",
+		{ "the log ends at step {0} of {1}",
+		  "日志止于第 {0} 步（共 {1} 步）" } },
+	[REMARK_SLOWDOWN] = {
+		"slowdown",
+		{ "the training slows down: most steps before step "
+		  "{0} take less than {1.1} ms, the median of the "
+		  "steps after it",
+		  "训练变慢：第 {0} 步之前的多数步不到 {1.1} "
+		  "ms，即其后各步的中位数" } },
+	[REMARK_IMPOSSIBLE_TIMES] = {
+		"impossible-times",
+		{ "{0} steps with an impossible time are excluded",
+		  "已剔除 {0} 个用时不合理的步" } },
+	[REMARK_IMPOSSIBLE_RATES] = {
+		"impossible-rates",
+		{ "{0} impossible rates are excluded",
+		  "已剔除 {0} 个不合理的速率" } },
+	[REMARK_ONE_STEP] = {
+		"one-step",
+		{ "only one step: the values include its warm-up",
+		  "只有一步：数值包含预热" } },
+	[REMARK_UNSETTLED] = {
+		"unsettled",
+		{ "the step times do not settle: no end of the "
+		  "warm-up was found in the first half",
+		  "步时间不稳定：前半段没有找到预热的终点" } },
+	[REMARK_SLOW_STEPS] = {
+		"slow-steps",
+		{ "{0} of {1} steps are much slower than the median, "
+		  "and excluded",
+		  "{0} 步（共 {1} 步）远慢于中位数，已剔除" } },
+	[REMARK_LONGER_THAN_JOB] = {
+		"longer-than-job",
+		{ "steps {0} to {1} at {2.1} ms, {3.1} s in all, take "
+		  "longer than the whole job, {4.1} s",
+		  "第 {0} 到 {1} 步每步 {2.1} ms，共 {3.1} "
+		  "s，长于整个作业的 {4.1} s" } },
+	[REMARK_WIDE_SPREAD] = {
+		"wide-spread",
+		{ "half of the steps take {0.1} to {1.1} ms around a "
+		  "median of {2.1}: the spread is too wide for a "
+		  "single value",
+		  "半数的步为 {0.1} 到 {1.1} ms，中位数 {2.1} "
+		  "ms：过于分散，不能用一个数表示" } },
+	[REMARK_EPOCH_SHARES] = {
+		"epoch-shares",
+		{ "the log contains fractions of epochs, but not the "
+		  "number of steps: each line counts as one step",
+		  "日志只有轮次的比例，没有步数：每行算作一步" } },
+	[REMARK_EPOCH_BARS] = {
+		"epoch-bars",
+		{ "the log contains fractions of epochs, and its "
+		  "progress bars skip steps: the step numbers are "
+		  "uncertain",
+		  "日志只有轮次的比例，进度条跳过了一些步：步号不确定" } },
+	[REMARK_ARRIVAL] = {
+		"arrival",
+		{ "the log contains no step time: {0.1} ms (+-{1.1}) "
+		  "is computed from the times of arrival of its lines",
+		  "日志没有步时间：由各行到达的时刻得出 {0.1} "
+		  "ms（±{1.1}）" } },
+	[REMARK_LOSS] = {
+		"loss",
+		{ "the loss is {a} at step {0}, and not a number at "
+		  "{1} steps in total",
+		  "损失为 {a}（第 {0} 步）；损失不是有效数值的步共 "
+		  "{1} 个" } },
+	[REMARK_IMPOSSIBLE_MFU] = {
+		"impossible-mfu",
+		{ "an MFU of {0.1} % is impossible",
+		  "MFU 为 {0.1} %，不合理" } },
+	[REMARK_IMPOSSIBLE_PALM] = {
+		"impossible-mfu-palm",
+		{ "an MFU by PaLM's formula of {0.1} % is impossible",
+		  "按 PaLM 公式计算的 MFU 为 {0.1} %，不合理" } },
+	[REMARK_IMPOSSIBLE_HFU] = {
+		"impossible-hfu",
+		{ "an HFU of {0.1} % is impossible",
+		  "HFU 为 {0.1} %，不合理" } },
+	[REMARK_IMPOSSIBLE_MEMORY] = {
+		"impossible-memory",
+		{ "a memory of {0.0} MiB is impossible: the device "
+		  "has {1.0}",
+		  "显存占用 {0.0} MiB 不合理：设备只有 {1.0} MiB" } },
+	[REMARK_SIMULATED] = {
+		"simulated",
+		{ "the devices were simulated: these are not "
+		  "measurements of real hardware",
+		  "设备为模拟：所列数值不代表真实硬件" } },
+	[REMARK_TOKENS_DIFFER] = {
+		"tokens-differ",
+		{ "the program reports {0.1} tokens/s, its step time "
+		  "and batch give {1.1}[ to {2.1}]",
+		  "程序报告 {0.1} tokens/s，由步时间和批大小得出 "
+		  "{1.1}[ 到 {2.1}]" } },
+	[REMARK_SAMPLES_DIFFER] = {
+		"samples-differ",
+		{ "the program reports {0.2} samples/s, its step time "
+		  "and batch give {1.2}[ to {2.2}]",
+		  "程序报告 {0.2} samples/s，由步时间和批大小得出 "
+		  "{1.2}[ 到 {2.2}]" } },
+	[REMARK_ARRIVAL_DIFFERS] = {
+		"arrival-differs",
+		{ "the log reports a step time of {0.1} ms, the times "
+		  "of arrival of its lines give {1.1}[ to {2.1}]",
+		  "日志中的步时间为 {0.1} ms，由各行到达的时刻得出 "
+		  "{1.1}[ 到 {2.1}]" } },
+	[REMARK_BATCH_DIFFERS] = {
+		"batch-differs",
+		{ "the program reports a step of {0.0} samples, the "
+		  "sweep has {1.0}[ to {2.0}]",
+		  "程序报告每步 {0.0} 个样本，扫描文件为 {1.0}[ 到 "
+		  "{2.0}]" } },
+	[REMARK_SAMPLES_GROW] = {
+		"samples-grow",
+		{ "the samples in the log increase by {0.1} per step, "
+		  "the sweep's batch is {1.1}[ to {2.1}]",
+		  "日志中的样本数每步增加 {0.1}，扫描文件的批大小为 "
+		  "{1.1}[ 到 {2.1}]" } },
+	[REMARK_TOKENS_GROW] = {
+		"tokens-grow",
+		{ "the tokens in the log increase by {0.1} per step, "
+		  "the sweep's batch and sequence give {1.1}[ to "
+		  "{2.1}]",
+		  "日志中的 token 数每步增加 "
+		  "{0.1}，由批大小和序列长度得出 {1.1}[ 到 {2.1}]" } },
+	[REMARK_TFLOPS_DIFFER] = {
+		"tflops-differ",
+		{ "the program reports {0.1} TFLOPS per device, its "
+		  "token rate and our formulas give {1.1}[ to {2.1}]",
+		  "程序报告单卡 {0.1} TFLOPS，由 token 速率和公式得出 "
+		  "{1.1}[ 到 {2.1}]" } },
+	[REMARK_MFU_DIFFERS] = {
+		"mfu-differs",
+		{ "the program reports an MFU of {0.1} %, its token "
+		  "rate and our formulas give {1.1}[ to {2.1}]",
+		  "程序报告 MFU 为 {0.1} %，由 token 速率和公式得出 "
+		  "{1.1}[ 到 {2.1}]" } },
+	[REMARK_NEVER_SAMPLED] = {
+		"never-sampled",
+		{ "{a}: device {0} was never sampled",
+		  "{a}：设备 {0} 从未被采样" } },
+	[REMARK_NOT_SAMPLED] = {
+		"not-sampled",
+		{ "{a}: device {0} was not sampled for {1.1} s, and "
+		  "its energy lacks that time",
+		  "{a}：设备 {0} 有 {1.1} s "
+		  "未被采样，能耗不含这段时间" } },
+	[REMARK_MORE_GAPS] = {
+		"more-gaps",
+		{ "{0} more devices were sampled with gaps",
+		  "另有 {0} 个设备的采样有间断" } },
+	[REMARK_MONITOR] = {
+		"monitor",
+		{ "{a}: monitor: {b}",
+		  "{a}：监控程序：{b}" } },
+	[REMARK_DRIVERS_DIFFER] = {
+		"drivers-differ",
+		{ "driver differs: {a}",
+		  "驱动不同：{a}" } },
+	[REMARK_CHIPS_DIFFER] = {
+		"chips-differ",
+		{ "chip differs: {a}",
+		  "芯片不同：{a}" } },
+	[REMARK_NODE] = {
+		"node",
+		{ "{a}: {b}",
+		  "{a}：{b}" } },
+	[REMARK_FORMATS_TIED] = {
+		"formats-tied",
+		{ "two formats match the log equally well, but read "
+		  "different values; select one with `log`",
+		  "有两种格式与日志同样相符，但读出的值不同；请用 "
+		  "`log` 选择一种" } },
+	[REMARK_LINE_UNREAD] = {
+		"line-unread",
+		{ "no format reads this line of the log: {a}",
+		  "没有格式能读取日志中的这一行：{a}" } },
+	[REMARK_LEARN] = {
+		"learn",
+		{ "run `regatta extract` on the log to find another "
+		  "format, or with --learn and the values of such a "
+		  "line to create rules",
+		  "对日志运行 `regatta extract` 可查找其他格式；加上 "
+		  "--learn 和这一行中的值可生成规则" } },
+	[REMARK_REPEATS_DIFFER] = {
+		"repeats-differ",
+		{ "the {0} repeats differ by {1.1} % (coefficient of "
+		  "variation), more than {2} %",
+		  "{0} 次重复的变异系数为 {1.1} %，超过 {2} %" } },
+	[REMARK_RATE_ABOVE] = {
+		"rate-above",
+		{ "the rate is {0.1} times that of {a}",
+		  "速率是另一单元的 {0.1} 倍：{a}" } },
+	[REMARK_RATE_BELOW] = {
+		"rate-below",
+		{ "the rate of {a} is {0.1} times as high",
+		  "{a} 的速率是它的 {0.1} 倍" } },
+};
+/* clang-format on */
+
+/* A mark of a sentence: "{0}", "{1.2}", "{a}". */
+struct remark_mark {
+	size_t index;
+	bool word;
+	int digits; /* -1: as many as it has */
+	size_t size;
+};
+
+static struct remark_mark mark_read(const char *at)
+{
+	struct remark_mark mark = { .digits = -1 };
+
+	mark.word = at[1] >= 'a';
+	mark.index = (size_t)(at[1] - (mark.word ? 'a' : '0'));
+	if (at[2] == '.')
+		mark.digits = at[3] - '0';
+	mark.size = strcspn(at, "}") + 1;
+	return mark;
+}
+
+/* How many numbers, or words, the sentence has marks for. */
+static size_t marks_count(enum remark_code code, bool words)
+{
+	const char *at = remarks[code].sentences[LANGUAGE_EN];
+	size_t count = 0;
+
+	while ((at = strchr(at, '{'))) {
+		struct remark_mark mark = mark_read(at);
+
+		if (mark.word == words && mark.index >= count)
+			count = mark.index + 1;
+		at += mark.size;
+	}
+	return count;
+}
+
+static struct remark *remark_append(struct remark **list, size_t *count)
+{
+	struct remark *grown = realloc(*list, (*count + 1) * sizeof(*grown));
+
+	if (!grown)
+		return NULL;
+	*list = grown;
+	memset(&grown[*count], 0, sizeof(*grown));
+	return &grown[*count];
+}
+
+static int remark_fill(struct remark *to, const struct remark_said *said,
+		       struct error *err)
+{
+	size_t numbers = marks_count(said->code, false);
+	size_t words = marks_count(said->code, true);
+
+	if (string_set(&to->code, remarks[said->code].name, err) < 0)
+		return -1;
+	for (size_t i = 0; i < numbers && isfinite(said->numbers[i]); i++)
+		if (doubles_add(&to->numbers, said->numbers[i], err) < 0)
+			return -1;
+	for (size_t i = 0; i < words; i++)
+		if (strings_add(&to->words,
+				said->words[i] ? said->words[i] : "", err) < 0)
+			return -1;
+	return 0;
+}
+
+int remark_add(struct remark **list, size_t *count,
+	       const struct remark_said *said, struct error *err)
+{
+	struct remark *to = remark_append(list, count);
+
+	if (!to)
+		return error_nomem(err, "remark");
+	if (remark_fill(to, said, err) < 0) {
+		codec_clear(&remark_schema, to);
+		return -1;
+	}
+	++*count;
+	return 0;
+}
+
+int remark_add_text(struct remark **list, size_t *count, const char *text,
+		    struct error *err)
+{
+	struct remark *to = remark_append(list, count);
+
+	if (!to)
+		return error_nomem(err, "remark");
+	if (string_set(&to->text, text, err) < 0)
+		return -1;
+	++*count;
+	return 0;
+}
+
+static bool mark_is_filled(const struct remark *remark,
+			   const struct remark_mark *mark)
+{
+	return mark->index <
+	       (mark->word ? remark->words.count : remark->numbers.count);
+}
+
+/* What is missing is a question mark. */
+static void mark_print(const struct remark *remark,
+		       const struct remark_mark *mark, char *text, size_t size)
+{
+	if (!mark_is_filled(remark, mark))
+		text_append(text, size, "?");
+	else if (mark->word)
+		text_append(text, size, "%s", remark->words.items[mark->index]);
+	else if (mark->digits < 0)
+		text_append(text, size, "%.15g",
+			    remark->numbers.items[mark->index]);
+	else
+		text_append(text, size, "%.*f", mark->digits,
+			    remark->numbers.items[mark->index]);
+}
+
+/* Behind "[": its end, if an argument in it is missing; else NULL. */
+static const char *option_end(const struct remark *remark, const char *at)
+{
+	const char *end = strchr(at, ']');
+	const char *open = strchr(at, '{');
+	struct remark_mark mark;
+
+	if (!end || !open || open > end)
+		return NULL;
+	mark = mark_read(open);
+	return mark_is_filled(remark, &mark) ? NULL : end + 1;
+}
+
+static void pattern_print(const struct remark *remark, const char *at,
+			  char *text, size_t size)
+{
+	while (*at) {
+		size_t plain = strcspn(at, "[]{");
+		const char *end;
+
+		text_append(text, size, "%.*s", (int)plain, at);
+		at += plain;
+		if (*at == '{') {
+			struct remark_mark mark = mark_read(at);
+
+			mark_print(remark, &mark, text, size);
+			at += mark.size;
+		} else if (*at) {
+			end = *at == '[' ? option_end(remark, at) : NULL;
+			at = end ? end : at + 1;
+		}
+	}
+}
+
+static void unknown_print(const struct remark *remark, char *text, size_t size)
+{
+	text_append(text, size, "%s", remark->code ? remark->code : "?");
+	for (size_t i = 0; i < remark->numbers.count; i++)
+		text_append(text, size, "%s%.15g", i ? ", " : ": ",
+			    remark->numbers.items[i]);
+	for (size_t i = 0; i < remark->words.count; i++)
+		text_append(text, size, "; %s", remark->words.items[i]);
+}
+
+static enum remark_code code_find(const char *name)
+{
+	size_t code = 0;
+
+	while (code < REMARKS && strcmp(remarks[code].name, name) != 0)
+		code++;
+	return (enum remark_code)code;
+}
+
+const char *remark_sentence(const struct remark *remark, enum language language,
+			    char *text, size_t size)
+{
+	enum remark_code code =
+		remark->code ? code_find(remark->code) : REMARKS;
+
+	if (!remark->code && remark->text)
+		return remark->text;
+	*text = 0;
+	if (code < REMARKS)
+		pattern_print(remark, remarks[code].sentences[language], text,
+			      size);
+	else
+		unknown_print(remark, text, size);
+	return text;
+}
+
+bool remark_is(const struct remark *remark, enum remark_code code)
+{
+	return remark->code && code_find(remark->code) == code;
+}
+
+const char *remark_code_name(enum remark_code code)
+{
+	return remarks[code].name;
+}
+
+const char *remark_pattern(enum remark_code code, enum language language)
+{
+	return remarks[code].sentences[language];
+}

@@ -1,0 +1,108 @@
+/* remarks.h - what is said about a result: codes, numbers and words, and the
+ * sentence of each in any language.
+ *
+ * A remark is stored and sent as its code and its arguments (struct remark);
+ * the sentence is made where it is shown. The table of sentences is in
+ * remarks.c. In a sentence stand
+ *
+ *	{0}	the first number, as short as it is exact
+ *	{1.2}	the second number, with two digits after the point
+ *	{a}	the first word, {b} the second one
+ *	[...]	is left out when an argument in it is missing
+ *
+ * A remark with only a text is that text, in every language.
+ */
+#ifndef CONTROLLER_RESULTS_REMARKS_H
+#define CONTROLLER_RESULTS_REMARKS_H
+
+#include "controller/results/language.h"
+#include "protocol/message/result.h"
+
+enum remark_code {
+	/* Of the steps. */
+	REMARK_END_UNREPORTED,
+	REMARK_END_REPORTED, /* step, steps */
+	REMARK_LOG_ENDS,     /* step, steps */
+	REMARK_SLOWDOWN,     /* step, ms */
+	REMARK_IMPOSSIBLE_TIMES,
+	REMARK_IMPOSSIBLE_RATES,
+	REMARK_ONE_STEP,
+	REMARK_UNSETTLED,
+	REMARK_SLOW_STEPS,      /* slow, of all */
+	REMARK_LONGER_THAN_JOB, /* from, to, ms, s, s of the job */
+	REMARK_WIDE_SPREAD,     /* q1, q3, median */
+	REMARK_EPOCH_SHARES,
+	REMARK_EPOCH_BARS,
+	REMARK_ARRIVAL, /* ms, error */
+	/* Of figures that cannot be. */
+	REMARK_LOSS,              /* loss as a word; step, steps */
+	REMARK_IMPOSSIBLE_MFU,    /* percent */
+	REMARK_IMPOSSIBLE_PALM,   /* percent */
+	REMARK_IMPOSSIBLE_HFU,    /* percent */
+	REMARK_IMPOSSIBLE_MEMORY, /* MiB, MiB of the device */
+	REMARK_SIMULATED,
+	/* Of two sources: the one, the other, up to (or missing). */
+	REMARK_TOKENS_DIFFER,
+	REMARK_SAMPLES_DIFFER,
+	REMARK_ARRIVAL_DIFFERS,
+	REMARK_BATCH_DIFFERS,
+	REMARK_SAMPLES_GROW,
+	REMARK_TOKENS_GROW,
+	REMARK_TFLOPS_DIFFER,
+	REMARK_MFU_DIFFERS,
+	/* Of samples: node; device. */
+	REMARK_NEVER_SAMPLED,
+	REMARK_NOT_SAMPLED, /* s */
+	REMARK_MORE_GAPS,   /* devices */
+	REMARK_MONITOR,     /* node, text */
+	/* Of nodes: their values. */
+	REMARK_DRIVERS_DIFFER,
+	REMARK_CHIPS_DIFFER,
+	REMARK_NODE, /* node, its warning */
+	/* Of the log's format. */
+	REMARK_FORMATS_TIED,
+	REMARK_LINE_UNREAD, /* the line */
+	REMARK_LEARN,
+	/* Of a cell and its neighbours. */
+	REMARK_REPEATS_DIFFER, /* repeats, percent, limit */
+	REMARK_RATE_ABOVE,     /* times; neighbour */
+	REMARK_RATE_BELOW,     /* times; neighbour */
+	REMARKS
+};
+
+#define REMARK_NUMBERS_MAX 5
+#define REMARK_WORDS_MAX 2
+#define REMARK_TEXT_MAX 1024 /* bytes of a sentence */
+
+/* A remark as it is made. Numbers and words that its sentence does not have are
+ * ignored, a number that is not finite and those after it are missing.
+ */
+struct remark_said {
+	enum remark_code code;
+	double numbers[REMARK_NUMBERS_MAX];
+	const char *words[REMARK_WORDS_MAX]; /* NULL: "" */
+};
+
+/* Append to a list of remarks, whose owner clears it. ENOMEM: it is unchanged.
+ */
+int remark_add(struct remark **list, size_t *count,
+	       const struct remark_said *said, struct error *err);
+
+/* Append a remark that is only a text. */
+int remark_add_text(struct remark **list, size_t *count, const char *text,
+		    struct error *err);
+
+/* The sentence: in text[0..size), or the remark's own text. Of a code that only
+ * a newer version knows: "code: numbers; words".
+ */
+const char *remark_sentence(const struct remark *remark, enum language language,
+			    char *text, size_t size);
+
+/* Is it a remark of that code? */
+bool remark_is(const struct remark *remark, enum remark_code code);
+
+/* For tests: the name of a code, and its sentence with the marks. */
+const char *remark_code_name(enum remark_code code);
+const char *remark_pattern(enum remark_code code, enum language language);
+
+#endif
