@@ -4,8 +4,7 @@
 #ifndef TESTS_WIRE_JSON_H
 #define TESTS_WIRE_JSON_H
 
-#include "protocol/message/codec.h"
-#include "protocol/message/token.h"
+#include "protocol/message/codec_internal.h"
 
 /* Append the object to bytes as it is on the wire. False: it goes as it is,
  * being a hello, or no object.
@@ -23,6 +22,38 @@ static inline bool wire_from_json(const char *text, struct buffer *bytes)
 
 	cJSON_Delete(object);
 	return good;
+}
+
+/* The tree as the body of a reply, which the caller releases; NULL: none. */
+static inline struct packed packed_tree(const cJSON *tree)
+{
+	struct packed packed = { 0 };
+	struct cbor_bytes_sink sink;
+	struct buffer bytes;
+
+	buffer_init(&bytes, (size_t)1 << 30);
+	if (tree &&
+	    json_tree_put(tree, cbor_bytes_sink(&sink, &bytes, NULL)) == 0) {
+		packed.size = bytes.size;
+		packed.bytes = buffer_take(&bytes);
+	}
+	return packed;
+}
+
+/* And back; the caller deletes it. */
+static inline cJSON *packed_to_tree(const struct packed *packed)
+{
+	struct cbor_bytes_source bytes;
+	struct token_source *source =
+		cbor_bytes_source(&bytes, packed->bytes, packed->size, NULL);
+	struct json_tree_sink sink;
+	struct token token;
+
+	json_tree_sink(&sink, NULL);
+	if (source->next(source, &token) == 0)
+		token_copy(source, &token, &sink.sink);
+	json_tree_sink_clear(&sink);
+	return sink.root;
 }
 
 /* Append the messages of a frame that came to text, as JSON. */

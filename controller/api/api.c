@@ -1,4 +1,4 @@
-/* api.c - the table of the requests of people, and their replies as JSON. */
+/* api.c - the table of the requests of people. */
 #include "controller/api/api.h"
 #include "controller/store/store.h"
 
@@ -69,23 +69,28 @@ static void set_since(const struct api *api, const struct schema *schema,
 			store_seen_event(api->store);
 }
 
-cJSON *api_answer(struct api_request *request, enum message_type type,
-		  struct error *err)
+void api_reply_clear(struct api_reply *reply)
+{
+	if (reply->data)
+		codec_clear(reply->schema, reply->data);
+	free(reply->data);
+	*reply = (struct api_reply){ 0 };
+}
+
+int api_answer(struct api_request *request, enum message_type type,
+	       struct api_reply *reply, struct error *err)
 {
 	const struct schema *schema =
 		message_reply_schema(type, request->message);
 	api_fn *fn = function_of(type, request->message);
-	owned_free void *reply = schema ? calloc(1, schema->size) : NULL;
-	cJSON *body = NULL;
 
+	*reply = (struct api_reply){ .schema = schema };
 	if (!fn || !schema)
-		return error_null(error_set(err, EPROTO, "%s is not a request",
-					    message_kinds[type].name));
-	if (!reply)
-		return error_null(error_nomem(err, "answer"));
-	set_since(request->api, schema, reply);
-	if (fn(request, reply, err) == 0)
-		body = codec_object(schema, reply, err);
-	codec_clear(schema, reply);
-	return body;
+		return error_set(err, EPROTO, "%s is not a request",
+				 message_kinds[type].name);
+	reply->data = calloc(1, schema->size);
+	if (!reply->data)
+		return error_nomem(err, "answer");
+	set_since(request->api, schema, reply->data);
+	return fn(request, reply->data, err);
 }

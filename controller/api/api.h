@@ -95,8 +95,16 @@ api_fn api_cancel, api_retry;
 /* maintenance.c */
 api_fn api_backup, api_gc;
 
-/* The reply of a request as JSON, which the caller deletes; NULL with *err. */
-cJSON *api_answer(struct api_request *request, enum message_type type,
-		  struct error *err);
+/* The reply of a request: a struct and its schema. */
+struct api_reply {
+	const struct schema *schema;
+	void *data; /* owned */
+};
+void api_reply_clear(struct api_reply *reply);
+OWNED_VALUE(struct api_reply, api_reply_clear)
+
+/* Fill *reply, which the caller clears, also on failure. */
+int api_answer(struct api_request *request, enum message_type type,
+	       struct api_reply *reply, struct error *err);
 
 #endif

@@ -5,6 +5,7 @@
 #include "protocol/base/clock.h"
 #include "protocol/base/log.h"
 #include "protocol/message/json_get.h"
+#include "protocol/message/reply_logs.h"
 #include "protocol/wire/wire.h"
 
 #include <errno.h>
@@ -86,17 +87,19 @@ static void refuse(struct wire_peer *peer, uint64_t request,
 		log_error("peer=%s: %s", wire_peer_name(peer), err.text);
 }
 
-static void reply(struct wire_peer *peer, uint64_t request, cJSON *body,
-		  const struct buffer *bytes)
+static void reply(struct wire_peer *peer, uint64_t request,
+		  const struct api_reply *body, const struct buffer *bytes)
 {
-	struct message_reply message = { request, body };
+	const struct message_reply message = {
+		.request = request,
+		.body = { .schema = body->schema, .from = body->data },
+	};
 	struct error err;
 
 	/* An answer that does not fit a message becomes a refusal. */
 	if (wire_server_send(peer, MESSAGE_REPLY, &message, bytes->data,
 			     bytes->size, &err) < 0)
 		refuse(peer, request, &err);
-	cJSON_Delete(body);
 }
 
 /* A request and how it is answered. */
@@ -108,36 +111,35 @@ struct asked {
 };
 
 /* Does the answer have no bytes of a log that will grow? */
-static bool log_waits(const struct asked *asked, const cJSON *answer,
+static bool log_waits(const struct asked *asked, const struct api_reply *reply,
 		      const struct buffer *bytes)
 {
 	const struct message_log_read *read = asked->request.message;
+	const struct reply_log_read *found = reply->data;
 
 	return asked->type == MESSAGE_LOG_READ && asked->may_wait &&
-	       !bytes->size && read->stream &&
-	       !cJSON_IsTrue(json_get(answer, "final"));
+	       !bytes->size && read->stream && !found->final;
 }
 
 static int answer(struct server *server, struct asked *asked, struct error *err)
 {
 	owned(buffer_clear) struct buffer bytes;
 	struct api_request *request = &asked->request;
-	cJSON *body;
+	owned(api_reply_clear) struct api_reply body = { 0 };
+	int rc;
 
 	buffer_init(&bytes, MESSAGE_PAYLOAD_MAX);
 	request->api = &server->api;
 	request->by = wire_peer_name(request->peer);
 	request->public = wire_peer_public(request->peer);
 	request->bytes = &bytes;
-	body = api_answer(request, asked->type, err);
+	rc = api_answer(request, asked->type, &body, err);
 	server->recheck |= request->recheck;
-	if (!body)
+	if (rc < 0)
 		return -1;
-	asked->waits = log_waits(asked, body, &bytes);
-	if (asked->waits)
-		cJSON_Delete(body);
-	else
-		reply(request->peer, request_number(request->message), body,
+	asked->waits = log_waits(asked, &body, &bytes);
+	if (!asked->waits)
+		reply(request->peer, request_number(request->message), &body,
 		      &bytes);
 	return 0;
 }

@@ -61,7 +61,7 @@ struct client {
 
 /* Decode the body by the schema of the request's reply. */
 static int answer_read(struct answer *answer, const struct schema *schema,
-		       const cJSON *body, struct error *err)
+		       const struct packed *body, struct error *err)
 {
 	if (!schema)
 		return error_set(err, EPROTO,
@@ -70,7 +70,7 @@ static int answer_read(struct answer *answer, const struct schema *schema,
 	if (!answer->reply)
 		return error_nomem(err, "answer");
 	answer->schema = schema;
-	if (codec_from_other(schema, body, answer->reply, err) < 0)
+	if (codec_unpack(schema, body, answer->reply, err) < 0)
 		return error_prefix(err, "the controller's answer");
 	return 0;
 }
@@ -305,7 +305,7 @@ static void take_reply(struct client *client, struct pending *pending,
 
 	if (answer_read(&answer,
 			message_reply_schema(pending->type, pending->body),
-			reply->body, &err) < 0) {
+			&reply->body, &err) < 0) {
 		pending_finish(client, pending, NULL, &err);
 		return;
 	}

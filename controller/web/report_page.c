@@ -18,9 +18,12 @@ static cJSON *ask(const struct web_page *page, enum query_kind what,
 {
 	struct message_query query = { .what = what, .id = sweep };
 	struct api_request request = web_request(page, &query);
-	cJSON *answer = api_answer(&request, MESSAGE_QUERY, err);
-	cJSON *rows = cJSON_DetachItemFromObjectCaseSensitive(answer, "rows");
+	owned(api_reply_clear) struct api_reply reply = { 0 };
+	cJSON *answer = NULL, *rows;
 
+	if (api_answer(&request, MESSAGE_QUERY, &reply, err) == 0)
+		answer = codec_object(reply.schema, reply.data, err);
+	rows = cJSON_DetachItemFromObjectCaseSensitive(answer, "rows");
 	cJSON_Delete(answer);
 	return rows;
 }

@@ -231,6 +231,16 @@ int codec_copy(const struct schema *schema, const void *from, void *to,
 			  to);
 }
 
+int codec_unpack(const struct schema *schema, const struct packed *packed,
+		 void *to, struct error *err)
+{
+	struct cbor_bytes_source source;
+
+	cbor_bytes_source(&source, packed->bytes, packed->size, err)->loose =
+		true;
+	return codec_read(schema, &source.source, to);
+}
+
 static void clear_map(struct named_number *items, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
@@ -261,6 +271,9 @@ void codec_clear(const struct schema *schema, void *data)
 		case FIELD_MAP:
 			clear_map(*(struct named_number **)at,
 				  *field_count(field, data));
+			break;
+		case FIELD_PACKED:
+			free(((struct packed *)at)->bytes);
 			break;
 		case FIELD_JSON:
 			cJSON_Delete(*(cJSON **)at);

@@ -56,6 +56,17 @@ struct named_number {
 	double number;
 };
 
+/* A struct in a message that does not know its schema: the reply to a request.
+ * The sender gives the struct; who receives it has its CBOR, for
+ * codec_unpack().
+ */
+struct packed {
+	const struct schema *schema; /* to send: of `from` */
+	const void *from;            /* borrowed */
+	char *bytes;                 /* received; owned */
+	size_t size;
+};
+
 /* What is not always known. */
 enum truth { TRUTH_UNKNOWN, TRUTH_NO, TRUTH_YES };
 
@@ -76,6 +87,7 @@ enum field_kind {
 	FIELD_DOUBLES, /* struct doubles */
 	FIELD_TRUTH,   /* uint32_t, an enum truth: null, false or true */
 	FIELD_MAP,     /* struct named_number *name; size_t name_count; */
+	FIELD_PACKED,  /* struct packed */
 };
 
 struct schema;
@@ -121,6 +133,7 @@ struct schema {
 		 struct strings: FIELD_STRINGS,                                \
 		 struct numbers: FIELD_NUMBERS,                                \
 		 struct doubles: FIELD_DOUBLES,                                \
+		 struct packed: FIELD_PACKED,                                  \
 		 cJSON *: FIELD_JSON)
 #define FIELD_(t, m, k, ...)                                                   \
 	{ .name = #m, .kind = (k), .offset = offsetof(struct t, m), __VA_ARGS__ }
@@ -199,6 +212,10 @@ int codec_decode(const struct schema *schema, const char *text, size_t size,
  */
 int codec_from_other(const struct schema *schema, const cJSON *object, void *to,
 		     struct error *err);
+
+/* The same from what was received in a message. */
+int codec_unpack(const struct schema *schema, const struct packed *packed,
+		 void *to, struct error *err);
 
 /* A deep copy; *to's old contents are ignored. ENOMEM, or as codec_object(). On
  * failure *to is all zero.

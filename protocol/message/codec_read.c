@@ -12,6 +12,9 @@
 /* 2^53 - 1: a larger number of JSON may have been rounded. */
 #define READ_MAX 9007199254740991.0
 
+/* No limit: it is no longer than the message that was read. */
+#define PACKED_MAX ((size_t)1 << 40)
+
 static void codec_describe_token(const struct token *token, char *text,
 				 size_t size)
 {
@@ -298,6 +301,21 @@ static int read_json(const struct field *field, const struct token *token,
 	return rc < 0 ? error_prefix(source->err, "%s", field->name) : 0;
 }
 
+static int read_packed(const struct field *field, const struct token *token,
+		       struct packed *to, struct token_source *source)
+{
+	owned(buffer_clear) struct buffer bytes;
+	struct cbor_bytes_sink sink;
+
+	buffer_init(&bytes, PACKED_MAX);
+	if (token_copy(source, token,
+		       cbor_bytes_sink(&sink, &bytes, source->err)) < 0)
+		return error_prefix(source->err, "%s", field->name);
+	to->size = bytes.size;
+	to->bytes = buffer_take(&bytes);
+	return to->bytes ? 0 : error_nomem(source->err, field->name);
+}
+
 static int read_object(const struct schema *schema, const struct token *token,
 		       void *to, struct token_source *source)
 {
@@ -403,6 +421,8 @@ static int codec_read_field(const struct field *field,
 		return read_truth(field, token, at, err);
 	case FIELD_MAP:
 		return read_map(field, token, to, source);
+	case FIELD_PACKED:
+		return read_packed(field, token, at, source);
 	case FIELD_JSON:
 		return read_json(field, token, at, source);
 	case FIELD_STRUCT:

@@ -37,6 +37,9 @@ bool codec_field_is_zero(const struct field *field, const void *from)
 	case FIELD_LIST:
 	case FIELD_MAP:
 		return !*field_count(field, from);
+	case FIELD_PACKED:
+		return !((const struct packed *)at)->from &&
+		       !((const struct packed *)at)->bytes;
 	case FIELD_STRUCT:
 		break;
 	}
@@ -228,6 +231,23 @@ static int put_double(struct token_sink *sink, const struct field *field,
 		       : put_real(sink, number);
 }
 
+static int put_packed(struct token_sink *sink, const struct packed *packed)
+{
+	struct cbor_bytes_source bytes;
+	struct token_source *source;
+	struct token token;
+
+	if (packed->from)
+		return codec_write(packed->schema, packed->from, NULL, sink);
+	if (!packed->bytes)
+		return error_set(sink->err, EINVAL, "missing");
+	source = cbor_bytes_source(&bytes, packed->bytes, packed->size,
+				   sink->err);
+	return source->next(source, &token) < 0
+		       ? -1
+		       : token_copy(source, &token, sink);
+}
+
 static int put_truth(struct token_sink *sink, uint32_t truth)
 {
 	struct token flag = { .kind = TOKEN_BOOL, .flag = truth == TRUTH_YES };
@@ -265,6 +285,8 @@ static int codec_put_value(struct token_sink *sink, const struct field *field,
 		return put_truth(sink, *(const uint32_t *)at);
 	case FIELD_MAP:
 		return put_map(sink, field, from);
+	case FIELD_PACKED:
+		return put_packed(sink, at);
 	case FIELD_JSON:
 		return codec_put_json(sink, *(cJSON *const *)at);
 	case FIELD_STRUCT:

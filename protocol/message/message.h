@@ -661,7 +661,7 @@ struct message_content_get {
 /* Payload where the request says so. */
 struct message_reply {
 	uint64_t request;
-	cJSON *body; /* message_reply_schema() of what was asked */
+	struct packed body; /* message_reply_schema() of what was asked */
 };
 
 struct message_kind {

@@ -136,7 +136,7 @@ struct asking {
 	enum message_type type;
 	const void *request;
 	const char *unknown; /* what to say when it is refused; NULL: why */
-	int (*answer)(struct asking *asking, const cJSON *body);
+	int (*answer)(struct asking *asking, const struct packed *body);
 	void *arg;
 	struct error why; /* of the last loss */
 	int rc;           /* 1: not known yet */
@@ -168,8 +168,9 @@ static void asking_take_message(void *arg, enum message_type type, void *body,
 				 NULL, 0, NULL);
 	else if (type == MESSAGE_REPLY)
 		asking_end(asking,
-			   asking->answer(asking, ((struct message_reply *)body)
-							  ->body));
+			   asking->answer(asking,
+					  &((struct message_reply *)body)
+						   ->body));
 	else if (type == MESSAGE_REFUSED && refused->request)
 		asking_end(asking,
 			   error_set(asking->err,
@@ -238,21 +239,24 @@ static int asking_run(struct asking *asking, const char *endpoint,
 
 /* Enrolling. */
 
-static int asking_take_name(struct asking *asking, const cJSON *body)
+static int asking_take_name(struct asking *asking, const struct packed *body)
 {
-	const cJSON *name = cJSON_GetObjectItemCaseSensitive(body, "name");
-	const cJSON *role = cJSON_GetObjectItemCaseSensitive(body, "role");
-	enum role got =
-		cJSON_IsString(role) ? role_from(role->valuestring) : ROLE_NONE;
+	struct reply_admit reply = { 0 };
 	struct key *key = asking->arg;
+	int rc = codec_unpack(&reply_admit_schema, body, &reply, asking->err);
+	enum role role = rc < 0 ? ROLE_NONE : role_from(reply.role);
 
-	if (!cJSON_IsString(name) || !name_valid(name->valuestring) || !got)
-		return error_set(asking->err, EPROTO,
-				 "the answer of the controller contains no "
-				 "key");
-	snprintf(key->name, sizeof(key->name), "%s", name->valuestring);
-	key->role = got;
-	return 0;
+	if (rc < 0)
+		return error_prefix(asking->err, "the controller's answer");
+	if (name_valid(reply.name) && role) {
+		snprintf(key->name, sizeof(key->name), "%s", reply.name);
+		key->role = role;
+	} else {
+		rc = error_set(asking->err, EPROTO,
+			       "the answer of the controller contains no key");
+	}
+	codec_clear(&reply_admit_schema, &reply);
+	return rc;
 }
 
 int join_enrol(const struct join_token *token, struct key *key, bool agent,
@@ -286,13 +290,12 @@ int join_enrol(const struct join_token *token, struct key *key, bool agent,
 
 /* Rotating. */
 
-static int take_times(struct asking *asking, const cJSON *body)
+static int take_times(struct asking *asking, const struct packed *body)
 {
 	struct join_rotation *rotation = asking->arg;
 	struct reply_rotate reply = { 0 };
 
-	if (codec_from_object(&reply_rotate_schema, body, &reply, asking->err) <
-	    0)
+	if (codec_unpack(&reply_rotate_schema, body, &reply, asking->err) < 0)
 		return error_prefix(asking->err, "the controller's answer");
 	rotation->old_until_ms = reply.old_until_ms;
 	rotation->until_ms = reply.until_ms;

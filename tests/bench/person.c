@@ -4,6 +4,7 @@
 #include "protocol/base/file.h"
 #include "protocol/wire/wire.h"
 #include "tests/bench/measure.h"
+#include "tests/wire_json.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -48,7 +49,7 @@ static void heard(void *arg, enum message_type type, void *body,
 
 		if (reply->request != person->request)
 			return;
-		person->answer = take(reply->body);
+		person->answer = packed_to_tree(&reply->body);
 		person->answered = true;
 	} else if (type == MESSAGE_REFUSED) {
 		struct message_refused *refused = body;

@@ -17,14 +17,14 @@ static void must(bool good)
 		abort();
 }
 
-static void try_reply(const struct schema *schema, const cJSON *body)
+static void try_reply(const struct schema *schema, const struct packed *body)
 {
 	void *first = calloc(1, schema->size),
 	     *second = calloc(1, schema->size);
 	struct error err = { 0 };
 	cJSON *object;
 
-	if (codec_from_other(schema, body, first, &err) < 0)
+	if (codec_unpack(schema, body, first, &err) < 0)
 		must(err.code && err.text[0]);
 	/* What was absent may be missing now. */
 	object = codec_object(schema, first, NULL);
@@ -44,10 +44,10 @@ static void try_replies(enum message_type type, const void *message)
 	if (type != MESSAGE_REPLY)
 		return;
 	for (int kind = 1; kind < QUERY_KINDS; kind++)
-		try_reply(query_replies[kind], reply->body);
+		try_reply(query_replies[kind], &reply->body);
 	for (int i = 1; i < MESSAGE_TYPES; i++)
 		if (message_kinds[i].reply)
-			try_reply(message_kinds[i].reply, reply->body);
+			try_reply(message_kinds[i].reply, &reply->body);
 }
 
 static void try_message(const char *data, size_t size)

@@ -80,6 +80,7 @@ static cJSON *good_value(const struct field *field)
 						   : cJSON_CreateNumber(1));
 		return list;
 	case FIELD_JSON:
+	case FIELD_PACKED:
 		return cJSON_CreateObject();
 	case FIELD_STRUCT:
 	case FIELD_POINTER:

@@ -4,6 +4,7 @@
 #include "protocol/base/clock.h"
 #include "protocol/base/file.h"
 #include "protocol/base/loop.h"
+#include "tests/wire_json.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -143,11 +144,13 @@ struct child {
 void fake_reply(struct wire_peer *peer, uint64_t request, const char *json,
 		const void *payload, size_t size)
 {
-	struct message_reply reply = { request, cJSON_Parse(json) };
+	cJSON *tree = cJSON_Parse(json);
+	struct message_reply reply = { request, packed_tree(tree) };
 
 	wire_server_send(peer, MESSAGE_REPLY, &reply, payload ? payload : "",
 			 size, NULL);
-	cJSON_Delete(reply.body);
+	free(reply.body.bytes);
+	cJSON_Delete(tree);
 }
 
 void fake_refuse(struct wire_peer *peer, uint64_t request, int code,

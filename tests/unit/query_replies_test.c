@@ -87,7 +87,11 @@ static int ask_all(const struct api *api, struct message_query query,
 			.api = api,
 			.message = &query,
 		};
-		cJSON *body = api_answer(&request, MESSAGE_QUERY, NULL);
+		owned(api_reply_clear) struct api_reply reply = { 0 };
+		int rc = api_answer(&request, MESSAGE_QUERY, &reply, NULL);
+		cJSON *body =
+			rc < 0 ? NULL
+			       : codec_object(reply.schema, reply.data, NULL);
 		const cJSON *page =
 			cJSON_GetObjectItemCaseSensitive(body, list);
 		int count = cJSON_GetArraySize(page);

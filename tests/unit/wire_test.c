@@ -130,6 +130,14 @@ static void test_many(void)
 	ok(!guest.lost && !hall.refused, "without a complaint");
 }
 
+/* Of a reply without fields; the caller frees its bytes. */
+static struct packed empty_body(void)
+{
+	static const cJSON object = { .type = cJSON_Object };
+
+	return packed_tree(&object);
+}
+
 static void test_replies(void)
 {
 	owned(hall_clear) struct hall hall;
@@ -138,6 +146,7 @@ static void test_replies(void)
 	owned_free char *text = malloc(200001);
 	struct message_reply reply = { .request = 7 };
 	struct error err = { 0 };
+	cJSON *list;
 
 	hall_init(&hall, ANYWHERE, 0);
 	guest_init(&guest, &hall, &hall.keys[HALL_OPERATOR], NULL);
@@ -145,9 +154,10 @@ static void test_replies(void)
 	memset(large, 'x', MESSAGE_PAYLOAD_MAX + 1);
 	memset(text, 'y', 200000);
 	text[200000] = 0;
-	reply.body = cJSON_CreateArray();
+	list = cJSON_CreateArray();
 	for (int i = 0; i < 20; i++)
-		cJSON_AddItemToArray(reply.body, cJSON_CreateString(text));
+		cJSON_AddItemToArray(list, cJSON_CreateString(text));
+	reply.body = packed_tree(list);
 	ok(wire_server_send(hall.peer, MESSAGE_REPLY, &reply, large,
 			    MESSAGE_PAYLOAD_MAX, &err) == 0,
 	   "a reply of 4 MB with 1 MiB behind it is queued");
@@ -161,13 +171,16 @@ static void test_replies(void)
 			    MESSAGE_PAYLOAD_MAX + 1, &err) < 0 &&
 		   err.code == E2BIG,
 	   "a larger payload is refused: %s", err.text);
-	cJSON_AddItemToArray(reply.body, cJSON_CreateString(text));
+	free(reply.body.bytes);
+	cJSON_AddItemToArray(list, cJSON_CreateString(text));
+	reply.body = packed_tree(list);
 	ok(wire_server_send(hall.peer, MESSAGE_REPLY, &reply, NULL, 0, &err) <
 			   0 &&
 		   err.code == E2BIG,
 	   "so is a larger reply: %s", err.text);
-	cJSON_Delete(reply.body);
-	reply.body = NULL;
+	free(reply.body.bytes);
+	reply.body = (struct packed){ 0 };
+	cJSON_Delete(list);
 	ok(wire_server_send(hall.peer, MESSAGE_REPLY, &reply, NULL, 0, &err) <
 			   0 &&
 		   err.code == EINVAL,
@@ -230,11 +243,11 @@ static void test_lagging(void)
 	hall_init(&hall, ANYWHERE, 0);
 	guest_init(&guest, &hall, &hall.keys[HALL_OPERATOR], NULL);
 	WAIT(&hall, guest.welcomes);
-	reply.body = cJSON_CreateObject();
+	reply.body = empty_body();
 	for (int i = 0; i < 5000; i++)
 		wire_server_send(hall.peer, MESSAGE_REPLY, &reply, payload,
 				 10000, NULL);
-	cJSON_Delete(reply.body);
+	free(reply.body.bytes);
 	wire_server_flush(hall.server);
 	ok(wire_peer_lagged(hall.peer),
 	   "a peer whose queue is full is said to lag");
@@ -409,7 +422,7 @@ static void test_one_frame(void)
 	owned(stranger_clear) struct stranger plain;
 	owned(buffer_clear) struct buffer frame;
 	struct message_stop stop = { .job = 1, .reason = (char *)"cancelled" };
-	struct message_reply reply = { .body = cJSON_CreateObject() };
+	struct message_reply reply = { .body = empty_body() };
 
 	hall_init(&hall, ANYWHERE, 0);
 	buffer_init(&frame, 1000);
@@ -446,7 +459,7 @@ static void test_one_frame(void)
 	ok(guest.messages == 3003 && guest.payload_size == 2,
 	   "all %d of a turn come, and the payloads with their own",
 	   guest.messages);
-	cJSON_Delete(reply.body);
+	free(reply.body.bytes);
 }
 
 /* The whole process stands still for longer than the silence. */
