@@ -151,6 +151,8 @@ static int turn_run(sd_event_source *source, void *arg)
 {
 	struct controller *controller = arg;
 
+	if (artifact_fetch_found(controller->fetches))
+		jobs_check_files(controller->jobs);
 	jobs_settle(controller->jobs);
 	/* A commit is expensive: most turns have only one. */
 	if ((controller->is_stalled || jobs_reads_rows(controller->jobs)) &&
@@ -240,8 +242,8 @@ static void join(struct controller *controller, struct wire_peer *peer,
 		wire_peer_set_data(old, NULL);
 		node_gone(controller, node);
 	}
-	if (!node || node_join(controller->parts.nodes, node, peer,
-			       wire_peer_public(peer), hello, &err) < 0) {
+	if (!node || jobs_node_joins(controller->jobs, node, peer,
+				     wire_peer_public(peer), hello, &err) < 0) {
 		/* It gets no more messages. */
 		if (node && node_peer(node))
 			node_leave(controller->parts.nodes, node);
@@ -540,8 +542,7 @@ static int open_blobs(struct controller *controller, const char *state,
 	if (!controller->blobs)
 		return -1;
 	controller->fetches =
-		artifact_fetches_new(controller->loop, controller->blobs,
-				     parts->table, parts->ingest, err);
+		artifact_fetches_new(controller->loop, controller->blobs, err);
 	if (!controller->fetches)
 		return -1;
 	controller->world.blobs = rollouts.blobs = controller->blobs;

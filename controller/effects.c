@@ -131,11 +131,12 @@ static void log_close(void *arg, uint64_t job, uint32_t attempt)
 	log_store_close(world->logs, job, attempt);
 }
 
-static bool files_here(void *arg, struct task *task)
+static int fetch(void *arg, struct node *node, const char *hash, uint64_t bytes,
+		 struct error *err)
 {
 	const struct world *world = arg;
 
-	return artifact_fetch_files(world->fetches, task);
+	return artifact_fetch_content(world->fetches, node, hash, bytes, err);
 }
 
 /* It stays for a while after this use, in case the job is run again. */
@@ -201,7 +202,7 @@ void effects_connect(struct world *world)
 		.log_time = log_time,
 		.log_sync = log_sync,
 		.log_close = log_close,
-		.files_here = files_here,
+		.fetch = fetch,
 		.keep_files = keep_files,
 		.changed = changed,
 	};

@@ -2,7 +2,7 @@
 #include "controller/api/api.h"
 #include "controller/api/sweeps.h"
 #include "controller/images/logins.h"
-#include "controller/jobs/adaptive_repeats.h"
+#include "controller/jobs/repeats.h"
 #include "controller/jobs/gang.h"
 #include "controller/jobs/job.h"
 #include "controller/store/store.h"
@@ -108,7 +108,7 @@ static int unrevive_one(const struct job_row *row, void *arg)
 	if (job && !job_gang(job) &&
 	    (row->state == JOB_FAILED || row->state == JOB_CANCELLED)) {
 		job_forget(job);
-		adaptive_repeats_undo(api->jobs, row->sweep, row->cell_index);
+		repeats_undo(api->jobs, row->sweep, row->cell_index);
 	}
 	return 0;
 }

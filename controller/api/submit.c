@@ -412,7 +412,7 @@ static void undo_submit(struct submitting *to, const struct store_mark *mark)
 			job_forget(job);
 	}
 	for (size_t i = 0; i < sweep_totals(to->sweep)->kept; i++)
-		adaptive_repeats_undo(api->jobs, to->id, i);
+		repeats_undo(api->jobs, to->id, i);
 	store_undo(api->store, mark);
 }
 

@@ -4,7 +4,6 @@
 #include "controller/blobs/artifact_fetch.h"
 
 #include "controller/blobs/blob_users.h"
-#include "controller/logs/log_ingest.h"
 #include "controller/nodes/node.h"
 #include "protocol/base/clock.h"
 #include "protocol/base/log.h"
@@ -19,6 +18,7 @@
 #include <string.h>
 
 #define STALL_MS 120000 /* without a byte from a node that is there */
+#define LOST_MAX 64     /* contents; older ones are tried again */
 
 _Static_assert(CHUNK_SENDER_READS_MAX >=
 		       CHUNK_RECEIVER_WINDOW * ARTIFACT_FETCH_MAX,
@@ -34,15 +34,22 @@ struct artifact_fetch {
 	TAILQ_ENTRY(artifact_fetch) next;
 };
 
+/* One that a node cannot send, until somebody asks for it. */
+struct lost_blob {
+	const struct node *node;
+	char hash[CONTENT_HASH_SIZE];
+	char why[200];
+	TAILQ_ENTRY(lost_blob) next;
+};
+
 struct artifact_fetches {
 	struct blob_service *blobs;
-	const struct job_table *table;
-	struct log_ingest *ingest;
 	sd_event_source *check;
 	size_t count;
-	bool full_disk;               /* that is in the log */
-	char lost[CONTENT_HASH_SIZE]; /* the content given up last */
-	char lost_why[200];
+	bool found;     /* contents arrived or are lost; not asked for yet */
+	bool full_disk; /* that is in the log */
+	size_t lost_count;
+	TAILQ_HEAD(, lost_blob) lost;
 	TAILQ_HEAD(, artifact_fetch) list;
 };
 
@@ -54,88 +61,29 @@ static void artifact_fetch_free(struct artifact_fetch *fetch)
 	free(fetch);
 }
 
-static bool waits_for_files(const struct task *task)
+static void lost_free(struct artifact_fetches *fetches, struct lost_blob *lost)
 {
-	size_t count;
-
-	task_files(task, &count);
-	return count && task_state(task) == TASK_ENDED && !task_collected(task);
+	TAILQ_REMOVE(&fetches->lost, lost, next);
+	fetches->lost_count--;
+	free(lost);
 }
 
-/* Start fetches that had to wait. */
-static void start_waiting(struct artifact_fetches *fetches)
-{
-	struct gang *gang, *next;
-
-	for (gang = gang_first(fetches->table); gang; gang = next) {
-		struct job *job = gang_job(gang);
-		bool collected = false;
-
-		next = gang_next(gang);
-		if (job_state(job) != JOB_COLLECTING &&
-		    job_state(job) != JOB_RUNNING)
-			continue;
-		for (uint32_t i = 0; i < gang_nodes(gang); i++) {
-			if (!waits_for_files(gang_task(gang, i)))
-				continue;
-			log_ingest_check(fetches->ingest, gang_task(gang, i));
-			collected |= task_collected(gang_task(gang, i));
-		}
-		if (collected)
-			job_life(job)->advance(job);
-	}
-}
-
-void artifact_fetch_check(struct task *task)
-{
-	const struct container_spec *container =
-		&gang_spec(task_gang(task))->container;
-	uint64_t left = container->collect_limit_bytes
-				? container->collect_limit_bytes
-				: COLLECT_LIMIT_DEFAULT;
-
-	size_t count;
-	const struct collected_file *files = task_files(task, &count);
-
-	if (count > container->collect.count) {
-		log_error("node=%s job=%" PRIu64 ": the node reports %zu "
-			  "collected files, but %zu were requested: none is "
-			  "stored",
-			  node_name(task_node(task)), job_id(task_job(task)),
-			  count, container->collect.count);
-		task_drop_files(task);
-		return;
-	}
-	for (size_t i = 0; i < count; i++) {
-		if (!files[i].content)
-			continue;
-		if (files[i].bytes <= left)
-			left -= files[i].bytes;
-		else
-			task_drop_file(task, i,
-				       "it is larger than collect_limit "
-				       "allows");
-	}
-}
-
-/* The node cannot send it: its tasks end without it. */
-static void give_up(struct artifact_fetches *fetches, struct node *node,
+/* The node cannot send it: who asks next is told why. */
+static void give_up(struct artifact_fetches *fetches, const struct node *node,
 		    const char *hash, const char *why)
 {
-	struct task *task;
+	struct lost_blob *lost = calloc(1, sizeof(*lost));
 
 	log_error("node=%s content=%.12s: %s", node_name(node), hash, why);
-	snprintf(fetches->lost, sizeof(fetches->lost), "%s", hash);
-	snprintf(fetches->lost_why, sizeof(fetches->lost_why), "%s", why);
-	for (task = node_first_task(node); task; task = node_next_task(task)) {
-		size_t count;
-		const struct collected_file *files = task_files(task, &count);
-
-		for (size_t i = 0; i < count; i++) {
-			if (files[i].content && !strcmp(files[i].content, hash))
-				task_drop_file(task, i, why);
-		}
-	}
+	fetches->found = true;
+	if (!lost)
+		return; /* it is tried again */
+	lost->node = node;
+	snprintf(lost->hash, sizeof(lost->hash), "%s", hash);
+	snprintf(lost->why, sizeof(lost->why), "%s", why);
+	TAILQ_INSERT_TAIL(&fetches->lost, lost, next);
+	if (++fetches->lost_count > LOST_MAX)
+		lost_free(fetches, TAILQ_FIRST(&fetches->lost));
 }
 
 /* Wait for space on a full disk, as with output. False: it is not full. */
@@ -161,7 +109,6 @@ static void failed(struct artifact_fetch *fetch, const struct error *err)
 	if (wait_for_room(fetches, err))
 		return;
 	give_up(fetches, node, hash, err->text);
-	start_waiting(fetches);
 }
 
 static int check_run(sd_event_source *source, void *arg)
@@ -169,7 +116,6 @@ static int check_run(sd_event_source *source, void *arg)
 	struct artifact_fetches *fetches = arg;
 	struct artifact_fetch *fetch, *next;
 	struct error err = { 0 };
-	bool done = false;
 
 	for (fetch = TAILQ_FIRST(&fetches->list); fetch; fetch = next) {
 		int rc;
@@ -180,13 +126,12 @@ static int check_run(sd_event_source *source, void *arg)
 		rc = chunk_receiver_finish(fetch->receiver, &err);
 		if (rc < 0) {
 			failed(fetch, &err);
-			done = true;
 			break;
 		}
 		if (rc == 0) {
 			artifact_fetch_free(fetch);
 			fetches->full_disk = false;
-			done = true;
+			fetches->found = true;
 		}
 	}
 	TAILQ_FOREACH(fetch, &fetches->list, next)
@@ -194,12 +139,10 @@ static int check_run(sd_event_source *source, void *arg)
 		if (fetch->full)
 			sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
 	}
-	if (done)
-		start_waiting(fetches);
 	return 0;
 }
 
-/* One per call: its job may end, and with it other fetches. */
+/* One per call: the next call finds the others. */
 static void end_stalled(struct artifact_fetches *fetches)
 {
 	int64_t limit = clock_mono_ms() - STALL_MS;
@@ -232,13 +175,18 @@ void artifact_fetch_extend_deadlines(struct artifact_fetches *fetches,
 void artifact_fetch_tick(struct artifact_fetches *fetches)
 {
 	end_stalled(fetches);
-	start_waiting(fetches);
+}
+
+bool artifact_fetch_found(struct artifact_fetches *fetches)
+{
+	bool found = fetches->found;
+
+	fetches->found = false;
+	return found;
 }
 
 struct artifact_fetches *artifact_fetches_new(sd_event *loop,
 					      struct blob_service *blobs,
-					      const struct job_table *table,
-					      struct log_ingest *ingest,
 					      struct error *err)
 {
 	owned(artifact_fetches_free) struct artifact_fetches *fetches =
@@ -248,9 +196,8 @@ struct artifact_fetches *artifact_fetches_new(sd_event *loop,
 	if (!fetches)
 		return error_null(error_nomem(err, "contents"));
 	TAILQ_INIT(&fetches->list);
+	TAILQ_INIT(&fetches->lost);
 	fetches->blobs = blobs;
-	fetches->table = table;
-	fetches->ingest = ingest;
 	rc = sd_event_add_defer(loop, &fetches->check, check_run, fetches);
 	if (rc >= 0)
 		rc = sd_event_source_set_enabled(fetches->check, SD_EVENT_OFF);
@@ -267,6 +214,8 @@ void artifact_fetches_free(struct artifact_fetches *fetches)
 		return;
 	while (!TAILQ_EMPTY(&fetches->list))
 		artifact_fetch_free(TAILQ_FIRST(&fetches->list));
+	while (!TAILQ_EMPTY(&fetches->lost))
+		lost_free(fetches, TAILQ_FIRST(&fetches->lost));
 	loop_source_free(&fetches->check);
 	free(fetches);
 }
@@ -340,21 +289,22 @@ static bool is_here(struct artifact_fetches *fetches,
 	       whole;
 }
 
-bool artifact_fetch_files(struct artifact_fetches *fetches, struct task *task)
+/* Was it given up? Then that is told once, and the next call tries again. */
+static bool take_lost(struct artifact_fetches *fetches, const struct node *node,
+		      const char *hash, struct error *err)
 {
-	bool all = !task_collecting(task);
-	size_t count;
-	const struct collected_file *files = task_files(task, &count);
+	struct lost_blob *lost;
 
-	for (size_t i = 0; i < count; i++) {
-		const struct collected_file *file = &files[i];
-
-		if (file->content && !is_here(fetches, file))
-			begin(fetches, task_node(task), file);
-		/* It may have been given up. */
-		all &= !file->content || is_here(fetches, file);
+	TAILQ_FOREACH(lost, &fetches->lost, next)
+	{
+		if (lost->node == node && !strcmp(lost->hash, hash))
+			break;
 	}
-	return all;
+	if (!lost)
+		return false;
+	error_set(err, EIO, "%s", lost->why);
+	lost_free(fetches, lost);
+	return true;
 }
 
 int artifact_fetch_content(struct artifact_fetches *fetches, struct node *node,
@@ -365,12 +315,10 @@ int artifact_fetch_content(struct artifact_fetches *fetches, struct node *node,
 
 	if (is_here(fetches, &file))
 		return 1;
-	if (!strcmp(fetches->lost, hash)) {
-		fetches->lost[0] = 0;
-		return error_set(err, EIO, "%s", fetches->lost_why);
-	}
+	if (take_lost(fetches, node, hash, err))
+		return -1;
 	begin(fetches, node, &file);
-	return 0;
+	return take_lost(fetches, node, hash, err) ? -1 : 0;
 }
 
 void artifact_fetch_piece(struct artifact_fetches *fetches, struct node *node,
@@ -401,11 +349,17 @@ void artifact_fetch_gone(struct artifact_fetches *fetches,
 			 const struct node *node)
 {
 	struct artifact_fetch *fetch, *next;
+	struct lost_blob *lost, *later;
 
 	for (fetch = TAILQ_FIRST(&fetches->list); fetch; fetch = next) {
 		next = TAILQ_NEXT(fetch, next);
 		if (fetch->node == node)
 			artifact_fetch_free(fetch);
+	}
+	for (lost = TAILQ_FIRST(&fetches->lost); lost; lost = later) {
+		later = TAILQ_NEXT(lost, next);
+		if (lost->node == node)
+			lost_free(fetches, lost);
 	}
 }
 

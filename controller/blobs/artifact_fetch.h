@@ -14,31 +14,17 @@
 
 #define ARTIFACT_FETCH_MAX 16
 
-struct log_ingest;
-
 /* The arguments are borrowed. */
 struct artifact_fetches;
 struct artifact_fetches *artifact_fetches_new(struct sd_event *loop,
 					      struct blob_service *blobs,
-					      const struct job_table *table,
-					      struct log_ingest *ingest,
 					      struct error *err);
 void artifact_fetches_free(struct artifact_fetches *fetches);
 OWNED_POINTER(struct artifact_fetches, artifact_fetches_free)
 
-/* Compare the reported files of a task with its spec: files that are too many
- * or too large are dropped.
- */
-void artifact_fetch_check(struct task *task);
-
-/* Are all files of the ended task here? If not, fetch as many as possible;
- * gang_advance() follows after the last one.
- */
-bool artifact_fetch_files(struct artifact_fetches *fetches, struct task *task);
-
 /* Is this content of the node here? 1: yes. 0: no; it is fetched, if there are
- * less than ARTIFACT_FETCH_MAX. -1: the node cannot send it; *err says why. The
- * next call tries again.
+ * less than ARTIFACT_FETCH_MAX; artifact_fetch_found() tells when to ask again.
+ * -1: the node cannot send it; *err says why. The next call tries again.
  */
 int artifact_fetch_content(struct artifact_fetches *fetches, struct node *node,
 			   const char *hash, uint64_t bytes, struct error *err);
@@ -46,8 +32,10 @@ int artifact_fetch_content(struct artifact_fetches *fetches, struct node *node,
 void artifact_fetch_piece(struct artifact_fetches *fetches, struct node *node,
 			  const struct message_content_piece *piece,
 			  const void *data, size_t size);
-/* Call it every half second: start fetches that had to wait, or had no disk
- * space.
+/* Has a content arrived, or was one given up, since the last call? */
+bool artifact_fetch_found(struct artifact_fetches *fetches);
+/* Call it every half second: give up what a node does not send. Fetches that
+ * had to wait, or had no disk space, start when they are asked for again.
  */
 void artifact_fetch_tick(struct artifact_fetches *fetches);
 

@@ -135,11 +135,6 @@ const struct shape *job_shape(const struct job *job)
 	return &job->shape;
 }
 
-const struct job_life *job_life(const struct job *job)
-{
-	return job->life;
-}
-
 struct sweep_image *job_image(const struct job *job)
 {
 	return job->image;
@@ -184,21 +179,6 @@ bool gang_own_rules(const struct gang *gang, struct extract_rules **rules)
 struct gang_output *gang_output(const struct gang *gang)
 {
 	return gang->output;
-}
-
-void gang_set_output(struct gang *gang, struct gang_output *output)
-{
-	gang->output = output;
-}
-
-void gang_heard(struct gang *gang, int64_t mono_ms)
-{
-	gang->heard_ms = mono_ms;
-}
-
-void gang_wrote(struct gang *gang)
-{
-	gang->synced = false;
 }
 
 struct job *task_job(const struct task *task)
@@ -263,11 +243,6 @@ bool task_collecting(const struct task *task)
 	return task->collecting;
 }
 
-bool task_collected(const struct task *task)
-{
-	return task->collected;
-}
-
 bool task_crowded(const struct task *task)
 {
 	return task->crowded;
@@ -281,16 +256,6 @@ bool task_waits(const struct task *task)
 struct image_transfer *task_transfer(const struct task *task)
 {
 	return task->transfer;
-}
-
-void task_set_collected(struct task *task, bool here)
-{
-	task->collected = here;
-}
-
-void task_set_crowded(struct task *task)
-{
-	task->crowded = true;
 }
 
 void task_set_waits(struct task *task, bool waits)
@@ -365,16 +330,6 @@ void task_drop_files(struct task *task)
 	free(task->files);
 	task->files = NULL;
 	task->files_count = 0;
-}
-
-void task_drop_file(struct task *task, size_t index, const char *why)
-{
-	struct collected_file *file = &task->files[index];
-
-	free(file->content);
-	file->content = NULL;
-	free(file->text);
-	file->text = strdup(why);
 }
 
 struct task *task_find(const struct job_table *table, const struct node *node,

@@ -39,25 +39,6 @@ struct sweep_image *job_image(const struct job *job);
 /* NULL while it is queued. */
 struct gang *job_gang(const struct job *job);
 
-/* Functions through which log ingest, nodes, collected files, repeats and
- * dependencies change a job: they may not include the modules of
- * controller/jobs that do it.
- */
-struct job_life {
-	/* gang_advance() */
-	void (*advance)(struct job *job);
-	/* job_event() */
-	int (*event)(struct job *job, enum job_event event, cJSON *data,
-		     struct error *err);
-	/* job_submit() */
-	int (*submit)(struct jobs *jobs, uint64_t sweep, uint64_t cell_index,
-		      const struct job_spec *spec, struct error *err);
-	/* gang_exception() */
-	int (*exception)(struct job *job, enum failure failure, int64_t code,
-			 const char *text);
-};
-const struct job_life *job_life(const struct job *job);
-
 /* The part of a job that exists while it holds nodes. */
 struct gang;
 
@@ -73,15 +54,8 @@ const struct catalog *gang_catalog(const struct gang *gang);
  */
 bool gang_own_rules(const struct gang *gang, struct extract_rules **rules);
 
-/* For log_reader.c: its state for the gang's output; NULL: none. */
+/* The state of log_reader.h for the gang's output. */
 struct gang_output *gang_output(const struct gang *gang);
-void gang_set_output(struct gang *gang, struct gang_output *output);
-/* For log_reader.c and log_ingest.c: the job showed a sign of life at this time
- * of mono_ms().
- */
-void gang_heard(struct gang *gang, int64_t mono_ms);
-/* For log_ingest.c: output was stored that is not synced yet. */
-void gang_wrote(struct gang *gang);
 
 /* A job's container on one node, as the controller knows it. */
 struct task;
@@ -103,18 +77,8 @@ const struct stream_size *task_streams(const struct task *task, size_t *count);
 const struct collected_file *task_files(const struct task *task, size_t *count);
 /* Is its agent still collecting files? */
 bool task_collecting(const struct task *task);
-/* Are all its streams and files here? */
-bool task_collected(const struct task *task);
-
-/* For artifact_fetch.c: none of its files is fetched, or not this one; why. */
-void task_drop_files(struct task *task);
-void task_drop_file(struct task *task, size_t index, const char *why);
-/* For log_ingest.c: all its streams and files are here, or not any more; the
- * job has too many streams for the store.
- */
-void task_set_collected(struct task *task, bool here);
+/* Are streams of it dropped, because the job has too many? */
 bool task_crowded(const struct task *task);
-void task_set_crowded(struct task *task);
 /* For sweep_image.c: it must not prepare before the digest is known. */
 bool task_waits(const struct task *task);
 void task_set_waits(struct task *task, bool waits);

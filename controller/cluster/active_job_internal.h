@@ -34,7 +34,7 @@ struct task {
 	bool discarding; /* the node was told to discard it */
 	bool reported;   /* by the report that is being handled */
 	bool collected;  /* all its streams and files are here */
-	bool crowded;    /* of log_ingest.c */
+	bool crowded;    /* it has too many streams; some are dropped */
 	bool waits;      /* of sweep_image.c */
 	bool pin_learnt; /* image_pin was compared with the sweep's */
 	struct collected_file *files; /* once it ended */
@@ -54,7 +54,7 @@ struct gang {
 	const struct catalog *catalog;   /* own_catalog, or that of the jobs */
 	struct catalog *own_catalog;     /* of spec.measure.described; NULL */
 	struct extract_rules *own_rules; /* rules of own_catalog for its log */
-	struct gang_output *output;      /* of log_reader.c */
+	struct gang_output *output;      /* of log_reader.h */
 	/* Steps of its end that are done: */
 	bool synced;   /* its output is durable */
 	bool kept;     /* its collected files are durable and an event */
@@ -62,9 +62,8 @@ struct gang {
 	uint64_t step; /* of the result; as in job_row (store.h) */
 	double loss, rate;
 	TAILQ_ENTRY(gang) by_table;
-	int64_t deadline_ms; /* monotonic; 0: none */
-	int64_t heard_ms;    /* monotonic; the last sign of life: log_ingest.c,
-				log_reader.c */
+	int64_t deadline_ms;     /* monotonic; 0: none */
+	int64_t heard_ms;        /* monotonic; the last sign of life */
 	struct hang_watch *hang; /* hang.c; NULL: not watched yet */
 	struct job *job;
 };
@@ -98,7 +97,6 @@ struct job {
 	struct until_spec until;
 	double rate;       /* of its result; 0: none */
 	struct jobs *jobs; /* that it belongs to */
-	const struct job_life *life;
 	/* Of adaptive_repeats.h: */
 	struct trial *trial; /* NULL: its cell is not repeated, or it ended */
 	/* Of dependencies.h: */
@@ -124,5 +122,8 @@ void gang_unlist(struct job_table *table, struct gang *gang);
 void job_set_failure(struct job *job, enum failure failure, int64_t code,
 		     const char *text);
 void job_clear_failure(struct job *job);
+
+/* Forget the files that a task collected. */
+void task_drop_files(struct task *task);
 
 #endif

@@ -61,10 +61,11 @@ struct job_effects {
 			struct error *err);
 	void (*log_close)(void *arg, uint64_t job, uint32_t attempt);
 
-	/* Are all files here that the ended task collected? If not, fetch them;
-	 * gang_advance() follows.
+	/* Is this content of a node here? 1: yes. 0: it is fetched, or will be;
+	 * jobs_check_files() follows. -1: the node cannot send it.
 	 */
-	bool (*files_here)(void *arg, struct task *task);
+	int (*fetch)(void *arg, struct node *node, const char *hash,
+		     uint64_t bytes, struct error *err);
 	/* Keep the job's collected files and its workspace durably. *list: a
 	 * JSON object that lists the files, for the caller to delete; NULL:
 	 * there are none. A second call is success.

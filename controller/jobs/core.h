@@ -20,7 +20,6 @@ struct sweep_logins;
 
 struct jobs {
 	/* jobs.c: from its config, and the modules that it uses. */
-	const struct job_life *life;
 	const struct job_effects *effects;
 	struct store *store;
 	struct changes *changes;

@@ -12,9 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SETTLE_MAX 4096 /* jobs in a turn: some 100 ms if all are skipped */
-#define NAMES_SHOWN 3   /* nodes in one reason */
-#define WHY_BYTES 300
+#define NAMES_SHOWN 3 /* nodes in one reason */
 
 int dependencies_init(struct job *job, const struct job_spec *spec,
 		      struct error *err)
@@ -33,7 +31,7 @@ int dependencies_init(struct job *job, const struct job_spec *spec,
 	return 0;
 }
 
-static void make_due(struct job *job)
+void dependencies_due(struct job *job)
 {
 	if (job->due)
 		return;
@@ -41,19 +39,11 @@ static void make_due(struct job *job)
 	TAILQ_INSERT_TAIL(&job->jobs->due, job, by_due);
 }
 
-static int enqueue(struct job *job, struct error *err)
+bool dependencies_hold(struct job *job)
 {
-	job->jobs->schedule_due = true;
-	return queue_add(job->jobs->queue, &job->shape, job->id, job->priority,
-			 err);
-}
-
-int dependencies_queue(struct job *job, struct error *err)
-{
-	if (!job->follows_count)
-		return enqueue(job, err);
-	make_due(job);
-	return 0;
+	if (job->follows_count)
+		dependencies_due(job);
+	return job->follows_count;
 }
 
 static void unlist(struct follow *follow)
@@ -84,7 +74,7 @@ void dependencies_ended(const struct job *job)
 		    !behind->skip)
 			behind->skip = strdup(job->text);
 		if (job->state != JOB_COMPLETED || !is_listed(behind))
-			make_due(behind);
+			dependencies_due(behind);
 	}
 }
 
@@ -108,7 +98,8 @@ struct look {
 	bool want_pins;
 	uint32_t *pins;
 	size_t pins_count;
-	char why[WHY_BYTES]; /* the reason, if the other one is skipped */
+	char why[DEPENDENCIES_WHY]; /* the reason, if the other one is skipped
+				     */
 };
 
 static void describe_end(const struct job_row *row, char *text, size_t size)
@@ -171,16 +162,8 @@ static int read_row(const struct job_row *row, void *arg)
 	return 0;
 }
 
-/* The dependencies of a job. */
-enum found {
-	FOUND_LATER,     /* cannot be read yet */
-	FOUND_WAITING,   /* one is not final */
-	FOUND_COMPLETED, /* all are completed */
-	FOUND_SKIPPED,   /* one failed */
-};
-
-static enum found look_at(struct jobs *jobs, struct follow *follow,
-			  struct look *look)
+static enum dependencies look_at(struct jobs *jobs, struct follow *follow,
+				 struct look *look)
 {
 	struct job *before = job_find(jobs->table, follow->before);
 	struct error err = { 0 };
@@ -189,33 +172,34 @@ static enum found look_at(struct jobs *jobs, struct follow *follow,
 		if (!follow->listed)
 			LIST_INSERT_HEAD(&before->followers, follow, by_before);
 		follow->listed = true;
-		return FOUND_WAITING;
+		return DEPENDENCIES_ACTIVE;
 	}
 	if (store_job(jobs->store, follow->before, read_row, look, &err) < 0) {
 		if (err.code != ENOENT) {
 			log_error("job=%" PRIu64 ": %s", follow->job->id,
 				  err.text);
-			return FOUND_LATER;
+			return DEPENDENCIES_UNREAD;
 		}
 		snprintf(look->why, sizeof(look->why),
 			 "job %" PRIu64 " does not exist", follow->before);
-		return FOUND_SKIPPED;
+		return DEPENDENCIES_FAILED;
 	}
 	if (!job_state_final(look->state))
-		return FOUND_LATER;
-	return look->state == JOB_COMPLETED ? FOUND_COMPLETED : FOUND_SKIPPED;
+		return DEPENDENCIES_UNREAD;
+	return look->state == JOB_COMPLETED ? DEPENDENCIES_COMPLETED
+					    : DEPENDENCIES_FAILED;
 }
 
-static enum found look_at_all(struct job *job, struct look *look)
+static enum dependencies look_at_all(struct job *job, struct look *look)
 {
-	enum found worst = FOUND_COMPLETED;
+	enum dependencies worst = DEPENDENCIES_COMPLETED;
 
 	for (size_t i = 0; i < job->follows_count; i++) {
-		enum found found;
+		enum dependencies found;
 
 		look->want_pins = i == 0 && job->same_nodes;
 		found = look_at(job->jobs, &job->follows[i], look);
-		if (found == FOUND_SKIPPED)
+		if (found == DEPENDENCIES_FAILED)
 			return found;
 		if (found < worst)
 			worst = found;
@@ -230,48 +214,23 @@ static void take_pins(struct job *job, struct look *look)
 	job->shape.pins_count = look->pins_count;
 }
 
-/* False: try again in the next turn. */
-static bool settle(struct job *job)
+struct job *dependencies_next(struct jobs *jobs, enum dependencies *found,
+			      char why[DEPENDENCIES_WHY])
 {
-	struct jobs *jobs = job->jobs;
+	struct job *job = TAILQ_FIRST(&jobs->due);
 	struct look look = { .jobs = jobs };
-	owned_free char *why = take(job->skip);
-	enum found found = why ? FOUND_SKIPPED : look_at_all(job, &look);
-	uint64_t id = job->id;
-	bool done = true;
 
-	if (found == FOUND_SKIPPED) {
-		job->life->exception(job, FAILURE_SKIPPED, 0,
-				     why ? why : look.why);
-		done = job_find(jobs->table, id) != job;
-	} else if (found == FOUND_COMPLETED) {
-		struct error err;
-
+	if (!job)
+		return NULL;
+	TAILQ_REMOVE(&jobs->due, job, by_due);
+	job->due = false;
+	*found = job->skip ? DEPENDENCIES_FAILED : look_at_all(job, &look);
+	if (*found == DEPENDENCIES_COMPLETED)
 		take_pins(job, &look);
-		done = enqueue(job, &err) == 0;
-	}
+	snprintf(why, DEPENDENCIES_WHY, "%s", job->skip ? job->skip : look.why);
+	free(take(job->skip));
 	free(look.pins);
-	return done && found != FOUND_LATER;
-}
-
-void dependencies_settle(struct jobs *jobs)
-{
-	const struct job *again = NULL; /* the first that is tried again */
-	struct job *job;
-
-	for (size_t i = 0; i < SETTLE_MAX; i++) {
-		job = TAILQ_FIRST(&jobs->due);
-		if (!job || job == again)
-			break;
-		TAILQ_REMOVE(&jobs->due, job, by_due);
-		job->due = false;
-		if (settle(job))
-			continue;
-		make_due(job);
-		again = again ? again : job;
-	}
-	if (!TAILQ_EMPTY(&jobs->due))
-		jobs->effects->turn(jobs->effects->arg);
+	return job;
 }
 
 /* Sentences. */

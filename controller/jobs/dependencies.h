@@ -22,19 +22,33 @@
 int dependencies_init(struct job *job, const struct job_spec *spec,
 		      struct error *err);
 
-/* Queue the job: at once without dependencies, else when dependencies_settle()
- * finds the others completed.
+/* Is the job held, because it depends on others? Then dependencies_next() gives
+ * it when they changed.
  */
-int dependencies_queue(struct job *job, struct error *err);
+bool dependencies_hold(struct job *job);
 
 /* The job has become final. */
 void dependencies_ended(const struct job *job);
 
-/* Check the jobs whose dependencies changed: hold, queue or skip them. Reads
- * committed jobs only, so call it after a commit. It handles at most some
- * thousand jobs, and then wakes the loop for the rest.
+/* What is known of the jobs that a job depends on. */
+enum dependencies {
+	DEPENDENCIES_UNREAD,    /* they cannot be read now: try again later */
+	DEPENDENCIES_ACTIVE,    /* one is not final: the job is held */
+	DEPENDENCIES_COMPLETED, /* all are; the job may be queued */
+	DEPENDENCIES_FAILED,    /* one failed: the job must be skipped */
+};
+
+/* Check the next job whose dependencies changed; NULL: there is none. why: the
+ * reason of DEPENDENCIES_FAILED. Reads committed jobs only, so call it after a
+ * commit.
  */
-void dependencies_settle(struct jobs *jobs);
+#define DEPENDENCIES_WHY 300
+struct job *dependencies_next(struct jobs *jobs, enum dependencies *found,
+			      char why[DEPENDENCIES_WHY]);
+/* What follows from them could not be done: dependencies_next() gives the job
+ * again, after all others.
+ */
+void dependencies_due(struct job *job);
 
 /* The job is being freed. */
 void dependencies_clear(struct job *job);

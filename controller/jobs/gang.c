@@ -269,7 +269,7 @@ void gang_extend_deadlines(struct jobs *jobs)
 	struct gang *gang;
 
 	for (gang = gang_first(jobs->table); gang; gang = gang_next(gang)) {
-		gang_heard(gang, now);
+		gang->heard_ms = now;
 		if (gang->deadline_ms && gang->deadline_ms < now + ARREARS_MS)
 			gang->deadline_ms = now + ARREARS_MS;
 	}
@@ -437,7 +437,7 @@ void gang_advance(struct job *job)
 		job->gang->deadline_ms = 0;
 	if (job->state == JOB_COLLECTING &&
 	    all_tasks(job, TASK_ENDED, TASK_ENDED) && all_collected(job) &&
-	    log_reader_done(job->jobs->reader, job->gang))
+	    log_reader_done(job->gang))
 		job_conclude(job);
 }
 

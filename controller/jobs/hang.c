@@ -3,6 +3,7 @@
 #include "controller/jobs/hang.h"
 #include "controller/causes/failure_patterns.h"
 #include "controller/jobs/core.h"
+#include "controller/jobs/gang.h"
 #include "controller/jobs/hang_evidence.h"
 #include "controller/jobs/job_reason.h"
 #include "controller/jobs/node_commands.h"
@@ -191,7 +192,7 @@ static bool end_gave_up(struct gang *gang)
 			 "not end for %d s",
 			 node_name(task_node(task)),
 			 (int)(LAUNCHER_GRACE_MS / SECOND_MS));
-		job->life->exception(job, FAILURE_EXIT, 0, text);
+		gang_exception(job, FAILURE_EXIT, 0, text);
 		return true;
 	}
 	return false;
@@ -230,7 +231,7 @@ static void end(struct gang *gang, int64_t silent_ms)
 	snprintf(text, sizeof(text),
 		 "no step, no output and nothing written for %" PRId64 " s%s",
 		 silent_ms / SECOND_MS, last);
-	gang->job->life->exception(gang->job, FAILURE_HANG, 0, text);
+	gang_exception(gang->job, FAILURE_HANG, 0, text);
 }
 
 /* Silence means nothing while a node of the gang is disconnected. */

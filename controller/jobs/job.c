@@ -5,7 +5,7 @@
 #include "controller/images/image_progress.h"
 #include "controller/images/logins.h"
 #include "controller/images/sweep_image.h"
-#include "controller/jobs/adaptive_repeats.h"
+#include "controller/jobs/repeats.h"
 #include "controller/jobs/core.h"
 #include "controller/jobs/dependencies.h"
 #include "controller/logs/log_formats.h"
@@ -58,7 +58,6 @@ static struct job *job_new(struct jobs *jobs, uint64_t id, uint64_t sweep,
 	if (dependencies_init(job, spec, err) < 0)
 		return NULL;
 	job->jobs = jobs;
-	job->life = jobs->life;
 	job->id = id;
 	job->sweep = sweep;
 	job->cell_index = cell_index;
@@ -88,12 +87,21 @@ void job_forget(struct job *job)
 	if (job->state == JOB_QUEUED)
 		queue_remove(job->jobs->queue, &job->shape, job->id);
 	dependencies_clear(job);
-	adaptive_repeats_leave(job);
+	repeats_leave(job);
 	count_image(job, false);
 	job_drop_gang(job);
 	sweep_image_drop(job->jobs->images, job->image);
 	job_unlist(job->jobs->table, job);
 	job_free(job);
+}
+
+static int job_queue(struct job *job, struct error *err)
+{
+	if (dependencies_hold(job))
+		return 0;
+	job->jobs->schedule_due = true;
+	return queue_add(job->jobs->queue, &job->shape, job->id, job->priority,
+			 err);
 }
 
 static void forget_one(struct job *job, void *arg)
@@ -269,7 +277,7 @@ static void enter(struct job *job, enum job_event event,
 		job->jobs->effects->changed(job->jobs->effects->arg, job,
 					    event);
 	if (ends) {
-		adaptive_repeats_ended(job);
+		repeats_ended(job);
 		dependencies_ended(job);
 		logins_ended(job->jobs->logins, job->sweep);
 	}
@@ -361,10 +369,10 @@ int job_submit(struct jobs *jobs, uint64_t sweep, uint64_t cell_index,
 		return -1;
 	job->stored = row.state;
 	job->queued_ms = row.queued_ms;
-	if (adaptive_repeats_join(job, spec->repeat, true, err) < 0 ||
+	if (repeats_join(job, spec->repeat, true, err) < 0 ||
 	    store_put_job(jobs->store, &row, err) < 0 ||
 	    job_event(job, JOB_EVENT_SUBMIT, NULL, err) < 0 ||
-	    dependencies_queue(job, err) < 0) {
+	    job_queue(job, err) < 0) {
 		job_forget(job);
 		return -1;
 	}
@@ -401,7 +409,7 @@ int job_take_over(struct jobs *jobs, uint64_t sweep, uint64_t cell_index,
 	if (store_put_job(jobs->store, &row, err) < 0 ||
 	    store_put_event(jobs->store, &event, err) < 0)
 		return -1;
-	return adaptive_repeats_taken(jobs, &row, spec, err);
+	return repeats_taken(jobs, &row, spec, err);
 }
 
 static struct job *job_from_row(struct jobs *jobs, const struct job_row *row,
@@ -478,10 +486,10 @@ int job_load(struct jobs *jobs, const struct job_row *row, struct error *err)
 {
 	struct job *job = job_from_row(jobs, row, err);
 
-	if (!job || adaptive_repeats_join(job, row->repeat, false, err) < 0)
+	if (!job || repeats_join(job, row->repeat, false, err) < 0)
 		return -1;
 	if (job->state == JOB_QUEUED)
-		return dependencies_queue(job, err);
+		return job_queue(job, err);
 	if (job_make_gang(job, err) < 0)
 		return -1;
 	return load_allocation(job, row->allocation ? row->allocation : "{}",
@@ -513,10 +521,10 @@ int job_revive(struct jobs *jobs, const struct job_row *row, struct error *err)
 	}
 	job_clear_failure(job);
 	job->first_attempt = job->attempt + 1;
-	if (adaptive_repeats_join(job, row->repeat, false, err) < 0 ||
+	if (repeats_join(job, row->repeat, false, err) < 0 ||
 	    job_event(job, JOB_EVENT_RETRY, NULL, err) < 0)
 		return -1;
-	return dependencies_queue(job, err);
+	return job_queue(job, err);
 }
 
 /* Gangs. */
@@ -578,6 +586,13 @@ int job_make_gang(struct job *job, struct error *err)
 		gang->tasks[i].rank = i;
 	}
 	gang->job = job;
+	gang->output = gang_output_new(job->jobs->reader, gang, err);
+	if (!gang->output) {
+		codec_clear(&job_spec_schema, &gang->spec);
+		free(gang->tasks);
+		free(gang);
+		return -1;
+	}
 	describe(gang, job->jobs->catalog);
 	gang_list(job->jobs->table, gang);
 	job->gang = gang;

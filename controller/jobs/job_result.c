@@ -4,7 +4,7 @@
 #include "controller/jobs/job_result.h"
 #include "controller/causes/failure_patterns.h"
 #include "controller/cell/reference_peak.h"
-#include "controller/jobs/adaptive_repeats.h"
+#include "controller/jobs/repeats.h"
 #include "controller/jobs/core.h"
 #include "controller/jobs/hang_evidence.h"
 #include "controller/jobs/homogeneity.h"
@@ -401,7 +401,7 @@ int job_result_store(struct job *job, struct error *err)
 	if (!result)
 		return -1;
 	check_measured(job, result);
-	job->rate = adaptive_repeats_rate(result);
+	job->rate = repeats_rate(result);
 	keep_figures(job->gang, result);
 	ends = rank_ends_json(job->gang);
 	failed = read_reason(job, ends, &reason);

@@ -12,6 +12,7 @@
 #include "controller/jobs/hang.h"
 #include "controller/jobs/job.h"
 #include "controller/jobs/node_events.h"
+#include "controller/jobs/output.h"
 #include "controller/logs/log_ingest.h"
 #include "controller/logs/log_reader.h"
 #include "controller/nodes/node.h"
@@ -22,12 +23,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const struct job_life life = {
-	.advance = gang_advance,
-	.event = job_event,
-	.submit = job_submit,
-	.exception = gang_exception,
-};
+#define SETTLE_MAX 4096 /* jobs in a turn: some 100 ms if all are skipped */
 
 static int open_parts(struct jobs *jobs, const struct jobs_config *config,
 		      struct error *err)
@@ -42,8 +38,7 @@ static int open_parts(struct jobs *jobs, const struct jobs_config *config,
 		sweep_logins_new(jobs->store, config->key, config->former, err);
 	jobs->reader = log_reader_new(jobs->effects, jobs->changes,
 				      jobs->catalog, err);
-	jobs->ingest = log_ingest_new(jobs->effects, jobs->changes, jobs->table,
-				      jobs->reader, err);
+	jobs->ingest = log_ingest_new(jobs->effects, jobs->changes, err);
 	return jobs->nodes && jobs->images && jobs->logins && jobs->reader &&
 			       jobs->ingest
 		       ? 0
@@ -56,7 +51,6 @@ struct jobs *jobs_new(const struct jobs_config *config, struct error *err)
 
 	if (!jobs)
 		return error_null(error_nomem(err, "jobs"));
-	jobs->life = &life;
 	jobs->effects = config->effects;
 	jobs->store = config->store;
 	jobs->changes = config->changes;
@@ -74,7 +68,7 @@ void jobs_free(struct jobs *jobs)
 		return;
 	if (jobs->table)
 		job_free_all(jobs);
-	adaptive_repeats_free_all(jobs);
+	repeats_free_all(jobs);
 	log_ingest_free(jobs->ingest);
 	log_reader_free(jobs->reader);
 	sweep_logins_free(jobs->logins);
@@ -136,17 +130,71 @@ bool jobs_reads_rows(const struct jobs *jobs)
 	       store_unseen(jobs->store);
 }
 
+/* What follows from the dependencies of a job; false: try again later. */
+static bool follow_dependencies(struct jobs *jobs, struct job *job,
+				enum dependencies found, const char *why)
+{
+	uint64_t id = job->id;
+	struct error err;
+
+	switch (found) {
+	case DEPENDENCIES_FAILED:
+		gang_exception(job, FAILURE_SKIPPED, 0, why);
+		return job_find(jobs->table, id) != job;
+	case DEPENDENCIES_COMPLETED:
+		jobs->schedule_due = true;
+		return queue_add(jobs->queue, &job->shape, job->id,
+				 job->priority, &err) == 0;
+	case DEPENDENCIES_ACTIVE:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void settle_dependencies(struct jobs *jobs)
+{
+	const struct job *again = NULL; /* the first that is tried again */
+	char why[DEPENDENCIES_WHY];
+	enum dependencies found;
+	struct job *job;
+
+	for (size_t i = 0; i < SETTLE_MAX; i++) {
+		if (again && TAILQ_FIRST(&jobs->due) == again)
+			break;
+		job = dependencies_next(jobs, &found, why);
+		if (!job)
+			break;
+		if (follow_dependencies(jobs, job, found, why))
+			continue;
+		dependencies_due(job);
+		again = again ? again : job;
+	}
+	if (!TAILQ_EMPTY(&jobs->due))
+		jobs->effects->turn(jobs->effects->arg);
+}
+
 void jobs_decide(struct jobs *jobs)
 {
-	dependencies_settle(jobs);
+	settle_dependencies(jobs);
 	gang_schedule(jobs);
+}
+
+static void inventory_message(struct jobs *jobs, struct node *node,
+			      struct message_inventory *message)
+{
+	struct error err;
+	uint64_t lost;
+
+	if (node_inventory(jobs->nodes, node, message, &lost, &err) < 0)
+		log_error("node=%s: %s", node_name(node), err.text);
+	else
+		node_event_devices(node, lost);
 }
 
 bool jobs_message(struct jobs *jobs, struct node *node, enum message_type type,
 		  void *body, const void *payload, size_t size)
 {
-	struct error err;
-
 	switch (type) {
 	case MESSAGE_REPORT:
 		node_event_report(jobs, node, body);
@@ -159,19 +207,30 @@ bool jobs_message(struct jobs *jobs, struct node *node, enum message_type type,
 		node_event_progress(jobs, node, body);
 		break;
 	case MESSAGE_LOG:
-		log_ingest_log(jobs->ingest, node, body, payload, size);
+		output_append(jobs, node, body, payload, size);
 		break;
 	case MESSAGE_DISCARDED:
 		node_event_discarded(jobs, node, body);
 		break;
 	case MESSAGE_INVENTORY:
-		if (node_inventory(jobs->nodes, node, body, &err) < 0)
-			log_error("node=%s: %s", node_name(node), err.text);
+		inventory_message(jobs, node, body);
 		break;
 	default:
 		return false;
 	}
 	return true;
+}
+
+int jobs_node_joins(struct jobs *jobs, struct node *node,
+		    struct wire_peer *peer, const char *public,
+		    struct message_hello *hello, struct error *err)
+{
+	uint64_t lost;
+
+	if (node_join(jobs->nodes, node, peer, public, hello, &lost, err) < 0)
+		return -1;
+	node_event_devices(node, lost);
+	return 0;
 }
 
 void jobs_node_gone(struct jobs *jobs, struct node *node)
@@ -205,6 +264,7 @@ void jobs_tick(struct jobs *jobs)
 	}
 	gang_tick(jobs);
 	hang_tick(jobs);
+	output_check_files(jobs);
 }
 
 void jobs_extend_deadlines(struct jobs *jobs, int64_t stopped_ms)
@@ -215,7 +275,12 @@ void jobs_extend_deadlines(struct jobs *jobs, int64_t stopped_ms)
 
 void jobs_read(struct jobs *jobs)
 {
-	log_reader_run(jobs->reader);
+	output_read(jobs);
+}
+
+void jobs_check_files(struct jobs *jobs)
+{
+	output_check_files(jobs);
 }
 
 static void cancel_one(struct job *job, void *arg)

@@ -23,6 +23,7 @@ struct nodes;
 struct store;
 struct sweep_images;
 struct sweep_logins;
+struct wire_peer;
 
 /* All borrowed. */
 struct jobs_config {
@@ -72,6 +73,13 @@ void jobs_decide(struct jobs *jobs);
 bool jobs_message(struct jobs *jobs, struct node *node, enum message_type type,
 		  void *body, const void *payload, size_t size);
 
+/* A session of the node with that key begins: take the data of hello (its
+ * inventory is moved). Errors as node_join().
+ */
+int jobs_node_joins(struct jobs *jobs, struct node *node,
+		    struct wire_peer *peer, const char *public,
+		    struct message_hello *hello, struct error *err);
+
 /* The node's session is over. */
 void jobs_node_gone(struct jobs *jobs, struct node *node);
 
@@ -87,6 +95,9 @@ void jobs_extend_deadlines(struct jobs *jobs, int64_t stopped_ms);
 
 /* Continue to read output; effects.h: read_soon. */
 void jobs_read(struct jobs *jobs);
+
+/* Files of nodes arrived, or cannot be had; effects.h: fetch. */
+void jobs_check_files(struct jobs *jobs);
 
 /* Before the process ends: start nothing new, cancel every job. */
 void jobs_drain(struct jobs *jobs);

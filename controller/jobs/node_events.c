@@ -2,7 +2,6 @@
  * are lost.
  */
 #include "controller/jobs/node_events.h"
-#include "controller/blobs/artifact_fetch.h"
 #include "controller/images/image_progress.h"
 #include "controller/images/sweep_image.h"
 #include "controller/jobs/conclude.h"
@@ -10,10 +9,13 @@
 #include "controller/jobs/gang.h"
 #include "controller/jobs/job.h"
 #include "controller/jobs/node_commands.h"
+#include "controller/jobs/output.h"
 #include "controller/logs/log_ingest.h"
 #include "controller/nodes/node.h"
+#include "protocol/base/log.h"
 #include "protocol/base/printable.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,7 +91,7 @@ static void keep_status(struct task *task, struct task_status *status)
 	task->files = take(status->files);
 	task->files_count = status->files_count;
 	status->files_count = 0;
-	artifact_fetch_check(task);
+	output_limit_files(task);
 	task->collecting = status->collecting;
 }
 
@@ -149,7 +151,7 @@ void node_event_status(struct jobs *jobs, struct node *node,
 	    task->state == TASK_READY)
 		record_image(task);
 	if (task->state == TASK_ENDED)
-		log_ingest_check(jobs->ingest, task);
+		output_check(task);
 	if (task->failure && !ending) {
 		snprintf(text, sizeof(text), "%s: %s", node_name(node),
 			 task->text ? task->text : failure_name(task->failure));
@@ -188,6 +190,38 @@ void node_event_discarded(struct jobs *jobs, struct node *node,
 	node_drop_discard(jobs->nodes, node, discarded);
 	if (task && task->discarding)
 		job_drop_discarded(task);
+}
+
+/* Devices. */
+
+static void record_lost(struct task *task, const struct device_info *device)
+{
+	const char *why = device->text ? device->text : "it has disappeared";
+	const char *node = node_name(task_node(task));
+	cJSON *data = cJSON_CreateObject();
+
+	cJSON_AddStringToObject(data, "node", node);
+	cJSON_AddNumberToObject(data, "rank", task->rank);
+	cJSON_AddNumberToObject(data, "device", device->index);
+	if (device->bus_id)
+		cJSON_AddStringToObject(data, "bus_id", device->bus_id);
+	cJSON_AddStringToObject(data, "text", why);
+	log_warning("job=%" PRIu64 " rank=%u lost device %u of node=%s: %s",
+		    task->job->id, task->rank, device->index, node, why);
+	job_event(task->job, JOB_EVENT_DEVICE, data, NULL);
+}
+
+void node_event_devices(struct node *node, uint64_t lost)
+{
+	const struct node_view *view = node_view(node);
+	struct task *task;
+
+	for (task = node_first_task(node); lost && task;
+	     task = node_next_task(task))
+		for (size_t i = 0; i < view->inventory_count; i++)
+			if ((task_devices(task) & lost) >> i & 1 &&
+			    !job_state_final(task->job->state))
+				record_lost(task, &view->inventory[i]);
 }
 
 /* Reports. */

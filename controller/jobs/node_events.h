@@ -20,6 +20,11 @@ void node_event_progress(struct jobs *jobs, struct node *node,
 void node_event_discarded(struct jobs *jobs, struct node *node,
 			  const struct message_discard *discarded);
 
+/* Jobs that hold one of these devices (one bit each) get JOB_EVENT_DEVICE, and
+ * go on.
+ */
+void node_event_devices(struct node *node, uint64_t lost);
+
 /* The node was disconnected for too long, or is removed: its tasks are lost. If
  * it is connected, it is told to discard them. why: a sentence.
  */

@@ -2,7 +2,6 @@
  * store.
  */
 #include "controller/logs/log_ingest.h"
-#include "controller/logs/log_reader.h"
 #include "controller/logs/task_streams.h"
 #include "controller/nodes/node.h"
 #include "protocol/base/log.h"
@@ -18,16 +17,12 @@
 struct log_ingest {
 	const struct job_effects *effects;
 	struct changes *changes;
-	const struct job_table *table;
-	struct log_reader *reader;
 	uint64_t stored_bytes;
 	bool full; /* the disk is full; that is in the log */
 };
 
 struct log_ingest *log_ingest_new(const struct job_effects *effects,
-				  struct changes *changes,
-				  const struct job_table *table,
-				  struct log_reader *reader, struct error *err)
+				  struct changes *changes, struct error *err)
 {
 	struct log_ingest *ingest = calloc(1, sizeof(*ingest));
 
@@ -35,8 +30,6 @@ struct log_ingest *log_ingest_new(const struct job_effects *effects,
 		return error_null(error_nomem(err, "log ingest"));
 	ingest->effects = effects;
 	ingest->changes = changes;
-	ingest->table = table;
-	ingest->reader = reader;
 	return ingest;
 }
 
@@ -50,7 +43,7 @@ uint64_t log_ingest_stored_bytes(const struct log_ingest *ingest)
 	return ingest->stored_bytes;
 }
 
-static void send_ack(struct log_ingest *ingest, struct task *task,
+static void send_ack(struct log_ingest *ingest, const struct task *task,
 		     const struct message_log_ack *ack)
 {
 	struct error err;
@@ -61,7 +54,7 @@ static void send_ack(struct log_ingest *ingest, struct task *task,
 		log_error("node=%s: %s", node_name(task_node(task)), err.text);
 }
 
-static void tell_length(struct log_ingest *ingest, struct task *task,
+static void tell_length(struct log_ingest *ingest, const struct task *task,
 			char *name)
 {
 	struct message_log_ack ack = {
@@ -78,7 +71,7 @@ static void tell_length(struct log_ingest *ingest, struct task *task,
 		send_ack(ingest, task, &ack);
 }
 
-void log_ingest_tell_lengths(struct log_ingest *ingest, struct task *task)
+void log_ingest_tell_lengths(struct log_ingest *ingest, const struct task *task)
 {
 	char name[TASK_STREAM_SIZE];
 	const struct stream_size *streams;
@@ -93,36 +86,38 @@ void log_ingest_tell_lengths(struct log_ingest *ingest, struct task *task)
 			tell_length(ingest, task, streams[i].name);
 }
 
-static void append_failed(struct log_ingest *ingest, struct task *task,
-			  const struct message_log *log, size_t size,
-			  struct message_log_ack *ack, const struct error *err)
+/* Returns the bits of log_ingest_append(). */
+static unsigned int append_refused(struct log_ingest *ingest,
+				   const struct task *task,
+				   const struct message_log *log, size_t size,
+				   struct message_log_ack *ack,
+				   const struct error *err)
 {
 	ack->refused = true;
 	if (err->code == EINVAL)
-		return; /* the node continues at the stored length */
+		return LOG_EXPECTED; /* the node continues at the length */
 	if (err->code == E2BIG) {
-		/* The job has too many streams: this one is not stored. */
 		if (!task_crowded(task))
 			log_error("job=%" PRIu64 " stream=%s: %s", log->job,
 				  log->stream, err->text);
-		task_set_crowded(task);
 		ack->refused = false;
 		ack->length = log->offset + size;
-		return;
+		return LOG_EXPECTED | LOG_CROWDED;
 	}
 	ack->retry_ms = FULL_RETRY_MS;
 	if (!ingest->full)
 		log_error("job=%" PRIu64 " stream=%s: %s; trying again",
 			  log->job, log->stream, err->text);
 	ingest->full = true;
+	return LOG_EXPECTED;
 }
 
-void log_ingest_log(struct log_ingest *ingest, struct node *node,
-		    const struct message_log *log, const void *data,
-		    size_t size)
+unsigned int log_ingest_append(struct log_ingest *ingest,
+			       const struct task *task,
+			       const struct message_log *log, const void *data,
+			       size_t size)
 {
-	struct task *task = task_find(ingest->table, node, log->job,
-				      log->attempt, log->rank);
+	const struct job_effects *effects = ingest->effects;
 	struct message_log_ack ack = {
 		.job = log->job,
 		.attempt = log->attempt,
@@ -130,40 +125,28 @@ void log_ingest_log(struct log_ingest *ingest, struct node *node,
 		.stream = log->stream,
 		.turn = log->turn,
 	};
-	struct job *job = task ? task_job(task) : NULL;
+	unsigned int found = LOG_EXPECTED | LOG_STORED;
 	struct error err;
 
-	if (!task || job_state_final(job_state(job)))
-		return; /* the node is told to discard it */
 	if (!task_stream_expected(task, log->stream)) {
-		ingest->effects->drop(ingest->effects->arg, node, EPROTO,
-				      "output of a stream that the task does "
-				      "not have");
-		return;
+		effects->drop(effects->arg, task_node(task), EPROTO,
+			      "output of a stream that the task does not have");
+		return 0;
 	}
-	if (task_stream_is_output(task, log->stream) &&
-	    !log_reader_tells_life(ingest->reader, job_gang(job)))
-		gang_heard(job_gang(job), effects_mono_ms(ingest->effects));
-	if (ingest->effects->log_append(ingest->effects->arg, log, data, size,
-					&ack.length, &err) < 0)
-		append_failed(ingest, task, log, size, &ack, &err);
-	else {
+	if (effects->log_append(effects->arg, log, data, size, &ack.length,
+				&err) < 0)
+		found = append_refused(ingest, task, log, size, &ack, &err);
+	else
 		ingest->full = false;
-		gang_wrote(job_gang(job));
-	}
 	if (ack.length == log->offset + size)
 		ingest->stored_bytes += size;
 	send_ack(ingest, task, &ack);
-	changes_add_job(ingest->changes, job_id(job));
-	log_reader_wake(ingest->reader, task, log->stream);
-	if (task_state(task) == TASK_ENDED) {
-		log_ingest_check(ingest, task);
-		if (task_collected(task))
-			job_life(job)->advance(job);
-	}
+	changes_add_job(ingest->changes, log->job);
+	return found;
 }
 
-void log_ingest_check(struct log_ingest *ingest, struct task *task)
+bool log_ingest_complete(const struct log_ingest *ingest,
+			 const struct task *task)
 {
 	const struct job_effects *effects = ingest->effects;
 	const struct job *job = task_job(task);
@@ -178,10 +161,9 @@ void log_ingest_check(struct log_ingest *ingest, struct task *task)
 			continue;
 		if (effects->log_length(effects->arg, job_id(job),
 					job_attempt(job), stream->name, &length,
-					NULL) < 0)
-			return;
-		if (length < stream->size && (length || !task_crowded(task)))
-			return;
+					NULL) < 0 ||
+		    (length < stream->size && (length || !task_crowded(task))))
+			return false;
 	}
-	task_set_collected(task, effects->files_here(effects->arg, task));
+	return true;
 }

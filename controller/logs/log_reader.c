@@ -13,7 +13,6 @@
 #include <string.h>
 
 #define READ_BYTES (256 << 10)
-#define READ_TURN 2 /* pieces per turn of the loop */
 #define INDEX_PIECE ((size_t)2 * STREAM_INDEX_LINE_MAX)
 #define READINGS_MAX 4096 /* streams read of a job, beside the ranks' */
 #define CHOICE_MAX 64     /* files that may have the log, if no rule names it */
@@ -23,6 +22,7 @@ struct log_reader {
 	struct changes *changes;
 	const struct catalog *catalog;
 	struct log_formats *formats;
+	char *piece;                      /* READ_BYTES */
 	TAILQ_HEAD(, gang_output) behind; /* with output that is not read */
 };
 
@@ -50,15 +50,16 @@ struct log_reader *log_reader_new(const struct job_effects *effects,
 				  const struct catalog *catalog,
 				  struct error *err)
 {
-	struct log_reader *reader = calloc(1, sizeof(*reader));
+	owned(log_reader_free) struct log_reader *reader =
+		calloc(1, sizeof(*reader));
 
-	if (!reader)
+	if (!reader || !(reader->piece = malloc(READ_BYTES)))
 		return error_null(error_nomem(err, "log reader"));
 	reader->effects = effects;
 	reader->changes = changes;
 	reader->catalog = catalog;
 	TAILQ_INIT(&reader->behind);
-	return reader;
+	return take(reader);
 }
 
 void log_reader_free(struct log_reader *reader)
@@ -66,6 +67,7 @@ void log_reader_free(struct log_reader *reader)
 	if (!reader)
 		return;
 	log_formats_free(reader->formats);
+	free(reader->piece);
 	free(reader);
 }
 
@@ -90,17 +92,14 @@ void gang_output_free(struct gang_output *output)
 }
 OWNED_POINTER(struct gang_output, gang_output_free)
 
-/* Found, or made; NULL: ENOMEM. */
-static struct gang_output *output_of(struct log_reader *reader,
-				     struct gang *gang)
+struct gang_output *gang_output_new(struct log_reader *reader,
+				    struct gang *gang, struct error *err)
 {
-	owned(gang_output_free) struct gang_output *output = NULL;
+	owned(gang_output_free) struct gang_output *output =
+		calloc(1, sizeof(*output));
 
-	if (gang_output(gang))
-		return gang_output(gang);
-	output = calloc(1, sizeof(*output));
 	if (!output)
-		return NULL;
+		return error_null(error_nomem(err, "output"));
 	output->reader = reader;
 	output->gang = gang;
 	output->is_new = true;
@@ -109,8 +108,7 @@ static struct gang_output *output_of(struct log_reader *reader,
 		samplings_new(reader->effects, job_id(gang_job(gang)),
 			      job_attempt(gang_job(gang)), gang_nodes(gang));
 	if (!output->indexes || !output->samplings)
-		return NULL;
-	gang_set_output(gang, output);
+		return error_null(error_nomem(err, "output"));
 	return take(output);
 }
 
@@ -124,13 +122,10 @@ static void list(struct gang_output *output)
 	reader->effects->read_soon(reader->effects->arg);
 }
 
-void log_reader_wake(struct log_reader *reader, const struct task *task,
-		     const char *stream)
+void log_reader_wake(const struct task *task, const char *stream)
 {
-	struct gang_output *output = output_of(reader, task_gang(task));
+	struct gang_output *output = gang_output(task_gang(task));
 
-	if (!output)
-		return;
 	output->indexes[task_rank(task)].is_new |=
 		stream_index_is_index(stream);
 	output->is_new |= task_stream_is_output(task, stream);
@@ -142,9 +137,7 @@ void log_reader_wake(struct log_reader *reader, const struct task *task,
 
 const struct log_reading *log_reader_first(const struct gang *gang)
 {
-	return gang_output(gang) && gang_output(gang)->count
-		       ? gang_output(gang)->readings[0]
-		       : NULL;
+	return gang_output(gang)->count ? gang_output(gang)->readings[0] : NULL;
 }
 
 /* The formats of the catalog; NULL: ENOMEM. */
@@ -378,25 +371,27 @@ bool log_reader_tells_life(struct log_reader *reader, const struct gang *gang)
 	return rules && extract_rules_life(rules);
 }
 
-static void tell_life(struct gang_output *output)
+/* Is there a new sign of life? */
+static bool life_read(struct gang_output *output)
 {
-	const struct log_reader *reader = output->reader;
-	uint64_t lives = 0;
+	uint64_t lives = 0, before = output->lives;
 
+	if (!log_reader_tells_life(output->reader, output->gang))
+		return false;
 	for (size_t i = 0; i < output->count; i++) {
 		const struct extract *extract =
 			log_reading_extract(output->readings[i]);
 
 		lives += extract ? extract_lives(extract) : 0;
 	}
-	if (lives > output->lives)
-		gang_heard(output->gang, effects_mono_ms(reader->effects));
 	output->lives = lives;
+	return lives > before;
 }
 
 /* Read everything but the samples. True: there is more. */
-static bool read_output(struct gang_output *output, char *piece)
+static bool read_output(struct gang_output *output, struct log_read *read)
 {
+	char *piece = output->reader->piece;
 	bool more = false, changed = false;
 
 	if (find_streams(output) < 0)
@@ -404,40 +399,40 @@ static bool read_output(struct gang_output *output, char *piece)
 	for (size_t i = 0; i < output->count; i++)
 		more |= log_reading_some(output->readings[i], piece, READ_BYTES,
 					 &changed);
-	if (log_reader_tells_life(output->reader, output->gang))
-		tell_life(output);
+	read->alive = life_read(output);
 	if (changed)
 		changes_progress(output->reader->changes);
 	return more;
 }
 
 /* Samples arrive every second; other output is read only if it is new. */
-static bool read_some(struct gang_output *output, char *piece)
+static bool read_some(struct gang_output *output, struct log_read *read)
 {
-	bool more = samplings_read(output->samplings, piece, READ_BYTES);
+	bool more = samplings_read(output->samplings, output->reader->piece,
+				   READ_BYTES);
 
 	if (output->is_new)
-		output->is_new = read_output(output, piece);
+		output->is_new = read_output(output, read);
 	return more || output->is_new;
 }
 
-void log_reader_run(struct log_reader *reader)
+bool log_reader_next(struct log_reader *reader, struct log_read *read)
 {
-	owned_free char *piece = malloc(READ_BYTES);
+	struct gang_output *output = TAILQ_FIRST(&reader->behind);
 
-	for (int i = 0; piece && i < READ_TURN; i++) {
-		struct gang_output *output = TAILQ_FIRST(&reader->behind);
+	if (!output)
+		return false;
+	*read = (struct log_read){ .gang = output->gang };
+	TAILQ_REMOVE(&reader->behind, output, by_reader);
+	output->listed = read_some(output, read);
+	if (output->listed)
+		TAILQ_INSERT_TAIL(&reader->behind, output, by_reader);
+	read->whole = !output->listed;
+	return true;
+}
 
-		if (!output)
-			return;
-		TAILQ_REMOVE(&reader->behind, output, by_reader);
-		output->listed = read_some(output, piece);
-		if (output->listed)
-			TAILQ_INSERT_TAIL(&reader->behind, output, by_reader);
-		else
-			job_life(gang_job(output->gang))
-				->advance(gang_job(output->gang));
-	}
+void log_reader_rest(struct log_reader *reader)
+{
 	if (!TAILQ_EMPTY(&reader->behind))
 		reader->effects->read_soon(reader->effects->arg);
 }
@@ -515,11 +510,11 @@ static bool all_read(struct gang_output *output)
 	return true;
 }
 
-bool log_reader_done(struct log_reader *reader, struct gang *gang)
+bool log_reader_done(const struct gang *gang)
 {
-	struct gang_output *output = output_of(reader, gang);
+	struct gang_output *output = gang_output(gang);
 
-	if (!output || find_streams(output) < 0)
+	if (find_streams(output) < 0)
 		return false;
 	if (!all_read(output)) {
 		output->is_new = true;
@@ -559,7 +554,7 @@ const struct extract *log_reader_extract(const struct gang *gang)
 
 const char *log_reader_stream(const struct gang *gang, size_t number)
 {
-	return gang_output(gang) && number < gang_output(gang)->count
+	return number < gang_output(gang)->count
 		       ? log_reading_stream(gang_output(gang)->readings[number])
 		       : NULL;
 }

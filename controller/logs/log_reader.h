@@ -1,7 +1,7 @@
 /* log_reader.h - reads metrics from the stored output of jobs.
  *
  * It reads the stored files, never messages: after a restart it reads the same
- * bytes again and gets the same metrics. Its state for a gang is gang_output().
+ * bytes again and gets the same metrics.
  */
 #ifndef CONTROLLER_LOGS_LOG_READER_H
 #define CONTROLLER_LOGS_LOG_READER_H
@@ -22,20 +22,36 @@ struct log_reader *log_reader_new(const struct job_effects *effects,
 				  const struct catalog *catalog,
 				  struct error *err);
 void log_reader_free(struct log_reader *reader); /* after the last gang */
+OWNED_POINTER(struct log_reader, log_reader_free)
 
-/* Bytes of that stream of the task were stored. */
-void log_reader_wake(struct log_reader *reader, const struct task *task,
-		     const char *stream);
-
-/* Read a few pieces of several jobs. If there is more, it requests another call
- * (effects.h: read_soon).
+/* The reader's state for the output of a gang. The caller keeps it as
+ * gang_output() and frees it before the gang.
  */
-void log_reader_run(struct log_reader *reader);
+struct gang_output *gang_output_new(struct log_reader *reader,
+				    struct gang *gang, struct error *err);
+void gang_output_free(struct gang_output *output);
+
+/* Bytes of that stream of the task were stored. It requests a call of
+ * log_reader_next() (effects.h: read_soon).
+ */
+void log_reader_wake(const struct task *task, const char *stream);
+
+/* What a turn of reading found. */
+struct log_read {
+	struct gang *gang; /* whose output was read */
+	bool alive; /* it has a new sign of life (log_reader_tells_life) */
+	bool whole; /* all of it that is stored is read */
+};
+
+/* Read a piece of the next job's output. False: nothing is left to read. */
+bool log_reader_next(struct log_reader *reader, struct log_read *read);
+/* After the last log_reader_next() of a turn: request the next turn. */
+void log_reader_rest(struct log_reader *reader);
 
 /* Is all output with metrics read? If not, reading continues in the background,
- * and gang_advance() is called at its end.
+ * and log_reader_next() tells its end.
  */
-bool log_reader_done(struct log_reader *reader, struct gang *gang);
+bool log_reader_done(const struct gang *gang);
 
 /* Are there log rules for the gang's output? If the job names neither a format
  * nor a framework, the format is detected, as with `log: auto`.
@@ -72,8 +88,5 @@ const struct log_reading *log_reader_first(const struct gang *gang);
 const struct extract *log_reader_extract(const struct gang *gang);
 const char *log_reader_stream(const struct gang *gang, size_t number);
 const struct samplings *log_reader_samplings(const struct gang *gang);
-
-/* Free the state for the gang's output. */
-void gang_output_free(struct gang_output *output);
 
 #endif

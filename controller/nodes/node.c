@@ -220,7 +220,7 @@ bool node_taken(const struct node *node, const struct message_hello *hello)
 }
 
 int node_join(struct nodes *nodes, struct node *node, struct wire_peer *peer,
-	      const char *public, struct message_hello *hello,
+	      const char *public, struct message_hello *hello, uint64_t *lost,
 	      struct error *err)
 {
 	owned_free char *vendor = NULL;
@@ -252,7 +252,7 @@ int node_join(struct nodes *nodes, struct node *node, struct wire_peer *peer,
 	    (hello->instance && !instance))
 		return error_nomem(err, "node");
 	if (node_devices_take(node, &hello->inventory, &hello->inventory_count,
-			      err) < 0)
+			      lost, err) < 0)
 		return error_prefix(err, "hello");
 	free(node->instance);
 	node->instance = take(instance);
@@ -276,10 +276,11 @@ int node_join(struct nodes *nodes, struct node *node, struct wire_peer *peer,
 }
 
 int node_inventory(struct nodes *nodes, struct node *node,
-		   struct message_inventory *message, struct error *err)
+		   struct message_inventory *message, uint64_t *lost,
+		   struct error *err)
 {
 	if (node_devices_take(node, &message->inventory,
-			      &message->inventory_count, err) < 0)
+			      &message->inventory_count, lost, err) < 0)
 		return -1;
 	if (cJSON_IsObject(node->view.facts)) {
 		cJSON_DeleteItemFromObjectCaseSensitive(node->view.facts,

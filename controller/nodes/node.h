@@ -94,14 +94,15 @@ int node_check_machine(const struct node *node, const char *key,
 		       const char *machine, struct error *err);
 
 /* A session with that key begins: take the data of hello (its inventory is
- * moved).
+ * moved). *lost: devices that the node had before, one bit each.
  */
 int node_join(struct nodes *nodes, struct node *node, struct wire_peer *peer,
-	      const char *public, struct message_hello *hello,
+	      const char *public, struct message_hello *hello, uint64_t *lost,
 	      struct error *err);
-/* Its devices changed; the list is moved. */
+/* Its devices changed; the list is moved. *lost as above. */
 int node_inventory(struct nodes *nodes, struct node *node,
-		   struct message_inventory *message, struct error *err);
+		   struct message_inventory *message, uint64_t *lost,
+		   struct error *err);
 /* Does another agent have a session for the node? Two agents with one key would
  * take each other's jobs away.
  */

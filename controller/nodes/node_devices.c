@@ -5,11 +5,9 @@
  */
 #include "controller/nodes/node_internal.h"
 
-#include "controller/cluster/active_job.h"
 #include "protocol/base/log.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 
 static bool device_lost(const struct device_info *device)
@@ -57,36 +55,6 @@ static int check(const struct device_info *list, size_t count,
 	return 0;
 }
 
-static void record_lost(struct task *task, const struct device_info *device)
-{
-	const char *why = device->text ? device->text : "it has disappeared";
-	cJSON *data = cJSON_CreateObject();
-
-	cJSON_AddStringToObject(data, "node", task_node(task)->view.name);
-	cJSON_AddNumberToObject(data, "rank", task_rank(task));
-	cJSON_AddNumberToObject(data, "device", device->index);
-	if (device->bus_id)
-		cJSON_AddStringToObject(data, "bus_id", device->bus_id);
-	cJSON_AddStringToObject(data, "text", why);
-	log_warning("job=%" PRIu64 " rank=%u lost device %u of node=%s: %s",
-		    job_id(task_job(task)), task_rank(task), device->index,
-		    task_node(task)->view.name, why);
-	job_life(task_job(task))
-		->event(task_job(task), JOB_EVENT_DEVICE, data, NULL);
-}
-
-static void record_lost_devices(struct node *node, uint64_t lost)
-{
-	struct task *task;
-
-	for (task = node_first_task(node); task; task = node_next_task(task)) {
-		for (size_t i = 0; i < node->view.inventory_count; i++)
-			if ((task_devices(task) & lost) >> i & 1 &&
-			    !job_state_final(job_state(task_job(task))))
-				record_lost(task, &node->view.inventory[i]);
-	}
-}
-
 static void log_changes(const struct node *node, uint64_t lost, uint64_t back)
 {
 	for (size_t i = 0; i < node->view.inventory_count; i++) {
@@ -105,7 +73,7 @@ static void log_changes(const struct node *node, uint64_t lost, uint64_t back)
 }
 
 int node_devices_take(struct node *node, struct device_info **list,
-		      size_t *count, struct error *err)
+		      size_t *count, uint64_t *newly_lost, struct error *err)
 {
 	uint64_t before =
 		lost_of(node->view.inventory, node->view.inventory_count);
@@ -120,7 +88,7 @@ int node_devices_take(struct node *node, struct device_info **list,
 	*count = 0;
 	lost = lost_of(node->view.inventory, node->view.inventory_count);
 	log_changes(node, lost & ~before, before & ~lost);
-	record_lost_devices(node, lost & ~before);
+	*newly_lost = lost & ~before;
 	for (size_t i = 0; i < node->view.inventory_count; i++)
 		node->parts[i] = (struct slot_device){
 			.numa = node->view.inventory[i].numa,

@@ -55,13 +55,13 @@ void node_tell(struct nodes *nodes, struct node *node);
 
 /* node_devices.c: the devices of a node, as its agent reports them. */
 
-/* Take over a list (moved: *count is 0 afterwards). Jobs that hold a newly lost
- * device get JOB_EVENT_DEVICE, and go on. An empty list: only the number of
- * devices is known. EPROTO: more than SCHEDULER_DEVICES_MAX, or an index that
- * is not the position in the list; nothing is changed then.
+/* Take over a list (moved: *count is 0 afterwards). *newly_lost: those that the
+ * list before had, one bit each. An empty list: only the number of devices is
+ * known. EPROTO: more than SCHEDULER_DEVICES_MAX, or an index that is not the
+ * position in the list; nothing is changed then.
  */
 int node_devices_take(struct node *node, struct device_info **list,
-		      size_t *count, struct error *err);
+		      size_t *count, uint64_t *newly_lost, struct error *err);
 void node_devices_clear(struct node *node);
 
 /* The list as JSON, which the caller deletes; and the list from JSON. */

@@ -226,9 +226,10 @@ static void log_close(void *arg, uint64_t job, uint32_t attempt)
 		check_job_ended(world, ended);
 }
 
-static bool files_here(void *arg, struct task *task)
+static int fetch(void *arg, struct node *node, const char *hash, uint64_t bytes,
+		 struct error *err)
 {
-	return true;
+	return 1;
 }
 
 static int keep_files(void *arg, struct job *job, cJSON **list,
@@ -265,7 +266,7 @@ static const struct job_effects effects = {
 	.log_time = log_time,
 	.log_sync = log_sync,
 	.log_close = log_close,
-	.files_here = files_here,
+	.fetch = fetch,
 	.keep_files = keep_files,
 };
 
@@ -567,8 +568,8 @@ static void join(struct world *world, struct agent *agent, uint32_t session)
 	if (!agent->peer)
 		abort();
 	*agent->peer = (struct wire_peer){ agent, session };
-	if (node_join(world->parts.nodes, node, agent->peer, agent->key, &hello,
-		      &err) < 0) {
+	if (jobs_node_joins(world->jobs, node, agent->peer, agent->key, &hello,
+			    &err) < 0) {
 		/* No room for its row: it tries again. */
 		node_gone(world, agent);
 		wire_cut(agent);

@@ -2,7 +2,7 @@
  */
 #include "tests/simulation/simulation.h"
 
-#include "controller/jobs/adaptive_repeats.h"
+#include "controller/jobs/repeats.h"
 #include "controller/jobs/gang.h"
 #include "controller/jobs/job.h"
 #include "controller/jobs/node_events.h"
@@ -85,7 +85,7 @@ static void submit(struct world *world)
 	world_trace(world, "submit job %lu of %u nodes", (unsigned long)id,
 		    spec.nodes);
 	if (job_submit(world->jobs, SIM_SWEEP, id, &spec, &err) < 0) {
-		adaptive_repeats_undo(world->jobs, SIM_SWEEP, id);
+		repeats_undo(world->jobs, SIM_SWEEP, id);
 		store_undo(world->store, &mark);
 		return;
 	}
@@ -144,7 +144,7 @@ static void retry(struct world *world)
 	job = job_find(world->parts.table, id);
 	if (job && !job->gang)
 		job_forget(job);
-	adaptive_repeats_undo(world->jobs, SIM_SWEEP, retrying.cell);
+	repeats_undo(world->jobs, SIM_SWEEP, retrying.cell);
 	store_undo(store, &mark);
 }
 

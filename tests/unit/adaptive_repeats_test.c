@@ -64,7 +64,7 @@ static void rate(const char *json, double want, const char *name)
 {
 	cJSON *result = cJSON_Parse(json);
 
-	ok(adaptive_repeats_rate(result) == want, "%s", name);
+	ok(repeats_rate(result) == want, "%s", name);
 	cJSON_Delete(result);
 }
 

@@ -4,6 +4,7 @@
 #include "controller/blobs/artifact_fetch.h"
 
 #include "controller/cluster/active_job_internal.h"
+#include "controller/jobs/output.h"
 #include "tests/tap.h"
 #include "controller/nodes/node_internal.h"
 
@@ -81,19 +82,19 @@ int main(void)
 
 	tap_begin(60);
 	bed_init(&bed, 2);
-	artifact_fetch_check(&bed.task);
+	output_limit_files(&bed.task);
 	ok(bed.task.files_count == 2 && bed.task.files[0].content &&
 		   bed.task.files[1].content && !bed.task.files[1].text,
 	   "what was asked for, within its limit, is taken");
 	bed.task.files[1].bytes = 501;
-	artifact_fetch_check(&bed.task);
+	output_limit_files(&bed.task);
 	ok(bed.task.files[0].content && !bed.task.files[1].content,
 	   "the file that goes beyond the limit of all is none");
 	is(bed.task.files[1].text, "it is larger than collect_limit allows",
 	   "and why is told");
 	task_drop_files(&bed.task);
 	bed_init(&bed, 3);
-	artifact_fetch_check(&bed.task);
+	output_limit_files(&bed.task);
 	is_int((long long)bed.task.files_count, 0,
 	       "of more files than were asked for none is taken");
 	task_drop_files(&bed.task);

@@ -20,7 +20,7 @@ static int turn(struct jobs_bed *bed)
 
 	do {
 		store_commit(bed->store, NULL);
-		dependencies_settle(bed->jobs);
+		jobs_decide(bed->jobs);
 	} while (++turns < 1000 &&
 		 (!TAILQ_EMPTY(&bed->jobs->due) || store_pending(bed->store)));
 	return turns;

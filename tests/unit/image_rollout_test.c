@@ -472,11 +472,10 @@ int main(void)
 	config->logins = parts.logins;
 	config->changes = &changes;
 	config->blobs = blob_service_new(&blobs, top, &err);
-	config->fetches =
-		config->blobs
-			? artifact_fetches_new(bed.world.loop, config->blobs,
-					       parts.table, parts.ingest, &err)
-			: NULL;
+	config->fetches = config->blobs
+				  ? artifact_fetches_new(bed.world.loop,
+							 config->blobs, &err)
+				  : NULL;
 	bed.rollouts =
 		config->fetches ? image_rollouts_new(config, top, &err) : NULL;
 	if (!bed.rollouts)

@@ -131,7 +131,7 @@ static long count_allocations(struct api *api)
 	ok(rc == 0 && job_count(api->table) == JOBS,
 	   "a sweep is taken, with all its jobs: %s", rc < 0 ? err.text : "");
 	job_free_all(api->jobs);
-	adaptive_repeats_free_all(api->jobs);
+	repeats_free_all(api->jobs);
 	store_undo(api->store, &mark);
 	return count;
 }
@@ -160,7 +160,7 @@ static void submitting(struct bed *bed)
 		ok(job_count(api->table) == JOBS,
 		   "allocation %ld is done without: all jobs are there", n);
 		job_free_all(api->jobs);
-		adaptive_repeats_free_all(api->jobs);
+		repeats_free_all(api->jobs);
 		store_undo(api->store, &start);
 	}
 	ok(partial > JOBS, "no memory, at any of %d places", partial);
@@ -183,7 +183,7 @@ static void fail_all(struct api *api)
 						 .first_attempt = 1 },
 			      NULL);
 	job_free_all(api->jobs);
-	adaptive_repeats_free_all(api->jobs);
+	repeats_free_all(api->jobs);
 	store_commit(api->store, NULL);
 }
 
