@@ -4,6 +4,7 @@
 #include "controller/images/image_progress.h"
 #include "controller/jobs/dependencies.h"
 #include "controller/jobs/expected_time.h"
+#include "controller/jobs/allocation.h"
 #include "controller/jobs/hang.h"
 #include "controller/jobs/job.h"
 #include "controller/jobs/unschedulable.h"
@@ -84,25 +85,21 @@ static int add_progress(const struct job *job, struct job_info *to,
 static int add_allocation(const char *text, struct job_info *to,
 			  struct error *err)
 {
-	owned(cJSON_Delete) cJSON *allocation =
-		text ? codec_parse(text, strlen(text), NULL) : NULL;
-	const cJSON *item;
+	struct job_allocation allocation;
 	uint32_t devices = 0;
 	int rc = 0;
 
-	cJSON_ArrayForEach(item, json_get(allocation, "tasks"))
-	{
-		const char *bits = json_get_text(item, "devices");
-		const char *name = json_get_text(item, "node");
-
-		if (rc == 0 && name)
-			rc = strings_add(&to->allocation, name, err);
-		if (bits)
-			devices += (uint32_t)__builtin_popcountll(
-				strtoull(bits, NULL, 16));
+	if (allocation_read(text, &allocation, NULL) < 0)
+		return 0; /* another version wrote it */
+	for (size_t i = 0; rc == 0 && i < allocation.tasks_count; i++) {
+		rc = strings_add(&to->allocation, allocation.tasks[i].node,
+				 err);
+		devices += (uint32_t)__builtin_popcountll(
+			allocation_devices(&allocation.tasks[i]));
 	}
 	if (devices)
 		to->devices = devices;
+	codec_clear(&job_allocation_schema, &allocation);
 	return rc;
 }
 

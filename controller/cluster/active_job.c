@@ -248,24 +248,9 @@ bool task_crowded(const struct task *task)
 	return task->crowded;
 }
 
-bool task_waits(const struct task *task)
-{
-	return task->waits;
-}
-
-struct image_transfer *task_transfer(const struct task *task)
+const struct image_transfer *task_transfer(const struct task *task)
 {
 	return task->transfer;
-}
-
-void task_set_waits(struct task *task, bool waits)
-{
-	task->waits = waits;
-}
-
-void task_set_transfer(struct task *task, struct image_transfer *transfer)
-{
-	task->transfer = transfer;
 }
 
 struct task_hold *task_hold(struct task *task)

@@ -79,12 +79,8 @@ const struct collected_file *task_files(const struct task *task, size_t *count);
 bool task_collecting(const struct task *task);
 /* Are streams of it dropped, because the job has too many? */
 bool task_crowded(const struct task *task);
-/* For sweep_image.c: it must not prepare before the digest is known. */
-bool task_waits(const struct task *task);
-void task_set_waits(struct task *task, bool waits);
-/* For image_progress.c: the transfer of its image; NULL: none is reported. */
-struct image_transfer *task_transfer(const struct task *task);
-void task_set_transfer(struct task *task, struct image_transfer *transfer);
+/* The transfer of its image (image_progress.h); NULL: none is reported. */
+const struct image_transfer *task_transfer(const struct task *task);
 
 /* For node.c: the place of a task on its node. */
 struct task_hold {

@@ -35,12 +35,12 @@ struct task {
 	bool reported;   /* by the report that is being handled */
 	bool collected;  /* all its streams and files are here */
 	bool crowded;    /* it has too many streams; some are dropped */
-	bool waits;      /* of sweep_image.c */
+	bool waits;      /* to prepare, until the image's name is resolved */
 	bool pin_learnt; /* image_pin was compared with the sweep's */
 	struct collected_file *files; /* once it ended */
 	size_t files_count;
 	struct task_hold hold;           /* of node.c */
-	struct image_transfer *transfer; /* of image_progress.c */
+	struct image_transfer *transfer; /* of image_progress.h; NULL: none */
 };
 
 /* The part of a job that exists while it holds nodes. */

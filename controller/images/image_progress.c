@@ -28,15 +28,11 @@ static const struct message_progress *report_of(const struct task *task)
 	return transfer ? &transfer->report : NULL;
 }
 
-void image_progress_clear(struct task *task)
+void image_transfer_free(struct image_transfer *transfer)
 {
-	struct image_transfer *transfer = task_transfer(task);
-
-	if (!transfer)
-		return;
-	codec_clear(schema(), &transfer->report);
+	if (transfer)
+		codec_clear(schema(), &transfer->report);
 	free(transfer);
-	task_set_transfer(task, NULL);
 }
 
 static bool moved(const struct message_progress *from,
@@ -48,11 +44,11 @@ static bool moved(const struct message_progress *from,
 	       strcmp(from->phase, to->phase) != 0;
 }
 
-void image_progress_keep(struct task *task,
+void image_transfer_keep(struct image_transfer **transfer,
 			 const struct message_progress *progress,
 			 int64_t now_ms)
 {
-	const struct image_transfer *was = task_transfer(task);
+	const struct image_transfer *was = *transfer;
 	owned_free struct image_transfer *now = malloc(sizeof(*now));
 
 	if (!now || codec_copy(schema(), progress, &now->report, NULL) < 0)
@@ -61,8 +57,8 @@ void image_progress_keep(struct task *task,
 	now->moved_ms = !was || moved(&was->report, &now->report)
 				? now_ms
 				: was->moved_ms;
-	image_progress_clear(task);
-	task_set_transfer(task, take(now));
+	image_transfer_free(*transfer);
+	*transfer = take(now);
 }
 
 static bool extracting(const struct message_progress *transfer)

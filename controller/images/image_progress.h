@@ -14,10 +14,11 @@
 /* Store a node's report in place of the last one. Without memory the last one
  * stays.
  */
-void image_progress_keep(struct task *task,
+struct image_transfer;
+void image_transfer_keep(struct image_transfer **transfer,
 			 const struct message_progress *progress,
 			 int64_t now_ms);
-void image_progress_clear(struct task *task);
+void image_transfer_free(struct image_transfer *transfer);
 
 /* The transfer to the task's node; *to stays NULL if there is none. While
  * layers are unpacked, done_bytes are the unpacked ones. A stalled transfer has

@@ -36,21 +36,16 @@ struct sweep_image {
 
 struct sweep_images {
 	struct store *store;
-	const struct job_table *table;
-	void *tree;     /* tsearch(3), of struct sweep_image */
-	size_t waiting; /* tasks */
+	void *tree; /* tsearch(3), of struct sweep_image */
 };
 
-struct sweep_images *sweep_images_new(struct store *store,
-				      const struct job_table *table,
-				      struct error *err)
+struct sweep_images *sweep_images_new(struct store *store, struct error *err)
 {
 	struct sweep_images *images = calloc(1, sizeof(*images));
 
 	if (!images)
 		return error_null(error_nomem(err, "images"));
 	images->store = store;
-	images->table = table;
 	return images;
 }
 
@@ -289,25 +284,17 @@ const char *sweep_image_digest(struct sweep_images *images,
 	return image && !image->build ? image->found : NULL;
 }
 
-void sweep_image_stop_waiting(struct sweep_images *images, struct task *task)
-{
-	images->waiting -= task_waits(task);
-	task_set_waits(task, false);
-}
-
-bool sweep_image_may_prepare(struct sweep_images *images, struct task *task)
+bool sweep_image_may_prepare(struct sweep_images *images,
+			     const struct task *task)
 {
 	struct sweep_image *image = resolved_image(images, task_job(task));
 	uint64_t job = job_id(task_job(task));
 
-	sweep_image_stop_waiting(images, task);
 	if (!image || image->found || image->build)
 		return true;
 	if (!image->asking)
 		image->asking = job;
-	task_set_waits(task, image->asking != job || task_rank(task) != 0);
-	images->waiting += task_waits(task);
-	return !task_waits(task);
+	return image->asking == job && task_rank(task) == 0;
 }
 
 /* Can the name resolve to that? An id may be of any image; a digest must be of
@@ -380,21 +367,4 @@ void sweep_image_release(const struct job *job)
 
 	if (image->asking == job_id(job))
 		image->asking = 0;
-}
-
-void sweep_images_wake(struct sweep_images *images,
-		       void (*wake)(struct task *task))
-{
-	struct gang *gang;
-
-	if (!images->waiting)
-		return;
-	for (gang = gang_first(images->table); gang; gang = gang_next(gang)) {
-		if (job_state(gang_job(gang)) != JOB_PREPARING)
-			continue;
-		for (uint32_t i = 0; i < gang_nodes(gang); i++)
-			if (task_waits(gang_task(gang, i)) &&
-			    sweep_image_may_prepare(images, gang_task(gang, i)))
-				wake(gang_task(gang, i));
-	}
 }

@@ -24,9 +24,7 @@ struct store;
 
 /* The arguments are borrowed. Free it after the last job. */
 struct sweep_images;
-struct sweep_images *sweep_images_new(struct store *store,
-				      const struct job_table *table,
-				      struct error *err);
+struct sweep_images *sweep_images_new(struct store *store, struct error *err);
 void sweep_images_free(struct sweep_images *images);
 
 /* The image that a job with this spec needs. Jobs of a sweep with the same
@@ -57,12 +55,10 @@ const char *sweep_image_digest(struct sweep_images *images,
 			       const struct job *job);
 
 /* May this task prepare now? False: it waits for another one, which resolves
- * the name; sweep_images_wake() calls for it.
+ * the name. Ask again when a name is resolved, or a job has ended.
  */
-bool sweep_image_may_prepare(struct sweep_images *images, struct task *task);
-
-/* The task need not prepare any more. */
-void sweep_image_stop_waiting(struct sweep_images *images, struct task *task);
+bool sweep_image_may_prepare(struct sweep_images *images,
+			     const struct task *task);
 
 enum image_learnt {
 	IMAGE_SAME,     /* the sweep has the same already, or needs none */
@@ -80,11 +76,5 @@ enum image_learnt sweep_image_learn(struct sweep_images *images,
 
 /* The job ends: another one may resolve the name. */
 void sweep_image_release(const struct job *job);
-
-/* Call wake() for each waiting task that may prepare now. It must not remove a
- * gang from the table.
- */
-void sweep_images_wake(struct sweep_images *images,
-		       void (*wake)(struct task *task));
 
 #endif

@@ -41,6 +41,8 @@ struct jobs {
 	TAILQ_HEAD(, trial) ended;
 	/* gang.c */
 	bool schedule_due;
+	/* node_commands.c */
+	size_t waiting; /* tasks with `waits` */
 };
 
 #endif

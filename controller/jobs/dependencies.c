@@ -1,6 +1,7 @@
 /* dependencies.c - holds jobs that depend on others until those have ended.
  */
 #include "controller/jobs/dependencies.h"
+#include "controller/jobs/allocation.h"
 #include "controller/jobs/core.h"
 #include "controller/nodes/node.h"
 #include "controller/store/store.h"
@@ -122,22 +123,16 @@ static void describe_end(const struct job_row *row, char *text, size_t size)
 
 static int read_pins(struct look *look, const char *text)
 {
-	cJSON *allocation = codec_parse(text, strlen(text), NULL);
-	const cJSON *tasks =
-		cJSON_GetObjectItemCaseSensitive(allocation, "tasks");
-	const cJSON *item;
+	struct job_allocation allocation;
 	int rc = 0;
 
-	look->pins = calloc((size_t)cJSON_GetArraySize(tasks) + 1,
-			    sizeof(*look->pins));
-	cJSON_ArrayForEach(item, tasks)
-	{
-		const char *name = cJSON_GetStringValue(
-			cJSON_GetObjectItemCaseSensitive(item, "node"));
+	if (allocation_read(text, &allocation, NULL) < 0)
+		return -1;
+	look->pins = calloc(allocation.tasks_count + 1, sizeof(*look->pins));
+	for (size_t i = 0; look->pins && i < allocation.tasks_count; i++) {
 		const struct node *node =
-			look->pins && name
-				? node_get(look->jobs->nodes, name, NULL)
-				: NULL;
+			node_get(look->jobs->nodes, allocation.tasks[i].node,
+				 NULL);
 
 		if (node)
 			look->pins[look->pins_count++] =
@@ -145,7 +140,7 @@ static int read_pins(struct look *look, const char *text)
 		else
 			rc = -1;
 	}
-	cJSON_Delete(allocation);
+	codec_clear(&job_allocation_schema, &allocation);
 	return look->pins ? rc : -1;
 }
 
@@ -157,8 +152,7 @@ static int read_row(const struct job_row *row, void *arg)
 	if (row->state == JOB_FAILED || row->state == JOB_CANCELLED)
 		describe_end(row, look->why, sizeof(look->why));
 	if (row->state == JOB_COMPLETED && look->want_pins)
-		return read_pins(look,
-				 row->allocation ? row->allocation : "{}");
+		return read_pins(look, row->allocation);
 	return 0;
 }
 

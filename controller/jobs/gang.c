@@ -2,9 +2,9 @@
  */
 #include "controller/jobs/gang.h"
 #include "controller/images/sweep_image.h"
-#include "controller/jobs/conclude.h"
 #include "controller/jobs/core.h"
 #include "controller/jobs/expected_time.h"
+#include "controller/jobs/finish.h"
 #include "controller/jobs/homogeneity.h"
 #include "controller/jobs/job.h"
 #include "controller/jobs/node_commands.h"
@@ -160,7 +160,7 @@ static bool end_collecting(struct job *job, enum failure failure, char *text,
 static void end_task(struct task *task, bool commanded)
 {
 	if (task->waits || !commanded) {
-		sweep_image_stop_waiting(task->job->jobs->images, task);
+		node_command_forget(task);
 		task->state = TASK_ENDED;
 		task->collected = true;
 	} else if (task->state != TASK_ENDED) {
@@ -438,7 +438,7 @@ void gang_advance(struct job *job)
 	if (job->state == JOB_COLLECTING &&
 	    all_tasks(job, TASK_ENDED, TASK_ENDED) && all_collected(job) &&
 	    log_reader_done(job->gang))
-		job_conclude(job);
+		job_finish(job);
 }
 
 void gang_resume(struct job *job)

@@ -6,6 +6,7 @@
 #include "controller/images/logins.h"
 #include "controller/images/sweep_image.h"
 #include "controller/jobs/repeats.h"
+#include "controller/jobs/allocation.h"
 #include "controller/jobs/core.h"
 #include "controller/jobs/dependencies.h"
 #include "controller/logs/log_formats.h"
@@ -116,39 +117,39 @@ void job_free_all(struct jobs *jobs)
 
 /* The store's row of the job's state. */
 
-static cJSON *allocation_json(const struct job *job)
+#define DEVICES_TEXT 24 /* bytes of a hexadecimal number */
+
+/* Append the text of the gang's allocation. */
+static int write_allocation(const struct gang *gang, struct buffer *text,
+			    struct error *err)
 {
-	const struct gang *gang = job->gang;
-	cJSON *allocation = cJSON_CreateObject();
-	cJSON *tasks;
+	uint32_t count = gang ? gang->spec.nodes : 0;
+	owned_free struct allocated_task *tasks =
+		calloc(count + 1, sizeof(*tasks));
+	owned_free char(*devices)[DEVICES_TEXT] =
+		calloc(count + 1, sizeof(*devices));
+	struct job_allocation allocation = {
+		.tasks = tasks,
+		.tasks_count = count,
+	};
 
-	if (!gang)
-		return allocation;
-	cJSON_AddNumberToObject(allocation, "port", gang->port);
-	if (gang->address)
-		cJSON_AddStringToObject(allocation, "address", gang->address);
-	if (gang->addresses.count)
-		cJSON_AddItemToObject(
-			allocation, "addresses",
-			cJSON_CreateStringArray((const char *const *)
-							gang->addresses.items,
-						(int)gang->addresses.count));
-	tasks = cJSON_AddArrayToObject(allocation, "tasks");
-	for (uint32_t i = 0; i < gang->spec.nodes; i++) {
-		const struct task *task = &gang->tasks[i];
-		cJSON *item = cJSON_CreateObject();
-		char devices[32];
-
-		snprintf(devices, sizeof(devices), "%" PRIx64,
-			 task_devices(task));
-		cJSON_AddStringToObject(item, "node",
-					task_node(task)
-						? node_name(task_node(task))
-						: "");
-		cJSON_AddStringToObject(item, "devices", devices);
-		cJSON_AddItemToArray(tasks, item);
+	if (!tasks || !devices)
+		return error_nomem(err, "allocation");
+	if (gang) {
+		allocation.port = gang->port;
+		allocation.address = gang->address;
+		allocation.addresses = gang->addresses;
 	}
-	return allocation;
+	for (uint32_t i = 0; i < count; i++) {
+		const struct task *task = &gang->tasks[i];
+		const struct node *node = task_node(task);
+
+		snprintf(devices[i], DEVICES_TEXT, "%" PRIx64,
+			 task_devices(task));
+		tasks[i].node = (char *)(node ? node_name(node) : "");
+		tasks[i].devices = devices[i];
+	}
+	return codec_encode(&job_allocation_schema, &allocation, text, err);
 }
 
 /* A job that is queued again has no failure; an event tells what ended the
@@ -217,8 +218,6 @@ static int record(const struct job *job, enum job_event event,
 {
 	owned(buffer_clear) struct buffer text;
 	owned(buffer_clear) struct buffer allocated;
-	cJSON *allocation =
-		changes_allocation(event) ? allocation_json(job) : NULL;
 	struct event_row event_row = {
 		.job = job->id,
 		.attempt = row->attempt,
@@ -231,15 +230,14 @@ static int record(const struct job *job, enum job_event event,
 	buffer_init(&allocated, STORE_TEXT_MAX);
 	if (data)
 		rc = codec_print(data, &text, err);
-	if (rc == 0 && allocation)
-		rc = codec_print(allocation, &allocated, err);
+	if (rc == 0 && changes_allocation(event))
+		rc = write_allocation(job->gang, &allocated, err);
 	event_row.data = data ? text.data : NULL;
-	row->allocation = allocation ? allocated.data : NULL;
+	row->allocation = changes_allocation(event) ? allocated.data : NULL;
 	if (rc == 0)
 		rc = put(job->jobs->store, &event_row, job->stored,
 			 changes_row(event) ? row : NULL, err);
 	row->allocation = NULL;
-	cJSON_Delete(allocation);
 	return rc;
 }
 
@@ -440,41 +438,27 @@ static struct job *job_from_row(struct jobs *jobs, const struct job_row *row,
 /* Give the tasks the nodes that the store's allocation names. */
 static int load_allocation(struct job *job, const char *text, struct error *err)
 {
-	cJSON *allocation = codec_parse(text, strlen(text), err);
-	const cJSON *tasks =
-		cJSON_GetObjectItemCaseSensitive(allocation, "tasks");
-	const cJSON *port =
-		cJSON_GetObjectItemCaseSensitive(allocation, "port");
-	const char *address = cJSON_GetStringValue(
-		cJSON_GetObjectItemCaseSensitive(allocation, "address"));
-	const cJSON *item;
+	struct gang *gang = job->gang;
+	struct job_allocation allocation;
 	uint32_t rank = 0;
 
-	job->gang->port = cJSON_IsNumber(port) ? (uint32_t)port->valueint : 0;
-	job->gang->address = address ? strdup(address) : NULL;
-	cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(allocation,
-								  "addresses"))
-	{
-		if (cJSON_IsString(item))
-			strings_add(&job->gang->addresses, item->valuestring,
-				    NULL);
-	}
-	cJSON_ArrayForEach(item, tasks)
-	{
-		const char *name = cJSON_GetStringValue(
-			cJSON_GetObjectItemCaseSensitive(item, "node"));
-		const char *devices = cJSON_GetStringValue(
-			cJSON_GetObjectItemCaseSensitive(item, "devices"));
-		struct node *node =
-			name ? node_get(job->jobs->nodes, name, err) : NULL;
+	if (allocation_read(text, &allocation, err) < 0)
+		return error_prefix(err, "job %" PRIu64, job->id);
+	gang->port = allocation.port;
+	gang->address = take(allocation.address);
+	gang->addresses = allocation.addresses;
+	allocation.addresses = (struct strings){ 0 };
+	while (rank < allocation.tasks_count && rank < gang->spec.nodes) {
+		const struct allocated_task *task = &allocation.tasks[rank];
+		struct node *node = node_get(job->jobs->nodes, task->node, err);
 
-		if (!node || !devices || rank >= job->gang->spec.nodes)
+		if (!node)
 			break;
-		node_assign(job->jobs->nodes, &job->gang->tasks[rank++], node,
-			    strtoull(devices, NULL, 16));
+		node_assign(job->jobs->nodes, &gang->tasks[rank++], node,
+			    allocation_devices(task));
 	}
-	cJSON_Delete(allocation);
-	return rank == job->gang->spec.nodes
+	codec_clear(&job_allocation_schema, &allocation);
+	return rank == gang->spec.nodes
 		       ? 0
 		       : error_set(err, EPROTO,
 				   "job %" PRIu64
@@ -492,8 +476,7 @@ int job_load(struct jobs *jobs, const struct job_row *row, struct error *err)
 		return job_queue(job, err);
 	if (job_make_gang(job, err) < 0)
 		return -1;
-	return load_allocation(job, row->allocation ? row->allocation : "{}",
-			       err);
+	return load_allocation(job, row->allocation, err);
 }
 
 /* Containers of the old attempt are still being removed. */
@@ -601,9 +584,9 @@ int job_make_gang(struct job *job, struct error *err)
 
 static void task_clear(struct task *task)
 {
-	sweep_image_stop_waiting(task->job->jobs->images, task);
+	task->job->jobs->waiting -= task->waits;
 	task_drop_files(task);
-	image_progress_clear(task);
+	image_transfer_free(task->transfer);
 	node_release(task->job->jobs->nodes, task);
 	free(task->text);
 	free(task->image_id);

@@ -33,7 +33,7 @@ static int open_parts(struct jobs *jobs, const struct jobs_config *config,
 	if (!jobs->table || !jobs->queue)
 		return -1;
 	jobs->nodes = nodes_new(jobs->effects, jobs->store, jobs->changes, err);
-	jobs->images = sweep_images_new(jobs->store, jobs->table, err);
+	jobs->images = sweep_images_new(jobs->store, err);
 	jobs->logins =
 		sweep_logins_new(jobs->store, config->key, config->former, err);
 	jobs->reader = log_reader_new(jobs->effects, jobs->changes,

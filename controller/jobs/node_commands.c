@@ -27,7 +27,10 @@ void node_command_prepare(struct task *task)
 	struct message_prepare prepare;
 	struct error err;
 
-	if (!sweep_image_may_prepare(task->job->jobs->images, task))
+	node_command_forget(task);
+	task->waits = !sweep_image_may_prepare(task->job->jobs->images, task);
+	task->job->jobs->waiting += task->waits;
+	if (task->waits)
 		return;
 	if (!task_node(task) || !node_peer(task_node(task)))
 		return;
@@ -49,7 +52,22 @@ void node_command_prepare(struct task *task)
 
 void node_command_waiting(struct jobs *jobs)
 {
-	sweep_images_wake(jobs->images, node_command_prepare);
+	struct gang *gang;
+
+	if (!jobs->waiting)
+		return;
+	for (gang = gang_first(jobs->table); gang; gang = gang_next(gang))
+		for (uint32_t i = 0;
+		     gang->job->state == JOB_PREPARING && i < gang->spec.nodes;
+		     i++)
+			if (gang->tasks[i].waits)
+				node_command_prepare(&gang->tasks[i]);
+}
+
+void node_command_forget(struct task *task)
+{
+	task->job->jobs->waiting -= task->waits;
+	task->waits = false;
 }
 
 void node_command_start(struct task *task)

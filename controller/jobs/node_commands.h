@@ -14,6 +14,8 @@
 void node_command_prepare(struct task *task);
 /* Send it to the tasks that need not wait any more. */
 void node_command_waiting(struct jobs *jobs);
+/* It need not prepare any more. */
+void node_command_forget(struct task *task);
 void node_command_start(struct task *task);
 void node_command_stop(struct task *task);
 /* The job is complete: the task ends without a failure. */

@@ -4,8 +4,8 @@
 #include "controller/jobs/node_events.h"
 #include "controller/images/image_progress.h"
 #include "controller/images/sweep_image.h"
-#include "controller/jobs/conclude.h"
 #include "controller/jobs/core.h"
+#include "controller/jobs/finish.h"
 #include "controller/jobs/gang.h"
 #include "controller/jobs/job.h"
 #include "controller/jobs/node_commands.h"
@@ -177,7 +177,8 @@ void node_event_progress(struct jobs *jobs, struct node *node,
 
 	if (!task || task->state != TASK_PREPARING)
 		return;
-	image_progress_keep(task, progress, effects_mono_ms(jobs->effects));
+	image_transfer_keep(&task->transfer, progress,
+			    effects_mono_ms(jobs->effects));
 	changes_progress(jobs->changes);
 }
 

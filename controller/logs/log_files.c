@@ -189,7 +189,7 @@ static int remove_log(int folder, const char *name, int64_t until_ms,
 	return 0;
 }
 
-int log_store_remove(struct log_store *store, uint64_t job, uint32_t attempt,
+int log_files_remove(struct log_store *store, uint64_t job, uint32_t attempt,
 		     int64_t until_ms, uint64_t *freed, struct error *err)
 {
 	owned(strings_clear) struct strings names = { 0 };
@@ -197,7 +197,6 @@ int log_store_remove(struct log_store *store, uint64_t job, uint32_t attempt,
 	owned_fd int folder = -1;
 	int rc;
 
-	log_store_close(store, job, attempt);
 	rc = log_names(store, job, attempt, &names, &folder, err);
 	for (size_t i = 0; rc == 0 && i < names.count; i++)
 		rc = remove_log(folder, names.items[i], until_ms, freed, err);

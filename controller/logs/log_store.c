@@ -350,3 +350,10 @@ void log_store_close(struct log_store *store, uint64_t job, uint32_t attempt)
 			close_stream(store, stream);
 	}
 }
+
+int log_store_remove(struct log_store *store, uint64_t job, uint32_t attempt,
+		     int64_t until_ms, uint64_t *freed, struct error *err)
+{
+	log_store_close(store, job, attempt);
+	return log_files_remove(store, job, attempt, until_ms, freed, err);
+}

@@ -58,4 +58,8 @@ struct log_path log_path_of(uint64_t job, uint32_t attempt, const char *stream,
 int log_names(const struct log_store *store, uint64_t job, uint32_t attempt,
 	      struct strings *names, int *fd, struct error *err);
 
+/* log_store_remove(), once the streams of the attempt are closed. */
+int log_files_remove(struct log_store *store, uint64_t job, uint32_t attempt,
+		     int64_t until_ms, uint64_t *freed, struct error *err);
+
 #endif

@@ -38,7 +38,7 @@ static void tell(struct task *task, const char *phase, uint64_t done,
 	};
 
 	task->state = TASK_PREPARING;
-	image_progress_keep(task, &progress, now_ms);
+	image_transfer_keep(&task->transfer, &progress, now_ms);
 }
 
 /* A member of the sum, or of a task; -1: not there. */
@@ -181,8 +181,8 @@ static void done(void)
 	ok(cJSON_IsNull(event), "what is there moves no more");
 	cJSON_Delete(event);
 	is_int((long long)sum("nodes_done"), 1, "it is counted");
-	image_progress_clear(&tasks[0]);
-	image_progress_clear(&tasks[1]);
+	image_transfer_free(tasks[0].transfer);
+	image_transfer_free(tasks[1].transfer);
 	ok(!image_progress_summary(&tasks[0], now_ms),
 	   "without one there is nothing to tell");
 }

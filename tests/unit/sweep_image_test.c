@@ -162,7 +162,7 @@ int main(void)
 	bed.gang.spec.vendor = (char *)"a";
 	bed.store = store_new(folder, NULL);
 	bed.table = job_table_new(NULL);
-	bed.images = sweep_images_new(bed.store, bed.table, NULL);
+	bed.images = sweep_images_new(bed.store, NULL);
 	claims(&bed);
 	forms(&bed);
 	uses(&bed);

@@ -1,7 +1,6 @@
-/* conclude.h - ends a job whose output is complete: a new attempt, or final.
- */
-#ifndef CONTROLLER_JOBS_CONCLUDE_H
-#define CONTROLLER_JOBS_CONCLUDE_H
+/* finish.h - finishes a job whose output is complete. */
+#ifndef CONTROLLER_JOBS_FINISH_H
+#define CONTROLLER_JOBS_FINISH_H
 
 #include "controller/cluster/active_job.h"
 
@@ -10,7 +9,7 @@
  * rest. A step that fails, for example on a full disk, is repeated by the next
  * call. May free the job.
  */
-void job_conclude(struct job *job);
+void job_finish(struct job *job);
 
 /* The task's node has discarded it. A final job is freed with its last task. */
 void job_drop_discarded(struct task *task);

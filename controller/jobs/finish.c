@@ -1,17 +1,14 @@
-/* conclude.c - ends a job whose output is complete: it is tried again, or
- * final.
- */
-#include "controller/jobs/conclude.h"
+/* finish.c - finishes a job whose output is complete. */
+#include "controller/jobs/finish.h"
 #include "controller/jobs/core.h"
 #include "controller/jobs/job.h"
 #include "controller/jobs/job_result.h"
 #include "controller/jobs/node_commands.h"
+#include "controller/jobs/retry.h"
 #include "controller/nodes/node.h"
-#include "controller/scheduler/scheduler.h"
 #include "protocol/base/log.h"
 #include "protocol/base/printable.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -56,49 +53,6 @@ static void discard_all(struct job *job)
 		if (!left)
 			return;
 	}
-}
-
-/* An attempt whose node left in time does not count as a retry. */
-static bool may_retry(const struct job *job)
-{
-	if (job->failure == FAILURE_PREEMPTED)
-		return true;
-	return failure_infrastructure(job->failure) && job->code != ENOENT &&
-	       job->attempt - job->first_attempt < job->gang->spec.retries;
-}
-
-/* Discard the old attempt, and queue the job again. */
-static void retry(struct job *job)
-{
-	uint32_t attempt = job->attempt;
-	struct gang *gang = job->gang;
-	uint32_t first = job->first_attempt;
-	struct error err;
-
-	job->first_attempt += job->failure == FAILURE_PREEMPTED;
-	if (job_event(job, JOB_EVENT_RETRY, job_failure_data(job), &err) < 0) {
-		job->first_attempt = first;
-		return;
-	}
-	log_warning("job=%" PRIu64 " attempt=%u failed, trying again: %s: %s",
-		    job->id, attempt, failure_name(job->failure),
-		    job->text ? job->text : "");
-	for (uint32_t i = 0; i < gang->spec.nodes; i++) {
-		const struct message_discard discard = { job->id, attempt, i };
-		struct node *node = task_node(&gang->tasks[i]);
-
-		if (!node_peer(node))
-			continue;
-		node_command_discard(job->jobs, node, &discard);
-		node_add_discard(job->jobs->nodes, node, &discard);
-	}
-	job->jobs->effects->log_close(job->jobs->effects->arg, job->id,
-				      attempt);
-	job_drop_gang(job);
-	job_clear_failure(job);
-	if (queue_add(job->jobs->queue, &job->shape, job->id, job->priority,
-		      &err) < 0)
-		log_error("job=%" PRIu64 ": %s", job->id, err.text);
 }
 
 /* A completed job gets the remarks of its tasks, about their output. */
@@ -156,14 +110,14 @@ static int keep_all(struct job *job, struct error *err)
 	return 0;
 }
 
-void job_conclude(struct job *job)
+void job_finish(struct job *job)
 {
 	enum job_event event = JOB_EVENT_COMPLETE;
 	struct error err = { 0 };
 	int rc = sync_output(job, &err);
 
-	if (rc == 0 && may_retry(job)) {
-		retry(job);
+	if (rc == 0 && job_may_retry(job)) {
+		job_retry(job);
 		return;
 	}
 	if (rc == 0)
