@@ -18,7 +18,6 @@ static api_fn *const queries[QUERY_KINDS] = {
 	[QUERY_EVENTS] = api_events,
 	[QUERY_RESULTS] = api_results,
 	[QUERY_SERIES] = api_series,
-	[QUERY_HISTORY] = api_history,
 	[QUERY_KEYS] = api_keys,
 	[QUERY_TOKENS] = api_tokens,
 	[QUERY_AUDIT] = api_audit,
@@ -30,6 +29,7 @@ static api_fn *const queries[QUERY_KINDS] = {
 
 static api_fn *const requests[MESSAGE_TYPES] = {
 	[MESSAGE_SUBMIT] = api_submit,
+	[MESSAGE_PLAN] = api_plan,
 	[MESSAGE_CANCEL] = api_cancel,
 	[MESSAGE_RETRY] = api_retry,
 	[MESSAGE_STACKS] = api_stacks,

@@ -72,7 +72,7 @@ api_fn api_sweeps, api_sweep, api_text;
 /* jobs.c */
 api_fn api_jobs, api_job, api_events;
 /* results.c */
-api_fn api_results, api_series, api_history;
+api_fn api_results, api_series;
 /* nodes.c */
 api_fn api_nodes, api_node, api_drain, api_label;
 /* keys.c */
@@ -86,6 +86,8 @@ api_fn api_image, api_image_order, api_image_list;
 api_fn api_log_read;
 /* submit.c */
 api_fn api_submit;
+/* plan.c */
+api_fn api_plan;
 /* descriptions.c */
 api_fn api_descriptions;
 /* stacks.c */

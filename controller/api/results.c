@@ -1,17 +1,14 @@
-/* results.c - queries for results, curves, and times of earlier runs. */
+/* results.c - queries for results and curves. */
 #include "controller/api/api.h"
 #include "controller/api/jobs.h"
 #include "controller/api/page.h"
 #include "controller/api/sweeps.h"
-#include "controller/jobs/expected_time.h"
 #include "controller/jobs/job_result.h"
 #include "controller/store/store.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define HISTORY_KEYS_MAX 1000 /* some 20 us for each, 10 for each run */
 
 /* A job's curves are some 100 KiB of JSON to read. */
 #define SERIES_ROWS_MAX 32
@@ -98,31 +95,4 @@ int api_series(struct api_request *request, void *reply, struct error *err)
 	to->more = page.more;
 	to->rows = page_take(&page, &to->rows_count);
 	return rc < 0 ? -1 : 0;
-}
-
-int api_history(struct api_request *request, void *reply, struct error *err)
-{
-	const struct message_query *query = request->message;
-	struct reply_history *to = reply;
-
-	if (query->keys.count > HISTORY_KEYS_MAX)
-		return error_set(err, E2BIG,
-				 "keys: %zu of them; expected at most %d",
-				 query->keys.count, HISTORY_KEYS_MAX);
-	to->history = calloc(query->keys.count + 1, sizeof(*to->history));
-	if (!to->history)
-		return error_nomem(err, "history");
-	for (size_t i = 0; i < query->keys.count; i++) {
-		struct history_info *item = &to->history[to->history_count];
-
-		if (cell_time(request->api->store, query->keys.items[i],
-			      &item->runs, &item->median_ms, err) < 0)
-			return -1;
-		if (!item->runs)
-			continue;
-		to->history_count++;
-		if (string_set(&item->key, query->keys.items[i], err) < 0)
-			return -1;
-	}
-	return 0;
 }

@@ -1,5 +1,5 @@
 /* submit.c - request to submit a sweep. */
-#include "controller/api/api.h"
+#include "controller/api/sweeps.h"
 #include "controller/blobs/blob_service.h"
 #include "controller/blobs/blob_users.h"
 #include "controller/images/logins.h"
@@ -19,7 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SUBMIT_JOBS_MAX 100000       /* in one sweep */
 #define SUBMIT_BYTES_MAX (160 << 20) /* of the specs of one sweep */
 #define TOKENS_MAX 256               /* sweeps searched for a repeated submit */
 #define DROPPED_MAX 1000 /* dropped cells named in one answer, and waiting */
@@ -94,12 +93,8 @@ static int check_size(struct sweep *sweep, struct error *err)
 	const struct sweep_totals *totals = sweep_totals(sweep);
 	char cell[60] = "", reason[160] = "";
 
-	if (totals->jobs > SUBMIT_JOBS_MAX)
-		return error_set(err, E2BIG,
-				 "%s: %zu jobs; expected at most %d in one "
-				 "sweep",
-				 sweep_name(sweep), totals->jobs,
-				 SUBMIT_JOBS_MAX);
+	if (sweep_check_size(sweep, err) < 0)
+		return -1;
 	if (totals->jobs)
 		return check_bytes(sweep, err);
 	if (totals->dropped)

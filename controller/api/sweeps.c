@@ -23,6 +23,18 @@ static void count_one(struct job *job, void *arg)
 	in->count += job_sweep(job) == in->sweep;
 }
 
+int sweep_check_size(const struct sweep *sweep, struct error *err)
+{
+	size_t jobs = sweep_totals(sweep)->jobs;
+
+	return jobs <= SWEEP_JOBS_MAX
+		       ? 0
+		       : error_set(err, E2BIG,
+				   "%s: %zu jobs; expected at most %d in one "
+				   "sweep",
+				   sweep_name(sweep), jobs, SWEEP_JOBS_MAX);
+}
+
 bool sweep_final(const struct api *api, uint64_t sweep)
 {
 	struct in_sweep in = { .sweep = sweep };

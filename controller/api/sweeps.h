@@ -5,6 +5,7 @@
 
 #include "controller/api/api.h"
 #include "controller/store/store.h"
+#include "controller/sweep/sweep.h"
 #include "protocol/message/reply_sweeps.h"
 
 /* Fill *to, which was zero, from the store. sweep 0: the last one. ENOENT: no
@@ -12,6 +13,10 @@
  */
 int sweep_describe_id(const struct api *api, uint64_t sweep,
 		      struct sweep_info *to, struct error *err);
+
+/* E2BIG: it has more than SWEEP_JOBS_MAX jobs. */
+#define SWEEP_JOBS_MAX 100000
+int sweep_check_size(const struct sweep *sweep, struct error *err);
 
 /* Is no job of the sweep active, and no container or spool of it left on a
  * known node?

@@ -120,8 +120,25 @@ static int tree_open(struct tree *tree, struct sweep *sweep, size_t index,
 			  err);
 }
 
+static int submit_workspace_add(struct submit_workspace **list, size_t *count,
+				const char *path, const char *hash,
+				struct error *err)
+{
+	struct submit_workspace *items =
+		reallocarray(*list, *count + 1, sizeof(*items));
+	struct submit_workspace *item;
+
+	if (!items)
+		return error_nomem(err, "workspace");
+	*list = items;
+	item = &items[(*count)++];
+	item->path = strdup(path);
+	item->content = strdup(hash);
+	return item->path && item->content ? 0 : error_nomem(err, "workspace");
+}
+
 int workspaces_bind(struct sweep *sweep, const char *file, struct cli *cli,
-		    struct error *err)
+		    struct message_plan *plan, struct error *err)
 {
 	for (size_t i = 0; i < sweep_workspaces(sweep); i++) {
 		owned(tree_clear) struct tree tree = { 0 };
@@ -134,7 +151,11 @@ int workspaces_bind(struct sweep *sweep, const char *file, struct cli *cli,
 				"no workspace %s; the plan ignores it, but "
 				"submit needs it",
 				folder);
-		else if (tree_open(&tree, sweep, i, file, err) < 0)
+		else if (tree_open(&tree, sweep, i, file, err) < 0 ||
+			 submit_workspace_add(&plan->workspaces,
+					      &plan->workspaces_count,
+					      sweep_workspace(sweep, i),
+					      tree.hash, err) < 0)
 			return -1;
 	}
 	return 0;
@@ -168,23 +189,6 @@ static int tree_send(struct tree *tree, struct cli *cli, struct client *client,
 	return 0;
 }
 
-static int submit_workspace_add(struct message_submit *submit, const char *path,
-				const char *hash, struct error *err)
-{
-	struct submit_workspace *list =
-		reallocarray(submit->workspaces, submit->workspaces_count + 1,
-			     sizeof(*list));
-	struct submit_workspace *item;
-
-	if (!list)
-		return error_nomem(err, "workspace");
-	submit->workspaces = list;
-	item = &list[submit->workspaces_count++];
-	item->path = strdup(path);
-	item->content = strdup(hash);
-	return item->path && item->content ? 0 : error_nomem(err, "workspace");
-}
-
 int workspaces_send(struct sweep *sweep, const char *file, struct cli *cli,
 		    struct client *client, struct message_submit *submit,
 		    struct error *err)
@@ -194,8 +198,10 @@ int workspaces_send(struct sweep *sweep, const char *file, struct cli *cli,
 
 		if (tree_open(&tree, sweep, i, file, err) < 0 ||
 		    tree_send(&tree, cli, client, err) < 0 ||
-		    submit_workspace_add(submit, sweep_workspace(sweep, i),
-					 tree.hash, err) < 0)
+		    submit_workspace_add(&submit->workspaces,
+					 &submit->workspaces_count,
+					 sweep_workspace(sweep, i), tree.hash,
+					 err) < 0)
 			return -1;
 	}
 	return 0;

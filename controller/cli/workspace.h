@@ -15,12 +15,13 @@
 #define WORKSPACE_IGNORE ".git"
 #define WORKSPACE_IGNORE_FILE ".regattaignore"
 
-/* Hash each workspace of the sweep and bind it (sweep_bind()). file: the sweep
- * file, to whose folder the paths are relative. A missing workspace is not
- * bound, with a message, so that a sweep can be planned without its code.
+/* Hash each workspace of the sweep, bind it (sweep_bind()), and add it to the
+ * message. file: the sweep file, to whose folder the paths are relative. A
+ * missing workspace is left out, with a message, so that a sweep can be planned
+ * without its code.
  */
 int workspaces_bind(struct sweep *sweep, const char *file, struct cli *cli,
-		    struct error *err);
+		    struct message_plan *plan, struct error *err);
 
 /* Bind all workspaces, which must exist, send them to the controller, and add
  * them to the message.

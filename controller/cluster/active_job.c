@@ -130,6 +130,11 @@ int64_t job_started_ms(const struct job *job)
 	return job->started_ms;
 }
 
+int64_t job_priority(const struct job *job)
+{
+	return job->priority;
+}
+
 const struct shape *job_shape(const struct job *job)
 {
 	return &job->shape;

@@ -26,6 +26,7 @@ struct job;
 
 uint64_t job_id(const struct job *job);
 uint64_t job_sweep(const struct job *job);
+int64_t job_priority(const struct job *job);
 enum job_state job_state(const struct job *job);
 uint32_t job_attempt(const struct job *job);
 /* The first failure of the present attempt. */

@@ -108,6 +108,8 @@ MESSAGE(submit, F(submit, request), F(submit, file), F(submit, token),
 	O(submit, resume),
 	FIELD_MANY(message_submit, workspaces, submit_workspace_schema),
 	FIELD_MANY(message_submit, logins, registry_login_schema))
+MESSAGE(plan, F(plan, request), F(plan, file), F(plan, rows), O(plan, images),
+	FIELD_MANY(message_plan, workspaces, submit_workspace_schema))
 MESSAGE(cancel, F(cancel, request), F(cancel, kind), F(cancel, id),
 	O(cancel, force))
 MESSAGE(stacks, F(stacks, request), F(stacks, job))
@@ -226,6 +228,9 @@ const struct message_kind message_kinds[MESSAGE_TYPES] = {
 	[MESSAGE_SUBMIT] = { "submit", &submit_schema, ROLE_OPERATOR, true, true,
 		"submit sweeps",
 		&reply_submit_schema },
+	[MESSAGE_PLAN] = { "plan", &plan_schema, PERSON, true, false,
+		"plan sweeps",
+		&reply_plan_schema },
 	[MESSAGE_CANCEL] = { "cancel", &cancel_schema, ROLE_OPERATOR, false, true,
 		"cancel sweeps and jobs",
 		&reply_cancel_schema },

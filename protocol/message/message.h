@@ -61,6 +61,7 @@ enum message_type {
 	MESSAGE_IMAGE_DO,
 	/* client to controller */
 	MESSAGE_SUBMIT,
+	MESSAGE_PLAN,
 	MESSAGE_CANCEL,
 	MESSAGE_RETRY,
 	MESSAGE_STACKS,
@@ -391,6 +392,19 @@ struct message_submit {
 	size_t workspaces_count;
 	struct registry_login *logins; /* sealed for the controller */
 	size_t logins_count;
+};
+
+/* What would become of a sweep? Payload: the text of its file. Nothing is
+ * stored. E2BIG: more jobs than a submit takes.
+ */
+struct message_plan {
+	uint64_t request;
+	char *file;    /* its name, for error messages */
+	uint32_t rows; /* the first cells, that are described; the controller
+			  may describe fewer */
+	bool images;   /* list the images with their nodes, too */
+	struct submit_workspace *workspaces; /* need not be uploaded */
+	size_t workspaces_count;
 };
 
 struct message_cancel {

@@ -8,6 +8,7 @@
 #include "protocol/message/reply_nodes.h"
 #include "protocol/message/reply_sweeps.h"
 
+/* clang-format off */
 const char *const query_names[QUERY_KINDS + 1] = {
 	[QUERY_NONE] = "",
 	[QUERY_SWEEPS] = "sweeps",
@@ -20,7 +21,6 @@ const char *const query_names[QUERY_KINDS + 1] = {
 	[QUERY_EVENTS] = "events",
 	[QUERY_RESULTS] = "results",
 	[QUERY_SERIES] = "series",
-	[QUERY_HISTORY] = "history",
 	[QUERY_KEYS] = "keys",
 	[QUERY_TOKENS] = "tokens",
 	[QUERY_AUDIT] = "audit",
@@ -41,7 +41,6 @@ const struct schema *const query_replies[QUERY_KINDS] = {
 	[QUERY_EVENTS] = &reply_events_schema,
 	[QUERY_RESULTS] = &reply_results_schema,
 	[QUERY_SERIES] = &reply_series_schema,
-	[QUERY_HISTORY] = &reply_history_schema,
 	[QUERY_KEYS] = &reply_keys_schema,
 	[QUERY_TOKENS] = &reply_tokens_schema,
 	[QUERY_AUDIT] = &reply_audit_schema,
@@ -50,3 +49,4 @@ const struct schema *const query_replies[QUERY_KINDS] = {
 	[QUERY_WEB] = &reply_web_schema,
 	[QUERY_DESCRIPTIONS] = &reply_descriptions_schema,
 };
+/* clang-format on */

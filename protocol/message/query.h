@@ -17,7 +17,6 @@ enum query_kind {
 	QUERY_EVENTS,  /* of job id; 0: of all */
 	QUERY_RESULTS, /* of sweep id */
 	QUERY_SERIES,  /* of sweep id */
-	QUERY_HISTORY, /* how long cells took; keys: of cells */
 	QUERY_KEYS,    /* the keys that may connect */
 	QUERY_TOKENS,
 	QUERY_AUDIT,

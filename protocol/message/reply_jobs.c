@@ -151,15 +151,6 @@ const struct schema reply_series_schema = SCHEMA(reply_series,
 	FIELD_ROWS(reply_series, rows, series_info_schema),
 	FIELD(reply_series, more));
 
-static const struct schema history_info_schema = SCHEMA(history_info,
-	FIELD(history_info, key),
-	FIELD(history_info, runs),
-	FIELD(history_info, median_ms));
-
-const struct schema reply_history_schema = SCHEMA(reply_history,
-	FIELD(reply_history, since),
-	FIELD_ROWS(reply_history, history, history_info_schema));
-
 const struct schema reply_stacks_schema = SCHEMA(reply_stacks,
 	FIELD(reply_stacks, since),
 	FIELD(reply_stacks, attempt),

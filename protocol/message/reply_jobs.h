@@ -180,19 +180,6 @@ struct reply_series {
 	bool more;
 };
 
-/* The duration of the last runs of a cell. */
-struct history_info {
-	char *key;
-	uint32_t runs;
-	int64_t median_ms;
-};
-
-struct reply_history {
-	uint64_t since;
-	struct history_info *history; /* cells that never ran are left out */
-	size_t history_count;
-};
-
 struct reply_stacks {
 	uint64_t since;
 	uint32_t attempt;
@@ -201,6 +188,6 @@ struct reply_stacks {
 
 extern const struct schema reply_jobs_schema, reply_job_schema,
 	reply_events_schema, reply_results_schema, reply_series_schema,
-	reply_history_schema, reply_stacks_schema;
+	reply_stacks_schema;
 
 #endif

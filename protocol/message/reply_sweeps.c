@@ -59,6 +59,43 @@ const struct schema reply_submit_schema = SCHEMA(reply_submit,
 	FIELD_ROWS(reply_submit, dropped, cell_note_schema),
 	FIELD_ROWS(reply_submit, waiting, cell_note_schema));
 
+const struct schema plan_cell_schema = SCHEMA(plan_cell,
+	FIELD(plan_cell, fits),
+	FIELD_OPTIONAL(plan_cell, lacks),
+	FIELD(plan_cell, runs),
+	FIELD_FIGURE(plan_cell, time_ms),
+	FIELD_FIGURE(plan_cell, wave),
+	FIELD_FIGURE(plan_cell, last_wave),
+	FIELD_FIGURE(plan_cell, start_ms),
+	FIELD(plan_cell, on));
+
+static const struct schema plan_policy_schema = SCHEMA(plan_policy,
+	FIELD(plan_policy, vendor),
+	FIELD(plan_policy, text),
+	FIELD(plan_policy, nodes));
+
+static const struct schema plan_image_schema = SCHEMA(plan_image,
+	FIELD(plan_image, image),
+	FIELD_OPTIONAL(plan_image, build),
+	FIELD(plan_image, nodes));
+
+const struct schema reply_plan_schema = SCHEMA(reply_plan,
+	FIELD(reply_plan, cells_total),
+	FIELD(reply_plan, jobs),
+	FIELD(reply_plan, nodes),
+	FIELD(reply_plan, usable),
+	FIELD(reply_plan, others),
+	FIELD(reply_plan, waves),
+	FIELD_FIGURE(reply_plan, time_ms),
+	FIELD(reply_plan, known),
+	FIELD(reply_plan, unknown),
+	FIELD(reply_plan, lacking),
+	FIELD(reply_plan, timed),
+	FIELD(reply_plan, cut),
+	FIELD_ROWS(reply_plan, cells, plan_cell_schema),
+	FIELD_ROWS(reply_plan, policies, plan_policy_schema),
+	FIELD_ROWS(reply_plan, images, plan_image_schema));
+
 const struct schema reply_cancel_schema = SCHEMA(reply_cancel,
 	FIELD(reply_cancel, since),
 	FIELD(reply_cancel, cancelled));

@@ -81,8 +81,58 @@ struct reply_retry {
 	struct strings gone; /* registries whose credentials are gone */
 };
 
+/* The forecast of a cell that would run. */
+struct plan_cell {
+	bool fits;   /* nodes could run it now or when jobs have ended */
+	char *lacks; /* what it waits for; NULL: nothing */
+	uint32_t
+		runs; /* completed jobs of this cell, in any sweep; 8 at most */
+	double time_ms;    /* their median duration; NAN: it never ran */
+	double wave;       /* of its first job, from 1; NAN: none starts */
+	double last_wave;  /* of its last one */
+	double start_ms;   /* of its first job, from now; NAN: not known */
+	struct strings on; /* nodes of its first job, by rank */
+};
+extern const struct schema plan_cell_schema;
+
+/* The policy file of nodes that have the same one. */
+struct plan_policy {
+	char *vendor; /* of the nodes */
+	char *text;
+	struct strings nodes;
+};
+
+/* An image of the sweep, and the nodes that could run its cells now. */
+struct plan_image {
+	char *image;
+	char *build; /* its folder; NULL: it is pulled */
+	struct strings nodes;
+};
+
+struct reply_plan {
+	uint64_t cells_total; /* that would run */
+	uint64_t jobs;        /* of them */
+	uint32_t nodes;
+	uint32_t usable; /* of them */
+	uint32_t others; /* jobs that run or are queued already */
+	uint32_t waves;
+	double time_ms; /* until the last job ends; NAN: not known */
+	uint64_t known; /* cells that can run and ran before */
+	uint64_t
+		unknown; /* cells that can run, and are not known to have run */
+	uint64_t lacking; /* cells that cannot run at present */
+	uint64_t timed; /* cells whose earlier runs were looked up: the first */
+	bool cut;       /* the forecast ends before the sweep does */
+	struct plan_cell *cells; /* the first ones */
+	size_t cells_count;
+	struct plan_policy *policies;
+	size_t policies_count;
+	struct plan_image *images; /* if asked for */
+	size_t images_count;
+};
+
 extern const struct schema reply_sweeps_schema, reply_sweep_schema,
-	reply_text_schema, reply_submit_schema, reply_cancel_schema,
-	reply_retry_schema;
+	reply_text_schema, reply_submit_schema, reply_plan_schema,
+	reply_cancel_schema, reply_retry_schema;
 
 #endif

@@ -7,7 +7,7 @@
  * nodes, as a plan does. No processes, no network. The folder images must be
  * in the current one, or where $REGATTA_IMAGES says.
  */
-#include "controller/cli/plan/schedule_simulation.h"
+#include "controller/api/schedule_simulation.h"
 #include "protocol/base/program.h"
 #include "tests/bench/measure.h"
 
@@ -61,8 +61,8 @@ static void place(struct sweep *sweep)
 					  .usable = true };
 	for (size_t i = 0; times && i < sweep_totals(sweep)->kept; i++)
 		times[i] = 60000 + i * 7919 % 600000;
-	forecast = times ? schedule_simulation_new(sweep, slots, NODES, times,
-						   &err)
+	forecast = times ? schedule_simulation_new(sweep, slots, NODES, NULL, 0,
+						   times, &err)
 			 : NULL;
 	if (!forecast)
 		fail(&err);

@@ -65,6 +65,14 @@ ok "wait_for '[[ -e $BED/host/acme && -e $BED/host/bolt ]]' 30" \
 	"and that is how they run"
 is "$(nodes_get '[.[] | .jobs | length] | add')" 2 \
 	"a job of each vendor at a time"
+run cli plan "$BED/two.yaml"
+like "$out" "with 2 of 2 nodes, besides 4 jobs: 2 waves; time unknown" \
+	"a plan counts the jobs that run and wait"
+sed 's/sweep: two/sweep: both/; s/matrix:.*/matrix: {code: [2]}/' \
+	"$BED/two.yaml" >"$BED/both.yaml"
+run cli plan --format json "$BED/both.yaml"
+is "$(jq -c '[.cluster.others, [.kept[] | [.wave, .on]]]' <<<"$out")" \
+	'[4,[[1,["n1"]],[1,["n2"]]]]' "behind which its cells would run"
 touch "$BED/host/go"
 must wait_sweep "$SWEEP" 60
 

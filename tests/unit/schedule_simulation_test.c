@@ -1,8 +1,7 @@
 /* schedule_simulation_test.c - what would run where, in which order, and for
  * how long.
  */
-#include "controller/cli/plan/node_snapshot.h"
-#include "controller/cli/plan/schedule_simulation.h"
+#include "controller/api/schedule_simulation.h"
 
 #include "protocol/base/file.h"
 #include "tests/tap.h"
@@ -23,29 +22,21 @@ static struct sweep *parse(const char *text)
 	return sweep;
 }
 
-/* Nodes n1 ...: text is a list of them as a controller describes them. */
-static struct node_snapshot nodes_of(const char *text)
-{
-	cJSON *list = cJSON_Parse(text);
-	struct node_snapshot snapshot = { 0 };
-	struct error err;
-	const cJSON *item;
-
-	cJSON_ArrayForEach(item, list)
-	{
-		struct node_info node;
-
-		codec_from_other(&node_info_schema, item, &node, NULL);
-		node_snapshot_add(&snapshot, &node, &err);
-		codec_clear(&node_info_schema, &node);
+/* A free node of 8 devices. */
+#define FREE_NODE                                                              \
+	{                                                                      \
+		.vendor = "cpu", .devices = 8, .usable = true                  \
 	}
-	cJSON_Delete(list);
-	return snapshot;
-}
 
-#define NODE(name, more)                                                       \
-	"{\"name\":\"" name "\",\"state\":\"up\",\"vendor\":\"cpu\","          \
-	"\"devices\":8,\"lost\":0,\"chips\":{}" more "}"
+/* With nobody else. */
+static struct schedule_simulation *simulate(struct sweep *sweep,
+					    struct slot *slots, size_t count,
+					    const uint64_t *times,
+					    struct error *err)
+{
+	return schedule_simulation_new(sweep, slots, count, NULL, 0, times,
+				       err);
+}
 
 /* "wave-last@start slots" of a cell. */
 static void cell_is(const struct schedule_simulation *simulation, size_t cell,
@@ -70,27 +61,25 @@ static void test_waves(void)
 	struct error err = { 0 };
 	const uint64_t times[4] = { 100, 300, 0, 200 };
 	const uint64_t unknown[4] = { 0 };
-	owned(node_snapshot_clear) struct node_snapshot snapshot =
-		nodes_of("[" NODE("n1", "") "," NODE("n2", "") "]");
+	struct slot slots[] = { FREE_NODE, FREE_NODE };
+	struct slot again[] = { FREE_NODE, FREE_NODE };
 	owned(sweep_free) struct sweep *sweep =
 		parse("sweep: s\nimage: i\ncommand: [c, '${x}']\n"
 		      "matrix: {x: [{x: 1}, {x: 2}, {x: 3, nodes: 2},\n"
 		      "  {x: 4, repeat: 2}]}\n");
 	owned(schedule_simulation_free) struct schedule_simulation *simulation =
-		schedule_simulation_new(sweep, snapshot.slots, snapshot.count,
-					times, &err);
+		simulate(sweep, slots, 2, times, &err);
 	owned(schedule_simulation_free) struct schedule_simulation *order =
-		schedule_simulation_new(sweep, snapshot.slots, snapshot.count,
-					unknown, &err);
+		simulate(sweep, again, 2, unknown, &err);
 
 	if (!ok(simulation && order, "a forecast is made (%s)", err.text) ||
 	    !simulation || !order)
 		return;
 	cell_is(simulation, 0, "1-1@0 0");
 	cell_is(simulation, 1, "1-1@0 1");
-	cell_is(simulation, 2, "3-3@300 0 1");
-	cell_is(simulation, 3, "4-4@500 0");
-	ok(simulation->end_ms == 700 && simulation->waves == 4,
+	cell_is(simulation, 2, "2-2@300 0 1");
+	cell_is(simulation, 3, "3-3@500 0");
+	ok(simulation->end_ms == 700 && simulation->waves == 3,
 	   "a cell that never ran lasts as long as the median: until %llu in "
 	   "%u waves",
 	   (unsigned long long)simulation->end_ms, simulation->waves);
@@ -99,9 +88,6 @@ static void test_waves(void)
 	cell_is(order, 3, "3-3@0 0");
 	ok(!order->end_ms && order->waves == 3,
 	   "without any times only the order is known");
-	ok(snapshot.slots && !snapshot.slots[0].busy &&
-		   !snapshot.slots[1].exclusive,
-	   "all nodes are free again");
 }
 
 /* Lines of cells that go after each other; the one that takes longest is first
@@ -111,8 +97,7 @@ static void test_order(void)
 {
 	struct error err = { 0 };
 	const uint64_t times[8] = { 100, 10, 300, 10, 50, 10, 50, 10 };
-	owned(node_snapshot_clear) struct node_snapshot snapshot =
-		nodes_of("[" NODE("n1", "") "," NODE("n2", "") "]");
+	struct slot slots[] = { FREE_NODE, FREE_NODE };
 	owned(sweep_free) struct sweep *sweep =
 		parse("sweep: s\nimage: i\ncommand: [c, '${x}', '${do}']\n"
 		      "matrix:\n  x: [1, 2]\n"
@@ -123,8 +108,7 @@ static void test_order(void)
 		      "  - {x: 1, do: big, nodes: 3}\n"
 		      "  - {x: 1, do: behind, after: {do: big}}\n");
 	owned(schedule_simulation_free) struct schedule_simulation *simulation =
-		schedule_simulation_new(sweep, snapshot.slots, snapshot.count,
-					times, &err);
+		simulate(sweep, slots, 2, times, &err);
 
 	if (!ok(simulation != NULL, "a forecast in order (%s)", err.text) ||
 	    !simulation)
@@ -146,29 +130,23 @@ static void test_lacking(void)
 {
 	struct error err = { 0 };
 	const uint64_t times[4] = { 5, 5, 5, 5 };
-	owned(node_snapshot_clear) struct node_snapshot snapshot =
-		nodes_of("[" NODE("n1", "") ","
-					    "{\"name\":\"n2\",\"state\":\"up\","
-					    "\"drained\":true,"
-					    "\"vendor\":\"cpu\",\"devices\":8},"
-					    "{\"name\":\"n3\",\"state\":"
-					    "\"down\",\"vendor\":\"\"},"
-					    "{\"name\":\"n4\",\"state\":\"up\","
-					    "\"vendor\":\"cpu\","
-					    "\"devices\":4,\"lost\":2}]");
+	struct slot slots[] = {
+		FREE_NODE,
+		{ .vendor = "cpu", .devices = 8 },
+		{ .vendor = "" },
+		{ .vendor = "cpu", .devices = 4, .lost = 0xc, .usable = true },
+	};
 	owned(sweep_free) struct sweep *sweep =
 		parse("sweep: s\nimage: i\n"
 		      "matrix: {devices: [8, 3, 9], nodes: [1, 2]}\n"
 		      "exclude: [{devices: 3, nodes: 2},\n"
 		      "  {devices: 9, nodes: 2}]\n");
 	owned(schedule_simulation_free) struct schedule_simulation *simulation =
-		schedule_simulation_new(sweep, snapshot.slots, snapshot.count,
-					times, &err);
+		simulate(sweep, slots, 4, times, &err);
 
 	if (!ok(simulation != NULL, "cells that lack nodes (%s)", err.text) ||
 	    !simulation)
 		return;
-	is_int((long long)snapshot.usable, 2, "two nodes can be used");
 	cell_is(simulation, 0, "1-1@0 0");
 	cell_is(simulation, 1,
 		"0-0@0 needs 2 nodes of cpu with 8 devices; 2 are known; "
@@ -183,42 +161,81 @@ static void test_lacking(void)
 
 static void test_chips(void)
 {
-	owned(node_snapshot_clear) struct node_snapshot snapshot =
-		nodes_of("[{\"name\":\"a\",\"state\":\"up\",\"vendor\":\"v\","
-			 "\"devices\":8,\"chips\":{\"X\":6,\"Y\":2}}]");
+	const struct slot_device parts[] = {
+		{ .chip = "X" }, { .chip = "X" }, { .chip = "X" },
+		{ .chip = "X" }, { .chip = "X" }, { .chip = "X" },
+		{ .chip = "Y" }, { .chip = "Y" },
+	};
+	struct slot slot = {
+		.vendor = "v", .parts = parts, .devices = 8, .usable = true
+	};
 	struct shape shape = {
 		.vendor = "v", .chip = "X", .nodes = 1, .devices = 6
 	};
 	char text[300];
 
-	ok(snapshot.slots, "a snapshot of one node");
-	if (!snapshot.slots)
-		return;
-	ok(unschedulable_of(snapshot.slots, 1, &shape, text, sizeof(text)) ==
+	ok(unschedulable_of(&slot, 1, &shape, text, sizeof(text)) ==
 		   UNSCHEDULABLE_NONE,
 	   "a node has devices of its chips");
 	shape.devices = 7;
-	ok(unschedulable_of(snapshot.slots, 1, &shape, text, sizeof(text)) ==
+	ok(unschedulable_of(&slot, 1, &shape, text, sizeof(text)) ==
 		   UNSCHEDULABLE_EVER,
 	   "and no more of them");
 	is(text, "needs 1 node of v X with 7 devices; 0 are known",
 	   "which is said (%s)", text);
 	shape.devices = 6;
-	snapshot.slots[0].usable = false;
-	ok(unschedulable_of(snapshot.slots, 1, &shape, text, sizeof(text)) ==
+	slot.usable = false;
+	ok(unschedulable_of(&slot, 1, &shape, text, sizeof(text)) ==
 		   UNSCHEDULABLE_DOWN,
 	   "a node that is down has none");
-	snapshot.slots[0].cleaning = true;
-	ok(unschedulable_of(snapshot.slots, 1, &shape, text, sizeof(text)) ==
+	slot.cleaning = true;
+	ok(unschedulable_of(&slot, 1, &shape, text, sizeof(text)) ==
 		   UNSCHEDULABLE_NONE,
 	   "one that removes what is left of a job has them soon");
+}
+
+/* A job holds the first node, and one of a higher priority and one of the same
+ * are queued.
+ */
+static void test_others(void)
+{
+	struct error err = { 0 };
+	const uint64_t times[2] = { 100, 0 };
+	struct slot slots[] = { FREE_NODE, FREE_NODE };
+	const struct shape wide = { .vendor = "cpu", .nodes = 2 };
+	const struct shape far = { .vendor = "none", .nodes = 1 };
+	const struct schedule_other others[] = {
+		{ .held = { .slot = 0, .devices = 0xff }, .time_ms = 30 },
+		{ .shape = &wide, .priority = -1, .time_ms = 7 },
+		{ .shape = &wide, .time_ms = 50 },
+		{ .shape = &far },
+	};
+	owned(sweep_free) struct sweep *sweep =
+		parse("sweep: s\nimage: i\nmatrix: {nodes: [1, 2]}\n");
+	owned(schedule_simulation_free) struct schedule_simulation *simulation =
+		NULL;
+
+	slots[0].busy = 0xff;
+	slots[0].exclusive = true;
+	simulation = schedule_simulation_new(sweep, slots, 2, others, 4, times,
+					     &err);
+	if (!ok(simulation != NULL, "a forecast besides other jobs (%s)",
+		err.text) ||
+	    !simulation)
+		return;
+	/* The queued job waits until 30 for both nodes and holds them until 80.
+	 */
+	cell_is(simulation, 0, "1-1@80 0");
+	cell_is(simulation, 1, "2-2@180 0 1");
+	ok(simulation->end_ms == 280 && simulation->waves == 2,
+	   "it ends with the sweep: what comes later is not waited for");
 }
 
 /* A hundred thousand jobs of all kinds on a hundred nodes. */
 static void test_many(void)
 {
 	struct error err = { 0 };
-	owned(node_snapshot_clear) struct node_snapshot snapshot = { 0 };
+	struct slot slots[100];
 	owned(sweep_free) struct sweep *sweep =
 		parse("sweep: s\nimage: i\ncommand: ['${a}', '${b}', '${c}']\n"
 		      "matrix:\n"
@@ -231,19 +248,14 @@ static void test_many(void)
 	owned(schedule_simulation_free) struct schedule_simulation *simulation =
 		NULL;
 	uint64_t work = 0;
-	struct node_info node = { .name = (char *)"n",
-				  .state = (char *)"up",
-				  .vendor = (char *)"cpu",
-				  .devices = 8 };
 
 	for (int i = 0; i < 100; i++)
-		node_snapshot_add(&snapshot, &node, &err);
+		slots[i] = (struct slot)FREE_NODE;
 	for (size_t i = 0; i < kept; i++) {
 		times[i] = 1000 + i * 7919 % 5000;
 		work += times[i] * 25 * (uint64_t[]){ 1, 2, 5, 10 }[i % 4];
 	}
-	simulation = schedule_simulation_new(sweep, snapshot.slots,
-					     snapshot.count, times, &err);
+	simulation = simulate(sweep, slots, 100, times, &err);
 	if (!ok(simulation && !simulation->cut, "100,000 jobs are placed (%s)",
 		err.text))
 		return;
@@ -257,6 +269,9 @@ static void test_many(void)
 static void test_faults(void)
 {
 	const uint64_t times[2] = { 3, 0 };
+	const struct shape shape = { .vendor = "cpu", .nodes = 1 };
+	const struct schedule_other others[] = { { .time_ms = 4 },
+						 { .shape = &shape } };
 	owned(sweep_free) struct sweep *sweep =
 		parse("sweep: s\nimage: i\nmatrix: {nodes: [1, 2]}\n"
 		      "repeat: 2\n");
@@ -265,30 +280,18 @@ static void test_faults(void)
 
 	for (n = 1; sweep; n++) {
 		struct error err = { 0 };
-		struct node_snapshot snapshot = { 0 };
-		struct schedule_simulation *simulation = NULL;
-		cJSON *chips = cJSON_Parse("{\"X\":2}");
-		const struct node_info node = { .name = (char *)"n",
-						.state = (char *)"up",
-						.vendor = (char *)"cpu",
-						.devices = 8,
-						.chips = chips };
+		struct slot slots[] = { FREE_NODE, FREE_NODE };
+		struct schedule_simulation *simulation;
 		bool failed;
 
 		fault_arm(n);
-		if (!node_snapshot_add(&snapshot, &node, &err) &&
-		    !node_snapshot_add(&snapshot, &node, &err))
-			simulation =
-				schedule_simulation_new(sweep, snapshot.slots,
-							snapshot.count, times,
-							&err);
+		simulation = schedule_simulation_new(sweep, slots, 2, others, 2,
+						     times, &err);
 		failed = fault_disarm();
-		cJSON_Delete(chips);
 		if (failed == (simulation != NULL) ||
 		    (failed && err.code != ENOMEM))
 			good = ok(false, "allocation %ld: %s", n, err.text);
 		schedule_simulation_free(simulation);
-		node_snapshot_clear(&snapshot);
 		if (!failed)
 			break;
 	}
@@ -308,6 +311,7 @@ int main(void)
 	test_order();
 	test_lacking();
 	test_chips();
+	test_others();
 	test_many();
 	test_faults();
 	catalog_free(catalog);

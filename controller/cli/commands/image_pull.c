@@ -5,11 +5,11 @@
 
 #include "controller/cli/input.h"
 #include "controller/cli/logins.h"
-#include "controller/cli/plan/node_snapshot.h"
 #include "controller/cli/render.h"
 #include "protocol/base/clock.h"
 #include "protocol/base/program.h"
 #include "protocol/message/reply_images.h"
+#include "protocol/message/reply_nodes.h"
 #include "protocol/registry/login.h"
 #include "protocol/registry/reference.h"
 
@@ -26,14 +26,13 @@ struct wanted {
 	char *image;
 	char *build; /* the folder, or NULL */
 	bool named;  /* on the command line: for all nodes of the options */
-	bool *slots; /* nodes of the snapshot that could run its cells */
-	struct strings nodes; /* the names of those nodes */
+	struct strings nodes; /* otherwise these, that could run its cells */
 };
 
 struct pull {
 	struct cli *cli;
 	struct image_view view;
-	struct node_snapshot nodes;
+	struct rows nodes; /* node_info */
 	struct wanted *wanted;
 	size_t count;
 	struct logins logins;
@@ -45,12 +44,11 @@ static void pull_clear(struct pull *pull)
 	for (size_t i = 0; i < pull->count; i++) {
 		free(pull->wanted[i].image);
 		free(pull->wanted[i].build);
-		free(pull->wanted[i].slots);
 		strings_clear(&pull->wanted[i].nodes);
 	}
 	free(pull->wanted);
 	logins_clear(&pull->logins);
-	node_snapshot_clear(&pull->nodes);
+	rows_clear(&pull->nodes);
 	cJSON_Delete(pull->images);
 	image_view_clear(&pull->view);
 }
@@ -81,46 +79,51 @@ static struct wanted *want(struct pull *pull, const char *image,
 		*wanted = (struct wanted){
 			.image = strdup(image),
 			.build = build ? strdup(build) : NULL,
-			.slots = calloc(pull->nodes.count + 1, sizeof(bool)),
 		};
-		if (wanted->image && wanted->slots && !wanted->build == !build)
+		if (wanted->image && !wanted->build == !build)
 			return wanted;
 	}
 	error_nomem(err, "image pull");
 	return NULL;
 }
 
-static int want_cell(struct pull *pull, struct sweep *sweep, size_t cell,
-		     struct error *err)
+/* An image of a sweep: for the nodes that could run it, and that --nodes names.
+ */
+static int want_planned(struct pull *pull, const struct plan_image *image,
+			struct error *err)
 {
-	const struct sweep_kind *kind = sweep_cell_kind(sweep, cell);
-	const struct shape shape = { .vendor = kind->vendor,
-				     .chip = kind->chip,
-				     .labels = kind->labels,
-				     .nodes = kind->nodes,
-				     .devices = kind->devices,
-				     .shared = kind->shared };
-	owned(job_spec_clear) struct job_spec spec = { 0 };
-	struct wanted *wanted;
+	const struct strings *named = &pull->view.named;
+	struct wanted *wanted = want(pull, image->image, image->build, err);
 
-	if (sweep_cell_spec(sweep, cell, &spec, err) < 0)
-		return -1;
-	wanted = want(pull, spec.container.image, spec.container.build, err);
-	for (size_t i = 0; wanted && i < pull->nodes.count; i++)
-		wanted->slots[i] |= pull->nodes.slots[i].usable &&
-				    slot_suits(&pull->nodes.slots[i], &shape);
+	for (size_t i = 0; wanted && i < image->nodes.count; i++) {
+		const char *node = image->nodes.items[i];
+
+		if ((!named->count || strings_has(named, node)) &&
+		    !strings_has(&wanted->nodes, node) &&
+		    strings_add(&wanted->nodes, node, err) < 0)
+			return -1;
+	}
 	return wanted ? 0 : -1;
 }
 
 static int want_sweep(struct pull *pull, const char *name, struct error *err)
 {
 	owned(input_clear) struct input input = { 0 };
+	owned(answer_clear) struct answer answer = { 0 };
+	struct message_plan message = { .file = (char *)name, .images = true };
+	const struct reply_plan *reply;
 
 	if (input_init(&input, pull->cli, name, false, err) < 0 ||
-	    input_check_jobs(&input, pull->cli, err) < 0)
+	    input_check_jobs(&input, pull->cli, err) < 0 ||
+	    input_add_descriptions(&input, pull->cli, pull->view.client, err) <
+		    0 ||
+	    client_call_with(pull->view.client, MESSAGE_PLAN, &message,
+			     input.text.data, input.text.size, 0, &answer,
+			     err) < 0)
 		return -1;
-	for (size_t i = 0; i < sweep_totals(input.sweep)->kept; i++)
-		if (want_cell(pull, input.sweep, i, err) < 0)
+	reply = answer.reply;
+	for (size_t i = 0; i < reply->images_count; i++)
+		if (want_planned(pull, &reply->images[i], err) < 0)
 			return -1;
 	return 0;
 }
@@ -151,44 +154,27 @@ static bool is_sweep(const char *name)
 
 /* The nodes. */
 
-static int check_named(const struct pull *pull, const struct strings *named,
-		       struct error *err)
+static const char *pull_node(const struct pull *pull, size_t at)
 {
+	const struct node_info *node = rows_at(&pull->nodes, at);
+
+	return node->name;
+}
+
+static int check_named(const struct pull *pull, struct error *err)
+{
+	const struct strings *named = &pull->view.named;
+
 	for (size_t i = 0; i < named->count; i++) {
 		bool found = false;
 
 		for (size_t k = 0; k < pull->nodes.count; k++)
-			found |= !strcmp(pull->nodes.names[k], named->items[i]);
+			found |= !strcmp(pull_node(pull, k), named->items[i]);
 		if (!found)
 			return error_set(err, ENOENT,
 					 "--nodes: no node %.64s; regatta "
 					 "nodes lists all",
 					 named->items[i]);
-	}
-	return 0;
-}
-
-/* For the images of a sweep: the nodes that could run it, and that --nodes
- * names.
- */
-static int choose_nodes(struct pull *pull, struct error *err)
-{
-	const struct strings *named = &pull->view.named;
-
-	if (check_named(pull, named, err) < 0)
-		return -1;
-	for (size_t i = 0; i < pull->count; i++) {
-		struct wanted *wanted = &pull->wanted[i];
-
-		for (size_t k = 0; !wanted->named && k < pull->nodes.count;
-		     k++) {
-			const char *name = pull->nodes.names[k];
-
-			if (wanted->slots[k] &&
-			    (!named->count || strings_has(named, name)) &&
-			    strings_add(&wanted->nodes, name, err) < 0)
-				return -1;
-		}
 	}
 	return 0;
 }
@@ -356,8 +342,9 @@ int images_pull(struct cli *cli, struct error *err)
 
 	if (image_view_init(&pull.view, cli, given->nodes, err) < 0 ||
 	    image_view_connect(&pull.view, err) < 0 ||
-	    node_snapshot_fetch(&pull.nodes, pull.view.client, err) < 0 ||
-	    find_wanted(&pull, err) < 0 || choose_nodes(&pull, err) < 0 ||
+	    client_rows(pull.view.client, QUERY_NODES, 0, NULL, &pull.nodes,
+			err) < 0 ||
+	    check_named(&pull, err) < 0 || find_wanted(&pull, err) < 0 ||
 	    collect_logins(&pull, err) < 0)
 		return -1;
 	for (size_t i = 0; i < pull.count; i++) {

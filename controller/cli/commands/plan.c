@@ -5,7 +5,6 @@
 #include "controller/cli/commands/plan_forecast.h"
 #include "controller/cli/commands/plan_text.h"
 #include "controller/cli/input.h"
-#include "controller/cli/workspace.h"
 #include "controller/sweep/plan.h"
 #include "controller/results/json_object.h"
 #include "protocol/base/program.h"
@@ -204,23 +203,20 @@ static int plan_command(struct cli *cli, struct error *err)
 	owned(cJSON_Delete) cJSON *plan = NULL;
 	const struct plan_options *options = cli->given;
 	bool json = cli_format(cli, "json");
+	size_t rows =
+		json || options->commands ? SWEEP_CELLS_MAX : PLAN_TEXT_ROWS;
 
-	/* Workspaces are part of the key of a cell, by which its earlier times
-	 * are found.
-	 */
-	if (input_init(&input, cli, cli->args[0], false, err) < 0 ||
-	    workspaces_bind(input.sweep, input.name, cli, err) < 0)
+	if (input_init(&input, cli, cli->args[0], false, err) < 0)
 		return -1;
 	if (options->pin)
 		return print_pinned(cli, &input, err);
-	plan = plan_new(input.sweep,
-			json || options->commands ? SWEEP_CELLS_MAX
-						  : PLAN_TEXT_ROWS,
-			err);
+	if (!options->commands &&
+	    plan_forecast_init(&forecast, cli, &input, rows, err) < 0)
+		return -1;
+	plan = plan_new(input.sweep, rows, err);
 	if (plan && options->commands)
 		return docker_commands_print(cli, &input, plan, err);
-	if (!plan || plan_forecast_init(&forecast, cli, input.sweep, err) < 0 ||
-	    plan_forecast_add(&forecast, input.sweep, plan, err) < 0)
+	if (!plan || plan_forecast_add(&forecast, input.sweep, plan, err) < 0)
 		return -1;
 	if (json ? cli_print_json(cli, plan, err) < 0
 		 : plan_text_print(cli, plan, input.sweep, &forecast, err) < 0)

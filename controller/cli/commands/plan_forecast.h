@@ -1,28 +1,28 @@
-/* plan_forecast.h - adds to a plan what the controller knows: nodes, policies,
- * run times.
+/* plan_forecast.h - asks the controller what would become of a sweep, and adds
+ * it to a plan.
  */
 #ifndef CONTROLLER_CLI_COMMANDS_PLAN_FORECAST_H
 #define CONTROLLER_CLI_COMMANDS_PLAN_FORECAST_H
 
-#include "controller/cli/cli.h"
+#include "controller/cli/input.h"
 #include "controller/cli/plan/least_policy.h"
-#include "controller/cli/plan/node_snapshot.h"
-#include "controller/cli/plan/schedule_simulation.h"
+#include "controller/cli/plan/node_policies.h"
 
 struct plan_forecast {
-	struct node_snapshot snapshot;
-	uint64_t *times; /* by kept cell: duration of a job in ms, 0: unknown */
-	uint32_t *runs;  /* by kept cell: number of past jobs */
-	struct schedule_simulation *simulation; /* NULL: not checked */
+	struct message_plan message; /* its workspaces are owned */
+	struct answer answer;
+	const struct reply_plan *reply; /* in answer; NULL: not checked */
+	struct node_policies policies;
 	struct least_policy least; /* what the refused cells need */
 	char text[300];            /* why it was not checked */
 };
 
-/* Ask the controller, and simulate the schedule. If the controller cannot be
- * reached, this is no error: simulation is NULL, and text says why.
+/* Ask the controller about the first `rows` cells. Adds to the input's text
+ * what the controller lacks. If the controller does not answer, this is no
+ * error: reply is NULL, and text says why.
  */
 int plan_forecast_init(struct plan_forecast *forecast, struct cli *cli,
-		       struct sweep *sweep, struct error *err);
+		       struct input *input, size_t rows, struct error *err);
 void plan_forecast_clear(struct plan_forecast *forecast);
 OWNED_VALUE(struct plan_forecast, plan_forecast_clear)
 

@@ -9,37 +9,31 @@
 #include <string.h>
 
 /* The time of a cell, its waves ("1", "1-3") and its nodes ("n1,n2"). */
-static void place_cells(struct table *table, const cJSON *row)
+static void place_cell(struct table *table, const struct plan_cell *cell)
 {
-	double first = row_double(row, "wave");
-	double last = row_double(row, "last_wave");
 	char nodes[200];
-	owned(strings_clear) struct strings place = { 0 };
-	const cJSON *node;
 
-	table_text(table,
-		   row_double(row, "runs") > 0
-			   ? human_time((int64_t)row_double(row, "time_ms"))
-				     .text
-			   : "?");
-	if (!isfinite(first)) {
-		const char *lacks = row_text(row, "lacks");
-
+	table_text(table, cell->runs > 0
+				  ? human_time((int64_t)cell->time_ms).text
+				  : "?");
+	if (!isfinite(cell->wave)) {
 		table_text(table, "-");
-		table_cell(table, YELLOW, "%s", lacks ? lacks : "");
+		table_cell(table, YELLOW, "%s", cell->lacks ? cell->lacks : "");
 		return;
 	}
-	if (last > first)
-		table_cell(table, PLAIN, "%.0f-%.0f", first, last);
+	if (cell->last_wave > cell->wave)
+		table_cell(table, PLAIN, "%.0f-%.0f", cell->wave,
+			   cell->last_wave);
 	else
-		table_cell(table, PLAIN, "%.0f", first);
-	cJSON_ArrayForEach(node, row_at(row, "on"))
-	{
-		if (cJSON_IsString(node) &&
-		    strings_add(&place, node->valuestring, NULL) < 0)
-			break;
-	}
-	table_text(table, job_nodes(&place, nodes, sizeof(nodes)));
+		table_cell(table, PLAIN, "%.0f", cell->wave);
+	table_text(table, job_nodes(&cell->on, nodes, sizeof(nodes)));
+}
+
+/* A cell that the controller did not describe. */
+static void place_unknown(struct table *table)
+{
+	for (int i = 0; i < 3; i++)
+		table_text(table, "?");
 }
 
 static void print_repeats(struct table *table, const cJSON *row)
@@ -53,8 +47,8 @@ static void print_repeats(struct table *table, const cJSON *row)
 		table_cell(table, PLAIN, "%.0f", repeats);
 }
 
-static int print_kept(struct cli *cli, const cJSON *plan, bool placed,
-		      struct error *err)
+static int print_kept(struct cli *cli, const cJSON *plan,
+		      const struct reply_plan *placed, struct error *err)
 {
 	static const struct column columns[] = {
 		{ "CELL", false }, { "REPEATS", true }, { "VENDOR", false },
@@ -71,6 +65,7 @@ static int print_kept(struct cli *cli, const cJSON *plan, bool placed,
 						 "REPEATS", "WAVE",    NULL };
 	owned(table_clear) struct table table = { .columns = placed ? more
 								    : columns };
+	size_t cell = 0;
 	const cJSON *row;
 
 	cJSON_ArrayForEach(row, row_at(plan, "kept"))
@@ -86,8 +81,11 @@ static int print_kept(struct cli *cli, const cJSON *plan, bool placed,
 		else
 			table_text(&table, "all");
 		table_text(&table, row_text(row, "image"));
-		if (placed)
-			place_cells(&table, row);
+		if (placed && cell < placed->cells_count)
+			place_cell(&table, &placed->cells[cell]);
+		else if (placed)
+			place_unknown(&table);
+		cell++;
 	}
 	return cli_print_table(cli, "", &table, droppable, err);
 }
@@ -235,53 +233,61 @@ static void print_logs(struct cli *cli, const cJSON *plan)
 			count, count == 1 ? " names" : "s name");
 }
 
-static void print_time(struct cli *cli,
-		       const struct schedule_simulation *simulation)
+static void print_time(struct cli *cli, const struct reply_plan *reply)
 {
-	if (simulation->cut) {
-		fputs("; the forecast ends here, the sweep is too "
+	if (reply->cut) {
+		fputs("; the forecast ends here, the sweep or the queue is too "
 		      "large",
 		      cli->out);
-	} else if (!simulation->end_ms) {
+	} else if (!isfinite(reply->time_ms)) {
 		fputs("; time unknown: none of these cells has run before",
 		      cli->out);
 	} else {
 		fprintf(cli->out, "; about %s",
-			human_time((int64_t)simulation->end_ms).text);
-		if (simulation->unknown)
+			human_time((int64_t)reply->time_ms).text);
+		if (reply->unknown)
 			fprintf(cli->out,
-				"; %zu of %zu cells have never run (?) and "
+				"; %llu of %llu cells have never run (?) and "
 				"count as the median of the others",
-				simulation->unknown,
-				simulation->known + simulation->unknown);
+				(unsigned long long)reply->unknown,
+				(unsigned long long)(reply->known +
+						     reply->unknown));
 	}
+	if (reply->timed < reply->cells_total)
+		fprintf(cli->out,
+			"; earlier runs were looked up for the first %llu "
+			"cells only",
+			(unsigned long long)reply->timed);
 }
 
 static void print_forecast(struct cli *cli,
 			   const struct plan_forecast *forecast)
 {
-	const struct schedule_simulation *simulation = forecast->simulation;
+	const struct reply_plan *reply = forecast->reply;
 	char clean[400];
 
-	if (!simulation) {
+	if (!reply) {
 		fprintf(cli->out, "nodes and times were not checked: %s\n",
 			escape(forecast->text, clean, sizeof(clean)));
 		return;
 	}
-	fprintf(cli->out,
-		"with %zu of %zu nodes, all free: ", forecast->snapshot.usable,
-		forecast->snapshot.count);
-	if (simulation->waves) {
-		fprintf(cli->out, "%u wave%s", simulation->waves,
-			simulation->waves > 1 ? "s" : "");
-		print_time(cli, simulation);
+	fprintf(cli->out, "with %u of %u nodes, ", reply->usable, reply->nodes);
+	if (reply->others)
+		fprintf(cli->out,
+			"besides %s: ", human_jobs(reply->others).text);
+	else
+		fputs("all free: ", cli->out);
+	if (reply->waves) {
+		fprintf(cli->out, "%u wave%s", reply->waves,
+			reply->waves > 1 ? "s" : "");
+		print_time(cli, reply);
 	} else {
 		fputs("nothing would start", cli->out);
 	}
-	if (simulation->lacking)
-		fprintf(cli->out, "; %zu cell%s would wait for nodes",
-			simulation->lacking,
-			simulation->lacking > 1 ? "s" : "");
+	if (reply->lacking)
+		fprintf(cli->out, "; %llu cell%s would wait for nodes",
+			(unsigned long long)reply->lacking,
+			reply->lacking > 1 ? "s" : "");
 	fputc('\n', cli->out);
 }
 
@@ -289,7 +295,7 @@ int plan_text_print(struct cli *cli, const cJSON *plan,
 		    const struct sweep *sweep,
 		    const struct plan_forecast *forecast, struct error *err)
 {
-	if (print_kept(cli, plan, forecast->simulation, err) < 0 ||
+	if (print_kept(cli, plan, forecast->reply, err) < 0 ||
 	    print_notes(cli, plan, err) < 0 ||
 	    print_refused(cli, plan, forecast, err) < 0)
 		return -1;

@@ -6,84 +6,40 @@
 #include "protocol/config/policy_check.h"
 #include "protocol/config/policy_image.h"
 #include "protocol/hardware/container.h"
-#include "protocol/message/json_get.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct known_policy {
-	char *text;
-	char *vendor; /* of the nodes */
+	const struct plan_policy *of; /* borrowed */
 	struct policy *policy;
-	struct strings nodes;
 };
 
 void node_policies_clear(struct node_policies *policies)
 {
-	for (size_t i = 0; i < policies->count; i++) {
-		free(policies->items[i].text);
-		free(policies->items[i].vendor);
+	for (size_t i = 0; i < policies->count; i++)
 		policy_free(policies->items[i].policy);
-		strings_clear(&policies->items[i].nodes);
-	}
 	free(policies->items);
 	*policies = (struct node_policies){ 0 };
 }
 
-static struct known_policy *
-known_policy_find(const struct node_policies *policies, const char *vendor,
-		  const char *text)
+int node_policies_add(struct node_policies *policies,
+		      const struct plan_policy *policy, struct error *err)
 {
-	for (size_t i = 0; i < policies->count; i++)
-		if (!strcmp(policies->items[i].text, text) &&
-		    !strcmp(policies->items[i].vendor, vendor))
-			return &policies->items[i];
-	return NULL;
-}
-
-static struct known_policy *known_policy_add(struct node_policies *policies,
-					     const char *vendor,
-					     const char *text,
-					     struct error *err)
-{
-	struct known_policy *items = reallocarray(policies->items,
-						  policies->count + 1,
-						  sizeof(*items)),
-			    *item;
+	struct known_policy *items =
+		reallocarray(policies->items, policies->count + 1,
+			     sizeof(*items));
 	struct error unreadable;
 
-	if (!items) {
-		error_nomem(err, "policies");
-		return NULL;
-	}
+	if (!items)
+		return error_nomem(err, "policies");
 	policies->items = items;
-	item = &items[policies->count];
-	*item = (struct known_policy){ .text = strdup(text),
-				       .vendor = strdup(vendor) };
-	policies->count++;
-	if (!item->text || !item->vendor) {
-		error_nomem(err, "policies");
-		return NULL;
-	}
-	item->policy = policy_parse(text, strlen(text), "the node's policy",
-				    &unreadable);
-	return item;
-}
-
-int node_policies_add(struct node_policies *policies,
-		      const struct node_info *node, struct error *err)
-{
-	const char *text = json_get_text(node->facts, "policy");
-	const char *vendor = node->vendor ? node->vendor : "";
-	struct known_policy *item;
-
-	if (!text)
-		return 0;
-	item = known_policy_find(policies, vendor, text);
-	if (!item)
-		item = known_policy_add(policies, vendor, text, err);
-	return item ? strings_add(&item->nodes, node->name, err) : -1;
+	items[policies->count++] = (struct known_policy){
+		policy, policy_parse(policy->text, strlen(policy->text),
+				     "the node's policy", &unreadable)
+	};
+	return 0;
 }
 
 static int known_policy_check(const struct policy *policy,
@@ -131,8 +87,9 @@ static bool add_refusal(cJSON *to, const struct known_policy *known,
 
 	cJSON_AddItemToObject(refusal, "nodes",
 			      cJSON_CreateStringArray((const char *const *)known
-							      ->nodes.items,
-						      (int)known->nodes.count));
+							      ->of->nodes.items,
+						      (int)known->of->nodes
+							      .count));
 	return cJSON_AddStringToObject(refusal, "text", why) &&
 	       cJSON_AddItemToArray(to, refusal);
 }
@@ -149,7 +106,7 @@ cJSON *node_policies_refusals(const struct node_policies *policies,
 		const struct known_policy *known = &policies->items[i];
 		struct error why;
 
-		if (known->policy && !strcmp(known->vendor, vendor) &&
+		if (known->policy && !strcmp(known->of->vendor, vendor) &&
 		    known_policy_check(known->policy, job, &why) < 0 &&
 		    why.code == EPERM)
 			good = add_refusal(refusals, known, why.text);

@@ -8,7 +8,7 @@
 #define CONTROLLER_CLI_PLAN_NODE_POLICIES_H
 
 #include "protocol/base/owned.h"
-#include "protocol/message/reply_nodes.h"
+#include "protocol/message/reply_sweeps.h"
 #include "protocol/message/spec.h"
 
 struct node_policies {
@@ -19,9 +19,9 @@ struct node_policies {
 void node_policies_clear(struct node_policies *policies);
 OWNED_VALUE(struct node_policies, node_policies_clear)
 
-/* Add a node's policy. A missing or unreadable policy allows everything. */
+/* Add a policy. An unreadable one allows everything. */
 int node_policies_add(struct node_policies *policies,
-		      const struct node_info *node, struct error *err);
+		      const struct plan_policy *policy, struct error *err);
 
 /* An array of {"nodes": [name, ...], "text": why}: one object for each policy,
  * of nodes of this vendor, that refuses the job.

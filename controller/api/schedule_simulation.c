@@ -1,12 +1,13 @@
 /* schedule_simulation.c - simulates which nodes would run which jobs of a
  * sweep, and when.
  */
-#include "controller/cli/plan/schedule_simulation.h"
+#include "controller/api/schedule_simulation.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define LACKS_BYTES 320
+#define OTHER_JOB UINT32_MAX
 
 /* The requirements of cells; many cells share one. */
 struct kind {
@@ -33,7 +34,7 @@ struct edge {
 /* A job that holds its slots. */
 struct running {
 	uint64_t end;
-	uint32_t job;
+	uint32_t job; /* OTHER_JOB: of another sweep */
 	uint32_t count;
 	struct placement *placements; /* owned */
 };
@@ -46,6 +47,11 @@ struct play {
 	struct kind *kinds; /* in the order of their first cell */
 	size_t kind_count;
 	size_t jobs;
+	const struct schedule_other *others; /* borrowed */
+	size_t others_count;
+	size_t left;     /* jobs of the sweep that can run and have not ended */
+	uint64_t median; /* of the known times; 1: none is known */
+	bool counted;    /* the present wave */
 	uint32_t *cell_of; /* by job */
 	uint64_t *times;   /* by cell, none of them 0 */
 	struct held *held; /* by job; NULL: none follows another */
@@ -87,18 +93,23 @@ void schedule_simulation_free(struct schedule_simulation *simulation)
 
 /* Kinds. */
 
+struct shape schedule_shape(const struct sweep_kind *kind)
+{
+	return (struct shape){ .vendor = kind->vendor,
+			       .chip = kind->chip,
+			       .labels = kind->labels,
+			       .nodes = kind->nodes,
+			       .devices = kind->devices,
+			       .shared = kind->shared };
+}
+
 static struct kind *play_add_kind(struct play *play,
 				  const struct sweep_kind *of)
 {
 	struct kind *kind = &play->kinds[play->kind_count++];
 
 	kind->of = of;
-	kind->shape = (struct shape){ .vendor = of->vendor,
-				      .chip = of->chip,
-				      .labels = of->labels,
-				      .nodes = of->nodes,
-				      .devices = of->devices,
-				      .shared = of->shared };
+	kind->shape = schedule_shape(of);
 	kind->shortage =
 		unschedulable_of(play->slots, play->slot_count, &kind->shape,
 				 kind->lacks, sizeof(kind->lacks));
@@ -162,9 +173,11 @@ static int enter_cell(struct play *play, struct sweep *sweep, size_t cell,
 		if (held < 0)
 			return -1;
 		play->cell_of[job] = (uint32_t)cell;
+		play->left += !kind->shortage;
 		if (!kind->shortage && !held &&
-		    queue_add(play->queue, &kind->shape, job + 1,
-			      kind->of->priority, err) < 0)
+		    queue_add(play->queue, &kind->shape,
+			      play->others_count + job + 1, kind->of->priority,
+			      err) < 0)
 			return -1;
 	}
 	return 0;
@@ -207,37 +220,81 @@ static void heap_pop(struct play *play)
 	}
 }
 
-/* place_fn */
-static bool play_place(void *arg, uint64_t id, const struct shape *shape,
-		       const struct placement *placements)
+/* The job gets these slots for so long. */
+static bool play_start(struct play *play, uint32_t job, uint64_t time_ms,
+		       const struct placement *placements, uint32_t count)
 {
-	struct play *play = arg;
-	uint32_t cell = play->cell_of[id - 1];
+	struct running running = { .job = job,
+				   .end = play->now + time_ms,
+				   .count = count };
+
+	running.placements = calloc(count, sizeof(*placements));
+	if (!running.placements)
+		return false;
+	memcpy(running.placements, placements, count * sizeof(*placements));
+	heap_add(play, running);
+	return true;
+}
+
+static bool note_start(struct play *play, uint32_t cell,
+		       const struct placement *placements, uint32_t count)
+{
 	struct schedule_simulation_cell *to = &play->simulation->cells[cell];
-	struct running running = { .job = (uint32_t)id - 1,
-				   .end = play->now + play->times[cell],
-				   .count = shape->nodes };
 	uint32_t *slots;
 
-	running.placements = calloc(shape->nodes, sizeof(*placements));
-	play->failed |= !running.placements;
-	if (play->failed)
-		return false;
-	memcpy(running.placements, placements,
-	       shape->nodes * sizeof(*placements));
-	heap_add(play, running);
+	play->simulation->waves += !play->counted;
+	play->counted = true;
 	to->last_wave = play->simulation->waves;
 	if (to->first_wave)
 		return true;
 	to->first_wave = play->simulation->waves;
 	to->start_ms = play->now;
-	slots = calloc(shape->nodes, sizeof(*slots));
-	play->failed |= !slots;
-	for (uint32_t i = 0; slots && i < shape->nodes; i++)
+	slots = calloc(count, sizeof(*slots));
+	for (uint32_t i = 0; slots && i < count; i++)
 		slots[i] = (uint32_t)placements[i].slot;
 	to->slots = slots;
-	to->slots_count = slots ? shape->nodes : 0;
+	to->slots_count = slots ? count : 0;
 	return slots != NULL;
+}
+
+static uint64_t other_time(const struct play *play,
+			   const struct schedule_other *other)
+{
+	return other->time_ms ? other->time_ms : play->median;
+}
+
+/* place_fn */
+static bool play_place(void *arg, uint64_t id, const struct shape *shape,
+		       const struct placement *placements)
+{
+	struct play *play = arg;
+	bool other = id <= play->others_count;
+	uint32_t job =
+		other ? OTHER_JOB : (uint32_t)(id - play->others_count - 1);
+	uint32_t cell = other ? 0 : play->cell_of[job];
+	uint64_t time = other ? other_time(play, &play->others[id - 1])
+			      : play->times[cell];
+
+	play->failed |=
+		!play_start(play, job, time, placements, shape->nodes) ||
+		(!other && !note_start(play, cell, placements, shape->nodes));
+	return !play->failed;
+}
+
+/* Queue the jobs of other sweeps, or let them run on. */
+static int enter_others(struct play *play, struct error *err)
+{
+	for (size_t i = 0; i < play->others_count; i++) {
+		const struct schedule_other *other = &play->others[i];
+
+		if (other->shape ? queue_add(play->queue, other->shape, i + 1,
+					     other->priority, err) < 0
+				 : !play_start(play, OTHER_JOB,
+					       other_time(play, other),
+					       &other->held, 1))
+			return error_nomem(err, "plan");
+	}
+	return 0;
 }
 
 static void let_go(struct play *play, uint32_t job)
@@ -249,8 +306,9 @@ static void let_go(struct play *play, uint32_t job)
 
 	shape.pins = held->pins;
 	shape.pins_count = held->pins_count;
-	if (!kind->shortage && queue_add(play->queue, &shape, job + 1,
-					 kind->of->priority, NULL) < 0)
+	if (!kind->shortage &&
+	    queue_add(play->queue, &shape, play->others_count + job + 1,
+		      kind->of->priority, NULL) < 0)
 		play->failed = true;
 }
 
@@ -285,7 +343,6 @@ static void play_release(struct play *play, const struct running *done)
 static void end_some(struct play *play)
 {
 	play->now = play->heap[0].end;
-	play->end = play->now;
 	while (play->running && play->heap[0].end == play->now) {
 		struct running done = play->heap[0];
 
@@ -293,7 +350,11 @@ static void end_some(struct play *play)
 		for (uint32_t i = 0; i < done.count; i++)
 			slot_release(&play->slots[done.placements[i].slot],
 				     done.placements[i].devices);
-		play_release(play, &done);
+		if (done.job != OTHER_JOB) {
+			play->end = play->now;
+			play->left--;
+			play_release(play, &done);
+		}
 		free(done.placements);
 	}
 }
@@ -303,9 +364,8 @@ static int play_run(struct play *play, struct error *err)
 	struct schedule_simulation *simulation = play->simulation;
 	uint64_t work = 0;
 
-	while ((queue_length(play->queue) || play->running) &&
-	       work < SCHEDULE_SIMULATION_WORK) {
-		simulation->waves += queue_length(play->queue) > 0;
+	while (play->left && work < SCHEDULE_SIMULATION_WORK) {
+		play->counted = false;
 		if (scheduler_run(play->queue, play->slots, play->slot_count,
 				  NULL, NULL, play_place, play, err) < 0)
 			return -1;
@@ -318,7 +378,7 @@ static int play_run(struct play *play, struct error *err)
 		end_some(play);
 		work += play->slot_count * (play->kind_count + 1);
 	}
-	simulation->cut = work >= SCHEDULE_SIMULATION_WORK;
+	simulation->cut = play->left && work >= SCHEDULE_SIMULATION_WORK;
 	return 0;
 }
 
@@ -362,8 +422,9 @@ static int play_set_times(struct play *play, const uint64_t *times, bool *known,
 	if (median == UINT64_MAX)
 		return -1;
 	*known = median;
+	play->median = median ? median : 1;
 	for (size_t i = 0; i < count; i++)
-		play->times[i] = times[i] ? times[i] : median ? median : 1;
+		play->times[i] = times[i] ? times[i] : play->median;
 	return 0;
 }
 
@@ -396,7 +457,8 @@ static int play_make_room(struct play *play, struct sweep *sweep,
 	play->kinds = calloc(sweep_kinds(sweep) + 1, sizeof(*play->kinds));
 	play->times = calloc(totals->kept + 1, sizeof(*play->times));
 	play->cell_of = calloc(totals->jobs + 1, sizeof(*play->cell_of));
-	play->heap = calloc(totals->jobs + 1, sizeof(*play->heap));
+	play->heap = calloc(totals->jobs + play->others_count + 1,
+			    sizeof(*play->heap));
 	if (!play->kinds || !play->times || !play->cell_of || !play->heap)
 		return error_nomem(err, "plan");
 	play->queue = queue_new(err);
@@ -405,7 +467,9 @@ static int play_make_room(struct play *play, struct sweep *sweep,
 
 struct schedule_simulation *
 schedule_simulation_new(struct sweep *sweep, struct slot *slots, size_t count,
-			const uint64_t *times, struct error *err)
+			const struct schedule_other *others,
+			size_t others_count, const uint64_t *times,
+			struct error *err)
 {
 	owned(schedule_simulation_free) struct schedule_simulation *simulation =
 		calloc(1, sizeof(*simulation));
@@ -427,8 +491,11 @@ schedule_simulation_new(struct sweep *sweep, struct slot *slots, size_t count,
 	play->jobs = sweep_totals(sweep)->jobs;
 	play->slots = slots;
 	play->slot_count = count;
+	play->others = others;
+	play->others_count = others_count;
 	if (play_make_room(play, sweep, err) < 0 ||
-	    play_set_times(play, times, &known, err) < 0)
+	    play_set_times(play, times, &known, err) < 0 ||
+	    enter_others(play, err) < 0)
 		return NULL;
 	for (size_t i = 0; i < simulation->count; i++)
 		if (enter_cell(play, sweep, i, err) < 0)
