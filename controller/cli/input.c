@@ -2,7 +2,7 @@
  */
 #include "controller/cli/input.h"
 #include "controller/catalog/descriptions.h"
-#include "controller/cli/render.h"
+#include "controller/view/render.h"
 #include "controller/cli/workspace.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* watch.c - follows a sweep until its end, on the whole terminal or in lines.
  */
 #include "controller/cli/watch.h"
-#include "controller/cli/render.h"
+#include "controller/view/render.h"
 #include "controller/cli/watch_screen.h"
 #include "protocol/base/clock.h"
 #include "protocol/base/loop.h"

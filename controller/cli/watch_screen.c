@@ -1,7 +1,7 @@
 /* watch_screen.c - shows a sweep on the whole terminal.
  */
 #include "controller/cli/watch_screen.h"
-#include "controller/cli/render.h"
+#include "controller/view/render.h"
 #include "controller/cli/screen.h"
 #include "protocol/base/clock.h"
 #include "protocol/base/loop.h"

@@ -3,7 +3,7 @@
  */
 #include "controller/cli/workspace.h"
 
-#include "controller/cli/render.h"
+#include "controller/view/render.h"
 #include "controller/cli/blob_transfer.h"
 #include "protocol/base/file.h"
 #include "protocol/blob/tarball.h"

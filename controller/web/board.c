@@ -210,7 +210,7 @@ static const char *cell_of(const struct job_info *job)
 void board_add(struct board *board, const struct job_info *job)
 {
 	/* A failed job has no rate. */
-	double rate = job->failure ? (double)NAN : web_rate(job);
+	double rate = job->failure ? (double)NAN : job_rate(job);
 
 	if (board->count == board->room)
 		return;
@@ -241,8 +241,8 @@ static void put_rate(struct web_page *page, double rate)
 /* The text that appears when the pointer is over a job. */
 static void describe(const struct job_info *job, char *text, size_t size)
 {
-	uint64_t step = web_step(job);
-	double loss = web_loss(job), rate = web_rate(job);
+	uint64_t step = job_step(job);
+	double loss = job_loss(job), rate = job_rate(job);
 	char steps[40] = "", losses[40] = "", rates[40] = "";
 
 	if (step)

@@ -61,7 +61,9 @@ static void put_ends(struct web_page *page, uint64_t job, const cJSON *ends)
 			 "<tr><td class=\"n\"><a href=\"/log/%llu/%.0f\">%.0f"
 			 "</a></td><td>%s</td><td>",
 			 (ull)job, rank, rank, row_text(end, "node"));
-		web_time(page, isnan(ended_ms) ? 0 : (int64_t)ended_ms);
+		web_html(page, "<time>%s</time>",
+			 human_utc(isnan(ended_ms) ? 0 : (int64_t)ended_ms)
+				 .text);
 		web_html(page, "</td>");
 		web_number(page, "%.0f", row_double(end, "exit_code"));
 		web_number(page, "%.0f", signal > 0 ? signal : (double)NAN);

@@ -4,7 +4,6 @@
 #include "controller/report/chart.h"
 #include "controller/results/series.h"
 #include "controller/web/web_page.h"
-#include "protocol/hardware/device_metrics.h"
 #include "protocol/message/json_get.h"
 #include "protocol/message/reply_logs.h"
 
@@ -22,14 +21,14 @@ static void put_when(struct web_page *page, const char *what, int64_t wall_ms)
 	if (!wall_ms)
 		return;
 	web_html(page, "%s", what);
-	web_time(page, wall_ms);
+	web_html(page, "<time>%s</time>", human_utc(wall_ms).text);
 }
 
 /* The last step; nothing for a job that has not started. */
 static void put_progress(struct web_page *page, const struct job_info *job)
 {
 	const struct progress_info *progress = job->progress;
-	double loss = web_loss(job), rate = web_rate(job);
+	double loss = job_loss(job), rate = job_rate(job);
 
 	if (!job->started_ms)
 		return;
@@ -40,8 +39,8 @@ static void put_progress(struct web_page *page, const struct job_info *job)
 			 " step %llu of %llu",
 			 (ull)progress->steps, (ull)progress->step,
 			 (ull)progress->step, (ull)progress->steps);
-	else if (web_step(job))
-		web_html(page, "Step %llu", (ull)web_step(job));
+	else if (job_step(job))
+		web_html(page, "Step %llu", (ull)job_step(job));
 	else
 		web_html(page, "No step in the output");
 	if (progress)
@@ -147,57 +146,42 @@ static void put_curves(struct web_page *page, const struct job_info *job,
 
 /* Ranks and devices. */
 
-/* "0-3,6" of the bits that are set. */
-static void put_bits(struct web_page *page, uint64_t bits)
+static void put_task(struct web_page *page, const struct task_info *task,
+		     uint64_t devices)
 {
-	const char *before = "";
+	const struct task_shown shown = { *task, devices };
 
-	for (unsigned int i = 0; i < 64; i++) {
-		unsigned int last = i;
-
-		if (!(bits >> i & 1))
-			continue;
-		while (last < 63 && bits >> (last + 1) & 1)
-			last++;
-		web_html(page, last > i ? "%s%u-%u" : "%s%u", before, i, last);
-		before = ",";
-		i = last;
-	}
+	web_html(page, "<tr>");
+	view_page_row(&view_tasks, &shown, &page->out);
+	web_html(page, "</tr>\n");
 }
 
+/* The tasks; before there are any, the nodes. */
 static void put_tasks(struct web_page *page, const struct job_info *job,
 		      const struct gang *gang)
 {
+	size_t count =
+		job->tasks_count ? job->tasks_count : job->allocation.count;
+
 	web_part(page, "div", " class=\"wide\"", "tasks");
 	web_html(page, "<h2>Nodes</h2>");
-	web_table(page, "#Rank|Node|Devices|State|Reason");
-	for (size_t i = 0; i < job->tasks_count && i < TASKS_SHOWN; i++) {
-		const struct task_info *task = &job->tasks[i];
+	view_page_begin(&view_tasks, &page->out);
+	for (size_t i = 0; i < count && i < TASKS_SHOWN; i++) {
+		const struct task_info next = {
+			.rank = (uint32_t)i,
+			.node = job->tasks_count ? NULL
+						 : job->allocation.items[i],
+			.state = job->state,
+		};
 
-		web_html(page, "<tr><td class=\"n\">%u</td><td>%s</td><td>",
-			 task->rank, task->node);
-		put_bits(page, gang ? task_devices(gang_task(gang, i)) : 0);
-		web_html(page, "</td><td>%s</td><td>%s</td></tr>\n",
-			 task->state, task->text);
+		if (job->tasks_count)
+			put_task(page, &job->tasks[i],
+				 gang ? task_devices(gang_task(gang, i)) : 0);
+		else
+			put_task(page, &next, 0);
 	}
-	for (size_t i = 0;
-	     !job->tasks_count && i < job->allocation.count && i < TASKS_SHOWN;
-	     i++)
-		web_html(page,
-			 "<tr><td class=\"n\">%zu</td><td>%s</td><td></td>"
-			 "<td>%s</td><td></td></tr>\n",
-			 i, job->allocation.items[i], job->state);
 	web_html(page, "</table>");
 	web_part_end(page, "div");
-}
-
-static void put_device(struct web_page *page,
-		       const struct device_metrics *device)
-{
-	web_html(page, "<tr><td>%s</td><td class=\"n\">%u</td><td>%s</td>",
-		 device->node, device->index, device->name);
-	web_readings(page, device);
-	web_html(page, "</tr>\n");
 }
 
 static void put_devices(struct web_page *page, const struct gang *gang)
@@ -209,13 +193,14 @@ static void put_devices(struct web_page *page, const struct gang *gang)
 	for (uint32_t rank = 0; rank < gang_nodes(gang); rank++)
 		for (size_t i = 0; shown < DEVICES_SHOWN &&
 				   log_reader_device(gang, rank, i, &device);
-		     i++, shown++) {
-			if (!shown) {
+		     i++) {
+			if (!shown++) {
 				web_html(page, "<h2>Devices</h2>");
-				web_table(page,
-					  "Node|#Device|Name|" WEB_READINGS);
+				view_page_begin(&view_readings, &page->out);
 			}
-			put_device(page, &device);
+			web_html(page, "<tr>");
+			view_page_row(&view_readings, &device, &page->out);
+			web_html(page, "</tr>\n");
 		}
 	web_html(page, shown ? "</table>" : "");
 	web_part_end(page, "div");

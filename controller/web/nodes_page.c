@@ -2,7 +2,6 @@
 #include "controller/logs/log_reader.h"
 #include "controller/nodes/node.h"
 #include "controller/web/web_page.h"
-#include "protocol/hardware/device_metrics.h"
 #include "protocol/message/json_get.h"
 #include "protocol/message/reply_nodes.h"
 
@@ -49,83 +48,27 @@ static double power_of(const struct node *node)
 	return power;
 }
 
-static void put_chips(struct web_page *page, const struct node_info *node)
-{
-	const cJSON *chip;
-
-	web_html(page, "%s", node->vendor);
-	cJSON_ArrayForEach(chip, node->chips)
-	{
-		web_html(page, ", %.0f %s", chip->valuedouble, chip->string);
-	}
-}
-
-static void put_state(struct web_page *page, const struct node_info *node)
-{
-	web_html(page, "%s%s", node->state, node->drained ? ", drained" : "");
-}
-
-/* Why the node, or devices of it, are not used. */
-static void put_reason(struct web_page *page, const struct node_info *info,
-		       const struct node *node)
+/* The node as views show it; all of it is borrowed. */
+static struct node_shown node_shown_of(const struct node_info *info,
+				       const struct node *node)
 {
 	const struct node_view *view = node_view(node);
-	const char *before = "";
+	struct node_shown shown = { .info = *info,
+				    .number = node_index(node) + 1,
+				    .power_w = power_of(node) };
 
-	if (!node_peer(node)) {
-		web_html(page, "last heard ");
-		web_time(page, info->seen_ms);
-		before = "; ";
-	}
-	if (info->drain) {
-		web_html(page, "%s%s%s%s", before,
-			 info->drained ? "drained" : "to be drained",
-			 info->drain->reason ? ": " : "", info->drain->reason);
-		before = "; ";
-	}
-	for (size_t i = 0; i < view->inventory_count; i++) {
-		const struct device_info *device = &view->inventory[i];
-
-		if (!device->text)
-			continue;
-		web_html(page, "%sdevice %u: %s", before, device->index,
-			 device->text);
-		before = "; ";
-	}
-}
-
-static void put_jobs_of(struct web_page *page, const struct node_info *node)
-{
-	for (size_t i = 0; i < node->jobs.count; i++)
-		web_html(page, "<a href=\"/job/%llu\">%llu</a> ",
-			 (ull)node->jobs.items[i], (ull)node->jobs.items[i]);
+	shown.info.inventory = view->inventory;
+	shown.info.inventory_count = view->inventory_count;
+	return shown;
 }
 
 static void put_node(struct web_page *page, const struct node_info *info,
 		     const struct node *node)
 {
-	bool up = !strcmp(info->state, "up");
-	size_t number = node_index(node) + 1;
+	const struct node_shown shown = node_shown_of(info, node);
 
-	web_part(page, "tr", "", "n%zu", number);
-	web_html(page, "<td><a href=\"/node/%zu\">%s</a></td>", number,
-		 info->name);
-	web_html(page, up ? "<td>" : "<td class=\"bad\">");
-	put_state(page, info);
-	web_html(page, "</td><td>");
-	put_chips(page, info);
-	web_html(page, "</td><td class=\"n\">%u of %u free", info->free,
-		 info->devices);
-	if (info->lost)
-		web_html(page, ", <span class=\"bad\">%u lost</span>",
-			 info->lost);
-	web_html(page, "</td>");
-	web_number(page, "%.0f W", power_of(node));
-	web_html(page, "<td>");
-	put_jobs_of(page, info);
-	web_html(page, "</td><td>%s</td><td>", info->address);
-	put_reason(page, info, node);
-	web_html(page, "</td>");
+	web_part(page, "tr", "", "n%zu", shown.number);
+	view_page_row(&view_nodes, &shown, &page->out);
 	web_part_end(page, "tr");
 }
 
@@ -177,28 +120,11 @@ int web_nodes_page(struct web_page *page, const uint64_t numbers[WEB_NUMBERS],
 	view->begin = view->next = numbers[1];
 	snprintf(page->title, sizeof(page->title), "Nodes");
 	web_html(page, "<div class=\"wide\">");
-	web_table(page, "Node|State|Hardware|#Devices|#Power|Jobs|Address|"
-			"Reason not used");
+	view_page_begin(&view_nodes, &page->out);
 	return 1;
 }
 
 /* One node. */
-
-static void put_device(struct web_page *page, const struct device_info *device,
-		       const struct readings *readings)
-{
-	const struct device_metrics *reading = &readings->of[device->index];
-
-	web_html(page, "<tr><td class=\"n\">%u</td><td>%s</td><td>%s</td><td>",
-		 device->index, device->chip ? device->chip : device->name,
-		 device->bus_id);
-	if (reading->job)
-		web_html(page, "<a href=\"/job/%llu\">%llu</a>",
-			 (ull)reading->job, (ull)reading->job);
-	web_html(page, "</td>");
-	web_readings(page, reading);
-	web_html(page, "<td class=\"bad\">%s</td></tr>\n", device->text);
-}
 
 static void put_devices(struct web_page *page, const struct node *node)
 {
@@ -210,10 +136,17 @@ static void put_devices(struct web_page *page, const struct node *node)
 	read_devices(node, &readings);
 	web_part(page, "div", " class=\"wide\"", "devices");
 	web_html(page, "<h2>Devices</h2>");
-	web_table(page,
-		  "#Device|Chip|Bus|Job|" WEB_READINGS "|Reason not used");
-	for (size_t i = 0; i < view->inventory_count; i++)
-		put_device(page, &view->inventory[i], &readings);
+	view_page_begin(&view_devices, &page->out);
+	for (size_t i = 0; i < view->inventory_count; i++) {
+		const struct device_info *device = &view->inventory[i];
+		const struct device_shown shown = {
+			*device, readings.of[device->index]
+		};
+
+		web_html(page, "<tr>");
+		view_page_row(&view_devices, &shown, &page->out);
+		web_html(page, "</tr>\n");
+	}
 	web_html(page, "</table>");
 	web_part_end(page, "div");
 }
@@ -240,18 +173,19 @@ static void put_policy(struct web_page *page, const struct node_info *node)
 static void put_node_head(struct web_page *page, const struct node_info *info,
 			  const struct node *node)
 {
+	const struct node_shown shown = node_shown_of(info, node);
+	char state[80], hardware[400], reason[VIEW_TEXT_MAX];
+
+	node_state_words(info, state, sizeof(state));
+	node_hardware_words(info, hardware, sizeof(hardware));
+	node_reason_words(&shown.info, reason, sizeof(reason));
 	web_part(page, "div", "", "head");
-	web_html(page, "<p>");
-	put_state(page, info);
-	web_html(page, ", %u of %u devices free. ", info->free, info->devices);
-	put_chips(page, info);
-	web_html(page, ". ");
+	web_html(page, "<p>%s, %u of %u devices free. %s. ", state, info->free,
+		 info->devices, hardware);
 	if (info->jobs.count)
 		web_html(page, "Jobs: ");
-	put_jobs_of(page, info);
-	web_html(page, "</p>\n<p class=\"bad\">");
-	put_reason(page, info, node);
-	web_html(page, "</p>");
+	view_page_jobs(&page->out, &info->jobs);
+	web_html(page, "</p>\n<p class=\"bad\">%s</p>", reason);
 	web_part_end(page, "div");
 }
 

@@ -12,31 +12,10 @@
 
 /* Sweeps. */
 
-void web_counts(struct web_page *page, const struct sweep_info *sweep)
-{
-	const char *before = "";
-
-	for (int state = JOB_QUEUED; state < JOB_STATES; state++) {
-		if (!sweep->counts.of[state])
-			continue;
-		web_html(page, "%s%llu %s", before,
-			 (ull)sweep->counts.of[state], job_state_name(state));
-		before = ", ";
-	}
-}
-
 static void put_sweep(struct web_page *page, const struct sweep_info *sweep)
 {
 	web_part(page, "tr", "", "s%llu", (ull)sweep->id);
-	web_html(page,
-		 "<td class=\"n\">%llu</td><td><a href=\"/sweep/%llu\">%s</a>"
-		 "</td><td>%s</td><td>",
-		 (ull)sweep->id, (ull)sweep->id, sweep->name,
-		 sweep->final ? "ended" : "active");
-	web_counts(page, sweep);
-	web_html(page, "</td><td>");
-	web_time(page, sweep->submitted_ms);
-	web_html(page, "</td><td>%s</td>", sweep->client);
+	view_page_row(&view_sweeps, sweep, &page->out);
 	web_part_end(page, "tr");
 }
 
@@ -101,7 +80,7 @@ static int sweeps_page(struct web_page *page,
 		view->end = view->left - SWEEPS_SHOWN;
 	snprintf(page->title, sizeof(page->title), "Sweeps");
 	web_html(page, "<div class=\"wide\">");
-	web_table(page, "#Sweep|Name|State|Jobs|Submitted (UTC)|By");
+	view_page_begin(&view_sweeps, &page->out);
 	return 1;
 }
 

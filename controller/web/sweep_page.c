@@ -5,7 +5,6 @@
 #include "controller/web/board.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,57 +30,10 @@ static void view_free(void *arg)
 	free(view);
 }
 
-static void put_step(struct web_page *page,
-		     const struct progress_info *progress)
-{
-	if (progress->phase)
-		web_html(page, "%s", progress->phase);
-	else if (progress->steps)
-		web_html(page,
-			 "<progress max=\"%llu\" value=\"%llu\"></progress> "
-			 "%llu of %llu",
-			 (ull)progress->steps, (ull)progress->step,
-			 (ull)progress->step, (ull)progress->steps);
-	else if (progress->step)
-		web_html(page, "%llu", (ull)progress->step);
-	web_stillness(page, progress);
-}
-
-static void put_progress(struct web_page *page, const struct job_info *job)
-{
-	web_html(page, "<td>");
-	if (job->progress)
-		put_step(page, job->progress);
-	else if (job->step)
-		web_html(page, "%llu", (ull)job->step);
-	web_html(page, "</td>");
-	web_number(page, "%.4f", web_loss(job));
-	web_number(page, "%.0f", web_rate(job) * job->devices);
-}
-
-static void put_names(struct web_page *page, const struct strings *names)
-{
-	for (size_t i = 0; i < names->count && i < 4; i++)
-		web_html(page, "%s%s", i ? ", " : "", names->items[i]);
-	if (names->count > 4)
-		web_html(page, ", ... (%zu)", names->count);
-}
-
 static void put_job(struct web_page *page, const struct job_info *job)
 {
 	web_part(page, "tr", "", "j%llu", (ull)job->job);
-	web_html(page,
-		 "<td class=\"n\"><a href=\"/job/%llu\">%llu</a></td><td>%s",
-		 (ull)job->job, (ull)job->job, job->cell);
-	if (job->repeat)
-		web_html(page, " <span class=\"mute\">#%u</span>",
-			 job->repeat + 1);
-	web_html(page, "</td><td class=\"%s\">%s</td><td>", job->state,
-		 job->state);
-	put_names(page, &job->allocation);
-	web_html(page, "</td>");
-	put_progress(page, job);
-	web_html(page, "<td>%s</td>", job->text ? job->text : job->waits);
+	view_page_row(&view_jobs, job, &page->out);
 	web_part_end(page, "tr");
 }
 
@@ -131,7 +83,7 @@ static int put_board(struct web_page *page, struct sweep_view *view,
 	if (board_next(view->board, page))
 		return 1;
 	web_html(page, "<div class=\"wide\">");
-	web_table(page, "#Job|Cell|State|Nodes|Step|#Loss|#token/s|Reason");
+	view_page_begin(&view_jobs, &page->out);
 	view->next = put_rows;
 	return 1;
 }
@@ -164,12 +116,14 @@ static int next_slice(struct web_page *page, void *arg, struct error *err)
 static void put_sweep_head(struct web_page *page,
 			   const struct sweep_info *sweep)
 {
+	char counts[200];
+
 	snprintf(page->title, sizeof(page->title), "Sweep %llu, %.90s",
 		 (ull)sweep->id, sweep->name);
 	web_part(page, "p", "", "counts");
-	web_counts(page, sweep);
-	web_html(page, ". Submitted ");
-	web_time(page, sweep->submitted_ms);
+	sweep_counts(sweep, counts, sizeof(counts));
+	web_html(page, "%s. Submitted <time>%s</time>", counts,
+		 human_utc(sweep->submitted_ms).text);
 	web_html(page, " UTC by %s. <a href=\"/sweep/%llu/report\">Report</a>",
 		 sweep->client, (ull)sweep->id);
 	web_part_end(page, "p");

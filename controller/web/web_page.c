@@ -1,14 +1,11 @@
 /* web_page.c - writes one HTML page, made of parts that can be updated. */
 #include "controller/web/web_page.h"
 
-#include "protocol/hardware/device_metrics.h"
-
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define TEXT_MAX (16 << 20)
 #define SLICE_ROWS 8
@@ -58,19 +55,6 @@ void web_text_lines(struct web_page *page, const char *text)
 	page->out.escape = html_text;
 }
 
-void web_time(struct web_page *page, int64_t wall_ms)
-{
-	time_t seconds = wall_ms / 1000;
-	char text[32];
-	struct tm tm;
-
-	if (!wall_ms || !gmtime_r(&seconds, &tm) ||
-	    !strftime(text, sizeof(text), "%F %T", &tm))
-		web_html(page, "-");
-	else
-		web_html(page, "<time>%s</time>", text);
-}
-
 void web_table(struct web_page *page, const char *titles)
 {
 	web_html(page, "<table><tr>");
@@ -97,49 +81,13 @@ void web_number(struct web_page *page, const char *fmt, double number)
 	web_html(page, "</td>");
 }
 
-void web_readings(struct web_page *page, const struct device_metrics *device)
-{
-	static const enum reading shown[] = { READING_POWER_W, READING_TEMP_C,
-					      READING_UTIL_PCT,
-					      READING_MEM_USED_MIB };
-
-	for (size_t i = 0; i < sizeof(shown) / sizeof(shown[0]); i++)
-		web_number(page, "%.0f",
-			   device->has & 1U << shown[i]
-				   ? device->value[shown[i]]
-				   : (double)NAN);
-}
-
-uint64_t web_step(const struct job_info *job)
-{
-	return job->progress ? job->progress->step : job->step;
-}
-
-double web_loss(const struct job_info *job)
-{
-	return job->progress ? job->progress->loss : job->loss;
-}
-
-double web_rate(const struct job_info *job)
-{
-	if (!job->progress)
-		return job->rate;
-	return job->devices ? job->progress->tokens_per_second / job->devices
-			    : (double)NAN;
-}
-
 void web_stillness(struct web_page *page, const struct progress_info *progress)
 {
-	uint64_t age = progress->step_age;
+	char words[80];
 
-	if (age >= 60)
-		web_html(page, ", <span class=\"bad\">%llum%02us ago</span>",
-			 (ull)age / 60, (unsigned)(age % 60));
-	else if (age)
-		web_html(page, ", <span class=\"bad\">%us ago</span>",
-			 (unsigned)age);
-	if (progress->suspected)
-		web_html(page, ", <span class=\"bad\">suspected hang</span>");
+	stillness_words(progress, words, sizeof(words));
+	if (*words)
+		web_html(page, ", <span class=\"bad\">%s</span>", words);
 }
 
 void web_part(struct web_page *page, const char *tag, const char *more,

@@ -9,6 +9,8 @@
 #include "controller/api/api.h"
 #include "controller/jobs/jobs.h"
 #include "controller/report/writer.h"
+#include "controller/view/render.h"
+#include "controller/view/views.h"
 #include "protocol/base/buffer.h"
 #include "protocol/message/reply_jobs.h"
 
@@ -26,7 +28,6 @@ struct web_sources {
 	struct jobs_parts parts;
 };
 
-struct device_metrics; /* protocol/hardware/device_metrics.h */
 struct web_page;
 
 /* The part of a large page that is not yet rendered. */
@@ -57,26 +58,12 @@ void web_html(struct web_page *page, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 /* Append a text for <pre>, escaped; line ends and tabs stay. */
 void web_text_lines(struct web_page *page, const char *text);
-/* "2026-11-23 08:01:02" in UTC; 0: "-". */
-void web_time(struct web_page *page, int64_t wall_ms);
 /* Begin a table. titles: of its columns, separated by '|'; '#' precedes the
  * title of a column of numbers.
  */
 void web_table(struct web_page *page, const char *titles);
 /* A cell with a number; NAN: an empty cell. */
 void web_number(struct web_page *page, const char *fmt, double number);
-/* Cells with the power, temperature, load and memory of a device. */
-#define WEB_READINGS "#W|#°C|#%|#MiB"
-void web_readings(struct web_page *page, const struct device_metrics *device);
-
-/* "3 queued, 2 running" for the jobs of the sweep. */
-void web_counts(struct web_page *page, const struct sweep_info *sweep);
-/* Step, loss and tokens per second and device: of the last step while the job
- * runs, later of its result. Unknown: 0, NAN, NAN.
- */
-uint64_t web_step(const struct job_info *job);
-double web_loss(const struct job_info *job);
-double web_rate(const struct job_info *job);
 /* ", 4m12s ago, suspected hang" for a job without recent progress. */
 void web_stillness(struct web_page *page, const struct progress_info *progress);
 

@@ -67,7 +67,7 @@ address=$(cli web)
 in_net="nsenter --net=/run/netns/$(switch_netns)"
 $in_net curl -s -o /dev/null -c "$BED/jar" "$address"
 like "$($in_net curl -s -b "$BED/jar" "${address%/login*}/job/$job")" \
-	'[0-9]+s ago</span>, <span class="bad">suspected hang' "its page says so"
+	'[0-9]+s ago, suspected hang</span>' "its page says so"
 must wait_job "$job" failed 150
 is "$(job_get "$job" .failure)" hang "and fails as hang"
 like "$(job_get "$job" .text)" "nothing written for [0-9]+ s after step [0-9]+: \

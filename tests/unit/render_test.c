@@ -2,7 +2,7 @@
  */
 #include "controller/cli/display.h"
 #include "controller/cli/cli.h"
-#include "controller/cli/render.h"
+#include "controller/view/render.h"
 #include "tests/tap.h"
 
 #include <math.h>

@@ -12,34 +12,6 @@ struct audit_options {
 	bool verify;
 };
 
-static void audit_row_fill(struct table *table, const void *item,
-			   int64_t now_ms)
-{
-	const struct audit_info *row = item;
-	const char *refusal = row->refusal ? row->refusal : "";
-	char *request;
-
-	table_cell(table, PLAIN, "%llu", (unsigned long long)row->seq);
-	table_text(table, human_clock(row->time_ms).text);
-	table_cell(table, PLAIN, "%s (%s)", row->who, row->role);
-	table_text(table, row->address);
-	table_text(table, row->act);
-	request = cJSON_PrintUnformatted(row->request);
-	table_text(table, request);
-	cJSON_free(request);
-	table_cell(table, *refusal ? RED : PLAIN, "%s%s",
-		   *refusal ? "refused: " : "done", refusal);
-}
-
-static const struct column audit_columns[] = {
-	{ "SEQ", true },      { "TIME", false }, { "WHO", false },
-	{ "FROM", false },    { "ACT", false },  { "REQUEST", false },
-	{ "OUTCOME", false }, { NULL, false },
-};
-static const struct rows_view audit_view = { "audit", audit_columns,
-					     audit_row_fill,
-					     "the audit log is empty", NULL };
-
 /* Is the hash of the row right, after the hash of the row before? The latter is
  * "" for the very first row.
  */
@@ -141,7 +113,7 @@ static int audit_command(struct cli *cli, struct error *err)
 	}
 	if (cli_format(cli, "jsonl"))
 		return print_lines(cli, &shown, err);
-	return rows_show(cli, &audit_view, client_clock_ms(client), &shown,
+	return rows_show(cli, &view_audit, client_clock_ms(client), &shown,
 			 err);
 }
 

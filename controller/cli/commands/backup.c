@@ -2,7 +2,7 @@
  */
 #include "controller/cli/command.h"
 #include "controller/cli/input.h"
-#include "controller/cli/render.h"
+#include "controller/view/render.h"
 #include "protocol/base/file.h"
 #include "protocol/base/program.h"
 #include "protocol/message/reply_access.h"

@@ -1,7 +1,7 @@
 /* cancel.c - cancel: ends sweeps and jobs.
  */
 #include "controller/cli/command.h"
-#include "controller/cli/render.h"
+#include "controller/view/render.h"
 #include "protocol/base/program.h"
 #include "protocol/message/reply_sweeps.h"
 

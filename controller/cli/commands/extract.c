@@ -3,7 +3,7 @@
 #include "controller/catalog/catalog.h"
 #include "controller/cli/command.h"
 #include "controller/cli/file_reader.h"
-#include "controller/cli/render.h"
+#include "controller/view/render.h"
 #include "controller/results/document/document.h"
 #include "controller/results/format_choice.h"
 #include "controller/results/learn.h"

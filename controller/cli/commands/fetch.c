@@ -2,7 +2,7 @@
  */
 #include "controller/cli/commands/fetch.h"
 #include "controller/cli/command.h"
-#include "controller/cli/render.h"
+#include "controller/view/render.h"
 #include "controller/cli/run/session.h"
 #include "controller/cli/blob_transfer.h"
 #include "protocol/base/file.h"

@@ -5,24 +5,6 @@
 #include "controller/cli/run/session.h"
 #include "protocol/message/reply_logs.h"
 
-static const struct column file_columns[] = {
-	{ "RANK", true },  { "PATH", false }, { "SIZE", true },
-	{ "NOTE", false }, { NULL, false },
-};
-
-static void file_row_fill(struct table *table, const void *row, int64_t now_ms)
-{
-	const struct file_info *file = row;
-
-	table_cell(table, PLAIN, "%u", file->rank);
-	table_text(table, file->path);
-	table_text(table, file->content ? human_bytes(file->bytes).text : "-");
-	table_text(table, file->text);
-}
-
-static const struct rows_view files_view = { NULL, file_columns, file_row_fill,
-					     NULL, NULL };
-
 static int files_command(struct cli *cli, struct error *err)
 {
 	owned(answer_clear) struct answer answer = { 0 };
@@ -40,7 +22,7 @@ static int files_command(struct cli *cli, struct error *err)
 			"job %llu has no collected files; set collect: [path] "
 			"in the sweep; regatta logs %llu --list shows streams",
 			job, job);
-	return rows_show(cli, &files_view, 0,
+	return rows_show(cli, &view_files, 0,
 			 &(struct rows){ &file_info_schema,
 					 (char *)reply->files,
 					 reply->files_count },

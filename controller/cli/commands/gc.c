@@ -1,7 +1,7 @@
 /* gc.c - gc: remove the output of old jobs.
  */
 #include "controller/cli/command.h"
-#include "controller/cli/render.h"
+#include "controller/view/render.h"
 #include "protocol/base/program.h"
 #include "protocol/base/units.h"
 #include "protocol/message/reply_access.h"

@@ -4,7 +4,7 @@
 
 #include "controller/cli/commands/images.h"
 #include "controller/cli/imagefile.h"
-#include "controller/cli/render.h"
+#include "controller/view/render.h"
 #include "protocol/base/file.h"
 #include "protocol/base/program.h"
 

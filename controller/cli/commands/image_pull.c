@@ -5,7 +5,7 @@
 
 #include "controller/cli/input.h"
 #include "controller/cli/logins.h"
-#include "controller/cli/render.h"
+#include "controller/view/render.h"
 #include "protocol/base/clock.h"
 #include "protocol/base/program.h"
 #include "protocol/message/reply_images.h"

@@ -118,13 +118,14 @@ static struct image_row *image_row_add(struct rows *rows,
 	return list;
 }
 
-static const char *short_id(const struct image_info *image,
-			    char to[ID_DIGITS + 1])
+/* Its short id and size. */
+static void image_put_facts(struct view_row *row,
+			    const struct image_info *image)
 {
 	const char *at = strchr(image->id, ':');
 
-	snprintf(to, ID_DIGITS + 1, "%s", at ? at + 1 : image->id);
-	return to;
+	view_cell(row, NULL, "%.*s", ID_DIGITS, at ? at + 1 : image->id);
+	view_text(row, human_bytes(image->bytes).text);
 }
 
 /* list */
@@ -189,44 +190,43 @@ static void nodes_words(const struct strings *nodes, char *to, size_t size)
 	}
 }
 
-static const struct column list_columns[] = {
-	{ "IMAGE", false }, { "ID", false },      { "SIZE", true },
-	{ "NODES", false }, { "BROUGHT", false }, { "LAST USED", false },
-	{ "USE", false },   { NULL, false },
-};
-
-static void image_row_fill(struct table *table, const void *item,
-			   int64_t now_ms)
+static void image_put(struct view_row *row, const void *of)
 {
-	const struct image_row *row = item;
-	const struct image_info *image = &row->image;
-	char id[ID_DIGITS + 1], text[300];
+	const struct image_row *image = of;
+	const struct image_info *info = &image->image;
+	char text[300];
 
-	if (image->tags.count > 1)
-		table_cell(table, PLAIN, "%s (+%zu)", row->name,
-			   image->tags.count - 1);
+	if (info->tags.count > 1)
+		view_cell(row, NULL, "%s (+%zu)", image->name,
+			  info->tags.count - 1);
 	else
-		table_text(table, row->name);
-	table_text(table, short_id(image, id));
-	table_text(table, human_bytes(image->bytes).text);
-	nodes_words(&row->nodes, text, sizeof(text));
-	table_text(table, text);
-	table_text(table, image->origin ? image->origin : "by others");
-	table_text(table, human_clock((int64_t)image->used_ms).text);
-	if (image->needed)
-		table_text(table, image->needed);
-	else if (image->containers)
-		table_cell(table, PLAIN, "%u container%s", image->containers,
-			   image->containers == 1 ? "" : "s");
+		view_text(row, image->name);
+	image_put_facts(row, info);
+	nodes_words(&image->nodes, text, sizeof(text));
+	view_text(row, text);
+	view_text(row, info->origin ? info->origin : "by others");
+	view_clock(row, (int64_t)info->used_ms);
+	if (info->needed)
+		view_text(row, info->needed);
+	else if (info->containers)
+		view_cell(row, NULL, "%u container%s", info->containers,
+			  info->containers == 1 ? "" : "s");
 	else
-		table_text(table, "-");
+		view_text(row, "-");
 }
 
-static const struct rows_view list_view = { "images", list_columns,
-					    image_row_fill, "no images", NULL };
+static const struct view_column list_columns[] = {
+	{ "IMAGE", NULL, false, 0 },   { "ID", NULL, false, 0 },
+	{ "SIZE", NULL, true, 0 },     { "NODES", NULL, false, 0 },
+	{ "BROUGHT", NULL, false, 0 }, { "LAST USED", NULL, false, 0 },
+	{ "USE", NULL, false, 0 },     { NULL, NULL, false, 0 },
+};
+static const struct view list_view = { "images",     sizeof(struct image_row),
+				       list_columns, image_put,
+				       "no images",  false };
 
 /* Print the errors of nodes, then the rows of all others. */
-static int show_images(struct image_view *view, const struct rows_view *how,
+static int show_images(struct image_view *view, const struct view *how,
 		       const struct image_order_info *image, const char *away,
 		       const struct rows *rows, struct error *err)
 {
@@ -404,34 +404,33 @@ int images_remove(struct cli *cli, struct error *err)
 
 /* gc */
 
-static const struct column gc_columns[] = {
-	{ "NODE", false }, { "IMAGE", false },     { "ID", false },
-	{ "SIZE", true },  { "LAST USED", false }, { "RESULT", false },
-	{ NULL, false },
-};
-
-static void gc_row(struct table *table, const void *item, int64_t now_ms)
+static void gc_put(struct view_row *row, const void *of)
 {
-	const struct image_row *row = item;
-	const struct image_info *image = &row->image;
-	char id[ID_DIGITS + 1];
+	const struct image_row *image = of;
+	const char *needed = image->image.needed;
 
-	table_text(table, row->node);
-	table_text(table, row->name);
-	table_text(table, short_id(image, id));
-	table_text(table, human_bytes(image->bytes).text);
-	table_text(table, human_clock((int64_t)image->used_ms).text);
-	if (image->removed)
-		table_cell(table, YELLOW, "%s",
-			   row->dry_run ? "would go" : "removed");
+	view_text(row, image->node);
+	view_text(row, image->name);
+	image_put_facts(row, &image->image);
+	view_clock(row, (int64_t)image->image.used_ms);
+	if (image->image.removed)
+		view_cell(row, MARK(.colour = YELLOW), "%s",
+			  image->dry_run ? "would go" : "removed");
 	else
-		table_cell(table, PLAIN, "stays%s%s", image->needed ? ": " : "",
-			   image->needed ? image->needed : "");
+		view_cell(row, NULL, "stays%s%s", needed ? ": " : "",
+			  needed ? needed : "");
 }
 
-static const struct rows_view gc_view = { "images", gc_columns, gc_row,
-					  "no images that Regatta brought",
-					  NULL };
+static const struct view_column gc_columns[] = {
+	{ "NODE", NULL, false, 0 },      { "IMAGE", NULL, false, 0 },
+	{ "ID", NULL, false, 0 },        { "SIZE", NULL, true, 0 },
+	{ "LAST USED", NULL, false, 0 }, { "RESULT", NULL, false, 0 },
+	{ NULL, NULL, false, 0 },
+};
+static const struct view gc_view = {
+	"images", sizeof(struct image_row),         gc_columns,
+	gc_put,   "no images that Regatta brought", false
+};
 
 /* Add the rows of all nodes, and print a message about each node. */
 static int gc_rows(struct image_view *view, struct image_order_info *image,

@@ -2,7 +2,7 @@
  */
 #include "controller/cli/commands/imageview.h"
 
-#include "controller/cli/render.h"
+#include "controller/view/render.h"
 #include "protocol/base/clock.h"
 #include "protocol/base/loop.h"
 #include "protocol/base/printable.h"

@@ -15,35 +15,6 @@ struct jobs_options {
 
 typedef unsigned long long ull;
 
-static const struct column job_columns[] = {
-	{ "JOB", true },    { "SWEEP", true },   { "CELL", false },
-	{ "TRY", true },    { "STATE", false },  { "TIME", true },
-	{ "NODES", false }, { "DETAIL", false }, { NULL, false },
-};
-
-static void job_row_fill(struct table *table, const void *row, int64_t now_ms)
-{
-	const struct job_info *job = row;
-	const char *cell = job->cell ? job->cell : "";
-	int64_t end = job->ended_ms ? job->ended_ms : now_ms;
-	char text[400];
-
-	table_cell(table, PLAIN, "%llu", (ull)job->job);
-	table_cell(table, PLAIN, "%llu", (ull)job->sweep);
-	if (job->repeat)
-		table_cell(table, PLAIN, "%s #%u", cell, job->repeat + 1);
-	else
-		table_text(table, cell);
-	table_cell(table, PLAIN, "%u", job->attempt);
-	table_cell(table, colour_of_job(job_state_from(job->state)), "%s",
-		   job->state);
-	table_text(table, job->started_ms
-				  ? human_time(end - job->started_ms).text
-				  : "");
-	table_text(table, job_nodes(&job->allocation, text, sizeof(text)));
-	table_text(table, job_detail(job, text, sizeof(text)));
-}
-
 /* Find the sweep to list; 0: all sweeps. *none: there is no sweep. */
 static int which_sweep(struct cli *cli, struct client *client, uint64_t *sweep,
 		       bool *none, struct error *err)
@@ -74,11 +45,6 @@ static int which_sweep(struct cli *cli, struct client *client, uint64_t *sweep,
 	return 0;
 }
 
-static const char *const droppable[] = { "SWEEP", "TRY", "NODES", "TIME",
-					 NULL };
-static const struct rows_view jobs_view = { "jobs", job_columns, job_row_fill,
-					    "no jobs", droppable };
-
 static int jobs_command(struct cli *cli, struct error *err)
 {
 	owned(session_clear) struct session session = { 0 };
@@ -96,7 +62,7 @@ static int jobs_command(struct cli *cli, struct error *err)
 	if (!none && client_rows(session.client, QUERY_JOBS, sweep, "job",
 				 &rows, err) < 0)
 		return -1;
-	return rows_show(cli, &jobs_view, client_clock_ms(session.client),
+	return rows_show(cli, &view_jobs, client_clock_ms(session.client),
 			 &rows, err);
 }
 

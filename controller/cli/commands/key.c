@@ -2,7 +2,7 @@
  */
 #include "controller/cli/command.h"
 #include "controller/cli/commands/token.h"
-#include "controller/cli/render.h"
+#include "controller/view/render.h"
 #include "protocol/base/machine.h"
 #include "protocol/base/program.h"
 #include "protocol/config/agent.h"

@@ -6,8 +6,8 @@
  */
 #include "controller/cli/command.h"
 #include "controller/cli/commands/log_output.h"
+#include "controller/cli/commands/rows.h"
 #include "controller/cli/commands/streams.h"
-#include "controller/cli/render.h"
 #include "controller/cli/run/session.h"
 #include "controller/results/json_object.h"
 #include "protocol/base/program.h"
@@ -412,12 +412,13 @@ static int list_streams(struct logs *logs, struct error *err)
 {
 	owned(answer_clear) struct answer answer = { 0 };
 	struct message_query query = { .what = QUERY_JOB, .id = logs->job };
+	const struct job_info *job;
 
 	if (client_query(logs->client, &query, &answer, err) < 0)
 		return -1;
-	return streams_print(logs->cli, "",
-			     &((const struct reply_job *)answer.reply)->job,
-			     err);
+	job = &((const struct reply_job *)answer.reply)->job;
+	return rows_table(logs->cli, "", &view_streams, job->streams,
+			  job->streams_count, 0, true, err);
 }
 
 /* "job 17 failed after 3m12s: exit: rank 1 ended with code 3" */

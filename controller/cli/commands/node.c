@@ -45,33 +45,9 @@ static int rekey(struct cli *cli, struct error *err)
 	return print_token(cli, cli->args[1], true, err);
 }
 
-static const struct column token_columns[] = {
-	{ "TOKEN", false }, { "ROLE", false }, { "FOR", false },
-	{ "FROM", false },  { "USES", true },  { "UNTIL", false },
-	{ "BY", false },    { NULL, false },
-};
-
-static void token_row(struct table *table, const void *row, int64_t now_ms)
-{
-	const struct token_info *token = row;
-	bool good = token->until_ms > now_ms && token->uses;
-
-	table_cell(table, good ? PLAIN : FAINT, "%s", token->name);
-	table_text(table, token->role);
-	table_text(table, token->for_name ? token->for_name : "any");
-	table_text(table, token->from ? token->from : "any");
-	table_cell(table, PLAIN, "%u", token->uses);
-	table_cell(table, good ? PLAIN : RED, "%s",
-		   human_clock(token->until_ms).text);
-	table_text(table, token->by);
-}
-
-static const struct rows_view tokens_view = { "tokens", token_columns,
-					      token_row, "no tokens", NULL };
-
 static int tokens(struct cli *cli, struct error *err)
 {
-	return rows_list(cli, &tokens_view, QUERY_TOKENS, NULL, err);
+	return rows_list(cli, &view_tokens, QUERY_TOKENS, NULL, err);
 }
 
 static int revoke_token(struct cli *cli, struct error *err)

@@ -16,96 +16,6 @@ struct nodes_options {
 	bool watch;
 };
 
-typedef unsigned long long ull;
-
-static const struct column node_columns[] = {
-	{ "NODE", false },   { "STATE", false }, { "VENDOR", false },
-	{ "DEVICES", true }, { "FREE", true },   { "ADDRESS", false },
-	{ "SEEN", true },    { "JOBS", false },  { "NOTES", false },
-	{ NULL, false },
-};
-
-static void job_list(const struct numbers *jobs, char *to, size_t size)
-{
-	to[0] = 0;
-	for (size_t i = 0; i < jobs->count; i++) {
-		if (strlen(to) + 40 >= size) {
-			text_append(to, size, ", ...");
-			break;
-		}
-		text_append(to, size, "%s%llu", i ? "," : "",
-			    (ull)jobs->items[i]);
-	}
-}
-
-/* "until 14:00; new disk; rack=a" */
-static void node_notes(const struct node_info *node, char *to, size_t size)
-{
-	static const struct drain_info none = { 0 };
-	const struct drain_info *drain = node->drain ? node->drain : &none;
-	int64_t from = drain->from_ms, until = drain->until_ms;
-	const cJSON *label;
-
-	to[0] = 0;
-	if (from && !node->drained)
-		text_append(to, size, "drained from %s; ",
-			    human_clock(from).text);
-	if (until)
-		text_append(to, size, "until %s; ", human_clock(until).text);
-	if (drain->reason && *drain->reason)
-		text_append(to, size, "%.200s; ", drain->reason);
-	if (node->until_ms && !node->leaving)
-		text_append(to, size, "leaves at %s; ",
-			    human_clock(node->until_ms).text);
-	cJSON_ArrayForEach(label, node->labels)
-	{
-		if (strlen(to) + 140 > size || !cJSON_IsString(label))
-			break;
-		text_append(to, size, "%.64s=%.64s; ", label->string,
-			    label->valuestring);
-	}
-	if (to[0])
-		to[strlen(to) - 2] = 0;
-}
-
-static void node_row_fill(struct table *table, const void *row, int64_t now_ms)
-{
-	const struct node_info *node = row;
-	char text[1000];
-
-	table_text(table, node->name);
-	table_cell(table,
-		   !strcmp(node->state, "down")     ? RED
-		   : node->drained || node->leaving ? YELLOW
-						    : GREEN,
-		   "%s%s", node->state,
-		   node->leaving   ? ", leaving"
-		   : node->drained ? ", drained"
-				   : "");
-	table_text(table, node->vendor);
-	if (node->lost)
-		table_cell(table, RED, "%u of %u", node->devices - node->lost,
-			   node->devices);
-	else
-		table_cell(table, PLAIN, "%u", node->devices);
-	table_cell(table, PLAIN, "%u", node->free);
-	table_text(table, node->address);
-	table_text(table, node->seen_ms
-				  ? human_time(now_ms - node->seen_ms).text
-				  : "-");
-	job_list(&node->jobs, text, 200);
-	table_text(table, text);
-	node_notes(node, text, sizeof(text));
-	table_text(table, text);
-}
-
-static const char *const droppable[] = { "SEEN",   "ADDRESS", "JOBS",
-					 "VENDOR", "FREE",    NULL };
-static const struct rows_view nodes_view = {
-	"nodes", node_columns, node_row_fill,
-	"no nodes; regatta node token prints a token to join one", droppable
-};
-
 /* n2 comes before n10. */
 static int node_names_compare(const void *a, const void *b)
 {
@@ -117,7 +27,7 @@ static int print_nodes(struct cli *cli, const struct client *client,
 		       struct rows *rows, struct error *err)
 {
 	qsort(rows->items, rows->count, rows->schema->size, node_names_compare);
-	return rows_show(cli, &nodes_view, client_clock_ms(client), rows, err);
+	return rows_show(cli, &view_nodes, client_clock_ms(client), rows, err);
 }
 
 /* Wait for a change. */

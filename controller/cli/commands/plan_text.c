@@ -2,7 +2,7 @@
  */
 #include "controller/cli/commands/plan_text.h"
 
-#include "controller/cli/render.h"
+#include "controller/view/render.h"
 #include "controller/results/json_object.h"
 
 #include <math.h>

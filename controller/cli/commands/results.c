@@ -4,7 +4,7 @@
 #include "controller/cli/command.h"
 #include "controller/cli/commands/recompute_results.h"
 #include "controller/cli/commands/rows.h"
-#include "controller/cli/render.h"
+#include "controller/view/render.h"
 #include "controller/report/anomalies.h"
 #include "controller/report/columns.h"
 #include "controller/report/compare.h"

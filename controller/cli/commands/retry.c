@@ -2,7 +2,7 @@
  */
 #include "controller/cli/command.h"
 #include "controller/cli/logins.h"
-#include "controller/cli/render.h"
+#include "controller/view/render.h"
 #include "controller/cli/secrets.h"
 #include "protocol/message/reply_sweeps.h"
 #include "protocol/registry/login.h"

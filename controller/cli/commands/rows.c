@@ -20,33 +20,42 @@ cJSON *rows_json(const struct rows *rows, struct error *err)
 	return take(list);
 }
 
-static int show_json(struct cli *cli, const char *name, const struct rows *rows,
-		     struct error *err)
+int rows_table(struct cli *cli, const char *title, const struct view *view,
+	       const void *items, size_t count, int64_t at_ms, bool whole,
+	       struct error *err)
 {
-	owned(cJSON_Delete) cJSON *list = rows_json(rows, err);
+	struct view_table shown = { 0 };
+	int rc;
 
-	if (!list)
-		return -1;
-	return name ? cli_print_list(cli, name, take(list), err)
-		    : cli_print_json(cli, list, err);
+	view_table_fill(&shown, view, items, count, at_ms);
+	rc = cli_print_table(cli, title, &shown.table,
+			     whole || !view->narrows ? NULL : shown.droppable,
+			     err);
+	table_clear(&shown.table);
+	return rc;
 }
 
-int rows_show(struct cli *cli, const struct rows_view *view, int64_t now_ms,
+int rows_show(struct cli *cli, const struct view *view, int64_t at_ms,
 	      const struct rows *rows, struct error *err)
 {
-	owned(table_clear) struct table table = { .columns = view->columns };
+	owned(cJSON_Delete) cJSON *list = NULL;
 
-	if (cli_format(cli, "json"))
-		return show_json(cli, view->name, rows, err);
+	if (cli_format(cli, "json")) {
+		list = rows_json(rows, err);
+		if (!list)
+			return -1;
+		return view->name ? cli_print_list(cli, view->name, take(list),
+						   err)
+				  : cli_print_json(cli, list, err);
+	}
 	if (!rows->count && view->none)
 		cli_say(cli, "%s", view->none);
-	for (size_t i = 0; i < rows->count; i++)
-		view->row(&table, rows_at(rows, i), now_ms);
-	return cli_print_table(cli, "", &table, view->droppable, err);
+	return rows_table(cli, "", view, rows->items, rows->count, at_ms, false,
+			  err);
 }
 
-int rows_list(struct cli *cli, const struct rows_view *view,
-	      enum query_kind what, const char *id, struct error *err)
+int rows_list(struct cli *cli, const struct view *view, enum query_kind what,
+	      const char *id, struct error *err)
 {
 	owned(session_clear) struct session session = { 0 };
 	owned(rows_clear) struct rows rows = { 0 };

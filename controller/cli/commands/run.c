@@ -4,7 +4,7 @@
 #include "controller/cli/commands/fetch.h"
 #include "controller/cli/commands/results.h"
 #include "controller/cli/logins.h"
-#include "controller/cli/render.h"
+#include "controller/view/render.h"
 #include "controller/cli/run/follow.h"
 #include "controller/cli/run/session.h"
 #include "controller/cli/run/setup.h"

@@ -1,9 +1,8 @@
 /* show.c - show: prints what is known of a sweep, job or node.
  */
 #include "controller/cli/command.h"
-#include "controller/cli/commands/streams.h"
+#include "controller/cli/commands/rows.h"
 #include "controller/cli/commands/usage.h"
-#include "controller/cli/render.h"
 #include "controller/cli/run/session.h"
 #include "controller/report/advice.h"
 #include "controller/results/json_object.h"
@@ -29,50 +28,6 @@ static bool wants_all(const struct cli *cli)
 	return ((const struct show_options *)cli->given)->all;
 }
 
-static bool is_time(const char *name)
-{
-	size_t length = strlen(name);
-
-	return length > 3 && !strcmp(name + length - 3, "_ms") &&
-	       (!strcmp(name, "seen_ms") || !strcmp(name, "queued_ms") ||
-		!strcmp(name, "started_ms") || !strcmp(name, "ended_ms") ||
-		!strcmp(name, "submitted_ms") || !strcmp(name, "time_ms"));
-}
-
-static bool is_bytes(const char *name)
-{
-	size_t size = strlen(name);
-
-	return size > 6 && !strcmp(name + size - 6, "_bytes");
-}
-
-/* A value in one line: texts without quotes, times as a clock shows them, large
- * sizes with a unit.
- */
-static void value_words(const cJSON *item, char *to, size_t size)
-{
-	char *json;
-
-	if (cJSON_IsString(item)) {
-		escape(item->valuestring, to, size);
-	} else if (cJSON_IsNumber(item) && item->string &&
-		   is_time(item->string)) {
-		snprintf(to, size, "%s",
-			 human_clock((int64_t)item->valuedouble).text);
-	} else if (cJSON_IsNumber(item) && item->string &&
-		   is_bytes(item->string) && item->valuedouble >= 0) {
-		snprintf(to, size, "%s",
-			 human_bytes((uint64_t)item->valuedouble).text);
-	} else if (cJSON_IsNumber(item) &&
-		   item->valuedouble != trunc(item->valuedouble)) {
-		snprintf(to, size, "%.7g", item->valuedouble);
-	} else {
-		json = cJSON_PrintUnformatted(item);
-		escape(json ? json : "?", to, size);
-		cJSON_free(json);
-	}
-}
-
 /* "name: value" a line, maps indented below their name. */
 static void print_members(FILE *out, const cJSON *object, int depth,
 			  const char *const *skip)
@@ -95,7 +50,7 @@ static void print_members(FILE *out, const cJSON *object, int depth,
 			print_members(out, item, depth + 1, skip);
 			continue;
 		}
-		value_words(item, value, sizeof(value));
+		json_words(item, value, sizeof(value));
 		fprintf(out, "%*s%s: %s\n", 2 * depth, "", name, value);
 	}
 }
@@ -105,132 +60,60 @@ static int show_put_table(struct cli *cli, const char *title,
 {
 	/* The least important first, of all tables. */
 	static const char *const droppable[] = {
-		"TRY",    "BUS ID", "NUMA",  "LAYER", "CHIP",
-		"SIGNAL", "AFTER",  "ENDED", "TIME",  NULL,
+		"SIGNAL",
+		"AFTER",
+		"ENDED",
+		NULL,
 	};
 
 	return cli_print_table(cli, title, table,
 			       wants_all(cli) ? NULL : droppable, err);
 }
 
-static int print_tasks(struct cli *cli, const struct job_info *job,
-		       struct error *err)
+/* A table of what belongs to the job or node. */
+static int show_rows(struct cli *cli, const char *title,
+		     const struct view *view, const void *items, size_t count,
+		     struct error *err)
 {
-	static const struct column columns[] = {
-		{ "RANK", true }, { "NODE", false },   { "STATE", false },
-		{ "EXIT", true }, { "DETAIL", false }, { NULL, false },
-	};
-	owned(table_clear) struct table table = { .columns = columns };
-
-	for (size_t i = 0; i < job->tasks_count; i++) {
-		const struct task_info *task = &job->tasks[i];
-		const char *failure = task->failure ? task->failure : "";
-		char moving[300];
-
-		table_cell(&table, PLAIN, "%u", task->rank);
-		table_text(&table, task->node);
-		table_text(&table, task->state);
-		table_cell(&table, PLAIN, "%lld", (long long)task->exit_code);
-		transfer_detail(task->transfer, moving, sizeof(moving));
-		table_cell(&table, *failure ? RED : PLAIN, "%s%s%s%s", failure,
-			   *failure ? ": " : "", task->text ? task->text : "",
-			   moving);
-	}
-	return show_put_table(cli, "\ntasks:\n", &table, err);
+	return rows_table(cli, title, view, items, count, 0, wants_all(cli),
+			  err);
 }
 
 /* Layers that are being transferred. */
-static void layer_rows(struct table *table, const struct task_info *task)
-{
-	const struct progress_info *transfer = task->transfer;
-
-	for (size_t i = 0; transfer && i < transfer->moving_count; i++) {
-		const struct moving_layer *layer = &transfer->moving[i];
-
-		table_text(table, task->node);
-		table_text(table, layer->id);
-		table_text(table, layer->phase);
-		table_text(table, human_bytes(layer->done_bytes).text);
-		table_text(table, human_bytes(layer->total_bytes).text);
-	}
-}
-
 static int print_layers(struct cli *cli, const struct job_info *job,
 			struct error *err)
 {
-	static const struct column columns[] = {
-		{ "NODE", false }, { "LAYER", false }, { "STATE", false },
-		{ "DONE", true },  { "OF", true },     { NULL, false },
-	};
-	owned(table_clear) struct table table = { .columns = columns };
+	owned_free struct layer_shown *layers = NULL;
+	size_t count = 0, room = 0;
 
 	for (size_t i = 0; i < job->tasks_count; i++)
-		layer_rows(&table, &job->tasks[i]);
-	return show_put_table(cli, "\nlayers:\n", &table, err);
+		if (job->tasks[i].transfer)
+			room += job->tasks[i].transfer->moving_count;
+	layers = calloc(room + 1, sizeof(*layers));
+	if (!layers)
+		return error_nomem(err, "layers");
+	for (size_t i = 0; i < job->tasks_count; i++) {
+		const struct progress_info *transfer = job->tasks[i].transfer;
+
+		for (size_t k = 0; transfer && k < transfer->moving_count; k++)
+			layers[count++] =
+				(struct layer_shown){ job->tasks[i].node,
+						      transfer->moving[k] };
+	}
+	return show_rows(cli, "\nlayers:\n", &view_layers, layers, count, err);
 }
 
+/* The last events, or all. */
 static int print_events(struct cli *cli, const struct job_info *job,
 			struct error *err)
 {
-	static const struct column columns[] = {
-		{ "TIME", true },  { "TRY", true }, { "EVENT", false },
-		{ "DATA", false }, { NULL, false },
-	};
-	owned(table_clear) struct table table = { .columns = columns };
-	size_t first;
+	size_t first = wants_all(cli) || job->events_count < EVENTS_SHOWN
+			       ? 0
+			       : job->events_count - EVENTS_SHOWN;
 
-	first = wants_all(cli) || job->events_count < EVENTS_SHOWN
-			? 0
-			: job->events_count - EVENTS_SHOWN;
-	for (size_t i = first; i < job->events_count; i++) {
-		const struct event_info *event = &job->events[i];
-		char text[1000];
-
-		table_text(&table, human_clock(event->time_ms).text);
-		table_cell(&table, PLAIN, "%u", event->attempt);
-		table_text(&table, event->kind);
-		text[0] = 0;
-		if (event->data && !cJSON_IsNull(event->data))
-			value_words(event->data, text, sizeof(text));
-		table_text(&table, text);
-	}
-	return show_put_table(cli, "\nevents:\n", &table, err);
-}
-
-static void device_row_fill(struct table *table,
-			    const struct device_info *device)
-{
-	const char *lost = device->text ? device->text : "";
-
-	table_cell(table, PLAIN, "%u", device->index);
-	table_text(table, device->bus_id);
-	table_text(table, device->name);
-	table_text(table, device->chip);
-	if (device->numa >= 0)
-		table_cell(table, PLAIN, "%lld", (long long)device->numa);
-	else
-		table_text(table, "-");
-	if (device->memory_mib)
-		table_cell(table, PLAIN, "%llu", (ull)device->memory_mib);
-	else
-		table_text(table, "-");
-	table_cell(table, *lost ? RED : PLAIN, "%s", lost);
-}
-
-static int print_devices(struct cli *cli, const struct node_info *node,
-			 struct error *err)
-{
-	static const struct column columns[] = {
-		{ "DEVICE", true },    { "BUS ID", false },
-		{ "NAME", false },     { "CHIP", false },
-		{ "NUMA", true },      { "MEMORY MIB", true },
-		{ "NOT USED", false }, { NULL, false },
-	};
-	owned(table_clear) struct table table = { .columns = columns };
-
-	for (size_t i = 0; i < node->inventory_count; i++)
-		device_row_fill(&table, &node->inventory[i]);
-	return show_put_table(cli, "\ndevices:\n", &table, err);
+	return show_rows(cli, "\nevents:\n", &view_events,
+			 job->events ? job->events + first : NULL,
+			 job->events_count - first, err);
 }
 
 static void number_cell(struct table *table, const cJSON *row, const char *name)
@@ -283,11 +166,13 @@ static int print_ends(struct cli *cli, const struct job_info *job,
 static int print_job(struct cli *cli, const struct job_info *job,
 		     struct error *err)
 {
-	if (print_tasks(cli, job, err) < 0 || print_layers(cli, job, err) < 0 ||
-	    print_ends(cli, job, err) < 0 ||
+	if (show_rows(cli, "\ntasks:\n", &view_tasks, job->tasks,
+		      job->tasks_count, err) < 0 ||
+	    print_layers(cli, job, err) < 0 || print_ends(cli, job, err) < 0 ||
 	    usage_print(cli, job->result, wants_all(cli), err) < 0 ||
 	    (wants_all(cli) &&
-	     streams_print(cli, "\nstreams:\n", job, err) < 0) ||
+	     show_rows(cli, "\nstreams:\n", &view_streams, job->streams,
+		       job->streams_count, err) < 0) ||
 	    print_events(cli, job, err) < 0)
 		return -1;
 	if (!wants_all(cli))
@@ -314,7 +199,7 @@ static void print_chosen(FILE *out, const char *title, const cJSON *object,
 		if (!titled)
 			fprintf(out, "%s:\n", title);
 		titled = true;
-		value_words(item, value, sizeof(value));
+		json_words(item, value, sizeof(value));
 		fprintf(out, "  %s: %s\n", *names, value);
 	}
 }
@@ -374,7 +259,11 @@ static int print_answer(struct cli *cli, const struct answer *answer,
 	if (brief)
 		job_summary_print(cli, of);
 	if (!strcmp(kind, "node"))
-		return print_devices(cli, of, err);
+		return show_rows(cli, "\ndevices:\n", &view_devices,
+				 ((const struct node_info *)of)->inventory,
+				 ((const struct node_info *)of)
+					 ->inventory_count,
+				 err);
 	return strcmp(kind, "job") ? 0 : print_job(cli, of, err);
 }
 

@@ -1,37 +1,10 @@
 /* streams.c - lists and reads the output streams of a job.
  */
 #include "controller/cli/commands/streams.h"
-#include "controller/cli/render.h"
 
 #include <errno.h>
 #include <fnmatch.h>
 #include <string.h>
-
-int streams_print(struct cli *cli, const char *title,
-		  const struct job_info *job, struct error *err)
-{
-	static const struct column columns[] = {
-		{ "STREAM", false },
-		{ "SIZE", true },
-		{ "FILE", false },
-		{ NULL, false },
-	};
-	owned(table_clear) struct table table = { .columns = columns };
-
-	for (size_t i = 0; i < job->streams_count; i++) {
-		const struct stream_info *stream = &job->streams[i];
-		const char *path = stream->path ? stream->path : "";
-
-		table_text(&table, stream->stream);
-		table_text(&table, human_bytes(stream->bytes).text);
-		if (stream->part > 1)
-			table_cell(&table, PLAIN, "%s (part %u)", path,
-				   stream->part);
-		else
-			table_text(&table, path);
-	}
-	return cli_print_table(cli, title, &table, NULL, err);
-}
 
 bool stream_meant(const struct stream_info *stream, const char *name)
 {

@@ -7,10 +7,6 @@
 #include "controller/cli/file_reader.h"
 #include "protocol/message/reply_logs.h"
 
-/* Print the streams of a job as a table with a title. */
-int streams_print(struct cli *cli, const char *title,
-		  const struct job_info *job, struct error *err);
-
 /* Does `name` match this stream? It may be the name of the stream, the path of
  * the followed file, or a pattern (fnmatch(3)) for the path or its last part.
  */

@@ -1,7 +1,7 @@
 /* token.c - makes a token, for `node token` and `user add`.
  */
 #include "controller/cli/commands/token.h"
-#include "controller/cli/render.h"
+#include "controller/view/render.h"
 #include "protocol/base/program.h"
 #include "protocol/base/units.h"
 #include "protocol/message/reply_access.h"

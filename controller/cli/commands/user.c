@@ -44,37 +44,9 @@ static int user_add_account(struct cli *cli, struct error *err)
 			   "regatta join", err);
 }
 
-static void user_row(struct table *table, const void *row, int64_t now_ms)
-{
-	const struct key_info *key = row;
-	bool revoked = key->revoked_ms > 0;
-	bool ends = !revoked && key->until_ms;
-
-	table_cell(table, revoked ? FAINT : PLAIN, "%s", key->name);
-	table_text(table, key->role);
-	table_cell(table, revoked ? RED : GREEN, "%s%s",
-		   revoked ? "revoked"
-		   : ends  ? "valid until "
-			   : "good",
-		   ends ? human_clock(key->until_ms).text : "");
-	table_text(table,
-		   human_clock(revoked ? key->revoked_ms : key->since_ms).text);
-	table_text(table, key->network ? key->network : "any");
-	table_text(table, key->by);
-	table_text(table, key->public);
-}
-
-static const struct column user_columns[] = {
-	{ "NAME", false },   { "ROLE", false }, { "KEY", false },
-	{ "SINCE", false },  { "FROM", false }, { "BY", false },
-	{ "PUBLIC", false }, { NULL, false },
-};
-static const struct rows_view users_view = { "keys", user_columns, user_row,
-					     "no keys", NULL };
-
 static int users_list(struct cli *cli, struct error *err)
 {
-	return rows_list(cli, &users_view, QUERY_KEYS, NULL, err);
+	return rows_list(cli, &view_keys, QUERY_KEYS, NULL, err);
 }
 
 static int remove_user(struct cli *cli, struct error *err)
@@ -100,23 +72,28 @@ static const struct schema permission_schema =
 	       FIELD(permission, operator), FIELD(permission, viewer),
 	       FIELD(permission, token), FIELD(permission, audit));
 
-static void permission_row(struct table *table, const void *row, int64_t now_ms)
+static void permission_put(struct view_row *row, const void *of)
 {
-	const struct permission *permission = row;
+	const struct permission *permission = of;
 	const bool given[] = { permission->operator, permission->viewer,
 			       permission->token, permission->audit };
 
-	table_text(table, permission->may);
+	view_text(row, permission->may);
 	for (size_t i = 0; i < sizeof(given) / sizeof(given[0]); i++)
-		table_text(table, given[i] ? "yes" : "-");
+		view_text(row, given[i] ? "yes" : "-");
 }
 
-static const struct column permission_columns[] = {
-	{ "MAY", false },   { "OPERATOR", false }, { "VIEWER", false },
-	{ "TOKEN", false }, { "AUDIT", false },    { NULL, false },
+static const struct view_column permission_columns[] = {
+	{ "MAY", NULL, false, 0 },    { "OPERATOR", NULL, false, 0 },
+	{ "VIEWER", NULL, false, 0 }, { "TOKEN", NULL, false, 0 },
+	{ "AUDIT", NULL, false, 0 },  { NULL, NULL, false, 0 },
 };
-static const struct rows_view permissions_view = { "roles", permission_columns,
-						   permission_row, NULL, NULL };
+static const struct view permissions_view = { "roles",
+					      sizeof(struct permission),
+					      permission_columns,
+					      permission_put,
+					      NULL,
+					      false };
 
 static int roles(struct cli *cli, struct error *err)
 {

@@ -2,7 +2,7 @@
  */
 #include "controller/cli/command.h"
 #include "protocol/base/local_tool.h"
-#include "controller/cli/render.h"
+#include "controller/view/render.h"
 #include "protocol/base/program.h"
 #include "protocol/hardware/device.h"
 

@@ -4,8 +4,8 @@
  * cursor, change a colour or add a line. Size units are powers of 1024 bytes;
  * times are given in milliseconds.
  */
-#ifndef CONTROLLER_CLI_RENDER_H
-#define CONTROLLER_CLI_RENDER_H
+#ifndef CONTROLLER_VIEW_RENDER_H
+#define CONTROLLER_VIEW_RENDER_H
 
 #include "controller/report/table.h"
 #include "protocol/base/buffer.h"
@@ -27,10 +27,30 @@ struct human {
 struct human human_bytes(uint64_t bytes);  /* "1.5 GiB" */
 struct human human_time(int64_t ms);       /* "3m12s" */
 struct human human_clock(int64_t wall_ms); /* local; or "-" */
+struct human human_utc(int64_t wall_ms);   /* the same in UTC */
 struct human human_number(double number);  /* or "-" */
 struct human human_jobs(uint64_t count);   /* "1 job", "0 jobs" */
 
 enum colour colour_of_job(enum job_state state);
+
+/* Step, loss and tokens per second and device: of the last step while the job
+ * runs, later of its result. Unknown: 0, NAN, NAN.
+ */
+uint64_t job_step(const struct job_info *job);
+double job_loss(const struct job_info *job);
+double job_rate(const struct job_info *job);
+
+/* "4m12s ago, suspected hang" of a job without recent progress; else "". */
+void stillness_words(const struct progress_info *progress, char *to,
+		     size_t size);
+
+/* "3 completed, 1 running" */
+void sweep_counts(const struct sweep_info *sweep, char *to, size_t size);
+
+/* A value in one line, escaped: texts without quotes, times as a clock shows
+ * them, large sizes with a unit.
+ */
+void json_words(const cJSON *item, char *to, size_t size);
 
 /* One line about a job, without control characters: its progress, why it
  * failed, or its result: "step 12/60, loss 3.457, 8300 token/s".

@@ -1,6 +1,6 @@
 /* render.c - formats values for people.
  */
-#include "controller/cli/render.h"
+#include "controller/view/render.h"
 
 #include <math.h>
 #include <string.h>
@@ -60,6 +60,17 @@ struct human human_clock(int64_t wall_ms)
 	return to;
 }
 
+struct human human_utc(int64_t wall_ms)
+{
+	time_t seconds = (time_t)(wall_ms / 1000);
+	struct human to = { "-" };
+	struct tm tm;
+
+	if (wall_ms > 0 && gmtime_r(&seconds, &tm))
+		strftime(to.text, sizeof(to.text), "%Y-%m-%d %H:%M:%S", &tm);
+	return to;
+}
+
 struct human human_number(double number)
 {
 	double size = fabs(number);
@@ -95,6 +106,57 @@ struct human human_bar(double fraction)
 							     : '.';
 	to.text[WIDTH + 1] = known ? ']' : ' ';
 	return to;
+}
+
+static bool json_is_time(const char *name)
+{
+	size_t length = strlen(name);
+
+	return length > 3 && !strcmp(name + length - 3, "_ms") &&
+	       (!strcmp(name, "seen_ms") || !strcmp(name, "queued_ms") ||
+		!strcmp(name, "started_ms") || !strcmp(name, "ended_ms") ||
+		!strcmp(name, "submitted_ms") || !strcmp(name, "time_ms"));
+}
+
+static bool json_is_bytes(const char *name)
+{
+	size_t size = strlen(name);
+
+	return size > 6 && !strcmp(name + size - 6, "_bytes");
+}
+
+void json_words(const cJSON *item, char *to, size_t size)
+{
+	char *json;
+
+	if (cJSON_IsString(item)) {
+		escape(item->valuestring, to, size);
+	} else if (cJSON_IsNumber(item) && item->string &&
+		   json_is_time(item->string)) {
+		snprintf(to, size, "%s",
+			 human_clock((int64_t)item->valuedouble).text);
+	} else if (cJSON_IsNumber(item) && item->string &&
+		   json_is_bytes(item->string) && item->valuedouble >= 0) {
+		snprintf(to, size, "%s",
+			 human_bytes((uint64_t)item->valuedouble).text);
+	} else if (cJSON_IsNumber(item) &&
+		   item->valuedouble != trunc(item->valuedouble)) {
+		snprintf(to, size, "%.7g", item->valuedouble);
+	} else {
+		json = cJSON_PrintUnformatted(item);
+		escape(json ? json : "?", to, size);
+		cJSON_free(json);
+	}
+}
+
+void sweep_counts(const struct sweep_info *sweep, char *to, size_t size)
+{
+	to[0] = 0;
+	for (int i = JOB_QUEUED; i < JOB_STATES; i++)
+		if (sweep->counts.of[i])
+			text_append(to, size, "%s%llu %s", *to ? ", " : "",
+				    (unsigned long long)sweep->counts.of[i],
+				    job_state_name((enum job_state)i));
 }
 
 enum colour colour_of_job(enum job_state state)
@@ -163,10 +225,41 @@ void transfer_detail(const struct progress_info *progress, char *to,
 		text_append(to, size, ", try %u", progress->tries);
 }
 
+uint64_t job_step(const struct job_info *job)
+{
+	return job->progress ? job->progress->step : job->step;
+}
+
+double job_loss(const struct job_info *job)
+{
+	return job->progress ? job->progress->loss : job->loss;
+}
+
+double job_rate(const struct job_info *job)
+{
+	if (!job->progress)
+		return job->rate;
+	return job->devices ? job->progress->tokens_per_second / job->devices
+			    : (double)NAN;
+}
+
+void stillness_words(const struct progress_info *progress, char *to,
+		     size_t size)
+{
+	to[0] = 0;
+	if (progress->step_age)
+		text_append(to, size, "%s ago",
+			    human_time((int64_t)progress->step_age * 1000)
+				    .text);
+	if (progress->suspected)
+		text_append(to, size, "%ssuspected hang", *to ? ", " : "");
+}
+
 static void training_detail(const struct progress_info *progress, char *to,
 			    size_t size)
 {
 	unsigned long long step, steps;
+	char still[80];
 
 	if (!progress)
 		return;
@@ -176,12 +269,9 @@ static void training_detail(const struct progress_info *progress, char *to,
 		text_append(to, size, "step %llu/%llu", step, steps);
 	else if (step)
 		text_append(to, size, "step %llu", step);
-	if (progress->step_age)
-		text_append(to, size, "%s%s ago", *to ? ", " : "",
-			    human_time((int64_t)progress->step_age * 1000)
-				    .text);
-	if (progress->suspected)
-		text_append(to, size, "%ssuspected hang", *to ? ", " : "");
+	stillness_words(progress, still, sizeof(still));
+	if (*still)
+		text_append(to, size, "%s%s", *to ? ", " : "", still);
 	if (isfinite(progress->loss))
 		text_append(to, size, "%sloss %.4g", *to ? ", " : "",
 			    progress->loss);

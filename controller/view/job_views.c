@@ -1,0 +1,234 @@
+/* job_views.c - the views of sweeps, jobs and what belongs to a job.
+ */
+#include "controller/view/render.h"
+#include "controller/view/views.h"
+#include "protocol/message/reply_logs.h"
+
+#include <string.h>
+
+typedef unsigned long long ull;
+
+static void sweep_put(struct view_row *row, const void *of)
+{
+	const struct sweep_info *sweep = of;
+	char counts[200];
+
+	view_count(row, sweep->id);
+	view_cell(row, MARK(.path = "sweep", .number = sweep->id), "%s",
+		  sweep->name);
+	view_cell(row, MARK(.colour = sweep->final ? PLAIN : CYAN), "%s",
+		  sweep->final ? "ended" : "active");
+	view_count(row, sweep->jobs);
+	view_clock(row, sweep->submitted_ms);
+	view_text(row, sweep->client);
+	sweep_counts(sweep, counts, sizeof(counts));
+	view_text(row, counts);
+}
+
+/* The last step on a page: the progress, or the transfer of the image. */
+static void job_put_step(struct view_row *row, const struct job_info *job)
+{
+	static const struct progress_info none = { 0 };
+	const struct progress_info *progress =
+		job->progress ? job->progress : &none;
+	bool bar = progress->steps && !progress->phase;
+	char text[80] = "", warning[80];
+
+	if (progress->phase)
+		snprintf(text, sizeof(text), "%s", progress->phase);
+	else if (job_step(job) || bar)
+		snprintf(text, sizeof(text), "%llu", (ull)job_step(job));
+	if (bar)
+		text_append(text, sizeof(text), " of %llu",
+			    (ull)progress->steps);
+	stillness_words(progress, warning, sizeof(warning));
+	view_cell(row,
+		  MARK(.done = progress->step, .all = bar ? progress->steps : 0,
+		       .warning = warning),
+		  "%s", text);
+}
+
+static void job_put(struct view_row *row, const void *of)
+{
+	const struct job_info *job = of;
+	int64_t end = job->ended_ms ? job->ended_ms : row->at_ms;
+	char text[400];
+
+	view_cell(row, MARK(.path = "job", .number = job->job), "%llu",
+		  (ull)job->job);
+	view_count(row, job->sweep);
+	if (job->repeat)
+		view_cell(row, NULL, "%s #%u", job->cell ? job->cell : "",
+			  job->repeat + 1);
+	else
+		view_text(row, job->cell);
+	view_count(row, job->attempt);
+	view_cell(row,
+		  MARK(.colour = colour_of_job(job_state_from(job->state)),
+		       .class = job->state),
+		  "%s", job->state);
+	view_text(row, job->started_ms ? human_time(end - job->started_ms).text
+				       : "");
+	view_text(row, job_nodes(&job->allocation, text, sizeof(text)));
+	view_text(row, job_detail(job, text, sizeof(text)));
+	job_put_step(row, job);
+	view_number(row, "%.4f", job_loss(job));
+	view_number(row, "%.0f", job_rate(job) * job->devices);
+	view_text(row, job->text ? job->text : job->waits);
+}
+
+/* "0-3,6" of the bits that are set. */
+static char *bits_words(uint64_t bits, char *to, size_t size)
+{
+	to[0] = 0;
+	for (unsigned int i = 0; i < 64; i++) {
+		unsigned int last = i;
+
+		if (!(bits >> i & 1))
+			continue;
+		while (last < 63 && bits >> (last + 1) & 1)
+			last++;
+		text_append(to, size, last > i ? "%s%u-%u" : "%s%u",
+			    *to ? "," : "", i, last);
+		i = last;
+	}
+	return to;
+}
+
+static void task_put(struct view_row *row, const void *of)
+{
+	const struct task_info *task = of;
+	const char *failure = task->failure ? task->failure : "";
+	uint64_t devices =
+		row->table ? 0 : ((const struct task_shown *)of)->devices;
+	char text[300];
+
+	view_count(row, task->rank);
+	view_text(row, task->node);
+	view_text(row, bits_words(devices, text, sizeof(text)));
+	view_text(row, task->state);
+	view_cell(row, NULL, "%lld", (long long)task->exit_code);
+	transfer_detail(task->transfer, text, sizeof(text));
+	view_cell(row, MARK(.colour = *failure ? RED : PLAIN), "%s%s%s%s",
+		  failure, *failure ? ": " : "", task->text ? task->text : "",
+		  text);
+}
+
+static void layer_put(struct view_row *row, const void *of)
+{
+	const struct layer_shown *layer = of;
+
+	view_text(row, layer->node);
+	view_text(row, layer->layer.id);
+	view_text(row, layer->layer.phase);
+	view_text(row, human_bytes(layer->layer.done_bytes).text);
+	view_text(row, human_bytes(layer->layer.total_bytes).text);
+}
+
+static void event_put(struct view_row *row, const void *of)
+{
+	const struct event_info *event = of;
+	char text[VIEW_TEXT_MAX] = "";
+
+	view_clock(row, event->time_ms);
+	view_count(row, event->attempt);
+	view_text(row, event->kind);
+	if (event->data && !cJSON_IsNull(event->data))
+		json_words(event->data, text, sizeof(text));
+	view_text(row, text);
+}
+
+static void stream_put(struct view_row *row, const void *of)
+{
+	const struct stream_info *stream = of;
+
+	view_text(row, stream->stream);
+	view_text(row, human_bytes(stream->bytes).text);
+	if (stream->part > 1)
+		view_cell(row, NULL, "%s (part %u)",
+			  stream->path ? stream->path : "", stream->part);
+	else
+		view_text(row, stream->path);
+}
+
+static void file_put(struct view_row *row, const void *of)
+{
+	const struct file_info *file = of;
+
+	view_count(row, file->rank);
+	view_text(row, file->path);
+	view_text(row, file->content ? human_bytes(file->bytes).text : "-");
+	view_text(row, file->text);
+}
+
+/* clang-format off */
+static const struct view_column sweep_columns[] = {
+	{ "SWEEP", "Sweep", true, 0 }, { "NAME", "Name", false, 0 },
+	{ "STATE", "State", false, 0 }, { "JOBS", NULL, true, 3 },
+	{ "SUBMITTED", "Submitted (UTC)", true, 2 }, { "BY", "By", false, 1 },
+	{ "BY STATE", "Jobs", false, 0 }, { NULL, NULL, false, 0 },
+};
+const struct view view_sweeps = {
+	"sweeps", sizeof(struct sweep_info), sweep_columns, sweep_put,
+	"no sweeps", true
+};
+
+static const struct view_column job_columns[] = {
+	{ "JOB", "Job", true, 0 }, { "SWEEP", NULL, true, 1 },
+	{ "CELL", "Cell", false, 0 }, { "TRY", NULL, true, 2 },
+	{ "STATE", "State", false, 0 }, { "TIME", NULL, true, 4 },
+	{ "NODES", "Nodes", false, 3 }, { "DETAIL", NULL, false, 0 },
+	{ NULL, "Step", false, 0 }, { NULL, "Loss", true, 0 },
+	{ NULL, "token/s", true, 0 }, { NULL, "Reason", false, 0 },
+	{ NULL, NULL, false, 0 },
+};
+const struct view view_jobs = {
+	"jobs", sizeof(struct job_info), job_columns, job_put, "no jobs", true
+};
+
+static const struct view_column task_columns[] = {
+	{ "RANK", "Rank", true, 0 }, { "NODE", "Node", false, 0 },
+	{ NULL, "Devices", false, 0 }, { "STATE", "State", false, 0 },
+	{ "EXIT", NULL, true, 0 }, { "DETAIL", "Reason", false, 0 },
+	{ NULL, NULL, false, 0 },
+};
+const struct view view_tasks = {
+	NULL, sizeof(struct task_info), task_columns, task_put, NULL, true
+};
+
+static const struct view_column layer_columns[] = {
+	{ "NODE", NULL, false, 0 }, { "LAYER", NULL, false, 1 },
+	{ "STATE", NULL, false, 0 }, { "DONE", NULL, true, 0 },
+	{ "OF", NULL, true, 0 }, { NULL, NULL, false, 0 },
+};
+const struct view view_layers = {
+	NULL, sizeof(struct layer_shown), layer_columns, layer_put, NULL, true
+};
+
+static const struct view_column event_columns[] = {
+	{ "TIME", NULL, true, 2 }, { "TRY", NULL, true, 1 },
+	{ "EVENT", NULL, false, 0 }, { "DATA", NULL, false, 0 },
+	{ NULL, NULL, false, 0 },
+};
+const struct view view_events = {
+	NULL, sizeof(struct event_info), event_columns, event_put, NULL, true
+};
+
+static const struct view_column stream_columns[] = {
+	{ "STREAM", NULL, false, 0 }, { "SIZE", NULL, true, 0 },
+	{ "FILE", NULL, false, 0 }, { NULL, NULL, false, 0 },
+};
+const struct view view_streams = {
+	NULL, sizeof(struct stream_info), stream_columns, stream_put, NULL,
+	false
+};
+
+static const struct view_column file_columns[] = {
+	{ "RANK", NULL, true, 0 }, { "PATH", NULL, false, 0 },
+	{ "SIZE", NULL, true, 0 }, { "NOTE", NULL, false, 0 },
+	{ NULL, NULL, false, 0 },
+};
+const struct view view_files = {
+	NULL, sizeof(struct file_info), file_columns, file_put, NULL, false
+};
+/* clang-format on */
