@@ -3,7 +3,6 @@
 #include "controller/results/extract.h"
 
 #include "controller/results/steps.h"
-#include "controller/results/visitor.h"
 #include "protocol/base/buffer.h"
 
 #include <errno.h>
@@ -16,8 +15,6 @@ struct extract {
 	bool skipping; /* the rest of the record, which is too long */
 	struct steps steps;
 	struct extract_losses losses;
-	extract_fn *fn;
-	void *arg;
 	uint64_t fed;      /* bytes before the current piece */
 	uint64_t line_end; /* offset of the end of the current record */
 	extract_clock_fn *clock;
@@ -53,29 +50,16 @@ void extract_clock(struct extract *extract, extract_clock_fn *fn, void *arg)
 	extract->clock_arg = arg;
 }
 
-void extract_visit(struct extract *extract, extract_fn *fn, void *arg)
-{
-	extract->fn = fn;
-	extract->arg = arg;
-}
-
-const struct fields *extract_fields(const struct extract *extract)
-{
-	return &extract->steps.names;
-}
-
 static int take_captured(const struct captured *captured, void *arg)
 {
 	struct extract *extract = arg;
 	size_t count;
 
-	extract->lives += captured->rule->life || !captured->rule->to;
-	if (captured->rule->life && !captured->count && !captured->rule->to)
+	extract->lives++;
+	if (captured->rule->life && !captured->count)
 		return 0;
 	if (!steps_counts(&extract->steps, captured))
 		return 0;
-	if (extract->fn && extract->fn(captured, extract->arg) < 0)
-		return -1;
 	count = extract->steps.count;
 	if (steps_take(&extract->steps, captured) < 0)
 		return -1;
@@ -293,6 +277,13 @@ double extract_metric_last(const struct extract *extract, int metric)
 struct extract_rules *extract_rules_of(const struct extract *extract)
 {
 	return extract->rules;
+}
+
+bool extract_empty(const struct extract *extract)
+{
+	return !extract->steps.count && !extract->steps.run_count &&
+	       !extract->steps.summary.has &&
+	       !extract->steps.summary.has_metric;
 }
 
 const struct run_metric *extract_run_metrics(const struct extract *extract,

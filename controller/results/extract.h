@@ -64,6 +64,9 @@ double extract_metric_last(const struct extract *extract, int metric);
 /* Its rules; borrowed. */
 struct extract_rules *extract_rules_of(const struct extract *extract);
 
+/* Was no value read? */
+bool extract_empty(const struct extract *extract);
+
 /* The values of rules with `metric`. */
 const struct run_metric *extract_run_metrics(const struct extract *extract,
 					     size_t *count);

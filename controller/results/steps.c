@@ -526,11 +526,9 @@ int steps_take(struct steps *steps, const struct captured *captured)
 	bool finished =
 		rule->finished || captured_find(captured, RECORD_FINISHED);
 
-	if (rule->metric_name != FIELD_NONE &&
-	    take_run_metric(steps, captured) < 0)
-		return -1;
-	if (finished || rule->summary || rule->progress || !rule->to)
-		take_latest(steps, captured);
+	take_latest(steps, captured);
+	if (rule->metric_name != FIELD_NONE)
+		return take_run_metric(steps, captured);
 	if (finished || rule->summary)
 		return take_summary(steps, captured, finished);
 	if (rule->progress) {
@@ -539,7 +537,7 @@ int steps_take(struct steps *steps, const struct captured *captured)
 	}
 	if (rule->total)
 		take_epochs(steps, captured);
-	if (rule->progress || rule->to)
+	if (rule->progress || rule->total)
 		return 0;
 	if (rule->pending)
 		return put_captured(steps, &steps->pending, captured);

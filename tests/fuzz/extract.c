@@ -4,8 +4,8 @@
  * The first byte of the input says whose rules, the second one the pieces.
  */
 #include "controller/catalog/catalog.h"
-#include "controller/results/document/document.h"
-#include "controller/results/visitor.h"
+#include "controller/results/extract_json.h"
+#include "controller/results/result.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -69,30 +69,26 @@ static void check_records(const struct extract *extract)
 static char *read_log(struct extract_rules *rules, const char *data,
 		      size_t size, size_t piece)
 {
+	struct measure_spec measure = { .sequence = 128, .global_batch = 8 };
 	struct extract *extract = extract_new(rules, NULL);
-	struct sections *sections = sections_new(NULL);
-	struct log_bytes bytes = { 0 };
-	struct context context;
-	const struct derive_input input = { extract, sections, &context };
+	struct result_input input = { .measure = &measure,
+				      .devices = 2,
+				      .extract = extract };
 	cJSON *json, *again;
 	char *text;
 
-	context_init(&context);
-	context.global_batch = 8;
-	context.seq_length = 128;
-	context.world_size = 2;
-	context.grad_accum = 2;
-	must(extract && sections);
-	sections_listen(sections, extract);
+	must(extract != NULL);
 	for (size_t at = 0; at < size; at += piece) {
 		size_t n = size - at < piece ? size - at : piece;
 
-		log_bytes_take(&bytes, data + at, n);
 		must(extract_feed(extract, data + at, n, NULL) == 0);
 	}
 	must(extract_finish(extract, NULL) == 0);
 	check_records(extract);
-	json = log_document(&input, &bytes, NULL);
+	input.records = extract_records(extract, &input.record_count);
+	input.summary = extract_summary(extract);
+	json = extract_json(extract, "any", result_new(&input, NULL), size,
+			    NULL);
 	must(json != NULL);
 	text = cJSON_PrintUnformatted(json);
 	must(text != NULL);
@@ -100,7 +96,6 @@ static char *read_log(struct extract_rules *rules, const char *data,
 	must(again != NULL);
 	cJSON_Delete(again);
 	cJSON_Delete(json);
-	sections_free(sections);
 	extract_free(extract);
 	return text;
 }

@@ -24,13 +24,20 @@
 struct extract_rules *format_rules(const struct catalog *catalog,
 				   const char *name);
 
-/* All that the log says by these rules (document.h); the caller deletes it. */
-cJSON *format_read(struct extract_rules *rules, const struct buffer *log);
+/* All that a log says by these rules, in the words of the expect files; the
+ * caller deletes it. It is read in pieces of `piece` bytes; 0: of random sizes.
+ *
+ *	extract_json(), but:
+ *	records		with the names of the expect files
+ *	steps, loss	{"count", "first", "last"}; of the loss [step, loss]
+ */
+cJSON *log_view(struct extract_rules *rules, const char *data, size_t size,
+		size_t piece);
 
 /* An expect file; NULL: there is none. The caller deletes it. */
 cJSON *expectation_read(const char *path);
 
-/* Does the document say what is expected? tell: print what differs. */
-bool expectation_met(const cJSON *document, const cJSON *expect, bool tell);
+/* Does the view say what is expected? tell: print what differs. */
+bool expectation_met(const cJSON *view, const cJSON *expect, bool tell);
 
 #endif

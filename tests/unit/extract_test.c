@@ -202,8 +202,8 @@ static void test_columns(void)
 	   "metrics that a pattern matches are for tables %s", err.text);
 	ok(rules && !extract_rules_column(rules, "lr2"), "others are not");
 	extract_rules_free(rules);
-	rules = rules_of("rules: [{match: '(?<a>\\d+) (?<b>\\d+)', to: end,\n"
-			 "  row: one, fields: {a: [x, 'acc:percent'], b: "
+	rules = rules_of("rules: [{match: '(?<a>\\d+) (?<b>\\d+)',\n"
+			 "  fields: {a: [x, 'acc:percent'], b: "
 			 "y}}]\n",
 			 &err);
 	ok(rules && extract_rules_percent(rules, "acc") &&
@@ -597,7 +597,7 @@ static void test_life(void)
 				   "- match: '^saved'\n"
 				   "  life: true\n"
 				   "- match: 'eval (?<score>\\d+)'\n"
-				   "  to: evals\n";
+				   "  summary: true\n";
 	static const char log[] = "step 1\nwaiting\nsaved a\nsaved b\n"
 				  "eval 3\nwaiting\nstep 2\n";
 	owned(extract_rules_free) struct extract_rules *rules =
@@ -610,7 +610,7 @@ static void test_life(void)
 
 	ok(extract_rules_life(rules) && !extract_rules_life(plain),
 	   "rules may say what life is");
-	is_int((long long)extract_lives(extract), 4,
+	is_int((long long)extract_lives(extract), 5,
 	       "figures are, and what such rules match");
 	extract_records(extract, &count);
 	is_int((long long)count, 2, "which is no step");

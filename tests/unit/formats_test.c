@@ -110,19 +110,20 @@ static void check_choice(const char *name, const struct buffer *log,
 	struct format_choice *choice =
 		format_choice_new(all.rules, all.count, NULL);
 	struct format_fit fits[FORMAT_FITS_MAX];
-	cJSON *document;
+	cJSON *view;
 	size_t count;
 
 	format_choice_feed(choice, log->data, log->size, NULL);
 	format_choice_finish(choice, NULL);
 	count = format_choice_fits(choice, fits);
 	if (count) {
-		document = format_read(all.rules[fits[0].format], log);
-		ok(expectation_met(document, expect, true),
-		   "%s: as expected by %s", name, all.names[fits[0].format]);
+		view = log_view(all.rules[fits[0].format], log->data, log->size,
+				log->size);
+		ok(expectation_met(view, expect, true), "%s: as expected by %s",
+		   name, all.names[fits[0].format]);
 		ok(!format_choice_tied(choice, fits, count),
 		   "%s: and no other fits as well", name);
-		cJSON_Delete(document);
+		cJSON_Delete(view);
 	} else {
 		ok(cJSON_IsNull(get(get(expect, "steps"), "first")),
 		   "%s: no format fits", name);
@@ -159,7 +160,7 @@ static void check(const char *folder, const char *name)
 {
 	char path[512];
 	owned(buffer_clear) struct buffer log;
-	cJSON *expect, *document = NULL;
+	cJSON *expect, *view = NULL;
 	const char *family, *format = name;
 	struct extract_rules *rules;
 
@@ -173,12 +174,12 @@ static void check(const char *folder, const char *name)
 	rules = format ? format_rules(catalog, format) : NULL;
 	if (ok(expect && rules && file_read(AT_FDCWD, path, &log, NULL) == 0,
 	       "%s is a log of %s", name, format ? format : "nobody")) {
-		document = format_read(rules, &log);
-		ok(expectation_met(document, expect, true), "%s: as expected",
+		view = log_view(rules, log.data, log.size, log.size);
+		ok(expectation_met(view, expect, true), "%s: as expected",
 		   name);
 		check_choice(name, &log, expect);
 	}
-	cJSON_Delete(document);
+	cJSON_Delete(view);
 	cJSON_Delete(expect);
 	extract_rules_free(rules);
 }

@@ -14,7 +14,6 @@ static const char rules_text[] =
 	"  - match: '(?<finished>done) acc (?<acc>\\S+);'\n"
 	"  - match: 'rank \\d+ (?<what>bandwidth|latency)=(?<much>[\\d.]+);'\n"
 	"    fields: {what: what:text, much: much}\n"
-	"    to: results\n    row: new\n"
 	"    metric: {name: what, value: much}\n";
 
 static void number(const cJSON *metrics, const char *name, double want,

@@ -6,11 +6,11 @@
  * extractor.
  */
 #include "controller/catalog/catalog.h"
-#include "controller/results/document/document.h"
+#include "controller/results/formula.h"
 #include "controller/results/rules/rule.h"
 #include "protocol/base/file.h"
-#include "protocol/yaml/document.h"
 #include "tests/tap.h"
+#include "tests/unit/expectations.h"
 #include "tests/unit/recordings.h"
 
 #include <dirent.h>
@@ -38,90 +38,36 @@ static const struct {
 	{ "tf2-", "tensorflow2" },
 };
 
-/* Keys that are no claims about the log. */
-static const char *const no_claims[] = {
-	"sample",    "synthetic",       "family",   "note",       "context",
-	"framework", "context_assumed", "must_not", "should_not", "check",
-	"rule",      "flagperf_rule",   "source",   NULL,
-};
-
 /* Claims that are not compared, and why: the place, and what is below it. */
 static const struct {
 	const char *sample;
 	const char *path;
-} unprinted[] = {
+} unread[] = {
 	/* Its dicts name no step; between those of the engine it would be a
 	 * guess to which one each belongs.
 	 */
-	{ "deepspeed-hf-wrapped", ".loss" },
-	/* Two counters: records have the engine's, the section `micro` that of
-	 * the losses.
-	 */
-	{ "deepspeed-mooer", ".steps" },
-	{ "deepspeed-mooer", ".loss.step_is" },
+	{ "deepspeed-hf-wrapped", "loss" },
+	/* The losses are of micro batches: a step keeps the last one. */
+	{ "deepspeed-flagperf-baichuan2.synthetic", "steps" },
+	{ "deepspeed-flagperf-baichuan2.synthetic", "loss" },
+	{ "deepspeed-mooer", "loss" },
 	/* One line of GPT-NeoX: the framework megatron reads those. */
-	{ "deepspeed-versions-truncated.synthetic", ".neox_records" },
-	{ "deepspeed-versions-truncated.synthetic", ".loss" },
-	/* The bar's steps; records are of the eight with a loss. */
-	{ "hf-tqdm-cr-nan.synthetic", ".steps.count" },
-	{ "hf-tqdm-cr-nan.synthetic", ".steps.first" },
+	{ "deepspeed-versions-truncated.synthetic", "loss" },
+	/* Steps that only a bar has are no records. */
+	{ "hf-deepspeed-gpt2-tqdm", "steps" },
+	/* The clock of its last dict, not of its closing block. */
+	{ "hf-deepspeed-gpt2-tqdm", "derived.mean_iter_time_s" },
+	{ "hf-tqdm-cr-nan.synthetic", "steps" },
 	/* The Trainer prints 0 for NaN, beside a gradient that is none. */
-	{ "hf-tqdm-cr-nan.synthetic", ".loss.values[5][1]" },
-	{ "hf-tqdm-cr-nan.synthetic", ".loss.suspicious_zero" },
-	{ "hf-tqdm-cr-nan.synthetic", ".loss.nan" },
-	{ "hf-tqdm-cr-nan.synthetic", ".flags" },
-	/* Of eight ranks' results the last is printed, not the first. */
-	{ "hf-tqdm-cr-nan.synthetic", ".train_result" },
-	{ "hf-tqdm-cr-nan.synthetic", ".derived" },
-	/* How many ranks, not which. */
-	{ "megatron-interleaved-ranks.synthetic", ".memory.ranks" },
-	/* Of a step that came twice only its last attempt is kept. */
-	{ "megatron-nan-restart-truncated.synthetic", ".raw_records" },
-	{ "megatron-nan-restart-truncated.synthetic", ".restarts" },
-	{ "megatron-nan-restart-truncated.synthetic", ".repeated_steps" },
-	{ "megatron-nan-restart-truncated.synthetic", ".flags" },
+	{ "hf-tqdm-cr-nan.synthetic", "loss.values" },
+	/* Of eight ranks' results the last is read, not the first. */
+	{ "hf-tqdm-cr-nan.synthetic", "train_result" },
+	{ "hf-tqdm-cr-nan.synthetic", "derived" },
 	/* Records have the step of the run, and the time of one. */
-	{ "mindspore-resnet-lossmonitor", ".records[].step_in_epoch" },
-	{ "mindspore-resnet-lossmonitor", ".records[].epoch_time_s" },
-	{ "mindspore-resnet-lossmonitor", ".derived.warmup_epochs" },
-	/* What either may be: without step 6, which has no end, or with it. */
-	{ "paddle-ansi-1mb-nonutf8.synthetic", ".steps.optional" },
-	{ "paddle-ansi-1mb-nonutf8.synthetic", ".loss.optional" },
-	{ "paddle-ansi-1mb-nonutf8.synthetic", ".records[5]" },
-	{ "paddle-ansi-1mb-nonutf8.synthetic",
-	  ".derived.mean_iter_time_s_with_step_6" },
-	{ "paddle-ansi-1mb-nonutf8.synthetic",
-	  ".derived.tokens_per_s_per_device_with_step_6" },
-	/* It has 22, one of which sets the terminal's title. */
-	{ "paddle-ansi-1mb-nonutf8.synthetic", ".bytes_flags.ansi_escapes" },
-	/* The losses of other ranks than the one that is read. */
-	{ "perflog-nan-interleaved.synthetic", ".rank_filter" },
-	{ "perflog-nan-interleaved.synthetic", ".rank1_records" },
-	{ "perflog-nan-interleaved.synthetic", ".flags" },
-	{ "perflog-nan-interleaved.synthetic", ".loss.count_finite" },
-	{ "perflog-nan-interleaved.synthetic", ".loss.non_finite" },
-	{ "tf2-timehistory-gaudi", ".derived.tolerance" },
-};
-
-/* Figures that recordings call otherwise than we do, in whose logs. */
-static const struct {
-	const char *start;
-	const char *theirs;
-	const char *ours;
-} spelled[] = {
-	{ "deepspeed-", "samples_per_s_last_finite_running_avg",
-	  "samples_per_s_last_running_avg" },
-	{ "paddle-ansi", "mean_iter_time_s_without_step_6",
-	  "mean_iter_time_s" },
-	{ "paddle-ansi", "tokens_per_s_per_device_without_step_6",
-	  "tokens_per_s_per_device" },
-	{ "paddle-ernie", "samples_per_s", "mean_of_reported_samples_per_s" },
-	{ "paddle-ernie", "steps_per_s_reported", "speed_steps_per_s" },
-	{ "paddle-ernie", "loss_lm", "lm_loss" },
-	{ "paddle-ernie", "loss_sop", "sop_loss" },
-	{ "paddlenlp-", "steps_per_s_reported", "interval_steps_per_second" },
-	{ "paddlenlp-", "without_intervals_after_evaluation",
-	  "without_the_interval_after_evaluation" },
+	{ "mindspore-resnet-lossmonitor", "records.step_in_epoch" },
+	{ "mindspore-resnet-lossmonitor", "records.epoch_time_s" },
+	/* It has no end, so that its last number may be cut. */
+	{ "paddle-ansi-1mb-nonutf8.synthetic", "records.5" },
 };
 
 static struct catalog *catalog;
@@ -137,15 +83,24 @@ struct sample {
 	struct text log;
 	cJSON *expect;
 	struct extract_rules *rules;
-	struct context context;
 };
 
-static bool is_claim(const char *name)
+static const cJSON *get(const cJSON *object, const char *name)
 {
-	for (size_t i = 0; no_claims[i]; i++)
-		if (!strcmp(name, no_claims[i]))
-			return false;
-	return true;
+	return cJSON_GetObjectItemCaseSensitive(object, name);
+}
+
+/* NaN: none. */
+static double number_of(const cJSON *object, const char *name)
+{
+	return cJSON_GetNumberValue(get(object, name));
+}
+
+static bool is_listed(const char *const *list, const char *name)
+{
+	while (*list && strcmp(*list, name) != 0)
+		list++;
+	return *list;
 }
 
 static const char *framework_of(const struct sample *sample)
@@ -182,123 +137,18 @@ static struct extract_rules *rules_for(const char *framework)
 	return rules;
 }
 
-/* The context of the sample, and the warm-up that its figures are for. */
-static void read_context(struct sample *sample)
-{
-	cJSON *all =
-		cJSON_Duplicate(cJSON_GetObjectItemCaseSensitive(sample->expect,
-								 "context"),
-				true);
-	const cJSON *derived =
-		cJSON_GetObjectItemCaseSensitive(sample->expect, "derived");
-	const cJSON *after =
-		cJSON_GetObjectItemCaseSensitive(derived, "after_warmup");
-	static const char *const names[] = { "warmup_steps", "warmup_records" };
-	owned(document_free) struct document *document = NULL;
-	char *text;
-
-	if (!all)
-		all = cJSON_CreateObject();
-	for (size_t i = 0; i < 2; i++) {
-		const cJSON *item =
-			cJSON_GetObjectItemCaseSensitive(after ? after
-							       : derived,
-							 names[i]);
-
-		if (item)
-			cJSON_AddItemToObject(all, names[i],
-					      cJSON_Duplicate(item, true));
-	}
-	if (cJSON_GetObjectItemCaseSensitive(derived, "utilisation_of_312"))
-		cJSON_AddNumberToObject(all, "spec_tflops", 312);
-	text = cJSON_PrintUnformatted(all);
-	document = document_parse(text, strlen(text), "context", NULL, NULL);
-	context_init(&sample->context);
-	context_take(&sample->context, document_root(document), NULL);
-	cJSON_free(text);
-	cJSON_Delete(all);
-}
-
-/* Read a log in pieces of `piece` bytes; 0: of random sizes. */
-static cJSON *document_of(const struct sample *sample, const char *data,
-			  size_t size, size_t piece)
-{
-	struct extract *extract = extract_new(sample->rules, NULL);
-	struct sections *sections = sections_new(NULL);
-	const struct derive_input input = { extract, sections,
-					    &sample->context };
-	struct log_bytes bytes = { 0 };
-	cJSON *json;
-
-	sections_listen(sections, extract);
-	for (size_t at = 0; at < size;) {
-		size_t n = piece ? piece : (size_t)rand() % 97 + 1;
-
-		if (n > size - at)
-			n = size - at;
-		log_bytes_take(&bytes, data + at, n);
-		extract_feed(extract, data + at, n, NULL);
-		at += n;
-	}
-	extract_finish(extract, NULL);
-	json = log_document(&input, &bytes, NULL);
-	sections_free(sections);
-	extract_free(extract);
-	return json;
-}
-
 static bool near(double a, double b)
 {
 	return fabs(a - b) <= 1e-6 * fabs(b);
 }
 
-static bool is_unprinted(const struct sample *sample, const char *path)
+static bool is_unread(const struct sample *sample, const char *path)
 {
-	char any[512]; /* with [] for [7] */
-	size_t n = 0;
-
-	for (const char *c = path; *c; c++) {
-		any[n++] = *c;
-		if (*c == '[')
-			c += strspn(c + 1, "0123456789");
-	}
-	any[n] = 0;
-	for (size_t i = 0; i < sizeof(unprinted) / sizeof(*unprinted); i++)
-		if (!strcmp(unprinted[i].sample, sample->name) &&
-		    (!strcmp(unprinted[i].path, path) ||
-		     !strcmp(unprinted[i].path, any)))
+	for (size_t i = 0; i < sizeof(unread) / sizeof(unread[0]); i++)
+		if (!strcmp(unread[i].sample, sample->name) &&
+		    !strcmp(unread[i].path, path))
 			return true;
 	return false;
-}
-
-/* What is claimed, in our words: less what is not printed. */
-static void adapt(const struct sample *sample, cJSON *want, const char *path)
-{
-	cJSON *item = want->child, *next;
-
-	for (int i = 0; item; item = next, i++) {
-		char below[512];
-
-		next = item->next;
-		if (item->string)
-			snprintf(below, sizeof(below), "%.300s.%.100s", path,
-				 item->string);
-		else
-			snprintf(below, sizeof(below), "%.300s[%d]", path, i);
-		if (is_unprinted(sample, below)) {
-			cJSON_Delete(cJSON_DetachItemViaPointer(want, item));
-			continue;
-		}
-		for (size_t s = 0; s < sizeof(spelled) / sizeof(*spelled); s++)
-			if (item->string &&
-			    !strcmp(item->string, spelled[s].theirs) &&
-			    !strncmp(sample->name, spelled[s].start,
-				     strlen(spelled[s].start))) {
-				free(item->string);
-				item->string = strdup(spelled[s].ours);
-			}
-		adapt(sample, item, below);
-	}
 }
 
 /* Have the records these values, in order? A value, or [step, value]. */
@@ -331,28 +181,20 @@ static bool listed(const cJSON *got, const cJSON *values, const char *name)
 	return good;
 }
 
-static void check_lists(const struct sample *sample, const cJSON *got)
+static void tell_difference(const char *path, const cJSON *got,
+			    const cJSON *want)
 {
-	static const char *const lists[][2] = { { "steps", "step" },
-						{ "loss", "loss" } };
+	char *text[2] = { cJSON_PrintUnformatted(got),
+			  cJSON_PrintUnformatted(want) };
 
-	for (size_t i = 0; i < 2; i++) {
-		cJSON *values = cJSON_DetachItemFromObjectCaseSensitive(
-			cJSON_GetObjectItemCaseSensitive(sample->expect,
-							 lists[i][0]),
-			"values");
-
-		if (values)
-			ok(listed(cJSON_GetObjectItemCaseSensitive(got,
-								   "records"),
-				  values, lists[i][1]),
-			   "%s: these values: %s", sample->name, lists[i][1]);
-		cJSON_Delete(values);
-	}
+	printf("# %s: %s instead of %s\n", path, text[0] ? text[0] : "nothing",
+	       text[1]);
+	cJSON_free(text[0]);
+	cJSON_free(text[1]);
 }
 
-/* Does got hold all that want claims? Tells what it does not. */
-static bool holds(const cJSON *got, const cJSON *want, const char *path)
+/* Is it the same value? A number with the digits that are claimed. */
+static bool same_value(const char *path, const cJSON *got, const cJSON *want)
 {
 	const cJSON *item;
 	bool good = true;
@@ -363,44 +205,341 @@ static bool holds(const cJSON *got, const cJSON *want, const char *path)
 	} else if (cJSON_IsNumber(want)) {
 		good = cJSON_IsNumber(got) &&
 		       near(got->valuedouble, want->valuedouble);
-	} else if (cJSON_IsObject(want) || cJSON_IsArray(want)) {
-		if (!got || got->type != want->type ||
-		    (cJSON_IsArray(want) &&
-		     cJSON_GetArraySize(got) != cJSON_GetArraySize(want))) {
-			printf("# %s: not there, or not as long\n", path);
-			return false;
-		}
+	} else if (cJSON_IsArray(want)) {
 		cJSON_ArrayForEach(item, want)
 		{
-			char below[512];
-
-			if (item->string && !is_claim(item->string))
-				continue;
-			if (item->string)
-				snprintf(below, sizeof(below), "%.300s.%.100s",
-					 path, item->string);
-			else
-				snprintf(below, sizeof(below), "%.300s[%d]",
-					 path, i);
-			good &= holds(
-				item->string ? cJSON_GetObjectItemCaseSensitive(
-						       got, item->string)
-					     : cJSON_GetArrayItem(got, i),
-				item, below);
-			i++;
+			good &= same_value(path, cJSON_GetArrayItem(got, i++),
+					   item);
 		}
 		return good;
 	} else {
 		good = got && cJSON_Compare(got, want, true);
 	}
-	if (!good) {
-		char *text[2] = { cJSON_PrintUnformatted(got),
-				  cJSON_PrintUnformatted(want) };
+	if (!good)
+		tell_difference(path, got, want);
+	return good;
+}
 
-		printf("# %s: %s instead of %s\n", path,
-		       text[0] ? text[0] : "nothing", text[1]);
-		cJSON_free(text[0]);
-		cJSON_free(text[1]);
+/* Has `got` every member that want claims, of those listed (NULL: all)? */
+static bool has_members(const struct sample *sample, const char *place,
+			const cJSON *got, const cJSON *want,
+			const char *const *list)
+{
+	const cJSON *item;
+	bool good = true;
+
+	if (is_unread(sample, place))
+		return true;
+	cJSON_ArrayForEach(item, want)
+	{
+		char path[256];
+
+		snprintf(path, sizeof(path), "%s.%s", place, item->string);
+		if ((!list || is_listed(list, item->string)) &&
+		    !is_unread(sample, path))
+			good &= same_value(path, get(got, item->string), item);
+	}
+	return good;
+}
+
+static bool same_records(const struct sample *sample, const cJSON *view)
+{
+	const cJSON *got = get(view, "records"), *item;
+	bool good = true;
+	int i = 0;
+
+	cJSON_ArrayForEach(item, get(sample->expect, "records"))
+	{
+		char path[32];
+
+		snprintf(path, sizeof(path), "records.%d", i);
+		if (is_unread(sample, path))
+			continue;
+		good &= has_members(sample, "records",
+				    cJSON_GetArrayItem(got, i++), item, NULL);
+	}
+	if (!i || i == cJSON_GetArraySize(got))
+		return good;
+	printf("# %d records instead of %d\n", cJSON_GetArraySize(got), i);
+	return false;
+}
+
+static bool same_ranges(const struct sample *sample, const cJSON *view)
+{
+	static const char *const keys[] = { "count", "first", "last", NULL };
+	static const char *const lists[][2] = { { "steps", "step" },
+						{ "loss", "loss" } };
+	bool good = true;
+
+	for (size_t i = 0; i < 2; i++) {
+		const cJSON *want = get(sample->expect, lists[i][0]);
+		const cJSON *values = get(want, "values");
+
+		good &= has_members(sample, lists[i][0], get(view, lists[i][0]),
+				    want, keys);
+		if (values && !is_unread(sample, lists[i][0]) &&
+		    !is_unread(sample, "loss.values") &&
+		    !listed(get(view, "records"), values, lists[i][1])) {
+			printf("# the values of %s\n", lists[i][0]);
+			good = false;
+		}
+	}
+	return good;
+}
+
+/* The most memory that any line reports. */
+static bool same_memory(const struct sample *sample, const cJSON *view)
+{
+	/* Megatron-Bridge's GB are GiB. */
+	static const struct {
+		const char *name;
+		double mib;
+	} units[] = {
+		{ "max_mib", 1 },
+		{ "max_gib", 1024 },
+		{ "max_allocated_mib", 1 },
+		{ "max_allocated_gib", 1024 },
+		{ "max_allocated_gb", 1024 },
+	};
+	double got = number_of(get(view, "result"), "memory_mib");
+	bool good = true;
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		double want = number_of(get(sample->expect, "memory"),
+					units[i].name) *
+			      units[i].mib;
+
+		if (isnan(want) || near(got, want))
+			continue;
+		printf("# memory: %g MiB instead of %g\n", got, want);
+		good = false;
+	}
+	return good;
+}
+
+/* What the program printed at its end is a metric. */
+static bool same_metrics(const struct sample *sample, const cJSON *view)
+{
+	static const char *const sections[] = { "finished", "summary_printed",
+						"train_result", "metrics" };
+	const cJSON *item;
+	bool good = true;
+
+	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++)
+		cJSON_ArrayForEach(item, get(sample->expect, sections[i]))
+		{
+			const cJSON *got =
+				get(get(view, "metrics"), item->string);
+
+			if (!got)
+				got = get(get(view, "result"), item->string);
+			if (cJSON_IsNumber(item) &&
+			    !is_unread(sample, sections[i]))
+				good &= same_value(item->string, got, item);
+		}
+	return good;
+}
+
+/* The mean of a metric over all results of its first unit. */
+static double mean_of(const cJSON *results, const cJSON *first)
+{
+	const cJSON *one;
+	double sum = 0;
+	int count = 0;
+
+	cJSON_ArrayForEach(one, results)
+	{
+		if (get(one, "whole_card_of_2_chips") ||
+		    !cJSON_Compare(get(one, "metric"), get(first, "metric"),
+				   true) ||
+		    !cJSON_Compare(get(one, "unit"), get(first, "unit"), true))
+			continue;
+		sum += number_of(one, "value");
+		count++;
+	}
+	return sum / count;
+}
+
+/* A suite's results: of each metric the mean is kept, of other figures the
+ * last.
+ */
+static bool same_results(const struct sample *sample, const cJSON *view)
+{
+	const cJSON *results = get(sample->expect, "results"), *one, *item;
+	cJSON *want = cJSON_CreateObject();
+	bool good;
+
+	cJSON_ArrayForEach(one, results)
+	{
+		double mean = mean_of(results, one);
+		const char *name = cJSON_GetStringValue(get(one, "metric"));
+
+		if (name && isfinite(mean) && !get(want, name))
+			cJSON_AddNumberToObject(want, name, mean);
+		cJSON_ArrayForEach(item, one)
+		{
+			if (name || !cJSON_IsNumber(item))
+				continue;
+			cJSON_DeleteItemFromObjectCaseSensitive(want,
+								item->string);
+			cJSON_AddNumberToObject(want, item->string,
+						item->valuedouble);
+		}
+	}
+	good = has_members(sample, "results", get(view, "metrics"), want, NULL);
+	cJSON_Delete(want);
+	return good;
+}
+
+/* Rates of the run: over its steps, or as the program printed them. */
+
+/* Samples per second of TimeHistory's intervals from a step on. */
+static double interval_rate(const cJSON *records, double warmup, double batch)
+{
+	double steps = 0, seconds = 0;
+	const cJSON *record;
+
+	cJSON_ArrayForEach(record, records)
+	{
+		double from = number_of(record, "from_step");
+
+		if (!(from >= warmup))
+			continue;
+		steps += number_of(record, "step") - from;
+		seconds += number_of(record, "interval_s");
+	}
+	return steps * batch / seconds;
+}
+
+/* Samples per second as printed for the whole run; NaN: not printed. */
+static double printed_rate(const cJSON *view)
+{
+	static const char *const names[] = { "training_sequences_per_second",
+					     "train_samples_per_second" };
+	double rate = NAN;
+	const cJSON *record;
+
+	for (size_t i = 0; i < 2 && isnan(rate); i++)
+		rate = number_of(get(view, "metrics"), names[i]);
+	if (!isnan(rate))
+		return rate;
+	/* DeepSpeed prints its running average. */
+	cJSON_ArrayForEach(record, get(view, "records"))
+	{
+		double last = number_of(record, "samples_per_s_running_avg");
+
+		rate = isfinite(last) ? last : rate;
+	}
+	return rate;
+}
+
+/* The mean time of a step: of those after a warm-up that is claimed, of the
+ * steady state, or of all that a Trainer made.
+ */
+static void add_mean(cJSON *to, const cJSON *view, const cJSON *claim,
+		     const cJSON *context)
+{
+	const cJSON *steady = get(get(view, "result"), "iteration_ms"), *record;
+	double steps = number_of(claim, "warmup_steps"), sum = 0;
+	double skip = number_of(claim, "warmup_records");
+	double runtime = number_of(get(view, "metrics"), "train_runtime_s");
+	int count = 0;
+
+	if (isnan(steps))
+		steps = number_of(context, "warmup_steps");
+	cJSON_ArrayForEach(record, get(view, "records"))
+	{
+		double time = number_of(record, "iter_time_s");
+
+		if (!(time > 0) || number_of(record, "step") <= steps ||
+		    skip-- > 0)
+			continue;
+		sum += time;
+		count++;
+	}
+	sum /= count;
+	if (isnan(steps) && !get(claim, "warmup_records")) {
+		count = (int)number_of(steady, "n");
+		sum = number_of(steady, "mean") / 1000;
+		if (runtime > 0)
+			sum = runtime / number_of(context, "total_steps");
+	}
+	cJSON_AddNumberToObject(to, "timed_records", count);
+	if (isfinite(sum))
+		cJSON_AddNumberToObject(to, "mean_iter_time_s", sum);
+}
+
+static void add_rates(cJSON *to, double samples, const cJSON *context)
+{
+	double devices = number_of(context, "world_size");
+	struct flops flops = {
+		.factor = formula_stage("pretrain"),
+		.parameters = number_of(context, "n_params"),
+		.layers = (uint32_t)fmax(number_of(context, "layers"), 0),
+		.hidden = (uint32_t)fmax(number_of(context, "hidden"), 0),
+		.sequence = (uint32_t)fmax(number_of(context, "seq_length"), 0),
+	};
+	double tokens = formula_tokens_from_samples(samples, flops.sequence);
+	double each = formula_per_device(tokens, (uint64_t)fmax(devices, 0));
+	double peak = number_of(context, "peak_flops_per_device");
+
+	cJSON_AddNumberToObject(to, "samples_per_s", samples);
+	cJSON_AddNumberToObject(to, "tokens_per_s", tokens);
+	cJSON_AddNumberToObject(to, "tokens_per_s_per_device", each);
+	for (int f = 0; f < FORMULAS; f++)
+		cJSON_AddNumberToObject(
+			to, f == FORMULA_6N ? "mfu_6n" : "mfu_palm",
+			formula_utilisation(each, formula_flops(f, &flops),
+					    peak));
+}
+
+static cJSON *derive(const struct sample *sample, const cJSON *view,
+		     const cJSON *claim)
+{
+	const cJSON *context = get(sample->expect, "context");
+	double batch = number_of(context, "global_batch");
+	double rate = interval_rate(get(view, "records"),
+				    number_of(claim, "warmup_steps"), batch);
+	cJSON *to = cJSON_CreateObject();
+
+	add_mean(to, view, claim, context);
+	if (isnan(rate) && !get(claim, "timed_records"))
+		rate = printed_rate(view);
+	if (isnan(rate))
+		rate = batch / number_of(to, "mean_iter_time_s");
+	if (isnan(rate))
+		rate = number_of(get(view, "result"), "samples_per_second");
+	add_rates(to, rate, context);
+	return to;
+}
+
+static bool same_rates(const struct sample *sample, const cJSON *view)
+{
+	static const char *const keys[] = {
+		"timed_records",
+		"mean_iter_time_s",
+		"samples_per_s",
+		"tokens_per_s",
+		"mfu_6n",
+		"mfu_palm",
+		"tokens_per_s_per_device",
+		NULL,
+	};
+	const cJSON *all = get(sample->expect, "derived");
+	const cJSON *const claims[] = {
+		all,
+		get(all, "after_warmup"),
+		get(all, "all_intervals"),
+		get(sample->expect, "derived_warmup_0"),
+		get(sample->expect, "derived_warmup_1"),
+	};
+	bool good = true;
+
+	for (size_t i = 0; i < sizeof(claims) / sizeof(claims[0]); i++) {
+		cJSON *got = derive(sample, view, claims[i]);
+
+		good &= has_members(sample, "derived", got, claims[i], keys);
+		cJSON_Delete(got);
 	}
 	return good;
 }
@@ -437,9 +576,10 @@ static void check_claims(const struct sample *sample, const cJSON *got)
 {
 	static const char *const lists[] = { "must_not", "should_not" };
 
-	adapt(sample, sample->expect, "");
-	check_lists(sample, got);
-	ok(holds(got, sample->expect, ""), "%s: as expected", sample->name);
+	ok(same_ranges(sample, got) & same_records(sample, got) &
+		   same_memory(sample, got) & same_metrics(sample, got) &
+		   same_results(sample, got) & same_rates(sample, got),
+	   "%s: as expected", sample->name);
 	for (size_t i = 0; i < 2; i++) {
 		const cJSON *list =
 			cJSON_GetObjectItemCaseSensitive(sample->expect,
@@ -457,8 +597,8 @@ static void check_pieces(const struct sample *sample, const cJSON *whole)
 	bool good = true;
 
 	for (int round = 0; round < 6; round++) {
-		cJSON *json = document_of(sample, sample->log.data,
-					  sample->log.size, round ? 0 : 1);
+		cJSON *json = log_view(sample->rules, sample->log.data,
+				       sample->log.size, round ? 0 : 1);
 		char *got = cJSON_PrintUnformatted(json);
 
 		good &= !strcmp(got, want);
@@ -475,22 +615,18 @@ static void check_pieces(const struct sample *sample, const cJSON *whole)
 static bool is_part(const cJSON *cut, const cJSON *whole, const cJSON *before,
 		    const char *path)
 {
-	static const char *const follow[] = { "steps",
-					      "loss",
-					      "train_result",
-					      "derived",
-					      "derived_warmup_0",
-					      "derived_warmup_1",
-					      "bytes_flags",
-					      "metrics",
-					      "memory",
-					      NULL };
+	static const char *const follow[] = { "steps", "loss",    "result",
+					      "bytes", "metrics", NULL };
 	const cJSON *item;
 	bool good = true;
 	int i = 0;
 
 	if (cJSON_IsNull(cut))
 		return true; /* what a line would have said later */
+	/* A maximum may grow. */
+	if (!strcmp(path, "memory_mib") && whole &&
+	    cut->valuedouble <= whole->valuedouble)
+		return true;
 	if (cJSON_IsObject(cut) || cJSON_IsArray(cut)) {
 		cJSON_ArrayForEach(item, cut)
 		{
@@ -530,13 +666,13 @@ static bool cut_line(const struct sample *sample, size_t from, size_t line,
 		     size_t end)
 {
 	const char *data = sample->log.data;
-	cJSON *before = document_of(sample, data + from, line - from, 4096);
-	cJSON *whole = document_of(sample, data + from, end - from, 4096);
+	cJSON *before = log_view(sample->rules, data + from, line - from, 4096);
+	cJSON *whole = log_view(sample->rules, data + from, end - from, 4096);
 	bool good = true;
 
 	for (size_t cut = line + 1; cut + 1 < end && good; cut++) {
 		cJSON *json =
-			document_of(sample, data + from, cut - from, 4096);
+			log_view(sample->rules, data + from, cut - from, 4096);
 
 		good = is_part(json, whole, before, "");
 		if (!good)
@@ -592,9 +728,9 @@ static void check_noise(const struct sample *sample, const cJSON *whole)
 			text.data[text.size++] = '\r';
 		text.data[text.size++] = sample->log.data[i];
 	}
-	json = document_of(sample, text.data, text.size, 4096);
+	json = log_view(sample->rules, text.data, text.size, 4096);
 	for (const cJSON *item = whole->child; item; item = item->next)
-		if (strcmp(item->string, "bytes_flags") != 0)
+		if (strcmp(item->string, "bytes") != 0)
 			good &= cJSON_Compare(item,
 					      cJSON_GetObjectItemCaseSensitive(
 						      json, item->string),
@@ -634,9 +770,8 @@ static void check_sample(const char *folder, const char *name)
 	if (ok(sample.expect && read_file(path, &sample.log), "%s is there",
 	       sample.name) &&
 	    (sample.rules = rules_for(framework_of(&sample)))) {
-		read_context(&sample);
-		whole = document_of(&sample, sample.log.data, sample.log.size,
-				    1 << 16);
+		whole = log_view(sample.rules, sample.log.data, sample.log.size,
+				 1 << 16);
 		check_claims(&sample, whole);
 		check_pieces(&sample, whole);
 		check_cuts(&sample);

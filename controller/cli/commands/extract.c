@@ -3,13 +3,15 @@
 #include "controller/catalog/catalog.h"
 #include "controller/cli/command.h"
 #include "controller/cli/file_reader.h"
-#include "controller/view/render.h"
-#include "controller/results/document/document.h"
+#include "controller/results/extract_json.h"
 #include "controller/results/format_choice.h"
+#include "controller/results/json_object.h"
 #include "controller/results/learn.h"
 #include "controller/results/result.h"
-#include "controller/results/json_object.h"
+#include "controller/view/render.h"
+#include "protocol/base/nearest_word.h"
 #include "protocol/base/program.h"
+#include "protocol/yaml/document.h"
 
 #include <errno.h>
 #include <math.h>
@@ -31,26 +33,24 @@ struct extract_options {
 struct work {
 	const char *names[FORMAT_CHOICE_MAX];
 	struct extract_rules *rules[FORMAT_CHOICE_MAX];
-	struct sections *all_sections[FORMAT_CHOICE_MAX];
 	size_t count;
 	struct format_choice *choice;
 	struct format_fit fits[FORMAT_FITS_MAX];
 	size_t fit_count;
 	bool tied;
 	/* Of the best format; borrowed. */
+	const char *format;
 	struct extract *extract;
-	struct sections *sections;
-	struct log_bytes bytes;
-	struct context context;
+	uint64_t bytes; /* of the log */
+	struct measure_spec measure;
+	struct result_input input;
 };
 
 static void work_release(struct work *work)
 {
 	format_choice_free(work->choice);
-	for (size_t i = 0; i < work->count; i++) {
-		sections_free(work->all_sections[i]);
+	for (size_t i = 0; i < work->count; i++)
 		extract_rules_free(work->rules[i]);
-	}
 }
 OWNED_VALUE(struct work, work_release)
 
@@ -59,7 +59,7 @@ static int work_feed(const void *piece, size_t size, void *arg,
 {
 	struct work *work = arg;
 
-	log_bytes_take(&work->bytes, piece, size);
+	work->bytes += size;
 	return format_choice_feed(work->choice, piece, size, err);
 }
 
@@ -91,11 +91,8 @@ static int print_steps(struct cli *cli, const struct extract *extract,
 			table_text(&table,
 				   record_has(&records[i], numbers[n])
 					   ? human_number(
-						     *record_number(
-							     (struct record
-								      *)&records
-								     [i],
-							     numbers[n]))
+						     record_value(&records[i],
+								  numbers[n]))
 						     .text
 					   : "");
 	}
@@ -107,22 +104,19 @@ static struct human number_at_path(const cJSON *result, const char *path)
 	return human_number(row_double(result, path));
 }
 
-static int work_print_summary(struct cli *cli, const struct extract *extract,
-			      struct error *err)
+/* The result of a job with this log. */
+static cJSON *work_result(struct work *work, struct error *err)
 {
-	struct measure_spec measure = { 0 };
-	struct result_input input = {
-		.measure = &measure,
-		.devices = 1,
-		.summary = extract_summary(extract),
-		.extract = extract,
-	};
-	owned(cJSON_Delete) cJSON *result = NULL;
+	work->input.measure = &work->measure;
+	work->input.extract = work->extract;
+	work->input.summary = extract_summary(work->extract);
+	work->input.records =
+		extract_records(work->extract, &work->input.record_count);
+	return result_new(&work->input, err);
+}
 
-	input.records = extract_records(extract, &input.record_count);
-	result = result_new(&input, err);
-	if (!result)
-		return -1;
+static void print_summary(struct cli *cli, const cJSON *result)
+{
 	fprintf(cli->out,
 		"steady state: step time %s ms (quartiles %s to %s, n = %.0f)",
 		number_at_path(result, "iteration_ms.median").text,
@@ -133,7 +127,6 @@ static int work_print_summary(struct cli *cli, const struct extract *extract,
 		number_at_path(result, "tokens_per_second").text,
 		number_at_path(result, "loss.first").text,
 		number_at_path(result, "loss.last").text);
-	return 0;
 }
 
 static void tell_losses(struct cli *cli, struct extract *extract)
@@ -200,32 +193,124 @@ static int add_fits(cJSON *document, const struct work *work, struct error *err)
 	return 0;
 }
 
+static int print_document(struct cli *cli, struct work *work, cJSON *result,
+			  struct error *err)
+{
+	owned(cJSON_Delete) cJSON *document =
+		extract_json(work->extract, work->format, result, work->bytes,
+			     err);
+
+	if (!document || add_fits(document, work, err) < 0)
+		return -1;
+	return cli_print_json(cli, document, err);
+}
+
 static int work_print(struct cli *cli, struct work *work, struct error *err)
 {
-	const struct derive_input input = { work->extract, work->sections,
-					    &work->context };
-	owned(cJSON_Delete) cJSON *document = NULL;
+	owned(cJSON_Delete) cJSON *result = work_result(work, err);
+	bool empty = extract_empty(work->extract);
 
+	if (!result)
+		return -1;
 	tell_losses(cli, work->extract);
 	tell_fits(cli, work);
-	if (cli_format(cli, "text")) {
-		if (print_steps(cli, work->extract, err) < 0)
+	if (!cli_format(cli, "text")) {
+		if (print_document(cli, work, take(result), err) < 0)
 			return -1;
 	} else {
-		document = log_document(&input, &work->bytes, err);
-		if (!document || add_fits(document, work, err) < 0 ||
-		    cli_print_json(cli, document, err) < 0)
+		if (print_steps(cli, work->extract, err) < 0)
+			return -1;
+		if (!empty)
+			print_summary(cli, result);
+	}
+	if (!empty)
+		return EXIT_GOOD;
+	cli_say(cli, "no line of the log matches the rules of this framework; "
+		     "select another with --framework, or make rules with "
+		     "--learn");
+	return EXIT_WORK_FAILED;
+}
+
+/* What a result needs and the log lacks: the file of --context. Its other keys
+ * are ignored, because the same file may serve other purposes.
+ */
+struct cell {
+	double seq_length;
+	double global_batch;
+	double world_size; /* devices */
+	double total_steps;
+	double warmup_steps;
+	double n_params; /* parameters active per token */
+	double layers;
+	double hidden;
+	double peak_flops_per_device;
+};
+
+/* clang-format off */
+#define CELL(member, max) { #member, offsetof(struct cell, member), max }
+static const struct {
+	const char *key;
+	size_t offset;
+	double max;
+} cell_keys[] = {
+	CELL(seq_length, UINT32_MAX), CELL(global_batch, 1e15),
+	CELL(world_size, 1e15), CELL(total_steps, UINT32_MAX),
+	CELL(warmup_steps, UINT32_MAX), CELL(n_params, 1e18),
+	CELL(layers, UINT32_MAX), CELL(hidden, UINT32_MAX),
+	CELL(peak_flops_per_device, 1e18),
+};
+/* clang-format on */
+
+#define CELL_KEYS (sizeof(cell_keys) / sizeof(cell_keys[0]))
+
+/* EINVAL, with file and line: a number is out of range, or a key looks like a
+ * misspelling of one above.
+ */
+static int cell_read(struct cell *cell, const char *path, struct error *err)
+{
+	owned(document_free) struct document *document =
+		document_read(path, NULL, err);
+	const struct value *map = document ? document_root(document) : NULL;
+	const char *keys[CELL_KEYS + 1] = { NULL };
+
+	if (!map || value_expect(map, VALUE_MAP, err) < 0)
+		return -1;
+	for (size_t i = 0; i < CELL_KEYS; i++) {
+		const struct value *value = value_get(map, cell_keys[i].key);
+		void *to = (char *)cell + cell_keys[i].offset;
+
+		keys[i] = cell_keys[i].key;
+		if (value && value_kind(value) != VALUE_NULL &&
+		    value_double(value, 0, cell_keys[i].max, to, err) < 0)
 			return -1;
 	}
-	if (log_document_empty(&input)) {
-		cli_say(cli, "no line of the log matches the rules of this "
-			     "framework; select another with --framework, or "
-			     "make rules with --learn");
-		return EXIT_WORK_FAILED;
+	for (size_t i = 0; i < value_count(map); i++) {
+		const char *key = value_key(map, i);
+		const char *near = nearest_word(key, keys);
+
+		if (near && strcmp(near, key) != 0)
+			return value_error(value_at(map, i), err,
+					   "unknown key; did you mean \"%s\"?",
+					   near);
 	}
-	if (!document && work_print_summary(cli, work->extract, err) < 0)
-		return -1;
-	return EXIT_GOOD;
+	return 0;
+}
+
+static void work_take_cell(struct work *work, const struct cell *cell)
+{
+	work->measure.sequence = (uint32_t)cell->seq_length;
+	work->measure.global_batch = (uint64_t)cell->global_batch;
+	work->measure.steps = (uint32_t)cell->total_steps;
+	work->measure.warmup_steps = (uint32_t)cell->warmup_steps;
+	work->input.devices = (uint64_t)fmax(cell->world_size, 1);
+	work->input.peak_flops = cell->peak_flops_per_device;
+	work->input.flops = (struct flops){
+		.factor = cell->n_params > 0 ? formula_stage("pretrain") : 0,
+		.parameters = cell->n_params,
+		.layers = (uint32_t)cell->layers,
+		.hidden = (uint32_t)cell->hidden,
+		.sequence = work->measure.sequence,
+	};
 }
 
 static int add_format(struct work *work, const struct catalog *catalog,
@@ -278,13 +363,6 @@ static int work_read_log(struct cli *cli, struct work *work, struct error *err)
 	work->choice = format_choice_new(work->rules, work->count, err);
 	if (!work->choice)
 		return -1;
-	for (size_t i = 0; i < work->count; i++) {
-		work->all_sections[i] = sections_new(err);
-		if (!work->all_sections[i])
-			return -1;
-		sections_listen(work->all_sections[i],
-				format_choice_extract(work->choice, i));
-	}
 	if (file_reader_read(cli->arg_count ? cli->args[0] : "-", work_feed,
 			     work, err) < 0 ||
 	    format_choice_finish(work->choice, err) < 0)
@@ -296,10 +374,10 @@ static int work_read_log(struct cli *cli, struct work *work, struct error *err)
 		best = work->fits[0].format;
 	/* No format reads steps: use the first that reads anything else. */
 	while (!work->fit_count && best + 1 < work->count &&
-	       sections_empty(work->all_sections[best]))
+	       extract_empty(format_choice_extract(work->choice, best)))
 		best++;
+	work->format = work->names[best];
 	work->extract = format_choice_extract(work->choice, best);
-	work->sections = work->all_sections[best];
 	return 0;
 }
 
@@ -308,27 +386,22 @@ static int work_read_log(struct cli *cli, struct work *work, struct error *err)
 static void show_step(FILE *out, const struct extract *extract,
 		      const struct record *record)
 {
-	static const struct {
-		enum record_field field;
-		const char *name;
-	} known[] = {
-		{ RECORD_LOSS, "loss" },
-		{ RECORD_ITERATION_MS, "iteration_ms" },
-		{ RECORD_TOKENS_PER_SECOND, "tokens_per_second" },
-		{ RECORD_SAMPLES_PER_SECOND, "samples_per_second" },
-		{ RECORD_TOKENS_PER_DEVICE, "tokens_per_second_per_device" },
-		{ RECORD_MEMORY_MIB, "memory_mib" },
+	static const enum record_field known[] = {
+		RECORD_LOSS,
+		RECORD_ITERATION_MS,
+		RECORD_TOKENS_PER_SECOND,
+		RECORD_SAMPLES_PER_SECOND,
+		RECORD_TOKENS_PER_DEVICE,
+		RECORD_MEMORY_MIB,
 	};
-	struct record copy = *record;
 	const char *name;
 	double number;
 
 	fprintf(out, "#   step %llu", (unsigned long long)record->step);
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-		if (record_has(record, known[i].field))
-			fprintf(out, ", %s %s", known[i].name,
-				human_number(
-					*record_number(&copy, known[i].field))
+		if (record_has(record, known[i]))
+			fprintf(out, ", %s %s", record_field_name(known[i]),
+				human_number(record_value(record, known[i]))
 					.text);
 	for (size_t m = 0; (name = extract_metric_name(extract, m)); m++)
 		if (record_metric(record, m, &number))
@@ -396,16 +469,18 @@ static int extract_command(struct cli *cli, struct error *err)
 {
 	owned(catalog_free) struct catalog *catalog = NULL;
 	owned(work_release) struct work work = { 0 };
+	struct cell cell = { 0 };
 	const struct extract_options *given = cli->given;
 	const char *context = given->context;
 	const char *name = given->framework;
 
 	if (given->learn || given->values.count)
 		return framework_learn(cli, err);
+	if (context && cell_read(&cell, context, err) < 0)
+		return -1;
+	work_take_cell(&work, &cell);
 	catalog = cli_catalog(cli, err);
-	context_init(&work.context);
 	if (!catalog ||
-	    (context && context_read(&work.context, context, err) < 0) ||
 	    work_add_formats(&work, catalog, name ? name : "auto", err) < 0 ||
 	    work_read_log(cli, &work, err) < 0)
 		return -1;

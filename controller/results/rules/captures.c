@@ -269,7 +269,7 @@ int capture_end(struct capture *capture, rules_fn *fn, void *arg)
 	for (size_t i = 0; i < rule->has_count; i++)
 		if (!captured_find(&capture->captured, rule->has[i]))
 			return 0;
-	if (!capture->captured.count && rule->row != ROW_COUNT && !rule->life)
+	if (!capture->captured.count && !rule->life)
 		return 0;
 	put_nan(capture);
 	return fn(&capture->captured, arg);

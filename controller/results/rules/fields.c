@@ -7,8 +7,8 @@
 #include <string.h>
 
 const char *const value_forms[] = {
-	"number",   "text",    "clock", "flag",    "any",  "percent", "si",
-	"thousand", "million", "milli", "counter", "pace", NULL,
+	"number",   "text",    "clock", "flag",    "percent", "si",
+	"thousand", "million", "milli", "counter", "pace",    NULL,
 };
 
 /* clang-format off */
@@ -96,6 +96,14 @@ int fields_add(struct fields *fields, const char *name, size_t size,
 	return 1;
 }
 
+const char *record_field_name(enum record_field field)
+{
+	for (size_t i = 0; i < KNOWN; i++)
+		if (known[i].field == field)
+			return known[i].name;
+	return "";
+}
+
 const char *fields_name(const struct fields *fields, uint16_t field)
 {
 	size_t base = fields->base ? fields->base->count : 0;
@@ -104,10 +112,7 @@ const char *fields_name(const struct fields *fields, uint16_t field)
 		return fields->names[field - RECORD_FIELDS - base];
 	if (field >= RECORD_FIELDS)
 		return fields->base->names[field - RECORD_FIELDS];
-	for (size_t i = 0; i < KNOWN; i++)
-		if (known[i].field == field)
-			return known[i].name;
-	return "";
+	return record_field_name((enum record_field)field);
 }
 
 /* Remove the commas of 1,216 and 10,050.25; false: they are no thousands
@@ -288,13 +293,12 @@ bool value_from(struct captured_value *value, enum value_form form,
 		value->number = NAN;
 		return read_form(form, text, size, &value->number);
 	}
-	if (form != FORM_TEXT) {
-		if (read_number(text, size, &value->number))
-			return true;
-		value->kind = CAPTURED_BOOL;
-		if (read_bool(text, size, &value->number))
-			return true;
+	if (form == FORM_TEXT) {
+		value->kind = CAPTURED_TEXT;
+		return true;
 	}
-	value->kind = CAPTURED_TEXT;
-	return form != FORM_NUMBER;
+	if (read_number(text, size, &value->number))
+		return true;
+	value->kind = CAPTURED_BOOL;
+	return read_bool(text, size, &value->number);
 }

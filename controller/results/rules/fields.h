@@ -41,7 +41,6 @@ enum value_form {
 	FORM_TEXT,
 	FORM_CLOCK,   /* H:MM:SS.ss or a plain number: seconds */
 	FORM_FLAG,    /* true if the text is not empty */
-	FORM_ANY,     /* a number if it is one, else text */
 	FORM_PERCENT, /* a fraction; becomes percent */
 	FORM_SI,      /* 10.0k, 1.2M, 3B: a number with its decimal suffix */
 	FORM_THOUSAND,

@@ -35,11 +35,11 @@
  * fields: {KEY: NAME} gives the value of a group, path or key a name (a group
  * that is not listed keeps its own). NAME may be a list, and may end in a form:
  * name:text, name:clock (H:MM:SS, to seconds), name:percent (a fraction, to
- * percent), name:flag (true if there is any text), name:any (a number, else
- * text), name:si (10.0k, 1.2M, 3B), name:thousand, name:million, name:milli (in
- * these units), name:counter (the run's value is the last step's), name:pace
- * (8.2s/it, 1.7it/s, 933us/step, 30 ms: seconds per item); "a/b" splits "3/60"
- * into two. Numbers may have commas between thousands. Predefined names:
+ * percent), name:flag (true if there is any text), name:si (10.0k, 1.2M, 3B),
+ *name:thousand, name:million, name:milli (in these units), name:counter (the
+ *run's value is the last step's), name:pace (8.2s/it, 1.7it/s, 933us/step, 30
+ *ms: seconds per item); "a/b" splits "3/60" into two. Numbers may have commas
+ *between thousands. Predefined names:
  *
  *	step, steps		the number of the step, and of all steps
  *	loss
@@ -67,7 +67,8 @@
  *	progress: true	(progress bars) the step is only remembered: the next
  *			values without a step belong to it. Bars with another
  *			total than the first (evaluations) are ignored
- *	total: true	its `steps` is the total of the progress bar to use
+ *	total: true	its `steps` is the total of the progress bar to use; no
+ *			value of it belongs to a step
  *	pending: true	captured values belong to the next step
  *	life: true	the line shows that the job makes progress. If any rule
  *			has this key, only such lines and captured values do.
@@ -96,18 +97,11 @@
  *	elapsed: FIELD	seconds of any clock: a step without a time gets the
  *			difference from the match before
  *	metric: {name: FIELD, value: FIELD, unit: FIELD}
- *			a result of the run, named by the log
+ *			a result of the run, named by the log. The match belongs
+ *			to no step
  *	contains: [TEXT]	every match contains one of these. This speeds
  *			up rules whose expression does not show such a text
  *	spell: {WRONG: RIGHT}	corrections of text values
- *
- * to: SECTION puts a rule's matches into a section of the output of `regatta
- * extract` (document.h) instead of the steps. `row` says how: new (a map per
- * match), list (a list of values per match), value (the first value per match),
- * last (merge into the last row), one (one map for all), latest (one list,
- * replaced), entry (one map, with the value of field `value` under the name of
- * field `key`), count (the number of matches), or the name of a field: one map
- * for each of its values.
  *
  * A record of the log ends at LF or CR. ANSI escape sequences are removed
  * first, as are the prefixes of launchers: "[rank3]:", "[default0]:", "3: ",

@@ -25,8 +25,8 @@ static const struct {
 	OTHER(match, "m"), OTHER(dict, "d"), OTHER(pairs, "p"),
 	OTHER(fields, "mdp"), OTHER(where, "dp"), OTHER(has, "mdp"),
 	OTHER(others, "dp"), OTHER(between, "p"), OTHER(is, "p"),
-	OTHER(contains, "mdp"), OTHER(spell, "mdp"), OTHER(to, "mdp"),
-	OTHER(row, "mdp"), OTHER(metric, "mdp"), OTHER(epoch_from, "mdp"),
+	OTHER(contains, "mdp"), OTHER(spell, "mdp"),
+	 OTHER(metric, "mdp"), OTHER(epoch_from, "mdp"),
 	FLAG(closed, "p"), FLAG(finished, "mdp"), FLAG(summary, "mdp"),
 	FLAG(progress, "mdp"), FLAG(total, "mdp"), FLAG(pending, "mdp"),
 	FLAG(life, "mdp"), FLAG(counted, "mdp"),
@@ -35,10 +35,6 @@ static const struct {
 };
 #define KEYS (sizeof(keys) / sizeof(keys[0]))
 
-static const char *const row_words[] = {
-	"new", "last", "one", "entry", "list", "value", "latest", "count",
-	NULL,
-};
 /* clang-format on */
 
 void rule_clear(struct rule *rule)
@@ -127,7 +123,7 @@ static int read_form(const struct value *place, const char *word,
 	nearest = nearest_word(word, value_forms);
 	return value_error(place, err,
 			   "the form \"%.40s\" is not valid here; expected "
-			   "number, text, clock, flag, any, percent, si, "
+			   "number, text, clock, flag, percent, si, "
 			   "thousand, million, milli, counter, pace%s%s%s",
 			   word, nearest ? "; did you mean \"" : "",
 			   nearest ? nearest : "", nearest ? "\"?" : "");
@@ -283,7 +279,7 @@ static int read_groups(struct extract_rules *rules, struct rule *rule,
 static int check_groups(const struct rule *rule, const struct value *match,
 			struct error *err)
 {
-	if (!rule->source_count && rule->row != ROW_COUNT && !rule->life)
+	if (!rule->source_count && !rule->life)
 		return value_error(match, err,
 				   "missing named group (expected one or more, "
 				   "such as (?<loss>\\S+))");
@@ -493,30 +489,6 @@ static int read_kind(const struct value *value, struct rule *rule,
 	return 0;
 }
 
-static int read_row(struct extract_rules *rules, struct rule *rule,
-		    const struct value *value, struct error *err)
-{
-	const struct value *row = value_get(value, "row");
-	const char *word;
-
-	if (read_text(rules, value, "to", &rule->to, err) < 0)
-		return -1;
-	if (!row)
-		return 0;
-	if (!rule->to)
-		return value_error(row, err,
-				   "missing `to`, the section of the row");
-	if (value_string(row, FIELD_NAME_MAX, &word, err) < 0)
-		return -1;
-	for (size_t i = 0; row_words[i]; i++)
-		if (!strcmp(word, row_words[i])) {
-			rule->row = (enum rule_row)i;
-			return 0;
-		}
-	rule->row = ROW_BY;
-	return read_field(rules, value, "row", &rule->row_field, err);
-}
-
 static int read_spellings(struct extract_rules *rules, struct rule *rule,
 			  const struct value *spell, struct error *err)
 {
@@ -584,7 +556,6 @@ static int read_rest(struct extract_rules *rules, struct rule *rule,
 	const struct value *from = value_get(value, "epoch_from");
 
 	if (read_fields(rules, rule, value, err) < 0 ||
-	    read_row(rules, rule, value, err) < 0 ||
 	    read_keys(rules, rule, value, err) < 0 ||
 	    (from && value_u64(from, 0, 1, &rule->epoch_from, err) < 0) ||
 	    read_metric(rules, rule, value, err) < 0 ||

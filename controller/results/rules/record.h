@@ -70,6 +70,9 @@ static inline bool record_metric(const struct record *record, size_t metric,
 	return true;
 }
 
+/* The predefined name of a field: "loss". */
+const char *record_field_name(enum record_field field);
+
 /* The field of a record that is a double; NULL for the other fields. */
 double *record_number(struct record *record, enum record_field field);
 

@@ -51,19 +51,6 @@ struct spelling {
 
 enum rule_kind { RULE_MATCH, RULE_DICT, RULE_PAIRS };
 
-/* The place of a match in its section: `row` in log_rules.h. */
-enum rule_row {
-	ROW_NEW,
-	ROW_LAST,
-	ROW_ONE,
-	ROW_ENTRY,
-	ROW_LIST,
-	ROW_VALUE,
-	ROW_LATEST,
-	ROW_COUNT,
-	ROW_BY, /* a field's name */
-};
-
 /* Texts belong to the struct extract_rules of the rule, unless marked as owned.
  */
 struct rule {
@@ -85,9 +72,6 @@ struct rule {
 	struct spelling spellings[SPELLINGS_MAX];
 	size_t spelling_count;
 
-	const char *to; /* NULL: the steps */
-	enum rule_row row;
-	uint16_t row_field; /* of ROW_BY */
 	bool finished;
 	bool summary;
 	bool progress;
