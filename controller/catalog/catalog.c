@@ -3,6 +3,7 @@
 #include "protocol/hardware/profile.h"
 
 #include <errno.h>
+#include <sodium.h>
 #include <string.h>
 
 /* clang-format off */
@@ -154,6 +155,14 @@ int catalog_logs(const struct catalog *catalog,
 	for (; *count < formats.count; ++*count)
 		logs[*count] = formats.list[*count]->log;
 	return 0;
+}
+
+void catalog_hash(const char *text, size_t size, char hex[65])
+{
+	unsigned char hash[crypto_hash_sha256_BYTES];
+
+	crypto_hash_sha256(hash, (const unsigned char *)text, size);
+	sodium_bin2hex(hex, 65, hash, sizeof(hash));
 }
 
 void catalog_rules_hash(const struct catalog *catalog,

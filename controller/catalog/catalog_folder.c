@@ -5,20 +5,11 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <sodium.h>
 #include <string.h>
 #include <unistd.h>
 
 #define FILES_MAX 1024 /* in one folder */
 #define FILE_BYTES (1 << 20)
-
-void catalog_hash(const char *text, size_t size, char hex[65])
-{
-	unsigned char hash[crypto_hash_sha256_BYTES];
-
-	crypto_hash_sha256(hash, (const unsigned char *)text, size);
-	sodium_bin2hex(hex, 65, hash, sizeof(hash));
-}
 
 /* Read a file that the catalog keeps. */
 static const struct value *catalog_read(struct catalog *catalog,

@@ -6,7 +6,6 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,18 +16,6 @@ static void search_clear(struct search *search)
 	devices_clear(&search->found);
 }
 OWNED_VALUE(struct search, search_clear)
-
-void search_because(struct search *search, const char *fmt, ...)
-{
-	struct error line;
-	va_list args;
-
-	va_start(args, fmt);
-	error_vset(&line, ENOENT, fmt, args);
-	va_end(args);
-	text_append(search->why, search->why_size, "%s%s",
-		    *search->why ? "; " : "", line.text);
-}
 
 static struct device_info *search_add_device(struct search *search,
 					     struct error *err)
@@ -52,45 +39,6 @@ static int text_set(char **to, const char *text, struct error *err)
 	printable(copy, strlen(copy));
 	free(*to);
 	*to = copy;
-	return 0;
-}
-
-int device_path(const struct device_info *device, const char *pattern,
-		char out[PATH_MAX], struct error *err)
-{
-	size_t used = 0;
-
-	while (*pattern) {
-		size_t plain = strcspn(pattern, "{");
-		const char *text = pattern;
-		size_t name = 0;
-
-		if (!plain) {
-			char word[64];
-
-			name = strcspn(pattern, "}");
-			snprintf(word, sizeof(word), "%.*s", (int)name - 1,
-				 pattern + 1);
-			text = strcmp(word, "bus") ? device_number(device, word)
-						   : device->bus_id;
-			if (!text || !pattern[name])
-				return error_set(err, ENOENT,
-						 "%s: the {%s} of the device "
-						 "is unknown",
-						 pattern, word);
-			name++;
-			plain = strlen(text);
-		} else {
-			name = plain;
-		}
-		if (used + plain >= PATH_MAX)
-			return error_set(err, ENAMETOOLONG, "%s: too long",
-					 pattern);
-		memcpy(out + used, text, plain);
-		used += plain;
-		pattern += name;
-	}
-	out[used] = 0;
 	return 0;
 }
 

@@ -1,16 +1,29 @@
 /* device_numbers.c - the numbers by which a profile's tools, nodes and
- * variables know a device.
+ * variables know a device, and the paths that have them.
  */
 #include "protocol/hardware/device_internal.h"
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Longer than a valid number, so that a value that is too long is noticed. */
 #define VALUE_MAX ((size_t)2 * NUMBER_SIZE)
 #define NUMBER_FILE_MAX 65536
+
+void search_because(struct search *search, const char *fmt, ...)
+{
+	struct error line;
+	va_list args;
+
+	va_start(args, fmt);
+	error_vset(&line, ENOENT, fmt, args);
+	va_end(args);
+	text_append(search->why, search->why_size, "%s%s",
+		    *search->why ? "; " : "", line.text);
+}
 
 int device_number_add(struct device_info *device, const char *name,
 		      const char *value, struct error *err)
@@ -26,6 +39,45 @@ int device_number_add(struct device_info *device, const char *name,
 	*numbers = (struct device_number){ strdup(name), strdup(value) };
 	device->numbers_count++;
 	return numbers->name && numbers->value ? 0 : error_nomem(err, "device");
+}
+
+int device_path(const struct device_info *device, const char *pattern,
+		char out[PATH_MAX], struct error *err)
+{
+	size_t used = 0;
+
+	while (*pattern) {
+		size_t plain = strcspn(pattern, "{");
+		const char *text = pattern;
+		size_t name = 0;
+
+		if (!plain) {
+			char word[64];
+
+			name = strcspn(pattern, "}");
+			snprintf(word, sizeof(word), "%.*s", (int)name - 1,
+				 pattern + 1);
+			text = strcmp(word, "bus") ? device_number(device, word)
+						   : device->bus_id;
+			if (!text || !pattern[name])
+				return error_set(err, ENOENT,
+						 "%s: the {%s} of the device "
+						 "is unknown",
+						 pattern, word);
+			name++;
+			plain = strlen(text);
+		} else {
+			name = plain;
+		}
+		if (used + plain >= PATH_MAX)
+			return error_set(err, ENAMETOOLONG, "%s: too long",
+					 pattern);
+		memcpy(out + used, text, plain);
+		used += plain;
+		pattern += name;
+	}
+	out[used] = 0;
+	return 0;
 }
 
 const char *row_word(const struct device_sample *row, const char *word)

@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <time.h>
 
 void samples_clear(struct samples *samples)
 {
@@ -66,67 +65,6 @@ static void clean_text(const char *text, size_t size, char *whole, char *lines,
 	lines[run->lines_size++] = '\n';
 	run->text = whole;
 	run->lines = lines;
-}
-
-struct sample_text text_trim(struct sample_text text, const char *characters)
-{
-	while (text.size && strchr(characters, *text.data)) {
-		text.data++;
-		text.size--;
-	}
-	while (text.size && strchr(characters, text.data[text.size - 1]))
-		text.size--;
-	return text;
-}
-
-bool line_next(const char *text, size_t size, size_t *at, struct line *line)
-{
-	struct sample_text whole = { text + *at, 0 };
-	const char *end;
-
-	if (*at >= size)
-		return false;
-	end = memchr(whole.data, '\n', size - *at);
-	whole.size = end ? (size_t)(end - whole.data) : size - *at;
-	*at += whole.size + 1;
-	line->text = text_trim(whole, " \t");
-	line->indent = (size_t)(line->text.data - whole.data);
-	return true;
-}
-
-/* Matching. */
-
-static int64_t sample_measure_cpu(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
-}
-
-int run_match(struct run *run, struct expression *expression,
-	      struct sample_text text, enum expression_place place,
-	      struct error *err)
-{
-	if (!(++run->calls % 64) && sample_measure_cpu() > run->deadline_us)
-		return error_set(err, ETIMEDOUT,
-				 "reading it takes more than %d ms",
-				 SAMPLE_TIME_MS);
-	return expression_match(expression, text.data, text.size, place, err);
-}
-
-int run_match_any(struct run *run, const struct expressions *expressions,
-		  struct sample_text text, enum expression_place place,
-		  size_t *index, struct error *err)
-{
-	for (size_t i = 0; i < expressions->count; i++) {
-		int rc = run_match(run, expressions->list[i], text, place, err);
-
-		*index = i;
-		if (rc)
-			return rc;
-	}
-	return 0;
 }
 
 /* Some line matches `when`. */
@@ -305,7 +243,7 @@ int sampler_read(const struct sampler *sampler, const char *text, size_t size,
 		return error_nomem(err, "samples");
 	clean_text(text, size, whole, lines, &run);
 	run.rows = rows;
-	run.deadline_us = sample_measure_cpu() + (int64_t)SAMPLE_TIME_MS * 1000;
+	run_limit_time(&run);
 	if (read_layouts(&run, samples, err) < 0)
 		return error_prefix(err, "monitor output");
 	return 0;

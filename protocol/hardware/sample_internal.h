@@ -90,6 +90,9 @@ struct run {
 	unsigned calls;
 };
 
+/* The run has SAMPLE_TIME_MS from now. */
+void run_limit_time(struct run *run);
+
 /* expression_match() with the time limit of the run. */
 int run_match(struct run *run, struct expression *expression,
 	      struct sample_text text, enum expression_place place,
