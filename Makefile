@@ -345,9 +345,9 @@ lint-format:
 	$(Q)! grep -nE '^ \*[[:alnum:]"{#]|^/\*/' $(C_FILES) || \
 		{ echo "rows of a comment that a formatter joined"; exit 1; }
 
-lint-includes:
+lint-includes: programs
 	$(call say,LINT,includes)
-	$(Q)tests/includes
+	$(Q)tests/includes $(BUILD)/objects $(BUILD)/static
 	$(Q)tests/initialized $(filter %.c,$(C_FILES))
 
 TIDY = $(addprefix $(BUILD)/tidy/,$(filter %.c,$(C_FILES)))
