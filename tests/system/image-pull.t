@@ -151,7 +151,7 @@ spawn watch env TERM=xterm script -qfec \
 	"$BED/screen"
 ok 'wait_for "grep -aqE \"n1 +\\[#+\\.+\\] pulling [0-9]+%, .* of 30.. MiB.*layers 0/1\" $BED/screen" 30' \
 	"how far each node is shows on a terminal" || diag "$(cat -v "$BED/screen")"
-like "$(<"$BED/screen")" "pulling $PROXY/large:1: 0 of 1 nodes have it" \
+like "$(<"$BED/screen")" "pulling $PROXY/large:1.*0 of 1 nodes ready; n1" \
 	"and how many have it"
 kill -INT "$(pgrep -f "^$REGATTA_BUILD/regatta image pull $PROXY/large:1")"
 ok 'wait_for "grep -aq \"the nodes continue, and the same command shows them again\" $BED/screen" 20' \

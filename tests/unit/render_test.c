@@ -1,6 +1,5 @@
 /* render_test.c - values to words and tables for people.
  */
-#include "controller/cli/display.h"
 #include "controller/cli/cli.h"
 #include "controller/view/render.h"
 #include "tests/tap.h"
@@ -170,49 +169,6 @@ static void test_table(void)
 	free(text);
 }
 
-static void test_display(void)
-{
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-	struct display *display = display_new(out, NULL);
-	char wide[200];
-	const char *lines[100];
-
-	memset(wide, 'x', sizeof(wide) - 1);
-	wide[sizeof(wide) - 1] = 0;
-	lines[0] = "total";
-	lines[1] = "one";
-	display_draw(display, lines, 2);
-	is(text, "total\none\n", "lines are drawn");
-	display_line(display, "job 1: completed");
-	is(text,
-	   "total\none\n"
-	   "\r\033[2A\033[Jjob 1: completed\n",
-	   "a permanent line takes their place");
-	rewind(out);
-	lines[0] = wide;
-	display_draw(display, lines, 1);
-	is_int((long long)strcspn(text, "\n"), 80,
-	       "a line is cut to the width");
-	memcpy(wide, "\xe4\xb8\x80", 3);
-	rewind(out);
-	display_draw(display, lines, 1);
-	is_int((long long)strcspn(text + 8, "\n"), 81,
-	       "where a wide character counts as two columns");
-	for (size_t i = 0; i < 100; i++)
-		lines[i] = "x";
-	rewind(out);
-	display_draw(display, lines, 100);
-	rewind(out);
-	display_free(display);
-	fflush(out);
-	ok(!strncmp(text, "\r\033[23A\033[J", 9),
-	   "no more lines than there is room for, and none at the end");
-	fclose(out);
-	free(text);
-}
-
 int main(void)
 {
 	tap_begin(20);
@@ -220,6 +176,5 @@ int main(void)
 	test_numbers();
 	test_jobs();
 	test_table();
-	test_display();
 	return tap_done();
 }

@@ -5,8 +5,6 @@
 
 #include "controller/cli/input.h"
 #include "controller/cli/logins.h"
-#include "controller/view/render.h"
-#include "protocol/base/clock.h"
 #include "protocol/base/program.h"
 #include "protocol/message/reply_images.h"
 #include "protocol/message/reply_nodes.h"
@@ -17,9 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-#define DRAW_MS 100
-#define LINES_MAX 64
 
 /* An image to pull, or to build. */
 struct wanted {
@@ -179,66 +174,6 @@ static int check_named(const struct pull *pull, struct error *err)
 	return 0;
 }
 
-/* The display. */
-
-static void node_line(const struct image_node *node, size_t width, char *line,
-		      size_t size)
-{
-	const struct progress_info progress = {
-		.phase = node->phase,
-		.done_bytes = node->done_bytes,
-		.total_bytes = node->total_bytes,
-		.partial = node->partial,
-		.silent_seconds = node->silent_seconds,
-		.rate = node->rate,
-		.eta_seconds = node->eta_seconds,
-		.layers = node->layers,
-		.layers_total = node->layers_total,
-		.tries = node->tries,
-	};
-	char name[2 * KEY_NAME_SIZE], detail[200];
-	double fraction = -1;
-
-	if (node->total_bytes && !node->partial)
-		fraction = (double)node->done_bytes / (double)node->total_bytes;
-	transfer_detail(&progress, detail, sizeof(detail));
-	snprintf(line, size, "  %-*s %s %s", (int)width,
-		 escape(node->name, name, sizeof(name)),
-		 human_bar(fraction).text, detail);
-}
-
-/* A line for all nodes, and, while there is room, one for each node that is not
- * done.
- */
-static void draw(struct image_view *view, const struct image_order_info *image)
-{
-	char text[LINES_MAX][400];
-	const char *lines[LINES_MAX];
-	size_t room, count = 1, width = 0, ready = 0;
-
-	if (!view->display || clock_mono_ms() - view->drawn_ms < DRAW_MS)
-		return;
-	view->drawn_ms = clock_mono_ms();
-	room = display_rows(view->display);
-	if (room > LINES_MAX)
-		room = LINES_MAX;
-	for (size_t i = 0; i < image->nodes_count; i++) {
-		size_t size = strlen(image->nodes[i].name);
-
-		width = size > width ? size : width;
-		ready += image_node_ready(&image->nodes[i]);
-	}
-	snprintf(text[0], sizeof(text[0]), "%s: %zu of %zu nodes have it",
-		 view->what, ready, image->nodes_count);
-	for (size_t i = 0; i < image->nodes_count && count < room; i++)
-		if (!image_node_final(&image->nodes[i]))
-			node_line(&image->nodes[i], width, text[count++],
-				  sizeof(text[0]));
-	for (size_t i = 0; i < count; i++)
-		lines[i] = text[i];
-	display_draw(view->display, lines, count);
-}
-
 /* Pulling. */
 
 /* Send the login for the image's registry; for a build all, because only the
@@ -290,6 +225,8 @@ static int pull_wanted(struct pull *pull, const struct wanted *wanted,
 	snprintf(stage, sizeof(stage), "%s %.250s",
 		 wanted->build ? "building" : "pulling", wanted->image);
 	image_view_stage(view, stage);
+	if (view->cli->err_terminal)
+		image_view_say(view, "%s", stage);
 	if (image_view_order(view, &message, &answer, err) < 0)
 		return -1;
 	image = codec_object(&image_order_info_schema, image_answer(&answer),
@@ -334,7 +271,6 @@ int images_pull(struct cli *cli, struct error *err)
 {
 	owned(pull_clear) struct pull pull = {
 		.cli = cli,
-		.view = { .draw = draw },
 		.images = cJSON_CreateArray(),
 	};
 	const struct image_options *given = cli->given;

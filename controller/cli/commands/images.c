@@ -233,7 +233,7 @@ static int show_images(struct image_view *view, const struct view *how,
 	size_t lacking = image_view_tell(view, image, false, away);
 	int code;
 
-	display_free(take(view->display));
+	image_view_hide(view);
 	code = rows_show(view->cli, how, client_clock_ms(view->client), rows,
 			 err);
 	for (size_t i = 0; i < image->nodes_count; i++)

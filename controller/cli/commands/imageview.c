@@ -6,14 +6,18 @@
 #include "protocol/base/clock.h"
 #include "protocol/base/loop.h"
 #include "protocol/base/printable.h"
+#include "protocol/base/utf8.h"
 
 #include <errno.h>
 #include <math.h>
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 
 #define POLL_MS 300
+#define DRAW_MS 100
+#define COLUMNS_DEFAULT 80
 #define AWAY_MS 15000 /* nodes unreachable for longer are not awaited */
 #define AGAIN_MAX 3
 
@@ -32,7 +36,7 @@ void image_view_clear(struct image_view *view)
 	loop_source_free(&view->timer);
 	interrupts_clear(&view->interrupts);
 	client_free(view->client);
-	display_free(view->display);
+	image_view_hide(view);
 }
 
 static int split_nodes(const char *text, struct strings *nodes,
@@ -61,9 +65,7 @@ int image_view_init(struct image_view *view, struct cli *cli, const char *nodes,
 				 "--nodes: '%.60s' is not valid here; expected "
 				 "names of nodes separated by commas",
 				 nodes);
-	if (cli->err_terminal)
-		view->display = display_new(cli->err, err);
-	return view->display || !cli->err_terminal ? 0 : -1;
+	return 0;
 }
 
 void image_view_stage(struct image_view *view, const char *what)
@@ -76,16 +78,38 @@ void image_view_stage(struct image_view *view, const char *what)
 
 void image_view_say(struct image_view *view, const char *fmt, ...)
 {
-	char text[600], clean[1200];
+	char text[600];
 	va_list args;
 
 	va_start(args, fmt);
 	vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
-	if (view->display)
-		display_line(view->display, escape(text, clean, sizeof(clean)));
-	else
-		cli_say(view->cli, "%s", text);
+	image_view_hide(view);
+	cli_say(view->cli, "%s", text);
+}
+
+/* Show a line of progress without control characters, as much as fits. */
+static void image_view_show(struct image_view *view, const char *line)
+{
+	struct winsize size = { 0 };
+	size_t columns = COLUMNS_DEFAULT;
+
+	if (!view->cli->err_terminal)
+		return;
+	if (ioctl(fileno(view->cli->err), TIOCGWINSZ, &size) == 0 &&
+	    size.ws_col)
+		columns = size.ws_col;
+	fprintf(view->cli->err, "\r\033[K%.*s",
+		(int)utf8_fit(line, columns - 1), line);
+	fflush(view->cli->err);
+	view->drawn = true;
+}
+
+void image_view_hide(struct image_view *view)
+{
+	if (view->drawn)
+		fputs("\r\033[K", view->cli->err);
+	view->drawn = false;
 }
 
 void image_view_draw(void *arg, uint64_t bytes, uint64_t total)
@@ -97,9 +121,8 @@ void image_view_draw(void *arg, uint64_t bytes, uint64_t total)
 					  .total_bytes = total,
 					  .eta_seconds = (double)NAN };
 	char detail[200], line[300];
-	const char *lines[1] = { line };
 
-	if (!view->display || now - view->drawn_ms < 100)
+	if (now - view->drawn_ms < DRAW_MS)
 		return;
 	view->drawn_ms = now;
 	if (!view->began_at)
@@ -113,7 +136,7 @@ void image_view_draw(void *arg, uint64_t bytes, uint64_t total)
 	snprintf(line, sizeof(line), "%s %s",
 		 human_bar(total ? (double)bytes / (double)total : -1).text,
 		 detail);
-	display_draw(view->display, lines, 1);
+	image_view_show(view, line);
 }
 
 /* Waiting for the nodes. */
@@ -175,32 +198,63 @@ const char *image_node_text(const struct image_node *node)
 }
 
 struct sums {
-	uint64_t done, total;
-	size_t final, away;
+	size_t ready, final, away;
+	const struct image_node *last; /* that has most left; NULL: none */
 };
+
+static double image_node_fraction(const struct image_node *node)
+{
+	return node->total_bytes && !node->partial
+		       ? (double)node->done_bytes / (double)node->total_bytes
+		       : -1;
+}
 
 static struct sums sums_compute(const struct image_order_info *image)
 {
 	struct sums sums = { 0 };
-	uint64_t one = 0;
 
 	for (size_t i = 0; i < image->nodes_count; i++) {
 		const struct image_node *node = &image->nodes[i];
+		bool final = image_node_final(node);
 
-		sums.final += image_node_final(node);
-		sums.away += !image_node_final(node) && !node->up;
-		if (node->total_bytes > one)
-			one = node->total_bytes;
+		sums.ready += image_node_ready(node);
+		sums.final += final;
+		sums.away += !final && !node->up;
+		if (!final &&
+		    (!sums.last || image_node_fraction(node) <
+					   image_node_fraction(sums.last)))
+			sums.last = node;
 	}
-	/* The total of a node lacks the bytes that it had before. */
-	for (size_t i = 0; i < image->nodes_count; i++) {
-		const struct image_node *node = &image->nodes[i];
-
-		if (node->total_bytes)
-			sums.done += one - node->total_bytes + node->done_bytes;
-	}
-	sums.total = one * image->nodes_count;
 	return sums;
+}
+
+/* "1 of 3 nodes ready; n2 [###.......] pulling 35%, 20s left" */
+static void draw_nodes(struct image_view *view, const struct sums *sums,
+		       size_t count)
+{
+	const struct image_node *node = sums->last;
+	char name[2 * KEY_NAME_SIZE], detail[200], line[400];
+	struct progress_info progress;
+
+	if (!node)
+		return;
+	progress = (struct progress_info){
+		.phase = node->phase,
+		.done_bytes = node->done_bytes,
+		.total_bytes = node->total_bytes,
+		.partial = node->partial,
+		.silent_seconds = node->silent_seconds,
+		.rate = node->rate,
+		.eta_seconds = node->eta_seconds,
+		.layers = node->layers,
+		.layers_total = node->layers_total,
+		.tries = node->tries,
+	};
+	transfer_detail(&progress, detail, sizeof(detail));
+	snprintf(line, sizeof(line), "%zu of %zu nodes ready; %s %s %s",
+		 sums->ready, count, escape(node->name, name, sizeof(name)),
+		 human_bar(image_node_fraction(node)).text, detail);
+	image_view_show(view, line);
 }
 
 /* The output of nodes, line by line. */
@@ -324,10 +378,7 @@ static int watch_order(struct image_view *view, const char *order, bool lasts,
 			return -1;
 		image = image_answer(answer);
 		sums = sums_compute(image);
-		if (view->draw)
-			view->draw(view, image);
-		else
-			image_view_draw(view, sums.done, sums.total);
+		draw_nodes(view, &sums, image->nodes_count);
 		if (more)
 			continue;
 		if (image->final || (lasts && sums.final == image->nodes_count))

@@ -1,26 +1,22 @@
 /* imageview.h - sends an image order and shows its progress.
  *
- * On a terminal the last line shows the progress of all nodes. The output of
- * nodes scrolls above it, with the node's name in front.
+ * On a terminal the last line shows how many nodes are ready, and the progress
+ * of the one that has most left. What is said, and the output of nodes with
+ * their names in front, are plain lines above it.
  */
 #ifndef CONTROLLER_CLI_COMMANDS_IMAGEVIEW_H
 #define CONTROLLER_CLI_COMMANDS_IMAGEVIEW_H
 
 #include "controller/cli/cli.h"
-#include "controller/cli/display.h"
 #include "protocol/blob/blob_store.h"
 #include "protocol/message/reply_images.h"
 
 struct image_view {
 	struct cli *cli;
-	struct display *display; /* NULL: no terminal */
+	bool drawn; /* the last line of the terminal shows progress */
 	int64_t drawn_ms, began_ms;
 	uint64_t began_at;
 	const char *what; /* of the stage */
-	/* Draws the order's progress. NULL: draw a line of transferred bytes.
-	 */
-	void (*draw)(struct image_view *view,
-		     const struct image_order_info *image);
 	bool interrupted;
 	bool lost; /* the connection was lost meanwhile */
 	struct client *client;
@@ -45,6 +41,8 @@ void image_view_clear(struct image_view *view);
 OWNED_VALUE(struct image_view, image_view_clear)
 
 void image_view_stage(struct image_view *view, const char *what);
+/* Remove the line of progress. */
+void image_view_hide(struct image_view *view);
 void image_view_say(struct image_view *view, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
