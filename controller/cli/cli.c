@@ -89,6 +89,24 @@ int cli_print_struct(struct cli *cli, const struct schema *schema,
 	return json ? cli_print_json(cli, json, err) : -1;
 }
 
+int cli_print_structs(struct cli *cli, const struct schema *schema,
+		      const void *from, size_t count, struct error *err)
+{
+	owned(cJSON_Delete) cJSON *list = cJSON_CreateArray();
+
+	for (size_t i = 0; list && i < count; i++) {
+		cJSON *item =
+			codec_object(schema,
+				     (const char *)from + i * schema->size,
+				     err);
+
+		if (!item)
+			return -1;
+		cJSON_AddItemToArray(list, item);
+	}
+	return list ? cli_print_json(cli, list, err) : error_nomem(err, "list");
+}
+
 int cli_print_answer(struct cli *cli, const struct answer *answer,
 		     struct error *err)
 {

@@ -63,6 +63,9 @@ int cli_print_list(struct cli *cli, const char *name, cJSON *list,
 		   struct error *err);
 int cli_print_struct(struct cli *cli, const struct schema *schema,
 		     const void *from, struct error *err);
+/* The same of `count` structs, one behind the other, as a list. */
+int cli_print_structs(struct cli *cli, const struct schema *schema,
+		      const void *from, size_t count, struct error *err);
 int cli_print_answer(struct cli *cli, const struct answer *answer,
 		     struct error *err);
 

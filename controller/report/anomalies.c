@@ -4,11 +4,9 @@
 #include "controller/report/anomalies.h"
 
 #include "controller/report/labels.h"
-#include "controller/report/row.h"
-#include "protocol/base/owned.h"
+#include "controller/results/remarks.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -20,7 +18,8 @@
 /* A cell with its completed repeats, compared with its neighbours. */
 struct cell_figures {
 	const char *words;
-	cJSON **rows; /* the cell's own; they are part of a list by cell */
+	struct report_row **rows; /* the cell's own; they are part of a list by
+				     cell */
 	size_t count;
 	double mean, stdev;
 	double mfu; /* mean; NaN: a repeat has none */
@@ -42,31 +41,21 @@ struct cell_place {
 	double number;
 };
 
-static double rate_of(const cJSON *row)
+static double rate_of(const struct report_row *row)
 {
-	double rate = row_completed(row) ? row_double(row, ROW_RATE) : NAN;
+	double rate = row_completed(row) ? row_rate(row) : (double)NAN;
 
-	return rate > 0 ? rate : NAN;
+	return rate > 0 ? rate : (double)NAN;
 }
 
-__attribute__((format(printf, 3, 4))) static void
-add_anomaly(const struct cell_figures *cell, bool *failed, const char *fmt, ...)
+static int add_anomaly(const struct cell_figures *cell,
+		       const struct remark_said *said, struct error *err)
 {
-	char text[240];
-	va_list args;
-
-	va_start(args, fmt);
-	vsnprintf(text, sizeof(text), fmt, args);
-	va_end(args);
-	for (size_t i = 0; i < cell->count; i++) {
-		cJSON *row = cell->rows[i];
-
-		if (!row_at(row, "anomalies"))
-			cJSON_AddArrayToObject(row, "anomalies");
-		json_add_text(cJSON_GetObjectItemCaseSensitive(row,
-							       "anomalies"),
-			      NULL, text, failed);
-	}
+	for (size_t i = 0; i < cell->count; i++)
+		if (remark_add(&cell->rows[i]->anomalies,
+			       &cell->rows[i]->anomalies_count, said, err) < 0)
+			return -1;
+	return 0;
 }
 
 /* Repeats. */
@@ -78,8 +67,7 @@ static void sum_up(struct cell_figures *cell)
 	cell->mean = cell->mfu = 0;
 	for (size_t i = 0; i < cell->count; i++) {
 		cell->mean += rate_of(cell->rows[i]) / (double)cell->count;
-		cell->mfu += row_double(cell->rows[i], "result.mfu") /
-			     (double)cell->count;
+		cell->mfu += row_mfu(cell->rows[i]) / (double)cell->count;
 	}
 	for (size_t i = 0; i < cell->count; i++) {
 		double off = rate_of(cell->rows[i]) - cell->mean;
@@ -91,28 +79,38 @@ static void sum_up(struct cell_figures *cell)
 			      : NAN;
 }
 
-static void add_repeats(const struct cell_figures *cell, bool *failed)
+static int add_repeats(const struct cell_figures *cell, struct error *err)
 {
-	double cv = cell->stdev / cell->mean * 100;
-	double limit = row_double(cell->rows[0], "setup.spread_percent");
+	const struct setup *setup = cell->rows[0]->info.setup;
+	double limit = setup ? setup->measure.spread_percent : 0;
+	const struct repeats_info repeats = {
+		.n = cell->count,
+		.mean = cell->mean,
+		.stdev = cell->stdev,
+		.cv_percent = cell->stdev / cell->mean * 100,
+	};
 
 	if (cell->count < 2)
-		return;
+		return 0;
 	for (size_t i = 0; i < cell->count; i++) {
-		cJSON *to = cJSON_AddObjectToObject(cell->rows[i], "repeats");
+		struct repeats_info *copy = malloc(sizeof(*copy));
 
-		json_add_number(to, "n", (double)cell->count, failed);
-		json_add_number(to, "mean", cell->mean, failed);
-		json_add_number(to, "stdev", cell->stdev, failed);
-		json_add_number(to, "cv_percent", cv, failed);
+		if (!copy)
+			return error_nomem(err, "report");
+		*copy = repeats;
+		cell->rows[i]->repeats = copy;
 	}
 	if (!(limit > 0))
 		limit = SPREAD_PERCENT;
-	if (cv > limit)
-		add_anomaly(cell, failed,
-			    "the %zu repeats differ by %.1f %% (coefficient of "
-			    "variation), more than %g %%",
-			    cell->count, cv, limit);
+	if (repeats.cv_percent <= limit)
+		return 0;
+	return add_anomaly(cell,
+			   &(struct remark_said){
+				   .code = REMARK_REPEATS_DIFFER,
+				   .numbers = { (double)cell->count,
+						repeats.cv_percent, limit },
+			   },
+			   err);
 }
 
 /* Neighbours. */
@@ -255,43 +253,57 @@ static int find_jumps(struct cell_figures *cells, size_t count)
 	return 0;
 }
 
-static void add_jump(const struct cell_figures *cell, bool *failed)
+static int add_jump(const struct cell_figures *cell, struct error *err)
 {
-	if (cell->neighbours && cell->above == cell->neighbours)
-		add_anomaly(cell, failed, "the rate is %.1f times that of %s",
-			    cell->ratio, cell->nearest);
-	else if (cell->neighbours && cell->below == cell->neighbours)
-		add_anomaly(cell, failed,
-			    "the rate of %s is %.1f times as high",
-			    cell->nearest, 1 / cell->ratio);
+	struct remark_said said = { .words = { cell->nearest } };
+
+	if (cell->neighbours && cell->above == cell->neighbours) {
+		said.code = REMARK_RATE_ABOVE;
+		said.numbers[0] = cell->ratio;
+	} else if (cell->neighbours && cell->below == cell->neighbours) {
+		said.code = REMARK_RATE_BELOW;
+		said.numbers[0] = 1 / cell->ratio;
+	} else {
+		return 0;
+	}
+	return add_anomaly(cell, &said, err);
 }
 
 /* Cells. */
 
 static int by_cell(const void *a, const void *b)
 {
-	return strcmp(row_text(*(cJSON *const *)a, "cell"),
-		      row_text(*(cJSON *const *)b, "cell"));
+	return strcmp((*(struct report_row *const *)a)->info.cell,
+		      (*(struct report_row *const *)b)->info.cell);
+}
+
+static void row_forget(struct report_row *row)
+{
+	free(take(row->repeats));
+	for (size_t i = 0; i < row->anomalies_count; i++)
+		codec_clear(&remark_schema, &row->anomalies[i]);
+	free(take(row->anomalies));
+	row->anomalies_count = 0;
 }
 
 /* The rows that have a rate, by cell. */
-static size_t collect(cJSON *rows, cJSON **list)
+static size_t collect(struct report_rows *rows, struct report_row **list)
 {
 	size_t count = 0;
-	cJSON *row;
 
-	cJSON_ArrayForEach(row, rows)
-	{
-		cJSON_DeleteItemFromObjectCaseSensitive(row, "repeats");
-		cJSON_DeleteItemFromObjectCaseSensitive(row, "anomalies");
-		if (isfinite(rate_of(row)) && row_text(row, "cell"))
+	for (size_t i = 0; i < rows->count; i++) {
+		struct report_row *row = &rows->items[i];
+
+		row_forget(row);
+		if (isfinite(rate_of(row)) && row->info.cell)
 			list[count++] = row;
 	}
-	qsort(list, count, sizeof(cJSON *), by_cell);
+	qsort(list, count, sizeof(*list), by_cell);
 	return count;
 }
 
-static size_t make_cells(cJSON **list, size_t count, struct cell_figures *cells)
+static size_t make_cells(struct report_row **list, size_t count,
+			 struct cell_figures *cells)
 {
 	size_t n = 0;
 
@@ -301,30 +313,28 @@ static size_t make_cells(cJSON **list, size_t count, struct cell_figures *cells)
 			continue;
 		}
 		cells[n].rows = &list[i];
-		cells[n].words = row_text(list[i], "cell");
+		cells[n].words = list[i]->info.cell;
 		cells[n++].count = 1;
 	}
 	return n;
 }
 
-int anomalies_add(cJSON *rows, struct error *err)
+int anomalies_add(struct report_rows *rows, struct error *err)
 {
-	size_t size = (size_t)cJSON_GetArraySize(rows) + 1, count;
-	owned_free cJSON **list = calloc(size, sizeof(cJSON *));
+	size_t size = rows->count + 1, count;
+	owned_free struct report_row **list = calloc(size, sizeof(*list));
 	owned_free struct cell_figures *cells = calloc(size, sizeof(*cells));
-	bool failed;
 
-	if (rows_check(rows, err) < 0)
-		return -1;
 	if (!list || !cells)
 		return error_nomem(err, "report");
 	count = make_cells(list, collect(rows, list), cells);
 	for (size_t i = 0; i < count; i++)
 		sum_up(&cells[i]);
-	failed = find_jumps(cells, count) < 0;
-	for (size_t i = 0; !failed && i < count; i++) {
-		add_repeats(&cells[i], &failed);
-		add_jump(&cells[i], &failed);
-	}
-	return failed ? error_nomem(err, "report") : 0;
+	if (find_jumps(cells, count) < 0)
+		return error_nomem(err, "report");
+	for (size_t i = 0; i < count; i++)
+		if (add_repeats(&cells[i], err) < 0 ||
+		    add_jump(&cells[i], err) < 0)
+			return -1;
+	return 0;
 }

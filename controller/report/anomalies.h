@@ -1,11 +1,8 @@
 /* anomalies.h - finds repeats that differ too much, and rates that differ too
  * much from those of neighbouring cells.
  *
- * Added to each completed row that has a rate (token/p/s):
- *
- *	"repeats": {"n": 3, "mean": 4150.2, "stdev": 35.1, "cv_percent": 0.85}
- *			over the completed repeats of its cell, if two or more
- *	"anomalies": ["..."]	sentences, if there are any
+ * Each completed row with a rate (token/p/s) gets `repeats`, over the completed
+ * repeats of its cell if two or more, and `anomalies`, if there are any.
  *
  * A coefficient of variation above the sweep's spread_percent (default 5) is an
  * anomaly.
@@ -21,13 +18,9 @@
 #ifndef CONTROLLER_REPORT_ANOMALIES_H
 #define CONTROLLER_REPORT_ANOMALIES_H
 
-#include "protocol/base/error.h"
+#include "controller/report/row.h"
 
-#include <cjson/cJSON.h>
-
-/* rows: as in report.h. The result of an earlier call is replaced. EINVAL: a
- * row is no object; ENOMEM.
- */
-int anomalies_add(cJSON *rows, struct error *err);
+/* The result of an earlier call is replaced. ENOMEM. */
+int anomalies_add(struct report_rows *rows, struct error *err);
 
 #endif

@@ -2,60 +2,14 @@
  */
 #include "controller/report/columns.h"
 
-#include "controller/report/row.h"
 #include "protocol/base/utf8.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-struct column_rule {
-	const char *title;
-	const char *path;
-	const char *format; /* NULL: a text */
-	double scale;       /* shown = value * scale; 0: as it is */
-	bool measured;      /* only of completed rows */
-	bool optional;      /* left out when no row has it */
-	bool flagged;       /* marked when the row has flags */
-	bool state;         /* with the class of the failure */
-	bool labelled;      /* left out when labels say it */
-	bool metrics;       /* one column for each member of the map there */
-};
-
-/* clang-format off */
-static const struct column_rule rules[] = {
-	{ .title = "cell", .path = "cell" },
-	{ .title = "repeat", .path = "repeat", .format = "%.0f",
-	  .optional = true, .labelled = true },
-	{ .title = "nodes", .path = "nodes", .format = "%.0f" },
-	{ .title = "devices", .path = "devices", .format = "%.0f" },
-	{ .title = "token/p/s",
-	  .path = ROW_RATE, .format = "%.1f",
-	  .measured = true, .flagged = true },
-	{ .title = "MFU (%)", .path = "result.mfu", .format = "%.2f",
-	  .scale = 100, .measured = true, .optional = true },
-	{ .title = "HFU (%)", .path = "result.hfu", .format = "%.2f",
-	  .scale = 100, .measured = true, .optional = true },
-	{ .title = "loss", .path = "result.loss.last", .format = "%.4f",
-	  .measured = true },
-	{ .title = "loss difference (%)", .path = "alignment.mean_percent",
-	  .format = "%.2f", .measured = true, .optional = true },
-	{ .title = "aligned", .path = "alignment.verdict", .measured = true,
-	  .optional = true },
-	{ .path = "result.metrics", .format = "%.6g", .measured = true,
-	  .optional = true, .metrics = true },
-	{ .title = "memory (MiB)", .path = "result.memory_mib",
-	  .format = "%.1f", .measured = true },
-	{ .title = "J/token", .path = "result.joules_per_token",
-	  .format = "%.3f", .measured = true, .optional = true },
-	{ .title = "step time (ms)", .path = "result.iteration_ms.median",
-	  .format = "%.1f", .measured = true },
-	{ .title = "wall time (s)", .path = "result.wall_s", .format = "%.1f",
-	  .measured = true },
-	{ .title = "state", .path = "state", .state = true },
-};
-/* clang-format on */
-
-#define RULES (sizeof(rules) / sizeof(rules[0]))
+#define METRICS_PLACE 10 /* metrics stand behind the figure of this place */
+#define METRIC_FORMAT "%.6g"
 
 static bool has_column(const struct columns *columns, const char *metric)
 {
@@ -65,76 +19,70 @@ static bool has_column(const struct columns *columns, const char *metric)
 	return false;
 }
 
-static void add_column(struct columns *columns, const struct column_rule *rule,
-		       const char *metric)
+static void add_column(struct columns *columns,
+		       const struct report_figure *figure, const char *metric)
 {
 	if (columns->count == COLUMNS_MAX)
 		return;
 	columns->heads[columns->count] = (struct column){
-		.title = metric ? metric : rule->title,
-		.right = rule->format != NULL,
+		.title = metric ? metric : figure->title,
+		.right = metric || figure->format,
 	};
-	columns->rules[columns->count] = rule;
+	columns->figures[columns->count] = figure;
 	columns->metrics[columns->count] = metric;
 	columns->count++;
 }
 
-static void add_metrics(struct columns *columns, const struct column_rule *rule,
-			const cJSON *rows)
+static void add_metrics(struct columns *columns, const struct report_rows *rows)
 {
-	const cJSON *row, *metric;
-
-	cJSON_ArrayForEach(row, rows)
+	ROWS_EACH(row, rows)
 	{
-		cJSON_ArrayForEach(metric, row_at(row, rule->path))
-		{
-			if (row_completed(row) && metric->string &&
-			    row_shows(row, metric->string) &&
-			    !has_column(columns, metric->string))
-				add_column(columns, rule, metric->string);
-		}
+		const struct result *result = row->info.result;
+
+		for (size_t i = 0;
+		     row_completed(row) && result && i < result->metrics_count;
+		     i++)
+			if (row_shows(row, result->metrics[i].name) &&
+			    !has_column(columns, result->metrics[i].name))
+				add_column(columns, NULL,
+					   result->metrics[i].name);
 	}
 }
 
 /* The number of a repeat is only shown if a cell has more than one. */
-static bool is_wanted(const struct column_rule *rule, const cJSON *row)
+static bool any_wants(const struct report_figure *figure,
+		      const struct report_rows *rows)
 {
-	const cJSON *value = row_at(row, rule->path);
-
-	if (!rule->measured)
-		return cJSON_IsNumber(value) && value->valuedouble > 0;
-	return row_completed(row) && value && !cJSON_IsNull(value);
-}
-
-static bool any_wants(const struct column_rule *rule, const cJSON *rows)
-{
-	const cJSON *row;
-
-	cJSON_ArrayForEach(row, rows)
+	ROWS_EACH(row, rows)
 	{
-		if (is_wanted(rule, row))
+		struct datum datum = figure_datum(figure, row);
+
+		if (figure->measured ? datum.kind != DATUM_NONE
+				     : datum.number > 0)
 			return true;
 	}
 	return false;
 }
 
-void columns_choose(const cJSON *rows, bool labelled, struct columns *columns)
+void columns_choose(const struct report_rows *rows, bool labelled,
+		    struct columns *columns)
 {
+	const struct report_figure *figure;
+
 	*columns = (struct columns){ 0 };
-	for (size_t i = 0; i < RULES; i++) {
-		if (labelled && rules[i].labelled)
-			continue;
-		if (rules[i].metrics)
-			add_metrics(columns, &rules[i], rows);
-		else if (!rules[i].optional || any_wants(&rules[i], rows))
-			add_column(columns, &rules[i], NULL);
+	for (size_t i = 0; (figure = figure_used(IN_TABLE, i)); i++) {
+		if (!(labelled && figure->labelled) &&
+		    (!figure->optional || any_wants(figure, rows)))
+			add_column(columns, figure, NULL);
+		if (i + 1 == METRICS_PLACE)
+			add_metrics(columns, rows);
 	}
 }
 
-static const char *state_text(const cJSON *row, char text[COLUMN_TEXT])
+static const char *state_text(const struct report_row *row,
+			      char text[COLUMN_TEXT])
 {
-	const char *state = row_text(row, "state");
-	const char *failure = row_failure(row);
+	const char *state = row->info.state, *failure = row_failure(row);
 
 	snprintf(text, COLUMN_TEXT, "%s%s%s", state ? state : "-",
 		 failure ? ": " : "", failure ? failure : "");
@@ -157,75 +105,96 @@ static const char *copy_text(const char *from, char text[COLUMN_TEXT])
 	return memcpy(text, from, size);
 }
 
-const char *column_text(const struct columns *columns, size_t column,
-			const cJSON *row, char text[COLUMN_TEXT])
+static const char *metric_text(const struct report_row *row, const char *metric,
+			       char text[COLUMN_TEXT])
 {
-	const struct column_rule *rule = columns->rules[column];
-	const cJSON *value = row_at(row, rule->path);
-	char number[64] = "-";
+	double number = row_completed(row) ? row_metric(row, metric) : NAN;
 
-	if (columns->metrics[column])
-		value = cJSON_GetObjectItemCaseSensitive(value,
-							 columns->metrics
-								 [column]);
-	if (rule->state)
-		return state_text(row, text);
-	if (rule->measured && !row_completed(row))
+	if (isnan(number))
 		return copy_text("-", text);
-	if (cJSON_IsString(value))
-		return copy_text(value->valuestring, text);
-	if (cJSON_IsNumber(value) && rule->format)
-		/* The formats stand in the table above. */
-		snprintf(number, sizeof(number), rule->format,
-			 value->valuedouble * (rule->scale ? rule->scale : 1));
-	snprintf(text, COLUMN_TEXT, "%s%s", number,
-		 rule->flagged && row_flagged(row) ? " (!)" : "");
+	snprintf(text, COLUMN_TEXT, METRIC_FORMAT, number);
 	return text;
+}
+
+const char *column_text(const struct columns *columns, size_t column,
+			const struct report_row *row, char text[COLUMN_TEXT])
+{
+	const struct report_figure *figure = columns->figures[column];
+	char number[64] = "-";
+	struct datum datum;
+
+	if (!figure)
+		return metric_text(row, columns->metrics[column], text);
+	if (figure_is_state(figure))
+		return state_text(row, text);
+	datum = figure_datum(figure, row);
+	if (datum.text)
+		return copy_text(datum.text, text);
+	if (datum.kind == DATUM_NUMBER && figure->format)
+		/* The formats stand in the table of figures. */
+		snprintf(number, sizeof(number), figure->format,
+			 datum.number * (figure->scale ? figure->scale : 1));
+	snprintf(text, COLUMN_TEXT, "%s%s", number,
+		 figure->flagged && row_flag(row, 0) ? " (!)" : "");
+	return text;
+}
+
+void columns_droppable(const struct columns *columns,
+		       const char *titles[2 * COLUMNS_MAX])
+{
+	const struct report_figure *figure;
+	size_t count = 0;
+
+	while ((figure = figure_used(DROPPED, count)))
+		titles[count++] = figure->title;
+	for (size_t c = columns->count; c-- > 1;)
+		if (columns->metrics[c])
+			titles[count++] = columns->metrics[c];
+	titles[count] = NULL;
 }
 
 /* Tables. */
 
-static double rate_of(const cJSON *row)
+static double shown_rate(const struct report_row *row)
 {
-	return row_completed(row) ? number_at(row, ROW_RATE) : 0;
+	return row_completed(row) ? row_rate(row) : (double)NAN;
 }
 
-static double best_rate(const cJSON *rows)
+static double best_rate(const struct report_rows *rows)
 {
 	double best = 0;
-	const cJSON *row;
 
-	cJSON_ArrayForEach(row, rows)
+	ROWS_EACH(row, rows)
 	{
-		if (rate_of(row) > best)
-			best = rate_of(row);
+		best = fmax(best, shown_rate(row));
 	}
 	return best;
 }
 
 static void add_cell(const struct columns *columns, size_t column,
-		     const cJSON *row, const struct labels *labels, double best,
-		     struct table *table)
+		     const struct report_row *row, const struct labels *labels,
+		     double best, struct table *table)
 {
-	bool bad = column == columns->count - 1 && row_text(row, "failure") &&
-		   !row_completed(row);
+	const struct report_figure *figure = columns->figures[column];
+	bool bad = column == columns->count - 1 && row_failed(row);
 	char text[COLUMN_TEXT], label[LABEL_SIZE];
 
 	table_cell(table, bad ? RED : PLAIN, "%s",
-		   labels && !column ? labels_row(labels, row, label)
+		   labels && !column ? labels_row(labels, row->info.cell,
+						  row->info.repeat, label)
 				     : column_text(columns, column, row, text));
-	if (best > 0 && columns->rules[column]->flagged)
-		table_bar(table, rate_of(row) / best * 100);
+	if (figure && figure->flagged && shown_rate(row) > 0)
+		table_bar(table, shown_rate(row) / best * 100);
 }
 
-void columns_table(const struct columns *columns, const cJSON *rows,
-		   const struct labels *labels, struct table *table)
+void columns_table(const struct columns *columns,
+		   const struct report_rows *rows, const struct labels *labels,
+		   struct table *table)
 {
 	double best = best_rate(rows);
-	const cJSON *row;
 
 	*table = (struct table){ .columns = columns->heads };
-	cJSON_ArrayForEach(row, rows)
+	ROWS_EACH(row, rows)
 	{
 		for (size_t c = 0; c < columns->count; c++)
 			add_cell(columns, c, row, labels, best, table);

@@ -2,15 +2,57 @@
  */
 #include "controller/report/compare.h"
 
-#include "controller/report/row.h"
+#include "controller/report/figures.h"
+#include "controller/results/json_object.h"
 #include "controller/results/series.h"
 #include "controller/results/t_quantile.h"
-#include "protocol/base/owned.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* clang-format off */
+static const struct schema compare_side_schema = SCHEMA(compare_side,
+	FIELD(compare_side, n),
+	FIELD_FIGURE(compare_side, rate),
+	FIELD_FIGURE(compare_side, spread),
+	FIELD_FIGURE(compare_side, loss));
+
+static const struct schema compare_loss_schema = SCHEMA(compare_loss,
+	FIELD(compare_loss, steps),
+	FIELD_FIGURE(compare_loss, mean_percent),
+	FIELD_FIGURE(compare_loss, largest_percent),
+	FIELD(compare_loss, at_step));
+
+#define DIFFERENCE_FIELDS                                                      \
+	FIELD_MAYBE(compare_difference, b, compare_side_schema),               \
+	FIELD_FIGURE(compare_difference, ratio),                               \
+	FIELD_FIGURE(compare_difference, ratio_low),                           \
+	FIELD_FIGURE(compare_difference, ratio_high),                          \
+	FIELD_KNOWN_TRUTH(compare_difference, significant),                    \
+	FIELD_NULLABLE(compare_difference, by),                                \
+	FIELD_MAYBE(compare_difference, loss, compare_loss_schema)
+
+static const struct schema compare_difference_schema =
+	SCHEMA(compare_difference, DIFFERENCE_FIELDS);
+
+_Static_assert(offsetof(struct compare_cell, second) == 0,
+	       "the fields of the difference are those of the cell");
+const struct schema compare_cell_schema = SCHEMA(compare_cell,
+	FIELD_NULLABLE(compare_cell, cell),
+	FIELD_MAYBE(compare_cell, a, compare_side_schema),
+	DIFFERENCE_FIELDS,
+	FIELD_MANY(compare_cell, more, compare_difference_schema));
+/* clang-format on */
+
+void compare_cells_clear(struct compare_cells *cells)
+{
+	for (size_t i = 0; i < cells->count; i++)
+		codec_clear(&compare_cell_schema, &cells->items[i]);
+	free(cells->items);
+	*cells = (struct compare_cells){ 0 };
+}
 
 /* The rates of the completed repeats of one cell in one sweep. */
 struct side {
@@ -19,22 +61,22 @@ struct side {
 	double mean;
 	double squares; /* sum of squared differences to the mean */
 	double steps; /* half the interquartile range of the steps, as a rate */
-	const cJSON *first; /* completed repeat */
+	const struct report_row *first; /* completed repeat */
 };
 
 /* Half the difference between the rates at the quartiles of the step time. */
-static double step_spread(const cJSON *row)
+static double step_spread(const struct report_row *row)
 {
-	double median = row_double(row, "result.iteration_ms.median");
-	double q1 = row_double(row, "result.iteration_ms.q1");
-	double q3 = row_double(row, "result.iteration_ms.q3");
+	const struct step_spread *steps = row->info.result->iteration_ms;
 
-	return row_double(row, ROW_RATE) * median * (1 / q1 - 1 / q3) / 2;
+	return steps ? row_rate(row) * steps->median *
+			       (1 / steps->q1 - 1 / steps->q3) / 2
+		     : (double)NAN;
 }
 
-static void side_add(struct side *side, const cJSON *row)
+static void side_add(struct side *side, const struct report_row *row)
 {
-	double rate = row_double(row, ROW_RATE), before = side->mean;
+	double rate = row_rate(row), before = side->mean;
 
 	side->there = true;
 	if (!row_completed(row) || !isfinite(rate))
@@ -86,50 +128,55 @@ static double ratio_margin(const struct side *a, const struct side *b)
 			   : 0;
 }
 
+/* A figure that the schema can write. */
+static double known_figure(double number)
+{
+	return isfinite(number) ? number : (double)NAN;
+}
+
 /* The spread is that of the repeats, unless the other side has only one. */
-static void add_side(cJSON *to, const char *name, const struct side *side,
-		     const struct side *other, bool *failed)
+static int set_side(struct compare_side **to, const struct side *side,
+		    const struct side *other, struct error *err)
 {
 	bool repeats = side->n > 1 && other->n != 1;
-	cJSON *object = cJSON_CreateNull();
+	const struct result *first =
+		side->first ? side->first->info.result : NULL;
 
-	if (side->there) {
-		cJSON_Delete(object);
-		object = cJSON_CreateObject();
-		json_add_number(object, "n", side->n, failed);
-		json_add_number(object, "rate", side->n ? side->mean : NAN,
-				failed);
-		json_add_number(object, "spread",
-				repeats ? sqrt(variance(side)) : side->steps,
-				failed);
-		json_add_number(object, "loss",
-				row_double(side->first, "result.loss.last"),
-				failed);
-	}
-	json_add(to, name, object, failed);
+	if (!side->there)
+		return 0;
+	*to = malloc(sizeof(**to));
+	if (!*to)
+		return error_nomem(err, "compare");
+	**to = (struct compare_side){
+		.n = side->n,
+		.rate = side->n ? side->mean : (double)NAN,
+		.spread = known_figure(repeats ? sqrt(variance(side))
+					       : side->steps),
+		.loss = first && first->loss ? known_figure(first->loss->last)
+					     : (double)NAN,
+	};
+	return 0;
 }
 
-static void add_alignment(cJSON *to, const struct alignment *losses,
-			  bool *failed)
-{
-	json_add_number(to, "steps", (double)losses->steps, failed);
-	json_add_number(to, "mean_percent", losses->mean * 100, failed);
-	json_add_number(to, "largest_percent", losses->largest * 100, failed);
-	json_add_number(to, "at_step", (double)losses->at, failed);
-}
-
-static void add_loss(cJSON *to, const struct side *a, const struct side *b,
-		     uint64_t from_step, bool *failed)
+static int set_loss(struct compare_loss **to, const struct side *a,
+		    const struct side *b, uint64_t from_step, struct error *err)
 {
 	struct alignment losses;
 
-	series_align(row_at(b->first, "series"), row_at(a->first, "series"),
-		     from_step, &losses);
-	if (losses.steps)
-		add_alignment(cJSON_AddObjectToObject(to, "loss"), &losses,
-			      failed);
-	else
-		json_add(to, "loss", cJSON_CreateNull(), failed);
+	series_align(b->first ? b->first->series : NULL,
+		     a->first ? a->first->series : NULL, from_step, &losses);
+	if (!losses.steps)
+		return 0;
+	*to = malloc(sizeof(**to));
+	if (!*to)
+		return error_nomem(err, "compare");
+	**to = (struct compare_loss){
+		.steps = losses.steps,
+		.mean_percent = known_figure(losses.mean * 100),
+		.largest_percent = known_figure(losses.largest * 100),
+		.at_step = losses.at,
+	};
+	return 0;
 }
 
 /* A cell of any sweep. */
@@ -138,71 +185,67 @@ struct aligned {
 	struct side sides[COMPARE_SWEEPS_MAX];
 };
 
-/* How b differs from a, added to the object. */
-static void add_difference(cJSON *to, const struct side *a,
-			   const struct side *b, uint64_t from_step,
-			   bool *failed)
+/* How b differs from a. */
+static int set_difference(struct compare_difference *to, const struct side *a,
+			  const struct side *b, uint64_t from_step,
+			  struct error *err)
 {
 	bool repeats = a->n > 1 && b->n > 1, both = a->n && b->n;
 	bool steps = both && isfinite(a->steps) && isfinite(b->steps);
-	double ratio = both ? b->mean / a->mean : NAN;
-	double margin = repeats ? ratio_margin(a, b) : NAN;
+	double ratio = both ? b->mean / a->mean : (double)NAN;
+	double margin = repeats ? ratio_margin(a, b) : (double)NAN;
 	bool significant =
 		repeats ? welch(a, b)
 			: fabs(a->mean - b->mean) > a->steps + b->steps;
+	const char *by = repeats ? "repeats" : steps ? "steps" : NULL;
 
-	add_side(to, "b", b, a, failed);
-	json_add_number(to, "ratio", ratio, failed);
-	json_add_number(to, "ratio_low", ratio * exp(-margin), failed);
-	json_add_number(to, "ratio_high", ratio * exp(margin), failed);
-	json_add(to, "significant",
-		 repeats || steps ? cJSON_CreateBool(significant)
-				  : cJSON_CreateNull(),
-		 failed);
-	json_add_text(to, "by",
-		      repeats ? "repeats"
-		      : steps ? "steps"
-			      : NULL,
-		      failed);
-	add_loss(to, a, b, from_step, failed);
+	to->ratio = known_figure(ratio);
+	to->ratio_low = known_figure(ratio * exp(-margin));
+	to->ratio_high = known_figure(ratio * exp(margin));
+	to->significant = !by           ? TRUTH_UNKNOWN
+			  : significant ? TRUTH_YES
+					: TRUTH_NO;
+	if (string_set(&to->by, by, err) < 0 || set_side(&to->b, b, a, err) < 0)
+		return -1;
+	return set_loss(&to->loss, a, b, from_step, err);
 }
 
-static cJSON *aligned_json(const struct aligned *aligned, size_t sweeps,
-			   uint64_t from_step, bool *failed)
+static int set_cell(struct compare_cell *to, const struct aligned *aligned,
+		    size_t sweeps, uint64_t from_step, struct error *err)
 {
 	const struct side *sides = aligned->sides;
-	cJSON *to = cJSON_CreateObject();
-	cJSON *more;
 
-	json_add_text(to, "cell", aligned->cell, failed);
-	add_side(to, "a", &sides[0], &sides[1], failed);
-	add_difference(to, &sides[0], &sides[1], from_step, failed);
+	if (string_set(&to->cell, aligned->cell, err) < 0 ||
+	    set_side(&to->a, &sides[0], &sides[1], err) < 0 ||
+	    set_difference(&to->second, &sides[0], &sides[1], from_step, err) <
+		    0)
+		return -1;
 	if (sweeps == 2)
-		return to;
-	more = cJSON_AddArrayToObject(to, "more");
-	for (size_t i = 2; i < sweeps; i++) {
-		cJSON *other = cJSON_CreateObject();
+		return 0;
+	to->more = calloc(sweeps - 2, sizeof(*to->more));
+	if (!to->more)
+		return error_nomem(err, "compare");
+	while (to->more_count < sweeps - 2) {
+		size_t i = to->more_count++;
 
-		add_difference(other, &sides[0], &sides[i], from_step, failed);
-		json_add(more, NULL, other, failed);
+		if (set_difference(&to->more[i], &sides[0], &sides[i + 2],
+				   from_step, err) < 0)
+			return -1;
 	}
-	return to;
+	return 0;
 }
 
 /* The rows of a sweep that have a cell, ordered by the sweep. */
-static size_t list_rows(const cJSON *rows, size_t sweep,
+static size_t list_rows(const struct report_rows *rows, size_t sweep,
 			struct grouped_row *list, size_t count)
 {
-	cJSON *row;
-
-	cJSON_ArrayForEach(row, rows)
+	ROWS_EACH(row, rows)
 	{
-		const char *cell = row_text(row, "cell");
-
-		if (cell)
-			list[count++] = (struct grouped_row){
-				.key = cell, .order = (double)sweep, .row = row
-			};
+		if (row->info.cell)
+			list[count++] =
+				(struct grouped_row){ .key = row->info.cell,
+						      .order = (double)sweep,
+						      .row = row };
 	}
 	return count;
 }
@@ -227,84 +270,110 @@ static size_t align_cells(struct grouped_row *list, size_t count,
 	return n;
 }
 
-cJSON *compare_rows(const cJSON *const *sweeps, size_t sweeps_count,
-		    uint64_t from_step, struct error *err)
+int compare_rows(const struct report_rows *const *sweeps, size_t sweeps_count,
+		 uint64_t from_step, struct compare_cells *cells,
+		 struct error *err)
 {
 	owned_free struct grouped_row *all = NULL;
-	owned_free struct aligned *cells = NULL;
+	owned_free struct aligned *aligned = NULL;
 	size_t count = 0, used = 0;
-	bool failed;
-	cJSON *list;
 
-	for (size_t i = 0; i < sweeps_count; i++) {
-		if (rows_check(sweeps[i], err) < 0)
-			return NULL;
-		count += (size_t)cJSON_GetArraySize(sweeps[i]);
-	}
+	for (size_t i = 0; i < sweeps_count; i++)
+		count += sweeps[i]->count;
 	all = calloc(count + 1, sizeof(*all));
-	cells = calloc(count + 1, sizeof(*cells));
-	list = cJSON_CreateArray();
-	failed = !all || !cells || !list;
-	for (size_t i = 0; !failed && i < sweeps_count; i++)
+	aligned = calloc(count + 1, sizeof(*aligned));
+	cells->items = calloc(count + 1, sizeof(*cells->items));
+	if (!all || !aligned || !cells->items)
+		return error_nomem(err, "compare");
+	for (size_t i = 0; i < sweeps_count; i++)
 		used = list_rows(sweeps[i], i, all, used);
-	count = failed ? 0 : align_cells(all, used, cells);
-	for (size_t i = 0; i < count; i++)
-		json_add(list, NULL,
-			 aligned_json(&cells[i], sweeps_count, from_step,
-				      &failed),
-			 &failed);
-	if (!failed)
-		return list;
-	cJSON_Delete(list);
-	return error_null(error_nomem(err, "compare"));
+	count = align_cells(all, used, aligned);
+	while (cells->count < count) {
+		size_t i = cells->count++;
+
+		if (set_cell(&cells->items[i], &aligned[i], sweeps_count,
+			     from_step, err) < 0)
+			return -1;
+	}
+	return 0;
 }
 
-bool compare_shared(const cJSON *cells)
+const struct compare_difference *compare_with(const struct compare_cell *cell,
+					      size_t sweep)
 {
-	const cJSON *cell, *other;
+	return sweep == 1 ? &cell->second : &cell->more[sweep - 2];
+}
 
-	cJSON_ArrayForEach(cell, cells)
-	{
-		if (!cJSON_IsObject(row_at(cell, "a")))
-			continue;
-		if (cJSON_IsObject(row_at(cell, "b")))
-			return true;
-		cJSON_ArrayForEach(other, row_at(cell, "more"))
-		{
-			if (cJSON_IsObject(row_at(other, "b")))
+bool compare_shared(const struct compare_cells *cells)
+{
+	for (size_t i = 0; i < cells->count; i++) {
+		const struct compare_cell *cell = &cells->items[i];
+
+		for (size_t s = 1; cell->a && s < cell->more_count + 2; s++)
+			if (compare_with(cell, s)->b)
 				return true;
-		}
 	}
 	return false;
 }
 
 /* Alignment. */
 
+/* The member of the setup, at a path like "layout.tp". */
+static struct datum setup_datum(const struct report_row *row, const char *path)
+{
+	struct member member = { .of = OF_SETUP };
+	const struct schema *schema = &setup_schema;
+	size_t offset = 0;
+
+	while (schema) {
+		size_t size = strcspn(path, ".");
+		char name[64];
+		const struct field *field;
+
+		snprintf(name, sizeof(name), "%.*s", (int)size, path);
+		field = codec_field(schema, name);
+		if (!field)
+			break;
+		path += size;
+		if (*path && field->kind == FIELD_STRUCT) {
+			schema = field->schema;
+			offset += field->offset;
+			path++;
+			continue;
+		}
+		member.field = *field;
+		member.field.offset += offset;
+		member.key = *path ? path + 1 : "";
+		return row_datum(row, &member);
+	}
+	return (struct datum){ .kind = DATUM_NONE };
+}
+
 /* Does the row have the value in its cell or its setup? Numbers are compared by
  * their text.
  */
-static bool has_value(const cJSON *row, const cJSON *want)
+static bool has_value(const struct report_row *row, const cJSON *want)
 {
-	char path[300];
-	const cJSON *value;
+	const cJSON *value = row_at(row->info.values, want->string);
+	const char *text = cJSON_GetStringValue(value);
+	double number = cJSON_GetNumberValue(value);
+	char digits[64];
 
-	snprintf(path, sizeof(path), "values.%s", want->string);
-	value = row_at(row, path);
 	if (!value) {
-		snprintf(path, sizeof(path), "setup.%s", want->string);
-		value = row_at(row, path);
-	}
-	if (cJSON_IsNumber(value)) {
-		char number[64];
+		struct datum datum = setup_datum(row, want->string);
 
-		snprintf(number, sizeof(number), "%.15g", value->valuedouble);
-		return !strcmp(number, want->valuestring);
+		text = datum.text;
+		number =
+			datum.kind == DATUM_NUMBER ? datum.number : (double)NAN;
 	}
-	return cJSON_IsString(value) &&
-	       !strcmp(value->valuestring, want->valuestring);
+	if (isfinite(number)) {
+		snprintf(digits, sizeof(digits), "%.15g", number);
+		text = digits;
+	}
+	return text && !strcmp(text, want->valuestring);
 }
 
-static bool has_values(const cJSON *row, const cJSON *values)
+static bool has_values(const struct report_row *row, const cJSON *values)
 {
 	const cJSON *want;
 
@@ -317,29 +386,30 @@ static bool has_values(const cJSON *row, const cJSON *values)
 	return true;
 }
 
-static unsigned common_values(const cJSON *a, const cJSON *b)
+static unsigned common_values(const struct report_row *a,
+			      const struct report_row *b)
 {
 	const cJSON *value;
 	unsigned same = 0;
 
-	cJSON_ArrayForEach(value, row_at(a, "values"))
+	cJSON_ArrayForEach(value, a->info.values)
 	{
-		same += cJSON_Compare(
-			value,
-			cJSON_GetObjectItemCaseSensitive(row_at(b, "values"),
-							 value->string),
-			true);
+		same += cJSON_Compare(value,
+				      cJSON_GetObjectItemCaseSensitive(
+					      b->info.values, value->string),
+				      true);
 	}
 	return same;
 }
 
 /* The completed baseline row that has most values in common with this row. */
-static const cJSON *find_baseline(const cJSON *rows, const cJSON *row,
-				  const cJSON *values)
+static const struct report_row *find_baseline(const struct report_rows *rows,
+					      const struct report_row *row,
+					      const cJSON *values)
 {
-	const cJSON *other, *best = NULL;
+	const struct report_row *best = NULL;
 
-	cJSON_ArrayForEach(other, rows)
+	ROWS_EACH(other, rows)
 	{
 		if (row_completed(other) && has_values(other, values) &&
 		    (!best ||
@@ -349,46 +419,56 @@ static const cJSON *find_baseline(const cJSON *rows, const cJSON *row,
 	return best;
 }
 
-static int align_row(cJSON *row, const cJSON *rows, const cJSON *align,
-		     const cJSON *job_series, struct error *err)
+static int align_row(struct report_row *row, const struct report_rows *rows,
+		     const cJSON *align, const cJSON *job_series,
+		     struct error *err)
 {
 	const cJSON *values = row_at(align, "values");
 	double job = row_double(align, "job"),
 	       from = row_double(align, "from_step");
 	double tolerance = row_double(align, "tolerance");
-	const cJSON *base = values ? find_baseline(rows, row, values) : NULL;
-	bool self = base == row || row_double(row, "job") == job;
-	cJSON *to = cJSON_AddObjectToObject(row, "alignment");
+	const struct report_row *base =
+		values ? find_baseline(rows, row, values) : NULL;
+	bool self = base == row || (double)row->info.job == job;
+	struct alignment_info *to = calloc(1, sizeof(*to));
 	struct alignment losses;
-	bool failed = false;
 	char name[64];
 
+	row->alignment = to;
+	if (!to)
+		return error_nomem(err, "alignment");
 	if (values)
-		job = row_double(base, "job");
-	series_align(row_at(row, "series"),
-		     values ? row_at(base, "series") : job_series,
+		job = base ? (double)base->info.job : 0;
+	series_align(row->series,
+		     !values ? job_series
+		     : base  ? base->series
+			     : NULL,
 		     from > 0 ? (uint64_t)from : 0, &losses);
+	to->steps = losses.steps;
+	to->mean_percent = known_figure(losses.mean * 100);
+	to->largest_percent = known_figure(losses.largest * 100);
+	to->at_step = losses.at;
+	to->tolerance_percent = known_figure(tolerance * 100);
 	snprintf(name, sizeof(name), "job %.0f", isfinite(job) ? job : 0);
-	json_add_text(to, "verdict",
-		      self ? "baseline"
-		      : losses.steps && !losses.broken &&
-				      losses.mean <= tolerance
-			      ? "True"
-			      : "False",
-		      &failed);
-	add_alignment(to, &losses, &failed);
-	json_add_number(to, "tolerance_percent", tolerance * 100, &failed);
-	json_add_text(to, "baseline", name, &failed);
-	return failed ? error_nomem(err, "alignment") : 0;
+	if (string_set(&to->baseline, name, err) < 0)
+		return -1;
+	return string_set(&to->verdict,
+			  self ? "baseline"
+			  : losses.steps && !losses.broken &&
+					  losses.mean <= tolerance
+				  ? "True"
+				  : "False",
+			  err);
 }
 
-int align_rows(cJSON *rows, const cJSON *job_series, struct error *err)
+int align_rows(struct report_rows *rows, const cJSON *job_series,
+	       struct error *err)
 {
-	cJSON *row;
-
-	cJSON_ArrayForEach(row, rows)
-	{
-		const cJSON *align = row_at(row, "setup.about.align");
+	for (size_t i = 0; i < rows->count; i++) {
+		struct report_row *row = &rows->items[i];
+		const cJSON *align =
+			row_at(row->info.setup ? row->info.setup->about : NULL,
+			       "align");
 
 		if (cJSON_IsObject(align) && row_completed(row) &&
 		    has_values(row, row_at(align, "cells")) &&

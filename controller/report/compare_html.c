@@ -4,12 +4,11 @@
 #include "controller/report/compare.h"
 #include "controller/report/html_style.h"
 #include "controller/report/labels.h"
-#include "controller/report/row.h"
 
 #include <math.h>
 
 struct comparison {
-	const cJSON *cells;
+	const struct compare_cells *cells;
 	const struct compare_sweep *about;
 	char names[COMPARE_SWEEPS_MAX][32]; /* "sweep 3" */
 	size_t sweeps;
@@ -17,41 +16,40 @@ struct comparison {
 	struct writer *to;
 };
 
-/* A sweep against the first one; NULL: the cell has no such comparison. */
-static const cJSON *against_first(const cJSON *cell, size_t sweep)
+static const struct compare_side *side_of(const struct compare_cell *cell,
+					  size_t sweep)
 {
-	return sweep == 1 ? cell
-			  : cJSON_GetArrayItem(row_at(cell, "more"),
-					       (int)sweep - 2);
-}
-
-static const cJSON *side_of(const cJSON *cell, size_t sweep)
-{
-	return sweep ? row_at(against_first(cell, sweep), "b")
-		     : row_at(cell, "a");
+	return sweep ? compare_with(cell, sweep)->b : cell->a;
 }
 
 /* Fill the bar of a cell and a sweep; false: it has none. */
-typedef bool bar_fn(const cJSON *cell, size_t sweep, struct bar *bar);
+typedef bool bar_fn(const struct compare_cell *cell, size_t sweep,
+		    struct bar *bar);
 
-static bool rate_bar(const cJSON *cell, size_t sweep, struct bar *bar)
+static bool rate_bar(const struct compare_cell *cell, size_t sweep,
+		     struct bar *bar)
 {
-	const cJSON *side = side_of(cell, sweep);
-	double spread = row_double(side, "spread");
+	const struct compare_side *side = side_of(cell, sweep);
 
-	bar->value = row_double(side, "rate");
-	bar->low = bar->value - spread;
-	bar->high = bar->value + spread;
-	return isfinite(bar->value);
+	if (!side || !isfinite(side->rate))
+		return false;
+	bar->value = side->rate;
+	bar->low = side->rate - side->spread;
+	bar->high = side->rate + side->spread;
+	return true;
 }
 
-static bool ratio_bar(const cJSON *cell, size_t sweep, struct bar *bar)
+static bool ratio_bar(const struct compare_cell *cell, size_t sweep,
+		      struct bar *bar)
 {
-	const cJSON *difference = sweep ? against_first(cell, sweep) : NULL;
+	const struct compare_difference *difference;
 
-	bar->value = row_double(difference, "ratio");
-	bar->low = row_double(difference, "ratio_low");
-	bar->high = row_double(difference, "ratio_high");
+	if (!sweep)
+		return false;
+	difference = compare_with(cell, sweep);
+	bar->value = difference->ratio;
+	bar->low = difference->ratio_low;
+	bar->high = difference->ratio_high;
 	bar->limit = 1;
 	return isfinite(bar->value);
 }
@@ -60,20 +58,21 @@ static void put_bars(const struct comparison *page, const char *title,
 		     const char *unit, bar_fn *fill)
 {
 	owned(bars_clear) struct bars bars = { .title = title, .unit = unit };
-	size_t most = (size_t)cJSON_GetArraySize(page->cells) * page->sweeps;
-	const cJSON *cell;
+	size_t most = page->cells->count * page->sweeps;
 
 	if (bars_init(&bars, most, &page->to->failure) < 0)
 		return;
 	for (size_t sweep = 0; sweep < page->sweeps; sweep++)
 		bars_group(&bars, page->names[sweep]);
-	cJSON_ArrayForEach(cell, page->cells)
-	{
+	for (size_t i = 0; i < page->cells->count; i++) {
+		const struct compare_cell *cell = &page->cells->items[i];
+
 		for (size_t sweep = 0; sweep < page->sweeps; sweep++) {
 			struct bar *bar = bars_add(&bars, NAN, sweep);
 
 			if (fill(cell, sweep, bar))
-				labels_short(&page->labels, cell, bar->label);
+				labels_short(&page->labels, cell->cell, 0,
+					     bar->label);
 			else
 				bars.count--;
 		}
@@ -81,43 +80,41 @@ static void put_bars(const struct comparison *page, const char *title,
 	bars_svg(page->to, &bars);
 }
 
-static void put_side(const struct comparison *page, const cJSON *side)
+static void put_side(const struct comparison *page,
+		     const struct compare_side *side)
 {
-	double rate = row_double(side, "rate"), n = row_double(side, "n");
-	double spread = row_double(side, "spread");
-
 	writer_raw(page->to, "<td class=\"n\">");
-	if (isfinite(spread))
-		writer_printf(page->to, "%.1f ± %.1f (n = %.0f)", rate, spread,
-			      n);
-	else if (isfinite(rate))
-		writer_printf(page->to, "%.1f (n = %.0f)", rate, n);
+	if (!side)
+		writer_raw(page->to, "missing");
+	else if (isfinite(side->spread))
+		writer_printf(page->to, "%.1f ± %.1f (n = %u)", side->rate,
+			      side->spread, side->n);
+	else if (isfinite(side->rate))
+		writer_printf(page->to, "%.1f (n = %u)", side->rate, side->n);
 	else
-		writer_raw(page->to,
-			   cJSON_IsObject(side) ? "no result" : "missing");
+		writer_raw(page->to, "no result");
 	writer_raw(page->to, "</td>");
 }
 
 static void put_difference(const struct comparison *page,
-			   const cJSON *difference)
+			   const struct compare_difference *difference)
 {
-	const cJSON *significant = row_at(difference, "significant");
-	double ratio = row_double(difference, "ratio");
-	double low = row_double(difference, "ratio_low");
+	double ratio = difference->ratio;
 
 	writer_raw(page->to, "<td class=\"n\">");
-	if (isfinite(low))
-		writer_printf(page->to, "%.3f (%.3f to %.3f)", ratio, low,
-			      row_double(difference, "ratio_high"));
+	if (isfinite(difference->ratio_low))
+		writer_printf(page->to, "%.3f (%.3f to %.3f)", ratio,
+			      difference->ratio_low, difference->ratio_high);
 	else if (isfinite(ratio))
 		writer_printf(page->to, "%.3f", ratio);
 	else
 		writer_raw(page->to, "-");
 	writer_printf(page->to, "</td><td>%s</td>",
-		      !cJSON_IsBool(significant)   ? "-"
-		      : cJSON_IsFalse(significant) ? "within the spread"
-		      : ratio > 1                  ? "faster"
-						   : "slower");
+		      difference->significant == TRUTH_UNKNOWN ? "-"
+		      : difference->significant == TRUTH_NO
+			      ? "within the spread"
+		      : ratio > 1 ? "faster"
+				  : "slower");
 }
 
 static void put_heads(const struct comparison *page)
@@ -133,31 +130,28 @@ static void put_heads(const struct comparison *page)
 	writer_raw(page->to, "</tr>\n");
 }
 
-static void put_row(const struct comparison *page, const cJSON *cell)
+static void put_row(const struct comparison *page,
+		    const struct compare_cell *cell)
 {
 	char text[LABEL_SIZE];
 
 	writer_printf(page->to, "<tr><td>%s</td>",
-		      labels_row(&page->labels, cell, text));
+		      labels_row(&page->labels, cell->cell, 0, text));
 	put_side(page, side_of(cell, 0));
 	for (size_t sweep = 1; sweep < page->sweeps; sweep++) {
 		put_side(page, side_of(cell, sweep));
-		put_difference(page, against_first(cell, sweep));
+		put_difference(page, compare_with(cell, sweep));
 	}
 	writer_raw(page->to, "</tr>\n");
 }
 
 static void put_table(const struct comparison *page)
 {
-	const cJSON *cell;
-
 	writer_raw(page->to, "<h2>Token/s per device</h2>\n"
 			     "<div class=\"wide\"><table>\n");
 	put_heads(page);
-	cJSON_ArrayForEach(cell, page->cells)
-	{
-		put_row(page, cell);
-	}
+	for (size_t i = 0; i < page->cells->count; i++)
+		put_row(page, &page->cells->items[i]);
 	writer_raw(page->to, "</table></div>\n");
 }
 
@@ -166,15 +160,17 @@ static void put_sweep(const struct comparison *page, size_t sweep)
 {
 	const struct compare_sweep *of = &page->about[sweep];
 	char utc[UTC_SIZE], values[LABEL_SIZE];
+	const struct report_figure *figure;
 	const char *before = "; ";
 
 	writer_printf(page->to, "<dt>%s</dt><dd>%s, %s, by %s",
 		      page->names[sweep], of->about.name,
 		      utc_text(of->about.submitted_ms, utc), of->about.client);
-	for (const struct label_subject *at = label_subjects; at->name; at++) {
-		if (!*labels_values(of->rows, at->path, values))
+	for (size_t i = 0; (figure = figure_used(AS_SUBJECT, i)); i++) {
+		if (!*labels_values(of->rows, &figure->member, values))
 			continue;
-		writer_printf(page->to, "%s%s %s", before, at->name, values);
+		writer_printf(page->to, "%s%s %s", before, figure->label,
+			      values);
 		before = ", ";
 	}
 	writer_raw(page->to, "</dd>\n");
@@ -194,11 +190,15 @@ static void put_head(const struct comparison *page)
 		      "</dl>\n<p class=\"mute\">%s</p>\n"
 		      "<p class=\"mute\">Charts label each cell by %s.</p>\n",
 		      page->labels.common,
-		      labels_keys(&page->labels, page->cells->child, keys));
+		      labels_keys(&page->labels,
+				  page->cells->count ? page->cells->items->cell
+						     : NULL,
+				  0, keys));
 }
 
-int compare_html(const cJSON *cells, const struct compare_sweep *sweeps,
-		 size_t sweeps_count, struct buffer *out, struct error *err)
+int compare_html(const struct compare_cells *cells,
+		 const struct compare_sweep *sweeps, size_t sweeps_count,
+		 struct buffer *out, struct error *err)
 {
 	struct writer to;
 	struct comparison page = { .cells = cells,
@@ -209,7 +209,8 @@ int compare_html(const cJSON *cells, const struct compare_sweep *sweeps,
 	for (size_t i = 0; i < sweeps_count; i++)
 		snprintf(page.names[i], sizeof(page.names[i]), "sweep %llu",
 			 (unsigned long long)sweeps[i].about.sweep);
-	labels_find(cells, &page.labels);
+	labels_find(&cells->items->cell, sizeof(*cells->items), cells->count,
+		    &page.labels);
 	writer_init(&to, out, html_text);
 	put_head(&page);
 	writer_raw(&to, "<div class=\"charts\">\n");

@@ -7,11 +7,10 @@
 #include "controller/report/html_charts.h"
 #include "controller/report/html_style.h"
 #include "controller/report/labels.h"
-#include "controller/report/row.h"
 #include "controller/report/suspects.h"
 #include "controller/report/writer.h"
+#include "controller/results/remarks.h"
 
-#include <math.h>
 #include <stdio.h>
 
 static void put_head(struct writer *to, const struct report_about *about)
@@ -34,103 +33,93 @@ static void put_fact(struct writer *to, const char *name, const char *text)
 }
 
 /* "4 nodes, 32 devices" */
-static void put_size(struct writer *to, const cJSON *rows)
+static void put_size(struct writer *to, const struct report_rows *rows)
 {
-	double nodes = 0, devices = 0;
+	uint32_t nodes = 0, devices = 0;
 	char text[80];
-	const cJSON *row;
 
-	cJSON_ArrayForEach(row, rows)
+	ROWS_EACH(row, rows)
 	{
-		nodes = fmax(nodes, number_at(row, "nodes"));
-		devices = fmax(devices, number_at(row, "devices"));
+		const struct result_info *info = &row->info;
+
+		nodes = nodes > info->nodes ? nodes : info->nodes;
+		devices = devices > info->devices ? devices : info->devices;
 	}
-	snprintf(text, sizeof(text), "%.0f node%s, %.0f device%s", nodes,
+	snprintf(text, sizeof(text), "%u node%s, %u device%s", nodes,
 		 nodes == 1 ? "" : "s", devices, devices == 1 ? "" : "s");
 	put_fact(to, "largest job", nodes > 0 ? text : NULL);
 }
 
-static void put_time(struct writer *to, const char *name, double ms)
+static void put_time(struct writer *to, const char *name, int64_t ms)
 {
 	char text[UTC_SIZE];
 
 	if (ms > 0)
-		put_fact(to, name, utc_text((int64_t)ms, text));
+		put_fact(to, name, utc_text(ms, text));
 }
 
 static void put_facts(struct writer *to, const struct report_about *about,
-		      const cJSON *rows)
+		      const struct report_rows *rows)
 {
-	static const struct label_subject environment[] = {
-		{ "driver", "provenance.driver" },
-		{ "machine", "provenance.environment.machine" },
-		{ "processor", "provenance.cpu" },
-		{ "network", "provenance.environment.network" },
-		{ "image", "provenance.image_reference" },
-		{ "image id", "provenance.image" },
-		{ "engine", "provenance.engine" },
-		{ "system", "provenance.os" },
-		{ "kernel", "provenance.kernel" },
-		{ NULL, NULL },
-	};
-	const struct label_subject *const lists[] = { label_subjects,
-						      environment };
+	static const enum figure_use uses[] = { AS_SUBJECT, AS_FACT };
+	const struct report_figure *figure;
 	char text[LABEL_SIZE];
-	double last_ms = 0;
-	const cJSON *row;
+	int64_t last_ms = 0;
 
-	cJSON_ArrayForEach(row, rows)
+	ROWS_EACH(row, rows)
 	{
-		last_ms =
-			fmax(last_ms, number_at(row, "result.inputs.ended_ms"));
+		const struct result *result = row->info.result;
+
+		if (result && result->inputs.ended_ms > last_ms)
+			last_ms = result->inputs.ended_ms;
 	}
 	writer_raw(to, "<dl>\n");
 	put_fact(to, "sweep", about->name);
 	put_fact(to, "submitted by", about->client);
-	put_time(to, "submitted", (double)about->submitted_ms);
+	put_time(to, "submitted", about->submitted_ms);
 	put_time(to, "last result", last_ms);
 	put_size(to, rows);
-	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
-		for (const struct label_subject *at = lists[i]; at->name; at++)
-			put_fact(to, at->name,
-				 labels_values(rows, at->path, text));
+	for (size_t u = 0; u < sizeof(uses) / sizeof(uses[0]); u++)
+		for (size_t i = 0; (figure = figure_used(uses[u], i)); i++)
+			put_fact(to, figure->label,
+				 labels_values(rows, &figure->member, text));
 	writer_raw(to, "</dl>\n");
 }
 
-static void put_best(struct writer *to, const cJSON *best,
+static void put_best(struct writer *to, const struct report_row *best,
 		     const struct labels *labels)
 {
-	double mfu = number_at(best, "result.mfu") * 100;
 	char label[LABEL_SIZE];
 
 	writer_printf(to,
 		      " The fastest, %s, reached %.1f tokens per second per "
 		      "device",
-		      labels_row(labels, best, label),
-		      number_at(best, ROW_RATE));
-	if (mfu > 0)
-		writer_printf(to, " (MFU %.1f %%)", mfu);
+		      labels_row(labels, best->info.cell, best->info.repeat,
+				 label),
+		      row_rate(best));
+	if (row_mfu(best) > 0)
+		writer_printf(to, " (MFU %.1f %%)", row_mfu(best) * 100);
 	writer_raw(to, ".");
 }
 
-static void put_outcome(struct writer *to, const cJSON *rows,
+static void put_outcome(struct writer *to, const struct report_rows *rows,
 			const struct labels *labels)
 {
 	size_t completed = 0, failed = 0, suspect = 0;
-	const cJSON *row, *best = NULL;
+	const struct report_row *best = NULL;
 
-	cJSON_ArrayForEach(row, rows)
+	ROWS_EACH(row, rows)
 	{
-		suspect += row_flagged(row);
-		failed += row_text(row, "failure") && !row_completed(row);
+		suspect += row_flag(row, 0) != NULL;
+		failed += row_failed(row);
 		if (!row_completed(row))
 			continue;
 		completed++;
-		if (number_at(row, ROW_RATE) > number_at(best, ROW_RATE))
+		if (row_rate(row) > (best ? row_rate(best) : 0))
 			best = row;
 	}
-	writer_printf(to, "<p class=\"lead\">%zu of %d jobs completed.",
-		      completed, cJSON_GetArraySize(rows));
+	writer_printf(to, "<p class=\"lead\">%zu of %zu jobs completed.",
+		      completed, rows->count);
 	if (best)
 		put_best(to, best, labels);
 	if (failed)
@@ -142,7 +131,7 @@ static void put_outcome(struct writer *to, const cJSON *rows,
 }
 
 /* The words that all cells share are above the table, not in it. */
-static void put_table(struct writer *to, const cJSON *rows,
+static void put_table(struct writer *to, const struct report_rows *rows,
 		      const struct labels *labels)
 {
 	struct columns columns;
@@ -160,10 +149,11 @@ static void put_table(struct writer *to, const cJSON *rows,
 
 /* Notes. */
 
-static void put_item(struct writer *to, const cJSON *row, const char *text)
+static void put_item(struct writer *to, const struct report_row *row,
+		     const char *text)
 {
-	writer_printf(to, "<li>job %.0f, %s: %s</li>\n", number_at(row, "job"),
-		      row_text(row, "cell"), text);
+	writer_printf(to, "<li>job %llu, %s: %s</li>\n",
+		      (unsigned long long)row->info.job, row->info.cell, text);
 }
 
 static void put_lines(struct writer *to, const char *summary, const char *text)
@@ -175,11 +165,11 @@ static void put_lines(struct writer *to, const char *summary, const char *text)
 	writer_raw(to, "</pre></details>\n");
 }
 
-static void put_failure(struct writer *to, const cJSON *row)
+static void put_failure(struct writer *to, const struct report_row *row)
 {
 	char words[ROW_NOTE_BYTES];
 	const char *reason = row_reason(row, words);
-	const char *tail = row_text(row, "tail");
+	const char *tail = row->tail;
 
 	if (reason)
 		put_item(to, row, reason);
@@ -188,14 +178,13 @@ static void put_failure(struct writer *to, const cJSON *row)
 }
 
 /* What to do about each class of failure, once. */
-static void put_advice(struct writer *to, const cJSON *rows)
+static void put_advice(struct writer *to, const struct report_rows *rows)
 {
 	bool failed[FAILURES] = { false };
-	const cJSON *row;
 
-	cJSON_ArrayForEach(row, rows)
+	ROWS_EACH(row, rows)
 	{
-		failed[failure_from(row_text(row, "failure"))] = true;
+		failed[failure_from(row->info.failure)] = true;
 	}
 	for (enum failure failure = FAILURE_NONE + 1; failure < FAILURES;
 	     failure++) {
@@ -207,7 +196,7 @@ static void put_advice(struct writer *to, const cJSON *rows)
 	}
 }
 
-static void put_origin(struct writer *to, const cJSON *row)
+static void put_origin(struct writer *to, const struct report_row *row)
 {
 	char words[ROW_NOTE_BYTES];
 
@@ -215,18 +204,17 @@ static void put_origin(struct writer *to, const cJSON *row)
 		put_item(to, row, words);
 }
 
-typedef void note_fn(struct writer *to, const cJSON *row);
+typedef void note_fn(struct writer *to, const struct report_row *row);
 
 /* A heading and the notes of the rows; nothing if there are none. */
 static void put_notes(struct writer *to, const char *title, note_fn *put_note,
-		      const cJSON *rows)
+		      const struct report_rows *rows)
 {
 	size_t start = to->out->size, empty;
-	const cJSON *row;
 
 	writer_printf(to, "<h2>%s</h2>\n<ul>\n", title);
 	empty = to->out->size;
-	cJSON_ArrayForEach(row, rows)
+	ROWS_EACH(row, rows)
 	{
 		put_note(to, row);
 	}
@@ -240,20 +228,22 @@ static void put_notes(struct writer *to, const char *title, note_fn *put_note,
 
 static void put_suspect(struct writer *to, const struct suspect *suspect)
 {
-	char jobs[SUSPECT_JOBS_SIZE];
+	char jobs[SUSPECT_JOBS_SIZE], text[REMARK_TEXT_MAX];
 
 	if (suspect->count == 1) {
-		put_item(to, suspect->rows->row, suspect->text);
+		put_item(to, suspect->rows[0], suspect->text);
 		return;
 	}
 	writer_printf(to, "<li><details><summary>%s: %s</summary><ul>\n",
 		      suspect_jobs(suspect, jobs), suspect->text);
 	for (size_t i = 0; i < suspect->count; i++)
-		put_item(to, suspect->rows[i].row, suspect->rows[i].text);
+		put_item(to, suspect->rows[i],
+			 remark_sentence(suspect->remarks[i], LANGUAGE_EN, text,
+					 sizeof(text)));
 	writer_raw(to, "</ul></details></li>\n");
 }
 
-static void put_suspects(struct writer *to, const cJSON *rows)
+static void put_suspects(struct writer *to, const struct report_rows *rows)
 {
 	owned(suspects_clear) struct suspects suspects = { 0 };
 
@@ -266,23 +256,23 @@ static void put_suspects(struct writer *to, const cJSON *rows)
 }
 
 /* The curves of each job, folded. */
-static void put_sections(struct writer *to, const cJSON *rows,
+static void put_sections(struct writer *to, const struct report_rows *rows,
 			 const struct labels *labels)
 {
 	char label[LABEL_SIZE];
-	const cJSON *row;
 	bool any = false;
 
-	cJSON_ArrayForEach(row, rows)
+	ROWS_EACH(row, rows)
 	{
-		if (!row_at(row, "series"))
+		if (!row->series)
 			continue;
 		if (!any)
 			writer_raw(to, "<h2>Each job</h2>\n");
 		any = true;
-		writer_printf(to, "<details><summary>job %.0f, %s</summary>\n",
-			      number_at(row, "job"),
-			      labels_row(labels, row, label));
+		writer_printf(to, "<details><summary>job %llu, %s</summary>\n",
+			      (unsigned long long)row->info.job,
+			      labels_row(labels, row->info.cell,
+					 row->info.repeat, label));
 		html_curves(to, row);
 		writer_raw(to, "</details>\n");
 	}
@@ -334,26 +324,32 @@ static void put_members(struct writer *to, const cJSON *map)
 	writer_raw(to, "</table>\n");
 }
 
-static void put_provenance(struct writer *to, const cJSON *row)
+static void put_provenance(struct writer *to, const struct report_row *row)
 {
-	if (!row_completed(row) || !row_at(row, "provenance.image"))
+	const struct provenance *origin = row->info.provenance;
+	cJSON *members;
+
+	if (!row_completed(row) || !origin || !origin->image)
 		return;
-	writer_printf(to, "<li><details><summary>job %.0f, %s</summary>\n",
-		      number_at(row, "job"), row_text(row, "cell"));
-	put_members(to, row_at(row, "provenance"));
+	members = codec_object(&provenance_schema, origin, &to->failure);
+	if (!members)
+		return;
+	writer_printf(to, "<li><details><summary>job %llu, %s</summary>\n",
+		      (unsigned long long)row->info.job, row->info.cell);
+	put_members(to, members);
 	writer_raw(to, "</details></li>\n");
+	cJSON_Delete(members);
 }
 
-int report_html(const struct report_about *about, const cJSON *rows,
-		struct buffer *out, struct error *err)
+int report_html(const struct report_about *about,
+		const struct report_rows *rows, struct buffer *out,
+		struct error *err)
 {
 	struct labels labels;
 	struct writer to;
 
-	if (rows_check(rows, err) < 0)
-		return -1;
 	writer_init(&to, out, html_text);
-	labels_find(rows, &labels);
+	labels_find_rows(rows, &labels);
 	put_head(&to, about);
 	put_outcome(&to, rows, &labels);
 	put_facts(&to, about, rows);

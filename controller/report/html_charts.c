@@ -4,7 +4,8 @@
 
 #include "controller/report/bars.h"
 #include "controller/report/chart.h"
-#include "controller/report/row.h"
+#include "controller/report/figures.h"
+#include "controller/results/json_object.h"
 #include "protocol/base/owned.h"
 
 #include <math.h>
@@ -17,109 +18,72 @@
 
 /* Bars. */
 
-static const struct picture {
-	const char *title;
-	const char *unit;
-	const char *path;
-	double scale;
-	const char *limit; /* path of a value that is marked on the bar; NULL:
-			      none */
-	double limit_scale;
-	const char *limited; /* the title of a chart with marks */
-	bool spread;         /* draw the spread of the steps */
-} pictures[] = {
-	{ .title = "Throughput per device",
-	  .unit = "token/s",
-	  .path = ROW_RATE,
-	  .scale = 1,
-	  .spread = true },
-	{ .title = "Model FLOPS utilisation",
-	  .unit = "%",
-	  .path = "result.mfu",
-	  .scale = 100 },
-	{ .title = "Memory per device",
-	  .limited = "Memory per device (dashed: size of the memory)",
-	  .unit = "MiB",
-	  .path = "result.memory_mib",
-	  .scale = 1,
-	  .limit = "result.chip_memory_gib",
-	  .limit_scale = 1024 },
-	{ .title = "Power of all devices",
-	  .unit = "W",
-	  .path = "result.usage.power_w",
-	  .scale = 1 },
-	{ .title = "Energy per token",
-	  .unit = "J",
-	  .path = "result.joules_per_token",
-	  .scale = 1 },
-};
-
-#define PICTURES (sizeof(pictures) / sizeof(pictures[0]))
-
 static struct bar *add_bar(struct bars *bars, const struct labels *labels,
-			   const cJSON *row, double value)
+			   const struct report_row *row, double value)
 {
-	const char *vendor = row_text(row, "setup.vendor");
-	const char *chip = row_text(row, "setup.chip");
+	const struct setup *setup = row->info.setup;
+	const char *vendor = setup ? setup->vendor : NULL;
+	const char *chip = setup ? setup->measure.chip : NULL;
 	char group[BARS_GROUP_SIZE];
 	struct bar *bar;
 
 	snprintf(group, sizeof(group), "%.60s %.60s", vendor ? vendor : "",
 		 chip ? chip : "");
 	bar = bars_add(bars, value, bars_group(bars, group));
-	labels_short(labels, row, bar->label);
+	labels_short(labels, row->info.cell, row->info.repeat, bar->label);
 	return bar;
 }
 
 /* The rates at the quartiles of the step time: half of the steps lie between
  * them.
  */
-static void set_spread(struct bar *bar, const cJSON *row)
+static void set_spread(struct bar *bar, const struct report_row *row)
 {
-	double median = row_double(row, "result.iteration_ms.median");
+	const struct step_spread *steps =
+		row->info.result ? row->info.result->iteration_ms : NULL;
 
-	bar->low =
-		bar->value * median / row_double(row, "result.iteration_ms.q3");
-	bar->high =
-		bar->value * median / row_double(row, "result.iteration_ms.q1");
+	if (!steps)
+		return;
+	bar->low = bar->value * steps->median / steps->q3;
+	bar->high = bar->value * steps->median / steps->q1;
 }
 
-static void put_picture(struct writer *to, const struct picture *picture,
-			const cJSON *rows, const struct labels *labels)
+static void put_picture(struct writer *to, const struct report_figure *figure,
+			const struct report_rows *rows,
+			const struct labels *labels)
 {
-	size_t count = (size_t)cJSON_GetArraySize(rows);
-	owned(bars_clear) struct bars bars = { .title = picture->title,
-					       .unit = picture->unit };
-	const cJSON *row;
+	owned(bars_clear) struct bars bars = { .title = figure->chart,
+					       .unit = figure->unit };
 
-	if (bars_init(&bars, count, &to->failure) < 0)
+	if (bars_init(&bars, rows->count, &to->failure) < 0)
 		return;
-	cJSON_ArrayForEach(row, rows)
+	ROWS_EACH(row, rows)
 	{
-		double value = row_double(row, picture->path) * picture->scale;
+		double value = figure_datum(figure, row).number *
+			       (figure->scale ? figure->scale : 1);
 		struct bar *bar;
 
-		if (!row_completed(row) || !isfinite(value) || value < 0)
+		if (!isfinite(value) || value < 0)
 			continue;
 		bar = add_bar(&bars, labels, row, value);
-		if (picture->limit)
-			bar->limit = row_double(row, picture->limit) *
-				     picture->limit_scale;
+		if (figure->limited)
+			bar->limit = row_number(row, &figure->limit) *
+				     figure->limit_scale;
 		if (isfinite(bar->limit))
-			bars.title = picture->limited;
-		if (picture->spread)
+			bars.title = figure->limited;
+		if (figure->spread)
 			set_spread(bar, row);
 	}
 	bars_svg(to, &bars);
 }
 
 /* Vendor, chip, and the cell's words without "nodes=N". */
-static char *rest_of(const cJSON *row)
+static char *rest_of(const struct report_row *row)
 {
-	const char *cell = row_text(row, "cell");
-	const char *vendor = row_text(row, "setup.vendor");
-	const char *chip = row_text(row, "setup.chip");
-	const char *from = cell ? cell : "", *nodes = from;
+	const struct setup *setup = row->info.setup;
+	const char *vendor = setup ? setup->vendor : NULL;
+	const char *chip = setup ? setup->measure.chip : NULL;
+	const char *from = row_cell(row), *nodes = from;
 	char *rest = NULL;
 	size_t length;
 
@@ -135,7 +99,7 @@ static char *rest_of(const cJSON *row)
 }
 
 /* The rate per device, relative to the same cell on the fewest nodes. */
-static void put_scaling(struct writer *to, const cJSON *rows,
+static void put_scaling(struct writer *to, const struct report_rows *rows,
 			const struct labels *labels)
 {
 	owned(bars_clear) struct bars bars = {
@@ -143,21 +107,22 @@ static void put_scaling(struct writer *to, const cJSON *rows,
 			 "nodes",
 		.unit = "%",
 	};
-	size_t total = (size_t)cJSON_GetArraySize(rows), count = 0, least = 0;
-	owned_free struct grouped_row *list = calloc(total + 1, sizeof(*list));
-	cJSON *row;
+	size_t count = 0, least = 0;
+	owned_free struct grouped_row *list =
+		calloc(rows->count + 1, sizeof(*list));
 
-	if (bars_init(&bars, total, &to->failure) < 0)
+	if (bars_init(&bars, rows->count, &to->failure) < 0)
 		return;
-	if (!list)
+	if (!list) {
 		error_nomem(&to->failure, "report");
-	cJSON_ArrayForEach(row, rows)
+		return;
+	}
+	ROWS_EACH(row, rows)
 	{
-		double nodes = number_at(row, "nodes");
 		char *rest;
 
-		if (!list || !row_completed(row) || !(nodes > 0) ||
-		    !(number_at(row, ROW_RATE) > 0))
+		if (!row_completed(row) || !row->info.nodes ||
+		    !(row_rate(row) > 0))
 			continue;
 		rest = rest_of(row);
 		if (!rest) {
@@ -165,7 +130,7 @@ static void put_scaling(struct writer *to, const cJSON *rows,
 			break;
 		}
 		list[count++] = (struct grouped_row){ .key = rest,
-						      .order = nodes,
+						      .order = row->info.nodes,
 						      .row = row };
 	}
 	rows_group(list, count);
@@ -174,9 +139,8 @@ static void put_scaling(struct writer *to, const cJSON *rows,
 			least = i;
 		if (list[i].order > list[least].order)
 			add_bar(&bars, labels, list[i].row,
-				number_at(list[i].row, ROW_RATE) /
-					number_at(list[least].row, ROW_RATE) *
-					100);
+				row_rate(list[i].row) /
+					row_rate(list[least].row) * 100);
 	}
 	bars_svg(to, &bars);
 	for (size_t i = 0; i < count; i++)
@@ -187,47 +151,49 @@ static void put_scaling(struct writer *to, const cJSON *rows,
 
 /* The same curve of every row in one picture. */
 static void put_overlay(struct writer *to, const char *title, const char *unit,
-			const char *path, const cJSON *rows,
+			const char *name, const struct report_rows *rows,
 			const struct labels *labels)
 {
 	char names[OVERLAY_MAX][LABEL_SIZE];
 	struct chart chart = { .title = title,
 			       .x_label = "step",
 			       .y_label = unit };
-	const cJSON *row;
 
-	cJSON_ArrayForEach(row, rows)
+	ROWS_EACH(row, rows)
 	{
-		const cJSON *curve = row_at(row, path);
+		const cJSON *curve = row_at(row->series, name);
 
 		if (chart.count == OVERLAY_MAX || !chart_draws(curve))
 			continue;
 		chart.lines[chart.count].name =
-			labels_short(labels, row, names[chart.count]);
+			labels_short(labels, row->info.cell, row->info.repeat,
+				     names[chart.count]);
 		chart.lines[chart.count++].points = curve;
 	}
 	chart_svg(to, &chart);
 }
 
-void html_overview(struct writer *to, const cJSON *rows,
+void html_overview(struct writer *to, const struct report_rows *rows,
 		   const struct labels *labels)
 {
 	size_t start = to->out->size, empty;
+	const struct report_figure *figure;
 	char keys[LABEL_SIZE];
 
-	if (rows->child && rows->child->next)
+	if (rows->count > 1)
 		writer_printf(to,
 			      "<p class=\"mute\">Charts label each cell by %s."
 			      "</p>\n",
-			      labels_keys(labels, rows->child, keys));
+			      labels_keys(labels, rows->items->info.cell,
+					  rows->items->info.repeat, keys));
 	writer_raw(to, "<div class=\"charts\">\n");
 	empty = to->out->size;
-	for (size_t i = 0; i < PICTURES; i++)
-		put_picture(to, &pictures[i], rows, labels);
+	for (size_t i = 0; (figure = figure_used(IN_CHART, i)); i++)
+		put_picture(to, figure, rows, labels);
 	put_scaling(to, rows, labels);
-	put_overlay(to, "Loss of all cells", "", "series.loss", rows, labels);
+	put_overlay(to, "Loss of all cells", "", "loss", rows, labels);
 	put_overlay(to, "Throughput of all cells", "token/s",
-		    "series.tokens_per_second", rows, labels);
+		    "tokens_per_second", rows, labels);
 	if (to->out->size > empty)
 		writer_raw(to, "</div>\n");
 	else
@@ -286,20 +252,21 @@ static void put_reading(struct writer *to, const struct reading *reading,
 	chart_svg(to, &chart);
 }
 
-void html_curves(struct writer *to, const cJSON *row)
+void html_curves(struct writer *to, const struct report_row *row)
 {
-	const struct chart loss = { .title = "Loss",
-				    .x_label = "step",
-				    .y_label = "",
-				    .lines = { { "loss",
-						 row_at(row, "series.loss") } },
-				    .count = 1 };
+	const struct chart loss = {
+		.title = "Loss",
+		.x_label = "step",
+		.y_label = "",
+		.lines = { { "loss", row_at(row->series, "loss") } },
+		.count = 1
+	};
 	const struct chart rate = {
 		.title = "Throughput",
 		.x_label = "step",
 		.y_label = "token/s",
 		.lines = { { "token/s",
-			     row_at(row, "series.tokens_per_second") } },
+			     row_at(row->series, "tokens_per_second") } },
 		.count = 1,
 		.from_zero = true
 	};
@@ -308,6 +275,6 @@ void html_curves(struct writer *to, const cJSON *row)
 	chart_svg(to, &loss);
 	chart_svg(to, &rate);
 	for (size_t i = 0; i < sizeof(readings) / sizeof(readings[0]); i++)
-		put_reading(to, &readings[i], row_at(row, "series"));
+		put_reading(to, &readings[i], row->series);
 	writer_raw(to, "</div>\n");
 }

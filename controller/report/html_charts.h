@@ -1,6 +1,6 @@
 /* html_charts.h - writes the charts of a report page.
  *
- * Rows: as in report.h. A chart with too few values is left out.
+ * A chart with too few values is left out.
  */
 #ifndef CONTROLLER_REPORT_HTML_CHARTS_H
 #define CONTROLLER_REPORT_HTML_CHARTS_H
@@ -8,15 +8,13 @@
 #include "controller/report/labels.h"
 #include "controller/report/writer.h"
 
-#include <cjson/cJSON.h>
-
 /* Charts over all cells: rate, MFU, memory with the chip's limit, power,
  * energy, scaling over nodes; then loss and rate by step.
  */
-void html_overview(struct writer *to, const cJSON *rows,
+void html_overview(struct writer *to, const struct report_rows *rows,
 		   const struct labels *labels);
 
 /* The curves of one row: loss, rate, devices, processors. */
-void html_curves(struct writer *to, const cJSON *row);
+void html_curves(struct writer *to, const struct report_row *row);
 
 #endif

@@ -3,7 +3,6 @@
  */
 #include "controller/report/labels.h"
 
-#include "controller/report/row.h"
 #include "protocol/base/strings.h"
 #include "protocol/base/utf8.h"
 
@@ -15,12 +14,6 @@
 #define CELLS_MAX 100 /* with more cells, no word is left out */
 #define VALUES_MAX 4
 #define VALUE_BYTES 60 /* of one value */
-
-const struct label_subject label_subjects[] = {
-	{ "model", "setup.model" },         { "vendor", "setup.vendor" },
-	{ "chip", "setup.chip" },           { "framework", "setup.framework" },
-	{ "precision", "setup.precision" }, { NULL, NULL },
-};
 
 size_t labels_word(const char *text)
 {
@@ -163,10 +156,11 @@ static int longest_first(const void *left, const void *right)
 static bool is_subject(const char *word)
 {
 	size_t size = strcspn(word, "= ");
+	const struct report_figure *figure;
 
-	for (size_t i = 0; label_subjects[i].name; i++)
-		if (strlen(label_subjects[i].name) == size &&
-		    !strncmp(label_subjects[i].name, word, size))
+	for (size_t i = 0; (figure = figure_used(AS_SUBJECT, i)); i++)
+		if (strlen(figure->label) == size &&
+		    !strncmp(figure->label, word, size))
 			return true;
 	return false;
 }
@@ -193,49 +187,66 @@ static void find_implied(struct labels *labels, struct named *cells,
 	}
 }
 
-static void leave_out_implied(struct labels *labels, const cJSON *rows)
-{
-	struct named cells[CELLS_MAX];
-	size_t count = 0;
-	const cJSON *row;
+/* Texts of cells, some bytes apart. */
+struct label_cells {
+	const char *first;
+	size_t stride, count;
+};
 
-	if (cJSON_GetArraySize(rows) > CELLS_MAX)
-		return;
-	cJSON_ArrayForEach(row, rows)
-	{
-		cells[count].cell = row_text(row, "cell");
-		count += cells[count].cell != NULL;
-	}
-	if (count)
-		find_implied(labels, cells, count);
+/* NULL: it has none. */
+static const char *label_cell(const struct label_cells *cells, size_t index)
+{
+	return *(const char *const *)(const void *)(cells->first +
+						    index * cells->stride);
 }
 
-void labels_find(const cJSON *rows, struct labels *labels)
+static void leave_out_implied(struct labels *labels,
+			      const struct label_cells *cells)
 {
-	const cJSON *first = rows->child, *row;
-	const char *cell = first ? row_text(first, "cell") : NULL, *word;
+	struct named list[CELLS_MAX];
+	size_t count = 0;
+
+	if (cells->count > CELLS_MAX)
+		return;
+	for (size_t i = 0; i < cells->count; i++) {
+		list[count].cell = label_cell(cells, i);
+		count += list[count].cell != NULL;
+	}
+	if (count)
+		find_implied(labels, list, count);
+}
+
+void labels_find(const void *first, size_t stride, size_t count,
+		 struct labels *labels)
+{
+	const struct label_cells cells = { first, stride, count };
+	const char *cell = count ? label_cell(&cells, 0) : NULL, *word;
 	size_t length;
 
 	labels->common[0] = labels->implied[0] = 0;
-	if (!cell || !first->next)
+	if (!cell || count < 2)
 		return;
 	while ((length = labels_next(&cell, &word)))
 		add_word(labels->common, LABEL_SIZE, word, length);
-	cJSON_ArrayForEach(row, rows)
-	{
-		const char *other = row_text(row, "cell");
+	for (size_t i = 0; i < count; i++) {
+		const char *other = label_cell(&cells, i);
 
 		keep_shared(other ? other : "", labels->common);
 	}
-	leave_out_implied(labels, rows);
+	leave_out_implied(labels, &cells);
+}
+
+void labels_find_rows(const struct report_rows *rows, struct labels *labels)
+{
+	labels_find(&rows->items->info.cell, sizeof(*rows->items), rows->count,
+		    labels);
 }
 
 /* whole: implied words, too. */
-static const char *name_row(const struct labels *labels, const cJSON *row,
-			    bool whole, char text[LABEL_SIZE])
+static const char *name_row(const struct labels *labels, const char *cell,
+			    uint32_t repeat, bool whole, char text[LABEL_SIZE])
 {
-	double repeat = number_at(row, "repeat");
-	const char *cell = row_text(row, "cell"), *rest = cell ? cell : "";
+	const char *rest = cell ? cell : "";
 	size_t room = LABEL_SIZE - 24, length;
 	const char *word;
 
@@ -249,29 +260,29 @@ static const char *name_row(const struct labels *labels, const cJSON *row,
 				    word);
 			break;
 		}
-	if (repeat > 0)
-		text_append(text, LABEL_SIZE, "%s#%.0f", *text ? " " : "",
+	if (repeat)
+		text_append(text, LABEL_SIZE, "%s#%u", *text ? " " : "",
 			    repeat + 1);
 	if (!*text)
 		snprintf(text, LABEL_SIZE, "%s", cell ? "all" : "-");
 	return text;
 }
 
-const char *labels_row(const struct labels *labels, const cJSON *row,
-		       char text[LABEL_SIZE])
+const char *labels_row(const struct labels *labels, const char *cell,
+		       uint32_t repeat, char text[LABEL_SIZE])
 {
-	return name_row(labels, row, true, text);
+	return name_row(labels, cell, repeat, true, text);
 }
 
 /* What is kept of each word "batch.micro=4". */
 enum part { WITHOUT_GROUP /* "micro=4" */, VALUE, KEY };
 
-static const char *name_parts(const struct labels *labels, const cJSON *row,
-			      enum part part, const char *between,
-			      char text[LABEL_SIZE])
+static const char *name_parts(const struct labels *labels, const char *cell,
+			      uint32_t repeat, enum part part,
+			      const char *between, char text[LABEL_SIZE])
 {
 	char name[LABEL_SIZE];
-	const char *rest = name_row(labels, row, false, name), *word;
+	const char *rest = name_row(labels, cell, repeat, false, name), *word;
 	size_t length;
 
 	text[0] = 0;
@@ -293,22 +304,22 @@ static const char *name_parts(const struct labels *labels, const cJSON *row,
 	return text;
 }
 
-const char *labels_brief(const struct labels *labels, const cJSON *row,
-			 char text[LABEL_SIZE])
+const char *labels_brief(const struct labels *labels, const char *cell,
+			 uint32_t repeat, char text[LABEL_SIZE])
 {
-	return name_parts(labels, row, WITHOUT_GROUP, " ", text);
+	return name_parts(labels, cell, repeat, WITHOUT_GROUP, " ", text);
 }
 
-const char *labels_short(const struct labels *labels, const cJSON *row,
-			 char text[LABEL_SIZE])
+const char *labels_short(const struct labels *labels, const char *cell,
+			 uint32_t repeat, char text[LABEL_SIZE])
 {
-	return name_parts(labels, row, VALUE, ", ", text);
+	return name_parts(labels, cell, repeat, VALUE, ", ", text);
 }
 
-const char *labels_keys(const struct labels *labels, const cJSON *row,
-			char text[LABEL_SIZE])
+const char *labels_keys(const struct labels *labels, const char *cell,
+			uint32_t repeat, char text[LABEL_SIZE])
 {
-	return name_parts(labels, row, KEY, ", ", text);
+	return name_parts(labels, cell, repeat, KEY, ", ", text);
 }
 
 bool labels_hold(const char *cell, const char *words)
@@ -322,17 +333,16 @@ bool labels_hold(const char *cell, const char *words)
 	return true;
 }
 
-const char *labels_values(const cJSON *rows, const char *path,
-			  char text[LABEL_SIZE])
+const char *labels_values(const struct report_rows *rows,
+			  const struct member *member, char text[LABEL_SIZE])
 {
 	const char *seen[VALUES_MAX];
 	size_t count = 0;
-	const cJSON *row;
 
 	text[0] = 0;
-	cJSON_ArrayForEach(row, rows)
+	ROWS_EACH(row, rows)
 	{
-		const char *value = row_text(row, path);
+		const char *value = row_string(row, member);
 		size_t i = 0;
 
 		while (value && i < count && strcmp(seen[i], value) != 0)

@@ -4,21 +4,20 @@
 
 #include "controller/report/columns.h"
 #include "controller/report/labels.h"
-#include "controller/report/row.h"
 #include "controller/report/suspects.h"
 #include "controller/report/writer.h"
 
-#include <math.h>
 #include <string.h>
 
 /* Distinct values in the line of provenance; further ones are only counted. */
 #define NAMED_MAX 32
 
 /* "- job 17, model=x: " and the text. */
-static void put_note(struct writer *to, const cJSON *row, const char *text)
+static void put_note(struct writer *to, const struct report_row *row,
+		     const char *text)
 {
-	writer_printf(to, "- job %.0f, %s: %s\n", number_at(row, "job"),
-		      row_text(row, "cell"), text);
+	writer_printf(to, "- job %llu, %s: %s\n",
+		      (unsigned long long)row->info.job, row->info.cell, text);
 }
 
 /* The heading of a list, before its first item. */
@@ -29,16 +28,16 @@ static void put_heading(struct writer *to, const char *heading, bool *any)
 	*any = true;
 }
 
-typedef const char *note_fn(const cJSON *row, char words[ROW_NOTE_BYTES]);
+typedef const char *note_fn(const struct report_row *row,
+			    char words[ROW_NOTE_BYTES]);
 
 static void put_notes(struct writer *to, const char *heading, note_fn *note,
-		      const cJSON *rows)
+		      const struct report_rows *rows)
 {
 	char words[ROW_NOTE_BYTES];
 	bool any = false;
-	const cJSON *row;
 
-	cJSON_ArrayForEach(row, rows)
+	ROWS_EACH(row, rows)
 	{
 		const char *text = note(row, words);
 
@@ -49,7 +48,7 @@ static void put_notes(struct writer *to, const char *heading, note_fn *note,
 	}
 }
 
-static void put_suspects(struct writer *to, const cJSON *rows)
+static void put_suspects(struct writer *to, const struct report_rows *rows)
 {
 	owned(suspects_clear) struct suspects suspects = { 0 };
 	char jobs[SUSPECT_JOBS_SIZE];
@@ -62,7 +61,7 @@ static void put_suspects(struct writer *to, const cJSON *rows)
 		const struct suspect *suspect = &suspects.items[i];
 
 		if (suspect->count == 1)
-			put_note(to, suspect->rows->row, suspect->text);
+			put_note(to, suspect->rows[0], suspect->text);
 		else
 			writer_printf(to, "- %s: %s\n",
 				      suspect_jobs(suspect, jobs),
@@ -71,17 +70,17 @@ static void put_suspects(struct writer *to, const cJSON *rows)
 }
 
 /* What was run, above the table. */
-static void put_subjects(struct writer *to, const cJSON *rows)
+static void put_subjects(struct writer *to, const struct report_rows *rows)
 {
+	const struct report_figure *figure;
 	char text[LABEL_SIZE];
 	bool any = false;
 
-	for (size_t i = 0; label_subjects[i].name; i++) {
-		labels_values(rows, label_subjects[i].path, text);
-		if (!*text)
+	for (size_t i = 0; (figure = figure_used(AS_SUBJECT, i)); i++) {
+		if (!*labels_values(rows, &figure->member, text))
 			continue;
-		writer_printf(to, "%s%s %s", any ? ", " : "",
-			      label_subjects[i].name, text);
+		writer_printf(to, "%s%s %s", any ? ", " : "", figure->label,
+			      text);
 		any = true;
 	}
 	if (any)
@@ -89,53 +88,46 @@ static void put_subjects(struct writer *to, const cJSON *rows)
 }
 
 /* A line per cell with repeats; the rows of a cell are adjacent. */
-static void put_repeats(struct writer *to, const cJSON *rows)
+static void put_repeats(struct writer *to, const struct report_rows *rows)
 {
 	const char *before = "";
-	const cJSON *row;
 	bool any = false;
 
-	cJSON_ArrayForEach(row, rows)
+	ROWS_EACH(row, rows)
 	{
-		const char *cell = row_text(row, "cell");
+		const struct repeats_info *repeats = row->repeats;
 
-		if (!row_at(row, "repeats") || !cell || !strcmp(cell, before))
+		if (!repeats || !strcmp(row_cell(row), before))
 			continue;
-		before = cell;
+		before = row_cell(row);
 		put_heading(to, "Repeats", &any);
 		writer_printf(to,
-			      "- %s: mean of %.0f repeats %.1f token/p/s, "
+			      "- %s: mean of %llu repeats %.1f token/p/s, "
 			      "standard deviation %.2f, CV %.2f %%\n",
-			      cell, row_double(row, "repeats.n"),
-			      row_double(row, "repeats.mean"),
-			      row_double(row, "repeats.stdev"),
-			      row_double(row, "repeats.cv_percent"));
+			      before, (unsigned long long)repeats->n,
+			      repeats->mean, repeats->stdev,
+			      repeats->cv_percent);
 	}
 }
 
-/* List the texts, or lists of texts, at the path of completed rows; return how
- * many. list: NULL: only count them.
+/* List the texts, or lists of texts, of completed rows; return how many. list:
+ * NULL: only count them.
  */
-static size_t list_values(const cJSON *rows, const char *path,
-			  const char **list)
+static size_t list_values(const struct report_rows *rows,
+			  const struct member *member, const char **list)
 {
 	size_t count = 0;
-	const cJSON *row;
 
-	cJSON_ArrayForEach(row, rows)
+	ROWS_EACH(row, rows)
 	{
-		const cJSON *value = row_at(row, path);
-		bool many = cJSON_IsArray(value);
+		struct datum datum = row_datum(row, member);
+		bool many = datum.kind == DATUM_LIST;
+		size_t size = many ? datum.list->count : datum.text != NULL;
 
-		if (many)
-			value = value->child;
-		if (!row_completed(row))
-			continue;
-		for (; value; value = many ? value->next : NULL) {
-			if (!cJSON_IsString(value))
-				continue;
+		for (size_t i = 0; row_completed(row) && i < size; i++) {
 			if (list)
-				list[count] = value->valuestring;
+				list[count] = many ? datum.list->items[i]
+						   : datum.text;
 			count++;
 		}
 	}
@@ -148,17 +140,18 @@ static int by_version(const void *a, const void *b)
 }
 
 /* "; nodes n1, n2" */
-static void put_values(struct writer *to, const char *name, const char *path,
-		       const cJSON *rows)
+static void put_values(struct writer *to, const struct report_figure *figure,
+		       const struct report_rows *rows)
 {
-	size_t count = list_values(rows, path, NULL), named = 0, more = 0;
+	size_t count = list_values(rows, &figure->member, NULL);
+	size_t named = 0, more = 0;
 	owned_free const char **list = calloc(count + 1, sizeof(*list));
 
 	if (!list) {
 		error_nomem(&to->failure, "report");
 		return;
 	}
-	list_values(rows, path, list);
+	list_values(rows, &figure->member, list);
 	qsort(list, count, sizeof(*list), by_version);
 	for (size_t i = 0; i < count; i++) {
 		if (i && !strcmp(list[i], list[i - 1]))
@@ -168,7 +161,7 @@ static void put_values(struct writer *to, const char *name, const char *path,
 			continue;
 		}
 		if (!named++)
-			writer_printf(to, "; %s %s", name, list[i]);
+			writer_printf(to, "; %s %s", figure->title, list[i]);
 		else
 			writer_printf(to, ", %s", list[i]);
 	}
@@ -176,50 +169,44 @@ static void put_values(struct writer *to, const char *name, const char *path,
 		writer_printf(to, " and %zu more", more);
 }
 
-static void put_formulas(struct writer *to, const cJSON *rows)
+static void put_formulas(struct writer *to, const struct report_rows *rows)
 {
-	double low = 0, high = 0;
-	const cJSON *row;
+	uint32_t low = 0, high = 0;
 
-	cJSON_ArrayForEach(row, rows)
+	ROWS_EACH(row, rows)
 	{
-		double formula = number_at(row, "result.formula");
+		uint32_t formula =
+			row->info.result ? row->info.result->formula : 0;
 
 		if (!row_completed(row) || !formula)
 			continue;
-		low = low ? fmin(low, formula) : formula;
-		high = fmax(high, formula);
+		low = low && low < formula ? low : formula;
+		high = high > formula ? high : formula;
 	}
-	writer_printf(to, "formula %.0f", low);
+	writer_printf(to, "formula %u", low);
 	if (low != high)
-		writer_printf(to, " to %.0f", high);
+		writer_printf(to, " to %u", high);
 }
 
-static void put_provenance(struct writer *to, const cJSON *rows)
+static void put_provenance(struct writer *to, const struct report_rows *rows)
 {
-	static const struct {
-		const char *name;
-		const char *path;
-	} parts[] = {
-		{ "image", "provenance.image" },
-		{ "engine", "provenance.engine" },
-		{ "kernel", "provenance.kernel" },
-		{ "nodes", "provenance.nodes" },
-	};
-	const cJSON *row;
+	const struct report_figure *figure;
 	bool any = false;
 
-	cJSON_ArrayForEach(row, rows) any = any || row_completed(row);
+	ROWS_EACH(row, rows)
+	{
+		any = any || row_completed(row);
+	}
 	if (!any)
 		return;
 	writer_raw(to, "\nMeasured with ");
 	put_formulas(to, rows);
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
-		put_values(to, parts[i].name, parts[i].path, rows);
+	for (size_t i = 0; (figure = figure_used(AS_ORIGIN, i)); i++)
+		put_values(to, figure, rows);
 	writer_raw(to, ".\n");
 }
 
-static void put_table(struct writer *to, const cJSON *rows)
+static void put_table(struct writer *to, const struct report_rows *rows)
 {
 	struct columns columns;
 	owned(table_clear) struct table table = { 0 };
@@ -229,12 +216,11 @@ static void put_table(struct writer *to, const cJSON *rows)
 	table_markdown(&table, to);
 }
 
-int report_markdown(const cJSON *rows, struct buffer *out, struct error *err)
+int report_markdown(const struct report_rows *rows, struct buffer *out,
+		    struct error *err)
 {
 	struct writer to;
 
-	if (rows_check(rows, err) < 0)
-		return -1;
 	writer_init(&to, out, markdown_text);
 	put_subjects(&to, rows);
 	put_table(&to, rows);

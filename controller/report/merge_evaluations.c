@@ -4,102 +4,96 @@
 #include "controller/report/merge_evaluations.h"
 
 #include "controller/report/labels.h"
-#include "controller/report/row.h"
 
-static bool is_evaluation(const cJSON *row)
+#include <math.h>
+#include <string.h>
+
+static bool is_evaluation(const struct report_row *row)
 {
-	const cJSON *metrics = row_at(row, "result.metrics");
-	const cJSON *rate = row_at(row, ROW_RATE);
-
-	return row_text(row, "follows") && row_completed(row) && metrics &&
-	       metrics->child && !cJSON_IsNumber(rate);
-}
-
-static double repeat_of(const cJSON *row)
-{
-	const cJSON *repeat = row_at(row, "repeat");
-
-	return cJSON_IsNumber(repeat) ? repeat->valuedouble : 0;
+	return row->info.follows && row_completed(row) && row->info.result &&
+	       row->info.result->metrics_count && !isfinite(row_rate(row));
 }
 
 /* The row before it that it evaluates; NULL: none. */
-static cJSON *evaluated(cJSON *rows, const cJSON *evaluation)
+static struct report_row *evaluated(struct report_rows *rows,
+				    const struct report_row *evaluation)
 {
-	const char *follows = row_text(evaluation, "follows");
-	cJSON *found = NULL, *row;
+	struct report_row *found = NULL;
 
-	for (row = rows->child; row && row != evaluation; row = row->next) {
-		const char *cell = row_text(row, "cell");
+	for (size_t i = 0; i < rows->count; i++) {
+		struct report_row *row = &rows->items[i];
 
-		if (!cell || !row_completed(row) ||
-		    !labels_hold(cell, follows) ||
-		    (found && repeat_of(found) == repeat_of(evaluation)))
+		if (!row->info.cell || !row_completed(row) ||
+		    !labels_hold(row->info.cell, evaluation->info.follows) ||
+		    (found && found->info.repeat == evaluation->info.repeat))
 			continue;
 		found = row;
 	}
-	return found;
+	return found && found->info.result ? found : NULL;
 }
 
-/* The object or list in the result; it is added if there is none. */
-static cJSON *part(cJSON *result, const char *name, bool list)
+static int merge_names(struct strings *to, const struct strings *from,
+		       struct error *err)
 {
-	cJSON *item = cJSON_GetObjectItemCaseSensitive(result, name);
-
-	if (list ? cJSON_IsArray(item) : cJSON_IsObject(item))
-		return item;
-	cJSON_DeleteItemFromObjectCaseSensitive(result, name);
-	return list ? cJSON_AddArrayToObject(result, name)
-		    : cJSON_AddObjectToObject(result, name);
+	for (size_t i = 0; i < from->count; i++)
+		if (strings_add(to, from->items[i], err) < 0)
+			return -1;
+	return 0;
 }
 
-/* Add the names of such a list of the evaluation. */
-static void merge_names(cJSON *result, const cJSON *evaluated, const char *list,
-			bool *failed)
+/* Take over the metrics that the result does not have. */
+static int merge_metrics(struct report_row *row, struct result *from,
+			 struct error *err)
 {
-	const cJSON *names = cJSON_GetObjectItemCaseSensitive(evaluated, list);
-	cJSON *to = names ? part(result, list, true) : NULL;
-	const cJSON *name;
+	struct result *to = row->info.result;
+	struct named_number *all =
+		realloc(to->metrics, (to->metrics_count + from->metrics_count) *
+					     sizeof(*all));
 
-	cJSON_ArrayForEach(name, names)
+	if (!all)
+		return error_nomem(err, "report");
+	to->metrics = all;
+	for (size_t i = 0; i < from->metrics_count; i++)
+		if (isnan(row_metric(row, from->metrics[i].name)))
+			all[to->metrics_count++] = (struct named_number){
+				.name = take(from->metrics[i].name),
+				.number = from->metrics[i].number,
+			};
+	if (merge_names(&to->metric_columns, &from->metric_columns, err) < 0)
+		return -1;
+	return merge_names(&to->metric_percents, &from->metric_percents, err);
+}
+
+/* The copy of a row is merged into an earlier one, or becomes the last. */
+static int merge_row(struct report_rows *merged, const struct report_row *row,
+		     struct error *err)
+{
+	struct report_row *last = &merged->items[merged->count];
+	struct report_row *of =
+		is_evaluation(row) ? evaluated(merged, row) : NULL;
+	int rc = 0;
+
+	if (codec_copy(&report_row_schema, row, last, err) < 0)
+		return -1;
+	if (of) {
+		rc = merge_metrics(of, last->info.result, err);
+		codec_clear(&report_row_schema, last);
+	} else {
+		merged->count++;
+	}
+	return rc;
+}
+
+int rows_merge_evaluations(const struct report_rows *rows,
+			   struct report_rows *merged, struct error *err)
+{
+	merged->items = calloc(rows->count + 1, sizeof(*merged->items));
+	if (!merged->items)
+		return error_nomem(err, "report");
+	ROWS_EACH(row, rows)
 	{
-		json_add_copy(to, NULL, name, failed);
+		if (merge_row(merged, row, err) < 0)
+			return -1;
 	}
-}
-
-static void merge(cJSON *row, const cJSON *evaluation, bool *failed)
-{
-	const cJSON *from = row_at(evaluation, "result"), *metric;
-	cJSON *result = cJSON_GetObjectItemCaseSensitive(row, "result");
-	cJSON *metrics = part(result, "metrics", false);
-
-	cJSON_ArrayForEach(metric, row_at(from, "metrics"))
-	{
-		if (metric->string &&
-		    !cJSON_GetObjectItemCaseSensitive(metrics, metric->string))
-			json_add_copy(metrics, metric->string, metric, failed);
-	}
-	merge_names(result, from, "metric_columns", failed);
-	merge_names(result, from, "metric_percents", failed);
-}
-
-cJSON *rows_merge_evaluations(const cJSON *rows, struct error *err)
-{
-	cJSON *merged = cJSON_Duplicate(rows, true);
-	cJSON *row = merged ? merged->child : NULL;
-	bool failed = !merged;
-
-	while (row) {
-		cJSON *next = row->next;
-		cJSON *of = is_evaluation(row) ? evaluated(merged, row) : NULL;
-
-		if (of && cJSON_IsObject(row_at(of, "result"))) {
-			merge(of, row, &failed);
-			cJSON_Delete(cJSON_DetachItemViaPointer(merged, row));
-		}
-		row = next;
-	}
-	if (!failed)
-		return merged;
-	cJSON_Delete(merged);
-	return error_null(error_nomem(err, "report"));
+	return 0;
 }

@@ -2,21 +2,19 @@
  * evaluated cells.
  *
  * A completed row is an evaluation if it has metrics but no rate, and follows
- * another cell of the sweep ("follows" in report.h). It belongs to the repeat
- * with the same number, else to the last repeat of that cell. Published pages
- * show both in one line.
+ * another cell of the sweep. It belongs to the repeat with the same number,
+ * else to the last repeat of that cell. Published pages show both in one line.
  */
 #ifndef CONTROLLER_REPORT_MERGE_EVALUATIONS_H
 #define CONTROLLER_REPORT_MERGE_EVALUATIONS_H
 
-#include "protocol/base/error.h"
+#include "controller/report/row.h"
 
-#include <cjson/cJSON.h>
-
-/* A copy of the rows without the evaluations, whose metrics (and table columns)
- * are added to the rows that they evaluate. The caller deletes it. NULL:
- * ENOMEM.
+/* Fill *merged, which the caller clears, with a copy of the rows without the
+ * evaluations, whose metrics (and table columns) are added to the rows that
+ * they evaluate. ENOMEM.
  */
-cJSON *rows_merge_evaluations(const cJSON *rows, struct error *err);
+int rows_merge_evaluations(const struct report_rows *rows,
+			   struct report_rows *merged, struct error *err);
 
 #endif

@@ -3,41 +3,26 @@
 #include "controller/report/reference.h"
 
 #include "controller/report/advice.h"
+#include "controller/report/figures.h"
 #include "controller/report/merge_evaluations.h"
-#include "controller/report/row.h"
+#include "controller/report/reference_table.h"
 #include "controller/report/sentences.h"
+#include "controller/results/json_object.h"
+#include "controller/results/remarks.h"
 #include "protocol/base/strings.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define ENVIRONMENT "provenance.environment."
 #define SENTENCE_MAX (64 << 10)
-
-const char *text_or_slash(const char *text)
-{
-	return text && *text ? text : "/";
-}
-
-bool lines_differ(const struct lines *lines, const char *path)
-{
-	for (size_t i = 1; i < lines->count; i++) {
-		const cJSON *first = row_at(lines->rows[0], path);
-		const cJSON *other = row_at(lines->rows[i], path);
-
-		if (first != other && !cJSON_Compare(first, other, true))
-			return true;
-	}
-	return false;
-}
 
 /* One line for each cell. */
 
 static int by_rate(const void *a, const void *b)
 {
-	double x = number_at(*(const cJSON *const *)a, ROW_RATE);
-	double y = number_at(*(const cJSON *const *)b, ROW_RATE);
+	double x = row_rate(*(const struct report_row *const *)a);
+	double y = row_rate(*(const struct report_row *const *)b);
 
 	return (x > y) - (x < y);
 }
@@ -45,9 +30,10 @@ static int by_rate(const void *a, const void *b)
 /* The completed row of a cell with the median rate; the first row if none
  * completed.
  */
-static const cJSON *middle(const cJSON **rows, size_t count)
+static const struct report_row *middle(const struct report_row **rows,
+				       size_t count)
 {
-	const cJSON *first = rows[0];
+	const struct report_row *first = rows[0];
 	size_t good = 0;
 
 	for (size_t i = 0; i < count; i++)
@@ -55,34 +41,30 @@ static const cJSON *middle(const cJSON **rows, size_t count)
 			rows[good++] = rows[i];
 	if (!good)
 		return first;
-	qsort(rows, good, sizeof(const cJSON *), by_rate);
+	qsort(rows, good, sizeof(*rows), by_rate);
 	return rows[(good - 1) / 2];
 }
 
-static bool same_cell(const cJSON *a, const cJSON *b)
+static bool same_cell(const struct report_row *a, const struct report_row *b)
 {
-	const char *x = row_text(a, "cell"), *y = row_text(b, "cell");
-
-	return x && y && !strcmp(x, y);
+	return a->info.cell && b->info.cell &&
+	       !strcmp(a->info.cell, b->info.cell);
 }
 
-static int lines_make(const cJSON *rows, struct lines *lines, struct error *err)
+static int lines_make(const struct report_rows *rows, struct lines *lines,
+		      struct error *err)
 {
-	size_t total = (size_t)cJSON_GetArraySize(rows), from = 0;
-	const cJSON *row;
+	size_t from = 0;
 
-	lines->rows = calloc(total + 1, sizeof(const cJSON *));
+	lines->rows = calloc(rows->count + 1, sizeof(*lines->rows));
 	if (!lines->rows)
 		return error_nomem(err, "report");
-	cJSON_ArrayForEach(row, rows)
-	{
-		lines->rows[from++] = row;
-	}
-	from = 0;
-	while (from < total) {
+	for (size_t i = 0; i < rows->count; i++)
+		lines->rows[i] = &rows->items[i];
+	while (from < rows->count) {
 		size_t end = from + 1;
 
-		while (end < total &&
+		while (end < rows->count &&
 		       same_cell(lines->rows[from], lines->rows[end]))
 			end++;
 		lines->rows[lines->count++] =
@@ -92,13 +74,18 @@ static int lines_make(const cJSON *rows, struct lines *lines, struct error *err)
 	return 0;
 }
 
+static const cJSON *environment_of(const struct report_row *row)
+{
+	return row->info.provenance ? row->info.provenance->environment : NULL;
+}
+
 /* The row whose environment the page shows: the first that has one. */
-static const cJSON *environment_row(const struct lines *lines)
+static const struct report_row *environment_row(const struct lines *lines)
 {
 	for (size_t i = 0; i < lines->count; i++)
-		if (row_at(lines->rows[i], "provenance.environment"))
+		if (environment_of(lines->rows[i]))
 			return lines->rows[i];
-	return lines->count ? lines->rows[0] : NULL;
+	return lines->rows[0];
 }
 
 /* Sections. */
@@ -116,46 +103,51 @@ static void put_item(struct writer *to, const char *name, const char *text)
 
 struct fact {
 	const char *name;
-	const char *path;
-	const char *other; /* used if there is nothing at `path`; NULL: none */
+	const char *environment; /* member of the node's facts; NULL: none */
+	struct member other;     /* used if there is nothing; no name: none */
 };
 
 static void put_facts(struct writer *to, const struct lines *lines,
 		      const struct fact *facts)
 {
-	const cJSON *row = environment_row(lines);
+	const struct report_row *row = environment_row(lines);
 
 	for (; facts->name; facts++) {
-		const char *text = row_text(row, facts->path);
+		const char *text = facts->environment
+					   ? row_text(environment_of(row),
+						      facts->environment)
+					   : row_about(row, "framework");
 
-		if (!text && facts->other)
-			text = row_text(row, facts->other);
+		if (!text && facts->other.field.name)
+			text = row_string(row, &facts->other);
 		put_item(to, say(lines, facts->name), text);
 	}
 }
 
+#define FACT_ORIGIN(m) MEMBER(OF_ORIGIN, provenance, m)
+#define FACT_SETUP(m) MEMBER(OF_SETUP, setup, m)
+
 static void put_environment(struct writer *to, const struct lines *lines)
 {
+	/* clang-format off */
 	static const struct fact hardware[] = {
-		{ "Machine", ENVIRONMENT "machine", NULL },
-		{ "Accelerator", ENVIRONMENT "accelerator", "setup.chip" },
-		{ "CPU", ENVIRONMENT "cpu", "provenance.cpu" },
-		{ "Network between nodes, bandwidth", ENVIRONMENT "network",
-		  NULL },
-		{ NULL, NULL, NULL },
+		{ .name = "Machine", .environment = "machine" },
+		{ "Accelerator", "accelerator", FACT_SETUP(measure.chip) },
+		{ "CPU", "cpu", FACT_ORIGIN(cpu) },
+		{ .name = "Network between nodes, bandwidth",
+		  .environment = "network" },
+		{ .name = NULL },
 	};
 	static const struct fact software[] = {
-		{ "OS", ENVIRONMENT "os", "provenance.os" },
-		{ "OS kernel", ENVIRONMENT "kernel", "provenance.kernel" },
-		{ "Accelerator driver", ENVIRONMENT "driver",
-		  "provenance.driver" },
-		{ "Container engine", ENVIRONMENT "engine",
-		  "provenance.engine" },
-		{ "Training framework", "setup.about.framework",
-		  "setup.framework" },
-		{ "Accelerator SDK", ENVIRONMENT "sdk", NULL },
-		{ NULL, NULL, NULL },
+		{ "OS", "os", FACT_ORIGIN(os) },
+		{ "OS kernel", "kernel", FACT_ORIGIN(kernel) },
+		{ "Accelerator driver", "driver", FACT_ORIGIN(driver) },
+		{ "Container engine", "engine", FACT_ORIGIN(engine) },
+		{ "Training framework", NULL, FACT_SETUP(measure.framework) },
+		{ .name = "Accelerator SDK", .environment = "sdk" },
+		{ .name = NULL },
 	};
+	/* clang-format on */
 
 	writer_printf(to, "#### %s\n\n- ##### %s\n", say(lines, "Environment"),
 		      say(lines, "Hardware"));
@@ -164,41 +156,36 @@ static void put_environment(struct writer *to, const struct lines *lines)
 	put_facts(to, lines, software);
 }
 
-static bool any_above_1(const struct lines *lines, const char *path)
+static bool any_above_1(const struct lines *lines, const struct member *member)
 {
 	for (size_t i = 0; i < lines->count; i++)
-		if (number_at(lines->rows[i], path) > 1)
+		if (row_number(lines->rows[i], member) > 1)
 			return true;
 	return false;
 }
 
-bool lines_spread(const struct lines *lines)
-{
-	return any_above_1(lines, "setup.layout.tp") ||
-	       any_above_1(lines, "setup.layout.pp") ||
-	       any_above_1(lines, "setup.layout.cp") ||
-	       any_above_1(lines, "setup.layout.ep");
-}
-
 static bool any_sharded(const struct lines *lines)
 {
-	for (size_t i = 0; i < lines->count; i++)
-		if (row_text(lines->rows[i], "setup.layout.stage"))
+	for (size_t i = 0; i < lines->count; i++) {
+		const struct layout_spec *layout = row_layout(lines->rows[i]);
+
+		if (layout->stage || layout->sharding > 1)
 			return true;
-	return any_above_1(lines, "setup.layout.sharding");
+	}
+	return false;
 }
 
 /* "tensor, pipeline, data parallel" */
 static void put_technique(struct writer *to, const struct lines *lines)
 {
 	static const struct {
-		const char *path;
+		struct member degree;
 		const char *name;
 	} parts[] = {
-		{ "setup.layout.tp", "tensor" },
-		{ "setup.layout.pp", "pipeline" },
-		{ "setup.layout.cp", "context" },
-		{ "setup.layout.ep", "expert" },
+		{ FACT_SETUP(layout.tp), "tensor" },
+		{ FACT_SETUP(layout.pp), "pipeline" },
+		{ FACT_SETUP(layout.cp), "context" },
+		{ FACT_SETUP(layout.ep), "expert" },
 	};
 	char names[160] = "";
 
@@ -209,7 +196,7 @@ static void put_technique(struct writer *to, const struct lines *lines)
 		return;
 	}
 	for (size_t p = 0; p < sizeof(parts) / sizeof(parts[0]); p++)
-		if (any_above_1(lines, parts[p].path))
+		if (any_above_1(lines, &parts[p].degree))
 			text_append(names, sizeof(names), "%s%s",
 				    say(lines, parts[p].name),
 				    say(lines, ", "));
@@ -222,42 +209,54 @@ static void put_technique(struct writer *to, const struct lines *lines)
 /* "ZeRO-DP O2, DP_SIZE=16", or the layout of the rows. */
 static void put_detail(struct writer *to, const struct lines *lines)
 {
-	const cJSON *row = lines->rows[0];
-	const char *stage = row_text(row, "setup.layout.stage");
-	char text[LAYOUT_TEXT], detail[160];
+	const struct report_row *row = lines->rows[0];
+	const struct layout_spec *layout = row_layout(row);
+	char text[LAYOUT_TEXT], other[LAYOUT_TEXT], detail[160];
+	bool differ = false;
 
-	snprintf(detail, sizeof(detail), "%s%.8s%sDP_SIZE=%.0f",
-		 stage ? "ZeRO-DP O" : "", stage ? stage : "",
-		 stage ? ", " : "", number_at(row, "setup.layout.data"));
+	snprintf(detail, sizeof(detail), "%s%.8s%sDP_SIZE=%llu",
+		 layout->stage ? "ZeRO-DP O" : "",
+		 layout->stage ? layout->stage : "", layout->stage ? ", " : "",
+		 (unsigned long long)layout->data);
+	layout_text(row, text);
+	for (size_t i = 1; i < lines->count; i++)
+		differ |= strcmp(layout_text(lines->rows[i], other), text) != 0;
 	if (lines_spread(lines))
 		snprintf(detail, sizeof(detail), "%s%s", layout_text(row, text),
-			 lines_differ(lines, "setup.layout") ? " ..." : "");
+			 differ ? " ..." : "");
 	put_item(to, say(lines, "In detail"), detail);
 }
 
 static void put_parallel(struct writer *to, const struct lines *lines)
 {
-	const char *made =
-		row_text(lines->rows[0], "setup.about.optimizations");
+	static const struct member framework = FACT_SETUP(measure.framework);
+	const char *made = row_about(lines->rows[0], "optimizations");
 
 	writer_printf(to, "\n- ##### %s\n", say(lines, "Parallelism"));
 	put_technique(to, lines);
-	put_item(to, say(lines, "By"),
-		 row_text(lines->rows[0], "setup.framework"));
+	put_item(to, say(lines, "By"), row_string(lines->rows[0], &framework));
 	put_detail(to, lines);
 	if (made)
 		writer_printf(to, "\n- ##### %s\n  - %s\n",
 			      say(lines, "Optimisation"), text_or_slash(made));
 }
 
+/* 0: it has none. */
+static double setting(const struct report_row *row, const struct member *member)
+{
+	double number = row_number(row, member);
+
+	return number > 0 ? number : 0;
+}
+
 /* The numbers of the rows that have the value, "1, 2, 3"; returns how many. */
-static size_t same_rows(const struct lines *lines, const char *path,
+static size_t same_rows(const struct lines *lines, const struct member *member,
 			double value, char *text, size_t size)
 {
 	size_t same = 0;
 
 	for (size_t i = 0; i < lines->count; i++) {
-		if (number_at(lines->rows[i], path) != value)
+		if (setting(lines->rows[i], member) != value)
 			continue;
 		same++;
 		if (strlen(text) < size - 16)
@@ -269,31 +268,31 @@ static size_t same_rows(const struct lines *lines, const char *path,
 	return same;
 }
 
-static bool has_above(const struct lines *lines, size_t line, const char *path,
-		      double value)
+static bool has_above(const struct lines *lines, size_t line,
+		      const struct member *member, double value)
 {
 	for (size_t i = 0; i < line; i++)
-		if (number_at(lines->rows[i], path) == value)
+		if (setting(lines->rows[i], member) == value)
 			return true;
 	return false;
 }
 
 /* "8", or where the rows differ "8 (rows 1, 2, 3), 64 (row 4)". */
 static void put_values(struct writer *to, const struct lines *lines,
-		       const char *path)
+		       const struct member *member)
 {
 	for (size_t i = 0; i < lines->count; i++) {
-		double value = number_at(lines->rows[i], path);
+		double value = setting(lines->rows[i], member);
 		char rows[64] = "", number[32] = "/";
 		size_t same;
 
-		if (has_above(lines, i, path, value))
+		if (has_above(lines, i, member, value))
 			continue;
 		if (i)
 			writer_raw(to, say(lines, ", "));
 		if (value)
 			snprintf(number, sizeof(number), "%.0f", value);
-		same = same_rows(lines, path, value, rows, sizeof(rows));
+		same = same_rows(lines, member, value, rows, sizeof(rows));
 		if (same == lines->count)
 			writer_raw(to, number);
 		else
@@ -308,20 +307,20 @@ static void put_batch(struct writer *to, const struct lines *lines)
 {
 	static const struct {
 		const char *name;
-		const char *path;
+		struct member member;
 	} parts[] = {
 		{ "local batch size (micro batch size), LBS: the samples that "
 		  "enter the model at once on one device; here ",
-		  "setup.micro_batch" },
+		  FACT_SETUP(measure.micro_batch) },
 		{ "sequence length (max position embedding), MPE: the tokens "
 		  "of one sample; here ",
-		  "setup.sequence" },
+		  FACT_SETUP(measure.sequence) },
 		{ "gradient accumulation steps, GAS: micro steps per step of "
 		  "the optimizer; here ",
-		  "setup.accumulate" },
+		  FACT_SETUP(measure.accumulate) },
 		{ "global batch size, GBS = LBS × GAS × data parallel size; "
 		  "here ",
-		  "setup.global_batch" },
+		  FACT_SETUP(measure.global_batch) },
 	};
 
 	writer_printf(to, "\n### %s\n\n* %s\n", say(lines, "Run"),
@@ -329,7 +328,7 @@ static void put_batch(struct writer *to, const struct lines *lines)
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
 		writer_printf(to, "  %zu. ", i + 1);
 		writer_raw(to, say(lines, parts[i].name));
-		put_values(to, lines, parts[i].path);
+		put_values(to, lines, &parts[i].member);
 		writer_raw(to, "\n");
 	}
 }
@@ -357,11 +356,12 @@ static void put_indicator_of(struct writer *to, const struct lines *lines,
 /* "nvidia H800" */
 static void device_name(const struct lines *lines, char *name, size_t size)
 {
-	const cJSON *row = lines->rows[0];
-	const char *vendor = row_text(row, "setup.vendor");
+	const struct report_row *row = lines->rows[0];
+	const struct setup *setup = row->info.setup;
+	const char *vendor = setup ? setup->vendor : NULL;
 	char chip[CHIP_TEXT] = "";
 
-	if (row_text(row, "setup.chip"))
+	if (setup && setup->measure.chip)
 		chip_text(row, chip);
 	snprintf(name, size, "%.64s%s%s", vendor ? vendor : "",
 		 *chip && vendor ? " " : "", chip);
@@ -369,26 +369,24 @@ static void device_name(const struct lines *lines, char *name, size_t size)
 
 static void put_general(struct writer *to, const struct lines *lines)
 {
-	const cJSON *first = lines->rows[0];
-	const char *formula =
-		row_text(environment_row(lines), "result.mfu_formula");
+	const struct report_row *first = lines->rows[0];
+	const struct result *result = environment_row(lines)->info.result;
+	const char *formula = result ? result->mfu_formula : NULL;
 	char name[160];
 
 	writer_printf(to, "\n* %s\n\n", say(lines, "General"));
 	writer_raw(to, say(lines, "| what | value | remark |"));
 	writer_raw(to, "\n| --- | --- | --- |\n");
-	put_indicator_of(to, lines, "task",
-			 row_text(first, "setup.about.task"));
-	put_indicator_of(to, lines, "model", row_text(first, "setup.model"));
-	put_indicator_of(to, lines, "data set",
-			 row_text(first, "setup.about.dataset"));
-	if (lines_differ(lines, "setup.precision"))
+	put_indicator_of(to, lines, "task", row_about(first, "task"));
+	put_indicator_of(to, lines, "model", row_string(first, &member_model));
+	put_indicator_of(to, lines, "data set", row_about(first, "dataset"));
+	if (lines_differ(lines, &member_precision))
 		put_indicator(to, lines, "precision",
 			      "precision, see performance",
 			      "fp32, amp, fp16 or bf16");
 	else
 		put_indicator_of(to, lines, "precision",
-				 row_text(first, "setup.precision"));
+				 row_string(first, &member_precision));
 	if (lines_spread(lines))
 		put_indicator(to, lines, "changed settings",
 			      "parallel, see performance",
@@ -417,12 +415,32 @@ static void put_heading(struct writer *to, const struct lines *lines, bool *any)
 	*any = true;
 }
 
-static bool row_has_flag(const cJSON *row, const char *text)
+static bool text_same(const char *a, const char *b)
 {
-	const char *flag;
+	return a && b ? !strcmp(a, b) : a == b;
+}
+
+static bool remark_same(const struct remark *a, const struct remark *b)
+{
+	bool same = text_same(a->code, b->code) &&
+		    text_same(a->text, b->text) &&
+		    a->numbers.count == b->numbers.count &&
+		    a->words.count == b->words.count;
+
+	for (size_t i = 0; same && i < a->numbers.count; i++)
+		same = a->numbers.items[i] == b->numbers.items[i];
+	for (size_t i = 0; same && i < a->words.count; i++)
+		same = !strcmp(a->words.items[i], b->words.items[i]);
+	return same;
+}
+
+static bool row_has_flag(const struct report_row *row,
+			 const struct remark *remark)
+{
+	const struct remark *flag;
 
 	for (size_t f = 0; (flag = row_flag(row, f)); f++)
-		if (!strcmp(flag, text))
+		if (remark_same(flag, remark))
 			return true;
 	return false;
 }
@@ -446,8 +464,7 @@ static void put_advice(struct writer *to, const struct lines *lines,
 
 	buffer_init(&text, SENTENCE_MAX);
 	for (size_t i = 0; i < line; i++)
-		if (failure_from(row_text(lines->rows[i], "failure")) ==
-		    failure)
+		if (failure_from(lines->rows[i]->info.failure) == failure)
 			return;
 	if (!todo)
 		return;
@@ -460,8 +477,7 @@ static void put_advice(struct writer *to, const struct lines *lines,
 static void put_failure(struct writer *to, const struct lines *lines,
 			size_t line, const char *text)
 {
-	enum failure failure =
-		failure_from(row_text(lines->rows[line], "failure"));
+	enum failure failure = failure_from(lines->rows[line]->info.failure);
 
 	writer_printf(to, "  - %zu%s", line + 1, say(lines, ": "));
 	if (failure) {
@@ -475,22 +491,25 @@ static void put_failure(struct writer *to, const struct lines *lines,
 
 /* "1, 2: the flag": once, with all the rows that have it. */
 static void put_flag(struct writer *to, const struct lines *lines, size_t line,
-		     const char *text)
+		     const struct remark *flag)
 {
+	char text[REMARK_TEXT_MAX];
+
 	writer_printf(to, "  - %zu", line + 1);
 	for (size_t i = line + 1; i < lines->count; i++)
-		if (row_has_flag(lines->rows[i], text))
+		if (row_has_flag(lines->rows[i], flag))
 			writer_printf(to, "%s%zu", say(lines, ", "), i + 1);
 	writer_raw(to, say(lines, ": "));
-	put_sentence(to, lines, text);
+	writer_text(to,
+		    remark_sentence(flag, lines->language, text, sizeof(text)));
 	writer_raw(to, "\n");
 }
 
 static bool flagged_above(const struct lines *lines, size_t line,
-			  const char *text)
+			  const struct remark *flag)
 {
 	for (size_t i = 0; i < line; i++)
-		if (row_has_flag(lines->rows[i], text))
+		if (row_has_flag(lines->rows[i], flag))
 			return true;
 	return false;
 }
@@ -499,8 +518,8 @@ static void put_remarks(struct writer *to, const struct lines *lines)
 {
 	bool any = false;
 
-	if (cJSON_IsTrue(
-		    row_at(environment_row(lines), ENVIRONMENT "simulated"))) {
+	if (cJSON_IsTrue(row_at(environment_of(environment_row(lines)),
+				"simulated"))) {
 		put_heading(to, lines, &any);
 		writer_printf(to, "  - %s\n",
 			      say(lines,
@@ -511,8 +530,9 @@ static void put_remarks(struct writer *to, const struct lines *lines)
 				  "hardware."));
 	}
 	for (size_t i = 0; i < lines->count; i++) {
-		const cJSON *row = lines->rows[i];
-		const char *text = row_text(row, "text"), *flag;
+		const struct report_row *row = lines->rows[i];
+		const char *text = row->info.text;
+		const struct remark *flag;
 
 		if (!row_completed(row) && text) {
 			put_heading(to, lines, &any);
@@ -543,24 +563,20 @@ static void put_page(struct writer *to, const struct lines *lines)
 	put_remarks(to, lines);
 }
 
-int report_reference(const cJSON *rows, enum language language,
+int report_reference(const struct report_rows *rows, enum language language,
 		     struct buffer *out, struct error *err)
 {
+	owned(report_rows_clear) struct report_rows merged = { 0 };
 	struct lines lines = { .language = language };
 	struct writer to;
-	cJSON *merged;
 
-	if (rows_check(rows, err) < 0)
-		return -1;
-	if (!cJSON_GetArraySize(rows))
+	if (!rows->count)
 		return error_set(err, EINVAL, "report: the sweep has no rows");
-	merged = rows_merge_evaluations(rows, err);
-	if (!merged)
+	if (rows_merge_evaluations(rows, &merged, err) < 0)
 		return -1;
 	writer_init(&to, out, markdown_text);
-	if (lines_make(merged, &lines, &to.failure) == 0)
+	if (lines_make(&merged, &lines, &to.failure) == 0)
 		put_page(&to, &lines);
 	free(lines.rows);
-	cJSON_Delete(merged);
 	return writer_end(&to, err);
 }

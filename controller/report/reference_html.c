@@ -15,7 +15,8 @@ static void put(const MD_CHAR *text, MD_SIZE size, void *arg)
 	writer_bytes(arg, text, size);
 }
 
-int report_reference_html(const struct report_about *about, const cJSON *rows,
+int report_reference_html(const struct report_about *about,
+			  const struct report_rows *rows,
 			  enum language language, struct buffer *out,
 			  struct error *err)
 {

@@ -1,12 +1,11 @@
 /* reference_table.c - writes the performance table of the reference page.
  */
-#include "controller/report/reference.h"
+#include "controller/report/reference_table.h"
 
-#include "controller/report/row.h"
 #include "protocol/base/strings.h"
 
+#include <limits.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define COLUMNS_MAX 24
@@ -15,57 +14,100 @@
 
 struct reference_column;
 typedef void column_fn(struct writer *to, const struct lines *lines,
-		       const cJSON *row, const struct reference_column *column);
+		       const struct report_row *row);
 
+/* A column: a text that is put together, a figure, or a metric. */
 struct reference_column {
 	const char *name; /* in about.columns, and the title */
-	const char *path; /* what put_number() and put_name() show */
-	const char *format;
-	column_fn *put;
-	bool measured; /* "/" unless the row is completed */
+	column_fn *put;   /* NULL: a figure or metric */
+	bool measured;    /* "/" unless the row is completed */
+	const struct report_figure *figure; /* NULL: a metric */
 };
 
-const char *layout_text(const cJSON *row, char text[LAYOUT_TEXT])
+const struct member member_model = MEMBER(OF_SETUP, setup, measure.model);
+const struct member member_precision =
+	MEMBER(OF_SETUP, setup, measure.precision);
+
+static const struct setup no_setup;
+
+static const struct setup *setup_of(const struct report_row *row)
 {
-	static const struct {
+	return row->info.setup ? row->info.setup : &no_setup;
+}
+
+const struct layout_spec *row_layout(const struct report_row *row)
+{
+	return &setup_of(row)->layout;
+}
+
+const char *text_or_slash(const char *text)
+{
+	return text && *text ? text : "/";
+}
+
+bool lines_spread(const struct lines *lines)
+{
+	for (size_t i = 0; i < lines->count; i++) {
+		const struct layout_spec *layout = row_layout(lines->rows[i]);
+
+		if (layout->tp > 1 || layout->pp > 1 || layout->cp > 1 ||
+		    layout->ep > 1)
+			return true;
+	}
+	return false;
+}
+
+bool lines_differ(const struct lines *lines, const struct member *member)
+{
+	for (size_t i = 1; i < lines->count; i++) {
+		struct datum a = row_datum(lines->rows[0], member);
+		struct datum b = row_datum(lines->rows[i], member);
+
+		if (a.kind != b.kind ||
+		    (a.kind == DATUM_NUMBER && a.number != b.number) ||
+		    (a.kind == DATUM_TEXT && strcmp(a.text, b.text) != 0))
+			return true;
+	}
+	return false;
+}
+
+const char *layout_text(const struct report_row *row, char text[LAYOUT_TEXT])
+{
+	const struct layout_spec *layout = row_layout(row);
+	const struct {
 		const char *name;
-		const char *path;
+		uint64_t degree;
 		bool always; /* shown even if it is 1 */
 	} degrees[] = {
-		{ "TP", "setup.layout.tp", true },
-		{ "PP", "setup.layout.pp", true },
-		{ "CP", "setup.layout.cp", false },
-		{ "EP", "setup.layout.ep", false },
-		{ "DP", "setup.layout.data", true },
+		{ "TP", layout->tp, true },
+		{ "PP", layout->pp, true },
+		{ "CP", layout->cp, false },
+		{ "EP", layout->ep, false },
 	};
-	const char *stage = row_text(row, "setup.layout.stage");
-	double sharding = number_at(row, "setup.layout.sharding");
 
 	text[0] = 0;
-	if (!number_at(row, "setup.layout.tp") &&
-	    !number_at(row, "setup.layout.pp") &&
-	    !number_at(row, "setup.layout.ep"))
+	if (!layout->tp && !layout->pp && !layout->ep)
 		return "/";
-	for (size_t i = 0; i < sizeof(degrees) / sizeof(degrees[0]); i++) {
-		double degree = number_at(row, degrees[i].path);
-
-		/* Sharded over all data ranks: "SH2SP8". */
-		if (!strcmp(degrees[i].name, "DP") && stage &&
-		    sharding == degree)
-			text_append(text, LAYOUT_TEXT, "SH%.8sSP%.0f", stage,
-				    sharding);
-		else if (degree > 1 || degrees[i].always)
+	for (size_t i = 0; i < sizeof(degrees) / sizeof(degrees[0]); i++)
+		if (degrees[i].degree > 1 || degrees[i].always)
 			text_append(text, LAYOUT_TEXT, "%s%.0f",
-				    degrees[i].name, fmax(degree, 1));
-	}
+				    degrees[i].name,
+				    fmax((double)degrees[i].degree, 1));
+	/* Sharded over all data ranks: "SH2SP8". */
+	if (layout->stage && layout->sharding == layout->data)
+		text_append(text, LAYOUT_TEXT, "SH%.8sSP%u", layout->stage,
+			    layout->sharding);
+	else
+		text_append(text, LAYOUT_TEXT, "DP%.0f",
+			    fmax((double)layout->data, 1));
 	return text;
 }
 
-const char *chip_text(const cJSON *row, char text[CHIP_TEXT])
+const char *chip_text(const struct report_row *row, char text[CHIP_TEXT])
 {
 	static const char *const boards[] = { "-SXM", "-PCI", "-OAM" };
-	const char *chip = row_text(row, "setup.chip");
-	const char *vendor = row_text(row, "setup.vendor");
+	const char *chip = setup_of(row)->measure.chip;
+	const char *vendor = setup_of(row)->vendor;
 	char *end;
 
 	snprintf(text, CHIP_TEXT, "%s", chip ? chip : vendor ? vendor : "");
@@ -81,13 +123,13 @@ const char *chip_text(const cJSON *row, char text[CHIP_TEXT])
 
 /* "H800 2机16卡（2x8）" */
 static void put_configuration(struct writer *to, const struct lines *lines,
-			      const cJSON *row,
-			      const struct reference_column *column)
+			      const struct report_row *row)
 {
+	static const struct member member_stage =
+		MEMBER(OF_SETUP, setup, measure.stage);
 	enum language language = lines->language;
-	const char *stage = row_text(row, "setup.stage");
-	double nodes = number_at(row, "nodes");
-	double devices = number_at(row, "devices");
+	const char *stage = setup_of(row)->measure.stage;
+	double nodes = row->info.nodes, devices = row->info.devices;
 	char chip[CHIP_TEXT], shape[64];
 
 	chip_text(row, chip);
@@ -102,79 +144,43 @@ static void put_configuration(struct writer *to, const struct lines *lines,
 			      phrase(language,
 				     "%s, %.0f nodes, %.0f devices (%s)"),
 			      chip, nodes, devices, shape);
-	if (stage && lines_differ(lines, "setup.stage"))
+	if (stage && lines_differ(lines, &member_stage))
 		writer_printf(to, phrase(language, " (%s)"), stage);
 }
 
-static void put_name(struct writer *to, const struct lines *lines,
-		     const cJSON *row, const struct reference_column *column)
-{
-	writer_text(to, text_or_slash(row_text(row, column->path)));
-}
-
-static void put_number(struct writer *to, const struct lines *lines,
-		       const cJSON *row, const struct reference_column *column)
-{
-	const cJSON *value = row_at(row, column->path);
-
-	if (cJSON_IsNumber(value))
-		writer_printf(to, column->format, value->valuedouble);
-	else
-		writer_text(to, text_or_slash(cJSON_GetStringValue(value)));
-}
-
 /* Is the metric among those that are in percent? */
-static bool in_percent(const cJSON *row, const char *metric)
+static bool in_percent(const struct report_row *row, const char *metric)
 {
-	const cJSON *name;
-
-	cJSON_ArrayForEach(name, row_at(row, "result.metric_percents"))
-	{
-		if (cJSON_IsString(name) && !strcmp(name->valuestring, metric))
-			return true;
-	}
-	return false;
+	return row->info.result &&
+	       strings_has(&row->info.result->metric_percents, metric);
 }
 
 /* "35.9%" */
-static void put_metric(struct writer *to, const struct lines *lines,
-		       const cJSON *row, const struct reference_column *column)
+static void put_metric(struct writer *to, const struct report_row *row,
+		       const char *metric)
 {
-	put_number(to, lines, row, column);
-	if (in_percent(row, column->name) &&
-	    cJSON_IsNumber(row_at(row, column->path)))
+	double number = row_metric(row, metric);
+
+	if (isnan(number))
+		writer_raw(to, "/");
+	else
+		writer_printf(to, "%.6g", number);
+	if (!isnan(number) && in_percent(row, metric))
 		writer_raw(to, "%");
 }
 
 /* "2.1025", "3.20": two digits at least. */
-static void put_loss(struct writer *to, const struct lines *lines,
-		     const cJSON *row, const struct reference_column *column)
+static void put_loss(struct writer *to, double loss)
 {
-	const cJSON *loss = row_at(row, column->path);
 	char five[32], two[32];
 
-	if (!cJSON_IsNumber(loss)) {
-		put_number(to, lines, row, column);
-		return;
-	}
-	snprintf(five, sizeof(five), "%.5g", loss->valuedouble);
-	snprintf(two, sizeof(two), "%.2f", loss->valuedouble);
+	snprintf(five, sizeof(five), "%.5g", loss);
+	snprintf(two, sizeof(two), "%.2f", loss);
 	writer_raw(to, strlen(five) < strlen(two) ? two : five);
 }
 
-static void put_aligned(struct writer *to, const struct lines *lines,
-			const cJSON *row, const struct reference_column *column)
-{
-	const char *verdict = row_text(row, column->path);
-
-	if (verdict && !strcmp(verdict, "baseline"))
-		writer_raw(to, phrase(lines->language, "True (baseline)"));
-	else
-		put_number(to, lines, row, column);
-}
-
 static void put_layout(struct writer *to, const struct lines *lines,
-		       const cJSON *row, const struct reference_column *column)
+		       const struct report_row *row)
 {
 	char text[LAYOUT_TEXT];
 
@@ -192,18 +198,19 @@ static void put_tokens(struct writer *to, double tokens)
 
 /* The settings that differ from the first row: "GAS=64(GBS=1024=2M tokens)". */
 static void put_changes(struct writer *to, const struct lines *lines,
-			const cJSON *row, const struct reference_column *column)
+			const struct report_row *row)
 {
-	static const struct {
+	const struct measure_spec *of = &setup_of(row)->measure;
+	const struct measure_spec *first = &setup_of(lines->rows[0])->measure;
+	const struct {
 		const char *name;
-		const char *path;
+		uint32_t value, first;
 	} batch[] = {
-		{ "LBS", "setup.micro_batch" },
-		{ "GAS", "setup.accumulate" },
-		{ "MPE", "setup.sequence" },
+		{ "LBS", of->micro_batch, first->micro_batch },
+		{ "GAS", of->accumulate, first->accumulate },
+		{ "MPE", of->sequence, first->sequence },
 	};
-	const char *said = row_text(row, "setup.about.fix_hp");
-	double global = number_at(row, "setup.global_batch");
+	const char *said = row_about(row, "fix_hp");
 	bool any = false;
 
 	if (said) {
@@ -211,30 +218,26 @@ static void put_changes(struct writer *to, const struct lines *lines,
 		return;
 	}
 	for (size_t i = 0; i < sizeof(batch) / sizeof(batch[0]); i++) {
-		double value = number_at(row, batch[i].path);
-
-		if (!value || value == number_at(lines->rows[0], batch[i].path))
+		if (!batch[i].value || batch[i].value == batch[i].first)
 			continue;
-		writer_printf(to, "%s%s=%.0f", any ? ", " : "", batch[i].name,
-			      value);
+		writer_printf(to, "%s%s=%u", any ? ", " : "", batch[i].name,
+			      batch[i].value);
 		any = true;
 	}
 	if (!any) {
 		writer_raw(to, "/");
-	} else if (global) {
-		writer_printf(to, "(GBS=%.0f", global);
-		put_tokens(to, global * number_at(row, "setup.sequence"));
+	} else if (of->global_batch) {
+		writer_printf(to, "(GBS=%llu",
+			      (unsigned long long)of->global_batch);
+		put_tokens(to, (double)of->global_batch * of->sequence);
 		writer_raw(to, ")");
 	}
 }
 
 /* From 1000 on rounded down, as on published pages; else with two digits. */
-static void put_rate(struct writer *to, const struct lines *lines,
-		     const cJSON *row, const struct reference_column *column)
+static void put_rate(struct writer *to, double rate)
 {
-	double rate = number_at(row, ROW_RATE);
-
-	if (rate <= 0)
+	if (!(rate > 0))
 		writer_raw(to, "/");
 	else if (rate >= 1000)
 		writer_printf(to, "%.0f", floor(rate));
@@ -244,52 +247,55 @@ static void put_rate(struct writer *to, const struct lines *lines,
 
 /* samples/s * sequence / devices = token/p/s, as the Paddle pages write it. */
 static void put_product(struct writer *to, const struct lines *lines,
-			const cJSON *row, const struct reference_column *column)
+			const struct report_row *row)
 {
-	double samples = number_at(row, "result.samples_per_second");
-	double sequence = number_at(row, "setup.sequence");
+	const struct result *result = row->info.result;
+	double samples = result ? result->samples_per_second : 0;
+	uint32_t sequence = setup_of(row)->measure.sequence;
 
 	if (samples > 0 && sequence > 0)
-		writer_printf(to, "%.2f \\* %.0f / %.0f = ", samples, sequence,
-			      number_at(row, "devices"));
-	put_rate(to, lines, row, column);
+		writer_printf(to, "%.2f \\* %u / %u = ", samples, sequence,
+			      row->info.devices);
+	put_rate(to, row_rate(row));
 	writer_raw(to, " tokens/s");
 }
 
-static double total_gib(const cJSON *row)
+static double total_gib(const struct result *result)
 {
-	double total = number_at(row, "result.usage.mem_total_mib");
-	double chip = number_at(row, "result.inputs.chip_memory_bytes");
+	double total = result->usage ? result->usage->mem_total_mib : 0;
 
-	return total > 0 ? total / MIB_PER_GIB : chip / BYTES_PER_GIB;
+	return total > 0 ? total / MIB_PER_GIB
+			 : result->inputs.chip_memory_bytes / BYTES_PER_GIB;
 }
 
 /* Of a device. The memory of the container counts only if no chip is known. */
-static double used_gib(const cJSON *row)
+static double used_gib(const struct report_row *row)
 {
-	const char *source = row_text(row, "result.memory_source");
+	const struct result *result = row->info.result;
 
-	if (source && !strcmp(source, "cgroup") && row_text(row, "setup.chip"))
+	if (!result || (result->memory_source &&
+			!strcmp(result->memory_source, "cgroup") &&
+			setup_of(row)->measure.chip))
 		return 0;
-	return number_at(row, "result.memory_mib") / MIB_PER_GIB;
+	return result->memory_mib / MIB_PER_GIB;
 }
 
 /* "77/80": the memory use of the fullest device, and its total, with the same
  * digits.
  */
 static void put_memory(struct writer *to, const struct lines *lines,
-		       const cJSON *row, const struct reference_column *column)
+		       const struct report_row *row)
 {
-	double used = used_gib(row);
-	double total = total_gib(row);
+	double used = used_gib(row), total;
 	double scale = used < 10 ? 100 : 10;
 	int digits;
 
-	if (used <= 0) {
+	if (!(used > 0)) {
 		writer_raw(to, "/");
 		return;
 	}
 	/* "1.25/2.00", "44.2/48.0", "77/80" */
+	total = total_gib(row->info.result);
 	used = round(used * scale) / scale;
 	digits = used < 10 ? 2 : used == floor(used) ? 0 : 1;
 	writer_printf(to, "%.*f/", digits, used);
@@ -299,133 +305,125 @@ static void put_memory(struct writer *to, const struct lines *lines,
 		writer_raw(to, "-");
 }
 
-static double rounded_gib(const cJSON *mib)
+static double rounded_gib(double mib)
 {
-	return round(mib->valuedouble / MIB_PER_GIB * 100) / 100;
+	return round(mib / MIB_PER_GIB * 100) / 100;
 }
 
 /* "46.77*2 + 36.59*2 GB": adjacent devices with the same use are counted. */
 static void put_each_memory(struct writer *to, const struct lines *lines,
-			    const cJSON *row,
-			    const struct reference_column *column)
+			    const struct report_row *row)
 {
-	const cJSON *list = row_at(row, "result.memory_by_rank_mib");
-	const cJSON *item = list ? list->child : NULL;
+	const struct doubles *list =
+		row->info.result ? &row->info.result->memory_by_rank_mib : NULL;
 
-	if (!item) {
-		put_memory(to, lines, row, column);
+	if (!list || !list->count) {
+		put_memory(to, lines, row);
 		return;
 	}
-	while (item) {
-		double gib = rounded_gib(item);
-		size_t same = 0;
+	for (size_t i = 0, from = 0; i < list->count; from = i) {
+		double gib = rounded_gib(list->items[i]);
 
-		for (; item && rounded_gib(item) == gib; item = item->next)
-			same++;
-		writer_printf(to, "%.2f\\*%zu%s", gib, same,
-			      item ? " + " : " GB");
+		while (i < list->count && rounded_gib(list->items[i]) == gib)
+			i++;
+		writer_printf(to, "%.2f\\*%zu%s", gib, i - from,
+			      i < list->count ? " + " : " GB");
 	}
 }
 
-static void put_mfu(struct writer *to, const struct lines *lines,
-		    const cJSON *row, const struct reference_column *column)
+static void put_figure(struct writer *to, const struct lines *lines,
+		       const struct report_row *row,
+		       const struct report_figure *figure)
 {
-	double mfu = row_double(row, "result.mfu");
+	struct datum datum = row_datum(row, &figure->member);
 
-	if (isnan(mfu))
-		writer_raw(to, "/");
+	if (figure->style == PUBLISHED_VERDICT && datum.text &&
+	    !strcmp(datum.text, "baseline"))
+		writer_raw(to, phrase(lines->language, "True (baseline)"));
+	else if (datum.kind != DATUM_NUMBER)
+		writer_text(to, text_or_slash(datum.text));
+	else if (figure->style == PUBLISHED_RATE)
+		put_rate(to, datum.number);
+	else if (figure->style == PUBLISHED_LOSS)
+		put_loss(to, datum.number);
+	else if (figure->style == PUBLISHED_PERCENT)
+		writer_printf(to, "%.2f%%", datum.number * 100);
 	else
-		writer_printf(to, "%.2f%%", mfu * 100);
+		writer_printf(to, "%g", datum.number);
 }
 
 /* clang-format off */
-static const struct reference_column known[] = {
-	{ "configuration", NULL, NULL, put_configuration, false },
-	{ "config", "values.config", NULL, put_name, false },
-	{ "precision", "setup.precision", NULL, put_name, false },
-	{ "parallel", NULL, NULL, put_layout, false },
-	{ "fix_hp", NULL, NULL, put_changes, false },
-	{ "parallel_strategy", NULL, NULL, put_layout, false },
-	{ "token/p/s", NULL, NULL, put_rate, true },
-	{ "throughput", NULL, NULL, put_product, true },
-	{ "loss", "result.loss.last", NULL, put_loss, true },
-	{ "aligned", "alignment.verdict", "%.3g", put_aligned, true },
-	{ "mem", NULL, NULL, put_memory, true },
-	{ "memory", NULL, NULL, put_each_memory, true },
-	{ "MFU", NULL, NULL, put_mfu, true },
+static const struct reference_column composed[] = {
+	{ "configuration", put_configuration, false, NULL },
+	{ "parallel", put_layout, false, NULL },
+	{ "fix_hp", put_changes, false, NULL },
+	{ "parallel_strategy", put_layout, false, NULL },
+	{ "throughput", put_product, true, NULL },
+	{ "mem", put_memory, true, NULL },
+	{ "memory", put_each_memory, true, NULL },
 };
 /* clang-format on */
 
-#define KNOWN (sizeof(known) / sizeof(known[0]))
+#define COMPOSED (sizeof(composed) / sizeof(composed[0]))
 
 struct reference_layout {
 	struct reference_column columns[COLUMNS_MAX];
 	size_t count;
-	char paths[COLUMNS_MAX][80]; /* of metrics */
 };
 
 /* Add a known column; false: there is none of this name. */
-static bool add_known(struct reference_layout *table, const char *name,
-		      size_t size)
+static bool add_known(struct reference_layout *table, const char *name)
 {
-	for (size_t i = 0; i < KNOWN; i++)
-		if (strlen(known[i].name) == size &&
-		    !strncmp(known[i].name, name, size)) {
-			if (table->count < COLUMNS_MAX)
-				table->columns[table->count++] = known[i];
-			return true;
-		}
-	return false;
-}
+	const struct report_figure *figure = figure_published(name);
+	struct reference_column column = { 0 };
 
-static void add(struct reference_layout *table, const char *name)
-{
-	add_known(table, name, strlen(name));
+	for (size_t i = 0; i < COMPOSED; i++)
+		if (!strcmp(composed[i].name, name))
+			column = composed[i];
+	if (figure)
+		column = (struct reference_column){
+			.name = figure->published,
+			.measured = figure->measured,
+			.figure = figure,
+		};
+	if (column.name && table->count < COLUMNS_MAX)
+		table->columns[table->count++] = column;
+	return column.name;
 }
 
 static void add_metric(struct reference_layout *table, const char *name)
 {
-	char *path;
-
 	for (size_t i = 0; i < table->count; i++)
 		if (!strcmp(table->columns[i].name, name))
 			return;
-	if (table->count == COLUMNS_MAX)
-		return;
-	path = table->paths[table->count];
-	snprintf(path, sizeof(table->paths[0]), "result.metrics.%.60s", name);
-	table->columns[table->count++] =
-		(struct reference_column){ name, path, "%.6g", put_metric,
-					   true };
+	if (table->count < COLUMNS_MAX)
+		table->columns[table->count++] =
+			(struct reference_column){ .name = name,
+						   .measured = true };
 }
 
 /* The metrics that tables show, or those of a name, which any row may have. */
 static void add_metrics(struct reference_layout *table,
-			const struct lines *lines, const char *name,
-			size_t size)
+			const struct lines *lines, const char *name)
 {
-	const cJSON *metric;
+	for (size_t i = 0; i < lines->count; i++) {
+		const struct report_row *row = lines->rows[i];
+		const struct result *result = row->info.result;
 
-	for (size_t i = 0; i < lines->count; i++)
-		cJSON_ArrayForEach(metric,
-				   row_at(lines->rows[i], "result.metrics"))
-		{
-			const char *is = metric->string;
+		for (size_t m = 0; result && m < result->metrics_count; m++) {
+			const char *is = result->metrics[m].name;
 
-			if (!is)
-				continue;
-			if (name ? strlen(is) == size &&
-					    !strncmp(is, name, size)
-				 : row_completed(lines->rows[i]) &&
-					    row_shows(lines->rows[i], is))
+			if (name ? !strcmp(is, name)
+				 : row_completed(row) && row_shows(row, is))
 				add_metric(table, is);
 		}
+	}
 }
 
-static bool any_has(const struct lines *lines, const char *path)
+static bool any_aligned(const struct lines *lines)
 {
 	for (size_t i = 0; i < lines->count; i++)
-		if (row_at(lines->rows[i], path))
+		if (lines->rows[i]->alignment)
 			return true;
 	return false;
 }
@@ -435,28 +433,30 @@ static bool any_has(const struct lines *lines, const char *path)
  */
 static void choose(struct reference_layout *table, const struct lines *lines)
 {
-	const char *said = row_text(lines->rows[0], "setup.about.columns");
+	const char *said = row_about(lines->rows[0], "columns");
 
-	add(table, "configuration");
+	add_known(table, "configuration");
 	for (; said && *said; said += strspn(said, " ")) {
 		size_t size = strcspn(said, " ");
+		char name[NAME_MAX];
 
-		if (!add_known(table, said, size))
-			add_metrics(table, lines, said, size);
+		snprintf(name, sizeof(name), "%.*s", (int)size, said);
+		if (*name && !add_known(table, name))
+			add_metrics(table, lines, name);
 		said += size;
 	}
 	if (table->count > 1)
 		return;
-	if (lines_differ(lines, "setup.precision"))
-		add(table, "precision");
+	if (lines_differ(lines, &member_precision))
+		add_known(table, "precision");
 	if (lines_spread(lines))
-		add(table, "parallel");
-	add(table, "fix_hp");
-	add(table, "token/p/s");
-	add(table, any_has(lines, "alignment") ? "aligned" : "loss");
-	add(table, "mem");
-	add_metrics(table, lines, NULL, 0);
-	add(table, "MFU");
+		add_known(table, "parallel");
+	add_known(table, "fix_hp");
+	add_known(table, "token/p/s");
+	add_known(table, any_aligned(lines) ? "aligned" : "loss");
+	add_known(table, "mem");
+	add_metrics(table, lines, NULL);
+	add_known(table, "MFU");
 }
 
 static void put_head(struct writer *to, const struct reference_layout *table,
@@ -489,7 +489,7 @@ static void put_group(struct writer *to, const struct reference_layout *table,
 }
 
 static void put_line(struct writer *to, const struct reference_layout *table,
-		     const struct lines *lines, const cJSON *row)
+		     const struct lines *lines, const struct report_row *row)
 {
 	for (size_t c = 0; c < table->count; c++) {
 		const struct reference_column *column = &table->columns[c];
@@ -497,8 +497,12 @@ static void put_line(struct writer *to, const struct reference_layout *table,
 		writer_raw(to, "| ");
 		if (column->measured && !row_completed(row))
 			writer_raw(to, "/");
+		else if (column->put)
+			column->put(to, lines, row);
+		else if (column->figure)
+			put_figure(to, lines, row, column->figure);
 		else
-			column->put(to, lines, row, column);
+			put_metric(to, row, column->name);
 		writer_raw(to, " ");
 	}
 	writer_raw(to, "|\n");
@@ -507,13 +511,13 @@ static void put_line(struct writer *to, const struct reference_layout *table,
 void reference_table(struct writer *to, const struct lines *lines)
 {
 	struct reference_layout table = { .count = 0 };
-	bool groups = lines_differ(lines, "setup.model");
+	bool groups = lines_differ(lines, &member_model);
 	const char *last = "";
 
 	choose(&table, lines);
 	put_head(to, &table, lines->language);
 	for (size_t i = 0; i < lines->count; i++) {
-		const char *model = row_text(lines->rows[i], "setup.model");
+		const char *model = setup_of(lines->rows[i])->measure.model;
 
 		model = model ? model : "";
 		if (groups && strcmp(model, last) != 0)

@@ -1,13 +1,178 @@
-/* report.c - writes the rows of a sweep as CSV and JSON.
+/* report.c - writes the rows of a sweep as CSV and JSON: the flat table.
  */
 #include "controller/report/report.h"
 
-#include "controller/report/row.h"
-#include "controller/report/tidy.h"
+#include "controller/report/columns.h"
+#include "controller/report/figures.h"
 #include "controller/report/writer.h"
 #include "controller/results/formula.h"
+#include "controller/results/json_object.h"
+#include "controller/results/remarks.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
+
+#define KEYS_MAX 64  /* of a matrix; further keys are left out */
+#define KEY_DEPTH 4  /* of maps in maps */
+#define KEY_SIZE 128 /* bytes of "batch.micro"; longer ones are left out */
+#define CELL_KEY "cell."
+
+/* The columns of the table behind the figures. */
+struct flat_table {
+	const struct report_about *about;
+	const struct report_rows *rows;
+	struct strings keys;  /* of the matrix */
+	struct columns shown; /* of these, the metrics */
+};
+
+/* Write one value of a row; the first has `first` set. */
+typedef void put_value_fn(struct writer *to, const char *title,
+			  const struct datum *datum, bool first);
+
+static struct datum datum_of_number(double number)
+{
+	return (struct datum){ .kind = isfinite(number) ? DATUM_NUMBER
+							: DATUM_NONE,
+			       .number = number };
+}
+
+static struct datum datum_of_text(const char *text)
+{
+	return (struct datum){ .kind = text ? DATUM_TEXT : DATUM_NONE,
+			       .text = text };
+}
+
+static struct datum datum_of_time(double ms, char text[UTC_SIZE])
+{
+	return datum_of_text(ms > 0 ? utc_text((int64_t)ms, text) : NULL);
+}
+
+/* A value of the matrix. Of lists only the texts are shown; they are put
+ * together in *list.
+ */
+static struct datum json_datum(const cJSON *value, struct strings *list,
+			       struct error *err)
+{
+	const cJSON *item;
+
+	if (cJSON_IsNumber(value))
+		return datum_of_number(value->valuedouble);
+	if (cJSON_IsBool(value))
+		return datum_of_text(cJSON_IsTrue(value) ? "true" : "false");
+	if (!cJSON_IsArray(value))
+		return datum_of_text(cJSON_GetStringValue(value));
+	cJSON_ArrayForEach(item, value)
+	{
+		const char *text = cJSON_GetStringValue(item);
+
+		strings_add(list, text ? text : "", err);
+	}
+	return (struct datum){ .kind = DATUM_LIST, .list = list };
+}
+
+/* The titles (row: NULL), or the values of a row. */
+static void put_flat(struct writer *to, const struct flat_table *table,
+		     const struct report_row *row, put_value_fn *put)
+{
+	const struct report_about *about = table->about;
+	struct datum none = { 0 }, datum;
+	const struct report_figure *figure;
+	char utc[UTC_SIZE];
+
+	for (size_t i = 0; (figure = figure_at(i)); i++) {
+		if (!figure->name)
+			continue;
+		datum = row ? figure_datum(figure, row) : none;
+		if (figure->time)
+			datum = datum_of_time(row ? datum.number : 0, utc);
+		put(to, figure->name, &datum, !i);
+	}
+	datum = datum_of_number(REPORT_VERSION);
+	put(to, "schema", &datum, false);
+	datum = datum_of_number((double)about->sweep);
+	put(to, "sweep", &datum, false);
+	datum = datum_of_text(about->name);
+	put(to, "sweep_name", &datum, false);
+	datum = datum_of_time((double)about->submitted_ms, utc);
+	put(to, "submitted_utc", &datum, false);
+	for (size_t i = 0; i < table->keys.count; i++) {
+		owned(strings_clear) struct strings list = { 0 };
+		char title[KEY_SIZE + sizeof(CELL_KEY)];
+
+		snprintf(title, sizeof(title), CELL_KEY "%s",
+			 table->keys.items[i]);
+		datum = json_datum(row ? row_at(row->info.values,
+						table->keys.items[i])
+				       : NULL,
+				   &list, &to->failure);
+		put(to, title, &datum, false);
+	}
+	for (size_t c = 0; c < table->shown.count; c++) {
+		const char *metric = table->shown.metrics[c];
+
+		if (!metric)
+			continue;
+		datum = datum_of_number(row && row_completed(row)
+						? row_metric(row, metric)
+						: NAN);
+		put(to, metric, &datum, false);
+	}
+}
+
+/* Add the keys of a matrix, in the order of the rows. */
+static int find_keys(const cJSON *values, const char *prefix, int depth,
+		     struct strings *keys, struct error *err)
+{
+	const cJSON *value;
+
+	cJSON_ArrayForEach(value, values)
+	{
+		char key[KEY_SIZE];
+
+		if (!value->string ||
+		    snprintf(key, sizeof(key), "%s%s%s", prefix,
+			     *prefix ? "." : "",
+			     value->string) >= (int)sizeof(key))
+			continue;
+		if (cJSON_IsObject(value)) {
+			if (depth < KEY_DEPTH &&
+			    find_keys(value, key, depth + 1, keys, err) < 0)
+				return -1;
+		} else if (keys->count < KEYS_MAX && !strings_has(keys, key) &&
+			   strings_add(keys, key, err) < 0) {
+			return -1;
+		}
+	}
+	return 0;
+}
+
+static int flat_init(struct flat_table *table, struct error *err)
+{
+	ROWS_EACH(row, table->rows)
+	{
+		if (find_keys(row->info.values, "", 1, &table->keys, err) < 0)
+			return -1;
+	}
+	columns_choose(table->rows, false, &table->shown);
+	return 0;
+}
+
+typedef void put_fn(struct writer *to, const struct flat_table *table);
+
+static int report_put(const struct report_about *about,
+		      const struct report_rows *rows, escape_fn *escaped,
+		      put_fn *put, struct buffer *out, struct error *err)
+{
+	struct flat_table table = { .about = about, .rows = rows };
+	struct writer to;
+
+	writer_init(&to, out, escaped);
+	if (flat_init(&table, &to.failure) == 0)
+		put(&to, &table);
+	strings_clear(&table.keys);
+	return writer_end(&to, err);
+}
 
 /* A field in quotes if it needs them, as RFC 4180 says. What a spreadsheet
  * would take for a formula gets an apostrophe, which makes it a text there.
@@ -27,115 +192,152 @@ static int csv_text(struct buffer *out, const char *text, struct error *err)
 	return buffer_append(out, "\"", 1, err);
 }
 
+static void csv_title(struct writer *to, const char *title,
+		      const struct datum *datum, bool first)
+{
+	writer_printf(to, first ? "%s" : ",%s", title);
+}
+
+/* How many texts a list has, and each of them. */
+static size_t list_size(const struct datum *datum)
+{
+	return datum->kind == DATUM_LIST      ? datum->list->count
+	       : datum->kind == DATUM_REMARKS ? datum->count
+					      : 0;
+}
+
+static const char *list_text(const struct datum *datum, size_t index,
+			     char text[REMARK_TEXT_MAX])
+{
+	if (datum->kind == DATUM_LIST)
+		return datum->list->items[index];
+	return remark_sentence(&datum->remarks[index], LANGUAGE_EN, text,
+			       REMARK_TEXT_MAX);
+}
+
 /* Texts of a list, in one field with "; " between them. */
-static void put_list(struct writer *to, const cJSON *list)
+static void csv_list(struct writer *to, const struct datum *datum)
 {
 	owned(buffer_clear) struct buffer joined;
-	const cJSON *item;
+	char text[REMARK_TEXT_MAX];
 
 	buffer_init(&joined, to->out->limit);
-	cJSON_ArrayForEach(item, list)
-	{
-		const char *text = cJSON_GetStringValue(item);
-
-		buffer_printf(&joined, &to->failure, "%s%s",
-			      joined.size ? "; " : "", text ? text : "");
-	}
-	writer_text(to, joined.data);
+	for (size_t i = 0; i < list_size(datum); i++)
+		buffer_printf(&joined, &to->failure, "%s%s", i ? "; " : "",
+			      list_text(datum, i, text));
+	if (joined.size)
+		writer_text(to, joined.data);
 }
 
-static void put_value(struct writer *to, const cJSON *value)
+static void csv_value(struct writer *to, const char *title,
+		      const struct datum *datum, bool first)
 {
-	if (cJSON_IsNumber(value))
-		writer_printf(to, "%.10g", value->valuedouble);
-	else if (cJSON_IsString(value))
-		writer_text(to, value->valuestring);
-	else if (cJSON_IsBool(value))
-		writer_raw(to, cJSON_IsTrue(value) ? "true" : "false");
-	else if (cJSON_IsArray(value))
-		put_list(to, value);
+	if (!first)
+		writer_raw(to, ",");
+	if (datum->kind == DATUM_NUMBER)
+		writer_printf(to, "%.10g", datum->number);
+	else if (datum->kind == DATUM_TEXT)
+		writer_text(to, datum->text);
+	else
+		csv_list(to, datum);
 }
 
-/* Write a report from the rows and the table made of them. */
-typedef void put_fn(struct writer *to, const struct strings *titles,
-		    const cJSON *table, const cJSON *rows);
-
-static int put_report(const struct report_about *about, const cJSON *rows,
-		      put_fn *put, struct buffer *out, struct error *err)
+static void report_csv_put(struct writer *to, const struct flat_table *table)
 {
-	owned(strings_clear) struct strings titles = { 0 };
-	struct writer to;
-	cJSON *table;
-
-	if (rows_check(rows, err) < 0)
-		return -1;
-	table = tidy_rows(about, rows, &titles, err);
-	if (!table)
-		return -1;
-	writer_init(&to, out, csv_text);
-	put(&to, &titles, table, rows);
-	cJSON_Delete(table);
-	return writer_end(&to, err);
-}
-
-static void put_csv(struct writer *to, const struct strings *titles,
-		    const cJSON *table, const cJSON *rows)
-{
-	const cJSON *row, *value;
-
-	for (size_t i = 0; i < titles->count; i++)
-		writer_printf(to, i ? ",%s" : "%s", titles->items[i]);
+	put_flat(to, table, NULL, csv_title);
 	writer_raw(to, "\r\n");
-	cJSON_ArrayForEach(row, table)
+	ROWS_EACH(row, table->rows)
 	{
-		cJSON_ArrayForEach(value, row)
-		{
-			if (value != row->child)
-				writer_raw(to, ",");
-			put_value(to, value);
-		}
+		put_flat(to, table, row, csv_value);
 		writer_raw(to, "\r\n");
 	}
 }
 
-int report_csv(const struct report_about *about, const cJSON *rows,
+int report_csv(const struct report_about *about, const struct report_rows *rows,
 	       struct buffer *out, struct error *err)
 {
-	return put_report(about, rows, put_csv, out, err);
+	return report_put(about, rows, csv_text, report_csv_put, out, err);
+}
+
+static int report_json_text(struct buffer *out, const char *text,
+			    struct error *err)
+{
+	const cJSON string = { .type = cJSON_String,
+			       .valuestring = (char *)text };
+	char *quoted = cJSON_PrintUnformatted(&string);
+	int rc = quoted ? buffer_text(out, quoted, err)
+			: error_nomem(err, "report");
+
+	cJSON_free(quoted);
+	return rc;
+}
+
+static void json_list(struct writer *to, const struct datum *datum)
+{
+	char text[REMARK_TEXT_MAX];
+
+	writer_raw(to, "[");
+	for (size_t i = 0; i < list_size(datum); i++)
+		writer_printf(to, i ? ",%s" : "%s", list_text(datum, i, text));
+	writer_raw(to, "]");
+}
+
+static void json_value(struct writer *to, const char *title,
+		       const struct datum *datum, bool first)
+{
+	const cJSON number = { .type = cJSON_Number,
+			       .valuedouble = datum->number };
+	char text[64];
+
+	writer_printf(to, first ? "%s:" : ",%s:", title);
+	if (datum->kind == DATUM_NUMBER &&
+	    cJSON_PrintPreallocated((cJSON *)&number, text, sizeof(text),
+				    false))
+		writer_raw(to, text);
+	else if (datum->kind == DATUM_TEXT)
+		writer_text(to, datum->text);
+	else if (datum->kind == DATUM_NONE)
+		writer_raw(to, "null");
+	else
+		json_list(to, datum);
+}
+
+static void json_row(struct writer *to, const struct report_row *row)
+{
+	if (!to->failure.code)
+		codec_encode(&report_row_schema, row, to->out, &to->failure);
 }
 
 /* One row per line, so that two reports can be compared line by line. */
-static void put_lines(struct writer *to, const char *name, const cJSON *rows)
+static void report_json_put(struct writer *to, const struct flat_table *table)
 {
-	const cJSON *row;
+	const char *between = "\n";
 
-	writer_raw(to, name);
-	cJSON_ArrayForEach(row, rows)
+	writer_printf(to, "{\"version\": %d, \"formula\": %d, \"table\": [",
+		      REPORT_VERSION, FORMULA_VERSION);
+	ROWS_EACH(row, table->rows)
 	{
-		char *text = cJSON_PrintUnformatted(row);
-
-		writer_raw(to, row == rows->child ? "\n" : ",\n");
-		if (text)
-			writer_raw(to, text);
-		else
-			error_nomem(&to->failure, "report");
-		cJSON_free(text);
+		writer_raw(to, between);
+		writer_raw(to, "{");
+		put_flat(to, table, row, json_value);
+		writer_raw(to, "}");
+		between = ",\n";
 	}
-	writer_raw(to, "\n]");
+	writer_raw(to, "\n],\n\"rows\": [");
+	between = "\n";
+	ROWS_EACH(row, table->rows)
+	{
+		writer_raw(to, between);
+		json_row(to, row);
+		between = ",\n";
+	}
+	writer_raw(to, "\n]}\n");
 }
 
-static void put_json(struct writer *to, const struct strings *titles,
-		     const cJSON *table, const cJSON *rows)
+int report_json(const struct report_about *about,
+		const struct report_rows *rows, struct buffer *out,
+		struct error *err)
 {
-	writer_printf(to, "{\"version\": %d, \"formula\": %d, ", TIDY_VERSION,
-		      FORMULA_VERSION);
-	put_lines(to, "\"table\": [", table);
-	put_lines(to, ",\n\"rows\": [", rows);
-	writer_raw(to, "}\n");
-}
-
-int report_json(const struct report_about *about, const cJSON *rows,
-		struct buffer *out, struct error *err)
-{
-	return put_report(about, rows, put_json, out, err);
+	return report_put(about, rows, report_json_text, report_json_put, out,
+			  err);
 }

@@ -1,29 +1,64 @@
-/* row.c - what all report formats read from a row (report.h).
+/* row.c - a row of a report: the result of a job, and what its neighbours tell
+ * about it.
  */
 #include "controller/report/row.h"
 
-#include "protocol/base/owned.h"
+#include "controller/results/json_object.h"
 #include "protocol/message/state.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
-int rows_check(const cJSON *rows, struct error *err)
-{
-	const cJSON *row;
+/* clang-format off */
+static const struct schema repeats_info_schema = SCHEMA(repeats_info,
+	FIELD(repeats_info, n),
+	FIELD_FIGURE(repeats_info, mean),
+	FIELD_FIGURE(repeats_info, stdev),
+	FIELD_FIGURE(repeats_info, cv_percent));
 
-	if (!cJSON_IsArray(rows))
-		return error_set(err, EINVAL,
-				 "report: the rows are not a list");
-	cJSON_ArrayForEach(row, rows)
-	{
-		if (!cJSON_IsObject(row))
-			return error_set(err, EINVAL,
-					 "report: a row is not an object");
+static const struct schema alignment_info_schema = SCHEMA(alignment_info,
+	FIELD(alignment_info, verdict),
+	FIELD(alignment_info, steps),
+	FIELD_FIGURE(alignment_info, mean_percent),
+	FIELD_FIGURE(alignment_info, largest_percent),
+	FIELD(alignment_info, at_step),
+	FIELD_FIGURE(alignment_info, tolerance_percent),
+	FIELD_NULLABLE(alignment_info, baseline));
+
+_Static_assert(offsetof(struct report_row, info) == 0,
+	       "the fields of result_info are those of the row");
+const struct schema report_row_schema = SCHEMA(report_row,
+	RESULT_INFO_FIELDS,
+	FIELD_(report_row, alignment, FIELD_POINTER,
+	       .schema = &alignment_info_schema, .optional = true),
+	FIELD_(report_row, repeats, FIELD_POINTER,
+	       .schema = &repeats_info_schema, .optional = true),
+	FIELD_MANY(report_row, anomalies, remark_schema),
+	FIELD_OPTIONAL(report_row, series),
+	FIELD_OPTIONAL(report_row, tail));
+/* clang-format on */
+
+void report_rows_clear(struct report_rows *rows)
+{
+	for (size_t i = 0; i < rows->count; i++)
+		codec_clear(&report_row_schema, &rows->items[i]);
+	free(rows->items);
+	*rows = (struct report_rows){ 0 };
+}
+
+int report_rows_make(struct report_rows *rows, struct result_info *infos,
+		     size_t count, struct error *err)
+{
+	rows->items = calloc(count + 1, sizeof(*rows->items));
+	if (!rows->items)
+		return error_nomem(err, "report");
+	for (size_t i = 0; i < count; i++) {
+		rows->items[i].info = infos[i];
+		infos[i] = (struct result_info){ 0 };
 	}
+	rows->count = count;
 	return 0;
 }
 
@@ -65,39 +100,54 @@ void rows_group(struct grouped_row *rows, size_t count)
 	qsort(rows, count, sizeof(*rows), by_group);
 }
 
-int rows_gather(cJSON *rows, struct error *err)
+int rows_gather(struct report_rows *rows, struct error *err)
 {
-	size_t count = (size_t)cJSON_GetArraySize(rows), n = 0;
 	owned_free struct grouped_row *grouped =
-		calloc(count + 1, sizeof(*grouped));
-	cJSON *row;
+		calloc(rows->count + 1, sizeof(*grouped));
+	struct report_row *items = calloc(rows->count + 1, sizeof(*items));
 
-	if (!grouped)
+	if (!grouped || !items) {
+		free(items);
 		return error_nomem(err, "report");
-	while ((row = cJSON_DetachItemFromArray(rows, 0))) {
-		const char *cell = row_text(row, "cell");
-
-		grouped[n++] = (struct grouped_row){
-			.row = row,
-			.key = cell ? cell : "",
-			.order = number_at(row, "repeat"),
-		};
 	}
-	rows_group(grouped, n);
-	for (size_t i = 0; i < n; i++)
-		cJSON_AddItemToArray(rows, grouped[i].row);
+	for (size_t i = 0; i < rows->count; i++)
+		grouped[i] = (struct grouped_row){
+			.row = &rows->items[i],
+			.key = row_cell(&rows->items[i]),
+			.order = rows->items[i].info.repeat,
+		};
+	rows_group(grouped, rows->count);
+	for (size_t i = 0; i < rows->count; i++)
+		items[i] = *grouped[i].row;
+	free(rows->items);
+	rows->items = items;
 	return 0;
 }
 
-bool row_completed(const cJSON *row)
+bool row_completed(const struct report_row *row)
 {
-	return job_state_from(row_text(row, "state")) == JOB_COMPLETED;
+	return job_state_from(row->info.state) == JOB_COMPLETED;
 }
 
-const char *row_failure(const cJSON *row)
+double row_rate(const struct report_row *row)
 {
-	const char *state = row_text(row, "state");
-	const char *failure = row_text(row, "failure");
+	return row->info.result ? row->info.result->tokens_per_second_per_device
+				: (double)NAN;
+}
+
+double row_mfu(const struct report_row *row)
+{
+	return row->info.result ? row->info.result->mfu : (double)NAN;
+}
+
+const char *row_cell(const struct report_row *row)
+{
+	return row->info.cell ? row->info.cell : "";
+}
+
+const char *row_failure(const struct report_row *row)
+{
+	const char *state = row->info.state, *failure = row->info.failure;
 
 	if (!failure || row_completed(row) ||
 	    (state && !strcmp(state, failure)))
@@ -105,68 +155,66 @@ const char *row_failure(const cJSON *row)
 	return failure;
 }
 
-const char *row_reason(const cJSON *row, char words[ROW_NOTE_BYTES])
+bool row_failed(const struct report_row *row)
 {
-	const char *failure = row_failure(row);
-	const char *text = row_text(row, "text");
+	return row->info.failure && !row_completed(row);
+}
 
-	if (!row_text(row, "failure") || row_completed(row))
+const char *row_reason(const struct report_row *row, char words[ROW_NOTE_BYTES])
+{
+	const char *failure = row_failure(row), *text = row->info.text;
+
+	if (!row_failed(row))
 		return NULL;
 	if (!text)
-		text = failure ? "" : row_text(row, "failure");
+		text = failure ? "" : row->info.failure;
 	snprintf(words, ROW_NOTE_BYTES, "%s%s%s", failure ? failure : "",
 		 failure && *text ? ": " : "", text);
 	return words;
 }
 
-bool row_shows(const cJSON *row, const char *metric)
+bool row_shows(const struct report_row *row, const char *metric)
 {
-	const cJSON *names = row_at(row, "result.metric_columns"), *name;
-
-	cJSON_ArrayForEach(name, names)
-	{
-		if (cJSON_IsString(name) && !strcmp(name->valuestring, metric))
-			return true;
-	}
-	return !cJSON_IsArray(names);
+	return row->info.result &&
+	       strings_has(&row->info.result->metric_columns, metric);
 }
 
-const char *row_flag(const cJSON *row, size_t flag)
+double row_metric(const struct report_row *row, const char *metric)
 {
-	static const char *const paths[] = { "result.flags", "anomalies" };
+	const struct result *result = row->info.result;
+
+	for (size_t i = 0; result && i < result->metrics_count; i++)
+		if (!strcmp(result->metrics[i].name, metric))
+			return result->metrics[i].number;
+	return NAN;
+}
+
+const struct remark *row_flag(const struct report_row *row, size_t flag)
+{
+	const struct result *result = row->info.result;
+	size_t flags = result ? result->flags_count : 0;
 
 	if (!row_completed(row))
 		return NULL;
-	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
-		const cJSON *list = row_at(row, paths[i]);
-		size_t count = (size_t)cJSON_GetArraySize(list);
-		const char *text;
-
-		if (flag < count) {
-			text = cJSON_GetStringValue(
-				cJSON_GetArrayItem(list, (int)flag));
-			return text ? text : "-";
-		}
-		flag -= count;
-	}
-	return NULL;
+	if (flag < flags)
+		return &result->flags[flag];
+	flag -= flags;
+	return flag < row->anomalies_count ? &row->anomalies[flag] : NULL;
 }
 
-bool row_flagged(const cJSON *row)
+const char *row_origin(const struct report_row *row, char words[ROW_NOTE_BYTES])
 {
-	return row_flag(row, 0) != NULL;
-}
-
-const char *row_origin(const cJSON *row, char words[ROW_NOTE_BYTES])
-{
-	double job = row_double(row, "from.job");
-	double sweep = row_double(row, "from.sweep");
-
-	if (isnan(job) || isnan(sweep))
+	if (!row->info.from)
 		return NULL;
-	snprintf(words, ROW_NOTE_BYTES, "from job %.0f of sweep %.0f", job,
-		 sweep);
+	snprintf(words, ROW_NOTE_BYTES, "from job %llu of sweep %llu",
+		 (unsigned long long)row->info.from->job,
+		 (unsigned long long)row->info.from->sweep);
 	return words;
+}
+
+const char *row_about(const struct report_row *row, const char *name)
+{
+	return row->info.setup ? row_text(row->info.setup->about, name) : NULL;
 }
 
 const char *utc_text(int64_t ms, char text[UTC_SIZE])

@@ -2,7 +2,7 @@
  */
 #include "controller/report/suspects.h"
 
-#include "controller/report/row.h"
+#include "controller/results/remarks.h"
 #include "protocol/base/strings.h"
 
 #include <ctype.h>
@@ -11,6 +11,8 @@
 #include <string.h>
 
 #define JOBS_NAMED 12
+#define NUMBER_MARK '\001' /* of a number in a cause */
+#define CAUSE_MAX (2 * REMARK_TEXT_MAX)
 
 /* The length of the number that begins here; 0: none. Digits inside a word
  * ("n12", "f1a") are no number.
@@ -30,81 +32,120 @@ static size_t number_length(const char *text, size_t at)
 	return n;
 }
 
-static char *cause_of(const char *text)
+/* The sentence with a mark for each number. */
+static char *cause_of(const struct remark *remark)
 {
-	/* Longer by at most two bytes for each byte. */
-	char *cause = malloc(strlen(text) * 3 + 1), *to = cause;
+	char buffer[REMARK_TEXT_MAX];
+	const char *text =
+		remark_sentence(remark, LANGUAGE_EN, buffer, sizeof(buffer));
+	char *cause = malloc(strlen(text) + 1), *to = cause;
 
 	for (size_t i = 0; cause && text[i];) {
 		size_t n = number_length(text, i);
 
-		if (n) {
-			to = stpcpy(to, "...");
-			i += n;
-		} else {
-			*to++ = text[i++];
-		}
+		*to++ = n ? NUMBER_MARK : text[i];
+		i += n ? n : 1;
 	}
 	if (cause)
 		*to = 0;
 	return cause;
 }
 
-/* A row for each sentence, by causes. The caller frees the keys. */
-static int list_sentences(const cJSON *rows, struct grouped_row *sentences,
-			  struct error *err)
+/* The number with this index in the remark's sentence. */
+static void number_text(const struct remark *remark, size_t index, char *number,
+			size_t size)
 {
-	size_t count = 0;
-	cJSON *row;
-	const char *flag;
+	char buffer[REMARK_TEXT_MAX];
+	const char *text =
+		remark_sentence(remark, LANGUAGE_EN, buffer, sizeof(buffer));
 
-	cJSON_ArrayForEach(row, rows)
+	for (size_t i = 0, n; text[i]; i += n ? n : 1) {
+		n = number_length(text, i);
+		if (n && !index--) {
+			snprintf(number, size, "%.*s", (int)n, text + i);
+			return;
+		}
+	}
+}
+
+/* The smallest and the largest of the numbers with this index, "3 to 5". */
+static void put_range(const struct suspect *suspect, size_t index, char *text)
+{
+	char low[64] = "", high[64] = "", other[64] = "";
+
+	for (size_t i = 0; i < suspect->count; i++) {
+		number_text(suspect->remarks[i], index, other, sizeof(other));
+		if (!i || strtod(other, NULL) < strtod(low, NULL))
+			memcpy(low, other, sizeof(low));
+		if (!i || strtod(other, NULL) > strtod(high, NULL))
+			memcpy(high, other, sizeof(high));
+	}
+	text_append(text, CAUSE_MAX, strcmp(low, high) ? "%s to %s" : "%s", low,
+		    high);
+}
+
+static char *common_sentence(const struct suspect *suspect, const char *cause)
+{
+	char text[CAUSE_MAX] = "";
+
+	for (size_t number = 0; *cause; cause++) {
+		if (*cause == NUMBER_MARK)
+			put_range(suspect, number++, text);
+		else
+			text_append(text, sizeof(text), "%c", *cause);
+	}
+	return strdup(text);
+}
+
+/* A row for each remark, by causes. The caller frees the keys. */
+static int list_remarks(const struct report_rows *rows,
+			struct grouped_row *list, struct error *err)
+{
+	const struct remark *flag;
+	size_t count = 0;
+
+	ROWS_EACH(row, rows)
 	{
 		for (size_t i = 0; (flag = row_flag(row, i)); i++) {
 			char *cause = cause_of(flag);
 
 			if (!cause)
 				return error_nomem(err, "report");
-			sentences[count++] = (struct grouped_row){
-				.key = cause, .row = row, .text = flag
-			};
+			list[count++] = (struct grouped_row){ .key = cause,
+							      .row = row,
+							      .remark = flag };
 		}
 	}
-	rows_group(sentences, count);
+	rows_group(list, count);
 	return 0;
 }
 
-/* A sentence that is the same in all rows keeps its numbers. */
-static int group(const struct grouped_row *sentences, size_t count,
-		 struct suspects *suspects, struct error *err)
+static int group_remarks(const struct grouped_row *list, size_t count,
+			 struct suspects *suspects, struct error *err)
 {
 	for (size_t i = 0, end; i < count; i = end) {
 		struct suspect *suspect = &suspects->items[suspects->count++];
-		bool same = true;
 
 		suspect->rows = &suspects->rows[i];
-		for (end = i;
-		     end < count && sentences[end].first == sentences[i].first;
+		suspect->remarks = &suspects->remarks[i];
+		for (end = i; end < count && list[end].first == list[i].first;
 		     end++) {
-			same &= !strcmp(sentences[end].text, sentences[i].text);
-			suspect->rows[suspect->count++] =
-				(struct suspect_row){ sentences[end].row,
-						      sentences[end].text };
+			suspects->rows[end] = list[end].row;
+			suspects->remarks[end] = list[end].remark;
 		}
-		suspect->text =
-			strdup(same ? sentences[i].text : sentences[i].key);
+		suspect->count = end - i;
+		suspect->text = common_sentence(suspect, list[i].key);
 		if (!suspect->text)
 			return error_nomem(err, "report");
 	}
 	return 0;
 }
 
-static size_t count_flags(const cJSON *rows)
+static size_t count_flags(const struct report_rows *rows)
 {
 	size_t count = 0;
-	const cJSON *row;
 
-	cJSON_ArrayForEach(row, rows)
+	ROWS_EACH(row, rows)
 	{
 		for (size_t i = 0; row_flag(row, i); i++)
 			count++;
@@ -112,22 +153,22 @@ static size_t count_flags(const cJSON *rows)
 	return count;
 }
 
-int suspects_find(const cJSON *rows, struct suspects *suspects,
+int suspects_find(const struct report_rows *rows, struct suspects *suspects,
 		  struct error *err)
 {
 	size_t count = count_flags(rows);
-	owned_free struct grouped_row *sentences =
-		calloc(count + 1, sizeof(*sentences));
+	owned_free struct grouped_row *list = calloc(count + 1, sizeof(*list));
 	int rc = -1;
 
 	suspects->items = calloc(count + 1, sizeof(*suspects->items));
 	suspects->rows = calloc(count + 1, sizeof(*suspects->rows));
-	if (!sentences || !suspects->items || !suspects->rows)
+	suspects->remarks = calloc(count + 1, sizeof(*suspects->remarks));
+	if (!list || !suspects->items || !suspects->rows || !suspects->remarks)
 		return error_nomem(err, "report");
-	if (list_sentences(rows, sentences, err) == 0)
-		rc = group(sentences, count, suspects, err);
+	if (list_remarks(rows, list, err) == 0)
+		rc = group_remarks(list, count, suspects, err);
 	for (size_t i = 0; i < count; i++)
-		free((char *)sentences[i].key);
+		free((char *)list[i].key);
 	return rc;
 }
 
@@ -137,6 +178,7 @@ void suspects_clear(struct suspects *suspects)
 		free(suspects->items[i].text);
 	free(suspects->items);
 	free(suspects->rows);
+	free(suspects->remarks);
 	*suspects = (struct suspects){ 0 };
 }
 
@@ -150,8 +192,8 @@ const char *suspect_jobs(const struct suspect *suspect,
 	else
 		text_append(text, SUSPECT_JOBS_SIZE, "job ");
 	for (size_t i = 0; i < suspect->count && i < JOBS_NAMED; i++)
-		text_append(text, SUSPECT_JOBS_SIZE, "%s%.0f", i ? ", " : "",
-			    number_at(suspect->rows[i].row, "job"));
+		text_append(text, SUSPECT_JOBS_SIZE, "%s%llu", i ? ", " : "",
+			    (unsigned long long)suspect->rows[i]->info.job);
 	if (suspect->count > 1)
 		text_append(text, SUSPECT_JOBS_SIZE, "%s)",
 			    suspect->count > JOBS_NAMED ? " ..." : "");

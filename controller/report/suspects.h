@@ -1,38 +1,30 @@
 /* suspects.h - groups suspect results by cause.
  *
- * Sentences that differ only in their numbers are one cause. The cause shows
- * "..." for each number that differs between its results.
+ * Remarks whose sentences differ only in their numbers are one cause. Of a
+ * number that differs between its results, the cause shows the smallest and the
+ * largest: "the 3 repeats differ by 5.2 to 18.1 %".
  */
 #ifndef CONTROLLER_REPORT_SUSPECTS_H
 #define CONTROLLER_REPORT_SUSPECTS_H
 
-#include "protocol/base/error.h"
-#include "protocol/base/owned.h"
-
-#include <cjson/cJSON.h>
-#include <stddef.h>
-
-struct suspect_row {
-	const cJSON *row; /* borrowed from the rows */
-	const char *text; /* its own sentence; borrowed */
-};
+#include "controller/report/row.h"
 
 struct suspect {
-	char *text; /* the common sentence */
-	struct suspect_row *rows;
+	char *text;                     /* the common sentence */
+	const struct report_row **rows; /* borrowed from the rows, */
+	const struct remark **remarks;  /* and the remark of each */
 	size_t count;
 };
 
 struct suspects {
 	struct suspect *items; /* in the order of their first rows */
 	size_t count;
-	struct suspect_row *rows; /* of all of them */
+	const struct report_row **rows; /* of all of them */
+	const struct remark **remarks;
 };
 
-/* Find the causes in these rows (report.h), which must outlive *suspects.
- * ENOMEM.
- */
-int suspects_find(const cJSON *rows, struct suspects *suspects,
+/* Find the causes in these rows, which must outlive *suspects. ENOMEM. */
+int suspects_find(const struct report_rows *rows, struct suspects *suspects,
 		  struct error *err);
 void suspects_clear(struct suspects *suspects);
 OWNED_VALUE(struct suspects, suspects_clear)

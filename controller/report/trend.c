@@ -3,29 +3,59 @@
 #include "controller/report/trend.h"
 
 #include "controller/report/labels.h"
-#include "controller/report/row.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <string.h>
 
-static const char *const identity[][2] = {
-	{ "cell", "cell" },
-	{ "vendor", "setup.vendor" },
-	{ "chip", "setup.chip" },
-	{ "framework", "setup.framework" },
-	{ "precision", "setup.precision" },
-};
+/* clang-format off */
+static const struct schema trend_point_schema = SCHEMA(trend_point,
+	FIELD(trend_point, sweep),
+	FIELD_NULLABLE(trend_point, name),
+	FIELD_NULLABLE(trend_point, submitted_utc),
+	FIELD(trend_point, n),
+	FIELD_FIGURE(trend_point, rate),
+	FIELD_FIGURE(trend_point, change_percent),
+	FIELD(trend_point, regression));
 
-#define IDENTITY (sizeof(identity) / sizeof(identity[0]))
+const struct schema trend_cell_schema = SCHEMA(trend_cell,
+	FIELD_NULLABLE(trend_cell, cell),
+	FIELD_NULLABLE(trend_cell, vendor),
+	FIELD_NULLABLE(trend_cell, chip),
+	FIELD_NULLABLE(trend_cell, framework),
+	FIELD_NULLABLE(trend_cell, precision),
+	FIELD_ROWS(trend_cell, points, trend_point_schema));
+/* clang-format on */
 
-static bool is_selected(const cJSON *row, const char *what)
+void trend_cells_clear(struct trend_cells *cells)
 {
-	const char *model = row_text(row, "setup.model");
-	const char *cell = row_text(row, "cell");
+	for (size_t i = 0; i < cells->count; i++)
+		codec_clear(&trend_cell_schema, &cells->items[i]);
+	free(cells->items);
+	*cells = (struct trend_cells){ 0 };
+}
 
-	return (model && !strcmp(model, what)) ||
-	       (cell && labels_hold(cell, what));
+/* The cell of a row; its texts are those of the row. */
+static struct trend_cell identity_of(const struct report_row *row)
+{
+	static const struct setup none;
+	const struct setup *setup = row->info.setup ? row->info.setup : &none;
+
+	return (struct trend_cell){
+		.cell = row->info.cell,
+		.vendor = setup->vendor,
+		.chip = setup->measure.chip,
+		.framework = setup->measure.framework,
+		.precision = setup->measure.precision,
+	};
+}
+
+static bool is_selected(const struct report_row *row, const char *what)
+{
+	const struct setup *setup = row->info.setup;
+
+	return (setup && setup->measure.model &&
+		!strcmp(setup->measure.model, what)) ||
+	       (row->info.cell && labels_hold(row->info.cell, what));
 }
 
 static bool same_text(const char *a, const char *b)
@@ -33,125 +63,107 @@ static bool same_text(const char *a, const char *b)
 	return a && b ? !strcmp(a, b) : a == b;
 }
 
-static bool is_cell(const cJSON *cell, const cJSON *row)
+static bool same_cell(const struct trend_cell *a, const struct trend_cell *b)
 {
-	for (size_t i = 0; i < IDENTITY; i++)
-		if (!same_text(row_text(cell, identity[i][0]),
-			       row_text(row, identity[i][1])))
-			return false;
-	return true;
+	return same_text(a->cell, b->cell) && same_text(a->vendor, b->vendor) &&
+	       same_text(a->chip, b->chip) &&
+	       same_text(a->framework, b->framework) &&
+	       same_text(a->precision, b->precision);
 }
 
-/* The cell of the row in the list, which may grow by it. */
-static cJSON *cell_of(cJSON *cells, const cJSON *row, bool *failed)
+/* The cell of the row in the list, which may grow by it; NULL: ENOMEM. */
+static struct trend_cell *cell_of(struct trend_cells *cells,
+				  const struct report_row *row,
+				  struct error *err)
 {
-	cJSON *cell;
+	struct trend_cell identity = identity_of(row), *grown;
 
-	cJSON_ArrayForEach(cell, cells)
-	{
-		if (is_cell(cell, row))
-			return cell;
-	}
-	cell = cJSON_CreateObject();
-	for (size_t i = 0; i < IDENTITY; i++)
-		json_add_text(cell, identity[i][0],
-			      row_text(row, identity[i][1]), failed);
-	json_add(cell, "points", cJSON_CreateArray(), failed);
-	json_add(cells, NULL, cell, failed);
-	return *failed ? NULL : cell;
+	for (size_t i = 0; i < cells->count; i++)
+		if (same_cell(&cells->items[i], &identity))
+			return &cells->items[i];
+	grown = realloc(cells->items, (cells->count + 1) * sizeof(*grown));
+	if (!grown)
+		return error_null(error_nomem(err, "trend"));
+	cells->items = grown;
+	if (codec_copy(&trend_cell_schema, &identity, &grown[cells->count],
+		       err) < 0)
+		return NULL;
+	return &grown[cells->count++];
 }
 
-static void add_point(cJSON *points, const struct report_about *about,
-		      bool *failed)
+static struct trend_point *point_of(struct trend_cell *cell,
+				    const struct report_about *about,
+				    struct error *err)
 {
-	cJSON *point = cJSON_CreateObject();
+	size_t count = cell->points_count;
+	struct trend_point *points = cell->points;
 	char time[UTC_SIZE];
 
-	json_add_number(point, "sweep", (double)about->sweep, failed);
-	json_add_text(point, "name", about->name, failed);
-	json_add_text(point, "submitted_utc",
-		      utc_text(about->submitted_ms, time), failed);
-	json_add_number(point, "n", 0, failed);
-	json_add_number(point, "rate", 0, failed);
-	json_add(points, NULL, point, failed);
+	if (count && points[count - 1].sweep == about->sweep)
+		return &points[count - 1];
+	points = realloc(points, (count + 1) * sizeof(*points));
+	if (!points)
+		return error_null(error_nomem(err, "trend"));
+	cell->points = points;
+	points[count] = (struct trend_point){ .sweep = about->sweep };
+	cell->points_count++;
+	if (string_set(&points[count].name, about->name, err) < 0 ||
+	    string_set(&points[count].submitted_utc,
+		       utc_text(about->submitted_ms, time), err) < 0)
+		return NULL;
+	return &points[count];
 }
 
-/* One more repeat: the point of the sweep is the last one, or new. */
-static void add_rate(cJSON *cell, const struct report_about *about, double rate,
-		     bool *failed)
-{
-	cJSON *points = cJSON_GetObjectItemCaseSensitive(cell, "points");
-	const cJSON *last = points->child ? points->child->prev : NULL;
-	double n, mean;
-
-	if (!last || number_at(last, "sweep") != (double)about->sweep)
-		add_point(points, about, failed);
-	if (*failed)
-		return;
-	last = points->child->prev;
-	n = number_at(last, "n") + 1;
-	mean = number_at(last, "rate") + (rate - number_at(last, "rate")) / n;
-	cJSON_SetNumberValue(cJSON_GetObjectItemCaseSensitive(last, "n"), n);
-	cJSON_SetNumberValue(cJSON_GetObjectItemCaseSensitive(last, "rate"),
-			     mean);
-}
-
-static void add_changes(cJSON *cell, bool *failed)
+static void add_changes(struct trend_cell *cell)
 {
 	double n = 0, mean = 0, squares = 0;
-	cJSON *point;
 
-	cJSON_ArrayForEach(point, row_at(cell, "points"))
-	{
-		double rate = number_at(point, "rate"),
-		       difference = rate - mean;
+	for (size_t i = 0; i < cell->points_count; i++) {
+		struct trend_point *point = &cell->points[i];
+		double difference = point->rate - mean;
 		double deviation = n > 1 ? sqrt(squares / (n - 1)) : 0;
 		double fall =
 			fmax(mean * TREND_FALL_PERCENT / 100, 2 * deviation);
 
-		json_add_number(point, "change_percent",
-				n > 0 ? difference / mean * 100 : NAN, failed);
-		json_add(point, "regression",
-			 cJSON_CreateBool(n > 0 && -difference > fall), failed);
+		point->change_percent =
+			n > 0 ? difference / mean * 100 : (double)NAN;
+		point->regression = n > 0 && -difference > fall;
 		n++;
 		mean += difference / n;
-		squares += difference * (rate - mean);
+		squares += difference * (point->rate - mean);
 	}
 }
 
-static void fill(cJSON *cells, const struct trend_sweep *sweep,
-		 const char *what, bool *failed)
+static int trend_add_sweep(struct trend_cells *cells,
+			   const struct trend_sweep *sweep, const char *what,
+			   struct error *err)
 {
-	const cJSON *row;
-
-	cJSON_ArrayForEach(row, sweep->rows)
+	ROWS_EACH(row, &sweep->rows)
 	{
-		double rate = row_double(row, ROW_RATE);
-		cJSON *cell;
+		struct trend_cell *cell;
+		struct trend_point *point;
 
-		if (!row_completed(row) || !(rate > 0) ||
+		if (!row_completed(row) || !(row_rate(row) > 0) ||
 		    !is_selected(row, what))
 			continue;
-		cell = cell_of(cells, row, failed);
-		if (cell)
-			add_rate(cell, &sweep->about, rate, failed);
+		cell = cell_of(cells, row, err);
+		point = cell ? point_of(cell, &sweep->about, err) : NULL;
+		if (!point)
+			return -1;
+		point->n++;
+		point->rate += (row_rate(row) - point->rate) / point->n;
 	}
+	return 0;
 }
 
-cJSON *trend_cells(const struct trend_sweep *sweeps, size_t count,
-		   const char *what, struct error *err)
+int trend_cells_find(const struct trend_sweep *sweeps, size_t count,
+		     const char *what, struct trend_cells *cells,
+		     struct error *err)
 {
-	cJSON *cells = cJSON_CreateArray(), *cell;
-	bool failed = !cells;
-
-	for (size_t i = 0; !failed && i < count; i++)
-		fill(cells, &sweeps[i], what, &failed);
-	cJSON_ArrayForEach(cell, cells)
-	{
-		add_changes(cell, &failed);
-	}
-	if (!failed)
-		return cells;
-	cJSON_Delete(cells);
-	return error_null(error_nomem(err, "trend"));
+	for (size_t i = 0; i < count; i++)
+		if (trend_add_sweep(cells, &sweeps[i], what, err) < 0)
+			return -1;
+	for (size_t i = 0; i < cells->count; i++)
+		add_changes(&cells->items[i]);
+	return 0;
 }

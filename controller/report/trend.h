@@ -1,15 +1,14 @@
 /* trend.h - follows the rate of cells over many sweeps and finds regressions.
  *
- * Rows: as in report.h. Cells are the same if their words, vendor, chip,
+ * Cells are the same if their words, vendor, chip,
  * framework and precision are.
  */
 #ifndef CONTROLLER_REPORT_TREND_H
 #define CONTROLLER_REPORT_TREND_H
 
 #include "controller/report/about.h"
-#include "protocol/base/error.h"
+#include "controller/report/row.h"
 
-#include <cjson/cJSON.h>
 #include <stddef.h>
 
 /* A regression is a rate that is lower than the mean of the earlier sweeps by
@@ -19,26 +18,42 @@
 
 struct trend_sweep {
 	struct report_about about;
-	const cJSON *rows;
+	struct report_rows rows;
 };
 
-/* The cells whose model is `what`, or whose words include all words of `what`,
- * in the order of their first sweeps:
- *
- *	[{"cell": "model=x nodes=2", "vendor": "acme", "chip": "A1",
- *	  "framework": "torch", "precision": "bf16",
- *	  "points": [{"sweep": 3, "name": "first",
- *		"submitted_utc": "2026-05-04T03:02:01Z",
- *		"n": 3,			completed repeats
- *		"rate": 2068.1,		the mean of their token/p/s
- *		"change_percent": -7.1,	against the mean of the earlier
- *					points; null for the first
- *		"regression": true}]}]
- *
- * Sweeps must be sorted by number. A sweep without a result of the cell has no
- * point. The caller deletes it. NULL: ENOMEM.
+/* The mean rate of a cell in a sweep. */
+struct trend_point {
+	uint64_t sweep;
+	char *name;
+	char *submitted_utc;   /* "2026-05-04T03:02:01Z" */
+	uint32_t n;            /* completed repeats */
+	double rate;           /* the mean of their token/p/s */
+	double change_percent; /* against the mean of the earlier points; NAN of
+				  the first */
+	bool regression;
+};
+
+struct trend_cell {
+	char *cell;
+	char *vendor, *chip, *framework, *precision;
+	struct trend_point *points; /* a sweep without a result has none */
+	size_t points_count;
+};
+extern const struct schema trend_cell_schema;
+
+struct trend_cells {
+	struct trend_cell *items;
+	size_t count;
+};
+void trend_cells_clear(struct trend_cells *cells);
+OWNED_VALUE(struct trend_cells, trend_cells_clear)
+
+/* Find the cells whose model is `what`, or whose words include all words of
+ * `what`, in the order of their first sweeps. Sweeps must be sorted by number.
+ * The caller clears *cells, also after a failure: ENOMEM.
  */
-cJSON *trend_cells(const struct trend_sweep *sweeps, size_t count,
-		   const char *what, struct error *err);
+int trend_cells_find(const struct trend_sweep *sweeps, size_t count,
+		     const char *what, struct trend_cells *cells,
+		     struct error *err);
 
 #endif

@@ -1,7 +1,7 @@
 /* job_failure.c - writes which rank of a job failed first, how the ranks ended,
  * and their last stacks.
  */
-#include "controller/report/row.h"
+#include "controller/results/json_object.h"
 #include "controller/stacks/stacks.h"
 #include "controller/web/web_page.h"
 #include "protocol/message/evidence.h"

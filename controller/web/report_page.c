@@ -2,7 +2,6 @@
 #include "controller/web/report_page.h"
 #include "controller/report/anomalies.h"
 #include "controller/report/report.h"
-#include "controller/report/row.h"
 #include "protocol/message/query.h"
 #include "protocol/message/reply_jobs.h"
 
@@ -13,44 +12,52 @@ static const char report_policy[] =
 	"default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; "
 	"form-action 'none'; frame-ancestors 'none'; sandbox";
 
-static cJSON *ask(const struct web_page *page, enum query_kind what,
-		  uint64_t sweep, struct error *err)
+static int ask(const struct web_page *page, enum query_kind what,
+	       uint64_t sweep, struct api_reply *reply, struct error *err)
 {
 	struct message_query query = { .what = what, .id = sweep };
 	struct api_request request = web_request(page, &query);
-	owned(api_reply_clear) struct api_reply reply = { 0 };
-	cJSON *answer = NULL, *rows;
 
-	if (api_answer(&request, MESSAGE_QUERY, &reply, err) == 0)
-		answer = codec_object(reply.schema, reply.data, err);
-	rows = cJSON_DetachItemFromObjectCaseSensitive(answer, "rows");
-	cJSON_Delete(answer);
-	return rows;
+	return api_answer(&request, MESSAGE_QUERY, reply, err);
+}
+
+static int rows_read(const struct web_page *page, uint64_t sweep,
+		     struct report_rows *rows, struct error *err)
+{
+	owned(api_reply_clear) struct api_reply reply = { 0 };
+	struct reply_results *results;
+
+	if (ask(page, QUERY_RESULTS, sweep, &reply, err) < 0)
+		return -1;
+	results = reply.data;
+	return report_rows_make(rows, results->rows, results->rows_count, err);
 }
 
 /* Add the curves to the rows. Both are in the order of the jobs. */
-static void add_curves(cJSON *rows, cJSON *curves)
+static void add_curves(const struct web_page *page, uint64_t sweep,
+		       struct report_rows *rows)
 {
-	cJSON *row = rows->child, *of;
+	owned(api_reply_clear) struct api_reply reply = { 0 };
+	struct reply_series *curves;
+	size_t at = 0;
 
-	cJSON_ArrayForEach(of, curves)
-	{
-		while (row && number_at(row, "job") < number_at(of, "job"))
-			row = row->next;
-		if (row && number_at(row, "job") == number_at(of, "job"))
-			cJSON_AddItemToObject(
-				row, "series",
-				cJSON_DetachItemFromObjectCaseSensitive(
-					of, "series"));
+	if (ask(page, QUERY_SERIES, sweep, &reply, NULL) < 0)
+		return;
+	curves = reply.data;
+	for (size_t i = 0; i < curves->rows_count; i++) {
+		struct series_info *of = &curves->rows[i];
+
+		while (at < rows->count && rows->items[at].info.job < of->job)
+			at++;
+		if (at < rows->count && rows->items[at].info.job == of->job)
+			rows->items[at].series = take(of->series);
 	}
 }
 
 static int put_report(const struct web_page *page, const struct sweep_info *of,
 		      struct buffer *out, struct error *err)
 {
-	owned(cJSON_Delete) cJSON *rows = ask(page, QUERY_RESULTS, of->id, err);
-	owned(cJSON_Delete) cJSON *curves =
-		rows ? ask(page, QUERY_SERIES, of->id, NULL) : NULL;
+	owned(report_rows_clear) struct report_rows rows = { 0 };
 	char title[120], home[40];
 	const struct report_about about = {
 		.title = title,
@@ -61,15 +68,15 @@ static int put_report(const struct web_page *page, const struct sweep_info *of,
 		.home = home,
 	};
 
-	if (!rows)
+	if (rows_read(page, of->id, &rows, err) < 0)
 		return -1;
 	snprintf(title, sizeof(title), "Sweep %" PRIu64 ": %.80s", of->id,
 		 of->name);
 	snprintf(home, sizeof(home), "/sweep/%" PRIu64, of->id);
-	add_curves(rows, curves);
-	return rows_gather(rows, err) < 0 || anomalies_add(rows, err) < 0
+	add_curves(page, of->id, &rows);
+	return rows_gather(&rows, err) < 0 || anomalies_add(&rows, err) < 0
 		       ? -1
-		       : report_html(&about, rows, out, err);
+		       : report_html(&about, &rows, out, err);
 }
 
 int report_page_answer(const struct web_sources *sources, uint64_t sweep,

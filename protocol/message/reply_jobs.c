@@ -38,7 +38,7 @@ static const struct schema progress_schema = SCHEMA(progress_info,
 	FIELD_KNOWN(progress_info, power_w),
 	FIELD_KNOWN(progress_info, temp_c));
 
-static const struct schema job_origin_schema = SCHEMA(job_origin,
+const struct schema job_origin_schema = SCHEMA(job_origin,
 	FIELD(job_origin, job),
 	FIELD(job_origin, sweep));
 
@@ -119,22 +119,8 @@ const struct schema reply_events_schema = SCHEMA(reply_events,
 	FIELD_ROWS(reply_events, events, event_info_schema),
 	FIELD(reply_events, more));
 
-const struct schema result_info_schema = SCHEMA(result_info,
-	FIELD(result_info, job),
-	FIELD(result_info, repeat),
-	FIELD_NULLABLE(result_info, cell),
-	FIELD_NULLABLE(result_info, values),
-	FIELD_NULLABLE(result_info, follows),
-	FIELD_MAYBE(result_info, setup, setup_schema),
-	FIELD(result_info, nodes),
-	FIELD(result_info, devices),
-	FIELD(result_info, state),
-	FIELD_NULLABLE(result_info, failure),
-	FIELD_NULLABLE(result_info, text),
-	FIELD_MAYBE(result_info, result, result_schema),
-	FIELD_MAYBE(result_info, provenance, provenance_schema),
-	FIELD_MAYBE(result_info, reason, reason_info_schema),
-	FIELD_MAYBE(result_info, from, job_origin_schema));
+const struct schema result_info_schema =
+	SCHEMA(result_info, RESULT_INFO_FIELDS);
 
 const struct schema reply_results_schema = SCHEMA(reply_results,
 	FIELD(reply_results, since),

@@ -43,6 +43,7 @@ struct job_origin {
 	uint64_t job;
 	uint64_t sweep;
 };
+extern const struct schema job_origin_schema;
 
 struct task_info {
 	uint32_t rank; /* of the node in the job */
@@ -157,6 +158,25 @@ struct result_info {
 	struct job_origin *from;
 };
 extern const struct schema result_info_schema;
+/* clang-format off */
+/* Its fields, also for a struct that begins with it. */
+#define RESULT_INFO_FIELDS                                                     \
+	FIELD(result_info, job),                                               \
+	FIELD(result_info, repeat),                                            \
+	FIELD_NULLABLE(result_info, cell),                                     \
+	FIELD_NULLABLE(result_info, values),                                   \
+	FIELD_NULLABLE(result_info, follows),                                  \
+	FIELD_MAYBE(result_info, setup, setup_schema),                         \
+	FIELD(result_info, nodes),                                             \
+	FIELD(result_info, devices),                                           \
+	FIELD(result_info, state),                                             \
+	FIELD_NULLABLE(result_info, failure),                                  \
+	FIELD_NULLABLE(result_info, text),                                     \
+	FIELD_MAYBE(result_info, result, result_schema),                       \
+	FIELD_MAYBE(result_info, provenance, provenance_schema),               \
+	FIELD_MAYBE(result_info, reason, reason_info_schema),                  \
+	FIELD_MAYBE(result_info, from, job_origin_schema)
+/* clang-format on */
 
 struct reply_results {
 	uint64_t since;

@@ -2,12 +2,15 @@
  */
 #include "controller/report/compare.h"
 #include "controller/report/report.h"
-#include "controller/report/row.h"
+#include "controller/results/json_object.h"
 #include "tests/tap.h"
+#include "tests/unit/report_rows.h"
 
 #include <errno.h>
 #include <math.h>
 #include <string.h>
+
+static bool shared; /* compare_shared() of the last comparison */
 
 static cJSON *parse(const char *text)
 {
@@ -53,12 +56,34 @@ static bool is_false(const cJSON *list, int item, const char *path)
 	return cJSON_IsFalse(row_at(cJSON_GetArrayItem(list, item), path));
 }
 
-static cJSON *compare_two(const cJSON *a, const cJSON *b, uint64_t from,
-			  struct error *err)
+/* The comparison as JSON, as the command prints it. */
+static cJSON *compare_json(const cJSON *const *sweeps, size_t count)
+{
+	owned(compare_cells_clear) struct compare_cells cells = { 0 };
+	struct report_rows rows[COMPARE_SWEEPS_MAX] = { 0 };
+	const struct report_rows *list[COMPARE_SWEEPS_MAX];
+	cJSON *json = cJSON_CreateArray();
+
+	for (size_t i = 0; i < count; i++) {
+		rows[i] = rows_of_json(sweeps[i]);
+		list[i] = &rows[i];
+	}
+	ok(compare_rows(list, count, 21, &cells, NULL) == 0,
+	   "%zu sweeps are compared", count);
+	for (size_t i = 0; i < cells.count; i++)
+		cJSON_AddItemToArray(json, codec_object(&compare_cell_schema,
+							&cells.items[i], NULL));
+	shared = compare_shared(&cells);
+	for (size_t i = 0; i < count; i++)
+		report_rows_clear(&rows[i]);
+	return json;
+}
+
+static cJSON *compare_two(const cJSON *a, const cJSON *b)
 {
 	const cJSON *sweeps[] = { a, b };
 
-	return compare_rows(sweeps, 2, from, err);
+	return compare_json(sweeps, 2);
 }
 
 static void test_single(void)
@@ -71,7 +96,7 @@ static void test_single(void)
 	add(b, "y", 103, NULL);
 	add(b, "x", 150, "[[20,1],[21,2.1],[22,4.4]]");
 	add(b, "only b", 8, NULL);
-	list = compare_two(a, b, 21, NULL);
+	list = compare_two(a, b);
 	is_int(cJSON_GetArraySize(list), 4, "every cell of either sweep");
 	ok(number(list, 0, "ratio") == 1.5 && is_true(list, 0, "significant"),
 	   "cells are matched by their words: b is 1.5 times a");
@@ -91,7 +116,7 @@ static void test_single(void)
 	   "what only one has stands alone");
 	cJSON_Delete(list);
 	add(a, "only a", 9, NULL);
-	list = compare_two(a, b, 21, NULL);
+	list = compare_two(a, b);
 	ok(fabs(number(list, 2, "a.spread") - sqrt(2)) < 1e-9,
 	   "with the spread of its repeats");
 	cJSON_Delete(list);
@@ -111,7 +136,7 @@ static void test_repeats(void)
 		add(a, "z", 100, NULL);
 	}
 	add(b, "z", 100, NULL);
-	list = compare_two(a, b, 21, NULL);
+	list = compare_two(a, b);
 	ok(number(list, 0, "a.rate") == 101 &&
 		   fabs(number(list, 0, "a.spread") - 1) < 1e-9 &&
 		   number(list, 0, "a.n") == 3,
@@ -132,22 +157,17 @@ static void test_repeats(void)
 static void test_strange(void)
 {
 	cJSON *a = parse("[{},{\"cell\":\"x\"},{\"cell\":\"x\",\"state\":"
-			 "\"completed\",\"result\":3},{\"cell\":7}]");
+			 "\"completed\"}]");
 	cJSON *b = parse("[{\"cell\":\"x\",\"state\":\"failed\",\"result\":{"
 			 "\"tokens_per_second_per_device\":5}}]");
-	cJSON *none = parse("[1]");
-	struct error err = { 0 };
-	cJSON *list = compare_two(a, b, 0, &err);
+	cJSON *list = compare_two(a, b);
 
-	is_int(cJSON_GetArraySize(list), 1, "rows of wrong types are borne");
+	is_int(cJSON_GetArraySize(list), 1, "rows without a cell are left out");
 	ok(isnan(number(list, 0, "ratio")) && number(list, 0, "b.n") == 0,
 	   "what did not complete has no rate");
-	ok(!compare_two(none, b, 0, &err) && err.code == EINVAL,
-	   "a row that is none is refused: %s", err.text);
 	cJSON_Delete(list);
 	cJSON_Delete(a);
 	cJSON_Delete(b);
-	cJSON_Delete(none);
 }
 
 static void set_about(cJSON *row, const char *vendor, double micro,
@@ -162,9 +182,11 @@ static void set_about(cJSON *row, const char *vendor, double micro,
 	cJSON_AddItemToObject(row, "values", parse(text));
 }
 
-static const char *verdict(const cJSON *rows, int item)
+static const char *verdict(const struct report_rows *rows, int item)
 {
-	return row_text(cJSON_GetArrayItem(rows, item), "alignment.verdict");
+	const struct alignment_info *alignment = rows->items[item].alignment;
+
+	return alignment ? alignment->verdict : NULL;
 }
 
 static void test_align_in_sweep(void)
@@ -184,50 +206,55 @@ static void test_align_in_sweep(void)
 		{ "amd", 1, "[[1,5],[2,2],[3,null]]" },
 		{ "amd", 2, "[[7,5]]" },
 	};
-	cJSON *rows = cJSON_CreateArray();
+	cJSON *json = cJSON_CreateArray();
+	struct report_rows rows;
 	owned(buffer_clear) struct buffer out;
 
 	buffer_init(&out, 100000);
 	for (size_t i = 0; i < sizeof(cells) / sizeof(cells[0]); i++)
-		set_about(add(rows, "x", 1, cells[i].loss), cells[i].vendor,
+		set_about(add(json, "x", 1, cells[i].loss), cells[i].vendor,
 			  cells[i].micro, align);
-	ok(align_rows(rows, NULL, NULL) == 0, "a sweep with a baseline");
-	is(verdict(rows, 0), "baseline", "the baseline itself");
-	is(verdict(rows, 2), "True",
+	rows = rows_of_json(json);
+	ok(align_rows(&rows, NULL, NULL) == 0, "a sweep with a baseline");
+	is(verdict(&rows, 0), "baseline", "the baseline itself");
+	is(verdict(&rows, 2), "True",
 	   "one per cent from the baseline with the same micro batch");
-	is(verdict(rows, 3), "False", "four per cent is more than two");
-	ok(fabs(number(rows, 3, "alignment.mean_percent") - 4) < 1e-9,
+	is(verdict(&rows, 3), "False", "four per cent is more than two");
+	ok(fabs(rows.items[3].alignment->mean_percent - 4) < 1e-9,
 	   "of the steps from the second on");
-	is(verdict(rows, 4), "False",
+	is(verdict(&rows, 4), "False",
 	   "a loss that becomes no number is not aligned");
-	is(verdict(rows, 5), "False", "nor is one without a common step");
-	is(row_text(cJSON_GetArrayItem(rows, 2), "alignment.baseline"), "job 2",
-	   "which job is told");
-	ok(report_markdown(rows, &out, NULL) == 0 &&
+	is(verdict(&rows, 5), "False", "nor is one without a common step");
+	is(rows.items[2].alignment->baseline, "job 2", "which job is told");
+	ok(report_markdown(&rows, &out, NULL) == 0 &&
 		   strstr(out.data, "| loss difference (%) | aligned  |"),
 	   "the table has columns for it");
-	cJSON_Delete(rows);
+	report_rows_clear(&rows);
+	cJSON_Delete(json);
 }
 
 static void test_align_with_job(void)
 {
-	cJSON *rows = cJSON_CreateArray();
+	cJSON *json = cJSON_CreateArray();
+	struct report_rows rows;
 	cJSON *series = parse("{\"loss\":[[21,2]]}");
 
-	set_about(add(rows, "x", 1, "[[21,2.01]]"), "metax", 1,
+	set_about(add(json, "x", 1, "[[21,2.01]]"), "metax", 1,
 		  "{\"job\":99,\"from_step\":21,\"tolerance\":0.02}");
-	set_about(add(rows, "x", 1, "[[21,2.01]]"), "metax", 1, "null");
+	set_about(add(json, "x", 1, "[[21,2.01]]"), "metax", 1, "null");
 	for (int micro = 1; micro <= 2; micro++)
-		set_about(add(rows, "x", 1, "[[21,2.01]]"), "metax", micro,
+		set_about(add(json, "x", 1, "[[21,2.01]]"), "metax", micro,
 			  "{\"job\":99,\"from_step\":21,\"tolerance\":0.02,"
 			  "\"cells\":{\"micro\":\"2\"}}");
-	align_rows(rows, series, NULL);
-	is(verdict(rows, 0), "True", "a job may be the baseline");
-	ok(!verdict(rows, 1), "without a baseline there is no verdict");
-	ok(!verdict(rows, 2), "nor for cells that are not to be compared");
-	is(verdict(rows, 3), "True", "but for those that are");
+	rows = rows_of_json(json);
+	align_rows(&rows, series, NULL);
+	is(verdict(&rows, 0), "True", "a job may be the baseline");
+	ok(!verdict(&rows, 1), "without a baseline there is no verdict");
+	ok(!verdict(&rows, 2), "nor for cells that are not to be compared");
+	is(verdict(&rows, 3), "True", "but for those that are");
 	cJSON_Delete(series);
-	cJSON_Delete(rows);
+	report_rows_clear(&rows);
+	cJSON_Delete(json);
 }
 
 /* Three sweeps: each later one is held against the first. */
@@ -242,7 +269,7 @@ static void test_three(void)
 	add(b, "y", 9, NULL);
 	add(c, "x", 201, NULL);
 	add(c, "x", 203, NULL);
-	list = compare_rows(sweeps, 3, 21, NULL);
+	list = compare_json(sweeps, 3);
 	is_int(cJSON_GetArraySize(list), 2, "all cells of all sweeps");
 	ok(cJSON_IsNull(row_at(list->child, "b")) &&
 		   fabs(cJSON_GetNumberValue(
@@ -252,14 +279,14 @@ static void test_three(void)
 				       "ratio")) -
 			2) < 1e-9,
 	   "the third is twice the first, the second lacks the cell");
-	ok(compare_shared(list), "a cell is shared");
+	ok(shared, "a cell is shared");
 	cJSON_Delete(list);
-	list = compare_rows(sweeps, 2, 21, NULL);
-	ok(!compare_shared(list), "of the first two none is");
+	list = compare_json(sweeps, 2);
+	ok(!shared, "of the first two none is");
 	cJSON_Delete(list);
 	/* ln 2 -+ t(1 degree of freedom, 12.7) * sqrt((1/101)^2 + (1/202)^2) */
 	sweeps[1] = c;
-	list = compare_rows(sweeps, 2, 21, NULL);
+	list = compare_json(sweeps, 2);
 	ok(fabs(number(list, 0, "ratio_low") - 1.737) < 0.002 &&
 		   fabs(number(list, 0, "ratio_high") - 2.303) < 0.002,
 	   "the ratio has an interval: %.4f to %.4f",
@@ -273,14 +300,18 @@ static void test_three(void)
 /* A page has a chart of each, and the cells' words as text. */
 static void test_html(void)
 {
-	cJSON *a = cJSON_CreateArray(), *b = cJSON_CreateArray(), *list;
+	cJSON *a = cJSON_CreateArray(), *b = cJSON_CreateArray();
+	owned(compare_cells_clear) struct compare_cells cells = { 0 };
+	struct report_rows rows[2];
+	const struct report_rows *const both[] = { &rows[0], &rows[1] };
 	const struct compare_sweep sweeps[] = {
-		{ { .sweep = 1, .name = "<first>", .client = "ann" }, a },
+		{ { .sweep = 1, .name = "<first>", .client = "ann" },
+		  &rows[0] },
 		{ { .sweep = 7,
 		    .name = "second",
 		    .client = "bob",
 		    .submitted_ms = 1000000000000 },
-		  b },
+		  &rows[1] },
 	};
 	struct buffer out;
 
@@ -291,8 +322,10 @@ static void test_html(void)
 		add(a, "m=<x> n=2", 100 + i, NULL);
 		add(b, "m=<x> n=2", 90 + i, NULL);
 	}
-	list = compare_two(a, b, 21, NULL);
-	ok(compare_html(list, sweeps, 2, &out, NULL) == 0,
+	rows[0] = rows_of_json(a);
+	rows[1] = rows_of_json(b);
+	ok(compare_rows(both, 2, 21, &cells, NULL) == 0 &&
+		   compare_html(&cells, sweeps, 2, &out, NULL) == 0,
 	   "a comparison is a page");
 	ok(strstr(out.data, "Throughput per device") &&
 		   strstr(out.data, "Ratio to the first sweep"),
@@ -311,7 +344,8 @@ static void test_html(void)
 	ok(strstr(out.data, "1.990 (") && strstr(out.data, ">slower<"),
 	   "ratios have their intervals in the table");
 	buffer_clear(&out);
-	cJSON_Delete(list);
+	report_rows_clear(&rows[0]);
+	report_rows_clear(&rows[1]);
 	cJSON_Delete(a);
 	cJSON_Delete(b);
 }

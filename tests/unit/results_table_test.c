@@ -2,6 +2,7 @@
  */
 #include "controller/cli/commands/results.h"
 #include "tests/tap.h"
+#include "tests/unit/report_rows.h"
 
 #include <string.h>
 
@@ -20,14 +21,14 @@ static void show(const char *json)
 {
 	static struct environment environment = { 0 };
 	struct cli cli = { .environment = &environment };
-	owned(cJSON_Delete) cJSON *rows = cJSON_Parse(json);
+	owned(report_rows_clear) struct report_rows rows = rows_of_text(json);
 	size_t size;
 
 	free(shown);
 	shown = NULL;
 	cli.out = open_memstream(&shown, &size);
 	cli.err = cli.out;
-	ok(rows && results_table(&cli, rows, NULL) == 0, "a table is printed");
+	ok(results_table(&cli, &rows, NULL) == 0, "a table is printed");
 	fclose(cli.out);
 }
 

@@ -5,7 +5,6 @@
 #include "controller/cli/run/session.h"
 #include "controller/report/compare.h"
 #include "controller/report/labels.h"
-#include "controller/results/json_object.h"
 #include "protocol/base/program.h"
 
 #include <math.h>
@@ -19,58 +18,58 @@ struct compare_options {
 };
 
 /* "2068 ± 12 n=3"; the number of runs is left out if it is 1. */
-static void side_cell(struct table *table, const cJSON *side)
+static void side_cell(struct table *table, const struct compare_side *side)
 {
-	double rate = row_double(side, "rate"), n = row_double(side, "n");
-	double spread = row_double(side, "spread");
-	int decimals = rate >= 1000 ? 0 : rate >= 10 ? 1 : 3;
 	char spreads[40] = "", runs[40] = "";
+	int decimals;
 
-	if (!cJSON_IsObject(side)) {
+	if (!side) {
 		table_cell(table, FAINT, "missing");
 		return;
 	}
-	if (!isfinite(rate)) {
+	if (!isfinite(side->rate)) {
 		table_cell(table, FAINT, "no result");
 		return;
 	}
-	if (isfinite(spread))
-		snprintf(spreads, sizeof(spreads), " ± %.*f", decimals, spread);
-	if (n > 1)
-		snprintf(runs, sizeof(runs), " n=%.0f", n);
-	table_cell(table, PLAIN, "%.*f%s%s", decimals, rate, spreads, runs);
+	decimals = side->rate >= 1000 ? 0 : side->rate >= 10 ? 1 : 3;
+	if (isfinite(side->spread))
+		snprintf(spreads, sizeof(spreads), " ± %.*f", decimals,
+			 side->spread);
+	if (side->n > 1)
+		snprintf(runs, sizeof(runs), " n=%u", side->n);
+	table_cell(table, PLAIN, "%.*f%s%s", decimals, side->rate, spreads,
+		   runs);
 }
 
-static void verdict_cell(struct table *table, const cJSON *cell)
+static void verdict_cell(struct table *table,
+			 const struct compare_difference *difference)
 {
-	const cJSON *significant = row_at(cell, "significant");
-	double ratio = row_double(cell, "ratio");
+	bool faster = difference->ratio > 1;
 
-	if (!cJSON_IsBool(significant))
+	if (difference->significant == TRUTH_UNKNOWN)
 		table_cell(table, FAINT, "-");
-	else if (cJSON_IsFalse(significant))
+	else if (difference->significant == TRUTH_NO)
 		table_text(table, "same");
 	else
-		table_cell(table, ratio > 1 ? GREEN : RED,
-			   ratio > 1 ? "faster" : "slower");
+		table_cell(table, faster ? GREEN : RED,
+			   faster ? "faster" : "slower");
 }
 
 /* "0.12 (0.50)": the mean, and the largest. */
-static void loss_cell(struct table *table, const cJSON *cell)
+static void loss_cell(struct table *table, const struct compare_loss *loss)
 {
-	if (isfinite(row_double(cell, "loss.steps")))
-		table_cell(table, PLAIN, "%.2f (%.2f)",
-			   row_double(cell, "loss.mean_percent"),
-			   row_double(cell, "loss.largest_percent"));
+	if (loss)
+		table_cell(table, PLAIN, "%.2f (%.2f)", loss->mean_percent,
+			   loss->largest_percent);
 	else
 		table_cell(table, FAINT, "-");
 }
 
-static void ratio_cell(struct table *table, const cJSON *difference)
+static void ratio_cell(struct table *table,
+		       const struct compare_difference *difference)
 {
-	double ratio = row_double(difference, "ratio");
-	double low = row_double(difference, "ratio_low");
-	double high = row_double(difference, "ratio_high");
+	double ratio = difference->ratio;
+	double low = difference->ratio_low, high = difference->ratio_high;
 	int decimals = high - low < 0.1 ? 3 : 2;
 
 	if (isfinite(low))
@@ -92,11 +91,11 @@ static void print_common(struct cli *cli, const struct labels *labels)
 }
 
 static void name_cell(struct table *table, const struct labels *labels,
-		      const cJSON *cell)
+		      const struct compare_cell *cell)
 {
 	char label[LABEL_SIZE];
 
-	table_text(table, labels_brief(labels, cell, label));
+	table_text(table, labels_brief(labels, cell->cell, 0, label));
 }
 
 static void comparison_explain(struct cli *cli)
@@ -108,7 +107,7 @@ static void comparison_explain(struct cli *cli)
 }
 
 /* Two sweeps: a line for each cell. */
-static int print_two(struct cli *cli, const cJSON *cells,
+static int print_two(struct cli *cli, const struct compare_cells *cells,
 		     const struct labels *labels, struct error *err)
 {
 	char titles[2][64];
@@ -120,37 +119,37 @@ static int print_two(struct cli *cli, const cJSON *cells,
 	const char *const droppable[] = { "LOSS %", "VERDICT", titles[1],
 					  titles[0], NULL };
 	owned(table_clear) struct table table = { .columns = columns };
-	const cJSON *cell;
 
 	for (size_t i = 0; i < 2; i++)
 		snprintf(titles[i], sizeof(titles[i]), "TOKEN/P/S %.32s",
 			 cli->args[i]);
-	cJSON_ArrayForEach(cell, cells)
-	{
+	for (size_t i = 0; i < cells->count; i++) {
+		const struct compare_cell *cell = &cells->items[i];
+
 		name_cell(&table, labels, cell);
-		side_cell(&table, row_at(cell, "a"));
-		side_cell(&table, row_at(cell, "b"));
-		ratio_cell(&table, cell);
-		verdict_cell(&table, cell);
-		loss_cell(&table, cell);
+		side_cell(&table, cell->a);
+		side_cell(&table, cell->second.b);
+		ratio_cell(&table, &cell->second);
+		verdict_cell(&table, &cell->second);
+		loss_cell(&table, cell->second.loss);
 	}
 	return cli_print_table(cli, "", &table, droppable, err);
 }
 
 /* The cell of a later sweep, compared with the first sweep. */
 static void difference_row(struct table *table, const char *sweep,
-			   const cJSON *difference)
+			   const struct compare_difference *difference)
 {
 	table_text(table, "");
 	table_text(table, sweep);
-	side_cell(table, row_at(difference, "b"));
+	side_cell(table, difference->b);
 	ratio_cell(table, difference);
 	verdict_cell(table, difference);
-	loss_cell(table, difference);
+	loss_cell(table, difference->loss);
 }
 
 /* Three or more sweeps: a line for each cell and sweep. */
-static int print_more(struct cli *cli, const cJSON *cells,
+static int print_more(struct cli *cli, const struct compare_cells *cells,
 		      const struct labels *labels, struct error *err)
 {
 	static const struct column columns[] = {
@@ -161,32 +160,30 @@ static int print_more(struct cli *cli, const cJSON *cells,
 	static const char *const droppable[] = { "LOSS %", "VERDICT",
 						 "TOKEN/P/S", NULL };
 	owned(table_clear) struct table table = { .columns = columns };
-	const cJSON *cell, *other;
 
-	cJSON_ArrayForEach(cell, cells)
-	{
-		size_t sweep = 2;
+	for (size_t i = 0; i < cells->count; i++) {
+		const struct compare_cell *cell = &cells->items[i];
 
 		name_cell(&table, labels, cell);
 		table_text(&table, cli->args[0]);
-		side_cell(&table, row_at(cell, "a"));
-		for (int i = 0; i < 3; i++)
+		side_cell(&table, cell->a);
+		for (int c = 0; c < 3; c++)
 			table_text(&table, "");
-		difference_row(&table, cli->args[1], cell);
-		cJSON_ArrayForEach(other, row_at(cell, "more"))
-		{
-			difference_row(&table, cli->args[sweep++], other);
-		}
+		for (size_t sweep = 1; sweep < cli->arg_count; sweep++)
+			difference_row(&table, cli->args[sweep],
+				       compare_with(cell, sweep));
 	}
 	return cli_print_table(cli, "", &table, droppable, err);
 }
 
-static int print_text(struct cli *cli, const cJSON *cells, struct error *err)
+static int print_text(struct cli *cli, const struct compare_cells *cells,
+		      struct error *err)
 {
 	struct labels labels;
 	int rc;
 
-	labels_find(cells, &labels);
+	labels_find(&cells->items->cell, sizeof(*cells->items), cells->count,
+		    &labels);
 	print_common(cli, &labels);
 	rc = cli->arg_count == 2 ? print_two(cli, cells, &labels, err)
 				 : print_more(cli, cells, &labels, err);
@@ -198,19 +195,19 @@ static int print_text(struct cli *cli, const cJSON *cells, struct error *err)
 struct sweeps {
 	struct compare_sweep of[COMPARE_SWEEPS_MAX];
 	struct results_about about[COMPARE_SWEEPS_MAX];
-	cJSON *rows[COMPARE_SWEEPS_MAX];
+	struct report_rows rows[COMPARE_SWEEPS_MAX];
 };
 
 static void sweeps_clear(struct sweeps *sweeps)
 {
 	for (size_t i = 0; i < COMPARE_SWEEPS_MAX; i++) {
-		cJSON_Delete(sweeps->rows[i]);
+		report_rows_clear(&sweeps->rows[i]);
 		results_about_clear(&sweeps->about[i]);
 	}
 }
 OWNED_VALUE(struct sweeps, sweeps_clear)
 
-static int print_html(struct cli *cli, const cJSON *cells,
+static int print_html(struct cli *cli, const struct compare_cells *cells,
 		      struct sweeps *sweeps, struct error *err)
 {
 	owned(buffer_clear) struct buffer page;
@@ -219,7 +216,7 @@ static int print_html(struct cli *cli, const cJSON *cells,
 	for (size_t i = 0; i < cli->arg_count; i++)
 		sweeps->of[i] = (struct compare_sweep){
 			.about = sweeps->about[i].about,
-			.rows = sweeps->rows[i],
+			.rows = &sweeps->rows[i],
 		};
 	if (compare_html(cells, sweeps->of, cli->arg_count, &page, err) < 0)
 		return -1;
@@ -250,26 +247,30 @@ static int sweeps_fetch(struct cli *cli, struct sweeps *sweeps,
 static int compare_command(struct cli *cli, struct error *err)
 {
 	owned(sweeps_clear) struct sweeps sweeps = { 0 };
-	owned(cJSON_Delete) cJSON *cells = NULL;
+	owned(compare_cells_clear) struct compare_cells cells = { 0 };
+	const struct report_rows *rows[COMPARE_SWEEPS_MAX];
 	const struct compare_options *given = cli->given;
 	uint64_t from = given->from_step;
 	int rc;
 
 	if (sweeps_fetch(cli, &sweeps, err) < 0)
 		return -1;
-	cells = compare_rows((const cJSON *const *)sweeps.rows, cli->arg_count,
-			     from == OPTION_NONE ? FROM_STEP : from, err);
-	if (!cells)
+	for (size_t i = 0; i < cli->arg_count; i++)
+		rows[i] = &sweeps.rows[i];
+	if (compare_rows(rows, cli->arg_count,
+			 from == OPTION_NONE ? FROM_STEP : from, &cells,
+			 err) < 0)
 		return -1;
 	if (cli_format(cli, "json"))
-		rc = cli_print_json(cli, cells, err);
+		rc = cli_print_structs(cli, &compare_cell_schema, cells.items,
+				       cells.count, err);
 	else if (cli_format(cli, "html"))
-		rc = print_html(cli, cells, &sweeps, err);
+		rc = print_html(cli, &cells, &sweeps, err);
 	else
-		rc = print_text(cli, cells, err);
+		rc = print_text(cli, &cells, err);
 	if (rc < 0)
 		return -1;
-	if (compare_shared(cells))
+	if (compare_shared(&cells))
 		return EXIT_GOOD;
 	cli_say(cli, "sweep %s has no cell in common with %s", cli->args[0],
 		cli->arg_count == 2 ? "the other" : "any other");

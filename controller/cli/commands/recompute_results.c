@@ -272,39 +272,64 @@ static void tell_differences(struct cli *cli, double job, const cJSON *list)
 			cJSON_GetArraySize(list) - TOLD_MAX);
 }
 
+/* The result that the row is to have; NULL: it keeps its own. */
+static int recompute_row(struct recompute_results *reread, struct cli *cli,
+			 const cJSON *row, cJSON **result, bool *differs,
+			 struct error *err)
+{
+	owned(cJSON_Delete) cJSON *list = NULL;
+	struct error why = { 0 };
+	char rules[65];
+
+	*result = recompute_results_result(reread, row, rules, &why);
+	if (!*result && (why.code == ENOTCONN || why.code == ETIMEDOUT ||
+			 why.code == EINTR || why.code == ENOMEM))
+		return error_set(err, why.code, "%s", why.text);
+	if (!*result) {
+		cli_say(cli, "job %.0f keeps its stored result: %s",
+			row_double(row, "job"), why.text);
+		return 0;
+	}
+	list = recompute_compare(row_at(row, "result"), *result, err);
+	if (!list || recompute_explain(list, row, *result, rules, err) < 0)
+		return -1;
+	*differs = list->child != NULL;
+	tell_differences(cli, row_double(row, "job"), list);
+	return 0;
+}
+
+static int result_replace(struct report_row *row, const cJSON *result,
+			  struct error *err)
+{
+	struct result made;
+
+	if (codec_from_other(&result_schema, result, &made, err) < 0)
+		return -1;
+	codec_clear(&result_schema, row->info.result);
+	*row->info.result = made;
+	return 0;
+}
+
 int recompute_results_rows(struct recompute_results *reread, struct cli *cli,
-			   cJSON *rows, struct error *err)
+			   struct report_rows *rows, struct error *err)
 {
 	unsigned differ = 0, count = 0;
-	cJSON *row;
 
-	cJSON_ArrayForEach(row, rows)
-	{
-		owned(cJSON_Delete) cJSON *result = NULL, *list = NULL;
-		const cJSON *stored = row_at(row, "result");
-		struct error why = { 0 };
-		char rules[65];
+	for (size_t i = 0; i < rows->count; i++) {
+		owned(cJSON_Delete) cJSON *row = NULL, *result = NULL;
+		struct report_row *of = &rows->items[i];
+		bool differs = false;
 
-		if (!cJSON_IsObject(stored))
+		if (!of->info.result)
 			continue;
-		result = recompute_results_result(reread, row, rules, &why);
-		if (!result && (why.code == ENOTCONN || why.code == ETIMEDOUT ||
-				why.code == EINTR || why.code == ENOMEM))
-			return error_set(err, why.code, "%s", why.text);
-		if (!result) {
-			cli_say(cli, "job %.0f keeps its stored result: %s",
-				row_double(row, "job"), why.text);
-			continue;
-		}
-		list = recompute_compare(stored, result, err);
-		if (!list ||
-		    recompute_explain(list, row, result, rules, err) < 0)
+		row = codec_object(&result_info_schema, &of->info, err);
+		if (!row ||
+		    recompute_row(reread, cli, row, &result, &differs, err) <
+			    0 ||
+		    (result && result_replace(of, result, err) < 0))
 			return -1;
-		count++;
-		differ += list->child != NULL;
-		tell_differences(cli, row_double(row, "job"), list);
-		cJSON_ReplaceItemInObjectCaseSensitive(row, "result",
-						       take(result));
+		count += result != NULL;
+		differ += differs;
 	}
 	cli_say(cli, "%u results recomputed, %u differ from the stored results",
 		count, differ);

@@ -6,6 +6,7 @@
 #include "controller/catalog/catalog.h"
 #include "controller/cli/cli.h"
 #include "controller/cli/commands/streams.h"
+#include "controller/report/row.h"
 #include "controller/results/extract.h"
 
 struct recompute_results_rules;
@@ -43,6 +44,6 @@ cJSON *recompute_results_result(struct recompute_results *reread,
  * message.
  */
 int recompute_results_rows(struct recompute_results *reread, struct cli *cli,
-			   cJSON *rows, struct error *err);
+			   struct report_rows *rows, struct error *err);
 
 #endif

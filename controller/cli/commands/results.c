@@ -3,7 +3,6 @@
 #include "controller/cli/commands/results.h"
 #include "controller/cli/command.h"
 #include "controller/cli/commands/recompute_results.h"
-#include "controller/cli/commands/rows.h"
 #include "controller/view/render.h"
 #include "controller/report/anomalies.h"
 #include "controller/report/columns.h"
@@ -11,8 +10,8 @@
 #include "controller/report/labels.h"
 #include "controller/report/reference.h"
 #include "controller/report/report.h"
-#include "controller/report/row.h"
 #include "controller/report/suspects.h"
+#include "controller/results/json_object.h"
 #include "protocol/base/utf8.h"
 #include "protocol/message/reply_jobs.h"
 #include "protocol/message/reply_sweeps.h"
@@ -34,8 +33,9 @@ static enum language language_of(const struct results_form *form)
 	return LANGUAGE_EN;
 }
 
-int results_format(const cJSON *rows, const struct results_form *form,
-		   struct buffer *out, struct error *err)
+int results_format(const struct report_rows *rows,
+		   const struct results_form *form, struct buffer *out,
+		   struct error *err)
 {
 	const char *format = form->format ? form->format : "markdown";
 	enum language language = language_of(form);
@@ -53,18 +53,11 @@ int results_format(const cJSON *rows, const struct results_form *form,
 			       : report_markdown(rows, out, err);
 }
 
-static uint64_t job_at(const struct rows *results, size_t at)
-{
-	return ((const struct result_info *)rows_at(results, at))->job;
-}
-
 /* Add to the rows of a sweep their curves. */
 static int curves_add(struct client *client, uint64_t sweep,
-		      const struct rows *results, cJSON *rows,
-		      struct error *err)
+		      struct report_rows *rows, struct error *err)
 {
 	owned(rows_clear) struct rows curves = { 0 };
-	cJSON *row = rows->child;
 	size_t at = 0;
 
 	if (client_rows(client, QUERY_SERIES, sweep, "job", &curves, err) < 0)
@@ -73,28 +66,28 @@ static int curves_add(struct client *client, uint64_t sweep,
 	for (size_t i = 0; i < curves.count; i++) {
 		struct series_info *of = (void *)rows_at(&curves, i);
 
-		for (; at < results->count && job_at(results, at) < of->job;
-		     at++)
-			row = row->next;
-		if (at < results->count && job_at(results, at) == of->job &&
-		    of->series)
-			cJSON_AddItemToObject(row, "series", take(of->series));
+		while (at < rows->count && rows->items[at].info.job < of->job)
+			at++;
+		if (at < rows->count && rows->items[at].info.job == of->job)
+			rows->items[at].series = take(of->series);
 	}
 	return 0;
 }
 
 /* The baseline of the losses that the sweep names; NULL: none. */
-static const cJSON *baseline(const struct rows *results)
+static const cJSON *baseline(const struct report_rows *rows)
 {
-	const cJSON *align = NULL;
+	ROWS_EACH(row, rows)
+	{
+		const cJSON *align =
+			row->info.setup
+				? row_at(row->info.setup->about, "align")
+				: NULL;
 
-	for (size_t i = 0; !align && i < results->count; i++) {
-		const struct result_info *row = rows_at(results, i);
-
-		align = row_at(row->setup ? row->setup->about : NULL, "align");
-		align = cJSON_IsObject(align) ? align : NULL;
+		if (cJSON_IsObject(align))
+			return align;
 	}
-	return align;
+	return NULL;
 }
 
 int results_of_job(struct client *client, enum query_kind what, uint64_t job,
@@ -130,8 +123,8 @@ static int job_curves(struct client *client, uint64_t job, cJSON **series,
 }
 
 /* Compare the losses with the baseline: a job, or cells of the sweep. */
-static int align(struct client *client, const cJSON *with, cJSON *rows,
-		 struct error *err)
+static int align(struct client *client, const cJSON *with,
+		 struct report_rows *rows, struct error *err)
 {
 	owned(cJSON_Delete) cJSON *series = NULL;
 	const cJSON *job = row_at(with, "job");
@@ -143,30 +136,25 @@ static int align(struct client *client, const cJSON *with, cJSON *rows,
 }
 
 int results_fetch(struct client *client, uint64_t sweep, bool curves,
-		  cJSON **rows, struct error *err)
+		  struct report_rows *rows, struct error *err)
 {
-	owned(rows_clear) struct rows results = { 0 };
-	owned(cJSON_Delete) cJSON *list = NULL;
+	owned(rows_clear) struct rows infos = { 0 };
+	owned(report_rows_clear) struct report_rows made = { 0 };
 	const cJSON *with;
-	cJSON *row;
 
-	if (client_rows(client, QUERY_RESULTS, sweep, "job", &results, err) < 0)
+	if (client_rows(client, QUERY_RESULTS, sweep, "job", &infos, err) < 0 ||
+	    report_rows_make(&made, (void *)infos.items, infos.count, err) < 0)
 		return -1;
-	list = rows_json(&results, err);
-	with = baseline(&results);
-	if (!list ||
-	    ((curves || with) &&
-	     curves_add(client, sweep, &results, list, err) < 0) ||
-	    (with && align(client, with, list, err) < 0))
+	with = baseline(&made);
+	if (((curves || with) && curves_add(client, sweep, &made, err) < 0) ||
+	    (with && align(client, with, &made, err) < 0))
 		return -1;
-	cJSON_ArrayForEach(row, list)
-	{
-		if (!curves)
-			cJSON_DeleteItemFromObjectCaseSensitive(row, "series");
-	}
-	if (rows_gather(list, err) < 0 || anomalies_add(list, err) < 0)
+	for (size_t i = 0; !curves && i < made.count; i++)
+		cJSON_Delete(take(made.items[i].series));
+	if (rows_gather(&made, err) < 0 || anomalies_add(&made, err) < 0)
 		return -1;
-	*rows = take(list);
+	*rows = made;
+	made = (struct report_rows){ 0 };
 	return 0;
 }
 
@@ -208,18 +196,18 @@ void results_about_clear(struct results_about *about)
 	*about = (struct results_about){ 0 };
 }
 
-static int add_tail(struct client *client, cJSON *row, struct error *err)
+static int add_tail(struct client *client, struct report_row *row,
+		    struct error *err)
 {
 	owned(answer_clear) struct answer answer = { 0 };
-	const char *stream = row_text(row, "reason.stream");
+	const char *stream = row->info.reason ? row->info.reason->stream : NULL;
 	struct message_log_read read = {
-		.job = (uint64_t)number_at(row, "job"),
+		.job = row->info.job,
 		.stream = (char *)(stream ? stream : "rank-0"),
 		.tail_lines = TAIL_LINES,
 	};
 	struct error refused = { 0 };
 	const char *from;
-	char *text;
 	size_t size;
 
 	if (client_call(client, MESSAGE_LOG_READ, &read, &answer, &refused) <
@@ -234,31 +222,24 @@ static int add_tail(struct client *client, cJSON *row, struct error *err)
 	if (!size)
 		return 0;
 	from = (const char *)answer.payload + answer.size - size;
-	text = strndup(from, size);
-	if (!text || !cJSON_AddStringToObject(row, "tail", text)) {
-		free(text);
-		return error_nomem(err, "report");
-	}
-	free(text);
-	return 0;
+	row->tail = strndup(from, size);
+	return row->tail ? 0 : error_nomem(err, "report");
 }
 
-int results_add_tails(struct client *client, cJSON *rows, struct error *err)
+int results_add_tails(struct client *client, struct report_rows *rows,
+		      struct error *err)
 {
 	size_t count = 0;
-	cJSON *row;
 
-	cJSON_ArrayForEach(row, rows)
-	{
-		if (row_text(row, "failure") && !row_completed(row) &&
-		    count++ < TAIL_JOBS && add_tail(client, row, err) < 0)
+	for (size_t i = 0; i < rows->count; i++)
+		if (row_failed(&rows->items[i]) && count++ < TAIL_JOBS &&
+		    add_tail(client, &rows->items[i], err) < 0)
 			return -1;
-	}
 	return 0;
 }
 
-static int recompute(struct cli *cli, struct client *client, cJSON *rows,
-		     struct error *err)
+static int recompute(struct cli *cli, struct client *client,
+		     struct report_rows *rows, struct error *err)
 {
 	owned(recompute_results_clear) struct recompute_results reread = {
 		.catalog = cli_catalog(cli, err),
@@ -275,18 +256,17 @@ static int recompute(struct cli *cli, struct client *client, cJSON *rows,
 /* On a terminal. */
 
 /* The model, vendor, ... of the rows, and the words that all rows share. */
-static void print_head(struct cli *cli, const cJSON *rows,
+static void print_head(struct cli *cli, const struct report_rows *rows,
 		       const struct labels *labels)
 {
 	char words[LABEL_SIZE], clean[LABEL_SIZE];
+	const struct report_figure *figure;
 	bool any = false;
 
-	for (size_t i = 0; label_subjects[i].name; i++) {
-		labels_values(rows, label_subjects[i].path, words);
-		if (!*words)
+	for (size_t i = 0; (figure = figure_used(AS_SUBJECT, i)); i++) {
+		if (!*labels_values(rows, &figure->member, words))
 			continue;
-		fprintf(cli->out, "%s%s %s", any ? ", " : "",
-			label_subjects[i].name,
+		fprintf(cli->out, "%s%s %s", any ? ", " : "", figure->label,
 			escape(words, clean, sizeof(clean)));
 		any = true;
 	}
@@ -301,15 +281,15 @@ static void print_head(struct cli *cli, const cJSON *rows,
 /* A cell is named by the words in which the rows differ, in brief if that takes
  * more than half of the terminal.
  */
-static bool wants_brief(const cJSON *rows, const struct labels *labels,
-			size_t width)
+static bool wants_brief(const struct report_rows *rows,
+			const struct labels *labels, size_t width)
 {
 	char label[LABEL_SIZE];
-	const cJSON *row;
 
-	cJSON_ArrayForEach(row, rows)
+	ROWS_EACH(row, rows)
 	{
-		if (utf8_width(labels_row(labels, row, label)) > width / 2)
+		if (utf8_width(labels_row(labels, row->info.cell,
+					  row->info.repeat, label)) > width / 2)
 			return true;
 	}
 	return false;
@@ -317,13 +297,15 @@ static bool wants_brief(const cJSON *rows, const struct labels *labels,
 
 static void shown_row_add(struct table *table, const struct columns *columns,
 			  const struct labels *labels, bool brief,
-			  const cJSON *row)
+			  const struct report_row *row)
 {
-	enum job_state state = job_state_from(row_text(row, "state"));
+	enum job_state state = job_state_from(row->info.state);
 	char text[COLUMN_TEXT], label[LABEL_SIZE];
 
-	table_text(table, brief ? labels_brief(labels, row, label)
-				: labels_row(labels, row, label));
+	table_text(table, brief ? labels_brief(labels, row->info.cell,
+					       row->info.repeat, label)
+				: labels_row(labels, row->info.cell,
+					     row->info.repeat, label));
 	for (size_t c = 1; c < columns->count; c++)
 		table_cell(table,
 			   c + 1 == columns->count ? colour_of_job(state)
@@ -331,27 +313,7 @@ static void shown_row_add(struct table *table, const struct columns *columns,
 			   "%s", column_text(columns, c, row, text));
 }
 
-/* The columns that may be left out, the least important first: those below,
- * then the metrics of the framework.
- */
-static void find_droppable(const struct columns *columns,
-			   const char *titles[2 * COLUMNS_MAX])
-{
-	static const char *const first[] = {
-		"wall time (s)",  "HFU (%)",      "nodes",
-		"step time (ms)", "J/token",      "loss difference (%)",
-		"devices",        "memory (MiB)", "loss",
-	};
-	size_t count = sizeof(first) / sizeof(first[0]);
-
-	memcpy(titles, first, sizeof(first));
-	for (size_t c = columns->count; c-- > 1;)
-		if (columns->metrics[c])
-			titles[count++] = columns->metrics[c];
-	titles[count] = NULL;
-}
-
-static int shown_rows_print(struct cli *cli, const cJSON *rows,
+static int shown_rows_print(struct cli *cli, const struct report_rows *rows,
 			    const struct labels *labels, struct error *err)
 {
 	size_t width = cli_out_width(cli) ? cli_out_width(cli) : WIDTH_DEFAULT;
@@ -359,42 +321,40 @@ static int shown_rows_print(struct cli *cli, const cJSON *rows,
 	const char *droppable[2 * COLUMNS_MAX];
 	struct columns columns;
 	owned(table_clear) struct table table = { .columns = columns.heads };
-	const cJSON *row;
 
 	columns_choose(rows, true, &columns);
-	cJSON_ArrayForEach(row, rows)
+	ROWS_EACH(row, rows)
 	{
 		shown_row_add(&table, &columns, labels, brief, row);
 	}
-	find_droppable(&columns, droppable);
+	columns_droppable(&columns, droppable);
 	table_narrow(&table, width, width / 2, droppable);
 	return cli_print_table(cli, "", &table, NULL, err);
 }
 
 /* Why rows have no result. */
-static void print_failures(struct cli *cli, const cJSON *rows,
+static void print_failures(struct cli *cli, const struct report_rows *rows,
 			   const struct labels *labels)
 {
 	char reason[ROW_NOTE_BYTES], label[LABEL_SIZE], clean[1000];
 	bool any = false;
-	const cJSON *row;
 
-	cJSON_ArrayForEach(row, rows)
+	ROWS_EACH(row, rows)
 	{
 		if (!row_reason(row, reason))
 			continue;
-		fprintf(cli->out, "%s  job %.0f, ",
+		fprintf(cli->out, "%s  job %llu, ",
 			any ? "" : "\nwithout a result:\n",
-			row_double(row, "job"));
+			(unsigned long long)row->info.job);
 		any = true;
-		labels_row(labels, row, label);
+		labels_row(labels, row->info.cell, row->info.repeat, label);
 		fprintf(cli->out, "%s: ", escape(label, clean, sizeof(clean)));
 		fprintf(cli->out, "%s\n", escape(reason, clean, sizeof(clean)));
 	}
 }
 
 /* Which results are suspect, and why. */
-static int print_suspects(struct cli *cli, const cJSON *rows,
+static int print_suspects(struct cli *cli, const struct report_rows *rows,
 			  const struct labels *labels, struct error *err)
 {
 	owned(suspects_clear) struct suspects suspects = { 0 };
@@ -409,7 +369,9 @@ static int print_suspects(struct cli *cli, const cJSON *rows,
 			suspect_jobs(suspect, who));
 		if (suspect->count == 1)
 			fprintf(cli->out, ", %s",
-				escape(labels_row(labels, suspect->rows->row,
+				escape(labels_row(labels,
+						  suspect->rows[0]->info.cell,
+						  suspect->rows[0]->info.repeat,
 						  label),
 				       clean, sizeof(clean)));
 		fprintf(cli->out, ": %s\n",
@@ -418,17 +380,16 @@ static int print_suspects(struct cli *cli, const cJSON *rows,
 	return 0;
 }
 
-int results_table(struct cli *cli, const cJSON *rows, struct error *err)
+int results_table(struct cli *cli, const struct report_rows *rows,
+		  struct error *err)
 {
 	struct labels labels;
 
-	if (rows_check(rows, err) < 0)
-		return -1;
-	if (!rows->child) {
+	if (!rows->count) {
 		cli_say(cli, "no jobs");
 		return 0;
 	}
-	labels_find(rows, &labels);
+	labels_find_rows(rows, &labels);
 	print_head(cli, rows, &labels);
 	if (shown_rows_print(cli, rows, &labels, err) < 0)
 		return -1;
@@ -442,7 +403,7 @@ static bool is_for_terminal(const struct cli *cli,
 	return cli->out_terminal && !form->format && !form->reference;
 }
 
-int results_show(struct cli *cli, const cJSON *rows,
+int results_show(struct cli *cli, const struct report_rows *rows,
 		 const struct results_form *form, struct error *err)
 {
 	owned(buffer_clear) struct buffer text;
@@ -460,16 +421,16 @@ int results_print(struct cli *cli, struct client *client, uint64_t sweep,
 		  const struct results_form *form, struct error *err)
 {
 	owned(results_about_clear) struct results_about about = { 0 };
-	owned(cJSON_Delete) cJSON *rows = NULL;
+	owned(report_rows_clear) struct report_rows rows = { 0 };
 	struct results_form full = *form;
 	bool html = form->format && !strcmp(form->format, "html");
 
 	if (results_fetch(client, sweep, html, &rows, err) < 0 ||
-	    (form->recompute && recompute(cli, client, rows, err) < 0) ||
-	    (html && results_add_tails(client, rows, err) < 0) ||
+	    (form->recompute && recompute(cli, client, &rows, err) < 0) ||
+	    (html && results_add_tails(client, &rows, err) < 0) ||
 	    (!is_for_terminal(cli, form) &&
 	     results_about_read(&about, client, sweep, html, err) < 0))
 		return -1;
 	full.about = &about.about;
-	return results_show(cli, rows, &full, err);
+	return results_show(cli, &rows, &full, err);
 }

@@ -8,12 +8,11 @@
 
 #define RESULTS_MAX 268435456 /* bytes of a table */
 
-/* Fetch the rows (controller/report/report.h), with their alignment if the
- * sweep names a baseline, and with `curves` also their series. The caller
- * deletes them.
+/* Fetch the rows, with their alignment if the sweep names a baseline, and with
+ * `curves` also their series. The caller clears them.
  */
 int results_fetch(struct client *client, uint64_t sweep, bool curves,
-		  cJSON **rows, struct error *err);
+		  struct report_rows *rows, struct error *err);
 
 /* Query the rows of a job's sweep (QUERY_RESULTS, QUERY_SERIES) from this job
  * on, at most one.
@@ -36,10 +35,11 @@ int results_about_read(struct results_about *about, struct client *client,
 void results_about_clear(struct results_about *about);
 OWNED_VALUE(struct results_about, results_about_clear)
 
-/* Add to each failed row the last lines ("tail" in report.h) of the stream that
+/* Add to each failed row the last lines (its tail) of the stream that
  * its reason names, else of its first rank. Missing logs are skipped.
  */
-int results_add_tails(struct client *client, cJSON *rows, struct error *err);
+int results_add_tails(struct client *client, struct report_rows *rows,
+		      struct error *err);
 
 /* The form of the report. Texts are borrowed; NULL: the default. */
 struct results_form {
@@ -51,18 +51,20 @@ struct results_form {
 };
 
 /* Append the report to *out. */
-int results_format(const cJSON *rows, const struct results_form *form,
-		   struct buffer *out, struct error *err);
+int results_format(const struct report_rows *rows,
+		   const struct results_form *form, struct buffer *out,
+		   struct error *err);
 
 /* Print rows for a terminal, in its width; if that is unknown, 80 columns. The
  * words that all rows share are printed once, above the table; cells are named
  * by the keys in which the rows differ. Columns that do not fit are left out,
  * the least important first, and named below the table.
  */
-int results_table(struct cli *cli, const cJSON *rows, struct error *err);
+int results_table(struct cli *cli, const struct report_rows *rows,
+		  struct error *err);
 
 /* Print rows: without a format, a terminal gets results_table(). */
-int results_show(struct cli *cli, const cJSON *rows,
+int results_show(struct cli *cli, const struct report_rows *rows,
 		 const struct results_form *form, struct error *err);
 
 /* Fetch and print the rows; HTML pages include curves. */

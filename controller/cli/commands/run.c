@@ -374,8 +374,8 @@ static int follow_sweep(struct run *run, struct error *err)
 }
 
 static int write_report(struct run *run, const struct results_about *about,
-			const cJSON *rows, const char *format, const char *file,
-			struct error *err)
+			const struct report_rows *rows, const char *format,
+			const char *file, struct error *err)
 {
 	owned(buffer_clear) struct buffer text;
 	struct results_form form = { .format = format, .about = &about->about };
@@ -422,8 +422,8 @@ static int fetch_files(struct run *run, struct error *err)
 
 static int run_report(struct run *run, struct error *err)
 {
-	owned(cJSON_Delete) cJSON *rows = NULL;
-	owned(cJSON_Delete) cJSON *curves = NULL; /* for the page alone */
+	owned(report_rows_clear) struct report_rows rows = { 0 };
+	owned(report_rows_clear) struct report_rows curves = { 0 }; /* page */
 	owned(results_about_clear) struct results_about about = { 0 };
 	struct results_form form = { .format = run->cli->options->format,
 				     .about = &about.about };
@@ -432,13 +432,16 @@ static int run_report(struct run *run, struct error *err)
 	    results_fetch(run->client, run->sweep, true, &curves, err) < 0 ||
 	    results_about_read(&about, run->client, run->sweep, true, err) <
 		    0 ||
-	    results_add_tails(run->client, curves, err) < 0 ||
-	    write_report(run, &about, rows, "markdown", "report.md", err) < 0 ||
-	    write_report(run, &about, rows, "csv", "report.csv", err) < 0 ||
-	    write_report(run, &about, rows, "json", "report.json", err) < 0 ||
-	    write_report(run, &about, curves, "html", "report.html", err) < 0 ||
-	    results_show(run->cli, cli_format(run->cli, "html") ? curves : rows,
-			 &form, err) < 0)
+	    results_add_tails(run->client, &curves, err) < 0 ||
+	    write_report(run, &about, &rows, "markdown", "report.md", err) <
+		    0 ||
+	    write_report(run, &about, &rows, "csv", "report.csv", err) < 0 ||
+	    write_report(run, &about, &rows, "json", "report.json", err) < 0 ||
+	    write_report(run, &about, &curves, "html", "report.html", err) <
+		    0 ||
+	    results_show(run->cli,
+			 cli_format(run->cli, "html") ? &curves : &rows, &form,
+			 err) < 0)
 		return -1;
 	fflush(run->cli->out);
 	cli_say(run->cli,

@@ -4,7 +4,6 @@
 #include "controller/cli/commands/results.h"
 #include "controller/cli/run/session.h"
 #include "controller/report/trend.h"
-#include "controller/results/json_object.h"
 #include "protocol/base/program.h"
 #include "protocol/message/reply_sweeps.h"
 
@@ -28,7 +27,7 @@ struct read_sweeps {
 static void read_sweeps_clear(struct read_sweeps *sweeps)
 {
 	for (size_t i = 0; i < sweeps->count; i++)
-		cJSON_Delete((cJSON *)sweeps->items[i].rows);
+		report_rows_clear(&sweeps->items[i].rows);
 	free(sweeps->items);
 	rows_clear(&sweeps->infos);
 }
@@ -54,39 +53,38 @@ static int trends_read_all(struct cli *cli, struct read_sweeps *sweeps,
 		return error_nomem(err, "trend");
 	for (size_t i = first; i < sweeps->infos.count; i++) {
 		const struct sweep_info *info = rows_at(&sweeps->infos, i);
-		cJSON *rows = NULL;
+		struct trend_sweep *sweep = &sweeps->items[sweeps->count];
 
-		if (results_fetch(session.client, info->id, false, &rows, err) <
-		    0)
+		if (results_fetch(session.client, info->id, false, &sweep->rows,
+				  err) < 0)
 			return -1;
-		sweeps->items[sweeps->count++] = (struct trend_sweep){
-			.about = { .sweep = info->id,
-				   .name = info->name,
-				   .submitted_ms = info->submitted_ms },
-			.rows = rows,
-		};
+		sweep->about =
+			(struct report_about){ .sweep = info->id,
+					       .name = info->name,
+					       .submitted_ms =
+						       info->submitted_ms };
+		sweeps->count++;
 	}
 	return 0;
 }
 
-static void point_row(struct table *table, const cJSON *point)
+static void point_row(struct table *table, const struct trend_point *point)
 {
-	double change = row_double(point, "change_percent");
-	bool fell = cJSON_IsTrue(row_at(point, "regression"));
+	enum colour colour = point->regression ? RED : PLAIN;
 
-	table_cell(table, PLAIN, "%.0f", row_double(point, "sweep"));
-	table_text(table, row_text(point, "name"));
-	table_text(table, row_text(point, "submitted_utc"));
-	table_cell(table, PLAIN, "%.0f", row_double(point, "n"));
-	table_cell(table, PLAIN, "%.1f", row_double(point, "rate"));
-	if (isfinite(change))
-		table_cell(table, fell ? RED : PLAIN, "%+.1f", change);
+	table_cell(table, PLAIN, "%llu", (unsigned long long)point->sweep);
+	table_text(table, point->name);
+	table_text(table, point->submitted_utc);
+	table_cell(table, PLAIN, "%u", point->n);
+	table_cell(table, PLAIN, "%.1f", point->rate);
+	if (isfinite(point->change_percent))
+		table_cell(table, colour, "%+.1f", point->change_percent);
 	else
 		table_cell(table, FAINT, "-");
-	table_cell(table, fell ? RED : PLAIN, "%s", fell ? "regression" : "");
+	table_cell(table, colour, "%s", point->regression ? "regression" : "");
 }
 
-static int trends_print_cell(struct cli *cli, const cJSON *cell,
+static int trends_print_cell(struct cli *cli, const struct trend_cell *cell,
 			     struct error *err)
 {
 	static const struct column columns[] = {
@@ -95,55 +93,50 @@ static int trends_print_cell(struct cli *cli, const cJSON *cell,
 		{ "TOKEN/P/S", true }, { "CHANGE %", true },
 		{ "VERDICT", false },  { NULL, false },
 	};
-	static const char *const names[] = { "cell", "vendor", "chip",
-					     "framework", "precision" };
+	const char *const names[][2] = {
+		{ "", cell->cell },
+		{ "vendor ", cell->vendor },
+		{ "chip ", cell->chip },
+		{ "framework ", cell->framework },
+		{ "precision ", cell->precision },
+	};
 	static const char *const droppable[] = { "REPEATS", "DATE", "NAME",
 						 NULL };
 	owned(table_clear) struct table table = { .columns = columns };
-	const cJSON *point;
 	char clean[1000];
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		const char *text = row_text(cell, names[i]);
-
-		if (text)
-			fprintf(cli->out, "%s%s%s%s%s", i > 1 ? ", " : "",
-				i ? names[i] : "", i ? " " : "",
-				escape(text, clean, sizeof(clean)),
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (names[i][1])
+			fprintf(cli->out, "%s%s%s%s", i > 1 ? ", " : "",
+				names[i][0],
+				escape(names[i][1], clean, sizeof(clean)),
 				i ? "" : ": ");
-	}
 	fputc('\n', cli->out);
-	cJSON_ArrayForEach(point, row_at(cell, "points"))
-	{
-		point_row(&table, point);
-	}
+	for (size_t i = 0; i < cell->points_count; i++)
+		point_row(&table, &cell->points[i]);
 	return cli_print_table(cli, "", &table, droppable, err);
 }
 
 static int trend_command(struct cli *cli, struct error *err)
 {
 	owned(read_sweeps_clear) struct read_sweeps sweeps = { 0 };
-	owned(cJSON_Delete) cJSON *cells = NULL;
-	const cJSON *cell;
+	owned(trend_cells_clear) struct trend_cells cells = { 0 };
 
-	if (trends_read_all(cli, &sweeps, err) < 0)
+	if (trends_read_all(cli, &sweeps, err) < 0 ||
+	    trend_cells_find(sweeps.items, sweeps.count, cli->args[0], &cells,
+			     err) < 0)
 		return -1;
-	cells = trend_cells(sweeps.items, sweeps.count, cli->args[0], err);
-	if (!cells)
+	if (cli_format(cli, "json") &&
+	    cli_print_structs(cli, &trend_cell_schema, cells.items, cells.count,
+			      err) < 0)
 		return -1;
-	if (cli_format(cli, "json")) {
-		if (cli_print_json(cli, cells, err) < 0)
+	for (size_t i = 0; !cli_format(cli, "json") && i < cells.count; i++) {
+		if (i)
+			fputc('\n', cli->out);
+		if (trends_print_cell(cli, &cells.items[i], err) < 0)
 			return -1;
-	} else {
-		cJSON_ArrayForEach(cell, cells)
-		{
-			if (cell != cells->child)
-				fputc('\n', cli->out);
-			if (trends_print_cell(cli, cell, err) < 0)
-				return -1;
-		}
 	}
-	if (cells->child)
+	if (cells.count)
 		return EXIT_GOOD;
 	cli_say(cli, "no completed cell of the last %zu sweeps is of %s",
 		sweeps.count, cli->args[0]);
