@@ -181,8 +181,8 @@ static void done(void)
 	ok(cJSON_IsNull(event), "what is there moves no more");
 	cJSON_Delete(event);
 	is_int((long long)sum("nodes_done"), 1, "it is counted");
-	image_transfer_free(tasks[0].transfer);
-	image_transfer_free(tasks[1].transfer);
+	for (int i = 0; i < 2; i++)
+		image_transfer_free(take(tasks[i].transfer));
 	ok(!image_progress_summary(&tasks[0], now_ms),
 	   "without one there is nothing to tell");
 }
