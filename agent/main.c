@@ -8,6 +8,7 @@
 #include "agent/docker/podman_service.h"
 #include "agent/evidence/snapshot.h"
 #include "agent/join.h"
+#include "agent/policy/policy_answer.h"
 #include "protocol/base/file.h"
 #include "protocol/base/log.h"
 #include "protocol/base/parent_watch.h"
@@ -398,6 +399,8 @@ int main(int argc, char **argv)
 		code = agent_join(argc - 2, argv + 2, &err);
 	else if (argc > 1 && !strcmp(argv[1], SNAPSHOT_WORD))
 		code = snapshot_main(argc - 2, argv + 2, &err);
+	else if (argc > 1 && !strcmp(argv[1], POLICY_QUESTION_WORD))
+		code = policy_answer_main(&err);
 	else
 		code = agent_program_run(&program, &err);
 	if (code < 0) {

@@ -2,7 +2,7 @@
  */
 #include "agent/agent_internal.h"
 #include "agent/slurm_share.h"
-#include "protocol/config/policy_check.h"
+#include "agent/policy/policy_check.h"
 #include "protocol/base/clock.h"
 
 #include <errno.h>

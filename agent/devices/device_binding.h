@@ -5,7 +5,7 @@
 #define AGENT_DEVICES_DEVICE_BINDING_H
 
 #include "agent/devices/inventory.h"
-#include "protocol/hardware/device_injection.h"
+#include "agent/devices/device_injection.h"
 #include "protocol/message/spec.h"
 
 /* Borrowed. */

@@ -114,7 +114,7 @@ struct engine_call *engine_podman_info(struct engine *engine,
 
 /* Containers. */
 
-/* body: see container.h. answer: {"Id": ...}. ENOENT: no such image. */
+/* body: see create_body.h. answer: {"Id": ...}. ENOENT: no such image. */
 struct engine_call *engine_container_create(struct engine *engine,
 					    const char *name, const cJSON *body,
 					    uint32_t timeout_ms,

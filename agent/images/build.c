@@ -4,7 +4,7 @@
 
 #include "agent/docker/image_inspect.h"
 #include "agent/docker/pull_progress.h"
-#include "agent/docker/registry_access.h"
+#include "agent/images/registry_access.h"
 #include "agent/images/build_context.h"
 #include "agent/images/id_error.h"
 #include "agent/images/image_usage.h"

@@ -1,7 +1,7 @@
 /* build.h - makes an image from a folder: its Dockerfile, then its script.
  *
  * The engine builds the Dockerfile and pulls the base images; it gets our
- * logins for all registries (agent/docker/registry_access.h). A folder of the
+ * logins for all registries (agent/images/registry_access.h). A folder of the
  * images folder has only a Dockerfile. In another folder NAME of the node,
  * NAME_install.sh may install more: it runs in a container of the built image
  * (agent/images/install.h).

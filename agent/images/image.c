@@ -3,7 +3,7 @@
 #include "agent/images/image.h"
 
 #include "agent/docker/image_inspect.h"
-#include "agent/docker/registry_access.h"
+#include "agent/images/registry_access.h"
 #include "agent/images/build.h"
 #include "agent/images/build_context.h"
 #include "agent/images/image_usage.h"

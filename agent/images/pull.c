@@ -3,7 +3,7 @@
 #include "agent/images/pull.h"
 
 #include "agent/docker/pull_progress.h"
-#include "agent/docker/registry_access.h"
+#include "agent/images/registry_access.h"
 #include "agent/images/id_error.h"
 #include "protocol/base/clock.h"
 #include "protocol/base/log.h"

@@ -10,7 +10,7 @@
 #include "protocol/base/loop.h"
 #include "protocol/base/printable.h"
 #include "protocol/base/subprocess.h"
-#include "protocol/hardware/container.h"
+#include "agent/docker/create_body.h"
 #include "protocol/hardware/processes.h"
 #include "protocol/message/json_get.h"
 

@@ -6,7 +6,7 @@
 #include "agent/metrics/host_facts.h"
 #include "agent/devices/sysfs.h"
 #include "agent/metrics/network.h"
-#include "protocol/hardware/device_injection.h"
+#include "agent/devices/device_injection.h"
 #include "protocol/message/json_get.h"
 
 #include <ctype.h>

@@ -3,7 +3,7 @@
 #include "agent/policy/node_policy.h"
 #include "agent/policy/rights_check.h"
 #include "protocol/base/file.h"
-#include "protocol/config/policy_check.h"
+#include "agent/policy/policy_check.h"
 
 #include <errno.h>
 #include <limits.h>

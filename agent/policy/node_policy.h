@@ -5,8 +5,8 @@
 
 #include "agent/devices/device_binding.h"
 #include "protocol/base/owned.h"
-#include "protocol/config/policy_image.h"
-#include "protocol/hardware/container.h"
+#include "agent/policy/policy_image.h"
+#include "agent/docker/create_body.h"
 
 struct node_policy;
 
@@ -37,7 +37,7 @@ int node_policy_build(const struct node_policy *node_policy, const char *image,
 
 /* May this task, completed for its devices, run at that place? The disk of
  * place->out_folder must have space for its output. EPERM, ENOSPC
- * (protocol/config/policy_check.h) and others. All but ENOMEM are of class
+ * (agent/policy/policy_check.h) and others. All but ENOMEM are of class
  * `policy`.
  */
 int node_policy_check(const struct node_policy *node_policy,

@@ -2,7 +2,8 @@
  * may make files that give rights.
  */
 #include "agent/policy/rights_check.h"
-#include "protocol/hardware/container.h"
+#include "agent/policy/policy_image.h"
+#include "agent/docker/create_body.h"
 #include "protocol/message/json_get.h"
 
 #include <limits.h>

@@ -2,12 +2,12 @@
  * may make files that give rights.
  *
  * Pure, but for resolving links. The other rules of the policy are in
- * protocol/config/policy_check.h.
+ * agent/policy/policy_check.h.
  */
 #ifndef AGENT_POLICY_RIGHTS_CHECK_H
 #define AGENT_POLICY_RIGHTS_CHECK_H
 
-#include "protocol/config/policy_check.h"
+#include "agent/policy/policy_check.h"
 
 /* user: the sweep's, else the image's; "" and "root" are 0. A number, with or
  * without a group, is matched as a pattern. A name is resolved by the image's

@@ -6,7 +6,7 @@
 #ifndef AGENT_TASK_SECRETS_H
 #define AGENT_TASK_SECRETS_H
 
-#include "agent/docker/registry_access.h"
+#include "agent/images/registry_access.h"
 #include "protocol/base/buffer.h"
 #include "protocol/message/spec.h"
 

@@ -1,7 +1,7 @@
 /* task.c - the life of one task: one container, from its image to its end.
  */
 #include "agent/task/task.h"
-#include "agent/docker/registry_access.h"
+#include "agent/images/registry_access.h"
 #include "agent/task/task_internal.h"
 #include "protocol/base/loop.h"
 #include "protocol/message/json_get.h"

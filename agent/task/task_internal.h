@@ -14,7 +14,7 @@
 #include "agent/task/streams.h"
 #include "agent/task/task.h"
 #include "agent/task/write_watch.h"
-#include "protocol/hardware/container.h"
+#include "agent/docker/create_body.h"
 
 #define CALL_MS 30000     /* an engine call that should take milliseconds */
 #define RECORD_LOOK_MS 20 /* after the record; doubled each time */

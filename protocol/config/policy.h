@@ -121,16 +121,4 @@ struct policy *policy_any(struct error *err);
 void policy_free(struct policy *policy);
 OWNED_POINTER(struct policy, policy_free)
 
-/* Does the text match one of the patterns? */
-bool policy_matches(const struct strings *patterns, const char *text);
-
-/* EPERM: "RULE: FOUND is not allowed; FILE allows ALLOWED". Returns -1. The
- * second one: what is allowed are the entries of the list.
- */
-int policy_refuse(const struct policy *policy, const char *rule,
-		  const char *found, const char *allowed, struct error *err);
-int policy_refuse_listed(const struct policy *policy, enum policy_list list,
-			 const char *found, struct error *err);
-#define POLICY_WORDS_BYTES 120 /* of a list of entries in an error text */
-
 #endif

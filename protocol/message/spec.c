@@ -9,6 +9,27 @@
 #define ADDRESS_MAX 253 /* bytes of a name; RFC 1035, section 2.3.4 */
 
 /* clang-format off */
+const char *const container_networks[] = { "host", "none", "bridge", NULL };
+const char *const container_ipcs[] = {
+	"private", "host", "shareable", "none", NULL
+};
+const char *const container_ulimits[] = {
+	"core", "cpu", "data", "fsize", "locks", "memlock", "msgqueue", "nice",
+	"nofile", "nproc", "rss", "rtprio", "rttime", "sigpending", "stack",
+	NULL
+};
+const char *const container_capabilities[] = {
+	"AUDIT_CONTROL", "AUDIT_READ", "AUDIT_WRITE", "BLOCK_SUSPEND", "BPF",
+	"CHECKPOINT_RESTORE", "CHOWN", "DAC_OVERRIDE", "DAC_READ_SEARCH",
+	"FOWNER", "FSETID", "IPC_LOCK", "IPC_OWNER", "KILL", "LEASE",
+	"LINUX_IMMUTABLE", "MAC_ADMIN", "MAC_OVERRIDE", "MKNOD", "NET_ADMIN",
+	"NET_BIND_SERVICE", "NET_BROADCAST", "NET_RAW", "PERFMON", "SETFCAP",
+	"SETGID", "SETPCAP", "SETUID", "SYSLOG", "SYS_ADMIN", "SYS_BOOT",
+	"SYS_CHROOT", "SYS_MODULE", "SYS_NICE", "SYS_PACCT", "SYS_PTRACE",
+	"SYS_RAWIO", "SYS_RESOURCE", "SYS_TIME", "SYS_TTY_CONFIG",
+	"WAKE_ALARM", NULL
+};
+
 static const struct schema mount_spec_schema = SCHEMA(mount_spec,
 	FIELD(mount_spec, host),
 	FIELD(mount_spec, container),

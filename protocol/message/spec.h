@@ -105,6 +105,13 @@ struct container_spec {
 	struct strings collect;       /* absolute paths whose files are kept */
 	uint64_t collect_limit_bytes; /* of them, per task; 0: the default */
 };
+/* The allowed values of network, ipc, ulimits (their names) and capabilities
+ * (without CAP_). Each list ends in NULL.
+ */
+extern const char *const container_networks[];
+extern const char *const container_ipcs[];
+extern const char *const container_ulimits[];
+extern const char *const container_capabilities[];
 extern const struct schema container_spec_schema;
 
 /* A host name or IP address that is passed to commands on other nodes: up to

@@ -5,7 +5,7 @@
 #include "protocol/base/clock.h"
 #include "protocol/base/file.h"
 #include "protocol/base/loop.h"
-#include "protocol/hardware/container.h"
+#include "agent/docker/create_body.h"
 #include "tests/bench/measure.h"
 #include "tests/bench/standin.h"
 

@@ -2,7 +2,7 @@
  * every call must end, once, with an answer or with an error.
  */
 #include "agent/docker/engine.h"
-#include "agent/docker/registry_access.h"
+#include "agent/images/registry_access.h"
 #include "agent/images/image.h"
 /* Fuzz programs are linked without the helpers of the tests. */
 #include "tests/unit/fake_engine.c" /* NOLINT(bugprone-suspicious-include) */

@@ -1,7 +1,7 @@
 /* policy.c - any bytes as a node's policy: read and applied, or refused.
  */
-#include "protocol/config/policy_check.h"
-#include "protocol/hardware/container.h"
+#include "agent/policy/policy_check.h"
+#include "agent/docker/create_body.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -124,6 +124,12 @@ like "$out" "security=\[\] +n1 +capabilities: SYS_NICE is not allowed; the node'
 is "$(sed -n '/^these policy lines/,$p' <<<"$out" | sed -n '/^capa/p; /^  - /p')" \
 	"  - {host: \"$BED/host/first\", write: true}
 capabilities: [\"SYS_NICE\"]" "and the lines that would allow it"
+mkdir -p "$BED/alone"
+cp "$(command -v regatta)" "$BED/alone/"
+run env PATH=/usr/bin:/bin REGATTA_IMAGES="$REGATTA_BUILD/images" \
+	"$BED/alone/regatta" plan "$BED/needs.yaml"
+like "$out" "policies were not checked: program regatta-agent not found" \
+	"without regatta-agent it says that it could not ask"
 must submit "$BED/needs.yaml"
 refused "capabilities: SYS_NICE is not allowed; .* allows nothing" \
 	"a sweep that needs more"

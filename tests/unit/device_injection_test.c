@@ -1,7 +1,7 @@
 /* device_injection_test.c - what a container gets for its devices.
  */
 #include "protocol/base/file.h"
-#include "protocol/hardware/device_injection.h"
+#include "agent/devices/device_injection.h"
 #include "tests/tap.h"
 #include "tests/unit/hardware_lab.h"
 

@@ -2,7 +2,7 @@
  */
 #include "agent/images/image.h"
 
-#include "agent/docker/registry_access.h"
+#include "agent/images/registry_access.h"
 
 #include "protocol/base/clock.h"
 #include "protocol/base/file.h"

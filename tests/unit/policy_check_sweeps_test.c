@@ -1,10 +1,10 @@
 /* policy_check_sweeps_test.c - the reference systems' sweeps run on a node
  * after the one choice that its policy file explains, and not before.
  */
-#include "protocol/config/policy_check.h"
+#include "agent/policy/policy_check.h"
 #include "controller/sweep/sweep.h"
 #include "protocol/base/file.h"
-#include "protocol/hardware/container.h"
+#include "agent/docker/create_body.h"
 #include "tests/tap.h"
 
 #include <ctype.h>

@@ -1,9 +1,9 @@
 /* policy_check_test.c - each rule of a policy refuses what it should, and no
  * more.
  */
-#include "protocol/config/policy_check.h"
-#include "protocol/config/policy_image.h"
-#include "protocol/hardware/container.h"
+#include "agent/policy/policy_check.h"
+#include "agent/policy/policy_image.h"
+#include "agent/docker/create_body.h"
 
 #include "tests/tap.h"
 

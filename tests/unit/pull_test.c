@@ -1,7 +1,7 @@
 /* pull_test.c - a pull: what the engine is asked, and what becomes of failures.
  */
 #include "agent/images/pull.h"
-#include "agent/docker/registry_access.h"
+#include "agent/images/registry_access.h"
 #include "protocol/base/clock.h"
 #include "protocol/base/file.h"
 #include "tests/tap.h"

@@ -1,7 +1,7 @@
 /* registry_access_test.c - as whom, and how, registries are approached, against
  * a scripted engine.
  */
-#include "agent/docker/registry_access.h"
+#include "agent/images/registry_access.h"
 
 #include "agent/images/image.h"
 #include "agent/policy/node_policy.h"

@@ -1,6 +1,6 @@
 /* registry_test.c - where registries are, and who we are to them.
  */
-#include "agent/docker/insecure_registry.h"
+#include "agent/images/insecure_registry.h"
 #include "protocol/base/file.h"
 #include "protocol/registry/credential.h"
 #include "protocol/registry/reference.h"

@@ -1,6 +1,6 @@
 /* rights_check_test.c - as whom a container runs, and which files it makes. */
 #include "agent/policy/rights_check.h"
-#include "protocol/hardware/container.h"
+#include "agent/docker/create_body.h"
 #include "tests/tap.h"
 
 #include <errno.h>

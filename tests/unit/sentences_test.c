@@ -80,8 +80,8 @@ static const struct {
 	{ "agent/task/step_start.c", "error_set" },
 	{ "agent/task/task_ending.c", "snprintf" },
 	{ "controller/stacks/stacks.c", "snprintf what" },
-	{ "protocol/config/policy.c", "error_set" },
-	{ "protocol/hardware/device_injection.c",
+	{ "agent/policy/policy_image.c", "error_set" },
+	{ "agent/devices/device_injection.c",
 	  "error_set error_prefix error_errno" },
 	{ "protocol/hardware/device_numbers.c", "error_set" },
 };
@@ -103,9 +103,10 @@ static const struct {
 	  "build_context.c image_inventory.c image_layers.c "
 	  "image_names.c image_operation_ensure.c image_operation_load.c "
 	  "image_operations.c "
-	  "image_prune.c prune_candidates.c" },
-	/* Its refusals are those of policy.c. */
-	{ "agent/policy", "rights_check.c" },
+	  "image_prune.c prune_candidates.c insecure_registry.c "
+	  "registry_access.c" },
+	/* Its refusals are those of policy_image.c; answers to a plan. */
+	{ "agent/policy", "rights_check.c policy_check.c policy_answer.c" },
 	/* What a controller checks before; a prefix. */
 	{ "agent/task", "step_run.c streams.c step_workspace.c" },
 	/* What a job waits for, and why it is repeated. */
@@ -114,7 +115,7 @@ static const struct {
 	  "provenance.c unschedulable.c" },
 	/* What is checked before a job is accepted; profiles; samples. */
 	{ "protocol/hardware",
-	  "container.c container_check.c device.c expression.c profile.c "
+	  "device.c expression.c profile.c "
 	  "sample.c sample_format.c sample_json.c sample_keys.c sample_row.c "
 	  "sysroot.c" },
 };

@@ -6,7 +6,7 @@
 #ifndef TESTS_UNIT_TASK_BED_H
 #define TESTS_UNIT_TASK_BED_H
 
-#include "agent/docker/registry_access.h"
+#include "agent/images/registry_access.h"
 #include "agent/task/task.h"
 #include "protocol/base/loop.h"
 #include "tests/unit/fake_engine.h"

@@ -1,7 +1,7 @@
 /* task_recovery_test.c - a task whose end is not what the engine says, and a
  * task that the next agent finds.
  */
-#include "protocol/hardware/container.h"
+#include "agent/docker/create_body.h"
 #include "tests/tap.h"
 #include "tests/unit/task_bed.h"
 

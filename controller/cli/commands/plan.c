@@ -216,7 +216,8 @@ static int plan_command(struct cli *cli, struct error *err)
 	plan = plan_new(input.sweep, rows, err);
 	if (plan && options->commands)
 		return docker_commands_print(cli, &input, plan, err);
-	if (!plan || plan_forecast_add(&forecast, input.sweep, plan, err) < 0)
+	if (!plan ||
+	    plan_forecast_add(&forecast, cli, input.sweep, plan, err) < 0)
 		return -1;
 	if (json ? cli_print_json(cli, plan, err) < 0
 		 : plan_text_print(cli, plan, input.sweep, &forecast, err) < 0)

@@ -2,8 +2,10 @@
  * it to a plan.
  */
 #include "controller/cli/commands/plan_forecast.h"
+#include "controller/cli/commands/plan_policies.h"
 #include "controller/cli/workspace.h"
 #include "controller/results/json_object.h"
+#include "protocol/message/json_get.h"
 
 #include <errno.h>
 #include <math.h>
@@ -14,7 +16,6 @@ void plan_forecast_clear(struct plan_forecast *forecast)
 {
 	codec_clear(message_kinds[MESSAGE_PLAN].schema, &forecast->message);
 	answer_clear(&forecast->answer);
-	node_policies_clear(&forecast->policies);
 	least_policy_clear(&forecast->least);
 }
 
@@ -69,10 +70,6 @@ int plan_forecast_init(struct plan_forecast *forecast, struct cli *cli,
 		return 0;
 	}
 	forecast->reply = forecast->answer.reply;
-	for (size_t i = 0; i < forecast->reply->policies_count; i++)
-		if (node_policies_add(&forecast->policies,
-				      &forecast->reply->policies[i], err) < 0)
-			return -1;
 	return 0;
 }
 
@@ -120,34 +117,42 @@ static int forecast_add_cell(const struct plan_cell *cell, cJSON *row,
 	return 0;
 }
 
-/* Add to the row which policies of the nodes refuse the cell, if any does. */
+/* Add which cells the policies refuse. Without regatta-agent this is not known.
+ */
 static int forecast_add_refusals(struct plan_forecast *forecast,
-				 struct sweep *sweep, size_t cell, cJSON *row,
-				 struct error *err)
+				 const struct cli *cli, struct sweep *sweep,
+				 cJSON *plan, struct error *err)
 {
-	owned(job_spec_clear) struct job_spec spec = { 0 };
-	owned(cJSON_Delete) cJSON *refusals = NULL;
+	struct error why = { 0 };
+	bool failed = false, refused = false;
+	const cJSON *row;
 
-	if (!forecast->policies.count)
-		return 0;
-	if (sweep_cell_spec(sweep, cell, &spec, err) < 0)
-		return -1;
-	refusals = node_policies_refusals(&forecast->policies, spec.vendor,
-					  &spec.container, err);
-	if (!refusals)
-		return -1;
-	if (!refusals->child)
-		return 0;
-	cJSON_AddItemToObject(row, "refused", take(refusals));
-	return least_policy_add(&forecast->least, &spec.container, err);
+	if (plan_policies_add(cli, forecast->reply, sweep, plan,
+			      &forecast->least, &why) < 0) {
+		if (why.code == ENOMEM)
+			return error_nomem(err, "plan");
+		snprintf(forecast->unchecked, sizeof(forecast->unchecked), "%s",
+			 why.text);
+		json_add_text(json_get(plan, "cluster"), "policies_unchecked",
+			      why.text, &failed);
+		return failed ? error_nomem(err, "plan") : 0;
+	}
+	cJSON_ArrayForEach(row, row_at(plan, "kept"))
+	{
+		refused |= cJSON_HasObjectItem(row, "refused");
+	}
+	if (refused)
+		cJSON_AddItemToObject(plan, "policy",
+				      least_policy_json(&forecast->least));
+	return 0;
 }
 
-int plan_forecast_add(struct plan_forecast *forecast, struct sweep *sweep,
-		      cJSON *plan, struct error *err)
+int plan_forecast_add(struct plan_forecast *forecast, const struct cli *cli,
+		      struct sweep *sweep, cJSON *plan, struct error *err)
 {
 	const struct reply_plan *reply = forecast->reply;
+	bool failed = false;
 	size_t cell = 0;
-	bool refused = false, failed = false;
 	cJSON *row;
 
 	if (least_policy_init(&forecast->least, err) < 0)
@@ -159,16 +164,10 @@ int plan_forecast_add(struct plan_forecast *forecast, struct sweep *sweep,
 		return 0;
 	cJSON_ArrayForEach(row, row_at(plan, "kept"))
 	{
-		if (forecast_add_refusals(forecast, sweep, cell, row, err) <
-			    0 ||
-		    (cell < reply->cells_count &&
-		     forecast_add_cell(&reply->cells[cell], row, err) < 0))
+		if (cell >= reply->cells_count)
+			break;
+		if (forecast_add_cell(&reply->cells[cell++], row, err) < 0)
 			return -1;
-		refused |= cJSON_HasObjectItem(row, "refused");
-		cell++;
 	}
-	if (refused)
-		cJSON_AddItemToObject(plan, "policy",
-				      least_policy_json(&forecast->least));
-	return 0;
+	return forecast_add_refusals(forecast, cli, sweep, plan, err);
 }

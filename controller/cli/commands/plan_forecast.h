@@ -5,16 +5,15 @@
 #define CONTROLLER_CLI_COMMANDS_PLAN_FORECAST_H
 
 #include "controller/cli/input.h"
-#include "controller/cli/plan/least_policy.h"
-#include "controller/cli/plan/node_policies.h"
+#include "controller/cli/commands/least_policy.h"
 
 struct plan_forecast {
 	struct message_plan message; /* its workspaces are owned */
 	struct answer answer;
 	const struct reply_plan *reply; /* in answer; NULL: not checked */
-	struct node_policies policies;
-	struct least_policy least; /* what the refused cells need */
-	char text[300];            /* why it was not checked */
+	struct least_policy least;      /* what the refused cells need */
+	char text[300];                 /* why it was not checked */
+	char unchecked[300]; /* why policies were not; "": they were */
 };
 
 /* Ask the controller about the first `rows` cells. Adds to the input's text
@@ -27,7 +26,7 @@ void plan_forecast_clear(struct plan_forecast *forecast);
 OWNED_VALUE(struct plan_forecast, plan_forecast_clear)
 
 /* Add the forecast to a plan (controller/sweep/plan.h). */
-int plan_forecast_add(struct plan_forecast *forecast, struct sweep *sweep,
-		      cJSON *plan, struct error *err);
+int plan_forecast_add(struct plan_forecast *forecast, const struct cli *cli,
+		      struct sweep *sweep, cJSON *plan, struct error *err);
 
 #endif

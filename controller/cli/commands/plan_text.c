@@ -289,6 +289,9 @@ static void print_forecast(struct cli *cli,
 			(unsigned long long)reply->lacking,
 			reply->lacking > 1 ? "s" : "");
 	fputc('\n', cli->out);
+	if (forecast->unchecked[0])
+		fprintf(cli->out, "policies were not checked: %s\n",
+			escape(forecast->unchecked, clean, sizeof(clean)));
 }
 
 int plan_text_print(struct cli *cli, const cJSON *plan,

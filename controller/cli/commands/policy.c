@@ -2,7 +2,7 @@
  */
 #include "controller/cli/command.h"
 #include "controller/cli/input.h"
-#include "controller/cli/plan/least_policy.h"
+#include "controller/cli/commands/least_policy.h"
 #include "protocol/base/program.h"
 
 static int add_sweep(struct least_policy *least, struct sweep *sweep,

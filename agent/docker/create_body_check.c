@@ -1,6 +1,6 @@
-/* container_check.c - checks what a task's spec asks for.
+/* create_body_check.c - checks what a task's spec asks for.
  */
-#include "protocol/hardware/container_internal.h"
+#include "agent/docker/create_body_internal.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -14,29 +14,6 @@
 #define CPUS_MIN 0.01
 #define CPUS_MAX 65536.0
 #define NAME_CHARACTERS ASCII_LETTERS ASCII_DIGITS
-
-/* clang-format off */
-const char *const container_networks[] = { "host", "none", "bridge", NULL };
-const char *const container_ipcs[] = {
-	"private", "host", "shareable", "none", NULL
-};
-const char *const container_ulimits[] = {
-	"core", "cpu", "data", "fsize", "locks", "memlock", "msgqueue", "nice",
-	"nofile", "nproc", "rss", "rtprio", "rttime", "sigpending", "stack",
-	NULL
-};
-const char *const container_capabilities[] = {
-	"AUDIT_CONTROL", "AUDIT_READ", "AUDIT_WRITE", "BLOCK_SUSPEND", "BPF",
-	"CHECKPOINT_RESTORE", "CHOWN", "DAC_OVERRIDE", "DAC_READ_SEARCH",
-	"FOWNER", "FSETID", "IPC_LOCK", "IPC_OWNER", "KILL", "LEASE",
-	"LINUX_IMMUTABLE", "MAC_ADMIN", "MAC_OVERRIDE", "MKNOD", "NET_ADMIN",
-	"NET_BIND_SERVICE", "NET_BROADCAST", "NET_RAW", "PERFMON", "SETFCAP",
-	"SETGID", "SETPCAP", "SETUID", "SYSLOG", "SYS_ADMIN", "SYS_BOOT",
-	"SYS_CHROOT", "SYS_MODULE", "SYS_NICE", "SYS_PACCT", "SYS_PTRACE",
-	"SYS_RAWIO", "SYS_RESOURCE", "SYS_TIME", "SYS_TTY_CONFIG",
-	"WAKE_ALARM", NULL
-};
-/* clang-format on */
 
 bool container_word(const char *const *table, const char *word, size_t size)
 {

@@ -6,8 +6,8 @@
  *
  * Source: Docker Engine API 1.41, "Get system information", RegistryConfig.
  */
-#ifndef AGENT_DOCKER_INSECURE_REGISTRY_H
-#define AGENT_DOCKER_INSECURE_REGISTRY_H
+#ifndef AGENT_IMAGES_INSECURE_REGISTRY_H
+#define AGENT_IMAGES_INSECURE_REGISTRY_H
 
 #include "protocol/base/strings.h"
 

@@ -2,7 +2,7 @@
  * devices.
  */
 #include "protocol/base/file.h"
-#include "protocol/hardware/device_injection.h"
+#include "agent/devices/device_injection.h"
 #include "protocol/message/json_get.h"
 
 #include <limits.h>

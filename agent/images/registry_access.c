@@ -1,9 +1,9 @@
 /* registry_access.c - access to registries: which login, and whether with
  * TLS.
  */
-#include "agent/docker/registry_access.h"
+#include "agent/images/registry_access.h"
 
-#include "agent/docker/insecure_registry.h"
+#include "agent/images/insecure_registry.h"
 #include "agent/policy/node_policy.h"
 #include "protocol/base/log.h"
 #include "protocol/base/subprocess.h"

@@ -11,8 +11,8 @@
  * refused, and what is allowed: "mounts: /etc is not allowed;
  * /etc/regatta/policy.yaml allows /data (read-only)".
  */
-#ifndef PROTOCOL_CONFIG_POLICY_CHECK_H
-#define PROTOCOL_CONFIG_POLICY_CHECK_H
+#ifndef AGENT_POLICY_POLICY_CHECK_H
+#define AGENT_POLICY_POLICY_CHECK_H
 
 #include "protocol/config/policy.h"
 #include "protocol/message/spec.h"

@@ -15,8 +15,8 @@
  * The sweep's values have precedence: a variable, runtime, ulimit, shm or ipc
  * that the spec already has stays. Lists are merged without duplicates.
  */
-#ifndef PROTOCOL_HARDWARE_DEVICE_INJECTION_H
-#define PROTOCOL_HARDWARE_DEVICE_INJECTION_H
+#ifndef AGENT_DEVICES_DEVICE_INJECTION_H
+#define AGENT_DEVICES_DEVICE_INJECTION_H
 
 #include "protocol/hardware/device.h"
 

@@ -7,8 +7,8 @@
  * registries it reaches without TLS or a checked certificate; the node's policy
  * must allow these (insecure_registries).
  */
-#ifndef AGENT_DOCKER_REGISTRY_ACCESS_H
-#define AGENT_DOCKER_REGISTRY_ACCESS_H
+#ifndef AGENT_IMAGES_REGISTRY_ACCESS_H
+#define AGENT_IMAGES_REGISTRY_ACCESS_H
 
 #include "agent/docker/engine.h"
 #include "protocol/registry/credential.h"

@@ -1,6 +1,6 @@
 /* insecure_registry.c - which registries the engine reaches without TLS.
  */
-#include "agent/docker/insecure_registry.h"
+#include "agent/images/insecure_registry.h"
 
 #include "protocol/message/json_get.h"
 #include "protocol/registry/reference.h"

@@ -1,6 +1,6 @@
 /* least_policy.c - computes the least permissive policy that allows given jobs.
  */
-#include "controller/cli/plan/least_policy.h"
+#include "controller/cli/commands/least_policy.h"
 
 #include "protocol/message/json_get.h"
 

@@ -1,8 +1,8 @@
 /* policy_check.c - whether the policy of a node allows a container.
  */
-#include "protocol/config/policy_check.h"
+#include "agent/policy/policy_check.h"
 
-#include "protocol/config/policy_image.h"
+#include "agent/policy/policy_image.h"
 
 #include <inttypes.h>
 #include <limits.h>

@@ -1,7 +1,7 @@
-/* container.c - makes the body of the engine's create call from a task's
+/* create_body.c - makes the body of the engine's create call from a task's
  * spec.
  */
-#include "protocol/hardware/container_internal.h"
+#include "agent/docker/create_body_internal.h"
 #include "protocol/message/json_get.h"
 
 #include <ctype.h>

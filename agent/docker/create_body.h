@@ -1,4 +1,4 @@
-/* container.h - makes the body of the engine's container create call from the
+/* create_body.h - makes the body of the engine's container create call from the
  * spec of a task.
  *
  * Pure functions. The body does not hold the command of the task: the
@@ -8,8 +8,8 @@
  * names, always no-new-privileges, and the engine's seccomp profile unless the
  * spec names seccomp=unconfined.
  */
-#ifndef PROTOCOL_HARDWARE_CONTAINER_H
-#define PROTOCOL_HARDWARE_CONTAINER_H
+#ifndef AGENT_DOCKER_CREATE_BODY_H
+#define AGENT_DOCKER_CREATE_BODY_H
 
 #include "protocol/base/digest.h"
 #include "protocol/base/error.h"
@@ -57,14 +57,6 @@ struct container_place {
 		*ordered; /* the spec that the controller sent, for LABEL_SPEC;
 			     NULL: it is `spec` */
 };
-
-/* The allowed values of these fields. Each list ends in NULL. Capabilities are
- * without CAP_.
- */
-extern const char *const container_networks[];
-extern const char *const container_ipcs[];
-extern const char *const container_ulimits[];
-extern const char *const container_capabilities[];
 
 #define CONTAINER_NAME_MAX 128 /* with the 0 */
 #define CONTAINER_HASH_SIZE DIGEST_HEX_SIZE

@@ -1,13 +1,13 @@
-/* container_internal.h - the checks of a container spec (container_check.c),
- * used by container.c.
+/* create_body_internal.h - the checks of a container spec
+ * (create_body_check.c), used by create_body.c.
  *
  * Checks fail with EINVAL. The text says the field, what was found and what is
  * allowed.
  */
-#ifndef PROTOCOL_HARDWARE_CONTAINER_INTERNAL_H
-#define PROTOCOL_HARDWARE_CONTAINER_INTERNAL_H
+#ifndef AGENT_DOCKER_CREATE_BODY_INTERNAL_H
+#define AGENT_DOCKER_CREATE_BODY_INTERNAL_H
 
-#include "protocol/hardware/container.h"
+#include "agent/docker/create_body.h"
 
 #define CONTAINER_BYTES_MAX                                                    \
 	(UINT64_C(512)                                                         \
@@ -36,7 +36,8 @@ int container_name_check(const char *field, const char *name,
 int container_names_check(const char *field, const struct strings *names,
 			  struct error *err);
 
-/* Check all fields except the lists that container.c checks as it writes them.
+/* Check all fields except the lists that create_body.c checks as it writes
+ * them.
  */
 int container_spec_check(const struct container_spec *spec, struct error *err);
 int container_place_check(const struct container_place *place,

@@ -3,8 +3,8 @@
  * Pure. The result are the lines of a policy file that, added to the defaults,
  * allow the jobs and no more.
  */
-#ifndef CONTROLLER_CLI_PLAN_LEAST_POLICY_H
-#define CONTROLLER_CLI_PLAN_LEAST_POLICY_H
+#ifndef CONTROLLER_CLI_COMMANDS_LEAST_POLICY_H
+#define CONTROLLER_CLI_COMMANDS_LEAST_POLICY_H
 
 #include "protocol/base/owned.h"
 #include "protocol/config/policy.h"

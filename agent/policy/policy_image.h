@@ -3,10 +3,22 @@
  * Errors as in policy_check.h: EPERM names the rule, what was refused, and what
  * is allowed.
  */
-#ifndef PROTOCOL_CONFIG_POLICY_IMAGE_H
-#define PROTOCOL_CONFIG_POLICY_IMAGE_H
+#ifndef AGENT_POLICY_POLICY_IMAGE_H
+#define AGENT_POLICY_POLICY_IMAGE_H
 
 #include "protocol/config/policy.h"
+
+/* Does the text match one of the patterns? */
+bool policy_matches(const struct strings *patterns, const char *text);
+
+/* EPERM: "RULE: FOUND is not allowed; FILE allows ALLOWED". Returns -1. The
+ * second one: what is allowed are the entries of the list.
+ */
+int policy_refuse(const struct policy *policy, const char *rule,
+		  const char *found, const char *allowed, struct error *err);
+int policy_refuse_listed(const struct policy *policy, enum policy_list list,
+			 const char *found, struct error *err);
+#define POLICY_WORDS_BYTES 120 /* of a list of entries in an error text */
 
 /* May the image with this reference run here? */
 int policy_image_check(const struct policy *policy, const char *image,

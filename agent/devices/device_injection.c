@@ -1,6 +1,6 @@
 /* device_injection.c - completes a container's spec for its devices.
  */
-#include "protocol/hardware/device_injection.h"
+#include "agent/devices/device_injection.h"
 #include "protocol/hardware/sysroot.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* container_test.c - from a task's spec to the engine's create body.
  */
 #include "agent/init/init.h"
-#include "protocol/hardware/container.h"
+#include "agent/docker/create_body.h"
 
 #include "tests/tap.h"
 
