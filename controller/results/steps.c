@@ -30,7 +30,8 @@ void steps_clear(struct steps *steps)
 	fields_clear(&steps->names);
 }
 
-double *record_number(struct record *record, enum record_field field)
+/* The field of a record that is a double; NULL for the other fields. */
+static double *record_number(struct record *record, enum record_field field)
 {
 	static const size_t offsets[RECORD_FIELDS] = {
 		[RECORD_LOSS] = offsetof(struct record, loss),
@@ -390,8 +391,7 @@ static int take_step(struct steps *steps, const struct captured *captured)
 		return -1;
 	if (last != step) {
 		steps->before = last;
-		record->restarted = last != UINT64_MAX && step < last;
-		steps->back += record->restarted;
+		steps->back += last != UINT64_MAX && step < last;
 	}
 	put_interval(record, captured, steps->before);
 	put_elapsed(steps, record, captured);
@@ -450,15 +450,6 @@ static struct run_metric *run_metric(struct steps *steps, const char *name,
 	return metric;
 }
 
-static void count_in(struct run_metric *metric, uint64_t count, double sum,
-		     double min, double max)
-{
-	metric->min = !metric->count || min < metric->min ? min : metric->min;
-	metric->max = !metric->count || max > metric->max ? max : metric->max;
-	metric->sum += sum;
-	metric->count += count;
-}
-
 static int take_run_metric(struct steps *steps, const struct captured *captured)
 {
 	const struct rule *rule = captured->rule;
@@ -474,9 +465,10 @@ static int take_run_metric(struct steps *steps, const struct captured *captured)
 	    !value || value->kind != CAPTURED_NUMBER)
 		return 0;
 	metric = run_metric(steps, name, has_unit ? unit : NULL, &failed);
-	if (metric)
-		count_in(metric, 1, value->number, value->number,
-			 value->number);
+	if (metric) {
+		metric->sum += value->number;
+		metric->count++;
+	}
 	return failed ? -1 : 0;
 }
 
@@ -599,9 +591,10 @@ static int merge_run(struct steps *to, const struct steps *from)
 
 		if (failed)
 			return -1;
-		if (metric)
-			count_in(metric, other->count, other->sum, other->min,
-				 other->max);
+		if (metric) {
+			metric->sum += other->sum;
+			metric->count += other->count;
+		}
 	}
 	return 0;
 }

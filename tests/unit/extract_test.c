@@ -79,11 +79,11 @@ static const char *in_words(const struct extract *extract)
 				      (unsigned long long)record.step);
 		for (size_t f = 0; f < sizeof(names) / sizeof(names[0]); f++)
 			if (record_has(&record, names[f].field))
-				n += (size_t)snprintf(
-					text + n, sizeof(text) - n, ",%s=%g",
-					names[f].name,
-					*record_number(&record,
-						       names[f].field));
+				n += (size_t)
+					snprintf(text + n, sizeof(text) - n,
+						 ",%s=%g", names[f].name,
+						 record_value(&record,
+							      names[f].field));
 	}
 	return text;
 }

@@ -49,8 +49,6 @@ struct record {
 	unsigned has; /* bit 1 << RECORD_... */
 	uint32_t rank;
 	bool finished;
-	bool restarted; /* it followed a later step: the first after a restart
-			 */
 };
 
 static inline bool record_has(const struct record *record,
@@ -73,10 +71,7 @@ static inline bool record_metric(const struct record *record, size_t metric,
 /* The predefined name of a field: "loss". */
 const char *record_field_name(enum record_field field);
 
-/* The field of a record that is a double; NULL for the other fields. */
-double *record_number(struct record *record, enum record_field field);
-
-/* Its value; NaN: the record does not have it. */
+/* The value of a field that is a double; NaN: the record does not have it. */
 double record_value(const struct record *record, enum record_field field);
 
 /* The values that rules with `metric` captured under one name. */
@@ -85,8 +80,6 @@ struct run_metric {
 	char *unit; /* NULL: none */
 	uint64_t count;
 	double sum;
-	double min;
-	double max;
 };
 
 #endif
