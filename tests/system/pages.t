@@ -81,8 +81,8 @@ sed -n '/^\.Bd/,/^\.Ed/{s/\\e/\\/g; /^\./!p}; /^\.Ed/q' \
 	>"$BED/images/frameworks/rower.yaml"
 sed -n 's/^ *# \(\[stroke .*\)/\1/p' "$BED/images/frameworks/rower.yaml" |
 	regatta extract --images "$BED/images" --framework rower - |
-	jq -c '.records[0] | [.step, .loss, .iter_time_s]' >"$BED/rowed"
-is "$(cat "$BED/rowed")" "[12,2.31,0.1035]" \
+	jq -c '.records[0] | [.step, .loss, .iteration_ms]' >"$BED/rowed"
+is "$(cat "$BED/rowed")" "[12,2.31,103.5]" \
 	"the page's example of a framework works"
 
 regatta completion words -- '' | cut -f1 |

@@ -346,11 +346,13 @@ static void test_extract(struct bed *bed)
 		  0644);
 	bed_run(bed, "extract", "--framework", "cpu", "--context",
 		bed_file(bed, "cell.json"), bed_file(bed, "train.log"), NULL);
-	ok(bed_printed(bed, "\"records\":[{\"step\":1,\"total_steps\":20,"
-			    "\"loss\":29.5,\"iter_time_s\":0.1,") &&
-		   bed_printed(bed, "\"timed_records\":18,") &&
-		   bed_printed(bed, "\"tokens_per_s_per_device\":320,"),
-	   "as JSON, with the rates that the cell's figures give");
+	ok(bed_printed(bed, "{\"format\":\"cpu\",\"steps\":20,\"records\":["
+			    "{\"step\":1,\"steps\":20,\"loss\":29.5,"
+			    "\"iteration_ms\":100,") &&
+		   bed_printed(bed,
+			       "\"warmup_steps\":2,\"warmup\":\"given\",") &&
+		   bed_printed(bed, "\"tokens_per_second_per_device\":320,"),
+	   "as JSON, with the result that the cell's figures give");
 	bed_write(bed, "cell.json", "{\"global_batch\": -4}", 0644);
 	ok(bed_run(bed, "extract", "--framework", "cpu", "--context",
 		   bed_file(bed, "cell.json"), bed_file(bed, "train.log"),
