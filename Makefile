@@ -136,7 +136,6 @@ $(BUILD)/objects/%.o: %.c Makefile $(BUILD)/.flags
 $(BUILD)/objects/controller/web/web_page.o: controller/web/style.css \
 	controller/web/script.js
 $(BUILD)/objects/controller/report/html_style.o: controller/report/style.css
-$(BUILD)/objects/controller/report/sentences.o: controller/report/sentences.zh
 $(BUILD)/objects/controller/sweep/flagperf/python_files.o: \
 	controller/sweep/flagperf/python_files.py
 

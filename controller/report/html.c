@@ -188,7 +188,7 @@ static void put_advice(struct writer *to, const struct report_rows *rows)
 	}
 	for (enum failure failure = FAILURE_NONE + 1; failure < FAILURES;
 	     failure++) {
-		const char *todo = failure_advice(failure);
+		const char *todo = failure_advice(failure, LANGUAGE_EN);
 
 		if (failed[failure] && todo)
 			writer_printf(to, "<p>What to do (%s): %s.</p>\n",

@@ -6,7 +6,6 @@
 #include "controller/report/figures.h"
 #include "controller/report/merge_evaluations.h"
 #include "controller/report/reference_table.h"
-#include "controller/report/sentences.h"
 #include "controller/results/json_object.h"
 #include "controller/results/remarks.h"
 #include "protocol/base/strings.h"
@@ -14,8 +13,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define SENTENCE_MAX (64 << 10)
 
 /* One line for each cell. */
 
@@ -445,32 +442,19 @@ static bool row_has_flag(const struct report_row *row,
 	return false;
 }
 
-static void put_sentence(struct writer *to, const struct lines *lines,
-			 const char *sentence)
-{
-	owned(buffer_clear) struct buffer text;
-
-	buffer_init(&text, SENTENCE_MAX);
-	sentence_put(sentence, lines->language, &text, &to->failure);
-	writer_text(to, text_or_slash(text.data));
-}
-
 /* What to do, if this is the first row of its class. */
 static void put_advice(struct writer *to, const struct lines *lines,
 		       size_t line, enum failure failure)
 {
-	const char *todo = failure_advice(failure);
-	owned(buffer_clear) struct buffer text;
+	const char *todo = failure_advice(failure, lines->language);
 
-	buffer_init(&text, SENTENCE_MAX);
 	for (size_t i = 0; i < line; i++)
 		if (failure_from(lines->rows[i]->info.failure) == failure)
 			return;
 	if (!todo)
 		return;
-	sentence_put(todo, lines->language, &text, &to->failure);
 	writer_raw(to, say(lines, ". To do: "));
-	writer_raw(to, text.data);
+	writer_raw(to, todo);
 }
 
 /* "3: oom: the sentence. To do: a smaller batch" */
@@ -484,7 +468,7 @@ static void put_failure(struct writer *to, const struct lines *lines,
 		writer_raw(to, say(lines, failure_name(failure)));
 		writer_raw(to, say(lines, ": "));
 	}
-	put_sentence(to, lines, text);
+	writer_text(to, text_or_slash(text));
 	put_advice(to, lines, line, failure);
 	writer_raw(to, "\n");
 }

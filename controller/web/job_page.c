@@ -58,7 +58,7 @@ static void put_progress(struct web_page *page, const struct job_info *job)
 
 static void put_advice(struct web_page *page, enum failure failure)
 {
-	const char *todo = failure_advice(failure);
+	const char *todo = failure_advice(failure, LANGUAGE_EN);
 
 	if (todo)
 		web_html(page, "<p>To do: %s.</p>\n", todo);

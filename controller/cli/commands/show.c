@@ -225,7 +225,8 @@ static void job_summary_print(struct cli *cli, const struct job_info *job)
 		NULL,
 	};
 
-	const char *todo = failure_advice(failure_from(job->failure));
+	const char *todo =
+		failure_advice(failure_from(job->failure), LANGUAGE_EN);
 
 	print_chosen(cli->out, "reason", job->reason, reason);
 	if (todo)
