@@ -31,26 +31,16 @@ struct member {
 	const char *key; /* FIELD_JSON: the member of the object */
 };
 
+/* clang-format off */
 /* The member m of struct t, which is at `of`: a constant. */
-#define MEMBER(of, t, m)                                                       \
-	{                                                                      \
-		(of), FIELD(t, m), NULL                                        \
-	}
+#define MEMBER(of, t, m) { (of), FIELD(t, m), NULL }
 /* A list m of remarks. */
-#define MEMBER_REMARKS(of, t, m)                                               \
-	{                                                                      \
-		(of), FIELD_MANY(t, m, remark_schema), NULL                    \
-	}
+#define MEMBER_REMARKS(of, t, m) { (of), FIELD_MANY(t, m, remark_schema), NULL }
 /* A number that may be none: then it is a word. */
-#define MEMBER_WORDS(of, t, m)                                                 \
-	{                                                                      \
-		(of), FIELD_WORDS(t, m), NULL                                  \
-	}
+#define MEMBER_WORDS(of, t, m) { (of), FIELD_WORDS(t, m), NULL }
 /* A member of the JSON object m. */
-#define MEMBER_KEY(of, t, m, key)                                              \
-	{                                                                      \
-		(of), FIELD(t, m), (key)                                       \
-	}
+#define MEMBER_KEY(of, t, m, key) { (of), FIELD(t, m), (key) }
+/* clang-format on */
 
 enum datum_kind {
 	DATUM_NONE,
