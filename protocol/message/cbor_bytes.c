@@ -1,6 +1,6 @@
 /* cbor_bytes.c - tokens as CBOR, by libcbor's calls that make no tree.
  */
-#include "protocol/message/token.h"
+#include "protocol/message/codec_token.h"
 
 #include <errno.h>
 #include <string.h>

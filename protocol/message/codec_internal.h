@@ -6,7 +6,7 @@
 #define PROTOCOL_MESSAGE_CODEC_INTERNAL_H
 
 #include "protocol/message/codec.h"
-#include "protocol/message/token.h"
+#include "protocol/message/codec_token.h"
 
 /* Give the struct to the sink as an object; with a type as its first member,
  * "type". Errors as codec_object().

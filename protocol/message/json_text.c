@@ -1,6 +1,6 @@
 /* json_text.c - tokens as JSON text.
  */
-#include "protocol/message/token.h"
+#include "protocol/message/codec_token.h"
 
 #include <errno.h>
 #include <float.h>

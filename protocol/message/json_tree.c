@@ -1,6 +1,6 @@
 /* json_tree.c - tokens as a tree of cJSON, and back.
  */
-#include "protocol/message/token.h"
+#include "protocol/message/codec_token.h"
 
 #include <errno.h>
 #include <inttypes.h>

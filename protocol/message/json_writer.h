@@ -14,7 +14,7 @@
 #ifndef PROTOCOL_MESSAGE_JSON_WRITER_H
 #define PROTOCOL_MESSAGE_JSON_WRITER_H
 
-#include "protocol/message/token.h"
+#include "protocol/message/codec_token.h"
 
 struct json_writer {
 	struct buffer *out;

@@ -1,7 +1,7 @@
-/* token.c - typed values in sequence, the common form of structs, bytes and
- * JSON.
+/* codec_token.c - typed values in sequence, the common form of structs, bytes
+ * and JSON.
  */
-#include "protocol/message/token.h"
+#include "protocol/message/codec_token.h"
 
 #include <errno.h>
 

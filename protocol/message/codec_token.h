@@ -1,5 +1,5 @@
-/* token.h - typed values in sequence, the common form of structs, bytes and
- * JSON.
+/* codec_token.h - typed values in sequence, the common form of structs, bytes
+ * and JSON.
  *
  * For the codec alone. A source gives tokens; a sink takes them and writes
  * bytes, text or a tree. A list is followed by its items, an object by its
@@ -7,8 +7,8 @@
  * the last of them. A source gives no TOKEN_END: the token of the list or
  * object has the size.
  */
-#ifndef PROTOCOL_MESSAGE_TOKEN_H
-#define PROTOCOL_MESSAGE_TOKEN_H
+#ifndef PROTOCOL_MESSAGE_CODEC_TOKEN_H
+#define PROTOCOL_MESSAGE_CODEC_TOKEN_H
 
 #include "protocol/base/buffer.h"
 #include "protocol/base/error.h"
