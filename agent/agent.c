@@ -1,14 +1,117 @@
 /* agent.c - makes and frees the parts of an agent.
  */
-#include "agent/agent_internal.h"
+#include "agent/agent.h"
+#include "agent/boot.h"
+#include "agent/departure.h"
 #include "agent/evidence/stack_tools.h"
-#include "agent/time_limit.h"
+#include "agent/exporter.h"
+#include "agent/images/registry_access.h"
+#include "agent/session.h"
+#include "agent/strays.h"
+#include "protocol/base/loop.h"
 
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
+#include <systemd/sd-daemon.h>
+
+struct agent {
+	sd_event *loop;
+	const struct agent_config *config;
+	char instance[33];
+	char owner[400]; /* of containers that install, agent/images/install.h
+			  */
+	char *folder;    /* of the spool */
+	struct engine *engine;
+	struct registries registries;
+	struct image_usage *usage;
+	struct disk_watermark *watermark; /* NULL: no space is kept free */
+	struct images *images;
+	struct spool *spool;
+	struct stack_tools *stack_tools;
+	struct log_sender *sender;
+	struct blob_store *contents;
+	struct fetches *fetches;
+	struct image_operations_config operations_config;
+	struct image_operations *operations;
+	struct inventory *inventory;
+	struct device_binding_source binding;
+	struct monitor_config monitor_config;
+	struct monitor *monitor;
+	struct exporter_config exporter_config;
+	struct http_server *exporter; /* NULL: none */
+	struct task_services services;
+	struct task_table *tasks;
+	struct boot *boot;
+	struct strays *strays;
+	struct departure *departure;
+	struct session_parts session_parts;
+	struct session *session;
+	sd_event_source *inotify;
+};
+
+/* Where tools run; NULL: anywhere. */
+static const cpu_set_t *agent_housekeeping(const struct agent_config *config)
+{
+	return config->settings.housekeeping_cpus ? &config->housekeeping_set
+						  : NULL;
+}
+
+/* The text that systemctl status shows. Package scripts read it, too. */
+static void agent_tell_status(void *arg)
+{
+	const struct agent *agent = arg;
+	size_t count = task_table_count(agent->tasks);
+
+	sd_notifyf(0, "STATUS=%zu task%s, controller %s", count,
+		   count == 1 ? "" : "s",
+		   session_is_open(agent->session) ? "connected"
+						   : "out of reach");
+}
+
+static void agent_session_changed(void *arg, bool open)
+{
+	struct agent *agent = arg;
+
+	agent_tell_status(agent);
+	strays_session(agent->strays, open);
+}
+
+static void agent_task_gone(void *arg)
+{
+	struct agent *agent = arg;
+
+	strays_later(agent->strays);
+	departure_check(agent->departure);
+}
+
+static void agent_departure_changed(void *arg)
+{
+	const struct agent *agent = arg;
+
+	session_report(agent->session);
+}
+
+/* The session is opened only when the tasks are known. */
+static void agent_booted(void *arg)
+{
+	struct agent *agent = arg;
+
+	session_connect(agent->session);
+	departure_tasks_known(agent->departure);
+}
+
+/* The inventory's handler. */
+static void agent_devices_changed(void *arg)
+{
+	struct agent *agent = arg;
+
+	agent->monitor_config.profile = inventory_profile(agent->inventory);
+	session_inventory_changed(agent->session);
+	boot_start(agent->boot);
+}
 
 static int agent_ignore_event(sd_event_source *source,
 			      const struct inotify_event *event, void *arg)
@@ -37,7 +140,7 @@ static bool controller_clock(void *arg, struct exchange *best)
 {
 	const struct agent *agent = arg;
 
-	return agent->wire && wire_client_clock(agent->wire, best);
+	return session_clock(agent->session, best);
 }
 
 static int open_monitor(struct agent *agent, struct error *err)
@@ -59,16 +162,28 @@ static int open_monitor(struct agent *agent, struct error *err)
 	return agent->monitor ? 0 : -1;
 }
 
+static void touch_task(void *arg, struct task *task)
+{
+	task_touch(task);
+}
+
 /* fetch_config.touch */
 static void touch_contents(void *arg)
 {
 	struct agent *agent = arg;
-	struct task_entry *entry;
 
-	TAILQ_FOREACH(entry, &agent->tasks, next)
-	task_touch(entry->task);
+	task_table_each(agent->tasks, touch_task, NULL);
 	if (agent->operations)
 		image_operations_touch(agent->operations);
+}
+
+/* fetch_config.say */
+static int agent_say(void *arg, enum message_type type, const void *body,
+		     const void *data, size_t size)
+{
+	const struct agent *agent = arg;
+
+	return session_send(agent->session, type, body, data, size);
 }
 
 static int agent_open_blobs(struct agent *agent, struct error *err)
@@ -85,7 +200,7 @@ static int agent_open_blobs(struct agent *agent, struct error *err)
 			.key = &config->key,
 			.address = config->settings.address,
 			.port = (uint32_t)config->settings.peer_port,
-			.say = session_send,
+			.say = agent_say,
 			.touch = touch_contents,
 			.arg = agent,
 		},
@@ -131,7 +246,7 @@ static int open_watermark(struct agent *agent, struct error *err)
 			.floor = config->settings.image_floor,
 			.keep = (uint32_t)config->settings.image_keep,
 			.ask = session_ask_room,
-			.arg = agent,
+			.arg = agent->session,
 		},
 		err);
 	return agent->watermark ? 0 : -1;
@@ -171,9 +286,25 @@ static int open_images(struct agent *agent, struct error *err)
 	return agent->images ? 0 : -1;
 }
 
+static int agent_image_needs(void *arg, struct image_need **list, size_t *count,
+			     struct error *err)
+{
+	const struct agent *agent = arg;
+
+	return task_table_needs(agent->tasks, list, count, err);
+}
+
+static void agent_tell_images(void *arg,
+			      const struct message_image_state *state)
+{
+	const struct agent *agent = arg;
+
+	session_tell_images(agent->session, state);
+}
+
 static int open_operations(struct agent *agent, struct error *err)
 {
-	agent->image_operations_config = (struct image_operations_config){
+	agent->operations_config = (struct image_operations_config){
 		.loop = agent->loop,
 		.engine = agent->engine,
 		.local = agent->registries.local,
@@ -182,12 +313,12 @@ static int open_operations(struct agent *agent, struct error *err)
 		.images = agent->images,
 		.usage = agent->usage,
 		.node_policy = agent->config->node_policy,
-		.needs = task_table_needs,
-		.tell = session_tell_images,
+		.needs = agent_image_needs,
+		.tell = agent_tell_images,
 		.arg = agent,
 	};
 	agent->operations =
-		image_operations_new(&agent->image_operations_config, err);
+		image_operations_new(&agent->operations_config, err);
 	return agent->operations ? 0 : -1;
 }
 
@@ -200,6 +331,85 @@ static int open_stack_tools(struct agent *agent, struct error *err)
 		return error_nomem(err, "agent");
 	agent->stack_tools = stack_tools_read(path, err);
 	return agent->stack_tools ? 0 : -1;
+}
+
+static int open_exporter(struct agent *agent, struct error *err)
+{
+	const struct agent_config *config = agent->config;
+
+	if (!config->settings.metrics)
+		return 0;
+	agent->exporter_config = (struct exporter_config){
+		.loop = agent->loop,
+		.address = config->settings.metrics,
+		.node = config->key.name,
+		.state = config->settings.state,
+		.monitor = agent->monitor,
+		.inventory = agent->inventory,
+		.tasks = agent->tasks,
+		.session = agent->session,
+	};
+	agent->exporter = exporter_new(&agent->exporter_config, err);
+	return agent->exporter ? 0 : -1;
+}
+
+static int agent_open_boot(struct agent *agent, struct error *err)
+{
+	agent->boot = boot_new(
+		&(struct boot_config){
+			.loop = agent->loop,
+			.config = agent->config,
+			.cpus = agent_housekeeping(agent->config),
+			.roots = agent->binding.roots,
+			.owner = agent->owner,
+			.engine = agent->engine,
+			.inventory = agent->inventory,
+			.spool = agent->spool,
+			.tasks = agent->tasks,
+			.services = &agent->services,
+			.done = agent_booted,
+			.arg = agent,
+		},
+		err);
+	if (!agent->boot)
+		return -1;
+	agent->binding.features = boot_features(agent->boot);
+	return 0;
+}
+
+/* What starts, ends and speaks. */
+static int agent_open_parts(struct agent *agent, struct error *err)
+{
+	const struct agent_config *config = agent->config;
+
+	if (agent_open_boot(agent, err) < 0)
+		return -1;
+	agent->strays =
+		strays_new(agent->loop, agent->engine, agent->tasks,
+			   config->settings.cluster, config->key.name, err);
+	if (!agent->strays)
+		return -1;
+	agent->session_parts = (struct session_parts){
+		.loop = agent->loop,
+		.config = config,
+		.roots = agent->binding.roots,
+		.instance = agent->instance,
+		.registries = &agent->registries,
+		.inventory = agent->inventory,
+		.boot = agent->boot,
+		.tasks = agent->tasks,
+		.services = &agent->services,
+		.operations = agent->operations,
+		.watermark = agent->watermark,
+		.changed = agent_session_changed,
+		.task_gone = agent_task_gone,
+		.arg = agent,
+	};
+	agent->departure =
+		departure_new(agent->loop, config->share, agent->tasks,
+			      agent_departure_changed, agent, err);
+	agent->session_parts.departure = agent->departure;
+	return agent->departure ? 0 : -1;
 }
 
 static int agent_open(struct agent *agent, struct error *err)
@@ -232,22 +442,22 @@ static int agent_open(struct agent *agent, struct error *err)
 						      : NULL,
 				      .cpus = agent_housekeeping(config),
 			      },
-			      recovery_devices, agent, err);
+			      agent_devices_changed, agent, err);
 	if (!agent->inventory)
 		return -1;
 	agent->binding.inventory = agent->inventory;
 	if (open_images(agent, err) < 0)
 		return -1;
 	agent->sender = log_sender_new(agent->loop, agent->spool,
-				       session_send_log, agent, err);
+				       session_send_log, agent->session, err);
 	if (!agent->sender)
 		return -1;
 	if (agent_open_blobs(agent, err) < 0 ||
 	    open_operations(agent, err) < 0 || open_monitor(agent, err) < 0)
 		return -1;
-	if (config->settings.metrics)
-		agent->exporter = exporter_new(agent, err);
-	return !config->settings.metrics || agent->exporter ? 0 : -1;
+	if (open_exporter(agent, err) < 0)
+		return -1;
+	return agent_open_parts(agent, err);
 }
 
 struct agent *agent_new(sd_event *loop, const struct agent_config *config,
@@ -260,12 +470,12 @@ struct agent *agent_new(sd_event *loop, const struct agent_config *config,
 		return error_null(error_nomem(err, "agent"));
 	}
 	agent->engine = engine;
-	TAILQ_INIT(&agent->tasks);
 	agent->loop = sd_event_ref(loop);
 	agent->config = config;
 	agent->binding.roots = config->roots ? config->roots : &real_roots;
-	agent->binding.features = &agent->features;
-	if (agent_open(agent, err) < 0)
+	agent->session = session_new(&agent->session_parts, err);
+	agent->tasks = task_table_new(agent_tell_status, agent, err);
+	if (!agent->session || !agent->tasks || agent_open(agent, err) < 0)
 		return NULL;
 	agent->services = (struct task_services){
 		.loop = loop,
@@ -289,7 +499,7 @@ struct agent *agent_new(sd_event *loop, const struct agent_config *config,
 			.loop = loop,
 			.binding = &agent->binding,
 			.engine = agent->engine,
-			.versions = &agent->versions,
+			.versions = boot_versions(agent->boot),
 			.cluster = config->settings.cluster,
 			.node = config->key.name,
 			.cpus = agent_housekeeping(config),
@@ -301,37 +511,35 @@ struct agent *agent_new(sd_event *loop, const struct agent_config *config,
 		.progress = session_task_progress,
 		.say = session_send,
 		.gone = session_task_gone,
-		.arg = agent,
+		.arg = agent->session,
 	};
-	leave_plan(agent);
 	return take(agent);
 }
 
 void agent_policy_changed(struct agent *agent)
 {
-	agent->inventory_due = true;
-	session_tell_inventory(agent);
+	session_inventory_changed(agent->session);
+}
+
+void agent_leave(struct agent *agent)
+{
+	departure_begin(agent->departure);
 }
 
 size_t agent_tasks(const struct agent *agent)
 {
-	return agent->tasks_count;
+	return task_table_count(agent->tasks);
 }
 
 void agent_free(struct agent *agent)
 {
-	struct task_entry *entry;
-
 	if (!agent)
 		return;
-	while ((entry = TAILQ_FIRST(&agent->tasks))) {
-		task_free(entry->task);
-		task_table_remove(agent, entry);
-	}
+	task_table_free(agent->tasks);
 	http_server_free(agent->exporter);
 	monitor_free(agent->monitor);
-	versions_cancel(agent->query);
-	wire_client_free(agent->wire);
+	boot_free(agent->boot);
+	session_free(agent->session);
 	image_operations_free(agent->operations);
 	fetches_free(agent->fetches);
 	blob_store_free(agent->contents);
@@ -339,19 +547,13 @@ void agent_free(struct agent *agent)
 	images_free(agent->images);
 	disk_watermark_free(agent->watermark);
 	image_usage_free(agent->usage);
-	engine_free(agent->engine); /* drops agent->call too */
+	engine_free(agent->engine);
 	spool_free(agent->spool);
 	stack_tools_free(agent->stack_tools);
 	inventory_free(agent->inventory);
-	engine_features_clear(&agent->features);
-	loop_source_free(&agent->retry);
-	loop_source_free(&agent->leave);
-	time_limit_free(agent->limit);
-	loop_source_free(&agent->endpoint_timer);
-	loop_source_free(&agent->report);
-	loop_source_free(&agent->strays);
+	strays_free(agent->strays);
+	departure_free(agent->departure);
 	loop_source_free(&agent->inotify);
-	cJSON_Delete(agent->engine_version);
 	free(agent->folder);
 	sd_event_unref(agent->loop);
 	free(agent);

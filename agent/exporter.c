@@ -1,7 +1,7 @@
 /* exporter.c - metrics of this node for Prometheus, at GET /metrics.
  */
-#include "agent/agent_internal.h"
-#include "protocol/base/file.h"
+#include "agent/exporter.h"
+#include "protocol/base/log.h"
 #include "protocol/http/openmetrics.h"
 
 #include <inttypes.h>
@@ -35,9 +35,10 @@ static const struct {
 };
 /* clang-format on */
 
-static void put_host(const struct agent *agent, struct openmetrics *metrics)
+static void put_host(const struct exporter_config *exporter,
+		     struct openmetrics *metrics)
 {
-	struct host_usage_sample sample = monitor_host(agent->monitor);
+	struct host_usage_sample sample = monitor_host(exporter->monitor);
 
 	for (int i = 0; i < HOST_READINGS; i++)
 		if (sample.has & 1U << i)
@@ -47,40 +48,41 @@ static void put_host(const struct agent *agent, struct openmetrics *metrics)
 						  host_families[i].unit);
 }
 
-static void exporter_put_devices(const struct agent *agent,
+static void exporter_put_devices(const struct exporter_config *exporter,
 				 struct openmetrics *metrics)
 {
-	const struct devices *devices = inventory_devices(agent->inventory);
+	const struct devices *devices = inventory_devices(exporter->inventory);
 	struct device_metrics list[DEVICES_MAX];
-	size_t count = monitor_devices(agent->monitor, list), gone = 0;
+	size_t count = monitor_devices(exporter->monitor, list), gone = 0;
 
 	for (size_t i = 0; i < devices->count; i++)
 		gone += devices->list[i].gone || devices->list[i].text;
 	openmetrics_gauge(metrics, "regatta_agent_devices",
 			  "Devices of this node, including lost ones.",
-			  inventory_count(agent->inventory));
+			  inventory_count(exporter->inventory));
 	openmetrics_gauge(metrics, "regatta_agent_devices_lost",
 			  "Devices that are gone or cannot be used.",
 			  (double)gone);
 	device_metrics_put(metrics, list, count);
 }
 
-static void put_agent(const struct agent *agent, struct openmetrics *metrics)
+static void put_agent(const struct exporter_config *exporter,
+		      struct openmetrics *metrics)
 {
 	struct statvfs disk;
 
 	openmetrics_family(metrics, "regatta_agent_info", METRIC_GAUGE,
 			   "Version and labels of this agent; always 1.");
-	openmetrics_value(metrics, 1, "node", agent->config->key.name,
-			  "version", REGATTA_VERSION, "vendor",
-			  inventory_vendor(agent->inventory), NULL);
+	openmetrics_value(metrics, 1, "node", exporter->node, "version",
+			  REGATTA_VERSION, "vendor",
+			  inventory_vendor(exporter->inventory), NULL);
 	openmetrics_gauge(metrics, "regatta_agent_connected",
 			  "1 if this node has a session with the controller.",
-			  agent->session);
+			  session_is_open(exporter->session));
 	openmetrics_gauge(metrics, "regatta_agent_tasks",
 			  "Tasks with a container or a spool on this node.",
-			  (double)agent->tasks_count);
-	if (statvfs(agent->config->settings.state, &disk) == 0)
+			  (double)task_table_count(exporter->tasks));
+	if (statvfs(exporter->state, &disk) == 0)
 		openmetrics_gauge(metrics, "regatta_agent_spool_free_bytes",
 				  "Free space on the disk of the spool.",
 				  (double)disk.f_bavail *
@@ -90,7 +92,7 @@ static void put_agent(const struct agent *agent, struct openmetrics *metrics)
 static void exporter_answer(void *arg, const struct http_request *request,
 			    struct http_reply *reply)
 {
-	struct agent *agent = arg;
+	const struct exporter_config *exporter = arg;
 	struct openmetrics metrics;
 
 	if (strcmp(http_path(request), "/metrics") != 0) {
@@ -99,24 +101,24 @@ static void exporter_answer(void *arg, const struct http_request *request,
 			    NULL);
 		return;
 	}
-	monitor_watch(agent->monitor);
+	monitor_watch(exporter->monitor);
 	openmetrics_begin(&metrics, request, reply);
-	put_agent(agent, &metrics);
-	put_host(agent, &metrics);
-	exporter_put_devices(agent, &metrics);
+	put_agent(exporter, &metrics);
+	put_host(exporter, &metrics);
+	exporter_put_devices(exporter, &metrics);
 	openmetrics_end(&metrics, reply);
 }
 
-struct http_server *exporter_new(struct agent *agent, struct error *err)
+struct http_server *exporter_new(const struct exporter_config *config,
+				 struct error *err)
 {
 	static const struct http_handler handler = { .answer =
 							     exporter_answer };
 	struct http_server *server =
-		http_server_new(agent->loop,
+		http_server_new(config->loop,
 				&(struct http_config){
-					.address = agent->config->settings
-							   .metrics },
-				&handler, agent, err);
+					.address = config->address },
+				&handler, (void *)config, err);
 
 	if (server)
 		log_info("metrics at %s/metrics", http_server_url(server));

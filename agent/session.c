@@ -1,17 +1,39 @@
 /* session.c - exchanges messages with the controller.
  */
-#include "agent/agent_internal.h"
-#include "agent/slurm_share.h"
+#include "agent/session.h"
+#include "agent/images/registry_access.h"
+#include "agent/metrics/host_facts.h"
 #include "agent/policy/policy_check.h"
 #include "protocol/base/clock.h"
+#include "protocol/base/file.h"
+#include "protocol/base/log.h"
+#include "protocol/base/loop.h"
+#include "protocol/base/machine.h"
+#include "protocol/wire/wire.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define REPORT_MS 200  /* before a report that was not sent is repeated */
-#define TASKS_MAX 1024 /* at a time on one node */
+#define REPORT_MS 200   /* before a report that was not sent is repeated */
+#define TASKS_MAX 1024  /* at a time on one node */
+#define ENDPOINT_MS 500 /* between reads of the controller's endpoint */
+#define ENDPOINT_SIZE 256
+
+struct session {
+	const struct session_parts *parts;
+	struct wire_client *wire;
+	char endpoint[ENDPOINT_SIZE]; /* of the controller */
+	bool open;                    /* welcome was received */
+	bool outage_logged;
+	bool key_unsaved;         /* the controller's next key; it was logged */
+	bool inventory_due;       /* it changed since it was reported */
+	int64_t refused_since_ms; /* monotonic; 0: it is not refused */
+	sd_event_source *report;
+	sd_event_source *endpoint_timer;
+};
 
 /* Sending. */
 
@@ -21,88 +43,106 @@ static int report_run(sd_event_source *source, uint64_t usec, void *arg)
 	return 0;
 }
 
-static void report_later(struct agent *agent)
+static void report_later(struct session *session)
 {
-	loop_timer(agent->loop, &agent->report, REPORT_MS, report_run, agent,
-		   NULL);
+	loop_timer(session->parts->loop, &session->report, REPORT_MS,
+		   report_run, session, NULL);
 }
 
 int session_send(void *arg, enum message_type type, const void *body,
 		 const void *data, size_t size)
 {
-	struct agent *agent = arg;
+	struct session *session = arg;
 
-	return agent->session ? wire_client_send(agent->wire, type, body, data,
-						 size, NULL)
-			      : -1;
+	return session->open ? wire_client_send(session->wire, type, body, data,
+						size, NULL)
+			     : -1;
 }
 
 /* A report a little later covers what cannot be sent now. */
-static void send_or_report(struct agent *agent, enum message_type type,
+static void send_or_report(struct session *session, enum message_type type,
 			   const void *body)
 {
-	if (agent->session && session_send(agent, type, body, NULL, 0) < 0)
-		report_later(agent);
+	if (session->open && session_send(session, type, body, NULL, 0) < 0)
+		report_later(session);
 }
 
-static int fill_report(struct agent *agent, struct message_report *report)
-{
-	struct task_entry *entry;
+struct report_filling {
+	struct message_report *report;
+	bool failed;
+};
 
-	report->tasks = calloc(agent->tasks_count + 1, sizeof(*report->tasks));
+static void report_task(void *arg, struct task *task)
+{
+	struct report_filling *filling = arg;
+	struct message_report *report = filling->report;
+
+	if (filling->failed ||
+	    task_status(task, &report->tasks[report->tasks_count], NULL) < 0)
+		filling->failed = true;
+	else
+		report->tasks_count++;
+}
+
+static int fill_report(struct session *session, struct message_report *report)
+{
+	struct task_table *tasks = session->parts->tasks;
+	struct report_filling filling = { .report = report };
+
+	departure_tell(session->parts->departure, report);
+	report->tasks =
+		calloc(task_table_count(tasks) + 1, sizeof(*report->tasks));
 	if (!report->tasks)
 		return -1;
-	TAILQ_FOREACH(entry, &agent->tasks, next)
-	{
-		if (task_status(entry->task,
-				&report->tasks[report->tasks_count], NULL) < 0)
-			return -1;
-		report->tasks_count++;
-	}
-	return 0;
+	task_table_each(tasks, report_task, &filling);
+	return filling.failed ? -1 : 0;
 }
 
 /* The message borrows the list. */
-void session_tell_inventory(struct agent *agent)
+static void session_tell_inventory(struct session *session)
 {
-	const struct devices *devices = inventory_devices(agent->inventory);
+	const struct devices *devices =
+		inventory_devices(session->parts->inventory);
 	struct message_inventory message = {
 		devices->list, devices->count,
-		(char *)node_policy_text(agent->config->node_policy)
+		(char *)node_policy_text(session->parts->config->node_policy)
 	};
 
-	if (!agent->session || !agent->inventory_due)
+	if (!session->open || !session->inventory_due)
 		return;
-	if (session_send(agent, MESSAGE_INVENTORY, &message, NULL, 0) < 0)
-		report_later(agent);
+	if (session_send(session, MESSAGE_INVENTORY, &message, NULL, 0) < 0)
+		report_later(session);
 	else
-		agent->inventory_due = false;
+		session->inventory_due = false;
 }
 
-void session_report(struct agent *agent)
+void session_inventory_changed(struct session *session)
 {
-	struct message_report report = {
-		.until_ms = (uint64_t)agent->until_ms,
-		.leaving = agent->leaving,
-	};
+	session->inventory_due = true;
+	session_tell_inventory(session);
+}
 
-	if (!agent->session)
+void session_report(struct session *session)
+{
+	struct message_report report = { 0 };
+
+	if (!session->open)
 		return;
-	session_tell_inventory(agent);
-	if (fill_report(agent, &report) < 0 ||
-	    session_send(agent, MESSAGE_REPORT, &report, NULL, 0) < 0)
-		report_later(agent);
+	session_tell_inventory(session);
+	if (fill_report(session, &report) < 0 ||
+	    session_send(session, MESSAGE_REPORT, &report, NULL, 0) < 0)
+		report_later(session);
 	codec_clear(message_kinds[MESSAGE_REPORT].schema, &report);
 }
 
 void session_task_changed(void *arg, struct task *task)
 {
-	struct agent *agent = arg;
+	struct session *session = arg;
 	struct message_task message;
 	const struct task_status *status = &message.task;
 
 	if (task_status(task, &message.task, NULL) < 0) {
-		report_later(agent);
+		report_later(session);
 		return;
 	}
 	log_info("task %s job=%" PRIu64 " attempt=%u rank=%u%s%s%s%s",
@@ -115,14 +155,14 @@ void session_task_changed(void *arg, struct task *task)
 		cJSON_Delete(message.task.facts);
 		message.task.facts = NULL;
 	}
-	send_or_report(agent, MESSAGE_TASK, &message);
+	send_or_report(session, MESSAGE_TASK, &message);
 	codec_clear(message_kinds[MESSAGE_TASK].schema, &message);
 }
 
 void session_task_progress(void *arg, struct task *task,
 			   const struct image_progress *progress)
 {
-	struct agent *agent = arg;
+	struct session *session = arg;
 	const struct task_id *id = task_id(task);
 	struct moving_layer moving[IMAGE_MOVING_MAX];
 	struct message_progress message = {
@@ -156,34 +196,31 @@ void session_task_progress(void *arg, struct task *task,
 	}
 
 	/* If it is lost, the next one follows soon. */
-	session_send(agent, MESSAGE_PROGRESS, &message, NULL, 0);
+	session_send(session, MESSAGE_PROGRESS, &message, NULL, 0);
 }
 
 void session_task_gone(void *arg, struct task *task)
 {
-	struct agent *agent = arg;
+	struct session *session = arg;
 	struct task_id id = *task_id(task);
 	struct message_discard message = { id.job, id.attempt, id.rank };
-	struct task_entry *entry = task_table_find(agent, &id);
 
-	if (entry)
-		task_table_remove(agent, entry);
+	task_table_remove(session->parts->tasks, task);
 	log_info("task removed job=%" PRIu64 " attempt=%u rank=%u", id.job,
 		 id.attempt, id.rank);
-	send_or_report(agent, MESSAGE_DISCARDED, &message);
-	recovery_strays_later(agent);
-	leave_if_empty(agent);
+	send_or_report(session, MESSAGE_DISCARDED, &message);
+	session->parts->task_gone(session->parts->arg);
 }
 
 /* image_operations_config.tell: the controller asks again for what is lost. */
 void session_tell_images(void *arg, const struct message_image_state *state)
 {
-	struct agent *agent = arg;
+	struct session *session = arg;
 	struct message_image_state told = *state;
 
-	told.by_itself = agent->watermark &&
-			 disk_watermark_state(agent->watermark, state);
-	session_send(agent, MESSAGE_IMAGE_STATE, &told, NULL, 0);
+	told.by_itself = session->parts->watermark &&
+			 disk_watermark_state(session->parts->watermark, state);
+	session_send(session, MESSAGE_IMAGE_STATE, &told, NULL, 0);
 }
 
 /* disk_watermark_config.ask */
@@ -200,27 +237,26 @@ int session_send_log(void *arg, const struct message_log *log, const void *data,
 
 /* Receiving. */
 
-static void session_take_welcome(struct agent *agent, void *body)
+static void session_take_welcome(struct session *session, void *body)
 {
 	struct message_welcome *welcome = body;
 	uint64_t credit = welcome->credit_bytes;
 
-	agent->session = true;
-	agent_tell_status(agent);
-	agent->outage_logged = false;
-	agent->key_unsaved = false;
-	agent->refused_since_ms = 0;
-	recovery_strays(agent);
-	log_info("session with the controller at %s", agent->endpoint);
-	log_sender_session(agent->sender, credit < AGENT_CREDIT_MAX
-						  ? credit
-						  : AGENT_CREDIT_MAX);
-	session_report(agent);
-	fetches_session(agent->fetches, true);
+	session->open = true;
+	session->outage_logged = false;
+	session->key_unsaved = false;
+	session->refused_since_ms = 0;
+	session->parts->changed(session->parts->arg, true);
+	log_info("session with the controller at %s", session->endpoint);
+	log_sender_session(session->parts->services->sender,
+			   credit < AGENT_CREDIT_MAX ? credit
+						     : AGENT_CREDIT_MAX);
+	session_report(session);
+	fetches_session(session->parts->services->fetches, true);
 }
 
 /* A task that cannot be created is reported as ended. */
-static void refuse_prepare(struct agent *agent, const struct task_id *id,
+static void refuse_prepare(struct session *session, const struct task_id *id,
 			   struct error *why)
 {
 	struct message_task message = { .task = {
@@ -238,57 +274,56 @@ static void refuse_prepare(struct agent *agent, const struct task_id *id,
 
 	log_warning("task refused job=%" PRIu64 " rank=%u: %s", id->job,
 		    id->rank, why->text);
-	send_or_report(agent, MESSAGE_TASK, &message);
+	send_or_report(session, MESSAGE_TASK, &message);
 }
 
-static void on_prepare(struct agent *agent, void *body)
+static void on_prepare(struct session *session, void *body)
 {
 	struct message_prepare *prepare = body;
 	struct task_id id = task_spec_id(&prepare->task);
-	struct task_entry *entry = task_table_find(agent, &id);
+	struct task *task = task_table_find(session->parts->tasks, &id);
 	struct error err = { 0 };
-	struct task *task;
 
-	if (entry) {
-		session_task_changed(agent, entry->task); /* repeated: answer
-							     again */
+	if (task) {
+		session_task_changed(session,
+				     task); /* repeated: answer again */
 		return;
 	}
-	if (agent->tasks_count >= TASKS_MAX) {
+	if (task_table_count(session->parts->tasks) >= TASKS_MAX) {
 		error_set(&err, EBUSY, "%d tasks are already on this node",
 			  TASKS_MAX);
-		refuse_prepare(agent, &id, &err);
+		refuse_prepare(session, &id, &err);
 		return;
 	}
-	if (agent->config->share &&
-	    slurm_share_limit(agent->config->share, &prepare->task.container,
-			      &err) < 0) {
-		refuse_prepare(agent, &id, &err);
+	if (session->parts->config->share &&
+	    slurm_share_limit(session->parts->config->share,
+			      &prepare->task.container, &err) < 0) {
+		refuse_prepare(session, &id, &err);
 		return;
 	}
-	policy_check_limit(node_policy_rules(agent->config->node_policy),
+	policy_check_limit(node_policy_rules(
+				   session->parts->config->node_policy),
 			   &prepare->task.container);
 	log_info("task preparing job=%" PRIu64 " attempt=%u rank=%u image=%s",
 		 id.job, id.attempt, id.rank, prepare->task.container.image);
-	task = task_new(&agent->services, &prepare->task, &err);
-	if (!task || task_table_add(agent, task, &err) < 0) {
+	task = task_new(session->parts->services, &prepare->task, &err);
+	if (!task || task_table_add(session->parts->tasks, task, &err) < 0) {
 		task_free(task);
-		spool_remove(agent->spool, &id, NULL);
-		refuse_prepare(agent, &id, &err);
+		spool_remove(session->parts->services->spool, &id, NULL);
+		refuse_prepare(session, &id, &err);
 		return;
 	}
 }
 
-static struct task *session_find_task(struct agent *agent, uint64_t job,
+static struct task *session_find_task(struct session *session, uint64_t job,
 				      uint32_t attempt, uint32_t rank)
 {
 	const struct task_id id = { job, attempt, rank };
-	struct task_entry *entry = task_table_find(agent, &id);
 
-	return entry ? entry->task : NULL;
+	return task_table_find(session->parts->tasks, &id);
 }
 
-static void on_start(struct agent *agent, void *body)
+static void on_start(struct session *session, void *body)
 {
 	struct message_start *start = body;
 	const struct rendezvous rendezvous = {
@@ -297,20 +332,20 @@ static void on_start(struct agent *agent, void *body)
 		.time_ms = start->time_ms,
 		.addresses = start->addresses,
 	};
-	struct task *task = session_find_task(agent, start->job, start->attempt,
-					      start->rank);
+	struct task *task = session_find_task(session, start->job,
+					      start->attempt, start->rank);
 
 	if (task)
 		task_start(task, &rendezvous);
 	else
-		session_report(agent);
+		session_report(session);
 }
 
-static void on_stop(struct agent *agent, void *body)
+static void on_stop(struct session *session, void *body)
 {
 	struct message_stop *stop = body;
-	struct task *task =
-		session_find_task(agent, stop->job, stop->attempt, stop->rank);
+	struct task *task = session_find_task(session, stop->job, stop->attempt,
+					      stop->rank);
 	enum failure reason = failure_from(stop->reason);
 
 	if (task)
@@ -318,74 +353,75 @@ static void on_stop(struct agent *agent, void *body)
 				: reason   ? reason
 					   : FAILURE_CANCELLED);
 	else
-		session_report(agent);
+		session_report(session);
 }
 
-static void on_command(struct agent *agent, const struct message_command *body,
-		       const void *data, size_t size)
+static void on_command(struct session *session,
+		       const struct message_command *body, const void *data,
+		       size_t size)
 {
 	struct task *task =
-		session_find_task(agent, body->job, body->attempt, body->to);
+		session_find_task(session, body->job, body->attempt, body->to);
 
 	if (task)
 		task_command(task, body, data, size);
 }
 
-static void on_command_answer(struct agent *agent,
+static void on_command_answer(struct session *session,
 			      const struct message_command_answer *body,
 			      const void *data, size_t size)
 {
-	struct task *task =
-		session_find_task(agent, body->job, body->attempt, body->rank);
+	struct task *task = session_find_task(session, body->job, body->attempt,
+					      body->rank);
 
 	if (task)
 		task_command_answer(task, body, data, size);
 }
 
-static void on_observe(struct agent *agent, void *body)
+static void on_observe(struct session *session, void *body)
 {
 	struct message_observe *observe = body;
-	struct task *task = session_find_task(agent, observe->job,
+	struct task *task = session_find_task(session, observe->job,
 					      observe->attempt, observe->rank);
 
 	if (task)
 		task_observe(task, observe->round, observe->stops);
 }
 
-static void on_discard(struct agent *agent, void *body)
+static void on_discard(struct session *session, void *body)
 {
 	struct message_discard *discard = body;
-	struct task *task = session_find_task(agent, discard->job,
+	struct task *task = session_find_task(session, discard->job,
 					      discard->attempt, discard->rank);
 
 	if (task)
 		task_discard(task);
 	else
-		send_or_report(agent, MESSAGE_DISCARDED, discard);
+		send_or_report(session, MESSAGE_DISCARDED, discard);
 }
 
-static void on_log_ack(struct agent *agent, void *body)
+static void on_log_ack(struct session *session, void *body)
 {
-	log_sender_ack(agent->sender, body);
+	log_sender_ack(session->parts->services->sender, body);
 }
 
-static void on_image_do(struct agent *agent, void *body)
+static void on_image_do(struct session *session, void *body)
 {
-	if (agent->watermark)
-		disk_watermark_order(agent->watermark, body);
-	image_operations_do(agent->operations, body);
+	if (session->parts->watermark)
+		disk_watermark_order(session->parts->watermark, body);
+	image_operations_do(session->parts->operations, body);
 }
 
-static void on_resync(struct agent *agent, void *body)
+static void on_resync(struct session *session, void *body)
 {
-	session_report(agent);
+	session_report(session);
 }
 
 static void received(void *arg, enum message_type type, void *body,
 		     const void *payload, size_t size)
 {
 	/* clang-format off */
-	static void (*const handlers[MESSAGE_TYPES])(struct agent *, void *) = {
+	static void (*const handlers[MESSAGE_TYPES])(struct session *, void *) = {
 		[MESSAGE_WELCOME] = session_take_welcome,
 		[MESSAGE_PREPARE] = on_prepare,
 		[MESSAGE_START] = on_start,
@@ -397,15 +433,16 @@ static void received(void *arg, enum message_type type, void *body,
 		[MESSAGE_IMAGE_DO] = on_image_do,
 	};
 	/* clang-format on */
-	struct agent *agent = arg;
+	struct session *session = arg;
 
 	if (type == MESSAGE_COMMAND)
-		on_command(agent, body, payload, size);
+		on_command(session, body, payload, size);
 	else if (type == MESSAGE_COMMAND_ANSWER)
-		on_command_answer(agent, body, payload, size);
-	else if (!fetches_heard(agent->fetches, type, body, payload, size) &&
+		on_command_answer(session, body, payload, size);
+	else if (!fetches_heard(session->parts->services->fetches, type, body,
+				payload, size) &&
 		 handlers[type])
-		handlers[type](agent, body);
+		handlers[type](session, body);
 }
 
 static void session_add_names(cJSON *facts, const char *name,
@@ -421,31 +458,34 @@ static void session_add_names(cJSON *facts, const char *name,
 }
 
 /* The facts of the host, the engine and the devices. */
-static cJSON *all_facts(struct agent *agent)
+static cJSON *all_facts(struct session *session)
 {
 	struct host_facts_source source = {
-		.sys = agent->binding.roots->sys,
-		.proc = agent->binding.roots->proc,
-		.engine = agent->engine_version,
+		.sys = session->parts->roots->sys,
+		.proc = session->parts->roots->proc,
+		.engine = boot_engine_version(session->parts->boot),
 	};
-	const struct devices *devices = inventory_devices(agent->inventory);
-	const char *policy = node_policy_text(agent->config->node_policy);
+	const struct engine_features *features =
+		boot_features(session->parts->boot);
+	const struct devices *devices =
+		inventory_devices(session->parts->inventory);
+	const char *policy =
+		node_policy_text(session->parts->config->node_policy);
 	cJSON *facts = host_facts_read(&source, NULL);
 
-	host_facts_versions(facts, &agent->versions);
+	host_facts_versions(facts, boot_versions(session->parts->boot));
 	host_facts_accelerators(facts, devices->list, devices->count,
-				inventory_vendor(agent->inventory));
-	if (agent->config->share)
-		slurm_share_facts(agent->config->share, facts);
-	session_add_names(facts, "engine_runtimes", &agent->features.runtimes);
-	session_add_names(facts, "engine_cdi", &agent->features.cdi);
-	session_add_names(facts, "engine_unlimited",
-			  &agent->features.unlimited);
-	if (agent->features.separate_network)
+				inventory_vendor(session->parts->inventory));
+	if (session->parts->config->share)
+		slurm_share_facts(session->parts->config->share, facts);
+	session_add_names(facts, "engine_runtimes", &features->runtimes);
+	session_add_names(facts, "engine_cdi", &features->cdi);
+	session_add_names(facts, "engine_unlimited", &features->unlimited);
+	if (features->separate_network)
 		cJSON_AddBoolToObject(facts, "engine_separate_network", true);
-	if (agent->features.isolation)
+	if (features->isolation)
 		cJSON_AddStringToObject(facts, "engine_isolation",
-					agent->features.isolation);
+					features->isolation);
 	if (policy)
 		cJSON_AddStringToObject(facts, "policy", policy);
 	if (devices->simulated)
@@ -455,102 +495,219 @@ static cJSON *all_facts(struct agent *agent)
 
 static void session_connected(void *arg)
 {
-	struct agent *agent = arg;
-	const struct agent_config *config = agent->config;
-	const struct devices *devices = inventory_devices(agent->inventory);
+	struct session *session = arg;
+	const struct agent_config *config = session->parts->config;
+	const struct devices *devices =
+		inventory_devices(session->parts->inventory);
 	char machine[MACHINE_ID_SIZE];
 	struct message_hello hello = {
 		.version = PROTOCOL_VERSION,
 		.software = (char *)"regatta-agent " REGATTA_VERSION,
-		.instance = agent->instance,
+		.instance = (char *)session->parts->instance,
 		.cluster = (char *)config->settings.cluster,
 		.address = (char *)config->settings.address,
-		.vendor = (char *)inventory_vendor(agent->inventory),
-		.devices = inventory_count(agent->inventory),
-		.peers = (char *)fetches_endpoint(agent->fetches),
+		.vendor = (char *)inventory_vendor(session->parts->inventory),
+		.devices = inventory_count(session->parts->inventory),
+		.peers = (char *)fetches_endpoint(
+			session->parts->services->fetches),
 		.machine = machine_id(machine) ? machine : NULL,
-		.facts = all_facts(agent),
+		.facts = all_facts(session),
 		.inventory = devices->list,
 		.inventory_count = devices->count,
 	};
 
-	agent->inventory_due = false;
-	wire_client_send(agent->wire, MESSAGE_HELLO, &hello, NULL, 0, NULL);
+	session->inventory_due = false;
+	wire_client_send(session->wire, MESSAGE_HELLO, &hello, NULL, 0, NULL);
 	cJSON_Delete(hello.facts);
+}
+
+/* The controller. */
+
+static int session_look_again(sd_event_source *source, uint64_t usec, void *arg)
+{
+	session_connect(arg);
+	return 0;
+}
+
+static void session_find_later(struct session *session)
+{
+	if (*session->parts->config->settings.controller == '/')
+		loop_timer(session->parts->loop, &session->endpoint_timer,
+			   ENDPOINT_MS, session_look_again, session, NULL);
+}
+
+static void task_lose(void *arg, struct task *task)
+{
+	task_stop(task, FAILURE_NODE_LOST);
 }
 
 /* A node whose key is refused for long was removed from the cluster. Its tasks
  * are ended; the controller has given them up long before.
  */
-static void note_refusal(struct agent *agent, int code)
+static void note_refusal(struct session *session, int code)
 {
 	int64_t now = clock_mono_ms();
-	int64_t limit_s = (int64_t)agent->config->settings.refused_limit;
-	struct task_entry *entry;
+	int64_t limit_s =
+		(int64_t)session->parts->config->settings.refused_limit;
 
 	if (code != EACCES || !limit_s) {
-		agent->refused_since_ms = 0;
+		session->refused_since_ms = 0;
 		return;
 	}
-	if (!agent->refused_since_ms)
-		agent->refused_since_ms = now;
-	if (now - agent->refused_since_ms < limit_s * 1000)
+	if (!session->refused_since_ms)
+		session->refused_since_ms = now;
+	if (now - session->refused_since_ms < limit_s * 1000)
 		return;
-	agent->refused_since_ms = now;
-	if (agent->tasks_count)
+	session->refused_since_ms = now;
+	if (task_table_count(session->parts->tasks))
 		log_warning("the controller has refused the key of this node "
 			    "for %" PRId64 " s: its tasks are ended",
 			    limit_s);
-	TAILQ_FOREACH(entry, &agent->tasks, next)
-	{
-		task_stop(entry->task, FAILURE_NODE_LOST);
-	}
+	task_table_each(session->parts->tasks, task_lose, NULL);
 }
 
 static void session_lost(void *arg, int code, const char *why)
 {
-	struct agent *agent = arg;
+	struct session *session = arg;
 
-	note_refusal(agent, code);
+	note_refusal(session, code);
 	/* Once per outage: the client tries again every second. */
-	if (!agent->outage_logged)
+	if (!session->outage_logged)
 		log_warning("no session with the controller: %s; trying again",
 			    why);
-	agent->outage_logged = true;
-	agent->session = false;
-	agent_tell_status(agent);
-	log_sender_session(agent->sender, 0);
-	fetches_session(agent->fetches, false);
-	recovery_find_controller(agent);
+	session->outage_logged = true;
+	session->open = false;
+	session->parts->changed(session->parts->arg, false);
+	log_sender_session(session->parts->services->sender, 0);
+	fetches_session(session->parts->services->fetches, false);
+	session_find_later(session);
 }
 
 /* Once per session: it is tried again with each heartbeat. */
 static void key_unsaved(void *arg, const char *why)
 {
-	struct agent *agent = arg;
+	struct session *session = arg;
 
-	if (!agent->key_unsaved)
+	if (!session->key_unsaved)
 		log_warning("the controller's next key cannot be saved: %s; "
 			    "this node cannot connect once the controller uses "
 			    "that key",
 			    why);
-	agent->key_unsaved = true;
+	session->key_unsaved = true;
 }
 
 /* A controller with many nodes also gets logs less often. */
 static void set_pace(void *arg, uint32_t heartbeat_ms)
 {
-	struct agent *agent = arg;
+	struct session *session = arg;
 	uint64_t poll_ms = (uint64_t)heartbeat_ms * LOG_SENDER_POLL_MS;
 
-	log_sender_set_poll(agent->sender,
+	log_sender_set_poll(session->parts->services->sender,
 			    (uint32_t)(poll_ms / WIRE_HEARTBEAT_MS));
 }
 
-const struct wire_client_handler session_handler = {
+static const struct wire_client_handler session_handler = {
 	.connected = session_connected,
 	.message = received,
 	.lost = session_lost,
 	.unkept = key_unsaved,
 	.paced = set_pace,
 };
+
+/* Credentials are sealed with the controller's current or former key. */
+static void follow_key(struct session *session)
+{
+	const struct server_keys *keys = wire_client_server(session->wire);
+	char path[PATH_MAX];
+	struct error err;
+
+	snprintf(path, sizeof(path), "%s/%s",
+		 session->parts->config->settings.state, SERVER_KEYS_AGENT);
+	if (wire_client_remember(session->wire, path, &err) < 0)
+		log_warning("%s", err.text);
+	session->parts->registries->controller = keys->current;
+	session->parts->registries->former = keys->former;
+}
+
+static int session_reconnect(struct session *session, struct error *err)
+{
+	const struct agent_config *config = session->parts->config;
+
+	session->wire = wire_client_new(session->parts->loop, config->zmq,
+					session->endpoint, &config->key,
+					config->server_public, &session_handler,
+					session, err);
+	if (!session->wire)
+		return -1;
+	follow_key(session);
+	return 0;
+}
+
+/* 1: the endpoint is new. */
+static int session_read_endpoint(struct session *session)
+{
+	const char *path = session->parts->config->settings.controller;
+	owned(buffer_clear) struct buffer text;
+
+	buffer_init(&text, sizeof(session->endpoint) - 1);
+	if (*path != '/') {
+		snprintf(session->endpoint, sizeof(session->endpoint), "%s",
+			 path);
+		return !session->wire;
+	}
+	if (file_read(AT_FDCWD, path, &text, NULL) < 0 || !text.size)
+		return 0;
+	text.data[strcspn(text.data, "\n")] = 0;
+	if (!strcmp(text.data, session->endpoint))
+		return 0;
+	snprintf(session->endpoint, sizeof(session->endpoint), "%s", text.data);
+	return 1;
+}
+
+void session_connect(struct session *session)
+{
+	struct error err;
+
+	if (session_read_endpoint(session)) {
+		wire_client_free(take(session->wire));
+		if (session_reconnect(session, &err) < 0) {
+			log_error("%s", err.text);
+			sd_event_exit(session->parts->loop,
+				      err.code == EINVAL ? 2 : 3);
+			return;
+		}
+	}
+	if (!session->open)
+		session_find_later(session);
+}
+
+bool session_is_open(const struct session *session)
+{
+	return session->open;
+}
+
+bool session_clock(const struct session *session, struct exchange *best)
+{
+	return session->wire && wire_client_clock(session->wire, best);
+}
+
+struct session *session_new(const struct session_parts *parts,
+			    struct error *err)
+{
+	struct session *session = calloc(1, sizeof(*session));
+
+	if (!session)
+		return error_null(error_nomem(err, "agent"));
+	session->parts = parts;
+	return session;
+}
+
+void session_free(struct session *session)
+{
+	if (!session)
+		return;
+	wire_client_free(session->wire);
+	loop_source_free(&session->report);
+	loop_source_free(&session->endpoint_timer);
+	free(session);
+}
