@@ -88,7 +88,7 @@ static int add_node_group(struct strings *groups, const struct stat *st,
 /* Device nodes. */
 
 /* Is the node "/host[:/inside[:rwm]]" at this path inside? */
-static bool node_at(const char *text, const char *inside)
+static bool injection_node_at(const char *text, const char *inside)
 {
 	const char *colon = strchr(text, ':');
 	size_t size;
@@ -103,7 +103,7 @@ static int injection_add_node(struct container_spec *spec, const char *host,
 			      struct error *err)
 {
 	for (size_t i = 0; i < spec->device_nodes.count; i++)
-		if (node_at(spec->device_nodes.items[i], inside))
+		if (injection_node_at(spec->device_nodes.items[i], inside))
 			return 0;
 	if (st && add_node_group(&spec->groups, st, err) < 0)
 		return -1;

@@ -106,7 +106,8 @@ void image_operation_succeed(struct image_operation *operation,
 	operation_free(operation);
 }
 
-static int step_run(sd_event_source *source, uint64_t usec, void *arg)
+static int image_operation_run_step(sd_event_source *source, uint64_t usec,
+				    void *arg)
 {
 	struct image_operation *operation = arg;
 	struct error err;
@@ -123,7 +124,7 @@ void image_operation_step_in(struct image_operation *operation,
 			     uint64_t delay_ms)
 {
 	loop_timer(operation->config->loop, &operation->timer, delay_ms,
-		   step_run, operation, NULL);
+		   image_operation_run_step, operation, NULL);
 }
 
 bool image_operation_retry(struct image_operation *operation,

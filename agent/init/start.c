@@ -127,7 +127,7 @@ static int number_parse(const struct number *number, const char *text,
 }
 
 /* "name=": what follows the equals sign, or NULL when it is another name. */
-static char *record_value(char *record, const char *name)
+static char *start_record_value(char *record, const char *name)
 {
 	size_t length = strlen(name);
 
@@ -142,7 +142,7 @@ static int start_take(struct start *start, char *record, uint32_t *seen,
 	char *value;
 
 	for (size_t i = 0; i < NUMBERS; i++) {
-		value = record_value(record, numbers[i].name);
+		value = start_record_value(record, numbers[i].name);
 		if (!value)
 			continue;
 		if (*seen & 1U << i)
@@ -155,7 +155,7 @@ static int start_take(struct start *start, char *record, uint32_t *seen,
 	for (size_t i = 0; i < LISTS; i++) {
 		struct start_list *list = list_place(start, i);
 
-		value = record_value(record, lists[i].name);
+		value = start_record_value(record, lists[i].name);
 		if (!value)
 			continue;
 		if (lists[i].check(list, value, err) < 0)

@@ -10,8 +10,8 @@
 #include <string.h>
 #include <sys/inotify.h>
 
-static int watch_run(sd_event_source *source, const struct inotify_event *event,
-		     void *arg)
+static int task_watch_run(sd_event_source *source,
+			  const struct inotify_event *event, void *arg)
 {
 	struct task *task = arg;
 
@@ -36,8 +36,8 @@ void step_watch(struct task *task)
 	/* Without the watch files are polled, and the engine reports the end.
 	 */
 	sd_event_add_inotify(task->services->loop, &task->watch, path,
-			     IN_MODIFY | IN_MOVED_TO | IN_CREATE, watch_run,
-			     task);
+			     IN_MODIFY | IN_MOVED_TO | IN_CREATE,
+			     task_watch_run, task);
 	/* The record may have been written before the watch was set. */
 	if (spool_has(task->services->spool, &task->id, SPOOL_OUT, "exit.json"))
 		step_record_seen(task);

@@ -65,8 +65,8 @@ static size_t keys_append_path(struct keys *keys, size_t used,
 	return used + name.size;
 }
 
-static int key_line(struct keys *keys, const struct line *line,
-		    struct error *err)
+static int sample_key_line(struct keys *keys, const struct line *line,
+			   struct error *err)
 {
 	struct sample_text name = line->text, value;
 	size_t at = colon(line->text), size;
@@ -135,10 +135,11 @@ static int keys_read_device(struct keys *keys, const struct line *line,
 	if (expression_caught_name(layout->device.list[index], "_key",
 				   &key.text.data, &key.text.size)) {
 		resume_row(keys);
-		return key_line(keys, &key, err) == 0 ? 1 : -1;
+		return sample_key_line(keys, &key, err) == 0 ? 1 : -1;
 	}
 	/* It may be a key of the device, too. */
-	return colon(line->text) == SIZE_MAX || key_line(keys, line, err) == 0
+	return colon(line->text) == SIZE_MAX ||
+			       sample_key_line(keys, line, err) == 0
 		       ? 1
 		       : -1;
 }
@@ -158,7 +159,7 @@ int keys_read(struct run *run, struct error *err)
 		if (!line.text.size)
 			continue;
 		rc = keys_read_device(keys, &line, err);
-		if (rc < 0 || (!rc && key_line(keys, &line, err) < 0))
+		if (rc < 0 || (!rc && sample_key_line(keys, &line, err) < 0))
 			return -1;
 	}
 	run_row_end(run);

@@ -145,7 +145,7 @@ static int io_run(sd_event_source *source, int fd, uint32_t events, void *arg)
 
 /* Streams. */
 
-static ssize_t stream_read(void *arg, uint64_t at, char *to, size_t room)
+static ssize_t http_stream_read(void *arg, uint64_t at, char *to, size_t room)
 {
 	struct stream *stream = arg;
 	size_t size = stream->out.size < room ? stream->out.size : room;
@@ -254,8 +254,9 @@ static struct MHD_Response *http_stream_open(struct http_server *server,
 	TAILQ_INSERT_TAIL(&server->streams, stream, next);
 	server->streams_count++;
 	response = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN,
-						     STREAM_PIECE, stream_read,
-						     stream, http_stream_free);
+						     STREAM_PIECE,
+						     http_stream_read, stream,
+						     http_stream_free);
 	if (response)
 		watch_hangup(stream);
 	else

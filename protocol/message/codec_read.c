@@ -151,8 +151,9 @@ static int codec_read_string(const struct field *field,
 	return 0;
 }
 
-static int read_strings(const struct field *field, const struct token *token,
-			struct strings *to, struct token_source *source)
+static int codec_read_strings(const struct field *field,
+			      const struct token *token, struct strings *to,
+			      struct token_source *source)
 {
 	struct error *err = source->err;
 	struct token one;
@@ -231,8 +232,8 @@ static int read_doubles(const struct field *field, const struct token *token,
 	return 0;
 }
 
-static int read_map(const struct field *field, const struct token *token,
-		    void *to, struct token_source *source)
+static int codec_read_map(const struct field *field, const struct token *token,
+			  void *to, struct token_source *source)
 {
 	struct error *err = source->err;
 	size_t *count = field_count(field, to);
@@ -412,7 +413,7 @@ static int codec_read_field(const struct field *field,
 	case FIELD_STRING:
 		return codec_read_string(field, token, at, err);
 	case FIELD_STRINGS:
-		return read_strings(field, token, at, source);
+		return codec_read_strings(field, token, at, source);
 	case FIELD_NUMBERS:
 		return codec_read_numbers(field, token, at, source);
 	case FIELD_DOUBLES:
@@ -420,7 +421,7 @@ static int codec_read_field(const struct field *field,
 	case FIELD_TRUTH:
 		return read_truth(field, token, at, err);
 	case FIELD_MAP:
-		return read_map(field, token, to, source);
+		return codec_read_map(field, token, to, source);
 	case FIELD_PACKED:
 		return read_packed(field, token, at, source);
 	case FIELD_JSON:
@@ -455,8 +456,8 @@ static int read_absent(const struct field *field, void *to,
 /* The index of the field. A codec writes fields in order, so the next one is
  * tried first.
  */
-static size_t field_named(const struct schema *schema, size_t likely,
-			  const struct token *name)
+static size_t codec_field_named(const struct schema *schema, size_t likely,
+				const struct token *name)
 {
 	size_t i = 0;
 
@@ -486,7 +487,7 @@ static int codec_read_fields(const struct schema *schema, size_t members,
 			return error_set(err, EPROTO,
 					 "%s: a field without a name",
 					 schema->name);
-		i = field_named(schema, i, &name);
+		i = codec_field_named(schema, i, &name);
 		if (i == schema->count && !source->loose)
 			return error_set(err, EPROTO, "%.*s: unknown field",
 					 name.size < 80 ? (int)name.size : 80,

@@ -180,8 +180,8 @@ static bool is_shorthand(const struct schema *schema, const void *from)
 	return schema->shorthand;
 }
 
-static int put_item(struct token_sink *sink, const struct schema *schema,
-		    const void *item)
+static int codec_put_item(struct token_sink *sink, const struct schema *schema,
+			  const void *item)
 {
 	return is_shorthand(schema, item)
 		       ? codec_put_text(sink,
@@ -200,8 +200,8 @@ static int codec_put_list(struct token_sink *sink, const struct field *field,
 	if (put_list_begin(sink, count) < 0)
 		return -1;
 	for (size_t i = 0; i < count; i++)
-		if (put_item(sink, field->schema,
-			     items + i * field->schema->size) < 0)
+		if (codec_put_item(sink, field->schema,
+				   items + i * field->schema->size) < 0)
 			return error_prefix(sink->err, "[%zu]", i);
 	return put_kind(sink, TOKEN_END);
 }

@@ -188,8 +188,8 @@ static char *opened_text(const struct registry_login *login,
 }
 
 /* The parser's own error could quote a secret. */
-static int read_words(const char *text, size_t size,
-		      struct login_inside *inside)
+static int login_read_words(const char *text, size_t size,
+			    struct login_inside *inside)
 {
 	owned(secret_json_free) cJSON *tree = codec_parse(text, size, NULL);
 
@@ -215,7 +215,7 @@ int login_open(const struct registry_login *login, const struct key *key,
 	text = opened_text(login, key, &size, err);
 	if (!text)
 		return -1;
-	rc = read_words(text, size, &inside);
+	rc = login_read_words(text, size, &inside);
 	explicit_bzero(text, size);
 	free(text);
 	if (rc < 0 || strcmp(inside.registry, login->registry) != 0 ||

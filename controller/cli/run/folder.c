@@ -135,7 +135,7 @@ int folder_have_key(const struct folder *folder, const char *file,
 }
 
 /* The name of the node: the host name, if it is valid. */
-static void node_name(char name[KEY_NAME_SIZE])
+static void folder_node_name(char name[KEY_NAME_SIZE])
 {
 	if (gethostname(name, KEY_NAME_SIZE) < 0)
 		name[0] = 0;
@@ -167,7 +167,7 @@ static int have_keys(struct folder *folder, struct error *err)
 {
 	char name[KEY_NAME_SIZE];
 
-	node_name(name);
+	folder_node_name(name);
 	if (folder_have_key(folder, "keys/controller.key", "controller",
 			    ROLE_CONTROLLER, &folder->controller, err) < 0 ||
 	    folder_have_key(folder, "keys/agent.key", name, ROLE_AGENT,
