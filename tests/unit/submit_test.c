@@ -14,9 +14,11 @@
 #include "protocol/base/file.h"
 #include "protocol/base/log.h"
 #include "protocol/base/loop.h"
+#include "protocol/message/reply_sweeps.h"
 #include "tests/tap.h"
 #include "tests/unit/fault.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 
@@ -187,6 +189,70 @@ static void fail_all(struct api *api)
 	store_commit(api->store, NULL);
 }
 
+static int plan(struct api *api, const char *text, struct api_reply *reply,
+		struct error *err)
+{
+	const struct message_plan message = { .file = (char *)"whole.yaml",
+					      .rows = 2,
+					      .images = true };
+	struct api_request request = {
+		.api = api,
+		.message = &message,
+		.payload = text,
+		.size = strlen(text),
+		.by = "op",
+		.public = "",
+	};
+
+	return api_answer(&request, MESSAGE_PLAN, reply, err);
+}
+
+/* A plan stores nothing, whatever fails. */
+static void planning(struct bed *bed)
+{
+	struct api *api = &bed->api;
+	struct error err = { 0 };
+	bool good = true;
+	long n;
+
+	for (n = 1;; n++) {
+		owned(api_reply_clear) struct api_reply reply = { 0 };
+		const struct reply_plan *plan_reply;
+		bool failed;
+		int rc;
+
+		fault_arm(n);
+		rc = plan(api, sweep, &reply, &err);
+		failed = fault_disarm();
+		plan_reply = reply.data;
+		if (rc == 0 &&
+		    (plan_reply->jobs != JOBS || plan_reply->cells_count != 2 ||
+		     plan_reply->lacking != 3 || plan_reply->images_count != 1))
+			good = ok(false, "allocation %ld: another plan", n);
+		if (rc < 0 && err.code != ENOMEM)
+			good = ok(false, "allocation %ld: %s", n, err.text);
+		if (!failed)
+			break;
+	}
+	ok(good && n > 50 && is_idle(api),
+	   "a plan stores nothing, and each of %ld allocations may fail",
+	   n - 1);
+}
+
+static void plan_too_large(struct bed *bed)
+{
+	owned(api_reply_clear) struct api_reply reply = { 0 };
+	struct error err = { 0 };
+
+	ok(plan(&bed->api,
+		"sweep: large\nimage: i\nmatrix: {a: [0, 1, 2, 3, 4, 5, 6, 7,\n"
+		"  8, 9, 10], b: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]}\n"
+		"command: [\"${a}\", \"${b}\"]\nrepeat: 1000\n",
+		&reply, &err) < 0 &&
+		   err.code == E2BIG,
+	   "a plan of more jobs than a submit takes is refused: %s", err.text);
+}
+
 static void retrying(struct bed *bed)
 {
 	const struct message_retry message = { .sweep = 1 };
@@ -226,6 +292,8 @@ int main(void)
 	tap_begin(120);
 	log_set_level((enum log_level)0);
 	if (bed_open(&bed)) {
+		planning(&bed);
+		plan_too_large(&bed);
 		submitting(&bed);
 		retrying(&bed);
 	}
