@@ -254,24 +254,36 @@ static int add_event(const struct event_row *row, void *arg)
 			      filling->err);
 }
 
-static int add_result(const struct result_row *row, void *arg)
-{
-	struct job_info *to = ((struct filling *)arg)->to;
-	cJSON *both = codec_parse(row->json, strlen(row->json), NULL);
+/* A part of what is stored, and its schema. */
+struct stored_part {
+	const struct schema *schema;
+	struct stored_result *to;
+};
 
-	to->result = cJSON_DetachItemFromObjectCaseSensitive(both, "result");
-	to->provenance =
-		cJSON_DetachItemFromObjectCaseSensitive(both, "provenance");
-	to->reason = cJSON_DetachItemFromObjectCaseSensitive(both, "reason");
-	to->ends = cJSON_DetachItemFromObjectCaseSensitive(both, "ends");
-	cJSON_Delete(both);
+/* What another version stored in a form that is not read is no result. */
+static int note_stored(const struct result_row *row, void *arg)
+{
+	struct stored_part *part = arg;
+
+	codec_decode_other(part->schema, row->json, strlen(row->json), part->to,
+			   NULL);
 	return 0;
+}
+
+void job_stored_read(const struct api *api, uint64_t job,
+		     const struct schema *schema, struct stored_result *to)
+{
+	struct stored_part part = { schema, to };
+
+	*to = (struct stored_result){ 0 };
+	store_result(api->store, job, note_stored, &part, NULL);
 }
 
 int job_describe_whole(const struct api *api, const struct job_row *row,
 		       struct job_info *to, struct error *err)
 {
 	struct filling filling = { to, err };
+	struct stored_result stored;
 
 	to->spec = codec_parse(row->spec, strlen(row->spec), NULL);
 	to->events = calloc(EVENTS_MAX, sizeof(*to->events));
@@ -285,7 +297,11 @@ int job_describe_whole(const struct api *api, const struct job_row *row,
 			     row->attempt, true, &to->streams,
 			     &to->streams_count, err) < 0)
 		return -1;
-	/* A job without a result is no error. */
-	store_result(api->store, row->id, add_result, &filling, NULL);
+	job_stored_read(api, row->id, &stored_figures_schema, &stored);
+	to->result = take(stored.result);
+	to->provenance = take(stored.provenance);
+	to->reason = take(stored.reason);
+	to->ends = take(stored.ends);
+	to->ends_count = stored.ends_count;
 	return 0;
 }

@@ -17,6 +17,12 @@ int job_describe(const struct api *api, const struct job_row *row,
 int job_describe_whole(const struct api *api, const struct job_row *row,
 		       struct job_info *to, struct error *err);
 
+/* What is stored of a job that has ended, or the part in a schema of the same
+ * struct; the caller clears it. A job without a result has none of it.
+ */
+void job_stored_read(const struct api *api, uint64_t job,
+		     const struct schema *schema, struct stored_result *to);
+
 /* Fields of a job that other requests need. ENOENT. */
 struct job_facts {
 	uint64_t sweep, origin;

@@ -3,7 +3,6 @@
 #include "controller/api/jobs.h"
 #include "controller/api/page.h"
 #include "controller/api/sweeps.h"
-#include "controller/jobs/job_result.h"
 #include "controller/store/store.h"
 
 #include <errno.h>
@@ -13,40 +12,81 @@
 /* A job's curves are some 100 KiB of JSON to read. */
 #define SERIES_ROWS_MAX 32
 
-static int keep_text(const struct result_row *row, void *arg)
-{
-	char **text = arg;
+/* clang-format off */
+/* Of a job's spec, what a row of results shows. */
+static const struct schema shown_spec_schema = SCHEMA_NAMED(job_spec, "spec",
+	FIELD_OPTIONAL(job_spec, cell),
+	FIELD_OPTIONAL(job_spec, values),
+	FIELD_OPTIONAL(job_spec, about),
+	FIELD_OPTIONAL(job_spec, vendor),
+	FIELD_OPTIONAL(job_spec, nodes),
+	FIELD_OPTIONAL(job_spec, devices),
+	FIELD_OPTIONAL(job_spec, follows),
+	FIELD_EMBED(job_spec, layout, layout_spec_schema),
+	FIELD_EMBED(job_spec, measure, measure_spec_schema));
 
-	*text = strdup(row->json);
+static const struct schema series_schema = SCHEMA(stored_result,
+	FIELD_NULLABLE(stored_result, series));
+/* clang-format on */
+
+static int result_take_spec(const char *text, struct result_info *to,
+			    struct error *err)
+{
+	struct job_spec spec;
+
+	to->setup = calloc(1, sizeof(*to->setup));
+	if (!to->setup)
+		return error_nomem(err, "results");
+	if (codec_decode_other(&shown_spec_schema, text, strlen(text), &spec,
+			       err) < 0)
+		return -1;
+	to->cell = spec.cell;
+	to->values = spec.values;
+	to->follows = spec.follows;
+	to->nodes = spec.nodes;
+	to->devices = spec.nodes * (spec.devices ? spec.devices : 1);
+	*to->setup = (struct setup){ .measure = spec.measure,
+				     .vendor = spec.vendor,
+				     .layout = spec.layout,
+				     .about = spec.about };
 	return 0;
 }
 
-/* The stored result of a job, owned; NULL: there is none. */
-static char *stored_result(const struct api *api, uint64_t job)
+static void result_take_stored(struct stored_result *stored,
+			       struct result_info *to)
 {
-	char *text = NULL;
-
-	store_result(api->store, job, keep_text, &text, NULL);
-	return text;
+	to->result = take(stored->result);
+	to->provenance = take(stored->provenance);
+	to->reason = take(stored->reason);
+	/* The number of devices that it held, not of those requested. */
+	if (to->provenance)
+		to->devices = (uint32_t)to->provenance->devices;
+	codec_clear(&stored_figures_schema, stored);
 }
 
 static int list_result(const struct job_row *row, void *arg)
 {
 	struct page *page = arg;
 	struct result_info *info = page_row(page);
-	owned_free char *text = NULL;
-	cJSON *object;
-	int rc;
+	struct stored_result stored;
 
 	if (!info)
 		return page->stop;
-	text = stored_result(page->api, row->id);
-	object = job_result_row(row, text);
-	rc = codec_from_other(page->schema, object, info, page->err);
-	cJSON_Delete(object);
-	return rc < 0 ? -1
-		      : job_describe_origin(page->api, row, &info->from,
-					    page->err);
+	info->job = row->id;
+	info->repeat = row->repeat;
+	if (result_take_spec(row->spec, info, page->err) < 0)
+		return -1;
+	job_stored_read(page->api, row->id, &stored_figures_schema, &stored);
+	result_take_stored(&stored, info);
+	return string_set(&info->state, job_state_name(row->state), page->err) <
+				       0 ||
+			       string_set(&info->failure,
+					  failure_name(row->failure),
+					  page->err) < 0 ||
+			       string_set(&info->text, row->text, page->err) < 0
+		       ? -1
+		       : job_describe_origin(page->api, row, &info->from,
+					     page->err);
 }
 
 int api_results(struct api_request *request, void *reply, struct error *err)
@@ -70,13 +110,13 @@ static int list_series(const struct job_row *row, void *arg)
 {
 	struct page *page = arg;
 	struct series_info *info = page_row(page);
-	owned_free char *text = NULL;
+	struct stored_result stored;
 
 	if (!info)
 		return page->stop;
-	text = stored_result(page->api, row->id);
 	info->job = row->id;
-	info->series = text ? job_result_series(text) : NULL;
+	job_stored_read(page->api, row->id, &series_schema, &stored);
+	info->series = stored.series;
 	return 0;
 }
 

@@ -4,6 +4,7 @@
 #include "controller/cluster/active_job.h"
 #include "controller/cluster/active_job_internal.h"
 #include "controller/nodes/node.h"
+#include "controller/results/remarks.h"
 #include "protocol/base/printable.h"
 
 #include <inttypes.h>
@@ -49,9 +50,10 @@ static const char *chip_of(const struct task *task, size_t i)
 static const struct {
 	const char *name;
 	trait_fn *of;
+	enum remark_code code;
 } traits[] = {
-	{ "driver", driver_of },
-	{ "chip", chip_of },
+	{ "driver", driver_of, REMARK_DRIVERS_DIFFER },
+	{ "chip", chip_of, REMARK_CHIPS_DIFFER },
 };
 
 #define TRAITS (sizeof(traits) / sizeof(traits[0]))
@@ -104,19 +106,14 @@ static size_t sort_out(const struct gang *gang, trait_fn *of,
 	return count;
 }
 
-/* "driver differs: 535.1 (n1, n2); 550.2 (n3)" */
-static void tell(const char *name, const struct kind *kinds, size_t count,
-		 char *text, size_t size)
+/* "535.1 (n1, n2); 550.2 (n3)" */
+static void kinds_append(const struct kind *kinds, size_t count, char *text,
+			 size_t size)
 {
-	size_t used = strlen(text);
-
-	for (size_t k = 0; k < count && used < size; k++)
-		used += (size_t)snprintf(text + used, size - used,
-					 "%s%s%s%.100s (%s)",
-					 k || !used ? "" : "; ",
-					 k ? "; " : name,
-					 k ? "" : " differs: ", kinds[k].value,
-					 kinds[k].names);
+	for (size_t k = 0; k < count; k++)
+		text_append(text, size, "%s%.100s (%s)", k ? "; " : "",
+			    kinds[k].value, kinds[k].names);
+	printable(text, strlen(text));
 }
 
 static struct node *odd_one(const struct kind *kinds, size_t count)
@@ -141,30 +138,46 @@ bool gang_alike(const struct gang *gang, char *text, size_t size,
 
 		if (count < 2)
 			continue;
-		tell(traits[t].name, kinds, count, text, size);
+		text_append(text, size, "%s%s differs: ", *text ? "; " : "",
+			    traits[t].name);
+		kinds_append(kinds, count, text, size);
 		if (alike && odd)
 			*odd = odd_one(kinds, count);
 		alike = false;
 	}
-	printable(text, strlen(text));
 	return alike;
 }
 
-static void add(cJSON *list, char *text)
+static int add_differences(const struct gang *gang, struct remark **list,
+			   size_t *count, struct error *err)
 {
-	printable(text, strlen(text));
-	cJSON_AddItemToArray(list, cJSON_CreateString(text));
+	for (size_t t = 0; t < TRAITS; t++) {
+		struct kind kinds[KINDS_MAX] = { 0 };
+		size_t different = sort_out(gang, traits[t].of, kinds);
+		char text[WORDS_MAX] = "";
+		struct remark_said said = { .code = traits[t].code,
+					    .words = { text } };
+
+		if (different < 2)
+			continue;
+		kinds_append(kinds, different, text, sizeof(text));
+		if (remark_add(list, count, &said, err) < 0)
+			return -1;
+	}
+	return 0;
 }
 
-void gang_warnings(const struct gang *gang, cJSON *list)
+int gang_warnings(const struct gang *gang, struct remark **list, size_t *count,
+		  struct error *err)
 {
 	const cJSON *warning;
 	char text[WORDS_MAX];
 
-	if (!gang_alike(gang, text, sizeof(text), NULL))
-		add(list, text);
+	if (add_differences(gang, list, count, err) < 0)
+		return -1;
 	for (uint32_t i = 0; i < gang->spec.nodes; i++) {
 		const struct task *task = &gang->tasks[i];
+		const char *node = node_name(task_node(task));
 
 		cJSON_ArrayForEach(warning,
 				   cJSON_GetObjectItemCaseSensitive(task->facts,
@@ -172,10 +185,14 @@ void gang_warnings(const struct gang *gang, cJSON *list)
 		{
 			if (!cJSON_IsString(warning))
 				continue;
-			snprintf(text, sizeof(text), "%s: %.300s",
-				 node_name(task_node(task)),
+			snprintf(text, sizeof(text), "%.300s",
 				 warning->valuestring);
-			add(list, text);
+			printable(text, strlen(text));
+			if (remark_add(list, count,
+				       SAID(NODE, .words = { node, text }),
+				       err) < 0)
+				return -1;
 		}
 	}
+	return 0;
 }

@@ -4,6 +4,7 @@
 #define CONTROLLER_JOBS_HOMOGENEITY_H
 
 #include "controller/cluster/active_job.h"
+#include "protocol/message/result.h"
 
 /* A fact of the task's node: from the task's preflight, else from the node's
  * hello; NULL: neither has it.
@@ -17,9 +18,10 @@ const cJSON *task_fact(const struct task *task, const char *name);
 bool gang_alike(const struct gang *gang, char *text, size_t size,
 		struct node **odd);
 
-/* Add sentences about differences between nodes, and the warnings of their
- * preflights.
+/* Add remarks about differences between nodes, and the warnings of their
+ * preflights. ENOMEM.
  */
-void gang_warnings(const struct gang *gang, cJSON *list);
+int gang_warnings(const struct gang *gang, struct remark **list, size_t *count,
+		  struct error *err);
 
 #endif

@@ -7,7 +7,9 @@
 
 #include <ctype.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define PIECE_BYTES 65536
@@ -123,14 +125,6 @@ static const struct told *choose(const struct reasons *reasons)
 	return best;
 }
 
-static void add_text(cJSON *object, const char *name, const char *text)
-{
-	if (text && *text)
-		cJSON_AddStringToObject(object, name, text);
-	else
-		cJSON_AddNullToObject(object, name);
-}
-
 static void copy(char *to, size_t size, const char *text)
 {
 	snprintf(to, size, "%s", text ? text : "");
@@ -173,81 +167,84 @@ static const char *line_of(const struct told *told, int64_t rank)
 	return NULL;
 }
 
-static void complete_end(cJSON *end, const struct told *told, int64_t rank)
+/* Without memory an end stays without its line. */
+static void complete_end(struct end_info *end, const struct told *told)
 {
 	size_t count = 0;
 	const struct record *records =
-		told->extract && told->stream->rank == rank
+		told->extract && told->stream->rank == end->rank
 			? extract_records(told->extract, &count)
 			: NULL;
 
 	if (count)
-		cJSON_AddNumberToObject(end, "step",
-					(double)records[count - 1].step);
-	else
-		cJSON_AddNullToObject(end, "step");
-	add_text(end, "line", line_of(told, rank));
+		end->step = (double)records[count - 1].step;
+	if (!end->line)
+		string_set(&end->line, line_of(told, end->rank), NULL);
 }
 
-static bool has_rank(const cJSON *ends, int64_t rank)
-{
-	const cJSON *end;
+/* The ends of a job, to which some are added. */
+struct end_list {
+	struct end_info **items;
+	size_t *count;
+};
 
-	cJSON_ArrayForEach(end, ends) if (
-		cJSON_GetNumberValue(
-			cJSON_GetObjectItemCaseSensitive(end, "rank")) ==
-		(double)rank) return true;
+static bool has_rank(const struct end_list *ends, int64_t rank)
+{
+	for (size_t i = 0; i < *ends->count; i++)
+		if ((*ends->items)[i].rank == rank)
+			return true;
 	return false;
 }
 
-/* Ends that only the launcher reports, perhaps without a code. A negative code
- * is a signal.
+/* An end that only the launcher reports, perhaps without a code. A negative
+ * code is a signal.
  */
-static void add_launched(cJSON *ends, const struct told *told)
+static void add_launched(struct end_list *ends, const struct told *told,
+			 const struct process_end *from)
 {
-	const struct process_ends *launched = causes_ends(told->causes);
+	int32_t code = from->exit_code;
+	bool coded = code != END_CODE_UNKNOWN;
+	struct end_info *grown =
+		realloc(*ends->items, (*ends->count + 1) * sizeof(*grown));
+	struct end_info *end;
 
-	for (size_t i = 0; i < launched->count; i++) {
-		const struct process_end *from = &launched->entries[i];
-		int32_t code = from->exit_code;
-		bool coded = code != END_CODE_UNKNOWN;
-		cJSON *end;
-
-		if (from->rank == END_UNKNOWN || has_rank(ends, from->rank))
-			continue;
-		end = cJSON_CreateObject();
-		add_text(end, "node", told->stream->node);
-		cJSON_AddNumberToObject(end, "rank", (double)from->rank);
-		cJSON_AddNullToObject(end, "ended_ms");
-		if (coded) {
-			cJSON_AddNumberToObject(end, "exit_code",
-						code < 0 ? 128 - code : code);
-			cJSON_AddNumberToObject(end, "signal",
-						code < 0 ? -code : 0);
-		} else {
-			cJSON_AddNullToObject(end, "exit_code");
-			cJSON_AddNullToObject(end, "signal");
-		}
-		complete_end(end, told, from->rank);
-		cJSON_AddItemToArray(ends, end);
-	}
+	if (!grown)
+		return;
+	*ends->items = grown;
+	end = &grown[(*ends->count)++];
+	*end = (struct end_info){
+		.rank = (uint32_t)from->rank,
+		.exit_code = !coded     ? (double)NAN
+			     : code < 0 ? 128.0 - code
+					: code,
+		.signal = !coded     ? (double)NAN
+			  : code < 0 ? -(double)code
+				     : 0,
+		.step = (double)NAN,
+	};
+	string_set(&end->node, told->stream->node, NULL);
+	complete_end(end, told);
 }
 
-static void complete_ends(cJSON *ends, const struct reasons *reasons)
+static void complete_ends(struct end_list *ends, const struct reasons *reasons)
 {
 	for (size_t i = 0; i < reasons->count; i++) {
 		const struct told *told = &reasons->told[i];
-		cJSON *end;
 
-		cJSON_ArrayForEach(end, ends) if (
-			cJSON_GetNumberValue(
-				cJSON_GetObjectItemCaseSensitive(end,
-								 "rank")) ==
-			told->stream->rank)
-			complete_end(end, told, told->stream->rank);
+		for (size_t e = 0; e < *ends->count; e++)
+			if ((*ends->items)[e].rank == told->stream->rank)
+				complete_end(&(*ends->items)[e], told);
 	}
-	for (size_t i = 0; i < reasons->count; i++)
-		add_launched(ends, &reasons->told[i]);
+	for (size_t i = 0; i < reasons->count; i++) {
+		const struct told *told = &reasons->told[i];
+		const struct process_ends *all = causes_ends(told->causes);
+
+		for (size_t e = 0; e < all->count; e++)
+			if (all->entries[e].rank >= 0 &&
+			    all->entries[e].rank <= UINT32_MAX &&
+			    !has_rank(ends, all->entries[e].rank))
+				add_launched(ends, told, &all->entries[e]);
+	}
 }
 
 bool job_reason_gave_up(struct failure_patterns *patterns,
@@ -264,18 +261,19 @@ bool job_reason_gave_up(struct failure_patterns *patterns,
 }
 
 bool job_reason_read(struct failure_patterns *patterns,
-		     const struct reason_job *job, cJSON *ends,
-		     struct reason *reason)
+		     const struct reason_job *job, struct end_info **ends,
+		     size_t *ends_count, struct reason *reason)
 {
 	owned(reasons_clear) struct reasons reasons = { 0 };
+	struct end_list list = { ends, ends_count };
 	const struct told *told;
 
 	if (read_all(patterns, job,
 		     REASON_BYTES / (job->count ? job->count : 1),
 		     &reasons) < 0)
 		return false;
-	if (ends)
-		complete_ends(ends, &reasons);
+	if (*ends_count)
+		complete_ends(&list, &reasons);
 	told = choose(&reasons);
 	if (told)
 		describe(told, reason);

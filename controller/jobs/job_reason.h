@@ -8,6 +8,7 @@
 
 #include "controller/causes/causes.h"
 #include "controller/cluster/effects.h"
+#include "protocol/message/result.h"
 #include "protocol/wire/key.h"
 
 #define REASON_STREAMS_MAX 16
@@ -50,13 +51,13 @@ struct reason_job {
 
 /* False: no line of the output is a reason.
  *
- * ends: from rank_ends_json(), or NULL. Each entry gets {step, line}, the last
- * step of the rank and its line with an error, if known. A rank that only its
- * launcher names is appended, without a time.
+ * ends: from rank_ends_list(); none stay none. Each gets the last step of the
+ * rank and its line with an error, if known. A rank that only its launcher
+ * names is appended, without a time.
  */
 bool job_reason_read(struct failure_patterns *patterns,
-		     const struct reason_job *job, cJSON *ends,
-		     struct reason *reason);
+		     const struct reason_job *job, struct end_info **ends,
+		     size_t *ends_count, struct reason *reason);
 
 /* Does a launcher report that one of its processes failed, and that it will end
  * the others? The last `bytes` of each stream are read.

@@ -1,5 +1,4 @@
-/* job_result.c - the stored result of a job that has ended, and its row in a
- * report.
+/* job_result.c - the stored result of a job that has ended.
  */
 #include "controller/jobs/job_result.h"
 #include "controller/causes/failure_patterns.h"
@@ -15,7 +14,9 @@
 #include "controller/logs/log_reading.h"
 #include "controller/logs/sampling.h"
 #include "controller/nodes/node.h"
+#include "controller/results/arrival.h"
 #include "controller/results/metrics.h"
+#include "controller/results/remarks.h"
 #include "controller/results/result.h"
 #include "controller/results/series.h"
 #include "controller/results/usage.h"
@@ -28,7 +29,7 @@
 #include <string.h>
 
 /* From the first task's start to the last one's end, and the largest memory. */
-static void add_extents(struct result_input *input, const struct gang *gang)
+static void add_extents(struct result_inputs *input, const struct gang *gang)
 {
 	for (uint32_t i = 0; i < gang->spec.nodes; i++) {
 		const struct task *task = &gang->tasks[i];
@@ -56,41 +57,33 @@ static bool nothing_read(const struct job *job)
 	       !metrics_run_count(extract);
 }
 
-/* Warnings about formats that read nothing, or match equally well. */
-static void add_format_warnings(const struct job *job, cJSON *warnings)
+/* Remarks about formats that read nothing, or match equally well. */
+static int add_format_warnings(const struct job *job, struct result_inputs *to,
+			       struct error *err)
 {
 	const struct log_reading *first = log_reader_first(job->gang);
 	const char(*lines)[LIKELY_LINE_BYTES];
 	size_t count = first && nothing_read(job)
 			       ? log_reading_likely(first, &lines)
 			       : 0;
-	char text[LIKELY_LINE_BYTES + 80];
 
-	if (first && log_reading_tied(first))
-		cJSON_AddItemToArray(warnings,
-				     cJSON_CreateString(
-					     "two formats match the log "
-					     "equally well, but read different "
-					     "values; select one with `log`"));
-	for (size_t i = 0; i < count; i++) {
-		snprintf(text, sizeof(text),
-			 "no format reads this line of the log: %s", lines[i]);
-		cJSON_AddItemToArray(warnings, cJSON_CreateString(text));
-	}
-	if (count)
-		cJSON_AddItemToArray(warnings,
-				     cJSON_CreateString(
-					     "run `regatta extract` on the log "
-					     "to find another format, or with "
-					     "--learn and the values of such a "
-					     "line to create rules"));
+	if (first && log_reading_tied(first) &&
+	    remark_add(&to->warnings, &to->warnings_count, SAID(FORMATS_TIED, ),
+		       err) < 0)
+		return -1;
+	for (size_t i = 0; i < count; i++)
+		if (remark_add(&to->warnings, &to->warnings_count,
+			       SAID(LINE_UNREAD, .words = { lines[i] }),
+			       err) < 0)
+			return -1;
+	return count ? remark_add(&to->warnings, &to->warnings_count,
+				  SAID(LEARN, ), err)
+		     : 0;
 }
 
-static cJSON *make_result(struct job *job, struct error *err)
+static void add_reference(const struct gang *gang, struct result_inputs *to)
 {
-	struct gang *gang = job->gang;
 	const struct measure_spec *measure = &gang->spec.measure;
-	const struct extract *extract = log_reader_extract(gang);
 	const struct model *model =
 		measure->model ? catalog_model(gang->catalog, measure->model)
 			       : NULL;
@@ -99,146 +92,131 @@ static cJSON *make_result(struct job *job, struct error *err)
 					     measure->chip)
 			      : NULL;
 	struct reference_peak reference;
-	cJSON *result = NULL, *usage, *warnings;
-	struct result_input input = {
-		.measure = measure,
-		.devices = provenance_devices(gang),
-		.simulated = provenance_simulated(gang),
-	};
 
 	reference_peak_init(&reference, model, chip, measure->precision,
 			    measure->stage, measure->sequence, false);
-	input.flops = reference.flops;
-	input.peak_flops = reference.peak_flops;
-	input.chip_memory_bytes = reference.memory_bytes;
+	to->flops = reference.flops;
+	to->peak_flops = reference.peak_flops;
+	to->chip_memory_bytes = reference.memory_bytes;
+}
+
+/* The summary of the samples; *to stays NULL where no host was sampled. */
+static int add_usage(const struct gang *gang, const struct usage *const *list,
+		     struct usage_summary **to, struct error *err)
+{
+	*to = calloc(1, sizeof(**to));
+	if (!*to)
+		return error_nomem(err, "usage");
+	if (usage_summarize(list, gang->spec.nodes, *to, err) < 0)
+		return -1;
+	if (!(*to)->hosts_count) {
+		codec_clear(&usage_summary_schema, *to);
+		free(take(*to));
+	}
+	return 0;
+}
+
+static int make_result(const struct job *job, const struct usage *const *list,
+		       struct result *to, struct error *err)
+{
+	const struct gang *gang = job->gang;
+	const struct measure_spec *measure = &gang->spec.measure;
+	const struct extract *extract = log_reader_extract(gang);
+	owned(result_input_clear) struct result_input input = {
+		.measure = measure,
+		.inputs = { .devices = provenance_devices(gang),
+			    .simulated = provenance_simulated(gang) },
+	};
+
+	add_reference(gang, &input.inputs);
+	add_extents(&input.inputs, gang);
 	if (extract) {
 		input.records = extract_records(extract, &input.record_count);
 		input.summary = extract_summary(extract);
 		input.extract = extract;
-		input.arrival = arrival_of(input.records, input.record_count);
+		input.inputs.arrival =
+			arrival_of(input.records, input.record_count);
 	}
-	add_extents(&input, gang);
-	usage = samplings_over(log_reader_samplings(gang), usage_summary, err);
-	if (!usage)
-		return NULL;
-	if (cJSON_GetArraySize(
-		    cJSON_GetObjectItemCaseSensitive(usage, "hosts")))
-		input.usage = usage;
-	warnings = cJSON_CreateArray();
-	gang_warnings(gang, warnings);
-	add_format_warnings(job, warnings);
 	if (!measure->framework && !log_reader_format(gang))
 		input.unread = "no format matches the log";
-	input.warnings = warnings;
-	result = result_new(&input, err);
-	cJSON_Delete(warnings);
-	cJSON_Delete(usage);
-	return result;
+	if (add_usage(gang, list, &input.usage, err) < 0 ||
+	    gang_warnings(gang, &input.inputs.warnings,
+			  &input.inputs.warnings_count, err) < 0 ||
+	    add_format_warnings(job, &input.inputs, err) < 0)
+		return -1;
+	return result_compute(&input, to, err);
 }
 
 /* With exit code 0 the log must also have figures, and the last step. */
-static void check_measured(struct job *job, const cJSON *result)
+static void check_measured(struct job *job, const struct result *result)
 {
 	char ends[120];
-	const char *why;
 
 	if (job->failure || !log_reader_named(job->gang) ||
 	    !log_reader_reads(job->jobs->reader, job->gang))
 		return;
-	if (!result_measured(result, &why))
-		job_set_failure(job, FAILURE_NO_METRIC, 0, why);
+	if (!result->measured)
+		job_set_failure(job, FAILURE_NO_METRIC, 0,
+				result->text ? result->text : "");
 	else if (!result_complete(result, ends, sizeof(ends)))
 		job_set_failure(job, FAILURE_INCOMPLETE, 0, ends);
 }
 
-static void write_known(struct json_writer *writer, const char *name,
-			int64_t number)
+static double known_or_nan(int64_t number)
 {
-	json_number(writer, name,
-		    number == REASON_UNKNOWN ? (double)NAN : (double)number);
+	return number == REASON_UNKNOWN ? (double)NAN : (double)number;
 }
 
-static void write_text(struct json_writer *writer, const char *name,
-		       const char *text)
+static const char *text_or_null(const char *text)
 {
-	json_text(writer, name, *text ? text : NULL);
+	return *text ? text : NULL;
 }
 
-static void write_reason(const struct job *job, struct json_writer *writer,
-			 struct reason reason)
+static int describe_reason(const struct job *job, struct reason reason,
+			   struct reason_info *to, struct error *err)
 {
 	/* The others failed because the rank that ended early was missing. */
 	if (job->failure == FAILURE_EXIT && reason.class == CAUSE_COMMUNICATION)
 		rank_ends_blame_early(job->gang, &reason);
-	json_open(writer, "reason", '{');
-	write_text(writer, "node", reason.node);
-	write_known(writer, "rank", reason.rank);
-	json_text(writer, "how", job->text ? job->text : "");
-	json_text(writer, "class", causes_class_name(reason.class));
-	write_known(writer, "exit_code", reason.exit_code);
-	write_text(writer, "signal", reason.signal);
-	write_text(writer, "line", reason.line);
-	write_text(writer, "stream", reason.stream);
-	write_known(writer, "offset", reason.offset);
-	json_close(writer);
+	to->rank = known_or_nan(reason.rank);
+	to->exit_code = known_or_nan(reason.exit_code);
+	to->offset = known_or_nan(reason.offset);
+	if (string_set(&to->node, text_or_null(reason.node), err) < 0 ||
+	    string_set(&to->how, job->text ? job->text : "", err) < 0 ||
+	    string_set(&to->class, causes_class_name(reason.class), err) < 0 ||
+	    string_set(&to->signal, text_or_null(reason.signal), err) < 0 ||
+	    string_set(&to->line, text_or_null(reason.line), err) < 0)
+		return -1;
+	return string_set(&to->stream, text_or_null(reason.stream), err);
 }
 
-static void write_list(struct json_writer *writer, const char *name,
-		       cJSON *list, const struct error *err)
+static int series_add(cJSON *series, const char *name, cJSON *list)
 {
-	if (!list)
-		json_fail(writer, err);
-	json_tree(writer, name, list);
+	if (list && cJSON_AddItemToObject(series, name, list))
+		return 0;
 	cJSON_Delete(list);
+	return -1;
 }
 
-static void write_series(const struct job *job, struct json_writer *writer)
+/* NULL: ENOMEM. */
+static cJSON *make_series(const struct job *job,
+			  const struct usage *const *list, struct error *err)
 {
 	const struct extract *extract = log_reader_extract(job->gang);
-	const struct samplings *samplings = log_reader_samplings(job->gang);
+	uint32_t nodes = job->gang->spec.nodes;
 	const struct record *records = NULL;
+	owned(cJSON_Delete) cJSON *series = NULL;
 	size_t count = 0;
-	struct error err;
-	cJSON *curves;
-	const cJSON *curve;
 
 	if (extract)
 		records = extract_records(extract, &count);
-	curves = series_new(records, count, &job->gang->spec.measure, &err);
-	if (!curves)
-		json_fail(writer, &err);
-	json_open(writer, "series", '{');
-	cJSON_ArrayForEach(curve, curves)
-	{
-		json_member(writer, curve);
-	}
-	cJSON_Delete(curves);
-	write_list(writer, "devices",
-		   samplings_over(samplings, usage_curves, &err), &err);
-	write_list(writer, "hosts",
-		   samplings_over(samplings, usage_host_curves, &err), &err);
-	json_close(writer);
-}
-
-/* The stored text: the result, its provenance and its curves. */
-static int write_all(const struct job *job, const cJSON *result,
-		     const struct reason *reason, const cJSON *ends,
-		     struct buffer *text, struct provenance_shared *shared,
-		     struct error *err)
-{
-	struct json_writer writer;
-
-	json_writer_init(&writer, text);
-	json_open(&writer, NULL, '{');
-	json_tree(&writer, "result", result);
-	provenance_write(job, &writer, "provenance", shared);
-	if (reason)
-		write_reason(job, &writer, *reason);
-	if (ends)
-		json_tree(&writer, "ends", ends);
-	write_series(job, &writer);
-	json_close(&writer);
-	return json_writer_end(&writer, err);
+	series = series_new(records, count, &job->gang->spec.measure, err);
+	if (!series ||
+	    series_add(series, "devices", usage_curves(list, nodes, err)) < 0 ||
+	    series_add(series, "hosts", usage_host_curves(list, nodes, err)) <
+		    0)
+		return error_null(error_nomem(err, "series"));
+	return take(series);
 }
 
 /* The task that ended next after this one, by time, then by rank. */
@@ -280,7 +258,7 @@ static void add_streams(struct reason_job *to, const struct task *task)
 }
 
 /* Why the job failed, by what was observed or printed. */
-static bool read_evidence(const struct job *job, cJSON *ends,
+static bool read_evidence(const struct job *job, struct stored_result *stored,
 			  struct reason *reason)
 {
 	const struct extract *extract = log_reader_extract(job->gang);
@@ -300,7 +278,8 @@ static bool read_evidence(const struct job *job, cJSON *ends,
 	while (asked.count < REASON_STREAMS_MAX &&
 	       (task = next_ended(job->gang, task)))
 		add_streams(&asked, task);
-	return job_reason_read(job->jobs->failures, &asked, ends, reason);
+	return job_reason_read(job->jobs->failures, &asked, &stored->ends,
+			       &stored->ends_count, reason);
 }
 
 /* Did a rank print this only because the first one that failed was gone? */
@@ -319,7 +298,7 @@ static bool follows(const struct job *job, const struct reason *reason,
 }
 
 /* False: it did not fail. */
-static bool read_reason(const struct job *job, cJSON *ends,
+static bool read_reason(const struct job *job, struct stored_result *stored,
 			struct reason *reason)
 {
 	struct reason first;
@@ -327,7 +306,7 @@ static bool read_reason(const struct job *job, cJSON *ends,
 	if (!job->failure || job->failure == FAILURE_CANCELLED)
 		return false;
 	rank_ends_reason(job->gang, &first);
-	if (read_evidence(job, ends, reason) && !follows(job, reason, &first))
+	if (read_evidence(job, stored, reason) && !follows(job, reason, &first))
 		return true;
 	*reason = first;
 	if (job->failure == FAILURE_OOM)
@@ -366,142 +345,91 @@ static void extend_text(struct job *job, const struct reason *reason)
 		set_text(job, text);
 }
 
-static double number_of(const cJSON *object, const char *name)
+/* The figures for lists of jobs. */
+static void keep_figures(struct job *job, const struct result *result)
 {
-	return cJSON_GetNumberValue(
-		cJSON_GetObjectItemCaseSensitive(object, name));
+	struct gang *gang = job->gang;
+	double rate = result->tokens_per_second_per_device;
+
+	job->rate = repeats_rate(result);
+	gang->step = result->steps > 0 ? (uint64_t)result->steps : 0;
+	gang->loss = result->loss ? result->loss->last : (double)NAN;
+	gang->rate = rate > 0 ? rate : 0;
 }
 
-/* The figures for lists of jobs. */
-static void keep_figures(struct gang *gang, const cJSON *result)
+static void stored_clear(struct stored_result *stored)
 {
-	double step = number_of(result, "steps");
-	double rate = number_of(result, "tokens_per_second_per_device");
+	codec_clear(&stored_result_schema, stored);
+}
+OWNED_VALUE(struct stored_result, stored_clear)
 
-	gang->step = step > 0 ? (uint64_t)step : 0;
-	gang->loss = number_of(cJSON_GetObjectItemCaseSensitive(result, "loss"),
-			       "last");
-	gang->rate = rate > 0 ? rate : 0;
+/* All of it but the reason. *to was zero; the caller clears it. */
+static int make_stored(struct job *job, struct stored_result *to, char **shared,
+		       struct error *err)
+{
+	owned_free const struct usage **list =
+		samplings_list(log_reader_samplings(job->gang), err);
+
+	to->result = calloc(1, sizeof(*to->result));
+	to->provenance = calloc(1, sizeof(*to->provenance));
+	if (!list || !to->result || !to->provenance)
+		return error_nomem(err, "result");
+	if (make_result(job, list, to->result, err) < 0 ||
+	    provenance_fill(job, to->provenance, shared, err) < 0 ||
+	    rank_ends_list(job->gang, &to->ends, &to->ends_count, err) < 0)
+		return -1;
+	to->series = make_series(job, list, err);
+	return to->series ? 0 : -1;
+}
+
+static int add_reason(const struct job *job, const struct reason *reason,
+		      struct stored_result *to, struct error *err)
+{
+	to->reason = calloc(1, sizeof(*to->reason));
+	return to->reason ? describe_reason(job, *reason, to->reason, err)
+			  : error_nomem(err, "reason");
+}
+
+/* Write it; what `shared` says is stored once for all jobs of a sweep. */
+static int store_it(const struct job *job, const struct stored_result *stored,
+		    const char *shared, struct error *err)
+{
+	owned(buffer_clear) struct buffer text;
+	struct result_row row = { .job = job->id,
+				  .sweep = job->sweep,
+				  .attempt = job->attempt };
+	const char *at;
+
+	buffer_init(&text, STORE_TEXT_MAX);
+	if (codec_encode(&stored_result_schema, stored, &text, err) < 0)
+		return -1;
+	row.json = text.data;
+	at = shared ? strstr(text.data, shared) : NULL;
+	if (at) {
+		row.shared_from = (size_t)(at - text.data);
+		row.shared_to = row.shared_from + strlen(shared);
+	}
+	return store_put_result(job->jobs->store, &row, err);
 }
 
 int job_result_store(struct job *job, struct error *err)
 {
-	owned(buffer_clear) struct buffer text;
-	struct provenance_shared shared;
-	struct result_row row = { .job = job->id,
-				  .sweep = job->sweep,
-				  .attempt = job->attempt };
-	cJSON *result = make_result(job, err);
+	owned(stored_clear) struct stored_result stored = { 0 };
+	owned_free char *shared = NULL;
 	struct reason reason;
-	cJSON *ends;
 	bool failed;
-	int rc;
 
-	buffer_init(&text, STORE_TEXT_MAX);
-	if (!result)
+	if (make_stored(job, &stored, &shared, err) < 0)
 		return -1;
-	check_measured(job, result);
-	job->rate = repeats_rate(result);
-	keep_figures(job->gang, result);
-	ends = rank_ends_json(job->gang);
-	failed = read_reason(job, ends, &reason);
-	rc = write_all(job, result, failed ? &reason : NULL, ends, &text,
-		       &shared, err);
-	row.json = text.data;
-	row.shared_from = shared.from;
-	row.shared_to = shared.to;
-	if (rc == 0)
-		rc = store_put_result(job->jobs->store, &row, err);
-	if (rc == 0 && failed) {
+	check_measured(job, stored.result);
+	keep_figures(job, stored.result);
+	failed = read_reason(job, &stored, &reason);
+	if ((failed && add_reason(job, &reason, &stored, err) < 0) ||
+	    store_it(job, &stored, shared, err) < 0)
+		return -1;
+	if (failed) {
 		refine_failure(job, &reason);
 		extend_text(job, &reason);
 	}
-	cJSON_Delete(result);
-	cJSON_Delete(ends);
-	return rc;
-}
-
-/* Rows. */
-
-static void add_text(cJSON *row, const char *name, const char *text)
-{
-	cJSON_AddItemToObject(row, name,
-			      text ? cJSON_CreateString(text)
-				   : cJSON_CreateNull());
-}
-
-static void move_item(cJSON *to, cJSON *from, const char *name)
-{
-	cJSON *item = cJSON_DetachItemFromObjectCaseSensitive(from, name);
-
-	cJSON_AddItemToObject(to, name, item ? item : cJSON_CreateNull());
-}
-
-/* The setup of the job, for tables of results. */
-static cJSON *make_setup(cJSON *spec)
-{
-	cJSON *setup = cJSON_DetachItemFromObjectCaseSensitive(spec, "measure");
-
-	if (!setup)
-		setup = cJSON_CreateObject();
-	move_item(setup, spec, "vendor");
-	move_item(setup, spec, "layout");
-	move_item(setup, spec, "about");
-	return setup;
-}
-
-static void add_spec(cJSON *row, const char *text)
-{
-	cJSON *spec = codec_parse(text, strlen(text), NULL);
-	cJSON *nodes = cJSON_GetObjectItemCaseSensitive(spec, "nodes");
-	cJSON *devices = cJSON_GetObjectItemCaseSensitive(spec, "devices");
-	double per_node = cJSON_IsNumber(devices) ? devices->valuedouble : 1;
-
-	move_item(row, spec, "cell");
-	move_item(row, spec, "values");
-	move_item(row, spec, "follows");
-	cJSON_AddItemToObject(row, "setup", make_setup(spec));
-	cJSON_AddNumberToObject(row, "nodes", cJSON_GetNumberValue(nodes));
-	cJSON_AddNumberToObject(row, "devices",
-				cJSON_GetNumberValue(nodes) * per_node);
-	cJSON_Delete(spec);
-}
-
-cJSON *job_result_series(const char *stored)
-{
-	cJSON *all = codec_parse(stored, strlen(stored), NULL);
-	cJSON *series = cJSON_DetachItemFromObjectCaseSensitive(all, "series");
-
-	cJSON_Delete(all);
-	return series ? series : cJSON_CreateNull();
-}
-
-cJSON *job_result_row(const struct job_row *job, const char *stored)
-{
-	cJSON *row = cJSON_CreateObject();
-	cJSON *both = stored ? codec_parse(stored, strlen(stored), NULL) : NULL;
-	cJSON *result = cJSON_DetachItemFromObjectCaseSensitive(both, "result");
-	cJSON *provenance =
-		cJSON_DetachItemFromObjectCaseSensitive(both, "provenance");
-	const cJSON *devices =
-		cJSON_GetObjectItemCaseSensitive(provenance, "devices");
-
-	cJSON_AddNumberToObject(row, "job", (double)job->id);
-	cJSON_AddNumberToObject(row, "repeat", job->repeat);
-	add_spec(row, job->spec);
-	/* The number of devices that it held, not of those requested. */
-	if (cJSON_IsNumber(devices))
-		cJSON_ReplaceItemInObjectCaseSensitive(row, "devices",
-						       cJSON_Duplicate(devices,
-								       true));
-	add_text(row, "state", job_state_name(job->state));
-	add_text(row, "failure", failure_name(job->failure));
-	add_text(row, "text", job->text);
-	cJSON_AddItemToObject(row, "result",
-			      result ? result : cJSON_CreateNull());
-	cJSON_AddItemToObject(row, "provenance",
-			      provenance ? provenance : cJSON_CreateNull());
-	move_item(row, both, "reason");
-	cJSON_Delete(both);
-	return row;
+	return 0;
 }

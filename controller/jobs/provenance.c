@@ -14,14 +14,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes of one host's description. */
-#define HOST_TEXT_MAX (1 << 20)
+#define FACT_MAX 4096          /* bytes of a fact that is a text */
+#define FACTS_TEXT_MAX 1048576 /* bytes of the facts of a node */
 
-static void write_facts(struct json_writer *writer, const struct task *task,
-			const char *const *names)
+/* A fact that is a text; NULL: none. */
+static const char *fact_text(const struct task *task, const char *name)
 {
-	for (; *names; names++)
-		json_tree(writer, *names, task_fact(task, *names));
+	const char *text = cJSON_GetStringValue(task_fact(task, name));
+
+	return text && strlen(text) <= FACT_MAX ? text : NULL;
 }
 
 uint64_t provenance_devices(const struct gang *gang)
@@ -44,113 +45,126 @@ bool provenance_simulated(const struct gang *gang)
 	return false;
 }
 
-/* The host of a task, without its name. */
-static char *describe_host(const struct task *task, struct error *err)
+/* Hosts. */
+
+static int describe_host(const struct task *task, struct host_origin *to,
+			 struct error *err)
 {
-	static const char *const facts[] = {
-		"driver", "sdk", "engine", "kernel", "os", "machine", NULL,
+	const struct {
+		char **to;
+		const char *text;
+	} texts[] = {
+		{ &to->image, task->image_id },
+		{ &to->vendor, node_view(task_node(task))->vendor },
+		{ &to->driver, fact_text(task, "driver") },
+		{ &to->sdk, fact_text(task, "sdk") },
+		{ &to->engine, fact_text(task, "engine") },
+		{ &to->kernel, fact_text(task, "kernel") },
+		{ &to->os, fact_text(task, "os") },
+		{ &to->machine, fact_text(task, "machine") },
 	};
-	owned(buffer_clear) struct buffer text;
-	struct json_writer writer;
 
-	buffer_init(&text, HOST_TEXT_MAX);
-	json_writer_init(&writer, &text);
-	json_text(&writer, "image", task->image_id);
-	json_text(&writer, "vendor", node_view(task_node(task))->vendor);
-	write_facts(&writer, task, facts);
-	return json_writer_end(&writer, err) < 0 ? NULL : buffer_take(&text);
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		if (string_set(texts[i].to, texts[i].text, err) < 0)
+			return -1;
+	return 0;
 }
 
-/* The names of the hosts with this text, whose texts are freed. */
-static void write_alike(const struct gang *gang, struct json_writer *writer,
-			char **texts, const char *text)
+static bool text_same(const char *a, const char *b)
 {
-	json_open(writer, "nodes", '[');
-	for (uint32_t i = 0; i < gang->spec.nodes; i++) {
-		if (!texts[i] || strcmp(texts[i], text) != 0)
-			continue;
-		json_text(writer, NULL, node_name(task_node(&gang->tasks[i])));
-		free(take(texts[i]));
-	}
-	json_close(writer);
+	return a == b || (a && b && !strcmp(a, b));
 }
 
-static void write_hosts(const struct gang *gang, struct json_writer *writer)
+static bool host_same(const struct host_origin *a, const struct host_origin *b)
 {
-	owned_free char **texts = calloc(gang->spec.nodes + 1, sizeof(*texts));
-	struct error err;
-
-	if (!texts) {
-		error_nomem(&err, "provenance");
-		json_fail(writer, &err);
-		return;
-	}
-	for (uint32_t i = 0; i < gang->spec.nodes; i++) {
-		texts[i] = describe_host(&gang->tasks[i], &err);
-		if (!texts[i])
-			json_fail(writer, &err);
-	}
-	json_open(writer, "hosts", '[');
-	for (uint32_t i = 0; i < gang->spec.nodes; i++) {
-		owned_free char *text = texts[i] ? strdup(texts[i]) : NULL;
-
-		if (!text)
-			continue;
-		json_open(writer, NULL, '{');
-		json_members(writer, text);
-		write_alike(gang, writer, texts, text);
-		json_close(writer);
-	}
-	json_close(writer);
+	return text_same(a->image, b->image) &&
+	       text_same(a->vendor, b->vendor) &&
+	       text_same(a->driver, b->driver) && text_same(a->sdk, b->sdk) &&
+	       text_same(a->engine, b->engine) &&
+	       text_same(a->kernel, b->kernel) && text_same(a->os, b->os) &&
+	       text_same(a->machine, b->machine);
 }
 
-/* The descriptions of the sweep itself, each with the SHA-256 of its text. */
-static void write_described(struct json_writer *writer, const cJSON *described)
+/* Equal hosts share an entry. */
+static int add_hosts(const struct gang *gang, struct provenance *to,
+		     struct error *err)
 {
+	to->hosts = calloc(gang->spec.nodes + 1, sizeof(*to->hosts));
+	if (!to->hosts)
+		return error_nomem(err, "provenance");
+	for (uint32_t i = 0; i < gang->spec.nodes; i++) {
+		struct host_origin *last = &to->hosts[to->hosts_count];
+		size_t same = 0;
+
+		to->hosts_count++;
+		if (describe_host(&gang->tasks[i], last, err) < 0)
+			return -1;
+		while (!host_same(&to->hosts[same], last))
+			same++;
+		if (&to->hosts[same] != last) {
+			codec_clear(&host_origin_schema, last);
+			to->hosts_count--;
+		}
+		if (strings_add(&to->hosts[same].nodes,
+				node_name(task_node(&gang->tasks[i])), err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* The descriptions of the sweep itself, each with the SHA-256 of its text;
+ * NULL: out of memory.
+ */
+static cJSON *described_hashes(const cJSON *described)
+{
+	cJSON *all = cJSON_CreateObject();
 	const cJSON *kind, *text;
 
-	if (!described)
-		return;
-	json_open(writer, "described", '{');
 	cJSON_ArrayForEach(kind, described)
 	{
-		json_open(writer, kind->string, '{');
+		cJSON *hashes = cJSON_AddObjectToObject(all, kind->string);
+
 		cJSON_ArrayForEach(text, kind)
 		{
 			const char *file = cJSON_GetStringValue(text);
 			char hash[65];
 
 			catalog_hash(file, strlen(file), hash);
-			json_text(writer, text->string, hash);
+			cJSON_AddStringToObject(hashes, text->string, hash);
 		}
-		json_close(writer);
 	}
-	json_close(writer);
+	return all;
 }
 
-static void write_reading(struct json_writer *writer, const struct gang *gang)
+static int add_reading(const struct gang *gang, struct provenance *to,
+		       struct error *err)
 {
-	const char *name = gang->spec.measure.framework;
+	const struct measure_spec *measure = &gang->spec.measure;
 	const struct framework *framework = log_reader_format(gang);
 	char hash[65] = "";
 	const char *stream;
 
 	if (framework)
 		catalog_rules_hash(gang->catalog, framework, hash);
-	json_text(writer, "framework", name);
-	json_text(writer, "log", framework ? framework->name : NULL);
-	json_text(writer, "rules", *hash ? hash : NULL);
-	write_described(writer, gang->spec.measure.described);
-	json_open(writer, "streams", '[');
+	if (string_set(&to->framework, measure->framework, err) < 0 ||
+	    string_set(&to->log, framework ? framework->name : NULL, err) < 0 ||
+	    string_set(&to->rules, *hash ? hash : NULL, err) < 0)
+		return -1;
+	if (measure->described) {
+		to->described = described_hashes(measure->described);
+		if (!to->described)
+			return error_nomem(err, "provenance");
+	}
 	for (size_t i = 0; (stream = log_reader_stream(gang, i)); i++)
-		json_text(writer, NULL, stream);
-	json_close(writer);
+		if (strings_add(&to->streams, stream, err) < 0)
+			return -1;
+	return 0;
 }
 
-/* Remarks of tasks that did not fail, for example about missing output. */
-static void write_notes(struct json_writer *writer, const struct gang *gang)
+/* Notes of tasks that did not fail, for example about missing output. */
+static int add_notes(const struct gang *gang, struct provenance *to,
+		     struct error *err)
 {
-	bool any = false;
 	char text[400];
 
 	for (uint32_t i = 0; i < gang->spec.nodes; i++) {
@@ -158,91 +172,121 @@ static void write_notes(struct json_writer *writer, const struct gang *gang)
 
 		if (task->failure || !task->text || !*task->text)
 			continue;
-		if (!any)
-			json_open(writer, "notes", '[');
-		any = true;
 		snprintf(text, sizeof(text), "%s: %s",
 			 node_name(task_node(task)), task->text);
-		json_text(writer, NULL, text);
+		if (strings_add(&to->notes, text, err) < 0)
+			return -1;
 	}
-	if (any)
-		json_close(writer);
+	return 0;
 }
 
-static bool is_environment(const cJSON *fact)
+/* Facts. */
+
+static int fact_add(cJSON *to, const cJSON *fact, struct error *err)
 {
-	return strcmp(fact->string, "warnings") != 0;
+	cJSON *copy = cJSON_Duplicate(fact, true);
+
+	if (!strcmp(fact->string, "warnings")) {
+		cJSON_Delete(copy);
+		return 0;
+	}
+	if (copy && cJSON_AddItemToObject(to, fact->string, copy))
+		return 0;
+	cJSON_Delete(copy);
+	return error_nomem(err, "provenance");
+}
+
+/* The object without its last bracket; NULL: it is empty. */
+static int shared_text(const cJSON *object, char **shared, struct error *err)
+{
+	owned(buffer_clear) struct buffer text;
+
+	buffer_init(&text, FACTS_TEXT_MAX);
+	if (!object->child)
+		return 0;
+	if (codec_print(object, &text, err) < 0)
+		return -1;
+	text.data[text.size - 1] = 0;
+	*shared = buffer_take(&text);
+	return *shared ? 0 : error_nomem(err, "provenance");
 }
 
 /* All facts: those of the node, then those of the task, which replace facts of
  * the node with the same name. The part of the node is the same for all jobs on
  * it.
  */
-static void write_node_facts(struct json_writer *writer,
-			     const struct task *task)
+static int add_environment(const struct task *task, cJSON *to, char **shared,
+			   struct error *err)
 {
 	const cJSON *fact;
 
-	json_open(writer, "environment", '{');
 	cJSON_ArrayForEach(fact, node_view(task_node(task))->facts)
 	{
-		if (is_environment(fact) &&
-		    !cJSON_GetObjectItemCaseSensitive(task->facts,
-						      fact->string))
-			json_member(writer, fact);
+		if (!cJSON_GetObjectItemCaseSensitive(task->facts,
+						      fact->string) &&
+		    fact_add(to, fact, err) < 0)
+			return -1;
 	}
-}
-
-static void write_task_facts(struct json_writer *writer,
-			     const struct task *task)
-{
-	const cJSON *fact;
-
+	if (shared_text(to, shared, err) < 0)
+		return -1;
 	cJSON_ArrayForEach(fact, task->facts)
 	{
-		if (is_environment(fact))
-			json_member(writer, fact);
+		if (fact_add(to, fact, err) < 0)
+			return -1;
 	}
-	json_close(writer);
+	return 0;
 }
 
-static void write_origin(struct json_writer *writer, const struct gang *gang)
+static int add_origin(const struct gang *gang, struct provenance *to,
+		      struct error *err)
 {
-	static const char *const facts[] = {
-		"engine", "kernel", "os", "cpu", "driver", NULL,
-	};
 	const struct task *first = &gang->tasks[0];
+	const struct {
+		char **to;
+		const char *text;
+	} texts[] = {
+		{ &to->image, first->image_id },
+		{ &to->image_reference, gang->spec.container.image },
+		{ &to->image_pin, first->image_pin },
+		{ &to->engine, fact_text(first, "engine") },
+		{ &to->kernel, fact_text(first, "kernel") },
+		{ &to->os, fact_text(first, "os") },
+		{ &to->cpu, fact_text(first, "cpu") },
+		{ &to->driver, fact_text(first, "driver") },
+		{ &to->cell_key, gang->spec.key },
+		{ &to->workspace, gang->spec.container.workspace },
+		{ &to->regatta, REGATTA_VERSION },
+	};
 
-	json_text(writer, "image", first->image_id);
-	json_text(writer, "image_reference", gang->spec.container.image);
-	json_text(writer, "image_pin", first->image_pin);
-	write_facts(writer, first, facts);
-	write_node_facts(writer, first);
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		if (string_set(texts[i].to, texts[i].text, err) < 0)
+			return -1;
+	for (uint32_t i = 0; i < gang->spec.nodes; i++)
+		if (strings_add(&to->nodes,
+				node_name(task_node(&gang->tasks[i])), err) < 0)
+			return -1;
+	return 0;
 }
 
-void provenance_write(const struct job *job, struct json_writer *writer,
-		      const char *name, struct provenance_shared *shared)
+int provenance_fill(const struct job *job, struct provenance *to, char **shared,
+		    struct error *err)
 {
 	const struct gang *gang = job->gang;
 
-	json_open(writer, name, '{');
-	shared->from = writer->out->size;
-	write_origin(writer, gang);
-	shared->to = writer->out->size;
-	write_task_facts(writer, &gang->tasks[0]);
-	json_open(writer, "nodes", '[');
-	for (uint32_t i = 0; i < gang->spec.nodes; i++)
-		json_text(writer, NULL, node_name(task_node(&gang->tasks[i])));
-	json_close(writer);
-	write_hosts(gang, writer);
-	json_bool(writer, "simulated", provenance_simulated(gang));
-	json_number(writer, "devices", (double)provenance_devices(gang));
-	json_number(writer, "attempt", job->attempt);
-	json_text(writer, "cell_key", gang->spec.key);
-	json_text(writer, "workspace", gang->spec.container.workspace);
-	write_reading(writer, gang);
-	json_number(writer, "formula", FORMULA_VERSION);
-	json_text(writer, "regatta", REGATTA_VERSION);
-	write_notes(writer, gang);
-	json_close(writer);
+	*to = (struct provenance){
+		.environment = cJSON_CreateObject(),
+		.simulated = provenance_simulated(gang),
+		.devices = provenance_devices(gang),
+		.attempt = job->attempt,
+		.formula = FORMULA_VERSION,
+	};
+	if (!to->environment)
+		return error_nomem(err, "provenance");
+	return add_origin(gang, to, err) < 0 ||
+			       add_environment(&gang->tasks[0], to->environment,
+					       shared, err) < 0 ||
+			       add_hosts(gang, to, err) < 0 ||
+			       add_reading(gang, to, err) < 0
+		       ? -1
+		       : add_notes(gang, to, err);
 }

@@ -5,6 +5,7 @@
 #include "controller/nodes/node.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,25 +54,32 @@ static struct placed_end *ends_of(const struct gang *gang, size_t *count)
 	return list;
 }
 
-cJSON *rank_ends_json(const struct gang *gang)
+int rank_ends_list(const struct gang *gang, struct end_info **to,
+		   size_t *to_count, struct error *err)
 {
 	size_t count;
 	owned_free struct placed_end *list = ends_of(gang, &count);
-	cJSON *array = list ? cJSON_CreateArray() : NULL;
 
-	for (size_t i = 0; array && i < count && i < RANK_ENDS_MAX; i++) {
+	if (!list)
+		return 0;
+	if (count > RANK_ENDS_MAX)
+		count = RANK_ENDS_MAX;
+	*to = calloc(count, sizeof(**to));
+	if (!*to)
+		return error_nomem(err, "ends");
+	for (size_t i = 0; i < count; i++) {
 		const struct rank_end *end = list[i].end;
-		cJSON *item = cJSON_CreateObject();
+		struct end_info *info = &(*to)[(*to_count)++];
 
-		cJSON_AddStringToObject(item, "node", list[i].node);
-		cJSON_AddNumberToObject(item, "rank", end->rank);
-		cJSON_AddNumberToObject(item, "ended_ms",
-					(double)end->ended_ms);
-		cJSON_AddNumberToObject(item, "exit_code", end->exit_code);
-		cJSON_AddNumberToObject(item, "signal", end->signal);
-		cJSON_AddItemToArray(array, item);
+		*info = (struct end_info){ .rank = end->rank,
+					   .ended_ms = end->ended_ms,
+					   .exit_code = end->exit_code,
+					   .signal = end->signal,
+					   .step = (double)NAN };
+		if (string_set(&info->node, list[i].node, err) < 0)
+			return -1;
 	}
-	return array;
+	return 0;
 }
 
 /* The node of the first task that failed, if no process ended. */

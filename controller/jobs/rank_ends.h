@@ -8,11 +8,12 @@
 
 #define RANK_ENDS_MAX 4096 /* entries; later ends are left out */
 
-/* [{node, rank, ended_ms, exit_code, signal}], first to last, by the nodes'
- * clocks; job_reason_read() completes it. The caller deletes it; NULL: nothing
- * is known.
+/* Fill *to and its count, which were zero, first to last, by the nodes' clocks;
+ * job_reason_read() completes them. None: nothing is known. The caller clears
+ * them, also on failure.
  */
-cJSON *rank_ends_json(const struct gang *gang);
+int rank_ends_list(const struct gang *gang, struct end_info **to,
+		   size_t *to_count, struct error *err);
 
 /* A reason where the output has none: node, rank, exit_code and signal of the
  * first rank that failed, if known.

@@ -8,23 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-double repeats_rate(const cJSON *result)
+double repeats_rate(const struct result *result)
 {
-	static const char *const names[] = { "tokens_per_second_per_device",
-					     "samples_per_second" };
-	double step;
+	const struct step_spread *step = result->iteration_ms;
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		const cJSON *rate =
-			cJSON_GetObjectItemCaseSensitive(result, names[i]);
-
-		if (cJSON_IsNumber(rate) && rate->valuedouble > 0)
-			return rate->valuedouble;
-	}
-	step = cJSON_GetNumberValue(cJSON_GetObjectItemCaseSensitive(
-		cJSON_GetObjectItemCaseSensitive(result, "iteration_ms"),
-		"median"));
-	return step > 0 ? 1000 / step : 0;
+	if (result->tokens_per_second_per_device > 0)
+		return result->tokens_per_second_per_device;
+	if (result->samples_per_second > 0)
+		return result->samples_per_second;
+	return step && step->median > 0 ? 1000 / step->median : 0;
 }
 
 static int compare_trials(const void *a, const void *b)
@@ -110,11 +102,13 @@ static void trial_count_completed(struct repeats *repeats, double rate)
 
 static int trial_read_rate(const struct result_row *row, void *arg)
 {
-	cJSON *all = codec_parse(row->json, strlen(row->json), NULL);
+	struct stored_result stored;
 
-	*(double *)arg =
-		repeats_rate(cJSON_GetObjectItemCaseSensitive(all, "result"));
-	cJSON_Delete(all);
+	if (codec_decode_other(&stored_figures_schema, row->json,
+			       strlen(row->json), &stored, NULL) == 0 &&
+	    stored.result)
+		*(double *)arg = repeats_rate(stored.result);
+	codec_clear(&stored_figures_schema, &stored);
 	return 0;
 }
 

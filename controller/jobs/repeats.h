@@ -8,6 +8,7 @@
 #define CONTROLLER_JOBS_REPEATS_H
 
 #include "controller/cluster/active_job.h"
+#include "protocol/message/result.h"
 
 struct job_row;
 
@@ -35,8 +36,8 @@ struct trial {
 	TAILQ_ENTRY(trial) by_end;
 };
 
-/* The rate of a result (results/result.h); 0: it has none. */
-double repeats_rate(const cJSON *result);
+/* The rate of a result; 0: it has none. */
+double repeats_rate(const struct result *result);
 
 /* The trial of a cell; NULL: none. */
 struct trial *trial_find(const struct jobs *jobs, uint64_t sweep,

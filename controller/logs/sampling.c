@@ -118,15 +118,15 @@ bool samplings_done(const struct samplings *samplings)
 	return true;
 }
 
-cJSON *samplings_over(const struct samplings *samplings, samplings_fn *fn,
-		      struct error *err)
+const struct usage **samplings_list(const struct samplings *samplings,
+				    struct error *err)
 {
-	owned_free const struct usage **list =
+	const struct usage **list =
 		calloc(samplings->nodes + 1, sizeof(const struct usage *));
 
 	if (!list)
 		return error_null(error_nomem(err, "usage"));
 	for (uint32_t i = 0; i < samplings->nodes; i++)
 		list[i] = samplings->of[i].usage;
-	return fn(list, samplings->nodes, err);
+	return list;
 }

@@ -31,12 +31,10 @@ const struct usage *samplings_usage(const struct samplings *samplings,
 /* Is everything read that is stored? */
 bool samplings_done(const struct samplings *samplings);
 
-/* What usage_summary(), usage_curves() or usage_host_curves() makes of the
- * samples of all nodes. The caller deletes it; NULL: ENOMEM.
+/* What was read of each node, by rank, as the calls of usage.h take it. The
+ * caller frees the list; NULL: ENOMEM.
  */
-typedef cJSON *samplings_fn(const struct usage *const *streams, size_t count,
-			    struct error *err);
-cJSON *samplings_over(const struct samplings *samplings, samplings_fn *fn,
-		      struct error *err);
+const struct usage **samplings_list(const struct samplings *samplings,
+				    struct error *err);
 
 #endif

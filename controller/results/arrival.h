@@ -8,16 +8,9 @@
 #define CONTROLLER_RESULTS_ARRIVAL_H
 
 #include "controller/results/rules/record.h"
+#include "protocol/message/result.h"
 
 #define ARRIVAL_PRECISION_MS 100 /* of the arrival time of a line */
-
-struct arrival {
-	double arrival_ms; /* of a step: median over blocks; 0: unknown */
-	double arrival_q1_ms;
-	double arrival_q3_ms;
-	double arrival_error_ms; /* largest error of a step's time in a block */
-	uint64_t arrival_blocks;
-};
 
 /* From records by step with came_ms; all 0 where the steps came within a
  * second, or not in order.

@@ -2,8 +2,10 @@
  */
 #include "controller/results/cross_checks.h"
 
+#include "controller/results/formula.h"
+#include "controller/results/remarks.h"
+
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #define DISAGREE 0.03
@@ -138,11 +140,13 @@ static struct pair ours(const struct checking *checking, double said,
 {
 	const struct result_input *input = checking->input;
 	double tokens = formula_per_device(checking->figures->tokens_per_second,
-					   input->devices);
-	double plain = formula_flops(FORMULA_6N, &input->flops) * tokens;
-	double palm = formula_flops(FORMULA_PALM, &input->flops) * tokens;
+					   input->inputs.devices);
+	double plain = formula_flops(FORMULA_6N, &input->inputs.flops) * tokens;
+	double palm =
+		formula_flops(FORMULA_PALM, &input->inputs.flops) * tokens;
 	double twice =
-		formula_flops_recomputed(FORMULA_PALM, &input->flops) * tokens;
+		formula_flops_recomputed(FORMULA_PALM, &input->inputs.flops) *
+		tokens;
 	bool full = input->measure->recompute &&
 		    !strcmp(input->measure->recompute, "full");
 	double high = isfinite(palm) ? palm : plain;
@@ -161,17 +165,17 @@ static struct pair tflops(const struct checking *checking)
 
 static struct pair mfu(const struct checking *checking)
 {
-	if (!(checking->input->peak_flops > 0))
+	if (!(checking->input->inputs.peak_flops > 0))
 		return nothing;
 	return ours(checking, steady_metric(checking, "mfu_percent_reported"),
-		    checking->input->peak_flops / 100);
+		    checking->input->inputs.peak_flops / 100);
 }
 
 /* Lines that arrived at once, after a node was out of reach, are not compared.
  */
 static struct pair arrival(const struct checking *checking)
 {
-	const struct arrival *arrival = &checking->input->arrival;
+	const struct arrival *arrival = &checking->input->inputs.arrival;
 	const struct spread *step = &checking->figures->iteration;
 
 	if (!step->n || checking->figures->arrived ||
@@ -183,32 +187,19 @@ static struct pair arrival(const struct checking *checking)
 			      arrival->arrival_ms + arrival->arrival_error_ms };
 }
 
-/* clang-format off */
 static const struct cross_check {
 	struct pair (*figures)(const struct checking *checking);
-	const char *said; /* before the first number */
-	const char *unit; /* after the first number */
-	const char *other; /* before the second number */
-	int digits;
+	enum remark_code code;
 } table[] = {
-	{ tokens_and_time, "the program reports ", " tokens/s",
-	  "its step time and batch give ", 1 },
-	{ samples_and_time, "the program reports ", " samples/s",
-	  "its step time and batch give ", 2 },
-	{ arrival, "the log reports a step time of ", " ms",
-	  "the times of arrival of its lines give ", 1 },
-	{ batch, "the program reports a step of ", " samples",
-	  "the sweep has ", 0 },
-	{ samples_counter, "the samples in the log increase by ", " per step",
-	  "the sweep's batch is ", 1 },
-	{ tokens_counter, "the tokens in the log increase by ", " per step",
-	  "the sweep's batch and sequence give ", 1 },
-	{ tflops, "the program reports ", " TFLOPS per device",
-	  "its token rate and our formulas give ", 1 },
-	{ mfu, "the program reports an MFU of ", " %",
-	  "its token rate and our formulas give ", 1 },
+	{ tokens_and_time, REMARK_TOKENS_DIFFER },
+	{ samples_and_time, REMARK_SAMPLES_DIFFER },
+	{ arrival, REMARK_ARRIVAL_DIFFERS },
+	{ batch, REMARK_BATCH_DIFFERS },
+	{ samples_counter, REMARK_SAMPLES_GROW },
+	{ tokens_counter, REMARK_TOKENS_GROW },
+	{ tflops, REMARK_TFLOPS_DIFFER },
+	{ mfu, REMARK_MFU_DIFFERS },
 };
-/* clang-format on */
 
 static bool differ(const struct pair *pair)
 {
@@ -221,49 +212,45 @@ static bool differ(const struct pair *pair)
 	       pair->first > high * (1 + DISAGREE);
 }
 
-static void report_difference(const struct cross_check *check,
-			      const struct pair *pair, cross_check_fn *fn,
-			      void *arg)
+/* A range of one value is none. */
+static int flag_difference(struct result *to, enum remark_code code,
+			   const struct pair *pair, struct error *err)
 {
-	char text[CROSS_CHECK_TEXT], high[40] = "";
+	struct remark_said said = {
+		.code = code,
+		.numbers = { pair->first, pair->second,
+			     pair->high > pair->second * 1.001 ? pair->high
+							       : (double)NAN },
+	};
 
-	if (isfinite(pair->high) && pair->high > pair->second * 1.001)
-		snprintf(high, sizeof(high), " to %.*f", check->digits,
-			 pair->high);
-	snprintf(text, sizeof(text), "%s%.*f%s, %s%.*f%s", check->said,
-		 check->digits, pair->first, check->unit, check->other,
-		 check->digits, pair->second, high);
-	fn(text, arg);
+	return remark_add(&to->flags, &to->flags_count, &said, err);
 }
 
 /* Times that are spread so widely have no typical value. */
-static void check_spread(const struct statistics *figures, cross_check_fn *fn,
-			 void *arg)
+static int flag_spread(struct result *to, const struct spread *step,
+		       struct error *err)
 {
-	const struct spread *step = &figures->iteration;
-	char text[CROSS_CHECK_TEXT];
-
 	if (step->n < WIDE_STEPS ||
 	    !(step->q3 - step->q1 > WIDE * step->median))
-		return;
-	snprintf(text, sizeof(text),
-		 "half of the steps take %.1f to %.1f ms around a median of "
-		 "%.1f: the spread is too wide for a single value",
-		 step->q1, step->q3, step->median);
-	fn(text, arg);
+		return 0;
+	return remark_add(&to->flags, &to->flags_count,
+			  SAID(WIDE_SPREAD,
+			       .numbers = { step->q1, step->q3, step->median }),
+			  err);
 }
 
-void cross_checks(const struct result_input *input,
-		  const struct statistics *figures, cross_check_fn *fn,
-		  void *arg)
+int cross_checks(const struct result_input *input,
+		 const struct statistics *figures, struct result *to,
+		 struct error *err)
 {
 	const struct checking checking = { input, figures };
 
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
 		struct pair pair = table[i].figures(&checking);
 
-		if (differ(&pair))
-			report_difference(&table[i], &pair, fn, arg);
+		if (differ(&pair) &&
+		    flag_difference(to, table[i].code, &pair, err) < 0)
+			return -1;
 	}
-	check_spread(figures, fn, arg);
+	return flag_spread(to, &figures->iteration, err);
 }

@@ -10,13 +10,11 @@
 
 #include "controller/results/statistics.h"
 
-#define CROSS_CHECK_TEXT 240 /* bytes of a sentence */
-
-typedef void cross_check_fn(const char *sentence, void *arg);
-
-/* Call fn for each pair of figures that do not agree. */
-void cross_checks(const struct result_input *input,
-		  const struct statistics *figures, cross_check_fn *fn,
-		  void *arg);
+/* Flag each pair of figures that do not agree, and step times that are spread
+ * too widely. ENOMEM.
+ */
+int cross_checks(const struct result_input *input,
+		 const struct statistics *figures, struct result *to,
+		 struct error *err);
 
 #endif

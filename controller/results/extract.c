@@ -303,10 +303,9 @@ uint64_t extract_contradictions(const struct extract *extract)
 	return extract->steps.clashes + extract->steps.back;
 }
 
-const char *extract_steps_warning(const struct extract *extract)
+enum remark_code extract_steps_remark(const struct extract *extract)
 {
-	return share_steps_warning(&extract->steps.shares,
-				   extract->steps.total);
+	return share_steps_remark(&extract->steps.shares, extract->steps.total);
 }
 
 const struct extract_losses *extract_losses(struct extract *extract)

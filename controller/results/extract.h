@@ -5,6 +5,7 @@
 #ifndef CONTROLLER_RESULTS_EXTRACT_H
 #define CONTROLLER_RESULTS_EXTRACT_H
 
+#include "controller/results/remarks.h"
 #include "controller/results/rules/log_rules.h"
 #include "controller/results/rules/record.h"
 #include "protocol/base/error.h"
@@ -84,9 +85,9 @@ uint64_t extract_lives(const struct extract *extract);
 uint64_t extract_contradictions(const struct extract *extract);
 
 /* If the log has shares of epochs instead of steps, and the steps of some of
- * them are not certain (controller/results/share_steps.h): why; else NULL.
+ * them are not certain (controller/results/share_steps.h): why; else REMARKS.
  */
-const char *extract_steps_warning(const struct extract *extract);
+enum remark_code extract_steps_remark(const struct extract *extract);
 
 /* What was not read: lines that are too long, rules that reached their match
  * limit on a line, steps beyond EXTRACT_RECORDS_MAX, and steps out of order

@@ -40,9 +40,11 @@ static cJSON *record_json(const struct extract *extract,
 }
 
 cJSON *extract_json(const struct extract *extract, const char *format,
-		    cJSON *result, uint64_t bytes, struct error *err)
+		    const struct result *result, uint64_t bytes,
+		    struct error *err)
 {
 	owned(cJSON_Delete) cJSON *object = cJSON_CreateObject();
+	cJSON *tree = codec_object(&result_schema, result, NULL);
 	cJSON *list = cJSON_CreateArray();
 	bool failed = false;
 	size_t count;
@@ -54,8 +56,8 @@ cJSON *extract_json(const struct extract *extract, const char *format,
 		json_add(list, NULL, record_json(extract, &records[i], &failed),
 			 &failed);
 	json_add(object, "records", list, &failed);
-	json_add_copy(object, "metrics", row_at(result, "metrics"), &failed);
-	json_add(object, "result", result, &failed);
+	json_add_copy(object, "metrics", row_at(tree, "metrics"), &failed);
+	json_add(object, "result", tree, &failed);
 	json_add_number(object, "bytes", (double)bytes, &failed);
 	if (failed)
 		return error_null(error_nomem(err, "log"));

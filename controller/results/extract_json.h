@@ -19,10 +19,9 @@
 
 #include <cjson/cJSON.h>
 
-/* result: moves into the object, also on failure; NULL: ENOMEM. The caller
- * deletes the object; NULL: ENOMEM.
- */
+/* The caller deletes the object; NULL: ENOMEM. */
 cJSON *extract_json(const struct extract *extract, const char *format,
-		    cJSON *result, uint64_t bytes, struct error *err);
+		    const struct result *result, uint64_t bytes,
+		    struct error *err);
 
 #endif

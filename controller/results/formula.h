@@ -9,7 +9,7 @@
 #ifndef CONTROLLER_RESULTS_FORMULA_H
 #define CONTROLLER_RESULTS_FORMULA_H
 
-#include <stdint.h>
+#include "protocol/message/result.h"
 
 #define FORMULA_VERSION 2
 
@@ -55,16 +55,6 @@ enum formula {
 	FORMULAS
 };
 extern const char *const formula_names[FORMULAS + 1]; /* ends in NULL */
-
-/* The FLOPs of one token follow from these. */
-struct flops {
-	double factor;     /* formula_stage() */
-	double parameters; /* those that one token uses: of a mixture of
-			      experts the active ones */
-	uint32_t layers;
-	uint32_t hidden;   /* heads * size of a head */
-	uint32_t sequence; /* tokens a sample */
-};
 
 /* FLOPs of the model for one token. With factor 6 PaLM's is 6 N + 12 L h s
  * (https://arxiv.org/abs/2204.02311, appendix B); with another factor its term

@@ -2,10 +2,10 @@
  */
 #include "controller/results/metrics.h"
 
-#include "controller/results/json_object.h"
 #include "controller/results/steady.h"
 
 #include <math.h>
+#include <string.h>
 
 /* values has room for all records. */
 static double steps_median(const struct record *records, size_t count,
@@ -23,37 +23,61 @@ static double steps_median(const struct record *records, size_t count,
 	return quantile(values, n, 0.5);
 }
 
-static void add(cJSON *to, const char *name, double number, bool *failed)
+static bool metric_is_there(const struct result *result, const char *name)
 {
-	if (isfinite(number) && !cJSON_HasObjectItem(to, name))
-		json_add_number(to, name, number, failed);
+	for (size_t i = 0; i < result->metrics_count; i++)
+		if (!strcmp(result->metrics[i].name, name))
+			return true;
+	return false;
 }
 
-static void add_all(cJSON *to, const struct extract *extract, size_t first,
-		    double *values, bool *failed)
+/* The list has room. */
+static int metric_add(struct result *to, const struct extract_rules *rules,
+		      const char *name, double number, struct error *err)
+{
+	struct named_number *metric = &to->metrics[to->metrics_count];
+
+	if (!isfinite(number) || metric_is_there(to, name))
+		return 0;
+	metric->number = number;
+	if (string_set(&metric->name, name, err) < 0)
+		return -1;
+	to->metrics_count++;
+	if (extract_rules_column(rules, name) &&
+	    strings_add(&to->metric_columns, name, err) < 0)
+		return -1;
+	return extract_rules_percent(rules, name)
+		       ? strings_add(&to->metric_percents, name, err)
+		       : 0;
+}
+
+static int metrics_add(struct result *to, const struct extract *extract,
+		       size_t first, double *values, struct error *err)
 {
 	size_t count, runs;
+	const struct extract_rules *rules = extract_rules_of(extract);
 	const struct record *records = extract_records(extract, &count);
 	const struct record *summary = extract_summary(extract);
 	const struct run_metric *run = extract_run_metrics(extract, &runs);
 	const char *name;
 
 	for (size_t i = 0; i < runs; i++)
-		if (run[i].count)
-			add(to, run[i].name, run[i].sum / (double)run[i].count,
-			    failed);
+		if (run[i].count &&
+		    metric_add(to, rules, run[i].name,
+			       run[i].sum / (double)run[i].count, err) < 0)
+			return -1;
 	for (size_t m = 0; (name = extract_metric_name(extract, m)); m++) {
 		double number;
 
 		if (!record_metric(summary, m, &number))
-			number =
-				extract_rules_counter(extract_rules_of(extract),
-						      name)
-					? extract_metric_last(extract, (int)m)
-					: steps_median(records, count, first, m,
-						       values);
-		add(to, name, number, failed);
+			number = extract_rules_counter(rules, name)
+					 ? extract_metric_last(extract, (int)m)
+					 : steps_median(records, count, first,
+							m, values);
+		if (metric_add(to, rules, name, number, err) < 0)
+			return -1;
 	}
+	return 0;
 }
 
 size_t metrics_run_count(const struct extract *extract)
@@ -65,40 +89,20 @@ size_t metrics_run_count(const struct extract *extract)
 			      extract_summary(extract)->has_metric);
 }
 
-cJSON *metrics_json(const struct extract *extract, size_t first)
+int metrics_compute(const struct extract *extract, size_t first,
+		    struct result *to, struct error *err)
 {
-	size_t count;
-	cJSON *object = cJSON_CreateObject();
-	bool failed = !object;
-	double *values;
+	owned_free double *values = NULL;
+	size_t count, runs, names = 0;
 
 	extract_records(extract, &count);
+	extract_run_metrics(extract, &runs);
+	while (extract_metric_name(extract, names))
+		names++;
 	/* One more: record_metric() may look at a value that does not count. */
 	values = calloc(count + 1, sizeof(*values));
-	if (values)
-		add_all(object, extract, first, values, &failed);
-	failed |= !values;
-	free(values);
-	if (!failed)
-		return object;
-	cJSON_Delete(object);
-	return NULL;
-}
-
-cJSON *metrics_names(const struct extract *extract, const cJSON *metrics,
-		     metrics_rule_fn *wanted)
-{
-	cJSON *names = cJSON_CreateArray();
-	bool failed = !names;
-	const cJSON *metric;
-
-	cJSON_ArrayForEach(metric, metrics)
-	{
-		if (wanted(extract_rules_of(extract), metric->string))
-			json_add_text(names, NULL, metric->string, &failed);
-	}
-	if (!failed)
-		return names;
-	cJSON_Delete(names);
-	return NULL;
+	to->metrics = calloc(runs + names + 1, sizeof(*to->metrics));
+	return values && to->metrics
+		       ? metrics_add(to, extract, first, values, err)
+		       : error_nomem(err, "result");
 }

@@ -11,20 +11,12 @@
 
 #include "controller/results/extract.h"
 
-#include <cjson/cJSON.h>
-
-/* first: index of the first record behind the warm-up. Numbers that are not
- * finite are left out. The caller deletes it; NULL: out of memory.
+/* Fill metrics, metric_columns (those that tables show) and metric_percents of
+ * the result. first: index of the first record behind the warm-up. Numbers that
+ * are not finite are left out. ENOMEM: a part may be filled.
  */
-cJSON *metrics_json(const struct extract *extract, size_t first);
-
-/* The names of metrics_json() for which a call of the rules is true, such as
- * extract_rules_column(). The caller deletes it; NULL: ENOMEM.
- */
-typedef bool metrics_rule_fn(const struct extract_rules *rules,
-			     const char *name);
-cJSON *metrics_names(const struct extract *extract, const cJSON *metrics,
-		     metrics_rule_fn *wanted);
+int metrics_compute(const struct extract *extract, size_t first,
+		    struct result *to, struct error *err);
 
 /* The number of metrics for the whole run. If there are any, the run is
  * measured even without steps.

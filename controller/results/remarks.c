@@ -2,6 +2,8 @@
  */
 #include "controller/results/remarks.h"
 
+#include "protocol/base/owned.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -407,6 +409,24 @@ const char *remark_sentence(const struct remark *remark, enum language language,
 	else
 		unknown_print(remark, text, size);
 	return text;
+}
+
+cJSON *remarks_sentences(const struct remark *list, size_t count)
+{
+	owned(cJSON_Delete) cJSON *sentences = cJSON_CreateArray();
+
+	for (size_t i = 0; i < count; i++) {
+		char text[REMARK_TEXT_MAX];
+		cJSON *sentence = cJSON_CreateString(
+			remark_sentence(&list[i], LANGUAGE_EN, text,
+					sizeof(text)));
+
+		if (!cJSON_AddItemToArray(sentences, sentence)) {
+			cJSON_Delete(sentence);
+			return NULL;
+		}
+	}
+	return take(sentences);
 }
 
 bool remark_is(const struct remark *remark, enum remark_code code)

@@ -83,6 +83,10 @@ struct remark_said {
 	const char *words[REMARK_WORDS_MAX]; /* NULL: "" */
 };
 
+/* SAID(LOG_ENDS, .numbers = { 19, 20 }) */
+#define SAID(c, ...)                                                           \
+	(&(const struct remark_said){ .code = REMARK_##c, __VA_ARGS__ })
+
 /* Append to a list of remarks, whose owner clears it. ENOMEM: it is unchanged.
  */
 int remark_add(struct remark **list, size_t *count,
@@ -97,6 +101,9 @@ int remark_add_text(struct remark **list, size_t *count, const char *text,
  */
 const char *remark_sentence(const struct remark *remark, enum language language,
 			    char *text, size_t size);
+
+/* The English sentences as a JSON list; the caller deletes it. NULL: ENOMEM. */
+cJSON *remarks_sentences(const struct remark *list, size_t count);
 
 /* Is it a remark of that code? */
 bool remark_is(const struct remark *remark, enum remark_code code);

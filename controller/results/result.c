@@ -4,14 +4,12 @@
 #include "controller/results/result.h"
 
 #include "controller/results/cross_checks.h"
-#include "controller/results/json_object.h"
+#include "controller/results/formula.h"
 #include "controller/results/metrics.h"
-#include "controller/results/statistics.h"
+#include "controller/results/remarks.h"
 #include "controller/results/usage.h"
 
-#include <errno.h>
 #include <math.h>
-#include <stdarg.h>
 #include <string.h>
 
 /* A larger share of slow steps is flagged. */
@@ -26,37 +24,36 @@
 struct builder {
 	const struct result_input *input;
 	struct statistics figures;
-	cJSON *object;
-	cJSON *flags;
+	struct result *to;
 	bool failed;
+	struct error *err;
 };
 
-static void put(struct builder *builder, const char *name, cJSON *item)
+static void builder_note(struct builder *builder, int rc)
 {
-	json_add(builder->object, name, item, &builder->failed);
+	builder->failed |= rc < 0;
 }
 
-static void put_number(struct builder *builder, const char *name, double number)
+static void put_word(struct builder *builder, char **to, const char *text)
 {
-	json_add_number(builder->object, name, number, &builder->failed);
+	builder_note(builder, string_set(to, text, builder->err));
 }
 
-static void put_text(struct builder *builder, const char *name,
-		     const char *text)
+/* A struct that is zero; NULL: memory ran out. */
+static void *put_part(struct builder *builder, size_t size)
 {
-	json_add_text(builder->object, name, text, &builder->failed);
+	void *part = calloc(1, size);
+
+	if (!part)
+		builder_note(builder, error_nomem(builder->err, "result"));
+	return part;
 }
 
-__attribute__((format(printf, 2, 3))) static void flag(struct builder *builder,
-						       const char *fmt, ...)
+static void flag(struct builder *builder, const struct remark_said *said)
 {
-	char text[240];
-	va_list args;
-
-	va_start(args, fmt);
-	vsnprintf(text, sizeof(text), fmt, args);
-	va_end(args);
-	json_add_text(builder->flags, NULL, text, &builder->failed);
+	builder_note(builder,
+		     remark_add(&builder->to->flags, &builder->to->flags_count,
+				said, builder->err));
 }
 
 /* Steps. */
@@ -77,51 +74,52 @@ static bool ends_early(const struct statistics *figures)
 /* A training may finish before the step that it announced, but not before the
  * steps of the sweep.
  */
-static cJSON *complete_value(const struct builder *builder)
+static enum truth complete_value(const struct builder *builder)
 {
 	const struct statistics *figures = &builder->figures;
 
 	if (ends_before(figures, builder->input->measure->steps))
-		return cJSON_CreateFalse();
+		return TRUTH_NO;
 	if (figures->finished)
-		return cJSON_CreateTrue();
+		return TRUTH_YES;
 	if (!figures->total_known || !figures->reached)
-		return cJSON_CreateNull();
-	return cJSON_CreateBool(!ends_early(figures));
+		return TRUTH_UNKNOWN;
+	return ends_early(figures) ? TRUTH_NO : TRUTH_YES;
 }
 
 static void add_slow(struct builder *builder)
 {
 	const struct statistics *figures = &builder->figures;
-	bool *failed = &builder->failed;
-	cJSON *object, *steps;
+	struct slow_steps *slow;
 
-	if (!figures->slow) {
-		put(builder, "slow_steps", cJSON_CreateNull());
+	if (!figures->slow)
 		return;
-	}
-	object = cJSON_AddObjectToObject(builder->object, "slow_steps");
-	json_add_number(object, "count", (double)figures->slow, failed);
-	steps = cJSON_AddArrayToObject(object, "steps");
+	slow = builder->to->slow_steps =
+		put_part(builder, sizeof(*builder->to->slow_steps));
+	if (!slow)
+		return;
+	slow->count = figures->slow;
+	slow->lost_ms = figures->lost_ms;
 	for (size_t i = 0; i < figures->slow && i < STATISTICS_SLOW; i++)
-		json_add_number(steps, NULL, (double)figures->slow_steps[i],
-				failed);
-	json_add_number(object, "lost_ms", figures->lost_ms, failed);
+		builder_note(builder,
+			     numbers_add(&slow->steps, figures->slow_steps[i],
+					 builder->err));
 }
 
 static void add_steps(struct builder *builder)
 {
 	const struct result_input *input = builder->input;
 	const struct statistics *figures = &builder->figures;
+	struct result *to = builder->to;
 	size_t count = input->record_count;
 
-	put_number(builder, "steps",
-		   count ? (double)input->records[count - 1].step : NAN);
-	put_number(builder, "steps_total",
-		   figures->total_known ? (double)figures->total : NAN);
-	put(builder, "complete", complete_value(builder));
-	put_number(builder, "warmup_steps", (double)figures->above);
-	put_text(builder, "warmup",
+	to->steps =
+		count ? (double)input->records[count - 1].step : (double)NAN;
+	to->steps_total =
+		figures->total_known ? (double)figures->total : (double)NAN;
+	to->complete = complete_value(builder);
+	to->warmup_steps = figures->above;
+	put_word(builder, &to->warmup,
 		 input->measure->warmup_steps ? "given" : "found");
 	add_slow(builder);
 }
@@ -130,20 +128,17 @@ static void flag_progress(struct builder *builder)
 {
 	const struct statistics *figures = &builder->figures;
 	const struct extract *extract = builder->input->extract;
+	struct remark_said said = {
+		.code = figures->finished ? REMARK_END_REPORTED
+					  : REMARK_LOG_ENDS,
+		.numbers = { (double)figures->reached, (double)figures->total },
+	};
 
-	if (!ends_early(figures)) {
-		if (builder->input->record_count && !figures->finished &&
-		    extract && extract_rules_finish(extract_rules_of(extract)))
-			flag(builder,
-			     "the log does not report the end of the training");
-		return;
-	}
-	flag(builder,
-	     figures->finished ? "the log reports the end of the training at "
-				 "step %llu of %llu"
-			       : "the log ends at step %llu of %llu",
-	     (unsigned long long)figures->reached,
-	     (unsigned long long)figures->total);
+	if (ends_early(figures))
+		flag(builder, &said);
+	else if (builder->input->record_count && !figures->finished &&
+		 extract && extract_rules_finish(extract_rules_of(extract)))
+		flag(builder, SAID(END_UNREPORTED, ));
 }
 
 /* A warm-up is slower than the steps after it. If it is faster, the training
@@ -166,77 +161,82 @@ static void flag_slowdown(struct builder *builder)
 	}
 	if (timed >= SLOWDOWN_STEPS && faster > timed / 2)
 		flag(builder,
-		     "the training slows down: most steps before step %llu "
-		     "take less than %.1f ms, the median of the steps after it",
-		     (unsigned long long)figures->above + 1,
-		     figures->iteration.median);
+		     SAID(SLOWDOWN, .numbers = { (double)figures->above + 1,
+						 figures->iteration.median }));
+}
+
+/* Steps that take longer than the job. */
+static void flag_sum(struct builder *builder)
+{
+	const struct result_input *input = builder->input;
+	const struct statistics *figures = &builder->figures;
+	double mean = figures->iteration.mean;
+	double from = (double)input->records[figures->first].step;
+	double to = (double)input->records[input->record_count - 1].step;
+	double sum_s = mean / 1000 * (to - from);
+
+	if (sum_s > figures->wall_s * LONGER + CLOCK_S)
+		flag(builder,
+		     SAID(LONGER_THAN_JOB, .numbers = { from, to, mean, sum_s,
+							figures->wall_s }));
 }
 
 static void flag_steps(struct builder *builder)
 {
 	const struct result_input *input = builder->input;
 	const struct statistics *figures = &builder->figures;
-	const struct spread *step = &figures->iteration;
-	const char *warning =
-		input->extract ? extract_steps_warning(input->extract) : NULL;
-	uint64_t from, to;
-	size_t impossible;
-	double sum_s;
+	size_t impossible_times = figures->iteration.impossible;
+	size_t impossible = figures->tokens.impossible +
+			    figures->per_device.impossible +
+			    figures->samples.impossible;
+	struct remark_said shares = {
+		.code = input->extract ? extract_steps_remark(input->extract)
+				       : REMARKS,
+	};
 
 	flag_progress(builder);
-	if (warning)
-		flag(builder, "%s", warning);
-	if (step->impossible)
-		flag(builder, "%zu steps with an impossible time are excluded",
-		     step->impossible);
-	impossible = figures->tokens.impossible +
-		     figures->per_device.impossible +
-		     figures->samples.impossible;
+	if (shares.code != REMARKS)
+		flag(builder, &shares);
+	if (impossible_times)
+		flag(builder, SAID(IMPOSSIBLE_TIMES,
+				   .numbers = { (double)impossible_times }));
 	if (impossible)
-		flag(builder, "%zu impossible rates are excluded", impossible);
+		flag(builder,
+		     SAID(IMPOSSIBLE_RATES, .numbers = { (double)impossible }));
 	if (input->record_count == 1 && !input->measure->warmup_steps)
-		flag(builder, "only one step: the values include its warm-up");
+		flag(builder, SAID(ONE_STEP, ));
 	if (!figures->settled)
-		flag(builder, "the step times do not settle: no end of the "
-			      "warm-up was found in the first half");
+		flag(builder, SAID(UNSETTLED, ));
 	if ((double)figures->slow > SLOW_SHARE * (double)figures->paced)
 		flag(builder,
-		     "%zu of %zu steps are much slower than the median, and "
-		     "excluded",
-		     figures->slow, figures->paced);
-	if (!input->record_count || !step->n)
+		     SAID(SLOW_STEPS, .numbers = { (double)figures->slow,
+						   (double)figures->paced }));
+	if (!input->record_count || !figures->iteration.n)
 		return;
 	flag_slowdown(builder);
-	from = input->records[figures->first].step;
-	to = input->records[input->record_count - 1].step;
-	sum_s = step->mean / 1000 * (double)(to - from);
-	if (sum_s > figures->wall_s * LONGER + CLOCK_S)
-		flag(builder,
-		     "steps %llu to %llu at %.1f ms, %.1f s in all, take "
-		     "longer than the whole job, %.1f s",
-		     (unsigned long long)from, (unsigned long long)to,
-		     step->mean, sum_s, figures->wall_s);
+	flag_sum(builder);
 }
 
 static void add_spread(struct builder *builder)
 {
 	const struct spread *spread = &builder->figures.iteration;
-	bool *failed = &builder->failed;
-	cJSON *object;
+	struct step_spread *to;
 
-	if (!spread->n) {
-		put(builder, "iteration_ms", cJSON_CreateNull());
+	if (!spread->n)
 		return;
-	}
-	object = cJSON_AddObjectToObject(builder->object, "iteration_ms");
-	json_add_number(object, "median", spread->median, failed);
-	json_add_number(object, "q1", spread->q1, failed);
-	json_add_number(object, "q3", spread->q3, failed);
-	json_add_number(object, "iqr", spread->q3 - spread->q1, failed);
-	json_add_number(object, "mean", spread->mean, failed);
-	json_add_number(object, "min", spread->min, failed);
-	json_add_number(object, "max", spread->max, failed);
-	json_add_number(object, "n", (double)spread->n, failed);
+	to = builder->to->iteration_ms =
+		put_part(builder, sizeof(*builder->to->iteration_ms));
+	if (to)
+		*to = (struct step_spread){
+			.median = spread->median,
+			.q1 = spread->q1,
+			.q3 = spread->q3,
+			.iqr = spread->q3 - spread->q1,
+			.mean = spread->mean,
+			.min = spread->min,
+			.max = spread->max,
+			.n = spread->n,
+		};
 }
 
 /* Loss. */
@@ -246,7 +246,6 @@ static void add_loss(struct builder *builder)
 	const struct result_input *input = builder->input;
 	const struct record *first = NULL, *last = NULL, *bad = NULL;
 	size_t count = 0;
-	cJSON *object;
 
 	for (size_t i = 0; i < input->record_count; i++) {
 		const struct record *record = &input->records[i];
@@ -262,128 +261,109 @@ static void add_loss(struct builder *builder)
 	}
 	if (bad)
 		flag(builder,
-		     "the loss is %s at step %llu, and not a number at %zu "
-		     "steps in total",
-		     number_word(bad->loss), (unsigned long long)bad->step,
-		     count);
-	if (!last) {
-		put(builder, "loss", cJSON_CreateNull());
+		     SAID(LOSS, .words = { number_word(bad->loss) },
+			  .numbers = { (double)bad->step, (double)count }));
+	if (!last)
 		return;
-	}
-	object = cJSON_AddObjectToObject(builder->object, "loss");
-	json_add(object, "first", number_json(first->loss), &builder->failed);
-	json_add(object, "last", number_json(last->loss), &builder->failed);
+	builder->to->loss = put_part(builder, sizeof(*builder->to->loss));
+	if (builder->to->loss)
+		*builder->to->loss =
+			(struct loss_range){ first->loss, last->loss };
 }
 
 /* Rates. */
 
-/* cross_check_fn */
-static void flag_difference(const char *sentence, void *arg)
+/* A share of the peak; NAN with a flag if it is above 1. */
+static double share_of(struct builder *builder, enum remark_code impossible,
+		       double flops_per_token)
 {
-	flag(arg, "%s", sentence);
-}
-
-/* A share of the peak; null with a flag if it is above 1. */
-static void add_share(struct builder *builder, const char *name,
-		      const char *title, double flops_per_token)
-{
-	const struct result_input *input = builder->input;
+	const struct result_inputs *inputs = &builder->input->inputs;
 	double share = formula_utilisation(
 		formula_per_device(builder->figures.tokens_per_second,
-				   input->devices),
-		flops_per_token, input->peak_flops);
+				   inputs->devices),
+		flops_per_token, inputs->peak_flops);
+	struct remark_said said = { .code = impossible,
+				    .numbers = { share * 100 } };
 
-	if (share > 1)
-		flag(builder, "%s of %.1f %% is impossible", title,
-		     share * 100);
-	put_number(builder, name, share > 1 ? NAN : share);
+	if (!(share > 1))
+		return share;
+	flag(builder, &said);
+	return (double)NAN;
 }
 
 static void add_shares(struct builder *builder)
 {
 	const struct result_input *input = builder->input;
-	const struct flops *flops = &input->flops;
+	const struct flops *flops = &input->inputs.flops;
 	const char *recompute = input->measure->recompute;
 	bool full = recompute && !strcmp(recompute, "full");
-
+	struct result *to = builder->to;
 	char formula[16];
 
 	snprintf(formula, sizeof(formula), "%gN", flops->factor);
-	put_text(builder, "mfu_formula", flops->factor > 0 ? formula : NULL);
-	add_share(builder, "mfu", "an MFU", formula_flops(FORMULA_6N, flops));
-	add_share(builder, "mfu_palm", "an MFU by PaLM's formula",
-		  formula_flops(FORMULA_PALM, flops));
-	add_share(builder, "hfu", "an HFU",
-		  full ? formula_flops_recomputed(FORMULA_6N, flops) : NAN);
+	put_word(builder, &to->mfu_formula, flops->factor > 0 ? formula : NULL);
+	to->mfu = share_of(builder, REMARK_IMPOSSIBLE_MFU,
+			   formula_flops(FORMULA_6N, flops));
+	to->mfu_palm = share_of(builder, REMARK_IMPOSSIBLE_PALM,
+				formula_flops(FORMULA_PALM, flops));
+	to->hfu = share_of(builder, REMARK_IMPOSSIBLE_HFU,
+			   full ? formula_flops_recomputed(FORMULA_6N, flops)
+				: (double)NAN);
 }
 
 static void add_rates(struct builder *builder)
 {
+	const struct result_inputs *inputs = &builder->input->inputs;
 	const struct statistics *figures = &builder->figures;
+	struct result *to = builder->to;
 
-	put_number(builder, "tokens_per_second", figures->tokens_per_second);
-	put_number(builder, "tokens_per_second_per_device",
-		   formula_per_device(figures->tokens_per_second,
-				      builder->input->devices));
-	put_number(builder, "samples_per_second", figures->samples_per_second);
-	put_text(builder, "source", figures->source);
-	put_number(builder, "reported_tokens_per_second", figures->reported);
+	to->tokens_per_second = figures->tokens_per_second;
+	to->tokens_per_second_per_device =
+		formula_per_device(figures->tokens_per_second, inputs->devices);
+	to->samples_per_second = figures->samples_per_second;
+	put_word(builder, &to->source, figures->source);
+	to->reported_tokens_per_second = figures->reported;
 	add_shares(builder);
 	/* W / (token/s) is J/token. */
-	put_number(builder, "joules_per_token",
-		   formula_joules_per_token(builder->input->power_w,
-					    figures->tokens_per_second));
-	cross_checks(builder->input, &builder->figures, flag_difference,
-		     builder);
+	to->joules_per_token =
+		formula_joules_per_token(inputs->power_w,
+					 figures->tokens_per_second);
+	builder_note(builder,
+		     cross_checks(builder->input, figures, to, builder->err));
 }
 
 static void add_memory(struct builder *builder)
 {
 	const struct result_input *input = builder->input;
+	uint64_t peak_bytes = input->inputs.memory_peak_bytes;
 	double reported = builder->figures.memory_mib;
-	double chip = input->chip_memory_bytes / MIB;
-	double sampled = row_double(input->usage, "mem_used_mib");
-	double peak = input->memory_peak_bytes
-			      ? (double)input->memory_peak_bytes / MIB
-			      : NAN;
+	double chip = input->inputs.chip_memory_bytes / MIB;
+	double sampled =
+		input->usage ? input->usage->mem_used_mib : (double)NAN;
+	double peak = peak_bytes ? (double)peak_bytes / MIB : (double)NAN;
 	const char *source = isfinite(reported)  ? "reported"
 			     : isfinite(sampled) ? "sampled"
 			     : isfinite(peak)    ? "cgroup"
 						 : NULL;
+	struct result *to = builder->to;
+
 	/* A training reports the memory of its device; the kernel counts only
 	 * the memory of the host.
 	 */
-	double memory = isfinite(reported)  ? reported
-			: isfinite(sampled) ? sampled
-					    : peak;
-
+	to->memory_mib = isfinite(reported)  ? reported
+			 : isfinite(sampled) ? sampled
+					     : peak;
 	if (chip > 0 && reported > chip) {
 		flag(builder,
-		     "a memory of %.0f MiB is impossible: the device has "
-		     "%.0f",
-		     reported, chip);
-		memory = NAN;
+		     SAID(IMPOSSIBLE_MEMORY, .numbers = { reported, chip }));
+		to->memory_mib = (double)NAN;
 	}
-	put_number(builder, "memory_mib", memory);
-	put_text(builder, "memory_source", source);
-	put_number(builder, "host_memory_mib", peak);
-	put(builder, "memory_by_rank_mib", usage_memories(input->usage));
-	put_number(builder, "chip_memory_gib", chip > 0 ? chip / 1024 : NAN);
-}
-
-static void add_metrics(struct builder *builder)
-{
-	const struct extract *extract = builder->input->extract;
-	cJSON *metrics = extract ? metrics_json(extract, builder->figures.first)
-				 : cJSON_CreateObject();
-
-	put(builder, "metric_columns",
-	    extract ? metrics_names(extract, metrics, extract_rules_column)
-		    : cJSON_CreateArray());
-	put(builder, "metric_percents",
-	    extract ? metrics_names(extract, metrics, extract_rules_percent)
-		    : cJSON_CreateArray());
-	put(builder, "metrics", metrics);
+	put_word(builder, &to->memory_source, source);
+	to->host_memory_mib = peak;
+	builder_note(builder,
+		     usage_memories(input->usage, &to->memory_by_rank_mib,
+				    builder->err));
+	to->chip_memory_gib = chip > 0 ? chip / 1024 : (double)NAN;
 }
 
 /* Verdict. */
@@ -416,82 +396,107 @@ static bool verdict(const struct builder *builder, char *text, size_t size)
 	return false;
 }
 
-static void fill(struct builder *builder)
+/* Flags that the job's nodes and log gave already. */
+static void flag_warnings(struct builder *builder)
 {
-	char text[240] = "";
-	bool measured = verdict(builder, text, sizeof(text));
-	const cJSON *warning;
+	const struct result_inputs *inputs = &builder->input->inputs;
+	struct result *to = builder->to;
+	struct remark *grown =
+		realloc(to->flags, (to->flags_count + inputs->warnings_count +
+				    1) * sizeof(*grown));
 
-	put_number(builder, "formula", FORMULA_VERSION);
-	put(builder, "measured", cJSON_CreateBool(measured));
-	put_text(builder, "text", measured ? NULL : text);
+	if (!grown) {
+		builder_note(builder, error_nomem(builder->err, "result"));
+		return;
+	}
+	to->flags = grown;
+	for (size_t i = 0; i < inputs->warnings_count; i++) {
+		if (codec_copy(&remark_schema, &inputs->warnings[i],
+			       &grown[to->flags_count], builder->err) < 0) {
+			builder_note(builder, -1);
+			return;
+		}
+		to->flags_count++;
+	}
+}
+
+static void fill_result(struct builder *builder)
+{
+	const struct result_input *input = builder->input;
+	struct result *to = builder->to;
+	char text[240] = "";
+
+	to->formula = FORMULA_VERSION;
+	to->measured = verdict(builder, text, sizeof(text));
+	put_word(builder, &to->text, to->measured ? NULL : text);
 	add_steps(builder);
 	add_spread(builder);
 	add_loss(builder);
 	add_rates(builder);
 	add_memory(builder);
-	put_number(builder, "wall_s", builder->figures.wall_s);
-	add_metrics(builder);
-	json_add_copy(builder->object, "usage", builder->input->usage,
-		      &builder->failed);
-	put(builder, "inputs", inputs_json(builder->input));
+	to->wall_s = builder->figures.wall_s;
+	if (input->extract)
+		builder_note(builder, metrics_compute(input->extract,
+						      builder->figures.first,
+						      to, builder->err));
 	flag_steps(builder);
-	usage_warnings(builder->input->usage, builder->flags, &builder->failed);
-	cJSON_ArrayForEach(warning, builder->input->warnings)
-	{
-		if (cJSON_IsString(warning))
-			flag(builder, "%s", warning->valuestring);
-	}
+	if (input->usage)
+		builder_note(builder,
+			     usage_remarks(input->usage, to, builder->err));
+	flag_warnings(builder);
 	if (builder->figures.arrived)
 		flag(builder,
-		     "the log contains no step time: %.1f ms (+-%.1f) is "
-		     "computed from the times of arrival of its lines",
-		     builder->figures.iteration.median,
-		     builder->input->arrival.arrival_error_ms);
-	if (builder->input->simulated)
-		flag(builder, "the devices were simulated: these are not "
-			      "measurements of real hardware");
+		     SAID(ARRIVAL,
+			  .numbers = {
+				  builder->figures.iteration.median,
+				  input->inputs.arrival.arrival_error_ms }));
+	if (input->inputs.simulated)
+		flag(builder, SAID(SIMULATED, ));
 }
 
-cJSON *result_new(const struct result_input *input, struct error *err)
+int result_compute(struct result_input *input, struct result *to,
+		   struct error *err)
 {
-	struct result_input all = *input;
-	struct builder builder = {
-		.input = &all,
-		.object = cJSON_CreateObject(),
-		.flags = cJSON_CreateArray(),
-	};
-	double power = row_double(input->usage, "power_w");
+	struct builder builder = { .input = input, .to = to, .err = err };
+	double power = input->usage ? input->usage->power_w : 0;
 
-	if (!(all.power_w > 0) && power > 0)
-		all.power_w = power;
-	if (statistics_compute(&all, &builder.figures, err) < 0)
+	*to = (struct result){ 0 };
+	if (!(input->inputs.power_w > 0) && power > 0 && isfinite(power))
+		input->inputs.power_w = power;
+	if (statistics_compute(input, &builder.figures, err) < 0)
 		builder.failed = true;
 	else
-		fill(&builder);
-	json_add(builder.object, "flags", builder.flags, &builder.failed);
+		fill_result(&builder);
+	to->usage = take(input->usage);
+	to->inputs = input->inputs;
+	input->inputs = (struct result_inputs){ 0 };
 	if (!builder.failed)
-		return builder.object;
-	cJSON_Delete(builder.object);
-	return error_null(error_nomem(err, "result"));
+		return 0;
+	result_clear(to);
+	return -1;
 }
 
-bool result_measured(const cJSON *result, const char **text)
+void result_input_clear(struct result_input *input)
 {
-	const char *why = row_text(result, "text");
+	struct result owner = { .usage = take(input->usage),
+				.inputs = input->inputs };
 
-	*text = why ? why : "";
-	return cJSON_IsTrue(row_at(result, "measured"));
+	input->inputs = (struct result_inputs){ 0 };
+	result_clear(&owner);
 }
 
-bool result_complete(const cJSON *result, char *text, size_t size)
+void result_clear(struct result *result)
 {
-	bool complete = !cJSON_IsFalse(row_at(result, "complete"));
+	codec_clear(&result_schema, result);
+}
+
+bool result_complete(const struct result *result, char *text, size_t size)
+{
+	bool complete = result->complete != TRUTH_NO;
 
 	*text = 0;
 	if (!complete)
 		snprintf(text, size, "the log ends at step %.0f of %.0f",
-			 row_double(result, "steps"),
-			 row_double(result, "steps_total"));
+			 result->steps, result->steps_total);
 	return complete;
 }

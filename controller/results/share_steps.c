@@ -191,16 +191,12 @@ static bool unsure(const struct share_steps *shares, uint64_t total)
 	       (ahead || (behind && shares->least < shares->epochs));
 }
 
-const char *share_steps_warning(const struct share_steps *shares,
-				uint64_t total)
+enum remark_code share_steps_remark(const struct share_steps *shares,
+				    uint64_t total)
 {
 	if (!shares->count)
-		return NULL;
+		return REMARKS;
 	if (!total)
-		return "the log contains fractions of epochs, but not the "
-		       "number of steps: each line counts as one step";
-	return unsure(shares, total) ? "the log contains fractions of epochs, "
-				       "and its progress bars skip steps: the "
-				       "step numbers are uncertain"
-				     : NULL;
+		return REMARK_EPOCH_SHARES;
+	return unsure(shares, total) ? REMARK_EPOCH_BARS : REMARKS;
 }

@@ -12,6 +12,8 @@
 #ifndef CONTROLLER_RESULTS_SHARE_STEPS_H
 #define CONTROLLER_RESULTS_SHARE_STEPS_H
 
+#include "controller/results/remarks.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -63,9 +65,9 @@ void share_step_given(struct share_steps *shares, const struct share_seen *seen,
 		      uint64_t step);
 
 /* Why the steps of some shares are not certain: the number of epochs is not
- * known, or bars were not drawn at each step. NULL: they are certain.
+ * known, or bars were not drawn at each step. REMARKS: they are certain.
  */
-const char *share_steps_warning(const struct share_steps *shares,
-				uint64_t total);
+enum remark_code share_steps_remark(const struct share_steps *shares,
+				    uint64_t total);
 
 #endif

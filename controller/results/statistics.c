@@ -3,6 +3,7 @@
  */
 #include "controller/results/statistics.h"
 
+#include "controller/results/formula.h"
 #include "controller/results/steady.h"
 
 #include <math.h>
@@ -178,7 +179,7 @@ static double summary_rate(const struct result_input *input)
 		return summary->tokens_per_second;
 	if (record_has(summary, RECORD_TOKENS_PER_DEVICE))
 		return formula_over_devices(summary->tokens_per_device,
-					    input->devices);
+					    input->inputs.devices);
 	if (record_has(summary, RECORD_SAMPLES_PER_SECOND))
 		return formula_tokens_from_samples(summary->samples_per_second,
 						   input->measure->sequence);
@@ -201,7 +202,7 @@ static void find_rates(const struct result_input *input,
 		figures->tokens.n ? figures->tokens.median
 		: figures->per_device.n
 			? formula_over_devices(figures->per_device.median,
-					       input->devices)
+					       input->inputs.devices)
 			: formula_tokens_from_samples(samples,
 						      measure->sequence);
 	figures->source = "iteration";
@@ -227,7 +228,7 @@ static void find_rates(const struct result_input *input,
 static void use_arrival(const struct result_input *input,
 			struct statistics *figures)
 {
-	const struct arrival *arrival = &input->arrival;
+	const struct arrival *arrival = &input->inputs.arrival;
 
 	if (!(arrival->arrival_ms > 0) || figures->iteration.n ||
 	    figures->source || isfinite(figures->samples_per_second))
@@ -307,9 +308,11 @@ int statistics_compute(const struct result_input *input,
 	spread_of(&work, RECORD_SAMPLES_PER_SECOND, &found.samples);
 	find_rates(input, &found);
 	use_arrival(input, &found);
-	if (input->started_ms > 0 && input->ended_ms > input->started_ms)
-		found.wall_s =
-			(double)(input->ended_ms - input->started_ms) / 1000;
+	if (input->inputs.started_ms > 0 &&
+	    input->inputs.ended_ms > input->inputs.started_ms)
+		found.wall_s = (double)(input->inputs.ended_ms -
+					input->inputs.started_ms) /
+			       1000;
 	for (size_t i = 0; i < input->record_count; i++)
 		if (record_has(&input->records[i], RECORD_MEMORY_MIB))
 			found.memory_mib = fmax(found.memory_mib,

@@ -6,7 +6,23 @@
 #ifndef CONTROLLER_RESULTS_STATISTICS_H
 #define CONTROLLER_RESULTS_STATISTICS_H
 
-#include "controller/results/inputs.h"
+#include "controller/results/extract.h"
+#include "protocol/message/result.h"
+#include "protocol/message/spec.h"
+
+/* What a result is computed from. */
+struct result_input {
+	const struct measure_spec *measure; /* borrowed, not NULL */
+	const struct record *records; /* by step, as extract gives them */
+	size_t record_count;
+	const struct record *summary;  /* NULL: none */
+	const struct extract *extract; /* source of other metrics, or NULL */
+	const char *unread; /* why no step was read; NULL: no line matched the
+			       rules of the framework */
+	struct usage_summary *usage; /* of its samples; NULL: none */
+	struct result_inputs inputs; /* at least 1 device. power_w 0: that of
+					usage */
+};
 
 #define STATISTICS_SLOW 32 /* slow steps that are listed */
 

@@ -2,27 +2,8 @@
  *
  * Each node of a job has a stream of samples
  * (protocol/hardware/sample_format.h), which is read here in pieces of any
- * size. The summary of all streams is `usage` in a result:
- *
- *	{"devices": [		by node rank, then index; allocated ones only
- *	   {"node": "n1", "rank": 0, "device": 0, "name": ..., "bus_id": ...,
- *	    "samples": 600,			how often it was read
- *	    "interval_ms": 1000.2,		mean, between readings
- *	    "power_w": {"mean": 401.2, "max": 455.0}, or null; the next five too
- *	    "power_cap_w": {...}, "temp_c": {...}, "util_pct": {...},
- *	    "mem_used_mib": {...}, "mem_used_pct": {...},
- *	    "mem_total_mib": 81920,
- *	    "energy_j": 240712.3, "energy_s": 600.0,	over so much time
- *	    "gaps": 0, "gaps_s": 0}],		and not over these
- *	 "hosts": [{"node": "n1", "rank": 0, "samples": 600, "tool": ...,
- *	    "cpus": ..., "clock": true, "offset_ms": -3, "round_trip_ms": 1,
- *	    "cpu_pct": {"mean", "max"}, ... by host_reading_name()}],
- *	 "power_w": 3209.6,	sum of the means; null if a device lacks one
- *	 "energy_j": 1925698.4,	sum over the devices; null if one lacks it
- *	 "mem_used_mib": 71680, "mem_total_mib": 81920,	  peak of the fullest
- *					device, and what that one has
- *	 "errors": [{"node": "n1", "text": "...", "count": 2}],
- *	 "broken_lines": 0}
+ * size. The summary of all streams is `usage` in a result (struct
+ * usage_summary).
  *
  * Energy is integrated by the trapezoidal rule over the times of the readings.
  * Two readings that are more than USAGE_GAP_INTERVALS intervals apart are a
@@ -34,6 +15,7 @@
 #include "protocol/base/error.h"
 #include "protocol/base/owned.h"
 #include "protocol/hardware/device_metrics.h"
+#include "protocol/message/result.h"
 
 #include <cjson/cJSON.h>
 #include <stddef.h>
@@ -61,11 +43,11 @@ int usage_feed(struct usage *usage, const char *data, size_t size,
 bool usage_latest(const struct usage *usage, size_t i,
 		  struct device_metrics *latest);
 
-/* The summary of the streams of a job (by node rank; NULL: none of that node).
- * The caller deletes it; NULL with ENOMEM.
+/* Sum up the streams of a job (by node rank; NULL: none of that node). The
+ * caller clears *to (usage_summary_schema). ENOMEM.
  */
-cJSON *usage_summary(const struct usage *const *streams, size_t count,
-		     struct error *err);
+int usage_summarize(const struct usage *const *streams, size_t count,
+		    struct usage_summary *to, struct error *err);
 
 /* The devices over time, seconds since the first sample of the job, be it of a
  * device or of a host:
@@ -87,15 +69,14 @@ cJSON *usage_curves(const struct usage *const *streams, size_t count,
 cJSON *usage_host_curves(const struct usage *const *streams, size_t count,
 			 struct error *err);
 
-/* The peak memory of each device in MiB, in the order of a summary (or NULL).
- * JSON null unless all devices have one. The caller deletes it; NULL:
- * ENOMEM.
+/* The peak memory of each device in MiB, in the order of a summary (or NULL);
+ * none unless all devices have one. ENOMEM.
  */
-cJSON *usage_memories(const cJSON *usage);
+int usage_memories(const struct usage_summary *usage, struct doubles *to,
+		   struct error *err);
 
-/* Add sentences about errors of the monitors, and about gaps, to a list. usage:
- * a summary. *failed becomes true if memory runs out.
- */
-void usage_warnings(const cJSON *usage, cJSON *list, bool *failed);
+/* Flag errors of the monitors, and gaps. ENOMEM. */
+int usage_remarks(const struct usage_summary *usage, struct result *to,
+		  struct error *err);
 
 #endif

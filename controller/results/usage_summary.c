@@ -1,189 +1,268 @@
-/* usage_summary.c - writes the samples of a job as a summary and as curves.
+/* usage_summary.c - sums up the samples of a job, and draws their curves.
  */
 #include "controller/results/json_object.h"
+#include "controller/results/remarks.h"
 #include "controller/results/usage_internal.h"
 
 #include <math.h>
 
+#define GAPS_TOLD 3 /* devices whose gaps are reported one by one */
+
+static const size_t device_readings[READINGS] = {
+	[READING_TEMP_C] = offsetof(struct device_usage, temp_c),
+	[READING_POWER_W] = offsetof(struct device_usage, power_w),
+	[READING_POWER_CAP_W] = offsetof(struct device_usage, power_cap_w),
+	[READING_MEM_USED_MIB] = offsetof(struct device_usage, mem_used_mib),
+	[READING_UTIL_PCT] = offsetof(struct device_usage, util_pct),
+	[READING_MEM_USED_PCT] = offsetof(struct device_usage, mem_used_pct),
+};
+
+static const size_t host_readings[HOST_READINGS] = {
+	[HOST_CPU_PCT] = offsetof(struct host_usage, cpu_pct),
+	[HOST_MEM_USED_MIB] = offsetof(struct host_usage, mem_used_mib),
+	[HOST_DISK_READ_MIB_S] = offsetof(struct host_usage, disk_read_mib_s),
+	[HOST_DISK_WRITE_MIB_S] = offsetof(struct host_usage, disk_write_mib_s),
+	[HOST_NET_IN_MIB_S] = offsetof(struct host_usage, net_in_mib_s),
+	[HOST_NET_OUT_MIB_S] = offsetof(struct host_usage, net_out_mib_s),
+	[HOST_CPU_POWER_W] = offsetof(struct host_usage, cpu_power_w),
+	[HOST_POWER_W] = offsetof(struct host_usage, power_w),
+};
+
 static double known(bool is_known, double value)
 {
-	return is_known ? value : NAN;
+	return is_known ? value : (double)NAN;
 }
 
-static void add_figure(cJSON *to, const char *name, const struct figure *figure,
-		       bool *failed)
+/* The mean_max at the offset of a struct. */
+static int figure_put(void *to, size_t offset, const struct figure *figure,
+		      struct error *err)
 {
-	cJSON *object;
+	struct mean_max *made;
 
-	if (!figure->count) {
-		json_add(to, name, cJSON_CreateNull(), failed);
-		return;
-	}
-	object = cJSON_AddObjectToObject(to, name);
-	json_add_number(object, "mean", figure->sum / (double)figure->count,
-			failed);
-	json_add_number(object, "max", figure->max, failed);
+	if (!figure->count)
+		return 0;
+	made = calloc(1, sizeof(*made));
+	if (!made)
+		return error_nomem(err, "usage");
+	made->mean = figure->sum / (double)figure->count;
+	made->max = figure->max;
+	*(struct mean_max **)((char *)to + offset) = made;
+	return 0;
 }
 
-static cJSON *device_object(const struct usage *usage,
-			    const struct usage_device *device, bool *failed)
+static int device_sum_up(const struct usage *usage,
+			 const struct usage_device *device,
+			 struct device_usage *to, struct error *err)
 {
 	const struct course *rows = &device->rows;
 	const struct course *gaps =
 		device->power.count ? &device->power : &device->rows;
 	const struct figure *total = &device->figures[READING_MEM_TOTAL_MIB];
-	cJSON *to = cJSON_CreateObject();
 
-	json_add_text(to, "node", usage->head.node, failed);
-	json_add_number(to, "rank", usage->head.rank, failed);
-	json_add_number(to, "device", device->index, failed);
-	json_add_text(to, "name", device->name, failed);
-	json_add_text(to, "bus_id", device->bus_id, failed);
-	json_add_number(to, "samples", (double)rows->count, failed);
-	json_add_number(to, "interval_ms",
-			known(rows->count > 1,
-			      (double)(rows->last_ms - rows->first_ms) /
-				      (double)(rows->count - 1)),
-			failed);
+	to->rank = usage->head.rank;
+	to->device = device->index;
+	to->samples = rows->count;
+	to->interval_ms = known(rows->count > 1,
+				(double)(rows->last_ms - rows->first_ms) /
+					(double)(rows->count - 1));
+	to->mem_total_mib = known(total->count, total->last);
+	to->energy_j = known(device->energy_ms > 0, device->energy_j);
+	to->energy_s = (double)device->energy_ms / 1000;
+	to->gaps = gaps->gaps;
+	to->gaps_s = (double)gaps->gaps_ms / 1000;
 	for (int i = 0; i < READINGS; i++)
-		if (i != READING_MEM_TOTAL_MIB)
-			add_figure(to, reading_name((enum reading)i),
-				   &device->figures[i], failed);
-	json_add_number(to, "mem_total_mib", known(total->count, total->last),
-			failed);
-	json_add_number(to, "energy_j",
-			known(device->energy_ms > 0, device->energy_j), failed);
-	json_add_number(to, "energy_s", (double)device->energy_ms / 1000,
-			failed);
-	json_add_number(to, "gaps", (double)gaps->gaps, failed);
-	json_add_number(to, "gaps_s", (double)gaps->gaps_ms / 1000, failed);
-	return to;
+		if (i != READING_MEM_TOTAL_MIB &&
+		    figure_put(to, device_readings[i], &device->figures[i],
+			       err) < 0)
+			return -1;
+	return string_set(&to->node, usage->head.node, err) < 0 ||
+			       string_set(&to->name, device->name, err) < 0
+		       ? -1
+		       : string_set(&to->bus_id, device->bus_id, err);
 }
 
-static cJSON *host_object(const struct usage *usage, bool *failed)
+static int host_sum_up(const struct usage *usage, struct host_usage *to,
+		       struct error *err)
 {
 	const struct sample_format_head *head = &usage->head;
-	cJSON *to = cJSON_CreateObject();
 
-	json_add_text(to, "node", head->node, failed);
-	json_add_number(to, "rank", head->rank, failed);
-	json_add_number(to, "samples", (double)usage->host_count, failed);
-	json_add_number(to, "interval_ms", head->interval_ms, failed);
-	json_add_text(to, "tool", head->tool, failed);
-	json_add_text(to, "cpus", head->cpus, failed);
-	json_add(to, "clock", cJSON_CreateBool(head->clock), failed);
-	json_add_number(to, "offset_ms",
-			known(head->clock, (double)head->offset_ms), failed);
-	json_add_number(to, "round_trip_ms",
-			known(head->clock, (double)head->round_trip_ms),
-			failed);
+	to->rank = head->rank;
+	to->samples = usage->host_count;
+	to->interval_ms = head->interval_ms;
+	to->clock = head->clock;
+	to->offset_ms = known(head->clock, (double)head->offset_ms);
+	to->round_trip_ms = known(head->clock, (double)head->round_trip_ms);
 	for (int i = 0; i < HOST_READINGS; i++)
-		add_figure(to, host_reading_name((enum host_reading)i),
-			   &usage->host[i], failed);
-	return to;
+		if (figure_put(to, host_readings[i], &usage->host[i], err) < 0)
+			return -1;
+	return string_set(&to->node, head->node, err) < 0 ||
+			       string_set(&to->tool, head->tool, err) < 0
+		       ? -1
+		       : string_set(&to->cpus, head->cpus, err);
 }
 
-/* Over the devices of all nodes. */
-struct totals {
-	size_t devices, power_told, energy_told;
-	double power_w, energy_j;
-	struct figure used, total; /* memory of the fullest device */
-};
-
-static void count_device(struct totals *totals,
-			 const struct usage_device *device)
-{
-	const struct figure *power = &device->figures[READING_POWER_W];
-	const struct figure *used = &device->figures[READING_MEM_USED_MIB];
-
-	totals->devices++;
-	totals->power_told += power->count > 0;
-	totals->energy_told += device->energy_ms > 0;
-	if (power->count)
-		totals->power_w += power->sum / (double)power->count;
-	totals->energy_j += device->energy_j;
-	if (used->count &&
-	    (!totals->used.count || used->max > totals->used.max)) {
-		totals->used = *used;
-		totals->total = device->figures[READING_MEM_TOTAL_MIB];
-	}
-}
-
-static void add_totals(cJSON *to, const struct totals *totals, bool *failed)
-{
-	bool any = totals->devices > 0;
-
-	json_add_number(to, "power_w",
-			known(any && totals->power_told == totals->devices,
-			      totals->power_w),
-			failed);
-	json_add_number(to, "energy_j",
-			known(any && totals->energy_told == totals->devices,
-			      totals->energy_j),
-			failed);
-	json_add_number(to, "mem_used_mib",
-			known(totals->used.count, totals->used.max), failed);
-	json_add_number(to, "mem_total_mib",
-			known(totals->total.count, totals->total.last), failed);
-}
-
-static void add_errors(cJSON *list, const struct usage *usage, bool *failed)
+static int errors_sum_up(const struct usage *usage, struct usage_summary *to,
+			 struct error *err)
 {
 	for (size_t i = 0; i < usage->troubles_count; i++) {
-		cJSON *to = cJSON_CreateObject();
+		struct usage_error *error = &to->errors[to->errors_count++];
 
-		json_add_text(to, "node", usage->head.node, failed);
-		json_add_text(to, "text", usage->troubles[i].text, failed);
-		json_add_number(to, "count", (double)usage->troubles[i].count,
-				failed);
-		json_add(list, NULL, to, failed);
+		error->count = usage->troubles[i].count;
+		if (string_set(&error->node, usage->head.node, err) < 0 ||
+		    string_set(&error->text, usage->troubles[i].text, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Over the devices of all nodes; of the memory, that of the fullest one. */
+static void sum_up_all(struct usage_summary *to)
+{
+	bool any = to->devices_count > 0;
+
+	to->power_w = to->energy_j = known(any, 0);
+	to->mem_used_mib = to->mem_total_mib = (double)NAN;
+	for (size_t i = 0; i < to->devices_count; i++) {
+		const struct device_usage *device = &to->devices[i];
+		const struct mean_max *used = device->mem_used_mib;
+
+		to->power_w +=
+			device->power_w ? device->power_w->mean : (double)NAN;
+		to->energy_j += device->energy_j;
+		if (!used || used->max <= to->mem_used_mib)
+			continue;
+		to->mem_used_mib = used->max;
+		to->mem_total_mib = device->mem_total_mib;
 	}
 }
 
+/* Make room for the rows of all streams. */
+static int summary_reserve(const struct usage *const *streams, size_t count,
+			   struct usage_summary *to, struct error *err)
+{
+	size_t devices = 0, errors = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		devices += streams[i] ? streams[i]->devices_count : 0;
+		errors += streams[i] ? streams[i]->troubles_count : 0;
+	}
+	to->devices = calloc(devices + 1, sizeof(*to->devices));
+	to->hosts = calloc(count + 1, sizeof(*to->hosts));
+	to->errors = calloc(errors + 1, sizeof(*to->errors));
+	return to->devices && to->hosts && to->errors
+		       ? 0
+		       : error_nomem(err, "usage");
+}
+
+static int streams_sum_up(const struct usage *const *streams, size_t count,
+			  struct usage_summary *to, struct error *err)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct usage *usage = streams[i];
+
+		if (!usage || !usage->columns.known)
+			continue;
+		if (host_sum_up(usage, &to->hosts[to->hosts_count++], err) < 0)
+			return -1;
+		for (size_t d = 0; d < usage->devices_count; d++)
+			if (device_sum_up(usage, &usage->devices[d],
+					  &to->devices[to->devices_count++],
+					  err) < 0)
+				return -1;
+		if (errors_sum_up(usage, to, err) < 0)
+			return -1;
+		to->broken_lines += usage->broken;
+	}
+	return 0;
+}
+
+int usage_summarize(const struct usage *const *streams, size_t count,
+		    struct usage_summary *to, struct error *err)
+{
+	*to = (struct usage_summary){ 0 };
+	if (summary_reserve(streams, count, to, err) < 0 ||
+	    streams_sum_up(streams, count, to, err) < 0) {
+		codec_clear(&usage_summary_schema, to);
+		return -1;
+	}
+	sum_up_all(to);
+	return 0;
+}
+
+int usage_memories(const struct usage_summary *usage, struct doubles *to,
+		   struct error *err)
+{
+	for (size_t i = 0; usage && i < usage->devices_count; i++)
+		if (!usage->devices[i].mem_used_mib)
+			return 0;
+	for (size_t i = 0; usage && i < usage->devices_count; i++)
+		if (doubles_add(to, usage->devices[i].mem_used_mib->max, err) <
+		    0)
+			return -1;
+	return 0;
+}
+
+/* Remarks. */
+
+static const char *node_or_mark(const char *node)
+{
+	return node ? node : "?";
+}
+
+static int remark_gaps(const struct usage_summary *usage, struct result *to,
+		       struct error *err)
+{
+	size_t told = 0;
+
+	for (size_t i = 0; i < usage->devices_count; i++) {
+		const struct device_usage *device = &usage->devices[i];
+		struct remark_said said = {
+			.code = device->samples ? REMARK_NOT_SAMPLED
+						: REMARK_NEVER_SAMPLED,
+			.numbers = { device->device, device->gaps_s },
+			.words = { node_or_mark(device->node) },
+		};
+
+		if (device->samples && !device->gaps)
+			continue;
+		if (told++ < GAPS_TOLD &&
+		    remark_add(&to->flags, &to->flags_count, &said, err) < 0)
+			return -1;
+	}
+	if (told <= GAPS_TOLD)
+		return 0;
+	return remark_add(&to->flags, &to->flags_count,
+			  SAID(MORE_GAPS,
+			       .numbers = { (double)(told - GAPS_TOLD) }),
+			  err);
+}
+
+int usage_remarks(const struct usage_summary *usage, struct result *to,
+		  struct error *err)
+{
+	for (size_t i = 0; i < usage->errors_count; i++) {
+		const struct usage_error *error = &usage->errors[i];
+
+		if (remark_add(&to->flags, &to->flags_count,
+			       SAID(MONITOR,
+				    .words = { node_or_mark(error->node),
+					       node_or_mark(error->text) }),
+			       err) < 0)
+			return -1;
+	}
+	return remark_gaps(usage, to, err);
+}
+
+/* Curves. */
+
 /* The object or list, unless memory ran out. */
-static cJSON *finish(cJSON *json, bool failed, struct error *err)
+static cJSON *curves_end(cJSON *json, bool failed, struct error *err)
 {
 	if (!failed)
 		return json;
 	cJSON_Delete(json);
 	return error_null(error_nomem(err, "usage"));
 }
-
-cJSON *usage_summary(const struct usage *const *streams, size_t count,
-		     struct error *err)
-{
-	cJSON *to = cJSON_CreateObject();
-	cJSON *devices = cJSON_AddArrayToObject(to, "devices");
-	cJSON *hosts = cJSON_AddArrayToObject(to, "hosts");
-	cJSON *errors = cJSON_CreateArray();
-	bool failed = !devices || !hosts;
-	struct totals totals = { 0 };
-	size_t broken = 0;
-
-	for (size_t i = 0; i < count; i++) {
-		const struct usage *usage = streams[i];
-
-		if (!usage || !usage->columns.known)
-			continue;
-		json_add(hosts, NULL, host_object(usage, &failed), &failed);
-		for (size_t d = 0; d < usage->devices_count; d++) {
-			const struct usage_device *device = &usage->devices[d];
-
-			json_add(devices, NULL,
-				 device_object(usage, device, &failed),
-				 &failed);
-			count_device(&totals, device);
-		}
-		add_errors(errors, usage, &failed);
-		broken += usage->broken;
-	}
-	add_totals(to, &totals, &failed);
-	json_add(to, "errors", errors, &failed);
-	json_add_number(to, "broken_lines", (double)broken, &failed);
-	return finish(to, failed, err);
-}
-
-/* Curves. */
 
 static int64_t first_ms(const struct usage *const *streams, size_t count)
 {
@@ -243,7 +322,7 @@ cJSON *usage_curves(const struct usage *const *streams, size_t count,
 				 &failed);
 			kept++;
 		}
-	return finish(list, failed, err);
+	return curves_end(list, failed, err);
 }
 
 cJSON *usage_host_curves(const struct usage *const *streams, size_t count,
@@ -267,5 +346,5 @@ cJSON *usage_host_curves(const struct usage *const *streams, size_t count,
 		json_add(list, NULL, to, &failed);
 		kept++;
 	}
-	return finish(list, failed, err);
+	return curves_end(list, failed, err);
 }

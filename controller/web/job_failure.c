@@ -17,62 +17,55 @@
 #define LOOK_BYTES ((uint64_t)1 << 20) /* of evidence, in all */
 
 /* "Rank 3 on n2 failed first: oom" and the line that shows it. */
-static void put_reason(struct web_page *page, uint64_t job, const cJSON *reason)
+static void put_reason(struct web_page *page, uint64_t job,
+		       const struct reason_info *reason)
 {
-	const char *node = row_text(reason, "node");
-	const char *class = row_text(reason, "class");
-	const char *line = row_text(reason, "line");
-	const char *stream = row_text(reason, "stream");
 	unsigned int rank;
 
 	web_html(page, "<p>");
-	if (isfinite(row_double(reason, "rank")))
-		web_html(page, "Rank %.0f", row_double(reason, "rank"));
+	if (isfinite(reason->rank))
+		web_html(page, "Rank %.0f", reason->rank);
 	else
 		web_html(page, "A rank");
-	web_html(page, "%s%s failed first%s%s</p>\n", node ? " on " : "", node,
-		 class ? ": " : ".", class);
-	if (!line)
+	web_html(page, "%s%s failed first%s%s</p>\n",
+		 reason->node ? " on " : "", reason->node,
+		 reason->class ? ": " : ".", reason->class);
+	if (!reason->line)
 		return;
-	web_html(page, "<pre>%s</pre>", line);
-	if (stream && sscanf(stream, "rank-%9u", &rank) == 1)
+	web_html(page, "<pre>%s</pre>", reason->line);
+	if (reason->stream && sscanf(reason->stream, "rank-%9u", &rank) == 1)
 		web_html(page,
 			 "<p><a href=\"/log/%llu/%u/%.0f#at\">Show in the "
 			 "output</a></p>\n",
-			 (ull)job, rank, row_double(reason, "offset"));
+			 (ull)job, rank, reason->offset);
 }
 
-static void put_ends(struct web_page *page, uint64_t job, const cJSON *ends)
+static void put_ends(struct web_page *page, const struct job_info *job)
 {
-	const cJSON *end;
-	size_t shown = 0;
+	size_t shown =
+		job->ends_count < ENDS_SHOWN ? job->ends_count : ENDS_SHOWN;
 
 	web_html(page, "<h2>Exit status of ranks</h2><div class=\"wide\">");
 	web_table(page, "#Rank|Node|Ended (UTC)|#Code|#Signal");
-	cJSON_ArrayForEach(end, ends)
-	{
-		double rank = row_double(end, "rank");
-		double ended_ms = row_double(end, "ended_ms");
-		double signal = row_double(end, "signal");
+	for (size_t i = 0; i < shown; i++) {
+		const struct end_info *end = &job->ends[i];
 
-		if (shown++ == ENDS_SHOWN)
-			break;
 		web_html(page,
-			 "<tr><td class=\"n\"><a href=\"/log/%llu/%.0f\">%.0f"
+			 "<tr><td class=\"n\"><a href=\"/log/%llu/%u\">%u"
 			 "</a></td><td>%s</td><td>",
-			 (ull)job, rank, rank, row_text(end, "node"));
+			 (ull)job->job, end->rank, end->rank, end->node);
 		web_html(page, "<time>%s</time>",
-			 human_utc(isnan(ended_ms) ? 0 : (int64_t)ended_ms)
-				 .text);
+			 human_utc((int64_t)end->ended_ms).text);
 		web_html(page, "</td>");
-		web_number(page, "%.0f", row_double(end, "exit_code"));
-		web_number(page, "%.0f", signal > 0 ? signal : (double)NAN);
+		web_number(page, "%.0f", end->exit_code);
+		web_number(page, "%.0f",
+			   end->signal > 0 ? end->signal : (double)NAN);
 		web_html(page, "</tr>\n");
 	}
 	web_html(page, "</table></div>\n");
-	if (shown > ENDS_SHOWN)
-		web_html(page, "<p class=\"mute\">The first %d of %d.</p>\n",
-			 ENDS_SHOWN, cJSON_GetArraySize(ends));
+	if (shown < job->ends_count)
+		web_html(page, "<p class=\"mute\">The first %d of %zu.</p>\n",
+			 ENDS_SHOWN, job->ends_count);
 }
 
 /* Read the last `bytes` of a node's evidence. */
@@ -143,10 +136,10 @@ void web_job_failure(struct web_page *page, const struct job_info *job)
 	if (nodes > LOOK_NODES)
 		nodes = LOOK_NODES;
 	web_part(page, "div", "", "why");
-	if (cJSON_IsObject(job->reason))
+	if (job->reason)
 		put_reason(page, job->job, job->reason);
-	if (cJSON_GetArraySize(job->ends))
-		put_ends(page, job->job, job->ends);
+	if (job->ends_count)
+		put_ends(page, job);
 	web_part_end(page, "div");
 	web_part(page, "div", "", "stacks");
 	for (uint32_t rank = 0; stacks && rank < nodes; rank++)

@@ -183,19 +183,27 @@ cJSON *codec_parse(const char *text, size_t size, struct error *err)
 	return object;
 }
 
+static int decode_text(const struct schema *schema, const char *text,
+		       size_t size, bool loose, void *to, struct error *err)
+{
+	owned(cJSON_Delete) cJSON *object = codec_parse(text, size, err);
+
+	if (object)
+		return from_tree(schema, object, loose, to, err);
+	memset(to, 0, schema->size);
+	return error_prefix(err, "%s", schema->name);
+}
+
 int codec_decode(const struct schema *schema, const char *text, size_t size,
 		 void *to, struct error *err)
 {
-	cJSON *object = codec_parse(text, size, err);
-	int rc;
+	return decode_text(schema, text, size, false, to, err);
+}
 
-	if (!object) {
-		memset(to, 0, schema->size);
-		return error_prefix(err, "%s", schema->name);
-	}
-	rc = codec_from_object(schema, object, to, err);
-	cJSON_Delete(object);
-	return rc;
+int codec_decode_other(const struct schema *schema, const char *text,
+		       size_t size, void *to, struct error *err)
+{
+	return decode_text(schema, text, size, true, to, err);
 }
 
 /* Bytes. */

@@ -97,7 +97,8 @@ struct field {
 	enum field_kind kind;
 	bool optional; /* absent: zero, NULL or empty, and not encoded */
 	bool nullable; /* absent: NULL, encoded as null; null is read, too */
-	bool known;    /* FIELD_DOUBLE, optional: absent is NAN, not zero */
+	bool known;    /* FIELD_DOUBLE, optional: absent is NAN, not zero, and
+			  what is not finite is not encoded */
 	bool words;    /* FIELD_DOUBLE: "nan", "inf", "-inf" for what JSON has
 			  no number for */
 	size_t offset;
@@ -146,10 +147,10 @@ struct schema {
 /* A string or JSON: null where there is none. */
 #define FIELD_NULLABLE(t, m)                                                   \
 	FIELD_(t, m, FIELD_KIND_(t, m), .optional = true, .nullable = true)
-/* A double that is left out while it is NAN. */
+/* A double that is left out while it is not finite; read as NAN. */
 #define FIELD_KNOWN(t, m)                                                      \
 	FIELD_(t, m, FIELD_KIND_(t, m), .optional = true, .known = true)
-/* A double that is null while it is NAN. */
+/* A double that is null while it is not finite; read as NAN. */
 #define FIELD_FIGURE(t, m)                                                     \
 	FIELD_(t, m, FIELD_KIND_(t, m), .optional = true, .nullable = true,    \
 	       .known = true)
@@ -170,8 +171,12 @@ struct schema {
 #define FIELD_MAYBE(t, m, s)                                                   \
 	FIELD_(t, m, FIELD_POINTER, .schema = &(s), .optional = true,          \
 	       .nullable = true)
-/* A list of structs. An empty one is left out, or (ROWS) encoded. */
+/* A list of structs. An empty one is left out, or (ROWS) encoded, or (SOME)
+ * null.
+ */
 #define FIELD_MANY(t, m, s) FIELD_LIST_(t, m, s, .optional = true)
+#define FIELD_SOME(t, m, s)                                                    \
+	FIELD_LIST_(t, m, s, .optional = true, .nullable = true)
 #define FIELD_ROWS(t, m, s) FIELD_LIST_(t, m, s, .optional = false)
 
 /* The schema of struct t, of these fields. SCHEMA_NAMED: a further schema of
@@ -206,12 +211,14 @@ int codec_from_object(const struct schema *schema, const cJSON *object,
 int codec_decode(const struct schema *schema, const char *text, size_t size,
 		 void *to, struct error *err);
 
-/* codec_from_object() for what another version may have written: at every
- * depth, unknown fields are skipped and absent ones are zero (a string that is
- * not optional: "").
+/* The same for what another version may have written: at every depth, unknown
+ * fields are skipped and absent ones are zero (a string that is not optional:
+ * "").
  */
 int codec_from_other(const struct schema *schema, const cJSON *object, void *to,
 		     struct error *err);
+int codec_decode_other(const struct schema *schema, const char *text,
+		       size_t size, void *to, struct error *err);
 
 /* The same from what was received in a message. */
 int codec_unpack(const struct schema *schema, const struct packed *packed,

@@ -22,7 +22,7 @@ bool codec_field_is_zero(const struct field *field, const void *from)
 	case FIELD_I64:
 		return !*(const int64_t *)at;
 	case FIELD_DOUBLE:
-		return field->known ? isnan(*(const double *)at)
+		return field->known ? !isfinite(*(const double *)at)
 				    : *(const double *)at == 0;
 	case FIELD_STRING:
 	case FIELD_JSON:

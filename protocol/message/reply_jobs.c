@@ -99,10 +99,10 @@ static const struct schema job_details_schema = SCHEMA_NAMED(job_info, "job_deta
 	FIELD_ROWS(job_info, tasks, task_info_schema),
 	FIELD_ROWS(job_info, events, event_info_schema),
 	FIELD_ROWS(job_info, streams, stream_info_schema),
-	FIELD_NULLABLE(job_info, result),
-	FIELD_NULLABLE(job_info, provenance),
-	FIELD_NULLABLE(job_info, reason),
-	FIELD_NULLABLE(job_info, ends));
+	FIELD_MAYBE(job_info, result, result_schema),
+	FIELD_MAYBE(job_info, provenance, provenance_schema),
+	FIELD_MAYBE(job_info, reason, reason_info_schema),
+	FIELD_SOME(job_info, ends, end_info_schema));
 
 const struct schema reply_jobs_schema = SCHEMA(reply_jobs,
 	FIELD(reply_jobs, since),

@@ -111,10 +111,11 @@ struct job_info {
 	size_t events_count;
 	struct stream_info *streams;
 	size_t streams_count;
-	cJSON *result; /* controller/results/result.h; NULL: none */
-	cJSON *provenance;
-	cJSON *reason; /* controller/jobs/job_reason.h; NULL: none */
-	cJSON *ends;   /* controller/jobs/rank_ends.h; NULL: not known */
+	struct result *result; /* NULL: none */
+	struct provenance *provenance;
+	struct reason_info *reason; /* NULL: none */
+	struct end_info *ends;      /* none: not known */
+	size_t ends_count;
 };
 extern const struct schema job_info_schema; /* in lists */
 

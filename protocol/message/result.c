@@ -81,7 +81,7 @@ static const struct schema usage_error_schema = SCHEMA(usage_error,
 	FIELD_NULLABLE(usage_error, text),
 	FIELD(usage_error, count));
 
-static const struct schema usage_summary_schema = SCHEMA(usage_summary,
+const struct schema usage_summary_schema = SCHEMA(usage_summary,
 	FIELD_ROWS(usage_summary, devices, device_usage_schema),
 	FIELD_ROWS(usage_summary, hosts, host_usage_schema),
 	FIELD_FIGURE(usage_summary, power_w),
@@ -91,21 +91,29 @@ static const struct schema usage_summary_schema = SCHEMA(usage_summary,
 	FIELD_ROWS(usage_summary, errors, usage_error_schema),
 	FIELD(usage_summary, broken_lines));
 
+/* A member of a struct in the struct, whose fields stand beside the others. */
+#define PART(t, p, m, ...)                                                     \
+	{                                                                      \
+		.name = #m, .kind = FIELD_KIND_(t, p.m),                       \
+		.offset = offsetof(struct t, p.m), __VA_ARGS__                 \
+	}
+#define FLOPS(m) PART(result_inputs, flops, m, .optional = false)
+#define ARRIVAL(m) PART(result_inputs, arrival, m, .optional = false)
 static const struct schema result_inputs_schema = SCHEMA(result_inputs,
 	FIELD(result_inputs, devices),
 	FIELD(result_inputs, memory_peak_bytes),
 	FIELD(result_inputs, started_ms),
 	FIELD(result_inputs, ended_ms),
-	FIELD(result_inputs, factor),
-	FIELD(result_inputs, parameters),
-	FIELD(result_inputs, layers),
-	FIELD(result_inputs, hidden),
-	FIELD(result_inputs, sequence),
-	FIELD(result_inputs, arrival_ms),
-	FIELD(result_inputs, arrival_q1_ms),
-	FIELD(result_inputs, arrival_q3_ms),
-	FIELD(result_inputs, arrival_error_ms),
-	FIELD(result_inputs, arrival_blocks),
+	FLOPS(factor),
+	FLOPS(parameters),
+	FLOPS(layers),
+	FLOPS(hidden),
+	FLOPS(sequence),
+	ARRIVAL(arrival_ms),
+	ARRIVAL(arrival_q1_ms),
+	ARRIVAL(arrival_q3_ms),
+	ARRIVAL(arrival_error_ms),
+	ARRIVAL(arrival_blocks),
 	FIELD(result_inputs, peak_flops),
 	FIELD(result_inputs, chip_memory_bytes),
 	FIELD(result_inputs, power_w),
@@ -147,7 +155,7 @@ const struct schema result_schema = SCHEMA(result,
 	FIELD_EMBED(result, inputs, result_inputs_schema),
 	FIELD_ROWS(result, flags, remark_schema));
 
-static const struct schema host_origin_schema = SCHEMA(host_origin,
+const struct schema host_origin_schema = SCHEMA(host_origin,
 	FIELD_NULLABLE(host_origin, image),
 	FIELD_NULLABLE(host_origin, vendor),
 	FIELD_NULLABLE(host_origin, driver),
@@ -196,19 +204,24 @@ const struct schema reason_info_schema = SCHEMA(reason_info,
 	FIELD_FIGURE(reason_info, offset));
 
 const struct schema end_info_schema = SCHEMA(end_info,
-	FIELD(end_info, node),
+	FIELD_NULLABLE(end_info, node),
 	FIELD(end_info, rank),
-	FIELD_OPTIONAL(end_info, ended_ms),
-	FIELD_OPTIONAL(end_info, exit_code),
-	FIELD_OPTIONAL(end_info, signal),
-	FIELD_KNOWN(end_info, step),
-	FIELD_OPTIONAL(end_info, line));
+	FIELD_NULLABLE(end_info, ended_ms),
+	FIELD_FIGURE(end_info, exit_code),
+	FIELD_FIGURE(end_info, signal),
+	FIELD_FIGURE(end_info, step),
+	FIELD_NULLABLE(end_info, line));
 
-#define MEASURE(m)                                                             \
-	{                                                                      \
-		.name = #m, .kind = FIELD_KIND_(setup, measure.m),             \
-		.optional = true, .offset = offsetof(struct setup, measure.m)  \
-	}
+#define FIGURES                                                                \
+	FIELD_MAYBE(stored_result, result, result_schema),                     \
+	FIELD_MAYBE(stored_result, provenance, provenance_schema),             \
+	FIELD_MAYBE(stored_result, reason, reason_info_schema),                \
+	FIELD_MANY(stored_result, ends, end_info_schema)
+const struct schema stored_figures_schema = SCHEMA(stored_result, FIGURES);
+const struct schema stored_result_schema = SCHEMA(stored_result, FIGURES,
+	FIELD_NULLABLE(stored_result, series));
+
+#define MEASURE(m) PART(setup, measure, m, .optional = true)
 const struct schema setup_schema = SCHEMA(setup,
 	MEASURE(framework),
 	MEASURE(log),

@@ -100,30 +100,42 @@ struct usage_summary {
 	size_t errors_count;
 	uint64_t broken_lines;
 };
+extern const struct schema usage_summary_schema;
+
+/* The FLOPs of one token follow from these (controller/results/formula.h). */
+struct flops {
+	double factor;     /* formula_stage() */
+	double parameters; /* those that one token uses: of a mixture of
+			      experts the active ones */
+	uint32_t layers;
+	uint32_t hidden;   /* heads * size of a head */
+	uint32_t sequence; /* tokens a sample */
+};
+
+/* When the lines of steps arrived (controller/results/arrival.h). */
+struct arrival {
+	double arrival_ms; /* of a step: median over blocks; 0: unknown */
+	double arrival_q1_ms;
+	double arrival_q3_ms;
+	double arrival_error_ms; /* largest error of a step's time in a block */
+	uint64_t arrival_blocks;
+};
 
 /* From what a result was computed, beside its log; 0: not known. With it a
  * result can be computed again.
  */
 struct result_inputs {
-	uint64_t devices; /* of the job, over all its nodes */
-	uint64_t memory_peak_bytes;
-	int64_t started_ms; /* wall clock */
+	uint64_t devices;           /* of the job, over all its nodes */
+	uint64_t memory_peak_bytes; /* largest of the exit records */
+	int64_t started_ms;         /* wall clock */
 	int64_t ended_ms;
-	double factor; /* as struct flops */
-	double parameters;
-	uint32_t layers;
-	uint32_t hidden;
-	uint32_t sequence;
-	double arrival_ms; /* as struct arrival */
-	double arrival_q1_ms;
-	double arrival_q3_ms;
-	double arrival_error_ms;
-	uint64_t arrival_blocks;
-	double peak_flops;
+	struct flops flops;     /* of one token of the model */
+	struct arrival arrival; /* of the steps' lines */
+	double peak_flops;      /* of one device at this precision */
 	double chip_memory_bytes;
-	double power_w;
-	bool simulated;
-	struct remark *warnings;
+	double power_w;          /* of all devices together, mean */
+	bool simulated;          /* the devices are simulated */
+	struct remark *warnings; /* that become flags */
 	size_t warnings_count;
 };
 
@@ -190,6 +202,7 @@ struct host_origin {
 	char *machine;
 	struct strings nodes;
 };
+extern const struct schema host_origin_schema;
 
 /* The origin of a result: what ran, where, read by which rules. */
 struct provenance {
@@ -238,12 +251,24 @@ struct end_info {
 	char *node;
 	uint32_t rank;
 	uint64_t ended_ms; /* 0: only its launcher names it */
-	int64_t exit_code;
-	uint32_t signal;
-	double step; /* its last one; NAN: not known */
-	char *line;  /* its line with an error, or NULL */
+	double exit_code;  /* NAN: not known; the next two, too */
+	double signal;     /* 0: none */
+	double step;       /* its last one */
+	char *line;        /* its line with an error, or NULL */
 };
 extern const struct schema end_info_schema;
+
+/* What is stored of a job that has ended. */
+struct stored_result {
+	struct result *result;
+	struct provenance *provenance;
+	struct reason_info *reason; /* NULL: it did not fail */
+	struct end_info *ends;
+	size_t ends_count;
+	cJSON *series; /* controller/results/series.h */
+};
+extern const struct schema stored_result_schema;
+extern const struct schema stored_figures_schema; /* without the curves */
 
 /* What a job was asked for, as tables of results show it. */
 struct setup {

@@ -72,8 +72,9 @@ static char *read_log(struct extract_rules *rules, const char *data,
 	struct measure_spec measure = { .sequence = 128, .global_batch = 8 };
 	struct extract *extract = extract_new(rules, NULL);
 	struct result_input input = { .measure = &measure,
-				      .devices = 2,
+				      .inputs.devices = 2,
 				      .extract = extract };
+	struct result result;
 	cJSON *json, *again;
 	char *text;
 
@@ -87,9 +88,10 @@ static char *read_log(struct extract_rules *rules, const char *data,
 	check_records(extract);
 	input.records = extract_records(extract, &input.record_count);
 	input.summary = extract_summary(extract);
-	json = extract_json(extract, "any", result_new(&input, NULL), size,
-			    NULL);
+	must(result_compute(&input, &result, NULL) == 0);
+	json = extract_json(extract, "any", &result, size, NULL);
 	must(json != NULL);
+	result_clear(&result);
 	text = cJSON_PrintUnformatted(json);
 	must(text != NULL);
 	again = cJSON_Parse(text);

@@ -25,24 +25,26 @@ static char *summary(const struct usage *usage)
 {
 	const struct usage *streams[] = { usage, NULL, usage };
 	struct device_metrics latest;
-	cJSON *all = usage_summary(streams, 3, NULL);
+	struct usage_summary all;
+	struct result result = { 0 };
 	cJSON *curves = usage_curves(streams, 3, NULL);
 	cJSON *hosts = usage_host_curves(streams, 3, NULL);
-	cJSON *warnings = cJSON_CreateArray();
-	cJSON *memories = usage_memories(all);
-	char *text = cJSON_PrintUnformatted(all);
-	bool failed = false;
+	struct doubles *memories = &result.memory_by_rank_mib;
+	struct buffer text;
 
-	usage_warnings(all, warnings, &failed);
-	must(text && curves && hosts && memories && !failed);
+	buffer_init(&text, 64 << 20);
+	must(usage_summarize(streams, 3, &all, NULL) == 0 &&
+	     usage_remarks(&all, &result, NULL) == 0 &&
+	     usage_memories(&all, memories, NULL) == 0);
+	must(codec_encode(&usage_summary_schema, &all, &text, NULL) == 0);
+	must(curves && hosts);
 	for (size_t i = 0; usage_latest(usage, i, &latest); i++)
 		must(i < 10000);
-	cJSON_Delete(all);
+	codec_clear(&usage_summary_schema, &all);
+	codec_clear(&result_schema, &result);
 	cJSON_Delete(curves);
 	cJSON_Delete(hosts);
-	cJSON_Delete(warnings);
-	cJSON_Delete(memories);
-	return text;
+	return buffer_take(&text);
 }
 
 static void samples(const char *text, size_t size, size_t piece)

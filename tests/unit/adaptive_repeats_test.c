@@ -62,10 +62,11 @@ static void verdicts(void)
 
 static void rate(const char *json, double want, const char *name)
 {
-	cJSON *result = cJSON_Parse(json);
+	struct result result;
 
-	ok(repeats_rate(result) == want, "%s", name);
-	cJSON_Delete(result);
+	codec_decode_other(&result_schema, json, strlen(json), &result, NULL);
+	ok(repeats_rate(&result) == want, "%s", name);
+	codec_clear(&result_schema, &result);
 }
 
 static void rates(void)

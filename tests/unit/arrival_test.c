@@ -2,9 +2,9 @@
  * beside those that it prints.
  */
 #include "controller/results/arrival.h"
-#include "controller/results/result.h"
 #include "protocol/yaml/document.h"
 #include "tests/tap.h"
+#include "tests/unit/result_tree.h"
 
 #include <math.h>
 
@@ -89,7 +89,8 @@ static cJSON *result_of(const char *format, size_t piece)
 		"( ms (?<iteration_ms>\\S+))? *$'\n");
 	struct extract *extract = extract_new(rules, NULL);
 	struct measure_spec measure = { .global_batch = 4, .sequence = 10 };
-	struct result_input input = { .measure = &measure, .devices = 1 };
+	struct result_input input = { .measure = &measure,
+				      .inputs.devices = 1 };
 	char text[60 * 100 + 1];
 	cJSON *result;
 
@@ -110,8 +111,8 @@ static cJSON *result_of(const char *format, size_t piece)
 	       "the latest record came with the last step");
 	is_int(input.records[1].came_ms, clock_of(NULL, 199),
 	       "a step came when its line was whole");
-	input.arrival = arrival_of(input.records, input.record_count);
-	result = result_new(&input, NULL);
+	input.inputs.arrival = arrival_of(input.records, input.record_count);
+	result = result_tree(&input);
 	extract_free(extract);
 	extract_rules_free(rules);
 	return result;
@@ -133,8 +134,6 @@ static void test_without_times(size_t piece)
 {
 	cJSON *result = result_of("step %d loss 2.5", piece);
 	const cJSON *step = cJSON_GetObjectItem(result, "iteration_ms");
-	struct measure_spec measure = { .global_batch = 4, .sequence = 10 };
-	struct result_input input = { .measure = &measure, .devices = 1 };
 
 	ok(cJSON_IsTrue(cJSON_GetObjectItem(result, "measured")) &&
 		   fabs(cJSON_GetNumberValue(
@@ -149,9 +148,11 @@ static void test_without_times(size_t piece)
 	   "of the rate too");
 	ok(has_flag(result, "the log contains no step time: 1000.0 ms (+-"),
 	   "and a flag says so, with the precision");
-	inputs_read(cJSON_GetObjectItem(result, "inputs"), &input);
-	ok(fabs(input.arrival.arrival_ms - 1000) < 1 &&
-		   input.arrival.arrival_blocks > 5,
+	step = cJSON_GetObjectItem(result, "inputs");
+	ok(fabs(cJSON_GetNumberValue(cJSON_GetObjectItem(step, "arrival_ms")) -
+		1000) < 1 &&
+		   cJSON_GetNumberValue(
+			   cJSON_GetObjectItem(step, "arrival_blocks")) > 5,
 	   "they are kept, to compute the result again");
 	cJSON_Delete(result);
 }

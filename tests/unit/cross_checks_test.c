@@ -1,8 +1,8 @@
 /* cross_checks_test.c - a log whose figures agree has no flag; one that is off
  * by more than 3 % has its own, with both numbers.
  */
-#include "controller/results/result.h"
 #include "tests/tap.h"
+#include "tests/unit/result_tree.h"
 
 #include <math.h>
 
@@ -76,10 +76,10 @@ static const char *flags_of(const double factors[FIGURES], double wobble,
 	struct extract *extract = extract_new(rules, NULL);
 	struct result_input input = {
 		.measure = &measure,
-		.devices = DEVICES,
+		.inputs.devices = DEVICES,
 		.extract = extract,
-		.flops = { .factor = 6, .parameters = PARAMETERS },
-		.peak_flops = PEAK,
+		.inputs.flops = { .factor = 6, .parameters = PARAMETERS },
+		.inputs.peak_flops = PEAK,
 	};
 	cJSON *result;
 	const cJSON *flag;
@@ -90,7 +90,7 @@ static const char *flags_of(const double factors[FIGURES], double wobble,
 	extract_finish(extract, NULL);
 	input.records = extract_records(extract, &input.record_count);
 	input.summary = extract_summary(extract);
-	result = result_new(&input, NULL);
+	result = result_tree(&input);
 	text[0] = 0;
 	cJSON_ArrayForEach(flag, cJSON_GetObjectItem(result, "flags"))
 	{

@@ -131,8 +131,9 @@ cJSON *log_view(struct extract_rules *rules, const char *data, size_t size,
 	struct measure_spec measure = { 0 };
 	struct extract *extract = extract_new(rules, NULL);
 	struct result_input input = { .measure = &measure,
-				      .devices = 1,
+				      .inputs.devices = 1,
 				      .extract = extract };
+	struct result result;
 	cJSON *view, *record;
 
 	for (size_t at = 0; at < size;) {
@@ -145,8 +146,9 @@ cJSON *log_view(struct extract_rules *rules, const char *data, size_t size,
 	extract_finish(extract, NULL);
 	input.records = extract_records(extract, &input.record_count);
 	input.summary = extract_summary(extract);
-	view = extract_json(extract, "any", result_new(&input, NULL), size,
-			    NULL);
+	result_compute(&input, &result, NULL);
+	view = extract_json(extract, "any", &result, size, NULL);
+	result_clear(&result);
 	cJSON_ArrayForEach(record, get(view, "records"))
 	{
 		respell(record);

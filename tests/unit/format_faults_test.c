@@ -6,11 +6,11 @@
  * neighbour's, or of another unit. The figures must then be as before, or not
  * as expected.
  */
-#include "controller/results/result.h"
 #include "controller/results/rules/rule.h"
 #include "protocol/base/file.h"
 #include "tests/tap.h"
 #include "tests/unit/expectations.h"
+#include "tests/unit/result_tree.h"
 
 #include <fcntl.h>
 
@@ -102,7 +102,7 @@ static struct reading read_log(struct extract_rules *rules,
 	struct measure_spec measure = { .sequence = 128 };
 	struct extract *extract = extract_new(rules, NULL);
 	struct result_input input = { .measure = &measure,
-				      .devices = 1,
+				      .inputs.devices = 1,
 				      .extract = extract };
 	struct reading reading = { 0 };
 
@@ -110,7 +110,7 @@ static struct reading read_log(struct extract_rules *rules,
 	extract_finish(extract, NULL);
 	input.records = extract_records(extract, &input.record_count);
 	input.summary = extract_summary(extract);
-	reading.result = result_new(&input, NULL);
+	reading.result = result_tree(&input);
 	reading.stepped = input.record_count;
 	if (reading.stepped)
 		reading.last = input.records[input.record_count - 1].step;

@@ -2,6 +2,7 @@
  * has.
  */
 #include "controller/jobs/homogeneity.h"
+#include "controller/results/remarks.h"
 
 #include "tests/tap.h"
 #include "controller/cluster/active_job_internal.h"
@@ -104,18 +105,21 @@ static void chips(void)
 static void warnings(void)
 {
 	owned(bed_clear) struct bed bed;
-	cJSON *list = cJSON_CreateArray();
+	struct result result = { 0 };
+	cJSON *list;
 
 	bed_init(&bed, 2);
 	bed.tasks[1].facts = cJSON_Parse(
 		"{\"driver\":\"1.1\",\"clock\":1,\"warnings\":[\"late\",3]}");
-	gang_warnings(&bed.gang, list);
+	gang_warnings(&bed.gang, &result.flags, &result.flags_count, NULL);
+	list = remarks_sentences(result.flags, result.flags_count);
 	is_int(cJSON_GetArraySize(list), 2, "two warnings");
 	is(cJSON_GetStringValue(cJSON_GetArrayItem(list, 0)),
 	   "driver differs: 1.0 (n0); 1.1 (n1)", "what differs");
 	is(cJSON_GetStringValue(cJSON_GetArrayItem(list, 1)), "n1: late",
 	   "and what a node was warned of");
 	cJSON_Delete(list);
+	codec_clear(&result_schema, &result);
 }
 
 int main(void)

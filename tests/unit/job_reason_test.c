@@ -43,8 +43,10 @@ static void read_reason(struct failure_patterns *patterns)
 		.count = 2,
 	};
 	struct reason reason = { .line = "" };
+	struct end_info *ends = NULL;
+	size_t count = 0;
 
-	ok(job_reason_read(patterns, &job, NULL, &reason) &&
+	ok(job_reason_read(patterns, &job, &ends, &count, &reason) &&
 		   !strcmp(reason.line, "KeyError: 'pear'") &&
 		   !strcmp(reason.node, "n1") &&
 		   !strcmp(reason.stream, "rank-1") && reason.rank == 1,

@@ -41,6 +41,8 @@ static cJSON *read_log(const char *log, size_t first)
 		root ? extract_rules_new(&root, 1, &err) : NULL;
 	owned(extract_free) struct extract *extract =
 		rules ? extract_new(rules, &err) : NULL;
+	struct result result = { 0 };
+	cJSON *tree, *metrics;
 
 	if (!extract) {
 		printf("# %s\n", err.text);
@@ -49,7 +51,12 @@ static cJSON *read_log(const char *log, size_t first)
 	extract_feed(extract, log, strlen(log), NULL);
 	extract_finish(extract, NULL);
 	told = metrics_run_count(extract);
-	return metrics_json(extract, first);
+	metrics_compute(extract, first, &result, &err);
+	tree = codec_object(&result_schema, &result, &err);
+	codec_clear(&result_schema, &result);
+	metrics = cJSON_DetachItemFromObject(tree, "metrics");
+	cJSON_Delete(tree);
+	return metrics;
 }
 
 int main(void)

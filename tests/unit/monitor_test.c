@@ -2,12 +2,12 @@
  */
 #include "agent/devices/cpu_list.h"
 #include "agent/metrics/monitor.h"
-#include "controller/results/usage.h"
 #include "protocol/base/clock.h"
 #include "protocol/base/file.h"
 #include "protocol/hardware/sample_format.h"
 
 #include "tests/tap.h"
+#include "tests/unit/usage_tree.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -155,7 +155,7 @@ static cJSON *summary(const char *name)
 	buffer_init(&text, 1 << 20);
 	file_read(AT_FDCWD, path_of(name), &text, NULL);
 	usage_feed(usage, text.data, text.size, NULL);
-	result = usage_summary(list, 1, NULL);
+	result = usage_tree(list, 1);
 	usage_free(usage);
 	return result;
 }

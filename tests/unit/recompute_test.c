@@ -1,6 +1,7 @@
 /* recompute_test.c - a stored result, and what its log gives now.
  */
 #include "controller/results/recompute.h"
+#include "protocol/message/json_get.h"
 #include "tests/tap.h"
 #include "tests/unit/fault.h"
 
@@ -43,69 +44,70 @@ static const char row_text[] =
 	"{\"devices\": 2, \"started_ms\": 1000, \"ended_ms\": 4000,"
 	"\"peak_flops\": 5}}}";
 
-static double number(const cJSON *result, const char *name)
-{
-	return cJSON_GetNumberValue(
-		cJSON_GetObjectItemCaseSensitive(result, name));
-}
-
 static void test_again(struct extract_rules *rules)
 {
-	struct error err = { 0 };
-	struct measure_spec measure = { 0 };
-	struct result_input figures = {
+	static const struct result_inputs today = {
 		.flops = { .factor = 6, .parameters = 1e6 }, .peak_flops = 1e11
 	};
-	cJSON *row = cJSON_Parse(row_text);
+	struct error err = { 0 };
+	struct result_info row;
 	struct extract *extract = read_log(rules, 100);
-	cJSON *result, *setup;
+	struct result result;
 
-	ok(recompute_measure(row, &measure, &err) == 0 &&
-		   measure.sequence == 128 && measure.global_batch == 8 &&
-		   !strcmp(measure.framework, "f"),
+	ok(codec_decode_other(&result_info_schema, row_text, strlen(row_text),
+			      &row, &err) == 0 &&
+		   recompute_result(&row, extract, &today, &result, &err) == 0,
 	   "a row's setup says how its log is scaled (%s)", err.text);
-	result = recompute_result(row, &measure, extract, &figures, &err);
-	ok(number(result, "tokens_per_second") == 10240 &&
-		   number(result, "tokens_per_second_per_device") == 5120,
+	ok(result.tokens_per_second == 10240 &&
+		   result.tokens_per_second_per_device == 5120,
 	   "rates over the devices that the result had");
-	ok(number(result, "wall_s") == 3, "and its times");
-	ok(number(result, "mfu") == 6 * 1e6 * 5120 / 1e11, "over today's peak");
-	cJSON_Delete(result);
+	ok(result.wall_s == 3, "and its times");
+	ok(result.mfu == 6 * 1e6 * 5120 / 1e11, "over today's peak");
+	result_clear(&result);
 
-	cJSON_DeleteItemFromObject(row, "result");
-	result = recompute_result(row, &measure, extract, &figures, &err);
-	ok(number(result, "tokens_per_second_per_device") == 2560,
+	row.result->inputs.devices = 0;
+	recompute_result(&row, extract, &today, &result, &err);
+	ok(result.tokens_per_second_per_device == 2560,
 	   "without inputs the row's devices count");
-	cJSON_Delete(result);
-	codec_clear(&measure_spec_schema, &measure);
-
-	setup = cJSON_GetObjectItemCaseSensitive(row, "setup");
-	cJSON_ReplaceItemInObjectCaseSensitive(setup, "sequence",
-					       cJSON_CreateString("long"));
-	ok(recompute_measure(row, &measure, &err) < 0 && err.code == EPROTO,
-	   "a setup of another form is refused: %s", err.text);
-	cJSON_Delete(row);
+	result_clear(&result);
+	codec_clear(&result_info_schema, &row);
 	extract_free(extract);
 }
 
-/* The reason of one field. */
-static char *reason(const cJSON *row, const char *computed, const char *rules,
-		    const char *field)
+/* The differences of two results; the row's rules are "ab". */
+static cJSON *differences(const char *stored, const char *computed,
+			  const char *rules, struct error *err)
 {
-	static char text[500];
-	cJSON *now = cJSON_Parse(computed), *list = cJSON_CreateArray();
-	cJSON *entry = cJSON_CreateObject();
-	struct error err;
+	struct provenance origin = { .rules = (char *)"ab" };
+	struct result then, now;
+	struct result_info row = { .result = &then, .provenance = &origin };
+	cJSON *list;
 
-	cJSON_AddStringToObject(entry, "field", field);
-	cJSON_AddItemToArray(list, entry);
-	recompute_explain(list, row, now, rules, &err);
-	snprintf(text, sizeof(text), "%s",
-		 cJSON_GetStringValue(
-			 cJSON_GetObjectItemCaseSensitive(entry, "reason")));
+	codec_decode_other(&result_schema, stored, strlen(stored), &then, NULL);
+	codec_decode_other(&result_schema, computed, strlen(computed), &now,
+			   NULL);
+	list = recompute_compare(&row, &now, rules, err);
+	result_clear(&then);
+	result_clear(&now);
+	return list;
+}
+
+static void reason_is(const char *computed, const char *rules,
+		      const char *field, const char *want)
+{
+	cJSON *list =
+		differences("{\"formula\": 2, \"inputs\": {\"peak_flops\": 5}}",
+			    computed, rules, NULL);
+	const char *reason = "no such field";
+	const cJSON *entry;
+
+	cJSON_ArrayForEach(entry, list)
+	{
+		if (!strcmp(json_get_text(entry, "field"), field))
+			reason = json_get_text(entry, "reason");
+	}
+	is(reason, want, "%s", field);
 	cJSON_Delete(list);
-	cJSON_Delete(now);
-	return text;
 }
 
 static void test_reasons(void)
@@ -117,36 +119,40 @@ static void test_reasons(void)
 	static const struct {
 		const char *computed, *rules, *field, *reason;
 	} cases[] = {
-		{ "{\"formula\": 2, \"inputs\": {\"peak_flops\": 5}}", "ab",
-		  "mfu", unknown },
-		{ "{\"formula\": 2, \"inputs\": {\"peak_flops\": 5}}", "cd",
-		  "steps", "log rules (ab, now cd)" },
-		{ "{\"formula\": 3, \"inputs\": {\"peak_flops\": 5}}", "ab",
-		  "wall_s", "version of the formulas (2, now 3)" },
-		{ "{\"formula\": 2, \"inputs\": {\"peak_flops\": 1e15}}", "ab",
-		  "mfu", "peak of the chip (5, now 1e+15)" },
-		{ "{\"formula\": 2, \"inputs\": {\"peak_flops\": 1e15}}", "ab",
-		  "inputs.peak_flops", "peak of the chip (5, now 1e+15)" },
-		{ "{\"formula\": 2, \"inputs\": {\"peak_flops\": 1e15}}", "ab",
-		  "iteration_ms.median", unknown },
-		{ "{\"formula\": 3, \"inputs\": {\"peak_flops\": 6}}", "cd",
-		  "mfu", "log rules (ab, now cd); version of the "
+		{ "{\"formula\": 2, \"mfu\": 1, \"inputs\": {\"peak_flops\": 5}}",
+		  "ab", "mfu",
+		  unknown },
+		{ "{\"formula\": 2, \"steps\": 1, \"inputs\": {\"peak_flops\": 5}}",
+		  "cd", "steps",
+		  "log rules (ab, now cd)" },
+		{ "{\"formula\": 3, \"wall_s\": 1, \"inputs\": {\"peak_flops\": 5}}",
+		  "ab", "wall_s",
+		  "version of the formulas (2, now 3)" },
+		{ "{\"formula\": 2, \"mfu\": 1, \"inputs\": {\"peak_flops\": 1e15}}",
+		  "ab", "mfu",
+		  "peak of the chip (5, now 1e+15)" },
+		{ "{\"formula\": 2, \"inputs\": {\"peak_flops\": 1e15}}",
+		  "ab", "inputs.peak_flops",
+		  "peak of the chip (5, now 1e+15)" },
+		{ "{\"formula\": 2, \"joules_per_token\": 2, \"inputs\": {\"peak_flops\": 1e15}}",
+		  "ab", "joules_per_token",
+		  unknown },
+		{ "{\"formula\": 3, \"mfu\": 1, \"inputs\": {\"peak_flops\": 6}}",
+		  "cd", "mfu",
+		  "log rules (ab, now cd); version of the "
 		  "formulas (2, now 3); peak of the chip (5, now 6)" },
-		{ "{\"formula\": 2, \"inputs\": {\"peak_flops\": 6}}", "cd",
-		  "loss.last", "log rules (ab, now cd)" },
-		{ "{\"formula\": 2, \"inputs\": {\"peak_flops\": 6}}", "cd",
-		  "inputs.peak_flops", "peak of the chip (5, now 6)" },
+		{ "{\"formula\": 2, \"samples_per_second\": 1, \"inputs\": {\"peak_flops\": 6}}",
+		  "cd", "samples_per_second",
+		  "log rules (ab, now cd)" },
+		{ "{\"formula\": 2, \"inputs\": {\"peak_flops\": 6}}",
+		  "cd", "inputs.peak_flops",
+		  "peak of the chip (5, now 6)" },
 	};
 	/* clang-format on */
-	cJSON *row = cJSON_Parse(
-		"{\"provenance\": {\"rules\": \"ab\"}, \"result\": "
-		"{\"formula\": 2, \"inputs\": {\"peak_flops\": 5}}}");
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-		is(reason(row, cases[i].computed, cases[i].rules,
-			  cases[i].field),
-		   cases[i].reason, "%s", cases[i].field);
-	cJSON_Delete(row);
+		reason_is(cases[i].computed, cases[i].rules, cases[i].field,
+			  cases[i].reason);
 }
 
 static const char *in_words(const cJSON *list)
@@ -178,40 +184,48 @@ static const char *in_words(const cJSON *list)
 static void differ(const char *stored, const char *computed, const char *want,
 		   const char *what)
 {
-	cJSON *a = cJSON_Parse(stored), *b = cJSON_Parse(computed);
-	cJSON *list = recompute_compare(a, b, NULL);
+	cJSON *list = differences(stored, computed, "ab", NULL);
 
 	is(in_words(list), want, "%s", what);
 	cJSON_Delete(list);
-	cJSON_Delete(a);
-	cJSON_Delete(b);
 }
 
 static void test_compare(void)
 {
-	differ("{\"a\": 1, \"b\": {\"c\": [1, 2], \"d\": \"x\"}, \"e\": null}",
-	       "{\"b\": {\"d\": \"x\", \"c\": [1, 2]}, \"a\": 1.0000000001}",
+	differ("{\"steps\": 1, \"loss\": {\"first\": 1, \"last\": \"nan\"},"
+	       "\"source\": \"x\", \"mfu\": null}",
+	       "{\"source\": \"x\", \"loss\": {\"first\": 1,"
+	       "\"last\": \"nan\"}, \"steps\": 1.0000000001}",
 	       "", "what is the same is not told");
-	differ("{\"a\": 1, \"b\": {\"c\": 2, \"d\": true}}",
-	       "{\"a\": 1.000001, \"b\": {\"c\": null, \"d\": false}}",
-	       "a:1>1.000001 b.c:2>null b.d:true>false ",
+	differ("{\"steps\": 1, \"measured\": true, \"complete\": true,"
+	       "\"iteration_ms\": {\"median\": 2}}",
+	       "{\"steps\": 1.000001, \"iteration_ms\": {\"median\": null}}",
+	       "measured:true>false steps:1>1.000001 complete:true>null "
+	       "iteration_ms.median:2>null ",
 	       "numbers, what became unknown, truths");
-	differ("{\"a\": 1, \"b\": {\"x\": 1}}", "{\"c\": [], \"b\": 7}",
-	       "c:null>[] b:{\"x\":1}>7 a:1>null ",
-	       "what is new, of another kind, or gone");
+	differ("{\"source\": \"x\", \"metrics\": {\"b\": 1}}",
+	       "{\"metrics\": {\"a\": 2}}",
+	       "source:\"x\">null metrics.a:null>2 metrics.b:1>null ",
+	       "what is new, or gone");
 	differ("{\"flags\": [\"x\"]}", "{\"flags\": [\"x\", \"y\"]}",
 	       "flags:[\"x\"]>[\"x\",\"y\"] ", "lists as a whole");
-	differ("{\"loss\": {\"last\": \"nan\"}}", "{\"loss\": {\"last\": 2}}",
+	differ("{\"flags\": [\"only one step: the values include its "
+	       "warm-up\"]}",
+	       "{\"flags\": [{\"code\": \"one-step\"}]}", "",
+	       "remarks by their sentences");
+	differ("{\"loss\": {\"first\": 1, \"last\": \"nan\"}}",
+	       "{\"loss\": {\"first\": 1, \"last\": 2}}",
 	       "loss.last:\"nan\">2 ", "words and numbers");
-	differ("{\"a\": 0}", "{\"a\": -0.0}", "", "zero is zero");
+	differ("{\"mfu\": 0}", "{\"mfu\": -0.0}", "", "zero is zero");
 }
 
-static void test_faults(struct extract_rules *rules)
+static void test_faults(void)
 {
+	struct result then = { .steps = 1, .source = (char *)"a" };
+	struct result now = { .steps = 2, .source = (char *)"b" };
+	struct result_info row = { .result = &then };
 	struct error err = { 0 };
 	bool good = true, failed = true;
-	cJSON *a = cJSON_Parse("{\"a\": 1, \"b\": [1], \"c\": {\"d\": 1}}");
-	cJSON *b = cJSON_Parse("{\"a\": 2, \"b\": [2], \"c\": {\"d\": 2}}");
 	long n = 0;
 
 	fault_hook_cjson();
@@ -219,15 +233,13 @@ static void test_faults(struct extract_rules *rules)
 		cJSON *list;
 
 		fault_arm(++n);
-		list = recompute_compare(a, b, &err);
+		list = recompute_compare(&row, &now, "", &err);
 		failed = fault_disarm();
 		good = failed ? !list && err.code == ENOMEM : list != NULL;
 		cJSON_Delete(list);
 	}
 	cJSON_InitHooks(NULL);
 	ok(good && n > 10, "each of %ld allocations may fail", n - 1);
-	cJSON_Delete(a);
-	cJSON_Delete(b);
 }
 
 int main(void)
@@ -238,7 +250,7 @@ int main(void)
 	test_again(rules);
 	test_reasons();
 	test_compare();
-	test_faults(rules);
+	test_faults();
 	extract_rules_free(rules);
 	return tap_done();
 }

@@ -1,10 +1,9 @@
 /* result_test.c - records to a result: steady state, sources, flags.
  */
 #include "controller/results/formula.h"
-#include "controller/results/inputs.h"
-#include "controller/results/result.h"
 #include "tests/tap.h"
 #include "tests/unit/fault.h"
+#include "tests/unit/result_tree.h"
 
 #include <errno.h>
 #include <math.h>
@@ -83,18 +82,18 @@ static void test_steady(void)
 	struct measure_spec measure = { .global_batch = 8, .sequence = 128 };
 	struct result_input input = {
 		.measure = &measure,
-		.devices = 2,
+		.inputs.devices = 2,
 		.records = records,
 		.record_count = make_records(records, ms, 20),
-		.memory_peak_bytes = 3 << 19,
-		.started_ms = 1000,
-		.ended_ms = 13500,
+		.inputs.memory_peak_bytes = 3 << 19,
+		.inputs.started_ms = 1000,
+		.inputs.ended_ms = 13500,
 	};
-	cJSON *result = result_new(&input, NULL);
-	const char *why = NULL;
+	cJSON *result = result_tree(&input);
 
 	number(result, "formula", FORMULA_VERSION, "the formula's version");
-	ok(result_measured(result, &why) && !*why, "it is measured");
+	ok(cJSON_IsTrue(at(result, "measured")), "it is measured");
+	null(result, "text", "and nothing is missing");
 	number(result, "steps", 20, "the last step");
 	number(result, "steps_total", 20, "of how many");
 	number(result, "warmup_steps", 2, "a tenth is warm-up");
@@ -117,9 +116,9 @@ static void test_steady(void)
 	cJSON_Delete(result);
 
 	measure.warmup_steps = 6;
-	input.flops = (struct flops){ .factor = 6, .parameters = 1e6 };
-	input.peak_flops = 1e12;
-	result = result_new(&input, NULL);
+	input.inputs.flops = (struct flops){ .factor = 6, .parameters = 1e6 };
+	input.inputs.peak_flops = 1e12;
+	result = result_tree(&input);
 	number(result, "iteration_ms.n", 14, "warmup_steps leaves out six");
 	number(result, "warmup_steps", 6, "as was asked");
 	number(result, "iteration_ms.q1", 100, "the lower quartile");
@@ -127,8 +126,8 @@ static void test_steady(void)
 	number(result, "mfu", 0.03072, "6 * 5120 * 1e6 / 1e12");
 	cJSON_Delete(result);
 
-	input.peak_flops = 1e9;
-	result = result_new(&input, NULL);
+	input.inputs.peak_flops = 1e9;
+	result = result_tree(&input);
 	null(result, "mfu", "an impossible MFU is no figure");
 	flags(result, "an MFU of 3072.0 % is impossible", "but a flag");
 	cJSON_Delete(result);
@@ -141,11 +140,11 @@ static void test_quartiles(void)
 	struct measure_spec measure = { .warmup_steps = 1 };
 	struct result_input input = {
 		.measure = &measure,
-		.devices = 1,
+		.inputs.devices = 1,
 		.records = records,
 		.record_count = make_records(records, ms, 5),
 	};
-	cJSON *result = result_new(&input, NULL);
+	cJSON *result = result_tree(&input);
 
 	number(result, "iteration_ms.median", 2.5, "the middle of four");
 	number(result, "iteration_ms.q1", 1.75, "a quarter of the way");
@@ -166,7 +165,7 @@ static void test_sources(void)
 	struct measure_spec measure = { .sequence = 128 };
 	struct result_input input = {
 		.measure = &measure,
-		.devices = 4,
+		.inputs.devices = 4,
 		.records = records,
 		.record_count = make_records(records, ms, 4),
 		.summary = &summary,
@@ -179,8 +178,8 @@ static void test_sources(void)
 		records[i].tokens_per_second = 1000 + i * 10;
 		records[i].memory_mib = 10 + i;
 	}
-	input.memory_peak_bytes = 99 << 20;
-	result = result_new(&input, NULL);
+	input.inputs.memory_peak_bytes = 99 << 20;
+	result = result_tree(&input);
 	number(result, "tokens_per_second", 1020,
 	       "without a batch the program's own rate");
 	text(result, "source", "reported", "and it says so");
@@ -191,7 +190,7 @@ static void test_sources(void)
 	cJSON_Delete(result);
 
 	measure.global_batch = 2;
-	result = result_new(&input, NULL);
+	result = result_tree(&input);
 	number(result, "tokens_per_second", 2560, "with a batch the step time");
 	number(result, "reported_tokens_per_second", 1020, "beside the other");
 	flags(result,
@@ -206,7 +205,7 @@ static void test_sources(void)
 			1u << RECORD_STEP | 1u << RECORD_SAMPLES_PER_SECOND;
 		records[i].samples_per_second = 7;
 	}
-	result = result_new(&input, NULL);
+	result = result_tree(&input);
 	number(result, "tokens_per_second", 896, "samples/s times sequence");
 	null(result, "iteration_ms", "no step time");
 	null(result, "loss", "no loss");
@@ -220,7 +219,7 @@ static void test_sources(void)
 				   .tokens_per_second = 444,
 				   .steps_total = 9,
 				   .finished = true };
-	result = result_new(&input, NULL);
+	result = result_tree(&input);
 	number(result, "tokens_per_second_per_device", 111,
 	       "at last the program's last line");
 	text(result, "source", "summary", "and it says so");
@@ -235,29 +234,33 @@ static void test_nothing(void)
 	struct record records[3];
 	char framework[] = "cpu";
 	struct measure_spec measure = { .framework = framework };
-	struct result_input input = { .measure = &measure, .devices = 1 };
-	const char *why = NULL;
-	cJSON *result = result_new(&input, NULL);
+	struct result_input input = { .measure = &measure,
+				      .inputs.devices = 1 };
+	cJSON *result = result_tree(&input);
 
-	ok(!result_measured(result, &why), "an empty log is no measure");
-	is(why, "nothing in the log matches the rules of cpu", "and why");
+	ok(cJSON_IsFalse(at(result, "measured")), "an empty log is no measure");
+	text(result, "text", "nothing in the log matches the rules of cpu",
+	     "and why");
 	null(result, "steps", "no step");
 	cJSON_Delete(result);
 
 	input.records = records;
 	input.record_count = make_records(records, ms, 3);
 	measure.warmup_steps = 10;
-	result = result_new(&input, NULL);
-	ok(!result_measured(result, &why), "warm-up alone is no measure");
-	is(why, "3 steps in the log, none after the warm-up of 10", "and why");
+	result = result_tree(&input);
+	ok(cJSON_IsFalse(at(result, "measured")),
+	   "warm-up alone is no measure");
+	text(result, "text", "3 steps in the log, none after the warm-up of 10",
+	     "and why");
 	cJSON_Delete(result);
 
 	measure.warmup_steps = 0;
 	for (int i = 0; i < 3; i++)
 		records[i].has &= ~(1u << RECORD_ITERATION_MS);
-	result = result_new(&input, NULL);
-	ok(!result_measured(result, &why), "a loss alone is no measure");
-	is(why, "3 steps in the log, but no step time and no rate", "and why");
+	result = result_tree(&input);
+	ok(cJSON_IsFalse(at(result, "measured")), "a loss alone is no measure");
+	text(result, "text", "3 steps in the log, but no step time and no rate",
+	     "and why");
 	number(result, "loss.last", 5, "the loss is told nevertheless");
 	cJSON_Delete(result);
 }
@@ -269,11 +272,11 @@ static void test_impossible(void)
 	struct measure_spec measure = { .global_batch = 1, .sequence = 1 };
 	struct result_input input = {
 		.measure = &measure,
-		.devices = 1,
+		.inputs.devices = 1,
 		.records = records,
 		.record_count = make_records(records, ms, 6),
 	};
-	cJSON *result = result_new(&input, NULL);
+	cJSON *result = result_tree(&input);
 
 	number(result, "iteration_ms.n", 3, "impossible times do not count");
 	number(result, "iteration_ms.median", 100, "nor move the median");
@@ -283,7 +286,7 @@ static void test_impossible(void)
 
 	records[2].iteration_ms = records[3].iteration_ms = 100;
 	records[4].loss = records[5].loss = NAN;
-	result = result_new(&input, NULL);
+	result = result_tree(&input);
 	text(result, "loss.last", "nan", "a loss of NaN is a word in JSON");
 	flags(result,
 	      "the loss is nan at step 5, and not a number at 2 steps in total",
@@ -291,34 +294,34 @@ static void test_impossible(void)
 	cJSON_Delete(result);
 
 	records[4].loss = records[5].loss = 1;
-	input.started_ms = 1000;
-	input.ended_ms = 1200;
+	input.inputs.started_ms = 1000;
+	input.inputs.ended_ms = 1200;
 	for (int i = 0; i < 6; i++)
 		records[i].iteration_ms = 5000;
-	result = result_new(&input, NULL);
+	result = result_tree(&input);
 	flags(result,
 	      "steps 2 to 6 at 5000.0 ms, 20.0 s in all, take longer than the "
 	      "whole "
 	      "job, 0.2 s",
 	      "step times in a wrong unit are seen");
 	cJSON_Delete(result);
-	input.ended_ms = 1000 + 18400;
-	result = result_new(&input, NULL);
+	input.inputs.ended_ms = 1000 + 18400;
+	result = result_tree(&input);
 	flags(result,
 	      "steps 2 to 6 at 5000.0 ms, 20.0 s in all, take longer than the "
 	      "whole job, 18.4 s",
 	      "and what is longer by three in a hundred and a second");
 	cJSON_Delete(result);
-	input.ended_ms = 1000 + 18500;
-	result = result_new(&input, NULL);
+	input.inputs.ended_ms = 1000 + 18500;
+	result = result_tree(&input);
 	is_int(cJSON_GetArraySize(cJSON_GetObjectItem(result, "flags")), 0,
 	       "less may be the clock");
 	cJSON_Delete(result);
 
 	input.record_count = 1;
-	input.started_ms = 0;
+	input.inputs.started_ms = 0;
 	records[0].steps_total = 1;
-	result = result_new(&input, NULL);
+	result = result_tree(&input);
 	number(result, "iteration_ms.n", 1, "a single step is not left out");
 	flags(result, "only one step: the values include its warm-up",
 	      "but flagged");
@@ -342,7 +345,7 @@ static void run_init(struct run *run)
 		run->ms[i] = i ? 100 : 900;
 	run->input = (struct result_input){
 		.measure = &run->measure,
-		.devices = 2,
+		.inputs.devices = 2,
 		.records = run->records,
 		.record_count = make_records(run->records, run->ms, 20),
 	};
@@ -356,7 +359,7 @@ static void test_disturbed(void)
 	run_init(&run);
 	run.records[9].iteration_ms = 1100;
 	run.records[14].iteration_ms = 600;
-	result = result_new(&run.input, NULL);
+	result = result_tree(&run.input);
 	number(result, "slow_steps.count", 2, "steps with a checkpoint");
 	number(result, "slow_steps.lost_ms", 1500, "what they cost");
 	ok(at(result, "slow_steps.steps") &&
@@ -375,7 +378,7 @@ static void test_disturbed(void)
 
 	for (size_t i = 2; i < 20; i += 3)
 		run.records[i].iteration_ms = 300;
-	result = result_new(&run.input, NULL);
+	result = result_tree(&run.input);
 	flags(result,
 	      "7 of 19 steps are much slower than the median, and excluded",
 	      "too many to be exceptions");
@@ -384,7 +387,7 @@ static void test_disturbed(void)
 	run_init(&run);
 	for (size_t i = 0; i < 12; i++)
 		run.records[i].iteration_ms = 50;
-	result = result_new(&run.input, NULL);
+	result = result_tree(&run.input);
 	flags(result,
 	      "the step times do not settle: no end of the warm-up was found "
 	      "in the first half",
@@ -394,7 +397,7 @@ static void test_disturbed(void)
 	run_init(&run);
 	for (size_t i = 1; i < 8; i++)
 		run.records[i].iteration_ms = 50;
-	result = result_new(&run.input, NULL);
+	result = result_tree(&run.input);
 	number(result, "warmup_steps", 8, "the end is what counts");
 	flags(result,
 	      "the training slows down: most steps before step 9 take less "
@@ -404,7 +407,7 @@ static void test_disturbed(void)
 
 	run_init(&run);
 	run.measure.warmup_steps = 4;
-	result = result_new(&run.input, NULL);
+	result = result_tree(&run.input);
 	text(result, "warmup", "given", "a warm-up may be given");
 	null(result, "slow_steps", "nothing was slow");
 	cJSON_Delete(result);
@@ -424,7 +427,7 @@ static void test_rates_only(void)
 						    : i == 12 ? 20
 							      : 80;
 	}
-	result = result_new(&run.input, NULL);
+	result = result_tree(&run.input);
 	number(result, "warmup_steps", 1, "a slow rate is warm-up");
 	number(result, "slow_steps.count", 1, "or a slow step");
 	null(result, "slow_steps.lost_ms", "of which no time is known");
@@ -436,7 +439,7 @@ static void test_rates_only(void)
 		run.records[i].has |= 1u << RECORD_ITERATION_MS;
 		run.records[i].samples_per_second = 800;
 	}
-	result = result_new(&run.input, NULL);
+	result = result_tree(&run.input);
 	flags(result,
 	      "the program reports 102400.0 tokens/s, its step time and batch "
 	      "give 10240.0",
@@ -457,7 +460,7 @@ static void test_per_device(void)
 			1u << RECORD_STEP | 1u << RECORD_TOKENS_PER_DEVICE;
 		run.records[i].tokens_per_device = i ? 500 : 10;
 	}
-	result = result_new(&run.input, NULL);
+	result = result_tree(&run.input);
 	number(result, "warmup_steps", 1, "a rate of one device shows warm-up");
 	number(result, "tokens_per_second", 1000, "2 devices of 500");
 	number(result, "tokens_per_second_per_device", 500, "each");
@@ -466,7 +469,7 @@ static void test_per_device(void)
 
 	run.input.record_count = 0;
 	run.input.summary = &summary;
-	result = result_new(&run.input, NULL);
+	result = result_tree(&run.input);
 	number(result, "tokens_per_second", 600, "also of the last line");
 	cJSON_Delete(result);
 }
@@ -479,11 +482,11 @@ static void test_shares(void)
 
 	run_init(&run);
 	/* 5120 token/p/s; 2 L h s is 2 * 4 * 64 * 128 = 65536 */
-	run.input.flops = (struct flops){ 6, 1e6, 4, 64, 128 };
-	run.input.peak_flops = 1e11;
-	run.input.power_w = 512;
+	run.input.inputs.flops = (struct flops){ 6, 1e6, 4, 64, 128 };
+	run.input.inputs.peak_flops = 1e11;
+	run.input.inputs.power_w = 512;
 	run.measure.recompute = full;
-	result = result_new(&run.input, NULL);
+	result = result_tree(&run.input);
 	number(result, "mfu", 0.3072, "6 * 1e6 * 5120 / 1e11");
 	number(result, "mfu_palm", 0.3273326592, "6 * 1065536 * 5120 / 1e11");
 	number(result, "hfu", 0.4096, "8 * 1e6 * 5120 / 1e11");
@@ -495,14 +498,14 @@ static void test_shares(void)
 	cJSON_Delete(result);
 
 	run.measure.recompute = NULL;
-	run.input.peak_flops = 4e10;
-	result = result_new(&run.input, NULL);
+	run.input.inputs.peak_flops = 4e10;
+	result = result_tree(&run.input);
 	null(result, "hfu", "nothing is recomputed");
 	number(result, "mfu", 0.768, "nearer to the peak");
 	cJSON_Delete(result);
 
 	run.measure.recompute = full;
-	result = result_new(&run.input, NULL);
+	result = result_tree(&run.input);
 	null(result, "hfu", "more than the hardware can do");
 	flags(result, "an HFU of 102.4 % is impossible", "is no figure");
 	cJSON_Delete(result);
@@ -517,14 +520,14 @@ static void test_memory(void)
 	for (size_t i = 0; i < 20; i++)
 		run.records[i].has |= 1u << RECORD_MEMORY_MIB;
 	run.records[7].memory_mib = 81920;
-	run.input.chip_memory_bytes = 80.0 * (1 << 30);
-	result = result_new(&run.input, NULL);
+	run.input.inputs.chip_memory_bytes = 80.0 * (1 << 30);
+	result = result_tree(&run.input);
 	number(result, "memory_mib", 81920, "all of the device's memory");
 	flags(result, "", "may be used");
 	cJSON_Delete(result);
 
 	run.records[7].memory_mib = 81921;
-	result = result_new(&run.input, NULL);
+	result = result_tree(&run.input);
 	null(result, "memory_mib", "but not more");
 	flags(result,
 	      "a memory of 81921 MiB is impossible: the device has 81920",
@@ -534,23 +537,28 @@ static void test_memory(void)
 
 static void test_usage(void)
 {
-	struct run run;
-	cJSON *result, *warnings = cJSON_Parse("[\"n1: a clock\"]");
-	cJSON *usage = cJSON_Parse(
+	static const char json[] =
 		"{\"devices\": [{\"samples\": 5, \"mem_used_mib\": {\"max\": "
 		"700}},"
 		"{\"samples\": 5, \"mem_used_mib\": {\"max\": 500}}],"
 		"\"hosts\": [], \"power_w\": 1024,"
 		"\"mem_used_mib\": 700, \"mem_total_mib\": 1000,"
 		"\"errors\": [{\"node\": \"n1\", \"text\": \"no tool\","
-		"\"count\": 2}], \"broken_lines\": 0}");
+		"\"count\": 2}], \"broken_lines\": 0}";
+	struct remark warning = { .text = (char *)"n1: a clock" };
+	struct usage_summary usage;
+	struct run run;
+	cJSON *result;
 
+	codec_decode_other(&usage_summary_schema, json, strlen(json), &usage,
+			   NULL);
 	run_init(&run);
-	run.input.usage = usage;
-	run.input.memory_peak_bytes = 9 << 20;
-	run.input.chip_memory_bytes = 80.0 * (1 << 30);
-	run.input.warnings = warnings;
-	result = result_new(&run.input, NULL);
+	run.input.usage = &usage;
+	run.input.inputs.memory_peak_bytes = 9 << 20;
+	run.input.inputs.chip_memory_bytes = 80.0 * (1 << 30);
+	run.input.inputs.warnings = &warning;
+	run.input.inputs.warnings_count = 1;
+	result = result_tree(&run.input);
 	number(result, "chip_memory_gib", 80, "what the chip has");
 	is_int(cJSON_GetArraySize(at(result, "memory_by_rank_mib")), 2,
 	       "the peak of each device");
@@ -563,24 +571,27 @@ static void test_usage(void)
 	       "what its monitor could not do is told");
 	is(cJSON_GetStringValue(cJSON_GetArrayItem(at(result, "flags"), 1)),
 	   "n1: a clock", "and what the nodes warned of");
-	ok(cJSON_Compare(at(result, "inputs.warnings"), warnings, true),
-	   "which is kept, for verifying");
+	is(cJSON_GetStringValue(
+		   cJSON_GetArrayItem(at(result, "inputs.warnings"), 0)),
+	   "n1: a clock", "which is kept, for verifying");
 	cJSON_Delete(result);
 
-	run.input.power_w = 512;
+	run.input.inputs.power_w = 512;
 	run.records[3].has |= 1u << RECORD_MEMORY_MIB;
 	run.records[3].memory_mib = 650;
-	result = result_new(&run.input, NULL);
+	result = result_tree(&run.input);
 	number(result, "joules_per_token", 0.05, "a power that is given wins");
 	number(result, "memory_mib", 650, "so does what the training prints");
 	cJSON_Delete(result);
-	cJSON_Delete(usage);
-	cJSON_Delete(warnings);
+	codec_clear(&usage_summary_schema, &usage);
 }
 
 static void complete(struct run *run, size_t records, uint64_t total,
 		     const char *want, const char *told, const char *what)
 {
+	const struct result asked = { .complete = !strcmp(want, "false")
+							  ? TRUTH_NO
+							  : TRUTH_UNKNOWN };
 	cJSON *result;
 	const cJSON *item;
 	char ends[120];
@@ -588,13 +599,13 @@ static void complete(struct run *run, size_t records, uint64_t total,
 	run->input.record_count = records;
 	for (size_t i = 0; i < 20; i++)
 		run->records[i].steps_total = total;
-	result = result_new(&run->input, NULL);
+	result = result_tree(&run->input);
 	item = at(result, "complete");
 	is(cJSON_IsTrue(item)    ? "true"
 	   : cJSON_IsFalse(item) ? "false"
 				 : "null",
 	   want, "%s", what);
-	ok(result_complete(result, ends, sizeof(ends)) !=
+	ok(result_complete(&asked, ends, sizeof(ends)) !=
 		   !strcmp(want, "false"),
 	   "and so it is judged");
 	flags(result, told, what);
@@ -648,43 +659,29 @@ static void test_complete(void)
 static void test_inputs(void)
 {
 	struct run run;
-	struct result_input copy = { .power_w = 7 };
-	cJSON *result, *inputs;
+	struct result copy;
+	cJSON *result;
 
 	run_init(&run);
-	run.input.memory_peak_bytes = 1ULL << 40;
-	run.input.started_ms = 1700000000000;
-	run.input.ended_ms = 1700000009000;
-	run.input.flops = (struct flops){ 4, 2.5e9, 3, 5, 7 };
-	run.input.peak_flops = 312e12;
-	run.input.simulated = true;
-	result = result_new(&run.input, NULL);
+	run.input.inputs.memory_peak_bytes = 1ULL << 40;
+	run.input.inputs.started_ms = 1700000000000;
+	run.input.inputs.ended_ms = 1700000009000;
+	run.input.inputs.flops = (struct flops){ 4, 2.5e9, 3, 5, 7 };
+	run.input.inputs.peak_flops = 312e12;
+	run.input.inputs.simulated = true;
+	result = result_tree(&run.input);
 	flags(result,
 	      "the devices were simulated: these are not measurements of real "
 	      "hardware",
 	      "devices that are none");
-	inputs_read(at(result, "inputs"), &copy);
-	ok(copy.devices == 2 && copy.memory_peak_bytes == 1ULL << 40 &&
-		   copy.started_ms == 1700000000000 &&
-		   copy.ended_ms == 1700000009000 && copy.flops.factor == 4 &&
-		   copy.flops.parameters == 2.5e9 && copy.flops.layers == 3 &&
-		   copy.flops.hidden == 5 && copy.flops.sequence == 7 &&
-		   copy.peak_flops == 312e12 && copy.simulated &&
-		   copy.power_w == 0,
-	   "what a result follows from comes back from it");
+	number(result, "inputs.factor", 4, "what it follows from is named");
+	ok(codec_from_other(&result_schema, result, &copy, NULL) == 0 &&
+		   codec_field(&result_schema, "inputs") &&
+		   !memcmp(&copy.inputs, &run.input.inputs,
+			   sizeof(copy.inputs)),
+	   "and comes back from it");
+	result_clear(&copy);
 	cJSON_Delete(result);
-
-	inputs = cJSON_Parse("{\"devices\": -1, \"layers\": 1e10,"
-			     "\"started_ms\": 1e300, \"hidden\": \"9\","
-			     "\"simulated\": 0}");
-	copy = (struct result_input){ .devices = 3, .simulated = true };
-	inputs_read(inputs, &copy);
-	ok(copy.devices == 3 && !copy.flops.layers && !copy.started_ms &&
-		   !copy.flops.hidden && copy.simulated,
-	   "but not what is out of range");
-	inputs_read(NULL, &copy);
-	ok(copy.devices == 3, "nor from nothing");
-	cJSON_Delete(inputs);
 }
 
 static void test_no_memory(void)
@@ -694,7 +691,7 @@ static void test_no_memory(void)
 	struct measure_spec measure = { .global_batch = 1, .sequence = 1 };
 	struct result_input input = {
 		.measure = &measure,
-		.devices = 1,
+		.inputs.devices = 1,
 		.records = records,
 		.record_count = make_records(records, ms, 4),
 	};
@@ -704,16 +701,18 @@ static void test_no_memory(void)
 	fault_hook_cjson();
 	while (failed && good) {
 		struct error err = { 0 };
-		cJSON *result;
+		struct result result;
+		int rc;
 
 		fault_arm(++n);
-		result = result_new(&input, &err);
+		rc = result_compute(&input, &result, &err);
 		failed = fault_disarm();
-		good = failed ? !result && err.code == ENOMEM : result != NULL;
-		cJSON_Delete(result);
+		good = failed ? rc < 0 && err.code == ENOMEM : rc == 0;
+		input.inputs = (struct result_inputs){ .devices = 1 };
+		result_clear(&result);
 	}
 	cJSON_InitHooks(NULL);
-	ok(good && n > 50, "each of %ld allocations may fail", n - 1);
+	ok(good && n > 10, "each of %ld allocations may fail", n - 1);
 }
 
 int main(void)

@@ -150,7 +150,8 @@ static void test_usual(void)
 
 		is_int(wrong_steps(extract, &plans[i]), 0,
 		       "training %zu: all steps are right", i);
-		ok(!extract_steps_warning(extract), "and nothing is in doubt");
+		ok(extract_steps_remark(extract) == REMARKS,
+		   "and nothing is in doubt");
 	}
 }
 
@@ -163,7 +164,7 @@ static void test_warning(void)
 	owned(extract_free) struct extract *extract = read_training(&late, 1);
 
 	ok(wrong_steps(extract, &late) > 0, "what cannot be told is wrong");
-	ok(extract_steps_warning(extract), "and it is said");
+	ok(extract_steps_remark(extract) != REMARKS, "and it is said");
 }
 
 /* Without any bar each line counts as a step, and is said to. */
@@ -178,7 +179,7 @@ static void test_no_bar(void)
 	extract_feed(extract, text, sizeof(text) - 1, NULL);
 	extract_finish(extract, NULL);
 	extract_records(extract, &count);
-	ok(count == 2 && strstr(extract_steps_warning(extract), "each line"),
+	ok(count == 2 && extract_steps_remark(extract) == REMARK_EPOCH_SHARES,
 	   "a log without any number of steps is doubted");
 }
 
@@ -233,7 +234,7 @@ static void test_any(void)
 		extract = read_training(&now, seed);
 		if (!wrong_steps(extract, &now)) {
 			right++;
-		} else if (!extract_steps_warning(extract)) {
+		} else if (extract_steps_remark(extract) == REMARKS) {
 			silent++;
 			first = first ? first : seed;
 		}

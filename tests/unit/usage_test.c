@@ -1,9 +1,10 @@
 /* usage_test.c - what was sampled beside a job comes out as its summary.
  */
-#include "controller/results/usage.h"
+#include "controller/results/remarks.h"
 #include "protocol/hardware/sample_format.h"
 
 #include "tests/tap.h"
+#include "tests/unit/usage_tree.h"
 
 #include <math.h>
 
@@ -85,11 +86,25 @@ static bool about(double got, double want)
 	return false;
 }
 
+/* The sentences of the remarks. */
+static cJSON *remarks_of(const struct usage_summary *summary)
+{
+	struct result result = { 0 };
+	cJSON *list;
+
+	usage_remarks(summary, &result, NULL);
+	list = remarks_sentences(result.flags, result.flags_count);
+	codec_clear(&result_schema, &result);
+	return list;
+}
+
 static void figures(void)
 {
 	owned(buffer_clear) struct buffer text;
 	struct usage *usage[2];
-	cJSON *summary, *again, *memories;
+	struct doubles memories = { 0 };
+	struct usage_summary sums;
+	cJSON *summary, *again;
 	const cJSON *device;
 	char *one, *two;
 
@@ -104,7 +119,7 @@ static void figures(void)
 	put(&text, 12500, 7, 9999, 99999);
 	usage[0] = fed(&text, text.size);
 	usage[1] = NULL;
-	summary = usage_summary((const struct usage *const *)usage, 2, NULL);
+	summary = usage_tree((const struct usage *const *)usage, 2);
 	device = nth(summary, "devices", 0);
 	is_int(cJSON_GetArraySize(member(summary, "devices")), 2,
 	       "only devices that the head names count");
@@ -130,15 +145,16 @@ static void figures(void)
 	ok(about(number(summary, "mem_used_mib"), 2048) &&
 		   about(number(summary, "mem_total_mib"), 81920),
 	   "its memory is that of the fullest device");
-	memories = usage_memories(summary);
-	ok(about(cJSON_GetNumberValue(cJSON_GetArrayItem(memories, 0)), 2048) &&
-		   about(cJSON_GetNumberValue(cJSON_GetArrayItem(memories, 1)),
-			 100),
+	usage_summarize((const struct usage *const *)usage, 2, &sums, NULL);
+	usage_memories(&sums, &memories, NULL);
+	ok(memories.count == 2 && about(memories.items[0], 2048) &&
+		   about(memories.items[1], 100),
 	   "and there is a list of all peaks");
-	cJSON_Delete(memories);
+	free(memories.items);
+	codec_clear(&usage_summary_schema, &sums);
 	usage_free(usage[0]);
 	usage[0] = fed(&text, 1);
-	again = usage_summary((const struct usage *const *)usage, 1, NULL);
+	again = usage_tree((const struct usage *const *)usage, 1);
 	one = cJSON_PrintUnformatted(summary);
 	two = cJSON_PrintUnformatted(again);
 	is(two, one, "fed byte by byte it is the same");
@@ -153,8 +169,9 @@ static void gaps(void)
 {
 	owned(buffer_clear) struct buffer text;
 	const struct usage *usage;
-	cJSON *summary, *memories, *list = cJSON_CreateArray();
-	bool failed = false;
+	struct doubles memories = { 0 };
+	struct usage_summary sums;
+	cJSON *summary, *list;
 	const cJSON *device;
 
 	buffer_init(&text, 1 << 20);
@@ -166,7 +183,7 @@ static void gaps(void)
 	put(&text, 20000, 0, 100, 0);
 	put(&text, 22000, 0, 100, 0);
 	usage = fed(&text, 100);
-	summary = usage_summary(&usage, 1, NULL);
+	summary = usage_tree(&usage, 1);
 	device = nth(summary, "devices", 0);
 	ok(about(number(device, "energy_j"), 700),
 	   "five intervals are bridged, six are not, time never runs back");
@@ -175,16 +192,17 @@ static void gaps(void)
 	ok(cJSON_IsNull(member(summary, "energy_j")) &&
 		   cJSON_IsNull(member(summary, "power_w")),
 	   "a device that never told makes no sum of the rest");
-	usage_warnings(summary, list, &failed);
+	usage_summarize(&usage, 1, &sums, NULL);
+	list = remarks_of(&sums);
 	is(cJSON_GetStringValue(cJSON_GetArrayItem(list, 0)),
 	   "n1: device 0 was not sampled for 6.0 s, and its energy lacks that "
 	   "time",
 	   "the gap is told in words");
 	is(cJSON_GetStringValue(cJSON_GetArrayItem(list, 1)),
 	   "n1: device 3 was never sampled", "and so is the silence");
-	memories = usage_memories(summary);
-	ok(cJSON_IsNull(memories), "and makes no list of peaks");
-	cJSON_Delete(memories);
+	usage_memories(&sums, &memories, NULL);
+	ok(!memories.count, "and makes no list of peaks");
+	codec_clear(&usage_summary_schema, &sums);
 	cJSON_Delete(list);
 	cJSON_Delete(summary);
 	usage_free((struct usage *)usage);
@@ -208,7 +226,7 @@ static void hosts(void)
 	host.has = 1U << HOST_CPU_PCT;
 	sample_format_put_host(&text, 2000, &host, NULL);
 	usage = fed(&text, 7);
-	summary = usage_summary(&usage, 1, NULL);
+	summary = usage_tree(&usage, 1);
 	first = nth(summary, "hosts", 0);
 	ok(about(number(member(first, "cpu_pct"), "mean"), 20) &&
 		   about(number(member(first, "power_w"), "max"), 700),
@@ -238,8 +256,8 @@ static void errors(void)
 {
 	owned(buffer_clear) struct buffer text;
 	const struct usage *usage;
-	cJSON *summary, *list = cJSON_CreateArray();
-	bool failed = false;
+	struct usage_summary sums;
+	cJSON *summary, *list;
 	char cause[600];
 
 	buffer_init(&text, 1 << 20);
@@ -254,7 +272,7 @@ static void errors(void)
 		sample_format_put_error(&text, 2000 + i, cause, NULL);
 	}
 	usage = fed(&text, 100);
-	summary = usage_summary(&usage, 1, NULL);
+	summary = usage_tree(&usage, 1);
 	is_int(cJSON_GetArraySize(member(summary, "errors")), USAGE_ERRORS_MAX,
 	       "so many different errors are kept");
 	is(cJSON_GetStringValue(member(nth(summary, "errors", 0), "text")),
@@ -264,9 +282,11 @@ static void errors(void)
 	ok(number(nth(summary, "errors", USAGE_ERRORS_MAX - 1), "count") ==
 		   40 - USAGE_ERRORS_MAX + 2,
 	   "and what is more than that");
-	usage_warnings(summary, list, &failed);
+	usage_summarize(&usage, 1, &sums, NULL);
+	list = remarks_of(&sums);
 	is(cJSON_GetStringValue(cJSON_GetArrayItem(list, 0)),
 	   "n1: monitor: tool: gone?\"away\"", "the result can tell it");
+	codec_clear(&usage_summary_schema, &sums);
 	cJSON_Delete(list);
 	cJSON_Delete(summary);
 	usage_free((struct usage *)usage);
@@ -309,7 +329,7 @@ static void nonsense(void)
 	put(&text, 2000, 0, 5, 5);
 	buffer_text(&text, "{\"t\":3000,\"d\":[[0", NULL); /* cut off */
 	usage = fed(&text, 4096);
-	summary = usage_summary(&usage, 1, NULL);
+	summary = usage_tree(&usage, 1);
 	ok(number(summary, "broken_lines") == (double)count + 2,
 	   "lines that are none are counted: %g",
 	   number(summary, "broken_lines"));

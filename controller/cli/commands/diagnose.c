@@ -12,6 +12,7 @@
 #include "protocol/message/reply_jobs.h"
 
 #include <limits.h>
+#include <math.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -103,29 +104,27 @@ static cJSON *diagnose_read_file(struct cli *cli, const char *name,
 /* The reason of a job, in the form of the diagnosis of a file. */
 static cJSON *describe_job(const struct job_info *job)
 {
-	static const char *const members[][2] = {
-		{ "class", "class" },
-		{ "rank", "rank" },
-		{ "host", "node" },
-		{ "exit_code", "exit_code" },
-		{ "signal", "signal" },
-		{ "line", "line" },
-		{ "line_number", "line_number" },
-		{ "offset", "offset" },
-		{ "stream", "stream" },
-	};
+	static const struct reason_info none = { .rank = NAN,
+						 .exit_code = NAN,
+						 .offset = NAN };
+	const struct reason_info *reason = job->reason ? job->reason : &none;
 	cJSON *document = cJSON_CreateObject();
+	const char *class = reason->class;
 	bool failed = false;
 
-	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
-		json_add_copy(document, members[i][0],
-			      row_at(job->reason, members[i][1]), &failed);
+	if (!class && job->failure)
+		class = causes_class_name(CAUSE_OTHER);
+	json_add_text(document, "class", class, &failed);
+	json_add_number(document, "rank", reason->rank, &failed);
+	json_add_text(document, "host", reason->node, &failed);
+	json_add_number(document, "exit_code", reason->exit_code, &failed);
+	json_add_text(document, "signal", reason->signal, &failed);
+	json_add_text(document, "line", reason->line, &failed);
+	json_add_number(document, "line_number", NAN, &failed);
+	json_add_number(document, "offset", reason->offset, &failed);
+	json_add_text(document, "stream", reason->stream, &failed);
 	json_add_text(document, "how", job->text, &failed);
 	cJSON_AddArrayToObject(document, "others");
-	if (!row_text(job->reason, "class") && job->failure)
-		cJSON_ReplaceItemInObjectCaseSensitive(
-			document, "class",
-			cJSON_CreateString(causes_class_name(CAUSE_OTHER)));
 	return document;
 }
 

@@ -5,7 +5,7 @@
 #include "controller/cli/file_reader.h"
 #include "controller/results/extract_json.h"
 #include "controller/results/format_choice.h"
-#include "controller/results/json_object.h"
+#include "controller/results/formula.h"
 #include "controller/results/learn.h"
 #include "controller/results/result.h"
 #include "controller/view/render.h"
@@ -99,34 +99,33 @@ static int print_steps(struct cli *cli, const struct extract *extract,
 	return count ? cli_print_table(cli, "", &table, NULL, err) : 0;
 }
 
-static struct human number_at_path(const cJSON *result, const char *path)
-{
-	return human_number(row_double(result, path));
-}
-
 /* The result of a job with this log. */
-static cJSON *work_result(struct work *work, struct error *err)
+static int work_result(struct work *work, struct result *to, struct error *err)
 {
 	work->input.measure = &work->measure;
 	work->input.extract = work->extract;
 	work->input.summary = extract_summary(work->extract);
 	work->input.records =
 		extract_records(work->extract, &work->input.record_count);
-	return result_new(&work->input, err);
+	return result_compute(&work->input, to, err);
 }
 
-static void print_summary(struct cli *cli, const cJSON *result)
+static void print_summary(struct cli *cli, const struct result *result)
 {
+	static const struct step_spread none = { NAN, NAN, NAN, NAN,
+						 NAN, NAN, NAN, 0 };
+	static const struct loss_range unknown = { NAN, NAN };
+	const struct step_spread *step =
+		result->iteration_ms ? result->iteration_ms : &none;
+	const struct loss_range *loss = result->loss ? result->loss : &unknown;
+
 	fprintf(cli->out,
-		"steady state: step time %s ms (quartiles %s to %s, n = %.0f)",
-		number_at_path(result, "iteration_ms.median").text,
-		number_at_path(result, "iteration_ms.q1").text,
-		number_at_path(result, "iteration_ms.q3").text,
-		fmax(row_double(result, "iteration_ms.n"), 0));
+		"steady state: step time %s ms (quartiles %s to %s, n = %llu)",
+		human_number(step->median).text, human_number(step->q1).text,
+		human_number(step->q3).text, (unsigned long long)step->n);
 	fprintf(cli->out, ", %s token/s, loss %s to %s\n",
-		number_at_path(result, "tokens_per_second").text,
-		number_at_path(result, "loss.first").text,
-		number_at_path(result, "loss.last").text);
+		human_number(result->tokens_per_second).text,
+		human_number(loss->first).text, human_number(loss->last).text);
 }
 
 static void tell_losses(struct cli *cli, struct extract *extract)
@@ -137,8 +136,10 @@ static void tell_losses(struct cli *cli, struct extract *extract)
 		cli_say(cli, "not read: %llu lines of more than %d bytes",
 			(unsigned long long)losses->long_lines,
 			EXTRACT_LINE_MAX);
-	if (extract_steps_warning(extract))
-		cli_say(cli, "%s", extract_steps_warning(extract));
+	if (extract_steps_remark(extract) != REMARKS)
+		cli_say(cli, "%s",
+			remark_pattern(extract_steps_remark(extract),
+				       LANGUAGE_EN));
 	if (losses->match_limits)
 		cli_say(cli,
 			"not read: %llu lines on which a rule reached its "
@@ -193,8 +194,8 @@ static int add_fits(cJSON *document, const struct work *work, struct error *err)
 	return 0;
 }
 
-static int print_document(struct cli *cli, struct work *work, cJSON *result,
-			  struct error *err)
+static int print_document(struct cli *cli, struct work *work,
+			  const struct result *result, struct error *err)
 {
 	owned(cJSON_Delete) cJSON *document =
 		extract_json(work->extract, work->format, result, work->bytes,
@@ -207,21 +208,21 @@ static int print_document(struct cli *cli, struct work *work, cJSON *result,
 
 static int work_print(struct cli *cli, struct work *work, struct error *err)
 {
-	owned(cJSON_Delete) cJSON *result = work_result(work, err);
+	owned(result_clear) struct result result = { 0 };
 	bool empty = extract_empty(work->extract);
 
-	if (!result)
+	if (work_result(work, &result, err) < 0)
 		return -1;
 	tell_losses(cli, work->extract);
 	tell_fits(cli, work);
 	if (!cli_format(cli, "text")) {
-		if (print_document(cli, work, take(result), err) < 0)
+		if (print_document(cli, work, &result, err) < 0)
 			return -1;
 	} else {
 		if (print_steps(cli, work->extract, err) < 0)
 			return -1;
 		if (!empty)
-			print_summary(cli, result);
+			print_summary(cli, &result);
 	}
 	if (!empty)
 		return EXIT_GOOD;
@@ -302,9 +303,9 @@ static void work_take_cell(struct work *work, const struct cell *cell)
 	work->measure.global_batch = (uint64_t)cell->global_batch;
 	work->measure.steps = (uint32_t)cell->total_steps;
 	work->measure.warmup_steps = (uint32_t)cell->warmup_steps;
-	work->input.devices = (uint64_t)fmax(cell->world_size, 1);
-	work->input.peak_flops = cell->peak_flops_per_device;
-	work->input.flops = (struct flops){
+	work->input.inputs.devices = (uint64_t)fmax(cell->world_size, 1);
+	work->input.inputs.peak_flops = cell->peak_flops_per_device;
+	work->input.inputs.flops = (struct flops){
 		.factor = cell->n_params > 0 ? formula_stage("pretrain") : 0,
 		.parameters = cell->n_params,
 		.layers = (uint32_t)cell->layers,

@@ -6,10 +6,9 @@
 #include "controller/cli/commands/streams.h"
 #include "controller/cli/file_reader.h"
 #include "controller/results/recompute.h"
-#include "controller/results/json_object.h"
+#include "protocol/message/json_get.h"
 
 #include <errno.h>
-#include <math.h>
 #include <string.h>
 
 #define TOLD_MAX 12 /* fields of one row */
@@ -24,12 +23,6 @@ struct recompute_results_own {
 	cJSON *described;
 	struct catalog *catalog;
 };
-
-static void measure_spec_clear(struct measure_spec *measure)
-{
-	codec_clear(&measure_spec_schema, measure);
-}
-OWNED_VALUE(struct measure_spec, measure_spec_clear)
 
 void recompute_results_clear(struct recompute_results *reread)
 {
@@ -66,24 +59,20 @@ static int reread_take_stream(struct recompute_results *reread,
 
 /* Read and merge all streams that the row was read from. */
 static struct extract *reread_take_streams(struct recompute_results *reread,
-					   const cJSON *row,
+					   const struct result_info *row,
 					   struct extract_rules *rules,
 					   struct error *err)
 {
-	uint64_t job = (uint64_t)fmax(row_double(row, "job"), 0);
-	uint32_t attempt =
-		(uint32_t)fmax(row_double(row, "provenance.attempt"), 0);
-	const cJSON *stream;
+	const struct provenance *from = row->provenance;
 	owned(extract_free) struct extract *all = NULL;
 
-	cJSON_ArrayForEach(stream, row_at(row, "provenance.streams"))
-	{
+	for (size_t i = 0; from && i < from->streams.count; i++) {
 		owned(extract_free) struct extract *one =
 			extract_new(rules, err);
 
-		if (!one || !cJSON_IsString(stream) ||
-		    reread_take_stream(reread, one, job, attempt,
-				       stream->valuestring, err) < 0)
+		if (!one ||
+		    reread_take_stream(reread, one, row->job, from->attempt,
+				       from->streams.items[i], err) < 0)
 			return NULL;
 		if (!all)
 			all = take(one);
@@ -98,7 +87,7 @@ static struct extract *reread_take_streams(struct recompute_results *reread,
 }
 
 static struct extract *reread_take_log(struct recompute_results *reread,
-				       const cJSON *row,
+				       const struct result_info *row,
 				       struct extract_rules *rules,
 				       struct error *err)
 {
@@ -116,18 +105,19 @@ static struct extract *reread_take_log(struct recompute_results *reread,
 
 /* Computing. */
 
-/* The catalog with the job's own descriptions, which are taken over; NULL: the
- * catalog of this machine.
+/* The catalog with the job's own descriptions; NULL: the catalog of this
+ * machine.
  */
 static const struct catalog *catalog_of(struct recompute_results *reread,
-					cJSON **described, struct error *err)
+					const cJSON *described,
+					struct error *err)
 {
 	struct recompute_results_own *own;
 
-	if (!*described)
+	if (!described)
 		return reread->catalog;
 	for (size_t i = 0; i < reread->own_count; i++)
-		if (cJSON_Compare(reread->own[i].described, *described, true))
+		if (cJSON_Compare(reread->own[i].described, described, true))
 			return reread->own[i].catalog;
 	own = realloc(reread->own, (reread->own_count + 1) * sizeof(*own));
 	if (!own) {
@@ -137,11 +127,10 @@ static const struct catalog *catalog_of(struct recompute_results *reread,
 	reread->own = own;
 	own += reread->own_count;
 	own->catalog =
-		catalog_with_descriptions(reread->catalog, *described, err);
+		catalog_with_descriptions(reread->catalog, described, err);
 	if (!own->catalog)
 		return NULL;
-	own->described = *described;
-	*described = NULL;
+	own->described = cJSON_Duplicate(described, true);
 	reread->own_count++;
 	return own->catalog;
 }
@@ -181,75 +170,77 @@ static struct extract_rules *compile(struct recompute_results *reread,
 }
 
 /* The present figures of the row's model and chip. */
-static struct result_input figures_of(const struct catalog *catalog,
-				      const cJSON *row,
-				      const struct measure_spec *measure)
+static struct result_inputs today_of(const struct catalog *catalog,
+				     const struct setup *setup)
 {
-	const char *vendor = row_text(row, "setup.vendor");
+	const struct measure_spec *measure = &setup->measure;
+	const char *vendor =
+		setup->vendor && *setup->vendor ? setup->vendor : NULL;
 	struct reference_peak reference;
 
 	reference_peak_init(&reference,
 			    measure->model
 				    ? catalog_model(catalog, measure->model)
 				    : NULL,
-			    measure->chip
-				    ? catalog_chip(catalog,
-						   vendor && *vendor ? vendor
-								     : NULL,
-						   measure->chip)
-				    : NULL,
+			    measure->chip ? catalog_chip(catalog, vendor,
+							 measure->chip)
+					  : NULL,
 			    measure->precision, measure->stage,
 			    measure->sequence, false);
-	return (struct result_input){
+	return (struct result_inputs){
 		.flops = reference.flops,
 		.peak_flops = reference.peak_flops,
 		.chip_memory_bytes = reference.memory_bytes,
 	};
 }
 
-cJSON *recompute_results_result(struct recompute_results *reread,
-				const cJSON *row, char rules[65],
-				struct error *err)
+/* The format that the log of the row has; NULL: none is known. */
+static const char *log_format(const struct recompute_results *reread,
+			      const struct result_info *row)
 {
-	owned(measure_spec_clear) struct measure_spec measure = { 0 };
+	const struct measure_spec *measure = &row->setup->measure;
+	const char *name = reread->framework ? reread->framework
+			   : measure->log    ? measure->log
+					     : measure->framework;
+
+	/* The format that was detected when the job ended. */
+	if (!name || !strcmp(name, "auto"))
+		name = row->provenance ? row->provenance->log : NULL;
+	return name && *name ? name : NULL;
+}
+
+int recompute_results_result(struct recompute_results *reread,
+			     const struct result_info *row, char rules[65],
+			     struct result *to, struct error *err)
+{
 	owned(extract_free) struct extract *extract = NULL;
+	const char *name = row->setup ? log_format(reread, row) : NULL;
 	const struct framework *framework;
 	const struct catalog *catalog;
 	struct extract_rules *compiled;
-	struct result_input figures;
-	const char *name = reread->framework;
+	struct result_inputs today;
 
-	if (recompute_measure(row, &measure, err) < 0)
-		return NULL;
-	name = name ? name : measure.log ? measure.log : measure.framework;
-	/* The format that was detected when the job ended. */
-	if (!name || !strcmp(name, "auto"))
-		name = row_text(row, "provenance.log");
-	if (!name || !*name) {
-		error_set(err, EINVAL,
-			  "the result has no log format; select one with "
-			  "--framework");
-		return NULL;
-	}
-	catalog = catalog_of(reread, &measure.described, err);
+	if (!name)
+		return error_set(err, EINVAL,
+				 "the result has no log format; select one "
+				 "with --framework");
+	catalog = catalog_of(reread, row->setup->measure.described, err);
 	if (!catalog)
-		return NULL;
+		return -1;
 	framework = catalog_framework(catalog, name);
-	if (!framework) {
-		catalog_unknown_name(catalog, CATALOG_FRAMEWORK, "framework",
-				     name, err);
-		return NULL;
-	}
+	if (!framework)
+		return catalog_unknown_name(catalog, CATALOG_FRAMEWORK,
+					    "framework", name, err);
 	catalog_rules_hash(catalog, framework, rules);
 	compiled = compile(reread, catalog, framework, err);
 	extract = compiled ? reread_take_log(reread, row, compiled, err) : NULL;
 	if (!extract)
-		return NULL;
-	figures = figures_of(catalog, row, &measure);
-	return recompute_result(row, &measure, extract, &figures, err);
+		return -1;
+	today = today_of(catalog, row->setup);
+	return recompute_result(row, extract, &today, to, err);
 }
 
-static void tell_differences(struct cli *cli, double job, const cJSON *list)
+static void tell_differences(struct cli *cli, uint64_t job, const cJSON *list)
 {
 	const cJSON *entry;
 	int told = 0;
@@ -257,80 +248,62 @@ static void tell_differences(struct cli *cli, double job, const cJSON *list)
 	cJSON_ArrayForEach(entry, list)
 	{
 		owned_free char *stored =
-			cJSON_PrintUnformatted(row_at(entry, "stored"));
+			cJSON_PrintUnformatted(json_get(entry, "stored"));
 		owned_free char *computed =
-			cJSON_PrintUnformatted(row_at(entry, "computed"));
+			cJSON_PrintUnformatted(json_get(entry, "computed"));
 
 		if (told++ == TOLD_MAX)
 			break;
-		cli_say(cli, "job %.0f: %s: stored %.60s, now %.60s: %s", job,
-			row_text(entry, "field"), stored ? stored : "?",
-			computed ? computed : "?", row_text(entry, "reason"));
+		cli_say(cli, "job %llu: %s: stored %.60s, now %.60s: %s",
+			(unsigned long long)job, json_get_text(entry, "field"),
+			stored ? stored : "?", computed ? computed : "?",
+			json_get_text(entry, "reason"));
 	}
 	if (cJSON_GetArraySize(list) > TOLD_MAX)
-		cli_say(cli, "job %.0f: and %d more", job,
+		cli_say(cli, "job %llu: and %d more", (unsigned long long)job,
 			cJSON_GetArraySize(list) - TOLD_MAX);
 }
 
-/* The result that the row is to have; NULL: it keeps its own. */
+/* A row keeps its result if its log cannot be read. */
 static int recompute_row(struct recompute_results *reread, struct cli *cli,
-			 const cJSON *row, cJSON **result, bool *differs,
-			 struct error *err)
+			 struct result_info *row, unsigned *count,
+			 unsigned *differ, struct error *err)
 {
+	owned(result_clear) struct result result = { 0 };
 	owned(cJSON_Delete) cJSON *list = NULL;
 	struct error why = { 0 };
 	char rules[65];
 
-	*result = recompute_results_result(reread, row, rules, &why);
-	if (!*result && (why.code == ENOTCONN || why.code == ETIMEDOUT ||
-			 why.code == EINTR || why.code == ENOMEM))
-		return error_set(err, why.code, "%s", why.text);
-	if (!*result) {
-		cli_say(cli, "job %.0f keeps its stored result: %s",
-			row_double(row, "job"), why.text);
+	if (recompute_results_result(reread, row, rules, &result, &why) < 0) {
+		if (why.code == ENOTCONN || why.code == ETIMEDOUT ||
+		    why.code == EINTR || why.code == ENOMEM)
+			return error_set(err, why.code, "%s", why.text);
+		cli_say(cli, "job %llu keeps its stored result: %s",
+			(unsigned long long)row->job, why.text);
 		return 0;
 	}
-	list = recompute_compare(row_at(row, "result"), *result, err);
-	if (!list || recompute_explain(list, row, *result, rules, err) < 0)
+	list = recompute_compare(row, &result, rules, err);
+	if (!list)
 		return -1;
-	*differs = list->child != NULL;
-	tell_differences(cli, row_double(row, "job"), list);
-	return 0;
-}
-
-static int result_replace(struct report_row *row, const cJSON *result,
-			  struct error *err)
-{
-	struct result made;
-
-	if (codec_from_other(&result_schema, result, &made, err) < 0)
-		return -1;
-	codec_clear(&result_schema, row->info.result);
-	*row->info.result = made;
+	++*count;
+	*differ += list->child != NULL;
+	tell_differences(cli, row->job, list);
+	result_clear(row->result);
+	*row->result = result;
+	result = (struct result){ 0 };
 	return 0;
 }
 
 int recompute_results_rows(struct recompute_results *reread, struct cli *cli,
 			   struct report_rows *rows, struct error *err)
 {
-	unsigned differ = 0, count = 0;
+	unsigned count = 0, differ = 0;
 
-	for (size_t i = 0; i < rows->count; i++) {
-		owned(cJSON_Delete) cJSON *row = NULL, *result = NULL;
-		struct report_row *of = &rows->items[i];
-		bool differs = false;
-
-		if (!of->info.result)
-			continue;
-		row = codec_object(&result_info_schema, &of->info, err);
-		if (!row ||
-		    recompute_row(reread, cli, row, &result, &differs, err) <
-			    0 ||
-		    (result && result_replace(of, result, err) < 0))
+	for (size_t i = 0; i < rows->count; i++)
+		if (rows->items[i].info.result &&
+		    recompute_row(reread, cli, &rows->items[i].info, &count,
+				  &differ, err) < 0)
 			return -1;
-		count += result != NULL;
-		differ += differs;
-	}
 	cli_say(cli, "%u results recomputed, %u differ from the stored results",
 		count, differ);
 	return 0;

@@ -7,7 +7,7 @@
 #include "controller/cli/cli.h"
 #include "controller/cli/commands/streams.h"
 #include "controller/report/row.h"
-#include "controller/results/extract.h"
+#include "controller/results/result.h"
 
 struct recompute_results_rules;
 struct recompute_results_own;
@@ -30,14 +30,13 @@ struct recompute_results {
 void recompute_results_clear(struct recompute_results *reread);
 OWNED_VALUE(struct recompute_results, recompute_results_clear)
 
-/* Compute the result of a row (controller/report/report.h) with the present
- * rules and formulas; the caller deletes it. `rules` gets the hash of the
- * rules. ENOENT: the log was deleted; EINVAL: the log's format is unknown;
- * errors of the client.
+/* Compute the result of a row with the present rules and formulas; the caller
+ * clears *to. `rules` gets the hash of the rules. ENOENT: the log was deleted;
+ * EINVAL: the log's format is unknown; errors of the client.
  */
-cJSON *recompute_results_result(struct recompute_results *reread,
-				const cJSON *row, char rules[65],
-				struct error *err);
+int recompute_results_result(struct recompute_results *reread,
+			     const struct result_info *row, char rules[65],
+			     struct result *to, struct error *err);
 
 /* Recompute the results of all rows that have one, and print each field that
  * changed, and why. Rows whose log was deleted keep their result, with a

@@ -5,7 +5,7 @@
 #include "controller/cli/commands/usage.h"
 #include "controller/cli/run/session.h"
 #include "controller/report/advice.h"
-#include "controller/results/json_object.h"
+#include "controller/results/remarks.h"
 #include "protocol/base/program.h"
 #include "protocol/message/reply_nodes.h"
 #include "protocol/message/json_get.h"
@@ -116,10 +116,8 @@ static int print_events(struct cli *cli, const struct job_info *job,
 			 job->events_count - first, err);
 }
 
-static void number_cell(struct table *table, const cJSON *row, const char *name)
+static void number_cell(struct table *table, double number)
 {
-	double number = row_double(row, name);
-
 	if (isnan(number))
 		table_text(table, "-");
 	else
@@ -137,29 +135,26 @@ static int print_ends(struct cli *cli, const struct job_info *job,
 	};
 	owned(table_clear) struct table table = { .columns = columns };
 	char name[300], said[300];
-	const cJSON *end;
 
-	if (!cJSON_GetArraySize(job->ends))
-		return 0;
-	cJSON_ArrayForEach(end, job->ends)
-	{
-		const char *node = row_text(end, "node");
-		const char *line = row_text(end, "line");
-		double ended = row_double(end, "ended_ms");
-		int64_t at = isnan(ended) ? 0 : (int64_t)ended;
+	for (size_t i = 0; i < job->ends_count; i++) {
+		const struct end_info *end = &job->ends[i];
+		int64_t at = (int64_t)end->ended_ms;
 
-		table_cell(&table, PLAIN, "%.0f", row_double(end, "rank"));
-		table_text(&table,
-			   escape(node ? node : "", name, sizeof(name)));
+		table_cell(&table, PLAIN, "%u", end->rank);
+		table_text(&table, escape(end->node ? end->node : "", name,
+					  sizeof(name)));
 		table_text(&table, at ? human_clock(at).text : "-");
 		table_text(&table,
 			   at ? human_time(at - job->started_ms).text : "-");
-		number_cell(&table, end, "exit_code");
-		number_cell(&table, end, "signal");
-		number_cell(&table, end, "step");
+		number_cell(&table, end->exit_code);
+		number_cell(&table, end->signal);
+		number_cell(&table, end->step);
 		table_text(&table,
-			   line ? escape(line, said, sizeof(said)) : "");
+			   end->line ? escape(end->line, said, sizeof(said))
+				     : "");
 	}
+	if (!job->ends_count)
+		return 0;
 	return show_put_table(cli, "\nends:\n", &table, err);
 }
 
@@ -169,7 +164,8 @@ static int print_job(struct cli *cli, const struct job_info *job,
 	if (show_rows(cli, "\ntasks:\n", &view_tasks, job->tasks,
 		      job->tasks_count, err) < 0 ||
 	    print_layers(cli, job, err) < 0 || print_ends(cli, job, err) < 0 ||
-	    usage_print(cli, job->result, wants_all(cli), err) < 0 ||
+	    usage_print(cli, job->result ? job->result->usage : NULL,
+			wants_all(cli), err) < 0 ||
 	    (wants_all(cli) &&
 	     show_rows(cli, "\nstreams:\n", &view_streams, job->streams,
 		       job->streams_count, err) < 0) ||
@@ -204,8 +200,10 @@ static void print_chosen(FILE *out, const char *title, const cJSON *object,
 	}
 }
 
-static void job_summary_print(struct cli *cli, const struct job_info *job)
+static void job_summary_print(struct cli *cli, const struct job_info *job,
+			      const cJSON *object)
 {
+	cJSON *result = json_get(object, "result");
 	static const char *const run[] = { "image", "build", "argv", NULL };
 	/* The members that the text and the ends of its ranks lack. */
 	static const char *const reason[] = { "class", "stream", "offset",
@@ -228,12 +226,17 @@ static void job_summary_print(struct cli *cli, const struct job_info *job)
 	const char *todo =
 		failure_advice(failure_from(job->failure), LANGUAGE_EN);
 
-	print_chosen(cli->out, "reason", job->reason, reason);
+	if (job->result)
+		cJSON_ReplaceItemInObjectCaseSensitive(
+			result, "flags",
+			remarks_sentences(job->result->flags,
+					  job->result->flags_count));
+	print_chosen(cli->out, "reason", json_get(object, "reason"), reason);
 	if (todo)
 		fprintf(cli->out, "to do: %s\n", todo);
 	print_chosen(cli->out, "container", json_get(job->spec, "container"),
 		     run);
-	print_chosen(cli->out, "result", job->result, figures);
+	print_chosen(cli->out, "result", result, figures);
 }
 
 /* The sweep, job or node of the answer. */
@@ -258,7 +261,7 @@ static int print_answer(struct cli *cli, const struct answer *answer,
 		return -1;
 	print_members(cli->out, object, 0, brief ? long_ones : apart);
 	if (brief)
-		job_summary_print(cli, of);
+		job_summary_print(cli, of, object);
 	if (!strcmp(kind, "node"))
 		return show_rows(cli, "\ndevices:\n", &view_devices,
 				 ((const struct node_info *)of)->inventory,

@@ -90,15 +90,18 @@ static int usage_table_print(struct cli *cli, const char *title,
 	return cli_print_table(cli, title, &table, all ? NULL : droppable, err);
 }
 
-int usage_print(struct cli *cli, const cJSON *result, bool all,
+int usage_print(struct cli *cli, const struct usage_summary *usage, bool all,
 		struct error *err)
 {
-	return usage_table_print(cli, "\ndevices (mean/largest):\n",
-				 device_columns,
-				 row_at(result, "usage.devices"), all, err) < 0
-		       ? -1
-		       : usage_table_print(cli, "\nhosts (mean/largest):\n",
-					   host_columns,
-					   row_at(result, "usage.hosts"), all,
-					   err);
+	owned(cJSON_Delete) cJSON *tree =
+		usage ? codec_object(&usage_summary_schema, usage, err) : NULL;
+
+	if (!usage)
+		return 0;
+	if (!tree || usage_table_print(cli, "\ndevices (mean/largest):\n",
+				       device_columns, row_at(tree, "devices"),
+				       all, err) < 0)
+		return -1;
+	return usage_table_print(cli, "\nhosts (mean/largest):\n", host_columns,
+				 row_at(tree, "hosts"), all, err);
 }

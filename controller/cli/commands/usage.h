@@ -4,14 +4,12 @@
 #define CONTROLLER_CLI_COMMANDS_USAGE_H
 
 #include "controller/cli/cli.h"
+#include "protocol/message/result.h"
 
-#include <cjson/cJSON.h>
-
-/* Print the devices and the hosts in the usage of a result
- * (controller/results/result.h); nothing if it has no usage. all: also what is
- * wider than the terminal.
+/* Print the devices and the hosts in the usage of a result; NULL: nothing. all:
+ * also what is wider than the terminal.
  */
-int usage_print(struct cli *cli, const cJSON *result, bool all,
+int usage_print(struct cli *cli, const struct usage_summary *usage, bool all,
 		struct error *err);
 
 #endif

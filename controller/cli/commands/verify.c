@@ -4,7 +4,6 @@
 #include "controller/cli/commands/recompute_results.h"
 #include "controller/cli/commands/results.h"
 #include "controller/results/recompute.h"
-#include "controller/results/json_object.h"
 #include "protocol/base/buffer.h"
 #include "protocol/base/file.h"
 #include "protocol/base/program.h"
@@ -12,7 +11,6 @@
 #include "protocol/message/json_get.h"
 
 #include <errno.h>
-#include <math.h>
 
 #define SHOWN 60 /* bytes of a value in a table */
 
@@ -23,25 +21,16 @@ struct verify_options {
 	const char *framework;
 };
 
-/* The row of one job, as the report of its sweep has it. */
-static cJSON *fetch_row(struct client *client, uint64_t job, struct error *err)
+static void result_info_clear(struct result_info *row)
 {
-	owned(answer_clear) struct answer answer = { 0 };
-	const struct reply_results *reply;
-
-	if (results_of_job(client, QUERY_RESULTS, job, &answer, err) < 0)
-		return NULL;
-	reply = answer.reply;
-	if (reply->rows_count && reply->rows->job == job)
-		return codec_object(&result_info_schema, reply->rows, err);
-	error_set(err, ENOENT, "no such job");
-	return NULL;
+	codec_clear(&result_info_schema, row);
 }
+OWNED_VALUE(struct result_info, result_info_clear)
 
 /* The row of a file that regatta report --format json wrote: of the job that
  * was asked for, or its only one; or the file is a row.
  */
-static cJSON *written_row_read(const char *name, uint64_t job,
+static cJSON *written_row_find(const char *name, uint64_t job,
 			       struct error *err)
 {
 	owned(buffer_clear) struct buffer text;
@@ -60,7 +49,7 @@ static cJSON *written_row_read(const char *name, uint64_t job,
 	}
 	rows = json_get(file, "rows");
 	if (!cJSON_IsArray(rows)) {
-		if (cJSON_IsObject(row_at(file, "result")))
+		if (cJSON_IsObject(json_get(file, "result")))
 			return take(file);
 		error_set(err, EINVAL,
 			  "%.120s: no \"rows\" and no \"result\"; expected the "
@@ -71,7 +60,8 @@ static cJSON *written_row_read(const char *name, uint64_t job,
 	}
 	cJSON_ArrayForEach(row, rows)
 	{
-		if (!job || row_double(row, "job") == (double)job) {
+		if (!job ||
+		    cJSON_GetNumberValue(json_get(row, "job")) == (double)job) {
 			found = row;
 			at = i;
 			fits++;
@@ -89,6 +79,18 @@ static cJSON *written_row_read(const char *name, uint64_t job,
 			  "one",
 			  name, fits);
 	return NULL;
+}
+
+static int written_row_read(const char *name, uint64_t job,
+			    struct result_info *to, struct error *err)
+{
+	owned(cJSON_Delete) cJSON *row = written_row_find(name, job, err);
+
+	if (!row)
+		return -1;
+	return codec_from_other(&result_info_schema, row, to, err) < 0
+		       ? error_prefix(err, "%.120s", name)
+		       : 0;
 }
 
 /* What --format json prints of a job. */
@@ -138,34 +140,35 @@ static int verified_show(struct cli *cli, const struct verified *of,
 							 : "s differ");
 	cJSON_ArrayForEach(entry, of->differences)
 	{
-		table_text(&table, row_text(entry, "field"));
-		show_value(&table, row_at(entry, "stored"));
-		show_value(&table, row_at(entry, "computed"));
-		table_text(&table, row_text(entry, "reason"));
+		table_text(&table, json_get_text(entry, "field"));
+		show_value(&table, json_get(entry, "stored"));
+		show_value(&table, json_get(entry, "computed"));
+		table_text(&table, json_get_text(entry, "reason"));
 	}
 	return cli_print_table(cli, "", &table, NULL, err);
 }
 
 /* Verify one row: print the outcome, or add it to the list. */
 static int verify_row(struct cli *cli, struct recompute_results *reread,
-		      const cJSON *row, struct outcome *outcome,
+		      const struct result_info *row, struct outcome *outcome,
 		      struct error *err)
 {
-	const cJSON *stored = row_at(row, "result");
-	const char *rules = row_text(row, "provenance.rules");
-	owned(cJSON_Delete) cJSON *result = NULL, *list = NULL;
+	const char *rules = row->provenance ? row->provenance->rules : NULL;
+	owned(result_clear) struct result result = { 0 };
+	owned(cJSON_Delete) cJSON *list = NULL;
 	char now[65];
 	struct verified verified = {
-		.job = (uint64_t)fmax(row_double(row, "job"), 0),
+		.job = row->job,
 		.rules_stored = (char *)(rules ? rules : ""),
 		.rules_now = now,
 	};
 
-	if (!cJSON_IsObject(stored))
+	if (!row->result)
 		return error_set(err, EINVAL, "the job has no result");
-	result = recompute_results_result(reread, row, now, err);
-	list = result ? recompute_compare(stored, result, err) : NULL;
-	if (!list || recompute_explain(list, row, result, now, err) < 0)
+	if (recompute_results_result(reread, row, now, &result, err) < 0)
+		return -1;
+	list = recompute_compare(row, &result, now, err);
+	if (!list)
 		return -1;
 	verified.differences = list;
 	verified.same = !list->child;
@@ -182,7 +185,7 @@ static int verify_row(struct cli *cli, struct recompute_results *reread,
 static int verify_file(struct cli *cli, struct recompute_results *reread,
 		       struct outcome *outcome, struct error *err)
 {
-	owned(cJSON_Delete) cJSON *row = NULL;
+	owned(result_info_clear) struct result_info row = { 0 };
 	const struct verify_options *given = cli->given;
 	uint64_t job = 0;
 
@@ -196,8 +199,26 @@ static int verify_file(struct cli *cli, struct recompute_results *reread,
 				 cli->arg_count);
 	if (cli->arg_count && cli_id(cli->args[0], "job", &job, err) < 0)
 		return -1;
-	row = written_row_read(given->result, job, err);
-	return row ? verify_row(cli, reread, row, outcome, err) : -1;
+	return written_row_read(given->result, job, &row, err) < 0
+		       ? -1
+		       : verify_row(cli, reread, &row, outcome, err);
+}
+
+static int verify_job(struct cli *cli, struct recompute_results *reread,
+		      uint64_t job, struct outcome *outcome, struct error *err)
+{
+	owned(answer_clear) struct answer answer = { 0 };
+	const struct reply_results *reply;
+
+	if (results_of_job(reread->client, QUERY_RESULTS, job, &answer, err) <
+	    0)
+		return -1;
+	reply = answer.reply;
+	if (!reply->rows_count || reply->rows->job != job)
+		return error_set(err, ENOENT, "no such job");
+	return verify_row(cli, reread, reply->rows, outcome, err) < 0
+		       ? error_prefix(err, "job %llu", (unsigned long long)job)
+		       : 0;
 }
 
 static int verify_jobs(struct cli *cli, struct recompute_results *reread,
@@ -210,7 +231,6 @@ static int verify_jobs(struct cli *cli, struct recompute_results *reread,
 				 "missing argument JOB (or --result FILE and "
 				 "--log FILE)");
 	for (size_t i = 0; i < cli->arg_count; i++) {
-		owned(cJSON_Delete) cJSON *row = NULL;
 		uint64_t job;
 
 		if (cli_id(cli->args[i], "job", &job, err) < 0)
@@ -219,12 +239,8 @@ static int verify_jobs(struct cli *cli, struct recompute_results *reread,
 		if (!client)
 			return -1;
 		reread->client = client;
-		row = fetch_row(client, job, err);
-		if (!row)
+		if (verify_job(cli, reread, job, outcome, err) < 0)
 			return -1;
-		if (verify_row(cli, reread, row, outcome, err) < 0)
-			return error_prefix(err, "job %llu",
-					    (unsigned long long)job);
 	}
 	return 0;
 }
