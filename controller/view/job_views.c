@@ -4,6 +4,7 @@
 #include "controller/view/views.h"
 #include "protocol/message/reply_logs.h"
 
+#include <math.h>
 #include <string.h>
 
 typedef unsigned long long ull;
@@ -114,6 +115,27 @@ static void task_put(struct view_row *row, const void *of)
 		  text);
 }
 
+static void end_put(struct view_row *row, const void *of)
+{
+	const struct end_info *end = of;
+	int64_t at = (int64_t)end->ended_ms;
+	char log[32] = "", step[32] = "-";
+
+	if (!row->table)
+		snprintf(log, sizeof(log), "log/%llu",
+			 (ull)((const struct end_shown *)of)->job);
+	if (!isnan(end->step))
+		snprintf(step, sizeof(step), "%.0f", end->step);
+	view_cell(row, MARK(.path = log, .number = end->rank), "%u", end->rank);
+	view_text(row, end->node);
+	view_clock(row, at);
+	view_text(row, at ? human_time(at - row->at_ms).text : "-");
+	view_cell(row, NULL, "%lld", (long long)end->exit_code);
+	view_count(row, end->signal);
+	view_text(row, step);
+	view_text(row, end->line);
+}
+
 static void layer_put(struct view_row *row, const void *of)
 {
 	const struct layer_shown *layer = of;
@@ -194,6 +216,17 @@ static const struct view_column task_columns[] = {
 };
 const struct view view_tasks = {
 	NULL, sizeof(struct task_info), task_columns, task_put, NULL, true
+};
+
+static const struct view_column end_columns[] = {
+	{ "RANK", "Rank", true, 0 }, { "NODE", "Node", false, 0 },
+	{ "ENDED", "Ended (UTC)", true, 3 }, { "AFTER", NULL, true, 2 },
+	{ "CODE", "Code", true, 0 }, { "SIGNAL", "Signal", true, 1 },
+	{ "STEP", "Step", true, 0 }, { "SAID", "Said", false, 0 },
+	{ NULL, NULL, false, 0 },
+};
+const struct view view_ends = {
+	NULL, sizeof(struct end_info), end_columns, end_put, NULL, true
 };
 
 static const struct view_column layer_columns[] = {

@@ -152,7 +152,10 @@ static void device_put(struct view_row *row, const void *of)
 	if (readings->job)
 		snprintf(job, sizeof(job), "%llu",
 			 (unsigned long long)readings->job);
-	view_cell(row, MARK(.path = "job", .number = readings->job), "%s", job);
+	view_cell(row,
+		  MARK(.path = readings->job ? "job" : NULL,
+		       .number = readings->job),
+		  "%s", job);
 	readings_put(row, readings);
 	view_cell(row, MARK(.colour = device->text ? RED : PLAIN), "%s",
 		  device->text ? device->text : "");

@@ -37,7 +37,7 @@ static void page_cell(struct writer *to, bool right,
 			      "<progress max=\"%llu\" value=\"%llu\">"
 			      "</progress> ",
 			      (ull)mark->all, (ull)mark->done);
-	if (mark->path && mark->number)
+	if (mark->path)
 		writer_printf(to, "<a href=\"/%s/%llu\">%s</a>", mark->path,
 			      (ull)mark->number, text);
 	else

@@ -44,8 +44,8 @@ struct view {
 struct view_mark {
 	enum colour colour;  /* on a page only RED and FAINT */
 	const char *class;   /* on a page instead of it, of style.css */
-	const char *path;    /* on a page the text leads to /PATH/NUMBER, */
-	uint64_t number;     /* unless this is 0 */
+	const char *path;    /* on a page the text leads to /PATH/NUMBER; */
+	uint64_t number;     /* NULL: nowhere */
 	uint64_t done, all;  /* on a page a bar before it; all 0: none */
 	const char *warning; /* behind it */
 };

@@ -19,6 +19,15 @@ struct task_shown {
 };
 extern const struct view view_tasks;
 
+/* How a rank ended: an end_info; for pages the whole struct. at_ms: the start
+ * of the job.
+ */
+struct end_shown {
+	struct end_info info;
+	uint64_t job;
+};
+extern const struct view view_ends;
+
 /* A layer that a task's node is pulling. */
 struct layer_shown {
 	const char *node;

@@ -46,20 +46,12 @@ static void put_ends(struct web_page *page, const struct job_info *job)
 		job->ends_count < ENDS_SHOWN ? job->ends_count : ENDS_SHOWN;
 
 	web_html(page, "<h2>Exit status of ranks</h2><div class=\"wide\">");
-	web_table(page, "#Rank|Node|Ended (UTC)|#Code|#Signal");
+	view_page_begin(&view_ends, &page->out);
 	for (size_t i = 0; i < shown; i++) {
-		const struct end_info *end = &job->ends[i];
+		const struct end_shown end = { job->ends[i], job->job };
 
-		web_html(page,
-			 "<tr><td class=\"n\"><a href=\"/log/%llu/%u\">%u"
-			 "</a></td><td>%s</td><td>",
-			 (ull)job->job, end->rank, end->rank, end->node);
-		web_html(page, "<time>%s</time>",
-			 human_utc((int64_t)end->ended_ms).text);
-		web_html(page, "</td>");
-		web_number(page, "%.0f", end->exit_code);
-		web_number(page, "%.0f",
-			   end->signal > 0 ? end->signal : (double)NAN);
+		web_html(page, "<tr>");
+		view_page_row(&view_ends, &end, &page->out);
 		web_html(page, "</tr>\n");
 	}
 	web_html(page, "</table></div>\n");
@@ -118,7 +110,8 @@ static void put_stacks(struct web_page *page, struct stacks *stacks)
 
 	web_html(page, "<h2>State of ranks</h2>\n<p>%s</p><div class=\"wide\">",
 		 row_text(all, "verdict"));
-	web_table(page, "#Count|Ranks|Call");
+	web_html(page, "<table><tr><th class=\"n\">Count</th><th>Ranks</th>"
+		       "<th>Call</th></tr>\n");
 	cJSON_ArrayForEach(group, row_at(all, "groups"))
 	{
 		if (shown++ < GROUPS_SHOWN)

@@ -55,32 +55,6 @@ void web_text_lines(struct web_page *page, const char *text)
 	page->out.escape = html_text;
 }
 
-void web_table(struct web_page *page, const char *titles)
-{
-	web_html(page, "<table><tr>");
-	while (*titles) {
-		bool number = *titles == '#';
-		size_t size = strcspn(titles + number, "|");
-		char title[64];
-
-		titles += number;
-		snprintf(title, sizeof(title), "%.*s", (int)size, titles);
-		web_html(page,
-			 number ? "<th class=\"n\">%s</th>" : "<th>%s</th>",
-			 title);
-		titles += size + (titles[size] == '|');
-	}
-	web_html(page, "</tr>\n");
-}
-
-void web_number(struct web_page *page, const char *fmt, double number)
-{
-	web_html(page, "<td class=\"n\">");
-	if (!isnan(number))
-		web_html(page, fmt, number);
-	web_html(page, "</td>");
-}
-
 void web_stillness(struct web_page *page, const struct progress_info *progress)
 {
 	char words[80];

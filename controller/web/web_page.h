@@ -58,12 +58,6 @@ void web_html(struct web_page *page, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 /* Append a text for <pre>, escaped; line ends and tabs stay. */
 void web_text_lines(struct web_page *page, const char *text);
-/* Begin a table. titles: of its columns, separated by '|'; '#' precedes the
- * title of a column of numbers.
- */
-void web_table(struct web_page *page, const char *titles);
-/* A cell with a number; NAN: an empty cell. */
-void web_number(struct web_page *page, const char *fmt, double number);
 /* ", 4m12s ago, suspected hang" for a job without recent progress. */
 void web_stillness(struct web_page *page, const struct progress_info *progress);
 

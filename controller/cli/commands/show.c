@@ -55,21 +55,6 @@ static void print_members(FILE *out, const cJSON *object, int depth,
 	}
 }
 
-static int show_put_table(struct cli *cli, const char *title,
-			  struct table *table, struct error *err)
-{
-	/* The least important first, of all tables. */
-	static const char *const droppable[] = {
-		"SIGNAL",
-		"AFTER",
-		"ENDED",
-		NULL,
-	};
-
-	return cli_print_table(cli, title, table,
-			       wants_all(cli) ? NULL : droppable, err);
-}
-
 /* A table of what belongs to the job or node. */
 static int show_rows(struct cli *cli, const char *title,
 		     const struct view *view, const void *items, size_t count,
@@ -116,54 +101,14 @@ static int print_events(struct cli *cli, const struct job_info *job,
 			 job->events_count - first, err);
 }
 
-static void number_cell(struct table *table, double number)
-{
-	if (isnan(number))
-		table_text(table, "-");
-	else
-		table_cell(table, PLAIN, "%.0f", number);
-}
-
-/* How its ranks ended, first to last. */
-static int print_ends(struct cli *cli, const struct job_info *job,
-		      struct error *err)
-{
-	static const struct column columns[] = {
-		{ "RANK", true },  { "NODE", false }, { "ENDED", true },
-		{ "AFTER", true }, { "CODE", true },  { "SIGNAL", true },
-		{ "STEP", true },  { "SAID", false }, { NULL, false },
-	};
-	owned(table_clear) struct table table = { .columns = columns };
-	char name[300], said[300];
-
-	for (size_t i = 0; i < job->ends_count; i++) {
-		const struct end_info *end = &job->ends[i];
-		int64_t at = (int64_t)end->ended_ms;
-
-		table_cell(&table, PLAIN, "%u", end->rank);
-		table_text(&table, escape(end->node ? end->node : "", name,
-					  sizeof(name)));
-		table_text(&table, at ? human_clock(at).text : "-");
-		table_text(&table,
-			   at ? human_time(at - job->started_ms).text : "-");
-		number_cell(&table, end->exit_code);
-		number_cell(&table, end->signal);
-		number_cell(&table, end->step);
-		table_text(&table,
-			   end->line ? escape(end->line, said, sizeof(said))
-				     : "");
-	}
-	if (!job->ends_count)
-		return 0;
-	return show_put_table(cli, "\nends:\n", &table, err);
-}
-
 static int print_job(struct cli *cli, const struct job_info *job,
 		     struct error *err)
 {
 	if (show_rows(cli, "\ntasks:\n", &view_tasks, job->tasks,
 		      job->tasks_count, err) < 0 ||
-	    print_layers(cli, job, err) < 0 || print_ends(cli, job, err) < 0 ||
+	    print_layers(cli, job, err) < 0 ||
+	    rows_table(cli, "\nends:\n", &view_ends, job->ends, job->ends_count,
+		       job->started_ms, wants_all(cli), err) < 0 ||
 	    usage_print(cli, job->result ? job->result->usage : NULL,
 			wants_all(cli), err) < 0 ||
 	    (wants_all(cli) &&
